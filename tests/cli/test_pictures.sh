@@ -101,7 +101,7 @@ run train mlp png/train -o seen --steps 2 --batch 4 --layers 1 --width 8 --val-s
 run eval seen
 status 0
 says "training part"
-warns "measured on the pictures of the training"
+warns "measured on the training pictures"
 run eval seen --part train --json
 quiet
 json part train
@@ -115,10 +115,10 @@ run eval folder idx
 status 0
 for setting in "--beam 2" "--by-length 3" "--translations made.tsv" "--worst 3"; do
     run eval run $setting
-    refuses 2 "${setting%% *} is of no use here: "
+    refuses 2 "${setting%% *} has no effect here: "
 done
 run resume run --val png
-refuses 2 "--val is of no use here: a run of vit has no such setting"
+refuses 2 "--val has no effect here: a run of vit has no such setting"
 
 # Classification.
 one=$(ls png/test/*/*.png | head -1)
@@ -166,7 +166,7 @@ warns "--layer 4"
 run classify folder "$one" --overlay overlay.png
 refuses 2 "expected one of vit"
 run classify run "$one" --cells
-refuses 2 "--cells is of no use here: expected --overlay, too"
+refuses 2 "--cells has no effect here: expected --overlay, too"
 mkdir none
 run classify run none
 refuses 3 "none"

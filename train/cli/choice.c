@@ -81,7 +81,7 @@ static int number_of(const heed_record_block *b, int head) {
 static bool fail_kept(heed_ctx *c, int number, const heed_record_block *b) {
     heed_text list = {.c = c};
     for (int i = 0; i < b->heads; i++) heed_text_add(&list, "%d, ", number_of(b, i));
-    heed_fail(c, HEED_USAGE, "--head %d: expected one of those there are: %smean or max", number,
+    heed_fail(c, HEED_USAGE, "--head %d: expected one of %smean or max", number,
               list.s ? list.s : "");
     heed_text_free(&list);
     return false;

@@ -10,9 +10,8 @@ enum { BATCHES = 8, LEAST_WARM = 3, MOST = 32 /* most workloads in a list */ };
 
 static const heed_option options[] = {
     WORDS("workload",
-          "a preset of a model that is a benchmark, such as gpt-tiny; several, with commas, or all "
-          "when "
-          "left out: a line each",
+          "a preset of a model that is a benchmark, such as gpt-tiny; several, comma-separated, or "
+          "all if not given: a line each",
           "Workload"),
     NUMBER("seconds", "2.5", 0, 1e6, "time spent on measured steps", "Workload"),
     COUNT("min-steps", "5", 1, 1e9, "at least this many of them", "Workload"),
@@ -21,7 +20,7 @@ static const heed_option options[] = {
     SWITCH("post-ln", "norm after each sublayer instead of before it", "Workload"),
     SWITCH("mlm-all", "mlm: loss over every position", "Workload"),
     NUMBER("lr", "0.001", 0, 1e6, "learning rate", "Workload"),
-    COUNT("seed", "1", 0, 9007199254740992.0, "of weights and dropout", "Workload"),
+    COUNT("seed", "1", 0, 9007199254740992.0, "seed of weights and dropout", "Workload"),
     SWITCH("json", "print one JSON object", "Output"),
     {0}};
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 static const heed_option options[] = {
-    WORDS("prompt", "text to go on from; none: a new line", "Text"),
+    WORDS("prompt", "text to continue; none: a new line", "Text"),
     COUNT("n", "200", 0, 1e8, "tokens to make", "Text"),
     COUNT("samples", "1", 1, 1e6, "how many texts", "Text"),
     NUMBER("temperature", "0.8", 0, 100, "divides the logits; 0: always the most probable token",
@@ -15,7 +15,7 @@ static const heed_option options[] = {
            "Text"),
     COUNT("seed", "1", 0, 9007199254740992.0, "of the draws", "Text"),
     {"cache", HEED_BOOL, "true", 0, 0, NULL,
-     "keep keys and values; without, the same tokens come more slowly", "Text"},
+     "cache keys and values; without it, the same tokens are generated more slowly", "Text"},
     SWITCH("attention", "show the attention of the position that made the last token", "Output"),
     CHOOSE_LAYER("Output"),
     SWITCH("json", "print one JSON object", "Output"),
@@ -174,10 +174,10 @@ static int read_prompt(stream *s, const char *prompt, int made) {
     int count = ok ? (int)in.text.tokens.count : 0;
     int block = (int)heed_config_int(s->run->config, "block");
     if (ok && count == 0)
-        heed_fail(c, HEED_DATA, "--prompt \"%s\" holds no token to go on from", prompt);
+        heed_fail(c, HEED_DATA, "--prompt \"%s\" holds no token to continue from", prompt);
     if (count > block)
         heed_message(c, HEED_WARN,
-                     "the prompt has %d tokens: the model sees the last %d of them alone", count,
+                     "the prompt has %d tokens: the model sees only the last %d of them", count,
                      block);
     if (count) s->ids = allocate(c, (size_t)count + (size_t)made, sizeof *s->ids, "tokens");
     if (s->ids) memcpy(s->ids, in.text.tokens.ids, (size_t)count * sizeof *s->ids);
@@ -228,7 +228,7 @@ static void generate(program *p) {
 const command cmd_generate = {
     .name = "generate",
     .usage = "RUN [PROMPT]",
-    .help = "go on from a prompt, token by token",
+    .help = "continue a prompt, token by token",
     .about = "Makes text with a causal language model and prints it as it comes. A model of lines\n"
              "(--packing lines) ends a text where it would end a line.",
     .examples = "  heed generate runs/book --prompt \"Once upon a time\" --n 300\n"

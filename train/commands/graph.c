@@ -8,14 +8,12 @@ static const heed_option options[] = {
     WORDS("svg", "write the picture to this file", "Graph"),
     SWITCH("backward", "the backward pass, too: beside the forward one, in the list below it",
            "Graph"),
-    COUNT("depth", "0", 0, 64,
-          "close boxes this deep: 1 shows the model's parts alone; 0: as deep as there are",
+    COUNT("depth", "0", 0, 64, "levels of boxes to open: 1 shows only the model's parts; 0: all",
           "Graph"),
-    SWITCH("unfold", "draw each of several layers alike; else the first one stands for them",
-           "Graph"),
-    COUNT("tokens", "0", 0, 4096, "length of the made-up texts; 0: the block, of recurrent pairs 3",
+    SWITCH("unfold", "draw every one of several equal layers, not only the first", "Graph"),
+    COUNT("tokens", "0", 0, 4096, "length of the random texts; 0: the block, 3 for recurrent pairs",
           "Graph"),
-    COUNT("batch", "2", 1, 4096, "rows of the made-up batch", "Graph"),
+    COUNT("batch", "2", 1, 4096, "rows of the random batch", "Graph"),
     SWITCH("json", "print nodes and edges as one JSON object", "Graph"),
     {0}};
 
@@ -49,8 +47,8 @@ static bool refuse_settings(program *p) {
     for (const heed_option *o = p->model->options; o->name; o++)
         if (flag_given(p, o->name))
             return heed_fail(p->c, HEED_USAGE,
-                             "--%s does not go with a run, which has settings of its own: %s; "
-                             "hint: heed graph %s --%s %s",
+                             "--%s cannot be given with a run, which has its own settings: %s; "
+                             "hint: `graph %s --%s %s`",
                              o->name, p->argv[0], p->model->name, o->name, flag_text(p, o->name));
     return true;
 }
@@ -80,7 +78,7 @@ static bool choose_length(program *p, workbench *w) {
     w->rows = flag_int(p, "batch");
     if (w->dense && tokens)
         return heed_fail(p->c, HEED_USAGE,
-                         "--tokens is of no use here: %s takes pictures; hint: --image-size",
+                         "--tokens has no effect here: %s takes pictures; hint: --image-size",
                          w->model->name);
     if (w->dense) return true;
     if (tokens > w->len)
@@ -288,10 +286,10 @@ const command cmd_graph = {
     .name = "graph",
     .usage = "MODEL",
     .help = "what a training step of a model computes, as a picture or a list",
-    .about = "Records a training step on a made-up batch and shows it: ops with their names,\n"
+    .about = "Records a training step on a random batch and shows it: ops with their names,\n"
              "parameters and shapes, in boxes by layer. MODEL is a task, which takes its settings\n"
              "as flags, or a run. Without --svg the ops are listed: number, op, name, shape, the\n"
-             "numbers of those it takes from, its parameters. In the picture blue ops have\n"
+             "numbers of its inputs, its parameters. In the picture blue ops have\n"
              "parameters, yellow ones attend; layers that are all alike are drawn once.",
     .examples = "  heed graph gpt --preset nano --svg gpt.svg\n"
                 "  heed graph vit --layers 2 --backward --svg vit.svg\n"

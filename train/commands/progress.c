@@ -263,16 +263,21 @@ void progress_report(void *user, const heed_report *r) {
         g->smooth = g->any ? 0.9 * g->smooth + 0.1 * r->loss : r->loss;
         g->any = true;
     }
+    heed_report with_note = *r;
+    heed_text note = {.c = NULL};
+    if (r->note) add_shown(g->p, r->note, &note);
+    if (note.s) with_note.note = note.s;
     bool shown = g->mode == SHOW_BAR || g->mode == SHOW_LINES;
-    if (g->mode == SHOW_JSON) print_json_line(g, r);
+    if (g->mode == SHOW_JSON) print_json_line(g, &with_note);
     if (shown && r->event == HEED_FIT_START) banner(g, r);
     if (g->mode == SHOW_BAR && r->event == HEED_FIT_STEP) draw_bar(g, r);
     if (g->mode == SHOW_LINES && r->event == HEED_FIT_STEP) print_state(g, r);
     if (shown && r->event == HEED_FIT_EVAL) print_evaluation(g, r);
     if (shown && r->event == HEED_FIT_NOTE) {
         wipe(g);
-        print_note("", r->note);
+        print_note("", with_note.note);
     }
+    heed_text_free(&note);
     if (r->event != HEED_FIT_EVAL) return;
     draw_loss(g);
     if (kind_of(g->p->model)->evaluated) kind_of(g->p->model)->evaluated(g, r);

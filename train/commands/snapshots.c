@@ -66,14 +66,14 @@ static bool read_files(show *w) {
     if (!heed_snapshots_list(w->p->c, run, item, add_file, w)) return false;
     if (w->count == 0)
         return heed_fail(w->p->c, HEED_DATA,
-                         "no snapshots: %s: expected %s/snapshots/%d-STEP.npz; hint: heed train "
-                         "... --snapshots 12%s",
+                         "no snapshots: %s: expected %s/snapshots/%d-STEP.npz; hint: `train ... "
+                         "--snapshots 12%s`",
                          run, run, item, item > 1 ? " --snapshot-items N" : "");
     qsort(w->records, (size_t)w->count, sizeof *w->records, by_step);
     for (int i = 0; i < w->count; i++)
         if (!same_shape(w->records[0], w->records[i]))
             return heed_fail(w->p->c, HEED_DATA,
-                             "snapshots do not go together: those of steps %lld and %lld differ in "
+                             "snapshots do not match: those of steps %lld and %lld differ in "
                              "tokens or heads; hint: remove those of another training",
                              (long long)w->records[0]->step, (long long)w->records[i]->step);
     return true;
@@ -136,7 +136,8 @@ static bool print_query(const show *w) {
                                                       .values = rows,
                                                       .row_labels = w->steps,
                                                       .col_labels = w->key_axis->labels});
-    if (ok) print_wrapped(w->p, "Shades go to the largest of these weights, of all steps.");
+    if (ok)
+        print_wrapped(w->p, "Shades are relative to the largest of these weights in all steps.");
     free(rows);
     return ok;
 }
@@ -224,7 +225,7 @@ static void run_snapshots(program *p) {
 const command cmd_snapshots = {
     .name = "snapshots",
     .usage = "RUN",
-    .help = "how attention came about while a run learned",
+    .help = "how attention developed during a training",
     .about =
         "Shows what `heed train ... --snapshots N` kept: attention on a fixed input at N steps\n"
         "from the first to the last. The terminal lists one token's attention, a row a step;\n"

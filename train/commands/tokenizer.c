@@ -95,8 +95,8 @@ static bool check_out(program *p, const char *out) {
     static const char *const names[] = {"config.conf", "heed-tokenizer.json", "vocab.txt"};
     if (!*out)
         return heed_fail(p->c, HEED_USAGE,
-                         "missing -o: expected a folder for the tokenizer; hint: heed tokenizer "
-                         "train %s -o tokenizer",
+                         "missing -o: expected a folder for the tokenizer; hint: `tokenizer "
+                         "train %s -o tokenizer`",
                          p->argv[0]);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char path[1024];

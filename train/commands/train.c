@@ -9,8 +9,7 @@
 #define DISPLAY "Display"
 #define SHOWN                                                                                      \
     CHOICE("progress", "auto", "auto|bar|line|json|none",                                          \
-           "how the training shows itself, on stderr; auto: bar on a terminal, else line",         \
-           DISPLAY),                                                                               \
+           "how progress is shown, on stderr; auto: bar on a terminal, else line", DISPLAY),       \
         SWITCH("json", "print the result as one JSON object", DISPLAY)
 
 static const heed_option train_options[] = {
@@ -20,11 +19,11 @@ static const heed_option train_options[] = {
     {0}};
 
 static const heed_option resume_options[] = {
-    COUNT("steps", "0", 0, 1e12, "another length in all; 0: the run's own", "Run"),
-    NUMBER(
-        "minutes", "0", 0, 1e6,
-        "go on for this time from the checkpoint on, in place of the steps left; 0: the run's own",
-        "Run"),
+    COUNT("steps", "0", 0, 1e12, "another total length; 0: the run's own", "Run"),
+    NUMBER("minutes", "0", 0, 1e6,
+           "continue for this time from the checkpoint, instead of the remaining steps; 0: the "
+           "run's own",
+           "Run"),
     COUNT("eval-every", "0", 0, 1e12,
           "steps between evaluations; 0: ten in the run; not given: the run's own", "Run"),
     COUNT(
@@ -32,12 +31,12 @@ static const heed_option resume_options[] = {
         "steps between checkpoints besides those at evaluations; 0: none; not given: the run's own",
         "Run"),
     NUMBER("lr", "0", 0, 1e6, "another learning rate; 0: the run's own", "Run"),
-    COUNT("patience", "0", 0, 1e9,
-          "evaluations without a better one that end the training; 0: none do; not given: the "
-          "run's own",
-          "Run"),
-    WORDS("data", "where the data lies now, when it was moved", "Run"),
-    WORDS("val", "where the validation data lies now", "Run"),
+    COUNT(
+        "patience", "0", 0, 1e9,
+        "stop after this many evaluations without a better one; 0: never; not given: the run's own",
+        "Run"),
+    WORDS("data", "where the data is now, if it was moved", "Run"),
+    WORDS("val", "where the validation data is now", "Run"),
     SHOWN,
     {0}};
 
@@ -101,15 +100,15 @@ static void interrupted(program *p, const training *t, long long step, bool done
     char word[1024], what[80], text[1200];
     heed_format_shell(word, sizeof word, t->run);
     snprintf(what, sizeof what,
-             done ? "interrupted after the last step, %lld; for its scores"
-                  : "interrupted at step %lld; go on with",
+             done ? "interrupted after the last step, %lld; for its scores, run"
+                  : "interrupted at step %lld; continue with",
              step);
-    snprintf(text, sizeof text, "%s heed resume %s", what, word);
+    snprintf(text, sizeof text, "%s %s resume %s", what, program_name(), word);
     if (p->json_lines)
         print_event("interrupted", text);
     else
-        fprintf(stderr, "%sheed: %s\n  heed resume %s\n", p->line_open ? "\r\033[K" : "", what,
-                word);
+        fprintf(stderr, "%s%s: %s\n  %s resume %s\n", p->line_open ? "\r\033[K" : "",
+                program_name(), what, program_name(), word);
     p->line_open = false;
     heed_clear(p->c);
     p->status = HEED_INTERRUPTED;
@@ -150,7 +149,7 @@ static bool open_snapshots(program *p, const training *t, progress *g) {
                              .input = heed_config_text(t->f, "snapshot-input")};
     if (a.count == 0)
         return !*a.input ||
-               heed_fail(p->c, HEED_USAGE, "--snapshot-input: of no use without --snapshots N");
+               heed_fail(p->c, HEED_USAGE, "--snapshot-input has no effect without --snapshots N");
     if (!is_text_for(p->c, t->model, a.input)) return false;
     g->snapshots = heed_snapshots_open(t->model, g->data, t->f, &a);
     return g->snapshots != NULL;
@@ -193,7 +192,7 @@ static bool check_kind(program *p, const training *t) {
     const heed_model *const *m = p->models;
     while (*m && (*m)->kind != (folder ? HEED_INPUT_PICTURE : HEED_INPUT_TOKENS)) m++;
     if (*m)
-        snprintf(hint, sizeof hint, "; hint: heed train %s %.400s -o %.400s, if it %s", (*m)->name,
+        snprintf(hint, sizeof hint, "; hint: `train %s %.400s -o %.400s`, if it %s", (*m)->name,
                  data, t->run, folder ? "holds pictures" : "is a text");
     if (folder)
         return heed_fail(p->c, HEED_DATA, "%s is a folder: %s takes a text file%s", data, name,
@@ -208,16 +207,16 @@ static bool check_run(program *p, const training *t) {
     const char *name = p->model->name, *data = heed_config_text(t->f, "data");
     bool dense = p->model->kind == HEED_INPUT_DENSE;
     if (dense && *data)
-        return heed_fail(p->c, HEED_USAGE, "%s is of no use here: %s makes its own data", data,
+        return heed_fail(p->c, HEED_USAGE, "%s has no effect here: %s makes its own data", data,
                          name);
     if (!dense && !*data)
         return heed_fail(p->c, HEED_USAGE,
-                         "missing DATA: expected %s; hint: heed train %s %s -o runs/first",
+                         "missing DATA: expected %s; hint: `train %s %s -o runs/first`",
                          data_of(p->model)->noun, name, example_data(p->model));
     if (!*t->run)
         return heed_fail(p->c, HEED_USAGE,
-                         "missing -o: expected a folder for the run; hint: heed train %s %s -o "
-                         "runs/first",
+                         "missing -o: expected a folder for the run; hint: `train %s %s -o "
+                         "runs/first`",
                          name, data);
     return check_kind(p, t) && heed_run_vacant(p->c, t->run, t->force);
 }
@@ -243,7 +242,7 @@ const command cmd_train = {
         "seq2seq and rnn take lines of source TAB target, textcls of label TAB text, tag of words\n"
         "TAB labels, a label a word; or JSON objects, a line each: {src, tgt}, {label, text},\n"
         "{tokens, tags}. A first line that names the columns is skipped.\n"
-        "Ctrl-C saves and stops; `heed resume RUN` goes on.",
+        "Ctrl-C saves and stops; `heed resume RUN` continues.",
     .examples = "  heed train gpt -c runs/book/config.conf -o runs/again --seed 2\n",
     .options = train_options,
     .task_options = true,
@@ -257,8 +256,8 @@ const command cmd_train = {
 static void init(program *p) {
     heed_text text = {.c = p->c};
     heed_config *f = task_config(p);
-    printf("# Settings of heed train %s, heed %s. Use: heed train -c THIS_FILE -o RUN\n\n",
-           p->model->name, HEED_VERSION);
+    printf("# Settings of %s train %s, heed %s. Use: %s train -c THIS_FILE -o RUN\n\n",
+           program_name(), p->model->name, HEED_VERSION, program_name());
     if (heed_config_write(f, &text, true)) print_text(&text);
     heed_text_free(&text);
 }
@@ -287,8 +286,8 @@ static bool override(program *p, const training *t) {
             continue;
         if (!heed_config_has(t->f, o->name))
             return heed_fail(p->c, HEED_USAGE,
-                             "--%s is of no use here: a run of %s has no such setting; hint: heed "
-                             "info %s --config",
+                             "--%s has no effect here: a run of %s has no such setting; hint: "
+                             "`info %s --config`",
                              o->name, t->model->name, t->run);
         heed_config_set(t->f, o->name, flag_text(p, o->name), o->name, HEED_FROM_FLAG);
     }
@@ -302,8 +301,8 @@ static bool data_exists(program *p, const training *t, const char *key) {
     bool named = *path || strcmp(key, "data") == 0;
     return !named || is_file(path) || is_directory(path) ||
            heed_fail(p->c, HEED_DATA,
-                     "the data of the run is not there: %s/config.conf: %s = %s; hint: run from "
-                     "the folder that it was trained in, or heed resume %s --%s PATH",
+                     "the data of the run is missing: %s/config.conf: %s = %s; hint: run from the "
+                     "folder that it was trained in, or `resume %s --%s PATH`",
                      t->run, key, path, t->run, key);
 }
 
@@ -319,10 +318,10 @@ static void resume(program *p) {
 const command cmd_resume = {
     .name = "resume",
     .usage = "RUN",
-    .help = "go on with a training that was stopped",
+    .help = "continue a training that was stopped",
     .about =
-        "Goes on from the last checkpoint of a run, to the same weights bit by bit as if it\n"
-        "had never stopped. A finished run is left as it is. Another --steps or more --minutes\n"
+        "Continues from the last checkpoint of a run, to the same weights bit by bit as if it\n"
+        "had never stopped. A finished run is not changed. Another --steps or more --minutes\n"
         "change the length of the training and with it the schedule of the learning rate.",
     .examples = "  heed resume runs/book\n"
                 "  heed resume runs/book --steps 2000\n"

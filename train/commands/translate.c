@@ -15,13 +15,14 @@ static const heed_option options[] = {
     NUMBER("top-p", "0", 0, 1,
            "--sample: only the fewest tokens that hold this probability together; 0: all",
            "Decoding"),
-    COUNT("seed", "1", 0, 9007199254740992.0, "--sample: of the draws", "Decoding"),
-    SWITCH("attention", "show what each token made attended to in the source", "Output"),
+    COUNT("seed", "1", 0, 9007199254740992.0, "--sample: seed of the draws", "Decoding"),
+    SWITCH("attention", "show what each generated token attended to in the source", "Output"),
     CHOOSE_LAYER("Output"),
     WORDS("head", HEAD_WORDS "; without it the mean", "Output"),
     WORDS("png", "write the attention as a picture; of several texts FILE-2.png and so on",
           "Output"),
-    WORDS("beside", "another run, whose attention to the same text is drawn beside in the picture",
+    WORDS("beside",
+          "another run, whose attention to the same text is drawn beside it in the picture",
           "Output"),
     SWITCH("json", "print a JSON object for each text", "Output"),
     {0}};
@@ -148,7 +149,7 @@ static void run_translate(program *p) {
 const command cmd_translate = {
     .name = "translate",
     .usage = "RUN [TEXT]...",
-    .help = "turn texts into others, and show what was attended to",
+    .help = "translate texts, and show what was attended to",
     .about =
         "Prints the target that a run of seq2seq or rnn makes of each TEXT. Without TEXT, each\n"
         "line of the standard input is one, and gives one line, an empty one where there is\n"

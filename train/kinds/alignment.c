@@ -99,7 +99,7 @@ static heed_heatmap map_of(const alignment *a, const char *title) {
 bool alignment_print(heed_ctx *c, const alignment *a) {
     heed_heatmap map =
         map_of(a, a->fixed ? "no attention: one context, of the encoder's last states, for all"
-                           : "attention: a row for each token made, over the source");
+                           : "attention: a row for each generated token, over the source");
     return print_heatmap(c, map);
 }
 
@@ -107,7 +107,7 @@ bool alignment_png(heed_ctx *c, const alignment *a, int count, const char *path)
     enum { MOST = 2 };
     heed_heatmap maps[MOST];
     for (int i = 0; i < count && i < MOST; i++)
-        maps[i] = map_of(&a[i], a[i].title ? a[i].title : "rows: made; columns: the source");
+        maps[i] = map_of(&a[i], a[i].title ? a[i].title : "rows: generated; columns: the source");
     return heed_heatmaps_png(c, maps, count < MOST ? count : MOST, path);
 }
 
@@ -183,7 +183,7 @@ void alignment_peaks_print(const alignment_peaks *p) {
         snprintf(where, sizeof where, "within %d of the %s", p->within,
                  p->kind == PEAKS_ANTI ? "anti-diagonal" : "diagonal");
     putchar('\n');
-    print_fact(0, "", "peak of the attention %s, of %s tokens made", where,
+    print_fact(0, "", "peak of the attention %s, of %s generated tokens", where,
                heed_format_count(n, p->of.count));
     putchar('\n');
     int all = p->of.layers * p->of.heads;

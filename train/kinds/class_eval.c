@@ -139,11 +139,11 @@ static void warn_of_pictures(program *p, const heed_data *d, bool evaluated) {
     bool asked = strcmp(heed_config_text(p->flags, "part"), "auto") != 0;
     if (evaluated && !d->whole && !asked && d->part == HEED_TRAIN_PART)
         heed_message(p->c, HEED_WARN,
-                     "there is no validation and no test part: this is measured on the pictures of "
-                     "the training; hint: heed eval %s OTHER-PICTURES",
+                     "there is no validation and no test part: this is measured on the training "
+                     "pictures; hint: `eval %s OTHER-PICTURES`",
                      p->argv[0]);
     if (!bad) return;
-    heed_message(p->c, HEED_WARN, "%zu pictures cannot be decoded and were left out", bad);
+    heed_message(p->c, HEED_WARN, "%zu pictures cannot be decoded and were skipped", bad);
     size_t more = print_skipped(stderr, d->batches, "  ", 3);
     if (more) fprintf(stderr, "  and %zu more\n", more);
 }

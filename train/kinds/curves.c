@@ -49,10 +49,9 @@ bool curves_read(heed_ctx *c, const char *dir, run_curves *out) {
     *out = (run_curves){.c = c, .seconds = (double)NAN, .test = (double)NAN};
     snprintf(path, sizeof path, "%s/metrics.csv", dir);
     if (!is_file(path))
-        return heed_fail(c, HEED_DATA,
-                         "%s is not there: expected the folder of a run; hint: heed "
-                         "train writes one",
-                         path);
+        return heed_fail(
+            c, HEED_DATA,
+            "%s does not exist: expected the folder of a run; hint: `train` writes one", path);
     char *text = heed_text_read(c, path, &n);
     size_t lines = 1;
     for (size_t i = 0; text && i < n; i++) lines += text[i] == '\n';

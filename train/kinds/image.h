@@ -17,14 +17,13 @@ size_t print_skipped(FILE *out, const heed_images *k, const char *indent, size_t
     }
 #define EVALUATED_PICTURES                                                                         \
     PICTURE_PART, CONVERT("Pictures"),                                                             \
-        SWITCH("strict", "a picture that cannot be decoded is an error, not left out", "Pictures")
+        SWITCH("strict", "a picture that cannot be decoded is an error, not skipped", "Pictures")
 #define CONVERT(group)                                                                             \
-    SWITCH("convert", "pictures of other channels become grey or colour, as the run needs them",   \
+    SWITCH("convert", "convert pictures of other channels to grey or colour, as the run requires", \
            group)
 #define PICTURE_PART                                                                               \
     CHOICE("part", "auto", "auto|train|val|test",                                                  \
-           "pictures: the part that is read; auto: the test part, else validation, else all "      \
-           "there is",                                                                             \
+           "pictures: the part that is read; auto: the test part, else validation, else all",      \
            "Pictures")
 
 /* ---- guesses (guesses.c) ---- */

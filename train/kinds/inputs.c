@@ -17,7 +17,7 @@ void print_shown(heed_ctx *c, const char *text, const char *end) {
 
 static void each_line(program *p, void *user, take_input one, bool by_line) {
     heed_text line = {.c = p->c};
-    if (is_terminal(stdin)) fputs("heed: reading lines from the keyboard; Ctrl-D ends\n", stderr);
+    if (is_terminal(stdin)) print_note("", "reading lines from the keyboard; Ctrl-D ends");
     for (p->line = 1; read_stdin_line(p->c, &line); p->line++) {
         size_t nothing = by_line ? strspn(line.s, " \t\r\v\f") : 0;
         if (line.n > nothing && heed_check_text(p->c, line.s, line.n) &&
@@ -61,8 +61,7 @@ static bool read_numbers(heed_ctx *c, const char *text, heed_real *x, int *rows,
                              at);
         if (n == 0 || (*rows > 0 && n != *width))
             return heed_fail(c, HEED_USAGE,
-                             "position %d has no fitting width: expected %d "
-                             "numbers, found %d",
+                             "position %d has the wrong width: expected %d numbers, found %d",
                              *rows + 1, *rows ? *width : 1, n);
         *width = n;
         at += *at == ';';

@@ -17,7 +17,7 @@ bool pairs_note(const heed_pairs_info *a, const heed_config *f, int index, char 
     COUNT("beam", "1", 1, 64, "targets kept while searching; 1: always the most probable token",   \
           "Decoding"),                                                                             \
         NUMBER("length-penalty", "0", 0, 100,                                                      \
-               "beam: how much longer targets are favoured, log p / ((5 + n) / 6)^x; 0: not, the " \
+               "beam: how much longer targets are favoured, log p / ((5 + n) / 6)^x; 0: off, the " \
                "most probable target wins; 0.6 is usual for sentences",                            \
                "Decoding")
 

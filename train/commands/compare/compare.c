@@ -127,7 +127,7 @@ static void print_differences(const comparison *k, json_t *all) {
             widest = larger(widest, heed_label_columns(value_of(&k->runs[i], key)));
     }
     if (!shown) {
-        puts(k->grouped ? "\nno setting differs but the seed" : "\nno setting differs");
+        puts(k->grouped ? "\nonly the seed differs" : "\nno setting differs");
         return;
     }
     int capacity = (terminal_width() - width) / k->count - 2;
@@ -136,7 +136,8 @@ static void print_differences(const comparison *k, json_t *all) {
         return;
     }
     putchar('\n');
-    print_fact(0, "", "settings: all that differ of the first, then what is not as there");
+    print_fact(0, "",
+               "settings: of the first run all that differ, of the others what differs from it");
     for (int i = 0; i < k->count; i++)
         if (!k->grouped || k->groups[k->runs[i].group].first == i) print_own(k, all, i);
 }
@@ -254,17 +255,18 @@ static void warn_of_others(program *p, const comparison *k) {
     int i = 1, j = 1;
     while (i < k->count && r[i].model == r[0].model) i++;
     if (!k->accuracy && i < k->count)
-        heed_message(p->c, HEED_WARN,
-                     "runs are of different tasks: %s is of %s, %s of %s: their losses do not "
-                     "compare",
-                     r[0].name, r[0].model->name, r[i].name, r[i].model->name);
+        heed_message(
+            p->c, HEED_WARN,
+            "runs are of different tasks: %s is of %s, %s of %s: their losses cannot be compared",
+            r[0].name, r[0].model->name, r[i].name, r[i].model->name);
     while (j < k->count &&
            (strcmp(data, value_of(&r[j], "data")) == 0 || same_file(data, value_of(&r[j], "data"))))
         j++;
     if (j < k->count)
-        heed_message(p->c, HEED_WARN,
-                     "runs are on different data: %s on %s, %s on %s: their numbers do not compare",
-                     r[0].name, data, r[j].name, value_of(&r[j], "data"));
+        heed_message(
+            p->c, HEED_WARN,
+            "runs are on different data: %s on %s, %s on %s: their numbers cannot be compared",
+            r[0].name, data, r[j].name, value_of(&r[j], "data"));
 }
 
 static bool open_runs(program *p, comparison *k) {
@@ -310,7 +312,7 @@ const command cmd_compare = {
     .help = "put runs side by side: curves, numbers, settings that differ",
     .about =
         "Draws the validation of several runs, and prints their numbers and the settings that\n"
-        "differ. Runs that differ in the seed alone are also taken together: the mean of\n"
+        "differ. Runs that differ only in the seed are also combined: the mean of\n"
         "their curves, and of their numbers with its 95 % interval. A classifier's test part\n"
         "is what its training read once, at its end.",
     .examples = "  heed compare runs/a runs/b\n"
