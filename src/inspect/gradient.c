@@ -237,32 +237,29 @@ static int by_place(const void *a, const void *b) {
     return place_of(&x->at) - place_of(&y->at);
 }
 
-static traced_layer traced_of(const heed_inspection *s, const heed_record_block *b) {
-    int sources = s->axes[0].count;
-    traced_layer l = {.at = *b,
-                      .heads = b->heads,
-                      .queries = s->axes[b->queries].count,
-                      .keys = s->axes[b->keys].count,
-                      .first_query = b->queries ? sources : 0,
-                      .first_key = b->keys ? sources : 0};
-    snprintf(l.weights, sizeof l.weights, "%s.weights", b->path);
-    snprintf(l.out, sizeof l.out, "%s.out", b->path);
-    return l;
-}
-
 static bool find_layers(gradients *g) {
     const heed_inspection *s = g->s;
     heed_ctx *c = s->run->c;
     heed_record_block *list = heed_attention_layers(s->run, &g->count);
     if (!list) return false;
     size_t n = 0;
+    int sources = s->axes[0].count;
     g->layers = heed__alloc_array(c, (size_t)g->count, sizeof *g->layers);
     for (int i = 0; g->layers && i < g->count; i++) {
-        g->layers[i] = traced_of(s, &list[i]);
-        n += size_of(&g->layers[i]);
+        const heed_record_block *b = &list[i];
+        traced_layer *l = &g->layers[i];
+        *l = (traced_layer){.at = *b,
+                            .heads = b->heads,
+                            .queries = s->axes[b->queries].count,
+                            .keys = s->axes[b->keys].count,
+                            .first_query = b->queries ? sources : 0,
+                            .first_key = b->keys ? sources : 0};
+        snprintf(l->weights, sizeof l->weights, "%s.weights", b->path);
+        snprintf(l->out, sizeof l->out, "%s.out", b->path);
+        n += size_of(l);
     }
     free(list);
-    g->tokens = s->axes[0].count + (s->read ? s->axes[2].count : 0);
+    g->tokens = sources + (s->read ? s->axes[2].count : 0);
     g->values = heed__alloc_array(c, n, sizeof *g->values);
     g->row = heed__alloc_array(c, 2 * (size_t)g->tokens, sizeof *g->row);
     if (heed_ctx_status(c) != HEED_OK) return false;

@@ -254,29 +254,24 @@ static bool measure_induction(heed_run *r, heed_head_table *h) {
 
 /* ---- all heads ---- */
 
-static bool make_table(const heed_run *r, heed_head_table *h) {
-    h->layers = heed_attention_layers(r, &h->layer_count);
-    if (!h->layers) return false;
-    h->first = calloc((size_t)h->layer_count, sizeof *h->first);
-    for (int i = 0; h->first && i < h->layer_count; i++) {
-        h->first[i] = h->head_count;
-        h->head_count += h->layers[i].heads;
-    }
-    h->heads = calloc((size_t)h->head_count + 1, sizeof *h->heads);
-    return (h->first && h->heads) ||
-           heed_fail(r->c, HEED_FAILED, "no memory for %d heads", h->head_count);
-}
-
 bool heed_heads(const heed_evaluation *e, heed_head_table *out) {
     heed_run *r = e ? e->run : NULL;
     heed_score score = {0};
     heed_batch b;
     if (!out) return false;
     *out = (heed_head_table){.layer_count = 0};
-    if (!r || heed__stopped(r->c) || !make_table(r, out)) return false;
+    if (!r || heed__stopped(r->c)) return false;
+    out->layers = heed_attention_layers(r, &out->layer_count);
+    if (!out->layers) return false;
+    out->first = heed__alloc_array(r->c, (size_t)out->layer_count, sizeof *out->first);
+    for (int i = 0; out->first && i < out->layer_count; i++) {
+        out->first[i] = out->head_count;
+        out->head_count += out->layers[i].heads;
+    }
+    out->heads = heed__alloc_array(r->c, (size_t)out->head_count, sizeof *out->heads);
     heed_unprobe(r->tape);
     heed_probe(r->tape, "*.weights", false);
-    bool ok = true;
+    bool ok = out->first && out->heads;
     for (uint64_t i = 0; ok && i < e->batches; i++)
         ok = heed_evaluation_batch(e, i, &b, &score) && count_batch(e, &b, out) &&
              heed__progress(r->c, e->progress, e->progress_user, (int64_t)i + 1,

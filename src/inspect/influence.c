@@ -30,17 +30,17 @@ static bool has_cells(const heed_inspection *s) {
 }
 
 /* The nearest tensor before x that still has positions, (B,T,units) or (B,h,w,units). */
-static heed_tensor *tensor_with_positions(const study *k, const heed_tensor *x, int places) {
+static heed_tensor *tensor_with_positions(const study *k, const heed_tensor *x, int positions) {
     heed_recorded by = heed_recorded_by(x);
     for (int i = 0; i < by.inputs; i++) {
         heed_tensor *in = by.in[i];
         if (!in || in->name || !heed_recorded_by(in).op || in->shape[0] != ROWS) continue;
         bool grid = has_cells(k->s) && in->dims == 4;
-        if (grid || (in->dims == 3 && in->shape[1] == places)) return in;
+        if (grid || (in->dims == 3 && in->shape[1] == positions)) return in;
     }
     for (int i = 0; i < by.inputs; i++) {
         heed_tensor *in = by.in[i],
-                    *found = in && !in->name ? tensor_with_positions(k, in, places) : NULL;
+                    *found = in && !in->name ? tensor_with_positions(k, in, positions) : NULL;
         if (found) return found;
     }
     return NULL;
@@ -58,8 +58,8 @@ static bool pass(study *k) {
     if (!logits || heed_ctx_status(r->c) != HEED_OK) return false;
     snprintf(path, sizeof path, "%s.out", m->embedding ? m->embedding : "");
     if (!k->x) k->x = heed_probe_find(k->t, path);
-    int places = k->s->read ? k->s->target_count : k->s->axis_count ? k->s->axes[0].count : 0;
-    k->y = tensor_with_positions(k, logits, places);
+    int positions = k->s->read ? k->s->target_count : k->s->axis_count ? k->s->axes[0].count : 0;
+    k->y = tensor_with_positions(k, logits, positions);
     return (k->x && k->y) ||
            heed_fail(r->c, HEED_USAGE,
                      "model %s has no positions to follow from input to output; hint: a run of "
@@ -67,25 +67,19 @@ static bool pass(study *k) {
                      m->name);
 }
 
-/* Rows and columns of the last feature map. */
-static bool name_cells(study *k) {
-    int rows = k->y->shape[1], cols = k->y->shape[2], n = rows * cols;
-    k->labels = heed__alloc_array(k->s->run->c, (size_t)n, CELL);
-    k->list = heed__alloc_array(k->s->run->c, (size_t)n, sizeof *k->list);
-    if (!k->labels || !k->list) return false;
-    for (int i = 0; i < n; i++) {
-        k->list[i] = k->labels + CELL * i;
-        snprintf(k->labels + CELL * i, CELL, "%d,%d", i / cols + 1, i % cols + 1);
-    }
-    k->query = k->key = (heed_record_axis){
-        .name = "cells", .count = n, .labels = k->list, .rows = rows, .cols = cols};
-    return true;
-}
-
-static bool set_places(study *k) {
+static bool set_positions(study *k) {
     const heed_inspection *s = k->s;
-    if (has_cells(s)) {
-        if (!name_cells(k)) return false;
+    if (has_cells(s)) { /* rows and columns of the last feature map */
+        int rows = k->y->shape[1], cols = k->y->shape[2], n = rows * cols;
+        k->labels = heed__alloc_array(s->run->c, (size_t)n, CELL);
+        k->list = heed__alloc_array(s->run->c, (size_t)n, sizeof *k->list);
+        if (!k->labels || !k->list) return false;
+        for (int i = 0; i < n; i++) {
+            k->list[i] = k->labels + CELL * i;
+            snprintf(k->labels + CELL * i, CELL, "%d,%d", i / cols + 1, i % cols + 1);
+        }
+        k->query = k->key = (heed_record_axis){
+            .name = "cells", .count = n, .labels = k->list, .rows = rows, .cols = cols};
     } else {
         k->query = s->axes[s->read ? 1 : 0];
         k->key = s->axes[0];
@@ -105,7 +99,7 @@ static bool set_places(study *k) {
 }
 
 /* The position of an element of one row of x: its token, patch or cell. */
-static int place_of(const study *k, size_t at) {
+static int position_of(const study *k, size_t at) {
     const heed_tensor *x = k->x;
     if (!has_cells(k->s)) return (int)(at / (x->size / ROWS / (size_t)k->keys));
     size_t channels = (size_t)x->shape[3], side = (size_t)x->shape[2];
@@ -143,7 +137,8 @@ static bool follow(study *k) {
         for (int r = 0; k->x->g && r < count; r++) {
             double *to = k->squares + (size_t)((first + r) / directions(k)) * (size_t)k->keys;
             const heed_real *g = k->x->g + (size_t)r * inputs;
-            for (size_t i = 0; i < inputs; i++) to[place_of(k, i)] += (double)g[i] * (double)g[i];
+            for (size_t i = 0; i < inputs; i++)
+                to[position_of(k, i)] += (double)g[i] * (double)g[i];
         }
         if (!heed__progress(k->s->run->c, k->args.progress, k->args.user, first + count, all))
             return false;
@@ -197,7 +192,7 @@ heed_record *heed_influence(const heed_inspection *s, const heed_influence_args 
     snprintf(path, sizeof path, "%s.out", m->embedding ? m->embedding : "");
     heed_unprobe(k.t);
     if (m->embedding) heed_probe(k.t, path, true);
-    bool ok = pass(&k) && set_places(&k);
+    bool ok = pass(&k) && set_positions(&k);
     bool many = ok && k.queries * k.units > HEED_INFLUENCE_EXACT;
     if (!k.args.exact) k.draws = k.args.draws ? k.args.draws : many ? HEED_INFLUENCE_DRAWS : 0;
     heed_record *record = ok && follow(&k) ? heed_record_new(s->run->c) : NULL;

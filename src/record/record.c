@@ -136,16 +136,6 @@ void heed__block_arrays(const heed_record_axis *axes, heed_record_block *b,
     memcpy(out, all, sizeof all);
 }
 
-static bool own_block(keeper *k, heed_record_block *b) {
-    heed__array a[HEED__ARRAYS];
-    size_t heads = (size_t)b->heads;
-    heed__block_arrays(k->axes, b, a);
-    for (int i = 0; i < HEED__ARRAYS; i++)
-        if (!own(k, a[i].x, heads * (size_t)a[i].rows * (size_t)a[i].cols, sizeof(heed_real)))
-            return false;
-    return own(k, &b->head, heads, sizeof *b->head) && own_text(k, &b->path);
-}
-
 int heed_record_add_block(heed_record *r, const heed_record_block *b) {
     keeper *k = r && b ? keeper_of(r) : NULL;
     if (!k || heed__stopped(k->c) || !has_axes(k, b->queries, b->keys) ||
@@ -153,8 +143,16 @@ int heed_record_add_block(heed_record *r, const heed_record_block *b) {
                     sizeof *k->blocks))
         return -1;
     r->blocks = k->blocks;
-    k->blocks[r->block_count] = *b;
-    return own_block(k, &k->blocks[r->block_count]) ? r->block_count++ : -1;
+    heed_record_block *own_b = &k->blocks[r->block_count];
+    heed__array a[HEED__ARRAYS];
+    *own_b = *b;
+    size_t heads = (size_t)b->heads;
+    heed__block_arrays(k->axes, own_b, a);
+    for (int i = 0; i < HEED__ARRAYS; i++)
+        if (!own(k, a[i].x, heads * (size_t)a[i].rows * (size_t)a[i].cols, sizeof(heed_real)))
+            return -1;
+    if (!own(k, &own_b->head, heads, sizeof *b->head) || !own_text(k, &own_b->path)) return -1;
+    return r->block_count++;
 }
 
 int heed_record_add_map(heed_record *r, const heed_record_map *m) {

@@ -8,10 +8,8 @@
 /* ---- reading ---- */
 
 static bool reject(const heed_csv *r, size_t line, const char *expected, const char *found) {
-    return heed_reject(
-        r->c, HEED_DATA,
-        (heed_problem){
-            .what = r->what, .where = r->path, .line = line, .expected = expected, .found = found});
+    return heed_reject(r->c, HEED_DATA,
+                       (heed_problem){r->what, r->path, line, expected, .found = found});
 }
 
 bool heed_csv_reject(const heed_csv *r, const char *expected, const char *found) {
@@ -23,11 +21,7 @@ bool heed_csv_open(heed_csv *r, heed_ctx *c, const char *what, const char *path,
     *r = (heed_csv){.c = c, .what = what, .path = path, .at = text, .end = text, .next = 1};
     if (heed__stopped(c) || !text) return false;
     const char *nul = memchr(text, 0, n);
-    if (nul) {
-        size_t line = 1;
-        for (const char *p = text; p < nul; p++) line += *p == '\n';
-        return reject(r, line, "text", "a NUL byte");
-    }
+    if (nul) return reject(r, heed__line_of(text, (size_t)(nul - text)), "text", "a NUL byte");
     r->end = text + n;
     if (n >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0) r->at += 3;
     return true;
@@ -61,8 +55,7 @@ static char *quoted_field(heed_csv *r) {
     return field;
 }
 
-/* The next field of the row, ended by a zero byte; r->at moves to the separator that ended it,
- * which *separator keeps. NULL on error. */
+/* The next field, ended by a zero byte that replaces *separator at r->at; NULL on error. */
 static char *next_field(heed_csv *r, char *separator) {
     while (is_blank(*r->at)) r->at++;
     char *field = r->at, *stop;

@@ -42,19 +42,6 @@ static size_t bytes_of(const heed_image_transform *v) {
     return (size_t)v->size * (size_t)v->size * (size_t)v->channels;
 }
 
-/* Converts an input back to bytes: 255 (x deviation + mean). */
-static void add_tile(samples *s, const heed_image_transform *v, const heed_real *x,
-                     const char *caption) {
-    size_t n = bytes_of(v);
-    unsigned char *pixels = s->pixels + (size_t)s->count * n;
-    for (size_t i = 0; i < n; i++) {
-        int channel = (int)(i % (size_t)v->channels);
-        double y = 255 * ((double)x[i] * v->deviation[channel] + v->mean[channel]);
-        pixels[i] = (unsigned char)lround(fmin(fmax(y, 0), 255));
-    }
-    s->tiles[s->count++] = (heed_tile){pixels, v->size, v->size, v->channels, caption, NULL};
-}
-
 /* A picture as in evaluation, then as augmented in several epochs. */
 static bool add_sample(program *p, heed_images *k, const heed_augment *a, int index, samples *s) {
     const heed_images_info *about = heed_images_about(k);
@@ -72,7 +59,14 @@ static bool add_sample(program *p, heed_images *k, const heed_augment *a, int in
         uint64_t epoch = i ? (uint64_t)i - 1 : 0; /* training begins with epoch 0 */
         heed_random draws = heed_random_at(heed_seed(p->c), "augment", epoch, (uint32_t)place);
         heed_picture_view(&picture, v, i ? a : NULL, &draws, x, x + n);
-        add_tile(s, v, x, i ? "" : s->names[index]);
+        unsigned char *pixels = s->pixels + (size_t)s->count * n;
+        for (size_t at = 0; at < n; at++) { /* back to bytes */
+            size_t channel = at % (size_t)v->channels;
+            double y = 255 * ((double)x[at] * v->deviation[channel] + v->mean[channel]);
+            pixels[at] = (unsigned char)lround(fmin(fmax(y, 0), 255));
+        }
+        s->tiles[s->count++] =
+            (heed_tile){pixels, v->size, v->size, v->channels, i ? "" : s->names[index], NULL};
     }
     free(x);
     heed_picture_free(&picture);

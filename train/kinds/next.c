@@ -44,26 +44,20 @@ static bool first_line(const char *path, char line[LONGEST + 2]) {
     return false;
 }
 
-/* Prints the line with its last word that has a letter replaced by [MASK]. */
-static void print_masked(const char *line) {
-    size_t end = strlen(line);
-    while (end > 0 && !isalnum((unsigned char)line[end - 1]) && (unsigned char)line[end - 1] < 0x80)
-        end--;
-    size_t start = end;
-    while (start > 0 && line[start - 1] != ' ') start--;
-    printf("%.*s[MASK]%s", (int)start, line, line + end);
-}
-
 void next_text(const heed_model *m, const char *data, const char *run) {
     char line[LONGEST + 2] = "Some words and one more .", word[1024];
     const char *heed = program_name();
     first_line(data, line);
     run = heed_format_shell(word, sizeof word, run);
     printf("\nNext:\n");
-    if (m->answers == HEED_ANSWER_MASKED) {
-        printf("  %s fill %s \"", heed, run);
-        print_masked(line);
-        printf("\"\n");
+    if (m->answers == HEED_ANSWER_MASKED) { /* for the last word that has a letter */
+        size_t end = strlen(line);
+        while (end > 0 && !isalnum((unsigned char)line[end - 1]) &&
+               (unsigned char)line[end - 1] < 0x80)
+            end--;
+        size_t start = end;
+        while (start > 0 && line[start - 1] != ' ') start--;
+        printf("  %s fill %s \"%.*s[MASK]%s\"\n", heed, run, (int)start, line, line + end);
     } else {
         keep_words(line, 3);
         if (m->steps) printf("  %s generate %s --prompt \"%s\"\n", heed, run, line);

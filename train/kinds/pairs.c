@@ -78,37 +78,34 @@ static void begun_pairs(program *p, const heed_data *d, const char *run) {
     remove(scores_path(run, path));
 }
 
-static void keep_scores(program *p, const training_end *e, const pair_scores *s) {
+static void finish_pairs(program *p, const heed_data *d, training_end *e) {
+    enum { MOST = 200 };
+    pair_scores s;
     char path[1024], n[32], bleu[32] = "";
-    heed_text text = {.c = p->c};
-    if (isfinite(s->bleu)) snprintf(bleu, sizeof bleu, ", BLEU %.2f", s->bleu);
-    json_t *o = json_pack("{s:I, s:o, s:o}", "pairs", (json_int_t)s->pairs, "exact",
-                          json_number(s->exact), "bleu", json_number(s->bleu));
+    scores_path(e->run, path);
+    if (d->no_val || (!e->trained && is_file(path))) return;
+    heed_run *r = open_run(p, e->run);
+    bool ok = r && pairs_scores(p, r, d->batches, MOST, &s);
+    heed_run_close(r);
+    if (!ok) return;
+    json_t *o = json_pack("{s:I, s:o, s:o}", "pairs", (json_int_t)s.pairs, "exact",
+                          json_number(s.exact), "bleu", json_number(s.bleu));
     char *json = json_dumps(o, JSON_REAL_PRECISION(9));
-    if (!json || !heed_text_put(&text, json, strlen(json)) ||
-        !heed_text_save(&text, scores_path(e->run, path))) {
+    heed_text text = {.c = p->c};
+    if (!json || !heed_text_put(&text, json, strlen(json)) || !heed_text_save(&text, path)) {
         heed_message(p->c, HEED_WARN, "%s", heed_ctx_error(p->c));
         heed_clear(p->c);
     }
     free(json);
     heed_text_free(&text);
-    json_decref(o);
+    json_object_del(o, "pairs");
+    if (isfinite(s.bleu)) snprintf(bleu, sizeof bleu, ", BLEU %.2f", s.bleu);
     if (e->json)
-        json_object_update_new(e->json, json_pack("{s:o, s:o}", "exact", json_number(s->exact),
-                                                  "bleu", json_number(s->bleu)));
+        json_object_update(e->json, o);
     else
         printf("%s validation pairs translated with the best weights: exact %.2f %%%s\n",
-               heed_format_count(n, s->pairs), 100 * s->exact, bleu);
-}
-
-static void finish_pairs(program *p, const heed_data *d, training_end *e) {
-    enum { MOST = 200 };
-    pair_scores s;
-    char path[1024];
-    if (d->no_val || (!e->trained && is_file(scores_path(e->run, path)))) return;
-    heed_run *r = open_run(p, e->run);
-    if (r && pairs_scores(p, r, d->batches, MOST, &s)) keep_scores(p, e, &s);
-    heed_run_close(r);
+               heed_format_count(n, s.pairs), 100 * s.exact, bleu);
+    json_decref(o);
 }
 
 const data_kind translation_kind = {

@@ -158,9 +158,8 @@ static bool translate_all(program *p, heed_run *r, const heed_config *f, const h
     k.cuts = k.quiet = true;
     if (most && most < all) all = most;
     for (size_t i = 0; ok && i < all; i++) {
-        ok = was_interrupted(NULL)
-                 ? heed_fail(p->c, HEED_INTERRUPTED, "interrupted")
-                 : heed_pairs_get(pairs, true, i, &pair) && add_translation(&k, &pair, out, q);
+        if (was_interrupted(NULL)) ok = heed_fail(p->c, HEED_INTERRUPTED, "interrupted");
+        ok = ok && heed_pairs_get(pairs, true, i, &pair) && add_translation(&k, &pair, out, q);
         if (ok && !p->json_lines && ((i + 1) % 16 == 0 || i + 1 == all))
             eval_loop_progress(p, "translated", i + 1, all);
     }
