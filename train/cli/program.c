@@ -351,17 +351,6 @@ bool wrong_run(program *p, const char *takes, const heed_run *r) {
 
 /* ---- help ---- */
 
-static void print_tasks(const program *p) {
-    puts("Tasks:");
-    for (int i = 0; p->models[i]; i++) {
-        char name[40];
-        snprintf(name, sizeof name, "  %s", p->models[i]->name);
-        print_fact(21, name, "%s", p->models[i]->help);
-    }
-    printf("\n`heed %s %s --help` lists the settings of a task.\n\n", p->command->name,
-           p->models[0]->name);
-}
-
 static void print_settings(heed_ctx *c, const command *k, const heed_model *m) {
     heed_text help = {.c = c}, text = {.c = c};
     heed_option presets[2] = {{0}};
@@ -454,7 +443,16 @@ bool print_help(program *p, int argc, char **argv) {
                     "before\n--preset, the preset before the default, which stands in brackets.");
         putchar('\n');
     }
-    if (k->task_options && !m) print_tasks(p);
+    if (k->task_options && !m) {
+        char name[40];
+        puts("Tasks:");
+        for (int i = 0; p->models[i]; i++) {
+            snprintf(name, sizeof name, "  %s", p->models[i]->name);
+            print_fact(21, name, "%s", p->models[i]->help);
+        }
+        printf("\n`heed %s %s --help` lists the settings of a task.\n\n", k->name,
+               p->models[0]->name);
+    }
     print_settings(c, k, m);
     print_examples(p, m);
     if (heed_ctx_status(c) != HEED_OK) print_note("", heed_ctx_error(c));

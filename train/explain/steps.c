@@ -274,10 +274,21 @@ static void output(explaining *e) {
 
 /* ---- after a trained head ---- */
 
-/* share + others + B_O = all heads */
-static void all_heads(explaining *e, bool others, bool bias) {
+/* W_h, and share + others + B_O = all heads. */
+static void shares(explaining *e, int step) {
+    const heed_lesson *l = &e->w.lesson;
     matrix_view parts[4] = {worked_view(e, HEED_LESSON_SHARE, false)};
+    bool others = false, bias = has_bias(e, HEED_LESSON_B_O);
     int n = 1;
+    for (int i = 0; i < l->args.tokens * l->args.width; i++)
+        others |= l->part[HEED_LESSON_OTHERS].x[i] != 0;
+    gap(e);
+    heading(e, "%d. W_h: %s", step, e->columns ? "share = W_h' H" : "share = output W_h");
+    say(e,
+        "%d numbers become %d again: what this head adds to each token. W_h here is this head's "
+        "part of the layer's output matrix.",
+        l->args.value, l->args.width);
+    draw_product(e, HEED_LESSON_SHARE);
     if (others) parts[n++] = worked_view(e, HEED_LESSON_OTHERS, false);
     if (bias) parts[n++] = worked_view(e, HEED_LESSON_B_O, false);
     if (n == 1) return;
@@ -290,21 +301,6 @@ static void all_heads(explaining *e, bool others, bool bias) {
     parts[n++] = worked_view(e, HEED_LESSON_ALL, false);
     draw_equation(&e->out, &e->look, n, parts,
                   (const char *[]){"", n > 2 ? "+" : "=", n > 3 ? "+" : "=", "="});
-}
-
-static void shares(explaining *e, int step) {
-    const heed_lesson *l = &e->w.lesson;
-    bool others = false;
-    gap(e);
-    heading(e, "%d. W_h: %s", step, e->columns ? "share = W_h' H" : "share = output W_h");
-    say(e,
-        "%d numbers become %d again: what this head adds to each token. W_h here is this head's "
-        "part of the layer's output matrix.",
-        l->args.value, l->args.width);
-    draw_product(e, HEED_LESSON_SHARE);
-    for (int i = 0; i < l->args.tokens * l->args.width; i++)
-        others |= l->part[HEED_LESSON_OTHERS].x[i] != 0;
-    all_heads(e, others, has_bias(e, HEED_LESSON_B_O));
 }
 
 static void add_and_norm(explaining *e, int step) {
