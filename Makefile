@@ -27,7 +27,8 @@ OPT_fuzz    := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-
 OPT_serial  := -O2 -g1
 OPT_debug   := -O0 -g
 OPT      := $(OPT_$(VARIANT))
-SO_release  := -Wl,-s
+# Relocations packed (a table of options is nearly all addresses), code and constants in the same pages, no symbols for debuggers.
+SO_release  := -Wl,-s -Wl,-z,pack-relative-relocs -Wl,-z,noseparate-code
 OMP_release := -fopenmp
 OMP_f64     := -fopenmp
 OMP_asan    := -fopenmp
@@ -167,10 +168,12 @@ $(B)/%.o: %.c | .deps-checked
 # stb_image computes with integers that wrap around; behind the end of a damaged JPEG scan it shifts a zero by more than
 # 31 (stbi__grow_buffer_unsafe), which is zero on every machine.
 $(B)/src/data/image/image.o: CFLAGS_ALL += -fwrapv -fno-sanitize=shift-exponent
-# The rooms that compute are built for speed, the others for size: libheed.so stays below a megabyte.
+# The kernels are built for speed; what calls them, and those that -O3 only makes longer, with -O2; the other rooms for size.
 ifeq ($(VARIANT),release)
 $(foreach room,core text io data data/corpus data/image data/pair nn fit record inspect view,$(B)/src/$(room)/%.o): SIZE := -Os
 $(B)/src/data/image/image.o $(B)/src/data/image/resize.o $(B)/src/data/image/augment.o: SIZE := -O2
+$(B)/src/ops/%.o $(B)/src/optim/%.o: SIZE := -O2
+$(foreach i,avx2 avx512,$(B)/src/kernels/conv.$(i).o $(B)/src/kernels/norm.$(i).o): SIZE := -O2
 $(foreach k,$(KERNELS),$(B)/$(k:.c=.generic.o)): SIZE := $(SMALL_generic)
 endif
 # The rooms of the program and the tests find each other, too.

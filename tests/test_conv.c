@@ -206,6 +206,9 @@ TEST(pool_refuses_what_does_not_fit) {
     REFUSED(heed_max_pool(t, x, &(heed_pool_args){.size = {2, 2}, .pad = {0, 2}}),
             "pad 2 is not in 0 .. half of the window, 1");
     REFUSED(heed_global_pool(t, normal(t, "x", 3, (int[]){2, 3, 4})), "x needs 4 dims");
+    heed_tensor *huge = heed_wrap(t, x->x, 4, (int[]){1, 65536, 65536, 1}); /* refused unread */
+    REFUSED(heed_avg_pool(t, huge, &(heed_pool_args){.size = {2, 2}}),
+            "(1,65536,65536,1): the image is too large");
     CLOSE(c);
 }
 

@@ -31,6 +31,21 @@ TEST(fit_learns_and_reports) {
     CLOSE(j.c);
 }
 
+/* AdamW keeps two numbers for every parameter, SGD without momentum none. */
+TEST(fit_memory_counts_what_the_optimizer_keeps) {
+    uint64_t bytes[2] = {0}, params = 0;
+    for (int i = 0; i < 2; i++) {
+        job j;
+        job_open(&j, NULL, i ? "steps=2 optimizer=adamw" : "steps=2 optimizer=sgd",
+                 (heed_options){.threads = 1});
+        job_fit(&j);
+        bytes[i] = j.last[HEED_FIT_START].bytes;
+        params = j.last[HEED_FIT_START].params;
+        CLOSE(j.c);
+    }
+    CHECK(bytes[1] == bytes[0] + 2 * params * sizeof(heed_real));
+}
+
 /* The rate of the update that led to a step: warm-up over 4 steps, then down to 0.005 at step 12.
  */
 static double rate_of(int64_t step) {

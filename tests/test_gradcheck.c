@@ -148,7 +148,10 @@ TEST(gradcheck_refuses_an_op_without_cases) {
 
 TEST(gradcheck_refuses_cases_that_cannot_be_read) {
     heed_ctx *c = heed_open(&one_thread);
-    const char *const bad[] = {"2x", "q3", "i3", "i3:0", "2x3x4x5x6", "3 3", "-3", "3:4"};
+    char endless[400]; /* "1x1x1..." */
+    for (size_t i = 0; i < sizeof endless; i++) endless[i] = i % 2 ? 'x' : '1';
+    endless[sizeof endless - 1] = 0;
+    const char *const bad[] = {"2x", "q3", "i3", "i3:0", "2x3x4x5x6", "3 3", "-3", "3:4", endless};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         const heed_case cases[] = {{.shapes = bad[i]}, {0}};
         const heed_op op = {.name = "bare",

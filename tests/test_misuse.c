@@ -17,6 +17,7 @@ TEST(misuse_tensor_of_an_earlier_step) {
     CHECK_FAILS(l.c, heed_backward(l.t, loss), HEED_USAGE, "backward: mean () is of an earlier");
     CHECK_FAILS(l.c, heed_want_grad(l.t, x), HEED_USAGE, "an earlier step");
     CHECK_FAILS(l.c, heed_stop_gradient(l.t, state), HEED_USAGE, "an earlier step");
+    CHECK(!heed_want_grad(l.t, NULL));
     CHECK(heed_backward(l.t, heed_mean(l.t, heed_matmul(l.t, w, w)))); /* a store's, any time */
     CLOSE(l.c);
 }

@@ -7,6 +7,7 @@
 #include "pairs.h"
 #include <heed/models.h>
 
+#include <heed/decode.h>
 #include <heed/image.h>
 #include <heed/pairs.h>
 #include <heed/view.h>
@@ -170,6 +171,21 @@ static void steady_fit(const heed_model *model) {
     heed_close(s.c);
 }
 
+/* Output of a model that makes it step by step: sampled, then by beam search. */
+static void generate(const heed_run *r, const heed_model *model) {
+    const int32_t words[] = {1, 2};
+    heed_generation a = {.prompt = words, .prompt_count = 1, .count = 3, .temperature = 1};
+    if (!model->steps) return;
+    if (model->steps->read) {
+        a.source = words;
+        a.source_count = 2;
+    }
+    heed_generate(model, r->self, r->tape, &a, NULL, NULL);
+    a.temperature = 0;
+    a.beam = 2;
+    heed_generate(model, r->self, r->tape, &a, NULL, NULL);
+}
+
 /* The whole way once: train with checkpoints, resume, open, use. True if nothing failed. */
 static bool whole_way(void *data) {
     const heed_model *model = *(const heed_model **)data;
@@ -196,6 +212,7 @@ static bool whole_way(void *data) {
         heed_probe(r->tape, "*.weights", false);
         heed_tensor *loss = model->loss(r->self, r->tape, &b);
         if (loss && !isfinite((double)loss->x[0])) printf("FAILED a loss that is not finite\n");
+        generate(r, model);
     }
     bool ok = heed_ctx_status(s.c) == HEED_OK && r;
     heed_close(s.c);
