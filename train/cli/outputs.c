@@ -64,18 +64,15 @@ static bool keep_data(const output *o, const char *path) {
     return ok;
 }
 
-/* No file of a run may be replaced except loss.png, which heed plot redraws. */
+/* No file of a run may be replaced, except loss.png, which heed plot redraws; nor what it was
+ * trained on, which a command without DATA reads. */
 static bool keep_run(const output *o, const char *run) {
     const char *slash = strrchr(o->path, '/'), *name = slash ? slash + 1 : o->path;
-    return strcmp(name, "loss.png") == 0 || !heed_run_owns(o->c, run, o->path) ||
-           heed_fail(o->c, HEED_USAGE,
-                     "output would replace a file of the run: --%s %s: expected another file; "
-                     "hint: a name that is not in %s",
-                     o->name, o->path, run);
-}
-
-/* What the run was trained on: a command without DATA reads it. */
-static bool keep_trained(const output *o, const char *run) {
+    if (strcmp(name, "loss.png") != 0 && heed_run_owns(o->c, run, o->path))
+        return heed_fail(o->c, HEED_USAGE,
+                         "output would replace a file of the run: --%s %s: expected another file; "
+                         "hint: a name that is not in %s",
+                         o->name, o->path, run);
     heed_ctx *quiet = heed_open(&(heed_options){.threads = 1});
     const heed_model *m;
     heed_config *f = run_settings(quiet, o->models, run, &m);
@@ -91,8 +88,7 @@ static bool keep_trained(const output *o, const char *run) {
 static bool keep_one(const output *o, const char *argument) {
     char settings[1100];
     snprintf(settings, sizeof settings, "%s/config.conf", argument);
-    if (is_file(settings)) return keep_run(o, argument) && keep_trained(o, argument);
-    return keep_data(o, argument);
+    return is_file(settings) ? keep_run(o, argument) : keep_data(o, argument);
 }
 
 /* One input, or several runs: "a,b". */

@@ -349,17 +349,6 @@ bool wrong_run(program *p, const char *takes, const heed_run *r) {
 
 /* ---- help ---- */
 
-static void print_tasks(const program *p) {
-    puts("Tasks:");
-    for (int i = 0; p->models[i]; i++) {
-        char name[40];
-        snprintf(name, sizeof name, "  %s", p->models[i]->name);
-        print_fact(21, name, "%s", p->models[i]->help);
-    }
-    printf("\n`%s %s %s --help` lists the settings of a task.\n\n", program_name(),
-           p->command->name, p->models[0]->name);
-}
-
 static void print_settings(heed_ctx *c, const program *p, const heed_model *m) {
     heed_text help = {.c = c}, text = {.c = c}, shown = {.c = c};
     heed_option presets[2] = {{0}};
@@ -462,7 +451,16 @@ bool print_help(program *p, int argc, char **argv) {
             "overrides\n--preset, and the preset overrides the default, shown in brackets.");
         putchar('\n');
     }
-    if (k->task_options && !m) print_tasks(p);
+    if (k->task_options && !m) {
+        char name[40];
+        puts("Tasks:");
+        for (int i = 0; p->models[i]; i++) {
+            snprintf(name, sizeof name, "  %s", p->models[i]->name);
+            print_fact(21, name, "%s", p->models[i]->help);
+        }
+        printf("\n`%s %s %s --help` lists the settings of a task.\n\n", program_name(), k->name,
+               p->models[0]->name);
+    }
     print_settings(c, p, m);
     print_examples(p, m);
     if (heed_ctx_status(c) != HEED_OK) show(p, "error", "", heed_ctx_error(c));

@@ -28,7 +28,7 @@ int largest_row(const heed_matrix *m) {
 }
 
 /* The row to write out: the given one or, if it is all zeros, that of the largest number. */
-static int telling_row(const explaining *e, const heed_matrix *m, int row) {
+static int row_of_numbers(const explaining *e, const heed_matrix *m, int row) {
     double least = 0.5 * pow(10, -matrix_digits(m, e->look.precision));
     int best = largest_row(m);
     return largest_of(m, row) < least && largest_of(m, best) > largest_of(m, row) ? best : row;
@@ -45,13 +45,13 @@ bool chosen_cell(const explaining *e, heed_lesson_part part, int *row, int *col)
         return e->part == (int)part;
     }
     if (!e->row) {
-        query = w->query ? w->query - 1 : telling_row(e, &p[HEED_LESSON_Q], weights->rows / 2);
+        query = w->query ? w->query - 1 : row_of_numbers(e, &p[HEED_LESSON_Q], weights->rows / 2);
         key = w->key ? w->key - 1 : largest_in_row(weights, query);
     }
     bool of_keys = part == HEED_LESSON_K || part == HEED_LESSON_V;
     bool of_pairs = part >= HEED_LESSON_RAW && part <= HEED_LESSON_WEIGHTS;
     *row = of_keys ? key : query;
-    if (!of_pairs && !e->row) *row = telling_row(e, m, *row);
+    if (!of_pairs && !e->row) *row = row_of_numbers(e, m, *row);
     *col = of_pairs ? key : largest_in_row(m, *row);
     return true;
 }

@@ -49,14 +49,12 @@ typedef struct explaining {
     const heed_record *record;   /* the trained model's forward pass, for the page; or NULL */
     const char *page_link;       /* the explained head, as in heed_page; or NULL */
     unsigned char *blank[HEED_LESSON_COUNT]; /* of a sheet, as in matrix_view; or NULL */
-    void (*own_text)(struct explaining *e);  /* prints an example that has its own text; NULL: the
-                                                ten steps are printed */
+    void (*own_text)(struct explaining *e);  /* prints the example instead of the steps; or NULL */
     bool step;                               /* --step: the reader is asked for numbers */
     int asked, right; /* numbers asked for, and how many were answered right */
     heed_text out;    /* printed and freed when the example ends */
-    json_t *more; /* members that an example adds to worked_json; or NULL. Freed when the example
-                     ends */
-    worked w;     /* the head that is shown; empty in examples without one */
+    json_t *more;     /* members that an example adds to worked_json; or NULL; freed as well */
+    worked w;         /* the head that is shown; empty in examples without one */
 } explaining;
 
 /* A built-in example: `heed explain NAME`. */
@@ -148,7 +146,7 @@ heed_lesson_part bias_of(heed_lesson_part product); /* HEED_LESSON_X: it has non
 int product_views(const explaining *e, heed_lesson_part product, int row, int col,
                   matrix_view views[4]);
 bool is_bias(heed_lesson_part part);
-/* Whether B_Q, B_K or B_V has a nonzero number. */
+/* Whether B_Q, B_K, B_V or B_O has a nonzero number. */
 bool has_bias(const explaining *e, heed_lesson_part bias);
 /* The labels of a part's rows and columns as they are stored. */
 const char *const *row_labels_of(const worked *w, heed_lesson_part part);
@@ -225,8 +223,7 @@ const char *backward_check_name(const explaining *e, const backward_check *k, ch
  * names are stored in names. */
 int backward_views(const explaining *e, const backward_pass *b, const backward_step *s,
                    matrix_view parts[3], char names[3][32]);
-/* --backward: the gradient steps, which come after the output; the last one is checked by a finite
- * difference. */
+/* --backward: the gradient steps, numbered from `step`, and their check by finite differences. */
 void explain_backward(explaining *e, int step);
 json_t *backward_json(explaining *e);
 
@@ -251,13 +248,10 @@ bool write_tex(explaining *e, const char *path);
  * which messages report under the name path. False: see e->c. */
 bool example_read(explaining *e, const char *path);
 bool example_parse(explaining *e, const char *path, const char *json, size_t n);
-
 /* Explains a head of a trained model on an input; uses --layer, --head and --stack. */
 void explain_run(explaining *e, const char *run, const char *text);
 
-/* Prints all steps on the terminal. */
-void explain_steps(explaining *e);
-
+void explain_steps(explaining *e); /* all steps, on the terminal */
 void explain_lion(explaining *e);
 void explain_paris(explaining *e);
 void explain_mix(explaining *e);

@@ -257,7 +257,7 @@ static bool read_head(reader *r) {
 
 /* Reads the head in r->root; if that is NULL, errno and error say why. */
 static bool read_root(reader *r, const json_error_t *error) {
-    char text[200], found[200];
+    char found[200];
     r->e->w.file = r->root;
     if (json_is_object(r->root)) return read_head(r);
     if (r->root)
@@ -267,8 +267,7 @@ static bool read_root(reader *r, const json_error_t *error) {
             r->path);
     if (error->line < 0)
         return heed_fail(r->e->c, HEED_DATA, "cannot read %s: %s", r->path, strerror(errno));
-    snprintf(text, sizeof text, "%s", error->text);
-    heed_format_token(found, sizeof found, text);
+    heed_format_token(found, sizeof found, error->text);
     return heed_fail(r->e->c, HEED_DATA, "%s is no valid JSON: line %d, column %d: %s", r->path,
                      error->line, error->column, found);
 }

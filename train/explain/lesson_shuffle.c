@@ -40,14 +40,6 @@ static double difference(const heed_matrix *moved, const heed_matrix *plain, con
     return worst;
 }
 
-static gaps compare(const heed_lesson *plain, const heed_lesson *moved, const int *order) {
-    const heed_matrix *p = plain->part, *m = moved->part;
-    return (gaps){
-        .scores = difference(&m[HEED_LESSON_SCORES], &p[HEED_LESSON_SCORES], order, true),
-        .weights = difference(&m[HEED_LESSON_WEIGHTS], &p[HEED_LESSON_WEIGHTS], order, true),
-        .output = difference(&m[HEED_LESSON_OUTPUT], &p[HEED_LESSON_OUTPUT], order, false)};
-}
-
 static json_t *as_json(const int *order, const gaps *g) {
     json_t *places = json_array(), *cases = json_array();
     for (int i = 0; i < LION_TOKENS; i++) json_array_append_new(places, json_integer(order[i]));
@@ -110,7 +102,11 @@ void explain_shuffle(explaining *e) {
     }
     for (int k = 0; ok && k < CASES; k++) {
         ok = open_lion(e, same, k, &plain[k]) && open_lion(e, order, k, &moved[k]);
-        if (ok) g[k] = compare(&plain[k], &moved[k], order);
+        const heed_matrix *p = plain[k].part, *m = moved[k].part;
+        if (ok)
+            g[k] = (gaps){difference(&m[HEED_LESSON_SCORES], &p[HEED_LESSON_SCORES], order, true),
+                          difference(&m[HEED_LESSON_WEIGHTS], &p[HEED_LESSON_WEIGHTS], order, true),
+                          difference(&m[HEED_LESSON_OUTPUT], &p[HEED_LESSON_OUTPUT], order, false)};
     }
     if (ok && !lesson_json(e, as_json(order, g))) draw(e, &plain[0], &moved[0], order, g);
     for (int k = 0; k < CASES; k++) {

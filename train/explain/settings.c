@@ -74,26 +74,20 @@ static bool choose_cell(explaining *e) {
         e->columns ? m->cols : m->rows, e->columns ? m->rows : m->cols, given);
 }
 
-/* ---- the rest ---- */
-
-static bool set_beta(explaining *e) {
-    const char *text = heed_config_text(e->p->flags, "beta");
-    heed_lesson_args *a = &e->w.lesson.args;
-    char *end;
-    if (!heed_config_bool(e->p->flags, "scale")) a->beta = 1;
-    if (!*text) return true;
-    a->beta = strtod(text, &end);
-    if (end == text || *end || !(fabs(a->beta) <= LARGEST_NUMBER))
-        return heed_fail(e->c, HEED_USAGE,
-                         "--beta is wrong: expected a number from -%g to %g, found %.60s",
-                         LARGEST_NUMBER, LARGEST_NUMBER, text);
-    return true;
-}
+/* ---- all ---- */
 
 bool apply_settings(explaining *e) {
     heed_lesson *l = &e->w.lesson;
     heed_config *f = e->p->flags;
-    if (!set_beta(e) || !hide_keys(e)) return false;
+    const char *beta = heed_config_text(f, "beta");
+    char *end;
+    if (!heed_config_bool(f, "scale")) l->args.beta = 1;
+    if (*beta) l->args.beta = strtod(beta, &end);
+    if (*beta && (end == beta || *end || !(fabs(l->args.beta) <= LARGEST_NUMBER)))
+        return heed_fail(e->c, HEED_USAGE,
+                         "--beta is wrong: expected a number from -%g to %g, found %.60s",
+                         LARGEST_NUMBER, LARGEST_NUMBER, beta);
+    if (!hide_keys(e)) return false;
     if (heed_config_bool(f, "causal") && !l->self)
         return heed_fail(e->c, HEED_USAGE,
                          "--causal: the keys of %s are no tokens of their own text, so none comes "

@@ -7,33 +7,25 @@
 static const heed_lesson_part asked[] = {HEED_LESSON_Q,   HEED_LESSON_K,       HEED_LESSON_V,
                                          HEED_LESSON_RAW, HEED_LESSON_WEIGHTS, HEED_LESSON_OUTPUT};
 
-/* A flag for each cell: `flag` for a share of the cells, at least one, which depends only on the
- * seed. */
-static unsigned char *choose_cells(explaining *e, heed_lesson_part part, unsigned char flag) {
-    const heed_matrix *m = &e->w.lesson.part[part];
-    size_t n = (size_t)m->rows * (size_t)m->cols;
-    double share = heed_config_real(e->p->flags, "blanks");
-    heed_random r = heed_random_at(e->seed, heed_lesson_name(part), 0, 0);
-    unsigned char *flags = calloc(n, 1);
-    if (!flags) {
-        heed_fail(e->c, HEED_FAILED, "no memory for a sheet");
-        return NULL;
-    }
-    for (size_t i = 0; i < n; i++)
-        if (heed_random_uniform(&r, i) < share) flags[i] = flag;
-    flags[heed_random_below(&r, n, (uint32_t)n)] = flag;
-    return flags;
-}
-
+/* Marks a share of the cells of each matrix, at least one, which depends only on the seed. */
 bool sheet_open(explaining *e, bool solution) {
-    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++)
-        if (!(e->blank[asked[i]] = choose_cells(e, asked[i], solution ? 2 : 1))) return false;
+    double share = heed_config_real(e->p->flags, "blanks");
+    unsigned char flag = solution ? 2 : 1;
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
+        const heed_matrix *m = &e->w.lesson.part[asked[i]];
+        size_t n = (size_t)m->rows * (size_t)m->cols;
+        heed_random r = heed_random_at(e->seed, heed_lesson_name(asked[i]), 0, 0);
+        unsigned char *flags = e->blank[asked[i]] = calloc(n, 1);
+        if (!flags) return heed_fail(e->c, HEED_FAILED, "no memory for a sheet");
+        for (size_t at = 0; at < n; at++)
+            if (heed_random_uniform(&r, at) < share) flags[at] = flag;
+        flags[heed_random_below(&r, n, (uint32_t)n)] = flag;
+    }
     return true;
 }
 
 void sheet_hide(const explaining *e, json_t *o) {
-    static const char *const rest[] = {"share", "all_heads", "normed", "target",
-                                       "learn", "stages",    "choices"};
+    static const char *const rest[] = {"target", "learn", "stages", "choices"};
     if (!e->blank[HEED_LESSON_Q] || heed_config_bool(e->p->flags, "solution")) return;
     for (int i = HEED_LESSON_Q; i < HEED_LESSON_COUNT; i++)
         json_object_del(o, heed_lesson_name((heed_lesson_part)i));

@@ -123,7 +123,7 @@ static void vectors(explaining *e) {
     draw_part(e, HEED_LESSON_Z);
 }
 
-static void keys(explaining *e) {
+static void after_keys(explaining *e) {
     const heed_lesson_args *a = &e->w.lesson.args;
     gap(e);
     if (!e->w.lesson.self || a->features != a->memory) return;
@@ -133,7 +133,7 @@ static void keys(explaining *e) {
           e->columns ? "X' X" : "X X'");
 }
 
-static void values(explaining *e) {
+static void after_values(explaining *e) {
     gap(e);
     aside(e,
           "Without this line a token would pass on its own %d numbers, all that it is, instead of "
@@ -274,10 +274,21 @@ static void output(explaining *e) {
 
 /* ---- after a trained head ---- */
 
-/* share + others + B_O = all heads */
-static void all_heads(explaining *e, bool others, bool bias) {
+/* W_h, and share + others + B_O = all heads. */
+static void shares(explaining *e, int step) {
+    const heed_lesson *l = &e->w.lesson;
     matrix_view parts[4] = {worked_view(e, HEED_LESSON_SHARE, false)};
+    bool others = false, bias = has_bias(e, HEED_LESSON_B_O);
     int n = 1;
+    for (int i = 0; i < l->args.tokens * l->args.width; i++)
+        others |= l->part[HEED_LESSON_OTHERS].x[i] != 0;
+    gap(e);
+    heading(e, "%d. W_h: %s", step, e->columns ? "share = W_h' H" : "share = output W_h");
+    say(e,
+        "%d numbers become %d again: what this head adds to each token. W_h here is this head's "
+        "part of the layer's output matrix.",
+        l->args.value, l->args.width);
+    draw_product(e, HEED_LESSON_SHARE);
     if (others) parts[n++] = worked_view(e, HEED_LESSON_OTHERS, false);
     if (bias) parts[n++] = worked_view(e, HEED_LESSON_B_O, false);
     if (n == 1) return;
@@ -290,21 +301,6 @@ static void all_heads(explaining *e, bool others, bool bias) {
     parts[n++] = worked_view(e, HEED_LESSON_ALL, false);
     draw_equation(&e->out, &e->look, n, parts,
                   (const char *[]){"", n > 2 ? "+" : "=", n > 3 ? "+" : "=", "="});
-}
-
-static void shares(explaining *e, int step) {
-    const heed_lesson *l = &e->w.lesson;
-    bool others = false;
-    gap(e);
-    heading(e, "%d. W_h: %s", step, e->columns ? "share = W_h' H" : "share = output W_h");
-    say(e,
-        "%d numbers become %d again: what this head adds to each token. W_h here is this head's "
-        "part of the layer's output matrix.",
-        l->args.value, l->args.width);
-    draw_product(e, HEED_LESSON_SHARE);
-    for (int i = 0; i < l->args.tokens * l->args.width; i++)
-        others |= l->part[HEED_LESSON_OTHERS].x[i] != 0;
-    all_heads(e, others, has_bias(e, HEED_LESSON_B_O));
 }
 
 static void add_and_norm(explaining *e, int step) {
@@ -325,7 +321,7 @@ static void add_and_norm(explaining *e, int step) {
     draw_part(e, HEED_LESSON_NORMED);
 }
 
-static void behind(explaining *e, int step) {
+static void after_head(explaining *e, int step) {
     if (has_layer(&e->w)) {
         shares(e, step);
         if (!e->w.custom) add_and_norm(e, step + 1);
@@ -351,9 +347,9 @@ static const struct {
     {"Vectors", "", "", vectors, NULL, HEED_LESSON_X},
     {"Queries", ": Q = X W_Q", ": Q = W_Q' X", NULL, "A query says what a token looks for.",
      HEED_LESSON_Q},
-    {"Keys", ": K = %s W_K", ": K = W_K' %s", keys,
+    {"Keys", ": K = %s W_K", ": K = W_K' %s", after_keys,
      "A key says what a token has to offer to those who look.", HEED_LESSON_K},
-    {"Values", ": V = %s W_V", ": V = W_V' %s", values,
+    {"Values", ": V = %s W_V", ": V = W_V' %s", after_values,
      "A value is what a token passes on to those who look at it.", HEED_LESSON_V},
     {"Scores", ": raw = Q K'", ": raw = K' Q", NULL,
      "Every query meets every key. Their dot product is large where the one looks for what the "
@@ -435,7 +431,7 @@ void explain_steps(explaining *e) {
         step_heading(e, i);
         draw_step(e, i);
     }
-    behind(e, STEPS + 1);
+    after_head(e, STEPS + 1);
     if (heed_config_bool(e->p->flags, "backward"))
         explain_backward(e, STEPS + 1 + (has_layer(&e->w) ? 2 : 0));
     ask_end(e);

@@ -78,16 +78,6 @@ static json_t *labels_json(const char *const *labels, int count) {
     return list;
 }
 
-static void add_parts(json_t *o, const explaining *e) {
-    for (int i = 0; i < HEED_LESSON_COUNT; i++) {
-        heed_lesson_part part = (heed_lesson_part)i;
-        if (!e->w.lesson.part[i].x || (part == HEED_LESSON_Z && e->w.lesson.self) ||
-            (is_bias(part) && !has_bias(e, part)))
-            continue;
-        json_object_set_new(o, heed_lesson_name(part), matrix_json(&e->w.lesson.part[i]));
-    }
-}
-
 json_t *worked_json(const explaining *e) {
     const worked *w = &e->w;
     const heed_lesson_args *a = &w->lesson.args;
@@ -105,7 +95,12 @@ json_t *worked_json(const explaining *e) {
         "v", labels_json(w->v, a->value), "hidden", hidden, "notation",
         e->columns ? "columns" : "rows", "notes", "W_Q", labels_json(w->notes[0], a->features),
         "W_K", labels_json(w->notes[1], a->memory), "W_V", labels_json(w->notes[2], a->memory));
-    add_parts(o, e);
+    for (int i = 0; i < HEED_LESSON_COUNT; i++) {
+        heed_lesson_part part = (heed_lesson_part)i;
+        if (w->lesson.part[i].x && (part != HEED_LESSON_Z || !self) &&
+            (!is_bias(part) || has_bias(e, part)))
+            json_object_set_new(o, heed_lesson_name(part), matrix_json(&w->lesson.part[i]));
+    }
     if (w->target) json_object_set_new(o, "target", rows_json(w->target, a->tokens, a->value));
     if (has_norm(w)) json_object_set_new(o, "eps", json_number(a->eps));
     if (w->layer) json_object_set_new(o, "layer", json_string(w->layer));
