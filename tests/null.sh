@@ -27,7 +27,7 @@ function object(type) {
 {
     open = index($0, "(")
     name = substr($0, 1, open - 1); sub(/ *$/, "", name); sub(/.*[ *]/, "", name)
-    if (name !~ /^heed_/) next
+    if (name !~ /^heed_/ || name ~ /^heed_(format|utf8|label)_|^heed_(closest|quote)$/) next # those write into buffers of their caller
     inside = substr($0, open + 1); sub(/\) *$/, "", inside)
     depth = 0; n = 0; part = ""
     for (i = 1; i <= length(inside); i++) {

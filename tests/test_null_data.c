@@ -188,6 +188,7 @@ TEST(null_is_accepted_in_record) {
     CALL(heed_record_add_guess(NULL, NULL));
     CALL(heed_record_add_guess(NULL, zero));
     CALL(heed_record_add_guess(l.record, NULL));
+    CHECK(heed_record_add_guess(l.record, &(heed_record_guess){.count = 3}) < 0);
     CALL(heed_record_describe(NULL, (heed_record_texts){0}));
     CALL(heed_record_picture(NULL, NULL, 1, 1, 1));
     CALL(heed_record_probe(NULL, NULL, false));

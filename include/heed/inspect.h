@@ -345,7 +345,8 @@ typedef struct {
 /* Computes it from a row of logits (classes); the lowest index wins a tie. 0 <= label < classes. */
 HEED_API heed_prediction heed_prediction_of(const heed_real *logits, int classes, int label);
 /* Counts how often each class was predicted for each label: (classes,classes), rows by label,
- * columns by prediction. The caller frees the result with free(). NULL: out of memory. */
+ * columns by prediction; others than 0 .. classes - 1 are left out. The caller frees the result
+ * with free(). NULL: out of memory. */
 HEED_API size_t *heed_confusion(heed_ctx *c, const heed_prediction *list, size_t count,
                                 int classes);
 /* One class of such a table. */

@@ -38,7 +38,8 @@ static const char *attention_hint(const heed_config *f) {
 
 heed_record_block *heed_attention_layers(const heed_run *r, int *count) {
     heed_attending a;
-    int all = 0;
+    int all = 0, ignored;
+    if (!count) count = &ignored;
     *count = 0;
     if (!r || heed_ctx_status(r->c) != HEED_OK) return NULL;
     while (r->model->attending && r->model->attending(r->self, all, &a)) all++;
@@ -57,7 +58,8 @@ heed_record_block *heed_attention_layers(const heed_run *r, int *count) {
 
 static bool is_wanted(const heed_capture_args *w, const heed_record_block *b) {
     bool listed = w->layer_count == 0;
-    for (int i = 0; i < w->layer_count; i++) listed = listed || w->layers[i] == b->layer;
+    for (int i = 0; w->layers && i < w->layer_count; i++)
+        listed = listed || w->layers[i] == b->layer;
     return listed && (!w->stack || *w->stack == b->stack);
 }
 

@@ -223,7 +223,7 @@ bool heed_inspection_text(heed_inspection *s, heed_run *r, const char *text, siz
 
 bool heed_inspection_tokens(heed_inspection *s, heed_run *r, const int32_t *ids, int count) {
     heed_example e = {0};
-    if (!begin(s, r) || !ids) return false;
+    if (!begin(s, r) || !ids || count < 1) return false;
     heed_reader how = heed_run_reader(r);
     heed_text title = {.c = r->c};
     bool ok = heed_example_tokens(&how, ids, (size_t)count, &e) &&
@@ -330,16 +330,20 @@ heed_tensor *heed_inspection_logits(const heed_inspection *s, heed_tape *t) {
 }
 
 int heed_inspection_class(const heed_inspection *s, const heed_question *q, const heed_tensor *y) {
+    if (!s || !q) return -1;
     if (s->target) return s->target[q->query];
+    if (!y) return -1;
     return heed__largest(y->x + (size_t)q->row * (size_t)y->shape[1], y->shape[1]);
 }
 
 const char *heed_class_label(const heed_run *r, int class_index, char number[16]) {
+    if (!r) return "?";
     heed_answer answers = r->model->answers;
     bool tokens = answers == HEED_ANSWER_MASKED || answers == HEED_ANSWER_NEXT ||
                   r->model->kind == HEED_INPUT_PAIR;
     if (tokens && r->tokenizer) return heed_token_text(r->tokenizer, class_index);
-    if (r->labels && class_index < r->label_count) return r->labels[class_index];
+    if (r->labels && class_index >= 0 && class_index < r->label_count)
+        return r->labels[class_index];
     snprintf(number, 16, "%d", class_index);
     return number;
 }

@@ -172,7 +172,8 @@ int heed_record_add_map(heed_record *r, const heed_record_map *m) {
 
 int heed_record_add_guess(heed_record *r, const heed_record_guess *g) {
     keeper *k = r && g ? keeper_of(r) : NULL;
-    if (!k || heed__stopped(k->c) || !has_axes(k, g->axis, g->axis) ||
+    if (!k || heed__stopped(k->c) || !has_axes(k, g->axis, g->axis) || g->count < 0 ||
+        (g->count && (!g->labels || !g->p)) ||
         !heed__grow(k->c, &k->guesses, &k->guess_capacity, (size_t)r->guess_count + 1,
                     sizeof *k->guesses))
         return -1;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 static bool among(int number, int count, const int *list) {
-    for (int i = 0; i < count; i++)
+    for (int i = 0; list && i < count; i++)
         if (list[i] == number) return true;
     return count == 0;
 }

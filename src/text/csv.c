@@ -13,11 +13,12 @@ static bool reject(const heed_csv *r, size_t line, const char *expected, const c
 }
 
 bool heed_csv_reject(const heed_csv *r, const char *expected, const char *found) {
-    return reject(r, r->line, expected, found);
+    return r && reject(r, r->line, expected, found);
 }
 
 bool heed_csv_open(heed_csv *r, heed_ctx *c, const char *what, const char *path, char *text,
                    size_t n) {
+    if (!r) return false;
     *r = (heed_csv){.c = c, .what = what, .path = path, .at = text, .end = text, .next = 1};
     if (heed__stopped(c) || !text) return false;
     const char *nul = memchr(text, 0, n);
@@ -74,7 +75,7 @@ static char *next_field(heed_csv *r, char *separator) {
 }
 
 bool heed_csv_next(heed_csv *r) {
-    while (r->at < r->end && !heed__stopped(r->c)) {
+    while (r && r->at < r->end && !heed__stopped(r->c)) {
         char separator = ',';
         r->line = r->next;
         r->count = 0;
@@ -93,7 +94,7 @@ bool heed_csv_next(heed_csv *r) {
 }
 
 int heed_csv_find(const heed_csv *r, const char *name) {
-    for (size_t i = 0; i < r->count && i < HEED_CSV_FIELDS; i++)
+    for (size_t i = 0; r && name && i < r->count && i < HEED_CSV_FIELDS; i++)
         if (strcmp(r->fields[i], name) == 0) return (int)i;
     return -1;
 }
@@ -101,7 +102,7 @@ int heed_csv_find(const heed_csv *r, const char *name) {
 /* ---- writing ---- */
 
 bool heed_csv_put(heed_text *out, const char *field) {
-    bool ok = heed_text_put(out, "\"", 1);
+    bool ok = field && heed_text_put(out, "\"", 1);
     for (; ok && *field; field++) {
         unsigned char c = (unsigned char)*field;
         ok = c == '"'             ? heed_text_put(out, "\"\"", 2)

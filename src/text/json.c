@@ -61,7 +61,7 @@ static void put_string(heed_text *out, const char *text) {
 
 /* Writes what comes before a value: a comma after another value, and the key. */
 static void begin(heed_text *out, const char *key) {
-    char last = out->n ? out->s[out->n - 1] : 0;
+    char last = out && out->n ? out->s[out->n - 1] : 0;
     if (isalnum((unsigned char)last) || last == '"' || last == '}' || last == ']')
         heed_text_put(out, ",", 1);
     if (!key) return;

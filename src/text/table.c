@@ -58,6 +58,7 @@ static void put_row(const heed_table *t, int row, int name, int from, int to, he
 }
 
 void heed_table_text(const heed_table *t, int width, heed_text *out) {
+    if (!t || !t->columns || !out) return;
     bool fits = block_end(t, width, t->name, 0) == t->count;
     int name = fits ? t->name : name_width(t, width);
     for (int from = 0, to; from < t->count; from = to) {

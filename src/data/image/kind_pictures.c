@@ -91,6 +91,7 @@ heed_augment heed_augment_of(const heed_config *f) {
 }
 
 bool heed_image_transform_of(heed_ctx *c, const heed_config *f, heed_image_transform *out) {
+    if (!f || !out) return false;
     *out = (heed_image_transform){.size = (int)heed_config_int(f, "image-size"),
                                   .channels = (int)heed_config_int(f, "channels")};
     if (!read_normalisation(c, f, out->mean, out->deviation)) return false;
@@ -136,9 +137,9 @@ static bool is_symbol(const char *name) {
 
 bool heed_images_are_symbols(const heed_images *k) {
     const heed_images_info *a = heed_images_about(k);
-    for (int i = 0; i < a->classes; i++)
+    for (int i = 0; a && i < a->classes; i++)
         if (!is_symbol(a->labels[i])) return false;
-    return true;
+    return a != NULL;
 }
 
 static bool complete(heed_config *f, const heed_images *k) {
