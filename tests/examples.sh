@@ -56,7 +56,7 @@ result $? "one call trains the same weights as the program"
 says() { grep -q -- "$1" out && return; cat out; result 1 "$what: $1"; }
 own() { what="own_model $*" && run ./own_model "$@"; }
 own train attentive facts.txt -o own --tokenizer word --block 8 --packing lines --batch 8 --steps 30 --val-split 0
-says 'heed attend own "Paris is the"'
+says 'own_model attend own "Paris is the"'
 cp own/last/model.safetensors finished
 own resume own
 says "the run is finished" && cmp own/last/model.safetensors finished
@@ -94,8 +94,24 @@ result $? "explain claims nothing of what own_model does with its heads"
 own help train attentive
 says "layers of attention"
 ./own_model generate own >out 2>&1
-[ $? = 2 ] && says "hint: heed eval own"
+[ $? = 2 ] && says "hint: .own_model eval own."
 result $? "generate refuses a model without steps"
+# It has its own name, and the library's messages have no command line in them.
+./own_model attend nothing text >out 2>&1
+[ $? = 3 ] && says "^own_model: run is missing: nothing: .*; hint: .*\`own_model train attentive book.txt -o runs/first\`"
+./own_model train attentive facts.txt -o own >out 2>&1
+[ $? = 2 ] && says "^own_model: run exists already: own: .*; hint: \`own_model resume own\` continues it, --force removes it"
+own train attentive --help
+says "^Usage: own_model train TASK DATA -o RUN" && says "^  own_model train attentive book.txt"
+own help attend
+says "^  own_model attend runs/book"
+grep -w heed out
+[ $? = 1 ]
+result $? "own_model's help is its own"
+cat usr/lib/libheed.so.0 usr/lib/libheed-models.so.0 | tr -c ' -~' '\n' | grep -v 'heed--\|--help lists the options\|--%s or --no-%s' |
+    grep -E -- '--[a-z]{2}|heed (train|resume|info|attend|eval)' >out
+[ $? = 1 ]
+result $? "the library's messages hold a flag or a command: $(cat out)"
 usr/bin/heed train gpt facts.txt -o gpt --tokenizer word --layers 1 --width 32 --heads 2 --block 8 \
     --packing lines --batch 8 --steps 60 --val-split 0 >out 2>&1
 result $? "training a run for embedded"

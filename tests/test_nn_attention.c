@@ -200,13 +200,13 @@ static void refuses(heed_mha_args args, const char *part, const char *other) {
 }
 
 TEST(nn_attention_refuses_sizes_that_do_not_fit) {
-    refuses((heed_mha_args){.width = 64, .heads = 7}, "width 64 with 7 heads", "--key-width");
+    refuses((heed_mha_args){.width = 64, .heads = 7}, "width 64 with 7 heads", "`key-width`");
     refuses((heed_mha_args){.width = 64, .heads = 7, .key = 9}, "width 64 with 7 heads",
-            "--value-width");
+            "`value-width`");
     refuses((heed_mha_args){.width = 64}, "heads 0", "encoder.0.attn");
     refuses((heed_mha_args){.width = 8, .heads = 1 << 20, .key = 1 << 20, .value = 1}, "too large",
-            "--heads");
-    refuses((heed_mha_args){.width = 1 << 30, .heads = 1}, "too large", "--value-width");
+            "`heads`");
+    refuses((heed_mha_args){.width = 1 << 30, .heads = 1}, "too large", "`value-width`");
 }
 
 TEST(nn_attention_takes_widths_of_its_own) {

@@ -91,7 +91,7 @@ static bool unknown_preset(heed_ctx *c, const heed_model *m, const char *name) {
     heed_text list = {.c = c};
     for (const heed_preset *p = m->presets; p && p->name; p++)
         heed_text_add(&list, "%s%s", list.n ? ", " : "one of ", p->name);
-    heed_fail(c, HEED_USAGE, "preset is unknown: --preset: expected %s, found %s",
+    heed_fail(c, HEED_USAGE, "preset is unknown: `preset`: expected %s, found %s",
               list.n ? list.s : "none, as the model has no presets", name);
     heed_text_free(&list);
     return false;
@@ -103,6 +103,6 @@ bool heed_preset_apply(heed_ctx *c, heed_config *f, const heed_model *m, const c
     const heed_preset *p = m->presets;
     while (p && p->name && strcmp(p->name, name) != 0) p++;
     if (!p || !p->name) return unknown_preset(c, m, name);
-    snprintf(where, sizeof where, "--preset %s", name);
+    snprintf(where, sizeof where, "`preset = %s`", name);
     return heed_config_set_list(f, p->settings, where, HEED_FROM_PRESET);
 }

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- the layers of a run ---- */
 
@@ -27,6 +28,16 @@ static heed_record_block block_of(const heed_run *r, const heed_attending *a) {
                                .align = a->align};
 }
 
+/* How to get attention from a model with these settings. */
+static const char *attention_hint(const heed_config *f) {
+    bool none =
+        heed_config_has(f, "attention") && strcmp(heed_config_text(f, "attention"), "none") == 0;
+    if (none) return "train with `attention = additive`";
+    if (heed_config_has(f, "encoder")) return "train with `encoder = attention`";
+    if (heed_config_has(f, "cell")) return "train with `cell = none`";
+    return "a model with attention layers, such as a transformer";
+}
+
 heed_record_block *heed_attention_layers(const heed_run *r, int *count) {
     heed_attending a;
     int all = 0;
@@ -40,9 +51,9 @@ heed_record_block *heed_attention_layers(const heed_run *r, int *count) {
     if (!list || *count) return list;
     free(list);
     heed_fail(r->c, HEED_USAGE,
-              "the model does not attend: %s has no attention layers; hint: settings that give it "
-              "some, or influence, which needs none",
-              r->model->name);
+              "the model does not attend: %s has no attention layers; hint: %s, or `influence`, "
+              "which needs none",
+              r->model->name, attention_hint(r->config));
     return NULL;
 }
 
@@ -102,7 +113,7 @@ static bool check_size(const heed_inspection *s, const heed_capture_args *w,
     if (most < 0 || bytes <= most) return true;
     return heed_fail(s->run->c, HEED_USAGE,
                      "the attention is too large: %d layers of %d heads over %d tokens take %s: "
-                     "expected at most %s; hint: `layers` 1,%d `heads` 1, or a shorter input",
+                     "expected at most %s; hint: `layers = 1,%d`, `heads = 1`, or a shorter input",
                      blocks, list[0].heads, s->axes[0].count, heed_format_bytes(found, bytes),
                      heed_format_bytes(limit, most), blocks);
 }

@@ -75,7 +75,7 @@ static const unsigned char *packed_bytes(const archive *z, const member *m) {
     else {
         size_t start = m->offset + LOCAL + number(p + 26, 2) + number(p + 28, 2);
         if (start <= z->n && m->packed <= z->n - start) return z->bytes + start;
-        damaged(z, "a member goes on after the file's end");
+        damaged(z, "a member extends beyond the end of the file");
     }
     return NULL;
 }
@@ -124,7 +124,7 @@ static bool read_member(archive *z, const member *m, heed__npz *out) {
     else if (m->method != 0 || m->packed != m->size)
         return damaged(z, "expected stored or deflated members");
     if (!bytes) return false;
-    if (crc32_z(0, bytes, m->size) != m->crc) return damaged(z, "a check sum is wrong");
+    if (crc32_z(0, bytes, m->size) != m->crc) return damaged(z, "a checksum is wrong");
     return add_array(z, m, bytes, out);
 }
 

@@ -139,11 +139,10 @@ static bool lay_out(heed_ctx *c, plan *p, bool vector) {
         return heed_fail(c, HEED_USAGE, "a heat map of %d x %d cells is too large", m->rows,
                          m->cols);
     if (vector && (double)p->all->count * m->rows * m->cols > VECTOR_CELLS)
-        return heed_fail(
-            c, HEED_USAGE,
-            "too many cells for an SVG: expected at most %d, found %d x %d x %d; hint: "
-            "--png, or one --head",
-            VECTOR_CELLS, p->all->count, m->rows, m->cols);
+        return heed_fail(c, HEED_USAGE,
+                         "too many cells for an SVG: expected at most %d, found %d x %d x %d; "
+                         "hint: `png`, or one `head`",
+                         VECTOR_CELLS, p->all->count, m->rows, m->cols);
     return heed__sketch_new(c, &p->sketch, vector, 2 * MARGIN + (width > least ? width : least),
                             2 * MARGIN + (title ? TITLE : 0) + rows * (p->tall + BETWEEN) -
                                 BETWEEN + LEGEND + (p->all->note ? CAPTION : 0));

@@ -116,14 +116,14 @@ static bool too_large(heed_ctx *c, const heed_page *p, const char *path, double 
     int rows = r->axes[b->queries].count, cols = r->axes[b->keys].count;
     double fits = floor(limit / (block_size(p, r, b) / b->heads));
     double layers = floor(fits / b->heads), tokens = floor(sqrt(limit * 0.98 / size) * rows);
-    return heed_fail(
-        c, HEED_USAGE,
-        "page is too large: %s: expected at most %.0f MB, found about %.0f MB (%d heads of %d x %d "
-        "weights in %d record%s); hint: %.0f layer%s of %d heads fit, or %.0f heads in all, or the "
-        "first %.0f tokens: --layers and --heads choose, --no-qk leaves q and k out, --force "
-        "writes it all",
-        path, limit / 1e6, size / 1e6, maps, rows, cols, p->count, p->count == 1 ? "" : "s", layers,
-        layers == 1 ? "" : "s", b->heads, fits, tokens);
+    return heed_fail(c, HEED_USAGE,
+                     "page is too large: %s: expected at most %.0f MB, found about %.0f MB (%d "
+                     "heads of %d x %d weights in %d record%s); hint: %.0f layer%s of %d heads "
+                     "fit, or %.0f heads in all, or the first %.0f tokens: `layers` and `heads` "
+                     "choose them, `qk = false` leaves out q and k, `force` writes everything",
+                     path, limit / 1e6, size / 1e6, maps, rows, cols, p->count,
+                     p->count == 1 ? "" : "s", layers, layers == 1 ? "" : "s", b->heads, fits,
+                     tokens);
 }
 
 static bool check_size(heed_ctx *c, const heed_page *p, const char *path) {

@@ -156,10 +156,10 @@ void heed__sketch_text(heed__sketch *s, int x, int y, int scale, heed__rgb color
 bool heed__sketch_save(heed__sketch *s, const char *path) {
     if (heed__stopped(s->c)) return false;
     if (s->boxed)
-        heed_message(s->c, HEED_WARN,
-                     "%s has boxes for letters that its font lacks; hint: --svg, where there is "
-                     "one, keeps them",
-                     path);
+        heed_message(
+            s->c, HEED_WARN,
+            "%s has boxes for letters that its font lacks; hint: `svg`, where available, has them",
+            path);
     if (!s->vector)
         return heed_png_save(s->c, path, s->canvas.rgb, s->canvas.width, s->canvas.height);
     heed_text_put(&s->svg, "</svg>\n", 7);

@@ -71,7 +71,7 @@ static bool keep_run(const output *o, const char *run) {
     if (strcmp(name, "loss.png") != 0 && heed_run_owns(o->c, run, o->path))
         return heed_fail(o->c, HEED_USAGE,
                          "output would replace a file of the run: --%s %s: expected another file; "
-                         "hint: a name that %s has not",
+                         "hint: a name that is not in %s",
                          o->name, o->path, run);
     heed_ctx *quiet = heed_open(&(heed_options){.threads = 1});
     const heed_model *m;

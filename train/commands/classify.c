@@ -12,7 +12,7 @@
 static const heed_option options[] = {
     {"top", HEED_INT, "5", 1, 100000, NULL, "classes to print for each picture", "Output"},
     {"convert", HEED_BOOL, "false", 0, 0, NULL,
-     "pictures of other channels become grey or colour, as the run needs them", "Output"},
+     "convert pictures of other channels to grey or colour, as the run requires", "Output"},
     {"overlay", HEED_TEXT, "", 0, 0, NULL,
      "vit: write the attention over the picture; of several pictures FILE-2.png and so on",
      "Output"},
@@ -164,7 +164,7 @@ static void take_stdin(classifier *k) {
     heed_text text = {.c = k->p->c};
     char why[HEED_WHY];
     heed_picture p = {0};
-    if (is_terminal(stdin)) fputs("heed: reading paths from the keyboard; Ctrl-D ends\n", stderr);
+    if (is_terminal(stdin)) print_note("", "reading paths from the keyboard; Ctrl-D ends");
     bool read = read_stdin(k->p->c, &text);
     if (read && strspn(text.s ? text.s : "", " \t\r\n") == text.n) {
         heed_fail(k->p->c, HEED_DATA,
@@ -222,13 +222,13 @@ static void run_classify(program *p) {
 const command cmd_classify = {
     .name = "classify",
     .usage = "RUN [INPUT]...",
-    .help = "say what pictures show or what texts are, and where the model looks",
+    .help = "classify pictures or texts, and show where the model looks",
     .about =
         "Prints the most probable classes of each picture. INPUT is a file, a folder (all\n"
         "pictures below it), a quoted pattern, or - for one picture's bytes on the standard\n"
         "input. Without INPUT, the standard input is a list of paths, a line each. What cannot\n"
-        "be decoded is named, the others still print, and the exit status is 3. Pictures are\n"
-        "brought to the size of the run as in evaluation: short side resized, centre cut out.\n"
+        "be decoded is reported, the others still print, and the exit status is 3. Pictures are\n"
+        "resized as in evaluation: the short side to the size of the run, then a centre crop.\n"
         "For a run of textcls or tag, INPUT is a text, and so is each line of the standard input;\n"
         "of tag, a label for each word is printed.",
     .examples = "  heed classify runs/flowers rose.jpg\n"

@@ -160,7 +160,10 @@ static void print_ranking(program *p, const eval_loop *s, const heed_head_table 
     printf("  all alike  ");
     print_hanging(p, "the same of a head that attends to everything alike", 13);
     putchar('\n');
-    print_wrapped(p, NO_EXPLANATION "; heed ablate tells what is lost without it.");
+    char text[256];
+    snprintf(text, sizeof text, NO_EXPLANATION "; %s ablate shows what is lost without it.",
+             program_name());
+    print_wrapped(p, text);
 }
 
 /* ---- as data ---- */
@@ -259,7 +262,7 @@ const command cmd_heads = {
     .usage = "RUN [DATA]",
     .help = "what every attention head does over data: entropy, distance, shares, induction",
     .about =
-        "Goes over DATA, or without DATA over what the run was trained on (of a text and of\n"
+        "Evaluates DATA, or without DATA what the run was trained on (of a text and of\n"
         "pairs the validation part, of pictures the test part; of a masked model a DATA.tsv\n"
         "holds questions, as heed eval has them), and prints for every head\n"
         "means over all queries: how spread its weights are, how far it looks, and which share\n"

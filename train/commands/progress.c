@@ -308,10 +308,15 @@ void progress_report(void *user, const heed_report *r) {
         g->smooth = g->any ? 0.9 * g->smooth + 0.1 * r->loss : r->loss;
         g->any = true;
     }
+    heed_report shown = *r;
+    heed_text note = {.c = NULL};
+    if (r->note) add_shown(g->p, r->note, &note);
+    if (note.s) shown.note = note.s;
     if (g->mode == SHOW_JSON)
-        json_event(g, r);
+        json_event(g, &shown);
     else if (g->mode != SHOW_NOTHING)
-        show(g, r);
+        show(g, &shown);
+    heed_text_free(&note);
     if (r->event != HEED_FIT_EVAL) return;
     draw_loss(g);
     if (kind_of(g->p->model)->evaluated) kind_of(g->p->model)->evaluated(g, r);

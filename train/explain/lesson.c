@@ -75,6 +75,7 @@ void lesson_try(explaining *e, const char *commands) {
     char words[128];
     for (const char *s = commands; *s; s += *s == '\n') {
         heed_text_add(&e->out, s > commands ? "    " : "try:");
+        add_typed(&e->out, e->look.width, program_name());
         while (*s && *s != '\n') {
             s = next_words(s, words);
             add_typed(&e->out, e->look.width, words);
@@ -109,13 +110,13 @@ bool lesson_accepts(explaining *e, const example *k) {
     const char *name = k->kind == SHOWS_HEAD ? NULL : setting_of_heads(e);
     if (*heed_config_text(e->p->flags, "png") && k->kind != SHOWS_CHART)
         return heed_fail(e->c, HEED_USAGE,
-                         "--png: example %s has no chart; hint: heed explain beta --png FILE",
+                         "--png: example %s has no chart; hint: `explain beta --png FILE`",
                          k->name);
     if (!name) return true;
     bool page = strcmp(name, "html") == 0;
     return heed_fail(e->c, HEED_USAGE,
-                     "--%s: example %s has no single head to show%s; hint: %s%sheed explain "
-                     "lion|paris|mix|store%s",
+                     "--%s: example %s has no single head to show%s; hint: %s%s`explain "
+                     "lion|paris|mix|store%s`",
                      name, k->name, page ? ", and no page" : "",
                      page && k->kind == SHOWS_CHART ? "--png FILE draws its chart; " : "",
                      page ? "pages: " : "", page ? " --html FILE" : "");

@@ -103,9 +103,9 @@ static void own_text(explaining *e) {
                    (lesson_block[]){{"get", l->part[HEED_LESSON_WEIGHTS], colours},
                                     {"gives", l->part[HEED_LESSON_OUTPUT], ripe}},
                    asked);
-    lesson_try(e, "heed explain store --hard\n"
-                  "heed explain store --beta 20\n"
-                  "heed explain beta");
+    lesson_try(e, "explain store --hard\n"
+                  "explain store --beta 20\n"
+                  "explain beta");
 }
 
 void explain_store(explaining *e) {
@@ -173,15 +173,15 @@ void explain_beta(explaining *e) {
     if (lesson_json(e, sweep_json(e, &s, mean))) return;
     heading(e, "Beta: from the mean to the hard choice");
     say(e,
-        "One query, orange, to the store of heed explain store, as beta grows. At 0 all keys have "
+        "One query, orange, to the store of %s explain store, as beta grows. At 0 all keys have "
         "equal shares, and the output is the mean of the values, %.4g. The larger beta is, the "
         "more the largest score takes; in the end all of it: the hard choice, %g.",
-        mean, get(e, 1, true)[ORANGE]);
+        program_name(), mean, get(e, 1, true)[ORANGE]);
     draw_sweep(e, &s);
     say(e, "Look at the yellow share: it rises first, for yellow is nearly as good a match as red, "
            "and then gives all to red. 1/sqrt(e) sets beta so that random scores of any width land "
            "where the softmax still has slopes.");
-    lesson_try(e, "heed explain beta --png beta.png\n"
-                  "heed explain store --beta 100\n"
-                  "heed explain variance");
+    lesson_try(e, "explain beta --png beta.png\n"
+                  "explain store --beta 100\n"
+                  "explain variance");
 }

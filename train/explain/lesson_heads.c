@@ -132,6 +132,6 @@ void explain_heads(explaining *e) {
         worst);
     lesson_draw(e, "one head at a time, added", lesson_matrix(TOKENS, WIDTH, l.sum), words, NULL);
     lesson_draw(e, "one layer of 3 heads", lesson_matrix(TOKENS, WIDTH, l.library), words, NULL);
-    lesson_try(e, "heed explain heads --seed 2\n"
-                  "heed explain heads --precision 6");
+    lesson_try(e, "explain heads --seed 2\n"
+                  "explain heads --precision 6");
 }

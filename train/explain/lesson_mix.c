@@ -118,9 +118,9 @@ static void own_text(explaining *e) {
         args->hard ? ", 1 at its largest number and 0 elsewhere" : "",
         hides ? ", with 0 for words that are hidden" : "");
     draw_all(e);
-    lesson_try(e, "heed explain mix --notation columns\n"
-                  "heed explain mix --beta 0\n"
-                  "heed explain mix --hard");
+    lesson_try(e, "explain mix --notation columns\n"
+                  "explain mix --beta 0\n"
+                  "explain mix --hard");
 }
 
 void explain_mix(explaining *e) {

@@ -143,9 +143,9 @@ static void own_text(explaining *e) {
         heed_text_add(&e->out, "  %-7s(%g %g) · output = %.2f\n", countries[i], country[i][0],
                       country[i][1], country[i][0] * out[0] + country[i][1] * out[1]);
     gap(e);
-    lesson_try(e, "heed explain paris --beta 0\n"
-                  "heed explain paris --hard\n"
-                  "heed explain paris --html paris.html");
+    lesson_try(e, "explain paris --beta 0\n"
+                  "explain paris --hard\n"
+                  "explain paris --html paris.html");
 }
 
 void explain_paris(explaining *e) {

@@ -86,8 +86,8 @@ static void draw(explaining *e, const heed_lesson *plain, const heed_lesson *mov
     gap(e);
     aside(e, "inf: a score that the mask hides in one of the two alone");
     gap(e);
-    lesson_try(e, "heed explain shuffle --seed 7\n"
-                  "heed explain lion --html lion.html");
+    lesson_try(e, "explain shuffle --seed 7\n"
+                  "explain lion --html lion.html");
 }
 
 void explain_shuffle(explaining *e) {

@@ -168,7 +168,7 @@ void explain_similarity(explaining *e) {
     say(e, "A query s, three inputs h_1 h_2 h_3, all random; and four changes, one after the "
            "other. Each is a setting of the library's layer heed_attend.");
     for (int i = 0; i < STAGES; i++) draw_stage(e, &stages[i], &a[i]);
-    lesson_try(e, "heed explain similarity --seed 3\n"
-                  "heed train rnn data/capitals.tsv -o runs/additive --attention additive\n"
-                  "heed train rnn data/capitals.tsv -o runs/scaled --attention scaled");
+    lesson_try(e, "explain similarity --seed 3\n"
+                  "train rnn data/capitals.tsv -o runs/additive --attention additive\n"
+                  "train rnn data/capitals.tsv -o runs/scaled --attention scaled");
 }

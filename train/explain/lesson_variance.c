@@ -128,6 +128,6 @@ void explain_variance(explaining *e) {
            "entropy near 0), and its derivative by the scores has all but vanished, so nothing is "
            "learned through it. Scaled, neither depends on d.");
     draw_curves(e, &m);
-    lesson_try(e, "heed explain variance --seed 2\n"
-                  "heed explain variance --png variance.png");
+    lesson_try(e, "explain variance --seed 2\n"
+                  "explain variance --png variance.png");
 }

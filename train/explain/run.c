@@ -60,11 +60,10 @@ static const heed_tensor *value(const trained *t, const char *path, const char *
 static bool choose_head(trained *t) {
     int head = (int)heed_config_int(t->e->p->flags, "head");
     if (!parameter(t, t->path, t->block.stack == HEED_CROSS ? "kv.weight" : "qkv.weight"))
-        return heed_fail(
-            t->e->c, HEED_USAGE,
-            "heed explain shows heads with queries, keys and values: %s has none; hint: heed "
-            "attend %s shows its attention, heed explain similarity how it comes about",
-            t->e->p->argv[0], t->e->p->argv[0]);
+        return heed_fail(t->e->c, HEED_USAGE,
+                         "%s explain shows heads with queries, keys and values: %s has none; hint: "
+                         "`attend %s` shows its attention, `explain similarity` how it comes about",
+                         program_name(), t->e->p->argv[0], t->e->p->argv[0]);
     if (head > t->block.heads)
         return heed_fail(t->e->c, HEED_USAGE, "--head %d: expected 1 to %d", head, t->block.heads);
     t->head = head - 1;

@@ -112,7 +112,7 @@ bool alignment_of(const translator *k, int layer, const char *head, alignment *o
     out->fixed = a.fixed;
     out->layer = layer ? layer : out->layers;
     if (!alignment_choice(k->run, layer, head, &chosen)) return false;
-    if (out->rows < 1) return heed_fail(c, HEED_FAILED, "the model made no token to look at");
+    if (out->rows < 1) return heed_fail(c, HEED_FAILED, "the model generated no token to show");
     const heed_tensor *w = weights_of(k, &a);
     bool ok = w && take_weights(c, w, chosen, out) && take_labels(k, out);
     heed_unprobe(k->run->tape);
@@ -141,7 +141,7 @@ static heed_heatmap map_of(const alignment *a, const char *title) {
 bool alignment_print(heed_ctx *c, const alignment *a) {
     heed_heatmap map =
         map_of(a, a->fixed ? "no attention: one context, of the encoder's last states, for all"
-                           : "attention: a row for each token made, over the source");
+                           : "attention: a row for each generated token, over the source");
     heed_text text = {.c = c};
     map.terminal = terminal_kind(stdout);
     map.width = terminal_width();
@@ -154,7 +154,7 @@ bool alignment_png(heed_ctx *c, const alignment *a, int count, const char *path)
     enum { MOST = 2 };
     heed_heatmap maps[MOST];
     for (int i = 0; i < count && i < MOST; i++)
-        maps[i] = map_of(&a[i], a[i].title ? a[i].title : "rows: made; columns: the source");
+        maps[i] = map_of(&a[i], a[i].title ? a[i].title : "rows: generated; columns: the source");
     return heed_heatmaps_png(c, maps, count < MOST ? count : MOST, path);
 }
 

@@ -85,7 +85,7 @@ void alignment_peaks_print(const peaks *p) {
         snprintf(where, sizeof where, "within %d of the %s", p->within,
                  p->kind == PEAKS_ANTI ? "anti-diagonal" : "diagonal");
     putchar('\n');
-    print_fact(0, "", "peak of the attention %s, of %s tokens made", where,
+    print_fact(0, "", "peak of the attention %s, of %s generated tokens", where,
                heed_format_count(n, p->of.count));
     putchar('\n');
     int all = p->of.layers * p->of.heads;

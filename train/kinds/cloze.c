@@ -142,8 +142,7 @@ cloze *cloze_open(heed_run *r, const char *path) {
     read_lines(q);
     if (heed_ctx_status(r->c) == HEED_OK && q->count) return q;
     heed_fail(r->c, HEED_DATA,
-              "no question is there: %s: expected lines of TEXT WITH ONE [MASK], a tab, ANSWER",
-              path);
+              "no questions: %s: expected lines of TEXT WITH ONE [MASK], a tab, ANSWER", path);
     cloze_close(q);
     return NULL;
 }

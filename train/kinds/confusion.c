@@ -146,7 +146,7 @@ static void print_pairs(const judgement *j, const size_t *confusion) {
         size_t at = next_largest(j, confusion, below, after);
         if (at == n * n || confusion[at] == 0) return;
         char count[32];
-        if (i == 0) puts("\n  taken for another most often");
+        if (i == 0) puts("\n  most frequent confusions");
         snprintf(count, sizeof count, "  %8zu", confusion[at]);
         print_fact(12, count, "%s as %s", j->labels[at / n], j->labels[at % n]);
         below = confusion[at];
@@ -166,7 +166,7 @@ void print_confusion(const judgement *j, const size_t *confusion) {
         return;
     }
     putchar('\n');
-    print_fact(2, "", "rows: what it is; columns: what it was taken for%s",
+    print_fact(2, "", "rows: true class; columns: predicted class%s",
                m.number ? ", by the rows' numbers" : "");
     for (int from = 0; from < j->classes; from += band) {
         int to = from + band < j->classes ? from + band : j->classes;
@@ -186,7 +186,7 @@ bool confusion_png(heed_ctx *c, const judgement *j, const size_t *confusion, con
         values[i] = (heed_real)confusion[i];
         if (i / n != i % n && values[i] > worst) worst = values[i];
     }
-    heed_heatmap map = {.title = "rows: what it is, columns: what it was taken for",
+    heed_heatmap map = {.title = "rows: true class, columns: predicted class",
                         .rows = j->classes,
                         .cols = j->classes,
                         .values = values,
@@ -264,7 +264,7 @@ static bool add_mistake(album *a, heed_images *k, const judgement *j, size_t pla
     shrink(p);
     char(*text)[128] = a->captions[a->count];
     snprintf(text[0], sizeof text[0], "is %s", short_name(cut, j->labels[v->label], 20));
-    snprintf(text[1], sizeof text[1], "taken for %s, %.0f %%",
+    snprintf(text[1], sizeof text[1], "predicted %s, %.0f %%",
              short_name(cut, j->labels[v->predicted], 20), 100 * v->p);
     a->tiles[a->count++] =
         (heed_tile){p->pixels, p->width, p->height, p->channels, text[0], text[1]};

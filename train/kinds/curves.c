@@ -62,10 +62,9 @@ bool curves_read(heed_ctx *c, const char *dir, run_curves *out) {
     *out = (run_curves){.c = c, .seconds = (double)NAN, .test = (double)NAN};
     snprintf(path, sizeof path, "%s/metrics.csv", dir);
     if (!is_file(path))
-        return heed_fail(c, HEED_DATA,
-                         "%s is not there: expected the folder of a run; hint: heed "
-                         "train writes one",
-                         path);
+        return heed_fail(
+            c, HEED_DATA,
+            "%s does not exist: expected the folder of a run; hint: `train` writes one", path);
     char *text = heed_text_read(c, path, &n);
     bool ok = heed_csv_open(&r, c, "metrics are wrong", path, text, n) && read_rows(out, &r);
     if (ok && out->train.count + out->val.count == 0)

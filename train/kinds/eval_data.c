@@ -28,7 +28,7 @@ static void warn_of_text(program *p, const heed_data *d) {
     if (!d->whole && d->no_val)
         heed_message(p->c, HEED_WARN,
                      "the run has no validation part (val-split 0): this is measured on its "
-                     "training text; hint: heed %s %s OTHER.txt",
+                     "training text; hint: `%s %s OTHER.txt`",
                      p->command->name, p->argv[0]);
     if (d->whole && a.unknown > 0)
         heed_message(p->c, HEED_WARN, "%.2f %% of the text is unknown to the vocabulary",
@@ -39,7 +39,7 @@ heed_data *eval_data_open(program *p, const heed_model *m, heed_config *f, const
                           char what[512]) {
     static const char *const switches[] = {"convert", "strict"};
     if (m->kind == HEED_INPUT_DENSE && p->argc > 1) {
-        heed_fail(p->c, HEED_USAGE, "%s is of no use here: %s makes its own data", p->argv[1],
+        heed_fail(p->c, HEED_USAGE, "%s has no effect here: %s makes its own data", p->argv[1],
                   m->name);
         return NULL;
     }

@@ -72,11 +72,11 @@ static void banner_augment(const heed_images *k, const heed_config *f) {
     heed_augment augment = heed_augment_of(f);
     char text[160];
     augment_text(&augment, text);
-    banner_row("augmented", "%s; %s", *text ? text : "not",
+    banner_row("augmented", "%s; %s", *text ? text : "none",
                augment.flip > 0 ? "--flip 0 turns the flip off"
                : heed_images_are_symbols(k)
-                   ? "no flip as classes are digits or letters: --flip 0.5 would"
-                   : "--flip, --pad, --scale, --brightness and others do it");
+                   ? "no flip, as classes are digits or letters: --flip 0.5 enables it"
+                   : "--flip, --pad, --scale, --brightness and others enable it");
 }
 
 static void banner_pictures(const heed_model *m, const heed_data *d, const heed_config *f) {
@@ -93,16 +93,16 @@ static void banner_pictures(const heed_model *m, const heed_data *d, const heed_
     size_t twins = a->overlap[HEED_VAL_PART] + a->overlap[HEED_TEST_PART];
     if (twins)
         banner_row("overlap",
-                   "%s of validation and test %s in the training part, too: heed data check "
+                   "%s of validation and test %s in the training part, too: %s data check "
                    "%s %s names one",
-                   heed_format_count(n1, twins), twins == 1 ? "is" : "are", m->name,
+                   heed_format_count(n1, twins), twins == 1 ? "is" : "are", program_name(), m->name,
                    heed_config_text(f, "data"));
     if (a->bad) {
         banner_row("skipped", "%s that cannot be decoded", heed_format_count(n1, a->bad));
         size_t more = print_skipped(stderr, d->batches, "             ", 3);
         if (more)
-            banner_row("", "and %zu more: heed data check %s %s lists them", more, m->name,
-                       heed_config_text(f, "data"));
+            banner_row("", "and %zu more: %s data check %s %s lists them", more, program_name(),
+                       m->name, heed_config_text(f, "data"));
     }
     banner_augment(d->batches, f);
 }
@@ -130,8 +130,9 @@ static void steps_pictures(const heed_config *f, uint64_t epoch_batches) {
 static void next_pictures(const heed_model *m, const char *data, const char *run) {
     (void)m;
     (void)data;
-    printf("\nNext:\n  heed eval %s\n  heed classify %s PICTURE...\n  heed plot %s\n", run, run,
-           run);
+    const char *heed = program_name();
+    printf("\nNext:\n  %s eval %s\n  %s classify %s PICTURE...\n  %s plot %s\n", heed, run, heed,
+           run, heed, run);
 }
 
 /* Writes the test results of the best weights as a line of metrics.csv. */

@@ -21,7 +21,7 @@ size_t print_skipped(FILE *out, const heed_images *k, const char *indent, size_t
      0,                                                                                            \
      0,                                                                                            \
      "auto|train|val|test",                                                                        \
-     "pictures: the part that is read; auto: the test part, else validation, else all there is",   \
+     "pictures: the part that is read; auto: the test part, else validation, else all",            \
      "Pictures"},                                                                                  \
         {"convert",                                                                                \
          HEED_BOOL,                                                                                \
@@ -29,11 +29,11 @@ size_t print_skipped(FILE *out, const heed_images *k, const char *indent, size_t
          0,                                                                                        \
          0,                                                                                        \
          NULL,                                                                                     \
-         "pictures of other channels become grey or colour, as the run needs them",                \
+         "convert pictures of other channels to grey or colour, as the run requires",              \
          "Pictures"},                                                                              \
     {                                                                                              \
         "strict", HEED_BOOL, "false", 0, 0, NULL,                                                  \
-            "a picture that cannot be decoded is an error, not left out", "Pictures"               \
+            "a picture that cannot be decoded is an error, not skipped", "Pictures"                \
     }
 /* ---- predictions (predict.c) ---- */
 typedef struct {

@@ -89,7 +89,7 @@ static bool write_sheet(program *p, heed_images *k, const char *path) {
     heed_augment a = heed_augment_of(p->flags);
     char text[160], title[200];
     augment_text(&a, text);
-    snprintf(title, sizeof title, "before, and as five epochs see it: %s",
+    snprintf(title, sizeof title, "before, and in five epochs: %s",
              *text ? text : "no augmentation");
     if (s) s->pixels = malloc(SAMPLES * (VERSIONS + 1) * n);
     bool ok = s && s->pixels;

@@ -67,8 +67,8 @@ static void warn_of_seen(program *p, const judgement *j) {
     bool asked = strcmp(heed_config_text(p->flags, "part"), "auto") != 0;
     if (j->whole || asked || j->part != HEED_TRAIN_PART) return;
     heed_message(p->c, HEED_WARN,
-                 "there is no validation and no test part: this is measured on the pictures of the "
-                 "training; hint: heed eval %s OTHER-PICTURES",
+                 "there is no validation and no test part: this is measured on the training "
+                 "pictures; hint: `eval %s OTHER-PICTURES`",
                  p->argv[0]);
 }
 
@@ -86,7 +86,7 @@ void eval_pictures(program *p, const heed_model *m, heed_config *f, heed_run *r)
         warn_of_seen(p, &j);
     }
     if (a->bad) {
-        heed_message(p->c, HEED_WARN, "%zu pictures cannot be decoded and were left out", a->bad);
+        heed_message(p->c, HEED_WARN, "%zu pictures cannot be decoded and were skipped", a->bad);
         size_t more = print_skipped(stderr, images, "  ", 3);
         if (more) fprintf(stderr, "  and %zu more\n", more);
     }

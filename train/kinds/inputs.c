@@ -15,7 +15,7 @@ void print_shown(heed_ctx *c, const char *text, const char *end) {
 
 static void each_line(program *p, void *user, take_input one, bool by_line) {
     heed_text line = {.c = p->c};
-    if (is_terminal(stdin)) fputs("heed: reading lines from the keyboard; Ctrl-D ends\n", stderr);
+    if (is_terminal(stdin)) print_note("", "reading lines from the keyboard; Ctrl-D ends");
     for (p->line = 1; read_stdin_line(p->c, &line); p->line++) {
         size_t nothing = by_line ? strspn(line.s, " \t\r\v\f") : 0;
         if (line.n > nothing && heed_check_text(p->c, line.s, line.n) &&

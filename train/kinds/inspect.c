@@ -26,8 +26,7 @@ static bool read_numbers(heed_ctx *c, const char *text, heed_real *x, int *rows,
                              at);
         if (n == 0 || (*rows > 0 && n != *width))
             return heed_fail(c, HEED_USAGE,
-                             "position %d has no fitting width: expected %d "
-                             "numbers, found %d",
+                             "position %d has the wrong width: expected %d numbers, found %d",
                              *rows + 1, *rows ? *width : 1, n);
         *width = n;
         at += *at == ';';

@@ -33,7 +33,8 @@ static void next_plot(const heed_model *m, const char *data, const char *run) {
     char word[1024];
     (void)data;
     run = heed_format_shell(word, sizeof word, run);
-    printf("\nNext:\n  heed %s %s\n  heed plot %s\n", use_of(m), run, run);
+    const char *heed = program_name();
+    printf("\nNext:\n  %s %s %s\n  %s plot %s\n", heed, use_of(m), run, heed, run);
 }
 
 static void check_nothing(program *p, heed_data *d) {

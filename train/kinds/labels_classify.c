@@ -82,7 +82,7 @@ static bool classify_one(program *p, void *user, const char *text, size_t n) {
 void classify_texts(program *p, heed_run *r) {
     reader k = {.run = r, .how = heed_run_reader(r)};
     if (!r->labels) {
-        heed_fail(p->c, HEED_DATA, "%s has lost its labels.txt; hint: bring back a copy of it",
+        heed_fail(p->c, HEED_DATA, "%s has lost its labels.txt; hint: restore a copy of it",
                   p->argv[0]);
         return;
     }

@@ -56,19 +56,20 @@ static void print_masked(const char *line) {
 
 void next_text(const heed_model *m, const char *data, const char *run) {
     char line[LONGEST + 2] = "Some words and one more .", word[1024];
+    const char *heed = program_name();
     first_line(data, line);
     run = heed_format_shell(word, sizeof word, run);
     printf("\nNext:\n");
     if (m->answers == HEED_ANSWER_MASKED) {
-        printf("  heed fill %s \"", run);
+        printf("  %s fill %s \"", heed, run);
         print_masked(line);
         printf("\"\n");
     } else {
         keep_words(line, 3);
-        if (m->steps) printf("  heed generate %s --prompt \"%s\"\n", run, line);
-        if (!m->steps && m->attending) printf("  heed attend %s \"%s\"\n", run, line);
+        if (m->steps) printf("  %s generate %s --prompt \"%s\"\n", heed, run, line);
+        if (!m->steps && m->attending) printf("  %s attend %s \"%s\"\n", heed, run, line);
     }
-    printf("  heed plot %s\n", run);
+    printf("  %s plot %s\n", heed, run);
 }
 
 /* Reads a column of the second line, as the first may name the columns. */
@@ -88,11 +89,12 @@ static bool first_source(const char *path, int column, char source[LONGEST + 2])
 
 void next_pairs(const heed_model *m, const char *data, const char *run) {
     char source[LONGEST + 2] = "some text", word[1024];
+    const char *heed = program_name();
     bool pairs = m->kind == HEED_INPUT_PAIR;
     first_source(data, m->kind == HEED_INPUT_LABELLED && !heed_model_spec(m).per_word, source);
     run = heed_format_shell(word, sizeof word, run);
     printf("\nNext:\n");
     if (!pairs || m->steps)
-        printf("  heed %s %s \"%s\"%s\n", use_of(m), run, source, pairs ? " --attention" : "");
-    printf("  heed eval %s\n  heed plot %s\n", run, run);
+        printf("  %s %s %s \"%s\"%s\n", heed, use_of(m), run, source, pairs ? " --attention" : "");
+    printf("  %s eval %s\n  %s plot %s\n", heed, run, heed, run);
 }

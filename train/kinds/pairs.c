@@ -27,10 +27,10 @@ bool pairs_note(const heed_pairs_info *a, const heed_config *f, int index, char 
             "%s %s are longer than --block %lld and left out of training: --block %d keeps all",
             heed_format_count(n, a->left_out), pair_noun(a), block, longest);
     if (index == 4 && a->cut)
-        snprintf(text, 160, "%s %s are cut at --block %lld when they are judged",
+        snprintf(text, 160, "%s %s are cut at --block %lld when they are evaluated",
                  heed_format_count(n, a->cut), pair_noun(a), block);
     if (index == 5 && a->overlap)
-        snprintf(text, 160, "%s validation %s stand in the training part, too",
+        snprintf(text, 160, "%s validation %s are in the training part, too",
                  heed_format_count(n, a->overlap), a->classes ? "texts" : "sources");
     return index <= 5;
 }

@@ -26,7 +26,7 @@ const char *label_list(const heed_pairs_info *a, char text[160]); /* "neg, pos";
      "Decoding"},                                                                                  \
     {                                                                                              \
         "length-penalty", HEED_REAL, "0", 0, 100, NULL,                                            \
-            "beam: how much longer targets are favoured, log p / ((5 + n) / 6)^x; 0: not, the "    \
+            "beam: how much longer targets are favoured, log p / ((5 + n) / 6)^x; 0: off, the "    \
             "most probable target wins; 0.6 is usual for sentences",                               \
             "Decoding"                                                                             \
     }

@@ -66,7 +66,7 @@ static void print_facts(program *p, const heed_data *d, const heed_pairs_info *a
     print_fact(0, "", "%s", heed_config_text(p->flags, "data"));
     putchar('\n');
     print_fact(AT, "  training", "%s %s", heed_format_count(n1, a->pairs), pair_noun(a));
-    print_fact(AT, "  validation", "%s %s; all of one %s stand on one side",
+    print_fact(AT, "  validation", "%s %s; all of one %s are on one side",
                d->no_val ? "0" : heed_format_count(n2, a->val_pairs), pair_noun(a),
                a->classes ? "text" : "source");
     if (a->classes)

@@ -112,7 +112,7 @@ static void print_facts(program *p, const heed_tokenizer *k, const heed_corpus_i
                heed_format_count(n1, a->unknown + a->val_unknown),
                100 * (double)(a->unknown + a->val_unknown) / tokens);
     if (a->val_lines)
-        print_fact(AT, "  overlap", "%s of %s validation lines stand in the training part, too",
+        print_fact(AT, "  overlap", "%s of %s validation lines are in the training part, too",
                    heed_format_count(n1, a->overlap), heed_format_count(n2, a->val_lines));
     print_warnings(p, a, t);
 }

@@ -15,7 +15,7 @@ static const heed_option options[] = {
     {"val-split", HEED_REAL, "0.1", 0, 0.9, NULL,
      "share of the training part kept for validation, where the data has no such part", PICTURES},
     {"convert", HEED_BOOL, "false", 0, 0, NULL,
-     "pictures of other channels become grey or colour, as --channels says", PICTURES},
+     "convert pictures of other channels to grey or colour, according to `channels`", PICTURES},
     {"mean", HEED_TEXT, "", 0, 0, NULL,
      "taken from pixels of 0 to 1: a number, or one a channel, comma-separated; none: that of the "
      "training part",

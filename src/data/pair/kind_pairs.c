@@ -10,7 +10,7 @@ static const heed_option translation_options[] = {
      "char, byte, word or wordpiece, trained on the pairs; or the path of a run or a vocab.txt",
      "Pairs"},
     {"source-tokenizer", HEED_TEXT, "", 0, 0, NULL,
-     "another one for the source, without --share-vocab; none: of the same kind", "Pairs"},
+     "another one for the source, if `share-vocab` is off; none: of the same kind", "Pairs"},
     {"lower", HEED_BOOL, "false", 0, 0, NULL, "word and wordpiece: lower-case the text", "Pairs"},
     {"val", HEED_TEXT, "", 0, 0, NULL, "validation file of its own", "Pairs"},
     {"val-split", HEED_REAL, "0.1", 0, 0.9, NULL, "share of the pairs kept for validation",
