@@ -352,12 +352,12 @@ TEST(corpus_refuses_the_wrong_batch) {
     world w = open_world(100, 7, (heed_corpus_args){.block = 16});
     heed_batch b;
     CHECK(!heed_mlm_batch(w.corpus, (heed_batch_at){.rows = 2}, 0.15, &b) && b.rows == 0);
-    CHECK_HAS(heed_ctx_error(w.c), "opened for gpt batches");
+    CHECK_HAS(heed_ctx_error(w.c), "opened for causal batches");
     heed_clear(w.c);
     CHECK(!heed_gpt_batch(w.corpus, (heed_batch_at){.rows = 0}, &b));
     heed_clear(w.c);
     CHECK(!heed_gpt_batch(w.corpus, (heed_batch_at){.rows = INT32_MAX}, &b));
-    CHECK_HAS(heed_ctx_error(w.c), "batch is out of range");
+    CHECK_HAS(heed_ctx_error(w.c), "rows of the batch are out of range");
     heed_clear(w.c);
     heed_tokenizer *k = heed_tokenizer_train(w.c, "ab", 2, (heed_tokenizer_args){.kind = "char"});
     heed_corpus_args a = {.block = 16, .bracket = true};

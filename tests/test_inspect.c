@@ -475,6 +475,10 @@ TEST(confusion_counts_predictions) {
     CHECK_CLOSE(two.recall, 0.5, 0);
     free(table);
     heed_prediction none[] = {{.label = 0, .predicted = 0}};
+    table = heed_confusion(c, list, 4, 2); /* those of the third class are left out */
+    CHECK(table && table[0] == 1 && table[1] == 0 && table[2] == 1 && table[3] == 0);
+    free(table);
+    CHECK(heed_prediction_of(rows[0], 3, 3).label == 3 && heed_prediction_of(NULL, 3, 1).p == 0);
     table = heed_confusion(c, none, 1, 2);
     CHECK(isnan(heed_confusion_class(table, 2, 1).recall));
     free(table);

@@ -298,5 +298,12 @@ TEST(nn_cache_refuses_what_it_cannot_hold) {
     heed_clear(l.c);
     CHECK(!heed_mha_apply(&a, l.t, normal(l.t, "x", 3, SHAPE(2, 1, 8)), NULL, NULL, &cache));
     CHECK_HAS(heed_ctx_error(l.c), "2 sequences");
+    heed_clear(l.c);
+    heed_cache wrong[] = {{.len = -1, .capacity = 2, .k = k, .v = v}, {.capacity = 2, .v = v}};
+    for (int i = 0; i < 2; i++) {
+        CHECK(!heed_mha_apply(&a, l.t, normal(l.t, "x", 3, SHAPE(1, 1, 8)), NULL, NULL, &wrong[i]));
+        CHECK_HAS(heed_ctx_error(l.c), i ? "found NULL" : "a negative length");
+        heed_clear(l.c);
+    }
     heed_close(l.c);
 }

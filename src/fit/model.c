@@ -8,6 +8,7 @@
 #include <string.h>
 
 heed_input_spec heed_model_spec(const heed_model *m) {
+    if (!m) return (heed_input_spec){.kind = HEED_INPUT_DENSE};
     bool labels = m->kind == HEED_INPUT_LABELLED;
     return (heed_input_spec){.kind = m->kind,
                              .bracket = m->bracket,

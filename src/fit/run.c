@@ -58,6 +58,7 @@ heed_score heed_evaluate(heed_tape *t, const heed_model *m, void *self, void *da
 }
 
 heed_reader heed_run_reader(const heed_run *r) {
+    if (!r) return (heed_reader){.c = NULL};
     return (heed_reader){.c = r->c,
                          .spec = heed_model_spec(r->model),
                          .config = r->config,

@@ -94,6 +94,10 @@ static bool cache_fits(heed_ctx *c, const heed_mha *l, const heed_cache *cache,
         return heed_fail(c, HEED_USAGE,
                          "cached attention at %s: expected one sequence, found %d sequences",
                          l->name, k->shape[0]);
+    if (!cache->k || !cache->v || cache->len < 0)
+        return heed_fail(c, HEED_USAGE,
+                         "cache at %s is wrong: expected two arrays and their length, found %s",
+                         l->name, cache->len < 0 ? "a negative length" : "NULL");
     if (k->shape[1] > cache->capacity - cache->len)
         return heed_fail(c, HEED_USAGE,
                          "cache at %s is full: expected at most %d tokens, found %d + %d", l->name,

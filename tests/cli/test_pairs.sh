@@ -236,7 +236,7 @@ says "1 empty line is skipped"
 run train rnn few.jsonl -o few $TINY --block 4 --val few.jsonl
 status 0
 warns "left out"
-warns "5 validation sources are in the training part"
+warns "5 validation sources are also in the training part"
 run translate few zz
 status 0
 warns "unknown to the vocabulary: z"

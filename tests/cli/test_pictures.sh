@@ -75,7 +75,7 @@ says "run on idx, test part: 30 pictures"
 says "accuracy"
 says "top 5"
 says "precision"
-says "rows: true class"
+says "rows: the class"
 run eval run --json --confusion confusion.png --mistakes mistakes.png --worst 5
 status 0
 json part test

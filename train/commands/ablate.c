@@ -1,6 +1,6 @@
 /* ablate.c -- heed ablate: the effect of removing each attention head. */
-#include "kinds/eval_loop.h"
-#include "kinds/inspect.h"
+#include "kinds/image.h"
+#include "kinds/inputs.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 static const heed_option options[] = {WORDS("png", "draw layers and heads as a picture", "Output"),
                                       SWITCH("json", "print one JSON object", "Output"),
                                       EVAL_LOOP_OPTIONS,
-                                      JUDGED_PICTURES,
+                                      EVALUATED_PICTURES,
                                       SWITCH("patches",
                                              "hide patches instead of heads: those that attention, "
                                              "rollout, gradient and occlusion point "
@@ -22,7 +22,7 @@ static const heed_option options[] = {WORDS("png", "draw layers and heads as a p
                                        "--patches: the share of them that is hidden", "Pictures"},
                                       {0}};
 
-static const applies uses[] = {JUDGED_PICTURES_APPLY,
+static const applies uses[] = {EVALUATED_PICTURES_APPLY,
                                {"patches", reads_patches, NULL},
                                {"pictures", reads_patches, "patches"},
                                {"share", reads_patches, "patches"},

@@ -3,7 +3,7 @@
 #include "cli/files.h"
 #include "commands/overlay.h"
 #include "kinds/image.h"
-#include "kinds/inspect.h"
+#include "kinds/inputs.h"
 #include "kinds/pairs.h"
 
 #include <stdlib.h>
@@ -53,27 +53,16 @@ static heed_tensor *logits_of(classifier *k, heed_picture *p, const char *name) 
     return y;
 }
 
-static void print_guesses(const classifier *k, const char *name, int top) {
-    char number[16];
-    int width = 8;
-    for (int i = 0; i < top; i++)
-        width = guess_width(width, heed_class_label(k->run, k->guesses[i].label, number));
+static void print_classes_of(const classifier *k, const char *name, int top) {
+    if (k->json) {
+        print_json(k->p, json_pack("{s:o, s:o}", "input", json_text(name), "predictions",
+                                   class_guesses_json(k->run, k->guesses, top)));
+        return;
+    }
     if (k->done) putchar('\n');
     print_name(name, 0, 0);
     putchar('\n');
-    for (int i = 0; i < top; i++)
-        print_guess(heed_class_label(k->run, k->guesses[i].label, number), width, k->guesses[i].p);
-}
-
-static void print_object(const classifier *k, const char *name, int top) {
-    json_t *list = json_array();
-    char number[16];
-    for (int i = 0; i < top; i++)
-        json_array_append_new(
-            list, json_pack("{s:o, s:f}", "class",
-                            json_text(heed_class_label(k->run, k->guesses[i].label, number)), "p",
-                            k->guesses[i].p));
-    print_json(k->p, json_pack("{s:o, s:o}", "input", json_text(name), "predictions", list));
+    print_class_guesses(k->run, k->guesses, top);
 }
 
 static bool write_overlay(classifier *k, heed_picture *p) {
@@ -97,10 +86,7 @@ static bool classify(classifier *k, const char *name, heed_picture *p) {
     if (y) {
         guesses_of(y->x, k->classes, k->guesses);
         if (top > k->classes) top = k->classes;
-        if (k->json)
-            print_object(k, name, top);
-        else
-            print_guesses(k, name, top);
+        print_classes_of(k, name, top);
         if (draws) write_overlay(k, p);
         k->done++;
     }

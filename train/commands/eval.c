@@ -11,7 +11,7 @@ static const heed_option options[] = {
     {"mistakes", HEED_TEXT, "", 0, 0, NULL, "pictures: write the worst mistakes as a contact sheet",
      "Output"},
     {"worst", HEED_INT, "40", 1, 300, NULL, "how many of them", "Output"},
-    JUDGED_PICTURES,
+    EVALUATED_PICTURES,
     DECODING,
     {"most", HEED_INT, "0", 0, 1e12, NULL, "pairs: translate at most this many; 0: all",
      "Decoding"},
@@ -30,7 +30,7 @@ static const heed_option options[] = {
 
 static const applies uses[] = {
     {"confusion", names_classes, NULL},    {"mistakes", reads_pictures, NULL},
-    {"worst", reads_pictures, "mistakes"}, JUDGED_PICTURES_APPLY,
+    {"worst", reads_pictures, "mistakes"}, EVALUATED_PICTURES_APPLY,
     {"beam", reads_pairs, NULL},           {"length-penalty", reads_pairs, "beam"},
     {"most", reads_pairs, NULL},           {"translations", reads_pairs, NULL},
     {"by-length", reads_pairs, NULL},      {"alignment", reads_pairs, NULL},

@@ -1,6 +1,6 @@
 /* heads.c -- heed heads: measures of every attention head over evaluation data. */
-#include "kinds/eval_loop.h"
-#include "kinds/inspect.h"
+#include "kinds/image.h"
+#include "kinds/inputs.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,10 +13,10 @@ static const heed_option options[] = {
     WORDS("csv", "write the table to a file of comma-separated values", "Output"),
     SWITCH("json", "print one JSON object", "Output"),
     EVAL_LOOP_OPTIONS,
-    JUDGED_PICTURES,
+    EVALUATED_PICTURES,
     {0}};
 
-static const applies uses[] = {JUDGED_PICTURES_APPLY, {0}};
+static const applies uses[] = {EVALUATED_PICTURES_APPLY, {0}};
 
 /* ---- order ---- */
 

@@ -2,7 +2,6 @@
 #include "cli/files.h"
 #include "kinds/image.h"
 #include "kinds/inputs.h"
-#include "kinds/inspect.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,4 @@
 /* plot.c -- heed plot: the curves of a run, in the terminal and as a picture. */
-#include "kinds/curve_csv.h"
 #include "kinds/training.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* train.c -- heed train, heed resume. */
 #include "cli/files.h"
-#include "kinds/inspect.h"
+#include "kinds/inputs.h"
 #include "kinds/training.h"
 
 #include <math.h>
@@ -87,13 +87,13 @@ static void conclude(program *p, const training *t, const heed_data *data, const
                      const heed_fit_result *r, double seconds) {
     const data_kind *kind = kind_of(t->model);
     json_t *json = heed_config_bool(p->flags, "json") ? result_json(t, r) : NULL;
-    ending e = {.run = t->run,
-                .f = t->f,
-                .step = r->step,
-                .seconds = seconds,
-                .trained = g->any,
-                .bar = g->mode == SHOW_BAR,
-                .json = json};
+    training_end e = {.run = t->run,
+                      .f = t->f,
+                      .step = r->step,
+                      .seconds = seconds,
+                      .trained = g->any,
+                      .bar = g->mode == SHOW_BAR,
+                      .json = json};
     if (!json) print_result(t, r);
     if (kind->finish) kind->finish(p, data, &e);
     if (heed_ctx_status(p->c) == HEED_INTERRUPTED)

@@ -161,9 +161,9 @@ static bool open_beside(program *p, translator *k) {
 
 static void run_translate(program *p) {
     work w = {0};
-    int layer = (int)heed_config_int(p->flags, "layer"), head;
+    int layer = (int)heed_config_int(p->flags, "layer");
     if (open_translator(p, p->argv[0], &w.k) && open_beside(p, &w.beside) &&
-        alignment_choice(w.k.run, layer, heed_config_text(p->flags, "head"), &head))
+        alignment_choice(w.k.run, layer, heed_config_text(p->flags, "head")))
         each_input(p, &w, translate_one, !looks(p) && !is_asked(p, "json"));
     close_translator(&w.beside);
     close_translator(&w.k);

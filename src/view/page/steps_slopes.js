@@ -1,5 +1,5 @@
 /* steps_slopes.js -- the Steps view goes on with gradients: what L = 1/2 sum (output - target)^2 or, of a layer, the same of what it
- * gives says of every matrix, worked out as the program does it (src/inspect/lesson_backward.c). A gradient has the labels of what
+ * gives says of every matrix, worked out as the program does it (src/inspect/lesson.c). A gradient has the labels of what
  * it belongs to. */
 "use strict";
 (() => {
