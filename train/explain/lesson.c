@@ -114,12 +114,12 @@ bool lesson_accepts(explaining *e, const example *k) {
                          k->name);
     if (!name) return true;
     bool page = strcmp(name, "html") == 0;
-    return heed_fail(
-        e->c, HEED_USAGE,
-        "--%s: example %s has no single head to show%s; hint: %s%s`explain lion|paris|mix|store%s`",
-        name, k->name, page ? ", and no page" : "",
-        page && k->kind == SHOWS_CHART ? "--png FILE draws its chart; " : "", page ? "pages: " : "",
-        page ? " --html FILE" : "");
+    return heed_fail(e->c, HEED_USAGE,
+                     "--%s: example %s has no single head to show%s; hint: %s%s`explain "
+                     "lion|paris|mix|store%s`",
+                     name, k->name, page ? ", and no page" : "",
+                     page && k->kind == SHOWS_CHART ? "--png FILE draws its chart; " : "",
+                     page ? "pages: " : "", page ? " --html FILE" : "");
 }
 
 json_t *lesson_list(const double *x, int n) {

@@ -118,8 +118,8 @@ static void put_head(explaining *e, heed_text *out) {
                   "\\usepackage[utf8]{inputenc}\n"
                   "\\usepackage{amsmath,graphicx}\n"
                   "\\usepackage[landscape,margin=15mm]{geometry}\n"
-                  "\\newcommand\\fitted[1]{\\resizebox{\\ifdim\\width>\\linewidth\\linewidth"
-                  "\\else\\width\\fi}{!}{#1}}\n"
+                  "\\newcommand\\fitted[1]{\\resizebox{\\ifdim\\width>"
+                  "\\linewidth\\linewidth\\else\\width\\fi}{!}{#1}}\n"
                   "\\newcommand\\blank{\\rule{0pt}{3ex}\\rule[-.4ex]{2.5em}{.4pt}}\n"
                   "\\begin{document}\n\\section*{",
                   program_name());
