@@ -75,8 +75,10 @@ static bool ask(void *user, uint64_t index, heed_batch *b, heed_score *score) {
     return cloze_ask(s->questions, (size_t)index, b, score);
 }
 
-bool eval_loop_open(program *p, eval_loop *s) {
-    *s = (eval_loop){.e = {.what = s->what, .user = s}};
+bool eval_loop_open(program *p, eval_loop *s, const char *unit) {
+    *s = (eval_loop){.e = {.what = s->what, .user = s}, .progress = {p, unit}};
+    s->e.progress = inspect_advance;
+    s->e.progress_user = &s->progress;
     s->f = run_settings(p->c, p->models, p->argv[0], &s->model);
     s->e.run = s->f ? open_run(p, p->argv[0]) : NULL;
     if (!s->e.run) return false;
