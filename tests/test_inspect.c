@@ -1,7 +1,7 @@
 /* Heat maps and curves. */
 #include "core/core.h"
 #include "test.h"
-#include "view/canvas.h"
+#include "view/draw.h"
 #include <heed/inspect.h>
 #include <heed/view.h>
 
@@ -364,7 +364,7 @@ TEST(inspect_font_has_descenders) {
         heed__canvas p;
         bool low = false, high = false;
         CHECK(heed__canvas_new(c, &p, 6, 9));
-        heed__canvas_text(&p, 0, 0, 1, (heed__rgb){0, 0, 0}, (char[]){letter, 0});
+        heed__canvas_text(&p, 0, 0, 1, (heed__rgb){0, 0, 0}, false, (char[]){letter, 0});
         for (int x = 0; x < 6; x++)
             for (int y = 0; y < 9; y++) {
                 low |= y == 8 && is_inked(&p, x, y);
