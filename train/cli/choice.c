@@ -49,29 +49,23 @@ int *number_list(heed_ctx *c, const char *flag, const char *text, int *count) {
 
 /* ---- the block ---- */
 
-static bool has_stack(const heed_record_block *b, int count, heed_stack stack) {
-    for (int i = 0; i < count; i++)
-        if (b[i].stack == stack) return true;
-    return false;
-}
-
 int chosen_block(heed_ctx *c, const char *of, const heed_config *flags, const heed_record_block *b,
                  int count) {
     const char *name = heed_config_text(flags, "stack");
-    heed_stack stack = has_stack(b, count, HEED_CROSS) ? HEED_CROSS : b[0].stack;
-    int found = -1, last = 0, layer = (int)heed_config_int(flags, "layer");
+    int found = -1, last = -1, layer = (int)heed_config_int(flags, "layer");
+    heed_stack stack = b[0].stack;
+    for (int i = 0; i < count; i++)
+        if (b[i].stack == HEED_CROSS) stack = HEED_CROSS;
     for (int i = 0; *name && i <= HEED_CROSS; i++)
         if (strcmp(heed_stack_name((heed_stack)i), name) == 0) stack = (heed_stack)i;
-    if (!has_stack(b, count, stack)) {
-        heed_fail(c, HEED_USAGE, "--stack %s: %s has no such attention", name, of);
-        return -1;
-    }
     for (int i = 0; i < count; i++) {
         if (b[i].stack != stack) continue;
         if (layer ? b[i].layer + 1 == layer : b[i].layer >= last) found = i;
         if (b[i].layer > last) last = b[i].layer;
     }
-    if (found < 0)
+    if (last < 0)
+        heed_fail(c, HEED_USAGE, "--stack %s: %s has no such attention", name, of);
+    else if (found < 0)
         heed_fail(c, HEED_USAGE, "--layer %d: expected 1 to %d of the %s, or 0 for the last", layer,
                   last + 1, heed_stack_name(stack));
     return found;
@@ -171,25 +165,18 @@ static const char *meant(const heed_record_axis *a, const char *text) {
 static bool no_query(heed_ctx *c, const heed_record_axis *a, const char *text) {
     const char *near = meant(a, text);
     if (a->rows)
-        heed_fail(c, HEED_USAGE,
-                  "--query %s: expected %sa patch as ROW,COLUMN (%d rows of %d) or a number from 1 "
-                  "to %d",
-                  text, a->first ? "cls, " : "", a->rows, a->cols, a->count);
-    else if (near)
-        heed_fail(c, HEED_USAGE,
-                  "--query %s: no such token: did you mean %s? expected a token or a number from 1 "
-                  "to %d",
-                  text, near, a->count);
-    else
-        heed_fail(c, HEED_USAGE,
-                  "--query %s: no such token: expected a token or a number from 1 to %d", text,
-                  a->count);
-    return false;
+        return heed_fail(c, HEED_USAGE,
+                         "--query %s: expected %sa patch as ROW,COLUMN (%d rows of %d) or a number "
+                         "from 1 to %d",
+                         text, a->first ? "cls, " : "", a->rows, a->cols, a->count);
+    return heed_fail(
+        c, HEED_USAGE, "--query %s: no such token: %s%s%sexpected a token or a number from 1 to %d",
+        text, near ? "did you mean " : "", near ? near : "", near ? "? " : "", a->count);
 }
 
 bool chosen_query(heed_ctx *c, const char *text, const heed_record_axis *a, int *query) {
     const char *at = text;
-    int number;
+    int number, found = 0;
     *query = -1;
     if (!*text) return true;
     if (a->rows && a->first && strcasecmp(text, "cls") == 0) {
@@ -197,7 +184,6 @@ bool chosen_query(heed_ctx *c, const char *text, const heed_record_axis *a, int 
         return true;
     }
     if (read_place(a, text, query)) return true;
-    int found = 0; /* how many tokens have that text; the first of them is taken */
     for (int i = 0; i < a->count; i++)
         if (strcmp(a->labels[i], text) == 0 && found++ == 0) *query = i;
     if (found > 1)

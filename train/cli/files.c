@@ -123,11 +123,6 @@ void paths_free(paths *list) {
     *list = (paths){0};
 }
 
-bool make_folder(heed_ctx *c, const char *path) {
-    return mkdir(path, 0777) == 0 || is_directory(path) ||
-           heed_fail(c, HEED_FAILED, "cannot make the folder %s", path);
-}
-
 enum { MOST_INPUT = 1 << 28 };
 
 static bool put_input(heed_ctx *c, heed_text *out, const char *bytes, size_t n) {

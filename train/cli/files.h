@@ -18,7 +18,6 @@ bool is_picture_name(const char *name); /* by its extension */
 bool paths_of_folder(heed_ctx *c, const char *folder, paths *out);
 bool paths_of_pattern(heed_ctx *c, const char *pattern, paths *out);
 void paths_free(paths *list);
-bool make_folder(heed_ctx *c, const char *path); /* true also if it already exists */
 /* "a.png" for index 1, "a-2.png" for 2 */
 void numbered_path(char *out, size_t size, const char *path, int index);
 /* Appends all of the standard input. */

@@ -190,12 +190,13 @@ static void argument_name(const char *usage, int index, char name[32]) {
 static bool check_count(heed_ctx *c, const command *k, int argc, char **argv) {
     char name[32];
     argument_name(k->usage, argc + k->task_options, name); /* TASK is not counted */
-    if (argc < k->min)
+    if (argc < k->args.least)
         return heed_fail(c, HEED_USAGE, "missing %s: expected %s %s %s; hint: `help %s`", name,
                          program_name(), k->name, k->usage, k->name);
-    if (k->max >= 0 && argc > k->max)
+    if (k->args.most >= 0 && argc > k->args.most)
         return heed_fail(c, HEED_USAGE, "one argument too many: %s: expected %s %s%s%s",
-                         argv[k->max], program_name(), k->name, *k->usage ? " " : "", k->usage);
+                         argv[k->args.most], program_name(), k->name, *k->usage ? " " : "",
+                         k->usage);
     for (int i = 0; i < argc; i++)
         if (!*argv[i])
             return heed_fail(c, HEED_USAGE,
@@ -354,8 +355,8 @@ static void print_settings(heed_ctx *c, const program *p, const heed_model *m) {
     int width = terminal_width();
     heed_text_add(&help, "a set of settings, each of which can be overridden. ");
     size_t n = help.n;
-    for (const heed_preset *one = m ? m->presets : NULL; one && one->name; one++)
-        heed_text_add(&help, "%s%s: %s", help.n > n ? "; " : "", one->name, one->help);
+    for (const heed_preset *k = m ? m->presets : NULL; k && k->name; k++)
+        heed_text_add(&help, "%s%s: %s", help.n > n ? "; " : "", k->name, k->help);
     if (m) /* with the presets of the task */
         presets[0] = (heed_option){"preset", HEED_TEXT, "none", 0, 0, NULL, help.s, "Run"};
     heed_config *f = settings_of(c, p->command, m, presets);

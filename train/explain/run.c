@@ -1,7 +1,7 @@
 /* run.c -- heed explain RUN INPUT: the same steps on a head of a trained model. */
 #include "explain/explain.h"
 #include "kinds/image.h"
-#include "kinds/inputs.h"
+#include "kinds/records.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -67,21 +67,6 @@ static bool choose_head(trained *t) {
         return heed_fail(t->e->c, HEED_USAGE, "--head %d: expected 1 to %d", head, t->block.heads);
     t->head = head - 1;
     return true;
-}
-
-/* ---- the input ---- */
-
-static bool open_input(trained *t, const char *text) {
-    heed_picture picture = {0};
-    char why[HEED_WHY];
-    if (!reads_pictures(t->run->model))
-        return heed_check_text(t->e->c, text, strlen(text)) &&
-               inspect_text(&t->s, t->run, text, strlen(text), NULL);
-    heed_status status = heed_picture_read(text, &picture, why);
-    if (status != HEED_OK) return heed_fail(t->e->c, status, "%s %s", text, why);
-    bool ok = heed_inspection_picture(&t->s, t->run, &picture, text, true);
-    heed_picture_free(&picture);
-    return ok;
 }
 
 /* ---- numbers of the model, as doubles that the head owns ---- */
@@ -291,7 +276,8 @@ static bool make_head(trained *t) {
 
 void explain_run(explaining *e, const char *run, const char *text) {
     trained t = {.e = e, .run = open_run(e->p, run)};
-    if (t.run && choose_layer(&t) && choose_head(&t) && open_input(&t, text)) {
+    if (t.run && choose_layer(&t) && choose_head(&t) &&
+        inspect_input(&t.s, t.run, text, NULL, true)) {
         const char *html = heed_config_text(e->p->flags, "html");
         heed_record *record =
             *html ? heed_capture(&t.s, &(heed_capture_args){.lean = false}) : NULL;

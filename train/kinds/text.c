@@ -60,7 +60,7 @@ void eval_scores(program *p, const heed_model *m, heed_config *f, heed_run *r) {
     measures found = measure(&s);
     if (!data_of(m)->perplexity) found.perplexity = (double)NAN;
     if (heed_ctx_status(p->c) == HEED_OK)
-        print_measures(p, what, heed_part_name(d->whole ? HEED_PARTS : d->part), &found);
+        print_measures(p, what, heed_part_name(d->all ? HEED_PARTS : d->part), &found);
     heed_data_close(d);
 }
 
