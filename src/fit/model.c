@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+bool heed__model_usable(const heed_model *m) { return m->name && m->init && m->loss; }
+
 heed_input_spec heed_model_spec(const heed_model *m) {
     if (!m) return (heed_input_spec){.kind = HEED_INPUT_DENSE};
     bool labels = m->kind == HEED_INPUT_LABELLED;
