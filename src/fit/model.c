@@ -21,7 +21,8 @@ bool heed_model_batch(const heed_model *m, void *self, void *data, heed_batch_at
     if (m->batch) return m->batch(self, data, at, out);
     switch (m->kind) {
     case HEED_INPUT_TOKENS:
-        return heed_gpt_batch(data, at, out);
+        return m->answers == HEED_ANSWER_MASKED ? heed_mlm_batch(data, at, 0.15, out)
+                                                : heed_gpt_batch(data, at, out);
     case HEED_INPUT_PICTURE:
         return heed_image_batch(data, at, out);
     case HEED_INPUT_PAIR:

@@ -166,13 +166,37 @@ static bool wrong_kind(const heed_run *r) {
                      r->model->name, reads[r->model->kind]);
 }
 
+/* The positions that a picture model without a grid attends to, found by a pass; 0: none. */
+static int attended_positions(const heed_inspection *s) {
+    const heed_run *r = s->run;
+    heed_attending a = {.fixed = true};
+    heed_model_input in;
+    char weights[96];
+    for (int i = 0; a.fixed; i++)
+        if (!r->model->attending || !r->model->attending(r->self, i, &a)) return 0;
+    snprintf(weights, sizeof weights, "%s.weights", a.path);
+    heed_unprobe(r->tape);
+    heed_probe(r->tape, weights, false);
+    heed_tape_begin(r->tape, HEED_EVAL, 0);
+    if (r->model->logits && heed__inspection_inputs(s, r->tape, 1, true, &in))
+        r->model->logits(r->self, r->tape, &in);
+    const heed_tensor *w = heed_probe_find(r->tape, weights);
+    int count = w ? w->shape[w->dims - 1] : 0;
+    heed_unprobe(r->tape);
+    return count;
+}
+
 static void set_pixels(heed_inspection *s) {
     const heed_image_transform *v = &s->example.transform;
     heed_grid grid;
+    int positions;
     s->x = s->example.x;
     s->dims = 4;
     memcpy(s->shape, (int[]){1, v->size, v->size, v->channels}, sizeof s->shape);
-    if (s->run->model->grid && s->run->model->grid(s->run->self, &grid)) add_patches(s, grid);
+    if (s->run->model->grid && s->run->model->grid(s->run->self, &grid))
+        add_patches(s, grid);
+    else if ((positions = attended_positions(s)) > 0)
+        add_positions(s, positions);
 }
 
 static bool set_tokens(heed_inspection *s) {
@@ -209,6 +233,11 @@ bool heed_inspection_open(heed_inspection *s, heed_run *r, heed_example *example
 
 /* Generates a target from a source: the most probable token at each step. */
 static bool make_target(const heed_run *r, const heed_reader *how, heed_example *e) {
+    if (!r->model->steps)
+        return heed_fail(r->c, HEED_USAGE,
+                         "the target is missing: model %s makes no output step by step: expected "
+                         "one with the source",
+                         r->model->name);
     heed_specials x = heed_tokenizer_specials(r->tokenizer);
     heed_generated made;
     heed_generation a = {.source = e->text.tokens.ids,

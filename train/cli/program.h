@@ -92,6 +92,7 @@ struct program {
     const heed_model *model; /* for commands with task options */
     int argc;                /* positional arguments */
     char **argv;
+    bool is_heed;       /* the program's name is heed: else it may have other models */
     double started;     /* when the program started */
     uint64_t seed;      /* the context's seed, when the command continues a run */
     heed_status status; /* status of inputs that failed while others were processed */

@@ -142,8 +142,14 @@ static int help(int argc, char **argv, const heed_model *const *models) {
                                          : unknown_command(1, argv);
 }
 
-static int run_command(const command *k, int argc, char **argv, const heed_model *const *models) {
-    program p = {.command = k, .models = models, .started = now()};
+static bool is_heed(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return strcmp(slash ? slash + 1 : path, "heed") == 0;
+}
+
+static int run_command(const command *k, const char *path, int argc, char **argv,
+                       const heed_model *const *models) {
+    program p = {.command = k, .models = models, .is_heed = is_heed(path), .started = now()};
     whole_json();
     if (wants_help(argc, argv)) return explain_command(&p, argc, argv);
     if (program_open(&p, argc, argv)) k->run(&p);
@@ -153,6 +159,7 @@ static int run_command(const command *k, int argc, char **argv, const heed_model
 int heed_program(int argc, char **argv, const heed_model *const *models) {
     int words = 0;
     if (!argv || !models || argc < 1) return HEED_USAGE;
+    const char *path = argv[0];
     argc--, argv++;
     ignore_file_limit();
     if (argc == 0 || strcmp(argv[0], "--help") == 0 || strcmp(argv[0], "-h") == 0)
@@ -161,7 +168,7 @@ int heed_program(int argc, char **argv, const heed_model *const *models) {
         return puts("heed " HEED_VERSION), (int)end_output(HEED_OK, false);
     if (strcmp(argv[0], "help") == 0) return help(argc - 1, argv + 1, models);
     const command *k = find_command(argc, argv, &words);
-    if (k) return run_command(k, argc - words, argv + words, models);
+    if (k) return run_command(k, path, argc - words, argv + words, models);
     if (argc > 1 && wants_help(1, argv + 1)) return help(1, argv, models);
     if (argc == 1 && print_family(argv[0], stderr)) return HEED_USAGE;
     return unknown_command(argc, argv);

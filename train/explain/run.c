@@ -54,12 +54,13 @@ static const heed_tensor *parameter(trained *t, const char *name) {
 
 static bool choose_head(trained *t) {
     int head = (int)heed_config_int(t->e->p->flags, "head");
-    if (!parameter(t, t->block.stack == HEED_CROSS ? "kv.weight" : "qkv.weight"))
+    const char *stacked = t->block.stack == HEED_CROSS ? "kv.weight" : "qkv.weight";
+    if (!parameter(t, stacked))
         return heed_fail(t->e->c, HEED_USAGE,
-                         "heed explain shows heads with queries, keys and values: %s has none; "
-                         "hint: heed attend %s shows its attention, heed explain similarity how it "
-                         "comes about",
-                         t->e->p->argv[0], t->e->p->argv[0]);
+                         "heed explain reads queries, keys and values from one weight: %s has no "
+                         "%s.%s; hint: heed attend %s shows its attention, heed explain similarity "
+                         "how it comes about",
+                         t->e->p->argv[0], t->path, stacked, t->e->p->argv[0]);
     if (head > t->block.heads)
         return heed_fail(t->e->c, HEED_USAGE, "--head %d: expected 1 to %d", head, t->block.heads);
     t->head = head - 1;

@@ -33,7 +33,9 @@ static void next_plot(const heed_model *m, const char *data, const char *run) {
     char word[1024];
     (void)data;
     run = heed_format_shell(word, sizeof word, run);
-    printf("\nNext:\n  heed %s %s\n  heed plot %s\n", use_of(m), run, run);
+    printf("\nNext:\n");
+    if (m->eval_batches) printf("  heed %s %s\n", use_of(m), run);
+    printf("  heed plot %s\n", run);
 }
 
 static void check_nothing(program *p, heed_data *d) {

@@ -88,7 +88,7 @@ static void steps_texts(const heed_config *f, uint64_t epoch_batches) {
 }
 
 static void evaluated_pairs(progress *g, const heed_report *r) {
-    if (r->self) sample_pairs(g, r);
+    if (g->p->model->steps && r->self) sample_pairs(g, r);
 }
 
 /* ---- the end of a training ---- */
@@ -133,7 +133,8 @@ static void finish_pairs(program *p, const heed_data *d, ending *e) {
     enum { MOST = 200 };
     pair_scores s;
     char path[1024];
-    if (d->no_val || (!e->trained && is_file(scores_path(e->run, path)))) return;
+    if (!p->model->steps || d->no_val || (!e->trained && is_file(scores_path(e->run, path))))
+        return;
     heed_run *r = open_run(p, e->run);
     if (r && pairs_scores(p, r, d->batches, MOST, &s)) keep_scores(p, e, &s);
     heed_run_close(r);
