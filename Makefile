@@ -143,18 +143,18 @@ $(B)/optim_table.c: $(wildcard src/optim/*.c) Makefile
 	   echo 'const heed_optimizer *const *heed_optimizer_table(void) { return table; }'; \
 	   echo 'const char heed__optimizer_names[] = "$(subst $(space),|,$(OPTIMS))";'; } > $@
 # The page's readable sources in parts: the frame, the style sheets (page.css first), the scripts (core.js first, each in
-# an element of its own), those of the worked examples, start.js. All are deflated together into one array of
+# an element of its own), those of the worked examples. All are deflated together into one array of
 # bytes: what gzip writes, less its header of 10.
 PAGE := src/view/page
 PAGE_STEPS := $(sort $(wildcard $(PAGE)/steps*.js))
-PAGE_JS := $(PAGE)/core.js $(filter-out %/core.js %/start.js $(PAGE_STEPS),$(sort $(wildcard $(PAGE)/*.js)))
+PAGE_JS := $(PAGE)/core.js $(filter-out %/core.js $(PAGE_STEPS),$(sort $(wildcard $(PAGE)/*.js)))
 PAGE_CSS := $(PAGE)/page.css $(filter-out %/page.css,$(sort $(wildcard $(PAGE)/*.css)))
-PAGE_PARTS := $(addprefix $(B)/page/,html css js steps start)
-$(B)/page_source.c: $(PAGE)/page.html $(PAGE_CSS) $(PAGE_JS) $(PAGE_STEPS) $(PAGE)/start.js Makefile
+PAGE_PARTS := $(addprefix $(B)/page/,html css js steps)
+$(B)/page_source.c: $(PAGE)/page.html $(PAGE_CSS) $(PAGE_JS) $(PAGE_STEPS) Makefile
 	@mkdir -p $(B)/page
 	@scripts() { for f; do echo '<script>'; cat $$f; echo '</script>'; done; }; \
 	 cp $(PAGE)/page.html $(B)/page/html; cat $(PAGE_CSS) > $(B)/page/css; scripts $(PAGE_JS) > $(B)/page/js; \
-	 scripts $(PAGE_STEPS) > $(B)/page/steps; scripts $(PAGE)/start.js > $(B)/page/start; \
+	 scripts $(PAGE_STEPS) > $(B)/page/steps; \
 	 { echo '#include "view/page.h"'; echo 'const unsigned char heed__page_packed[] = {'; \
 	   cat $(PAGE_PARTS) | gzip -9n | tail -c +11 | od -An -v -tu1 | sed 's/[0-9][0-9]*/&,/g'; \
 	   echo '}; const size_t heed__page_packed_size = sizeof heed__page_packed;'; \

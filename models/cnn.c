@@ -20,7 +20,7 @@ static const heed_option options[] = {
     IMAGE_OPTIONS,
     WHOLE("width", "16", 1, 1 << 14,
           "channels of the first stage; each later one has twice as many"),
-    WHOLE("stages", "3", 1, STAGES, "each but the first halves the sides"),
+    WHOLE("stages", "3", 1, STAGES, "each but the first halves height and width"),
     WHOLE("blocks", "1", 1, BLOCKS, "blocks of two convolutions in a stage"),
     NUMBER("dropout", "0", 0, 0.99, "inside the blocks and before the head"),
     YES("batch-norm", "batch norm after each convolution"),

@@ -55,11 +55,10 @@ heed_rnn_args heed__model_cells(const heed_config *f, int in) {
 /* ---- head with one neuron ---- */
 
 bool heed__model_two_classes(heed_ctx *c, int classes) {
-    return classes == 2 ||
-           heed_fail(c, HEED_USAGE,
-                     "--head binary has one neuron: expected 2 classes, found %d; hint: "
-                     "--head softmax",
-                     classes);
+    return classes == 2 || heed_fail(c, HEED_USAGE,
+                                     "`head = binary` has one neuron: expected 2 classes, found "
+                                     "%d; hint: `head = softmax`",
+                                     classes);
 }
 
 heed_tensor *heed__model_by_class(heed_tape *t, heed_tensor *z) {

@@ -20,7 +20,7 @@
     CHOICE("cell", value, choices, "of recurrent layers"), CELL_MORE
 #define CELL_MORE                                                                                  \
     CHOICE("cell-activation", "tanh", CELL_ACTIVATIONS, "g of cell rnn"),                          \
-        NO("one-bias", "one bias a gate, h = g(W_h [x ; h] + b_h); else two, as PyTorch has")
+        NO("one-bias", "one bias per gate, h = g(W_h [x ; h] + b_h); else two, as in PyTorch")
 /* The choices of activations for hidden layers, and for cells, which need f' as a function of f. */
 #define CHOICE_OF(act, name, setting, ...) setting
 #define CHOICE_IF_VALUE(setting)           setting

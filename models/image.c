@@ -8,10 +8,11 @@ bool heed__picture_read(picture_model *m, heed_ctx *c, const heed_config *f) {
     m->binary = heed__model_is(f, "head", "binary");
     m->smoothing = heed__model_real(f, "smoothing");
     if (m->size < 1 || m->channels < 1 || m->classes < 1)
-        return heed_fail(c, HEED_USAGE,
-                         "model has no size: expected image-size, channels and classes of at least "
-                         "1, found %d, %d, %d; hint: --image-size 28 --channels 1 --classes 10",
-                         m->size, m->channels, m->classes);
+        return heed_fail(
+            c, HEED_USAGE,
+            "model has no size: expected image-size, channels and classes of at least 1, found %d, "
+            "%d, %d; hint: `image-size = 28`, `channels = 1`, `classes = 10`",
+            m->size, m->channels, m->classes);
     return !m->binary || heed__model_two_classes(c, m->classes);
 }
 
@@ -27,7 +28,7 @@ static heed_tensor *input(const picture_model *m, heed_tape *t, const heed_batch
     if (b->len != m->size * m->size * m->channels) {
         heed_fail(heed_tape_ctx(t), HEED_USAGE,
                   "pictures do not fit the model: expected %d x %d pixels of %d channels, found %d "
-                  "numbers; hint: --image-size and --channels as in training",
+                  "numbers; hint: `image-size` and `channels` as in training",
                   m->size, m->size, m->channels, b->len);
         return NULL;
     }

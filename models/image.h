@@ -8,12 +8,12 @@
 #include <heed/image.h>
 
 #define IMAGE_OPTIONS                                                                              \
-    WHOLE("image-size", "0", 0, 4096, "side of the pictures in pixels; 0: of the data"),           \
-        WHOLE("channels", "0", 0, 3, "1: grey, 3: colour; 0: of the data"),                        \
-        WHOLE("classes", "0", 0, 1 << 24, "how many there are; 0: of the data"),                   \
+    WHOLE("image-size", "0", 0, 4096, "side of the pictures in pixels; 0: from the data"),         \
+        WHOLE("channels", "0", 0, 3, "1: grey, 3: colour; 0: from the data"),                      \
+        WHOLE("classes", "0", 0, 1 << 24, "number of classes; 0: from the data"),                  \
         CHOICE("head", "softmax", "softmax|binary", "a neuron per class, or one for two classes"), \
         NUMBER("smoothing", "0", 0, 0.99,                                                          \
-               "share of the target that goes to all classes alike, in training")
+               "share of the target spread over all classes, in training")
 
 /* The first member of each model's struct, so that the functions below take any of them as self. */
 typedef struct picture_model picture_model;

@@ -18,7 +18,7 @@ static const heed_option options[] = {
     YES("transform-head", "dense, activation and norm before the output"),
     YES("head-bias", "bias of the output"),
     NO("scale-residual", "start sublayers' outputs at init-std / sqrt(2 layers)"),
-    NUMBER("mask-share", "0.15", 0, 1, "of the positions that are to be guessed"),
+    NUMBER("mask-share", "0.15", 0, 1, "share of the positions to predict"),
     {0}};
 
 /* BERT's 0.02 is for a width of 768: at width 128, sqrt(768 / 128) times as much gives initial

@@ -10,7 +10,7 @@ bool heed__pair_read(pair_model *m, heed_ctx *c, const heed_config *f) {
     m->smoothing = heed__model_real(f, "smoothing");
     if (m->vocab >= 1) return true;
     return heed_fail(c, HEED_USAGE,
-                     "model has no size: expected vocab of at least 1, found %d; hint: --vocab",
+                     "model has no size: expected vocab of at least 1, found %d; hint: `vocab`",
                      m->vocab);
 }
 

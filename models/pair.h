@@ -17,12 +17,12 @@ enum { PAIR_STEPS = 4096 }; /* maximum tokens in a sequence */
          0,                                                                                        \
          0,                                                                                        \
          NULL,                                                                                     \
-         "source and target have one vocabulary and the same embeddings",                          \
+         "source and target share a vocabulary and embeddings",                                    \
          "Model"},                                                                                 \
         WHOLE("source-vocab", "0", 0, 1 << 24,                                                     \
               "without share-vocab: upper bound of the source's; 0: as vocab"),                    \
         NUMBER("smoothing", "0", 0, 0.99,                                                          \
-               "share of the target that goes to all tokens alike, in training")
+               "share of the target spread over all tokens, in training")
 
 /* The plain settings of the benchmarks, and small sizes for the gradient check. */
 #define PAIR_PLAIN "smoothing=0 dropout=0 share-vocab=false optimizer=adamw lr=1e-3 "

@@ -57,7 +57,7 @@ bool heed__reader_init(text_model *m, heed_store *s, const heed_config *f, int n
     if (m->vocab < 1 || m->classes < 1)
         return heed_fail(heed_store_ctx(s), HEED_USAGE,
                          "model has no size: expected vocab and classes of at least 1, found %d "
-                         "and %d; hint: --vocab, --classes",
+                         "and %d; hint: `vocab`, `classes`",
                          m->vocab, m->classes);
     embeddings(m, s, f);
     encoder(m, s, f);

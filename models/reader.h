@@ -8,19 +8,18 @@
 #include <heed/pairs.h>
 
 #define READER_OPTIONS                                                                             \
-    CHOICE("encoder", "attention", "rnn|attention|conv", "what reads the text"),                   \
+    CHOICE("encoder", "attention", "rnn|attention|conv", "encoder of the text"),                   \
         STACK_OPTIONS("2", "4", "64", "pre", "gelu", "1e-5"), INIT_STD("0.02"),                    \
         CELL_OPTIONS("gru", "rnn|gru|lstm"),                                                       \
-        YES("bidirectional", "recurrent layers read both ways"),                                   \
-        WHOLE("kernel", "3", 1, 1024, "tokens that a convolution sees at once"),                   \
-        NO("causal", "attention and convolution: no token sees those after it"),                   \
+        YES("bidirectional", "bidirectional recurrent layers"),                                    \
+        WHOLE("kernel", "3", 1, 1024, "kernel size of the convolutions, in tokens"),               \
+        NO("causal", "attention and convolution: no token sees later ones"),                       \
         WHOLE("block", "64", 2, 1 << 20, "tokens in a text, at most"),                             \
         WHOLE("vocab", "0", 0, 1 << 24, "upper bound of the vocabulary; 0: the tokenizer's own"),  \
-        CHOICE("positions", "learned", "learned|sinusoidal|none",                                  \
-               "how encoder attention tells places apart"),                                        \
-        WHOLE("classes", "0", 0, 1 << 24, "labels that there are; 0: of the data"),                \
+        CHOICE("positions", "learned", "learned|sinusoidal|none", "encoding of positions"),        \
+        WHOLE("classes", "0", 0, 1 << 24, "number of labels; 0: from the data"),                   \
         NUMBER("smoothing", "0", 0, 0.99,                                                          \
-               "share of the target that goes to all classes alike, in training")
+               "share of the target spread over all classes, in training")
 
 /* Convolutions along the text, each x + drop(act(conv(norm(x)))). */
 typedef struct {

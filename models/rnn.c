@@ -28,16 +28,16 @@ static const heed_option options[] = {
     CELL_OPTIONS("gru", "rnn|gru|lstm"),
     WHOLE("layers", "1", 1, HEED_RNN_LAYERS, "recurrent layers of encoder and decoder"),
     WHOLE("width", "128", 1, 1 << 16, "of embeddings and states"),
-    YES("bidirectional", "the encoder reads both ways"),
+    YES("bidirectional", "a bidirectional encoder"),
     CHOICE("bridge", "dense", "dense|copy", "s_0: tanh(W last + b), or the last state itself"),
     CHOICE("attention", "additive", "additive|dot|scaled|general|none",
            "f_att; none: one fixed context enters every step"),
     WHOLE("attention-width", "0", 0, 1 << 16, "additive: inside the alignment network; 0: width"),
     NO("attention-biases", "additive: biases of every map, as PyTorch's linear layers have"),
     WHOLE("key-width", "0", 0, 1 << 16,
-          "queries and keys projected to this width; 0: as they are, but dot and scaled project to "
-          "width where both ways make the inputs wider"),
-    WHOLE("value-width", "0", 0, 1 << 16, "values projected to this width; 0: as they are"),
+          "queries and keys projected to this width; 0: not projected, but dot and scaled project "
+          "to width if a bidirectional encoder makes the inputs wider"),
+    WHOLE("value-width", "0", 0, 1 << 16, "values projected to this width; 0: not projected"),
     NUMBER("dropout", "0", 0, 0.99, "of embeddings and between layers"),
     INIT_STD("0"),
     PAIR_OPTIONS("true"),
@@ -91,8 +91,8 @@ static bool bridges(rnn *m, heed_store *s, const heed_config *f) {
     bool copy = heed__model_is(f, "bridge", "copy");
     if (copy && a->bidirectional)
         return heed_fail(heed_store_ctx(s), HEED_USAGE,
-                         "--bridge copy does not fit: expected an encoder of one direction, found "
-                         "two; hint: --no-bidirectional");
+                         "`bridge = copy` does not fit: expected an encoder of one direction, "
+                         "found two; hint: `bidirectional = false`");
     for (int i = 0; !copy && i < a->layers; i++) {
         char name[32];
         snprintf(name, sizeof name, "bridge.%d", i);

@@ -24,7 +24,7 @@ static const heed_option options[] = {
     INIT_STD("0"),
     WHOLE("decoder-layers", "0", 0, MODEL_LAYERS, "blocks of the decoder; 0: as many as layers"),
     PAIR_OPTIONS("true"),
-    CHOICE("positions", "sinusoidal", "learned|sinusoidal|none", "how places are told apart"),
+    CHOICE("positions", "sinusoidal", "learned|sinusoidal|none", "encoding of positions"),
     YES("scale-embed", "multiply embeddings by the square root of the width"),
     YES("tie", "the head's weights are the target's embeddings"),
     NO("head-bias", "bias of the output"),

@@ -63,7 +63,7 @@ static void check_beta(heed_ctx *c, double beta) {
     if (beta < 0 && beta != -1)
         heed_fail(c, HEED_USAGE,
                   "beta is out of range: expected at least 0, or -1 for 1/sqrt(key width), found "
-                  "%g; hint: --beta 1",
+                  "%g; hint: `beta = 1`",
                   beta);
 }
 

@@ -20,7 +20,7 @@
         CHOICE("activation", activation, ACTIVATIONS, "of the feed-forward network"),              \
         NUMBER("dropout", "0", 0, 0.99, "of embeddings, attention weights and sublayers"),         \
         NUMBER("beta", "-1", -1, 1e6, "inverse temperature of attention; -1: 1/sqrt(key width)"),  \
-        NO("hard", "attend to the largest score alone"),                                           \
+        NO("hard", "attend only to the largest score"),                                            \
         CHOICE("attention", "fused", "fused|explicit", "one op, or its plain composition"),        \
         YES("attn-out", "project the heads' values back (W_h)"),                                   \
         YES("bias", "biases in projections and norms")

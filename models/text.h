@@ -9,7 +9,7 @@
     STACK_OPTIONS("4", "4", "128", norm, activation, eps), INIT_STD("0.02"),                       \
         WHOLE("block", "64", 2, 1 << 20, "tokens in a sequence, at most"),                         \
         WHOLE("vocab", "0", 0, 1 << 24, "upper bound of the vocabulary; 0: the tokenizer's own"),  \
-        CHOICE("positions", "learned", "learned|sinusoidal|none", "how places are told apart"),    \
+        CHOICE("positions", "learned", "learned|sinusoidal|none", "encoding of positions"),        \
         WHOLE("token-types", types, 0, 1 << 16, "segment embeddings; 0: none"),                    \
         YES("tie", "the head's weights are the token embeddings")
 

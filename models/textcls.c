@@ -10,7 +10,7 @@ typedef struct {
 static const heed_option options[] = {
     READER_OPTIONS,
     CHOICE("pool", "mean", "mean|last",
-           "attention and convolution: a text is judged by the mean of its tokens, or by the last"),
+           "attention and convolution: the head reads the mean of the tokens, or the last one"),
     CHOICE("head", "softmax", "softmax|binary", "a neuron per class, or one for two classes"),
     {0}};
 

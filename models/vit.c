@@ -23,7 +23,7 @@ static const heed_option options[] = {
     CHOICE("pool", "cls", "cls|mean",
            "the head reads a token of its own, or the mean of the patches"),
     CHOICE("positions", "learned", "learned|sinusoidal|none",
-           "how places are told apart; sinusoidal: of row and column"),
+           "encoding of positions; sinusoidal: of row and column"),
     STACK_OPTIONS("4", "4", "64", "pre", "gelu", "1e-12"),
     INIT_STD("0.02"),
     YES("final-norm", "layer norm after the last block"),
@@ -84,11 +84,11 @@ static bool refuse_size(heed_ctx *c, int size, int patch) {
            !few_patches(size + by, usual_patch(size + by)))
         by++;
     int good = few_patches(size - by, usual_patch(size - by)) ? size - by : size + by;
-    return heed_fail(c, HEED_USAGE,
-                     "no usual patch tiles the picture: image-size %d: expected at most 16 a side, "
-                     "found %d of %d pixels; hint: --image-size %d, or --patch %d if so many are "
-                     "meant",
-                     size, size / patch, patch, good, patch);
+    return heed_fail(
+        c, HEED_USAGE,
+        "no usual patch size divides the picture: `image-size` %d: expected at most 16 a side, "
+        "found %d of %d pixels; hint: `image-size = %d`, or `patch = %d` for as many as that",
+        size, size / patch, patch, good, patch);
 }
 
 static bool refuse_patch(heed_ctx *c, int size, int patch) {
@@ -98,8 +98,8 @@ static bool refuse_patch(heed_ctx *c, int size, int patch) {
         if (size % p == 0) snprintf(list + n, sizeof list - n, "%s%d", n ? ", " : "", p);
     }
     return heed_fail(c, HEED_USAGE,
-                     "patches do not tile the picture: --patch: expected a divisor of image-size "
-                     "%d (%s), found %d; hint: --patch %d",
+                     "patches do not divide the picture: `patch`: expected a divisor of image-size "
+                     "%d (%s), found %d; hint: `patch = %d`",
                      size, list, patch, nearest_divisor(size, patch, size));
 }
 

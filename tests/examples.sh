@@ -56,7 +56,7 @@ result $? "one call trains the same weights as the program"
 says() { grep -q -- "$1" out && return; cat out; result 1 "$what: $1"; }
 own() { what="own_model $*" && run ./own_model "$@"; }
 own train attentive facts.txt -o own --tokenizer word --block 8 --packing lines --batch 8 --steps 30 --val-split 0
-says 'heed attend own "Paris is the"'
+says 'own_model attend own "Paris is the"'
 cp own/last/model.safetensors finished
 own resume own
 says "the run is finished" && cmp own/last/model.safetensors finished
@@ -94,8 +94,24 @@ result $? "explain claims nothing of what own_model does with its heads"
 own help train attentive
 says "layers of attention"
 ./own_model generate own >out 2>&1
-[ $? = 2 ] && says "hint: heed eval own"
+[ $? = 2 ] && says "hint: .own_model eval own."
 result $? "generate refuses a model without steps"
+# It has its own name, and the library's messages have no command line in them.
+./own_model attend nothing text >out 2>&1
+[ $? = 3 ] && says "^own_model: run is missing: nothing: .*; hint: .*\`own_model train attentive book.txt -o runs/first\`"
+./own_model train attentive facts.txt -o own >out 2>&1
+[ $? = 2 ] && says "^own_model: run exists already: own: .*; hint: \`own_model resume own\` continues it, --force removes it"
+own train attentive --help
+says "^Usage: own_model train TASK DATA -o RUN" && says "^  own_model train attentive book.txt"
+own help attend
+says "^  own_model attend runs/book"
+grep -w heed out
+[ $? = 1 ]
+result $? "own_model's help is its own"
+cat usr/lib/libheed.so.0 usr/lib/libheed-models.so.0 | tr -c ' -~' '\n' | grep -v 'heed--\|--help lists the options\|--%s or --no-%s' |
+    grep -E -- '--[a-z]{2}|heed (train|resume|info|attend|eval)' >out
+[ $? = 1 ]
+result $? "the library's messages hold a flag or a command: $(cat out)"
 # Models of the other kinds of input, which leave out what model.h lets them.
 cc -o own_models "$root/tests/cli/own_models.c" $(pkg-config --cflags --libs heed-program) -lm &&
     cc -o bmp "$root/tests/cli/picture.c"
@@ -131,7 +147,7 @@ says "layer 1" && says "predicts the class: "
 tiny explain picture colours/red/1.bmp
 tiny heads picture
 tiny ablate picture
-refuses 2 "no places to hide" attend picture colours/red/1.bmp --occlude
+refuses 2 "no positions to hide" attend picture colours/red/1.bmp --occlude
 model pair pairs.tsv --snapshots 2
 tiny eval pair
 says "perplexity" && ! grep -q nan out
@@ -140,7 +156,7 @@ tiny attend pair a1 --target 1a
 tiny heads pair
 tiny ablate pair
 refuses 2 "the target is missing" attend pair a1
-refuses 2 "makes no output" translate pair a1
+refuses 2 "does not generate output" translate pair a1
 model made pairs.tsv
 tiny translate made a1
 tiny eval made
@@ -157,7 +173,7 @@ tiny heads label
 refuses 2 "or the member average" ablate label
 refuses 2 "label has no attn.qkv.weight" explain label "the film"
 model dense ""
-grep -q "heed eval" out
+grep -q "models eval" out
 [ $? = 1 ]
 result $? "dense has no evaluation to try"
 for command in eval heads ablate; do refuses 3 "nothing to evaluate on" $command dense; done

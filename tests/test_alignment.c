@@ -42,16 +42,16 @@ static const char two_layers[] = "layers=2 heads=2 width=8 ff=8 block=8";
  * weights of a record have it. */
 TEST(alignment_counts_peaks_of_every_head) {
     bench b;
-    heed_peaks p;
+    heed_alignment_peaks p;
     size_t sum[4] = {0};
     open_bench(&b, &heed_model_seq2seq, two_layers);
     heed_stack cross = HEED_CROSS;
     heed_record *r = heed_capture(&b.s, &(heed_capture_args){.stack = &cross, .lean = true});
     CHECK(r && r->block_count == 2 && b.s.target_count == 3 && b.s.count == 4);
     for (int at = 0; r && at < b.s.count; at++) {
-        heed_peak_range right[3] = {{at, at}, {at, at}, {-1, -1}}; /* not the [SEP] */
-        CHECK(heed_peaks_open(&b.run, &p) && p.layers == 2 && p.heads == 2);
-        CHECK(heed_peaks_add(&p, &b.s, right) && p.count == 2);
+        heed_alignment_range right[3] = {{at, at}, {at, at}, {-1, -1}}; /* not the [SEP] */
+        CHECK(heed_alignment_peaks_open(&b.run, &p) && p.layers == 2 && p.heads == 2);
+        CHECK(heed_alignment_peaks_add(&p, &b.s, right) && p.count == 2);
         for (int i = 0; i < 4; i++) {
             const heed_real *w = r->blocks[i / 2].weights + (i % 2) * 3 * 4;
             size_t expected = 0;
@@ -64,52 +64,76 @@ TEST(alignment_counts_peaks_of_every_head) {
             CHECK(p.correct[i] == expected);
             sum[i] += p.correct[i];
         }
-        heed_peaks_free(&p);
+        heed_alignment_peaks_free(&p);
     }
     for (int i = 0; i < 4; i++) CHECK(sum[i] == 2);
     heed_record_free(r);
     close_bench(&b);
 }
 
-static bool is_range(const heed_peak_range *r, int first, int last) {
+static bool is_range(const heed_alignment_range *r, int first, int last) {
     return r->first == first && r->last == last;
 }
 
 TEST(alignment_knows_the_right_tokens) {
     bench b;
-    heed_peak_range right[3];
+    heed_alignment_range right[3];
     open_bench(&b, &heed_model_seq2seq, two_layers);
-    heed_peaks_diagonal(&b.s, 0, false, right);
+    heed_alignment_diagonal(&b.s, 0, false, right);
     CHECK(is_range(&right[0], 0, 0) && is_range(&right[1], 1, 1) && is_range(&right[2], -1, -1));
-    heed_peaks_diagonal(&b.s, 1, true, right);
+    heed_alignment_diagonal(&b.s, 1, true, right);
     CHECK(is_range(&right[0], 1, 2) && is_range(&right[1], 0, 2));
     heed_pair pair = {.line = 7, .source = "the red car", .source_n = 11, .note = "4-11 0-3"};
     pair.note_n = strlen(pair.note);
-    CHECK(heed_peaks_fields(&b.s, &pair, right));
+    CHECK(heed_alignment_fields(&b.s, &pair, right));
     CHECK(is_range(&right[0], 1, 2) && is_range(&right[1], 0, 0) && is_range(&right[2], -1, -1));
     pair.note_n = 4; /* one field: the second is counted, and no place is right */
-    CHECK(heed_peaks_fields(&b.s, &pair, right) && right[1].first >= 0 &&
+    CHECK(heed_alignment_fields(&b.s, &pair, right) && right[1].first >= 0 &&
           right[1].last < right[1].first);
     pair.note_n = 3; /* "4-1" */
-    CHECK_FAILS(b.run.c, heed_peaks_fields(&b.s, &pair, right), HEED_DATA, "line 7 has no fields");
+    CHECK_FAILS(b.run.c, heed_alignment_fields(&b.s, &pair, right), HEED_DATA,
+                "line 7 has no fields");
     close_bench(&b);
 }
 
 /* One fixed context for all steps has weights, too; a model of texts has none. */
 TEST(alignment_of_a_fixed_context_and_of_no_source) {
     bench b;
-    heed_peaks p;
+    heed_alignment_peaks p;
     heed_attending a;
-    heed_peak_range all[3] = {{0, 3}, {0, 3}, {0, 3}};
+    heed_alignment_range all[3] = {{0, 3}, {0, 3}, {0, 3}};
     open_bench(&b, &heed_model_rnn, "width=8 block=8 attention=none");
     CHECK(heed_cross_layer(&b.run, 0, &a) && a.fixed && !heed_cross_layer(&b.run, 1, &a));
-    CHECK(heed_peaks_open(&b.run, &p) && p.layers == 1 && heed_peaks_add(&p, &b.s, all));
+    CHECK(heed_alignment_peaks_open(&b.run, &p) && p.layers == 1 &&
+          heed_alignment_peaks_add(&p, &b.s, all));
     CHECK(p.count == 3 && p.correct[0] == 3);
-    heed_peaks_free(&p);
+    heed_alignment_peaks_free(&p);
     b.run.model = &heed_model_mlp;
-    CHECK_FAILS(b.run.c, heed_peaks_open(&b.run, &p), HEED_USAGE, "no attention to a source");
-    CHECK(!heed_peaks_open(NULL, &p) && !heed_peaks_add(NULL, &b.s, all));
-    heed_peaks_free(&p);
+    CHECK_FAILS(b.run.c, heed_alignment_peaks_open(&b.run, &p), HEED_USAGE,
+                "no attention to a source");
+    CHECK(!heed_alignment_peaks_open(NULL, &p) && !heed_alignment_peaks_add(NULL, &b.s, all));
+    heed_alignment_peaks_free(&p);
     b.run.model = &heed_model_rnn;
+    close_bench(&b);
+}
+
+TEST(alignment_takes_null) {
+    bench b;
+    heed_alignment_peaks p;
+    heed_attending a;
+    heed_alignment_range right[3];
+    const heed_pair pair = {.line = 1};
+    open_bench(&b, &heed_model_seq2seq, two_layers);
+    CHECK(!heed_cross_layer(NULL, 0, &a) && !heed_cross_layer(&b.run, 0, NULL));
+    CHECK(!heed_alignment(NULL, 0) && heed_alignment(&b.s, 1));
+    CHECK_FAILS(b.run.c, heed_alignment(&b.s, 2), HEED_FAILED, "shows no attention");
+    heed_alignment_diagonal(NULL, 0, false, right);
+    heed_alignment_diagonal(&b.s, 0, false, NULL);
+    CHECK(!heed_alignment_fields(NULL, &pair, right) && !heed_alignment_fields(&b.s, NULL, right));
+    CHECK(!heed_alignment_fields(&b.s, &pair, NULL));
+    CHECK(!heed_alignment_peaks_open(&b.run, NULL) && heed_alignment_peaks_open(&b.run, &p));
+    CHECK(!heed_alignment_peaks_add(&p, NULL, right) && !heed_alignment_peaks_add(&p, &b.s, NULL));
+    heed_alignment_peaks_free(&p);
+    heed_alignment_peaks_free(NULL);
     close_bench(&b);
 }

@@ -357,7 +357,7 @@ TEST(corpus_refuses_the_wrong_batch) {
     CHECK(!heed_gpt_batch(w.corpus, (heed_batch_at){.rows = 0}, &b));
     heed_clear(w.c);
     CHECK(!heed_gpt_batch(w.corpus, (heed_batch_at){.rows = INT32_MAX}, &b));
-    CHECK_HAS(heed_ctx_error(w.c), "batch is out of range");
+    CHECK_HAS(heed_ctx_error(w.c), "rows of the batch are out of range");
     heed_clear(w.c);
     heed_tokenizer *k = heed_tokenizer_train(w.c, "ab", 2, (heed_tokenizer_args){.kind = "char"});
     heed_corpus_args a = {.block = 16, .bracket = true};

@@ -19,7 +19,7 @@ static void split_run(const char *run, const char *settings, int64_t at, int thr
     job_fit(&j);
     CHECK(heed_ctx_status(j.c) == HEED_INTERRUPTED);
     CHECK(j.result.step == at);
-    CHECK_HAS(heed_ctx_error(j.c), "heed resume");
+    CHECK_HAS(heed_ctx_error(j.c), "`resume ");
     heed_close(j.c);
     job_open_resume(&j, run, "", (heed_options){.threads = threads});
     job_fit(&j);
@@ -191,7 +191,7 @@ TEST(fit_resume_warns_on_another_instruction_set) {
 static void refused(job *j) {
     job_fit(j);
     CHECK(heed_ctx_status(j->c) == HEED_FAILED);
-    CHECK_HAS(heed_ctx_error(j->c), "another training is at work in ");
+    CHECK_HAS(heed_ctx_error(j->c), "another training is running in ");
     char process[40];
     snprintf(process, sizeof process, "(process %ld)", (long)getpid());
     CHECK_HAS(heed_ctx_error(j->c), process);

@@ -1,7 +1,7 @@
 /* Heat maps and curves. */
 #include "core/core.h"
 #include "test.h"
-#include "view/canvas.h"
+#include "view/draw.h"
 #include <heed/inspect.h>
 #include <heed/view.h>
 
@@ -364,7 +364,7 @@ TEST(inspect_font_has_descenders) {
         heed__canvas p;
         bool low = false, high = false;
         CHECK(heed__canvas_new(c, &p, 6, 9));
-        heed__canvas_text(&p, 0, 0, 1, (heed__rgb){0, 0, 0}, (char[]){letter, 0});
+        heed__canvas_text(&p, 0, 0, 1, (heed__rgb){0, 0, 0}, false, (char[]){letter, 0});
         for (int x = 0; x < 6; x++)
             for (int y = 0; y < 9; y++) {
                 low |= y == 8 && is_inked(&p, x, y);
@@ -475,6 +475,10 @@ TEST(confusion_counts_predictions) {
     CHECK_CLOSE(two.recall, 0.5, 0);
     free(table);
     heed_prediction none[] = {{.label = 0, .predicted = 0}};
+    table = heed_confusion(c, list, 4, 2); /* those of the third class are left out */
+    CHECK(table && table[0] == 1 && table[1] == 0 && table[2] == 1 && table[3] == 0);
+    free(table);
+    CHECK(heed_prediction_of(rows[0], 3, 3).label == 3 && heed_prediction_of(NULL, 3, 1).p == 0);
     table = heed_confusion(c, none, 1, 2);
     CHECK(isnan(heed_confusion_class(table, 2, 1).recall));
     free(table);

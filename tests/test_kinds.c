@@ -180,7 +180,7 @@ TEST(kinds_read_a_text) {
     heed_clear(c);
     CHECK(heed_example_text(&r.how, "the cat sat .", 13, &e) && k->count == 6);
     CHECK(!heed_example_text(&r.how, "the cat sat . .", 15, &e));
-    CHECK_HAS(heed_ctx_error(c), "too long: 7 tokens, the model takes 6: the cat sat . ....");
+    CHECK_HAS(heed_ctx_error(c), "too long: 7 tokens, the model accepts 6: the cat sat . ....");
     heed_clear(c);
     r.how.any_length = true;
     CHECK(heed_example_text(&r.how, "the cat sat . .", 15, &e) && k->count == 7);
@@ -210,7 +210,7 @@ TEST(kinds_read_a_pair) {
     CHECK(!heed_example_made(&r.how, made, 0, false, &e));
     heed_clear(c);
     CHECK(!heed_example_text(&r.how, "red red red red", 15, &e));
-    CHECK_HAS(heed_ctx_error(c), "5 tokens with [SEP], the model takes 4");
+    CHECK_HAS(heed_ctx_error(c), "5 tokens with [SEP], the model accepts 4");
     heed_clear(c);
     r.how.cut = true;
     CHECK(heed_example_text(&r.how, "red red red red", 15, &e) && e.text.tokens.count == 4);

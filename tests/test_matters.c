@@ -1,5 +1,5 @@
 /* Rollout, occlusion and gradients of inputs, on small models with random weights. */
-#include "kinds/inspect.h"
+#include "kinds/inputs.h"
 #include "lab.h"
 #include <heed/models.h>
 #include <heed/record.h>

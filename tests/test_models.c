@@ -441,7 +441,7 @@ TEST(models_have_defaults_of_shared_settings) {
     heed_config_set(g, "lr", "0.5", "test", HEED_FROM_FLAG);
     CHECK(strcmp(heed_config_default(g, "lr"), "0.003") == 0);
     CHECK(heed_config_help(g, &help, 100) && heed_config_write(g, &file, true));
-    CHECK_HAS(help.s, "learning rate at its peak [0.003]");
+    CHECK_HAS(help.s, "peak learning rate [0.003]");
     CHECK_HAS(file.s, "default 0.003)\nlr = 0.5\n");
     heed_text_free(&help);
     heed_text_free(&file);
@@ -464,8 +464,8 @@ TEST(models_refuse_wrong_sizes) {
     static const struct {
         const char *settings, *part;
     } wrong[] = {{"vocab=10 heads=7 width=64", "width 64 with 7 heads"},
-                 {"vocab=0", "--vocab"},
-                 {"vocab=10 attn-out=false value-width=3", "--value-width"},
+                 {"vocab=0", "`vocab`"},
+                 {"vocab=10 attn-out=false value-width=3", "`value-width`"},
                  {"vocab=16777216 width=1048576", "memory"}};
     for (int i = 0; i < 4; i++) {
         built b = build(&heed_model_gpt, NULL, wrong[i].settings);

@@ -87,11 +87,11 @@ TEST(pictures_models_refuse_wrong_sizes) {
         const char *settings, *part;
     } wrong[] = {
         {&heed_model_vit, "image-size=28 channels=1 classes=10 patch=5",
-         "divisor of image-size 28 (1, 2, 4, 7, 14, 28), found 5; hint: --patch 4"},
-        {&heed_model_vit, "image-size=32 channels=3 classes=10 patch=7", "hint: --patch 8"},
-        {&heed_model_vit, "channels=1 classes=10", "--image-size 28"},
+         "divisor of image-size 28 (1, 2, 4, 7, 14, 28), found 5; hint: `patch = 4`"},
+        {&heed_model_vit, "image-size=32 channels=3 classes=10 patch=7", "hint: `patch = 8`"},
+        {&heed_model_vit, "channels=1 classes=10", "`image-size = 28`"},
         {&heed_model_cnn, "image-size=28 channels=1", "found 28, 1, 0"},
-        {&heed_model_mlp, "image-size=28 channels=1 classes=10 head=binary", "--head softmax"}};
+        {&heed_model_mlp, "image-size=28 channels=1 classes=10 head=binary", "`head = softmax`"}};
     for (int i = 0; i < 5; i++) {
         built b = build(wrong[i].model, NULL, wrong[i].settings);
         CHECK(heed_ctx_status(b.c) == HEED_USAGE);
@@ -130,7 +130,7 @@ TEST(pictures_patches_are_never_thousands) {
     for (int i = 0; i < 6; i++) {
         char settings[64], hint[32];
         snprintf(settings, sizeof settings, "image-size=%d channels=1 classes=2", sides[i][0]);
-        snprintf(hint, sizeof hint, "--image-size %d,", sides[i][1]);
+        snprintf(hint, sizeof hint, "`image-size = %d`,", sides[i][1]);
         built b = build(&heed_model_vit, NULL, settings);
         CHECK(heed_ctx_status(b.c) == HEED_USAGE);
         CHECK_HAS(heed_ctx_error(b.c), hint);

@@ -257,7 +257,7 @@ TEST(interface_texts_are_searched_by_beam) {
     DISCARD(b);
     b = build_case(&heed_model_mlm, heed_model_mlm.cases);
     CHECK(!heed_generate(b.model, b.self, b.t, &a, y, &many));
-    CHECK_HAS(heed_ctx_error(b.c), "model mlm makes no output step by step");
+    CHECK_HAS(heed_ctx_error(b.c), "model mlm does not generate output step by step");
     free(b.self);
     heed_close(b.c);
 }

@@ -199,7 +199,7 @@ TEST(pair_rnn_without_attention_probes_nothing) {
 
 TEST(pair_settings_that_do_not_fit_are_refused) {
     built b = build(&heed_model_rnn, RNN "bridge=copy");
-    CHECK_HAS(heed_ctx_error(b.c), "--no-bidirectional");
+    CHECK_HAS(heed_ctx_error(b.c), "`bidirectional = false`");
     free(b.self);
     heed_close(b.c);
     b = build(&heed_model_seq2seq, "width=8");

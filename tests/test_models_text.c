@@ -123,7 +123,7 @@ TEST(text_head_of_one_neuron) {
 
 TEST(text_models_refuse_no_size) {
     built b = build(&heed_model_tag, "vocab=5");
-    CHECK_HAS(heed_ctx_error(b.c), "found 5 and 0; hint: --vocab, --classes");
+    CHECK_HAS(heed_ctx_error(b.c), "found 5 and 0; hint: `vocab`, `classes`");
     free(b.self);
     heed_close(b.c);
 }

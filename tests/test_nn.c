@@ -170,6 +170,6 @@ TEST(nn_learned_positions_train_the_rows_used) {
     heed_tape_begin(l.t, HEED_EVAL, 1);
     CHECK(!heed_position_apply(&p, l.t, normal(l.t, "x", 3, SHAPE(1, 3, 2)), 3));
     CHECK_HAS(heed_ctx_error(l.c), "at most 5 positions, found 6");
-    CHECK_HAS(heed_ctx_error(l.c), "--block");
+    CHECK_HAS(heed_ctx_error(l.c), "`block`");
     heed_close(l.c);
 }

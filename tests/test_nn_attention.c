@@ -200,13 +200,13 @@ static void refuses(heed_mha_args args, const char *part, const char *other) {
 }
 
 TEST(nn_attention_refuses_sizes_that_do_not_fit) {
-    refuses((heed_mha_args){.width = 64, .heads = 7}, "width 64 with 7 heads", "--key-width");
+    refuses((heed_mha_args){.width = 64, .heads = 7}, "width 64 with 7 heads", "`key-width`");
     refuses((heed_mha_args){.width = 64, .heads = 7, .key = 9}, "width 64 with 7 heads",
-            "--value-width");
+            "`value-width`");
     refuses((heed_mha_args){.width = 64}, "heads 0", "encoder.0.attn");
     refuses((heed_mha_args){.width = 8, .heads = 1 << 20, .key = 1 << 20, .value = 1}, "too large",
-            "--heads");
-    refuses((heed_mha_args){.width = 1 << 30, .heads = 1}, "too large", "--value-width");
+            "`heads`");
+    refuses((heed_mha_args){.width = 1 << 30, .heads = 1}, "too large", "`value-width`");
 }
 
 TEST(nn_attention_takes_widths_of_its_own) {
@@ -298,5 +298,12 @@ TEST(nn_cache_refuses_what_it_cannot_hold) {
     heed_clear(l.c);
     CHECK(!heed_mha_apply(&a, l.t, normal(l.t, "x", 3, SHAPE(2, 1, 8)), NULL, NULL, &cache));
     CHECK_HAS(heed_ctx_error(l.c), "2 sequences");
+    heed_clear(l.c);
+    heed_cache wrong[] = {{.len = -1, .capacity = 2, .k = k, .v = v}, {.capacity = 2, .v = v}};
+    for (int i = 0; i < 2; i++) {
+        CHECK(!heed_mha_apply(&a, l.t, normal(l.t, "x", 3, SHAPE(1, 1, 8)), NULL, NULL, &wrong[i]));
+        CHECK_HAS(heed_ctx_error(l.c), i ? "found NULL" : "a negative length");
+        heed_clear(l.c);
+    }
     heed_close(l.c);
 }

@@ -92,7 +92,6 @@ TEST(null_is_accepted_in_data) {
     CALL(heed_corpus_open(NULL, NULL, NULL, (heed_corpus_args){0}));
     CALL(heed_corpus_free(NULL));
     CALL(heed_corpus_about(NULL));
-    CALL(heed_corpus_tokenizer(NULL));
     CALL(heed_gpt_batch(NULL, (heed_batch_at){0}, NULL));
     CALL(heed_mlm_batch(NULL, (heed_batch_at){0}, 1, NULL));
     CALL(heed_corpus_evals(NULL, 1));
@@ -189,6 +188,7 @@ TEST(null_is_accepted_in_record) {
     CALL(heed_record_add_guess(NULL, NULL));
     CALL(heed_record_add_guess(NULL, zero));
     CALL(heed_record_add_guess(l.record, NULL));
+    CHECK(heed_record_add_guess(l.record, &(heed_record_guess){.count = 3}) < 0);
     CALL(heed_record_describe(NULL, (heed_record_texts){0}));
     CALL(heed_record_picture(NULL, NULL, 1, 1, 1));
     CALL(heed_record_probe(NULL, NULL, false));

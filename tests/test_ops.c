@@ -92,7 +92,7 @@ TEST(ops_stop_gradient) {
     CHECK_GRADS(x, 0, 3, 5);
     heed_tensor *only = heed_sum(t, heed_stop_gradient(t, x));
     CHECK(!heed_backward(t, only));
-    CHECK_HAS(heed_ctx_error(c), "nothing that wants a gradient");
+    CHECK_HAS(heed_ctx_error(c), "no tensor that requires a gradient");
     heed_clear(c);
     CLOSE(c);
 }

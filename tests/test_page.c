@@ -102,7 +102,7 @@ TEST(page_sources_are_embedded_and_refer_to_nothing_outside) {
     CHECK(html && strstr(html, "Content-Security-Policy"));
     CHECK(html && strstr(html, "default-src 'none'"));
     CHECK(html && strstr(html, "color-scheme: light"));
-    CHECK(html && strstr(html, "heed.start();"));
+    CHECK(html && strstr(html, "DOMContentLoaded"));
     CHECK(html && count_of(html, "http://") == count_of(html, "http://www.w3.org/"));
     CHECK(html && !strstr(html, "https://") && !strstr(html, "src=\"") &&
           !strstr(html, "<!--style-->"));

@@ -178,7 +178,7 @@ TEST(pairs_labels) {
                 "a.tsv:2: expected a label of the run, found \"B\"");
     a.labels = (const char *const[]){"a", "b", "a"};
     a.label_count = 3;
-    CHECK_FAILS(c, open_text(c, "a.tsv", text, a), HEED_USAGE, "label stands twice");
+    CHECK_FAILS(c, open_text(c, "a.tsv", text, a), HEED_USAGE, "label occurs twice");
     CLOSE(c);
 }
 

@@ -176,7 +176,7 @@ TEST(run_vacant_knows_a_run_without_a_checkpoint) {
     heed_clear(c);
     spill("own", ".lock", "1", 1);
     CHECK(!heed_run_vacant(c, path, false));
-    CHECK_HAS(heed_ctx_error(c), "--force");
+    CHECK_HAS(heed_ctx_error(c), "`force`");
     heed_clear(c);
     CHECK(heed_run_vacant(c, path, true));
     CLOSE(c);

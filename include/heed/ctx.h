@@ -59,10 +59,13 @@ HEED_API const char *heed_ctx_error(const heed_ctx *c);
 HEED_API void heed_clear(heed_ctx *c);
 
 /* Records an error unless one is already recorded. Always returns false. Custom ops, layers and
- * models report errors with it. */
+ * models report errors with it. Messages of the library name settings in backquotes without dashes,
+ * with the value after " = ", and commands without the program's name: "hint: a smaller `lr`, or
+ * `clip = 1`", "hint: `resume RUN` continues it". heed_program shows them as flags and commands:
+ * --lr, --clip 1, `heed resume RUN`; commands only after "hint: ". */
 HEED_API bool heed_fail(heed_ctx *c, heed_status status, const char *format, ...) HEED_PRINTF(3, 4);
 
-/* Passes a message to heed_options.log. */
+/* Passes a message to heed_options.log. Settings and commands are named as in heed_fail. */
 HEED_API void heed_message(heed_ctx *c, heed_level level, const char *format, ...)
     HEED_PRINTF(3, 4);
 

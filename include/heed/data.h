@@ -102,7 +102,6 @@ typedef struct { /* training part; val_: validation part, 0 if there is none */
     uint64_t checksum;           /* of all text */
 } heed_corpus_info;
 HEED_API heed_corpus_info heed_corpus_about(const heed_corpus *k);
-HEED_API const heed_tokenizer *heed_corpus_tokenizer(const heed_corpus *k);
 
 /* One batch, owned by the corpus until its next batch. */
 typedef struct {

@@ -97,12 +97,6 @@ typedef struct {
 /* Passes s through its model in eval mode, on the run's tape, and records its attention and
  * predictions. args NULL: everything. Free with heed_record_free. Returns NULL on error. */
 HEED_API heed_record *heed_capture(const heed_inspection *s, const heed_capture_args *args);
-/* The same in two steps, for a pass on a tape of the caller: heed_capture_probe before the tape
- * begins, heed_capture_read after y = heed_inspection_logits on it. */
-HEED_API void heed_capture_probe(const heed_inspection *s, const heed_capture_args *args,
-                                 heed_tape *t);
-HEED_API heed_record *heed_capture_read(const heed_inspection *s, const heed_capture_args *args,
-                                        const heed_tape *t, const heed_tensor *y);
 
 /* ---- attention rollout ---- */
 
@@ -352,7 +346,8 @@ typedef struct {
 /* Computes it from a row of logits (classes); the lowest index wins a tie. 0 <= label < classes. */
 HEED_API heed_prediction heed_prediction_of(const heed_real *logits, int classes, int label);
 /* Counts how often each class was predicted for each label: (classes,classes), rows by label,
- * columns by prediction. The caller frees the result with free(). NULL: out of memory. */
+ * columns by prediction; others than 0 .. classes - 1 are left out. The caller frees the result
+ * with free(). NULL: out of memory. */
 HEED_API size_t *heed_confusion(heed_ctx *c, const heed_prediction *list, size_t count,
                                 int classes);
 /* One class of such a table. */
@@ -388,36 +383,41 @@ typedef bool (*heed_snapshot_file)(void *user, const char *path, int64_t step);
 HEED_API bool heed_snapshots_list(heed_ctx *c, const char *run, int item, heed_snapshot_file each,
                                   void *user);
 
-/* ---- peaks of the attention from a target to its source ---- */
+/* ---- the attention from a target to its source ---- */
 
 /* Finds layer `layer`, from 0, among those that attend from the target to the source, including the
  * weights of a fixed context. Returns false if the run has no such layer. */
 HEED_API bool heed_cross_layer(const heed_run *r, int layer, heed_attending *out);
+/* Passes a pair through its model and returns the weights (1,h,T,S) or (1,T,S) of such a layer: a
+ * row for each token of the target. They are valid until the next pass on the run's tape; then call
+ * heed_unprobe. NULL on error. */
+HEED_API const heed_tensor *heed_alignment(const heed_inspection *s, int layer);
 
 /* The tokens of the source at which a token of the target should look. */
 typedef struct {
     int first, last; /* last < first: no position is correct; first -1: the token is not counted */
-} heed_peak_range;
+} heed_alignment_range;
 /* Token t of the target should look at token t of the source, not counting [SEP], or, reversed, at
  * the t-th from its end, or at up to `within` tokens on either side. out (target_count); the last
  * entry is for the [SEP]. */
-HEED_API void heed_peaks_diagonal(const heed_inspection *s, int within, bool reversed,
-                                  heed_peak_range *out);
+HEED_API void heed_alignment_diagonal(const heed_inspection *s, int within, bool reversed,
+                                      heed_alignment_range *out);
 /* The fields of the target, which are its runs of letters and digits, should look at the ranges of
  * the source listed in the pair's third column in the same order: "9-13 0-5", in bytes, without the
  * end. HEED_DATA if the pair has none. */
-HEED_API bool heed_peaks_fields(const heed_inspection *s, const heed_pair *pair,
-                                heed_peak_range *out);
+HEED_API bool heed_alignment_fields(const heed_inspection *s, const heed_pair *pair,
+                                    heed_alignment_range *out);
 
 typedef struct {
     int layers, heads; /* layers that attend to the source, and heads of each */
     size_t count;      /* tokens of targets that were counted */
     size_t *correct;   /* (layers, heads): those whose largest weight is in their range */
-} heed_peaks;
-HEED_API bool heed_peaks_open(heed_run *r, heed_peaks *out);
-HEED_API void heed_peaks_free(heed_peaks *p);
+} heed_alignment_peaks;
+HEED_API bool heed_alignment_peaks_open(heed_run *r, heed_alignment_peaks *out);
+HEED_API void heed_alignment_peaks_free(heed_alignment_peaks *p);
 /* Adds a pair. right: (target_count) a range for each token of the target. */
-HEED_API bool heed_peaks_add(heed_peaks *p, const heed_inspection *s, const heed_peak_range *right);
+HEED_API bool heed_alignment_peaks_add(heed_alignment_peaks *p, const heed_inspection *s,
+                                       const heed_alignment_range *right);
 
 #ifdef __cplusplus
 }

@@ -13,8 +13,8 @@ extern "C" {
  * the models, whose list ends with NULL, and returns the exit status: 0 ok, 1 failed, 2 wrong
  * usage, 3 bad data, 4 diverged, 130 interrupted. It prints results on the standard output and
  * everything else on the standard error. Call it once, from main: it catches SIGINT and SIGTERM.
- * Help and hints call the program heed. A custom program is one line: int main(int argc, char
- * **argv) { return heed_program(argc, argv, my_models); } */
+ * Help and messages call the program by the last part of argv[0]. A custom program is one line:
+ * int main(int argc, char **argv) { return heed_program(argc, argv, my_models); } */
 HEED_API int heed_program(int argc, char **argv, const heed_model *const *models);
 
 #ifdef __cplusplus

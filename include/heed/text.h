@@ -122,7 +122,7 @@ typedef struct {
     const char *found;    /* a description: "the end of the file"; if NULL, `text` is used */
     const char *text;     /* n bytes of the input, quoted by heed_quote */
     size_t n;
-    const char *hint; /* what to do; NULL: left out */
+    const char *hint; /* what to do, as in heed_fail; NULL: left out */
 } heed_problem;
 /* Fails c with "WHAT: WHERE:LINE: expected EXPECTED, found FOUND; hint: HINT". Always false. */
 HEED_API bool heed_reject(heed_ctx *c, heed_status status, heed_problem p);

@@ -13,8 +13,8 @@ static bool add_block(heed__arena *a, size_t capacity) {
     heed__block *b = capacity < SIZE_MAX / 2 ? aligned_alloc(ALIGN, HEAD + capacity) : NULL;
     if (!b)
         return heed_fail(a->c, HEED_FAILED,
-                         "out of memory: a step needs %zu bytes more; hint: a "
-                         "smaller --batch or --block needs less",
+                         "out of memory: a step needs %zu bytes more; hint: a smaller `batch` or "
+                         "`block` needs less",
                          capacity);
     if (a->blocks) a->used += a->blocks->used;
     *b = (heed__block){.next = a->blocks, .capacity = capacity};

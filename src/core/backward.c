@@ -73,10 +73,9 @@ bool heed_backward_from(heed_tape *t, heed_tensor *y, const heed_real *gy) {
     if (heed__tape_stopped(t) || !y || !gy || !heed__tape_owns(t->r, y, "backward", NULL))
         return false;
     if (!y->wants_grad)
-        return heed_fail(
-            t->r->c, HEED_USAGE,
-            "backward: the loss depends on nothing that wants a gradient; "
-            "hint: begin the step with HEED_TRAIN and use parameters that are not frozen");
+        return heed_fail(t->r->c, HEED_USAGE,
+                         "backward: the loss depends on no tensor that requires a gradient; hint: "
+                         "begin the step with HEED_TRAIN and use parameters that are not frozen");
     heed_real *g = gradient(t->r, y, NULL);
     if (!g) return false;
     for (size_t i = 0; i < y->size; i++) g[i] += gy[i];

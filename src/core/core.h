@@ -29,6 +29,11 @@ typedef struct heed__owned {
 } heed__owned;
 void heed__own(heed_ctx *c, heed__owned *object, void (*free)(heed__owned *object));
 void heed__disown(heed_ctx *c, heed__owned *object);
+/* Frees the object now. */
+static inline void heed__release(heed_ctx *c, heed__owned *object) {
+    heed__disown(c, object);
+    object->free(object);
+}
 
 /* The next owned object after `after` (NULL: the first) that is freed by `free`; NULL if none. */
 heed__owned *heed__owned_next(heed_ctx *c, const heed__owned *after, void (*free)(heed__owned *));

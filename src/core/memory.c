@@ -12,8 +12,8 @@ void *heed__alloc(heed_ctx *c, size_t bytes) {
     if (rounded > bytes && bytes <= SIZE_MAX / 2) p = aligned_alloc(ALIGN, rounded / ALIGN * ALIGN);
     if (p) return memset(p, 0, rounded / ALIGN * ALIGN);
     heed_fail(c, HEED_FAILED,
-              "out of memory: %zu bytes are not to be had; hint: a smaller --batch, "
-              "--block or --width needs less",
+              "out of memory: cannot allocate %zu bytes; hint: a smaller `batch`, `block` or "
+              "`width` needs less",
               bytes);
     return NULL;
 }

@@ -58,7 +58,7 @@ heed__thread *heed__thread_start(heed_ctx *c, void (*run)(void *), void *data) {
     int why = pthread_create(&t->id, NULL, run_thread, t);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (why == 0) return t;
-    heed_fail(c, HEED_FAILED, "cannot start a thread: %s; hint: fewer --workers or --threads",
+    heed_fail(c, HEED_FAILED, "cannot start a thread: %s; hint: fewer `workers` or `threads`",
               strerror(why));
     heed__free(t);
     return NULL;

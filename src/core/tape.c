@@ -229,7 +229,7 @@ bool heed_out_view(heed_node *n, int i, size_t offset, int dims, const int *shap
     heed_tensor *y = in ? heed__new_tensor(n->tape, dims, shape) : NULL;
     if (!y) return false;
     if (offset > in->size || y->size > in->size - offset)
-        return heed_wrong(n, "a view of %zu elements from %zu leaves its %zu", y->size, offset,
+        return heed_wrong(n, "a view of %zu elements from %zu exceeds its %zu", y->size, offset,
                           in->size);
     if (in->x) y->x = in->x + offset;
     if (in->i) y->i = in->i + offset;

@@ -1,38 +1,33 @@
-/* example.c -- reads one text or pair of texts as a model does. */
-#include "core/core.h"
+/* example.c -- reads one text, pair of texts or picture as a model does. */
 #include "data/corpus/tokenizer.h"
 #include "data/kind.h"
+#include "text/text.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <string.h>
 
 bool heed_check_text(heed_ctx *c, const char *text, size_t n) {
-    for (size_t at = 0; at < n;) {
-        int32_t code;
-        size_t used = heed_utf8_read(text + at, n - at, &code);
-        if (code <= 0)
-            return heed_fail(c, HEED_DATA,
-                             "the input is not text: byte 0x%02X at offset %zu: expected UTF-8 "
-                             "without NUL; hint: iconv -f LATIN1 -t UTF-8",
-                             (unsigned)(unsigned char)text[at], at);
-        at += used;
-    }
-    return true;
+    size_t flaw = heed__text_flaw(text, n);
+    return flaw == n ||
+           heed_fail(
+               c, HEED_DATA,
+               "the input is not text: byte 0x%02X at offset %zu: expected UTF-8 without NUL; "
+               "hint: iconv -f LATIN1 -t UTF-8",
+               (unsigned)(unsigned char)text[flaw], flaw);
 }
 
 /* ---- words that the vocabulary lacks ---- */
 
-static bool same_piece(const heed_tokens *k, const char *text, size_t a, size_t b) {
-    size_t n = k->end[a] - k->begin[a];
-    return k->end[b] - k->begin[b] == n && memcmp(text + k->begin[a], text + k->begin[b], n) == 0;
-}
-
 /* Token i is unknown, and no earlier token covers the same text. */
 static bool is_new_unknown(const heed_tokens *k, int unknown, const char *text, size_t i) {
     enum { BACK = 4096 }; /* avoids quadratic time on a text of unknown words only */
-    if (k->ids[i] != unknown || k->end[i] == k->begin[i]) return false;
+    size_t n = k->end[i] - k->begin[i];
+    if (k->ids[i] != unknown || n == 0) return false;
     for (size_t j = i > BACK ? i - BACK : 0; j < i; j++)
-        if (k->ids[j] == unknown && same_piece(k, text, i, j)) return false;
+        if (k->ids[j] == unknown && k->end[j] - k->begin[j] == n &&
+            memcmp(text + k->begin[i], text + k->begin[j], n) == 0)
+            return false;
     return true;
 }
 
@@ -85,8 +80,14 @@ static bool label(heed_ctx *c, const heed_tokenizer *t, const char *text, heed_s
     return !heed__stopped(c);
 }
 
-/* Appends a token that covers no text; -1: none. */
-static bool put_in(int32_t id, heed_tokens *k) { return id < 0 || heed__tokens_put(k, id, 0, 0); }
+/* Appends tokens that cover no text; -1: none. */
+static bool put_id(int32_t id, heed_tokens *k) { return id < 0 || heed__tokens_put(k, id, 0, 0); }
+
+static bool put_ids(const int32_t *ids, size_t n, heed_tokens *k) {
+    for (size_t i = 0; i < n; i++)
+        if (!put_id(ids[i], k)) return false;
+    return true;
+}
 
 /* Appends the tokens of a piece of the text. */
 static bool put_text(const heed_tokenizer *t, const char *text, size_t begin, size_t end,
@@ -137,7 +138,7 @@ static bool check_length(const heed_reader *r, const char *text, size_t n, heed_
     shown = heed_utf8_valid(text, shown); /* do not split a character */
     return k->count + after <= block ||
            heed_fail(r->c, HEED_DATA,
-                     "the input is too long: %zu tokens%s, the model takes %zu: %.*s...",
+                     "the input is too long: %zu tokens%s, the model accepts %zu: %.*s...",
                      k->count + after, r->spec.kind == HEED_INPUT_TOKENS ? "" : " with [SEP]",
                      block, (int)shown, text);
 }
@@ -159,10 +160,10 @@ bool heed_example_text(const heed_reader *r, const char *text, size_t n, heed_ex
     /* White space around a source is dropped, as in training. */
     while (paired && begin < end && isspace((unsigned char)text[begin])) begin++;
     while (paired && end > begin && isspace((unsigned char)text[end - 1])) end--;
-    bool ok = put_in(cls, k) &&
+    bool ok = put_id(cls, k) &&
               (r->spec.per_word ? put_words(r, text, n, out) : put_text(t, text, begin, end, k));
     if (!ok) return false;
-    if (!check_length(r, text, n, k, cls >= 0, sep >= 0) || !put_in(sep, k)) return false;
+    if (!check_length(r, text, n, k, cls >= 0, sep >= 0) || !put_id(sep, k)) return false;
     warn_of_unknown(r, t, k, text);
     return label(r->c, t, text, &out->text);
 }
@@ -171,19 +172,22 @@ bool heed_example_tokens(const heed_reader *r, const int32_t *ids, size_t n, hee
     if (!r || heed__stopped(r->c) || !r->tokenizer || !out || (n && !ids)) return false;
     heed_example_free(out);
     out->text.tokens.c = r->c;
-    for (size_t i = 0; i < n; i++)
-        if (!put_in(ids[i], &out->text.tokens)) return false;
-    return label(r->c, r->tokenizer, NULL, &out->text);
+    return put_ids(ids, n, &out->text.tokens) && label(r->c, r->tokenizer, NULL, &out->text);
 }
 
 /* ---- targets ---- */
 
-static bool check_target(const heed_reader *r, const heed_tokens *k) {
+/* Ends the target with [SEP] if it ended, and checks its length. */
+static bool finish_target(const heed_reader *r, bool ended, heed_sequence *target) {
+    heed_tokens *k = &target->tokens;
     int64_t block = heed_config_int(r->config, "block");
+    if (!put_id(ended ? heed_tokenizer_specials(r->tokenizer).sep : -1, k)) return false;
     if (k->count == 0) return heed_fail(r->c, HEED_FAILED, "the model made no token to look at");
-    return k->count <= (size_t)block ||
-           heed_fail(r->c, HEED_DATA, "the target is too long: %zu tokens, the model takes %lld",
-                     k->count, (long long)block);
+    if (k->count > (size_t)block)
+        return heed_fail(r->c, HEED_DATA,
+                         "the target is too long: %zu tokens, the model accepts %lld", k->count,
+                         (long long)block);
+    return label(r->c, r->tokenizer, NULL, target);
 }
 
 bool heed_example_target(const heed_reader *r, const char *text, size_t n, heed_example *out) {
@@ -193,20 +197,63 @@ bool heed_example_target(const heed_reader *r, const char *text, size_t n, heed_
     k->c = r->c;
     if (!heed_encode(r->tokenizer, text, n, k)) return false;
     warn_of_unknown(r, r->tokenizer, k, text);
-    return put_in(heed_tokenizer_specials(r->tokenizer).sep, k) && check_target(r, k) &&
-           label(r->c, r->tokenizer, NULL, &out->target);
+    return finish_target(r, true, &out->target);
 }
 
 bool heed_example_made(const heed_reader *r, const int32_t *ids, size_t n, bool ended,
                        heed_example *out) {
     if (!r || heed__stopped(r->c) || !r->tokenizer || !out || (n && !ids)) return false;
     free_sequence(&out->target);
-    heed_tokens *k = &out->target.tokens;
-    k->c = r->c;
-    for (size_t i = 0; i < n; i++)
-        if (!put_in(ids[i], k)) return false;
-    return put_in(ended ? heed_tokenizer_specials(r->tokenizer).sep : -1, k) &&
-           check_target(r, k) && label(r->c, r->tokenizer, NULL, &out->target);
+    out->target.tokens.c = r->c;
+    return put_ids(ids, n, &out->target.tokens) && finish_target(r, ended, &out->target);
+}
+
+/* ---- pictures ---- */
+
+static const char *channel_word(int channels) { return channels == 1 ? "grey" : "colour"; }
+
+/* Grey with alpha counts as grey, colour with alpha as colour. */
+static bool fit_channels(const heed_reader *r, heed_picture *p, int wanted, const char *name) {
+    int own = p->channels < 3 ? 1 : 3;
+    if (own != wanted && !r->convert)
+        return heed_fail(
+            r->c, HEED_DATA,
+            "channels do not fit the run: %s: expected %d (%s), found %d (%s); hint: `convert`",
+            name, wanted, channel_word(wanted), own, channel_word(own));
+    return heed_picture_convert(p, wanted) == HEED_OK ||
+           heed_fail(r->c, HEED_FAILED, "no memory for %s", name);
+}
+
+/* The centre square, as bytes. */
+static bool show_square(heed_ctx *c, const heed_picture *p, heed_picture *out) {
+    enum { SIDE = 224 };
+    int least = p->width < p->height ? p->width : p->height, side = least < SIDE ? least : SIDE;
+    heed_box box = {(p->width - least) / 2.0, (p->height - least) / 2.0, least, least};
+    size_t n = (size_t)side * (size_t)side * (size_t)p->channels;
+    heed_real *x = heed__alloc_array(c, n + heed_resize_work(p, side, side), sizeof *x);
+    *out = (heed_picture){side, side, p->channels, x ? heed__alloc(c, n) : NULL};
+    if (out->pixels) heed_picture_resize(p, box, side, side, x, x + n);
+    for (size_t i = 0; out->pixels && i < n; i++)
+        out->pixels[i] = (unsigned char)lround(fmin(fmax((double)x[i], 0), 255));
+    heed__free(x);
+    return out->pixels != NULL;
+}
+
+bool heed_example_picture(const heed_reader *r, heed_picture *p, const char *name,
+                          heed_example *out) {
+    if (!r || heed__stopped(r->c) || !p || !p->pixels || !out) return false;
+    heed_image_transform *v = &out->transform;
+    heed_example_free(out);
+    if (r->spec.kind != HEED_INPUT_PICTURE)
+        return heed_fail(r->c, HEED_USAGE,
+                         "the run takes texts: expected a text, found a picture: %s", name);
+    if (!heed_image_transform_of(r->c, r->config, v) || !fit_channels(r, p, v->channels, name))
+        return false;
+    size_t n = (size_t)v->size * (size_t)v->size * (size_t)v->channels;
+    out->x = heed__alloc_array(r->c, n + heed_view_work(p, v), sizeof *out->x);
+    if (!out->x) return false;
+    heed_picture_view(p, v, NULL, NULL, out->x, out->x + n);
+    return !r->show || show_square(r->c, p, &out->shown);
 }
 
 void heed_example_free(heed_example *e) {

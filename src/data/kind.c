@@ -3,39 +3,23 @@
 
 #include "core/core.h"
 #include "core/os.h"
+#include "data/corpus/tokenizer.h"
 
 #include <stddef.h>
 #include <string.h>
 
-static bool open_nothing(heed_data *d, heed_config *f, const heed_data_args *a) {
-    (void)f, (void)a;
-    d->part = HEED_VAL_PART;
-    return true;
-}
-static void close_nothing(heed_data *d) { (void)d; }
+/* A model makes its own batches: there is nothing to open. */
 static const heed_option no_options[] = {{0}};
-
-/* A model makes its own batches. */
-static const heed_data_kind dense = {.noun = "no data, as the model makes its own",
-                                     .item = "row",
-                                     .options = no_options,
-                                     .open = open_nothing,
-                                     .close = close_nothing};
+static const heed_data_kind dense = {
+    .noun = "no data, as the model makes its own", .item = "row", .options = no_options};
 
 const heed_data_kind *heed_data_kind_of(heed_input_spec spec) {
-    switch (spec.kind) {
-    case HEED_INPUT_TOKENS:
-        return &heed__data_text;
-    case HEED_INPUT_PICTURE:
-        return &heed__data_pictures;
-    case HEED_INPUT_PAIR:
-        return &heed__data_translation;
-    case HEED_INPUT_LABELLED:
-        return spec.per_word ? &heed__data_tags : &heed__data_classes;
-    case HEED_INPUT_DENSE:
-        break;
-    }
-    return &dense;
+    static const heed_data_kind *const kinds[] = {[HEED_INPUT_TOKENS] = &heed__data_text,
+                                                  [HEED_INPUT_PICTURE] = &heed__data_pictures,
+                                                  [HEED_INPUT_PAIR] = &heed__data_translation,
+                                                  [HEED_INPUT_LABELLED] = &heed__data_classes,
+                                                  [HEED_INPUT_DENSE] = &dense};
+    return spec.kind == HEED_INPUT_LABELLED && spec.per_word ? &heed__data_tags : kinds[spec.kind];
 }
 
 /* ---- data sets ---- */
@@ -47,7 +31,7 @@ typedef struct {
 } opened;
 
 /* Frees only its own memory: what it refers to is also owned by the context. */
-static void release(heed__owned *owned) { heed__free((char *)owned - offsetof(opened, owned)); }
+static void opened_free(heed__owned *owned) { heed__free((char *)owned - offsetof(opened, owned)); }
 
 heed_data *heed_data_open(heed_ctx *c, heed_config *f, heed_input_spec spec,
                           const heed_data_args *a) {
@@ -63,9 +47,10 @@ heed_data *heed_data_open(heed_ctx *c, heed_config *f, heed_input_spec spec,
                           .spec = spec,
                           .tokenizer = a->tokenizer,
                           .source = a->source,
+                          .part = HEED_VAL_PART,
                           .whole = a->whole};
-    heed__own(c, &o->owned, release);
-    if (kind->open(&o->data, f, a) && !heed__stopped(c)) return &o->data;
+    heed__own(c, &o->owned, opened_free);
+    if ((!kind->open || kind->open(&o->data, f, a)) && !heed__stopped(c)) return &o->data;
     heed_data_close(&o->data);
     return NULL;
 }
@@ -73,28 +58,19 @@ heed_data *heed_data_open(heed_ctx *c, heed_config *f, heed_input_spec spec,
 void heed_data_close(heed_data *d) {
     if (!d) return;
     opened *o = (opened *)(void *)d;
-    d->kind->close(d);
+    if (d->kind->close) d->kind->close(d);
     if (o->own_tokenizers) {
         heed_tokenizer_free(d->source);
         heed_tokenizer_free(d->tokenizer);
     }
-    heed__disown(d->c, &o->owned);
-    release(&o->owned);
+    heed__release(d->c, &o->owned);
 }
 
 /* ---- what the kinds share ---- */
 
-static const char *const kinds[] = {"char", "byte", "word", "wordpiece", NULL};
-
-bool heed__is_tokenizer_kind(const char *name) {
-    for (int i = 0; kinds[i]; i++)
-        if (strcmp(kinds[i], name) == 0) return true;
-    return false;
-}
-
 heed_tokenizer *heed__tokenizer_at(heed_ctx *c, const char *key, const char *name) {
     if (heed__os_exists(name)) return heed_tokenizer_open(c, name);
-    const char *near = heed_closest(name, kinds);
+    const char *near = heed_closest(name, heed__kind_names);
     heed_fail(c, HEED_USAGE,
               "`%s = %s`: expected char, byte, word, wordpiece, or the path of a run or a "
               "vocab.txt%s%s%s",
@@ -102,12 +78,38 @@ heed_tokenizer *heed__tokenizer_at(heed_ctx *c, const char *key, const char *nam
     return NULL;
 }
 
-bool heed__text_lasts(heed_ctx *c, const heed_config *f, const char *key) {
-    const char *path = heed_config_text(f, key);
-    bool lasts =
-        !*path || !heed__os_exists(path) || heed__os_is_file(path) || heed__os_is_dir(path);
-    return lasts || heed_fail(c, HEED_DATA,
-                              "%s is no regular file: %s: expected a text that can be read again; "
-                              "hint: save it in a file first",
-                              key, path);
+bool heed__texts_last(heed_ctx *c, const heed_config *f) {
+    static const char *const keys[] = {"data", "val"};
+    for (int i = 0; i < 2; i++) {
+        const char *path = heed_config_text(f, keys[i]);
+        if (*path && heed__os_exists(path) && !heed__os_is_file(path) && !heed__os_is_dir(path))
+            return heed_fail(c, HEED_DATA,
+                             "%s is no regular file: %s: expected a text that can be read again; "
+                             "hint: save it in a file first",
+                             keys[i], path);
+    }
+    return true;
+}
+
+bool heed__in_range(heed_ctx *c, const char *what, int value, int low, int high) {
+    return (value >= low && value <= high) ||
+           heed_fail(c, HEED_USAGE, "%s out of range: expected %d to %d, found %d", what, low, high,
+                     value);
+}
+
+bool heed__is_share(heed_ctx *c, double val_split) {
+    return (val_split >= 0 && val_split < 1) ||
+           heed_fail(c, HEED_USAGE,
+                     "validation share is out of range: expected 0 up to but not 1, found %g",
+                     val_split);
+}
+
+int heed__batch_rows(heed_ctx *c, heed_batch_at at, uint64_t all, int most) {
+    if (!heed__in_range(c, "rows of the batch are", at.rows, 1, most)) return 0;
+    int rows = heed__rows_of(at, all);
+    if (!rows)
+        heed_fail(c, HEED_USAGE, "%s has no batch %llu: expected less than %llu",
+                  at.val ? "evaluation" : "an epoch", (unsigned long long)at.index,
+                  (unsigned long long)heed__batches(all, at.rows));
+    return rows;
 }

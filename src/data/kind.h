@@ -7,12 +7,56 @@
 extern const heed_data_kind heed__data_text, heed__data_pictures, heed__data_translation,
     heed__data_classes, heed__data_tags;
 
-/* Whether name is a kind of tokenizer: "word". */
-bool heed__is_tokenizer_kind(const char *name);
 /* Opens the tokenizer at a path given by the setting `key`. */
 heed_tokenizer *heed__tokenizer_at(heed_ctx *c, const char *key, const char *name);
-/* False, with an error, if the setting `key` names a pipe: training reads its text more than once,
- * and again when resumed. */
-bool heed__text_lasts(heed_ctx *c, const heed_config *f, const char *key);
+/* Fails if `data` or `val` names a pipe: training reads its text repeatedly. */
+bool heed__texts_last(heed_ctx *c, const heed_config *f);
+
+/* ---- arguments: each false with an error ---- */
+
+/* what: with its verb, "block is". */
+bool heed__in_range(heed_ctx *c, const char *what, int value, int low, int high);
+bool heed__is_share(heed_ctx *c, double val_split);
+
+/* ---- which rows a batch has, and which of its part they are ---- */
+
+/* The number of the batch within the training, and of a row's draw, counted from 0. */
+static inline uint64_t heed__batch_number(heed_batch_at at) {
+    return at.index * (at.micros ? at.micros : 1) + at.micro;
+}
+static inline uint64_t heed__draw_of(heed_batch_at at, uint64_t row) {
+    return heed__batch_number(at) * (uint64_t)at.rows + row;
+}
+
+/* Rows of the batch `at`. An evaluation or a full epoch reads `all` rows once, fewer of them in its
+ * last batch; 0: it has no such batch. */
+static inline int heed__rows_of(heed_batch_at at, uint64_t all) {
+    uint64_t rows = (uint64_t)at.rows;
+    if (!at.val && !at.full_batch) return at.rows;
+    if (at.index > all / rows) return 0;
+    uint64_t left = all - at.index * rows;
+    return (int)(left < rows ? left : rows);
+}
+/* The same; 0 with an error also if there are none, or more than `most`. */
+int heed__batch_rows(heed_ctx *c, heed_batch_at at, uint64_t all, int most);
+
+/* The row of the part for row `row` of the batch: in order or, for a sample, in a seeded order of
+ * all rows, so that the first batches are drawn from the entire part. */
+static inline uint64_t heed__eval_row(const heed_ctx *c, heed_batch_at at, uint64_t row,
+                                      uint64_t count) {
+    uint64_t number = at.index * (uint64_t)at.rows + row;
+    if (!at.sample) return number;
+    heed_random order = heed_random_at(heed_seed(c), "eval.sample", 0, 0);
+    return heed_random_permute(&order, number, count);
+}
+
+/* The batches that read a part of `all` rows once; 0 if rows is less than 1. */
+static inline uint64_t heed__batches(uint64_t all, int rows) {
+    return rows < 1 ? 0 : (all + (uint64_t)rows - 1) / (uint64_t)rows;
+}
+static inline uint64_t heed__epoch(uint64_t all, int rows) { /* at least 1 */
+    uint64_t batches = heed__batches(all, rows);
+    return batches || rows < 1 ? batches : 1;
+}
 
 #endif

@@ -81,13 +81,13 @@ static bool holds(const heed_safetensors *f, const heed_store *s, const char *pa
     if (!expected && !heed_safetensors_meta(f, other_key))
         return heed_fail(c, HEED_DATA,
                          "%s is not of a run: expected the metadata digest; hint: it is damaged or "
-                         "was made by an early heed: bring back a copy, or train anew",
+                         "was made by an early version of heed: restore a copy, or train again",
                          path);
     snprintf(found, sizeof found, "%016" PRIx64, weights_digest(s, said));
     return !expected || strcmp(expected, found) == 0 ||
            heed_fail(c, HEED_DATA,
-                     "%s is damaged: expected digest %s, found %s; hint: bring back a copy of this "
-                     "file, or open it with --edited if it was edited on purpose",
+                     "%s is damaged: expected digest %s, found %s; hint: restore a copy of this "
+                     "file, or open it with `edited` if it was edited on purpose",
                      path, expected, found);
 }
 
@@ -220,7 +220,7 @@ static bool check_holds(const char *text, const json_t *root) {
 }
 
 static bool parse_state(heed_ctx *c, const char *path, const char *text, size_t n, heed__state *s) {
-    static const char hint[] = "the checkpoint is damaged: bring back a copy of it, or train anew";
+    static const char hint[] = "the checkpoint is damaged: restore a copy of it, or train again";
     json_t *root = heed__json_parse(c, path, text, n);
     if (!root) return false;
     bool ok = true;
@@ -231,7 +231,7 @@ static bool parse_state(heed_ctx *c, const char *path, const char *text, size_t 
                       path, f->key, hint);
     }
     if (ok && !check_holds(text, root))
-        ok = heed_fail(c, HEED_DATA, "%s is wrong: its check sum does not hold; hint: %s", path,
+        ok = heed_fail(c, HEED_DATA, "%s is wrong: its checksum does not match; hint: %s", path,
                        hint);
     json_decref(root);
     return ok;
@@ -251,12 +251,12 @@ static bool same_setting(heed_config *f, heed_ctx *c, const char *path, const ch
     heed_rank rank = heed_config_rank(f, key);
     *changed = true;
     return rank == HEED_FROM_FLAG ||
-           heed_fail(
-               c, HEED_DATA,
-               "config.conf was changed: %s: %s names %s, found %s; hint: bring back the line "
-               "%s = %s, or train anew",
-               key, path, *was ? was : "nothing",
-               rank == HEED_FROM_DEFAULT ? "no such line" : heed_config_text(f, key), key, was);
+           heed_fail(c, HEED_DATA,
+                     "config.conf was changed: %s: %s names %s, found %s; hint: restore the line "
+                     "%s = %s, or train again",
+                     key, path, *was ? was : "nothing",
+                     rank == HEED_FROM_DEFAULT ? "no such line" : heed_config_text(f, key), key,
+                     was);
 }
 
 static bool restore_plans(heed_config *f, const json_t *was) {

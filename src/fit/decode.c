@@ -187,21 +187,22 @@ static bool check(search *s) {
     heed_ctx *c = heed_tape_ctx(s->t);
     bool reads = s->m->steps && s->m->steps->read;
     if (!s->m->steps)
-        return heed_fail(c, HEED_USAGE, "model %s makes no output step by step", s->m->name);
+        return heed_fail(c, HEED_USAGE, "model %s does not generate output step by step",
+                         s->m->name);
     s->length = s->m->steps->length(s->self);
     if (reads && (a->source_count < 1 || a->source_count > (size_t)s->length))
         return heed_fail(c, HEED_USAGE,
-                         "source has no fitting length: expected 1 to %d tokens, found %zu; hint: "
+                         "length of the source is wrong: expected 1 to %d tokens, found %zu; hint: "
                          "a model with a larger block",
                          s->length, a->source_count);
     if (a->prompt_count < 1 || a->count < 0)
         return heed_fail(c, HEED_USAGE,
-                         "nothing to go on from: expected a prompt of at least one token and a "
-                         "count of at least 0, found %zu and %d",
+                         "nothing to continue: expected a prompt of at least one token and a count "
+                         "of at least 0, found %zu and %d",
                          a->prompt_count, a->count);
     if (a->beam < 0 || a->beam > MOST_BEAM || (a->beam > 1 && a->temperature > 0))
         return heed_fail(c, HEED_USAGE,
-                         "beam does not fit: expected 1 to %d hypotheses, and one when sampling, "
+                         "beam width is wrong: expected 1 to %d hypotheses, and one when sampling, "
                          "found %d with temperature %g",
                          MOST_BEAM, a->beam, a->temperature);
     return a->length_penalty >= 0 ||

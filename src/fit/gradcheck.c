@@ -411,6 +411,7 @@ static heed_tensor *weighted_outputs(void *user, heed_tape *t) {
 heed_check heed_gradcheck_layer(heed_ctx *c, const heed_layer_case *k) {
     enum { SAMPLES = 48 };
     heed_check check = {.error = -1};
+    if (!c || !k) return check;
     heed_store *s = heed_store_new(c);
     layer l = {.k = k, .self = heed__alloc(c, k->size)};
     l.x =

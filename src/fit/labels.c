@@ -61,11 +61,10 @@ bool heed__labels_read(heed_ctx *c, const char *run, int expected, heed__labels 
                        n ? "a zero byte" : "nothing");
     ok = ok && cut(c, path.s, l);
     if (ok && expected && l->count != expected)
-        ok =
-            heed_fail(c, HEED_DATA,
-                      "%s is damaged: expected the names of %d classes, found %d; hint: bring back "
-                      "a copy of it",
-                      path.s, expected, l->count);
+        ok = heed_fail(
+            c, HEED_DATA,
+            "%s is damaged: expected the names of %d classes, found %d; hint: restore a copy of it",
+            path.s, expected, l->count);
     heed__free(bytes);
     heed_text_free(&path);
     return ok;

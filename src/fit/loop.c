@@ -118,11 +118,11 @@ static bool diverged(heed__fitting *f, int64_t step, const char *what, const cha
     double lr = (double)f->set.optim.lr / 3;
     if (f->a->run && f->saved_step >= 0)
         snprintf(hint, sizeof hint,
-                 "the checkpoint of step %" PRId64 " is kept: `heed resume %.200s --lr %.2g` goes "
-                 "on from it",
+                 "the checkpoint of step %" PRId64
+                 " is kept: `resume %.200s` with `lr = %.2g` continues from it",
                  f->saved_step, f->a->run, lr);
     else
-        snprintf(hint, sizeof hint, "a lower learning rate: --lr %.2g", lr);
+        snprintf(hint, sizeof hint, "a lower learning rate: `lr = %.2g`", lr);
     snprintf(note, sizeof note,
              "training diverged at step %" PRId64
              ": %s%s%.120s: expected a finite number, found %s; hint: %s",
@@ -352,9 +352,10 @@ static bool step(heed__fitting *f) {
 static void interrupt(heed__fitting *f) {
     if (f->saved_step != f->state.step && !heed__fit_save(f, false)) return;
     heed__journal_note(&f->journal, f->state.step, "interrupted");
-    heed_fail(f->c, HEED_INTERRUPTED, "interrupted at step %" PRId64 " of %" PRId64 "%s%s",
-              f->state.step, f->steps, f->a->run ? "; hint: heed resume " : "",
-              f->a->run ? f->a->run : "");
+    const char *run = f->a->run;
+    heed_fail(f->c, HEED_INTERRUPTED, "interrupted at step %" PRId64 " of %" PRId64 "%s%s%s",
+              f->state.step, f->steps, run ? "; hint: `resume " : "", run ? run : "",
+              run ? "`" : "");
 }
 
 static void train(heed__fitting *f) {
@@ -385,9 +386,9 @@ static bool complete(heed_ctx *c, const heed_fit_args *a) {
     const heed_model *m = a ? a->model : NULL;
     if (m && a->config && m->init && (m->batch || m->kind != HEED_INPUT_DENSE) && m->loss)
         return true;
-    return heed_fail(c, HEED_USAGE,
-                     "heed_fit lacks something: expected settings and a model with init, batch and "
-                     "loss");
+    return heed_fail(
+        c, HEED_USAGE,
+        "heed_fit: something is missing: expected settings and a model with init, batch and loss");
 }
 
 heed_fit_result heed_fit(heed_ctx *c, const heed_fit_args *a) {

@@ -8,6 +8,7 @@
 #include <string.h>
 
 heed_input_spec heed_model_spec(const heed_model *m) {
+    if (!m) return (heed_input_spec){.kind = HEED_INPUT_DENSE};
     bool labels = m->kind == HEED_INPUT_LABELLED;
     return (heed_input_spec){.kind = m->kind,
                              .bracket = m->bracket,
@@ -92,7 +93,7 @@ static bool unknown_preset(heed_ctx *c, const heed_model *m, const char *name) {
     heed_text list = {.c = c};
     for (const heed_preset *p = m->presets; p && p->name; p++)
         heed_text_add(&list, "%s%s", list.n ? ", " : "one of ", p->name);
-    heed_fail(c, HEED_USAGE, "preset is unknown: --preset: expected %s, found %s",
+    heed_fail(c, HEED_USAGE, "preset is unknown: `preset`: expected %s, found %s",
               list.n ? list.s : "none, as the model has no presets", name);
     heed_text_free(&list);
     return false;
@@ -104,6 +105,6 @@ bool heed_preset_apply(heed_ctx *c, heed_config *f, const heed_model *m, const c
     const heed_preset *p = m->presets;
     while (p && p->name && strcmp(p->name, name) != 0) p++;
     if (!p || !p->name) return unknown_preset(c, m, name);
-    snprintf(where, sizeof where, "--preset %s", name);
+    snprintf(where, sizeof where, "`preset = %s`", name);
     return heed_config_set_list(f, p->settings, where, HEED_FROM_PRESET);
 }

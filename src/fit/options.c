@@ -20,19 +20,23 @@ const heed_option heed_fit_options[] = {
      "instead of steps: the time from the first step to the end, evaluations included; 0: off",
      LENGTH},
     {"timed", HEED_REAL, "0", 0, 1e6, NULL,
-     "a note in config.conf: the minutes that its steps took; 0: steps were asked for", LENGTH},
+     "recorded in config.conf: the minutes that its steps took; 0: the length was not given in "
+     "minutes",
+     LENGTH},
     {"plan", HEED_TEXT, "", 0, 0, NULL,
-     "a note in config.conf: the steps left as the clock planned them on the way, STEP:LEFT, "
-     "which the learning rate follows; STEP+LEFT where the training was made longer",
+     "recorded in config.conf: the remaining steps as planned by the clock, STEP:LEFT, which the "
+     "learning rate follows; STEP+LEFT where the training was extended",
      LENGTH},
     {"batch", HEED_INT, "32", 1, 1 << 20, NULL, "examples in a batch", LENGTH},
-    {"accumulate", HEED_INT, "1", 1, 1 << 20, NULL, "batches whose mean gradient makes one update",
+    {"accumulate", HEED_INT, "1", 1, 1 << 20, NULL,
+     "batches of an update, whose loss is the sum over all of them divided by the sum of their "
+     "weights",
      LENGTH},
-    {"seed", HEED_INT, "1", 0, 9007199254740992.0, NULL, "of initial weights, dropout and batches",
-     LENGTH},
+    {"seed", HEED_INT, "1", 0, 9007199254740992.0, NULL,
+     "seed of initial weights, dropout and batches", LENGTH},
     {"optimizer", HEED_CHOICE, "adamw", 0, 0, heed__optimizer_names,
      "gd: gradient descent, every update sees the whole training data", OPTIM},
-    {"lr", HEED_REAL, "0.001", 1e-12, 1e6, NULL, "learning rate at its peak", OPTIM},
+    {"lr", HEED_REAL, "0.001", 1e-12, 1e6, NULL, "peak learning rate", OPTIM},
     {"lr-min", HEED_REAL, "0", 0, 1e6, NULL, "learning rate at the end of cosine and linear",
      OPTIM},
     {"schedule", HEED_CHOICE, "cosine", 0, 0, "constant|cosine|linear|invsqrt|step",
@@ -43,8 +47,9 @@ const heed_option heed_fit_options[] = {
      "schedule step: steps between falls; 0: a third of all steps", OPTIM},
     {"step-gamma", HEED_REAL, "0.1", 0, 1, NULL, "schedule step: factor of a fall", OPTIM},
     {"decay", HEED_REAL, "0.01", 0, 1e6, NULL,
-     "weight decay, of matrices alone: not of biases, norms and other vectors", OPTIM},
-    {"clip", HEED_REAL, "1", 0, 1e12, NULL, "largest norm of the whole gradient; 0: any", OPTIM},
+     "weight decay, of matrices only: not of biases, norms and other vectors", OPTIM},
+    {"clip", HEED_REAL, "1", 0, 1e12, NULL,
+     "maximum norm of the gradient of all parameters; 0: no clipping", OPTIM},
     {"momentum", HEED_REAL, "0.9", 0, 0.999999, NULL, "of momentum and nesterov", OPTIM},
     {"alpha", HEED_REAL, "0.99", 1e-6, 0.999999, NULL, "of rmsprop: averaging of squares", OPTIM},
     {"beta1", HEED_REAL, "0.9", 0, 0.999999, NULL,
@@ -54,21 +59,20 @@ const heed_option heed_fit_options[] = {
     {"eps", HEED_REAL, "1e-8", 1e-30, 1, NULL, "of adam, adamw and rmsprop: added to the divisor",
      OPTIM},
     {"freeze", HEED_TEXT, "", 0, 0, NULL,
-     "parameters that stay as they are: name patterns, comma-separated", OPTIM},
+     "parameters that are not trained: name patterns, comma-separated", OPTIM},
     {"lr-scale", HEED_TEXT, "", 0, 0, NULL,
      "factors on the learning rate by name: PATTERN=FACTOR, comma-separated", OPTIM},
     {"eval-every", HEED_INT, "0", 0, 1e12, NULL,
-     "steps between evaluations; 0: by --evals. The last step always has one", EVAL},
-    {"evals", HEED_INT, "10", 1, 1e6, NULL, "evaluations in the run, where --eval-every is 0",
-     EVAL},
+     "steps between evaluations; 0: as many as `evals` says. The last step always has one", EVAL},
+    {"evals", HEED_INT, "10", 1, 1e6, NULL, "evaluations in the run, if `eval-every` is 0", EVAL},
     {"eval-batches", HEED_INT, "200", 0, 1e12, NULL,
-     "validation batches of an evaluation, at most; 0: the whole validation part", EVAL},
+     "maximum number of validation batches in an evaluation; 0: all", EVAL},
     {"save-every", HEED_INT, "0", 0, 1e12, NULL,
      "steps between checkpoints besides those at evaluations; 0: none", EVAL},
     {"log-every", HEED_INT, "0", 0, 1e12, NULL,
      "steps between rows of the training loss in metrics.csv; 0: a hundred in the run", EVAL},
     {"best", HEED_CHOICE, "loss", 0, 0, "loss|accuracy",
-     "what chooses the best weights, on the validation part", EVAL},
+     "measure on the validation part that selects the best weights", EVAL},
     {"patience", HEED_INT, "0", 0, 1e9, NULL,
      "stop after this many evaluations without a better one; 0: never", EVAL},
     {0}};
@@ -87,7 +91,7 @@ static bool read_length(heed_ctx *c, const heed_config *f, heed__settings *s) {
         heed_rank rank = heed_config_rank(f, keys[i]);
         if (best >= 0 && rank == HEED_FROM_FLAG && heed_config_rank(f, keys[best]) == rank)
             return heed_fail(c, HEED_USAGE,
-                             "two lengths of the training: --%s and --%s: expected one of them",
+                             "two lengths of the training: `%s` and `%s`: expected one of them",
                              keys[best], keys[i]);
         if (best < 0 || rank > heed_config_rank(f, keys[best])) best = i;
     }
@@ -114,7 +118,7 @@ static bool check_unused(heed_ctx *c, const heed_config *f, heed_optim_args *a) 
             if (!heed__optim_setting(a, o->name) && heed_config_rank(f, o->name) == HEED_FROM_FLAG)
                 return heed_fail(c, HEED_USAGE,
                                  "setting is not used: %s: expected a setting of optimizer %s, "
-                                 "found one of %s; hint: --optimizer %s",
+                                 "found one of %s; hint: `optimizer = %s`",
                                  o->name, a->optimizer->name, (*r)->name, (*r)->name);
     return true;
 }
@@ -141,8 +145,8 @@ static bool read_schedule(heed_ctx *c, const heed_config *f, heed__settings *s) 
     double lr = heed_config_real(f, "lr");
     if (s->lr_min > lr)
         return heed_fail(c, HEED_USAGE,
-                         "lr-min is above lr: expected at most %g, found %g; hint: --lr-min %g", lr,
-                         s->lr_min, lr / 10);
+                         "lr-min is above lr: expected at most %g, found %g; hint: `lr-min = %g`",
+                         lr, s->lr_min, lr / 10);
     return true;
 }
 
@@ -211,10 +215,10 @@ static bool scale_one(heed_store *store, char *item) {
     char *equals = strrchr(item, '=');
     double factor;
     if (!equals || !heed__number(equals + 1, &factor) || !(factor >= 0 && factor <= 1e6))
-        return heed_fail(c, HEED_USAGE,
-                         "lr-scale is wrong: expected PATTERN=FACTOR, found %s; hint: --lr-scale "
-                         "'head.*=0.1'",
-                         item);
+        return heed_fail(
+            c, HEED_USAGE,
+            "lr-scale is wrong: expected PATTERN=FACTOR, found %s; hint: `lr-scale = 'head.*=0.1'`",
+            item);
     *equals = 0;
     return heed_set_lr_scale(store, item, (heed_real)factor) > 0 ||
            no_match(c, "lr-scale", item, store);

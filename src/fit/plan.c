@@ -79,14 +79,14 @@ bool heed__plans_read(heed_ctx *c, const char *text, int64_t steps, heed__plans 
             !heed__plans_add(p, step, left, longer))
             return heed_fail(c, HEED_DATA,
                              "plan is wrong: expected STEP:LEFT or STEP+LEFT, steps rising from 0, "
-                             "found %.60s; hint: remove the line, or give --steps",
+                             "found %.60s; hint: remove the line, or give `steps`",
                              text);
         last = step;
     }
     return heed__plans_end(p) == steps ||
            heed_fail(c, HEED_DATA,
                      "plan does not end at the last step: expected %lld steps, found %lld; hint: "
-                     "remove the line `plan`, or give --steps",
+                     "remove the line, or give `steps`",
                      (long long)heed__plans_end(p), (long long)steps);
 }
 
@@ -162,5 +162,5 @@ bool heed__fit_plan_first(heed__fitting *f, double step) {
     if (s->seconds > 0) step = s->seconds / (double)s->step;
     return heed__plans_add(&f->plans, s->step, llround(fmin(1e12, fmax(1, seconds / step))),
                            true) ||
-           heed_fail(f->c, HEED_USAGE, "too many plans: hint: --steps instead of --minutes");
+           heed_fail(f->c, HEED_USAGE, "too many plans: hint: `steps` instead of `minutes`");
 }

@@ -171,11 +171,10 @@ enum { FEW_STEPS = 20 };
 
 static void note_few(heed__fitting *f, double update, double eval) {
     char note[256];
-    snprintf(
-        note, sizeof note,
-        "warning: fewer than %d steps teach little: a step takes %.3g s, an evaluation %.3g s; "
-        "hint: a smaller model, batch or --eval-batches, or more --minutes",
-        FEW_STEPS, update, eval);
+    snprintf(note, sizeof note,
+             "warning: fewer than %d steps teach little: a step takes %.3g s, an evaluation %.3g "
+             "s; hint: a smaller model, batch or `eval-batches`, or more `minutes`",
+             FEW_STEPS, update, eval);
     heed__fit_report(f, HEED_FIT_NOTE, note);
 }
 
@@ -273,11 +272,10 @@ static void begin_state(heed__fitting *f) {
 }
 
 static bool same(heed__fitting *f, const char *what, uint64_t was, uint64_t now, const char *hint) {
-    return was == now ||
-           heed_fail(f->c, HEED_DATA,
-                     "cannot go on with %s: the %s is another one: expected %016" PRIx64
-                     ", found %016" PRIx64 "; hint: %s",
-                     f->a->run, what, was, now, hint);
+    return was == now || heed_fail(f->c, HEED_DATA,
+                                   "cannot resume %s: the %s has changed: expected %016" PRIx64
+                                   ", found %016" PRIx64 "; hint: %s",
+                                   f->a->run, what, was, now, hint);
 }
 
 /* labels.txt must list the classes of the data, in order. */
@@ -291,7 +289,7 @@ static bool check_labels(heed__fitting *f) {
            (heed__ctx_edited(f->c) ||
             same(f, "file labels.txt", heed__labels_digest(a->labels, a->label_count),
                  f->labels_digest,
-                 "bring back a copy of it, or resume with --edited if it was edited on purpose"));
+                 "restore a copy of it, or resume with `edited` if it was edited on purpose"));
 }
 
 /* A tokenizer that was edited on purpose becomes the run's. */
@@ -299,12 +297,12 @@ static bool agrees(heed__fitting *f) {
     heed__state *s = &f->state;
     if (heed__ctx_edited(f->c)) s->tokenizer_digest = tokenizer_digest(f->a);
     return same(f, "data", s->data_checksum, f->a->data_checksum,
-                "bring back the data that the run began with, or train anew") &&
+                "restore the data that the run began with, or train again") &&
            same(f, "tokenizer", s->tokenizer_digest, tokenizer_digest(f->a),
-                "bring back the tokenizer's files in the run directory, or resume with --edited if "
+                "restore the tokenizer's files in the run directory, or resume with `edited` if "
                 "they were edited on purpose") &&
            (!f->a->labels || check_labels(f)) &&
-           same(f, "seed", s->seed, heed_seed(f->c), "resume without --seed");
+           same(f, "seed", s->seed, heed_seed(f->c), "resume without `seed`");
 }
 
 /* A run that died before its first checkpoint has only settings, and starts again. */
@@ -317,18 +315,17 @@ static bool read_checkpoint(heed__fitting *f) {
     bool ok = begun;
     if (!begun)
         heed_fail(f->c, HEED_DATA,
-                  "run is missing: %s: expected a run directory with a config.conf; hint: `heed "
-                  "train TASK DATA -o %s` makes one",
+                  "run is missing: %s: expected a run directory with a config.conf; hint: `train "
+                  "TASK DATA -o %s` makes one",
                   run, run);
     else if (whole)
         ok = heed__state_read(f->c, heed__run_path(&path, run, "last/state.json"), &f->state) &&
              heed__state_settings(f->c, path.s, f->a->config, &f->changed) && agrees(f);
     else if (trained)
-        ok =
-            heed_fail(f->c, HEED_DATA,
-                      "%s has lost its checkpoint: %s/last/state.json: not found; hint: bring back "
-                      "a copy of the folder `last`, or train anew with --force",
-                      run, run);
+        ok = heed_fail(f->c, HEED_DATA,
+                       "%s has lost its checkpoint: %s/last/state.json: not found; hint: restore a "
+                       "copy of the folder, or train again with `force`",
+                       run, run);
     f->fresh = !whole;
     f->before = f->state.seconds;
     heed_text_free(&path);
@@ -352,10 +349,10 @@ static bool lock_run(heed__fitting *f) {
         return mend_run(f);
     }
     if (holder) snprintf(who, sizeof who, " (process %ld)", holder);
-    return heed_fail(f->c, HEED_FAILED,
-                     "another training is at work in %s%s; hint: wait for its end, or stop it "
-                     "first",
-                     f->a->run, who);
+    return heed_fail(
+        f->c, HEED_FAILED,
+        "another training is running in %s%s; hint: wait until it ends, or stop it first",
+        f->a->run, who);
 }
 
 /* A folder that does not exist yet is locked when it is created. */
@@ -377,13 +374,13 @@ static void note_finished(heed__fitting *f) {
     char note[200];
     if (s->step >= f->steps)
         snprintf(note, sizeof note,
-                 "the run is finished: nothing is left to do; --steps %" PRId64
-                 " goes on, for example",
+                 "the run is finished: nothing is left to do; hint: `steps = %" PRId64
+                 "`, for example, continues it",
                  2 * s->step);
     else
         snprintf(note, sizeof note,
                  "the run is finished: it was stopped early at step %" PRId64 " of %" PRId64
-                 " by --patience %" PRId64 "; --patience 0 goes on to the end",
+                 " by `patience = %" PRId64 "`; hint: `patience = 0` continues to the end",
                  s->step, f->steps, f->set.patience);
     heed__fit_report(f, HEED_FIT_NOTE, note);
 }
@@ -401,7 +398,7 @@ static void note_changes(heed__fitting *f) {
     if (strcmp(s->isa, heed_isa(f->c)) != 0) {
         snprintf(note, sizeof note,
                  "warning: the checkpoint was made with %s, this is %s: the results will agree to "
-                 "rounding, not bit by bit; hint: --isa %s",
+                 "rounding, not bit by bit; hint: `isa = %s`",
                  s->isa, heed_isa(f->c), s->isa);
         heed__fit_report(f, HEED_FIT_NOTE, note);
     }
@@ -445,10 +442,11 @@ static bool start_run(heed__fitting *f) {
 static void note_limit(heed__fitting *f) {
     char note[160];
     if (f->evals == f->all_evals) return;
-    snprintf(note, sizeof note,
-             "an evaluation takes %" PRIu64 " of the %" PRIu64
-             " validation batches, the same random ones each time; --eval-batches 0 takes all",
-             f->evals, f->all_evals);
+    snprintf(
+        note, sizeof note,
+        "an evaluation uses %" PRIu64 " of the %" PRIu64
+        " validation batches, the same random ones each time; hint: `eval-batches = 0` uses all",
+        f->evals, f->all_evals);
     heed__fit_report(f, HEED_FIT_NOTE, note);
 }
 

@@ -58,6 +58,7 @@ heed_score heed_evaluate(heed_tape *t, const heed_model *m, void *self, void *da
 }
 
 heed_reader heed_run_reader(const heed_run *r) {
+    if (!r) return (heed_reader){.c = NULL};
     return (heed_reader){.c = r->c,
                          .spec = heed_model_spec(r->model),
                          .config = r->config,
@@ -137,8 +138,8 @@ static bool read_meta(opened *o, const char *path) {
               (!labels || sscanf(labels, "%16" SCNx64, &o->labels_digest) == 1);
     if (!ok)
         heed_fail(c, HEED_DATA,
-                  "%s is not of a run: expected the metadata architecture, settings and "
-                  "tokenizer; hint: `heed info %s` shows what it holds",
+                  "%s is not of a run: expected the metadata architecture, settings and tokenizer; "
+                  "hint: `info %s` shows what it holds",
                   path, path);
     else {
         snprintf(o->architecture, sizeof o->architecture, "%s", name);
@@ -194,12 +195,12 @@ static bool set_vocab(heed_run *r, const char *key, int size, const char *dir) {
 static bool same_digest(heed_ctx *c, const char *what, const char *dir, uint64_t expected,
                         uint64_t found) {
     return expected == found || heed__ctx_edited(c) ||
-           heed_fail(c, HEED_DATA,
-                     "%s of %s is not the one that the model was trained with: expected digest "
-                     "%016" PRIx64 ", found %016" PRIx64
-                     "; hint: bring back a copy, or open the run with --edited if it was edited on "
-                     "purpose",
-                     what, dir, expected, found);
+           heed_fail(
+               c, HEED_DATA,
+               "%s of %s is not the one that the model was trained with: expected digest "
+               "%016" PRIx64 ", found %016" PRIx64
+               "; hint: restore a copy, or open the run with `edited` if it was edited on purpose",
+               what, dir, expected, found);
 }
 
 static bool read_tokenizers(opened *o, const char *dir) {
@@ -291,13 +292,12 @@ static void missing_run(heed_ctx *c, const char *dir, const heed_model *const *m
     while (models && *models && (*models)->kind != HEED_INPUT_TOKENS) models++;
     if (models && *models)
         heed_fail(c, HEED_DATA,
-                  "run is missing: %s: expected a run directory, found %s; hint: of a text `heed "
-                  "train %s %s -o runs/first` makes one",
+                  "run is missing: %s: expected a run directory, found %s; hint: for a text, "
+                  "`train %s %s -o runs/first` makes one",
                   dir, found, (*models)->name, file ? dir : "book.txt");
     else
         heed_fail(c, HEED_DATA,
-                  "run is missing: %s: expected a run directory, found %s; hint: heed train makes "
-                  "one",
+                  "run is missing: %s: expected a run directory, found %s; hint: `train` makes one",
                   dir, found);
 }
 
@@ -316,13 +316,13 @@ heed_run *heed_run_open(heed_ctx *c, const char *dir, const heed_model *const *m
     if (heed__run_is_backed_up(c, dir)) {
         heed_fail(c, HEED_DATA,
                   "run is being replaced: %s: the new one has no checkpoint yet; hint: if that "
-                  "training died, `heed resume %s` brings back the run that was there before",
+                  "training died, `resume %s` restores the run that was there before",
                   dir, dir);
         return NULL;
     }
     if (!is_run(c, dir)) {
         heed_fail(c, HEED_DATA,
-                  "not a run: %s: expected a folder with config.conf; hint: heed train makes one",
+                  "not a run: %s: expected a folder with config.conf; hint: `train` makes one",
                   dir);
         return NULL;
     }

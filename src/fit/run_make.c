@@ -69,8 +69,8 @@ bool heed_run_vacant(heed_ctx *c, const char *dir, bool force) {
         return heed_fail(c, HEED_USAGE, "run is wrong: %s: expected a folder, found a file", dir);
     if (!is_run(c, dir)) return is_empty(c, dir);
     return force || heed_fail(c, HEED_USAGE,
-                              "run exists already: %s: expected no run there; hint: `heed resume "
-                              "%s` goes on, --force starts anew and removes it",
+                              "run exists already: %s: expected no run there; hint: `resume %s` "
+                              "continues it, `force` removes it and starts over",
                               dir, dir);
 }
 
@@ -118,7 +118,7 @@ bool heed_run_outside(heed_ctx *c, const char *dir, const char *folder) {
     return !is_inside(c, dir, folder) ||
            heed_fail(c, HEED_USAGE,
                      "run is wrong: %s lies in %s, whose folders are classes: expected a folder "
-                     "elsewhere; hint: -o runs/first",
+                     "elsewhere, as runs/first",
                      dir, folder);
 }
 
@@ -226,7 +226,7 @@ bool heed__run_is_backed_up(heed_ctx *c, const char *dir) {
 bool heed__run_is_back(heed_ctx *c, const char *dir) {
     return heed_fail(c, HEED_DATA,
                      "%s holds the run that was there before: the one that was to replace it died "
-                     "before its first checkpoint; hint: `heed resume %s` now goes on with it",
+                     "before its first checkpoint; hint: `resume %s` now continues it",
                      dir, dir);
 }
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 const heed_option heed_train_options[] = {
-    {"task", HEED_TEXT, "", 0, 0, NULL, "what is trained; given as the first argument", "Run"},
+    {"task", HEED_TEXT, "", 0, 0, NULL, "the model; given as the first argument", "Run"},
     {"data", HEED_TEXT, "", 0, 0, NULL, "what to train on; given as the second argument", "Run"},
     {0}};
 

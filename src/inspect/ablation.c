@@ -25,12 +25,6 @@ static bool zero_part(const heed_run *r, const heed_entry *e, size_t first, size
     return true;
 }
 
-static bool find_layer(const heed_run *r, const char *path, heed_attending *out) {
-    for (int i = 0; r->model->attending && r->model->attending(r->self, i, out); i++)
-        if (strcmp(out->path, path) == 0) return true;
-    return heed_fail(r->c, HEED_USAGE, "model %s has no attention layer %s", r->model->name, path);
-}
-
 /* Rows of the stacked projection: q, k and v of all heads; in cross attention, k and v only. */
 static bool values_off(const heed_run *r, const heed_attending *l, int head, heed_head_backup *b) {
     const char *stacked = l->stack == HEED_CROSS ? "kv" : "qkv";
@@ -55,7 +49,13 @@ bool heed_head_off(const heed_run *r, const heed_record_block *layer, int head,
     heed_attending a;
     if (!out) return false;
     *out = (heed_head_backup){.parts = 0};
-    if (!r || heed__stopped(r->c) || !layer || !find_layer(r, layer->path, &a)) return false;
+    if (!r || heed__stopped(r->c) || !layer) return false;
+    bool found = false;
+    for (int i = 0; !found && r->model->attending && r->model->attending(r->self, i, &a); i++)
+        found = strcmp(a.path, layer->path) == 0;
+    if (!found)
+        return heed_fail(r->c, HEED_USAGE, "model %s has no attention layer %s", r->model->name,
+                         layer->path);
     if (head < 0 || head >= a.heads)
         return heed_fail(r->c, HEED_USAGE, "head %d of %s: expected 0 to %d", head, a.path,
                          a.heads - 1);
@@ -107,34 +107,6 @@ static double accuracy_of(const heed_score *s) {
     return s->total > 0 ? s->correct / s->total : (double)NAN;
 }
 
-/* Allocates both measurements and the per-batch numbers in one block. */
-typedef struct {
-    measured with, without;
-    double *work;
-} measurements;
-
-static bool open_measurements(const heed_evaluation *e, measurements *k) {
-    size_t n = (size_t)e->batches;
-    double *x = heed__alloc_array(e->run->c, 5 * n, sizeof *x);
-    *k = (measurements){.with = {.loss = x}};
-    if (!x) return false;
-    k->with.weight = x + n;
-    k->without.loss = x + 2 * n;
-    k->without.weight = x + 3 * n;
-    k->work = x + 4 * n;
-    return true;
-}
-
-/* The loss without the head minus the loss with it; batches are weighted. */
-static heed_estimate harm_of(const measurements *k, uint64_t batches) {
-    double mean = k->with.score.weight / (double)batches;
-    for (uint64_t i = 0; i < batches; i++)
-        k->work[i] = (k->without.loss[i] - k->with.loss[i]) / mean;
-    return heed_estimate_mean(k->work, (int)batches);
-}
-
-/* ---- all heads ---- */
-
 static int by_harm(const void *a, const void *b) {
     const heed_ablated_head *x = a, *y = b;
     if (x->harm.mean != y->harm.mean) return x->harm.mean > y->harm.mean ? -1 : 1;
@@ -142,16 +114,20 @@ static int by_harm(const void *a, const void *b) {
     return (x->head > y->head) - (x->head < y->head);
 }
 
-static bool without_head(const heed_evaluation *e, const heed_ablation *a, measurements *k,
-                         heed_ablated_head *out) {
+/* harm: the loss without the head minus the loss with it; batches are weighted. */
+static bool without_head(const heed_evaluation *e, const heed_ablation *a, const measured *with,
+                         measured *without, heed_ablated_head *out) {
     heed_head_backup backup;
-    bool ok = heed_head_off(e->run, &a->layers[out->layer], out->head, &backup) &&
-              measure(e, &k->without);
+    bool ok =
+        heed_head_off(e->run, &a->layers[out->layer], out->head, &backup) && measure(e, without);
     heed_head_on(&backup);
     if (!ok) return false;
-    out->loss = loss_of(&k->without.score);
-    out->accuracy = accuracy_of(&k->without.score);
-    out->harm = harm_of(k, e->batches);
+    double mean = with->score.weight / (double)e->batches;
+    for (uint64_t i = 0; i < e->batches; i++)
+        without->loss[i] = (without->loss[i] - with->loss[i]) / mean;
+    out->loss = loss_of(&without->score);
+    out->accuracy = accuracy_of(&without->score);
+    out->harm = heed_estimate_mean(without->loss, (int)e->batches);
     return true;
 }
 
@@ -167,24 +143,26 @@ static bool list_heads(const heed_run *r, heed_ablation *a) {
     return true;
 }
 
-static bool advance(const heed_evaluation *e, int done, int all) {
-    return heed__progress(e->run->c, e->progress, e->progress_user, (uint64_t)done, (uint64_t)all);
-}
-
 bool heed_ablate(const heed_evaluation *e, heed_ablation *out) {
-    measurements k;
     if (!out) return false;
     *out = (heed_ablation){.layer_count = 0};
     if (!e || !e->run || heed__stopped(e->run->c) || !list_heads(e->run, out)) return false;
-    bool ok = open_measurements(e, &k) && measure(e, &k.with);
+    heed_ctx *c = e->run->c;
+    size_t n = (size_t)e->batches;
+    double *sums = heed__alloc_array(c, 4 * n, sizeof *sums);
+    if (!sums) return false;
+    measured with = {.loss = sums, .weight = sums + n};
+    measured without = {.loss = sums + 2 * n, .weight = sums + 3 * n};
+    bool ok = measure(e, &with);
     if (ok) {
-        out->loss = loss_of(&k.with.score);
-        out->accuracy = accuracy_of(&k.with.score);
+        out->loss = loss_of(&with.score);
+        out->accuracy = accuracy_of(&with.score);
     }
     for (int i = 0; ok && i < out->head_count; i++)
-        ok = advance(e, i, out->head_count) && without_head(e, out, &k, &out->heads[i]);
-    ok = ok && advance(e, out->head_count, out->head_count);
-    heed__free(k.with.loss);
+        ok = heed__progress(c, e->progress, e->progress_user, i, out->head_count) &&
+             without_head(e, out, &with, &without, &out->heads[i]);
+    ok = ok && heed__progress(c, e->progress, e->progress_user, out->head_count, out->head_count);
+    heed__free(sums);
     if (ok) qsort(out->heads, (size_t)out->head_count, sizeof *out->heads, by_harm);
     return ok;
 }

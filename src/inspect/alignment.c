@@ -1,5 +1,5 @@
-/* alignment.c -- where the attention of a target to its source peaks. Bahdanau et al. 2015, sec.
- * 5.2. */
+/* alignment.c -- the attention of a target to its source, and where it peaks. Bahdanau et al. 2015,
+ * sec. 5.2 and fig. 3. */
 #include "core/core.h"
 #include "inspect/inspect.h"
 
@@ -18,6 +18,40 @@ bool heed_cross_layer(const heed_run *r, int layer, heed_attending *out) {
     return false;
 }
 
+/* Passes the pair through its model and keeps the weights of one layer, or of all (-1). */
+static bool pass(const heed_inspection *s, int layer) {
+    heed_attending a;
+    char path[96];
+    if (!s->target)
+        return heed_fail(s->run->c, HEED_USAGE, "attention to a source: expected a pair of texts");
+    heed_tape *t = s->run->tape;
+    heed_unprobe(t);
+    for (int i = 0; heed_cross_layer(s->run, i, &a); i++) {
+        snprintf(path, sizeof path, "%s.weights", a.path);
+        if (layer < 0 || i == layer) heed_probe(t, path, false);
+    }
+    heed_tape_begin(t, HEED_EVAL, 0);
+    return heed_inspection_logits(s, t) != NULL;
+}
+
+/* heads: how many the layer has; 0: as the model says. */
+static const heed_tensor *weights_of(const heed_inspection *s, int layer, int heads) {
+    heed_attending a = {.path = "decoder"};
+    char path[96];
+    heed_cross_layer(s->run, layer, &a);
+    snprintf(path, sizeof path, "%s.weights", a.path);
+    const heed_tensor *w = heed_probe_find(s->run->tape, path);
+    size_t square = (size_t)s->target_count * (size_t)s->count;
+    if (w && w->size == (size_t)(heads ? heads : a.heads) * square) return w;
+    heed_fail(s->run->c, HEED_FAILED, "the model shows no attention: %s", path);
+    return NULL;
+}
+
+const heed_tensor *heed_alignment(const heed_inspection *s, int layer) {
+    if (!heed__inspectable(s)) return NULL;
+    return pass(s, layer) ? weights_of(s, layer, 0) : NULL;
+}
+
 /* ---- the correct tokens of the source ---- */
 
 /* Whether the token is [SEP], the end of the target. */
@@ -25,14 +59,15 @@ static bool is_end(const heed_inspection *s, int row) {
     return s->target[row] == heed_tokenizer_specials(s->run->tokenizer).sep;
 }
 
-void heed_peaks_diagonal(const heed_inspection *s, int within, bool reversed,
-                         heed_peak_range *out) {
+void heed_alignment_diagonal(const heed_inspection *s, int within, bool reversed,
+                             heed_alignment_range *out) {
+    if (!s || !s->run || !s->target || !out) return;
     int source = s->count - 1;
     for (int row = 0; row < s->target_count; row++) {
         int wanted = reversed ? source - 1 - row : row;
         int first = wanted - within, last = wanted + within;
-        out[row] = (heed_peak_range){first < 0 ? 0 : first, last < source ? last : source - 1};
-        if (is_end(s, row)) out[row] = (heed_peak_range){-1, -1};
+        out[row] = (heed_alignment_range){first < 0 ? 0 : first, last < source ? last : source - 1};
+        if (is_end(s, row)) out[row] = (heed_alignment_range){-1, -1};
     }
 }
 
@@ -62,9 +97,9 @@ static int read_spans(const heed_pair *pair, span out[SPANS]) {
 }
 
 /* The tokens of the source that overlap a span. */
-static heed_peak_range tokens_in(const heed_inspection *s, span at) {
+static heed_alignment_range tokens_in(const heed_inspection *s, span at) {
     const heed_tokens *t = &s->example.text.tokens;
-    heed_peak_range r = {0, -1};
+    heed_alignment_range r = {0, -1};
     for (int i = s->count - 1; i-- > 0;)
         if (t->begin[i] < at.end && t->end[i] > at.begin) {
             if (r.last < 0) r.last = i;
@@ -75,29 +110,33 @@ static heed_peak_range tokens_in(const heed_inspection *s, span at) {
 
 static bool in_field(char ch) { return isalnum((unsigned char)ch) || (unsigned char)ch >= 0x80; }
 
-bool heed_peaks_fields(const heed_inspection *s, const heed_pair *pair, heed_peak_range *out) {
+bool heed_alignment_fields(const heed_inspection *s, const heed_pair *pair,
+                           heed_alignment_range *out) {
+    if (!heed__inspectable(s) || !s->target || !pair || !out) return false;
     const heed_run *r = s->run;
     span at[SPANS];
     int count = read_spans(pair, at);
     if (count == 0)
-        return heed_fail(r->c, HEED_DATA,
-                         "line %zu has no fields: expected a third column of places in the source, "
-                         "as \"9-13 0-5 6-7\" (bytes, the end not counted), one for each run of "
-                         "letters and digits of the target",
-                         pair->line);
+        return heed_fail(
+            r->c, HEED_DATA,
+            "line %zu has no fields: expected a third column of positions in the source, "
+            "as \"9-13 0-5 6-7\" (bytes, the end not counted), one for each run of "
+            "letters and digits of the target",
+            pair->line);
     heed_text text = {.c = r->c};
     bool ok = heed_text_put(&text, "", 0), inside = false;
     int field = -1;
     for (int i = 0; ok && i < s->target_count; i++) {
         size_t from = text.n;
-        out[i] = (heed_peak_range){-1, -1};
+        out[i] = (heed_alignment_range){-1, -1};
         if (is_end(s, i)) continue;
         text.n = 0;
         ok = heed_decode(r->tokenizer, s->target, (size_t)i + 1, &text);
         for (size_t j = from; ok && j < text.n; j++) {
             if (in_field(text.s[j]) && !inside) field++;
             inside = in_field(text.s[j]);
-            if (inside) out[i] = field < count ? tokens_in(s, at[field]) : (heed_peak_range){0, -1};
+            if (inside)
+                out[i] = field < count ? tokens_in(s, at[field]) : (heed_alignment_range){0, -1};
         }
     }
     heed_text_free(&text);
@@ -106,10 +145,10 @@ bool heed_peaks_fields(const heed_inspection *s, const heed_pair *pair, heed_pea
 
 /* ---- peaks ---- */
 
-bool heed_peaks_open(heed_run *r, heed_peaks *out) {
+bool heed_alignment_peaks_open(heed_run *r, heed_alignment_peaks *out) {
     heed_attending a;
     if (!out) return false;
-    *out = (heed_peaks){.layers = 0};
+    *out = (heed_alignment_peaks){.layers = 0};
     if (!r || heed__stopped(r->c)) return false;
     while (heed_cross_layer(r, out->layers, &a)) {
         out->layers++;
@@ -122,54 +161,28 @@ bool heed_peaks_open(heed_run *r, heed_peaks *out) {
     return out->correct != NULL;
 }
 
-void heed_peaks_free(heed_peaks *p) {
+void heed_alignment_peaks_free(heed_alignment_peaks *p) {
     if (!p) return;
     heed__free(p->correct);
-    *p = (heed_peaks){.layers = 0};
+    *p = (heed_alignment_peaks){.layers = 0};
 }
 
-static int largest(const heed_real *x, int n) {
-    int best = 0;
-    for (int i = 1; i < n; i++)
-        if (x[i] > x[best]) best = i;
-    return best;
-}
-
-/* Weights (1,h,T,S) or (1,T,S). */
-static bool count_layer(const heed_inspection *s, int layer, const heed_peak_range *right,
-                        heed_peaks *p) {
-    heed_attending a;
-    char path[96];
-    heed_cross_layer(s->run, layer, &a);
-    snprintf(path, sizeof path, "%s.weights", a.path);
-    const heed_tensor *w = heed_probe_find(s->run->tape, path);
+bool heed_alignment_peaks_add(heed_alignment_peaks *p, const heed_inspection *s,
+                              const heed_alignment_range *right) {
+    if (!p || !heed__inspectable(s) || !right) return false;
     size_t rows = (size_t)s->target_count, cols = (size_t)s->count;
-    if (!w || w->size != (size_t)p->heads * rows * cols)
-        return heed_fail(s->run->c, HEED_FAILED, "the model shows no attention: %s", path);
-    for (int h = 0; h < p->heads; h++)
-        for (size_t i = 0; i < rows; i++) {
-            int peak = largest(w->x + ((size_t)h * rows + i) * cols, (int)cols);
-            p->correct[layer * p->heads + h] += peak >= right[i].first && peak <= right[i].last;
+    bool ok = pass(s, -1);
+    for (int l = 0; ok && l < p->layers; l++) {
+        const heed_tensor *w = weights_of(s, l, p->heads);
+        ok = w != NULL;
+        for (size_t at = 0; ok && at < (size_t)p->heads * rows; at++) {
+            int peak = heed__largest(w->x + at * cols, s->count);
+            const heed_alignment_range *range = &right[at % rows];
+            p->correct[(size_t)(l * p->heads) + at / rows] +=
+                peak >= range->first && peak <= range->last;
         }
-    return true;
-}
-
-bool heed_peaks_add(heed_peaks *p, const heed_inspection *s, const heed_peak_range *right) {
-    heed_attending a;
-    char path[96];
-    if (!p || !s || !s->run || heed__stopped(s->run->c) || !right) return false;
-    if (!s->target)
-        return heed_fail(s->run->c, HEED_USAGE, "peaks of attention: expected a pair of texts");
-    heed_tape *t = s->run->tape;
-    heed_unprobe(t);
-    for (int i = 0; heed_cross_layer(s->run, i, &a); i++) {
-        snprintf(path, sizeof path, "%s.weights", a.path);
-        heed_probe(t, path, false);
     }
-    heed_tape_begin(t, HEED_EVAL, 0);
-    bool ok = heed_inspection_logits(s, t) != NULL;
-    for (int i = 0; ok && i < p->layers; i++) ok = count_layer(s, i, right, p);
-    for (int i = 0; ok && i < s->target_count; i++) p->count += right[i].first >= 0;
-    heed_unprobe(t);
+    for (size_t i = 0; ok && i < rows; i++) p->count += right[i].first >= 0;
+    heed_unprobe(s->run->tape);
     return ok;
 }

@@ -5,8 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-/* ---- the layers of a run ---- */
+#include <string.h>
 
 /* Axes of an example of a pair: the source, the target, and the decoder's input. */
 static heed_record_block block_of(const heed_run *r, const heed_attending *a) {
@@ -27,9 +26,20 @@ static heed_record_block block_of(const heed_run *r, const heed_attending *a) {
                                .align = a->align};
 }
 
+/* How to get attention from a model with these settings. */
+static const char *attention_hint(const heed_config *f) {
+    bool none =
+        heed_config_has(f, "attention") && strcmp(heed_config_text(f, "attention"), "none") == 0;
+    if (none) return "train with `attention = additive`";
+    if (heed_config_has(f, "encoder")) return "train with `encoder = attention`";
+    if (heed_config_has(f, "cell")) return "train with `cell = none`";
+    return "a model with attention layers, such as a transformer";
+}
+
 heed_record_block *heed_attention_layers(const heed_run *r, int *count) {
     heed_attending a;
-    int all = 0;
+    int all = 0, ignored;
+    if (!count) count = &ignored;
     *count = 0;
     if (!r || heed_ctx_status(r->c) != HEED_OK) return NULL;
     while (r->model->attending && r->model->attending(r->self, all, &a)) all++;
@@ -40,35 +50,17 @@ heed_record_block *heed_attention_layers(const heed_run *r, int *count) {
     if (!list || *count) return list;
     free(list);
     heed_fail(r->c, HEED_USAGE,
-              "the model does not attend: %s has no attention layers; hint: settings that give it "
-              "some, or influence, which needs none",
-              r->model->name);
+              "the model does not attend: %s has no attention layers; hint: %s, or `influence`, "
+              "which needs none",
+              r->model->name, attention_hint(r->config));
     return NULL;
 }
 
-/* ---- what is kept ---- */
-
-static const heed_capture_args everything = {.lean = false};
-
-static bool among(int number, int count, const int *list) {
-    for (int i = 0; i < count; i++)
-        if (list[i] == number) return true;
-    return count == 0;
-}
-
 static bool is_wanted(const heed_capture_args *w, const heed_record_block *b) {
-    return among(b->layer, w->layer_count, w->layers) && (!w->stack || *w->stack == b->stack);
-}
-
-void heed_capture_probe(const heed_inspection *s, const heed_capture_args *w, heed_tape *t) {
-    int count;
-    if (!heed__inspectable(s)) return;
-    heed_record_block *list = heed_attention_layers(s->run, &count);
-    if (!w) w = &everything;
-    heed_unprobe(t);
-    for (int i = 0; list && i < count; i++)
-        if (is_wanted(w, &list[i])) heed_record_probe(t, list[i].path, w->lean);
-    free(list);
+    bool listed = w->layer_count == 0;
+    for (int i = 0; w->layers && i < w->layer_count; i++)
+        listed = listed || w->layers[i] == b->layer;
+    return listed && (!w->stack || *w->stack == b->stack);
 }
 
 /* Size of the record in bytes, before anything is computed: mostly weights, raw and scores. */
@@ -102,12 +94,10 @@ static bool check_size(const heed_inspection *s, const heed_capture_args *w,
     if (most < 0 || bytes <= most) return true;
     return heed_fail(s->run->c, HEED_USAGE,
                      "the attention is too large: %d layers of %d heads over %d tokens take %s: "
-                     "expected at most %s; hint: `layers` 1,%d `heads` 1, or a shorter input",
+                     "expected at most %s; hint: `layers = 1,%d`, `heads = 1`, or a shorter input",
                      blocks, list[0].heads, s->axes[0].count, heed_format_bytes(found, bytes),
                      heed_format_bytes(limit, most), blocks);
 }
-
-/* ---- guesses ---- */
 
 /* The `top` largest of n logits in descending order; the lower index comes first in a tie. */
 static void largest(const heed_real *y, int n, int top, int *out) {
@@ -145,37 +135,45 @@ static bool add_guess(heed_record *record, const heed_inspection *s, const heed_
                                                               .p = p}) >= 0;
 }
 
-/* ---- the record ---- */
-
-/* The number of layers by the settings; else the number of attention layers. */
-static int layers_of(const heed_run *r) {
-    heed_attending a;
-    int n = 0;
-    if (heed_config_has(r->config, "layers")) return (int)heed_config_int(r->config, "layers");
-    while (r->model->attending && r->model->attending(r->self, n, &a)) n++;
-    return n;
-}
-
 static void describe(heed_record *record, const heed_inspection *s) {
     char model[96], step[48] = "";
     const heed_run *r = s->run;
     if (r->step >= 0) snprintf(step, sizeof step, ", step %lld", (long long)r->step);
-    int count = layers_of(r);
+    heed_attending a;
+    int count = 0;
+    if (heed_config_has(r->config, "layers"))
+        count = (int)heed_config_int(r->config, "layers");
+    else
+        while (r->model->attending && r->model->attending(r->self, count, &a)) count++;
     snprintf(model, sizeof model, "%s of %d layer%s%s", r->model->name, count,
              count == 1 ? "" : "s", step);
     heed_record_describe(
         record, (heed_record_texts){.title = s->title, .model = model, .task = r->model->name});
-    if (record) record->step = r->step;
+    record->step = r->step;
     for (int i = 0; i < s->axis_count; i++) heed_record_add_axis(record, &s->axes[i]);
     const heed_picture *p = &s->example.shown;
     if (p->pixels) heed_record_picture(record, p->pixels, p->width, p->height, p->channels);
 }
 
-static void add_blocks(heed_record *record, const heed_inspection *s, const heed_capture_args *w,
-                       const heed_tape *t) {
+heed_record *heed_capture(const heed_inspection *s, const heed_capture_args *w) {
+    static const heed_capture_args everything = {.lean = false};
+    if (!heed__inspectable(s)) return NULL;
+    heed_tape *t = s->run->tape;
     int count;
+    if (!w) w = &everything;
     heed_record_block *list = heed_attention_layers(s->run, &count);
-    for (int i = 0; list && i < count; i++) {
+    if (!list || !check_size(s, w, list, count)) {
+        free(list);
+        return NULL;
+    }
+    heed_unprobe(t);
+    for (int i = 0; i < count; i++)
+        if (is_wanted(w, &list[i])) heed_record_probe(t, list[i].path, w->lean);
+    heed_tape_begin(t, HEED_EVAL, 0);
+    const heed_tensor *y = heed_inspection_logits(s, t);
+    heed_record *record = y ? heed_record_new(s->run->c) : NULL;
+    if (record) describe(record, s);
+    for (int i = 0; record && i < count; i++) {
         heed_record_block like = list[i];
         if (!is_wanted(w, &list[i])) continue;
         if (w->head_count) {
@@ -184,40 +182,12 @@ static void add_blocks(heed_record *record, const heed_inspection *s, const heed
         }
         heed_record_take(record, t, &like, 0, NULL);
     }
-    free(list);
-}
-
-heed_record *heed_capture_read(const heed_inspection *s, const heed_capture_args *w,
-                               const heed_tape *t, const heed_tensor *y) {
-    if (!heed__inspectable(s)) return NULL;
-    heed_ctx *c = s->run->c;
-    if (!w) w = &everything;
     int top = w->top ? w->top : 5;
-    heed_record *record = y ? heed_record_new(c) : NULL;
-    if (record) {
-        describe(record, s);
-        add_blocks(record, s, w, t);
-    }
     for (int i = 0; record && i < s->question_count; i++)
         add_guess(record, s, &s->questions[i], top < MOST_GUESSES ? top : MOST_GUESSES, y);
-    if (heed_ctx_status(c) == HEED_OK) return record;
+    free(list);
+    heed_unprobe(t);
+    if (heed_ctx_status(s->run->c) == HEED_OK) return record;
     heed_record_free(record);
     return NULL;
-}
-
-heed_record *heed_capture(const heed_inspection *s, const heed_capture_args *w) {
-    if (!heed__inspectable(s)) return NULL;
-    heed_tape *t = s->run->tape;
-    int count;
-    if (!w) w = &everything;
-    heed_record_block *list = heed_attention_layers(s->run, &count);
-    bool ok = list && check_size(s, w, list, count);
-    free(list);
-    if (!ok) return NULL;
-    heed_capture_probe(s, w, t);
-    heed_tape_begin(t, HEED_EVAL, 0);
-    heed_tensor *y = heed_inspection_logits(s, t);
-    heed_record *record = heed_capture_read(s, w, t, y);
-    heed_unprobe(t);
-    return record;
 }

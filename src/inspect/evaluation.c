@@ -1,6 +1,9 @@
-/* evaluation.c -- the batches on which heads and ablation are measured; progress of an analysis. */
+/* evaluation.c -- the batches on which heads and ablation are measured, progress of an analysis,
+ * predictions of a classifier for single items, and the mean of a few numbers. */
 #include "core/core.h"
 #include "inspect/inspect.h"
+
+#include <math.h>
 
 bool heed_evaluation_batch(const heed_evaluation *e, uint64_t index, heed_batch *b,
                            heed_score *score) {
@@ -11,6 +14,73 @@ bool heed_evaluation_batch(const heed_evaluation *e, uint64_t index, heed_batch 
     return heed_evaluate_batch(r->tape, r->model, r->self, e->data, at, b, score);
 }
 
-bool heed__progress(heed_ctx *c, heed_progress progress, void *user, uint64_t done, uint64_t all) {
-    return !progress || progress(user, done, all) || heed_fail(c, HEED_INTERRUPTED, "interrupted");
+bool heed__progress(heed_ctx *c, heed_progress progress, void *user, int64_t done, int64_t all) {
+    return !progress || progress(user, (uint64_t)done, (uint64_t)all) ||
+           heed_fail(c, HEED_INTERRUPTED, "interrupted");
+}
+
+/* ---- classes ---- */
+
+static bool is_class(int index, int classes) { return index >= 0 && index < classes; }
+
+heed_prediction heed_prediction_of(const heed_real *logits, int classes, int label) {
+    if (!logits || !is_class(label, classes)) return (heed_prediction){.label = label};
+    int best = heed__largest(logits, classes), better = 0;
+    double sum = 0;
+    for (int i = 0; i < classes; i++) {
+        sum += exp((double)logits[i] - (double)logits[best]);
+        better += i != label && logits[i] >= logits[label];
+    }
+    return (heed_prediction){.label = label,
+                             .predicted = best,
+                             .rank = better,
+                             .p = 1 / sum,
+                             .loss = log(sum) + (double)logits[best] - (double)logits[label]};
+}
+
+size_t *heed_confusion(heed_ctx *c, const heed_prediction *list, size_t count, int classes) {
+    size_t n = (size_t)(classes > 0 ? classes : 0),
+           *counts = heed__alloc_array(c, n * n, sizeof *counts);
+    for (size_t i = 0; counts && list && i < count; i++)
+        if (is_class(list[i].label, classes) && is_class(list[i].predicted, classes))
+            counts[(size_t)list[i].label * n + (size_t)list[i].predicted]++;
+    return counts;
+}
+
+heed_class_score heed_confusion_class(const size_t *confusion, int classes, int label) {
+    heed_class_score none = {.recall = (double)NAN, .precision = (double)NAN};
+    if (!confusion || !is_class(label, classes)) return none;
+    size_t n = (size_t)classes, at = (size_t)label;
+    heed_class_score s = {.correct = confusion[at * n + at]};
+    for (size_t i = 0; i < n; i++) {
+        s.count += confusion[at * n + i];
+        s.predicted += confusion[i * n + at];
+    }
+    s.recall = s.count ? (double)s.correct / (double)s.count : (double)NAN;
+    s.precision = s.predicted ? (double)s.correct / (double)s.predicted : (double)NAN;
+    return s;
+}
+
+/* ---- means ---- */
+
+/* The 97.5 % point of Student's t with that many degrees of freedom. */
+static double student(int freedom) {
+    static const double t[] = {12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365,
+                               2.306,  2.262, 2.228, 2.201, 2.179, 2.160, 2.145,
+                               2.131,  2.120, 2.110, 2.101, 2.093, 2.086};
+    int known = (int)(sizeof t / sizeof *t);
+    return freedom <= known ? t[freedom - 1] : 1.96 + 2.4 / freedom;
+}
+
+heed_estimate heed_estimate_mean(const double *x, int n) {
+    heed_estimate e = {.mean = (double)NAN, .half = (double)NAN};
+    double sum = 0, squares = 0;
+    for (int i = 0; x && i < n; i++)
+        if (isfinite(x[i])) sum += x[i], e.count++;
+    if (e.count == 0) return e;
+    e.mean = sum / e.count;
+    for (int i = 0; i < n; i++)
+        if (isfinite(x[i])) squares += (x[i] - e.mean) * (x[i] - e.mean);
+    if (e.count > 1) e.half = student(e.count - 1) * sqrt(squares / (e.count - 1) / e.count);
+    return e;
 }

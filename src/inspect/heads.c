@@ -50,19 +50,6 @@ static void count(heed_head_sums *s, heed_head_measure m, double value) {
     s->rows[m]++;
 }
 
-static double entropy_of(const double *w, int n) {
-    double sum = 0;
-    for (int i = 0; i < n; i++)
-        if (w[i] > 0) sum -= w[i] * log(w[i]);
-    return sum;
-}
-
-static double tokens_apart(const double *w, int n, int query) {
-    double sum = 0;
-    for (int i = 0; i < n; i++) sum += w[i] * abs(i - query);
-    return sum;
-}
-
 /* Euclidean, between the centres of patches; weights on [CLS] are left out. */
 static double patches_apart(const double *w, const side *k, int query) {
     double sum = 0, all = 0;
@@ -75,28 +62,27 @@ static double patches_apart(const double *w, const side *k, int query) {
     return all > 0 ? sum / all : 0;
 }
 
-static bool is_bracket(const heed_specials *s, int32_t id) {
-    return id >= 0 && (id == s->cls || id == s->sep);
-}
-
 /* Shares by the tokens of the keys. */
 static void count_tokens(heed_head_sums *s, const pair_of_sides *p, const double *w, int query) {
     double same = 0, special = 0;
-    bool any = p->special.cls >= 0 || p->special.sep >= 0;
-    int32_t id = p->q.ids[query];
+    int cls = p->special.cls, sep = p->special.sep;
+    int32_t own = p->q.ids[query];
     for (int i = 0; i < p->k.len; i++) {
-        if (is_bracket(&p->special, p->k.ids[i]))
+        int32_t id = p->k.ids[i];
+        if (id >= 0 && (id == cls || id == sep))
             special += w[i];
-        else if (!p->cross && i != query && p->k.ids[i] == id)
+        else if (!p->cross && i != query && id == own)
             same += w[i];
     }
-    if (any) count(s, HEED_HEAD_SPECIAL, special);
+    if (cls >= 0 || sep >= 0) count(s, HEED_HEAD_SPECIAL, special);
     if (!p->cross) count(s, HEED_HEAD_SAME, same);
 }
 
 /* Shares by the positions of the keys. */
 static void count_places(heed_head_sums *s, const pair_of_sides *p, const double *w, int query) {
-    count(s, HEED_HEAD_DISTANCE, tokens_apart(w, p->k.len, query));
+    double distance = 0;
+    for (int i = 0; i < p->k.len; i++) distance += w[i] * abs(i - query);
+    count(s, HEED_HEAD_DISTANCE, distance);
     count(s, HEED_HEAD_FIRST, w[0]);
     count(s, HEED_HEAD_SELF, w[query]);
     if (query > 0) count(s, HEED_HEAD_PREVIOUS, w[query - 1]);
@@ -109,16 +95,11 @@ static int keys_of(const side *k) {
     return n;
 }
 
-static void count_peak(heed_head_sums *s, const pair_of_sides *p, const double *w, int query) {
-    int keys = keys_of(&p->k), queries = keys_of(&p->q), peak = 0;
-    for (int i = 1; i < p->k.len; i++)
-        if (w[i] > w[peak]) peak = i;
-    double straight = queries > 1 ? (double)query * (keys - 1) / (queries - 1) : 0;
-    count(s, HEED_HEAD_DIAGONAL, fabs(peak - straight));
-}
-
 static void count_row(heed_head_sums *s, const pair_of_sides *p, const double *w, int query) {
-    count(s, HEED_HEAD_ENTROPY, entropy_of(w, p->k.len));
+    double entropy = 0;
+    for (int i = 0; i < p->k.len; i++)
+        if (w[i] > 0) entropy -= w[i] * log(w[i]);
+    count(s, HEED_HEAD_ENTROPY, entropy);
     if (p->k.cols > 0) {
         if (query >= p->k.first) count(s, HEED_HEAD_DISTANCE, patches_apart(w, &p->k, query));
         if (query >= p->k.first) count(s, HEED_HEAD_SELF, w[query]);
@@ -126,23 +107,19 @@ static void count_row(heed_head_sums *s, const pair_of_sides *p, const double *w
         return;
     }
     if (p->q.ids) count_tokens(s, p, w, query);
-    if (p->cross)
-        count_peak(s, p, w, query);
-    else
+    if (!p->cross) {
         count_places(s, p, w, query);
+        return;
+    }
+    int keys = keys_of(&p->k), queries = keys_of(&p->q), peak = 0;
+    for (int i = 1; i < p->k.len; i++)
+        if (w[i] > w[peak]) peak = i;
+    double straight = queries > 1 ? (double)query * (keys - 1) / (queries - 1) : 0;
+    count(s, HEED_HEAD_DIAGONAL, fabs(peak - straight));
 }
-
-/* ---- one batch ---- */
 
 static bool is_seen(const pair_of_sides *p, int query, int key) {
     return (!p->k.pad || p->k.pad[key]) && (!p->causal || key <= query);
-}
-
-static void count_uniform(heed_head_sums *s, const pair_of_sides *p, double *row, int query) {
-    double seen = 0;
-    for (int i = 0; i < p->k.len; i++) seen += is_seen(p, query, i);
-    for (int i = 0; i < p->k.len; i++) row[i] = is_seen(p, query, i) ? 1 / seen : 0;
-    if (seen > 0) count_row(s, p, row, query);
 }
 
 static const int32_t *of_item(const int32_t *all, int item, int len) {
@@ -186,7 +163,11 @@ static void count_layer(const heed_run *r, const heed_batch *b, const heed_tenso
                 for (size_t i = 0; i < keys; i++) row[i] = (double)w->x[at * keys + i];
                 count_row(&h->heads[h->first[layer] + head], &p, row, q);
             }
-            if (l->layer == 0) count_uniform(&h->uniform[l->stack], &p, row, q);
+            if (l->layer > 0) continue;
+            double seen = 0;
+            for (int i = 0; i < p.k.len; i++) seen += is_seen(&p, q, i);
+            for (int i = 0; i < p.k.len; i++) row[i] = is_seen(&p, q, i) ? 1 / seen : 0;
+            if (seen > 0) count_row(&h->uniform[l->stack], &p, row, q);
         }
     }
 }
@@ -246,7 +227,14 @@ static void count_induction(const heed_tensor *w, heed_head_table *h, int layer,
             }
 }
 
+/* Only where rows predict the next token and all layers are causal. */
 static bool measure_induction(heed_run *r, heed_head_table *h) {
+    const heed_model *m = r->model;
+    if (m->kind != HEED_INPUT_TOKENS || m->answers != HEED_ANSWER_NEXT || !m->logits ||
+        !r->tokenizer || !heed_config_has(r->config, "block"))
+        return true;
+    for (int i = 0; i < h->layer_count; i++)
+        if (!h->layers[i].causal) return true;
     int half = (int)heed_config_int(r->config, "block") / 2;
     if (half < 2) return true;
     int32_t *ids = heed__alloc_array(r->c, (size_t)REPEATS * 2 * (size_t)half, sizeof *ids);
@@ -264,29 +252,7 @@ static bool measure_induction(heed_run *r, heed_head_table *h) {
     return ok;
 }
 
-/* Whether rows predict the next token and all layers are causal. */
-static bool has_induction(const heed_run *r, const heed_head_table *h) {
-    const heed_model *m = r->model;
-    for (int i = 0; i < h->layer_count; i++)
-        if (!h->layers[i].causal) return false;
-    return m->kind == HEED_INPUT_TOKENS && m->answers == HEED_ANSWER_NEXT && m->logits &&
-           r->tokenizer && heed_config_has(r->config, "block");
-}
-
 /* ---- all heads ---- */
-
-static bool make_table(const heed_run *r, heed_head_table *h) {
-    h->layers = heed_attention_layers(r, &h->layer_count);
-    if (!h->layers) return false;
-    h->first = calloc((size_t)h->layer_count, sizeof *h->first);
-    for (int i = 0; h->first && i < h->layer_count; i++) {
-        h->first[i] = h->head_count;
-        h->head_count += h->layers[i].heads;
-    }
-    h->heads = calloc((size_t)h->head_count + 1, sizeof *h->heads);
-    return (h->first && h->heads) ||
-           heed_fail(r->c, HEED_FAILED, "no memory for %d heads", h->head_count);
-}
 
 bool heed_heads(const heed_evaluation *e, heed_head_table *out) {
     heed_run *r = e ? e->run : NULL;
@@ -294,14 +260,23 @@ bool heed_heads(const heed_evaluation *e, heed_head_table *out) {
     heed_batch b;
     if (!out) return false;
     *out = (heed_head_table){.layer_count = 0};
-    if (!r || heed__stopped(r->c) || !make_table(r, out)) return false;
+    if (!r || heed__stopped(r->c)) return false;
+    out->layers = heed_attention_layers(r, &out->layer_count);
+    if (!out->layers) return false;
+    out->first = heed__alloc_array(r->c, (size_t)out->layer_count, sizeof *out->first);
+    for (int i = 0; out->first && i < out->layer_count; i++) {
+        out->first[i] = out->head_count;
+        out->head_count += out->layers[i].heads;
+    }
+    out->heads = heed__alloc_array(r->c, (size_t)out->head_count, sizeof *out->heads);
     heed_unprobe(r->tape);
     heed_probe(r->tape, "*.weights", false);
-    bool ok = true;
+    bool ok = out->first && out->heads;
     for (uint64_t i = 0; ok && i < e->batches; i++)
         ok = heed_evaluation_batch(e, i, &b, &score) && count_batch(e, &b, out) &&
-             heed__progress(r->c, e->progress, e->progress_user, i + 1, e->batches);
-    if (ok && has_induction(r, out)) ok = measure_induction(r, out);
+             heed__progress(r->c, e->progress, e->progress_user, (int64_t)i + 1,
+                            (int64_t)e->batches);
+    ok = ok && measure_induction(r, out);
     heed_unprobe(r->tape);
     return ok;
 }

@@ -24,31 +24,26 @@ typedef struct {
     heed_real *gy;
 } study;
 
-/* ---- the pass ---- */
-
 /* True for a picture model without patches: positions are cells of the last feature map. */
 static bool has_cells(const heed_inspection *s) {
     return s->run->model->kind == HEED_INPUT_PICTURE && !s->run->model->embedding;
 }
 
 /* The nearest tensor before x that still has positions, (B,T,units) or (B,h,w,units). */
-static heed_tensor *placed(const study *k, const heed_tensor *x, int places) {
+static heed_tensor *tensor_with_positions(const study *k, const heed_tensor *x, int positions) {
     heed_recorded by = heed_recorded_by(x);
     for (int i = 0; i < by.inputs; i++) {
         heed_tensor *in = by.in[i];
         if (!in || in->name || !heed_recorded_by(in).op || in->shape[0] != ROWS) continue;
         bool grid = has_cells(k->s) && in->dims == 4;
-        if (grid || (in->dims == 3 && in->shape[1] == places)) return in;
+        if (grid || (in->dims == 3 && in->shape[1] == positions)) return in;
     }
     for (int i = 0; i < by.inputs; i++) {
-        heed_tensor *in = by.in[i], *found = in && !in->name ? placed(k, in, places) : NULL;
+        heed_tensor *in = by.in[i],
+                    *found = in && !in->name ? tensor_with_positions(k, in, positions) : NULL;
         if (found) return found;
     }
     return NULL;
-}
-
-static int places_of(const heed_inspection *s) {
-    return s->read ? s->target_count : s->axis_count ? s->axes[0].count : 0;
 }
 
 static bool pass(study *k) {
@@ -63,59 +58,48 @@ static bool pass(study *k) {
     if (!logits || heed_ctx_status(r->c) != HEED_OK) return false;
     snprintf(path, sizeof path, "%s.out", m->embedding ? m->embedding : "");
     if (!k->x) k->x = heed_probe_find(k->t, path);
-    k->y = placed(k, logits, places_of(k->s));
+    int positions = k->s->read ? k->s->target_count : k->s->axis_count ? k->s->axes[0].count : 0;
+    k->y = tensor_with_positions(k, logits, positions);
     return (k->x && k->y) ||
            heed_fail(r->c, HEED_USAGE,
-                     "model %s has no places to follow from input to output; hint: a run of "
+                     "model %s has no positions to follow from input to output; hint: a run of "
                      "another model",
                      m->name);
 }
 
-/* ---- positions ---- */
-
-/* Rows and columns of the last feature map. */
-static bool name_cells(study *k) {
-    int rows = k->y->shape[1], cols = k->y->shape[2], n = rows * cols;
-    k->labels = heed__alloc_array(k->s->run->c, (size_t)n, CELL);
-    k->list = heed__alloc_array(k->s->run->c, (size_t)n, sizeof *k->list);
-    if (!k->labels || !k->list) return false;
-    for (int i = 0; i < n; i++) {
-        k->list[i] = k->labels + CELL * i;
-        snprintf(k->labels + CELL * i, CELL, "%d,%d", i / cols + 1, i % cols + 1);
-    }
-    k->query = k->key = (heed_record_axis){
-        .name = "cells", .count = n, .labels = k->list, .rows = rows, .cols = cols};
-    return true;
-}
-
-/* A token before the patches is not an input. */
-static void name_tokens(study *k) {
+static bool set_positions(study *k) {
     const heed_inspection *s = k->s;
-    k->query = s->axes[s->read ? 1 : 0];
-    k->key = s->axes[0];
-    int first = k->key.first;
-    k->key.count -= first;
-    k->key.labels += first;
-    k->key.special = NULL;
-    k->key.first = 0;
-    if (first) k->key.name = "patches";
-}
-
-static bool set_places(study *k) {
-    if (!has_cells(k->s))
-        name_tokens(k);
-    else if (!name_cells(k))
-        return false;
+    if (has_cells(s)) { /* rows and columns of the last feature map */
+        int rows = k->y->shape[1], cols = k->y->shape[2], n = rows * cols;
+        k->labels = heed__alloc_array(s->run->c, (size_t)n, CELL);
+        k->list = heed__alloc_array(s->run->c, (size_t)n, sizeof *k->list);
+        if (!k->labels || !k->list) return false;
+        for (int i = 0; i < n; i++) {
+            k->list[i] = k->labels + CELL * i;
+            snprintf(k->labels + CELL * i, CELL, "%d,%d", i / cols + 1, i % cols + 1);
+        }
+        k->query = k->key = (heed_record_axis){
+            .name = "cells", .count = n, .labels = k->list, .rows = rows, .cols = cols};
+    } else {
+        k->query = s->axes[s->read ? 1 : 0];
+        k->key = s->axes[0];
+        int first = k->key.first; /* a token before the patches is not an input */
+        k->key.count -= first;
+        k->key.labels += first;
+        k->key.special = NULL;
+        k->key.first = 0;
+        if (first) k->key.name = "patches";
+    }
     k->queries = k->query.count;
     k->keys = k->key.count;
     k->units = k->y->shape[k->y->dims - 1];
     k->squares =
-        heed__alloc_array(k->s->run->c, (size_t)k->queries, (size_t)k->keys * sizeof *k->squares);
+        heed__alloc_array(s->run->c, (size_t)k->queries, (size_t)k->keys * sizeof *k->squares);
     return k->squares != NULL;
 }
 
 /* The position of an element of one row of x: its token, patch or cell. */
-static int place_of(const study *k, size_t at) {
+static int position_of(const study *k, size_t at) {
     const heed_tensor *x = k->x;
     if (!has_cells(k->s)) return (int)(at / (x->size / ROWS / (size_t)k->keys));
     size_t channels = (size_t)x->shape[3], side = (size_t)x->shape[2];
@@ -124,12 +108,10 @@ static int place_of(const study *k, size_t at) {
     return (int)(row * rows / (size_t)x->shape[1] * cols + col * cols / side);
 }
 
-/* ---- directions ---- */
-
 static int directions(const study *k) { return k->draws ? k->draws : k->units; } /* per position */
 
 /* Sets direction d: one unit of a position, or random signs for all units of a position. */
-static void aim(const study *k, heed_real *gy, int d) {
+static void set_direction(const study *k, heed_real *gy, int d) {
     int query = d / directions(k);
     heed_real *at = gy + (size_t)query * (size_t)k->units;
     if (!k->draws) {
@@ -141,16 +123,6 @@ static void aim(const study *k, heed_real *gy, int d) {
         at[u] = heed_random_bits(&r, (uint64_t)u) & 1 ? (heed_real)1 : (heed_real)-1;
 }
 
-/* Adds the squared gradients of the rows. */
-static void gather(const study *k, int first, int count) {
-    size_t size = k->x->size / ROWS;
-    for (int r = 0; k->x->g && r < count; r++) {
-        double *to = k->squares + (size_t)((first + r) / directions(k)) * (size_t)k->keys;
-        const heed_real *g = k->x->g + (size_t)r * size;
-        for (size_t i = 0; i < size; i++) to[place_of(k, i)] += (double)g[i] * (double)g[i];
-    }
-}
-
 static bool follow(study *k) {
     int all = k->queries * directions(k);
     size_t row = k->y->size / ROWS;
@@ -159,29 +131,19 @@ static bool follow(study *k) {
         int count = all - first < ROWS ? all - first : ROWS;
         if (first > 0 && !pass(k)) return false;
         memset(k->gy, 0, k->y->size * sizeof *k->gy);
-        for (int r = 0; r < count; r++) aim(k, k->gy + (size_t)r * row, first + r);
+        for (int r = 0; r < count; r++) set_direction(k, k->gy + (size_t)r * row, first + r);
         if (!heed_backward_from(k->t, k->y, k->gy)) return false;
-        gather(k, first, count);
-        if (!heed__progress(k->s->run->c, k->args.progress, k->args.user, (uint64_t)(first + count),
-                            (uint64_t)all))
+        size_t inputs = k->x->size / ROWS; /* add the squared gradients of the rows */
+        for (int r = 0; k->x->g && r < count; r++) {
+            double *to = k->squares + (size_t)((first + r) / directions(k)) * (size_t)k->keys;
+            const heed_real *g = k->x->g + (size_t)r * inputs;
+            for (size_t i = 0; i < inputs; i++)
+                to[position_of(k, i)] += (double)g[i] * (double)g[i];
+        }
+        if (!heed__progress(k->s->run->c, k->args.progress, k->args.user, first + count, all))
             return false;
     }
     return k->gy != NULL;
-}
-
-/* ---- the record ---- */
-
-static void help_of(const study *k, char text[256]) {
-    int n = snprintf(text, 256,
-                     "norm of d y_t / d x_s: how far output place t (row) moves when input place s "
-                     "(column) does; ");
-    if (k->draws)
-        snprintf(text + n, 256 - (size_t)n,
-                 "an estimate from %d random directions of %d units, seed 1: squares unbiased, "
-                 "within about %.0f %%",
-                 k->draws, k->units, 100 * sqrt(2.0 / k->draws));
-    else
-        snprintf(text + n, 256 - (size_t)n, "exact, over all %d units", k->units);
 }
 
 static const char pair_note[] =
@@ -189,14 +151,24 @@ static const char pair_note[] =
     "moves y_t, too: that is not shown, nor is what the encoder's places do to one another.";
 
 static bool add_map(const study *k, heed_record *record) {
-    char help[256];
+    char how[160], help[320];
     heed_ctx *c = k->s->run->c;
     size_t n = (size_t)k->queries * (size_t)k->keys;
     heed_real *values = heed__alloc_array(c, n, sizeof *values);
     if (!values) return false;
     double share = k->draws ? 1.0 / k->draws : 1;
     for (size_t i = 0; i < n; i++) values[i] = (heed_real)sqrt(k->squares[i] * share);
-    help_of(k, help);
+    snprintf(how, sizeof how, "exact, over all %d units", k->units);
+    if (k->draws)
+        snprintf(how, sizeof how,
+                 "an estimate from %d random directions of %d units, seed 1: squares unbiased, "
+                 "within about %.0f %%",
+                 k->draws, k->units, 100 * sqrt(2.0 / k->draws));
+    snprintf(
+        help, sizeof help,
+        "norm of d y_t / d x_s: how far output place t (row) moves when input place s (column) "
+        "does; %s",
+        how);
     int query = heed_record_add_axis(record, &k->query);
     bool same = k->query.labels == k->key.labels;
     heed_record_map map = {.name = "influence",
@@ -211,21 +183,6 @@ static bool add_map(const study *k, heed_record *record) {
     return ok;
 }
 
-static heed_record *record_of(const study *k) {
-    const heed_inspection *s = k->s;
-    const char *model = s->run->model->name;
-    heed_record *r = heed_record_new(s->run->c);
-    if (!r) return NULL;
-    heed_record_describe(r, (heed_record_texts){.title = s->title,
-                                                .model = model,
-                                                .task = model,
-                                                .note = s->read ? pair_note : NULL});
-    r->step = s->run->step;
-    if (add_map(k, r)) return r;
-    heed_record_free(r);
-    return NULL;
-}
-
 heed_record *heed_influence(const heed_inspection *s, const heed_influence_args *args) {
     if (!heed__inspectable(s)) return NULL;
     study k = {.s = s, .t = s->run->tape};
@@ -235,10 +192,21 @@ heed_record *heed_influence(const heed_inspection *s, const heed_influence_args 
     snprintf(path, sizeof path, "%s.out", m->embedding ? m->embedding : "");
     heed_unprobe(k.t);
     if (m->embedding) heed_probe(k.t, path, true);
-    bool ok = pass(&k) && set_places(&k);
+    bool ok = pass(&k) && set_positions(&k);
     bool many = ok && k.queries * k.units > HEED_INFLUENCE_EXACT;
     if (!k.args.exact) k.draws = k.args.draws ? k.args.draws : many ? HEED_INFLUENCE_DRAWS : 0;
-    heed_record *record = ok && follow(&k) ? record_of(&k) : NULL;
+    heed_record *record = ok && follow(&k) ? heed_record_new(s->run->c) : NULL;
+    if (record) {
+        heed_record_describe(record, (heed_record_texts){.title = s->title,
+                                                         .model = m->name,
+                                                         .task = m->name,
+                                                         .note = s->read ? pair_note : NULL});
+        record->step = s->run->step;
+        if (!add_map(&k, record)) {
+            heed_record_free(record);
+            record = NULL;
+        }
+    }
     heed_unprobe(k.t);
     heed__free(k.labels);
     heed__free(k.list);

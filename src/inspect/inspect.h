@@ -14,9 +14,17 @@ bool heed__inspection_inputs(const heed_inspection *s, heed_tape *t, int rows, b
  * first layer. */
 heed_stack heed__inspection_stack(const heed_inspection *s);
 /* Fails if nothing is predicted: a masked model and a text without [MASK]. */
-bool heed__inspection_asked(const heed_inspection *s);
+bool heed__inspection_has_questions(const heed_inspection *s);
+
+/* Index of the first largest of n numbers. */
+static inline int heed__largest(const heed_real *x, int n) {
+    int best = 0;
+    for (int i = 1; i < n; i++)
+        if (x[i] > x[best]) best = i;
+    return best;
+}
 
 /* Calls progress, unless it is NULL. Fails with HEED_INTERRUPTED if it returns false. */
-bool heed__progress(heed_ctx *c, heed_progress progress, void *user, uint64_t done, uint64_t all);
+bool heed__progress(heed_ctx *c, heed_progress progress, void *user, int64_t done, int64_t all);
 
 #endif

@@ -94,17 +94,9 @@ static void ask_tokens(heed_inspection *s, int axis, int ahead) {
     }
 }
 
-static void ask_labels(heed_inspection *s) {
-    const heed_example *a = &s->example;
-    int count = a->words ? (int)a->word_count : s->axes[0].count;
-    for (int i = 0; i < count; i++) {
-        int at = a->words ? (int)a->words[i] : i;
-        ask(s, 0, at, at, "the label");
-    }
-}
-
 static bool ask_all(heed_inspection *s) {
     const heed_run *r = s->run;
+    const size_t *words = s->example.words;
     int mask = r->tokenizer ? heed_tokenizer_specials(r->tokenizer).mask : -1;
     size_t most = (size_t)s->axes[s->target != NULL].count + 1;
     s->questions = heed__alloc_array(r->c, most, sizeof *s->questions);
@@ -124,13 +116,16 @@ static bool ask_all(heed_inspection *s) {
         if (s->target)
             ask_tokens(s, 1, 0);
         else
-            ask_labels(s);
+            for (int i = 0; i < (words ? (int)s->example.word_count : s->axes[0].count); i++) {
+                int at = words ? (int)words[i] : i;
+                ask(s, 0, at, at, "the label");
+            }
         break;
     }
     return true;
 }
 
-bool heed__inspection_asked(const heed_inspection *s) {
+bool heed__inspection_has_questions(const heed_inspection *s) {
     return s->question_count > 0 ||
            heed_fail(s->run->c, HEED_DATA,
                      "nothing is predicted here: %.*s: expected [MASK] in the text; hint: write "
@@ -186,27 +181,6 @@ static int attended_positions(const heed_inspection *s) {
     return count;
 }
 
-static void set_pixels(heed_inspection *s) {
-    const heed_image_transform *v = &s->example.transform;
-    heed_grid grid;
-    int positions;
-    s->x = s->example.x;
-    s->dims = 4;
-    memcpy(s->shape, (int[]){1, v->size, v->size, v->channels}, sizeof s->shape);
-    if (s->run->model->grid && s->run->model->grid(s->run->self, &grid))
-        add_patches(s, grid);
-    else if ((positions = attended_positions(s)) > 0)
-        add_positions(s, positions);
-}
-
-static bool set_tokens(heed_inspection *s) {
-    bool pair = s->run->model->kind == HEED_INPUT_PAIR;
-    s->ids = s->example.text.tokens.ids;
-    s->count = (int)s->example.text.tokens.count;
-    add_sequence(s, pair ? "source" : "text", &s->example.text);
-    return !pair || add_target(s);
-}
-
 bool heed__inspectable(const heed_inspection *s) {
     return s && s->run && s->questions && heed_ctx_status(s->run->c) == HEED_OK;
 }
@@ -226,17 +200,32 @@ bool heed_inspection_open(heed_inspection *s, heed_run *r, heed_example *example
     bool picture = r->model->kind == HEED_INPUT_PICTURE, pair = r->model->kind == HEED_INPUT_PAIR;
     if (picture ? !s->example.x : !s->example.text.labels || (pair && !s->example.target.labels))
         return wrong_kind(r);
-    if (picture) set_pixels(s);
-    return (picture || set_tokens(s)) && set_title(s, title) && ask_all(s) &&
-           heed_ctx_status(r->c) == HEED_OK;
+    heed_grid grid;
+    int positions;
+    if (picture) {
+        const heed_image_transform *v = &s->example.transform;
+        s->x = s->example.x;
+        s->dims = 4;
+        memcpy(s->shape, (int[]){1, v->size, v->size, v->channels}, sizeof s->shape);
+        if (r->model->grid && r->model->grid(r->self, &grid))
+            add_patches(s, grid);
+        else if ((positions = attended_positions(s)) > 0)
+            add_positions(s, positions);
+    } else {
+        s->ids = s->example.text.tokens.ids;
+        s->count = (int)s->example.text.tokens.count;
+        add_sequence(s, pair ? "source" : "text", &s->example.text);
+        if (pair && !add_target(s)) return false;
+    }
+    return set_title(s, title) && ask_all(s) && heed_ctx_status(r->c) == HEED_OK;
 }
 
 /* Generates a target from a source: the most probable token at each step. */
 static bool make_target(const heed_run *r, const heed_reader *how, heed_example *e) {
     if (!r->model->steps)
         return heed_fail(r->c, HEED_USAGE,
-                         "the target is missing: model %s makes no output step by step: expected "
-                         "one with the source",
+                         "the target is missing: model %s does not generate output step by step: "
+                         "expected one with the source",
                          r->model->name);
     heed_specials x = heed_tokenizer_specials(r->tokenizer);
     heed_generated made;
@@ -254,20 +243,17 @@ static bool make_target(const heed_run *r, const heed_reader *how, heed_example 
     return ok;
 }
 
-static bool read_target(const heed_run *r, const heed_reader *how, const char *target,
-                        heed_example *e) {
-    if (r->model->kind != HEED_INPUT_PAIR) return true;
-    return target ? heed_example_target(how, target, strlen(target), e) : make_target(r, how, e);
-}
-
 bool heed_inspection_text(heed_inspection *s, heed_run *r, const char *text, size_t n,
                           const char *target) {
     heed_example e = {0};
     if (!begin(s, r) || !text) return false;
     heed_reader how = heed_run_reader(r);
     heed_text title = {.c = r->c};
-    bool ok = heed_example_text(&how, text, n, &e) && read_target(r, &how, target, &e) &&
-              heed_text_put(&title, text, n) && heed_inspection_open(s, r, &e, title.s);
+    bool ok = heed_example_text(&how, text, n, &e);
+    if (ok && r->model->kind == HEED_INPUT_PAIR)
+        ok = target ? heed_example_target(&how, target, strlen(target), &e)
+                    : make_target(r, &how, &e);
+    ok = ok && heed_text_put(&title, text, n) && heed_inspection_open(s, r, &e, title.s);
     heed_text_free(&title);
     heed_example_free(&e);
     return ok;
@@ -275,7 +261,7 @@ bool heed_inspection_text(heed_inspection *s, heed_run *r, const char *text, siz
 
 bool heed_inspection_tokens(heed_inspection *s, heed_run *r, const int32_t *ids, int count) {
     heed_example e = {0};
-    if (!begin(s, r) || !ids) return false;
+    if (!begin(s, r) || !ids || count < 1) return false;
     heed_reader how = heed_run_reader(r);
     heed_text title = {.c = r->c};
     bool ok = heed_example_tokens(&how, ids, (size_t)count, &e) &&
@@ -336,16 +322,6 @@ static heed_tensor *ids_of(heed_tape *t, const int32_t *ids, int n, int rows) {
     return y;
 }
 
-/* Positions of the masks, in the order of the rows of their logits. */
-static heed_tensor *masked_positions(const heed_inspection *s, heed_tape *t) {
-    int n = s->question_count;
-    int32_t *list = heed__alloc_array(heed_tape_ctx(t), (size_t)n, sizeof *list);
-    for (int i = 0; list && i < n; i++) list[s->questions[i].row] = s->questions[i].query;
-    heed_tensor *y = heed_input_ids(t, list, 1, &n);
-    heed__free(list);
-    return y;
-}
-
 static heed_tensor *numbers_of(const heed_inspection *s, heed_tape *t, int rows) {
     int shape[HEED_DIMS];
     memcpy(shape, s->shape, sizeof shape);
@@ -362,7 +338,13 @@ bool heed__inspection_inputs(const heed_inspection *s, heed_tape *t, int rows, b
     *out =
         (heed_model_input){.x = s->x ? numbers_of(s, t, rows) : ids_of(t, s->ids, s->count, rows)};
     if (s->read) out->target = ids_of(t, s->read, s->target_count, rows);
-    if (masked) out->masked_positions = masked_positions(s, t);
+    if (masked) { /* in the order of the rows of their logits */
+        int n = s->question_count;
+        int32_t *list = heed__alloc_array(s->run->c, (size_t)n, sizeof *list);
+        for (int i = 0; list && i < n; i++) list[s->questions[i].row] = s->questions[i].query;
+        out->masked_positions = heed_input_ids(t, list, 1, &n);
+        heed__free(list);
+    }
     return heed_ctx_status(s->run->c) == HEED_OK;
 }
 
@@ -381,20 +363,20 @@ heed_tensor *heed_inspection_logits(const heed_inspection *s, heed_tape *t) {
 }
 
 int heed_inspection_class(const heed_inspection *s, const heed_question *q, const heed_tensor *y) {
+    if (!s || !q) return -1;
     if (s->target) return s->target[q->query];
-    int n = y->shape[1], best = 0;
-    const heed_real *row = y->x + (size_t)q->row * (size_t)n;
-    for (int i = 1; i < n; i++)
-        if (row[i] > row[best]) best = i;
-    return best;
+    if (!y) return -1;
+    return heed__largest(y->x + (size_t)q->row * (size_t)y->shape[1], y->shape[1]);
 }
 
 const char *heed_class_label(const heed_run *r, int class_index, char number[16]) {
+    if (!r) return "?";
     heed_answer answers = r->model->answers;
     bool tokens = answers == HEED_ANSWER_MASKED || answers == HEED_ANSWER_NEXT ||
                   r->model->kind == HEED_INPUT_PAIR;
     if (tokens && r->tokenizer) return heed_token_text(r->tokenizer, class_index);
-    if (r->labels && class_index < r->label_count) return r->labels[class_index];
+    if (r->labels && class_index >= 0 && class_index < r->label_count)
+        return r->labels[class_index];
     snprintf(number, 16, "%d", class_index);
     return number;
 }

@@ -1,5 +1,5 @@
-/* lesson.c -- one attention head in double precision, with every matrix kept. Vaswani et al. 2017,
- * eq. 1. */
+/* lesson.c -- one attention head in double precision, with every matrix and every gradient kept.
+ * Vaswani et al. 2017, eq. 1. */
 #include <heed/lesson.h>
 
 #include "core/core.h"
@@ -35,8 +35,6 @@ void heed_matrix_product(const heed_matrix *a, const heed_matrix *b, heed_matmul
         }
 }
 
-/* ---- softmax ---- */
-
 /* Index of the first largest of n numbers; -1 if all are -inf. */
 static int first_largest(const double *x, int n) {
     int best = -1;
@@ -69,8 +67,6 @@ int heed_lesson_ties(const heed_lesson *l, int query, int *first) {
     *first = best < 0 ? 0 : best;
     return count;
 }
-
-/* ---- the steps ---- */
 
 static void project(heed_lesson *l, const heed_matrix *in, heed_lesson_part w, heed_lesson_part b,
                     heed_lesson_part out) {
@@ -235,16 +231,17 @@ static bool place(heed_ctx *c, heed_lesson *l) {
     return true;
 }
 
-/* Points args to the lesson's copies, so that the same head can be computed again from them. */
-static void own(heed_lesson *l) {
-    const heed_matrix *p = l->part;
-    heed_lesson_args *a = &l->args;
-    a->x = p[HEED_LESSON_X].x, a->z = l->self ? NULL : p[HEED_LESSON_Z].x;
-    a->w_q = p[HEED_LESSON_W_Q].x, a->w_k = p[HEED_LESSON_W_K].x, a->w_v = p[HEED_LESSON_W_V].x;
-    a->b_q = p[HEED_LESSON_B_Q].x, a->b_k = p[HEED_LESSON_B_K].x, a->b_v = p[HEED_LESSON_B_V].x;
-    a->w_h = p[HEED_LESSON_W_H].x, a->b_o = p[HEED_LESSON_B_O].x;
-    a->others = p[HEED_LESSON_OTHERS].x;
-    a->gain = p[HEED_LESSON_GAIN].x, a->norm_bias = p[HEED_LESSON_BIAS].x;
+/* Where the arguments have the numbers of a part; NULL: it is computed. */
+static const double **given_part(heed_lesson_args *a, int part) {
+    const double **const list[HEED_LESSON_COUNT] = {
+        [HEED_LESSON_X] = &a->x,           [HEED_LESSON_Z] = &a->z,
+        [HEED_LESSON_W_Q] = &a->w_q,       [HEED_LESSON_W_K] = &a->w_k,
+        [HEED_LESSON_W_V] = &a->w_v,       [HEED_LESSON_B_Q] = &a->b_q,
+        [HEED_LESSON_B_K] = &a->b_k,       [HEED_LESSON_B_V] = &a->b_v,
+        [HEED_LESSON_W_H] = &a->w_h,       [HEED_LESSON_B_O] = &a->b_o,
+        [HEED_LESSON_OTHERS] = &a->others, [HEED_LESSON_GAIN] = &a->gain,
+        [HEED_LESSON_BIAS] = &a->norm_bias};
+    return list[part];
 }
 
 bool heed_lesson_make(heed_ctx *c, const heed_lesson_args *a, heed_lesson *out) {
@@ -255,12 +252,13 @@ bool heed_lesson_make(heed_ctx *c, const heed_lesson_args *a, heed_lesson *out) 
     if (out->self) out->args.sources = a->tokens, out->args.memory = a->features;
     shape_parts(out);
     if (!check(c, out) || !place(c, out)) return false;
-    const double *const given[] = {a->x, a->z, a->w_q, a->w_k, a->w_v, a->b_q, a->b_k, a->b_v};
-    const double *const layer[] = {a->w_h, a->b_o, a->others, a->gain, a->norm_bias};
-    for (int i = HEED_LESSON_X; i <= HEED_LESSON_B_V; i++) copy(&out->part[i], given[i]);
-    for (int i = HEED_LESSON_W_H; i <= HEED_LESSON_BIAS; i++)
-        copy(&out->part[i], layer[i - HEED_LESSON_W_H]);
-    own(out);
+    /* The arguments point to the lesson's copies: the head can be computed again from them. */
+    for (int i = 0; i < HEED_LESSON_COUNT; i++) {
+        const double **given = given_part(&out->args, i);
+        if (!given || (i == HEED_LESSON_Z && out->self)) continue;
+        copy(&out->part[i], *given);
+        *given = out->part[i].x;
+    }
     if (isnan(a->beta)) out->args.beta = 1 / sqrt(a->key);
     heed_lesson_compute(out);
     return true;
@@ -270,4 +268,151 @@ void heed_lesson_free(heed_lesson *l) {
     if (!l) return;
     heed__free(l->memory);
     *l = (heed_lesson){0};
+}
+
+/* ---- gradients ---- */
+
+static const heed_matmul_how AS_IT_IS = {0}, LEFT = {.left_transposed = true},
+                             RIGHT = {.right_transposed = true},
+                             RIGHT_MORE = {.right_transposed = true, .add = true};
+
+/* dS = P (dP - rowsum(P dP)), elementwise except for the sum. */
+static void softmax_backward(const heed_matrix *p, const heed_matrix *dp, heed_matrix *ds) {
+    for (int i = 0; i < p->rows; i++) {
+        size_t row = (size_t)i * (size_t)p->cols;
+        double sum = 0;
+        for (int j = 0; j < p->cols; j++) sum += p->x[row + (size_t)j] * dp->x[row + (size_t)j];
+        for (int j = 0; j < p->cols; j++)
+            ds->x[row + (size_t)j] = p->x[row + (size_t)j] * (dp->x[row + (size_t)j] - sum);
+    }
+}
+
+static bool place_gradients(heed_ctx *c, const heed_lesson *l, heed_lesson_gradient *g) {
+    struct {
+        heed_matrix *to;
+        heed_lesson_part like;
+    } list[] = {{&g->output, HEED_LESSON_OUTPUT}, {&g->weights, HEED_LESSON_WEIGHTS},
+                {&g->scores, HEED_LESSON_SCORES}, {&g->raw, HEED_LESSON_RAW},
+                {&g->q, HEED_LESSON_Q},           {&g->k, HEED_LESSON_K},
+                {&g->v, HEED_LESSON_V},           {&g->w_q, HEED_LESSON_W_Q},
+                {&g->w_k, HEED_LESSON_W_K},       {&g->w_v, HEED_LESSON_W_V},
+                {&g->b_q, HEED_LESSON_B_Q},       {&g->b_k, HEED_LESSON_B_K},
+                {&g->b_v, HEED_LESSON_B_V},       {&g->x, HEED_LESSON_X},
+                {&g->z, HEED_LESSON_Z},           {&g->normed, HEED_LESSON_NORMED},
+                {&g->all, HEED_LESSON_ALL},       {&g->gain, HEED_LESSON_GAIN},
+                {&g->bias, HEED_LESSON_BIAS},     {&g->b_o, HEED_LESSON_B_O},
+                {&g->share, HEED_LESSON_SHARE},   {&g->w_h, HEED_LESSON_W_H}};
+    enum { COUNT = sizeof list / sizeof *list };
+    size_t total = 0;
+    for (int i = 0; i < COUNT; i++) {
+        *list[i].to = l->part[list[i].like];
+        total += size_of(list[i].to);
+    }
+    g->memory = heed__alloc_array(c, total, sizeof *g->memory);
+    if (!g->memory) return false;
+    double *at = g->memory;
+    for (int i = 0; i < COUNT; at += size_of(list[i++].to))
+        if (list[i].to->x) list[i].to->x = at;
+    return true;
+}
+
+/* A hard selection uses P of the soft one. */
+static void through_scores(const heed_lesson *l, const double *d_weights, heed_lesson_gradient *g) {
+    const heed_matrix *part = l->part;
+    heed_matrix soft = g->raw; /* its memory is free until d raw is written */
+    heed_matrix_product(&g->output, &part[HEED_LESSON_V], RIGHT, &g->weights);
+    for (int i = 0; d_weights && i < g->weights.rows * g->weights.cols; i++)
+        g->weights.x[i] += d_weights[i];
+    heed_matrix_softmax(&part[HEED_LESSON_SCORES], false, &soft);
+    softmax_backward(&soft, &g->weights, &g->scores);
+    for (int i = 0; i < g->raw.rows * g->raw.cols; i++) g->raw.x[i] = l->args.beta * g->scores.x[i];
+}
+
+/* A bias is added to every row, so its gradient is the sum over the rows. */
+static void sum_rows(const heed_matrix *d, heed_matrix *out) {
+    memset(out->x, 0, (size_t)out->cols * sizeof *out->x);
+    for (int i = 0; i < d->rows * d->cols; i++) out->x[i % d->cols] += d->x[i];
+}
+
+/* From g->output to everything before it. */
+static void through_head(const heed_lesson *l, const double *d_weights, heed_lesson_gradient *g) {
+    const heed_matrix *part = l->part;
+    heed_matrix *dz = l->self ? &g->x : &g->z;
+    through_scores(l, d_weights, g);
+    heed_matrix_product(&part[HEED_LESSON_WEIGHTS], &g->output, LEFT, &g->v);
+    heed_matrix_product(&g->raw, &part[HEED_LESSON_K], AS_IT_IS, &g->q);
+    heed_matrix_product(&g->raw, &part[HEED_LESSON_Q], LEFT, &g->k);
+    heed_matrix_product(&part[HEED_LESSON_X], &g->q, LEFT, &g->w_q);
+    heed_matrix_product(&part[HEED_LESSON_Z], &g->k, LEFT, &g->w_k);
+    heed_matrix_product(&part[HEED_LESSON_Z], &g->v, LEFT, &g->w_v);
+    sum_rows(&g->q, &g->b_q);
+    sum_rows(&g->k, &g->b_k);
+    sum_rows(&g->v, &g->b_v);
+    heed_matrix_product(&g->q, &part[HEED_LESSON_W_Q], RIGHT, &g->x);
+    heed_matrix_product(&g->k, &part[HEED_LESSON_W_K], RIGHT_MORE, dz);
+    heed_matrix_product(&g->v, &part[HEED_LESSON_W_V], RIGHT_MORE, dz);
+}
+
+bool heed_lesson_backward(heed_ctx *c, const heed_lesson *l, const double *d_output,
+                          const double *d_weights, heed_lesson_gradient *g) {
+    if (!l || !g) return false;
+    *g = (heed_lesson_gradient){0};
+    if (heed__stopped(c) || !place_gradients(c, l, g)) return false;
+    copy(&g->output, d_output);
+    through_head(l, d_weights, g);
+    return true;
+}
+
+/* ---- the layer ---- */
+
+/* du = (G - mean(G) - N mean(G N)) / deviation for G = dy gain and the normed row N of u, which du
+ * holds on entry. Adds the gradient of gain to dgain. */
+static void norm_row_backward(const double *dy, const double *gain, int n, double scale, double *du,
+                              double *dgain) {
+    double mean = 0, along = 0;
+    for (int j = 0; j < n; j++) {
+        dgain[j] += dy[j] * du[j];
+        mean += dy[j] * gain[j] / n;
+        along += dy[j] * gain[j] * du[j] / n;
+    }
+    for (int j = 0; j < n; j++) du[j] = scale * (dy[j] * gain[j] - mean - du[j] * along);
+}
+
+/* From g->normed to g->all, gain and bias. */
+static void through_norm(const heed_lesson *l, heed_lesson_gradient *g) {
+    const heed_matrix *x = &l->part[HEED_LESSON_X], *all = &l->part[HEED_LESSON_ALL];
+    int n = all->cols;
+    memset(g->gain.x, 0, (size_t)n * sizeof *g->gain.x);
+    for (int i = 0; i < all->rows; i++) {
+        size_t row = (size_t)i * (size_t)n;
+        double *u = g->all.x + row;
+        for (size_t j = 0; j < (size_t)n; j++) u[j] = x->x[row + j] + all->x[row + j];
+        double scale = heed_row_normed(u, n, l->args.eps, u);
+        norm_row_backward(g->normed.x + row, l->part[HEED_LESSON_GAIN].x, n, scale, u, g->gain.x);
+    }
+    sum_rows(&g->normed, &g->bias);
+}
+
+bool heed_lesson_backward_layer(heed_ctx *c, const heed_lesson *l, const double *d_end,
+                                heed_lesson_gradient *g) {
+    if (!l || !g) return false;
+    *g = (heed_lesson_gradient){0};
+    if (heed__stopped(c)) return false;
+    if (!l->part[HEED_LESSON_W_H].x)
+        return heed_fail(c, HEED_USAGE, "a lesson without W_h has no layer to go back through");
+    if (!place_gradients(c, l, g)) return false;
+    copy(g->normed.x ? &g->normed : &g->all, d_end);
+    if (g->normed.x) through_norm(l, g);
+    copy(&g->share, g->all.x);
+    sum_rows(&g->all, &g->b_o);
+    heed_matrix_product(&l->part[HEED_LESSON_OUTPUT], &g->all, LEFT, &g->w_h);
+    heed_matrix_product(&g->all, &l->part[HEED_LESSON_W_H], RIGHT, &g->output);
+    through_head(l, NULL, g);
+    return true;
+}
+
+void heed_lesson_gradient_free(heed_lesson_gradient *g) {
+    if (!g) return;
+    heed__free(g->memory);
+    *g = (heed_lesson_gradient){0};
 }

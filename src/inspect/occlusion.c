@@ -36,34 +36,34 @@ typedef struct {
     double *change[2], *covers; /* (questions, keys) for p and log-odds; (keys) times hidden */
 } occlusion;
 
-static heed_tensor *answers_now(const occlusion *o) {
-    heed_tape *t = o->s->run->tape;
-    heed_tape_begin(t, HEED_EVAL, 0);
-    return heed_inspection_logits(&o->seen, t);
+/* The row of logits of a question. */
+static const heed_real *row_of(const heed_tensor *y, const heed_question *q) {
+    return y->x + (size_t)q->row * (size_t)y->shape[1];
 }
 
 static bool answer_all(const occlusion *o) {
-    heed_unprobe(o->s->run->tape);
-    const heed_tensor *y = answers_now(o);
+    heed_tape *t = o->s->run->tape;
+    heed_unprobe(t);
+    heed_tape_begin(t, HEED_EVAL, 0);
+    const heed_tensor *y = heed_inspection_logits(&o->seen, t);
     for (int i = 0; y && i < o->s->question_count; i++) {
         const heed_question *q = &o->s->questions[i];
         answer *a = &o->answers[i];
-        int n = y->shape[1];
         a->class = heed_inspection_class(o->s, q, y);
-        a->p = probability(y->x + (size_t)q->row * (size_t)n, n, a->class, &a->log_odds);
+        a->p = probability(row_of(y, q), y->shape[1], a->class, &a->log_odds);
     }
     return y != NULL;
 }
 
 /* Adds the change to keys[0 .. count), which are currently hidden. */
 static bool count_hidden(const occlusion *o, const int *keys, int count) {
-    const heed_tensor *y = answers_now(o);
+    heed_tape *t = o->s->run->tape;
+    heed_tape_begin(t, HEED_EVAL, 0);
+    const heed_tensor *y = heed_inspection_logits(&o->seen, t);
     for (int i = 0; y && i < o->s->question_count; i++) {
-        const heed_question *q = &o->s->questions[i];
         const answer *a = &o->answers[i];
-        int n = y->shape[1];
-        double log_odds, p;
-        p = probability(y->x + (size_t)q->row * (size_t)n, n, a->class, &log_odds);
+        double log_odds;
+        double p = probability(row_of(y, &o->s->questions[i]), y->shape[1], a->class, &log_odds);
         for (int k = 0; k < count; k++) {
             o->change[0][i * o->keys + keys[k]] += a->p - p;
             o->change[1][i * o->keys + keys[k]] += a->log_odds - log_odds;
@@ -74,20 +74,14 @@ static bool count_hidden(const occlusion *o, const int *keys, int count) {
 }
 
 static bool advance(const occlusion *o, int done, int all) {
-    return heed__progress(o->s->run->c, o->args.progress, o->args.user, (uint64_t)done,
-                          (uint64_t)all);
+    return heed__progress(o->s->run->c, o->args.progress, o->args.user, done, all);
 }
 
-/* ---- hiding tokens ---- */
-
-static const heed_tokenizer *hidden_tokenizer(const heed_inspection *s) {
-    return s->read && s->run->source ? s->run->source : s->run->tokenizer;
-}
+/* ---- hiding ---- */
 
 /* The token that replaces a hidden one: [MASK] if the model has learned it, else [UNK], else
  * (bytes) a blank, or a full stop for a blank. */
-static int32_t cover_of(const heed_inspection *s, int32_t id) {
-    const heed_tokenizer *k = hidden_tokenizer(s);
+static int32_t cover_of(const heed_inspection *s, const heed_tokenizer *k, int32_t id) {
     heed_specials x = heed_tokenizer_specials(k);
     if (s->run->model->answers == HEED_ANSWER_MASKED && x.mask >= 0) return x.mask;
     if (x.unk >= 0) return x.unk;
@@ -96,21 +90,17 @@ static int32_t cover_of(const heed_inspection *s, int32_t id) {
 }
 
 /* A vocabulary of characters contains every character of its text, so [UNK] is never learned. */
-static void warn_of_cover(const heed_inspection *s) {
-    const heed_tokenizer *k = hidden_tokenizer(s);
+static bool hide_tokens(const occlusion *o) {
+    const heed_inspection *s = o->s;
+    const heed_tokenizer *k = s->read && s->run->source ? s->run->source : s->run->tokenizer;
     int unknown = heed_tokenizer_specials(k).unk;
-    if (unknown < 0 || strcmp(heed_tokenizer_kind(k), "char") != 0) return;
-    if (cover_of(s, s->ids[0]) == unknown)
+    bool characters = unknown >= 0 && strcmp(heed_tokenizer_kind(k), "char") == 0;
+    if (characters && cover_of(s, k, s->ids[0]) == unknown)
         heed_message(s->run->c, HEED_WARN,
                      "a hidden character is [UNK], which training hardly ever shows to a model of "
                      "characters: that may upset it more than what is missing");
-}
-
-static bool hide_tokens(const occlusion *o) {
-    const heed_inspection *s = o->s;
-    warn_of_cover(s);
     for (int i = 0; i < s->count; i++) {
-        int32_t cover = cover_of(s, s->ids[i]);
+        int32_t cover = cover_of(s, k, s->ids[i]);
         if (cover < 0 || cover == s->ids[i]) continue;
         o->ids[i] = cover;
         if (!count_hidden(o, &i, 1)) return false;
@@ -119,8 +109,6 @@ static bool hide_tokens(const occlusion *o) {
     }
     return true;
 }
-
-/* ---- hiding numbers and patches ---- */
 
 static size_t numbers_of(const heed_inspection *s) {
     size_t n = s->x != NULL;
@@ -153,29 +141,25 @@ void heed_hide_patches(const heed_inspection *s, heed_real *x, const int *patche
     for (int i = 0; i < count; i++) hide_patch(s, x, patches[i]);
 }
 
-/* The square of patches whose first one is at row, col. */
-static bool hide_window(const occlusion *o, int row, int col, int window, int *keys) {
-    const heed_record_axis *a = &o->s->axes[0];
-    memcpy(o->x, o->s->x, numbers_of(o->s) * sizeof *o->x);
-    for (int i = 0; i < window * window; i++) {
-        int patch = (row + i / window) * a->cols + col + i % window;
-        hide_patch(o->s, o->x, patch);
-        keys[i] = a->first + patch;
-    }
-    return count_hidden(o, keys, window * window);
-}
-
+/* Squares of patches, the first of which is at each place of the grid where one fits. */
 static bool hide_windows(const occlusion *o) {
     const heed_record_axis *a = &o->s->axes[0];
-    int window = o->args.window > 1 ? o->args.window : 1;
+    int window = o->args.window > 1 ? o->args.window : 1, square = window * window;
     int down = a->rows - window + 1, right = a->cols - window + 1;
     if (down < 1 || right < 1)
         return heed_fail(o->s->run->c, HEED_USAGE, "`window` %d: expected at most %d patches",
                          window, a->rows < a->cols ? a->rows : a->cols);
     int *keys = heed__alloc_array(o->s->run->c, (size_t)window, (size_t)window * sizeof *keys);
     bool ok = keys != NULL;
-    for (int i = 0; ok && i < down * right; i++)
-        ok = hide_window(o, i / right, i % right, window, keys) && advance(o, i + 1, down * right);
+    for (int at = 0; ok && at < down * right; at++) {
+        memcpy(o->x, o->s->x, numbers_of(o->s) * sizeof *o->x);
+        for (int i = 0; i < square; i++) {
+            int patch = (at / right + i / window) * a->cols + at % right + i % window;
+            hide_patch(o->s, o->x, patch);
+            keys[i] = a->first + patch;
+        }
+        ok = count_hidden(o, keys, square) && advance(o, at + 1, down * right);
+    }
     heed__free(keys);
     return ok;
 }
@@ -185,7 +169,7 @@ static bool hide_all(const occlusion *o) {
     if (s->ids) return hide_tokens(o);
     if (s->axis_count == 0 || (s->dims == 4 && !s->axes[0].rows))
         return heed_fail(s->run->c, HEED_USAGE,
-                         "the model has no places to hide: %s: expected one of patches",
+                         "the model has no positions to hide: %s: expected one of patches",
                          s->run->model->name);
     return s->axes[0].rows ? hide_windows(o) : hide_positions(o);
 }
@@ -255,8 +239,8 @@ bool heed_occlusion_add(const heed_inspection *s, const heed_occlusion_args *arg
     if (!heed__inspectable(s)) return false;
     occlusion o = {.s = s};
     if (args) o.args = *args;
-    bool ok = heed__inspection_asked(s) && open_occlusion(&o) && answer_all(&o) && hide_all(&o) &&
-              heed_ctx_status(s->run->c) == HEED_OK && add_maps(&o, record);
+    bool ok = heed__inspection_has_questions(s) && open_occlusion(&o) && answer_all(&o) &&
+              hide_all(&o) && heed_ctx_status(s->run->c) == HEED_OK && add_maps(&o, record);
     heed__free(o.answers);
     heed__free(o.change[0]);
     heed__free(o.covers);

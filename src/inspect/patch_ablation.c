@@ -48,19 +48,6 @@ static void read_attention(const heed_record *record, double *out, double *work)
     }
 }
 
-static const heed_record_map *map_named(const heed_record *record, const char *name) {
-    for (int i = 0; i < record->map_count; i++)
-        if (record->maps[i].layer < 0 && strcmp(record->maps[i].name, name) == 0)
-            return &record->maps[i];
-    return NULL;
-}
-
-static void read_measure(const hiding *r, const heed_record *record, heed_patch_measure kind) {
-    const heed_record_map *m = map_named(record, names[kind]);
-    if (kind == HEED_PATCHES_ATTENTION) read_attention(record, r->value, r->work);
-    if (m) read_rows(&record->axes[0], m->values, r->value);
-}
-
 /* ---- hiding ---- */
 
 /* Sorts the `hidden` largest values to the front; the lower index comes first in a tie. */
@@ -76,13 +63,6 @@ static void choose_largest(const hiding *r) {
         r->order[k] = r->order[best];
         r->order[best] = swap;
     }
-}
-
-static void choose_random(const hiding *r, int draw) {
-    heed_random random =
-        heed_random_at(heed_seed(r->run->c), "removal", (uint64_t)r->picture, (uint32_t)draw);
-    for (int k = 0; k < r->hidden; k++)
-        r->order[k] = (int)heed_random_permute(&random, (uint64_t)k, (uint64_t)r->patches);
 }
 
 typedef struct {
@@ -111,42 +91,39 @@ static bool ask(const heed_inspection *s, heed_real *x, int class, answer *out) 
     return true;
 }
 
-static bool ask_without(const hiding *r, const heed_inspection *s, const answer *whole,
+static bool ask_without(const hiding *r, const heed_inspection *s, const answer *intact,
                         heed_patch_measure kind, int draws) {
     size_t pixels = (size_t)s->shape[1] * (size_t)s->shape[2] * (size_t)s->shape[3];
     answer left;
     memcpy(r->x, s->x, pixels * sizeof *r->x);
     heed_hide_patches(s, r->x, r->order, r->hidden);
-    if (!ask(s, r->x, whole->class, &left)) return false;
-    r->fall[kind][r->picture] += (whole->p - left.p) / draws;
-    r->kept[kind][r->picture] += (double)(left.class == whole->class) / draws;
+    if (!ask(s, r->x, intact->class, &left)) return false;
+    r->fall[kind][r->picture] += (intact->p - left.p) / draws;
+    r->kept[kind][r->picture] += (double)(left.class == intact->class) / draws;
     return true;
 }
 
-/* ---- one picture ---- */
-
-static heed_record *measure(const heed_inspection *s) {
-    heed_record *record = heed_capture(s, &(heed_capture_args){.lean = true});
-    bool ok = record && heed_rollout_add(s, NULL, record) && heed_occlusion_add(s, NULL, record) &&
-              heed_gradient_add(s, NULL, record);
-    if (ok) return record;
-    heed_record_free(record);
-    return NULL;
-}
-
 static bool hide_all(hiding *r, const heed_inspection *s, const heed_record *record, int label) {
-    answer whole = {0, 0};
-    bool ok = ask(s, s->x, -1, &whole);
-    r->p += whole.p;
-    r->correct += whole.class == label;
+    answer intact = {0, 0};
+    bool ok = ask(s, s->x, -1, &intact);
+    r->p += intact.p;
+    r->correct += intact.class == label;
     for (int k = 0; ok && k < HEED_PATCHES_RANDOM; k++) {
-        read_measure(r, record, (heed_patch_measure)k);
+        if (k == HEED_PATCHES_ATTENTION) read_attention(record, r->value, r->work);
+        for (int i = 0; i < record->map_count; i++) {
+            const heed_record_map *m = &record->maps[i];
+            if (m->layer < 0 && strcmp(m->name, names[k]) == 0)
+                read_rows(&record->axes[0], m->values, r->value);
+        }
         choose_largest(r);
-        ok = ask_without(r, s, &whole, (heed_patch_measure)k, 1);
+        ok = ask_without(r, s, &intact, (heed_patch_measure)k, 1);
     }
     for (int i = 0; ok && i < DRAWS; i++) {
-        choose_random(r, i);
-        ok = ask_without(r, s, &whole, HEED_PATCHES_RANDOM, DRAWS);
+        heed_random random =
+            heed_random_at(heed_seed(r->run->c), "removal", (uint64_t)r->picture, (uint32_t)i);
+        for (int n = 0; n < r->hidden; n++)
+            r->order[n] = (int)heed_random_permute(&random, (uint64_t)n, (uint64_t)r->patches);
+        ok = ask_without(r, s, &intact, HEED_PATCHES_RANDOM, DRAWS);
     }
     return ok;
 }
@@ -158,17 +135,16 @@ static bool one_picture(hiding *r, size_t index) {
     int label;
     bool ok = heed_images_get(r->args->images, r->args->part, index, &picture, &label, &name) &&
               heed_inspection_picture(&s, r->run, &picture, name, true);
-    heed_record *record = ok ? measure(&s) : NULL;
-    ok = record && hide_all(r, &s, record, label);
+    heed_record *record = ok ? heed_capture(&s, &(heed_capture_args){.lean = true}) : NULL;
+    ok = record && heed_rollout_add(&s, NULL, record) && heed_occlusion_add(&s, NULL, record) &&
+         heed_gradient_add(&s, NULL, record) && hide_all(r, &s, record, label);
     heed_record_free(record);
     heed_inspection_free(&s);
     heed_picture_free(&picture);
     return ok;
 }
 
-/* ---- all pictures ---- */
-
-static bool make_capacity(hiding *r, double share) {
+static bool open_sums(hiding *r, double share) {
     heed_ctx *c = r->run->c;
     heed_image_transform v;
     heed_grid grid;
@@ -219,12 +195,11 @@ bool heed_ablate_patches(heed_run *run, const heed_patch_ablation_args *args,
     size_t all = heed_images_count(args->images, args->part, -1);
     if ((size_t)r.count > all) r.count = (int)all;
     heed_random random = heed_random_at(heed_seed(run->c), "removal.pictures", 0, 0);
-    bool ok = r.count > 0 ? make_capacity(&r, args->share)
+    bool ok = r.count > 0 ? open_sums(&r, args->share)
                           : heed_fail(run->c, HEED_DATA, "the part has no pictures");
     for (; ok && r.picture < r.count; r.picture++)
         ok = one_picture(&r, (size_t)heed_random_permute(&random, (uint64_t)r.picture, all)) &&
-             heed__progress(run->c, args->progress, args->user, (uint64_t)r.picture + 1,
-                            (uint64_t)r.count);
+             heed__progress(run->c, args->progress, args->user, r.picture + 1, r.count);
     if (ok) sum_up(&r, out);
     heed__free(r.fall[0]);
     heed__free(r.order);

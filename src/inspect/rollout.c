@@ -19,8 +19,6 @@ typedef struct {
     item *items;                      /* (T) */
 } work;
 
-/* ---- one row of one layer ---- */
-
 static void fuse_row(const work *w, const heed_real *weights, int row, double *out) {
     size_t n = (size_t)w->tokens;
     memset(out, 0, n * sizeof *out);
@@ -56,8 +54,6 @@ static void with_residual(const work *w, double *row, int self) {
     row[self] += sum > 0 ? 0.5 : 1;
 }
 
-/* ---- the product ---- */
-
 /* so_far = layer so_far */
 static void multiply(work *w) {
     size_t n = (size_t)w->tokens;
@@ -72,20 +68,6 @@ static void multiply(work *w) {
     double *swap = w->so_far;
     w->so_far = w->product;
     w->product = swap;
-}
-
-static void roll(work *w) {
-    size_t n = (size_t)w->tokens;
-    for (size_t i = 0; i < n; i++) w->so_far[i * n + i] = 1;
-    for (int l = 0; l < w->args->layers; l++) {
-        for (int i = 0; i < w->tokens; i++) {
-            double *row = w->layer + (size_t)i * n;
-            fuse_row(w, w->args->weights[l], i, row);
-            discard_weakest(w, row);
-            with_residual(w, row, i);
-        }
-        multiply(w);
-    }
 }
 
 static bool check(heed_ctx *c, const heed_rollout_args *a) {
@@ -106,13 +88,22 @@ static bool check(heed_ctx *c, const heed_rollout_args *a) {
 bool heed_rollout(heed_ctx *c, const heed_rollout_args *a, heed_real *out) {
     if (heed__stopped(c) || !out || !check(c, a)) return false;
     size_t n = (size_t)a->tokens, square = n * n;
-    double *capacity = heed__alloc_array(c, 3 * n, n * sizeof *capacity);
-    work w = {a, a->tokens, capacity, capacity + square, capacity + 2 * square, NULL};
+    double *matrices = heed__alloc_array(c, 3 * n, n * sizeof *matrices);
+    work w = {a, a->tokens, matrices, matrices + square, matrices + 2 * square, NULL};
     w.items = heed__alloc_array(c, n, sizeof *w.items);
-    bool ok = capacity && w.items;
-    if (ok) roll(&w);
+    bool ok = matrices && w.items;
+    for (size_t i = 0; ok && i < n; i++) w.so_far[i * n + i] = 1;
+    for (int l = 0; ok && l < a->layers; l++) {
+        for (int i = 0; i < w.tokens; i++) {
+            double *row = w.layer + (size_t)i * n;
+            fuse_row(&w, a->weights[l], i, row);
+            discard_weakest(&w, row);
+            with_residual(&w, row, i);
+        }
+        multiply(&w);
+    }
     for (size_t i = 0; ok && i < square; i++) out[i] = (heed_real)w.so_far[i];
-    heed__free(capacity);
+    heed__free(matrices);
     heed__free(w.items);
     return ok;
 }
@@ -121,23 +112,6 @@ bool heed_rollout(heed_ctx *c, const heed_rollout_args *a, heed_real *out) {
 
 #define FOLLOWED                                                                                   \
     "attention of all layers followed back to the input, half of each layer the token itself"
-
-static bool add_map(const heed_inspection *s, const heed_record_block *first,
-                    const heed_real *values, heed_record *record) {
-    heed_record_map m = {.name = "rollout",
-                         .help =
-                             first->causal ? FOLLOWED
-                                 "; of a causal model it gathers on token 1, whatever that means"
-                             : s->read ? FOLLOWED
-                                 ", of the encoder: source over source, rows sum to 1; the cross "
-                                 "attention and the decoder are not followed"
-                                       : FOLLOWED ": rows sum to 1",
-                         .layer = -1,
-                         .head = -1,
-                         .stack = first->stack,
-                         .values = values};
-    return heed_record_add_map(record, &m) >= 0;
-}
 
 /* all: a record of every layer; the layers of self-attention over the first axis are used. */
 static bool roll_record(const heed_inspection *s, heed_rollout_args a, const heed_record *all,
@@ -159,7 +133,18 @@ static bool roll_record(const heed_inspection *s, heed_rollout_args a, const hee
         ok = heed_fail(c, HEED_USAGE, "the model has no self-attention to follow: %s",
                        s->run->model->name);
     if (ok) a.heads = first->heads;
-    ok = ok && heed_rollout(c, &a, out) && add_map(s, first, out, record);
+    ok = ok && heed_rollout(c, &a, out);
+    heed_record_map m = {.name = "rollout", .layer = -1, .head = -1, .values = out};
+    if (ok) {
+        m.help = first->causal ? FOLLOWED
+                     "; of a causal model it gathers on token 1, whatever that "
+                     "means"
+                 : s->read ? FOLLOWED ", of the encoder: source over source, rows sum to 1; the "
+                                      "cross attention and the decoder are not followed"
+                           : FOLLOWED ": rows sum to 1";
+        m.stack = first->stack;
+        ok = heed_record_add_map(record, &m) >= 0;
+    }
     heed__free(weights);
     heed__free(out);
     return ok;

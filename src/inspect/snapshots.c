@@ -24,12 +24,6 @@ struct heed_snapshots {
 
 enum { TOKENS = 24 }; /* maximum for a text from the validation part */
 
-/* The k-th of count steps, spread evenly from 0 to the last; a single one is the last. */
-static int64_t snapshot_step(int64_t k, int64_t count, int64_t steps) {
-    if (count < 2) return steps;
-    return (int64_t)llround((double)k * (double)steps / (double)(count - 1));
-}
-
 /* ---- inputs ---- */
 
 static bool add_text(heed_snapshots *s, const char *text, size_t n, const char *target) {
@@ -102,28 +96,25 @@ static bool add_given(heed_snapshots *s, const char *given) {
     return add_text(s, given, (size_t)(tab - given), tab + 1);
 }
 
-static size_t available(const heed_snapshots *s) {
-    void *batches = s->data->batches;
-    if (s->run.model->kind == HEED_INPUT_TOKENS) return (size_t)heed_corpus_evals(batches, 1);
-    if (s->run.model->kind == HEED_INPUT_PICTURE) return heed_images_count(batches, part_of(s), -1);
-    const heed_pairs_info *a = heed_pairs_about(batches);
-    return s->data->no_val ? a->pairs : a->val_pairs;
-}
-
-static bool add_item(heed_snapshots *s, size_t index) {
-    if (s->run.model->kind == HEED_INPUT_TOKENS) return add_row(s, index);
-    if (s->run.model->kind == HEED_INPUT_PICTURE) return add_picture(s, index);
-    return add_pair(s, index);
-}
-
 static bool read_items(heed_snapshots *s, const heed_snapshots_args *a) {
-    size_t items = a->items > 0 ? (size_t)a->items : 1, most = available(s);
-    if (items > HEED_SNAPSHOT_ITEMS) items = HEED_SNAPSHOT_ITEMS;
+    void *batches = s->data->batches;
+    bool (*add)(heed_snapshots *, size_t) = add_pair, ok = true;
+    size_t items = a->items > 0 ? (size_t)a->items : 1, most;
     if (a->input && *a->input) return add_given(s, a->input);
-    for (size_t i = 0; i < items && i < most; i++)
-        if (!add_item(s, i))
-            return heed_fail(s->c, HEED_DATA, "no input for snapshots: item %zu", i + 1);
-    return true;
+    if (s->run.model->kind == HEED_INPUT_TOKENS) {
+        add = add_row;
+        most = (size_t)heed_corpus_evals(batches, 1);
+    } else if (s->run.model->kind == HEED_INPUT_PICTURE) {
+        add = add_picture;
+        most = heed_images_count(batches, part_of(s), -1);
+    } else {
+        const heed_pairs_info *about = heed_pairs_about(batches);
+        most = s->data->no_val ? about->pairs : about->val_pairs;
+    }
+    if (items > HEED_SNAPSHOT_ITEMS) items = HEED_SNAPSHOT_ITEMS;
+    for (size_t i = 0; ok && i < items && i < most; i++)
+        ok = add(s, i) || heed_fail(s->c, HEED_DATA, "no input for snapshots: item %zu", i + 1);
+    return ok;
 }
 
 static bool attends(const heed_run *r) {
@@ -182,11 +173,6 @@ void heed_snapshots_close(heed_snapshots *s) {
 
 /* ---- files ---- */
 
-static const char *path_of(const heed_snapshots *s, int item, int64_t step, char path[1024]) {
-    snprintf(path, 1024, "%.900s/snapshots/%d-%08" PRId64 ".npz", s->dir, item + 1, step);
-    return path;
-}
-
 /* The step of ITEM-STEP.npz; -1: another file. item 0: any. */
 static int64_t step_of(const char *name, int item) {
     int found, end = 0;
@@ -218,35 +204,21 @@ static void complain(heed_snapshots *s) {
     heed_clear(s->disk);
 }
 
-typedef struct {
-    heed_ctx *disk;
-    int64_t step;
-} later;
-
+/* A resumed training removes snapshots of later steps. */
 static bool remove_later(void *user, const char *path, int64_t step) {
-    const later *l = user;
-    return step <= l->step || heed__os_remove(l->disk, path);
+    const heed_snapshots *s = user;
+    return step <= s->run.step || heed__os_remove(s->disk, path);
 }
 
 /* ---- during the training ---- */
 
-static void take(heed_snapshots *s, int64_t step) {
-    char path[1024];
-    heed_capture_args args = {.lean = true};
-    for (int i = 0; i < s->items && heed_ctx_status(s->c) == HEED_OK; i++) {
-        heed_record *r = heed_capture(&s->item[i], &args);
-        if (!r) return;
-        r->step = step;
-        if (!heed_record_npz(s->disk, r, path_of(s, i, step, path))) complain(s);
-        heed_record_free(r);
-    }
-}
-
-/* Whether the training has reached snapshot k. The number of steps may change during the training;
- * the share completed does not decrease. */
+/* Whether the training has reached snapshot k. They are spread evenly from step 0 to the last; a
+ * single one is the last. The number of steps may change during the training; the share completed
+ * does not decrease. */
 static bool reached(const heed_snapshots *s, int64_t k, const heed_report *r) {
-    return k < s->count &&
-           llround(r->progress * (double)r->steps) >= snapshot_step(k, s->count, r->steps);
+    double steps = (double)r->steps;
+    int64_t at = s->count < 2 ? r->steps : llround((double)k * steps / (double)(s->count - 1));
+    return k < s->count && llround(r->progress * steps) >= at;
 }
 
 static bool start(heed_snapshots *s, const heed_report *r) {
@@ -258,9 +230,7 @@ static bool start(heed_snapshots *s, const heed_report *r) {
         if (s->picture[i].pixels &&
             !heed_inspection_picture(&s->item[i], &s->run, &s->picture[i], s->name[i], true))
             return false;
-    /* A resumed training removes snapshots of later steps. */
-    later l = {s->disk, r->step};
-    if (r->step > 0 && !heed_snapshots_list(s->disk, s->dir, 0, remove_later, &l)) complain(s);
+    if (r->step > 0 && !heed_snapshots_list(s->disk, s->dir, 0, remove_later, s)) complain(s);
     s->next = 0;
     while (r->step > 0 && reached(s, s->next, r)) s->next++;
     return true;
@@ -272,6 +242,15 @@ void heed_snapshots_report(heed_snapshots *s, const heed_report *r) {
     s->run.step = r->step;
     if (r->event == HEED_FIT_START && !start(s, r)) return;
     if (!reached(s, s->next, r)) return;
-    take(s, r->step);
+    for (int i = 0; i < s->items && heed_ctx_status(s->c) == HEED_OK; i++) {
+        char path[1024];
+        heed_record *record = heed_capture(&s->item[i], &(heed_capture_args){.lean = true});
+        if (!record) break;
+        record->step = r->step;
+        snprintf(path, sizeof path, "%.900s/snapshots/%d-%08" PRId64 ".npz", s->dir, i + 1,
+                 r->step);
+        if (!heed_record_npz(s->disk, record, path)) complain(s);
+        heed_record_free(record);
+    }
     while (reached(s, s->next, r)) s->next++;
 }

@@ -14,9 +14,7 @@ static void destroy(heed__owned *object) {
 }
 
 void heed_config_free(heed_config *f) {
-    if (!f) return;
-    heed__disown(f->c, &f->owned);
-    destroy(&f->owned);
+    if (f) heed__release(f->c, &f->owned);
 }
 
 heed__setting *heed__setting_find(const heed_config *f, const char *key, size_t n) {
@@ -27,21 +25,17 @@ heed__setting *heed__setting_find(const heed_config *f, const char *key, size_t 
     return NULL;
 }
 
-/* Moves the setting after the others, into another group. */
-static bool move_last(heed_config *f, heed__setting *s, const char *group) {
-    heed__setting moved = *s;
-    size_t behind = (size_t)(f->settings + f->count - (s + 1));
-    memmove(s, s + 1, behind * sizeof *s);
-    moved.group = group;
-    f->settings[f->count - 1] = moved;
-    return true;
-}
-
-/* If an earlier table has the same row, only its place changes. */
+/* If an earlier table has the same row, it only moves after the others, into another group. */
 static bool add(heed_config *f, const heed_option *o, const char *group) {
     size_t n = strlen(o->name);
     heed__setting *s = heed__setting_find(f, o->name, n);
-    if (s) return move_last(f, s, group);
+    if (s) {
+        heed__setting moved = *s, *last = f->settings + f->count - 1;
+        memmove(s, s + 1, (size_t)(last - s) * sizeof *s);
+        *last = moved;
+        last->group = group;
+        return true;
+    }
     if (!heed__grow(f->c, &f->settings, &f->capacity, f->count + 1, sizeof *f->settings))
         return false;
     s = &f->settings[f->count++];
@@ -144,8 +138,7 @@ const heed__setting *heed__setting_next(const heed_config *f, const heed__settin
     const char *group = after ? after->group : f->count ? f->settings[0].group : "";
     for (; i < f->count; i++)
         if (strcmp(f->settings[i].group, group) == 0) return &f->settings[i];
-    /* The next group begins with the first setting, after this group's first, whose group did not
-     * occur earlier. */
+    /* The next group begins with the next setting whose group did not occur earlier. */
     size_t start = 0;
     while (start < f->count && strcmp(f->settings[start].group, group) != 0) start++;
     for (i = start + 1; i < f->count; i++) {
@@ -164,13 +157,6 @@ bool heed_config_set(heed_config *f, const char *key, const char *value, const c
     return heed__setting_put(f, s, value, where, rank);
 }
 
-/* The value of s, just set, becomes its default. */
-static bool set_initial(heed_config *f, heed__setting *s) {
-    heed__free(s->initial);
-    s->initial = heed__copy_text(f->c, s->text);
-    return s->initial != NULL;
-}
-
 bool heed_config_set_list(heed_config *f, const char *settings, const char *where, heed_rank rank) {
     if (!f || heed__stopped(f->c)) return false;
     heed_text value = {.c = f->c};
@@ -186,8 +172,12 @@ bool heed_config_set_list(heed_config *f, const char *settings, const char *wher
         value.n = 0;
         if (s)
             ok = heed_text_put(&value, key + name + 1, n - name - 1) &&
-                 heed__setting_put(f, s, value.s, where, rank) &&
-                 (rank != HEED_FROM_DEFAULT || set_initial(f, s));
+                 heed__setting_put(f, s, value.s, where, rank);
+        if (s && ok && rank == HEED_FROM_DEFAULT) {
+            heed__free(s->initial);
+            s->initial = heed__copy_text(f->c, s->text);
+            ok = s->initial != NULL;
+        }
         key += n;
     }
     heed_text_free(&value);

@@ -34,8 +34,8 @@ bool heed__setting_put(heed_config *f, heed__setting *s, const char *text, const
 /* Fails with "unknown setting" and the nearest key. */
 bool heed__setting_unknown(const heed_config *f, const char *key, size_t n, const char *where,
                            heed_rank rank);
-/* The error status of a wrong value of this rank: HEED_DATA from files, else HEED_USAGE. */
-heed_status heed__rank_status(heed_rank rank);
+/* The letter after a backslash for c in quotes, or (back) what the letter c means; 0: none. */
+char heed__escape(char c, bool back);
 /* The default as text; NULL or "": none. */
 const char *heed__setting_initial(const heed__setting *s);
 /* "a whole number from 1 to 96": describes the values that o accepts. */

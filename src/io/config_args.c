@@ -10,8 +10,7 @@ typedef struct {
     char **args;
 } arguments;
 
-/* The next argument, as the value of a flag. An argument that looks like a flag is refused, since
- * the value was most likely forgotten. */
+/* The value of a flag; what looks like a flag itself is refused: the value was forgotten. */
 static const char *next_value(arguments *a, const char *flag) {
     const char *value = a->at < a->count ? a->args[a->at] : NULL;
     if (value && strncmp(value, "--", 2) != 0) {
@@ -23,15 +22,6 @@ static const char *next_value(arguments *a, const char *flag) {
     return NULL;
 }
 
-static bool set_switch(arguments *a, heed__setting *s, const char *flag, const char *equals,
-                       bool on) {
-    if (equals)
-        return heed_fail(a->f->c, HEED_USAGE,
-                         "%s is wrong: expected no value, found %s; hint: --%s or --no-%s", flag,
-                         equals, s->o->name, s->o->name);
-    return heed__setting_put(a->f, s, on ? "true" : "false", flag, HEED_FROM_FLAG);
-}
-
 /* Reads one --flag and removes it and its value from the arguments. */
 static bool take_flag(arguments *a, const char *arg) {
     const char *key = arg + 2, *equals = strchr(key, '=');
@@ -39,13 +29,18 @@ static bool take_flag(arguments *a, const char *arg) {
     char flag[128];
     snprintf(flag, sizeof flag, "--%.*s", n < 100 ? (int)n : 100, key);
     heed__setting *s = heed__setting_find(a->f, key, n);
-    if (s && s->o->kind == HEED_BOOL) return set_switch(a, s, flag, equals, true);
-    if (!s && n > 3 && strncmp(key, "no-", 3) == 0) {
-        heed__setting *off = heed__setting_find(a->f, key + 3, n - 3);
-        if (off && off->o->kind == HEED_BOOL) return set_switch(a, off, flag, equals, false);
-    }
-    if (!s) return heed__setting_unknown(a->f, key, n, flag, HEED_FROM_FLAG);
-    const char *value = equals ? equals + 1 : next_value(a, flag);
+    bool off = !s && n > 3 && strncmp(key, "no-", 3) == 0;
+    if (off) s = heed__setting_find(a->f, key + 3, n - 3);
+    if (!s || (off && s->o->kind != HEED_BOOL))
+        return heed__setting_unknown(a->f, key, n, flag, HEED_FROM_FLAG);
+    bool is_switch = s->o->kind == HEED_BOOL;
+    if (is_switch && equals)
+        return heed_fail(a->f->c, HEED_USAGE,
+                         "%s is wrong: expected no value, found %s; hint: --%s or --no-%s", flag,
+                         equals, s->o->name, s->o->name);
+    const char *value = is_switch ? (off ? "false" : "true")
+                        : equals  ? equals + 1
+                                  : next_value(a, flag);
     return value && heed__setting_put(a->f, s, value, flag, HEED_FROM_FLAG);
 }
 

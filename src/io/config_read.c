@@ -16,13 +16,9 @@ typedef struct {
 } reading;
 
 static bool syntax(const reading *r, const char *expected, const char *found, size_t n) {
-    return heed_reject(r->f->c, HEED_DATA,
-                       (heed_problem){.what = "config is wrong",
-                                      .where = r->path,
-                                      .line = r->line,
-                                      .expected = expected,
-                                      .text = found,
-                                      .n = n});
+    return heed_reject(
+        r->f->c, HEED_DATA,
+        (heed_problem){"config is wrong", r->path, r->line, expected, .text = found, .n = n});
 }
 
 static bool is_blank(char ch) { return ch == ' ' || ch == '\t'; }
@@ -32,29 +28,12 @@ static char *skip_blanks(char *p) {
     return p;
 }
 
-/* The character for an escape letter; 0: there is no such escape. */
-static char unescape(char ch) {
-    switch (ch) {
-    case 'n':
-        return '\n';
-    case 'r':
-        return '\r';
-    case 't':
-        return '\t';
-    case '"':
-    case '\\':
-        return ch;
-    default:
-        return 0;
-    }
-}
-
 /* The text quoted from p on, unescaped in place; NULL on error. Single quotes have no escapes. */
 static char *quoted_value(const reading *r, char *p) {
     char quote = *p, *to = p, *from = p + 1;
     for (; *from && *from != quote; from++, to++) {
         bool escape = quote == '"' && *from == '\\';
-        *to = escape ? unescape(*++from) : *from;
+        *to = escape ? heed__escape(*++from, true) : *from;
         if (*to) continue;
         syntax(r, "one of \\n \\r \\t \\\" \\\\ in a quoted value", from - 1, *from ? 2 : 1);
         return NULL;
@@ -101,19 +80,12 @@ static bool read_line(reading *r, char *line) {
     return value && heed__setting_put(r->f, s, value, where, r->rank);
 }
 
-/* Checks the entire file, so that it can then be treated as lines of C strings. */
-static bool is_text(reading *r, const char *text, size_t n) {
-    const char *zero = memchr(text, 0, n);
-    size_t valid = zero ? (size_t)(zero - text) : heed_utf8_valid(text, n);
-    if (valid == n) return true;
-    for (size_t i = 0; i < valid; i++) r->line += text[i] == '\n';
-    return heed_fail(r->f->c, HEED_DATA,
-                     "config is wrong: %s:%zu: expected UTF-8 text, found the byte 0x%02X", r->path,
-                     r->line, (unsigned char)text[valid]);
-}
-
 static bool read_lines(reading *r, char *text, size_t n) {
-    if (!is_text(r, text, n)) return false;
+    size_t flaw = heed__text_flaw(text, n); /* without one, lines can be treated as C strings */
+    if (flaw < n)
+        return heed_fail(r->f->c, HEED_DATA,
+                         "config is wrong: %s:%zu: expected UTF-8 text, found the byte 0x%02X",
+                         r->path, heed__line_of(text, flaw), (unsigned char)text[flaw]);
     if (n >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0) text += 3; /* a byte order mark */
     for (char *next; text; text = next, r->line++) {
         size_t length = strcspn(text, "\n");

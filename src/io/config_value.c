@@ -6,36 +6,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-heed_status heed__rank_status(heed_rank rank) {
+char heed__escape(char c, bool back) {
+    static const char codes[] = "\n\r\t\"\\", letters[] = "nrt\"\\";
+    const char *from = back ? letters : codes, *at = c ? strchr(from, c) : NULL;
+    return at ? (back ? codes : letters)[at - from] : '\0';
+}
+
+/* Wrong values of files are bad data. */
+static heed_status status_of(heed_rank rank) {
     return rank == HEED_FROM_FILE ? HEED_DATA : HEED_USAGE;
 }
 
 static bool bounded(const heed_option *o) { return o->min != 0 || o->max != 0; }
 
-static bool put_choices(const char *choices, heed_text *out) {
-    bool ok = true;
-    for (const char *at = choices; ok && *at;) {
-        size_t n = strcspn(at, "|");
-        ok = heed_text_add(out, "%s%.*s", at == choices ? "" : ", ", (int)n, at);
-        at += n + (at[n] == '|');
-    }
-    return ok;
-}
-
 bool heed__option_expects(const heed_option *o, heed_text *out) {
-    switch (o->kind) {
-    case HEED_BOOL:
-        return heed_text_add(out, "true or false");
-    case HEED_TEXT:
-        return heed_text_add(out, "a text");
-    case HEED_CHOICE:
-        return heed_text_add(out, "one of ") && put_choices(o->choices, out);
-    case HEED_INT:
-    case HEED_REAL:
-        break;
-    }
-    bool ok = heed_text_add(out, o->kind == HEED_INT ? "a whole number" : "a number");
-    if (!bounded(o)) return ok;
+    static const char *const kinds[] = {[HEED_BOOL] = "true or false",
+                                        [HEED_INT] = "a whole number",
+                                        [HEED_REAL] = "a number",
+                                        [HEED_TEXT] = "a text",
+                                        [HEED_CHOICE] = "one of "};
+    bool ok = heed_text_add(out, "%s", kinds[o->kind]);
+    for (const char *at = o->kind == HEED_CHOICE ? o->choices : ""; ok && *at; at++)
+        ok = *at == '|' ? heed_text_put(out, ", ", 2) : heed_text_put(out, at, 1);
+    if ((o->kind != HEED_INT && o->kind != HEED_REAL) || !bounded(o)) return ok;
     ok = ok && heed_text_add(out, isinf(o->max) ? " of at least " : " from ") &&
          heed__put_number(out, o->min);
     if (ok && !isinf(o->max)) ok = heed_text_add(out, " to ") && heed__put_number(out, o->max);
@@ -48,7 +41,7 @@ static bool wrong(heed_config *f, const heed__setting *s, const char *text, cons
     heed_text expected = {.c = f->c};
     if (heed__option_expects(s->o, &expected)) {
         bool flag = where && strncmp(where, "--", 2) == 0;
-        heed_fail(f->c, heed__rank_status(rank), "%s is wrong: %s%sexpected %s, found %s",
+        heed_fail(f->c, status_of(rank), "%s is wrong: %s%sexpected %s, found %s",
                   flag ? where : s->o->name, flag || !where ? "" : where,
                   flag || !where ? "" : ": ", expected.s, heed_quote(found, text, strlen(text)));
     }
@@ -111,21 +104,16 @@ static char *canonical(heed_ctx *c, const heed__setting *s, const char *text) {
     return heed_text_add(&digits, "%lld", (long long)s->whole) ? digits.s : NULL;
 }
 
-/* An empty value is accepted if the default is empty. */
-static bool is_unset(const heed_option *o, const char *text) {
-    return !*text && (!o->value || !*o->value);
-}
-
 bool heed__setting_put(heed_config *f, heed__setting *s, const char *text, const char *where,
                        heed_rank rank) {
     heed__setting now = {.o = s->o, .group = s->group, .initial = s->initial, .rank = rank};
     size_t n = strlen(text);
     if (n > HEED__VALUE_LIMIT || heed_utf8_valid(text, n) < n)
-        return heed_fail(f->c, heed__rank_status(rank),
+        return heed_fail(f->c, status_of(rank),
                          "%s is wrong: %s: expected at most %d bytes of UTF-8, found %zu bytes%s",
                          s->o->name, where ? where : "its value", HEED__VALUE_LIMIT, n,
                          n > HEED__VALUE_LIMIT ? "" : " that are no UTF-8");
-    bool unset = is_unset(s->o, text);
+    bool unset = !*text && (!s->o->value || !*s->o->value); /* as by default */
     if (!unset && !parse(&now, text)) return wrong(f, s, text, where, rank);
     if (s->text && rank < s->rank) return true;
     now.text = unset ? heed__copy_text(f->c, "") : canonical(f->c, &now, text);
@@ -156,7 +144,7 @@ bool heed__setting_unknown(const heed_config *f, const char *key, size_t n, cons
                            heed_rank rank) {
     char quoted[HEED_QUOTE];
     bool flag = where && strncmp(where, "--", 2) == 0;
-    heed_status status = heed__rank_status(rank);
+    heed_status status = status_of(rank);
     const char *near = nearest(f, key, n), *no = "";
     if (!near && flag && n > 3 && strncmp(key, "no-", 3) == 0) {
         near = nearest(f, key + 3, n - 3);

@@ -13,28 +13,11 @@ static bool needs_quotes(const char *text) {
     return edges || strpbrk(text, "#\n\r") != NULL;
 }
 
-/* The letter after the backslash; 0 for bytes that are not escaped. */
-static char escape(char ch) {
-    switch (ch) {
-    case '\n':
-        return 'n';
-    case '\r':
-        return 'r';
-    case '\t':
-        return 't';
-    case '"':
-    case '\\':
-        return ch;
-    default:
-        return 0;
-    }
-}
-
 static bool put_value(heed_text *out, const char *text) {
     if (!needs_quotes(text)) return heed_text_add(out, "%s%s", *text ? " " : "", text);
     bool ok = heed_text_add(out, " \"");
     for (; ok && *text; text++) {
-        char letter = escape(*text);
+        char letter = heed__escape(*text, false);
         ok = letter ? heed_text_add(out, "\\%c", letter) : heed_text_put(out, text, 1);
     }
     return ok && heed_text_add(out, "\"");
@@ -42,21 +25,19 @@ static bool put_value(heed_text *out, const char *text) {
 
 /* " (a whole number from 1 to 96; default 4)"; the kind of a text is left out. */
 static bool put_rule(heed_text *out, const heed__setting *s) {
-    const heed_option *o = s->o;
     const char *initial = heed__setting_initial(s);
-    bool text = o->kind == HEED_TEXT, given = initial && *initial;
+    bool text = s->o->kind == HEED_TEXT, given = initial && *initial;
     if (text && !given) return true;
-    bool ok = heed_text_add(out, " (") && (text || heed__option_expects(o, out));
-    if (ok && given) ok = heed_text_add(out, "%sdefault %s", text ? "" : "; ", initial);
-    return ok && heed_text_add(out, ")");
+    return heed_text_add(out, " (") && (text || heed__option_expects(s->o, out)) &&
+           (!given || heed_text_add(out, "%sdefault %s", text ? "" : "; ", initial)) &&
+           heed_text_add(out, ")");
 }
 
 static bool put_comment(heed_text *out, const heed__setting *s) {
-    const heed_option *o = s->o;
     heed_text line = {.c = out->c};
-    bool ok = heed_text_add(&line, "%s", o->help ? o->help : o->name) && put_rule(&line, s) &&
-              heed_text_add(out, "# ") && heed__put_wrapped(out, line.s, 2, "# ", WIDTH) &&
-              heed_text_add(out, "\n");
+    bool ok = heed_text_add(&line, "%s", s->o->help ? s->o->help : s->o->name) &&
+              put_rule(&line, s) && heed_text_add(out, "# ") &&
+              heed__put_wrapped(out, line.s, 2, "# ", WIDTH) && heed_text_add(out, "\n");
     heed_text_free(&line);
     return ok;
 }
@@ -64,9 +45,8 @@ static bool put_comment(heed_text *out, const heed__setting *s) {
 bool heed_config_write(const heed_config *f, heed_text *out, bool comments) {
     if (!f || !out || heed__stopped(f->c)) return false;
     const char *group = "";
-    const heed__setting *s = NULL;
     bool ok = true;
-    while (ok && (s = heed__setting_next(f, s)) != NULL) {
+    for (const heed__setting *s = NULL; ok && (s = heed__setting_next(f, s)) != NULL;) {
         if (comments && strcmp(group, s->group) != 0)
             ok = heed_text_add(out, "%s# ---- %s ----\n", *group ? "\n" : "", s->group);
         group = s->group;
@@ -81,33 +61,23 @@ bool heed_config_write(const heed_config *f, heed_text *out, bool comments) {
 
 /* "--layers N", "--norm pre|post", "--[no-]tie" */
 static bool put_flag(heed_text *out, const heed_option *o) {
-    switch (o->kind) {
-    case HEED_BOOL:
-        return heed_text_add(out, "  --[no-]%s", o->name);
-    case HEED_INT:
-        return heed_text_add(out, "  --%s N", o->name);
-    case HEED_REAL:
-        return heed_text_add(out, "  --%s X", o->name);
-    case HEED_TEXT:
-        return heed_text_add(out, "  --%s TEXT", o->name);
-    case HEED_CHOICE:
-        return heed_text_add(out, "  --%s %s", o->name, o->choices);
-    }
-    return false;
+    static const char *const values[] = {
+        [HEED_BOOL] = "", [HEED_INT] = " N", [HEED_REAL] = " X", [HEED_TEXT] = " TEXT"};
+    if (o->kind == HEED_CHOICE) return heed_text_add(out, "  --%s %s", o->name, o->choices);
+    return heed_text_add(out, "  --%s%s%s", o->kind == HEED_BOOL ? "[no-]" : "", o->name,
+                         values[o->kind]);
 }
 
 static bool put_help(heed_text *out, const heed__setting *s, size_t width, const char *indent) {
     const heed_option *o = s->o;
     const char *initial = heed__setting_initial(s);
-    size_t column = strlen(indent);
-    size_t start = out->n;
+    size_t column = strlen(indent), start = out->n;
     heed_text line = {.c = out->c};
     bool ok = put_flag(out, o);
     size_t used = out->n - start;
-    if (ok && used + 2 > column)
-        ok = heed_text_add(out, "\n%s", indent);
-    else if (ok)
-        ok = heed_text_add(out, "%*s", (int)(column - used), "");
+    bool below = used + 2 > column; /* a long flag has a line of its own */
+    ok = ok &&
+         heed_text_add(out, "%s%*s", below ? "\n" : "", (int)(below ? column : column - used), "");
     ok = ok && heed_text_add(&line, "%s", o->help ? o->help : "");
     if (ok && initial && *initial) ok = heed_text_add(&line, " [%s]", initial);
     if (ok && line.n) ok = heed__put_wrapped(out, line.s, column, indent, width);
@@ -124,9 +94,8 @@ bool heed_config_help(const heed_config *f, heed_text *out, int width) {
     char indent[MOST + 1] = "";
     memset(indent, ' ', column);
     const char *group = "";
-    const heed__setting *s = NULL;
     bool ok = true;
-    while (ok && (s = heed__setting_next(f, s)) != NULL) {
+    for (const heed__setting *s = NULL; ok && (s = heed__setting_next(f, s)) != NULL;) {
         if (strcmp(group, s->group) != 0)
             ok = heed_text_add(out, "%s%s:\n", *group ? "\n" : "", s->group);
         group = s->group;

@@ -8,21 +8,18 @@
 
 HEED_EXPORT_BEGIN
 
+/* ---- bytes ---- */
+/* The little-endian number of n bytes, at most 8. */
+uint64_t heed__little(const unsigned char *p, size_t n);
+/* The value of bits: in two's complement of 1 to 8 bytes, or as an IEEE real of 2, 4 or 8. */
+double heed__signed_of(uint64_t bits, size_t size);
+double heed__real_of(uint64_t bits, size_t size);
 /* Appends base64: RFC 4648, sec. 4, padded, without line breaks. */
 bool heed__put_base64(heed_text *out, const unsigned char *bytes, size_t n);
-
-/* ---- packed bytes ---- */
-/* Raw deflate (RFC 1951) of at most 4 GB into exactly size bytes; false: damaged, another size, or
- * out of memory. */
+/* Raw deflate (RFC 1951), at most 4 GB, into exactly size bytes; false: damaged, or no memory. */
 bool heed__inflate(const unsigned char *from, size_t n, void *to, size_t size);
 
 /* ---- pictures ---- */
-/* A PNG file in memory, from RGB rows; NULL on error: see c, whose message includes name. Free with
- * heed__png_free. */
-unsigned char *heed__png_bytes(heed_ctx *c, const char *name, const unsigned char *rgb, int width,
-                               int height, size_t *n);
-void heed__png_free(unsigned char *png);
-
 /* A picture of (H,W,C) bytes. */
 typedef struct {
     const unsigned char *pixels;
@@ -31,12 +28,8 @@ typedef struct {
 /* Appends the picture as a PNG file in base64. what: named in the error if out of memory. */
 bool heed__put_png(heed_text *out, const char *what, heed__pixels from);
 
-/* IEEE half precision: sign 1, exponent 5 (bias 15), fraction 10 bits. */
-double heed__half(uint16_t h);
-
 /* ---- safetensors ---- */
-/* Parses the file at path, whose n bytes are `data`. Takes ownership of data (heed__free), also on
- * failure. */
+/* Parses the n bytes of the file at path, which are owned from now on, also on failure. */
 heed_safetensors *heed__safetensors_parse(heed_ctx *c, const char *path, unsigned char *data,
                                           size_t n);
 /* heed_load from an open file. */

@@ -84,10 +84,6 @@ static bool put_common(heed_text *out, const member *m) {
            put_number(out, strlen(m->a.name) + 4, 2) && put_number(out, 0, 2);
 }
 
-static bool put_name(heed_text *out, const member *m) {
-    return heed_text_add(out, "%s.npy", m->a.name);
-}
-
 static bool put_local(member *m, uint64_t offset) {
     heed_text npy = {.c = m->head.c};
     bool ok = put_header(&npy, &m->a);
@@ -98,7 +94,7 @@ static bool put_local(member *m, uint64_t offset) {
         if (bytes_of(&m->a)) crc = crc32_z(crc, m->a.data, bytes_of(&m->a));
         m->crc = (uint32_t)crc;
         ok = heed_text_put(&m->head, "PK\3\4", 4) && put_common(&m->head, m) &&
-             put_name(&m->head, m) && heed_text_put(&m->head, npy.s, npy.n);
+             heed_text_add(&m->head, "%s.npy", m->a.name) && heed_text_put(&m->head, npy.s, npy.n);
     }
     heed_text_free(&npy);
     return ok;
@@ -108,14 +104,7 @@ static bool put_local(member *m, uint64_t offset) {
 static bool put_directory(heed_text *out, const member *m) {
     return heed_text_put(out, "PK\1\2", 4) && put_number(out, 20, 2) && put_common(out, m) &&
            put_number(out, 0, 8) && put_number(out, 0, 2) && put_number(out, m->offset, 4) &&
-           put_name(out, m);
-}
-
-static bool put_end(heed_text *out, size_t count, uint64_t offset) {
-    uint64_t size = out->n;
-    return heed_text_put(out, "PK\5\6", 4) && put_number(out, 0, 4) && put_number(out, count, 2) &&
-           put_number(out, count, 2) && put_number(out, size, 4) && put_number(out, offset, 4) &&
-           put_number(out, 0, 2);
+           heed_text_add(out, "%s.npy", m->a.name);
 }
 
 static bool refuse(heed_ctx *c, const char *path, const char *name, const char *why) {
@@ -148,7 +137,11 @@ static bool write_archive(heed_ctx *c, const char *path, const member *members, 
         pieces[2 * i + 1] = (heed__piece){m->a.data, bytes_of(&m->a)};
         ok = put_directory(&directory, m);
     }
-    ok = ok && put_end(&directory, count, offset);
+    uint64_t size = directory.n;
+    ok = ok && heed_text_put(&directory, "PK\5\6", 4) && put_number(&directory, 0, 4) &&
+         put_number(&directory, count, 2) && put_number(&directory, count, 2) &&
+         put_number(&directory, size, 4) && put_number(&directory, offset, 4) &&
+         put_number(&directory, 0, 2);
     if (ok) pieces[2 * count] = (heed__piece){directory.s, directory.n};
     ok = ok && heed__os_write(c, path, pieces, (int)(2 * count + 1));
     heed_text_free(&directory);

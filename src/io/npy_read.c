@@ -1,10 +1,7 @@
-/* npy_read.c -- reads one NumPy array: magic, version, a Python dictionary, elements.
- * numpy.lib.format. */
-#include "io/npy_read.h"
+/* npy_read.c -- reads one NumPy array: magic, version, a Python dictionary, elements. */
 #include "core/core.h"
 #include "io/npz.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -18,7 +15,7 @@ static void skip(scanner *s) {
     while (s->at < s->end && strchr(" \t\r\n", *s->at)) s->at++;
 }
 
-static bool take(scanner *s, const char *word) {
+static bool accept(scanner *s, const char *word) {
     size_t n = strlen(word);
     skip(s);
     if ((size_t)(s->end - s->at) < n || memcmp(s->at, word, n) != 0) return false;
@@ -48,10 +45,10 @@ static bool whole(scanner *s, int64_t *value) {
 }
 
 static bool shape(scanner *s, heed__npy *a) {
-    if (!take(s, "(")) return false;
-    for (a->dims = 0; !take(s, ")"); a->dims++) {
+    if (!accept(s, "(")) return false;
+    for (a->dims = 0; !accept(s, ")"); a->dims++) {
         if (a->dims == HEED__NPY_DIMS || !whole(s, &a->shape[a->dims])) return false;
-        take(s, ",");
+        accept(s, ",");
     }
     return true;
 }
@@ -82,17 +79,17 @@ static bool type(const char *descr, heed__npy *a) {
 static bool dictionary(scanner *s, heed__npy *a) {
     char key[20];
     int found = 0;
-    if (!take(s, "{")) return false;
-    while (!take(s, "}")) {
-        bool ok = quoted(s, key, sizeof key) && take(s, ":");
+    if (!accept(s, "{")) return false;
+    while (!accept(s, "}")) {
+        bool ok = quoted(s, key, sizeof key) && accept(s, ":");
         if (ok && strcmp(key, "descr") == 0)
             ok = quoted(s, a->type, sizeof a->type) && type(a->type, a);
         else if (ok && strcmp(key, "fortran_order") == 0)
-            ok = (a->fortran = take(s, "True")) || take(s, "False");
+            ok = (a->fortran = accept(s, "True")) || accept(s, "False");
         else
             ok = ok && strcmp(key, "shape") == 0 && shape(s, a);
         if (!ok || ++found > 3) return false;
-        take(s, ",");
+        accept(s, ",");
     }
     return found == 3;
 }
@@ -108,27 +105,27 @@ static bool count(heed__npy *a, size_t left) {
     return a->kind == '?' || !a->count || !a->size || a->count <= left / (size_t)a->size;
 }
 
+static bool damaged(heed_ctx *c, const char *path, const heed__npy *a, const char *what) {
+    char quote[HEED_QUOTE];
+    return heed_fail(c, HEED_DATA, "array %s is damaged: %s: %s",
+                     heed_quote(quote, a->name, strlen(a->name)), path, what);
+}
+
 bool heed__npy_parse(heed_ctx *c, const char *path, const unsigned char *bytes, size_t n,
                      heed__npy *a) {
-    char quote[HEED_QUOTE];
-    heed_quote(quote, a->name, strlen(a->name));
     if (n < 10 || memcmp(bytes, "\x93NUMPY", 6) != 0)
-        return heed_fail(c, HEED_DATA, "array %s is damaged: %s: expected NumPy's magic", quote,
-                         path);
-    size_t wide = bytes[6] >= 2 ? 4 : 2, size = 0;
-    for (size_t i = 0; i < wide && 8 + i < n; i++) size |= (size_t)bytes[8 + i] << 8 * i;
-    if (size > n || 8 + wide + size > n)
-        return heed_fail(c, HEED_DATA, "array %s is damaged: %s: its header has no end", quote,
-                         path);
+        return damaged(c, path, a, "expected NumPy's magic");
+    size_t wide = bytes[6] >= 2 ? 4 : 2;
+    size_t size = n < 8 + wide ? 0 : (size_t)heed__little(bytes + 8, wide);
+    if (size > n || 8 + wide + size > n) return damaged(c, path, a, "its header has no end");
     const char *head = (const char *)bytes + 8 + wide;
     scanner s = {head, head + size};
     a->data = bytes + 8 + wide + size;
-    if (!dictionary(&s, a))
-        return heed_fail(c, HEED_DATA, "array %s is damaged: %s: its header is no description",
-                         quote, path);
+    if (!dictionary(&s, a)) return damaged(c, path, a, "its header is no description");
+    char quote[HEED_QUOTE];
     return count(a, n - 8 - wide - size) ||
-           heed_fail(c, HEED_DATA, "array %s is cut short: %s: %zu bytes are too few", quote, path,
-                     n);
+           heed_fail(c, HEED_DATA, "array %s is cut short: %s: %zu bytes are too few",
+                     heed_quote(quote, a->name, strlen(a->name)), path, n);
 }
 
 /* ---- elements ---- */
@@ -146,46 +143,25 @@ static size_t place(const heed__npy *a, size_t index) {
     return at;
 }
 
-static uint64_t little(const unsigned char *p, int n) {
-    uint64_t v = 0;
-    for (int i = 0; i < n; i++) v |= (uint64_t)p[i] << 8 * i;
-    return v;
-}
-
-static double real(uint64_t bits, int size) {
-    float narrow;
-    double wide;
-    uint32_t low = (uint32_t)bits;
-    if (size == 2) return heed__half((uint16_t)bits);
-    memcpy(&narrow, &low, sizeof narrow);
-    memcpy(&wide, &bits, sizeof wide);
-    return size == 4 ? (double)narrow : wide;
-}
-
 double heed__npy_number(const heed__npy *a, size_t index) {
-    uint64_t bits = little(a->data + place(a, index) * (size_t)a->size, a->size);
-    if (a->kind == 'f') return real(bits, a->size);
-    if (a->kind == 'i' && a->size < 8 && bits >> (8 * a->size - 1))
-        return (double)bits - ldexp(1, 8 * a->size);
-    return a->kind == 'i' ? (double)(int64_t)bits : (double)bits;
-}
-
-static bool put_char(heed_text *out, uint32_t code) {
-    char text[4];
-    if (code == 0) code = 0x2400;
-    if (code > 0x10FFFF || (code >= 0xD800 && code < 0xE000)) code = 0xFFFD;
-    return heed_text_put(out, text, heed_utf8_write((int32_t)code, text));
+    size_t size = (size_t)a->size;
+    uint64_t bits = heed__little(a->data + place(a, index) * size, size);
+    if (a->kind == 'f') return heed__real_of(bits, size);
+    return a->kind == 'i' ? heed__signed_of(bits, size) : (double)bits;
 }
 
 bool heed__npy_text(const heed__npy *a, size_t index, heed_text *out) {
-    int step = a->kind == 'U' ? 4 : 1, n = a->size;
-    const unsigned char *p = a->data + place(a, index) * (size_t)a->size;
-    while (n > 0 && little(p + n - step, step) == 0) n -= step;
+    size_t step = a->kind == 'U' ? 4 : 1, n = (size_t)a->size;
+    const unsigned char *p = a->data + place(a, index) * n;
+    while (n > 0 && heed__little(p + n - step, step) == 0) n -= step;
     bool ok = heed_text_put(out, "", 0);
-    for (int i = 0; ok && i < n; i += step) {
-        uint32_t code = (uint32_t)little(p + i, step);
-        ok = step == 4 || code == 0 ? put_char(out, code)
-                                    : heed_text_put(out, (const char *)p + i, 1);
+    for (size_t i = 0; ok && i < n; i += step) {
+        uint64_t code = heed__little(p + i, step);
+        char text[4] = {(char)p[i]};
+        if (code == 0) code = 0x2400;
+        if (code > 0x10FFFF || (code >= 0xD800 && code < 0xE000)) code = 0xFFFD;
+        bool byte = step == 1 && p[i];
+        ok = heed_text_put(out, text, byte ? 1 : heed_utf8_write((int32_t)code, text));
     }
     return ok;
 }

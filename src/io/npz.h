@@ -26,12 +26,13 @@ typedef struct {
     size_t unpacked_count, unpacked_capacity;
 } heed__npz;
 
-/* Reads the file. Arrays of unknown kinds have the kind '?'. Everything is checked: the directory,
- * sizes, checksums; elements must be little-endian. Free with heed__npz_free, also after a failure.
- */
-bool heed__npz_read(heed_ctx *c, const char *path, heed__npz *out);
-/* The same for n bytes in memory, of which it takes ownership (heed__free), also on failure. */
+/* Reads the n bytes of the file at path, which are owned from now on, also on failure. Arrays of
+ * unknown kinds have the kind '?'. Everything is checked: the directory, sizes, checksums; elements
+ * must be little-endian. Free with heed__npz_free, also after a failure. */
 bool heed__npz_parse(heed_ctx *c, const char *path, unsigned char *bytes, size_t n, heed__npz *out);
+/* Fills a, whose name is set, from the n bytes of a .npy file; a then points into them. */
+bool heed__npy_parse(heed_ctx *c, const char *path, const unsigned char *bytes, size_t n,
+                     heed__npy *a);
 void heed__npz_free(heed__npz *z);
 const heed__npy *heed__npz_find(const heed__npz *z, const char *name);
 /* The element at `index` in C order, of the kinds f, i, u and b. */

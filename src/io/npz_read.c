@@ -1,15 +1,12 @@
-/* npz_read.c -- reads a zip archive of arrays: stored or deflated members, no zip64. APPNOTE.TXT
- * 6.3, sec. 4.3. */
+/* npz_read.c -- zip archives of arrays, stored or deflated, no zip64: APPNOTE.TXT 6.3, sec. 4.3. */
 #include "core/core.h"
-#include "core/os.h"
-#include "io/io.h"
-#include "io/npy_read.h"
+#include "io/npz.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 
-static const size_t FILE_LIMIT = (size_t)1 << 30, UNPACKED_LIMIT = (size_t)1 << 30;
+static const size_t UNPACKED_LIMIT = (size_t)1 << 30;
 enum { END = 22, ENTRY = 46, LOCAL = 30, NAME_LIMIT = 4096, MOST_ARRAYS = 4096 };
 
 typedef struct {
@@ -27,12 +24,6 @@ typedef struct {
     size_t packed, size, offset;
 } member;
 
-static size_t number(const unsigned char *p, int n) {
-    size_t v = 0;
-    for (int i = 0; i < n; i++) v |= (size_t)p[i] << 8 * i;
-    return v;
-}
-
 static bool damaged(const archive *z, const char *why) {
     return heed_fail(z->c, HEED_DATA, "%s is no NPZ file: %s", z->path, why);
 }
@@ -42,7 +33,7 @@ static const unsigned char *find_end(const archive *z) {
     size_t back = z->n < 65535 + END ? z->n : 65535 + END;
     for (size_t i = END; i <= back; i++) {
         const unsigned char *p = z->bytes + z->n - i;
-        if (memcmp(p, "PK\5\6", 4) == 0 && number(p + 20, 2) == i - END) return p;
+        if (memcmp(p, "PK\5\6", 4) == 0 && heed__little(p + 20, 2) == i - END) return p;
     }
     return NULL;
 }
@@ -51,15 +42,15 @@ static bool read_entry(const archive *z, size_t *at, member *m) {
     const unsigned char *p = z->bytes + *at;
     if (*at + ENTRY > z->n || memcmp(p, "PK\1\2", 4) != 0)
         return damaged(z, "its directory is damaged");
-    *m = (member){.flags = (int)number(p + 8, 2),
-                  .method = (int)number(p + 10, 2),
-                  .crc = (uint32_t)number(p + 16, 4),
-                  .packed = number(p + 20, 4),
-                  .size = number(p + 24, 4),
+    *m = (member){.flags = (int)heed__little(p + 8, 2),
+                  .method = (int)heed__little(p + 10, 2),
+                  .crc = (uint32_t)heed__little(p + 16, 4),
+                  .packed = heed__little(p + 20, 4),
+                  .size = heed__little(p + 24, 4),
                   .name = (const char *)p + ENTRY,
-                  .name_size = number(p + 28, 2),
-                  .offset = number(p + 42, 4)};
-    *at += ENTRY + m->name_size + number(p + 30, 2) + number(p + 32, 2);
+                  .name_size = heed__little(p + 28, 2),
+                  .offset = heed__little(p + 42, 4)};
+    *at += ENTRY + m->name_size + heed__little(p + 30, 2) + heed__little(p + 32, 2);
     return *at <= z->n || damaged(z, "its directory is damaged");
 }
 
@@ -73,9 +64,9 @@ static const unsigned char *packed_bytes(const archive *z, const member *m) {
     else if (m->offset + LOCAL > z->n || memcmp(p, "PK\3\4", 4) != 0)
         damaged(z, "a member is not where its directory says");
     else {
-        size_t start = m->offset + LOCAL + number(p + 26, 2) + number(p + 28, 2);
+        size_t start = m->offset + LOCAL + heed__little(p + 26, 2) + heed__little(p + 28, 2);
         if (start <= z->n && m->packed <= z->n - start) return z->bytes + start;
-        damaged(z, "a member goes on after the file's end");
+        damaged(z, "a member extends beyond the end of the file");
     }
     return NULL;
 }
@@ -124,7 +115,7 @@ static bool read_member(archive *z, const member *m, heed__npz *out) {
     else if (m->method != 0 || m->packed != m->size)
         return damaged(z, "expected stored or deflated members");
     if (!bytes) return false;
-    if (crc32_z(0, bytes, m->size) != m->crc) return damaged(z, "a check sum is wrong");
+    if (crc32_z(0, bytes, m->size) != m->crc) return damaged(z, "a checksum is wrong");
     return add_array(z, m, bytes, out);
 }
 
@@ -135,7 +126,7 @@ static bool read_archive(archive *z, heed__npz *out) {
                          "%s is no NPZ file: expected a directory at its end, found %zu bytes "
                          "without one: it may be cut short",
                          z->path, z->n);
-    size_t entries = number(end + 10, 2), at = number(end + 16, 4);
+    size_t entries = heed__little(end + 10, 2), at = heed__little(end + 16, 4);
     if (at > z->n) return damaged(z, "its directory is damaged");
     for (size_t i = 0; i < entries; i++) {
         member m = {0};
@@ -153,14 +144,6 @@ bool heed__npz_parse(heed_ctx *c, const char *path, unsigned char *bytes, size_t
     strcpy(out->arrays->name, "weights");
     out->count = 1;
     return heed__npy_parse(c, path, bytes, n, out->arrays);
-}
-
-bool heed__npz_read(heed_ctx *c, const char *path, heed__npz *out) {
-    size_t n;
-    *out = (heed__npz){0};
-    if (heed__stopped(c)) return false;
-    unsigned char *bytes = heed__os_read(c, path, FILE_LIMIT, &n);
-    return bytes && heed__npz_parse(c, path, bytes, n, out);
 }
 
 void heed__npz_free(heed__npz *z) {

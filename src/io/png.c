@@ -42,8 +42,9 @@ static unsigned char *deflate_all(unsigned char *data, int n, int *out_n, int qu
 
 enum { SIDE_LIMIT = 1 << 15, PIXEL_LIMIT = 1 << 28 };
 
-unsigned char *heed__png_bytes(heed_ctx *c, const char *name, const unsigned char *rgb, int width,
-                               int height, size_t *n) {
+/* A PNG file from RGB rows, to be freed; NULL: an error, which names `name`. */
+static unsigned char *png_bytes(heed_ctx *c, const char *name, const unsigned char *rgb, int width,
+                                int height, size_t *n) {
     int bytes = 0;
     unsigned char *png = NULL;
     if (heed__stopped(c) || !rgb) return NULL;
@@ -57,15 +58,13 @@ unsigned char *heed__png_bytes(heed_ctx *c, const char *name, const unsigned cha
     return png;
 }
 
-void heed__png_free(unsigned char *png) { free(png); }
-
 bool heed_png_save(heed_ctx *c, const char *path, const unsigned char *rgb, int width, int height) {
     heed__piece piece = {0};
     if (!path) return false;
-    unsigned char *png = heed__png_bytes(c, path, rgb, width, height, &piece.n);
+    unsigned char *png = png_bytes(c, path, rgb, width, height, &piece.n);
     piece.data = png;
     bool ok = png && heed__os_write(c, path, &piece, 1);
-    heed__png_free(png);
+    free(png);
     return ok;
 }
 
@@ -73,9 +72,9 @@ bool heed__put_png(heed_text *out, const char *what, heed__pixels from) {
     size_t n = (size_t)from.width * (size_t)from.height, size = 0;
     unsigned char *rgb = heed__alloc_array(out->c, n, 3), *png = NULL;
     for (size_t i = 0; rgb && i < 3 * n; i++) rgb[i] = from.pixels[from.channels == 3 ? i : i / 3];
-    if (rgb) png = heed__png_bytes(out->c, what, rgb, from.width, from.height, &size);
+    if (rgb) png = png_bytes(out->c, what, rgb, from.width, from.height, &size);
     bool ok = png && heed__put_base64(out, png, size);
     heed__free(rgb);
-    heed__png_free(png);
+    free(png);
     return ok;
 }

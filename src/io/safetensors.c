@@ -1,6 +1,5 @@
-/* safetensors.c -- the safetensors reader: u64 header length | JSON header | data. It accepts the
- * same files as the reference reader, except that it refuses duplicate keys and more than 8
- * dimensions. */
+/* safetensors.c -- reads safetensors: u64 header length | JSON header | data. It accepts the files
+ * that the reference reader does, except duplicate keys and more than 8 dimensions. */
 #include "core/core.h"
 #include "core/os.h"
 #include "io/io.h"
@@ -34,6 +33,7 @@ static const struct {
              {"F8_E5M2FNUZ", 8}, {"I16", 16},    {"U16", 16},    {"F16", 16},    {"BF16", 16},
              {"I32", 32},        {"U32", 32},    {"F32", 32},    {"C64", 64},    {"F64", 64},
              {"I64", 64},        {"U64", 64}};
+enum { TYPES = sizeof types / sizeof *types };
 
 static void destroy(heed__owned *object) {
     heed_safetensors *f = (heed_safetensors *)object;
@@ -45,9 +45,7 @@ static void destroy(heed__owned *object) {
 }
 
 void heed_safetensors_close(heed_safetensors *f) {
-    if (!f) return;
-    heed__disown(f->c, &f->owned);
-    destroy(&f->owned);
+    if (f) heed__release(f->c, &f->owned);
 }
 
 /* Always false. name: the tensor's name, or NULL. */
@@ -55,38 +53,23 @@ static bool damaged(const heed_safetensors *f, const char *name, const char *wha
     char quoted[HEED_QUOTE] = "";
     if (name) heed_quote(quoted, name, strlen(name));
     return heed_fail(f->c, HEED_DATA,
-                     "safetensors file is wrong: %s: %s%s%s; hint: the file is damaged or cut "
-                     "off: copy or write it again",
+                     "safetensors file is wrong: %s: %s%s%s; hint: the file is damaged or cut off: "
+                     "copy or write it again",
                      f->path, name ? "tensor " : "", quoted, what);
 }
 
 /* ---- one entry: {"dtype":"F32","shape":[2,3],"data_offsets":[0,24]} ---- */
 
-static bool read_dtype(heed_array *a, const json_t *entry, unsigned *bits) {
-    const char *name = json_string_value(json_object_get(entry, "dtype"));
-    for (size_t i = 0; name && i < sizeof types / sizeof *types; i++) {
-        if (strcmp(types[i].name, name) != 0) continue;
-        a->dtype = types[i].name;
-        *bits = types[i].bits;
-        return true;
+/* A list of at most `most` integers of at least 0; returns their number, -1 for anything else. */
+static int read_naturals(const json_t *list, int most, int64_t *out) {
+    int n = (int)json_array_size(list);
+    if (!json_is_array(list) || json_array_size(list) > (size_t)most) return -1;
+    for (int i = 0; i < n; i++) {
+        const json_t *value = json_array_get(list, (size_t)i);
+        out[i] = json_integer_value(value);
+        if (!json_is_integer(value) || out[i] < 0) return -1;
     }
-    return false;
-}
-
-/* An integer of at least 0. */
-static bool read_natural(const json_t *value, int64_t *out) {
-    *out = json_integer_value(value);
-    return json_is_integer(value) && *out >= 0;
-}
-
-static bool read_shape(heed_array *a, const json_t *entry) {
-    const json_t *shape = json_object_get(entry, "shape");
-    size_t dims = json_array_size(shape);
-    if (!json_is_array(shape) || dims > RANK) return false;
-    a->dims = (int)dims;
-    for (size_t i = 0; i < dims; i++)
-        if (!read_natural(json_array_get(shape, i), &a->shape[i])) return false;
-    return true;
+    return n;
 }
 
 /* Bytes of a shape; false if they overflow or are not an integer. */
@@ -102,28 +85,24 @@ static bool count_bytes(const heed_array *a, unsigned bits, uint64_t *bytes) {
     return true;
 }
 
-static bool read_range(const heed_safetensors *f, heed_array *a, const json_t *entry) {
-    const json_t *range = json_object_get(entry, "data_offsets");
-    int64_t begin, end;
-    if (json_array_size(range) != 2 || !read_natural(json_array_get(range, 0), &begin) ||
-        !read_natural(json_array_get(range, 1), &end))
-        return damaged(f, a->name, ": expected data_offsets of two whole numbers");
-    if (begin > end || (uint64_t)end > f->bytes)
-        return damaged(f, a->name, ": its data_offsets lie outside of the file");
-    a->data = f->data + begin;
-    a->bytes = (size_t)(end - begin);
-    return true;
-}
-
 static bool read_entry(const heed_safetensors *f, heed_array *a, const json_t *entry) {
-    unsigned bits = 0;
-    uint64_t bytes;
-    if (!json_is_object(entry) || !read_dtype(a, entry, &bits))
+    const char *dtype = json_string_value(json_object_get(entry, "dtype"));
+    size_t type = 0;
+    while (dtype && type < TYPES && strcmp(types[type].name, dtype) != 0) type++;
+    if (!dtype || type == TYPES)
         return damaged(f, a->name, ": expected an object with a known dtype");
-    if (!read_shape(a, entry))
-        return damaged(f, a->name, ": expected a shape of at most 8 whole numbers");
-    if (!read_range(f, a, entry)) return false;
-    if (!count_bytes(a, bits, &bytes) || bytes != a->bytes)
+    a->dtype = types[type].name;
+    a->dims = read_naturals(json_object_get(entry, "shape"), RANK, a->shape);
+    if (a->dims < 0) return damaged(f, a->name, ": expected a shape of at most 8 whole numbers");
+    int64_t range[2];
+    if (read_naturals(json_object_get(entry, "data_offsets"), 2, range) != 2)
+        return damaged(f, a->name, ": expected data_offsets of two whole numbers");
+    if (range[0] > range[1] || (uint64_t)range[1] > f->bytes)
+        return damaged(f, a->name, ": its data_offsets lie outside of the file");
+    a->data = f->data + range[0];
+    a->bytes = (size_t)(range[1] - range[0]);
+    uint64_t bytes;
+    if (!count_bytes(a, types[type].bits, &bytes) || bytes != a->bytes)
         return damaged(f, a->name, ": its data_offsets do not fit dtype and shape");
     return true;
 }

@@ -30,9 +30,8 @@ static int by_name(const void *a, const void *b) {
 static bool is_utf8(heed_ctx *c, const char *name) {
     size_t n = strlen(name);
     return heed_utf8_valid(name, n) == n ||
-           heed_reject(
-               c, HEED_USAGE,
-               (heed_problem){.what = "name is wrong", .expected = "UTF-8", .text = name, .n = n});
+           heed_reject(c, HEED_USAGE,
+                       (heed_problem){"name is wrong", .expected = "UTF-8", .text = name, .n = n});
 }
 
 /* Loaders of Hugging Face models require "format":"pt". */
@@ -89,35 +88,27 @@ static bool put_header(heed_text *out, heed_entry *const *entries, size_t count,
     return ok;
 }
 
-static bool write_file(heed_ctx *c, const char *path, const heed_text *header,
-                       heed_entry *const *entries, size_t count) {
-    heed__piece *pieces = heed__alloc_array(c, count + 2, sizeof *pieces);
-    if (!pieces) return false;
-    uint64_t length = header->n;
-    pieces[0] = (heed__piece){&length, sizeof length};
-    pieces[1] = (heed__piece){header->s, header->n};
-    for (size_t i = 0; i < count; i++) {
-        const heed_tensor *t = entries[i]->tensor;
-        pieces[i + 2] = (heed__piece){t->x, t->size * sizeof(heed_real)};
-    }
-    bool ok = heed__os_write(c, path, pieces, (int)count + 2);
-    heed__free(pieces);
-    return ok;
-}
-
 bool heed_save_meta(const heed_store *s, const char *path, const char *const *meta) {
     heed_ctx *c = heed_store_ctx(s);
     if (heed__stopped(c) || !path) return false;
     size_t count = (size_t)heed_store_count(s);
     heed_text header = {.c = c};
     heed_entry **entries = heed__alloc_array(c, count, sizeof(heed_entry *));
-    if (!entries) return false;
-    for (size_t i = 0; i < count; i++) entries[i] = heed_store_at(s, (int)i);
-    qsort(entries, count, sizeof(heed_entry *), by_name);
-    bool ok =
-        put_header(&header, entries, count, meta) && write_file(c, path, &header, entries, count);
+    heed__piece *pieces = heed__alloc_array(c, count + 2, sizeof *pieces);
+    for (size_t i = 0; entries && i < count; i++) entries[i] = heed_store_at(s, (int)i);
+    if (entries) qsort(entries, count, sizeof(heed_entry *), by_name);
+    bool ok = entries && pieces && put_header(&header, entries, count, meta);
+    for (size_t i = 0; ok && i < count; i++) {
+        const heed_tensor *t = entries[i]->tensor;
+        pieces[i + 2] = (heed__piece){t->x, t->size * sizeof(heed_real)};
+    }
+    uint64_t length = header.n;
+    if (ok) pieces[0] = (heed__piece){&length, sizeof length};
+    if (ok) pieces[1] = (heed__piece){header.s, header.n};
+    ok = ok && heed__os_write(c, path, pieces, (int)count + 2);
     heed_text_free(&header);
     heed__free(entries);
+    heed__free(pieces);
     return ok;
 }
 

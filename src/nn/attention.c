@@ -8,13 +8,13 @@ static bool check(heed_ctx *c, const char *name, const heed_mha_args *a) {
     if (a->width < 1 || a->heads < 1 || a->key < 0 || a->value < 0)
         return heed_fail(c, HEED_USAGE,
                          "attention has no size: %s: expected positive numbers, found width %d, "
-                         "heads %d, key width %d, value width %d; hint: --heads, --width",
+                         "heads %d, key width %d, value width %d; hint: `heads`, `width`",
                          name, a->width, a->heads, a->key, a->value);
     if ((!a->key || !a->value) && a->width % a->heads)
         return heed_fail(c, HEED_USAGE,
                          "width does not split into heads: %s: expected a width that is a multiple "
-                         "of heads, found width %d with %d heads; hint: another --heads, or widths "
-                         "of their own by --key-width and --value-width",
+                         "of heads, found width %d with %d heads; hint: another `heads`, or widths "
+                         "set by `key-width` and `value-width`",
                          name, a->width, a->heads);
     return true;
 }
@@ -23,8 +23,8 @@ static bool fits(heed_ctx *c, const char *name, const heed_mha_args *a) {
     if (2 * (int64_t)a->key + a->value > INT_MAX / a->heads)
         return heed_fail(
             c, HEED_USAGE,
-            "attention is too large: %s: expected heads (2 key + value) below 2^31, "
-            "found %d (2 x %d + %d); hint: smaller --heads, --key-width, --value-width",
+            "attention is too large: %s: expected heads (2 key + value) below 2^31, found %d (2 x "
+            "%d + %d); hint: smaller `heads`, `key-width`, `value-width`",
             name, a->heads, a->key, a->value);
     return true;
 }
@@ -94,6 +94,10 @@ static bool cache_fits(heed_ctx *c, const heed_mha *l, const heed_cache *cache,
         return heed_fail(c, HEED_USAGE,
                          "cached attention at %s: expected one sequence, found %d sequences",
                          l->name, k->shape[0]);
+    if (!cache->k || !cache->v || cache->len < 0)
+        return heed_fail(c, HEED_USAGE,
+                         "cache at %s is wrong: expected two arrays and their length, found %s",
+                         l->name, cache->len < 0 ? "a negative length" : "NULL");
     if (k->shape[1] > cache->capacity - cache->len)
         return heed_fail(c, HEED_USAGE,
                          "cache at %s is full: expected at most %d tokens, found %d + %d", l->name,

@@ -29,7 +29,7 @@ static void attention(heed_mha *l, heed_store *s, const char *name, heed_mha_arg
     if (l->args.no_out && l->args.heads * l->args.value != l->args.width)
         heed_fail(heed_store_ctx(s), HEED_USAGE,
                   "attention without output projection does not fit: %s: expected heads x value "
-                  "width = width %d, found %d x %d; hint: another --value-width",
+                  "width = width %d, found %d x %d; hint: another `value-width`",
                   l->name, l->args.width, l->args.heads, l->args.value);
 }
 

@@ -19,7 +19,7 @@ void heed_position_init(heed_position *l, heed_store *s, const char *name, heed_
     if (kind == HEED_SINUSOIDAL_2D && !side_of(len))
         heed_fail(heed_store_ctx(s), HEED_USAGE,
                   "positions of a grid do not fit: %s: expected a square number of patches, or one "
-                  "more, found %d; hint: --positions learned",
+                  "more, found %d; hint: `positions = learned`",
                   name, len);
     if (kind != HEED_LEARNED) return;
     heed_scope(s, "%s", name);
@@ -82,8 +82,8 @@ heed_tensor *heed_position_apply(const heed_position *l, heed_tape *t, heed_tens
     int rows = x->shape[x->dims - 2];
     if (l->kind != HEED_SINUSOIDAL && (from < 0 || rows > l->len - from)) {
         heed_fail(heed_tape_ctx(t), HEED_USAGE,
-                  "sequence is too long: %s: expected at most %d positions, found %d; hint: "
-                  "--block, or --positions sinusoidal",
+                  "sequence is too long: %s: expected at most %d positions, found %d; hint: a "
+                  "larger `block`, or `positions = sinusoidal`",
                   l->table ? l->table->name : "positions", l->len, from + rows);
         return NULL;
     }

@@ -21,9 +21,8 @@ static bool infer(heed_node *n) {
         if (n->in[i] && (n->in[i]->dims != 1 || n->in[i]->shape[0] != width))
             return heed__clash(n, X, i, "%s is not (%d)", names[i], width);
     if (n->training && heed_extent(x, 0, x->dims - 1) < 2)
-        return heed__misfit(n, X,
-                            "training needs at least 2 rows to have a variance; hint: another "
-                            "--batch");
+        return heed__misfit(
+            n, X, "training needs at least 2 rows to have a variance; hint: another `batch`");
     return heed_out_like(n, X);
 }
 

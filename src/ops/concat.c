@@ -13,7 +13,7 @@ static int axis_of(const heed_node *n) {
 static bool infer(heed_node *n) {
     const concat_args *a = n->args;
     int axis, shape[HEED_DIMS];
-    if (n->inputs < 1) return heed_wrong(n, "a list of no tensors");
+    if (n->inputs < 1) return heed_wrong(n, "the list is empty");
     if (!heed__takes(n, "r") || !heed__axis(n, a->dim, &axis)) return false;
     memcpy(shape, n->in[0]->shape, sizeof shape);
     for (int i = 1; i < n->inputs; i++) {

@@ -13,7 +13,7 @@ static bool infer(heed_node *n) {
     if (!heed__takes(n, "r")) return false;
     for (int i = 0; i < x->dims; i++) {
         if (order[i] < 0 || order[i] >= x->dims || (seen >> order[i] & 1u))
-            return heed__misfit(n, 0, "order[%d] = %d: each of 0 .. %d is wanted once", i, order[i],
+            return heed__misfit(n, 0, "order[%d] = %d: expected each of 0 .. %d once", i, order[i],
                                 x->dims - 1);
         seen |= 1u << order[i];
         shape[i] = x->shape[order[i]];

@@ -88,7 +88,7 @@ static bool infer_global(heed_node *n) {
     const heed_tensor *x = n->in[0];
     if (!heed__takes(n, "r")) return false;
     if (x->dims != 4) return heed__misfit(n, 0, "x needs 4 dims, (B,H,W,C)");
-    if (!x->shape[1] || !x->shape[2]) return heed__misfit(n, 0, "no mean of no pixels");
+    if (!x->shape[1] || !x->shape[2]) return heed__misfit(n, 0, "there are no pixels");
     if (!fits(n)) return false;
     return heed_out(n, 2, (int[]){x->shape[0], x->shape[3]});
 }

@@ -58,7 +58,7 @@ static void mean_back(heed_node *n) { spread(n, share(n)); }
 
 static bool infer_max(heed_node *n) {
     if (!infer(n)) return false;
-    if (n->in[0]->shape[axis_of(n)] == 0) return heed__misfit(n, 0, "no largest of none");
+    if (n->in[0]->shape[axis_of(n)] == 0) return heed__misfit(n, 0, "there are no elements");
     n->scratch = heed_scratch(n, n->y->size * sizeof(int32_t));
     return n->scratch != NULL;
 }

@@ -19,7 +19,7 @@ static bool infer(heed_node *n) {
     int axis, shape[HEED_DIMS];
     if (!heed__takes(n, "r") || !heed__axis(n, a->dim, &axis)) return false;
     if (a->from < 0 || a->size < 0 || a->from > x->shape[axis] - a->size)
-        return heed__misfit(n, 0, "from %d, size %d leaves dim %d", a->from, a->size, axis);
+        return heed__misfit(n, 0, "from %d, size %d exceeds dim %d", a->from, a->size, axis);
     memcpy(shape, x->shape, sizeof shape);
     shape[axis] = a->size;
     if (!is_view(n)) return heed_out(n, x->dims, shape);

@@ -90,11 +90,10 @@ static bool check_entry(const heed_optim *o, int i) {
             o->c, HEED_USAGE,
             "optimizer does not know %s: it was made, or unfrozen, after the optimizer", e->name);
     if (!o->finite && !isfinite(k->sum_squares(k, e->tensor->g, e->tensor->size)))
-        return heed_fail(
-            o->c, HEED_DIVERGED,
-            "gradient is not finite: %s at update %.0f; hint: a smaller --lr, a longer "
-            "--warmup, or --clip 1",
-            e->name, (double)o->count->x[0]);
+        return heed_fail(o->c, HEED_DIVERGED,
+                         "gradient is not finite: %s at update %.0f; hint: a smaller `lr`, a "
+                         "longer `warmup`, or `clip = 1`",
+                         e->name, (double)o->count->x[0]);
     return true;
 }
 

@@ -1,8 +1,6 @@
 /* record.c -- a record that owns copies of its parts, which are added one by one. */
 #include "core/core.h"
-#include "io/io.h"
-
-#include <heed/record.h>
+#include "record/weights.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -125,17 +123,17 @@ static bool has_axes(keeper *k, int queries, int keys) {
                      n, queries, keys);
 }
 
-static bool own_block(keeper *k, heed_record_block *b) {
-    size_t heads = (size_t)b->heads, q = heads * (size_t)k->axes[b->queries].count,
-           keys = (size_t)k->axes[b->keys].count;
-    const heed_real **square[] = {&b->weights, &b->raw, &b->scores};
-    for (int i = 0; i < 3; i++)
-        if (!own(k, square[i], q * keys, sizeof **square[i])) return false;
-    return own(k, &b->q, q * (size_t)b->key, sizeof *b->q) &&
-           own(k, &b->k, heads * keys * (size_t)b->key, sizeof *b->k) &&
-           own(k, &b->v, heads * keys * (size_t)b->value, sizeof *b->v) &&
-           own(k, &b->align, heads * (size_t)b->key, sizeof *b->align) &&
-           own(k, &b->head, heads, sizeof *b->head) && own_text(k, &b->path);
+void heed__block_arrays(const heed_record_axis *axes, heed_record_block *b,
+                        heed__array out[HEED__ARRAYS]) {
+    int queries = axes[b->queries].count, keys = axes[b->keys].count;
+    const heed__array all[HEED__ARRAYS] = {{"weights", queries, keys, &b->weights},
+                                           {"raw", queries, keys, &b->raw},
+                                           {"scores", queries, keys, &b->scores},
+                                           {"q", queries, b->key, &b->q},
+                                           {"k", keys, b->key, &b->k},
+                                           {"v", keys, b->value, &b->v},
+                                           {"align", 1, b->key, &b->align}};
+    memcpy(out, all, sizeof all);
 }
 
 int heed_record_add_block(heed_record *r, const heed_record_block *b) {
@@ -145,8 +143,16 @@ int heed_record_add_block(heed_record *r, const heed_record_block *b) {
                     sizeof *k->blocks))
         return -1;
     r->blocks = k->blocks;
-    k->blocks[r->block_count] = *b;
-    return own_block(k, &k->blocks[r->block_count]) ? r->block_count++ : -1;
+    heed_record_block *own_b = &k->blocks[r->block_count];
+    heed__array a[HEED__ARRAYS];
+    *own_b = *b;
+    size_t heads = (size_t)b->heads;
+    heed__block_arrays(k->axes, own_b, a);
+    for (int i = 0; i < HEED__ARRAYS; i++)
+        if (!own(k, a[i].x, heads * (size_t)a[i].rows * (size_t)a[i].cols, sizeof(heed_real)))
+            return -1;
+    if (!own(k, &own_b->head, heads, sizeof *b->head) || !own_text(k, &own_b->path)) return -1;
+    return r->block_count++;
 }
 
 int heed_record_add_map(heed_record *r, const heed_record_map *m) {
@@ -166,7 +172,8 @@ int heed_record_add_map(heed_record *r, const heed_record_map *m) {
 
 int heed_record_add_guess(heed_record *r, const heed_record_guess *g) {
     keeper *k = r && g ? keeper_of(r) : NULL;
-    if (!k || heed__stopped(k->c) || !has_axes(k, g->axis, g->axis) ||
+    if (!k || heed__stopped(k->c) || !has_axes(k, g->axis, g->axis) || g->count < 0 ||
+        (g->count && (!g->labels || !g->p)) ||
         !heed__grow(k->c, &k->guesses, &k->guess_capacity, (size_t)r->guess_count + 1,
                     sizeof *k->guesses))
         return -1;
@@ -206,11 +213,11 @@ bool heed_record_picture(heed_record *r, const unsigned char *pixels, int width,
 double heed_record_bytes(const heed_record *r) {
     double n = 0;
     for (int i = 0; r && i < r->block_count; i++) {
-        const heed_record_block *b = &r->blocks[i];
-        double q = b->heads * (double)r->axes[b->queries].count, keys = r->axes[b->keys].count;
-        n += q * keys * ((b->weights != NULL) + (b->raw != NULL) + (b->scores != NULL));
-        n += (b->q ? q * b->key : 0) + (b->align ? (double)b->heads * b->key : 0) +
-             b->heads * keys * ((b->k ? b->key : 0) + (b->v ? b->value : 0));
+        heed_record_block b = r->blocks[i];
+        heed__array a[HEED__ARRAYS];
+        heed__block_arrays(r->axes, &b, a);
+        for (int k = 0; k < HEED__ARRAYS; k++)
+            if (*a[k].x) n += (double)b.heads * a[k].rows * a[k].cols;
     }
     for (int i = 0; r && i < r->map_count; i++)
         n += (double)r->axes[r->maps[i].queries].count * r->axes[r->maps[i].keys].count;

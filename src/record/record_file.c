@@ -1,8 +1,6 @@
 /* record_file.c -- writes a record to a file: CSV or a NumPy archive. */
 #include "core/core.h"
-#include "io/npz.h"
-
-#include <heed/record.h>
+#include "record/weights.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -78,43 +76,27 @@ typedef struct {
     int count;
 } archive;
 
-static void add(archive *a, const char *path, const char *value, const heed_real *x, int heads,
-                int rows, int cols) {
-    if (!x) return;
+static void add(archive *a, const char *path, const char *value, heed__npz_array array) {
     snprintf(a->names[a->count], sizeof *a->names, "%s%s%s", path, *value ? "." : "", value);
-    heed__npz_array *to = &a->list[a->count];
-    *to = (heed__npz_array){.name = a->names[a->count],
-                            .kind = HEED__NPZ_REAL,
-                            .dims = heads ? 3 : 2,
-                            .shape = {heads, rows, cols},
-                            .data = x};
-    if (!heads) to->shape[0] = rows, to->shape[1] = cols;
-    a->count++;
+    array.name = a->names[a->count];
+    if (array.data) a->list[a->count++] = array;
 }
 
-static void add_block(archive *a, const heed_record *r, const heed_record_block *b, int index) {
+static void add_block(archive *to, const heed_record *r, int index) {
     char path[HEED__NPY_NAME];
-    int q = r->axes[b->queries].count, k = r->axes[b->keys].count, h = b->heads;
-    if (b->path)
-        snprintf(path, sizeof path, "%s", b->path);
+    heed_record_block b = r->blocks[index];
+    heed__array a[HEED__ARRAYS];
+    if (b.path)
+        snprintf(path, sizeof path, "%s", b.path);
     else
         snprintf(path, sizeof path, "block.%d", index);
-    add(a, path, "weights", b->weights, h, q, k);
-    add(a, path, "raw", b->raw, h, q, k);
-    add(a, path, "scores", b->scores, h, q, k);
-    add(a, path, "q", b->q, h, q, b->key);
-    add(a, path, "k", b->k, h, k, b->key);
-    add(a, path, "v", b->v, h, k, b->value);
-    add(a, path, "align", b->align, h, 1, b->key);
-}
-
-static void add_bytes(archive *a, const char *name, const void *bytes, int dims,
-                      const int shape[3]) {
-    a->list[a->count++] = (heed__npz_array){.name = name,
-                                            .kind = HEED__NPZ_BYTE,
-                                            .dims = dims,
-                                            .shape = {shape[0], shape[1], shape[2]},
-                                            .data = bytes};
+    heed__block_arrays(r->axes, &b, a);
+    for (int i = 0; i < HEED__ARRAYS; i++)
+        add(to, path, a[i].name,
+            (heed__npz_array){.kind = HEED__NPZ_REAL,
+                              .dims = 3,
+                              .shape = {b.heads, a[i].rows, a[i].cols},
+                              .data = *a[i].x});
 }
 
 /* A truncated name would not be found on reading. */
@@ -133,21 +115,32 @@ static bool names_fit(heed_ctx *c, const heed_record *r) {
 
 bool heed_record_npz(heed_ctx *c, const heed_record *r, const char *path) {
     if (heed__stopped(c) || !r || !path || !names_fit(c, r)) return false;
-    size_t most = 7 * (size_t)r->block_count + (size_t)r->map_count + 2;
+    size_t most = HEED__ARRAYS * (size_t)r->block_count + (size_t)r->map_count + 2;
     archive a = {heed__alloc_array(c, most, sizeof *a.list),
                  heed__alloc_array(c, most, sizeof *a.names), 0};
     heed_text json = {.c = c};
     bool ok = a.list && a.names && heed_record_json(r, false, &json);
-    for (int i = 0; ok && i < r->block_count; i++) add_block(&a, r, &r->blocks[i], i);
+    for (int i = 0; ok && i < r->block_count; i++) add_block(&a, r, i);
     for (int i = 0; ok && i < r->map_count; i++) {
         const heed_record_map *m = &r->maps[i];
         char name[32];
         snprintf(name, sizeof name, "maps.%d", i);
-        add(&a, name, "", m->values, 0, r->axes[m->queries].count, r->axes[m->keys].count);
+        add(&a, name, "",
+            (heed__npz_array){.kind = HEED__NPZ_REAL,
+                              .dims = 2,
+                              .shape = {r->axes[m->queries].count, r->axes[m->keys].count},
+                              .data = m->values});
     }
-    if (ok && r->pixels)
-        add_bytes(&a, "picture", r->pixels, 3, (int[]){r->height, r->width, r->channels});
-    if (ok) add_bytes(&a, "record", json.s, 1, (int[]){(int)json.n, 1, 1});
+    if (ok) {
+        add(&a, "picture", "",
+            (heed__npz_array){.kind = HEED__NPZ_BYTE,
+                              .dims = 3,
+                              .shape = {r->height, r->width, r->channels},
+                              .data = r->pixels});
+        add(&a, "record", "",
+            (heed__npz_array){
+                .kind = HEED__NPZ_BYTE, .dims = 1, .shape = {(int)json.n}, .data = json.s});
+    }
     ok = ok && heed__npz_write(c, path, a.count, a.list);
     heed_text_free(&json);
     heed__free(a.list);

@@ -2,9 +2,7 @@
  * and the page read. Layers, heads and positions count from 1, as on the screen; indices of axes
  * count from 0, as list indices. */
 #include "core/core.h"
-#include "io/io.h"
-
-#include <heed/record.h>
+#include "record/weights.h"
 
 /* Digits from which a value is read back to the same bits. */
 enum { DIGITS = sizeof(heed_real) == 4 ? 9 : 17 };
@@ -36,11 +34,6 @@ static void put_array(heed_text *out, const char *key, const heed_real *x, const
     heed_json_close(out, ']');
 }
 
-static void put_matrices(heed_text *out, const char *key, const heed_real *x, int heads, int rows,
-                         int cols) {
-    if (x) put_array(out, key, x, (size_t[]){(size_t)heads, (size_t)rows, (size_t)cols}, 3);
-}
-
 /* ---- parts ---- */
 
 static void put_axis(heed_text *out, const heed_record_axis *a) {
@@ -70,7 +63,9 @@ static void put_axis(heed_text *out, const heed_record_axis *a) {
 
 static void put_block(heed_text *out, const heed_record *r, const heed_record_block *b,
                       bool arrays) {
-    int q = r->axes[b->queries].count, k = r->axes[b->keys].count;
+    heed_record_block copy = *b;
+    heed__array a[HEED__ARRAYS];
+    heed__block_arrays(r->axes, &copy, a);
     heed_json_open(out, NULL, '{');
     heed_json_text(out, "stack", heed_stack_name(b->stack));
     put_text(out, "path", b->path);
@@ -86,14 +81,9 @@ static void put_block(heed_text *out, const heed_record *r, const heed_record_bl
     heed_json_bool(out, "causal", b->causal);
     heed_json_bool(out, "hard", b->hard);
     heed_json_bool(out, "additive", b->additive);
-    if (arrays) {
-        put_matrices(out, "weights", b->weights, b->heads, q, k);
-        put_matrices(out, "raw", b->raw, b->heads, q, k);
-        put_matrices(out, "scores", b->scores, b->heads, q, k);
-        put_matrices(out, "q", b->q, b->heads, q, b->key);
-        put_matrices(out, "k", b->k, b->heads, k, b->key);
-        put_matrices(out, "v", b->v, b->heads, k, b->value);
-        put_matrices(out, "align", b->align, b->heads, 1, b->key);
+    for (int i = 0; arrays && i < HEED__ARRAYS; i++) {
+        size_t sizes[] = {(size_t)b->heads, (size_t)a[i].rows, (size_t)a[i].cols};
+        if (*a[i].x) put_array(out, a[i].name, *a[i].x, sizes, 3);
     }
     heed_json_close(out, '}');
 }

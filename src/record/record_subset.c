@@ -1,13 +1,12 @@
 /* record_subset.c -- a subset of a record: some layers and heads, the first tokens. */
 #include "core/core.h"
-
-#include <heed/record.h>
+#include "record/weights.h"
 
 #include <stdio.h>
 #include <string.h>
 
 static bool among(int number, int count, const int *list) {
-    for (int i = 0; i < count; i++)
+    for (int i = 0; list && i < count; i++)
         if (list[i] == number) return true;
     return count == 0;
 }
@@ -23,65 +22,48 @@ typedef struct {
     heed_record *to;
 } job;
 
-/* Copies the kept heads of x (heads,from_rows,from_cols), cut to rows x cols; the caller frees
- * them. NULL for NULL. */
-typedef struct {
-    int from_rows, from_cols, rows, cols;
-} sizes;
-static heed_real *part_of(const job *j, const heed_real *x, sizes s, const int *kept, int count) {
-    if (!x) return NULL;
-    size_t rows = (size_t)s.rows, cols = (size_t)s.cols;
+/* Copies the kept heads of an array, cut to the size of another one; the caller frees them. NULL
+ * for NULL. */
+static heed_real *part_of(const job *j, heed__array from, heed__array size, const int *kept,
+                          int count) {
+    if (!*from.x) return NULL;
+    size_t rows = (size_t)size.rows, cols = (size_t)size.cols;
     heed_real *out = heed__alloc_array(j->c, (size_t)count * rows * cols, sizeof *out), *to = out;
     for (int h = 0; out && h < count; h++)
         for (size_t i = 0; i < rows; i++, to += cols)
-            memcpy(to, x + ((size_t)kept[h] * (size_t)s.from_rows + i) * (size_t)s.from_cols,
+            memcpy(to, *from.x + ((size_t)kept[h] * (size_t)from.rows + i) * (size_t)from.cols,
                    cols * sizeof *to);
     return out;
 }
 
-/* Indices of the kept heads, followed by their numbers; the caller frees the list. */
-static int *kept_heads(const job *j, const heed_record_block *b, int *count) {
-    int *list = heed__alloc_array(j->c, 2 * (size_t)b->heads + 1, sizeof *list);
-    *count = 0;
-    for (int i = 0; list && i < b->heads; i++)
-        if (among(b->head ? b->head[i] : i, j->cut->head_count, j->cut->heads))
-            list[(*count)++] = i;
-    for (int i = 0; list && i < *count; i++)
-        list[*count + i] = b->head ? b->head[list[i]] : list[i];
-    return list;
-}
-
-static void take_block(const job *j, const heed_record_block *b) {
-    const heed_record_axis *q = &j->from->axes[b->queries], *k = &j->from->axes[b->keys];
-    int count, *kept = kept_heads(j, b, &count);
-    bool all = !j->cut->no_qk;
-    int rows = length_of(q, j->cut), cols = length_of(k, j->cut);
-    sizes square = {q->count, k->count, rows, cols};
-    heed_record_block out = *b;
-    heed_real *own[] = {
-        part_of(j, b->weights, square, kept, count),
-        part_of(j, all ? b->raw : NULL, square, kept, count),
-        part_of(j, all ? b->scores : NULL, square, kept, count),
-        part_of(j, all ? b->q : NULL, (sizes){q->count, b->key, rows, b->key}, kept, count),
-        part_of(j, all ? b->k : NULL, (sizes){k->count, b->key, cols, b->key}, kept, count),
-        part_of(j, all ? b->v : NULL, (sizes){k->count, b->value, cols, b->value}, kept, count),
-        part_of(j, all ? b->align : NULL, (sizes){1, b->key, 1, b->key}, kept, count)};
-    const heed_real **to[] = {&out.weights, &out.raw, &out.scores, &out.q,
-                              &out.k,       &out.v,   &out.align};
-    enum { PARTS = sizeof to / sizeof *to };
-    for (int i = 0; i < PARTS; i++) *to[i] = own[i];
+static void copy_block(const job *j, const heed_record_block *b) {
+    /* Indices of the kept heads, followed by their numbers. */
+    int count = 0, *kept = heed__alloc_array(j->c, 2 * (size_t)b->heads + 1, sizeof *kept);
+    for (int i = 0; kept && i < b->heads; i++)
+        if (among(b->head ? b->head[i] : i, j->cut->head_count, j->cut->heads)) kept[count++] = i;
+    for (int i = 0; kept && i < count; i++) kept[count + i] = b->head ? b->head[kept[i]] : kept[i];
+    heed_record_block in = *b, out = *b;
+    heed__array from[HEED__ARRAYS], to[HEED__ARRAYS];
+    heed_real *own[HEED__ARRAYS] = {0};
+    heed__block_arrays(j->from->axes, &in, from);
+    heed__block_arrays(j->to->axes, &out, to);
+    for (int i = 0; i < HEED__ARRAYS; i++) {
+        if (i == 0 || !j->cut->no_qk) own[i] = part_of(j, from[i], to[i], kept, count);
+        *to[i].x = own[i];
+    }
     out.heads = count;
     out.head = kept ? kept + count : NULL;
     if (kept && count) heed_record_add_block(j->to, &out);
-    for (int i = 0; i < PARTS; i++) heed__free(own[i]);
+    for (int i = 0; i < HEED__ARRAYS; i++) heed__free(own[i]);
     heed__free(kept);
 }
 
-static void take_map(const job *j, const heed_record_map *m) {
-    const heed_record_axis *q = &j->from->axes[m->queries], *k = &j->from->axes[m->keys];
-    sizes s = {q->count, k->count, length_of(q, j->cut), length_of(k, j->cut)};
-    heed_real *values = part_of(j, m->values, s, (int[]){0}, 1);
+static void copy_map(const job *j, const heed_record_map *m) {
+    const heed_record_axis *from = j->from->axes, *to = j->to->axes;
     heed_record_map out = *m;
+    heed_real *values =
+        part_of(j, (heed__array){NULL, from[m->queries].count, from[m->keys].count, &out.values},
+                (heed__array){NULL, to[m->queries].count, to[m->keys].count, NULL}, (int[]){0}, 1);
     out.values = values;
     bool kept = (m->layer < 0 || among(m->layer, j->cut->layer_count, j->cut->layers)) &&
                 (m->head < 0 || among(m->head, j->cut->head_count, j->cut->heads));
@@ -129,9 +111,9 @@ heed_record *heed_record_subset(heed_ctx *c, const heed_record *r, const heed_re
         a.count = length_of(&a, cut);
         heed_record_add_axis(j.to, &a);
     }
-    for (int i = 0; i < r->block_count; i++)
-        if (among(r->blocks[i].layer, cut->layer_count, cut->layers)) take_block(&j, &r->blocks[i]);
-    for (int i = 0; i < r->map_count; i++) take_map(&j, &r->maps[i]);
+    for (int i = 0; !heed__stopped(c) && i < r->block_count; i++)
+        if (among(r->blocks[i].layer, cut->layer_count, cut->layers)) copy_block(&j, &r->blocks[i]);
+    for (int i = 0; !heed__stopped(c) && i < r->map_count; i++) copy_map(&j, &r->maps[i]);
     for (int i = 0; i < r->guess_count; i++)
         if (r->guesses[i].query < length_of(&r->axes[r->guesses[i].axis], cut))
             heed_record_add_guess(j.to, &r->guesses[i]);

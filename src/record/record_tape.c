@@ -7,11 +7,13 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { WEIGHTS, SCORES, Q, K, V, PARTS };
+static const char *const names[PARTS] = {"weights", "scores", "q", "k", "v"};
+
 void heed_record_probe(heed_tape *t, const char *pattern, bool lean) {
-    static const char *const values[] = {"weights", "scores", "q", "k", "v"};
-    for (int i = 0; i < (lean ? 1 : 5); i++) {
+    for (int i = 0; i < (lean ? 1 : PARTS); i++) {
         char path[320];
-        snprintf(path, sizeof path, "%s.%s", pattern, values[i]);
+        snprintf(path, sizeof path, "%s.%s", pattern, names[i]);
         heed_probe(t, path, false);
     }
 }
@@ -40,7 +42,7 @@ typedef struct {
     heed_ctx *c;
     const heed_record_block *like;
     int heads, queries, keys;
-    part weights, scores, q, k, v;
+    part part[PARTS];
 } layer;
 
 static int number_of(const layer *l, int i) { return l->like->head ? l->like->head[i] : i; }
@@ -57,14 +59,15 @@ static heed_real *gather(const layer *l, part p) {
 
 /* q k' of the kept heads; for the additive form, the scores themselves. */
 static heed_real *products(const layer *l) {
-    if (l->like->additive || (!l->q.x && l->scores.x)) return gather(l, l->scores);
-    if (!l->q.x || !l->k.x || l->q.cols != l->k.cols) return NULL;
-    size_t tq = (size_t)l->queries, tk = (size_t)l->keys, e = (size_t)l->q.cols;
+    const part *pq = &l->part[Q], *pk = &l->part[K];
+    if (l->like->additive || (!pq->x && l->part[SCORES].x)) return gather(l, l->part[SCORES]);
+    if (!pq->x || !pk->x || pq->cols != pk->cols) return NULL;
+    size_t tq = (size_t)l->queries, tk = (size_t)l->keys, e = (size_t)pq->cols;
     heed_real *out = heed__alloc_array(l->c, (size_t)l->heads * tq * tk, sizeof *out);
     for (size_t at = 0; out && at < (size_t)l->heads * tq * tk; at++) {
         size_t head = (size_t)number_of(l, (int)(at / tk / tq));
-        const heed_real *q = l->q.x + (head * tq + at / tk % tq) * e;
-        const heed_real *k = l->k.x + (head * tk + at % tk) * e;
+        const heed_real *q = pq->x + (head * tq + at / tk % tq) * e;
+        const heed_real *k = pk->x + (head * tk + at % tk) * e;
         double sum = 0;
         for (size_t i = 0; i < e; i++) sum += (double)q[i] * (double)k[i];
         out[at] = (heed_real)sum;
@@ -81,14 +84,12 @@ static void hide(const layer *l, heed_real *scores, const int32_t *pad) {
     }
 }
 
-/* ---- a block ---- */
-
 static bool fits(const heed_record *r, const layer *l) {
     const heed_record_block *b = l->like;
     for (int i = 0; i < l->heads; i++)
-        if (number_of(l, i) < 0 || number_of(l, i) >= l->weights.heads)
+        if (number_of(l, i) < 0 || number_of(l, i) >= l->part[WEIGHTS].heads)
             return heed_fail(l->c, HEED_USAGE, "no such head: %s: expected 0 to %d, found %d",
-                             b->path, l->weights.heads - 1, number_of(l, i));
+                             b->path, l->part[WEIGHTS].heads - 1, number_of(l, i));
     if (b->queries >= 0 && b->queries < r->axis_count && b->keys >= 0 && b->keys < r->axis_count &&
         r->axes[b->queries].count == l->queries && r->axes[b->keys].count == l->keys)
         return true;
@@ -98,42 +99,28 @@ static bool fits(const heed_record *r, const layer *l) {
                      b->path, l->queries, l->keys);
 }
 
-static bool open_layer(layer *l, const heed_tape *t, const heed_record_block *like, int item) {
-    *l = (layer){.c = heed_tape_ctx(t),
-                 .like = like,
-                 .weights = part_of(t, like->path, "weights", item),
-                 .scores = part_of(t, like->path, "scores", item),
-                 .q = part_of(t, like->path, "q", item),
-                 .k = part_of(t, like->path, "k", item),
-                 .v = part_of(t, like->path, "v", item)};
-    l->heads = like->heads ? like->heads : l->weights.heads;
-    l->queries = l->weights.rows;
-    l->keys = l->weights.cols;
-    return l->weights.x != NULL;
-}
-
 int heed_record_take(heed_record *r, const heed_tape *t, const heed_record_block *like, int item,
                      const int32_t *pad) {
-    layer l;
-    if (!r || !t || !like || heed__stopped(heed_tape_ctx(t)) || !open_layer(&l, t, like, item) ||
-        !fits(r, &l))
-        return -1;
-    heed_real *weights = gather(&l, l.weights), *raw = products(&l), *scores = gather(&l, l.scores),
-              *q = gather(&l, l.q), *k = gather(&l, l.k), *v = gather(&l, l.v);
-    hide(&l, scores, pad);
+    if (!r || !t || !like || heed__stopped(heed_tape_ctx(t))) return -1;
+    layer l = {.c = heed_tape_ctx(t), .like = like};
+    for (int i = 0; i < PARTS; i++) l.part[i] = part_of(t, like->path, names[i], item);
+    const part *weights = &l.part[WEIGHTS];
+    l.heads = like->heads ? like->heads : weights->heads;
+    l.queries = weights->rows;
+    l.keys = weights->cols;
+    if (!weights->x || !fits(r, &l)) return -1;
     heed_record_block b = *like;
+    const heed_real **to[PARTS] = {&b.weights, &b.scores, &b.q, &b.k, &b.v};
+    heed_real *own[PARTS], *raw = products(&l);
+    for (int i = 0; i < PARTS; i++) *to[i] = own[i] = gather(&l, l.part[i]);
+    hide(&l, own[SCORES], pad);
     b.heads = l.heads;
-    b.key = l.q.cols;
-    b.value = l.v.cols;
-    b.weights = weights;
+    b.key = l.part[Q].cols;
+    b.value = l.part[V].cols;
     b.raw = raw;
-    b.scores = scores;
-    b.q = q;
-    b.k = k;
-    b.v = v;
-    b.align = q && k ? like->align : NULL;
+    b.align = b.q && b.k ? like->align : NULL;
     int index = heed__stopped(l.c) ? -1 : heed_record_add_block(r, &b);
-    heed_real *own[] = {weights, raw, scores, q, k, v};
-    for (int i = 0; i < 6; i++) heed__free(own[i]);
+    for (int i = 0; i < PARTS; i++) heed__free(own[i]);
+    heed__free(raw);
     return index;
 }

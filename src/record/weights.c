@@ -99,14 +99,8 @@ static bool starts(const unsigned char *bytes, size_t n, const char *with) {
     return n >= strlen(with) && memcmp(bytes, with, strlen(with)) == 0;
 }
 
-static bool is_json(const unsigned char *bytes, size_t n) {
-    size_t at = 0;
-    while (at < n && memchr(" \t\r\n", bytes[at], 4)) at++;
-    return at < n && (bytes[at] == '{' || bytes[at] == '[');
-}
-
 /* If the first bytes match no known format, the file's name decides which one was intended. */
-static bool no_kind(const heed__source *s, const unsigned char *bytes, size_t n) {
+static bool unknown_format(const heed__source *s, const unsigned char *bytes, size_t n) {
     static const struct {
         const char *end, *kind, *expected;
     } kinds[] = {{".npz", "NPZ file", "PK"},
@@ -126,11 +120,14 @@ static bool no_kind(const heed__source *s, const unsigned char *bytes, size_t n)
 heed_record *heed__record_parse(heed_ctx *c, const char *path, unsigned char *bytes, size_t n) {
     heed_record *r = heed_record_new(c);
     heed__source s = {.c = c, .path = path};
+    size_t at = 0;
+    while (at < n && memchr(" \t\r\n", bytes[at], 4)) at++;
+    bool json = at < n && (bytes[at] == '{' || bytes[at] == '[');
     bool packed = starts(bytes, n, "PK") || starts(bytes, n, "\x93NUMPY"), ok = false;
     if (r && packed) {
         ok = read_npz(&s, bytes, n, r);
     } else {
-        ok = r && (is_json(bytes, n) ? read_json(&s, (char *)bytes, n, r) : no_kind(&s, bytes, n));
+        ok = r && (json ? read_json(&s, (char *)bytes, n, r) : unknown_format(&s, bytes, n));
         heed__free(bytes);
     }
     if (ok) return r;

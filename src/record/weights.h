@@ -1,11 +1,22 @@
-/* weights.h -- weights from files: numbers in lists or arrays, labels, and the records made from
- * them. */
+/* weights.h -- shared by the records: the arrays of a block; weights from files, as numbers in
+ * lists or arrays, and the records made from them. */
 #ifndef HEED_WEIGHTS_H
 #define HEED_WEIGHTS_H
 
 #include "io/npz.h"
 
 #include <heed/record.h>
+
+/* An array of a block, (heads, rows, cols), as it is named in files. */
+typedef struct {
+    const char *name;
+    int rows, cols;
+    const heed_real **x; /* where the block keeps it */
+} heed__array;
+enum { HEED__ARRAYS = 7 };
+/* Lists the arrays of a block over these axes, the weights first. */
+void heed__block_arrays(const heed_record_axis *axes, heed_record_block *b,
+                        heed__array out[HEED__ARRAYS]);
 
 /* Numbers in C order with their shape. */
 typedef struct {
@@ -31,17 +42,6 @@ bool heed__numbers_npy(const heed__source *s, const heed__npy *a, heed__numbers 
 /* Writes the shape as "(2, 3)" to text and returns it. */
 const char *heed__numbers_shape(char text[HEED__SHAPE], const heed__numbers *n);
 
-/* Reads the picture in a file of foreign arrays into r, and its patches; rows 0: they form a
- * square. */
-typedef struct {
-    bool there;
-    int rows, cols;
-} heed__patches;
-bool heed__weights_picture(const heed__source *s, heed_record *r, heed__patches *out);
-/* Adds an axis of `size` tokens, the last of which are the patches, for an array. Returns its
- * index, or -1 on error. */
-int heed__patch_axis(const heed__source *s, heed_record *r, const heed__patches *p, int size,
-                     const char *array);
 /* Reads arrays of other programs into r. */
 bool heed__weights_foreign(const heed__source *s, heed_record *r);
 /* Reads a file of heed_record_json or heed_record_npz; meta is the JSON object. */

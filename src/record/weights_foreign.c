@@ -1,6 +1,9 @@
 /* weights_foreign.c -- weights of other programs: arrays of (queries, keys), (heads, queries, keys)
  * or (layers, heads, queries, keys), with labels if there are any. Nothing is corrected: unusual
- * values are reported in the note. */
+ * values are reported in the note. A picture of the patches is `picture` in bytes, (height, width)
+ * or (height, width, 1 or 3), and, if the patches do not form a square, `grid`, their rows and
+ * columns.
+ */
 #include "core/core.h"
 #include "record/weights.h"
 
@@ -8,18 +11,96 @@
 #include <stdio.h>
 #include <string.h>
 
+/* The patches of the picture; rows 0: they form a square. */
+typedef struct {
+    bool there;
+    int rows, cols;
+} patches;
+
 typedef struct {
     const heed__source *s;
     heed_record *r;
     heed_text note, unread; /* unread: names of arrays */
     int unread_count;
-    int next[3];  /* number of the next layer in each stack */
-    int axes[64]; /* axes made so far, with their sizes and names */
-    int sizes[64];
-    const char *named[64];
-    int axis_count;
-    heed__patches patches;
+    int next[3]; /* number of the next layer in each stack */
+    patches patches;
 } reader;
+
+/* ---- the picture ---- */
+
+static bool fetch(const heed__source *s, const char *name, heed__numbers *out) {
+    const json_t *list = json_object_get(s->json, name);
+    const heed__npy *a = heed__npz_find(&s->npz, name);
+    *out = (heed__numbers){0};
+    if (list) return heed__numbers_json(s, name, list, (double)NAN, out);
+    return !a || !strchr("fiub", a->kind) || heed__numbers_npy(s, a, out);
+}
+
+/* NULL if the numbers are not bytes. */
+static unsigned char *bytes_of(const heed__source *s, const heed__numbers *n) {
+    bool fits = n->dims == 2 || (n->dims == 3 && (n->shape[2] == 1 || n->shape[2] == 3));
+    for (int i = 0; i < 2; i++) fits = fits && n->shape[i] > 0 && n->shape[i] <= 1 << 15;
+    unsigned char *bytes = fits ? heed__alloc(s->c, n->count) : NULL;
+    for (size_t i = 0; bytes && i < n->count; i++) {
+        double v = (double)n->x[i];
+        bytes[i] = (unsigned char)(v >= 0 && v <= 255 ? v : 0);
+        if ((double)bytes[i] != v) {
+            heed__free(bytes);
+            bytes = NULL;
+        }
+    }
+    return bytes;
+}
+
+static bool read_grid(const heed__source *s, patches *out) {
+    heed__numbers n;
+    if (!fetch(s, "grid", &n)) return false;
+    bool fits = n.dims == 1 && n.count == 2;
+    for (int i = 0; fits && i < 2; i++) fits = (double)n.x[i] >= 1 && (double)n.x[i] <= 1 << 10;
+    out->rows = fits ? (int)n.x[0] : 0;
+    out->cols = fits ? (int)n.x[1] : 0;
+    heed__free(n.x);
+    return !n.x || fits ||
+           heed_fail(s->c, HEED_DATA,
+                     "grid is wrong: %s: expected its rows and columns, as [14, 14]", s->path);
+}
+
+static bool read_picture(const heed__source *s, heed_record *r, patches *out) {
+    char shape[HEED__SHAPE];
+    heed__numbers n;
+    *out = (patches){0};
+    if (!fetch(s, "picture", &n)) return false;
+    if (!n.x) return true;
+    unsigned char *bytes = bytes_of(s, &n);
+    bool ok = bytes && heed_record_picture(r, bytes, (int)n.shape[1], (int)n.shape[0],
+                                           n.dims == 3 ? (int)n.shape[2] : 1);
+    if (!bytes)
+        heed_fail(s->c, HEED_DATA,
+                  "picture is wrong: %s: expected (height, width) or (height, width, 3) of whole "
+                  "numbers from 0 to 255, found %s; hint: np.asarray(image.convert('RGB'))",
+                  s->path, heed__numbers_shape(shape, &n));
+    heed__free(bytes);
+    heed__free(n.x);
+    out->there = ok;
+    return ok && read_grid(s, out);
+}
+
+/* Patches are the last tokens, row by row, after special tokens such as [CLS]. A square is assumed
+ * only if at most one token precedes it. */
+static bool place_patches(const reader *k, const char *array, heed_record_axis *out) {
+    char quote[HEED_QUOTE];
+    bool given = k->patches.rows > 0;
+    int side = (int)sqrt((double)out->count);
+    out->rows = given ? k->patches.rows : side;
+    out->cols = given ? k->patches.cols : side;
+    out->first = out->count - out->rows * out->cols;
+    return (out->first >= 0 && (given || out->first <= 1)) ||
+           heed_fail(k->s->c, HEED_DATA,
+                     "grid is wrong: %s: array %s has %d tokens, which are no %d x %d patches; "
+                     "hint: grid=[rows, columns]",
+                     k->s->path, heed_quote(quote, array, strlen(array)), out->count, out->rows,
+                     out->cols);
+}
 
 /* ---- labels ---- */
 
@@ -46,8 +127,8 @@ static bool add_label(labels *l, const heed__source *s, const json_t *v, const h
 /* Reads the labels of that name; count -1: none found. */
 static bool read_labels(const heed__source *s, const char *name, labels *l) {
     enum { MOST = 1 << 20 };
-    const json_t *v = s->json ? json_object_get(s->json, name) : NULL;
-    const heed__npy *a = s->json ? NULL : heed__npz_find(&s->npz, name);
+    const json_t *v = json_object_get(s->json, name);
+    const heed__npy *a = heed__npz_find(&s->npz, name);
     *l = (labels){.text = {.c = s->c}, .count = -1};
     if (a && a->kind != 'U' && a->kind != 'S')
         return heed_fail(s->c, HEED_DATA,
@@ -89,24 +170,30 @@ static const char *const names[3][2][5] = {{{"queries", "encoder_tokens", "sourc
                                            {{"queries", "decoder_tokens", "target", "tokens"},
                                             {"keys", "encoder_tokens", "source", "tokens"}}};
 
-static int add_axis(reader *k, const char *name, const labels *l, int size) {
-    unsigned char *special = heed__alloc(k->s->c, (size_t)size);
-    char(*numbers)[12] = heed__alloc_array(k->s->c, (size_t)size, sizeof *numbers);
-    const char **list = heed__alloc_array(k->s->c, (size_t)size, sizeof *list);
-    int axis = -1;
-    if (special && numbers && list) {
-        for (int i = 0; i < size; i++) {
-            snprintf(numbers[i], sizeof numbers[i], "%d", i);
-            list[i] = l->count == size ? l->list[i] : numbers[i];
-            special[i] = l->count == size && is_special(list[i]);
-        }
-        axis = heed_record_add_axis(
-            k->r,
-            &(heed_record_axis){.name = name, .count = size, .labels = list, .special = special});
+/* Adds an axis with its labels, if they have its size, with the places of its patches, or with
+ * numbers. Returns its index, or -1 on error. */
+static int add_axis(reader *k, heed_record_axis a, const labels *l) {
+    heed_ctx *c = k->s->c;
+    size_t size = (size_t)a.count;
+    char(*texts)[24] = heed__alloc_array(c, size, sizeof *texts);
+    const char **list = heed__alloc_array(c, size, sizeof *list);
+    unsigned char *special = heed__alloc(c, size);
+    bool ok = texts && list && special;
+    for (int i = 0; ok && i < a.count; i++) {
+        int patch = i - a.first;
+        if (a.rows && patch >= 0)
+            snprintf(texts[i], sizeof *texts, "%d,%d", patch / a.cols + 1, patch % a.cols + 1);
+        else
+            snprintf(texts[i], sizeof *texts, !a.rows ? "%d" : i ? "[%d]" : "[CLS]", i);
+        list[i] = l->count == a.count ? l->list[i] : texts[i];
+        special[i] = patch < 0 || (l->count == a.count && is_special(list[i]));
     }
-    heed__free(special);
-    heed__free(numbers);
+    a.labels = list;
+    a.special = special;
+    int axis = ok ? heed_record_add_axis(k->r, &a) : -1;
+    heed__free(texts);
     heed__free(list);
+    heed__free(special);
     return axis;
 }
 
@@ -121,33 +208,28 @@ static bool wrong_count(const reader *k, const char *name, int found, const char
                      side);
 }
 
-/* With a picture, encoders attend within it, and cross attention attends to it. */
-/* The axis of one side of an array of weights, shared where name and size are the same. `tokens`
- * may label a single side if the other one has a different size. */
+/* The axis of one side of an array of weights, shared where name and size are the same. With a
+ * picture, encoders attend within it, and cross attention attends to it. `tokens` may label a
+ * single side if the other one has a different size. */
 static int axis_for(reader *k, const char *array, int stack, int side, int size, int other) {
     labels l = {.count = -1};
-    bool patches =
+    bool in_patches =
         k->patches.there && (stack == HEED_ENCODER || (stack == HEED_CROSS && side == 1));
-    const char *name = patches ? "picture" : NULL;
-    for (int i = 0; !patches && names[stack][side][i] && l.count < 0; i++) {
+    const char *name = in_patches ? "picture" : NULL;
+    for (int i = 0; !in_patches && names[stack][side][i] && l.count < 0; i++) {
         free_labels(&l);
         if (!read_labels(k->s, name = names[stack][side][i], &l)) return free_labels(&l), -1;
     }
     int axis = -1;
-    if (!patches && l.count < 0) name = side == 0 && size != other ? "queries" : "tokens";
-    for (int i = 0; i < k->axis_count; i++)
-        if (k->sizes[i] == size && strcmp(k->named[i], name) == 0) axis = k->axes[i];
+    if (!in_patches && l.count < 0) name = side == 0 && size != other ? "queries" : "tokens";
+    for (int i = 0; i < k->r->axis_count; i++)
+        if (k->r->axes[i].count == size && strcmp(k->r->axes[i].name, name) == 0) axis = i;
     bool loose = strcmp(name, "tokens") == 0 && l.count == other;
     if (l.count >= 0 && l.count != size && !loose)
         wrong_count(k, name, l.count, array, side ? "keys" : "queries", size);
     else if (axis < 0) {
-        axis = patches ? heed__patch_axis(k->s, k->r, &k->patches, size, array)
-                       : add_axis(k, name, &l, size);
-        if (axis >= 0 && k->axis_count < 64) {
-            k->axes[k->axis_count] = axis;
-            k->sizes[k->axis_count] = size;
-            k->named[k->axis_count++] = name;
-        }
+        heed_record_axis a = {.name = name, .count = size};
+        if (!in_patches || place_patches(k, array, &a)) axis = add_axis(k, a, &l);
     }
     free_labels(&l);
     return heed__stopped(k->s->c) ? -1 : axis;
@@ -155,9 +237,15 @@ static int axis_for(reader *k, const char *array, int stack, int side, int size,
 
 /* ---- weights ---- */
 
+static heed_text *begin_note(reader *k, const char *array) {
+    heed_text_add(&k->note, "%sArray %s: ", k->note.n ? " " : "", array);
+    return &k->note;
+}
+
 /* Notes how many values are outside [0, 1] and how many rows do not sum to 1; they are kept
  * unchanged. */
-static void judge(reader *k, const char *name, const heed__numbers *n, size_t rows, size_t cols) {
+static void note_unusual(reader *k, const char *name, const heed__numbers *n, size_t rows,
+                         size_t cols) {
     size_t outside = 0, unequal = 0, none = 0;
     double low = INFINITY, high = -INFINITY;
     for (size_t r = 0; r < rows; r++) {
@@ -170,18 +258,14 @@ static void judge(reader *k, const char *name, const heed__numbers *n, size_t ro
         unequal += fabs(sum - 1) > 0.005;
         if (fabs(sum - 1) > 0.005) low = fmin(low, sum), high = fmax(high, sum);
     }
-    const char *gap = k->note.n ? " " : "";
     if (none)
-        heed_text_add(&k->note, "%sArray %s: %zu of %zu values are not numbers.", gap, name, none,
-                      n->count);
-    gap = k->note.n ? " " : "";
+        heed_text_add(begin_note(k, name), "%zu of %zu values are not numbers.", none, n->count);
     if (outside)
-        heed_text_add(&k->note, "%sArray %s: %zu of %zu values are not in [0, 1].", gap, name,
-                      outside, n->count);
-    gap = k->note.n ? " " : "";
+        heed_text_add(begin_note(k, name), "%zu of %zu values are not in [0, 1].", outside,
+                      n->count);
     if (unequal)
-        heed_text_add(&k->note, "%sArray %s: %zu of %zu rows do not sum to 1 (%.3g to %.3g).", gap,
-                      name, unequal, rows, low, high);
+        heed_text_add(begin_note(k, name), "%zu of %zu rows do not sum to 1 (%.3g to %.3g).",
+                      unequal, rows, low, high);
 }
 
 /* Whether weights are 0 above the diagonal and mostly not 0 below it. */
@@ -197,21 +281,19 @@ static bool is_causal(const heed_real *x, int heads, int size) {
     return n > 1 && below > (size_t)heads * n * (n - 1) / 4;
 }
 
-/* The stack of an array by its name; else by its sides: square arrays are self-attention. */
-static int stack_of(const char *name, bool square) {
-    if (strstr(name, "cross")) return HEED_CROSS;
-    if (strstr(name, "dec")) return HEED_DECODER;
-    return square ? HEED_ENCODER : HEED_CROSS;
-}
-
 static bool add_layers(reader *k, const char *name, const heed__numbers *n) {
     int lead = n->dims - 2, layers = lead == 2 ? (int)n->shape[0] : 1;
     int heads = lead ? (int)n->shape[lead - 1] : 1, rows = (int)n->shape[lead],
-        cols = (int)n->shape[lead + 1], stack = stack_of(name, rows == cols);
+        cols = (int)n->shape[lead + 1];
+    /* By its name; else square arrays are self-attention. */
+    int stack = strstr(name, "cross") ? HEED_CROSS
+                : strstr(name, "dec") ? HEED_DECODER
+                : rows == cols        ? HEED_ENCODER
+                                      : HEED_CROSS;
     int queries = axis_for(k, name, stack, 0, rows, cols);
     int keys = queries < 0 ? -1 : axis_for(k, name, stack, 1, cols, rows);
     if (keys < 0) return false;
-    judge(k, name, n, n->count / (size_t)cols, (size_t)cols);
+    note_unusual(k, name, n, n->count / (size_t)cols, (size_t)cols);
     for (int i = 0; i < layers; i++) {
         const heed_real *x = n->x + (size_t)i * (size_t)heads * (size_t)rows * (size_t)cols;
         char path[HEED__NPY_NAME + 16];
@@ -273,21 +355,16 @@ static void list_found(const heed__source *s, heed_text *out) {
 /* All arrays except the picture are weights. */
 static bool is_weights(const char *name) { return strcmp(name, "picture") != 0; }
 
-/* Finds an array that would be weights if its numbers were reals in native byte order. */
-static const heed__npy *almost_weights(const heed__source *s) {
-    for (size_t i = 0; !s->json && i < s->npz.count; i++) {
-        const heed__npy *a = &s->npz.arrays[i];
-        if (a->dims >= 2 && is_weights(a->name) && a->type[0] && strchr("iubf", a->type[1]))
-            return a;
-    }
-    return NULL;
-}
-
 static bool no_weights(const heed__source *s) {
     heed_text found = {.c = s->c};
-    const heed__npy *a = almost_weights(s);
+    bool hinted = false;
     list_found(s, &found);
-    if (a) heed_text_add(&found, "; hint: make it real in NumPy: %s.astype(float)", a->name);
+    for (size_t i = 0; !hinted && i < s->npz.count; i++) {
+        const heed__npy *a = &s->npz.arrays[i];
+        hinted = a->dims >= 2 && is_weights(a->name) && a->type[0] && strchr("iubf", a->type[1]);
+        if (hinted)
+            heed_text_add(&found, "; hint: make it real in NumPy: %s.astype(float)", a->name);
+    }
     heed_fail(s->c, HEED_DATA,
               "no weights: %s: expected an array of real numbers (little-endian, 16, 32 or 64 "
               "bits) of (queries, keys), (heads, queries, keys) or (layers, heads, queries, keys)"
@@ -297,30 +374,16 @@ static bool no_weights(const heed__source *s) {
     return false;
 }
 
-static bool is_read(const char *name) {
-    bool known = !is_weights(name) || strcmp(name, "grid") == 0;
-    for (int i = 0; i < 3; i++)
-        for (int side = 0; side < 2; side++)
-            for (int j = 0; names[i][side][j]; j++)
-                known = known || strcmp(name, names[i][side][j]) == 0;
-    return known;
-}
-
 /* An array that is neither weights nor known labels may be labels under another name. */
-static void pass_over(reader *k, const char *name) {
+static void note_unread(reader *k, const char *name) {
     char quote[HEED_QUOTE];
-    if (is_read(name) || ++k->unread_count > SHOWN) return;
+    bool known = !is_weights(name) || strcmp(name, "grid") == 0;
+    for (int i = 0; i < 6; i++)
+        for (const char *const *n = names[i / 2][i % 2]; *n; n++)
+            known = known || strcmp(name, *n) == 0;
+    if (known || ++k->unread_count > SHOWN) return;
     heed_text_add(&k->unread, "%s%s", k->unread_count > 1 ? ", " : "",
                   heed_quote(quote, name, strlen(name)));
-}
-
-static void note_unread(reader *k) {
-    if (!k->unread_count) return;
-    heed_text_add(&k->note,
-                  "%sNot read: %s%s; labels are read from tokens, queries and keys, or source and "
-                  "target.",
-                  k->note.n ? " " : "", k->unread.s ? k->unread.s : "",
-                  k->unread_count > SHOWN ? " and others" : "");
 }
 
 static bool is_matrix(const json_t *v) {
@@ -328,27 +391,24 @@ static bool is_matrix(const json_t *v) {
     return json_is_array(x) || json_is_number(x);
 }
 
+static bool add_list(reader *k, const char *name, const json_t *v) {
+    heed__numbers n;
+    bool ok = heed__numbers_json(k->s, name, v, (double)NAN, &n) && add_numbers(k, name, &n);
+    heed__free(n.x);
+    return ok;
+}
+
 static bool from_json(reader *k, json_t *json) {
     const char *name;
     json_t *v;
-    heed__numbers n;
-    bool ok = true;
-    if (json_is_array(json)) {
-        ok = heed__numbers_json(k->s, "weights", json, (double)NAN, &n) &&
-             add_numbers(k, "weights", &n);
-        heed__free(n.x);
-        return ok;
-    }
+    if (json_is_array(json)) return add_list(k, "weights", json);
     json_object_foreach(json, name, v) {
-        if (!ok || !is_weights(name)) continue;
-        if (!is_matrix(v)) {
-            if (json_is_array(v)) pass_over(k, name);
-            continue;
-        }
-        ok = heed__numbers_json(k->s, name, v, (double)NAN, &n) && add_numbers(k, name, &n);
-        heed__free(n.x);
+        if (is_weights(name) && is_matrix(v)) {
+            if (!add_list(k, name, v)) return false;
+        } else if (json_is_array(v))
+            note_unread(k, name);
     }
-    return ok;
+    return true;
 }
 
 static bool from_npz(reader *k) {
@@ -357,7 +417,7 @@ static bool from_npz(reader *k) {
         const heed__npy *a = &k->s->npz.arrays[i];
         heed__numbers n = {0};
         if (a->kind != 'f' || a->dims < 2 || !is_weights(a->name)) {
-            pass_over(k, a->name);
+            note_unread(k, a->name);
             continue;
         }
         ok = heed__numbers_npy(k->s, a, &n) && add_numbers(k, a->name, &n);
@@ -369,10 +429,14 @@ static bool from_npz(reader *k) {
 bool heed__weights_foreign(const heed__source *s, heed_record *r) {
     reader k = {.s = s, .r = r, .note = {.c = s->c}, .unread = {.c = s->c}};
     const char *file = strrchr(s->path, '/') ? strrchr(s->path, '/') + 1 : s->path;
-    bool ok = heed__weights_picture(s, r, &k.patches) &&
-              (s->json ? from_json(&k, s->json) : from_npz(&k));
+    bool ok = read_picture(s, r, &k.patches) && (s->json ? from_json(&k, s->json) : from_npz(&k));
     if (ok && !r->block_count) ok = no_weights(s);
-    note_unread(&k);
+    if (k.unread_count)
+        heed_text_add(&k.note,
+                      "%sNot read: %s%s; labels are read from tokens, queries and keys, or source "
+                      "and target.",
+                      k.note.n ? " " : "", k.unread.s ? k.unread.s : "",
+                      k.unread_count > SHOWN ? " and others" : "");
     ok = ok && heed_record_describe(r, (heed_record_texts){.title = file, .note = k.note.s});
     heed_text_free(&k.note);
     heed_text_free(&k.unread);

@@ -40,16 +40,12 @@ static bool place(const reader *k, const json_t *v, const char *key, int most, i
     return ok;
 }
 
-static bool flag(const json_t *v, const char *key) { return json_is_true(json_object_get(v, key)); }
-
 static heed_stack stack_of(const json_t *v) {
     const char *name = text(v, "stack");
     return !name || strcmp(name, "encoder") == 0 ? HEED_ENCODER
            : strcmp(name, "cross") == 0          ? HEED_CROSS
                                                  : HEED_DECODER;
 }
-
-/* ---- axes ---- */
 
 static bool add_axis(reader *k, const json_t *v) {
     enum { MOST = 1 << 20 };
@@ -82,8 +78,6 @@ static bool add_axis(reader *k, const json_t *v) {
     return ok;
 }
 
-/* ---- arrays ---- */
-
 /* Reads the array `key` of the part v, named `name` in an archive, of that shape (shape[0] 0: two
  * dimensions). Sets *x to NULL if there is none. */
 static bool fetch(const reader *k, const json_t *v, const char *name, const char *key,
@@ -92,7 +86,7 @@ static bool fetch(const reader *k, const json_t *v, const char *name, const char
     heed__numbers n = {0};
     const json_t *list = json_object_get(v, key);
     snprintf(full, sizeof full, "%s%s%s", name, *name ? "." : "", key);
-    const heed__npy *a = k->s->json ? NULL : heed__npz_find(&k->s->npz, full);
+    const heed__npy *a = heed__npz_find(&k->s->npz, full);
     *x = NULL;
     if (!a && !list) return true;
     if (a && a->kind != 'f') return wrong(k, "an array holds no real numbers");
@@ -126,50 +120,35 @@ static bool read_heads(const reader *k, const json_t *v, heed_record_block *b, i
     return true;
 }
 
-static bool read_block(const reader *k, const json_t *v, heed_record_block *b, int heads[]) {
-    int axes = k->r->axis_count - 1;
-    *b = (heed_record_block){.path = text(v, "path") ? text(v, "path") : "",
-                             .stack = stack_of(v),
-                             .causal = flag(v, "causal"),
-                             .hard = flag(v, "hard"),
-                             .additive = flag(v, "additive"),
-                             .beta = json_number_value(json_object_get(v, "beta"))};
-    return read_heads(k, v, b, heads) &&
-           integer(k, v, "layer", k->base, 1 << 20, k->base, &b->layer) &&
-           integer(k, v, "queries", 0, axes, -1, &b->queries) &&
-           integer(k, v, "keys", 0, axes, -1, &b->keys) &&
-           integer(k, v, "key", 0, 1 << 20, 0, &b->key) &&
-           integer(k, v, "value", 0, 1 << 20, 0, &b->value);
-}
-
 static bool add_block(reader *k, const json_t *v) {
-    heed_record_block b;
-    int heads[4097];
-    if (!read_block(k, v, &b, heads)) return false;
+    int axes = k->r->axis_count - 1, heads[4097];
+    heed_record_block b = {.path = text(v, "path") ? text(v, "path") : "",
+                           .stack = stack_of(v),
+                           .causal = json_is_true(json_object_get(v, "causal")),
+                           .hard = json_is_true(json_object_get(v, "hard")),
+                           .additive = json_is_true(json_object_get(v, "additive")),
+                           .beta = json_number_value(json_object_get(v, "beta"))};
+    if (!read_heads(k, v, &b, heads) ||
+        !integer(k, v, "layer", k->base, 1 << 20, k->base, &b.layer) ||
+        !integer(k, v, "queries", 0, axes, -1, &b.queries) ||
+        !integer(k, v, "keys", 0, axes, -1, &b.keys) ||
+        !integer(k, v, "key", 0, 1 << 20, 0, &b.key) ||
+        !integer(k, v, "value", 0, 1 << 20, 0, &b.value))
+        return false;
     b.layer -= k->base;
-    int64_t h = b.heads, rows = k->r->axes[b.queries].count, cols = k->r->axes[b.keys].count;
-    const struct {
-        const char *name;
-        double missing;
-        int64_t shape[3];
-        const heed_real **to;
-    } parts[] = {{"weights", (double)NAN, {h, rows, cols}, &b.weights},
-                 {"raw", (double)NAN, {h, rows, cols}, &b.raw},
-                 {"scores", -(double)INFINITY, {h, rows, cols}, &b.scores},
-                 {"q", (double)NAN, {h, rows, b.key}, &b.q},
-                 {"k", (double)NAN, {h, cols, b.key}, &b.k},
-                 {"v", (double)NAN, {h, cols, b.value}, &b.v},
-                 {"align", (double)NAN, {h, 1, b.key}, &b.align}};
-    enum { PARTS = sizeof parts / sizeof *parts };
-    heed_real *x[PARTS] = {0};
+    heed__array a[HEED__ARRAYS];
+    heed_real *x[HEED__ARRAYS] = {0};
     bool ok = true;
-    for (int i = 0; ok && i < PARTS; i++) {
-        ok = fetch(k, v, b.path, parts[i].name, parts[i].missing, parts[i].shape, &x[i]);
-        *parts[i].to = x[i];
+    heed__block_arrays(k->r->axes, &b, a);
+    for (int i = 0; ok && i < HEED__ARRAYS; i++) {
+        double missing = a[i].x == &b.scores ? -(double)INFINITY : (double)NAN;
+        int64_t shape[] = {b.heads, a[i].rows, a[i].cols};
+        ok = fetch(k, v, b.path, a[i].name, missing, shape, &x[i]);
+        *a[i].x = x[i];
     }
     if (ok && !b.weights) ok = wrong(k, "a layer has no weights");
     ok = ok && heed_record_add_block(k->r, &b) >= 0;
-    for (int i = 0; i < PARTS; i++) heed__free(x[i]);
+    for (int i = 0; i < HEED__ARRAYS; i++) heed__free(x[i]);
     return ok;
 }
 
@@ -186,7 +165,7 @@ static bool add_map(reader *k, const json_t *v, size_t index) {
         return false;
     int64_t shape[3] = {0, k->r->axes[m.queries].count, k->r->axes[m.keys].count};
     snprintf(name, sizeof name, "maps.%zu", index);
-    const heed__npy *a = k->s->json ? NULL : heed__npz_find(&k->s->npz, name);
+    const heed__npy *a = heed__npz_find(&k->s->npz, name);
     bool ok = a ? fetch(k, NULL, "", name, (double)NAN, shape, &x)
                 : fetch(k, v, "", "values", (double)NAN, shape, &x);
     if (ok && !x) ok = wrong(k, "a map has no values");
@@ -215,7 +194,7 @@ static bool add_guess(reader *k, const json_t *v) {
 }
 
 static bool add_picture(reader *k) {
-    const heed__npy *a = k->s->json ? NULL : heed__npz_find(&k->s->npz, "picture");
+    const heed__npy *a = heed__npz_find(&k->s->npz, "picture");
     if (!a) return true;
     bool fits = a->kind == 'u' && a->size == 1 && a->dims == 3 && !a->fortran && a->count > 0;
     for (int i = 0; fits && i < 2; i++) fits = a->shape[i] <= 1 << 15;

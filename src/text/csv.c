@@ -8,26 +8,21 @@
 /* ---- reading ---- */
 
 static bool reject(const heed_csv *r, size_t line, const char *expected, const char *found) {
-    return heed_reject(
-        r->c, HEED_DATA,
-        (heed_problem){
-            .what = r->what, .where = r->path, .line = line, .expected = expected, .found = found});
+    return heed_reject(r->c, HEED_DATA,
+                       (heed_problem){r->what, r->path, line, expected, .found = found});
 }
 
 bool heed_csv_reject(const heed_csv *r, const char *expected, const char *found) {
-    return reject(r, r->line, expected, found);
+    return r && reject(r, r->line, expected, found);
 }
 
 bool heed_csv_open(heed_csv *r, heed_ctx *c, const char *what, const char *path, char *text,
                    size_t n) {
+    if (!r) return false;
     *r = (heed_csv){.c = c, .what = what, .path = path, .at = text, .end = text, .next = 1};
     if (heed__stopped(c) || !text) return false;
     const char *nul = memchr(text, 0, n);
-    if (nul) {
-        size_t line = 1;
-        for (const char *p = text; p < nul; p++) line += *p == '\n';
-        return reject(r, line, "text", "a NUL byte");
-    }
+    if (nul) return reject(r, heed__line_of(text, (size_t)(nul - text)), "text", "a NUL byte");
     r->end = text + n;
     if (n >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0) r->at += 3;
     return true;
@@ -61,8 +56,7 @@ static char *quoted_field(heed_csv *r) {
     return field;
 }
 
-/* The next field of the row, ended by a zero byte; r->at moves to the separator that ended it,
- * which *separator keeps. NULL on error. */
+/* The next field, ended by a zero byte that replaces *separator at r->at; NULL on error. */
 static char *next_field(heed_csv *r, char *separator) {
     while (is_blank(*r->at)) r->at++;
     char *field = r->at, *stop;
@@ -81,7 +75,7 @@ static char *next_field(heed_csv *r, char *separator) {
 }
 
 bool heed_csv_next(heed_csv *r) {
-    while (r->at < r->end && !heed__stopped(r->c)) {
+    while (r && r->at < r->end && !heed__stopped(r->c)) {
         char separator = ',';
         r->line = r->next;
         r->count = 0;
@@ -100,7 +94,7 @@ bool heed_csv_next(heed_csv *r) {
 }
 
 int heed_csv_find(const heed_csv *r, const char *name) {
-    for (size_t i = 0; i < r->count && i < HEED_CSV_FIELDS; i++)
+    for (size_t i = 0; r && name && i < r->count && i < HEED_CSV_FIELDS; i++)
         if (strcmp(r->fields[i], name) == 0) return (int)i;
     return -1;
 }
@@ -108,7 +102,7 @@ int heed_csv_find(const heed_csv *r, const char *name) {
 /* ---- writing ---- */
 
 bool heed_csv_put(heed_text *out, const char *field) {
-    bool ok = heed_text_put(out, "\"", 1);
+    bool ok = field && heed_text_put(out, "\"", 1);
     for (; ok && *field; field++) {
         unsigned char c = (unsigned char)*field;
         ok = c == '"'             ? heed_text_put(out, "\"\"", 2)

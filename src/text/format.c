@@ -1,4 +1,4 @@
-/* format.c -- formats numbers, words and tokens for people, and finds words close to another. */
+/* format.c -- formats numbers, words, tokens and messages, and finds words close to another. */
 #include "text/text.h"
 
 #include <math.h>
@@ -47,8 +47,8 @@ char *heed_format_duration(char text[32], double seconds) {
 /* ---- words ---- */
 
 const char *heed_format_shell(char *text, size_t size, const char *word) {
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                                "%+,-./:=@_";
+    static const char plain[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789%+,-./:=@_";
     if (*word && !word[strspn(word, plain)]) {
         snprintf(text, size, "%s", word);
         return text;
@@ -95,6 +95,11 @@ char *heed_format_line(char *text, size_t size, const char *message) {
     return text;
 }
 
+bool heed__ends_in(const char *text, const char *end) {
+    size_t n = strlen(text), m = strlen(end);
+    return n > m && strcasecmp(text + n - m, end) == 0;
+}
+
 /* ---- did you mean ---- */
 
 size_t heed_text_edits(const char *a, size_t n, const char *b, size_t m) {
@@ -123,4 +128,31 @@ const char *heed_closest(const char *word, const char *const *candidates) {
         if (e < best || (e == best && !found)) best = e, found = *candidates;
     }
     return found;
+}
+
+/* ---- messages ---- */
+
+const char *heed_quote(char out[HEED_QUOTE], const char *text, size_t n) {
+    size_t used = 0, at = 0;
+    out[used++] = '"';
+    while (at < n) {
+        int32_t c;
+        size_t length = heed_utf8_read(text + at, n - at, &c);
+        bool plain = c >= 32 && c != 127;
+        if (used + length + sizeof "...\"" > HEED_QUOTE) break;
+        memcpy(out + used, plain ? text + at : "?", plain ? length : 1);
+        used += plain ? length : 1;
+        at += length;
+    }
+    snprintf(out + used, HEED_QUOTE - used, at < n ? "...\"" : "\"");
+    return out;
+}
+
+bool heed_reject(heed_ctx *c, heed_status status, heed_problem p) {
+    char quoted[HEED_QUOTE], line[32] = "";
+    if (!p.found && p.text) p.found = heed_quote(quoted, p.text, p.n);
+    if (p.line) snprintf(line, sizeof line, ":%zu", p.line);
+    return heed_fail(c, status, "%s: %s%s%sexpected %s%s%s%s%s", p.what, p.where ? p.where : "",
+                     line, p.where ? ": " : "", p.expected, p.found ? ", found " : "",
+                     p.found ? p.found : "", p.hint ? "; hint: " : "", p.hint ? p.hint : "");
 }

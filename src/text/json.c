@@ -1,5 +1,4 @@
-/* json.c -- JSON: files through jansson, read strictly and written atomically, and values appended
- * to a text. */
+/* json.c -- JSON files through jansson, read strictly and written atomically, and JSON texts. */
 #include "core/os.h"
 #include "text/text.h"
 
@@ -13,20 +12,16 @@ enum { JSON_LIMIT = 1 << 28 };
 
 /* jansson's messages quote the place ("unexpected token near '{'"), so they may contain bytes of
  * the file. There is no message when it is out of memory. */
-static json_t *refuse(heed_ctx *c, const char *path, const json_error_t *e) {
-    char found[HEED_QUOTE];
-    heed_quote(found, e->text, strlen(e->text));
-    if (!*e->text) heed_fail(c, HEED_FAILED, "cannot read %s: out of memory", path);
-    heed_fail(c, HEED_DATA, "%s is no valid JSON: line %d, column %d: %s", path, e->line, e->column,
-              found);
-    return NULL;
-}
-
 json_t *heed__json_parse(heed_ctx *c, const char *path, const char *text, size_t n) {
     if (heed__stopped(c)) return NULL;
     json_error_t e;
     json_t *value = json_loadb(text, n, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &e);
-    return value ? value : refuse(c, path, &e);
+    char found[HEED_QUOTE];
+    if (!value && !*e.text) heed_fail(c, HEED_FAILED, "cannot read %s: out of memory", path);
+    if (!value)
+        heed_fail(c, HEED_DATA, "%s is no valid JSON: line %d, column %d: %s", path, e.line,
+                  e.column, heed_quote(found, e.text, strlen(e.text)));
+    return value;
 }
 
 json_t *heed__json_read(heed_ctx *c, const char *path) {
@@ -39,8 +34,7 @@ json_t *heed__json_read(heed_ctx *c, const char *path) {
 
 bool heed__json_write(heed_ctx *c, const char *path, const json_t *value) {
     if (heed__stopped(c)) return false;
-    if (!value) return heed_fail(c, HEED_FAILED, "cannot write %s: out of memory", path);
-    char *text = json_dumps(value, JSON_INDENT(2) | JSON_ENCODE_ANY);
+    char *text = value ? json_dumps(value, JSON_INDENT(2) | JSON_ENCODE_ANY) : NULL;
     if (!text) return heed_fail(c, HEED_FAILED, "cannot write %s: out of memory", path);
     heed__piece pieces[] = {{text, strlen(text)}, {"\n", 1}};
     bool ok = heed__os_write(c, path, pieces, 2);
@@ -67,7 +61,7 @@ static void put_string(heed_text *out, const char *text) {
 
 /* Writes what comes before a value: a comma after another value, and the key. */
 static void begin(heed_text *out, const char *key) {
-    char last = out->n ? out->s[out->n - 1] : 0;
+    char last = out && out->n ? out->s[out->n - 1] : 0;
     if (isalnum((unsigned char)last) || last == '"' || last == '}' || last == ']')
         heed_text_put(out, ",", 1);
     if (!key) return;

@@ -4,8 +4,7 @@
 static int start_of(const heed_table *t) { return t->flush ? 0 : 2; }
 static int gap_of(const heed_table *t) { return t->gap ? t->gap : 2; }
 
-/* The first column that does not fit into a block that starts with column `from`, which always
- * fits. */
+/* The first column beyond a block that starts with column `from`, which always fits. */
 static int block_end(const heed_table *t, int width, int name, int from) {
     int used = start_of(t) + name, k = from;
     for (; k < t->count; k++) {
@@ -59,6 +58,7 @@ static void put_row(const heed_table *t, int row, int name, int from, int to, he
 }
 
 void heed_table_text(const heed_table *t, int width, heed_text *out) {
+    if (!t || !t->columns || !out) return;
     bool fits = block_end(t, width, t->name, 0) == t->count;
     int name = fits ? t->name : name_width(t, width);
     for (int from = 0, to; from < t->count; from = to) {

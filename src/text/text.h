@@ -15,8 +15,7 @@ int heed__char_width(int32_t c);      /* columns of a terminal: 0, 1 or 2 */
 bool heed__is_mark(int32_t c);        /* category Mn: placed on the character before it */
 int heed__combining_class(int32_t c); /* Unicode's; 0 for letters and variation selectors */
 int32_t heed__lower(int32_t c);
-/* The canonical decomposition (NFD) of c, at most HEED__DECOMPOSED characters; returns their
- * number. */
+/* The canonical decomposition (NFD) of c; returns its length, at most HEED__DECOMPOSED. */
 enum { HEED__DECOMPOSED = 8 };
 int heed__decompose(int32_t c, int32_t parts[HEED__DECOMPOSED]);
 /* Whether a character may be shown unchanged in a line. DIRECTION: marks that change the direction
@@ -24,10 +23,16 @@ int heed__decompose(int32_t c, int32_t parts[HEED__DECOMPOSED]);
 typedef enum { HEED__PLAIN, HEED__CONTROL, HEED__DIRECTION } heed__char_kind;
 heed__char_kind heed__kind_of_char(int32_t c);
 
+/* The place of the first byte that is NUL or not UTF-8; n: there is none. */
+size_t heed__text_flaw(const char *text, size_t n);
+/* The number of the line, from 1, that the byte `at` lies in. */
+size_t heed__line_of(const char *text, size_t at);
+/* The bytes of the first line of n bytes, without its LF. */
+size_t heed__line_length(const char *text, size_t n);
+
 /* ---- labels, as heed_label_text shows them ---- */
 
-/* The number of glyphs (characters with their marks) in a label. heed__label_glyph appends one and
- * returns its columns (0: there is none). */
+/* The glyphs (characters with their marks) of a label; appends one, and returns its columns. */
 int heed__label_glyphs(const char *label);
 int heed__label_glyph(const char *label, int index, heed_text *out);
 /* Appends the label in exactly `columns` columns; right: aligned right, else left. */
@@ -43,6 +48,9 @@ bool heed__put_number(heed_text *out, double value);
  * first line begins, each later one begins with indent. */
 bool heed__put_wrapped(heed_text *out, const char *text, size_t column, const char *indent,
                        size_t width);
+
+/* Whether text ends in `end` after at least one character, ignoring case: "a.JPG" in ".jpg". */
+bool heed__ends_in(const char *text, const char *end);
 
 /* ---- JSON files ---- */
 

@@ -1,7 +1,9 @@
-/* utf8.c -- reads UTF-8 strictly, and writes it. */
+/* utf8.c -- reads UTF-8 strictly, and writes it; Unicode properties. Only this file and
+ * data/corpus/words.c use utf8proc. */
 #include "text/text.h"
 
 #include <string.h>
+#include <utf8proc.h>
 
 size_t heed_utf8_read(const char *s, size_t n, int32_t *character) {
     static const int32_t least[] = {0, 0, 0x80, 0x800, 0x10000}; /* by length; below: overlong */
@@ -43,6 +45,22 @@ size_t heed_utf8_valid(const char *text, size_t n) {
     return n;
 }
 
+size_t heed__text_flaw(const char *text, size_t n) {
+    const char *zero = memchr(text, 0, n);
+    return heed_utf8_valid(text, zero ? (size_t)(zero - text) : n);
+}
+
+size_t heed__line_of(const char *text, size_t at) {
+    size_t line = 1;
+    for (size_t i = 0; i < at; i++) line += text[i] == '\n';
+    return line;
+}
+
+size_t heed__line_length(const char *text, size_t n) {
+    const char *end = memchr(text, '\n', n);
+    return end ? (size_t)(end - text) : n;
+}
+
 size_t heed_utf8_count(const char *text, size_t n) {
     size_t count = 0;
     for (size_t i = 0; i < n; i++) count += ((unsigned char)text[i] & 0xC0) != 0x80;
@@ -58,4 +76,35 @@ bool heed_utf8_put(heed_text *out, const char *text, size_t n) {
         if (ok && at < n) ok = heed_text_add(out, "\\x%02X", (unsigned)(unsigned char)text[at]);
     }
     return ok;
+}
+
+/* ---- properties of characters ---- */
+
+int heed__char_width(int32_t c) { return utf8proc_charwidth(c); }
+
+bool heed__is_mark(int32_t c) { return utf8proc_category(c) == UTF8PROC_CATEGORY_MN; }
+
+int heed__combining_class(int32_t c) { return utf8proc_get_property(c)->combining_class; }
+
+int32_t heed__lower(int32_t c) { return utf8proc_tolower(c); }
+
+int heed__decompose(int32_t c, int32_t parts[HEED__DECOMPOSED]) {
+    int boundary = 0;
+    utf8proc_ssize_t n = c < 128 ? 0
+                                 : utf8proc_decompose_char(c, parts, HEED__DECOMPOSED,
+                                                           UTF8PROC_DECOMPOSE, &boundary);
+    if (n >= 1 && n <= HEED__DECOMPOSED) return (int)n;
+    parts[0] = c;
+    return 1;
+}
+
+/* UAX #9, sec. 2. */
+static bool is_direction(int32_t c) {
+    return c == 0x61C || c == 0x200E || c == 0x200F || (c >= 0x202A && c <= 0x202E) ||
+           (c >= 0x2066 && c <= 0x2069);
+}
+
+heed__char_kind heed__kind_of_char(int32_t c) {
+    if (is_direction(c)) return HEED__DIRECTION;
+    return c < 32 || (c >= 127 && c < 160) ? HEED__CONTROL : HEED__PLAIN;
 }

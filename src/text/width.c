@@ -1,15 +1,7 @@
-/* width.c -- labels in columns of a terminal, with signs for characters that are invisible or would
- * move the cursor. */
+/* width.c -- labels in columns of a terminal; what is invisible or moves the cursor has a sign. */
 #include "text/text.h"
 
 #include <string.h>
-
-/* What is shown for a character: itself, or a sign for it. */
-typedef struct {
-    const char *text;
-    size_t bytes;
-    char buffer[4];
-} glyph;
 
 /* The sign for a character; NULL: it is shown as it is. */
 static const char *sign_of(int32_t code, char buffer[4]) {
@@ -24,26 +16,24 @@ static const char *sign_of(int32_t code, char buffer[4]) {
     return buffer;
 }
 
-/* The glyph of the next character of *text, which is advanced; returns its columns. */
-static int next_glyph(const char **text, glyph *out) {
+/* Appends (out NULL: skips) what is shown for the character at *text; returns its columns. */
+static int next_glyph(const char **text, heed_text *out) {
     int32_t code;
+    char buffer[4];
     const char *s = *text;
     size_t n = heed_utf8_read(s, SIZE_MAX, &code);
-    const char *sign = sign_of(code, out->buffer);
+    const char *sign = sign_of(code, buffer);
     *text = s + n;
-    out->text = sign ? sign : s;
-    out->bytes = sign ? strlen(sign) : n;
+    if (out) heed_text_put(out, sign ? sign : s, sign ? strlen(sign) : n);
     return sign ? 1 : heed__char_width(code);
 }
 
-/* The same for a base character with its marks, appended to out; out NULL: skipped. */
+/* The same for a base character with its marks. */
 static int next_cluster(const char **text, heed_text *out) {
-    glyph g;
-    int width = next_glyph(text, &g);
-    if (out) heed_text_put(out, g.text, g.bytes);
-    for (const char *next = *text; *next; *text = next) {
-        if (next_glyph(&next, &g) > 0) break;
-        if (out) heed_text_put(out, g.text, g.bytes);
+    int width = next_glyph(text, out);
+    for (const char *next = *text; *next; next = *text) {
+        if (next_glyph(&next, NULL) > 0) break;
+        next_glyph(text, out);
     }
     return width;
 }

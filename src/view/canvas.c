@@ -1,8 +1,6 @@
 /* canvas.c -- a picture in memory: points, lines, areas and letters in RGB. */
-#include "view/canvas.h"
-
 #include "core/core.h"
-#include "io/io.h"
+#include "view/draw.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -18,7 +16,7 @@ bool heed__canvas_new(heed_ctx *c, heed__canvas *p, int width, int height) {
     return p->rgb != NULL;
 }
 
-static unsigned char mix(unsigned char from, unsigned char to, double share) {
+static unsigned char mix(double from, double to, double share) {
     return (unsigned char)lround(from + (to - from) * share);
 }
 
@@ -70,25 +68,16 @@ int heed__text_width(const char *text, int scale) {
     return 6 * scale * n;
 }
 
-void heed__canvas_text(heed__canvas *p, int x, int y, int scale, heed__rgb color,
+void heed__canvas_text(heed__canvas *p, int x, int y, int scale, heed__rgb color, bool up,
                        const char *text) {
-    for (; *text; x += 6 * scale) {
+    for (int at = 0; *text; at += 6) {
         heed__letter g = heed__next_letter(&text);
         for (int i = 0; i < 5; i++)
-            for (int j = 0; j < 9; j++)
+            for (int j = 0; j < 9; j++) {
+                int right = up ? j : at + i, down = up ? -(at + i + 1) : j;
                 if (heed__letter_column(&g, i) >> j & 1)
-                    heed__canvas_fill(p, x + i * scale, y + j * scale, scale, scale, color);
-    }
-}
-
-void heed__canvas_text_up(heed__canvas *p, int x, int y, int scale, heed__rgb color,
-                          const char *text) {
-    for (; *text; y -= 6 * scale) {
-        heed__letter g = heed__next_letter(&text);
-        for (int i = 0; i < 5; i++)
-            for (int j = 0; j < 9; j++)
-                if (heed__letter_column(&g, i) >> j & 1)
-                    heed__canvas_fill(p, x + j * scale, y - (i + 1) * scale, scale, scale, color);
+                    heed__canvas_fill(p, x + right * scale, y + down * scale, scale, scale, color);
+            }
     }
 }
 
@@ -149,6 +138,16 @@ void heed__canvas_pixels(heed__canvas *p, int x, int y, int width, int height, h
     }
 }
 
+void heed__fit_size(int side, int *width, int *height) {
+    int most = *width > *height ? *width : *height, times = side / most;
+    *width = times ? *width * times : (int)((int64_t)*width * side / most);
+    *height = times ? *height * times : (int)((int64_t)*height * side / most);
+    if (*width < 1) *width = 1;
+    if (*height < 1) *height = 1;
+}
+
+/* ---- colours ---- */
+
 heed__rgb heed__series_color(int index) {
     static const heed__rgb colors[HEED__SERIES_COLORS] = {
         {0, 114, 178},  {213, 94, 0},  {0, 158, 115}, {204, 121, 167},
@@ -158,33 +157,32 @@ heed__rgb heed__series_color(int index) {
 
 /* Nine samples of the published map (van der Walt & Smith 2015), interpolated linearly. */
 heed__rgb heed__viridis(double v) {
-    static const double map[9][3] = {{68, 1, 84},    {71, 45, 123},  {59, 82, 139},
-                                     {44, 114, 142}, {33, 145, 140}, {40, 174, 128},
-                                     {94, 201, 98},  {173, 220, 48}, {253, 231, 37}};
+    static const unsigned char map[9][3] = {{68, 1, 84},    {71, 45, 123},  {59, 82, 139},
+                                            {44, 114, 142}, {33, 145, 140}, {40, 174, 128},
+                                            {94, 201, 98},  {173, 220, 48}, {253, 231, 37}};
     double at = (v > 0 ? v < 1 ? v : 1 : 0) * 8;
     int i = at >= 8 ? 7 : (int)at;
-    double share = at - i, c[3];
-    for (int j = 0; j < 3; j++) c[j] = map[i][j] + (map[i + 1][j] - map[i][j]) * share;
-    return (heed__rgb){(unsigned char)lround(c[0]), (unsigned char)lround(c[1]),
-                       (unsigned char)lround(c[2])};
+    const unsigned char *a = map[i], *b = map[i + 1];
+    return (heed__rgb){mix(a[0], b[0], at - i), mix(a[1], b[1], at - i), mix(a[2], b[2], at - i)};
 }
 
 heed__rgb heed__paper(double v) {
     double at = v > 0 ? fmin(v, 1) : 0, cover = pow(fmin(1, 5 * at), 0.6);
     heed__rgb c = heed__viridis(0.9 - 0.9 * at);
-    return (heed__rgb){(unsigned char)lround(255 + (c.r - 255) * cover),
-                       (unsigned char)lround(255 + (c.g - 255) * cover),
-                       (unsigned char)lround(255 + (c.b - 255) * cover)};
+    return (heed__rgb){mix(255, c.r, cover), mix(255, c.g, cover), mix(255, c.b, cover)};
 }
 
 heed__rgb heed__ink(heed__rgb c) {
-    double part[3] = {c.r / 255.0, c.g / 255.0, c.b / 255.0}, light = 0;
+    const double part[3] = {c.r / 255.0, c.g / 255.0, c.b / 255.0};
     static const double share[3] = {0.2126, 0.7152, 0.0722};
+    double light = 0;
     for (int i = 0; i < 3; i++)
         light +=
             share[i] * (part[i] <= 0.03928 ? part[i] / 12.92 : pow((part[i] + 0.055) / 1.055, 2.4));
     return light > 0.179 ? (heed__rgb){0, 0, 0} : (heed__rgb){255, 255, 255};
 }
+
+/* ---- axes ---- */
 
 int heed__ticks(double lo, double hi, int want, double ticks[12], double *step) {
     static const double steps[] = {1, 2, 2.5, 5, 10};
@@ -214,20 +212,20 @@ void heed__tick_text(double v, double step, char *text, size_t size) {
 
 static void copy(heed__canvas *to, const heed__canvas *from, int x, int y) {
     size_t row = 3 * (size_t)from->width;
-    for (int j = 0; from->rgb && j < from->height; j++)
+    for (int j = 0; j < from->height; j++)
         memcpy(to->rgb + 3 * ((size_t)(y + j) * (size_t)to->width + (size_t)x),
                from->rgb + (size_t)j * row, row);
 }
 
-/* Appends a canvas to the existing one; both are freed. */
+/* Appends a canvas to those so far; both are freed. */
 static bool append(heed_ctx *c, heed__canvas *all, heed__canvas *one, bool down) {
+    int x = down ? 0 : all->width, y = down ? all->height : 0;
+    int width = x + one->width, height = y + one->height;
     heed__canvas joined;
-    int width = down ? 0 : all->width + one->width, height = down ? all->height + one->height : 0;
-    if (down) width = all->width > one->width ? all->width : one->width;
-    if (!down) height = all->height > one->height ? all->height : one->height;
-    bool ok = heed__canvas_new(c, &joined, width, height);
+    bool ok = heed__canvas_new(c, &joined, width > all->width ? width : all->width,
+                               height > all->height ? height : all->height);
     if (ok) copy(&joined, all, 0, 0);
-    if (ok) copy(&joined, one, down ? 0 : all->width, down ? all->height : 0);
+    if (ok) copy(&joined, one, x, y);
     heed__free(all->rgb);
     heed__free(one->rgb);
     *all = joined;
@@ -236,13 +234,10 @@ static bool append(heed_ctx *c, heed__canvas *all, heed__canvas *one, bool down)
 
 bool heed__canvas_save(heed_ctx *c, heed__drawer *draw, const void *list, int count, bool down,
                        const char *path) {
-    heed__canvas all = {0, 0, NULL};
-    if (heed__stopped(c) || count < 1) return false;
-    bool ok = draw(c, list, 0, &all);
-    for (int i = 1; ok && i < count; i++) {
-        heed__canvas one;
+    heed__canvas all = {0}, one;
+    bool ok = !heed__stopped(c) && count > 0;
+    for (int i = 0; ok && i < count; i++)
         ok = draw(c, list, i, &one) && append(c, &all, &one, down);
-    }
     ok = ok && heed_png_save(c, path, all.rgb, all.width, all.height);
     heed__free(all.rgb);
     return ok;

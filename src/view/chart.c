@@ -1,21 +1,28 @@
-/* chart.c -- curves as a picture: axes with numbers, a faint grid, a legend. */
-#include "view/chart.h"
-
+/* chart.c -- curves as a picture: axes with numbers, a faint grid, a legend; and in the terminal:
+ * braille dots in colour, or a letter per series. */
 #include "core/core.h"
-#include "view/canvas.h"
+#include "text/text.h"
+#include "view/draw.h"
 
 #include <math.h>
 #include <string.h>
 
-heed__range heed__chart_range(const heed_chart *p) {
-    heed__range r = {INFINITY, -INFINITY, INFINITY, -INFINITY};
+typedef struct {
+    double x0, x1, y0, y1;
+} range;
+
+static bool is_point(const heed_series *e, int i) { return isfinite(e->x[i]) && isfinite(e->y[i]); }
+
+/* Range of the finite points, widened if empty in one direction; {0,1,0,1} without points. */
+static range range_of(const heed_chart *p) {
+    range r = {INFINITY, -INFINITY, INFINITY, -INFINITY};
     for (int s = 0; s < p->series_count; s++)
         for (int i = 0; i < p->series[s].count; i++) {
             double x = p->series[s].x[i], y = p->series[s].y[i];
-            if (!isfinite(x) || !isfinite(y)) continue;
-            r = (heed__range){fmin(r.x0, x), fmax(r.x1, x), fmin(r.y0, y), fmax(r.y1, y)};
+            if (!is_point(&p->series[s], i)) continue;
+            r = (range){fmin(r.x0, x), fmax(r.x1, x), fmin(r.y0, y), fmax(r.y1, y)};
         }
-    if (r.x0 > r.x1) return (heed__range){0, 1, 0, 1};
+    if (r.x0 > r.x1) return (range){0, 1, 0, 1};
     if (r.x0 == r.x1) r.x0 -= 0.5, r.x1 += 0.5;
     double pad = r.y1 > r.y0 ? (r.y1 - r.y0) * 0.04 : fmax(fabs(r.y0) * 0.05, 0.5);
     r.y0 -= pad;
@@ -23,50 +30,53 @@ heed__range heed__chart_range(const heed_chart *p) {
     return r;
 }
 
+/* ---- a picture ---- */
+
 enum { SCALE = 2, LEFT = 96, MARGIN = 24, WIDEST = 300, TOP = 68, BOTTOM = 72 };
 static const heed__rgb INK = {40, 40, 40}, GRID = {228, 228, 228};
 
 typedef struct {
     heed__canvas canvas;
-    heed__range range;
+    range r;
     int right; /* columns of the legend */
 } surface;
 
 static double at_x(const surface *s, double x) {
-    return LEFT +
-           (x - s->range.x0) / (s->range.x1 - s->range.x0) * (s->canvas.width - LEFT - s->right);
+    return LEFT + (x - s->r.x0) / (s->r.x1 - s->r.x0) * (s->canvas.width - LEFT - s->right);
 }
 
 static double at_y(const surface *s, double y) {
     return s->canvas.height - BOTTOM -
-           (y - s->range.y0) / (s->range.y1 - s->range.y0) * (s->canvas.height - TOP - BOTTOM);
+           (y - s->r.y0) / (s->r.y1 - s->r.y0) * (s->canvas.height - TOP - BOTTOM);
 }
 
 static void draw_axes(surface *s, const heed_chart *p) {
     heed__canvas *c = &s->canvas;
     double ticks[12], step;
     char text[32];
-    int bottom = c->height - BOTTOM, n = heed__ticks(s->range.y0, s->range.y1, 6, ticks, &step);
+    int bottom = c->height - BOTTOM, n = heed__ticks(s->r.y0, s->r.y1, 6, ticks, &step);
     for (int i = 0; i < n; i++) {
         int y = (int)lround(at_y(s, ticks[i]));
         heed__canvas_fill(c, LEFT, y, c->width - LEFT - s->right, 1, GRID);
         heed__tick_text(ticks[i], step, text, sizeof text);
-        heed__canvas_text(c, LEFT - 10 - heed__text_width(text, SCALE), y - 7, SCALE, INK, text);
+        heed__canvas_text(c, LEFT - 10 - heed__text_width(text, SCALE), y - 7, SCALE, INK, false,
+                          text);
     }
-    n = heed__ticks(s->range.x0, s->range.x1, c->width > 600 ? 8 : 5, ticks, &step);
+    n = heed__ticks(s->r.x0, s->r.x1, c->width > 600 ? 8 : 5, ticks, &step);
     for (int i = 0; i < n; i++) {
         int x = (int)lround(at_x(s, ticks[i]));
         heed__canvas_fill(c, x, bottom, 1, 6, INK);
         heed__tick_text(ticks[i], step, text, sizeof text);
-        heed__canvas_text(c, x - heed__text_width(text, SCALE) / 2, bottom + 12, SCALE, INK, text);
+        heed__canvas_text(c, x - heed__text_width(text, SCALE) / 2, bottom + 12, SCALE, INK, false,
+                          text);
     }
     heed__canvas_fill(c, LEFT, bottom, c->width - LEFT - s->right, 1, INK);
     heed__canvas_fill(c, LEFT, TOP, 1, bottom - TOP, INK);
     if (p->x_label)
         heed__canvas_text(c, c->width - s->right - heed__text_width(p->x_label, SCALE), bottom + 40,
-                          SCALE, INK, p->x_label);
-    if (p->y_label) heed__canvas_text(c, 8, TOP - 36, SCALE, INK, p->y_label);
-    if (p->title) heed__canvas_text(c, LEFT, 8, SCALE, INK, p->title);
+                          SCALE, INK, false, p->x_label);
+    if (p->y_label) heed__canvas_text(c, 8, TOP - 36, SCALE, INK, false, p->y_label);
+    if (p->title) heed__canvas_text(c, LEFT, 8, SCALE, INK, false, p->title);
 }
 
 /* Draws a straight segment of series `index`; series beyond the last colour are dashed. `along`:
@@ -94,22 +104,17 @@ static void stroke(surface *s, int index, double x0, double y0, double x1, doubl
 static void draw_curve(surface *s, const heed_series *e, int index) {
     enum { SHORT = 24 };
     double along = 0, low = INFINITY, high = -INFINITY;
-    int last = -1;
     for (int i = 0; i < e->count; i++) {
-        if (!isfinite(e->x[i]) || !isfinite(e->y[i])) continue;
+        if (!is_point(e, i)) continue;
         low = fmin(low, at_x(s, e->x[i]));
         high = fmax(high, at_x(s, e->x[i]));
     }
     double dot = high - low < SHORT ? 9 : 4; /* a run of a few steps beside one of thousands */
     for (int i = 0; i < e->count; i++) {
-        if (!isfinite(e->x[i]) || !isfinite(e->y[i])) {
-            last = -1;
-            continue;
-        }
-        int from = last < 0 ? i : last;
-        stroke(s, index, at_x(s, e->x[from]), at_y(s, e->y[from]), at_x(s, e->x[i]),
-               at_y(s, e->y[i]), last < 0 ? dot : 2.4, &along);
-        last = i;
+        int from = i > 0 && is_point(e, i - 1) ? i - 1 : i;
+        if (is_point(e, i))
+            stroke(s, index, at_x(s, e->x[from]), at_y(s, e->y[from]), at_x(s, e->x[i]),
+                   at_y(s, e->y[i]), from == i ? dot : 2.4, &along);
     }
 }
 
@@ -119,7 +124,7 @@ static void draw_legend(surface *s, const heed_chart *p) {
     int x = s->canvas.width - s->right + 16, y = TOP;
     for (int i = 0; i < p->series_count; i++, y += 24) {
         stroke(s, i, x, y + 8, x + 28, y + 8, 4, &(double){0});
-        heed__canvas_text(&s->canvas, x + 40, y + 1, SCALE, INK,
+        heed__canvas_text(&s->canvas, x + 40, y + 1, SCALE, INK, false,
                           heed__text_fold(cut, p->series[i].label, SCALE, WIDEST));
     }
 }
@@ -136,12 +141,12 @@ static int legend_width(const heed_chart *p) {
 typedef struct {
     const heed_chart *charts;
     int width, height;
-} sheet;
+} column;
 
 static bool draw_chart(heed_ctx *c, const void *list, int index, heed__canvas *out) {
-    const sheet *e = list;
+    const column *e = list;
     const heed_chart *p = &e->charts[index];
-    surface s = {.range = heed__chart_range(p), .right = legend_width(p)};
+    surface s = {.r = range_of(p), .right = legend_width(p)};
     if (!heed__canvas_new(c, &s.canvas, e->width > 640 ? e->width : 640,
                           e->height > 240 ? e->height : 240))
         return false;
@@ -155,9 +160,145 @@ static bool draw_chart(heed_ctx *c, const void *list, int index, heed__canvas *o
 bool heed_charts_png(heed_ctx *c, const heed_chart *charts, int count, int width, int height,
                      const char *path) {
     return charts &&
-           heed__canvas_save(c, draw_chart, &(sheet){charts, width, height}, count, true, path);
+           heed__canvas_save(c, draw_chart, &(column){charts, width, height}, count, true, path);
 }
 
 bool heed_chart_png(heed_ctx *c, const heed_chart *p, int width, int height, const char *path) {
     return heed_charts_png(c, p, 1, width, height, path);
+}
+
+/* ---- in the terminal ---- */
+
+enum { GUTTER = 9 };
+static const char signs[] = "*o+x#@%&"; /* of the series, without colours */
+
+/* A character: 2x4 points as braille bits, and the last series that drew there. */
+typedef struct {
+    unsigned char dots;
+    int owner;
+} cell;
+
+typedef struct {
+    int width, height;
+    cell *cells;
+} grid;
+
+static void point(grid *g, int x, int y, int series) {
+    static const unsigned char bits[4][2] = {
+        {0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}};
+    if (x < 0 || y < 0 || x >= 2 * g->width || y >= 4 * g->height) return;
+    cell *at = &g->cells[y / 4 * g->width + x / 2];
+    at->dots |= bits[y % 4][x % 2];
+    at->owner = series;
+}
+
+static void segment(grid *g, double x0, double y0, double x1, double y1, int series) {
+    int n = 1 + (int)fmax(fabs(x1 - x0), fabs(y1 - y0));
+    for (int i = 0; i <= n; i++)
+        point(g, (int)lround(x0 + (x1 - x0) * i / n), (int)lround(y0 + (y1 - y0) * i / n), series);
+}
+
+static void plot(grid *g, const heed_chart *p, range r) {
+    double sx = (2 * g->width - 1) / (r.x1 - r.x0), sy = (4 * g->height - 1) / (r.y1 - r.y0);
+    for (int s = 0; s < p->series_count; s++) {
+        const heed_series *e = &p->series[s];
+        for (int i = 0; i < e->count; i++) {
+            int from = i > 0 && is_point(e, i - 1) ? i - 1 : i;
+            if (is_point(e, i))
+                segment(g, (e->x[from] - r.x0) * sx, (r.y1 - e->y[from]) * sy,
+                        (e->x[i] - r.x0) * sx, (r.y1 - e->y[i]) * sy, s);
+        }
+    }
+}
+
+static bool put_cell(cell of, bool color, heed_text *out) {
+    if (!of.dots) return heed_text_put(out, " ", 1);
+    if (!color) return heed_text_add(out, "%c", signs[of.owner % 8]);
+    heed__rgb c = heed__series_color(of.owner);
+    char braille[4];
+    int n = (int)heed_utf8_write(0x2800 + of.dots, braille);
+    return heed_text_add(out, "\033[38;2;%d;%d;%dm%.*s\033[0m", c.r, c.g, c.b, n, braille);
+}
+
+/* The tick on this row, if any, else blanks. */
+static void put_gutter(range r, int row, int height, heed_text *out) {
+    double ticks[12], step;
+    char text[32] = "";
+    int n = heed__ticks(r.y0, r.y1, height / 3 > 2 ? height / 3 : 2, ticks, &step);
+    for (int i = 0; i < n; i++)
+        if ((int)lround((r.y1 - ticks[i]) / (r.y1 - r.y0) * (height - 1)) == row)
+            heed__tick_text(ticks[i], step, text, sizeof text);
+    heed_text_add(out, "%*s %s", GUTTER - 2, text, text[0] ? "┤" : "│");
+}
+
+/* A sign and a label per series, in lines of `width` columns. */
+static void put_legend(const heed_chart *p, int width, bool color, heed_text *out) {
+    int used = 0;
+    heed_text_add(out, "%*s", GUTTER, "");
+    for (int s = 0; s < p->series_count; s++) {
+        heed__rgb c = heed__series_color(s);
+        const char *label = p->series[s].label;
+        int own = heed__text_width(label, 1) / 6 + 6;
+        if (used > 0 && used + own > width) {
+            heed__end_line(out);
+            heed_text_add(out, "%*s", GUTTER, "");
+            used = 0;
+        }
+        if (color)
+            heed_text_add(out, "\033[38;2;%d;%d;%dm━━\033[0m %s   ", c.r, c.g, c.b, label);
+        else
+            heed_text_add(out, "%c %s   ", signs[s % 8], label);
+        used += own;
+    }
+}
+
+static void put_footer(const heed_chart *p, range r, int width, bool color, heed_text *out) {
+    double ticks[12], step;
+    char text[32], line[512];
+    heed_text_add(out, "%*s└", GUTTER - 1, "");
+    for (int i = 0; i < width; i++) heed_text_put(out, "─", strlen("─"));
+    memset(line, ' ', sizeof line);
+    int n = heed__ticks(r.x0, r.x1, width / 14 > 2 ? width / 14 : 2, ticks, &step), end = 0;
+    for (int i = 0; i < n; i++) {
+        heed__tick_text(ticks[i], step, text, sizeof text);
+        int size = (int)strlen(text),
+            at = (int)lround((ticks[i] - r.x0) / (r.x1 - r.x0) * (width - 1)) - size / 2;
+        if (at < end) at = end;
+        if (at + size > width || at + size >= (int)sizeof line) break;
+        memcpy(line + at, text, (size_t)size);
+        end = at + size + 1;
+    }
+    const char *label = p->x_label ? p->x_label : "";
+    int capacity = width - heed_label_columns(label);
+    heed_text_add(out, "\n%*s%.*s", GUTTER, "", end, line);
+    bool apart = end >= capacity; /* a number occupies the place of the label */
+    if (apart) heed__end_line(out);
+    heed_text_add(out, "%*s%s", apart ? GUTTER + capacity : 1, "", label);
+    heed__end_line(out);
+    put_legend(p, width, color, out);
+    heed__end_line(out);
+}
+
+bool heed_chart_text(const heed_chart *p, int width, int height, bool color, heed_text *out) {
+    if (!p || !out) return false;
+    range r = range_of(p);
+    width = width < 30 ? 30 : width > 200 ? 200 : width;
+    height = height < 4 ? 4 : height > 100 ? 100 : height;
+    grid g = {.width = width - GUTTER, .height = height};
+    g.cells = heed__alloc_array(out->c, (size_t)g.width * (size_t)height, sizeof *g.cells);
+    if (!g.cells) return false;
+    plot(&g, p, r);
+    if (p->title) {
+        heed_text_add(out, "%*s", GUTTER, "");
+        heed_label_words(p->title, GUTTER, width, out);
+        heed__end_line(out);
+    }
+    for (int row = 0; row < height; row++) {
+        put_gutter(r, row, height, out);
+        for (int i = 0; i < g.width; i++) put_cell(g.cells[row * g.width + i], color, out);
+        heed__end_line(out);
+    }
+    put_footer(p, r, g.width, color, out);
+    heed__free(g.cells);
+    return true;
 }

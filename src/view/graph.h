@@ -4,7 +4,7 @@
 
 #include <heed/graph.h>
 
-/* ---- graph_frame.c ---- */
+/* ---- graph_layout.c ---- */
 
 /* A drawing: the graph, its view and the closed boxes. */
 typedef struct {
@@ -48,13 +48,6 @@ void heed__frame_free(heed__frame *f);
 /* Where the line of a node meets the upper or lower edge of an item, measured from the item's left
  * edge. */
 double heed__item_port(const heed__frame *f, int item, int node, bool above);
-
-/* ---- graph_place.c ---- */
-
-/* Computes rows, the order within rows, and coordinates of a frame with items and lines. */
-bool heed__frame_place(heed_ctx *c, heed__frame *f);
-bool heed__frame_line(heed_ctx *c, heed__frame *f, heed__line line);
-int heed__frame_item(heed_ctx *c, heed__frame *f, heed__item item);
 
 /* ---- graph_svg.c ---- */
 

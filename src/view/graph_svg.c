@@ -1,23 +1,15 @@
 /* graph_svg.c -- a graph as an SVG picture: ops and boxes with their texts, lines with arrows, and
  * beside it the backward pass, from the loss up. */
 #include "core/core.h"
+#include "view/draw.h"
 #include "view/graph.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum {
-    LINES = 8,
-    BESIDE = 2,
-    MOST = LINES - 3,
-    LINE = 176,
-    LETTER = 7,
-    LEADING = 15,
-    MARGIN = 16,
-    HEADER = 46,
-    BETWEEN = 40
-};
+enum { LINES = 8, BESIDE = 2, MOST = LINES - 3, LINE = 176 };
+enum { LETTER = 7, LEADING = 15, MARGIN = 16, HEADER = 46, BETWEEN = 40 };
 
 /* Texts of an op or a closed box; the first has a bold word in front. */
 typedef struct {
@@ -48,48 +40,23 @@ static void append(char line[LINE], const char *between, const char *text) {
     snprintf(line + n, LINE - n, "%s%s", n ? between : "", text);
 }
 
-static void add_param(const heed_graph *g, const heed_graph_node *n, int k, const char *before,
-                      char line[LINE]) {
-    char text[LINE], shape[64];
-    snprintf(text, sizeof text, "%s%.80s %s", before, param_name(g, n, n->param[k]->name),
-             heed_shape_text(n->param[k], shape, sizeof shape));
-    append(line, "  ", text);
-}
-
 /* Two per line; if there are very many, the last ones are omitted. */
 static void add_params(const heed_graph *g, const heed_graph_node *n, bool backward, caption *out) {
+    char text[LINE], shape[64];
     int shown = 0;
-    for (int k = 0; k < n->params && shown < BESIDE * MOST; k++)
-        if (!backward || n->param[k]->wants_grad)
-            add_param(g, n, k, backward ? "d " : "", out->text[out->count + shown++ / BESIDE]);
+    for (int k = 0; k < n->params && shown < BESIDE * MOST; k++) {
+        const heed_tensor *of = n->param[k];
+        if (backward && !of->wants_grad) continue;
+        snprintf(text, sizeof text, "%s%.80s %s", backward ? "d " : "", param_name(g, n, of->name),
+                 heed_shape_text(of, shape, sizeof shape));
+        append(out->text[out->count + shown++ / BESIDE], "  ", text);
+    }
     out->count += (shown + BESIDE - 1) / BESIDE;
 }
 
-static void forward_caption(const heed_graph *g, int node, caption *out) {
-    const heed_graph_node *n = &g->nodes[node];
-    const char *leaf = n->y->i ? "indices" : "input";
-    char shape[64];
-    snprintf(out->bold, sizeof out->bold, "%.60s", n->op.op ? n->op.op : leaf);
-    snprintf(out->text[0], LINE, "%.120s", short_name(g, n->group, n->op.name));
-    heed_shape_text(n->y, shape, sizeof shape);
-    out->count = 1;
-    add_params(g, n, false, out);
-    if (out->count > 1 || out->text[0][0]) {
-        snprintf(out->text[out->count++], LINE, "%s", shape);
-    } else {
-        append(out->text[0], "", shape);
-    }
-}
-
-/* What the op's backward computes: gradients of parameters and inputs; and what it needs for this.
- */
-static void backward_caption(const heed_graph *g, int node, caption *out) {
-    const heed_graph_node *n = &g->nodes[node];
+/* The gradients of inputs that the op's backward computes, and what it needs for this. */
+static void add_gradients(const heed_graph *g, const heed_graph_node *n, caption *out) {
     char shape[64], text[LINE];
-    snprintf(out->bold, sizeof out->bold, "%.60s'", n->op.op ? n->op.op : "input");
-    snprintf(out->text[0], LINE, "%.120s", short_name(g, n->group, n->op.name));
-    out->count = 1;
-    add_params(g, n, true, out);
     char *given = out->text[out->count];
     for (int k = 0; k < n->in_count; k++) {
         const heed_graph_node *from = &g->nodes[n->in[k]];
@@ -98,12 +65,27 @@ static void backward_caption(const heed_graph *g, int node, caption *out) {
         if (!strstr(given, text)) append(given, "  ", text);
     }
     if (given[0]) out->count++;
-    char *kept = out->text[out->count];
-    for (int k = 0; k < n->op.kept; k++) append(kept, " ", n->op.kept_name[k]);
-    if (!kept[0]) return;
-    snprintf(text, sizeof text, "from %.160s", kept);
-    snprintf(kept, LINE, "%s", text);
-    out->count++;
+    text[0] = 0;
+    for (int k = 0; k < n->op.kept; k++) append(text, " ", n->op.kept_name[k]);
+    if (text[0]) snprintf(out->text[out->count++], LINE, "from %.160s", text);
+}
+
+static void op_caption(const heed_graph *g, int node, bool backward, caption *out) {
+    const heed_graph_node *n = &g->nodes[node];
+    const char *leaf = n->y->i && !backward ? "indices" : "input";
+    char shape[64];
+    snprintf(out->bold, sizeof out->bold, "%.60s%s", n->op.op ? n->op.op : leaf,
+             backward ? "'" : "");
+    snprintf(out->text[0], LINE, "%.120s", short_name(g, n->group, n->op.name));
+    heed_shape_text(n->y, shape, sizeof shape);
+    out->count = 1;
+    add_params(g, n, backward, out);
+    if (backward)
+        add_gradients(g, n, out);
+    else if (out->count > 1 || out->text[0][0])
+        append(out->text[out->count++], "", shape);
+    else
+        append(out->text[0], "", shape);
 }
 
 static size_t numbers_in(const heed_graph *g, int group, int *ops) {
@@ -133,28 +115,21 @@ static void caption_of(const heed__plan *p, const heed__item *it, bool backward,
     *out = (caption){.count = 0};
     if (it->kind == HEED__BOX)
         box_caption(p->g, it->ref, out);
-    else if (backward)
-        backward_caption(p->g, it->ref, out);
     else
-        forward_caption(p->g, it->ref, out);
-}
-
-static void widen(const caption *k, heed__item *it) {
-    for (int i = 0; i < k->count; i++) {
-        size_t n = heed_utf8_count(k->text[i], strlen(k->text[i]));
-        if (i == 0) n += heed_utf8_count(k->bold, strlen(k->bold)) + (n > 0);
-        it->w = fmax(it->w, 20 + LETTER * (double)n);
-    }
-    it->h = fmax(it->h, 9 + LEADING * k->count);
+        op_caption(p->g, it->ref, backward, out);
 }
 
 void heed__graph_size(const heed__plan *p, heed__item *it) {
-    caption k;
-    caption_of(p, it, false, &k);
-    widen(&k, it);
-    if (!p->view->backward) return;
-    caption_of(p, it, true, &k);
-    widen(&k, it);
+    for (int backward = 0; backward <= p->view->backward; backward++) {
+        caption k;
+        caption_of(p, it, backward, &k);
+        for (int i = 0; i < k.count; i++) {
+            size_t n = heed_utf8_count(k.text[i], strlen(k.text[i]));
+            if (i == 0) n += heed_utf8_count(k.bold, strlen(k.bold)) + (n > 0);
+            it->w = fmax(it->w, 20 + LETTER * (double)n);
+        }
+        it->h = fmax(it->h, 9 + LEADING * k.count);
+    }
 }
 
 /* ---- drawing ---- */
@@ -164,25 +139,6 @@ typedef struct {
     heed_text *out;
     bool backward;
 } pen;
-
-/* XML does not allow control characters, even escaped. */
-static void put_escaped(heed_text *out, const char *text) {
-    for (; *text; text++) {
-        unsigned char c = (unsigned char)*text;
-        if (c == '<')
-            heed_text_add(out, "&lt;");
-        else if (c == '>')
-            heed_text_add(out, "&gt;");
-        else if (c == '&')
-            heed_text_add(out, "&amp;");
-        else if (c == '"')
-            heed_text_add(out, "&quot;");
-        else if (c == '\'')
-            heed_text_add(out, "&#39;");
-        else
-            heed_text_put(out, c < 32 || c == 127 ? "?" : text, 1);
-    }
-}
 
 static const char *class_of(const heed_graph *g, const heed__item *it) {
     if (it->kind == HEED__BOX) return "shut";
@@ -200,23 +156,22 @@ static void draw_text(const pen *d, const heed__item *it, const caption *k, doub
                       i ? " class=\"more\"" : "");
         if (i == 0 && k->bold[0]) {
             heed_text_add(d->out, "<tspan class=\"name\">");
-            put_escaped(d->out, k->bold);
+            heed__put_escaped(d->out, k->bold);
             heed_text_add(d->out, "</tspan>%s", k->text[0][0] ? " " : "");
         }
-        put_escaped(d->out, k->text[i]);
+        heed__put_escaped(d->out, k->text[i]);
         heed_text_add(d->out, "</text>");
     }
 }
 
 static void draw_title(const pen *d, const heed__item *it) {
-    const heed_graph *g = d->plan->g;
-    const heed_graph_node *n = it->kind == HEED__BOX ? NULL : &g->nodes[it->ref];
+    const heed_recorded *op = it->kind == HEED__OP ? &d->plan->g->nodes[it->ref].op : NULL;
     heed_text_add(d->out, "<title>");
-    if (n && n->op.op) heed_text_add(d->out, "%d: ", n->op.index + 1);
-    put_escaped(d->out, n ? n->op.name ? n->op.name
-                            : n->op.op ? n->op.op
-                                       : "input"
-                          : g->groups[it->ref].path);
+    if (op && op->op) heed_text_add(d->out, "%d: ", op->index + 1);
+    if (op)
+        heed__put_escaped(d->out, op->name ? op->name : op->op ? op->op : "input");
+    else
+        heed__put_escaped(d->out, d->plan->g->groups[it->ref].path);
     heed_text_add(d->out, "</title>");
 }
 
@@ -260,21 +215,18 @@ static void draw_line(const pen *d, const heed__frame *f, const heed__line *l, d
     heed_text_add(d->out, "\n");
 }
 
-static void draw_border(const pen *d, const heed__item *it, double x, double y) {
-    heed_text_add(d->out,
-                  "<rect class=\"box\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" "
-                  "rx=\"8\"/><text class=\"path\" x=\"%.1f\" y=\"%.1f\">",
-                  x, y, it->w, it->h, x + 8, y + 15);
-    put_escaped(d->out, d->plan->g->groups[it->ref].path);
-    heed_text_add(d->out, "</text>\n");
-}
-
 static void draw_frame(const pen *d, const heed__frame *f, double x, double y) {
     for (int i = 0; i < f->count; i++) {
         const heed__item *it = &f->items[i];
+        double left = x + it->x, top = y + it->y;
         if (!it->inner) continue;
-        draw_border(d, it, x + it->x, y + it->y);
-        draw_frame(d, it->inner, x + it->x, y + it->y);
+        heed_text_add(d->out,
+                      "<rect class=\"box\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" "
+                      "rx=\"8\"/><text class=\"path\" x=\"%.1f\" y=\"%.1f\">",
+                      left, top, it->w, it->h, left + 8, top + 15);
+        heed__put_escaped(d->out, d->plan->g->groups[it->ref].path);
+        heed_text_add(d->out, "</text>\n");
+        draw_frame(d, it->inner, left, top);
     }
     for (int i = 0; i < f->line_count; i++) draw_line(d, f, &f->lines[i], x, y);
     for (int i = 0; i < f->count; i++)
@@ -305,48 +257,35 @@ static const char style[] =
     ".shut rect{fill:var(--shut);stroke-dasharray:5 3}.idle{opacity:.45}"
     "</style>\n";
 
-static void close_boxes(heed__plan *p) {
-    const heed_graph *g = p->g;
-    for (int i = 1; i < g->group_count; i++) {
-        int depth = 0;
-        for (int at = i; at > 0; at = g->groups[at].parent) depth++;
-        p->closed[i] = (p->view->depth > 0 && depth >= p->view->depth) ||
-                       (g->groups[i].like >= 0 && !p->view->unfold);
-    }
-}
-
-static void draw_header(const pen *d, const heed__frame *f) {
-    const heed_graph *g = d->plan->g;
-    const char *title = d->plan->view->title;
-    int ops;
-    numbers_in(g, 0, &ops);
-    heed_text_add(d->out, "<rect class=\"page\" width=\"100%%\" height=\"100%%\"/>");
-    heed_text_add(d->out, "<text class=\"head\" x=\"%d\" y=\"24\">", MARGIN);
-    put_escaped(d->out, title ? title : "graph");
-    heed_text_add(d->out, "</text><text class=\"sub\" x=\"%d\" y=\"42\">forward: %d ops</text>\n",
-                  MARGIN, ops);
-    if (d->plan->view->backward)
-        heed_text_add(d->out,
-                      "<text class=\"sub\" x=\"%.1f\" y=\"42\">backward: from the loss up; ' is "
-                      "an op's backward, d a gradient</text>\n",
-                      MARGIN + f->w + BETWEEN);
-}
-
 static void draw_svg(const heed__plan *p, const heed__frame *f, heed_text *out) {
+    const char *title = p->view->title ? p->view->title : "graph";
     double width = 2 * MARGIN + f->w, height = HEADER + f->h + MARGIN;
+    double beside = MARGIN + f->w + BETWEEN; /* left edge of the backward pass */
+    pen d = {.plan = p, .out = out};
+    int ops;
+    numbers_in(p->g, 0, &ops);
     if (p->view->backward) width += f->w + BETWEEN;
     width = fmax(width, 420);
     heed_text_add(out,
                   "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" "
                   "viewBox=\"0 0 %.0f %.0f\" role=\"img\">\n<title>",
                   width, height, width, height);
-    put_escaped(out, p->view->title ? p->view->title : "graph");
-    heed_text_add(out, "</title>\n%s", style);
-    pen d = {.plan = p, .out = out};
-    draw_header(&d, f);
+    heed__put_escaped(out, title);
+    heed_text_add(out,
+                  "</title>\n%s<rect class=\"page\" width=\"100%%\" height=\"100%%\"/>"
+                  "<text class=\"head\" x=\"%d\" y=\"24\">",
+                  style, MARGIN);
+    heed__put_escaped(out, title);
+    heed_text_add(out, "</text><text class=\"sub\" x=\"%d\" y=\"42\">forward: %d ops</text>\n",
+                  MARGIN, ops);
+    if (p->view->backward)
+        heed_text_add(out,
+                      "<text class=\"sub\" x=\"%.1f\" y=\"42\">backward: from the loss up; ' is "
+                      "an op's backward, d a gradient</text>\n",
+                      beside);
     draw_frame(&d, f, MARGIN, HEADER);
     d.backward = true;
-    if (p->view->backward) draw_frame(&d, f, MARGIN + f->w + BETWEEN, HEADER);
+    if (p->view->backward) draw_frame(&d, f, beside, HEADER);
     heed_text_add(out, "</svg>\n");
 }
 
@@ -355,11 +294,12 @@ bool heed_graph_svg(const heed_graph *g, const heed_graph_view *v, heed_text *ou
     heed__plan p = {.g = g, .view = v};
     p.closed = heed__alloc_array(g->c, (size_t)g->group_count, sizeof *p.closed);
     heed__frame *f = heed__alloc(g->c, sizeof *f);
-    bool ok = p.closed && f;
-    if (ok) {
-        close_boxes(&p);
-        ok = heed__frame_build(&p, f);
+    for (int i = 1; p.closed && i < g->group_count; i++) {
+        int depth = 0;
+        for (int at = i; at > 0; at = g->groups[at].parent) depth++;
+        p.closed[i] = (v->depth > 0 && depth >= v->depth) || (g->groups[i].like >= 0 && !v->unfold);
     }
+    bool ok = p.closed && f && heed__frame_build(&p, f);
     if (ok) draw_svg(&p, f, out);
     heed__frame_free(f);
     heed__free(p.closed);

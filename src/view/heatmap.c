@@ -1,16 +1,25 @@
 /* heatmap.c -- a labelled matrix in the terminal. Cells contain numbers if these fit, with a few
- * long rows split into bands; else cells are one or two characters wide. */
-#include "view/heatmap.h"
-
+ * long rows split into bands; else cells are one or two characters wide, and if these are too many,
+ * several are drawn as one. */
 #include "core/core.h"
 #include "text/text.h"
-#include "view/shade.h"
+#include "view/draw.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { MIN_CELL = 4, MAX_CELL = 12, MAX_LABEL = 16, READABLE = 6, FEW_ROWS = 17 };
+enum { MIN_CELL = 4, MAX_CELL = 12, MAX_LABEL = 16, READABLE = 6, FEW_ROWS = 17, TALLEST = 12 };
+
+typedef struct {
+    const heed_heatmap *m;
+    heed_text *out;
+    double lo, hi;
+    bool above;         /* some value is above hi */
+    int width, head;    /* columns of the terminal, and of the row labels */
+    const char *format; /* of the numbers in cells */
+    int digits;         /* columns of the widest number */
+} plan;
 
 static int clamp(int v, int lo, int hi) { return v < lo ? lo : v > hi ? hi : v; }
 
@@ -21,11 +30,12 @@ static int label_width(const char *const *labels, int count, int lo, int hi) {
     return widest;
 }
 
-double heed__map_value(const heed__map *p, int row, int col) {
+static double value_at(const plan *p, int row, int col) {
     return (double)p->m->values[(size_t)row * (size_t)p->m->cols + (size_t)col];
 }
 
-double heed__map_share(const heed__map *p, double v) {
+/* Position of a value on the scale, 0 to 1; 0 for unknown values. */
+static double share_of(const plan *p, double v) {
     double share = p->hi > p->lo ? (v - p->lo) / (p->hi - p->lo) : 0;
     return share > 0 ? fmin(share, 1) : 0;
 }
@@ -34,12 +44,9 @@ double heed__map_share(const heed__map *p, double v) {
 
 static bool is_percent(const heed_heatmap *m) { return !m->numbers && (!m->unit || m->percent); }
 
-/* Without colours, letters of the ramp are beside the numbers. */
-static bool has_ramp(const heed_heatmap *m) { return m->terminal == HEED_ASCII && !m->numbers; }
-
 /* "" for unknown values and for a share that would be 0 %. A cell with a shade never shows -0.00.
  */
-static void number_text(const heed__map *p, double v, char text[32]) {
+static void number_text(const plan *p, double v, char text[32]) {
     bool percent = is_percent(p->m);
     *text = 0;
     if (!isfinite(v) || (percent && v < 0.005)) return;
@@ -57,40 +64,47 @@ static const char *format_for(const heed_heatmap *m, double most) {
     return decimals[most > 0 ? clamp(1 - (int)floor(log10(most)), 0, 4) : 1];
 }
 
-static void set_numbers(heed__map *p) {
+/* Sets the scale and the format of the numbers. */
+static void measure(plan *p) {
+    const heed_heatmap *m = p->m;
     double least = 0, most = 0;
     char low[32], high[32];
-    for (size_t i = 0; i < (size_t)p->m->rows * (size_t)p->m->cols; i++) {
-        double v = (double)p->m->values[i];
-        if (isfinite(v)) least = fmin(least, v), most = fmax(most, v);
+    p->hi = (double)m->hi;
+    p->lo = (double)m->lo;
+    for (size_t i = 0; i < (size_t)m->rows * (size_t)m->cols; i++) {
+        double v = (double)m->values[i];
+        if (m->hi != 0)
+            p->above |= v > p->hi;
+        else if (v > p->hi)
+            p->hi = v;
+        if (!isfinite(v)) continue;
+        least = fmin(least, v);
+        most = fmax(most, v);
     }
-    p->format = format_for(p->m, fmax(most, -least));
+    p->format = format_for(m, fmax(most, -least));
     number_text(p, least, low);
     number_text(p, most, high);
     p->digits = (int)(strlen(low) > strlen(high) ? strlen(low) : strlen(high));
 }
 
-/* A number at the right end, followed by a blank; without colours, letters of the ramp precede it,
- * separated from the widest number by a blank. */
-static void put_cell(const heed__map *p, double v, int width) {
+/* A number at the right end, followed by a blank; without colours, letters for its share precede
+ * it, separated from the widest number by a blank. */
+static void put_cell(const plan *p, double v, int width) {
     const heed_heatmap *m = p->m;
-    double share = heed__map_share(p, v);
+    double share = share_of(p, v);
     char number[32];
     number_text(p, v, number);
-    if (m->terminal == HEED_ASCII) {
-        char shade = has_ramp(m) ? heed__ramp(share) : ' ';
-        int ramp = width - p->digits - 2;
-        for (int i = 0; i < ramp; i++) heed_text_put(p->out, &shade, 1);
-        heed_text_add(p->out, "%*s ", width - 1 - (ramp > 0 ? ramp : 0), number);
+    if (m->terminal != HEED_ASCII) {
+        heed__put_on_shade(p->out, m->terminal, share, width, number);
         return;
     }
-    heed__put_back(p->out, m->terminal, heed__viridis(share));
-    heed__put_ink(p->out, share);
-    heed_text_add(p->out, "%*s \033[0m", width - 1, number);
+    int letters = m->numbers || width < p->digits + 2 ? 0 : width - p->digits - 2;
+    heed__put_shade(p->out, HEED_ASCII, share, letters);
+    heed_text_add(p->out, "%*s ", width - 1 - letters, number);
 }
 
 /* Columns [from, to). */
-static void put_band(const heed__map *p, int from, int to, int cell) {
+static void put_band(const plan *p, int from, int to, int cell) {
     const heed_heatmap *m = p->m;
     if (m->col_labels) {
         heed_text_add(p->out, "%*s ", p->head, "");
@@ -103,15 +117,16 @@ static void put_band(const heed__map *p, int from, int to, int cell) {
     for (int i = 0; i < m->rows; i++) {
         heed__put_label(p->out, m->row_labels ? m->row_labels[i] : "", p->head, false);
         heed_text_put(p->out, " ", 1);
-        for (int j = from; j < to; j++) put_cell(p, heed__map_value(p, i, j), cell);
+        for (int j = from; j < to; j++) put_cell(p, value_at(p, i, j), cell);
         heed__end_line(p->out);
     }
 }
 
 /* Returns the columns of a cell, or 0 if cells without numbers are better. */
-static int cell_width(const heed__map *p) {
+static int cell_width(const plan *p) {
     const heed_heatmap *m = p->m;
-    int least = p->digits + (has_ramp(m) ? 3 : 1), capacity = p->width - p->head - 1;
+    bool letters = m->terminal == HEED_ASCII && !m->numbers; /* beside the numbers */
+    int least = p->digits + (letters ? 3 : 1), capacity = p->width - p->head - 1;
     if (least < MIN_CELL) least = MIN_CELL;
     int wanted = 1 + label_width(m->col_labels, m->cols, least - 1, MAX_CELL - 1);
     int readable = wanted < READABLE ? wanted : clamp(least, READABLE, MAX_CELL);
@@ -121,27 +136,117 @@ static int cell_width(const heed__map *p) {
                                                                                       : 0;
 }
 
-/* ---- the heat map ---- */
+/* ---- cells without numbers: of two columns, or half blocks if there are colours ---- */
 
-static void set_scale(heed__map *p) {
+typedef struct {
+    const plan *p;
+    int rows, cols;      /* drawn */
+    int pool, pool_rows; /* columns and rows of the map per drawn cell */
+    int cell;            /* columns of a cell */
+    bool half;           /* two rows per line */
+} dense;
+
+static dense dense_of(const plan *p) {
     const heed_heatmap *m = p->m;
-    p->hi = (double)m->hi;
-    p->lo = (double)m->lo;
-    for (size_t i = 0; i < (size_t)m->rows * (size_t)m->cols; i++) {
-        double v = (double)m->values[i];
-        if (m->hi != 0)
-            p->above |= v > p->hi;
-        else if (v > p->hi)
-            p->hi = v;
+    int capacity = p->width - p->head - 1;
+    dense d = {.p = p, .cell = 2 * m->cols <= capacity ? 2 : 1, .pool = 1};
+    d.half = d.cell == 1 && m->terminal != HEED_ASCII;
+    while ((m->cols + d.pool - 1) / d.pool > capacity) d.pool++;
+    d.cols = (m->cols + d.pool - 1) / d.pool;
+    d.pool_rows = 2 * m->rows > m->cols ? d.pool : 1;
+    d.rows = (m->rows + d.pool_rows - 1) / d.pool_rows;
+    return d;
+}
+
+/* The largest share of the values that are drawn as one. */
+static double largest_share(const dense *d, int row, int col) {
+    const heed_heatmap *m = d->p->m;
+    double most = 0;
+    for (int i = row * d->pool_rows; i < (row + 1) * d->pool_rows && i < m->rows; i++)
+        for (int j = col * d->pool; j < (col + 1) * d->pool && j < m->cols; j++)
+            most = fmax(most, share_of(d->p, value_at(d->p, i, j)));
+    return most;
+}
+
+/* Column labels from top to bottom, with their ends next to the map; labels that are too long end
+ * with a sign. A label needs two columns: if cells have one column, every second cell has one. */
+static void put_columns(const dense *d) {
+    const heed_heatmap *m = d->p->m;
+    int step = d->cell == 2 ? 1 : 2, tall = 0;
+    for (int j = 0; j < d->cols; j += step) {
+        int n = heed__label_glyphs(m->col_labels[j * d->pool]);
+        if (n > tall) tall = n < TALLEST ? n : TALLEST;
+    }
+    for (int line = 0; line < tall; line++) {
+        heed_text_add(d->p->out, "%*s ", d->p->head, "");
+        for (int j = 0; j < d->cols; j += step) {
+            const char *label = m->col_labels[j * d->pool];
+            int n = heed__label_glyphs(label), shown = n < TALLEST ? n : TALLEST;
+            int at = line - (tall - shown), used = 0;
+            if (at >= 0 && n > TALLEST && at == TALLEST - 1)
+                used = heed_label_text("…", 1, d->p->out);
+            else if (at >= 0)
+                used = heed__label_glyph(label, at, d->p->out);
+            heed_text_add(d->p->out, "%*s", used < 2 ? 2 - used : 0, "");
+        }
+        heed__end_line(d->p->out);
     }
 }
 
+/* The label of a line: that of its row, or those of its two rows. */
+static void put_head(const dense *d, int row) {
+    const char *const *labels = d->p->m->row_labels;
+    heed_text both = {.c = d->p->out->c};
+    bool second = d->half && row + 1 < d->rows;
+    if (labels) {
+        heed_label_text(labels[row * d->pool_rows], second ? (d->p->head - 1) / 2 : d->p->head,
+                        &both);
+        if (second) {
+            heed_text_put(&both, " ", 1);
+            heed_label_text(labels[(row + 1) * d->pool_rows],
+                            d->p->head - heed_label_columns(both.s), &both);
+        }
+    }
+    heed__put_label(d->p->out, both.s ? both.s : "", d->p->head, false);
+    heed_text_put(d->p->out, " ", 1);
+    heed_text_free(&both);
+}
+
+static void put_line(const dense *d, int row) {
+    heed_terminal kind = d->p->m->terminal;
+    for (int j = 0; j < d->cols; j++) {
+        double share = largest_share(d, row, j);
+        double below = d->half && row + 1 < d->rows ? largest_share(d, row + 1, j) : share;
+        if (d->half)
+            heed__put_half(d->p->out, kind, heed__viridis(share), heed__viridis(below));
+        else
+            heed__put_shade(d->p->out, kind, share, d->cell);
+    }
+    heed__put_plain(d->p->out, kind);
+    heed__end_line(d->p->out);
+}
+
+static void put_dense(const plan *p) {
+    dense d = dense_of(p);
+    if (p->m->col_labels) put_columns(&d);
+    for (int i = 0; i < d.rows; i += d.half ? 2 : 1) {
+        put_head(&d, i);
+        put_line(&d, i);
+    }
+    if (d.pool == 1) return;
+    char note[64];
+    snprintf(note, sizeof note, "each cell: the largest of %d x %d", d.pool_rows, d.pool);
+    heed_label_text(note, p->width, p->out);
+    heed__end_line(p->out);
+}
+
+/* ---- the heat map ---- */
+
 bool heed_heatmap_text(const heed_heatmap *m, heed_text *out) {
     if (!m || !m->values || m->rows < 1 || m->cols < 1) return false;
-    heed__map p = {.m = m, .out = out, .width = m->width >= 20 ? m->width : 100};
+    plan p = {.m = m, .out = out, .width = m->width >= 20 ? m->width : 100};
     p.head = label_width(m->row_labels, m->rows, 4, clamp(p.width / 4, 8, MAX_LABEL));
-    set_scale(&p);
-    set_numbers(&p);
+    measure(&p);
     if (m->title) {
         heed_label_words(m->title, 0, p.width, out);
         heed__end_line(out);
@@ -150,7 +255,7 @@ bool heed_heatmap_text(const heed_heatmap *m, heed_text *out) {
         per_band = cell ? clamp((p.width - p.head - 1) / cell, 1, m->cols) : 0;
     for (int from = 0; cell && from < m->cols; from += per_band)
         put_band(&p, from, clamp(from + per_band, 0, m->cols), cell);
-    if (!cell) heed__put_dense(&p);
+    if (!cell) put_dense(&p);
     heed__put_legend(out, m->terminal,
                      (heed__legend){.lo = p.lo,
                                     .hi = p.hi,

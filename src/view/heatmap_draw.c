@@ -1,29 +1,15 @@
 /* heatmap_draw.c -- labelled matrices as a picture, PNG or SVG: cells of whole pixels, row labels
  * on the left, column labels above (rotated if some are wider than a cell), one legend for all. */
 #include "core/core.h"
-#include "view/sketch.h"
-
-#include <heed/view.h>
+#include "view/draw.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum {
-    MARGIN = 20,
-    GAP = 8,
-    BETWEEN = 28,
-    RAMP = 160,
-    LEGEND = 44,
-    TITLE = 34,
-    CAPTION = 18,
-    LETTER = 6,
-    LONGEST = 240,
-    MOST = 12000,
-    PANEL = 360,
-    WIDEST_TITLE = 1600,
-    VECTOR_CELLS = 400000
-};
+enum { MARGIN = 20, GAP = 8, BETWEEN = 28, RAMP = 160, LEGEND = 44, TITLE = 34, CAPTION = 18 };
+enum { LETTER = 6, LONGEST_LABEL = 240, PANEL = 360, LONGEST_TITLE = 1600 };
+enum { MOST = 12000, VECTOR_CELLS = 400000 };
 static const heed__rgb INK = {40, 40, 40}, SOFT = {110, 110, 110};
 
 typedef struct {
@@ -31,16 +17,20 @@ typedef struct {
     const heed_heatmap *map; /* the first map, which determines the sizes */
     heed__sketch sketch;
     double lo, hi;
-    bool fractions, above;   /* some value is not an integer; some value is above hi */
-    int scale, cell;         /* scale of letters; side of a cell in pixels */
-    int left, top;           /* position of the first cell in its panel */
-    int columns, wide, tall; /* panels per row, and their size */
-    bool turned;             /* column labels of several letters are rotated */
+    bool fractions, above;  /* some value is not an integer; some value is above hi */
+    int scale, cell;        /* scale of letters; side of a cell in pixels */
+    int left, top;          /* position of the first cell in its panel */
+    int columns, rows;      /* of panels */
+    int wide, tall;         /* size of a panel */
+    bool turned;            /* column labels of several letters are rotated */
+    char from[32], to[128]; /* of the legend */
 } plan;
 
+static int larger(int a, int b) { return a > b ? a : b; }
+
 /* Unknown values are at the start of the scale. */
-static double value_at(const plan *p, const heed_heatmap *m, int row, int col) {
-    double v = (double)m->values[(size_t)row * (size_t)m->cols + (size_t)col];
+static double value_at(const plan *p, const heed_heatmap *m, int cell) {
+    double v = (double)m->values[cell];
     return isfinite(v) ? v : p->lo;
 }
 
@@ -56,7 +46,7 @@ static int measure(plan *p) {
     for (int k = 0; k < p->all->count; k++) {
         const heed_heatmap *m = &p->all->maps[k];
         for (int i = 0; i < m->rows * m->cols; i++) {
-            double v = value_at(p, m, i / m->cols, i % m->cols);
+            double v = value_at(p, m, i);
             top = fmax(top, v);
             p->fractions |= v != floor(v);
         }
@@ -64,31 +54,29 @@ static int measure(plan *p) {
     p->hi = p->map->hi > 0 ? (double)p->map->hi : top;
     p->above = top > p->hi;
     for (int i = 0; p->map->numbers && i < p->map->rows * p->map->cols; i++) {
-        number_text(p, value_at(p, p->map, i / p->map->cols, i % p->map->cols), text);
-        widest = (int)fmax(widest, heed__text_width(text, 1));
+        number_text(p, value_at(p, p->map, i), text);
+        widest = larger(widest, heed__text_width(text, 1));
     }
     return widest;
 }
 
 static int widest_label(const char *const *labels, int count, int scale) {
     int widest = 0;
-    for (int i = 0; labels && i < count; i++) {
-        int w = labels[i] ? heed__sketch_width(labels[i], scale) : 0;
-        if (w > widest) widest = w;
-    }
-    return widest < LONGEST ? widest : LONGEST;
+    for (int i = 0; labels && i < count; i++)
+        widest = larger(widest, labels[i] ? heed__sketch_width(labels[i], scale) : 0);
+    return widest < LONGEST_LABEL ? widest : LONGEST_LABEL;
 }
 
 /* Cells of many panels are smaller. */
 static int cell_size(const plan *p, int number) {
-    int side = p->map->rows > p->map->cols ? p->map->rows : p->map->cols, most = MOST / side;
-    int cell = (6 + (number > 8 ? number : 8)) * p->scale;
+    int side = larger(p->map->rows, p->map->cols), most = MOST / side;
+    int cell = (6 + larger(number, 8)) * p->scale;
     if (p->all->count > 1 && !p->map->numbers && cell * side > PANEL)
-        cell = PANEL / side > 3 ? PANEL / side : 3;
+        cell = larger(PANEL / side, 3);
     return cell < most ? cell : most;
 }
 
-static void size_panel(plan *p) {
+static void size_panels(plan *p) {
     const heed_heatmap *m = p->map;
     int head = widest_label(m->col_labels, m->cols, p->scale);
     p->turned = head > p->cell - 4;
@@ -97,84 +85,72 @@ static void size_panel(plan *p) {
     p->top = (p->all->count > 1 ? CAPTION * p->scale : 0) + head + GAP;
     p->wide = p->left + p->cell * m->cols;
     p->tall = p->top + p->cell * m->rows;
-}
-
-static int number_of_columns(const plan *p) {
     int count = p->all->count, columns = p->all->columns;
     if (columns == 0) columns = (int)ceil(sqrt(count));
-    return columns < 1 ? 1 : columns > count ? count : columns;
+    p->columns = columns < 1 ? 1 : columns > count ? count : columns;
+    p->rows = (count + p->columns - 1) / p->columns;
 }
 
-/* "0" and "0.51 and more  added to the loss", left and right of the colours. */
-static void legend_texts(const plan *p, char lo[32], char hi[128]) {
+/* "0" and "0.51 and more  added to the loss", left and right of the colours. Returns its width. */
+static int write_legend(plan *p) {
     const char *unit = p->map->unit;
-    snprintf(lo, 32, "%.4g", p->lo);
-    snprintf(hi, 128, "%.4g%s%s%.60s", p->hi, p->above ? " and more" : "", unit ? "  " : "",
-             unit ? unit : "");
+    snprintf(p->from, sizeof p->from, "%.4g", p->lo);
+    snprintf(p->to, sizeof p->to, "%.4g%s%s%.60s", p->hi, p->above ? " and more" : "",
+             unit ? "  " : "", unit ? unit : "");
+    return p->left + heed__text_width(p->from, 2) + 8 + RAMP + 8 + heed__text_width(p->to, 2);
 }
 
-static int legend_width(const plan *p) {
-    char lo[32], hi[128];
-    legend_texts(p, lo, hi);
-    return p->left + heed__text_width(lo, 2) + 8 + RAMP + 8 + heed__text_width(hi, 2);
+/* Upper edge of a row of panels. */
+static int panel_top(const plan *p, int row) {
+    return MARGIN + (p->all->title ? TITLE : 0) + row * (p->tall + BETWEEN);
 }
 
 static bool lay_out(heed_ctx *c, plan *p, bool vector) {
     const heed_heatmap *m = p->map;
-    const char *title = p->all->title;
+    const char *title = p->all->title, *note = p->all->note;
     int number = measure(p);
-    int side = m->rows > m->cols ? m->rows : m->cols;
-    p->scale = side <= (p->all->count == 1 ? 24 : 12) ? 2 : 1;
+    p->scale = larger(m->rows, m->cols) <= (p->all->count == 1 ? 24 : 12) ? 2 : 1;
     p->cell = cell_size(p, number);
-    size_panel(p);
-    p->columns = number_of_columns(p);
-    int rows = (p->all->count + p->columns - 1) / p->columns;
-    int width = p->columns * (p->wide + BETWEEN) - BETWEEN;
+    size_panels(p);
     int least = title ? heed__sketch_width(title, 2) : RAMP + 120;
-    int note = p->all->note ? heed__sketch_width(p->all->note, 1) : 0;
-    if (least > WIDEST_TITLE) least = WIDEST_TITLE;
-    if (note > least) least = note;
-    if (legend_width(p) > least) least = legend_width(p);
-    if (p->cell < 1)
-        return heed_fail(c, HEED_USAGE, "a heat map of %d x %d cells is too large", m->rows,
-                         m->cols);
+    if (least > LONGEST_TITLE) least = LONGEST_TITLE;
+    int width = larger(least, p->columns * (p->wide + BETWEEN) - BETWEEN);
+    width = larger(width, larger(note ? heed__sketch_width(note, 1) : 0, write_legend(p)));
     if (vector && (double)p->all->count * m->rows * m->cols > VECTOR_CELLS)
         return heed_fail(
             c, HEED_USAGE,
             "too many cells for an SVG: expected at most %d, found %d x %d x %d; hint: "
-            "--png, or one --head",
+            "`png`, or one `head`",
             VECTOR_CELLS, p->all->count, m->rows, m->cols);
-    return heed__sketch_new(c, &p->sketch, vector, 2 * MARGIN + (width > least ? width : least),
-                            2 * MARGIN + (title ? TITLE : 0) + rows * (p->tall + BETWEEN) -
-                                BETWEEN + LEGEND + (p->all->note ? CAPTION : 0));
+    return heed__sketch_new(c, &p->sketch, vector, 2 * MARGIN + width,
+                            panel_top(p, p->rows) - BETWEEN + LEGEND + (note ? CAPTION : 0) +
+                                MARGIN);
 }
 
 /* ---- a panel ---- */
 
+static double share_of(const plan *p, double v) {
+    return p->hi > p->lo ? (v - p->lo) / (p->hi - p->lo) : 0;
+}
+
 static void draw_numbers(plan *p, const heed_heatmap *m, int x, int y) {
     for (int i = 0; i < m->rows * m->cols; i++) {
         char text[32];
-        double v = value_at(p, m, i / m->cols, i % m->cols);
-        double share = p->hi > p->lo ? (v - p->lo) / (p->hi - p->lo) : 0;
+        double v = value_at(p, m, i);
         number_text(p, v, text);
         if (v == 0 || heed__text_width(text, p->scale) - p->scale + 2 > p->cell) continue;
         heed__sketch_text(&p->sketch, x + i % m->cols * p->cell + p->cell / 2,
                           y + i / m->cols * p->cell + (p->cell - 7 * p->scale) / 2, p->scale,
-                          heed__ink(heed__paper(share)), HEED__MIDDLE, p->cell, text);
+                          heed__ink(heed__paper(share_of(p, v))), HEED__MIDDLE, p->cell, text);
     }
 }
 
 static void draw_cells(plan *p, const heed_heatmap *m, int x, int y) {
-    size_t n = (size_t)m->rows * (size_t)m->cols;
-    float *share = heed__alloc_array(p->sketch.c, n, sizeof *share);
-    for (size_t i = 0; share && i < n; i++) {
-        double v = value_at(p, m, (int)(i / (size_t)m->cols), (int)(i % (size_t)m->cols));
-        share[i] = (float)(p->hi > p->lo ? fmax(0, fmin((v - p->lo) / (p->hi - p->lo), 1)) : 0);
-    }
-    if (share)
-        heed__sketch_cells(&p->sketch,
-                           &(heed__cells){x, y, m->rows, m->cols, p->cell, p->cell > 6, share});
-    heed__free(share);
+    for (int i = 0; i < m->rows * m->cols; i++)
+        heed__sketch_cell(&p->sketch, x + i % m->cols * p->cell, y + i / m->cols * p->cell,
+                          p->cell - (p->cell > 6),
+                          (float)fmax(0, fmin(share_of(p, value_at(p, m, i)), 1)));
+    heed__sketch_end_cells(&p->sketch);
     heed__sketch_frame(&p->sketch, x, y, m->cols * p->cell, m->rows * p->cell);
     if (m->numbers) draw_numbers(p, m, x, y);
 }
@@ -185,24 +161,23 @@ static void draw_labels(plan *p, const heed_heatmap *m, int x, int y) {
     int middle = (p->cell - 7 * p->scale) / 2;
     for (int i = 0; m->row_labels && i < m->rows; i += step)
         heed__sketch_text(&p->sketch, x - GAP, y + i * p->cell + middle, p->scale, INK, HEED__RIGHT,
-                          LONGEST, m->row_labels[i] ? m->row_labels[i] : "");
+                          LONGEST_LABEL, m->row_labels[i] ? m->row_labels[i] : "");
     for (int j = 0; m->col_labels && j < m->cols; j += step) {
         const char *label = m->col_labels[j] ? m->col_labels[j] : "";
         int at = x + j * p->cell;
         if (p->turned && heed__sketch_width(label, 1) > LETTER)
-            heed__sketch_text(&p->sketch, at + middle, y - GAP, p->scale, INK, HEED__UP, LONGEST,
-                              label);
+            heed__sketch_text(&p->sketch, at + middle, y - GAP, p->scale, INK, HEED__UP,
+                              LONGEST_LABEL, label);
         else
             heed__sketch_text(&p->sketch, at + p->cell / 2, y - GAP - letter, p->scale, INK,
-                              HEED__MIDDLE,
-                              p->cell > LETTER * p->scale ? p->cell : LETTER * p->scale, label);
+                              HEED__MIDDLE, larger(p->cell, LETTER * p->scale), label);
     }
 }
 
 static void draw_panel(plan *p, int index) {
     const heed_heatmap *m = &p->all->maps[index];
     int x = MARGIN + index % p->columns * (p->wide + BETWEEN);
-    int y = MARGIN + (p->all->title ? TITLE : 0) + index / p->columns * (p->tall + BETWEEN);
+    int y = panel_top(p, index / p->columns);
     if (p->all->count > 1 && m->title)
         heed__sketch_text(&p->sketch, x + p->left, y, p->scale, INK, HEED__LEFT, p->wide, m->title);
     draw_cells(p, m, x + p->left, y + p->top);
@@ -212,22 +187,19 @@ static void draw_panel(plan *p, int index) {
 /* ---- the picture ---- */
 
 static void draw_legend(plan *p) {
-    char lo[32], hi[128];
-    int rows = (p->all->count + p->columns - 1) / p->columns, x = MARGIN + p->left;
-    int y = MARGIN + (p->all->title ? TITLE : 0) + rows * (p->tall + BETWEEN) - BETWEEN + 24;
-    legend_texts(p, lo, hi);
-    heed__sketch_text(&p->sketch, x, y + 2, 2, SOFT, HEED__LEFT, 100, lo);
-    x += heed__text_width(lo, 2) + 8;
+    int x = MARGIN + p->left, y = panel_top(p, p->rows) - BETWEEN + 24;
+    heed__sketch_text(&p->sketch, x, y + 2, 2, SOFT, HEED__LEFT, 100, p->from);
+    x += heed__text_width(p->from, 2) + 8;
     for (int i = 0; i < RAMP; i += 4)
         heed__sketch_box(&p->sketch, x + i, y, 4, 18, heed__paper(i / (RAMP - 4.0)));
-    heed__sketch_text(&p->sketch, x + 8 + RAMP, y + 2, 2, SOFT, HEED__LEFT, MOST, hi);
+    heed__sketch_text(&p->sketch, x + 8 + RAMP, y + 2, 2, SOFT, HEED__LEFT, MOST, p->to);
     heed__sketch_frame(&p->sketch, x, y, RAMP, 18);
     if (p->all->note)
         heed__sketch_text(&p->sketch, MARGIN, y + LEGEND - 16, 1, SOFT, HEED__LEFT, MOST,
                           p->all->note);
 }
 
-static bool whole(heed_ctx *c, const heed_panels *all) {
+static bool check(heed_ctx *c, const heed_panels *all) {
     bool ok = all && all->maps && all->count > 0 && all->count <= 4096;
     for (int i = 0; ok && i < all->count; i++) {
         const heed_heatmap *m = &all->maps[i];
@@ -243,11 +215,11 @@ static bool whole(heed_ctx *c, const heed_panels *all) {
 /* Draws without saving; the sketch must be freed in any case. */
 static bool draw(heed_ctx *c, const heed_panels *all, bool vector, heed__sketch *out) {
     *out = (heed__sketch){.vector = vector};
-    if (heed__stopped(c) || !whole(c, all)) return false;
+    if (heed__stopped(c) || !check(c, all)) return false;
     plan p = {.all = all, .map = all->maps};
     bool ok = lay_out(c, &p, vector);
     if (ok && all->title)
-        heed__sketch_text(&p.sketch, MARGIN, MARGIN, 2, INK, HEED__LEFT, WIDEST_TITLE, all->title);
+        heed__sketch_text(&p.sketch, MARGIN, MARGIN, 2, INK, HEED__LEFT, LONGEST_TITLE, all->title);
     for (int i = 0; ok && i < all->count; i++) draw_panel(&p, i);
     if (ok) draw_legend(&p);
     *out = p.sketch;
@@ -274,11 +246,9 @@ static bool draw_map(heed_ctx *c, const void *maps, int index, heed__canvas *out
     heed__sketch s;
     bool ok = draw(c, &(heed_panels){.title = m ? m->title : NULL, .count = m != NULL, .maps = m},
                    false, &s);
-    *out = s.canvas;
-    if (ok) return true;
-    heed__sketch_free(&s);
-    out->rgb = NULL;
-    return false;
+    if (!ok) heed__sketch_free(&s);
+    *out = ok ? s.canvas : (heed__canvas){0};
+    return ok;
 }
 
 bool heed_heatmaps_png(heed_ctx *c, const heed_heatmap *maps, int count, const char *path) {

@@ -1,59 +1,76 @@
-/* overlay.c -- weights of a grid over a picture: the picture, then a panel for each map, in which
- * the grey picture shows through the map's colours. */
-#include "view/overlay.h"
-
+/* overlay.c -- weights of a grid over a picture: the picture, then a panel for each map. In a
+ * drawing the grey picture shows through the map's colours; in a terminal the panels are small. */
 #include "core/core.h"
-#include "view/sketch.h"
-
-#include <heed/view.h>
+#include "text/text.h"
+#include "view/draw.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum {
-    MARGIN = 20,
-    GAP = 20,
-    ROOM = 1500,
-    SIDE = 224,
-    TITLE = 34,
-    CAPTION = 56,
-    LEGEND = 40,
-    LINE = 16,
-    LEAST = 480
-};
+enum { MARGIN = 20, GAP = 20, WIDTH = 1500, SIDE = 224, LEAST_PANEL = 120, LEAST_WIDTH = 480 };
+enum { TITLE = 34, CAPTION = 56, LEGEND = 40, LINE = 16 };
 static const heed__rgb INK = {40, 40, 40}, SOFT = {110, 110, 110};
+static const char OWN_SCALES[] = "Other measures: each on its own scale, from 0 to its largest.";
+
+static bool check(heed_ctx *c, const heed_overlay *o) {
+    bool ok = o && o->pixels && o->width > 0 && o->height > 0 &&
+              (o->channels == 1 || o->channels == 3) && o->rows > 0 && o->cols > 0 &&
+              o->count > 0 && o->count <= 1024 && o->maps && o->measures >= 0 &&
+              o->measures <= o->count;
+    for (int i = 0; ok && i < o->count; i++) ok = o->maps[i] != NULL;
+    return ok || heed_fail(c, HEED_USAGE,
+                           "an overlay lacks something: expected a picture of 1 or 3 channels and "
+                           "1 to 1024 maps of a grid");
+}
+
+/* ---- scales ---- */
+
+/* The largest value in a map, except cells left out; 0 if there is none. */
+static double largest(const heed_overlay *o, int map) {
+    double top = -INFINITY;
+    for (int i = 0; i < o->rows * o->cols; i++)
+        if (isfinite((double)o->maps[map][i])) top = fmax(top, (double)o->maps[map][i]);
+    return isfinite(top) ? top : 0;
+}
+
+static bool is_measure(const heed_overlay *o, int map) { return map >= o->count - o->measures; }
+
+/* End of the scale of attention, `least` or more. */
+static double shared_top(const heed_overlay *o, double least) {
+    for (int i = 0; i < o->count - o->measures; i++) least = fmax(least, largest(o, i));
+    return least;
+}
+
+static double top_of(const heed_overlay *o, int map, double shared) {
+    double top = is_measure(o, map) ? largest(o, map) : shared;
+    return top > 0 ? top : 1;
+}
+
+/* ---- a drawing ---- */
 
 typedef struct {
     const heed_overlay *o;
     heed__sketch sketch;
     int full_width, full_height;
-    int width, height, columns; /* of a panel; panels per row */
-    double top, uniform;        /* end of the scale; weight of a cell if all are equal */
-    int digits;                 /* decimals of weights */
+    int width, height, cell, columns; /* of a panel; its width with the gap; panels per row */
+    double top, uniform;              /* end of the scale; weight of a cell if all are equal */
+    int digits;                       /* decimals of weights */
 } plan;
 
-/* A small picture is enlarged by an integer factor; a large one is reduced to SIDE. */
-static void panel_size(plan *p) {
-    const heed_overlay *o = p->o;
-    int most = o->width > o->height ? o->width : o->height, times = SIDE / most;
-    p->width = times ? o->width * times : (int)((int64_t)o->width * SIDE / most);
-    p->height = times ? o->height * times : (int)((int64_t)o->height * SIDE / most);
-    if (p->width < 1) p->width = 1;
-    if (p->height < 1) p->height = 1;
-}
-
 static bool lay_out(heed_ctx *c, plan *p, bool vector) {
-    int panels = p->o->count + 1, cell;
-    panel_size(p);
-    cell = (p->width > 120 ? p->width : 120) + GAP;
-    p->columns = (ROOM - 2 * MARGIN + GAP) / cell;
+    int panels = p->o->count + 1;
+    p->width = p->o->width;
+    p->height = p->o->height;
+    heed__fit_size(SIDE, &p->width, &p->height);
+    p->cell = (p->width > LEAST_PANEL ? p->width : LEAST_PANEL) + GAP;
+    p->columns = (WIDTH - 2 * MARGIN + GAP) / p->cell;
     if (p->columns > panels) p->columns = panels;
     int rows = (panels + p->columns - 1) / p->columns;
     p->columns = (panels + rows - 1) / rows;
-    int width = 2 * MARGIN - GAP + p->columns * cell;
+    int width = 2 * MARGIN - GAP + p->columns * p->cell;
     int title = p->o->title ? heed__text_width(p->o->title, 2) + 2 * MARGIN : 0;
-    if (title < LEAST) title = LEAST;
+    if (title < LEAST_WIDTH) title = LEAST_WIDTH;
     p->full_width = width > title ? width : title;
     p->full_height = 2 * MARGIN + (p->o->title ? TITLE : 0) + LEGEND + (p->o->measures ? LINE : 0) +
                      rows * (p->height + CAPTION);
@@ -80,15 +97,6 @@ static double sample(const heed_overlay *o, const heed_real *map, double u, doub
     return above * (1 - fy) + below * fy;
 }
 
-double heed__overlay_largest(const heed_overlay *o, int map) {
-    double top = -INFINITY;
-    for (int i = 0; i < o->rows * o->cols; i++)
-        if (isfinite((double)o->maps[map][i])) top = fmax(top, (double)o->maps[map][i]);
-    return isfinite(top) ? top : 0;
-}
-
-bool heed__is_measure(const heed_overlay *o, int map) { return map >= o->count - o->measures; }
-
 /* A head with uniform attention has a uniform medium colour, so the scale ends at twice the uniform
  * weight or more. */
 static void set_scale(plan *p) {
@@ -96,20 +104,13 @@ static void set_scale(plan *p) {
     p->uniform = o->uniform > 0 ? o->uniform : 1 / ((double)o->rows * o->cols);
     p->digits = 1 - (int)floor(log10(p->uniform));
     if (p->digits < 1) p->digits = 1;
-    p->top = 2 * p->uniform;
-    for (int i = 0; i < o->count; i++)
-        if (!heed__is_measure(o, i)) p->top = fmax(p->top, heed__overlay_largest(o, i));
-}
-
-static double top_of(const plan *p, int map) {
-    double own = heed__is_measure(p->o, map) ? heed__overlay_largest(p->o, map) : p->top;
-    return own > 0 ? own : 1;
+    p->top = shared_top(o, 2 * p->uniform);
 }
 
 /* Colour over grey (0.299 R + 0.587 G + 0.114 B): the picture is pale where the weight is 0 or a
  * map leaves a cell out. */
 static void tint(const plan *p, int map, heed__canvas *panel) {
-    double top = top_of(p, map);
+    double top = top_of(p->o, map, p->top);
     for (int j = 0; j < p->height; j++)
         for (int i = 0; i < p->width; i++) {
             unsigned char *at = panel->rgb + 3 * ((size_t)j * (size_t)p->width + (size_t)i);
@@ -124,7 +125,7 @@ static void tint(const plan *p, int map, heed__canvas *panel) {
 }
 
 static void write_line(plan *p, int x, int y, const char *text) {
-    int capacity = (p->width > 120 ? p->width : 120) + GAP / 2;
+    int capacity = p->cell - GAP / 2;
     int scale = heed__text_width(text, 2) <= capacity ? 2 : 1;
     heed__sketch_text(&p->sketch, x, y, scale, INK, HEED__LEFT, capacity, text);
 }
@@ -133,7 +134,7 @@ static void write_line(plan *p, int x, int y, const char *text) {
 static void draw_panel(plan *p, int index) {
     const heed_overlay *o = p->o;
     char second[48] = "";
-    int x = MARGIN + index % p->columns * ((p->width > 120 ? p->width : 120) + GAP);
+    int x = MARGIN + index % p->columns * p->cell;
     int y = MARGIN + (o->title ? TITLE : 0) + index / p->columns * (p->height + CAPTION);
     heed__canvas panel;
     if (!heed__canvas_new(p->sketch.c, &panel, p->width, p->height)) return;
@@ -146,7 +147,7 @@ static void draw_panel(plan *p, int index) {
         write_line(p, x, y + p->height + 6, "picture");
         return;
     }
-    snprintf(second, sizeof second, "largest %.*f", p->digits, heed__overlay_largest(o, index - 1));
+    snprintf(second, sizeof second, "largest %.*f", p->digits, largest(o, index - 1));
     if (o->captions && o->captions[index - 1])
         write_line(p, x, y + p->height + 6, o->captions[index - 1]);
     write_line(p, x, y + p->height + 28, second);
@@ -173,23 +174,12 @@ static void draw_legend(plan *p) {
     heed__sketch_text(&p->sketch, x + 8, y + 2, 2, INK, HEED__LEFT, p->full_width, uniform);
     if (below)
         heed__sketch_text(&p->sketch, MARGIN, y + 26, 1, INK, HEED__LEFT, p->full_width,
-                          HEED__OWN_SCALES);
-}
-
-bool heed__overlay_check(heed_ctx *c, const heed_overlay *o) {
-    bool ok = o && o->pixels && o->width > 0 && o->height > 0 &&
-              (o->channels == 1 || o->channels == 3) && o->rows > 0 && o->cols > 0 &&
-              o->count > 0 && o->count <= 1024 && o->maps && o->measures >= 0 &&
-              o->measures <= o->count;
-    for (int i = 0; ok && i < o->count; i++) ok = o->maps[i] != NULL;
-    return ok || heed_fail(c, HEED_USAGE,
-                           "an overlay lacks something: expected a picture of 1 or 3 channels and "
-                           "1 to 1024 maps of a grid");
+                          OWN_SCALES);
 }
 
 static bool draw(heed_ctx *c, const heed_overlay *o, bool vector, const char *path) {
     plan p = {.o = o};
-    if (heed__stopped(c) || !heed__overlay_check(c, o)) return false;
+    if (heed__stopped(c) || !check(c, o)) return false;
     bool ok = lay_out(c, &p, vector);
     set_scale(&p);
     if (ok && o->title)
@@ -207,4 +197,109 @@ bool heed_overlay_png(heed_ctx *c, const heed_overlay *o, const char *path) {
 
 bool heed_overlay_svg(heed_ctx *c, const heed_overlay *o, const char *path) {
     return draw(c, o, true, path);
+}
+
+/* ---- in a terminal ---- */
+
+enum { POINTS = 28, APART = 2 };
+
+/* A point is one column by half a line. */
+typedef struct {
+    const heed_overlay *o;
+    heed_terminal terminal;
+    heed_text *out;
+    heed__canvas points; /* the picture */
+    double top;
+} panels;
+
+static heed__rgb point_of(const panels *p, int x, int y) {
+    const unsigned char *at = p->points.rgb + 3 * (y * p->points.width + x);
+    return (heed__rgb){at[0], at[1], at[2]};
+}
+
+static double grey_of(heed__rgb c) { return (0.299 * c.r + 0.587 * c.g + 0.114 * c.b) / 255; }
+
+/* The share on the scale of map i - 1, shown in panel i; NAN: left out. */
+static double map_share(const panels *p, int panel, int x, int y) {
+    const heed_overlay *o = p->o;
+    int row = y * o->rows / p->points.height, col = x * o->cols / p->points.width;
+    return (double)o->maps[panel - 1][row * o->cols + col] / top_of(o, panel - 1, p->top);
+}
+
+/* Panel 0 is the picture; cells that a map leaves out show the picture in dark grey. */
+static heed__rgb color_at(const panels *p, int panel, int x, int y) {
+    heed__rgb c = point_of(p, x, y);
+    if (panel == 0) return c;
+    double share = map_share(p, panel, x, y);
+    if (isfinite(share)) return heed__viridis(share);
+    unsigned char grey = (unsigned char)(110 * grey_of(c));
+    return (heed__rgb){grey, grey, grey};
+}
+
+static double share_at(const panels *p, int panel, int x, int y) {
+    if (panel == 0) return grey_of(point_of(p, x, y));
+    double share = map_share(p, panel, x, y);
+    return isfinite(share) ? fmax(share, 0) : 0;
+}
+
+static void put_line(const panels *p, int panel, int line) {
+    int above = 2 * line, below = above + 1 < p->points.height ? above + 1 : above;
+    for (int x = 0; x < p->points.width; x++)
+        if (p->terminal == HEED_ASCII)
+            heed__put_shade(p->out, HEED_ASCII,
+                            (share_at(p, panel, x, above) + share_at(p, panel, x, below)) / 2, 1);
+        else
+            heed__put_half(p->out, p->terminal, color_at(p, panel, x, above),
+                           color_at(p, panel, x, below));
+    heed__put_plain(p->out, p->terminal);
+}
+
+/* Panels [from, to) side by side. */
+static void put_row(const panels *p, int from, int to) {
+    for (int line = -1; line < (p->points.height + 1) / 2; line++) {
+        for (int i = from; i < to; i++) {
+            const char *name = i ? p->o->captions ? p->o->captions[i - 1] : "" : "picture";
+            if (line < 0)
+                heed__put_label(p->out, name ? name : "", p->points.width, false);
+            else
+                put_line(p, i, line);
+            heed_text_add(p->out, "%*s", APART, "");
+        }
+        heed__end_line(p->out);
+    }
+}
+
+static void put_panels(const panels *p, int width) {
+    const heed_overlay *o = p->o;
+    int per_row = (width + APART) / (p->points.width + APART), count = o->count + 1;
+    if (per_row < 1) per_row = 1;
+    if (o->title) {
+        heed_label_text(o->title, width, p->out);
+        heed__end_line(p->out);
+    }
+    for (int from = 0; from < count; from += per_row)
+        put_row(p, from, from + per_row < count ? from + per_row : count);
+    heed__put_legend(
+        p->out, p->terminal,
+        (heed__legend){
+            .hi = p->top, .times = 100, .unit = "percent of a row's attention", .width = width});
+    if (o->measures) {
+        heed_label_words(OWN_SCALES, 0, width, p->out);
+        heed__end_line(p->out);
+    }
+}
+
+bool heed_overlay_text(const heed_overlay *o, heed_terminal terminal, int width, heed_text *out) {
+    if (!o || !out || !check(out->c, o)) return false;
+    if (width < 20) width = 100;
+    /* Points are square: a cell of the grid covers a whole number of them. */
+    int most = o->rows > o->cols ? o->rows : o->cols, capacity = width < POINTS ? width : POINTS;
+    int times = capacity / most > 1 ? capacity / most : 1;
+    panels p = {.o = o, .terminal = terminal, .out = out, .top = shared_top(o, 1e-30)};
+    if (!heed__canvas_new(out->c, &p.points, o->cols * times, o->rows * times)) return false;
+    heed__canvas_pixels(&p.points, 0, 0, p.points.width, p.points.height,
+                        (heed__pixels){o->pixels, o->width, o->height, o->channels});
+    put_panels(&p, width);
+    heed__free(p.points.rgb);
+    return !heed__stopped(out->c);
 }

@@ -89,26 +89,19 @@ double heed_page_size(const heed_page *p) {
     return size + (p->steps ? (double)strlen(p->steps) : 0);
 }
 
-/* The largest layer of all, named in the error. */
-static const heed_record_block *largest(const heed_page *p, const heed_record **of, int *maps) {
-    const heed_record_block *best = NULL;
-    double most = -1;
-    *maps = 0;
-    for (int i = 0; i < p->count; i++)
-        for (int b = 0; b < p->records[i].block_count; b++) {
-            const heed_record_block *k = &p->records[i].blocks[b];
-            double size = block_size(p, &p->records[i], k);
-            *maps += k->heads;
-            if (size > most) most = size, best = k, *of = &p->records[i];
-        }
-    return best;
-}
-
 static bool too_large(heed_ctx *c, const heed_page *p, const char *path, double size) {
     const heed_record *r = NULL;
-    int maps;
-    const heed_record_block *b = largest(p, &r, &maps);
+    const heed_record_block *b = NULL; /* the largest layer of all */
     double limit = HEED_PAGE_LIMIT;
+    int maps = 0;
+    for (int i = 0; i < p->count; i++)
+        for (int k = 0; k < p->records[i].block_count; k++) {
+            const heed_record_block *at = &p->records[i].blocks[k];
+            maps += at->heads;
+            if (b && block_size(p, &p->records[i], at) <= block_size(p, r, b)) continue;
+            r = &p->records[i];
+            b = at;
+        }
     if (!b)
         return heed_fail(c, HEED_USAGE,
                          "page is too large: %s: expected at most %.0f MB, found %.0f", path,
@@ -116,51 +109,36 @@ static bool too_large(heed_ctx *c, const heed_page *p, const char *path, double 
     int rows = r->axes[b->queries].count, cols = r->axes[b->keys].count;
     double fits = floor(limit / (block_size(p, r, b) / b->heads));
     double layers = floor(fits / b->heads), tokens = floor(sqrt(limit * 0.98 / size) * rows);
-    return heed_fail(
-        c, HEED_USAGE,
-        "page is too large: %s: expected at most %.0f MB, found about %.0f MB (%d heads of %d x %d "
-        "weights in %d record%s); hint: %.0f layer%s of %d heads fit, or %.0f heads in all, or the "
-        "first %.0f tokens: --layers and --heads choose, --no-qk leaves q and k out, --force "
-        "writes it all",
-        path, limit / 1e6, size / 1e6, maps, rows, cols, p->count, p->count == 1 ? "" : "s", layers,
-        layers == 1 ? "" : "s", b->heads, fits, tokens);
-}
-
-static bool check_size(heed_ctx *c, const heed_page *p, const char *path) {
-    double size = heed_page_size(p);
-    if (size > HEED_PAGE_LIMIT && !p->force) return too_large(c, p, path, size);
-    if (size > HEED_PAGE_WARN)
-        heed_message(c, HEED_WARN, "%s will have about %.0f MB: a browser may be slow to open it",
-                     path, size / 1e6);
-    return true;
+    return heed_fail(c, HEED_USAGE,
+                     "page is too large: %s: expected at most %.0f MB, found about %.0f MB (%d "
+                     "heads of %d x %d weights in %d record%s); hint: %.0f layer%s of %d heads "
+                     "fit, or %.0f heads in all, or the first %.0f tokens: `layers` and `heads` "
+                     "choose them, `qk = false` leaves out q and k, `force` writes everything",
+                     path, limit / 1e6, size / 1e6, maps, rows, cols, p->count,
+                     p->count == 1 ? "" : "s", layers, layers == 1 ? "" : "s", b->heads, fits,
+                     tokens);
 }
 
 /* ---- writing ---- */
 
-/* The frame up to a marker, which is left out; *at: where to continue. */
-static heed__piece until(const heed__piece *frame, size_t *at, const char *marker) {
-    const char *html = frame->data;
-    size_t n = strlen(marker), start = *at, end = start;
-    while (end + n <= frame->n && memcmp(html + end, marker, n) != 0) end++;
-    if (end + n > frame->n) end = frame->n, n = 0;
-    *at = end + n;
-    return (heed__piece){html + start, end - start};
+static bool put_json(heed_text *out, const char *id, const char *json, size_t n) {
+    return heed_text_add(out, "<script type=\"application/json\" id=\"%s\">\n", id) &&
+           heed__page_escape(out, json, n) && heed_text_add(out, "\n</script>\n");
 }
 
-static bool put_data(heed_ctx *c, const heed_page *p, heed_text *out) {
-    bool ok = heed_text_add(out, "<script type=\"application/json\" id=\"meta\">\n") &&
-              heed__page_meta(c, p, out) && heed_text_add(out, "\n</script>\n");
-    if (p->steps)
-        ok = ok && heed_text_add(out, "<script type=\"application/json\" id=\"steps-data\">\n") &&
-             heed__page_escape(out, p->steps, strlen(p->steps)) &&
-             heed_text_add(out, "\n</script>\n");
-    return ok && heed__page_numbers(c, p, out);
+static bool put_data(heed_ctx *c, const heed_page *p, heed_text *data, heed_text *numbers) {
+    heed_text json = {.c = c};
+    bool ok = heed__page_data(c, p, &json, numbers) && put_json(data, "meta", json.s, json.n);
+    if (p->steps) ok = ok && put_json(data, "steps-data", p->steps, strlen(p->steps));
+    heed_text_free(&json);
+    return ok;
 }
 
+/* All parts, one after the other; zero-terminated. */
 static char *unpack(heed_ctx *c) {
     size_t size = 0;
     for (int i = 0; i < HEED__PAGE_PARTS; i++) size += heed__page_sizes[i];
-    char *source = heed__alloc(c, size);
+    char *source = heed__alloc(c, size + 1);
     if (source && !heed__inflate(heed__page_packed, heed__page_packed_size, source, size)) {
         heed_fail(c, HEED_FAILED, "out of memory: to unpack the page");
         heed__free(source);
@@ -169,7 +147,20 @@ static char *unpack(heed_ctx *c) {
     return source;
 }
 
-static bool put_page(heed_ctx *c, const heed_page *p, const heed_text *data, const char *path) {
+/* What the frame has between two markers; NULL: from its beginning, or to its end. */
+static heed__piece between(heed__piece frame, const char *after, const char *before) {
+    const char *start = frame.data, *end = start + frame.n;
+    if (before) end = strstr(start, before);
+    if (after) start = strstr(start, after) + strlen(after);
+    return (heed__piece){start, (size_t)(end - start)};
+}
+
+#define STYLE  "<!--style-->\n"
+#define DATA   "<!--data-->\n"
+#define SCRIPT "<!--script-->\n"
+
+static bool put_page(heed_ctx *c, const heed_page *p, const heed_text *data,
+                     const heed_text *numbers, const char *path) {
     char *source = unpack(c);
     if (!source) return false;
     heed__piece part[HEED__PAGE_PARTS];
@@ -177,20 +168,13 @@ static bool put_page(heed_ctx *c, const heed_page *p, const heed_text *data, con
     for (int i = 0; i < HEED__PAGE_PARTS; at += heed__page_sizes[i++])
         part[i] = (heed__piece){source + at, heed__page_sizes[i]};
     if (!p->steps) part[HEED__PAGE_STEPS].n = 0;
-    const heed__piece *frame = &part[HEED__PAGE_HTML];
-    enum { PIECES = 9 };
-    heed__piece pieces[PIECES];
-    at = 0;
-    pieces[0] = until(frame, &at, "<!--style-->\n");
-    pieces[1] = part[HEED__PAGE_CSS];
-    pieces[2] = until(frame, &at, "<!--data-->\n");
-    pieces[3] = (heed__piece){data->s, data->n};
-    pieces[4] = until(frame, &at, "<!--script-->\n");
-    pieces[5] = part[HEED__PAGE_JS];
-    pieces[6] = part[HEED__PAGE_STEPS];
-    pieces[7] = part[HEED__PAGE_START];
-    pieces[8] = until(frame, &at, "<!--end-->\n");
-    bool ok = heed__os_write(c, path, pieces, PIECES);
+    const heed__piece frame = part[HEED__PAGE_HTML];
+    const heed__piece pieces[] = {
+        between(frame, NULL, STYLE), part[HEED__PAGE_CSS],     between(frame, STYLE, DATA),
+        {data->s, data->n},          {numbers->s, numbers->n}, between(frame, DATA, SCRIPT),
+        part[HEED__PAGE_JS],         part[HEED__PAGE_STEPS],   between(frame, SCRIPT, NULL),
+    };
+    bool ok = heed__os_write(c, path, pieces, (int)(sizeof pieces / sizeof *pieces));
     heed__free(source);
     return ok;
 }
@@ -199,9 +183,14 @@ bool heed_page_write(heed_ctx *c, const heed_page *p, const char *path) {
     if (heed__stopped(c) || !p || !path) return false;
     for (int i = 0; i < p->count; i++)
         if (!check_record(c, p, i)) return false;
-    if (!check_size(c, p, path)) return false;
-    heed_text data = {.c = c};
-    bool ok = put_data(c, p, &data) && put_page(c, p, &data, path);
+    double size = heed_page_size(p);
+    if (size > HEED_PAGE_LIMIT && !p->force) return too_large(c, p, path, size);
+    if (size > HEED_PAGE_WARN)
+        heed_message(c, HEED_WARN, "%s will have about %.0f MB: a browser may be slow to open it",
+                     path, size / 1e6);
+    heed_text data = {.c = c}, numbers = {.c = c};
+    bool ok = put_data(c, p, &data, &numbers) && put_page(c, p, &data, &numbers, path);
     heed_text_free(&data);
+    heed_text_free(&numbers);
     return ok;
 }

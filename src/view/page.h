@@ -8,14 +8,7 @@
 /* src/view/page: page.html, the style sheets, and the scripts, each in a separate element. The
  * scripts of the worked examples are separate, since few pages need them. The Makefile compresses
  * all with raw deflate. */
-enum {
-    HEED__PAGE_HTML,
-    HEED__PAGE_CSS,
-    HEED__PAGE_JS,
-    HEED__PAGE_STEPS,
-    HEED__PAGE_START,
-    HEED__PAGE_PARTS
-};
+enum { HEED__PAGE_HTML, HEED__PAGE_CSS, HEED__PAGE_JS, HEED__PAGE_STEPS, HEED__PAGE_PARTS };
 extern const unsigned char heed__page_packed[];
 extern const size_t heed__page_packed_size, heed__page_sizes[HEED__PAGE_PARTS];
 
@@ -28,11 +21,10 @@ typedef struct {
 } heed__page_code;
 heed__page_code heed__page_code_of(const heed_real *x, int planes, int rows, int cols, bool causal);
 
-/* Appends the script elements of all numbers and pictures. */
-bool heed__page_numbers(heed_ctx *c, const heed_page *p, heed_text *out);
-/* Appends the JSON of everything else, with '<' written as an escape, so that no text can end its
- * element. */
-bool heed__page_meta(heed_ctx *c, const heed_page *p, heed_text *out);
+/* Appends to json the records as heed_record_json writes them, how their numbers are stored and the
+ * curves, and to numbers the script elements of all numbers and pictures. */
+bool heed__page_data(heed_ctx *c, const heed_page *p, heed_text *json, heed_text *numbers);
+/* Appends JSON with '<' written as an escape, so that no text can end its element. */
 bool heed__page_escape(heed_text *out, const char *json, size_t n);
 
 /* Whether q and k of the block go into the page. */

@@ -1,12 +1,29 @@
-/* page_data.c -- the numbers of records as the page reads them (src/view/page/data.js): base64 of
- * 16 bits per number. */
+/* page_data.c -- the data of a page as its scripts read it (src/view/page/data.js): JSON, and
+ * beside it the numbers of weights, maps, q and k, in base64 of 16 bits per number. */
 #include "core/core.h"
 #include "io/io.h"
-#include "view/canvas.h"
 #include "view/page.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
+
+bool heed__page_has_qk(const heed_page *p, const heed_record_block *b) {
+    return !p->no_qk && b->q && b->k && b->key > 0 && (!b->additive || b->align);
+}
+
+int heed__page_picture(const heed_page *p, int r) {
+    const heed_record *a = &p->records[r];
+    if (!a->pixels) return -1;
+    size_t n = (size_t)a->width * (size_t)a->height * (size_t)a->channels;
+    for (int i = 0; i < r; i++) {
+        const heed_record *b = &p->records[i];
+        if (b->pixels && a->width == b->width && a->height == b->height &&
+            a->channels == b->channels && memcmp(a->pixels, b->pixels, n) == 0)
+            return i;
+    }
+    return r;
+}
 
 /* ---- numbers ---- */
 
@@ -55,85 +72,212 @@ heed__page_code heed__page_code_of(const heed_real *x, int planes, int rows, int
 }
 
 typedef struct {
-    heed_ctx *c;
-    heed_text *out;
-    unsigned char *bytes; /* of one head */
+    const heed_page *page;
+    heed_text *json, *out;
+    unsigned char *bytes; /* of one element */
     size_t n, capacity;
-} packer;
+} writer;
 
-static void pack(packer *p, uint16_t u) {
-    p->bytes[p->n++] = (unsigned char)(u & 255);
-    p->bytes[p->n++] = (unsigned char)(u >> 8);
+static bool reserve(writer *w, size_t numbers) {
+    w->n = 0;
+    return heed__grow(w->out->c, &w->bytes, &w->capacity, 2 * numbers + 1, 1);
 }
 
-static bool reserve(packer *p, size_t numbers) {
-    p->n = 0;
-    return heed__grow(p->c, &p->bytes, &p->capacity, 2 * numbers + 1, 1);
-}
-
-static bool put_element(packer *p) {
-    return heed__put_base64(p->out, p->bytes, p->n) && heed_text_add(p->out, "</script>\n");
+static void pack(writer *w, uint16_t u) {
+    w->bytes[w->n++] = (unsigned char)(u & 255);
+    w->bytes[w->n++] = (unsigned char)(u >> 8);
 }
 
 #define ELEMENT "<script type=\"application/octet-stream+b64\" id=\""
 
-static bool put_plane(packer *p, const heed_real *x, int rows, int cols, heed__page_code k) {
-    if (!reserve(p, (size_t)rows * (size_t)cols)) return false;
+static void end_element(writer *w) {
+    heed__put_base64(w->out, w->bytes, w->n);
+    heed_text_add(w->out, "</script>\n");
+}
+
+static void put_plane(writer *w, const heed_real *x, int rows, int cols, heed__page_code k) {
+    if (!reserve(w, (size_t)rows * (size_t)cols)) return;
     for (int q = 0; q < rows; q++)
         for (int i = 0; i < (k.triangle ? q + 1 : cols); i++)
-            pack(p, code_of((double)x[(size_t)q * (size_t)cols + (size_t)i], k));
-    return put_element(p);
+            pack(w, code_of((double)x[(size_t)q * (size_t)cols + (size_t)i], k));
+    end_element(w);
 }
 
-static bool put_halves(packer *p, const heed_real *x, size_t n) {
-    if (!reserve(p, n)) return false;
-    for (size_t i = 0; i < n; i++) pack(p, half_of((double)x[i]));
-    return put_element(p);
+static void put_halves(writer *w, const heed_real *x, size_t n) {
+    if (!reserve(w, n)) return;
+    for (size_t i = 0; i < n; i++) pack(w, half_of((double)x[i]));
+    end_element(w);
 }
 
-static int head_of(const heed_record_block *b, int i) { return b->head ? b->head[i] : i; }
+/* ---- records ---- */
 
-static bool put_qk(packer *p, const heed_record_block *b, int rows, int cols, int r, int k, int h) {
+static void put_values(heed_text *out, const char *key, const double *x, int count) {
+    heed_json_open(out, key, '[');
+    for (int i = 0; i < count; i++) heed_json_real(out, NULL, x[i], 9);
+    heed_json_close(out, ']');
+}
+
+/* [lo,hi] of values outside [0,1], or null. */
+static void put_scale(heed_text *out, heed__page_code k) {
+    if (k.plain)
+        heed_json_text(out, "scale", NULL);
+    else
+        put_values(out, "scale", (const double[]){k.lo, k.hi}, 2);
+}
+
+/* The prefix of element ids: "w0.1". */
+static void put_id(heed_text *out, const char *key, char kind, int r, int i) {
+    char id[32];
+    snprintf(id, sizeof id, "%c%d.%d", kind, r, i);
+    heed_json_text(out, key, id);
+}
+
+/* Keys that no query of any head may attend to, according to the scores: padding. */
+static void put_masked(heed_text *out, const heed_record_block *b, int rows, int cols) {
+    heed_json_open(out, "masked", '[');
+    for (int k = 0; b->scores && k < cols; k++) {
+        bool all = true;
+        for (int i = 0; all && i < b->heads * rows; i++)
+            all = (double)b->scores[(size_t)i * (size_t)cols + (size_t)k] == -(double)INFINITY;
+        if (all) heed_json_int(out, NULL, k);
+    }
+    heed_json_close(out, ']');
+}
+
+/* For the additive form, a list per head of the weights of its units; absent if q and k are
+ * multiplied. */
+static void put_align(heed_text *out, const heed_record_block *b) {
+    heed_json_open(out, "align", '[');
+    for (int h = 0; h < b->heads; h++) {
+        heed_json_open(out, NULL, '[');
+        for (int i = 0; i < b->key; i++)
+            heed_json_real(out, NULL, (double)b->align[h * b->key + i], 9);
+        heed_json_close(out, ']');
+    }
+    heed_json_close(out, ']');
+}
+
+static void put_heads(writer *w, const heed_record_block *b, int r, int i, int rows, int cols,
+                      heed__page_code k) {
+    size_t plane = (size_t)rows * (size_t)cols;
     size_t q = (size_t)rows * (size_t)b->key, e = (size_t)cols * (size_t)b->key;
-    return heed_text_add(p->out, ELEMENT "x%d.%d.q.%d\">", r, k, head_of(b, h)) &&
-           put_halves(p, b->q + (size_t)h * q, q) &&
-           heed_text_add(p->out, ELEMENT "x%d.%d.k.%d\">", r, k, head_of(b, h)) &&
-           put_halves(p, b->k + (size_t)h * e, e);
+    for (int h = 0; h < b->heads; h++) {
+        int head = b->head ? b->head[h] : h;
+        heed_text_add(w->out, ELEMENT "w%d.%d.%d\">", r, i, head);
+        put_plane(w, b->weights + (size_t)h * plane, rows, cols, k);
+        if (!heed__page_has_qk(w->page, b)) continue;
+        heed_text_add(w->out, ELEMENT "x%d.%d.q.%d\">", r, i, head);
+        put_halves(w, b->q + (size_t)h * q, q);
+        heed_text_add(w->out, ELEMENT "x%d.%d.k.%d\">", r, i, head);
+        put_halves(w, b->k + (size_t)h * e, e);
+    }
 }
 
-static bool put_block(packer *p, const heed_page *page, int r, int k) {
-    const heed_record_block *b = &page->records[r].blocks[k];
-    int rows = page->records[r].axes[b->queries].count, cols = page->records[r].axes[b->keys].count;
-    heed__page_code code = heed__page_code_of(b->weights, b->heads, rows, cols, b->causal);
+static void put_block(writer *w, int r, int i) {
+    const heed_record *of = &w->page->records[r];
+    const heed_record_block *b = &of->blocks[i];
+    int rows = of->axes[b->queries].count, cols = of->axes[b->keys].count;
+    heed__page_code k = heed__page_code_of(b->weights, b->heads, rows, cols, b->causal);
+    heed_json_open(w->json, NULL, '{');
+    put_id(w->json, "id", 'w', r, i);
+    put_scale(w->json, k);
+    heed_json_bool(w->json, "triangle", k.triangle);
+    put_masked(w->json, b, rows, cols);
+    if (heed__page_has_qk(w->page, b)) {
+        put_id(w->json, "qk", 'x', r, i);
+        if (b->align) put_align(w->json, b);
+    }
+    heed_json_close(w->json, '}');
+    put_heads(w, b, r, i, rows, cols, k);
+}
+
+static void put_map(writer *w, int r, int i) {
+    const heed_record *of = &w->page->records[r];
+    const heed_record_map *m = &of->maps[i];
+    int rows = of->axes[m->queries].count, cols = of->axes[m->keys].count;
+    heed__page_code k = heed__page_code_of(m->values, 1, rows, cols, false);
+    heed_json_open(w->json, NULL, '{');
+    put_id(w->json, "id", 'm', r, i);
+    put_scale(w->json, k);
+    heed_json_close(w->json, '}');
+    heed_text_add(w->out, ELEMENT "m%d.%d\">", r, i);
+    put_plane(w, m->values, rows, cols, k);
+}
+
+static void put_record(writer *w, int r) {
+    const heed_record *of = &w->page->records[r];
+    int picture = heed__page_picture(w->page, r);
+    char id[16];
+    heed_json_open(w->json, NULL, '{');
+    heed_json_open(w->json, "blocks", '[');
+    for (int i = 0; i < of->block_count; i++) put_block(w, r, i);
+    heed_json_close(w->json, ']');
+    heed_json_open(w->json, "maps", '[');
+    for (int i = 0; i < of->map_count; i++) put_map(w, r, i);
+    heed_json_close(w->json, ']');
+    snprintf(id, sizeof id, "p%d", picture);
+    heed_json_text(w->json, "picture", picture < 0 ? NULL : id);
+    heed_json_close(w->json, '}');
+    if (picture != r) return;
+    heed_text_add(w->out, ELEMENT "p%d\">", r);
+    heed__put_png(w->out, "the page's picture",
+                  (heed__pixels){of->pixels, of->width, of->height, of->channels});
+    heed_text_add(w->out, "</script>\n");
+}
+
+/* ---- curves ---- */
+
+static void put_text(heed_text *out, const char *key, const char *text) {
+    heed_json_text(out, key, text ? text : "");
+}
+
+static void put_curves(heed_text *out, const heed_chart *k) {
+    heed_json_open(out, "curves", '{');
+    put_text(out, "title", k->title);
+    put_text(out, "x", k->x_label);
+    put_text(out, "y", k->y_label);
+    heed_json_open(out, "series", '[');
+    for (int s = 0; s < k->series_count; s++) {
+        heed_json_open(out, NULL, '{');
+        put_text(out, "label", k->series[s].label);
+        put_values(out, "x", k->series[s].x, k->series[s].count);
+        put_values(out, "y", k->series[s].y, k->series[s].count);
+        heed_json_close(out, '}');
+    }
+    heed_json_close(out, ']');
+    heed_json_close(out, '}');
+}
+
+/* ---- all parts ---- */
+
+bool heed__page_escape(heed_text *out, const char *json, size_t n) {
     bool ok = true;
-    for (int h = 0; ok && h < b->heads; h++) {
-        ok = heed_text_add(p->out, ELEMENT "w%d.%d.%d\">", r, k, head_of(b, h)) &&
-             put_plane(p, b->weights + (size_t)h * (size_t)rows * (size_t)cols, rows, cols, code);
-        if (ok && heed__page_has_qk(page, b)) ok = put_qk(p, b, rows, cols, r, k, h);
+    for (size_t at = 0; ok && at < n;) {
+        const char *next = memchr(json + at, '<', n - at);
+        size_t end = next ? (size_t)(next - json) : n;
+        ok = heed_text_put(out, json + at, end - at) && (!next || heed_text_put(out, "\\u003c", 6));
+        at = next ? end + 1 : n;
     }
     return ok;
 }
 
-static bool put_map(packer *p, const heed_page *page, int r, int i) {
-    const heed_record_map *m = &page->records[r].maps[i];
-    int rows = page->records[r].axes[m->queries].count, cols = page->records[r].axes[m->keys].count;
-    return heed_text_add(p->out, ELEMENT "m%d.%d\">", r, i) &&
-           put_plane(p, m->values, rows, cols, heed__page_code_of(m->values, 1, rows, cols, false));
-}
-
-bool heed__page_numbers(heed_ctx *c, const heed_page *p, heed_text *out) {
-    packer k = {.c = c, .out = out};
-    bool ok = true;
-    for (int r = 0; ok && r < p->count; r++) {
-        const heed_record *of = &p->records[r];
-        for (int b = 0; ok && b < of->block_count; b++) ok = put_block(&k, p, r, b);
-        for (int m = 0; ok && m < of->map_count; m++) ok = put_map(&k, p, r, m);
-        heed__pixels picture = {of->pixels, of->width, of->height, of->channels};
-        if (ok && heed__page_picture(p, r) == r)
-            ok = heed_text_add(out, ELEMENT "p%d\">", r) &&
-                 heed__put_png(out, "the page's picture", picture) &&
-                 heed_text_add(out, "</script>\n");
-    }
-    heed__free(k.bytes);
-    return ok;
+bool heed__page_data(heed_ctx *c, const heed_page *p, heed_text *json, heed_text *numbers) {
+    writer w = {.page = p, .json = json, .out = numbers};
+    heed_json_open(json, NULL, '{');
+    put_text(json, "heed", "page 2");
+    put_text(json, "version", HEED_VERSION);
+    heed_json_open(json, "records", '[');
+    for (int r = 0; r < p->count; r++) heed_record_json(&p->records[r], false, json);
+    heed_json_close(json, ']');
+    heed_json_open(json, "stored", '[');
+    for (int r = 0; r < p->count; r++) put_record(&w, r);
+    heed_json_close(json, ']');
+    if (p->curves)
+        put_curves(json, p->curves);
+    else
+        heed_json_text(json, "curves", NULL);
+    put_text(json, "opening", p->opening);
+    heed_json_close(json, '}');
+    heed__free(w.bytes);
+    return !heed__stopped(c);
 }

@@ -1,16 +1,10 @@
 /* shade.c -- values as colours or letters of a terminal, and their legend. */
-#include "view/shade.h"
-
 #include "text/text.h"
+#include "view/draw.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-char heed__ramp(double share) {
-    int at = (int)floor((share > 0 ? share < 1 ? share : 1 : 0) * 9.999);
-    return " .:-=+*#%@"[at];
-}
 
 /* The nearest of the 6x6x6 colours of a 256-colour terminal. Its steps are 0, 95, 135 .. 255. */
 static int color256(heed__rgb c) {
@@ -29,8 +23,17 @@ static void put_color(heed_text *out, heed_terminal terminal, int ground, heed__
         heed_text_add(out, "\033[%d;5;%dm", ground, color256(c));
 }
 
-void heed__put_back(heed_text *out, heed_terminal terminal, heed__rgb back) {
-    put_color(out, terminal, 48, back);
+void heed__put_shade(heed_text *out, heed_terminal terminal, double share, int width) {
+    int at = (int)floor((share > 0 ? share < 1 ? share : 1 : 0) * 9.999);
+    char letter = terminal == HEED_ASCII ? " .:-=+*#%@"[at] : ' ';
+    if (terminal != HEED_ASCII) put_color(out, terminal, 48, heed__viridis(share));
+    for (int i = 0; i < width; i++) heed_text_put(out, &letter, 1);
+}
+
+void heed__put_on_shade(heed_text *out, heed_terminal terminal, double share, int width,
+                        const char *number) {
+    put_color(out, terminal, 48, heed__viridis(share));
+    heed_text_add(out, "\033[38;5;%dm%*s \033[0m", share > 0.6 ? 16 : 231, width - 1, number);
 }
 
 void heed__put_half(heed_text *out, heed_terminal terminal, heed__rgb upper, heed__rgb lower) {
@@ -39,8 +42,8 @@ void heed__put_half(heed_text *out, heed_terminal terminal, heed__rgb upper, hee
     heed_text_put(out, "▀", strlen("▀"));
 }
 
-void heed__put_ink(heed_text *out, double share) {
-    heed_text_add(out, "\033[38;5;%dm", share > 0.6 ? 16 : 231);
+void heed__put_plain(heed_text *out, heed_terminal terminal) {
+    if (terminal != HEED_ASCII) heed_text_put(out, "\033[0m", 4);
 }
 
 void heed__put_legend(heed_text *out, heed_terminal terminal, heed__legend l) {
@@ -52,15 +55,13 @@ void heed__put_legend(heed_text *out, heed_terminal terminal, heed__legend l) {
     if (rest + steps > l.width) steps = l.width - rest < 8 ? 8 : l.width - rest;
     bool below = rest + steps > l.width;
     heed_text_add(out, "%*s %s ", l.indent, "", lo);
-    for (int i = 0; i < steps; i++) {
-        double share = i / (steps - 1.0);
-        char letter = terminal == HEED_ASCII ? heed__ramp(share) : ' ';
-        if (terminal != HEED_ASCII) heed__put_back(out, terminal, heed__viridis(share));
-        heed_text_put(out, &letter, 1);
+    for (int i = 0; i < steps; i++) heed__put_shade(out, terminal, i / (steps - 1.0), 1);
+    heed__put_plain(out, terminal);
+    heed_text_add(out, " %s  ", hi);
+    if (below) {
+        heed__end_line(out);
+        heed_text_put(out, " ", 1);
     }
-    heed_text_add(out, "%s %s  ", terminal == HEED_ASCII ? "" : "\033[0m", hi);
-    if (below) heed__end_line(out);
-    if (below) heed_text_put(out, " ", 1);
     heed_label_words(l.unit, below, l.width, out);
     heed__end_line(out);
 }

@@ -1,48 +1,44 @@
 /* sheet.c -- a contact sheet: pictures in rows, each in its own square, with lines of text under
  * it. */
 #include "core/core.h"
-#include "view/canvas.h"
+#include "view/draw.h"
 
-#include <heed/view.h>
-
-#include <string.h>
-
-enum { MARGIN = 20, GAP = 14, ROOM = 1000, TITLE = 34, MOST = 16384 };
+enum { MARGIN = 20, GAP = 14, WIDTH = 1000, TITLE = 34, MOST = 16384 };
 static const heed__rgb INK = {40, 40, 40}, SOFT = {110, 110, 110}, FRAME = {243, 243, 240};
 
 typedef struct {
     const heed_sheet *sheet;
-    int side, columns, rows, scale, lines; /* scale of captions, and the largest number of lines */
+    int side, columns, rows;
+    int scale, line, tall; /* scale and height of captions; height of a tile with its captions */
     heed__canvas canvas;
 } layout;
 
-/* Uses larger letters if every caption then fits under its picture. */
-static int caption_scale(const heed_sheet *s, int side) {
-    for (int i = 0; i < s->count; i++) {
-        const heed_tile *t = &s->tiles[i];
-        if (t->caption && heed__text_width(t->caption, 2) > side) return 1;
-        if (t->second && heed__text_width(t->second, 2) > side) return 1;
+/* Sizes of captions: of larger letters if every one then fits under its picture. */
+static void size_captions(layout *l) {
+    int lines = 0;
+    l->scale = 2;
+    for (int i = 0; i < l->sheet->count; i++) {
+        const char *text[] = {l->sheet->tiles[i].caption, l->sheet->tiles[i].second};
+        for (int k = 0; k < 2; k++) {
+            if (text[k] && lines <= k) lines = k + 1;
+            if (text[k] && heed__text_width(text[k], 2) > l->side) l->scale = 1;
+        }
     }
-    return 2;
+    l->line = 9 * l->scale + 4;
+    l->tall = l->side + GAP + lines * l->line;
 }
-
-static int line_height(const layout *l) { return 9 * l->scale + 4; }
 
 static bool lay_out(heed_ctx *c, const heed_sheet *s, layout *l) {
     *l = (layout){.sheet = s, .side = s->side > 0 ? s->side : 96};
     if (l->side > MOST)
         return heed_fail(c, HEED_USAGE, "tiles of %d pixels are too large", l->side);
-    l->columns = s->columns > 0 ? s->columns : (ROOM - 2 * MARGIN + GAP) / (l->side + GAP);
+    l->columns = s->columns > 0 ? s->columns : (WIDTH - 2 * MARGIN + GAP) / (l->side + GAP);
     if (l->columns < 1) l->columns = 1;
     if (l->columns > s->count) l->columns = s->count;
     l->rows = (s->count + l->columns - 1) / l->columns;
-    l->scale = caption_scale(s, l->side);
-    for (int i = 0; i < s->count; i++)
-        l->lines = s->tiles[i].second ? 2 : s->tiles[i].caption && l->lines < 1 ? 1 : l->lines;
-    int64_t cell = l->side + GAP, tall = cell + l->lines * line_height(l);
-    int64_t width = 2 * MARGIN - GAP + cell * l->columns,
-            height = 2 * MARGIN - GAP + tall * l->rows;
-    if (s->title) height += TITLE;
+    size_captions(l);
+    int64_t width = 2 * MARGIN - GAP + ((int64_t)l->side + GAP) * l->columns;
+    int64_t height = 2 * MARGIN - GAP + (int64_t)l->tall * l->rows + (s->title ? TITLE : 0);
     if (s->title && width < heed__text_width(s->title, 2) + 2 * MARGIN)
         width = heed__text_width(s->title, 2) + 2 * MARGIN;
     if (width > MOST || height > MOST)
@@ -51,42 +47,28 @@ static bool lay_out(heed_ctx *c, const heed_sheet *s, layout *l) {
     return heed__canvas_new(c, &l->canvas, (int)width, (int)height);
 }
 
-/* As large as the square allows; a smaller picture is enlarged by an integer factor. */
-static void draw_picture(layout *l, const heed_tile *t, int x, int y) {
-    int most = t->width > t->height ? t->width : t->height, width, height;
-    if (most <= l->side) {
-        width = t->width * (l->side / most);
-        height = t->height * (l->side / most);
-    } else {
-        width = (int)((int64_t)t->width * l->side / most);
-        height = (int)((int64_t)t->height * l->side / most);
-    }
-    if (width < 1) width = 1;
-    if (height < 1) height = 1;
-    heed__canvas_pixels(&l->canvas, x + (l->side - width) / 2, y + (l->side - height) / 2, width,
-                        height, (heed__pixels){t->pixels, t->width, t->height, t->channels});
-}
-
 static void draw_line(layout *l, const char *text, int x, int y, heed__rgb color) {
     char cut[HEED__LABEL];
     if (!text) return;
     heed__text_cut(cut, text, l->scale, l->side);
     heed__canvas_text(&l->canvas, x + (l->side - heed__text_width(cut, l->scale)) / 2, y, l->scale,
-                      color, cut);
+                      color, false, cut);
 }
 
 static void draw_tile(layout *l, int index) {
     const heed_tile *t = &l->sheet->tiles[index];
-    int tall = l->side + GAP + l->lines * line_height(l);
+    int width = t->width, height = t->height;
     int x = MARGIN + index % l->columns * (l->side + GAP);
-    int y = MARGIN + (l->sheet->title ? TITLE : 0) + index / l->columns * tall;
+    int y = MARGIN + (l->sheet->title ? TITLE : 0) + index / l->columns * l->tall;
     heed__canvas_fill(&l->canvas, x, y, l->side, l->side, FRAME);
-    draw_picture(l, t, x, y);
+    heed__fit_size(l->side, &width, &height);
+    heed__canvas_pixels(&l->canvas, x + (l->side - width) / 2, y + (l->side - height) / 2, width,
+                        height, (heed__pixels){t->pixels, t->width, t->height, t->channels});
     draw_line(l, t->caption, x, y + l->side + 4, INK);
-    draw_line(l, t->second, x, y + l->side + 4 + line_height(l), SOFT);
+    draw_line(l, t->second, x, y + l->side + 4 + l->line, SOFT);
 }
 
-static bool whole(heed_ctx *c, const heed_sheet *s) {
+static bool check(heed_ctx *c, const heed_sheet *s) {
     if (!s || s->count < 1 || !s->tiles)
         return heed_fail(c, HEED_USAGE, "a contact sheet needs pictures: found none");
     for (int i = 0; i < s->count; i++) {
@@ -102,8 +84,8 @@ static bool whole(heed_ctx *c, const heed_sheet *s) {
 
 bool heed_sheet_png(heed_ctx *c, const heed_sheet *s, const char *path) {
     layout l;
-    if (heed__stopped(c) || !whole(c, s) || !lay_out(c, s, &l)) return false;
-    if (s->title) heed__canvas_text(&l.canvas, MARGIN, MARGIN, 2, INK, s->title);
+    if (heed__stopped(c) || !check(c, s) || !lay_out(c, s, &l)) return false;
+    if (s->title) heed__canvas_text(&l.canvas, MARGIN, MARGIN, 2, INK, false, s->title);
     for (int i = 0; i < s->count; i++) draw_tile(&l, i);
     bool ok = heed_png_save(c, path, l.canvas.rgb, l.canvas.width, l.canvas.height);
     heed__free(l.canvas.rgb);

@@ -1,10 +1,8 @@
 /* sketch.c -- boxes, cells and labels, drawn as PNG or as SVG. */
-#include "view/sketch.h"
-
 #include "core/core.h"
 #include "core/os.h"
-#include "io/io.h"
 #include "text/text.h"
+#include "view/draw.h"
 
 #include <math.h>
 #include <string.h>
@@ -24,6 +22,7 @@ bool heed__sketch_new(heed_ctx *c, heed__sketch *s, bool vector, int width, int 
 void heed__sketch_free(heed__sketch *s) {
     heed__free(s->canvas.rgb);
     heed_text_free(&s->svg);
+    for (int i = 0; i < HEED__LEVELS; i++) heed_text_free(&s->cells[i]);
 }
 
 void heed__sketch_box(heed__sketch *s, int x, int y, int width, int height, heed__rgb k) {
@@ -60,64 +59,48 @@ void heed__sketch_picture(heed__sketch *s, int x, int y, const heed__canvas *fro
 
 /* ---- cells ---- */
 
-enum { LEVELS = 64 };
-
-/* One path per colour that occurs: a few bytes per cell. Level 0 is one box below all cells. */
-static void put_paths(heed__sketch *s, const heed__cells *g) {
-    heed_text path[LEVELS] = {{0}};
-    int side = g->cell - g->line;
-    for (int i = 0; i < g->rows * g->cols; i++) {
-        float share = g->share[i];
-        heed_text *to = &path[share > 0 ? (int)lround((LEVELS - 1) * fmin(share, 1)) : 0];
-        to->c = s->c;
-        if (!isnan(share))
-            heed_text_add(to, "M%d %dh%dv%dh-%dz", g->x + i % g->cols * g->cell,
-                          g->y + i / g->cols * g->cell, side, side, side);
-    }
-    for (int i = 0; i < LEVELS; i++) {
-        heed__rgb k = heed__paper(i / (LEVELS - 1.0));
-        if (path[i].n)
-            heed_text_add(&s->svg, "<path fill=\"#%02x%02x%02x\" d=\"%s\"/>\n", k.r, k.g, k.b,
-                          path[i].s);
-        heed_text_free(&path[i]);
-    }
-}
-
-void heed__sketch_cells(heed__sketch *s, const heed__cells *g) {
-    int side = g->cell - g->line;
-    if (s->vector) {
-        put_paths(s, g);
+void heed__sketch_cell(heed__sketch *s, int x, int y, int side, float share) {
+    if (!s->vector) {
+        heed__canvas_fill(&s->canvas, x, y, side, side, heed__paper((double)share));
         return;
     }
-    for (int i = 0; i < g->rows * g->cols; i++)
-        if (!isnan(g->share[i]))
-            heed__canvas_fill(&s->canvas, g->x + i % g->cols * g->cell,
-                              g->y + i / g->cols * g->cell, side, side,
-                              heed__paper((double)g->share[i]));
+    heed_text *path = &s->cells[share > 0 ? lround((HEED__LEVELS - 1) * fmin(share, 1)) : 0];
+    path->c = s->c;
+    heed_text_add(path, "M%d %dh%dv%dh-%dz", x, y, side, side, side);
+}
+
+void heed__sketch_end_cells(heed__sketch *s) {
+    for (int i = 0; i < HEED__LEVELS; i++) {
+        heed__rgb k = heed__paper(i / (HEED__LEVELS - 1.0));
+        if (s->cells[i].n)
+            heed_text_add(&s->svg, "<path fill=\"#%02x%02x%02x\" d=\"%s\"/>\n", k.r, k.g, k.b,
+                          s->cells[i].s);
+        s->cells[i].n = 0;
+    }
 }
 
 /* ---- text ---- */
 
 int heed__sketch_width(const char *text, int scale) { return 6 * scale * heed_label_columns(text); }
 
-static void put_escaped(heed_text *out, const char *text) {
+void heed__put_escaped(heed_text *out, const char *text) {
+    static const char special[] = "&<>\"'";
+    static const char *const names[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"};
     for (; *text; text++) {
-        static const char special[] = "&<>\"'";
-        static const char *const names[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"};
         const char *at = strchr(special, *text);
+        bool control = (unsigned char)*text < 32 || *text == 127;
         if (at)
             heed_text_add(out, "%s", names[at - special]);
         else
-            heed_text_put(out, text, 1);
+            heed_text_put(out, control ? "?" : text, 1);
     }
 }
-
-static const char *const anchors[] = {"start", "end", "middle", "start"};
 
 /* The base line is 7 of the 9 points below the top. unicode-bidi keeps right-to-left labels in
  * place. */
 static void put_svg_text(heed__sketch *s, int x, int y, int scale, heed__rgb k, heed__place place,
                          const char *text) {
+    static const char *const anchors[] = {"start", "end", "middle", "start"};
     heed_text_add(&s->svg,
                   "<text font-size=\"%d\" fill=\"#%02x%02x%02x\" text-anchor=\"%s\" "
                   "style=\"unicode-bidi:isolate;white-space:pre\" ",
@@ -126,7 +109,7 @@ static void put_svg_text(heed__sketch *s, int x, int y, int scale, heed__rgb k, 
         heed_text_add(&s->svg, "transform=\"translate(%d %d) rotate(-90)\">", x + 7 * scale, y);
     else
         heed_text_add(&s->svg, "x=\"%d\" y=\"%d\">", x, y + 7 * scale);
-    put_escaped(&s->svg, text);
+    heed__put_escaped(&s->svg, text);
     heed_text_put(&s->svg, "</text>\n", 8);
 }
 
@@ -145,10 +128,7 @@ void heed__sketch_text(heed__sketch *s, int x, int y, int scale, heed__rgb color
         s->boxed = s->boxed || heed__text_boxed(plain);
         if (place == HEED__RIGHT) x -= width;
         if (place == HEED__MIDDLE) x -= width / 2;
-        if (place == HEED__UP)
-            heed__canvas_text_up(&s->canvas, x, y, scale, color, plain);
-        else
-            heed__canvas_text(&s->canvas, x, y, scale, color, plain);
+        heed__canvas_text(&s->canvas, x, y, scale, color, place == HEED__UP, plain);
     }
     heed_text_free(&cut);
 }
@@ -156,10 +136,10 @@ void heed__sketch_text(heed__sketch *s, int x, int y, int scale, heed__rgb color
 bool heed__sketch_save(heed__sketch *s, const char *path) {
     if (heed__stopped(s->c)) return false;
     if (s->boxed)
-        heed_message(s->c, HEED_WARN,
-                     "%s has boxes for letters that its font lacks; hint: --svg, where there is "
-                     "one, keeps them",
-                     path);
+        heed_message(
+            s->c, HEED_WARN,
+            "%s has boxes for letters that its font lacks; hint: `svg`, where available, has them",
+            path);
     if (!s->vector)
         return heed_png_save(s->c, path, s->canvas.rgb, s->canvas.width, s->canvas.height);
     heed_text_put(&s->svg, "</svg>\n", 7);

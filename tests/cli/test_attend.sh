@@ -92,7 +92,7 @@ holds awk 'NR == 1 { top = $0; next }
 if grep -q '[^0-9 ][0-9]' map; then fail "shades stand at numbers"; else pass; fi
 run attend mlm "the king of the [MASK] ." --query the
 status 0
-warns "stands there 2 times"
+warns "occurs 2 times"
 
 # Predictions, of which one may be a comma, stand apart by blanks.
 run attend mlm "$TEXT" --top 3
@@ -114,7 +114,7 @@ status 0
 says "layer 1 of 1, head 2"
 holds grep -q "layer 1 of 1, head 2<" two.svg
 run attend mlm "$TEXT" --heads 2 --head 1
-refuses 2 "--head 1: expected one of those there are: 2, mean or max"
+refuses 2 "--head 1: expected one of 2, mean or max"
 # The first token of a causal layer has one choice: the scale is that of the others.
 run attend gpt "Paris is the cap" --svg causal.svg
 says " and more  percent of a row's attention"
@@ -285,11 +285,11 @@ for query in 0 2.5; do
 done
 for setting in "--mass 0.5" --cells "--discard 0.1" "--fuse max" "--window 2" --no-qk "--target x"; do
     run attend mlm "$TEXT" $setting
-    refuses 2 "is of no use here"
+    refuses 2 "has no effect here"
 done
 for setting in "--head 1" "--layer 1"; do
     run translate s2s ag $setting
-    refuses 2 "is of no use here: expected --attention"
+    refuses 2 "has no effect here: expected --attention"
 done
 run attend mlm "$TEXT" --layers 2-1
 refuses 2 "--layers 2-1: expected numbers from 1"
@@ -297,7 +297,7 @@ run attend nowhere "$TEXT"
 status 3
 silent
 run influence mlm "$TEXT" --target x
-refuses 2 "--target is of no use"
+refuses 2 "--target has no effect"
 run attend mlm "$TEXT" --svg nowhere/a.svg
 status 1
 warns "nowhere/a.svg"

@@ -63,21 +63,21 @@ echo '{"title": 5, "X": [[1]], "W_Q": [[1]], "W_K": [[1]], "W_V": [[1]]}' >title
 run explain --from title.json
 refuses 3 "title is wrong: title.json: expected a text"
 run explain --exercise --json
-refuses 2 "--json is of no use here"
+refuses 2 "--json has no effect here"
 run explain --solution --step
-refuses 2 "--step is of no use here"
+refuses 2 "--step has no effect here"
 run explain --exercise --learn 3
-refuses 2 "--learn is of no use here"
+refuses 2 "--learn has no effect here"
 run explain --json --step
-refuses 2 "--step is of no use here: --json"
+refuses 2 "--step has no effect here: --json"
 run explain --list lion
-refuses 2 "--list names all examples"
+refuses 2 "--list prints all examples"
 run explain --json --html one.html
 holds test "$(wc -l <out)" = 1
 run explain --rate 3
-refuses 2 "--rate is of --learn"
+refuses 2 "--rate has no effect here: expected --learn N"
 run explain --blanks 0.5
-refuses 2 "--blanks is of a sheet"
+refuses 2 "--blanks has no effect here"
 
 # Forty columns: bands of columns, nothing wider.
 COLUMNS=40 run explain --backward
@@ -256,7 +256,7 @@ holds grep -qF ' and $dW_Q$ has $28.578839990$ there' lion.tex
 holds test "$(tr -cd '{' <lion.tex | wc -c)" = "$(tr -cd '}' <lion.tex | wc -c)"
 hides dB_
 run explain --backward --solution
-refuses 2 "--backward is of no use here"
+refuses 2 "--backward has no effect here"
 run explain --tex absent/lion.tex
 status 1
 absent absent
@@ -356,7 +356,7 @@ refuses 2 "missing INPUT"
 run explain lion Paris
 refuses 2 "takes no input"
 run explain --head 2
-refuses 2 "--head is of a run"
+refuses 2 "--head requires a run"
 run explain nothing Paris
 refuses 3 "nothing"
 run explain tiger

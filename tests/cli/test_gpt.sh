@@ -93,11 +93,11 @@ json data facts.txt
 json part all
 for setting in "--confusion none.png" "--mistakes none.png" "--part val" "--translations none.tsv"; do
     run eval run $setting
-    refuses 2 "${setting%% *} is of no use here: run is a run of gpt: expected one of "
+    refuses 2 "${setting%% *} has no effect here: run is a run of gpt: expected one of "
 done
 absent none.png
 run generate run --n 2 --layer 1
-refuses 2 "--layer is of no use here: expected --attention, too"
+refuses 2 "--layer has no effect here: expected --attention, too"
 run train gpt facts.txt -o seen $SMALL --val-split 0
 run eval seen
 status 0
@@ -157,5 +157,5 @@ holds cmp -s one/model.safetensors three/model.safetensors
 holds cmp -s run/model.safetensors one/model.safetensors
 run train gpt facts.txt -o seed-2 $SMALL --seed 2
 fits_in 100 compare one seed-2
-says "no setting differs but the seed"
+says "only the seed differs"
 fits_in 100 compare one seed-2 again

@@ -39,7 +39,7 @@ run graph book --depth 1 --svg book.svg
 status 0
 holds grep -q 'class="shut"' book.svg
 run graph book --layers 2
-refuses 2 "--layers does not go with a run"
+refuses 2 "--layers cannot be given with a run"
 for width in 40 80; do
     fits_in $width graph mlm --tokens 4
     says "from, parameters"
@@ -58,11 +58,11 @@ refuses 3 "neither a task nor a run"
 run graph gpt extra
 refuses 3 "run is missing: extra"
 run graph gpt --depth 1
-refuses 2 "--depth is of no use here: expected --svg FILE, too"
+refuses 2 "--depth has no effect here: expected --svg FILE, too"
 run graph gpt --unfold --json
-refuses 2 "--unfold is of no use here"
+refuses 2 "--unfold has no effect here"
 run graph vit --tokens 5
-refuses 2 "--tokens is of no use here: vit takes pictures"
+refuses 2 "--tokens has no effect here: vit takes pictures"
 run graph gpt --tokens 65
 refuses 2 "at most the block of 64"
 run graph rnn --attention general --tokens 64 --width 8 --svg large.svg

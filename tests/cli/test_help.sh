@@ -43,7 +43,7 @@ for task in mlm gpt vit cnn mlp seq2seq rnn textcls tag; do
         holds test "$(sed -n '/^Examples:/,$p' out | grep '^  heed' | grep -vc "^  heed $command $task ")" = 0
     done
     run train $task
-    refuses 2 "hint: heed train $task "
+    refuses 2 "hint: \`heed train $task "
 done
 for task in textcls tag; do
     run train $task --help

@@ -25,7 +25,7 @@ run generate gpt "Paris is" --prompt Rome
 refuses 2 "two prompts"
 run generate gpt "Paris is the capital of France . French" --n 2
 status 0
-warns "sees the last 16 of them"
+warns "sees only the last 16 of them"
 
 # Lines of a text that has one alone.
 printf 'one line without its end' >one.txt

@@ -88,7 +88,7 @@ json axes.0.labels.0 "[CLS]"
 json axes.1.labels.0 1,1
 run train mlp idx -o mlp --steps 2 --width 8 --batch 4
 run influence mlp "$picture"
-refuses 2 "mlp has no places"
+refuses 2 "mlp has no positions"
 # What is wrong is said.
 run influence linear
 refuses 2 "missing INPUT"

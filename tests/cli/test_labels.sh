@@ -113,7 +113,7 @@ run attend rnn "the film was good" --occlude
 refuses 2 "influence"
 run resume attention
 status 0
-warns "--steps 80 goes on"
+warns "hint: --steps 80, for example, continues it"
 
 run train tag tags.tsv -o tag $TINY --layers 1 --heads 2
 status 0
@@ -145,10 +145,10 @@ status 3
 warns "line 2: the input is not text: byte 0x00 at offset 4"
 for setting in "--overlay none.png" "--layer 1" --cells --convert "--top 2"; do
     run classify tag "the dog runs" $setting
-    refuses 2 "${setting%% *} is of no use here: tag is a run of tag"
+    refuses 2 "${setting%% *} has no effect here: tag is a run of tag"
 done
 run eval tag --mistakes none.png
-refuses 2 "--mistakes is of no use here"
+refuses 2 "--mistakes has no effect here"
 absent none.png
 run classify tag "the dog runs" --json
 json labels.2 V

@@ -11,7 +11,7 @@ says "all alike"
 says "entropy"
 says "special"
 says "Attention alone is no explanation"
-says "tells what is lost without it"
+says "shows what is lost without it"
 hides induction
 run heads mlm facts.txt --sort entropy --csv heads.csv --json
 status 0
@@ -40,7 +40,7 @@ says "layer 1, head 1"
 says "+- "
 says "accuracy"
 says "loss that is added without the head"
-says "Heads stand in for one another"
+says "Heads can replace one another"
 says "Attention alone is no explanation"
 says "wrote harm.png"
 holds test "$(head -c 4 harm.png | tail -c 3)" = PNG
@@ -180,7 +180,7 @@ run ablate mean --patches --pictures 2
 says "attention: the mean of all positions"
 status 0
 run ablate mlm --patches
-refuses 2 "--patches is of no use here: mlm is a run of mlm: expected one of vit"
+refuses 2 "--patches has no effect here: mlm is a run of mlm: expected one of vit"
 run ablate vit --patches --png x.png
 refuses 2 "--png draws heads"
 

@@ -62,7 +62,7 @@ json attention.weights.0.3
 run translate rnn aei --json --beam 3 --length-penalty 0
 json log_probability
 run translate rnn aei --temperature 2 --seed 3
-refuses 2 "--temperature is of no use here: expected --sample, too"
+refuses 2 "--temperature has no effect here: expected --sample, too"
 run translate rnn aei --sample --temperature 2 --seed 3
 status 0
 cp out one
@@ -152,7 +152,7 @@ warns "heed: line 3: the input is empty"
 holds test "$(wc -l <out)" = 2
 run eval spans spans.tsv --by-length 3 --alignment diagonal --within 4
 says "tokens of a source"
-says "within 4 of the diagonal, of 10 tokens made"
+says "within 4 of the diagonal, of 10 generated tokens"
 says "  attention "
 run eval rnn pairs.tsv --alignment fields
 refuses 3 "expected a third column"
@@ -236,7 +236,7 @@ says "1 empty line is skipped"
 run train rnn few.jsonl -o few $TINY --block 4 --val few.jsonl
 status 0
 warns "left out"
-warns "5 validation sources stand in the training part"
+warns "5 validation sources are also in the training part"
 run translate few zz
 status 0
 warns "unknown to the vocabulary: z"

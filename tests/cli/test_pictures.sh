@@ -75,7 +75,7 @@ says "run on idx, test part: 30 pictures"
 says "accuracy"
 says "top 5"
 says "precision"
-says "rows: what it is"
+says "rows: the class"
 run eval run --json --confusion confusion.png --mistakes mistakes.png --worst 5
 status 0
 json part test
@@ -85,7 +85,7 @@ json classes.0.predicted.9
 json accuracy_95.1
 holds test -s confusion.png
 holds test -s mistakes.png
-# Five tiles in a row, each with room for "taken for" a name.
+# Five tiles in a row, each with room for "predicted" and a name.
 holds test "$(od -An -tu1 -j16 -N4 mistakes.png | tr -s ' ')" = " 0 0 4 192"
 run eval run --part val --json
 json part val
@@ -101,7 +101,7 @@ run train mlp png/train -o seen --steps 2 --batch 4 --layers 1 --width 8 --val-s
 run eval seen
 status 0
 says "training part"
-warns "measured on the pictures of the training"
+warns "measured on the training pictures"
 run eval seen --part train --json
 quiet
 json part train
@@ -115,10 +115,10 @@ run eval folder idx
 status 0
 for setting in "--beam 2" "--by-length 3" "--translations made.tsv" "--worst 3"; do
     run eval run $setting
-    refuses 2 "${setting%% *} is of no use here: "
+    refuses 2 "${setting%% *} has no effect here: "
 done
 run resume run --val png
-refuses 2 "--val is of no use here: a run of vit has no such setting"
+refuses 2 "--val has no effect here: a run of vit has no such setting"
 
 # Classification.
 one=$(ls png/test/*/*.png | head -1)
@@ -166,7 +166,7 @@ warns "--layer 4"
 run classify folder "$one" --overlay overlay.png
 refuses 2 "expected one of vit"
 run classify run "$one" --cells
-refuses 2 "--cells is of no use here: expected --overlay, too"
+refuses 2 "--cells has no effect here: expected --overlay, too"
 mkdir none
 run classify run none
 refuses 3 "none"

@@ -100,12 +100,12 @@ status 0
 warns "stopped early"
 run resume early
 status 0
-warns "stopped early at step 3 of 5 by --patience 1; --patience 0"
+warns "stopped early at step 3 of 5 by --patience 1; hint: --patience 0"
 run resume early --patience 0
 status 0
 says "early: step 5"
 run resume early --steps 6 --data broken
-refuses 3 "hint: bring back the data that the run began with"
+refuses 3 "hint: restore the data that the run began with"
 
 # Seeds of equal minutes are taken together, whatever steps these were.
 for seed in 1 2; do run train mlp colours -o timed-$seed $LITTLE --seed $seed --minutes 0.002; done

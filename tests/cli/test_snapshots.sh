@@ -108,7 +108,7 @@ run snapshots odd
 refuses 3 "1-00000100.npz"
 cp with/snapshots/1-00000006.npz odd/snapshots/1-00000100.npz
 run snapshots odd
-refuses 3 "do not go together"
+refuses 3 "do not match"
 
 # Other models.
 run train mlm facts.txt -o mlm --tokenizer word --packing lines $TINY --steps 4 --snapshots 2
@@ -150,5 +150,5 @@ refuses 3 "facts.txt"
 absent bad
 # Shades are of the largest weight; lines fit the terminal.
 fits_in 80 snapshots with
-says "Shades go to the largest"
+says "Shades are relative to the largest"
 fits_in 40 snapshots with

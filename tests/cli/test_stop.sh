@@ -130,9 +130,9 @@ status 1
 cp err out
 json event error
 run resume both
-refuses 1 "another training is at work in both (process $pid)"
+refuses 1 "another training is running in both (process $pid)"
 run train gpt facts.txt -o both $SMALL --force
-refuses 1 "another training is at work in both (process $pid)"
+refuses 1 "another training is running in both (process $pid)"
 run generate both --n 3
 status 0
 run eval both facts.txt
@@ -179,7 +179,7 @@ kill -INT $pid
 wait $pid
 STATUS=$?
 status 130
-warns '"event":"interrupted","note":"interrupted after the last step, 1; for its scores heed resume scored"'
+warns '"event":"interrupted","note":"interrupted after the last step, 1; for its scores, run heed resume scored"'
 absent scored/scores.json
 hides "heed translate"
 

@@ -22,7 +22,7 @@ run tokenizer train facts.txt -o word --kind word --force
 status 0
 train_gpt model
 run tokenizer train facts.txt -o model --force
-refuses 2 "a run stands there already"
+refuses 2 "a run exists already"
 run tokenizer encode word "Rome is ." --tokens
 says "Rome is ."
 run tokenizer encode word "Rome is ." --json

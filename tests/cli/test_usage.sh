@@ -93,3 +93,26 @@ refuses 3 "bad.conf:2"
 warns "width"
 run init gpt -c nowhere.conf
 refuses 3 "nowhere.conf"
+
+# Settings and commands that a message names are shown as they are typed; the user's own text is shown as it is.
+run eval '`lr`'
+refuses 3 'not a run: `lr`: expected a folder with config.conf; hint: `heed train` makes one'
+run eval '`train x`'
+refuses 3 'not a run: `train x`: expected'
+run train rnn pairs.tsv -o x --bridge copy --bidirectional --lr '`steps`'
+refuses 2 '"`steps`"'
+# The program's name is that of its file.
+ln -s "$HEED" own-name
+HEED_WAS=$HEED
+HEED=$PWD/own-name
+run eval nothing
+status 3
+warns 'own-name: not a run: nothing: expected a folder with config.conf; hint: `own-name train` makes one'
+run frobnicate
+status 2
+warns 'own-name: unknown command frobnicate; hint: `own-name --help` lists all'
+run help train vit
+says "Usage: own-name train TASK DATA -o RUN [--key value]"
+says "  own-name train vit flowers -o runs/vit"
+hides "heed train"
+HEED=$HEED_WAS

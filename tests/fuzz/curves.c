@@ -1,7 +1,6 @@
 #define _DEFAULT_SOURCE /* getpid */
 /* curves.c -- metrics.csv of a run, and a table of numbers, for plot: any bytes are curves, which
  * are drawn, or an error. */
-#include "kinds/curve_csv.h"
 #include "kinds/training.h"
 
 #include <stdlib.h>

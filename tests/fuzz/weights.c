@@ -53,13 +53,14 @@ static unsigned char *make_archive(heed_ctx *c, const uint8_t *data, size_t *n) 
 }
 
 static void make_page(heed_ctx *c, const heed_record *r) {
-    heed_text out = {.c = c};
+    heed_text json = {.c = c}, numbers = {.c = c}, escaped = {.c = c};
     heed_page p = {.count = 1, .records = r};
-    if (heed_page_size(&p) < 1e6 && heed__page_meta(c, &p, &out)) {
-        if (strstr(out.s, "<")) abort();
-        heed__page_numbers(c, &p, &out);
-    }
-    heed_text_free(&out);
+    if (heed_page_size(&p) < 1e6 && heed__page_data(c, &p, &json, &numbers) &&
+        heed__page_escape(&escaped, json.s, json.n) && strstr(escaped.s, "<"))
+        abort();
+    heed_text_free(&json);
+    heed_text_free(&numbers);
+    heed_text_free(&escaped);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);

@@ -74,7 +74,7 @@ VIEWS = {"text": ["overview", "head", "matrix", "qk", "compare"], "gpt": ["overv
          "pairs": ["overview", "head", "matrix", "cross"], "picture": ["overview", "head", "matrix", "picture", "compare"],
          "hostile": ["overview", "head", "matrix"], "large": ["overview", "head", "matrix", "qk"],
          "additive": ["overview", "head", "matrix", "qk", "cross"], "steps": ["overview", "head", "matrix", "qk", "compare"], "run": ["overview", "head", "matrix", "qk", "compare", "curves"]}
-DRAWN = """[...document.querySelectorAll('.room:not([hidden]) canvas')].some(c => { const d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data;
+DRAWN = """[...document.querySelectorAll('.view:not([hidden]) canvas')].some(c => { const d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data;
            const seen = new Set(); for (let i = 0; i < d.length && seen.size < 3; i += 4) seen.add(d[i] << 16 | d[i + 1] << 8 | d[i + 2]); return seen.size > 2; })"""
 
 
@@ -88,7 +88,7 @@ def check_views(b, folder, name):
         check(b.run("heed.state.view") == v and f"view={v}" in b.run("location.hash"), f"{name}: key {i + 1} opens {v}")
         check(b.run(DRAWN), f"{name}: {v} draws")
         check(b.run("heed.id('note').textContent").startswith("Attention alone is no explanation"), f"{name}: {v} says that attention is no explanation")
-        check(b.run("[...document.querySelectorAll('.room:not([hidden]) canvas[tabindex]')].every(c => c.getAttribute('aria-label').length > 5)"), f"{name}: {v} names its pictures")
+        check(b.run("[...document.querySelectorAll('.view:not([hidden]) canvas[tabindex]')].every(c => c.getAttribute('aria-label').length > 5)"), f"{name}: {v} names its pictures")
         check(b.run("document.documentElement.scrollWidth <= window.innerWidth"), f"{name}: {v} is wider than the window")
     nodes = b.run("document.querySelectorAll('*').length")
     check(nodes < 4000, f"{name}: {nodes} nodes")
@@ -145,11 +145,11 @@ def check_positions(b, folder):
     link = b.run("location.hash")
     check("row=7&column=2" in link, f"a link counts from 1: {link}")
     for link in (link, "#view=matrix&query=6&key=1"):
-        b.open(at, link + "&twin=1")
+        b.open(at, link + "&table=1")
         check(b.run(STATE) == "0,0,6,1", f"{link} opens at the token: {b.run(STATE)}")
         check("row=7&column=2" in b.run("heed.link()"), f"{link} becomes a link that counts from 1")
-        b.wait("document.querySelectorAll('#twin td').length > 0")
-        check(b.run("document.querySelectorAll('#twin tbody th')[6].textContent") == "7 [MASK]", "so does the table")
+        b.wait("document.querySelectorAll('#table td').length > 0")
+        check(b.run("document.querySelectorAll('#table tbody th')[6].textContent") == "7 [MASK]", "so does the table")
         check(b.run("heed.cellTip(heed.block(), heed.matrix(), 6, -1)[0]") == "7 [MASK]", "and the tip")
     b.open(os.path.join(folder, "picture.html"), "#view=picture&row=1")
     check("‘[CLS]’ (1) looks" in b.run("heed.current().caption()"), "and the caption of a picture")
@@ -171,8 +171,8 @@ def check_opening(b, folder):
 
 def check_pointer(b, folder):
     b.open(os.path.join(folder, "text.html"), "#view=matrix")
-    box = b.run("(r => [r.x, r.y])(document.querySelector('#room-matrix canvas').getBoundingClientRect())")
-    spot = b.run("(l => [l.left + 2.5 * l.cell, l.top + 3.5 * l.cell])(heed.matrixLayout(heed.weightMatrix(heed.block(), 0), document.querySelector('#room-matrix .scroll').clientWidth - 4))")
+    box = b.run("(r => [r.x, r.y])(document.querySelector('#view-matrix canvas').getBoundingClientRect())")
+    spot = b.run("(l => [l.left + 2.5 * l.cell, l.top + 3.5 * l.cell])(heed.matrixLayout(heed.weightMatrix(heed.block(), 0), document.querySelector('#view-matrix .scroll').clientWidth - 4))")
     b.pointer(box[0] + spot[0], box[1] + spot[1])
     check(b.run(STATE) == "0,0,3,2", f"the pointer previews: {b.run(STATE)}")
     check("attends" in b.run("heed.id('tip').textContent"), "the tip says the weight")
@@ -187,13 +187,13 @@ def check_numbers(b, folder):
     off = b.run("(() => { const b = heed.block(), m = heed.weights(b, 2); let s = 0; for (let k = 0; k < 9; k++) s += m.at(6, k); return Math.abs(s - 1); })()")
     check(off < 1e-4, f"a row sums to 1: off by {off}")
     check("agrees" in b.run("document.querySelector('.flow').textContent"), "q·k, scaled, masked and through the softmax is the weight")
-    b.open(os.path.join(folder, "text.html"), "#view=matrix&twin=1&row=7")
-    b.wait("document.querySelectorAll('#twin td').length > 0")
-    check(b.run("document.querySelectorAll('#twin tbody tr').length") == 9, "the table has every row of a small matrix")
-    check("attends" in b.run("document.querySelector('#twin td').getAttribute('aria-label')"), "a cell of the table says what it is")
-    b.open(os.path.join(folder, "large.html"), "#view=matrix&twin=1&row=8")
-    b.wait("document.querySelectorAll('#twin td').length > 0")
-    check(b.run("document.querySelectorAll('#twin tbody tr').length") == 1, "the table of a large matrix is its chosen row")
+    b.open(os.path.join(folder, "text.html"), "#view=matrix&table=1&row=7")
+    b.wait("document.querySelectorAll('#table td').length > 0")
+    check(b.run("document.querySelectorAll('#table tbody tr').length") == 9, "the table has every row of a small matrix")
+    check("attends" in b.run("document.querySelector('#table td').getAttribute('aria-label')"), "a cell of the table says what it is")
+    b.open(os.path.join(folder, "large.html"), "#view=matrix&table=1&row=8")
+    b.wait("document.querySelectorAll('#table td').length > 0")
+    check(b.run("document.querySelectorAll('#table tbody tr').length") == 1, "the table of a large matrix is its chosen row")
     b.open(os.path.join(folder, "gpt.html"), "#view=head&row=5")
     check("Row 5 predicts token 6" in b.run("heed.id('side').textContent"), "a row says which token it predicts")
     check(b.run("heed.block().triangle && heed.matrix().at(0, 5) === 0 && Math.abs(heed.matrix().at(0, 0) - 1) < 1e-6"), "a triangle is read back")
@@ -209,12 +209,12 @@ def check_additive(b, folder):
 
 # ---- many tokens ----
 
-REDRAW = """(() => { const t = performance.now(); %s; heed.drawNow(); document.querySelector('#room-head .tall canvas').getContext('2d').getImageData(0, 0, 1, 1); return performance.now() - t; })()"""
+REDRAW = """(() => { const t = performance.now(); %s; heed.drawNow(); document.querySelector('#view-head .tall canvas').getContext('2d').getImageData(0, 0, 1, 1); return performance.now() - t; })()"""
 
 
 def check_many(b, folder):
     b.open(os.path.join(folder, "wide.html"), "#view=head&row=501&head=1&rule=mass")
-    said = b.run("document.querySelector('#room-head p').textContent")
+    said = b.run("document.querySelector('#view-head p').textContent")
     match = re.match(r"The strongest ([\d,]+) of ([\d,]+) lines are drawn; of the chosen query ([\d,]+) of ([\d,]+)\.", said)
     numbers = [int(x.replace(",", "")) for x in match.groups()] if match else [0] * 4
     check(numbers[0] <= 1000 < numbers[1] and numbers[2] == 100 < numbers[3], f"1024 tokens: what is not drawn is said: {said}")
@@ -222,22 +222,22 @@ def check_many(b, folder):
     times = [b.run(REDRAW % f"heed.preview({{query: {q}, key: -1}})") for q in (100, 300, 700)]
     other = b.run(REDRAW % "heed.state.mass = 50")
     print(f"        1024 tokens: redrawn after {max(times):.0f} ms, with other lines after {other:.0f} ms", flush=True)
-    sight = "(c => [c.clientHeight < innerHeight, c.parentNode.clientHeight > 9000, c.parentNode.parentNode.scrollTop])(document.querySelector('#room-head .tall canvas'))"
+    sight = "(c => [c.clientHeight < innerHeight, c.parentNode.clientHeight > 9000, c.parentNode.parentNode.scrollTop])(document.querySelector('#view-head .tall canvas'))"
     small, whole, far = b.run(sight)
     check(small and whole, "1024 tokens: the canvas is what is in sight, what can be scrolled is all")
     check(far > 1000, "the token of a link is in sight")
     b.run("heed.lock(2)")
     b.settle()
     check(b.run(sight)[2] < 100, "and one that keys choose")
-    first = b.run("document.querySelector('#room-head .tall canvas').toDataURL()")
-    b.run("document.querySelector('#room-head .scroll').scrollTop = 5000")
+    first = b.run("document.querySelector('#view-head .tall canvas').toDataURL()")
+    b.run("document.querySelector('#view-head .scroll').scrollTop = 5000")
     b.settle()
-    check(b.run("document.querySelector('#room-head .tall canvas').toDataURL()") != first, "1024 tokens: scrolling draws the others")
+    check(b.run("document.querySelector('#view-head .tall canvas').toDataURL()") != first, "1024 tokens: scrolling draws the others")
     b.run("heed.update({head: 1, rule: 'top', top: 1})")
     b.settle()
-    check(b.run("document.querySelector('#room-head p').textContent").startswith("The strongest 1,000 of 1,024 lines"), "1024 tokens: a line each is nearly all")
+    check(b.run("document.querySelector('#view-head p').textContent").startswith("The strongest 1,000 of 1,024 lines"), "1024 tokens: a line each is nearly all")
     b.open(os.path.join(folder, "text.html"), "#view=head")
-    check(b.run("document.querySelector('#room-head p').textContent") == "", "few tokens: all lines are drawn")
+    check(b.run("document.querySelector('#view-head p').textContent") == "", "few tokens: all lines are drawn")
     clean(b, "many tokens")
 
 
@@ -271,10 +271,10 @@ def check_all_saves(b, folder):
 
 def check_hostile(b, folder):
     for v in VIEWS["hostile"]:
-        b.open(os.path.join(folder, "hostile.html"), f"#view={v}&row=1&column=2&twin=1")
-        b.wait("document.querySelectorAll('#twin td').length > 0")
+        b.open(os.path.join(folder, "hostile.html"), f"#view={v}&row=1&column=2&table=1")
+        b.wait("document.querySelectorAll('#table td').length > 0")
         check(b.run("window.hacked") is None, f"hostile: {v} runs a token")
-        check(b.run("document.querySelectorAll('img, iframe, #twin script, #side script').length") == 0, f"hostile: {v} makes elements of tokens")
+        check(b.run("document.querySelectorAll('img, iframe, #table script, #side script').length") == 0, f"hostile: {v} makes elements of tokens")
         clean(b, "hostile")
     check(b.run("JSON.stringify(heed.block().keys.labels)") == b.run(f"JSON.stringify({__import__('json').dumps(samples.HOSTILE)})"), "hostile: the tokens come through literally")
     check(b.run("heed.quote(heed.block().keys, 3)") == "‘\u2068שלום\u2069’", "hostile: letters from right to left turn no words around")
@@ -286,7 +286,7 @@ def check_steps(b, folder):
     first = b.run("heed.matrix().at(6, 1)")
     b.run("heed.update({record: 2})")
     b.settle()
-    check(b.run("document.querySelector('#room-compare output').textContent") == "after step 300", "the slider says the step")
+    check(b.run("document.querySelector('#view-compare output').textContent") == "after step 300", "the slider says the step")
     check(b.run("heed.matrix().at(6, 1)") != first, "another step has other weights")
     check("record=3" in b.run("location.hash"), "the step is in the link")
 
@@ -344,7 +344,7 @@ def check_legends(b, folder):
         check(re.search(wanted, said), f"the legend of {link}: {said}")
     for v in ("overview", "compare"):
         b.open(os.path.join(folder, "run.html"), f"#view={v}")
-        check(b.run("(e => e.scrollHeight <= e.clientHeight)(document.querySelector('.room:not([hidden]) .scroll'))"), f"{v} scrolls with the page alone")
+        check(b.run("(e => e.scrollHeight <= e.clientHeight)(document.querySelector('.view:not([hidden]) .scroll'))"), f"{v} scrolls with the page alone")
 
 
 def check_media(b, folder, pictures):

@@ -51,13 +51,13 @@ bool settings_apply(program *p, const heed_run *r, const char *dir) {
         if (a->takes && !a->takes(r->model)) {
             add_models(&list, p->models, a->takes);
             heed_fail(p->c, HEED_USAGE,
-                      "--%s is of no use here: %s is a run of %s: expected one of %s; hint: heed "
-                      "help %s",
+                      "--%s has no effect here: %s is a run of %s: expected one of %s; hint: "
+                      "`help %s`",
                       a->key, dir, r->model->name, list.s ? list.s : "", p->command->name);
         } else if (!any_given(p, a->with)) {
             add_flags_of(&list, a->with);
             heed_fail(p->c, HEED_USAGE,
-                      "--%s is of no use here: expected %s, too; hint: heed help %s", a->key,
+                      "--%s has no effect here: expected %s, too; hint: `help %s`", a->key,
                       list.s ? list.s : "", p->command->name);
         }
     }

@@ -90,7 +90,7 @@ static int number_of(const heed_record_block *b, int head) {
 static bool fail_kept(heed_ctx *c, int number, const heed_record_block *b) {
     heed_text list = {.c = c};
     for (int i = 0; i < b->heads; i++) heed_text_add(&list, "%d, ", number_of(b, i));
-    heed_fail(c, HEED_USAGE, "--head %d: expected one of those there are: %smean or max", number,
+    heed_fail(c, HEED_USAGE, "--head %d: expected one of %smean or max", number,
               list.s ? list.s : "");
     heed_text_free(&list);
     return false;
@@ -210,11 +210,10 @@ bool chosen_query(heed_ctx *c, const char *text, const heed_record_axis *a, int 
     if (read_place(a, text, query)) return true;
     int found = find_token(a, text, query);
     if (found > 1)
-        heed_message(
-            c, HEED_WARN,
-            "--query %s: stands there %d times: the first one, token %d, is shown; hint: its "
-            "number instead",
-            text, found, *query + 1);
+        heed_message(c, HEED_WARN,
+                     "--query %s: occurs %d times: the first one, token %d, is shown; hint: its "
+                     "number instead",
+                     text, found, *query + 1);
     if (found) return true;
     if (read_number(&at, &number) && !*at && number <= a->count) {
         *query = number - 1;

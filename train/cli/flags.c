@@ -1,11 +1,13 @@
-/* flags.c -- settings named in the library's messages are shown as flags of the program. */
+/* flags.c -- settings and commands that a message names in backquotes are shown as the user types
+ * them. */
 #include "cli/program.h"
 
 #include <string.h>
 
 static bool is_key(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'; }
 
-/* Appends the flag for text in backquotes, `lr` or `lr = 0.1`. False: it is not a setting. */
+/* Appends the flag for text in backquotes, `lr`, `lr = 0.1` or `tie = false`. False: it is not a
+ * setting. */
 static bool add_flag(const program *p, const char *quoted, size_t n, heed_text *out) {
     char key[64];
     size_t length = 0;
@@ -13,21 +15,61 @@ static bool add_flag(const program *p, const char *quoted, size_t n, heed_text *
     bool valued = n > length + 3 && memcmp(quoted + length, " = ", 3) == 0;
     if (length == 0 || length >= sizeof key || (length < n && !valued)) return false;
     snprintf(key, sizeof key, "%.*s", (int)length, quoted);
-    if (!find_option(p, key)) return false;
+    const heed_option *o = find_option(p, key);
+    if (!o) return false;
+    if (o->kind == HEED_BOOL) {
+        bool off = n == length + 8 && memcmp(quoted + length, " = false", 8) == 0;
+        return heed_text_add(out, "--%s%s", off ? "no-" : "", key);
+    }
     heed_text_add(out, "--%s", key);
     if (valued) heed_text_add(out, " %.*s", (int)(n - length - 3), quoted + length + 3);
     return true;
 }
 
-void add_flags(const program *p, const char *message, heed_text *out) {
-    for (const char *open; (open = strchr(message, '`')) != NULL;) {
-        const char *end = strchr(open + 1, '`');
-        if (!end) break;
-        heed_text_put(out, message, (size_t)(open - message));
-        bool flag = add_flag(p, open + 1, (size_t)(end - open - 1), out);
-        if (!flag)
-            heed_text_put(out, open, (size_t)(end - open)); /* the next may begin at its end */
-        message = flag ? end + 1 : end;
+/* The same for a command, `resume RUN`. */
+static bool add_command(const program *p, const char *quoted, size_t n, heed_text *out) {
+    for (const char *const *name = p->commands; *name; name++) {
+        size_t word = strcspn(*name, " ");
+        if (n < word || memcmp(quoted, *name, word) != 0) continue;
+        if (n > word && (quoted[word] != ' ' || quoted[word + 1] == '=')) continue;
+        return heed_text_add(out, "`%s %.*s`", program_name(), (int)n, quoted);
     }
-    heed_text_put(out, message, strlen(message));
+    return false;
+}
+
+/* The length of a word of the command line that stands at s and has backquotes of its own. */
+static size_t typed_at(const program *p, const char *s) {
+    for (char *const *word = p->words; word && *word; word++)
+        if (strchr(*word, '`') && strncmp(s, *word, strlen(*word)) == 0) return strlen(*word);
+    return 0;
+}
+
+static void add_part(const program *p, const char *s, const char *end, bool hint, heed_text *out) {
+    while (s < end) {
+        const char *close = NULL;
+        size_t typed = typed_at(p, s);
+        if (typed == 0 && (*s == '`' || *s == '"'))
+            close = memchr(s + 1, *s, (size_t)(end - s) - 1);
+        const char *next = close ? close + 1 : s + (typed ? typed : 1);
+        if (close && *s == '`') {
+            size_t n = (size_t)(close - s) - 1;
+            bool shown = add_flag(p, s + 1, n, out) || (hint && add_command(p, s + 1, n, out));
+            if (shown)
+                s = next;
+            else
+                next = close; /* it may open the next phrase */
+        }
+        heed_text_put(out, s, (size_t)(next - s));
+        s = next;
+    }
+}
+
+/* Text of the user, in double quotes or typed, stays as it is, and so do commands before the hint.
+ */
+void add_shown(const program *p, const char *message, heed_text *out) {
+    static const char mark[] = "hint: ";
+    const char *end = message + strlen(message), *hint = end;
+    for (const char *s = message; (s = strstr(s, mark)) != NULL; s += sizeof mark - 1) hint = s;
+    add_part(p, message, hint, false, out);
+    add_part(p, hint, end, true, out);
 }

@@ -6,10 +6,10 @@
 
 static const heed_option snapshot_options[] = {
     {"preset", HEED_TEXT, "none", 0, 0, NULL,
-     "a set of settings, each of which may still be given; heed help train TASK lists them", "Run"},
+     "a set of settings, each of which can be overridden; `help train TASK` lists the sets", "Run"},
     {"snapshots", HEED_INT, "0", 0, 1000, NULL,
      "keep attention on fixed inputs at this many steps, from the first to the last", "Snapshots"},
-    {"snapshot-items", HEED_INT, "1", 1, 8, NULL, "the first validation items, so many",
+    {"snapshot-items", HEED_INT, "1", 1, 8, NULL, "number of validation items, the first ones",
      "Snapshots"},
     {"snapshot-input", HEED_TEXT, "", 0, 0, NULL,
      "another input: a text, a picture's file, or a source and target with a tab between them",

@@ -52,7 +52,7 @@ static bool keep_run(const output *o, const char *run) {
     return strcmp(name, "loss.png") == 0 || !heed_run_owns(o->c, run, o->path) ||
            heed_fail(o->c, HEED_USAGE,
                      "output would replace a file of the run: --%s %s: expected another file; "
-                     "hint: a name that %s has not",
+                     "hint: a name that is not in %s",
                      o->name, o->path, run);
 }
 

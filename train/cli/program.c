@@ -9,8 +9,8 @@
 #include <string.h>
 
 static const heed_option compute_options[] = {
-    {"threads", HEED_INT, "0", 0, 4096, NULL, "threads; 0: OMP_NUM_THREADS, else the CPUs at hand",
-     "Computing"},
+    {"threads", HEED_INT, "0", 0, 4096, NULL,
+     "threads; 0: OMP_NUM_THREADS, else all available CPUs", "Computing"},
     {"isa", HEED_CHOICE, "auto", 0, 0, "auto|generic|avx2|avx512|neon",
      "instruction set; generic gives the same bits on every machine", "Computing"},
     {0}};
@@ -46,7 +46,7 @@ static void print_message(program *p, const char *event, const char *mark, const
 
 static void show(program *p, const char *event, const char *mark, const char *message) {
     heed_text text = {.c = NULL};
-    add_flags(p, message, &text);
+    add_shown(p, message, &text);
     print_message(p, event, mark, text.s ? text.s : message);
     heed_text_free(&text);
 }
@@ -56,14 +56,10 @@ static void show_log(void *user, heed_level level, const char *message) {
     show(user, warns ? "warning" : "note", warns ? "warning: " : "", message);
 }
 
-static void show_error(program *p) {
-    if (*heed_ctx_error(p->c)) show(p, "error", "", heed_ctx_error(p->c));
-}
-
 void program_complain(program *p) {
     if (heed_ctx_status(p->c) == HEED_OK) return;
     fflush(stdout);
-    show_error(p);
+    show(p, "error", "", heed_ctx_error(p->c));
     p->status = heed_ctx_status(p->c);
     heed_clear(p->c);
 }
@@ -133,7 +129,7 @@ static bool check_dashes(heed_ctx *c, const program *p, int argc, char **argv) {
     for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++) {
         if (is_short_option(argv[i]))
             return heed_fail(c, HEED_USAGE,
-                             "unknown option %.80s: expected two dashes, --NAME; hint: -- stands "
+                             "unknown option %.80s: expected two dashes, --NAME; hint: put -- "
                              "before an input that begins with a dash",
                              argv[i]);
         if (argv[i][0] == '-') i += takes_value(p, argv[i]);
@@ -183,10 +179,10 @@ static void refuse_task(heed_ctx *c, const program *p, int argc, char **argv) {
     else if (near)
         heed_fail(c, HEED_USAGE, "unknown task %s: did you mean %s?", argv[0], near);
     else if (named)
-        heed_fail(c, HEED_USAGE, "unknown task %s: expected one of %s; hint: heed help %s", argv[0],
+        heed_fail(c, HEED_USAGE, "unknown task %s: expected one of %s; hint: `help %s`", argv[0],
                   list, k->name);
     else
-        heed_fail(c, HEED_USAGE, "missing TASK: expected one of %s; hint: heed help %s", list,
+        heed_fail(c, HEED_USAGE, "missing TASK: expected one of %s; hint: `help %s`", list,
                   k->name);
 }
 
@@ -206,17 +202,17 @@ static bool check_count(heed_ctx *c, const command *k, int argc, char **argv) {
     char name[32];
     argument_name(k->usage, argc + k->task_options, name); /* TASK is not counted */
     if (argc < k->min)
-        return heed_fail(c, HEED_USAGE, "missing %s: expected heed %s %s; hint: heed help %s", name,
-                         k->name, k->usage, k->name);
+        return heed_fail(c, HEED_USAGE, "missing %s: expected %s %s %s; hint: `help %s`", name,
+                         program_name(), k->name, k->usage, k->name);
     if (k->max >= 0 && argc > k->max)
-        return heed_fail(c, HEED_USAGE, "one argument too many: %s: expected heed %s%s%s",
-                         argv[k->max], k->name, *k->usage ? " " : "", k->usage);
+        return heed_fail(c, HEED_USAGE, "one argument too many: %s: expected %s %s%s%s",
+                         argv[k->max], program_name(), k->name, *k->usage ? " " : "", k->usage);
     for (int i = 0; i < argc; i++)
         if (!*argv[i])
             return heed_fail(c, HEED_USAGE,
-                             "an argument is empty: expected heed %s %s; hint: is a variable of "
+                             "an argument is empty: expected %s %s %s; hint: is a variable of "
                              "the shell not set?",
-                             k->name, k->usage);
+                             program_name(), k->name, k->usage);
     return true;
 }
 
@@ -316,7 +312,7 @@ heed_status end_output(heed_status status, bool json_lines) {
 int program_close(program *p) {
     heed_status status = heed_ctx_status(p->c) == HEED_OK ? p->status : heed_ctx_status(p->c);
     fflush(stdout);
-    if (heed_ctx_status(p->c) != HEED_OK) show_error(p);
+    if (heed_ctx_status(p->c) != HEED_OK) show(p, "error", "", heed_ctx_error(p->c));
     status = end_output(status, p->json_lines);
     heed_close(p->c);
     return status == HEED_INTERRUPTED ? 130 : (int)status;
@@ -340,7 +336,7 @@ heed_config *run_settings(heed_ctx *c, const heed_model *const *models, const ch
     snprintf(path, sizeof path, "%s/config.conf", dir);
     if (!is_file(path)) {
         heed_fail(c, HEED_DATA,
-                  "not a run: %s: expected a folder with config.conf; hint: heed train makes one",
+                  "not a run: %s: expected a folder with config.conf; hint: `train` makes one",
                   dir);
         return NULL;
     }
@@ -363,8 +359,9 @@ heed_run *open_run(program *p, const char *dir) {
 bool wrong_run(program *p, const char *takes, const heed_run *r) {
     const char *run = p->argv[0];
     const char *name = r->model->name, *article = strchr("aeimr", name[0]) ? "an" : "a";
-    return heed_fail(p->c, HEED_USAGE, "heed %s takes %s: %s holds %s %s; hint: heed %s %s",
-                     p->command->name, takes, run, article, name, use_of(r->model), run);
+    return heed_fail(p->c, HEED_USAGE, "%s %s requires %s: %s holds %s %s; hint: `%s %s`",
+                     program_name(), p->command->name, takes, run, article, name, use_of(r->model),
+                     run);
 }
 
 /* ---- help ---- */
@@ -376,27 +373,28 @@ static void print_tasks(const program *p) {
         snprintf(name, sizeof name, "  %s", p->models[i]->name);
         print_fact(21, name, "%s", p->models[i]->help);
     }
-    printf("\n`heed %s %s --help` lists the settings of a task.\n\n", p->command->name,
-           p->models[0]->name);
+    printf("\n`%s %s %s --help` lists the settings of a task.\n\n", program_name(),
+           p->command->name, p->models[0]->name);
 }
 
 /* The row of --preset with the presets of the task, for its help. */
 static heed_option preset_row(const heed_model *m, heed_text *help) {
-    heed_text_add(help, "a set of settings, each of which may still be given. ");
+    heed_text_add(help, "a set of settings, each of which can be overridden. ");
     size_t n = help->n;
     for (const heed_preset *p = m->presets; p && p->name; p++)
         heed_text_add(help, "%s%s: %s", help->n > n ? "; " : "", p->name, p->help);
     return (heed_option){"preset", HEED_TEXT, "none", 0, 0, NULL, help->s, "Run"};
 }
 
-static void print_settings(heed_ctx *c, const command *k, const heed_model *m) {
-    heed_text help = {.c = c}, text = {.c = c};
+static void print_settings(heed_ctx *c, const program *p, const heed_model *m) {
+    heed_text help = {.c = c}, text = {.c = c}, shown = {.c = c};
     heed_option presets[2] = {{0}};
     int width = terminal_width();
     if (m) presets[0] = preset_row(m, &help);
-    heed_config *f = settings_of(c, k, m, presets);
+    heed_config *f = settings_of(c, p->command, m, presets);
     if (heed_config_count(f) > 0 && heed_config_help(f, &text, width < 100 ? width : 100)) {
-        print_text(&text);
+        add_shown(p, text.s, &shown);
+        print_text(&shown);
         putchar('\n');
     }
     heed_config_free(f);
@@ -408,9 +406,12 @@ static void print_settings(heed_ctx *c, const command *k, const heed_model *m) {
 static bool is_fixed(const char *line) { return *line == ' ' || *line == '\n' || !*line; }
 
 /* Prints the text as it is; if a line is wider than the terminal, paragraphs are rewrapped. */
-static void print_about(const char *text) {
+static void print_about(const char *about) {
     int width = terminal_width() < 100 ? terminal_width() : 100;
     bool fits = true;
+    heed_text named = {.c = NULL};
+    add_help(&named, about);
+    const char *text = named.s ? named.s : "";
     for (const char *s = text; *s; s += strcspn(s, "\n"), s += *s == '\n')
         fits = fits && (is_fixed(s) || (int)strcspn(s, "\n") <= width);
     heed_text words = {.c = NULL}, out = {.c = NULL};
@@ -432,6 +433,7 @@ static void print_about(const char *text) {
         s = next;
     }
     print_text(&out);
+    heed_text_free(&named);
 }
 
 /* "heed train gpt book.txt ...", for one model or for each. */
@@ -439,7 +441,7 @@ static void print_trainings(const heed_model *const *models, const heed_model *m
     char flags[96];
     for (; *models; models++)
         if (!m || m == *models)
-            printf("  heed train %s %s%s%s\n", (*models)->name, example_data(*models),
+            printf("  %s train %s %s%s%s\n", program_name(), (*models)->name, example_data(*models),
                    *example_data(*models) ? " " : "", example_flags(*models, flags));
 }
 
@@ -448,11 +450,13 @@ static void print_examples(const program *p, const heed_model *m) {
     const command *k = p->command;
     char word[40];
     bool trains = strcmp(k->name, "train") == 0, found = false;
+    heed_text examples = {.c = NULL};
     puts("Examples:");
     if (trains) print_trainings(p->models, m);
-    if (!m) fputs(k->examples, stdout);
+    add_help(&examples, k->examples);
+    if (!m) fputs(examples.s ? examples.s : "", stdout);
     snprintf(word, sizeof word, " %s ", m ? m->name : "");
-    for (const char *s = k->examples; m && *s; s += strcspn(s, "\n") + 1) {
+    for (const char *s = examples.s; m && s && *s; s += strcspn(s, "\n") + 1) {
         char line[256];
         snprintf(line, sizeof line, "%.*s", (int)strcspn(s, "\n"), s);
         if (!strstr(line, word)) continue;
@@ -460,8 +464,9 @@ static void print_examples(const program *p, const heed_model *m) {
         found = true;
     }
     if (m && !found && !trains)
-        printf("  heed %s %s %s\n", k->name, m->name,
+        printf("  %s %s %s %s\n", program_name(), k->name, m->name,
                k->task_example ? k->task_example : example_data(m));
+    heed_text_free(&examples);
 }
 
 bool print_help(program *p, int argc, char **argv) {
@@ -469,21 +474,23 @@ bool print_help(program *p, int argc, char **argv) {
     heed_ctx *c = heed_open(&(heed_options){.threads = 1});
     const heed_model *m = k->task_options ? task_of(c, p, argc, argv) : NULL;
     heed_clear(c);
-    printf("Usage: heed %s %s%s[--key value]\n\n", k->name, k->usage, *k->usage ? " " : "");
+    printf("Usage: %s %s %s%s[--key value]\n\n", program_name(), k->name, k->usage,
+           *k->usage ? " " : "");
     if (k->about)
         print_about(k->about);
     else
         print_fact(0, "", "%c%s.", toupper((unsigned char)k->help[0]), k->help + 1);
     putchar('\n');
     if (k->task_options) {
-        print_about("-c FILE reads settings from a file. A flag counts before the file, the file "
-                    "before\n--preset, the preset before the default, which stands in brackets.");
+        print_about(
+            "-c FILE reads settings from a file. A flag overrides the file, the file "
+            "overrides\n--preset, and the preset overrides the default, shown in brackets.");
         putchar('\n');
     }
     if (k->task_options && !m) print_tasks(p);
-    print_settings(c, k, m);
+    print_settings(c, p, m);
     print_examples(p, m);
-    if (heed_ctx_status(c) != HEED_OK) print_note("", heed_ctx_error(c));
+    if (heed_ctx_status(c) != HEED_OK) show(p, "error", "", heed_ctx_error(c));
     bool ok = heed_ctx_status(c) == HEED_OK;
     heed_close(c);
     return ok;

@@ -86,13 +86,14 @@ extern const command cmd_heads, cmd_ablate;
 struct program {
     const command *command;
     const heed_model *const *models; /* all models, ended by NULL */
+    const char *const *commands;     /* the names of all commands, ended by NULL */
     heed_ctx *c;
     heed_config *flags; /* all settings of the command: its options, the task's settings, --threads,
                            --isa and --edited */
     const heed_model *model; /* for commands with task options */
     int argc;                /* positional arguments */
     char **argv;
-    bool is_heed;       /* the program's name is heed: else it may have other models */
+    char *const *words; /* all arguments as they were typed, ended by NULL */
     double started;     /* when the program started */
     uint64_t seed;      /* the context's seed, when the command continues a run */
     heed_status status; /* status of inputs that failed while others were processed */
@@ -130,6 +131,12 @@ bool wants_help(int argc, char **argv);
 
 /* ---- output ---- */
 
+/* The name that usage, hints and examples call the program by: the last part of argv[0]. */
+const char *program_name(void);
+void set_program_name(const char *path);
+/* Appends a command's help, in which the word "heed" becomes the program's name. */
+void add_help(heed_text *out, const char *help);
+
 /* After this call JSON is always complete: the program exits if memory for it runs out. */
 void whole_json(void);
 /* Prints v on one line of stdout, and frees it. */
@@ -157,10 +164,11 @@ void print_table(heed_ctx *c, const heed_table *t);
 enum { PLAIN = 4200 }; /* bytes for a message in heed_format_line */
 /* Prints a line of --progress json on stderr: {"event":"error","note":"..."}. */
 void print_event(const char *event, const char *note);
-/* Appends a message of the library, whose settings in backquotes, `lr` or `lr = 0.1`, are shown as
- * flags: --lr, --lr 0.1. (flags.c) */
-void add_flags(const program *p, const char *message, heed_text *out);
-/* Prints "heed: KIND MESSAGE" as a line on stderr. */
+/* Appends a message whose settings in backquotes, `lr` or `lr = 0.1`, are shown as flags: --lr,
+ * --lr 0.1; a command in its hint, `resume RUN`, gets the program's name: `heed resume RUN`.
+ * (flags.c) */
+void add_shown(const program *p, const char *message, heed_text *out);
+/* Prints "heed: KIND MESSAGE", with the program's name, as a line on stderr. */
 void print_note(const char *kind, const char *message);
 
 /* ---- os.c (with files.c, the only parts of the program that use POSIX) ---- */

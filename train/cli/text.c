@@ -7,11 +7,31 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const char *own_name = "heed"; /* global because it is the process's, like argv */
+
+const char *program_name(void) { return own_name; }
+
+void set_program_name(const char *path) {
+    const char *slash = path ? strrchr(path, '/') : NULL;
+    if (slash) path = slash + 1;
+    if (path && *path) own_name = path;
+}
+
+void add_help(heed_text *out, const char *help) {
+    static const char word[] = "heed ";
+    for (const char *at; (at = strstr(help, word)) != NULL; help = at + sizeof word - 1) {
+        bool whole = at == help || strchr(" `\n|", at[-1]);
+        heed_text_put(out, help, (size_t)(at - help));
+        heed_text_add(out, "%s ", whole ? own_name : "heed");
+    }
+    heed_text_add(out, "%s", help);
+}
+
 /* jansson omits members when it runs out of memory, so a result could silently lack parts. */
 static void *json_memory(size_t size) {
     void *p = malloc(size);
     if (p || size == 0) return p;
-    fprintf(stderr, "heed: out of memory: %zu bytes for JSON\n", size);
+    fprintf(stderr, "%s: out of memory: %zu bytes for JSON\n", own_name, size);
     exit(HEED_FAILED);
 }
 
@@ -95,5 +115,5 @@ void print_name(const char *name, int least, int most) {
 
 void print_note(const char *kind, const char *message) {
     char text[PLAIN];
-    fprintf(stderr, "heed: %s%s\n", kind, heed_format_line(text, sizeof text, message));
+    fprintf(stderr, "%s: %s%s\n", own_name, kind, heed_format_line(text, sizeof text, message));
 }

@@ -1,6 +1,6 @@
 /* ablate.c -- heed ablate: the effect of removing each attention head. */
-#include "kinds/eval_loop.h"
-#include "kinds/inspect.h"
+#include "kinds/image.h"
+#include "kinds/inputs.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 static const heed_option options[] = {WORDS("png", "draw layers and heads as a picture", "Output"),
                                       SWITCH("json", "print one JSON object", "Output"),
                                       EVAL_LOOP_OPTIONS,
-                                      JUDGED_PICTURES,
+                                      EVALUATED_PICTURES,
                                       SWITCH("patches",
                                              "hide patches instead of heads: those that attention, "
                                              "rollout, gradient and occlusion point "
@@ -22,7 +22,7 @@ static const heed_option options[] = {WORDS("png", "draw layers and heads as a p
                                        "--patches: the share of them that is hidden", "Pictures"},
                                       {0}};
 
-static const applies uses[] = {JUDGED_PICTURES_APPLY,
+static const applies uses[] = {EVALUATED_PICTURES_APPLY,
                                {"patches", reads_patches, NULL},
                                {"pictures", reads_patches, "patches"},
                                {"share", reads_patches, "patches"},
@@ -136,8 +136,8 @@ static void print_harms(program *p, const eval_loop *s, const heed_ablation *a) 
     map_free(&m);
     putchar('\n');
     print_wrapped(p, "Harm is loss without the head minus loss with it, on the same batches; a "
-                     "negative one says that the model does better without. Heads stand in for one "
-                     "another: what two lose together may be more than what each loses alone.");
+                     "negative one means that the model does better without it. Heads can replace "
+                     "one another: removing two may do more harm than the sum of removing each.");
     putchar('\n');
     print_wrapped(p, NO_EXPLANATION ".");
 }
@@ -192,7 +192,7 @@ static void patch_ablation_cell(const void *of, int row, int column, char text[H
 static void print_patches(program *p, const eval_loop *s, const heed_patch_ablation *r) {
     char what[800];
     snprintf(what, sizeof what,
-             "%s, %s: %d pictures, %.1f %% named rightly, the answer's probability %.3f",
+             "%s, %s: %d pictures, %.1f %% classified correctly, the answer's probability %.3f",
              s->e.run->model->name, s->what, r->pictures, 100 * r->correct, r->p);
     print_wrapped(p, what);
     snprintf(what, sizeof what, "%d of %d patches hidden, those put first by", r->hidden,
@@ -290,7 +290,7 @@ const command cmd_ablate = {
     .usage = "RUN [DATA]",
     .help = "what is lost without each attention head: loss and accuracy, sorted by harm",
     .about =
-        "Goes over DATA, or without DATA over what the run was trained on (of a text and of\n"
+        "Evaluates DATA, or without DATA what the run was trained on (of a text and of\n"
         "pairs the validation part, of pictures the test part; of a masked model a DATA.tsv\n"
         "holds questions, as heed eval has them), once as trained and once\n"
         "without each head in turn: the head gives zeros to W_h (Michel et al. 2019). Of a\n"

@@ -19,17 +19,16 @@ static const heed_option options[] = {
     {"top", HEED_INT, "5", 1, 1000, NULL, "of a query, and of predictions: how many are listed",
      "What"},
     CHOOSE_STACK("What"),
-    WORDS("target",
-          "models of pairs: the target that is read; without it the one that the model makes",
+    WORDS("target", "models of pairs: the target; without it, the one that the model generates",
           "What"),
     {"mass", HEED_REAL, "0", 0, 1, NULL,
      "pictures: only the strongest patches that hold this share; 0: all", "What"},
-    SWITCH("convert", "pictures of other channels become grey or colour, as the run needs them",
+    SWITCH("convert", "convert pictures of other channels to grey or colour, as the run requires",
            "What"),
     MATTERS_OPTIONS,
     SWITCH("numbers", "print numbers instead of shades", "Output"),
     SWITCH("hide-special",
-           "leave [CLS], [SEP] and their like out of what is drawn; numbers stay as they are",
+           "omit [CLS], [SEP] and other special tokens from what is drawn; numbers are unchanged",
            "Output"),
     SWITCH("cells", "--png and --svg of a picture: patch by patch instead of smoothly", "Output"),
     WORDS(
@@ -40,16 +39,16 @@ static const heed_option options[] = {
     WORDS("svg", "write the same as a vector picture", "Output"),
     WORDS("npz", "write everything for NumPy: weights, raw, scores, q, k, v of each layer",
           "Output"),
-    WORDS("html", "write one page with every view of it, which needs nothing beside it", "Output"),
+    WORDS("html", "write one self-contained page with every view of it", "Output"),
     WORDS("csv", "write the weights as a table, a line each", "Output"),
     SWITCH("json", "print everything as one JSON object", "Output"),
     WORDS("layers",
-          "--json, --npz, --csv, --html: these layers alone, as 1,3-5; they keep their numbers",
+          "--json, --npz, --csv, --html: only these layers, as 1,3-5; they keep their numbers",
           "Size"),
-    WORDS("heads", "the same for heads, and what is shown is of these; of one alone: --head",
-          "Size"),
-    {"qk", HEED_BOOL, "true", 0, 0, NULL, "with q, k, v and scores, not the weights alone", "Size"},
-    SWITCH("force", "write it whatever its size", "Size"),
+    WORDS("heads", "the same for heads, also of what is shown; for a single one: --head", "Size"),
+    {"qk", HEED_BOOL, "true", 0, 0, NULL, "include q, k, v and scores, not only the weights",
+     "Size"},
+    SWITCH("force", "write it regardless of its size", "Size"),
     {0}};
 
 /* --layers, --heads and --force also apply to what is shown. */
@@ -232,8 +231,8 @@ static void tell_left_out(const work *w, const attend_view *v) {
     char note[200];
     if (!*flag(w, key) || !maps_need_query(v)) return;
     snprintf(note, sizeof note,
-             "--%s draws the attention of all tokens without other measures, which are drawn of "
-             "one; hint: --query 1",
+             "--%s draws the attention of all tokens without other measures, which are drawn for "
+             "one token; hint: --query 1",
              key);
     print_note("", note);
 }
@@ -326,7 +325,7 @@ static void take_picture(work *w, const char *path) {
 static void take_pictures(work *w) {
     if (w->p->argc == 1)
         heed_fail(w->p->c, HEED_USAGE,
-                  "missing picture: the run takes pictures; hint: heed attend %s FILE.png",
+                  "missing picture: the run takes pictures; hint: `attend %s FILE.png`",
                   w->p->argv[0]);
     for (int i = 1; i < w->p->argc; i++) take_picture(w, w->p->argv[i]);
 }

@@ -3,7 +3,7 @@
 #define HEED_ATTEND_H
 
 #include "cli/choice.h"
-#include "kinds/inspect.h"
+#include "kinds/inputs.h"
 
 /* The part of a record that is shown. */
 typedef struct {

@@ -1,7 +1,7 @@
 /* attend_maps.c -- rollout, occlusion and gradient, shown beside the attention: whether attention
  * matters. */
 #include "commands/attend.h"
-#include "kinds/eval_loop.h"
+#include "kinds/inputs.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* attend_text.c -- attention among tokens: in the terminal, and as pictures of matrices. */
 #include "commands/attend.h"
-#include "kinds/inspect.h"
+#include "kinds/inputs.h"
 
 #include <stdlib.h>
 #include <string.h>

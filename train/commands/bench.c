@@ -10,8 +10,8 @@ enum { BATCHES = 8, LEAST_WARM = 3, MOST = 32 /* most workloads in a list */ };
 
 static const heed_option options[] = {
     {"workload", HEED_TEXT, "", 0, 0, NULL,
-     "a preset of a model that is a benchmark, such as gpt-tiny; several, with commas, or all when "
-     "left out: a line each",
+     "a preset of a model that is a benchmark, such as gpt-tiny; several, comma-separated, or all "
+     "if not given: a line each",
      "Workload"},
     {"seconds", HEED_REAL, "2.5", 0, 1e6, NULL, "time spent on measured steps", "Workload"},
     {"min-steps", HEED_INT, "5", 1, 1e9, NULL, "at least this many of them", "Workload"},
@@ -21,7 +21,7 @@ static const heed_option options[] = {
      "Workload"},
     {"mlm-all", HEED_BOOL, "false", 0, 0, NULL, "mlm: loss over every position", "Workload"},
     {"lr", HEED_REAL, "0.001", 0, 1e6, NULL, "learning rate", "Workload"},
-    {"seed", HEED_INT, "1", 0, 9007199254740992.0, NULL, "of weights and dropout", "Workload"},
+    {"seed", HEED_INT, "1", 0, 9007199254740992.0, NULL, "seed of weights and dropout", "Workload"},
     {"json", HEED_BOOL, "false", 0, 0, NULL, "print one JSON object", "Output"},
     {0}};
 

@@ -3,7 +3,7 @@
 #include "cli/files.h"
 #include "commands/overlay.h"
 #include "kinds/image.h"
-#include "kinds/inspect.h"
+#include "kinds/inputs.h"
 #include "kinds/pairs.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 static const heed_option options[] = {
     {"top", HEED_INT, "5", 1, 100000, NULL, "classes to print for each picture", "Output"},
     {"convert", HEED_BOOL, "false", 0, 0, NULL,
-     "pictures of other channels become grey or colour, as the run needs them", "Output"},
+     "convert pictures of other channels to grey or colour, as the run requires", "Output"},
     {"overlay", HEED_TEXT, "", 0, 0, NULL,
      "vit: write the attention over the picture; of several pictures FILE-2.png and so on",
      "Output"},
@@ -53,27 +53,16 @@ static heed_tensor *logits_of(classifier *k, heed_picture *p, const char *name) 
     return y;
 }
 
-static void print_guesses(const classifier *k, const char *name, int top) {
-    char number[16];
-    int width = 8;
-    for (int i = 0; i < top; i++)
-        width = guess_width(width, heed_class_label(k->run, k->guesses[i].label, number));
+static void print_classes_of(const classifier *k, const char *name, int top) {
+    if (k->json) {
+        print_json(k->p, json_pack("{s:o, s:o}", "input", json_text(name), "predictions",
+                                   class_guesses_json(k->run, k->guesses, top)));
+        return;
+    }
     if (k->done) putchar('\n');
     print_name(name, 0, 0);
     putchar('\n');
-    for (int i = 0; i < top; i++)
-        print_guess(heed_class_label(k->run, k->guesses[i].label, number), width, k->guesses[i].p);
-}
-
-static void print_object(const classifier *k, const char *name, int top) {
-    json_t *list = json_array();
-    char number[16];
-    for (int i = 0; i < top; i++)
-        json_array_append_new(
-            list, json_pack("{s:o, s:f}", "class",
-                            json_text(heed_class_label(k->run, k->guesses[i].label, number)), "p",
-                            k->guesses[i].p));
-    print_json(k->p, json_pack("{s:o, s:o}", "input", json_text(name), "predictions", list));
+    print_class_guesses(k->run, k->guesses, top);
 }
 
 static bool write_overlay(classifier *k, heed_picture *p) {
@@ -97,10 +86,7 @@ static bool classify(classifier *k, const char *name, heed_picture *p) {
     if (y) {
         guesses_of(y->x, k->classes, k->guesses);
         if (top > k->classes) top = k->classes;
-        if (k->json)
-            print_object(k, name, top);
-        else
-            print_guesses(k, name, top);
+        print_classes_of(k, name, top);
         if (draws) write_overlay(k, p);
         k->done++;
     }
@@ -164,7 +150,7 @@ static void take_stdin(classifier *k) {
     heed_text text = {.c = k->p->c};
     char why[HEED_WHY];
     heed_picture p = {0};
-    if (is_terminal(stdin)) fputs("heed: reading paths from the keyboard; Ctrl-D ends\n", stderr);
+    if (is_terminal(stdin)) print_note("", "reading paths from the keyboard; Ctrl-D ends");
     bool read = read_stdin(k->p->c, &text);
     if (read && strspn(text.s ? text.s : "", " \t\r\n") == text.n) {
         heed_fail(k->p->c, HEED_DATA,
@@ -222,13 +208,13 @@ static void run_classify(program *p) {
 const command cmd_classify = {
     .name = "classify",
     .usage = "RUN [INPUT]...",
-    .help = "say what pictures show or what texts are, and where the model looks",
+    .help = "classify pictures or texts, and show where the model looks",
     .about =
         "Prints the most probable classes of each picture. INPUT is a file, a folder (all\n"
         "pictures below it), a quoted pattern, or - for one picture's bytes on the standard\n"
         "input. Without INPUT, the standard input is a list of paths, a line each. What cannot\n"
-        "be decoded is named, the others still print, and the exit status is 3. Pictures are\n"
-        "brought to the size of the run as in evaluation: short side resized, centre cut out.\n"
+        "be decoded is reported, the others still print, and the exit status is 3. Pictures are\n"
+        "resized as in evaluation: the short side to the size of the run, then a centre crop.\n"
         "For a run of textcls or tag, INPUT is a text, and so is each line of the standard input;\n"
         "of tag, a label for each word is printed.",
     .examples = "  heed classify runs/flowers rose.jpg\n"

@@ -19,7 +19,7 @@ static bool is_own(const char *key) {
 void print_try(const program *p, const char *suggestion) {
     char word[1024], words[1100];
     heed_text out = {.c = p->c};
-    heed_text_add(&out, "  heed train %s", p->model->name);
+    heed_text_add(&out, "  %s train %s", program_name(), p->model->name);
     add_typed(&out, line_width(stdout), heed_format_shell(word, sizeof word, p->argv[0]));
     add_typed(&out, line_width(stdout), "-o runs/first");
     add_typed(&out, line_width(stdout), suggestion);

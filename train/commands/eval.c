@@ -7,29 +7,30 @@
 static const heed_option options[] = {
     {"json", HEED_BOOL, "false", 0, 0, NULL, "print one JSON object", "Output"},
     {"confusion", HEED_TEXT, "", 0, 0, NULL,
-     "pictures, textcls, tag: write what was taken for what as a picture", "Output"},
+     "pictures, textcls, tag: write the confusion matrix as a picture", "Output"},
     {"mistakes", HEED_TEXT, "", 0, 0, NULL, "pictures: write the worst mistakes as a contact sheet",
      "Output"},
     {"worst", HEED_INT, "40", 1, 300, NULL, "how many of them", "Output"},
-    JUDGED_PICTURES,
+    EVALUATED_PICTURES,
     DECODING,
-    {"most", HEED_INT, "0", 0, 1e12, NULL, "pairs: translate at most so many; 0: all", "Decoding"},
+    {"most", HEED_INT, "0", 0, 1e12, NULL, "pairs: translate at most this many; 0: all",
+     "Decoding"},
     {"translations", HEED_TEXT, "", 0, 0, NULL,
-     "pairs: write source, what was made and what was right, parted by tabs", "Decoding"},
+     "pairs: write source, prediction and reference, separated by tabs", "Decoding"},
     {"by-length", HEED_INT, "0", 0, 1 << 20, NULL,
-     "pairs: exact matches by tokens of the source, so many lengths a row; 0: no table",
+     "pairs: exact matches by length of the source, this many lengths per row; 0: no table",
      "Measures of pairs"},
     {"alignment", HEED_CHOICE, "none", 0, 0, "none|diagonal|anti|fields",
-     "pairs: how often the attention of a token made peaks at its own place in the source, at that "
-     "place from the end, or inside the field that it writes",
+     "pairs: how often the attention of a generated token peaks at its own position in the source, "
+     "at that position from the end, or inside the field that it writes",
      "Measures of pairs"},
-    {"within", HEED_INT, "1", 0, 1 << 20, NULL, "so many places off the diagonal are right",
+    {"within", HEED_INT, "1", 0, 1 << 20, NULL, "positions off the diagonal that count as correct",
      "Measures of pairs"},
     {0}};
 
 static const applies uses[] = {
     {"confusion", names_classes, NULL},    {"mistakes", reads_pictures, NULL},
-    {"worst", reads_pictures, "mistakes"}, JUDGED_PICTURES_APPLY,
+    {"worst", reads_pictures, "mistakes"}, EVALUATED_PICTURES_APPLY,
     {"beam", reads_pairs, NULL},           {"length-penalty", reads_pairs, "beam"},
     {"most", reads_pairs, NULL},           {"translations", reads_pairs, NULL},
     {"by-length", reads_pairs, NULL},      {"alignment", reads_pairs, NULL},
@@ -74,10 +75,10 @@ const command cmd_eval = {
         "of a text the validation part, of pictures the test part, else the validation part.\n"
         "For a masked model, a DATA.tsv holds questions: each line a text with one [MASK], a\n"
         "tab, and the right word. For pictures, classes are matched by name; the result has a\n"
-        "table of classes (found: the share of its pictures that were named so; precision:\n"
-        "how often the name was right) and what was taken for what. For pairs of texts, all\n"
+        "table of classes (found: the share of its pictures that were recognised; precision: how\n"
+        "often a prediction of it was right) and of confusions. For pairs of texts, all\n"
         "sources are translated, too: BLEU (as sacreBLEU counts it, 13a), and exact matches.\n"
-        "--alignment fields reads where the fields stand from DATA's third column, as\n"
+        "--alignment fields reads where the fields are from DATA's third column, as\n"
         "\"9-13 0-5 6-7\": bytes of the source, the end not counted, for each run of letters\n"
         "and digits of the target.",
     .examples = "  heed eval runs/book\n"

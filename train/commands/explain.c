@@ -11,7 +11,7 @@
 static const heed_option options[] = {
     SWITCH("list", "list the built-in examples", "Show"),
     {"precision", HEED_INT, "2", 0, 12, NULL,
-     "digits behind the point; more where all of a matrix is small", "Show"},
+     "digits after the decimal point; more where a whole matrix is small", "Show"},
     {"notation", HEED_CHOICE, "rows", 0, 0, "rows|columns",
      "tokens as rows (rows of the weights sum to 1) or as columns (H = V A)", "Show"},
     {"scale", HEED_BOOL, "true", 0, 0, NULL, "multiply scores by 1/sqrt(e); --no-scale: by 1",
@@ -27,13 +27,13 @@ static const heed_option options[] = {
      "Change the computation"},
     SWITCH("hard", "all weight on the largest score", "Change the computation"),
     SWITCH("backward",
-           "go on with the gradients of L = 1/2 sum (output - target)^2; of a trained head from "
-           "behind W_h, add and norm",
+           "continue with the gradients of L = 1/2 sum (output - target)^2; of a trained head from "
+           "after W_h, add and norm",
            "Learn"),
     {"learn", HEED_INT, "0", 0, 1000000, NULL,
-     "learn W_Q, W_K and W_V in so many steps from random ones", "Learn"},
+     "learn W_Q, W_K and W_V in this many steps from random ones", "Learn"},
     {"rate", HEED_REAL, "0.1", 0, 1e6, NULL, "learning rate of --learn", "Learn"},
-    WORDS("from", "a head of one's own, as JSON; - reads standard input", "Input"),
+    WORDS("from", "a custom head, as JSON; - reads standard input", "Input"),
     {"layer", HEED_INT, "1", 1, 4096, NULL, "of a run: the layer", "Input"},
     {"head", HEED_INT, "1", 1, 4096, NULL, "of a run: the head", "Input"},
     {"stack", HEED_CHOICE, "auto", 0, 0, "auto|encoder|decoder|cross",
@@ -44,7 +44,7 @@ static const heed_option options[] = {
     {"blanks", HEED_REAL, "0.2", 0, 1, NULL, "share of the cells that are blank", "Sheets"},
     WORDS("html", "one offline page that computes as one edits", "Output"),
     WORDS("tex", "a LaTeX document with every matrix", "Output"),
-    {"seed", HEED_INT, "1", 0, 9007199254740992.0, NULL, "of whatever is random", "Output"},
+    {"seed", HEED_INT, "1", 0, 9007199254740992.0, NULL, "seed of whatever is random", "Output"},
     WORDS("png", "the chart of an example that has one, as a picture", "Output"),
     SWITCH("json", "print every matrix under its name, as one object", "Output"),
     {0}};
@@ -79,7 +79,7 @@ const example examples[] = {
     {"mix", "attention without parameters: h = X a", explain_mix, SHOWS_HEAD},
     {"store", "a key-value store with put and get, hard and soft", explain_store, SHOWS_HEAD},
     {"beta", "a sweep of beta from the mean to the hard choice", explain_beta, SHOWS_CHART},
-    {"variance", "the variance of q'k grows as d; 1/sqrt(d) mends it", explain_variance,
+    {"variance", "the variance of q'k grows as d; 1/sqrt(d) corrects it", explain_variance,
      SHOWS_CHART},
     {"shuffle", "the words shuffled: the output is shuffled the same way", explain_shuffle,
      SHOWS_WORDS},
@@ -112,11 +112,12 @@ static const example *find_example(heed_ctx *c, const char *name) {
     names[count] = NULL;
     const char *near = heed_closest(name, names);
     if (is_file(name))
-        heed_fail(c, HEED_USAGE, "%s is a file: expected heed explain --from %s", name, name);
+        heed_fail(c, HEED_USAGE, "%s is a file: expected %s explain --from %s", name,
+                  program_name(), name);
     else if (near)
         heed_fail(c, HEED_USAGE, "unknown example %s: did you mean %s?", name, near);
     else
-        heed_fail(c, HEED_USAGE, "unknown example %s; hint: heed explain --list", name);
+        heed_fail(c, HEED_USAGE, "unknown example %s; hint: `explain --list`", name);
     return NULL;
 }
 
@@ -232,8 +233,8 @@ static bool check_run_settings(explaining *e) {
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (heed_config_rank(e->p->flags, names[i]) > HEED_FROM_DEFAULT)
             return heed_fail(e->c, HEED_USAGE,
-                             "--%s is of a run: expected heed explain RUN INPUT --%s ...", names[i],
-                             names[i]);
+                             "--%s requires a run: expected %s explain RUN INPUT --%s ...",
+                             names[i], program_name(), names[i]);
     return true;
 }
 
@@ -248,7 +249,7 @@ static bool check_sheet(const explaining *e) {
     static const char *const others[] = {"step", "backward", "json", "learn"};
     for (int i = 0; (exercise || solution) && i < 4; i++)
         if (heed_config_rank(f, others[i]) > HEED_FROM_DEFAULT)
-            return heed_fail(e->c, HEED_USAGE, "--%s is of no use here: --%s is a sheet%s",
+            return heed_fail(e->c, HEED_USAGE, "--%s has no effect here: --%s is a sheet%s",
                              others[i], exercise ? "exercise" : "solution",
                              i == 2 ? "; hint: --html or --tex FILE" : "");
     return true;
@@ -260,12 +261,12 @@ static bool check_pairs(const explaining *e) {
     bool sheet = heed_config_bool(f, "exercise") || heed_config_bool(f, "solution");
     bool json = heed_config_bool(f, "json"), whole = heed_config_bool(f, "whole");
     if (heed_config_rank(f, "rate") > HEED_FROM_DEFAULT && !heed_config_int(f, "learn"))
-        return heed_fail(e->c, HEED_USAGE, "--rate is of --learn: expected --learn N beside it");
+        return heed_fail(e->c, HEED_USAGE, "--rate has no effect here: expected --learn N, too");
     if (heed_config_rank(f, "blanks") > HEED_FROM_DEFAULT && !sheet)
         return heed_fail(e->c, HEED_USAGE,
-                         "--blanks is of a sheet: expected --exercise or --solution beside it");
+                         "--blanks has no effect here: expected --exercise or --solution, too");
     if (json && (heed_config_bool(f, "step") || whole))
-        return heed_fail(e->c, HEED_USAGE, "--%s is of no use here: --json prints all at once",
+        return heed_fail(e->c, HEED_USAGE, "--%s has no effect here: --json prints all at once",
                          whole ? "whole" : "step");
     return true;
 }
@@ -277,8 +278,8 @@ static void explain_asked(explaining *e) {
     if (!check_sheet(e) || !check_pairs(e)) return;
     if (p->argc < 2 && !check_run_settings(e)) return;
     if (*from && p->argc > 0) {
-        heed_fail(p->c, HEED_USAGE, "--from %s brings its own numbers: expected no %s beside it",
-                  from, p->argv[0]);
+        heed_fail(p->c, HEED_USAGE, "--from %s has its own numbers: expected no %s", from,
+                  p->argv[0]);
         return;
     }
     if (*from) {
@@ -295,7 +296,8 @@ static void explain_asked(explaining *e) {
         return;
     }
     if (p->argc == 1 && is_directory(p->argv[0]) && !is_example(p->argv[0])) {
-        heed_fail(p->c, HEED_USAGE, "missing INPUT: expected heed explain %s INPUT", p->argv[0]);
+        heed_fail(p->c, HEED_USAGE, "missing INPUT: expected %s explain %s INPUT", program_name(),
+                  p->argv[0]);
         return;
     }
     const example *k = find_example(p->c, p->argc > 0 ? p->argv[0] : "lion");
@@ -313,8 +315,7 @@ static void explain(program *p) {
     e.step = heed_config_bool(p->flags, "step");
     e.seed = (uint64_t)heed_config_int(p->flags, "seed");
     if (heed_config_bool(p->flags, "list") && p->argc > 0)
-        heed_fail(p->c, HEED_USAGE, "--list names all examples: expected no %s beside it",
-                  p->argv[0]);
+        heed_fail(p->c, HEED_USAGE, "--list prints all examples: expected no %s", p->argv[0]);
     else if (heed_config_bool(p->flags, "list"))
         list_examples(&e);
     else
@@ -338,8 +339,8 @@ const command cmd_explain = {
         "RUN\n"
         "and an INPUT (a text, a picture) it takes a head of that trained model.\n"
         "\n"
-        "--from FILE takes a head of one's own, as one JSON object. --json prints such an object,\n"
-        "so a file is best begun with `heed explain --json > my.json`. What it must have, with T\n"
+        "--from FILE reads a custom head, as one JSON object. --json prints such an object,\n"
+        "so `heed explain --json > my.json` makes a file to start from. What it must have, with T\n"
         "tokens of d numbers, e numbers of a query and a key, d2 numbers of a value:\n"
         "  X          T rows of d numbers, a row a token\n"
         "  W_Q, W_K   d rows of e numbers        W_V   d rows of d2 numbers\n"

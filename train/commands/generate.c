@@ -6,7 +6,7 @@
 #include <string.h>
 
 static const heed_option options[] = {
-    {"prompt", HEED_TEXT, "", 0, 0, NULL, "text to go on from; none: a new line", "Text"},
+    {"prompt", HEED_TEXT, "", 0, 0, NULL, "text to continue; none: a new line", "Text"},
     {"n", HEED_INT, "200", 0, 1e8, NULL, "tokens to make", "Text"},
     {"samples", HEED_INT, "1", 1, 1e6, NULL, "how many texts", "Text"},
     {"temperature", HEED_REAL, "0.8", 0, 100, NULL,
@@ -16,7 +16,7 @@ static const heed_option options[] = {
      "only the fewest tokens that hold this probability together; 0: all", "Text"},
     {"seed", HEED_INT, "1", 0, 9007199254740992.0, NULL, "of the draws", "Text"},
     {"cache", HEED_BOOL, "true", 0, 0, NULL,
-     "keep keys and values; without, the same tokens come more slowly", "Text"},
+     "cache keys and values; without it, the same tokens are generated more slowly", "Text"},
     {"attention", HEED_BOOL, "false", 0, 0, NULL,
      "show the attention of the position that made the last token", "Output"},
     CHOOSE_LAYER("Output"),
@@ -199,13 +199,13 @@ static void generate_from(program *p, heed_run *r) {
     int count = (int)in.text.tokens.count;
     if (count == 0) {
         heed_example_free(&in);
-        heed_fail(p->c, HEED_DATA, "--prompt \"%s\" holds no token to go on from", prompt);
+        heed_fail(p->c, HEED_DATA, "--prompt \"%s\" holds no token to continue from", prompt);
         return;
     }
     int block = (int)heed_config_int(r->config, "block");
     if (count > block)
         heed_message(p->c, HEED_WARN,
-                     "the prompt has %d tokens: the model sees the last %d of them alone", count,
+                     "the prompt has %d tokens: the model sees only the last %d of them", count,
                      block);
     s.ids = malloc(((size_t)count + (size_t)a.count) * sizeof *s.ids);
     if (!s.ids)
@@ -238,7 +238,7 @@ static void generate(program *p) {
 const command cmd_generate = {
     .name = "generate",
     .usage = "RUN [PROMPT]",
-    .help = "go on from a prompt, token by token",
+    .help = "continue a prompt, token by token",
     .about = "Makes text with a causal language model and prints it as it comes. A model of lines\n"
              "(--packing lines) ends a text where it would end a line.",
     .examples = "  heed generate runs/book --prompt \"Once upon a time\" --n 300\n"

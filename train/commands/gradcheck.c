@@ -2,6 +2,7 @@
 #include "commands/workbench.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static const heed_option options[] = {
     {"op", HEED_TEXT, "*", 0, 0, NULL,
@@ -113,9 +114,10 @@ static void gradcheck(program *p) {
                all.worst, tolerance(), exact ? "double" : "float");
         if (!exact)
             printf("exact to 1e-6 in double: %s\n",
-                   p->is_heed ? "make f64 && build/f64/heed gradcheck"
-                              : "compile this program with -DHEED_F64 and link the libraries of "
-                                "`make f64`");
+                   strcmp(program_name(), "heed") == 0
+                       ? "make f64 && build/f64/heed gradcheck"
+                       : "compile this program with -DHEED_F64 and link the libraries of "
+                         "`make f64`");
     }
     if (all.wrong && p->status == HEED_OK) p->status = HEED_FAILED;
     json_decref(list);

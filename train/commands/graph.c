@@ -10,12 +10,11 @@ static const heed_option options[] = {
     SWITCH("backward", "the backward pass, too: beside the forward one, in the list below it",
            "Graph"),
     {"depth", HEED_INT, "0", 0, 64, NULL,
-     "close boxes this deep: 1 shows the model's parts alone; 0: as deep as there are", "Graph"},
-    SWITCH("unfold", "draw each of several layers alike; else the first one stands for them",
-           "Graph"),
+     "levels of boxes to open: 1 shows only the model's parts; 0: all", "Graph"},
+    SWITCH("unfold", "draw every one of several equal layers, not only the first", "Graph"),
     {"tokens", HEED_INT, "0", 0, 4096, NULL,
-     "length of the made-up texts; 0: the block, of recurrent pairs 3", "Graph"},
-    {"batch", HEED_INT, "2", 1, 4096, NULL, "rows of the made-up batch", "Graph"},
+     "length of the random texts; 0: the block, 3 for recurrent pairs", "Graph"},
+    {"batch", HEED_INT, "2", 1, 4096, NULL, "rows of the random batch", "Graph"},
     SWITCH("json", "print nodes and edges as one JSON object", "Graph"),
     {0}};
 
@@ -52,8 +51,8 @@ static bool refuse_settings(program *p) {
     for (const heed_option *o = p->model->options; o->name; o++)
         if (heed_config_rank(p->flags, o->name) > HEED_FROM_DEFAULT)
             return heed_fail(p->c, HEED_USAGE,
-                             "--%s does not go with a run, which has settings of its own: %s; "
-                             "hint: heed graph %s --%s %s",
+                             "--%s cannot be given with a run, which has its own settings: %s; "
+                             "hint: `graph %s --%s %s`",
                              o->name, p->argv[0], p->model->name, o->name,
                              heed_config_text(p->flags, o->name));
     return true;
@@ -84,8 +83,8 @@ static bool check_picture(program *p) {
     for (int i = 0; i < 2 && !*heed_config_text(p->flags, "svg"); i++)
         if (heed_config_rank(p->flags, names[i]) > HEED_FROM_DEFAULT)
             return heed_fail(p->c, HEED_USAGE,
-                             "--%s is of no use here: expected --svg FILE, too; hint: heed help "
-                             "graph",
+                             "--%s has no effect here: expected --svg FILE, too; hint: `help "
+                             "graph`",
                              names[i]);
     return true;
 }
@@ -101,7 +100,7 @@ static bool choose_length(program *p, workbench *w) {
     w->rows = (int)heed_config_int(p->flags, "batch");
     if (w->dense && tokens)
         return heed_fail(p->c, HEED_USAGE,
-                         "--tokens is of no use here: %s takes pictures; hint: --image-size",
+                         "--tokens has no effect here: %s takes pictures; hint: --image-size",
                          w->model->name);
     if (w->dense) return true;
     if (tokens > w->len)
@@ -315,10 +314,10 @@ const command cmd_graph = {
     .name = "graph",
     .usage = "MODEL",
     .help = "what a training step of a model computes, as a picture or a list",
-    .about = "Records a training step on a made-up batch and shows it: ops with their names,\n"
+    .about = "Records a training step on a random batch and shows it: ops with their names,\n"
              "parameters and shapes, in boxes by layer. MODEL is a task, which takes its settings\n"
              "as flags, or a run. Without --svg the ops are listed: number, op, name, shape, the\n"
-             "numbers of those it takes from, its parameters. In the picture blue ops have\n"
+             "numbers of its inputs, its parameters. In the picture blue ops have\n"
              "parameters, yellow ones attend; layers that are all alike are drawn once.",
     .examples = "  heed graph gpt --preset nano --svg gpt.svg\n"
                 "  heed graph vit --layers 2 --backward --svg vit.svg\n"

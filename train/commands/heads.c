@@ -1,6 +1,6 @@
 /* heads.c -- heed heads: measures of every attention head over evaluation data. */
-#include "kinds/eval_loop.h"
-#include "kinds/inspect.h"
+#include "kinds/image.h"
+#include "kinds/inputs.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,10 +13,10 @@ static const heed_option options[] = {
     WORDS("csv", "write the table to a file of comma-separated values", "Output"),
     SWITCH("json", "print one JSON object", "Output"),
     EVAL_LOOP_OPTIONS,
-    JUDGED_PICTURES,
+    EVALUATED_PICTURES,
     {0}};
 
-static const applies uses[] = {JUDGED_PICTURES_APPLY, {0}};
+static const applies uses[] = {EVALUATED_PICTURES_APPLY, {0}};
 
 /* ---- order ---- */
 
@@ -160,7 +160,10 @@ static void print_ranking(program *p, const eval_loop *s, const heed_head_table 
     printf("  all alike  ");
     print_hanging(p, "the same of a head that attends to everything alike", 13);
     putchar('\n');
-    print_wrapped(p, NO_EXPLANATION "; heed ablate tells what is lost without it.");
+    char text[256];
+    snprintf(text, sizeof text, NO_EXPLANATION "; %s ablate shows what is lost without it.",
+             program_name());
+    print_wrapped(p, text);
 }
 
 /* ---- as data ---- */
@@ -259,7 +262,7 @@ const command cmd_heads = {
     .usage = "RUN [DATA]",
     .help = "what every attention head does over data: entropy, distance, shares, induction",
     .about =
-        "Goes over DATA, or without DATA over what the run was trained on (of a text and of\n"
+        "Evaluates DATA, or without DATA what the run was trained on (of a text and of\n"
         "pairs the validation part, of pictures the test part; of a masked model a DATA.tsv\n"
         "holds questions, as heed eval has them), and prints for every head\n"
         "means over all queries: how spread its weights are, how far it looks, and which share\n"

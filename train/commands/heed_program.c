@@ -3,6 +3,7 @@
 
 #include <heed/program.h>
 
+#include <stdlib.h>
 #include <string.h>
 
 static const struct {
@@ -37,7 +38,14 @@ static const struct {
     {NULL, &cmd_bench},
     {NULL, &cmd_doctor},
 };
-enum { COMMANDS = sizeof table / sizeof *table };
+enum { COMMANDS = sizeof table / sizeof *table, NAMES = COMMANDS + 2 };
+
+static const char *const *list_commands(const char *names[NAMES]) {
+    for (int i = 0; i < COMMANDS; i++) names[i] = table[i].command->name;
+    names[COMMANDS] = "help";
+    names[COMMANDS + 1] = NULL;
+    return names;
+}
 
 /* Prints a training and a use of it, for the first model of the list that reads such data. */
 static void print_first(const heed_model *const *models, heed_input_kind kind,
@@ -51,8 +59,8 @@ static void print_first(const heed_model *const *models, heed_input_kind kind,
     if (strcmp(use, "generate") == 0) input = " --prompt \"The king went\"";
     if (strcmp(use, "classify") == 0) input = " rose.jpg";
     if (strcmp(use, "translate") == 0) input = " \"March 5, 1999\" --attention";
-    printf("\n%s:\n  heed train %s %s %s\n  heed %s runs/%s%s\n", heading, m->name, example_data(m),
-           example_flags(m, flags), use, m->name, input);
+    printf("\n%s:\n  %s train %s %s %s\n  %s %s runs/%s%s\n", heading, program_name(), m->name,
+           example_data(m), example_flags(m, flags), program_name(), use, m->name, input);
 }
 
 static void print_overview(const heed_model *const *models) {
@@ -60,7 +68,7 @@ static void print_overview(const heed_model *const *models) {
     print_fact(0, "",
                "heed " HEED_VERSION ": trains small transformers on texts or pictures and shows "
                "what they attend to");
-    puts("\nUsage: heed COMMAND [ARGS] [--key value]");
+    printf("\nUsage: %s COMMAND [ARGS] [--key value]\n", program_name());
     for (int i = 0; i < COMMANDS; i++) {
         if (table[i].heading) printf("\n%s:\n", table[i].heading);
         snprintf(name, sizeof name, "  %s", table[i].command->name);
@@ -70,7 +78,7 @@ static void print_overview(const heed_model *const *models) {
     print_first(models, HEED_INPUT_PICTURE, "A model of pictures in a folder per class");
     print_first(models, HEED_INPUT_PAIR,
                 "A model of pairs of texts, a line each with a tab between them");
-    puts("\n`heed help COMMAND` explains a command and all its settings.");
+    printf("\n`%s help COMMAND` explains a command and all its settings.\n", program_name());
 }
 
 /* How many words of argv name the command: 2, 1, or 0 if they name another. */
@@ -97,8 +105,8 @@ static int print_family(const char *word, FILE *out) {
     for (int i = 0; i < COMMANDS; i++) {
         const command *k = table[i].command;
         if (strncmp(k->name, word, n) != 0 || k->name[n] != ' ') continue;
-        if (found++ == 0) fprintf(out, "Usage: heed %s COMMAND [ARGS]\n\n", word);
-        fprintf(out, "  heed %s %s\n      %s\n", k->name, k->usage, k->help);
+        if (found++ == 0) fprintf(out, "Usage: %s %s COMMAND [ARGS]\n\n", program_name(), word);
+        fprintf(out, "  %s %s %s\n      %s\n", program_name(), k->name, k->usage, k->help);
     }
     return found;
 }
@@ -113,16 +121,15 @@ static bool is_family(const char *word) {
 
 static int unknown_command(int argc, char **argv) {
     char typed[128], why[256];
-    const char *names[COMMANDS + 1];
-    for (int i = 0; i < COMMANDS; i++) names[i] = table[i].command->name;
-    names[COMMANDS] = NULL;
+    const char *names[NAMES];
     bool two = argc > 1 && is_family(argv[0]);
     snprintf(typed, sizeof typed, "%s%s%s", argv[0], two ? " " : "", two ? argv[1] : "");
-    const char *near = heed_closest(typed, names);
+    const char *near = heed_closest(typed, list_commands(names));
     if (near)
         snprintf(why, sizeof why, "unknown command %s: did you mean %s?", typed, near);
     else
-        snprintf(why, sizeof why, "unknown command %s; hint: heed --help lists all", typed);
+        snprintf(why, sizeof why, "unknown command %s; hint: `%s --help` lists all", typed,
+                 program_name());
     print_note("", why);
     return HEED_USAGE;
 }
@@ -135,31 +142,36 @@ static int help(int argc, char **argv, const heed_model *const *models) {
     int words = 0;
     if (argc == 0) return print_overview(models), (int)end_output(HEED_OK, false);
     const command *k = find_command(argc, argv, &words);
-    if (k)
-        return explain_command(&(program){.command = k, .models = models}, argc - words,
-                               argv + words);
+    const char *names[NAMES];
+    program p = {.command = k, .models = models, .commands = list_commands(names)};
+    if (k) return explain_command(&p, argc - words, argv + words);
     return print_family(argv[0], stdout) ? (int)end_output(HEED_OK, false)
                                          : unknown_command(1, argv);
 }
 
-static bool is_heed(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return strcmp(slash ? slash + 1 : path, "heed") == 0;
-}
-
-static int run_command(const command *k, const char *path, int argc, char **argv,
-                       const heed_model *const *models) {
-    program p = {.command = k, .models = models, .is_heed = is_heed(path), .started = now()};
+static int run_command(const command *k, int argc, char **argv, const heed_model *const *models) {
+    const char *names[NAMES];
+    program p = {
+        .command = k, .models = models, .commands = list_commands(names), .started = now()};
+    char **words = calloc((size_t)argc + 1, sizeof *words); /* parsing changes argv */
+    if (words) memcpy(words, argv, (size_t)argc * sizeof *words);
+    p.words = words;
     whole_json();
-    if (wants_help(argc, argv)) return explain_command(&p, argc, argv);
-    if (program_open(&p, argc, argv)) k->run(&p);
-    return program_close(&p);
+    int status;
+    if (wants_help(argc, argv)) {
+        status = explain_command(&p, argc, argv);
+    } else {
+        if (program_open(&p, argc, argv)) k->run(&p);
+        status = program_close(&p);
+    }
+    free(words);
+    return status;
 }
 
 int heed_program(int argc, char **argv, const heed_model *const *models) {
     int words = 0;
     if (!argv || !models || argc < 1) return HEED_USAGE;
-    const char *path = argv[0];
+    set_program_name(argv[0]);
     argc--, argv++;
     ignore_file_limit();
     if (argc == 0 || strcmp(argv[0], "--help") == 0 || strcmp(argv[0], "-h") == 0)
@@ -168,7 +180,7 @@ int heed_program(int argc, char **argv, const heed_model *const *models) {
         return puts("heed " HEED_VERSION), (int)end_output(HEED_OK, false);
     if (strcmp(argv[0], "help") == 0) return help(argc - 1, argv + 1, models);
     const command *k = find_command(argc, argv, &words);
-    if (k) return run_command(k, path, argc - words, argv + words, models);
+    if (k) return run_command(k, argc - words, argv + words, models);
     if (argc > 1 && wants_help(1, argv + 1)) return help(1, argv, models);
     if (argc == 1 && print_family(argv[0], stderr)) return HEED_USAGE;
     return unknown_command(argc, argv);

@@ -2,26 +2,23 @@
 #include "cli/files.h"
 #include "kinds/image.h"
 #include "kinds/inputs.h"
-#include "kinds/inspect.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const heed_option options[] = {
-    WORDS("target",
-          "models of pairs: the target that is read; without it the one that the model makes",
+    WORDS("target", "models of pairs: the target; without it, the one that the model generates",
           "What"),
-    SWITCH("convert", "a picture of other channels becomes grey or colour, as the run needs it",
+    SWITCH("convert", "convert a picture of other channels to grey or colour, as the run requires",
            "What"),
     {"draws", HEED_INT, "0", 0, 65536, NULL,
-     "estimate from this many random directions of y_t; 0: exact where that takes at most 4096 "
+     "estimate from this many random directions of y_t; 0: exact if that needs at most 4096 "
      "directions, else 16",
      "What"},
     SWITCH("exact", "exact, however long it takes", "What"),
     SWITCH("numbers", "print numbers instead of shades", "Output"),
-    WORDS("png", "write a picture; of several runs one beside the other, each to its own scale",
-          "Output"),
+    WORDS("png", "write a picture; several runs side by side, each with its own scale", "Output"),
     WORDS("npz", "write the matrix and its labels for NumPy", "Output"),
     SWITCH("json", "print everything as one JSON object", "Output"),
     {0}};
@@ -234,7 +231,7 @@ const command cmd_influence = {
         "a band, a recurrent layer a triangle that fades, attention its content. Of a cnn both\n"
         "are cells of its last feature map; of a pair t is a place of the target and s one of the\n"
         "source. Unlike attention weights the norm counts all layers,\n"
-        "values and residual paths; like them it speaks of one input alone, and of small changes.",
+        "values and residual paths; like them it describes one input only, and small changes.",
     .examples = "  heed influence runs/book \"The king went home .\"\n"
                 "  heed influence runs/lstm,runs/book \"The king went home .\" --png side.png\n"
                 "  heed influence runs/flowers rose.jpg --png rose.png\n",

@@ -196,7 +196,8 @@ static void info(program *p) {
     snprintf(path, sizeof path, folder ? "%s/model.safetensors" : "%s", p->argv[0]);
     bool json = heed_config_bool(p->flags, "json");
     if (!is_file(path)) {
-        heed_fail(p->c, HEED_DATA, "%s is not there: expected a run or a .safetensors file", path);
+        heed_fail(p->c, HEED_DATA, "%s does not exist: expected a run or a .safetensors file",
+                  path);
         return;
     }
     heed_safetensors *f = heed_safetensors_open(p->c, path);

@@ -6,8 +6,8 @@
 static void init(program *p) {
     heed_text text = {.c = p->c};
     heed_config *f = task_config(p);
-    printf("# Settings of heed train %s, heed %s. Use: heed train -c THIS_FILE -o RUN\n\n",
-           p->model->name, HEED_VERSION);
+    printf("# Settings of %s train %s, heed %s. Use: %s train -c THIS_FILE -o RUN\n\n",
+           program_name(), p->model->name, HEED_VERSION, program_name());
     if (heed_config_write(f, &text, true)) print_text(&text);
     heed_text_free(&text);
 }

@@ -1,5 +1,4 @@
 /* plot.c -- heed plot: the curves of a run, in the terminal and as a picture. */
-#include "kinds/curve_csv.h"
 #include "kinds/training.h"
 
 #include <math.h>
@@ -82,7 +81,7 @@ static void plot_run(program *p) {
     if (p->argc > 1) {
         heed_fail(p->c, HEED_USAGE,
                   "several are drawn together when all are tables: expected FILE.csv..., found %s; "
-                  "hint: heed compare RUN...",
+                  "hint: `compare RUN...`",
                   run);
         return;
     }
@@ -115,7 +114,7 @@ const command cmd_plot = {
     .usage = "RUN|TABLE.csv...",
     .help = "draw the loss curves of a run",
     .about = "Draws training and validation loss in the terminal, and as a picture. Or tables of\n"
-             "numbers: a first line that names the columns, parted by commas; the first column is\n"
+             "numbers: a first line that names the columns, comma-separated; the first column is\n"
              "x, each other one a curve, an empty field a gap. Several make one picture.",
     .examples = "  heed plot runs/book\n"
                 "  heed plot runs/book --png book.png\n"

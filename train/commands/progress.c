@@ -52,17 +52,6 @@ void banner_row(const char *label, const char *format, ...) {
     heed_text_free(&lines);
 }
 
-const char *epoch_steps(char text[64], const heed_config *f, uint64_t epoch_batches) {
-    char n[32];
-    bool whole = heed_optimizer_named(heed_config_text(f, "optimizer"))->full_batch;
-    uint64_t each = whole ? epoch_batches : (uint64_t)heed_config_int(f, "accumulate");
-    uint64_t steps = (epoch_batches + each - 1) / each;
-    int at =
-        snprintf(text, 64, "%s step%s of ", heed_format_count(n, steps), steps == 1 ? "" : "s");
-    if (each > 1) snprintf(text + at, 64 - (size_t)at, "%s x ", heed_format_count(n, each));
-    return text;
-}
-
 static void banner_decay(const progress *g, const heed_store *s) {
     int decays = 0, trained = 0, frozen = 0;
     for (int i = 0; i < heed_store_count(s); i++) {
@@ -81,11 +70,12 @@ static void banner(progress *g, const heed_report *r) {
     char n1[32], n2[32];
     wipe(g);
     fprintf(stderr, "%s%s%s  %s\n", bold(), g->p->model->name, plain(), g->p->model->help);
-    kind_of(g->p->model)->banner(g->p->model, g->data, g->f);
+    const data_kind *kind = kind_of(g->p->model);
+    if (kind->banner) kind->banner(g->p->model, g->data, g->f);
     banner_row("model", "%s parameters, %s in all: weights, gradients, optimizer, one step",
                heed_format_count(n1, r->params), heed_format_bytes(n2, (double)r->bytes));
     banner_decay(g, r->store);
-    kind_of(g->p->model)->steps(g->f, r->epoch_batches);
+    banner_epoch(g->p->model, g->f, r->epoch_batches);
     banner_row("computing", "%d thread%s, %s", heed_threads(c), heed_threads(c) == 1 ? "" : "s",
                heed_isa(c));
     banner_row("run", "%s", g->run);
@@ -146,8 +136,8 @@ static void draw_bar(progress *g, const heed_report *r) {
 
 static void tell_line(progress *g, const heed_report *r) {
     char state[160];
-    if (now() - g->told < 30) return;
-    g->told = now();
+    if (now() - g->wrote < 30) return;
+    g->wrote = now();
     fprintf(stderr, "%s\n", state_text(state, sizeof state - 1, g, r));
 }
 
@@ -238,7 +228,7 @@ static void tell_evaluation(progress *g, const heed_report *r) {
     for (int i = 0; i < COLUMNS; i++)
         if (!g->hidden[i]) fprintf(stderr, "%*s", columns[i].width, cell(text, i, r));
     fprintf(stderr, "%s\n", r->best ? " *" : "");
-    g->told = now();
+    g->wrote = now();
 }
 
 /* ---- JSON, one object per line ---- */
@@ -269,8 +259,8 @@ static void tell_json(const heed_report *r) {
 
 /* Step objects are printed at most once per second. */
 static void json_event(progress *g, const heed_report *r) {
-    if (r->event == HEED_FIT_STEP && now() - g->told < 1) return;
-    if (r->event == HEED_FIT_STEP) g->told = now();
+    if (r->event == HEED_FIT_STEP && now() - g->wrote < 1) return;
+    if (r->event == HEED_FIT_STEP) g->wrote = now();
     tell_json(r);
 }
 
@@ -301,17 +291,22 @@ void progress_report(void *user, const heed_report *r) {
     heed_snapshots_report(g->snapshots, r);
     if (heed_ctx_status(g->p->c) != HEED_OK) return; /* a model without attention */
     if (r->event == HEED_FIT_START) {
-        g->told = now();
+        g->wrote = now();
         if (kind_of(g->p->model)->begun) kind_of(g->p->model)->begun(g->p, g->data, g->run);
     }
     if (r->event == HEED_FIT_STEP) {
         g->smooth = g->any ? 0.9 * g->smooth + 0.1 * r->loss : r->loss;
         g->any = true;
     }
+    heed_report shown = *r;
+    heed_text note = {.c = NULL};
+    if (r->note) add_shown(g->p, r->note, &note);
+    if (note.s) shown.note = note.s;
     if (g->mode == SHOW_JSON)
-        json_event(g, r);
+        json_event(g, &shown);
     else if (g->mode != SHOW_NOTHING)
-        show(g, r);
+        show(g, &shown);
+    heed_text_free(&note);
     if (r->event != HEED_FIT_EVAL) return;
     draw_loss(g);
     if (kind_of(g->p->model)->evaluated) kind_of(g->p->model)->evaluated(g, r);

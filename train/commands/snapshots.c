@@ -51,8 +51,8 @@ static bool list_files(show *w, const char *run) {
     if (!heed_snapshots_list(w->p->c, run, item(w), add_file, w)) return false;
     return w->files.count > 0 ||
            heed_fail(w->p->c, HEED_DATA,
-                     "no snapshots: %s: expected %s/snapshots/%d-STEP.npz; hint: heed train ... "
-                     "--snapshots 12%s",
+                     "no snapshots: %s: expected %s/snapshots/%d-STEP.npz; hint: `train ... "
+                     "--snapshots 12%s`",
                      run, run, item(w), item(w) > 1 ? " --snapshot-items N" : "");
 }
 
@@ -90,8 +90,8 @@ static bool check_files(show *w) {
     for (int i = 0; i < w->count; i++)
         if (!same_shape(w->records[0], w->records[i]))
             return heed_fail(w->p->c, HEED_DATA,
-                             "snapshots do not go together: %s and %s differ in tokens or heads; "
-                             "hint: remove those of another training",
+                             "snapshots do not match: %s and %s differ in tokens or heads; hint: "
+                             "remove those of another training",
                              w->files.at[0], w->files.at[i]);
     return true;
 }
@@ -160,7 +160,8 @@ static bool print_query(const show *w) {
                                             .values = rows,
                                             .row_labels = labels,
                                             .col_labels = r->axes[b->keys].labels});
-    if (ok) print_wrapped(w->p, "Shades go to the largest of these weights, of all steps.");
+    if (ok)
+        print_wrapped(w->p, "Shades are relative to the largest of these weights in all steps.");
     free(rows);
     free(label);
     free((void *)labels);
@@ -286,7 +287,7 @@ static void run_snapshots(program *p) {
 const command cmd_snapshots = {
     .name = "snapshots",
     .usage = "RUN",
-    .help = "how attention came about while a run learned",
+    .help = "how attention developed during a training",
     .about =
         "Shows what `heed train ... --snapshots N` kept: attention on a fixed input at N steps\n"
         "from the first to the last. The terminal lists one token's attention, a row a step;\n"

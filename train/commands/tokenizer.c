@@ -18,7 +18,7 @@ static const heed_option train_options[] = {
     {"lower", HEED_BOOL, "false", 0, 0, NULL, "word and wordpiece: lower-case the text", TOKENIZER},
     {"specials", HEED_BOOL, "false", 0, 0, NULL,
      "char and byte: with [PAD] [CLS] [SEP] [MASK], which mlm needs", TOKENIZER},
-    {"force", HEED_BOOL, "false", 0, 0, NULL, "replace a tokenizer that stands there", TOKENIZER},
+    {"force", HEED_BOOL, "false", 0, 0, NULL, "replace an existing tokenizer", TOKENIZER},
     JSON,
     {0}};
 
@@ -100,14 +100,14 @@ static bool check_out(program *p, const char *out) {
     static const char *const names[] = {"config.conf", "heed-tokenizer.json", "vocab.txt"};
     if (!*out)
         return heed_fail(p->c, HEED_USAGE,
-                         "missing -o: expected a folder for the tokenizer; hint: heed tokenizer "
-                         "train %s -o tokenizer",
+                         "missing -o: expected a folder for the tokenizer; hint: `tokenizer "
+                         "train %s -o tokenizer`",
                          p->argv[0]);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char path[1024];
         snprintf(path, sizeof path, "%s/%s", out, names[i]);
         if (!is_file(path) || (i > 0 && heed_config_bool(p->flags, "force"))) continue;
-        return heed_fail(p->c, HEED_USAGE, "a %s stands there already: %s; hint: another -o%s",
+        return heed_fail(p->c, HEED_USAGE, "a %s exists already: %s; hint: another -o%s",
                          i ? "tokenizer" : "run", out, i ? ", or --force to replace it" : "");
     }
     return true;

@@ -1,6 +1,6 @@
 /* train.c -- heed train, heed resume. */
 #include "cli/files.h"
-#include "kinds/inspect.h"
+#include "kinds/inputs.h"
 #include "kinds/training.h"
 
 #include <math.h>
@@ -15,7 +15,7 @@
      0,                                                                                            \
      0,                                                                                            \
      "auto|bar|line|json|none",                                                                    \
-     "how the training shows itself, on stderr; auto: bar on a terminal, else line",               \
+     "how progress is shown, on stderr; auto: bar on a terminal, else line",                       \
      DISPLAY},                                                                                     \
     {                                                                                              \
         "json", HEED_BOOL, "false", 0, 0, NULL, "print the result as one JSON object", DISPLAY     \
@@ -23,14 +23,14 @@
 
 static const heed_option train_options[] = {
     {"out", HEED_TEXT, "", 0, 0, NULL, "folder of the run to make; -o for short", "Run"},
-    {"force", HEED_BOOL, "false", 0, 0, NULL, "replace a run that stands there", "Run"},
+    {"force", HEED_BOOL, "false", 0, 0, NULL, "replace an existing run", "Run"},
     SHOWN,
     {0}};
 
 static const heed_option resume_options[] = {
-    {"steps", HEED_INT, "0", 0, 1e12, NULL, "another length in all; 0: the run's own", "Run"},
+    {"steps", HEED_INT, "0", 0, 1e12, NULL, "another total length; 0: the run's own", "Run"},
     {"minutes", HEED_REAL, "0", 0, 1e6, NULL,
-     "go on for this time from the checkpoint on, in place of the steps left; 0: the run's own",
+     "continue for this time from the checkpoint, instead of the remaining steps; 0: the run's own",
      "Run"},
     {"eval-every", HEED_INT, "0", 0, 1e12, NULL,
      "steps between evaluations; 0: ten in the run; not given: the run's own", "Run"},
@@ -39,10 +39,10 @@ static const heed_option resume_options[] = {
      "Run"},
     {"lr", HEED_REAL, "0", 0, 1e6, NULL, "another learning rate; 0: the run's own", "Run"},
     {"patience", HEED_INT, "0", 0, 1e9, NULL,
-     "evaluations without a better one that end the training; 0: none do; not given: the run's own",
+     "stop after this many evaluations without a better one; 0: never; not given: the run's own",
      "Run"},
-    {"data", HEED_TEXT, "", 0, 0, NULL, "where the data lies now, when it was moved", "Run"},
-    {"val", HEED_TEXT, "", 0, 0, NULL, "where the validation data lies now", "Run"},
+    {"data", HEED_TEXT, "", 0, 0, NULL, "where the data is now, if it was moved", "Run"},
+    {"val", HEED_TEXT, "", 0, 0, NULL, "where the validation data is now", "Run"},
     SHOWN,
     {0}};
 
@@ -87,13 +87,13 @@ static void conclude(program *p, const training *t, const heed_data *data, const
                      const heed_fit_result *r, double seconds) {
     const data_kind *kind = kind_of(t->model);
     json_t *json = heed_config_bool(p->flags, "json") ? result_json(t, r) : NULL;
-    ending e = {.run = t->run,
-                .f = t->f,
-                .step = r->step,
-                .seconds = seconds,
-                .trained = g->any,
-                .bar = g->mode == SHOW_BAR,
-                .json = json};
+    training_end e = {.run = t->run,
+                      .f = t->f,
+                      .step = r->step,
+                      .seconds = seconds,
+                      .trained = g->any,
+                      .bar = g->mode == SHOW_BAR,
+                      .json = json};
     if (!json) print_result(t, r);
     if (kind->finish) kind->finish(p, data, &e);
     if (heed_ctx_status(p->c) == HEED_INTERRUPTED)
@@ -109,15 +109,15 @@ static void interrupted(program *p, const training *t, long long step, bool done
     char word[1024], what[80], text[1200];
     heed_format_shell(word, sizeof word, t->run);
     snprintf(what, sizeof what,
-             done ? "interrupted after the last step, %lld; for its scores"
-                  : "interrupted at step %lld; go on with",
+             done ? "interrupted after the last step, %lld; for its scores, run"
+                  : "interrupted at step %lld; continue with",
              step);
-    snprintf(text, sizeof text, "%s heed resume %s", what, word);
+    snprintf(text, sizeof text, "%s %s resume %s", what, program_name(), word);
     if (p->json_lines)
         print_event("interrupted", text);
     else
-        fprintf(stderr, "%sheed: %s\n  heed resume %s\n", p->line_open ? "\r\033[K" : "", what,
-                word);
+        fprintf(stderr, "%s%s: %s\n  %s resume %s\n", p->line_open ? "\r\033[K" : "",
+                program_name(), what, program_name(), word);
     p->line_open = false;
     heed_clear(p->c);
     p->status = HEED_INTERRUPTED;
@@ -158,7 +158,7 @@ static bool open_snapshots(program *p, const training *t, progress *g) {
                              .input = heed_config_text(t->f, "snapshot-input")};
     if (a.count == 0)
         return !*a.input ||
-               heed_fail(p->c, HEED_USAGE, "--snapshot-input: of no use without --snapshots N");
+               heed_fail(p->c, HEED_USAGE, "--snapshot-input has no effect without --snapshots N");
     if (!is_text_for(p->c, t->model, a.input)) return false;
     g->snapshots = heed_snapshots_open(t->model, g->data, t->f, &a);
     return g->snapshots != NULL;
@@ -198,7 +198,7 @@ static heed_config *run_config(program *p) {
 
 enum { HINT = 1024 };
 
-/* "; hint: heed train vit flowers -o RUN, if WHAT", with the program's first model of that kind; ""
+/* "; hint: `train vit flowers -o RUN`, if WHAT", with the program's first model of that kind; ""
  * if there is none. */
 static const char *other_kind(const program *p, const training *t, heed_input_kind kind,
                               const char *what, char hint[HINT]) {
@@ -206,7 +206,7 @@ static const char *other_kind(const program *p, const training *t, heed_input_ki
     while (*m && (*m)->kind != kind) m++;
     *hint = 0;
     if (*m)
-        snprintf(hint, HINT, "; hint: heed train %s %.400s -o %.400s, if it %s", (*m)->name,
+        snprintf(hint, HINT, "; hint: `train %s %.400s -o %.400s`, if it %s", (*m)->name,
                  heed_config_text(t->f, "data"), t->run, what);
     return hint;
 }
@@ -234,16 +234,16 @@ static bool check_run(program *p, const training *t) {
     const char *name = p->model->name, *data = heed_config_text(t->f, "data");
     bool dense = p->model->kind == HEED_INPUT_DENSE;
     if (dense && *data)
-        return heed_fail(p->c, HEED_USAGE, "%s is of no use here: %s makes its own data", data,
+        return heed_fail(p->c, HEED_USAGE, "%s has no effect here: %s makes its own data", data,
                          name);
     if (!dense && !*data)
         return heed_fail(p->c, HEED_USAGE,
-                         "missing DATA: expected %s; hint: heed train %s %s -o runs/first",
+                         "missing DATA: expected %s; hint: `train %s %s -o runs/first`",
                          data_of(p->model)->noun, name, example_data(p->model));
     if (!*t->run)
         return heed_fail(p->c, HEED_USAGE,
-                         "missing -o: expected a folder for the run; hint: heed train %s %s -o "
-                         "runs/first",
+                         "missing -o: expected a folder for the run; hint: `train %s %s -o "
+                         "runs/first`",
                          name, data);
     return check_kind(p, t) && heed_run_vacant(p->c, t->run, t->force);
 }
@@ -268,7 +268,7 @@ const command cmd_train = {
         "seq2seq and rnn take lines of source TAB target, textcls of label TAB text, tag of words\n"
         "TAB labels, a label a word; or JSON objects, a line each: {src, tgt}, {label, text},\n"
         "{tokens, tags}. A first line that names the columns is skipped.\n"
-        "Ctrl-C saves and stops; `heed resume RUN` goes on.",
+        "Ctrl-C saves and stops; `heed resume RUN` continues.",
     .examples = "  heed train gpt -c runs/book/config.conf -o runs/again --seed 2\n",
     .options = train_options,
     .task_options = true,
@@ -295,8 +295,8 @@ static bool override(program *p, const training *t) {
         if (is_own(p->flags, o->name)) continue;
         if (!heed_config_has(t->f, o->name))
             return heed_fail(p->c, HEED_USAGE,
-                             "--%s is of no use here: a run of %s has no such setting; hint: heed "
-                             "info %s --config",
+                             "--%s has no effect here: a run of %s has no such setting; hint: "
+                             "`info %s --config`",
                              o->name, t->model->name, t->run);
         heed_config_set(t->f, o->name, heed_config_text(p->flags, o->name), o->name,
                         HEED_FROM_FLAG);
@@ -311,8 +311,8 @@ static bool data_stands(program *p, const training *t, const char *key) {
     bool named = *path || strcmp(key, "data") == 0;
     return !named || is_file(path) || is_directory(path) ||
            heed_fail(p->c, HEED_DATA,
-                     "the data of the run is not there: %s/config.conf: %s = %s; hint: run from "
-                     "the folder that it was trained in, or heed resume %s --%s PATH",
+                     "the data of the run is missing: %s/config.conf: %s = %s; hint: run from the "
+                     "folder that it was trained in, or `resume %s --%s PATH`",
                      t->run, key, path, t->run, key);
 }
 
@@ -328,10 +328,10 @@ static void resume(program *p) {
 const command cmd_resume = {
     .name = "resume",
     .usage = "RUN",
-    .help = "go on with a training that was stopped",
+    .help = "continue a training that was stopped",
     .about =
-        "Goes on from the last checkpoint of a run, to the same weights bit by bit as if it\n"
-        "had never stopped. A finished run is left as it is. Another --steps or more --minutes\n"
+        "Continues from the last checkpoint of a run, to the same weights bit by bit as if it\n"
+        "had never stopped. A finished run is not changed. Another --steps or more --minutes\n"
         "change the length of the training and with it the schedule of the learning rate.",
     .examples = "  heed resume runs/book\n"
                 "  heed resume runs/book --steps 2000\n"

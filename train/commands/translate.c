@@ -14,15 +14,15 @@ static const heed_option options[] = {
      "Decoding"},
     {"top-p", HEED_REAL, "0", 0, 1, NULL,
      "--sample: only the fewest tokens that hold this probability together; 0: all", "Decoding"},
-    {"seed", HEED_INT, "1", 0, 9007199254740992.0, NULL, "--sample: of the draws", "Decoding"},
+    {"seed", HEED_INT, "1", 0, 9007199254740992.0, NULL, "--sample: seed of the draws", "Decoding"},
     {"attention", HEED_BOOL, "false", 0, 0, NULL,
-     "show what each token made attended to in the source", "Output"},
+     "show what each generated token attended to in the source", "Output"},
     CHOOSE_LAYER("Output"),
     WORDS("head", HEAD_WORDS "; without it the mean", "Output"),
     {"png", HEED_TEXT, "", 0, 0, NULL,
      "write the attention as a picture; of several texts FILE-2.png and so on", "Output"},
     {"beside", HEED_TEXT, "", 0, 0, NULL,
-     "another run, whose attention to the same text is drawn beside in the picture", "Output"},
+     "another run, whose attention to the same text is drawn beside it in the picture", "Output"},
     {"json", HEED_BOOL, "false", 0, 0, NULL, "print a JSON object for each text", "Output"},
     {0}};
 
@@ -161,9 +161,9 @@ static bool open_beside(program *p, translator *k) {
 
 static void run_translate(program *p) {
     work w = {0};
-    int layer = (int)heed_config_int(p->flags, "layer"), head;
+    int layer = (int)heed_config_int(p->flags, "layer");
     if (open_translator(p, p->argv[0], &w.k) && open_beside(p, &w.beside) &&
-        alignment_choice(w.k.run, layer, heed_config_text(p->flags, "head"), &head))
+        alignment_choice(w.k.run, layer, heed_config_text(p->flags, "head")))
         each_input(p, &w, translate_one, !looks(p) && !is_asked(p, "json"));
     close_translator(&w.beside);
     close_translator(&w.k);
@@ -172,7 +172,7 @@ static void run_translate(program *p) {
 const command cmd_translate = {
     .name = "translate",
     .usage = "RUN [TEXT]...",
-    .help = "turn texts into others, and show what was attended to",
+    .help = "translate texts, and show what was attended to",
     .about =
         "Prints the target that a run of seq2seq or rnn makes of each TEXT. Without TEXT, each\n"
         "line of the standard input is one, and gives one line, an empty one where there is\n"

@@ -7,10 +7,11 @@
 static const heed_option options[] = {
     WORDS("html", "page to write", "Output"),
     SWITCH("json", "print what was read as one JSON object", "Output"),
-    WORDS("layers", "these layers alone: 1,3-4", "Choice"),
-    WORDS("heads", "these heads alone: 1,3-4", "Choice"),
-    {"tokens", HEED_INT, "0", 0, 1 << 20, NULL, "the first so many tokens alone; 0: all", "Choice"},
-    {"qk", HEED_BOOL, "true", 0, 0, NULL, "with q and k; --no-qk: a smaller page", "Choice"},
+    WORDS("layers", "only these layers: 1,3-4", "Choice"),
+    WORDS("heads", "only these heads: 1,3-4", "Choice"),
+    {"tokens", HEED_INT, "0", 0, 1 << 20, NULL, "only the first tokens, this many; 0: all",
+     "Choice"},
+    {"qk", HEED_BOOL, "true", 0, 0, NULL, "include q and k; --no-qk: a smaller page", "Choice"},
     SWITCH("force", "write more than 64 MB", "Choice"),
     {0}};
 
@@ -108,7 +109,7 @@ static void view(program *p) {
     else if (ok && *html)
         printf("wrote %s\n", html);
     else if (ok)
-        fprintf(stderr, "heed: hint: --html OUT.html draws it as a page\n");
+        print_note("", "hint: --html OUT.html draws it as a page");
     json_decref(told);
     free(records);
 }
@@ -129,8 +130,8 @@ const command cmd_view = {
         "PyTorch:\n\n"
         "  a = model(**inputs, output_attentions=True).attentions\n"
         "  np.savez('a.npz', attention=torch.stack(a)[:, 0].numpy(), tokens=tokens)\n\n"
-        "Weights are never mended: values outside [0, 1] and rows that do not sum to 1 are said in "
-        "a note. Several files are shown as steps of training.",
+        "Weights are never corrected: values outside [0, 1] and rows that do not sum to 1 are "
+        "reported in a note. Several files are shown as steps of training.",
     .examples = "  heed view a.npz --html a.html\n"
                 "  heed view large.npz --layers 1,11-12 --tokens 256 --html part.html\n"
                 "  heed view step0.npz step100.npz step200.npz --html learning.html\n",

@@ -79,7 +79,7 @@ bool ask_cell(explaining *e, heed_lesson_part part, int row, int col, int count,
 void ask_next(explaining *e) {
     heed_text line = {.c = e->c};
     if (!e->step) return;
-    heed_text_add(&e->out, "\n(Enter goes on, q shows the rest) ");
+    heed_text_add(&e->out, "\n(Enter continues, q shows the rest) ");
     say(e);
     if (strcmp(read_answer(e, &line), "q") == 0) e->step = false;
     heed_text_free(&line);

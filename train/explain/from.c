@@ -31,8 +31,8 @@ static bool refuse(const reader *r, const char *key, const char *format, ...) {
     va_start(list, format);
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
-    return heed_fail(r->e->c, HEED_DATA, "%s is wrong: %s: %s; hint: heed help explain", key,
-                     r->path, text);
+    return heed_fail(r->e->c, HEED_DATA, "%s is wrong: %s: %s; hint: `help explain`", key, r->path,
+                     text);
 }
 
 static bool check_keys(reader *r) {
@@ -281,8 +281,8 @@ static bool read_root(reader *r, const json_error_t *error) {
     if (r->root)
         return heed_fail(
             r->e->c, HEED_DATA,
-            "%s is no example: expected an object with X, W_Q, W_K and W_V; hint: heed "
-            "help explain",
+            "%s is no example: expected an object with X, W_Q, W_K and W_V; hint: `help "
+            "explain`",
             r->path);
     if (error->line < 0)
         return heed_fail(r->e->c, HEED_DATA, "cannot read %s: %s", r->path, strerror(errno));

@@ -49,6 +49,7 @@ void lesson_try(explaining *e, const char *const *commands, int count) {
         char words[128];
         heed_text line = {.c = e->c};
         heed_text_add(&line, i ? "    " : "try:");
+        add_typed(&line, e->look.width, program_name());
         for (const char *s = commands[i]; *s;) {
             s = next_words(s, words);
             add_typed(&line, e->look.width, words);
@@ -84,13 +85,13 @@ bool lesson_takes(explaining *e, const example *k) {
     const char *name = asked(e);
     if (*heed_config_text(e->p->flags, "png") && k->kind != SHOWS_CHART)
         return heed_fail(e->c, HEED_USAGE,
-                         "--png: example %s has no chart; hint: heed explain beta --png FILE",
+                         "--png: example %s has no chart; hint: `explain beta --png FILE`",
                          k->name);
     if (name && k->kind != SHOWS_HEAD) {
         bool page = strcmp(name, "html") == 0;
         return heed_fail(e->c, HEED_USAGE,
-                         "--%s: example %s has no single head to show%s; hint: %s%sheed explain "
-                         "lion|paris|mix|store%s",
+                         "--%s: example %s has no single head to show%s; hint: %s%s`explain "
+                         "lion|paris|mix|store%s`",
                          name, k->name, page ? ", and no page" : "",
                          page && k->kind == SHOWS_CHART ? "--png FILE draws its chart; " : "",
                          page ? "pages: " : "", page ? " --html FILE" : "");

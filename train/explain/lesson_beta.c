@@ -114,10 +114,8 @@ static void tell(explaining *e) {
                   "red; soft, it lies between, and a gradient can tell every key where to move.");
     draw_gets(e);
     draw_get(e);
-    lesson_try(e,
-               (const char *[]){"heed explain store --hard", "heed explain store --beta 20",
-                                "heed explain beta"},
-               3);
+    lesson_try(
+        e, (const char *[]){"explain store --hard", "explain store --beta 20", "explain beta"}, 3);
 }
 
 void explain_store(explaining *e) {
@@ -189,17 +187,17 @@ void explain_beta(explaining *e) {
     if (lesson_json(e, eval_loop_json(e, &s, mean))) return;
     draw_heading(&e->out, &e->look, "Beta: from the mean to the hard choice");
     lesson_say(e,
-               "One query, orange, to the store of heed explain store, as beta grows. At 0 all "
+               "One query, orange, to the store of %s explain store, as beta grows. At 0 all "
                "keys have equal shares, and the output is the mean of the values, %.4g. The "
                "larger beta is, the more the largest score takes; in the end all of it: the "
                "hard choice, %g.",
-               mean, get(e, 1, true)[ORANGE]);
+               program_name(), mean, get(e, 1, true)[ORANGE]);
     draw_sweep(e, &s);
     lesson_say(e, "Look at the yellow share: it rises first, for yellow is nearly as good a match "
                   "as red, and then gives all to red. 1/sqrt(e) sets beta so that random scores "
                   "of any width land where the softmax still has slopes.");
     lesson_try(e,
-               (const char *[]){"heed explain beta --png beta.png", "heed explain store --beta 100",
-                                "heed explain variance"},
+               (const char *[]){"explain beta --png beta.png", "explain store --beta 100",
+                                "explain variance"},
                3);
 }

@@ -150,6 +150,5 @@ void explain_heads(explaining *e) {
                "%.1g.",
                gap);
     draw_sums(e, &l);
-    lesson_try(
-        e, (const char *[]){"heed explain heads --seed 2", "heed explain heads --precision 6"}, 2);
+    lesson_try(e, (const char *[]){"explain heads --seed 2", "explain heads --precision 6"}, 2);
 }

@@ -138,8 +138,8 @@ static void tell(explaining *e) {
     say_all(e);
     draw_all(e);
     lesson_try(e,
-               (const char *[]){"heed explain mix --notation columns", "heed explain mix --beta 0",
-                                "heed explain mix --hard"},
+               (const char *[]){"explain mix --notation columns", "explain mix --beta 0",
+                                "explain mix --hard"},
                3);
 }
 

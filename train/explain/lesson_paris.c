@@ -175,8 +175,8 @@ static void tell(explaining *e) {
     draw_heading(&e->out, &e->look, "Paris is the capital of ___, in four stages");
     draw_stages(e, s);
     lesson_try(e,
-               (const char *[]){"heed explain paris --beta 0", "heed explain paris --hard",
-                                "heed explain paris --html paris.html"},
+               (const char *[]){"explain paris --beta 0", "explain paris --hard",
+                                "explain paris --html paris.html"},
                3);
 }
 

@@ -148,7 +148,5 @@ void explain_shuffle(explaining *e) {
     draw_gaps(e, g);
     draw_aside(&e->out, &e->look, "inf: a score that the mask hides in one of the two alone");
     heed_text_put(&e->out, "\n", 1);
-    lesson_try(
-        e, (const char *[]){"heed explain shuffle --seed 7", "heed explain lion --html lion.html"},
-        2);
+    lesson_try(e, (const char *[]){"explain shuffle --seed 7", "explain lion --html lion.html"}, 2);
 }

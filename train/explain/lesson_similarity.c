@@ -197,10 +197,9 @@ void explain_similarity(explaining *e) {
                "A query s, three inputs h_1 h_2 h_3, all random; and four changes, one after the "
                "other. Each is a setting of the library's layer heed_attend.");
     for (int i = 0; i < STAGES; i++) draw_stage(e, &stages[i], &a[i]);
-    lesson_try(
-        e,
-        (const char *[]){"heed explain similarity --seed 3",
-                         "heed train rnn data/capitals.tsv -o runs/additive --attention additive",
-                         "heed train rnn data/capitals.tsv -o runs/scaled --attention scaled"},
-        3);
+    lesson_try(e,
+               (const char *[]){"explain similarity --seed 3",
+                                "train rnn data/capitals.tsv -o runs/additive --attention additive",
+                                "train rnn data/capitals.tsv -o runs/scaled --attention scaled"},
+               3);
 }

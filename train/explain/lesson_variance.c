@@ -122,8 +122,6 @@ void explain_variance(explaining *e) {
                   "(an entropy near 0), and its derivative by the scores has all but vanished, so "
                   "nothing is learned through it. Scaled, neither depends on d.");
     draw_curves(e, m);
-    lesson_try(e,
-               (const char *[]){"heed explain variance --seed 2",
-                                "heed explain variance --png variance.png"},
-               2);
+    lesson_try(
+        e, (const char *[]){"explain variance --seed 2", "explain variance --png variance.png"}, 2);
 }

@@ -2,7 +2,6 @@
 #include "explain/explain.h"
 #include "kinds/image.h"
 #include "kinds/inputs.h"
-#include "kinds/inspect.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -57,10 +56,10 @@ static bool choose_head(trained *t) {
     const char *stacked = t->block.stack == HEED_CROSS ? "kv.weight" : "qkv.weight";
     if (!parameter(t, stacked))
         return heed_fail(t->e->c, HEED_USAGE,
-                         "heed explain reads queries, keys and values from one weight: %s has no "
-                         "%s.%s; hint: heed attend %s shows its attention, heed explain similarity "
-                         "how it comes about",
-                         t->e->p->argv[0], t->path, stacked, t->e->p->argv[0]);
+                         "%s explain reads queries, keys and values from one weight: %s has no "
+                         "%s.%s; hint: `attend %s` shows its attention, `explain similarity` how "
+                         "it comes about",
+                         program_name(), t->e->p->argv[0], t->path, stacked, t->e->p->argv[0]);
     if (head > t->block.heads)
         return heed_fail(t->e->c, HEED_USAGE, "--head %d: expected 1 to %d", head, t->block.heads);
     t->head = head - 1;

@@ -125,17 +125,19 @@ static void put_sheet(explaining *e, heed_text *out) {
 }
 
 static void put_head(explaining *e, heed_text *out) {
-    heed_text_add(out, "%% Made by heed explain. Compiles as it is; or paste a formula with the "
-                       "lines that define \\fitted and \\blank.\n"
-                       "\\documentclass{article}\n"
-                       "\\usepackage[T1]{fontenc}\n"
-                       "\\usepackage[utf8]{inputenc}\n"
-                       "\\usepackage{amsmath,graphicx}\n"
-                       "\\usepackage[landscape,margin=15mm]{geometry}\n"
-                       "\\newcommand\\fitted[1]{\\resizebox{\\ifdim\\width>\\linewidth\\linewidth"
-                       "\\else\\width\\fi}{!}{#1}}\n"
-                       "\\newcommand\\blank{\\rule{0pt}{3ex}\\rule[-.4ex]{2.5em}{.4pt}}\n"
-                       "\\begin{document}\n\\section*{");
+    heed_text_add(out,
+                  "%% Made by %s explain. Compiles as it is; or paste a formula with the "
+                  "lines that define \\fitted and \\blank.\n"
+                  "\\documentclass{article}\n"
+                  "\\usepackage[T1]{fontenc}\n"
+                  "\\usepackage[utf8]{inputenc}\n"
+                  "\\usepackage{amsmath,graphicx}\n"
+                  "\\usepackage[landscape,margin=15mm]{geometry}\n"
+                  "\\newcommand\\fitted[1]{\\resizebox{\\ifdim\\width>\\linewidth\\linewidth"
+                  "\\else\\width\\fi}{!}{#1}}\n"
+                  "\\newcommand\\blank{\\rule{0pt}{3ex}\\rule[-.4ex]{2.5em}{.4pt}}\n"
+                  "\\begin{document}\n\\section*{",
+                  program_name());
     char name[48];
     if (*sheet_name(e, name)) heed_text_add(out, "%s: ", name);
     put_escaped(out, e->w.title, 200);

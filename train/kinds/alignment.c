@@ -1,5 +1,5 @@
-/* alignment.c -- the decoder's attention as a matrix, target x source. Bahdanau et al. 2015,
- * fig. 3.
+/* alignment.c -- the decoder's attention to the source: as a matrix, target x source, and the share
+ * of generated tokens whose largest weight is at the expected place. Bahdanau et al. 2015, fig. 3.
  */
 #include "cli/choice.h"
 #include "kinds/pairs.h"
@@ -9,113 +9,72 @@
 
 enum { LABEL = 64 };
 
-/* ---- weights ---- */
-
-/* The `layer`-th layer, from 1, that attends to the source; 0: the last. cross_layers: how many
- * there are. */
-static int cross_layer(const heed_run *r, int layer, heed_attending *out) {
-    int count = 0;
-    while (heed_cross_layer(r, count, out)) count++;
-    heed_cross_layer(r, layer ? layer - 1 : count - 1, out);
-    return count;
+/* Opens the translator's current source and target; the translator no longer has its source. */
+static bool inspect_target(translator *k, heed_inspection *s) {
+    heed_reader how = heed_run_reader(k->run);
+    *s = (heed_inspection){.run = k->run};
+    return heed_example_made(&how, k->ids, (size_t)k->about.count, k->about.ended, &k->in) &&
+           heed_inspection_open(s, k->run, &k->in, "");
 }
 
-/* The generated target tokens and, if the target ended, [SEP]. */
-static int rows_of(const translator *k) { return k->about.count + k->about.ended; }
+/* ---- the matrix ---- */
 
-/* Runs the model on the current target again, as in training, and returns the weights of a layer,
- * (1,h,T,S) or (1,T,S), valid until heed_unprobe. NULL: see the context. */
-static const heed_tensor *weights_of(const translator *k, const heed_attending *a) {
-    const heed_run *r = k->run;
-    heed_tape *t = r->tape;
-    const heed_tokens *source = &k->in.text.tokens;
-    char path[96];
-    int rows = rows_of(k);
-    int32_t *ids = malloc((size_t)rows * sizeof *ids);
-    if (!ids) {
-        heed_fail(r->c, HEED_FAILED, "no memory for %d tokens", rows);
-        return NULL;
-    }
-    ids[0] = k->begin;
-    memcpy(ids + 1, k->ids, ((size_t)rows - 1) * sizeof *ids);
-    snprintf(path, sizeof path, "%s.weights", a->path);
-    heed_unprobe(t);
-    heed_probe(t, path, false);
-    heed_tape_begin(t, HEED_EVAL, 0);
-    heed_model_input in = {.x = heed_ids(t, source->ids, 1, (int)source->count),
-                           .target = heed_ids(t, ids, 1, rows)};
-    r->model->logits(r->self, t, &in);
-    free(ids);
-    const heed_tensor *w = heed_probe_find(t, path);
-    if (!w) heed_fail(r->c, HEED_FAILED, "the model shows no attention: %s", path);
-    return w;
-}
-
-bool alignment_choice(const heed_run *r, int layer, const char *head, int *chosen) {
+/* The `layer`-th layer, from 1, that attends to the source; 0: the last. Sets out->layer to it, and
+ * *chosen to the head. */
+static bool choose(const heed_run *r, int layer, const char *head, alignment *out, int *chosen) {
     heed_attending a = {.heads = 1};
-    int layers = cross_layer(r, 0, &a);
+    int layers = 0;
+    while (heed_cross_layer(r, layers, &a)) layers++;
     if (layer > layers)
         return heed_fail(r->c, HEED_USAGE, "--layer %d: expected 1 to %d, or 0 for the last", layer,
                          layers);
+    out->layer = layer ? layer : layers;
+    heed_cross_layer(r, out->layer - 1, &a);
+    out->fixed = a.fixed;
     return chosen_head(r->c, head, &(heed_record_block){.heads = a.heads}, chosen);
 }
 
-static bool take_weights(heed_ctx *c, const heed_tensor *w, int head, alignment *a) {
-    size_t n = (size_t)a->rows * (size_t)a->cols;
-    a->heads = (int)(w->size / n);
-    a->weights = calloc(n, sizeof *a->weights);
-    if (!a->weights) return heed_fail(c, HEED_FAILED, "no memory for %zu weights", n);
-    for (size_t i = 0; i < n; i++) a->weights[i] = fused_weight(w->x, a->heads, n, head, i);
-    return true;
+bool alignment_choice(const heed_run *r, int layer, const char *head) {
+    alignment a;
+    int chosen;
+    return choose(r, layer, head, &a, &chosen);
 }
-
-/* ---- labels ---- */
 
 /* The labels of columns are stored after those of rows. */
-static void label(alignment *a, int index, const char *text) {
-    a->row_label[index] = heed_format_token(a->memory + (size_t)index * LABEL, LABEL, text);
+static void set_labels(alignment *a, const heed_record_axis *axis, const char **labels) {
+    for (int i = 0; i < axis->count; i++)
+        labels[i] = heed_format_token(a->memory + (labels - a->row_label + i) * LABEL, LABEL,
+                                      axis->labels[i]);
 }
 
-/* A token that the vocabulary lacks is shown as in the text. */
-static void label_source(const translator *k, alignment *a, int i) {
-    char unknown[LABEL];
-    const heed_tokenizer *own = source_tokenizer(k->run);
-    const heed_tokens *s = &k->in.text.tokens;
-    size_t n = s->end[i] - s->begin[i];
-    bool known = s->ids[i] != heed_tokenizer_specials(own).unk;
-    snprintf(unknown, sizeof unknown, "%.*s", n < LABEL ? (int)n : LABEL - 1,
-             k->text + s->begin[i]);
-    label(a, a->rows + i, known ? heed_token_text(own, s->ids[i]) : unknown);
-}
-
-static bool take_labels(const translator *k, alignment *a) {
-    const heed_run *r = k->run;
-    size_t n = (size_t)a->rows + (size_t)a->cols;
-    a->memory = malloc(n * LABEL);
-    a->row_label = malloc(n * sizeof *a->row_label);
-    if (!a->memory || !a->row_label)
-        return heed_fail(r->c, HEED_FAILED, "no memory for %zu labels", n);
+static bool fill(const heed_inspection *s, int head, alignment *a) {
+    size_t n = (size_t)a->rows * (size_t)a->cols, labels = (size_t)a->rows + (size_t)a->cols;
+    const heed_tensor *w = heed_alignment(s, a->layer - 1);
+    if (!w) return false;
+    a->weights = calloc(n, sizeof *a->weights);
+    a->memory = malloc(labels * LABEL);
+    a->row_label = malloc(labels * sizeof *a->row_label);
+    if (!a->weights || !a->memory || !a->row_label)
+        return heed_fail(s->run->c, HEED_FAILED, "no memory for %zu weights", n);
+    for (size_t i = 0; i < n; i++)
+        a->weights[i] = fused_weight(w->x, (int)(w->size / n), n, head, i);
     a->col_label = a->row_label + a->rows;
-    for (int i = 0; i < a->rows; i++)
-        label(a, i, heed_token_text(r->tokenizer, i < k->about.count ? k->ids[i] : k->how.end));
-    for (int i = 0; i < a->cols; i++) label_source(k, a, i);
+    set_labels(a, &s->axes[1], a->row_label);
+    set_labels(a, &s->axes[0], a->col_label);
     return true;
 }
 
-bool alignment_of(const translator *k, int layer, const char *head, alignment *out) {
-    heed_ctx *c = k->run->c;
+bool alignment_of(translator *k, int layer, const char *head, alignment *out) {
+    heed_inspection s;
     int chosen;
-    heed_attending a = {.path = "decoder"};
-    *out = (alignment){.rows = rows_of(k),
-                       .cols = (int)k->in.text.tokens.count,
-                       .layers = cross_layer(k->run, layer, &a)};
-    out->fixed = a.fixed;
-    out->layer = layer ? layer : out->layers;
-    if (!alignment_choice(k->run, layer, head, &chosen)) return false;
-    if (out->rows < 1) return heed_fail(c, HEED_FAILED, "the model made no token to look at");
-    const heed_tensor *w = weights_of(k, &a);
-    bool ok = w && take_weights(c, w, chosen, out) && take_labels(k, out);
+    *out = (alignment){.weights = NULL};
+    if (!choose(k->run, layer, head, out, &chosen)) return false;
+    bool ok = inspect_target(k, &s);
+    out->rows = s.target_count;
+    out->cols = s.count;
+    ok = ok && fill(&s, chosen, out);
     heed_unprobe(k->run->tape);
+    heed_inspection_free(&s);
     return ok;
 }
 
@@ -125,8 +84,6 @@ void alignment_free(alignment *a) {
     free((void *)a->row_label);
     *a = (alignment){0};
 }
-
-/* ---- output ---- */
 
 static heed_heatmap map_of(const alignment *a, const char *title) {
     return (heed_heatmap){.title = title,
@@ -141,7 +98,7 @@ static heed_heatmap map_of(const alignment *a, const char *title) {
 bool alignment_print(heed_ctx *c, const alignment *a) {
     heed_heatmap map =
         map_of(a, a->fixed ? "no attention: one context, of the encoder's last states, for all"
-                           : "attention: a row for each token made, over the source");
+                           : "attention: a row for each generated token, over the source");
     heed_text text = {.c = c};
     map.terminal = terminal_kind(stdout);
     map.width = terminal_width();
@@ -154,7 +111,7 @@ bool alignment_png(heed_ctx *c, const alignment *a, int count, const char *path)
     enum { MOST = 2 };
     heed_heatmap maps[MOST];
     for (int i = 0; i < count && i < MOST; i++)
-        maps[i] = map_of(&a[i], a[i].title ? a[i].title : "rows: made; columns: the source");
+        maps[i] = map_of(&a[i], a[i].title ? a[i].title : "rows: generated; columns: the source");
     return heed_heatmaps_png(c, maps, count < MOST ? count : MOST, path);
 }
 
@@ -167,4 +124,81 @@ json_t *alignment_json(const alignment *a) {
         json_array_append_new(rows, row);
     }
     return rows;
+}
+
+/* ---- where it peaks ---- */
+
+bool alignment_peaks_open(alignment_peaks *p, heed_run *r, const heed_config *flags) {
+    static const char *const kinds[] = {"none", "diagonal", "anti", "fields"};
+    const char *name = heed_config_text(flags, "alignment");
+    *p = (alignment_peaks){.within = (int)heed_config_int(flags, "within")};
+    while (p->kind < PEAKS_FIELDS && strcmp(name, kinds[p->kind]) != 0) p->kind++;
+    p->name = kinds[p->kind];
+    return p->kind == PEAKS_NONE || heed_alignment_peaks_open(r, &p->of);
+}
+
+bool alignment_peaks_add(alignment_peaks *p, translator *k, const heed_pair *pair) {
+    heed_inspection s;
+    if (p->kind == PEAKS_NONE || k->about.count < 1) return true;
+    bool ok = inspect_target(k, &s);
+    heed_alignment_range *right = ok ? calloc((size_t)s.target_count, sizeof *right) : NULL;
+    if (ok && !right)
+        ok = heed_fail(k->run->c, HEED_FAILED, "no memory for %d tokens", s.target_count);
+    if (ok && p->kind == PEAKS_FIELDS)
+        ok = heed_alignment_fields(&s, pair, right);
+    else if (ok)
+        heed_alignment_diagonal(&s, p->within, p->kind == PEAKS_ANTI, right);
+    ok = ok && heed_alignment_peaks_add(&p->of, &s, right);
+    free(right);
+    heed_inspection_free(&s);
+    return ok;
+}
+
+static int best_of(const alignment_peaks *p) {
+    int best = 0;
+    for (int i = 1; i < p->of.layers * p->of.heads; i++)
+        if (p->of.correct[i] > p->of.correct[best]) best = i;
+    return best;
+}
+
+static json_t *peak_json(const alignment_peaks *p, int head) {
+    double low, high, n = (double)p->of.count, right = (double)p->of.correct[head];
+    share_interval(right, n, &low, &high);
+    return json_pack("{s:i, s:i, s:o, s:[o,o]}", "layer", head / p->of.heads + 1, "head",
+                     head % p->of.heads + 1, "share", json_number(right / n), "share_95",
+                     json_number(low), json_number(high));
+}
+
+json_t *alignment_peaks_json(const alignment_peaks *p) {
+    if (p->kind == PEAKS_NONE) return NULL;
+    json_t *heads = json_array();
+    for (int i = 0; i < p->of.layers * p->of.heads; i++)
+        json_array_append_new(heads, peak_json(p, i));
+    return json_pack("{s:s, s:i, s:I, s:o, s:o}", "kind", p->name, "within", p->within, "outputs",
+                     (json_int_t)p->of.count, "best", peak_json(p, best_of(p)), "heads", heads);
+}
+
+static void print_peak(const alignment_peaks *p, int head, const char *label) {
+    double low, high, n = (double)p->of.count, right = (double)p->of.correct[head];
+    share_interval(right, n, &low, &high);
+    print_fact(19, label, "%.2f %%  (95 %%: %.2f to %.2f)", 100 * right / n, 100 * low, 100 * high);
+}
+
+void alignment_peaks_print(const alignment_peaks *p) {
+    char n[32], label[48], where[64] = "inside the field that is written";
+    if (p->kind == PEAKS_NONE) return;
+    if (p->kind != PEAKS_FIELDS)
+        snprintf(where, sizeof where, "within %d of the %s", p->within,
+                 p->kind == PEAKS_ANTI ? "anti-diagonal" : "diagonal");
+    putchar('\n');
+    print_fact(0, "", "peak of the attention %s, of %s generated tokens", where,
+               heed_format_count(n, p->of.count));
+    putchar('\n');
+    int all = p->of.layers * p->of.heads;
+    for (int i = 0; all > 1 && i < all; i++) {
+        snprintf(label, sizeof label, "  layer %d, head %d", i / p->of.heads + 1,
+                 i % p->of.heads + 1);
+        print_peak(p, i, label);
+    }
+    print_peak(p, best_of(p), all > 1 ? "  best head" : "  attention");
 }

@@ -2,7 +2,6 @@
 #include "kinds/inputs.h"
 #include "kinds/training.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,22 +52,6 @@ static int32_t mask_of(const cloze *q, const heed_tokens *in) {
     return at;
 }
 
-/* Adds -log softmax(logits)[answer] and the answer's rank to the score. */
-static void count_answer(heed_score *s, const heed_tensor *logits, int32_t answer) {
-    double top = (double)logits->x[answer], sum = 0, own = top;
-    int better = 0;
-    for (size_t i = 0; i < logits->size; i++) {
-        better += i != (size_t)answer && (double)logits->x[i] >= own;
-        top = fmax(top, (double)logits->x[i]);
-    }
-    for (size_t i = 0; i < logits->size; i++) sum += exp((double)logits->x[i] - top);
-    s->loss += log(sum) + top - own;
-    s->weight++;
-    s->total++;
-    s->correct += better < 1;
-    s->top5 += better < 5;
-}
-
 bool cloze_ask(const cloze *q, size_t index, heed_batch *b, heed_score *score) {
     heed_run *r = q->run;
     const one_question *k = &q->list[index];
@@ -78,24 +61,13 @@ bool cloze_ask(const cloze *q, size_t index, heed_batch *b, heed_score *score) {
     heed_model_input in = {.x = heed_ids(r->tape, tokens->ids, 1, b->len),
                            .masked_positions = heed_input_ids(r->tape, &k->at, 1, (int[]){1})};
     heed_tensor *logits = r->model->logits(r->self, r->tape, &in);
-    if (logits) count_answer(score, logits, k->answer);
-    return logits != NULL;
+    if (!logits) return false;
+    heed_prediction one = heed_prediction_of(logits->x, (int)logits->size, k->answer);
+    score_prediction(score, &one, one.rank == 0);
+    return true;
 }
 
 /* ---- the file ---- */
-
-static bool add_question(cloze *q, one_question k) {
-    if (q->count == q->capacity) {
-        size_t capacity = q->capacity ? 2 * q->capacity : 64;
-        one_question *list = realloc(q->list, capacity * sizeof *list);
-        if (!list)
-            return heed_fail(q->run->c, HEED_FAILED, "no memory for %zu questions", capacity);
-        q->list = list;
-        q->capacity = capacity;
-    }
-    q->list[q->count++] = k;
-    return true;
-}
 
 static bool one_line(cloze *q, const char *line, size_t n) {
     const char *tab = memchr(line, '\t', n);
@@ -110,21 +82,20 @@ static bool one_line(cloze *q, const char *line, size_t n) {
     if (ok && ((k.at = mask_of(q, tokens)) < 0 ||
                tokens->count > (size_t)heed_config_int(q->run->config, "block")))
         ok = wrong(q, "a text with one [MASK] that fits the block", line, text);
-    ok = ok && add_question(q, k);
-    if (!ok) heed_example_free(&k.text);
-    return ok;
-}
-
-static void read_lines(cloze *q) {
-    size_t n = 0;
-    char *text = heed_text_read(q->run->c, q->path, &n);
-    for (size_t at = 0; text && at < n; q->line++) {
-        const char *end = memchr(text + at, '\n', n - at);
-        size_t size = end ? (size_t)(end - text) - at : n - at;
-        if (size > 0 && !one_line(q, text + at, size)) break;
-        at += size + 1;
+    if (ok && q->count == q->capacity) {
+        size_t capacity = q->capacity ? 2 * q->capacity : 64;
+        one_question *list = realloc(q->list, capacity * sizeof *list);
+        ok = list || heed_fail(q->run->c, HEED_FAILED, "no memory for %zu questions", capacity);
+        if (list) {
+            q->list = list;
+            q->capacity = capacity;
+        }
     }
-    free(text);
+    if (ok)
+        q->list[q->count++] = k;
+    else
+        heed_example_free(&k.text);
+    return ok;
 }
 
 bool is_cloze(const program *p, const heed_run *r) {
@@ -139,11 +110,18 @@ cloze *cloze_open(heed_run *r, const char *path) {
         return NULL;
     }
     *q = (cloze){.run = r, .path = path, .line = 1};
-    read_lines(q);
+    size_t n = 0;
+    char *text = heed_text_read(r->c, path, &n);
+    for (size_t at = 0; text && at < n; q->line++) {
+        const char *end = memchr(text + at, '\n', n - at);
+        size_t size = end ? (size_t)(end - text) - at : n - at;
+        if (size > 0 && !one_line(q, text + at, size)) break;
+        at += size + 1;
+    }
+    free(text);
     if (heed_ctx_status(r->c) == HEED_OK && q->count) return q;
     heed_fail(r->c, HEED_DATA,
-              "no question is there: %s: expected lines of TEXT WITH ONE [MASK], a tab, ANSWER",
-              path);
+              "no questions: %s: expected lines of TEXT WITH ONE [MASK], a tab, ANSWER", path);
     cloze_close(q);
     return NULL;
 }

@@ -7,23 +7,18 @@
 #include <string.h>
 
 /* Columns of the widest label, at most `most`. */
-static int label_columns(const judgement *j, int most) {
+static int label_columns(const class_predictions *all, int most) {
     int width = 5;
-    for (int i = 0; i < j->classes; i++) {
-        int n = heed_label_columns(j->labels[i]);
+    for (int i = 0; i < all->classes; i++) {
+        int n = heed_label_columns(all->labels[i]);
         if (n > width) width = n;
     }
     return width < most ? width : most;
 }
 
-typedef struct {
-    const judgement *j;
-    const size_t *confusion;
-} class_table;
-
 static void class_cell(const void *of, int row, int column, char text[HEED_TABLE_CELL]) {
-    const class_table *t = of;
-    heed_class_score f = heed_confusion_class(t->confusion, t->j->classes, row);
+    const class_predictions *all = of;
+    heed_class_score f = heed_confusion_class(all->confusion, all->classes, row);
     double share = column == 1 ? f.recall : f.precision;
     char n[32];
     if (column == 0)
@@ -34,32 +29,31 @@ static void class_cell(const void *of, int row, int column, char text[HEED_TABLE
         snprintf(text, HEED_TABLE_CELL, "-");
 }
 
-void print_classes(const judgement *j, const size_t *confusion) {
+void print_classes(const class_predictions *all) {
     const heed_table_column columns[] = {
-        {j->noun, 8, false}, {"found", 9, false}, {"precision", 9, false}};
+        {all->noun, 8, false}, {"found", 9, false}, {"precision", 9, false}};
     print_table(NULL, &(heed_table){.head = "class",
-                                    .rows = j->classes,
+                                    .rows = all->classes,
                                     .count = 3,
-                                    .name = label_columns(j, 32),
+                                    .name = label_columns(all, 32),
                                     .columns = columns,
-                                    .names = j->labels,
+                                    .names = all->labels,
                                     .cell = class_cell,
-                                    .of = &(class_table){j, confusion}});
+                                    .of = all});
 }
 
-json_t *classes_json(const judgement *j, const size_t *confusion) {
+json_t *classes_json(const class_predictions *all) {
     json_t *list = json_array();
-    for (int i = 0; i < j->classes; i++) {
-        heed_class_score f = heed_confusion_class(confusion, j->classes, i);
-        json_t *row = json_array();
-        for (int k = 0; k < j->classes; k++)
-            json_array_append_new(
-                row,
-                json_integer((json_int_t)confusion[(size_t)i * (size_t)j->classes + (size_t)k]));
-        json_array_append_new(list, json_pack("{s:o, s:I, s:o, s:o, s:o}", "class",
-                                              json_text(j->labels[i]), "count", (json_int_t)f.count,
-                                              "recall", json_number(f.recall), "precision",
-                                              json_number(f.precision), "predicted", row));
+    const size_t *row = all->confusion;
+    for (int i = 0; i < all->classes; i++, row += all->classes) {
+        heed_class_score f = heed_confusion_class(all->confusion, all->classes, i);
+        json_t *predicted = json_array();
+        for (int k = 0; k < all->classes; k++)
+            json_array_append_new(predicted, json_integer((json_int_t)row[k]));
+        json_array_append_new(
+            list, json_pack("{s:o, s:I, s:o, s:o, s:o}", "class", json_text(all->labels[i]),
+                            "count", (json_int_t)f.count, "recall", json_number(f.recall),
+                            "precision", json_number(f.precision), "predicted", predicted));
     }
     return list;
 }
@@ -74,30 +68,26 @@ static int digits_of(size_t n) {
 /* The layout of the matrix in the terminal: rows are labelled with their names; columns too if the
  * names fit above a count, otherwise with the rows' numbers. */
 typedef struct {
-    const judgement *j;
-    const size_t *confusion;
+    const class_predictions *all;
     int label, number, cell; /* widths of a row's name, its number (0: none) and a count */
+    int start;               /* of the first count */
 } matrix;
 
-static matrix matrix_of(const judgement *j, const size_t *confusion) {
-    int capacity = terminal_width() < 100 ? terminal_width() : 100;
-    matrix m = {.j = j,
-                .confusion = confusion,
-                .label = label_columns(j, capacity < 64 ? capacity / 2 : 32),
-                .cell = 4};
-    for (size_t i = 0; i < (size_t)j->classes * (size_t)j->classes; i++)
-        if (digits_of(confusion[i]) + 2 > m.cell) m.cell = digits_of(confusion[i]) + 2;
-    for (int i = 0; i < j->classes; i++)
-        if (heed_label_columns(j->labels[i]) > m.cell - 1) m.number = digits_of((size_t)j->classes);
+static matrix matrix_of(const class_predictions *all, int width) {
+    matrix m = {.all = all, .label = label_columns(all, width < 64 ? width / 2 : 32), .cell = 4};
+    for (size_t i = 0; i < (size_t)all->classes * (size_t)all->classes; i++)
+        if (digits_of(all->confusion[i]) + 2 > m.cell) m.cell = digits_of(all->confusion[i]) + 2;
+    for (int i = 0; i < all->classes; i++)
+        if (heed_label_columns(all->labels[i]) > m.cell - 1)
+            m.number = digits_of((size_t)all->classes);
+    m.start = 2 + m.label + (m.number ? m.number + 1 : 0);
     return m;
 }
 
-static int row_start(const matrix *m) { return 2 + m->label + (m->number ? m->number + 1 : 0); }
-
 static void print_head(const matrix *m, int from, int to) {
-    printf("%*s", row_start(m), "");
+    printf("%*s", m->start, "");
     for (int i = from; i < to; i++) {
-        const char *name = m->j->labels[i];
+        const char *name = m->all->labels[i];
         if (m->number)
             printf("%*d", m->cell, i + 1);
         else {
@@ -110,10 +100,10 @@ static void print_head(const matrix *m, int from, int to) {
 
 static void print_row(const matrix *m, int label, int from, int to) {
     bool color = has_color(stdout);
-    const size_t *row = m->confusion + (size_t)label * (size_t)m->j->classes;
+    const size_t *row = m->all->confusion + (size_t)label * (size_t)m->all->classes;
     fputs("  ", stdout);
     if (m->number) printf("%*d ", m->number, label + 1);
-    print_name(m->j->labels[label], m->label, m->label);
+    print_name(m->all->labels[label], m->label, m->label);
     for (int i = from; i < to; i++) {
         const char *paint = i == label ? "\033[1m" : row[i] ? "\033[33m" : "\033[2m";
         if (color) fputs(paint, stdout);
@@ -127,72 +117,70 @@ static void print_row(const matrix *m, int label, int from, int to) {
 }
 
 /* The largest entry off the diagonal that follows the entry `below` at index `after` in descending
- * order. */
-static size_t next_largest(const judgement *j, const size_t *confusion, size_t below,
-                           size_t after) {
-    size_t n = (size_t)j->classes, best = n * n;
+ * order; classes^2: none. */
+static size_t next_largest(const class_predictions *all, size_t below, size_t after) {
+    const size_t *x = all->confusion;
+    size_t n = (size_t)all->classes, best = n * n;
     for (size_t i = 0; i < n * n; i++) {
-        if (i / n == i % n || confusion[i] > below || (confusion[i] == below && i <= after))
-            continue;
-        if (best == n * n || confusion[i] > confusion[best]) best = i;
+        if (i / n == i % n || x[i] > below || (x[i] == below && i <= after)) continue;
+        if (best == n * n || x[i] > x[best]) best = i;
     }
     return best;
 }
 
-static void print_pairs(const judgement *j, const size_t *confusion) {
+static void print_pairs(const class_predictions *all) {
     enum { PAIRS = 12 };
-    size_t n = (size_t)j->classes, below = SIZE_MAX, after = 0;
+    size_t n = (size_t)all->classes, below = SIZE_MAX, at = 0;
     for (int i = 0; i < PAIRS; i++) {
-        size_t at = next_largest(j, confusion, below, after);
-        if (at == n * n || confusion[at] == 0) return;
         char count[32];
-        if (i == 0) puts("\n  taken for another most often");
-        snprintf(count, sizeof count, "  %8zu", confusion[at]);
-        print_fact(12, count, "%s as %s", j->labels[at / n], j->labels[at % n]);
-        below = confusion[at];
-        after = at;
+        at = next_largest(all, below, at);
+        if (at == n * n || all->confusion[at] == 0) return;
+        if (i == 0) puts("\n  confused most often");
+        below = all->confusion[at];
+        snprintf(count, sizeof count, "  %8zu", below);
+        print_fact(12, count, "%s as %s", all->labels[at / n], all->labels[at % n]);
     }
 }
 
 /* Prints the matrix in bands of columns; with very many classes, only the largest mistakes. */
-void print_confusion(const judgement *j, const size_t *confusion) {
+void print_confusion(const class_predictions *all) {
     enum { WIDEST = 80 };
-    matrix m = matrix_of(j, confusion);
-    int capacity = terminal_width() < 100 ? terminal_width() : 100;
-    int band = (capacity - row_start(&m)) / m.cell;
+    int width = terminal_width() < 100 ? terminal_width() : 100;
+    matrix m = matrix_of(all, width);
+    int band = (width - m.start) / m.cell;
     if (band < 1) band = 1;
-    if (m.cell * j->classes > WIDEST) {
-        print_pairs(j, confusion);
+    if (m.cell * all->classes > WIDEST) {
+        print_pairs(all);
         return;
     }
     putchar('\n');
-    print_fact(2, "", "rows: what it is; columns: what it was taken for%s",
+    print_fact(2, "", "rows: the class; columns: the prediction%s",
                m.number ? ", by the rows' numbers" : "");
-    for (int from = 0; from < j->classes; from += band) {
-        int to = from + band < j->classes ? from + band : j->classes;
+    for (int from = 0; from < all->classes; from += band) {
+        int to = from + band < all->classes ? from + band : all->classes;
         if (from) putchar('\n');
         print_head(&m, from, to);
-        for (int i = 0; i < j->classes; i++) print_row(&m, i, from, to);
+        for (int i = 0; i < all->classes; i++) print_row(&m, i, from, to);
     }
 }
 
 /* The scale ends at the largest mistake, so that mistakes remain visible beside correct
  * predictions. */
-bool confusion_png(heed_ctx *c, const judgement *j, const size_t *confusion, const char *path) {
-    size_t n = (size_t)j->classes;
+bool confusion_png(heed_ctx *c, const class_predictions *all, const char *path) {
+    size_t n = (size_t)all->classes;
     heed_real *values = malloc(n * n * sizeof *values), worst = 0;
     if (!values) return heed_fail(c, HEED_FAILED, "no memory for a table of %zu classes", n);
     for (size_t i = 0; i < n * n; i++) {
-        values[i] = (heed_real)confusion[i];
+        values[i] = (heed_real)all->confusion[i];
         if (i / n != i % n && values[i] > worst) worst = values[i];
     }
-    heed_heatmap map = {.title = "rows: what it is, columns: what it was taken for",
-                        .rows = j->classes,
-                        .cols = j->classes,
+    heed_heatmap map = {.title = "rows: the class, columns: the prediction",
+                        .rows = all->classes,
+                        .cols = all->classes,
                         .values = values,
-                        .row_labels = j->labels,
-                        .col_labels = j->labels,
-                        .hi = worst > 0 ? worst : 0,
+                        .row_labels = all->labels,
+                        .col_labels = all->labels,
+                        .hi = worst,
                         .numbers = true};
     bool ok = heed_heatmap_png(c, &map, path);
     free(values);
@@ -212,13 +200,13 @@ typedef struct {
 } album;
 
 /* Indices of the first `most` wrong predictions, sorted by loss, worst first. */
-static int worst_of(const judgement *j, int most, size_t *places) {
+static int worst_of(const class_predictions *all, int most, size_t *places) {
     int n = 0;
-    for (size_t i = 0; i < j->count; i++) {
-        const heed_prediction *v = &j->list[i];
+    for (size_t i = 0; i < all->count; i++) {
+        const heed_prediction *v = &all->list[i];
         if (v->predicted == v->label) continue;
         int at = n < most ? n++ : n;
-        for (; at > 0 && j->list[places[at - 1]].loss < v->loss; at--)
+        for (; at > 0 && all->list[places[at - 1]].loss < v->loss; at--)
             if (at < most) places[at] = places[at - 1];
         if (at < most) places[at] = i;
     }
@@ -233,17 +221,13 @@ static const char *short_name(char out[96], const char *name, int columns) {
     return out;
 }
 
-static int drawn(int side, int most) {
-    int64_t n = (int64_t)side * MISTAKE_SIDE / most;
-    return n < 1 ? 1 : (int)n;
-}
-
 /* Reduces a picture to the size at which it is drawn, as forty photographs need gigabytes; if
  * memory runs out, it stays as it is. */
 static void shrink(heed_picture *p) {
     int most = p->width > p->height ? p->width : p->height;
     if (most <= MISTAKE_SIDE) return;
-    int width = drawn(p->width, most), height = drawn(p->height, most);
+    int width = (int)fmax(1, (double)p->width * MISTAKE_SIDE / most),
+        height = (int)fmax(1, (double)p->height * MISTAKE_SIDE / most);
     size_t n = (size_t)width * (size_t)height * (size_t)p->channels;
     heed_real *x = malloc((n + heed_resize_work(p, width, height)) * sizeof *x);
     if (!x) return;
@@ -254,31 +238,31 @@ static void shrink(heed_picture *p) {
     *p = (heed_picture){width, height, p->channels, less ? less : p->pixels};
 }
 
-static bool add_mistake(album *a, heed_images *k, const judgement *j, size_t place) {
-    const heed_prediction *v = &j->list[place];
+static bool add_mistake(album *a, const class_predictions *all, size_t place) {
+    const heed_prediction *v = &all->list[place];
     heed_picture *p = &a->pictures[a->count];
     const char *name;
     char cut[96];
     int label;
-    if (!heed_images_get(k, j->part, place, p, &label, &name)) return false;
+    if (!heed_images_get(all->images, all->part, place, p, &label, &name)) return false;
     shrink(p);
     char(*text)[128] = a->captions[a->count];
-    snprintf(text[0], sizeof text[0], "is %s", short_name(cut, j->labels[v->label], 20));
-    snprintf(text[1], sizeof text[1], "taken for %s, %.0f %%",
-             short_name(cut, j->labels[v->predicted], 20), 100 * v->p);
+    snprintf(text[0], sizeof text[0], "is %s", short_name(cut, all->labels[v->label], 20));
+    snprintf(text[1], sizeof text[1], "predicted %s, %.0f %%",
+             short_name(cut, all->labels[v->predicted], 20), 100 * v->p);
     a->tiles[a->count++] =
         (heed_tile){p->pixels, p->width, p->height, p->channels, text[0], text[1]};
     return true;
 }
 
-bool mistakes_png(heed_ctx *c, heed_images *k, const judgement *j, int most, const char *path) {
+bool mistakes_png(heed_ctx *c, const class_predictions *all, int most, const char *path) {
     size_t n = (size_t)most, *places = calloc(n, sizeof *places);
     album a = {calloc(n, sizeof *a.tiles), calloc(n, sizeof *a.pictures),
                calloc(n, sizeof *a.captions), 0};
     bool ok = places && a.tiles && a.pictures && a.captions;
     if (!ok) heed_fail(c, HEED_FAILED, "no memory for %d pictures", most);
-    int found = ok ? worst_of(j, most, places) : 0;
-    for (int i = 0; ok && i < found; i++) ok = add_mistake(&a, k, j, places[i]);
+    int found = ok ? worst_of(all, most, places) : 0;
+    for (int i = 0; ok && i < found; i++) ok = add_mistake(&a, all, places[i]);
     if (ok && found == 0)
         heed_message(c, HEED_INFO, "no mistakes: %s is not written", path);
     else if (ok)

@@ -1,28 +1,11 @@
-/* curves.c -- a run's metrics.csv as curves, and their picture. */
+/* curves.c -- curves and their picture: of a run's metrics.csv, and of any CSV file of numbers. */
 #include "kinds/training.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static bool grow(double **x, int capacity) {
-    double *grown = realloc(*x, (size_t)capacity * sizeof *grown);
-    if (grown) *x = grown;
-    return grown != NULL;
-}
-
-static bool curve_add(heed_ctx *c, curve *k, double step, double loss, double metric) {
-    if (k->count == k->capacity) {
-        int capacity = k->capacity ? 2 * k->capacity : 256;
-        if (!grow(&k->step, capacity) || !grow(&k->loss, capacity) || !grow(&k->metric, capacity))
-            return heed_fail(c, HEED_FAILED, "no memory for a curve of %d points", capacity);
-        k->capacity = capacity;
-    }
-    k->step[k->count] = step;
-    k->metric[k->count] = metric;
-    k->loss[k->count++] = loss;
-    return true;
-}
+/* ---- a run's metrics.csv ---- */
 
 /* The number in a column of the row; NAN if it is empty or there is no such column. */
 static double number(const heed_csv *r, int column) {
@@ -31,28 +14,32 @@ static double number(const heed_csv *r, int column) {
     return column < 0 || end == r->fields[column] ? (double)NAN : y;
 }
 
-static bool read_rows(run_curves *k, heed_csv *r) {
-    bool ok = heed_csv_next(r);
-    if (!ok) return !heed_ctx_status(k->c);
+static bool wrong_count(const heed_csv *r, const char *expected, size_t count) {
+    return heed_csv_reject(r, expected, r->count < count ? "fewer" : "more");
+}
+
+static bool read_metrics(run_curves *k, heed_csv *r) {
+    if (!heed_csv_next(r)) return !heed_ctx_status(k->c);
     size_t count = r->count;
     int step = heed_csv_find(r, "step"), split = heed_csv_find(r, "split"),
         loss = heed_csv_find(r, "loss"), metric = heed_csv_find(r, "metric"),
         seconds = heed_csv_find(r, "seconds");
     if (step < 0 || split < 0 || loss < 0)
         return heed_csv_reject(r, "the columns step, split, loss", "others");
-    while (ok && heed_csv_next(r)) {
+    while (heed_csv_next(r)) {
         if (r->count != count && !r->ended) break; /* a training is still writing this line */
-        if (r->count != count)
-            return heed_csv_reject(r, "as many fields as columns",
-                                   r->count < count ? "fewer" : "more");
+        if (r->count != count) return wrong_count(r, "as many fields as columns", count);
         if (isfinite(number(r, seconds))) k->seconds = number(r, seconds);
         curve *to = strcmp(r->fields[split], "val") == 0 ? &k->val : &k->train;
-        if (strcmp(r->fields[split], "test") == 0)
+        if (strcmp(r->fields[split], "test") == 0) {
             k->test = number(r, metric);
-        else
-            ok = curve_add(k->c, to, number(r, step), number(r, loss), number(r, metric));
+            continue;
+        }
+        to->step[to->count] = number(r, step);
+        to->loss[to->count] = number(r, loss);
+        to->metric[to->count++] = number(r, metric);
     }
-    return ok && !heed_ctx_status(k->c);
+    return !heed_ctx_status(k->c);
 }
 
 bool curves_read(heed_ctx *c, const char *dir, run_curves *out) {
@@ -62,12 +49,19 @@ bool curves_read(heed_ctx *c, const char *dir, run_curves *out) {
     *out = (run_curves){.c = c, .seconds = (double)NAN, .test = (double)NAN};
     snprintf(path, sizeof path, "%s/metrics.csv", dir);
     if (!is_file(path))
-        return heed_fail(c, HEED_DATA,
-                         "%s is not there: expected the folder of a run; hint: heed "
-                         "train writes one",
-                         path);
+        return heed_fail(
+            c, HEED_DATA,
+            "%s does not exist: expected the folder of a run; hint: `train` writes one", path);
     char *text = heed_text_read(c, path, &n);
-    bool ok = heed_csv_open(&r, c, "metrics are wrong", path, text, n) && read_rows(out, &r);
+    size_t lines = 1;
+    for (size_t i = 0; text && i < n; i++) lines += text[i] == '\n';
+    double *x = calloc(6 * lines, sizeof *x);
+    if (x) {
+        out->train = (curve){.step = x, .loss = x + lines, .metric = x + 2 * lines};
+        out->val = (curve){.step = x + 3 * lines, .loss = x + 4 * lines, .metric = x + 5 * lines};
+    } else
+        heed_fail(c, HEED_FAILED, "no memory for curves of %zu points", lines);
+    bool ok = heed_csv_open(&r, c, "metrics are wrong", path, text, n) && read_metrics(out, &r);
     if (ok && out->train.count + out->val.count == 0)
         ok = heed_fail(c, HEED_DATA, "%s holds no numbers yet: expected a line per evaluation",
                        path);
@@ -76,15 +70,8 @@ bool curves_read(heed_ctx *c, const char *dir, run_curves *out) {
     return ok;
 }
 
-static void curve_free(curve *k) {
-    free(k->step);
-    free(k->loss);
-    free(k->metric);
-}
-
 void curves_free(run_curves *k) {
-    curve_free(&k->train);
-    curve_free(&k->val);
+    free(k->train.step);
     *k = (run_curves){0};
 }
 
@@ -106,4 +93,83 @@ bool curves_png(heed_ctx *c, const char *dir, const char *path) {
     bool ok = heed_chart_png(c, &chart, 960, 540, path);
     curves_free(&k);
     return ok;
+}
+
+/* ---- any CSV file of numbers ---- */
+
+enum { MOST_CURVES = 32 };
+
+bool is_curve_csv(const char *path) {
+    size_t n = strlen(path);
+    return n > 4 && strcmp(path + n - 4, ".csv") == 0 && is_file(path);
+}
+
+/* The first row: names of the columns. */
+static bool read_names(heed_csv *r, curve_csv *out) {
+    char quoted[HEED_QUOTE];
+    if (!heed_csv_next(r) || r->count < 2 || r->count > MOST_CURVES + 1)
+        return heed_csv_reject(r, "names of 2 to 33 columns, separated by commas",
+                               r->count ? heed_quote(quoted, r->fields[0], strlen(r->fields[0]))
+                                        : "nothing");
+    out->x = r->fields[0];
+    out->curves = (int)r->count - 1;
+    for (int i = 0; i < out->curves; i++) out->series[i].label = r->fields[i + 1];
+    return true;
+}
+
+static bool read_row(const heed_csv *r, int row, curve_csv *out) {
+    char quoted[HEED_QUOTE];
+    size_t count = (size_t)out->curves + 1;
+    if (r->count != count) return wrong_count(r, "as many fields as names", count);
+    for (size_t i = 0; i < count; i++) {
+        char *end;
+        double x = strtod(r->fields[i], &end);
+        if (*end)
+            return heed_csv_reject(r, "a number or nothing",
+                                   heed_quote(quoted, r->fields[i], strlen(r->fields[i])));
+        out->values[i * (size_t)out->rows + (size_t)row] = *r->fields[i] ? x : (double)NAN;
+    }
+    return true;
+}
+
+static bool read_rows(heed_csv *r, curve_csv *out) {
+    int count = 0;
+    out->rows = 1;
+    for (const char *s = r->at; s < r->end; s++) out->rows += *s == '\n';
+    out->values = calloc(((size_t)out->curves + 1) * (size_t)out->rows, sizeof *out->values);
+    if (!out->values) return heed_fail(r->c, HEED_FAILED, "no memory for %d rows", out->rows);
+    for (; heed_csv_next(r); count++)
+        if (!read_row(r, count, out)) return false;
+    if (!count) return heed_csv_reject(r, "rows of numbers", "none");
+    for (int i = 0; i < out->curves; i++)
+        out->series[i] = (heed_series){out->series[i].label, count, out->values,
+                                       out->values + (size_t)(i + 1) * (size_t)out->rows};
+    return !heed_ctx_status(r->c);
+}
+
+bool curve_csv_read(heed_ctx *c, const char *path, curve_csv *out) {
+    size_t n;
+    heed_csv r;
+    *out = (curve_csv){.text = heed_text_read(c, path, &n)};
+    if (!out->text) return false;
+    const char *base = strrchr(path, '/');
+    snprintf(out->title, sizeof out->title, "%s", base ? base + 1 : path);
+    char *dot = strrchr(out->title, '.');
+    if (dot) *dot = 0;
+    out->series = calloc(MOST_CURVES, sizeof *out->series);
+    if (!out->series) return heed_fail(c, HEED_FAILED, "no memory for a table");
+    return heed_csv_open(&r, c, "table is wrong", path, out->text, n) && read_names(&r, out) &&
+           read_rows(&r, out);
+}
+
+void curve_csv_free(curve_csv *k) {
+    free(k->series);
+    free(k->values);
+    free(k->text);
+    *k = (curve_csv){0};
+}
+
+heed_chart curve_csv_chart(const curve_csv *k) {
+    return (heed_chart){
+        .title = k->title, .x_label = k->x, .series_count = k->curves, .series = k->series};
 }

@@ -1,5 +1,7 @@
-/* eval_data.c -- the data that a run is evaluated on: DATA, or the data that it was trained on. */
+/* eval_data.c -- the data that a run is evaluated on, DATA or the data that it was trained on, as a
+ * whole and batch by batch. */
 #include "cli/files.h"
+#include "kinds/inputs.h"
 #include "kinds/training.h"
 
 #include <string.h>
@@ -28,7 +30,7 @@ static void warn_of_text(program *p, const heed_data *d) {
     if (!d->whole && d->no_val)
         heed_message(p->c, HEED_WARN,
                      "the run has no validation part (val-split 0): this is measured on its "
-                     "training text; hint: heed %s %s OTHER.txt",
+                     "training text; hint: `%s %s OTHER.txt`",
                      p->command->name, p->argv[0]);
     if (d->whole && a.unknown > 0)
         heed_message(p->c, HEED_WARN, "%.2f %% of the text is unknown to the vocabulary",
@@ -39,7 +41,7 @@ heed_data *eval_data_open(program *p, const heed_model *m, heed_config *f, const
                           char what[512]) {
     static const char *const switches[] = {"convert", "strict"};
     if (m->kind == HEED_INPUT_DENSE && p->argc > 1) {
-        heed_fail(p->c, HEED_USAGE, "%s is of no use here: %s makes its own data", p->argv[1],
+        heed_fail(p->c, HEED_USAGE, "%s has no effect here: %s makes its own data", p->argv[1],
                   m->name);
         return NULL;
     }
@@ -62,4 +64,55 @@ heed_data *eval_data_open(program *p, const heed_model *m, heed_config *f, const
     describe(d, heed_config_text(f, "data"), what);
     if (text) warn_of_text(p, d);
     return d;
+}
+
+/* ---- batch by batch ---- */
+
+static bool ask(void *user, uint64_t index, heed_batch *b, heed_score *score) {
+    const eval_loop *s = user;
+    heed_random order = heed_random_at(heed_seed(s->e.run->c), "sweep.questions", 0, 0);
+    if (s->e.sample) index = heed_random_permute(&order, index, s->all);
+    return cloze_ask(s->questions, (size_t)index, b, score);
+}
+
+bool eval_loop_open(program *p, eval_loop *s) {
+    *s = (eval_loop){.e = {.what = s->what, .user = s}};
+    s->f = run_settings(p->c, p->models, p->argv[0], &s->model);
+    s->e.run = s->f ? open_run(p, p->argv[0]) : NULL;
+    if (!s->e.run) return false;
+    if (is_cloze(p, s->e.run)) {
+        s->questions = cloze_open(s->e.run, p->argv[1]);
+        snprintf(s->what, sizeof s->what, "%.480s, questions", p->argv[1]);
+    } else
+        s->open = eval_data_open(p, s->model, s->f, s->e.run, s->what);
+    if (!s->questions && !s->open) return false;
+    if (s->open) {
+        s->e.data = s->open->batches;
+        s->part = s->open->part;
+    }
+    uint64_t most = (uint64_t)heed_config_int(p->flags, "batches");
+    const heed_run *r = s->e.run;
+    s->e.batch = s->questions ? ask : NULL;
+    s->e.rows = s->questions ? 1 : (int)heed_config_int(s->f, "batch");
+    s->all = s->questions ? cloze_count(s->questions)
+                          : heed_model_eval_batches(r->model, r->self, s->e.data, s->e.rows);
+    s->e.sample = most && most < s->all;
+    s->e.batches = s->e.sample ? most : s->all;
+    if (s->all == 0) heed_fail(p->c, HEED_DATA, "%s: nothing to evaluate on", s->what);
+    return heed_ctx_status(p->c) == HEED_OK;
+}
+
+void eval_loop_close(eval_loop *s) {
+    cloze_close(s->questions);
+    heed_data_close(s->open);
+    heed_run_close(s->e.run);
+    *s = (eval_loop){.f = NULL};
+}
+
+void eval_loop_progress(program *p, const char *what, uint64_t done, uint64_t all) {
+    if (!is_terminal(stderr)) return;
+    fprintf(stderr, "\r\033[K");
+    if (done < all)
+        fprintf(stderr, "%s %llu of %llu", what, (unsigned long long)done, (unsigned long long)all);
+    p->line_open = done < all;
 }

@@ -1,6 +1,6 @@
 /* image.c -- what the program prints during and after a training on pictures. */
 #include "kinds/image.h"
-#include "kinds/eval_loop.h"
+#include "kinds/inputs.h"
 
 #include <math.h>
 #include <string.h>
@@ -39,16 +39,6 @@ const char *augment_text(const heed_augment *a, char text[160]) {
     return text;
 }
 
-static void banner_classes(const heed_images_info *a) {
-    char names[256] = "";
-    size_t n = 0;
-    for (int i = 0; i < a->classes && n < 60; i++)
-        n += (size_t)snprintf(names + n, sizeof names - n, "%s%.80s", i ? ", " : "", a->labels[i]);
-    size_t cut = heed_label_cut(names, 60);
-    banner_row("classes", "%d: %.*s%s", a->classes, (int)cut, names,
-               cut < strlen(names) || n >= 60 ? " ..." : "");
-}
-
 static void banner_sizes(const heed_images_info *a) {
     const heed_image_transform *v = &a->view;
     char was[96] = "";
@@ -72,37 +62,37 @@ static void banner_augment(const heed_images *k, const heed_config *f) {
     heed_augment augment = heed_augment_of(f);
     char text[160];
     augment_text(&augment, text);
-    banner_row("augmented", "%s; %s", *text ? text : "not",
+    banner_row("augmented", "%s; %s", *text ? text : "none",
                augment.flip > 0 ? "--flip 0 turns the flip off"
                : heed_images_are_symbols(k)
-                   ? "no flip as classes are digits or letters: --flip 0.5 would"
-                   : "--flip, --pad, --scale, --brightness and others do it");
+                   ? "no flip, as classes are digits or letters: --flip 0.5 enables it"
+                   : "--flip, --pad, --scale, --brightness and others enable it");
 }
 
 static void banner_pictures(const heed_model *m, const heed_data *d, const heed_config *f) {
     const heed_images_info *a = heed_images_about(d->batches);
-    char n1[32], n2[32], n3[32];
+    char n1[32], n2[32], n3[32], names[256];
     const size_t *n = a->count;
     banner_row("data", "%s (%s)", heed_config_text(f, "data"), a->kind);
     banner_row("pictures", "%s for training, %s for validation, %s for the test",
                heed_format_count(n1, n[HEED_TRAIN_PART]),
                n[HEED_VAL_PART] ? heed_format_count(n2, n[HEED_VAL_PART]) : "none",
                n[HEED_TEST_PART] ? heed_format_count(n3, n[HEED_TEST_PART]) : "none");
-    banner_classes(a);
+    banner_row("classes", "%d: %s", a->classes, label_list(a->labels, a->classes, 60, names));
     banner_sizes(a);
-    size_t twins = a->overlap[HEED_VAL_PART] + a->overlap[HEED_TEST_PART];
-    if (twins)
+    size_t copies = a->overlap[HEED_VAL_PART] + a->overlap[HEED_TEST_PART];
+    if (copies)
         banner_row("overlap",
-                   "%s of validation and test %s in the training part, too: heed data check "
+                   "%s of validation and test %s in the training part, too: %s data check "
                    "%s %s names one",
-                   heed_format_count(n1, twins), twins == 1 ? "is" : "are", m->name,
-                   heed_config_text(f, "data"));
+                   heed_format_count(n1, copies), copies == 1 ? "is" : "are", program_name(),
+                   m->name, heed_config_text(f, "data"));
     if (a->bad) {
         banner_row("skipped", "%s that cannot be decoded", heed_format_count(n1, a->bad));
         size_t more = print_skipped(stderr, d->batches, "             ", 3);
         if (more)
-            banner_row("", "and %zu more: heed data check %s %s lists them", more, m->name,
-                       heed_config_text(f, "data"));
+            banner_row("", "and %zu more: %s data check %s %s lists them", more, program_name(),
+                       m->name, heed_config_text(f, "data"));
     }
     banner_augment(d->batches, f);
 }
@@ -119,19 +109,14 @@ static void begun_pictures(program *p, const heed_data *d, const char *run) {
     if (!ok) heed_message(p->c, HEED_WARN, "cannot write %s", path);
 }
 
-static void steps_pictures(const heed_config *f, uint64_t epoch_batches) {
-    char n[32];
-    banner_row("epoch", "%s step%s of %lld pictures", heed_format_count(n, epoch_batches),
-               epoch_batches == 1 ? "" : "s", (long long)heed_config_int(f, "batch"));
-}
-
 /* ---- the end of a training ---- */
 
 static void next_pictures(const heed_model *m, const char *data, const char *run) {
     (void)m;
     (void)data;
-    printf("\nNext:\n  heed eval %s\n  heed classify %s PICTURE...\n  heed plot %s\n", run, run,
-           run);
+    const char *heed = program_name();
+    printf("\nNext:\n  %s eval %s\n  %s classify %s PICTURE...\n  %s plot %s\n", heed, run, heed,
+           run, heed, run);
 }
 
 /* Writes the test results of the best weights as a line of metrics.csv. */
@@ -145,7 +130,7 @@ static void note_test(program *p, const char *run, int64_t step, const measures 
     if (!ok) heed_message(p->c, HEED_WARN, "cannot write %s", path);
 }
 
-static void print_test(const measures *m, const ending *e) {
+static void print_test(const measures *m, const training_end *e) {
     char n[32];
     if (isfinite(m->accuracy))
         printf("test part, read once with the best weights: accuracy %.2f %% (95 %%: %.2f to %.2f) "
@@ -159,16 +144,8 @@ static void print_test(const measures *m, const ending *e) {
     putchar('\n');
 }
 
-static bool was_tested(heed_ctx *c, const char *run) {
-    run_curves k;
-    bool tested = curves_read(c, run, &k) && isfinite(k.test);
-    curves_free(&k);
-    return tested;
-}
-
-/* Reads the test part, if there is one: once, after a training, or when that was kept from it. */
-/* Batch by batch, so that it may be interrupted. */
-static heed_score read_test(const ending *e, heed_run *r, heed_images *k) {
+/* Reads the test part, batch by batch, so that it may be interrupted. */
+static heed_score read_test(const training_end *e, heed_run *r, heed_images *k) {
     heed_score score = {0};
     heed_batch b;
     heed_evaluation s = {.run = r, .data = k, .rows = (int)heed_config_int(e->f, "batch")};
@@ -183,9 +160,14 @@ static heed_score read_test(const ending *e, heed_run *r, heed_images *k) {
     return score;
 }
 
-static void finish_pictures(program *p, const heed_data *d, ending *e) {
+/* The test part, if there is one, is read once: after a training, or when that was kept from it. */
+static void finish_pictures(program *p, const heed_data *d, training_end *e) {
     heed_images *k = d->batches;
-    if (!e->trained && was_tested(p->c, e->run)) return;
+    run_curves curves = {.test = (double)NAN};
+    if (!e->trained) curves_read(p->c, e->run, &curves);
+    bool tested = isfinite(curves.test);
+    curves_free(&curves);
+    if (tested) return;
     heed_score score = {0};
     e->waited = heed_images_waited(k) / (e->seconds > 0 ? e->seconds : 1);
     heed_run *r = heed_images_about(k)->count[HEED_TEST_PART] ? open_run(p, e->run) : NULL;
@@ -204,10 +186,10 @@ static void finish_pictures(program *p, const heed_data *d, ending *e) {
 
 const data_kind picture_kind = {
     .banner = banner_pictures,
-    .steps = steps_pictures,
+    .items = "pictures",
     .begun = begun_pictures,
     .next = next_pictures,
     .finish = finish_pictures,
-    .eval = eval_pictures,
+    .eval = eval_classes,
     .check = check_pictures,
 };

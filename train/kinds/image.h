@@ -1,4 +1,5 @@
-/* image.h -- functions shared by the commands on pictures: opening, predictions, reports. */
+/* image.h -- functions shared by the commands on pictures and on classes: opening, predictions,
+ * reports. */
 #ifndef HEED_PICTURES_H
 #define HEED_PICTURES_H
 
@@ -9,33 +10,25 @@ const char *augment_text(const heed_augment *a, char text[160]);
 /* Prints the first `most` skipped pictures with their reasons; returns how many more there are. */
 size_t print_skipped(FILE *out, const heed_images *k, const char *indent, size_t most);
 
-/* Rows of the tables of a command that judges pictures. */
-#define JUDGED_PICTURES_APPLY                                                                      \
+/* Rows of the tables of a command that evaluates pictures. */
+#define EVALUATED_PICTURES_APPLY                                                                   \
     {"part", reads_pictures, NULL}, {"convert", reads_pictures, NULL}, {                           \
         "strict", reads_pictures, NULL                                                             \
     }
-#define JUDGED_PICTURES                                                                            \
-    {"part",                                                                                       \
-     HEED_CHOICE,                                                                                  \
-     "auto",                                                                                       \
-     0,                                                                                            \
-     0,                                                                                            \
-     "auto|train|val|test",                                                                        \
-     "pictures: the part that is read; auto: the test part, else validation, else all there is",   \
-     "Pictures"},                                                                                  \
-        {"convert",                                                                                \
-         HEED_BOOL,                                                                                \
-         "false",                                                                                  \
-         0,                                                                                        \
-         0,                                                                                        \
-         NULL,                                                                                     \
-         "pictures of other channels become grey or colour, as the run needs them",                \
-         "Pictures"},                                                                              \
+#define EVALUATED_PICTURES                                                                         \
+    PICTURE_PART,                                                                                  \
+        SWITCH("convert",                                                                          \
+               "convert pictures of other channels to grey or colour, as the run requires",        \
+               "Pictures"),                                                                        \
+        SWITCH("strict", "a picture that cannot be decoded is an error, not left out", "Pictures")
+#define PICTURE_PART                                                                               \
     {                                                                                              \
-        "strict", HEED_BOOL, "false", 0, 0, NULL,                                                  \
-            "a picture that cannot be decoded is an error, not left out", "Pictures"               \
+        "part", HEED_CHOICE, "auto", 0, 0, "auto|train|val|test",                                  \
+            "pictures: the part that is read; auto: the test part, else validation, else all",     \
+            "Pictures"                                                                             \
     }
-/* ---- predictions (predict.c) ---- */
+
+/* ---- guesses (guesses.c) ---- */
 typedef struct {
     double p;
     int label;
@@ -46,31 +39,31 @@ void guesses_of(const heed_real *logits, int n, guess *g);
  * the label's columns if these are under 40. */
 void print_guess(const char *label, int width, double p);
 int guess_width(int width, const char *label);
+/* The first `top` guesses of the classes of a run. */
+void print_class_guesses(const heed_run *r, const guess *g, int top);
+json_t *class_guesses_json(const heed_run *r, const guess *g, int top); /* [{class, p}] */
+/* heed classify for a run of textcls or tag. */
+void classify_texts(program *p, heed_run *r);
 
-/* A run's predictions for the pictures of a part, or for texts, in their order. */
+/* ---- evaluation by class (class_eval.c, confusion.c) ---- */
+/* A run's predictions for the pictures of a part, or for texts or words, in their order. */
 typedef struct {
     heed_part part;
-    bool whole; /* the data has no parts, so all of it was read */
+    bool all_parts;      /* the data has no parts, so all of it was read */
+    heed_images *images; /* NULL: texts */
     size_t count, capacity;
     heed_prediction *list;
-    const char *noun; /* what is judged: "pictures" */
+    const char *noun; /* what is classified: "pictures" */
     heed_score score;
     int classes;
     const char *const *labels;
-} judgement;
-/* Predicts all pictures of a part. self: the model's state. False: an error. */
-bool judge_part(heed_tape *t, const heed_model *m, const void *self, heed_images *k, heed_part part,
-                int rows, judgement *out);
-/* Adds the prediction of logits (j->classes) for an item with that label. */
-bool judgement_add(heed_ctx *c, judgement *j, const heed_real *logits, int label);
-void judgement_free(judgement *j);
-
-/* ---- reports (confusion.c) ---- */
-void print_classes(const judgement *j, const size_t *confusion);
-void print_confusion(const judgement *j, const size_t *confusion);
-bool confusion_png(heed_ctx *c, const judgement *j, const size_t *confusion, const char *path);
-json_t *classes_json(const judgement *j, const size_t *confusion);
+    size_t *confusion; /* (classes, classes): heed_confusion */
+} class_predictions;
+void print_classes(const class_predictions *all);
+void print_confusion(const class_predictions *all);
+bool confusion_png(heed_ctx *c, const class_predictions *all, const char *path);
+json_t *classes_json(const class_predictions *all);
 /* Draws the most confident wrong predictions, up to `most`, as a contact sheet. */
-bool mistakes_png(heed_ctx *c, heed_images *k, const judgement *j, int most, const char *path);
+bool mistakes_png(heed_ctx *c, const class_predictions *all, int most, const char *path);
 
 #endif

@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- pictures that are in two parts ---- */
-
 static size_t overlap_of(const heed_images *k) {
     const size_t *n = heed_images_about(k)->overlap;
     return n[HEED_VAL_PART] + n[HEED_TEST_PART];
@@ -17,15 +15,15 @@ static size_t overlap_of(const heed_images *k) {
 enum { AT = 15 }; /* column at which facts begin, after their labels */
 
 /* "test/cat/1.png is train/cat/7.png" */
-static void print_twin(heed_images *k) {
-    heed_duplicate twin;
+static void print_duplicate(heed_images *k) {
+    heed_duplicate found;
     const char *name;
     char own[1024];
-    if (!heed_images_duplicate(k, &twin) ||
-        !heed_images_get(k, twin.part, twin.index, NULL, NULL, &name))
+    if (!heed_images_duplicate(k, &found) ||
+        !heed_images_get(k, found.part, found.index, NULL, NULL, &name))
         return;
     snprintf(own, sizeof own, "%s", name);
-    if (heed_images_get(k, HEED_TRAIN_PART, twin.trained, NULL, NULL, &name))
+    if (heed_images_get(k, HEED_TRAIN_PART, found.trained, NULL, NULL, &name))
         print_fact(AT, "", "%s is %s", own, name);
 }
 
@@ -40,22 +38,8 @@ typedef struct {
     int count;
 } samples;
 
-/* Converts an input back to bytes: 255 (x deviation + mean). */
-static void to_bytes(const heed_image_transform *v, const heed_real *x, unsigned char *out) {
-    size_t n = (size_t)v->size * (size_t)v->size * (size_t)v->channels;
-    for (size_t i = 0; i < n; i++) {
-        int channel = (int)(i % (size_t)v->channels);
-        double y = 255 * ((double)x[i] * v->deviation[channel] + v->mean[channel]);
-        out[i] = (unsigned char)lround(fmin(fmax(y, 0), 255));
-    }
-}
-
-static void add_tile(samples *s, const heed_image_transform *v, const heed_real *x,
-                     const char *caption) {
-    size_t n = (size_t)v->size * (size_t)v->size * (size_t)v->channels;
-    unsigned char *pixels = s->pixels + (size_t)s->count * n;
-    to_bytes(v, x, pixels);
-    s->tiles[s->count++] = (heed_tile){pixels, v->size, v->size, v->channels, caption, NULL};
+static size_t bytes_of(const heed_image_transform *v) {
+    return (size_t)v->size * (size_t)v->size * (size_t)v->channels;
 }
 
 /* A picture as in evaluation, then as augmented in several epochs. */
@@ -67,7 +51,7 @@ static bool add_sample(program *p, heed_images *k, const heed_augment *a, int in
     const char *name;
     int label;
     if (!heed_images_get(k, HEED_TRAIN_PART, place, &picture, &label, &name)) return false;
-    size_t n = (size_t)v->size * (size_t)v->size * (size_t)v->channels;
+    size_t n = bytes_of(v);
     heed_real *x = malloc((n + heed_view_work(&picture, v)) * sizeof *x);
     if (!x) heed_fail(p->c, HEED_FAILED, "no memory for a picture");
     snprintf(s->names[index], sizeof s->names[index], "%.60s", about->labels[label]);
@@ -75,7 +59,14 @@ static bool add_sample(program *p, heed_images *k, const heed_augment *a, int in
         uint64_t epoch = i ? (uint64_t)i - 1 : 0; /* training begins with epoch 0 */
         heed_random draws = heed_random_at(heed_seed(p->c), "augment", epoch, (uint32_t)place);
         heed_picture_view(&picture, v, i ? a : NULL, &draws, x, x + n);
-        add_tile(s, v, x, i ? "" : s->names[index]);
+        unsigned char *pixels = s->pixels + (size_t)s->count * n;
+        for (size_t at = 0; at < n; at++) { /* back to bytes */
+            size_t channel = at % (size_t)v->channels;
+            double y = 255 * ((double)x[at] * v->deviation[channel] + v->mean[channel]);
+            pixels[at] = (unsigned char)lround(fmin(fmax(y, 0), 255));
+        }
+        s->tiles[s->count++] =
+            (heed_tile){pixels, v->size, v->size, v->channels, i ? "" : s->names[index], NULL};
     }
     free(x);
     heed_picture_free(&picture);
@@ -84,12 +75,12 @@ static bool add_sample(program *p, heed_images *k, const heed_augment *a, int in
 
 static bool write_sheet(program *p, heed_images *k, const char *path) {
     const heed_image_transform *v = &heed_images_about(k)->view;
-    size_t n = (size_t)v->size * (size_t)v->size * (size_t)v->channels;
+    size_t n = bytes_of(v);
     samples *s = calloc(1, sizeof *s);
     heed_augment a = heed_augment_of(p->flags);
     char text[160], title[200];
     augment_text(&a, text);
-    snprintf(title, sizeof title, "before, and as five epochs see it: %s",
+    snprintf(title, sizeof title, "before, and in five epochs: %s",
              *text ? text : "no augmentation");
     if (s) s->pixels = malloc(SAMPLES * (VERSIONS + 1) * n);
     bool ok = s && s->pixels;
@@ -118,12 +109,13 @@ static void count_cell(const void *of, int row, int column, char text[HEED_TABLE
              heed_format_count(n, heed_images_count(of, (heed_part)column, row)));
 }
 
-static void print_classes_of(const heed_images *k) {
+static void print_class_counts(const heed_images *k) {
     const heed_images_info *a = heed_images_about(k);
     int width = 5;
-    for (int i = 0; i < a->classes; i++)
-        if (heed_label_text(a->labels[i], 32, NULL) > width)
-            width = heed_label_text(a->labels[i], 32, NULL);
+    for (int i = 0; i < a->classes; i++) {
+        int n = heed_label_text(a->labels[i], 32, NULL);
+        if (n > width) width = n;
+    }
     print_table(NULL, &(heed_table){.head = "class",
                                     .rows = a->classes,
                                     .count = HEED_PARTS,
@@ -143,7 +135,7 @@ static void print_list(const char *label, const double *x, int n) {
 
 static void print_facts(program *p, heed_images *k) {
     const heed_images_info *a = heed_images_about(k);
-    size_t twins = overlap_of(k);
+    size_t copies = overlap_of(k);
     heed_augment augment = heed_augment_of(p->flags);
     char n1[32], n2[32], n3[32], text[160];
     print_fact(0, "", "%s", heed_config_text(p->flags, "data"));
@@ -164,33 +156,28 @@ static void print_facts(program *p, heed_images *k) {
                a->bad ? heed_format_count(n1, a->bad) : "none: all can be decoded");
     print_skipped(stdout, k, "               ", SIZE_MAX);
     print_fact(AT, "  duplicates", "%s of validation and test %s the pixels of a training picture",
-               twins ? heed_format_count(n1, twins) : "none", twins == 1 ? "has" : "have");
-    print_twin(k);
-}
-
-static size_t smallest_class(const heed_images *k, int *label, size_t *largest) {
-    const heed_images_info *a = heed_images_about(k);
-    size_t least = SIZE_MAX;
-    *largest = 0;
-    for (int i = 0; i < a->classes; i++) {
-        size_t n = heed_images_count(k, HEED_TRAIN_PART, i);
-        if (n < least) least = n, *label = i;
-        if (n > *largest) *largest = n;
-    }
-    return least;
+               copies ? heed_format_count(n1, copies) : "none", copies == 1 ? "has" : "have");
+    print_duplicate(k);
 }
 
 static void print_notes(const heed_images *k) {
     const heed_images_info *a = heed_images_about(k);
-    size_t largest, least;
-    int label = 0;
-    least = smallest_class(k, &label, &largest);
+    size_t largest = 0, least = SIZE_MAX;
+    int smallest = 0;
+    for (int i = 0; i < a->classes; i++) {
+        size_t n = heed_images_count(k, HEED_TRAIN_PART, i);
+        if (n < least) {
+            least = n;
+            smallest = i;
+        }
+        if (n > largest) largest = n;
+    }
     if (least * 10 < largest) {
         putchar('\n');
         print_fact(
             AT, "  note",
             "the largest class has %.0f times the pictures of %s: accuracy says little of it",
-            (double)largest / (double)(least ? least : 1), a->labels[label]);
+            (double)largest / (double)(least ? least : 1), a->labels[smallest]);
     }
     if (a->count[HEED_VAL_PART] == 0) {
         putchar('\n');
@@ -234,7 +221,7 @@ void check_pictures(program *p, heed_data *d) {
         print_json(p, info_json(p, k));
     else {
         print_facts(p, k);
-        print_classes_of(k);
+        print_class_counts(k);
         print_notes(k);
     }
     if (*sheet && write_sheet(p, k, sheet) && !json) printf("\nwrote %s\n", sheet);

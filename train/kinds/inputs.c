@@ -1,9 +1,11 @@
-/* inputs.c -- inputs from arguments or the standard input. */
+/* inputs.c -- inputs from arguments or the standard input, and as the analyses of heed/inspect.h
+ * read them. */
 #include "kinds/inputs.h"
 
 #include "cli/files.h"
 
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 void print_shown(heed_ctx *c, const char *text, const char *end) {
@@ -15,7 +17,7 @@ void print_shown(heed_ctx *c, const char *text, const char *end) {
 
 static void each_line(program *p, void *user, take_input one, bool by_line) {
     heed_text line = {.c = p->c};
-    if (is_terminal(stdin)) fputs("heed: reading lines from the keyboard; Ctrl-D ends\n", stderr);
+    if (is_terminal(stdin)) print_note("", "reading lines from the keyboard; Ctrl-D ends");
     for (p->line = 1; read_stdin_line(p->c, &line); p->line++) {
         size_t nothing = by_line ? strspn(line.s, " \t\r\v\f") : 0;
         if (line.n > nothing && heed_check_text(p->c, line.s, line.n) &&
@@ -37,4 +39,86 @@ void each_input(program *p, void *user, take_input one, bool by_line) {
         else if (!heed_check_text(p->c, p->argv[i], n) || !one(p, user, p->argv[i], n))
             program_complain(p);
     }
+}
+
+/* ---- for the analyses ---- */
+
+/* Numbers separated by spaces or commas; a semicolon separates positions: "1 0; 0.5 1". */
+static bool read_numbers(heed_ctx *c, const char *text, heed_real *x, int *rows, int *width) {
+    const char *at = text;
+    for (*rows = 0; *at; ++*rows) {
+        int n = 0;
+        for (char *end;; n++, at = end) {
+            at += strspn(at, " \t,");
+            *x = (heed_real)strtod(at, &end);
+            if (end == at) break;
+            x++;
+        }
+        if (*at && *at != ';')
+            return heed_fail(c, HEED_USAGE,
+                             "the input is not numbers: expected some as in \"1 0; 0.5 1\", found "
+                             "%.40s",
+                             at);
+        if (n == 0 || (*rows > 0 && n != *width))
+            return heed_fail(c, HEED_USAGE,
+                             "position %d has the wrong width: expected %d numbers, found %d",
+                             *rows + 1, *rows ? *width : 1, n);
+        *width = n;
+        at += *at == ';';
+    }
+    return *rows > 0 || heed_fail(c, HEED_USAGE, "the input is empty: expected numbers");
+}
+
+bool is_text_for(heed_ctx *c, const heed_model *m, const char *text) {
+    bool reads_text = m->kind != HEED_INPUT_PICTURE && m->kind != HEED_INPUT_DENSE;
+    return !reads_text || !is_picture_name(text) || !is_file(text) ||
+           heed_fail(c, HEED_USAGE, "%s is a picture: the run takes texts (%s); hint: a run of vit",
+                     text, m->name);
+}
+
+bool inspect_text(heed_inspection *s, heed_run *r, const char *text, size_t n, const char *target) {
+    *s = (heed_inspection){.run = r};
+    if (!is_text_for(r->c, r->model, text)) return false;
+    if (r->model->kind != HEED_INPUT_DENSE) return heed_inspection_text(s, r, text, n, target);
+    int rows, width = 0;
+    heed_real *x = malloc((n + 1) * sizeof *x);
+    if (!x) return heed_fail(r->c, HEED_FAILED, "no memory for %zu numbers", n);
+    bool ok = read_numbers(r->c, text, x, &rows, &width);
+    int shape[] = {1, rows > 1 ? rows : width, width}; /* of one row, each number is a position */
+    ok = ok && heed_inspection_numbers(s, r, x, rows > 1 ? 3 : 2, shape, text);
+    free(x);
+    return ok;
+}
+
+bool inspect_advance(void *user, uint64_t done, uint64_t all) {
+    const inspect_progress *g = user;
+    eval_loop_progress(g->p, g->what, done, all);
+    return true;
+}
+
+/* ---- layers and heads ---- */
+
+bool layer_index(const heed_run *r, int layer, int *index) {
+    int count, most = 0;
+    heed_record_block *list = heed_attention_layers(r, &count);
+    for (int i = 0; i < count; i++)
+        if (list[i].layer >= most) most = list[i].layer + 1;
+    free(list);
+    if (!list) return false;
+    *index = (layer ? layer : most) - 1;
+    return layer <= most ||
+           heed_fail(r->c, HEED_USAGE, "--layer %d: expected 1 to %d, or 0 for the last", layer,
+                     most);
+}
+
+bool has_stacks(const heed_record_block *list, int count) {
+    for (int i = 1; i < count; i++)
+        if (list[i].stack != list[0].stack) return true;
+    return false;
+}
+
+char *head_name(char text[64], const heed_record_block *l, int head, bool stacks) {
+    snprintf(text, 64, "%s%slayer %d, head %d", stacks ? heed_stack_name(l->stack) : "",
+             stacks ? " " : "", l->layer + 1, head + 1);
+    return text;
 }

@@ -1,8 +1,8 @@
-/* inputs.h -- inputs, shared by the commands that use a trained model. */
+/* inputs.h -- inputs of a trained model: single ones, and evaluation data. */
 #ifndef HEED_INPUTS_H
 #define HEED_INPUTS_H
 
-#include "cli/program.h"
+#include "kinds/training.h"
 
 /* ---- inputs from arguments or stdin ---- */
 /* Prints a text on one line: invisible characters are replaced by visible ones, as in
@@ -25,5 +25,60 @@ size_t cloze_count(const cloze *q);
 /* Runs the model in eval mode on a question and adds the result to the score; b: the batch used. */
 bool cloze_ask(const cloze *q, size_t index, heed_batch *b, heed_score *score);
 void cloze_close(cloze *q);
+
+/* ---- one input, read for the analyses of heed/inspect.h (inputs.c) ---- */
+/* Reads a text, numbers ("1 0; 0.5 1", positions separated by semicolons), or a source with its
+ * target (NULL: the model's own translation). False: see the context; call heed_inspection_free
+ * also then. */
+bool inspect_text(heed_inspection *s, heed_run *r, const char *text, size_t n, const char *target);
+
+/* False, with an error, if the text names a picture but the model reads texts. */
+bool is_text_for(heed_ctx *c, const heed_model *m, const char *text);
+
+/* Shows the progress of an analysis on the terminal; user is an inspect_progress *. The line is
+ * removed by the call with done = all. */
+typedef struct {
+    program *p;
+    const char *what; /* "hidden token" */
+} inspect_progress;
+bool inspect_advance(void *user, uint64_t done, uint64_t all);
+
+/* Printed with everything that shows attention or its importance. */
+#define NO_EXPLANATION                                                                             \
+    "Attention alone is no explanation: it shows where a head looks, not why the model answers"
+
+/* Whether some attention stack of the run has the layer that --layer gives, from 1, or 0 for the
+ * last. Sets *index to the layer's index. */
+bool layer_index(const heed_run *r, int layer, int *index);
+/* Whether the layers belong to more than one stack. */
+bool has_stacks(const heed_record_block *list, int count);
+/* "layer 2, head 3"; or "cross layer 1, head 2" if the model has several stacks. */
+char *head_name(char text[64], const heed_record_block *l, int head, bool stacks);
+
+/* ---- the evaluation data of any task, batch by batch, for heads and ablate (eval_data.c) ---- */
+/* A row of the table of a command that uses the loop. */
+#define EVAL_LOOP_OPTIONS                                                                          \
+    {                                                                                              \
+        "batches", HEED_INT, "0", 0, 1e9, NULL,                                                    \
+            "evaluation batches that are read, a seeded sample; 0: all", "Data"                    \
+    }
+
+typedef struct {
+    heed_evaluation e; /* what is read; each question is a batch */
+    const heed_model *model;
+    heed_config *f;   /* the run's settings */
+    heed_data *open;  /* the run's data; or NULL */
+    cloze *questions; /* questions instead of data; or NULL */
+    uint64_t all;     /* number of batches */
+    heed_part part;   /* the part of a set of pictures */
+    char what[512];   /* description of the data */
+} eval_loop;
+
+/* Opens the run and the DATA of the command's arguments; without DATA, the data that the run was
+ * trained on. */
+bool eval_loop_open(program *p, eval_loop *s);
+void eval_loop_close(eval_loop *s);
+/* Shows the progress on the terminal, "batch 3 of 10"; the line is removed when all are done. */
+void eval_loop_progress(program *p, const char *what, uint64_t done, uint64_t all);
 
 #endif

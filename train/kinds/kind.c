@@ -1,4 +1,5 @@
-/* kind.c -- the data_kind of each model, and that of models that make their own batches. */
+/* kind.c -- the data_kind of each model, what all kinds print alike, and the kind of models that
+ * make their own batches. */
 #include "kinds/training.h"
 
 const data_kind *kind_of(const heed_model *m) {
@@ -17,25 +18,47 @@ const data_kind *kind_of(const heed_model *m) {
     return &dense_kind;
 }
 
+void banner_epoch(const heed_model *m, const heed_config *f, uint64_t epoch_batches) {
+    char n[32], batches[48] = "", block[32] = "";
+    bool full = heed_optimizer_named(heed_config_text(f, "optimizer"))->full_batch;
+    uint64_t each = full ? epoch_batches : (uint64_t)heed_config_int(f, "accumulate");
+    if (m->kind == HEED_INPUT_PICTURE) each = 1;
+    uint64_t steps = (epoch_batches + each - 1) / each;
+    if (each > 1) snprintf(batches, sizeof batches, "%s x ", heed_format_count(n, each));
+    if (m->kind == HEED_INPUT_TOKENS)
+        snprintf(block, sizeof block, "x %lld ", (long long)heed_config_int(f, "block"));
+    banner_row("epoch", "%s step%s of %s%lld %s%s", heed_format_count(n, steps),
+               steps == 1 ? "" : "s", batches, (long long)heed_config_int(f, "batch"), block,
+               kind_of(m)->items);
+}
+
+const char *label_list(const char *const *labels, int count, int columns, char text[256]) {
+    size_t n = 0;
+    int i = 0;
+    *text = 0;
+    for (; i < count && n < (size_t)columns; i++)
+        n += (size_t)snprintf(text + n, 256 - n, "%s%.80s", i ? ", " : "", labels[i]);
+    size_t cut = heed_label_cut(text, columns);
+    if (cut < n || i < count) snprintf(text + cut, 256 - cut, " ...");
+    return text;
+}
+
+void print_start(const char *text, size_t n, int columns) {
+    char line[512];
+    snprintf(line, sizeof line, "%.*s", n < 400 ? (int)n : 400, text);
+    print_name(line, 0, columns);
+}
+
 /* ---- models that make their own batches ---- */
-
-static void banner_nothing(const heed_model *m, const heed_data *d, const heed_config *f) {
-    (void)m, (void)d, (void)f;
-}
-
-static void steps_rows(const heed_config *f, uint64_t epoch_batches) {
-    char n[64];
-    banner_row("epoch", "%s%lld rows", epoch_steps(n, f, epoch_batches),
-               (long long)heed_config_int(f, "batch"));
-}
 
 static void next_plot(const heed_model *m, const char *data, const char *run) {
     char word[1024];
     (void)data;
     run = heed_format_shell(word, sizeof word, run);
+    const char *heed = program_name();
     printf("\nNext:\n");
-    if (m->eval_batches) printf("  heed %s %s\n", use_of(m), run);
-    printf("  heed plot %s\n", run);
+    if (m->eval_batches) printf("  %s %s %s\n", heed, use_of(m), run);
+    printf("  %s plot %s\n", heed, run);
 }
 
 static void check_nothing(program *p, heed_data *d) {
@@ -43,8 +66,5 @@ static void check_nothing(program *p, heed_data *d) {
     heed_fail(p->c, HEED_USAGE, "there is nothing to check: %s makes its own data", p->model->name);
 }
 
-const data_kind dense_kind = {.banner = banner_nothing,
-                              .steps = steps_rows,
-                              .next = next_plot,
-                              .eval = eval_scores,
-                              .check = check_nothing};
+const data_kind dense_kind = {
+    .items = "rows", .next = next_plot, .eval = eval_scores, .check = check_nothing};

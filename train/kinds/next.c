@@ -11,16 +11,17 @@ static bool is_plain(char ch) {
     return isalnum((unsigned char)ch) || (unsigned char)ch >= 0x80 || strchr(" .,;:'-", ch);
 }
 
-static int words_in(const char *line) {
+/* Cuts the line after its `most`-th word; returns how many words it has. */
+static int keep_words(char *line, int most) {
     int n = 0;
-    for (const char *s = line; *s; s++) n += *s != ' ' && (s == line || s[-1] == ' ');
+    for (char *s = line; *s; s++) {
+        bool after_word = s != line && s[-1] != ' ';
+        n += *s != ' ' && !after_word;
+        if (*s != ' ' || !after_word || n < most) continue;
+        *s = 0;
+        return n;
+    }
     return n;
-}
-
-/* Cuts the line after its count-th word. */
-static void keep_words(char *line, int count) {
-    for (char *s = line; *s; s++)
-        if (*s == ' ' && s != line && s[-1] != ' ' && --count == 0) *s = 0;
 }
 
 /* The first words of the first plain line with at least four words. */
@@ -36,39 +37,33 @@ static bool first_line(const char *path, char line[LONGEST + 2]) {
         s[strcspn(s, "\r")] = 0;
         size_t plain = 0;
         while (s[plain] && is_plain(s[plain])) plain++;
-        if (s[plain] || plain > LONGEST || words_in(s) < 4) continue;
+        if (s[plain] || plain > LONGEST || keep_words(s, WORDS) < 4) continue;
         memcpy(line, s, plain + 1);
-        keep_words(line, WORDS);
         return true;
     }
     return false;
 }
 
-/* Prints the line with its last word that has a letter replaced by [MASK]. */
-static void print_masked(const char *line) {
-    size_t end = strlen(line);
-    while (end > 0 && !isalnum((unsigned char)line[end - 1]) && (unsigned char)line[end - 1] < 0x80)
-        end--;
-    size_t start = end;
-    while (start > 0 && line[start - 1] != ' ') start--;
-    printf("%.*s[MASK]%s", (int)start, line, line + end);
-}
-
 void next_text(const heed_model *m, const char *data, const char *run) {
     char line[LONGEST + 2] = "Some words and one more .", word[1024];
+    const char *heed = program_name();
     first_line(data, line);
     run = heed_format_shell(word, sizeof word, run);
     printf("\nNext:\n");
-    if (m->answers == HEED_ANSWER_MASKED) {
-        printf("  heed fill %s \"", run);
-        print_masked(line);
-        printf("\"\n");
+    if (m->answers == HEED_ANSWER_MASKED) { /* for the last word that has a letter */
+        size_t end = strlen(line);
+        while (end > 0 && !isalnum((unsigned char)line[end - 1]) &&
+               (unsigned char)line[end - 1] < 0x80)
+            end--;
+        size_t start = end;
+        while (start > 0 && line[start - 1] != ' ') start--;
+        printf("  %s fill %s \"%.*s[MASK]%s\"\n", heed, run, (int)start, line, line + end);
     } else {
         keep_words(line, 3);
-        if (m->steps) printf("  heed generate %s --prompt \"%s\"\n", run, line);
-        if (!m->steps && m->attending) printf("  heed attend %s \"%s\"\n", run, line);
+        if (m->steps) printf("  %s generate %s --prompt \"%s\"\n", heed, run, line);
+        if (!m->steps && m->attending) printf("  %s attend %s \"%s\"\n", heed, run, line);
     }
-    printf("  heed plot %s\n", run);
+    printf("  %s plot %s\n", heed, run);
 }
 
 /* Reads a column of the second line, as the first may name the columns. */
@@ -88,11 +83,12 @@ static bool first_source(const char *path, int column, char source[LONGEST + 2])
 
 void next_pairs(const heed_model *m, const char *data, const char *run) {
     char source[LONGEST + 2] = "some text", word[1024];
+    const char *heed = program_name();
     bool pairs = m->kind == HEED_INPUT_PAIR;
     first_source(data, m->kind == HEED_INPUT_LABELLED && !heed_model_spec(m).per_word, source);
     run = heed_format_shell(word, sizeof word, run);
     printf("\nNext:\n");
     if (!pairs || m->steps)
-        printf("  heed %s %s \"%s\"%s\n", use_of(m), run, source, pairs ? " --attention" : "");
-    printf("  heed eval %s\n  heed plot %s\n", run, run);
+        printf("  %s %s %s \"%s\"%s\n", heed, use_of(m), run, source, pairs ? " --attention" : "");
+    printf("  %s eval %s\n  %s plot %s\n", heed, run, heed, run);
 }

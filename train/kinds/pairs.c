@@ -27,22 +27,12 @@ bool pairs_note(const heed_pairs_info *a, const heed_config *f, int index, char 
             "%s %s are longer than --block %lld and left out of training: --block %d keeps all",
             heed_format_count(n, a->left_out), pair_noun(a), block, longest);
     if (index == 4 && a->cut)
-        snprintf(text, 160, "%s %s are cut at --block %lld when they are judged",
+        snprintf(text, 160, "%s %s are cut at --block %lld for evaluation",
                  heed_format_count(n, a->cut), pair_noun(a), block);
     if (index == 5 && a->overlap)
-        snprintf(text, 160, "%s validation %s stand in the training part, too",
+        snprintf(text, 160, "%s validation %s are also in the training part",
                  heed_format_count(n, a->overlap), a->classes ? "texts" : "sources");
     return index <= 5;
-}
-
-const char *label_list(const heed_pairs_info *a, char text[160]) {
-    size_t n = 0, cut;
-    *text = 0;
-    for (int i = 0; i < a->classes && n < 70; i++)
-        n += (size_t)snprintf(text + n, 160 - n, "%s%.70s", i ? ", " : "", a->labels[i]);
-    cut = heed_label_cut(text, 70);
-    if (cut < n) snprintf(text + cut, 160 - cut, " ...");
-    return text;
 }
 
 static void banner_side(const char *label, const heed_tokenizer *k, size_t unknown, size_t tokens) {
@@ -56,7 +46,7 @@ static void banner_side(const char *label, const heed_tokenizer *k, size_t unkno
 
 static void banner_pairs(const heed_model *m, const heed_data *d, const heed_config *f) {
     const heed_pairs_info *a = heed_pairs_about(d->batches);
-    char n1[32], n2[32], note[160];
+    char n1[32], n2[32], note[160], labels[256];
     (void)m;
     banner_row("data", "%s: %s %s for training, %s for validation", heed_config_text(f, "data"),
                heed_format_count(n1, a->pairs), pair_noun(a),
@@ -69,26 +59,8 @@ static void banner_pairs(const heed_model *m, const heed_data *d, const heed_con
     } else
         banner_side("vocabulary", d->tokenizer, a->unknown + a->target_unknown,
                     a->tokens + a->target_tokens);
-    if (a->classes) {
-        label_list(a, note);
-        banner_row("labels", "%d: %s", a->classes, note);
-    }
-}
-
-static void steps_pairs(const heed_config *f, uint64_t epoch_batches) {
-    char n[64];
-    banner_row("epoch", "%s%lld pairs", epoch_steps(n, f, epoch_batches),
-               (long long)heed_config_int(f, "batch"));
-}
-
-static void steps_texts(const heed_config *f, uint64_t epoch_batches) {
-    char n[64];
-    banner_row("epoch", "%s%lld texts", epoch_steps(n, f, epoch_batches),
-               (long long)heed_config_int(f, "batch"));
-}
-
-static void evaluated_pairs(progress *g, const heed_report *r) {
-    if (g->p->model->steps && r->self) sample_pairs(g, r);
+    if (a->classes)
+        banner_row("labels", "%d: %s", a->classes, label_list(a->labels, a->classes, 70, labels));
 }
 
 /* ---- the end of a training ---- */
@@ -106,45 +78,41 @@ static void begun_pairs(program *p, const heed_data *d, const char *run) {
     remove(scores_path(run, path));
 }
 
-static void keep_scores(program *p, const ending *e, const pair_scores *s) {
+static void finish_pairs(program *p, const heed_data *d, training_end *e) {
+    enum { MOST = 200 };
+    pair_scores s;
     char path[1024], n[32], bleu[32] = "";
+    scores_path(e->run, path);
+    if (!p->model->steps || d->no_val || (!e->trained && is_file(path))) return;
+    heed_run *r = open_run(p, e->run);
+    bool ok = r && pairs_scores(p, r, d->batches, MOST, &s);
+    heed_run_close(r);
+    if (!ok) return;
+    json_t *o = json_pack("{s:I, s:o, s:o}", "pairs", (json_int_t)s.pairs, "exact",
+                          json_number(s.exact), "bleu", json_number(s.bleu));
+    char *json = json_dumps(o, JSON_REAL_PRECISION(9));
     heed_text text = {.c = p->c};
-    if (isfinite(s->bleu)) snprintf(bleu, sizeof bleu, ", BLEU %.2f", s->bleu);
-    json_t *o = json_pack("{s:I, s:o, s:o}", "pairs", (json_int_t)s->pairs, "exact",
-                          json_number(s->exact), "bleu", json_number(s->bleu));
-    char *whole = json_dumps(o, JSON_REAL_PRECISION(9));
-    if (!whole || !heed_text_put(&text, whole, strlen(whole)) ||
-        !heed_text_save(&text, scores_path(e->run, path))) {
+    if (!json || !heed_text_put(&text, json, strlen(json)) || !heed_text_save(&text, path)) {
         heed_message(p->c, HEED_WARN, "%s", heed_ctx_error(p->c));
         heed_clear(p->c);
     }
-    free(whole);
+    free(json);
     heed_text_free(&text);
-    json_decref(o);
+    json_object_del(o, "pairs");
+    if (isfinite(s.bleu)) snprintf(bleu, sizeof bleu, ", BLEU %.2f", s.bleu);
     if (e->json)
-        json_object_update_new(e->json, json_pack("{s:o, s:o}", "exact", json_number(s->exact),
-                                                  "bleu", json_number(s->bleu)));
+        json_object_update(e->json, o);
     else
         printf("%s validation pairs translated with the best weights: exact %.2f %%%s\n",
-               heed_format_count(n, s->pairs), 100 * s->exact, bleu);
-}
-
-static void finish_pairs(program *p, const heed_data *d, ending *e) {
-    enum { MOST = 200 };
-    pair_scores s;
-    char path[1024];
-    if (!p->model->steps || d->no_val || (!e->trained && is_file(scores_path(e->run, path))))
-        return;
-    heed_run *r = open_run(p, e->run);
-    if (r && pairs_scores(p, r, d->batches, MOST, &s)) keep_scores(p, e, &s);
-    heed_run_close(r);
+               heed_format_count(n, s.pairs), 100 * s.exact, bleu);
+    json_decref(o);
 }
 
 const data_kind translation_kind = {
     .banner = banner_pairs,
-    .steps = steps_pairs,
+    .items = "pairs",
     .begun = begun_pairs,
-    .evaluated = evaluated_pairs,
+    .evaluated = sample_pairs,
     .finish = finish_pairs,
     .next = next_pairs,
     .eval = eval_pairs,
@@ -152,8 +120,8 @@ const data_kind translation_kind = {
 };
 const data_kind label_kind = {
     .banner = banner_pairs,
-    .steps = steps_texts,
+    .items = "texts",
     .next = next_pairs,
-    .eval = eval_labels,
+    .eval = eval_classes,
     .check = check_pairs,
 };

@@ -5,8 +5,6 @@
 
 static double share(size_t part, size_t all) { return all ? 100 * (double)part / (double)all : 0; }
 
-/* ---- as text ---- */
-
 enum { AT = 15 }; /* column at which facts begin, after their labels */
 
 static void print_side(const char *label, const heed_tokenizer *k, size_t tokens, size_t unknown,
@@ -18,12 +16,6 @@ static void print_side(const char *label, const heed_tokenizer *k, size_t tokens
                "%s tokens, %s of them unknown (%.2f %%); the longest text has %d, [SEP] counted",
                heed_format_count(n2, tokens), heed_format_count(n3, unknown),
                share(unknown, tokens), longest);
-}
-
-static void print_sides(const heed_data *d, const heed_pairs_info *a) {
-    print_side("  source", d->source ? d->source : d->tokenizer, a->tokens, a->unknown, a->longest);
-    print_side("  target", d->tokenizer, a->target_tokens, a->target_unknown, a->target_longest);
-    if (!d->source) print_fact(AT, "", "one vocabulary for both: --share-vocab");
 }
 
 static bool is_word(const char *s, size_t n, const char *word) {
@@ -66,24 +58,23 @@ static void print_facts(program *p, const heed_data *d, const heed_pairs_info *a
     print_fact(0, "", "%s", heed_config_text(p->flags, "data"));
     putchar('\n');
     print_fact(AT, "  training", "%s %s", heed_format_count(n1, a->pairs), pair_noun(a));
-    print_fact(AT, "  validation", "%s %s; all of one %s stand on one side",
+    print_fact(AT, "  validation", "%s %s; no %s is in both parts",
                d->no_val ? "0" : heed_format_count(n2, a->val_pairs), pair_noun(a),
                a->classes ? "text" : "source");
     if (a->classes)
         print_labels(d, a);
-    else
-        print_sides(d, a);
+    else {
+        const heed_tokenizer *source = d->source ? d->source : d->tokenizer;
+        print_side("  source", source, a->tokens, a->unknown, a->longest);
+        print_side("  target", d->tokenizer, a->target_tokens, a->target_unknown,
+                   a->target_longest);
+        if (!d->source) print_fact(AT, "", "one vocabulary for both: --share-vocab");
+    }
     for (int i = 0; pairs_note(a, p->flags, i, note); i++)
         if (*note) print_fact(AT, "  note", "%s", note);
     if (share(a->unknown, a->tokens) > 1 || share(a->target_unknown, a->target_tokens) > 1)
         print_fact(AT, "  note",
                    "more than 1 %% is unknown: a larger --vocab, or another --tokenizer");
-}
-
-static void print_text_of(const char *text, size_t n, int columns) {
-    char line[512];
-    snprintf(line, sizeof line, "%.*s", n < 400 ? (int)n : 400, text);
-    print_name(line, 0, columns);
 }
 
 static void print_samples(const heed_pairs *k, const heed_pairs_info *a) {
@@ -93,14 +84,12 @@ static void print_samples(const heed_pairs *k, const heed_pairs_info *a) {
     puts("\nSamples of the training part:");
     for (size_t i = 0; i < SHOWN && i < a->pairs && heed_pairs_get(k, false, i, &pair); i++) {
         printf("  line %-7zu ", pair.line);
-        print_text_of(pair.source, pair.source_n, capacity);
+        print_start(pair.source, pair.source_n, capacity);
         fputs("\n            -> ", stdout);
-        print_text_of(pair.target, pair.target_n, capacity);
+        print_start(pair.target, pair.target_n, capacity);
         putchar('\n');
     }
 }
-
-/* ---- as JSON ---- */
 
 static json_t *side_json(const heed_tokenizer *k, size_t tokens, size_t unknown, int longest) {
     return json_pack("{s:s, s:i, s:I, s:I, s:i}", "tokenizer", heed_tokenizer_kind(k), "vocab",

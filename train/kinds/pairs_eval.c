@@ -1,22 +1,110 @@
 /* pairs_eval.c -- heed eval for models of pairs of texts: the loss given the true targets, and the
  * quality of the model's own translations. */
-#include "kinds/alignment_peaks.h"
+#include "kinds/inputs.h"
+#include "kinds/pairs.h"
 
 #include <math.h>
+#include <stdlib.h>
+
+/* ---- exact matches by the length of the source ---- */
+
+typedef struct {
+    int each;              /* number of lengths per row of the table; 0: no table */
+    int capacity;          /* limit of the lengths */
+    size_t *count, *exact; /* indexed by the source's tokens, without [SEP] */
+} by_length;
+
+static bool by_length_open(by_length *b, heed_run *r, const heed_config *flags) {
+    size_t block = (size_t)heed_config_int(r->config, "block") + 1;
+    *b = (by_length){.each = (int)heed_config_int(flags, "by-length"), .capacity = (int)block};
+    if (!b->each) return true;
+    b->count = calloc(2 * block, sizeof *b->count);
+    if (!b->count) return heed_fail(r->c, HEED_FAILED, "no memory for %zu lengths", block);
+    b->exact = b->count + block;
+    return true;
+}
+
+/* The lengths from, ..., to and their counts. */
+typedef struct {
+    int from, to;
+    size_t count, exact;
+    double low, high;
+} row;
+
+/* Finds the next row of the table after `at`, which starts at 0. False: there are no more. The
+ * first row begins at the shortest length, and the last ends at the longest. */
+static bool next_row(const by_length *b, int *at, row *out) {
+    int from = *at, last = b->capacity - 1;
+    while (*at == 0 && from < b->capacity && !b->count[from]) from++;
+    while (last >= 0 && !b->count[last]) last--;
+    if (from > last) return false;
+    *out = (row){.from = from, .to = from + b->each - 1 < last ? from + b->each - 1 : last};
+    for (int i = out->from; i <= out->to; i++) {
+        out->count += b->count[i];
+        out->exact += b->exact[i];
+    }
+    *at = out->to + 1;
+    if (out->count) share_interval((double)out->exact, (double)out->count, &out->low, &out->high);
+    return true;
+}
+
+enum { PAIRS, EXACT, INTERVAL, COLUMNS };
+static const heed_table_column columns[] = {
+    {"pairs", 7, false}, {"exact", 9, false}, {"    95 %", 16, true}};
+
+static void cell(const void *of, int index, int column, char text[HEED_TABLE_CELL]) {
+    row r = {.from = 0};
+    char n[32];
+    for (int at = 0; index >= 0; index--) next_row(of, &at, &r);
+    *text = 0;
+    if (column == HEED_TABLE_NAME)
+        snprintf(text, HEED_TABLE_CELL, r.from < r.to ? "  %d to %d" : "  %d", r.from, r.to);
+    if (column == PAIRS) snprintf(text, HEED_TABLE_CELL, "%s", heed_format_count(n, r.count));
+    if (column == EXACT && r.count)
+        snprintf(text, HEED_TABLE_CELL, "%.2f %%", 100 * (double)r.exact / (double)r.count);
+    if (column == INTERVAL && r.count)
+        snprintf(text, HEED_TABLE_CELL, "%6.2f to %.2f", 100 * r.low, 100 * r.high);
+}
+
+static void by_length_print(const by_length *b) {
+    row r;
+    heed_table l = {.head = "tokens of a source",
+                    .name = 18,
+                    .flush = true,
+                    .count = COLUMNS,
+                    .columns = columns,
+                    .cell = cell,
+                    .of = b};
+    if (!b->each) return;
+    for (int at = 0; next_row(b, &at, &r);) l.rows++;
+    print_table(NULL, &l);
+}
+
+static json_t *by_length_json(const by_length *b) {
+    row r;
+    if (!b->each) return NULL;
+    json_t *list = json_array();
+    for (int at = 0; next_row(b, &at, &r);)
+        json_array_append_new(list, json_pack("{s:i, s:i, s:I, s:o, s:[o,o]}", "from", r.from, "to",
+                                              r.to, "pairs", (json_int_t)r.count, "exact",
+                                              json_number((double)r.exact / (double)r.count),
+                                              "exact_95", json_number(r.low), json_number(r.high)));
+    return list;
+}
+
+/* ---- translating ---- */
 
 /* Measures of a run's translations. */
 typedef struct {
-    size_t count, exact, open; /* open: targets that did not end */
-    double log_probability;    /* sum */
+    size_t count, exact, unended; /* unended: targets that did not end */
+    double log_probability;       /* sum */
     heed_bleu bleu;
     by_length lengths;
-    peaks peaks;
+    alignment_peaks peaks;
 } quality;
 
 /* NAN if no text has four words, as BLEU counts sequences of four. */
 static double bleu_of(const heed_bleu *b) { return b->longest < 4 ? (double)NAN : heed_bleu_of(b); }
-
-/* ---- translating ---- */
 
 /* Whether the target has the same tokens as the reference, none of them unknown. */
 static bool is_exact(const translator *k, const heed_pair *pair) {
@@ -31,7 +119,7 @@ static bool is_exact(const translator *k, const heed_pair *pair) {
     return same;
 }
 
-static bool judge(translator *k, const heed_pair *pair, heed_text *out, quality *q) {
+static bool add_translation(translator *k, const heed_pair *pair, heed_text *out, quality *q) {
     heed_ctx *c = k->run->c;
     heed_text made = {.c = c}, reference = {.c = c};
     bool ok = translate(k, pair->source, pair->source_n) && translated_text(k, &made) &&
@@ -42,9 +130,13 @@ static bool judge(translator *k, const heed_pair *pair, heed_text *out, quality 
         bool exact = is_exact(k, pair);
         q->count++;
         q->exact += exact;
-        by_length_add(&q->lengths, k, exact);
+        size_t length = k->in.text.tokens.count - 1;
+        if (q->lengths.each && length < (size_t)q->lengths.capacity) {
+            q->lengths.count[length]++;
+            q->lengths.exact[length] += exact;
+        }
         ok = alignment_peaks_add(&q->peaks, k, pair);
-        q->open += !k->about.ended;
+        q->unended += !k->about.ended;
         q->log_probability += k->about.log_probability;
         if (out)
             heed_text_add(out, "%.*s\t%s\t%s\n", (int)pair->source_n, pair->source, made.s,
@@ -55,49 +147,42 @@ static bool judge(translator *k, const heed_pair *pair, heed_text *out, quality 
     return ok && heed_ctx_status(c) == HEED_OK;
 }
 
-static void tell(program *p, size_t done, size_t all) {
-    if (p->json_lines || !is_terminal(stderr) || (done % 16 && done != all)) return;
-    fprintf(stderr, "\r\033[Ktranslated %zu of %zu", done, all);
-    if (done == all) fputs("\r\033[K", stderr);
-    p->line_open = done != all;
-}
-
-static bool judge_all(program *p, translator *k, const heed_pairs *pairs, size_t most,
-                      heed_text *out, quality *q) {
+/* Translates the first `most` validation pairs (0: all) as the settings f say (NULL: greedily) and
+ * adds the translations to out, unless it is NULL. */
+static bool translate_all(program *p, heed_run *r, const heed_config *f, const heed_pairs *pairs,
+                          size_t most, heed_text *out, quality *q) {
     size_t all = heed_pairs_about(pairs)->val_pairs;
-    if (most && most < all) all = most;
     heed_pair pair;
-    for (size_t i = 0; i < all; i++) {
-        if (was_interrupted(NULL)) return heed_fail(p->c, HEED_INTERRUPTED, "interrupted");
-        if (!heed_pairs_get(pairs, true, i, &pair) || !judge(k, &pair, out, q)) return false;
-        tell(p, i + 1, all);
-    }
-    return true;
-}
-
-/* Judges the pairs and, with --translations FILE, writes the translations to it. */
-static bool judge_and_write(program *p, heed_run *r, const heed_pairs *pairs, quality *q) {
-    const char *path = heed_config_text(p->flags, "translations");
-    heed_text made = {.c = p->c};
     translator k;
-    bool ok = translator_open(&k, r, p->flags) && by_length_open(&q->lengths, r, p->flags) &&
-              alignment_peaks_open(&q->peaks, r, p->flags);
+    bool ok = translator_open(&k, r, f);
     k.cuts = k.quiet = true;
-    ok = ok && judge_all(p, &k, pairs, (size_t)heed_config_int(p->flags, "most"),
-                         *path ? &made : NULL, q);
-    if (ok && *path) ok = heed_text_save(&made, path);
-    heed_text_free(&made);
+    if (most && most < all) all = most;
+    for (size_t i = 0; ok && i < all; i++) {
+        if (was_interrupted(NULL)) ok = heed_fail(p->c, HEED_INTERRUPTED, "interrupted");
+        ok = ok && heed_pairs_get(pairs, true, i, &pair) && add_translation(&k, &pair, out, q);
+        if (ok && !p->json_lines && ((i + 1) % 16 == 0 || i + 1 == all))
+            eval_loop_progress(p, "translated", i + 1, all);
+    }
     translator_close(&k);
     return ok;
 }
 
+/* Measures the translations and, with --translations FILE, writes them to it. */
+static bool measure_translations(program *p, heed_run *r, const heed_pairs *pairs, quality *q) {
+    const char *path = heed_config_text(p->flags, "translations");
+    size_t most = (size_t)heed_config_int(p->flags, "most");
+    heed_text made = {.c = p->c};
+    bool ok = by_length_open(&q->lengths, r, p->flags) &&
+              alignment_peaks_open(&q->peaks, r, p->flags) &&
+              translate_all(p, r, p->flags, pairs, most, *path ? &made : NULL, q);
+    if (ok && *path) ok = heed_text_save(&made, path);
+    heed_text_free(&made);
+    return ok;
+}
+
 bool pairs_scores(program *p, heed_run *r, const heed_pairs *pairs, size_t most, pair_scores *out) {
-    translator k;
     quality q = {0};
-    bool ok = translator_open(&k, r, NULL);
-    k.cuts = k.quiet = true;
-    ok = ok && judge_all(p, &k, pairs, most, NULL, &q);
-    translator_close(&k);
+    bool ok = translate_all(p, r, NULL, pairs, most, NULL, &q);
     *out = (pair_scores){q.count, (double)q.exact / (double)q.count, bleu_of(&q.bleu)};
     return ok && q.count > 0;
 }
@@ -113,7 +198,7 @@ static void print_object(program *p, const char *what, const measures *m, const 
         "token_accuracy", json_number(m->accuracy), "token_accuracy_95", json_number(m->low),
         json_number(m->high), "bleu", json_number(bleu_of(&q->bleu)), "exact",
         json_number((double)q->exact / n), "log_probability", json_number(q->log_probability / n),
-        "unended", (json_int_t)q->open, "tokens", (json_int_t)m->items);
+        "unended", (json_int_t)q->unended, "tokens", (json_int_t)m->items);
     if (isnan(m->accuracy)) { /* the model counts no correct tokens */
         json_object_del(o, "token_accuracy");
         json_object_del(o, "token_accuracy_95");
@@ -149,25 +234,9 @@ static void print_measures(program *p, const char *what, const measures *m, cons
     else
         print_fact(AT, "  BLEU", "%.2f", bleu);
     print_fact(AT, "  log probability", "%.4f a target", q->log_probability / n);
-    if (q->open) print_fact(AT, "  without an end", "%s", heed_format_count(text, q->open));
+    if (q->unended) print_fact(AT, "  without an end", "%s", heed_format_count(text, q->unended));
     by_length_print(&q->lengths);
     alignment_peaks_print(&q->peaks);
-}
-
-static void evaluate(program *p, const char *what, const heed_config *f, heed_run *r,
-                     heed_pairs *pairs) {
-    heed_score s =
-        heed_evaluate(r->tape, r->model, r->self, pairs, (int)heed_config_int(f, "batch"));
-    measures m = measure(&s);
-    quality q = {0};
-    if (heed_ctx_status(p->c) == HEED_OK && judge_and_write(p, r, pairs, &q)) {
-        if (heed_config_bool(p->flags, "json"))
-            print_object(p, what, &m, &q);
-        else
-            print_measures(p, what, &m, &q);
-    }
-    by_length_close(&q.lengths);
-    alignment_peaks_close(&q.peaks);
 }
 
 void eval_pairs(program *p, const heed_model *m, heed_config *f, heed_run *r) {
@@ -177,6 +246,18 @@ void eval_pairs(program *p, const heed_model *m, heed_config *f, heed_run *r) {
         return;
     }
     heed_data *d = eval_data_open(p, m, f, r, what);
-    if (d) evaluate(p, what, f, r, d->batches);
+    if (!d) return;
+    int rows = (int)heed_config_int(f, "batch");
+    heed_score score = heed_evaluate(r->tape, r->model, r->self, d->batches, rows);
+    measures found = measure(&score);
+    quality q = {0};
+    if (heed_ctx_status(p->c) == HEED_OK && measure_translations(p, r, d->batches, &q)) {
+        if (heed_config_bool(p->flags, "json"))
+            print_object(p, what, &found, &q);
+        else
+            print_measures(p, what, &found, &q);
+    }
+    free(q.lengths.count);
+    heed_alignment_peaks_free(&q.peaks.of);
     heed_data_close(d);
 }

@@ -8,16 +8,6 @@
 
 enum { TOKENS = 200, PAIRS = 4 };
 
-/* A text starts after a line break or, if the vocabulary has none, with the vocabulary's first
- * word. */
-static int32_t first_token(const heed_tokenizer *k) {
-    heed_specials s = heed_tokenizer_specials(k);
-    int newline = s.newline >= 0 ? s.newline : heed_token_id(k, "\n");
-    if (newline >= 0) return newline;
-    int after = s.mask > s.unk ? s.mask + 1 : s.unk + 1;
-    return after < heed_vocab_size(k) ? after : 0;
-}
-
 static void write_sample(const progress *g, const heed_report *r) {
     char path[1024];
     snprintf(path, sizeof path, "%s/samples.txt", g->run);
@@ -31,8 +21,15 @@ static void write_sample(const progress *g, const heed_report *r) {
 }
 
 void sample_text(progress *g, const heed_report *r) {
+    if (!g->p->model->steps || !r->self) return;
     const heed_tokenizer *k = g->data->tokenizer;
-    int32_t prompt = first_token(k), made[TOKENS];
+    heed_specials s = heed_tokenizer_specials(k);
+    int32_t made[TOKENS];
+    /* Begins after a line break or, if the vocabulary has none, with the vocabulary's first word.
+     */
+    int32_t prompt = s.newline >= 0 ? s.newline : heed_token_id(k, "\n");
+    if (prompt < 0) prompt = s.mask > s.unk ? s.mask + 1 : s.unk + 1;
+    if (prompt >= heed_vocab_size(k)) prompt = 0;
     if (!g->tape) g->tape = heed_tape_new(g->p->c);
     heed_generation a = {.prompt = &prompt,
                          .prompt_count = 1,
@@ -48,15 +45,8 @@ void sample_text(progress *g, const heed_report *r) {
     if (ok && heed_decode(k, made, (size_t)about.count, &g->samples)) write_sample(g, r);
 }
 
-/* Appends source, target and translation, separated by tabs; "..." if it did not end. */
-static bool add_pair(translator *k, const heed_pair *pair, heed_text *out) {
-    return heed_text_put(out, pair->source, pair->source_n) && heed_text_put(out, "\t", 1) &&
-           heed_text_put(out, pair->target, pair->target_n) && heed_text_put(out, "\t", 1) &&
-           translate(k, pair->source, pair->source_n) && translated_text(k, out) &&
-           heed_text_add(out, k->about.ended ? "\n" : " ...\n");
-}
-
 void sample_pairs(progress *g, const heed_report *r) {
+    if (!g->p->model->steps || !r->self) return;
     const heed_pairs *pairs = g->data->batches;
     if (!g->tape) g->tape = heed_tape_new(g->p->c);
     heed_run run = {.c = g->p->c,
@@ -68,12 +58,17 @@ void sample_pairs(progress *g, const heed_report *r) {
                     .self = r->self};
     translator k;
     heed_pair pair;
+    heed_text *out = &g->samples;
     bool ok = translator_open(&k, &run, NULL);
     size_t count = heed_pairs_about(pairs)->val_pairs;
     k.cuts = k.quiet = true;
-    g->samples.n = 0;
+    out->n = 0;
     for (size_t i = 0; ok && i < PAIRS && i < count; i++)
-        ok = heed_pairs_get(pairs, true, i, &pair) && add_pair(&k, &pair, &g->samples);
+        ok = heed_pairs_get(pairs, true, i, &pair) &&
+             heed_text_put(out, pair.source, pair.source_n) && heed_text_put(out, "\t", 1) &&
+             heed_text_put(out, pair.target, pair.target_n) && heed_text_put(out, "\t", 1) &&
+             translate(&k, pair.source, pair.source_n) && translated_text(&k, out) &&
+             heed_text_add(out, k.about.ended ? "\n" : " ...\n"); /* "...": it did not end */
     if (ok) write_sample(g, r);
     translator_close(&k);
 }

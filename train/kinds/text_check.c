@@ -8,39 +8,17 @@ typedef struct {
     size_t bytes, characters, lines, empty, longest; /* longest line in bytes */
 } text_facts;
 
-static text_facts facts_of(const char *text, size_t n) {
-    text_facts f = {.bytes = n, .characters = heed_utf8_count(text, n)};
-    for (size_t at = 0; at < n;) {
-        const char *end = memchr(text + at, '\n', n - at);
-        size_t length = end ? (size_t)(end - (text + at)) : n - at;
-        f.lines++;
-        f.empty += length == 0;
-        if (length > f.longest) f.longest = length;
-        at += length + 1;
-    }
-    return f;
-}
-
-/* Estimated number of tokens of the longest line. */
-static double longest_tokens(const heed_corpus_info *a, const text_facts *t) {
-    return (double)t->longest * (double)(a->tokens + a->val_tokens) / (double)t->bytes;
-}
-
-/* ---- output ---- */
-
 static void print_sample(const char *text, size_t n) {
     enum { LINES = 3, COLUMNS = 76 };
     int capacity = line_width(stdout) - 2 < COLUMNS ? line_width(stdout) - 2 : COLUMNS;
-    char line[512];
     int shown = 0;
     puts("\nSample:");
     for (size_t at = 0; at < n && shown < LINES;) {
         const char *end = memchr(text + at, '\n', n - at);
         size_t length = end ? (size_t)(end - (text + at)) : n - at;
-        snprintf(line, sizeof line, "%.*s", length < 400 ? (int)length : 400, text + at);
         if (length > 0) {
             fputs("  ", stdout);
-            print_name(line, 0, capacity);
+            print_start(text + at, length, capacity);
             putchar('\n');
             shown++;
         }
@@ -77,7 +55,8 @@ static void print_warnings(const program *p, const heed_corpus_info *a, const te
     if (a->val_lines && a->overlap * 10 > a->val_lines)
         print_fact(AT, "  note", "validation repeats the training text: its loss says little");
     bool blocks = strcmp(heed_config_text(p->flags, "packing"), "blocks") == 0;
-    if (blocks && t->lines > 50 && longest_tokens(a, t) + 2 < (double)block)
+    double longest = (double)t->longest * (double)tokens / (double)t->bytes; /* in tokens, about */
+    if (blocks && t->lines > 50 && longest + 2 < (double)block)
         print_fact(AT, "  note", "every line fits into a block: --packing lines keeps them apart");
 }
 
@@ -117,7 +96,7 @@ static void print_facts(program *p, const heed_tokenizer *k, const heed_corpus_i
                heed_format_count(n1, a->unknown + a->val_unknown),
                100 * (double)(a->unknown + a->val_unknown) / tokens);
     if (a->val_lines)
-        print_fact(AT, "  overlap", "%s of %s validation lines stand in the training part, too",
+        print_fact(AT, "  overlap", "%s of %s validation lines are also in the training part",
                    heed_format_count(n1, a->overlap), heed_format_count(n2, a->val_lines));
     print_warnings(p, a, t);
 }
@@ -141,7 +120,15 @@ void check_text(program *p, heed_data *d) {
     size_t n = 0;
     char line[64], *text = heed_text_read(p->c, p->argv[0], &n);
     if (!text) return;
-    text_facts facts = facts_of(text, n);
+    text_facts facts = {.bytes = n, .characters = heed_utf8_count(text, n)};
+    for (size_t at = 0; at < n;) {
+        const char *end = memchr(text + at, '\n', n - at);
+        size_t length = end ? (size_t)(end - (text + at)) : n - at;
+        facts.lines++;
+        facts.empty += length == 0;
+        if (length > facts.longest) facts.longest = length;
+        at += length + 1;
+    }
     heed_corpus_info about = heed_corpus_about(d->batches);
     if (heed_config_bool(p->flags, "json"))
         print_object(p, d->tokenizer, &about, &facts);

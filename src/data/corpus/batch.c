@@ -1,6 +1,6 @@
-/* batch.c -- batches: rows of tokens each depends only on (seed, step, row of the step). */
+/* batch.c -- batches: each row of tokens depends only on (seed, step, row of the step). */
 #include "data/corpus/corpus.h"
-#include "data/place.h"
+#include "data/kind.h"
 
 #include <math.h>
 #include <string.h>
@@ -44,8 +44,7 @@ static uint64_t windows_of(const heed_corpus *k) {
     return (k->train.total + stride - 1) / stride;
 }
 
-/* A training window of `most` tokens: see data.h. A span shorter than a window contains no window
- * start, so it is never found. */
+/* A training window of `most` tokens: see data.h. A shorter span holds no start of a window. */
 static source train_source(const heed_corpus *k, uint64_t draw, size_t most) {
     bool lines = k->a.packing == HEED_LINES;
     uint64_t starts = k->train.total, stride = lines ? 1 : (uint64_t)k->content;
@@ -70,25 +69,6 @@ static source val_source(const heed_corpus *k, size_t number, size_t most) {
     return (source){at, left < most ? left : most, -1};
 }
 
-/* Rows of this batch: the last batch of an evaluation or of a full epoch may have fewer. */
-static int rows_of(const heed_corpus *k, heed_batch_at at) {
-    if (!at.val && !at.full_batch) return at.rows;
-    return heed__rows_of(at, at.val ? k->val.total : windows_of(k));
-}
-
-/* ---- capacity ---- */
-
-static bool make_room(heed_corpus *k, size_t need) {
-    size_t a = k->capacity, b = k->capacity, d = k->capacity, capacity = k->capacity;
-    if (!heed__grow(k->c, &k->ids, &a, need, sizeof *k->ids) ||
-        !heed__grow(k->c, &k->pad, &b, need, sizeof *k->pad) ||
-        !heed__grow(k->c, &k->labels, &d, need, sizeof *k->labels) ||
-        !heed__grow(k->c, &k->masked_positions, &capacity, need, sizeof *k->masked_positions))
-        return false;
-    k->capacity = capacity;
-    return true;
-}
-
 static bool begin(heed_corpus *k, heed_batch_at at, bool bracket, heed_batch *out) {
     if (out) *out = (heed_batch){0};
     if (!k || !out || heed__stopped(k->c)) return false;
@@ -100,24 +80,19 @@ static bool begin(heed_corpus *k, heed_batch_at at, bool bracket, heed_batch *ou
     if (!at.val && k->a.eval)
         return heed_fail(k->c, HEED_USAGE,
                          "corpus is opened for evaluation alone: expected args without eval");
-    if (at.rows < 1 || at.rows > INT32_MAX / k->len)
-        return heed_fail(k->c, HEED_USAGE, "batch is out of range: expected 1 to %d rows, found %d",
-                         INT32_MAX / k->len, at.rows);
-    *out = (heed_batch){.rows = rows_of(k, at), .len = k->len};
-    if (!out->rows)
-        return heed_fail(k->c, HEED_USAGE, "%s has no batch %llu: expected less than %llu",
-                         at.val ? "evaluation" : "an epoch", (unsigned long long)at.index,
-                         (unsigned long long)(at.val ? heed_corpus_evals(k, at.rows)
-                                                     : heed_corpus_epoch(k, at.rows)));
-    if (!make_room(k, (size_t)at.rows * (size_t)k->len)) return false;
-    out->ids = k->ids;
-    out->labels = k->labels;
+    int rows =
+        heed__batch_rows(k->c, at, at.val ? k->val.total : windows_of(k), INT32_MAX / k->len);
+    size_t need = (size_t)at.rows * (size_t)k->len;
+    if (!rows || !heed__grow(k->c, &k->ids, &k->capacity, 4 * need, sizeof *k->ids)) return false;
+    k->pad = k->ids + need;
+    k->labels = k->pad + need;
+    k->masked_positions = k->labels + need;
+    *out = (heed_batch){.rows = rows, .len = k->len, .ids = k->ids, .labels = k->labels};
     return true;
 }
 
-/* Fills the row from position t on with padding. Batches of lines always have a padding mask, so
- * that all steps have the same form; batches of blocks have one only if the last window of a part
- * is short. */
+/* Pads the row from position t on. Batches of lines always have a mask, so that all steps have the
+ * same form; batches of blocks only where the last window of a part is short. */
 static void pad_row(heed_corpus *k, size_t row, size_t t, heed_batch *out) {
     size_t len = (size_t)k->len, at = row * len;
     int32_t pad = k->k->special.pad >= 0 ? k->k->special.pad : k->ids[at];
@@ -129,7 +104,7 @@ static void pad_row(heed_corpus *k, size_t row, size_t t, heed_batch *out) {
 
 /* ---- causal ---- */
 
-static void gpt_row(heed_corpus *k, size_t row, const source *s, heed_batch *out) {
+static void causal_row(heed_corpus *k, size_t row, const source *s, heed_batch *out) {
     size_t len = (size_t)k->len, n = s->count - (s->end < 0); /* tokens that have a next one */
     int32_t *ids = k->ids + row * len, *labels = k->labels + row * len;
     for (size_t t = 0; t < len; t++) {
@@ -149,7 +124,7 @@ bool heed_gpt_batch(heed_corpus *k, heed_batch_at at, heed_batch *out) {
     for (size_t row = 0; row < (size_t)out->rows; row++) {
         source s = at.val ? val_source(k, heed__eval_row(k->c, at, row, k->val.total), most)
                           : train_source(k, heed__draw_of(at, row), most);
-        gpt_row(k, row, &s, out);
+        causal_row(k, row, &s, out);
     }
     return true;
 }
@@ -157,20 +132,21 @@ bool heed_gpt_batch(heed_corpus *k, heed_batch_at at, heed_batch *out) {
 /* ---- masked ---- */
 
 static bool is_special(const heed_corpus *k, int32_t id) {
-    heed_specials s = k->k->special;
-    return id == s.pad || id == s.unk || id == s.cls || id == s.sep || id == s.mask;
+    for (int i = 0; i < HEED__SPECIALS; i++)
+        if (id == k->k->special_ids[i]) return true;
+    return false;
 }
 
 /* A uniform choice among the ids that are not special. */
 static int32_t random_token(const heed_corpus *k, const heed_random *r, uint64_t index) {
-    int32_t special[HEED__SPECIALS], sorted[HEED__SPECIALS];
+    int32_t sorted[HEED__SPECIALS];
     int count = 0;
-    heed__special_ids(k->k, special);
     for (int i = 0; i < HEED__SPECIALS; i++) {
-        if (special[i] < 0) continue;
+        int32_t special = k->k->special_ids[i];
+        if (special < 0) continue;
         int j = count++;
-        for (; j > 0 && sorted[j - 1] > special[i]; j--) sorted[j] = sorted[j - 1];
-        sorted[j] = special[i];
+        for (; j > 0 && sorted[j - 1] > special; j--) sorted[j] = sorted[j - 1];
+        sorted[j] = special;
     }
     uint32_t others = (uint32_t)(heed_vocab_size(k->k) - count);
     int32_t id = others ? (int32_t)heed_random_below(r, index, others) : k->k->special.mask;
@@ -184,9 +160,8 @@ static int32_t corrupted(const heed_corpus *k, const heed_random *r, uint64_t in
     return u < 0.8 ? k->k->special.mask : u < 0.9 ? random_token(k, r, index + 1) : id;
 }
 
-/* Chooses max(1, round(share n)) of the row's n ordinary tokens, all sets equally likely (selection
- * sampling: Knuth, vol. 2, 3.4.2, algorithm S). A row without ordinary tokens chooses among all its
- * tokens. */
+/* Chooses max(1, round(share n)) of the row's n ordinary tokens (of all, if it has none), all sets
+ * equally likely (selection sampling: Knuth, vol. 2, 3.4.2, algorithm S). */
 static void choose(heed_corpus *k, size_t row, const source *s, double share, const heed_random *r,
                    uint64_t index, heed_batch *out) {
     size_t left = 0, at = row * (size_t)k->len + 1;
@@ -207,21 +182,13 @@ static void choose(heed_corpus *k, size_t row, const source *s, double share, co
     }
 }
 
-static void mlm_row(heed_corpus *k, size_t row, const source *s, heed_batch *out) {
-    int32_t *ids = k->ids + row * (size_t)k->len;
-    ids[0] = k->k->special.cls;
-    for (size_t i = 0; i < s->count; i++) ids[i + 1] = heed__token_id(token_of(k, s, i));
-    ids[s->count + 1] = k->k->special.sep;
-    pad_row(k, row, s->count + 2, out);
-}
-
 bool heed_mlm_batch(heed_corpus *k, heed_batch_at at, double share, heed_batch *out) {
     if (!begin(k, at, true, out)) return false;
     if (!(share > 0 && share <= 1))
-        return heed_fail(k->c, HEED_USAGE,
-                         "share of masked tokens is out of range: expected above 0 and at most 1, "
-                         "found %g",
-                         share);
+        return heed_fail(
+            k->c, HEED_USAGE,
+            "share of masked tokens is out of range: expected above 0 and at most 1, found %g",
+            share);
     uint64_t seed = heed_seed(k->c);
     heed_random masks = heed_random_at(seed, "mask", at.index, 0);
     for (size_t row = 0; row < (size_t)out->rows; row++) {
@@ -236,7 +203,11 @@ bool heed_mlm_batch(heed_corpus *k, heed_batch_at at, double share, heed_batch *
         } else {
             s = train_source(k, heed__draw_of(at, row), (size_t)k->content);
         }
-        mlm_row(k, row, &s, out);
+        int32_t *ids = k->ids + row * (size_t)k->len;
+        ids[0] = k->k->special.cls;
+        for (size_t i = 0; i < s.count; i++) ids[i + 1] = heed__token_id(token_of(k, &s, i));
+        ids[s.count + 1] = k->k->special.sep;
+        pad_row(k, row, s.count + 2, out);
         choose(k, row, &s, share, &masks, index, out);
     }
     out->masked_positions = k->masked_positions;
@@ -246,12 +217,9 @@ bool heed_mlm_batch(heed_corpus *k, heed_batch_at at, double share, heed_batch *
 /* ---- counts ---- */
 
 uint64_t heed_corpus_evals(const heed_corpus *k, int rows) {
-    if (!k || rows < 1) return 0;
-    return (k->val.total + (size_t)rows - 1) / (size_t)rows;
+    return k ? heed__batches(k->val.total, rows) : 0;
 }
 
 uint64_t heed_corpus_epoch(const heed_corpus *k, int rows) {
-    if (!k || rows < 1) return 0;
-    uint64_t batches = (windows_of(k) + (uint64_t)rows - 1) / (uint64_t)rows;
-    return batches ? batches : 1;
+    return k ? heed__epoch(windows_of(k), rows) : 0;
 }

@@ -1,26 +1,21 @@
-/* corpus.c -- a corpus: text files read, encoded and kept as tokens. The text itself is released.
- */
+/* corpus.c -- a corpus: text files, encoded and kept as tokens. The text itself is released. */
 #include "data/corpus/corpus.h"
+#include "data/kind.h"
+#include "text/text.h"
 
 #include <string.h>
-
-static void part_free(heed__part *p) { heed__free(p->spans); }
 
 static void corpus_free(heed__owned *object) {
     heed_corpus *k = (heed_corpus *)object;
     size_t chunks = (k->stream.count + HEED__CHUNK - 1) >> HEED__CHUNK_BITS;
     for (size_t i = 0; i < chunks; i++) heed__free(k->stream.chunks[i]);
-    part_free(&k->train);
-    part_free(&k->val);
-    void *rest[] = {k->stream.chunks, k->stream.first_byte, k->lines, k->ids, k->pad,
-                    k->labels,        k->masked_positions,  k};
+    void *rest[] = {
+        k->train.spans, k->val.spans, k->stream.chunks, k->stream.first_byte, k->lines, k->ids, k};
     for (size_t i = 0; i < sizeof rest / sizeof *rest; i++) heed__free(rest[i]);
 }
 
 void heed_corpus_free(heed_corpus *k) {
-    if (!k) return;
-    heed__disown(k->c, &k->owned);
-    corpus_free(&k->owned);
+    if (k) heed__release(k->c, &k->owned);
 }
 
 /* ---- filling the stream ---- */
@@ -67,21 +62,14 @@ static bool add_line_start(heed_corpus *k) {
 
 /* Each line with at least one token becomes a unit. */
 static bool fill_lines(heed_corpus *k, const char *text, size_t n, filler *f) {
-    for (size_t at = 0; at < n;) {
-        const char *end = memchr(text + at, '\n', n - at);
-        size_t length = end ? (size_t)(end - text) - at : n - at, before = k->stream.count;
+    for (size_t at = 0, length; at < n; at += length + 1) {
+        size_t before = k->stream.count;
+        length = heed__line_length(text + at, n - at);
         f->base = at;
         if (!add_line_start(k) || !heed__encode(k->k, text + at, length, &f->sink)) return false;
         if (k->stream.count > before) k->line_count++;
-        at += length + 1;
     }
     return add_line_start(k);
-}
-
-static bool fill(heed_corpus *k, const char *text, size_t n) {
-    filler f = {.sink = {put}, .k = k};
-    return k->a.packing == HEED_LINES ? fill_lines(k, text, n, &f)
-                                      : heed__encode(k->k, text, n, &f.sink);
 }
 
 /* ---- opening ---- */
@@ -89,33 +77,20 @@ static bool fill(heed_corpus *k, const char *text, size_t n) {
 static bool tokenizer_fits(heed_corpus *k) {
     heed_specials s = k->k->special;
     if (k->a.bracket && (s.pad < 0 || s.cls < 0 || s.sep < 0 || s.mask < 0))
-        return heed_fail(k->c, HEED_USAGE,
-                         "tokenizer lacks special tokens: masked training needs [PAD] [CLS] [SEP] "
-                         "[MASK], this %s tokenizer has not all of them; hint: train it with "
-                         "specials",
-                         heed_tokenizer_kind(k->k));
+        return heed_fail(
+            k->c, HEED_USAGE,
+            "tokenizer lacks special tokens: masked training needs [PAD] [CLS] [SEP] [MASK], this "
+            "%s tokenizer has not all of them; hint: train it with specials",
+            heed_tokenizer_kind(k->k));
     if (k->a.packing == HEED_LINES && !k->a.bracket && k->end < 0)
-        return heed_fail(k->c, HEED_USAGE,
-                         "lines have no end: expected a newline or [SEP] in the vocabulary, found "
-                         "none, as when the text has one line and no newline; hint: `packing "
-                         "= blocks`");
+        return heed_fail(
+            k->c, HEED_USAGE,
+            "lines have no end: expected a newline or [SEP] in the vocabulary, found none, as when "
+            "the text has one line and no newline; hint: `packing = blocks`");
     return true;
 }
 
-static bool args_fit(heed_ctx *c, const heed_corpus_args *a) {
-    int least = a->bracket ? 3 : 1;
-    if (a->block < least || a->block > 1 << 24)
-        return heed_fail(c, HEED_USAGE, "block is out of range: expected %d to %d, found %d", least,
-                         1 << 24, a->block);
-    if (!(a->val_split >= 0 && a->val_split < 1))
-        return heed_fail(c, HEED_USAGE,
-                         "validation share is out of range: expected 0 up to but not 1, found %g",
-                         a->val_split);
-    return true;
-}
-
-/* Rows of lines are as long as the longest line, rounded up to a multiple of 8, but at most the
- * block. */
+/* Rows are as long as the longest line, rounded up to a multiple of 8, but at most the block. */
 static void measure_lines(heed_corpus *k) {
     size_t longest = 1, extra = k->a.bracket ? 2 : 0, block = (size_t)k->a.block;
     for (size_t i = 0; i < k->line_count; i++) {
@@ -131,28 +106,17 @@ static bool read_and_fill(heed_corpus *k, const char *path, char **text, size_t 
     *text = heed_text_read(k->c, path, n);
     if (!*text) return false;
     k->info.checksum = heed__hash64(*text, *n, k->info.checksum);
-    return fill(k, *text, *n);
-}
-
-static bool build(heed_corpus *k, const char *path) {
-    char *text = NULL, *val = NULL;
-    size_t n = 0, val_n = 0;
-    bool good = tokenizer_fits(k) && read_and_fill(k, path, &text, &n);
-    k->own_units = heed__units(k);
-    good = good && (!k->a.val_path || read_and_fill(k, k->a.val_path, &val, &val_n));
-    k->len = k->a.block;
-    if (good && k->a.packing == HEED_LINES) measure_lines(k);
-    k->content = k->len - (k->a.bracket ? 2 : 0);
-    good = good && heed__corpus_split(k, path) && heed__corpus_count(k, text, n, val, val_n);
-    heed__free(text);
-    heed__free(val);
-    k->a.val_path = NULL; /* belongs to the caller and is no longer needed */
-    return good;
+    filler f = {.sink = {put}, .k = k};
+    return k->a.packing == HEED_LINES ? fill_lines(k, *text, *n, &f)
+                                      : heed__encode(k->k, *text, *n, &f.sink);
 }
 
 heed_corpus *heed_corpus_open(heed_ctx *c, const char *path, const heed_tokenizer *t,
                               heed_corpus_args a) {
-    if (heed__stopped(c) || !path || !t || !args_fit(c, &a)) return NULL;
+    if (heed__stopped(c) || !path || !t) return NULL;
+    if (!heed__in_range(c, "block is", a.block, a.bracket ? 3 : 1, 1 << 24) ||
+        !heed__is_share(c, a.val_split))
+        return NULL;
     heed_corpus *k = heed__alloc(c, sizeof *k);
     if (!k) return NULL;
     k->c = c;
@@ -160,7 +124,19 @@ heed_corpus *heed_corpus_open(heed_ctx *c, const char *path, const heed_tokenize
     k->a = a;
     k->end = t->special.sep >= 0 ? t->special.sep : t->special.newline;
     heed__own(c, &k->owned, corpus_free);
-    if (build(k, path)) return k;
+    char *text = NULL, *val = NULL;
+    size_t n = 0, val_n = 0;
+    bool good = tokenizer_fits(k) && read_and_fill(k, path, &text, &n);
+    k->own_units = heed__units(k);
+    good = good && (!a.val_path || read_and_fill(k, a.val_path, &val, &val_n));
+    k->len = a.block;
+    if (good && a.packing == HEED_LINES) measure_lines(k);
+    k->content = k->len - (a.bracket ? 2 : 0);
+    good = good && heed__corpus_split(k, path) && heed__corpus_count(k, text, n, val, val_n);
+    heed__free(text);
+    heed__free(val);
+    k->a.val_path = NULL; /* belongs to the caller and is no longer needed */
+    if (good) return k;
     heed_corpus_free(k);
     return NULL;
 }
@@ -168,5 +144,3 @@ heed_corpus *heed_corpus_open(heed_ctx *c, const char *path, const heed_tokenize
 heed_corpus_info heed_corpus_about(const heed_corpus *k) {
     return k ? k->info : (heed_corpus_info){0};
 }
-
-const heed_tokenizer *heed_corpus_tokenizer(const heed_corpus *k) { return k ? k->k : NULL; }

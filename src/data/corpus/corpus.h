@@ -1,5 +1,4 @@
-/* corpus.h -- internals of a corpus: the tokens of its files, and its training and validation
- * parts. */
+/* corpus.h -- internals of a corpus: its tokens, and its training and validation parts. */
 #ifndef HEED_DATA_CORPUS_H
 #define HEED_DATA_CORPUS_H
 
@@ -7,9 +6,8 @@
 
 enum { HEED__PIECES = 100, HEED__CHUNK_BITS = 16, HEED__CHUNK = 1 << HEED__CHUNK_BITS };
 
-/* Tokens in chunks, so that memory grows without copies: 4 bytes each, with the id in the low 20
- * bits and, above it, the bytes of text from the previous token's end to this one's, at most 4095.
- */
+/* Tokens in chunks, so that memory grows without copies: the id in the low 20 bits and, above it,
+ * the bytes of text from the previous token's end to this one's, at most 4095. */
 typedef struct {
     uint32_t **chunks;
     size_t *first_byte; /* per chunk: where its first token begins in the text */
@@ -35,15 +33,15 @@ struct heed_corpus {
     heed_corpus_args a;
     int len;     /* T of every batch */
     int content; /* tokens of text in a row: T without [CLS] and [SEP] */
-    int32_t end; /* what ends a line of a gpt row */
+    int32_t end; /* what ends a line of a causal row */
     heed__stream stream;
     uint32_t *lines; /* first token of each line, then the end of the last */
     size_t line_count, lines_capacity;
     size_t own_units; /* units of the first file; later ones are from val_path */
     heed__part train, val;
     heed_corpus_info info;
-    int32_t *ids, *pad, *labels, *masked_positions; /* the latest batch's */
-    size_t capacity;
+    int32_t *ids, *pad, *labels, *masked_positions; /* the latest batch's, in one allocation */
+    size_t capacity;                                /* of all four */
 };
 
 static inline uint32_t heed__token_at(const heed__stream *s, size_t i) {

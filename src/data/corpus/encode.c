@@ -9,8 +9,7 @@
 
 /* The special token at s, or -1. */
 static int32_t special_at(const heed_tokenizer *k, const char *s, size_t left, size_t *length) {
-    int32_t ids[HEED__SPECIALS];
-    heed__special_ids(k, ids);
+    const int32_t *ids = k->special_ids;
     for (int i = 0; i < HEED__SPECIALS; i++) {
         *length = strlen(heed__special_names[i]);
         if (ids[i] >= 0 && *length <= left && memcmp(s, heed__special_names[i], *length) == 0)
@@ -19,8 +18,7 @@ static int32_t special_at(const heed_tokenizer *k, const char *s, size_t left, s
     return -1;
 }
 
-/* Finds the first special token from `at` on: returns its id and sets *at to its place; if none, -1
- * and n. */
+/* The id of the first special token from `at` on, and its place in *at; if none, -1 and n. */
 static int32_t next_special(const heed_tokenizer *k, const char *text, size_t n, size_t *at,
                             size_t *length) {
     while (*at < n) {
@@ -36,21 +34,17 @@ static int32_t next_special(const heed_tokenizer *k, const char *text, size_t n,
     return -1;
 }
 
+/* Characters, or the bytes of a byte tokenizer. */
 static bool put_chars(const heed_tokenizer *k, const char *text, size_t at, size_t end,
                       heed__sink *sink) {
-    while (at < end) {
-        int32_t c;
-        size_t len = heed_utf8_read(text + at, end - at, &c);
-        int32_t id = heed__names_look(&k->names, text + at, len);
+    for (size_t len = 1; at < end; at += len) {
+        int32_t id = (unsigned char)text[at], c;
+        if (k->kind == HEED__CHAR) {
+            len = heed_utf8_read(text + at, end - at, &c);
+            id = heed__names_look(&k->names, text + at, len);
+        }
         if (!sink->put(sink, id < 0 ? k->special.unk : id, at, at + len)) return false;
-        at += len;
     }
-    return true;
-}
-
-static bool put_bytes(const char *text, size_t at, size_t end, heed__sink *sink) {
-    for (; at < end; at++)
-        if (!sink->put(sink, (unsigned char)text[at], at, at + 1)) return false;
     return true;
 }
 
@@ -60,8 +54,7 @@ typedef struct {
 } piece;
 
 /* The longest token in the word that begins at its character i; *next: the character after it.
- * Later pieces are looked up with ## written over the two bytes before them, which are no longer
- * needed. */
+ * Writes the ## of a later piece over the two bytes before it, which are no longer needed. */
 static int32_t longest(const heed_tokenizer *k, heed__word *w, size_t i, size_t *next) {
     char *s = w->buffer + w->at[i] - (i ? 2 : 0);
     if (i) memcpy(s, "##", 2);
@@ -122,9 +115,8 @@ bool heed__encode(const heed_tokenizer *k, const char *text, size_t n, heed__sin
     while (at < n) {
         size_t end = at, length;
         int32_t id = next_special(k, text, n, &end, &length);
-        bool good = k->kind == HEED__CHAR   ? put_chars(k, text, at, end, sink)
-                    : k->kind == HEED__BYTE ? put_bytes(text, at, end, sink)
-                                            : put_words(k, text, at, end, sink);
+        bool good = k->kind < HEED__WORD ? put_chars(k, text, at, end, sink)
+                                         : put_words(k, text, at, end, sink);
         if (!good || (id >= 0 && !sink->put(sink, id, end, end + length))) return false;
         at = end + length;
     }
@@ -207,8 +199,7 @@ static bool is_elided(const part *p) {
     return !p->joins && !p->bound && is_one_of(p->s, p->n, "cdjlmnstCDJLMNST");
 }
 
-/* Two tokens are separated by a space unless punctuation attaches: `word.` `(word` `a-b` `don't`.
- */
+/* Tokens are separated by a space unless punctuation attaches: `word.` `(word` `a-b` `don't`. */
 static bool spaced(const part *a, const part *b, const part *next) {
     if (b->joins || is_one_of(b->s, b->n, ".,!?;:)]}%") || is_one_of(a->s, a->n, "([{$#@"))
         return false;

@@ -1,5 +1,5 @@
 /* kind_text.c -- text files as data: a tokenizer, trained or opened, and a corpus. */
-#include "core/core.h"
+#include "data/corpus/tokenizer.h"
 #include "data/kind.h"
 
 #include <stdlib.h>
@@ -34,14 +34,13 @@ static heed_tokenizer *train_tokenizer(const heed_data *d, const heed_config *f,
 }
 
 /* Opens the tokenizer that f names, or trains it on the text; a run already has one. */
-static heed_tokenizer *find_tokenizer(const heed_data *d, const heed_config *f, const char *run) {
+static bool find_tokenizer(heed_data *d, const heed_config *f, const char *run) {
     const char *name = heed_config_text(f, "tokenizer");
-    if (run) return heed_tokenizer_open(d->c, run);
-    return heed__is_tokenizer_kind(name) ? train_tokenizer(d, f, name)
-                                         : heed__tokenizer_at(d->c, "tokenizer", name);
-}
-
-static bool check_specials(const heed_data *d) {
+    if (!d->tokenizer)
+        d->tokenizer = run                          ? heed_tokenizer_open(d->c, run)
+                       : heed__kind_find(name) >= 0 ? train_tokenizer(d, f, name)
+                                                    : heed__tokenizer_at(d->c, "tokenizer", name);
+    if (!d->tokenizer) return false;
     if (!d->spec.masked || heed_tokenizer_specials(d->tokenizer).mask >= 0) return true;
     return heed_fail(d->c, HEED_USAGE,
                      "a masked model needs a vocabulary with [MASK]: the %s tokenizer has none; "
@@ -71,10 +70,8 @@ static bool open_corpus(heed_data *d, const heed_config *f) {
 
 /* Evaluation reads its text once, so it may be a pipe. */
 static bool open_data(heed_data *d, heed_config *f, const heed_data_args *a) {
-    if (!a->eval && (!heed__text_lasts(d->c, f, "data") || !heed__text_lasts(d->c, f, "val")))
-        return false;
-    if (!d->tokenizer) d->tokenizer = find_tokenizer(d, f, a->run);
-    return d->tokenizer && check_specials(d) && open_corpus(d, f);
+    if (!a->eval && !heed__texts_last(d->c, f)) return false;
+    return find_tokenizer(d, f, a->run) && open_corpus(d, f);
 }
 
 static void close_data(heed_data *d) { heed_corpus_free(d->batches); }

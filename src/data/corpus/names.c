@@ -1,8 +1,7 @@
 /* names.c -- distinct byte strings, numbered in the order in which they came. */
-#include "data/corpus/names.h"
+#include "data/corpus/tokenizer.h"
 
-#include "core/core.h"
-
+#include <stdlib.h>
 #include <string.h>
 
 static size_t slot_of(const heed__names *k, uint64_t hash) {
@@ -67,6 +66,17 @@ int32_t heed__names_add(heed__names *k, const char *s, size_t n) {
     k->used += n + 1;
     enter(k, k->count - 1);
     return (int32_t)k->count - 1;
+}
+
+static int bytewise(const void *a, const void *b) {
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+const char **heed__names_list(const heed__names *k, bool sorted) {
+    const char **texts = heed__alloc_array(k->c, k->count, sizeof *texts);
+    for (size_t i = 0; texts && i < k->count; i++) texts[i] = heed__names_text(k, i);
+    if (texts && sorted) qsort(texts, k->count, sizeof *texts, bytewise);
+    return texts;
 }
 
 void heed__names_free(heed__names *k) {

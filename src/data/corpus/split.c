@@ -4,10 +4,9 @@
 #include "text/text.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-/* Tokens in a training window of blocks: gpt has one more, the last label. */
+/* Tokens in a training window of blocks: causal ones have one more, the last label. */
 static size_t window(const heed_corpus *k) { return (size_t)k->content + (k->a.bracket ? 0 : 1); }
 
 static size_t windows_in(const heed_corpus *k, size_t units) {
@@ -15,17 +14,12 @@ static size_t windows_in(const heed_corpus *k, size_t units) {
     return units < window(k) ? 0 : units - window(k) + 1;
 }
 
-/* Evaluation rows: gpt predicts every token except the first, mlm reads each once. */
+/* Evaluation rows: causal ones predict every token but the first, masked ones read each once. */
 static size_t rows_in(const heed_corpus *k, size_t units) {
     size_t content = (size_t)k->content;
     if (k->a.packing == HEED_LINES) return units;
     if (!k->a.bracket && units) units--;
     return (units + content - 1) / content;
-}
-
-static bool part_new(heed_corpus *k, heed__part *p) {
-    p->spans = heed__alloc_array(k->c, HEED__PIECES, sizeof *p->spans);
-    return p->spans != NULL;
 }
 
 /* Adds the units from begin to end, merged with a span that ends at begin. */
@@ -60,13 +54,13 @@ static bool too_short(heed_corpus *k, const char *path, size_t found, size_t exp
                          path, expected, what, parts > 1 ? ", of which some validate" : "", found,
                          parts > 1 ? "a longer text, or `val-split = 0`" : "a longer text");
     return heed_fail(k->c, HEED_DATA,
-                     "text is too short: %s: expected at least %zu tokens (%d x %zu for "
-                     "`block = %d`), found %zu; hint: `block = %zu`",
+                     "text is too short: %s: expected at least %zu tokens (%d x %zu for `block = "
+                     "%d`), found %zu; hint: `block = %zu`",
                      path, expected, parts, window(k), k->a.block, found,
                      fits + extra - (k->a.bracket ? 0 : 1));
 }
 
-/* A seeded choice of some among equal pieces. */
+/* A seeded choice of some among equal pieces: Knuth, vol. 2, 3.4.2, algorithm S. */
 static bool cut_random(heed_corpus *k, const char *path) {
     size_t n = k->own_units, need = k->a.packing == HEED_LINES ? 1 : window(k);
     size_t pieces = n / need < HEED__PIECES ? n / need : HEED__PIECES;
@@ -74,8 +68,7 @@ static bool cut_random(heed_corpus *k, const char *path) {
     size_t wanted = (size_t)lround(k->a.val_split * (double)pieces);
     wanted = wanted < 1 ? 1 : wanted > pieces - 1 ? pieces - 1 : wanted;
     heed_random r = heed_random_at(heed_seed(k->c), "split", 0, 0);
-    for (size_t i = 0; i < pieces;
-         i++) { /* selection sampling: Knuth, vol. 2, 3.4.2, algorithm S */
+    for (size_t i = 0; i < pieces; i++) {
         bool val = heed_random_below(&r, i, (uint32_t)(pieces - i)) < wanted;
         part_add(val ? &k->val : &k->train, n * i / pieces, n * (i + 1) / pieces);
         wanted -= val;
@@ -85,7 +78,9 @@ static bool cut_random(heed_corpus *k, const char *path) {
 
 bool heed__corpus_split(heed_corpus *k, const char *path) {
     size_t n = k->own_units, all = heed__units(k);
-    if (!part_new(k, &k->train) || !part_new(k, &k->val)) return false;
+    k->train.spans = heed__alloc_array(k->c, HEED__PIECES, sizeof *k->train.spans);
+    k->val.spans = heed__alloc_array(k->c, HEED__PIECES, sizeof *k->val.spans);
+    if (heed__stopped(k->c)) return false;
     if (all > n || k->a.val_split <= 0 || k->a.eval) {
         part_add(&k->train, 0, n);
         part_add(&k->val, all > n ? n : 0, all);
@@ -107,24 +102,18 @@ bool heed__corpus_split(heed_corpus *k, const char *path) {
                          "nothing to evaluate: %s: expected at least %d tokens, found %zu", path,
                          k->a.bracket ? 1 : 2, n);
     if (!k->val.total)
-        return heed_fail(k->c, HEED_DATA,
-                         "no text is left to validate: %s: expected some tokens; hint: a larger "
-                         "`val-split`",
-                         path);
+        return heed_fail(
+            k->c, HEED_DATA,
+            "no text is left to validate: %s: expected some tokens; hint: a larger `val-split`",
+            path);
     return true;
 }
 
 /* ---- counts of each part ---- */
 
 typedef struct {
-    uint64_t hash;
-    size_t count;
-} seen_line;
-
-typedef struct {
     heed_corpus *k;
-    seen_line *val; /* lines of the validation part */
-    size_t count, capacity;
+    heed__counts val; /* lines of the validation part, by their hashes */
 } census;
 
 static bool is_blank(const char *s, size_t n) {
@@ -136,47 +125,24 @@ static bool is_blank(const char *s, size_t n) {
     return true;
 }
 
-static int by_hash(const void *a, const void *b) {
-    const seen_line *x = a, *y = b;
-    return (x->hash > y->hash) - (x->hash < y->hash);
-}
-
-static bool visit_val(census *s, uint64_t hash) {
-    s->k->info.val_lines++;
-    if (!heed__grow(s->k->c, &s->val, &s->capacity, s->count + 1, sizeof *s->val)) return false;
-    s->val[s->count++] = (seen_line){hash, 1};
-    return true;
-}
-
-static bool visit_train(census *s, uint64_t hash) {
-    s->k->info.lines++;
-    seen_line *same =
-        s->count ? bsearch(&(seen_line){hash, 0}, s->val, s->count, sizeof *s->val, by_hash) : NULL;
-    if (!same) return true;
-    s->k->info.overlap += same->count;
-    same->count = 0;
-    return true;
-}
-
-static void sort_val(census *s) {
-    size_t to = 0;
-    if (s->count) qsort(s->val, s->count, sizeof *s->val, by_hash);
-    for (size_t i = 0; i < s->count; i++) {
-        if (to && s->val[to - 1].hash == s->val[i].hash)
-            s->val[to - 1].count++;
-        else
-            s->val[to++] = s->val[i];
+static bool visit(census *s, bool val, uint64_t hash) {
+    heed_corpus_info *f = &s->k->info;
+    const char *key = (const char *)&hash;
+    *(val ? &f->val_lines : &f->lines) += 1;
+    if (val) return heed__counts_add(&s->val, key, sizeof hash, 1);
+    int32_t same = heed__names_look(&s->val.names, key, sizeof hash);
+    if (same >= 0) {
+        f->overlap += s->val.counts[same];
+        s->val.counts[same] = 0;
     }
-    s->count = to;
+    return true;
 }
 
-static bool visit_lines(census *s, bool (*visit)(census *, uint64_t), const char *text, size_t n) {
-    for (size_t at = 0; at < n;) {
-        const char *end = memchr(text + at, '\n', n - at);
-        size_t length = end ? (size_t)(end - text) - at : n - at;
-        if (!is_blank(text + at, length) && !visit(s, heed__hash64(text + at, length, 0)))
+static bool visit_lines(census *s, bool val, const char *text, size_t n) {
+    for (size_t at = 0, length; at < n; at += length + 1) {
+        length = heed__line_length(text + at, n - at);
+        if (!is_blank(text + at, length) && !visit(s, val, heed__hash64(text + at, length, 0)))
             return false;
-        at += length + 1;
     }
     return true;
 }
@@ -190,9 +156,9 @@ static size_t byte_of(const heed__stream *s, size_t token) {
 }
 
 /* Visits the lines of the first file that a part covers, and sums its bytes. */
-static bool visit_part(census *s, const heed__part *p, bool (*visit)(census *, uint64_t),
-                       size_t *bytes, const char *text, size_t n) {
-    const heed_corpus *k = s->k;
+static bool visit_part(census *s, bool val, const char *text, size_t n) {
+    heed_corpus *k = s->k;
+    const heed__part *p = val ? &k->val : &k->train;
     bool good = true;
     for (size_t i = 0; good && i < p->count; i++) {
         size_t b = p->spans[i].begin, e = p->spans[i].end;
@@ -200,8 +166,8 @@ static bool visit_part(census *s, const heed__part *p, bool (*visit)(census *, u
         size_t to = e < k->own_units ? byte_of(&k->stream, heed__unit_token(k, e)) : n;
         if (to > n) to = n;
         if (from > to) from = to;
-        *bytes += to - from;
-        good = visit_lines(s, visit, text + from, to - from);
+        *(val ? &k->info.val_bytes : &k->info.bytes) += to - from;
+        good = visit_lines(s, val, text + from, to - from);
     }
     return good;
 }
@@ -219,19 +185,18 @@ static void count_tokens(const heed_corpus *k, const heed__part *p, size_t *toke
 
 bool heed__corpus_count(heed_corpus *k, const char *text, size_t n, const char *val, size_t val_n) {
     heed_corpus_info *f = &k->info;
-    census s = {.k = k};
+    census s = {.k = k, .val.names.c = k->c};
     bool good = true;
     count_tokens(k, &k->train, &f->tokens, &f->unknown);
     bool split = k->a.val_split > 0 && !k->a.eval;
     if (val || split) count_tokens(k, &k->val, &f->val_tokens, &f->val_unknown);
     if (val) {
         f->val_bytes = val_n;
-        good = visit_lines(&s, visit_val, val, val_n);
+        good = visit_lines(&s, true, val, val_n);
     } else if (split) {
-        good = visit_part(&s, &k->val, visit_val, &f->val_bytes, text, n);
+        good = visit_part(&s, true, text, n);
     }
-    sort_val(&s);
-    good = good && visit_part(&s, &k->train, visit_train, &f->bytes, text, n);
-    heed__free(s.val);
+    good = good && visit_part(&s, false, text, n);
+    heed__counts_free(&s.val);
     return good;
 }

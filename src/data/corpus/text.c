@@ -1,5 +1,4 @@
-/* text.c -- text files: UTF-8 without BOM, LF line ends, or an error that says how to fix the file.
- */
+/* text.c -- text files: UTF-8 without BOM, LF line ends, or an error that says how to fix it. */
 #include "core/core.h"
 #include "core/os.h"
 #include "io/io.h"
@@ -7,68 +6,49 @@
 #include <heed/data.h>
 #include <string.h>
 
-typedef struct {
-    const char *path;
-    const unsigned char *bytes;
-    size_t n;
-} file;
-
-static size_t line_of(const file *f, size_t at) {
-    size_t line = 1;
-    for (size_t i = 0; i < at; i++) line += f->bytes[i] == '\n';
-    return line;
-}
-
-static bool starts(const file *f, const char *mark, size_t n) {
-    return f->n >= n && memcmp(f->bytes, mark, n) == 0;
-}
-
 /* Detects UTF-16 and UTF-32 by their byte order marks, or by the zeros in Latin text. */
-static const char *wide_encoding(const file *f) {
-    const unsigned char *b = f->bytes;
-    if (starts(f, "\xFF\xFE\0\0", 4) || starts(f, "\0\0\xFE\xFF", 4)) return "UTF-32";
-    if (starts(f, "\xFF\xFE", 2) || starts(f, "\xFE\xFF", 2)) return "UTF-16";
-    if (f->n < 4) return NULL;
+static const char *wide_encoding(const unsigned char *b, size_t n) {
+    if (n >= 4 && (memcmp(b, "\xFF\xFE\0\0", 4) == 0 || memcmp(b, "\0\0\xFE\xFF", 4) == 0))
+        return "UTF-32";
+    if (n >= 2 && (memcmp(b, "\xFF\xFE", 2) == 0 || memcmp(b, "\xFE\xFF", 2) == 0)) return "UTF-16";
+    if (n < 4) return NULL;
     if (b[0] && !b[1] && b[2] && !b[3]) return "UTF-16LE";
-    if (!b[0] && b[1] && !b[2] && b[3]) return "UTF-16BE";
-    return NULL;
+    return !b[0] && b[1] && !b[2] && b[3] ? "UTF-16BE" : NULL;
 }
 
-/* True if more than one byte in 20 is a control byte that no text has; in random data one in 10 is.
- */
-static bool is_binary(const file *f) {
-    size_t n = f->n < 4096 ? f->n : 4096, strange = 0;
-    for (size_t i = 0; i < n; i++)
-        strange += f->bytes[i] < 32 && !(f->bytes[i] >= 8 && f->bytes[i] <= 13);
+/* Whether over 1 byte in 20 is a control byte that no text has; in random data 1 in 10 is. */
+static bool is_binary(const unsigned char *b, size_t n) {
+    size_t strange = 0;
+    if (n > 4096) n = 4096;
+    for (size_t i = 0; i < n; i++) strange += b[i] < 32 && !(b[i] >= 8 && b[i] <= 13);
     return n >= 256 && strange * 20 > n;
 }
 
-static bool check(heed_ctx *c, const file *f) {
-    if (f->n == 0)
+static bool check(heed_ctx *c, const char *path, const unsigned char *bytes, size_t n) {
+    if (n == 0)
         return heed_fail(c, HEED_DATA, "text is empty: %s: expected UTF-8 text, found 0 bytes",
-                         f->path);
-    const char *wide = wide_encoding(f);
+                         path);
+    const char *wide = wide_encoding(bytes, n);
     if (wide)
         return heed_fail(c, HEED_DATA,
-                         "text is not UTF-8: %s:1: expected UTF-8, found %s at byte 0; "
-                         "hint: iconv -f %s -t UTF-8 '%s' > '%s.utf8'",
-                         f->path, wide, wide, f->path, f->path);
-    if (is_binary(f))
+                         "text is not UTF-8: %s:1: expected UTF-8, found %s at byte 0; hint: iconv "
+                         "-f %s -t UTF-8 '%s' > '%s.utf8'",
+                         path, wide, wide, path, path);
+    if (is_binary(bytes, n))
         return heed_fail(c, HEED_DATA, "this is no text: %s: expected UTF-8 text, found bytes",
-                         f->path);
-    const unsigned char *nul = memchr(f->bytes, 0, f->n);
-    size_t at = heed_utf8_valid((const char *)f->bytes, f->n);
-    if (nul && (size_t)(nul - f->bytes) < at)
+                         path);
+    const char *text = (const char *)bytes;
+    size_t at = heed__text_flaw(text, n);
+    if (at < n && !text[at])
         return heed_fail(c, HEED_DATA,
                          "text holds a NUL byte: %s:%zu: expected UTF-8 text, found 0x00 at byte "
                          "%zu; hint: tr -d '\\000' < '%s' > '%s.clean'",
-                         f->path, line_of(f, (size_t)(nul - f->bytes)), (size_t)(nul - f->bytes),
-                         f->path, f->path);
-    if (at < f->n)
+                         path, heed__line_of(text, at), at, path, path);
+    if (at < n)
         return heed_fail(c, HEED_DATA,
                          "text is not UTF-8: %s:%zu: expected UTF-8, found 0x%02X at byte %zu; "
                          "hint: iconv -f ISO-8859-1 -t UTF-8 '%s' > '%s.utf8'",
-                         f->path, line_of(f, at), f->bytes[at], at, f->path, f->path);
+                         path, heed__line_of(text, at), bytes[at], at, path, path);
     return true;
 }
 
@@ -88,17 +68,13 @@ static size_t straighten(unsigned char *b, size_t n) {
 char *heed_text_read(heed_ctx *c, const char *path, size_t *n) {
     if (n) *n = 0;
     if (heed__stopped(c) || !path || !n) return NULL;
-    file f = {.path = path};
-    unsigned char *bytes = heed__os_read(c, path, 0, &f.n);
+    size_t size;
+    unsigned char *bytes = heed__os_read(c, path, 0, &size);
     if (!bytes) return NULL;
-    f.bytes = bytes;
-    bool good = check(c, &f);
-    if (good) *n = straighten(bytes, f.n);
-    if (good && *n == 0) {
-        f.n = 0;
-        good = check(c, &f);
+    if (check(c, path, bytes, size)) {
+        *n = straighten(bytes, size);
+        if (*n || check(c, path, bytes, 0)) return (char *)bytes;
     }
-    if (good) return (char *)bytes;
     heed__free(bytes);
     return NULL;
 }

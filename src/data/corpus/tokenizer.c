@@ -1,7 +1,6 @@
 /* tokenizer.c -- tokenizers: kinds, special tokens, and training except the merges of wordpiece. */
 #include "data/corpus/tokenizer.h"
 
-#include "data/corpus/letters.h"
 #include "data/corpus/words.h"
 #include "io/io.h"
 #include "text/text.h"
@@ -10,22 +9,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const kinds[] = {"char", "byte", "word", "wordpiece"};
+const char *const heed__kind_names[] = {"char", "byte", "word", "wordpiece", NULL};
 const char *const heed__special_names[HEED__SPECIALS] = {"[PAD]", "[UNK]", "[CLS]", "[SEP]",
                                                          "[MASK]"};
 enum { PAD, UNK, CLS, SEP, MASK };
 
-const char *heed__kind_name(heed__kind kind) { return kinds[kind]; }
+int heed__kind_find(const char *name) {
+    for (int i = 0; heed__kind_names[i]; i++)
+        if (strcmp(heed__kind_names[i], name) == 0) return i;
+    return -1;
+}
 
 int heed__kind_of(heed_ctx *c, const char *name) {
-    for (int i = 0; i < 4; i++)
-        if (name && strcmp(kinds[i], name) == 0) return i;
-    heed_reject(c, HEED_USAGE,
-                (heed_problem){.what = "unknown kind of tokenizer",
-                               .expected = "char, byte, word or wordpiece",
-                               .text = name ? name : "",
-                               .n = name ? strlen(name) : 0});
-    return -1;
+    int kind = heed__kind_find(name);
+    char quoted[HEED_QUOTE];
+    if (kind < 0)
+        heed_fail(c, HEED_USAGE,
+                  "unknown kind of tokenizer: expected char, byte, word or wordpiece, found %s",
+                  heed_quote(quoted, name, strlen(name)));
+    return kind;
 }
 
 static void tokenizer_free(heed__owned *object) {
@@ -35,9 +37,7 @@ static void tokenizer_free(heed__owned *object) {
 }
 
 void heed_tokenizer_free(heed_tokenizer *k) {
-    if (!k) return;
-    heed__disown(k->c, &k->owned);
-    tokenizer_free(&k->owned);
+    if (k) heed__release(k->c, &k->owned);
 }
 
 heed_tokenizer *heed__tokenizer_new(heed_ctx *c, heed__kind kind, bool lower) {
@@ -57,7 +57,7 @@ bool heed__tokenizer_add(heed_tokenizer *k, const char *token, size_t n) {
     if (id < 0) return false;
     char quoted[HEED_QUOTE];
     if ((size_t)id < before)
-        return heed_fail(k->c, HEED_DATA, "token stands twice in the vocabulary: %s as %d and %zu",
+        return heed_fail(k->c, HEED_DATA, "token occurs twice in the vocabulary: %s as %d and %zu",
                          heed_quote(quoted, token, n), (int)id, before);
     if (k->names.count > HEED__VOCAB_MAX)
         return heed_fail(k->c, HEED_DATA, "vocabulary is too large: expected at most %d tokens",
@@ -74,17 +74,9 @@ static bool add_specials(heed_tokenizer *k, unsigned which) {
     return true;
 }
 
-void heed__special_ids(const heed_tokenizer *k, int32_t ids[HEED__SPECIALS]) {
-    ids[PAD] = k->special.pad;
-    ids[UNK] = k->special.unk;
-    ids[CLS] = k->special.cls;
-    ids[SEP] = k->special.sep;
-    ids[MASK] = k->special.mask;
-}
-
 bool heed__tokenizer_finish(heed_tokenizer *k, const char *from) {
     static const unsigned needed[] = {1u << UNK, 0, 31, 31}; /* by kind */
-    int32_t ids[HEED__SPECIALS];
+    int32_t *ids = k->special_ids;
     for (int i = 0; i < HEED__SPECIALS; i++) {
         const char *name = heed__special_names[i];
         ids[i] = heed__names_look(&k->names, name, strlen(name));
@@ -92,7 +84,8 @@ bool heed__tokenizer_finish(heed_tokenizer *k, const char *from) {
             return heed_fail(k->c, HEED_DATA,
                              "vocabulary lacks a special token: %s: expected %s among the %zu "
                              "tokens of a %s tokenizer",
-                             from ? from : "training", name, k->names.count, kinds[k->kind]);
+                             from ? from : "training", name, k->names.count,
+                             heed__kind_names[k->kind]);
     }
     k->special = (heed_specials){.pad = ids[PAD],
                                  .unk = ids[UNK],
@@ -103,49 +96,50 @@ bool heed__tokenizer_finish(heed_tokenizer *k, const char *from) {
     return true;
 }
 
-/* ---- words and their counts ---- */
+/* ---- words and letters, and their counts ---- */
 
-typedef struct {
-    uint64_t count;
-    size_t number;
-    const char *text; /* ties are ordered by bytes */
-} ranked;
-
-static int by_count(const void *a, const void *b) {
-    const ranked *x = a, *y = b;
-    if (x->count != y->count) return x->count < y->count ? 1 : -1;
+static int by_text(const void *a, const void *b) {
+    const heed__ranked *x = a, *y = b;
     return strcmp(x->text, y->text);
 }
 
-static ranked *rank(heed_ctx *c, const heed__counts *w) {
-    ranked *r = heed__alloc_array(c, w->names.count + 1, sizeof *r);
+static int by_count(const void *a, const void *b) {
+    const heed__ranked *x = a, *y = b;
+    if (x->count != y->count) return x->count < y->count ? 1 : -1;
+    return by_text(a, b);
+}
+
+heed__ranked *heed__rank(const heed__counts *w) {
+    heed__ranked *r = heed__alloc_array(w->names.c, w->names.count + 1, sizeof *r);
     if (!r) return NULL;
     for (size_t i = 0; i < w->names.count; i++)
-        r[i] = (ranked){w->counts[i], i, heed__names_text(&w->names, i)};
+        r[i] = (heed__ranked){w->counts[i], heed__names_text(&w->names, i)};
     qsort(r, w->names.count, sizeof *r, by_count);
     return r;
 }
 
-static bool count_one(heed__counts *w, const char *word, size_t n, uint64_t by) {
-    int32_t i = heed__names_add(&w->names, word, n);
+void heed__rank_by_text(heed__ranked *r, size_t n) { qsort(r, n, sizeof *r, by_text); }
+
+bool heed__counts_add(heed__counts *w, const char *s, size_t n, uint64_t times) {
+    int32_t i = heed__names_add(&w->names, s, n);
     if (i < 0 ||
         !heed__grow(w->names.c, &w->counts, &w->capacity, (size_t)i + 1, sizeof *w->counts))
         return false;
-    w->counts[i] += by;
+    w->counts[i] += times;
     return true;
 }
 
 /* Bounds the memory for text with ever new words: keeps the words that occurred at least twice or,
  * if that frees too little, only the most frequent `limit / 2`. */
 static bool forget_rare(heed__counts *w, size_t limit) {
-    ranked *r = rank(w->names.c, w);
+    heed__ranked *r = heed__rank(w);
     if (!r) return false;
     size_t keep = 0;
     while (keep < limit / 2 && r[keep].count > 1) keep++;
     heed__counts fewer = {.names.c = w->names.c};
     bool good = true;
     for (size_t i = 0; good && i < keep; i++)
-        good = count_one(&fewer, r[i].text, strlen(r[i].text), r[i].count);
+        good = heed__counts_add(&fewer, r[i].text, strlen(r[i].text), r[i].count);
     heed__free(r);
     heed__counts_free(w);
     *w = fewer;
@@ -159,16 +153,30 @@ void heed__counts_free(heed__counts *w) {
     w->capacity = 0;
 }
 
+bool heed__count_letters(heed__counts *out, const char *text, size_t n, uint64_t times) {
+    uint64_t ascii[128] = {0}; /* most letters of most texts need no look-up */
+    int32_t c;
+    for (size_t at = 0, length; at < n; at += length) {
+        length = heed_utf8_read(text + at, n - at, &c);
+        if (c >= 0 && c < 128)
+            ascii[c] += times;
+        else if (c >= 0 && !heed__counts_add(out, text + at, length, times))
+            return false;
+    }
+    for (int i = 0; i < 128; i++)
+        if (ascii[i] && !heed__counts_add(out, &(char){(char)i}, 1, ascii[i])) return false;
+    return true;
+}
+
 /* Words of more than 100 characters are always [UNK] and are not counted. */
-bool heed__count_words(const heed_tokenizer *k, const char *text, size_t n, heed__counts *out) {
+static bool count_words(const heed_tokenizer *k, const char *text, size_t n, heed__counts *out) {
     enum { LIMIT = 1 << 20 };
     heed__words words = {
         .text = text, .n = n, .lower = k->lower, .strip = k->lower && k->kind == HEED__WORDPIECE};
     heed__word w;
-    out->names.c = k->c;
     while (heed__words_next(&words, &w)) {
         if (w.chars > HEED__WORD_CHARS) continue;
-        if (!count_one(out, w.buffer + w.at[0], w.at[w.chars] - w.at[0], 1)) return false;
+        if (!heed__counts_add(out, w.buffer + w.at[0], w.at[w.chars] - w.at[0], 1)) return false;
         if (out->names.count == LIMIT && !forget_rare(out, LIMIT)) return false;
     }
     if (out->names.count) return true;
@@ -185,35 +193,34 @@ static bool bound_holds(heed_tokenizer *k, size_t bound, size_t least) {
     return heed_fail(k->c, HEED_USAGE,
                      "vocabulary is too small: a %s tokenizer needs at least %zu tokens, found "
                      "%zu; hint: `vocab = %zu`",
-                     kinds[k->kind], least, bound, least);
+                     heed__kind_names[k->kind], least, bound, least);
+}
+
+/* Adds the first n of r, or as many as fit. */
+static bool add_ranked(heed_tokenizer *k, const heed__ranked *r, size_t n, size_t bound) {
+    for (size_t i = 0; i < n && k->names.count < bound; i++)
+        if (!heed__tokenizer_add(k, r[i].text, strlen(r[i].text))) return false;
+    return true;
 }
 
 static bool train_words(heed_tokenizer *k, const char *text, size_t n, size_t bound) {
     heed__counts words = {.names.c = k->c};
-    ranked *r = NULL;
-    bool good = bound_holds(k, bound, HEED__SPECIALS + 1) && add_specials(k, 31) &&
-                heed__count_words(k, text, n, &words) && (r = rank(k->c, &words));
-    for (size_t i = 0; good && i < words.names.count && k->names.count < bound; i++)
-        good = heed__tokenizer_add(k, r[i].text, strlen(r[i].text));
+    heed__ranked *r = NULL;
+    bool pieces = k->kind == HEED__WORDPIECE;
+    bool good = bound_holds(k, bound, HEED__SPECIALS + (pieces ? 2 : 1)) && add_specials(k, 31) &&
+                count_words(k, text, n, &words);
+    if (good && pieces)
+        good = heed__wordpiece_train(k, &words, bound);
+    else if (good)
+        good = (r = heed__rank(&words)) && add_ranked(k, r, words.names.count, bound);
     heed__free(r);
-    heed__counts_free(&words);
-    return good;
-}
-
-static bool train_pieces(heed_tokenizer *k, const char *text, size_t n, size_t bound) {
-    heed__counts words = {.names.c = k->c};
-    bool good = bound_holds(k, bound, HEED__SPECIALS + 2) && add_specials(k, 31) &&
-                heed__count_words(k, text, n, &words) && heed__wordpiece_train(k, &words, bound);
     heed__counts_free(&words);
     return good;
 }
 
 void heed__byte_name(int byte, char name[8]) {
     bool plain = (byte >= 32 && byte < 127) || byte == '\n';
-    if (plain)
-        memcpy(name, (char[]){(char)byte, 0}, 2);
-    else
-        snprintf(name, 8, "<0x%02X>", (unsigned)byte & 255u);
+    snprintf(name, 8, plain ? "%c" : "<0x%02X>", byte);
 }
 
 static bool train_bytes(heed_tokenizer *k, size_t bound, unsigned specials) {
@@ -230,24 +237,20 @@ static bool train_chars(heed_tokenizer *k, const char *text, size_t n, size_t bo
                         unsigned specials) {
     size_t others = specials ? HEED__SPECIALS : 1;
     if (!bound_holds(k, bound, others + 1)) return false;
-    heed__letters *letters = heed__letters_new(k->c);
-    size_t count = 0;
-    bool good = letters && heed__letters_count(letters, text, n, 1);
-    int32_t *top = good ? heed__letters_top(letters, bound - others, &count) : NULL;
-    good = top != NULL;
-    for (size_t i = 0; good && i < count; i++) {
-        char bytes[4];
-        good = heed__tokenizer_add(k, bytes, heed_utf8_write(top[i], bytes));
-    }
-    heed__free(top);
-    heed__letters_free(letters);
+    heed__counts letters = {.names.c = k->c};
+    heed__ranked *r = heed__count_letters(&letters, text, n, 1) ? heed__rank(&letters) : NULL;
+    size_t count = letters.names.count < bound - others ? letters.names.count : bound - others;
+    if (r) heed__rank_by_text(r, count);
+    bool good = r && add_ranked(k, r, count, bound);
+    heed__free(r);
+    heed__counts_free(&letters);
     return good && add_specials(k, specials | 1u << UNK);
 }
 
 heed_tokenizer *heed_tokenizer_train(heed_ctx *c, const char *text, size_t n,
                                      heed_tokenizer_args a) {
     if (heed__stopped(c) || !text) return NULL;
-    int kind = heed__kind_of(c, a.kind);
+    int kind = heed__kind_of(c, a.kind ? a.kind : "");
     heed_tokenizer *k = kind < 0 ? NULL : heed__tokenizer_new(c, (heed__kind)kind, a.lower);
     if (!k) return NULL;
     size_t most = kind == HEED__WORDPIECE ? 8192 : HEED__VOCAB_MAX;
@@ -258,8 +261,7 @@ heed_tokenizer *heed_tokenizer_train(heed_ctx *c, const char *text, size_t n,
                                    "text is empty: expected something to train a tokenizer on");
     if (good && kind == HEED__CHAR) good = train_chars(k, text, n, bound, specials);
     if (good && kind == HEED__BYTE) good = train_bytes(k, bound, specials);
-    if (good && kind == HEED__WORD) good = train_words(k, text, n, bound);
-    if (good && kind == HEED__WORDPIECE) good = train_pieces(k, text, n, bound);
+    if (good && kind >= HEED__WORD) good = train_words(k, text, n, bound);
     if (good && heed__tokenizer_finish(k, NULL)) return k;
     heed_tokenizer_free(k);
     return NULL;
@@ -267,11 +269,14 @@ heed_tokenizer *heed_tokenizer_train(heed_ctx *c, const char *text, size_t n,
 
 /* ---- access ---- */
 
-const char *heed_tokenizer_kind(const heed_tokenizer *k) { return k ? kinds[k->kind] : ""; }
+const char *heed_tokenizer_kind(const heed_tokenizer *k) {
+    return k ? heed__kind_names[k->kind] : "";
+}
 
 uint64_t heed_tokenizer_digest(const heed_tokenizer *k) {
     if (!k) return 0;
-    uint64_t h = heed__hash64(kinds[k->kind], strlen(kinds[k->kind]) + 1, 0);
+    const char *kind = heed__kind_names[k->kind];
+    uint64_t h = heed__hash64(kind, strlen(kind) + 1, 0);
     h = heed__hash64(k->lower ? "lower" : "cased", 6, h);
     return heed__hash64(k->names.bytes, k->names.used, h);
 }

@@ -1,9 +1,8 @@
-/* tokenizer.h -- internals of a tokenizer, shared by training, files and encoding. */
+/* tokenizer.h -- internals of a tokenizer; distinct strings and their counts. */
 #ifndef HEED_DATA_TOKENIZER_H
 #define HEED_DATA_TOKENIZER_H
 
 #include "core/core.h"
-#include "data/corpus/names.h"
 
 #include <heed/data.h>
 
@@ -12,7 +11,33 @@ enum {
     HEED__TOKEN_BYTES = 1 << 10 /* a longer token in a file is refused */
 };
 
+/* Distinct byte strings, numbered in the order in which they came. */
+typedef struct {
+    heed_ctx *c;
+    char *bytes; /* all strings, each ended by a zero byte */
+    size_t used, bytes_capacity;
+    size_t *at; /* where each begins in bytes */
+    size_t count, at_capacity;
+    uint32_t *slots; /* open addressing; number + 1, 0: free; a power of two of them */
+    size_t slot_count;
+} heed__names;
+
+/* The number of the string, -1 if absent. hash = heed__hash64(s, n, 0). */
+int32_t heed__names_find(const heed__names *k, const char *s, size_t n, uint64_t hash);
+int32_t heed__names_look(const heed__names *k, const char *s, size_t n);
+/* The number of the string, which is added if absent; -1 with an error if out of memory. */
+int32_t heed__names_add(heed__names *k, const char *s, size_t n);
+const char *heed__names_text(const heed__names *k, size_t number);
+size_t heed__names_length(const heed__names *k, size_t number);
+/* All texts, in their order or bytewise; free with heed__free. NULL on error. */
+const char **heed__names_list(const heed__names *k, bool sorted);
+void heed__names_free(heed__names *k);
+
 typedef enum { HEED__CHAR, HEED__BYTE, HEED__WORD, HEED__WORDPIECE } heed__kind;
+
+/* Names of the special tokens in the order in which word and wordpiece vocabularies begin. */
+enum { HEED__SPECIALS = 5 };
+extern const char *const heed__special_names[HEED__SPECIALS];
 
 struct heed_tokenizer {
     heed__owned owned;
@@ -21,7 +46,8 @@ struct heed_tokenizer {
     bool lower;
     heed__names names; /* the tokens by id */
     heed_specials special;
-    size_t longest; /* bytes of the longest token */
+    int32_t special_ids[HEED__SPECIALS]; /* the same, in the order of their names; -1: absent */
+    size_t longest;                      /* bytes of the longest token */
 };
 
 heed_tokenizer *heed__tokenizer_new(heed_ctx *c, heed__kind kind, bool lower);
@@ -30,17 +56,12 @@ bool heed__tokenizer_add(heed_tokenizer *k, const char *token, size_t n);
 /* Finds the special tokens among the others and checks that those that the kind requires are
  * present. from: the file, or NULL after training. */
 bool heed__tokenizer_finish(heed_tokenizer *k, const char *from);
-const char *heed__kind_name(heed__kind kind);
+extern const char *const heed__kind_names[]; /* ended by NULL */
 /* "a", "<0xE2>": how a byte token is written. */
 void heed__byte_name(int byte, char name[8]);
-/* -1 with a HEED_USAGE error if there is no such kind. */
+/* -1 if there is no such kind; heed__kind_of adds a HEED_USAGE error. */
+int heed__kind_find(const char *name);
 int heed__kind_of(heed_ctx *c, const char *name);
-
-/* Names of the special tokens in the order in which word and wordpiece vocabularies begin. */
-enum { HEED__SPECIALS = 5 };
-extern const char *const heed__special_names[HEED__SPECIALS];
-/* Their ids in the same order, -1 where absent. */
-void heed__special_ids(const heed_tokenizer *k, int32_t ids[HEED__SPECIALS]);
 
 /* Receives the tokens of a text one by one; returns false to stop. */
 typedef struct heed__sink {
@@ -49,17 +70,27 @@ typedef struct heed__sink {
 bool heed__encode(const heed_tokenizer *k, const char *text, size_t n, heed__sink *sink);
 bool heed__tokens_put(heed_tokens *t, int32_t id, size_t begin, size_t end); /* appends one */
 
-/* Words of a text with their counts, normalised as the tokenizer does. */
+/* Distinct words, letters or lines of a text with their counts. */
 typedef struct {
     heed__names names;
     uint64_t *counts;
     size_t capacity;
 } heed__counts;
-bool heed__count_words(const heed_tokenizer *k, const char *text, size_t n, heed__counts *out);
+bool heed__counts_add(heed__counts *out, const char *s, size_t n, uint64_t times);
+/* Counts each character of a text `times` times. */
+bool heed__count_letters(heed__counts *out, const char *text, size_t n, uint64_t times);
 void heed__counts_free(heed__counts *w);
 
-/* Trains a wordpiece vocabulary of at most `bound` tokens into k, which already has the special
- * tokens. */
+typedef struct {
+    uint64_t count;
+    const char *text;
+} heed__ranked;
+/* All of them, the most frequent first, ties in bytewise order; free with heed__free. */
+heed__ranked *heed__rank(const heed__counts *w);
+/* Sorts n of them bytewise: letters by code point. */
+void heed__rank_by_text(heed__ranked *r, size_t n);
+
+/* Adds the pieces of a wordpiece vocabulary of at most `bound` tokens to k's special tokens. */
 bool heed__wordpiece_train(heed_tokenizer *k, const heed__counts *words, size_t bound);
 
 #endif

@@ -33,7 +33,7 @@ static bool save_own(const heed_tokenizer *k, const char *dir) {
         json_array_append_new(tokens, json_string(heed__names_text(&k->names, i)));
     bool all = json_array_size(tokens) == k->names.count;
     json_t *value = json_pack("{s:i, s:s, s:b, s:o}", "format", FORMAT, "kind",
-                              heed__kind_name(k->kind), "lower", (int)k->lower, "tokens", tokens);
+                              heed__kind_names[k->kind], "lower", (int)k->lower, "tokens", tokens);
     if (!all) {
         json_decref(value);
         value = NULL; /* write_json reports it */
@@ -41,15 +41,8 @@ static bool save_own(const heed_tokenizer *k, const char *dir) {
     return write_json(k->c, dir, own_name, value);
 }
 
-static bool save_foreign(const heed_tokenizer *k, const char *dir) {
-    return write_json(k->c, dir, foreign_name,
-                      json_pack("{s:s, s:b}", "tokenizer_class", "BertTokenizer", "do_lower_case",
-                                (int)k->lower));
-}
-
 static bool save_lines(const heed_tokenizer *k, const char *dir) {
-    heed_text lines = {.c = k->c};
-    heed_text path = {.c = k->c};
+    heed_text lines = {.c = k->c}, path = {.c = k->c};
     bool good = join(&path, dir, "vocab.txt");
     for (size_t i = 0; good && i < k->names.count; i++)
         good = heed_text_put(&lines, heed__names_text(&k->names, i),
@@ -64,17 +57,20 @@ static bool save_lines(const heed_tokenizer *k, const char *dir) {
 bool heed_tokenizer_save(const heed_tokenizer *k, const char *dir) {
     if (!k || !dir || heed__stopped(k->c)) return false;
     bool there = heed__os_exists(dir);
-    bool ok = heed__os_make_dir(k->c, dir) && (k->kind < HEED__WORD || save_lines(k, dir)) &&
-              (k->kind < HEED__WORDPIECE || save_foreign(k, dir)) && save_own(k, dir);
+    bool ok = heed__os_make_dir(k->c, dir) && (k->kind < HEED__WORD || save_lines(k, dir));
+    if (ok && k->kind == HEED__WORDPIECE)
+        ok = write_json(k->c, dir, foreign_name,
+                        json_pack("{s:s, s:b}", "tokenizer_class", "BertTokenizer", "do_lower_case",
+                                  (int)k->lower));
+    ok = ok && save_own(k, dir);
     if (!ok && !there) heed__os_remove(k->c, dir);
     return ok;
 }
 
 /* ---- opening ---- */
 
-/* Refuses an empty or too long token, and one of several characters in a char tokenizer unless it
- * is special. */
-static bool token_fits(const heed_tokenizer *k, const char *s, size_t n, const char *path) {
+/* Adds a token, unless it is empty, too long, or of several characters in a char tokenizer. */
+static bool add(heed_tokenizer *k, const char *s, size_t n, const char *path) {
     size_t id = k->names.count;
     if (n == 0) return heed_fail(k->c, HEED_DATA, "token is empty: %s: token %zu", path, id);
     if (n >= HEED__TOKEN_BYTES)
@@ -88,7 +84,7 @@ static bool token_fits(const heed_tokenizer *k, const char *s, size_t n, const c
     if (k->kind == HEED__CHAR && !special && heed_utf8_read(s, n, &c) != n)
         return heed_fail(k->c, HEED_DATA, "token is not one character: %s: token %zu is %s", path,
                          id, heed_quote(quoted, s, n));
-    return true;
+    return heed__tokenizer_add(k, s, n);
 }
 
 static bool add_json(heed_tokenizer *k, const json_t *tokens, const char *path) {
@@ -96,9 +92,7 @@ static bool add_json(heed_tokenizer *k, const json_t *tokens, const char *path) 
         const json_t *token = json_array_get(tokens, i);
         const char *s = json_string_value(token);
         if (!s) return heed_fail(k->c, HEED_DATA, "token is not a string: %s: token %zu", path, i);
-        if (!token_fits(k, s, json_string_length(token), path) ||
-            !heed__tokenizer_add(k, s, json_string_length(token)))
-            return false;
+        if (!add(k, s, json_string_length(token), path)) return false;
     }
     return true;
 }
@@ -121,17 +115,15 @@ static heed_tokenizer *from_json(heed_ctx *c, const json_t *all, const char *pat
     const json_t *tokens = json_object_get(all, "tokens"), *lower = json_object_get(all, "lower");
     const char *name = json_string_value(json_object_get(all, "kind"));
     const json_t *format = json_object_get(all, "format");
-    if (!json_is_array(tokens) || !json_is_boolean(lower) || !name || !json_is_integer(format)) {
+    int kind = -1;
+    if (!json_is_array(tokens) || !json_is_boolean(lower) || !name || !json_is_integer(format))
         heed_fail(c, HEED_DATA,
                   "not a tokenizer of heed: %s: expected format, kind, lower and tokens", path);
-        return NULL;
-    }
-    if (json_integer_value(format) != FORMAT) {
+    else if (json_integer_value(format) != FORMAT)
         heed_fail(c, HEED_DATA, "tokenizer is of another version: %s: expected format %d, found %d",
                   path, FORMAT, (int)json_integer_value(format));
-        return NULL;
-    }
-    int kind = heed__kind_of(c, name);
+    else
+        kind = heed__kind_of(c, name);
     heed_tokenizer *k =
         kind < 0 ? NULL : heed__tokenizer_new(c, (heed__kind)kind, json_is_true(lower));
     if (k && add_json(k, tokens, path) && (kind != HEED__BYTE || bytes_in_place(k, path))) return k;
@@ -139,21 +131,11 @@ static heed_tokenizer *from_json(heed_ctx *c, const json_t *all, const char *pat
     return NULL;
 }
 
-static heed_tokenizer *open_json(heed_ctx *c, const char *path) {
-    json_t *all = heed__json_read(c, path);
-    heed_tokenizer *k = all ? from_json(c, all, path) : NULL;
-    json_decref(all);
-    return k;
-}
-
 static bool add_lines(heed_tokenizer *k, char *s, size_t n, const char *path) {
-    for (size_t at = 0; at < n;) {
-        char *end = memchr(s + at, '\n', n - at);
-        size_t length = end ? (size_t)(end - s) - at : n - at;
+    for (size_t at = 0, length; at < n; at += length + 1) {
+        length = heed__line_length(s + at, n - at);
         s[at + length] = 0;
-        if (!token_fits(k, s + at, length, path) || !heed__tokenizer_add(k, s + at, length))
-            return false;
-        at += length + 1;
+        if (!add(k, s + at, length, path)) return false;
     }
     return true;
 }
@@ -219,7 +201,9 @@ heed_tokenizer *heed_tokenizer_open(heed_ctx *c, const char *path) {
     heed_tokenizer *k = NULL;
     if (find_file(c, path, &file)) {
         bool json = file.n > 5 && strcmp(file.s + file.n - 5, ".json") == 0;
-        k = json ? open_json(c, file.s) : open_lines(c, file.s);
+        json_t *all = json ? heed__json_read(c, file.s) : NULL;
+        k = all ? from_json(c, all, file.s) : json ? NULL : open_lines(c, file.s);
+        json_decref(all);
         bool foreign = !json && heed__os_is_dir(path);
         if (k && (!heed__tokenizer_finish(k, file.s) || (foreign && !read_foreign(k, path)))) {
             heed_tokenizer_free(k);

@@ -1,7 +1,6 @@
-/* wordpiece.c -- training of wordpiece: byte-pair merges by count over words whose later characters
- * carry ##, as in Hugging Face's tokenizers. Sennrich et al. 2016, sec. 3.2; the counts of pairs
- * are kept up to date merge by merge, and the next pair comes from a heap. */
-#include "data/corpus/letters.h"
+/* wordpiece.c -- trains wordpiece: byte-pair merges by count over words whose later characters
+ * carry
+ * ##, as in Hugging Face's tokenizers, with a heap of pairs. Sennrich et al. 2016, sec. 3.2. */
 #include "data/corpus/tokenizer.h"
 #include "text/text.h"
 
@@ -35,10 +34,9 @@ typedef struct {
     size_t *start;
     const uint64_t *counts; /* of the words */
     size_t words;
-    pair *pairs;
-    size_t pair_count, pair_capacity;
-    uint32_t *slots; /* pairs by (a, b): number + 1 */
-    size_t slot_count;
+    pair *pairs; /* by the number of (a, b) in keys */
+    size_t pair_capacity;
+    heed__names keys;
     candidate *heap;
     size_t heap_count, heap_capacity;
     uint32_t *touched; /* pairs with fresh places */
@@ -47,36 +45,14 @@ typedef struct {
 
 /* ---- pairs ---- */
 
-static size_t slot_of(const trainer *t, int32_t a, int32_t b) {
-    uint64_t h = ((uint64_t)(uint32_t)a << 32 | (uint32_t)b) * 0x9E3779B97F4A7C15u;
-    return (size_t)(h >> 32) & (t->slot_count - 1);
-}
-
-static bool widen(trainer *t) {
-    size_t wanted = t->slot_count ? 2 * t->slot_count : 4096;
-    heed__free(t->slots);
-    t->slots = heed__alloc_array(t->c, wanted, sizeof *t->slots);
-    t->slot_count = t->slots ? wanted : 0;
-    for (size_t p = 0; t->slots && p < t->pair_count; p++) {
-        size_t i = slot_of(t, t->pairs[p].a, t->pairs[p].b);
-        while (t->slots[i]) i = (i + 1) & (t->slot_count - 1);
-        t->slots[i] = (uint32_t)p + 1;
-    }
-    return t->slots != NULL;
-}
-
 static pair *pair_of(trainer *t, int32_t a, int32_t b) {
-    if (2 * (t->pair_count + 1) > t->slot_count && !widen(t)) return NULL;
-    size_t i = slot_of(t, a, b);
-    for (; t->slots[i]; i = (i + 1) & (t->slot_count - 1)) {
-        pair *p = &t->pairs[t->slots[i] - 1];
-        if (p->a == a && p->b == b) return p;
-    }
-    if (!heed__grow(t->c, &t->pairs, &t->pair_capacity, t->pair_count + 1, sizeof *t->pairs))
+    int32_t key[2] = {a, b}, number = heed__names_add(&t->keys, (const char *)key, sizeof key);
+    if (number < 0 ||
+        !heed__grow(t->c, &t->pairs, &t->pair_capacity, (size_t)number + 1, sizeof *t->pairs))
         return NULL;
-    t->pairs[t->pair_count] = (pair){.a = a, .b = b};
-    t->slots[i] = (uint32_t)++t->pair_count;
-    return &t->pairs[t->pair_count - 1];
+    t->pairs[number].a = a;
+    t->pairs[number].b = b;
+    return &t->pairs[number];
 }
 
 /* The pair (a, b) was added to the word (by > 0) or removed from it. */
@@ -107,8 +83,9 @@ static bool before(const trainer *t, const candidate *x, const candidate *y) {
     return p->a != q->a ? p->a < q->a : p->b < q->b;
 }
 
-static void sift_up(trainer *t, size_t i) {
-    candidate x = t->heap[i];
+/* There is space for it. */
+static void push(trainer *t, candidate x) {
+    size_t i = t->heap_count++;
     for (; i && before(t, &x, &t->heap[(i - 1) / 2]); i = (i - 1) / 2)
         t->heap[i] = t->heap[(i - 1) / 2];
     t->heap[i] = x;
@@ -125,21 +102,13 @@ static void sift_down(trainer *t) {
     t->heap[i] = x;
 }
 
-static candidate pop(trainer *t) {
-    candidate top = t->heap[0];
-    t->heap[0] = t->heap[--t->heap_count];
-    if (t->heap_count) sift_down(t);
-    return top;
-}
-
 /* Puts the pairs that words gained since the last call into the heap, with their new counts. */
 static bool push_touched(trainer *t) {
     for (size_t i = 0; i < t->touched_count; i++) {
         pair *p = &t->pairs[t->touched[i]];
         if (!heed__grow(t->c, &t->heap, &t->heap_capacity, t->heap_count + 1, sizeof *t->heap))
             return false;
-        t->heap[t->heap_count] = (candidate){t->touched[i], p->count, p->fresh};
-        sift_up(t, t->heap_count++);
+        push(t, (candidate){t->touched[i], p->count, p->fresh});
         p->fresh = (places){0};
         p->touched = false;
     }
@@ -168,21 +137,15 @@ static bool merge_in(trainer *t, size_t word, int32_t a, int32_t b, int32_t join
     return good;
 }
 
-/* "##a" and "##b" give "##ab". */
-static int32_t add_joined(trainer *t, int32_t a, int32_t b) {
-    char text[HEED__TOKEN_BYTES];
-    const char *first = heed__names_text(&t->pieces, (size_t)a);
-    const char *second = heed__names_text(&t->pieces, (size_t)b);
-    if (strncmp(second, "##", 2) == 0) second += 2;
-    size_t n = strlen(first), m = strlen(second);
-    memcpy(text, first, n);
-    memcpy(text + n, second, m);
-    return heed__names_add(&t->pieces, text, n + m);
-}
-
 static bool merge(trainer *t, const candidate *top) {
     int32_t a = t->pairs[top->pair].a, b = t->pairs[top->pair].b;
-    int32_t joined = add_joined(t, a, b);
+    char text[HEED__TOKEN_BYTES]; /* "##a" and "##b" give "##ab" */
+    size_t n = heed__names_length(&t->pieces, (size_t)a);
+    const char *second = heed__names_text(&t->pieces, (size_t)b);
+    if (strncmp(second, "##", 2) == 0) second += 2;
+    memcpy(text, heed__names_text(&t->pieces, (size_t)a), n);
+    memcpy(text + n, second, strlen(second));
+    int32_t joined = heed__names_add(&t->pieces, text, n + strlen(second));
     if (joined < 0) return false;
     for (size_t i = 0; i < top->where.count; i++)
         if (!merge_in(t, top->where.of[i], a, b, joined)) return false;
@@ -192,12 +155,13 @@ static bool merge(trainer *t, const candidate *top) {
 static bool merge_all(trainer *t, size_t bound) {
     bool good = push_touched(t);
     while (good && t->heap_count && t->pieces.count < bound) {
-        candidate top = pop(t);
+        candidate top = t->heap[0];
+        t->heap[0] = t->heap[--t->heap_count];
+        if (t->heap_count) sift_down(t);
         int64_t now = t->pairs[top.pair].count;
         if (now != top.count) { /* stale: reinserted with the current count */
             top.count = now;
-            t->heap[t->heap_count] = top;
-            sift_up(t, t->heap_count++);
+            push(t, top);
             continue;
         }
         bool done = top.count < MIN_COUNT;
@@ -210,36 +174,38 @@ static bool merge_all(trainer *t, size_t bound) {
 
 /* ---- words to symbols ---- */
 
-/* The characters of all words, and those that do not begin one, which have a ## form as well. */
-static bool count_letters(const trainer *t, const heed__counts *w, heed__letters *all,
-                          heed__letters *later) {
+/* Counts the characters of all words, and those within one, which have a ## form, too. */
+static bool count_letters(const trainer *t, const heed__counts *w, heed__counts *all,
+                          heed__counts *later) {
     int32_t ch;
-    bool good = all && later;
-    for (size_t i = 0; good && i < t->words; i++) {
+    for (size_t i = 0; i < t->words; i++) {
         const char *word = heed__names_text(&w->names, i);
         size_t n = heed__names_length(&w->names, i), first = n ? heed_utf8_read(word, n, &ch) : 0;
-        good = heed__letters_count(all, word, n, w->counts[i]) &&
-               heed__letters_count(later, word + first, n - first, w->counts[i]);
+        if (!heed__count_letters(all, word, n, w->counts[i]) ||
+            !heed__count_letters(later, word + first, n - first, w->counts[i]))
+            return false;
     }
-    return good;
+    return true;
 }
 
 /* Adds the most frequent characters, by code point; as many as fit together with their ## forms. */
 static bool add_alphabet(trainer *t, const heed__counts *w, size_t bound) {
-    heed__letters *all = heed__letters_new(t->c), *later = heed__letters_new(t->c);
-    size_t count = 0, most = 0;
-    bool good = count_letters(t, w, all, later);
-    if (good) most = heed__letters_fit(all, later, bound - t->pieces.count);
-    if (most > ALPHABET_MAX) most = ALPHABET_MAX;
-    int32_t *top = good ? heed__letters_top(all, most, &count) : NULL;
-    good = top != NULL;
-    for (size_t i = 0; good && i < count; i++) {
-        char bytes[4];
-        good = heed__names_add(&t->pieces, bytes, heed_utf8_write(top[i], bytes)) >= 0;
+    heed__counts all = {.names.c = t->c}, later = {.names.c = t->c};
+    heed__ranked *r = count_letters(t, w, &all, &later) ? heed__rank(&all) : NULL;
+    size_t count = 0, left = bound - t->pieces.count;
+    for (; r && count < all.names.count && count < ALPHABET_MAX; count++) {
+        size_t n = strlen(r[count].text);
+        size_t forms = heed__names_look(&later.names, r[count].text, n) >= 0 ? 2 : 1;
+        if (forms > left) break;
+        left -= forms;
     }
-    heed__free(top);
-    heed__letters_free(all);
-    heed__letters_free(later);
+    bool good = r != NULL;
+    if (good) heed__rank_by_text(r, count);
+    for (size_t i = 0; good && i < count; i++)
+        good = heed__names_add(&t->pieces, r[i].text, strlen(r[i].text)) >= 0;
+    heed__free(r);
+    heed__counts_free(&all);
+    heed__counts_free(&later);
     return good;
 }
 
@@ -278,16 +244,9 @@ static bool spell_all(trainer *t, const heed__counts *w) {
     return true;
 }
 
-static void trainer_free(trainer *t) {
-    for (size_t i = 0; i < t->pair_count; i++) heed__free(t->pairs[i].fresh.of);
-    for (size_t i = 0; i < t->heap_count; i++) heed__free(t->heap[i].where.of);
-    heed__names_free(&t->pieces);
-    void *rest[] = {t->symbols, t->length, t->start, t->pairs, t->slots, t->heap, t->touched};
-    for (size_t i = 0; i < sizeof rest / sizeof *rest; i++) heed__free(rest[i]);
-}
-
 bool heed__wordpiece_train(heed_tokenizer *k, const heed__counts *w, size_t bound) {
-    trainer t = {.c = k->c, .counts = w->counts, .words = w->names.count, .pieces.c = k->c};
+    trainer t = {
+        .c = k->c, .counts = w->counts, .words = w->names.count, .pieces.c = k->c, .keys.c = k->c};
     bool good = true;
     for (size_t i = 0; good && i < k->names.count; i++)
         good = heed__names_add(&t.pieces, heed__names_text(&k->names, i),
@@ -296,6 +255,11 @@ bool heed__wordpiece_train(heed_tokenizer *k, const heed__counts *w, size_t boun
     for (size_t i = k->names.count; good && i < t.pieces.count; i++)
         good = heed__tokenizer_add(k, heed__names_text(&t.pieces, i),
                                    heed__names_length(&t.pieces, i));
-    trainer_free(&t);
+    for (size_t i = 0; t.pairs && i < t.keys.count; i++) heed__free(t.pairs[i].fresh.of);
+    for (size_t i = 0; i < t.heap_count; i++) heed__free(t.heap[i].where.of);
+    heed__names_free(&t.pieces);
+    heed__names_free(&t.keys);
+    void *rest[] = {t.symbols, t.length, t.start, t.pairs, t.heap, t.touched};
+    for (size_t i = 0; i < sizeof rest / sizeof *rest; i++) heed__free(rest[i]);
     return good;
 }

@@ -14,8 +14,7 @@ bool heed__is_space(int32_t c) {
            c == 0x2029 || c == 0x202F || c == 0x205F || c == 0x3000;
 }
 
-/* Characters that are removed: NUL, the replacement character, control, format and private use;
- * unassigned ones are kept. */
+/* Removed: NUL, the replacement character, control, format, private use; not unassigned ones. */
 static bool is_dropped(int32_t c) {
     if (c == '\t' || c == '\n' || c == '\r') return false;
     if (c < 0x80) return c < 0x20 || c == 0x7F;
@@ -35,8 +34,7 @@ static bool is_ideograph(int32_t c) {
     return false;
 }
 
-/* ASCII except letters, digits, space and controls (so $, ^ and ` too); beyond ASCII, category P*.
- */
+/* ASCII except letters, digits, space and controls (so $, ^ and ` too); beyond it, category P*. */
 static bool is_punctuation(int32_t c) {
     if (c < 0x80)
         return (c >= 33 && c <= 47) || (c >= 58 && c <= 64) || (c >= 91 && c <= 96) ||
@@ -56,8 +54,7 @@ static void fold(heed__words *k, int32_t c) {
     }
 }
 
-/* Fills the queue from the next character of the text that is not removed entirely; false at the
- * end. */
+/* Fills the queue from the next character that is not removed entirely; false at the end. */
 static bool refill(heed__words *k) {
     k->queued = k->taken = 0;
     while (!k->queued && k->next < k->n) {

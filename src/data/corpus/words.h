@@ -13,15 +13,12 @@ enum { HEED__WORD_CHARS = 100, HEED__WORD_BYTES = 4 * HEED__WORD_CHARS };
 typedef struct {
     char buffer[2 + HEED__WORD_BYTES]; /* two bytes before the word: for the ## of a later piece */
     size_t chars;
-    size_t
-        at[HEED__WORD_CHARS + 1]; /* in buffer: where each character begins; at[chars]: the end */
-    size_t begin[HEED__WORD_CHARS],
-        end[HEED__WORD_CHARS]; /* in the text: the source of each character */
-    size_t last;               /* end of the word in the text */
+    size_t at[HEED__WORD_CHARS + 1]; /* in buffer: where a character begins; at[chars]: the end */
+    size_t begin[HEED__WORD_CHARS], end[HEED__WORD_CHARS]; /* in the text: what it was made from */
+    size_t last;                                           /* end of the word in the text */
 } heed__word;
 
-/* Reads words from text. Set text, n, lower, strip (decompose and drop accents); the rest must be
- * 0. */
+/* Reads words. Set text, n, lower, strip (decompose and drop accents); the rest must be 0. */
 typedef struct {
     const char *text;
     size_t n, next;

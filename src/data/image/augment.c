@@ -1,6 +1,5 @@
-/* augment.c -- turns a picture into an input, with the draws of training. Each draw has a fixed
- * number in the stream, so that enabling one does not change the others. Only IEEE arithmetic is
- * used: the same bits on every machine. */
+/* augment.c -- turns a picture into an input, with the draws of training, each at its own number in
+ * the stream, so that one does not change the others. IEEE arithmetic alone: the same bits. */
 #include <heed/image.h>
 
 #include <math.h>
@@ -11,11 +10,6 @@ enum { TRIES = 10, PER_TRY = 4 }; /* area, ratio, x, y */
 
 static heed_box centre(const heed_picture *p, double width, double height) {
     return (heed_box){(p->width - width) / 2, (p->height - height) / 2, width, height};
-}
-
-static heed_box centre_square(const heed_picture *p) {
-    int side = p->width < p->height ? p->width : p->height;
-    return centre(p, side, side);
 }
 
 static double uniform(const heed_random *r, uint64_t index, double low, double high) {
@@ -139,7 +133,7 @@ size_t heed_view_work(const heed_picture *p, const heed_image_transform *v) {
 }
 
 /* A picture that already has the output's size is copied. */
-static void take(const heed_picture *p, heed_box box, int size, heed_real *image, heed_real *work) {
+static void crop(const heed_picture *p, heed_box box, int size, heed_real *image, heed_real *work) {
     if (p->width != size || p->height != size || box.width != size || box.height != size) {
         heed_picture_resize(p, box, size, size, image, work);
         return;
@@ -155,8 +149,9 @@ void heed_picture_view(const heed_picture *p, const heed_image_transform *v, con
         return;
     size_t row = (size_t)v->size * (size_t)v->channels, n = row * (size_t)v->size;
     bool draw = a && r;
-    heed_box box = draw && a->scale > 0 ? random_box(p, a, r) : centre_square(p);
-    take(p, box, v->size, work, work + n);
+    int least = p->width < p->height ? p->width : p->height;
+    heed_box box = draw && a->scale > 0 ? random_box(p, a, r) : centre(p, least, least);
+    crop(p, box, v->size, work, work + n);
     placing at = {0};
     if (draw) {
         colours(work, n, v->channels, a, r);

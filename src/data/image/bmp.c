@@ -19,10 +19,9 @@ typedef struct {
 } bmp;
 
 static heed_status unsupported(const bmp *m, const char *what) {
-    return heed__refuse(m->f,
-                        "is of an unsupported kind: a BMP %s; hint: convert it first, "
-                        "magick FILE FILE.png",
-                        what);
+    return heed__refuse(
+        m->f, "is of an unsupported kind: a BMP %s; hint: convert it first, magick FILE FILE.png",
+        what);
 }
 
 static heed_status read_header(bmp *m) {
@@ -32,23 +31,20 @@ static heed_status read_header(bmp *m) {
     m->header = heed__little32(b + FILE_HEADER);
     b += FILE_HEADER;
     if (m->header != OS2 && (m->header < 40 || m->header > 124))
-        return heed__refuse(m->f,
-                            "is a damaged BMP: expected a header of 12 or 40 to 124 bytes, "
-                            "found %zu",
-                            m->header);
+        return heed__refuse(
+            m->f, "is a damaged BMP: expected a header of 12 or 40 to 124 bytes, found %zu",
+            m->header);
     if (m->f->n - FILE_HEADER < m->header)
         return heed__refuse(m->f, "is cut short: a BMP's header");
-    if (m->header == OS2) {
-        m->width = heed__little16(b + 4);
-        m->height = heed__little16(b + 6);
-        m->bits = heed__little16(b + 10);
-        return HEED_OK;
-    }
+    bool os2 = m->header == OS2;
+    m->bits = heed__little16(b + (os2 ? 10 : 14));
+    m->width = heed__little16(b + 4);
+    m->height = heed__little16(b + 6);
+    if (os2) return HEED_OK;
     m->width = (int32_t)heed__little32(b + 4);
     m->height = (int32_t)heed__little32(b + 8);
     m->top_down = m->height < 0;
     if (m->top_down) m->height = -m->height;
-    m->bits = heed__little16(b + 14);
     m->compression = heed__little32(b + 16);
     m->colours = heed__little32(b + 32);
     return HEED_OK;
@@ -65,10 +61,9 @@ static heed_status check_kind(const bmp *m) {
     bool known =
         deep || m->bits == 24 || m->bits == 1 || m->bits == 2 || m->bits == 4 || m->bits == 8;
     if (!known || (masks && !deep))
-        return heed__refuse(m->f,
-                            "is a damaged BMP: expected 1, 2, 4, 8, 16, 24 or 32 bits a "
-                            "pixel, found %u",
-                            m->bits);
+        return heed__refuse(
+            m->f, "is a damaged BMP: expected 1, 2, 4, 8, 16, 24 or 32 bits a pixel, found %u",
+            m->bits);
     return HEED_OK;
 }
 
@@ -86,10 +81,8 @@ static heed_status read_masks(bmp *m) {
         while (mask && !(mask >> m->shift[i] & 1)) m->shift[i]++;
         m->most[i] = mask >> m->shift[i];
         if (m->most[i] & (m->most[i] + 1) || (i < 3 && !mask))
-            return heed__refuse(m->f,
-                                "is a damaged BMP: expected a mask of adjoining bits, "
-                                "found 0x%X",
-                                mask);
+            return heed__refuse(
+                m->f, "is a damaged BMP: expected a mask of adjoining bits, found 0x%X", mask);
     }
     return HEED_OK;
 }
@@ -124,11 +117,6 @@ static void masked_row(const bmp *m, const unsigned char *from, int channels, un
     }
 }
 
-static void plain_row(const bmp *m, const unsigned char *from, unsigned char *to) {
-    for (size_t x = 0; x < (size_t)m->width; x++, from += 3, to += 3)
-        to[0] = from[2], to[1] = from[1], to[2] = from[0];
-}
-
 heed_status heed__bmp_decode(const heed__file *f, heed_picture *out) {
     bmp m = {.f = f};
     heed_status status = read_header(&m);
@@ -149,10 +137,10 @@ heed_status heed__bmp_decode(const heed__file *f, heed_picture *out) {
         unsigned char *to = out->pixels + line * width * (size_t)out->channels;
         if (m.bits <= 8)
             indexed_row(&m, from, to);
-        else if (m.bits == 24)
-            plain_row(&m, from, to);
-        else
+        else if (m.bits != 24)
             masked_row(&m, from, out->channels, to);
+        else
+            for (size_t i = 0; i < 3 * width; i++) to[i] = from[i + 2 - 2 * (i % 3)];
     }
     return status;
 }

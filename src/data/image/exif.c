@@ -4,17 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct {
-    const unsigned char *bytes;
-    size_t n;
-    bool big;
-} tiff;
-
-static uint32_t get16(const tiff *t, size_t at) {
-    return t->big ? heed__big16(t->bytes + at) : heed__little16(t->bytes + at);
+static uint32_t get16(const unsigned char *p, bool big) {
+    return big ? heed__big16(p) : heed__little16(p);
 }
-static uint32_t get32(const tiff *t, size_t at) {
-    return t->big ? heed__big32(t->bytes + at) : heed__little32(t->bytes + at);
+static uint32_t get32(const unsigned char *p, bool big) {
+    return big ? heed__big32(p) : heed__little32(p);
 }
 
 /* An entry of the directory: tag, type, count, value. */
@@ -22,14 +16,16 @@ enum { ORIENTATION = 0x0112, SHORT = 3, LONG = 4, ENTRY = 12 };
 
 int heed__exif_orientation(const unsigned char *bytes, size_t n) {
     if (n < 8 || (memcmp(bytes, "II*\0", 4) != 0 && memcmp(bytes, "MM\0*", 4) != 0)) return 1;
-    tiff t = {bytes, n, bytes[0] == 'M'};
-    size_t at = get32(&t, 4);
+    bool big = bytes[0] == 'M';
+    size_t at = get32(bytes + 4, big);
     if (at > n - 2) return 1;
-    size_t count = get16(&t, at);
+    size_t count = get16(bytes + at, big);
     for (at += 2; count > 0 && at + ENTRY <= n; count--, at += ENTRY) {
-        if (get16(&t, at) != ORIENTATION) continue;
-        uint32_t type = get16(&t, at + 2);
-        uint32_t value = type == SHORT ? get16(&t, at + 8) : type == LONG ? get32(&t, at + 8) : 1;
+        if (get16(bytes + at, big) != ORIENTATION) continue;
+        uint32_t type = get16(bytes + at + 2, big);
+        uint32_t value = type == SHORT  ? get16(bytes + at + 8, big)
+                         : type == LONG ? get32(bytes + at + 8, big)
+                                        : 1;
         return value >= 1 && value <= 8 ? (int)value : 1;
     }
     return 1;

@@ -1,5 +1,6 @@
 /* format.c -- detects the format of a file. */
 #include "data/image/image.h"
+#include "text/text.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -59,8 +60,8 @@ static void refuse_foreign(const heed__file *f) {
     const char *name = foreign_name(f);
     if (name)
         heed__refuse(f,
-                     "is %s picture: expected JPEG, PNG, BMP or TGA; "
-                     "hint: convert it first, magick FILE FILE.png",
+                     "is %s picture: expected JPEG, PNG, BMP or TGA; hint: convert it first, "
+                     "magick FILE FILE.png",
                      name);
     else if (holds(f, 1, "PN", 2) || holds(f, 2, "NG", 2))
         heed__refuse(f, "is a damaged PNG: a wrong signature, as of a transfer in text mode");
@@ -68,22 +69,16 @@ static void refuse_foreign(const heed__file *f) {
         heed__refuse(f, "is no picture: expected JPEG, PNG, BMP or TGA, found text");
     else
         heed__refuse(f,
-                     "is no picture: expected JPEG, PNG, BMP or TGA, "
-                     "found a file that begins with byte 0x%02X",
+                     "is no picture: expected JPEG, PNG, BMP or TGA, found a file that begins with "
+                     "byte 0x%02X",
                      f->bytes[0]);
-}
-
-static bool ends_in_tga(const char *name) {
-    const char *dot = name ? strrchr(name, '.') : NULL;
-    return dot && strlen(dot) == 4 && tolower((unsigned char)dot[1]) == 't' &&
-           tolower((unsigned char)dot[2]) == 'g' && tolower((unsigned char)dot[3]) == 'a';
 }
 
 heed__format heed__picture_format(const heed__file *f, const char *name) {
     if (holds(f, 0, "\xFF\xD8\xFF", 3)) return HEED__JPEG;
     if (holds(f, 0, "\x89PNG\r\n\x1A\n", 8)) return HEED__PNG;
     if (holds(f, 0, "BM", 2)) return HEED__BMP;
-    if (ends_in_tga(name)) return HEED__TGA;
+    if (name && heed__ends_in(name, ".tga")) return HEED__TGA;
     refuse_foreign(f);
     return HEED__FOREIGN;
 }

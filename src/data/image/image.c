@@ -1,6 +1,5 @@
-/* image.c -- reads pictures; the only file that uses stb_image. It decodes JPEG and PNG after the
- * entire file has been checked, because stb_image checks neither checksums nor that a file is
- * complete. */
+/* image.c -- reads pictures; the only file that uses stb_image, which checks neither checksums nor
+ * that a file is complete: JPEG and PNG are decoded after the entire file has been checked. */
 #include "data/image/image.h"
 
 #include <errno.h>
@@ -54,7 +53,7 @@ heed_status heed__refuse(const heed__file *f, const char *format, ...) {
     return HEED_DATA;
 }
 
-static heed_status no_memory(const heed__file *f) {
+heed_status heed__refuse_memory(const heed__file *f) {
     heed__refuse(f, "cannot be decoded: out of memory");
     return HEED_FAILED;
 }
@@ -71,59 +70,39 @@ heed_status heed__check_sides(const heed__file *f, int64_t width, int64_t height
 
 heed_status heed__picture_new(const heed__file *f, heed_picture *out) {
     out->pixels = malloc((size_t)out->width * (size_t)out->height * (size_t)out->channels);
-    return out->pixels ? HEED_OK : no_memory(f);
-}
-
-/* A checked file cannot have an unknown type: stb_image reports that when it is out of memory. */
-static bool lacked_memory(const char *reason) {
-    return strcmp(reason, "outofmem") == 0 || strcmp(reason, "unknown image type") == 0;
+    return out->pixels ? HEED_OK : heed__refuse_memory(f);
 }
 
 static heed_status decode_stb(const heed__file *f, const heed__picture_info *info,
                               heed_picture *out) {
-    stbi__err("outofmem",
-              "Out of memory"); /* if stb_image fails without a reason, it is out of memory */
+    stbi__err("outofmem", "Out of memory"); /* what it means if stb_image gives no reason */
     out->pixels =
         stbi_load_from_memory(f->bytes, (int)f->n, &out->width, &out->height, &out->channels, 0);
-    if (!out->pixels && lacked_memory(stbi_failure_reason())) return no_memory(f);
-    if (!out->pixels) return heed__refuse(f, "is damaged: %s", stbi_failure_reason());
+    const char *why = stbi_failure_reason();
+    /* The type of a checked file is known: stb_image does not find it when it is out of memory. */
+    bool memory = strcmp(why, "outofmem") == 0 || strcmp(why, "unknown image type") == 0;
+    if (!out->pixels)
+        return memory ? heed__refuse_memory(f) : heed__refuse(f, "is damaged: %s", why);
     if (out->width != info->width || out->height != info->height)
         return heed__refuse(f, "is damaged: it names two sizes");
-    return heed__picture_turn(out, info->orientation) ? HEED_OK : no_memory(f);
+    return heed__picture_turn(out, info->orientation) ? HEED_OK : heed__refuse_memory(f);
 }
 
-static heed_status decode_jpeg(const heed__file *f, heed_picture *out) {
+/* JPEG or PNG. */
+static heed_status decode_checked(const heed__file *f, bool png, heed_picture *out) {
     heed__picture_info info;
-    heed_status status = heed__jpeg_check(f, &info);
-    return status == HEED_OK ? decode_stb(f, &info, out) : status;
-}
-
-static heed_status decode_png(const heed__file *f, heed_picture *out) {
-    heed__picture_info info;
-    heed_status status = heed__png_check(f, &info);
-    if (status != HEED_OK || !info.palette) return status ? status : decode_stb(f, &info, out);
-    heed__file whole = {.why = f->why};
-    unsigned char *copy = heed__png_fill_palette(f, info.palette, &whole.n);
-    if (!copy) return no_memory(f);
-    whole.bytes = copy;
+    heed__file whole = *f;
+    unsigned char *copy = NULL;
+    heed_status status = png ? heed__png_check(f, &info) : heed__jpeg_check(f, &info);
+    if (status != HEED_OK) return status;
+    if (info.palette) {
+        copy = heed__png_fill_palette(f, info.palette, &whole.n);
+        if (!copy) return heed__refuse_memory(f);
+        whole.bytes = copy;
+    }
     status = decode_stb(&whole, &info, out);
     free(copy);
     return status;
-}
-
-static heed_status decode(const heed__file *f, const char *name, heed_picture *out) {
-    switch (heed__picture_format(f, name)) {
-    case HEED__JPEG:
-        return decode_jpeg(f, out);
-    case HEED__PNG:
-        return decode_png(f, out);
-    case HEED__BMP:
-        return heed__bmp_decode(f, out);
-    case HEED__TGA:
-        return heed__tga_decode(f, out);
-    default:
-        return HEED_DATA;
-    }
 }
 
 heed_status heed_picture_decode(const void *bytes, size_t n, const char *name, heed_picture *out,
@@ -139,7 +118,11 @@ heed_status heed_picture_decode(const void *bytes, size_t n, const char *name, h
     if (n > FILE_LIMIT)
         return heed__refuse(&f, "is too large: expected at most %d bytes, found %zu", FILE_LIMIT,
                             n);
-    heed_status status = decode(&f, name, out);
+    heed__format format = heed__picture_format(&f, name);
+    heed_status status = format == HEED__BMP       ? heed__bmp_decode(&f, out)
+                         : format == HEED__TGA     ? heed__tga_decode(&f, out)
+                         : format == HEED__FOREIGN ? HEED_DATA
+                                                   : decode_checked(&f, format == HEED__PNG, out);
     if (status != HEED_OK) heed_picture_free(out);
     return status;
 }
@@ -170,13 +153,13 @@ heed_status heed_picture_read(const char *path, heed_picture *out, char why[HEED
     heed__file reason = {.why = why};
     errno = 0;
     FILE *f = path ? fopen(path, "rb") : NULL;
-    if (!f && errno == ENOMEM) return no_memory(&reason);
+    if (!f && errno == ENOMEM) return heed__refuse_memory(&reason);
     if (!f) return heed__refuse(&reason, "cannot be read: %s", path ? strerror(errno) : "no path");
     unsigned char *bytes = NULL;
     size_t n = 0;
     heed_status status;
     if (!read_all(f, &bytes, &n))
-        status = no_memory(&reason);
+        status = heed__refuse_memory(&reason);
     else if (ferror(f))
         status = heed__refuse(&reason, "cannot be read: %s", strerror(errno));
     else

@@ -1,7 +1,10 @@
-/* images.c -- sets of labelled pictures: opening them, and the contents of each part. */
+/* images.c -- sets of labelled pictures: opening them, the contents of each part, and batches, of
+ * which a row depends only on (seed, step, micro-batch, row), not on the thread. */
 #include "data/image/images.h"
 
-#include <ctype.h>
+#include "data/kind.h"
+#include "text/text.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -16,18 +19,16 @@ static void images_free(heed__owned *object) {
         heed__free(item->path);
         heed__free(item->why);
     }
-    for (size_t i = 0; i < k->class_count; i++) heed__free(k->classes[i].name);
+    heed__names_free(&k->names);
     for (size_t i = 0; i < k->label_count; i++) heed__free(k->labels[i]);
     for (size_t i = 0; i < k->block_count; i++) heed__free(k->blocks[i]);
     for (int i = 0; i < HEED_PARTS; i++) heed__free(k->part[i]);
-    void *rest[] = {k->items, k->classes, k->sorted, k->labels, k->blocks, k->bad, k->counts, k};
+    void *rest[] = {k->items, k->classes, k->labels, k->blocks, k->bad, k->counts, k};
     for (size_t i = 0; i < sizeof rest / sizeof *rest; i++) heed__free(rest[i]);
 }
 
 void heed_images_close(heed_images *k) {
-    if (!k) return;
-    heed__disown(k->c, &k->owned);
-    images_free(&k->owned);
+    if (k) heed__release(k->c, &k->owned);
 }
 
 /* ---- opening ---- */
@@ -36,19 +37,13 @@ enum { CACHE = 1 << 30 };
 
 static bool args_fit(heed_ctx *c, const heed_images_args *a) {
     enum { MOST_WORKERS = 64 };
-    if (a->size < 0 || a->size > HEED__MOST_SIZE)
-        return heed_fail(c, HEED_USAGE, "size is out of range: expected 0 to %d, found %d",
-                         HEED__MOST_SIZE, a->size);
+    if (!heed__in_range(c, "size is", a->size, 0, HEED__MOST_SIZE) ||
+        !heed__is_share(c, a->val_split) ||
+        !heed__in_range(c, "workers are", a->workers, 0, MOST_WORKERS))
+        return false;
     if (a->channels != 0 && a->channels != 1 && a->channels != 3)
         return heed_fail(c, HEED_USAGE, "channels are wrong: expected 0, 1 or 3, found %d",
                          a->channels);
-    if (!(a->val_split >= 0 && a->val_split < 1))
-        return heed_fail(c, HEED_USAGE,
-                         "validation share is out of range: expected 0 up to but not 1, found %g",
-                         a->val_split);
-    if (a->workers < 0 || a->workers > MOST_WORKERS)
-        return heed_fail(c, HEED_USAGE, "workers are out of range: expected 0 to %d, found %d",
-                         MOST_WORKERS, a->workers);
     for (int i = 0; a->deviation[0] != 0 && i < (a->channels == 1 ? 1 : 3); i++)
         if (!(a->deviation[i] > 0 && a->deviation[i] < 1e6 && a->mean[i] > -1e6 &&
               a->mean[i] < 1e6))
@@ -70,41 +65,30 @@ static bool copy_labels(heed_images *k) {
     return !heed__stopped(k->c);
 }
 
-static bool ends_in_csv(const char *path) {
-    size_t n = strlen(path);
-    return n > 4 && path[n - 4] == '.' && tolower((unsigned char)path[n - 3]) == 'c' &&
-           tolower((unsigned char)path[n - 2]) == 's' && tolower((unsigned char)path[n - 1]) == 'v';
-}
-
+/* The first source that finds its files names the kind of the set. */
 static bool read_source(heed_images *k, const char *path) {
-    heed_ctx *c = k->c;
-    if (heed__os_is_dir(path)) {
-        if (heed__images_is_idx(c, path)) return heed__images_idx(k, path);
-        if (heed__images_is_cifar(c, path)) return heed__images_cifar(k, path);
-        return heed__images_folder(k, path);
-    }
-    if (!heed__os_exists(path) || ends_in_csv(path)) return heed__images_csv(k, path);
-    return heed_fail(c, HEED_DATA,
-                     "no set of pictures: %s: expected a folder or a CSV file of path,label lines "
-                     "(its name ending in .csv), found another file; hint: give the folder that "
-                     "holds it",
-                     path);
-}
-
-static bool build(heed_images *k, const char *path) {
-    return copy_labels(k) && read_source(k, path) && heed__images_label(k, path) &&
-           heed__images_split(k) && heed__images_measure(k) && heed__images_finalize(k, path);
+    if (heed__os_is_dir(path))
+        return heed__images_idx(k, path) && (k->info.kind || heed__images_cifar(k, path)) &&
+               (k->info.kind || heed__images_folder(k, path));
+    if (!heed__os_exists(path) || heed__ends_in(path, ".csv")) return heed__images_csv(k, path);
+    return heed_fail(
+        k->c, HEED_DATA,
+        "no set of pictures: %s: expected a folder or a CSV file of path,label lines (its name "
+        "ending in .csv), found another file; hint: give the folder that holds it",
+        path);
 }
 
 heed_images *heed_images_open(heed_ctx *c, const char *path, const heed_images_args *a) {
     if (heed__stopped(c) || !path || !a || !args_fit(c, a)) return NULL;
     heed_images *k = heed__alloc(c, sizeof *k);
     if (!k) return NULL;
-    k->c = c;
+    k->c = k->names.c = c;
     k->a = *a;
     if (!k->a.cache) k->a.cache = CACHE;
     heed__own(c, &k->owned, images_free);
-    if (build(k, path)) return k;
+    if (copy_labels(k) && read_source(k, path) && heed__images_label(k, path) &&
+        heed__images_split(k) && heed__images_measure(k) && heed__images_finalize(k, path))
+        return k;
     heed_images_close(k);
     return NULL;
 }
@@ -123,7 +107,7 @@ bool heed_images_bad(const heed_images *k, size_t i, const char **path, const ch
 
 bool heed_images_duplicate(const heed_images *k, heed_duplicate *out) {
     if (!k || k->info.overlap[HEED_VAL_PART] + k->info.overlap[HEED_TEST_PART] == 0) return false;
-    if (out) *out = k->twin;
+    if (out) *out = k->duplicate;
     return true;
 }
 
@@ -138,7 +122,6 @@ size_t heed_images_count(const heed_images *k, heed_part part, int label) {
 
 bool heed_images_get(heed_images *k, heed_part part, size_t index, heed_picture *out, int *label,
                      const char **name) {
-    static const char *const names[] = {"train", "val", "test"};
     if (out) *out = (heed_picture){0};
     if (!k || heed__stopped(k->c)) return false;
     if (!in_part(k, part, index))
@@ -147,11 +130,11 @@ bool heed_images_get(heed_images *k, heed_part part, size_t index, heed_picture 
     const heed__item *item = &k->items[k->part[part][index]];
     const heed_picture *p = NULL;
     char why[HEED_WHY] = "";
-    snprintf(k->name, sizeof k->name, "%s %zu", names[part], index);
+    snprintf(k->name, sizeof k->name, "%s %zu", heed_part_name(part), index);
     if (label) *label = (int)item->label;
     if (name) *name = item->path ? item->path : k->name;
     if (!out) return true;
-    heed_status s = heed__images_lend(k, item, out, &p, why);
+    heed_status s = heed__images_pixels(k, item, out, &p, why);
     if (s != HEED_OK) return heed_fail(k->c, s, "picture cannot be read: %s: %s", item->path, why);
     if (p == out) return true;
     size_t n = (size_t)p->width * (size_t)p->height * (size_t)p->channels;
@@ -164,9 +147,10 @@ bool heed_images_get(heed_images *k, heed_part part, size_t index, heed_picture 
 void heed_images_set_eval_part(heed_images *k, heed_part part) {
     if (!k || heed__stopped(k->c)) return;
     if (in_part(k, part, 0))
-        k->judged = part;
+        k->eval_part = part;
     else
-        heed_fail(k->c, HEED_USAGE, "the part to be judged has no pictures: expected one that has");
+        heed_fail(k->c, HEED_USAGE,
+                  "the part to be evaluated has no pictures: expected one that has");
 }
 
 void heed_images_augment(heed_images *k, const heed_augment *a) {
@@ -177,13 +161,34 @@ void heed_images_augment(heed_images *k, const heed_augment *a) {
         k->a.augment = *a;
 }
 
+/* ---- batches ---- */
+
 uint64_t heed_images_evals(const heed_images *k, int rows) {
-    if (!k || rows < 1) return 0;
-    return (k->info.count[k->judged] + (size_t)rows - 1) / (size_t)rows;
+    return k ? heed__batches(k->info.count[k->eval_part], rows) : 0;
 }
 
 uint64_t heed_images_epoch(const heed_images *k, int rows) {
-    if (!k || rows < 1) return 0;
-    uint64_t batches = (k->info.count[HEED_TRAIN_PART] + (size_t)rows - 1) / (size_t)rows;
-    return batches ? batches : 1;
+    return k ? heed__epoch(k->info.count[HEED_TRAIN_PART], rows) : 0;
 }
+
+bool heed_image_batch(heed_images *k, heed_batch_at at, heed_batch *out) {
+    if (out) *out = (heed_batch){0};
+    if (!k || !out || heed__stopped(k->c)) return false;
+    const heed_image_transform *v = &k->info.view;
+    int len = v->size * v->size * v->channels;
+    heed_part part = at.val ? k->eval_part : HEED_TRAIN_PART;
+    if (!k->info.count[part])
+        return heed_fail(k->c, HEED_USAGE,
+                         at.val ? "there is neither a validation nor a training part to evaluate"
+                                : "there is no training part for batches");
+    if (!heed__batch_rows(k->c, at, k->info.count[part], INT32_MAX / len)) return false;
+    double start = heed__os_seconds();
+    const heed__slot *s = heed__ring_get(k, part, at);
+    k->ring.waited += heed__os_seconds() - start;
+    if (!s) return false;
+    *out = (heed_batch){
+        .rows = s->rows, .len = len, .x = s->x, .labels = s->labels, .items = (size_t)s->rows};
+    return true;
+}
+
+double heed_images_waited(const heed_images *k) { return k ? k->ring.waited : 0; }

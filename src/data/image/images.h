@@ -1,33 +1,29 @@
-/* images.h -- internals of a set of labelled pictures: the sources, classes and parts, and the
- * batches that threads prepare ahead. */
+/* images.h -- internals of a set of pictures: sources, classes, parts, batches prepared ahead. */
 #ifndef HEED_DATA_IMAGES_H
 #define HEED_DATA_IMAGES_H
 
-#include "core/core.h"
 #include "core/os.h"
+#include "data/corpus/tokenizer.h"
 #include "io/io.h"
 
 #include <heed/image.h>
 
 typedef struct {
-    char *path; /* NULL: from a file of records */
-    heed_picture
-        picture; /* pixels NULL: not cached, decoded again when needed; else with 1 or 3 channels */
-    bool lies_in_block; /* pixels belong to a block, not to the item */
-    uint64_t hash;      /* of the stored picture */
+    char *path;           /* NULL: from a file of records */
+    heed_picture picture; /* of 1 or 3 channels; pixels NULL: decoded again when needed */
+    bool lies_in_block;   /* pixels belong to a block, not to the item */
+    uint64_t hash;        /* of the stored picture */
     uint32_t label;
     heed_part part;
     char *why; /* reason why it cannot be decoded; NULL: it can */
 } heed__item;
 
 typedef struct {
-    char *name;
     size_t count[HEED_PARTS]; /* pictures found */
     uint32_t label;           /* its index among the labels */
 } heed__class;
 
-/* Sums over the training pictures' bytes per channel, separately for pictures of one and of three
- * channels. */
+/* Sums over the training pictures' bytes per channel, for pictures of one and of three channels. */
 typedef struct {
     uint64_t sum[2][3], square[2][3], pixels[2];
 } heed__sums;
@@ -51,8 +47,7 @@ typedef struct {
 } heed__slot;
 
 typedef struct {
-    heed__monitor
-        *monitor; /* guards stop and the slots, except their rows' data; NULL: not started */
+    heed__monitor *monitor; /* guards stop and the slots, not their rows; NULL: not started */
     heed__thread **threads;
     int workers, running; /* threads requested, and started */
     bool stop;
@@ -69,10 +64,9 @@ struct heed_images {
     heed_images_args a;
     char **labels; /* the run's; then the same as info's */
     size_t label_count;
-    heed__class *classes; /* in the order of first occurrence */
-    size_t class_count, class_capacity;
-    uint32_t *sorted; /* classes in the order of their names */
-    size_t sorted_capacity;
+    heed__names names;    /* of the classes, in the order of first occurrence */
+    heed__class *classes; /* parallel to names */
+    size_t class_capacity;
     bool ordered; /* classes are ordered as in the source, not by name */
     heed__item *items;
     size_t count, capacity;
@@ -85,43 +79,30 @@ struct heed_images {
     heed__sums sums;
     size_t cached, work; /* bytes of cached pictures; numbers that a view needs */
     heed_images_info info;
-    heed_duplicate twin; /* set if info.overlap is not 0 */
-    heed_part judged;
+    heed_duplicate duplicate; /* set if info.overlap is not 0 */
+    heed_part eval_part;      /* of batches with `val` */
     heed__ring ring;
     char name[32];
 };
 
-/* ---- sources: each adds items with classes (as numbers of heed__images_class) and parts ---- */
+/* ---- sources: each adds items with classes (as numbers of heed__images_class) and parts; IDX and
+ * CIFAR set info.kind only if the folder has files of theirs ---- */
 
 bool heed__images_folder(heed_images *k, const char *path);
 bool heed__images_idx(heed_images *k, const char *path);
-bool heed__images_is_idx(heed_ctx *c, const char *path);
 bool heed__images_cifar(heed_images *k, const char *path);
-bool heed__images_is_cifar(heed_ctx *c, const char *path);
 bool heed__images_csv(heed_images *k, const char *path);
 
 /* The number of the class with that name, added if new; -1 on error, which names `where`. */
 int64_t heed__images_class(heed_images *k, const char *name, const char *where);
-/* Adds a picture in a file (path is owned from now on, also on failure), or one whose pixels lie in
- * a block. */
+/* Adds a picture in a file (path is owned from now on, also on failure) or in a block. */
 bool heed__images_add(heed_images *k, int64_t class, heed_part part, char *path,
                       heed_picture picture);
 /* Takes ownership of bytes (heed__free), also on failure. */
 bool heed__images_keep(heed_images *k, unsigned char *bytes);
-bool heed__images_is_picture(const char *name); /* by its extension */
+extern const char *const heed__part_words[HEED_PARTS]; /* "training", .. */
 /* "folder/name", to be freed; "name" alone if it is absolute. */
 char *heed__images_path(heed_ctx *c, const char *folder, const char *name);
-
-/* A complete file in IDX format, plain or gzipped: dims, and elements as bytes. */
-typedef struct {
-    int type, dims;
-    size_t dim[4];
-    size_t count;         /* product of the dims */
-    unsigned char *bytes; /* the file; elements follow the header */
-    size_t header, width; /* bytes of the header and of an element */
-} heed__idx;
-/* Takes ownership of bytes (heed__free), also on failure. */
-bool heed__idx_parse(heed_ctx *c, const char *path, unsigned char *bytes, size_t n, heed__idx *out);
 
 /* ---- steps of opening ---- */
 
@@ -132,22 +113,16 @@ bool heed__images_finalize(heed_images *k,
                            const char *path); /* sets the view, the parts, the counts */
 
 /* A picture ready for the view: borrowed from the cache, or read into *own. */
-heed_status heed__images_lend(const heed_images *k, const heed__item *item, heed_picture *own,
-                              const heed_picture **out, char why[HEED_WHY]);
+heed_status heed__images_pixels(const heed_images *k, const heed__item *item, heed_picture *own,
+                                const heed_picture **out, char why[HEED_WHY]);
 
 /* Converts a cached picture to 1 or 3 channels; pixels that lie in a block are copied first. */
 heed_status heed__images_convert(heed__item *item, int channels);
 
 /* ---- batches ---- */
 
-/* Makes one row: x (size size channels), and its label. May run in any thread. */
-heed_status heed__images_row(const heed_images *k, heed_part part, heed_batch_at at, int row,
-                             heed_real *x, int32_t *label, heed_real *work, uint32_t *item,
-                             char why[HEED_WHY]);
-/* Rows of the batch `at`; 0: there is no such batch. */
-int heed__images_rows(const heed_images *k, heed_part part, heed_batch_at at);
 /* The slot with the finished batch; NULL on error. Further batches are prepared ahead. */
-const heed__slot *heed__ring_ask(heed_images *k, heed_part part, heed_batch_at at);
+const heed__slot *heed__ring_get(heed_images *k, heed_part part, heed_batch_at at);
 void heed__ring_free(heed__ring *r);
 
 #endif

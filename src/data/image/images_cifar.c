@@ -17,20 +17,18 @@ static const format hundred = {"cifar-100", "fine_label_names.txt", 100, 2};
 
 /* HEED_PARTS: not a file of either set. */
 static heed_part part_of(const char *name, const format **f) {
-    size_t n = strlen(name);
     *f = &hundred;
     if (strcmp(name, "train.bin") == 0) return HEED_TRAIN_PART;
     if (strcmp(name, "test.bin") == 0) return HEED_TEST_PART;
     *f = &ten;
     if (strcmp(name, "test_batch.bin") == 0) return HEED_TEST_PART;
-    bool batch = strncmp(name, "data_batch_", 11) == 0 && n > 15 && !strcmp(name + n - 4, ".bin");
+    bool batch = strncmp(name, "data_batch_", 11) == 0 && heed__ends_in(name + 11, ".bin");
     return batch ? HEED_TRAIN_PART : HEED_PARTS;
 }
 
 /* ---- names ---- */
 
-/* Reads the names from the non-blank lines of the names file; without the file, numbers are used.
- */
+/* Reads the names from the file's lines that are not blank; without it, numbers are used. */
 static bool read_names(heed_images *k, const char *folder, const format *f) {
     char *path = heed__images_path(k->c, folder, f->names);
     if (!path) return false;
@@ -95,13 +93,15 @@ static bool add_records(heed_images *k, const format *f, heed_part part, const c
 static bool read_records(heed_images *k, const char *folder, const char *name) {
     const format *f;
     heed_part part = part_of(name, &f);
-    if (part == HEED_PARTS || (part == HEED_TEST_PART && k->a.no_test)) return true;
-    if (k->info.kind && strcmp(k->info.kind, f->kind) != 0)
+    if (part == HEED_PARTS) return true;
+    k->ordered = true;
+    if (!k->info.kind) k->info.kind = f->kind;
+    if (part == HEED_TEST_PART && k->a.no_test) return true;
+    if (strcmp(k->info.kind, f->kind) != 0)
         return heed_fail(k->c, HEED_DATA,
                          "two sets in one folder: %s: expected files of CIFAR-10 or of CIFAR-100",
                          folder);
-    if (!k->info.kind && !read_names(k, folder, f)) return false;
-    k->info.kind = f->kind;
+    if (!k->names.count && !read_names(k, folder, f)) return false;
     char *path = heed__images_path(k->c, folder, name);
     size_t n = 0;
     unsigned char *bytes = path ? heed__os_read(k->c, path, 0, &n) : NULL;
@@ -110,22 +110,8 @@ static bool read_records(heed_images *k, const char *folder, const char *name) {
     return ok;
 }
 
-/* ---- the folder ---- */
-
-bool heed__images_is_cifar(heed_ctx *c, const char *path) {
-    heed__listing l;
-    const format *f;
-    bool found = false;
-    if (!heed__os_list(c, path, &l)) return false;
-    for (size_t i = 0; i < l.count; i++)
-        found |= !l.entries[i].folder && part_of(l.entries[i].name, &f) != HEED_PARTS;
-    heed__os_list_free(&l);
-    return found;
-}
-
 bool heed__images_cifar(heed_images *k, const char *path) {
     heed__listing l;
-    k->ordered = true;
     bool ok = heed__os_list(k->c, path, &l);
     for (size_t i = 0; ok && i < l.count; i++)
         ok = l.entries[i].folder || read_records(k, path, l.entries[i].name);

@@ -1,5 +1,4 @@
-/* images_class.c -- the classes of a set: collected by name while the source is read, then numbered
- * as labels. */
+/* images_class.c -- the classes of a set: collected by name, then numbered as labels. */
 #include "data/image/images.h"
 
 #include <ctype.h>
@@ -22,41 +21,19 @@ static bool name_fits(heed_ctx *c, const char *name, const char *where) {
                              heed_quote(quote, name, n));
 }
 
-/* The position of the name among the sorted ones, or where to insert it. */
-static size_t place_of(const heed_images *k, const char *name, bool *found) {
-    size_t low = 0, high = k->class_count;
-    *found = false;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        int order = strcmp(k->classes[k->sorted[middle]].name, name);
-        *found = *found || order == 0;
-        if (order < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 int64_t heed__images_class(heed_images *k, const char *name, const char *where) {
-    bool found;
-    size_t place = place_of(k, name, &found), n = k->class_count;
-    if (found) return k->sorted[place];
+    size_t n = strlen(name);
+    int32_t number = heed__names_look(&k->names, name, n);
+    if (number >= 0) return number;
     if (!name_fits(k->c, name, where)) return -1;
-    if (n == MOST_CLASSES) {
+    if (k->names.count == MOST_CLASSES) {
         heed_fail(k->c, HEED_DATA, "too many classes: %s: expected at most %d", where,
                   (int)MOST_CLASSES);
         return -1;
     }
-    if (!heed__grow(k->c, &k->classes, &k->class_capacity, n + 1, sizeof *k->classes) ||
-        !heed__grow(k->c, &k->sorted, &k->sorted_capacity, n + 1, sizeof *k->sorted))
+    if (!heed__grow(k->c, &k->classes, &k->class_capacity, k->names.count + 1, sizeof *k->classes))
         return -1;
-    char *copy = heed__copy_text(k->c, name);
-    if (!copy) return -1;
-    memmove(k->sorted + place + 1, k->sorted + place, (n - place) * sizeof *k->sorted);
-    k->sorted[place] = (uint32_t)n;
-    k->classes[k->class_count++] = (heed__class){.name = copy};
-    return (int64_t)n;
+    return heed__names_add(&k->names, name, n);
 }
 
 /* ---- items ---- */
@@ -87,21 +64,6 @@ bool heed__images_add(heed_images *k, int64_t class, heed_part part, char *path,
     return true;
 }
 
-/* Includes formats that cannot be read: such pictures are reported as skipped, not silently
- * ignored. */
-bool heed__images_is_picture(const char *name) {
-    static const char *const ends[] = {"jpg",  "jpeg", "png",  "bmp",  "tga", "webp",
-                                       "gif",  "tif",  "tiff", "avif", "jxl", "heic",
-                                       "heif", "jp2",  "pbm",  "pgm",  "ppm", "pcx"};
-    const char *dot = strrchr(name, '.');
-    for (size_t i = 0; dot && i < sizeof ends / sizeof *ends; i++) {
-        size_t n = 0;
-        while (dot[n + 1] && tolower((unsigned char)dot[n + 1]) == ends[i][n]) n++;
-        if (!dot[n + 1] && !ends[i][n]) return true;
-    }
-    return false;
-}
-
 char *heed__images_path(heed_ctx *c, const char *folder, const char *name) {
     size_t n = strlen(folder), m = strlen(name) + 1;
     if (*name == '/') return heed__copy_text(c, name);
@@ -115,61 +77,58 @@ char *heed__images_path(heed_ctx *c, const char *folder, const char *name) {
 
 /* ---- labels ---- */
 
-static const char *const part_names[] = {"training", "validation", "test"};
+const char *const heed__part_words[HEED_PARTS] = {"training", "validation", "test"};
 
 /* Matches classes to a run's labels by name. */
 static bool match_labels(heed_images *k, const char *path) {
-    for (size_t i = 0; i < k->class_count; i++) k->classes[i].label = UINT32_MAX;
+    for (size_t i = 0; i < k->names.count; i++) k->classes[i].label = UINT32_MAX;
     for (size_t i = 0; i < k->label_count; i++) {
-        bool found;
-        size_t place = place_of(k, k->labels[i], &found);
-        if (found) k->classes[k->sorted[place]].label = (uint32_t)i;
+        int32_t class = heed__names_look(&k->names, k->labels[i], strlen(k->labels[i]));
+        if (class >= 0) k->classes[class].label = (uint32_t)i;
     }
-    for (size_t i = 0; i < k->class_count; i++)
+    for (size_t i = 0; i < k->names.count; i++)
         if (k->classes[i].label == UINT32_MAX)
             return heed_fail(k->c, HEED_DATA,
                              "class \"%s\" is unknown: %s: expected one of the %zu classes that "
                              "the run was trained on (\"%s\", ..)",
-                             k->classes[i].name, path, k->label_count, *k->labels);
+                             heed__names_text(&k->names, i), path, k->label_count, *k->labels);
     return true;
-}
-
-static bool has_training(const heed_images *k) {
-    for (size_t i = 0; i < k->class_count; i++)
-        if (k->classes[i].count[HEED_TRAIN_PART]) return true;
-    return false;
 }
 
 /* Makes labels of the classes in the training part; others are errors. */
 static bool make_labels(heed_images *k, const char *path) {
-    if (!has_training(k))
+    size_t training = 0;
+    for (size_t i = 0; i < k->names.count; i++) training += k->classes[i].count[HEED_TRAIN_PART];
+    if (!training)
         return heed_fail(k->c, HEED_DATA,
                          "there is no training part: %s: found %s; hint: call the folder of the "
                          "training pictures train",
                          path, k->count ? "others alone" : "no pictures");
-    if (k->class_count < 2)
+    if (k->names.count < 2)
         return heed_fail(k->c, HEED_DATA,
                          "too few classes: %s: expected at least 2, found %zu%s%s; hint: a folder "
                          "of pictures for each class",
-                         path, k->class_count, k->class_count ? ", " : "",
-                         k->class_count ? k->classes->name : "");
-    k->labels = heed__alloc_array(k->c, k->class_count, sizeof *k->labels);
-    for (size_t i = 0; k->labels && i < k->class_count; i++) {
-        heed__class *class = &k->classes[k->ordered ? i : k->sorted[i]];
+                         path, k->names.count, k->names.count ? ", " : "",
+                         k->names.count ? heed__names_text(&k->names, 0) : "");
+    size_t n = k->names.count;
+    const char **texts = heed__names_list(&k->names, !k->ordered);
+    k->labels = heed__alloc_array(k->c, n, sizeof *k->labels);
+    for (size_t i = 0; texts && k->labels && i < n && !heed__stopped(k->c); i++) {
+        heed__class *class = &k->classes[heed__names_look(&k->names, texts[i], strlen(texts[i]))];
         class->label = (uint32_t)i;
-        k->labels[i] = heed__copy_text(k->c, class->name);
+        k->labels[i] = heed__copy_text(k->c, texts[i]);
         k->label_count = i + 1;
-        if (!k->labels[i]) return false;
-        if (class->count[HEED_TRAIN_PART]) continue;
         heed_part part = class->count[HEED_VAL_PART] ? HEED_VAL_PART : HEED_TEST_PART;
-        if (!class->count[part])
-            return heed_fail(k->c, HEED_DATA, "class \"%s\" has no pictures: %s", class->name,
-                             path);
-        return heed_fail(k->c, HEED_DATA,
-                         "class \"%s\" of the %s part is not in the training part: %s", class->name,
-                         part_names[part], path);
+        if (class->count[HEED_TRAIN_PART]) continue;
+        if (class->count[part])
+            heed_fail(k->c, HEED_DATA,
+                      "class \"%s\" of the %s part is not in the training part: %s", texts[i],
+                      heed__part_words[part], path);
+        else
+            heed_fail(k->c, HEED_DATA, "class \"%s\" has no pictures: %s", texts[i], path);
     }
-    return k->labels != NULL;
+    heed__free(texts);
+    return !heed__stopped(k->c);
 }
 
 bool heed__images_label(heed_images *k, const char *path) {

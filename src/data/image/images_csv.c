@@ -1,19 +1,14 @@
-/* images_csv.c -- a CSV file of path,label lines, with or without a header. Paths are relative to
- * the file's folder. */
+/* images_csv.c -- path,label lines with or without a header; paths are relative to the file. */
 #include "data/image/images.h"
 
-#include <ctype.h>
 #include <string.h>
+#include <strings.h>
 
 enum { FIELDS = 2, LIMIT = 1 << 30 };
 
 static bool is_one_of(const char *text, const char *const *words) {
-    for (; *words; words++) {
-        size_t n = 0;
-        while (text[n] && tolower((unsigned char)text[n]) == (*words)[n]) n++;
-        if (!text[n] && !(*words)[n]) return true;
-    }
-    return false;
+    while (*words && strcasecmp(text, *words) != 0) words++;
+    return *words != NULL;
 }
 
 static bool is_header(char *const fields[FIELDS]) {
@@ -35,36 +30,22 @@ static bool add_row(heed_images *k, const heed_csv *r, const char *folder, bool 
                                     path, (heed_picture){0});
 }
 
-static char *folder_of(heed_ctx *c, const char *path) {
-    char *folder = heed__copy_text(c, path);
-    char *slash = folder ? strrchr(folder, '/') : NULL;
-    if (slash)
-        slash[1] = 0;
-    else if (folder)
-        *folder = 0;
-    return folder;
-}
-
-static bool add_rows(heed_images *k, heed_csv *r) {
-    char *folder = folder_of(k->c, r->path);
-    bool ok = folder != NULL;
-    for (bool first = true; ok && heed_csv_next(r); first = false)
-        ok = add_row(k, r, folder, first);
-    heed__free(folder);
-    if (ok && !k->count && !heed__stopped(k->c)) {
-        r->line = r->next;
-        ok = heed_csv_reject(r, "lines of path,label", "none");
-    }
-    return ok && !heed__stopped(k->c);
-}
-
 bool heed__images_csv(heed_images *k, const char *path) {
     size_t n = 0;
     heed_csv r;
     k->info.kind = "csv";
     char *text = (char *)heed__os_read(k->c, path, LIMIT, &n);
-    bool ok =
-        heed_csv_open(&r, k->c, "list of pictures is wrong", path, text, n) && add_rows(k, &r);
+    char *folder = heed__copy_text(k->c, path), *slash = folder ? strrchr(folder, '/') : NULL;
+    bool ok = folder && heed_csv_open(&r, k->c, "list of pictures is wrong", path, text, n);
+    if (ok) folder[slash ? slash + 1 - folder : 0] = 0;
+    for (bool first = true; ok && heed_csv_next(&r); first = false)
+        ok = add_row(k, &r, folder, first);
+    ok = ok && !heed__stopped(k->c);
+    if (ok && !k->count) {
+        r.line = r.next;
+        ok = heed_csv_reject(&r, "lines of path,label", "none");
+    }
+    heed__free(folder);
     heed__free(text);
     return ok;
 }

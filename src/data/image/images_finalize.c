@@ -2,7 +2,6 @@
 #include "data/image/images.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- the split ---- */
@@ -39,33 +38,24 @@ bool heed__images_split(heed_images *k) {
 
 static bool gather(heed_images *k) {
     heed_images_info *f = &k->info;
-    for (size_t i = 0; i < k->count; i++) {
-        const heed__item *item = &k->items[i];
-        if (item->why)
-            f->bad++;
-        else
-            f->count[item->part]++;
-    }
-    k->bad = heed__alloc_array(k->c, f->bad, sizeof *k->bad);
+    k->bad = heed__alloc_array(k->c, k->count, sizeof *k->bad);
     k->counts = heed__alloc_array(k->c, k->label_count * HEED_PARTS, sizeof *k->counts);
-    size_t bad = 0, at[HEED_PARTS] = {0};
     for (int p = 0; p < HEED_PARTS; p++)
-        k->part[p] = heed__alloc_array(k->c, f->count[p], sizeof **k->part);
+        k->part[p] = heed__alloc_array(k->c, k->count, sizeof **k->part);
     if (heed__stopped(k->c)) return false;
     for (size_t i = 0; i < k->count; i++) {
         const heed__item *item = &k->items[i];
         if (item->why) {
-            k->bad[bad++] = (uint32_t)i;
+            k->bad[f->bad++] = (uint32_t)i;
         } else {
-            k->part[item->part][at[item->part]++] = (uint32_t)i;
+            k->part[item->part][f->count[item->part]++] = (uint32_t)i;
             k->counts[item->label * HEED_PARTS + item->part]++;
         }
     }
     return true;
 }
 
-/* A checksum of the names, labels and pictures of training and validation, in the source's order.
- */
+/* A checksum of names, labels, training and validation pictures, in the source's order. */
 static uint64_t checksum(const heed_images *k) {
     const uint64_t prime = 1099511628211u;
     uint64_t h = 0;
@@ -79,38 +69,28 @@ static uint64_t checksum(const heed_images *k) {
     return h;
 }
 
-static int by_size(const void *a, const void *b) {
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
-/* The first training picture with that hash. */
-static size_t trained_as(const heed_images *k, uint64_t hash) {
-    const uint32_t *train = k->part[HEED_TRAIN_PART];
-    size_t i = 0;
-    while (k->items[train[i]].hash != hash) i++;
-    return i;
-}
-
-static void note_twin(heed_images *k, heed_part part, size_t index, uint64_t hash) {
-    if (!heed_images_duplicate(k, NULL))
-        k->twin = (heed_duplicate){part, index, trained_as(k, hash)};
-    k->info.overlap[part]++;
-}
-
+/* Counts the pictures of other parts that are also in the training part. */
 static bool count_overlap(heed_images *k) {
     size_t n = k->info.count[HEED_TRAIN_PART];
-    uint64_t *seen = heed__alloc_array(k->c, n, sizeof *seen);
-    if (!seen) return false;
-    for (size_t i = 0; i < n; i++) seen[i] = k->items[k->part[HEED_TRAIN_PART][i]].hash;
-    if (n) qsort(seen, n, sizeof *seen, by_size);
-    for (heed_part p = HEED_VAL_PART; n && p < HEED_PARTS; p++)
+    heed__names seen = {.c = k->c};
+    size_t *first = heed__alloc_array(k->c, n, sizeof *first); /* training picture of each hash */
+    for (size_t i = 0; first && i < n && !heed__stopped(k->c); i++) {
+        const uint64_t *hash = &k->items[k->part[HEED_TRAIN_PART][i]].hash;
+        size_t before = seen.count;
+        heed__names_add(&seen, (const char *)hash, sizeof *hash);
+        if (seen.count > before) first[before] = i;
+    }
+    for (heed_part p = HEED_VAL_PART; !heed__stopped(k->c) && p < HEED_PARTS; p++)
         for (size_t i = 0; i < k->info.count[p]; i++) {
             const uint64_t *hash = &k->items[k->part[p][i]].hash;
-            if (bsearch(hash, seen, n, sizeof *seen, by_size)) note_twin(k, p, i, *hash);
+            int32_t same = heed__names_look(&seen, (const char *)hash, sizeof *hash);
+            if (same < 0) continue;
+            if (!heed_images_duplicate(k, NULL)) k->duplicate = (heed_duplicate){p, i, first[same]};
+            k->info.overlap[p]++;
         }
-    heed__free(seen);
-    return true;
+    heed__names_free(&seen);
+    heed__free(first);
+    return !heed__stopped(k->c);
 }
 
 static bool enough(heed_images *k, const char *path) {
@@ -126,15 +106,15 @@ static bool enough(heed_images *k, const char *path) {
     if (bad && f->bad == k->count)
         return heed_fail(k->c, HEED_DATA, "no picture can be read: %s: the first is %s: %s", path,
                          bad->path, bad->why);
-    for (size_t i = 0; i < k->class_count; i++) {
+    for (size_t i = 0; i < k->names.count; i++) {
         const heed__class *class = &k->classes[i];
         if (!class->count[HEED_TRAIN_PART] ||
             heed_images_count(k, HEED_TRAIN_PART, (int)class->label))
             continue;
-        return heed_fail(k->c, HEED_DATA,
-                         "class \"%s\" has no picture that can be read: %s: the first of all is "
-                         "%s: %s",
-                         class->name, path, bad ? bad->path : "?", bad ? bad->why : "?");
+        return heed_fail(
+            k->c, HEED_DATA,
+            "class \"%s\" has no picture that can be read: %s: the first of all is %s: %s",
+            heed__names_text(&k->names, i), path, bad ? bad->path : "?", bad ? bad->why : "?");
     }
     return true;
 }
@@ -176,15 +156,14 @@ static bool choose_size(heed_images *k) {
     bool one = f->low_width == f->high_width && f->low_height == f->high_height;
     if (k->a.size || (one && f->low_width == f->low_height && f->low_width <= HEED__MOST_SIZE))
         return true;
-    return heed_fail(k->c, HEED_USAGE,
-                     "size of the inputs is not known: expected pictures of one square size of at "
-                     "most 4096, found "
-                     "widths of %d to %d and heights of %d to %d; hint: `image-size = 64`",
-                     f->low_width, f->high_width, f->low_height, f->high_height);
+    return heed_fail(
+        k->c, HEED_USAGE,
+        "size of the inputs is not known: expected pictures of one square size of at most 4096, "
+        "found widths of %d to %d and heights of %d to %d; hint: `image-size = 64`",
+        f->low_width, f->high_width, f->low_height, f->high_height);
 }
 
-/* E[x] and sqrt(E[x^2] - E[x]^2) of x/255, from whole numbers. Grey pictures converted to colour
- * have three equal channels. */
+/* E[x] and sqrt(E[x^2] - E[x]^2) of x/255; grey pictures as colour have three equal channels. */
 static void choose_scale(heed_images *k) {
     heed_image_transform *v = &k->info.view;
     const heed__sums *s = &k->sums;
@@ -200,15 +179,15 @@ static void choose_scale(heed_images *k) {
 
 static bool normalise(heed_images *k, const char *path) {
     heed_image_transform *v = &k->info.view;
-    bool given = k->a.deviation[0] != 0;
-    if (!given && !k->info.count[HEED_TRAIN_PART])
+    if (k->a.deviation[0] != 0) {
+        memcpy(v->mean, k->a.mean, sizeof v->mean);
+        memcpy(v->deviation, k->a.deviation, sizeof v->deviation);
+        return true;
+    }
+    if (!k->info.count[HEED_TRAIN_PART])
         return heed_fail(k->c, HEED_DATA,
                          "mean and deviation are not known: %s: expected a training part", path);
-    if (!given) choose_scale(k);
-    for (int c = 0; given && c < 3; c++) {
-        v->mean[c] = k->a.mean[c];
-        v->deviation[c] = k->a.deviation[c];
-    }
+    choose_scale(k);
     return true;
 }
 
@@ -227,11 +206,10 @@ static bool prepare(heed_images *k) {
         again += !item->picture.pixels;
     }
     if (again)
-        heed_message(
-            k->c, HEED_WARN,
-            "%zu of %zu pictures are decoded anew each time: they do not fit in %zu MB; hint: "
-            "smaller copies of them, or a larger `cache-mb`",
-            again, k->count, k->a.cache / 1000000);
+        heed_message(k->c, HEED_WARN,
+                     "%zu of %zu pictures are decoded anew each time: they do not fit in %zu MB; "
+                     "hint: smaller copies of them, or a larger `cache-mb`",
+                     again, k->count, k->a.cache / 1000000);
     return true;
 }
 
@@ -241,6 +219,6 @@ bool heed__images_finalize(heed_images *k, const char *path) {
         !normalise(k, path) || !prepare(k) || !count_overlap(k))
         return false;
     f->checksum = checksum(k);
-    k->judged = f->count[HEED_VAL_PART] ? HEED_VAL_PART : HEED_TRAIN_PART;
+    k->eval_part = f->count[HEED_VAL_PART] ? HEED_VAL_PART : HEED_TRAIN_PART;
     return true;
 }

@@ -1,10 +1,10 @@
-/* images_folder.c -- a folder of folders: train/CLASS/.., val/CLASS/.., test/CLASS/.., or only
- * CLASS/... Classes may contain folders. Links are followed, but each folder is read once, and
- * links to a parent folder are ignored. */
+/* images_folder.c -- train/CLASS/.., val/CLASS/.., test/CLASS/.., or only CLASS/... Classes may
+ * contain folders. Links are followed, but each folder is read once, and no parent folder. */
 #include "data/image/images.h"
 
 #include <ctype.h>
 #include <string.h>
+#include <strings.h>
 
 /* ---- a class ---- */
 
@@ -29,8 +29,7 @@ static bool is_new(scan *s, const char *folder) {
     return true;
 }
 
-/* Marks all folders from folder/name up to the root (its own parent) as seen: they contain other
- * classes. */
+/* Marks the folders from folder/name up to the root (its own parent) as seen. */
 static bool see_above(scan *s, const char *folder, const char *name) {
     char *at = heed__images_path(s->k->c, folder, name);
     while (at && is_new(s, at)) {
@@ -42,13 +41,23 @@ static bool see_above(scan *s, const char *folder, const char *name) {
     return !heed__stopped(s->k->c);
 }
 
+/* Includes formats that cannot be read: such pictures are reported, not silently ignored. */
+static bool is_picture(const char *name) {
+    static const char *const ends[] = {".jpg",  ".jpeg", ".png",  ".bmp",  ".tga", ".webp",
+                                       ".gif",  ".tif",  ".tiff", ".avif", ".jxl", ".heic",
+                                       ".heif", ".jp2",  ".pbm",  ".pgm",  ".ppm", ".pcx"};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (heed__ends_in(name, ends[i])) return true;
+    return false;
+}
+
 static bool add_tree(scan *s, const char *folder) {
     heed__listing l;
     if (!is_new(s, folder)) return !heed__stopped(s->k->c);
     bool ok = heed__os_list(s->k->c, folder, &l);
     for (size_t i = 0; ok && i < l.count; i++) {
         const heed__entry *e = &l.entries[i];
-        if (!e->folder && !heed__images_is_picture(e->name)) {
+        if (!e->folder && !is_picture(e->name)) {
             s->others++;
             continue;
         }
@@ -91,12 +100,12 @@ static bool add_part(heed_images *k, heed_part part, const char *folder) {
         ok = add_class(k, part, folder, l.entries[i].name);
     }
     if (ok && !classes)
-        ok = heed_fail(k->c, HEED_DATA,
-                       "no pictures: %s: expected a folder for each class, found %zu files and no "
-                       "folder; hint: other data are IDX files "
-                       "({train,t10k}-{images-idx3,labels-idx1}-ubyte[.gz]), CIFAR's *.bin, or a "
-                       "CSV file of path,label",
-                       folder, l.count);
+        ok = heed_fail(
+            k->c, HEED_DATA,
+            "no pictures: %s: expected a folder for each class, found %zu files and no folder; "
+            "hint: other data are IDX files ({train,t10k}-{images-idx3,labels-idx1}-ubyte[.gz]), "
+            "CIFAR's *.bin, or a CSV file of path,label",
+            folder, l.count);
     heed__os_list_free(&l);
     return ok;
 }
@@ -111,11 +120,9 @@ static int part_called(const char *name, size_t n) {
     } words[] = {{"train", HEED_TRAIN_PART}, {"training", HEED_TRAIN_PART}, {"val", HEED_VAL_PART},
                  {"valid", HEED_VAL_PART},   {"validation", HEED_VAL_PART}, {"dev", HEED_VAL_PART},
                  {"test", HEED_TEST_PART},   {"testing", HEED_TEST_PART}};
-    for (size_t w = 0; w < sizeof words / sizeof *words; w++) {
-        size_t i = 0;
-        while (i < n && tolower((unsigned char)name[i]) == words[w].name[i]) i++;
-        if (i == n && !words[w].name[i]) return (int)words[w].part;
-    }
+    for (size_t w = 0; w < sizeof words / sizeof *words; w++)
+        if (strlen(words[w].name) == n && strncasecmp(name, words[w].name, n) == 0)
+            return (int)words[w].part;
     return -1;
 }
 
@@ -143,8 +150,7 @@ static bool holds_folders(heed_ctx *c, const char *path) {
     return found;
 }
 
-/* False: the folders are classes. One called "train" beside others, with no folder inside, is a
- * class of vehicles. */
+/* False: classes. One called "train" beside others, without folders, is a class of vehicles. */
 static bool has_parts(heed_ctx *c, const char *path, const heed__listing *l) {
     size_t folders = 0, known = 0;
     bool trains = false;
@@ -163,12 +169,11 @@ static bool has_parts(heed_ctx *c, const char *path, const heed__listing *l) {
 /* *taken: the name of the folder already used for this part, or NULL. */
 static bool add_named(heed_images *k, heed_part part, const char *path, const char *name,
                       const char **taken) {
-    static const char *const parts[] = {"training", "validation", "test"};
     char *folder = heed__images_path(k->c, path, name);
     bool ok = folder != NULL, full = ok && holds_folders(k->c, folder);
     if (ok && full && *taken) {
         ok = heed_fail(k->c, HEED_DATA, "two %s parts: %s: expected one, found both %s/ and %s/",
-                       parts[part], path, *taken, name);
+                       heed__part_words[part], path, *taken, name);
     } else if (ok && (full || part == HEED_TRAIN_PART)) {
         if (part == HEED_VAL_PART) k->own_val = true;
         *taken = name;
@@ -191,11 +196,10 @@ static bool add_parts(heed_images *k, const char *path, const heed__listing *l) 
     }
     for (size_t i = 0; ok && i < l->count; i++)
         if (l->entries[i].folder && part_of(&l->entries[i]) < 0)
-            heed_message(
-                k->c, HEED_WARN,
-                "%s/%s is left out: a folder beside the parts is no class; hint: parts are "
-                "called train, val and test",
-                path, l->entries[i].name);
+            heed_message(k->c, HEED_WARN,
+                         "%s/%s is left out: a folder beside the parts is no class; hint: parts "
+                         "are called train, val and test",
+                         path, l->entries[i].name);
     return ok;
 }
 

@@ -10,21 +10,20 @@
 
 enum { U8 = 0x08, I8 = 0x09, I16 = 0x0B, I32 = 0x0C, F32 = 0x0D, F64 = 0x0E, MOST_DIMS = 4 };
 
-static size_t width_of(int type) {
-    switch (type) {
-    case U8:
-    case I8:
-        return 1;
-    case I16:
-        return 2;
-    case I32:
-    case F32:
-        return 4;
-    case F64:
-        return 8;
-    default:
-        return 0;
-    }
+/* A complete file: its dims, and elements as bytes. */
+typedef struct {
+    int type, dims;
+    size_t dim[MOST_DIMS];
+    size_t count;         /* product of the dims */
+    unsigned char *bytes; /* the file; elements follow the header */
+    size_t header, width; /* bytes of the header and of an element */
+} idx;
+
+/* Bytes of an element; 0: there is no such type. */
+static size_t width_of(unsigned type) {
+    static const unsigned char widths[] = {
+        [U8] = 1, [I8] = 1, [I16] = 2, [I32] = 4, [F32] = 4, [F64] = 8};
+    return type < sizeof widths ? widths[type] : 0;
 }
 
 static uint64_t big_endian(const unsigned char *p, size_t n) {
@@ -34,41 +33,21 @@ static uint64_t big_endian(const unsigned char *p, size_t n) {
 }
 
 /* The element i, whatever its type. */
-static double element(const heed__idx *f, size_t i) {
+static double element(const idx *f, size_t i) {
     uint64_t v = big_endian(f->bytes + f->header + i * f->width, f->width);
-    uint32_t low = (uint32_t)v;
-    float single;
-    double twice;
-    switch (f->type) {
-    case U8:
-        return (double)v;
-    case I8:
-        return (double)v - (v >> 7 ? 0x1p8 : 0);
-    case I16:
-        return (double)v - (v >> 15 ? 0x1p16 : 0);
-    case I32:
-        return (double)v - (v >> 31 ? 0x1p32 : 0);
-    case F32:
-        memcpy(&single, &low, sizeof single);
-        return (double)single;
-    default:
-        memcpy(&twice, &v, sizeof twice);
-        return twice;
-    }
+    if (f->type >= F32) return heed__real_of(v, f->width);
+    return f->type == U8 ? (double)v : heed__signed_of(v, f->width);
 }
 
 /* ---- reading ---- */
 
 static bool wrong(heed_ctx *c, const char *path, const char *expected, const char *found) {
-    return heed_reject(
-        c, HEED_DATA,
-        (heed_problem){
-            .what = "IDX file is wrong", .where = path, .expected = expected, .found = found});
+    return heed_fail(c, HEED_DATA, "IDX file is wrong: %s: expected %s, found %s", path, expected,
+                     found);
 }
 
 /* The header in the first n bytes of a file. */
-static bool read_header(heed_ctx *c, const char *path, const unsigned char *p, size_t n,
-                        heed__idx *out) {
+static bool read_header(heed_ctx *c, const char *path, const unsigned char *p, size_t n, idx *out) {
     if (n < 4 || p[0] || p[1] || !width_of(p[2]))
         return wrong(c, path, "two zero bytes and a type (08 09 0B 0C 0D 0E) at its start",
                      n < 4 ? "an end" : "other bytes");
@@ -76,7 +55,7 @@ static bool read_header(heed_ctx *c, const char *path, const unsigned char *p, s
     if (dims < 1 || dims > MOST_DIMS || n < 4 + 4 * (size_t)dims)
         return wrong(c, path, "1 to 4 dimensions, 4 bytes each",
                      dims < 1 || dims > MOST_DIMS ? "another number of them" : "an end");
-    *out = (heed__idx){p[2], dims, .count = 1, .header = 4 + 4 * (size_t)dims};
+    *out = (idx){p[2], dims, .count = 1, .header = 4 + 4 * (size_t)dims};
     out->width = width_of(p[2]);
     for (int i = 0; i < dims; i++) {
         out->dim[i] = (size_t)big_endian(p + 4 + 4 * i, 4);
@@ -85,14 +64,6 @@ static bool read_header(heed_ctx *c, const char *path, const unsigned char *p, s
         out->count *= out->dim[i];
     }
     return true;
-}
-
-static bool right_size(heed_ctx *c, const char *path, const heed__idx *f, size_t n) {
-    size_t need = f->header + f->count * f->width;
-    if (n == need) return true;
-    return heed_fail(c, HEED_DATA,
-                     "IDX file is wrong: %s: expected %zu bytes, as its header says, found %s%zu",
-                     path, need, n > need ? "more than " : "", n > need ? need : n);
 }
 
 /* Inflates into out[] of n bytes; returns how many were written. A file may consist of several
@@ -112,9 +83,8 @@ static size_t inflate_all(z_stream *z, unsigned char *out, size_t n, bool *whole
     return have;
 }
 
-/* deflate compresses by at most 1032:1, so a header that promises more is wrong and no memory is
- * allocated for it. */
-static bool unzip(heed_ctx *c, const char *path, const unsigned char *in, size_t n, heed__idx *out,
+/* deflate compresses by at most 1032:1: no memory is allocated for a header that promises more. */
+static bool unzip(heed_ctx *c, const char *path, const unsigned char *in, size_t n, idx *out,
                   size_t *size) {
     enum { HEADER = 4 + 4 * MOST_DIMS, RATIO = 1032 };
     unsigned char head[HEADER];
@@ -145,25 +115,24 @@ static bool unzip(heed_ctx *c, const char *path, const unsigned char *in, size_t
     return ok && bytes;
 }
 
-bool heed__idx_parse(heed_ctx *c, const char *path, unsigned char *bytes, size_t n,
-                     heed__idx *out) {
-    *out = (heed__idx){0};
+static bool read_idx(heed_ctx *c, const char *path, idx *out) {
+    size_t n;
+    unsigned char *bytes = heed__os_read(c, path, 0, &n);
+    *out = (idx){0};
+    if (!bytes) return false;
     bool zipped = n > 2 && bytes[0] == 0x1F && bytes[1] == 0x8B;
     bool ok = zipped ? unzip(c, path, bytes, n, out, &n) : read_header(c, path, bytes, n, out);
     if (zipped)
         heed__free(bytes);
     else
         out->bytes = bytes;
-    ok = ok && right_size(c, path, out, n);
+    size_t need = out->header + out->count * out->width;
+    if (ok && n != need)
+        ok = heed_fail(c, HEED_DATA,
+                       "IDX file is wrong: %s: expected %zu bytes, as its header says, found %s%zu",
+                       path, need, n > need ? "more than " : "", n > need ? need : n);
     if (!ok) heed__free(out->bytes);
-    if (!ok) out->bytes = NULL;
     return ok;
-}
-
-static bool read_idx(heed_ctx *c, const char *path, heed__idx *out) {
-    size_t n;
-    unsigned char *bytes = heed__os_read(c, path, 0, &n);
-    return bytes && heed__idx_parse(c, path, bytes, n, out);
 }
 
 /* ---- pictures ---- */
@@ -176,7 +145,7 @@ typedef struct {
 
 /* Values from 0 to 255 are kept; fractions from 0 to 1 are multiplied by 255. All others are scaled
  * linearly so that the lowest and highest value become 0 and 255. */
-static bool find_range(heed_ctx *c, const char *path, const heed__idx *f, range *out) {
+static bool find_range(heed_ctx *c, const char *path, const idx *f, range *out) {
     double low = INFINITY, high = -INFINITY;
     for (size_t i = 0; i < f->count; i++) {
         double v = element(f, i);
@@ -193,7 +162,7 @@ static bool find_range(heed_ctx *c, const char *path, const heed__idx *f, range 
 }
 
 /* The training file's range is also used for the test file. */
-static bool to_bytes(heed_ctx *c, const char *path, heed__idx *f, range *r) {
+static bool to_bytes(heed_ctx *c, const char *path, idx *f, range *r) {
     if (f->type == U8) return true;
     if (!r->known && !find_range(c, path, f, r)) return false;
     for (size_t i = 0; i < f->count; i++) { /* in place: an element is no shorter than a byte */
@@ -203,7 +172,7 @@ static bool to_bytes(heed_ctx *c, const char *path, heed__idx *f, range *r) {
     return true;
 }
 
-static bool pictures_fit(heed_ctx *c, const char *path, const heed__idx *f) {
+static bool pictures_fit(heed_ctx *c, const char *path, const idx *f) {
     size_t channels = f->dims == 4 ? f->dim[3] : 1;
     if (f->dims < 3 || (channels != 1 && channels != 3))
         return wrong(c, path, "dimensions (pictures, height, width) or (.., 1 or 3)", "others");
@@ -240,19 +209,18 @@ static bool add_classes(heed_images *k, const char *path, const int64_t *values,
 
 /* Labels may be of any type: floats may hold whole numbers. */
 #define MOST_LABEL 0x1p31
-static bool is_label(double v) { return v >= 0 && v <= MOST_LABEL && v == floor(v); }
-
 static bool read_labels(heed_images *k, const char *path, int64_t **out, size_t *n) {
-    heed__idx f;
+    idx f;
     if (!read_idx(k->c, path, &f)) return false;
     bool ok = f.dims == 1 || wrong(k->c, path, "labels in 1 dimension", "more dimensions");
     *out = ok ? heed__alloc_array(k->c, f.count, sizeof **out) : NULL;
     for (size_t i = 0; *out && ok && i < f.count; i++) {
         double v = element(&f, i);
-        ok = is_label(v) || heed_fail(k->c, HEED_DATA,
-                                      "label is wrong: %s: expected a whole number of 0 to %.0f, "
-                                      "found %.9g at picture %zu",
-                                      path, MOST_LABEL, v, i);
+        ok = (v >= 0 && v <= MOST_LABEL && v == floor(v)) ||
+             heed_fail(k->c, HEED_DATA,
+                       "label is wrong: %s: expected a whole number of 0 to %.0f, "
+                       "found %.9g at picture %zu",
+                       path, MOST_LABEL, v, i);
         (*out)[i] = ok ? (int64_t)v : 0;
     }
     *n = f.count;
@@ -284,17 +252,7 @@ static const pair pairs[] = {
     {"t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte", HEED_TEST_PART},
 };
 
-bool heed__images_is_idx(heed_ctx *c, const char *path) {
-    bool found = false;
-    for (int i = 0; i < 4 && !found; i++) {
-        char *file = find_file(c, path, i % 2 ? pairs[i / 2].labels : pairs[i / 2].images);
-        found = file != NULL;
-        heed__free(file);
-    }
-    return found;
-}
-
-static bool add_pictures(heed_images *k, const pair *p, const heed__idx *f, const int64_t *labels) {
+static bool add_pictures(heed_images *k, const pair *p, const idx *f, const int64_t *labels) {
     size_t height = f->dim[1], width = f->dim[2], channels = f->dims == 4 ? f->dim[3] : 1;
     for (size_t i = 0; i < f->dim[0]; i++) {
         char name[32];
@@ -309,7 +267,7 @@ static bool add_pictures(heed_images *k, const pair *p, const heed__idx *f, cons
 
 static bool read_pair(heed_images *k, const pair *p, const char *image_path, const char *label_path,
                       range *r) {
-    heed__idx f;
+    idx f;
     int64_t *labels = NULL;
     size_t count = 0;
     if (!read_idx(k->c, image_path, &f) || !heed__images_keep(k, f.bytes)) return false;
@@ -328,13 +286,16 @@ static bool read_pair(heed_images *k, const pair *p, const char *image_path, con
 bool heed__images_idx(heed_images *k, const char *path) {
     range r = {0};
     bool ok = true;
-    k->info.kind = "idx";
-    k->ordered = true;
     for (int i = 0; ok && i < 2; i++) {
         const pair *p = &pairs[i];
-        if (p->part == HEED_TEST_PART && k->a.no_test) break;
         char *images = find_file(k->c, path, p->images), *labels = find_file(k->c, path, p->labels);
-        if (images && labels)
+        if (images || labels) {
+            k->info.kind = "idx";
+            k->ordered = true;
+        }
+        if (p->part == HEED_TEST_PART && k->a.no_test)
+            ok = true;
+        else if (images && labels)
             ok = read_pair(k, p, images, labels, &r);
         else if (images || labels)
             ok = heed_fail(k->c, HEED_DATA, "IDX files are not complete: %s: expected %s%s, too",

@@ -1,18 +1,14 @@
-/* images_read.c -- every picture is decoded once when a set is opened, by several threads: finds
- * the bad ones, the ones to cache, and the sums and hashes of their bytes. The results do not
- * depend on the threads. */
+/* images_read.c -- decodes every picture once, in several threads: finds the bad ones, the ones to
+ * cache, the sums and hashes of their bytes. The results do not depend on the threads. */
 #include "data/image/images.h"
 
 #include <string.h>
 
 enum { GRAIN = 16 };
 
-/* Grey and alpha count as grey, RGB and alpha as RGB: alpha is blended over white. */
-static int plain_channels(int channels) { return channels < 3 ? 1 : 3; }
-
 static uint64_t hash_picture(const heed_picture *p) {
-    uint64_t h = 14695981039346656037u,
-             size[3] = {(uint64_t)p->width, (uint64_t)p->height, (uint64_t)p->channels};
+    uint64_t h = 14695981039346656037u;
+    uint64_t size[3] = {(uint64_t)p->width, (uint64_t)p->height, (uint64_t)p->channels};
     for (int i = 0; i < 3; i++) h = (h ^ size[i]) * 1099511628211u;
     size_t n = (size_t)p->width * (size_t)p->height * (size_t)p->channels;
     return heed__hash64(p->pixels, n, h);
@@ -47,9 +43,9 @@ static void join_sums(heed__sums *to, const heed__sums *from) {
 /* ---- one picture ---- */
 
 /* The channels of a cached picture: those requested if pictures may be converted, else its own,
- * without alpha. */
+ * without alpha, which is blended over white. */
 static int kept_channels(const heed_images *k, int channels) {
-    return k->a.convert && k->a.channels ? k->a.channels : plain_channels(channels);
+    return k->a.convert && k->a.channels ? k->a.channels : channels < 3 ? 1 : 3;
 }
 
 static heed_status read_picture(const heed_images *k, const char *path, heed_picture *out,
@@ -66,8 +62,8 @@ static heed_status read_picture(const heed_images *k, const char *path, heed_pic
     return s;
 }
 
-heed_status heed__images_lend(const heed_images *k, const heed__item *item, heed_picture *own,
-                              const heed_picture **out, char why[HEED_WHY]) {
+heed_status heed__images_pixels(const heed_images *k, const heed__item *item, heed_picture *own,
+                                const heed_picture **out, char why[HEED_WHY]) {
     *own = (heed_picture){0};
     *out = &item->picture;
     if (item->picture.pixels) return HEED_OK;
@@ -91,15 +87,6 @@ typedef struct {
     heed_status status;
 } job;
 
-static bool keep(job *j, size_t bytes) {
-    heed_images *k = j->k;
-    heed__monitor_enter(j->monitor);
-    bool fits = bytes <= k->a.cache && k->cached <= k->a.cache - bytes;
-    if (fits) k->cached += bytes;
-    heed__monitor_leave(j->monitor);
-    return fits;
-}
-
 heed_status heed__images_convert(heed__item *item, int channels) {
     heed_picture *p = &item->picture;
     if (p->channels == channels) return HEED_OK;
@@ -113,15 +100,13 @@ heed_status heed__images_convert(heed__item *item, int channels) {
     return heed_picture_convert(p, channels);
 }
 
-/* Measures a picture from a file of records: its pixels are already in memory, unless their
- * channels change. */
-static heed_status measure_record(const heed_images *k, heed__item *item) {
-    item->hash = hash_picture(&item->picture);
-    return heed__images_convert(item, kept_channels(k, item->picture.channels));
-}
-
-static heed_status measure_file(const heed_images *k, heed__item *item) {
+/* The pixels of a file of records are already in memory, unless their channels change. */
+static heed_status measure_pixels(const heed_images *k, heed__item *item) {
     char why[HEED_WHY] = "";
+    if (!item->path) {
+        item->hash = hash_picture(&item->picture);
+        return heed__images_convert(item, kept_channels(k, item->picture.channels));
+    }
     heed_status s = read_picture(k, item->path, &item->picture, &item->hash, why);
     if (s != HEED_DATA) return s;
     item->why = heed__copy_text(NULL, why);
@@ -129,12 +114,18 @@ static heed_status measure_file(const heed_images *k, heed__item *item) {
 }
 
 static heed_status measure(job *j, heed__item *item, heed__sums *sums) {
-    heed_status s = item->path ? measure_file(j->k, item) : measure_record(j->k, item);
+    heed_status s = measure_pixels(j->k, item);
     if (s != HEED_OK || item->why) return s;
     heed_picture *p = &item->picture, size = *p;
     if (item->part == HEED_TRAIN_PART) add_sums(sums, p);
-    if (!item->path || keep(j, (size_t)p->width * (size_t)p->height * (size_t)p->channels))
-        return HEED_OK;
+    if (!item->path) return HEED_OK;
+    heed_images *k = j->k;
+    size_t bytes = (size_t)p->width * (size_t)p->height * (size_t)p->channels;
+    heed__monitor_enter(j->monitor);
+    bool fits = bytes <= k->a.cache && k->cached <= k->a.cache - bytes;
+    if (fits) k->cached += bytes;
+    heed__monitor_leave(j->monitor);
+    if (fits) return HEED_OK;
     heed_picture_free(p);
     *p = (heed_picture){size.width, size.height, size.channels, NULL};
     return HEED_OK;

@@ -2,6 +2,7 @@
  * ahead. The next ones are predicted from the last one requested. A batch that was not predicted or
  * is not ready yet is made at once, by the caller and the threads together. */
 #include "data/image/images.h"
+#include "data/kind.h"
 
 #include <string.h>
 
@@ -10,6 +11,31 @@ enum { GRAIN = 8 }; /* rows handed to a thread at a time */
 static size_t row_length(const heed_images *k) {
     const heed_image_transform *v = &k->info.view;
     return (size_t)v->size * (size_t)v->size * (size_t)v->channels;
+}
+
+/* Makes one row: x (size size channels), and its label. May run in any thread. */
+static heed_status make_row(const heed_images *k, heed_part part, heed_batch_at at, int row,
+                            heed_real *x, int32_t *label, heed_real *work, uint32_t *number,
+                            char why[HEED_WHY]) {
+    uint64_t seed = heed_seed(k->c), count = k->info.count[part], epoch = 0;
+    uint64_t index = heed__eval_row(k->c, at, (uint64_t)row, count);
+    if (!at.val) {
+        uint64_t draw = heed__draw_of(at, (uint64_t)row);
+        epoch = draw / count;
+        heed_random order = heed_random_at(seed, "images.order", epoch, 0);
+        index = heed_random_permute(&order, draw % count, count);
+    }
+    *number = k->part[part][index];
+    const heed__item *item = &k->items[*number];
+    const heed_picture *p;
+    heed_picture own;
+    heed_status s = heed__images_pixels(k, item, &own, &p, why);
+    if (s != HEED_OK) return s;
+    heed_random draws = heed_random_at(seed, "augment", epoch, (uint32_t)index);
+    heed_picture_view(p, &k->info.view, at.val ? NULL : &k->a.augment, &draws, x, work);
+    *label = (int32_t)item->label;
+    heed_picture_free(&own);
+    return HEED_OK;
 }
 
 /* ---- making rows: the lock is held before and after ---- */
@@ -24,8 +50,8 @@ static void make_some(heed_images *k, heed__slot *s, heed_real *work) {
     s->next = to;
     heed__monitor_leave(r->monitor);
     for (; row < to; row++) {
-        status = heed__images_row(k, own.part, own.at, row, own.x + (size_t)row * row_length(k),
-                                  &own.labels[row], work, &item, why);
+        status = make_row(k, own.part, own.at, row, own.x + (size_t)row * row_length(k),
+                          &own.labels[row], work, &item, why);
         if (status != HEED_OK) break;
     }
     heed__monitor_enter(r->monitor);
@@ -108,34 +134,32 @@ static bool start(heed_images *k) {
 typedef struct {
     heed_part part;
     heed_batch_at at;
-} wish;
+} request;
 
-static bool same(const heed__slot *s, const wish *w) {
+static bool same(const heed__slot *s, const request *w) {
     return s->rows && s->part == w->part && s->at.val == w->at.val && s->at.index == w->at.index &&
            s->at.micro == w->at.micro && s->at.micros == w->at.micros && s->at.rows == w->at.rows &&
            s->at.full_batch == w->at.full_batch && s->at.sample == w->at.sample;
 }
 
-/* The batch likely to be requested next: the next micro-batch or step; the next evaluation batch,
- * and after the last one training again. */
-static bool after(const heed_images *k, wish *w) {
+/* The batch likely to be requested next; after the last evaluation batch, training again. */
+static bool after(const heed_images *k, request *w) {
     if (w->at.val) {
         w->at.index++;
-        if (heed__images_rows(k, w->part, w->at)) return true;
-        *w = (wish){HEED_TRAIN_PART, k->ring.train};
+        if (heed__rows_of(w->at, k->info.count[w->part])) return true;
+        *w = (request){HEED_TRAIN_PART, k->ring.train};
         if (!w->at.rows) return false;
     }
     if (++w->at.micro < w->at.micros) return true;
     w->at.micro = 0;
     w->at.index++;
-    if (!heed__images_rows(k, w->part, w->at)) w->at.index = 0; /* the epoch from its start */
+    if (!heed__rows_of(w->at, k->info.count[w->part]))
+        w->at.index = 0; /* the epoch from its start */
     return true;
 }
 
-static bool at_rest(const heed__slot *s) { return s->next == s->done; }
-
-/* Assigns the slot, which is idle, to the wished batch. */
-static bool assign(heed_images *k, heed__slot *s, const wish *w) {
+/* Assigns the slot, which is idle, to the requested batch. */
+static bool assign(heed_images *k, heed__slot *s, const request *w) {
     size_t need = (size_t)w->at.rows;
     s->rows = s->next = s->done = 0;
     if (!heed__grow(k->c, &s->x, &s->capacity, need * row_length(k), sizeof *s->x) ||
@@ -144,27 +168,26 @@ static bool assign(heed_images *k, heed__slot *s, const wish *w) {
     s->part = w->part;
     s->at = w->at;
     s->status = HEED_OK;
-    s->rows = heed__images_rows(k, w->part, w->at);
+    s->rows = heed__rows_of(w->at, k->info.count[w->part]);
     return true;
 }
 
-static heed__slot *holder(heed__ring *r, const wish *w) {
+static heed__slot *slot_with(heed__ring *r, const request *w) {
     for (int i = 0; i < HEED__SLOTS; i++)
         if (same(&r->slots[i], w)) return &r->slots[i];
     return NULL;
 }
 
-/* Finds slots for the wishes. The first wish always gets one: if no slot holds its batch, it gets
- * the caller's slot, the only one certainly idle, before a later wish can claim the batch there.
- * Slots that no wish needs are released. */
-static bool plan(heed_images *k, const wish *wishes, int count, heed__slot **found) {
+/* Finds slots for the requests; the first always gets one: the caller's, the only one certainly
+ * idle, before a later request can claim the batch there. Slots of no request are released. */
+static bool plan(heed_images *k, const request *requests, int count, heed__slot **found) {
     heed__ring *r = &k->ring;
     bool used[HEED__SLOTS] = {false};
-    found[0] = holder(r, wishes);
-    bool ok = found[0] || assign(k, found[0] = r->held, wishes);
+    found[0] = slot_with(r, requests);
+    bool ok = found[0] || assign(k, found[0] = r->held, requests);
     r->held = found[0];
     for (int w = 0; w < count; w++)
-        if ((found[w] = holder(r, &wishes[w]))) used[found[w] - r->slots] = true;
+        if ((found[w] = slot_with(r, &requests[w]))) used[found[w] - r->slots] = true;
     for (int i = 0; i < HEED__SLOTS; i++)
         if (!used[i]) {
             r->slots[i].rows = r->slots[i].next;
@@ -172,37 +195,33 @@ static bool plan(heed_images *k, const wish *wishes, int count, heed__slot **fou
         }
     for (int w = 0; ok && w < count; w++) {
         for (int i = 0; ok && !found[w] && i < HEED__SLOTS; i++) {
-            if (used[i] || !at_rest(&r->slots[i])) continue;
+            if (used[i] || r->slots[i].next != r->slots[i].done) continue;
             found[w] = &r->slots[i];
             used[i] = true;
-            ok = assign(k, found[w], &wishes[w]);
+            ok = assign(k, found[w], &requests[w]);
         }
         if (found[w]) found[w]->turn = ++r->turn;
     }
     return ok;
 }
 
-static void finish(heed_images *k, heed__slot *s) {
-    while (s->next < s->rows) make_some(k, s, k->ring.work[0]);
-    while (s->done < s->rows) heed__monitor_wait(k->ring.monitor);
-}
-
-const heed__slot *heed__ring_ask(heed_images *k, heed_part part, heed_batch_at at) {
+const heed__slot *heed__ring_get(heed_images *k, heed_part part, heed_batch_at at) {
     heed__ring *r = &k->ring;
     heed__slot *found[HEED__SLOTS] = {NULL};
-    wish wishes[HEED__SLOTS] = {{part, at}};
+    request requests[HEED__SLOTS] = {{part, at}};
     if (!start(k)) return NULL;
     if (!at.val) r->train = at;
     int count = 1, most = k->a.workers ? HEED__SLOTS : 1;
     for (; count < most; count++) {
-        wishes[count] = wishes[count - 1];
-        if (!after(k, &wishes[count])) break;
+        requests[count] = requests[count - 1];
+        if (!after(k, &requests[count])) break;
     }
     heed__monitor_enter(r->monitor);
-    bool ok = plan(k, wishes, count, found);
+    bool ok = plan(k, requests, count, found);
     heed__monitor_broadcast(r->monitor);
     heed__slot *s = found[0];
-    if (s) finish(k, s);
+    while (s && s->next < s->rows) make_some(k, s, r->work[0]);
+    while (s && s->done < s->rows) heed__monitor_wait(r->monitor);
     bool lost = s && s->status != HEED_OK;
     if (lost) s->rows = s->next = s->done = 0; /* discarded, and made again if requested again */
     heed__monitor_leave(r->monitor);

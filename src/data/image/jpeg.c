@@ -4,20 +4,11 @@
 
 #include <string.h>
 
-enum {
-    SOF0 = 0xC0, /* baseline; extended and progressive follow */
-    SOF2 = 0xC2,
-    DHT = 0xC4,
-    SOI = 0xD8,
-    EOI = 0xD9,
-    SOS = 0xDA,
-    DQT = 0xDB,
-    DRI = 0xDD,
-    APP1 = 0xE1,
-    APP14 = 0xEE,
-    SCAN_LIMIT = 100,     /* typical progressive files have 10 */
-    PIXELS_PER_BYTE = 512 /* a block of 64 needs at least a bit */
-};
+/* Markers; SOF0: baseline, extended and progressive follow. */
+enum { SOF0 = 0xC0, SOF2 = 0xC2, DHT = 0xC4, SOI = 0xD8, EOI = 0xD9, SOS = 0xDA, DQT = 0xDB };
+enum { DRI = 0xDD, APP1 = 0xE1, APP14 = 0xEE };
+enum { SCAN_LIMIT = 100 };      /* typical progressive files have 10 */
+enum { PIXELS_PER_BYTE = 512 }; /* a block of 64 needs at least a bit */
 
 typedef struct {
     int id, across, down, table;
@@ -41,20 +32,6 @@ static heed_status damaged(const jpeg *j, const char *what) {
     return heed__refuse(j->f, "is a damaged JPEG: %s", what);
 }
 
-static heed_status frame_kind(const jpeg *j, int marker, int bits) {
-    const char *kind = marker == 0xC3  ? "lossless"
-                       : marker > 0xC8 ? "arithmetic-coded"
-                       : marker > 0xC3 ? "hierarchical"
-                       : bits == 12    ? "12-bit"
-                                       : NULL;
-    if (kind)
-        return heed__refuse(j->f,
-                            "is of an unsupported kind: expected a baseline or progressive JPEG, "
-                            "found a JPEG that is %s; hint: convert it first, djpeg",
-                            kind);
-    return bits == 8 ? HEED_OK : damaged(j, "expected 8 bits a sample");
-}
-
 static heed_status frame_parts(jpeg *j, const unsigned char *b) {
     for (int i = 0; i < j->parts; i++, b += 3) {
         component *p = &j->part[i];
@@ -73,17 +50,25 @@ static heed_status frame_parts(jpeg *j, const unsigned char *b) {
 
 static heed_status frame(jpeg *j, int marker, const unsigned char *b, size_t n) {
     if (j->frame || n < 6) return damaged(j, "a wrong frame header");
-    heed_status status = frame_kind(j, marker, b[0]);
-    if (status != HEED_OK) return status;
+    const char *kind = marker == 0xC3  ? "lossless"
+                       : marker > 0xC8 ? "arithmetic-coded"
+                       : marker > 0xC3 ? "hierarchical"
+                       : b[0] == 12    ? "12-bit"
+                                       : NULL;
+    if (kind)
+        return heed__refuse(j->f,
+                            "is of an unsupported kind: expected a baseline or progressive JPEG, "
+                            "found a JPEG that is %s; hint: convert it first, djpeg",
+                            kind);
+    if (b[0] != 8) return damaged(j, "expected 8 bits a sample");
     int height = (int)heed__big16(b + 1), width = (int)heed__big16(b + 3);
-    status = heed__check_sides(j->f, width, height);
+    heed_status status = heed__check_sides(j->f, width, height);
     if (status != HEED_OK) return status;
     j->parts = b[5];
     if (j->parts != 1 && j->parts != 3 && j->parts != 4)
-        return heed__refuse(j->f,
-                            "is of an unsupported kind: expected a JPEG of 1, 3 or 4 components, "
-                            "found %d",
-                            j->parts);
+        return heed__refuse(
+            j->f, "is of an unsupported kind: expected a JPEG of 1, 3 or 4 components, found %d",
+            j->parts);
     if (n != 6 + 3 * (size_t)j->parts) return damaged(j, "a wrong frame header");
     if ((size_t)width * (size_t)height / PIXELS_PER_BYTE > j->f->n)
         return heed__refuse(j->f, "is cut short: %zu bytes cannot hold %d x %d pixels", j->f->n,
@@ -129,12 +114,6 @@ static uint32_t units(const jpeg *j, int count, const component *p) {
            ceil_div(ceil_div(height * (uint32_t)p->down, down), 8);
 }
 
-static int find_part(const jpeg *j, int id) {
-    int i = 0;
-    while (i < j->parts && j->part[i].id != id) i++;
-    return i;
-}
-
 /* Components with their tables; first and last coefficient; bits known before, and left open. */
 static heed_status scan(jpeg *j, const unsigned char *b, size_t n) {
     int count = n > 0 ? b[0] : 0, i = 0;
@@ -145,7 +124,7 @@ static heed_status scan(jpeg *j, const unsigned char *b, size_t n) {
     bool progressive = j->frame == SOF2, dc = !progressive || tail[0] == 0;
     bool first = !progressive || tail[2] >> 4 == 0, ac = !progressive || tail[0] > 0;
     for (int k = 0; k < count; k++) {
-        i = find_part(j, b[1 + 2 * k]);
+        for (i = 0; i < j->parts && j->part[i].id != b[1 + 2 * k];) i++;
         unsigned tables = b[2 + 2 * k];
         if (i == j->parts) return damaged(j, "a scan of an unknown component");
         if ((dc && first && !(j->huffman[0] >> (tables >> 4) & 1)) ||
@@ -160,12 +139,6 @@ static heed_status scan(jpeg *j, const unsigned char *b, size_t n) {
     return HEED_OK;
 }
 
-static void exif(jpeg *j, const unsigned char *b, size_t n) {
-    if (j->exif || n < 6 || memcmp(b, "Exif\0\0", 6) != 0) return;
-    j->exif = true;
-    j->info->orientation = heed__exif_orientation(b + 6, n - 6);
-}
-
 static heed_status segment(jpeg *j, int marker, const unsigned char *b, size_t n) {
     if (marker == DHT) return huffman(j, b, n);
     if (marker == DQT) return quantization(j, b, n);
@@ -173,13 +146,15 @@ static heed_status segment(jpeg *j, int marker, const unsigned char *b, size_t n
     if (marker >= SOF0 && marker < 0xD0 && marker != 0xC8 && marker != 0xCC)
         return frame(j, marker, b, n);
     if (marker == DRI && n == 2) j->interval = heed__big16(b);
-    if (marker == APP1) exif(j, b, n);
+    if (marker == APP1 && !j->exif && n >= 6 && memcmp(b, "Exif\0\0", 6) == 0) {
+        j->exif = true;
+        j->info->orientation = heed__exif_orientation(b + 6, n - 6);
+    }
     if (marker == APP14 && n >= 12 && memcmp(b, "Adobe", 5) == 0) j->adobe = b[11];
     return HEED_OK;
 }
 
-/* The next marker that has a segment or ends the picture; the restart markers on the way are
- * counted. f->n if there is none. */
+/* The next marker with a segment or that ends the picture, f->n if none; counts restart markers. */
 static size_t next_marker(const heed__file *f, size_t at, uint32_t *restarts) {
     *restarts = 0;
     while (at + 1 < f->n) {

@@ -1,5 +1,4 @@
-/* kind_pictures.c -- sets of labelled pictures as data: from settings to a heed_images, and back to
- * complete settings. */
+/* kind_pictures.c -- labelled pictures as data: from settings to heed_images, and back. */
 #include "core/core.h"
 #include "data/kind.h"
 
@@ -15,9 +14,10 @@ static const heed_option options[] = {
     {"val-split", HEED_REAL, "0.1", 0, 0.9, NULL,
      "share of the training part kept for validation, where the data has no such part", PICTURES},
     {"convert", HEED_BOOL, "false", 0, 0, NULL,
-     "pictures of other channels become grey or colour, as --channels says", PICTURES},
+     "convert pictures of other channels to grey or colour, according to `channels`", PICTURES},
     {"mean", HEED_TEXT, "", 0, 0, NULL,
-     "taken from pixels of 0 to 1: a number, or one a channel, comma-separated; none: that of the "
+     "subtracted from pixels of 0 to 1: a number, or one a channel, comma-separated; none: that of "
+     "the "
      "training part",
      PICTURES},
     {"std", HEED_TEXT, "", 0, 0, NULL, "what pixels are then divided by; none: as for mean",
@@ -45,8 +45,8 @@ static const heed_option options[] = {
 
 static bool wrong_list(heed_ctx *c, const char *key, const char *value) {
     return heed_fail(c, HEED_USAGE,
-                     "`%s = %s`: expected a number, or three with commas; hint: `%s = 0.5` or "
-                     "`%s = 0.49,0.48,0.45`",
+                     "`%s = %s`: expected a number, or three with commas; hint: `%s = 0.5` or `%s "
+                     "= 0.49,0.48,0.45`",
                      key, value, key, key);
 }
 
@@ -68,16 +68,15 @@ static bool read_list(heed_ctx *c, const heed_config *f, const char *key, double
 }
 
 static bool read_normalisation(heed_ctx *c, const heed_config *f, double mean[3], double std[3]) {
-    bool both = *heed_config_text(f, "mean") && *heed_config_text(f, "std");
-    if (!both && (*heed_config_text(f, "mean") || *heed_config_text(f, "std")))
-        return heed_fail(c, HEED_USAGE,
-                         "`mean` and `std` go together: expected both, or neither to have them "
-                         "computed");
+    const char *stds = heed_config_text(f, "std");
+    if (!*stds != !*heed_config_text(f, "mean"))
+        return heed_fail(
+            c, HEED_USAGE,
+            "`mean` and `std` go together: expected both, or neither to have them computed");
     if (!read_list(c, f, "mean", mean) || !read_list(c, f, "std", std)) return false;
-    for (int i = 0; both && i < 3; i++)
+    for (int i = 0; *stds && i < 3; i++)
         if (!(std[i] > 0))
-            return heed_fail(c, HEED_USAGE, "`std = %s`: expected numbers above 0",
-                             heed_config_text(f, "std"));
+            return heed_fail(c, HEED_USAGE, "`std = %s`: expected numbers above 0", stds);
     return true;
 }
 
@@ -92,6 +91,7 @@ heed_augment heed_augment_of(const heed_config *f) {
 }
 
 bool heed_image_transform_of(heed_ctx *c, const heed_config *f, heed_image_transform *out) {
+    if (!f || !out) return false;
     *out = (heed_image_transform){.size = (int)heed_config_int(f, "image-size"),
                                   .channels = (int)heed_config_int(f, "channels")};
     if (!read_normalisation(c, f, out->mean, out->deviation)) return false;
@@ -114,8 +114,7 @@ static bool set_number(heed_config *f, const char *key, double v) {
     return set_found(f, key, heed__number_text(text, v, 10));
 }
 
-/* Writes the fewest digits that read back to the same numbers, so that a resumed run sees the same
- * pictures. */
+/* With the fewest digits that read back the same, so that a resumed run sees the same pictures. */
 static bool set_list(heed_config *f, const char *key, const double *v, int n) {
     char text[3 * HEED__NUMBER] = "", number[HEED__NUMBER];
     for (int i = 0; i < n; i++) {
@@ -138,9 +137,9 @@ static bool is_symbol(const char *name) {
 
 bool heed_images_are_symbols(const heed_images *k) {
     const heed_images_info *a = heed_images_about(k);
-    for (int i = 0; i < a->classes; i++)
+    for (int i = 0; a && i < a->classes; i++)
         if (!is_symbol(a->labels[i])) return false;
-    return true;
+    return a != NULL;
 }
 
 static bool complete(heed_config *f, const heed_images *k) {

@@ -19,11 +19,14 @@ typedef struct {
     int zlib; /* last result of inflate */
 } png;
 
-static int samples(int colour) { return colour == 2 ? 3 : colour == 4 ? 2 : colour == 6 ? 4 : 1; }
+/* By colour type: the samples of a pixel, and the sum of their possible numbers of bits. */
+static const struct {
+    int samples, depths;
+} kinds[7] = {{1, 31}, {0, 0}, {3, 24}, {1, 15}, {2, 24}, {0, 0}, {4, 24}};
 
 static uint64_t bytes_of_rows(const png *p, int width, int height) {
     if (width < 1 || height < 1) return 0;
-    uint64_t bits = (uint64_t)width * (uint64_t)(samples(p->colour) * p->depth);
+    uint64_t bits = (uint64_t)width * (uint64_t)(kinds[p->colour].samples * p->depth);
     return (uint64_t)height * (1 + (bits + 7) / 8);
 }
 
@@ -42,12 +45,6 @@ static uint64_t bytes_of_picture(const png *p) {
     return sum;
 }
 
-static bool depth_fits(int colour, int depth) {
-    if (colour == 0) return depth == 1 || depth == 2 || depth == 4 || depth == 8 || depth == 16;
-    if (colour == 3) return depth == 1 || depth == 2 || depth == 4 || depth == 8;
-    return (colour == 2 || colour == 4 || colour == 6) && (depth == 8 || depth == 16);
-}
-
 static heed_status header(png *p, const unsigned char *b, size_t n) {
     if (n != 13 || p->header) return heed__refuse(p->f, "is a damaged PNG: a wrong header");
     p->header = true;
@@ -56,7 +53,8 @@ static heed_status header(png *p, const unsigned char *b, size_t n) {
     p->info->width = (int)heed__big32(b);
     p->info->height = (int)heed__big32(b + 4);
     p->depth = b[8], p->colour = b[9], p->interlaced = b[12];
-    if (!depth_fits(p->colour, p->depth))
+    bool one_bit = p->depth && !(p->depth & (p->depth - 1));
+    if (p->colour > 6 || !one_bit || !(kinds[p->colour].depths & p->depth))
         return heed__refuse(p->f, "is a damaged PNG: colour type %d does not go with %d bits",
                             p->colour, p->depth);
     if (b[10] || b[11] || b[12] > 1)
@@ -78,10 +76,7 @@ static heed_status data(png *p, const unsigned char *b, size_t n) {
     unsigned char window[1 << 14];
     if (p->data_over || (p->colour == 3 && !p->palette))
         return heed__refuse(p->f, "is a damaged PNG: its chunks are out of order");
-    if (!p->data && inflateInit(&p->z) != Z_OK) {
-        heed__refuse(p->f, "cannot be decoded: out of memory");
-        return HEED_FAILED;
-    }
+    if (!p->data && inflateInit(&p->z) != Z_OK) return heed__refuse_memory(p->f);
     p->data = true;
     p->z.next_in = (z_const Bytef *)(uintptr_t)b;
     p->z.avail_in = (uInt)n;
@@ -102,8 +97,8 @@ static heed_status chunk(png *p, size_t at, size_t n) {
     const unsigned char *type = p->f->bytes + at + 4, *b = type + 4;
     bool is_data = memcmp(type, "IDAT", 4) == 0;
     if (memcmp(type, "CgBI", 4) == 0)
-        return heed__refuse(p->f, "is an Apple CgBI picture: expected JPEG, PNG, BMP or TGA; "
-                                  "hint: convert it first, pngcrush -revert-iphone-optimizations");
+        return heed__refuse(p->f, "is an Apple CgBI picture: expected JPEG, PNG, BMP or TGA; hint: "
+                                  "convert it first, pngcrush -revert-iphone-optimizations");
     if (memcmp(type, "IHDR", 4) == 0) return header(p, b, n);
     if (!p->header) return heed__refuse(p->f, "is a damaged PNG: its header is not first");
     if (p->data && !is_data) p->data_over = true;

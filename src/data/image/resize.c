@@ -1,5 +1,5 @@
-/* resize.c -- bilinear resizing with antialiasing, separable: rows first, which run along memory,
- * then columns.
+/* resize.c -- converts channels, and resizes: bilinear with antialiasing, separable: rows first,
+ * which run along memory, then columns.
  *
  * Output pixel i of an axis is at center = start + (i + 1/2) scale of the source, scale = box /
  * size; source pixel j weighs triangle((j + 1/2 - center) / radius), radius = max(1, scale),
@@ -8,7 +8,49 @@
 #include <heed/image.h>
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* ---- channels: removes alpha and colour, or repeats grey ---- */
+
+/* v over white: v a + 255 (1 - a), with alpha 0 .. 255 as a = 0 .. 1. */
+static unsigned over_white(unsigned v, unsigned alpha) {
+    return (v * alpha + 255 * (255 - alpha) + 127) / 255;
+}
+
+/* ITU-R BT.601, in 2^-16: 0.299 R + 0.587 G + 0.114 B, rounded. */
+static unsigned grey_of(const unsigned rgb[3]) {
+    return (19595 * rgb[0] + 38470 * rgb[1] + 7471 * rgb[2] + (1u << 15)) >> 16;
+}
+
+static void convert_pixel(const unsigned char *from, int before, unsigned char *to, int after) {
+    bool colour = before >= 3, alpha = before % 2 == 0;
+    unsigned rgb[3];
+    for (int i = 0; i < 3; i++) {
+        rgb[i] = from[colour ? i : 0];
+        if (alpha) rgb[i] = over_white(rgb[i], from[before - 1]);
+    }
+    if (after == 1)
+        to[0] = (unsigned char)(colour ? grey_of(rgb) : rgb[0]);
+    else
+        for (int i = 0; i < 3; i++) to[i] = (unsigned char)rgb[i];
+}
+
+heed_status heed_picture_convert(heed_picture *p, int channels) {
+    if (!p || !p->pixels || (channels != 1 && channels != 3)) return HEED_USAGE;
+    if (p->channels == channels) return HEED_OK;
+    size_t pixels = (size_t)p->width * (size_t)p->height, before = (size_t)p->channels;
+    unsigned char *to = malloc(pixels * (size_t)channels);
+    if (!to) return HEED_FAILED;
+    for (size_t i = 0; i < pixels; i++)
+        convert_pixel(p->pixels + i * before, p->channels, to + i * (size_t)channels, channels);
+    free(p->pixels);
+    p->pixels = to;
+    p->channels = channels;
+    return HEED_OK;
+}
+
+/* ---- size ---- */
 
 typedef struct {
     double start, scale, radius;
@@ -43,23 +85,13 @@ static int weigh(const axis *a, int i, heed_real *weights, int *first) {
     return to - from;
 }
 
-/* The columns of an axis: for each output pixel its first source pixel, their number, the weights.
- */
+/* For each output pixel of an axis its first source pixel, their number, the weights. */
 typedef struct {
     size_t stride; /* numbers per output pixel */
     heed_real *table;
 } columns;
 
 enum { HEAD = 2 }; /* first and count, stored as ints in the space of numbers */
-
-static void columns_set(columns *t, const axis *a, int size) {
-    for (int i = 0; i < size; i++) {
-        heed_real *entry = t->table + (size_t)i * t->stride;
-        int head[2];
-        head[1] = weigh(a, i, entry + HEAD, &head[0]);
-        for (int k = 0; k < 2; k++) memcpy(entry + k, &head[k], sizeof head[k]);
-    }
-}
 
 size_t heed_resize_work(const heed_picture *p, int width, int height) {
     if (!p || width < 1 || height < 1 || p->width < 1 || p->height < 1) return 0;
@@ -122,7 +154,12 @@ void heed_picture_resize(const heed_picture *p, heed_box box, int width, int hei
     columns t = {HEAD + taps_of(p->width, width), work};
     heed_real *weights = work + (size_t)width * t.stride;
     heed_real *row = weights + taps_of(p->height, height);
-    columns_set(&t, &across, width);
+    for (int i = 0; i < width; i++) {
+        heed_real *entry = t.table + (size_t)i * t.stride;
+        int first, count = weigh(&across, i, entry + HEAD, &first);
+        memcpy(entry, &first, sizeof first);
+        memcpy(entry + 1, &count, sizeof count);
+    }
     size_t channels = (size_t)p->channels;
     size_t from = (size_t)fmax(floor(box.x - across.radius), 0) * channels;
     size_t to = (size_t)fmin(ceil(box.x + box.width + across.radius), p->width) * channels;

@@ -1,6 +1,5 @@
-/* tga.c -- TGA (Truevision 1991): true colour, grey and palettes, plain and run-length coded. Does
- * not use stb_image, which fills truncated files with zeros and does not support right-to-left
- * pictures. */
+/* tga.c -- TGA (Truevision 1991), all kinds. Not by stb_image, which fills truncated files with
+ * zeros and does not support right-to-left pictures. */
 #include "data/image/image.h"
 
 #include <string.h>
@@ -21,13 +20,8 @@ typedef struct {
 } tga;
 
 static heed_status damaged(const tga *t) {
-    return heed__refuse(t->f, "is no picture: expected JPEG, PNG, BMP or TGA, "
-                              "found a file named .tga without a TGA header");
-}
-
-static int channels_of(const tga *t) {
-    if (t->kind == GREY) return t->bits == 16 ? 2 : 1;
-    return t->bits == 32 && !t->opaque ? 4 : 3;
+    return heed__refuse(t->f, "is no picture: expected JPEG, PNG, BMP or TGA, found a file named "
+                              ".tga without a TGA header");
 }
 
 /* The footer of version 2 names an extension, which holds an attributes type: 0 means no alpha. */
@@ -62,12 +56,12 @@ static heed_status read_header(tga *t, heed_picture *out) {
     t->stored = ((size_t)depth + 7) / 8;
     out->width = (int)heed__little16(b + 12);
     out->height = (int)heed__little16(b + 14);
-    out->channels = channels_of(t);
+    out->channels = t->bits == 32 && !t->opaque ? 4 : 3;
+    if (t->kind == GREY) out->channels = t->bits == 16 ? 2 : 1;
     return heed__check_sides(t->f, out->width, out->height);
 }
 
-/* The header is followed by a text, the palette (which colour pictures may also have) and the
- * pixels. */
+/* The header is followed by a text, the palette (even of a colour picture) and the pixels. */
 static heed_status find_pixels(tga *t, const heed_picture *p) {
     const unsigned char *b = t->f->bytes;
     size_t entry = ((size_t)b[7] + 7) / 8, at = HEADER + (size_t)b[0];
@@ -81,17 +75,6 @@ static heed_status find_pixels(tga *t, const heed_picture *p) {
     t->at = t->palette + t->colours * entry;
     t->end = b + t->f->n;
     return HEED_OK;
-}
-
-static void put_colour(const tga *t, const unsigned char *from, unsigned char *to) {
-    if (t->bits <= 16) {
-        uint32_t pixel = heed__little16(from);
-        for (int c = 0; c < 3; c++)
-            to[c] = (unsigned char)((pixel >> (10 - 5 * c) & 31) * 255 / 31);
-        return;
-    }
-    to[0] = from[2], to[1] = from[1], to[2] = from[0];
-    if (t->bits == 32 && !t->opaque) to[3] = from[3];
 }
 
 /* Colours outside the palette are black. */
@@ -109,7 +92,11 @@ static void put_pixel(const tga *t, unsigned char *to, size_t channels) {
         }
         from = t->palette + (index - t->first) * (((size_t)t->bits + 7) / 8);
     }
-    put_colour(t, from, to);
+    uint32_t pixel = heed__little16(from);
+    for (int c = 0; c < 3; c++)
+        to[c] =
+            t->bits > 16 ? from[2 - c] : (unsigned char)((pixel >> (10 - 5 * c) & 31) * 255 / 31);
+    if (channels == 4) to[3] = from[3];
 }
 
 /* A packet is 128 + repetitions - 1 and one pixel, or count - 1 and `count` pixels. */
@@ -145,7 +132,6 @@ heed_status heed__tga_decode(const heed__file *f, heed_picture *out) {
     if (status == HEED_OK) status = read_pixels(&t, out);
     if (status != HEED_OK) return status;
     int descriptor = f->bytes[17], right = descriptor & FROM_RIGHT, top = descriptor & TOP_DOWN;
-    if (heed__picture_turn(out, top ? (right ? 2 : 1) : (right ? 3 : 4))) return HEED_OK;
-    heed__refuse(f, "cannot be decoded: out of memory");
-    return HEED_FAILED;
+    bool turned = heed__picture_turn(out, top ? (right ? 2 : 1) : (right ? 3 : 4));
+    return turned ? HEED_OK : heed__refuse_memory(f);
 }

@@ -1,7 +1,6 @@
 /* bleu.c -- corpus BLEU. Papineni et al. 2002; counted as sacreBLEU does (Post 2018): tokens of the
  * 13a rule, exponential smoothing, one reference. */
-#include "core/core.h"
-#include "data/corpus/names.h"
+#include "data/corpus/tokenizer.h"
 #include "data/corpus/words.h"
 #include "text/text.h"
 
@@ -25,48 +24,42 @@ static bool is_mark(char c) {
            (c >= '[' && c <= '`') || (c >= '{' && c <= '~');
 }
 
-static bool replaced(heed_text *out, const char *s, size_t n, const char *from, const char *to) {
+/* Out of memory is checked once, at the end. */
+static void replace(heed_text *out, const char *s, size_t n, const char *from, const char *to) {
     size_t length = strlen(from);
     for (size_t i = 0; i < n;) {
         bool here = n - i >= length && memcmp(s + i, from, length) == 0;
-        if (!(here ? heed_text_put(out, to, strlen(to)) : heed_text_put(out, s + i, 1)))
-            return false;
+        heed_text_put(out, here ? to : s + i, here ? strlen(to) : 1);
         i += here ? length : 1;
     }
-    return true;
 }
 
 /* Puts spaces around every mark. */
-static bool marks_apart(heed_text *out, const char *s, size_t n) {
+static void marks_apart(heed_text *out, const char *s, size_t n) {
     for (size_t i = 0; i < n; i++) {
         const char apart[] = {' ', s[i], ' '};
-        if (!(is_mark(s[i]) ? heed_text_put(out, apart, 3) : heed_text_put(out, s + i, 1)))
-            return false;
+        heed_text_put(out, is_mark(s[i]) ? apart : s + i, is_mark(s[i]) ? 3 : 1);
     }
-    return true;
 }
 
-/* Two neighbours get a space between them, and one before or after. Matches do not overlap: the
- * next one begins after both. Bytes can be used for characters, as all that is searched for is
- * ASCII. */
+/* Two neighbours get a space between them, and one before or after. The next match begins after
+ * both. Bytes serve as characters, as all that is searched for is ASCII. */
 typedef struct {
     bool (*first)(char c), (*second)(char c);
     bool before; /* else after */
 } rule;
 
-static bool neighbours_apart(heed_text *out, const char *s, size_t n, const rule *r) {
+static void neighbours_apart(heed_text *out, const char *s, size_t n, const rule *r) {
     for (size_t i = 0; i < n; i++) {
         bool both = i + 1 < n && r->first(s[i]) && r->second(s[i + 1]);
-        const char before[] = {' ', s[i], ' ', s[i + (i + 1 < n)]};
-        const char behind[] = {s[i], ' ', s[i + (i + 1 < n)], ' '};
-        const char *apart = r->before ? before : behind;
-        if (!(both ? heed_text_put(out, apart, 4) : heed_text_put(out, s + i, 1))) return false;
+        const char before[] = {' ', s[i], ' ', s[i + both]},
+                   after[] = {s[i], ' ', s[i + both], ' '};
+        heed_text_put(out, !both ? s + i : r->before ? before : after, both ? 4 : 1);
         i += both;
     }
-    return true;
 }
 
-static void take_turns(heed_text *now, heed_text *next) {
+static void swap_texts(heed_text *now, heed_text *next) {
     heed_text kept = *now;
     *now = *next;
     *next = kept;
@@ -74,26 +67,26 @@ static void take_turns(heed_text *now, heed_text *next) {
 }
 
 /* The text with spaces between its tokens. */
-static bool tokenize(heed_text *now, heed_text *next, const char *text) {
+static void tokenize(heed_text *now, heed_text *next, const char *text) {
     static const char *const replacements[][2] = {
         {"<skipped>", ""}, {"-\n", ""},   {"\n", " "},   {"&quot;", "\""},
         {"&amp;", "&"},    {"&lt;", "<"}, {"&gt;", ">"},
     };
     static const rule rules[] = {
         {is_other, is_stop, false}, {is_stop, is_other, true}, {is_digit, is_dash, false}};
-    bool ok = heed_text_put(now, text, strlen(text));
-    for (size_t i = 0; ok && i < sizeof replacements / sizeof *replacements; i++) {
-        ok = replaced(next, now->s, now->n, replacements[i][0], replacements[i][1]);
-        take_turns(now, next);
+    heed_text_put(now, text, strlen(text));
+    for (size_t i = 0; i < sizeof replacements / sizeof *replacements; i++) {
+        replace(next, now->s, now->n, replacements[i][0], replacements[i][1]);
+        swap_texts(now, next);
     }
-    ok = ok && heed_text_put(next, " ", 1) && marks_apart(next, now->s, now->n) &&
-         heed_text_put(next, " ", 1);
-    take_turns(now, next);
-    for (size_t i = 0; ok && i < sizeof rules / sizeof *rules; i++) {
-        ok = neighbours_apart(next, now->s, now->n, &rules[i]);
-        take_turns(now, next);
+    heed_text_put(next, " ", 1);
+    marks_apart(next, now->s, now->n);
+    heed_text_put(next, " ", 1);
+    swap_texts(now, next);
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        neighbours_apart(next, now->s, now->n, &rules[i]);
+        swap_texts(now, next);
     }
-    return ok;
 }
 
 /* ---- n-grams ---- */
@@ -133,7 +126,8 @@ static bool split_words(heed_ctx *c, heed__names *names, const heed_text *t, sen
 
 static bool read_sentence(heed_ctx *c, heed__names *names, const char *text, sentence *out) {
     heed_text now = {.c = c}, next = {.c = c};
-    bool ok = tokenize(&now, &next, text) && split_words(c, names, &now, out);
+    tokenize(&now, &next, text);
+    bool ok = !heed__stopped(c) && split_words(c, names, &now, out);
     if (ok && out->count) out->runs = heed__alloc_array(c, out->count, sizeof *out->runs);
     heed_text_free(&now);
     heed_text_free(&next);

@@ -1,6 +1,6 @@
 /* kind_pairs.c -- lines of two texts as data: tokenizers, trained or opened, and the pairs. */
-#include "core/core.h"
 #include "core/os.h"
+#include "data/corpus/tokenizer.h"
 #include "data/kind.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@ static const heed_option translation_options[] = {
      "char, byte, word or wordpiece, trained on the pairs; or the path of a run or a vocab.txt",
      "Pairs"},
     {"source-tokenizer", HEED_TEXT, "", 0, 0, NULL,
-     "another one for the source, without --share-vocab; none: of the same kind", "Pairs"},
+     "another one for the source, if `share-vocab` is off; none: of the same kind", "Pairs"},
     {"lower", HEED_BOOL, "false", 0, 0, NULL, "word and wordpiece: lower-case the text", "Pairs"},
     {"val", HEED_TEXT, "", 0, 0, NULL, "validation file of its own", "Pairs"},
     {"val-split", HEED_REAL, "0.1", 0, 0.9, NULL, "share of the pairs kept for validation",
@@ -29,14 +29,6 @@ static const heed_option label_options[] = {
 
 /* ---- tokenizers ---- */
 
-/* Line ends are not part of any text, so they are removed before characters are learned. */
-static void join_lines(heed_text *t) {
-    size_t kept = 0;
-    for (size_t i = 0; i < t->n; i++)
-        if (t->s[i] != '\n') t->s[kept++] = t->s[i];
-    t->n = kept;
-}
-
 /* side: as in heed_pairs_text. */
 static heed_tokenizer *train_side(heed_ctx *c, const heed_config *f, const heed_pairs *k, int side,
                                   const char *kind) {
@@ -49,20 +41,22 @@ static heed_tokenizer *train_side(heed_ctx *c, const heed_config *f, const heed_
                              .specials = true};
     heed_tokenizer *made = NULL;
     bool ok = heed_pairs_text(k, side, &text);
-    if (ok && strcmp(kind, "char") == 0) join_lines(&text);
-    if (ok) made = heed_tokenizer_train(c, text.s, text.n, a);
+    size_t kept = 0; /* line ends are not part of any text: characters are learned without */
+    for (size_t i = 0; ok && i < text.n; i++)
+        if (text.s[i] != '\n' || strcmp(kind, "char") != 0) text.s[kept++] = text.s[i];
+    if (ok) made = heed_tokenizer_train(c, text.s, kept, a);
     heed_text_free(&text);
     return made;
 }
 
-/* Opens a run's tokenizers: the one of its source is in a separate folder. */
-static bool open_tokenizers(heed_data *d, const char *run) {
-    heed_text path = {.c = d->c};
-    bool ok = heed_text_add(&path, "%s/source-tokenizer", run);
-    d->tokenizer = heed_tokenizer_open(d->c, run);
-    if (ok && heed__os_is_dir(path.s)) d->source = heed_tokenizer_open(d->c, path.s);
+/* The source's tokenizer of a run, in a separate folder; NULL: it has none, or an error. */
+static heed_tokenizer *open_source(heed_ctx *c, const char *run) {
+    heed_text path = {.c = c};
+    heed_tokenizer *t = NULL;
+    if (heed_text_add(&path, "%s/source-tokenizer", run) && heed__os_is_dir(path.s))
+        t = heed_tokenizer_open(c, path.s);
     heed_text_free(&path);
-    return d->tokenizer != NULL;
+    return t;
 }
 
 /* Opens or trains the source's tokenizer. If a run is named, its source tokenizer is used. */
@@ -70,14 +64,9 @@ static heed_tokenizer *make_source(heed_ctx *c, const heed_config *f, const heed
     const char *own = heed_config_text(f, "source-tokenizer");
     const char *key = *own ? "source-tokenizer" : "tokenizer";
     const char *name = heed_config_text(f, key);
-    heed_text path = {.c = c};
-    if (heed__is_tokenizer_kind(name)) return train_side(c, f, k, 0, name);
-    bool inside =
-        !*own && heed_text_add(&path, "%s/source-tokenizer", name) && heed__os_is_dir(path.s);
-    heed_tokenizer *made =
-        inside ? heed_tokenizer_open(c, path.s) : heed__tokenizer_at(c, key, name);
-    heed_text_free(&path);
-    return made;
+    if (heed__kind_find(name) >= 0) return train_side(c, f, k, 0, name);
+    heed_tokenizer *made = *own ? NULL : open_source(c, name);
+    return made ? made : heed__tokenizer_at(c, key, name);
 }
 
 /* A model without the setting has one vocabulary, unless it has one of the source. */
@@ -95,22 +84,18 @@ static bool find_tokenizers(heed_data *d, const heed_config *f, const char *run)
         return heed_fail(d->c, HEED_USAGE,
                          "`source-tokenizer` is of a vocabulary of the source's own: expected "
                          "`share-vocab = false` with it");
-    if (run) return open_tokenizers(d, run);
-    d->tokenizer = heed__is_tokenizer_kind(name) ? train_side(d->c, f, d->batches,
-                                                              shared       ? 2
-                                                              : translates ? 1
-                                                                           : 0,
-                                                              name)
-                                                 : heed__tokenizer_at(d->c, "tokenizer", name);
-    if (translates && !shared && d->tokenizer) d->source = make_source(d->c, f, d->batches);
+    int side = shared ? 2 : translates ? 1 : 0;
+    d->tokenizer = run                          ? heed_tokenizer_open(d->c, run)
+                   : heed__kind_find(name) >= 0 ? train_side(d->c, f, d->batches, side, name)
+                                                : heed__tokenizer_at(d->c, "tokenizer", name);
+    if (d->tokenizer && run)
+        d->source = open_source(d->c, run);
+    else if (d->tokenizer && translates && !shared)
+        d->source = make_source(d->c, f, d->batches);
     return !heed__stopped(d->c);
 }
 
 /* ---- opening ---- */
-
-static heed_pair_kind kind_of(heed_input_spec s) {
-    return s.kind == HEED_INPUT_PAIR ? HEED_TRANSLATION : s.per_word ? HEED_TAGS : HEED_CLASSES;
-}
 
 static bool check_labels(const heed_data *d, const heed_config *f) {
     const heed_pairs_info *a = heed_pairs_about(d->batches);
@@ -130,7 +115,10 @@ static bool check_labels(const heed_data *d, const heed_config *f) {
 static bool open_pairs(heed_data *d, const heed_config *f, const heed_data_args *a) {
     const char *val = heed_config_text(f, "val");
     double split = heed_config_real(f, "val-split");
-    heed_pairs_args args = {.kind = kind_of(d->spec),
+    bool translates = d->spec.kind == HEED_INPUT_PAIR;
+    heed_pairs_args args = {.kind = translates         ? HEED_TRANSLATION
+                                    : d->spec.per_word ? HEED_TAGS
+                                                       : HEED_CLASSES,
                             .val_split = d->whole ? 0 : split,
                             .val_path = *val && !d->whole ? val : NULL,
                             .block = (int)heed_config_int(f, "block"),
@@ -144,8 +132,7 @@ static bool open_pairs(heed_data *d, const heed_config *f, const heed_data_args 
 
 static bool open_data(heed_data *d, heed_config *f, const heed_data_args *a) {
     bool translates = d->spec.kind == HEED_INPUT_PAIR;
-    if (!a->eval && (!heed__text_lasts(d->c, f, "data") || !heed__text_lasts(d->c, f, "val")))
-        return false;
+    if (!a->eval && !heed__texts_last(d->c, f)) return false;
     if (!open_pairs(d, f, a)) return false;
     if (!d->tokenizer && !find_tokenizers(d, f, a->run)) return false;
     const heed_pairs_info *about = heed_pairs_about(d->batches);

@@ -1,9 +1,9 @@
 /* pairs.c -- pairs of texts: opening them, and the contents of each part. */
 #include "data/pair/pairs.h"
 
-#include "io/io.h"
+#include "data/kind.h"
+#include "text/text.h"
 
-#include <ctype.h>
 #include <string.h>
 
 /* ---- memory ---- */
@@ -13,15 +13,13 @@ static void pairs_free(heed__owned *object) {
     heed__names_free(&k->labels);
     for (int i = 0; i < 2; i++) heed__free(k->file[i]);
     for (int side = 0; side < HEED__SIDES; side++) heed__free(k->stream[side].ids);
-    void *rest[] = {k->pairs, k->train, k->val,          k->label_texts, k->src,   k->src_pad,
-                    k->ids,   k->pad,   k->batch_labels, k->keys,        k->drawn, k};
+    void *rest[] = {k->pairs, k->train, k->val, k->label_texts, k->src, k->ids,
+                    k->keys,  k->drawn, k};
     for (size_t i = 0; i < sizeof rest / sizeof *rest; i++) heed__free(rest[i]);
 }
 
 void heed_pairs_close(heed_pairs *k) {
-    if (!k) return;
-    heed__disown(k->c, &k->owned);
-    pairs_free(&k->owned);
+    if (k) heed__release(k->c, &k->owned);
 }
 
 /* ---- lines ---- */
@@ -43,32 +41,25 @@ static heed__cut trimmed(heed__cut t) {
     return t;
 }
 
-static size_t words_of(heed__cut t) {
-    heed__cut word;
-    size_t count = 0;
-    while (heed__next_word(&t, &word)) count++;
-    return count;
-}
-
 const char *heed__pairs_form(heed_pair_kind kind) {
     static const char *const forms[] = {"source TAB target", "label TAB text", "words TAB labels"};
     return forms[kind];
 }
 
 bool heed__pairs_wrong(const heed__line *l, const char *expected, const char *found) {
-    return heed_reject(l->k->c, HEED_DATA,
-                       (heed_problem){.what = "line is wrong",
-                                      .where = l->path,
-                                      .line = l->number,
-                                      .expected = expected,
-                                      .found = found});
+    return heed_reject(
+        l->k->c, HEED_DATA,
+        (heed_problem){"line is wrong", l->path, l->number, expected, .found = found});
 }
 
 static bool text_fits(const heed__line *l, const heed__cut text[HEED__SIDES]) {
     if (!text[HEED__SOURCE].n || !text[HEED__TARGET].n)
         return heed__pairs_wrong(l, "text on both sides", "an empty one");
     if (l->k->a.kind != HEED_TAGS) return true;
-    size_t words = words_of(text[HEED__SOURCE]), labels = words_of(text[HEED__TARGET]);
+    size_t words = 0, labels = 0;
+    heed__cut source = text[HEED__SOURCE], target = text[HEED__TARGET], word;
+    while (heed__next_word(&source, &word)) words++;
+    while (heed__next_word(&target, &word)) labels++;
     return words == labels ||
            heed_fail(l->k->c, HEED_DATA,
                      "line is wrong: %s:%zu: expected a label for each of the %zu words, found %zu "
@@ -80,35 +71,23 @@ bool heed__pairs_add(heed__line *l, const heed__cut text[HEED__SIDES]) {
     heed_pairs *k = l->k;
     heed__pair p = {.line = l->number, .note = trimmed(l->note)};
     for (int side = 0; side < HEED__SIDES; side++) p.text[side] = trimmed(text[side]);
-    if (!text_fits(l, p.text) || !heed__pairs_note(l, p.text[HEED__TARGET]) ||
+    if (!text_fits(l, p.text) || !heed__pairs_add_labels(l, p.text[HEED__TARGET]) ||
         !heed__grow(k->c, &k->pairs, &k->capacity, k->count + 1, sizeof *k->pairs))
         return false;
     k->pairs[k->count++] = p;
     return true;
 }
 
-static bool is_json(const char *path) {
-    static const char *const ends[] = {".jsonl", ".json"};
-    size_t n = strlen(path);
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-        size_t m = strlen(ends[i]), same = 0;
-        if (n <= m) continue;
-        while (same < m && tolower((unsigned char)path[n - m + same]) == ends[i][same]) same++;
-        if (same == m) return true;
-    }
-    return false;
-}
-
 static bool read_lines(heed_pairs *k, const char *path, char *text, size_t n) {
     heed__line l = {.k = k, .path = path};
-    bool json = is_json(path), first = true, ok = true;
+    bool json = heed__ends_in(path, ".jsonl") || heed__ends_in(path, ".json"), first = true,
+         ok = true;
     k->info.json |= json;
     l.column[HEED__SOURCE] = k->a.kind == HEED_CLASSES;
     l.column[HEED__TARGET] = k->a.kind != HEED_CLASSES;
     for (size_t at = 0; ok && at < n; at += l.n + 1) {
-        const char *end = memchr(text + at, '\n', n - at);
         l.s = text + at;
-        l.n = end ? (size_t)(end - l.s) : n - at;
+        l.n = heed__line_length(l.s, n - at);
         l.number++;
         if (!trimmed((heed__cut){l.s, l.n}).n) {
             k->info.blank++;
@@ -137,26 +116,10 @@ static bool read_file(heed_pairs *k, const char *path, int number) {
 /* ---- opening ---- */
 
 static bool args_fit(heed_ctx *c, const heed_pairs_args *a) {
-    if (a->kind != HEED_TRANSLATION && a->kind != HEED_CLASSES && a->kind != HEED_TAGS)
-        return heed_fail(c, HEED_USAGE, "there is no kind of pairs %d", (int)a->kind);
-    if (a->block < 2 || a->block > HEED__MOST_BLOCK)
-        return heed_fail(c, HEED_USAGE, "block is out of range: expected 2 to %d, found %d",
-                         HEED__MOST_BLOCK, a->block);
-    if (!(a->val_split >= 0 && a->val_split < 1))
-        return heed_fail(c, HEED_USAGE,
-                         "validation share is out of range: expected 0 up to but not 1, found %g",
-                         a->val_split);
-    return true;
-}
-
-static bool build(heed_pairs *k, const char *path) {
-    bool ok = heed__pairs_labels(k) && read_file(k, path, 0);
-    k->own = k->count;
-    ok = ok && (!k->a.val_path || read_file(k, k->a.val_path, 1)) && heed__pairs_sort_labels(k) &&
-         heed__pairs_split(k, path);
-    k->a.labels = NULL; /* belongs to the caller, like val_path, and is no longer needed */
-    k->a.val_path = NULL;
-    return ok;
+    bool known = a->kind == HEED_TRANSLATION || a->kind == HEED_CLASSES || a->kind == HEED_TAGS;
+    if (!known) return heed_fail(c, HEED_USAGE, "there is no kind of pairs %d", (int)a->kind);
+    return heed__in_range(c, "block is", a->block, 2, HEED__MOST_BLOCK) &&
+           heed__is_share(c, a->val_split);
 }
 
 heed_pairs *heed_pairs_open(heed_ctx *c, const char *path, const heed_pairs_args *a) {
@@ -166,7 +129,13 @@ heed_pairs *heed_pairs_open(heed_ctx *c, const char *path, const heed_pairs_args
     k->c = k->labels.c = c;
     k->a = *a;
     heed__own(c, &k->owned, pairs_free);
-    if (build(k, path)) return k;
+    bool ok = heed__pairs_labels(k) && read_file(k, path, 0);
+    k->own = k->count;
+    ok = ok && (!k->a.val_path || read_file(k, k->a.val_path, 1)) && heed__pairs_sort_labels(k) &&
+         heed__pairs_split(k, path);
+    k->a.labels = NULL; /* belongs to the caller, like val_path, and is no longer needed */
+    k->a.val_path = NULL;
+    if (ok) return k;
     heed_pairs_close(k);
     return NULL;
 }

@@ -1,10 +1,7 @@
-/* pairs.h -- internals of pairs: the lines of a file, their parts, their tokens, and the batches.
- */
+/* pairs.h -- internals of pairs: the lines of a file, their parts, tokens, and batches. */
 #ifndef HEED_DATA_PAIRS_H
 #define HEED_DATA_PAIRS_H
 
-#include "core/core.h"
-#include "data/corpus/names.h"
 #include "data/corpus/tokenizer.h"
 
 #include <heed/pairs.h>
@@ -45,8 +42,9 @@ struct heed_pairs {
     const heed_tokenizer *source, *target; /* NULL: not encoded yet */
     heed__ids stream[HEED__SIDES];         /* for tags, labels are parallel to the tokens */
     heed_pairs_info info;
-    int32_t *src, *src_pad, *ids, *pad, *batch_labels; /* the latest batch's */
-    size_t src_capacity, src_pad_capacity, ids_capacity, pad_capacity, batch_labels_capacity;
+    /* The latest batch's: src and src_pad in one allocation, and the others in another. */
+    int32_t *src, *src_pad, *ids, *pad, *batch_labels;
+    size_t src_capacity, ids_capacity;
     uint64_t *keys; /* a window of draws, sorted by length; see pairs_batch.c */
     size_t *drawn;  /* the pairs of the window, in the order of their draws */
     size_t keys_capacity, drawn_capacity;
@@ -75,13 +73,12 @@ bool heed__pairs_add(heed__line *l, const heed__cut text[HEED__SIDES]);
 const char *heed__pairs_form(heed_pair_kind kind);
 bool heed__pairs_wrong(const heed__line *l, const char *expected, const char *found);
 
-/* Removes the next word from rest; false when none is left. Words are separated by ASCII white
- * space. */
+/* Removes the next word, ended by ASCII white space, from rest; false when none is left. */
 bool heed__next_word(heed__cut *rest, heed__cut *word);
 
 /* Numbers the labels: a run's before any line is read; else the data's, sorted, afterwards. */
 bool heed__pairs_labels(heed_pairs *k);
-bool heed__pairs_note(const heed__line *l, heed__cut target);
+bool heed__pairs_add_labels(const heed__line *l, heed__cut target);
 bool heed__pairs_sort_labels(heed_pairs *k);
 /* Divides the pairs into training and validation. */
 bool heed__pairs_split(heed_pairs *k, const char *path);

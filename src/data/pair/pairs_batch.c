@@ -4,8 +4,8 @@
  * Training is an endless sequence of draws: each epoch draws all pairs in a new order. A window is
  * 64 batches of draws, fewer if an epoch has fewer, so that a pair rarely occurs twice; its draws
  * are sorted by length and cut into batches, which are used in random order. */
+#include "data/kind.h"
 #include "data/pair/pairs.h"
-#include "data/place.h"
 
 #include <string.h>
 
@@ -100,14 +100,15 @@ static size_t most_of(const heed_pairs *k, int side) {
     return (size_t)(longest < 1 ? 1 : longest < k->a.block ? longest : k->a.block);
 }
 
-static bool make_room(heed_pairs *k, size_t rows) {
+static bool reserve(heed_pairs *k, size_t rows) {
     size_t n = rows * most_of(k, HEED__SOURCE), m = rows * most_of(k, HEED__TARGET);
-    return heed__grow(k->c, &k->src, &k->src_capacity, n, sizeof *k->src) &&
-           heed__grow(k->c, &k->src_pad, &k->src_pad_capacity, n, sizeof *k->src_pad) &&
-           heed__grow(k->c, &k->ids, &k->ids_capacity, m, sizeof *k->ids) &&
-           heed__grow(k->c, &k->pad, &k->pad_capacity, m, sizeof *k->pad) &&
-           heed__grow(k->c, &k->batch_labels, &k->batch_labels_capacity, m,
-                      sizeof *k->batch_labels);
+    if (!heed__grow(k->c, &k->src, &k->src_capacity, 2 * n, sizeof *k->src) ||
+        !heed__grow(k->c, &k->ids, &k->ids_capacity, 3 * m, sizeof *k->ids))
+        return false;
+    k->src_pad = k->src + n;
+    k->pad = k->ids + m;
+    k->batch_labels = k->pad + m;
+    return true;
 }
 
 static bool begin(heed_pairs *k, heed_batch_at at, heed_batch *out) {
@@ -116,18 +117,13 @@ static bool begin(heed_pairs *k, heed_batch_at at, heed_batch *out) {
     size_t longest = most_of(k, HEED__SOURCE);
     if (most_of(k, HEED__TARGET) > longest) longest = most_of(k, HEED__TARGET);
     int most = INT32_MAX / (int)longest < MOST_ROWS ? INT32_MAX / (int)longest : MOST_ROWS;
-    if (at.rows < 1 || at.rows > most)
-        return heed_fail(k->c, HEED_USAGE, "batch is out of range: expected 1 to %d rows, found %d",
-                         most, at.rows);
     if (!at.val && !k->info.pairs) return heed__pairs_nothing_to_train(k);
-    out->rows = at.val ? heed__rows_of(at, k->info.val_pairs) : at.rows;
-    if (!out->rows)
-        return heed_fail(k->c, HEED_USAGE, "evaluation has no batch %llu: expected less than %llu",
-                         (unsigned long long)at.index,
-                         (unsigned long long)heed_pairs_evals(k, at.rows));
+    at.full_batch = false; /* training never ends */
+    out->rows = heed__batch_rows(k->c, at, k->info.val_pairs, most);
+    if (!out->rows) return false;
     uint64_t first;
     heed_batch_at step = step_of(at, &first);
-    return make_room(k, (size_t)at.rows) &&
+    return reserve(k, (size_t)at.rows) &&
            (at.val || sort_window(k, step.index / batches_in_window(k, step.rows), step.rows));
 }
 
@@ -187,12 +183,9 @@ bool heed_pair_batch(heed_pairs *k, heed_batch_at at, heed_batch *out) {
 /* ---- counts ---- */
 
 uint64_t heed_pairs_evals(const heed_pairs *k, int rows) {
-    if (!k || rows < 1) return 0;
-    return (k->info.val_pairs + (size_t)rows - 1) / (size_t)rows;
+    return k ? heed__batches(k->info.val_pairs, rows) : 0;
 }
 
 uint64_t heed_pairs_epoch(const heed_pairs *k, int rows) {
-    if (!k || rows < 1) return 0;
-    size_t batches = (k->info.pairs + (size_t)rows - 1) / (size_t)rows;
-    return batches ? batches : 1;
+    return k ? heed__epoch(k->info.pairs, rows) : 0;
 }

@@ -1,5 +1,4 @@
-/* pairs_encode.c -- lines to tokens. Sources and targets end with [SEP]; for tags, the label is at
- * the first token of its word. */
+/* pairs_encode.c -- lines to tokens, ended with [SEP]; a tag is at its word's first token. */
 #include "data/pair/pairs.h"
 
 /* Receives the tokens of one side of a pair: keeps the first `most`, counts all. */
@@ -54,13 +53,6 @@ static bool encode_text(heed_pairs *k, heed__pair *p, int side, const heed_token
            finish(f, p, side, t->special.sep);
 }
 
-/* A word without tokens becomes [UNK], so that its label has a place. */
-static bool encode_word(filler *f, const heed_tokenizer *t, heed__cut word) {
-    size_t before = f->count;
-    return heed__encode(t, word.s, word.n, &f->sink) &&
-           (f->count > before || put(&f->sink, t->special.unk, 0, 0));
-}
-
 static bool fill_labels(heed_pairs *k, const heed__pair *p, int32_t label) {
     heed__ids *labels = &k->stream[HEED__TARGET];
     size_t tokens = k->stream[HEED__SOURCE].count - p->at[HEED__SOURCE];
@@ -73,10 +65,13 @@ static bool encode_tags(heed_pairs *k, heed__pair *p, filler *f) {
     heed__cut words = p->text[HEED__SOURCE], labels = p->text[HEED__TARGET], word, label;
     *f = filler_of(k, HEED__SOURCE, k->source);
     for (int side = 0; side < HEED__SIDES; side++) p->at[side] = k->stream[side].count;
-    while (heed__next_word(&words, &word) && heed__next_word(&labels, &label))
-        if (!encode_word(f, k->source, word) ||
-            !fill_labels(k, p, heed__names_look(&k->labels, label.s, label.n)))
-            return false;
+    while (heed__next_word(&words, &word) && heed__next_word(&labels, &label)) {
+        size_t before = f->count;
+        if (!heed__encode(k->source, word.s, word.n, &f->sink)) return false;
+        /* A word without tokens becomes [UNK], so that its label has a place. */
+        if (f->count == before && !put(&f->sink, k->source->special.unk, 0, 0)) return false;
+        if (!fill_labels(k, p, heed__names_look(&k->labels, label.s, label.n))) return false;
+    }
     if (!finish(f, p, HEED__SOURCE, k->source->special.sep)) return false;
     p->count[HEED__TARGET] = p->count[HEED__SOURCE];
     return fill_labels(k, p, HEED__NO_LABEL);
@@ -94,7 +89,7 @@ static bool encode_target(heed_pairs *k, heed__pair *p, filler *f) {
     return push(k, &k->stream[HEED__TARGET], heed__names_look(&k->labels, label.s, label.n));
 }
 
-static bool judged_apart(const heed_pairs *k) { return k->count > k->own || k->a.val_split > 0; }
+static bool has_val_part(const heed_pairs *k) { return k->count > k->own || k->a.val_split > 0; }
 
 /* A truncated translation would be a wrong example; a truncated text is still a valid one. */
 static void count_pair(heed_pairs *k, heed__pair *p, const filler f[HEED__SIDES]) {
@@ -102,25 +97,15 @@ static void count_pair(heed_pairs *k, heed__pair *p, const filler f[HEED__SIDES]
     bool longer = f[HEED__SOURCE].count > f[HEED__SOURCE].most ||
                   f[HEED__TARGET].count > f[HEED__TARGET].most;
     bool left = longer && p->trains && k->a.kind == HEED_TRANSLATION;
-    bool judged = !p->trains || !judged_apart(k);
+    bool evaluated = !p->trains || !has_val_part(k);
     i->left_out += left;
-    i->cut += longer && (judged || !left);
+    i->cut += longer && (evaluated || !left);
     p->trains = p->trains && !left;
     if (!p->trains) return;
     i->unknown += f[HEED__SOURCE].unknown;
     i->tokens += f[HEED__SOURCE].count;
     i->target_unknown += f[HEED__TARGET].unknown;
     i->target_tokens += f[HEED__TARGET].count;
-}
-
-static bool encode_pair(heed_pairs *k, heed__pair *p) {
-    filler f[HEED__SIDES] = {{.k = k}, {.k = k}};
-    bool ok = k->a.kind == HEED_TAGS
-                  ? encode_tags(k, p, &f[HEED__SOURCE])
-                  : encode_text(k, p, HEED__SOURCE, k->source, &f[HEED__SOURCE]) &&
-                        encode_target(k, p, &f[HEED__TARGET]);
-    if (ok) count_pair(k, p, f);
-    return ok;
 }
 
 static bool tokenizer_fits(heed_pairs *k, const heed_tokenizer *t) {
@@ -141,12 +126,12 @@ bool heed__pairs_nothing_to_train(const heed_pairs *k) {
 }
 
 /* Removes pairs that are too long from the training part. */
-static bool sift(heed_pairs *k) {
+static bool remove_long(heed_pairs *k) {
     size_t kept = 0;
     for (size_t i = 0; i < k->info.pairs; i++)
         if (k->pairs[k->train[i]].trains) k->train[kept++] = k->train[i];
     k->info.pairs = kept;
-    return kept || !judged_apart(k) || heed__pairs_nothing_to_train(k);
+    return kept || !has_val_part(k) || heed__pairs_nothing_to_train(k);
 }
 
 bool heed_pairs_encode(heed_pairs *k, const heed_tokenizer *source, const heed_tokenizer *target) {
@@ -159,7 +144,15 @@ bool heed_pairs_encode(heed_pairs *k, const heed_tokenizer *source, const heed_t
     if (!tokenizer_fits(k, source) || (translates && !tokenizer_fits(k, target))) return false;
     k->source = source;
     k->target = target;
-    for (size_t i = 0; i < k->count; i++)
-        if (!encode_pair(k, &k->pairs[i])) return false;
-    return sift(k);
+    for (size_t i = 0; i < k->count; i++) {
+        heed__pair *p = &k->pairs[i];
+        filler f[HEED__SIDES] = {{.k = k}, {.k = k}};
+        bool ok = k->a.kind == HEED_TAGS
+                      ? encode_tags(k, p, &f[HEED__SOURCE])
+                      : encode_text(k, p, HEED__SOURCE, k->source, &f[HEED__SOURCE]) &&
+                            encode_target(k, p, &f[HEED__TARGET]);
+        if (!ok) return false;
+        count_pair(k, p, f);
+    }
+    return remove_long(k);
 }

@@ -2,7 +2,7 @@
  * tokens; and, where there are several records, the same head over the steps of training. */
 "use strict";
 (() => {
-    let canvas, scroll, slider, said, player, when, l, timer = 0;
+    let scroll, player, l, timer = 0;
 
     /* The maps over the block's tokens: of the whole model, and of the layer and head at hand. */
     const mapsOf = (r, b) => r.maps.filter((m) => (m.queries === b.queries || m.keys === b.keys) &&
@@ -24,30 +24,26 @@
         const none = m.layer < 0 ? [] : m.queries.order.filter((q) => m.keys.order.every((k) => values.at(q, k) === 0));
         return new Set(none);
     };
-    const plain = (m, queries, keys, name, help, hidden, hatched = false) => {
-        const signed = m.min < 0, top = Math.max(m.max, -m.min) || 1;
-        return {
-            name, help: help || "", queries, keys, value: m.at, signed, top, void: hidden, hatched, plain: true,
-            rows: known(m, heed.visible(queries)), cols: heed.visible(keys), color: signed ? (v) => heed.signed(v / top) : (v) => heed.color(v / top),
-        };
-    };
+    const plain = (m, axes, more) => heed.matrixOf(m, axes, Math.max(m.max, -m.min) || 1, {rows: known(m, heed.visible(axes.queries)), plain: true, ...more});
     const scope = (m) => (m.layer < 0 ? "" : `, layer ${m.layer + 1}`) + (m.head < 0 ? "" : `, head ${m.head + 1}`);
     const meaning = (how) => (how === "mean" ? "the mean of all heads, which no head computes" : how === "max" ? "the largest weight of any head" : "where this head takes its values from");
     const panels = () => {
         const b = heed.block(), out = [];
-        const add = (how) => out.push(plain(heed.weights(b, how), b.queries, b.keys, `attention, layer ${b.layer + 1}, ${heed.headName(how)}`, meaning(how), (q, k) => heed.masked(b, q, k), heed.hatched(b)));
+        const add = (how) => out.push(plain(heed.weights(b, how), b, {
+            name: `attention, layer ${b.layer + 1}, ${heed.headName(how)}`, help: meaning(how), void: (q, k) => heed.masked(b, q, k), hatched: heed.hatched(b),
+        }));
         add(heed.state.head);
         if (b.heads.length > 1 && heed.state.head !== "mean") add("mean");
         for (const m of mapsOf(heed.record(), b)) {
             const values = heed.mapValues(m), none = idle(m, values), same = m.queries === b.queries && m.keys === b.keys;
             const hidden = (q, k) => none.has(q) || Number.isNaN(values.at(q, k)) || (same && heed.masked(b, q, k));
-            out.push({...plain(values, m.queries, m.keys, m.name + scope(m), m.help, hidden, true), of: predictions(m, values)});
+            out.push(plain(values, m, {name: m.name + scope(m), help: m.help || "", void: hidden, hatched: true, of: predictions(m, values)}));
         }
         return out;
     };
     const gap = 28, head = 94;
     const layout = () => {
-        const width = Math.max(260, scroll.clientWidth - 4), list = panels(), columns = Math.max(1, Math.min(list.length, Math.floor((width + gap) / (320 + gap)))), each = Math.floor((width - gap * (columns - 1)) / columns);
+        const width = heed.widthIn(scroll), list = panels(), columns = Math.max(1, Math.min(list.length, Math.floor((width + gap) / (320 + gap)))), each = Math.floor((width - gap * (columns - 1)) / columns);
         let y = 0, high = 0;
         list.forEach((p, i) => {
             if (i % columns === 0) { y += high + (i ? gap : 0); high = 0; }
@@ -78,7 +74,7 @@
         const said = [...(p.of ? heed.lines(p.of, p.each, {size: 12}, 2) : []), ...heed.lines(p.help, p.each, {size: 12}, 4)].slice(0, 4);
         said.forEach((line, i) => pen.text(line, p.x, p.y + 29 + 16 * i, {size: 12, color: heed.theme.muted, width: p.each}));
         /* Labels stand left of the cells: the panel draws in its own place. */
-        heed.paintMatrix(heed.shifted(pen, p.x, p.y + head), p, p.inner, chosenIn(p));
+        pen.group(p.x, p.y + head, () => heed.paintMatrix(pen, p, p.inner, chosenIn(p)));
         paintLegend(pen, p);
     };
     const hatching = () => {
@@ -87,7 +83,6 @@
         if (mapsOf(heed.record(), b).length) said.push("in a map, what is unknown or has no part in the prediction");
         return said.length ? `; hatched: ${said.join("; ")}` : "";
     };
-    const paint = (pen) => l.list.forEach((p) => paintPanel(pen, p));
     const under = (x, y) => {
         for (const p of l.list) {
             const at = heed.matrixAt(p, p.l, x, y);
@@ -108,7 +103,7 @@
             heed.update({record: (heed.state.record + 1) % heed.data.records.length});
         }, matchMedia("(prefers-reduced-motion: reduce)").matches ? 2000 : 700);
     };
-    const stepName = (r, i) => (r.step >= 0 ? `after step ${r.step}` : r.model || `record ${i + 1}`);
+    const stepName = (i) => (heed.data.records[i].step >= 0 ? "after " : "") + heed.stepName(i);
 
     heed.view({
         id: "compare",
@@ -116,33 +111,22 @@
         help: "attention beside rollout, occlusion and gradient; the same head over the steps of training",
         uses: ["layer", "head", "scale", "special", "side"],
         available: (data) => data.records.length > 1 || data.records.some((r) => r.blocks.length && r.maps.length),
-        open(room) {
+        open(box) {
             const last = heed.data.records.length - 1;
-            slider = heed.el("input", {type: "range", min: 0, max: last, step: 1, "aria-label": "step of training", oninput: () => heed.update({record: Number(slider.value)})});
-            said = heed.el("output");
             player = heed.el("button", {type: "button", text: "Play", onclick: play});
-            when = heed.el("div", {class: "tools"}, heed.el("label", {class: "field"}, heed.el("span", {text: "Training"}), slider, said), player);
+            const when = heed.el("div", {class: "tools"}, heed.bind("record", "Training", {range: [0, last, 1], say: stepName}).box, player);
             when.hidden = last < 1;
-            canvas = heed.canvas("maps over the same tokens", {
+            this.canvas = heed.canvas("maps over the same tokens", {
                 move(x, y, e) { const u = under(x, y); heed.preview(place(u)); heed.tip(u && tip(u), e); },
                 click(x, y) { const p = place(under(x, y)); if (p) heed.lock(p.query, p.key); },
                 leave: () => heed.preview(null),
             });
-            scroll = heed.el("div", {class: "scroll whole"}, canvas);
-            room.append(when, scroll);
+            scroll = heed.el("div", {class: "scroll whole"}, this.canvas);
+            box.append(when, scroll);
         },
-        draw() {
-            slider.value = String(heed.state.record);
-            said.textContent = stepName(heed.record(), heed.state.record);
-            layout();
-            canvas.setAttribute("aria-label", this.caption());
-            heed.paint(canvas, l.width, l.height, paint);
-        },
-        caption() {
-            const r = heed.record();
-            return (heed.data.records.length > 1 ? stepName(r, heed.state.record) + ": " : "") + heed.selectionText();
-        },
-        picture() { layout(); return {width: l.width, height: l.height, paint}; },
+        layout,
+        paint: (pen) => l.list.forEach((p) => paintPanel(pen, p)),
+        caption: () => (heed.data.records.length > 1 ? stepName(heed.state.record) + ": " : "") + heed.selectionText(),
         legend: () => heed.legend("each panel has its own scale, written under it" + hatching(), 0, "largest", (t) => heed.color(t)),
         table() {
             const at = heed.selected(), same = panels().filter((p) => p.queries === heed.block().queries && p.keys === heed.block().keys), cols = heed.visible(heed.block().keys), keys = heed.block().keys;

@@ -1,24 +1,25 @@
 /* core.js -- the frame of the page: views, state, links, tabs, keys. Every other file adds to `heed`.
  *
- * A view is a file of its own here (the Makefile embeds every .js of this folder: core.js first, start.js last, the rest by
- * name; each stands in a function of its own so that nothing but `heed` is shared). It registers itself:
+ * A view is a file of its own here (the Makefile embeds every .js of this folder: core.js first) and registers itself; nothing but
+ * `heed` is shared:
  *
  *   heed.view({
  *     id: "steps",                  // in links: #view=steps
  *     title: "Steps",               // on its tab
  *     help: "what it shows",        // a line, for the help and the tab's tooltip
- *     uses: ["layer", "head"],      // shared controls it wants: "layer" (with stack and record), "head", "scale", "special",
- *                                   //   "side" (the panel of the selected token); none: leave it out
+ *     uses: ["layer", "head"],      // shared controls: "layer" (with stack and record), "head", "scale", "special", "side"
  *     state: {row: 0, soft: true},  // settings of its own with their defaults: they live in heed.state and in the link
  *     allowed: {sort: ["a", "b"]},  // optional: settings that take one of some words alone
- *     available(data) { ... },      // true if there is something to show; data: {records, curves, steps}
- *     open(room) { ... },           // once, when it is first shown: puts its elements into room, an empty <div>
- *     draw() { ... },               // after each change of heed.state, of the window's size and of the colours, while shown
+ *     open(box) { ... },           // once, when it is first shown: puts its elements into box, an empty <div>
+ *     layout() { ... },             // {width, height} of what paint(pen) draws on this.canvas (draw.js has the pens)
  *     keys(event) { ... },          // optional: a key was pressed; true if it was used. Comes before the shared keys
- *     picture() { ... },            // optional: {width, height, paint(pen)}: gives Save PNG and Save SVG (draw.js has the pens)
- *     table() { ... },              // optional: {caption, head: [..], rows: [[..]..], all() -> rows}: table twin and Save CSV
- *     legend() { ... },             // optional: what heed.legend takes (draw.js)
- *     caption() { ... },            // optional: a line that says what is selected, for saved pictures and the live region
+ *                                   // and, in place of what a view of one canvas over the weights of a head has (usual, below):
+ *     available(data) { ... },      // true if there is something to show; data: {records, curves, steps}
+ *     draw() { ... },               // after each change of heed.state, of the window's size and of the colours, while shown
+ *     picture() { ... },            // {width, height, paint(pen)}, for Save PNG and Save SVG
+ *     table() { ... },              // {caption, head: [..], rows: [[..]..], all() -> rows}: the table and Save CSV
+ *     legend() { ... },             // what heed.legend gives (panel.js), or null
+ *     caption() { ... },            // a line that says what is selected, for saved pictures and the live region
  *   });
  *
  * State is changed by heed.update({...}) alone; it keeps it within bounds, writes the link and draws. Helpers for every view:
@@ -44,12 +45,27 @@ const heed = {views: [], state: {}, data: {records: [], curves: null, steps: nul
         return e;
     };
     heed.id = (id) => document.getElementById(id);
+    /* Replaces what a box holds; the focus stays at the control in the same place. */
+    heed.refill = (box, ...children) => {
+        const controls = () => [...box.querySelectorAll("button, select, input")], focused = controls().indexOf(document.activeElement);
+        box.replaceChildren(...children);
+        controls()[focused]?.focus();
+    };
+    /* remember(id, make): what make() gave for that id; it is called once, or again after `most` others. */
+    heed.memory = (most = Infinity) => {
+        const held = new Map();
+        return (id, make) => {
+            if (held.size > most && !held.has(id)) held.clear();
+            if (!held.has(id)) held.set(id, make());
+            return held.get(id);
+        };
+    };
 
     /* ---- state and links ---- */
 
     const defaults = {
         view: "", record: 0, stack: "", layer: 0, head: 0, query: -1, key: -1, /* -1: not locked */
-        palette: "viridis", theme: "auto", scale: "max", hide: false, twin: false,
+        palette: "viridis", theme: "auto", scale: "max", hide: false, table: false,
     };
     /* Settings that take one of some words alone. */
     const allowed = {palette: ["viridis", "cividis", "grey"], theme: ["auto", "light", "dark"], scale: ["max", "one"]};
@@ -88,10 +104,6 @@ const heed = {views: [], state: {}, data: {records: [], curves: null, steps: nul
             if (name === "view" || (heed.state[name] !== defaults[name] && !plain(name))) link.set(words[name] || name, print(name, heed.state[name]));
         return "#" + link;
     };
-    const writeLink = () => {
-        if (location.hash === heed.link()) return;
-        try { history.replaceState(null, "", heed.link()); } catch { location.replace(heed.link()); }
-    };
 
     /* A page with a worked example opens with it. */
     const opening = () => {
@@ -99,7 +111,7 @@ const heed = {views: [], state: {}, data: {records: [], curves: null, steps: nul
         return (steps || list[0] || {id: ""}).id;
     };
     /* Keeps what is chosen within what there is: another record or stack may have fewer layers, heads and tokens. */
-    const settle = (s) => {
+    const keepWithin = (s) => {
         const records = heed.data.records, whole = (x, lo, hi) => Math.max(lo, Math.min(hi, Math.round(x) || 0));
         if (!shown().some((v) => v.id === s.view)) s.view = opening();
         s.record = whole(s.record, 0, Math.max(0, records.length - 1));
@@ -117,14 +129,15 @@ const heed = {views: [], state: {}, data: {records: [], curves: null, steps: nul
     /* The one way to change the state. */
     heed.update = (change) => {
         Object.assign(heed.state, change);
-        settle(heed.state);
-        writeLink();
+        keepWithin(heed.state);
+        if (location.hash !== heed.link()) {
+            try { history.replaceState(null, "", heed.link()); } catch { location.replace(heed.link()); }
+        }
         heed.redraw();
     };
     heed.redraw = () => {
-        if (waiting) return;
+        if (!waiting) requestAnimationFrame(() => { waiting = false; heed.drawNow(); });
         waiting = true;
-        requestAnimationFrame(() => { waiting = false; heed.drawNow(); });
     };
     /* What the pointer is over: shown as if selected unless something is locked. null: nothing. */
     heed.preview = (place) => {
@@ -143,18 +156,24 @@ const heed = {views: [], state: {}, data: {records: [], curves: null, steps: nul
 
     /* ---- views ---- */
 
+    const usual = {
+        uses: [],
+        available: (data) => data.records.some((r) => r.blocks.length),
+        draw() { heed.drawCanvas(this); },
+        picture() { return {...this.layout(), paint: this.paint}; },
+        table: () => heed.matrixTable(heed.weightMatrix(heed.block(), heed.state.head), heed.selected(), "Attention weights, queries in rows"),
+        legend: () => heed.matrixLegend(heed.weightMatrix(heed.block(), heed.state.head)),
+        caption: () => heed.selectionText(),
+    };
     heed.view = (view) => {
-        heed.views.push({uses: [], state: {}, ...view, room: null});
-        Object.assign(defaults, view.state || {});
-        Object.assign(allowed, view.allowed || {});
+        heed.views.push({...usual, ...view, box: null});
+        Object.assign(defaults, view.state);
+        Object.assign(allowed, view.allowed);
     };
     const order = ["overview", "head", "matrix", "qk", "picture", "cross", "compare", "steps", "curves"];
     const place = (v) => (order.indexOf(v.id) + order.length) % order.length;
     let usable = null;
-    const shown = () => {
-        if (!usable) usable = heed.views.filter((v) => v.available(heed.data)).sort((a, b) => place(a) - place(b));
-        return usable;
-    };
+    const shown = () => (usable ??= heed.views.filter((v) => v.available(heed.data)).sort((a, b) => place(a) - place(b)));
     heed.current = () => shown().find((v) => v.id === heed.state.view);
 
     const drawTabs = () => {
@@ -162,7 +181,7 @@ const heed = {views: [], state: {}, data: {records: [], curves: null, steps: nul
         if (!nav.children.length)
             shown().forEach((v, i) => nav.append(heed.el("button", {
                 type: "button", role: "tab", id: "tab-" + v.id, title: `${v.help || v.title} (${i + 1})`,
-                "aria-controls": "room-" + v.id, text: v.title, onclick: () => heed.update({view: v.id}),
+                "aria-controls": "view-" + v.id, text: v.title, onclick: () => heed.update({view: v.id}),
             })));
         for (const v of shown()) {
             const tab = heed.id("tab-" + v.id), chosen = v.id === heed.state.view;
@@ -171,25 +190,24 @@ const heed = {views: [], state: {}, data: {records: [], curves: null, steps: nul
             tab.tabIndex = chosen ? 0 : -1;
         }
     };
-    const openRoom = (v) => {
-        v.room = heed.el("div", {id: "room-" + v.id, class: "room", role: "tabpanel", "aria-labelledby": "tab-" + v.id});
-        heed.id("rooms").append(v.room);
-        v.open(v.room);
-    };
     heed.drawNow = () => {
         const v = heed.current();
         drawTabs();
         if (!v) return;
-        if (!v.room) openRoom(v);
-        for (const other of heed.views) if (other.room) other.room.hidden = other !== v;
+        if (!v.box) {
+            v.box = heed.el("div", {id: "view-" + v.id, class: "view", role: "tabpanel", "aria-labelledby": "tab-" + v.id});
+            heed.id("views").append(v.box);
+            v.open(v.box);
+        }
+        for (const other of heed.views) if (other.box) other.box.hidden = other !== v;
         document.body.classList.toggle("with-side", v.uses.includes("side"));
         heed.drawTheme();
         heed.drawControls(v);
         heed.drawPanel(v);
-        heed.drawSaves(v);
         v.draw();
+        heed.syncControls();
         heed.drawLegend(v);
-        heed.drawTwin(v);
+        heed.drawTable(v);
         if (!document.documentElement.dataset.ready) performance.mark("ready");
         document.documentElement.dataset.ready = heed.state.view;
     };
@@ -210,11 +228,11 @@ const heed = {views: [], state: {}, data: {records: [], curves: null, steps: nul
         const query = walk(rows, near(rows, at.query), dq);
         heed.lock(query, dk ? (at.key < 0 ? cols[dk > 0 ? 0 : cols.length - 1] : walk(cols, near(cols, at.key), dk)) : at.key);
     };
-    const arrows = {ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1]};
+    heed.arrows = {ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1]};
     const shared = {
         "[": () => heed.nextHead(-1), "]": () => heed.nextHead(1), "{": () => heed.nextLayer(-1), "}": () => heed.nextLayer(1),
         Escape: () => { hover = null; heed.update({query: -1, key: -1}); },
-        "?": () => heed.help(), t: () => heed.update({twin: !heed.state.twin}), d: () => heed.flipTheme(),
+        "?": () => heed.help(), t: () => heed.update({table: !heed.state.table}), d: () => heed.flipTheme(),
         h: () => heed.update({hide: !heed.state.hide}),
     };
     const tabKeys = (e) => {
@@ -229,13 +247,17 @@ const heed = {views: [], state: {}, data: {records: [], curves: null, steps: nul
         if (!v) return;
         if (tabKeys(e) || (v.keys && v.keys(e))) return e.preventDefault();
         if (digit && digit <= shown().length) return heed.update({view: shown()[digit - 1].id});
-        if (arrows[e.key] && heed.block() && v.uses.includes("side")) { e.preventDefault(); return move(...arrows[e.key]); }
+        if (heed.arrows[e.key] && heed.block() && v.uses.includes("side")) { e.preventDefault(); return move(...heed.arrows[e.key]); }
         if (Object.hasOwn(shared, e.key) && (heed.block() || !"[]{}".includes(e.key))) { e.preventDefault(); shared[e.key](); }
     };
 
-    heed.start = () => {
+    /* When all scripts are read: decodes the data and opens the view that the link names. */
+    document.addEventListener("DOMContentLoaded", () => {
+        heed.readData();
+        heed.dressPage();
+        heed.dressSaves();
         heed.state = readLink();
-        settle(heed.state);
+        keepWithin(heed.state);
         document.addEventListener("keydown", onKey);
         window.addEventListener("hashchange", () => {
             if (location.hash === heed.link()) return;
@@ -245,5 +267,5 @@ const heed = {views: [], state: {}, data: {records: [], curves: null, steps: nul
         window.addEventListener("resize", heed.redraw);
         matchMedia("(prefers-color-scheme: dark)").addEventListener("change", heed.redraw);
         heed.drawNow();
-    };
+    });
 })();

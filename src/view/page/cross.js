@@ -2,11 +2,7 @@
  * with the most weight. For the stacks of a transformer and for the alignment of a recurrent one alike. */
 "use strict";
 (() => {
-    let canvas, scroll, lines, pick, m, l;
-    const layout = () => {
-        m = heed.weightMatrix(heed.block(), heed.state.head);
-        l = heed.matrixLayout(m, Math.max(260, scroll.clientWidth - 4));
-    };
+    let scroll, lines, pick, m, l;
     const bestOf = (q) => m.cols.reduce((best, k) => (m.void(q, k) || !(m.value(q, k) > (best < 0 ? -1 : m.value(q, best))) ? best : k), -1);
     /* The way through the matrix: the strongest key of each row. */
     const path = () => m.rows.map((q, i) => [m.cols.indexOf(bestOf(q)), i]).filter(([j]) => j >= 0).map(([j, i]) => [l.left + (j + 0.5) * l.cell, l.top + (i + 0.5) * l.cell]);
@@ -37,13 +33,10 @@
     };
     const names = {encoder: "Encoder", decoder: "Decoder", cross: "Cross"};
     const drawPick = () => {
-        const focused = [...pick.children].indexOf(document.activeElement);
-        pick.replaceChildren(...heed.stacks(heed.record()).map((s) => heed.el("button", {
+        heed.refill(pick, ...heed.stacks(heed.record()).map((s) => heed.el("button", {
             type: "button", "aria-pressed": String(s === heed.state.stack), text: names[s], onclick: () => heed.update({stack: s, query: -1, key: -1}),
         })));
-        if (focused >= 0 && pick.children[focused]) pick.children[focused].focus();
     };
-    let track;
 
     heed.view({
         id: "cross",
@@ -52,30 +45,27 @@
         uses: ["layer", "head", "scale", "special", "side"],
         state: {path: true},
         available: (data) => data.records.some((r) => r.blocks.some((b) => b.stack === "cross") || heed.stacks(r).length > 1),
-        open(room) {
+        open(box) {
             pick = heed.el("div", {class: "segments", role: "group", "aria-label": "whose attention"});
-            track = heed.bind("path", "Mark the strongest key of each row", {check: true});
+            const path = heed.bind("path", "Mark the strongest key of each row", {check: true});
             lines = heed.el("div", {class: "sentences"});
-            canvas = heed.canvas("alignment", {
-                move(x, y, e) { const p = heed.matrixAt(m, l, x, y); heed.preview(p); heed.tip(p && heed.cellTip(heed.block(), heed.matrix(), p.query, p.key), e); },
-                click(x, y) { const p = heed.matrixAt(m, l, x, y); if (p) heed.lock(p.query, p.key); },
-                leave: () => heed.preview(null),
-            });
-            scroll = heed.el("div", {class: "scroll"}, canvas);
-            room.append(heed.el("div", {class: "tools"}, pick, track.box), lines, scroll);
+            this.canvas = heed.choiceCanvas("alignment", (x, y) => heed.matrixAt(m, l, x, y));
+            scroll = heed.el("div", {class: "scroll"}, this.canvas);
+            box.append(heed.el("div", {class: "tools"}, pick, path.box), lines, scroll);
             /* Who comes without a choice wants to see what the one reads of the other. */
             if (!heed.asked().has("stack") && heed.stacks(heed.record()).includes("cross")) heed.update({stack: "cross"});
         },
-        draw() {
-            track.sync();
-            layout();
-            drawPick();
-            drawSentences();
-            canvas.setAttribute("aria-label", heed.selectionText());
-            heed.paint(canvas, l.width, l.height, paint);
+        layout() {
+            m = heed.weightMatrix(heed.block(), heed.state.head);
+            l = heed.matrixLayout(m, heed.widthIn(scroll));
+            return l;
         },
-        picture() { layout(); return {width: l.width, height: l.height, paint}; },
-        legend: () => heed.matrixLegend(heed.weightMatrix(heed.block(), heed.state.head)),
-        table: () => heed.matrixTable(heed.weightMatrix(heed.block(), heed.state.head), heed.selected(), "Attention weights, queries in rows"),
+        paint,
+        draw() {
+            drawPick();
+            this.layout();
+            drawSentences();
+            heed.drawCanvas(this);
+        },
     });
 })();

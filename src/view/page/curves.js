@@ -1,7 +1,7 @@
 /* curves.js -- the Curves view: the loss over training, as the run's metrics hold it. */
 "use strict";
 (() => {
-    let canvas, scroll, tools, l, near = null;
+    let scroll, l, near = null;
     const top = 20, bottom = 44, left = 62;
 
     const finite = (s) => s.x.map((x, i) => [x, s.y[i]]).filter(([x, y]) => x !== null && y !== null && (!heed.state.logx || x > 0));
@@ -12,7 +12,7 @@
     };
     const decades = (lo, hi) => { const out = []; for (let e = Math.ceil(Math.log10(lo) - 1e-9); 10 ** e <= hi * 1.0001; e++) out.push(10 ** e); return out.length > 1 ? out : [lo, hi]; };
     const layout = () => {
-        const width = Math.max(280, Math.min(1100, scroll.clientWidth - 4)), height = Math.max(260, Math.min(460, width * 0.5)), right = Math.min(170, Math.max(120, width * 0.24));
+        const width = Math.min(1100, heed.widthIn(scroll, 280)), height = Math.max(260, Math.min(460, width * 0.5)), right = Math.min(170, Math.max(120, width * 0.24));
         const all = heed.data.curves.series.flatMap(finite), xs = all.map((p) => p[0]), ys = all.map((p) => p[1]);
         const lo = Math.min(...ys), hi = Math.max(...ys), pad = (hi - lo) * 0.05 || Math.abs(lo) * 0.05 || 0.5;
         l = {width, height, right, x0: Math.min(...xs), x1: Math.max(...xs), y0: lo - pad, y1: hi + pad};
@@ -66,8 +66,8 @@
         help: "the loss over training",
         state: {logx: false},
         available: (data) => Boolean(data.curves && data.curves.series.some((s) => s.x.length)),
-        open(room) {
-            canvas = heed.canvas("curves of training", {
+        open(box) {
+            this.canvas = heed.canvas("curves of training", {
                 move(x, _, e) {
                     near = unmap(x);
                     heed.tip([`${heed.data.curves.x || "step"} ${heed.number(near, 0)}`, ...heed.data.curves.series.map((s) => { const p = at(s, near); return p ? `${s.label}: ${heed.number(p[1], 4)}` : ""; })], e);
@@ -75,18 +75,14 @@
                 },
                 leave() { near = null; heed.redraw(); },
             });
-            tools = [heed.bind("logx", "Logarithmic steps", {check: true})];
-            scroll = heed.el("div", {}, canvas);
-            room.append(heed.el("h2", {text: heed.data.curves.title || "Training"}), heed.el("div", {class: "tools"}, ...tools.map((t) => t.box)), scroll);
+            const logarithmic = heed.bind("logx", "Logarithmic steps", {check: true});
+            scroll = heed.el("div", {}, this.canvas);
+            box.append(heed.el("h2", {text: heed.data.curves.title || "Training"}), heed.el("div", {class: "tools"}, logarithmic.box), scroll);
         },
-        draw() {
-            tools.forEach((t) => t.sync());
-            layout();
-            canvas.setAttribute("aria-label", this.caption());
-            heed.paint(canvas, l.width, l.height, paint);
-        },
+        layout,
+        paint,
+        legend: () => null,
         caption: () => heed.data.curves.series.map((s) => { const p = finite(s); return p.length ? `${s.label}: ${heed.number(p[0][1])} at first, ${heed.number(p[p.length - 1][1])} at last` : ""; }).filter(Boolean).join("; "),
-        picture() { layout(); return {width: l.width, height: l.height, paint}; },
         table() {
             const head = ["curve", heed.data.curves.x || "step", heed.data.curves.y || "loss"];
             const rows = heed.data.curves.series.flatMap((s) => finite(s).map(([x, y]) => [s.label, x, y])), every = Math.ceil(rows.length / 200);

@@ -8,19 +8,9 @@
 (() => {
     /* ---- bytes ---- */
 
-    const bytes = (id) => {
-        const text = heed.id(id).textContent.trim();
-        if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);
-        const binary = atob(text), out = new Uint8Array(binary.length);
-        for (let i = 0; i < binary.length; i++) out[i] = binary.charCodeAt(i);
-        return out;
-    };
-    const little = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;
     const words = (id) => {
-        const raw = bytes(id);
-        if (little) return new Uint16Array(raw.buffer, raw.byteOffset, raw.length >> 1);
-        const out = new Uint16Array(raw.length >> 1);
-        for (let i = 0; i < out.length; i++) out[i] = raw[2 * i] | (raw[2 * i + 1] << 8);
+        const bytes = atob(heed.id(id).textContent.trim()), out = new Uint16Array(bytes.length >> 1);
+        for (let i = 0; i < out.length; i++) out[i] = bytes.charCodeAt(2 * i) | (bytes.charCodeAt(2 * i + 1) << 8);
         return out;
     };
     const value = (scale) =>
@@ -33,20 +23,16 @@
 
     /* ---- matrices: {rows, cols, data, max}; the latest ones are kept ---- */
 
-    const cache = new Map(), room = 24e6;
+    const cache = new Map(), capacity = 24e6; /* numbers */
     let held = 0;
     const kept = (id, make) => {
-        let m = cache.get(id);
-        if (m) {
-            cache.delete(id);
-        } else {
-            m = make();
-            held += m.data.length;
-        }
-        cache.set(id, m);
-        for (const [old, other] of cache) {
-            if (held <= room || old === id) break;
-            cache.delete(old);
+        const old = cache.get(id), m = old || make();
+        if (old) cache.delete(id);
+        else held += m.data.length;
+        cache.set(id, m); /* as the latest */
+        for (const [first, other] of cache) {
+            if (held <= capacity || first === id) break;
+            cache.delete(first);
             held -= other.data.length;
         }
         return m;
@@ -62,9 +48,7 @@
     };
     const decode = (id, rows, cols, scale, triangle) => {
         const coded = words(id), read = value(scale), data = new Float32Array(rows * cols);
-        if (!triangle && !scale) for (let i = 0; i < data.length; i++) data[i] = coded[i] / 65535;
-        else if (!triangle) for (let i = 0; i < data.length; i++) data[i] = read(coded[i]);
-        else for (let q = 0, i = 0; q < rows; q++) for (let k = 0; k <= q; k++) data[q * cols + k] = read(coded[i++]);
+        for (let q = 0, i = 0; q < rows; q++) for (let k = 0; k < (triangle ? q + 1 : cols); k++) data[q * cols + k] = read(coded[i++]);
         return finish(rows, cols, data);
     };
     const fuse = (b, how) => {
@@ -84,9 +68,10 @@
     });
     heed.mapValues = (m) => kept(m.id, () => decode(m.id, m.queries.count, m.keys.count, m.scale, false));
     /* (tokens, width) of q or k of one head. */
-    const vectors = (id, rows, cols) => kept(id, () => finish(rows, cols, Float32Array.from(words(id), half)));
-    heed.vectors = (b, head, which) =>
-        vectors(`${b.qk}.${which}.${head}`, which === "q" ? b.queries.count : b.keys.count, b.width);
+    heed.vectors = (b, head, which) => {
+        const id = `${b.qk}.${which}.${head}`, rows = which === "q" ? b.queries.count : b.keys.count;
+        return kept(id, () => finish(rows, b.width, Float32Array.from(words(id), half)));
+    };
 
     /* ---- where things stand ---- */
 
@@ -137,12 +122,8 @@
         for (const name of Object.keys(out)) out[name] /= m.rows;
         return out;
     };
-    const measures = new Map();
-    heed.measures = (b, head) => {
-        const id = `${b.id}.${head}`;
-        if (!measures.has(id)) measures.set(id, measure(b, heed.weights(b, head)));
-        return measures.get(id);
-    };
+    const measured = heed.memory();
+    heed.measures = (b, head) => measured(`${b.id}.${head}`, () => measure(b, heed.weights(b, head)));
 
     /* ---- reading the block ---- */
 
@@ -154,7 +135,7 @@
     /* What is shown before anybody chose: the query that the first guess is about (of a causal layer the last one, which says
      * what comes next), else the first token. */
     const homeOf = (record, b) => {
-        const told = record.guesses.filter((x) => record.axes[x.axis] === b.queries && x.query >= 0), g = b.triangle ? told[told.length - 1] : told[0];
+        const guesses = record.guesses.filter((x) => record.axes[x.axis] === b.queries && x.query >= 0), g = guesses.at(b.triangle ? -1 : 0);
         return g ? g.query : b.queries.grid && !b.queries.grid.first ? Math.floor(b.queries.count / 2) : 0;
     };
     /* Layers, heads and positions count from 1 in JSON, from 0 here; -1: of the whole model or input. */

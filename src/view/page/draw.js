@@ -1,6 +1,6 @@
 /* draw.js -- colours, pens and the parts that several views draw: a pen paints on a canvas or writes SVG, by the same calls.
  *
- * A pen has rect, line, curve, text, cells and image. Sizes are CSS pixels. What is put on a pen stands on the surface colour.
+ * A pen has rect, line, curve, text, cells, image and group, which draws with its origin at (x, y). Sizes are CSS pixels. What is put on a pen stands on the surface colour.
  */
 "use strict";
 (() => {
@@ -55,15 +55,9 @@
     /* [r,g,b] of t in [0,1]. Light pages run from light to dark, dark ones from dark to light, and what is near 0 fades into the
      * page's own colour: lightness stays in order, and what matters stands out. */
     const shades = (stops, at) => between(heed.theme.surface, along(stops, heed.dark() ? 0.1 + 0.9 * at : 0.9 - 0.9 * at), Math.min(1, at * 5) ** 0.6);
-    const levels = 1023;
-    let table = [], tableOf = "";
+    const levels = 1023, tables = heed.memory();
+    let table = [];
     heed.color = (t) => (t === t ? table[t <= 0 ? 0 : t >= 1 ? levels : Math.round(t * levels)] : heed.theme.unknown);
-    const fillTable = () => {
-        const now = heed.state.palette + heed.dark();
-        if (now === tableOf) return;
-        table = Array.from({length: levels + 1}, (_, i) => shades(maps[heed.state.palette], i / levels));
-        tableOf = now;
-    };
     /* Of t in [-1,1]: blue below 0, orange above, the page's colour at 0. */
     heed.signed = (t) => {
         if (Number.isNaN(t)) return heed.theme.unknown;
@@ -90,15 +84,16 @@
         const rgb = (name) => hex(read(name).replace("#", ""));
         heed.theme = {
             surface: rgb("surface"), ink: read("ink"), muted: read("muted"), line: read("line"), accent: read("accent"),
-            unknown: rgb("unknown"), empty: rgb("empty"), bar: rgb("bar"), font: read("font"), mono: read("mono"),
+            unknown: rgb("unknown"), empty: rgb("empty"), bar: rgb("bar"), font: read("font"),
         };
-        fillTable();
+        table = tables(heed.state.palette + heed.dark(), () => Array.from({length: levels + 1}, (_, i) => shades(maps[heed.state.palette], i / levels)));
     };
 
     /* ---- pens ---- */
 
     const ruler = document.createElement("canvas").getContext("2d");
-    const fontOf = (o) => `${o.weight || 400} ${o.size || 13}px ${o.mono ? heed.theme.mono : heed.theme.font}`;
+    const fontOf = (o) => `${o.weight || 400} ${o.size || 13}px ${heed.theme.font}`;
+    const fitted = (text, o) => (o.width ? heed.fit(text, o.width, o) : heed.cut(text, 200));
     heed.width = (text, o = {}) => {
         ruler.font = fontOf(o);
         return ruler.measureText(text).width;
@@ -141,6 +136,17 @@
         return canvas;
     };
 
+    /* Runs draw, which adds to the path that is stroked. */
+    const stroke = (c, {color, width = 1, dash = [], alpha = 1}, draw) => {
+        c.globalAlpha = alpha;
+        c.strokeStyle = color;
+        c.lineWidth = width;
+        c.setLineDash(dash);
+        c.beginPath();
+        draw();
+        c.stroke();
+        c.globalAlpha = 1;
+    };
     heed.canvasPen = (c) => ({
         rect(x, y, w, h, {fill, stroke, width = 1, alpha = 1, dash = []}) {
             c.globalAlpha = alpha;
@@ -148,19 +154,15 @@
             if (stroke) { c.strokeStyle = stroke; c.lineWidth = width; c.setLineDash(dash); c.strokeRect(x, y, w, h); }
             c.globalAlpha = 1;
         },
-        line(points, {color, width = 1, dash = [], alpha = 1}) {
-            c.globalAlpha = alpha; c.strokeStyle = color; c.lineWidth = width; c.setLineDash(dash); c.lineJoin = "round";
-            c.beginPath();
-            points.forEach(([x, y], i) => (i ? c.lineTo(x, y) : c.moveTo(x, y)));
-            c.stroke();
-            c.globalAlpha = 1;
+        line(points, o) {
+            c.lineJoin = "round";
+            stroke(c, o, () => points.forEach(([x, y]) => c.lineTo(x, y)));
         },
-        curve(x0, y0, x1, y1, {color, width = 1, dash = [], alpha = 1}) {
+        curve(x0, y0, x1, y1, o) {
             const mid = (x0 + x1) / 2;
-            c.globalAlpha = alpha; c.strokeStyle = color; c.lineWidth = width; c.setLineDash(dash);
-            c.beginPath(); c.moveTo(x0, y0); c.bezierCurveTo(mid, y0, mid, y1, x1, y1); c.stroke();
-            c.globalAlpha = 1;
+            stroke(c, o, () => { c.moveTo(x0, y0); c.bezierCurveTo(mid, y0, mid, y1, x1, y1); });
         },
+        group(x, y, draw) { c.save(); c.translate(x, y); draw(); c.restore(); },
         text(text, x, y, o = {}) {
             c.save();
             c.font = fontOf(o);
@@ -170,7 +172,7 @@
             c.direction = "ltr";
             c.translate(x, y);
             if (o.turn) c.rotate((o.turn * Math.PI) / 180);
-            c.fillText(o.width ? heed.fit(text, o.width, o) : heed.cut(text, 200), 0, 0);
+            c.fillText(fitted(text, o), 0, 0);
             c.restore();
         },
         cells(x, y, w, h, rows, cols, colorAt) { this.image(heed.bitmap(rows, cols, colorAt), x, y, w, h, {}); },
@@ -185,7 +187,7 @@
     heed.escape = (text) => String(text).replace(/[&<>"']/g, (c) => escapes[c]);
     const places = (x) => String(Math.round(x * 100) / 100);
     const strokeText = ({color, width = 1, dash = [], alpha = 1}) =>
-        `fill="none" stroke="${color}" stroke-width="${places(width)}"` + (dash.length ? ` stroke-dasharray="${dash.join(" ")}"` : "") +
+        ` stroke="${color}" stroke-width="${places(width)}"` + (dash.length ? ` stroke-dasharray="${dash.join(" ")}"` : "") +
         (alpha < 1 ? ` stroke-opacity="${places(alpha)}"` : "");
     const asUrl = (picture) => {
         if (picture.toDataURL) return picture.toDataURL();
@@ -198,22 +200,22 @@
         return {
             out,
             rect(x, y, w, h, {fill, stroke, width = 1, alpha = 1, dash = []}) {
-                const line = stroke ? ` stroke="${stroke}" stroke-width="${width}"` + (dash.length ? ` stroke-dasharray="${dash.join(" ")}"` : "") : "";
+                const line = stroke ? strokeText({color: stroke, width, dash}) : "";
                 out.push(`<rect x="${places(x)}" y="${places(y)}" width="${places(w)}" height="${places(h)}" fill="${fill || "none"}"${line}` +
                     (alpha < 1 ? ` opacity="${places(alpha)}"` : "") + "/>");
             },
-            line(points, o) { out.push(`<polyline points="${points.map((p) => p.map(places).join(",")).join(" ")}" ${strokeText(o)}/>`); },
+            line(points, o) { out.push(`<polyline points="${points.map((p) => p.map(places).join(",")).join(" ")}" fill="none"${strokeText(o)}/>`); },
             curve(x0, y0, x1, y1, o) {
                 const mid = places((x0 + x1) / 2);
-                out.push(`<path d="M${places(x0)} ${places(y0)}C${mid} ${places(y0)} ${mid} ${places(y1)} ${places(x1)} ${places(y1)}" ${strokeText(o)}/>`);
+                out.push(`<path d="M${places(x0)} ${places(y0)}C${mid} ${places(y0)} ${mid} ${places(y1)} ${places(x1)} ${places(y1)}" fill="none"${strokeText(o)}/>`);
             },
+            group(x, y, draw) { out.push(`<g transform="translate(${x} ${y})">`); draw(); out.push("</g>"); },
             text(text, x, y, o = {}) {
                 const anchor = {left: "start", center: "middle", right: "end"}[o.align || "left"];
                 const turn = o.turn ? ` transform="rotate(${o.turn} ${places(x)} ${places(y)})"` : "";
-                const words = o.width ? heed.fit(text, o.width, o) : heed.cut(text, 200);
                 out.push(`<text x="${places(x)}" y="${places(y)}" dominant-baseline="central" text-anchor="${anchor}" font-size="${o.size || 13}"` +
-                    ` font-weight="${o.weight || 400}" font-family="${heed.escape(o.mono ? heed.theme.mono : heed.theme.font)}"` +
-                    ` fill="${o.color || heed.theme.ink}"${turn}>${heed.escape(words)}</text>`);
+                    ` font-weight="${o.weight || 400}" font-family="${heed.escape(heed.theme.font)}"` +
+                    ` fill="${o.color || heed.theme.ink}"${turn}>${heed.escape(fitted(text, o))}</text>`);
             },
             cells(x, y, w, h, rows, cols, colorAt) {
                 if (rows * cols > 4096) return this.image(heed.bitmap(rows, cols, colorAt), x, y, w, h, {});
@@ -230,15 +232,6 @@
         };
     };
 
-    /* The same pen with its origin at (dx, dy). */
-    heed.shifted = (pen, dx, dy) => {
-        const moved = Object.create(pen);
-        for (const name of ["rect", "cells", "image"]) moved[name] = (x, y, ...rest) => pen[name](x + dx, y + dy, ...rest);
-        moved.text = (text, x, y, o) => pen.text(text, x + dx, y + dy, o);
-        moved.line = (points, o) => pen.line(points.map(([x, y]) => [x + dx, y + dy]), o);
-        return moved;
-    };
-
     /* ---- canvases on the page ---- */
 
     /* A canvas that a keyboard can reach. on: {move(x, y), click(x, y), leave()}. */
@@ -249,6 +242,23 @@
         if (on.click) canvas.addEventListener("click", (e) => on.click(...at(e), e));
         canvas.addEventListener("pointerleave", () => { heed.tip(null); if (on.leave) on.leave(); });
         return canvas;
+    };
+    /* A canvas of queries and keys: what place(x, y) gives, {query, key} or null, is previewed, and locked by a click. */
+    heed.choiceCanvas = (label, place) => heed.canvas(label, {
+        move(x, y, e) {
+            const p = place(x, y);
+            heed.preview(p);
+            heed.tip(p && heed.cellTip(heed.block(), heed.matrix(), p.query, p.key), e);
+        },
+        click(x, y) { const p = place(x, y); if (p) heed.lock(p.query, p.key); },
+        leave: () => heed.preview(null),
+    });
+    /* The canvas of a view, as wide as its box is. */
+    heed.widthIn = (box, least = 260) => Math.max(least, box.clientWidth - 4);
+    heed.drawCanvas = (v) => {
+        const {width, height} = v.layout();
+        v.canvas.setAttribute("aria-label", v.caption());
+        heed.paint(v.canvas, width, height, v.paint);
     };
     /* Sizes the canvas (in CSS pixels), clears it and hands a pen to paint; what is painted at height `from` is its upper edge.
      * Backs off from sharp to plain on huge ones. */
@@ -284,23 +294,20 @@
         if (r < 0 || r >= m.rows.length || c >= m.cols.length) return null;
         return {query: m.rows[r], key: c < 0 ? -1 : m.cols[c]};
     };
+    /* Small cells are labelled at intervals; the chosen one always is, its neighbours make room for it. */
+    const labelled = (list, chosen, cell, paint) => {
+        const every = Math.ceil(12 / cell), own = list.indexOf(chosen);
+        list.forEach((x, i) => {
+            const mine = i === own, near = every > 1 && own >= 0 && Math.abs(i - own) < every;
+            if (mine || (i % every === 0 && !near)) paint(x, (i + 0.5) * cell, {size: 12, color: mine ? heed.theme.ink : heed.theme.muted, weight: mine ? 700 : 400});
+        });
+    };
     const paintLabels = (pen, m, l, at) => {
-        const every = Math.ceil(12 / l.cell), size = 12;
-        m.rows.forEach((q, i) => {
-            const mine = q === at.query;
-            if (i % every && !mine) return;
-            if (!mine && every > 1 && Math.abs(i - m.rows.indexOf(at.query)) < every) return;
-            const y = l.top + (i + 0.5) * l.cell, color = mine ? heed.theme.ink : heed.theme.muted, weight = mine ? 700 : 400;
-            pen.text(heed.token(m.queries, q), l.left - 6, y, {size, align: "right", color, weight, width: l.left - 34});
-            pen.text(String(heed.nth(q)), 2, y, {size: 10, color: heed.theme.muted, weight});
+        labelled(m.rows, at.query, l.cell, (q, y, o) => {
+            pen.text(heed.token(m.queries, q), l.left - 6, l.top + y, {...o, align: "right", width: l.left - 34});
+            pen.text(String(heed.nth(q)), 2, l.top + y, {...o, size: 10, color: heed.theme.muted});
         });
-        m.cols.forEach((k, i) => {
-            const mine = k === at.key;
-            if (i % every && !mine) return;
-            if (!mine && every > 1 && at.key >= 0 && Math.abs(i - m.cols.indexOf(at.key)) < every) return;
-            const x = l.left + (i + 0.5) * l.cell, color = mine ? heed.theme.ink : heed.theme.muted, weight = mine ? 700 : 400;
-            pen.text(heed.token(m.keys, k), x, l.top - 6, {size, turn: -90, color, weight, width: l.top - 14});
-        });
+        labelled(m.cols, at.key, l.cell, (k, x, o) => pen.text(heed.token(m.keys, k), l.left + x, l.top - 6, {...o, turn: -90, width: l.top - 14}));
     };
     const paintNumbers = (pen, m, l) => {
         const size = l.cell >= 44 ? 12 : 10;
@@ -343,13 +350,15 @@
         if (r >= 0) pen.rect(l.left, l.top + r * l.cell, w, l.cell, {stroke: heed.theme.ink, width: 1.5});
         if (r >= 0 && c >= 0) heed.frame(pen, l.left + c * l.cell, l.top + r * l.cell, l.cell, l.cell, 3);
     };
-    /* The weights of a block's head as such a matrix. */
+    /* Values over two axes as such a matrix; more: what else it has. */
+    heed.matrixOf = (m, {queries, keys}, top, more) => {
+        const signed = m.min < 0, color = signed ? (v) => heed.signed(v / top) : (v) => heed.color(v / top);
+        return {queries, keys, rows: heed.visible(queries), cols: heed.visible(keys), value: m.at, signed, top, color, ...more};
+    };
+    /* The weights of a block's head. */
     heed.weightMatrix = (b, head) => {
-        const w = heed.weights(b, head), signed = w.min < 0, top = heed.scaleOf(w);
-        return {
-            queries: b.queries, keys: b.keys, rows: heed.visible(b.queries), cols: heed.visible(b.keys), value: w.at, signed,
-            color: signed ? (v) => heed.signed(v / top) : (v) => heed.color(v / top), void: (q, k) => heed.masked(b, q, k), hatched: heed.hatched(b), top,
-        };
+        const w = heed.weights(b, head);
+        return heed.matrixOf(w, b, heed.scaleOf(w), {void: (q, k) => heed.masked(b, q, k), hatched: heed.hatched(b)});
     };
     /* Full scale: the largest value, or 1. */
     heed.scaleOf = (m) => (heed.state.scale === "one" && m.min >= 0 ? 1 : Math.max(m.max, -m.min) || 1);

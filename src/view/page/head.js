@@ -5,22 +5,18 @@
 (() => {
     const MOST = 1000, OWN = 100; /* lines of all queries together, and of one: more say nothing to the eye */
     const LEAST = 0.0005;         /* smaller weights have no line */
-    let canvas, tall, scroll, tools, chips, left, l, followed = -1, still = {id: "", picture: null};
+    let canvas, tall, scroll, tools, chips, left, l, followed = -1;
 
+    const ticked = () => heed.state.heads.split(",").filter(Boolean).map((x) => Number(x) - 1);
+    const printHeads = (heads) => [...heads].sort((x, z) => x - z).map((x) => x + 1).join(",");
     /* The heads that are drawn: the chosen one, and those that were ticked beside it. */
     const chosen = () => {
-        const b = heed.block(), more = heed.state.heads.split(",").filter(Boolean).map((x) => Number(x) - 1);
+        const b = heed.block(), more = ticked();
         const list = b.heads.filter((h) => more.includes(h) || h === heed.state.head);
         return heed.state.head === "mean" || heed.state.head === "max" ? [heed.state.head, ...list] : list;
     };
     const hueOf = (h) => (typeof h === "number" ? h : 7);
-    /* What does not change with the pointer. */
-    const memo = new Map();
-    const kept = (id, make) => {
-        if (memo.size > 64 && !memo.has(id)) memo.clear();
-        if (!memo.has(id)) memo.set(id, make());
-        return memo.get(id);
-    };
+    const kept = heed.memory(64), still = heed.memory(0); /* what does not change with the pointer; lines, of the last sight */
 
     /* ---- which lines ---- */
 
@@ -55,17 +51,14 @@
     };
     /* Of one of several heads the lines that are drawn: the strongest of all queries. */
     const drawn = (h, of) => kept([linesId(h), of].join("|"), () => {
-        const rows = sortedRows(h), some = counts(h).map(own), total = sum(some), all = new Float32Array(total), most = Math.floor(MOST / of), m = heed.weights(l.b, h), out = [];
-        let at = 0;
-        rows.forEach((row, i) => { all.set(row.subarray(0, some[i]), at); at += some[i]; });
-        const least = total > most ? all.sort()[total - most] : 0, above = rows.map((row, i) => { let n = 0; while (n < some[i] && row[n] > least) n++; return n; });
-        let room = most - sum(above); /* for those that are equal to the least */
-        rows.forEach((row, i) => {
-            let n = above[i];
-            while (n < some[i] && room > 0 && row[n] === least) { n++; room--; }
-            if (n) for (const k of keysOf(h, i, n)) out.push({q: l.rows[i], k, w: m.at(l.rows[i], k)});
+        const some = counts(h).map(own), rows = sortedRows(h).map((row, i) => row.subarray(0, some[i])), most = Math.floor(MOST / of), m = heed.weights(l.b, h);
+        const all = Float32Array.from(rows.flatMap((row) => [...row])).sort(), least = all.length > most ? all[all.length - most] : 0;
+        let equal = most - all.filter((w) => w > least).length; /* how many that are equal to the least are drawn, too */
+        return rows.flatMap((row, i) => {
+            let n = 0;
+            while (n < row.length && (row[n] > least || (row[n] === least && equal-- > 0))) n++;
+            return keysOf(h, i, n).map((k) => ({q: l.rows[i], k, w: m.at(l.rows[i], k)}));
         });
-        return out;
     });
     const sum = (list) => list.reduce((n, x) => n + x, 0);
     /* What is not drawn, in words; "" where everything is. */
@@ -82,7 +75,7 @@
 
     const layout = () => {
         const b = heed.block(), rows = heed.visible(b.queries), cols = heed.visible(b.keys), n = Math.max(rows.length, cols.length);
-        const width = Math.max(280, Math.min(900, scroll.clientWidth - 4)), step = n <= 40 ? 26 : n <= 120 ? 20 : Math.max(9, Math.min(16, 12000 / n));
+        const width = Math.min(900, heed.widthIn(scroll, 280)), step = n <= 40 ? 26 : n <= 120 ? 20 : Math.max(9, Math.min(16, 12000 / n));
         const label = Math.min(220, width * 0.34);
         const placed = (list) => new Map(list.map((x, i) => [x, i]));
         l = {b, rows, cols, row: placed(rows), col: placed(cols), step, width, left: label, right: width - label, top: 26, height: 26 + n * step + 8};
@@ -167,11 +160,12 @@
     /* The lines of all queries change less often than the pointer moves: they are drawn once. */
     const stillLines = (pen, view) => {
         const high = view.hi - view.lo, id = [...chosen().map(linesId), l.width, view.lo, high, heed.selected().locked, heed.dark(), heed.state.scale, devicePixelRatio].join();
-        if (still.id !== id) {
-            still = {id, picture: heed.el("canvas")};
-            heed.paint(still.picture, l.width, high, (own) => paintLines(own, view), view.lo);
-        }
-        pen.image(still.picture, 0, view.lo, l.width, high, {});
+        const picture = still(id, () => {
+            const lines = heed.el("canvas");
+            heed.paint(lines, l.width, high, (own) => paintLines(own, view), view.lo);
+            return lines;
+        });
+        pen.image(picture, 0, view.lo, l.width, high, {});
     };
     /* What was chosen elsewhere, by keys or a link, comes into sight. */
     const follow = () => {
@@ -189,25 +183,23 @@
         pen.line([[0, 4], [48, 4]], {color, width: 4, dash: heed.dash(h).map((x) => 2 * x)});
         return heed.el("button", {
             type: "button", class: "chip", "aria-pressed": String(on), title: on ? `head ${h + 1} is drawn` : `draw head ${h + 1}, too`, "aria-label": `head ${h + 1}`,
-            onclick: (e) => toggle(h, e),
+            onclick: () => toggle(h),
         }, heed.el("span", {text: String(h + 1)}), sample);
     };
     const toggle = (h) => {
-        const more = new Set(heed.state.heads.split(",").filter(Boolean).map((x) => Number(x) - 1)), head = heed.state.head;
-        if (h === head) {
-            more.delete(h);
-            const next = [...more].filter((x) => heed.block().heads.includes(x));
-            if (next.length) { more.delete(next[0]); heed.update({head: next[0], heads: [...more].map((x) => x + 1).join(",")}); }
-            return;
+        const more = new Set(ticked()), had = more.delete(h);
+        if (h !== heed.state.head) {
+            if (!had) more.add(h);
+            return heed.update({heads: printHeads(more)});
         }
-        if (more.has(h)) more.delete(h);
-        else more.add(h);
-        heed.update({heads: [...more].sort((x, z) => x - z).map((x) => x + 1).join(",")});
+        const next = [...more].find((x) => heed.block().heads.includes(x));
+        if (next === undefined) return;
+        more.delete(next);
+        heed.update({head: next, heads: printHeads(more)});
     };
     const drawChips = () => {
-        const focused = [...chips.children].indexOf(document.activeElement), b = heed.block();
-        chips.replaceChildren(...(b.heads.length > 1 ? [heed.el("span", {class: "muted", text: "Together with"}), ...b.heads.map(chip)] : []));
-        if (focused >= 0 && chips.children[focused]) chips.children[focused].focus();
+        const b = heed.block();
+        heed.refill(chips, ...(b.heads.length > 1 ? [heed.el("span", {class: "muted", text: "Together with"}), ...b.heads.map(chip)] : []));
     };
 
     heed.view({
@@ -217,17 +209,8 @@
         uses: ["layer", "head", "special", "side"],
         state: {rule: "top", top: 3, mass: 80, heads: ""},
         allowed: {rule: ["top", "mass"]},
-        available: (data) => data.records.some((r) => r.blocks.length),
-        open(room) {
-            canvas = heed.canvas("lines from queries to keys", {
-                move(x, yy, e) {
-                    const p = at(x, yy + scroll.scrollTop);
-                    heed.preview(p);
-                    heed.tip(p && heed.cellTip(l.b, heed.matrix(), p.query, p.key), e);
-                },
-                click(x, yy) { const p = at(x, yy + scroll.scrollTop); if (p) heed.lock(p.query, p.key); },
-                leave: () => heed.preview(null),
-            });
+        open(box) {
+            canvas = heed.choiceCanvas("lines from queries to keys", (x, yy) => at(x, yy + scroll.scrollTop));
             tools = [
                 heed.bind("rule", "Lines", {choices: [["top", "the top keys of each query"], ["mass", "up to a share of its attention"]]}),
                 heed.bind("top", "How many", {range: [1, 12, 1]}),
@@ -237,10 +220,9 @@
             left = heed.el("p", {class: "muted small", role: "status"});
             tall = heed.el("div", {class: "tall"}, canvas);
             scroll = heed.el("div", {class: "scroll", onscroll: drawSight}, tall);
-            room.append(heed.el("div", {class: "tools"}, ...tools.map((t) => t.box)), chips, left, scroll);
+            box.append(heed.el("div", {class: "tools"}, ...tools.map((t) => t.box)), chips, left, scroll);
         },
         draw() {
-            tools.forEach((t) => t.sync());
             tools[1].box.hidden = heed.state.rule !== "top";
             tools[2].box.hidden = heed.state.rule === "top";
             drawChips();
@@ -252,9 +234,9 @@
             drawSight();
         },
         caption: () => [heed.selectionText(), leftOut()].filter(Boolean).join(". "),
-        picture() { layout(); return {width: l.width, height: l.height, paint}; },
+        layout,
+        paint,
         legend: () => heed.legend("line width and strength: weight, up to the head's largest", 0, heed.scaleOf(heed.matrix()),
             (t) => { const c = heed.hue(hueOf(heed.state.head)); return c.map((x, i) => Math.round(heed.theme.surface[i] + (x - heed.theme.surface[i]) * t)); }),
-        table: () => heed.matrixTable(heed.weightMatrix(heed.block(), heed.state.head), heed.selected(), "Attention weights, queries in rows"),
     });
 })();

@@ -7,7 +7,7 @@
         previous: ["share on the previous token", ""], diagonal: ["share on the token itself", ""],
     };
     const edge = 14, foot = 34;
-    let canvas, tools, scroll, list = [], columns = 1, side = 112;
+    let order, scroll, list = [], columns = 1, side = 112;
 
     const collect = () => {
         const by = heed.state.sort, r = heed.record(), all = [];
@@ -28,11 +28,12 @@
     };
     const many = () => heed.stacks(heed.record()).length > 1;
     const byRows = () => heed.state.sort === "place" && heed.record().blocks.every((b) => b.heads.length <= 16);
-    const layout = (width) => {
+    const layout = () => {
+        const width = heed.widthIn(scroll);
         list = collect();
-        const heads = Math.max(...heed.record().blocks.map((b) => b.heads.length)), room = (n) => Math.floor((width - edge) / n) - edge;
-        columns = byRows() && room(heads) >= 64 ? heads : Math.max(1, Math.floor((width - edge) / (112 + edge)));
-        side = Math.max(64, Math.min(150, room(columns)));
+        const heads = Math.max(...heed.record().blocks.map((b) => b.heads.length)), sideOf = (n) => Math.floor((width - edge) / n) - edge;
+        columns = byRows() && sideOf(heads) >= 64 ? heads : Math.max(1, Math.floor((width - edge) / (112 + edge)));
+        side = Math.max(64, Math.min(150, sideOf(columns)));
         let row = -1, col = columns, last = null;
         for (const t of list) {
             const fresh = byRows() && t.b !== last;
@@ -44,7 +45,7 @@
         return {width: edge + columns * (side + edge), height: edge + (row + 1) * (side + foot + edge)};
     };
     const named = (t) => `${many() ? t.b.stack + " " : ""}${t.b.layer + 1}.${t.h + 1}`;
-    const told = (t) => (heed.state.sort === "place" ? `${heed.number(t.of.entropy, 2)} bits` : heed.number(t.of[heed.state.sort], 2));
+    const measureText = (t) => (heed.state.sort === "place" ? `${heed.number(t.of.entropy, 2)} bits` : heed.number(t.of[heed.state.sort], 2));
     const paintThumb = (pen, t) => {
         const m = heed.weights(t.b, t.h), top = heed.scaleOf(m), s = shrunk(m, side), chosen = t.b === heed.block() && t.h === heed.state.head;
         const high = Math.max(24, Math.round((side * Math.min(1, m.rows / m.cols)))), wide = Math.max(24, Math.round(side * Math.min(1, m.cols / m.rows)));
@@ -55,9 +56,8 @@
         pen.rect(t.x - 0.5, t.y - 0.5, wide + 1, high + 1, {stroke: heed.theme.line});
         if (chosen) pen.rect(t.x - 4, t.y - 4, side + 8, side + foot, {stroke: heed.theme.accent, width: 2});
         pen.text(named(t), t.x, t.y + side + 13, {size: 13, weight: 600});
-        if (side >= 90) pen.text(told(t), t.x + side, t.y + side + 13, {size: 12, color: heed.theme.muted, align: "right"});
+        if (side >= 90) pen.text(measureText(t), t.x + side, t.y + side + 13, {size: 12, color: heed.theme.muted, align: "right"});
     };
-    const paint = (pen) => list.forEach((t) => paintThumb(pen, t));
     const under = (x, y) => list.find((t) => x >= t.x && x < t.x + side && y >= t.y && y < t.y + side + foot);
     const tip = (t) => [
         `${t.b.path || t.b.stack}: layer ${t.b.layer + 1}, head ${t.h + 1}`,
@@ -76,31 +76,27 @@
         uses: ["scale"],
         state: {sort: "place", falling: false},
         allowed: {sort: Object.keys(sorts)},
-        available: (data) => data.records.some((r) => r.blocks.length),
-        open(room) {
-            canvas = heed.canvas("thumbnails of all heads", {
-                move(x, y, e) { const t = under(x, y); canvas.style.cursor = t ? "pointer" : ""; heed.tip(t && tip(t), e); },
+        open(box) {
+            this.canvas = heed.canvas("thumbnails of all heads", {
+                move(x, y, e) { const t = under(x, y); e.target.style.cursor = t ? "pointer" : ""; heed.tip(t && tip(t), e); },
                 click(x, y) { const t = under(x, y); if (t) pick(t, true); },
             });
-            tools = [
-                heed.bind("sort", "Sort by", {choices: Object.entries(sorts).map(([id, [text]]) => [id, text])}),
-                heed.bind("falling", "Largest first", {check: true}),
-            ];
-            scroll = heed.el("div", {class: "scroll whole"}, canvas);
-            room.append(heed.el("div", {class: "tools"}, ...tools.map((t) => t.box)), heed.el("p", {class: "muted small", id: "sort-note"}), scroll);
+            const sort = heed.bind("sort", "Sort by", {choices: Object.entries(sorts).map(([id, [text]]) => [id, text])});
+            order = heed.bind("falling", "Largest first", {check: true});
+            scroll = heed.el("div", {class: "scroll whole"}, this.canvas);
+            box.append(heed.el("div", {class: "tools"}, sort.box, order.box), heed.el("p", {class: "muted small", id: "sort-note"}), scroll);
         },
         draw() {
-            tools.forEach((t) => t.sync());
-            tools[1].input.disabled = heed.state.sort === "place";
+            order.input.disabled = heed.state.sort === "place";
             heed.id("sort-note").textContent = heed.state.sort === "place"
                 ? "A thumbnail is queries (down) x keys (across); 2.3 is layer 2, head 3. Click one to open it." : `${sorts[heed.state.sort][0]}: ${sorts[heed.state.sort][1] || "mean over the queries"}`;
-            const l = layout(Math.max(260, scroll.clientWidth - 4));
-            canvas.setAttribute("aria-label", this.caption());
-            heed.paint(canvas, l.width, l.height, paint);
+            heed.drawCanvas(this);
         },
+        layout,
+        paint: (pen) => list.forEach((t) => paintThumb(pen, t)),
         keys(e) {
             const by = walkBy[e.key];
-            if (e.key === "Enter" && document.activeElement === canvas) { heed.update({view: "head"}); return true; }
+            if (e.key === "Enter" && document.activeElement === this.canvas) { heed.update({view: "head"}); return true; }
             if (!by || (e.target.closest && e.target.closest("#tabs"))) return false;
             const i = list.findIndex((t) => t.b === heed.block() && t.h === heed.state.head);
             const n = typeof by === "number" ? by : by === "up" ? -columns : columns;
@@ -112,7 +108,6 @@
             const t = list.find((x) => x.b === heed.block() && x.h === heed.state.head);
             return `${list.length} heads by ${sorts[heed.state.sort][0]}` + (t ? `; chosen: ${named(t)}, entropy ${heed.number(t.of.entropy, 2)} bits` : "");
         },
-        picture() { return {...layout(Math.max(260, scroll.clientWidth - 4)), paint}; },
         legend: () => heed.legend(heed.state.scale === "one" ? "weight" : "weight: each head has its own scale, to its largest", 0, heed.state.scale === "one" ? 1 : "largest", (t) => heed.color(t)),
         table() {
             const head = ["stack", "layer", "head", "entropy", "distance", "special", "previous", "diagonal"];

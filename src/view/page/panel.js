@@ -1,4 +1,4 @@
-/* panel.js -- what surrounds a view: the shared controls, the panel of the selected token, legend, table twin, tip and help. */
+/* panel.js -- what surrounds a view: the shared controls, the panel of the selected token, legend, table, tip and help. */
 "use strict";
 (() => {
     /* ---- theme ---- */
@@ -14,37 +14,40 @@
     /* ---- controls ---- */
 
     /* A control bound to one setting of heed.state. kind: {choices: [[value, text], ...]}, {range: [lo, hi, step]} or {check: true}.
-     * Returns {box, sync}: sync() brings the control to the state. */
+     * Or, of another value, to get() and set(value). say(value): what stands beside a range. Returns {box, input}; after each
+     * drawing all controls are brought to their values. */
     heed.bind = (name, label, kind) => {
+        const {choices, range, check, get = () => heed.state[name], set = (value) => heed.update({[name]: value}), say = String} = kind;
         let input, said = null;
-        const set = () => {
-            if (kind.check) return heed.update({[name]: input.checked});
-            if (kind.range) return heed.update({[name]: Number(input.value)});
-            const found = kind.choices.find(([value]) => String(value) === input.value);
-            if (found) heed.update({[name]: found[0]});
-        };
-        if (kind.check) input = heed.el("input", {type: "checkbox", onchange: set});
-        else if (kind.range) {
-            const [min, max, step] = kind.range;
-            input = heed.el("input", {type: "range", min, max, step, oninput: set});
+        if (check) input = heed.el("input", {type: "checkbox", onchange: () => set(input.checked)});
+        else if (range) {
+            const [min, max, step] = range;
+            input = heed.el("input", {type: "range", min, max, step, oninput: () => set(Number(input.value))});
             said = heed.el("output");
-        } else input = heed.el("select", {onchange: set}, ...kind.choices.map(([value, text]) => heed.el("option", {value, text})));
-        const box = heed.el("label", {class: kind.check ? "check" : "field"}, kind.check ? input : null, heed.el("span", {text: label}), kind.check ? null : input, said);
+        } else input = heed.el("select", {onchange: () => set(choices[input.selectedIndex][0])}, ...choices.map(([value, text]) => heed.el("option", {value, text})));
+        const box = heed.el("label", {class: check ? "check" : "field"}, check ? input : null, heed.el("span", {text: label}), check ? null : input, said);
         const sync = () => {
-            if (kind.check) input.checked = heed.state[name];
-            else input.value = String(heed.state[name]);
-            if (said) said.textContent = kind.say ? kind.say(heed.state[name]) : String(heed.state[name]);
+            if (check) input.checked = get();
+            else input.value = String(get());
+            if (said) said.textContent = say(get());
         };
         sync();
-        return {box, input, sync};
+        bound.push({box, sync});
+        return {box, input};
+    };
+    let bound = [];
+    heed.syncControls = () => {
+        bound = bound.filter((control) => control.box.isConnected);
+        for (const control of bound) control.sync();
     };
 
     const stackNames = {encoder: "encoder", decoder: "decoder", cross: "cross: decoder to encoder"};
     const step = (label, text, act) => heed.el("button", {type: "button", class: "step", "aria-label": label, title: label, text, onclick: act});
     const stepped = (control, before, after) => heed.el("span", {class: "stepped"}, before, control.box, after);
-    const stepName = (r, i) => (r.step >= 0 ? `step ${r.step}` : r.model || `record ${i + 1}`);
-    const recordBox = () => heed.bind("record", "Step", {choices: heed.data.records.map((r, i) => [i, stepName(r, i)])}).box;
-    const stackBox = () => heed.bind("stack", "Attention", {choices: heed.stacks(heed.record()).map((s) => [s, stackNames[s]])}).box;
+    heed.stepName = (i) => {
+        const {step, model} = heed.data.records[i];
+        return step >= 0 ? `step ${step}` : model || `record ${i + 1}`;
+    };
     const layerBox = () => stepped(
         heed.bind("layer", "Layer", {choices: heed.layers().map((b) => [b.layer, String(b.layer + 1)])}),
         step("previous layer ({)", "‹", () => heed.nextLayer(-1)), step("next layer (})", "›", () => heed.nextLayer(1)));
@@ -55,47 +58,35 @@
             step("previous head ([)", "‹", () => heed.nextHead(-1)), step("next head (])", "›", () => heed.nextHead(1)));
     };
     const wanted = (v) => {
-        const has = (name) => v.uses.includes(name), out = [], some = heed.data.records.length && heed.block();
-        if (some && has("layer")) {
-            if (heed.data.records.length > 1) out.push(recordBox);
-            if (heed.stacks(heed.record()).length > 1) out.push(stackBox);
-            out.push(layerBox);
+        if (!heed.block()) return [];
+        const {records} = heed.data, stacks = heed.stacks(heed.record()), out = [], has = (name) => v.uses.includes(name);
+        const bind = (name, label, kind) => out.push(heed.bind(name, label, kind).box);
+        if (has("layer") && records.length > 1) bind("record", "Step", {choices: records.map((_, i) => [i, heed.stepName(i)])});
+        if (has("layer") && stacks.length > 1) bind("stack", "Attention", {choices: stacks.map((s) => [s, stackNames[s]])});
+        if (has("layer")) out.push(layerBox());
+        if (has("head")) out.push(headBox());
+        if (has("scale")) {
+            bind("palette", "Colours", {choices: heed.palettes.map((p) => [p, p])});
+            bind("scale", "Scale", {choices: [["max", "to the largest"], ["one", "0 to 1"]]});
         }
-        if (some && has("head")) out.push(headBox);
-        if (some && has("scale")) {
-            out.push(() => heed.bind("palette", "Colours", {choices: heed.palettes.map((p) => [p, p])}).box);
-            out.push(() => heed.bind("scale", "Scale", {choices: [["max", "to the largest"], ["one", "0 to 1"]]}).box);
-        }
-        if (some && has("special") && heed.record().axes.some((a) => a.special.some(Boolean)))
-            out.push(() => heed.bind("hide", "Hide special tokens", {check: true}).box);
+        if (has("special") && heed.record().axes.some((a) => a.special.some(Boolean))) bind("hide", "Hide special tokens", {check: true});
         return out;
     };
     let built = "";
     heed.drawControls = (v) => {
         const s = heed.state, form = heed.id("controls"), b = heed.block();
         const shape = [v.id, s.record, s.stack, s.layer, s.head, s.palette, s.scale, s.hide, b ? b.heads.join() : ""].join("|");
-        heed.id("twin-switch").setAttribute("aria-pressed", String(s.twin));
+        heed.id("table-switch").setAttribute("aria-pressed", String(s.table));
         if (shape === built) return;
-        const focused = document.activeElement && form.contains(document.activeElement)
-            ? [...form.querySelectorAll("button, select, input")].indexOf(document.activeElement) : -1;
         built = shape;
-        form.replaceChildren(...wanted(v).map((make) => make()));
+        heed.refill(form, ...wanted(v));
         form.hidden = !form.children.length;
-        if (focused >= 0) { const same = form.querySelectorAll("button, select, input")[focused]; if (same) same.focus(); }
-        drawHeading();
-        drawBadge(v);
-    };
-    const drawHeading = () => {
         const r = heed.record() || {}, title = r.title || heed.data.steps?.title || "Attention";
         heed.id("title").textContent = heed.cut(heed.show(title), 240);
         heed.id("model").textContent = r.model || "";
         heed.id("record-note").textContent = r.note || "";
         document.title = heed.cut(heed.show(title), 80) + " · heed";
-    };
-    const drawBadge = (v) => {
-        const b = heed.block(), badge = heed.id("badge"), on = b && v.uses.includes("special") && (heed.hides(b.queries) || heed.hides(b.keys));
-        badge.hidden = !on;
-        badge.textContent = "Special tokens are hidden. Weights are as they were: what is shown of a row need not sum to 1.";
+        heed.id("badge").hidden = !(b && v.uses.includes("special") && (heed.hides(b.queries) || heed.hides(b.keys)));
     };
 
     /* ---- the selected token ---- */
@@ -144,7 +135,7 @@
     };
     let spoken = "";
     const speak = () => {
-        const v = heed.current(), text = v.caption ? v.caption() : heed.selectionText();
+        const text = heed.current().caption();
         if (text !== spoken) heed.id("live").textContent = text;
         spoken = text;
     };
@@ -157,9 +148,9 @@
         const head = heed.el("h2", {}, heed.el("span", {class: "index", text: String(heed.nth(at.query))}), heed.word(b.queries, at.query, 40));
         const lock = heed.el("p", {class: "muted small"}, at.locked ? "Locked. Esc lets it go." : "Hover to look, click to lock.");
         const total = row.reduce((a, w) => a + (w === w ? w : 0), 0);
-        const told = heed.el("h3", {text: `attends to (${heed.headName(heed.state.head)})`});
+        const heading = heed.el("h3", {text: `attends to (${heed.headName(heed.state.head)})`});
         const sum = Math.abs(total - 1) > 0.002 ? heed.el("p", {class: "muted small", text: `The row sums to ${heed.number(total)}.`}) : null;
-        side.replaceChildren(head, lock, ...guesses(b, at), told, listOf(rows.map((x) => keyRow(b, at, x, top))), sum || "");
+        side.replaceChildren(head, lock, ...guesses(b, at), heading, listOf(rows.map((x) => keyRow(b, at, x, top))), sum || "");
         if (at.locked) speak();
     };
 
@@ -169,11 +160,12 @@
      * numbers, or words where parts of the view have scales of their own. */
     const end = (x) => (typeof x === "number" ? heed.number(x, 2) : x);
     heed.legend = (label, lo, hi, color) => ({label, lo: end(lo), hi: end(hi), color});
+    heed.signedLegend = (top) => heed.legend("value: blue below 0, orange above", -top, top, (t) => heed.signed(2 * t - 1));
     heed.matrixLegend = (m) => (m.signed
-        ? heed.legend("value: blue below 0, orange above", -m.top, m.top, (t) => heed.signed(2 * t - 1))
+        ? heed.signedLegend(m.top)
         : heed.legend("weight: the share of a row's attention" + (m.hatched ? "; hatched: may not attend" : ""), 0, m.top, (t) => heed.color(t)));
     heed.drawLegend = (v) => {
-        const box = heed.id("legend"), l = v.legend ? v.legend() : null;
+        const box = heed.id("legend"), l = v.legend();
         box.hidden = !l;
         if (!l) return;
         const strip = heed.bitmap(1, 128, (_, i) => l.color(i / 127));
@@ -183,7 +175,7 @@
         box.replaceChildren(heed.el("span", {text: l.lo}), strip, heed.el("span", {text: l.hi}), heed.el("span", {class: "muted", text: l.label}));
     };
 
-    /* ---- the table twin ---- */
+    /* ---- the table of what is drawn ---- */
 
     /* Of a query and a key in a saved table, in words that the program's CSV has, too. */
     heed.placeColumns = ["query_position", "query_token", "key_position", "key_token"];
@@ -210,11 +202,11 @@
     };
     /* Always there for screen readers; to be seen with the button "Table". Filled when the hand rests. */
     let later = 0;
-    heed.drawTwin = (v) => {
-        const box = heed.id("twin");
-        box.classList.toggle("aside", !heed.state.twin);
+    heed.drawTable = (v) => {
+        const box = heed.id("table");
+        box.classList.toggle("aside", !heed.state.table);
         clearTimeout(later);
-        later = setTimeout(() => { const now = v.table ? v.table() : null; box.replaceChildren(...(now ? [tableOf(now)] : [])); }, heed.state.twin ? 0 : 150);
+        later = setTimeout(() => box.replaceChildren(tableOf(v.table())), heed.state.table ? 0 : 150);
     };
 
     /* ---- tip ---- */
@@ -242,7 +234,6 @@
         ["{ }", "layer before, layer after"], ["Esc", "let the selected token go"], ["1 – 9", "views, in the order of the tabs"],
         ["h", "hide special tokens"], ["t", "table of what is drawn"], ["d", "light or dark"], ["?", "this help"],
     ];
-    const close = () => heed.id("help").close();
     heed.help = () => {
         const tabs = [...heed.id("tabs").children].map((tab) => heed.views.find((v) => tab.id === "tab-" + v.id)), box = heed.id("help"), pairs = (list) => heed.el("dl", {}, ...list.flatMap(([a, b]) => [heed.el("dt", {text: a}), heed.el("dd", {text: b})]));
         box.replaceChildren(
@@ -253,13 +244,13 @@
             heed.el("h3", {text: "Keys"}), pairs(keys),
             heed.el("h3", {text: "Views"}), pairs(tabs.map((v) => [v.title, v.help || ""])),
             heed.el("form", {method: "dialog"}, heed.el("button", {type: "submit", text: "Close"})));
-        box.addEventListener("click", (e) => { if (e.target === box) close(); }, {once: true});
+        box.addEventListener("click", (e) => { if (e.target === box) box.close(); }, {once: true});
         box.showModal();
     };
     heed.dressPage = () => {
         heed.id("theme").addEventListener("click", heed.flipTheme);
         heed.id("help-switch").addEventListener("click", heed.help);
-        heed.id("twin-switch").addEventListener("click", () => heed.update({twin: !heed.state.twin}));
+        heed.id("table-switch").addEventListener("click", () => heed.update({table: !heed.state.table}));
         heed.id("controls").addEventListener("submit", (e) => e.preventDefault());
     };
 })();

@@ -2,28 +2,20 @@
  * on a word of a caption chooses the query. The grid need not be square; a mass threshold keeps the strongest patches alone. */
 "use strict";
 (() => {
-    let canvas, strip, scroll, tools, chips, l;
-    const pictures = new Map();
+    let strip, scroll, chips, l;
+    const pictures = heed.memory();
 
-    /* The layers of a record whose keys are patches. */
-    const gridded = (r) => r.blocks.filter((b) => b.keys.grid);
     const able = () => { const b = heed.block(); return Boolean(b && b.keys.grid); };
     const photo = () => {
         const p = heed.record().picture;
         if (!p) return null;
-        if (!pictures.has(p.id)) {
-            const image = new Image();
-            image.onload = heed.redraw;
-            image.src = "data:image/png;base64," + heed.id(p.id).textContent.trim();
-            pictures.set(p.id, image);
-        }
-        const image = pictures.get(p.id);
+        const image = pictures(p.id, () => heed.el("img", {onload: heed.redraw, src: "data:image/png;base64," + heed.id(p.id).textContent.trim()}));
         return image.complete && image.naturalWidth ? image : null;
     };
-    const rollouts = () => heed.record().maps.filter((m) => m.keys === heed.block().keys && m.queries === heed.block().queries && (m.head < 0 || m.head === heed.state.head) && (m.layer < 0 || m.layer === heed.block().layer));
+    const maps = () => heed.record().maps.filter((m) => m.keys === heed.block().keys && m.queries === heed.block().queries && (m.head < 0 || m.head === heed.state.head) && (m.layer < 0 || m.layer === heed.block().layer));
     /* What is laid over: the head that is chosen, or a map of the record. */
     const source = () => {
-        const named = rollouts().find((m) => m.name === heed.state.over);
+        const named = maps().find((m) => m.name === heed.state.over);
         return named ? {m: heed.mapValues(named), name: named.name} : {m: heed.matrix(), name: heed.headName(heed.state.head)};
     };
     /* The weights of the patches for a query; those beyond the mass threshold are NaN. */
@@ -88,33 +80,29 @@
     /* ---- the small ones ---- */
 
     const panels = () => {
-        const b = heed.block(), out = b.heads.map((h) => ({name: `head ${h + 1}`, m: () => heed.weights(b, h), on: heed.state.over === "" && heed.state.head === h, act: {head: h, over: ""}}));
-        if (b.heads.length > 1)
-            for (const how of ["mean", "max"]) out.push({name: how + " of heads", m: () => heed.weights(b, how), on: heed.state.over === "" && heed.state.head === how, act: {head: how, over: ""}});
-        for (const m of rollouts()) out.push({name: m.name, m: () => heed.mapValues(m), on: heed.state.over === m.name, act: {over: m.name}});
-        return out;
+        const b = heed.block(), heads = b.heads.length > 1 ? [...b.heads, "mean", "max"] : b.heads, {over, head} = heed.state;
+        return [
+            ...heads.map((h) => ({name: heed.headName(h), m: heed.weights(b, h), on: over === "" && head === h, act: {head: h, over: ""}})),
+            ...maps().map((m) => ({name: m.name, m: heed.mapValues(m), on: over === m.name, act: {over: m.name}})),
+        ];
     };
     const drawStrip = () => {
-        const side = 92, high = Math.round((side * l.height) / l.width), focused = [...strip.children].indexOf(document.activeElement);
-        strip.replaceChildren(...panels().map((p) => {
-            const small = heed.el("canvas", {"aria-hidden": "true"}), m = p.m();
+        const side = 92, high = Math.round((side * l.height) / l.width);
+        heed.refill(strip, ...panels().map(({name, m, on, act}) => {
+            const small = heed.el("canvas", {"aria-hidden": "true"});
             heed.paint(small, side, high, (pen) => overlay(pen, m, query(), {x: 0, y: 0, w: side, h: high}, topOf(m, query())));
-            return heed.el("button", {type: "button", class: "thumb", "aria-pressed": String(p.on), onclick: () => heed.update(p.act)}, small, heed.el("span", {text: p.name}));
+            return heed.el("button", {type: "button", class: "thumb", "aria-pressed": String(on), onclick: () => heed.update(act)}, small, heed.el("span", {text: name}));
         }));
-        if (focused >= 0 && strip.children[focused]) strip.children[focused].focus();
     };
     /* Queries that are no patches: [CLS], words of a caption. */
     const drawChips = () => {
         const a = heed.block().queries, free = a.order.filter((i) => !a.grid || i < a.grid.first || i >= a.grid.first + a.grid.rows * a.grid.cols).slice(0, 400);
-        const focused = [...chips.children].indexOf(document.activeElement);
         chips.hidden = !free.length;
-        chips.replaceChildren(...free.map((i) => heed.el("button", {
+        heed.refill(chips, ...free.map((i) => heed.el("button", {
             type: "button", class: "chip", "aria-pressed": String(query() === i), dir: "auto", title: heed.predicts(heed.block(), i) || heed.show(a.labels[i]).slice(0, 2000),
             text: heed.token(a, i, 20), onclick: () => heed.lock(i), onpointerenter: () => heed.preview({query: i}), onpointerleave: () => heed.preview(null),
         })));
-        if (focused >= 0 && chips.children[focused]) chips.children[focused].focus();
     };
-    const moves = {ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1]};
 
     heed.view({
         id: "picture",
@@ -122,9 +110,9 @@
         help: "where a patch, [CLS] or a caption's word looks, over the picture",
         uses: ["layer", "head", "scale", "side"],
         state: {over: "", keep: 100, strength: 65, smooth: false},
-        available: (data) => data.records.some((r) => gridded(r).length),
-        open(room) {
-            canvas = heed.canvas("attention over the picture", {
+        available: (data) => data.records.some((r) => r.blocks.some((b) => b.keys.grid)),
+        open(box) {
+            this.canvas = heed.canvas("attention over the picture", {
                 move(x, y, e) {
                     const i = under(x, y), b = heed.block();
                     if (i < 0) return heed.preview(null);
@@ -137,29 +125,26 @@
                 },
                 leave: () => heed.preview(null),
             });
-            tools = [
+            const tools = [
                 heed.bind("keep", "Keep the top", {range: [5, 100, 5], say: (v) => (v >= 100 ? "all" : `${v} % of the mass`)}),
                 heed.bind("strength", "Strength", {range: [0, 100, 5], say: (v) => v + " %"}),
                 heed.bind("smooth", "Smooth", {check: true}),
             ];
             chips = heed.el("div", {class: "chips", role: "group", "aria-label": "queries that are no patches"});
             strip = heed.el("div", {class: "thumbs", role: "group", "aria-label": "heads and maps"});
-            scroll = heed.el("div", {}, heed.el("div", {class: "tools"}, ...tools.map((t) => t.box)), chips, canvas, strip);
-            room.append(scroll, heed.el("p", {class: "lead", id: "no-picture", text: "The keys of this layer are no patches: choose another attention above."}));
+            scroll = heed.el("div", {}, heed.el("div", {class: "tools"}, ...tools.map((t) => t.box)), chips, this.canvas, strip);
+            box.append(scroll, heed.el("p", {class: "lead", id: "no-picture", text: "The keys of this layer are no patches: choose another attention above."}));
         },
         draw() {
-            tools.forEach((t) => t.sync());
             scroll.hidden = !able();
             heed.id("no-picture").hidden = able();
             if (!able()) return;
-            layout();
-            canvas.setAttribute("aria-label", this.caption());
-            heed.paint(canvas, l.width, l.height, paint);
+            heed.drawCanvas(this);
             drawChips();
             drawStrip();
         },
         keys(e) {
-            const by = moves[e.key], b = heed.block();
+            const by = heed.arrows[e.key], b = heed.block();
             if (!by || !able() || !b.queries.grid || (e.target.closest && e.target.closest("#tabs"))) return false;
             const g = b.queries.grid, j = query() - g.first, last = g.rows * g.cols;
             if (j < 0 || j >= last) { heed.lock(g.first); return true; }
@@ -173,12 +158,13 @@
             const b = heed.block(), kept = heed.state.keep < 100 ? `, the top ${heed.state.keep} % of the mass` : "";
             return `layer ${b.layer + 1}, ${source().name}${kept}: where ${heed.quote(b.queries, query())} (${heed.nth(query())}) looks`;
         },
-        picture() { if (!able()) return {width: 10, height: 10, paint() {}}; layout(); return {...l, paint}; },
+        layout: () => (able() ? layout() : {width: 10, height: 10}),
+        paint: (pen) => { if (able()) paint(pen); },
         legend() {
             if (!able()) return null;
             layout();
             const m = source().m, top = topOf(m, query());
-            return m.min < 0 ? heed.legend("value: blue below 0, orange above", -top, top, (t) => heed.signed(2 * t - 1)) : heed.legend(`share of the attention of ${heed.quote(heed.block().queries, query())}`, 0, top, (t) => heed.color(t));
+            return m.min < 0 ? heed.signedLegend(top) : heed.legend(`share of the attention of ${heed.quote(heed.block().queries, query())}`, 0, top, (t) => heed.color(t));
         },
         table() {
             if (!able()) return {caption: "no patches here", head: [], rows: []};

@@ -86,7 +86,6 @@
             stage(p.b.hard ? "hard selection" : "softmax", heed.weight(p.weights[p.key]), p.b.hard ? "1 at the largest score of the row" : `e^score over the row's sum`),
             stage("the model's own", heed.weight(own), off < 0.01 ? "agrees" : "differs: a bias or another rule takes part here"));
     };
-    const widthNow = () => Math.max(280, scroll.clientWidth - 4);
     const now = () => compute(choose());
 
     heed.view({
@@ -95,7 +94,7 @@
         help: "one query against one key, unit by unit, then scale, mask and softmax",
         uses: ["layer", "head", "special", "side"],
         available: (data) => data.records.some((r) => r.blocks.some((b) => b.qk)),
-        open(room) {
+        open(box) {
             head = heed.el("p", {class: "lead", dir: "auto"});
             flow = heed.el("ol", {class: "flow"});
             canvas = heed.canvas("query and key, unit by unit");
@@ -105,7 +104,7 @@
             });
             scroll = heed.el("div", {class: "scroll"}, canvas);
             parts = heed.el("div", {}, scroll, flow, heed.el("h3", {text: "The whole row: click a key"}), heed.el("div", {class: "scroll"}, bars));
-            room.append(head, parts);
+            box.append(head, parts);
         },
         draw() {
             parts.hidden = !able();
@@ -115,7 +114,7 @@
                     : "q and k of this layer are not in the page: it was written without them.";
                 return;
             }
-            const p = now(), width = widthNow(), fused = typeof heed.state.head !== "number";
+            const p = now(), width = heed.widthIn(scroll, 280), fused = typeof heed.state.head !== "number";
             head.textContent = `${heed.quote(p.b.queries, p.query)} (query ${heed.nth(p.query)}) asks ${heed.quote(p.b.keys, p.key)} (key ${heed.nth(p.key)})` + (fused ? `; head ${p.h + 1}, because a ${heed.headName(heed.state.head)} has no q and k` : "");
             heed.paint(canvas, width, heightOf(p, width), (pen) => paint(pen, p, width));
             heed.paint(bars, width, 26 + heed.visible(p.b.keys).length * rowHeight, (pen) => paintKeys(pen, p, width));
@@ -128,13 +127,13 @@
             return `layer ${p.b.layer + 1}, head ${p.h + 1}: ${p.form.name} of ${heed.quote(p.b.queries, p.query)} and ${heed.quote(p.b.keys, p.key)} = ${heed.number(p.dots[p.key], 3)}, weight ${heed.weight(p.weights[p.key])}`;
         },
         picture() {
-            const width = widthNow(), p = able() ? now() : null, first = p ? heightOf(p, width) : 0;
+            const width = heed.widthIn(scroll, 280), p = able() ? now() : null, first = p ? heightOf(p, width) : 0;
             return {
                 width, height: p ? first + 36 + heed.visible(p.b.keys).length * rowHeight : 40,
                 paint(pen) {
                     if (!p) return;
                     paint(pen, p, width);
-                    paintKeys(heed.shifted(pen, 0, first + 10), p, width);
+                    pen.group(0, first + 10, () => paintKeys(pen, p, width));
                 },
             };
         },

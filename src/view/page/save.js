@@ -2,18 +2,17 @@
 "use strict";
 (() => {
     const margin = 20, heading = 58, footing = 44;
-    const captionOf = (v) => (v.caption ? v.caption() : heed.block() ? heed.selectionText() : v.title);
 
     /* The view's picture under a line that says what it shows, over its legend. */
     const frame = (v) => {
-        const p = v.picture(), width = Math.max(p.width, 360), l = v.legend ? v.legend() : null;
+        const p = v.picture(), width = Math.max(p.width, 360), l = v.legend();
         const low = heading + p.height + 10, record = heed.record();
         const hidden = !heed.id("badge").hidden;
-        const paint = (pen, shift) => {
+        const paint = (pen) => {
             pen.rect(0, 0, width + 2 * margin, low + footing + margin, {fill: heed.css(heed.theme.surface)});
-            pen.text(captionOf(v), margin, margin + 2, {size: 14, weight: 600, width});
+            pen.text(v.caption(), margin, margin + 2, {size: 14, weight: 600, width});
             if (record) pen.text([record.title, record.model].filter(Boolean).map((x) => heed.show(x)).join(" · "), margin, margin + 20, {size: 11, color: heed.theme.muted, width});
-            shift(margin, heading, () => p.paint(pen));
+            pen.group(margin, heading, () => p.paint(pen));
             if (l) {
                 pen.cells(margin, low + 8, 120, 10, 1, 64, (_, i) => l.color(i / 63));
                 pen.rect(margin - 0.5, low + 7.5, 121, 11, {stroke: heed.theme.line});
@@ -25,23 +24,22 @@
     };
     const asSvg = (v) => {
         const f = frame(v), pen = heed.svgPen();
-        f.paint(pen, (x, y, draw) => { pen.out.push(`<g transform="translate(${x} ${y})">`); draw(); pen.out.push("</g>"); });
-        const body = pen.out.join("\n");
+        f.paint(pen);
         return `<svg xmlns="http://www.w3.org/2000/svg" width="${f.width}" height="${f.height}" viewBox="0 0 ${f.width} ${f.height}">\n` +
-            `<title>${heed.escape(captionOf(v))}</title>\n${body}\n</svg>\n`;
+            `<title>${heed.escape(v.caption())}</title>\n${pen.out.join("\n")}\n</svg>\n`;
     };
     const asPng = (v) => {
         const f = frame(v), scale = f.width * f.height > 4e6 ? 1 : 2;
         const canvas = heed.el("canvas", {width: Math.ceil(f.width * scale), height: Math.ceil(f.height * scale)}), c = canvas.getContext("2d");
         c.scale(scale, scale);
-        f.paint(heed.canvasPen(c), (x, y, draw) => { c.save(); c.translate(x, y); draw(); c.restore(); });
+        f.paint(heed.canvasPen(c));
         return new Promise((done) => canvas.toBlob(done, "image/png"));
     };
     /* RFC 4180: texts in quotes, as they are. */
     const cell = (x) => (typeof x === "number" ? (Number.isNaN(x) ? "" : String(Number(x.toPrecision(7)))) : `"${String(x).replace(/"/g, '""')}"`);
     const asCsv = (v) => {
-        const t = v.table(), rows = t.all ? t.all() : [t.head, ...t.rows];
-        return rows.map((row, i) => (i ? row.map(cell).join(",") : row.join(",")) + "\r\n").join("");
+        const {all, head, rows} = v.table();
+        return (all ? all() : [head, ...rows]).map((row, i) => (i ? row.map(cell).join(",") : row.join(",")) + "\r\n").join("");
     };
 
     const nameOf = (v, end) => {
@@ -50,20 +48,19 @@
         const words = ["heed", v.id, ...(b ? [b.stack, "layer" + (b.layer + 1), head, "row" + heed.nth(heed.selected().query)] : [])];
         return words.join("-") + "." + end;
     };
-    const download = (blob, name) => {
+    heed.download = (blob, name) => {
         const url = URL.createObjectURL(blob), a = heed.el("a", {href: url, download: name});
         document.body.append(a);
         a.click();
         a.remove();
         setTimeout(() => URL.revokeObjectURL(url), 60000);
     };
-    heed.download = download;
     heed.makeFile = async (kind) => {
         const v = heed.current();
         if (kind === "png") return asPng(v);
         return new Blob([kind === "svg" ? asSvg(v) : asCsv(v)], {type: kind === "svg" ? "image/svg+xml" : "text/csv;charset=utf-8"});
     };
-    const save = async (kind) => download(await heed.makeFile(kind), nameOf(heed.current(), kind));
+    const save = async (kind) => heed.download(await heed.makeFile(kind), nameOf(heed.current(), kind));
 
     heed.dressSaves = () => {
         for (const kind of ["png", "svg", "csv"])
@@ -71,9 +68,5 @@
                 type: "button", id: "save-" + kind, text: kind.toUpperCase(), title: `Save what is shown as ${kind.toUpperCase()}`,
                 "aria-label": `Save what is shown as ${kind.toUpperCase()}`, onclick: () => save(kind),
             }));
-    };
-    heed.drawSaves = (v) => {
-        heed.id("save-png").hidden = heed.id("save-svg").hidden = !v.picture;
-        heed.id("save-csv").hidden = !v.table;
     };
 })();

@@ -48,7 +48,7 @@
     /* Settings live in the link; until the reader changes them they are those of the example. */
     const setting = (name) => (heed.state[name] === "" || !Number.isFinite(Number(heed.state[name])) ? lesson[name] : Number(heed.state[name]));
     const DIGITS = [2, 3, 4, 6, 12];
-    const settle = (state) => { /* a link may say anything */
+    const keepWithin = (state) => { /* a link may say anything */
         if (!DIGITS.includes(state.digits)) state.digits = 2;
         if (state.notation !== "columns") state.notation = "rows";
     };
@@ -171,7 +171,7 @@
         heed.el("h2", {text: `${number} · ${title}`}), heed.el("p", {class: "muted", text}), heed.el("div", {class: "wide", tabindex: -1}, ...content));
     /* What the fourth part is called and says depends on how the weights are chosen. */
     const nameChoice = () => {
-        const line = s.columns() ? "column" : "row", hard = s.model.hard, [title, text] = heed.current().room.querySelectorAll(".choice h2, .choice > p");
+        const line = s.columns() ? "column" : "row", hard = s.model.hard, [title, text] = heed.current().box.querySelectorAll(".choice h2, .choice > p");
         title.textContent = hard ? "4 · Hard selection, and the value it takes" : "4 · Softmax, and the mix of values";
         text.textContent = hard ? `Each ${line} of A has a 1 at its largest score, the first of equal ones: its token takes that value alone.`
             : `Each ${line} of A sums to 1: the shares that a token takes of all values.`;
@@ -199,50 +199,39 @@
     const ofNotch = (k) => (k === 0 ? 0 : 10 ** (LOW + ((HIGH - LOW) * (k - 1)) / (NOTCHES - 1)));
     const notch = (beta) => (beta <= 0 ? 0 : Math.max(1, Math.min(NOTCHES, Math.round(1 + ((Math.log10(beta) - LOW) * (NOTCHES - 1)) / (HIGH - LOW)))));
     const button = (text, onclick, title = text) => heed.el("button", {type: "button", text, title, onclick});
-    const check = (text, set) => {
-        const input = heed.el("input", {type: "checkbox", onchange: () => set(input.checked)});
-        return {input, box: heed.el("label", {class: "check"}, input, heed.el("span", {text}))};
-    };
-    const choose = (text, values, value) => {
-        const input = heed.el("select", {}, ...values.map((t, i) => heed.el("option", {value: i, text: `${i + 1} ${heed.cut(heed.show(t), 16)}`})));
-        input.value = String(Math.min(value, values.length - 1));
-        return {input, box: heed.el("label", {class: "field"}, heed.el("span", {text}), input)};
+    /* A field for a number; what is typed goes to set, null where it is none. */
+    const numberField = (label, set) => {
+        const field = heed.el("input", {type: "text", inputmode: "decimal", size: 8, "aria-label": label, onchange: () => set(read(field.value))});
+        return field;
     };
     const betaControls = () => {
         ui.slider = heed.el("input", {type: "range", min: 0, max: NOTCHES, step: 1, "aria-label": "beta, from 0: the mean, to 100: nearly hard", oninput: () => heed.update({beta: String(ofNotch(Number(ui.slider.value)))})});
-        ui.beta = heed.el("input", {type: "text", inputmode: "decimal", size: 8, "aria-label": "beta", onchange: () => {
-            const x = read(ui.beta.value);
-            heed.update(x === null ? {} : {beta: String(x)});
-        }});
+        ui.beta = numberField("beta", (x) => heed.update(x === null ? {} : {beta: String(x)}));
         return heed.el("span", {class: "field"}, heed.el("span", {text: "beta: mean"}), ui.slider, heed.el("span", {text: "hard"}), ui.beta);
     };
     const swapControls = () => {
-        const a = choose("Swap", s.sources, 1), b = choose("and", s.sources, 2);
-        return heed.el("span", {class: "stepped"}, a.box, b.box, button("Swap", () => swap(Number(a.input.value), Number(b.input.value)), "the two change places"));
+        const choices = s.sources.map((t, i) => [i, `${i + 1} ${heed.cut(heed.show(t), 16)}`]), pair = [1, Math.min(2, s.sources.length - 1)];
+        const choose = (label, k) => heed.bind("", label, {choices, get: () => pair[k], set: (i) => { pair[k] = i; }}).box;
+        return heed.el("span", {class: "stepped"}, choose("Swap", 0), choose("and", 1), button("Swap", () => swap(...pair), "the two change places"));
     };
     const learnControls = () => {
-        const list = lesson.learn.steps || lesson.learn, said = heed.el("output");
-        const slider = heed.el("input", {type: "range", min: 0, max: list.length - 1, step: 1, "aria-label": "step of learning", oninput: () => show(Number(slider.value))});
-        const tell = (k) => { said.textContent = `step ${list[k].step}, loss ${Number(list[k].loss).toPrecision(3)}`; };
+        const list = lesson.learn.steps || lesson.learn;
+        let at = list.length - 1;
         const show = (k) => {
             for (const name of GIVEN) if (list[k][name]) s.model[name] = heed.stepsMath.copy(list[k][name]);
-            tell(k);
+            at = k;
             heed.redraw();
         };
-        slider.value = String(list.length - 1);
-        tell(list.length - 1);
-        return heed.el("label", {class: "field"}, heed.el("span", {text: "learning"}), slider, said);
+        const say = (k) => `step ${list[k].step}, loss ${Number(list[k].loss).toPrecision(3)}`;
+        return heed.bind("", "learning", {range: [0, list.length - 1, 1], get: () => at, set: show, say}).box;
     };
     const controls = () => {
-        ui.scale = check(`scale by 1/√${s.model.W_Q[0].length}`, (on) => heed.update({beta: String(on ? usual() : 1)}));
-        ui.causal = check("causal mask", (on) => heed.update({causal: on ? "1" : "0"}));
-        ui.hard = check("hard selection", (on) => heed.update({hard: on ? "1" : "0"}));
-        ui.bound = [
-            heed.bind("predict", "predict first", {check: true}),
-            heed.bind("notation", "Tokens as", {choices: [["rows", "rows"], ["columns", "columns"]]}),
-            heed.bind("digits", "Digits", {choices: DIGITS.map((d) => [d, String(d)])}),
-        ];
-        return heed.el("div", {class: "tools"}, betaControls(), ui.scale.box, has("Z") ? null : ui.causal.box, ui.hard.box, ...ui.bound.map((b) => b.box),
+        const bind = (name, label, kind) => heed.bind(name, label, kind).box;
+        const flag = (name, label) => bind(name, label, {check: true, get: () => s.model[name], set: (on) => heed.update({[name]: on ? "1" : "0"})});
+        const scaled = {check: true, get: () => Math.abs(s.model.beta - usual()) < 1e-9, set: (on) => heed.update({beta: String(on ? usual() : 1)})};
+        return heed.el("div", {class: "tools"}, betaControls(), bind("beta", `scale by 1/√${s.model.W_Q[0].length}`, scaled),
+            has("Z") ? null : flag("causal", "causal mask"), flag("hard", "hard selection"), bind("predict", "predict first", {check: true}),
+            bind("notation", "Tokens as", {choices: [["rows", "rows"], ["columns", "columns"]]}), bind("digits", "Digits", {choices: DIGITS.map((d) => [d, String(d)])}),
             s.sources.length > 1 ? swapControls() : null, lesson.learn ? learnControls() : null,
             button("Reset", reset, "everything as it was"), button("Save JSON", saveJson, "a file for heed explain --from"));
     };
@@ -291,10 +280,7 @@
     };
 
     const valueField = ({name, i, j}) => {
-        const field = heed.el("input", {type: "text", inputmode: "decimal", size: 8, "aria-label": `value of ${heed.stepsWords.cellName(s, name, i, j)}`, onchange: () => {
-            const x = read(field.value);
-            if (x !== null) edit(name, i, j, x);
-        }});
+        const field = numberField(`value of ${heed.stepsWords.cellName(s, name, i, j)}`, (x) => { if (x !== null) edit(name, i, j, x); });
         field.value = String(s.model[name][i][j]);
         return field;
     };
@@ -311,7 +297,7 @@
         reveal(cell);
     };
     const reveal = (what) => { s.known.add(what); heed.redraw(); };
-    const toCell = () => heed.current().room.querySelector("td.chosen")?.focus({preventScroll: true});
+    const toCell = () => heed.current().box.querySelector("td.chosen")?.focus({preventScroll: true});
     const guess = (at) => {
         const field = heed.el("input", {type: "text", inputmode: "decimal", size: 8, "aria-label": "your guess", onkeydown: (e) => {
             if (e.key === "Enter") tell();
@@ -359,36 +345,32 @@
         return heed.el("p", {text: flags.includes(1) ? `Fill in the ${count} blanks, marked ?, in the order of the steps: choose one, type its number and press Enter.`
             : `The ${count} numbers that the exercise leaves blank are underlined.`});
     };
-    const build = (room) => {
+    const build = (box) => {
         s.tables = [];
         fitted = "";
         ui.said = ui.said || heed.el("p", {class: "said", role: "status"});
         ui.cell = heed.el("div", {class: "inspector", "aria-live": "polite", "aria-label": "The chosen cell"});
         ui.questions = heed.el("div");
-        room.replaceChildren(heed.el("div", {class: "steps"},
+        box.replaceChildren(heed.el("div", {class: "steps"},
             heading(), task(), lesson.about ? heed.el("p", {class: "muted", text: lesson.about}) : null,
             controls(), ui.said, ...parts().filter(Boolean), questions(),
             heed.el("details", {}, heed.el("summary", {text: "Sizes and their symbols"}), heed.el("div", {class: "wide"}, heed.stepsWords.symbols(s))),
             ui.cell));
     };
     /* Matrices that do not fit beside one another stand closer, else below one another; wider ones scroll. */
-    const fit = (room) => {
-        const now = [room.clientWidth, ...s.tables.map((t) => t.element.style.getPropertyValue("--cell"))].join();
+    const fit = (box) => {
+        const now = [box.clientWidth, ...s.tables.map((t) => t.element.style.getPropertyValue("--cell"))].join();
         if (now === fitted) return;
-        for (const wide of room.querySelectorAll(".wide"))
+        for (const wide of box.querySelectorAll(".wide"))
             for (const way of ["", "tight", "stacked", "stacked tight", "stacked tight scrolls"]) {
                 wide.className = `wide ${way}`;
                 if (wide.scrollWidth <= wide.clientWidth) break;
             }
         fitted = now;
     };
-    const sync = () => {
+    const syncBeta = () => {
         ui.slider.value = String(notch(s.model.beta));
         if (document.activeElement !== ui.beta) ui.beta.value = String(Number(s.model.beta.toPrecision(6)));
-        ui.scale.input.checked = Math.abs(s.model.beta - usual()) < 1e-9;
-        ui.causal.input.checked = s.model.causal;
-        ui.hard.input.checked = s.model.hard;
-        for (const b of ui.bound) b.sync();
     };
 
     heed.view({
@@ -404,24 +386,24 @@
             heed.steps = {values: () => (compute(), {...s.model, ...s.result, ...s.gradients, tokens: s.tokens, sources: s.sources})}; /* for checks */
         },
         draw() {
-            const room = heed.current().room;
+            const box = heed.current().box;
             if (Math.max(s.tokens.length, s.sources.length) > LARGEST)
-                return room.replaceChildren(heed.el("p", {text: `${s.sources.length} tokens: this view is for at most ${LARGEST}; the other views have no such limit.`}));
-            settle(heed.state);
+                return box.replaceChildren(heed.el("p", {text: `${s.sources.length} tokens: this view is for at most ${LARGEST}; the other views have no such limit.`}));
+            keepWithin(heed.state);
             compute();
-            if (built !== heed.state.notation) build(room);
+            if (built !== heed.state.notation) build(box);
             built = heed.state.notation;
             nameChoice();
             for (const t of s.tables) t.update(s.matrix(t.name), heed.state.digits, marks(t.name));
-            fit(room);
-            sync();
+            fit(box);
+            syncBeta();
             if (s.gradients) ui.loss.textContent = `L = ${heed.stepsNumber(heed.stepsSlopes.loss(s.gradients), heed.stepsDigits([[heed.stepsSlopes.loss(s.gradients)]], heed.state.digits))}` + (lesson.target || s.gradients.dU ? "" : ", with a target of 0");
             drawCell();
             drawQuestions();
         },
         legend: () => heed.legend("shade: how large within its matrix, of weights from 0 to 1; striped: below 0", 0, "largest",
             (t) => heed.theme.bar.map((x, i) => Math.round(heed.theme.surface[i] + (x - heed.theme.surface[i]) * 0.55 * t))),
-        picture: () => heed.stepsPicture(heed.current().room),
+        picture: () => heed.stepsPicture(heed.current().box),
         table() {
             const [rows, keys] = s.labels("weights"), w = s.result.weights;
             const cell = (i, j) => (secret("weights", i, j) ? "?" : s.number("weights", i, j));

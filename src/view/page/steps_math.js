@@ -51,12 +51,11 @@
         const memory = m.Z || m.X;
         const Q = project(m.X, m.W_Q, m.B_Q), K = project(memory, m.W_K, m.B_K), V = project(memory, m.W_V, m.B_V);
         const raw = product(Q, transpose(K));
-        const scaled = raw.map((row) => row.map((s) => m.beta * s));
         const unseen = (i, j) => (m.causal && j > i) || m.hidden[j];
-        const scores = scaled.map((row, i) => row.map((s, j) => (unseen(i, j) ? -Infinity : s)));
+        const scores = raw.map((row, i) => row.map((s, j) => (unseen(i, j) ? -Infinity : m.beta * s)));
         const weights = scores.map(m.hard ? hardmax : softmax);
         const output = product(weights, V);
-        return {Q, K, V, raw, scaled, scores, weights, output, ...(m.W_h ? layer(m, output) : {})};
+        return {Q, K, V, raw, scores, weights, output, ...(m.W_h ? layer(m, output) : {})};
     };
 
     /* Largest difference of two matrices of one shape. */

@@ -1,5 +1,5 @@
 /* steps_slopes.js -- the Steps view goes on with gradients: what L = 1/2 sum (output - target)^2 or, of a layer, the same of what it
- * gives says of every matrix, worked out as the program does it (src/inspect/lesson_backward.c). A gradient has the labels of what
+ * gives says of every matrix, worked out as the program does it (src/inspect/lesson.c). A gradient has the labels of what
  * it belongs to. */
 "use strict";
 (() => {
@@ -69,16 +69,16 @@
 
     /* The pairs of numbers whose products a cell is the sum of; null where it is none. */
     const terms = (s, name, i, j) => {
-        const g = s.gradients, r = s.result, m = s.model, memory = m.Z || m.X, values = () => [...pairs(g.dK[i], m.W_K[j]), ...pairs(g.dV[i], m.W_V[j])];
-        const made = {
-            dgain: () => pairs(column(g.dY, j), column(normRows(m, r).map(([N]) => N), j)), dW_h: () => pairs(column(r.output, i), column(g.dU, j)),
-            dO: g.dU && (() => pairs(g.dU[i], m.W_h[j])),
-            dV: () => pairs(column(r.weights, i), column(g.dO, j)), dP: () => pairs(g.dO[i], r.V[j]), dR: () => [[m.beta, g.dS[i][j]]],
-            dQ: () => pairs(g.dR[i], column(r.K, j)), dK: () => pairs(column(g.dR, i), column(r.Q, j)),
-            dW_Q: () => pairs(column(m.X, i), column(g.dQ, j)), dW_K: () => pairs(column(memory, i), column(g.dK, j)), dW_V: () => pairs(column(memory, i), column(g.dV, j)),
-            dX: () => [...pairs(g.dQ[i], m.W_Q[j]), ...(m.Z ? [] : values())], dZ: values,
-        }[name];
-        return made ? made() : summed(name) ? column(g[summed(name)], j).map((x) => [1, x]) : null;
+        const g = s.gradients;
+        if (summed(name)) return column(g[summed(name)], j).map((x) => [1, x]);
+        if (name === "dR") return [[s.model.beta, g.dS[i][j]]];
+        if (name === "dgain") return pairs(column(g.dY, j), column(normRows(s.model, s.result).map(([N]) => N), j));
+        return ["dY", "dU", "dS"].includes(name) || (name === "dO" && !g.dU) ? null : products(s, sources(s, name, i, j));
+    };
+    /* Of the rows and columns that a cell is made of, two by two. */
+    const products = (s, made) => {
+        const lists = Object.entries(made).map(([name, [row, col]]) => (row === null ? column(s.matrix(name), col) : s.matrix(name)[row]));
+        return lists.flatMap((list, k) => (k % 2 ? pairs(lists[k - 1], list) : []));
     };
     const words = (s, name, i, j, n) => {
         const g = s.gradients, r = s.result, row = r.scores.map(softmax)[i];
@@ -101,5 +101,5 @@
         }[name];
     };
 
-    heed.stepsSlopes = {compute, loss, ofLayer, is, of, title, terms, words, sources};
+    heed.stepsSlopes = {compute, loss, ofLayer, is, of, title, terms, products, words, sources};
 })();

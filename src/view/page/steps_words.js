@@ -10,15 +10,7 @@
         return `${name}[${(s.columns() ? place.reverse() : place).join(", ")}]`;
     };
 
-    /* The pairs of numbers whose products a cell is the sum of. */
-    const pairs = (s, name, i, j) => {
-        const now = s.result, memory = s.model.Z || s.model.X;
-        const w = {Q: s.model.W_Q, K: s.model.W_K, V: s.model.W_V}[name];
-        if (w) return (name === "Q" ? s.model.X : memory)[i].map((x, k) => [x, w[k][j]]);
-        if (name === "raw") return now.Q[i].map((x, k) => [x, now.K[j][k]]);
-        if (name === "share") return now.output[i].map((x, k) => [x, s.model.W_h[k][j]]);
-        return now.weights[i].map((x, k) => [x, now.V[k][j]]);
-    };
+    /* The sum of the products of pairs. */
     const writeSum = (list, n) => {
         const words = list.slice(0, MOST).flatMap(([a, b], k) => [k ? " + " : "",
             heed.el("span", {class: a * b === 0 ? "nothing" : "term", text: `${n(a)}·${b < 0 ? `(${n(b)})` : n(b)}`})]);
@@ -61,8 +53,8 @@
         }
         if (name === "all_heads") return [head, ` = ${["share", "others", "B_O"].filter((x) => s.matrix(x)).map((x) => n(s.matrix(x)[x === "B_O" ? 0 : i][j])).join(" + ")} = `, bold(n(s.matrix(name)[i][j]))];
         if (name === "normed") return [head, ...writeNormed(s, i, j, n)];
-        const bias = s.model[`B_${name}`];
-        return [head, " = ", ...writeSum(pairs(s, name, i, j), n), bias ? ` + ${n(bias[0][j])} (bias)` : "", " = ", bold(n(s.matrix(name)[i][j]))];
+        const {[`B_${name}`]: _, ...made} = sources(s, name, i, j), bias = s.model[`B_${name}`];
+        return [head, " = ", ...writeSum(heed.stepsSlopes.products(s, made), n), bias ? ` + ${n(bias[0][j])} (bias)` : "", " = ", bold(n(s.matrix(name)[i][j]))];
     };
 
     /* What a cell is made of: {matrix: [row, column]}, null for all of them. */

@@ -160,7 +160,7 @@ static void print_differences(const comparison *k, json_t *all) {
         shown += is_shown(k, key);
     }
     if (!shown) {
-        puts(k->grouped ? "\nno setting differs but the seed" : "\nno setting differs");
+        puts(k->grouped ? "\nonly the seed differs" : "\nno setting differs");
         return;
     }
     int capacity = (terminal_width() - width) / k->count - 2;
@@ -169,7 +169,8 @@ static void print_differences(const comparison *k, json_t *all) {
         return;
     }
     putchar('\n');
-    print_fact(0, "", "settings: all that differ of the first, then what is not as there");
+    print_fact(0, "",
+               "settings: of the first run all that differ, of the others what differs from it");
     for (int i = 0; i < k->count; i++)
         if (!k->grouped || k->groups[k->runs[i].group].first == i) print_own(k, all, i);
 }
@@ -298,18 +299,20 @@ static void warn_of_tasks(program *p, const comparison *k) {
     int i = 1;
     while (i < k->count && r[i].model == r[0].model) i++;
     if (k->accuracy || i >= k->count) return;
-    heed_message(p->c, HEED_WARN,
-                 "runs are of different tasks: %s is of %s, %s of %s: their losses do not compare",
-                 r[0].name, r[0].model->name, r[i].name, r[i].model->name);
+    heed_message(
+        p->c, HEED_WARN,
+        "runs are of different tasks: %s is of %s, %s of %s: their losses cannot be compared",
+        r[0].name, r[0].model->name, r[i].name, r[i].model->name);
 }
 
 static void warn_of_data(program *p, const comparison *k) {
     for (int i = 1; i < k->count; i++) {
         const char *a = value_of(&k->runs[0], "data"), *b = value_of(&k->runs[i], "data");
         if (strcmp(a, b) == 0 || same_file(a, b)) continue;
-        heed_message(p->c, HEED_WARN,
-                     "runs are on different data: %s on %s, %s on %s: their numbers do not compare",
-                     k->runs[0].name, a, k->runs[i].name, b);
+        heed_message(
+            p->c, HEED_WARN,
+            "runs are on different data: %s on %s, %s on %s: their numbers cannot be compared",
+            k->runs[0].name, a, k->runs[i].name, b);
         return;
     }
 }
@@ -368,7 +371,7 @@ const command cmd_compare = {
     .help = "put runs side by side: curves, numbers, settings that differ",
     .about =
         "Draws the validation of several runs, and prints their numbers and the settings that\n"
-        "differ. Runs that differ in the seed alone are also taken together: the mean of\n"
+        "differ. Runs that differ only in the seed are also combined: the mean of\n"
         "their curves, and of their numbers with its 95 % interval. A classifier's test part\n"
         "is what its training read once, at its end.",
     .examples = "  heed compare runs/a runs/b\n"

@@ -1,0 +1,137 @@
+/* draw.h -- what the pictures and the texts of this room are drawn with. */
+#ifndef HEED_DRAW_H
+#define HEED_DRAW_H
+
+#include "io/io.h"
+
+#include <heed/view.h>
+
+/* ---- canvas.c: RGB pixels, anti-aliased lines, text in a built-in font of 5x9 points ---- */
+
+typedef struct {
+    unsigned char r, g, b;
+} heed__rgb;
+
+typedef struct {
+    int width, height;
+    unsigned char *rgb; /* 3 * width * height */
+} heed__canvas;
+
+/* Makes a white canvas. Returns false on error; heed__free(rgb) frees it. */
+bool heed__canvas_new(heed_ctx *c, heed__canvas *p, int width, int height);
+void heed__canvas_fill(heed__canvas *p, int x, int y, int width, int height, heed__rgb color);
+void heed__canvas_line(heed__canvas *p, double x0, double y0, double x1, double y1, double thick,
+                       heed__rgb color);
+/* Characters are 6*scale wide and 9*scale high, the last two rows below the base line; characters
+ * that the font lacks are drawn as boxes. up: from bottom to top, rotated. */
+void heed__canvas_text(heed__canvas *p, int x, int y, int scale, heed__rgb color, bool up,
+                       const char *text);
+int heed__text_width(const char *text, int scale);
+/* Copies text to out, cut with ".." if it is wider than `width` pixels, and returns out.
+ * heed__text_cut cuts at the end, heed__text_fold in the middle. */
+enum { HEED__LABEL = 256 };
+const char *heed__text_cut(char out[HEED__LABEL], const char *text, int scale, int width);
+const char *heed__text_fold(char out[HEED__LABEL], const char *text, int scale, int width);
+/* Draws (H,W,C) bytes scaled to the box: nearest neighbour when enlarging, the mean of the pixels
+ * covered when reducing. */
+void heed__canvas_pixels(heed__canvas *p, int x, int y, int width, int height, heed__pixels from);
+
+/* The largest size of a picture in a square: enlarged by an integer factor, or reduced. */
+void heed__fit_size(int side, int *width, int *height);
+
+/* Draws item `index` of a list into a new canvas. */
+typedef bool heed__drawer(heed_ctx *c, const void *list, int index, heed__canvas *out);
+/* Writes all items as one PNG: side by side or, if down, one below the other. */
+bool heed__canvas_save(heed_ctx *c, heed__drawer *draw, const void *list, int count, bool down,
+                       const char *path);
+
+/* A letter with the marks above and below it: one character of text. */
+enum { HEED__MARKS = 4 };
+typedef struct {
+    int32_t code;
+    int marks;
+    int32_t mark[HEED__MARKS];
+} heed__letter;
+/* Reads the next letter and advances *text; each invalid byte counts as one letter. */
+heed__letter heed__next_letter(const char **text);
+/* Returns one of its 5 columns, 9 bits, the lowest bit at the top. The font has Latin letters with
+ * their marks, Greek, Cyrillic and common signs; else a box. */
+unsigned heed__letter_column(const heed__letter *g, int column);
+/* Whether any letter of the text is drawn as a box. */
+bool heed__text_boxed(const char *text);
+
+/* Colours that are distinct for colour-blind readers, too. Okabe & Ito 2008. Any index is valid. */
+enum { HEED__SERIES_COLORS = 8 };
+heed__rgb heed__series_color(int index);
+/* In both scales, large values contrast with the background. For a dark background, a terminal's:
+ * viridis, 0 dark to 1 light, with evenly rising lightness. */
+heed__rgb heed__viridis(double v);
+/* For a white background, a picture's or the light page's: the colours reversed, 0 white to 1 dark.
+ */
+heed__rgb heed__paper(double v);
+/* Black or white, whichever has the higher contrast with c: at least 4.5:1 (WCAG 2.1). */
+heed__rgb heed__ink(heed__rgb c);
+
+/* Round numbers for an axis: fills ticks (at most 12) between lo and hi, returns how many; step is
+ * their distance. */
+int heed__ticks(double lo, double hi, int want, double ticks[12], double *step);
+/* Writes a number with the digits needed for that step: "0.25", "1000", "2e-05". */
+void heed__tick_text(double v, double step, char *text, size_t size);
+
+/* ---- sketch.c: boxes, cells and labels, as PNG or as SVG: the same layout for both ---- */
+
+enum { HEED__LEVELS = 64 };
+typedef struct {
+    heed_ctx *c;
+    bool vector;         /* SVG */
+    bool boxed;          /* letters that the font lacks are drawn as boxes */
+    heed__canvas canvas; /* for a PNG */
+    heed_text svg;
+    heed_text cells[HEED__LEVELS]; /* paths of the cells of each colour */
+} heed__sketch;
+
+/* Makes a white sketch. */
+bool heed__sketch_new(heed_ctx *c, heed__sketch *s, bool vector, int width, int height);
+void heed__sketch_free(heed__sketch *s);
+void heed__sketch_box(heed__sketch *s, int x, int y, int width, int height, heed__rgb color);
+/* Draws a line of one pixel around a box. */
+void heed__sketch_frame(heed__sketch *s, int x, int y, int width, int height);
+/* A square coloured by heed__paper of its share. heed__sketch_end_cells after the last one: in SVG
+ * all cells of a colour are one path. */
+void heed__sketch_cell(heed__sketch *s, int x, int y, int side, float share);
+void heed__sketch_end_cells(heed__sketch *s);
+/* Draws a canvas at its own size, its upper left corner at (x,y). */
+void heed__sketch_picture(heed__sketch *s, int x, int y, const heed__canvas *from);
+/* Draws text in letters 6*scale wide and 9*scale high, cut to `capacity` pixels: with its upper
+ * left corner at (x,y), ending at x, centred at x, or from bottom to top. Control characters are
+ * made visible. */
+typedef enum { HEED__LEFT, HEED__RIGHT, HEED__MIDDLE, HEED__UP } heed__place;
+void heed__sketch_text(heed__sketch *s, int x, int y, int scale, heed__rgb color, heed__place place,
+                       int capacity, const char *text);
+/* Width of a label in pixels; a wide character counts as two letters. */
+int heed__sketch_width(const char *text, int scale);
+bool heed__sketch_save(heed__sketch *s, const char *path);
+/* Appends text as XML; control characters, which it does not allow even escaped, become '?'. */
+void heed__put_escaped(heed_text *out, const char *text);
+
+/* ---- shade.c: values as colours or letters of a terminal ---- */
+
+/* `width` blanks on the colour of a share of the scale, or without colours as many letters. */
+void heed__put_shade(heed_text *out, heed_terminal terminal, double share, int width);
+/* A number, aligned right and followed by a blank, in black or white on that colour. */
+void heed__put_on_shade(heed_text *out, heed_terminal terminal, double share, int width,
+                        const char *number);
+/* A half block: two points, one above the other. */
+void heed__put_half(heed_text *out, heed_terminal terminal, heed__rgb upper, heed__rgb lower);
+/* Ends the colours of a line. */
+void heed__put_plain(heed_text *out, heed_terminal terminal);
+/* "   0 [colours] 42  percent of a row's attention" */
+typedef struct {
+    double lo, hi, times;
+    bool above; /* some values are above hi */
+    const char *unit;
+    int indent, width; /* width of the blanks before it, and of the terminal */
+} heed__legend;
+void heed__put_legend(heed_text *out, heed_terminal terminal, heed__legend l);
+
+#endif

@@ -1,6 +1,0 @@
-/* start.js -- the last file: reads the data and opens the view that the link names. */
-"use strict";
-heed.readData();
-heed.dressPage();
-heed.dressSaves();
-heed.start();

@@ -1,0 +1,112 @@
+#!/bin/sh
+# null.sh -- calls every public function of the headers, first with zero for every argument, then with real objects and zero
+# for the rest, each call in a process of its own. None may crash: NULL stands for an earlier call that failed.
+cd "$(dirname "$0")/.." || exit 1
+build=${1:-build/release}
+[ $# -gt 0 ] && shift
+dir=$(mktemp -d) && trap 'rm -rf "$dir"' EXIT
+for header in include/heed/*.h; do echo "#include <heed/$(basename "$header")>"; done >"$dir/all.h"
+${CC:-gcc} -std=c11 -E -P -Iinclude "$dir/all.h" | tr '\n' ' ' | sed 's/__attribute__ *(( *visibility *("default") *))/\n@ /g' |
+    sed -n 's/^@ \([^;{]*\);.*/\1/p' | sed 's/__attribute__.*//' >"$dir/prototypes"
+# A prototype a line; the name is the word before the first parenthesis, an argument's type what stands before its last word.
+awk '
+function object(type) {
+    if (type ~ /(^| )heed_ctx \*/) return "ctx"
+    if (type ~ /(^| )heed_tape \*/) return "tape"
+    if (type ~ /(^| )heed_store \*/) return "store"
+    if (type ~ /(^| )heed_run \*/) return "run"
+    if (type ~ /(^| )heed_config \*/) return "run->config"
+    if (type ~ /(^| )heed_tokenizer \*/) return "run->tokenizer"
+    if (type ~ /(^| )heed_model \*[^c]/) return "run->model"
+    if (type ~ /(^| )heed_inspection \*/) return "&inspection"
+    if (type ~ /(^| )heed_record \*/) return "record"
+    if (type ~ /(^| )heed_text \*/) return "&text"
+    if (type ~ /(^| )heed_tensor \*[^*]/) return "tensor"
+    return ""
+}
+{
+    open = index($0, "(")
+    name = substr($0, 1, open - 1); sub(/ *$/, "", name); sub(/.*[ *]/, "", name)
+    if (name !~ /^heed_/ || name ~ /^heed_(format|utf8|label)_|^heed_(closest|quote)$/) next # those write into buffers of their caller
+    inside = substr($0, open + 1); sub(/\) *$/, "", inside)
+    depth = 0; n = 0; part = ""
+    for (i = 1; i <= length(inside); i++) {
+        c = substr(inside, i, 1)
+        if (c == "(") depth++
+        if (c == ")") depth--
+        if (c == "," && !depth) { args[++n] = part; part = "" } else part = part c
+    }
+    args[++n] = part
+    zeros = ""; objects = ""; has = 0
+    for (i = 1; i <= n; i++) {
+        a = args[i]; gsub(/^ +| +$/, "", a)
+        if (a == "void" || a == "..." || a == "") continue
+        type = a; sub(/[A-Za-z_0-9]+$/, "", type)
+        zero = a ~ /[*\[(]/ ? "0" : "(" type "){0}"
+        thing = a ~ /\[|\(/ ? "" : object(a)
+        if (thing) has = 1
+        zeros = zeros (zeros ? ", " : "") zero
+        objects = objects (objects ? ", " : "") (thing ? thing : zero)
+    }
+    print "    CALL(" name "(" zeros "));"
+    if (has) print "    CALL(" name "(" objects "));"
+}' "$dir/prototypes" >"$dir/calls"
+cat >"$dir/null.c" <<'C'
+#include "all.h"
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static heed_ctx *ctx;
+static heed_run *run;
+static heed_tape *tape;
+static heed_store *store;
+static heed_record *record;
+static heed_tensor *tensor;
+static heed_inspection inspection;
+static heed_text text;
+static int passed, failed;
+static void finish(const char *what, pid_t child) {
+    int status = 0;
+    waitpid(child, &status, 0);
+    if (!WIFSIGNALED(status) && WEXITSTATUS(status) == 0) {
+        passed++;
+        return;
+    }
+    failed++;
+    printf("FAILED %s\n", what);
+    fflush(stdout);
+}
+#define CALL(call)                                                                                 \
+    do {                                                                                           \
+        pid_t child = fork();                                                                      \
+        if (!child) {                                                                              \
+            alarm(20);                                                                             \
+            (void)(call);                                                                          \
+            _exit(0);                                                                              \
+        }                                                                                          \
+        finish(#call, child);                                                                      \
+    } while (0)
+int main(int argc, char **argv) {
+    if (argc != 2) return 2;
+    ctx = heed_open(&(heed_options){.threads = 1});
+    run = heed_run_open(ctx, argv[1], heed_models, NULL);
+    text.c = ctx;
+    tape = heed_tape_new(ctx);
+    heed_tape_begin(tape, HEED_TRAIN, 0);
+    store = heed_store_new(ctx);
+    tensor = heed_param(store, "w", "normal:1", 2, (int[]){2, 3});
+    heed_inspection_text(&inspection, run, "Paris is", 8, NULL);
+    record = heed_capture(&inspection, NULL);
+    if (!record || !tensor) printf("FAILED objects: %s\n", heed_ctx_error(ctx));
+    failed += !record || !tensor;
+C
+cat "$dir/calls" >>"$dir/null.c"
+printf '    heed_close(ctx);\n    printf("%%d passed, %%d failed\\n", passed, failed);\n    return failed > 0;\n}\n' >>"$dir/null.c"
+[ "$(wc -l <"$dir/calls")" -gt 500 ] || { echo "null.sh: only $(wc -l <"$dir/calls") calls found in the headers"; echo "0 passed, 1 failed"; exit 1; }
+tar xzf tests/runs/runs.tar.gz -C "$dir" ./gpt
+${CC:-gcc} -std=c11 -D_GNU_SOURCE -w -Iinclude -I"$dir" "$@" -o "$dir/null" "$dir/null.c" "$build/libheed-program.a" "$build/libheed-models.a" "$build/libheed-inspect.a" \
+    "$build/libheed.a" -fopenmp -ljansson -lutf8proc -lz -lm -lpthread || { echo "0 passed, 1 failed"; exit 1; }
+cd "$dir" && ./null gpt 2>"$dir/err"
+status=$?
+grep -m5 -E 'SUMMARY|runtime error' "$dir/err"
+exit $status
