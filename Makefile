@@ -102,7 +102,7 @@ $(B)/libheed-program.a: $(B)/program.one.o
 $(B)/%.a:
 	@rm -f $@
 	$(call say,AR $@)ar qcs $@ $^
-# Objects as one, whose names between its files are hidden: only what is HEED_API can meet the names of a user's program.
+# Objects as one, whose names between its files are hidden: only what a public header declares can meet the names of a user's program.
 $(B)/models.one.o: $(MODEL_OBJ)
 $(B)/program.one.o: $(PROGRAM_OBJ)
 $(B)/%.one.o:

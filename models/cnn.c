@@ -69,8 +69,12 @@ static void stage(cnn *m, heed_store *s, const heed_config *f, int index, int in
     }
 }
 
-static void stem(cnn *m, heed_store *s, const heed_config *f, int width) {
+static bool init(void *self, heed_store *s, const heed_config *f) {
+    cnn *m = self;
+    int width = heed__model_int(f, "width"), stages = heed__model_int(f, "stages");
     bool norm = heed_config_bool(f, "batch-norm");
+    if (!heed__picture_read(&m->base, heed_store_ctx(s), f)) return false;
+    m->base.features = features;
     heed_scope(s, "stem");
     heed_conv_init(&m->stem, s, "conv",
                    (heed_conv_layer_args){.in = m->base.channels,
@@ -80,14 +84,6 @@ static void stem(cnn *m, heed_store *s, const heed_config *f, int width) {
                                           .no_bias = norm});
     if (norm) heed_batchnorm_init(&m->norm, s, "norm", width);
     heed_unscope(s);
-}
-
-static bool init(void *self, heed_store *s, const heed_config *f) {
-    cnn *m = self;
-    int width = heed__model_int(f, "width"), stages = heed__model_int(f, "stages");
-    if (!heed__picture_read(&m->base, heed_store_ctx(s), f)) return false;
-    m->base.features = features;
-    stem(m, s, f, width);
     for (int i = 0, in = width; i < stages; i++, in = width) {
         if (i > 0) width *= 2;
         stage(m, s, f, i, in, width);

@@ -15,20 +15,24 @@ heed_real heed__model_real(const heed_config *f, const char *key) {
     return (heed_real)heed_config_real(f, key);
 }
 
-static heed_act activation_named(const heed_config *f, const char *key) {
-#define SETTING(act, name, setting, ...) setting,
-    static const char *const settings[] = {HEED_ACTIVATIONS(SETTING)}; /* "|gelu" */
-#undef SETTING
-    for (int i = 0; i < HEED_ACT_COUNT; i++)
-        if (*settings[i] && heed__model_is(f, key, settings[i] + 1)) return (heed_act)i;
-    return HEED_GELU;
+/* The row of a list whose setting, after the "|", is the value of key. */
+static int row_of(const heed_config *f, const char *key, const char *const *settings, int rows) {
+    for (int i = 0; i < rows; i++)
+        if (*settings[i] && heed__model_is(f, key, settings[i] + 1)) return i;
+    return 0;
 }
 
-heed_act heed__model_activation(const heed_config *f) { return activation_named(f, "activation"); }
+heed_act heed__model_activation(const heed_config *f, const char *key) {
+#define ACTIVATION(act, name, setting, ...) setting,
+    static const char *const settings[] = {HEED_ACTIVATIONS(ACTIVATION)};
+    return (heed_act)row_of(f, key, settings, HEED_ACT_COUNT);
+}
 
 heed_norm_args heed__model_norm(const heed_config *f, int width) {
-    return (heed_norm_args){.kind = heed__model_is(f, "norm-kind", "rms") ? HEED_RMS_NORM
-                                                                          : HEED_LAYER_NORM,
+#define NORM(kind, setting, ...) setting,
+    static const char *const settings[] = {HEED_NORMS(NORM)};
+    int kinds = sizeof settings / sizeof *settings;
+    return (heed_norm_args){.kind = (heed_norm_kind)row_of(f, "norm-kind", settings, kinds),
                             .width = width,
                             .eps = heed__model_real(f, "norm-eps"),
                             .no_bias = !heed_config_bool(f, "bias")};
@@ -46,7 +50,7 @@ heed_rnn_args heed__model_cells(const heed_config *f, int in) {
     return (heed_rnn_args){.in = in,
                            .width = heed__model_int(f, "width"),
                            .cell = cell,
-                           .act = activation_named(f, "cell-activation"),
+                           .act = heed__model_activation(f, "cell-activation"),
                            .layers = heed__model_int(f, "layers"),
                            .one_bias = heed_config_bool(f, "one-bias"),
                            .dropout = heed__model_real(f, "dropout")};
@@ -67,8 +71,7 @@ heed_tensor *heed__model_by_class(heed_tape *t, heed_tensor *z) {
     return heed_concat(t, 1, 2, (heed_tensor *[]){zero, z});
 }
 
-heed_tensor *heed__model_targets(heed_tape *t, const int32_t *labels, int rows,
-                                 heed_real smoothing) {
+static heed_tensor *targets(heed_tape *t, const int32_t *labels, int rows, heed_real smoothing) {
     heed_tensor *y = heed_input(t, NULL, 2, (int[]){rows, 1});
     for (int i = 0; y && i < rows; i++) {
         if (labels[i] < 0 || labels[i] > 1) {
@@ -79,6 +82,34 @@ heed_tensor *heed__model_targets(heed_tape *t, const int32_t *labels, int rows,
         y->x[i] = (1 - smoothing) * (heed_real)labels[i] + smoothing / 2;
     }
     return y;
+}
+
+heed_tensor *heed__model_class_loss(model_result *r, heed_tape *t, heed_tensor *z, bool binary,
+                                    const heed_batch *b, heed_real smoothing) {
+    r->logits = binary ? heed__model_by_class(t, z) : z;
+    if (!binary)
+        return heed__model_xent(r, t, heed_input_ids(t, b->labels, 1, &b->rows), smoothing);
+    if (heed_tape_mode(t) != HEED_TRAIN) smoothing = 0;
+    return r->loss = heed_bce(t, z, targets(t, b->labels, b->rows, smoothing));
+}
+
+/* ---- parts ---- */
+
+heed_linear heed__model_head(heed_store *s, const heed_config *f, heed_tensor *tied,
+                             const char *init) {
+    const int *shape = tied ? tied->shape : NULL;
+    heed_linear l = {.name = heed_scope(s, "head"), .w = tied};
+    if (!heed_config_bool(f, "tie")) l.w = heed_param(s, "weight", init, 2, shape);
+    if (heed_config_bool(f, "head-bias")) l.b = heed_param(s, "bias", "zero", 1, shape);
+    heed_unscope(s);
+    return l;
+}
+
+heed_tensor *heed__model_last_state(const heed_rnn *l, heed_tape *t, heed_tensor *const *last) {
+    heed_tensor *h[2];
+    int ways = l->args.bidirectional ? 2 : 1, from = (l->args.layers - 1) * ways;
+    for (int i = 0; i < ways; i++) h[i] = heed_slice(t, last[from + i], 1, 0, l->args.width);
+    return ways == 2 ? heed_concat(t, 1, 2, h) : h[0];
 }
 
 /* ---- attention ---- */
@@ -97,10 +128,15 @@ void heed__model_attending(const heed_mha *l, heed_stack stack, int layer, doubl
                             .hard = a->hard};
 }
 
+void heed__model_cache(const heed_mha *l, int len, size_t *k, size_t *v) {
+    size_t rows = (size_t)len * (size_t)l->args.heads;
+    *k = rows * (size_t)l->args.key;
+    *v = rows * (size_t)l->args.value;
+}
+
 /* ---- scores ---- */
 
-/* Returns how many entries rank before the label's by probability; ties at a lower index and NaN
- * count as before it. */
+/* How many entries rank before the label's by probability; ties at a lower index and NaN do. */
 static int rank_of(const heed_real *row, int classes, int32_t label) {
     int rank = 0;
     for (int j = 0; j < classes; j++)
@@ -108,14 +144,21 @@ static int rank_of(const heed_real *row, int classes, int32_t label) {
     return rank;
 }
 
-void heed__model_score(const heed_tensor *logits, const heed_tensor *loss, const int32_t *labels,
-                       heed_score *score) {
-    if (!logits || !loss) return;
-    int classes = logits->shape[logits->dims - 1];
-    size_t rows = logits->size / (size_t)classes, counted = 0;
+heed_tensor *heed__model_xent(model_result *r, heed_tape *t, heed_tensor *labels,
+                              heed_real smoothing) {
+    if (heed_tape_mode(t) != HEED_TRAIN) smoothing = 0;
+    return r->loss = heed_xent(t, r->logits, labels, &(heed_xent_args){.smoothing = smoothing});
+}
+
+void heed__model_metrics(void *self, const heed_batch *b, heed_score *score) {
+    const heed_tensor *y = ((model_result *)self)->logits, *loss = ((model_result *)self)->loss;
+    if (!y || !loss) return;
+    int classes = y->shape[y->dims - 1];
+    size_t rows = y->size / (size_t)classes, counted = 0;
     for (size_t r = 0; r < rows; r++) {
-        if (labels[r] < 0 || labels[r] >= classes) continue;
-        int rank = rank_of(logits->x + r * (size_t)classes, classes, labels[r]);
+        int32_t label = b->labels[r];
+        if (label < 0 || label >= classes) continue;
+        int rank = rank_of(y->x + r * (size_t)classes, classes, label);
         score->correct += rank < 1;
         score->top5 += rank < 5;
         counted++;
@@ -123,4 +166,9 @@ void heed__model_score(const heed_tensor *logits, const heed_tensor *loss, const
     score->total += (double)counted;
     score->weight += (double)counted;
     score->loss += (double)loss->x[0] * (double)counted;
+}
+
+void heed__model_text_metrics(void *self, const heed_batch *b, heed_score *score) {
+    heed__model_metrics(self, b, score);
+    score->bytes += (double)b->label_bytes;
 }

@@ -15,6 +15,10 @@
     { name, HEED_BOOL, "true", 0, 0, NULL, help, "Model" }
 #define NO(name, help)                                                                             \
     { name, HEED_BOOL, "false", 0, 0, NULL, help, "Model" }
+#define VOCAB_OPTION                                                                               \
+    WHOLE("vocab", "0", 0, 1 << 24, "upper bound of the vocabulary; 0: the tokenizer's own")
+#define HEAD_OPTION                                                                                \
+    CHOICE("head", "softmax", "softmax|binary", "a neuron per class, or one for two classes")
 /* Cells of recurrent layers. */
 #define CELL_OPTIONS(value, choices)                                                               \
     CHOICE("cell", value, choices, "of recurrent layers"), CELL_MORE
@@ -29,7 +33,8 @@
 #define ACTIVATIONS                                   (&(HEED_ACTIVATIONS(CHOICE_OF))[1])
 #define CELL_ACTIVATIONS                              (&(HEED_ACTIVATIONS(CHOICE_OF_CELL))[1])
 
-heed_act heed__model_activation(const heed_config *f);
+/* key: "activation" or "cell-activation". */
+heed_act heed__model_activation(const heed_config *f, const char *key);
 /* A norm by the settings norm-kind, norm-eps and bias. */
 heed_norm_args heed__model_norm(const heed_config *f, int width);
 heed_position_kind heed__model_positions(const heed_config *f);
@@ -39,22 +44,40 @@ bool heed__model_is(const heed_config *f, const char *key, const char *choice);
 int heed__model_int(const heed_config *f, const char *key);
 heed_real heed__model_real(const heed_config *f, const char *key);
 
-/* Three functions for a head with one neuron z, for two classes. This one fails for any other
- * number of classes. */
+/* The first member of each model's struct: the last batch's logits (...,V), and the mean loss over
+ * the labels that are not negative. */
+typedef struct {
+    heed_tensor *logits, *loss;
+} model_result;
+/* Members `metrics` of heed_model: add a batch to the score, the second with its bytes. */
+void heed__model_metrics(void *self, const heed_batch *b, heed_score *score);
+void heed__model_text_metrics(void *self, const heed_batch *b, heed_score *score);
+/* Cross entropy of the result's logits; smoothing is for training, evaluation is without it. */
+heed_tensor *heed__model_xent(model_result *r, heed_tape *t, heed_tensor *labels,
+                              heed_real smoothing);
+
+/* A head with one neuron z, for two classes. Fails for any other number of classes. */
 bool heed__model_two_classes(heed_ctx *c, int classes);
 /* z (B,1) -> (B,2), the logits (0, z): softmax gives (1 - sigmoid(z), sigmoid(z)). */
 heed_tensor *heed__model_by_class(heed_tape *t, heed_tensor *z);
-/* The targets of z, (B,1): (1 - smoothing) label + smoothing / 2. */
-heed_tensor *heed__model_targets(heed_tape *t, const int32_t *labels, int rows,
-                                 heed_real smoothing);
+
+/* The loss of a classifier's neurons z, which are (B,1) if binary, else (B,classes): sets the
+ * result. The target of one neuron is (1 - smoothing) label + smoothing / 2. */
+heed_tensor *heed__model_class_loss(model_result *r, heed_tape *t, heed_tensor *z, bool binary,
+                                    const heed_batch *b, heed_real smoothing);
 
 /* Describes a layer of multi-head attention; beta: from the settings; -1: 1/sqrt(key width). */
 void heed__model_attending(const heed_mha *l, heed_stack stack, int layer, double beta,
                            heed_attending *out);
 
-/* Adds a batch to the score: logits (...,V) and the mean loss over the n labels that are not
- * negative. */
-void heed__model_score(const heed_tensor *logits, const heed_tensor *loss, const int32_t *labels,
-                       heed_score *score);
+/* The sizes of the keys and of the values that a cache of `len` tokens holds. */
+void heed__model_cache(const heed_mha *l, int len, size_t *k, size_t *v);
+
+/* An output layer "head" by the settings tie and head-bias: its weights are those of `tied` (V,d),
+ * or separate ones of the same shape. */
+heed_linear heed__model_head(heed_store *s, const heed_config *f, heed_tensor *tied,
+                             const char *init);
+/* h of the last layer's last states, both directions concatenated: (B,width or 2 width). */
+heed_tensor *heed__model_last_state(const heed_rnn *l, heed_tape *t, heed_tensor *const *last);
 
 #endif

@@ -4,10 +4,10 @@
 #include <string.h>
 
 typedef struct {
+    model_result result;
     transformer body;
     heed_rnn rnn; /* replaces the blocks; layers 0: absent */
-    output_head head;
-    heed_tensor *logits, *loss; /* the last batch's, read by metrics */
+    heed_linear head;
 } gpt;
 
 static const heed_option options[] = {
@@ -60,7 +60,7 @@ static bool init(void *self, heed_store *s, const heed_config *f) {
     if (!heed__transformer_init(&m->body, s, f, kind)) return false;
     if (kind.recurrent)
         heed_rnn_init(&m->rnn, s, "decoder", heed__model_cells(f, m->body.stack.width));
-    heed__output_head_init(&m->head, s, &m->body, f);
+    m->head = heed__model_head(s, f, m->body.token, heed__stack_init_or(&m->body.stack, "kaiming"));
     return heed_ctx_status(heed_store_ctx(s)) == HEED_OK;
 }
 
@@ -69,8 +69,7 @@ static int recurrent_size(const gpt *m) {
     return m->rnn.args.width * (m->rnn.args.cell == HEED_LSTM ? 2 : 1);
 }
 
-/* Runs the recurrent layers from the states in the caches and updates them: each k holds one
- * layer's state. */
+/* Runs the recurrent layers from the states in the caches, one in each k, and updates them. */
 static heed_tensor *recurrent(const gpt *m, heed_tape *t, heed_tensor *x, heed_cache *caches) {
     heed_tensor *state[HEED_RNN_LAYERS];
     int layers = m->rnn.args.layers, size = recurrent_size(m);
@@ -92,21 +91,16 @@ static heed_tensor *apply(const gpt *m, heed_tape *t, heed_tensor *ids, heed_cac
     x = m->rnn.args.layers ? recurrent(m, t, x, caches)
                            : heed__stack_apply(&m->body.stack, t, x, NULL, caches); /* (B,T,d) */
     if (x && caches) x = heed_slice(t, x, 1, x->shape[1] - 1, 1);
-    return heed__output_head_apply(&m->head, t, heed__stack_norm(&m->body.stack, t, x));
+    return heed_linear_apply(&m->head, t, heed__stack_norm(&m->body.stack, t, x));
 }
 
-/* Padding needs no mask: it is at the end, where no earlier token sees it, and its labels do not
- * count. */
+/* Padding needs no mask: it is at the end, unseen by earlier tokens, and its labels do not count.
+ */
 static heed_tensor *loss(void *self, heed_tape *t, const heed_batch *b) {
     gpt *m = self;
-    m->logits = apply(m, t, heed_ids(t, b->ids, b->rows, b->len), NULL);
-    return m->loss = heed_xent(t, m->logits, heed_ids(t, b->labels, b->rows, b->len), NULL);
-}
-
-static void metrics(void *self, const heed_batch *b, heed_score *score) {
-    gpt *m = self;
-    heed__model_score(m->logits, m->loss, b->labels, score);
-    score->bytes += (double)b->label_bytes;
+    m->result.logits = apply(m, t, heed_ids(t, b->ids, b->rows, b->len), NULL);
+    return m->result.loss =
+               heed_xent(t, m->result.logits, heed_ids(t, b->labels, b->rows, b->len), NULL);
 }
 
 static heed_tensor *logits(const void *self, heed_tape *t, const heed_model_input *in) {
@@ -124,11 +118,10 @@ static int length(const void *self) { return ((const gpt *)self)->body.len; }
 
 /* Sizes of one layer's state: keys and values for the maximum length, or one recurrent state. */
 static void layer_state(const gpt *m, size_t *k, size_t *v) {
-    const heed_mha_args *a = &m->body.stack.block[0].attn.args;
-    size_t capacity = (size_t)m->body.len;
-    bool recurrent = m->rnn.args.layers > 0;
-    *k = recurrent ? (size_t)recurrent_size(m) : capacity * (size_t)a->heads * (size_t)a->key;
-    *v = recurrent ? 0 : capacity * (size_t)a->heads * (size_t)a->value;
+    heed__model_cache(&m->body.stack.block[0].attn, m->body.len, k, v);
+    if (!m->rnn.args.layers) return;
+    *k = (size_t)recurrent_size(m);
+    *v = 0;
 }
 
 static size_t state_size(const void *self, const heed_source *source) {
@@ -167,7 +160,7 @@ const heed_model heed_model_gpt = {
     .init = init,
     .logits = logits,
     .loss = loss,
-    .metrics = metrics,
+    .metrics = heed__model_text_metrics,
     .attending = attending,
     .steps = &steps,
 };

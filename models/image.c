@@ -40,28 +40,14 @@ static heed_tensor *neurons(const picture_model *m, heed_tape *t, heed_tensor *x
     return heed_linear_apply(&m->head, t, m->features(m, t, x));
 }
 
-static heed_tensor *by_class(const picture_model *m, heed_tape *t, heed_tensor *z) {
+heed_tensor *heed__picture_logits(const void *self, heed_tape *t, const heed_model_input *in) {
+    const picture_model *m = self;
+    heed_tensor *z = neurons(m, t, in->x);
     return m->binary ? heed__model_by_class(t, z) : z;
 }
 
-heed_tensor *heed__picture_logits(const void *self, heed_tape *t, const heed_model_input *in) {
-    const picture_model *m = self;
-    return by_class(m, t, neurons(m, t, in->x));
-}
-
-/* Evaluation reports the plain cross entropy. */
 heed_tensor *heed__picture_loss(void *self, heed_tape *t, const heed_batch *b) {
     picture_model *m = self;
-    heed_real smoothing = heed_tape_mode(t) == HEED_TRAIN ? m->smoothing : 0;
     heed_tensor *z = neurons(m, t, input(m, t, b));
-    m->logits = by_class(m, t, z);
-    if (m->binary)
-        return m->loss = heed_bce(t, z, heed__model_targets(t, b->labels, b->rows, smoothing));
-    heed_tensor *labels = heed_input_ids(t, b->labels, 1, &b->rows);
-    return m->loss = heed_xent(t, z, labels, &(heed_xent_args){.smoothing = smoothing});
-}
-
-void heed__picture_metrics(void *self, const heed_batch *b, heed_score *score) {
-    const picture_model *m = self;
-    heed__model_score(m->logits, m->loss, b->labels, score);
+    return heed__model_class_loss(&m->result, t, z, m->binary, b, m->smoothing);
 }

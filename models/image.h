@@ -10,35 +10,32 @@
 #define IMAGE_OPTIONS                                                                              \
     WHOLE("image-size", "0", 0, 4096, "side of the pictures in pixels; 0: from the data"),         \
         WHOLE("channels", "0", 0, 3, "1: grey, 3: colour; 0: from the data"),                      \
-        WHOLE("classes", "0", 0, 1 << 24, "number of classes; 0: from the data"),                  \
-        CHOICE("head", "softmax", "softmax|binary", "a neuron per class, or one for two classes"), \
+        WHOLE("classes", "0", 0, 1 << 24, "number of classes; 0: from the data"), HEAD_OPTION,     \
         NUMBER("smoothing", "0", 0, 0.99,                                                          \
                "share of the target spread over all classes, in training")
 
 /* The first member of each model's struct, so that the functions below take any of them as self. */
 typedef struct picture_model picture_model;
 struct picture_model {
+    model_result result;
     int size, channels, classes;
     bool binary;
     heed_real smoothing;
     /* x (B,size,size,channels) -> features (B,width), for the output layer */
     heed_tensor *(*features)(const picture_model *self, heed_tape *t, heed_tensor *x);
     heed_linear head;
-    heed_tensor *logits, *loss; /* the last batch's, read by metrics */
 };
 
 /* Reads the settings; fails if the data has not filled in the sizes. */
 bool heed__picture_read(picture_model *m, heed_ctx *c, const heed_config *f);
-/* Makes the output layer for features of this width; init: initial values of its weights, or NULL.
- */
+/* Makes the output layer for features of this width; init: initial values of weights, or NULL. */
 void heed__picture_head(picture_model *m, heed_store *s, int width, const char *init);
 
 /* Members of heed_model. */
 heed_tensor *heed__picture_logits(const void *self, heed_tape *t, const heed_model_input *in);
 heed_tensor *heed__picture_loss(void *self, heed_tape *t, const heed_batch *b);
-void heed__picture_metrics(void *self, const heed_batch *b, heed_score *score);
 #define PICTURE_MEMBERS                                                                            \
     .kind = HEED_INPUT_PICTURE, .answers = HEED_ANSWER_INPUT, .logits = heed__picture_logits,      \
-    .loss = heed__picture_loss, .metrics = heed__picture_metrics
+    .loss = heed__picture_loss, .metrics = heed__model_metrics
 
 #endif

@@ -2,13 +2,13 @@
 #include "text.h"
 
 typedef struct {
+    model_result result;
     transformer body;
     heed_linear dense; /* the dense layer before the output layer; w NULL: absent */
     heed_norm norm;
     heed_act act;
-    output_head head;
+    heed_linear head;
     double share;
-    heed_tensor *logits, *loss; /* the last batch's, read by metrics */
 } mlm;
 
 static const heed_option options[] = {
@@ -59,14 +59,13 @@ static bool init(void *self, heed_store *s, const heed_config *f) {
                                             .init = heed__stack_init_or(&m->body.stack, NULL)});
         heed_norm_init(&m->norm, s, "head.norm", heed__model_norm(f, width));
     }
-    heed__output_head_init(&m->head, s, &m->body, f);
-    m->act = heed__model_activation(f);
+    m->head = heed__model_head(s, f, m->body.token, heed__stack_init_or(&m->body.stack, "kaiming"));
+    m->act = heed__model_activation(f, "activation");
     m->share = heed_config_real(f, "mask-share");
     return heed_ctx_status(heed_store_ctx(s)) == HEED_OK;
 }
 
-/* The head is applied to the masked rows only: most of its work would otherwise be on rows without
- * loss. */
+/* The head is applied to the masked rows only: most others have no loss. */
 static heed_tensor *logits(const void *self, heed_tape *t, const heed_model_input *in) {
     const mlm *m = self;
     heed_tensor *x = heed__transformer_embed(&m->body, t, in->x, in->types, 0); /* (B,T,d) */
@@ -77,7 +76,7 @@ static heed_tensor *logits(const void *self, heed_tape *t, const heed_model_inpu
         x = heed_linear_act(&m->dense, t, x, m->act);
         x = heed_norm_apply(&m->norm, t, x);
     }
-    return heed__output_head_apply(&m->head, t, x);
+    return heed_linear_apply(&m->head, t, x);
 }
 
 static heed_tensor *loss(void *self, heed_tape *t, const heed_batch *b) {
@@ -87,17 +86,12 @@ static heed_tensor *loss(void *self, heed_tape *t, const heed_batch *b) {
                            .masked_positions =
                                heed_input_ids(t, b->masked_positions, 1, &b->masked_count)};
     heed_tensor *labels = heed_input_ids(t, b->labels, 1, &b->masked_count);
-    m->logits = logits(m, t, &in);
-    return m->loss = heed_xent(t, m->logits, labels, NULL);
+    m->result.logits = logits(m, t, &in);
+    return m->result.loss = heed_xent(t, m->result.logits, labels, NULL);
 }
 
 static bool batch(void *self, void *data, heed_batch_at at, heed_batch *out) {
     return heed_mlm_batch(data, at, ((mlm *)self)->share, out);
-}
-
-static void metrics(void *self, const heed_batch *b, heed_score *score) {
-    mlm *m = self;
-    heed__model_score(m->logits, m->loss, b->labels, score);
 }
 
 static bool attending(const void *self, int index, heed_attending *out) {
@@ -120,6 +114,6 @@ const heed_model heed_model_mlm = {
     .batch = batch,
     .logits = logits,
     .loss = loss,
-    .metrics = metrics,
+    .metrics = heed__model_metrics,
     .attending = attending,
 };

@@ -65,7 +65,7 @@ static bool init(void *self, heed_store *s, const heed_config *f) {
     m->base.features = features;
     m->layers = heed__model_int(f, "layers");
     m->residual = heed_config_bool(f, "residual");
-    m->act = heed__model_activation(f);
+    m->act = heed__model_activation(f, "activation");
     for (int i = 0; i < m->layers; i++) {
         int in = i ? width : m->base.size * m->base.size * m->base.channels;
         heed_scope(s, "hidden.%d", i);

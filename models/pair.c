@@ -35,21 +35,13 @@ heed_tensor *heed__pair_logits(const void *self, heed_tape *t, const heed_model_
 int heed__pair_length(const void *self) { return ((const pair_model *)self)->len; }
 
 /* Teacher forcing: token t + 1 is predicted from the true tokens up to t. Padding is at the end of
- * a target, where no earlier token sees it, and its labels do not count. Evaluation reports the
- * plain cross entropy. */
+ * a target, where no earlier token sees it, and its labels do not count. */
 heed_tensor *heed__pair_loss(void *self, heed_tape *t, const heed_batch *b) {
     pair_model *m = self;
-    heed_real smoothing = heed_tape_mode(t) == HEED_TRAIN ? m->smoothing : 0;
     heed_model_input in = {.x = heed_ids(t, b->src, b->rows, b->src_len),
                            .pad = heed_ids(t, b->src_pad, b->rows, b->src_len),
                            .target = heed_ids(t, b->ids, b->rows, b->len)};
-    m->out = heed__pair_logits(m, t, &in);
+    m->result.logits = heed__pair_logits(m, t, &in);
     heed_tensor *labels = heed_ids(t, b->labels, b->rows, b->len);
-    return m->loss = heed_xent(t, m->out, labels, &(heed_xent_args){.smoothing = smoothing});
-}
-
-void heed__pair_metrics(void *self, const heed_batch *b, heed_score *score) {
-    const pair_model *m = self;
-    heed__model_score(m->out, m->loss, b->labels, score);
-    score->bytes += (double)b->label_bytes;
+    return heed__model_xent(&m->result, t, labels, m->smoothing);
 }

@@ -8,17 +8,9 @@
 
 enum { PAIR_STEPS = 4096 }; /* maximum tokens in a sequence */
 
-#define PAIR_OPTIONS(share)                                                                        \
+#define PAIR_OPTIONS                                                                               \
     WHOLE("block", "64", 2, PAIR_STEPS, "tokens in a source, and in a target, at most"),           \
-        WHOLE("vocab", "0", 0, 1 << 24, "upper bound of the vocabulary; 0: the tokenizer's own"),  \
-        {"share-vocab",                                                                            \
-         HEED_BOOL,                                                                                \
-         share,                                                                                    \
-         0,                                                                                        \
-         0,                                                                                        \
-         NULL,                                                                                     \
-         "source and target share a vocabulary and embeddings",                                    \
-         "Model"},                                                                                 \
+        VOCAB_OPTION, YES("share-vocab", "source and target share a vocabulary and embeddings"),   \
         WHOLE("source-vocab", "0", 0, 1 << 24,                                                     \
               "without share-vocab: upper bound of the source's; 0: as vocab"),                    \
         NUMBER("smoothing", "0", 0, 0.99,                                                          \
@@ -30,29 +22,27 @@ enum { PAIR_STEPS = 4096 }; /* maximum tokens in a sequence */
 /* The first member of each model's struct, so that the functions below take any of them as self. */
 typedef struct pair_model pair_model;
 struct pair_model {
+    model_result result;
     int source_vocab, vocab, len;
     bool shared; /* one vocabulary and one embedding table */
     heed_real smoothing;
     /* source (B,S), pad (B,S) or NULL, ids (B,T) -> logits (B,T,V) */
     heed_tensor *(*logits)(const pair_model *self, heed_tape *t, heed_tensor *source,
                            heed_tensor *pad, heed_tensor *ids);
-    heed_tensor *out, *loss; /* the last batch's, read by metrics */
 };
 
 /* Reads the settings; fails if the data has not filled in the sizes. */
 bool heed__pair_read(pair_model *m, heed_ctx *c, const heed_config *f);
-/* Embeddings of both sides, (V,width): embed.token.weight, or embed.source.weight and
- * embed.target.weight. */
+/* Embeddings of both sides, (V,width): embed.token.weight, or embed.{source target}.weight. */
 void heed__pair_embeddings(const pair_model *m, heed_store *s, int width, const char *init,
                            heed_tensor **source, heed_tensor **target);
 
 /* Members of heed_model. */
 heed_tensor *heed__pair_logits(const void *self, heed_tape *t, const heed_model_input *in);
 heed_tensor *heed__pair_loss(void *self, heed_tape *t, const heed_batch *b);
-void heed__pair_metrics(void *self, const heed_batch *b, heed_score *score);
 #define PAIR_MEMBERS                                                                               \
     .kind = HEED_INPUT_PAIR, .answers = HEED_ANSWER_SAME, .embedding = "embed.source",             \
-    .logits = heed__pair_logits, .loss = heed__pair_loss, .metrics = heed__pair_metrics
+    .logits = heed__pair_logits, .loss = heed__pair_loss, .metrics = heed__model_text_metrics
 /* The member of heed_steps. */
 int heed__pair_length(const void *self);
 

@@ -17,7 +17,7 @@ static void convolutions(conv_stack *k, heed_store *s, const heed_config *f) {
     int width = heed__model_int(f, "width");
     heed_conv_layer_args a = {.in = width, .out = width, .size = {0, heed__model_int(f, "kernel")}};
     k->layers = heed__model_int(f, "layers");
-    k->act = heed__model_activation(f);
+    k->act = heed__model_activation(f, "activation");
     k->causal = heed_config_bool(f, "causal");
     for (int i = 0; i < k->layers; i++) {
         heed_scope(s, "encoder.%d", i);
@@ -103,12 +103,9 @@ static heed_tensor *convolved(const conv_stack *k, heed_tape *t, heed_tensor *x,
 
 static heed_tensor *recurrent(const text_model *m, heed_tape *t, heed_tensor *x, heed_tensor *pad,
                               heed_tensor **ends) {
-    heed_tensor *last[2 * HEED_RNN_LAYERS], *h[2];
-    int ways = m->rnn.args.bidirectional ? 2 : 1, from = (m->rnn.args.layers - 1) * ways;
+    heed_tensor *last[2 * HEED_RNN_LAYERS];
     x = heed_rnn_apply(&m->rnn, t, x, pad, NULL, last);
-    if (!x || !ends) return x;
-    for (int i = 0; i < ways; i++) h[i] = heed_slice(t, last[from + i], 1, 0, m->rnn.args.width);
-    *ends = ways == 2 ? heed_concat(t, 1, 2, h) : h[0];
+    if (x && ends) *ends = heed__model_last_state(&m->rnn, t, last);
     return x;
 }
 
@@ -126,11 +123,6 @@ heed_tensor *heed__reader_apply(const text_model *m, heed_tape *t, heed_tensor *
 }
 
 /* ---- members of heed_model ---- */
-
-void heed__reader_metrics(void *self, const heed_batch *b, heed_score *score) {
-    const text_model *m = self;
-    heed__model_score(m->logits, m->loss, b->labels, score);
-}
 
 bool heed__reader_attending(const void *self, int index, heed_attending *out) {
     const text_model *m = self;

@@ -14,8 +14,7 @@
         YES("bidirectional", "bidirectional recurrent layers"),                                    \
         WHOLE("kernel", "3", 1, 1024, "kernel size of the convolutions, in tokens"),               \
         NO("causal", "attention and convolution: no token sees later ones"),                       \
-        WHOLE("block", "64", 2, 1 << 20, "tokens in a text, at most"),                             \
-        WHOLE("vocab", "0", 0, 1 << 24, "upper bound of the vocabulary; 0: the tokenizer's own"),  \
+        WHOLE("block", "64", 2, 1 << 20, "tokens in a text, at most"), VOCAB_OPTION,               \
         CHOICE("positions", "learned", "learned|sinusoidal|none", "encoding of positions"),        \
         WHOLE("classes", "0", 0, 1 << 24, "number of labels; 0: from the data"),                   \
         NUMBER("smoothing", "0", 0, 0.99,                                                          \
@@ -33,6 +32,7 @@ typedef struct {
 
 /* The first member of each model's struct, so that the functions below take any of them as self. */
 typedef struct {
+    model_result result;
     int vocab, len, classes, width; /* width: of the encoder's output per token */
     heed_real smoothing;
     heed_tensor *token; /* (V,d) */
@@ -43,11 +43,10 @@ typedef struct {
     conv_stack conv;   /* or by convolution */
     bool last;         /* textcls: classified by the last token, not by the mean of all */
     heed_linear head;
-    heed_tensor *logits, *loss; /* the last batch's, read by metrics */
 } text_model;
 
-/* Makes the encoder; neurons: number of outputs of the head. Fails if the data has not filled in
- * the sizes. */
+/* Makes the encoder; neurons: outputs of the head. Fails if the data has not filled in the sizes.
+ */
 bool heed__reader_init(text_model *m, heed_store *s, const heed_config *f, int neurons);
 /* ids (B,S), pad (B,S) or NULL -> (B,S,width), and in ends, unless NULL, (B,width): h of the last
  * recurrent layer at its end, both directions concatenated; without recurrent layers, the mean of
@@ -60,10 +59,9 @@ heed_tensor *heed__reader_apply(const text_model *m, heed_tape *t, heed_tensor *
     "width=8 layers=2 heads=2 ff=12 block=6 vocab=11 classes=3 batch=2 init-std=0.3 "
 
 /* Members of heed_model. */
-void heed__reader_metrics(void *self, const heed_batch *b, heed_score *score);
 bool heed__reader_attending(const void *self, int index, heed_attending *out);
 #define READER_MEMBERS                                                                             \
     .kind = HEED_INPUT_LABELLED, .embedding = "embed.token", .defaults = "best=accuracy",          \
-    .metrics = heed__reader_metrics, .attending = heed__reader_attending
+    .metrics = heed__model_metrics, .attending = heed__reader_attending
 
 #endif

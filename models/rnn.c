@@ -40,7 +40,7 @@ static const heed_option options[] = {
     WHOLE("value-width", "0", 0, 1 << 16, "values projected to this width; 0: not projected"),
     NUMBER("dropout", "0", 0, 0.99, "of embeddings and between layers"),
     INIT_STD("0"),
-    PAIR_OPTIONS("true"),
+    PAIR_OPTIONS,
     {0}};
 
 static const heed_preset presets[] = {
@@ -132,21 +132,6 @@ typedef struct {
     heed_tensor *state[HEED_RNN_LAYERS]; /* (B,S): s_0, or the current s */
 } reading;
 
-/* The last states of one layer, both directions concatenated. */
-static heed_tensor *ends(const rnn *m, heed_tape *t, heed_tensor **last, int layer) {
-    if (ways(m) == 1) return last[layer];
-    return heed_concat(t, 1, 2, &last[2 * layer]);
-}
-
-/* h of the last layer's last states: the fixed c that represents the entire source. */
-static heed_tensor *whole(const rnn *m, heed_tape *t, heed_tensor **last) {
-    heed_tensor *h[2];
-    int width = m->encoder.args.width, from = (m->encoder.args.layers - 1) * ways(m);
-    for (int i = 0; i < ways(m); i++) h[i] = heed_slice(t, last[from + i], 1, 0, width);
-    heed_tensor *c = ways(m) == 2 ? heed_concat(t, 1, 2, h) : h[0];
-    return c ? heed_reshape(t, c, 3, (int[]){c->shape[0], 1, c->shape[1]}) : NULL;
-}
-
 static bool encode(const rnn *m, heed_tape *t, heed_tensor *ids, heed_tensor *pad, reading *out) {
     heed_tensor *last[2 * HEED_RNN_LAYERS];
     heed_tensor *x = heed_embed(heed_at(t, "embed.source"), m->source, ids);
@@ -156,13 +141,14 @@ static bool encode(const rnn *m, heed_tape *t, heed_tensor *ids, heed_tensor *pa
     out->source = ids;
     out->pad = pad;
     for (int i = 0; i < m->encoder.args.layers; i++) {
-        out->state[i] = ends(m, t, last, i);
+        out->state[i] = ways(m) == 1 ? last[i] : heed_concat(t, 1, 2, &last[2 * i]);
         if (m->bridge[i].w)
             out->state[i] = heed_linear_act(&m->bridge[i], t, out->state[i], HEED_TANH);
     }
-    if (m->fixed)
-        out->context = whole(m, t, last);
-    else
+    if (m->fixed) {
+        heed_tensor *c = heed__model_last_state(&m->encoder, t, last);
+        out->context = c ? heed_reshape(t, c, 3, (int[]){c->shape[0], 1, c->shape[1]}) : NULL;
+    } else
         out->memory = heed_attend_kv(&m->attend, t, x, pad);
     return true;
 }
@@ -178,8 +164,8 @@ static heed_attended look(const rnn *m, heed_tape *t, const reading *r) {
     return heed_attend_look(&m->attend, t, h, &r->memory);
 }
 
-/* s_t = g(y_{t-1}, s_{t-1}, c_t), and updates the state of r. Returns [s_t ; c_t] (B,T,..); y and c
- * are (B,T,..) */
+/* s_t = g(y_{t-1}, s_{t-1}, c_t), and updates the state of r. Returns [s_t ; c_t]. All are (B,T,..)
+ */
 static heed_tensor *step(const rnn *m, heed_tape *t, heed_tensor *y, heed_tensor *c, reading *r) {
     heed_tensor *x = heed_concat(t, 2, 2, (heed_tensor *[]){y, c});
     heed_tensor *s = heed_rnn_apply(&m->decoder, t, x, NULL, r->state, r->state);
@@ -268,18 +254,15 @@ static heed_tensor *decode(const rnn *m, heed_tape *t, heed_tensor *ids, reading
     return heed_linear_apply(&m->head, t, y);
 }
 
-static bool short_enough(heed_tape *t, const heed_tensor *ids) {
-    return ids->shape[1] <= PAIR_STEPS ||
-           heed_fail(heed_tape_ctx(t), HEED_USAGE,
-                     "target is too long: expected at most %d tokens, found %d", PAIR_STEPS,
-                     ids->shape[1]);
-}
-
 static heed_tensor *logits(const pair_model *self, heed_tape *t, heed_tensor *source,
                            heed_tensor *pad, heed_tensor *ids) {
     const rnn *m = (const rnn *)self;
     reading r = {.context = NULL};
-    if (!short_enough(t, ids) || !encode(m, t, source, pad, &r)) return NULL;
+    if (ids->shape[1] > PAIR_STEPS)
+        heed_fail(heed_tape_ctx(t), HEED_USAGE,
+                  "target is too long: expected at most %d tokens, found %d", PAIR_STEPS,
+                  ids->shape[1]);
+    if (ids->shape[1] > PAIR_STEPS || !encode(m, t, source, pad, &r)) return NULL;
     return decode(m, t, ids, &r);
 }
 

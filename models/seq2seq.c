@@ -23,7 +23,7 @@ static const heed_option options[] = {
     STACK_OPTIONS("2", "4", "128", "post", "relu", "1e-5"),
     INIT_STD("0"),
     WHOLE("decoder-layers", "0", 0, MODEL_LAYERS, "blocks of the decoder; 0: as many as layers"),
-    PAIR_OPTIONS("true"),
+    PAIR_OPTIONS,
     CHOICE("positions", "sinusoidal", "learned|sinusoidal|none", "encoding of positions"),
     YES("scale-embed", "multiply embeddings by the square root of the width"),
     YES("tie", "the head's weights are the target's embeddings"),
@@ -83,15 +83,6 @@ static void decoder(seq2seq *m, heed_store *s, const heed_config *f) {
     heed_norm_init(&m->decoder_norm, s, "decoder.norm", heed__model_norm(f, m->encoder.width));
 }
 
-static void head(seq2seq *m, heed_store *s, const heed_config *f) {
-    int size[] = {m->pair.vocab, m->encoder.width};
-    m->head = (heed_linear){.name = heed_scope(s, "head"), .w = m->target};
-    if (!heed_config_bool(f, "tie"))
-        m->head.w = heed_param(s, "weight", heed__stack_init_or(&m->encoder, "kaiming"), 2, size);
-    if (heed_config_bool(f, "head-bias")) m->head.b = heed_param(s, "bias", "zero", 1, size);
-    heed_unscope(s);
-}
-
 /* ---- forward ---- */
 
 static heed_tensor *encode(const seq2seq *m, heed_tape *t, heed_tensor *ids, heed_tensor *pad) {
@@ -125,8 +116,7 @@ static heed_tensor *logits(const pair_model *self, heed_tape *t, heed_tensor *so
 
 /* ---- attention ---- */
 
-/* The encoder's layers, the decoder's self-attention layers, then those that attend to the source.
- */
+/* The encoder's layers, the decoder's self-attention layers, then those attending to the source. */
 static bool attending(const void *self, int index, heed_attending *out) {
     const seq2seq *m = self;
     int layer = index - m->encoder.layers;
@@ -142,18 +132,11 @@ static bool attending(const void *self, int index, heed_attending *out) {
 
 /* ---- decoding step by step ---- */
 
-/* Sizes of one layer's keys and values for the maximum length. */
-static void layer_state(const seq2seq *m, size_t *k, size_t *v) {
-    const heed_mha_args *a = &m->decoder[0].attn.args;
-    *k = (size_t)m->pair.len * (size_t)a->heads * (size_t)a->key;
-    *v = (size_t)m->pair.len * (size_t)a->heads * (size_t)a->value;
-}
-
 static size_t state_size(const void *self, const heed_source *source) {
     const seq2seq *m = self;
     size_t k, v;
     (void)source;
-    layer_state(m, &k, &v);
+    heed__model_cache(&m->decoder[0].attn, m->pair.len, &k, &v);
     return (size_t)m->layers * (k + v);
 }
 
@@ -178,7 +161,7 @@ static heed_tensor *next(const void *self, heed_tape *t, const heed_source *sour
     const seq2seq *m = self;
     size_t k, v;
     heed_cache caches[2 * MODEL_LAYERS];
-    layer_state(m, &k, &v);
+    heed__model_cache(&m->decoder[0].attn, m->pair.len, &k, &v);
     for (int i = 0; i < m->layers; i++, state += k + v) {
         heed_tensor *const *kept = &source->kept[2 * i];
         caches[2 * i] = (heed_cache){at, m->pair.len, state, state + k};
@@ -201,7 +184,7 @@ static bool init(void *self, heed_store *s, const heed_config *f) {
     embeddings(m, s, f);
     heed__stack_make(&m->encoder, s, f, kind);
     decoder(m, s, f);
-    head(m, s, f);
+    m->head = heed__model_head(s, f, m->target, heed__stack_init_or(&m->encoder, "kaiming"));
     return heed_ctx_status(heed_store_ctx(s)) == HEED_OK;
 }
 

@@ -8,8 +8,7 @@ const char *heed__stack_init_or(const block_stack *m, const char *otherwise) {
     return m->init[0] ? m->init : otherwise;
 }
 
-/* Radford et al. 2019, sec. 2.3: projections onto the residual stream are scaled by its number of
- * additions. */
+/* Radford et al. 2019, sec. 2.3: projections onto the residual stream are scaled by its depth. */
 void heed__stack_read(block_stack *m, const heed_config *f, stack_kind kind) {
     double std = heed_config_real(f, "init-std");
     double out = kind.residual_std > 0 ? kind.residual_std : std;
@@ -48,7 +47,7 @@ heed_block_args heed__stack_block_args(const block_stack *m, const heed_config *
     return (heed_block_args){.attn = attn,
                              .mlp = {.width = m->width,
                                      .inner = ff ? ff : 4 * m->width,
-                                     .act = heed__model_activation(f),
+                                     .act = heed__model_activation(f, "activation"),
                                      .no_bias = !bias,
                                      .init = attn.init,
                                      .out_init = attn.out_init},
@@ -59,16 +58,12 @@ heed_block_args heed__stack_block_args(const block_stack *m, const heed_config *
                              .dropout = heed__model_real(f, "dropout")};
 }
 
-static void check_beta(heed_ctx *c, double beta) {
-    if (beta < 0 && beta != -1)
-        heed_fail(c, HEED_USAGE,
+void heed__stack_make(block_stack *m, heed_store *s, const heed_config *f, stack_kind kind) {
+    if (m->beta < 0 && m->beta != -1)
+        heed_fail(heed_store_ctx(s), HEED_USAGE,
                   "beta is out of range: expected at least 0, or -1 for 1/sqrt(key width), found "
                   "%g; hint: `beta = 1`",
-                  beta);
-}
-
-void heed__stack_make(block_stack *m, heed_store *s, const heed_config *f, stack_kind kind) {
-    check_beta(heed_store_ctx(s), heed_config_real(f, "beta"));
+                  m->beta);
     heed_block_args args = heed__stack_block_args(m, f, kind.causal);
     for (int i = 0; i < m->layers && !kind.recurrent; i++) {
         char name[48];

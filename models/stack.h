@@ -6,6 +6,9 @@
 
 #define MODEL_LAYERS 64
 
+#define NORM_SETTING(kind, setting, ...) setting
+#define NORM_KINDS                       (&(HEED_NORMS(NORM_SETTING))[1])
+
 /* Settings of every transformer; each family of models passes its own defaults. */
 #define STACK_OPTIONS(layer_count, head_count, stream, norm, activation, eps)                      \
     WHOLE("layers", layer_count, 1, MODEL_LAYERS, "blocks"),                                       \
@@ -15,7 +18,7 @@
         WHOLE("key-width", "0", 0, 1 << 20, "of queries and keys per head; 0: width / heads"),     \
         WHOLE("value-width", "0", 0, 1 << 20, "of values per head; 0: width / heads"),             \
         CHOICE("norm", norm, "pre|post", "norm before or after each sublayer"),                    \
-        CHOICE("norm-kind", "layer", "layer|rms", "layer norm, or RMS norm (no mean, no bias)"),   \
+        CHOICE("norm-kind", "layer", NORM_KINDS, "layer norm, or RMS norm (no mean, no bias)"),    \
         NUMBER("norm-eps", eps, 0, 1, "added to the variance in norms"),                           \
         CHOICE("activation", activation, ACTIVATIONS, "of the feed-forward network"),              \
         NUMBER("dropout", "0", 0, 0.99, "of embeddings, attention weights and sublayers"),         \
@@ -48,8 +51,7 @@ typedef struct {
 
 /* The arguments of one block, from the settings. */
 heed_block_args heed__stack_block_args(const block_stack *m, const heed_config *f, bool causal);
-/* Reads sizes and initial values; heed__stack_make adds the parameters, after those of the
- * embeddings. */
+/* Reads sizes and initial values; heed__stack_make adds parameters, after those of embeddings. */
 void heed__stack_read(block_stack *m, const heed_config *f, stack_kind kind);
 void heed__stack_make(block_stack *m, heed_store *s, const heed_config *f, stack_kind kind);
 /* Initial values of the model's other parameters: by the setting init-std, or `otherwise`. */

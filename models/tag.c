@@ -1,10 +1,6 @@
 /* tag.c -- token tagger: a label for every token. */
 #include "reader.h"
 
-typedef struct {
-    text_model text;
-} tag;
-
 static const heed_option options[] = {READER_OPTIONS, {0}};
 
 static const heed_model_case cases[] = {
@@ -21,22 +17,19 @@ static bool init(void *self, heed_store *s, const heed_config *f) {
 
 /* (B,S,classes) */
 static heed_tensor *logits(const void *self, heed_tape *t, const heed_model_input *in) {
-    const tag *m = self;
+    const text_model *m = self;
     if (!in->x) return NULL;
-    return heed_linear_apply(&m->text.head, t,
-                             heed__reader_apply(&m->text, t, in->x, in->pad, NULL));
+    return heed_linear_apply(&m->head, t, heed__reader_apply(m, t, in->x, in->pad, NULL));
 }
 
 /* Labels of padding, and of tokens that are not words, do not count. */
 static heed_tensor *loss(void *self, heed_tape *t, const heed_batch *b) {
-    tag *m = self;
-    heed_real smoothing = heed_tape_mode(t) == HEED_TRAIN ? m->text.smoothing : 0;
+    text_model *m = self;
     heed_model_input in = {.x = heed_ids(t, b->src, b->rows, b->src_len),
                            .pad = heed_ids(t, b->src_pad, b->rows, b->src_len)};
-    m->text.logits = logits(m, t, &in);
+    m->result.logits = logits(m, t, &in);
     heed_tensor *labels = heed_ids(t, b->labels, b->rows, b->src_len);
-    return m->text.loss =
-               heed_xent(t, m->text.logits, labels, &(heed_xent_args){.smoothing = smoothing});
+    return heed__model_xent(&m->result, t, labels, m->smoothing);
 }
 
 const heed_model heed_model_tag = {.name = "tag",
@@ -44,7 +37,7 @@ const heed_model heed_model_tag = {.name = "tag",
                                    .answers = HEED_ANSWER_SAME,
                                    .options = options,
                                    .cases = cases,
-                                   .size = sizeof(tag),
+                                   .size = sizeof(text_model),
                                    .init = init,
                                    .logits = logits,
                                    .loss = loss,

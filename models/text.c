@@ -42,18 +42,3 @@ heed_tensor *heed__transformer_embed(const transformer *m, heed_tape *t, heed_te
     if (m->embed_norm.gain) x = heed_norm_apply(&m->embed_norm, t, x);
     return heed_drop_apply(&m->drop, t, x);
 }
-
-void heed__output_head_init(output_head *l, heed_store *s, const transformer *m,
-                            const heed_config *f) {
-    const char *init = heed__stack_init_or(&m->stack, "kaiming");
-    l->name = heed_scope(s, "head");
-    l->w = m->token;
-    if (!heed_config_bool(f, "tie"))
-        l->w = heed_param(s, "weight", init, 2, (int[]){m->vocab, m->stack.width});
-    l->b = heed_config_bool(f, "head-bias") ? heed_param(s, "bias", "zero", 1, &m->vocab) : NULL;
-    heed_unscope(s);
-}
-
-heed_tensor *heed__output_head_apply(const output_head *l, heed_tape *t, heed_tensor *x) {
-    return heed_affine(heed_at(t, l->name), x, l->w, l->b);
-}

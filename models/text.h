@@ -7,8 +7,7 @@
 
 #define TEXT_OPTIONS(norm, activation, eps, types)                                                 \
     STACK_OPTIONS("4", "4", "128", norm, activation, eps), INIT_STD("0.02"),                       \
-        WHOLE("block", "64", 2, 1 << 20, "tokens in a sequence, at most"),                         \
-        WHOLE("vocab", "0", 0, 1 << 24, "upper bound of the vocabulary; 0: the tokenizer's own"),  \
+        WHOLE("block", "64", 2, 1 << 20, "tokens in a sequence, at most"), VOCAB_OPTION,           \
         CHOICE("positions", "learned", "learned|sinusoidal|none", "encoding of positions"),        \
         WHOLE("token-types", types, 0, 1 << 16, "segment embeddings; 0: none"),                    \
         YES("tie", "the head's weights are the token embeddings")
@@ -27,8 +26,7 @@
             "layers=4 heads=4 width=128 ff=512 block=128 batch=32 tokenizer=wordpiece vocab=8192", \
             false                                                                                  \
     }
-/* The plain stack for benchmarks: pre-norm with biases, erf GELU, final norm, tied head without
- * bias. */
+/* The plain stack for benchmarks: pre-norm with biases, erf GELU, final norm, tied head. */
 #define TEXT_PLAIN                                                                                 \
     "norm=pre norm-eps=1e-5 activation=gelu final-norm=true embed-norm=false token-types=0 "       \
     "transform-head=false head-bias=false scale-residual=false dropout=0 optimizer=adamw lr=1e-3 "
@@ -49,14 +47,5 @@ bool heed__transformer_init(transformer *m, heed_store *s, const heed_config *f,
 /* Embeds ids (B,T) at positions [from, from+T) -> (B,T,d) */
 heed_tensor *heed__transformer_embed(const transformer *m, heed_tape *t, heed_tensor *ids,
                                      heed_tensor *types, int from);
-
-/* The output layer: separate weights (V,d) or the token embeddings, bias (V) or NULL. */
-typedef struct {
-    const char *name;
-    heed_tensor *w, *b;
-} output_head;
-void heed__output_head_init(output_head *l, heed_store *s, const transformer *m,
-                            const heed_config *f);
-heed_tensor *heed__output_head_apply(const output_head *l, heed_tape *t, heed_tensor *x);
 
 #endif

@@ -11,7 +11,7 @@ static const heed_option options[] = {
     READER_OPTIONS,
     CHOICE("pool", "mean", "mean|last",
            "attention and convolution: the head reads the mean of the tokens, or the last one"),
-    CHOICE("head", "softmax", "softmax|binary", "a neuron per class, or one for two classes"),
+    HEAD_OPTION,
     {0}};
 
 static const heed_model_case cases[] = {
@@ -46,17 +46,11 @@ static heed_tensor *logits(const void *self, heed_tape *t, const heed_model_inpu
     return m->binary ? heed__model_by_class(t, z) : z;
 }
 
-/* Evaluation reports the plain cross entropy. */
 static heed_tensor *loss(void *self, heed_tape *t, const heed_batch *b) {
     textcls *m = self;
-    heed_real smoothing = heed_tape_mode(t) == HEED_TRAIN ? m->text.smoothing : 0;
     heed_tensor *pad = heed_ids(t, b->src_pad, b->rows, b->src_len);
     heed_tensor *z = neurons(m, t, heed_ids(t, b->src, b->rows, b->src_len), pad);
-    m->text.logits = m->binary ? heed__model_by_class(t, z) : z;
-    if (m->binary)
-        return m->text.loss = heed_bce(t, z, heed__model_targets(t, b->labels, b->rows, smoothing));
-    heed_tensor *labels = heed_input_ids(t, b->labels, 1, &b->rows);
-    return m->text.loss = heed_xent(t, z, labels, &(heed_xent_args){.smoothing = smoothing});
+    return heed__model_class_loss(&m->text.result, t, z, m->binary, b, m->text.smoothing);
 }
 
 const heed_model heed_model_textcls = {.name = "textcls",

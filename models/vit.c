@@ -68,14 +68,13 @@ static int nearest_divisor(int size, double to, int most) {
     return best;
 }
 
-/* Few enough that one picture trains in a millisecond: 4 patches per side for small pictures, 8 for
- * large ones. */
+/* So few that a picture trains in a millisecond: 4 patches a side for small pictures, 8 for large.
+ */
 static int usual_patch(int size) {
     return nearest_divisor(size, size > 56 ? size / 8.0 : 7, size < 4 ? size : size / 4);
 }
 
-/* More than 16 patches per side are hundreds or thousands in total, and attention is quadratic in
- * them. */
+/* More than 16 patches a side are hundreds in total, and attention is quadratic in them. */
 static bool few_patches(int size, int patch) { return size / patch <= 16; }
 
 static bool refuse_size(heed_ctx *c, int size, int patch) {
@@ -105,28 +104,46 @@ static bool refuse_patch(heed_ctx *c, int size, int patch) {
 
 /* ---- parameters ---- */
 
-static heed_position_kind position_kind(const heed_config *f) {
-    if (heed__model_is(f, "positions", "sinusoidal")) return HEED_SINUSOIDAL_2D;
-    return heed__model_is(f, "positions", "none") ? HEED_NO_POSITIONS : HEED_LEARNED;
-}
-
 static void embeddings(vit *m, heed_store *s, const heed_config *f, int patch) {
     int width = m->stack.width, side = m->base.size / patch;
     bool cls = heed__model_is(f, "pool", "cls");
+    heed_position_kind positions = heed__model_positions(f);
+    if (positions == HEED_SINUSOIDAL) positions = HEED_SINUSOIDAL_2D;
     heed_scope(s, "embed");
     if (cls)
         m->cls = heed_param(s, "cls", heed__stack_init_or(&m->stack, "normal:0.02"), 3,
                             (int[]){1, 1, width});
     heed_patch_embed_init(&m->patch, s, "patch", m->base.channels, patch, width,
                           heed__stack_init_or(&m->stack, NULL));
-    heed_position_init(&m->position, s, "position", position_kind(f), side * side + cls, width);
+    heed_position_init(&m->position, s, "position", positions, side * side + cls, width);
     heed_drop_init(&m->drop, s, "drop", heed__model_real(f, "dropout"));
     heed_unscope(s);
     heed_set_decay(s, "embed.cls", false);
     heed_set_decay(s, "embed.position.*", false);
 }
 
-static heed_tensor *features(const picture_model *base, heed_tape *t, heed_tensor *x);
+/* ---- forward ---- */
+
+/* x (B,n,d) -> (B,n+1,d): puts the same token before the patches of each picture. Eq. 1. */
+static heed_tensor *with_cls(const vit *m, heed_tape *t, heed_tensor *x) {
+    if (!x || !m->cls) return x;
+    heed_tensor *zero = heed_input(t, NULL, 3, (int[]){x->shape[0], 1, m->stack.width});
+    return heed_concat(t, 1, 2, (heed_tensor *[]){heed_add(t, zero, m->cls), x});
+}
+
+/* Eq. 4: only the CLS token is normalized; the others are not read. */
+static heed_tensor *features(const picture_model *base, heed_tape *t, heed_tensor *x) {
+    const vit *m = (const vit *)(const void *)base;
+    x = heed_patch_embed_apply(&m->patch, t, x); /* (B,n,d), row by row */
+    x = heed_position_apply(&m->position, t, with_cls(m, t, x), 0);
+    x = heed__stack_apply(&m->stack, t, heed_drop_apply(&m->drop, t, x), NULL, NULL);
+    if (!x) return NULL;
+    if (m->cls)
+        x = heed__stack_norm(&m->stack, t, heed_slice(t, x, 1, 0, 1));
+    else
+        x = heed_mean_dim(t, heed__stack_norm(&m->stack, t, x), 1);
+    return heed_reshape(t, x, 2, (int[]){-1, m->stack.width});
+}
 
 static bool init(void *self, heed_store *s, const heed_config *f) {
     vit *m = self;
@@ -147,35 +164,6 @@ static bool init(void *self, heed_store *s, const heed_config *f) {
     heed__stack_make(&m->stack, s, f, kind);
     heed__picture_head(&m->base, s, m->stack.width, heed__stack_init_or(&m->stack, NULL));
     return heed_ctx_status(c) == HEED_OK;
-}
-
-/* ---- forward ---- */
-
-/* x (B,n,d) -> (B,n+1,d): puts the same token before the patches of each picture. Eq. 1. */
-static heed_tensor *with_cls(const vit *m, heed_tape *t, heed_tensor *x) {
-    if (!x || !m->cls) return x;
-    heed_tensor *zero = heed_input(t, NULL, 3, (int[]){x->shape[0], 1, m->stack.width});
-    return heed_concat(t, 1, 2, (heed_tensor *[]){heed_add(t, zero, m->cls), x});
-}
-
-/* x (B,size,size,channels) -> (B,n+1,d), the last block's output for [CLS] and the n patches, row
- * by row; (B,n,d) without [CLS]. */
-static heed_tensor *encode(const vit *m, heed_tape *t, heed_tensor *x) {
-    x = heed_patch_embed_apply(&m->patch, t, x); /* (B,n,d) */
-    x = heed_position_apply(&m->position, t, with_cls(m, t, x), 0);
-    return heed__stack_apply(&m->stack, t, heed_drop_apply(&m->drop, t, x), NULL, NULL);
-}
-
-/* Eq. 4: only the CLS token is normalized; the others are not read. */
-static heed_tensor *features(const picture_model *base, heed_tape *t, heed_tensor *x) {
-    const vit *m = (const vit *)(const void *)base;
-    x = encode(m, t, x); /* (B,T,d) */
-    if (!x) return NULL;
-    if (m->cls)
-        x = heed__stack_norm(&m->stack, t, heed_slice(t, x, 1, 0, 1));
-    else
-        x = heed_mean_dim(t, heed__stack_norm(&m->stack, t, x), 1);
-    return heed_reshape(t, x, 2, (int[]){-1, m->stack.width});
 }
 
 static bool attending(const void *self, int index, heed_attending *out) {

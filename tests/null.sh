@@ -6,8 +6,9 @@ build=${1:-build/release}
 [ $# -gt 0 ] && shift
 dir=$(mktemp -d) && trap 'rm -rf "$dir"' EXIT
 for header in include/heed/*.h; do echo "#include <heed/$(basename "$header")>"; done >"$dir/all.h"
-${CC:-gcc} -std=c11 -E -P -Iinclude "$dir/all.h" | tr '\n' ' ' | sed 's/__attribute__ *(( *visibility *("default") *))/\n@ /g' |
-    sed -n 's/^@ \([^;{]*\);.*/\1/p' | sed 's/__attribute__.*//' >"$dir/prototypes"
+# What stands outside braces, statement by statement; types and variables have no parenthesis behind a heed_ name.
+${CC:-gcc} -std=c11 -E -P -Iinclude "$dir/all.h" | grep -v '^#' | tr '\n' ' ' | sed 's/__attribute__ *((\([^()]*\|([^()]*)\)*))//g; s/[;{}]/\n&\n/g' |
+    awk '$0 == "{" {depth++} $0 == "}" {depth--} !depth && /heed_[a-z0-9_]* *\(/ && !/typedef|^ *static/' >"$dir/prototypes"
 # A prototype a line; the name is the word before the first parenthesis, an argument's type what stands before its last word.
 awk '
 function object(type) {

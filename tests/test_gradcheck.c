@@ -1,7 +1,7 @@
 /* Every op's backward against central differences, and that the check bites. In float the
  * differences themselves are good to a few digits only, so the bars are loose there: the double
  * build (make f64) is the one that decides. */
-#include "fit/gradcheck.h"
+#include "fit/fit.h"
 #include "test.h"
 
 #include <pthread.h>
@@ -272,7 +272,8 @@ TEST(gradcheck_every_layer) {
 }
 
 /* A layer outside the library that forgets the gradient of one use of its weight. */
-static void half_init(void *self, heed_store *s) {
+static void half_init(void *self, heed_store *s, const void *args) {
+    (void)args;
     heed_linear_init(self, s, "half",
                      (heed_linear_args){.in = HEED_CASE_WIDTH, .out = HEED_CASE_WIDTH});
 }
@@ -280,18 +281,18 @@ static heed_tensor *half_apply(const void *self, heed_tape *t, heed_tensor *x) {
     const heed_linear *l = self;
     return heed_affine(t, heed_linear_act(l, t, x, HEED_TANH), heed_stop_gradient(t, l->w), NULL);
 }
-static void failing_init(void *self, heed_store *s) {
-    (void)self;
+static void failing_init(void *self, heed_store *s, const void *args) {
+    (void)self, (void)args;
     heed_fail(heed_store_ctx(s), HEED_USAGE, "broken");
 }
 
 TEST(gradcheck_of_a_layer_outside) {
     heed_ctx *c = heed_open(&one_thread);
-    const heed_layer_case half = {"half", sizeof(heed_linear), half_init, half_apply};
+    const heed_layer_case half = {"half", sizeof(heed_linear), half_init, half_apply, NULL};
     heed_check r = heed_gradcheck_layer(c, &half);
     CHECK(r.error > 0.05 && r.cases == 3);
     CHECK(!strncmp(r.worst, "half.weight, element ", 21));
-    const heed_layer_case failing = {"failing", 1, failing_init, half_apply};
+    const heed_layer_case failing = {"failing", 1, failing_init, half_apply, NULL};
     CHECK(heed_gradcheck_layer(c, &failing).error < 0);
     CHECK(heed_gradcheck_layer(NULL, &half).error < 0);
     heed_close(c);

@@ -67,9 +67,9 @@ TEST(kinds_evaluate_other_text_whole) {
     const char *list = "tokenizer=word packing=lines block=8";
     heed_config *f = settings_of(c, &heed_model_gpt, write_lines(), list);
     heed_data *own = heed_data_open(c, f, heed_model_spec(&heed_model_gpt), NULL);
-    heed_data_args how = {.tokenizer = own->tokenizer, .eval = true, .whole = true};
+    heed_data_args how = {.tokenizer = own->tokenizer, .eval = true, .all = true};
     heed_data *d = heed_data_open(c, f, heed_model_spec(&heed_model_gpt), &how);
-    CHECK(d && d->whole && d->tokenizer == own->tokenizer);
+    CHECK(d && d->all && d->tokenizer == own->tokenizer);
     CHECK(heed_corpus_about(d->batches).val_tokens + heed_corpus_about(d->batches).tokens ==
           heed_corpus_about(own->batches).val_tokens + heed_corpus_about(own->batches).tokens);
     heed_data_close(d); /* leaves the tokenizer open */
@@ -97,10 +97,10 @@ TEST(kinds_complete_settings_by_the_pictures) {
     heed_clear(c);
     how.part = "auto";
     heed_data *own = heed_data_open(c, f, d->spec, &how);
-    CHECK(own && own->part == HEED_VAL_PART && !own->whole);
-    how.whole = true;
+    CHECK(own && own->part == HEED_VAL_PART && !own->all);
+    how.all = true;
     heed_data *other = heed_data_open(c, f, d->spec, &how);
-    CHECK(other && other->part == HEED_TRAIN_PART && other->whole);
+    CHECK(other && other->part == HEED_TRAIN_PART && other->all);
     CHECK(heed_images_evals(other->batches, 1) == 12);
     heed_data_close(other);
     heed_data_close(own);

@@ -1,6 +1,6 @@
 /* Every op on shapes, kinds and sizes that nobody chose: it computes or refuses, and never breaks.
  * The sanitized builds make this test sharp. */
-#include "fit/gradcheck.h"
+#include "fit/fit.h"
 #include "test.h"
 
 typedef struct {

@@ -116,6 +116,9 @@ TEST(ops_split) {
     CHECK(!heed_split(heed_at(t, "qkv"), x, 1, 3, part));
     CHECK_HAS(heed_ctx_error(c), "split at qkv: (2,4): dim 1 does not make 3 equal parts");
     heed_clear(c);
+    CHECK(!heed_split(t, x, 1, 3, part));
+    CHECK_HAS(heed_ctx_error(c), "split: (2,4): dim 1 does not make 3 equal parts");
+    heed_clear(c);
     CLOSE(c);
 }
 

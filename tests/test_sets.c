@@ -1,6 +1,6 @@
 /* Every op on its check cases, with each instruction set of this machine, and with several team
  * sizes on larger shapes: sets agree to rounding, team sizes to the bit. */
-#include "fit/gradcheck.h"
+#include "fit/fit.h"
 #include "kernels/kernels.h"
 #include "test.h"
 

@@ -8,30 +8,31 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 #define HEED_VERSION "0.1.0"
 #define HEED_DIMS    4 /* the maximum number of dimensions of a tensor */
 
-#if defined(__GNUC__)
-#define HEED_API __attribute__((visibility("default")))
+#ifdef __cplusplus
+#define HEED__C_BEGIN extern "C" {
+#define HEED__C_END   }
+#else
+#define HEED__C_BEGIN
+#define HEED__C_END
+#endif
+
 /* Placed around a group of exported declarations. */
-#define HEED_EXPORT_BEGIN      _Pragma("GCC visibility push(default)")
-#define HEED_EXPORT_END        _Pragma("GCC visibility pop")
+#if defined(__GNUC__)
+#define HEED_EXPORT_BEGIN      HEED__C_BEGIN _Pragma("GCC visibility push(default)")
+#define HEED_EXPORT_END        _Pragma("GCC visibility pop") HEED__C_END
 #define HEED_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 #define HEED_USE_RESULT        __attribute__((warn_unused_result))
 #else
-#define HEED_API
-#define HEED_EXPORT_BEGIN
-#define HEED_EXPORT_END
+#define HEED_EXPORT_BEGIN HEED__C_BEGIN
+#define HEED_EXPORT_END   HEED__C_END
 #define HEED_PRINTF(fmt, args)
 #define HEED_USE_RESULT
 #endif
 
-/* The number type of every value and gradient. float, except in the double-precision build that the
- * tests use. */
+/* The number type of every value and gradient. float, except in the double build for tests. */
 #ifdef HEED_F64
 typedef double heed_real;
 #else
@@ -75,7 +76,4 @@ typedef struct heed_node heed_node;
 typedef struct heed_op heed_op;
 typedef struct heed_kernels heed_kernels;
 
-#ifdef __cplusplus
-}
-#endif
 #endif

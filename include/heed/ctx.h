@@ -16,17 +16,14 @@
 
 #include <heed/base.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HEED_EXPORT_BEGIN
 
 typedef enum { HEED_INFO, HEED_WARN } heed_level;
 
 /* Any field may be 0. */
 typedef struct {
-    uint64_t seed; /* for initial weights, dropout and batches */
-    int threads; /* maximum number of threads; 0: OMP_NUM_THREADS if valid, else the number of CPUs
-                    that affinity and cgroup allow */
+    uint64_t seed;   /* for initial weights, dropout and batches */
+    int threads;     /* at most; 0: OMP_NUM_THREADS, else the CPUs that affinity and cgroup allow */
     const char *isa; /* "generic", "avx2", "avx512", "neon"; NULL: the best that this CPU has */
     bool edited;     /* do not compare digests, so that runs whose weights, tokenizer or labels were
                         edited on purpose can be opened and resumed */
@@ -39,48 +36,46 @@ typedef struct {
  * puts the context in error, and so does a real_size that is not the library's sizeof(heed_real): a
  * program compiled for float but linked with the double-precision library, or the reverse. Bindings
  * for other languages call this function and pass 4. */
-HEED_API heed_ctx *heed_open_real(const heed_options *options, size_t real_size);
+heed_ctx *heed_open_real(const heed_options *options, size_t real_size);
 /* The same for programs in C and C++. */
 static inline heed_ctx *heed_open(const heed_options *options) {
     return heed_open_real(options, sizeof(heed_real));
 }
 
 /* Frees the context and everything made with it: stores, tapes, optimizers, corpora. */
-HEED_API void heed_close(heed_ctx *c);
+void heed_close(heed_ctx *c);
 
-/* The status of the first error since heed_open or heed_clear, HEED_OK if none; HEED_FAILED if c is
+/* The status of the first error since heed_open or heed_clear, else HEED_OK; HEED_FAILED if c is
  * NULL. */
-HEED_API heed_status heed_ctx_status(const heed_ctx *c);
+heed_status heed_ctx_status(const heed_ctx *c);
 
 /* The message of that error, "" if none; valid until heed_clear or heed_close. */
-HEED_API const char *heed_ctx_error(const heed_ctx *c);
+const char *heed_ctx_error(const heed_ctx *c);
 
 /* Clears the error, so that calls work again. */
-HEED_API void heed_clear(heed_ctx *c);
+void heed_clear(heed_ctx *c);
 
 /* Records an error unless one is already recorded. Always returns false. Custom ops, layers and
  * models report errors with it. Messages of the library name settings in backquotes without dashes,
  * with the value after " = ", and commands without the program's name: "hint: a smaller `lr`, or
  * `clip = 1`", "hint: `resume RUN` continues it". heed_program shows them as flags and commands:
  * --lr, --clip 1, `heed resume RUN`; commands only after "hint: ". */
-HEED_API bool heed_fail(heed_ctx *c, heed_status status, const char *format, ...) HEED_PRINTF(3, 4);
+bool heed_fail(heed_ctx *c, heed_status status, const char *format, ...) HEED_PRINTF(3, 4);
 
 /* Passes a message to heed_options.log. Settings and commands are named as in heed_fail. */
-HEED_API void heed_message(heed_ctx *c, heed_level level, const char *format, ...)
-    HEED_PRINTF(3, 4);
+void heed_message(heed_ctx *c, heed_level level, const char *format, ...) HEED_PRINTF(3, 4);
 
-HEED_API uint64_t heed_seed(const heed_ctx *c);
-HEED_API int heed_threads(const heed_ctx *c);
-HEED_API const char *heed_isa(const heed_ctx *c); /* the instruction set in use: "avx2" */
+uint64_t heed_seed(const heed_ctx *c);
+int heed_threads(const heed_ctx *c);
+const char *heed_isa(const heed_ctx *c); /* the instruction set in use: "avx2" */
 
 /* How busy the machine is: *load is the mean number of processes that ran or waited for one of the
  * *cpus CPUs during the last minute (negative: unknown). True if *load exceeds *cpus by more than
  * 0.5: programs then wait for one another, and timings vary. */
-HEED_API bool heed_cpu_oversubscribed(double *load, int *cpus);
+bool heed_cpu_oversubscribed(double *load, int *cpus);
 
-/* Four uniform 32-bit words from (key, counter): Philox4x32-10. Stateless. Salmon et al. 2011,
- * sec. 4.3. */
-HEED_API void heed_philox(uint64_t key, const uint32_t counter[4], uint32_t out[4]);
+/* Four uniform 32-bit words from (key, counter): Philox4x32-10. Salmon et al. 2011, sec. 4.3. */
+void heed_philox(uint64_t key, const uint32_t counter[4], uint32_t out[4]);
 
 /* A random stream: a pure function of seed, site, step and micro-batch, read by index. */
 typedef struct {
@@ -88,17 +83,15 @@ typedef struct {
     uint32_t site, step, micro;
 } heed_random;
 
-HEED_API heed_random heed_random_at(uint64_t seed, const char *site, uint64_t step, uint32_t micro);
-HEED_API uint32_t heed_random_bits(const heed_random *r, uint64_t index);  /* uniform 32 bits */
-HEED_API double heed_random_uniform(const heed_random *r, uint64_t index); /* in [0, 1) */
-HEED_API double heed_random_normal(const heed_random *r, uint64_t index);  /* mean 0, variance 1 */
-HEED_API uint32_t heed_random_below(const heed_random *r, uint64_t index,
-                                    uint32_t bound); /* in 0 .. bound-1 */
-/* The image of index under a random permutation of 0 .. n-1: an epoch's order without a table. n is
- * at least 1. */
-HEED_API uint64_t heed_random_permute(const heed_random *r, uint64_t index, uint64_t n);
+heed_random heed_random_at(uint64_t seed, const char *site, uint64_t step, uint32_t micro);
+uint32_t heed_random_bits(const heed_random *r, uint64_t index);  /* uniform 32 bits */
+double heed_random_uniform(const heed_random *r, uint64_t index); /* in [0, 1) */
+double heed_random_normal(const heed_random *r, uint64_t index);  /* mean 0, variance 1 */
+uint32_t heed_random_below(const heed_random *r, uint64_t index,
+                           uint32_t bound); /* in 0 .. bound-1 */
+/* The image of index under a random permutation of 0 .. n-1: an epoch's order without a table. n
+ * >= 1. */
+uint64_t heed_random_permute(const heed_random *r, uint64_t index, uint64_t n);
 
-#ifdef __cplusplus
-}
-#endif
+HEED_EXPORT_END
 #endif

@@ -4,9 +4,7 @@
 
 #include <heed/io.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HEED_EXPORT_BEGIN
 
 /* What a model reads: dense numbers that it generates itself, a corpus, labelled pictures, pairs of
  * texts, or labelled texts. */
@@ -22,9 +20,8 @@ typedef enum {
 typedef struct heed_tokenizer heed_tokenizer;
 typedef struct {
     const char *kind; /* char, byte, word, wordpiece */
-    int vocab;  /* upper bound, special tokens included; 0: no bound (char, word), 8192 (wordpiece)
-                 */
-    bool lower; /* word and wordpiece: lower-case (wordpiece: and strip accents) */
+    int vocab;        /* upper bound, with special tokens; 0: none (char, word), 8192 (wordpiece) */
+    bool lower;       /* word and wordpiece: lower-case (wordpiece: and strip accents) */
     bool specials; /* char and byte: also [PAD] [CLS] [SEP] [MASK], which mlm needs; without it char
                       has only [UNK] and byte none. word and wordpiece always have all five */
 } heed_tokenizer_args;
@@ -38,39 +35,38 @@ typedef struct {
     heed_ctx *c;
 } heed_tokens;
 
-HEED_API heed_tokenizer *heed_tokenizer_train(heed_ctx *c, const char *text, size_t n,
-                                              heed_tokenizer_args a);
+heed_tokenizer *heed_tokenizer_train(heed_ctx *c, const char *text, size_t n,
+                                     heed_tokenizer_args a);
 /* From a run or tokenizer directory (heed-tokenizer.json, else vocab.txt), or one of these files. A
  * vocab.txt is read as wordpiece. It lower-cases if do_lower_case in the tokenizer_config.json
  * beside it says so; without that setting, if no token has a capital letter. */
-HEED_API heed_tokenizer *heed_tokenizer_open(heed_ctx *c, const char *path);
+heed_tokenizer *heed_tokenizer_open(heed_ctx *c, const char *path);
 /* Writes heed-tokenizer.json into dir; for word and wordpiece also vocab.txt, one token per line,
  * and for wordpiece tokenizer_config.json, which Hugging Face's BertTokenizer reads. */
-HEED_API bool heed_tokenizer_save(const heed_tokenizer *k, const char *dir);
-HEED_API void heed_tokenizer_free(heed_tokenizer *k);
-HEED_API const char *heed_tokenizer_kind(const heed_tokenizer *k);
-HEED_API uint64_t
+bool heed_tokenizer_save(const heed_tokenizer *k, const char *dir);
+void heed_tokenizer_free(heed_tokenizer *k);
+const char *heed_tokenizer_kind(const heed_tokenizer *k);
+uint64_t
 heed_tokenizer_digest(const heed_tokenizer *k); /* equal for equal vocabularies and rules */
-HEED_API int heed_vocab_size(const heed_tokenizer *k);
-HEED_API heed_specials heed_tokenizer_specials(const heed_tokenizer *k);
-HEED_API int heed_token_id(const heed_tokenizer *k, const char *token); /* -1 if absent */
-HEED_API const char *
-heed_token_text(const heed_tokenizer *k,
-                int id); /* "##ing", "[MASK]"; newline unescaped; "" if id is out of range */
+int heed_vocab_size(const heed_tokenizer *k);
+heed_specials heed_tokenizer_specials(const heed_tokenizer *k);
+int heed_token_id(const heed_tokenizer *k, const char *token); /* -1 if absent */
+/* "##ing", "[MASK]"; newline unescaped; "" if id is out of range */
+const char *heed_token_text(const heed_tokenizer *k, int id);
 /* Appends the tokens of text. No special tokens are added; those written in the text, such as
  * "[MASK]", are recognised. */
-HEED_API bool heed_encode(const heed_tokenizer *k, const char *text, size_t n, heed_tokens *out);
+bool heed_encode(const heed_tokenizer *k, const char *text, size_t n, heed_tokens *out);
 /* Converts tokens back to text: exactly for char and byte (bytes that are not valid UTF-8 become
- * U+FFFD); words are separated by spaces except where punctuation attaches. Special tokens are
- * written by name. */
-HEED_API bool heed_decode(const heed_tokenizer *k, const int32_t *ids, size_t n, heed_text *out);
-HEED_API void heed_tokens_free(heed_tokens *t);
+ * U+FFFD); words are separated by spaces except where punctuation attaches. Special tokens: by
+ * name. */
+bool heed_decode(const heed_tokenizer *k, const int32_t *ids, size_t n, heed_text *out);
+void heed_tokens_free(heed_tokens *t);
 
 /* ---- text files ---- */
 /* The complete file as valid UTF-8 without BOM and with LF line ends. Wrong encodings, NULs and
  * empty files are errors that give the file, the byte offset and a command that fixes it. Free with
  * free(). */
-HEED_API char *heed_text_read(heed_ctx *c, const char *path, size_t *n);
+char *heed_text_read(heed_ctx *c, const char *path, size_t *n);
 
 /* ---- corpora ---- */
 typedef struct heed_corpus heed_corpus;
@@ -81,17 +77,16 @@ typedef struct {
     bool bracket;         /* put [CLS] .. [SEP] around each line or block, for masked batches */
     int block; /* T, specials included; with lines, the longest line rounded up to a multiple of 8
                   if that is less */
-    double val_split; /* share of the text kept for validation; 0: none, and evaluation uses the
-                         training text */
-    bool
-        tail; /* validation = the end of the file; else a random, seeded choice among 100 contiguous
-                 pieces (fewer if the text is short); with lines, pieces are complete lines */
+    double val_split; /* share kept for validation; 0: none, evaluation uses the training text */
+    /* validation = the end of the file; else a random, seeded choice among 100 contiguous pieces
+     * (fewer if the text is short); with lines, pieces are complete lines */
+    bool tail;
     const char *val_path; /* a separate validation file instead, or NULL */
     bool eval; /* for evaluation only, over the entire text, which may be shorter than a row */
 } heed_corpus_args;
-HEED_API heed_corpus *heed_corpus_open(heed_ctx *c, const char *path, const heed_tokenizer *k,
-                                       heed_corpus_args a);
-HEED_API void heed_corpus_free(heed_corpus *k);
+heed_corpus *heed_corpus_open(heed_ctx *c, const char *path, const heed_tokenizer *k,
+                              heed_corpus_args a);
+void heed_corpus_free(heed_corpus *k);
 
 typedef struct { /* training part; val_: validation part, 0 if there is none */
     size_t tokens, val_tokens, bytes, val_bytes;
@@ -101,7 +96,7 @@ typedef struct { /* training part; val_: validation part, 0 if there is none */
     size_t overlap;              /* validation lines that are also in the training part */
     uint64_t checksum;           /* of all text */
 } heed_corpus_info;
-HEED_API heed_corpus_info heed_corpus_about(const heed_corpus *k);
+heed_corpus_info heed_corpus_about(const heed_corpus *k);
 
 /* One batch, owned by the corpus until its next batch. */
 typedef struct {
@@ -112,7 +107,7 @@ typedef struct {
     int src_len;            /* S; for pairs of texts: */
     const int32_t *src;     /* (B,S): the source, or the text of a label */
     const int32_t *src_pad; /* (B,S), 0 at padding */
-    const int32_t *labels;  /* mlm: (picks); gpt: (B,T), -100 at padding */
+    const int32_t *labels;  /* mlm: (masked_count); gpt: (B,T), -100 at padding */
     const int32_t *masked_positions; /* mlm: flat positions b*T + t that carry the loss */
     int masked_count;
     size_t items; /* tokens, padding not counted. Without masked_positions, the number of terms that
@@ -129,8 +124,7 @@ typedef struct {
     int rows;        /* B; the last evaluation batch may have fewer */
     bool full_batch; /* training: batches 0, 1, ... are the first epoch only, so the last one may
                         have fewer rows (full-batch gradient descent) */
-    bool sample; /* evaluation: in a seeded order, so that the first batches are a fair sample even
-                    of a sorted part */
+    bool sample; /* evaluation: in a seeded order, so that the first batches are a fair sample */
 } heed_batch_at;
 
 /* Causal: labels are the next tokens. Each epoch shuffles adjacent windows that begin at a random
@@ -138,20 +132,17 @@ typedef struct {
  * (except at the ends of pieces). With lines, the lines are shuffled. Evaluation predicts every
  * token of the validation part once, except the first of each piece or line. A line is followed by
  * [SEP], or by a newline if the tokenizer has no [SEP]. */
-HEED_API bool heed_gpt_batch(heed_corpus *k, heed_batch_at at, heed_batch *out);
+bool heed_gpt_batch(heed_corpus *k, heed_batch_at at, heed_batch *out);
 /* Masked: `share` (0.15) of the non-special positions of each row, at least one; of these 80 %
  * become [MASK], 10 % a random token, 10 % are kept; only they carry the loss. Devlin et al. 2019,
  * sec. 3.1. Training masks are drawn by the row's number within the step, so the result does not
  * depend on how micro-batches divide the step. Evaluation rows cover the validation part once;
  * their masks depend on the seed and the row. */
-HEED_API bool heed_mlm_batch(heed_corpus *k, heed_batch_at at, double share, heed_batch *out);
-/* The number of evaluation batches of `rows` that cover the validation part (or the entire text
- * when val_split is 0). */
-HEED_API uint64_t heed_corpus_evals(const heed_corpus *k, int rows);
+bool heed_mlm_batch(heed_corpus *k, heed_batch_at at, double share, heed_batch *out);
+/* The number of evaluation batches of `rows`: of the validation part, or of all without one. */
+uint64_t heed_corpus_evals(const heed_corpus *k, int rows);
 /* The number of training batches of `rows` in one epoch, at least 1. */
-HEED_API uint64_t heed_corpus_epoch(const heed_corpus *k, int rows);
+uint64_t heed_corpus_epoch(const heed_corpus *k, int rows);
 
-#ifdef __cplusplus
-}
-#endif
+HEED_EXPORT_END
 #endif

@@ -5,9 +5,7 @@
 
 #include <heed/model.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HEED_EXPORT_BEGIN
 
 typedef struct {
     const int32_t *source; /* for models that read one: encoded as in batches, with [SEP] */
@@ -18,8 +16,7 @@ typedef struct {
     int beam;  /* number of hypotheses, at most 64; 0 means 1 */
     double length_penalty; /* alpha: hypotheses are ranked by log p / ((5 + n) / 6)^alpha. Wu et al.
                               2016, eq. 14; 0: by log p alone */
-    double temperature;    /* sampling with one hypothesis: divides the logits; 0: always the most
-                              probable token */
+    double temperature;    /* sampling with one hypothesis: divides the logits; 0: no sampling */
     int top_k;             /* sampling: only the k most probable tokens; 0: all */
     double top_p;    /* sampling: only the fewest tokens that reach this total probability; 0: all.
                         Holtzman et al. 2020, sec. 3.1 */
@@ -28,8 +25,7 @@ typedef struct {
     bool uncached;   /* recompute everything for each token: same result, slower */
     bool has_end;    /* `end` is a token that ends the output and is not part of it */
     int32_t end;
-    bool (*token)(void *user, int32_t id); /* with one hypothesis: called for each token generated,
-                                              false stops; or NULL */
+    bool (*token)(void *user, int32_t id); /* with one hypothesis: called for each; false stops */
     void *user;
 } heed_generation;
 
@@ -43,14 +39,12 @@ typedef struct {
  * is longer than the model's length, the model sees only its last tokens. A model without steps, a
  * source or prompt that does not fit, or a beam with a temperature is HEED_USAGE. False on error:
  * see the tape's context. Sutskever et al. 2014, sec. 3.2; Wu et al. 2016, sec. 7. */
-HEED_API bool heed_generate(const heed_model *m, const void *self, heed_tape *t,
-                            const heed_generation *a, int32_t *out, heed_generated *about);
+bool heed_generate(const heed_model *m, const void *self, heed_tape *t, const heed_generation *a,
+                   int32_t *out, heed_generated *about);
 
 /* The token that ends a text, from the settings of a run and its tokenizer: the token at a line's
  * end if the model was trained line by line (packing = lines), else -1, which is not a token. */
-HEED_API int32_t heed_text_end(const heed_config *f, const heed_tokenizer *k);
+int32_t heed_text_end(const heed_config *f, const heed_tokenizer *k);
 
-#ifdef __cplusplus
-}
-#endif
+HEED_EXPORT_END
 #endif

@@ -5,13 +5,10 @@
 #include <heed/decode.h>
 #include <heed/optim.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HEED_EXPORT_BEGIN
 
-/* Settings that every training shares: batch accumulate steps epochs minutes optimizer lr lr-min
- * schedule warmup ... */
-HEED_API extern const heed_option heed_fit_options[];
+/* Settings that every training shares: batch accumulate steps epochs minutes optimizer lr ... */
+extern const heed_option heed_fit_options[];
 
 typedef enum {
     HEED_FIT_START, /* once, when params, memory and steps are known */
@@ -30,10 +27,9 @@ typedef struct {
     double val_loss, metric; /* EVAL: validation loss, accuracy; NAN without validation data */
     double bits_per_byte;    /* EVAL; NAN if unknown */
     bool best;               /* EVAL: the best so far by the setting `best` */
-    double lr, grad_norm, items_per_s, seconds,
-        seconds_left; /* seconds since the start or the resume */
-    size_t params,
-        bytes; /* START: parameters; memory for weights, gradients, optimizer and one step */
+    double lr, grad_norm, items_per_s;
+    double seconds, seconds_left; /* since the start or the resume; to the end */
+    size_t params, bytes;         /* START; bytes: of weights, gradients, optimizer and one step */
     uint64_t epoch_batches;
     const heed_store *store;
     void *self; /* the model's struct, to sample from: in eval mode, on a separate tape */
@@ -51,8 +47,8 @@ typedef struct {
                                      `source-vocab`. NULL: none, and `source-vocab` is 0 */
     uint64_t tokenizer_digest; /* if tokenizer is NULL: of the tokenizer that made the data, or 0 */
     const char *run;           /* directory, or NULL: nothing is written */
-    const char *const *labels; /* names of the classes, saved as labels.txt; their number becomes
-                                  the setting `classes`. NULL: none */
+    const char *const
+        *labels; /* class names for labels.txt, or NULL; their number becomes `classes` */
     int label_count;
     bool no_val; /* the data has no validation part (evaluation may then use the training text): the
                     best weights are chosen by training loss */
@@ -83,7 +79,7 @@ typedef struct {
  * loss or gradient is not finite, with step and name, before the update; INTERRUPTED when stop
  * returned true. The last three leave the last checkpoint valid. Returns the results of the last
  * evaluation; NAN if there was none. */
-HEED_API heed_fit_result heed_fit(heed_ctx *c, const heed_fit_args *a);
+heed_fit_result heed_fit(heed_ctx *c, const heed_fit_args *a);
 
 /* ---- a training in one call ---- */
 
@@ -100,11 +96,11 @@ typedef struct {
 /* Opens the data by the kind that the model reads, completes the settings by what is found there,
  * trains or opens a tokenizer, and trains as heed_fit does. With a run directory, the result is
  * that of `heed train`. The seed is the context's. */
-HEED_API heed_fit_result heed_train(heed_ctx *c, const heed_train_args *a);
+heed_fit_result heed_train(heed_ctx *c, const heed_train_args *a);
 /* All settings of such a training, at the model's defaults. */
-HEED_API heed_config *heed_train_config(heed_ctx *c, const heed_model *m);
+heed_config *heed_train_config(heed_ctx *c, const heed_model *m);
 /* The settings that name the model and the data: task, data. Ended by {0}. */
-HEED_API extern const heed_option heed_train_options[];
+extern const heed_option heed_train_options[];
 
 /* A model with its parameters, new or read from a run. */
 typedef struct heed_run {
@@ -125,39 +121,35 @@ typedef struct heed_run {
  * or, with force, a run, which heed_fit then replaces. Else false with HEED_USAGE. A run is a
  * folder with config.conf and weights, a checkpoint, or the lock of a training. heed_fit checks
  * this itself; call it to check before reading data. */
-HEED_API bool heed_run_vacant(heed_ctx *c, const char *dir, bool force);
+bool heed_run_vacant(heed_ctx *c, const char *dir, bool force);
 
 /* Restores the run at dir if a training that was replacing it (force) died before its first
  * checkpoint, and then fails with an error that says so, because settings read so far may be those
  * of the dead training. It is not an error if there is nothing to do or a training is active. */
-HEED_API bool heed_run_recover(heed_ctx *c, const char *dir);
+bool heed_run_recover(heed_ctx *c, const char *dir);
 
 /* Whether path is a file of the run at dir, or in a folder of it such as last/. A new run replaces
  * these files; nothing else should write them. */
-HEED_API bool heed_run_owns(heed_ctx *c, const char *dir, const char *path);
+bool heed_run_owns(heed_ctx *c, const char *dir, const char *path);
 
 /* Checks that a run at dir, existing or not, is outside the folder of pictures, where it would
  * later be read as a class. False with an error if it is inside. */
-HEED_API bool heed_run_outside(heed_ctx *c, const char *dir, const char *folder);
+bool heed_run_outside(heed_ctx *c, const char *dir, const char *folder);
 
-/* Reads a run directory with one of the models (list ended by NULL). which: "best" (or NULL) or
- * "last". Owned by c. */
-HEED_API heed_run *heed_run_open(heed_ctx *c, const char *dir, const heed_model *const *models,
-                                 const char *which);
-HEED_API void heed_run_close(heed_run *r);
+/* Reads a run with one of the models (ended by NULL). which: "best" (or NULL), "last". Owned by c.
+ */
+heed_run *heed_run_open(heed_ctx *c, const char *dir, const heed_model *const *models,
+                        const char *which);
+void heed_run_close(heed_run *r);
 /* The reader of the run's inputs, for heed_example_text and heed_example_picture (kind.h). */
-HEED_API heed_reader heed_run_reader(const heed_run *r);
+heed_reader heed_run_reader(const heed_run *r);
 
 /* Loss and metrics over the evaluation batches of data, in order. */
-HEED_API heed_score heed_evaluate(heed_tape *t, const heed_model *m, void *self, void *data,
-                                  int rows);
+heed_score heed_evaluate(heed_tape *t, const heed_model *m, void *self, void *data, int rows);
 /* Evaluates one batch, at.index, on t and adds to score; a model without metrics adds only its
- * loss. batch: gets the batch, valid until the next one; or NULL. False on error: see t's context.
- */
-HEED_API bool heed_evaluate_batch(heed_tape *t, const heed_model *m, void *self, void *data,
-                                  heed_batch_at at, heed_batch *batch, heed_score *score);
+ * loss. batch: gets the batch, valid until the next one; or NULL. False on error. */
+bool heed_evaluate_batch(heed_tape *t, const heed_model *m, void *self, void *data,
+                         heed_batch_at at, heed_batch *batch, heed_score *score);
 
-#ifdef __cplusplus
-}
-#endif
+HEED_EXPORT_END
 #endif

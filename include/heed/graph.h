@@ -4,20 +4,16 @@
  *     heed_graph g;
  *     heed_text svg = {.c = c};
  *     if (heed_graph_read(t, &g)) heed_graph_svg(&g, &(heed_graph_view){.title = "gpt"}, &svg);
- *     heed_graph_free(&g);
- */
+ *     heed_graph_free(&g); */
 #ifndef HEED_GRAPH_H
 #define HEED_GRAPH_H
 
 #include <heed/io.h>
 #include <heed/tape.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HEED_EXPORT_BEGIN
 
-/* An op, or an input that no op computed. Its output is one tensor, y, which belongs to the tape.
- */
+/* An op, or an input that no op computed. Its output y is one tensor, which belongs to the tape. */
 typedef struct {
     heed_recorded op; /* op.op NULL: an input of the step */
     const heed_tensor *y;
@@ -48,10 +44,10 @@ typedef struct {
 
 /* Reads the step that t recorded last; the graph is valid until the next begin. Returns false on
  * error or if nothing was recorded; heed_graph_free then has no effect. */
-HEED_API bool heed_graph_read(const heed_tape *t, heed_graph *out);
-HEED_API void heed_graph_free(heed_graph *g);
+bool heed_graph_read(const heed_tape *t, heed_graph *out);
+void heed_graph_free(heed_graph *g);
 /* Whether the node is in the group or in one inside it. */
-HEED_API bool heed_graph_inside(const heed_graph *g, int node, int group);
+bool heed_graph_inside(const heed_graph *g, int node, int group);
 
 typedef struct {
     const char *title; /* or NULL */
@@ -60,9 +56,7 @@ typedef struct {
     bool backward;     /* draws the backward pass beside it, from the loss up */
 } heed_graph_view;
 /* Appends the graph as one self-contained SVG picture, for light and dark pages. */
-HEED_API bool heed_graph_svg(const heed_graph *g, const heed_graph_view *v, heed_text *out);
+bool heed_graph_svg(const heed_graph *g, const heed_graph_view *v, heed_text *out);
 
-#ifdef __cplusplus
-}
-#endif
+HEED_EXPORT_END
 #endif

@@ -4,14 +4,11 @@
 
 #include <heed/data.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HEED_EXPORT_BEGIN
 
 /* ---- one picture ---- */
 
-/* Rows from the top, channels interleaved: (H,W,C) bytes. Zero-initialise; free with
- * heed_picture_free. */
+/* Rows from the top: (H,W,C) bytes. Zero-initialise; free with heed_picture_free. */
 typedef struct {
     int width, height;
     int channels; /* 1 grey, 2 grey and alpha, 3 RGB, 4 RGB and alpha */
@@ -26,13 +23,12 @@ enum { HEED_WHY = 200 }; /* capacity for the reason why a picture is refused */
  * pixels, checked before anything is decoded. Needs no context and may run in any thread.
  * HEED_DATA, with the reason in why, for a file that is damaged, truncated or of another format;
  * HEED_FAILED if out of memory. name: the file's name, for its extension, or NULL. */
-HEED_API heed_status heed_picture_decode(const void *bytes, size_t n, const char *name,
-                                         heed_picture *out, char why[HEED_WHY]);
-HEED_API heed_status heed_picture_read(const char *path, heed_picture *out, char why[HEED_WHY]);
-HEED_API void heed_picture_free(heed_picture *p);
-/* Converts to 1 or 3 channels: alpha over white, grey = 0.299 R + 0.587 G + 0.114 B (ITU-R BT.601).
- * In place. */
-HEED_API heed_status heed_picture_convert(heed_picture *p, int channels);
+heed_status heed_picture_decode(const void *bytes, size_t n, const char *name, heed_picture *out,
+                                char why[HEED_WHY]);
+heed_status heed_picture_read(const char *path, heed_picture *out, char why[HEED_WHY]);
+void heed_picture_free(heed_picture *p);
+/* Converts in place to 1 or 3 channels: alpha over white, grey as in ITU-R BT.601. */
+heed_status heed_picture_convert(heed_picture *p, int channels);
 
 /* Bilinear with antialiasing: a triangle of radius max(1, scale) pixels of the source, as in
  * PyTorch's interpolate(antialias=True) and Pillow. The box (in pixels of p, fractions allowed) is
@@ -41,9 +37,9 @@ HEED_API heed_status heed_picture_convert(heed_picture *p, int channels);
 typedef struct {
     double x, y, width, height;
 } heed_box;
-HEED_API size_t heed_resize_work(const heed_picture *p, int width, int height);
-HEED_API void heed_picture_resize(const heed_picture *p, heed_box box, int width, int height,
-                                  heed_real *out, heed_real *work);
+size_t heed_resize_work(const heed_picture *p, int width, int height);
+void heed_picture_resize(const heed_picture *p, heed_box box, int width, int height, heed_real *out,
+                         heed_real *work);
 
 /* ---- augmentation ---- */
 
@@ -68,10 +64,9 @@ typedef struct {
 /* Evaluation (a NULL): the short side is resized to size and the centre is cropped. Training: the
  * draws of a, in the order resized crop (else as in evaluation), flip, colours, shift. p must have
  * v's channels. work: heed_view_work numbers. */
-HEED_API size_t heed_view_work(const heed_picture *p, const heed_image_transform *v);
-HEED_API void heed_picture_view(const heed_picture *p, const heed_image_transform *v,
-                                const heed_augment *a, const heed_random *r, heed_real *out,
-                                heed_real *work);
+size_t heed_view_work(const heed_picture *p, const heed_image_transform *v);
+void heed_picture_view(const heed_picture *p, const heed_image_transform *v, const heed_augment *a,
+                       const heed_random *r, heed_real *out, heed_real *work);
 
 /* ---- sets of labelled pictures ---- */
 
@@ -80,8 +75,7 @@ typedef enum { HEED_TRAIN_PART, HEED_VAL_PART, HEED_TEST_PART, HEED_PARTS } heed
 typedef struct {
     int size; /* side of the inputs; 0: that of the pictures, if all are square and of one size */
     int channels; /* 1 or 3; 0: that of the pictures, if they agree */
-    bool convert; /* pictures with other channels are converted; else the first one is an error that
-                     names the flag to use */
+    bool convert; /* pictures with other channels are converted; else the first one is an error */
     double val_split; /* share of the training part kept for validation, the same share of each
                          class, chosen by the seed; used if the data has no validation part */
     bool no_test;     /* the test part is not read */
@@ -94,8 +88,7 @@ typedef struct {
                        its stored pictures, in the view's channels */
     double deviation[3];
     heed_augment augment; /* for the training part */
-    int workers;  /* threads that decode and augment ahead; 0: none. The results do not depend on it
-                   */
+    int workers;  /* threads that decode and augment ahead; 0: none. The results are the same */
     size_t cache; /* bytes of decoded pictures kept in memory; 0: 1 GB. Others are decoded again */
 } heed_images_args;
 
@@ -106,10 +99,9 @@ typedef struct heed_images heed_images;
  * file of path,label lines. All pictures are decoded once, to find the bad ones. Hidden files are
  * skipped; a class without pictures is an error that names it. IDX files may be of any type: values
  * from 0 to 255 are kept, fractions from 0 to 1 are scaled to 0 to 255, and all others are scaled
- * linearly so that the lowest and highest value of the training file become 0 and 255. Owned by c.
- */
-HEED_API heed_images *heed_images_open(heed_ctx *c, const char *path, const heed_images_args *a);
-HEED_API void heed_images_close(heed_images *k);
+ * linearly so that the lowest and highest value of training become 0 and 255. Owned by c. */
+heed_images *heed_images_open(heed_ctx *c, const char *path, const heed_images_args *a);
+void heed_images_close(heed_images *k);
 
 typedef struct {
     const char *kind; /* "folder", "idx", "cifar-10", "cifar-100", "csv" */
@@ -117,45 +109,41 @@ typedef struct {
     const char *const *labels;
     size_t count[HEED_PARTS];
     heed_image_transform view;
-    int low_width, high_width, low_height,
-        high_height;   /* smallest and largest sides of the stored pictures */
-    size_t bad;        /* skipped */
+    int low_width, high_width, low_height, high_height; /* of the stored pictures */
+    size_t bad;                                         /* skipped */
     uint64_t checksum; /* of all pictures and labels of the training and validation parts */
-    size_t overlap[HEED_PARTS]; /* validation, test: pictures that are also in the training part,
-                                   equal in every byte */
+    size_t overlap[HEED_PARTS]; /* validation, test: pictures that are also in the training part */
 } heed_images_info;
-HEED_API const heed_images_info *heed_images_about(const heed_images *k);
+const heed_images_info *heed_images_about(const heed_images *k);
 /* The i-th picture that was skipped, and why. */
-HEED_API bool heed_images_bad(const heed_images *k, size_t i, const char **path, const char **why);
+bool heed_images_bad(const heed_images *k, size_t i, const char **path, const char **why);
 /* The first picture of the validation or test part that is also in the training part, and where;
  * false if there is none (overlap counts them all). */
 typedef struct {
     heed_part part;
     size_t index, trained; /* in `part`, and in the training part */
 } heed_duplicate;
-HEED_API bool heed_images_duplicate(const heed_images *k, heed_duplicate *out);
+bool heed_images_duplicate(const heed_images *k, heed_duplicate *out);
 /* The number of pictures of a class in a part; label -1: of all classes. */
-HEED_API size_t heed_images_count(const heed_images *k, heed_part part, int label);
+size_t heed_images_count(const heed_images *k, heed_part part, int label);
 /* A picture of a part as stored (but with the view's channels), its label, and a name to show: its
  * path, or "train 17". The caller frees the picture. */
-HEED_API bool heed_images_get(heed_images *k, heed_part part, size_t index, heed_picture *out,
-                              int *label, const char **name);
+bool heed_images_get(heed_images *k, heed_part part, size_t index, heed_picture *out, int *label,
+                     const char **name);
 
 /* A batch: x (B, size size channels), labels (B); see heed_batch. Training pictures are reshuffled
  * each epoch and augmented by (seed, epoch, index of the picture). Evaluation reads the part set by
  * heed_images_set_eval_part (by default validation, else training, never test) without
  * augmentation: in order, or in a seeded order for a sample. */
-HEED_API bool heed_image_batch(heed_images *k, heed_batch_at at, heed_batch *out);
-HEED_API void heed_images_set_eval_part(heed_images *k, heed_part part);
+bool heed_image_batch(heed_images *k, heed_batch_at at, heed_batch *out);
+void heed_images_set_eval_part(heed_images *k, heed_part part);
 /* Replaces the augmentation of heed_images_args, for example by one that depends on the data found;
  * call it before the first batch. */
-HEED_API void heed_images_augment(heed_images *k, const heed_augment *a);
-HEED_API uint64_t heed_images_evals(const heed_images *k, int rows);
-HEED_API uint64_t heed_images_epoch(const heed_images *k, int rows);
+void heed_images_augment(heed_images *k, const heed_augment *a);
+uint64_t heed_images_evals(const heed_images *k, int rows);
+uint64_t heed_images_epoch(const heed_images *k, int rows);
 /* Total seconds that heed_image_batch waited for pictures. */
-HEED_API double heed_images_waited(const heed_images *k);
+double heed_images_waited(const heed_images *k);
 
-#ifdef __cplusplus
-}
-#endif
+HEED_EXPORT_END
 #endif

@@ -1,24 +1,22 @@
-/* heed/io.h -- files: checkpoints, settings, arrays, pictures. Every reader is safe on untrusted
- * input. */
+/* heed/io.h -- files: checkpoints, settings, arrays, pictures. Readers are safe on untrusted input.
+ */
 #ifndef HEED_IO_H
 #define HEED_IO_H
 
 #include <heed/store.h>
 #include <heed/text.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HEED_EXPORT_BEGIN
 
 /* ---- safetensors ---- */
 /* Writes all entries of s atomically: to a temporary file beside path, which is fsynced and
  * renamed. The bytes equal those of the reference writer, and equal stores give equal files. meta:
  * alternating keys and values, ended by NULL; or NULL. "format" is "pt" unless given. */
-HEED_API bool heed_save(const heed_store *s, const char *path);
-HEED_API bool heed_save_meta(const heed_store *s, const char *path, const char *const *meta);
+bool heed_save(const heed_store *s, const char *path);
+bool heed_save_meta(const heed_store *s, const char *path, const char *const *meta);
 /* Fills all entries of s by name, from F32, F64, F16 or BF16. A missing name, an extra name or a
  * different shape is an error that names it and leaves s unchanged. */
-HEED_API bool heed_load(heed_store *s, const char *path);
+bool heed_load(heed_store *s, const char *path);
 
 typedef struct {
     const char *name;
@@ -31,19 +29,17 @@ typedef struct {
 typedef struct heed_safetensors heed_safetensors;
 /* Any dtype of the format, at most 8 dimensions. A file that is damaged anywhere in its header, or
  * whose tensors do not tile its data, is an error. Owned by c; may be closed earlier. */
-HEED_API heed_safetensors *heed_safetensors_open(heed_ctx *c, const char *path);
-HEED_API void heed_safetensors_close(heed_safetensors *f);
-HEED_API int heed_safetensors_count(const heed_safetensors *f);
+heed_safetensors *heed_safetensors_open(heed_ctx *c, const char *path);
+void heed_safetensors_close(heed_safetensors *f);
+int heed_safetensors_count(const heed_safetensors *f);
 /* The arrays in the order of their data; NULL if index is out of range. */
-HEED_API const heed_array *heed_safetensors_at(const heed_safetensors *f, int index);
-HEED_API const heed_array *heed_safetensors_find(const heed_safetensors *f, const char *name);
-HEED_API const char *heed_safetensors_meta(const heed_safetensors *f,
-                                           const char *key); /* NULL if absent */
+const heed_array *heed_safetensors_at(const heed_safetensors *f, int index);
+const heed_array *heed_safetensors_find(const heed_safetensors *f, const char *name);
+const char *heed_safetensors_meta(const heed_safetensors *f, const char *key); /* NULL if absent */
 
 /* ---- settings ---- */
 typedef enum { HEED_INT, HEED_REAL, HEED_BOOL, HEED_TEXT, HEED_CHOICE } heed_option_kind;
-/* One row defines a flag, its config key, allowed values, help and default. A table ends with {0}.
- */
+/* A row defines a flag, its config key, allowed values, help and default. A table ends with {0}. */
 typedef struct {
     const char *name; /* "key-width": --key-width, and key-width = in a file */
     heed_option_kind kind;
@@ -57,56 +53,50 @@ typedef struct {
 typedef struct heed_config heed_config;
 /* The settings of several tables (list ended by NULL) at their defaults. If a name is in two
  * tables, the first row applies, listed at the place and in the group of the last. */
-HEED_API heed_config *heed_config_new(heed_ctx *c, const heed_option *const *tables);
-HEED_API void heed_config_free(heed_config *f);
+heed_config *heed_config_new(heed_ctx *c, const heed_option *const *tables);
+void heed_config_free(heed_config *f);
 /* Sets one value after checking it. Whole numbers may be written 1e6; a bool is true, false, yes,
  * no, on, off, 1 or 0; "" is accepted where the default is "". The error names `where` ("--lr",
  * "my.conf:12") and is HEED_DATA for a file, else HEED_USAGE. A value never overwrites one of a
  * higher rank. An unknown key is an error with a "did you mean" hint. */
 typedef enum { HEED_FROM_DEFAULT, HEED_FROM_PRESET, HEED_FROM_FILE, HEED_FROM_FLAG } heed_rank;
-HEED_API bool heed_config_set(heed_config *f, const char *key, const char *value, const char *where,
-                              heed_rank rank);
+bool heed_config_set(heed_config *f, const char *key, const char *value, const char *where,
+                     heed_rank rank);
 /* Sets those keys of "layers=4 heads=2 ..." that f has. At HEED_FROM_DEFAULT the values become the
  * defaults, including those that heed_config_write and heed_config_help print. */
-HEED_API bool heed_config_set_list(heed_config *f, const char *settings, const char *where,
-                                   heed_rank rank);
+bool heed_config_set_list(heed_config *f, const char *settings, const char *where, heed_rank rank);
 /* `key = value` lines in UTF-8; # starts a comment at the start of a line or after a space. A value
  * may be in double quotes, with the escapes \n \r \t \" \\, or in single quotes, without escapes. A
  * key set twice is an error. */
-HEED_API bool heed_config_read(heed_config *f, const char *path, heed_rank rank);
+bool heed_config_read(heed_config *f, const char *path, heed_rank rank);
 /* --key value, --key=value, --flag, --no-flag; -c FILE reads a file, which flags override wherever
  * they are. Everything else, and all after --, is positional and left in argv[0 .. *argc - 1], in
  * order (argv[0] is an argument like any other). A value that begins with -- must be given as
  * --key=value. */
-HEED_API bool heed_config_args(heed_config *f, int *argc, char **argv);
-HEED_API int64_t heed_config_int(const heed_config *f, const char *key);
-HEED_API double heed_config_real(const heed_config *f, const char *key);
-HEED_API bool heed_config_bool(const heed_config *f, const char *key);
-HEED_API const char *
-heed_config_text(const heed_config *f,
-                 const char *key); /* "" if unset; valid until it is set again */
-HEED_API const char *heed_config_default(const heed_config *f, const char *key); /* "": none */
-HEED_API heed_rank heed_config_rank(const heed_config *f, const char *key);
-HEED_API bool heed_config_has(const heed_config *f, const char *key); /* the key exists */
-HEED_API int heed_config_count(const heed_config *f);
-HEED_API const heed_option *heed_config_at(const heed_config *f, int index, const char **value);
+bool heed_config_args(heed_config *f, int *argc, char **argv);
+int64_t heed_config_int(const heed_config *f, const char *key);
+double heed_config_real(const heed_config *f, const char *key);
+bool heed_config_bool(const heed_config *f, const char *key);
+/* "" if unset; valid until it is set again */
+const char *heed_config_text(const heed_config *f, const char *key);
+const char *heed_config_default(const heed_config *f, const char *key); /* "": none */
+heed_rank heed_config_rank(const heed_config *f, const char *key);
+bool heed_config_has(const heed_config *f, const char *key); /* the key exists */
+int heed_config_count(const heed_config *f);
+const heed_option *heed_config_at(const heed_config *f, int index, const char **value);
 /* All settings as a commented file, grouped; the same text reads back to the same settings. */
-HEED_API bool heed_config_write(const heed_config *f, heed_text *out, bool comments);
-/* The --help lines: flag, default in brackets, help; grouped, wrapped at `width` columns (at least
- * 60). */
-HEED_API bool heed_config_help(const heed_config *f, heed_text *out, int width);
+bool heed_config_write(const heed_config *f, heed_text *out, bool comments);
+/* The --help lines: flag, default in brackets, help; grouped, wrapped at `width` (at least 60). */
+bool heed_config_help(const heed_config *f, heed_text *out, int width);
 
 /* ---- arrays and pictures ---- */
 /* NumPy's format: '<f4' ('<f8' in the double build) for values, '<i4' for indices, C order. */
-HEED_API bool heed_npy_save(heed_ctx *c, const char *path, const heed_tensor *t);
+bool heed_npy_save(heed_ctx *c, const char *path, const heed_tensor *t);
 /* NumPy's uncompressed archive of named arrays: np.load(path)[names[i]] is tensors[i]. */
-HEED_API bool heed_npz_save(heed_ctx *c, const char *path, int count, const char *const *names,
-                            const heed_tensor *const *tensors);
+bool heed_npz_save(heed_ctx *c, const char *path, int count, const char *const *names,
+                   const heed_tensor *const *tensors);
 /* Writes RGB rows of 3*width bytes; the file is written atomically. */
-HEED_API bool heed_png_save(heed_ctx *c, const char *path, const unsigned char *rgb, int width,
-                            int height);
+bool heed_png_save(heed_ctx *c, const char *path, const unsigned char *rgb, int width, int height);
 
-#ifdef __cplusplus
-}
-#endif
+HEED_EXPORT_END
 #endif

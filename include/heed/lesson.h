@@ -10,9 +10,7 @@
 
 #include <heed/ctx.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HEED_EXPORT_BEGIN
 
 /* What a lesson holds, in the order of the computation. */
 typedef enum {
@@ -77,16 +75,14 @@ typedef struct {
 } heed_lesson;
 
 /* Returns the name of a part: "X", "W_Q", "raw". */
-HEED_API const char *heed_lesson_name(heed_lesson_part part);
+const char *heed_lesson_name(heed_lesson_part part);
 
 /* Copies the arrays of a and computes all parts. Free with heed_lesson_free, also after a failure.
- * Sizes below 1, parts of more than 2^20 numbers, and a norm whose width differs from that of X are
- * errors. */
-HEED_API bool heed_lesson_make(heed_ctx *c, const heed_lesson_args *a, heed_lesson *out);
-/* Computes again, after a change to args.beta, causal, hard, eps, to hidden or to any given part.
- */
-HEED_API void heed_lesson_compute(heed_lesson *l);
-HEED_API void heed_lesson_free(heed_lesson *l);
+ * Sizes below 1, parts of more than 2^20 numbers, a norm of another width than X's are errors. */
+bool heed_lesson_make(heed_ctx *c, const heed_lesson_args *a, heed_lesson *out);
+/* Computes again, after a change to args.beta, causal, hard, eps, hidden or any given part. */
+void heed_lesson_compute(heed_lesson *l);
+void heed_lesson_free(heed_lesson *l);
 
 /* The gradients of a loss with respect to each part, given its gradient with respect to the output.
  * A hard selection has the gradient of the soft one. */
@@ -105,35 +101,33 @@ typedef struct {
 
 /* d_output (T,d2) is copied. d_weights (T,S) is added to the gradient with respect to the weights,
  * or NULL. Free with heed_lesson_gradient_free, also after a failure. */
-HEED_API bool heed_lesson_backward(heed_ctx *c, const heed_lesson *l, const double *d_output,
-                                   const double *d_weights, heed_lesson_gradient *out);
+bool heed_lesson_backward(heed_ctx *c, const heed_lesson *l, const double *d_output,
+                          const double *d_weights, heed_lesson_gradient *out);
 /* The same from the end of the layer, for a lesson with W_h: d_end (T,w) is the loss's gradient
  * with respect to normed or, without a norm, to all. The gradient x then covers the path through
  * this head only: neither dU of the residual connection nor the other heads are included. */
-HEED_API bool heed_lesson_backward_layer(heed_ctx *c, const heed_lesson *l, const double *d_end,
-                                         heed_lesson_gradient *out);
-HEED_API void heed_lesson_gradient_free(heed_lesson_gradient *g);
+bool heed_lesson_backward_layer(heed_ctx *c, const heed_lesson *l, const double *d_end,
+                                heed_lesson_gradient *out);
+void heed_lesson_gradient_free(heed_lesson_gradient *g);
 
 /* Returns how many keys of row `query` have the row's largest score, and stores the first of them
  * in *first. Returns 0 if all keys are hidden. */
-HEED_API int heed_lesson_ties(const heed_lesson *l, int query, int *first);
+int heed_lesson_ties(const heed_lesson *l, int query, int *first);
 
 /* ---- matrices: sizes are checked by assertions only ---- */
-HEED_API double heed_matrix_at(const heed_matrix *m, int row, int col);
+double heed_matrix_at(const heed_matrix *m, int row, int col);
 /* out = a b, a' b or a b'; with add, the product is added to out. */
 typedef struct {
     bool left_transposed, right_transposed, add;
 } heed_matmul_how;
-HEED_API void heed_matrix_product(const heed_matrix *a, const heed_matrix *b, heed_matmul_how how,
-                                  heed_matrix *out);
+void heed_matrix_product(const heed_matrix *a, const heed_matrix *b, heed_matmul_how how,
+                         heed_matrix *out);
 /* Writes each row's softmax to out or, with hard, a single 1 at the row's first largest entry. An
  * entry of -inf gets weight 0. */
-HEED_API void heed_matrix_softmax(const heed_matrix *scores, bool hard, heed_matrix *out);
+void heed_matrix_softmax(const heed_matrix *scores, bool hard, heed_matrix *out);
 /* Normalizes a row of n numbers to mean 0 and deviation 1: out = (x - mean) / sqrt(var + eps); out
  * may be x. Returns 1 / sqrt(var + eps). Ba, Kiros & Hinton 2016, eq. 4. */
-HEED_API double heed_row_normed(const double *x, int n, double eps, double *out);
+double heed_row_normed(const double *x, int n, double eps, double *out);
 
-#ifdef __cplusplus
-}
-#endif
+HEED_EXPORT_END
 #endif

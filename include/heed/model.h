@@ -6,14 +6,11 @@
 #include <heed/kind.h>
 #include <heed/nn.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HEED_EXPORT_BEGIN
 
 /* Sums over evaluation batches; heed_fit divides them. */
 typedef struct {
-    double loss,
-        weight; /* sum of loss * items, and of items, where items are what the loss averages over */
+    double loss, weight;   /* sums of loss * items and of items, which the loss averages over */
     double correct, total; /* correct predictions, and all predictions */
     double top5;           /* predictions whose label is among the five most probable */
     double bytes;          /* bytes of the predicted text: bits per byte = loss / ln 2 / bytes */
@@ -24,8 +21,7 @@ typedef enum {
     HEED_ANSWER_INPUT,  /* (B,C): one row for the whole input, its class */
     HEED_ANSWER_MASKED, /* (n,V): one row per masked position: its token */
     HEED_ANSWER_NEXT,   /* (B,T,V): row t predicts the token after position t */
-    HEED_ANSWER_SAME    /* (B,T,V): row t predicts position t itself: its label, or token t of the
-                           target */
+    HEED_ANSWER_SAME    /* (B,T,V): row t predicts position t itself: its label, or target token */
 } heed_answer;
 
 /* One batch of inputs as tensors on the tape; NULL: absent. */
@@ -73,8 +69,7 @@ typedef struct {
  * state, an array of numbers that the decoder owns and copies to branch. */
 typedef struct {
     int (*length)(const void *self); /* the most tokens that a hypothesis, and a source, may have */
-    /* Reads one source, ids (1,S). NULL: the model reads no source, and the source below is NULL.
-     */
+    /* Reads one source, ids (1,S). NULL: it reads no source, and the source below is NULL. */
     bool (*read)(const void *self, heed_tape *t, heed_tensor *ids, heed_source *out);
     size_t (*state)(const void *self, const heed_source *source); /* numbers in the state */
     /* The state before the first token; NULL: its values do not matter. */
@@ -103,13 +98,11 @@ typedef struct {
     heed_input_kind kind;  /* what the model reads */
     heed_answer answers;   /* what its logits predict */
     bool bracket;          /* texts have [CLS] before and [SEP] after them */
-    const char *embedding; /* path of the node that embeds x: "embed.token"; NULL: x is used without
-                              embedding */
+    const char *embedding; /* path of the node that embeds x: "embed.token"; NULL: there is none */
     /* The model's settings, ended by {0}. Its kind of data requires: block and vocab for TOKENS and
      * PAIR; block, vocab and classes for LABELLED; image-size, channels and classes for PICTURE. */
     const heed_option *options;
-    const char
-        *defaults; /* defaults of these and of shared settings: "lr=0.003 best=accuracy"; or NULL */
+    const char *defaults; /* of these and of shared settings: "lr=0.003 best=accuracy"; or NULL */
     const heed_preset *presets;   /* ended by {0}; or NULL */
     const heed_model_case *cases; /* ended by {0}; or NULL */
     size_t size;                  /* bytes of the model's struct, zeroed before init */
@@ -122,10 +115,10 @@ typedef struct {
     uint64_t (*epoch_batches)(void *self, void *data, int rows); /* training batches in an epoch */
     heed_tensor *(*logits)(const void *self, heed_tape *t, const heed_model_input *in);
     heed_tensor *(*loss)(void *self, heed_tape *t, const heed_batch *b); /* a scalar */
-    void (*metrics)(void *self, const heed_batch *b,
-                    heed_score *score); /* after loss, in eval mode */
-    /* Describes attention layer `index`, from 0; layers of a stack are adjacent. False after the
-     * last one. NULL: none. */
+    /* Adds to score; called after loss, in eval mode. */
+    void (*metrics)(void *self, const heed_batch *b, heed_score *score);
+    /* Describes attention layer `index`, from 0; those of a stack are adjacent. False after the
+     * last. NULL: none. */
     bool (*attending)(const void *self, int index, heed_attending *out);
     /* For ablation of layers without values per head: while on, attention weighs all keys equally.
      * NULL: the values of heads are rows of PATH.qkv, or of PATH.kv for cross attention. */
@@ -135,26 +128,23 @@ typedef struct {
 } heed_model;
 
 /* What the model requires of its inputs, from the members above. */
-HEED_API heed_input_spec heed_model_spec(const heed_model *m);
+heed_input_spec heed_model_spec(const heed_model *m);
 /* Calls the model's batch, or that of its kind, where data is a heed_corpus for HEED_INPUT_TOKENS
  * (next tokens; for HEED_ANSWER_MASKED, masked ones, a share of 0.15), a heed_images for
- * HEED_INPUT_PICTURE, and a heed_pairs for HEED_INPUT_PAIR and HEED_INPUT_LABELLED. */
-HEED_API bool heed_model_batch(const heed_model *m, void *self, void *data, heed_batch_at at,
-                               heed_batch *out);
-HEED_API uint64_t heed_model_eval_batches(const heed_model *m, void *self, void *data, int rows);
-HEED_API uint64_t heed_model_epoch_batches(const heed_model *m, void *self, void *data, int rows);
+ * HEED_INPUT_PICTURE, and a heed_pairs for the others. */
+bool heed_model_batch(const heed_model *m, void *self, void *data, heed_batch_at at,
+                      heed_batch *out);
+uint64_t heed_model_eval_batches(const heed_model *m, void *self, void *data, int rows);
+uint64_t heed_model_epoch_batches(const heed_model *m, void *self, void *data, int rows);
 
 /* The settings of these tables (ended by NULL), then the model's and those that every training
- * shares, at the model's defaults. If a name is in several, the earliest row applies. tables NULL:
- * none. */
-HEED_API heed_config *heed_model_config(heed_ctx *c, const heed_model *m,
-                                        const heed_option *const *tables);
+ * shares, at the model's defaults. If a name is in several, the first applies. tables NULL: none.
+ */
+heed_config *heed_model_config(heed_ctx *c, const heed_model *m, const heed_option *const *tables);
 
 /* Applies the named preset to the keys that f has, at HEED_FROM_PRESET. An unknown name is an error
  * that lists the model's presets. */
-HEED_API bool heed_preset_apply(heed_ctx *c, heed_config *f, const heed_model *m, const char *name);
+bool heed_preset_apply(heed_ctx *c, heed_config *f, const heed_model *m, const char *name);
 
-#ifdef __cplusplus
-}
-#endif
+HEED_EXPORT_END
 #endif

@@ -17,9 +17,6 @@
 
 #include <heed/fit.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
 HEED_EXPORT_BEGIN
 
 extern const heed_model heed_model_mlm, heed_model_gpt, heed_model_vit, heed_model_cnn,
@@ -29,8 +26,5 @@ extern const heed_model heed_model_mlm, heed_model_gpt, heed_model_vit, heed_mod
 extern const heed_model *const heed_models[];
 
 HEED_EXPORT_END
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -6,9 +6,7 @@
 
 #include <heed/ops.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HEED_EXPORT_BEGIN
 
 /* y = act(x W' + b). x (...,in) -> (...,out) */
 typedef struct {
@@ -21,26 +19,29 @@ typedef struct {
     const char *init; /* of the weight; NULL: "kaiming" for weight and bias, as in PyTorch; else the
                          bias is initialised to zero */
 } heed_linear_args;
-HEED_API void heed_linear_init(heed_linear *l, heed_store *s, const char *name, heed_linear_args a);
-HEED_API heed_tensor *heed_linear_apply(const heed_linear *l, heed_tape *t, heed_tensor *x);
-HEED_API heed_tensor *heed_linear_act(const heed_linear *l, heed_tape *t, heed_tensor *x,
-                                      heed_act act);
+void heed_linear_init(heed_linear *l, heed_store *s, const char *name, heed_linear_args a);
+heed_tensor *heed_linear_apply(const heed_linear *l, heed_tape *t, heed_tensor *x);
+heed_tensor *heed_linear_act(const heed_linear *l, heed_tape *t, heed_tensor *x, heed_act act);
 
-/* Layer norm or RMS norm over the last dim. */
-typedef enum { HEED_LAYER_NORM, HEED_RMS_NORM } heed_norm_kind;
+/* The norms over the last dim. X(enumerator, "|" and the setting, whether it has a bias, the op
+ * with t, x, gain, bias and eps) */
+#define HEED_NORMS(X)                                                                              \
+    X(HEED_LAYER_NORM, "|layer", true, heed_layer_norm(t, x, gain, bias, eps))                     \
+    X(HEED_RMS_NORM, "|rms", false, heed_rms_norm(t, x, gain, eps))
+typedef enum { HEED_NORMS(HEED__ENUMERATOR) } heed_norm_kind;
 typedef struct {
     heed_norm_kind kind;
     int width;
     heed_real eps;
-    bool no_bias; /* RMS norm never has one */
+    bool no_bias;
 } heed_norm_args;
 typedef struct {
     const char *name;
     heed_norm_args args;
     heed_tensor *gain, *bias; /* stored as weight, bias (width) */
 } heed_norm;
-HEED_API void heed_norm_init(heed_norm *l, heed_store *s, const char *name, heed_norm_args a);
-HEED_API heed_tensor *heed_norm_apply(const heed_norm *l, heed_tape *t, heed_tensor *x);
+void heed_norm_init(heed_norm *l, heed_store *s, const char *name, heed_norm_args a);
+heed_tensor *heed_norm_apply(const heed_norm *l, heed_tape *t, heed_tensor *x);
 
 /* Batch norm over all but the last dim; running_mean and running_var are state. */
 typedef struct {
@@ -48,16 +49,16 @@ typedef struct {
     heed_tensor *gain, *bias, *mean, *var;
     heed_real eps, momentum;
 } heed_batchnorm;
-HEED_API void heed_batchnorm_init(heed_batchnorm *l, heed_store *s, const char *name, int width);
-HEED_API heed_tensor *heed_batchnorm_apply(const heed_batchnorm *l, heed_tape *t, heed_tensor *x);
+void heed_batchnorm_init(heed_batchnorm *l, heed_store *s, const char *name, int width);
+heed_tensor *heed_batchnorm_apply(const heed_batchnorm *l, heed_tape *t, heed_tensor *x);
 
 /* Dropout with its own name. */
 typedef struct {
     const char *name;
     heed_real p;
 } heed_drop;
-HEED_API void heed_drop_init(heed_drop *l, heed_store *s, const char *name, heed_real p);
-HEED_API heed_tensor *heed_drop_apply(const heed_drop *l, heed_tape *t, heed_tensor *x);
+void heed_drop_init(heed_drop *l, heed_store *s, const char *name, heed_real p);
+heed_tensor *heed_drop_apply(const heed_drop *l, heed_tape *t, heed_tensor *x);
 
 /* Convolution. 2-d: x (B,H,W,in) -> (B,H',W',out); 1-d: x (B,T,in) -> (B,T',out). */
 typedef struct {
@@ -72,8 +73,8 @@ typedef struct {
     heed_conv_layer_args args;
     heed_tensor *w, *b; /* (out, in/groups, [kh,] kw) or, transposed, (in, out/groups, ..) */
 } heed_conv;
-HEED_API void heed_conv_init(heed_conv *l, heed_store *s, const char *name, heed_conv_layer_args a);
-HEED_API heed_tensor *heed_conv_apply(const heed_conv *l, heed_tape *t, heed_tensor *x);
+void heed_conv_init(heed_conv *l, heed_store *s, const char *name, heed_conv_layer_args a);
+heed_tensor *heed_conv_apply(const heed_conv *l, heed_tape *t, heed_tensor *x);
 
 /* Residual block of a CNN: relu(x' + norm2(conv2(relu(norm1(conv1(x)))))), 3x3 kernels, dropout
  * before conv2; x' = x, or norm of a 1x1 convolution with the stride where the shape changes. He et
@@ -90,15 +91,15 @@ typedef struct {
     heed_batchnorm norm1, norm2, short_norm;
     heed_drop drop;
 } heed_conv_block;
-HEED_API void heed_conv_block_init(heed_conv_block *l, heed_store *s, const char *name,
-                                   heed_conv_block_args a);
-HEED_API heed_tensor *heed_conv_block_apply(const heed_conv_block *l, heed_tape *t, heed_tensor *x);
+void heed_conv_block_init(heed_conv_block *l, heed_store *s, const char *name,
+                          heed_conv_block_args a);
+heed_tensor *heed_conv_block_apply(const heed_conv_block *l, heed_tape *t, heed_tensor *x);
 
 /* Patches as tokens: a convolution of stride and size p. x (B,H,W,C) -> (B, H/p W/p, d). For one
  * patch: z = W patch + b, where patch has p p C elements. Dosovitskiy et al. 2021, eq. 1. */
-HEED_API void heed_patch_embed_init(heed_conv *l, heed_store *s, const char *name, int channels,
-                                    int patch, int width, const char *init);
-HEED_API heed_tensor *heed_patch_embed_apply(const heed_conv *l, heed_tape *t, heed_tensor *x);
+void heed_patch_embed_init(heed_conv *l, heed_store *s, const char *name, int channels, int patch,
+                           int width, const char *init);
+heed_tensor *heed_patch_embed_apply(const heed_conv *l, heed_tape *t, heed_tensor *x);
 
 /* Positions added to x (B,T,d): a learned table, the sinusoids of Vaswani et al. 2017, sec. 3.5,
  * those of a square grid (half of the width for the row, half for the column; if len is one more
@@ -114,11 +115,10 @@ typedef struct {
     heed_tensor *table; /* (len,d): trained, or NULL */
     int len, width;
 } heed_position;
-HEED_API void heed_position_init(heed_position *l, heed_store *s, const char *name,
-                                 heed_position_kind kind, int len, int width);
+void heed_position_init(heed_position *l, heed_store *s, const char *name, heed_position_kind kind,
+                        int len, int width);
 /* x (B,T,d) + rows [from, from+T) of the table */
-HEED_API heed_tensor *heed_position_apply(const heed_position *l, heed_tape *t, heed_tensor *x,
-                                          int from);
+heed_tensor *heed_position_apply(const heed_position *l, heed_tape *t, heed_tensor *x, int from);
 
 /* Keys and values of the tokens so far, for generation: one sequence, one layer. In cross attention
  * they are those of memory, computed by the first call. The caller owns k and v. */
@@ -146,16 +146,15 @@ typedef struct {
     heed_mha_args args;
     heed_linear qkv, q, kv, out;
 } heed_mha;
-HEED_API void heed_mha_init(heed_mha *l, heed_store *s, const char *name, heed_mha_args a);
-/* x (B,T,d), memory (B,S,dm) or NULL, pad index (B,S) or NULL over the keys, cache or NULL (B = 1,
- * eval) -> (B,T,d) */
-HEED_API heed_tensor *heed_mha_apply(const heed_mha *l, heed_tape *t, heed_tensor *x,
-                                     heed_tensor *memory, heed_tensor *pad, heed_cache *cache);
+void heed_mha_init(heed_mha *l, heed_store *s, const char *name, heed_mha_args a);
+/* x (B,T,d), memory (B,S,dm) or NULL, pad (B,S) over the keys or NULL, cache or NULL (B = 1, eval)
+ * -> (B,T,d) */
+heed_tensor *heed_mha_apply(const heed_mha *l, heed_tape *t, heed_tensor *x, heed_tensor *memory,
+                            heed_tensor *pad, heed_cache *cache);
 /* The same with a score bias (1|B, 1|heads, T, S) or NULL, added to the scores of heed_attention:
  * relative positions, or a custom mask. With a cache, S includes the tokens held. */
-HEED_API heed_tensor *heed_mha_biased(const heed_mha *l, heed_tape *t, heed_tensor *x,
-                                      heed_tensor *memory, heed_tensor *score_bias,
-                                      heed_tensor *pad, heed_cache *cache);
+heed_tensor *heed_mha_biased(const heed_mha *l, heed_tape *t, heed_tensor *x, heed_tensor *memory,
+                             heed_tensor *score_bias, heed_tensor *pad, heed_cache *cache);
 
 /* Feed-forward: down(act(up(x))), the same at every position (a convolution of width 1). */
 typedef struct {
@@ -168,8 +167,8 @@ typedef struct {
     bool no_bias;
     const char *init, *out_init;
 } heed_ff_args;
-HEED_API void heed_ff_init(heed_ff *l, heed_store *s, const char *name, heed_ff_args a);
-HEED_API heed_tensor *heed_ff_apply(const heed_ff *l, heed_tape *t, heed_tensor *x);
+void heed_ff_init(heed_ff *l, heed_store *s, const char *name, heed_ff_args a);
+heed_tensor *heed_ff_apply(const heed_ff *l, heed_tape *t, heed_tensor *x);
 
 /* Encoder block (GPT's when attn.causal). Pre-norm: x + drop(f(norm(x))); post-norm: norm(x +
  * drop(f(x))); f = attention, then feed-forward. Names: attn.qkv attn.out norm1 mlp.up mlp.down
@@ -189,24 +188,23 @@ typedef struct {
     heed_norm norm1, norm2, norm3;
     heed_drop drop1, drop2, drop3;
 } heed_block;
-HEED_API void heed_block_init(heed_block *l, heed_store *s, const char *name, heed_block_args a);
-HEED_API heed_tensor *heed_block_apply(const heed_block *l, heed_tape *t, heed_tensor *x,
-                                       heed_tensor *pad, heed_cache *cache);
+void heed_block_init(heed_block *l, heed_store *s, const char *name, heed_block_args a);
+heed_tensor *heed_block_apply(const heed_block *l, heed_tape *t, heed_tensor *x, heed_tensor *pad,
+                              heed_cache *cache);
 
 /* Decoder block: causal self-attention, attention to the encoder's output, feed-forward; norms and
  * residuals as in heed_block. Vaswani et al. 2017, sec. 3.1. Names: attn norm1 cross norm2 mlp.up
  * mlp.down norm3. */
 typedef heed_block_args heed_decoder_block_args;
 typedef heed_block heed_decoder_block;
-HEED_API void heed_decoder_block_init(heed_decoder_block *l, heed_store *s, const char *name,
-                                      heed_decoder_block_args a);
+void heed_decoder_block_init(heed_decoder_block *l, heed_store *s, const char *name,
+                             heed_decoder_block_args a);
 /* x (B,T,d), memory (B,S,d) from the encoder, pads (B,T) and (B,S) index or NULL; caches: an array
  * of two, for the self-attention and for the attention to memory, or NULL. Once the second is
  * filled, memory is not read and may be NULL. */
-HEED_API heed_tensor *heed_decoder_block_apply(const heed_decoder_block *l, heed_tape *t,
-                                               heed_tensor *x, heed_tensor *pad,
-                                               heed_tensor *memory, heed_tensor *memory_pad,
-                                               heed_cache *caches);
+heed_tensor *heed_decoder_block_apply(const heed_decoder_block *l, heed_tape *t, heed_tensor *x,
+                                      heed_tensor *pad, heed_tensor *memory,
+                                      heed_tensor *memory_pad, heed_cache *caches);
 
 /* Stacked recurrent layers. Parameters have PyTorch's layout and names: weight_ih_l0 (G h, in),
  * weight_hh_l0 (G h, h), bias_ih_l0, bias_hh_l0, and _reverse for the other direction; with
@@ -231,13 +229,12 @@ typedef struct {
     heed_rnn_part part[2 * HEED_RNN_LAYERS]; /* by layer; both directions of a layer adjacent */
     heed_drop drop[HEED_RNN_LAYERS];
 } heed_rnn;
-HEED_API void heed_rnn_init(heed_rnn *l, heed_store *s, const char *name, heed_rnn_args a);
+void heed_rnn_init(heed_rnn *l, heed_store *s, const char *name, heed_rnn_args a);
 /* x (B,T,in), pad (B,T) index or NULL -> (B,T,width or 2 width), the last layer's h. first and last
  * are NULL or arrays of layers x directions states (B,S), as in heed_recurrent: those before the
  * first step (NULL: zeros) and after the last one. */
-HEED_API heed_tensor *heed_rnn_apply(const heed_rnn *l, heed_tape *t, heed_tensor *x,
-                                     heed_tensor *pad, heed_tensor *const *first,
-                                     heed_tensor **last);
+heed_tensor *heed_rnn_apply(const heed_rnn *l, heed_tape *t, heed_tensor *x, heed_tensor *pad,
+                            heed_tensor *const *first, heed_tensor **last);
 
 /* Single-head attention with a choice of similarity: query (B,Tq,dq), inputs (B,S,d) -> context
  * (B,Tq,d or value) = softmax(e) V.
@@ -253,8 +250,7 @@ typedef struct {
     int inner;        /* additive: width of the alignment network; 0: input */
     int key, value; /* widths of the projections W_k and W_v of the inputs (and of W_q of the query,
                        to key); 0: no projection */
-    bool all_biases; /* additive: W and v have biases, too, which do not make the layer more
-                        expressive */
+    bool all_biases; /* additive: W and v have biases, too, which make it no more expressive */
     bool has_beta;
     heed_real beta; /* multiplies e instead of the default 1 or 1/sqrt(d_k) */
     const char *init;
@@ -266,36 +262,34 @@ typedef struct {
     heed_linear w, u;    /* additive: W without bias, U with bias; general: w */
     heed_linear score;   /* additive: v, as weight (1, inner) */
 } heed_attend;
-HEED_API void heed_attend_init(heed_attend *l, heed_store *s, const char *name, heed_attend_args a);
+void heed_attend_init(heed_attend *l, heed_store *s, const char *name, heed_attend_args a);
 /* The part that does not depend on the query, computed once for many steps of a decoder. */
 typedef struct {
     heed_tensor *keys, *values; /* (B,S,..) */
     heed_tensor *mask;          /* (B,1,S) or NULL */
 } heed_attention_kv;
 /* inputs (B,S,d), pad (B,S) index or NULL */
-HEED_API heed_attention_kv heed_attend_kv(const heed_attend *l, heed_tape *t, heed_tensor *inputs,
-                                          heed_tensor *pad);
+heed_attention_kv heed_attend_kv(const heed_attend *l, heed_tape *t, heed_tensor *inputs,
+                                 heed_tensor *pad);
 /* Probes under the layer's name: q (for the additive form, W q), k and v as they are compared and
  * summed, scores (before the mask) and weights (B,Tq,S). */
-HEED_API heed_tensor *heed_attend_apply(const heed_attend *l, heed_tape *t, heed_tensor *query,
-                                        const heed_attention_kv *m);
+heed_tensor *heed_attend_apply(const heed_attend *l, heed_tape *t, heed_tensor *query,
+                               const heed_attention_kv *m);
 /* The query, scores and weights alone, without probes, for a decoder, which passes those of all its
  * steps to heed_attend_note. */
 typedef struct {
     heed_tensor *q, *scores, *weights; /* (B,Tq,e) (B,Tq,S) (B,Tq,S) */
 } heed_attended;
-HEED_API heed_attended heed_attend_look(const heed_attend *l, heed_tape *t, heed_tensor *query,
-                                        const heed_attention_kv *m);
+heed_attended heed_attend_look(const heed_attend *l, heed_tape *t, heed_tensor *query,
+                               const heed_attention_kv *m);
 /* Concatenates the parts of all steps along the queries and keeps them for probes; parts that are
  * not probed are not concatenated. */
 enum { HEED_ATTEND_STEPS = 4096 };
-HEED_API void heed_attend_note(const heed_attend *l, heed_tape *t, int steps,
-                               const heed_attended *a);
+void heed_attend_note(const heed_attend *l, heed_tape *t, int steps, const heed_attended *a);
 
-/* Residual add with dropout: x + drop(fx), or norm(x + drop(fx)) with the norm post, which may be
- * NULL. */
-HEED_API heed_tensor *heed_residual(heed_tape *t, heed_tensor *x, heed_tensor *fx,
-                                    const heed_drop *drop, const heed_norm *post);
+/* Residual add with dropout: x + drop(fx), or norm(x + drop(fx)) if post is not NULL. */
+heed_tensor *heed_residual(heed_tape *t, heed_tensor *x, heed_tensor *fx, const heed_drop *drop,
+                           const heed_norm *post);
 
 /* ---- the gradient check of layers ---- */
 
@@ -304,21 +298,19 @@ enum { HEED_CASE_ROWS = 2, HEED_CASE_LEN = 3, HEED_CASE_WIDTH = 8 };
 /* A layer to be checked by heed_gradcheck_layer. A list ends with {0}. */
 typedef struct {
     const char *name;
-    size_t size;                             /* bytes of self, zeroed before init */
-    void (*init)(void *self, heed_store *s); /* creates the parameters */
+    size_t size; /* bytes of self, zeroed before init */
+    void (*init)(void *self, heed_store *s, const void *args); /* creates the parameters */
     /* x (2,3,8) -> any shape */
     heed_tensor *(*apply)(const void *self, heed_tape *t, heed_tensor *x);
+    const void *args; /* passed to init */
 } heed_layer_case;
 
 /* Runs heed_gradcheck_store on the sum of all outputs, each multiplied by a fixed random weight; x
  * is one of the parameters. Gains and biases are moved away from their initial values 1 and 0. */
-HEED_API heed_check heed_gradcheck_layer(heed_ctx *c, const heed_layer_case *k);
+heed_check heed_gradcheck_layer(heed_ctx *c, const heed_layer_case *k);
 
-/* The library's layers, ended by NULL. Each entry is a list of cases ended by {0}, defined in one
- * file. */
-HEED_API const heed_layer_case *const *heed_layer_table(void);
+/* The library's layers, ended by NULL: each a list of cases, ended by {0}, in one file. */
+const heed_layer_case *const *heed_layer_table(void);
 
-#ifdef __cplusplus
-}
-#endif
+HEED_EXPORT_END
 #endif

@@ -1,16 +1,13 @@
-/* heed/op.h -- the definition of an op. Custom ops and the library's use the same interface. See
- * examples/own_op.c. */
+/* heed/op.h -- the definition of an op. Custom ops use the same interface: examples/own_op.c. */
 #ifndef HEED_OP_H
 #define HEED_OP_H
 
 #include <heed/tape.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HEED_EXPORT_BEGIN
 
-/* One set of inputs on which the gradient, instruction-set and thread checks run an op. A list ends
- * with {0}. */
+/* Inputs on which the gradient, instruction-set and thread checks run an op. A list ends with {0}.
+ */
 typedef struct {
     const char *shapes; /* one word per input: "3x5" reals, "i2x3:10" indices below 10, "m2x3" a 0/1
                            mask, "-" absent, "s" scalar */
@@ -60,69 +57,65 @@ struct heed_node {
 
 /* Runs the op on its inputs and records it when any input wants a gradient. The variadic arguments
  * are op->inputs tensors. Returns NULL on error. */
-HEED_API heed_tensor *heed_push(heed_tape *t, const heed_op *op, const void *args, ...);
-HEED_API heed_tensor *heed_push_list(heed_tape *t, const heed_op *op, const void *args, int count,
-                                     heed_tensor *const *in);
+heed_tensor *heed_push(heed_tape *t, const heed_op *op, const void *args, ...);
+heed_tensor *heed_push_list(heed_tape *t, const heed_op *op, const void *args, int count,
+                            heed_tensor *const *in);
 
 /* In infer: create the output. heed_out_like copies the shape of input i; heed_out_view shares the
  * memory of input i from offset. Each returns false when out of memory or the size overflows. */
-HEED_API bool heed_out(heed_node *n, int dims, const int *shape);
-HEED_API bool heed_out_like(heed_node *n, int i);
-HEED_API bool heed_out_view(heed_node *n, int i, size_t offset, int dims, const int *shape);
+bool heed_out(heed_node *n, int dims, const int *shape);
+bool heed_out_like(heed_node *n, int i);
+bool heed_out_view(heed_node *n, int i, size_t offset, int dims, const int *shape);
 
-/* In infer: records the error "op at NAME: MESSAGE" and returns false. heed_shape_text formats
- * shapes. */
-HEED_API bool heed_wrong(heed_node *n, const char *format, ...) HEED_PRINTF(2, 3);
+/* In infer: records the error "op at NAME: MESSAGE" and returns false. See heed_shape_text. */
+bool heed_wrong(heed_node *n, const char *format, ...) HEED_PRINTF(2, 3);
 
 /* In backward: the array to which the gradient of input i is added; NULL if it is not wanted. */
-HEED_API heed_real *heed_grad(heed_node *n, int i);
+heed_real *heed_grad(heed_node *n, int i);
 /* The same for a backward that can write as well as add: if nothing has been added yet, *add is
  * false and the memory is not zeroed, so every element must be written. */
-HEED_API heed_real *heed_grad_into(heed_node *n, int i, bool *add);
+heed_real *heed_grad_into(heed_node *n, int i, bool *add);
 
 /* In infer or forward: creates a value that is kept under name for backward and for probes. The
  * memory lasts as long as the step and is not zeroed. */
-HEED_API heed_tensor *heed_keep(heed_node *n, const char *name, int dims, const int *shape);
+heed_tensor *heed_keep(heed_node *n, const char *name, int dims, const int *shape);
 /* True if a probe requests this node's value of that name, so that a fused op must compute it. */
-HEED_API bool heed_probed(const heed_node *n, const char *name);
+bool heed_probed(const heed_node *n, const char *name);
 
 /* Uninitialised memory that lasts as long as the step; NULL, with an error, when out of memory. */
-HEED_API void *heed_scratch(heed_node *n, size_t bytes);
+void *heed_scratch(heed_node *n, size_t bytes);
 /* Releases memory from heed_scratch before the step ends; bytes must be the size requested. Then
  * later nodes reuse it while it is in cache. p may be NULL. */
-HEED_API void heed_scratch_done(heed_node *n, void *p, size_t bytes);
+void heed_scratch_done(heed_node *n, void *p, size_t bytes);
 
 /* Removes the name that heed_at gave t and returns it; NULL if none. Nodes recorded through t
  * afterwards are unnamed. For functions that record several ops under one name. */
-HEED_API const char *heed_take_name(heed_tape *t);
+const char *heed_take_name(heed_tape *t);
 
 /* The node's random stream: seed, its name, step and micro-batch. */
-HEED_API heed_random heed_node_random(const heed_node *n);
+heed_random heed_node_random(const heed_node *n);
 
 /* The backward of views. A view's gradient is a part of its base's, so there is nothing to add
  * unless heed_want_grad requested a separate one. */
-HEED_API void heed_view_backward(heed_node *n);
+void heed_view_backward(heed_node *n);
 
-/* The library's table of ops, ended by NULL. Each entry is a list of ops ended by {0}, one family
- * defined in one file. */
-HEED_API const heed_op *const *heed_op_table(void);
+/* The library's ops, ended by NULL: each entry a list, ended by {0}, of the family in one file. */
+const heed_op *const *heed_op_table(void);
 
 /* Largest disagreement between backward and central differences (both in heed_real, so intended for
  * the double-precision build) over the op's cases: per tensor |a-n| / max(|a|, |n|, 1e-3 max|g|),
  * where max|g| is at least a thousandth of the largest gradient of all tensors. error is negative
  * when the context is in error; an op without cases is an error. worst is, for example, "case 2,
  * input 1, element 7". */
-HEED_API heed_check heed_gradcheck(heed_ctx *c, const heed_op *op);
+heed_check heed_gradcheck(heed_ctx *c, const heed_op *op);
 
 /* The same for a whole model: loss(user, tape) records one training step on a tape on which
  * heed_tape_begin was called, and returns a scalar loss; up to `samples` elements of every trained
  * entry of s are varied. cases is the number of entries checked. worst is, for example,
  * "block.0.attn.qkv.weight, element 7". Gradients are zero afterwards. */
-HEED_API heed_check heed_gradcheck_store(heed_ctx *c, heed_store *s,
-                                         heed_tensor *(*loss)(void *user, heed_tape *t), void *user,
-                                         int samples);
+heed_check heed_gradcheck_store(heed_ctx *c, heed_store *s,
+                                heed_tensor *(*loss)(void *user, heed_tape *t), void *user,
+                                int samples);
 
-#ifdef __cplusplus
-}
-#endif
+HEED_EXPORT_END
 #endif

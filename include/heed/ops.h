@@ -7,75 +7,71 @@
 
 #include <heed/op.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HEED_EXPORT_BEGIN
 
 /* Elementwise, two inputs. */
-HEED_API heed_tensor *heed_add(heed_tape *t, heed_tensor *a, heed_tensor *b); /* a + b */
-HEED_API heed_tensor *heed_sub(heed_tape *t, heed_tensor *a, heed_tensor *b); /* a - b */
-HEED_API heed_tensor *heed_mul(heed_tape *t, heed_tensor *a, heed_tensor *b); /* a b */
-HEED_API heed_tensor *heed_div(heed_tape *t, heed_tensor *a, heed_tensor *b); /* a / b */
+heed_tensor *heed_add(heed_tape *t, heed_tensor *a, heed_tensor *b); /* a + b */
+heed_tensor *heed_sub(heed_tape *t, heed_tensor *a, heed_tensor *b); /* a - b */
+heed_tensor *heed_mul(heed_tape *t, heed_tensor *a, heed_tensor *b); /* a b */
+heed_tensor *heed_div(heed_tape *t, heed_tensor *a, heed_tensor *b); /* a / b */
 /* mask != 0 ? a : b; mask is an index tensor that broadcasts like the others */
-HEED_API heed_tensor *heed_where(heed_tape *t, heed_tensor *mask, heed_tensor *a, heed_tensor *b);
+heed_tensor *heed_where(heed_tape *t, heed_tensor *mask, heed_tensor *a, heed_tensor *b);
 
 /* Elementwise, one input. */
-HEED_API heed_tensor *heed_scale(heed_tape *t, heed_tensor *x, heed_real scale,
-                                 heed_real shift); /* scale x + shift */
-HEED_API heed_tensor *heed_activate(heed_tape *t, heed_tensor *x, heed_act act);
-HEED_API heed_tensor *heed_identity(heed_tape *t, heed_tensor *x); /* x, as a view */
-HEED_API heed_tensor *heed_exp(heed_tape *t, heed_tensor *x);
-HEED_API heed_tensor *heed_log(heed_tape *t, heed_tensor *x); /* natural logarithm */
-HEED_API heed_tensor *heed_sqrt(heed_tape *t, heed_tensor *x);
-HEED_API heed_tensor *heed_tanh(heed_tape *t, heed_tensor *x);
-HEED_API heed_tensor *heed_sigmoid(heed_tape *t, heed_tensor *x); /* 1 / (1 + exp(-x)) */
-HEED_API heed_tensor *heed_relu(heed_tape *t, heed_tensor *x);    /* max(x, 0); derivative 0 at 0 */
-HEED_API heed_tensor *heed_gelu(heed_tape *t, heed_tensor *x);    /* x Phi(x) */
-HEED_API heed_tensor *heed_gelu_tanh(heed_tape *t, heed_tensor *x);
-HEED_API heed_tensor *heed_silu(heed_tape *t, heed_tensor *x);
-HEED_API heed_tensor *heed_clamp(heed_tape *t, heed_tensor *x, heed_real lo,
-                                 heed_real hi); /* derivative 1 inside [lo, hi], else 0 */
-HEED_API heed_tensor *heed_stop_gradient(heed_tape *t,
-                                         heed_tensor *x); /* x; no gradient flows back */
+heed_tensor *heed_scale(heed_tape *t, heed_tensor *x, heed_real scale,
+                        heed_real shift); /* scale x + shift */
+heed_tensor *heed_activate(heed_tape *t, heed_tensor *x, heed_act act);
+heed_tensor *heed_identity(heed_tape *t, heed_tensor *x); /* x, as a view */
+heed_tensor *heed_exp(heed_tape *t, heed_tensor *x);
+heed_tensor *heed_log(heed_tape *t, heed_tensor *x); /* natural logarithm */
+heed_tensor *heed_sqrt(heed_tape *t, heed_tensor *x);
+heed_tensor *heed_tanh(heed_tape *t, heed_tensor *x);
+heed_tensor *heed_sigmoid(heed_tape *t, heed_tensor *x); /* 1 / (1 + exp(-x)) */
+heed_tensor *heed_relu(heed_tape *t, heed_tensor *x);    /* max(x, 0); derivative 0 at 0 */
+heed_tensor *heed_gelu(heed_tape *t, heed_tensor *x);    /* x Phi(x) */
+heed_tensor *heed_gelu_tanh(heed_tape *t, heed_tensor *x);
+heed_tensor *heed_silu(heed_tape *t, heed_tensor *x);
+heed_tensor *heed_clamp(heed_tape *t, heed_tensor *x, heed_real lo,
+                        heed_real hi); /* derivative 1 inside [lo, hi], else 0 */
+heed_tensor *heed_stop_gradient(heed_tape *t, heed_tensor *x); /* x; no gradient flows back */
 
 /* Products. The batch dims must be equal, or one operand has none: (m,k) x (k,n), (B,m,k) x
  * (B,k,n), (A,B,m,k) x (A,B,k,n). */
-HEED_API heed_tensor *heed_matmul(heed_tape *t, heed_tensor *a, heed_tensor *b); /* a b */
-HEED_API heed_tensor *heed_matmul_nt(heed_tape *t, heed_tensor *a,
-                                     heed_tensor *b); /* a b': (..,m,k) x (..,n,k) */
-HEED_API heed_tensor *heed_matmul_tn(heed_tape *t, heed_tensor *a,
-                                     heed_tensor *b); /* a' b: (..,k,m) x (..,k,n) */
+heed_tensor *heed_matmul(heed_tape *t, heed_tensor *a, heed_tensor *b); /* a b */
+heed_tensor *heed_matmul_nt(heed_tape *t, heed_tensor *a,
+                            heed_tensor *b); /* a b': (..,m,k) x (..,n,k) */
+heed_tensor *heed_matmul_tn(heed_tape *t, heed_tensor *a,
+                            heed_tensor *b); /* a' b: (..,k,m) x (..,k,n) */
 /* x W' + b: x (...,in), w (out,in), b (out) or NULL -> (...,out) */
-HEED_API heed_tensor *heed_affine(heed_tape *t, heed_tensor *x, heed_tensor *w, heed_tensor *b);
+heed_tensor *heed_affine(heed_tape *t, heed_tensor *x, heed_tensor *w, heed_tensor *b);
 /* act(x W' + b), one pass over the output */
-HEED_API heed_tensor *heed_affine_act(heed_tape *t, heed_tensor *x, heed_tensor *w, heed_tensor *b,
-                                      heed_act act);
+heed_tensor *heed_affine_act(heed_tape *t, heed_tensor *x, heed_tensor *w, heed_tensor *b,
+                             heed_act act);
 
 /* Softmax over the last dim: p_j = exp(beta x_j) / sum_k exp(beta x_k) over the unmasked k. mask
  * (index, broadcasts over leading dims of size 1 or missing) or NULL; masked entries are 0, a fully
  * masked row is zeros with zero gradients. */
-HEED_API heed_tensor *heed_softmax(heed_tape *t, heed_tensor *x, heed_real beta, heed_tensor *mask);
-HEED_API heed_tensor *heed_log_softmax(heed_tape *t, heed_tensor *x, heed_real beta,
-                                       heed_tensor *mask); /* masked entries are 0 */
+heed_tensor *heed_softmax(heed_tape *t, heed_tensor *x, heed_real beta, heed_tensor *mask);
+heed_tensor *heed_log_softmax(heed_tape *t, heed_tensor *x, heed_real beta,
+                              heed_tensor *mask); /* masked entries are 0 */
 /* One-hot of the largest unmasked entry (lowest index if tied); the backward is heed_softmax's. */
-HEED_API heed_tensor *heed_hardmax(heed_tape *t, heed_tensor *x, heed_real beta, heed_tensor *mask);
+heed_tensor *heed_hardmax(heed_tape *t, heed_tensor *x, heed_real beta, heed_tensor *mask);
 
 /* Normalisation; gain and bias (C) may be NULL. */
-/* Over the last dim: (x - mean) / sqrt(var + eps) gain + bias, var biased. Ba, Kiros & Hinton 2016,
- * eq. 4 */
-HEED_API heed_tensor *heed_layer_norm(heed_tape *t, heed_tensor *x, heed_tensor *gain,
-                                      heed_tensor *bias, heed_real eps);
+/* Over the last dim: (x - mean) / sqrt(var + eps) gain + bias, var biased. Ba et al. 2016, eq. 4 */
+heed_tensor *heed_layer_norm(heed_tape *t, heed_tensor *x, heed_tensor *gain, heed_tensor *bias,
+                             heed_real eps);
 /* Over the last dim: x / sqrt(mean(x^2) + eps) gain. Zhang & Sennrich 2019, eq. 4 */
-HEED_API heed_tensor *heed_rms_norm(heed_tape *t, heed_tensor *x, heed_tensor *gain, heed_real eps);
+heed_tensor *heed_rms_norm(heed_tape *t, heed_tensor *x, heed_tensor *gain, heed_real eps);
 /* Over all but the last dim (channels last). In training, uses the batch's statistics and moves
  * mean and var (C) towards them by momentum (var unbiased, as in PyTorch); in eval, uses mean and
  * var. Ioffe & Szegedy 2015, alg. 1. */
-HEED_API heed_tensor *heed_batch_norm(heed_tape *t, heed_tensor *x, heed_tensor *gain,
-                                      heed_tensor *bias, heed_tensor *mean, heed_tensor *var,
-                                      heed_real eps, heed_real momentum);
+heed_tensor *heed_batch_norm(heed_tape *t, heed_tensor *x, heed_tensor *gain, heed_tensor *bias,
+                             heed_tensor *mean, heed_tensor *var, heed_real eps,
+                             heed_real momentum);
 /* In training, each element is 0 with probability p, else x / (1 - p); in eval, x. Srivastava et
  * al. 2014, sec. 10, inverted. */
-HEED_API heed_tensor *heed_dropout(heed_tape *t, heed_tensor *x, heed_real p);
+heed_tensor *heed_dropout(heed_tape *t, heed_tensor *x, heed_real p);
 
 /* Convolution and pooling, channels last: x (B,H,W,C). This is cross-correlation, as in other deep
  * learning libraries: y[b,i,j,o] = bias[o] + sum_{u,v,c} x[b, i s - p + u d, j s - p + v d, c]
@@ -89,60 +85,58 @@ typedef struct {
     int extra[2];    /* transposed: rows and columns added at the end of the output */
 } heed_conv_args;
 /* x (B,H,W,C), w (O, C/groups, kh, kw), b (O) or NULL -> (B,H',W',O). a may be NULL */
-HEED_API heed_tensor *heed_conv2d(heed_tape *t, heed_tensor *x, heed_tensor *w, heed_tensor *b,
-                                  const heed_conv_args *a);
+heed_tensor *heed_conv2d(heed_tape *t, heed_tensor *x, heed_tensor *w, heed_tensor *b,
+                         const heed_conv_args *a);
 /* Transposed convolution, the gradient of conv2d with respect to its input: x (B,H,W,C), w (C,
  * O/groups, kh, kw), b (O) or NULL -> (B,H',W',O), H' = (H-1) s - 2p + d(k-1) + extra + 1. Zeiler
  * et al. 2010 */
-HEED_API heed_tensor *heed_conv2d_transposed(heed_tape *t, heed_tensor *x, heed_tensor *w,
-                                             heed_tensor *b, const heed_conv_args *a);
-/* The same along a sequence: x (B,T,C), w (O, C/groups, k). Only element 1 of the arrays in a is
- * read. */
-HEED_API heed_tensor *heed_conv1d(heed_tape *t, heed_tensor *x, heed_tensor *w, heed_tensor *b,
-                                  const heed_conv_args *a);
-HEED_API heed_tensor *heed_conv1d_transposed(heed_tape *t, heed_tensor *x, heed_tensor *w,
-                                             heed_tensor *b, const heed_conv_args *a);
+heed_tensor *heed_conv2d_transposed(heed_tape *t, heed_tensor *x, heed_tensor *w, heed_tensor *b,
+                                    const heed_conv_args *a);
+/* The same along a sequence: x (B,T,C), w (O, C/groups, k). Only elements 1 of a are read. */
+heed_tensor *heed_conv1d(heed_tape *t, heed_tensor *x, heed_tensor *w, heed_tensor *b,
+                         const heed_conv_args *a);
+heed_tensor *heed_conv1d_transposed(heed_tape *t, heed_tensor *x, heed_tensor *w, heed_tensor *b,
+                                    const heed_conv_args *a);
 typedef struct {
     int size[2];   /* size of the window: vertical, horizontal */
     int stride[2]; /* 0: the window's size */
     int pad[2];    /* padding, ignored by the maximum but counted by the average, as in PyTorch */
 } heed_pool_args;
-HEED_API heed_tensor *heed_max_pool(heed_tape *t, heed_tensor *x,
-                                    const heed_pool_args *a); /* (B,H',W',C); ties: the first */
-HEED_API heed_tensor *heed_avg_pool(heed_tape *t, heed_tensor *x, const heed_pool_args *a);
-HEED_API heed_tensor *heed_global_pool(heed_tape *t, heed_tensor *x); /* mean: (B,H,W,C) -> (B,C) */
+heed_tensor *heed_max_pool(heed_tape *t, heed_tensor *x,
+                           const heed_pool_args *a); /* (B,H',W',C); ties: the first */
+heed_tensor *heed_avg_pool(heed_tape *t, heed_tensor *x, const heed_pool_args *a);
+heed_tensor *heed_global_pool(heed_tape *t, heed_tensor *x); /* mean: (B,H,W,C) -> (B,C) */
 
 /* Rows and lookup. */
-HEED_API heed_tensor *heed_embed(heed_tape *t, heed_tensor *table,
-                                 heed_tensor *ids); /* (V,d), (...) -> (...,d) */
-HEED_API heed_tensor *
-heed_gather(heed_tape *t, heed_tensor *x,
-            heed_tensor *rows); /* rows of x viewed as (N,d): (...,d), (n) -> (n,d) */
+heed_tensor *heed_embed(heed_tape *t, heed_tensor *table,
+                        heed_tensor *ids); /* (V,d), (...) -> (...,d) */
+/* rows of x viewed as (N,d): (...,d), (n) -> (n,d) */
+heed_tensor *heed_gather(heed_tape *t, heed_tensor *x, heed_tensor *rows);
 
 /* Reductions. */
-HEED_API heed_tensor *heed_sum(heed_tape *t, heed_tensor *x);  /* over all elements: a scalar */
-HEED_API heed_tensor *heed_mean(heed_tape *t, heed_tensor *x); /* over all elements: a scalar */
-HEED_API heed_tensor *heed_sum_dim(heed_tape *t, heed_tensor *x,
-                                   int dim); /* over one dim, which is kept with size 1 */
-HEED_API heed_tensor *heed_mean_dim(heed_tape *t, heed_tensor *x, int dim);
-HEED_API heed_tensor *heed_max_dim(heed_tape *t, heed_tensor *x,
-                                   int dim); /* ties: the gradient goes to the lowest index */
+heed_tensor *heed_sum(heed_tape *t, heed_tensor *x);  /* over all elements: a scalar */
+heed_tensor *heed_mean(heed_tape *t, heed_tensor *x); /* over all elements: a scalar */
+heed_tensor *heed_sum_dim(heed_tape *t, heed_tensor *x,
+                          int dim); /* over one dim, which is kept with size 1 */
+heed_tensor *heed_mean_dim(heed_tape *t, heed_tensor *x, int dim);
+heed_tensor *heed_max_dim(heed_tape *t, heed_tensor *x,
+                          int dim); /* ties: the gradient goes to the lowest index */
 
 /* Shape. */
-HEED_API heed_tensor *heed_reshape(heed_tape *t, heed_tensor *x, int dims,
-                                   const int *shape); /* a view; one entry may be -1 */
-HEED_API heed_tensor *heed_permute(heed_tape *t, heed_tensor *x,
-                                   const int *order); /* y.shape[i] = x.shape[order[i]]; a copy */
-HEED_API heed_tensor *heed_concat(heed_tape *t, int dim, int count, heed_tensor *const *x);
-HEED_API heed_tensor *heed_slice(heed_tape *t, heed_tensor *x, int dim, int from,
-                                 int size); /* a view if the range is contiguous, else a copy */
-HEED_API bool heed_split(heed_tape *t, heed_tensor *x, int dim, int parts,
-                         heed_tensor **out); /* into equal parts */
-HEED_API heed_tensor *heed_pad(heed_tape *t, heed_tensor *x, int dim, int before, int after,
-                               heed_real value);
+heed_tensor *heed_reshape(heed_tape *t, heed_tensor *x, int dims,
+                          const int *shape); /* a view; one entry may be -1 */
+heed_tensor *heed_permute(heed_tape *t, heed_tensor *x,
+                          const int *order); /* y.shape[i] = x.shape[order[i]]; a copy */
+heed_tensor *heed_concat(heed_tape *t, int dim, int count, heed_tensor *const *x);
+heed_tensor *heed_slice(heed_tape *t, heed_tensor *x, int dim, int from,
+                        int size); /* a view if the range is contiguous, else a copy */
+bool heed_split(heed_tape *t, heed_tensor *x, int dim, int parts,
+                heed_tensor **out); /* into equal parts */
+heed_tensor *heed_pad(heed_tape *t, heed_tensor *x, int dim, int before, int after,
+                      heed_real value);
 
 /* Returns x and keeps it for probes under "NAME.value", with NAME from heed_at. */
-HEED_API heed_tensor *heed_note(heed_tape *t, heed_tensor *x, const char *value);
+heed_tensor *heed_note(heed_tape *t, heed_tensor *x, const char *value);
 
 /* Losses: scalars. */
 typedef struct {
@@ -153,12 +147,11 @@ typedef struct {
 } heed_xent_args;
 /* mean over the counted rows of -log softmax(logits)[label]: logits (...,C), labels (...). 0 if no
  * row is counted. args may be NULL */
-HEED_API heed_tensor *heed_xent(heed_tape *t, heed_tensor *logits, heed_tensor *labels,
-                                const heed_xent_args *args);
+heed_tensor *heed_xent(heed_tape *t, heed_tensor *logits, heed_tensor *labels,
+                       const heed_xent_args *args);
 /* mean of max(x,0) - x y + log(1 + exp(-|x|)): logits and targets y in [0, 1] of one shape */
-HEED_API heed_tensor *heed_bce(heed_tape *t, heed_tensor *logits, heed_tensor *targets);
-HEED_API heed_tensor *heed_mse(heed_tape *t, heed_tensor *a,
-                               heed_tensor *b); /* mean of (a - b)^2 */
+heed_tensor *heed_bce(heed_tape *t, heed_tensor *logits, heed_tensor *targets);
+heed_tensor *heed_mse(heed_tape *t, heed_tensor *a, heed_tensor *b); /* mean of (a - b)^2 */
 
 /* Recurrent layers: all time steps in one op. gates (B,T,G h): the contribution of the input, W_x x
  * + b_x, for rnn (G = 1), gru (r z n) or lstm (i f g o). w (G h, h), b (G h) or NULL: the weights
@@ -173,9 +166,8 @@ typedef struct {
     heed_act act; /* for rnn: HEED_TANH, HEED_RELU, HEED_SIGMOID or HEED_IDENTITY */
     bool reverse; /* from the last step to the first */
 } heed_recurrent_args;
-HEED_API heed_tensor *heed_recurrent(heed_tape *t, heed_tensor *gates, heed_tensor *w,
-                                     heed_tensor *b, heed_tensor *state, heed_tensor *pad,
-                                     const heed_recurrent_args *a);
+heed_tensor *heed_recurrent(heed_tape *t, heed_tensor *gates, heed_tensor *w, heed_tensor *b,
+                            heed_tensor *state, heed_tensor *pad, const heed_recurrent_args *a);
 
 /* A recurrent decoder with additive attention, all time steps in one op: with q_t = h_{t-1} query',
  *   a_t = softmax_i(score tanh(q_t + keys_i) + shift)       c_t = sum_i a_{t,i} values_i
@@ -193,8 +185,8 @@ typedef struct {
     heed_tensor *score, *shift; /* (1,A), (1) or NULL */
     heed_tensor *mask;          /* (B,1,places) index, 0 at places to mask out; or NULL */
 } heed_additive_attention;
-HEED_API heed_tensor *heed_recurrent_attention(heed_tape *t, const heed_additive_attention *l,
-                                               const heed_recurrent_args *a);
+heed_tensor *heed_recurrent_attention(heed_tape *t, const heed_additive_attention *l,
+                                      const heed_recurrent_args *a);
 
 /* Attention. Vaswani et al. 2017, eq. 1; per head: softmax(beta Q K' + score_bias) V. */
 typedef struct {
@@ -204,8 +196,7 @@ typedef struct {
     heed_real beta; /* inverse temperature when has_beta; else 1/sqrt(key) */
     bool has_beta;
     bool causal; /* query i of Tq sees keys j <= i + Tk - Tq */
-    bool hard;   /* one-hot of the largest score (lowest index if tied); the backward is the soft
-                    one's */
+    bool hard;   /* one-hot of the largest score (lowest index if tied); backward: the soft one's */
     heed_real dropout; /* on the weights, in training */
 } heed_attention_args;
 
@@ -213,20 +204,16 @@ typedef struct {
  * pad (B,Tk) index, 0 where a key is padding, or NULL. A query that sees no key gives zeros and
  * zero gradients. Keeps q k v (B,h,T,e|d2), scores (after beta and bias, before the mask, including
  * masked ones) and weights (before dropout) (B,h,Tq,Tk), each computed only if probed. */
-HEED_API heed_tensor *heed_attention(heed_tape *t, heed_tensor *q, heed_tensor *k, heed_tensor *v,
+heed_tensor *heed_attention(heed_tape *t, heed_tensor *q, heed_tensor *k, heed_tensor *v,
+                            heed_tensor *score_bias, heed_tensor *pad,
+                            const heed_attention_args *args);
+/* Self-attention on one stacked projection: qkv (B,T,h(2e+d2)) = [q of all heads | k | v]. */
+heed_tensor *heed_self_attention(heed_tape *t, heed_tensor *qkv, heed_tensor *score_bias,
+                                 heed_tensor *pad, const heed_attention_args *args);
+/* heed_attention composed of matmul, scale, add, softmax, dropout and matmul: a reference. */
+heed_tensor *heed_attention_explicit(heed_tape *t, heed_tensor *q, heed_tensor *k, heed_tensor *v,
                                      heed_tensor *score_bias, heed_tensor *pad,
                                      const heed_attention_args *args);
-/* Self-attention on one stacked projection: qkv (B,T,h(2e+d2)) = [all heads' q | all heads' k | all
- * heads' v]. */
-HEED_API heed_tensor *heed_self_attention(heed_tape *t, heed_tensor *qkv, heed_tensor *score_bias,
-                                          heed_tensor *pad, const heed_attention_args *args);
-/* The same as heed_attention, composed of matmul, scale, add, softmax, dropout and matmul: a
- * reference version. */
-HEED_API heed_tensor *heed_attention_explicit(heed_tape *t, heed_tensor *q, heed_tensor *k,
-                                              heed_tensor *v, heed_tensor *score_bias,
-                                              heed_tensor *pad, const heed_attention_args *args);
 
-#ifdef __cplusplus
-}
-#endif
+HEED_EXPORT_END
 #endif

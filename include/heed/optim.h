@@ -5,9 +5,7 @@
 
 #include <heed/store.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HEED_EXPORT_BEGIN
 
 typedef struct heed_optim heed_optim;         /* an optimizer of one store: heed_optim_new */
 typedef struct heed_optimizer heed_optimizer; /* an update rule: heed_adamw, or a custom one */
@@ -25,36 +23,34 @@ typedef struct {
 } heed_optim_args;
 
 /* The default settings of an optimizer: the same as PyTorch's where it has them. */
-HEED_API heed_optim_args heed_optim_defaults(const heed_optimizer *r);
+heed_optim_args heed_optim_defaults(const heed_optimizer *r);
 
 /* An optimizer of the trained parameters of s. args NULL: the defaults. It is an error (HEED_USAGE)
  * if args does not come from heed_optim_defaults(r), if a setting is out of range, or if one is set
  * that r does not use. Freed by heed_optim_free, or with the context. */
-HEED_API heed_optim *heed_optim_new(heed_store *s, const heed_optimizer *r,
-                                    const heed_optim_args *args);
-HEED_API void heed_optim_free(heed_optim *o);
+heed_optim *heed_optim_new(heed_store *s, const heed_optimizer *r, const heed_optim_args *args);
+void heed_optim_free(heed_optim *o);
 
 /* One update with learning rate args.lr * lr_scale * entry scale; gradients are zero afterwards.
  * Fails, before any value changes, if the context is in error, if the store was freed, or if a
  * gradient is not finite (HEED_DIVERGED, naming the parameter). */
-HEED_API bool heed_step(heed_optim *o, heed_real lr_scale);
+bool heed_step(heed_optim *o, heed_real lr_scale);
 
 /* The slots ("adam.m.PARAMETER") as a separate store, which can be saved and loaded like any other;
  * it also holds the number of updates ("adam.count"). Parameters that are frozen when the optimizer
  * is made have no slots. */
-HEED_API heed_store *heed_optim_slots(heed_optim *o);
+heed_store *heed_optim_slots(heed_optim *o);
 
 /* ---- optimizers: each is one file in src/optim, and one line here ---- */
 
-HEED_API extern const heed_optimizer heed_gd;       /* sgd with all training data as one batch */
-HEED_API extern const heed_optimizer heed_sgd;      /* x -= lr g */
-HEED_API extern const heed_optimizer heed_momentum; /* v = mu v + g; x -= lr v */
-HEED_API extern const heed_optimizer heed_nesterov; /* v = mu v + g; x -= lr (g + mu v) */
-HEED_API extern const heed_optimizer
-    heed_rmsprop;                                /* v = a v + (1-a) g^2; x -= lr g/(sqrt v + eps) */
-HEED_API extern const heed_optimizer heed_adam;  /* decay is added to the gradient, as above */
-HEED_API extern const heed_optimizer heed_adamw; /* decoupled decay: x -= lr decay x */
-HEED_API extern const heed_optimizer heed_lion;  /* x -= lr (sign(b1 m + (1-b1) g) + decay x) */
+extern const heed_optimizer heed_gd;       /* sgd with all training data as one batch */
+extern const heed_optimizer heed_sgd;      /* x -= lr g */
+extern const heed_optimizer heed_momentum; /* v = mu v + g; x -= lr v */
+extern const heed_optimizer heed_nesterov; /* v = mu v + g; x -= lr (g + mu v) */
+extern const heed_optimizer heed_rmsprop;  /* v = a v + (1-a) g^2; x -= lr g/(sqrt v + eps) */
+extern const heed_optimizer heed_adam;     /* decay is added to the gradient, as above */
+extern const heed_optimizer heed_adamw;    /* decoupled decay: x -= lr decay x */
+extern const heed_optimizer heed_lion;     /* x -= lr (sign(b1 m + (1-b1) g) + decay x) */
 
 /* ---- the definition of an optimizer ---- */
 
@@ -74,8 +70,7 @@ typedef struct {
     const heed_optim_args *args;
     int64_t step;          /* 1 in the first update */
     heed_real lr, decay;   /* of this parameter at this step; decay is 0 if none applies */
-    heed_real grad_scale;  /* the gradient is grad_scale g, because of clipping and accumulated
-                              micro-batches */
+    heed_real grad_scale;  /* the gradient is grad_scale g: clipping, accumulated micro-batches */
     const heed_kernels *k; /* the library's kernels; opaque outside it */
 } heed_optim_update;
 
@@ -94,8 +89,7 @@ struct heed_optimizer {
     const char *slots[HEED_OPTIM_SLOTS]; /* names ("m", "v"); each has its parameter's shape and
                                             starts at 0 */
     const heed_optim_setting *settings;
-    /* Updates x from the gradient g and sets g to 0 in the same pass. All arrays have n elements.
-     */
+    /* Updates x from the gradient g and sets g to 0 in one pass. All arrays have n elements. */
     void (*update)(const heed_optim_update *u, heed_real *x, heed_real *g, heed_real *const *slots,
                    size_t n);
     const heed_optim_case *cases;
@@ -103,8 +97,8 @@ struct heed_optimizer {
 };
 
 /* The library's optimizers, ended by NULL; and the one with the given name, or NULL. */
-HEED_API const heed_optimizer *const *heed_optimizer_table(void);
-HEED_API const heed_optimizer *heed_optimizer_named(const char *name);
+const heed_optimizer *const *heed_optimizer_table(void);
+const heed_optimizer *heed_optimizer_named(const char *name);
 
 /* The largest difference between the values of a case and those computed, relative to values
  * above 1. The gradients are doubled (grad_scale is 0.5) and added to what the previous update left
@@ -112,16 +106,16 @@ HEED_API const heed_optimizer *heed_optimizer_named(const char *name);
  * grad_scale, does not clear g or keeps state elsewhere therefore gives different values. error is
  * negative when the context is in error; an optimizer without cases is an error. worst is, for
  * example, "lr=0.1, value 3". */
-HEED_API heed_check heed_optim_check(heed_ctx *c, const heed_optimizer *r);
+heed_check heed_optim_check(heed_ctx *c, const heed_optimizer *r);
 
 /* ---- gradients ---- */
 
 /* The square root of the sum of the squares of all trained gradients. */
-HEED_API double heed_grad_norm(const heed_store *s);
+double heed_grad_norm(const heed_store *s);
 /* Multiplies all gradients by scale (1 / number of accumulated micro-batches), then scales them so
  * that their norm is at most max (0: no clipping). Returns the norm after scale and before
  * clipping. Applied in the next heed_step, without an extra pass. */
-HEED_API double heed_clip(heed_optim *o, heed_real max, heed_real scale);
+double heed_clip(heed_optim *o, heed_real max, heed_real scale);
 
 /* ---- learning rate ---- */
 
@@ -130,8 +124,7 @@ typedef enum {
     HEED_CONSTANT,
     HEED_COSINE,  /* from 1 to floor over the steps after warm-up */
     HEED_LINEAR,  /* the same, linearly */
-    HEED_INVSQRT, /* min(s^-0.5, s w^-1.5) w^0.5 with s = step + 1: Vaswani et al. 2017, eq. 3,
-                     scaled to peak 1 */
+    HEED_INVSQRT, /* min(s^-0.5, s w^-1.5) w^0.5, s = step + 1: Vaswani et al. 2017, eq. 3 */
     HEED_STEPS    /* multiplied by gamma every `every` steps */
 } heed_schedule_kind;
 typedef struct {
@@ -141,9 +134,7 @@ typedef struct {
     int64_t every;
     heed_real gamma;
 } heed_schedule;
-HEED_API heed_real heed_schedule_at(const heed_schedule *s, int64_t step);
+heed_real heed_schedule_at(const heed_schedule *s, int64_t step);
 
-#ifdef __cplusplus
-}
-#endif
+HEED_EXPORT_END
 #endif

@@ -4,9 +4,7 @@
 
 #include <heed/data.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HEED_EXPORT_BEGIN
 
 typedef enum {
     HEED_TRANSLATION, /* source TAB target: sequence to sequence */
@@ -34,20 +32,18 @@ typedef struct {
     const char *const *labels; /* a run's, or NULL: from the data, in bytewise order */
     int label_count;
 } heed_pairs_args;
-HEED_API heed_pairs *heed_pairs_open(heed_ctx *c, const char *path, const heed_pairs_args *a);
-HEED_API void heed_pairs_close(heed_pairs *k);
+heed_pairs *heed_pairs_open(heed_ctx *c, const char *path, const heed_pairs_args *a);
+void heed_pairs_close(heed_pairs *k);
 
 /* All sources, or all targets, of the training part, one per line: to train a tokenizer on. side: 0
  * source, 1 target, 2 both. The caller frees out with heed_text_free. */
-HEED_API bool heed_pairs_text(const heed_pairs *k, int side, heed_text *out);
+bool heed_pairs_text(const heed_pairs *k, int side, heed_text *out);
 /* Turns lines into tokens; call it before the first batch. target is equal to source for a shared
  * vocabulary, NULL for labels. */
-HEED_API bool heed_pairs_encode(heed_pairs *k, const heed_tokenizer *source,
-                                const heed_tokenizer *target);
+bool heed_pairs_encode(heed_pairs *k, const heed_tokenizer *source, const heed_tokenizer *target);
 
 typedef struct {
-    size_t pairs, val_pairs; /* read by training, and by evaluation: all pairs if none are kept for
-                                validation */
+    size_t pairs, val_pairs; /* read by training; by evaluation: all if none are kept for it */
     size_t blank, left_out, cut;
     size_t extra_columns; /* lines with further columns, or keys */
     bool header, json;    /* a first line of column names was skipped; a file of JSON objects */
@@ -59,14 +55,14 @@ typedef struct {
     const char *const *labels;
     uint64_t checksum;
 } heed_pairs_info;
-HEED_API const heed_pairs_info *heed_pairs_about(const heed_pairs *k);
+const heed_pairs_info *heed_pairs_about(const heed_pairs *k);
 /* A pair as text: line number, both sides, and in a TSV the first further column, if any (not
  * zero-terminated). val: from the validation part. */
 typedef struct {
     size_t line, source_n, target_n, note_n;
     const char *source, *target, *note;
 } heed_pair;
-HEED_API bool heed_pairs_get(const heed_pairs *k, bool val, size_t index, heed_pair *out);
+bool heed_pairs_get(const heed_pairs *k, bool val, size_t index, heed_pair *out);
 
 /* A batch: src (B,S) and its padding, and for translation ids (B,T) = [CLS] target and their
  * padding, labels (B,T) = target [SEP], -100 at padding; for classes labels (B); for tags labels
@@ -75,9 +71,9 @@ HEED_API bool heed_pairs_get(const heed_pairs *k, bool val, size_t index, heed_p
  * pairs, sorts each group of 64 batches (fewer if an epoch has fewer) by length and shuffles the
  * batches; S and T are the longest of the batch. The micro-batches of a step divide one batch of
  * the step, which is sorted as one up to 131072 rows. Evaluation reads the pairs in order. */
-HEED_API bool heed_pair_batch(heed_pairs *k, heed_batch_at at, heed_batch *out);
-HEED_API uint64_t heed_pairs_evals(const heed_pairs *k, int rows);
-HEED_API uint64_t heed_pairs_epoch(const heed_pairs *k, int rows);
+bool heed_pair_batch(heed_pairs *k, heed_batch_at at, heed_batch *out);
+uint64_t heed_pairs_evals(const heed_pairs *k, int rows);
+uint64_t heed_pairs_epoch(const heed_pairs *k, int rows);
 
 /* ---- how good translations are ---- */
 
@@ -87,11 +83,8 @@ typedef struct {
     size_t match[4], total[4], length, reference;
     size_t longest; /* words of the longest sentence on either side: under 4, BLEU is always 0 */
 } heed_bleu;
-HEED_API bool heed_bleu_add(heed_ctx *c, heed_bleu *b, const char *hypothesis,
-                            const char *reference);
-HEED_API double heed_bleu_of(const heed_bleu *b); /* 0 to 100 */
+bool heed_bleu_add(heed_ctx *c, heed_bleu *b, const char *hypothesis, const char *reference);
+double heed_bleu_of(const heed_bleu *b); /* 0 to 100 */
 
-#ifdef __cplusplus
-}
-#endif
+HEED_EXPORT_END
 #endif

@@ -5,9 +5,7 @@
 
 #include <heed/model.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HEED_EXPORT_BEGIN
 
 /* Runs the command that argv names (argv[0] is the program's own name, argv[1] the command) with
  * the models, whose list ends with NULL, and returns the exit status: 0 ok, 1 failed, 2 wrong
@@ -15,9 +13,7 @@ extern "C" {
  * everything else on the standard error. Call it once, from main: it catches SIGINT and SIGTERM.
  * Help and messages call the program by the last part of argv[0]. A custom program is one line:
  * int main(int argc, char **argv) { return heed_program(argc, argv, my_models); } */
-HEED_API int heed_program(int argc, char **argv, const heed_model *const *models);
+int heed_program(int argc, char **argv, const heed_model *const *models);
 
-#ifdef __cplusplus
-}
-#endif
+HEED_EXPORT_END
 #endif

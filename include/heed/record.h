@@ -4,17 +4,14 @@
  * (any other matrix of queries x keys: rollout, occlusion, influence) and the model's predictions.
  * It is filled from a run and an input, from a file of weights of another program, or by hand; heat
  * maps, pictures, files and the page read nothing else. Labels are literal text in UTF-8; each view
- * decides how to show a newline or a space.
- */
+ * decides how to show a newline or a space. */
 #ifndef HEED_RECORD_H
 #define HEED_RECORD_H
 
 #include <heed/io.h>
 #include <heed/tape.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HEED_EXPORT_BEGIN
 
 /* Tokens, which may be followed by the patches of a picture: token `first` + r * cols + c is the
  * patch at row r, column c. */
@@ -26,7 +23,7 @@ typedef struct {
     int rows, cols, first;        /* the grid; rows 0: text only */
 } heed_record_axis;
 
-HEED_API const char *heed_stack_name(heed_stack s); /* "encoder", "decoder", "cross" */
+const char *heed_stack_name(heed_stack s); /* "encoder", "decoder", "cross" */
 
 /* One layer's attention. Arrays are stored head by head, row-major; NULL: not kept. In a subset,
  * layers and heads keep their original numbers. */
@@ -84,34 +81,32 @@ typedef struct {
 
 /* Creates an empty record, with step -1. It owns what is added to it: all arguments are copied, and
  * bytes of labels that are not valid UTF-8 become escapes such as "\xE2". It is freed by
- * heed_record_free, or with c. A heed_record may also be filled directly, without these functions.
- */
-HEED_API heed_record *heed_record_new(heed_ctx *c);
-HEED_API void heed_record_free(heed_record *r);
-/* Each appends to a record made by heed_record_new and returns the index of the new element, or -1
- * on error. */
-HEED_API int heed_record_add_axis(heed_record *r, const heed_record_axis *a);
-HEED_API int heed_record_add_block(heed_record *r, const heed_record_block *b);
-HEED_API int heed_record_add_map(heed_record *r, const heed_record_map *m);
-HEED_API int heed_record_add_guess(heed_record *r, const heed_record_guess *g);
+ * heed_record_free, or with c. A heed_record may also be filled directly. */
+heed_record *heed_record_new(heed_ctx *c);
+void heed_record_free(heed_record *r);
+/* Each appends to a record of heed_record_new and returns the new element's index; -1 on error. */
+int heed_record_add_axis(heed_record *r, const heed_record_axis *a);
+int heed_record_add_block(heed_record *r, const heed_record_block *b);
+int heed_record_add_map(heed_record *r, const heed_record_map *m);
+int heed_record_add_guess(heed_record *r, const heed_record_guess *g);
 /* Sets the texts that are not NULL. */
 typedef struct {
     const char *title, *model, *task, *note;
 } heed_record_texts;
-HEED_API bool heed_record_describe(heed_record *r, heed_record_texts t);
-HEED_API bool heed_record_picture(heed_record *r, const unsigned char *pixels, int width,
-                                  int height, int channels);
+bool heed_record_describe(heed_record *r, heed_record_texts t);
+bool heed_record_picture(heed_record *r, const unsigned char *pixels, int width, int height,
+                         int channels);
 
 /* To record from a tape: before the forward pass, adds probes for the arrays of a block to all
  * layers whose path matches the pattern ("decoder.*.attn"). lean: the weights only. */
-HEED_API void heed_record_probe(heed_tape *t, const char *pattern, bool lean);
+void heed_record_probe(heed_tape *t, const char *pattern, bool lean);
 /* After the forward pass, adds the layer at like->path as a block and returns its index. `like`
  * supplies what the tape does not know: stack, layer, axes, beta, causal, hard, additive, align,
  * and which heads to keep (heads 0: all). item: index in the batch; pad: (K), nonzero where a key
  * is not padding, or NULL. Masked scores become -INFINITY. Returns -1 if nothing was probed under
  * the path, or on error. */
-HEED_API int heed_record_take(heed_record *r, const heed_tape *t, const heed_record_block *like,
-                              int item, const int32_t *pad);
+int heed_record_take(heed_record *r, const heed_tape *t, const heed_record_block *like, int item,
+                     const int32_t *pad);
 
 /* ---- subsets ---- */
 
@@ -122,26 +117,25 @@ typedef struct {
     bool no_qk;                          /* without q, k, v, raw and scores */
 } heed_record_cut;
 /* Returns a new record, whose note says what was cut. HEED_USAGE if nothing would be left. */
-HEED_API heed_record *heed_record_subset(heed_ctx *c, const heed_record *r,
-                                         const heed_record_cut *cut);
+heed_record *heed_record_subset(heed_ctx *c, const heed_record *r, const heed_record_cut *cut);
 /* Appends which layers and heads a cut keeps: "layers 1, 3 alone; head 2 alone". */
-HEED_API void heed_record_cut_text(const heed_record_cut *cut, heed_text *out);
+void heed_record_cut_text(const heed_record_cut *cut, heed_text *out);
 /* Returns the size of all arrays in bytes. */
-HEED_API double heed_record_bytes(const heed_record *r);
+double heed_record_bytes(const heed_record *r);
 
 /* ---- files ---- */
 
 /* Appends the record as one JSON object. With arrays false, it omits the numeric arrays, as in the
  * NPZ file. Layers, heads and positions count from 1, as on the screen; null: the entire model or
  * input. */
-HEED_API bool heed_record_json(const heed_record *r, bool arrays, heed_text *out);
+bool heed_record_json(const heed_record *r, bool arrays, heed_text *out);
 /* path,stack,layer,head,query_position,key_position,query_token,key_token,weight: one line per
  * weight, then the maps. Layers, heads and positions count from 1. Tokens are quoted, and their
  * control characters are written as escapes such as \x1B. */
-HEED_API bool heed_record_csv(heed_ctx *c, const heed_record *r, const char *path);
+bool heed_record_csv(heed_ctx *c, const heed_record *r, const char *path);
 /* Writes a NumPy archive: PATH.weights (heads,Q,K), PATH.raw, .scores, .q, .k, .v, maps.N (Q,K),
  * picture (H,W,C) of bytes, and "record", the bytes of the JSON object without arrays. */
-HEED_API bool heed_record_npz(heed_ctx *c, const heed_record *r, const char *path);
+bool heed_record_npz(heed_ctx *c, const heed_record *r, const char *path);
 /* Reads such a JSON or NPZ file, or weights of another program: an NPZ, NPY or JSON file with
  * arrays of (queries, keys), (heads, queries, keys) or (layers, heads, queries, keys). Layers are
  * numbered in the order of the file; an array whose name contains "cross" or "dec" is cross or
@@ -149,9 +143,7 @@ HEED_API bool heed_record_npz(heed_ctx *c, const heed_record *r, const char *pat
  * `target`; if their count differs from that of the weights, the error names both counts. Values
  * outside [0, 1] and rows that do not sum to 1 are kept unchanged and reported in the note. Returns
  * NULL on error. */
-HEED_API heed_record *heed_record_read(heed_ctx *c, const char *path);
+heed_record *heed_record_read(heed_ctx *c, const char *path);
 
-#ifdef __cplusplus
-}
-#endif
+HEED_EXPORT_END
 #endif

@@ -1,29 +1,25 @@
-/* heed/store.h -- an ordered list of named parameters and state: models, optimizers and checkpoints
- * all work on a store. */
+/* heed/store.h -- an ordered list of named parameters and state, for models, optimizers,
+ * checkpoints. */
 #ifndef HEED_STORE_H
 #define HEED_STORE_H
 
 #include <heed/tensor.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HEED_EXPORT_BEGIN
 
 typedef struct {
-    const char *name; /* "encoder.0.attn.qkv.weight": also the checkpoint key and part of the names
-                         of optimizer slots */
+    const char *name;    /* "encoder.0.attn.qkv.weight": also in checkpoints and optimizer slots */
     heed_tensor *tensor; /* value and, if trained, gradient */
     bool trained;        /* false: state (running statistics) or frozen */
     bool state;          /* never trained: running statistics, counters */
-    bool decay; /* weight decay applies; by default true for tensors of two or more dimensions, so
-                   not for biases and norms */
-    bool reported;      /* a missing gradient has been reported */
-    heed_real lr_scale; /* multiplies the learning rate; 1 by default */
+    bool decay;          /* weight decay applies; by default to tensors of two or more dims */
+    bool reported;       /* a missing gradient has been reported */
+    heed_real lr_scale;  /* multiplies the learning rate; 1 by default */
 } heed_entry;
 
-HEED_API heed_store *heed_store_new(heed_ctx *c);
-HEED_API void heed_store_free(heed_store *s); /* frees it before heed_close does */
-HEED_API heed_ctx *heed_store_ctx(const heed_store *s);
+heed_store *heed_store_new(heed_ctx *c);
+void heed_store_free(heed_store *s); /* frees it before heed_close does */
+heed_ctx *heed_store_ctx(const heed_store *s);
 
 /* clang-format off */
 /* Adds a trained parameter named by the open scopes and name ("w" in scope "block.0" is
@@ -39,36 +35,34 @@ HEED_API heed_ctx *heed_store_ctx(const heed_store *s);
  * Values depend only on (seed, full name), not on order. Two entries with the same name are an
  * error. */
 /* clang-format on */
-HEED_API heed_tensor *heed_param(heed_store *s, const char *name, const char *init, int dims,
-                                 const int *shape);
+heed_tensor *heed_param(heed_store *s, const char *name, const char *init, int dims,
+                        const int *shape);
 
 /* The same for a value that optimizers do not change (batch-norm statistics). */
-HEED_API heed_tensor *heed_state_new(heed_store *s, const char *name, const char *init, int dims,
-                                     const int *shape);
+heed_tensor *heed_state_new(heed_store *s, const char *name, const char *init, int dims,
+                            const int *shape);
 
 /* Opens a naming scope, formatted as by printf, and returns its full name ("block.0"), which is
  * valid as long as the store. An empty string opens a scope that adds nothing to names. */
-HEED_API const char *heed_scope(heed_store *s, const char *format, ...) HEED_PRINTF(2, 3);
-HEED_API void heed_unscope(heed_store *s);
+const char *heed_scope(heed_store *s, const char *format, ...) HEED_PRINTF(2, 3);
+void heed_unscope(heed_store *s);
 
-HEED_API int heed_store_count(const heed_store *s);
-HEED_API heed_entry *heed_store_at(const heed_store *s, int index); /* NULL if out of range */
-HEED_API heed_entry *heed_store_find(const heed_store *s, const char *name);
-HEED_API size_t
+int heed_store_count(const heed_store *s);
+heed_entry *heed_store_at(const heed_store *s, int index); /* NULL if out of range */
+heed_entry *heed_store_find(const heed_store *s, const char *name);
+size_t
 heed_store_params(const heed_store *s); /* the number of scalar parameters, excluding state */
 
-/* Change the entries whose names match a pattern (see heed_match). Each returns the number of
- * entries that matched. */
-HEED_API int heed_freeze(heed_store *s, const char *pattern);
-HEED_API int heed_set_decay(heed_store *s, const char *pattern, bool decay);
-HEED_API int heed_set_lr_scale(heed_store *s, const char *pattern, heed_real scale);
+/* Change the entries whose names match a pattern (see heed_match). Each returns how many matched.
+ */
+int heed_freeze(heed_store *s, const char *pattern);
+int heed_set_decay(heed_store *s, const char *pattern, bool decay);
+int heed_set_lr_scale(heed_store *s, const char *pattern, heed_real scale);
 
-HEED_API void heed_zero_grads(heed_store *s);
+void heed_zero_grads(heed_store *s);
 
 /* True if text matches pattern: '*' matches any run of characters, '?' any one character. */
-HEED_API bool heed_match(const char *pattern, const char *text);
+bool heed_match(const char *pattern, const char *text);
 
-#ifdef __cplusplus
-}
-#endif
+HEED_EXPORT_END
 #endif

@@ -11,9 +11,7 @@
 
 #include <heed/store.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HEED_EXPORT_BEGIN
 
 typedef enum {
     HEED_EVAL, /* dropout off, running statistics, nothing recorded */
@@ -23,57 +21,56 @@ typedef enum {
                   inspection does not change training */
 } heed_mode;
 
-HEED_API heed_tape *heed_tape_new(heed_ctx *c);
-HEED_API void heed_tape_free(heed_tape *t);
-HEED_API heed_ctx *heed_tape_ctx(const heed_tape *t);
+heed_tape *heed_tape_new(heed_ctx *c);
+void heed_tape_free(heed_tape *t);
+heed_ctx *heed_tape_ctx(const heed_tape *t);
 
 /* Starts a step and invalidates all tensors of the previous one. step seeds dropout. */
-HEED_API void heed_tape_begin(heed_tape *t, heed_mode mode, uint64_t step);
+void heed_tape_begin(heed_tape *t, heed_mode mode, uint64_t step);
 /* The same for one of several micro-batches whose gradients are added. */
-HEED_API void heed_tape_begin_micro(heed_tape *t, heed_mode mode, uint64_t step, uint32_t micro);
-HEED_API heed_mode heed_tape_mode(const heed_tape *t);
+void heed_tape_begin_micro(heed_tape *t, heed_mode mode, uint64_t step, uint32_t micro);
+heed_mode heed_tape_mode(const heed_tape *t);
 
 /* Names one node: heed_affine(heed_at(t, "head"), x, w, b). The first node recorded through the
  * returned tape gets the name; t itself is not changed, so the other arguments may record nodes,
  * too. The name seeds dropout, appears in error messages and is the prefix of the node's probes.
  * The name is not copied: it must remain valid until the next heed_tape_begin, as the returned tape
  * does. */
-HEED_API heed_tape *heed_at(heed_tape *t, const char *name) HEED_USE_RESULT;
+heed_tape *heed_at(heed_tape *t, const char *name) HEED_USE_RESULT;
 
 /* Inputs are copied into the arena. shape has dims entries; x may be NULL for zeros. */
-HEED_API heed_tensor *heed_input(heed_tape *t, const heed_real *x, int dims, const int *shape);
-HEED_API heed_tensor *heed_input_ids(heed_tape *t, const int32_t *ids, int dims, const int *shape);
-HEED_API heed_tensor *heed_ids(heed_tape *t, const int32_t *ids, int rows,
-                               int len); /* (rows,len); NULL for ids NULL */
+heed_tensor *heed_input(heed_tape *t, const heed_real *x, int dims, const int *shape);
+heed_tensor *heed_input_ids(heed_tape *t, const int32_t *ids, int dims, const int *shape);
+heed_tensor *heed_ids(heed_tape *t, const int32_t *ids, int rows,
+                      int len); /* (rows,len); NULL for ids NULL */
 
-/* A leaf in the caller's memory, which is not copied and must remain valid until the next
- * heed_tape_begin. */
-HEED_API heed_tensor *heed_wrap(heed_tape *t, heed_real *x, int dims, const int *shape);
+/* A leaf in the caller's memory, not copied: it must remain valid until the next begin. */
+heed_tensor *heed_wrap(heed_tape *t, heed_real *x, int dims, const int *shape);
 
 /* Requests the gradient of a tensor of this step that is not a parameter; under HEED_TRACE, x may
  * be a parameter, too. Call it before x is used. Returns x. After backward the gradient is in x->g;
  * a view gets a separate gradient, not a part of its base's. */
-HEED_API heed_tensor *heed_want_grad(heed_tape *t, heed_tensor *x);
+heed_tensor *heed_want_grad(heed_tape *t, heed_tensor *x);
 
 /* Computes the gradient of loss with respect to every tensor x that wants a gradient. loss has one
  * element. Parameters accumulate into g until heed_step or heed_zero_grads; a trained parameter
  * that got no gradient is logged by name, once. To differentiate several losses that share values,
  * add them and call this once on the sum. */
-HEED_API bool heed_backward(heed_tape *t, heed_tensor *loss);
+bool heed_backward(heed_tape *t, heed_tensor *loss);
 /* The same from any tensor y, given its gradient gy, which has y's size. */
-HEED_API bool heed_backward_from(heed_tape *t, heed_tensor *y, const heed_real *gy);
+bool heed_backward_from(heed_tape *t, heed_tensor *y, const heed_real *gy);
 
 /* Probes: from now on until heed_unprobe, keep each named value of an op (attention names q k v
  * scores weights) whose path "NODE NAME.VALUE NAME" matches the pattern, in eval mode, too. If grad
  * is true, backward keeps d loss / d value as well. */
-HEED_API void heed_probe(heed_tape *t, const char *pattern, bool grad);
-HEED_API void heed_unprobe(heed_tape *t);
+void heed_probe(heed_tape *t, const char *pattern, bool grad);
+void heed_unprobe(heed_tape *t);
 /* True if a probe requests the value "NODE NAME.VALUE NAME". Lets callers skip values that are
  * computed only for probes. */
-HEED_API bool heed_is_probed(const heed_tape *t, const char *name, const char *value);
-HEED_API int heed_probe_count(const heed_tape *t); /* the number of values kept in this step */
-HEED_API heed_tensor *heed_probe_at(const heed_tape *t, int index, const char **path);
-HEED_API heed_tensor *heed_probe_find(const heed_tape *t, const char *path); /* NULL if absent */
+bool heed_is_probed(const heed_tape *t, const char *name, const char *value);
+int heed_probe_count(const heed_tape *t); /* the number of values kept in this step */
+heed_tensor *heed_probe_at(const heed_tape *t, int index, const char **path);
+heed_tensor *heed_probe_find(const heed_tape *t, const char *path); /* NULL if absent */
 
 /* The memory and nodes that a step used, for reports. */
 typedef struct {
@@ -81,7 +78,7 @@ typedef struct {
     size_t reserved; /* size of the arena */
     int nodes;
 } heed_tape_usage;
-HEED_API heed_tape_usage heed_tape_used(const heed_tape *t);
+heed_tape_usage heed_tape_used(const heed_tape *t);
 
 /* An op of the step, for drawing or listing the graph. */
 typedef struct {
@@ -95,12 +92,9 @@ typedef struct {
 } heed_recorded;
 /* The recorded op at index, 0 .. heed_tape_used(t).nodes - 1, in the order of the forward pass;
  * backward visits them in reverse. op is NULL if index is out of range. */
-HEED_API heed_recorded heed_recorded_at(const heed_tape *t, int index);
-/* The op that computed y in this step, recorded or not; op is NULL if y is an input or a parameter.
- */
-HEED_API heed_recorded heed_recorded_by(const heed_tensor *y);
+heed_recorded heed_recorded_at(const heed_tape *t, int index);
+/* The op that computed y in this step, recorded or not; op is NULL for an input or a parameter. */
+heed_recorded heed_recorded_by(const heed_tensor *y);
 
-#ifdef __cplusplus
-}
-#endif
+HEED_EXPORT_END
 #endif

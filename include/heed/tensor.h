@@ -4,9 +4,7 @@
 
 #include <heed/ctx.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HEED_EXPORT_BEGIN
 
 /* Callers may read all fields, and may write only the elements of the arrays. A tensor holds reals
  * (x) or indices and masks (i), never both. A store's tensors live as long as the store; all others
@@ -18,32 +16,27 @@ struct heed_tensor {
     size_t size;          /* product of the shape */
     heed_real *x;         /* values, or NULL */
     int32_t *i;           /* indices, or masks (nonzero: included), or NULL */
-    heed_real
-        *g; /* gradient of the loss with respect to x, same size; NULL until backward reaches it */
-    bool wants_grad; /* backward propagates through it */
-    bool keep_grad; /* g is kept after backward: parameters, and tensors requested by heed_want_grad
-                       or a probe */
-    bool touched;   /* parameters: backward has written g since it was last zeroed */
-    heed_tensor *base; /* for a view, the tensor whose gradient contains the view's; else NULL */
-    size_t offset;     /* for a view, its position in base, in elements */
-    heed_node *node;   /* the node that computed it on a recording tape; NULL for leaves */
-    const char *name;  /* a parameter's full name; NULL for others */
-    const void *owner; /* the recording that owns it; NULL: a store or the caller */
-    uint64_t begun;    /* the step of that recording that made it */
-    char made_by[40];  /* the op and its layer's name, truncated to fit: "matmul at head"; "" for
-                          inputs */
+    heed_real *g;         /* d loss / dx, same size; NULL until backward reaches it */
+    bool wants_grad;      /* backward propagates through it */
+    bool keep_grad;       /* g is kept after backward: parameters, heed_want_grad, probes */
+    bool touched;         /* parameters: backward has written g since it was last zeroed */
+    heed_tensor *base;    /* for a view, the tensor whose gradient contains the view's; else NULL */
+    size_t offset;        /* for a view, its position in base, in elements */
+    heed_node *node;      /* the node that computed it on a recording tape; NULL for leaves */
+    const char *name;     /* a parameter's full name; NULL for others */
+    const void *owner;    /* the recording that owns it; NULL: a store or the caller */
+    uint64_t begun;       /* the step of that recording that made it */
+    char made_by[40];     /* op and layer, truncated to fit: "matmul at head"; "" for inputs */
 };
 
 /* Writes "(2,3,4)" into text and returns text; a size of 64 is always enough. */
-HEED_API char *heed_shape_text(const heed_tensor *t, char *text, size_t size);
+char *heed_shape_text(const heed_tensor *t, char *text, size_t size);
 
 /* True if both tensors have the same dims and shape. */
-HEED_API bool heed_same_shape(const heed_tensor *a, const heed_tensor *b);
+bool heed_same_shape(const heed_tensor *a, const heed_tensor *b);
 
 /* Product of the dims in [from, to): rows = heed_extent(t, 0, t->dims - 1). */
-HEED_API size_t heed_extent(const heed_tensor *t, int from, int to);
+size_t heed_extent(const heed_tensor *t, int from, int to);
 
-#ifdef __cplusplus
-}
-#endif
+HEED_EXPORT_END
 #endif

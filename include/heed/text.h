@@ -5,9 +5,7 @@
 
 #include <heed/ctx.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HEED_EXPORT_BEGIN
 
 /* ---- growing texts ---- */
 
@@ -19,40 +17,40 @@ typedef struct {
     heed_ctx *c;
 } heed_text;
 /* Append formatted as by printf, or n bytes; false: out of memory, or t is NULL. */
-HEED_API bool heed_text_add(heed_text *t, const char *format, ...) HEED_PRINTF(2, 3);
-HEED_API bool heed_text_put(heed_text *t, const char *bytes, size_t n);
-HEED_API void heed_text_free(heed_text *t);
+bool heed_text_add(heed_text *t, const char *format, ...) HEED_PRINTF(2, 3);
+bool heed_text_put(heed_text *t, const char *bytes, size_t n);
+void heed_text_free(heed_text *t);
 /* Writes the text to path atomically: the complete file or nothing. */
-HEED_API bool heed_text_save(const heed_text *t, const char *path);
+bool heed_text_save(const heed_text *t, const char *path);
 
 /* ---- UTF-8: no overlong forms, no surrogates, nothing beyond U+10FFFF (RFC 3629) ---- */
 
 /* Reads the character at s, where n >= 1 bytes are left (SIZE_MAX: up to the terminating zero
  * byte), and returns its length; *character is -1 and the length 1 where s is not valid UTF-8. */
-HEED_API size_t heed_utf8_read(const char *s, size_t n, int32_t *character);
+size_t heed_utf8_read(const char *s, size_t n, int32_t *character);
 /* Writes 1 to 4 bytes and returns how many. character: a code point, unchecked. */
-HEED_API size_t heed_utf8_write(int32_t character, char out[4]);
+size_t heed_utf8_write(int32_t character, char out[4]);
 /* The number of bytes before the first that is not valid UTF-8; n if all are valid. */
-HEED_API size_t heed_utf8_valid(const char *text, size_t n);
+size_t heed_utf8_valid(const char *text, size_t n);
 /* Characters in n bytes of valid UTF-8. */
-HEED_API size_t heed_utf8_count(const char *text, size_t n);
+size_t heed_utf8_count(const char *text, size_t n);
 /* Appends n bytes as valid UTF-8: an invalid byte becomes the text "\xE2". */
-HEED_API bool heed_utf8_put(heed_text *out, const char *text, size_t n);
+bool heed_utf8_put(heed_text *out, const char *text, size_t n);
 
 /* ---- columns of a terminal ---- */
 
 /* Appends a token as a terminal should show it: control characters, leading and trailing spaces and
  * bidirectional marks become visible signs; a longer one is cut with "…" to `columns` columns.
  * Returns the columns used. out NULL: only measures. */
-HEED_API int heed_label_text(const char *label, int columns, heed_text *out);
+int heed_label_text(const char *label, int columns, heed_text *out);
 /* The columns that heed_label_text needs for the uncut label. */
-HEED_API int heed_label_columns(const char *label);
+int heed_label_columns(const char *label);
 /* The bytes of text that fit into `columns` columns; combining marks stay with their letter. */
-HEED_API size_t heed_label_cut(const char *text, int columns);
+size_t heed_label_cut(const char *text, int columns);
 /* Appends several words as labels, wrapped at blanks into lines of `columns` columns. Each line
  * except the first is indented by `indent` blanks; the caller has indented the first. A word that
  * is longer than a line is cut. */
-HEED_API void heed_label_words(const char *text, int indent, int columns, heed_text *out);
+void heed_label_words(const char *text, int indent, int columns, heed_text *out);
 
 /* ---- tables ---- */
 
@@ -80,38 +78,37 @@ typedef struct {
 /* Appends the table for a terminal of `width` columns: in one block of columns, or in as many
  * blocks as needed, each of which repeats the row names. Names that leave no space for a column are
  * cut. Lines have no trailing blanks. */
-HEED_API void heed_table_text(const heed_table *t, int width, heed_text *out);
+void heed_table_text(const heed_table *t, int width, heed_text *out);
 
 /* ---- numbers and words as people read them ---- */
 /* Written to text, which is returned. */
 
-HEED_API char *heed_format_count(char text[32], uint64_t n);        /* "1,234,567" */
-HEED_API char *heed_format_bytes(char text[32], double bytes);      /* "12.3 MB" */
-HEED_API char *heed_format_duration(char text[32], double seconds); /* "1m 05s", "?" */
+char *heed_format_count(char text[32], uint64_t n);        /* "1,234,567" */
+char *heed_format_bytes(char text[32], double bytes);      /* "12.3 MB" */
+char *heed_format_duration(char text[32], double seconds); /* "1m 05s", "?" */
 /* A word for a POSIX shell, quoted if needed; cut to fit size. */
-HEED_API const char *heed_format_shell(char *text, size_t size, const char *word);
+const char *heed_format_shell(char *text, size_t size, const char *word);
 /* A token in a line of text: a newline as \n, a tab as \t, a lone space as "␣", anything invisible
  * or not UTF-8 as "?"; cut to fit size. */
-HEED_API char *heed_format_token(char *text, size_t size, const char *token);
+char *heed_format_token(char *text, size_t size, const char *token);
 /* A message as one line of a terminal or a log: control characters, bidirectional marks and bytes
  * that are not UTF-8 are escaped like \x1b, so that an untrusted name can neither move the cursor
  * nor start a line; cut to fit size. */
-HEED_API char *heed_format_line(char *text, size_t size, const char *message);
+char *heed_format_line(char *text, size_t size, const char *message);
 
 /* The restricted Damerau-Levenshtein distance between the n bytes at a and the m bytes at b: the
- * number of insertions, deletions, substitutions and swaps of neighbours. 40 for longer words. Used
- * for "did you mean". */
-HEED_API size_t heed_text_edits(const char *a, size_t n, const char *b, size_t m);
+ * number of insertions, deletions, substitutions and swaps of neighbours. 40 for longer words. */
+size_t heed_text_edits(const char *a, size_t n, const char *b, size_t m);
 /* The candidate (list ended by NULL) closest to a word, ignoring case, if it is at most 1 + length
  * / 3 edits away; else NULL. */
-HEED_API const char *heed_closest(const char *word, const char *const *candidates);
+const char *heed_closest(const char *word, const char *const *candidates);
 
 /* ---- messages ---- */
 
 enum { HEED_QUOTE = 80 };
 /* Quotes untrusted text for a message: in double quotes, with '?' for control characters and bytes
  * that are not UTF-8, cut with "..." to fit HEED_QUOTE bytes. Returns out. */
-HEED_API const char *heed_quote(char out[HEED_QUOTE], const char *text, size_t n);
+const char *heed_quote(char out[HEED_QUOTE], const char *text, size_t n);
 
 /* What is wrong with an input. */
 typedef struct {
@@ -125,7 +122,7 @@ typedef struct {
     const char *hint; /* what to do, as in heed_fail; NULL: left out */
 } heed_problem;
 /* Fails c with "WHAT: WHERE:LINE: expected EXPECTED, found FOUND; hint: HINT". Always false. */
-HEED_API bool heed_reject(heed_ctx *c, heed_status status, heed_problem p);
+bool heed_reject(heed_ctx *c, heed_status status, heed_problem p);
 
 /* ---- CSV: RFC 4180 ---- */
 
@@ -145,35 +142,30 @@ typedef struct {
 } heed_csv;
 /* text: n bytes followed by a zero byte; reading modifies them, and they must outlive r. A NUL byte
  * among them is an error. what: the subject of errors, as in "list of pictures is wrong". */
-HEED_API bool heed_csv_open(heed_csv *r, heed_ctx *c, const char *what, const char *path,
-                            char *text, size_t n);
+bool heed_csv_open(heed_csv *r, heed_ctx *c, const char *what, const char *path, char *text,
+                   size_t n);
 /* Reads the next row; false at the end of the text, or on an error: an unterminated quote, text
  * after a closing quote, or a field of HEED_CSV_LONGEST bytes or more. */
-HEED_API bool heed_csv_next(heed_csv *r);
+bool heed_csv_next(heed_csv *r);
 /* The index of the field equal to `name`, -1 if absent. On the header row this finds a column. */
-HEED_API int heed_csv_find(const heed_csv *r, const char *name);
+int heed_csv_find(const heed_csv *r, const char *name);
 /* Fails: "WHAT: PATH:LINE: expected EXPECTED, found FOUND". Always false. */
-HEED_API bool heed_csv_reject(const heed_csv *r, const char *expected, const char *found);
+bool heed_csv_reject(const heed_csv *r, const char *expected, const char *found);
 /* Appends a field in double quotes, with quotes doubled and control characters as \x1B. */
-HEED_API bool heed_csv_put(heed_text *out, const char *field);
+bool heed_csv_put(heed_text *out, const char *field);
 
 /* ---- JSON: RFC 8259 ---- */
-/* Append to a text; commas between values are added automatically. key: NULL in a list and for the
- * outermost value. */
+/* Append to a text; commas are added. key: NULL in a list and for the outermost value. */
 
 /* bracket: '{' or '[', and '}' or ']'. */
-HEED_API void heed_json_open(heed_text *out, const char *key, char bracket);
-HEED_API void heed_json_close(heed_text *out, char bracket);
-/* A string; NULL becomes null, and a byte that is not UTF-8 becomes the text "\xE2"
- * (heed_utf8_put). */
-HEED_API void heed_json_text(heed_text *out, const char *key, const char *text);
-HEED_API void heed_json_int(heed_text *out, const char *key, int64_t value);
-/* Written with `digits` significant digits (17 restore any double, 9 any float); null if not
- * finite. */
-HEED_API void heed_json_real(heed_text *out, const char *key, double value, int digits);
-HEED_API void heed_json_bool(heed_text *out, const char *key, bool value);
+void heed_json_open(heed_text *out, const char *key, char bracket);
+void heed_json_close(heed_text *out, char bracket);
+/* A string; NULL becomes null, and a byte that is not UTF-8 the text "\xE2". */
+void heed_json_text(heed_text *out, const char *key, const char *text);
+void heed_json_int(heed_text *out, const char *key, int64_t value);
+/* Written with `digits` significant digits (17 restore any double, 9 any float), or null. */
+void heed_json_real(heed_text *out, const char *key, double value, int digits);
+void heed_json_bool(heed_text *out, const char *key, bool value);
 
-#ifdef __cplusplus
-}
-#endif
+HEED_EXPORT_END
 #endif

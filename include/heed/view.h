@@ -4,9 +4,7 @@
 
 #include <heed/record.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HEED_EXPORT_BEGIN
 
 typedef enum { HEED_ASCII, HEED_COLOR256, HEED_TRUECOLOR } heed_terminal;
 
@@ -30,7 +28,7 @@ typedef struct {
  * continued in bands below. Otherwise cells are two columns wide and column labels read from top to
  * bottom; or one column wide, with two rows per line of half blocks; or several values are merged
  * into one cell, and the legend says so. */
-HEED_API bool heed_heatmap_text(const heed_heatmap *m, heed_text *out);
+bool heed_heatmap_text(const heed_heatmap *m, heed_text *out);
 
 typedef struct {
     const char *label;
@@ -43,13 +41,11 @@ typedef struct {
     const heed_series *series;
 } heed_chart;
 /* Curves with axes, numbers and legend. */
-HEED_API bool heed_chart_text(const heed_chart *p, int width, int height, bool color,
-                              heed_text *out);
-HEED_API bool heed_chart_png(heed_ctx *c, const heed_chart *p, int width, int height,
-                             const char *path);
+bool heed_chart_text(const heed_chart *p, int width, int height, bool color, heed_text *out);
+bool heed_chart_png(heed_ctx *c, const heed_chart *p, int width, int height, const char *path);
 /* Writes several charts, each of that size, one below the other. */
-HEED_API bool heed_charts_png(heed_ctx *c, const heed_chart *charts, int count, int width,
-                              int height, const char *path);
+bool heed_charts_png(heed_ctx *c, const heed_chart *charts, int count, int width, int height,
+                     const char *path);
 
 /* ---- pictures ---- */
 
@@ -65,13 +61,13 @@ typedef struct {
     int side; /* of a tile in pixels; 0: 96. Small pictures are enlarged by integer factors */
     const heed_tile *tiles;
 } heed_sheet;
-HEED_API bool heed_sheet_png(heed_ctx *c, const heed_sheet *s, const char *path);
+bool heed_sheet_png(heed_ctx *c, const heed_sheet *s, const char *path);
 
 /* Writes a heat map as a picture with cells of whole pixels, labels and a legend. With numbers,
  * each cell that is not 0 shows its value; values above hi have the last colour. */
-HEED_API bool heed_heatmap_png(heed_ctx *c, const heed_heatmap *m, const char *path);
+bool heed_heatmap_png(heed_ctx *c, const heed_heatmap *m, const char *path);
 /* Writes several heat maps side by side, each with its own scale. */
-HEED_API bool heed_heatmaps_png(heed_ctx *c, const heed_heatmap *maps, int count, const char *path);
+bool heed_heatmaps_png(heed_ctx *c, const heed_heatmap *maps, int count, const char *path);
 /* Several heat maps of equal size on one scale, each under its own title; labels, scale and numbers
  * are those of the first. In SVG, text stays text, and the file is self-contained. */
 typedef struct {
@@ -79,8 +75,8 @@ typedef struct {
     int count, columns;       /* columns 0: nearly square */
     const heed_heatmap *maps;
 } heed_panels;
-HEED_API bool heed_panels_png(heed_ctx *c, const heed_panels *all, const char *path);
-HEED_API bool heed_panels_svg(heed_ctx *c, const heed_panels *all, const char *path);
+bool heed_panels_png(heed_ctx *c, const heed_panels *all, const char *path);
+bool heed_panels_svg(heed_ctx *c, const heed_panels *all, const char *path);
 
 /* Weights of a grid drawn over a picture: the picture, then one panel per map, side by side. */
 typedef struct {
@@ -97,12 +93,11 @@ typedef struct {
     int measures;   /* number of maps, the last ones, that are not shares of attention: each has its
                        own scale, from 0 to its largest value */
 } heed_overlay;
-HEED_API bool heed_overlay_png(heed_ctx *c, const heed_overlay *o, const char *path);
+bool heed_overlay_png(heed_ctx *c, const heed_overlay *o, const char *path);
 /* The same as SVG: text stays text; each panel is an image embedded in the file. */
-HEED_API bool heed_overlay_svg(heed_ctx *c, const heed_overlay *o, const char *path);
+bool heed_overlay_svg(heed_ctx *c, const heed_overlay *o, const char *path);
 /* The same for a terminal of `width` columns, patch by patch, in half blocks or letters. */
-HEED_API bool heed_overlay_text(const heed_overlay *o, heed_terminal terminal, int width,
-                                heed_text *out);
+bool heed_overlay_text(const heed_overlay *o, heed_terminal terminal, int width, heed_text *out);
 
 /* ---- the page ---- */
 
@@ -122,13 +117,11 @@ typedef struct {
 #define HEED_PAGE_LIMIT 64e6 /* bytes: refused without force */
 /* Returns the estimated size of the file in bytes, without writing anything; the actual size
  * exceeds it by a few percent at most. */
-HEED_API double heed_page_size(const heed_page *p);
+double heed_page_size(const heed_page *p);
 /* Writes the page completely or not at all. Weights are stored in steps of 1/65535, with 0 and 1
  * exact; values outside [0,1] in steps of 1/65534 of their range; q and k in half precision. If the
  * page is too large, the error says how many layers, heads or tokens would fit. */
-HEED_API bool heed_page_write(heed_ctx *c, const heed_page *p, const char *path);
+bool heed_page_write(heed_ctx *c, const heed_page *p, const char *path);
 
-#ifdef __cplusplus
-}
-#endif
+HEED_EXPORT_END
 #endif

@@ -1,5 +1,4 @@
-/* arena.h -- memory for one step: allocated in order, released all at once, reused by the next
- * step. */
+/* arena.h -- memory for one step: allocated in order, released at once, reused by the next. */
 #ifndef HEED_ARENA_H
 #define HEED_ARENA_H
 

@@ -42,23 +42,14 @@ void heed_view_backward(heed_node *n) {
     for (size_t i = 0; g && i < y->size; i++) g[y->offset + i] += y->g[i];
 }
 
-static heed_real *reached(heed_tensor *y) {
-    if (shares(y)) y->g = y->base->g ? y->base->g + y->offset : NULL;
-    return y->g;
-}
-
-static bool prepare_probes(heed_node *n) {
-    for (int i = 0; i < n->kept_count; i++)
-        if (n->kept[i]->wants_grad && !gradient(n->tape->r, n->kept[i], NULL)) return false;
-    return true;
-}
-
 static bool walk(heed__recording *r) {
     for (size_t i = r->node_count; i-- > 0;) {
         heed_node *n = r->nodes[i];
         heed_tensor *y = n->y;
-        if (!reached(y)) continue;
-        if (!prepare_probes(n)) return false;
+        if (shares(y)) y->g = y->base->g ? y->base->g + y->offset : NULL;
+        if (!y->g) continue; /* backward has not reached it */
+        for (int k = 0; k < n->kept_count; k++)
+            if (n->kept[k]->wants_grad && !gradient(r, n->kept[k], NULL)) return false;
         n->op->backward(n);
         if (heed__stopped(r->c)) return false;
         if (y->keep_grad || y->base) continue;

@@ -1,5 +1,4 @@
-/* core.h -- what the layers above core use of it beyond the public headers: memory, ownership,
- * hashes. */
+/* core.h -- what other rooms use beyond the public headers: memory, ownership, hashes. */
 #ifndef HEED_CORE_H
 #define HEED_CORE_H
 
@@ -52,8 +51,7 @@ heed_kernels *heed__ctx_kernels(heed_ctx *c);
  * [+-]digits[.digits][e[+-]digits]. */
 bool heed__number(const char *text, double *value);
 /* Formats a number with the given number of significant digits (up to 17; 0: the fewest that read
- * back as the same double) and a decimal point in every locale; "inf", "-inf", "nan". Returns text.
- */
+ * back as the same double) and a decimal point in any locale; or "inf", "-inf", "nan". */
 enum { HEED__NUMBER = 40 };
 char *heed__number_text(char text[HEED__NUMBER], double value, int digits);
 

@@ -16,9 +16,9 @@ static const char *digits(const char *p) {
 
 static bool is_decimal(const char *p) {
     p += *p == '+' || *p == '-';
-    const char *whole = digits(p), *end = whole;
+    const char *integer = digits(p), *end = integer;
     if (*end == '.') end = digits(end + 1);
-    if (end - p - (*whole == '.') < 1) return false;
+    if (end - p - (*integer == '.') < 1) return false;
     if (*end == 'e' || *end == 'E') {
         p = end + 1;
         p += *p == '+' || *p == '-';

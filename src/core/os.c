@@ -143,8 +143,7 @@ static bool close_after(int fd, bool ok) {
 
 static const char half_written[] = ".heed-%ld-%d.tmp"; /* process id, serial number */
 
-/* Creates a new file in the folder given in `name`; the rest of the file name is appended to
- * `name`. */
+/* Creates a new file in the folder given in `name`, to which the rest of its name is appended. */
 static int open_beside(char *name, size_t capacity) {
     size_t n = strlen(name);
     for (int i = 0; i < 1000; i++) {
@@ -297,10 +296,11 @@ bool heed__os_rename(heed_ctx *c, const char *from, const char *to) {
 static bool left_behind(const char *name) {
     long process = 0;
     int number, end = 0;
-    char whole[64];
+    char name_again[64];
     if (sscanf(name, half_written, &process, &number) != 2 || process <= 0) return false;
-    end = snprintf(whole, sizeof whole, half_written, process, number);
-    return end > 0 && strcmp(name, whole) == 0 && kill((pid_t)process, 0) != 0 && errno == ESRCH;
+    end = snprintf(name_again, sizeof name_again, half_written, process, number);
+    return end > 0 && strcmp(name, name_again) == 0 && kill((pid_t)process, 0) != 0 &&
+           errno == ESRCH;
 }
 
 void heed__os_sweep(const char *folder) {
@@ -312,7 +312,7 @@ void heed__os_sweep(const char *folder) {
 }
 
 /* True if the open file is still the one at path: it was not removed or replaced. */
-static bool stands_at(int fd, const char *path) {
+static bool is_at(int fd, const char *path) {
     struct stat a, b;
     return fstat(fd, &a) == 0 && stat(path, &b) == 0 && a.st_dev == b.st_dev &&
            a.st_ino == b.st_ino;
@@ -343,7 +343,7 @@ bool heed__os_lock(heed__lock *k, const char *path, long *holder) {
             close(fd);
             return !taken;
         }
-        if (stands_at(fd, path)) {
+        if (is_at(fd, path)) {
             *k = (heed__lock){fd, true};
             write_holder(fd);
             return true;
@@ -354,7 +354,7 @@ bool heed__os_lock(heed__lock *k, const char *path, long *holder) {
 
 void heed__os_unlock(heed__lock *k, const char *path) {
     if (!k->held) return;
-    if (stands_at(k->fd, path)) unlink(path);
+    if (is_at(k->fd, path)) unlink(path);
     close(k->fd);
     k->held = false;
 }

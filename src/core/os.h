@@ -32,8 +32,7 @@ bool heed__os_make_dir(heed_ctx *c, const char *path); /* with its parents; may 
 bool heed__os_remove(heed_ctx *c, const char *path);   /* a file or a folder tree; may be absent */
 bool heed__os_rename(heed_ctx *c, const char *from, const char *to);
 bool heed__os_sync_dir(heed_ctx *c, const char *path);
-/* Removes from a folder the temporary files that heed__os_write left there in processes that no
- * longer exist. */
+/* Removes from a folder the temporary files of heed__os_write in processes that no longer exist. */
 void heed__os_sweep(const char *folder);
 
 typedef struct {
@@ -48,12 +47,11 @@ typedef struct {
  * devices are omitted. Free with heed__os_list_free, also after a failure. */
 bool heed__os_list(heed_ctx *c, const char *path, heed__listing *out);
 void heed__os_list_free(heed__listing *l);
-/* An identifier that is the same for every path to one file or folder; false if it does not exist.
- */
+/* An identifier that is the same for every path to one file or folder; false if there is none. */
 bool heed__os_identity(const char *path, uint64_t id[2]);
 
-/* A monitor: a lock with one condition. wait releases the lock, sleeps until tell is called, and
- * acquires the lock again; tell wakes all sleeping threads. Hoare 1974. */
+/* A monitor: a lock with one condition. wait releases the lock, sleeps until broadcast is called,
+ * and acquires the lock again; broadcast wakes all sleeping threads. Hoare 1974. */
 typedef struct heed__monitor heed__monitor;
 heed__monitor *heed__monitor_new(heed_ctx *c);
 void heed__monitor_free(heed__monitor *l);

@@ -17,8 +17,7 @@ static int by_name(const void *a, const void *b) {
     return strcmp(x->name, y->name);
 }
 
-/* 'd' for a folder, 'f' for a file (or a dangling link, so that opening it fails later), 0 for
- * others. */
+/* 'd' for a folder, 'f' for a file (or a dangling link, which fails when opened), 0 for others. */
 static int kind_of(int folder, const struct dirent *e) {
     struct stat st;
 #ifdef DT_REG

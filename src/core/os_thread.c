@@ -12,28 +12,28 @@
 
 struct heed__monitor {
     pthread_mutex_t mutex;
-    pthread_cond_t told;
+    pthread_cond_t condition;
 };
 
 heed__monitor *heed__monitor_new(heed_ctx *c) {
     heed__monitor *l = heed__alloc(c, sizeof *l);
     if (!l) return NULL;
     pthread_mutex_init(&l->mutex, NULL);
-    pthread_cond_init(&l->told, NULL);
+    pthread_cond_init(&l->condition, NULL);
     return l;
 }
 
 void heed__monitor_free(heed__monitor *l) {
     if (!l) return;
-    pthread_cond_destroy(&l->told);
+    pthread_cond_destroy(&l->condition);
     pthread_mutex_destroy(&l->mutex);
     heed__free(l);
 }
 
 void heed__monitor_enter(heed__monitor *l) { pthread_mutex_lock(&l->mutex); }
 void heed__monitor_leave(heed__monitor *l) { pthread_mutex_unlock(&l->mutex); }
-void heed__monitor_wait(heed__monitor *l) { pthread_cond_wait(&l->told, &l->mutex); }
-void heed__monitor_broadcast(heed__monitor *l) { pthread_cond_broadcast(&l->told); }
+void heed__monitor_wait(heed__monitor *l) { pthread_cond_wait(&l->condition, &l->mutex); }
+void heed__monitor_broadcast(heed__monitor *l) { pthread_cond_broadcast(&l->condition); }
 
 struct heed__thread {
     pthread_t id;

@@ -6,10 +6,6 @@
 
 #include <heed/store.h>
 
-/* Fills t as specified by init (see heed_param); the values depend on the context's seed and
- * t->name. */
-bool heed__init(heed_ctx *c, heed_tensor *t, const char *init);
-
 /* Logs once each trained parameter that got no gradient, in the stores that backward touched. */
 void heed__report_missing(heed_ctx *c);
 

@@ -116,12 +116,12 @@ bool heed__tape_owns(const heed__recording *r, const heed_tensor *x, const char 
                      const char *name) {
     char shape[64];
     if (!x || !x->owner || (x->owner == r && x->begun == r->begun)) return true;
-    return heed_fail(r->c, HEED_USAGE,
-                     "%s%s%s: %s %s is of %s: expected a tensor of this step; hint: copy its "
-                     "values by heed_input",
-                     op, name ? " at " : "", name ? name : "",
-                     *x->made_by ? x->made_by : "an input", heed_shape_text(x, shape, sizeof shape),
-                     x->owner == r ? "an earlier step" : "another tape");
+    return heed__fail_at(r->c, HEED_USAGE, op, name,
+                         "%s %s is of %s: expected a tensor of this step; hint: copy its "
+                         "values by heed_input",
+                         *x->made_by ? x->made_by : "an input",
+                         heed_shape_text(x, shape, sizeof shape),
+                         x->owner == r ? "an earlier step" : "another tape");
 }
 
 heed_tensor *heed__new_tensor(heed_tape *t, int dims, const int *shape) {
@@ -203,6 +203,16 @@ const char *heed__node_text(const heed_node *n, char text[HEED__NODE_TEXT]) {
     return text;
 }
 
+bool heed__fail_at(heed_ctx *c, heed_status status, const char *op, const char *name,
+                   const char *format, ...) {
+    char text[512];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    return heed_fail(c, status, "%s%s%s: %s", op, name ? " at " : "", name ? name : "", text);
+}
+
 bool heed_wrong(heed_node *n, const char *format, ...) {
     if (!n || !format) return false;
     char text[512], where[HEED__NODE_TEXT];
@@ -210,8 +220,7 @@ bool heed_wrong(heed_node *n, const char *format, ...) {
     va_start(list, format);
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
-    return heed_fail(n->ctx, HEED_USAGE, "%s at %s: %s", n->op->name, heed__node_text(n, where),
-                     text);
+    return heed__fail_at(n->ctx, HEED_USAGE, n->op->name, heed__node_text(n, where), "%s", text);
 }
 
 bool heed_out(heed_node *n, int dims, const int *shape) {

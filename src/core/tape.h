@@ -25,8 +25,7 @@ struct heed_tape {
     const char *name;
 };
 
-/* Tensors of a step. Those of the previous step are kept, so that using one by mistake is detected.
- */
+/* Tensors of a step. Those of the previous step are kept, so that using one is detected. */
 typedef struct {
     heed_tensor **blocks;
     size_t capacity, count, used; /* of blocks; of tensors */
@@ -65,6 +64,9 @@ bool heed__tape_owns(const heed__recording *r, const heed_tensor *x, const char 
 /* The node's name, or "node 3" with its index, written into text, if it has none. */
 enum { HEED__NODE_TEXT = 32 };
 const char *heed__node_text(const heed_node *n, char text[HEED__NODE_TEXT]);
+/* Fails: "OP at NAME: MESSAGE", or "OP: MESSAGE" if name is NULL. Always false. */
+bool heed__fail_at(heed_ctx *c, heed_status status, const char *op, const char *name,
+                   const char *format, ...) HEED_PRINTF(5, 6);
 /* Called after forward: records the node's kept values that match the probe patterns. */
 bool heed__collect_probes(heed_node *n);
 

@@ -48,7 +48,7 @@ heed_data *heed_data_open(heed_ctx *c, heed_config *f, heed_input_spec spec,
                           .tokenizer = a->tokenizer,
                           .source = a->source,
                           .part = HEED_VAL_PART,
-                          .whole = a->whole};
+                          .all = a->all};
     heed__own(c, &o->owned, opened_free);
     if ((!kind->open || kind->open(&o->data, f, a)) && !heed__stopped(c)) return &o->data;
     heed_data_close(&o->data);

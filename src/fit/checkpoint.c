@@ -24,24 +24,44 @@ const char *heed__run_path(heed_text *t, const char *run, const char *name) {
     return t->s ? t->s : "";
 }
 
+bool heed__run_has(heed_ctx *c, const char *run, const char *name) {
+    heed_text path = {.c = c};
+    bool yes = heed__os_exists(heed__run_path(&path, run, name));
+    heed_text_free(&path);
+    return yes;
+}
+
+bool heed__run_remove(heed_ctx *c, const char *run, const char *name) {
+    heed_text path = {.c = c};
+    bool ok = heed__run_path(&path, run, name)[0] && heed__os_remove(c, path.s);
+    heed_text_free(&path);
+    return ok;
+}
+
+bool heed__run_write(heed_ctx *c, const char *run, const char *name, const void *bytes, size_t n) {
+    heed_text path = {.c = c};
+    bool ok = heed__os_write(c, heed__run_path(&path, run, name), &(heed__piece){bytes, n}, 1);
+    heed_text_free(&path);
+    return ok;
+}
+
 /* ---- weights ---- */
 
-/* Metadata: a digest of names, values and the file's other metadata. That of the double build
- * differs. */
+/* Metadata: a digest of names, values and other metadata. That of the double build differs. */
 #ifdef HEED_F64
 static const char digest_key[] = "digest64", other_key[] = "digest";
 #else
 static const char digest_key[] = "digest", other_key[] = "digest64";
 #endif
 
-enum { LABELS = 4, SAID };
-static const char *const said_keys[SAID] = {"architecture", "format", "settings", "tokenizer",
-                                            "labels"};
+enum { LABELS = 4, META_KEYS };
+static const char *const meta_keys[META_KEYS] = {"architecture", "format", "settings", "tokenizer",
+                                                 "labels"};
 
-static uint64_t weights_digest(const heed_store *s, const char *const said[SAID]) {
+static uint64_t weights_digest(const heed_store *s, const char *const values[META_KEYS]) {
     uint64_t h = 0;
-    for (int i = 0; i < SAID; i++)
-        if (i != LABELS || *said[i]) h = heed__hash64(said[i], strlen(said[i]) + 1, h);
+    for (int i = 0; i < META_KEYS; i++)
+        if (i != LABELS || *values[i]) h = heed__hash64(values[i], strlen(values[i]) + 1, h);
     for (int i = 0; i < heed_store_count(s); i++) {
         const heed_entry *e = heed_store_at(s, i);
         h = heed__hash64(e->name, strlen(e->name), h);
@@ -56,34 +76,33 @@ static bool save_weights(const heed__checkpoint *k, const heed_store *s, const c
     char tokenizer[24], labels[24] = "", digest[24];
     snprintf(tokenizer, sizeof tokenizer, "%016" PRIx64, k->tokenizer_digest);
     if (k->labels_digest) snprintf(labels, sizeof labels, "%016" PRIx64, k->labels_digest);
-    const char *said[SAID] = {k->architecture, "pt", k->settings, tokenizer, labels};
-    snprintf(digest, sizeof digest, "%016" PRIx64, weights_digest(s, said));
-    const char *meta[2 * SAID + 3] = {digest_key, digest};
-    for (int i = 0; i < SAID - !*labels; i++)
-        meta[2 * i + 2] = said_keys[i], meta[2 * i + 3] = said[i];
+    const char *values[META_KEYS] = {k->architecture, "pt", k->settings, tokenizer, labels};
+    snprintf(digest, sizeof digest, "%016" PRIx64, weights_digest(s, values));
+    const char *meta[2 * META_KEYS + 3] = {digest_key, digest};
+    for (int i = 0; i < META_KEYS - !*labels; i++)
+        meta[2 * i + 2] = meta_keys[i], meta[2 * i + 3] = values[i];
     heed_text_add(&path, "%s/%s/%s", k->run, folder, name);
     bool ok = heed_save_meta(s, path.s ? path.s : "", meta);
     heed_text_free(&path);
     return ok;
 }
 
-/* A file from the build of the other precision has a different digest, which this build cannot
- * compute. */
+/* A file from the build of the other precision has a digest that this build cannot compute. */
 static bool holds(const heed_safetensors *f, const heed_store *s, const char *path) {
     heed_ctx *c = heed_store_ctx(s);
-    const char *said[SAID], *expected = heed_safetensors_meta(f, digest_key);
+    const char *values[META_KEYS], *expected = heed_safetensors_meta(f, digest_key);
     char found[24];
     if (heed__ctx_edited(c)) return true;
-    for (int i = 0; i < SAID; i++) {
-        said[i] = heed_safetensors_meta(f, said_keys[i]);
-        if (!said[i]) said[i] = "";
+    for (int i = 0; i < META_KEYS; i++) {
+        values[i] = heed_safetensors_meta(f, meta_keys[i]);
+        if (!values[i]) values[i] = "";
     }
     if (!expected && !heed_safetensors_meta(f, other_key))
         return heed_fail(c, HEED_DATA,
                          "%s is not of a run: expected the metadata digest; hint: it is damaged or "
                          "was made by an early version of heed: restore a copy, or train again",
                          path);
-    snprintf(found, sizeof found, "%016" PRIx64, weights_digest(s, said));
+    snprintf(found, sizeof found, "%016" PRIx64, weights_digest(s, values));
     return !expected || strcmp(expected, found) == 0 ||
            heed_fail(c, HEED_DATA,
                      "%s is damaged: expected digest %s, found %s; hint: restore a copy of this "
@@ -148,8 +167,7 @@ static void add_field(heed_text *t, const field *f, const void *at) {
 /* The last key is a checksum of all text before it. */
 static const char check_key[] = "  \"check\": ";
 
-/* The settings that resuming compares with config.conf. JSON cannot hold a value that is not UTF-8.
- */
+/* The settings that resuming compares with config.conf. JSON holds only values that are UTF-8. */
 static const char settings_key[] = "settings";
 
 static void add_settings(heed_text *t, const heed_config *f) {
@@ -171,7 +189,7 @@ static void add_settings(heed_text *t, const heed_config *f) {
     json_decref(o);
 }
 
-static bool write_state(heed_ctx *c, const char *path, const heed__state *s,
+static bool write_state(heed_ctx *c, const char *run, const heed__state *s,
                         const heed_config *config) {
     heed_text t = {.c = c};
     heed_text_add(&t, "{\n");
@@ -179,7 +197,7 @@ static bool write_state(heed_ctx *c, const char *path, const heed__state *s,
     add_settings(&t, config);
     uint64_t check = t.s ? heed__hash64(t.s, t.n, 0) : 0;
     heed_text_add(&t, "%s\"%016" PRIx64 "\"\n}\n", check_key, check);
-    bool ok = !heed__stopped(c) && heed__os_write(c, path, &(heed__piece){t.s, t.n}, 1);
+    bool ok = !heed__stopped(c) && heed__run_write(c, run, "last.new/state.json", t.s, t.n);
     heed_text_free(&t);
     return ok;
 }
@@ -212,13 +230,6 @@ static bool read_field(const json_t *v, const field *f, void *at) {
     return false;
 }
 
-static bool check_holds(const char *text, const json_t *root) {
-    const char *at = strstr(text, check_key);
-    uint64_t said = 0;
-    return at && parse_hex(json_string_value(json_object_get(root, "check")), &said) &&
-           said == heed__hash64(text, (size_t)(at - text), 0);
-}
-
 static bool parse_state(heed_ctx *c, const char *path, const char *text, size_t n, heed__state *s) {
     static const char hint[] = "the checkpoint is damaged: restore a copy of it, or train again";
     json_t *root = heed__json_parse(c, path, text, n);
@@ -230,7 +241,10 @@ static bool parse_state(heed_ctx *c, const char *path, const char *text, size_t 
             heed_fail(c, HEED_DATA, "%s is wrong: key %s is missing or of a wrong kind; hint: %s",
                       path, f->key, hint);
     }
-    if (ok && !check_holds(text, root))
+    const char *at = strstr(text, check_key);
+    uint64_t check = 0;
+    if (ok && !(at && parse_hex(json_string_value(json_object_get(root, "check")), &check) &&
+                check == heed__hash64(text, (size_t)(at - text), 0)))
         ok = heed_fail(c, HEED_DATA, "%s is wrong: its checksum does not match; hint: %s", path,
                        hint);
     json_decref(root);
@@ -285,13 +299,6 @@ bool heed__state_settings(heed_ctx *c, const char *path, heed_config *f, bool *c
 
 /* ---- the folder ---- */
 
-static bool stands(heed_ctx *c, const char *run, const char *name) {
-    heed_text path = {.c = c};
-    bool yes = heed__os_exists(heed__run_path(&path, run, name));
-    heed_text_free(&path);
-    return yes;
-}
-
 static bool move(heed_ctx *c, const char *run, const char *from, const char *to) {
     heed_text a = {.c = c}, b = {.c = c};
     bool ok = heed__os_rename(c, heed__run_path(&a, run, from), heed__run_path(&b, run, to));
@@ -300,32 +307,25 @@ static bool move(heed_ctx *c, const char *run, const char *from, const char *to)
     return ok && heed__os_sync_dir(c, run);
 }
 
-static bool drop(heed_ctx *c, const char *run, const char *name) {
-    heed_text path = {.c = c};
-    bool ok = heed__run_path(&path, run, name)[0] && heed__os_remove(c, path.s);
-    heed_text_free(&path);
-    return ok;
-}
-
 const char *heed__checkpoint_find(heed_ctx *c, const char *run) {
-    if (stands(c, run, "last/state.json")) return "last";
-    if (stands(c, run, "last.new/state.json")) return "last.new";
-    if (stands(c, run, "last.old/state.json")) return "last.old";
+    if (heed__run_has(c, run, "last/state.json")) return "last";
+    if (heed__run_has(c, run, "last.new/state.json")) return "last.new";
+    if (heed__run_has(c, run, "last.old/state.json")) return "last.old";
     return NULL;
 }
 
-/* Completes a swap of which only the best weights' rename and the old folder's removal are pending.
- */
+/* Completes a swap that lacks only the best weights' rename and the old folder's removal. */
 static bool finish(heed_ctx *c, const char *run) {
-    return (!stands(c, run, "last/best.safetensors") ||
+    return (!heed__run_has(c, run, "last/best.safetensors") ||
             move(c, run, "last/best.safetensors", "model.safetensors")) &&
-           drop(c, run, "last.old") && drop(c, run, "last.new");
+           heed__run_remove(c, run, "last.old") && heed__run_remove(c, run, "last.new");
 }
 
 bool heed__checkpoint_recover(heed_ctx *c, const char *run) {
     const char *found = heed__checkpoint_find(c, run);
     if (!found) return true;
-    if (strcmp(found, "last") != 0 && !(drop(c, run, "last") && move(c, run, found, "last")))
+    if (strcmp(found, "last") != 0 &&
+        !(heed__run_remove(c, run, "last") && move(c, run, found, "last")))
         return false;
     return finish(c, run);
 }
@@ -336,22 +336,23 @@ static bool write_new(const heed__checkpoint *k, const heed__state *s, bool best
               save_weights(k, k->store, "last.new", "model.safetensors") &&
               save_weights(k, k->slots, "last.new", "optimizer.safetensors") &&
               (!best || save_weights(k, k->store, "last.new", "best.safetensors")) &&
-              write_state(k->c, heed__run_path(&path, k->run, "last.new/state.json"), s, k->config);
+              write_state(k->c, k->run, s, k->config);
     heed_text_free(&path);
     return ok;
 }
 
 bool heed__checkpoint_save(const heed__checkpoint *k, const heed__state *s, bool best) {
     heed_ctx *c = k->c;
-    if (!heed__stopped(c) && !stands(c, k->run, "config.conf"))
+    if (!heed__stopped(c) && !heed__run_has(c, k->run, "config.conf"))
         return heed_fail(c, HEED_FAILED,
                          "run was removed while it trained: %s: expected its config.conf, found "
                          "nothing; the weights of step %" PRId64 " are not saved",
                          k->run, s->step);
-    if (heed__stopped(c) || !drop(c, k->run, "last.new") || !drop(c, k->run, "last.old"))
+    if (heed__stopped(c) || !heed__run_remove(c, k->run, "last.new") ||
+        !heed__run_remove(c, k->run, "last.old"))
         return false;
-    if (!write_new(k, s, best)) return drop(c, k->run, "last.new") && false;
-    if (stands(c, k->run, "last") && !move(c, k->run, "last", "last.old")) return false;
+    if (!write_new(k, s, best)) return heed__run_remove(c, k->run, "last.new") && false;
+    if (heed__run_has(c, k->run, "last") && !move(c, k->run, "last", "last.old")) return false;
     return move(c, k->run, "last.new", "last") && finish(c, k->run);
 }
 

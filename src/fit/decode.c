@@ -1,12 +1,71 @@
 /* decode.c -- generates tokens one by one through a model's step interface: greedily, by sampling,
  * or by beam search, whose beam shrinks as hypotheses end. */
 #include "core/core.h"
-#include "fit/draw.h"
+
+#include <heed/decode.h>
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { MOST_BEAM = 64 };
+
+/* ---- one token: top-k, then the nucleus of what is left. Holtzman et al. 2020, sec. 3.1 ---- */
+
+typedef struct {
+    double p;
+    int32_t id;
+} choice;
+
+static int by_probability(const void *a, const void *b) {
+    const choice *x = a, *y = b;
+    if (x->p != y->p) return x->p > y->p ? -1 : 1;
+    return (x->id > y->id) - (x->id < y->id);
+}
+
+/* Probabilities exp((logit - largest) / temperature), most probable first; returns the sum. */
+static double weigh(choice *order, const heed_real *logits, int n, double temperature) {
+    double top = (double)logits[0], sum = 0;
+    for (int i = 1; i < n; i++) top = fmax(top, (double)logits[i]);
+    for (int i = 0; i < n; i++) {
+        order[i] = (choice){exp(((double)logits[i] - top) / temperature), i};
+        sum += order[i].p;
+    }
+    qsort(order, (size_t)n, sizeof *order, by_probability);
+    return sum;
+}
+
+/* One of n tokens by the temperature, top_k and top_p of a; ties by lowest id. order: (n) */
+static int32_t draw(const heed_generation *a, const heed_real *logits, int n, heed_random r,
+                    choice *order) {
+    if (a->temperature <= 0) {
+        int32_t best = 0;
+        for (int32_t i = 1; i < n; i++)
+            if (logits[i] > logits[best]) best = i;
+        return best;
+    }
+    double sum = weigh(order, logits, n, a->temperature);
+    int keep = a->top_k > 0 && a->top_k < n ? a->top_k : n;
+    if (keep < n) {
+        sum = 0;
+        for (int i = 0; i < keep; i++) sum += order[i].p;
+    }
+    if (a->top_p > 0 && a->top_p < 1) {
+        double part = 0, goal = a->top_p * sum;
+        int k = 0;
+        while (k < keep && part < goal) part += order[k++].p;
+        keep = k;
+        sum = part;
+    }
+    double left = heed_random_uniform(&r, 0) * sum;
+    for (int i = 0; i < keep - 1; i++) {
+        if (left < order[i].p) return order[i].id;
+        left -= order[i].p;
+    }
+    return order[keep > 0 ? keep - 1 : 0].id;
+}
+
+/* ---- hypotheses ---- */
 
 /* A partial output; the model defines its state. */
 typedef struct {
@@ -38,8 +97,8 @@ typedef struct {
     bool stopped, found;
     heed_real *states; /* memory of all hypotheses */
     int32_t *tokens;
-    heed__choice *order; /* (V), allocated at the first draw */
-    int32_t *out;        /* the best that has ended, or finally the best of all */
+    choice *order; /* (V), allocated at the first draw */
+    int32_t *out;  /* the best that has ended, or finally the best of all */
     heed_generated *about;
     double rank; /* its score divided by the length penalty */
 } search;
@@ -104,7 +163,7 @@ static bool expand(search *s, int from) {
         heed_ctx *c = heed_tape_ctx(s->t);
         if (!s->order) s->order = heed__alloc(c, (size_t)vocab * sizeof *s->order);
         if (!s->order) return false;
-        int32_t id = heed__draw(s->a, logits, vocab, draws(s), s->order);
+        int32_t id = draw(s->a, logits, vocab, draws(s), s->order);
         offer(s, h->score + (double)logits[id] - sum, from, id);
         return true;
     }
@@ -112,7 +171,7 @@ static bool expand(search *s, int from) {
     return true;
 }
 
-/* ---- hypotheses ---- */
+/* ---- search ---- */
 
 static double ranked(const search *s, double score, int count) {
     return score / pow((5 + count) / 6.0, s->a->length_penalty);

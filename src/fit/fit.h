@@ -24,8 +24,8 @@ typedef struct {
 bool heed__settings_read(heed_ctx *c, const heed_config *f, heed__settings *s);
 heed_schedule heed__settings_schedule(const heed__settings *s, int64_t steps);
 bool heed__settings_apply(const heed__settings *s, heed_store *store); /* freeze and lr-scale */
-/* Records the known length: sets steps = N in f, and neither epochs nor minutes. */
-bool heed__settings_fix(heed_config *f, int64_t steps);
+/* Sets key, if f has it, as by a flag. where: for errors. */
+bool heed__settings_number(heed_config *f, const char *key, int64_t value, const char *where);
 
 /* ---- checkpoint.c ---- */
 
@@ -62,6 +62,10 @@ typedef struct {
 
 /* Writes RUN/NAME to t and returns its text. */
 const char *heed__run_path(heed_text *t, const char *run, const char *name);
+/* RUN/NAME: whether it exists; removes it; writes it. Removing also works after an error. */
+bool heed__run_has(heed_ctx *c, const char *run, const char *name);
+bool heed__run_remove(heed_ctx *c, const char *run, const char *name);
+bool heed__run_write(heed_ctx *c, const char *run, const char *name, const void *bytes, size_t n);
 /* The folder of the newest complete checkpoint: "last", or what an interrupted swap left; NULL:
  * none. Does not change files. */
 const char *heed__checkpoint_find(heed_ctx *c, const char *run);
@@ -118,8 +122,7 @@ typedef struct {
     const char *run;
     heed_text metrics, log, line; /* two paths, and the line being written */
 } heed__journal;
-/* Removes the rows of metrics.csv after step `last`, where the training continues, and those about
- * the test part. */
+/* Removes the rows of metrics.csv after step `last` and those about the test part. */
 bool heed__journal_open(heed__journal *j, heed_ctx *c, const char *run, int64_t last);
 void heed__journal_close(heed__journal *j);
 void heed__journal_row(heed__journal *j, const char *split, double loss, double metric,
@@ -163,8 +166,7 @@ bool heed__plans_add(heed__plans *p, int64_t step, int64_t left, bool longer);
 int64_t heed__plans_end(const heed__plans *p);
 /* The completed share of the training after `step` updates. */
 double heed__plans_progress(const heed__plans *p, int64_t step);
-/* Whether update number `step`, counted from 1, completed one of `count` equal shares of the
- * training. */
+/* Whether update number `step`, from 1, completed one of `count` equal shares of the training. */
 bool heed__plans_due(const heed__plans *p, int64_t step, int64_t count);
 /* The factor of the learning rate at update `step`, from 0: heed_schedule_at by progress. */
 heed_real heed__plans_rate(const heed__plans *p, const heed__settings *s, int64_t step);
@@ -184,11 +186,9 @@ typedef struct {
 } heed__clock;
 /* Counts an update with everything around it except evaluations. */
 void heed__clock_count(heed__clock *k, double took);
-/* The number of updates that fit into the time left after `elapsed` seconds, at `step` seconds per
- * step. */
+/* How many updates fit into the time left after `elapsed` seconds, at `step` seconds per step. */
 int64_t heed__clock_left(const heed__clock *k, double elapsed, double step, double progress);
-/* After an update: the updates left by a new plan; 0: the present plan, with `left`, still applies.
- */
+/* After an update: the updates left by a new plan; 0: the present plan still applies. */
 int64_t heed__clock_plan(heed__clock *k, double elapsed, int64_t left, double progress);
 
 /* ---- a training in progress ---- */
@@ -228,8 +228,7 @@ typedef struct {
  * minutes, from the rate so far or `step` seconds per step. The clock later makes new plans. */
 bool heed__fit_plan_first(heed__fitting *f, double step);
 
-/* prepare.c: prepares a training up to its first step. False on error, and if there is nothing to
- * do. */
+/* prepare.c: prepares a training up to its first step. False on error or if nothing is to do. */
 bool heed__fit_prepare(heed__fitting *f);
 void heed__fit_release(heed__fitting *f);
 /* Writes the plans and the resulting steps to the settings. */
@@ -239,6 +238,7 @@ bool heed__fit_write_config(heed__fitting *f);
 /* loop.c */
 bool heed__fit_finished(const heed__fitting *f);
 void heed__fit_report(heed__fitting *f, heed_fit_event event, const char *note);
+void heed__fit_note(heed__fitting *f, const char *format, ...) HEED_PRINTF(2, 3);
 bool heed__fit_save(heed__fitting *f, bool best);
 /* The sums over the passes of an update. Each pass is weighted by the number of items that its loss
  * averages, so that the update does not depend on how its rows are divided into micro-batches. */
@@ -254,6 +254,15 @@ bool heed__fit_pass(heed__fitting *f, uint32_t micro, heed__passes *sum);
 /* An evaluation with the training's settings. */
 heed__evaluation heed__fit_evaluation(const heed__fitting *f);
 
+/* ---- gradcheck.c ---- */
+
+enum { HEED__CASE_INPUTS = 16 }; /* at most */
+/* Runs one case of op, forward and backward, as heed_gradcheck does: values gets its output and the
+ * gradients of its inputs, allocated on `memory`, which it begins. Returns their number, 0 on
+ * error. For tests that compare instruction sets and team sizes. */
+int heed__case_run(heed_ctx *c, const heed_op *op, int index, heed_tape *memory,
+                   heed_tensor *values[HEED__CASE_INPUTS + 1]);
+
 /* ---- run.c and run_make.c ---- */
 
 /* The model's settings of f as ";layers=4;heads=2": stored in a weights file's metadata. */
@@ -268,11 +277,9 @@ uint64_t heed__tokenizers_digest(const heed_tokenizer *tokenizer, const heed_tok
  * backup when the new run has a checkpoint, heed__run_abandon restores it. */
 bool heed__run_backup(heed_ctx *c, const char *dir);
 bool heed__run_commit(heed_ctx *c, const char *dir);
-/* Completes an interrupted replacement if the new run has a checkpoint, else undoes it. *back:
- * undone, so config.conf may have been another run's before. */
-bool heed__run_recover(heed_ctx *c, const char *dir, bool *back);
-/* Fails with a message that the run was restored. */
-bool heed__run_is_back(heed_ctx *c, const char *dir);
+/* Completes an interrupted replacement if the new run has a checkpoint, else undoes it and, if
+ * resumes, fails: settings read before may be those of the other run. */
+bool heed__run_recover(heed_ctx *c, const char *dir, bool resumes);
 /* Whether a run at dir is in backup and no new one is in its place yet. */
 bool heed__run_is_backed_up(heed_ctx *c, const char *dir);
 /* Writes the settings, tokenizers and labels of a new run, replacing what a run left there. */

@@ -1,7 +1,7 @@
-/* gradcheck.c -- compares backward with central differences: for an op over its cases, for a model
- * over its parameters. */
-#include "fit/gradcheck.h"
+/* gradcheck.c -- compares backward with central differences: over cases of ops, parameters of
+ * models. */
 #include "core/core.h"
+#include "fit/fit.h"
 
 #include <heed/nn.h>
 
@@ -108,12 +108,6 @@ static double keep_away(double x, const char *kinks) {
     return x;
 }
 
-static void fill_uniform(const trial *t, int input, heed_tensor *x, double lo, double hi) {
-    heed_random r = stream(t, input);
-    for (size_t i = 0; i < x->size; i++)
-        x->x[i] = (heed_real)keep_away(lo + (hi - lo) * heed_random_uniform(&r, i), t->k->away);
-}
-
 /* Values on a grid, each moved a little, in random order. */
 static bool fill_apart(const trial *t, int input, heed_tensor *x, double lo, double hi) {
     heed_random r = stream(t, input);
@@ -126,11 +120,6 @@ static bool fill_apart(const trial *t, int input, heed_tensor *x, double lo, dou
         x->x[other] = (heed_real)(lo + gap * ((double)i + 0.5) + move);
     }
     return true;
-}
-
-static void fill_ids(const trial *t, int input, heed_tensor *x, uint32_t below) {
-    heed_random r = stream(t, input);
-    for (size_t i = 0; i < x->size; i++) x->i[i] = (int32_t)heed_random_below(&r, i, below);
 }
 
 /* "2x3" or "s" into shape; returns its end, NULL if it is not a shape. */
@@ -150,6 +139,7 @@ static const char *read_shape(const char *text, int *dims, int shape[HEED_DIMS])
 static bool make_input(trial *t, int input, const char *word) {
     double lo = t->k->lo, hi = t->k->hi;
     int dims, shape[HEED_DIMS];
+    heed_random r = stream(t, input);
     if (lo == 0 && hi == 0) lo = -1, hi = 1;
     if (!strcmp(word, "-")) return true;
     bool ids = *word == 'i', mask = *word == 'm';
@@ -163,13 +153,15 @@ static bool make_input(trial *t, int input, const char *word) {
         int32_t *zeros = heed__alloc_array(t->c, size, sizeof *zeros);
         heed_tensor *x = zeros ? heed_input_ids(t->memory, zeros, dims, shape) : NULL;
         heed__free(zeros);
-        if (x) fill_ids(t, input, x, (uint32_t)below);
+        for (size_t i = 0; x && i < x->size; i++)
+            x->i[i] = (int32_t)heed_random_below(&r, i, (uint32_t)below);
         return (t->in[input] = x) != NULL;
     }
     heed_tensor *x = t->in[input] = heed_input(t->memory, NULL, dims, shape);
     if (!x) return false;
     if (t->k->apart) return fill_apart(t, input, x, lo, hi);
-    fill_uniform(t, input, x, lo, hi);
+    for (size_t i = 0; i < x->size; i++)
+        x->x[i] = (heed_real)keep_away(lo + (hi - lo) * heed_random_uniform(&r, i), t->k->away);
     return true;
 }
 
@@ -216,8 +208,7 @@ static double weighted_sum(void *self) {
     return sum;
 }
 
-/* Gradients of L by the op's backward, kept in the case's memory; optionally also the output's
- * values. */
+/* Gradients of L by the op's backward, kept in the case's memory; optionally also the output. */
 static bool analytic(trial *t, const heed_op *op, const void *args, heed_real *g[MOST],
                      heed_tensor **output) {
     heed_tensor *leaves[MOST];
@@ -334,8 +325,8 @@ static double loss_value(void *self) {
     return y ? (double)y->x[0] : 0;
 }
 
-/* Every second sample is one whose gradient is not 0, if one turns up: most rows of an embedding
- * are not in the batch. */
+/* Every second sample has a gradient that is not 0, if found: most rows of embeddings are unused.
+ */
 static size_t sample(const heed_random *r, const heed_tensor *x, int i) {
     size_t e = 0;
     for (uint64_t draw = 0; draw < 64; draw++) {
@@ -417,7 +408,7 @@ heed_check heed_gradcheck_layer(heed_ctx *c, const heed_layer_case *k) {
     l.x =
         heed_param(s, "x", "normal:1", 3, (int[]){HEED_CASE_ROWS, HEED_CASE_LEN, HEED_CASE_WIDTH});
     if (l.x && l.self) {
-        k->init(l.self, s);
+        k->init(l.self, s, k->args);
         for (int i = 0; i < heed_store_count(s); i++) {
             heed_tensor *p = heed_store_at(s, i)->tensor;
             heed_random r = heed_random_at(2, p->name, 0, 0);

@@ -5,14 +5,6 @@
 
 #include <string.h>
 
-static bool fits_a_line(heed_ctx *c, const char *label, int index) {
-    if (label && *label && !strchr(label, '\n')) return true;
-    return heed_fail(c, HEED_DATA,
-                     "name of class %d cannot be kept in labels.txt: expected one line of text, "
-                     "found %s; hint: rename the class",
-                     index, label && *label ? "a line break in it" : "nothing");
-}
-
 uint64_t heed__labels_digest(const char *const *labels, int count) {
     uint64_t h = 0;
     for (int i = 0; i < count; i++) h = heed__hash64(labels[i], strlen(labels[i]) + 1, h);
@@ -20,14 +12,19 @@ uint64_t heed__labels_digest(const char *const *labels, int count) {
 }
 
 bool heed__labels_write(heed_ctx *c, const char *run, const char *const *labels, int count) {
-    heed_text text = {.c = c}, path = {.c = c};
+    heed_text text = {.c = c};
     bool ok = true;
-    for (int i = 0; ok && i < count; i++)
-        ok = fits_a_line(c, labels[i], i) && heed_text_add(&text, "%s\n", labels[i]);
-    ok = ok && heed__os_write(c, heed__run_path(&path, run, "labels.txt"),
-                              &(heed__piece){text.s, text.n}, 1);
+    for (int i = 0; ok && i < count; i++) {
+        bool empty = !labels[i] || !*labels[i];
+        if (empty || strchr(labels[i], '\n'))
+            ok = heed_fail(c, HEED_DATA,
+                           "name of class %d cannot be kept in labels.txt: expected one line of "
+                           "text, found %s; hint: rename the class",
+                           i, empty ? "nothing" : "a line break in it");
+        ok = ok && heed_text_add(&text, "%s\n", labels[i]);
+    }
+    ok = ok && heed__run_write(c, run, "labels.txt", text.s, text.n);
     heed_text_free(&text);
-    heed_text_free(&path);
     return ok;
 }
 

@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 
 /* ---- reports ---- */
@@ -64,6 +65,15 @@ void heed__fit_report(heed__fitting *f, heed_fit_event event, const char *note) 
     pass_on(f, &r);
 }
 
+void heed__fit_note(heed__fitting *f, const char *format, ...) {
+    char note[320];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(note, sizeof note, format, list);
+    va_end(list);
+    heed__fit_report(f, HEED_FIT_NOTE, note);
+}
+
 /* A row of metrics.csv; its seconds include those before a resume. */
 static void add_row(heed__fitting *f, const char *split, double loss, double metric) {
     heed_report r = report_of(f, HEED_FIT_STEP);
@@ -83,8 +93,7 @@ static double bad_number(const heed_real *x, size_t n) {
     return 0;
 }
 
-/* The first parameter with a value (or gradient) that is not finite, and that number; NULL: none.
- */
+/* The first parameter with a value (or gradient) that is not finite, and that number; or NULL. */
 static const char *first_bad(const heed_store *s, bool gradient, double *found) {
     for (int i = 0; i < heed_store_count(s); i++) {
         const heed_entry *e = heed_store_at(s, i);
@@ -109,8 +118,6 @@ static const char *first_bad_output(const heed_tape *t, double *found) {
     return NULL;
 }
 
-static const char *bad_text(double v) { return isnan(v) ? "nan" : v > 0 ? "inf" : "-inf"; }
-
 /* Always false. what: "loss", "gradient", "validation loss" of the given step. */
 static bool diverged(heed__fitting *f, int64_t step, const char *what, const char *tensor,
                      double found) {
@@ -126,7 +133,11 @@ static bool diverged(heed__fitting *f, int64_t step, const char *what, const cha
     snprintf(note, sizeof note,
              "training diverged at step %" PRId64
              ": %s%s%.120s: expected a finite number, found %s; hint: %s",
-             step, what, tensor ? " of " : "", tensor ? tensor : "", bad_text(found), hint);
+             step, what, tensor ? " of " : "", tensor ? tensor : "",
+             isnan(found) ? "nan"
+             : found > 0  ? "inf"
+                          : "-inf",
+             hint);
     heed__journal_note(&f->journal, f->state.step, note);
     return heed_fail(f->c, HEED_DIVERGED, "%s", note);
 }
@@ -141,19 +152,15 @@ static bool loss_diverged(heed__fitting *f, int64_t step, const char *what, doub
 
 /* ---- one update ---- */
 
-/* Full-batch gradient descent uses the epoch's batches 0, 1, ...: the same ones in every update. */
-static heed_batch_at place(const heed__fitting *f, uint32_t micro) {
-    if (f->set.full_batch)
-        return (heed_batch_at){.rows = f->set.rows, .index = micro, .full_batch = true};
-    return (heed_batch_at){
-        .rows = f->set.rows, .index = (uint64_t)f->state.step, .micro = micro, .micros = f->micros};
-}
-
 bool heed__fit_pass(heed__fitting *f, uint32_t micro, heed__passes *sum) {
     const heed_model *m = f->a->model;
     heed_batch b = {0};
+    heed_batch_at at = {
+        .rows = f->set.rows, .index = (uint64_t)f->state.step, .micro = micro, .micros = f->micros};
+    if (f->set.full_batch) /* the epoch's batches 0, 1, ...: the same ones in every update */
+        at = (heed_batch_at){.rows = f->set.rows, .index = micro, .full_batch = true};
     heed_tape_begin_micro(f->tape, HEED_TRAIN, (uint64_t)f->state.step, micro);
-    if (!heed_model_batch(m, f->self, f->a->data, place(f, micro), &b))
+    if (!heed_model_batch(m, f->self, f->a->data, at, &b))
         return heed_fail(f->c, HEED_DATA, "model %s made no batch at step %" PRId64, m->name,
                          f->state.step);
     heed_tensor *y = m->loss(f->self, f->tape, &b);
@@ -229,8 +236,8 @@ static bool better(const heed__fitting *f, double loss) {
     return loss < s->best_loss;
 }
 
-/* Stores the score in the state; true if it is a new best. Without a validation part the training
- * loss decides. */
+/* Stores the score in the state; true: a new best. Without a validation part the training loss
+ * decides. */
 static bool take_score(heed__fitting *f, const heed_score *score) {
     heed__state *s = &f->state;
     s->loss = mean(&s->since_eval);
@@ -306,18 +313,9 @@ static bool eval_due(const heed__fitting *f) {
                                                 : step % f->eval_every == 0;
 }
 
-static bool row_due(const heed__fitting *f) {
-    return f->plans.count && !f->set.log_every
-               ? heed__plans_due(&f->plans, f->state.step, HEED__LOG_ROWS)
-               : f->state.step % f->log_every == 0;
-}
-
-static bool patient(const heed__fitting *f) {
-    return !f->set.patience || f->state.stale < f->set.patience;
-}
-
 bool heed__fit_finished(const heed__fitting *f) {
-    return (f->state.step >= f->steps || !patient(f)) && !eval_due(f);
+    bool patient = !f->set.patience || f->state.stale < f->set.patience;
+    return (f->state.step >= f->steps || !patient) && !eval_due(f);
 }
 
 /* Plans the remaining steps again if they would not end on time. */
@@ -344,7 +342,9 @@ static bool step(heed__fitting *f) {
     heed__fit_report(f, HEED_FIT_STEP, NULL);
     if (!plan_again(f)) return false;
     if (eval_due(f)) return true;
-    if (row_due(f)) add_train_row(f);
+    bool planned = f->plans.count && !f->set.log_every;
+    if (planned ? heed__plans_due(&f->plans, done, HEED__LOG_ROWS) : done % f->log_every == 0)
+        add_train_row(f);
     if (f->set.save_every && done % f->set.save_every == 0) heed__fit_save(f, false);
     return !heed__stopped(f->c);
 }
@@ -370,20 +370,18 @@ static void train(heed__fitting *f) {
     if (!heed__fit_finished(f))
         interrupt(f);
     else if (f->state.step < f->steps) {
-        char note[160];
         bool metric = f->set.by_metric && isfinite(f->state.best_metric);
-        snprintf(note, sizeof note,
-                 "stopped early: %" PRId64 " evaluations without a better %s than %.6g of step "
-                 "%" PRId64,
-                 f->state.stale, metric ? "accuracy" : "loss",
-                 metric ? f->state.best_metric : f->state.best_loss, f->state.best_step);
-        heed__fit_report(f, HEED_FIT_NOTE, note);
+        heed__fit_note(f,
+                       "stopped early: %" PRId64 " evaluations without a better %s than %.6g of "
+                       "step %" PRId64,
+                       f->state.stale, metric ? "accuracy" : "loss",
+                       metric ? f->state.best_metric : f->state.best_loss, f->state.best_step);
     }
 }
 
 static bool complete(heed_ctx *c, const heed_fit_args *a) {
-    if (heed__stopped(c)) return false;
     const heed_model *m = a ? a->model : NULL;
+    if (heed__stopped(c)) return false;
     if (m && a->config && m->init && (m->batch || m->kind != HEED_INPUT_DENSE) && m->loss)
         return true;
     return heed_fail(

@@ -16,57 +16,35 @@ heed_input_spec heed_model_spec(const heed_model *m) {
                              .per_word = labels && m->answers == HEED_ANSWER_SAME};
 }
 
+static bool reads_pairs(const heed_model *m) {
+    return m->kind == HEED_INPUT_PAIR || m->kind == HEED_INPUT_LABELLED;
+}
+
 bool heed_model_batch(const heed_model *m, void *self, void *data, heed_batch_at at,
                       heed_batch *out) {
     if (!m || !out) return false;
     if (m->batch) return m->batch(self, data, at, out);
-    switch (m->kind) {
-    case HEED_INPUT_TOKENS:
+    if (m->kind == HEED_INPUT_TOKENS)
         return m->answers == HEED_ANSWER_MASKED ? heed_mlm_batch(data, at, 0.15, out)
                                                 : heed_gpt_batch(data, at, out);
-    case HEED_INPUT_PICTURE:
-        return heed_image_batch(data, at, out);
-    case HEED_INPUT_PAIR:
-    case HEED_INPUT_LABELLED:
-        return heed_pair_batch(data, at, out);
-    case HEED_INPUT_DENSE:
-        break;
-    }
-    return false;
+    if (m->kind == HEED_INPUT_PICTURE) return heed_image_batch(data, at, out);
+    return reads_pairs(m) && heed_pair_batch(data, at, out);
 }
 
 uint64_t heed_model_eval_batches(const heed_model *m, void *self, void *data, int rows) {
     if (!m) return 0;
     if (m->eval_batches) return m->eval_batches(self, data, rows);
-    switch (m->kind) {
-    case HEED_INPUT_TOKENS:
-        return heed_corpus_evals(data, rows);
-    case HEED_INPUT_PICTURE:
-        return heed_images_evals(data, rows);
-    case HEED_INPUT_PAIR:
-    case HEED_INPUT_LABELLED:
-        return heed_pairs_evals(data, rows);
-    case HEED_INPUT_DENSE:
-        break;
-    }
-    return 0;
+    if (m->kind == HEED_INPUT_TOKENS) return heed_corpus_evals(data, rows);
+    if (m->kind == HEED_INPUT_PICTURE) return heed_images_evals(data, rows);
+    return reads_pairs(m) ? heed_pairs_evals(data, rows) : 0;
 }
 
 uint64_t heed_model_epoch_batches(const heed_model *m, void *self, void *data, int rows) {
     if (!m) return 0;
     if (m->epoch_batches) return m->epoch_batches(self, data, rows);
-    switch (m->kind) {
-    case HEED_INPUT_TOKENS:
-        return heed_corpus_epoch(data, rows);
-    case HEED_INPUT_PICTURE:
-        return heed_images_epoch(data, rows);
-    case HEED_INPUT_PAIR:
-    case HEED_INPUT_LABELLED:
-        return heed_pairs_epoch(data, rows);
-    case HEED_INPUT_DENSE:
-        break;
-    }
-    return 1;
+    if (m->kind == HEED_INPUT_TOKENS) return heed_corpus_epoch(data, rows);
+    if (m->kind == HEED_INPUT_PICTURE) return heed_images_epoch(data, rows);
+    return reads_pairs(m) ? heed_pairs_epoch(data, rows) : 1;
 }
 
 /* ---- settings ---- */
@@ -89,22 +67,20 @@ heed_config *heed_model_config(heed_ctx *c, const heed_model *m, const heed_opti
     return NULL;
 }
 
-static bool unknown_preset(heed_ctx *c, const heed_model *m, const char *name) {
-    heed_text list = {.c = c};
-    for (const heed_preset *p = m->presets; p && p->name; p++)
-        heed_text_add(&list, "%s%s", list.n ? ", " : "one of ", p->name);
-    heed_fail(c, HEED_USAGE, "preset is unknown: `preset`: expected %s, found %s",
-              list.n ? list.s : "none, as the model has no presets", name);
-    heed_text_free(&list);
-    return false;
-}
-
 bool heed_preset_apply(heed_ctx *c, heed_config *f, const heed_model *m, const char *name) {
     if (heed__stopped(c) || !f || !m || !name) return false;
     char where[64];
     const heed_preset *p = m->presets;
     while (p && p->name && strcmp(p->name, name) != 0) p++;
-    if (!p || !p->name) return unknown_preset(c, m, name);
-    snprintf(where, sizeof where, "`preset = %s`", name);
-    return heed_config_set_list(f, p->settings, where, HEED_FROM_PRESET);
+    if (p && p->name) {
+        snprintf(where, sizeof where, "`preset = %s`", name);
+        return heed_config_set_list(f, p->settings, where, HEED_FROM_PRESET);
+    }
+    heed_text list = {.c = c};
+    for (p = m->presets; p && p->name; p++)
+        heed_text_add(&list, "%s%s", list.n ? ", " : "one of ", p->name);
+    heed_fail(c, HEED_USAGE, "preset is unknown: `preset`: expected %s, found %s",
+              list.n ? list.s : "none, as the model has no presets", name);
+    heed_text_free(&list);
+    return false;
 }

@@ -101,12 +101,10 @@ static bool read_length(heed_ctx *c, const heed_config *f, heed__settings *s) {
     return true;
 }
 
-bool heed__settings_fix(heed_config *f, int64_t steps) {
+bool heed__settings_number(heed_config *f, const char *key, int64_t value, const char *where) {
     char number[32];
-    snprintf(number, sizeof number, "%lld", (long long)steps);
-    return heed_config_set(f, "steps", number, "length of the training", HEED_FROM_FLAG) &&
-           heed_config_set(f, "epochs", "0", "length of the training", HEED_FROM_FLAG) &&
-           heed_config_set(f, "minutes", "0", "length of the training", HEED_FROM_FLAG);
+    snprintf(number, sizeof number, "%lld", (long long)value);
+    return !heed_config_has(f, key) || heed_config_set(f, key, number, where, HEED_FROM_FLAG);
 }
 
 /* ---- optimizer ---- */

@@ -95,13 +95,13 @@ bool heed__plans_read(heed_ctx *c, const char *text, int64_t steps, heed__plans 
 /* The first plan is an ordinary schedule. In later plans, steps are counted as fractions of the
  * entire training, because the steps of a plan differ in size from those before it. */
 heed_real heed__plans_rate(const heed__plans *p, const heed__settings *s, int64_t step) {
-    static const int64_t whole = 1 << 30;
+    static const int64_t full = 1 << 30;
     const heed__plan *at = plan_of(p, step);
-    heed_schedule h = heed__settings_schedule(s, at == p->plan ? at->left : whole);
+    heed_schedule h = heed__settings_schedule(s, at == p->plan ? at->left : full);
     if (at == p->plan || (s->warmup >= 1 && step < h.warmup)) return heed_schedule_at(&h, step);
-    if (s->warmup >= 1) h.warmup = (int64_t)(heed__plans_progress(p, h.warmup) * (double)whole);
-    int64_t begin = (int64_t)(progress_in(at, step) * (double)whole);
-    int64_t end = (int64_t)(progress_in(at, step + 1) * (double)whole);
+    if (s->warmup >= 1) h.warmup = (int64_t)(heed__plans_progress(p, h.warmup) * (double)full);
+    int64_t begin = (int64_t)(progress_in(at, step) * (double)full);
+    int64_t end = (int64_t)(progress_in(at, step + 1) * (double)full);
     if (begin < h.warmup) return heed_schedule_at(&h, end < h.warmup ? end - 1 : h.warmup - 1);
     if (h.kind == HEED_STEPS && s->step_every) begin = step;
     if (h.kind == HEED_INVSQRT) begin = end - 1;
@@ -110,8 +110,7 @@ heed_real heed__plans_rate(const heed__plans *p, const heed__settings *s, int64_
 
 /* ---- the clock ---- */
 
-/* Shares of the time: the least between two plans; by which a plan may miss it; over which the rate
- * is measured. */
+/* Shares of the time: between two plans; by which a plan may miss it; of the measured rate. */
 static const double BETWEEN = 0.03, MISS = 0.02, RECENT = 0.1;
 
 void heed__clock_count(heed__clock *k, double took) {

@@ -27,18 +27,13 @@ static bool agree_on_seed(heed__fitting *f) {
     return heed_config_set(g, "seed", number, "seed of the context", HEED_FROM_FLAG);
 }
 
-static bool set_number(heed_config *g, const char *key, int64_t value, const char *where) {
-    char number[24];
-    snprintf(number, sizeof number, "%" PRId64, value);
-    return !heed_config_has(g, key) || heed_config_set(g, key, number, where, HEED_FROM_FLAG);
-}
-
 /* What the model must know about the data. config.conf keeps the requested bound of the vocabulary,
  * with which training the tokenizer again gives the same one. */
 static bool set_vocab(heed__fitting *f, int64_t size, int64_t source) {
     heed_config *g = f->a->config;
-    return !f->a->tokenizer || (set_number(g, "vocab", size, "tokenizer") &&
-                                set_number(g, "source-vocab", source, "source's tokenizer"));
+    return !f->a->tokenizer ||
+           (heed__settings_number(g, "vocab", size, "tokenizer") &&
+            heed__settings_number(g, "source-vocab", source, "source's tokenizer"));
 }
 
 /* Sets the actual sizes: 0 for a source without a separate vocabulary. */
@@ -51,18 +46,15 @@ static int64_t bound_of(const heed_config *g, const char *key) {
     return heed_config_has(g, key) ? heed_config_int(g, key) : 0;
 }
 
-static bool set_sizes(heed__fitting *f) {
+static bool read_settings(heed__fitting *f) {
     const heed_fit_args *a = f->a;
+    f->settings.c = f->c;
+    if (!heed__settings_read(f->c, a->config, &f->set) || !agree_on_seed(f)) return false;
     f->bound[0] = bound_of(a->config, "vocab");
     f->bound[1] = bound_of(a->config, "source-vocab");
     return set_real_vocab(f) &&
-           (!a->labels || set_number(a->config, "classes", a->label_count, "labels"));
-}
-
-static bool read_settings(heed__fitting *f) {
-    f->settings.c = f->c;
-    return heed__settings_read(f->c, f->a->config, &f->set) && agree_on_seed(f) && set_sizes(f) &&
-           heed__settings_text(f->a->model, f->a->config, &f->settings);
+           (!a->labels || heed__settings_number(a->config, "classes", a->label_count, "labels")) &&
+           heed__settings_text(a->model, a->config, &f->settings);
 }
 
 /* ---- model ---- */
@@ -79,7 +71,7 @@ static void unbuild(heed__fitting *f) {
 static bool build(heed__fitting *f) {
     const heed_model *m = f->a->model;
     f->store = heed_store_new(f->c);
-    f->self = heed__alloc(f->c, m->size ? m->size : 1);
+    f->self = heed__alloc(f->c, m->size);
     if (!f->store || !f->self) return false;
     if (!m->init(f->self, f->store, f->a->config))
         return heed_fail(f->c, HEED_USAGE, "model %s refuses its settings", m->name);
@@ -113,35 +105,32 @@ static bool fix_length(heed__fitting *f, double steps) {
     int64_t evals = f->set.evals, rows = HEED__LOG_ROWS;
     f->eval_every = f->set.eval_every ? f->set.eval_every : (f->steps + evals - 1) / evals;
     f->log_every = f->set.log_every ? f->set.log_every : (f->steps + rows - 1) / rows;
-    return heed__settings_fix(f->a->config, f->steps);
-}
-
-static bool is_asked(const heed_config *g, const char *key) {
-    return heed_config_rank(g, key) == HEED_FROM_FLAG;
+    heed_config *g = f->a->config;
+    return heed__settings_number(g, "steps", f->steps, "length of the training") &&
+           heed__settings_number(g, "epochs", 0, "length of the training") &&
+           heed__settings_number(g, "minutes", 0, "length of the training");
 }
 
 bool heed__fit_keep_plans(heed__fitting *f) {
     heed_text text = {.c = f->c};
     bool ok = heed__plans_write(&f->plans, &text) &&
               heed_config_set(f->a->config, "plan", text.s, "minutes", HEED_FROM_FLAG) &&
-              set_number(f->a->config, "steps", f->steps, "minutes");
+              heed__settings_number(f->a->config, "steps", f->steps, "minutes");
     heed_text_free(&text);
     return ok;
 }
 
-/* A new requested length discards the clock's plans. */
-static bool forget_clock(heed__fitting *f) {
-    f->state.clock = NAN;
-    return set_number(f->a->config, "timed", 0, "steps") &&
-           heed_config_set(f->a->config, "plan", "", "steps", HEED_FROM_FLAG);
-}
-
 /* --steps, --epochs and earlier plans give the length without a clock. The clock of a resumed
- * training may still change its plans. */
+ * training may still change its plans, but a new requested length discards them. */
 static bool fix_by_data(heed__fitting *f) {
     heed_config *g = f->a->config;
-    bool other = is_asked(g, "steps") || is_asked(g, "epochs");
-    if ((other || (f->set.minutes > 0 && f->fresh)) && !forget_clock(f)) return false;
+    if (heed_config_rank(g, "steps") == HEED_FROM_FLAG ||
+        heed_config_rank(g, "epochs") == HEED_FROM_FLAG || (f->set.minutes > 0 && f->fresh)) {
+        f->state.clock = NAN;
+        if (!heed__settings_number(g, "timed", 0, "steps") ||
+            !heed_config_set(g, "plan", "", "steps", HEED_FROM_FLAG))
+            return false;
+    }
     const char *plan = heed_config_text(g, "plan");
     if (f->set.minutes > 0) return true;
     if (!*plan && f->set.steps) return fix_length(f, (double)f->set.steps);
@@ -169,17 +158,7 @@ static bool evaluate_one(heed__fitting *f, double *seconds) {
 /* With fewer steps a model learns next to nothing, so a note says where the time goes. */
 enum { FEW_STEPS = 20 };
 
-static void note_few(heed__fitting *f, double update, double eval) {
-    char note[256];
-    snprintf(note, sizeof note,
-             "warning: fewer than %d steps teach little: a step takes %.3g s, an evaluation %.3g "
-             "s; hint: a smaller model, batch or `eval-batches`, or more `minutes`",
-             FEW_STEPS, update, eval);
-    heed__fit_report(f, HEED_FIT_NOTE, note);
-}
-
-/* Tries the first batch, and for full-batch gradient descent also the last one, which may be
- * smaller. */
+/* Tries the first batch and, for full-batch gradient descent, the last one, maybe smaller. */
 static bool try_batches(heed__fitting *f) {
     heed__passes sum = {0};
     return heed__fit_pass(f, 0, &sum) &&
@@ -190,17 +169,13 @@ static bool try_batches(heed__fitting *f) {
 static bool limit_evaluations(heed__fitting *f) {
     heed__clock *k = &f->clock;
     double most = k->eval > 0 ? floor(k->budget / 3 / k->eval) : INFINITY;
-    char note[96];
     if (k->eval_every || (double)k->evals <= most) return true;
     k->evals = f->set.evals = most < 1 ? 1 : (int64_t)most;
-    snprintf(note, sizeof note, "an evaluation takes %.3g s: %" PRId64 " in the run", k->eval,
-             k->evals);
-    heed__fit_report(f, HEED_FIT_NOTE, note);
-    return set_number(f->a->config, "evals", k->evals, "minutes");
+    heed__fit_note(f, "an evaluation takes %.3g s: %" PRId64 " in the run", k->eval, k->evals);
+    return heed__settings_number(f->a->config, "evals", k->evals, "minutes");
 }
 
-/* Measures an update without the optimizer by a second pass, because the first one uses fresh
- * memory. */
+/* Measures an update without the optimizer by a second pass: the first one uses fresh memory. */
 static bool plan_by_clock(heed__fitting *f) {
     double eval = INFINITY, start;
     heed__passes sum = {0};
@@ -218,15 +193,19 @@ static bool plan_by_clock(heed__fitting *f) {
     if (!limit_evaluations(f) || !heed__fit_plan_first(f, step) ||
         !fix_length(f, (double)heed__plans_end(&f->plans)) || !heed__fit_keep_plans(f))
         return false;
-    char note[200];
-    snprintf(note, sizeof note, "%.10g", seconds / 60);
-    if (!heed_config_set(f->a->config, "timed", note, "minutes", HEED_FROM_FLAG)) return false;
+    char minutes[32];
+    snprintf(minutes, sizeof minutes, "%.10g", seconds / 60);
+    if (!heed_config_set(f->a->config, "timed", minutes, "minutes", HEED_FROM_FLAG)) return false;
     int64_t left = f->steps - f->state.step;
-    snprintf(note, sizeof note,
-             "%g minute%s about %" PRId64 " step%s, planned again as the rate changes",
-             f->set.minutes, f->set.minutes == 1 ? " is" : "s are", left, left == 1 ? "" : "s");
-    heed__fit_report(f, HEED_FIT_NOTE, note);
-    if (left < FEW_STEPS) note_few(f, step, f->clock.eval);
+    heed__fit_note(f, "%g minute%s about %" PRId64 " step%s, planned again as the rate changes",
+                   f->set.minutes, f->set.minutes == 1 ? " is" : "s are", left,
+                   left == 1 ? "" : "s");
+    if (left < FEW_STEPS)
+        heed__fit_note(f,
+                       "warning: fewer than %d steps teach little: a step takes %.3g s, an "
+                       "evaluation %.3g s; hint: a smaller model, batch or `eval-batches`, or "
+                       "more `minutes`",
+                       FEW_STEPS, step, f->clock.eval);
     return true;
 }
 
@@ -239,8 +218,8 @@ static size_t store_bytes(const heed_store *s) {
     return bytes;
 }
 
-/* Model and data are tried before anything is written. Any changes by the trial are discarded: the
- * model is built again. */
+/* Model and data are tried before anything is written. The trial's changes are discarded: a new
+ * model is built. */
 static bool try_out(heed__fitting *f) {
     double seconds = INFINITY;
     /* a parameter without a gradient is reported by the first step, not by the trial as well */
@@ -309,34 +288,25 @@ static bool agrees(heed__fitting *f) {
 static bool read_checkpoint(heed__fitting *f) {
     const char *run = f->a->run;
     heed_text path = {.c = f->c};
-    bool whole = heed__os_exists(heed__run_path(&path, run, "last/state.json"));
-    bool begun = heed__os_exists(heed__run_path(&path, run, "config.conf"));
-    bool trained = heed__os_exists(heed__run_path(&path, run, "model.safetensors"));
-    bool ok = begun;
+    bool found = heed__run_has(f->c, run, "last/state.json");
+    bool begun = heed__run_has(f->c, run, "config.conf"), ok = begun;
     if (!begun)
         heed_fail(f->c, HEED_DATA,
                   "run is missing: %s: expected a run directory with a config.conf; hint: `train "
                   "TASK DATA -o %s` makes one",
                   run, run);
-    else if (whole)
+    else if (found)
         ok = heed__state_read(f->c, heed__run_path(&path, run, "last/state.json"), &f->state) &&
              heed__state_settings(f->c, path.s, f->a->config, &f->changed) && agrees(f);
-    else if (trained)
+    else if (heed__run_has(f->c, run, "model.safetensors"))
         ok = heed_fail(f->c, HEED_DATA,
-                       "%s has lost its checkpoint: %s/last/state.json: not found; hint: restore a "
-                       "copy of the folder, or train again with `force`",
+                       "%s has lost its checkpoint: %s/last/state.json: not found; hint: restore "
+                       "a copy of the folder, or train again with `force`",
                        run, run);
-    f->fresh = !whole;
+    f->fresh = !found;
     f->before = f->state.seconds;
     heed_text_free(&path);
     return ok;
-}
-
-/* Recovers a run. A caller that resumes has then read the settings of the failed replacement. */
-static bool mend_run(heed__fitting *f) {
-    bool back;
-    if (!heed__run_recover(f->c, f->a->run, &back)) return false;
-    return !back || !f->a->resume || heed__run_is_back(f->c, f->a->run);
 }
 
 /* Two trainings in one folder would overwrite each other's files. */
@@ -346,7 +316,7 @@ static bool lock_run(heed__fitting *f) {
     if (f->lock.held) return true;
     if (heed__os_lock(&f->lock, f->lock_path.s, &holder)) {
         heed__os_sweep(f->a->run);
-        return mend_run(f);
+        return heed__run_recover(f->c, f->a->run, f->a->resume);
     }
     if (holder) snprintf(who, sizeof who, " (process %ld)", holder);
     return heed_fail(
@@ -370,43 +340,34 @@ static bool open_run(heed__fitting *f) {
 }
 
 static void note_finished(heed__fitting *f) {
-    const heed__state *s = &f->state;
-    char note[200];
-    if (s->step >= f->steps)
-        snprintf(note, sizeof note,
-                 "the run is finished: nothing is left to do; hint: `steps = %" PRId64
-                 "`, for example, continues it",
-                 2 * s->step);
+    int64_t step = f->state.step;
+    if (step >= f->steps)
+        heed__fit_note(f,
+                       "the run is finished: nothing is left to do; hint: `steps = %" PRId64
+                       "`, for example, continues it",
+                       2 * step);
     else
-        snprintf(note, sizeof note,
-                 "the run is finished: it was stopped early at step %" PRId64 " of %" PRId64
-                 " by `patience = %" PRId64 "`; hint: `patience = 0` continues to the end",
-                 s->step, f->steps, f->set.patience);
-    heed__fit_report(f, HEED_FIT_NOTE, note);
+        heed__fit_note(f,
+                       "the run is finished: it was stopped early at step %" PRId64 " of %" PRId64
+                       " by `patience = %" PRId64 "`; hint: `patience = 0` continues to the end",
+                       step, f->steps, f->set.patience);
 }
 
 static void note_changes(heed__fitting *f) {
     const heed__state *s = &f->state;
-    char note[256];
-    if (s->steps != f->steps) {
-        snprintf(note, sizeof note,
-                 "steps are now %" PRId64 ", not %" PRId64
-                 ": the learning rate follows the new schedule from step %" PRId64 " on",
-                 f->steps, s->steps, s->step);
-        heed__fit_report(f, HEED_FIT_NOTE, note);
-    }
-    if (strcmp(s->isa, heed_isa(f->c)) != 0) {
-        snprintf(note, sizeof note,
-                 "warning: the checkpoint was made with %s, this is %s: the results will agree to "
-                 "rounding, not bit by bit; hint: `isa = %s`",
-                 s->isa, heed_isa(f->c), s->isa);
-        heed__fit_report(f, HEED_FIT_NOTE, note);
-    }
-    if (strcmp(s->version, HEED_VERSION) != 0) {
-        snprintf(note, sizeof note, "the checkpoint was made by heed %s, this is %s", s->version,
-                 HEED_VERSION);
-        heed__fit_report(f, HEED_FIT_NOTE, note);
-    }
+    if (s->steps != f->steps)
+        heed__fit_note(f,
+                       "steps are now %" PRId64 ", not %" PRId64
+                       ": the learning rate follows the new schedule from step %" PRId64 " on",
+                       f->steps, s->steps, s->step);
+    if (strcmp(s->isa, heed_isa(f->c)) != 0)
+        heed__fit_note(f,
+                       "warning: the checkpoint was made with %s, this is %s: the results will "
+                       "agree to rounding, not bit by bit; hint: `isa = %s`",
+                       s->isa, heed_isa(f->c), s->isa);
+    if (strcmp(s->version, HEED_VERSION) != 0)
+        heed__fit_note(f, "the checkpoint was made by heed %s, this is %s", s->version,
+                       HEED_VERSION);
 }
 
 bool heed__fit_write_config(heed__fitting *f) {
@@ -414,7 +375,7 @@ bool heed__fit_write_config(heed__fitting *f) {
            set_real_vocab(f);
 }
 
-static bool go_on(heed__fitting *f) {
+static bool resume_run(heed__fitting *f) {
     heed__checkpoint k = {.c = f->c, .run = f->a->run, .store = f->store};
     k.slots = heed_optim_slots(f->optim);
     f->saved_step = f->state.step;
@@ -434,22 +395,6 @@ static bool claim_run(heed__fitting *f) {
            heed__run_check_outside(f->c, a) && (a->resume || heed__run_backup(f->c, a->run));
 }
 
-static bool start_run(heed__fitting *f) {
-    return heed__run_make(f->c, f->a) && heed__fit_write_config(f) &&
-           heed__journal_open(&f->journal, f->c, f->a->run, 0);
-}
-
-static void note_limit(heed__fitting *f) {
-    char note[160];
-    if (f->evals == f->all_evals) return;
-    snprintf(
-        note, sizeof note,
-        "an evaluation uses %" PRIu64 " of the %" PRIu64
-        " validation batches, the same random ones each time; hint: `eval-batches = 0` uses all",
-        f->evals, f->all_evals);
-    heed__fit_report(f, HEED_FIT_NOTE, note);
-}
-
 /* A new run is created with its first checkpoint or not at all; a checkpoint records the settings
  * of config.conf. */
 static bool begin(heed__fitting *f) {
@@ -457,13 +402,24 @@ static bool begin(heed__fitting *f) {
     const char *run = f->a->run;
     bool made = run && !heed__os_exists(run);
     bool claimed = run && (!f->fresh || claim_run(f));
-    bool ok = !run || (claimed && (f->fresh ? start_run(f) : go_on(f)));
+    bool ok = !run || claimed;
+    if (claimed && f->fresh)
+        ok = heed__run_make(f->c, f->a) && heed__fit_write_config(f) &&
+             heed__journal_open(&f->journal, f->c, run, 0);
+    else if (claimed)
+        ok = resume_run(f);
     snprintf(s->version, sizeof s->version, "%s", HEED_VERSION);
     snprintf(s->isa, sizeof s->isa, "%s", heed_isa(f->c));
     f->start = f->clock.mark = heed__os_seconds();
     f->clock.planned = f->before;
     if (ok) heed__fit_report(f, HEED_FIT_START, NULL);
-    if (ok) note_limit(f);
+    if (ok && f->evals != f->all_evals)
+        heed__fit_note(
+            f,
+            "an evaluation uses %" PRIu64 " of the %" PRIu64
+            " validation batches, the same random ones each time; hint: `eval-batches = 0` "
+            "uses all",
+            f->evals, f->all_evals);
     if (ok && (f->fresh || f->changed)) ok = heed__fit_save(f, f->fresh);
     ok = ok && !heed__stopped(f->c);
     if (!ok && claimed && !f->a->resume) heed__run_abandon(f->c, run, made);

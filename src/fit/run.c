@@ -102,8 +102,7 @@ typedef struct {
     heed__labels labels;
 } opened;
 
-/* Frees only its own memory: what it refers to is also owned by the context, and may be freed
- * earlier. */
+/* Frees only its own memory: the context owns what it refers to, and may free it earlier. */
 static void release(heed__owned *owned) {
     opened *o = (opened *)(void *)((char *)owned - offsetof(opened, owned));
     heed__free(o->run.self);
@@ -125,8 +124,8 @@ void heed_run_close(heed_run *r) {
     release(&o->owned);
 }
 
-/* Reads the metadata of the weights file. */
-static bool read_meta(opened *o, const char *path) {
+/* Reads the metadata of the weights file, and chooses the model. */
+static bool read_meta(opened *o, const heed_model *const *models, const char *path) {
     heed_ctx *c = o->run.c;
     heed_safetensors *f = heed_safetensors_open(c, path);
     if (!f) return false;
@@ -146,19 +145,16 @@ static bool read_meta(opened *o, const char *path) {
         ok = heed_text_add(&o->settings, "%s", settings);
     }
     heed_safetensors_close(f);
+    for (; ok && models && *models; models++)
+        if (strcmp((*models)->name, o->architecture) == 0) o->run.model = *models;
+    if (ok && !o->run.model)
+        ok = heed_fail(c, HEED_DATA, "%s holds an unknown model: architecture: found %s", path,
+                       o->architecture);
     return ok;
 }
 
-static bool choose_model(opened *o, const heed_model *const *models, const char *path) {
-    for (; models && *models; models++)
-        if (strcmp((*models)->name, o->architecture) == 0) o->run.model = *models;
-    return o->run.model ||
-           heed_fail(o->run.c, HEED_DATA, "%s holds an unknown model: architecture: found %s", path,
-                     o->architecture);
-}
-
-/* The settings in the weights file override config.conf. Files of version 0.1.0 have lines without
- * a leading mark. */
+/* The settings in the weights file override config.conf. Files of 0.1.0 have lines without a mark.
+ */
 static bool apply_settings(opened *o, const char *path) {
     const char *mark = o->settings.s && o->settings.s[0] == ';' ? ";" : "\n";
     for (char *key = o->settings.s, *next; key && *key; key = next) {
@@ -176,22 +172,6 @@ static bool apply_settings(opened *o, const char *path) {
     return true;
 }
 
-static bool open_tokenizers(heed_run *r, const char *dir) {
-    heed_text source = {.c = r->c};
-    r->tokenizer = heed_tokenizer_open(r->c, dir);
-    if (heed__os_is_dir(heed__run_path(&source, dir, HEED__SOURCE_FOLDER)))
-        r->source = heed_tokenizer_open(r->c, source.s);
-    heed_text_free(&source);
-    return !heed__stopped(r->c);
-}
-
-static bool set_vocab(heed_run *r, const char *key, int size, const char *dir) {
-    char vocab[16];
-    snprintf(vocab, sizeof vocab, "%d", size);
-    return !heed_config_has(r->config, key) ||
-           heed_config_set(r->config, key, vocab, dir, HEED_FROM_FLAG);
-}
-
 static bool same_digest(heed_ctx *c, const char *what, const char *dir, uint64_t expected,
                         uint64_t found) {
     return expected == found || heed__ctx_edited(c) ||
@@ -206,11 +186,17 @@ static bool same_digest(heed_ctx *c, const char *what, const char *dir, uint64_t
 static bool read_tokenizers(opened *o, const char *dir) {
     heed_run *r = &o->run;
     if (!o->digest) return true;
-    if (!open_tokenizers(r, dir)) return false;
+    heed_text source = {.c = r->c};
+    r->tokenizer = heed_tokenizer_open(r->c, dir);
+    if (heed__os_is_dir(heed__run_path(&source, dir, HEED__SOURCE_FOLDER)))
+        r->source = heed_tokenizer_open(r->c, source.s);
+    heed_text_free(&source);
+    if (heed__stopped(r->c)) return false;
     uint64_t found = heed__tokenizers_digest(r->tokenizer, r->source);
     if (!same_digest(r->c, "tokenizer", dir, o->digest, found)) return false;
-    return set_vocab(r, "vocab", heed_vocab_size(r->tokenizer), dir) &&
-           set_vocab(r, "source-vocab", r->source ? heed_vocab_size(r->source) : 0, dir);
+    int source_size = r->source ? heed_vocab_size(r->source) : 0;
+    return heed__settings_number(r->config, "vocab", heed_vocab_size(r->tokenizer), dir) &&
+           heed__settings_number(r->config, "source-vocab", source_size, dir);
 }
 
 static bool read_labels(opened *o, const char *dir) {
@@ -228,17 +214,17 @@ static bool build(opened *o, const char *weights) {
     heed_run *r = &o->run;
     r->store = heed_store_new(r->c);
     r->tape = heed_tape_new(r->c);
-    r->self = heed__alloc(r->c, r->model->size ? r->model->size : 1);
+    r->self = heed__alloc(r->c, r->model->size);
     if (!r->store || !r->tape || !r->self) return false;
     if (!r->model->init(r->self, r->store, r->config))
         return heed_fail(r->c, HEED_USAGE, "model %s refuses its settings", r->model->name);
     return heed__weights_load(r->store, weights);
 }
 
-/* RUN/FOLDER/NAME, or RUN/NAME. */
+/* RUN/FOLDER/NAME */
 static const char *inside(heed_text *t, const char *run, const char *folder, const char *name) {
-    heed__run_path(t, run, folder ? folder : name);
-    if (folder) heed_text_add(t, "/%s", name);
+    heed__run_path(t, run, folder);
+    heed_text_add(t, "/%s", name);
     return t->s ? t->s : "";
 }
 
@@ -252,14 +238,13 @@ static bool find_weights(heed_ctx *c, const char *dir, bool last, heed_text *wei
     if (folder) inside(state, dir, folder, "state.json");
     if (last) return inside(weights, dir, folder, "model.safetensors")[0] != 0;
     if (folder && heed__os_exists(inside(weights, dir, folder, "best.safetensors"))) return true;
-    return inside(weights, dir, NULL, "model.safetensors")[0] != 0;
+    return heed__run_path(weights, dir, "model.safetensors")[0] != 0;
 }
 
 static bool open_all(opened *o, const char *dir, const heed_model *const *models, bool last) {
     heed_ctx *c = o->run.c;
     heed_text weights = {.c = c}, state = {.c = c}, config = {.c = c};
-    bool ok = find_weights(c, dir, last, &weights, &state) && read_meta(o, weights.s) &&
-              choose_model(o, models, weights.s) &&
+    bool ok = find_weights(c, dir, last, &weights, &state) && read_meta(o, models, weights.s) &&
               heed__run_config_read(c, o->run.model, heed__run_path(&config, dir, "config.conf"),
                                     &o->file) &&
               (o->run.config = o->file.config) && apply_settings(o, weights.s) &&
@@ -274,31 +259,36 @@ static bool open_all(opened *o, const char *dir, const heed_model *const *models
     return ok;
 }
 
-/* True if any part of a run exists; opening it then reports what is missing. */
-static bool is_run(heed_ctx *c, const char *dir) {
-    static const char *const files[] = {"config.conf", "model.safetensors", "last", "last.new"};
-    bool any = false;
-    heed_text path = {.c = c};
-    for (size_t i = 0; !any && i < sizeof files / sizeof *files; i++)
-        any = heed__os_exists(heed__run_path(&path, dir, files[i]));
-    heed_text_free(&path);
-    return any;
-}
-
-/* Fails; the hint names the first text model, if there is one. */
-static void missing_run(heed_ctx *c, const char *dir, const heed_model *const *models) {
+/* Fails unless dir holds a run that can be opened. A hint names the first text model, if there is
+ * one. */
+static bool check_run(heed_ctx *c, const char *dir, const heed_model *const *models) {
     bool file = heed__os_exists(dir);
     const char *found = file ? "a file" : "nothing";
     while (models && *models && (*models)->kind != HEED_INPUT_TOKENS) models++;
-    if (models && *models)
-        heed_fail(c, HEED_DATA,
-                  "run is missing: %s: expected a run directory, found %s; hint: for a text, "
-                  "`train %s %s -o runs/first` makes one",
-                  dir, found, (*models)->name, file ? dir : "book.txt");
-    else
-        heed_fail(c, HEED_DATA,
-                  "run is missing: %s: expected a run directory, found %s; hint: `train` makes one",
-                  dir, found);
+    if (!heed__os_is_dir(dir) && models && *models)
+        return heed_fail(
+            c, HEED_DATA,
+            "run is missing: %s: expected a run directory, found %s; hint: for a text, "
+            "`train %s %s -o runs/first` makes one",
+            dir, found, (*models)->name, file ? dir : "book.txt");
+    if (!heed__os_is_dir(dir))
+        return heed_fail(c, HEED_DATA,
+                         "run is missing: %s: expected a run directory, found %s; hint: `train` "
+                         "makes one",
+                         dir, found);
+    if (heed__run_is_backed_up(c, dir))
+        return heed_fail(c, HEED_DATA,
+                         "run is being replaced: %s: the new one has no checkpoint yet; hint: if "
+                         "that training died, `resume %s` restores the run that was there "
+                         "before",
+                         dir, dir);
+    /* If a part of a run exists, opening it reports what is missing. */
+    static const char *const files[] = {"config.conf", "model.safetensors", "last", "last.new"};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        if (heed__run_has(c, dir, files[i])) return true;
+    return heed_fail(c, HEED_DATA,
+                     "not a run: %s: expected a folder with config.conf; hint: `train` makes one",
+                     dir);
 }
 
 heed_run *heed_run_open(heed_ctx *c, const char *dir, const heed_model *const *models,
@@ -309,24 +299,7 @@ heed_run *heed_run_open(heed_ctx *c, const char *dir, const heed_model *const *m
         heed_fail(c, HEED_USAGE, "expected best or last, found %s", which);
         return NULL;
     }
-    if (!heed__os_is_dir(dir)) {
-        missing_run(c, dir, models);
-        return NULL;
-    }
-    if (heed__run_is_backed_up(c, dir)) {
-        heed_fail(c, HEED_DATA,
-                  "run is being replaced: %s: the new one has no checkpoint yet; hint: if that "
-                  "training died, `resume %s` restores the run that was there before",
-                  dir, dir);
-        return NULL;
-    }
-    if (!is_run(c, dir)) {
-        heed_fail(c, HEED_DATA,
-                  "not a run: %s: expected a folder with config.conf; hint: `train` makes one",
-                  dir);
-        return NULL;
-    }
-    opened *o = heed__alloc(c, sizeof *o);
+    opened *o = check_run(c, dir, models) ? heed__alloc(c, sizeof *o) : NULL;
     if (!o) return NULL;
     o->run.c = o->settings.c = c;
     heed__own(c, &o->owned, release);

@@ -12,24 +12,8 @@ bool heed__option_in(const heed_option *o, const char *key) {
     return false;
 }
 
-static const heed_option *data_options(const heed_model *m) {
-    const heed_data_kind *kind = heed_data_kind_of(heed_model_spec(m));
-    return kind ? kind->options : NULL;
-}
-
-static bool known(const heed_model *m, const char *key) {
-    return heed__option_in(heed_train_options, key) || heed__option_in(data_options(m), key) ||
-           heed__option_in(m->options, key) || heed__option_in(heed_fit_options, key);
-}
-
-static bool listed(const heed__run_config *k, size_t count, const char *key) {
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(k->foreign[i].name, key) == 0) return true;
-    return false;
-}
-
 /* A program that trains may have custom settings in config.conf: they are kept as text. */
-static bool find_foreign(heed__run_config *k, const heed_model *m) {
+static bool find_foreign(heed__run_config *k, const heed_option *const *tables) {
     size_t count = 0;
     for (char *line = k->text.s, *next; line && *line; line = next) {
         next = line + strcspn(line, "\n");
@@ -38,7 +22,9 @@ static bool find_foreign(heed__run_config *k, const heed_model *m) {
         size_t n = strcspn(line, " \t=#");
         bool pair = n > 0 && line[n + strspn(line + n, " \t")] == '=';
         line[n] = 0;
-        if (!pair || known(m, line) || listed(k, count, line)) continue;
+        bool known = heed__option_in(k->foreign, line);
+        for (int i = 0; tables[i] && !known; i++) known = heed__option_in(tables[i], line);
+        if (!pair || known) continue;
         if (!heed__grow(k->text.c, &k->foreign, &k->capacity, count + 2, sizeof *k->foreign))
             return false;
         k->foreign[count++] = (heed_option){.name = line, .kind = HEED_TEXT, .value = ""};
@@ -53,12 +39,13 @@ bool heed__run_config_read(heed_ctx *c, const heed_model *m, const char *path,
     *out = (heed__run_config){.text = {.c = c}};
     bool ok = bytes && heed_text_put(&out->text, (const char *)bytes, n);
     heed__free(bytes);
-    if (!ok || !find_foreign(out, m)) return false;
-    const heed_option *tables[6] = {heed_train_options}, *data = data_options(m);
+    const heed_option *tables[6] = {heed_train_options};
+    const heed_data_kind *kind = heed_data_kind_of(heed_model_spec(m));
     int count = 1;
-    if (data) tables[count++] = data;
+    if (kind) tables[count++] = kind->options;
     if (m->options) tables[count++] = m->options;
     tables[count++] = heed_fit_options;
+    if (!ok || !find_foreign(out, tables)) return false;
     tables[count] = out->foreign;
     out->config = heed_config_new(c, tables);
     return heed_config_set_list(out->config, m->defaults, path, HEED_FROM_DEFAULT) &&

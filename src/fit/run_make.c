@@ -28,13 +28,6 @@ static const char *const run_files[] = {"config.conf",
                                         "last.old"};
 enum { RUN_FILES = sizeof run_files / sizeof *run_files };
 
-static bool stands(heed_ctx *c, const char *dir, const char *name) {
-    heed_text path = {.c = c};
-    bool found = heed__os_exists(heed__run_path(&path, dir, name));
-    heed_text_free(&path);
-    return found;
-}
-
 /* The files of a run that is replaced wait here until the new run has a checkpoint. config.conf is
  * moved here last, restored first and removed last: a backup that has it is the complete old run.
  * The run's folder always has one, the old run's or the new one's. */
@@ -44,9 +37,9 @@ static bool stands(heed_ctx *c, const char *dir, const char *name) {
  * training killed before its first checkpoint, or a backup of the run it was replacing. Settings
  * alone may belong to another program. */
 static bool is_run(heed_ctx *c, const char *dir) {
-    return stands(c, dir, "config.conf") &&
-           (stands(c, dir, "model.safetensors") || heed__checkpoint_find(c, dir) ||
-            stands(c, dir, ".lock") || stands(c, dir, BACKUP));
+    return heed__run_has(c, dir, "config.conf") &&
+           (heed__run_has(c, dir, "model.safetensors") || heed__checkpoint_find(c, dir) ||
+            heed__run_has(c, dir, ".lock") || heed__run_has(c, dir, BACKUP));
 }
 
 /* Hidden files do not count. */
@@ -94,8 +87,7 @@ bool heed_run_owns(heed_ctx *c, const char *dir, const char *path) {
     return owns;
 }
 
-/* Walks up from the existing part of dir, through the file system's actual parents, so links do not
- * matter. */
+/* Walks up from the existing part of dir, through the actual parents, so links do not matter. */
 static bool is_inside(heed_ctx *c, const char *dir, const char *folder) {
     heed_text up = {.c = c};
     uint64_t at[2], below[2] = {0};
@@ -135,22 +127,17 @@ bool heed__run_check_outside(heed_ctx *c, const heed_fit_args *a) {
 }
 
 bool heed__run_write_config(heed_ctx *c, const heed_fit_args *a) {
-    heed_text text = {.c = c}, path = {.c = c};
+    heed_text text = {.c = c};
     bool ok = heed_config_write(a->config, &text, true) &&
-              heed__os_write(c, heed__run_path(&path, a->run, "config.conf"),
-                             &(heed__piece){text.s, text.n}, 1);
+              heed__run_write(c, a->run, "config.conf", text.s, text.n);
     heed_text_free(&text);
-    heed_text_free(&path);
     return ok;
 }
 
 /* Also works after an error. Files before number `first` are kept. */
 static bool clear_run(heed_ctx *c, const char *dir, int first) {
-    heed_text path = {.c = c};
     bool ok = true;
-    for (int i = RUN_FILES; ok && i-- > first;)
-        ok = heed__run_path(&path, dir, run_files[i])[0] && heed__os_remove(c, path.s);
-    heed_text_free(&path);
+    for (int i = RUN_FILES; ok && i-- > first;) ok = heed__run_remove(c, dir, run_files[i]);
     return ok;
 }
 
@@ -165,110 +152,98 @@ static bool move_file(heed_ctx *c, const char *from, const char *to, const char 
     return ok;
 }
 
-static bool copy_config(heed_ctx *c, const char *dir, const char *shelf) {
+/* Copies config.conf after all other files have been moved. */
+static bool fill_backup(heed_ctx *c, const char *dir, const char *backup) {
     heed_text path = {.c = c};
+    bool ok = heed__os_make_dir(c, backup);
     size_t n;
-    unsigned char *bytes = heed__os_read(c, heed__run_path(&path, dir, run_files[0]), 0, &n);
-    bool ok = bytes && heed__os_write(c, heed__run_path(&path, shelf, run_files[0]),
-                                      &(heed__piece){bytes, n}, 1);
+    for (int i = RUN_FILES; ok && i-- > 1;) ok = move_file(c, dir, backup, run_files[i]);
+    ok = ok && heed__os_sync_dir(c, dir);
+    unsigned char *bytes =
+        ok ? heed__os_read(c, heed__run_path(&path, dir, run_files[0]), 0, &n) : NULL;
+    ok = bytes && heed__run_write(c, backup, run_files[0], bytes, n);
     heed__free(bytes);
     heed_text_free(&path);
     return ok;
 }
 
-static bool fill_shelf(heed_ctx *c, const char *dir, const char *shelf) {
-    bool ok = heed__os_make_dir(c, shelf);
-    for (int i = RUN_FILES; ok && i-- > 1;) ok = move_file(c, dir, shelf, run_files[i]);
-    return ok && heed__os_sync_dir(c, dir) && copy_config(c, dir, shelf);
-}
-
-/* Restores the files on the shelf, and removes what the new run has left. Also works after an
- * error. */
-static bool empty_shelf(heed_ctx *c, const char *dir, const char *shelf) {
-    bool ok = !stands(c, shelf, run_files[0]) || clear_run(c, dir, 1);
-    for (int i = 0; ok && i < RUN_FILES; i++) ok = move_file(c, shelf, dir, run_files[i]);
-    return ok && heed__os_remove(c, shelf);
+/* Restores the backup, and removes what the new run has left. Also works after an error. */
+static bool restore(heed_ctx *c, const char *dir) {
+    heed_text backup = {.c = c};
+    bool ok = heed__run_path(&backup, dir, BACKUP)[0] &&
+              (!heed__run_has(c, backup.s, run_files[0]) || clear_run(c, dir, 1));
+    for (int i = 0; ok && i < RUN_FILES; i++) ok = move_file(c, backup.s, dir, run_files[i]);
+    ok = ok && heed__os_remove(c, backup.s);
+    heed_text_free(&backup);
+    return ok;
 }
 
 bool heed__run_backup(heed_ctx *c, const char *dir) {
-    if (!stands(c, dir, run_files[0])) return true;
-    heed_text shelf = {.c = c};
-    bool ok = heed__run_path(&shelf, dir, BACKUP)[0] && fill_shelf(c, dir, shelf.s);
-    if (!ok && shelf.n) empty_shelf(c, dir, shelf.s);
-    heed_text_free(&shelf);
+    if (!heed__run_has(c, dir, run_files[0])) return true;
+    heed_text backup = {.c = c};
+    bool ok = heed__run_path(&backup, dir, BACKUP)[0] && fill_backup(c, dir, backup.s);
+    if (!ok) restore(c, dir);
+    heed_text_free(&backup);
     return ok;
 }
 
 bool heed__run_commit(heed_ctx *c, const char *dir) {
-    heed_text shelf = {.c = c};
-    bool ok = heed__run_path(&shelf, dir, BACKUP)[0] && clear_run(c, shelf.s, 0) &&
-              heed__os_remove(c, shelf.s);
-    heed_text_free(&shelf);
+    heed_text backup = {.c = c};
+    bool ok = heed__run_path(&backup, dir, BACKUP)[0] && clear_run(c, backup.s, 0) &&
+              heed__os_remove(c, backup.s);
+    heed_text_free(&backup);
     return ok;
 }
 
-bool heed__run_recover(heed_ctx *c, const char *dir, bool *back) {
-    *back = false;
-    if (!stands(c, dir, BACKUP)) return true;
-    bool whole = stands(c, dir, BACKUP "/config.conf");
-    if (whole && heed__checkpoint_find(c, dir)) return heed__run_commit(c, dir);
-    *back = whole;
-    heed_text shelf = {.c = c};
-    bool ok = heed__run_path(&shelf, dir, BACKUP)[0] && empty_shelf(c, dir, shelf.s);
-    heed_text_free(&shelf);
-    return ok;
-}
-
-bool heed__run_is_backed_up(heed_ctx *c, const char *dir) {
-    return stands(c, dir, BACKUP "/config.conf") && !heed__checkpoint_find(c, dir);
-}
-
-bool heed__run_is_back(heed_ctx *c, const char *dir) {
-    return heed_fail(c, HEED_DATA,
+bool heed__run_recover(heed_ctx *c, const char *dir, bool resumes) {
+    if (!heed__run_has(c, dir, BACKUP)) return true;
+    bool full = heed__run_has(c, dir, BACKUP "/config.conf");
+    if (full && heed__checkpoint_find(c, dir)) return heed__run_commit(c, dir);
+    if (!restore(c, dir)) return false;
+    return !full || !resumes ||
+           heed_fail(c, HEED_DATA,
                      "%s holds the run that was there before: the one that was to replace it died "
                      "before its first checkpoint; hint: `resume %s` now continues it",
                      dir, dir);
 }
 
+bool heed__run_is_backed_up(heed_ctx *c, const char *dir) {
+    return heed__run_has(c, dir, BACKUP "/config.conf") && !heed__checkpoint_find(c, dir);
+}
+
 bool heed_run_recover(heed_ctx *c, const char *dir) {
     if (heed__stopped(c) || !dir) return false;
-    if (!stands(c, dir, BACKUP)) return true;
+    if (!heed__run_has(c, dir, BACKUP)) return true;
     heed_text path = {.c = c};
     heed__lock lock = {0};
     long holder;
-    bool back = false, ok = heed__run_path(&path, dir, ".lock")[0];
+    bool ok = heed__run_path(&path, dir, ".lock")[0];
     if (ok && heed__os_lock(&lock, path.s, &holder)) {
-        ok = heed__run_recover(c, dir, &back);
+        ok = heed__run_recover(c, dir, true);
         heed__os_unlock(&lock, path.s);
     }
     heed_text_free(&path);
-    return ok && (!back || heed__run_is_back(c, dir));
+    return ok;
 }
 
 /* ---- making ---- */
 
-static bool save_source(heed_ctx *c, const heed_fit_args *a) {
-    heed_text dir = {.c = c};
-    bool ok = heed__os_make_dir(c, heed__run_path(&dir, a->run, HEED__SOURCE_FOLDER)) &&
-              heed_tokenizer_save(a->source, dir.s);
-    heed_text_free(&dir);
-    return ok;
-}
-
 bool heed__run_make(heed_ctx *c, const heed_fit_args *a) {
-    return clear_run(c, a->run, 1) && heed__run_write_config(c, a) &&
-           (!a->tokenizer || heed_tokenizer_save(a->tokenizer, a->run)) &&
-           (!a->source || save_source(c, a)) &&
-           (!a->labels || heed__labels_write(c, a->run, a->labels, a->label_count));
+    heed_text source = {.c = c};
+    bool ok = clear_run(c, a->run, 1) && heed__run_write_config(c, a) &&
+              (!a->tokenizer || heed_tokenizer_save(a->tokenizer, a->run));
+    if (ok && a->source)
+        ok = heed__os_make_dir(c, heed__run_path(&source, a->run, HEED__SOURCE_FOLDER)) &&
+             heed_tokenizer_save(a->source, source.s);
+    heed_text_free(&source);
+    return ok && (!a->labels || heed__labels_write(c, a->run, a->labels, a->label_count));
 }
 
 void heed__run_abandon(heed_ctx *c, const char *dir, bool made) {
-    heed_text shelf = {.c = c};
     if (made)
         heed__os_remove(c, dir);
-    else if (heed__os_exists(heed__run_path(&shelf, dir, BACKUP)))
-        empty_shelf(c, dir, shelf.s);
+    else if (heed__run_has(c, dir, BACKUP))
+        restore(c, dir);
     else
         clear_run(c, dir, 0);
-    heed_text_free(&shelf);
 }

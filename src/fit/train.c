@@ -49,8 +49,7 @@ static bool set_given(heed_config *f, const char *settings) {
     return true;
 }
 
-/* Reads the settings of the model or, when resuming, of the run, and those that the caller gives.
- */
+/* Reads the settings of the model or, when resuming, of the run, and those of the caller. */
 static bool read_settings(heed_ctx *c, const heed_train_args *a, heed__run_config *k) {
     heed_text path = {.c = c};
     bool ok = true;
@@ -64,16 +63,15 @@ static bool read_settings(heed_ctx *c, const heed_train_args *a, heed__run_confi
     return ok && set_given(k->config, a->settings);
 }
 
-static bool check_args(heed_ctx *c, const heed_train_args *a) {
-    bool dense = a->model && a->model->kind == HEED_INPUT_DENSE;
-    if (a->model && (dense || (a->resume ? a->run : a->data))) return true;
-    return heed_fail(c, HEED_USAGE, "a training needs a model and data, a resumed one its run");
-}
-
 heed_fit_result heed_train(heed_ctx *c, const heed_train_args *a) {
     heed_fit_result r = {0, NAN, NAN, NAN, NAN, NAN};
     heed__run_config k = {0};
-    if (heed__stopped(c) || !a || !check_args(c, a)) return r;
+    if (heed__stopped(c) || !a) return r;
+    bool dense = a->model && a->model->kind == HEED_INPUT_DENSE;
+    if (!a->model || !(dense || (a->resume ? a->run : a->data))) {
+        heed_fail(c, HEED_USAGE, "a training needs a model and data, a resumed one its run");
+        return r;
+    }
     if (a->run && !(a->resume ? heed_run_recover(c, a->run) : heed_run_vacant(c, a->run, a->force)))
         return r;
     if (read_settings(c, a, &k)) {

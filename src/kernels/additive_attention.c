@@ -3,8 +3,7 @@
  *
  *     e_i = v' tanh(q + k_i) + shift     a = softmax(e)     c = sum_i a_i V_i
  *
- * Nothing of size (S,A) is kept: backward recomputes the tanh. Bahdanau et al. 2015, sec. A.1.2.
- */
+ * Nothing of size (S,A) is kept: backward recomputes tanh. Bahdanau et al. 2015, sec. A.1.2. */
 #include "set.h"
 #include "vmath.h"
 

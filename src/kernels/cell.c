@@ -26,8 +26,7 @@ static row row_of(const heed_cell_job *j, size_t r) {
                  .width = width};
 }
 
-/* A vector at index i of the width, of which `left` elements exist; gate g of the row is at i + g
- * w. */
+/* A vector at index i of the width, of which `left` elements exist; gate g is at i + g w. */
 #define EACH(w)    for (size_t i = 0, left = (w); i < (w); i += (size_t)VL, left = (w)-i)
 #define GATE(p, g) get((p) + i + (g)*w, left)
 
@@ -144,8 +143,7 @@ static void forward_part(const void *job, size_t from, size_t to, int thread) {
     }
 }
 
-/* The gradient of the input's part equals that of the state's part, except for the GRU's third
- * gate. */
+/* The gradient of the input's part is that of the state's part, except for the GRU's third gate. */
 static void add_input_grad(const heed_cell_job *j, const row *a) {
     size_t w = a->width * (size_t)heed__cell_gates(j->cell);
     size_t same = j->cell == HEED_GRU ? w - a->width : w;

@@ -1,5 +1,4 @@
-/* dispatch.c -- opens a context with the kernels of this CPU, and divides their work among threads.
- */
+/* dispatch.c -- opens a context with the kernels of this CPU, and shares work among threads. */
 #include "core/core.h"
 #include "core/os.h"
 #include "parallel.h"
@@ -115,7 +114,7 @@ heed_ctx *heed_open_real(const heed_options *options, size_t real_size) {
             real_size == sizeof(float) ? "with" : "without");
     if (!sensible)
         heed_fail(c, HEED_USAGE,
-                  "thread count is wrong: threads: expected 0 to %d, found %d; hint: 0 takes all "
+                  "thread count is wrong: threads: expected 0 to %d, found %d; hint: 0 uses all "
                   "CPUs allowed",
                   MOST_THREADS, threads);
     return c;
@@ -129,8 +128,8 @@ const char *heed_isa(const heed_ctx *c) { return c ? heed__kernels_of(c)->isa : 
 /* In seconds. The limit is the cost of a few time slices, so that an occasional delay on an idle
  * machine does not stop the use of threads; the grace is the cost of waking sleeping threads. */
 static const double LIMIT = 8e-3, GRACE = 1e-3, LONGEST_PAUSE = 2;
-/* A pause lasts at least this many times what a trial lost, so that trials cost at most a twentieth
- * of the time. */
+/* A pause lasts at least this many times what a trial lost: trials cost at most a twentieth of the
+ * time. */
 static const double PAUSE_PER_LOSS = 20;
 
 void heed__team_init(heed__team *t) {

@@ -104,8 +104,7 @@ static void group_product(const heed_gemm *g, const heed_real *packed, const par
     }
 }
 
-/* Products with many terms process so few rows at a time that their part of C stays in cache
- * between blocks. */
+/* Products of many terms process so few rows at a time that their part of C stays in cache. */
 #define STAY (64 * TILE_ROWS)
 
 static void product(const heed_gemm *g, const part_of_c *part) {

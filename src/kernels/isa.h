@@ -28,8 +28,7 @@
 #include <arm_neon.h>
 #endif
 
-/* generic stays at 16 bytes whatever the compiler flags: its sums have the same order everywhere.
- */
+/* generic stays at 16 bytes whatever the compiler flags: its sums have one order everywhere. */
 #if HEED__SET == 2
 #define VBYTES 64
 #elif HEED__SET == 1
@@ -104,8 +103,7 @@ INLINE void store_some(heed_real *p, vec v, size_t n) {
 }
 #endif
 
-/* Access up to VL elements of an array of which `left` remain; lanes beyond read as 0 and are not
- * stored. */
+/* Access up to VL elements of an array of which `left` remain; those beyond read as 0, unstored. */
 INLINE vec get(const heed_real *p, size_t left) {
     return left >= (size_t)VL ? load(p) : load_some(p, left);
 }
@@ -206,8 +204,8 @@ INLINE vec vabs(vec x) { return (vec)((ivec)x & ~(ivec)splat((heed_real)-0.0)); 
 INLINE vec zip_low(vec a, vec b) { return HEED__ZIP(ivec, a, b, HEED__LOW); }
 INLINE vec zip_high(vec a, vec b) { return HEED__ZIP(ivec, a, b, HEED__HIGH); }
 
-/* Reduces the lanes in a fixed tree, one half onto the other: all sets of the same width add in the
- * same order. */
+/* Reduces the lanes in a fixed tree, half onto half: all sets of one width add in the same order.
+ */
 #if HEED__AVX512
 INLINE heed_real sum_lanes(vec v) { return _mm512_reduce_add_ps((__m512)v); }
 INLINE heed_real max_lanes(vec v) { return _mm512_reduce_max_ps((__m512)v); }

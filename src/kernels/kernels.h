@@ -13,8 +13,7 @@
 #include <heed/base.h>
 #include <heed/ctx.h>
 
-/* True if f'(x) is computed from y = f(x), so that x need not be kept; else it is computed from x.
- */
+/* True if f'(x) is computed from y = f(x), so that x need not be kept; else from x. */
 static inline bool heed__act_uses_value(heed_act f) {
     enum { INPUT, VALUE };
 #define USES(act, name, setting, from, ...) from,
@@ -23,8 +22,7 @@ static inline bool heed__act_uses_value(heed_act f) {
     return uses[f];
 }
 
-/* C (m,n) = op(A) (m,k) op(B) (k,n), or C += when add. Leading dimensions are row strides of the
- * stored matrices. */
+/* C (m,n) = op(A) (m,k) op(B) (k,n), or C += when add. ld*: row strides of the stored matrices. */
 typedef struct {
     int m, n, k;
     const heed_real *a;

@@ -1,5 +1,4 @@
-/* norm.c -- normalisation over rows (Ba, Kiros & Hinton 2016) and columns (Ioffe & Szegedy 2015),
- * and column sums. */
+/* norm.c -- normalisation over rows (Ba et al. 2016) and columns (Ioffe & Szegedy 2015). */
 #include "columns.h"
 #include "set.h"
 #include "vmath.h"

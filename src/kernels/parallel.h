@@ -1,5 +1,4 @@
-/* parallel.h -- work divided among a team of threads. dispatch.c holds the only OpenMP region of
- * the library. */
+/* parallel.h -- work divided among a team of threads, in the one OpenMP region: dispatch.c. */
 #ifndef HEED_PARALLEL_H
 #define HEED_PARALLEL_H
 
@@ -28,8 +27,7 @@ struct heed__team {
 };
 void heed__team_init(heed__team *t);
 bool heed__team_pays(const heed__team *t, double now);
-/* Accounts for a region that began and ended at these times; alone: the time that one thread would
- * have needed. */
+/* Accounts for a region that began and ended at these times; alone: what one thread would need. */
 void heed__team_count(heed__team *t, double begin, double end, double alone);
 
 #endif

@@ -24,8 +24,7 @@ static window window_at(const heed_pool_job *j, size_t pixel) {
 static size_t in_pixels(const heed_pool_job *j) { return (size_t)j->h * (size_t)j->w; }
 static size_t out_pixels(const heed_pool_job *j) { return (size_t)j->oh * (size_t)j->ow; }
 
-/* Units are strips of channels of output lines in forward, and of images in backward, where windows
- * may overlap. */
+/* Units are strips of channels: of output lines; in backward of images, as windows may overlap. */
 #define STRIP ((size_t)64)
 static size_t strips(const heed_pool_job *j) { return (j->c + STRIP - 1) / STRIP; }
 

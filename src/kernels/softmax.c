@@ -23,8 +23,7 @@ INLINE vec score(const rows_job *j, const heed_real *x, const int32_t *mask, int
     return pick(shown(mask, i, left), splat(j->a->beta) * get(x + i, left), splat(-INFINITY));
 }
 
-/* The largest score, or 0 if there is none: then all exponentials are 0, or NaN if the row has a
- * NaN. */
+/* The largest score, or 0 if there is none: then all exponentials are 0, or NaN. */
 static heed_real top(const rows_job *j, const heed_real *x, const int32_t *mask) {
     vec m = splat(-INFINITY);
     for (int i = 0; i < j->a->n; i += VL) m = vmax(score(j, x, mask, i), m);

@@ -5,10 +5,10 @@
 INLINE void tile_store(const heed__tile *t, heed_real *c, vec sum[TILE_ROWS][TILE_VECS],
                        const int rows, const int vecs) {
     heed_real rest[TILE_ROWS * PANEL];
-    bool whole = t->width == vecs * VL;
-    heed_real *to = whole ? c : rest;
-    size_t ld = whole ? t->ldc : PANEL;
-    if (whole && t->add) {
+    bool full = t->width == vecs * VL;
+    heed_real *to = full ? c : rest;
+    size_t ld = full ? t->ldc : PANEL;
+    if (full && t->add) {
         UNROLL for (int i = 0; i < rows; i++) {
             UNROLL for (int v = 0; v < vecs; v++) sum[i][v] =
                 load(c + (size_t)i * ld + v * VL) + sum[i][v];
@@ -17,7 +17,7 @@ INLINE void tile_store(const heed__tile *t, heed_real *c, vec sum[TILE_ROWS][TIL
     UNROLL for (int i = 0; i < rows; i++) {
         UNROLL for (int v = 0; v < vecs; v++) store(to + (size_t)i * ld + v * VL, sum[i][v]);
     }
-    if (whole) return;
+    if (full) return;
     for (int i = 0; i < rows; i++, c += t->ldc)
         for (int j = 0; j < t->width; j += VL) {
             size_t left = (size_t)(t->width - j);
@@ -93,13 +93,13 @@ static void pack_turned(heed_real *panel, const heed_real *x, size_t step, int w
     for (int p = 0; p < depth; p += VL, panel += (size_t)VL * PANEL) {
         vec r[VL];
         heed_real rest[VL * VL];
-        bool whole = width >= VL && depth - p >= VL;
-        if (!whole)
+        bool full = width >= VL && depth - p >= VL;
+        if (!full)
             for (int j = 0; j < VL; j++)
                 store(rest + j * VL,
                       j < width ? get(x + (size_t)j * step + p, (size_t)(depth - p)) : splat(0));
-        const heed_real *from = whole ? x + p : rest;
-        size_t apart = whole ? step : VL;
+        const heed_real *from = full ? x + p : rest;
+        size_t apart = full ? step : VL;
         UNROLL for (int j = 0; j < VL; j++) r[j] = load(from + (size_t)j * apart);
         transpose(r);
         if (depth - p >= VL) {
@@ -128,11 +128,11 @@ void K(pack_panel)(heed_real *panel, const heed_real *b, size_t step, bool turne
 
 void K(pack_tiles)(heed_real *tiles, const heed_real *a, size_t step, int rows, int depth,
                    size_t apart) {
-    int whole = rows / TILE_ROWS, rest = rows % TILE_ROWS;
+    int full = rows / TILE_ROWS, rest = rows % TILE_ROWS;
     for (size_t p = 0; p < (size_t)depth; p++, a += step, tiles += TILE_ROWS) {
         heed_real *to = tiles;
-        for (int i = 0; i < whole; i++, to += apart)
+        for (int i = 0; i < full; i++, to += apart)
             memcpy(to, a + i * TILE_ROWS, TILE_ROWS * sizeof *a);
-        for (int r = 0; r < rest; r++) to[r] = a[whole * TILE_ROWS + r];
+        for (int r = 0; r < rest; r++) to[r] = a[full * TILE_ROWS + r];
     }
 }

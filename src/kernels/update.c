@@ -1,5 +1,4 @@
-/* update.c -- optimizer updates: one pass over value, gradient and slots. The formulas are in
- * kernels.h. */
+/* update.c -- optimizer updates: one pass over value, gradient and slots, as in kernels.h. */
 #include "set.h"
 #include "vmath.h"
 

@@ -147,20 +147,11 @@ typedef struct {
     heed_tensor *inputs; /* (2,4,8) */
 } attend_case;
 
-static void case_init(void *self, heed_store *s, heed_similarity kind, int key, int value) {
+static void case_init(void *self, heed_store *s, const void *args) {
     attend_case *l = self;
-    heed_attend_init(&l->attend, s, "attend",
-                     (heed_attend_args){.kind = kind,
-                                        .query = HEED_CASE_WIDTH,
-                                        .input = HEED_CASE_WIDTH,
-                                        .key = key,
-                                        .value = value});
+    heed_attend_init(&l->attend, s, "attend", *(const heed_attend_args *)args);
     l->inputs = heed_param(s, "inputs", "normal:1", 3, (int[]){HEED_CASE_ROWS, 4, HEED_CASE_WIDTH});
 }
-static void additive_init(void *self, heed_store *s) { case_init(self, s, HEED_ADDITIVE, 0, 0); }
-static void dot_init(void *self, heed_store *s) { case_init(self, s, HEED_DOT, 0, 0); }
-static void scaled_init(void *self, heed_store *s) { case_init(self, s, HEED_SCALED_DOT, 3, 2); }
-static void general_init(void *self, heed_store *s) { case_init(self, s, HEED_GENERAL, 0, 0); }
 
 static heed_tensor *case_apply(const void *self, heed_tape *t, heed_tensor *x) {
     const attend_case *l = self;
@@ -169,9 +160,15 @@ static heed_tensor *case_apply(const void *self, heed_tape *t, heed_tensor *x) {
     return heed_attend_apply(&l->attend, t, x, &kv);
 }
 
+#define CASE(name, ...)                                                                            \
+    {                                                                                              \
+        name, sizeof(attend_case), case_init, case_apply, &(const heed_attend_args) {              \
+            .query = HEED_CASE_WIDTH, .input = HEED_CASE_WIDTH, __VA_ARGS__                        \
+        }                                                                                          \
+    }
 const heed_layer_case heed_layers_attend[] = {
-    {"attend additive", sizeof(attend_case), additive_init, case_apply},
-    {"attend dot", sizeof(attend_case), dot_init, case_apply},
-    {"attend scaled", sizeof(attend_case), scaled_init, case_apply},
-    {"attend general", sizeof(attend_case), general_init, case_apply},
+    CASE("attend additive", .kind = HEED_ADDITIVE),
+    CASE("attend dot", .kind = HEED_DOT),
+    CASE("attend scaled", .kind = HEED_SCALED_DOT, .key = 3, .value = 2),
+    CASE("attend general", .kind = HEED_GENERAL),
     {0}};

@@ -4,7 +4,8 @@
 #include <limits.h>
 #include <string.h>
 
-static bool check(heed_ctx *c, const char *name, const heed_mha_args *a) {
+/* Checks the sizes and fills in the usual ones. */
+static bool complete(heed_ctx *c, const char *name, heed_mha_args *a) {
     if (a->width < 1 || a->heads < 1 || a->key < 0 || a->value < 0)
         return heed_fail(c, HEED_USAGE,
                          "attention has no size: %s: expected positive numbers, found width %d, "
@@ -16,17 +17,14 @@ static bool check(heed_ctx *c, const char *name, const heed_mha_args *a) {
                          "of heads, found width %d with %d heads; hint: another `heads`, or widths "
                          "set by `key-width` and `value-width`",
                          name, a->width, a->heads);
-    return true;
-}
-
-static bool fits(heed_ctx *c, const char *name, const heed_mha_args *a) {
-    if (2 * (int64_t)a->key + a->value > INT_MAX / a->heads)
-        return heed_fail(
-            c, HEED_USAGE,
-            "attention is too large: %s: expected heads (2 key + value) below 2^31, found %d (2 x "
-            "%d + %d); hint: smaller `heads`, `key-width`, `value-width`",
-            name, a->heads, a->key, a->value);
-    return true;
+    if (!a->key) a->key = a->width / a->heads;
+    if (!a->value) a->value = a->width / a->heads;
+    if (!a->memory_width) a->memory_width = a->width;
+    return 2 * (int64_t)a->key + a->value <= INT_MAX / a->heads ||
+           heed_fail(c, HEED_USAGE,
+                     "attention is too large: %s: expected heads (2 key + value) below 2^31, found "
+                     "%d (2 x %d + %d); hint: smaller `heads`, `key-width`, `value-width`",
+                     name, a->heads, a->key, a->value);
 }
 
 static void projections(heed_mha *l, heed_store *s) {
@@ -52,14 +50,9 @@ static void projections(heed_mha *l, heed_store *s) {
 void heed_mha_init(heed_mha *l, heed_store *s, const char *name, heed_mha_args a) {
     if (!heed__layer_begins(l, sizeof *l, s, name)) return;
     *l = (heed_mha){.name = heed_scope(s, "%s", name)};
-    if (l->name && check(heed_store_ctx(s), l->name, &a)) {
-        if (!a.key) a.key = a.width / a.heads;
-        if (!a.value) a.value = a.width / a.heads;
-        if (!a.memory_width) a.memory_width = a.width;
-        if (fits(heed_store_ctx(s), l->name, &a)) {
-            l->args = a;
-            projections(l, s);
-        }
+    if (l->name && complete(heed_store_ctx(s), l->name, &a)) {
+        l->args = a;
+        projections(l, s);
     }
     heed_unscope(s);
 }
@@ -115,8 +108,7 @@ static bool remember(const heed_mha *l, heed_tape *t, heed_cache *cache, heed_te
     return true;
 }
 
-/* Computes q from x, and k and v from memory. Once a cache holds those of memory, memory is not
- * read. */
+/* Computes q from x, and k and v from memory. Once a cache holds those, memory is not read. */
 static bool cross_parts(const heed_mha *l, heed_tape *t, heed_tensor *x, heed_tensor *memory,
                         heed_cache *cache, heed_tensor *part[3]) {
     int qk = l->args.heads * l->args.key, v = l->args.heads * l->args.value;
@@ -163,7 +155,6 @@ heed_tensor *heed_mha_biased(const heed_mha *l, heed_tape *t, heed_tensor *x, he
 
 heed_tensor *heed_mha_apply(const heed_mha *l, heed_tape *t, heed_tensor *x, heed_tensor *memory,
                             heed_tensor *pad, heed_cache *cache) {
-    if (!heed__layer_given(l, t)) return NULL;
     return heed_mha_biased(l, t, x, memory, NULL, pad, cache);
 }
 
@@ -174,45 +165,39 @@ typedef struct {
     heed_tensor *memory, *bias; /* (2,4,4), if cross; (1,2,3,3), for scores; or NULL */
 } attention_case;
 
-/* Weights of this size make the scores differ, so that queries and keys get a gradient. */
-#define APART .width = HEED_CASE_WIDTH, .init = "normal:0.5"
+typedef struct {
+    heed_mha_args mha;
+    bool biased;
+} case_args;
 
-static void case_init(void *self, heed_store *s, heed_mha_args a) {
+static void case_init(void *self, heed_store *s, const void *args) {
+    const case_args *a = args;
     attention_case *l = self;
-    heed_mha_init(&l->mha, s, "mha", a);
-}
-static void plain_init(void *self, heed_store *s) {
-    case_init(self, s, (heed_mha_args){APART, .heads = 2, .key = 3, .value = 5});
-}
-static void causal_init(void *self, heed_store *s) {
-    case_init(self, s,
-              (heed_mha_args){APART, .heads = 2, .causal = true, .no_out = true,
-                              .dropout = (heed_real)0.2});
-}
-static void explicit_init(void *self, heed_store *s) {
-    case_init(self, s,
-              (heed_mha_args){APART, .heads = 2, .explicit_path = true, .no_bias = true,
-                              .dropout = (heed_real)0.3, .has_beta = true, .beta = 2});
-}
-static void biased_init(void *self, heed_store *s) {
-    attention_case *l = self;
-    plain_init(self, s);
-    l->bias = heed_param(s, "bias", "normal:0.5", 4, (int[]){1, 2, HEED_CASE_LEN, HEED_CASE_LEN});
-}
-static void cross_init(void *self, heed_store *s) {
-    attention_case *l = self;
-    case_init(self, s, (heed_mha_args){APART, .memory_width = 4, .heads = 4, .cross = true});
-    l->memory = heed_param(s, "memory", "normal:1", 3, (int[]){HEED_CASE_ROWS, 4, 4});
+    heed_mha_init(&l->mha, s, "mha", a->mha);
+    if (a->biased)
+        l->bias =
+            heed_param(s, "bias", "normal:0.5", 4, (int[]){1, 2, HEED_CASE_LEN, HEED_CASE_LEN});
+    if (a->mha.cross)
+        l->memory = heed_param(s, "memory", "normal:1", 3, (int[]){HEED_CASE_ROWS, 4, 4});
 }
 static heed_tensor *case_apply(const void *self, heed_tape *t, heed_tensor *x) {
     const attention_case *l = self;
     return heed_mha_biased(&l->mha, t, x, l->memory, l->bias, NULL, NULL);
 }
 
+/* Weights of this size make the scores differ, so that queries and keys get a gradient. */
+#define CASE(name, has_bias, ...)                                                                  \
+    {                                                                                              \
+        name, sizeof(attention_case), case_init, case_apply, &(const case_args) {                  \
+            {.width = HEED_CASE_WIDTH, .init = "normal:0.5", __VA_ARGS__}, has_bias                \
+        }                                                                                          \
+    }
 const heed_layer_case heed_layers_attention[] = {
-    {"attention", sizeof(attention_case), plain_init, case_apply},
-    {"attention causal", sizeof(attention_case), causal_init, case_apply},
-    {"attention plain", sizeof(attention_case), explicit_init, case_apply},
-    {"attention biased", sizeof(attention_case), biased_init, case_apply},
-    {"attention cross", sizeof(attention_case), cross_init, case_apply},
+    CASE("attention", false, .heads = 2, .key = 3, .value = 5),
+    CASE("attention causal", false, .heads = 2, .causal = true, .no_out = true,
+         .dropout = (heed_real)0.2),
+    CASE("attention plain", false, .heads = 2, .explicit_path = true, .no_bias = true,
+         .dropout = (heed_real)0.3, .has_beta = true, .beta = 2),
+    CASE("attention biased", true, .heads = 2, .key = 3, .value = 5),
+    CASE("attention cross", false, .memory_width = 4, .heads = 4, .cross = true),
     {0}};

@@ -22,8 +22,7 @@ heed_tensor *heed_ff_apply(const heed_ff *l, heed_tape *t, heed_tensor *x) {
 
 /* ---- parameters ---- */
 
-/* Without W_h, the heads' values themselves are added to x, so their total width must equal that of
- * x. */
+/* Without W_h, the heads' values are added to x, so their total width must be that of x. */
 static void attention(heed_mha *l, heed_store *s, const char *name, heed_mha_args a) {
     heed_mha_init(l, s, name, a);
     if (l->args.no_out && l->args.heads * l->args.value != l->args.width)
@@ -66,7 +65,6 @@ void heed_block_init(heed_block *l, heed_store *s, const char *name, heed_block_
 
 void heed_decoder_block_init(heed_decoder_block *l, heed_store *s, const char *name,
                              heed_decoder_block_args a) {
-    if (!heed__layer_begins(l, sizeof *l, s, name)) return;
     a.attn.causal = true;
     a.cross.cross = true;
     heed_block_init(l, s, name, a);
@@ -117,9 +115,8 @@ heed_tensor *heed_decoder_block_apply(const heed_decoder_block *l, heed_tape *t,
 
 /* ---- check cases ---- */
 
-static void ff_init(void *self, heed_store *s) {
-    heed_ff_init(self, s, "ff",
-                 (heed_ff_args){.width = HEED_CASE_WIDTH, .inner = 12, .act = HEED_GELU_TANH});
+static void ff_init(void *self, heed_store *s, const void *args) {
+    heed_ff_init(self, s, "ff", *(const heed_ff_args *)args);
 }
 static heed_tensor *ff_apply(const void *self, heed_tape *t, heed_tensor *x) {
     return heed_ff_apply(self, t, x);
@@ -130,36 +127,15 @@ typedef struct {
     heed_tensor *memory; /* (2,3,8), for a decoder block; or NULL */
 } block_case;
 
-static void case_init(void *self, heed_store *s, bool pre_norm, bool decoder, heed_norm_kind norm) {
+static void block_init(void *self, heed_store *s, const void *args) {
+    const heed_block_args *a = args;
     block_case *l = self;
-    heed_mha_args attn = {.width = HEED_CASE_WIDTH, .heads = 2, .dropout = (heed_real)0.1};
-    heed_block_args a = {.attn = attn,
-                         .mlp = {.width = HEED_CASE_WIDTH, .inner = 12, .act = HEED_GELU},
-                         .pre_norm = pre_norm,
-                         .norm = norm,
-                         .eps = (heed_real)1e-5,
-                         .dropout = (heed_real)0.2};
-    if (!decoder) {
-        heed_block_init(&l->block, s, "block", a);
-        return;
-    }
-    a.cross = attn;
-    heed_decoder_block_init(&l->block, s, "block", a);
-    l->memory = heed_param(s, "memory", "normal:1", 3,
-                           (int[]){HEED_CASE_ROWS, HEED_CASE_LEN, HEED_CASE_WIDTH});
-}
-static void pre_init(void *self, heed_store *s) {
-    case_init(self, s, true, false, HEED_LAYER_NORM);
-}
-static void post_init(void *self, heed_store *s) {
-    case_init(self, s, false, false, HEED_LAYER_NORM);
-}
-static void rms_init(void *self, heed_store *s) { case_init(self, s, true, false, HEED_RMS_NORM); }
-static void decoder_pre_init(void *self, heed_store *s) {
-    case_init(self, s, true, true, HEED_LAYER_NORM);
-}
-static void decoder_post_init(void *self, heed_store *s) {
-    case_init(self, s, false, true, HEED_LAYER_NORM);
+    if (a->cross.heads) {
+        heed_decoder_block_init(&l->block, s, "block", *a);
+        l->memory = heed_param(s, "memory", "normal:1", 3,
+                               (int[]){HEED_CASE_ROWS, HEED_CASE_LEN, HEED_CASE_WIDTH});
+    } else
+        heed_block_init(&l->block, s, "block", *a);
 }
 
 /* The third token of the first row is padding. */
@@ -170,11 +146,21 @@ static heed_tensor *block_apply(const void *self, heed_tape *t, heed_tensor *x) 
     return heed_decoder_block_apply(&l->block, t, x, pad, l->memory, pad, NULL);
 }
 
+#define ATTENTION                                                                                  \
+    { .width = HEED_CASE_WIDTH, .heads = 2, .dropout = (heed_real)0.1 }
+#define CASE(name, ...)                                                                            \
+    {                                                                                              \
+        name, sizeof(block_case), block_init, block_apply, &(const heed_block_args) {              \
+            .attn = ATTENTION, .mlp = {.width = HEED_CASE_WIDTH, .inner = 12, .act = HEED_GELU},   \
+            .eps = (heed_real)1e-5, .dropout = (heed_real)0.2, __VA_ARGS__                         \
+        }                                                                                          \
+    }
 const heed_layer_case heed_layers_block[] = {
-    {"feed-forward", sizeof(heed_ff), ff_init, ff_apply},
-    {"block pre-norm", sizeof(block_case), pre_init, block_apply},
-    {"block post-norm", sizeof(block_case), post_init, block_apply},
-    {"block rms norm", sizeof(block_case), rms_init, block_apply},
-    {"decoder pre-norm", sizeof(block_case), decoder_pre_init, block_apply},
-    {"decoder post-norm", sizeof(block_case), decoder_post_init, block_apply},
+    {"feed-forward", sizeof(heed_ff), ff_init, ff_apply,
+     &(const heed_ff_args){.width = HEED_CASE_WIDTH, .inner = 12, .act = HEED_GELU_TANH}},
+    CASE("block pre-norm", .pre_norm = true),
+    CASE("block post-norm", .pre_norm = false),
+    CASE("block rms norm", .pre_norm = true, .norm = HEED_RMS_NORM),
+    CASE("decoder pre-norm", .pre_norm = true, .cross = ATTENTION),
+    CASE("decoder post-norm", .pre_norm = false, .cross = ATTENTION),
     {0}};

@@ -3,8 +3,7 @@
 
 #include <stdio.h>
 
-/* The weight has PyTorch's layout: (out, in/groups, [kh,] kw), transposed (in, out/groups, [kh,]
- * kw). */
+/* The weight has PyTorch's layout: (out, in/groups, [kh,] kw), transposed (in, out/groups, ..). */
 void heed_conv_init(heed_conv *l, heed_store *s, const char *name, heed_conv_layer_args a) {
     if (!heed__layer_begins(l, sizeof *l, s, name)) return;
     int groups = a.conv.groups ? a.conv.groups : 1, first = a.transposed ? a.in : a.out;
@@ -79,7 +78,6 @@ heed_tensor *heed_conv_block_apply(const heed_conv_block *l, heed_tape *t, heed_
 
 void heed_patch_embed_init(heed_conv *l, heed_store *s, const char *name, int channels, int patch,
                            int width, const char *init) {
-    if (!heed__layer_begins(l, sizeof *l, s, name)) return;
     heed_conv_layer_args a = {.in = channels,
                               .out = width,
                               .size = {patch, patch},
@@ -89,7 +87,6 @@ void heed_patch_embed_init(heed_conv *l, heed_store *s, const char *name, int ch
 }
 
 heed_tensor *heed_patch_embed_apply(const heed_conv *l, heed_tape *t, heed_tensor *x) {
-    if (!heed__layer_given(l, t)) return NULL;
     heed_tensor *y = heed_conv_apply(l, t, x); /* (B, H/p, W/p, d) */
     if (!y) return NULL;
     return heed_reshape(t, y, 3, (int[]){y->shape[0], y->shape[1] * y->shape[2], y->shape[3]});
@@ -103,43 +100,32 @@ static heed_tensor *picture(heed_tape *t, heed_tensor *x) {
     return heed_reshape(t, x, 4, (int[]){HEED_CASE_ROWS, 2, 3, CHANNELS});
 }
 
-static void case_init(void *self, heed_store *s, bool transposed) {
-    heed_conv_init(self, s, "conv",
-                   (heed_conv_layer_args){.in = CHANNELS,
-                                          .out = CHANNELS,
-                                          .size = {3, 3},
-                                          .conv = {.pad = {1, 1}, .groups = 2},
-                                          .transposed = transposed});
+static void conv_init(void *self, heed_store *s, const void *args) {
+    heed_conv_init(self, s, "conv", *(const heed_conv_layer_args *)args);
 }
-static void conv_init(void *self, heed_store *s) { case_init(self, s, false); }
-static void transposed_init(void *self, heed_store *s) { case_init(self, s, true); }
 static heed_tensor *conv_apply(const void *self, heed_tape *t, heed_tensor *x) {
-    return heed_conv_apply(self, t, picture(t, x));
+    const heed_conv *l = self;
+    return heed_conv_apply(l, t, l->args.size[0] ? picture(t, x) : x);
 }
 
-static void sequence_init(void *self, heed_store *s) {
-    heed_conv_init(self, s, "conv",
-                   (heed_conv_layer_args){.in = HEED_CASE_WIDTH,
-                                          .out = HEED_CASE_WIDTH,
-                                          .size = {0, 3},
-                                          .conv = {.pad = {0, 1}}});
-}
-static heed_tensor *sequence_apply(const void *self, heed_tape *t, heed_tensor *x) {
-    return heed_conv_apply(self, t, x);
-}
-
-static void block_init(void *self, heed_store *s) {
-    heed_conv_block_init(
-        self, s, "block",
-        (heed_conv_block_args){.in = CHANNELS, .out = CHANNELS, .dropout = (heed_real)0.2});
+static void block_init(void *self, heed_store *s, const void *args) {
+    heed_conv_block_init(self, s, "block", *(const heed_conv_block_args *)args);
 }
 static heed_tensor *block_apply(const void *self, heed_tape *t, heed_tensor *x) {
     return heed_conv_block_apply(self, t, picture(t, x));
 }
 
+#define CASE(name, channels, ...)                                                                  \
+    {                                                                                              \
+        name, sizeof(heed_conv), conv_init, conv_apply, &(const heed_conv_layer_args) {            \
+            .in = channels, .out = channels, __VA_ARGS__                                           \
+        }                                                                                          \
+    }
 const heed_layer_case heed_layers_conv[] = {
-    {"convolution", sizeof(heed_conv), conv_init, conv_apply},
-    {"conv transposed", sizeof(heed_conv), transposed_init, conv_apply},
-    {"conv of a sequence", sizeof(heed_conv), sequence_init, sequence_apply},
-    {"block of a CNN", sizeof(heed_conv_block), block_init, block_apply},
+    CASE("convolution", CHANNELS, .size = {3, 3}, .conv = {.pad = {1, 1}, .groups = 2}),
+    CASE("conv transposed", CHANNELS, .size = {3, 3}, .conv = {.pad = {1, 1}, .groups = 2},
+         .transposed = true),
+    CASE("conv of a sequence", HEED_CASE_WIDTH, .size = {0, 3}, .conv = {.pad = {0, 1}}),
+    {"block of a CNN", sizeof(heed_conv_block), block_init, block_apply,
+     &(const heed_conv_block_args){.in = CHANNELS, .out = CHANNELS, .dropout = (heed_real)0.2}},
     {0}};

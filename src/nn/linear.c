@@ -26,11 +26,14 @@ heed_tensor *heed_linear_act(const heed_linear *l, heed_tape *t, heed_tensor *x,
 
 /* ---- check cases ---- */
 
-static void init(void *self, heed_store *s) {
-    heed_linear_init(self, s, "linear", (heed_linear_args){.in = HEED_CASE_WIDTH, .out = 5});
+static void init(void *self, heed_store *s, const void *args) {
+    heed_linear_init(self, s, "linear", *(const heed_linear_args *)args);
 }
 static heed_tensor *apply(const void *self, heed_tape *t, heed_tensor *x) {
     return heed_linear_act(self, t, x, HEED_GELU);
 }
 
-const heed_layer_case heed_layers_linear[] = {{"dense", sizeof(heed_linear), init, apply}, {0}};
+const heed_layer_case heed_layers_linear[] = {
+    {"dense", sizeof(heed_linear), init, apply,
+     &(const heed_linear_args){.in = HEED_CASE_WIDTH, .out = 5}},
+    {0}};

@@ -6,8 +6,7 @@
 
 #include <string.h>
 
-/* True if there is a layer to initialise and a name for it. Else false, with an error, and the
- * layer is empty. */
+/* True if there are a layer and a name; else false, with an error, and the layer is empty. */
 static inline bool heed__layer_begins(void *layer, size_t size, heed_store *s, const char *name) {
     if (layer && name) return true;
     if (layer) memset(layer, 0, size);

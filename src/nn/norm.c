@@ -3,7 +3,9 @@
 
 void heed_norm_init(heed_norm *l, heed_store *s, const char *name, heed_norm_args a) {
     if (!heed__layer_begins(l, sizeof *l, s, name)) return;
-    bool bias = a.kind == HEED_LAYER_NORM && !a.no_bias;
+#define HAS_BIAS(kind, setting, has_bias, op) has_bias,
+    static const bool has_bias[] = {HEED_NORMS(HAS_BIAS)};
+    bool bias = has_bias[a.kind] && !a.no_bias;
     l->name = heed_scope(s, "%s", name);
     l->args = a;
     l->gain = heed_param(s, "weight", "one", 1, &a.width);
@@ -13,9 +15,14 @@ void heed_norm_init(heed_norm *l, heed_store *s, const char *name, heed_norm_arg
 
 heed_tensor *heed_norm_apply(const heed_norm *l, heed_tape *t, heed_tensor *x) {
     if (!heed__layer_given(l, t)) return NULL;
-    if (l->args.kind == HEED_RMS_NORM)
-        return heed_rms_norm(heed_at(t, l->name), x, l->gain, l->args.eps);
-    return heed_layer_norm(heed_at(t, l->name), x, l->gain, l->bias, l->args.eps);
+    heed_tensor *gain = l->gain, *bias = l->bias;
+    heed_real eps = l->args.eps;
+    t = heed_at(t, l->name);
+#define APPLY(kind, setting, has_bias, op)                                                         \
+    case kind:                                                                                     \
+        return op;
+    switch (l->args.kind) { HEED_NORMS(APPLY) }
+    return NULL;
 }
 
 /* eps and momentum are PyTorch's. */
@@ -39,28 +46,23 @@ heed_tensor *heed_batchnorm_apply(const heed_batchnorm *l, heed_tape *t, heed_te
 
 /* ---- check cases ---- */
 
-static void layer_init(void *self, heed_store *s) {
-    heed_norm_init(self, s, "norm",
-                   (heed_norm_args){.width = HEED_CASE_WIDTH, .eps = (heed_real)1e-5});
+static void norm_init(void *self, heed_store *s, const void *args) {
+    heed_norm_init(self, s, "norm", *(const heed_norm_args *)args);
 }
-static void rms_init(void *self, heed_store *s) {
-    heed_norm_init(
-        self, s, "norm",
-        (heed_norm_args){.kind = HEED_RMS_NORM, .width = HEED_CASE_WIDTH, .eps = (heed_real)1e-5});
-}
-static heed_tensor *layer_apply(const void *self, heed_tape *t, heed_tensor *x) {
+static heed_tensor *norm_apply(const void *self, heed_tape *t, heed_tensor *x) {
     return heed_norm_apply(self, t, x);
 }
 
-static void batch_init(void *self, heed_store *s) {
+static void batch_init(void *self, heed_store *s, const void *args) {
+    (void)args;
     heed_batchnorm_init(self, s, "batchnorm", HEED_CASE_WIDTH);
 }
 static heed_tensor *batch_apply(const void *self, heed_tape *t, heed_tensor *x) {
     return heed_batchnorm_apply(self, t, x);
 }
 
+#define CASE(kind, setting, has_bias, op)                                                          \
+    {&(setting " norm")[1], sizeof(heed_norm), norm_init, norm_apply,                              \
+     &(const heed_norm_args){kind, HEED_CASE_WIDTH, (heed_real)1e-5, false}},
 const heed_layer_case heed_layers_norm[] = {
-    {"layer norm", sizeof(heed_norm), layer_init, layer_apply},
-    {"rms norm", sizeof(heed_norm), rms_init, layer_apply},
-    {"batch norm", sizeof(heed_batchnorm), batch_init, batch_apply},
-    {0}};
+    HEED_NORMS(CASE){"batch norm", sizeof(heed_batchnorm), batch_init, batch_apply, NULL}, {0}};

@@ -4,8 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-/* The side of the square grid formed by len patches, or by all but the first if that is [CLS]; 0 if
- * there is none. */
+/* The side of the square grid formed by len patches, or by all but the first, [CLS]; 0: none. */
 static int side_of(int len) {
     int side = 1;
     while ((long long)(side + 1) * (side + 1) <= len) side++;
@@ -92,17 +91,16 @@ heed_tensor *heed_position_apply(const heed_position *l, heed_tape *t, heed_tens
 
 /* ---- check cases ---- */
 
-static void learned_init(void *self, heed_store *s) {
-    heed_position_init(self, s, "position", HEED_LEARNED, HEED_CASE_LEN, HEED_CASE_WIDTH);
-}
-static void sinusoidal_init(void *self, heed_store *s) {
-    heed_position_init(self, s, "position", HEED_SINUSOIDAL, HEED_CASE_LEN, HEED_CASE_WIDTH);
+static void init(void *self, heed_store *s, const void *args) {
+    const heed_position_kind *kind = args;
+    heed_position_init(self, s, "position", *kind, HEED_CASE_LEN, HEED_CASE_WIDTH);
 }
 static heed_tensor *apply(const void *self, heed_tape *t, heed_tensor *x) {
     return heed_tanh(t, heed_position_apply(self, t, x, 0));
 }
 
+static const heed_position_kind learned = HEED_LEARNED, sinusoidal = HEED_SINUSOIDAL;
 const heed_layer_case heed_layers_position[] = {
-    {"position", sizeof(heed_position), learned_init, apply},
-    {"position of sines", sizeof(heed_position), sinusoidal_init, apply},
+    {"position", sizeof(heed_position), init, apply, &learned},
+    {"position of sines", sizeof(heed_position), init, apply, &sinusoidal},
     {0}};

@@ -28,8 +28,9 @@ typedef struct {
     heed_linear linear;
 } sublayer;
 
-static void init(void *self, heed_store *s) {
+static void init(void *self, heed_store *s, const void *args) {
     sublayer *l = self;
+    (void)args;
     heed_norm_init(&l->norm, s, "norm",
                    (heed_norm_args){.width = HEED_CASE_WIDTH, .eps = (heed_real)1e-5});
     heed_linear_init(&l->linear, s, "linear",
@@ -41,4 +42,5 @@ static heed_tensor *apply(const void *self, heed_tape *t, heed_tensor *x) {
     return heed_residual(t, x, heed_linear_act(&l->linear, t, x, HEED_GELU), &l->drop, &l->norm);
 }
 
-const heed_layer_case heed_layers_residual[] = {{"residual", sizeof(sublayer), init, apply}, {0}};
+const heed_layer_case heed_layers_residual[] = {{"residual", sizeof(sublayer), init, apply, NULL},
+                                                {0}};

@@ -4,7 +4,6 @@
 
 #include <stdio.h>
 
-static int gates_of(heed_cell c) { return c == HEED_LSTM ? 4 : c == HEED_GRU ? 3 : 1; }
 static int ways_of(const heed_rnn_args *a) { return a->bidirectional ? 2 : 1; }
 
 static bool check(heed_ctx *c, const char *name, const heed_rnn_args *a) {
@@ -18,10 +17,11 @@ static bool check(heed_ctx *c, const char *name, const heed_rnn_args *a) {
 static heed_tensor *param(heed_store *s, const char *what, int part, const heed_rnn_args *a,
                           int columns) {
     char name[48], init[32];
-    int ways = ways_of(a), rows = gates_of(a->cell) * a->width;
+    int ways = ways_of(a), gates = a->cell == HEED_LSTM ? 4 : a->cell == HEED_GRU ? 3 : 1;
     snprintf(name, sizeof name, "%s_l%d%s", what, part / ways, part % ways ? "_reverse" : "");
     snprintf(init, sizeof init, "kaiming:%d", a->width);
-    return heed_param(s, name, a->init ? a->init : init, columns ? 2 : 1, (int[]){rows, columns});
+    return heed_param(s, name, a->init ? a->init : init, columns ? 2 : 1,
+                      (int[]){gates * a->width, columns});
 }
 
 static heed_rnn_part make_part(heed_store *s, int part, const heed_rnn_args *a) {
@@ -85,20 +85,9 @@ heed_tensor *heed_rnn_apply(const heed_rnn *l, heed_tape *t, heed_tensor *x, hee
 
 /* ---- check cases ---- */
 
-static void case_init(void *self, heed_store *s, heed_cell cell) {
-    heed_rnn_init(self, s, "rnn",
-                  (heed_rnn_args){.in = HEED_CASE_WIDTH,
-                                  .width = 3,
-                                  .cell = cell,
-                                  .act = HEED_TANH,
-                                  .layers = 2,
-                                  .bidirectional = true,
-                                  .one_bias = cell == HEED_RNN,
-                                  .dropout = (heed_real)0.2});
+static void init(void *self, heed_store *s, const void *args) {
+    heed_rnn_init(self, s, "rnn", *(const heed_rnn_args *)args);
 }
-static void rnn_init(void *self, heed_store *s) { case_init(self, s, HEED_RNN); }
-static void gru_init(void *self, heed_store *s) { case_init(self, s, HEED_GRU); }
-static void lstm_init(void *self, heed_store *s) { case_init(self, s, HEED_LSTM); }
 
 /* All outputs and the last states; the third token of the first row is padding. */
 static heed_tensor *apply(const void *self, heed_tape *t, heed_tensor *x) {
@@ -109,7 +98,14 @@ static heed_tensor *apply(const void *self, heed_tape *t, heed_tensor *x) {
     return y;
 }
 
-const heed_layer_case heed_layers_rnn[] = {{"recurrent", sizeof(heed_rnn), rnn_init, apply},
-                                           {"recurrent gru", sizeof(heed_rnn), gru_init, apply},
-                                           {"recurrent lstm", sizeof(heed_rnn), lstm_init, apply},
+#define CASE(name, ...)                                                                            \
+    {                                                                                              \
+        name, sizeof(heed_rnn), init, apply, &(const heed_rnn_args) {                              \
+            .in = HEED_CASE_WIDTH, .width = 3, .act = HEED_TANH, .layers = 2,                      \
+            .bidirectional = true, .dropout = (heed_real)0.2, __VA_ARGS__                          \
+        }                                                                                          \
+    }
+const heed_layer_case heed_layers_rnn[] = {CASE("recurrent", .cell = HEED_RNN, .one_bias = true),
+                                           CASE("recurrent gru", .cell = HEED_GRU),
+                                           CASE("recurrent lstm", .cell = HEED_LSTM),
                                            {0}};

@@ -1,11 +1,10 @@
-/* activate.c -- y = f(x) elementwise, where f is one of heed_act: the list in heed/activations.h as
- * ops. */
+/* activate.c -- y = f(x) elementwise, where f is one of heed_act: heed/activations.h as ops. */
 #include "ops/shape.h"
 
-static bool infer(heed_node *n) { return heed__takes(n, "r") && heed_out_like(n, 0); }
+static bool infer(heed_node *n) { return heed__accepts(n, "r") && heed_out_like(n, 0); }
 
 static bool infer_view(heed_node *n) {
-    return heed__takes(n, "r") && heed_out_view(n, 0, 0, n->in[0]->dims, n->in[0]->shape);
+    return heed__accepts(n, "r") && heed_out_view(n, 0, 0, n->in[0]->dims, n->in[0]->shape);
 }
 
 static void forward(heed_node *n) {

@@ -7,16 +7,16 @@
 enum { X, W, B };
 
 static bool infer(heed_node *n) {
-    if (!heed__takes(n, "r")) return false;
+    if (!heed__accepts(n, "r")) return false;
     const heed_tensor *x = n->in[X], *w = n->in[W], *b = n->in[B];
-    if (x->dims < 1) return heed__misfit(n, X, "x needs at least 1 dim");
-    if (w->dims != 2) return heed__clash(n, X, W, "the weight needs 2 dims, (out,in)");
+    if (x->dims < 1) return heed__bad_shape(n, X, "x needs at least 1 dim");
+    if (w->dims != 2) return heed__bad_shapes(n, X, W, "the weight needs 2 dims, (out,in)");
     int in = heed__from_last(x, 0);
-    if (in != w->shape[1]) return heed__clash(n, X, W, "inner %d != %d", in, w->shape[1]);
+    if (in != w->shape[1]) return heed__bad_shapes(n, X, W, "inner %d != %d", in, w->shape[1]);
     if (heed_extent(x, 0, x->dims - 1) > INT_MAX)
-        return heed__misfit(n, X, "x has more than 2^31 - 1 rows");
+        return heed__bad_shape(n, X, "x has more than 2^31 - 1 rows");
     if (b && (b->dims != 1 || b->shape[0] != w->shape[0]))
-        return heed__clash(n, W, B, "the bias is not (%d)", w->shape[0]);
+        return heed__bad_shapes(n, W, B, "the bias is not (%d)", w->shape[0]);
     int shape[HEED_DIMS];
     memcpy(shape, x->shape, sizeof shape);
     shape[x->dims - 1] = w->shape[0];
@@ -66,8 +66,7 @@ static void backward(heed_node *n) {
     heed_real *gp = grad_before_act(n);
     if (!gp) return;
     bool add;
-    heed_real *gx = heed_grad_into(n, X, &add), *gw = heed_grad(n, W),
-              *gb = n->in[B] ? heed_grad(n, B) : NULL;
+    heed_real *gx = heed_grad_into(n, X, &add), *gw = heed_grad(n, W), *gb = heed_grad(n, B);
     if (gx)
         n->k->gemm(n->k, &(heed_gemm){.m = rows,
                                       .n = in,

@@ -40,10 +40,10 @@ static bool check_extras(heed_node *n, const layout *l, int batch, int tq, int t
     if (bias && (bias->dims != 4 || (bias->shape[0] != 1 && bias->shape[0] != batch) ||
                  (bias->shape[1] != 1 && bias->shape[1] != a->heads) || bias->shape[2] != tq ||
                  bias->shape[3] != tk))
-        return heed__misfit(n, l->bias, "the score bias is not (1|%d,1|%d,%d,%d)", batch, a->heads,
-                            tq, tk);
+        return heed__bad_shape(n, l->bias, "the score bias is not (1|%d,1|%d,%d,%d)", batch,
+                               a->heads, tq, tk);
     if (pad && (pad->dims != 2 || pad->shape[0] != batch || pad->shape[1] != tk))
-        return heed__misfit(n, l->pad, "the padding mask is not (%d,%d)", batch, tk);
+        return heed__bad_shape(n, l->pad, "the padding mask is not (%d,%d)", batch, tk);
     return true;
 }
 
@@ -52,15 +52,15 @@ static bool check_parts(heed_node *n, const layout *l) {
     for (int i = 0; i < 3; i++) {
         const heed_tensor *x = n->in[l->input[i]];
         if (x->dims != 3 || (size_t)x->shape[2] != l->stride[i])
-            return heed__misfit(n, l->input[i], "%s is not (B,T,%zu): %d heads of %d and %d",
-                                n->inputs == 3 ? "qkv" : (const char *[]){"q", "k", "v"}[i],
-                                l->stride[i], a->heads, a->key, a->value);
+            return heed__bad_shape(n, l->input[i], "%s is not (B,T,%zu): %d heads of %d and %d",
+                                   n->inputs == 3 ? "qkv" : (const char *[]){"q", "k", "v"}[i],
+                                   l->stride[i], a->heads, a->key, a->value);
     }
     const heed_tensor *q = n->in[l->input[0]], *k = n->in[l->input[1]], *v = n->in[l->input[2]];
-    if (q->shape[0] != k->shape[0]) return heed__clash(n, 0, 1, "the batches differ");
+    if (q->shape[0] != k->shape[0]) return heed__bad_shapes(n, 0, 1, "the batches differ");
     if (k->shape[0] != v->shape[0] || k->shape[1] != v->shape[1])
-        return heed__clash(n, l->input[1], l->input[2], "keys and values differ in number");
-    return k->shape[1] > 0 || heed__misfit(n, l->input[1], "no keys to attend to");
+        return heed__bad_shapes(n, l->input[1], l->input[2], "keys and values differ in number");
+    return k->shape[1] > 0 || heed__bad_shape(n, l->input[1], "no keys to attend to");
 }
 
 /* ---- the kernel's job ---- */
@@ -137,7 +137,7 @@ static void split_heads(const heed_tensor *like, heed_real *to, const heed_real 
 
 static bool infer(heed_node *n) {
     const heed_attention_args *a = n->args;
-    if (!heed__takes(n, n->inputs == 5 ? "rrrri" : "rri") || !check_args(n)) return false;
+    if (!heed__accepts(n, n->inputs == 5 ? "rrrri" : "rri") || !check_args(n)) return false;
     layout l = layout_of(n);
     if (!check_parts(n, &l)) return false;
     int batch = n->in[0]->shape[0], tq = n->in[0]->shape[1], tk = n->in[l.input[1]]->shape[1];

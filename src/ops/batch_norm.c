@@ -12,23 +12,11 @@ typedef struct {
 } norm_args;
 
 static bool infer(heed_node *n) {
-    static const char *const names[] = {"x", "gain", "bias", "running mean", "running var"};
-    const heed_tensor *x = n->in[X];
-    if (!heed__takes(n, "r")) return false;
-    if (x->dims < 1) return heed__misfit(n, X, "x needs at least 1 dim");
-    int width = heed__from_last(x, 0);
-    for (int i = GAIN; i <= VAR; i++)
-        if (n->in[i] && (n->in[i]->dims != 1 || n->in[i]->shape[0] != width))
-            return heed__clash(n, X, i, "%s is not (%d)", names[i], width);
-    if (n->training && heed_extent(x, 0, x->dims - 1) < 2)
-        return heed__misfit(
-            n, X, "training needs at least 2 rows to have a variance; hint: another `batch`");
-    return heed_out_like(n, X);
+    if (!heed__infer_norm(n)) return false;
+    return !n->training || heed__rows(n->y) >= 2 ||
+           heed__bad_shape(
+               n, X, "training needs at least 2 rows to have a variance; hint: another `batch`");
 }
-
-static size_t rows_of(const heed_tensor *x) { return heed_extent(x, 0, x->dims - 1); }
-
-static const heed_real *values(const heed_tensor *x) { return x ? x->x : NULL; }
 
 static void move(heed_real *running, const heed_real *batch, double factor, double momentum,
                  int width) {
@@ -40,7 +28,7 @@ static void move(heed_real *running, const heed_real *batch, double factor, doub
 /* scratch: mean and rstd of each column */
 static void forward(heed_node *n) {
     const norm_args *a = n->args;
-    size_t rows = rows_of(n->y);
+    size_t rows = heed__rows(n->y);
     int width = heed__from_last(n->y, 0);
     heed_real *mean = n->scratch = heed_scratch(n, 2 * (size_t)width * sizeof *mean);
     if (!mean) return;
@@ -54,8 +42,8 @@ static void forward(heed_node *n) {
         memcpy(var, n->in[VAR]->x, (size_t)width * sizeof *var);
     }
     for (int j = 0; j < width; j++) var[j] = (heed_real)(1 / sqrt((double)(var[j] + a->eps)));
-    n->k->batch_norm(n->k, n->y->x, n->in[X]->x, mean, var, values(n->in[GAIN]),
-                     values(n->in[BIAS]), rows, width);
+    n->k->batch_norm(n->k, n->y->x, n->in[X]->x, mean, var, heed__values(n->in[GAIN]),
+                     heed__values(n->in[BIAS]), rows, width);
 }
 
 static void backward(heed_node *n) {
@@ -64,7 +52,7 @@ static void backward(heed_node *n) {
     bool add;
     heed_real *gx = heed_grad_into(n, X, &add);
     n->k->batch_norm_grad(n->k, gx, heed_grad(n, GAIN), heed_grad(n, BIAS), n->y->g, n->in[X]->x,
-                          mean, mean + width, values(n->in[GAIN]), rows_of(n->y), width,
+                          mean, mean + width, heed__values(n->in[GAIN]), heed__rows(n->y), width,
                           n->training, add);
 }
 

@@ -5,15 +5,10 @@
 enum { X, Y };
 
 static bool infer(heed_node *n) {
-    if (!heed__takes(n, "r")) return false;
+    if (!heed__accepts(n, "r")) return false;
     if (!heed_same_shape(n->in[X], n->in[Y]))
-        return heed__clash(n, X, Y, "logits and targets differ in shape");
+        return heed__bad_shapes(n, X, Y, "logits and targets differ in shape");
     return heed_out(n, 0, NULL);
-}
-
-static heed_real share(const heed_node *n) {
-    size_t size = n->in[X]->size;
-    return (heed_real)(1.0 / (double)(size ? size : 1));
 }
 
 /* log(1 + e) = log(u) e / (u - 1) with u = 1 + e rounded, accurate even if e is far below 1.
@@ -42,8 +37,9 @@ static void forward(heed_node *n) {
 
 static void backward(heed_node *n) {
     const heed_real *x = n->in[X]->x, *y = n->in[Y]->x;
-    heed_real *gx = heed_grad(n, X), *gy = heed_grad(n, Y), scale = n->y->g[0] * share(n);
+    heed_real *gx = heed_grad(n, X), *gy = heed_grad(n, Y);
     size_t size = n->in[X]->size;
+    heed_real scale = n->y->g[0] * (heed_real)(1.0 / (double)(size ? size : 1));
     if (gy) n->k->axpy(n->k, gy, x, -scale, size);
     heed_real *p = gx ? heed_scratch(n, size * sizeof *p) : NULL;
     if (!p) return;

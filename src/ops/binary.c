@@ -2,7 +2,7 @@
  * db; d(a / b) = da / b - a / b^2 db. */
 #include "ops/shape.h"
 
-static bool infer(heed_node *n) { return heed__takes(n, "r") && heed__out_broadcast(n); }
+static bool infer(heed_node *n) { return heed__accepts(n, "r") && heed__out_broadcast(n); }
 
 static heed_walk walk_of(const heed_node *n) {
     heed_walk w;

@@ -9,7 +9,7 @@ static bool infer(heed_node *n) {
     const range *r = n->args;
     if (!(r->lo <= r->hi))
         return heed_wrong(n, "lo %g is above hi %g", (double)r->lo, (double)r->hi);
-    return heed__takes(n, "r") && heed_out_like(n, 0);
+    return heed__accepts(n, "r") && heed_out_like(n, 0);
 }
 
 static void forward(heed_node *n) {

@@ -1,26 +1,17 @@
 /* concat.c -- concatenation along a dim; all other sizes must be equal. */
 #include "ops/shape.h"
 
-typedef struct {
-    int dim;
-} concat_args;
-
-static int axis_of(const heed_node *n) {
-    const concat_args *a = n->args;
-    return a->dim < 0 ? a->dim + n->in[0]->dims : a->dim;
-}
-
 static bool infer(heed_node *n) {
-    const concat_args *a = n->args;
+    const int *dim = n->args;
     int axis, shape[HEED_DIMS];
     if (n->inputs < 1) return heed_wrong(n, "the list is empty");
-    if (!heed__takes(n, "r") || !heed__axis(n, a->dim, &axis)) return false;
+    if (!heed__accepts(n, "r") || !heed__axis(n, *dim, &axis)) return false;
     memcpy(shape, n->in[0]->shape, sizeof shape);
     for (int i = 1; i < n->inputs; i++) {
         const heed_tensor *x = n->in[i];
         bool fits = x->dims == n->in[0]->dims && x->shape[axis] <= INT32_MAX - shape[axis];
         for (int d = 0; fits && d < x->dims; d++) fits = d == axis || x->shape[d] == shape[d];
-        if (!fits) return heed__clash(n, 0, i, "they differ in more than dim %d", axis);
+        if (!fits) return heed__bad_shapes(n, 0, i, "they differ in more than dim %d", axis);
         shape[axis] += x->shape[axis];
     }
     return heed_out(n, n->in[0]->dims, shape);
@@ -28,7 +19,7 @@ static bool infer(heed_node *n) {
 
 /* For each outer index, copies a run of elements of every input. */
 static void forward(heed_node *n) {
-    int axis = axis_of(n);
+    int axis = heed__axis_of(n);
     heed_real *y = n->y->x;
     for (size_t o = 0; o < heed_extent(n->y, 0, axis); o++)
         for (int i = 0; i < n->inputs; i++) {
@@ -39,7 +30,7 @@ static void forward(heed_node *n) {
 }
 
 static void backward(heed_node *n) {
-    int axis = axis_of(n);
+    int axis = heed__axis_of(n);
     size_t outer = heed_extent(n->y, 0, axis), all = heed_extent(n->y, axis, n->y->dims), at = 0;
     for (int i = 0; i < n->inputs; i++) {
         heed_real *gx = heed_grad(n, i);
@@ -50,7 +41,7 @@ static void backward(heed_node *n) {
     }
 }
 
-static const concat_args first = {0}, second = {1}, last = {-1};
+static const int first = 0, second = 1, last = -1;
 static const heed_case cases[] = {{.shapes = "3 1 2", .args = &first},
                                   {.shapes = "2x3 4x3", .args = &first},
                                   {.shapes = "2x3 2x1 2x4", .args = &last},
@@ -59,9 +50,9 @@ static const heed_case cases[] = {{.shapes = "3 1 2", .args = &first},
                                   {.shapes = "3x5", .args = &last},
                                   {0}};
 
-const heed_op heed_ops_concat[] = {
-    {"concat", -1, infer, forward, backward, cases, sizeof(concat_args), 0}, {0}};
+const heed_op heed_ops_concat[] = {{"concat", -1, infer, forward, backward, cases, sizeof(int), 0},
+                                   {0}};
 
 heed_tensor *heed_concat(heed_tape *t, int dim, int count, heed_tensor *const *x) {
-    return heed_push_list(t, heed_ops_concat, &(concat_args){dim}, count, x);
+    return heed_push_list(t, heed_ops_concat, &dim, count, x);
 }

@@ -2,6 +2,7 @@
  * s - p + u d, j s - p + v d, c] w[o,c,u,v]. The transpose maps y's positions back to x's with the
  * same weights: <conv x, y> = <x, transposed y>, so each is the other's gradient. LeCun et al.
  * 1989; Zeiler et al. 2010. */
+#include "core/tape.h"
 #include "ops/shape.h"
 
 enum { X, W, B };
@@ -25,20 +26,20 @@ static bool check_weight(heed_node *n, int from, int to, int bias) {
     const heed_conv_args *a = n->args;
     const heed_tensor *w = n->in[W], *b = n->in[B];
     if (from % a->groups || to % a->groups)
-        return heed__clash(n, X, W, "%d groups do not divide the channels", a->groups);
+        return heed__bad_shapes(n, X, W, "%d groups do not divide the channels", a->groups);
     if (w->shape[2] < 1 || w->shape[3] < 1)
-        return heed__misfit(n, W, "a kernel needs at least 1 row and 1 column");
+        return heed__bad_shape(n, W, "a kernel needs at least 1 row and 1 column");
     if ((double)w->shape[1] * w->shape[2] * w->shape[3] > INT32_MAX)
-        return heed__misfit(n, W, "the kernel is too large");
+        return heed__bad_shape(n, W, "the kernel is too large");
     if (b && (b->dims != 1 || b->shape[0] != bias))
-        return heed__clash(n, W, B, "the bias is not (%d)", bias);
+        return heed__bad_shapes(n, W, B, "the bias is not (%d)", bias);
     return true;
 }
 
 static bool check_dims(heed_node *n) {
-    if (!heed__takes(n, "r") || !check_args(n)) return false;
-    if (n->in[X]->dims != 4) return heed__misfit(n, X, "x needs 4 dims, (B,H,W,C)");
-    return n->in[W]->dims == 4 || heed__clash(n, X, W, "the weight needs 4 dims, (O,C,kh,kw)");
+    if (!heed__accepts(n, "r") || !check_args(n)) return false;
+    if (n->in[X]->dims != 4) return heed__bad_shape(n, X, "x needs 4 dims, (B,H,W,C)");
+    return n->in[W]->dims == 4 || heed__bad_shapes(n, X, W, "the weight needs 4 dims, (O,C,kh,kw)");
 }
 
 /* The rows (d = 0) or columns that a dilated kernel covers. */
@@ -50,7 +51,7 @@ static long long reach(const heed_node *n, int d) {
 /* Pixels of an image are counted in 32 bits. */
 static bool check_size(heed_node *n, const int shape[4]) {
     return (double)shape[1] * shape[2] <= INT32_MAX ||
-           heed__clash(n, X, W, "the output has too many pixels");
+           heed__bad_shapes(n, X, W, "the output has too many pixels");
 }
 
 static bool infer(heed_node *n) {
@@ -58,15 +59,15 @@ static bool infer(heed_node *n) {
     if (!check_dims(n)) return false;
     const heed_tensor *x = n->in[X], *w = n->in[W];
     if ((long long)w->shape[1] * a->groups != x->shape[3])
-        return heed__clash(n, X, W, "%d channels are not %d groups of %d", x->shape[3], a->groups,
-                           w->shape[1]);
+        return heed__bad_shapes(n, X, W, "%d channels are not %d groups of %d", x->shape[3],
+                                a->groups, w->shape[1]);
     if (!check_weight(n, w->shape[0], x->shape[3], w->shape[0])) return false;
     int shape[4] = {x->shape[0], 0, 0, w->shape[0]};
     for (int d = 0; d < 2; d++) {
         long long padded = (long long)x->shape[1 + d] + 2LL * a->pad[d];
         if (padded > INT32_MAX || padded < reach(n, d))
-            return heed__clash(n, X, W, "a kernel that covers %lld %s does not fit %lld",
-                               reach(n, d), d ? "columns" : "rows", padded);
+            return heed__bad_shapes(n, X, W, "a kernel that covers %lld %s does not fit %lld",
+                                    reach(n, d), d ? "columns" : "rows", padded);
         shape[1 + d] = (int)((padded - reach(n, d)) / a->stride[d]) + 1;
     }
     return check_size(n, shape) && heed_out(n, 4, shape);
@@ -78,8 +79,8 @@ static bool infer_transposed(heed_node *n) {
     const heed_tensor *x = n->in[X], *w = n->in[W];
     long long out = (long long)w->shape[1] * a->groups;
     if (w->shape[0] != x->shape[3])
-        return heed__clash(n, X, W, "inner %d != %d", x->shape[3], w->shape[0]);
-    if (out > INT32_MAX) return heed__misfit(n, W, "the weight has too many channels");
+        return heed__bad_shapes(n, X, W, "inner %d != %d", x->shape[3], w->shape[0]);
+    if (out > INT32_MAX) return heed__bad_shape(n, W, "the weight has too many channels");
     if (!check_weight(n, w->shape[0], (int)out, (int)out)) return false;
     int shape[4] = {x->shape[0], 0, 0, (int)out};
     for (int d = 0; d < 2; d++) {
@@ -89,8 +90,8 @@ static bool infer_transposed(heed_node *n) {
             return heed_wrong(n, "extra %d is not below the stride %d or the dilation %d",
                               a->extra[d], a->stride[d], a->dilation[d]);
         if (x->shape[1 + d] < 1 || size < 1 || size + 2LL * a->pad[d] > INT32_MAX)
-            return heed__clash(n, X, W, "the output would have %lld %s", size,
-                               d ? "columns" : "rows");
+            return heed__bad_shapes(n, X, W, "the output would have %lld %s", size,
+                                    d ? "columns" : "rows");
         shape[1 + d] = (int)size;
     }
     return check_size(n, shape) && heed_out(n, 4, shape);
@@ -120,17 +121,9 @@ static void run(heed_node *n, const heed_conv_job *j, heed_conv_pass pass) {
     size_t bytes = n->k->conv_scratch(n->k, j, pass);
     void *capacity = heed_scratch(n, bytes);
     if (!capacity) return;
-    switch (pass) {
-    case HEED_CONV:
-        n->k->conv(n->k, j, capacity);
-        break;
-    case HEED_CONV_TURNED:
-        n->k->conv_grad_input(n->k, j, capacity);
-        break;
-    case HEED_CONV_WEIGHTS:
-        n->k->conv_weights(n->k, j, capacity);
-        break;
-    }
+    if (pass == HEED_CONV) n->k->conv(n->k, j, capacity);
+    if (pass == HEED_CONV_TURNED) n->k->conv_grad_input(n->k, j, capacity);
+    if (pass == HEED_CONV_WEIGHTS) n->k->conv_weights(n->k, j, capacity);
     heed_scratch_done(n, capacity, bytes);
 }
 
@@ -150,7 +143,7 @@ static void backward(heed_node *n) {
     if (j.x) run(n, &j, HEED_CONV_TURNED);
     j.x = n->in[X]->x;
     j.gw = heed_grad(n, W);
-    j.gb = n->in[B] ? heed_grad(n, B) : NULL;
+    j.gb = heed_grad(n, B);
     if (j.gw || j.gb) run(n, &j, HEED_CONV_WEIGHTS);
 }
 
@@ -164,7 +157,7 @@ static void forward_transposed(heed_node *n) {
 
 static void backward_transposed(heed_node *n) {
     heed_conv_job j = job_of(n, n->y, n->in[X]);
-    heed_real *gb = n->in[B] ? heed_grad(n, B) : NULL;
+    heed_real *gb = heed_grad(n, B);
     j.add = true;
     j.x = n->y->g;
     j.y = heed_grad(n, X);
@@ -239,11 +232,10 @@ static heed_tensor *along_a_row(heed_tape *t, const heed_op *op, heed_tensor *x,
     if (!x || !w) return NULL;
     if (x->dims != 3 || w->dims != 3) {
         char left[64], right[64];
-        heed_fail(heed_tape_ctx(t), HEED_USAGE,
-                  "%s at %s: %s x %s: a sequence needs 3 dims, (B,T,C), and its weight 3, (O,C,k)",
-                  op == heed_ops_conv ? "conv1d" : "conv1d_transposed",
-                  name ? name : "a node without name", heed_shape_text(x, left, sizeof left),
-                  heed_shape_text(w, right, sizeof right));
+        heed__fail_at(
+            heed_tape_ctx(t), HEED_USAGE, op == heed_ops_conv ? "conv1d" : "conv1d_transposed",
+            name, "%s x %s: a sequence needs 3 dims, (B,T,C), and its weight 3, (O,C,k)",
+            heed_shape_text(x, left, sizeof left), heed_shape_text(w, right, sizeof right));
         return NULL;
     }
     all.stride[0] = all.dilation[0] = 1;

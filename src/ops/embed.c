@@ -4,22 +4,17 @@
 
 enum { TABLE, IDS };
 
-static bool check_ids(heed_node *n, size_t rows) {
-    const heed_tensor *ids = n->in[IDS];
-    for (size_t r = 0; r < ids->size; r++)
-        if (ids->i[r] < 0 || (size_t)ids->i[r] >= rows)
-            return heed__clash(n, TABLE, IDS, "index %d at position %zu is not in 0 .. %zd",
-                               (int)ids->i[r], r, (ptrdiff_t)rows - 1);
-    return true;
-}
-
 static bool infer(heed_node *n) {
     const heed_tensor *table = n->in[TABLE], *ids = n->in[IDS];
-    if (!heed__takes(n, "ri")) return false;
+    if (!heed__accepts(n, "ri")) return false;
     if (table->dims < 1 || ids->dims >= HEED_DIMS)
-        return heed__clash(n, TABLE, IDS, "expected rows (N,d) and at most %d dims of indices",
-                           HEED_DIMS - 1);
-    if (!check_ids(n, heed_extent(table, 0, table->dims - 1))) return false;
+        return heed__bad_shapes(n, TABLE, IDS, "expected rows (N,d) and at most %d dims of indices",
+                                HEED_DIMS - 1);
+    size_t rows = heed__rows(table);
+    for (size_t r = 0; r < ids->size; r++)
+        if (ids->i[r] < 0 || (size_t)ids->i[r] >= rows)
+            return heed__bad_shapes(n, TABLE, IDS, "index %d at position %zu is not in 0 .. %zd",
+                                    (int)ids->i[r], r, (ptrdiff_t)rows - 1);
     int shape[HEED_DIMS];
     memcpy(shape, ids->shape, sizeof shape);
     shape[ids->dims] = heed__from_last(table, 0);
@@ -27,7 +22,7 @@ static bool infer(heed_node *n) {
 }
 
 static bool infer_embed(heed_node *n) {
-    if (n->in[TABLE]->dims != 2) return heed__misfit(n, TABLE, "the table needs 2 dims, (V,d)");
+    if (n->in[TABLE]->dims != 2) return heed__bad_shape(n, TABLE, "the table needs 2 dims, (V,d)");
     return infer(n);
 }
 
@@ -46,14 +41,14 @@ static void backward(heed_node *n) {
 static const heed_case cases[] = {{.shapes = "5x3 i4:5"},   {.shapes = "1x1 i1:1"},
                                   {.shapes = "2x7 i2x9:2"}, {.shapes = "4x17 i2x3x2:4"},
                                   {.shapes = "3x4 is:3"},   {0}};
-static const heed_case rows[] = {{.shapes = "5x3 i4:5"},
-                                 {.shapes = "2x3x4 i5:6"},
-                                 {.shapes = "2x2x2x3 i9:8"},
-                                 {.shapes = "4 i3:1"},
-                                 {0}};
+static const heed_case gather_cases[] = {{.shapes = "5x3 i4:5"},
+                                         {.shapes = "2x3x4 i5:6"},
+                                         {.shapes = "2x2x2x3 i9:8"},
+                                         {.shapes = "4 i3:1"},
+                                         {0}};
 
 const heed_op heed_ops_embed[] = {{"embed", 2, infer_embed, forward, backward, cases, 0, 0},
-                                  {"gather", 2, infer, forward, backward, rows, 0, 0},
+                                  {"gather", 2, infer, forward, backward, gather_cases, 0, 0},
                                   {0}};
 
 heed_tensor *heed_embed(heed_tape *t, heed_tensor *table, heed_tensor *ids) {

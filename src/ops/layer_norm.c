@@ -5,45 +5,27 @@
 
 enum { X, GAIN, BIAS };
 
-typedef struct {
-    heed_real eps;
-} norm_args;
-
-static bool infer(heed_node *n) {
-    if (!heed__takes(n, "r")) return false;
-    if (n->in[X]->dims < 1) return heed__misfit(n, X, "x needs at least 1 dim");
-    int width = heed__from_last(n->in[X], 0);
-    for (int i = GAIN; i <= BIAS; i++)
-        if (n->in[i] && (n->in[i]->dims != 1 || n->in[i]->shape[0] != width))
-            return heed__clash(n, X, i, "%s is not (%d)", i == GAIN ? "gain" : "bias", width);
-    return heed_out_like(n, X);
-}
-
-static size_t rows_of(const heed_tensor *x) { return heed_extent(x, 0, x->dims - 1); }
-
-static const heed_real *values(const heed_tensor *x) { return x ? x->x : NULL; }
-
 /* scratch: mean and rstd of each row */
 static void forward(heed_node *n) {
-    const norm_args *a = n->args;
-    size_t rows = rows_of(n->y);
+    const heed_real *eps = n->args;
+    size_t rows = heed__rows(n->y);
     heed_real *mean = n->scratch = heed_scratch(n, 2 * rows * sizeof *mean);
     if (!mean) return;
-    n->k->layer_norm(n->k, n->y->x, mean, mean + rows, n->in[X]->x, values(n->in[GAIN]),
-                     values(n->in[BIAS]), rows, heed__from_last(n->y, 0), a->eps);
+    n->k->layer_norm(n->k, n->y->x, mean, mean + rows, n->in[X]->x, heed__values(n->in[GAIN]),
+                     heed__values(n->in[BIAS]), rows, heed__from_last(n->y, 0), *eps);
 }
 
 static void backward(heed_node *n) {
-    size_t rows = rows_of(n->y);
+    size_t rows = heed__rows(n->y);
     const heed_real *mean = n->scratch;
     bool add;
     heed_real *gx = heed_grad_into(n, X, &add);
     n->k->layer_norm_grad(n->k, gx, heed_grad(n, GAIN), heed_grad(n, BIAS), n->y->g, n->in[X]->x,
-                          mean, mean + rows, values(n->in[GAIN]), rows, heed__from_last(n->y, 0),
-                          add);
+                          mean, mean + rows, heed__values(n->in[GAIN]), rows,
+                          heed__from_last(n->y, 0), add);
 }
 
-static const norm_args bert = {(heed_real)1e-5}, wide = {(heed_real)0.1};
+static const heed_real bert = (heed_real)1e-5, wide = (heed_real)0.1;
 static const heed_case cases[] = {{.shapes = "3x5 5 5", .args = &bert},
                                   {.shapes = "3x5 - -", .args = &bert},
                                   {.shapes = "3x5 5 -", .args = &bert},
@@ -54,11 +36,11 @@ static const heed_case cases[] = {{.shapes = "3x5 5 5", .args = &bert},
                                   {.shapes = "2x2x3x4 4 4", .args = &wide},
                                   {0}};
 
-const heed_op heed_ops_layer_norm[] = {
-    {"layer_norm", 3, infer, forward, backward, cases, sizeof(norm_args), 1u << GAIN | 1u << BIAS},
-    {0}};
+const heed_op heed_ops_layer_norm[] = {{"layer_norm", 3, heed__infer_norm, forward, backward, cases,
+                                        sizeof(heed_real), 1u << GAIN | 1u << BIAS},
+                                       {0}};
 
 heed_tensor *heed_layer_norm(heed_tape *t, heed_tensor *x, heed_tensor *gain, heed_tensor *bias,
                              heed_real eps) {
-    return heed_push(t, heed_ops_layer_norm, &(norm_args){eps}, x, gain, bias);
+    return heed_push(t, heed_ops_layer_norm, &eps, x, gain, bias);
 }

@@ -51,21 +51,21 @@ static void product(const heed_node *n, side c, side a, side b, int batch, bool 
 }
 
 static bool infer(heed_node *n, bool ta, bool tb) {
-    if (!heed__takes(n, "r")) return false;
+    if (!heed__accepts(n, "r")) return false;
     const heed_tensor *a = n->in[0], *b = n->in[1];
-    if (a->dims < 2 || b->dims < 2) return heed__clash(n, 0, 1, "both need at least 2 dims");
+    if (a->dims < 2 || b->dims < 2) return heed__bad_shapes(n, 0, 1, "both need at least 2 dims");
     int inner_a = heed__from_last(a, ta), inner_b = heed__from_last(b, !tb);
-    if (inner_a != inner_b) return heed__clash(n, 0, 1, "inner %d != %d", inner_a, inner_b);
+    if (inner_a != inner_b) return heed__bad_shapes(n, 0, 1, "inner %d != %d", inner_a, inner_b);
     bool same = a->dims == b->dims;
     for (int i = 0; same && i < a->dims - 2; i++) same = a->shape[i] == b->shape[i];
-    if (!same && a->dims > 2 && b->dims > 2) return heed__clash(n, 0, 1, "the batches differ");
+    if (!same && a->dims > 2 && b->dims > 2) return heed__bad_shapes(n, 0, 1, "the batches differ");
     const heed_tensor *batches = a->dims > 2 ? a : b;
     int shape[HEED_DIMS];
     memcpy(shape, batches->shape, sizeof shape);
     shape[batches->dims - 2] = heed__from_last(a, !ta);
     shape[batches->dims - 1] = heed__from_last(b, tb);
     size_t rows = heed_extent(batches, 0, batches->dims - 2) * (size_t)shape[batches->dims - 2];
-    if (rows > INT_MAX) return heed__clash(n, 0, 1, "more than 2^31 - 1 rows");
+    if (rows > INT_MAX) return heed__bad_shapes(n, 0, 1, "more than 2^31 - 1 rows");
     return heed_out(n, batches->dims, shape);
 }
 

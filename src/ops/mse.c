@@ -2,8 +2,8 @@
 #include "ops/shape.h"
 
 static bool infer(heed_node *n) {
-    if (!heed__takes(n, "r")) return false;
-    if (!heed_same_shape(n->in[0], n->in[1])) return heed__clash(n, 0, 1, "the shapes differ");
+    if (!heed__accepts(n, "r")) return false;
+    if (!heed_same_shape(n->in[0], n->in[1])) return heed__bad_shapes(n, 0, 1, "the shapes differ");
     return heed_out(n, 0, NULL);
 }
 

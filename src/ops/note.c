@@ -1,5 +1,6 @@
 /* note.c -- y = x, a view, which is kept for probes under a name. Fused ops keep their own values;
  * compositions of ops, such as heed_attention_explicit below, keep theirs with this op. */
+#include "core/tape.h"
 #include "ops/shape.h"
 #include <math.h>
 
@@ -10,7 +11,7 @@ typedef struct {
 static bool infer(heed_node *n) {
     const note_args *a = n->args;
     const heed_tensor *x = n->in[0];
-    if (!heed__takes(n, "r") || !heed_out_view(n, 0, 0, x->dims, x->shape)) return false;
+    if (!heed__accepts(n, "r") || !heed_out_view(n, 0, 0, x->dims, x->shape)) return false;
     if (!heed_probed(n, a->value)) return true;
     n->kept[n->kept_count] = n->y;
     n->kept_name[n->kept_count++] = a->value;
@@ -26,17 +27,16 @@ const heed_op heed_ops_note[] = {
 
 heed_tensor *heed_note(heed_tape *t, heed_tensor *x, const char *name) {
     note_args a = {{0}};
-    if (!name) {
-        heed_fail(heed_tape_ctx(t), HEED_USAGE, "note: expected a name, found NULL");
-        return NULL;
+    if (name && strlen(name) < sizeof a.value) {
+        memcpy(a.value, name, strlen(name));
+        return heed_push(t, heed_ops_note, &a, x);
     }
-    if (strlen(name) >= sizeof a.value) {
+    if (name)
         heed_fail(heed_tape_ctx(t), HEED_USAGE, "note: the name \"%s\" has more than %zu letters",
                   name, sizeof a.value - 1);
-        return NULL;
-    }
-    memcpy(a.value, name, strlen(name));
-    return heed_push(t, heed_ops_note, &a, x);
+    else
+        heed_fail(heed_tape_ctx(t), HEED_USAGE, "note: expected a name, found NULL");
+    return NULL;
 }
 
 /* ---- attention composed of other ops, all under the name set by heed_at ---- */
@@ -53,8 +53,7 @@ static heed_tensor *split_heads(heed_tape *t, const char *name, heed_tensor *x, 
     return heed_note(heed_at(t, name), y, value);
 }
 
-/* 1 where query i of item b sees key j: (B or 1, 1, Tq, Tk), or NULL if every query sees every key.
- */
+/* 1 where query i of item b sees key j: (B or 1, 1, Tq, Tk); NULL: every query sees every key. */
 static heed_tensor *seen(heed_tape *t, const heed_tensor *scores, const heed_tensor *pad,
                          bool causal) {
     if (!scores || (!pad && !causal)) return NULL;
@@ -70,30 +69,27 @@ static heed_tensor *seen(heed_tape *t, const heed_tensor *scores, const heed_ten
     return mask;
 }
 
-static bool refuse(heed_tape *t, const char *name, const char *why) {
-    return heed_fail(heed_tape_ctx(t), HEED_USAGE, "attention at %s: %s",
-                     name ? name : "a node without name", why);
-}
-
-static bool fits(heed_tape *t, const char *name, const heed_tensor *const qkv[3],
-                 const heed_tensor *pad, const heed_attention_args *a) {
+/* What is wrong with the inputs; NULL: nothing. */
+static const char *problem(const heed_tensor *const qkv[3], const heed_tensor *pad,
+                           const heed_attention_args *a) {
     for (int i = 0; i < 3; i++) {
-        if (!qkv[i]) return refuse(t, name, "q, k or v is NULL");
-        if (qkv[i]->dims != 3) return refuse(t, name, "q, k or v is not (B,T,width)");
+        if (!qkv[i]) return "q, k or v is NULL";
+        if (qkv[i]->dims != 3) return "q, k or v is not (B,T,width)";
     }
-    if (!a || a->heads < 1 || a->key < 1 || a->value < 1)
-        return refuse(t, name, "0 heads, or heads of width 0");
+    if (!a || a->heads < 1 || a->key < 1 || a->value < 1) return "0 heads, or heads of width 0";
     const int *keys = qkv[1]->shape;
     if (pad && (!pad->i || pad->dims != 2 || pad->shape[0] != keys[0] || pad->shape[1] != keys[1]))
-        return refuse(t, name, "the padding mask is not (B,Tk)");
-    return true;
+        return "the padding mask is not (B,Tk)";
+    return NULL;
 }
 
 heed_tensor *heed_attention_explicit(heed_tape *t, heed_tensor *q, heed_tensor *k, heed_tensor *v,
                                      heed_tensor *score_bias, heed_tensor *pad,
                                      const heed_attention_args *a) {
     const char *name = heed_take_name(t);
-    if (!fits(t, name, (const heed_tensor *const[]){q, k, v}, pad, a)) return NULL;
+    const char *wrong = problem((const heed_tensor *const[]){q, k, v}, pad, a);
+    if (wrong) heed__fail_at(heed_tape_ctx(t), HEED_USAGE, "attention", name, "%s", wrong);
+    if (wrong) return NULL;
     heed_real beta = a->has_beta ? a->beta : (heed_real)(1 / sqrt(a->key));
     int shape[] = {q->shape[0], q->shape[1], a->heads * a->value};
     q = split_heads(t, name, q, a->heads, a->key, "q");

@@ -6,26 +6,21 @@ typedef struct {
     heed_real value;
 } pad_args;
 
-static int axis_of(const heed_node *n) {
-    const pad_args *a = n->args;
-    return a->dim < 0 ? a->dim + n->in[0]->dims : a->dim;
-}
-
 static bool infer(heed_node *n) {
     const pad_args *a = n->args;
     int axis, shape[HEED_DIMS];
-    if (!heed__takes(n, "r") || !heed__axis(n, a->dim, &axis)) return false;
+    if (!heed__accepts(n, "r") || !heed__axis(n, a->dim, &axis)) return false;
     memcpy(shape, n->in[0]->shape, sizeof shape);
     int capacity = INT32_MAX - shape[axis];
     if (a->before < 0 || a->after < 0 || a->before > capacity || a->after > capacity - a->before)
-        return heed__misfit(n, 0, "cannot pad dim %d by %d and %d", axis, a->before, a->after);
+        return heed__bad_shape(n, 0, "cannot pad dim %d by %d and %d", axis, a->before, a->after);
     shape[axis] += a->before + a->after;
     return heed_out(n, n->in[0]->dims, shape);
 }
 
 static void forward(heed_node *n) {
     const pad_args *a = n->args;
-    heed__slab s = heed__slab_of(n->in[0], axis_of(n));
+    heed__slab s = heed__slab_of(n->in[0], heed__axis_of(n));
     size_t run = s.size * s.inner, skip = (size_t)a->before * s.inner;
     size_t all = run + skip + (size_t)a->after * s.inner;
     n->k->fill(n->k, n->y->x, a->value, n->y->size);
@@ -35,7 +30,7 @@ static void forward(heed_node *n) {
 
 static void backward(heed_node *n) {
     const pad_args *a = n->args;
-    heed__slab s = heed__slab_of(n->in[0], axis_of(n));
+    heed__slab s = heed__slab_of(n->in[0], heed__axis_of(n));
     size_t run = s.size * s.inner, skip = (size_t)a->before * s.inner;
     size_t all = run + skip + (size_t)a->after * s.inner;
     heed_real *gx = heed_grad(n, 0);

@@ -10,11 +10,11 @@ static bool infer(heed_node *n) {
     const heed_tensor *x = n->in[0];
     int shape[HEED_DIMS];
     unsigned seen = 0;
-    if (!heed__takes(n, "r")) return false;
+    if (!heed__accepts(n, "r")) return false;
     for (int i = 0; i < x->dims; i++) {
         if (order[i] < 0 || order[i] >= x->dims || (seen >> order[i] & 1u))
-            return heed__misfit(n, 0, "order[%d] = %d: expected each of 0 .. %d once", i, order[i],
-                                x->dims - 1);
+            return heed__bad_shape(n, 0, "order[%d] = %d: expected each of 0 .. %d once", i,
+                                   order[i], x->dims - 1);
         seen |= 1u << order[i];
         shape[i] = x->shape[order[i]];
     }

@@ -22,21 +22,21 @@ static bool check_args(heed_node *n) {
 static bool fits(heed_node *n) {
     const heed_tensor *x = n->in[0];
     return (double)x->shape[1] * x->shape[2] <= INT32_MAX ||
-           heed__misfit(n, 0, "the image is too large");
+           heed__bad_shape(n, 0, "the image is too large");
 }
 
 static bool infer(heed_node *n) {
     const heed_pool_args *a = n->args;
     const heed_tensor *x = n->in[0];
-    if (!heed__takes(n, "r") || !check_args(n)) return false;
-    if (x->dims != 4) return heed__misfit(n, 0, "x needs 4 dims, (B,H,W,C)");
+    if (!heed__accepts(n, "r") || !check_args(n)) return false;
+    if (x->dims != 4) return heed__bad_shape(n, 0, "x needs 4 dims, (B,H,W,C)");
     if (!fits(n)) return false;
     int shape[4] = {x->shape[0], 0, 0, x->shape[3]};
     for (int d = 0; d < 2; d++) {
         long long padded = (long long)x->shape[1 + d] + 2LL * a->pad[d];
         if (x->shape[1 + d] < 1 || padded > INT32_MAX || padded < a->size[d])
-            return heed__misfit(n, 0, "a window of %d %s does not fit", a->size[d],
-                                d ? "columns" : "rows");
+            return heed__bad_shape(n, 0, "a window of %d %s does not fit", a->size[d],
+                                   d ? "columns" : "rows");
         shape[1 + d] = (int)((padded - a->size[d]) / a->stride[d]) + 1;
     }
     return heed_out(n, 4, shape);
@@ -48,15 +48,17 @@ static bool infer_max(heed_node *n) {
     return n->scratch != NULL;
 }
 
+/* Without arguments, the entire image is a single window. */
 static heed_pool_job job_of(const heed_node *n) {
-    const heed_pool_args *a = n->args;
     const heed_tensor *x = n->in[0], *y = n->y;
+    const heed_pool_args full = {.size = {x->shape[1], x->shape[2]}, .stride = {1, 1}};
+    const heed_pool_args *a = n->args ? n->args : &full;
     return (heed_pool_job){.batch = (size_t)x->shape[0],
                            .h = x->shape[1],
                            .w = x->shape[2],
                            .c = (size_t)x->shape[3],
-                           .oh = y->shape[1],
-                           .ow = y->shape[2],
+                           .oh = n->args ? y->shape[1] : 1,
+                           .ow = n->args ? y->shape[2] : 1,
                            .size = {a->size[0], a->size[1]},
                            .stride = {a->stride[0], a->stride[1]},
                            .pad = {a->pad[0], a->pad[1]},
@@ -86,34 +88,11 @@ static void avg_back(heed_node *n) {
 
 static bool infer_global(heed_node *n) {
     const heed_tensor *x = n->in[0];
-    if (!heed__takes(n, "r")) return false;
-    if (x->dims != 4) return heed__misfit(n, 0, "x needs 4 dims, (B,H,W,C)");
-    if (!x->shape[1] || !x->shape[2]) return heed__misfit(n, 0, "there are no pixels");
+    if (!heed__accepts(n, "r")) return false;
+    if (x->dims != 4) return heed__bad_shape(n, 0, "x needs 4 dims, (B,H,W,C)");
+    if (!x->shape[1] || !x->shape[2]) return heed__bad_shape(n, 0, "there are no pixels");
     if (!fits(n)) return false;
     return heed_out(n, 2, (int[]){x->shape[0], x->shape[3]});
-}
-
-/* A single window, the entire image. */
-static heed_pool_job whole(const heed_node *n) {
-    const heed_tensor *x = n->in[0];
-    return (heed_pool_job){.batch = (size_t)x->shape[0],
-                           .h = x->shape[1],
-                           .w = x->shape[2],
-                           .c = (size_t)x->shape[3],
-                           .oh = 1,
-                           .ow = 1,
-                           .size = {x->shape[1], x->shape[2]},
-                           .stride = {1, 1},
-                           .scale = (heed_real)(1 / ((double)x->shape[1] * x->shape[2]))};
-}
-static void global(heed_node *n) {
-    heed_pool_job j = whole(n);
-    n->k->sum_pool(n->k, n->y->x, n->in[0]->x, &j);
-}
-static void global_back(heed_node *n) {
-    heed_pool_job j = whole(n);
-    heed_real *gx = heed_grad(n, 0);
-    if (gx) n->k->sum_pool_grad(n->k, gx, n->y->g, &j);
 }
 
 static const heed_pool_args two = {{2, 2}, {2, 2}, {0, 0}}, padded = {{3, 3}, {2, 2}, {1, 1}},
@@ -136,7 +115,7 @@ static const heed_case global_cases[] = {
 const heed_op heed_ops_pool[] = {
     {"max_pool", 1, infer_max, max, max_back, max_cases, sizeof(heed_pool_args), 0},
     {"avg_pool", 1, infer, avg, avg_back, avg_cases, sizeof(heed_pool_args), 0},
-    {"global_pool", 1, infer_global, global, global_back, global_cases, 0, 0},
+    {"global_pool", 1, infer_global, avg, avg_back, global_cases, 0, 0},
     {0}};
 
 static heed_tensor *pooled(heed_tape *t, const heed_op *op, heed_tensor *x,

@@ -7,30 +7,25 @@
 
 enum { X, W, B, STATE, PAD };
 
-static bool fits_state(heed_node *n, int rows, int states) {
-    const heed_tensor *s = n->in[STATE];
-    if (s && (s->dims != 2 || s->shape[0] != rows || s->shape[1] != states))
-        return heed__clash(n, X, STATE, "the state is not (%d,%d)", rows, states);
-    return true;
-}
-
 static bool infer(heed_node *n) {
     const heed_recurrent_args *a = n->args;
     const heed_tensor *x = n->in[X], *w = n->in[W], *b = n->in[B], *pad = n->in[PAD];
-    if (!heed__takes(n, "rrrri")) return false;
-    if (x->dims != 3) return heed__misfit(n, X, "the gates need 3 dims, (B,T,gates)");
+    if (!heed__accepts(n, "rrrri")) return false;
+    if (x->dims != 3) return heed__bad_shape(n, X, "the gates need 3 dims, (B,T,gates)");
     if (w->dims != 2 || w->shape[0] != w->shape[1] * heed__cell_gates(a->cell))
-        return heed__misfit(n, W, "the weight is not (%d h,h)", heed__cell_gates(a->cell));
+        return heed__bad_shape(n, W, "the weight is not (%d h,h)", heed__cell_gates(a->cell));
     if (x->shape[2] != w->shape[0])
-        return heed__clash(n, X, W, "gates %d != %d", x->shape[2], w->shape[0]);
+        return heed__bad_shapes(n, X, W, "gates %d != %d", x->shape[2], w->shape[0]);
     if (b && (b->dims != 1 || b->shape[0] != w->shape[0]))
-        return heed__clash(n, W, B, "the bias is not (%d)", w->shape[0]);
+        return heed__bad_shapes(n, W, B, "the bias is not (%d)", w->shape[0]);
     if (pad && (pad->dims != 2 || pad->shape[0] != x->shape[0] || pad->shape[1] != x->shape[1]))
-        return heed__clash(n, X, PAD, "the padding is not (%d,%d)", x->shape[0], x->shape[1]);
+        return heed__bad_shapes(n, X, PAD, "the padding is not (%d,%d)", x->shape[0], x->shape[1]);
     int states = w->shape[1] * heed__cell_states(a->cell);
     if (x->shape[1] && states > INT_MAX / x->shape[1])
-        return heed__misfit(n, X, "the states of a sequence are more than 2^31 - 1");
-    if (!fits_state(n, x->shape[0], states)) return false;
+        return heed__bad_shape(n, X, "the states of a sequence are more than 2^31 - 1");
+    const heed_tensor *s = n->in[STATE];
+    if (s && (s->dims != 2 || s->shape[0] != x->shape[0] || s->shape[1] != states))
+        return heed__bad_shapes(n, X, STATE, "the state is not (%d,%d)", x->shape[0], states);
     return heed_out(n, 3, (int[]){x->shape[0], x->shape[1], states});
 }
 
@@ -81,7 +76,7 @@ static void forward(heed_node *n) {
     sizes z;
     if (!memory(n, &z)) return;
     n->k->fill(n->k, z.zeros, 0, (size_t)z.rows * (size_t)z.states);
-    heed__transposed w = heed__turn(n, n->in[W]->x, z.gates, z.width, z.width, z.steps);
+    heed__transposed w = heed__transpose(n, n->in[W]->x, z.gates, z.width, z.width, z.steps);
     for (int s = 0; s < z.steps; s++) {
         heed_cell_job j = step_job(n, &z, s);
         n->k->gemm(n->k, &(heed_gemm){.m = z.rows,
@@ -97,11 +92,11 @@ static void forward(heed_node *n) {
                                       .bias = n->in[B] ? n->in[B]->x : NULL});
         n->k->cell(n->k, &j);
     }
-    heed__turn_done(n, &w);
+    heed__transpose_done(n, &w);
 }
 
-/* Backpropagates through time: computes gu (T,B,G h) and, in carry, the gradient of the initial
- * state (B,S). */
+/* Backpropagates through time: gu (T,B,G h) and, in carry, the gradient of the first state (B,S).
+ */
 static void walk_back(heed_node *n, const sizes *z, heed_real *gu, heed_real *carry) {
     const heed_recurrent_args *a = n->args;
     heed_real *gx = heed_grad(n, X);
@@ -137,17 +132,7 @@ static void weight_grad(heed_node *n, const sizes *z, const heed_real *gu, heed_
         for (int r = 0; r < z->rows; r++, to += width)
             memcpy(to, j.before + (size_t)r * j.ldbefore, width * sizeof *to);
     }
-    n->k->gemm(n->k, &(heed_gemm){.m = z->gates,
-                                  .n = z->width,
-                                  .k = (int)cells,
-                                  .a = gu,
-                                  .lda = z->gates,
-                                  .ta = true,
-                                  .b = before,
-                                  .ldb = z->width,
-                                  .c = gw,
-                                  .ldc = z->width,
-                                  .add = true});
+    heed__weight_grad(n, z->gates, gu, before, z->width, z->width, (int)cells, gw, z->width);
     heed_scratch_done(n, before, cells * width * sizeof *before);
 }
 
@@ -159,8 +144,7 @@ static void backward(heed_node *n) {
     heed_real *gu = heed_scratch(n, bytes), *carry = gu + cells * (size_t)z.gates;
     if (!gu) return;
     walk_back(n, &z, gu, carry);
-    heed_real *gw = heed_grad(n, W), *gb = n->in[B] ? heed_grad(n, B) : NULL;
-    heed_real *gs = n->in[STATE] ? heed_grad(n, STATE) : NULL;
+    heed_real *gw = heed_grad(n, W), *gb = heed_grad(n, B), *gs = heed_grad(n, STATE);
     if (gs) n->k->axpy(n->k, gs, carry, 1, first);
     if (gb) n->k->sum_rows(n->k, gb, gu, cells, z.gates);
     if (gw) weight_grad(n, &z, gu, gw);

@@ -20,19 +20,19 @@ static bool is_shaped(heed_node *n, int input, const char *name, int dims, const
     bool fits = !x || x->dims == dims;
     for (int i = 0; x && fits && i < dims; i++) fits = x->shape[i] == shape[i];
     if (fits) return true;
-    return dims == 1   ? heed__misfit(n, input, "%s is not (%d)", name, shape[0])
-           : dims == 2 ? heed__misfit(n, input, "%s is not (%d,%d)", name, shape[0], shape[1])
-                       : heed__misfit(n, input, "%s are not (%d,%d,%d)", name, shape[0], shape[1],
-                                      shape[2]);
+    return dims == 1   ? heed__bad_shape(n, input, "%s is not (%d)", name, shape[0])
+           : dims == 2 ? heed__bad_shape(n, input, "%s is not (%d,%d)", name, shape[0], shape[1])
+                       : heed__bad_shape(n, input, "%s are not (%d,%d,%d)", name, shape[0],
+                                         shape[1], shape[2]);
 }
 
 static bool infer(heed_node *n) {
     const heed_recurrent_args *a = n->args;
-    if (!heed__takes(n, "rrrrrrrrrrri")) return false;
+    if (!heed__accepts(n, "rrrrrrrrrrri")) return false;
     const heed_tensor *y = n->in[Y], *w = n->in[W], *keys = n->in[KEYS], *values = n->in[VALUES];
-    if (y->dims != 3) return heed__misfit(n, Y, "what is read needs 3 dims, (B,T,d)");
+    if (y->dims != 3) return heed__bad_shape(n, Y, "what is read needs 3 dims, (B,T,d)");
     if (keys->dims != 3 || values->dims != 3)
-        return heed__clash(n, KEYS, VALUES, "keys and values need 3 dims, (B,S,..)");
+        return heed__bad_shapes(n, KEYS, VALUES, "keys and values need 3 dims, (B,S,..)");
     int width = w->dims == 2 ? w->shape[1] : 0, gates = width * heed__cell_gates(a->cell);
     int states = width * heed__cell_states(a->cell), rows = y->shape[0], steps = y->shape[1];
     int len = keys->shape[1], inner = keys->shape[2], context = values->shape[2];
@@ -158,14 +158,14 @@ static void step(heed_node *n, const sizes *z, const weights *w, int t, heed_rea
 static void all_steps(heed_node *n, const sizes *z, heed_real *x) {
     const heed_real *in = n->in[W_IN]->x + z->in;
     weights w = {
-        heed__turn(n, n->in[QUERY]->x, z->inner, z->width, z->width, z->steps),
-        heed__turn(n, n->in[W]->x, z->gates, z->width, z->width, z->steps),
-        heed__turn(n, in, z->gates, z->context, z->in + z->context, z->steps),
+        heed__transpose(n, n->in[QUERY]->x, z->inner, z->width, z->width, z->steps),
+        heed__transpose(n, n->in[W]->x, z->gates, z->width, z->width, z->steps),
+        heed__transpose(n, in, z->gates, z->context, z->in + z->context, z->steps),
     };
     for (int t = 0; t < z->steps; t++) step(n, z, &w, t, x);
-    heed__turn_done(n, &w.context);
-    heed__turn_done(n, &w.w);
-    heed__turn_done(n, &w.query);
+    heed__transpose_done(n, &w.context);
+    heed__transpose_done(n, &w.w);
+    heed__transpose_done(n, &w.query);
 }
 
 /* score tanh(q + k) + shift for one query and one key. */
@@ -223,7 +223,7 @@ typedef struct {
     size_t bytes;
 } gradients;
 
-static bool take(heed_node *n, const sizes *z, gradients *g) {
+static bool allocate(heed_node *n, const sizes *z, gradients *g) {
     size_t rows = (size_t)z->rows, gates = z->cells * (size_t)z->gates;
     size_t q = z->cells * (size_t)z->inner, states = rows * (size_t)z->states;
     size_t context = rows * (size_t)z->context, inner = rows * (size_t)z->inner;
@@ -293,25 +293,7 @@ static void step_back(heed_node *n, const sizes *z, int t, const gradients *g) {
     n->k->gemm(n->k, &to_state);
 }
 
-/* gw (m,n), with row stride ldc, += a' b over k rows. */
-static void weight_grad(heed_node *n, int m, const heed_real *a, const heed_real *b, int width,
-                        int ldb, int cells, heed_real *gw, int ldc) {
-    if (!gw) return;
-    n->k->gemm(n->k, &(heed_gemm){.m = m,
-                                  .n = width,
-                                  .k = cells,
-                                  .a = a,
-                                  .lda = m,
-                                  .ta = true,
-                                  .b = b,
-                                  .ldb = ldb,
-                                  .c = gw,
-                                  .ldc = ldc,
-                                  .add = true});
-}
-
-/* W and W_q are multiplied with the state before each step: gathers these states, then computes one
- * product each. */
+/* W and W_q multiply the state before each step: gathers these states for one product each. */
 static void state_weights(heed_node *n, const sizes *z, const gradients *g) {
     size_t width = (size_t)z->width, bytes = z->cells * width * sizeof(heed_real);
     heed_real *gw = heed_grad(n, W), *gq = heed_grad(n, QUERY);
@@ -322,17 +304,17 @@ static void state_weights(heed_node *n, const sizes *z, const gradients *g) {
         for (int r = 0; r < z->rows; r++, to += width)
             memcpy(to, j.before + (size_t)r * j.ldbefore, width * sizeof *to);
     }
-    weight_grad(n, z->gates, g->gu, before, z->width, z->width, (int)z->cells, gw, z->width);
-    weight_grad(n, z->inner, g->gq, before, z->width, z->width, (int)z->cells, gq, z->width);
+    heed__weight_grad(n, z->gates, g->gu, before, z->width, z->width, (int)z->cells, gw, z->width);
+    heed__weight_grad(n, z->inner, g->gq, before, z->width, z->width, (int)z->cells, gq, z->width);
     heed_scratch_done(n, before, bytes);
 }
 
 static void input_weights(heed_node *n, const sizes *z, const gradients *g) {
     int row = z->in + z->context, cells = (int)z->cells;
     heed_real *gw = heed_grad(n, W_IN), *gy = heed_grad(n, Y);
-    weight_grad(n, z->gates, g->gx, n->in[Y]->x, z->in, z->in, cells, gw, row);
-    weight_grad(n, z->gates, g->gx, n->y->x + z->states, z->context, z->out, cells,
-                gw ? gw + z->in : NULL, row);
+    heed__weight_grad(n, z->gates, g->gx, n->in[Y]->x, z->in, z->in, cells, gw, row);
+    heed__weight_grad(n, z->gates, g->gx, n->y->x + z->states, z->context, z->out, cells,
+                      gw ? gw + z->in : NULL, row);
     if (!gy) return;
     n->k->gemm(n->k, &(heed_gemm){.m = cells,
                                   .n = z->in,
@@ -347,21 +329,21 @@ static void input_weights(heed_node *n, const sizes *z, const gradients *g) {
 }
 
 static void sum_into(heed_node *n, int input, const heed_real *x, size_t rows, int width) {
-    heed_real *g = n->in[input] ? heed_grad(n, input) : NULL;
+    heed_real *g = heed_grad(n, input);
     if (g) n->k->sum_rows(n->k, g, x, rows, width);
 }
 
 static void backward(heed_node *n) {
     sizes z;
     gradients g;
-    if (!memory(n, &z) || !take(n, &z, &g)) return;
+    if (!memory(n, &z) || !allocate(n, &z, &g)) return;
     for (int t = z.steps - 1; t >= 0; t--) step_back(n, &z, t, &g);
     state_weights(n, &z, &g);
     input_weights(n, &z, &g);
     sum_into(n, B_IN, g.gx, z.cells, z.gates);
     sum_into(n, B, g.gu, z.cells, z.gates);
     sum_into(n, SCORE, g.gv, (size_t)z.rows, z.inner);
-    if (n->in[SHIFT]) heed_grad(n, SHIFT); /* 0: softmax ignores a common shift */
+    heed_grad(n, SHIFT); /* 0: softmax ignores a common shift */
     heed_real *gs = heed_grad(n, STATE);
     if (gs) n->k->axpy(n->k, gs, g.carry, 1, (size_t)z.rows * (size_t)z.states);
     heed_scratch_done(n, g.gx, g.bytes);

@@ -2,19 +2,10 @@
  * maximum goes to the lowest index of the largest value; NaN counts as the largest. */
 #include "ops/shape.h"
 
-typedef struct {
-    int dim;
-} reduce_args;
-
-static int axis_of(const heed_node *n) {
-    const reduce_args *a = n->args;
-    return a->dim < 0 ? a->dim + n->in[0]->dims : a->dim;
-}
-
 static bool infer(heed_node *n) {
-    const reduce_args *a = n->args;
+    const int *dim = n->args;
     int axis, shape[HEED_DIMS];
-    if (!heed__takes(n, "r") || !heed__axis(n, a->dim, &axis)) return false;
+    if (!heed__accepts(n, "r") || !heed__axis(n, *dim, &axis)) return false;
     memcpy(shape, n->in[0]->shape, sizeof shape);
     shape[axis] = 1;
     return heed_out(n, n->in[0]->dims, shape);
@@ -23,7 +14,7 @@ static bool infer(heed_node *n) {
 /* Treats the dim as a pooling window: (outer, size, inner) are images, pixels and channels; with a
  * single channel, the pixels form one line. */
 static heed_pool_job job_of(const heed_node *n, heed_real scale) {
-    heed__slab s = heed__slab_of(n->in[0], axis_of(n));
+    heed__slab s = heed__slab_of(n->in[0], heed__axis_of(n));
     int rows = s.inner == 1 ? 1 : (int)s.size, cols = s.inner == 1 ? (int)s.size : 1;
     return (heed_pool_job){.batch = s.outer,
                            .c = s.inner,
@@ -47,7 +38,7 @@ static void spread(heed_node *n, heed_real scale) {
 }
 
 static heed_real share(const heed_node *n) {
-    int size = n->in[0]->shape[axis_of(n)];
+    int size = n->in[0]->shape[heed__axis_of(n)];
     return (heed_real)(1.0 / (size ? size : 1));
 }
 
@@ -58,7 +49,8 @@ static void mean_back(heed_node *n) { spread(n, share(n)); }
 
 static bool infer_max(heed_node *n) {
     if (!infer(n)) return false;
-    if (n->in[0]->shape[axis_of(n)] == 0) return heed__misfit(n, 0, "there are no elements");
+    if (n->in[0]->shape[heed__axis_of(n)] == 0)
+        return heed__bad_shape(n, 0, "there are no elements");
     n->scratch = heed_scratch(n, n->y->size * sizeof(int32_t));
     return n->scratch != NULL;
 }
@@ -74,7 +66,7 @@ static void max_back(heed_node *n) {
     if (gx) n->k->max_pool_grad(n->k, gx, n->scratch, n->y->g, &j);
 }
 
-static const reduce_args dim0 = {0}, dim1 = {1}, dim2 = {2}, last = {-1};
+static const int dim0 = 0, dim1 = 1, dim2 = 2, last = -1;
 static const heed_case cases[] = {{.shapes = "5", .args = &dim0},
                                   {.shapes = "1", .args = &dim0},
                                   {.shapes = "3x5", .args = &dim0},
@@ -93,17 +85,17 @@ static const heed_case max_cases[] = {{.shapes = "5", .args = &dim0, .apart = tr
                                       {0}};
 
 const heed_op heed_ops_reduce[] = {
-    {"sum_dim", 1, infer, sum, sum_back, cases, sizeof(reduce_args), 0},
-    {"mean_dim", 1, infer, mean, mean_back, cases, sizeof(reduce_args), 0},
-    {"max_dim", 1, infer_max, max, max_back, max_cases, sizeof(reduce_args), 0},
+    {"sum_dim", 1, infer, sum, sum_back, cases, sizeof(int), 0},
+    {"mean_dim", 1, infer, mean, mean_back, cases, sizeof(int), 0},
+    {"max_dim", 1, infer_max, max, max_back, max_cases, sizeof(int), 0},
     {0}};
 
 heed_tensor *heed_sum_dim(heed_tape *t, heed_tensor *x, int dim) {
-    return heed_push(t, &heed_ops_reduce[0], &(reduce_args){dim}, x);
+    return heed_push(t, &heed_ops_reduce[0], &dim, x);
 }
 heed_tensor *heed_mean_dim(heed_tape *t, heed_tensor *x, int dim) {
-    return heed_push(t, &heed_ops_reduce[1], &(reduce_args){dim}, x);
+    return heed_push(t, &heed_ops_reduce[1], &dim, x);
 }
 heed_tensor *heed_max_dim(heed_tape *t, heed_tensor *x, int dim) {
-    return heed_push(t, &heed_ops_reduce[2], &(reduce_args){dim}, x);
+    return heed_push(t, &heed_ops_reduce[2], &dim, x);
 }

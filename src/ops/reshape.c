@@ -12,7 +12,7 @@ static bool fill_in(heed_node *n, reshape_args *a) {
     int open = -1;
     for (int i = 0; i < a->dims; i++) {
         if (a->shape[i] < -1 || (a->shape[i] == -1 && open >= 0))
-            return heed__misfit(n, 0, "size %d at dim %d of the new shape", a->shape[i], i);
+            return heed__bad_shape(n, 0, "size %d at dim %d of the new shape", a->shape[i], i);
         if (a->shape[i] == -1)
             open = i;
         else if (a->shape[i] && rest > SIZE_MAX / (size_t)a->shape[i])
@@ -28,8 +28,8 @@ static bool fill_in(heed_node *n, reshape_args *a) {
     heed_tensor wanted = {.dims = a->dims};
     char text[64];
     memcpy(wanted.shape, a->shape, sizeof a->shape);
-    return heed__misfit(n, 0, "its %zu elements do not fill %s", size,
-                        heed_shape_text(&wanted, text, sizeof text));
+    return heed__bad_shape(n, 0, "its %zu elements do not fill %s", size,
+                           heed_shape_text(&wanted, text, sizeof text));
 }
 
 static bool infer(heed_node *n) {

@@ -4,40 +4,25 @@
 
 enum { X, GAIN };
 
-typedef struct {
-    heed_real eps;
-} rms_args;
-
-static bool infer(heed_node *n) {
-    if (!heed__takes(n, "r")) return false;
-    if (n->in[X]->dims < 1) return heed__misfit(n, X, "x needs at least 1 dim");
-    int width = heed__from_last(n->in[X], 0);
-    if (n->in[GAIN] && (n->in[GAIN]->dims != 1 || n->in[GAIN]->shape[0] != width))
-        return heed__clash(n, X, GAIN, "gain is not (%d)", width);
-    return heed_out_like(n, X);
-}
-
-static size_t rows_of(const heed_tensor *x) { return heed_extent(x, 0, x->dims - 1); }
-static const heed_real *gain_of(const heed_node *n) { return n->in[GAIN] ? n->in[GAIN]->x : NULL; }
-
 /* scratch: rstd of each row */
 static void forward(heed_node *n) {
-    const rms_args *a = n->args;
-    size_t rows = rows_of(n->y);
+    const heed_real *eps = n->args;
+    size_t rows = heed__rows(n->y);
     n->scratch = heed_scratch(n, rows * sizeof(heed_real));
     if (!n->scratch) return;
-    n->k->layer_norm(n->k, n->y->x, NULL, n->scratch, n->in[X]->x, gain_of(n), NULL, rows,
-                     heed__from_last(n->y, 0), a->eps);
+    n->k->layer_norm(n->k, n->y->x, NULL, n->scratch, n->in[X]->x, heed__values(n->in[GAIN]), NULL,
+                     rows, heed__from_last(n->y, 0), *eps);
 }
 
 static void backward(heed_node *n) {
     bool add;
     heed_real *gx = heed_grad_into(n, X, &add);
     n->k->layer_norm_grad(n->k, gx, heed_grad(n, GAIN), NULL, n->y->g, n->in[X]->x, NULL,
-                          n->scratch, gain_of(n), rows_of(n->y), heed__from_last(n->y, 0), add);
+                          n->scratch, heed__values(n->in[GAIN]), heed__rows(n->y),
+                          heed__from_last(n->y, 0), add);
 }
 
-static const rms_args llama = {(heed_real)1e-5}, wide = {(heed_real)0.1};
+static const heed_real llama = (heed_real)1e-5, wide = (heed_real)0.1;
 static const heed_case cases[] = {{.shapes = "3x5 5", .args = &llama},
                                   {.shapes = "3x5 -", .args = &llama},
                                   {.shapes = "7 7", .args = &wide},
@@ -47,8 +32,9 @@ static const heed_case cases[] = {{.shapes = "3x5 5", .args = &llama},
                                   {0}};
 
 const heed_op heed_ops_rms_norm[] = {
-    {"rms_norm", 2, infer, forward, backward, cases, sizeof(rms_args), 1u << GAIN}, {0}};
+    {"rms_norm", 2, heed__infer_norm, forward, backward, cases, sizeof(heed_real), 1u << GAIN},
+    {0}};
 
 heed_tensor *heed_rms_norm(heed_tape *t, heed_tensor *x, heed_tensor *gain, heed_real eps) {
-    return heed_push(t, heed_ops_rms_norm, &(rms_args){eps}, x, gain);
+    return heed_push(t, heed_ops_rms_norm, &eps, x, gain);
 }

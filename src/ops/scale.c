@@ -5,7 +5,7 @@ typedef struct {
     heed_real scale, shift;
 } line;
 
-static bool infer(heed_node *n) { return heed__takes(n, "r") && heed_out_like(n, 0); }
+static bool infer(heed_node *n) { return heed__accepts(n, "r") && heed_out_like(n, 0); }
 
 static void forward(heed_node *n) {
     const line *l = n->args;

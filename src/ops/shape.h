@@ -11,7 +11,7 @@
 
 /* True if every input that is not NULL has the kind given in kinds: r reals, i indices; the last
  * letter applies to all further inputs. */
-static inline bool heed__takes(heed_node *n, const char *kinds) {
+static inline bool heed__accepts(heed_node *n, const char *kinds) {
     for (int i = 0; i < n->inputs; i++) {
         bool reals = *kinds == 'r';
         if (kinds[1]) kinds++;
@@ -24,7 +24,7 @@ static inline bool heed__takes(heed_node *n, const char *kinds) {
 
 /* Records the error "(2,3) x (4): WHY" for inputs a and b. Returns false. */
 HEED_PRINTF(4, 5)
-static inline bool heed__clash(heed_node *n, int a, int b, const char *why, ...) {
+static inline bool heed__bad_shapes(heed_node *n, int a, int b, const char *why, ...) {
     char left[64], right[64], text[160];
     va_list list;
     va_start(list, why);
@@ -36,7 +36,7 @@ static inline bool heed__clash(heed_node *n, int a, int b, const char *why, ...)
 
 /* Records the error "(2,3): WHY" for input a. Returns false. */
 HEED_PRINTF(3, 4)
-static inline bool heed__misfit(heed_node *n, int a, const char *why, ...) {
+static inline bool heed__bad_shape(heed_node *n, int a, const char *why, ...) {
     char shape[64], text[160];
     va_list list;
     va_start(list, why);
@@ -62,7 +62,8 @@ static inline bool heed__out_broadcast(heed_node *n) {
             int own = heed__from_last(n->in[i], d);
             if (own == 1 || own == *size) continue;
             if (*size != 1)
-                return heed__clash(n, owner[d], i, "sizes %d and %d do not broadcast", *size, own);
+                return heed__bad_shapes(n, owner[d], i, "sizes %d and %d do not broadcast", *size,
+                                        own);
             *size = own;
             owner[d] = i;
         }
@@ -80,13 +81,36 @@ static inline void heed__strides(const heed_tensor *x, size_t stride[HEED_DIMS])
     }
 }
 
-/* Writes a dim given by the user, negative counted from the end, to *axis; an error if out of
- * range. */
+/* Writes a dim given by the user, negative from the end, to *axis; an error if out of range. */
 static inline bool heed__axis(heed_node *n, int dim, int *axis) {
     int dims = n->in[0]->dims;
     *axis = dim < 0 ? dim + dims : dim;
     if (*axis >= 0 && *axis < dims) return true;
-    return heed__misfit(n, 0, "there is no dim %d", dim);
+    return heed__bad_shape(n, 0, "there is no dim %d", dim);
+}
+
+/* That dim, counted from 0, of an op whose arguments begin with it. */
+static inline int heed__axis_of(const heed_node *n) {
+    int dim = *(const int *)n->args;
+    return dim < 0 ? dim + n->in[0]->dims : dim;
+}
+
+/* The rows (...) of a tensor (...,width). */
+static inline size_t heed__rows(const heed_tensor *x) { return heed_extent(x, 0, x->dims - 1); }
+
+/* The values of an optional input; NULL: it is absent. */
+static inline const heed_real *heed__values(const heed_tensor *x) { return x ? x->x : NULL; }
+
+/* The shape rule of norms: x (...,width), and further inputs (width) or absent. */
+static inline bool heed__infer_norm(heed_node *n) {
+    static const char *const names[] = {"x", "gain", "bias", "running mean", "running var"};
+    if (!heed__accepts(n, "r")) return false;
+    if (n->in[0]->dims < 1) return heed__bad_shape(n, 0, "x needs at least 1 dim");
+    int width = heed__from_last(n->in[0], 0);
+    for (int i = 1; i < n->inputs; i++)
+        if (n->in[i] && (n->in[i]->dims != 1 || n->in[i]->shape[0] != width))
+            return heed__bad_shapes(n, 0, i, "%s is not (%d)", names[i], width);
+    return heed_out_like(n, 0);
 }
 
 /* A tensor viewed as (outer, size, inner) around one of its dims. */

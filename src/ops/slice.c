@@ -1,25 +1,21 @@
 /* slice.c -- a range of one dim: y = x[.., from : from + size, ..]. A view if the range is
  * contiguous (all dims before it have size 1), else a copy. */
+#include "core/tape.h"
 #include "ops/shape.h"
 
 typedef struct {
     int dim, from, size;
 } slice_args;
 
-static int axis_of(const heed_node *n) {
-    const slice_args *a = n->args;
-    return a->dim < 0 ? a->dim + n->in[0]->dims : a->dim;
-}
-
-static bool is_view(const heed_node *n) { return heed_extent(n->in[0], 0, axis_of(n)) == 1; }
+static bool is_view(const heed_node *n) { return heed_extent(n->in[0], 0, heed__axis_of(n)) == 1; }
 
 static bool infer(heed_node *n) {
     const slice_args *a = n->args;
     const heed_tensor *x = n->in[0];
     int axis, shape[HEED_DIMS];
-    if (!heed__takes(n, "r") || !heed__axis(n, a->dim, &axis)) return false;
+    if (!heed__accepts(n, "r") || !heed__axis(n, a->dim, &axis)) return false;
     if (a->from < 0 || a->size < 0 || a->from > x->shape[axis] - a->size)
-        return heed__misfit(n, 0, "from %d, size %d exceeds dim %d", a->from, a->size, axis);
+        return heed__bad_shape(n, 0, "from %d, size %d exceeds dim %d", a->from, a->size, axis);
     memcpy(shape, x->shape, sizeof shape);
     shape[axis] = a->size;
     if (!is_view(n)) return heed_out(n, x->dims, shape);
@@ -30,7 +26,7 @@ static bool infer(heed_node *n) {
 static void forward(heed_node *n) {
     const slice_args *a = n->args;
     if (is_view(n)) return;
-    heed__slab s = heed__slab_of(n->in[0], axis_of(n));
+    heed__slab s = heed__slab_of(n->in[0], heed__axis_of(n));
     size_t run = (size_t)a->size * s.inner, skip = (size_t)a->from * s.inner;
     for (size_t o = 0; o < s.outer; o++)
         memcpy(n->y->x + o * run, n->in[0]->x + o * s.size * s.inner + skip,
@@ -43,7 +39,7 @@ static void backward(heed_node *n) {
         heed_view_backward(n);
         return;
     }
-    heed__slab s = heed__slab_of(n->in[0], axis_of(n));
+    heed__slab s = heed__slab_of(n->in[0], heed__axis_of(n));
     size_t run = (size_t)a->size * s.inner, skip = (size_t)a->from * s.inner;
     heed_real *gx = heed_grad(n, 0);
     for (size_t o = 0; gx && o < s.outer; o++)
@@ -73,9 +69,9 @@ bool heed_split(heed_tape *t, heed_tensor *x, int dim, int parts, heed_tensor **
     if (!x || !out) return false;
     int axis = dim < 0 ? dim + x->dims : dim;
     if (axis < 0 || axis >= x->dims || parts < 1 || x->shape[axis] % parts)
-        return heed_fail(
-            heed_tape_ctx(t), HEED_USAGE, "split at %s: %s: dim %d does not make %d equal parts",
-            name ? name : "a node without name", heed_shape_text(x, text, sizeof text), dim, parts);
+        return heed__fail_at(heed_tape_ctx(t), HEED_USAGE, "split", name,
+                             "%s: dim %d does not make %d equal parts",
+                             heed_shape_text(x, text, sizeof text), dim, parts);
     int size = x->shape[axis] / parts;
     for (int i = 0; i < parts; i++)
         if (!(out[i] = heed_slice(heed_at(t, name), x, axis, i * size, size))) return false;

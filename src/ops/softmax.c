@@ -9,10 +9,6 @@
 
 enum { X, MASK };
 
-typedef struct {
-    heed_real beta;
-} softmax_args;
-
 /* Values kept for backward: the kernel's mask and the soft values of a hard selection. */
 typedef struct {
     heed_softmax_args a;
@@ -23,11 +19,11 @@ typedef struct {
 static bool check_mask(heed_node *n) {
     const heed_tensor *x = n->in[X], *mask = n->in[MASK];
     if (!mask) return true;
-    if (mask->dims > x->dims) return heed__clash(n, X, MASK, "the mask has more dims");
+    if (mask->dims > x->dims) return heed__bad_shapes(n, X, MASK, "the mask has more dims");
     for (int d = 0; d < mask->dims; d++) {
         int own = heed__from_last(mask, d), size = heed__from_last(x, d);
         if (own != size && (own != 1 || d == 0))
-            return heed__clash(n, X, MASK, "mask size %d != %d", own, size);
+            return heed__bad_shapes(n, X, MASK, "mask size %d != %d", own, size);
     }
     return true;
 }
@@ -67,16 +63,16 @@ static int32_t *spread_mask(heed_node *n, size_t rows) {
 }
 
 static bool infer(heed_node *n) {
-    const softmax_args *args = n->args;
+    const heed_real *beta = n->args;
     const heed_tensor *x = n->in[X], *mask = n->in[MASK];
-    if (!heed__takes(n, "ri")) return false;
-    if (x->dims < 1) return heed__misfit(n, X, "x needs at least 1 dim");
+    if (!heed__accepts(n, "ri")) return false;
+    if (x->dims < 1) return heed__bad_shape(n, X, "x needs at least 1 dim");
     if (!check_mask(n)) return false;
     state *s = n->scratch = heed_scratch(n, sizeof *s);
     if (!s) return false;
-    *s = (state){.a = {.rows = heed_extent(x, 0, x->dims - 1),
+    *s = (state){.a = {.rows = heed__rows(x),
                        .n = heed__from_last(x, 0),
-                       .beta = args->beta,
+                       .beta = *beta,
                        .mask_div = 1,
                        .mask_rows = 1}};
     if (mask) {
@@ -143,7 +139,7 @@ static void hard_backward(heed_node *n) {
     if (gx) n->k->softmax_grad(n->k, gx, s->soft, n->y->g, &s->a);
 }
 
-static const softmax_args one = {1}, cold = {3}, flat = {0};
+static const heed_real one = 1, cold = 3, flat = 0;
 static const heed_case cases[] = {{.shapes = "5 -", .args = &one},
                                   {.shapes = "1 -", .args = &one},
                                   {.shapes = "3x1 -", .args = &one},
@@ -166,18 +162,17 @@ static const heed_case hard_cases[] = {
     HARD("5 -"), HARD("1 -"), HARD("3x5 m5"), HARD("2x3x4x5 m2x1x4x5"), HARD("8x2 m8x2"), {0}};
 
 const heed_op heed_ops_softmax[] = {
-    {"softmax", 2, infer, forward, backward, cases, sizeof(softmax_args), 1u << MASK},
-    {"log_softmax", 2, infer, log_forward, log_backward, cases, sizeof(softmax_args), 1u << MASK},
-    {"hardmax", 2, infer, hard_forward, hard_backward, hard_cases, sizeof(softmax_args),
-     1u << MASK},
+    {"softmax", 2, infer, forward, backward, cases, sizeof(heed_real), 1u << MASK},
+    {"log_softmax", 2, infer, log_forward, log_backward, cases, sizeof(heed_real), 1u << MASK},
+    {"hardmax", 2, infer, hard_forward, hard_backward, hard_cases, sizeof(heed_real), 1u << MASK},
     {0}};
 
 heed_tensor *heed_softmax(heed_tape *t, heed_tensor *x, heed_real beta, heed_tensor *mask) {
-    return heed_push(t, &heed_ops_softmax[0], &(softmax_args){beta}, x, mask);
+    return heed_push(t, &heed_ops_softmax[0], &beta, x, mask);
 }
 heed_tensor *heed_log_softmax(heed_tape *t, heed_tensor *x, heed_real beta, heed_tensor *mask) {
-    return heed_push(t, &heed_ops_softmax[1], &(softmax_args){beta}, x, mask);
+    return heed_push(t, &heed_ops_softmax[1], &beta, x, mask);
 }
 heed_tensor *heed_hardmax(heed_tape *t, heed_tensor *x, heed_real beta, heed_tensor *mask) {
-    return heed_push(t, &heed_ops_softmax[2], &(softmax_args){beta}, x, mask);
+    return heed_push(t, &heed_ops_softmax[2], &beta, x, mask);
 }

@@ -1,5 +1,4 @@
-/* steps.h -- shared by ops with a loop over time steps: a weight read by the product of each step.
- */
+/* steps.h -- shared by ops with a loop over time steps: a weight read by each step. */
 #ifndef HEED_OPS_STEPS_H
 #define HEED_OPS_STEPS_H
 
@@ -25,8 +24,8 @@ typedef struct {
     size_t bytes;
 } heed__transposed;
 
-static inline heed__transposed heed__turn(heed_node *n, const heed_real *w, int rows, int cols,
-                                          int ld, int steps) {
+static inline heed__transposed heed__transpose(heed_node *n, const heed_real *w, int rows, int cols,
+                                               int ld, int steps) {
     enum { WORTH = 4, TILE = 16 };
     size_t bytes = (size_t)rows * (size_t)cols * sizeof *w;
     heed_real *capacity = steps >= WORTH ? heed_scratch(n, bytes) : NULL;
@@ -39,8 +38,25 @@ static inline heed__transposed heed__turn(heed_node *n, const heed_real *w, int 
     return (heed__transposed){capacity, rows, false, capacity, bytes};
 }
 
-static inline void heed__turn_done(heed_node *n, heed__transposed *w) {
+static inline void heed__transpose_done(heed_node *n, heed__transposed *w) {
     heed_scratch_done(n, w->capacity, w->bytes);
+}
+
+/* gw (m,n), with row stride ldc, += a' b over k rows. */
+static inline void heed__weight_grad(heed_node *n, int m, const heed_real *a, const heed_real *b,
+                                     int width, int ldb, int cells, heed_real *gw, int ldc) {
+    if (!gw) return;
+    n->k->gemm(n->k, &(heed_gemm){.m = m,
+                                  .n = width,
+                                  .k = cells,
+                                  .a = a,
+                                  .lda = m,
+                                  .ta = true,
+                                  .b = b,
+                                  .ldb = ldb,
+                                  .c = gw,
+                                  .ldc = ldc,
+                                  .add = true});
 }
 
 #endif

@@ -1,12 +1,7 @@
 /* sum.c -- sum and mean of all elements, as a scalar; the mean of no elements is 0. */
 #include "ops/shape.h"
 
-static bool infer(heed_node *n) { return heed__takes(n, "r") && heed_out(n, 0, NULL); }
-
-static heed_real share(const heed_node *n) {
-    size_t size = n->in[0]->size;
-    return (heed_real)(1.0 / (double)(size ? size : 1));
-}
+static bool infer(heed_node *n) { return heed__accepts(n, "r") && heed_out(n, 0, NULL); }
 
 static void add_all(heed_node *n, heed_real v) {
     heed_real *gx = heed_grad(n, 0);
@@ -22,7 +17,10 @@ static void mean(heed_node *n) {
     size_t size = n->in[0]->size;
     n->y->x[0] = (heed_real)(n->k->sum(n->k, n->in[0]->x, size) / (double)(size ? size : 1));
 }
-static void mean_back(heed_node *n) { add_all(n, n->y->g[0] * share(n)); }
+static void mean_back(heed_node *n) {
+    size_t size = n->in[0]->size;
+    add_all(n, n->y->g[0] * (heed_real)(1.0 / (double)(size ? size : 1)));
+}
 
 static const heed_case cases[] = {{.shapes = "s"},       {.shapes = "1"},   {.shapes = "3x5"},
                                   {.shapes = "2x3x4x5"}, {.shapes = "131"}, {0}};

@@ -1,10 +1,9 @@
-/* where.c -- y = mask ? a : b, elementwise and broadcasting; the gradient goes to the selected one.
- */
+/* where.c -- y = mask ? a : b, elementwise and broadcasting; the gradient goes to the one used. */
 #include "ops/shape.h"
 
 enum { MASK, A, B };
 
-static bool infer(heed_node *n) { return heed__takes(n, "ir") && heed__out_broadcast(n); }
+static bool infer(heed_node *n) { return heed__accepts(n, "ir") && heed__out_broadcast(n); }
 
 /* The offset in each input that an element of the output comes from. */
 typedef struct {

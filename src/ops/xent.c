@@ -18,10 +18,10 @@ typedef struct {
 
 static bool check_shapes(heed_node *n) {
     const heed_tensor *x = n->in[LOGITS], *labels = n->in[LABELS];
-    if (!heed__takes(n, "ri")) return false;
+    if (!heed__accepts(n, "ri")) return false;
     bool fits = x->dims == labels->dims + 1 && x->shape[x->dims - 1] > 0;
     for (int d = 0; fits && d < labels->dims; d++) fits = x->shape[d] == labels->shape[d];
-    return fits || heed__clash(n, LOGITS, LABELS, "expected logits (...,C) and labels (...)");
+    return fits || heed__bad_shapes(n, LOGITS, LABELS, "expected logits (...,C) and labels (...)");
 }
 
 static bool check_labels(heed_node *n, const state *s) {
@@ -29,10 +29,9 @@ static bool check_labels(heed_node *n, const state *s) {
     const int32_t *label = n->in[LABELS]->i;
     for (size_t r = 0; r < s->rows; r++)
         if (label[r] != s->ignore && (label[r] < 0 || label[r] >= s->classes))
-            return heed_fail(n->ctx, HEED_DATA,
-                             "%s at %s: label %d of row %zu is not in 0 .. %d, nor the ignored %d",
-                             n->op->name, heed__node_text(n, where), (int)label[r], r,
-                             s->classes - 1, s->ignore);
+            return heed__fail_at(n->ctx, HEED_DATA, n->op->name, heed__node_text(n, where),
+                                 "label %d of row %zu is not in 0 .. %d, nor the ignored %d",
+                                 (int)label[r], r, s->classes - 1, s->ignore);
     return true;
 }
 

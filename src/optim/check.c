@@ -1,5 +1,4 @@
-/* check.c -- checks an optimizer on its cases: a small problem whose result comes from another
- * implementation. */
+/* check.c -- checks an optimizer on its cases: a small problem solved by another implementation. */
 #include "optim/optim.h"
 
 #include <math.h>

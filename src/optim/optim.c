@@ -30,8 +30,7 @@ static heed_tensor *slot(heed_store *s, const char *prefix, const char *which, c
     return y;
 }
 
-/* Makes "adam.count" and, for each trained parameter, slots of its shape, such as
- * "adam.m.PARAMETER". */
+/* Makes "adam.count" and, for each trained parameter, slots of its shape: "adam.m.PARAMETER". */
 static bool make_slots(heed_optim *o) {
     const heed_optimizer *r = o->optimizer;
     const char *prefix = r->prefix ? r->prefix : r->name;
@@ -79,8 +78,7 @@ bool heed__optim_alive(const heed_optim *o) {
                      o->params.store ? "slots" : "parameters", o->optimizer->name);
 }
 
-/* Before any value changes, checks that every entry to be updated has slots and a finite gradient.
- */
+/* Before any value changes, checks that an entry to be updated has slots and a finite gradient. */
 static bool check_entry(const heed_optim *o, int i) {
     const heed_entry *e = heed_store_at(o->params.store, i);
     const heed_kernels *k = heed__kernels_of(o->c);

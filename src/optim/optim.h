@@ -24,8 +24,7 @@ struct heed_optim {
     bool finite;          /* heed_clip found all gradients finite */
 };
 
-/* True for an entry that the next step updates: it is trained and got a gradient since the last
- * step. */
+/* True for an entry that the next step updates: trained, with a gradient since the last step. */
 static inline bool heed__has_gradient(const heed_entry *e) {
     return e->trained && e->tensor->g && e->tensor->touched;
 }

@@ -1,5 +1,4 @@
-/* settings.c -- the settings of an optimizer: their defaults, their names, and whether they are
- * valid. */
+/* settings.c -- the settings of an optimizer: their defaults, names and ranges. */
 #include "optim/optim.h"
 
 #include <math.h>

@@ -58,7 +58,7 @@ refuses 3 "neither a task nor a run"
 run graph gpt extra
 refuses 3 "run is missing: extra"
 run graph gpt --depth 1
-refuses 2 "--depth has no effect here: expected --svg FILE, too"
+refuses 2 "--depth has no effect here: expected --svg, too"
 run graph gpt --unfold --json
 refuses 2 "--unfold has no effect here"
 run graph vit --tokens 5

@@ -4,16 +4,15 @@
 
 #include <string.h>
 
-/* Whether the setting was given a value other than its default. */
-static bool is_given(const program *p, const char *key, size_t n) {
-    const heed_option *o = p->command->options;
-    while (o->name && (strlen(o->name) != n || strncmp(o->name, key, n) != 0)) o++;
-    return o->name && strcmp(heed_config_text(p->flags, o->name), o->value) != 0;
-}
-
+/* Whether one of the settings in the list was given a value other than its default; true without a
+ * list. */
 static bool any_given(const program *p, const char *list) {
-    for (const char *s = list; s && *s; s += strcspn(s, " "), s += *s == ' ')
-        if (is_given(p, s, strcspn(s, " "))) return true;
+    for (const char *s = list; s && *s; s += strcspn(s, " "), s += *s == ' ') {
+        size_t n = strcspn(s, " ");
+        const heed_option *o = p->command->options;
+        while (o->name && (strlen(o->name) != n || strncmp(o->name, s, n) != 0)) o++;
+        if (o->name && strcmp(heed_config_text(p->flags, o->name), o->value) != 0) return true;
+    }
     return !list;
 }
 

@@ -49,32 +49,23 @@ int *number_list(heed_ctx *c, const char *flag, const char *text, int *count) {
 
 /* ---- the block ---- */
 
-static bool has_stack(const heed_record_block *b, int count, heed_stack stack) {
-    for (int i = 0; i < count; i++)
-        if (b[i].stack == stack) return true;
-    return false;
-}
-
-static bool choose_stack(heed_ctx *c, const char *of, const char *name, const heed_record_block *b,
-                         int count, heed_stack *out) {
-    *out = has_stack(b, count, HEED_CROSS) ? HEED_CROSS : b[0].stack;
-    for (int i = 0; *name && i <= HEED_CROSS; i++)
-        if (strcmp(heed_stack_name((heed_stack)i), name) == 0) *out = (heed_stack)i;
-    return has_stack(b, count, *out) ||
-           heed_fail(c, HEED_USAGE, "--stack %s: %s has no such attention", name, of);
-}
-
 int chosen_block(heed_ctx *c, const char *of, const heed_config *flags, const heed_record_block *b,
                  int count) {
-    heed_stack stack;
-    int found = -1, last = 0, layer = (int)heed_config_int(flags, "layer");
-    if (!choose_stack(c, of, heed_config_text(flags, "stack"), b, count, &stack)) return -1;
+    const char *name = heed_config_text(flags, "stack");
+    int found = -1, last = -1, layer = (int)heed_config_int(flags, "layer");
+    heed_stack stack = b[0].stack;
+    for (int i = 0; i < count; i++)
+        if (b[i].stack == HEED_CROSS) stack = HEED_CROSS;
+    for (int i = 0; *name && i <= HEED_CROSS; i++)
+        if (strcmp(heed_stack_name((heed_stack)i), name) == 0) stack = (heed_stack)i;
     for (int i = 0; i < count; i++) {
         if (b[i].stack != stack) continue;
         if (layer ? b[i].layer + 1 == layer : b[i].layer >= last) found = i;
         if (b[i].layer > last) last = b[i].layer;
     }
-    if (found < 0)
+    if (last < 0)
+        heed_fail(c, HEED_USAGE, "--stack %s: %s has no such attention", name, of);
+    else if (found < 0)
         heed_fail(c, HEED_USAGE, "--layer %d: expected 1 to %d of the %s, or 0 for the last", layer,
                   last + 1, heed_stack_name(stack));
     return found;
@@ -160,14 +151,6 @@ static bool read_place(const heed_record_axis *a, const char *text, int *query) 
     return true;
 }
 
-/* Sets *query to the first token with that text; returns how many there are. */
-static int find_token(const heed_record_axis *a, const char *text, int *query) {
-    int found = 0;
-    for (int i = 0; i < a->count; i++)
-        if (strcmp(a->labels[i], text) == 0 && found++ == 0) *query = i;
-    return found;
-}
-
 /* The token that was probably meant; NULL for a number. Never a single character. */
 static const char *meant(const heed_record_axis *a, const char *text) {
     const char *near = NULL, **list = calloc((size_t)a->count + 1, sizeof *list);
@@ -182,25 +165,18 @@ static const char *meant(const heed_record_axis *a, const char *text) {
 static bool no_query(heed_ctx *c, const heed_record_axis *a, const char *text) {
     const char *near = meant(a, text);
     if (a->rows)
-        heed_fail(c, HEED_USAGE,
-                  "--query %s: expected %sa patch as ROW,COLUMN (%d rows of %d) or a number from 1 "
-                  "to %d",
-                  text, a->first ? "cls, " : "", a->rows, a->cols, a->count);
-    else if (near)
-        heed_fail(c, HEED_USAGE,
-                  "--query %s: no such token: did you mean %s? expected a token or a number from 1 "
-                  "to %d",
-                  text, near, a->count);
-    else
-        heed_fail(c, HEED_USAGE,
-                  "--query %s: no such token: expected a token or a number from 1 to %d", text,
-                  a->count);
-    return false;
+        return heed_fail(c, HEED_USAGE,
+                         "--query %s: expected %sa patch as ROW,COLUMN (%d rows of %d) or a number "
+                         "from 1 to %d",
+                         text, a->first ? "cls, " : "", a->rows, a->cols, a->count);
+    return heed_fail(
+        c, HEED_USAGE, "--query %s: no such token: %s%s%sexpected a token or a number from 1 to %d",
+        text, near ? "did you mean " : "", near ? near : "", near ? "? " : "", a->count);
 }
 
 bool chosen_query(heed_ctx *c, const char *text, const heed_record_axis *a, int *query) {
     const char *at = text;
-    int number;
+    int number, found = 0;
     *query = -1;
     if (!*text) return true;
     if (a->rows && a->first && strcasecmp(text, "cls") == 0) {
@@ -208,7 +184,8 @@ bool chosen_query(heed_ctx *c, const char *text, const heed_record_axis *a, int 
         return true;
     }
     if (read_place(a, text, query)) return true;
-    int found = find_token(a, text, query);
+    for (int i = 0; i < a->count; i++)
+        if (strcmp(a->labels[i], text) == 0 && found++ == 0) *query = i;
     if (found > 1)
         heed_message(c, HEED_WARN,
                      "--query %s: occurs %d times: the first one, token %d, is shown; hint: its "

@@ -7,15 +7,10 @@
 
 /* Rows of a command's table. */
 #define CHOOSE_LAYER(group)                                                                        \
-    {                                                                                              \
-        "layer", HEED_INT, "0", 0, 64, NULL,                                                       \
-            "layer whose attention is shown, from 1; 0: the last", group                           \
-    }
+    COUNT("layer", "0", 0, 64, "layer whose attention is shown, from 1; 0: the last", group)
 #define CHOOSE_STACK(group)                                                                        \
-    {                                                                                              \
-        "stack", HEED_CHOICE, "", 0, 0, "encoder|decoder|cross",                                   \
-            "models of pairs: whose attention; without it cross", group                            \
-    }
+    CHOICE("stack", "", "encoder|decoder|cross",                                                   \
+           "models of pairs: whose attention; without it cross", group)
 #define HEAD_WORDS  "one head, from 1, or mean or max of all"
 #define QUERY_WORDS "one token, by its text or its number from 1"
 

@@ -67,7 +67,8 @@ static int by_name(const void *a, const void *b) {
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-bool paths_in_folder(heed_ctx *c, const char *folder, paths *out) {
+/* The entries of a folder sorted by name, without hidden ones. */
+static bool paths_in_folder(heed_ctx *c, const char *folder, paths *out) {
     DIR *d = opendir(folder);
     bool ok = true;
     *out = (paths){0};
@@ -77,12 +78,6 @@ bool paths_in_folder(heed_ctx *c, const char *folder, paths *out) {
     closedir(d);
     if (out->count) qsort(out->at, out->count, sizeof *out->at, by_name);
     return ok;
-}
-
-/* A pipe or a device, from which a read might block. */
-static bool is_special(const char *path) {
-    struct stat s;
-    return stat(path, &s) == 0 && !S_ISREG(s.st_mode) && !S_ISDIR(s.st_mode);
 }
 
 /* Descends into subfolders, but does not follow links. A folder that cannot be read is itself
@@ -96,7 +91,7 @@ static bool walk(heed_ctx *c, const char *folder, paths *out) {
         if (lstat(names.at[i], &s) != 0) continue;
         if (S_ISDIR(s.st_mode))
             ok = walk(c, names.at[i], out);
-        else if (is_picture_name(names.at[i]) && !is_special(names.at[i]))
+        else if (is_picture_name(names.at[i]) && !is_stream(names.at[i]))
             ok = add_path(c, out, "", names.at[i]);
     }
     paths_free(&names);
@@ -115,7 +110,7 @@ bool paths_of_pattern(heed_ctx *c, const char *pattern, paths *out) {
     if (!ok) return heed_fail(c, HEED_DATA, "no file matches %s", pattern);
     for (size_t i = 0; ok && i < g.gl_pathc; i++) {
         const char *path = g.gl_pathv[i];
-        if (!is_special(path))
+        if (!is_stream(path))
             ok = is_directory(path) ? walk(c, path, out) : add_path(c, out, "", path);
     }
     globfree(&g);
@@ -128,15 +123,10 @@ void paths_free(paths *list) {
     *list = (paths){0};
 }
 
-bool make_folder(heed_ctx *c, const char *path) {
-    struct stat s;
-    if (mkdir(path, 0777) == 0 || (stat(path, &s) == 0 && S_ISDIR(s.st_mode))) return true;
-    return heed_fail(c, HEED_FAILED, "cannot make the folder %s", path);
-}
-
 enum { MOST_INPUT = 1 << 28 };
 
-static bool input_too_long(heed_ctx *c) {
+static bool put_input(heed_ctx *c, heed_text *out, const char *bytes, size_t n) {
+    if (out->n + n <= MOST_INPUT) return heed_text_put(out, bytes, n);
     return heed_fail(c, HEED_DATA, "standard input is too long: expected at most 256 MB");
 }
 
@@ -149,10 +139,8 @@ static bool input_ended(heed_ctx *c) {
 bool read_stdin(heed_ctx *c, heed_text *out) {
     char buffer[16384];
     size_t n;
-    while ((n = fread(buffer, 1, sizeof buffer, stdin)) > 0) {
-        if (out->n + n > MOST_INPUT) return input_too_long(c);
-        if (!heed_text_put(out, buffer, n)) return false;
-    }
+    while ((n = fread(buffer, 1, sizeof buffer, stdin)) > 0)
+        if (!put_input(c, out, buffer, n)) return false;
     return input_ended(c);
 }
 
@@ -162,8 +150,7 @@ bool read_stdin_line(heed_ctx *c, heed_text *line) {
     if (ch == EOF) return input_ended(c) && false;
     for (; ch != EOF && ch != '\n'; ch = getc(stdin)) {
         char byte = (char)ch;
-        if (line->n == MOST_INPUT) return input_too_long(c);
-        if (!heed_text_put(line, &byte, 1)) return false;
+        if (!put_input(c, line, &byte, 1)) return false;
     }
     if (line->n && line->s[line->n - 1] == '\r') line->n--;
     return input_ended(c) && heed_text_put(line, "", 0);

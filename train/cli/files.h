@@ -13,14 +13,11 @@ bool same_place(const char *a, const char *b); /* the same, also for files that 
 bool lies_below(const char *path, const char *folder);
 bool is_pattern(const char *path);      /* contains *, ? or [ */
 bool is_picture_name(const char *name); /* by its extension */
-/* The entries of a folder sorted by name, without hidden ones. */
-bool paths_in_folder(heed_ctx *c, const char *folder, paths *out);
 /* All pictures below a folder, sorted by name, without hidden ones; for a pattern, the files that
  * match and the pictures below folders that match. Pipes are left out. */
 bool paths_of_folder(heed_ctx *c, const char *folder, paths *out);
 bool paths_of_pattern(heed_ctx *c, const char *pattern, paths *out);
 void paths_free(paths *list);
-bool make_folder(heed_ctx *c, const char *path); /* true also if it already exists */
 /* "a.png" for index 1, "a-2.png" for 2 */
 void numbered_path(char *out, size_t size, const char *path, int index);
 /* Appends all of the standard input. */

@@ -1,8 +1,15 @@
-/* flags.c -- settings and commands that a message names in backquotes are shown as the user types
- * them. */
+/* flags.c -- the values of a command's flags; and settings and commands that a message names in
+ * backquotes, shown as the user types them. */
 #include "cli/program.h"
 
 #include <string.h>
+
+const char *flag_text(const program *p, const char *key) { return heed_config_text(p->flags, key); }
+bool flag_on(const program *p, const char *key) { return heed_config_bool(p->flags, key); }
+int flag_int(const program *p, const char *key) { return (int)heed_config_int(p->flags, key); }
+bool flag_given(const program *p, const char *key) {
+    return heed_config_rank(p->flags, key) > HEED_FROM_DEFAULT;
+}
 
 static bool is_key(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'; }
 

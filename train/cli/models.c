@@ -44,19 +44,13 @@ const char *use_of(const heed_model *m) {
 }
 
 const char *example_data(const heed_model *m) {
-    switch (m->kind) {
-    case HEED_INPUT_TOKENS:
-        return "book.txt";
-    case HEED_INPUT_PICTURE:
-        return "flowers";
-    case HEED_INPUT_PAIR:
-        return "dates.tsv";
-    case HEED_INPUT_LABELLED:
-        return m->answers == HEED_ANSWER_SAME ? "words.tsv" : "reviews.tsv";
-    case HEED_INPUT_DENSE:
-        break;
-    }
-    return "";
+    static const char *const data[] = {[HEED_INPUT_TOKENS] = "book.txt",
+                                       [HEED_INPUT_PICTURE] = "flowers",
+                                       [HEED_INPUT_PAIR] = "dates.tsv",
+                                       [HEED_INPUT_LABELLED] = "reviews.tsv",
+                                       [HEED_INPUT_DENSE] = ""};
+    bool words = m->kind == HEED_INPUT_LABELLED && m->answers == HEED_ANSWER_SAME;
+    return words ? "words.tsv" : data[m->kind];
 }
 
 const char *example_flags(const heed_model *m, char text[96]) {

@@ -100,19 +100,16 @@ bool was_interrupted(void *unused) {
     return interrupted != 0;
 }
 
-bool is_directory(const char *path) {
+/* The kind and permissions of a file; 0: there is none. */
+static mode_t mode_of(const char *path) {
     struct stat s;
-    return stat(path, &s) == 0 && S_ISDIR(s.st_mode);
+    return stat(path, &s) == 0 ? s.st_mode : 0;
 }
 
-bool is_file(const char *path) {
-    struct stat s;
-    return stat(path, &s) == 0 && S_ISREG(s.st_mode);
-}
-
+bool is_directory(const char *path) { return S_ISDIR(mode_of(path)); }
+bool is_file(const char *path) { return S_ISREG(mode_of(path)); }
 bool is_stream(const char *path) {
-    struct stat s;
-    return stat(path, &s) == 0 && !S_ISREG(s.st_mode) && !S_ISDIR(s.st_mode);
+    return mode_of(path) != 0 && !is_file(path) && !is_directory(path);
 }
 
 const char *cpu_name(char *text, size_t size) {
@@ -121,12 +118,10 @@ const char *cpu_name(char *text, size_t size) {
     if (!f) return text;
     char line[256];
     while (fgets(line, sizeof line, f)) {
-        if (strncmp(line, "model name", 10) != 0) continue;
         char *value = strchr(line, ':');
-        if (!value) continue;
+        if (strncmp(line, "model name", 10) != 0 || !value) continue;
         value += strspn(value, ": \t");
-        value[strcspn(value, "\n")] = 0;
-        snprintf(text, size, "%s", value);
+        snprintf(text, size, "%.*s", (int)strcspn(value, "\n"), value);
         break;
     }
     fclose(f);

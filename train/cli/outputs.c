@@ -46,39 +46,33 @@ static bool keep_input(const output *o, const char *input) {
                      o->name, o->path, o->name);
 }
 
-/* No file of a run may be replaced except loss.png, which heed plot redraws. */
-static bool keep_run(const output *o, const char *run) {
-    const char *slash = strrchr(o->path, '/'), *name = slash ? slash + 1 : o->path;
-    return strcmp(name, "loss.png") == 0 || !heed_run_owns(o->c, run, o->path) ||
-           heed_fail(o->c, HEED_USAGE,
-                     "output would replace a file of the run: --%s %s: expected another file; "
-                     "hint: a name that is not in %s",
-                     o->name, o->path, run);
-}
-
-/* Pictures below a folder, or matching a pattern. The command reports what cannot be read. */
-static bool keep_pictures(const output *o, const char *from) {
-    if (is_directory(from) && !lies_below(o->path, from)) return true;
+/* A file; or pictures below a folder, or matching a pattern. The command reports what cannot be
+ * read. */
+static bool keep_data(const output *o, const char *path) {
+    bool folder = is_directory(path), ok = true;
+    if (is_file(path)) return keep_input(o, path);
+    if (folder ? !lies_below(o->path, path) : !is_pattern(path)) return true;
     heed_ctx *quiet = heed_open(&(heed_options){.threads = 1});
     paths list = {0};
-    bool ok = true;
-    if (is_directory(from))
-        paths_of_folder(quiet, from, &list);
+    if (folder)
+        paths_of_folder(quiet, path, &list);
     else
-        paths_of_pattern(quiet, from, &list);
+        paths_of_pattern(quiet, path, &list);
     for (size_t i = 0; ok && i < list.count; i++) ok = keep_input(o, list.at[i]);
     paths_free(&list);
     heed_close(quiet);
     return ok;
 }
 
-static bool keep_data(const output *o, const char *path) {
-    if (is_file(path)) return keep_input(o, path);
-    return !(is_directory(path) || is_pattern(path)) || keep_pictures(o, path);
-}
-
-/* What the run was trained on: a command without DATA reads it. */
-static bool keep_trained(const output *o, const char *run) {
+/* No file of a run may be replaced, except loss.png, which heed plot redraws; nor what it was
+ * trained on, which a command without DATA reads. */
+static bool keep_run(const output *o, const char *run) {
+    const char *slash = strrchr(o->path, '/'), *name = slash ? slash + 1 : o->path;
+    if (strcmp(name, "loss.png") != 0 && heed_run_owns(o->c, run, o->path))
+        return heed_fail(o->c, HEED_USAGE,
+                         "output would replace a file of the run: --%s %s: expected another file; "
+                         "hint: a name that is not in %s",
+                         o->name, o->path, run);
     heed_ctx *quiet = heed_open(&(heed_options){.threads = 1});
     const heed_model *m;
     heed_config *f = run_settings(quiet, o->models, run, &m);
@@ -94,8 +88,7 @@ static bool keep_trained(const output *o, const char *run) {
 static bool keep_one(const output *o, const char *argument) {
     char settings[1100];
     snprintf(settings, sizeof settings, "%s/config.conf", argument);
-    if (is_file(settings)) return keep_run(o, argument) && keep_trained(o, argument);
-    return keep_data(o, argument);
+    return is_file(settings) ? keep_run(o, argument) : keep_data(o, argument);
 }
 
 /* One input, or several runs: "a,b". */
@@ -145,7 +138,7 @@ static bool is_named_right(const output *o) {
 }
 
 /* Checked early: otherwise other files would be written before this one fails. */
-static bool folder_stands(const output *o) {
+static bool folder_exists(const output *o) {
     char folder[1024];
     const char *slash = strrchr(o->path, '/');
     int n = slash ? (int)(slash - o->path) : 0;
@@ -166,7 +159,7 @@ bool outputs_are_apart(heed_ctx *c, const heed_model *const *models, const heed_
             return heed_fail(c, HEED_USAGE, "--%s: expected a file name, found an empty one",
                              o.name);
         if (!*o.path || is_stream(o.path)) continue;
-        if (!folder_stands(&o) || !is_apart(&o, f, i)) return false;
+        if (!folder_exists(&o) || !is_apart(&o, f, i)) return false;
         for (int a = 0; a < argc; a++)
             if (!keep_argument(&o, argv[a])) return false;
         if (!is_named_right(&o)) return false;

@@ -112,51 +112,40 @@ const heed_option *find_option(const program *p, const char *name) {
 }
 
 /* Whether the argument after this one is its value. */
-static bool takes_value(const program *p, const char *flag) {
+static bool has_value(const program *p, const char *flag) {
     if (flag[1] != '-') return strcmp(flag, "-c") == 0 || strcmp(flag, "-o") == 0;
     if (strchr(flag, '=')) return false;
     const heed_option *o = find_option(p, flag + 2);
     return o && o->kind != HEED_BOOL;
 }
 
-/* "-l", but not "-1" or "- and more": probably a mistyped option, not an input. */
-static bool is_short_option(const char *arg) {
-    bool letter = arg[0] == '-' && isalpha((unsigned char)arg[1]);
-    return letter && strcmp(arg, "-c") != 0 && !strpbrk(arg, " \t\n");
-}
-
+/* "-l", but not "-1" or "- and more", is probably a mistyped option, not an input. */
 static bool check_dashes(heed_ctx *c, const program *p, int argc, char **argv) {
     for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++) {
-        if (is_short_option(argv[i]))
+        bool letter = argv[i][0] == '-' && isalpha((unsigned char)argv[i][1]);
+        if (letter && strcmp(argv[i], "-c") != 0 && !strpbrk(argv[i], " \t\n"))
             return heed_fail(c, HEED_USAGE,
                              "unknown option %.80s: expected two dashes, --NAME; hint: put -- "
                              "before an input that begins with a dash",
                              argv[i]);
-        if (argv[i][0] == '-') i += takes_value(p, argv[i]);
+        if (argv[i][0] == '-') i += has_value(p, argv[i]);
     }
     return true;
 }
 
-/* The first argument that is neither a flag nor a flag's value. NULL: there is none. */
-static const char *first_argument(const program *p, int argc, char **argv) {
-    for (int i = 0; i < argc; i++) {
-        if (argv[i][0] != '-') return argv[i];
-        i += takes_value(p, argv[i]);
-    }
-    return NULL;
-}
-
 /* The task decides which settings exist, so it is found before they are read: the first argument
- * names it, otherwise the -c FILE. */
+ * that is neither a flag nor a flag's value names it, otherwise the -c FILE. */
 static const heed_model *task_of(heed_ctx *c, const program *p, int argc, char **argv) {
-    const char *first = first_argument(p, argc, argv);
+    int i = 0;
+    while (i < argc && argv[i][0] == '-') i += 1 + has_value(p, argv[i]);
+    const char *first = i < argc ? argv[i] : NULL;
     const heed_model *m = first ? find_model(p->models, first) : NULL;
     char path[1024];
     if (first && !m && p->command->task_or_run) {
         snprintf(path, sizeof path, "%s/config.conf", first);
         if (is_file(path)) m = model_of_file(c, p->models, path);
     }
-    for (int i = 0; !m && i + 1 < argc; i++)
+    for (i = 0; !m && i + 1 < argc; i++)
         if (strcmp(argv[i], "-c") == 0) m = model_of_file(c, p->models, argv[i + 1]);
     return m;
 }
@@ -201,12 +190,13 @@ static void argument_name(const char *usage, int index, char name[32]) {
 static bool check_count(heed_ctx *c, const command *k, int argc, char **argv) {
     char name[32];
     argument_name(k->usage, argc + k->task_options, name); /* TASK is not counted */
-    if (argc < k->min)
+    if (argc < k->args.least)
         return heed_fail(c, HEED_USAGE, "missing %s: expected %s %s %s; hint: `help %s`", name,
                          program_name(), k->name, k->usage, k->name);
-    if (k->max >= 0 && argc > k->max)
+    if (k->args.most >= 0 && argc > k->args.most)
         return heed_fail(c, HEED_USAGE, "one argument too many: %s: expected %s %s%s%s",
-                         argv[k->max], program_name(), k->name, *k->usage ? " " : "", k->usage);
+                         argv[k->args.most], program_name(), k->name, *k->usage ? " " : "",
+                         k->usage);
     for (int i = 0; i < argc; i++)
         if (!*argv[i])
             return heed_fail(c, HEED_USAGE,
@@ -232,16 +222,14 @@ static heed_config *settings_of(heed_ctx *c, const command *k, const heed_model 
     return f;
 }
 
-/* A copy, in another context, of the settings of f that were given. */
-static heed_config *copy_settings(program *p, const heed_config *f) {
-    heed_config *copy = settings_of(p->c, p->command, p->model, NULL);
-    for (int i = 0; i < heed_config_count(f); i++) {
-        const char *value;
-        const heed_option *o = heed_config_at(f, i, &value);
-        heed_rank rank = heed_config_rank(f, o->name);
-        if (rank != HEED_FROM_DEFAULT) heed_config_set(copy, o->name, value, o->name, rank);
+/* Sets what was given in `from`, with its rank. */
+static void copy_given(heed_config *to, const heed_config *from) {
+    for (int i = 0; i < heed_config_count(to); i++) {
+        const char *value, *key = heed_config_at(to, i, &value)->name;
+        heed_rank rank = heed_config_rank(from, key);
+        if (rank != HEED_FROM_DEFAULT)
+            heed_config_set(to, key, heed_config_text(from, key), key, rank);
     }
-    return copy;
 }
 
 static void open_context(program *p, const heed_config *f) {
@@ -252,14 +240,6 @@ static void open_context(program *p, const heed_config *f) {
     if (heed_config_has(f, "edited")) o.edited = heed_config_bool(f, "edited");
     if (heed_config_has(f, "seed")) o.seed = (uint64_t)heed_config_int(f, "seed");
     p->c = heed_open(&o);
-}
-
-/* A context's seed is set when it is opened, so the run's seed is read first. */
-static bool take_seed(program *p, heed_ctx *c) {
-    const heed_model *m;
-    heed_config *f = run_settings(c, p->models, p->argv[0], &m);
-    if (f) p->seed = (uint64_t)heed_config_int(f, "seed");
-    return f != NULL;
 }
 
 /* Parses the arguments into settings in context c; positional arguments are kept in p. */
@@ -281,7 +261,12 @@ static heed_config *parse(program *p, heed_ctx *c, int argc, char **argv) {
     if (!check_count(c, k, argc, argv) ||
         !outputs_are_apart(c, p->models, f, k->numbers && several, argc, argv))
         return NULL;
-    return !k->continues || take_seed(p, c) ? f : NULL;
+    if (!k->continues) return f;
+    /* a context's seed is set when it is opened, so the run's seed is read first */
+    const heed_model *m;
+    heed_config *run = run_settings(c, p->models, argv[0], &m);
+    if (run) p->seed = (uint64_t)heed_config_int(run, "seed");
+    return run ? f : NULL;
 }
 
 bool program_open(program *p, int argc, char **argv) {
@@ -294,7 +279,10 @@ bool program_open(program *p, int argc, char **argv) {
     p->json_lines =
         heed_config_has(f, "progress") && strcmp(heed_config_text(f, "progress"), "json") == 0;
     open_context(p, f);
-    if (heed_ctx_status(p->c) == HEED_OK) p->flags = copy_settings(p, f);
+    if (heed_ctx_status(p->c) == HEED_OK) {
+        p->flags = settings_of(p->c, p->command, p->model, NULL);
+        copy_given(p->flags, f);
+    }
     heed_close(c);
     return heed_ctx_status(p->c) == HEED_OK;
 }
@@ -320,12 +308,7 @@ int program_close(program *p) {
 
 heed_config *task_config(program *p) {
     heed_config *f = training_config(p->c, p->model);
-    for (int i = 0; i < heed_config_count(f); i++) {
-        const char *value, *key = heed_config_at(f, i, &value)->name;
-        heed_rank rank = heed_config_rank(p->flags, key);
-        if (rank != HEED_FROM_DEFAULT)
-            heed_config_set(f, key, heed_config_text(p->flags, key), key, rank);
-    }
+    copy_given(f, p->flags);
     heed_config_set(f, "task", p->model->name, "TASK", HEED_FROM_FLAG);
     return f;
 }
@@ -366,31 +349,16 @@ bool wrong_run(program *p, const char *takes, const heed_run *r) {
 
 /* ---- help ---- */
 
-static void print_tasks(const program *p) {
-    puts("Tasks:");
-    for (int i = 0; p->models[i]; i++) {
-        char name[40];
-        snprintf(name, sizeof name, "  %s", p->models[i]->name);
-        print_fact(21, name, "%s", p->models[i]->help);
-    }
-    printf("\n`%s %s %s --help` lists the settings of a task.\n\n", program_name(),
-           p->command->name, p->models[0]->name);
-}
-
-/* The row of --preset with the presets of the task, for its help. */
-static heed_option preset_row(const heed_model *m, heed_text *help) {
-    heed_text_add(help, "a set of settings, each of which can be overridden. ");
-    size_t n = help->n;
-    for (const heed_preset *p = m->presets; p && p->name; p++)
-        heed_text_add(help, "%s%s: %s", help->n > n ? "; " : "", p->name, p->help);
-    return (heed_option){"preset", HEED_TEXT, "none", 0, 0, NULL, help->s, "Run"};
-}
-
 static void print_settings(heed_ctx *c, const program *p, const heed_model *m) {
     heed_text help = {.c = c}, text = {.c = c}, shown = {.c = c};
     heed_option presets[2] = {{0}};
     int width = terminal_width();
-    if (m) presets[0] = preset_row(m, &help);
+    heed_text_add(&help, "a set of settings, each of which can be overridden. ");
+    size_t n = help.n;
+    for (const heed_preset *k = m ? m->presets : NULL; k && k->name; k++)
+        heed_text_add(&help, "%s%s: %s", help.n > n ? "; " : "", k->name, k->help);
+    if (m) /* with the presets of the task */
+        presets[0] = (heed_option){"preset", HEED_TEXT, "none", 0, 0, NULL, help.s, "Run"};
     heed_config *f = settings_of(c, p->command, m, presets);
     if (heed_config_count(f) > 0 && heed_config_help(f, &text, width < 100 ? width : 100)) {
         add_shown(p, text.s, &shown);
@@ -415,22 +383,18 @@ static void print_about(const char *about) {
     for (const char *s = text; *s; s += strcspn(s, "\n"), s += *s == '\n')
         fits = fits && (is_fixed(s) || (int)strcspn(s, "\n") <= width);
     heed_text words = {.c = NULL}, out = {.c = NULL};
-    for (const char *s = text; *s;) {
+    for (const char *s = text, *next; *s; s = next) {
         size_t n = strcspn(s, "\n");
-        const char *next = s + n + (s[n] == '\n');
-        heed_text_put(&words, s, n);
-        if (fits || is_fixed(s) || is_fixed(next)) {
-            bool whole = fits || is_fixed(s);
-            if (whole)
-                heed_text_put(&out, words.s, words.n);
-            else
-                heed_label_words(words.s, 0, width, &out);
-            heed_text_put(&out, "\n", 1);
-            heed_text_free(&words);
-            words = (heed_text){.c = NULL};
-        } else
+        bool whole = fits || is_fixed(s);
+        next = s + n + (s[n] == '\n');
+        heed_text_put(whole ? &out : &words, s, n);
+        if (!whole && !is_fixed(next)) {
             heed_text_put(&words, " ", 1);
-        s = next;
+            continue;
+        }
+        if (!whole) heed_label_words(words.s, 0, width, &out);
+        heed_text_free(&words);
+        heed_text_put(&out, "\n", 1);
     }
     print_text(&out);
     heed_text_free(&named);
@@ -487,7 +451,16 @@ bool print_help(program *p, int argc, char **argv) {
             "overrides\n--preset, and the preset overrides the default, shown in brackets.");
         putchar('\n');
     }
-    if (k->task_options && !m) print_tasks(p);
+    if (k->task_options && !m) {
+        char name[40];
+        puts("Tasks:");
+        for (int i = 0; p->models[i]; i++) {
+            snprintf(name, sizeof name, "  %s", p->models[i]->name);
+            print_fact(21, name, "%s", p->models[i]->help);
+        }
+        printf("\n`%s %s %s --help` lists the settings of a task.\n\n", program_name(), k->name,
+               p->models[0]->name);
+    }
     print_settings(c, p, m);
     print_examples(p, m);
     if (heed_ctx_status(c) != HEED_OK) show(p, "error", "", heed_ctx_error(c));

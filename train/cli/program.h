@@ -40,11 +40,18 @@ bool apply_preset(heed_ctx *c, const heed_model *m, heed_config *f);
 
 /* ---- commands ---- */
 
-/* Rows of a command's table: a switch, off by default, and a text, empty by default. */
+/* Rows of a command's table: a switch, off by default; a text, empty by default; one of several
+ * words; an integer; a real number. */
 #define SWITCH(name, help, group)                                                                  \
     { name, HEED_BOOL, "false", 0, 0, NULL, help, group }
 #define WORDS(name, help, group)                                                                   \
     { name, HEED_TEXT, "", 0, 0, NULL, help, group }
+#define CHOICE(name, value, choices, help, group)                                                  \
+    { name, HEED_CHOICE, value, 0, 0, choices, help, group }
+#define COUNT(name, value, least, most, help, group)                                               \
+    { name, HEED_INT, value, least, most, NULL, help, group }
+#define NUMBER(name, value, least, most, help, group)                                              \
+    { name, HEED_REAL, value, least, most, NULL, help, group }
 
 /* A setting that has an effect only for some runs. */
 typedef struct {
@@ -71,8 +78,10 @@ typedef struct {
     bool opens_run;             /* accepts --edited */
     bool continues;             /* its first argument is a run, whose seed is used */
     bool numbers;               /* writes FILE-2 for the second input, and so on */
-    int min, max;               /* positional arguments; max -1: any number */
-    void (*run)(program *p);    /* errors go to p->c */
+    struct {
+        int least, most;
+    } args;                  /* positional arguments; most -1: any number */
+    void (*run)(program *p); /* errors go to p->c */
 } command;
 
 extern const command cmd_view;
@@ -104,6 +113,11 @@ struct program {
 
 /* The setting of that name, of the command or any task. NULL: there is none. */
 const heed_option *find_option(const program *p, const char *name);
+/* The value of a setting of the command, and whether it was given. (flags.c) */
+const char *flag_text(const program *p, const char *key);
+bool flag_on(const program *p, const char *key);
+int flag_int(const program *p, const char *key);
+bool flag_given(const program *p, const char *key);
 /* Reads the arguments of a command. False: see p->c. */
 bool program_open(program *p, int argc, char **argv);
 /* Reports the error if there is one, closes everything and returns the exit status. */
@@ -144,15 +158,23 @@ void print_json(program *p, json_t *v);
 json_t *json_number(double x); /* null if not finite */
 /* A path or other external text: bytes that are not UTF-8 become U+FFFD; NULL becomes null. */
 json_t *json_text(const char *text);
+json_t *json_texts(const char *const *list, int count);
+json_t *json_numbers(const heed_real *x, int count);
+json_t *json_doubles(const double *x, int count);
 /* Prints a table's text and frees it. */
 void print_text(heed_text *t);
 /* Prints a line, wrapped at the terminal's width. The second function continues a line that already
  * has `indent` columns, and indents the lines after it by as many spaces. */
-void print_wrapped(program *p, const char *text);
+void print_wrapped(program *p, const char *format, ...) HEED_PRINTF(2, 3);
 void print_hanging(program *p, const char *text, int indent);
 /* Prints a label and, from column `at`, a text, which is wrapped within its column on a narrow
  * terminal. Control characters are replaced by visible ones. */
 void print_fact(int at, const char *label, const char *format, ...) HEED_PRINTF(3, 4);
+/* Adds a piece to the last line of out after `gap` blanks. If it does not fit in `width` columns,
+ * it goes to a new line, which is indented. */
+void add_piece(heed_text *out, int gap, const char *piece, int indent, int width);
+/* Prints a line without blanks at its end, and empties it. */
+void print_line(heed_text *line);
 /* Adds the next words of a command to be typed. If they do not fit the last line of out in `width`
  * columns, that line ends with a \ and they begin another one. */
 void add_typed(heed_text *out, int width, const char *words);
@@ -170,6 +192,9 @@ void print_event(const char *event, const char *note);
 void add_shown(const program *p, const char *message, heed_text *out);
 /* Prints "heed: KIND MESSAGE", with the program's name, as a line on stderr. */
 void print_note(const char *kind, const char *message);
+/* Allocates zeroed memory, which the caller frees. NULL, with an error that says what it was for
+ * ("heads"): out of memory. */
+void *allocate(heed_ctx *c, size_t count, size_t size, const char *what);
 
 /* ---- os.c (with files.c, the only parts of the program that use POSIX) ---- */
 bool is_terminal(FILE *f);

@@ -61,6 +61,30 @@ json_t *json_text(const char *text) {
     return whole;
 }
 
+json_t *json_texts(const char *const *list, int count) {
+    json_t *texts = json_array();
+    for (int i = 0; i < count; i++) json_array_append_new(texts, json_text(list[i]));
+    return texts;
+}
+
+json_t *json_numbers(const heed_real *x, int count) {
+    json_t *numbers = json_array();
+    for (int i = 0; i < count; i++) json_array_append_new(numbers, json_number((double)x[i]));
+    return numbers;
+}
+
+json_t *json_doubles(const double *x, int count) {
+    json_t *numbers = json_array();
+    for (int i = 0; i < count; i++) json_array_append_new(numbers, json_number(x[i]));
+    return numbers;
+}
+
+void *allocate(heed_ctx *c, size_t count, size_t size, const char *what) {
+    void *p = calloc(count ? count : 1, size);
+    if (!p) heed_fail(c, HEED_FAILED, "no memory for %zu %s", count, what);
+    return p;
+}
+
 void print_text(heed_text *t) {
     if (t->n) fwrite(t->s, 1, t->n, stdout);
     heed_text_free(t);
@@ -73,7 +97,14 @@ void print_hanging(program *p, const char *text, int indent) {
     heed_text_free(&t);
 }
 
-void print_wrapped(program *p, const char *text) { print_hanging(p, text, 0); }
+void print_wrapped(program *p, const char *format, ...) {
+    char text[4096];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    print_hanging(p, text, 0);
+}
 
 void print_fact(int at, const char *label, const char *format, ...) {
     heed_text text = {.c = NULL}, shown = {.c = NULL};
@@ -92,9 +123,30 @@ void print_fact(int at, const char *label, const char *format, ...) {
     print_text(&shown);
 }
 
+static int last_line_columns(const heed_text *t) {
+    const char *end = t->s ? strrchr(t->s, '\n') : NULL, *line = end ? end + 1 : t->s;
+    return line ? heed_label_columns(line) : 0;
+}
+
+static void cut_blanks(heed_text *t) {
+    while (t->n > 0 && t->s[t->n - 1] == ' ') t->s[--t->n] = 0;
+}
+
+void add_piece(heed_text *out, int gap, const char *piece, int indent, int width) {
+    int used = last_line_columns(out);
+    bool wraps = used > indent && used + gap + heed_label_columns(piece) > width;
+    if (wraps) cut_blanks(out);
+    heed_text_add(out, "%s%*s%s", wraps ? "\n" : "", wraps ? indent : gap, "", piece);
+}
+
+void print_line(heed_text *line) {
+    cut_blanks(line);
+    puts(line->s ? line->s : "");
+    line->n = 0;
+}
+
 void add_typed(heed_text *out, int width, const char *words) {
-    const char *end = out->s ? strrchr(out->s, '\n') : NULL, *line = end ? end + 1 : out->s;
-    int used = line ? heed_label_columns(line) : 0;
+    int used = last_line_columns(out);
     if (used > 0 && used + 1 + heed_label_columns(words) + 2 > width)
         heed_text_add(out, " \\\n     ");
     heed_text_add(out, " %s", words);

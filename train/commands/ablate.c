@@ -1,26 +1,24 @@
 /* ablate.c -- heed ablate: the effect of removing each attention head. */
 #include "kinds/image.h"
-#include "kinds/inputs.h"
+#include "kinds/records.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-static const heed_option options[] = {WORDS("png", "draw layers and heads as a picture", "Output"),
-                                      SWITCH("json", "print one JSON object", "Output"),
-                                      EVAL_LOOP_OPTIONS,
-                                      EVALUATED_PICTURES,
-                                      SWITCH("patches",
-                                             "hide patches instead of heads: those that attention, "
-                                             "rollout, gradient and occlusion point "
-                                             "to, against random ones",
-                                             "Pictures"),
-                                      {"pictures", HEED_INT, "100", 2, 1e6, NULL,
-                                       "--patches: in how many pictures, a seeded choice",
-                                       "Pictures"},
-                                      {"share", HEED_REAL, "0.25", 0, 1, NULL,
-                                       "--patches: the share of them that is hidden", "Pictures"},
-                                      {0}};
+static const heed_option options[] = {
+    WORDS("png", "draw layers and heads as a picture", "Output"),
+    SWITCH("json", "print one JSON object", "Output"),
+    EVAL_LOOP_OPTIONS,
+    EVALUATED_PICTURES,
+    SWITCH("patches",
+           "hide patches instead of heads: those that attention, rollout, gradient and occlusion "
+           "point to, against random ones",
+           "Pictures"),
+    COUNT("pictures", "100", 2, 1e6, "--patches: in how many pictures, a seeded choice",
+          "Pictures"),
+    NUMBER("share", "0.25", 0, 1, "--patches: the share of them that is hidden", "Pictures"),
+    {0},
+};
 
 static const applies uses[] = {EVALUATED_PICTURES_APPLY,
                                {"patches", reads_patches, NULL},
@@ -31,63 +29,53 @@ static const applies uses[] = {EVALUATED_PICTURES_APPLY,
 /* ---- the map: one row per layer, one column per head ---- */
 
 typedef struct {
-    int rows, cols;
-    heed_real *values; /* harm; 0: no such head */
+    heed_heatmap map; /* the harm of each head; 0: no such head */
+    heed_real *values;
     char (*name)[32];
-    const char **row_label, **col_label;
+    const char **labels; /* of the rows, then of the columns */
 } harm_map;
 
-static void map_free(harm_map *m) {
+static void map_close(harm_map *m) {
     free(m->values);
     free(m->name);
-    free((void *)m->row_label);
-    *m = (harm_map){.rows = 0};
+    free((void *)m->labels);
 }
 
-static bool map_capacity(heed_ctx *c, const heed_ablation *a, harm_map *m) {
-    *m = (harm_map){.rows = a->layer_count};
-    for (int l = 0; l < a->layer_count; l++)
-        if (a->layers[l].heads > m->cols) m->cols = a->layers[l].heads;
-    size_t labels = (size_t)(m->rows + m->cols);
-    m->values = calloc((size_t)m->rows * (size_t)m->cols, sizeof *m->values);
-    m->name = calloc(labels, sizeof *m->name);
-    m->row_label = calloc(labels, sizeof *m->row_label);
-    m->col_label = m->row_label ? m->row_label + m->rows : NULL;
-    return (m->values && m->name && m->row_label) ||
-           heed_fail(c, HEED_FAILED, "no memory for a map of %d heads", a->head_count);
-}
-
-static bool make_map(heed_ctx *c, const heed_ablation *a, harm_map *m) {
-    bool stacks = has_stacks(a->layers, a->layer_count);
-    if (!map_capacity(c, a, m)) return false;
-    for (int i = 0; i < m->rows; i++) {
-        const heed_record_block *l = &a->layers[i];
-        snprintf(m->name[i], sizeof *m->name, "%s%slayer %d",
-                 stacks ? heed_stack_name(l->stack) : "", stacks ? " " : "", l->layer + 1);
-        m->row_label[i] = m->name[i];
-    }
-    for (int i = 0; i < m->cols; i++) {
-        snprintf(m->name[m->rows + i], sizeof *m->name, "head %d", i + 1);
-        m->col_label[i] = m->name[m->rows + i];
+/* Call map_close also after a failure. */
+static bool map_open(heed_ctx *c, const heed_ablation *a, harm_map *m) {
+    int rows = a->layer_count, cols = 0;
+    bool stacks = has_stacks(a->layers, rows);
+    for (int l = 0; l < rows; l++)
+        if (a->layers[l].heads > cols) cols = a->layers[l].heads;
+    size_t labels = (size_t)(rows + cols);
+    m->values = allocate(c, (size_t)rows * (size_t)cols, sizeof *m->values, "heads");
+    m->name = allocate(c, labels, sizeof *m->name, "labels");
+    m->labels = allocate(c, labels, sizeof *m->labels, "labels");
+    if (!m->values || !m->name || !m->labels) return false;
+    for (int i = 0; i < rows + cols; i++) {
+        const heed_record_block *l = &a->layers[i < rows ? i : 0];
+        if (i < rows)
+            snprintf(m->name[i], sizeof *m->name, "%s%slayer %d",
+                     stacks ? heed_stack_name(l->stack) : "", stacks ? " " : "", l->layer + 1);
+        else
+            snprintf(m->name[i], sizeof *m->name, "head %d", i - rows + 1);
+        m->labels[i] = m->name[i];
     }
     for (int i = 0; i < a->head_count; i++) {
         const heed_ablated_head *h = &a->heads[i];
-        m->values[h->layer * m->cols + h->head] = (heed_real)h->harm.mean;
+        m->values[h->layer * cols + h->head] = (heed_real)h->harm.mean;
     }
+    m->map = (heed_heatmap){.title = "loss that is added without the head",
+                            .rows = rows,
+                            .cols = cols,
+                            .values = m->values,
+                            .row_labels = m->labels,
+                            .col_labels = m->labels + rows,
+                            .unit = "added to the loss",
+                            .numbers = true,
+                            .terminal = terminal_kind(stdout),
+                            .width = terminal_width()};
     return true;
-}
-
-static heed_heatmap heatmap_of(const harm_map *m) {
-    return (heed_heatmap){.title = "loss that is added without the head",
-                          .rows = m->rows,
-                          .cols = m->cols,
-                          .values = m->values,
-                          .row_labels = m->row_label,
-                          .col_labels = m->col_label,
-                          .unit = "added to the loss",
-                          .numbers = true,
-                          .terminal = terminal_kind(stdout),
-                          .width = terminal_width()};
 }
 
 /* ---- as text ---- */
@@ -115,12 +103,10 @@ static void cell(const void *of, int row, int column, char text[HEED_TABLE_CELL]
 }
 
 static void print_harms(program *p, const eval_loop *s, const heed_ablation *a) {
-    harm_map m = {.rows = 0};
-    heed_text text = {.c = p->c};
-    char n[32], what[800];
-    snprintf(what, sizeof what, "%s, %s: %s batch%s of %d", s->e.run->model->name, s->what,
-             heed_format_count(n, s->e.batches), s->e.batches == 1 ? "" : "es", s->e.rows);
-    print_wrapped(p, what);
+    harm_map m = {0};
+    char n[32];
+    print_wrapped(p, "%s, %s: %s batch%s of %d", s->e.run->model->name, s->what,
+                  heed_format_count(n, s->e.batches), s->e.batches == 1 ? "" : "es", s->e.rows);
     print_table(p->c, &(heed_table){.head = "without",
                                     .rows = a->head_count + 1,
                                     .count = isnan(a->accuracy) ? ACCURACY : COLUMNS,
@@ -129,11 +115,8 @@ static void print_harms(program *p, const eval_loop *s, const heed_ablation *a) 
                                     .cell = cell,
                                     .of = a});
     putchar('\n');
-    heed_heatmap map;
-    if (make_map(p->c, a, &m) && (map = heatmap_of(&m), heed_heatmap_text(&map, &text)))
-        print_text(&text);
-    heed_text_free(&text);
-    map_free(&m);
+    if (map_open(p->c, a, &m)) print_heatmap(p->c, m.map);
+    map_close(&m);
     putchar('\n');
     print_wrapped(p, "Harm is loss without the head minus loss with it, on the same batches; a "
                      "negative one means that the model does better without it. Heads can replace "
@@ -143,11 +126,9 @@ static void print_harms(program *p, const eval_loop *s, const heed_ablation *a) 
 }
 
 static bool draw(heed_ctx *c, const heed_ablation *a, const char *path) {
-    harm_map m = {.rows = 0};
-    bool ok = make_map(c, a, &m);
-    heed_heatmap map = heatmap_of(&m);
-    ok = ok && heed_heatmap_png(c, &map, path);
-    map_free(&m);
+    harm_map m = {0};
+    bool ok = map_open(c, a, &m) && heed_heatmap_png(c, &m.map, path);
+    map_close(&m);
     return ok;
 }
 
@@ -190,15 +171,11 @@ static void patch_ablation_cell(const void *of, int row, int column, char text[H
 }
 
 static void print_patches(program *p, const eval_loop *s, const heed_patch_ablation *r) {
-    char what[800];
-    snprintf(what, sizeof what,
-             "%s, %s: %d pictures, %.1f %% classified correctly, the answer's probability %.3f",
-             s->e.run->model->name, s->what, r->pictures, 100 * r->correct, r->p);
-    print_wrapped(p, what);
-    snprintf(what, sizeof what, "%d of %d patches hidden, those put first by", r->hidden,
-             r->patches);
+    print_wrapped(
+        p, "%s, %s: %d pictures, %.1f %% classified correctly, the answer's probability %.3f",
+        s->e.run->model->name, s->what, r->pictures, 100 * r->correct, r->p);
     putchar('\n');
-    print_wrapped(p, what);
+    print_wrapped(p, "%d of %d patches hidden, those put first by", r->hidden, r->patches);
     print_table(p->c, &(heed_table){.head = "",
                                     .rows = HEED_PATCH_MEASURES,
                                     .count = PATCH_COLUMNS,
@@ -209,12 +186,11 @@ static void print_patches(program *p, const eval_loop *s, const heed_patch_ablat
     putchar('\n');
     heed_grid grid = {.first = 0};
     s->e.run->model->grid(s->e.run->self, &grid);
-    snprintf(what, sizeof what,
-             "Hidden patches have the mean colour. Means over pictures, +- the half of a 95 %% "
-             "interval by Student's t; random: of ten draws a picture. attention: %s, the mean of "
-             "the last layer's heads.",
-             grid.first ? "[CLS]" : "the mean of all positions");
-    print_wrapped(p, what);
+    print_wrapped(p,
+                  "Hidden patches have the mean colour. Means over pictures, +- the half of a "
+                  "95 %% interval by Student's t; random: of ten draws a picture. attention: "
+                  "%s, the mean of the last layer's heads.",
+                  grid.first ? "[CLS]" : "the mean of all positions");
     putchar('\n');
     print_wrapped(p, NO_EXPLANATION ".");
 }
@@ -242,16 +218,16 @@ static void hide_patches(program *p, const eval_loop *s) {
     inspect_progress g = {p, "picture"};
     heed_patch_ablation_args a = {.images = s->e.data,
                                   .part = s->part,
-                                  .pictures = (int)heed_config_int(p->flags, "pictures"),
+                                  .pictures = flag_int(p, "pictures"),
                                   .share = heed_config_real(p->flags, "share"),
                                   .progress = inspect_advance,
                                   .user = &g};
-    if (*heed_config_text(p->flags, "png")) {
+    if (*flag_text(p, "png")) {
         heed_fail(p->c, HEED_USAGE, "--png draws heads: expected it without --patches");
         return;
     }
     if (!heed_ablate_patches(s->e.run, &a, &r)) return;
-    if (heed_config_bool(p->flags, "json"))
+    if (flag_on(p, "json"))
         print_json(p, patch_ablation_json(s, &r));
     else
         print_patches(p, s, &r);
@@ -259,28 +235,20 @@ static void hide_patches(program *p, const eval_loop *s) {
 
 /* ---- the command ---- */
 
-static void report(program *p, const eval_loop *s, const heed_ablation *a) {
-    const char *png = heed_config_text(p->flags, "png");
-    bool json = heed_config_bool(p->flags, "json");
-    if (*png && !draw(p->c, a, png)) return;
-    if (json)
-        print_object(p, s, a);
-    else
-        print_harms(p, s, a);
-    if (*png && !json) printf("\nwrote %s\n", png);
-}
-
 static void ablate(program *p) {
     eval_loop s;
     heed_ablation a = {.layer_count = 0};
-    inspect_progress g = {p, "without head"};
-    bool ok = eval_loop_open(p, &s), patches = heed_config_bool(p->flags, "patches");
-    s.e.progress = inspect_advance;
-    s.e.progress_user = &g;
-    if (ok && patches)
+    const char *png = flag_text(p, "png");
+    bool ok = eval_loop_open(p, &s, "without head"), json = flag_on(p, "json");
+    if (ok && flag_on(p, "patches"))
         hide_patches(p, &s);
-    else if (ok && heed_ablate(&s.e, &a))
-        report(p, &s, &a);
+    else if (ok && heed_ablate(&s.e, &a) && (!*png || draw(p->c, &a, png))) {
+        if (json)
+            print_object(p, &s, &a);
+        else
+            print_harms(p, &s, &a);
+        if (*png && !json) printf("\nwrote %s\n", png);
+    }
     heed_ablation_free(&a);
     eval_loop_close(&s);
 }
@@ -306,7 +274,6 @@ const command cmd_ablate = {
     .computes = true,
     .opens_run = true,
     .continues = true,
-    .min = 1,
-    .max = 2,
+    .args = {1, 2},
     .run = ablate,
 };

@@ -2,11 +2,8 @@
 #include "commands/attend.h"
 #include "cli/files.h"
 #include "kinds/image.h"
-#include "kinds/inputs.h"
-#include "kinds/training.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static const heed_option options[] = {
     CHOOSE_LAYER("What"),
@@ -16,16 +13,25 @@ static const heed_option options[] = {
     WORDS("query",
           QUERY_WORDS ": what it looks at, head by head; of a picture cls, ROW,COLUMN or a number",
           "What"),
-    {"top", HEED_INT, "5", 1, 1000, NULL, "of a query, and of predictions: how many are listed",
-     "What"},
+    COUNT("top", "5", 1, 1000, "of a query, and of predictions: how many are listed", "What"),
     CHOOSE_STACK("What"),
     WORDS("target", "models of pairs: the target; without it, the one that the model generates",
           "What"),
-    {"mass", HEED_REAL, "0", 0, 1, NULL,
-     "pictures: only the strongest patches that hold this share; 0: all", "What"},
-    SWITCH("convert", "convert pictures of other channels to grey or colour, as the run requires",
+    NUMBER("mass", "0", 0, 1, "pictures: only the strongest patches that hold this share; 0: all",
            "What"),
-    MATTERS_OPTIONS,
+    CONVERT("What"),
+    SWITCH("rollout", "attention of all layers, followed back to the input", "Does it matter?"),
+    SWITCH("occlude", "by how much the prediction falls when a token, or a patch, is hidden",
+           "Does it matter?"),
+    SWITCH("gradient", "attention times the gradient of the prediction", "Does it matter?"),
+    CHOICE("fuse", "mean", "mean|max", "--rollout: how the heads of a layer become one",
+           "Does it matter?"),
+    NUMBER("discard", "0", 0, 0.99,
+           "--rollout: share of each row's weakest weights that is dropped first",
+           "Does it matter?"),
+    COUNT("window", "1", 1, 4096,
+          "--occlude: side, in patches, of the square of a picture that is hidden at a time",
+          "Does it matter?"),
     SWITCH("numbers", "print numbers instead of shades", "Output"),
     SWITCH("hide-special",
            "omit [CLS], [SEP] and other special tokens from what is drawn; numbers are unchanged",
@@ -69,57 +75,33 @@ typedef struct {
     int layer_count, head_count, done;
 } work;
 
-static const char *flag(const work *w, const char *key) {
-    return heed_config_text(w->p->flags, key);
-}
-
-static bool is_set(const work *w, const char *key) { return heed_config_bool(w->p->flags, key); }
-
 /* ---- the record ---- */
 
 /* Files of numbers hold everything; a drawing needs the weights of one layer. */
 static bool is_whole(const work *w) {
-    return is_set(w, "json") || *flag(w, "npz") || *flag(w, "csv") || *flag(w, "html");
-}
-
-static bool is_kept(const work *w, int layer) {
-    bool kept = w->layer_count == 0;
-    for (int k = 0; k < w->layer_count; k++) kept |= w->layers[k] == layer;
-    return kept;
+    return flag_on(w->p, "json") || *flag_text(w->p, "npz") || *flag_text(w->p, "csv") ||
+           *flag_text(w->p, "html");
 }
 
 /* The layer that is shown, from 0, among those that --layers keeps. */
 static bool choose_layer(const work *w, int *layer) {
-    heed_ctx *c = w->p->c;
     int count, kept = 0, found = -1;
     heed_record_block *list = heed_attention_layers(w->run, &count);
     if (!list) return false;
-    heed_record_block *blocks = calloc((size_t)count, sizeof *blocks);
-    for (int i = 0; blocks && i < count; i++)
-        if (is_kept(w, list[i].layer)) blocks[kept++] = list[i];
-    if (!blocks)
-        heed_fail(c, HEED_FAILED, "no memory for %d layers", count);
-    else if (kept == 0)
-        heed_fail(c, HEED_USAGE, "--layers %s: expected 1 to %d", flag(w, "layers"),
-                  list[count - 1].layer + 1);
+    int last = list[count - 1].layer + 1;
+    for (int i = 0; i < count; i++) {
+        bool keep = w->layer_count == 0;
+        for (int k = 0; k < w->layer_count; k++) keep |= w->layers[k] == list[i].layer;
+        if (keep) list[kept++] = list[i];
+    }
+    if (kept == 0)
+        heed_fail(w->p->c, HEED_USAGE, "--layers %s: expected 1 to %d", flag_text(w->p, "layers"),
+                  last);
     else
-        found = chosen_block(c, w->run->model->name, w->p->flags, blocks, kept);
-    if (found >= 0) *layer = blocks[found].layer;
-    free(blocks);
+        found = chosen_block(w->p->c, w->run->model->name, w->p->flags, list, kept);
+    if (found >= 0) *layer = list[found].layer;
     free(list);
     return found >= 0;
-}
-
-/* Notes in the record what was left out of it. */
-static void note_cut(const work *w, heed_record *r) {
-    heed_text note = {.c = w->p->c};
-    heed_record_cut cut = {.layer_count = w->layer_count,
-                           .layers = w->layers,
-                           .head_count = w->head_count,
-                           .heads = w->heads};
-    heed_record_cut_text(&cut, &note);
-    if (r && note.s) heed_record_describe(r, (heed_record_texts){.note = note.s});
-    heed_text_free(&note);
 }
 
 static heed_record *record_of(const work *w, const heed_inspection *s, int layer) {
@@ -127,16 +109,23 @@ static heed_record *record_of(const work *w, const heed_inspection *s, int layer
                               .layers = w->layers,
                               .head_count = w->head_count,
                               .heads = w->heads,
-                              .lean = !is_set(w, "qk"),
-                              .top = (int)heed_config_int(w->p->flags, "top"),
-                              .most = is_set(w, "force") ? -1 : 0};
+                              .lean = !flag_on(w->p, "qk"),
+                              .top = flag_int(w->p, "top"),
+                              .most = flag_on(w->p, "force") ? -1 : 0};
     if (!is_whole(w)) {
         wish.layer_count = 1;
         wish.layers = &layer;
         wish.lean = true;
     }
     heed_record *r = heed_capture(s, &wish);
-    note_cut(w, r);
+    heed_text note = {.c = w->p->c}; /* on what was left out */
+    heed_record_cut cut = {.layer_count = w->layer_count,
+                           .layers = w->layers,
+                           .head_count = w->head_count,
+                           .heads = w->heads};
+    heed_record_cut_text(&cut, &note);
+    if (r && note.s) heed_record_describe(r, (heed_record_texts){.note = note.s});
+    heed_text_free(&note);
     return r;
 }
 
@@ -149,9 +138,10 @@ static bool check_text_size(const work *w, const heed_record *r) {
         const heed_record_block *b = &r->blocks[i];
         weights += (double)b->heads * r->axes[b->queries].count * r->axes[b->keys].count;
     }
-    double csv = *flag(w, "csv") ? 48 * weights : 0, json = is_set(w, "json") ? 12 * all : 0;
+    double csv = *flag_text(w->p, "csv") ? 48 * weights : 0,
+           json = flag_on(w->p, "json") ? 12 * all : 0;
     double most = csv > json ? csv : json;
-    if (most <= LIMIT || is_set(w, "force")) return true;
+    if (most <= LIMIT || flag_on(w->p, "force")) return true;
     return heed_fail(w->p->c, HEED_USAGE,
                      "%s would take about %s: expected at most %s; hint: --layers 1 --heads 1, "
                      "--npz instead, or --force",
@@ -161,75 +151,38 @@ static bool check_text_size(const work *w, const heed_record *r) {
 
 /* ---- files ---- */
 
-static bool wrote(const work *w, const char *path) {
-    fprintf(is_set(w, "json") ? stderr : stdout, "wrote %s\n", path);
-    return true;
-}
-
 static const char *path_of(const work *w, const char *key, char path[1024]) {
-    numbered_path(path, 1024, flag(w, key), w->done + 1);
+    numbered_path(path, 1024, flag_text(w->p, key), w->done + 1);
     return path;
 }
 
 static bool draw(const work *w, const attend_view *v, bool svg, const char *path) {
-    if (w->run->model->grid) return attend_draw_picture(v, is_set(w, "cells"), svg, path);
+    if (w->run->model->grid) return attend_draw_picture(v, flag_on(w->p, "cells"), svg, path);
     return attend_draw(v, svg, path);
 }
 
-/* If a part was asked for, the page opens in the view that shows it. */
-static const char *view_asked(const work *w) {
-    static const char *const keys[] = {"stack", "layer", "head", "query"};
-    bool any = false;
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        any |= heed_config_rank(w->p->flags, keys[i]) > HEED_FROM_DEFAULT;
-    if (!any) return NULL;
-    if (w->run->model->grid) return "picture";
-    if (w->run->model->kind == HEED_INPUT_PAIR) return "cross";
-    return *flag(w, "query") ? "head" : "matrix";
-}
-
+/* The page opens at what is shown; if a part was asked for, in the view that shows it. */
 static const char *opening_of(const work *w, const attend_view *v, char text[PAGE_LINK_SIZE]) {
-    const heed_record_block *b = v->block;
+    const program *p = w->p;
+    const heed_model *m = w->run->model;
     char number[16];
-    page_link o = {.view = view_asked(w), .stack = b->stack, .layer = b->layer, .query = -1};
-    if (o.view) o.head = head_word(b, v->head, number);
-    if (*flag(w, "query")) o.query = v->query;
+    bool query = *flag_text(p, "query"), asked = flag_given(p, "stack") || flag_given(p, "layer") ||
+                                                 flag_given(p, "head") || flag_given(p, "query");
+    page_link o = {.stack = v->block->stack, .layer = v->block->layer, .query = -1};
+    if (asked) {
+        bool pair = m->kind == HEED_INPUT_PAIR;
+        o.view = m->grid ? "picture" : pair ? "cross" : query ? "head" : "matrix";
+        o.head = head_word(v->block, v->head, number);
+    }
+    if (query) o.query = v->query;
     return page_link_text(&o, text);
 }
 
-static heed_page page_of(const work *w, const attend_view *v, char first[PAGE_LINK_SIZE]) {
-    return (heed_page){.count = 1,
-                       .records = v->record,
-                       .opening = opening_of(w, v, first),
-                       .no_qk = !is_set(w, "qk"),
-                       .force = is_set(w, "force")};
-}
-
-/* The page also has the run's curves, if there are any: an imported model has none. */
-static bool write_page(const work *w, const attend_view *v, const char *path) {
-    char metrics[1024], first[PAGE_LINK_SIZE];
-    run_curves k = {0};
-    heed_series series[2];
-    heed_chart chart;
-    const char *run = w->p->argv[0];
-    heed_page page = page_of(w, v, first);
-    snprintf(metrics, sizeof metrics, "%s/metrics.csv", run);
-    bool ok = true;
-    if (is_file(metrics)) {
-        ok = curves_read(w->p->c, run, &k);
-        chart = curves_chart(&k, "loss over training", series);
-        page.curves = &chart;
-    }
-    ok = ok && heed_page_write(w->p->c, &page, path);
-    curves_free(&k);
-    return ok;
-}
-
 /* Reports that the picture lacks the measures that were asked for. */
-static void tell_left_out(const work *w, const attend_view *v) {
-    const char *key = *flag(w, "png") ? "png" : "svg";
+static void report_omitted(const work *w, const attend_view *v) {
+    const char *key = *flag_text(w->p, "png") ? "png" : "svg";
     char note[200];
-    if (!*flag(w, key) || !maps_need_query(v)) return;
+    if (!*flag_text(w->p, key) || !maps_need_query(v)) return;
     snprintf(note, sizeof note,
              "--%s draws the attention of all tokens without other measures, which are drawn for "
              "one token; hint: --query 1",
@@ -242,46 +195,45 @@ static bool write_files(const work *w, const attend_view *v) {
     heed_ctx *c = w->p->c;
     char path[1024], first[PAGE_LINK_SIZE];
     const heed_record *r = v->record;
-    heed_page page = page_of(w, v, first);
-    if (*flag(w, "html") && !page_fits(c, &page, path_of(w, "html", path))) return false;
-    tell_left_out(w, v);
-    if (*flag(w, "svg") && !draw(w, v, true, path_of(w, "svg", path))) return false;
-    if (*flag(w, "png") && !draw(w, v, false, path_of(w, "png", path))) return false;
-    if (*flag(w, "npz") && !heed_record_npz(c, r, path_of(w, "npz", path))) return false;
-    if (*flag(w, "csv") && !heed_record_csv(c, r, path_of(w, "csv", path))) return false;
-    return !*flag(w, "html") || write_page(w, v, path_of(w, "html", path));
-}
-
-static void tell_files(const work *w) {
-    static const char *const keys[] = {"png", "svg", "npz", "csv", "html"};
-    char path[1024];
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (*flag(w, keys[i])) wrote(w, path_of(w, keys[i], path));
+    bool html = *flag_text(w->p, "html");
+    page_curves k = {0};
+    heed_page page = {.count = 1,
+                      .records = r,
+                      .opening = opening_of(w, v, first),
+                      .no_qk = !flag_on(w->p, "qk"),
+                      .force = flag_on(w->p, "force")};
+    bool ok = !html || (page_add_curves(c, &page, w->p->argv[0], &k) &&
+                        page_fits(c, &page, path_of(w, "html", path)));
+    if (ok) report_omitted(w, v);
+    if (*flag_text(w->p, "svg")) ok = ok && draw(w, v, true, path_of(w, "svg", path));
+    if (*flag_text(w->p, "png")) ok = ok && draw(w, v, false, path_of(w, "png", path));
+    if (*flag_text(w->p, "npz")) ok = ok && heed_record_npz(c, r, path_of(w, "npz", path));
+    if (*flag_text(w->p, "csv")) ok = ok && heed_record_csv(c, r, path_of(w, "csv", path));
+    if (html) ok = ok && heed_page_write(c, &page, path_of(w, "html", path));
+    curves_free(&k.curves);
+    return ok;
 }
 
 /* ---- one input ---- */
 
-static bool print_json_record(const work *w, const heed_record *r) {
-    heed_text text = {.c = w->p->c};
-    bool ok = heed_record_json(r, true, &text) && heed_text_put(&text, "\n", 1);
-    if (ok) print_text(&text);
-    heed_text_free(&text);
-    return ok;
-}
-
 static bool show(work *w, const heed_inspection *s) {
+    static const char *const keys[] = {"png", "svg", "npz", "csv", "html"};
+    char path[1024];
     attend_view v;
     int layer;
     heed_record *r = choose_layer(w, &layer) ? record_of(w, s, layer) : NULL;
     bool ok = r && check_text_size(w, r) && view_open(&v, w->p, w->run, r) &&
               maps_add(&v, s, r, is_whole(w)) && write_files(w, &v);
-    if (ok && is_set(w, "json"))
-        ok = print_json_record(w, r);
+    if (ok && flag_on(w->p, "json"))
+        ok = print_record(w->p->c, r);
     else if (ok) {
         if (w->done) putchar('\n');
         ok = attend_print(&v);
     }
-    if (ok) tell_files(w);
+    for (size_t i = 0; ok && i < sizeof keys / sizeof *keys; i++)
+        if (*flag_text(w->p, keys[i]))
+            fprintf(flag_on(w->p, "json") ? stderr : stdout, "wrote %s\n",
+                    path_of(w, keys[i], path));
     heed_record_free(r);
     w->done++;
     return ok;
@@ -291,65 +243,40 @@ static bool take_text(program *p, void *user, const char *text, size_t n) {
     (void)p;
     work *w = user;
     heed_inspection s;
-    const char *target = *flag(w, "target") ? flag(w, "target") : NULL;
+    const char *target = *flag_text(w->p, "target") ? flag_text(w->p, "target") : NULL;
     bool ok = inspect_text(&s, w->run, text, n, target) && show(w, &s);
     heed_inspection_free(&s);
     return ok;
 }
 
-/* path "-": reads a picture file from standard input. */
-static bool read_picture(const work *w, const char *path, heed_picture *out) {
-    char why[HEED_WHY];
-    heed_text bytes = {.c = w->p->c};
-    heed_status status = HEED_OK;
-    if (strcmp(path, "-") != 0)
-        status = heed_picture_read(path, out, why);
-    else if (read_stdin(w->p->c, &bytes))
-        status = heed_picture_decode(bytes.s ? bytes.s : "", bytes.n, NULL, out, why);
-    heed_text_free(&bytes);
-    if (status != HEED_OK) heed_fail(w->p->c, status, "%s %s", path, why);
-    return heed_ctx_status(w->p->c) == HEED_OK;
-}
-
-static void take_picture(work *w, const char *path) {
-    heed_picture picture = {0};
-    heed_inspection s = {0};
-    if (read_picture(w, path, &picture) &&
-        heed_inspection_picture(&s, w->run, &picture, path, is_set(w, "convert")))
-        show(w, &s);
-    heed_inspection_free(&s);
-    heed_picture_free(&picture);
-    program_complain(w->p);
-}
-
 static void take_pictures(work *w) {
-    if (w->p->argc == 1)
-        heed_fail(w->p->c, HEED_USAGE,
+    program *p = w->p;
+    if (p->argc == 1)
+        heed_fail(p->c, HEED_USAGE,
                   "missing picture: the run takes pictures; hint: `attend %s FILE.png`",
-                  w->p->argv[0]);
-    for (int i = 1; i < w->p->argc; i++) take_picture(w, w->p->argv[i]);
+                  p->argv[0]);
+    for (int i = 1; i < p->argc; i++) {
+        heed_inspection s;
+        if (inspect_input(&s, w->run, p->argv[i], NULL, flag_on(p, "convert"))) show(w, &s);
+        heed_inspection_free(&s);
+        program_complain(p);
+    }
 }
 
 /* ---- heed attend ---- */
 
-/* An empty target is probably an unset shell variable, not a request for the model's own target. */
-static bool check_target(const work *w) {
-    bool given = heed_config_rank(w->p->flags, "target") > HEED_FROM_DEFAULT;
-    return !given || *flag(w, "target") ||
-           heed_fail(w->p->c, HEED_USAGE,
-                     "--target is empty: expected a text; without it, the model's own is taken");
-}
-
 static void attend(program *p) {
     int count;
     work w = {.p = p, .run = open_run(p, p->argv[0])};
-    if (!w.run || !check_target(&w)) {
-        heed_run_close(w.run);
-        return;
-    }
-    heed_record_block *list = heed_attention_layers(w.run, &count);
-    w.layers = list ? number_list(p->c, "--layers", flag(&w, "layers"), &w.layer_count) : NULL;
-    w.heads = w.layers ? number_list(p->c, "--heads", flag(&w, "heads"), &w.head_count) : NULL;
+    heed_record_block *list = w.run ? heed_attention_layers(w.run, &count) : NULL;
+    /* an empty target is probably an unset shell variable, no request for the model's own */
+    if (list && flag_given(p, "target") && !*flag_text(p, "target"))
+        heed_fail(p->c, HEED_USAGE,
+                  "--target is empty: expected a text; without it, the model's own is taken");
+    w.layers =
+        list ? number_list(p->c, "--layers", flag_text(w.p, "layers"), &w.layer_count) : NULL;
+    w.heads =
+        w.layers ? number_list(p->c, "--heads", flag_text(w.p, "heads"), &w.head_count) : NULL;
     if (w.heads && reads_pictures(w.run->model))
         take_pictures(&w);
     else if (w.heads)
@@ -385,7 +312,6 @@ const command cmd_attend = {
     .computes = true,
     .opens_run = true,
     .numbers = true,
-    .min = 1,
-    .max = -1,
+    .args = {1, -1},
     .run = attend,
 };

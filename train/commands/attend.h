@@ -3,7 +3,7 @@
 #define HEED_ATTEND_H
 
 #include "cli/choice.h"
-#include "kinds/inputs.h"
+#include "kinds/records.h"
 
 /* The part of a record that is shown. */
 typedef struct {
@@ -21,9 +21,6 @@ typedef struct {
                            weight; 0: all */
 } attend_view;
 
-/* The line printed below every picture of attention, with advice if that was not followed yet. */
-const char *attend_note(const heed_record *r);
-
 /* ---- choosing (attend_view.c) ---- */
 /* Reads the flags --stack, --layer, --head and --query, and their like. False: an error. */
 bool view_open(attend_view *v, program *p, const heed_run *r, const heed_record *record);
@@ -33,10 +30,11 @@ const char *view_name(const attend_view *v, int head, char text[160]);
 
 /* A matrix as it is shown, without hidden tokens. */
 typedef struct {
-    int rows, cols;
+    heed_heatmap map; /* of the arrays below; without a title */
     heed_real *values;
     const char **row_labels, **col_labels;
-    int *col; /* the columns' indices in the record */
+    int *col;         /* the columns' indices in the record */
+    char (*name)[24]; /* texts of row_labels, if the rows are heads */
 } shown;
 bool shown_matrix(const attend_view *v, int head, shown *out);
 /* "token 2, Paris" */
@@ -44,11 +42,10 @@ enum { QUERY_SIZE = 240 };
 const char *query_words(const attend_view *v, int query, char text[QUERY_SIZE]);
 /* A row for the mean (with more than one head), and one for each head. For a causal layer, the
  * tokens after the query are left out. */
-bool shown_query(const attend_view *v, shown *out, char (**names)[24]);
+bool shown_query(const attend_view *v, shown *out);
 void shown_free(shown *m);
 
 /* ---- output ---- */
-bool print_map(const attend_view *v, heed_heatmap map);
 bool attend_print(const attend_view *v); /* attend_text.c: on stdout */
 bool attend_draw(const attend_view *v, bool svg, const char *path);
 enum { TITLE_SIZE = 640 };
@@ -67,52 +64,6 @@ bool attend_print_picture(const attend_view *v);
 bool attend_draw_picture(const attend_view *v, bool cells, bool svg, const char *path);
 
 /* ---- maps: whether attention matters (attend_maps.c) ---- */
-#define MATTERS_OPTIONS                                                                            \
-    {"rollout",                                                                                    \
-     HEED_BOOL,                                                                                    \
-     "false",                                                                                      \
-     0,                                                                                            \
-     0,                                                                                            \
-     NULL,                                                                                         \
-     "attention of all layers, followed back to the input",                                        \
-     "Does it matter?"},                                                                           \
-        {"occlude",                                                                                \
-         HEED_BOOL,                                                                                \
-         "false",                                                                                  \
-         0,                                                                                        \
-         0,                                                                                        \
-         NULL,                                                                                     \
-         "by how much the prediction falls when a token, or a patch, is hidden",                   \
-         "Does it matter?"},                                                                       \
-        {"gradient",                                                                               \
-         HEED_BOOL,                                                                                \
-         "false",                                                                                  \
-         0,                                                                                        \
-         0,                                                                                        \
-         NULL,                                                                                     \
-         "attention times the gradient of the prediction",                                         \
-         "Does it matter?"},                                                                       \
-        {"fuse",                                                                                   \
-         HEED_CHOICE,                                                                              \
-         "mean",                                                                                   \
-         0,                                                                                        \
-         0,                                                                                        \
-         "mean|max",                                                                               \
-         "--rollout: how the heads of a layer become one",                                         \
-         "Does it matter?"},                                                                       \
-        {"discard",                                                                                \
-         HEED_REAL,                                                                                \
-         "0",                                                                                      \
-         0,                                                                                        \
-         0.99,                                                                                     \
-         NULL,                                                                                     \
-         "--rollout: share of each row's weakest weights that is dropped first",                   \
-         "Does it matter?"},                                                                       \
-    {                                                                                              \
-        "window", HEED_INT, "1", 1, 4096, NULL,                                                    \
-            "--occlude: side, in patches, of the square of a picture that is hidden at a time",    \
-            "Does it matter?"                                                                      \
-    }
 /* Adds the maps that the flags ask for to the record of v. whole: for all questions and by layer,
  * for files; otherwise only for the question that is shown. */
 bool maps_add(const attend_view *v, const heed_inspection *s, heed_record *record, bool whole);

@@ -22,18 +22,6 @@ static void close_panels(panels *p) {
     free((void *)p->captions);
 }
 
-/* Allocates the panels; call close_panels also after a failure. */
-static bool make_room(heed_ctx *c, panels *p, int most) {
-    size_t n = (size_t)most, all = n * (size_t)p->rows * (size_t)p->cols;
-    p->own = calloc(all, sizeof *p->own);
-    p->values = malloc(all * sizeof *p->values);
-    p->at = malloc(n * sizeof *p->at);
-    p->names = malloc(n * sizeof *p->names);
-    p->captions = malloc(n * sizeof *p->captions);
-    return (p->own && p->values && p->at && p->names && p->captions) ||
-           heed_fail(c, HEED_FAILED, "no memory for pictures of attention");
-}
-
 /* Adds the weights of a head (or of all, fused) on the patches: the query's row, or the mean over
  * all rows. */
 static void add_panel(const attend_view *v, panels *p, int head) {
@@ -78,8 +66,8 @@ static int by_size(const void *a, const void *b) {
 }
 
 /* Keeps the strongest patches that together have this share of the total; the others become NAN. */
-static bool keep_mass(heed_real *x, size_t n, double mass) {
-    heed_real *sorted = malloc(n * sizeof *sorted);
+static bool keep_mass(heed_ctx *c, heed_real *x, size_t n, double mass) {
+    heed_real *sorted = allocate(c, n, sizeof *sorted, "patches");
     double all = 0, held = 0;
     size_t k = 0;
     if (!sorted) return false;
@@ -94,24 +82,20 @@ static bool keep_mass(heed_real *x, size_t n, double mass) {
     return true;
 }
 
-/* Computes the drawn values of a panel: with --mass, only those of the strongest patches. */
-static bool finish_panel(const attend_view *v, panels *p, int index) {
-    size_t n = (size_t)p->rows * (size_t)p->cols;
-    const heed_real *own = p->own + (size_t)index * n;
-    heed_real *drawn = p->values + (size_t)index * n;
-    memcpy(drawn, own, n * sizeof *own);
-    p->at[index] = drawn;
-    p->captions[index] = p->names[index];
-    return v->mass <= 0 || keep_mass(drawn, n, v->mass) ||
-           heed_fail(v->p->c, HEED_FAILED, "no memory for pictures of attention");
-}
-
+/* Call close_panels also after a failure. */
 static bool open_panels(const attend_view *v, panels *p) {
-    const heed_record_axis *a = &v->record->axes[v->block->keys];
+    heed_ctx *c = v->p->c;
     const heed_record *r = v->record;
+    const heed_record_axis *a = &r->axes[v->block->keys];
+    int heads = v->block->heads;
+    size_t most = (size_t)(heads + 1 + r->map_count), n = (size_t)a->rows * (size_t)a->cols;
     *p = (panels){.rows = a->rows, .cols = a->cols};
-    int heads = v->block->heads, most = heads + 1 + r->map_count;
-    if (!make_room(v->p->c, p, most)) return false;
+    p->own = allocate(c, most * n, sizeof *p->own, "patches");
+    p->values = allocate(c, most * n, sizeof *p->values, "patches");
+    p->at = allocate(c, most, sizeof *p->at, "pictures");
+    p->names = allocate(c, most, sizeof *p->names, "pictures");
+    p->captions = allocate(c, most, sizeof *p->captions, "pictures");
+    if (heed_ctx_status(c) != HEED_OK) return false;
     if (v->chosen)
         add_panel(v, p, v->head);
     else
@@ -120,17 +104,14 @@ static bool open_panels(const attend_view *v, panels *p) {
     for (int i = 0; i < r->map_count; i++)
         if (r->maps[i].keys == v->block->keys && map_is_main(&r->maps[i]))
             add_map(v, p, &r->maps[i]);
-    for (int i = 0; i < p->count; i++)
-        if (!finish_panel(v, p, i)) return false;
+    memcpy(p->values, p->own, (size_t)p->count * n * sizeof *p->own);
+    for (int i = 0; i < p->count; i++) {
+        heed_real *drawn = p->values + (size_t)i * n;
+        p->at[i] = drawn;
+        p->captions[i] = p->names[i];
+        if (v->mass > 0 && !keep_mass(c, drawn, n, v->mass)) return false;
+    }
     return true;
-}
-
-/* "[CLS]", "patch 2,5", "all patches" */
-static const char *query_name(const attend_view *v, char text[48]) {
-    const heed_record_axis *a = &v->record->axes[v->block->queries];
-    if (v->query < 0) return "all patches";
-    snprintf(text, 48, "%s%.32s", v->query < a->first ? "" : "patch ", a->labels[v->query]);
-    return text;
 }
 
 static heed_overlay overlay_of(const attend_view *v, const panels *p, bool cells,
@@ -151,25 +132,27 @@ static heed_overlay overlay_of(const attend_view *v, const panels *p, bool cells
                           .uniform = 1.0 / r->axes[v->block->keys].count};
 }
 
+/* "attention of patch 2,5, layer 1 of 2"; the query may also be "[CLS]" or "all patches". */
 static void title_of(const attend_view *v, char title[400]) {
-    char query[48], mass[64] = "";
+    const heed_record_axis *a = &v->record->axes[v->block->queries];
+    char query[48] = "all patches", mass[64] = "";
+    if (v->query >= 0)
+        snprintf(query, sizeof query, "%s%.32s", v->query < a->first ? "" : "patch ",
+                 a->labels[v->query]);
     if (v->mass > 0)
         snprintf(mass, sizeof mass, "; the strongest patches that hold %g %% of it", 100 * v->mass);
-    snprintf(title, 400, "attention of %s, layer %d of %d%s", query_name(v, query),
-             v->block->layer + 1, v->layers, mass);
+    snprintf(title, 400, "attention of %s, layer %d of %d%s", query, v->block->layer + 1, v->layers,
+             mass);
 }
 
 bool attend_draw_picture(const attend_view *v, bool cells, bool svg, const char *path) {
-    const heed_record *r = v->record;
-    const heed_record_guess *g = r->guess_count ? &r->guesses[0] : NULL;
-    char what[400], title[512];
+    const heed_record_guess *g = v->record->guesses;
+    char what[400], guess[80] = "", title[512];
     panels p;
     title_of(v, what);
-    if (g)
-        snprintf(title, sizeof title, "%.60s, %.1f %%   %s", g->labels[0], 100 * (double)g->p[0],
-                 what);
-    else
-        snprintf(title, sizeof title, "%s", what);
+    if (v->record->guess_count)
+        snprintf(guess, sizeof guess, "%.60s, %.1f %%   ", g->labels[0], 100 * (double)g->p[0]);
+    snprintf(title, sizeof title, "%s%s", guess, what);
     bool ok = open_panels(v, &p);
     heed_overlay o = overlay_of(v, &p, cells, title);
     ok = ok && (svg ? heed_overlay_svg : heed_overlay_png)(v->p->c, &o, path);
@@ -181,8 +164,8 @@ bool attend_draw_picture(const attend_view *v, bool cells, bool svg, const char 
 static bool print_strongest(const attend_view *v, const panels *p, int index) {
     int n = p->rows * p->cols, used = 18, capacity = terminal_width();
     const heed_real *own = p->own + (size_t)index * (size_t)n;
-    bool *taken = calloc((size_t)n, sizeof *taken);
-    if (!taken) return heed_fail(v->p->c, HEED_FAILED, "no memory for %d patches", n);
+    bool *taken = allocate(v->p->c, (size_t)n, sizeof *taken, "patches");
+    if (!taken) return false;
     printf("  %-14s", p->names[index]);
     for (int k = 0; k < v->top && k < n; k++) {
         int best = -1;

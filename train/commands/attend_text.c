@@ -1,11 +1,11 @@
 /* attend_text.c -- attention among tokens: in the terminal, and as pictures of matrices. */
 #include "commands/attend.h"
-#include "kinds/inputs.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-const char *attend_note(const heed_record *r) {
+/* The line below every picture of attention, with advice if that was not followed yet. */
+static const char *attend_note(const heed_record *r) {
     if (r->pixels && !r->axes[0].rows) return NO_EXPLANATION "."; /* --occlude hides patches */
     for (int i = 0; i < r->map_count; i++)
         if (strcmp(r->maps[i].name, "occlusion") == 0) return NO_EXPLANATION ".";
@@ -13,34 +13,14 @@ const char *attend_note(const heed_record *r) {
 }
 
 /* Prints external text, made safe for the terminal and cut to its width. */
-static void print_line(const attend_view *v, const char *text) {
+static void print_label(const attend_view *v, const char *text) {
     heed_text line = {.c = v->p->c};
     heed_label_text(text ? text : "", terminal_width(), &line);
-    puts(line.s ? line.s : "");
+    print_line(&line);
     heed_text_free(&line);
 }
 
 /* ---- heat maps ---- */
-
-bool print_map(const attend_view *v, heed_heatmap map) {
-    heed_text text = {.c = v->p->c};
-    map.terminal = terminal_kind(stdout);
-    map.width = terminal_width();
-    bool ok = heed_heatmap_text(&map, &text);
-    if (ok) print_text(&text);
-    heed_text_free(&text);
-    return ok;
-}
-
-static heed_heatmap heatmap_of(const attend_view *v, const shown *m, const char *title) {
-    return (heed_heatmap){.title = title,
-                          .rows = m->rows,
-                          .cols = m->cols,
-                          .values = m->values,
-                          .row_labels = m->row_labels,
-                          .col_labels = m->col_labels,
-                          .numbers = v->numbers};
-}
 
 /* The end of a matrix's scale; 0: the largest value. The first token of a causal layer can only
  * attend to itself: its 100 % is ignored, as it would make the other rows pale. */
@@ -48,7 +28,7 @@ static heed_real scale_end(const attend_view *v, const shown *m) {
     const unsigned char *special = v->record->axes[v->block->queries].special;
     bool first = !(v->hide && special && special[0]);
     heed_real most = 0;
-    for (int i = m->cols; v->block->causal && first && i < m->rows * m->cols; i++)
+    for (int i = m->map.cols; v->block->causal && first && i < m->map.rows * m->map.cols; i++)
         if (m->values[i] > most) most = m->values[i];
     return most;
 }
@@ -59,9 +39,9 @@ static bool print_matrix(const attend_view *v) {
     bool ok = shown_matrix(v, v->head, &m);
     snprintf(title, sizeof title, "%s: a row is a token, over what it attends to",
              view_name(v, v->head, name));
-    heed_heatmap map = heatmap_of(v, &m, title);
-    map.hi = ok ? scale_end(v, &m) : 0;
-    ok = ok && print_map(v, map);
+    m.map.title = title;
+    m.map.hi = ok ? scale_end(v, &m) : 0;
+    ok = ok && print_heatmap(v->p->c, m.map);
     shown_free(&m);
     return ok;
 }
@@ -70,7 +50,7 @@ static bool print_matrix(const attend_view *v) {
 
 /* Whether a token occurs more than once, so that its number must be shown. */
 static bool is_repeated(const shown *m, int col) {
-    for (int j = 0; j < m->cols; j++)
+    for (int j = 0; j < m->map.cols; j++)
         if (j != col && strcmp(m->col_labels[j], m->col_labels[col]) == 0) return true;
     return false;
 }
@@ -78,43 +58,34 @@ static bool is_repeated(const shown *m, int col) {
 /* "  mean    Paris 0.42  is 0.20": the largest values of a row, in descending order. */
 static void print_top(const attend_view *v, const shown *m, int row, int width) {
     heed_text line = {.c = v->p->c};
-    heed_real *x = m->values + (size_t)row * (size_t)m->cols;
-    int capacity = terminal_width();
+    heed_real *x = m->values + (size_t)row * (size_t)m->map.cols;
     heed_text_add(&line, "  %-*s", width, m->row_labels[row]);
-    int used = 2 + width;
-    for (int k = 0; k < v->top && k < m->cols; k++) {
+    for (int k = 0; k < v->top && k < m->map.cols; k++) {
         int best = 0;
-        for (int j = 1; j < m->cols; j++)
+        for (int j = 1; j < m->map.cols; j++)
             if (x[j] > x[best]) best = j;
         heed_text item = {.c = v->p->c};
         heed_label_text(m->col_labels[best], 24, &item);
         if (is_repeated(m, best)) heed_text_add(&item, "(%d)", m->col[best] + 1);
         heed_text_add(&item, (double)x[best] < 0.005 ? " %.1g" : " %.2f", (double)x[best]);
-        int columns = heed_label_columns(item.s ? item.s : "");
-        if (used + 2 + columns > capacity) {
-            heed_text_add(&line, "\n  %*s", width, "");
-            used = 2 + width;
-        }
-        heed_text_add(&line, "  %s", item.s ? item.s : "");
-        used += 2 + columns;
+        add_piece(&line, 2, item.s ? item.s : "", 4 + width, terminal_width());
         heed_text_free(&item);
         x[best] = -1; /* done with this one */
     }
-    puts(line.s ? line.s : "");
+    print_line(&line);
     heed_text_free(&line);
 }
 
 static bool print_query(const attend_view *v) {
     char name[160], token[QUERY_SIZE], title[512];
     shown m;
-    char(*names)[24];
-    bool ok = shown_query(v, &m, &names);
+    bool ok = shown_query(v, &m);
     snprintf(title, sizeof title, "what %s, attends to: %s", query_words(v, v->query, token),
              view_name(v, v->chosen ? v->head : MEAN_HEAD, name));
-    ok = ok && print_map(v, heatmap_of(v, &m, title));
-    for (int i = 0; ok && i < m.rows; i++) print_top(v, &m, i, m.rows > 10 ? 8 : 7);
+    m.map.title = title;
+    ok = ok && print_heatmap(v->p->c, m.map);
+    for (int i = 0; ok && i < m.map.rows; i++) print_top(v, &m, i, m.map.rows > 10 ? 8 : 7);
     shown_free(&m);
-    free(names);
     return ok;
 }
 
@@ -122,47 +93,37 @@ static bool print_query(const attend_view *v) {
 
 attend_view row_view(program *p, const heed_record *r, int query) {
     return (attend_view){
-        .p = p, .record = r, .block = r->blocks, .head = MEAN_HEAD, .query = query};
+        .p = p, .record = r, .block = r ? r->blocks : NULL, .head = MEAN_HEAD, .query = query};
 }
 
 bool attend_print_row(const attend_view *v) {
     char title[200];
     heed_text token = {.c = v->p->c};
     shown m;
-    char(*names)[24];
     heed_label_text(v->record->axes[v->block->queries].labels[v->query], 40, &token);
     snprintf(title, sizeof title, "attention of %.120s (token %d), layer %d",
              token.s ? token.s : "", v->query + 1, v->block->layer + 1);
-    bool ok = shown_query(v, &m, &names);
-    heed_heatmap map = heatmap_of(v, &m, title);
-    map.hi = 1;
-    map.numbers = terminal_kind(stdout) == HEED_ASCII;
-    ok = ok && print_map(v, map);
+    bool ok = shown_query(v, &m);
+    m.map.title = title;
+    m.map.hi = 1;
+    m.map.numbers = terminal_kind(stdout) == HEED_ASCII;
+    ok = ok && print_heatmap(v->p->c, m.map);
     heed_text_free(&token);
     shown_free(&m);
-    free(names);
     return ok;
-}
-
-static json_t *number_row(const heed_real *x, int n) {
-    json_t *list = json_array();
-    for (int i = 0; i < n; i++) json_array_append_new(list, json_number((double)x[i]));
-    return list;
 }
 
 json_t *attend_row_json(const attend_view *v) {
     shown m;
-    char(*names)[24];
     json_t *o = json_null();
-    if (shown_query(v, &m, &names)) {
+    if (shown_query(v, &m)) {
         json_t *heads = json_array();
-        for (int i = v->block->heads > 1; i < m.rows; i++)
-            json_array_append_new(heads, number_row(m.values + i * m.cols, m.cols));
+        for (int i = v->block->heads > 1; i < m.map.rows; i++)
+            json_array_append_new(heads, json_numbers(m.values + i * m.map.cols, m.map.cols));
         o = json_pack("{s:i, s:i, s:o, s:o}", "layer", v->block->layer + 1, "position",
-                      v->query + 1, "mean", number_row(m.values, m.cols), "heads", heads);
+                      v->query + 1, "mean", json_numbers(m.values, m.map.cols), "heads", heads);
     }
     shown_free(&m);
-    free(names);
     return o;
 }
 
@@ -170,7 +131,6 @@ json_t *attend_row_json(const attend_view *v) {
 
 static void print_guess(const attend_view *v, const heed_record_guess *g) {
     heed_text line = {.c = v->p->c};
-    int capacity = terminal_width(), top = v->top < g->count ? v->top : g->count;
     if (g->query >= 0) {
         heed_text_add(&line, "%d ", g->query + 1);
         heed_label_text(v->record->axes[g->axis].labels[g->query], 16, &line);
@@ -178,22 +138,14 @@ static void print_guess(const attend_view *v, const heed_record_guess *g) {
     if (strcmp(g->says, "[MASK]") != 0 && g->axis == 0)
         heed_text_add(&line, "%spredicts %s", g->query >= 0 ? " " : "", g->says);
     heed_text_add(&line, ":");
-    int used = heed_label_columns(line.s ? line.s : "");
-    for (int i = 0; i < top; i++) {
+    for (int i = 0; i < v->top && i < g->count; i++) {
         heed_text item = {.c = v->p->c};
-        heed_text_add(&item, i ? "  " : " ");
         heed_label_text(g->labels[i], 24, &item);
         heed_text_add(&item, " %.2f", (double)g->p[i]);
-        int columns = heed_label_columns(item.s ? item.s : "");
-        if (used + columns > capacity) {
-            heed_text_add(&line, "\n   ");
-            used = 3;
-        }
-        heed_text_add(&line, "%s", item.s ? item.s : "");
-        used += columns;
+        add_piece(&line, i ? 2 : 1, item.s ? item.s : "", 5, terminal_width());
         heed_text_free(&item);
     }
-    puts(line.s ? line.s : "");
+    print_line(&line);
     heed_text_free(&line);
 }
 
@@ -219,15 +171,15 @@ static void print_guesses(const attend_view *v) {
 
 bool attend_print(const attend_view *v) {
     const heed_record *r = v->record;
-    print_line(v, r->title);
-    print_line(v, r->model);
+    print_label(v, r->title);
+    print_label(v, r->model);
     putchar('\n');
     bool patches = r->axes[v->block->keys].rows > 0 && v->block->queries == v->block->keys;
     bool ok = r->pixels && patches ? attend_print_picture(v)
               : v->query >= 0      ? print_query(v)
                                    : print_matrix(v);
     if (v->hide) print_wrapped(v->p, "Special tokens are hidden; the rest is shown as it is.");
-    if (r->note) print_line(v, r->note);
+    if (r->note) print_label(v, r->note);
     ok = ok && maps_print(v);
     if (ok) print_guesses(v);
     if (ok && v->masks && r->guess_count == 0) {
@@ -236,7 +188,7 @@ bool attend_print(const attend_view *v) {
                             "the word to guess");
     }
     putchar('\n');
-    print_wrapped(v->p, attend_note(v->record));
+    print_wrapped(v->p, "%s", attend_note(v->record));
     return ok && fflush(stdout) == 0;
 }
 
@@ -259,38 +211,33 @@ bool draw_panels(const attend_view *v, const char *title, const heed_heatmap *ma
     return (svg ? heed_panels_svg : heed_panels_png)(v->p->c, &all, path);
 }
 
-/* Draws a row for each head, as on the terminal. */
-static bool draw_query(const attend_view *v, bool svg, const char *path) {
-    char title[TITLE_SIZE];
-    shown m;
-    char(*names)[24];
-    bool ok = shown_query(v, &m, &names);
-    heed_heatmap map = heatmap_of(v, &m, "what it attends to");
-    ok = ok && draw_panels(v, drawn_title(v, v->query, title), &map, 1, svg, path);
-    shown_free(&m);
-    free(names);
-    return ok;
-}
-
 bool attend_draw(const attend_view *v, bool svg, const char *path) {
     if (maps_drawable(v)) return maps_draw(v, svg, path);
-    if (v->query >= 0) return draw_query(v, svg, path);
-    int count = v->chosen ? 1 : v->block->heads;
     char title[TITLE_SIZE];
-    heed_heatmap *maps = calloc((size_t)count, sizeof *maps);
-    shown *parts = calloc((size_t)count, sizeof *parts);
-    char(*names)[48] = calloc((size_t)count, sizeof *names);
-    bool ok = (maps && parts && names) ||
-              heed_fail(v->p->c, HEED_FAILED, "no memory for %d matrices", count);
+    drawn_title(v, v->query, title);
+    if (v->query >= 0) { /* a row for each head, as on the terminal */
+        shown m;
+        bool drawn = shown_query(v, &m);
+        m.map.title = "what it attends to";
+        drawn = drawn && draw_panels(v, title, &m.map, 1, svg, path);
+        shown_free(&m);
+        return drawn;
+    }
+    int count = v->chosen ? 1 : v->block->heads;
+    heed_heatmap *maps = allocate(v->p->c, (size_t)count, sizeof *maps, "matrices");
+    shown *parts = allocate(v->p->c, (size_t)count, sizeof *parts, "matrices");
+    char(*names)[48] = allocate(v->p->c, (size_t)count, sizeof *names, "matrices");
+    bool ok = maps && parts && names;
     for (int i = 0; ok && i < count; i++) {
         int head = v->chosen ? v->head : i;
         ok = shown_matrix(v, head, &parts[i]);
         if (!ok) break;
-        maps[i] = heatmap_of(v, &parts[i], head_words(v->block, head, names[i]));
+        maps[i] = parts[i].map;
+        maps[i].title = head_words(v->block, head, names[i]);
         heed_real end = scale_end(v, &parts[i]); /* all maps share the first one's scale */
         if (end > maps[0].hi) maps[0].hi = end;
     }
-    ok = ok && draw_panels(v, drawn_title(v, -1, title), maps, count, svg, path);
+    ok = ok && draw_panels(v, title, maps, count, svg, path);
     for (int i = 0; parts && i < count; i++) shown_free(&parts[i]);
     free(maps);
     free(parts);

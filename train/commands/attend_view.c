@@ -3,59 +3,42 @@
 
 #include <limits.h>
 #include <stdlib.h>
-#include <string.h>
-
-/* ---- the block ---- */
-
-static void count_layers(attend_view *v, const heed_run *r) {
-    int count;
-    heed_record_block *list = heed_attention_layers(r, &count);
-    for (int i = 0; list && i < count; i++)
-        if (list[i].stack == v->block->stack && list[i].layer >= v->layers)
-            v->layers = list[i].layer + 1;
-    free(list);
-}
-
-/* Without --query it is [CLS] for a picture. */
-static bool choose_query(attend_view *v) {
-    const heed_record_axis *a = &v->record->axes[v->block->queries];
-    if (!chosen_query(v->p->c, heed_config_text(v->p->flags, "query"), a, &v->query)) return false;
-    if (v->query < 0 && !*heed_config_text(v->p->flags, "query") && a->rows && a->first)
-        v->query = 0;
-    return true;
-}
 
 static bool no_token(const attend_view *v) {
     return heed_fail(v->p->c, HEED_USAGE, "--hide-special leaves no token to show");
-}
-
-/* Fails if --hide-special would leave no tokens on an axis. */
-static bool leaves_tokens(const attend_view *v) {
-    const int sides[] = {v->block->queries, v->block->keys};
-    for (int k = 0; v->hide && k < 2; k++) {
-        const heed_record_axis *a = &v->record->axes[sides[k]];
-        int left = 0;
-        for (int i = 0; i < a->count; i++) left += !a->special || !a->special[i];
-        if (left == 0) return no_token(v);
-    }
-    return true;
 }
 
 bool view_open(attend_view *v, program *p, const heed_run *r, const heed_record *record) {
     *v = (attend_view){.p = p,
                        .record = record,
                        .masks = r->model->answers == HEED_ANSWER_MASKED,
-                       .top = (int)heed_config_int(p->flags, "top"),
-                       .numbers = heed_config_bool(p->flags, "numbers"),
-                       .hide = heed_config_bool(p->flags, "hide-special"),
+                       .top = flag_int(p, "top"),
+                       .numbers = flag_on(p, "numbers"),
+                       .hide = flag_on(p, "hide-special"),
                        .mass = heed_config_real(p->flags, "mass")};
-    const char *head = heed_config_text(p->flags, "head");
+    const char *head = flag_text(p, "head");
     int block = chosen_block(p->c, r->model->name, p->flags, record->blocks, record->block_count);
     if (block < 0) return false;
     v->block = &record->blocks[block];
     v->chosen = *head;
-    count_layers(v, r);
-    return chosen_head(p->c, head, v->block, &v->head) && choose_query(v) && leaves_tokens(v);
+    int count;
+    heed_record_block *list = heed_attention_layers(r, &count);
+    for (int i = 0; list && i < count; i++)
+        if (list[i].stack == v->block->stack && list[i].layer >= v->layers)
+            v->layers = list[i].layer + 1;
+    free(list);
+    const char *query = flag_text(p, "query");
+    const heed_record_axis *a = &record->axes[v->block->queries];
+    if (!chosen_head(p->c, head, v->block, &v->head) || !chosen_query(p->c, query, a, &v->query))
+        return false;
+    if (!*query && a->rows && a->first) v->query = 0; /* of a picture, [CLS] */
+    for (int k = 0; v->hide && k < 2; k++) {
+        const heed_record_axis *side = k ? &record->axes[v->block->keys] : a;
+        int left = 0;
+        for (int i = 0; i < side->count; i++) left += !side->special || !side->special[i];
+        if (left == 0) return no_token(v);
+    }
+    return true;
 }
 
 const char *view_layer(const attend_view *v, char text[160]) {
@@ -80,14 +63,10 @@ const char *query_words(const attend_view *v, int query, char text[QUERY_SIZE]) 
 
 /* ---- matrices ---- */
 
-static bool no_memory(const attend_view *v) {
-    return heed_fail(v->p->c, HEED_FAILED, "no memory for a matrix of attention");
-}
-
 /* Indices of the tokens that are not hidden, among the first `most`; the caller frees them. */
 static int *visible(const attend_view *v, int axis, int most, int *count) {
     const heed_record_axis *a = &v->record->axes[axis];
-    int *list = calloc((size_t)a->count + 1, sizeof *list);
+    int *list = allocate(v->p->c, (size_t)a->count, sizeof *list, "tokens");
     *count = 0;
     for (int i = 0; list && i < a->count && i < most; i++)
         if (!v->hide || !a->special || !a->special[i]) list[(*count)++] = i;
@@ -103,48 +82,52 @@ static heed_real weight(const attend_view *v, int head, int query, int key) {
 
 /* keys: only tokens among the first `keys` are shown. */
 static bool open_matrix(const attend_view *v, shown *out, int rows, int keys) {
-    out->col = visible(v, v->block->keys, keys, &out->cols);
-    out->rows = rows;
-    out->values = calloc((size_t)rows * (size_t)out->cols + 1, sizeof *out->values);
-    out->row_labels = calloc((size_t)rows + 1, sizeof *out->row_labels);
-    out->col_labels = calloc((size_t)out->cols + 1, sizeof *out->col_labels);
-    if (!out->col || !out->values || !out->row_labels || !out->col_labels) return no_memory(v);
-    for (int j = 0; j < out->cols; j++)
+    out->col = visible(v, v->block->keys, keys, &out->map.cols);
+    heed_ctx *c = v->p->c;
+    out->values = allocate(c, (size_t)rows * (size_t)out->map.cols, sizeof *out->values, "weights");
+    out->row_labels = allocate(c, (size_t)rows, sizeof *out->row_labels, "rows");
+    out->col_labels = allocate(c, (size_t)out->map.cols, sizeof *out->col_labels, "tokens");
+    if (!out->col || !out->values || !out->row_labels || !out->col_labels) return false;
+    for (int j = 0; j < out->map.cols; j++)
         out->col_labels[j] = v->record->axes[v->block->keys].labels[out->col[j]];
-    return out->cols > 0 || no_token(v);
+    out->map.rows = rows;
+    out->map.values = out->values;
+    out->map.row_labels = out->row_labels;
+    out->map.col_labels = out->col_labels;
+    out->map.numbers = v->numbers;
+    return out->map.cols > 0 || no_token(v);
 }
 
 bool shown_matrix(const attend_view *v, int head, shown *out) {
     int rows, *row = visible(v, v->block->queries, INT_MAX, &rows);
     *out = (shown){0};
-    bool ok = row ? open_matrix(v, out, rows, INT_MAX) : no_memory(v);
+    bool ok = row && open_matrix(v, out, rows, INT_MAX);
     for (int i = 0; ok && i < rows; i++) {
         out->row_labels[i] = v->record->axes[v->block->queries].labels[row[i]];
-        for (int j = 0; j < out->cols; j++)
-            out->values[i * out->cols + j] = weight(v, head, row[i], out->col[j]);
+        for (int j = 0; j < out->map.cols; j++)
+            out->values[i * out->map.cols + j] = weight(v, head, row[i], out->col[j]);
     }
     free(row);
     return ok;
 }
 
-bool shown_query(const attend_view *v, shown *out, char (**names)[24]) {
+bool shown_query(const attend_view *v, shown *out) {
     const heed_record_block *b = v->block;
-    bool mean = b->heads > 1 && !v->chosen, one = v->chosen;
-    int rows = one ? 1 : b->heads + mean;
+    bool mean = b->heads > 1 && !v->chosen;
+    int rows = v->chosen ? 1 : b->heads + mean;
     *out = (shown){0};
-    *names = calloc((size_t)rows, sizeof **names);
-    if (!*names) return no_memory(v);
-    if (!open_matrix(v, out, rows, b->causal ? v->query + 1 : INT_MAX)) return false;
+    out->name = allocate(v->p->c, (size_t)rows, sizeof *out->name, "rows");
+    if (!out->name || !open_matrix(v, out, rows, b->causal ? v->query + 1 : INT_MAX)) return false;
     for (int i = 0; i < rows; i++) {
-        int head = one ? v->head : mean ? i - 1 : i;
+        int head = v->chosen ? v->head : i - mean;
         if (head >= 0)
-            snprintf((*names)[i], sizeof(*names)[i], "head %d",
+            snprintf(out->name[i], sizeof *out->name, "head %d",
                      (b->head ? b->head[head] : head) + 1);
         else
-            snprintf((*names)[i], sizeof(*names)[i], "%s", head == MAX_HEAD ? "largest" : "mean");
-        out->row_labels[i] = (*names)[i];
-        for (int j = 0; j < out->cols; j++)
-            out->values[i * out->cols + j] = weight(v, head, v->query, out->col[j]);
+            snprintf(out->name[i], sizeof *out->name, "%s", head == MAX_HEAD ? "largest" : "mean");
+        out->row_labels[i] = out->name[i];
+        for (int j = 0; j < out->map.cols; j++)
+            out->values[i * out->map.cols + j] = weight(v, head, v->query, out->col[j]);
     }
     return true;
 }
@@ -154,5 +137,6 @@ void shown_free(shown *m) {
     free(m->row_labels);
     free(m->col_labels);
     free(m->col);
+    free(m->name);
     *m = (shown){0};
 }

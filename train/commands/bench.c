@@ -9,20 +9,19 @@
 enum { BATCHES = 8, LEAST_WARM = 3, MOST = 32 /* most workloads in a list */ };
 
 static const heed_option options[] = {
-    {"workload", HEED_TEXT, "", 0, 0, NULL,
-     "a preset of a model that is a benchmark, such as gpt-tiny; several, comma-separated, or all "
-     "if not given: a line each",
-     "Workload"},
-    {"seconds", HEED_REAL, "2.5", 0, 1e6, NULL, "time spent on measured steps", "Workload"},
-    {"min-steps", HEED_INT, "5", 1, 1e9, NULL, "at least this many of them", "Workload"},
-    {"warmup-seconds", HEED_REAL, "0.7", 0, 1e6, NULL, "time before the clock starts", "Workload"},
-    {"dropout", HEED_REAL, "0", 0, 0.99, NULL, "dropout", "Workload"},
-    {"post-ln", HEED_BOOL, "false", 0, 0, NULL, "norm after each sublayer instead of before it",
-     "Workload"},
-    {"mlm-all", HEED_BOOL, "false", 0, 0, NULL, "mlm: loss over every position", "Workload"},
-    {"lr", HEED_REAL, "0.001", 0, 1e6, NULL, "learning rate", "Workload"},
-    {"seed", HEED_INT, "1", 0, 9007199254740992.0, NULL, "seed of weights and dropout", "Workload"},
-    {"json", HEED_BOOL, "false", 0, 0, NULL, "print one JSON object", "Output"},
+    WORDS("workload",
+          "a preset of a model that is a benchmark, such as gpt-tiny; several, comma-separated, or "
+          "all if not given: a line each",
+          "Workload"),
+    NUMBER("seconds", "2.5", 0, 1e6, "time spent on measured steps", "Workload"),
+    COUNT("min-steps", "5", 1, 1e9, "at least this many of them", "Workload"),
+    NUMBER("warmup-seconds", "0.7", 0, 1e6, "time before the clock starts", "Workload"),
+    NUMBER("dropout", "0", 0, 0.99, "dropout", "Workload"),
+    SWITCH("post-ln", "norm after each sublayer instead of before it", "Workload"),
+    SWITCH("mlm-all", "mlm: loss over every position", "Workload"),
+    NUMBER("lr", "0.001", 0, 1e6, "learning rate", "Workload"),
+    COUNT("seed", "1", 0, 9007199254740992.0, "seed of weights and dropout", "Workload"),
+    SWITCH("json", "print one JSON object", "Output"),
     {0}};
 
 typedef struct {
@@ -36,23 +35,27 @@ typedef struct {
     double system; /* seconds in the kernel */
 } bench;
 
-/* Writes the names of all workloads, separated by commas. */
-static void list_workloads(const program *p, heed_text *out) {
+/* The model that has the workload as a preset; NULL: none. Appends the names of all workloads,
+ * separated by commas, to `all`. */
+static const heed_model *find_workload(const program *p, const char *name, heed_text *all) {
+    const heed_model *found = NULL;
     for (const heed_model *const *m = p->models; *m; m++)
-        for (const heed_preset *q = (*m)->presets; q && q->name; q++)
-            if (q->workload) heed_text_add(out, "%s%s", out->n ? "," : "", q->name);
+        for (const heed_preset *q = (*m)->presets; q && q->name; q++) {
+            if (!q->workload) continue;
+            heed_text_add(all, "%s%s", all->n ? "," : "", q->name);
+            if (!found && strcmp(q->name, name) == 0) found = *m;
+        }
+    return found;
 }
 
-/* The model that has the workload as a preset. */
 static const heed_model *workload_model(const program *p, const char *name) {
     heed_text all = {.c = p->c};
-    for (const heed_model *const *m = p->models; *m; m++)
-        for (const heed_preset *q = (*m)->presets; q && q->name; q++)
-            if (q->workload && strcmp(q->name, name) == 0) return *m;
-    list_workloads(p, &all);
-    heed_fail(p->c, HEED_USAGE, "--workload %s: expected some of %s", name, all.s ? all.s : "none");
+    const heed_model *m = find_workload(p, name, &all);
+    if (!m)
+        heed_fail(p->c, HEED_USAGE, "--workload %s: expected some of %s", name,
+                  all.s ? all.s : "none");
     heed_text_free(&all);
-    return NULL;
+    return m;
 }
 
 static bool bench_open(program *p, bench *b, const char *name) {
@@ -61,11 +64,10 @@ static bool bench_open(program *p, bench *b, const char *name) {
     heed_config *f = b->w.f;
     if (!heed_preset_apply(p->c, f, b->w.model, name)) return false;
     if (heed_config_has(f, "dropout"))
-        heed_config_set(f, "dropout", heed_config_text(p->flags, "dropout"), "dropout",
-                        HEED_FROM_FLAG);
-    if (heed_config_bool(p->flags, "post-ln") && heed_config_has(f, "norm"))
+        heed_config_set(f, "dropout", flag_text(p, "dropout"), "dropout", HEED_FROM_FLAG);
+    if (flag_on(p, "post-ln") && heed_config_has(f, "norm"))
         heed_config_set(f, "norm", "post", "post-ln", HEED_FROM_FLAG);
-    if (heed_config_bool(p->flags, "mlm-all") && heed_config_has(f, "mask-share"))
+    if (flag_on(p, "mlm-all") && heed_config_has(f, "mask-share"))
         heed_config_set(f, "mask-share", "1", "mlm-all", HEED_FROM_FLAG);
     if (!workbench_open(&b->w)) return false;
     heed_optim_args a = heed_optim_defaults(&heed_adamw);
@@ -74,13 +76,6 @@ static bool bench_open(program *p, bench *b, const char *name) {
     for (uint64_t i = 0; i < BATCHES; i++)
         if (!random_batch_make(&b->w, i, &b->batch[i])) return false;
     return b->optim != NULL;
-}
-
-static void bench_close(bench *b) {
-    for (int i = 0; i < BATCHES; i++) random_batch_free(&b->batch[i]);
-    heed_optim_free(b->optim);
-    workbench_close(&b->w);
-    free(b->times);
 }
 
 static double step(bench *b, uint64_t i) {
@@ -181,25 +176,19 @@ static json_t *result(program *p, bench *b, const char *name) {
     bool dense = w->dense;
     const char *items = !dense ? "tokens" : reads_pictures(w->model) ? "images" : "rows";
     for (size_t i = 0; i < b->count; i++) sum += b->times[i];
-    json_t *o = json_pack("{s:s, s:s, s:s, s:i, s:f, s:b}", "workload", name, "mode", "heed", "isa",
-                          heed_isa(p->c), "threads", heed_threads(p->c), "dropout",
-                          heed_config_real(p->flags, "dropout"), "post_ln",
-                          heed_config_bool(p->flags, "post-ln"));
-    json_object_update_new(o, json_pack("{s:I, s:I, s:f, s:f, s:f, s:s, s:f, s:o, s:o}", "params",
-                                        (json_int_t)heed_store_params(w->store), "steps",
-                                        (json_int_t)b->count, "ms_per_step", 1e3 * med, "ms_mean",
-                                        1e3 * sum / steps, "steps_per_s", 1 / med, "items", items,
-                                        "items_per_s", (double)w->rows * (dense ? 1 : w->len) / med,
-                                        "mflop_per_step", json_number(work / 1e6), "gflops",
-                                        json_number(work / med / 1e9)));
-    json_object_update_new(o, json_pack("{s:f, s:f, s:f, s:f, s:f, s:o, s:o, s:s}", "first_step_s",
-                                        b->first_step, "start_to_first_step_s", b->start_to_first,
-                                        "peak_rss_mb", (double)peak_memory() / 1048576,
-                                        "page_faults_per_step", (double)b->faults / steps,
-                                        "system_ms_per_step", 1e3 * b->system / steps, "first_loss",
-                                        json_number(b->first_loss), "last_loss",
-                                        json_number(b->last_loss), "version", HEED_VERSION));
-    return o;
+    return json_pack(
+        "{s:s, s:s, s:s, s:i, s:f, s:b, s:I, s:I, s:f, s:f, s:f, s:s, s:f, s:o, s:o, "
+        "s:f, s:f, s:f, s:f, s:f, s:o, s:o, s:s}",
+        "workload", name, "mode", "heed", "isa", heed_isa(p->c), "threads", heed_threads(p->c),
+        "dropout", heed_config_real(p->flags, "dropout"), "post_ln", flag_on(p, "post-ln"),
+        "params", (json_int_t)heed_store_params(w->store), "steps", (json_int_t)b->count,
+        "ms_per_step", 1e3 * med, "ms_mean", 1e3 * sum / steps, "steps_per_s", 1 / med, "items",
+        items, "items_per_s", (double)w->rows * (dense ? 1 : w->len) / med, "mflop_per_step",
+        json_number(work / 1e6), "gflops", json_number(work / med / 1e9), "first_step_s",
+        b->first_step, "start_to_first_step_s", b->start_to_first, "peak_rss_mb",
+        (double)peak_memory() / 1048576, "page_faults_per_step", (double)b->faults / steps,
+        "system_ms_per_step", 1e3 * b->system / steps, "first_loss", json_number(b->first_loss),
+        "last_loss", json_number(b->last_loss), "version", HEED_VERSION);
 }
 
 static double get(const json_t *o, const char *key) {
@@ -238,14 +227,17 @@ static json_t *bench_of(program *p, const char *preset) {
     json_t *o = NULL;
     snprintf(name, sizeof name, "%s", preset);
     if (bench_open(p, &b, name)) measure(p, &b);
-    if (heed_config_bool(p->flags, "mlm-all") && b.w.model &&
-        b.w.model->answers == HEED_ANSWER_MASKED && !strstr(name, "-all"))
+    if (flag_on(p, "mlm-all") && b.w.model && b.w.model->answers == HEED_ANSWER_MASKED &&
+        !strstr(name, "-all"))
         strncat(name, "-all", sizeof name - strlen(name) - 1);
     if (heed_ctx_status(p->c) == HEED_OK && was_interrupted(NULL))
         p->status = HEED_INTERRUPTED;
     else if (heed_ctx_status(p->c) == HEED_OK)
         o = result(p, &b, name);
-    bench_close(&b);
+    for (int i = 0; i < BATCHES; i++) random_batch_free(&b.batch[i]);
+    heed_optim_free(b.optim);
+    workbench_close(&b.w);
+    free(b.times);
     return o;
 }
 
@@ -256,12 +248,6 @@ static void print_row(const json_t *o) {
            get(o, "ms_per_step"), heed_format_count(items, (uint64_t)get(o, "items_per_s")),
            json_string_value(json_object_get(o, "items")), speed_of(o, speed));
     fflush(stdout);
-}
-
-static void print_head(const program *p) {
-    int threads = heed_threads(p->c);
-    printf("%d thread%s, %s\n\n%-13s  %10s  %8s  %15s  %7s\n", threads, threads == 1 ? "" : "s",
-           heed_isa(p->c), "workload", "parameters", "ms/step", "items/s", "GFLOP/s");
 }
 
 /* Splits a list at its commas. False, before anything is measured, if a name is not a workload. */
@@ -277,42 +263,35 @@ static bool split(const program *p, char *names, const char *list[MOST + 1]) {
     return true;
 }
 
-/* Measures and prints each workload, as a line or as an object of an array. */
+/* Measures and prints each workload; of several, as a line or as an object of an array. */
 static void run_list(program *p, const char *const *list) {
-    json_t *all = heed_config_bool(p->flags, "json") ? json_array() : NULL;
-    if (!all) print_head(p);
+    bool json = flag_on(p, "json"), several = list[1];
+    json_t *all = json_array();
+    int threads = heed_threads(p->c);
+    if (several && !json)
+        printf("%d thread%s, %s\n\n%-13s  %10s  %8s  %15s  %7s\n", threads, threads == 1 ? "" : "s",
+               heed_isa(p->c), "workload", "parameters", "ms/step", "items/s", "GFLOP/s");
     for (; *list && !p->status && heed_ctx_status(p->c) == HEED_OK; list++) {
         json_t *o = bench_of(p, *list);
-        if (o && !all) print_row(o);
-        if (o && all) json_array_append(all, o);
-        json_decref(o);
+        if (o && !json) (several ? print_row : print_result)(o);
+        if (o) json_array_append_new(all, o);
     }
-    if (all && !p->status && heed_ctx_status(p->c) == HEED_OK)
-        print_json(p, all);
-    else
-        json_decref(all);
+    if (json && !p->status && heed_ctx_status(p->c) == HEED_OK)
+        print_json(p, json_incref(several ? all : json_array_get(all, 0)));
+    json_decref(all);
 }
 
 static void run_bench(program *p) {
     heed_text names = {.c = p->c};
-    const char *given = heed_config_text(p->flags, "workload"), *list[MOST + 1];
+    const char *given = flag_text(p, "workload"), *list[MOST + 1];
     heed_text_add(&names, "%s", given);
-    if (!*given) list_workloads(p, &names);
+    if (!*given) find_workload(p, "", &names);
     catch_interrupt();
-    bool ok = names.n > 0 ? split(p, names.s, list)
-                          : heed_fail(p->c, HEED_USAGE,
-                                      "there is no workload: expected a model with a preset that "
-                                      "is a benchmark");
-    if (ok && list[1])
+    if (names.n == 0)
+        heed_fail(p->c, HEED_USAGE,
+                  "there is no workload: expected a model with a preset that is a benchmark");
+    else if (split(p, names.s, list))
         run_list(p, list);
-    else if (ok) {
-        json_t *o = bench_of(p, list[0]);
-        if (o && heed_config_bool(p->flags, "json"))
-            print_json(p, json_incref(o));
-        else if (o)
-            print_result(o);
-        json_decref(o);
-    }
     heed_text_free(&names);
 }
 

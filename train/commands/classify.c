@@ -1,25 +1,21 @@
 /* classify.c -- heed classify: a run's predictions for pictures. */
-#include "cli/choice.h"
 #include "cli/files.h"
-#include "commands/overlay.h"
+#include "commands/attend.h"
 #include "kinds/image.h"
-#include "kinds/inputs.h"
 #include "kinds/pairs.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 static const heed_option options[] = {
-    {"top", HEED_INT, "5", 1, 100000, NULL, "classes to print for each picture", "Output"},
-    {"convert", HEED_BOOL, "false", 0, 0, NULL,
-     "convert pictures of other channels to grey or colour, as the run requires", "Output"},
-    {"overlay", HEED_TEXT, "", 0, 0, NULL,
-     "vit: write the attention over the picture; of several pictures FILE-2.png and so on",
-     "Output"},
+    COUNT("top", "5", 1, 100000, "classes to print for each picture", "Output"),
+    CONVERT("Output"),
+    WORDS("overlay",
+          "vit: write the attention over the picture; of several pictures FILE-2.png and so on",
+          "Output"),
     CHOOSE_LAYER("Output"),
-    {"cells", HEED_BOOL, "false", 0, 0, NULL, "show it patch by patch instead of smoothly",
-     "Output"},
-    {"json", HEED_BOOL, "false", 0, 0, NULL, "print a JSON object for each picture", "Output"},
+    SWITCH("cells", "show it patch by patch instead of smoothly", "Output"),
+    SWITCH("json", "print a JSON object for each picture", "Output"),
     {0}};
 
 static const applies uses[] = {
@@ -65,29 +61,38 @@ static void print_classes_of(const classifier *k, const char *name, int top) {
     print_class_guesses(k->run, k->guesses, top);
 }
 
+/* Runs the model on the picture again, and writes the picture overlaid with the attention of [CLS]
+ * (without [CLS]: the mean over all patches), for each head and their mean. */
 static bool write_overlay(classifier *k, heed_picture *p) {
     char path[1024];
-    overlay o = {.p = k->p,
-                 .run = k->run,
-                 .layer = (int)heed_config_int(k->p->flags, "layer"),
-                 .cells = heed_config_bool(k->p->flags, "cells"),
-                 .path = path};
-    numbered_path(path, sizeof path, heed_config_text(k->p->flags, "overlay"), k->done + 1);
-    if (!overlay_write(&o, p)) return false;
-    if (!k->json) printf("  wrote %s\n", path);
-    return true;
+    int layers;
+    heed_inspection s;
+    numbered_path(path, sizeof path, flag_text(k->p, "overlay"), k->done + 1);
+    free(heed_attention_layers(k->run, &layers)); /* only their number is needed */
+    heed_record *r = heed_inspection_picture(&s, k->run, p, path, true)
+                         ? capture_layer(&s, flag_int(k->p, "layer"), 0)
+                         : NULL;
+    bool ok = false;
+    if (r) {
+        attend_view v = row_view(k->p, r, s.axes[0].first ? 0 : -1);
+        v.layers = layers;
+        ok = attend_draw_picture(&v, flag_on(k->p, "cells"), false, path);
+    }
+    if (ok && !k->json) printf("  wrote %s\n", path);
+    heed_record_free(r);
+    heed_inspection_free(&s);
+    return ok;
 }
 
 /* name: as it is shown. Frees the picture. */
 static bool classify(classifier *k, const char *name, heed_picture *p) {
-    int top = (int)heed_config_int(k->p->flags, "top");
-    bool draws = *heed_config_text(k->p->flags, "overlay");
+    int top = flag_int(k->p, "top");
     heed_tensor *y = logits_of(k, p, name);
     if (y) {
         guesses_of(y->x, k->classes, k->guesses);
         if (top > k->classes) top = k->classes;
         print_classes_of(k, name, top);
-        if (draws) write_overlay(k, p);
+        if (*flag_text(k->p, "overlay")) write_overlay(k, p);
         k->done++;
     }
     heed_picture_free(p);
@@ -96,43 +101,28 @@ static bool classify(classifier *k, const char *name, heed_picture *p) {
 
 /* ---- where pictures come from ---- */
 
-static bool undecodable(classifier *k, heed_status status, const char *name, const char *why) {
-    return heed_fail(k->p->c, status, "%s %s", name, why);
-}
-
 static void take_file(classifier *k, const char *path) {
-    char why[HEED_WHY];
     heed_picture p = {0};
-    heed_status status = heed_picture_read(path, &p, why);
-    if (status != HEED_OK)
-        undecodable(k, status, path, why);
-    else
-        classify(k, path, &p);
+    if (read_picture(k->p->c, path, &p)) classify(k, path, &p);
     program_complain(k->p);
-}
-
-static void take_all(classifier *k, const paths *list, const char *from) {
-    if (list->count == 0 && heed_ctx_status(k->p->c) == HEED_OK)
-        heed_fail(k->p->c, HEED_DATA, "no pictures below %s: expected JPEG, PNG, BMP or TGA files",
-                  from);
-    program_complain(k->p);
-    for (size_t i = 0; i < list->count; i++) take_file(k, list->at[i]);
 }
 
 /* Classifies a file, a folder, or a pattern that the shell did not expand. */
 static void take_path(classifier *k, const char *path) {
+    heed_ctx *c = k->p->c;
     paths list = {0};
-    if (is_directory(path)) {
-        paths_of_folder(k->p->c, path, &list);
-        take_all(k, &list, path);
-    } else if (!is_file(path) && is_pattern(path)) {
-        paths_of_pattern(k->p->c, path, &list);
-        if (heed_ctx_status(k->p->c) != HEED_OK)
-            program_complain(k->p);
-        else
-            take_all(k, &list, path);
-    } else
+    if (is_directory(path))
+        paths_of_folder(c, path, &list);
+    else if (!is_file(path) && is_pattern(path))
+        paths_of_pattern(c, path, &list);
+    else {
         take_file(k, path);
+        return;
+    }
+    if (list.count == 0 && heed_ctx_status(c) == HEED_OK)
+        heed_fail(c, HEED_DATA, "no pictures below %s: expected JPEG, PNG, BMP or TGA files", path);
+    program_complain(k->p);
+    for (size_t i = 0; i < list.count; i++) take_file(k, list.at[i]);
     paths_free(&list);
 }
 
@@ -164,7 +154,7 @@ static void take_stdin(classifier *k) {
     } else if (heed_ctx_status(k->p->c) == HEED_OK) {
         heed_status status = heed_picture_decode(text.s, text.n, NULL, &p, why);
         if (status != HEED_OK)
-            undecodable(k, status, "standard input", why);
+            heed_fail(k->p->c, status, "standard input %s", why);
         else
             classify(k, "-", &p);
     }
@@ -181,12 +171,11 @@ static bool classifier_open(program *p, classifier *k) {
     heed_image_transform known;
     if (!heed_image_transform_of(p->c, r->config, &known)) return false;
     k->how = heed_run_reader(r);
-    k->how.convert =
-        heed_config_bool(p->flags, "convert") || heed_config_bool(r->config, "convert");
+    k->how.convert = flag_on(p, "convert") || heed_config_bool(r->config, "convert");
     k->classes = (int)heed_config_int(r->config, "classes");
-    k->json = heed_config_bool(p->flags, "json");
-    k->guesses = malloc((size_t)k->classes * sizeof *k->guesses);
-    return k->guesses || heed_fail(p->c, HEED_FAILED, "no memory for %d classes", k->classes);
+    k->json = flag_on(p, "json");
+    k->guesses = allocate(p->c, (size_t)k->classes, sizeof *k->guesses, "classes");
+    return k->guesses != NULL;
 }
 
 static void run_classify(program *p) {
@@ -226,7 +215,6 @@ const command cmd_classify = {
     .computes = true,
     .opens_run = true,
     .numbers = true,
-    .min = 1,
-    .max = -1,
+    .args = {1, -1},
     .run = run_classify,
 };

@@ -4,17 +4,9 @@
 #include <string.h>
 
 static const heed_option options[] = {
-    {"json", HEED_BOOL, "false", 0, 0, NULL, "print one JSON object", "Output"},
-    {"sheet", HEED_TEXT, "", 0, 0, NULL,
-     "pictures: write samples before and after augmentation as a picture", "Output"},
+    SWITCH("json", "print one JSON object", "Output"),
+    WORDS("sheet", "pictures: write samples before and after augmentation as a picture", "Output"),
     {0}};
-
-/* Settings of this command, not of a training. */
-static bool is_own(const char *key) {
-    for (const heed_option *o = options; o->name; o++)
-        if (strcmp(o->name, key) == 0) return true;
-    return strcmp(key, "data") == 0;
-}
 
 void print_try(const program *p, const char *suggestion) {
     char word[1024], words[1100];
@@ -27,10 +19,11 @@ void print_try(const program *p, const char *suggestion) {
         const char *value;
         const heed_option *o = heed_config_at(p->flags, i, &value);
         bool given = heed_config_rank(p->flags, o->name) == HEED_FROM_FLAG;
-        if (!given || is_own(o->name)) continue;
+        bool own = strcmp(o->name, "data") == 0; /* of this command, not of a training */
+        for (const heed_option *k = options; k->name; k++) own |= strcmp(k->name, o->name) == 0;
+        if (!given || own) continue;
         if (o->kind == HEED_BOOL)
-            snprintf(words, sizeof words, "--%s%s",
-                     heed_config_bool(p->flags, o->name) ? "" : "no-", o->name);
+            snprintf(words, sizeof words, "--%s%s", flag_on(p, o->name) ? "" : "no-", o->name);
         else
             snprintf(words, sizeof words, "--%s %s", o->name,
                      heed_format_shell(word, sizeof word, value));
@@ -43,7 +36,7 @@ void print_try(const program *p, const char *suggestion) {
 
 static void check(program *p) {
     heed_config_set(p->flags, "data", p->argv[0], "DATA", HEED_FROM_FLAG);
-    if (p->model->kind != HEED_INPUT_PICTURE && *heed_config_text(p->flags, "sheet")) {
+    if (p->model->kind != HEED_INPUT_PICTURE && *flag_text(p, "sheet")) {
         heed_fail(p->c, HEED_USAGE, "--sheet shows pictures: %s is trained on %s", p->model->name,
                   data_of(p->model)->noun);
         return;
@@ -70,7 +63,6 @@ const command cmd_data_check = {
                 "  heed data check vit flowers --image-size 64 --pad 4 --sheet samples.png\n",
     .options = options,
     .task_options = true,
-    .min = 1,
-    .max = 1,
+    .args = {1, 1},
     .run = check,
 };

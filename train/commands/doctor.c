@@ -5,8 +5,7 @@
 #include <utf8proc.h>
 #include <zlib.h>
 
-static const heed_option options[] = {
-    {"json", HEED_BOOL, "false", 0, 0, NULL, "print one JSON object", "Output"}, {0}};
+static const heed_option options[] = {SWITCH("json", "print one JSON object", "Output"), {0}};
 
 #if defined(__clang__)
 #define COMPILER "clang " __clang_version__
@@ -64,7 +63,7 @@ static void print_value(const char *key, const json_t *value) {
 static void doctor(program *p) {
     json_t *o = facts(p), *value;
     const char *key;
-    if (heed_config_bool(p->flags, "json")) {
+    if (flag_on(p, "json")) {
         print_json(p, o);
         return;
     }

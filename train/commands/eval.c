@@ -5,27 +5,24 @@
 #include <math.h>
 
 static const heed_option options[] = {
-    {"json", HEED_BOOL, "false", 0, 0, NULL, "print one JSON object", "Output"},
-    {"confusion", HEED_TEXT, "", 0, 0, NULL,
-     "pictures, textcls, tag: write the confusion matrix as a picture", "Output"},
-    {"mistakes", HEED_TEXT, "", 0, 0, NULL, "pictures: write the worst mistakes as a contact sheet",
-     "Output"},
-    {"worst", HEED_INT, "40", 1, 300, NULL, "how many of them", "Output"},
+    SWITCH("json", "print one JSON object", "Output"),
+    WORDS("confusion", "pictures, textcls, tag: write the confusion matrix as a picture", "Output"),
+    WORDS("mistakes", "pictures: write the worst mistakes as a contact sheet", "Output"),
+    COUNT("worst", "40", 1, 300, "how many of them", "Output"),
     EVALUATED_PICTURES,
     DECODING,
-    {"most", HEED_INT, "0", 0, 1e12, NULL, "pairs: translate at most this many; 0: all",
-     "Decoding"},
-    {"translations", HEED_TEXT, "", 0, 0, NULL,
-     "pairs: write source, prediction and reference, separated by tabs", "Decoding"},
-    {"by-length", HEED_INT, "0", 0, 1 << 20, NULL,
-     "pairs: exact matches by length of the source, this many lengths per row; 0: no table",
-     "Measures of pairs"},
-    {"alignment", HEED_CHOICE, "none", 0, 0, "none|diagonal|anti|fields",
-     "pairs: how often the attention of a generated token peaks at its own position in the source, "
-     "at that position from the end, or inside the field that it writes",
-     "Measures of pairs"},
-    {"within", HEED_INT, "1", 0, 1 << 20, NULL, "positions off the diagonal that count as correct",
-     "Measures of pairs"},
+    COUNT("most", "0", 0, 1e12, "pairs: translate at most this many; 0: all", "Decoding"),
+    WORDS("translations", "pairs: write source, prediction and reference, separated by tabs",
+          "Decoding"),
+    COUNT("by-length", "0", 0, 1 << 20,
+          "pairs: exact matches by length of the source, this many lengths per row; 0: no table",
+          "Measures of pairs"),
+    CHOICE("alignment", "none", "none|diagonal|anti|fields",
+           "pairs: how often the attention of a generated token peaks at its own position in the "
+           "source, at that position from the end, or inside the field that it writes",
+           "Measures of pairs"),
+    COUNT("within", "1", 0, 1 << 20, "positions off the diagonal that count as correct",
+          "Measures of pairs"),
     {0}};
 
 static const applies uses[] = {
@@ -91,7 +88,6 @@ const command cmd_eval = {
     .computes = true,
     .opens_run = true,
     .continues = true,
-    .min = 1,
-    .max = 2,
+    .args = {1, 2},
     .run = eval,
 };

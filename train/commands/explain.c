@@ -1,19 +1,18 @@
 /* explain.c -- heed explain: the attention computation step by step. */
-#include "explain/lesson.h"
-#include "kinds/training.h"
+#include "explain/explain.h"
+#include "kinds/records.h"
 
 #include "explain/hungry_lion.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const heed_option options[] = {
     SWITCH("list", "list the built-in examples", "Show"),
-    {"precision", HEED_INT, "2", 0, 12, NULL,
-     "digits after the decimal point; more where a whole matrix is small", "Show"},
-    {"notation", HEED_CHOICE, "rows", 0, 0, "rows|columns",
-     "tokens as rows (rows of the weights sum to 1) or as columns (H = V A)", "Show"},
+    COUNT("precision", "2", 0, 12,
+          "digits after the decimal point; more where a whole matrix is small", "Show"),
+    CHOICE("notation", "rows", "rows|columns",
+           "tokens as rows (rows of the weights sum to 1) or as columns (H = V A)", "Show"),
     {"scale", HEED_BOOL, "true", 0, 0, NULL, "multiply scores by 1/sqrt(e); --no-scale: by 1",
      "Change the computation"},
     WORDS("beta", "multiply scores by this number instead", "Change the computation"),
@@ -30,21 +29,21 @@ static const heed_option options[] = {
            "continue with the gradients of L = 1/2 sum (output - target)^2; of a trained head from "
            "after W_h, add and norm",
            "Learn"),
-    {"learn", HEED_INT, "0", 0, 1000000, NULL,
-     "learn W_Q, W_K and W_V in this many steps from random ones", "Learn"},
-    {"rate", HEED_REAL, "0.1", 0, 1e6, NULL, "learning rate of --learn", "Learn"},
+    COUNT("learn", "0", 0, 1000000, "learn W_Q, W_K and W_V in this many steps from random ones",
+          "Learn"),
+    NUMBER("rate", "0.1", 0, 1e6, "learning rate of --learn", "Learn"),
     WORDS("from", "a custom head, as JSON; - reads standard input", "Input"),
-    {"layer", HEED_INT, "1", 1, 4096, NULL, "of a run: the layer", "Input"},
-    {"head", HEED_INT, "1", 1, 4096, NULL, "of a run: the head", "Input"},
-    {"stack", HEED_CHOICE, "auto", 0, 0, "auto|encoder|decoder|cross",
-     "of a run: whose layer; auto: the first of these that it has", "Input"},
+    COUNT("layer", "1", 1, 4096, "of a run: the layer", "Input"),
+    COUNT("head", "1", 1, 4096, "of a run: the head", "Input"),
+    CHOICE("stack", "auto", "auto|encoder|decoder|cross",
+           "of a run: whose layer; auto: the first of these that it has", "Input"),
     SWITCH("whole", "of a run: draw wide matrices whole", "Input"),
     SWITCH("exercise", "a sheet with cells left blank", "Sheets"),
     SWITCH("solution", "the same sheet, filled in", "Sheets"),
-    {"blanks", HEED_REAL, "0.2", 0, 1, NULL, "share of the cells that are blank", "Sheets"},
+    NUMBER("blanks", "0.2", 0, 1, "share of the cells that are blank", "Sheets"),
     WORDS("html", "one offline page that computes as one edits", "Output"),
     WORDS("tex", "a LaTeX document with every matrix", "Output"),
-    {"seed", HEED_INT, "1", 0, 9007199254740992.0, NULL, "seed of whatever is random", "Output"},
+    COUNT("seed", "1", 0, 9007199254740992.0, "seed of whatever is random", "Output"),
     WORDS("png", "the chart of an example that has one, as a picture", "Output"),
     SWITCH("json", "print every matrix under its name, as one object", "Output"),
     {0}};
@@ -52,15 +51,7 @@ static const heed_option options[] = {
 /* ---- examples ---- */
 
 void explain_lion(explaining *e) {
-    heed_lesson_args a = {.tokens = LION_TOKENS,
-                          .features = LION_FEATURES,
-                          .key = LION_KEY,
-                          .value = LION_VALUE,
-                          .x = lion_x,
-                          .w_q = lion_w_q,
-                          .w_k = lion_w_k,
-                          .w_v = lion_w_v,
-                          .beta = (double)NAN};
+    heed_lesson_args a = lion_args(lion_x);
     worked labels = {.example = "lion",
                      .title = "The hungry lion attacked the slow zebra in the tall grass",
                      .tokens = lion_tokens,
@@ -89,16 +80,12 @@ const example examples[] = {
     {0},
 };
 
-static bool is_run(const char *name) {
-    char path[1024];
-    snprintf(path, sizeof path, "%s/model.safetensors", name);
-    return is_file(path);
-}
-
 /* A run named like an example takes precedence over it; another folder does not. */
 static bool is_example(const char *name) {
+    char run[1024];
+    snprintf(run, sizeof run, "%s/model.safetensors", name);
     for (const example *k = examples; k->name; k++)
-        if (strcmp(k->name, name) == 0) return !is_run(name);
+        if (strcmp(k->name, name) == 0) return !is_file(run);
     return false;
 }
 
@@ -127,7 +114,7 @@ static void list_examples(explaining *e) {
         json_array_append_new(list, json_pack("{s:s, s:s}", "name", k->name, "help", k->help));
         heed_text_add(&e->out, "  %-12s ", k->name);
         heed_label_words(k->help, 15, e->look.width, &e->out);
-        heed_text_put(&e->out, "\n", 1);
+        gap(e);
     }
     if (e->json)
         print_exact(e, json_pack("{s:o}", "examples", list));
@@ -155,8 +142,7 @@ static json_t *blanks_json(const explaining *e) {
 
 static json_t *whole_json_of(explaining *e) {
     json_t *o = worked_json(e);
-    if (heed_config_bool(e->p->flags, "backward"))
-        json_object_set_new(o, "backward", backward_json(e));
+    if (flag_on(e->p, "backward")) json_object_set_new(o, "backward", backward_json(e));
     if (e->blank[HEED_LESSON_Q]) {
         char name[48];
         json_object_set_new(o, "sheet", json_string(sheet_name(e, name)));
@@ -166,57 +152,40 @@ static json_t *whole_json_of(explaining *e) {
     return o;
 }
 
-/* The link at which the page opens: the head, and the cell of --cell. */
-static const char *page_opening(const explaining *e, char text[2 * PAGE_LINK_SIZE]) {
-    bool scores = e->part < 0 || e->part == HEED_LESSON_SCALED;
-    const char *head = e->page_link ? e->page_link : "";
-    const char *part = scores ? "scores" : heed_lesson_name((heed_lesson_part)e->part);
-    if (!e->row) return e->page_link;
-    snprintf(text, 2 * PAGE_LINK_SIZE, "%s%sspot=%s+%d+%d", head, *head ? "&" : "", part, e->row,
-             e->col);
-    return text;
-}
-
+/* The page opens at the head, and at the cell of --cell. */
 static bool write_html(explaining *e, const char *path) {
-    char first[2 * PAGE_LINK_SIZE];
+    char link[2 * PAGE_LINK_SIZE];
+    const char *head = e->page_link ? e->page_link : "";
+    bool scores = e->part < 0 || e->part == HEED_LESSON_SCALED;
+    snprintf(link, sizeof link, "%s%sspot=%s+%d+%d", head, *head ? "&" : "",
+             scores ? "scores" : heed_lesson_name((heed_lesson_part)e->part), e->row, e->col);
     json_t *o = whole_json_of(e);
     char *steps = json_dumps(o, JSON_REAL_PRECISION(17) | JSON_COMPACT);
     json_decref(o);
-    bool record = e->record && !heed_config_bool(e->p->flags, "exercise");
-    heed_page page = {
-        .count = record, .records = e->record, .steps = steps, .opening = page_opening(e, first)};
+    heed_page page = {.count = e->record && !flag_on(e->p, "exercise"),
+                      .records = e->record,
+                      .steps = steps,
+                      .opening = e->row ? link : e->page_link};
     bool ok = steps && heed_page_write(e->c, &page, path);
     free(steps);
     return ok;
 }
 
-static void wrote(explaining *e, const char *path) {
-    if (!e->json) heed_text_add(&e->out, "wrote %s\n", path);
-}
-
-static void write_files(explaining *e) {
-    const char *html = heed_config_text(e->p->flags, "html");
-    const char *tex = heed_config_text(e->p->flags, "tex");
-    if ((*html || *tex) && !e->json) heed_text_put(&e->out, "\n", 1);
-    if (*html && write_html(e, html)) wrote(e, html);
-    if (*tex && write_tex(e, tex)) wrote(e, tex);
-}
-
-/* Whether the example prints its own text: no setting was given that only the ten steps have. */
-static bool is_told(const explaining *e) {
-    static const char *const of_steps[] = {"cell", "step", "backward", "learn", "notation"};
-    for (size_t i = 0; e->tell && i < sizeof of_steps / sizeof *of_steps; i++)
-        if (heed_config_rank(e->p->flags, of_steps[i]) > HEED_FROM_DEFAULT) return false;
-    return e->tell;
-}
-
 static void show(explaining *e) {
-    bool solution = heed_config_bool(e->p->flags, "solution");
-    bool sheet = solution || heed_config_bool(e->p->flags, "exercise");
+    static const char *const of_steps[] = {"cell", "step", "backward", "learn", "notation"};
+    const char *html = flag_text(e->p, "html"), *tex = flag_text(e->p, "tex");
+    bool solution = flag_on(e->p, "solution"), sheet = solution || flag_on(e->p, "exercise");
+    bool own =
+        e->own_text; /* the example prints its own text: no setting of the ten steps is given */
+    for (size_t i = 0; i < sizeof of_steps / sizeof *of_steps; i++)
+        own = own && !flag_given(e->p, of_steps[i]);
     if (sheet && !sheet_open(e, solution)) return;
     if (sheet && !e->json) explain_sheet(e, solution);
-    if (!sheet && !e->json) is_told(e) ? e->tell(e) : explain_steps(e);
-    write_files(e);
+    if (!sheet && !e->json) own ? e->own_text(e) : explain_steps(e);
+    if ((*html || *tex) && !e->json) gap(e);
+    bool wrote_html = *html && write_html(e, html), wrote_tex = *tex && write_tex(e, tex);
+    if (wrote_html && !e->json) heed_text_add(&e->out, "wrote %s\n", html);
+    if (wrote_tex && !e->json) heed_text_add(&e->out, "wrote %s\n", tex);
     if (e->json && heed_ctx_status(e->c) == HEED_OK) print_exact(e, whole_json_of(e));
 }
 
@@ -227,96 +196,74 @@ void explain_worked(explaining *e) {
 
 /* ---- the command ---- */
 
-/* Settings for a run have no effect without one. */
-static bool check_run_settings(explaining *e) {
-    static const char *const names[] = {"layer", "head", "stack", "whole"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (heed_config_rank(e->p->flags, names[i]) > HEED_FROM_DEFAULT)
-            return heed_fail(e->c, HEED_USAGE,
-                             "--%s requires a run: expected %s explain RUN INPUT --%s ...",
-                             names[i], program_name(), names[i]);
-    return true;
-}
-
-/* A sheet contains all steps without answers, so that --step, --backward, --json and --learn are
- * refused. */
-static bool check_sheet(const explaining *e) {
-    const heed_config *f = e->p->flags;
-    bool exercise = heed_config_bool(f, "exercise"), solution = heed_config_bool(f, "solution");
-    if (exercise && solution)
+/* Refuses settings that would have no effect without another one, or together with it. A sheet
+ * contains all steps without answers. */
+static bool check_settings(const explaining *e) {
+    static const char *const not_of_sheets[] = {"step", "backward", "json", "learn"};
+    static const char *const of_runs[] = {"layer", "head", "stack", "whole"};
+    const program *p = e->p;
+    bool exercise = flag_on(p, "exercise"), sheet = exercise || flag_on(p, "solution");
+    bool whole = flag_on(p, "whole");
+    if (exercise && flag_on(p, "solution"))
         return heed_fail(e->c, HEED_USAGE,
                          "--exercise and --solution are two sheets: expected one");
-    static const char *const others[] = {"step", "backward", "json", "learn"};
-    for (int i = 0; (exercise || solution) && i < 4; i++)
-        if (heed_config_rank(f, others[i]) > HEED_FROM_DEFAULT)
+    for (int i = 0; sheet && i < 4; i++)
+        if (flag_given(p, not_of_sheets[i]))
             return heed_fail(e->c, HEED_USAGE, "--%s has no effect here: --%s is a sheet%s",
-                             others[i], exercise ? "exercise" : "solution",
+                             not_of_sheets[i], exercise ? "exercise" : "solution",
                              i == 2 ? "; hint: --html or --tex FILE" : "");
-    return true;
-}
-
-/* Refuses settings that would have no effect without another one, or together with it. */
-static bool check_pairs(const explaining *e) {
-    const heed_config *f = e->p->flags;
-    bool sheet = heed_config_bool(f, "exercise") || heed_config_bool(f, "solution");
-    bool json = heed_config_bool(f, "json"), whole = heed_config_bool(f, "whole");
-    if (heed_config_rank(f, "rate") > HEED_FROM_DEFAULT && !heed_config_int(f, "learn"))
+    if (flag_given(p, "rate") && !flag_int(p, "learn"))
         return heed_fail(e->c, HEED_USAGE, "--rate has no effect here: expected --learn N, too");
-    if (heed_config_rank(f, "blanks") > HEED_FROM_DEFAULT && !sheet)
+    if (flag_given(p, "blanks") && !sheet)
         return heed_fail(e->c, HEED_USAGE,
                          "--blanks has no effect here: expected --exercise or --solution, too");
-    if (json && (heed_config_bool(f, "step") || whole))
+    if (e->json && (e->step || whole))
         return heed_fail(e->c, HEED_USAGE, "--%s has no effect here: --json prints all at once",
                          whole ? "whole" : "step");
+    for (int i = 0; p->argc < 2 && i < 4; i++)
+        if (flag_given(p, of_runs[i]))
+            return heed_fail(e->c, HEED_USAGE,
+                             "--%s requires a run: expected %s explain RUN INPUT --%s ...",
+                             of_runs[i], program_name(), of_runs[i]);
     return true;
 }
 
 /* Explains what was asked for: a head of a file, a trained head, or an example. */
 static void explain_asked(explaining *e) {
     const program *p = e->p;
-    const char *from = heed_config_text(p->flags, "from");
-    if (!check_sheet(e) || !check_pairs(e)) return;
-    if (p->argc < 2 && !check_run_settings(e)) return;
+    const char *from = flag_text(p, "from"), *name = p->argc > 0 ? p->argv[0] : "lion";
+    if (!check_settings(e)) return;
     if (*from && p->argc > 0) {
-        heed_fail(p->c, HEED_USAGE, "--from %s has its own numbers: expected no %s", from,
-                  p->argv[0]);
-        return;
-    }
-    if (*from) {
+        heed_fail(p->c, HEED_USAGE, "--from %s has its own numbers: expected no %s", from, name);
+    } else if (*from) {
         if (example_read(e, from)) explain_worked(e);
-        return;
-    }
-    if (p->argc == 2 && is_example(p->argv[0])) {
+    } else if (p->argc == 2 && is_example(name)) {
         heed_fail(p->c, HEED_USAGE, "one argument too many: %s: example %s takes no input",
-                  p->argv[1], p->argv[0]);
-        return;
-    }
-    if (p->argc == 2) {
-        explain_run(e, p->argv[0], p->argv[1]);
-        return;
-    }
-    if (p->argc == 1 && is_directory(p->argv[0]) && !is_example(p->argv[0])) {
+                  p->argv[1], name);
+    } else if (p->argc == 2) {
+        explain_run(e, name, p->argv[1]);
+    } else if (p->argc == 1 && is_directory(name) && !is_example(name)) {
         heed_fail(p->c, HEED_USAGE, "missing INPUT: expected %s explain %s INPUT", program_name(),
-                  p->argv[0]);
-        return;
+                  name);
+    } else {
+        const example *k = find_example(p->c, name);
+        if (k && lesson_accepts(e, k)) k->run(e);
     }
-    const example *k = find_example(p->c, p->argc > 0 ? p->argv[0] : "lion");
-    if (k && lesson_takes(e, k)) k->run(e);
 }
 
 static void explain(program *p) {
     explaining e = {.p = p, .c = p->c, .out = {.c = p->c}};
     int width = terminal_width();
     e.look = (text_style){.width = width < 80 ? width : 80,
-                          .precision = (int)heed_config_int(p->flags, "precision"),
+                          .precision = flag_int(p, "precision"),
                           .color = has_color(stdout)};
-    e.json = heed_config_bool(p->flags, "json");
-    e.columns = strcmp(heed_config_text(p->flags, "notation"), "columns") == 0;
-    e.step = heed_config_bool(p->flags, "step");
+    e.json = flag_on(p, "json");
+    e.columns = strcmp(flag_text(p, "notation"), "columns") == 0;
+    e.step = flag_on(p, "step");
     e.seed = (uint64_t)heed_config_int(p->flags, "seed");
-    if (heed_config_bool(p->flags, "list") && p->argc > 0)
+    if (flag_on(p, "list") && p->argc > 0)
         heed_fail(p->c, HEED_USAGE, "--list prints all examples: expected no %s", p->argv[0]);
-    else if (heed_config_bool(p->flags, "list"))
+    else if (flag_on(p, "list"))
         list_examples(&e);
     else
         explain_asked(&e);
@@ -373,6 +320,6 @@ const command cmd_explain = {
     .options = options,
     .computes = true,
     .opens_run = true,
-    .max = 2,
+    .args = {0, 2},
     .run = explain,
 };

@@ -1,15 +1,12 @@
 /* fill.c -- heed fill: predictions for [MASK], and what the mask attends to. */
 #include "commands/attend.h"
 #include "kinds/image.h"
-#include "kinds/inputs.h"
-
-#include <string.h>
 
 static const heed_option options[] = {
-    {"top", HEED_INT, "5", 1, 1000, NULL, "predictions to print", "Output"},
+    COUNT("top", "5", 1, 1000, "predictions to print", "Output"),
     CHOOSE_LAYER("Output"),
     {"attention", HEED_BOOL, "true", 0, 0, NULL, "show the attention of the masks", "Output"},
-    {"json", HEED_BOOL, "false", 0, 0, NULL, "print a JSON object for each input", "Output"},
+    SWITCH("json", "print a JSON object for each input", "Output"),
     {0}};
 
 /* ---- output ---- */
@@ -23,17 +20,9 @@ static void print_guesses(const heed_record_guess *g) {
         print_guess(heed_format_token(name, sizeof name, g->labels[i]), width, (double)g->p[i]);
 }
 
-static json_t *guesses_json(const heed_record_guess *g) {
-    json_t *list = json_array();
-    for (int i = 0; i < g->count; i++)
-        json_array_append_new(list,
-                              json_pack("{s:s, s:f}", "token", g->labels[i], "p", (double)g->p[i]));
-    return list;
-}
-
 /* Prints one mask, or appends it as {position, predictions, attention}. */
 static bool show_mask(program *p, const heed_record *r, const heed_record_guess *g, json_t *masks) {
-    bool looks = heed_config_bool(p->flags, "attention");
+    bool looks = flag_on(p, "attention");
     attend_view v = row_view(p, r, g->query);
     if (!masks) {
         print_guesses(g);
@@ -42,7 +31,11 @@ static bool show_mask(program *p, const heed_record *r, const heed_record_guess 
         if (looks) putchar('\n');
         return true;
     }
-    json_t *o = json_pack("{s:i, s:o}", "position", g->query, "predictions", guesses_json(g));
+    json_t *list = json_array();
+    for (int i = 0; i < g->count; i++)
+        json_array_append_new(list,
+                              json_pack("{s:s, s:f}", "token", g->labels[i], "p", (double)g->p[i]));
+    json_t *o = json_pack("{s:i, s:o}", "position", g->query, "predictions", list);
     if (looks) json_object_set_new(o, "attention", attend_row_json(&v));
     json_array_append_new(masks, o);
     return heed_ctx_status(p->c) == HEED_OK;
@@ -51,11 +44,8 @@ static bool show_mask(program *p, const heed_record *r, const heed_record_guess 
 /* Prints {input, tokens, position, predictions, attention} for the first mask; if there are
  * several, `masks` has all of them. */
 static void print_object(program *p, const heed_record *r, json_t *masks) {
-    json_t *o = json_object(), *tokens = json_array();
-    json_object_set_new(o, "input", json_text(r->title));
-    for (int i = 0; i < r->axes[0].count; i++)
-        json_array_append_new(tokens, json_text(r->axes[0].labels[i]));
-    json_object_set_new(o, "tokens", tokens);
+    json_t *o = json_pack("{s:o, s:o}", "input", json_text(r->title), "tokens",
+                          json_texts(r->axes[0].labels, r->axes[0].count));
     json_object_update(o, json_array_get(masks, 0));
     if (json_array_size(masks) > 1) json_object_set(o, "masks", masks);
     print_json(p, o);
@@ -63,26 +53,16 @@ static void print_object(program *p, const heed_record *r, json_t *masks) {
 
 /* ---- one input ---- */
 
-static heed_record *look(program *p, const heed_inspection *s) {
-    int layer;
-    if (s->question_count == 0) {
-        heed_fail(p->c, HEED_DATA,
-                  "no [MASK] in the input: %.*s; hint: write [MASK] for the word to guess",
-                  (int)heed_label_cut(s->title, 80), s->title);
-        return NULL;
-    }
-    if (!layer_index(s->run, (int)heed_config_int(p->flags, "layer"), &layer)) return NULL;
-    return heed_capture(s, &(heed_capture_args){.layer_count = 1,
-                                                .layers = &layer,
-                                                .lean = true,
-                                                .top = (int)heed_config_int(p->flags, "top")});
-}
-
 static bool fill_one(program *p, void *user, const char *text, size_t n) {
-    json_t *list = heed_config_bool(p->flags, "json") ? json_array() : NULL;
+    json_t *list = flag_on(p, "json") ? json_array() : NULL;
     heed_inspection s;
-    heed_record *r = inspect_text(&s, user, text, n, NULL) ? look(p, &s) : NULL;
-    bool ok = r != NULL;
+    bool ok = inspect_text(&s, user, text, n, NULL);
+    if (ok && s.question_count == 0)
+        ok = heed_fail(p->c, HEED_DATA,
+                       "no [MASK] in the input: %.*s; hint: write [MASK] for the word to guess",
+                       (int)heed_label_cut(s.title, 80), s.title);
+    heed_record *r = ok ? capture_layer(&s, flag_int(p, "layer"), flag_int(p, "top")) : NULL;
+    ok = r != NULL;
     if (ok && !list) print_shown(p->c, text, "\n\n");
     for (int i = 0; ok && i < r->guess_count; i++) ok = show_mask(p, r, &r->guesses[i], list);
     if (ok && list) print_object(p, r, list);
@@ -98,7 +78,7 @@ static void fill(program *p) {
     if (!r) return;
     if (r->model->answers != HEED_ANSWER_MASKED)
         wrong_run(p, "a masked language model", r);
-    else if (layer_index(r, (int)heed_config_int(p->flags, "layer"), &layer))
+    else if (layer_index(r, flag_int(p, "layer"), &layer))
         each_input(p, r, fill_one, false);
     heed_run_close(r);
 }
@@ -116,7 +96,6 @@ const command cmd_fill = {
     .options = options,
     .computes = true,
     .opens_run = true,
-    .min = 1,
-    .max = -1,
+    .args = {1, -1},
     .run = fill,
 };

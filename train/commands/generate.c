@@ -1,26 +1,24 @@
 /* generate.c -- heed generate: text from a causal model, printed while it is generated. */
 #include "commands/attend.h"
-#include "kinds/inputs.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 static const heed_option options[] = {
-    {"prompt", HEED_TEXT, "", 0, 0, NULL, "text to continue; none: a new line", "Text"},
-    {"n", HEED_INT, "200", 0, 1e8, NULL, "tokens to make", "Text"},
-    {"samples", HEED_INT, "1", 1, 1e6, NULL, "how many texts", "Text"},
-    {"temperature", HEED_REAL, "0.8", 0, 100, NULL,
-     "divides the logits; 0: always the most probable token", "Text"},
-    {"top-k", HEED_INT, "0", 0, 1 << 24, NULL, "only the k most probable tokens; 0: all", "Text"},
-    {"top-p", HEED_REAL, "0", 0, 1, NULL,
-     "only the fewest tokens that hold this probability together; 0: all", "Text"},
-    {"seed", HEED_INT, "1", 0, 9007199254740992.0, NULL, "of the draws", "Text"},
+    WORDS("prompt", "text to continue; none: a new line", "Text"),
+    COUNT("n", "200", 0, 1e8, "tokens to make", "Text"),
+    COUNT("samples", "1", 1, 1e6, "how many texts", "Text"),
+    NUMBER("temperature", "0.8", 0, 100, "divides the logits; 0: always the most probable token",
+           "Text"),
+    COUNT("top-k", "0", 0, 1 << 24, "only the k most probable tokens; 0: all", "Text"),
+    NUMBER("top-p", "0", 0, 1, "only the fewest tokens that hold this probability together; 0: all",
+           "Text"),
+    COUNT("seed", "1", 0, 9007199254740992.0, "of the draws", "Text"),
     {"cache", HEED_BOOL, "true", 0, 0, NULL,
      "cache keys and values; without it, the same tokens are generated more slowly", "Text"},
-    {"attention", HEED_BOOL, "false", 0, 0, NULL,
-     "show the attention of the position that made the last token", "Output"},
+    SWITCH("attention", "show the attention of the position that made the last token", "Output"),
     CHOOSE_LAYER("Output"),
-    {"json", HEED_BOOL, "false", 0, 0, NULL, "print one JSON object", "Output"},
+    SWITCH("json", "print one JSON object", "Output"),
     {0}};
 
 static const applies uses[] = {{"layer", NULL, "attention"}, {0}};
@@ -81,21 +79,19 @@ static bool take_token(void *user, int32_t id) {
 
 /* ---- one sample ---- */
 
-static void start(stream *s, const char *prompt, int prompt_tokens) {
+static bool sample(stream *s, const heed_generation *a, const char *prompt, int prompt_tokens) {
+    heed_run *r = s->run;
+    heed_generation mine = *a;
     s->count = prompt_tokens;
     s->from = prompt_tokens - 1;
     s->all.n = 0;
     s->shown = decode_window(s) ? s->window.n : 0;
     heed_text_add(&s->all, "%s", prompt);
     if (s->out) fputs(prompt, s->out);
-}
-
-static bool sample(stream *s, const heed_generation *a, const char *prompt, int prompt_tokens) {
-    heed_run *r = s->run;
-    heed_generation mine = *a;
-    start(s, prompt, prompt_tokens);
-    mine.prompt = s->ids, mine.prompt_count = (size_t)prompt_tokens;
-    mine.token = take_token, mine.user = s;
+    mine.prompt = s->ids;
+    mine.prompt_count = (size_t)prompt_tokens;
+    mine.token = take_token;
+    mine.user = s;
     bool ok = a->count == 0 || heed_generate(r->model, r->self, r->tape, &mine, NULL, NULL);
     if (!ok || !decode_window(s)) return false;
     emit(s, s->window.n);
@@ -107,26 +103,21 @@ static bool sample(stream *s, const heed_generation *a, const char *prompt, int 
 static bool attend(stream *s, json_t **result) {
     heed_run *r = s->run;
     int block = (int)heed_config_int(r->config, "block"), n = s->count - 1;
-    int from = n > block ? n - block : 0, layer;
-    if (n < 1 || !layer_index(r, (int)heed_config_int(s->p->flags, "layer"), &layer)) return false;
+    int from = n > block ? n - block : 0;
+    if (n < 1) return false;
     heed_inspection seen;
-    heed_capture_args wish = {.layer_count = 1, .layers = &layer, .lean = true};
     heed_record *record = heed_inspection_tokens(&seen, r, s->ids + from, n - from)
-                              ? heed_capture(&seen, &wish)
+                              ? capture_layer(&seen, flag_int(s->p, "layer"), 0)
                               : NULL;
-    bool ok = record != NULL;
-    if (ok) {
-        attend_view v = row_view(s->p, record, n - from - 1);
-        if (result)
-            *result = attend_row_json(&v);
-        else {
-            putchar('\n');
-            ok = attend_print_row(&v);
-        }
+    attend_view v = row_view(s->p, record, n - from - 1);
+    if (record && result) *result = attend_row_json(&v);
+    if (record && !result) {
+        putchar('\n');
+        attend_print_row(&v);
     }
     heed_record_free(record);
     heed_inspection_free(&seen);
-    return ok && heed_ctx_status(r->c) == HEED_OK;
+    return heed_ctx_status(r->c) == HEED_OK;
 }
 
 static json_t *sample_json(const stream *s, int prompt_tokens) {
@@ -172,58 +163,57 @@ static const char *first_prompt(const heed_run *r) {
     return NULL;
 }
 
+/* Copies the prompt's tokens to s, with capacity for those to be made; returns how many they are.
+ * 0: an error. */
+static int read_prompt(stream *s, const char *prompt, int made) {
+    heed_ctx *c = s->p->c;
+    heed_example in = {0};
+    heed_reader how = heed_run_reader(s->run);
+    how.any_length = true;
+    bool ok = heed_example_text(&how, prompt, strlen(prompt), &in);
+    int count = ok ? (int)in.text.tokens.count : 0;
+    int block = (int)heed_config_int(s->run->config, "block");
+    if (ok && count == 0)
+        heed_fail(c, HEED_DATA, "--prompt \"%s\" holds no token to continue from", prompt);
+    if (count > block)
+        heed_message(c, HEED_WARN,
+                     "the prompt has %d tokens: the model sees only the last %d of them", count,
+                     block);
+    if (count) s->ids = allocate(c, (size_t)count + (size_t)made, sizeof *s->ids, "tokens");
+    if (s->ids) memcpy(s->ids, in.text.tokens.ids, (size_t)count * sizeof *s->ids);
+    heed_example_free(&in);
+    return s->ids ? count : 0;
+}
+
 static void generate_from(program *p, heed_run *r) {
     const heed_config *f = p->flags;
-    const char *prompt = p->argc > 1 ? p->argv[1] : heed_config_text(f, "prompt");
+    const char *prompt = p->argc > 1 ? p->argv[1] : flag_text(p, "prompt");
     if (!*prompt && !(prompt = first_prompt(r))) return;
-    heed_example in = {0};
-    heed_reader how = heed_run_reader(r);
-    heed_generation a = {.count = (int)heed_config_int(f, "n"),
+    heed_generation a = {.count = flag_int(p, "n"),
                          .temperature = heed_config_real(f, "temperature"),
-                         .top_k = (int)heed_config_int(f, "top-k"),
+                         .top_k = flag_int(p, "top-k"),
                          .top_p = heed_config_real(f, "top-p"),
                          .seed = (uint64_t)heed_config_int(f, "seed"),
                          .has_end = true,
                          .end = heed_text_end(r->config, r->tokenizer),
-                         .uncached = !heed_config_bool(f, "cache")};
+                         .uncached = !flag_on(p, "cache")};
     stream s = {.p = p,
                 .run = r,
-                .out = heed_config_bool(f, "json") ? NULL : stdout,
+                .out = flag_on(p, "json") ? NULL : stdout,
                 .window = {.c = p->c},
                 .all = {.c = p->c}};
-    how.any_length = true;
-    if (!heed_example_text(&how, prompt, strlen(prompt), &in)) {
-        heed_example_free(&in);
-        return;
-    }
-    int count = (int)in.text.tokens.count;
-    if (count == 0) {
-        heed_example_free(&in);
-        heed_fail(p->c, HEED_DATA, "--prompt \"%s\" holds no token to continue from", prompt);
-        return;
-    }
-    int block = (int)heed_config_int(r->config, "block");
-    if (count > block)
-        heed_message(p->c, HEED_WARN,
-                     "the prompt has %d tokens: the model sees only the last %d of them", count,
-                     block);
-    s.ids = malloc(((size_t)count + (size_t)a.count) * sizeof *s.ids);
-    if (!s.ids)
-        heed_fail(p->c, HEED_FAILED, "no memory for %d tokens", a.count);
-    else
-        memcpy(s.ids, in.text.tokens.ids, (size_t)count * sizeof *s.ids);
+    int count = read_prompt(&s, prompt, a.count);
     catch_interrupt();
-    if (s.ids) all_samples(&s, &a, strcmp(prompt, "\n") == 0 ? "" : prompt, count);
+    if (count) all_samples(&s, &a, strcmp(prompt, "\n") == 0 ? "" : prompt, count);
     free(s.ids);
-    heed_example_free(&in);
     heed_text_free(&s.window);
     heed_text_free(&s.all);
 }
 
 static void generate(program *p) {
-    if (p->argc > 1 && heed_config_rank(p->flags, "prompt") != HEED_FROM_DEFAULT) {
+    if (p->argc > 1 && flag_given(p, "prompt")) {
         heed_fail(p->c, HEED_USAGE, "two prompts: %s and --prompt %s: expected one", p->argv[1],
-                  heed_config_text(p->flags, "prompt"));
+                  flag_text(p, "prompt"));
         return;
     }
     heed_run *r = open_run(p, p->argv[0]);
@@ -247,7 +237,6 @@ const command cmd_generate = {
     .applies = uses,
     .computes = true,
     .opens_run = true,
-    .min = 1,
-    .max = 2,
+    .args = {1, 2},
     .run = generate,
 };

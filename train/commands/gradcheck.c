@@ -1,23 +1,17 @@
 /* gradcheck.c -- heed gradcheck: every backward function against central differences. */
 #include "commands/workbench.h"
 
-#include <stdio.h>
 #include <string.h>
 
 static const heed_option options[] = {
     {"op", HEED_TEXT, "*", 0, 0, NULL,
      "only ops, layers, optimizers and models of this name or pattern", "Check"},
-    {"json", HEED_BOOL, "false", 0, 0, NULL, "print one JSON object", "Output"},
+    SWITCH("json", "print one JSON object", "Output"),
     {0}};
 
 /* Differences in float reveal only large errors; the double-precision build is the exact check. */
 static const bool exact = sizeof(heed_real) == sizeof(double);
 static double tolerance(void) { return exact ? 1e-6 : 0.1; }
-
-typedef struct {
-    const char *kind, *name; /* "op", "layer", "optim" or "model" */
-    heed_check check;
-} row;
 
 /* ---- models ---- */
 
@@ -48,67 +42,65 @@ static heed_check check_model(heed_ctx *c, const heed_model *m, const char *sett
 
 /* ---- table ---- */
 
-static bool passed(const row *r) { return r->check.error >= 0 && r->check.error <= tolerance(); }
-
-static void show(program *p, const row *r, bool first, json_t *list) {
-    if (list) {
-        json_array_append_new(list,
-                              json_pack("{s:s, s:s, s:i, s:f, s:s, s:b}", "kind", r->kind, "name",
-                                        r->name, "cases", r->check.cases, "error", r->check.error,
-                                        "worst", r->check.worst, "ok", passed(r)));
-    } else {
-        if (first) printf("%-6s %-18s %5s  %11s\n", "kind", "name", "cases", "worst error");
-        printf("%-6s %-18s %5d  %11.2e  %s%s%s\n", r->kind, r->name, r->check.cases, r->check.error,
-               passed(r) ? "ok" : "WRONG", passed(r) ? "" : "  ", passed(r) ? "" : r->check.worst);
-        fflush(stdout);
-    }
-    if (heed_ctx_status(p->c) != HEED_OK) program_complain(p);
-}
-
 typedef struct {
+    program *p;
+    json_t *list; /* NULL: rows are printed */
     int count, wrong;
     double worst;
 } tally;
 
-static void add(program *p, const row *r, json_t *list, tally *all) {
-    show(p, r, all->count++ == 0, list);
-    all->wrong += !passed(r);
-    if (r->check.error > all->worst) all->worst = r->check.error;
+/* kind: "op", "layer", "optim" or "model" */
+static void add(tally *all, const char *kind, const char *name, heed_check k) {
+    bool passed = k.error >= 0 && k.error <= tolerance();
+    if (all->list) {
+        json_array_append_new(all->list, json_pack("{s:s, s:s, s:i, s:f, s:s, s:b}", "kind", kind,
+                                                   "name", name, "cases", k.cases, "error", k.error,
+                                                   "worst", k.worst, "ok", passed));
+    } else {
+        if (all->count == 0)
+            printf("%-6s %-18s %5s  %11s\n", "kind", "name", "cases", "worst error");
+        printf("%-6s %-18s %5d  %11.2e  %s%s%s\n", kind, name, k.cases, k.error,
+               passed ? "ok" : "WRONG", passed ? "" : "  ", passed ? "" : k.worst);
+        fflush(stdout);
+    }
+    program_complain(all->p);
+    all->count++;
+    all->wrong += !passed;
+    if (k.error > all->worst) all->worst = k.error;
 }
 
-static void check_all(program *p, json_t *list, tally *all) {
-    const char *pattern = heed_config_text(p->flags, "op");
+static void check_all(tally *all) {
+    program *p = all->p;
+    const char *pattern = flag_text(p, "op");
     for (const heed_op *const *family = heed_op_table(); *family; family++)
         for (const heed_op *op = *family; op->name; op++)
-            if (heed_match(pattern, op->name))
-                add(p, &(row){"op", op->name, heed_gradcheck(p->c, op)}, list, all);
+            if (heed_match(pattern, op->name)) add(all, "op", op->name, heed_gradcheck(p->c, op));
     for (const heed_layer_case *const *family = heed_layer_table(); *family; family++)
         for (const heed_layer_case *k = *family; k->name; k++)
             if (heed_match(pattern, k->name))
-                add(p, &(row){"layer", k->name, heed_gradcheck_layer(p->c, k)}, list, all);
+                add(all, "layer", k->name, heed_gradcheck_layer(p->c, k));
     for (const heed_optimizer *const *r = heed_optimizer_table(); *r; r++)
         if (heed_match(pattern, (*r)->name))
-            add(p, &(row){"optim", (*r)->name, heed_optim_check(p->c, *r)}, list, all);
+            add(all, "optim", (*r)->name, heed_optim_check(p->c, *r));
     for (const heed_model *const *m = p->models; *m; m++)
         for (const heed_model_case *k = (*m)->cases; k && k->settings; k++) {
             char title[64];
             snprintf(title, sizeof title, "%s%s%s", (*m)->name, *k->name ? " " : "", k->name);
             if (heed_match(pattern, title))
-                add(p, &(row){"model", title, check_model(p->c, *m, k->settings)}, list, all);
+                add(all, "model", title, check_model(p->c, *m, k->settings));
         }
 }
 
 static void gradcheck(program *p) {
-    json_t *list = heed_config_bool(p->flags, "json") ? json_array() : NULL;
-    tally all = {0};
-    check_all(p, list, &all);
+    tally all = {.p = p, .list = flag_on(p, "json") ? json_array() : NULL};
+    check_all(&all);
     if (all.count == 0)
         heed_fail(p->c, HEED_USAGE, "--op %s: matches no op, layer, optimizer or model",
-                  heed_config_text(p->flags, "op"));
-    else if (list)
+                  flag_text(p, "op"));
+    else if (all.list)
         print_json(p, json_pack("{s:s, s:f, s:i, s:i, s:O}", "real", exact ? "double" : "float",
                                 "tolerance", tolerance(), "checked", all.count, "wrong", all.wrong,
-                                "checks", list));
+                                "checks", all.list));
     else {
         printf("\n%d checked, %d wrong, worst %.2e; tolerance %.0e in %s\n", all.count, all.wrong,
                all.worst, tolerance(), exact ? "double" : "float");
@@ -120,7 +112,7 @@ static void gradcheck(program *p) {
                          "`make f64`");
     }
     if (all.wrong && p->status == HEED_OK) p->status = HEED_FAILED;
-    json_decref(list);
+    json_decref(all.list);
 }
 
 const command cmd_gradcheck = {

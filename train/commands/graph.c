@@ -2,21 +2,22 @@
 #include "commands/workbench.h"
 
 #include <heed/graph.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const heed_option options[] = {
     WORDS("svg", "write the picture to this file", "Graph"),
     SWITCH("backward", "the backward pass, too: beside the forward one, in the list below it",
            "Graph"),
-    {"depth", HEED_INT, "0", 0, 64, NULL,
-     "levels of boxes to open: 1 shows only the model's parts; 0: all", "Graph"},
+    COUNT("depth", "0", 0, 64, "levels of boxes to open: 1 shows only the model's parts; 0: all",
+          "Graph"),
     SWITCH("unfold", "draw every one of several equal layers, not only the first", "Graph"),
-    {"tokens", HEED_INT, "0", 0, 4096, NULL,
-     "length of the random texts; 0: the block, 3 for recurrent pairs", "Graph"},
-    {"batch", HEED_INT, "2", 1, 4096, NULL, "rows of the random batch", "Graph"},
+    COUNT("tokens", "0", 0, 4096, "length of the random texts; 0: the block, 3 for recurrent pairs",
+          "Graph"),
+    COUNT("batch", "2", 1, 4096, "rows of the random batch", "Graph"),
     SWITCH("json", "print nodes and edges as one JSON object", "Graph"),
     {0}};
+
+static const applies uses[] = {{"depth", NULL, "svg"}, {"unfold", NULL, "svg"}, {0}};
 
 typedef struct {
     workbench w;
@@ -28,38 +29,38 @@ typedef struct {
 
 /* ---- the model and its step ---- */
 
-static bool set_default(heed_config *f, const char *key, const char *value) {
-    if (!heed_config_has(f, key) || heed_config_int(f, key) > 0) return true;
-    return heed_config_set(f, key, value, key, HEED_FROM_FLAG);
-}
-
 /* Sets the settings that otherwise depend on data. */
 static bool fill_in(heed_config *f) {
-    return set_default(f, "vocab", "100") && set_default(f, "classes", "10") &&
-           set_default(f, "image-size", "28") && set_default(f, "channels", "1");
-}
-
-static bool build(program *p, drawing *d) {
-    d->w.model = p->model;
-    d->w.f = task_config(p);
-    snprintf(d->title, sizeof d->title, "%s", p->model->name);
-    return d->w.f && fill_in(d->w.f) && workbench_open(&d->w);
+    static const char *const defaults[][2] = {
+        {"vocab", "100"}, {"classes", "10"}, {"image-size", "28"}, {"channels", "1"}};
+    bool ok = true;
+    for (size_t i = 0; i < sizeof defaults / sizeof *defaults; i++) {
+        const char *key = defaults[i][0];
+        if (heed_config_has(f, key) && heed_config_int(f, key) <= 0)
+            ok = ok && heed_config_set(f, key, defaults[i][1], key, HEED_FROM_FLAG);
+    }
+    return ok;
 }
 
 /* A run has its own settings; others would be ignored, so they are refused. */
 static bool refuse_settings(program *p) {
     for (const heed_option *o = p->model->options; o->name; o++)
-        if (heed_config_rank(p->flags, o->name) > HEED_FROM_DEFAULT)
+        if (flag_given(p, o->name))
             return heed_fail(p->c, HEED_USAGE,
                              "--%s cannot be given with a run, which has its own settings: %s; "
                              "hint: `graph %s --%s %s`",
-                             o->name, p->argv[0], p->model->name, o->name,
-                             heed_config_text(p->flags, o->name));
+                             o->name, p->argv[0], p->model->name, o->name, flag_text(p, o->name));
     return true;
 }
 
 static bool open_model(program *p, drawing *d) {
-    if (p->argc == 0) return build(p, d);
+    if (p->argc == 0) {
+        if (!settings_apply(p, NULL, "")) return false;
+        d->w.model = p->model;
+        d->w.f = task_config(p);
+        snprintf(d->title, sizeof d->title, "%s", p->model->name);
+        return d->w.f && fill_in(d->w.f) && workbench_open(&d->w);
+    }
     if (!refuse_settings(p) || !(d->run = open_run(p, p->argv[0]))) return false;
     d->w.model = d->run->model;
     d->w.f = d->run->config;
@@ -71,33 +72,10 @@ static bool open_model(program *p, drawing *d) {
     return true;
 }
 
-static void close_drawing(drawing *d) {
-    heed_graph_free(&d->graph);
-    random_batch_free(&d->batch);
-    if (!d->run) workbench_close(&d->w);
-}
-
-/* Settings for the picture have no effect on the list. */
-static bool check_picture(program *p) {
-    static const char *const names[] = {"depth", "unfold"};
-    for (int i = 0; i < 2 && !*heed_config_text(p->flags, "svg"); i++)
-        if (heed_config_rank(p->flags, names[i]) > HEED_FROM_DEFAULT)
-            return heed_fail(p->c, HEED_USAGE,
-                             "--%s has no effect here: expected --svg FILE, too; hint: `help "
-                             "graph`",
-                             names[i]);
-    return true;
-}
-
-/* A decoder without self-attention: each of its steps is drawn. */
-static bool goes_step_by_step(const workbench *w) {
-    return w->model->kind == HEED_INPUT_PAIR && !workbench_has(w, HEED_DECODER);
-}
-
 static bool choose_length(program *p, workbench *w) {
     enum { STEPS = 3 };
-    int tokens = (int)heed_config_int(p->flags, "tokens");
-    w->rows = (int)heed_config_int(p->flags, "batch");
+    int tokens = flag_int(p, "tokens");
+    w->rows = flag_int(p, "batch");
     if (w->dense && tokens)
         return heed_fail(p->c, HEED_USAGE,
                          "--tokens has no effect here: %s takes pictures; hint: --image-size",
@@ -106,17 +84,14 @@ static bool choose_length(program *p, workbench *w) {
     if (tokens > w->len)
         return heed_fail(p->c, HEED_USAGE, "--tokens %d: expected at most the block of %d", tokens,
                          w->len);
-    if (!tokens) tokens = goes_step_by_step(w) && w->len > STEPS ? STEPS : w->len;
-    w->len = tokens;
-    if (w->masked_positions > tokens) w->masked_positions = tokens;
+    /* of a decoder without self-attention, each step is drawn */
+    bool by_step = w->model->kind == HEED_INPUT_PAIR && !workbench_has(w, HEED_DECODER);
+    if (tokens)
+        w->len = tokens;
+    else if (by_step && w->len > STEPS)
+        w->len = STEPS;
+    if (w->masked_positions > w->len) w->masked_positions = w->len;
     return true;
-}
-
-static bool record(program *p, drawing *d) {
-    workbench *w = &d->w;
-    if (!choose_length(p, w) || !random_batch_make(w, 0, &d->batch)) return false;
-    heed_tape_begin(w->tape, HEED_TRAIN, 0);
-    return w->model->loss(w->self, w->tape, &d->batch.b) && heed_graph_read(w->tape, &d->graph);
 }
 
 /* ---- as a list ---- */
@@ -135,95 +110,89 @@ static const char *op_text(const heed_graph_node *n) {
 }
 static const char *name_text(const heed_graph_node *n) { return n->op.name ? n->op.name : ""; }
 
-/* A line being printed: pieces that do not fit continue on the next line, indented. */
-enum { SHAPE = 16 };
-typedef struct {
-    int used, indent, pad; /* pad: the column of the next piece, if it was not reached yet */
-} line;
+enum { INDENT = 8 };
 
-static void put_piece(line *l, const char *between, const char *piece) {
-    int n = heed_label_columns(piece), gap = (int)strlen(between);
-    if (l->pad > l->used + gap) gap = l->pad - l->used;
-    if (l->used > l->indent && l->used + gap + n > terminal_width()) {
-        printf("\n%*s", l->indent, "");
-        l->used = l->indent;
-        gap = 0;
-    }
-    printf("%*s%s", gap, "", piece);
-    l->used += gap + n;
-    l->pad = 0;
-}
-
-/* Prints the four columns at the start of each row; on a narrow terminal they are not aligned. */
-static line begin_row(const char *number, const char *const text[3], int op_width, int name_width) {
-    line l = {.indent = 8};
-    int at[4] = {6, 6 + op_width + 2, 6 + op_width + 2 + name_width + 2, 0};
-    bool wide = (at[3] = at[2] + SHAPE) < terminal_width() / 4 * 3;
-    l.used = printf("%4s", number);
-    for (int k = 0; k < 3; k++) {
-        if (wide) l.pad = at[k];
-        if (*text[k]) put_piece(&l, "  ", text[k]);
-    }
-    if (wide) l.pad = at[3];
-    return l;
+/* Adds the four columns at the start of each row; on a narrow terminal they are not aligned.
+ * Returns whether the last column is padded, so that no gap is needed after it. */
+static bool begin_row(heed_text *line, const char *number, const char *const text[3], int op_width,
+                      int name_width) {
+    enum { SHAPE = 16 };
+    int end = 6 + op_width + 2 + name_width + 2 + SHAPE;
+    bool wide = end < terminal_width() / 4 * 3;
+    heed_text_add(line, "%4s", number);
+    if (wide)
+        heed_text_add(line, "  %-*s  %-*s  %-*s", op_width, text[0], name_width, text[1], SHAPE,
+                      text[2]);
+    for (int k = 0; k < 3 && !wide; k++)
+        if (*text[k]) add_piece(line, 2, text[k], INDENT, terminal_width());
+    return wide && strlen(text[2]) < SHAPE;
 }
 
 static void print_node(const heed_graph *g, int i, int op_width, int name_width) {
     const heed_graph_node *n = &g->nodes[i];
     char number[16], shape[64], piece[512];
+    heed_text line = {.c = NULL};
     snprintf(number, sizeof number, "%d", i);
     heed_shape_text(n->y, shape, sizeof shape);
-    line l =
-        begin_row(number, (const char *[]){op_text(n), name_text(n), shape}, op_width, name_width);
+    bool padded = begin_row(&line, number, (const char *[]){op_text(n), name_text(n), shape},
+                            op_width, name_width);
     for (int k = 0; k < n->in_count; k++) {
         snprintf(piece, sizeof piece, "%s%d%s", k ? "" : "<- ", n->in[k],
                  k + 1 < n->in_count ? "," : "");
-        put_piece(&l, k ? "" : " ", piece);
+        add_piece(&line, k || padded ? 0 : 1, piece, INDENT, terminal_width());
     }
     for (int k = 0; k < n->params; k++) {
-        put_piece(&l, "  ", n->param[k]->name);
-        put_piece(&l, " ", heed_shape_text(n->param[k], shape, sizeof shape));
+        heed_shape_text(n->param[k], shape, sizeof shape);
+        add_piece(&line, k || n->in_count || !padded ? 2 : 0, n->param[k]->name, INDENT,
+                  terminal_width());
+        add_piece(&line, 1, shape, INDENT, terminal_width());
     }
-    putchar('\n');
+    print_line(&line);
+    heed_text_free(&line);
 }
 
 static void print_backward(program *p, const heed_graph *g) {
     char shape[64], piece[512];
+    heed_text line = {.c = NULL};
     putchar('\n');
     print_wrapped(p, "backward, from the loss up: gradients that each op gives");
     for (int i = g->count; i-- > 0;) {
         const heed_graph_node *n = &g->nodes[i];
         if (!n->grad || !n->op.op) continue;
-        line l = {.used = printf("%4d  %s'", i, n->op.op), .indent = 8};
+        heed_text_add(&line, "%4d  %s'", i, n->op.op);
         for (int k = 0; k < n->in_count; k++) {
             if (!g->nodes[n->in[k]].grad) continue;
             snprintf(piece, sizeof piece, "d%d %s", n->in[k],
                      heed_shape_text(g->nodes[n->in[k]].y, shape, sizeof shape));
-            put_piece(&l, "  ", piece);
+            add_piece(&line, 2, piece, INDENT, terminal_width());
         }
         for (int k = 0; k < n->params; k++) {
             if (!n->param[k]->wants_grad) continue;
             snprintf(piece, sizeof piece, "d %s", n->param[k]->name);
-            put_piece(&l, "  ", piece);
+            add_piece(&line, 2, piece, INDENT, terminal_width());
         }
-        putchar('\n');
+        print_line(&line);
     }
+    heed_text_free(&line);
 }
 
 static void print_list(program *p, const drawing *d) {
     const heed_graph *g = &d->graph;
-    char count[32], text[400];
+    char count[32];
     int ops = 0, op_width = widest(g, op_text), name_width = widest(g, name_text);
     for (int i = 0; i < g->count; i++) ops += g->nodes[i].op.op != NULL;
-    snprintf(text, sizeof text, "%s: %d ops, %s parameters in %d tensors", d->title, ops,
-             heed_format_count(count, heed_store_params(d->w.store)), heed_store_count(d->w.store));
-    print_wrapped(p, text);
+    print_wrapped(p, "%s: %d ops, %s parameters in %d tensors", d->title, ops,
+                  heed_format_count(count, heed_store_params(d->w.store)),
+                  heed_store_count(d->w.store));
     putchar('\n');
-    line l = begin_row("node", (const char *[]){"op", "name", "shape"}, op_width, name_width);
-    put_piece(&l, "  ", "from, parameters");
-    putchar('\n');
+    heed_text heading = {.c = p->c};
+    bool padded =
+        begin_row(&heading, "node", (const char *[]){"op", "name", "shape"}, op_width, name_width);
+    add_piece(&heading, padded ? 0 : 2, "from, parameters", INDENT, terminal_width());
+    print_line(&heading);
+    heed_text_free(&heading);
     for (int i = 0; i < g->count; i++) print_node(g, i, op_width, name_width);
-    if (heed_config_bool(p->flags, "backward")) print_backward(p, g);
+    if (flag_on(p, "backward")) print_backward(p, g);
 }
 
 /* ---- as data ---- */
@@ -236,17 +205,15 @@ static json_t *shape_json(const heed_tensor *x) {
 
 static json_t *node_json(const heed_graph *g, int i) {
     const heed_graph_node *n = &g->nodes[i];
-    json_t *params = json_array(), *kept = json_array();
+    json_t *params = json_array();
     for (int k = 0; k < n->params; k++)
         json_array_append_new(params, json_pack("{s:s, s:o, s:b}", "name", n->param[k]->name,
                                                 "shape", shape_json(n->param[k]), "gradient",
                                                 (int)n->param[k]->wants_grad));
-    for (int k = 0; k < n->op.kept; k++)
-        json_array_append_new(kept, json_string(n->op.kept_name[k]));
     return json_pack("{s:i, s:s, s:o, s:s, s:o, s:b, s:o, s:o}", "id", i, "op", op_text(n), "name",
                      n->op.name ? json_string(n->op.name) : json_null(), "group",
                      g->groups[n->group].path, "shape", shape_json(n->y), "gradient", (int)n->grad,
-                     "parameters", params, "keeps", kept);
+                     "parameters", params, "keeps", json_texts(n->op.kept_name, n->op.kept));
 }
 
 static json_t *edges_json(const heed_graph *g) {
@@ -286,9 +253,9 @@ static json_t *graph_json(const drawing *d) {
 static bool write_svg(program *p, const drawing *d, const char *path) {
     heed_text svg = {.c = p->c};
     heed_graph_view v = {.title = d->title,
-                         .depth = (int)heed_config_int(p->flags, "depth"),
-                         .unfold = heed_config_bool(p->flags, "unfold"),
-                         .backward = heed_config_bool(p->flags, "backward")};
+                         .depth = flag_int(p, "depth"),
+                         .unfold = flag_on(p, "unfold"),
+                         .backward = flag_on(p, "backward")};
     bool ok = heed_graph_svg(&d->graph, &v, &svg) && heed_text_save(&svg, path);
     heed_text_free(&svg);
     return ok;
@@ -296,10 +263,13 @@ static bool write_svg(program *p, const drawing *d, const char *path) {
 
 static void graph(program *p) {
     drawing d = {.w.c = p->c};
-    const char *path = heed_config_text(p->flags, "svg");
-    bool json = heed_config_bool(p->flags, "json");
-    if (check_picture(p) && open_model(p, &d) && record(p, &d) &&
-        (!*path || write_svg(p, &d, path))) {
+    const char *path = flag_text(p, "svg");
+    bool json = flag_on(p, "json");
+    bool ok = open_model(p, &d) && choose_length(p, &d.w) && random_batch_make(&d.w, 0, &d.batch);
+    if (ok) heed_tape_begin(d.w.tape, HEED_TRAIN, 0);
+    ok = ok && d.w.model->loss(d.w.self, d.w.tape, &d.batch.b) &&
+         heed_graph_read(d.w.tape, &d.graph);
+    if (ok && (!*path || write_svg(p, &d, path))) {
         if (json)
             print_json(p, graph_json(&d));
         else if (*path)
@@ -307,7 +277,9 @@ static void graph(program *p) {
         else
             print_list(p, &d);
     }
-    close_drawing(&d);
+    heed_graph_free(&d.graph);
+    random_batch_free(&d.batch);
+    if (!d.run) workbench_close(&d.w);
 }
 
 const command cmd_graph = {
@@ -324,11 +296,12 @@ const command cmd_graph = {
                 "  heed graph rnn --cell lstm --depth 1 --svg lstm.svg\n"
                 "  heed graph runs/book --json\n",
     .options = options,
+    .applies = uses,
     .task_example = "--svg graph.svg",
     .task_options = true,
     .task_or_run = true,
     .computes = true,
     .opens_run = true,
-    .max = 1,
+    .args = {0, 1},
     .run = graph,
 };

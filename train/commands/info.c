@@ -5,10 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const heed_option options[] = {
-    {"config", HEED_BOOL, "false", 0, 0, NULL, "print all settings of a run", "Output"},
-    {"json", HEED_BOOL, "false", 0, 0, NULL, "print one JSON object", "Output"},
-    {0}};
+static const heed_option options[] = {SWITCH("config", "print all settings of a run", "Output"),
+                                      SWITCH("json", "print one JSON object", "Output"),
+                                      {0}};
 
 /* Element i of an array that may be misaligned; NAN for types other than F32 and F64. */
 static double element(const heed_array *a, size_t i) {
@@ -89,9 +88,9 @@ static void cell(const void *of, int row, int column, char text[HEED_TABLE_CELL]
 
 static bool open_tensors(heed_ctx *c, const heed_safetensors *f, tensors *t) {
     *t = (tensors){.f = f, .count = heed_safetensors_count(f)};
-    t->of = calloc((size_t)t->count + 1, sizeof *t->of);
-    t->names = calloc((size_t)t->count + 1, sizeof *t->names);
-    if (!t->of || !t->names) return heed_fail(c, HEED_FAILED, "no memory for %d tensors", t->count);
+    t->of = allocate(c, (size_t)t->count, sizeof *t->of, "tensors");
+    t->names = allocate(c, (size_t)t->count, sizeof *t->names, "tensors");
+    if (!t->of || !t->names) return false;
     for (int i = 0; i < t->count; i++) {
         t->of[i] = summarise(heed_safetensors_at(f, i));
         t->names[i] = heed_safetensors_at(f, i)->name;
@@ -130,7 +129,7 @@ static void print_arrays(program *p, const heed_safetensors *f, const char *path
         bytes += a->bytes;
         json_array_append_new(list, array_json(a, &t.of[i]));
     }
-    if (ok && heed_config_bool(p->flags, "json"))
+    if (ok && flag_on(p, "json"))
         print_json(p, json_pack("{s:o, s:I, s:I, s:O}", "file", json_text(path), "numbers",
                                 (json_int_t)total, "bytes", (json_int_t)bytes, "tensors", list));
     else if (ok) {
@@ -154,39 +153,34 @@ static void add_setting(const heed_config *f, const char *dir, const char *key, 
     heed_tokenizer_free(k);
 }
 
-/* Prints a run's settings, the main ones in a line or all. For an unknown model it only warns, as
- * the tensors are still listed. */
-static bool print_settings(program *p, const char *dir) {
+/* Opens a run, which checks that weights, tokenizer and labels match, and prints its settings, the
+ * main ones in a line or all. For an unknown model it only warns, as the tensors are still listed.
+ */
+static bool show_run(program *p, const char *dir, bool json) {
     static const char *const keys[] = {"layers",     "heads", "width",    "block",  "vocab",
                                        "image-size", "patch", "channels", "classes"};
     const heed_model *m = NULL;
-    heed_text text = {.c = p->c};
     heed_config *f = run_settings(p->c, p->models, dir, &m);
-    bool all = heed_config_bool(p->flags, "config");
-    if (!f && !m) {
-        heed_message(p->c, HEED_WARN, "%s", heed_ctx_error(p->c));
+    heed_text text = {.c = p->c};
+    if (!m) {
+        if (!json) heed_message(p->c, HEED_WARN, "%s", heed_ctx_error(p->c));
         heed_clear(p->c);
+        return true;
     }
-    if (f && all && heed_config_write(f, &text, false)) print_text(&text);
-    if (f && !all) {
+    heed_run *r = open_run(p, dir);
+    heed_run_close(r);
+    if (!r || json) return r;
+    if (flag_on(p, "config")) {
+        if (heed_config_write(f, &text, false)) print_text(&text);
+    } else {
         heed_text_add(&text, "%s: %s", dir, m->name);
         for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
             if (heed_config_has(f, keys[i])) add_setting(f, dir, keys[i], &text);
         print_fact(0, "", "%s", text.s ? text.s : "");
     }
-    if (f) putchar('\n');
+    putchar('\n');
     heed_text_free(&text);
     return heed_ctx_status(p->c) == HEED_OK;
-}
-
-/* Opens a run of a known model, which checks that weights, tokenizer and labels match. */
-static bool check_run(program *p, const char *dir) {
-    const heed_model *m = NULL;
-    heed_config_free(run_settings(p->c, p->models, dir, &m));
-    if (!m) heed_clear(p->c);
-    heed_run *r = m ? open_run(p, dir) : NULL;
-    heed_run_close(r);
-    return !m || r;
 }
 
 static void info(program *p) {
@@ -194,15 +188,13 @@ static void info(program *p) {
     bool folder = is_directory(p->argv[0]);
     if (folder && !heed_run_recover(p->c, p->argv[0])) return;
     snprintf(path, sizeof path, folder ? "%s/model.safetensors" : "%s", p->argv[0]);
-    bool json = heed_config_bool(p->flags, "json");
     if (!is_file(path)) {
         heed_fail(p->c, HEED_DATA, "%s does not exist: expected a run or a .safetensors file",
                   path);
         return;
     }
     heed_safetensors *f = heed_safetensors_open(p->c, path);
-    if (f && (!folder || (check_run(p, p->argv[0]) && (json || print_settings(p, p->argv[0])))))
-        print_arrays(p, f, path);
+    if (f && (!folder || show_run(p, p->argv[0], flag_on(p, "json")))) print_arrays(p, f, path);
     heed_safetensors_close(f);
 }
 
@@ -219,7 +211,6 @@ const command cmd_info = {
                 "  heed info model.safetensors --json\n",
     .options = options,
     .opens_run = true,
-    .min = 1,
-    .max = 1,
+    .args = {1, 1},
     .run = info,
 };

@@ -112,29 +112,27 @@ static const char *state_text(char text[160], int width, const progress *g, cons
 }
 
 static void draw_bar(progress *g, const heed_report *r) {
-    enum { WIDTH = 24, NARROW = 10 };
-    int cells = terminal_width() < 80 ? NARROW : WIDTH;
-    char state[160], line[512];
-    bool color = has_color(stderr);
-    double share = r->progress;
-    int full = (int)(share * cells), at = 0;
-    if (now() - g->drawn < 0.1 && r->step != r->steps) return;
-    g->drawn = now();
-    at += snprintf(line + at, sizeof line - (size_t)at, "\r\033[K%s", color ? "\033[36m" : "");
-    for (int i = 0; i < cells; i++) {
-        if (i == full && color) at += snprintf(line + at, sizeof line - (size_t)at, "\033[90m");
-        const char *cell = color ? "\xe2\x94\x81" : i < full ? "#" : "-"; /* heavy line */
-        at += snprintf(line + at, sizeof line - (size_t)at, "%s", cell);
-    }
+    int cells = terminal_width() < 80 ? 10 : 24, full = (int)(r->progress * cells);
     int capacity =
         terminal_width() - cells - 8; /* a space, the percentage, two spaces, the last column */
-    snprintf(line + at, sizeof line - (size_t)at, "%s %3.0f%%  %s", color ? "\033[0m" : "",
-             100 * share, state_text(state, capacity > 0 ? capacity : 0, g, r));
-    fputs(line, stderr);
+    char state[160];
+    bool color = has_color(stderr);
+    heed_text line = {.c = NULL};
+    if (now() - g->drawn < 0.1 && r->step != r->steps) return;
+    g->drawn = now();
+    heed_text_add(&line, "\r\033[K%s", color ? "\033[36m" : "");
+    for (int i = 0; i < cells; i++) {
+        const char *cell = color ? "\xe2\x94\x81" : i < full ? "#" : "-"; /* heavy line */
+        heed_text_add(&line, "%s%s", i == full && color ? "\033[90m" : "", cell);
+    }
+    heed_text_add(&line, "%s %3.0f%%  %s", color ? "\033[0m" : "", 100 * r->progress,
+                  state_text(state, capacity > 0 ? capacity : 0, g, r));
+    fputs(line.s ? line.s : "", stderr);
+    heed_text_free(&line);
     g->p->line_open = true;
 }
 
-static void tell_line(progress *g, const heed_report *r) {
+static void print_state(progress *g, const heed_report *r) {
     char state[160];
     if (now() - g->wrote < 30) return;
     g->wrote = now();
@@ -147,14 +145,17 @@ enum { STEP, EPOCH, TRAIN, VALID, PERPLEXITY, BITS, ACCURACY, LR, RATE, TIME, CO
 static const struct {
     const char *name;
     int width;
-} columns[COLUMNS] = {{"step", 7},        {"epoch", 7},      {"train", 9},     {"valid", 9},
-                      {"perplexity", 12}, {"bits/byte", 10}, {"accuracy", 10}, {"lr", 9},
-                      {"/s", 8},          {"time", 8}};
-
-/* Bits per byte do not apply to a masked model, which does not predict all of the text. */
-static bool has_bits(const heed_model *m) {
-    return data_of(m)->perplexity && m->answers != HEED_ANSWER_MASKED;
-}
+    const char *format; /* NULL: see cell */
+} columns[COLUMNS] = {{"step", 7, "%.0f"},
+                      {"epoch", 7, "%.2f"},
+                      {"train", 9, "%.4f"},
+                      {"valid", 9, "%.4f"},
+                      {"perplexity", 12, NULL},
+                      {"bits/byte", 10, "%.4f"},
+                      {"accuracy", 10, "%.2f %%"},
+                      {"lr", 9, "%.1e"},
+                      {"/s", 8, NULL},
+                      {"time", 8, NULL}};
 
 /* Hides the validation columns if there is no validation part, and the least important columns if
  * the terminal is too narrow. */
@@ -162,11 +163,13 @@ static void choose_columns(progress *g) {
     static const int order[] = {PERPLEXITY, BITS, LR, RATE, EPOCH, TIME, ACCURACY};
     enum { MARK = 2, DROPPED = sizeof order / sizeof *order };
     int width = MARK;
-    const heed_model *m = g->p->model;
+    bool perplexity = data_of(g->p->model)->perplexity;
+    bool bits =
+        perplexity && g->p->model->answers != HEED_ANSWER_MASKED; /* predicts all the text */
     for (int i = 0; i < COLUMNS; i++) {
         bool valid = i >= VALID && i <= ACCURACY;
-        g->hidden[i] = (valid && g->data->no_val) || (i == PERPLEXITY && !data_of(m)->perplexity) ||
-                       (i == BITS && !has_bits(m));
+        g->hidden[i] =
+            (valid && g->data->no_val) || (i == PERPLEXITY && !perplexity) || (i == BITS && !bits);
         if (!g->hidden[i]) width += columns[i].width;
     }
     for (int i = 0; i < DROPPED && width >= terminal_width(); i++) {
@@ -175,54 +178,31 @@ static void choose_columns(progress *g) {
     }
 }
 
-static void tell_header(const progress *g) {
-    fprintf(stderr, "%s", dim());
-    for (int i = 0; i < COLUMNS; i++) {
-        char name[32];
-        snprintf(name, sizeof name, "%s%s", i == RATE ? data_of(g->p->model)->item : "",
-                 columns[i].name);
-        if (!g->hidden[i]) fprintf(stderr, "%*s", columns[i].width, name);
-    }
-    fprintf(stderr, "%s\n", plain());
-}
-
-static const char *number(char text[32], const char *format, double x) {
+static const char *cell(char text[32], int column, const heed_report *r) {
+    const double x[COLUMNS] = {(double)r->step,  r->epoch,         r->loss,         r->val_loss,
+                               exp(r->val_loss), r->bits_per_byte, 100 * r->metric, r->lr,
+                               r->items_per_s,   r->seconds};
+    const char *format = columns[column].format;
+    if (column == RATE) return rate(text, r->items_per_s);
+    if (column == TIME) return heed_format_duration(text, r->seconds);
+    if (column == PERPLEXITY) format = r->val_loss < 11 ? "%.2f" : "%.2e";
     snprintf(text, 32, "-");
-    if (isfinite(x)) snprintf(text, 32, format, x);
+    if (isfinite(x[column])) snprintf(text, 32, format, x[column]);
     return text;
 }
 
-static const char *cell(char text[32], int column, const heed_report *r) {
-    switch (column) {
-    case STEP:
-        return number(text, "%.0f", (double)r->step);
-    case EPOCH:
-        return number(text, "%.2f", r->epoch);
-    case TRAIN:
-        return number(text, "%.4f", r->loss);
-    case VALID:
-        return number(text, "%.4f", r->val_loss);
-    case PERPLEXITY:
-        return number(text, r->val_loss < 11 ? "%.2f" : "%.2e", exp(r->val_loss));
-    case BITS:
-        return number(text, "%.4f", r->bits_per_byte);
-    case ACCURACY:
-        return number(text, "%.2f %%", 100 * r->metric);
-    case LR:
-        return number(text, "%.1e", r->lr);
-    case RATE:
-        return rate(text, r->items_per_s);
-    default:
-        return heed_format_duration(text, r->seconds);
-    }
-}
-
-static void tell_evaluation(progress *g, const heed_report *r) {
+static void print_evaluation(progress *g, const heed_report *r) {
     char text[32];
     wipe(g);
     if (!g->header) {
         choose_columns(g);
-        tell_header(g);
+        fprintf(stderr, "%s", dim());
+        for (int i = 0; i < COLUMNS; i++) {
+            snprintf(text, sizeof text, "%s%s", i == RATE ? data_of(g->p->model)->item : "",
+                     columns[i].name);
+            if (!g->hidden[i]) fprintf(stderr, "%*s", columns[i].width, text);
+        }
+        fprintf(stderr, "%s\n", plain());
     }
     g->header = true;
     for (int i = 0; i < COLUMNS; i++)
@@ -233,8 +213,11 @@ static void tell_evaluation(progress *g, const heed_report *r) {
 
 /* ---- JSON, one object per line ---- */
 
-static void tell_json(const heed_report *r) {
+/* Step objects are printed at most once per second. */
+static void print_json_line(progress *g, const heed_report *r) {
     static const char *const names[] = {"start", "step", "evaluation", "saved", "note"};
+    if (r->event == HEED_FIT_STEP && now() - g->wrote < 1) return;
+    if (r->event == HEED_FIT_STEP) g->wrote = now();
     json_t *o = json_pack("{s:s, s:I, s:I}", "event", names[r->event], "step", (json_int_t)r->step,
                           "steps", (json_int_t)r->steps);
     if (r->event == HEED_FIT_START)
@@ -257,13 +240,6 @@ static void tell_json(const heed_report *r) {
     json_decref(o);
 }
 
-/* Step objects are printed at most once per second. */
-static void json_event(progress *g, const heed_report *r) {
-    if (r->event == HEED_FIT_STEP && now() - g->wrote < 1) return;
-    if (r->event == HEED_FIT_STEP) g->wrote = now();
-    tell_json(r);
-}
-
 /* ---- events ---- */
 
 /* Uses a separate context: failing to write a picture must not end the training. */
@@ -273,17 +249,6 @@ static void draw_loss(const progress *g) {
     snprintf(path, sizeof path, "%s/loss.png", g->run);
     if (!curves_png(c, g->run, path)) heed_message(g->p->c, HEED_WARN, "%s", heed_ctx_error(c));
     heed_close(c);
-}
-
-static void show(progress *g, const heed_report *r) {
-    if (r->event == HEED_FIT_START) banner(g, r);
-    if (r->event == HEED_FIT_STEP && g->mode == SHOW_BAR) draw_bar(g, r);
-    if (r->event == HEED_FIT_STEP && g->mode == SHOW_LINES) tell_line(g, r);
-    if (r->event == HEED_FIT_EVAL) tell_evaluation(g, r);
-    if (r->event == HEED_FIT_NOTE) {
-        wipe(g);
-        print_note("", r->note);
-    }
 }
 
 void progress_report(void *user, const heed_report *r) {
@@ -298,14 +263,20 @@ void progress_report(void *user, const heed_report *r) {
         g->smooth = g->any ? 0.9 * g->smooth + 0.1 * r->loss : r->loss;
         g->any = true;
     }
-    heed_report shown = *r;
+    heed_report with_note = *r;
     heed_text note = {.c = NULL};
     if (r->note) add_shown(g->p, r->note, &note);
-    if (note.s) shown.note = note.s;
-    if (g->mode == SHOW_JSON)
-        json_event(g, &shown);
-    else if (g->mode != SHOW_NOTHING)
-        show(g, &shown);
+    if (note.s) with_note.note = note.s;
+    bool shown = g->mode == SHOW_BAR || g->mode == SHOW_LINES;
+    if (g->mode == SHOW_JSON) print_json_line(g, &with_note);
+    if (shown && r->event == HEED_FIT_START) banner(g, r);
+    if (g->mode == SHOW_BAR && r->event == HEED_FIT_STEP) draw_bar(g, r);
+    if (g->mode == SHOW_LINES && r->event == HEED_FIT_STEP) print_state(g, r);
+    if (shown && r->event == HEED_FIT_EVAL) print_evaluation(g, r);
+    if (shown && r->event == HEED_FIT_NOTE) {
+        wipe(g);
+        print_note("", with_note.note);
+    }
     heed_text_free(&note);
     if (r->event != HEED_FIT_EVAL) return;
     draw_loss(g);

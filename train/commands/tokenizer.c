@@ -6,39 +6,34 @@
 #include <string.h>
 
 #define TOKENIZER "Tokenizer"
-#define JSON                                                                                       \
-    { "json", HEED_BOOL, "false", 0, 0, NULL, "print JSON", "Output" }
+#define JSON      SWITCH("json", "print JSON", "Output")
 
 static const heed_option train_options[] = {
-    {"out", HEED_TEXT, "", 0, 0, NULL, "folder to write; -o for short", TOKENIZER},
-    {"kind", HEED_CHOICE, "wordpiece", 0, 0, "char|byte|word|wordpiece", "what a token is",
-     TOKENIZER},
-    {"vocab", HEED_INT, "0", 0, 1 << 20, NULL,
-     "most tokens in the vocabulary; 0: no bound for char and word, 8192 for wordpiece", TOKENIZER},
-    {"lower", HEED_BOOL, "false", 0, 0, NULL, "word and wordpiece: lower-case the text", TOKENIZER},
-    {"specials", HEED_BOOL, "false", 0, 0, NULL,
-     "char and byte: with [PAD] [CLS] [SEP] [MASK], which mlm needs", TOKENIZER},
-    {"force", HEED_BOOL, "false", 0, 0, NULL, "replace an existing tokenizer", TOKENIZER},
+    WORDS("out", "folder to write; -o for short", TOKENIZER),
+    CHOICE("kind", "wordpiece", "char|byte|word|wordpiece", "what a token is", TOKENIZER),
+    COUNT("vocab", "0", 0, 1 << 20,
+          "most tokens in the vocabulary; 0: no bound for char and word, 8192 for wordpiece",
+          TOKENIZER),
+    SWITCH("lower", "word and wordpiece: lower-case the text", TOKENIZER),
+    SWITCH("specials", "char and byte: with [PAD] [CLS] [SEP] [MASK], which mlm needs", TOKENIZER),
+    SWITCH("force", "replace an existing tokenizer", TOKENIZER),
     JSON,
     {0}};
 
-static const heed_option encode_options[] = {{"tokens", HEED_BOOL, "false", 0, 0, NULL,
-                                              "print the tokens instead of their numbers",
-                                              "Output"},
-                                             JSON,
-                                             {0}};
+static const heed_option encode_options[] = {
+    SWITCH("tokens", "print the tokens instead of their numbers", "Output"), JSON, {0}};
 
 static const heed_option plain_options[] = {JSON, {0}};
 
 /* ---- train and info ---- */
 
 static json_t *special_json(const heed_specials *s) {
+    json_t *o = json_object();
     const struct {
         const char *name;
         int id;
     } all[] = {{"pad", s->pad}, {"unk", s->unk},   {"cls", s->cls},
                {"sep", s->sep}, {"mask", s->mask}, {"newline", s->newline}};
-    json_t *o = json_object();
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (all[i].id >= 0) json_object_set_new(o, all[i].name, json_integer(all[i].id));
     return o;
@@ -80,7 +75,7 @@ static void print_tokenizer(program *p, const heed_tokenizer *k, const char *pat
     heed_specials s = heed_tokenizer_specials(k);
     json_t *special = special_json(&s);
     snprintf(digest, sizeof digest, "%016llx", (unsigned long long)heed_tokenizer_digest(k));
-    if (heed_config_bool(p->flags, "json")) {
+    if (flag_on(p, "json")) {
         print_json(p, json_pack("{s:o, s:s, s:i, s:o, s:s}", "path", json_text(path), "kind",
                                 heed_tokenizer_kind(k), "vocab", heed_vocab_size(k), "special",
                                 special, "digest", digest));
@@ -106,7 +101,7 @@ static bool check_out(program *p, const char *out) {
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char path[1024];
         snprintf(path, sizeof path, "%s/%s", out, names[i]);
-        if (!is_file(path) || (i > 0 && heed_config_bool(p->flags, "force"))) continue;
+        if (!is_file(path) || (i > 0 && flag_on(p, "force"))) continue;
         return heed_fail(p->c, HEED_USAGE, "a %s exists already: %s; hint: another -o%s",
                          i ? "tokenizer" : "run", out, i ? ", or --force to replace it" : "");
     }
@@ -114,16 +109,16 @@ static bool check_out(program *p, const char *out) {
 }
 
 static void train(program *p) {
-    const char *out = heed_config_text(p->flags, "out");
+    const char *out = flag_text(p, "out");
     size_t n = 0;
     if (!check_out(p, out)) return;
     char *text = heed_text_read(p->c, p->argv[0], &n);
-    heed_tokenizer *k = heed_tokenizer_train(
-        p->c, text, n,
-        (heed_tokenizer_args){.kind = heed_config_text(p->flags, "kind"),
-                              .vocab = (int)heed_config_int(p->flags, "vocab"),
-                              .lower = heed_config_bool(p->flags, "lower"),
-                              .specials = heed_config_bool(p->flags, "specials")});
+    heed_tokenizer *k =
+        heed_tokenizer_train(p->c, text, n,
+                             (heed_tokenizer_args){.kind = flag_text(p, "kind"),
+                                                   .vocab = flag_int(p, "vocab"),
+                                                   .lower = flag_on(p, "lower"),
+                                                   .specials = flag_on(p, "specials")});
     free(text);
     if (k && heed_tokenizer_save(k, out)) print_tokenizer(p, k, out);
 }
@@ -137,7 +132,7 @@ static void info(program *p) {
 
 static void print_ids(program *p, const heed_tokenizer *k, const heed_tokens *t) {
     char shown[128];
-    bool tokens = heed_config_bool(p->flags, "tokens");
+    bool tokens = flag_on(p, "tokens");
     for (size_t i = 0; i < t->count; i++) {
         if (i) putchar(' ');
         if (tokens)
@@ -152,7 +147,7 @@ static bool encode_one(program *p, void *user, const char *text, size_t n) {
     const heed_tokenizer *k = user;
     heed_tokens t = {.c = p->c};
     bool ok = heed_encode(k, text, n, &t);
-    if (ok && heed_config_bool(p->flags, "json")) {
+    if (ok && flag_on(p, "json")) {
         json_t *ids = json_array(), *tokens = json_array();
         for (size_t i = 0; i < t.count; i++) {
             json_array_append_new(ids, json_integer(t.ids[i]));
@@ -164,11 +159,6 @@ static bool encode_one(program *p, void *user, const char *text, size_t n) {
     }
     heed_tokens_free(&t);
     return ok;
-}
-
-static void encode(program *p) {
-    heed_tokenizer *k = heed_tokenizer_open(p->c, p->argv[0]);
-    if (k) each_input(p, k, encode_one, false);
 }
 
 /* Reads the numbers of a text into ids, which has n / 2 + 1 elements, and returns their count. -1:
@@ -192,11 +182,11 @@ static int read_ids(program *p, const heed_tokenizer *k, const char *text, int32
 static bool decode_one(program *p, void *user, const char *text, size_t n) {
     const heed_tokenizer *k = user;
     heed_text out = {.c = p->c};
-    int32_t *ids = malloc((n / 2 + 1) * sizeof *ids);
-    if (!ids) return heed_fail(p->c, HEED_FAILED, "no memory for %zu numbers", n);
+    int32_t *ids = allocate(p->c, n / 2 + 1, sizeof *ids, "numbers");
+    if (!ids) return false;
     int count = read_ids(p, k, text, ids);
     bool ok = count >= 0 && heed_decode(k, ids, (size_t)count, &out);
-    if (ok && heed_config_bool(p->flags, "json"))
+    if (ok && flag_on(p, "json"))
         print_json(p, json_pack("{s:o}", "text", json_text(out.s ? out.s : "")));
     else if (ok)
         printf("%s\n", out.s ? out.s : "");
@@ -205,10 +195,13 @@ static bool decode_one(program *p, void *user, const char *text, size_t n) {
     return ok;
 }
 
-static void decode(program *p) {
+static void each_text(program *p, take_input one) {
     heed_tokenizer *k = heed_tokenizer_open(p->c, p->argv[0]);
-    if (k) each_input(p, k, decode_one, false);
+    if (k) each_input(p, k, one, false);
 }
+
+static void encode(program *p) { each_text(p, encode_one); }
+static void decode(program *p) { each_text(p, decode_one); }
 
 const command cmd_tokenizer_train = {
     .name = "tokenizer train",
@@ -217,8 +210,7 @@ const command cmd_tokenizer_train = {
     .examples = "  heed tokenizer train book.txt -o tokenizer --vocab 4096\n"
                 "  heed train mlm book.txt --tokenizer tokenizer -o runs/book\n",
     .options = train_options,
-    .min = 1,
-    .max = 1,
+    .args = {1, 1},
     .run = train,
 };
 
@@ -230,8 +222,7 @@ const command cmd_tokenizer_encode = {
              "input. TOKENIZER is the folder of a tokenizer or a run, or a vocab.txt.",
     .examples = "  heed tokenizer encode runs/book \"The king went home .\" --tokens\n",
     .options = encode_options,
-    .min = 1,
-    .max = -1,
+    .args = {1, -1},
     .run = encode,
 };
 
@@ -243,8 +234,7 @@ const command cmd_tokenizer_decode = {
     .examples = "  heed tokenizer decode runs/book \"12 5 301\"\n"
                 "  heed tokenizer encode runs/book < in.txt | heed tokenizer decode runs/book\n",
     .options = plain_options,
-    .min = 1,
-    .max = -1,
+    .args = {1, -1},
     .run = decode,
 };
 
@@ -254,7 +244,6 @@ const command cmd_tokenizer_info = {
     .help = "kind, size and special tokens",
     .examples = "  heed tokenizer info runs/book\n",
     .options = plain_options,
-    .min = 1,
-    .max = 1,
+    .args = {1, 1},
     .run = info,
 };

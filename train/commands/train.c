@@ -1,48 +1,42 @@
-/* train.c -- heed train, heed resume. */
+/* train.c -- heed train, heed resume, and heed init: the settings of a training, as a file. */
 #include "cli/files.h"
 #include "kinds/inputs.h"
 #include "kinds/training.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define DISPLAY "Display"
 #define SHOWN                                                                                      \
-    {"progress",                                                                                   \
-     HEED_CHOICE,                                                                                  \
-     "auto",                                                                                       \
-     0,                                                                                            \
-     0,                                                                                            \
-     "auto|bar|line|json|none",                                                                    \
-     "how progress is shown, on stderr; auto: bar on a terminal, else line",                       \
-     DISPLAY},                                                                                     \
-    {                                                                                              \
-        "json", HEED_BOOL, "false", 0, 0, NULL, "print the result as one JSON object", DISPLAY     \
-    }
+    CHOICE("progress", "auto", "auto|bar|line|json|none",                                          \
+           "how progress is shown, on stderr; auto: bar on a terminal, else line", DISPLAY),       \
+        SWITCH("json", "print the result as one JSON object", DISPLAY)
 
 static const heed_option train_options[] = {
-    {"out", HEED_TEXT, "", 0, 0, NULL, "folder of the run to make; -o for short", "Run"},
-    {"force", HEED_BOOL, "false", 0, 0, NULL, "replace an existing run", "Run"},
+    WORDS("out", "folder of the run to make; -o for short", "Run"),
+    SWITCH("force", "replace an existing run", "Run"),
     SHOWN,
     {0}};
 
 static const heed_option resume_options[] = {
-    {"steps", HEED_INT, "0", 0, 1e12, NULL, "another total length; 0: the run's own", "Run"},
-    {"minutes", HEED_REAL, "0", 0, 1e6, NULL,
-     "continue for this time from the checkpoint, instead of the remaining steps; 0: the run's own",
-     "Run"},
-    {"eval-every", HEED_INT, "0", 0, 1e12, NULL,
-     "steps between evaluations; 0: ten in the run; not given: the run's own", "Run"},
-    {"save-every", HEED_INT, "0", 0, 1e12, NULL,
-     "steps between checkpoints besides those at evaluations; 0: none; not given: the run's own",
-     "Run"},
-    {"lr", HEED_REAL, "0", 0, 1e6, NULL, "another learning rate; 0: the run's own", "Run"},
-    {"patience", HEED_INT, "0", 0, 1e9, NULL,
-     "stop after this many evaluations without a better one; 0: never; not given: the run's own",
-     "Run"},
-    {"data", HEED_TEXT, "", 0, 0, NULL, "where the data is now, if it was moved", "Run"},
-    {"val", HEED_TEXT, "", 0, 0, NULL, "where the validation data is now", "Run"},
+    COUNT("steps", "0", 0, 1e12, "another total length; 0: the run's own", "Run"),
+    NUMBER("minutes", "0", 0, 1e6,
+           "continue for this time from the checkpoint, instead of the remaining steps; 0: the "
+           "run's own",
+           "Run"),
+    COUNT("eval-every", "0", 0, 1e12,
+          "steps between evaluations; 0: ten in the run; not given: the run's own", "Run"),
+    COUNT(
+        "save-every", "0", 0, 1e12,
+        "steps between checkpoints besides those at evaluations; 0: none; not given: the run's own",
+        "Run"),
+    NUMBER("lr", "0", 0, 1e6, "another learning rate; 0: the run's own", "Run"),
+    COUNT(
+        "patience", "0", 0, 1e9,
+        "stop after this many evaluations without a better one; 0: never; not given: the run's own",
+        "Run"),
+    WORDS("data", "where the data is now, if it was moved", "Run"),
+    WORDS("val", "where the validation data is now", "Run"),
     SHOWN,
     {0}};
 
@@ -55,13 +49,6 @@ typedef struct {
     bool resume, force;
 } training;
 
-static json_t *result_json(const training *t, const heed_fit_result *r) {
-    return json_pack("{s:o, s:I, s:o, s:o, s:o, s:o, s:o}", "run", json_text(t->run), "step",
-                     (json_int_t)r->step, "loss", json_number(r->loss), "val_loss",
-                     json_number(r->val_loss), "best_loss", json_number(r->best_loss), "accuracy",
-                     json_number(r->metric), "best_accuracy", json_number(r->best_metric));
-}
-
 /* ", NAME 1.2345, the best one 1.2000" */
 static void print_measure(const char *name, const char *format, double last, double best) {
     if (!isfinite(last)) return;
@@ -72,21 +59,17 @@ static void print_measure(const char *name, const char *format, double last, dou
     printf(format, best);
 }
 
-static void print_result(const training *t, const heed_fit_result *r) {
-    bool language = data_of(t->model)->perplexity;
-    printf("%s: step %lld", t->run, (long long)r->step);
-    if (!isfinite(r->val_loss)) printf(", training loss %.4f", r->loss);
-    print_measure("validation loss", "%.4f", r->val_loss,
-                  language ? fmin(r->best_loss, r->val_loss) : r->val_loss);
-    if (!language) print_measure("accuracy", "%.2f %%", 100 * r->metric, 100 * r->best_metric);
-    putchar('\n');
-}
-
 /* Prints the results. */
 static void conclude(program *p, const training *t, const heed_data *data, const progress *g,
                      const heed_fit_result *r, double seconds) {
     const data_kind *kind = kind_of(t->model);
-    json_t *json = heed_config_bool(p->flags, "json") ? result_json(t, r) : NULL;
+    json_t *json = NULL;
+    if (flag_on(p, "json"))
+        json =
+            json_pack("{s:o, s:I, s:o, s:o, s:o, s:o, s:o}", "run", json_text(t->run), "step",
+                      (json_int_t)r->step, "loss", json_number(r->loss), "val_loss",
+                      json_number(r->val_loss), "best_loss", json_number(r->best_loss), "accuracy",
+                      json_number(r->metric), "best_accuracy", json_number(r->best_metric));
     training_end e = {.run = t->run,
                       .f = t->f,
                       .step = r->step,
@@ -94,7 +77,15 @@ static void conclude(program *p, const training *t, const heed_data *data, const
                       .trained = g->any,
                       .bar = g->mode == SHOW_BAR,
                       .json = json};
-    if (!json) print_result(t, r);
+    if (!json) {
+        bool language = data_of(t->model)->perplexity;
+        printf("%s: step %lld", t->run, (long long)r->step);
+        if (!isfinite(r->val_loss)) printf(", training loss %.4f", r->loss);
+        print_measure("validation loss", "%.4f", r->val_loss,
+                      language ? fmin(r->best_loss, r->val_loss) : r->val_loss);
+        if (!language) print_measure("accuracy", "%.2f %%", 100 * r->metric, 100 * r->best_metric);
+        putchar('\n');
+    }
     if (kind->finish) kind->finish(p, data, &e);
     if (heed_ctx_status(p->c) == HEED_INTERRUPTED)
         json_decref(json);
@@ -169,7 +160,7 @@ static void run_training(program *p, const training *t) {
     progress g = {.p = p,
                   .f = t->f,
                   .run = t->run,
-                  .mode = show_mode_of(heed_config_text(p->flags, "progress")),
+                  .mode = show_mode_of(flag_text(p, "progress")),
                   .samples = {.c = p->c}};
     p->model = t->model;
     if (g.mode == SHOW_BAR) {
@@ -189,45 +180,27 @@ static void run_training(program *p, const training *t) {
 
 /* ---- heed train ---- */
 
-/* The settings stored in the run: the task's, and the data. */
-static heed_config *run_config(program *p) {
-    heed_config *f = task_config(p);
-    if (p->argc > 0) heed_config_set(f, "data", p->argv[0], "DATA", HEED_FROM_FLAG);
-    return f;
-}
-
-enum { HINT = 1024 };
-
-/* "; hint: `train vit flowers -o RUN`, if WHAT", with the program's first model of that kind; ""
- * if there is none. */
-static const char *other_kind(const program *p, const training *t, heed_input_kind kind,
-                              const char *what, char hint[HINT]) {
-    const heed_model *const *m = p->models;
-    while (*m && (*m)->kind != kind) m++;
-    *hint = 0;
-    if (*m)
-        snprintf(hint, HINT, "; hint: `train %s %.400s -o %.400s`, if it %s", (*m)->name,
-                 heed_config_text(t->f, "data"), t->run, what);
-    return hint;
-}
-
-/* Refuses a text file where pictures are expected, or a folder where a text is. */
+/* Refuses a text file where pictures are expected, or a folder where a text is. The hint is with
+ * the program's first model of the other kind. */
 static bool check_kind(program *p, const training *t) {
-    char hint[HINT];
-    const char *data = heed_config_text(t->f, "data"), *dot = strrchr(data, '.');
-    heed_input_kind kind = p->model->kind;
+    const char *name = p->model->name, *data = heed_config_text(t->f, "data");
+    const char *dot = strrchr(data, '.');
+    char hint[1024] = "";
     bool csv = dot && strcmp(dot, ".csv") == 0;
-    if (kind == HEED_INPUT_TOKENS && is_directory(data))
-        return heed_fail(p->c, HEED_DATA, "%s is a folder: %s takes a text file%s", data,
-                         p->model->name,
-                         other_kind(p, t, HEED_INPUT_PICTURE, "holds pictures", hint));
-    if (kind == HEED_INPUT_PICTURE && is_file(data) && !csv)
-        return heed_fail(p->c, HEED_DATA,
-                         "%s is a file: %s takes a folder of pictures, or a CSV file of "
-                         "path,label lines%s",
-                         data, p->model->name,
-                         other_kind(p, t, HEED_INPUT_TOKENS, "is a text", hint));
-    return true;
+    bool folder = p->model->kind == HEED_INPUT_TOKENS && is_directory(data);
+    bool file = p->model->kind == HEED_INPUT_PICTURE && is_file(data) && !csv;
+    const heed_model *const *m = p->models;
+    while (*m && (*m)->kind != (folder ? HEED_INPUT_PICTURE : HEED_INPUT_TOKENS)) m++;
+    if (*m)
+        snprintf(hint, sizeof hint, "; hint: `train %s %.400s -o %.400s`, if it %s", (*m)->name,
+                 data, t->run, folder ? "holds pictures" : "is a text");
+    if (folder)
+        return heed_fail(p->c, HEED_DATA, "%s is a folder: %s takes a text file%s", data, name,
+                         hint);
+    return !file || heed_fail(p->c, HEED_DATA,
+                              "%s is a file: %s takes a folder of pictures, or a CSV file of "
+                              "path,label lines%s",
+                              data, name, hint);
 }
 
 static bool check_run(program *p, const training *t) {
@@ -250,9 +223,10 @@ static bool check_run(program *p, const training *t) {
 
 static void train(program *p) {
     training t = {.model = p->model,
-                  .f = run_config(p),
-                  .run = heed_config_text(p->flags, "out"),
-                  .force = heed_config_bool(p->flags, "force")};
+                  .f = task_config(p), /* the settings stored in the run */
+                  .run = flag_text(p, "out"),
+                  .force = flag_on(p, "force")};
+    if (p->argc > 0) heed_config_set(t.f, "data", p->argv[0], "DATA", HEED_FROM_FLAG);
     if (heed_ctx_status(p->c) == HEED_OK && check_run(p, &t)) run_training(p, &t);
 }
 
@@ -273,39 +247,55 @@ const command cmd_train = {
     .options = train_options,
     .task_options = true,
     .computes = true,
-    .max = 1,
+    .args = {0, 1},
     .run = train,
 };
 
-/* ---- heed resume ---- */
+/* ---- heed init ---- */
 
-/* 0 means not given: it is neither a length nor a rate. */
-static bool is_own(const heed_config *flags, const char *key) {
-    if (heed_config_rank(flags, key) == HEED_FROM_DEFAULT) return true;
-    static const char *const keys[] = {"steps", "minutes", "lr"};
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (strcmp(key, keys[i]) == 0) return heed_config_real(flags, key) <= 0;
-    return false;
+static void init(program *p) {
+    heed_text text = {.c = p->c};
+    heed_config *f = task_config(p);
+    printf("# Settings of %s train %s, heed %s. Use: %s train -c THIS_FILE -o RUN\n\n",
+           program_name(), p->model->name, HEED_VERSION, program_name());
+    if (heed_config_write(f, &text, true)) print_text(&text);
+    heed_text_free(&text);
 }
+
+const command cmd_init = {
+    .name = "init",
+    .usage = "TASK",
+    .help = "print a commented settings file with every default",
+    .about = "Prints a settings file for `heed train -c FILE`. Settings given here stand in it.",
+    .examples = "  heed init gpt > gpt.conf\n"
+                "  heed init mlm --preset tiny --lr 5e-4 > mlm.conf\n",
+    .task_example = "> settings.conf",
+    .task_options = true,
+    .run = init,
+};
+
+/* ---- heed resume ---- */
 
 /* Overrides settings of the run by those that were given. */
 static bool override(program *p, const training *t) {
     const heed_option *o = resume_options;
     for (; strcmp(o->group, DISPLAY) != 0; o++) {
-        if (is_own(p->flags, o->name)) continue;
+        bool positive = strcmp(o->name, "steps") == 0 || strcmp(o->name, "minutes") == 0 ||
+                        strcmp(o->name, "lr") == 0; /* 0: not given */
+        if (!flag_given(p, o->name) || (positive && heed_config_real(p->flags, o->name) <= 0))
+            continue;
         if (!heed_config_has(t->f, o->name))
             return heed_fail(p->c, HEED_USAGE,
                              "--%s has no effect here: a run of %s has no such setting; hint: "
                              "`info %s --config`",
                              o->name, t->model->name, t->run);
-        heed_config_set(t->f, o->name, heed_config_text(p->flags, o->name), o->name,
-                        HEED_FROM_FLAG);
+        heed_config_set(t->f, o->name, flag_text(p, o->name), o->name, HEED_FROM_FLAG);
     }
     return heed_ctx_status(p->c) == HEED_OK;
 }
 
 /* False if the file that the run's setting `key` names does not exist. */
-static bool data_stands(program *p, const training *t, const char *key) {
+static bool data_exists(program *p, const training *t, const char *key) {
     if (!heed_config_has(t->f, key) || t->model->kind == HEED_INPUT_DENSE) return true;
     const char *path = heed_config_text(t->f, key);
     bool named = *path || strcmp(key, "data") == 0;
@@ -321,7 +311,7 @@ static void resume(program *p) {
     if (!heed_run_recover(p->c, t.run)) return;
     t.f = run_settings(p->c, p->models, t.run, &t.model);
     if (!t.f) return;
-    if (override(p, &t) && data_stands(p, &t, "data") && data_stands(p, &t, "val"))
+    if (override(p, &t) && data_exists(p, &t, "data") && data_exists(p, &t, "val"))
         run_training(p, &t);
 }
 
@@ -340,7 +330,6 @@ const command cmd_resume = {
     .computes = true,
     .opens_run = true,
     .continues = true,
-    .min = 1,
-    .max = 1,
+    .args = {1, 1},
     .run = resume,
 };

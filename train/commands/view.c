@@ -2,31 +2,28 @@
 #include "commands/attend.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static const heed_option options[] = {
     WORDS("html", "page to write", "Output"),
     SWITCH("json", "print what was read as one JSON object", "Output"),
     WORDS("layers", "only these layers: 1,3-4", "Choice"),
     WORDS("heads", "only these heads: 1,3-4", "Choice"),
-    {"tokens", HEED_INT, "0", 0, 1 << 20, NULL, "only the first tokens, this many; 0: all",
-     "Choice"},
+    COUNT("tokens", "0", 0, 1 << 20, "only the first tokens, this many; 0: all", "Choice"),
     {"qk", HEED_BOOL, "true", 0, 0, NULL, "include q and k; --no-qk: a smaller page", "Choice"},
     SWITCH("force", "write more than 64 MB", "Choice"),
     {0}};
 
 /* Returns r, or the part of it that --layers, --heads and --tokens keep. */
 static heed_record *cut(program *p, heed_record *r) {
-    heed_record_cut k = {.tokens = (int)heed_config_int(p->flags, "tokens")};
-    int *layers = NULL, *heads = NULL;
-    if (r)
-        layers =
-            number_list(p->c, "--layers", heed_config_text(p->flags, "layers"), &k.layer_count);
-    if (layers)
-        heads = number_list(p->c, "--heads", heed_config_text(p->flags, "heads"), &k.head_count);
-    k.layers = layers, k.heads = heads;
-    bool less = k.layer_count || k.head_count || k.tokens;
-    r = !heads ? NULL : less ? heed_record_subset(p->c, r, &k) : r;
+    heed_record_cut k = {.tokens = flag_int(p, "tokens")};
+    int *layers = number_list(p->c, "--layers", flag_text(p, "layers"), &k.layer_count);
+    int *heads = number_list(p->c, "--heads", flag_text(p, "heads"), &k.head_count);
+    k.layers = layers;
+    k.heads = heads;
+    if (!r || !layers || !heads)
+        r = NULL;
+    else if (k.layer_count || k.head_count || k.tokens)
+        r = heed_record_subset(p->c, r, &k);
     free(layers);
     free(heads);
     return r;
@@ -78,39 +75,34 @@ static void print_summary(program *p, const char *file, const heed_record *r) {
     if (r->note && *r->note) heed_message(p->c, HEED_INFO, "note: %s: %s", file, r->note);
 }
 
-/* Reads all files into records; a file may say that it is a step of training. */
-static bool read_all(program *p, heed_record *records, json_t *told) {
-    bool json = heed_config_bool(p->flags, "json");
-    for (int i = 0; i < p->argc; i++) {
+static void view(program *p) {
+    const char *html = flag_text(p, "html");
+    bool json = flag_on(p, "json");
+    heed_record *records = allocate(p->c, (size_t)p->argc, sizeof *records, "records");
+    json_t *files = json_array();
+    bool ok = records != NULL;
+    for (int i = 0; ok && i < p->argc; i++) {
         heed_record *r = cut(p, heed_record_read(p->c, p->argv[i]));
-        if (!r) return false;
+        ok = r != NULL;
+        if (!ok) break;
         records[i] = *r;
         if (json)
-            json_array_append_new(told, summary_json(p->argv[i], r));
+            json_array_append_new(files, summary_json(p->argv[i], r));
         else
             print_summary(p, p->argv[i], r);
     }
-    return true;
-}
-
-static void view(program *p) {
-    const char *html = heed_config_text(p->flags, "html");
-    heed_record *records = calloc((size_t)p->argc, sizeof *records);
-    json_t *told = json_array();
     heed_page page = {.count = p->argc,
                       .records = records,
-                      .no_qk = !heed_config_bool(p->flags, "qk"),
-                      .force = heed_config_bool(p->flags, "force")};
-    if (!records) heed_fail(p->c, HEED_FAILED, "no memory for %d records", p->argc);
-    bool ok = records && read_all(p, records, told);
+                      .no_qk = !flag_on(p, "qk"),
+                      .force = flag_on(p, "force")};
     if (ok && *html) ok = heed_page_write(p->c, &page, html);
-    if (ok && heed_config_bool(p->flags, "json"))
-        print_json(p, json_pack("{s:O, s:o}", "files", told, "html", json_text(html)));
+    if (ok && json)
+        print_json(p, json_pack("{s:O, s:o}", "files", files, "html", json_text(html)));
     else if (ok && *html)
         printf("wrote %s\n", html);
     else if (ok)
         print_note("", "hint: --html OUT.html draws it as a page");
-    json_decref(told);
+    json_decref(files);
     free(records);
 }
 
@@ -136,7 +128,6 @@ const command cmd_view = {
                 "  heed view large.npz --layers 1,11-12 --tokens 256 --html part.html\n"
                 "  heed view step0.npz step100.npz step200.npz --html learning.html\n",
     .options = options,
-    .min = 1,
-    .max = -1,
+    .args = {1, -1},
     .run = view,
 };

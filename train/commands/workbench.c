@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 heed_config *workbench_config(heed_ctx *c, const heed_model *m) {
     const heed_option *tables[] = {m->options, heed_fit_options, NULL};
@@ -45,9 +44,8 @@ bool workbench_open(workbench *w) {
     workbench_sizes(w);
     w->store = heed_store_new(w->c);
     w->tape = heed_tape_new(w->c);
-    w->self = calloc(1, w->model->size);
-    if (!w->self) return heed_fail(w->c, HEED_FAILED, "no memory for model %s", w->model->name);
-    return w->store && w->tape && w->model->init(w->self, w->store, w->f);
+    w->self = allocate(w->c, 1, w->model->size, "model");
+    return w->self && w->store && w->tape && w->model->init(w->self, w->store, w->f);
 }
 
 void workbench_close(workbench *w) {
@@ -97,14 +95,6 @@ static void tokens(const workbench *w, uint64_t index, random_batch *out) {
         fill_ids(out->labels, n, (uint32_t)(w->labels ? w->labels : w->vocab), index, "labels");
 }
 
-static void pixels(const workbench *w, uint64_t index, random_batch *out) {
-    heed_random r = heed_random_at(1, "pixels", index, 0);
-    size_t n = (size_t)w->rows * (size_t)w->len;
-    for (size_t i = 0; i < n; i++) out->x[i] = (heed_real)heed_random_uniform(&r, i);
-    fill_ids(out->labels, (size_t)w->rows, (uint32_t)w->vocab, index, "labels");
-    out->b.x = out->x;
-}
-
 bool random_batch_make(const workbench *w, uint64_t index, random_batch *out) {
     *out = (random_batch){0};
     if (w->model->kind == HEED_INPUT_DENSE)
@@ -112,18 +102,21 @@ bool random_batch_make(const workbench *w, uint64_t index, random_batch *out) {
                                 (heed_batch_at){.index = index, .rows = w->rows}, &out->b) ||
                heed_fail(w->c, HEED_FAILED, "model %s made no batch", w->model->name);
     size_t n = (size_t)w->rows * (size_t)w->len;
-    *out = (random_batch){.ids = malloc(n * sizeof *out->ids),
-                          .labels = malloc(n * sizeof *out->labels),
-                          .masked_positions = malloc(n * sizeof *out->masked_positions),
-                          .source = malloc(n * sizeof *out->source),
-                          .x = malloc(n * sizeof *out->x)};
-    if (!out->ids || !out->labels || !out->masked_positions || !out->source || !out->x)
-        return heed_fail(w->c, HEED_FAILED, "no memory for a batch of %zu", n);
+    out->ids = allocate(w->c, n, sizeof *out->ids, "tokens");
+    out->labels = allocate(w->c, n, sizeof *out->labels, "labels");
+    out->masked_positions = allocate(w->c, n, sizeof *out->masked_positions, "positions");
+    out->source = allocate(w->c, n, sizeof *out->source, "tokens");
+    out->x = allocate(w->c, n, sizeof *out->x, "pixels");
+    if (heed_ctx_status(w->c) != HEED_OK) return false;
     out->b = (heed_batch){.rows = w->rows, .len = w->len, .labels = out->labels, .items = n};
-    if (w->dense)
-        pixels(w, index, out);
-    else
+    if (!w->dense) {
         tokens(w, index, out);
+        return true;
+    }
+    heed_random r = heed_random_at(1, "pixels", index, 0);
+    for (size_t i = 0; i < n; i++) out->x[i] = (heed_real)heed_random_uniform(&r, i);
+    fill_ids(out->labels, (size_t)w->rows, (uint32_t)w->vocab, index, "labels");
+    out->b.x = out->x;
     return true;
 }
 

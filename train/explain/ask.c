@@ -6,16 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Returns the line typed, or "" at the end of the input, after which nothing more is asked. */
+/* Shows what was written so far and returns the line typed, or "" at the end of the input, after
+ * which nothing more is asked. */
 static const char *read_answer(explaining *e, heed_text *line) {
-    e->step = read_stdin_line(e->c, line);
-    if (!is_terminal(stdin)) heed_text_put(&e->out, "\n", 1);
-    return e->step ? line->s : "";
-}
-
-static void say(explaining *e) {
     print_text(&e->out);
     fflush(stdout);
+    e->step = read_stdin_line(e->c, line);
+    if (!is_terminal(stdin)) gap(e);
+    return e->step ? line->s : "";
 }
 
 /* A number as people type it, with a point or a comma. */
@@ -28,15 +26,10 @@ static bool read_number(const char *text, double *x) {
     return end != number && !*end;
 }
 
-/* Whether a guess is right, to the digits of the number shown. */
-static bool is_right(double guess, double x, int digits) {
-    char a[32], b[32];
-    return strcmp(number_text(a, guess, digits), number_text(b, x, digits)) == 0;
-}
-
-static void judge(explaining *e, const char *name, const char *line, double x, int digits) {
+/* Reports whether the number typed is x, to the digits shown. */
+static void evaluate(explaining *e, const char *name, const char *line, double x, int digits) {
     double guess;
-    char shown[32];
+    char shown[32], guessed[32];
     number_text(shown, x, digits);
     if (!line[strspn(line, " \t\r")]) return;
     if (strcmp(line, "q") == 0) {
@@ -44,16 +37,13 @@ static void judge(explaining *e, const char *name, const char *line, double x, i
         return;
     }
     if (!read_number(line, &guess)) {
-        draw_words(&e->out, &e->look, "That is no number: %s is %s.", name, shown);
+        put_words(e, "That is no number: %s is %s.", name, shown);
         return;
     }
+    bool right = strcmp(number_text(guessed, guess, digits), shown) == 0;
     e->asked++;
-    bool right = is_right(guess, x, digits);
     e->right += right;
-    if (right)
-        draw_words(&e->out, &e->look, "Right: %s is %s.", name, shown);
-    else
-        draw_words(&e->out, &e->look, "Not this time: %s is %s.", name, shown);
+    put_words(e, "%s: %s is %s.", right ? "Right" : "Not this time", name, shown);
 }
 
 bool ask_cell(explaining *e, heed_lesson_part part, int row, int col, int count,
@@ -65,13 +55,12 @@ bool ask_cell(explaining *e, heed_lesson_part part, int row, int col, int count,
     int digits = matrix_digits(m, e->look.precision);
     draw_equation(&e->out, &e->look, count, given, between);
     cell_name(e, part, row, col, name, sizeof name);
-    heed_text_put(&e->out, "\n", 1);
+    gap(e);
     heed_text_add(&e->out, "What is %s", name);
     if (digits) heed_text_add(&e->out, ", to %d digits", digits);
     heed_text_add(&e->out, "? ");
-    say(e);
-    judge(e, name, read_answer(e, &line), heed_matrix_at(m, row, col), digits);
-    heed_text_put(&e->out, "\n", 1);
+    evaluate(e, name, read_answer(e, &line), heed_matrix_at(m, row, col), digits);
+    gap(e);
     heed_text_free(&line);
     return true;
 }
@@ -80,13 +69,12 @@ void ask_next(explaining *e) {
     heed_text line = {.c = e->c};
     if (!e->step) return;
     heed_text_add(&e->out, "\n(Enter continues, q shows the rest) ");
-    say(e);
     if (strcmp(read_answer(e, &line), "q") == 0) e->step = false;
     heed_text_free(&line);
 }
 
 void ask_end(explaining *e) {
     if (!e->asked) return;
-    heed_text_put(&e->out, "\n", 1);
-    draw_words(&e->out, &e->look, "%d of %d predictions were right.", e->right, e->asked);
+    gap(e);
+    put_words(e, "%d of %d predictions were right.", e->right, e->asked);
 }

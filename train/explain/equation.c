@@ -2,7 +2,6 @@
 #include "explain/equation.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,23 +9,16 @@ enum { LABEL = 96, MOST_PARTS = 8 };
 
 /* ---- labels and numbers ---- */
 
-static const char *shown(char text[LABEL], const char *label) {
-    return heed_format_token(text, LABEL, label);
-}
-
-int label_columns(const char *label) {
+/* A label in exactly `width` columns, cut with "…" or padded with spaces on the left or the right.
+ * Control characters are shown as heed_format_token does. */
+static void put_label(heed_text *out, const char *label, int width, bool right) {
     char text[LABEL];
-    return heed_label_columns(shown(text, label));
-}
-
-void put_label(heed_text *out, const char *label, int width, bool right) {
-    char text[LABEL];
-    int total = heed_label_columns(shown(text, label));
+    int total = heed_label_columns(heed_format_token(text, LABEL, label));
     size_t bytes = total > width ? heed_label_cut(text, width - 1) : strlen(text);
     text[bytes] = 0;
-    int used = heed_label_columns(text) + (total > width);
-    heed_text_add(out, "%*s%s%s%*s", right ? width - used : 0, "", text, total > width ? "…" : "",
-                  right ? 0 : width - used, "");
+    int pad = width - heed_label_columns(text) - (total > width);
+    heed_text_add(out, "%*s%s%s%*s", right ? pad : 0, "", text, total > width ? "…" : "",
+                  right ? 0 : pad, "");
 }
 
 char *number_text(char text[32], double x, int precision) {
@@ -86,38 +78,14 @@ static void put_style(heed_text *out, const text_style *s, const char *code) {
     if (s->color) heed_text_add(out, "\033[%sm", code);
 }
 
-/* Formats the arguments and appends the text in a given style; heading: with a line under it. */
-static void put_format(heed_text *out, const text_style *s, const char *code, bool heading,
-                       const char *format, va_list list) {
-    char words[4096];
-    vsnprintf(words, sizeof words, format, list);
-    put_style(out, s, code);
+void draw_words(heed_text *out, const text_style *s, words_style how, const char *words) {
+    static const char *const codes[] = {"0", "2", "1"};
+    int columns = how == HEADING ? heed_label_columns(words) : 0;
+    put_style(out, s, codes[how]);
     put_wrapped(out, s, words);
     put_style(out, s, "0");
-    int columns = heed_label_columns(words);
-    for (int i = 0; heading && i < columns && i < s->width; i++) heed_text_put(out, "-", 1);
-    if (heading) heed_text_put(out, "\n", 1);
-}
-
-void draw_heading(heed_text *out, const text_style *s, const char *format, ...) {
-    va_list list;
-    va_start(list, format);
-    put_format(out, s, "1", true, format, list);
-    va_end(list);
-}
-
-void draw_words(heed_text *out, const text_style *s, const char *format, ...) {
-    va_list list;
-    va_start(list, format);
-    put_format(out, s, "0", false, format, list);
-    va_end(list);
-}
-
-void draw_aside(heed_text *out, const text_style *s, const char *format, ...) {
-    va_list list;
-    va_start(list, format);
-    put_format(out, s, "2", false, format, list);
-    va_end(list);
+    for (int i = 0; i < columns && i < s->width; i++) heed_text_put(out, "-", 1);
+    if (how == HEADING) heed_text_put(out, "\n", 1);
 }
 
 /* ---- pieces: the layout of a matrix, or of a band of its columns ---- */
@@ -130,31 +98,26 @@ typedef struct {
     const matrix_view *v;
     const char *before; /* the sign before it */
     int rows, from, to; /* the part that is drawn: all rows, columns [from, to) */
-    int digits, cell, label, note, width;
+    int digits, cell, label, width;
     int pad;                          /* spaces after the rows, if its name or its shape is wider */
     bool row_labels, col_labels, cut; /* cut: columns after the last one are not drawn */
 } piece;
 
-static int rows_of(const matrix_view *v) { return v->transposed ? v->m->cols : v->m->rows; }
-static int cols_of(const matrix_view *v) { return v->transposed ? v->m->rows : v->m->cols; }
-static size_t cell_of(const matrix_view *v, int row, int col) {
-    return v->transposed ? (size_t)col * (size_t)v->m->cols + (size_t)row
-                         : (size_t)row * (size_t)v->m->cols + (size_t)col;
+int rows_of(const matrix_view *v) { return v->transposed ? v->m->cols : v->m->rows; }
+int cols_of(const matrix_view *v) { return v->transposed ? v->m->rows : v->m->cols; }
+size_t cell_of(const matrix_view *v, int row, int col) {
+    int at = v->transposed ? col * v->m->cols + row : row * v->m->cols + col;
+    return (size_t)at;
 }
 
-static int drawn_rows(const matrix_view *v) {
-    int rows = rows_of(v);
-    return v->most_rows && v->most_rows < rows ? v->most_rows : rows;
-}
-static int drawn_cols(const matrix_view *v) {
-    int cols = cols_of(v);
-    return v->most_cols && v->most_cols < cols ? v->most_cols : cols;
-}
+static int at_most(int n, int most) { return most && most < n ? most : n; }
+static int drawn_cols(const matrix_view *v) { return at_most(cols_of(v), v->most_cols); }
 
-static int widest_label(const char *const *list, int from, int to, int most) {
+static int widest_label(const char *const *list, int count, int most) {
     int widest = 0;
-    for (int i = from; list && i < to; i++) {
-        int n = label_columns(list[i]);
+    for (int i = 0; list && i < count; i++) {
+        char text[LABEL];
+        int n = heed_label_columns(heed_format_token(text, LABEL, list[i]));
         if (n > widest) widest = n;
     }
     return widest < most ? widest : most;
@@ -184,25 +147,23 @@ static void measure(piece *p) {
     int most = indent + (int)strlen(shape_text(p, shape));
     if (most < indent + name) most = indent + name;
     p->width = indent + 2 + cols * (p->cell + 1) - 1 + 2 * p->cut;
-    if (p->note) p->width += 2 + p->note;
     p->pad = most > p->width ? most - p->width : 0;
     p->width += p->pad;
 }
 
 /* bare: leaves out the row labels of a later part if they repeat those of the first. */
 static piece lay(const matrix_view *v, const text_style *s, int capacity, bool bare) {
-    piece p = {.v = v, .before = "", .rows = drawn_rows(v), .to = drawn_cols(v)};
+    piece p = {
+        .v = v, .before = "", .rows = at_most(rows_of(v), v->most_rows), .to = drawn_cols(v)};
     p.cut = p.to < cols_of(v);
     p.digits = matrix_digits(v->m, s->precision);
     p.cell = widest_number(v, p.digits);
-    int columns = widest_label(v->col_labels, 0, p.to, capacity);
-    p.label = widest_label(v->row_labels, 0, p.rows, s->width < 60 ? 8 : WIDE);
-    p.note = capacity == BARE ? 0 : widest_label(v->row_notes, 0, p.rows, 48);
+    int columns = widest_label(v->col_labels, p.to, capacity);
+    p.label = widest_label(v->row_labels, p.rows, s->width < 60 ? 8 : WIDE);
     if (capacity != BARE && columns > p.cell) p.cell = columns;
     p.row_labels = v->row_labels && !bare;
     p.col_labels = v->col_labels && (capacity != BARE || p.cell > 2);
     measure(&p);
-    if (p.note && p.width > s->width) p.note = 0, measure(&p);
     return p;
 }
 
@@ -217,7 +178,7 @@ static void put_cell(heed_text *out, const piece *p, const text_style *s, int ro
     size_t at = cell_of(v, row, col);
     int width = p->cell - (v->marks != NULL), flag = v->blank ? v->blank[at] : 0;
     bool row_out = v->row == row + 1, col_out = v->col == col + 1;
-    bool stands = (v->row && v->col) ? row_out && col_out : row_out || col_out;
+    bool highlighted = (v->row && v->col) ? row_out && col_out : row_out || col_out;
     char text[32];
     number_text(text, v->m->x[at], p->digits);
     if (flag == 1) {
@@ -225,10 +186,10 @@ static void put_cell(heed_text *out, const piece *p, const text_style *s, int ro
         while (n < most) text[n++] = '_';
         text[n] = 0;
     }
-    if (stands || flag == 2) put_style(out, s, flag == 2 ? "1;4" : "1");
+    if (highlighted || flag == 2) put_style(out, s, flag == 2 ? "1;4" : "1");
     heed_text_add(out, "%*s", width, text);
     if (v->marks) heed_text_put(out, &v->marks[at], 1);
-    if (stands || flag == 2) put_style(out, s, "0");
+    if (highlighted || flag == 2) put_style(out, s, "0");
 }
 
 static void put_row(heed_text *out, const piece *p, const text_style *s, int row) {
@@ -242,10 +203,6 @@ static void put_row(heed_text *out, const piece *p, const text_style *s, int row
         put_cell(out, p, s, row, j);
     }
     heed_text_add(out, p->cut ? " …]" : "]");
-    if (p->note) {
-        heed_text_put(out, "  ", 2);
-        put_label(out, p->v->row_notes[row], p->note, false);
-    }
     heed_text_add(out, "%*s", p->pad, "");
 }
 
@@ -270,18 +227,14 @@ static void put_columns(heed_text *out, const piece *p, const text_style *s) {
         if (mark) heed_text_put(out, " ", 1);
     }
     put_style(out, s, "0");
-    heed_text_add(out, " %*s", (p->note ? p->note + 2 : 0) + 2 * p->cut + p->pad, "");
-}
-
-static void put_shape(heed_text *out, const piece *p, const text_style *s) {
-    char text[96];
-    put_beside(out, p, s, "2", shape_text(p, text));
+    heed_text_add(out, " %*s", 2 * p->cut + p->pad, "");
 }
 
 /* Lines of a group: NAME, LABELS, the rows, SHAPE. */
 enum { NAME = -2, LABELS = -1 };
 
 static void put_line(heed_text *out, const piece *p, const text_style *s, int line, int height) {
+    char shape[96];
     bool sign = line == height || line == height / 2;
     if (*p->before)
         heed_text_add(out, " %*s ", sign ? 0 : heed_label_columns(p->before),
@@ -291,17 +244,13 @@ static void put_line(heed_text *out, const piece *p, const text_style *s, int li
     else if (line == LABELS && p->col_labels)
         put_columns(out, p, s);
     else if (line == height)
-        put_shape(out, p, s);
+        put_beside(out, p, s, "2", shape_text(p, shape));
     else if (line >= 0 && line < p->rows)
         put_row(out, p, s, line);
     else if (line == p->rows && p->rows < rows_of(p->v))
         put_beside(out, p, s, "", "…");
     else
         heed_text_add(out, "%*s", p->width, "");
-}
-
-static void trim(heed_text *out) {
-    while (out->n && out->s[out->n - 1] == ' ') out->s[--out->n] = 0;
 }
 
 static void draw_group(heed_text *out, const piece *p, int count, const text_style *s) {
@@ -318,19 +267,12 @@ static void draw_group(heed_text *out, const piece *p, int count, const text_sty
             if (i && !*p[i].before) heed_text_put(out, "  ", 2);
             put_line(out, &p[i], s, line, height);
         }
-        trim(out);
+        while (out->n && out->s[out->n - 1] == ' ') out->s[--out->n] = 0;
         heed_text_put(out, "\n", 1);
     }
 }
 
 /* ---- breaking into lines ---- */
-
-static int group_columns(const piece *p, int count) {
-    int width = 0;
-    for (int i = 0; i < count; i++)
-        width += p[i].width + (i && !*p[i].before ? 2 : sign_columns(&p[i]));
-    return width;
-}
 
 /* Draws a matrix that does not fit a line as bands of its columns, one below the other. */
 static void draw_bands(heed_text *out, piece p, const text_style *s) {
@@ -338,7 +280,6 @@ static void draw_bands(heed_text *out, piece p, const text_style *s) {
     int each = capacity / (p.cell + 1) > 1 ? capacity / (p.cell + 1) : 1, cols = drawn_cols(p.v);
     int bands = (cols + each - 1) / each;
     each = (cols + bands - 1) / bands; /* of nearly equal width */
-    p.note = 0;
     p.cut = false;
     for (int from = 0; from < cols; from += each) {
         p.from = from;
@@ -350,41 +291,38 @@ static void draw_bands(heed_text *out, piece p, const text_style *s) {
     }
 }
 
+/* Lays out the parts of one line; returns its width. */
 static int lay_all(piece *p, int count, const matrix_view *parts, const char *const *between,
                    const text_style *s, int capacity) {
+    int width = 0;
     for (int i = 0; i < count; i++) {
         bool again = i && capacity == BARE && rows_of(&parts[i]) == rows_of(&parts[0]) &&
                      parts[i].row_labels == parts[0].row_labels;
         p[i] = lay(&parts[i], s, capacity, again);
         p[i].before = between[i];
+        width += p[i].width + (i && !*between[i] ? 2 : sign_columns(&p[i]));
     }
-    return group_columns(p, count);
+    return width;
 }
 
-/* Draws the parts on one line with the widest labels that fit, at least `least`. False: none. */
-static bool draw_one_line(heed_text *out, const text_style *s, int count, const matrix_view *parts,
-                          const char *const *between, int least) {
-    piece p[MOST_PARTS];
-    for (int capacity = WIDE; capacity >= least; capacity = capacity == CUT ? BARE : capacity - 1) {
-        if (lay_all(p, count, parts, between, s, capacity) > s->width) continue;
-        draw_group(out, p, count, s);
-        return true;
-    }
-    return false;
-}
-
+/* Draws on each line as many parts as fit, with the widest labels that fit then. */
 void draw_equation(heed_text *out, const text_style *s, int count, const matrix_view *parts,
                    const char *const *between) {
     piece p[MOST_PARTS];
-    for (int from = 0; from < count;) {
-        int n = count - from;
+    for (int from = 0, n; from < count; from += n) {
+        int capacity = WIDE, least = count == 1 ? CUT : BARE;
+        n = count - from;
         while (n > 1 && lay_all(p, n, parts + from, between + from, s, BARE) > s->width) n--;
+        while (capacity >= least &&
+               lay_all(p, n, parts + from, between + from, s, capacity) > s->width)
+            capacity = capacity == CUT ? BARE : capacity - 1;
         if (from) heed_text_put(out, "\n", 1);
-        if (!draw_one_line(out, s, n, parts + from, between + from, count == 1 ? CUT : BARE)) {
+        if (capacity >= least) {
+            draw_group(out, p, n, s);
+        } else {
             lay_all(p, 1, parts + from, between + from, s, CUT);
             draw_bands(out, p[0], s);
         }
-        from += n;
     }
 }
 

@@ -18,12 +18,15 @@ typedef struct {
     const heed_matrix *m;
     bool transposed; /* m is drawn with rows and columns exchanged */
     const char *const *row_labels, *const *col_labels; /* in the drawing's orientation; or NULL */
-    const char *const *row_notes;                      /* after the rows, where they fit; or NULL */
     const unsigned char *blank; /* for each cell of m: 1 left blank, 2 filled in; or NULL */
     const char *marks;          /* a character after each cell of m; or NULL */
     int most_rows, most_cols;   /* only this many rows and columns are drawn; 0: all */
     int row, col;               /* the row and the column that are highlighted, from 1; 0: none */
 } matrix_view;
+/* The rows and columns of the drawing, and where a cell of it is in m. */
+int rows_of(const matrix_view *v);
+int cols_of(const matrix_view *v);
+size_t cell_of(const matrix_view *v, int row, int col);
 
 /* A number as it is shown in a matrix: "-inf", "3", "0.25". */
 char *number_text(char text[32], double x, int precision);
@@ -36,19 +39,11 @@ int matrix_digits(const heed_matrix *m, int precision);
  * between[0] is drawn before the first part; "" for nothing. */
 void draw_equation(heed_text *out, const text_style *s, int count, const matrix_view *parts,
                    const char *const *between);
-/* The same for one matrix. */
 void draw_matrix(heed_text *out, const text_style *s, const matrix_view *m);
 
-/* A heading with a line under it, and an indented paragraph wrapped at the width; both end with a
- * line break. */
-void draw_heading(heed_text *out, const text_style *s, const char *format, ...) HEED_PRINTF(3, 4);
-void draw_words(heed_text *out, const text_style *s, const char *format, ...) HEED_PRINTF(3, 4);
-/* The same, but dim on a terminal. */
-void draw_aside(heed_text *out, const text_style *s, const char *format, ...) HEED_PRINTF(3, 4);
-
-/* A label in exactly `width` columns, cut with "…" or padded with spaces on the left or the right.
- * Control characters are shown as heed_format_token does. */
-void put_label(heed_text *out, const char *label, int width, bool right);
-int label_columns(const char *label);
+/* A paragraph wrapped at the width, with a line break at its end: plain, dim on a terminal, or a
+ * heading, bold and with a line under it. */
+typedef enum { PLAIN_WORDS, DIM_WORDS, HEADING } words_style;
+void draw_words(heed_text *out, const text_style *s, words_style how, const char *words);
 
 #endif

@@ -49,14 +49,12 @@ typedef struct explaining {
     const heed_record *record;   /* the trained model's forward pass, for the page; or NULL */
     const char *page_link;       /* the explained head, as in heed_page; or NULL */
     unsigned char *blank[HEED_LESSON_COUNT]; /* of a sheet, as in matrix_view; or NULL */
-    void (*tell)(struct explaining *e); /* prints an example that has its own text; NULL: the ten
-                                           steps are printed */
-    bool step;                          /* --step: the reader is asked for numbers */
-    int asked, right;                   /* numbers asked for, and how many were answered right */
-    heed_text out;                      /* printed and freed when the example ends */
-    json_t *more; /* members that an example adds to worked_json; or NULL. Freed when the example
-                     ends */
-    worked w;     /* the head that is shown; empty in examples without one */
+    void (*own_text)(struct explaining *e);  /* prints the example instead of the steps; or NULL */
+    bool step;                               /* --step: the reader is asked for numbers */
+    int asked, right; /* numbers asked for, and how many were answered right */
+    heed_text out;    /* printed and freed when the example ends */
+    json_t *more;     /* members that an example adds to worked_json; or NULL; freed as well */
+    worked w;         /* the head that is shown; empty in examples without one */
 } explaining;
 
 /* A built-in example: `heed explain NAME`. */
@@ -71,7 +69,7 @@ typedef struct {
 } example;
 extern const example examples[]; /* ended by {0} */
 
-/* Shows e->w in the form that the settings ask for: e->tell, steps, sheet, files or JSON. Given
+/* Shows e->w in the form that the settings ask for: e->own_text, steps, sheet, files or JSON. Given
  * settings replace the head's beta, causal, hard and hidden keys. */
 void explain_worked(explaining *e);
 /* Fills e->w: copies the arguments and computes the head; labels that are NULL are generated.
@@ -80,8 +78,6 @@ bool worked_make(explaining *e, const heed_lesson_args *a, worked labels);
 void worked_free(worked *w);
 /* Makes w own a block from malloc and returns it. NULL: out of memory, and the block was freed. */
 void *worked_keep(heed_ctx *c, worked *w, void *block);
-/* Labels (count) of a letter and a number from 1, "q1", "q2", ..., which live as long as w. */
-const char *const *worked_names(heed_ctx *c, worked *w, const char *letter, int count);
 
 /* The head as one object, in the form that the page reads. */
 json_t *worked_json(const explaining *e);
@@ -93,14 +89,64 @@ void print_exact(explaining *e, json_t *v);
  * head again. False: see c. */
 bool apply_settings(explaining *e);
 
+/* ---- text and matrices (lesson.c) ---- */
+
+void heading(explaining *e, const char *format, ...) HEED_PRINTF(2, 3);   /* with a line under it */
+void put_words(explaining *e, const char *format, ...) HEED_PRINTF(2, 3); /* a paragraph */
+void aside(explaining *e, const char *format, ...) HEED_PRINTF(2, 3);     /* a dim one */
+void say(explaining *e, const char *format, ...) HEED_PRINTF(2, 3); /* and an empty line after it */
+void gap(explaining *e);                                            /* an empty line */
+
+/* A matrix over the caller's numbers, which are stored row by row. */
+heed_matrix lesson_matrix(int rows, int cols, double *x);
+/* Appends a matrix with its labels (NULL: none) and an empty line. */
+void lesson_draw(explaining *e, const char *name, heed_matrix m, const char *const *rows,
+                 const char *const *cols);
+/* Draws up to 4 matrices with the same number of rows side by side, as far as they fit, and an
+ * empty line. */
+typedef struct {
+    const char *name;
+    heed_matrix m;
+    const char *const *cols;
+} lesson_block;
+void lesson_columns(explaining *e, int count, const lesson_block *blocks, const char *const *rows);
+/* Draws the chart, and writes it to a file if --png was given. */
+void lesson_chart(explaining *e, const heed_chart *k, int height);
+/* Ends an example with "try:" and variations of the command, one per line. */
+void lesson_try(explaining *e, const char *commands);
+/* Refuses settings that the example has no use for. */
+bool lesson_accepts(explaining *e, const example *k);
+/* Prints o if JSON was asked for, and frees it. True: it was printed, and the example prints no
+ * text. */
+bool lesson_json(explaining *e, json_t *o);
+json_t *lesson_list(const double *x, int n);
+json_t *lesson_grid(int rows, int cols, double *x);
+
+/* Copies numbers to a parameter of the library, unless it is NULL; or to a new (1,rows,cols), of at
+ * most 64 numbers. */
+void lesson_set(heed_tensor *p, const double *x);
+heed_tensor *lesson_input(heed_tape *t, const double *x, int rows, int cols);
+/* -sum p log2 p of n shares, in bits. */
+double lesson_entropy(const double *p, int n);
+
 /* ---- parts for drawing ---- */
 
 /* Whether the head has W_h, so that it is part of a layer; and whether that layer has a norm. */
 bool has_layer(const worked *w);
 bool has_norm(const worked *w);
-/* A part with its labels, in the row or column notation. turned: its transpose. */
+/* A part with its labels, in the row or column notation; turned: its transpose. chosen_view
+ * highlights a row, a column or, with both, a cell; -1: none. */
 matrix_view worked_view(const explaining *e, heed_lesson_part part, bool turned);
-/* Whether B_Q, B_K or B_V has a nonzero number. */
+matrix_view chosen_view(const explaining *e, heed_lesson_part part, bool turned, int row, int col);
+/* Q, K, V, raw, output and share are products, the first three with a bias. */
+void factors_of(heed_lesson_part product, heed_lesson_part *left, heed_lesson_part *right);
+heed_lesson_part bias_of(heed_lesson_part product); /* HEED_LESSON_X: it has none */
+/* What draws such a product, in the order of the notation: the two factors, the bias unless it is
+ * 0, and the product; row and col: the cell that is highlighted. Returns how many, 3 or 4. */
+int product_views(const explaining *e, heed_lesson_part product, int row, int col,
+                  matrix_view views[4]);
+bool is_bias(heed_lesson_part part);
+/* Whether B_Q, B_K, B_V or B_O has a nonzero number. */
 bool has_bias(const explaining *e, heed_lesson_part bias);
 /* The labels of a part's rows and columns as they are stored. */
 const char *const *row_labels_of(const worked *w, heed_lesson_part part);
@@ -113,6 +159,7 @@ const char *short_label(char text[64], const char *label);
 /* Finds the cell of a part that is written out. False: the part has no such cell. */
 bool chosen_cell(const explaining *e, heed_lesson_part part, int *row, int *col);
 int largest_in_row(const heed_matrix *m, int row); /* the column, by absolute value */
+int largest_row(const heed_matrix *m);             /* the row of the largest number */
 /* "Q[lion, 2]" */
 void cell_name(const explaining *e, heed_lesson_part part, int row, int col, char *text,
                size_t size);
@@ -126,12 +173,7 @@ typedef struct {
 } dot_product;
 void write_dot(explaining *e, const char *name, const dot_product *d, int row, int col);
 
-/* ---- a sentence on what would change without a step ---- */
-void without_projections(explaining *e);
-void without_values(explaining *e);
-void without_scale(explaining *e);
-void without_mask(explaining *e);
-void without_softness(explaining *e);
+int hidden_scores(const explaining *e); /* how many scores the mask hides */
 /* A character for each cell of the weights: '*' chosen by a hard selection, '=' ties with it. The
  * caller frees it. */
 char *tie_marks(const explaining *e);
@@ -146,18 +188,12 @@ void ask_end(explaining *e);  /* reports how many answers were right */
 
 /* ---- gradients ---- */
 
-/* A gradient is drawn like its part: "dQ" like Q. */
+/* How a gradient is computed. */
 typedef struct {
-    const heed_matrix *m;
-    heed_lesson_part like;
-    const char *name; /* NULL: the part itself */
-    bool turned;
-} gradient_term;
-/* The product left right = out; if left has no matrix, only out. */
-typedef struct {
+    int when; /* of backward.c */
+    heed_lesson_part part;
     const char *title, *rows, *columns; /* "Values", and the formula in either notation */
     const char *words;                  /* or NULL */
-    gradient_term left, right, out;
 } backward_step;
 /* A cell of a part's gradient by finite difference: (up - down) / (2 step). */
 typedef struct {
@@ -168,7 +204,9 @@ typedef struct {
 /* The loss L = 1/2 sum (output - target)^2 (for a head with W_h and no target, of the layer's
  * output) and its gradients, step by step backward. */
 typedef struct {
-    bool layer;             /* the loss is of the layer's output */
+    bool layer, norm;       /* the loss is of the layer's output, which a norm computes */
+    heed_lesson_part end;   /* the part that the loss is of */
+    const double *target;   /* what that is compared with; NULL: zeros */
     const char *of, *minus; /* L = 1/2 sum (of minus)^2: "output", " - target" */
     heed_lesson_gradient g;
     double loss;
@@ -183,10 +221,9 @@ void backward_close(backward_pass *b);
 const char *backward_check_name(const explaining *e, const backward_check *k, char text[160]);
 /* The matrices that a step draws, in the order of the notation: 3 for a product, otherwise 1. Their
  * names are stored in names. */
-int backward_views(const explaining *e, const backward_step *s, matrix_view parts[3],
-                   char names[3][32]);
-/* --backward: the gradient steps, which come after the output; the last one is checked by a finite
- * difference. */
+int backward_views(const explaining *e, const backward_pass *b, const backward_step *s,
+                   matrix_view parts[3], char names[3][32]);
+/* --backward: the gradient steps, numbered from `step`, and their check by finite differences. */
 void explain_backward(explaining *e, int step);
 json_t *backward_json(explaining *e);
 
@@ -211,13 +248,10 @@ bool write_tex(explaining *e, const char *path);
  * which messages report under the name path. False: see e->c. */
 bool example_read(explaining *e, const char *path);
 bool example_parse(explaining *e, const char *path, const char *json, size_t n);
-
 /* Explains a head of a trained model on an input; uses --layer, --head and --stack. */
 void explain_run(explaining *e, const char *run, const char *text);
 
-/* Prints all steps on the terminal. */
-void explain_steps(explaining *e);
-
+void explain_steps(explaining *e); /* all steps, on the terminal */
 void explain_lion(explaining *e);
 void explain_paris(explaining *e);
 void explain_mix(explaining *e);

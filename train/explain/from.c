@@ -10,10 +10,14 @@
 
 enum { MOST_TOKENS = 128, MOST_WIDTH = 1024 };
 
+/* The sizes of a head; 0: any up to the limit, and the first matrix that has it decides. */
+enum { ONE, TOKENS, SOURCES, FEATURES, MEMORY, KEY, VALUE, WIDTH, SIZES };
+
 typedef struct {
     explaining *e;
     const char *path;
     json_t *root;
+    int size[SIZES];
 } reader;
 
 static const char *const known[] = {
@@ -53,72 +57,63 @@ static bool check_keys(reader *r) {
 
 /* ---- matrices ---- */
 
-/* The required numbers of rows and columns; 0: any up to the limit. */
 typedef struct {
-    int rows, cols;
-    const char *why_rows, *why_cols; /* "a row for each column of X" */
+    const char *key;
+    int rows, cols;                  /* of the sizes above */
+    const char *why_rows, *why_cols; /* for messages, when a size is known */
 } shape;
 
-static bool number_at(reader *r, const char *key, const json_t *row, int i, int j, double *x) {
-    const json_t *v = json_array_get(row, (size_t)j);
-    if (!json_is_number(v))
-        return refuse(r, key, "row %d, column %d: expected a number", i + 1, j + 1);
-    *x = json_number_value(v);
-    if (fabs(*x) <= LARGEST_NUMBER) return true;
-    return refuse(r, key, "row %d, column %d: expected a number from -%g to %g, found %g", i + 1,
-                  j + 1, LARGEST_NUMBER, LARGEST_NUMBER, *x);
-}
-
 /* A matrix with one row may be a plain list of numbers. */
-static const json_t *row_at(const json_t *v, const shape *s, int i) {
-    bool plain = s->rows == 1 && json_is_number(json_array_get(v, 0));
-    return plain ? v : json_array_get(v, (size_t)i);
+static const json_t *row_at(const json_t *v, bool one, int i) {
+    return one && json_is_number(json_array_get(v, 0)) ? v : json_array_get(v, (size_t)i);
 }
 
-static bool check_shape(reader *r, const char *key, const json_t *v, shape *s) {
-    const json_t *first = row_at(v, s, 0);
+/* Whether a matrix has the sizes that are known; sets those that are not. */
+static bool check_shape(reader *r, const json_t *v, const shape *s) {
+    const json_t *first = row_at(v, r->size[s->rows] == 1, 0);
     int rows = first == v ? 1 : (int)json_array_size(v), cols = (int)json_array_size(first);
-    int most = s->rows ? s->rows : strcmp(key, "X") && strcmp(key, "Z") ? MOST_WIDTH : MOST_TOKENS;
-    if (!rows || !cols) return refuse(r, key, "expected a list of rows, each a list of numbers");
-    if (s->rows ? rows != s->rows : rows > most)
-        return refuse(r, key,
-                      s->rows ? "expected %d rows, %s; found %d"
-                              : "expected at most %d rows%s; found %d",
-                      most, s->rows ? s->why_rows : "", rows);
-    if (s->cols ? cols != s->cols : cols > MOST_WIDTH)
-        return refuse(r, key,
-                      s->cols ? "expected %d columns, %s; found %d"
-                              : "expected at most %d columns%s; found %d",
-                      s->cols ? s->cols : MOST_WIDTH, s->cols ? s->why_cols : "", cols);
-    s->rows = rows, s->cols = cols;
+    int *known_rows = &r->size[s->rows], *known_cols = &r->size[s->cols];
+    int most = s->rows == TOKENS || s->rows == SOURCES ? MOST_TOKENS : MOST_WIDTH;
+    if (!rows || !cols) return refuse(r, s->key, "expected a list of rows, each a list of numbers");
+    if (*known_rows && rows != *known_rows)
+        return refuse(r, s->key, "expected %d rows, %s; found %d", *known_rows, s->why_rows, rows);
+    if (!*known_rows && rows > most)
+        return refuse(r, s->key, "expected at most %d rows; found %d", most, rows);
+    if (*known_cols && cols != *known_cols)
+        return refuse(r, s->key, "expected %d columns, %s; found %d", *known_cols, s->why_cols,
+                      cols);
+    if (!*known_cols && cols > MOST_WIDTH)
+        return refuse(r, s->key, "expected at most %d columns; found %d", MOST_WIDTH, cols);
+    *known_rows = rows, *known_cols = cols;
     return true;
 }
 
-/* Reads the matrix `key` as numbers that the head owns; s gets its sizes. */
-static const double *read_matrix(reader *r, const char *key, shape *s) {
-    const json_t *v = json_object_get(r->root, key);
-    if (!v) {
-        refuse(r, key, "missing: expected a matrix, as a list of rows");
-        return NULL;
-    }
-    if (!check_shape(r, key, v, s)) return NULL;
-    double *x =
-        worked_keep(r->e->c, &r->e->w, malloc((size_t)s->rows * (size_t)s->cols * sizeof *x));
-    for (int i = 0; x && i < s->rows; i++) {
-        const json_t *row = row_at(v, s, i);
-        if ((int)json_array_size(row) != s->cols) {
-            refuse(r, key, "row %d: expected %d numbers as in row 1, found %d", i + 1, s->cols,
+/* Reads a matrix as numbers that the head owns. NULL: an error. */
+static const double *read_matrix(reader *r, const shape *s) {
+    const json_t *v = json_object_get(r->root, s->key);
+    if (!check_shape(r, v, s)) return NULL;
+    int rows = r->size[s->rows], cols = r->size[s->cols];
+    double *x = worked_keep(r->e->c, &r->e->w, malloc((size_t)rows * (size_t)cols * sizeof *x));
+    for (int i = 0; x && i < rows; i++) {
+        const json_t *row = row_at(v, rows == 1, i);
+        if ((int)json_array_size(row) != cols) {
+            refuse(r, s->key, "row %d: expected %d numbers as in row 1, found %d", i + 1, cols,
                    (int)json_array_size(row));
             return NULL;
         }
-        for (int j = 0; j < s->cols; j++)
-            if (!number_at(r, key, row, i, j, &x[i * s->cols + j])) return NULL;
+        for (int j = 0; j < cols; j++) {
+            const json_t *number = json_array_get(row, (size_t)j);
+            x[i * cols + j] = json_number_value(number);
+            if (json_is_number(number) && fabs(x[i * cols + j]) <= LARGEST_NUMBER) continue;
+            if (json_is_number(number))
+                refuse(r, s->key, "row %d, column %d: expected a number from -%g to %g, found %g",
+                       i + 1, j + 1, LARGEST_NUMBER, LARGEST_NUMBER, x[i * cols + j]);
+            else
+                refuse(r, s->key, "row %d, column %d: expected a number", i + 1, j + 1);
+            return NULL;
+        }
     }
     return x;
-}
-
-static const double *read_optional(reader *r, const char *key, shape s) {
-    return json_object_get(r->root, key) ? read_matrix(r, key, &s) : NULL;
 }
 
 /* ---- labels and settings ---- */
@@ -147,11 +142,15 @@ static bool read_flag(reader *r, const char *key, bool *flag) {
 }
 
 static bool read_settings(reader *r, heed_lesson_args *a) {
-    const json_t *beta = json_object_get(r->root, "beta"), *h = json_object_get(r->root, "hidden");
+    const json_t *beta = json_object_get(r->root, "beta"), *eps = json_object_get(r->root, "eps");
+    const json_t *h = json_object_get(r->root, "hidden");
     if (beta && (!json_is_number(beta) || fabs(json_number_value(beta)) > LARGEST_NUMBER))
         return refuse(r, "beta", "expected a number from -%g to %g", LARGEST_NUMBER,
                       LARGEST_NUMBER);
     a->beta = beta ? json_number_value(beta) : (double)NAN;
+    if (a->w_h) a->eps = eps ? json_number_value(eps) : 1e-5;
+    if (a->w_h && eps && (!json_is_number(eps) || !(a->eps >= 0 && a->eps <= 1)))
+        return refuse(r, "eps", "expected a number from 0 to 1");
     if (!read_flag(r, "causal", &a->causal) || !read_flag(r, "hard", &a->hard)) return false;
     if (!h) return true;
     if ((int)json_array_size(h) != a->sources)
@@ -175,71 +174,52 @@ static bool read_object(reader *r, const char *key, const json_t **out) {
     return !*out || json_is_object(*out) || refuse(r, key, "expected an object of lists of labels");
 }
 
-static bool read_notes(reader *r, const heed_lesson_args *a, worked *w) {
-    static const char *const names[] = {"W_Q", "W_K", "W_V"};
-    const json_t *notes;
-    if (!read_object(r, "notes", &notes)) return false;
-    for (int i = 0; i < 3; i++)
-        w->notes[i] =
-            read_labels(r, json_object_get(notes, names[i]), names[i], i ? a->memory : a->features);
-    return heed_ctx_status(r->e->c) == HEED_OK;
-}
-
 /* ---- the head ---- */
 
-static bool needs(const reader *r, const char *key, const char *other) {
-    if (!json_object_get(r->root, key) || json_object_get(r->root, other)) return true;
-    return refuse(r, key, "expected %s beside it", other);
-}
-
-/* Reads W_h and the other parts of a layer. */
-static bool read_layer(reader *r, heed_lesson_args *a) {
-    const json_t *eps = json_object_get(r->root, "eps");
-    if (!needs(r, "B_O", "W_h") || !needs(r, "others", "W_h") || !needs(r, "gain", "W_h") ||
-        !needs(r, "bias", "gain"))
-        return false;
-    if (!json_object_get(r->root, "W_h")) return true;
-    shape h = {.rows = a->value, .why_rows = "one for each column of W_V"};
-    shape all = {a->tokens, 0, "one for each token", "as many as W_h has"};
-    shape one = {1, 0, "of numbers for every token", "as many as W_h has"};
-    if (json_object_get(r->root, "gain"))
-        h.cols = a->features, h.why_cols = "as many as X has, for the norm";
-    if (!(a->w_h = read_matrix(r, "W_h", &h))) return false;
-    a->width = all.cols = one.cols = h.cols;
-    a->b_o = read_optional(r, "B_O", one);
-    a->others = read_optional(r, "others", all);
-    a->gain = read_optional(r, "gain", one);
-    a->norm_bias = read_optional(r, "bias", one);
-    a->eps = eps ? json_number_value(eps) : 1e-5;
-    if (eps && (!json_is_number(eps) || !(a->eps >= 0 && a->eps <= 1)))
-        return refuse(r, "eps", "expected a number from 0 to 1");
-    return heed_ctx_status(r->e->c) == HEED_OK;
-}
-
+/* Reads all matrices, each after those whose sizes it must have. */
 static bool read_numbers(reader *r, heed_lesson_args *a) {
-    shape x = {0}, z, q, k, v;
-    if (!(a->x = read_matrix(r, "X", &x))) return false;
-    z = x;
-    if (json_object_get(r->root, "Z")) {
-        z = (shape){0};
-        if (!(a->z = read_matrix(r, "Z", &z))) return false;
+    bool z = json_object_get(r->root, "Z"), norm = json_object_get(r->root, "gain");
+    const char *source = z ? "one for each column of Z" : "one for each column of X";
+    const char *added = "of numbers that are added", *each = "of numbers for every token";
+    const char *queries = "as many as W_Q has", *values = "as many as W_V has";
+    const char *layer = "as many as W_h has", *normed = "as many as X has, for the norm";
+    int sources = z ? SOURCES : TOKENS, memory = z ? MEMORY : FEATURES;
+    int width = norm ? FEATURES : WIDTH;
+    const struct {
+        const double **to;
+        bool required;
+        const char *needs; /* what must be given, too; or NULL */
+        shape s;
+    } all[] = {
+        {&a->x, true, NULL, {"X", TOKENS, FEATURES, "", ""}},
+        {&a->z, false, NULL, {"Z", SOURCES, MEMORY, "", ""}},
+        {&a->w_q, true, NULL, {"W_Q", FEATURES, KEY, "one for each column of X", ""}},
+        {&a->w_k, true, NULL, {"W_K", memory, KEY, source, queries}},
+        {&a->w_v, true, NULL, {"W_V", memory, VALUE, source, ""}},
+        {&a->b_q, false, NULL, {"B_Q", ONE, KEY, added, queries}},
+        {&a->b_k, false, NULL, {"B_K", ONE, KEY, added, queries}},
+        {&a->b_v, false, NULL, {"B_V", ONE, VALUE, added, values}},
+        {&a->w_h, false, NULL, {"W_h", VALUE, width, "one for each column of W_V", normed}},
+        {&a->b_o, false, "W_h", {"B_O", ONE, width, each, layer}},
+        {&a->others, false, "W_h", {"others", TOKENS, width, "one for each token", layer}},
+        {&a->gain, false, "W_h", {"gain", ONE, width, each, layer}},
+        {&a->norm_bias, false, "gain", {"bias", ONE, width, each, layer}},
+        {&r->e->w.target, false, NULL, {"target", TOKENS, VALUE, "one for each token", values}},
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        const char *key = all[i].s.key, *needs = all[i].needs;
+        bool given = json_object_get(r->root, key);
+        if (all[i].required && !given)
+            return refuse(r, key, "missing: expected a matrix, as a list of rows");
+        if (given && needs && !json_object_get(r->root, needs))
+            return refuse(r, key, "expected %s beside it", needs);
+        if (given && !(*all[i].to = read_matrix(r, &all[i].s))) return false;
     }
-    q = (shape){.rows = x.cols, .why_rows = "one for each column of X"};
-    if (!(a->w_q = read_matrix(r, "W_Q", &q))) return false;
-    k = (shape){z.cols, q.cols, a->z ? "one for each column of Z" : "one for each column of X",
-                "as many as W_Q has"};
-    if (!(a->w_k = read_matrix(r, "W_K", &k))) return false;
-    v = (shape){.rows = z.cols,
-                .why_rows = a->z ? "one for each column of Z" : "one for each column of X"};
-    if (!(a->w_v = read_matrix(r, "W_V", &v))) return false;
-    a->tokens = x.rows, a->features = x.cols, a->sources = z.rows, a->memory = z.cols;
-    a->key = q.cols, a->value = v.cols;
-    shape qk = {1, a->key, "of numbers that are added", "as many as W_Q has"};
-    shape vv = {1, a->value, "of numbers that are added", "as many as W_V has"};
-    a->b_q = read_optional(r, "B_Q", qk);
-    a->b_k = read_optional(r, "B_K", qk);
-    a->b_v = read_optional(r, "B_V", vv);
-    return heed_ctx_status(r->e->c) == HEED_OK && read_layer(r, a);
+    a->tokens = r->size[TOKENS], a->features = r->size[FEATURES];
+    a->sources = r->size[sources], a->memory = r->size[memory];
+    a->key = r->size[KEY], a->value = r->size[VALUE];
+    a->width = a->w_h ? r->size[width] : 0;
+    return true;
 }
 
 static bool read_text(const reader *r, const char *key, const char *otherwise, const char **out) {
@@ -251,9 +231,8 @@ static bool read_text(const reader *r, const char *key, const char *otherwise, c
 static bool read_head(reader *r) {
     worked *w = &r->e->w;
     heed_lesson_args a = {0};
+    r->size[ONE] = 1;
     if (!check_keys(r) || !read_numbers(r, &a) || !read_settings(r, &a)) return false;
-    shape target = {a.tokens, a.value, "one for each token", "as many as W_V has"};
-    w->target = read_optional(r, "target", target);
     if (!read_text(r, "example", r->path, &w->example) ||
         !read_text(r, "title", w->example, &w->title))
         return false;
@@ -263,31 +242,32 @@ static bool read_head(reader *r) {
         w->sources = read_labels(r, json_object_get(r->root, "sources"), "sources", a.sources);
         w->memory = read_labels(r, json_object_get(r->root, "memory"), "memory", a.memory);
     }
-    const json_t *units;
-    if (!read_object(r, "units", &units)) return false;
+    const json_t *units, *notes;
+    if (!read_object(r, "units", &units) || !read_object(r, "notes", &notes)) return false;
     w->q = read_labels(r, json_object_get(units, "q"), "units", a.key);
     w->v = read_labels(r, json_object_get(units, "v"), "units", a.value);
-    if (!read_notes(r, &a, w)) return false;
-    return worked_make(r->e, &a, *w);
+    for (int i = 0; i < 3; i++) {
+        const char *key = heed_lesson_name((heed_lesson_part)(HEED_LESSON_W_Q + i));
+        w->notes[i] = read_labels(r, json_object_get(notes, key), key, i ? a.memory : a.features);
+    }
+    return heed_ctx_status(r->e->c) == HEED_OK && worked_make(r->e, &a, *w);
 }
 
 /* ---- the file ---- */
 
 /* Reads the head in r->root; if that is NULL, errno and error say why. */
 static bool read_root(reader *r, const json_error_t *error) {
-    char text[200], found[200];
+    char found[200];
     r->e->w.file = r->root;
     if (json_is_object(r->root)) return read_head(r);
     if (r->root)
-        return heed_fail(
-            r->e->c, HEED_DATA,
-            "%s is no example: expected an object with X, W_Q, W_K and W_V; hint: `help "
-            "explain`",
-            r->path);
+        return heed_fail(r->e->c, HEED_DATA,
+                         "%s is no example: expected an object with X, W_Q, W_K and W_V; hint: "
+                         "`help explain`",
+                         r->path);
     if (error->line < 0)
         return heed_fail(r->e->c, HEED_DATA, "cannot read %s: %s", r->path, strerror(errno));
-    snprintf(text, sizeof text, "%s", error->text);
-    heed_format_token(found, sizeof found, text);
+    heed_format_token(found, sizeof found, error->text);
     return heed_fail(r->e->c, HEED_DATA, "%s is no valid JSON: line %d, column %d: %s", r->path,
                      error->line, error->column, found);
 }

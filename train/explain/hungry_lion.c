@@ -2,6 +2,8 @@
  * the tests. */
 #include "explain/hungry_lion.h"
 
+#include <math.h>
+
 const char *const lion_tokens[] = {"The",   "hungry", "lion", "attacked", "the",  "slow",
                                    "zebra", "in",     "the",  "tall",     "grass"};
 
@@ -73,20 +75,29 @@ const char *const lion_passes[] = {
     "passes on ADJ info"};
 /* clang-format on */
 
-/* The matrix w (LION_FEATURES, cols) applied to x (1,T,d) -> (1,T,cols). */
-static heed_tensor *project(heed_tape *t, heed_tensor *x, const double *w, int cols) {
-    heed_real copy[LION_FEATURES * LION_KEY];
-    for (int i = 0; i < LION_FEATURES * cols; i++) copy[i] = (heed_real)w[i];
-    return heed_matmul(t, x, heed_input(t, copy, 3, (int[]){1, LION_FEATURES, cols}));
+heed_lesson_args lion_args(const double *x) {
+    return (heed_lesson_args){.tokens = LION_TOKENS,
+                              .features = LION_FEATURES,
+                              .key = LION_KEY,
+                              .value = LION_VALUE,
+                              .x = x,
+                              .w_q = lion_w_q,
+                              .w_k = lion_w_k,
+                              .w_v = lion_w_v,
+                              .beta = (double)NAN};
+}
+
+static heed_tensor *input(heed_tape *t, const double *x, int rows, int cols) {
+    heed_real copy[LION_TOKENS * LION_FEATURES];
+    for (int i = 0; i < rows * cols; i++) copy[i] = (heed_real)x[i];
+    return heed_input(t, copy, 3, (int[]){1, rows, cols});
 }
 
 heed_tensor *lion_apply(heed_tape *t) {
-    heed_real copy[LION_TOKENS * LION_FEATURES];
-    for (int i = 0; i < LION_TOKENS * LION_FEATURES; i++) copy[i] = (heed_real)lion_x[i];
-    heed_tensor *x = heed_input(t, copy, 3, (int[]){1, LION_TOKENS, LION_FEATURES});
-    heed_tensor *q = project(t, x, lion_w_q, LION_KEY);
-    heed_tensor *k = project(t, x, lion_w_k, LION_KEY);
-    heed_tensor *v = project(t, x, lion_w_v, LION_VALUE);
+    heed_tensor *x = input(t, lion_x, LION_TOKENS, LION_FEATURES);
+    heed_tensor *q = heed_matmul(t, x, input(t, lion_w_q, LION_FEATURES, LION_KEY));
+    heed_tensor *k = heed_matmul(t, x, input(t, lion_w_k, LION_FEATURES, LION_KEY));
+    heed_tensor *v = heed_matmul(t, x, input(t, lion_w_v, LION_FEATURES, LION_VALUE));
     heed_attention_args a = {.heads = 1, .key = LION_KEY, .value = LION_VALUE};
     return heed_attention(heed_at(t, "lion"), q, k, v, NULL, NULL, &a);
 }

@@ -1,5 +1,5 @@
-/* lesson.c -- functions shared by the examples of heed explain. */
-#include "explain/lesson.h"
+/* lesson.c -- the text of heed explain, and functions shared by its examples. */
+#include "explain/explain.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -11,7 +11,7 @@ void lesson_draw(explaining *e, const char *name, heed_matrix m, const char *con
                  const char *const *cols) {
     matrix_view v = {.name = name, .m = &m, .row_labels = rows, .col_labels = cols};
     draw_matrix(&e->out, &e->look, &v);
-    heed_text_put(&e->out, "\n", 1);
+    gap(e);
 }
 
 void lesson_columns(explaining *e, int count, const lesson_block *blocks, const char *const *rows) {
@@ -23,39 +23,64 @@ void lesson_columns(explaining *e, int count, const lesson_block *blocks, const 
                              .row_labels = i && e->look.width >= ONE_LINE ? NULL : rows,
                              .col_labels = blocks[i].cols};
     draw_equation(&e->out, &e->look, count, v, (const char *[]){"", "", "", ""});
-    heed_text_put(&e->out, "\n", 1);
+    gap(e);
 }
 
-void lesson_say(explaining *e, const char *format, ...) {
-    char words[2048];
+void gap(explaining *e) { heed_text_put(&e->out, "\n", 1); }
+
+static void put_format(explaining *e, words_style how, const char *format, va_list list) {
+    char words[4096];
+    vsnprintf(words, sizeof words, format, list);
+    draw_words(&e->out, &e->look, how, words);
+}
+
+void heading(explaining *e, const char *format, ...) {
     va_list list;
     va_start(list, format);
-    vsnprintf(words, sizeof words, format, list);
+    put_format(e, HEADING, format, list);
     va_end(list);
-    draw_words(&e->out, &e->look, "%s", words);
-    heed_text_put(&e->out, "\n", 1);
+}
+
+void put_words(explaining *e, const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    put_format(e, PLAIN_WORDS, format, list);
+    va_end(list);
+}
+
+void aside(explaining *e, const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    put_format(e, DIM_WORDS, format, list);
+    va_end(list);
+}
+
+void say(explaining *e, const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    put_format(e, PLAIN_WORDS, format, list);
+    va_end(list);
+    gap(e);
 }
 
 /* Copies a command's next word, or a flag with its value, to words; returns the rest. */
 static const char *next_words(const char *s, char words[128]) {
-    size_t n = strcspn(s, " ");
-    if (*s == '-' && s[n] && s[n + 1] != '-') n += 1 + strcspn(s + n + 1, " ");
+    size_t n = strcspn(s, " \n");
+    if (*s == '-' && s[n] == ' ' && s[n + 1] != '-') n += 1 + strcspn(s + n + 1, " \n");
     snprintf(words, 128, "%.*s", (int)n, s);
     return s + n + (s[n] == ' ');
 }
 
-void lesson_try(explaining *e, const char *const *commands, int count) {
-    for (int i = 0; i < count; i++) {
-        char words[128];
-        heed_text line = {.c = e->c};
-        heed_text_add(&line, i ? "    " : "try:");
-        add_typed(&line, e->look.width, program_name());
-        for (const char *s = commands[i]; *s;) {
+void lesson_try(explaining *e, const char *commands) {
+    char words[128];
+    for (const char *s = commands; *s; s += *s == '\n') {
+        heed_text_add(&e->out, s > commands ? "    " : "try:");
+        add_typed(&e->out, e->look.width, program_name());
+        while (*s && *s != '\n') {
             s = next_words(s, words);
-            add_typed(&line, e->look.width, words);
+            add_typed(&e->out, e->look.width, words);
         }
-        heed_text_add(&e->out, "%s\n", line.s ? line.s : "");
-        heed_text_free(&line);
+        gap(e);
     }
 }
 
@@ -69,7 +94,7 @@ bool lesson_json(explaining *e, json_t *o) {
 
 /* The first given setting that is neither for text in general nor accepted by every example; NULL:
  * none. */
-static const char *asked(const explaining *e) {
+static const char *setting_of_heads(const explaining *e) {
     static const char *const any[] = {"list", "precision", "seed", "png", "json", NULL};
     const heed_config *f = e->p->flags;
     for (int i = 0; i < heed_config_count(f); i++) {
@@ -81,22 +106,20 @@ static const char *asked(const explaining *e) {
     return NULL;
 }
 
-bool lesson_takes(explaining *e, const example *k) {
-    const char *name = asked(e);
+bool lesson_accepts(explaining *e, const example *k) {
+    const char *name = k->kind == SHOWS_HEAD ? NULL : setting_of_heads(e);
     if (*heed_config_text(e->p->flags, "png") && k->kind != SHOWS_CHART)
         return heed_fail(e->c, HEED_USAGE,
                          "--png: example %s has no chart; hint: `explain beta --png FILE`",
                          k->name);
-    if (name && k->kind != SHOWS_HEAD) {
-        bool page = strcmp(name, "html") == 0;
-        return heed_fail(e->c, HEED_USAGE,
-                         "--%s: example %s has no single head to show%s; hint: %s%s`explain "
-                         "lion|paris|mix|store%s`",
-                         name, k->name, page ? ", and no page" : "",
-                         page && k->kind == SHOWS_CHART ? "--png FILE draws its chart; " : "",
-                         page ? "pages: " : "", page ? " --html FILE" : "");
-    }
-    return true;
+    if (!name) return true;
+    bool page = strcmp(name, "html") == 0;
+    return heed_fail(e->c, HEED_USAGE,
+                     "--%s: example %s has no single head to show%s; hint: %s%s`explain "
+                     "lion|paris|mix|store%s`",
+                     name, k->name, page ? ", and no page" : "",
+                     page && k->kind == SHOWS_CHART ? "--png FILE draws its chart; " : "",
+                     page ? "pages: " : "", page ? " --html FILE" : "");
 }
 
 json_t *lesson_list(const double *x, int n) {
@@ -110,12 +133,23 @@ json_t *lesson_grid(int rows, int cols, double *x) {
     return matrix_json(&m);
 }
 
+void lesson_set(heed_tensor *p, const double *x) {
+    for (size_t i = 0; p && i < p->size; i++) p->x[i] = (heed_real)x[i];
+}
+
+heed_tensor *lesson_input(heed_tape *t, const double *x, int rows, int cols) {
+    enum { MOST = 64 };
+    heed_real copy[MOST];
+    for (int i = 0; i < rows * cols && i < MOST; i++) copy[i] = (heed_real)x[i];
+    return heed_input(t, copy, 3, (int[]){1, rows, cols});
+}
+
 void lesson_chart(explaining *e, const heed_chart *k, int height) {
     const char *path = heed_config_text(e->p->flags, "png");
     if (*path && !heed_chart_png(e->c, k, 900, 560, path)) return;
     int width = e->look.width - heed_label_columns(k->x_label) - 2;
     heed_chart_text(k, width < 24 ? 24 : width, height, e->look.color, &e->out);
-    heed_text_put(&e->out, "\n", 1);
+    gap(e);
 }
 
 double lesson_entropy(const double *p, int n) {
@@ -123,20 +157,4 @@ double lesson_entropy(const double *p, int n) {
     for (int i = 0; i < n; i++)
         if (p[i] > 0) sum -= p[i] * log2(p[i]);
     return sum;
-}
-
-double lesson_slope(const double *p, int n) {
-    double sum = 0;
-    for (int i = 0; i < n; i++)
-        for (int j = 0; j < n; j++) {
-            double d = (i == j ? p[i] : 0) - p[i] * p[j];
-            sum += d * d;
-        }
-    return sqrt(sum);
-}
-
-double lesson_gap(const double *a, const double *b, int n) {
-    double worst = 0;
-    for (int i = 0; i < n; i++) worst = fmax(worst, fabs(a[i] - b[i]));
-    return worst;
 }

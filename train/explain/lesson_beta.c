@@ -1,6 +1,6 @@
 /* lesson_beta.c -- a store of keys and values with put and get, its soft version, and the effect of
  * beta, from the mean to the hard choice. */
-#include "explain/lesson.h"
+#include "explain/explain.h"
 
 #include <math.h>
 #include <string.h>
@@ -20,7 +20,7 @@ static const double the_key[] = {1, 0, 0, 1, 0, 0}, the_value[] = {0, 0, 1};
 enum { ORANGE = 1 };
 
 /* The store as a head: queries are the arguments of get, K and V are columns of the entries. */
-static bool open_store(explaining *e, const char *name, double beta, bool hard) {
+static bool open_store(explaining *e, const char *name, double beta) {
     heed_lesson_args a = {.tokens = ASKED,
                           .features = SIZE,
                           .sources = ENTRIES,
@@ -32,8 +32,7 @@ static bool open_store(explaining *e, const char *name, double beta, bool hard) 
                           .w_q = as_it_is,
                           .w_k = the_key,
                           .w_v = the_value,
-                          .beta = beta,
-                          .hard = hard};
+                          .beta = beta};
     worked labels = {.example = name,
                      .title = "get: how ripe is a fruit of this colour?",
                      .tokens = asked,
@@ -54,13 +53,6 @@ static const double *get(explaining *e, double beta, bool hard) {
 }
 
 /* ---- the store ---- */
-
-static void draw_puts(explaining *e) {
-    for (int i = 0; i < ENTRIES; i++)
-        heed_text_add(&e->out, "  put(%s = (%g, %g), %g)\n", colours[i], entries[3 * i],
-                      entries[3 * i + 1], entries[3 * i + 2]);
-    heed_text_put(&e->out, "\n", 1);
-}
 
 /* Draws get(orange), hard and with several betas, independent of the settings: its selection and
  * its result. */
@@ -88,39 +80,37 @@ static void draw_gets(explaining *e) {
     heed_lesson_compute(l);
 }
 
-/* Draws get of both queries with the settings of the head. */
-static void draw_get(explaining *e) {
+static void own_text(explaining *e) {
     const heed_lesson *l = &e->w.lesson;
+    heading(e, "A store of keys and values, hard and soft");
+    say(e, "put keeps a value under a key, here a direction for a colour and how ripe such a fruit "
+           "is, of 10. get compares its query with all keys.");
+    for (int i = 0; i < ENTRIES; i++)
+        heed_text_add(&e->out, "  put(%s = (%g, %g), %g)\n", colours[i], entries[3 * i],
+                      entries[3 * i + 1], entries[3 * i + 2]);
+    gap(e);
+    say(e, "The hard get takes the value of the one key with the largest dot product, as a "
+           "dictionary does. The soft get takes all values, each by its share: softmax of beta "
+           "times the dot products. Look at orange: hard, it jumps to the value of red; soft, it "
+           "lies between, and a gradient can tell every key where to move.");
+    draw_gets(e);
     if (l->args.hard)
-        lesson_say(e, "get(q) = v[argmax q k'], the hard get of both queries:");
+        say(e, "get(q) = v[argmax q k'], the hard get of both queries:");
     else
-        lesson_say(e,
-                   "get(q) = softmax(beta q K') V, the soft get of both queries with beta = %.4g:",
-                   l->args.beta);
+        say(e, "get(q) = softmax(beta q K') V, the soft get of both queries with beta = %.4g:",
+            l->args.beta);
     lesson_columns(e, 2,
                    (lesson_block[]){{"get", l->part[HEED_LESSON_WEIGHTS], colours},
                                     {"gives", l->part[HEED_LESSON_OUTPUT], ripe}},
                    asked);
-}
-
-static void tell(explaining *e) {
-    draw_heading(&e->out, &e->look, "A store of keys and values, hard and soft");
-    lesson_say(e, "put keeps a value under a key, here a direction for a colour and how ripe such "
-                  "a fruit is, of 10. get compares its query with all keys.");
-    draw_puts(e);
-    lesson_say(e, "The hard get takes the value of the one key with the largest dot product, as a "
-                  "dictionary does. The soft get takes all values, each by its share: softmax of "
-                  "beta times the dot products. Look at orange: hard, it jumps to the value of "
-                  "red; soft, it lies between, and a gradient can tell every key where to move.");
-    draw_gets(e);
-    draw_get(e);
-    lesson_try(
-        e, (const char *[]){"explain store --hard", "explain store --beta 20", "explain beta"}, 3);
+    lesson_try(e, "explain store --hard\n"
+                  "explain store --beta 20\n"
+                  "explain beta");
 }
 
 void explain_store(explaining *e) {
-    if (!open_store(e, "store", 4, false)) return;
-    e->tell = tell;
+    if (!open_store(e, "store", 4)) return;
+    e->own_text = own_text;
     explain_worked(e);
 }
 
@@ -130,20 +120,9 @@ enum { STOPS = 25 }; /* beta = 0, then 0.01 to 1000 in equal ratios */
 
 typedef struct {
     double beta[STOPS], log_beta[STOPS], share[ENTRIES][STOPS], output[STOPS], entropy[STOPS];
-} eval_loop;
+} sweep;
 
-static void measure(explaining *e, eval_loop *s) {
-    for (int k = 0; k < STOPS; k++) {
-        s->beta[k] = k ? pow(10, -2 + 5.0 * (k - 1) / (STOPS - 2)) : 0;
-        s->log_beta[k] = k ? log10(s->beta[k]) : (double)NAN;
-        s->output[k] = get(e, s->beta[k], false)[ORANGE];
-        const double *p = e->w.lesson.part[HEED_LESSON_WEIGHTS].x + ORANGE * ENTRIES;
-        s->entropy[k] = lesson_entropy(p, ENTRIES);
-        for (int i = 0; i < ENTRIES; i++) s->share[i][k] = p[i];
-    }
-}
-
-static json_t *eval_loop_json(explaining *e, eval_loop *s, double mean) {
+static json_t *sweep_json(explaining *e, sweep *s, double mean) {
     json_t *shares = json_object();
     for (int i = 0; i < ENTRIES; i++)
         json_object_set_new(shares, colours[i], lesson_list(s->share[i], STOPS));
@@ -153,7 +132,7 @@ static json_t *eval_loop_json(explaining *e, eval_loop *s, double mean) {
                      "entropy", lesson_list(s->entropy, STOPS), "shares", shares);
 }
 
-static void draw_sweep(explaining *e, const eval_loop *s) {
+static void draw_sweep(explaining *e, const sweep *s) {
     enum { ROWS = 9 };
     static const char *const bits[] = {"bits"};
     double shares[ROWS * ENTRIES], out[ROWS], entropy[ROWS];
@@ -180,24 +159,29 @@ static void draw_sweep(explaining *e, const eval_loop *s) {
 }
 
 void explain_beta(explaining *e) {
-    eval_loop s;
-    if (!open_store(e, "beta", 1, false)) return;
-    measure(e, &s);
+    sweep s;
+    if (!open_store(e, "beta", 1)) return;
+    for (int k = 0; k < STOPS; k++) {
+        s.beta[k] = k ? pow(10, -2 + 5.0 * (k - 1) / (STOPS - 2)) : 0;
+        s.log_beta[k] = k ? log10(s.beta[k]) : (double)NAN;
+        s.output[k] = get(e, s.beta[k], false)[ORANGE];
+        const double *p = e->w.lesson.part[HEED_LESSON_WEIGHTS].x + ORANGE * ENTRIES;
+        s.entropy[k] = lesson_entropy(p, ENTRIES);
+        for (int i = 0; i < ENTRIES; i++) s.share[i][k] = p[i];
+    }
     double mean = (entries[2] + entries[5] + entries[8]) / ENTRIES;
-    if (lesson_json(e, eval_loop_json(e, &s, mean))) return;
-    draw_heading(&e->out, &e->look, "Beta: from the mean to the hard choice");
-    lesson_say(e,
-               "One query, orange, to the store of %s explain store, as beta grows. At 0 all "
-               "keys have equal shares, and the output is the mean of the values, %.4g. The "
-               "larger beta is, the more the largest score takes; in the end all of it: the "
-               "hard choice, %g.",
-               program_name(), mean, get(e, 1, true)[ORANGE]);
+    if (lesson_json(e, sweep_json(e, &s, mean))) return;
+    heading(e, "Beta: from the mean to the hard choice");
+    say(e,
+        "One query, orange, to the store of %s explain store, as beta grows. At 0 all keys have "
+        "equal shares, and the output is the mean of the values, %.4g. The larger beta is, the "
+        "more the largest score takes; in the end all of it: the hard choice, %g.",
+        program_name(), mean, get(e, 1, true)[ORANGE]);
     draw_sweep(e, &s);
-    lesson_say(e, "Look at the yellow share: it rises first, for yellow is nearly as good a match "
-                  "as red, and then gives all to red. 1/sqrt(e) sets beta so that random scores "
-                  "of any width land where the softmax still has slopes.");
-    lesson_try(e,
-               (const char *[]){"explain beta --png beta.png", "explain store --beta 100",
-                                "explain variance"},
-               3);
+    say(e, "Look at the yellow share: it rises first, for yellow is nearly as good a match as red, "
+           "and then gives all to red. 1/sqrt(e) sets beta so that random scores of any width land "
+           "where the softmax still has slopes.");
+    lesson_try(e, "explain beta --png beta.png\n"
+                  "explain store --beta 100\n"
+                  "explain variance");
 }

@@ -1,5 +1,5 @@
 /* lesson_mix.c -- attention without parameters: h = X a, tokens as columns. */
-#include "explain/lesson.h"
+#include "explain/explain.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -20,29 +20,17 @@ static const struct {
                       {"sums to 1.05", {.5, .45, .1}},
                       {"below 0", {.5, -.5, 0}}};
 
-static void mix(const double *a, double *h) {
+/* h = X a; size: the sum of a, and ||a||_1. */
+static void mix(const double *a, double h[WIDTH], double size[2]) {
     for (int k = 0; k < WIDTH; k++) {
         h[k] = 0;
         for (int j = 0; j < WORDS; j++) h[k] += rows[j * WIDTH + k] * a[j];
     }
-}
-
-static void sums(const double *a, double *sum, double *norm) {
-    *sum = *norm = 0;
-    for (int j = 0; j < WORDS; j++) *sum += a[j], *norm += fabs(a[j]);
-}
-
-static json_t *choices_json(void) {
-    json_t *list = json_array();
-    for (int i = 0; i < CHOICES; i++) {
-        double h[WIDTH], sum, norm;
-        mix(choices[i].a, h);
-        sums(choices[i].a, &sum, &norm);
-        json_array_append_new(list, json_pack("{s:s, s:o, s:f, s:f, s:o}", "name", choices[i].name,
-                                              "a", lesson_list(choices[i].a, WORDS), "sum", sum,
-                                              "norm1", norm, "h", lesson_list(h, WIDTH)));
+    size[0] = size[1] = 0;
+    for (int j = 0; j < WORDS; j++) {
+        size[0] += a[j];
+        size[1] += fabs(a[j]);
     }
-    return list;
 }
 
 static void draw_choices(explaining *e) {
@@ -52,8 +40,7 @@ static void draw_choices(explaining *e) {
     for (int i = 0; i < CHOICES; i++) {
         rows_of[i] = choices[i].name;
         memcpy(a + i * WORDS, choices[i].a, sizeof choices[i].a);
-        sums(choices[i].a, &sizes[2 * i], &sizes[2 * i + 1]);
-        mix(choices[i].a, h + i * WIDTH);
+        mix(choices[i].a, h + i * WIDTH, sizes + i * 2);
     }
     lesson_columns(e, 3,
                    (lesson_block[]){{"a", lesson_matrix(CHOICES, WORDS, a), words},
@@ -95,57 +82,58 @@ static void draw_all(explaining *e) {
                              .col_labels = words,
                              .marks = i == 1 ? marks : NULL};
     draw_equation(&e->out, &e->look, 3, v, (const char *[]){"", "·", "="});
-    heed_text_put(&e->out, "\n", 1);
+    gap(e);
     if (marks) {
         bool columns = e->columns;
         e->columns = true; /* this example is written so; its files follow the settings */
         write_ties(e);
         e->columns = columns;
-        heed_text_put(&e->out, "\n", 1);
+        gap(e);
     }
     free(marks);
 }
 
-/* Prints how A is computed, by the settings. */
-static void say_all(explaining *e) {
-    const heed_lesson_args *a = &e->w.lesson.args;
-    bool hides = a->causal || memchr(a->hide, 1, WORDS);
+static void own_text(explaining *e) {
+    const heed_lesson_args *args = &e->w.lesson.args;
+    bool hides = args->causal || memchr(args->hide, 1, WORDS);
     char beta[40] = "";
-    if (a->beta < 1 || a->beta > 1) snprintf(beta, sizeof beta, "%.4g ", a->beta);
-    lesson_say(e,
-               "Where a comes from the words themselves, A = %s(%sX' X) of each column%s%s, all of "
-               "them mix at once: H = X A, a column each.",
-               a->hard ? "hardmax" : "softmax", beta,
-               a->hard ? ", 1 at its largest number and 0 elsewhere" : "",
-               hides ? ", with 0 for words that are hidden" : "");
-}
-
-static void tell(explaining *e) {
+    if (args->beta < 1 || args->beta > 1) snprintf(beta, sizeof beta, "%.4g ", args->beta);
     heed_matrix m = lesson_matrix(WORDS, WIDTH, (double[WORDS * WIDTH]){0});
     memcpy(m.x, rows, sizeof rows);
-    draw_heading(&e->out, &e->look, "Attention without parameters: h = X a");
-    lesson_say(e, "The words are the columns of X, and a says how much of each goes into h.");
+    heading(e, "Attention without parameters: h = X a");
+    say(e, "The words are the columns of X, and a says how much of each goes into h.");
     draw_matrix(
         &e->out, &e->look,
         &(matrix_view){
             .name = "X", .m = &m, .transposed = true, .row_labels = features, .col_labels = words});
-    heed_text_put(&e->out, "\n", 1);
+    gap(e);
     draw_choices(e);
-    lesson_say(e, "Look at the last two rows. With a sum that is not 1, h is no mean but a longer "
-                  "vector; and ||a||_1 = 1 alone is not enough: with a share below 0 it is 1 as "
-                  "well, and h is a difference. Shares want a >= 0 and sum 1, which is what "
-                  "softmax gives.");
-    say_all(e);
+    say(e, "Look at the last two rows. With a sum that is not 1, h is no mean but a longer vector; "
+           "and ||a||_1 = 1 alone is not enough: with a share below 0 it is 1 as well, and h is a "
+           "difference. Shares want a >= 0 and sum 1, which is what softmax gives.");
+    say(e,
+        "Where a comes from the words themselves, A = %s(%sX' X) of each column%s%s, all of them "
+        "mix at once: H = X A, a column each.",
+        args->hard ? "hardmax" : "softmax", beta,
+        args->hard ? ", 1 at its largest number and 0 elsewhere" : "",
+        hides ? ", with 0 for words that are hidden" : "");
     draw_all(e);
-    lesson_try(e,
-               (const char *[]){"explain mix --notation columns", "explain mix --beta 0",
-                                "explain mix --hard"},
-               3);
+    lesson_try(e, "explain mix --notation columns\n"
+                  "explain mix --beta 0\n"
+                  "explain mix --hard");
 }
 
 void explain_mix(explaining *e) {
     if (!open_self(e)) return;
-    e->more = json_pack("{s:o}", "choices", choices_json());
-    e->tell = tell;
+    json_t *list = json_array();
+    for (int i = 0; i < CHOICES; i++) {
+        double h[WIDTH], size[2];
+        mix(choices[i].a, h, size);
+        json_array_append_new(list, json_pack("{s:s, s:o, s:f, s:f, s:o}", "name", choices[i].name,
+                                              "a", lesson_list(choices[i].a, WORDS), "sum", size[0],
+                                              "norm1", size[1], "h", lesson_list(h, WIDTH)));
+    }
+    e->more = json_pack("{s:o}", "choices", list);
+    e->own_text = own_text;
     explain_worked(e);
 }

@@ -1,7 +1,7 @@
 /* lesson_similarity.c -- from the alignment network of 2015 to the attention of 2017 in four
  * changes, each by its formula and by the library's layer heed_attend. Bahdanau et al. 2015, sec.
  * A.1.2; Luong et al. 2015, eq. 8; Vaswani et al. 2017, eq. 1. */
-#include "explain/lesson.h"
+#include "explain/explain.h"
 
 #include <math.h>
 #include <string.h>
@@ -51,7 +51,8 @@ typedef struct {
 } numbers;
 
 typedef struct {
-    double scores[QUERIES * INPUTS], weights[QUERIES * INPUTS], context[QUERIES * WIDTH];
+    double numbers[3][QUERIES * WIDTH]; /* of the matrices */
+    heed_matrix scores, weights, context;
     double gap; /* largest difference from the library's context */
 } answer;
 
@@ -73,24 +74,19 @@ static double dot(const double *a, const double *b, int n) {
     return sum;
 }
 
-static double score_additive(const numbers *n, const double *s, const double *h) {
-    double e = 0;
-    for (int k = 0; k < INNER; k++)
-        e += n->v[k] *
-             tanh(dot(n->w + k * WIDTH, s, WIDTH) + dot(n->u + k * WIDTH, h, WIDTH) + n->b[k]);
-    return e;
-}
-
 static double score(const stage *k, const numbers *n, const double *s, const double *h) {
-    if (k->args.kind == HEED_ADDITIVE) return score_additive(n, s, h);
-    if (!k->args.key) return dot(s, h, WIDTH) / (k->args.kind == HEED_SCALED_DOT ? sqrt(WIDTH) : 1);
     double e = 0;
-    for (int c = 0; c < KEY; c++)
-        e += dot(n->w_q + c * WIDTH, s, WIDTH) * dot(n->w_k + c * WIDTH, h, WIDTH);
+    if (k->args.kind == HEED_ADDITIVE) {
+        for (int i = 0; i < INNER; i++)
+            e += n->v[i] *
+                 tanh(dot(n->w + i * WIDTH, s, WIDTH) + dot(n->u + i * WIDTH, h, WIDTH) + n->b[i]);
+        return e;
+    }
+    if (!k->args.key) return dot(s, h, WIDTH) / (k->args.kind == HEED_SCALED_DOT ? sqrt(WIDTH) : 1);
+    for (int i = 0; i < KEY; i++)
+        e += dot(n->w_q + i * WIDTH, s, WIDTH) * dot(n->w_k + i * WIDTH, h, WIDTH);
     return e / sqrt(KEY);
 }
-
-static int context_width(const stage *k) { return k->args.value ? k->args.value : WIDTH; }
 
 static double value(const stage *k, const numbers *n, int input, int col) {
     const double *h = n->h + input * WIDTH;
@@ -98,40 +94,19 @@ static double value(const stage *k, const numbers *n, int input, int col) {
 }
 
 static void by_formula(const stage *k, const numbers *n, answer *a) {
-    int wide = context_width(k);
+    int wide = k->args.value ? k->args.value : WIDTH;
+    a->scores = lesson_matrix(k->queries, INPUTS, a->numbers[0]);
+    a->weights = lesson_matrix(k->queries, INPUTS, a->numbers[1]);
+    a->context = lesson_matrix(k->queries, wide, a->numbers[2]);
     for (int i = 0; i < k->queries * INPUTS; i++)
-        a->scores[i] = score(k, n, n->s + i / INPUTS * WIDTH, n->h + i % INPUTS * WIDTH);
-    heed_matrix e = lesson_matrix(k->queries, INPUTS, a->scores);
-    heed_matrix w = lesson_matrix(k->queries, INPUTS, a->weights);
-    heed_matrix_softmax(&e, false, &w);
-    for (int i = 0; i < k->queries * wide; i++) {
-        a->context[i] = 0;
+        a->scores.x[i] = score(k, n, n->s + i / INPUTS * WIDTH, n->h + i % INPUTS * WIDTH);
+    heed_matrix_softmax(&a->scores, false, &a->weights);
+    for (int i = 0; i < k->queries * wide; i++)
         for (int j = 0; j < INPUTS; j++)
-            a->context[i] += heed_matrix_at(&w, i / wide, j) * value(k, n, j, i % wide);
-    }
+            a->context.x[i] += heed_matrix_at(&a->weights, i / wide, j) * value(k, n, j, i % wide);
 }
 
 /* ---- the library ---- */
-
-static void set(heed_tensor *p, const double *x) {
-    for (size_t i = 0; p && i < p->size; i++) p->x[i] = (heed_real)x[i];
-}
-
-static heed_tensor *input(heed_tape *t, const double *x, int rows) {
-    heed_real copy[INPUTS * WIDTH];
-    for (int i = 0; i < rows * WIDTH; i++) copy[i] = (heed_real)x[i];
-    return heed_input(t, copy, 3, (int[]){1, rows, WIDTH});
-}
-
-static void set_all(heed_attend *l, const numbers *n) {
-    set(l->w.w, n->w);
-    set(l->u.w, n->u);
-    set(l->u.b, n->b);
-    set(l->score.w, n->v);
-    set(l->q.w, n->w_q);
-    set(l->k.w, n->w_k);
-    set(l->v.w, n->w_v);
-}
 
 /* Fills a->gap: how far the layer's context is from the formula's. */
 static bool by_library(heed_ctx *c, const stage *k, const numbers *n, answer *a) {
@@ -142,12 +117,14 @@ static bool by_library(heed_ctx *c, const stage *k, const numbers *n, answer *a)
     heed_tape_begin(t, HEED_EVAL, 0);
     heed_tensor *y = NULL;
     if (heed_ctx_status(c) == HEED_OK) {
-        set_all(&l, n);
-        heed_attention_kv m = heed_attend_kv(&l, t, input(t, n->h, INPUTS), NULL);
-        y = heed_attend_apply(&l, t, input(t, n->s, k->queries), &m);
+        heed_tensor *const parameters[] = {l.w.w, l.u.w, l.u.b, l.score.w, l.q.w, l.k.w, l.v.w};
+        const double *const values[] = {n->w, n->u, n->b, n->v, n->w_q, n->w_k, n->w_v};
+        for (int i = 0; i < 7; i++) lesson_set(parameters[i], values[i]);
+        heed_attention_kv m = heed_attend_kv(&l, t, lesson_input(t, n->h, INPUTS, WIDTH), NULL);
+        y = heed_attend_apply(&l, t, lesson_input(t, n->s, k->queries, WIDTH), &m);
     }
     for (size_t i = 0; y && i < y->size; i++)
-        a->gap = fmax(a->gap, fabs((double)y->x[i] - a->context[i]));
+        a->gap = fmax(a->gap, fabs((double)y->x[i] - a->context.x[i]));
     heed_tape_free(t);
     heed_store_free(s);
     return y != NULL;
@@ -155,32 +132,27 @@ static bool by_library(heed_ctx *c, const stage *k, const numbers *n, answer *a)
 
 /* ---- output ---- */
 
-static json_t *as_json(answer *a) {
+static json_t *as_json(const answer *a) {
     json_t *list = json_array();
-    for (int i = 0; i < STAGES; i++) {
-        const stage *k = &stages[i];
+    for (int i = 0; i < STAGES; i++)
         json_array_append_new(
-            list, json_pack("{s:s, s:s, s:o, s:o, s:o, s:f}", "name", k->name, "formula",
-                            k->formula, "scores", lesson_grid(k->queries, INPUTS, a[i].scores),
-                            "weights", lesson_grid(k->queries, INPUTS, a[i].weights), "context",
-                            lesson_grid(k->queries, context_width(k), a[i].context),
+            list, json_pack("{s:s, s:s, s:o, s:o, s:o, s:f}", "name", stages[i].name, "formula",
+                            stages[i].formula, "scores", matrix_json(&a[i].scores), "weights",
+                            matrix_json(&a[i].weights), "context", matrix_json(&a[i].context),
                             "largest_difference", a[i].gap));
-    }
     return json_pack("{s:s, s:o}", "example", "similarity", "stages", list);
 }
 
-static void draw_stage(explaining *e, const stage *k, answer *a) {
-    heed_matrix m[3] = {lesson_matrix(k->queries, INPUTS, a->scores),
-                        lesson_matrix(k->queries, INPUTS, a->weights),
-                        lesson_matrix(k->queries, context_width(k), a->context)};
-    matrix_view v[3] = {{.name = "scores", .m = &m[0], .row_labels = queries, .col_labels = inputs},
-                        {.name = "weights", .m = &m[1], .col_labels = inputs},
-                        {.name = "context", .m = &m[2]}};
-    draw_heading(&e->out, &e->look, "%s: %s", k->name, k->formula);
-    lesson_say(e, "%s", k->change);
+static void draw_stage(explaining *e, const stage *k, const answer *a) {
+    matrix_view v[3] = {
+        {.name = "scores", .m = &a->scores, .row_labels = queries, .col_labels = inputs},
+        {.name = "weights", .m = &a->weights, .col_labels = inputs},
+        {.name = "context", .m = &a->context}};
+    heading(e, "%s: %s", k->name, k->formula);
+    say(e, "%s", k->change);
     draw_equation(&e->out, &e->look, 3, v, (const char *[]){"", "  ", "  "});
-    heed_text_put(&e->out, "\n", 1);
-    lesson_say(e, "heed_attend gives the same context, to %.1g.", a->gap);
+    gap(e);
+    say(e, "heed_attend gives the same context, to %.1g.", a->gap);
 }
 
 void explain_similarity(explaining *e) {
@@ -192,14 +164,11 @@ void explain_similarity(explaining *e) {
         if (!by_library(e->c, &stages[i], &n, &a[i])) return;
     }
     if (lesson_json(e, as_json(a))) return;
-    draw_heading(&e->out, &e->look, "From the network of 2015 to the attention of 2017");
-    lesson_say(e,
-               "A query s, three inputs h_1 h_2 h_3, all random; and four changes, one after the "
-               "other. Each is a setting of the library's layer heed_attend.");
+    heading(e, "From the network of 2015 to the attention of 2017");
+    say(e, "A query s, three inputs h_1 h_2 h_3, all random; and four changes, one after the "
+           "other. Each is a setting of the library's layer heed_attend.");
     for (int i = 0; i < STAGES; i++) draw_stage(e, &stages[i], &a[i]);
-    lesson_try(e,
-               (const char *[]){"explain similarity --seed 3",
-                                "train rnn data/capitals.tsv -o runs/additive --attention additive",
-                                "train rnn data/capitals.tsv -o runs/scaled --attention scaled"},
-               3);
+    lesson_try(e, "explain similarity --seed 3\n"
+                  "train rnn data/capitals.tsv -o runs/additive --attention additive\n"
+                  "train rnn data/capitals.tsv -o runs/scaled --attention scaled");
 }

@@ -7,33 +7,25 @@
 static const heed_lesson_part asked[] = {HEED_LESSON_Q,   HEED_LESSON_K,       HEED_LESSON_V,
                                          HEED_LESSON_RAW, HEED_LESSON_WEIGHTS, HEED_LESSON_OUTPUT};
 
-/* A flag for each cell: `flag` for a share of the cells, at least one, which depends only on the
- * seed. */
-static unsigned char *pick(explaining *e, heed_lesson_part part, unsigned char flag) {
-    const heed_matrix *m = &e->w.lesson.part[part];
-    size_t n = (size_t)m->rows * (size_t)m->cols;
-    double share = heed_config_real(e->p->flags, "blanks");
-    heed_random r = heed_random_at(e->seed, heed_lesson_name(part), 0, 0);
-    unsigned char *flags = calloc(n, 1);
-    if (!flags) {
-        heed_fail(e->c, HEED_FAILED, "no memory for a sheet");
-        return NULL;
-    }
-    for (size_t i = 0; i < n; i++)
-        if (heed_random_uniform(&r, i) < share) flags[i] = flag;
-    flags[heed_random_below(&r, n, (uint32_t)n)] = flag;
-    return flags;
-}
-
+/* Marks a share of the cells of each matrix, at least one, which depends only on the seed. */
 bool sheet_open(explaining *e, bool solution) {
-    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++)
-        if (!(e->blank[asked[i]] = pick(e, asked[i], solution ? 2 : 1))) return false;
+    double share = heed_config_real(e->p->flags, "blanks");
+    unsigned char flag = solution ? 2 : 1;
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
+        const heed_matrix *m = &e->w.lesson.part[asked[i]];
+        size_t n = (size_t)m->rows * (size_t)m->cols;
+        heed_random r = heed_random_at(e->seed, heed_lesson_name(asked[i]), 0, 0);
+        unsigned char *flags = e->blank[asked[i]] = calloc(n, 1);
+        if (!flags) return heed_fail(e->c, HEED_FAILED, "no memory for a sheet");
+        for (size_t at = 0; at < n; at++)
+            if (heed_random_uniform(&r, at) < share) flags[at] = flag;
+        flags[heed_random_below(&r, n, (uint32_t)n)] = flag;
+    }
     return true;
 }
 
 void sheet_hide(const explaining *e, json_t *o) {
-    static const char *const rest[] = {"share", "all_heads", "normed", "target",
-                                       "learn", "stages",    "choices"};
+    static const char *const rest[] = {"target", "learn", "stages", "choices"};
     if (!e->blank[HEED_LESSON_Q] || heed_config_bool(e->p->flags, "solution")) return;
     for (int i = HEED_LESSON_Q; i < HEED_LESSON_COUNT; i++)
         json_object_del(o, heed_lesson_name((heed_lesson_part)i));
@@ -45,26 +37,6 @@ void sheet_close(explaining *e) {
         free(e->blank[i]);
         e->blank[i] = NULL;
     }
-}
-
-/* ---- in the terminal ---- */
-
-static void gap(explaining *e) { heed_text_put(&e->out, "\n", 1); }
-
-static void product(explaining *e, const char *title, heed_lesson_part left, heed_lesson_part right,
-                    heed_lesson_part out) {
-    heed_lesson_part bias = (heed_lesson_part)(HEED_LESSON_B_Q + out - HEED_LESSON_Q);
-    bool biased = out <= HEED_LESSON_V && has_bias(e, bias);
-    matrix_view a = worked_view(e, left, false), b = worked_view(e, right, out == HEED_LESSON_RAW);
-    matrix_view parts[4] = {e->columns ? b : a, e->columns ? a : b};
-    const char *between[4] = {"", "·", biased ? "+" : "=", "="};
-    int n = 2;
-    if (biased) parts[n++] = worked_view(e, bias, false);
-    parts[n++] = worked_view(e, out, false);
-    gap(e);
-    draw_heading(&e->out, &e->look, "%s%s%s", title, biased ? " + " : "",
-                 biased ? heed_lesson_name(bias) : "");
-    draw_equation(&e->out, &e->look, n, parts, between);
 }
 
 int sheet_blanks(const explaining *e) {
@@ -85,38 +57,39 @@ const char *sheet_name(const explaining *e, char name[48]) {
     return name;
 }
 
+/* ---- in the terminal ---- */
+
+static void product(explaining *e, heed_lesson_part out, const char *title) {
+    matrix_view parts[4];
+    int n = product_views(e, out, -1, -1, parts);
+    gap(e);
+    heading(e, "%s%s%s", title, n > 3 ? " + " : "", n > 3 ? heed_lesson_name(bias_of(out)) : "");
+    draw_equation(&e->out, &e->look, n, parts, (const char *[]){"", "·", n > 3 ? "+" : "=", "="});
+}
+
 void explain_sheet(explaining *e, bool solution) {
     char name[48];
     const heed_lesson_args *a = &e->w.lesson.args;
     bool c = e->columns;
     heed_text title = {.c = e->c};
     e->most_width = e->most_tokens = 0; /* a reader needs all numbers */
-    draw_heading(&e->out, &e->look, "%s: %s", sheet_name(e, name), shown_title(&title, e->w.title));
+    heading(e, "%s: %s", sheet_name(e, name), shown_title(&title, e->w.title));
     heed_text_free(&title);
-    draw_words(&e->out, &e->look,
-               solution ? "The %d numbers that exercise %llu leaves blank are filled in."
-                        : "One head of attention. Fill in the %d blanks, in the order of the "
-                          "steps. The sheet has number %llu: --solution with the same --seed "
-                          "prints the answers.",
-               sheet_blanks(e), (unsigned long long)e->seed);
-    product(e, c ? "1. Queries: Q = W_Q' X" : "1. Queries: Q = X W_Q", HEED_LESSON_X,
-            HEED_LESSON_W_Q, HEED_LESSON_Q);
-    product(e, c ? "2. Keys: K = W_K' X" : "2. Keys: K = X W_K", HEED_LESSON_Z, HEED_LESSON_W_K,
-            HEED_LESSON_K);
-    product(e, c ? "3. Values: V = W_V' X" : "3. Values: V = X W_V", HEED_LESSON_Z, HEED_LESSON_W_V,
-            HEED_LESSON_V);
-    product(e, c ? "4. Scores: raw = K' Q" : "4. Scores: raw = Q K'", HEED_LESSON_Q, HEED_LESSON_K,
-            HEED_LESSON_RAW);
+    put_words(e,
+              solution
+                  ? "The %d numbers that exercise %llu leaves blank are filled in."
+                  : "One head of attention. Fill in the %d blanks, in the order of the steps. The "
+                    "sheet has number %llu: --solution with the same --seed prints the answers.",
+              sheet_blanks(e), (unsigned long long)e->seed);
+    product(e, HEED_LESSON_Q, c ? "1. Queries: Q = W_Q' X" : "1. Queries: Q = X W_Q");
+    product(e, HEED_LESSON_K, c ? "2. Keys: K = W_K' X" : "2. Keys: K = X W_K");
+    product(e, HEED_LESSON_V, c ? "3. Values: V = W_V' X" : "3. Values: V = X W_V");
+    product(e, HEED_LESSON_RAW, c ? "4. Scores: raw = K' Q" : "4. Scores: raw = Q K'");
     gap(e);
-    draw_heading(&e->out, &e->look, "5. Weights: %s of each %s of %.4g raw%s",
-                 a->hard ? "1 at the largest" : "softmax", c ? "column" : "row", a->beta,
-                 a->causal ? ", later tokens hidden" : "");
-    if (a->hard) {
-        draw_words(&e->out, &e->look, "Of equal numbers the first is the largest.");
-        gap(e);
-    }
+    heading(e, "5. Weights: %s of each %s of %.4g raw%s", a->hard ? "1 at the largest" : "softmax",
+            c ? "column" : "row", a->beta, a->causal ? ", later tokens hidden" : "");
+    if (a->hard) say(e, "Of equal numbers the first is the largest.");
     matrix_view v = worked_view(e, HEED_LESSON_WEIGHTS, false);
     draw_matrix(&e->out, &e->look, &v);
-    product(e, c ? "6. Output: H = V A" : "6. Output: output = weights V", HEED_LESSON_WEIGHTS,
-            HEED_LESSON_V, HEED_LESSON_OUTPUT);
+    product(e, HEED_LESSON_OUTPUT, c ? "6. Output: H = V A" : "6. Output: output = weights V");
 }

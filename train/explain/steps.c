@@ -6,41 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void gap(explaining *e) { heed_text_put(&e->out, "\n", 1); }
-
 /* ---- how a step is drawn ---- */
 
-/* The view with a highlighted row, column or cell; -1: none. */
-static matrix_view chosen_view(const explaining *e, heed_lesson_part part, bool turned, int row,
-                               int col) {
-    matrix_view v = worked_view(e, part, turned);
-    v.row = 1 + (v.transposed ? col : row);
-    v.col = 1 + (v.transposed ? row : col);
-    return v;
-}
-
-/* Draws left right = out, with a bias unless `bias` is HEED_LESSON_X. */
-static void draw_product(explaining *e, heed_lesson_part left, heed_lesson_part right,
-                         heed_lesson_part out, heed_lesson_part bias) {
-    int row = -1, col = -1, n = 0;
-    bool turned = out == HEED_LESSON_RAW;
+static void draw_product(explaining *e, heed_lesson_part out) {
+    int row = -1, col = -1;
     matrix_view parts[4];
-    const char *between[4] = {"", "·", "=", "="};
     if (!chosen_cell(e, out, &row, &col)) row = col = -1;
-    matrix_view a = chosen_view(e, left, false, row, -1);
-    matrix_view b = chosen_view(e, right, turned, turned ? col : -1, turned ? -1 : col);
-    parts[n++] = e->columns ? b : a;
-    parts[n++] = e->columns ? a : b;
-    if (has_bias(e, bias)) {
-        between[n] = "+";
-        parts[n++] = worked_view(e, bias, false);
-    }
-    parts[n] = chosen_view(e, out, false, row, col);
-    between[n] = "=";
-    if (row >= 0 && ask_cell(e, out, row, col, n, parts, between))
-        draw_matrix(&e->out, &e->look, &parts[n]);
+    int last = product_views(e, out, row, col, parts) - 1;
+    const char *const between[] = {"", "·", last > 2 ? "+" : "=", "="};
+    if (row >= 0 && ask_cell(e, out, row, col, last, parts, between))
+        draw_matrix(&e->out, &e->look, &parts[last]);
     else
-        draw_equation(&e->out, &e->look, n + 1, parts, between);
+        draw_equation(&e->out, &e->look, last + 1, parts, between);
     if (row < 0) return;
     gap(e);
     write_cell(e, out, row, col);
@@ -65,13 +42,12 @@ static void draw_result(explaining *e, heed_lesson_part part, heed_lesson_part f
     write_cell(e, part, row, col);
 }
 
-/* Writes the remarks on the rows of W, each once. */
-static void write_notes(explaining *e, int which, const char *name) {
-    const char *const *notes = e->w.notes[which];
-    const char *const *labels = which ? e->w.memory : e->w.features;
-    int count = which ? e->w.lesson.args.memory : e->w.lesson.args.features;
+/* Writes the remarks on the rows of W_Q, W_K or W_V, each once. */
+static void write_notes(explaining *e, heed_lesson_part w) {
+    const char *const *notes = e->w.notes[w - HEED_LESSON_W_Q];
+    const char *const *labels = row_labels_of(&e->w, w);
     heed_text list = {.c = e->c};
-    for (int i = 0; notes && i < count; i++) {
+    for (int i = 0; notes && i < e->w.lesson.part[w].rows; i++) {
         bool again = !*notes[i];
         for (int j = 0; j < i && !again; j++)
             again = strcmp(labels[i], labels[j]) == 0 && strcmp(notes[i], notes[j]) == 0;
@@ -79,9 +55,42 @@ static void write_notes(explaining *e, int which, const char *name) {
     }
     if (list.n) {
         gap(e);
-        draw_words(&e->out, &e->look, "The rows of %s: %s.", name, list.s);
+        put_words(e, "The rows of %s: %s.", heed_lesson_name(w), list.s);
     }
     heed_text_free(&list);
+}
+
+/* ---- what would change without a step: the head is computed again without it ---- */
+
+/* The weight that differs most between two heads; returns by how much. */
+static double most_changed(const heed_matrix *a, const heed_matrix *b, int *row, int *col) {
+    double most = -1;
+    for (int i = 0; i < a->rows; i++)
+        for (int j = 0; j < a->cols; j++) {
+            double d = fabs(heed_matrix_at(a, i, j) - heed_matrix_at(b, i, j));
+            if (d > most) most = d, *row = i, *col = j;
+        }
+    return most;
+}
+
+/* Writes what other arguments would change: "the weight of "in" on "lion" would be 0.84 instead of
+ * 0.58". */
+static void write_change(explaining *e, const heed_lesson_args *a, const char *lead) {
+    const heed_matrix *before = &e->w.lesson.part[HEED_LESSON_WEIGHTS], *after;
+    heed_lesson other;
+    char was[32], would_be[32], from[64], to[64];
+    int row = 0, col = 0, digits = e->look.precision > 1 ? e->look.precision : 2;
+    if (heed_lesson_make(e->c, a, &other)) {
+        after = &other.part[HEED_LESSON_WEIGHTS];
+        if (most_changed(before, after, &row, &col) < 0.5 * pow(10, -digits))
+            aside(e, "%s the weights would be the same here.", lead);
+        else
+            aside(e, "%s the weight of \"%s\" on \"%s\" would be %s instead of %s.", lead,
+                  short_label(from, e->w.tokens[row]), short_label(to, e->w.sources[col]),
+                  number_text(would_be, heed_matrix_at(after, row, col), digits),
+                  number_text(was, heed_matrix_at(before, row, col), digits));
+    }
+    heed_lesson_free(&other);
 }
 
 /* ---- the steps ---- */
@@ -94,86 +103,71 @@ static void tokens(explaining *e) {
         heed_text_add(&list, "%s%d\xc2\xa0%s", i ? ", " : "", i + 1,
                       short_label(token, w->tokens[i]));
     }
-    draw_words(
-        &e->out, &e->look,
-        "The %s is cut into %d token%s. Attention looks at all of them at once; here each has "
-        "its number.",
+    say(e,
+        "The %s is cut into %d token%s. Attention looks at all of them at once; here each has its "
+        "number.",
         w->picture ? "picture" : "text", w->lesson.args.tokens,
         w->lesson.args.tokens == 1 ? "" : "s");
-    gap(e);
-    if (list.s) draw_words(&e->out, &e->look, "%s", list.s);
+    if (list.s) put_words(e, "%s", list.s);
     heed_text_free(&list);
 }
 
 static void vectors(explaining *e) {
     const heed_lesson_args *a = &e->w.lesson.args;
-    draw_words(&e->out, &e->look, "Each token becomes a vector of %d numbers: a %s of X.",
-               a->features, e->columns ? "column" : "row");
-    gap(e);
+    say(e, "Each token becomes a vector of %d numbers: a %s of X.", a->features,
+        e->columns ? "column" : "row");
     draw_part(e, HEED_LESSON_X);
     if (e->w.lesson.self) return;
     gap(e);
-    draw_words(&e->out, &e->look, "Keys and values are made of other vectors: Z.");
-    gap(e);
+    say(e, "Keys and values are made of other vectors: Z.");
     draw_part(e, HEED_LESSON_Z);
 }
 
-static void queries(explaining *e) {
-    draw_words(&e->out, &e->look, "A query says what a token looks for.");
+static void after_keys(explaining *e) {
+    const heed_lesson_args *a = &e->w.lesson.args;
     gap(e);
-    draw_product(e, HEED_LESSON_X, HEED_LESSON_W_Q, HEED_LESSON_Q, HEED_LESSON_B_Q);
-    write_notes(e, 0, "W_Q");
+    if (!e->w.lesson.self || a->features != a->memory) return;
+    aside(e,
+          "Without W_Q and W_K the scores would be %s: every token would look for what resembles "
+          "itself, and i would mean to j what j means to i.",
+          e->columns ? "X' X" : "X X'");
 }
 
-static void keys(explaining *e) {
-    draw_words(&e->out, &e->look, "A key says what a token has to offer to those who look.");
+static void after_values(explaining *e) {
     gap(e);
-    draw_product(e, HEED_LESSON_Z, HEED_LESSON_W_K, HEED_LESSON_K, HEED_LESSON_B_K);
-    write_notes(e, 1, "W_K");
-    gap(e);
-    without_projections(e);
-}
-
-static void values(explaining *e) {
-    draw_words(&e->out, &e->look, "A value is what a token passes on to those who look at it.");
-    gap(e);
-    draw_product(e, HEED_LESSON_Z, HEED_LESSON_W_V, HEED_LESSON_V, HEED_LESSON_B_V);
-    write_notes(e, 2, "W_V");
-    gap(e);
-    without_values(e);
-}
-
-static void scores(explaining *e) {
-    draw_words(&e->out, &e->look,
-               "Every query meets every key. Their dot product is large where the one looks for "
-               "what the other offers.");
-    gap(e);
-    draw_product(e, HEED_LESSON_Q, HEED_LESSON_K, HEED_LESSON_RAW, HEED_LESSON_X);
+    aside(e,
+          "Without this line a token would pass on its own %d numbers, all that it is, instead of "
+          "these %d.",
+          e->w.lesson.args.memory, e->w.lesson.args.value);
 }
 
 static void scale(explaining *e) {
     const heed_lesson_args *a = &e->w.lesson.args;
     double usual = 1 / sqrt(a->key);
+    char lead[96];
     if (fabs(a->beta - usual) < 1e-12)
-        draw_words(&e->out, &e->look,
-                   "All scores are multiplied by beta = 1/sqrt(%d) = %.4f. Sums of %d products "
-                   "grow with their number; this takes back what they grow by the width alone.",
-                   a->key, usual, a->key);
+        put_words(e,
+                  "All scores are multiplied by beta = 1/sqrt(%d) = %.4f. Sums of %d products grow "
+                  "with their number; this takes back what they grow by the width alone.",
+                  a->key, usual, a->key);
     else
-        draw_words(&e->out, &e->look,
-                   "All scores are multiplied by beta = %.4g instead of the usual 1/sqrt(%d) = "
-                   "%.4f. The larger beta is, the sharper softmax chooses; at 0 all weights are "
-                   "equal.",
-                   a->beta, a->key, usual);
-    if (a->hard)
-        draw_words(&e->out, &e->look, "A hard selection is the same with every beta above 0.");
+        put_words(
+            e,
+            "All scores are multiplied by beta = %.4g instead of the usual 1/sqrt(%d) = %.4f. The "
+            "larger beta is, the sharper softmax chooses; at 0 all weights are equal.",
+            a->beta, a->key, usual);
+    if (a->hard) put_words(e, "A hard selection is the same with every beta above 0.");
     gap(e);
     draw_result(e, HEED_LESSON_SCALED, HEED_LESSON_RAW, NULL);
     gap(e);
-    without_scale(e);
+    heed_lesson_args other = *a;
+    bool unscaled = fabs(a->beta - 1) < 1e-12;
+    other.beta = unscaled ? usual : 1;
+    snprintf(lead, sizeof lead, "With beta = 1/sqrt(%d) = %.4g", a->key, usual);
+    write_change(e, &other, unscaled && a->key > 1 ? lead : "Without this line (--no-scale)");
 }
 
-static int hidden_cells(const explaining *e) {
+int hidden_scores(const explaining *e) {
     const heed_matrix *m = &e->w.lesson.part[HEED_LESSON_SCORES];
     int count = 0;
     for (int i = 0; i < m->rows * m->cols; i++) count += isinf(m->x[i]) && m->x[i] < 0;
@@ -182,124 +176,144 @@ static int hidden_cells(const explaining *e) {
 
 static void mask(explaining *e) {
     const heed_lesson_args *a = &e->w.lesson.args;
-    int hidden = hidden_cells(e), n = a->tokens;
+    int hidden = hidden_scores(e), n = a->tokens;
     if (!hidden && !e->w.lesson.self) {
-        draw_words(&e->out, &e->look, "Nothing is hidden here: every query sees every key.");
+        put_words(e, "Nothing is hidden here: every query sees every key.");
         return;
     }
     if (!hidden) {
-        draw_words(&e->out, &e->look,
-                   "Nothing is hidden here: every query sees every key. A model that writes from "
-                   "left to right hides what comes later (--causal), %d of these %d scores.",
-                   n * (n - 1) / 2, n * a->sources);
+        put_words(e,
+                  "Nothing is hidden here: every query sees every key. A model that writes from "
+                  "left to right hides what comes later (--causal), %d of these %d scores.",
+                  n * (n - 1) / 2, n * a->sources);
         return;
     }
-    draw_words(&e->out, &e->look,
-               "What a query must not see gets the score -inf, so that its weight is exactly 0: "
-               "%d of %d scores.",
-               hidden, n * a->sources);
-    gap(e);
+    say(e,
+        "What a query must not see gets the score -inf, so that its weight is exactly 0: %d of %d "
+        "scores.",
+        hidden, n * a->sources);
     draw_result(e, HEED_LESSON_SCORES, HEED_LESSON_SCALED, NULL);
     gap(e);
-    without_mask(e);
+    heed_lesson_args other = *a;
+    other.causal = false, other.hide = NULL;
+    write_change(e, &other, "Without this line (--no-mask)");
 }
 
-static bool has_blind_query(const explaining *e) {
-    int first;
-    for (int i = 0; i < e->w.lesson.args.tokens; i++)
-        if (!heed_lesson_ties(&e->w.lesson, i, &first)) return true;
-    return false;
+char *tie_marks(const explaining *e) {
+    const heed_lesson *l = &e->w.lesson;
+    const heed_matrix *m = &l->part[HEED_LESSON_SCORES];
+    char *marks = malloc((size_t)m->rows * (size_t)m->cols);
+    for (int i = 0; marks && i < m->rows; i++) {
+        int first, count = heed_lesson_ties(l, i, &first);
+        double top = heed_matrix_at(m, i, first);
+        for (int j = 0; j < m->cols; j++) {
+            bool tie = count && heed_matrix_at(m, i, j) == top;
+            marks[i * m->cols + j] = j == first && count ? '*' : tie ? '=' : ' ';
+        }
+    }
+    return marks;
+}
+
+void write_ties(explaining *e) {
+    const heed_lesson *l = &e->w.lesson;
+    heed_text list = {.c = e->c};
+    for (int i = 0; i < l->args.tokens; i++) {
+        int first, count = heed_lesson_ties(l, i, &first);
+        char token[64], key[64];
+        if (count < 2) continue;
+        heed_text_add(&list, "%s%s (%d keys, first %s)", list.n ? ", " : "",
+                      short_label(token, e->w.tokens[i]), count,
+                      short_label(key, e->w.sources[first]));
+    }
+    if (list.n)
+        put_words(
+            e,
+            "* is chosen, = ties with it: the first of equal scores wins. Ties in the %s of: %s.",
+            e->columns ? "columns" : "rows", list.s);
+    else
+        put_words(e, "* is chosen; no two keys tie.");
+    heed_text_free(&list);
 }
 
 static void softmax(explaining *e) {
     const char *line = e->columns ? "column" : "row";
     char *marks = e->w.lesson.args.hard ? tie_marks(e) : NULL;
+    bool blind = false;
+    for (int i = 0, first; i < e->w.lesson.args.tokens; i++)
+        blind |= !heed_lesson_ties(&e->w.lesson, i, &first);
     if (marks)
-        draw_words(&e->out, &e->look,
-                   "A hard selection gives all weight of a %s to its largest score.", line);
+        put_words(e, "A hard selection gives all weight of a %s to its largest score.", line);
     else
-        draw_words(&e->out, &e->look,
-                   "Softmax turns each %s of scores into weights that sum to 1: exp(score) over "
-                   "the sum of the %s's.",
-                   line, line);
-    if (has_blind_query(e))
-        draw_words(&e->out, &e->look,
-                   "A %s whose scores are all hidden has nothing to choose from: its weights are "
-                   "0, and sum to 0.",
-                   line);
+        put_words(e,
+                  "Softmax turns each %s of scores into weights that sum to 1: exp(score) over the "
+                  "sum of the %s's.",
+                  line, line);
+    if (blind)
+        put_words(e,
+                  "A %s whose scores are all hidden has nothing to choose from: its weights are 0, "
+                  "and sum to 0.",
+                  line);
     gap(e);
     draw_result(e, HEED_LESSON_WEIGHTS, HEED_LESSON_SCORES, marks);
     gap(e);
     if (marks) write_ties(e);
-    without_softness(e);
+    heed_lesson_args other = e->w.lesson.args;
+    other.hard = !other.hard;
+    write_change(e, &other,
+                 marks ? "With softmax" : "With all weight on the largest score (--hard)");
     free(marks);
 }
 
 static void output(explaining *e) {
-    const char *line = e->columns ? "column of A" : "row of weights";
-    if (e->w.lesson.args.hard)
-        draw_words(&e->out, &e->look, "Each token receives the one value that its %s chooses.",
-                   line);
-    else
-        draw_words(&e->out, &e->look,
-                   "Each token receives the mean of all values, weighted by its %s.", line);
-    gap(e);
-    draw_product(e, HEED_LESSON_WEIGHTS, HEED_LESSON_V, HEED_LESSON_OUTPUT, HEED_LESSON_X);
+    say(e,
+        e->w.lesson.args.hard ? "Each token receives the one value that its %s chooses."
+                              : "Each token receives the mean of all values, weighted by its %s.",
+        e->columns ? "column of A" : "row of weights");
+    draw_product(e, HEED_LESSON_OUTPUT);
 }
 
 /* ---- after a trained head ---- */
 
-/* share + others + B_O = all heads */
-static void all_heads(explaining *e, bool others, bool bias) {
+/* W_h, and share + others + B_O = all heads. */
+static void shares(explaining *e, int step) {
+    const heed_lesson *l = &e->w.lesson;
     matrix_view parts[4] = {worked_view(e, HEED_LESSON_SHARE, false)};
+    bool others = false, bias = has_bias(e, HEED_LESSON_B_O);
     int n = 1;
+    for (int i = 0; i < l->args.tokens * l->args.width; i++)
+        others |= l->part[HEED_LESSON_OTHERS].x[i] != 0;
+    gap(e);
+    heading(e, "%d. W_h: %s", step, e->columns ? "share = W_h' H" : "share = output W_h");
+    say(e,
+        "%d numbers become %d again: what this head adds to each token. W_h here is this head's "
+        "part of the layer's output matrix.",
+        l->args.value, l->args.width);
+    draw_product(e, HEED_LESSON_SHARE);
     if (others) parts[n++] = worked_view(e, HEED_LESSON_OTHERS, false);
     if (bias) parts[n++] = worked_view(e, HEED_LESSON_B_O, false);
     if (n == 1) return;
     gap(e);
     if (others)
-        draw_words(&e->out, &e->look, "The other heads%s theirs. All together:",
-                   bias ? " and the layer's bias B_O add" : " add");
+        say(e, "The other heads%s theirs. All together:",
+            bias ? " and the layer's bias B_O add" : " add");
     else
-        draw_words(&e->out, &e->look, "With the layer's bias B_O:");
-    gap(e);
+        say(e, "With the layer's bias B_O:");
     parts[n++] = worked_view(e, HEED_LESSON_ALL, false);
     draw_equation(&e->out, &e->look, n, parts,
                   (const char *[]){"", n > 2 ? "+" : "=", n > 3 ? "+" : "=", "="});
 }
 
-static void shares(explaining *e, int step) {
-    const heed_lesson *l = &e->w.lesson;
-    bool others = false;
-    gap(e);
-    draw_heading(&e->out, &e->look, "%d. W_h: %s", step,
-                 e->columns ? "share = W_h' H" : "share = output W_h");
-    draw_words(&e->out, &e->look,
-               "%d numbers become %d again: what this head adds to each token. W_h here is this "
-               "head's part of the layer's output matrix.",
-               l->args.value, l->args.width);
-    gap(e);
-    draw_product(e, HEED_LESSON_OUTPUT, HEED_LESSON_W_H, HEED_LESSON_SHARE, HEED_LESSON_X);
-    for (int i = 0; i < l->args.tokens * l->args.width; i++)
-        others |= l->part[HEED_LESSON_OTHERS].x[i] != 0;
-    all_heads(e, others, has_bias(e, HEED_LESSON_B_O));
-}
-
 static void add_and_norm(explaining *e, int step) {
     gap(e);
-    draw_heading(&e->out, &e->look, "%d. Add%s", step,
-                 has_norm(&e->w) ? " and norm: LN(X + all heads)" : "");
+    heading(e, "%d. Add%s", step, has_norm(&e->w) ? " and norm: LN(X + all heads)" : "");
     if (e->w.pre)
-        draw_words(&e->out, &e->look,
-                   "This model norms before attention: X above is LN(stream), and all heads "
-                   "together are added to the stream, which goes on to the rest of the model.");
+        put_words(e, "This model norms before attention: X above is LN(stream), and all heads "
+                     "together are added to the stream, which goes on to the rest of the model.");
     else if (!has_norm(&e->w))
-        draw_words(&e->out, &e->look, "All heads together are added to X.");
+        put_words(e, "All heads together are added to X.");
     if (!has_norm(&e->w)) return;
-    draw_words(&e->out, &e->look,
-               "The layer adds to what each token was before, so that nothing is lost; then each "
-               "token is brought to mean 0 and deviation 1, times gain, plus bias.");
-    gap(e);
+    say(e, "The layer adds to what each token was before, so that nothing is lost; then each token "
+           "is brought to mean 0 and deviation 1, times gain, plus bias.");
     draw_part(e, HEED_LESSON_GAIN);
     gap(e);
     draw_part(e, HEED_LESSON_BIAS);
@@ -307,35 +321,54 @@ static void add_and_norm(explaining *e, int step) {
     draw_part(e, HEED_LESSON_NORMED);
 }
 
-static void behind(explaining *e, int step) {
+static void after_head(explaining *e, int step) {
     if (has_layer(&e->w)) {
         shares(e, step);
         if (!e->w.custom) add_and_norm(e, step + 1);
     }
     if (!e->w.layer || heed_config_int(e->p->flags, "learn")) return;
     gap(e);
-    draw_aside(&e->out, &e->look,
-               "Worked out in double from the model's own numbers; its weights, in float, differ "
-               "by %.1e at most.%s",
-               e->place.off,
-               e->most_width ? " Wide matrices are cut for the screen (…): --whole, --json." : "");
+    aside(e,
+          "Worked out in double from the model's own numbers; its weights, in float, differ by "
+          "%.1e at most.%s",
+          e->place.off,
+          e->most_width ? " Wide matrices are cut for the screen (…): --whole, --json." : "");
 }
 
+/* A projection is drawn, with the remarks on its matrix, after its words and before what draw()
+ * adds. */
 static const struct {
-    const char *name, *rows, *columns; /* the formula in either notation; %s: fill() */
+    const char *name, *rows, *columns; /* the formula in either notation; %s: see fill() */
     void (*draw)(explaining *e);
+    const char *words;
+    heed_lesson_part product; /* HEED_LESSON_X: draw() draws what there is */
 } steps[] = {
-    {"Tokens", "", "", tokens},
-    {"Vectors", "", "", vectors},
-    {"Queries", ": Q = X W_Q", ": Q = W_Q' X", queries},
-    {"Keys", ": K = %s W_K", ": K = W_K' %s", keys},
-    {"Values", ": V = %s W_V", ": V = W_V' %s", values},
-    {"Scores", ": raw = Q K'", ": raw = K' Q", scores},
-    {"Scale", ": scaled = beta raw", ": scaled = beta raw", scale},
-    {"Mask", "", "", mask},
-    {"Weights", ": weights = %s of each row", ": A = %s of each column", softmax},
-    {"Output", ": output = weights V", ": H = V A", output},
+    {"Tokens", "", "", tokens, NULL, HEED_LESSON_X},
+    {"Vectors", "", "", vectors, NULL, HEED_LESSON_X},
+    {"Queries", ": Q = X W_Q", ": Q = W_Q' X", NULL, "A query says what a token looks for.",
+     HEED_LESSON_Q},
+    {"Keys", ": K = %s W_K", ": K = W_K' %s", after_keys,
+     "A key says what a token has to offer to those who look.", HEED_LESSON_K},
+    {"Values", ": V = %s W_V", ": V = W_V' %s", after_values,
+     "A value is what a token passes on to those who look at it.", HEED_LESSON_V},
+    {"Scores", ": raw = Q K'", ": raw = K' Q", NULL,
+     "Every query meets every key. Their dot product is large where the one looks for what the "
+     "other offers.",
+     HEED_LESSON_RAW},
+    {"Scale", ": scaled = beta raw", ": scaled = beta raw", scale, NULL, HEED_LESSON_X},
+    {"Mask", "", "", mask, NULL, HEED_LESSON_X},
+    {"Weights", ": weights = %s of each row", ": A = %s of each column", softmax, NULL,
+     HEED_LESSON_X},
+    {"Output", ": output = weights V", ": H = V A", output, NULL, HEED_LESSON_X},
 };
+
+static void draw_step(explaining *e, int i) {
+    heed_lesson_part part = steps[i].product;
+    if (steps[i].words) say(e, "%s", steps[i].words);
+    if (part) draw_product(e, part);
+    if (bias_of(part)) write_notes(e, (heed_lesson_part)(HEED_LESSON_W_Q + part - HEED_LESSON_Q));
+    if (steps[i].draw) steps[i].draw(e);
+}
 
 /* Explains the three sets of symbols that are in use for the same four sizes. */
 static void symbols(explaining *e) {
@@ -345,27 +378,18 @@ static void symbols(explaining *e) {
                                             {"e", "d'", "D_Q", "numbers of a query and of a key"},
                                             {"d2", "d''", "D_V", "numbers of a value"}};
     const int sizes[4] = {a->tokens, a->features, a->key, a->value};
-    draw_heading(&e->out, &e->look, "Symbols of the notes");
+    heading(e, "Symbols of the notes");
     for (int i = 0; i < 4; i++) {
         heed_text_add(&e->out, "%-3s %-4s %-5s%4d ", names[i][0], names[i][1], names[i][2],
                       sizes[i]);
         heed_label_words(names[i][3], 19, e->look.width, &e->out);
         gap(e);
     }
-    draw_words(&e->out, &e->look, "%s",
-               e->columns ? "Tokens are columns: H = V A, and the columns of A sum to 1. Without "
-                            "W_V that is H = X A. W_Q' is W_Q with rows and columns exchanged."
-                          : "Tokens are rows: output = weights V, and the rows of the weights sum "
-                            "to 1. Notes that write H = X A mean the transpose: --notation "
-                            "columns.");
-    gap(e);
-}
-
-/* " + B_Q" if the step has a bias, otherwise "". */
-static const char *bias_term(const explaining *e, int step) {
-    static const char *const terms[] = {" + B_Q", " + B_K", " + B_V"};
-    int k = step - 2;
-    return k >= 0 && k < 3 && has_bias(e, HEED_LESSON_B_Q + (unsigned)k) ? terms[k] : "";
+    say(e, "%s",
+        e->columns ? "Tokens are columns: H = V A, and the columns of A sum to 1. Without W_V that "
+                     "is H = X A. W_Q' is W_Q with rows and columns exchanged."
+                   : "Tokens are rows: output = weights V, and the rows of the weights sum to 1. "
+                     "Notes that write H = X A mean the transpose: --notation columns.");
 }
 
 /* The text for %s in a step's formula: how weights are computed, or what keys and values are
@@ -376,28 +400,25 @@ static const char *fill(const explaining *e, int i) {
 }
 
 static void step_heading(explaining *e, int i) {
-    char formula[80];
-    const char *format = e->columns ? steps[i].columns : steps[i].rows,
-               *hole = strstr(format, "%s");
+    heed_lesson_part bias = bias_of(steps[i].product);
+    const char *format = e->columns ? steps[i].columns : steps[i].rows;
+    const char *hole = strstr(format, "%s");
     int before = hole ? (int)(hole - format) : (int)strlen(format);
-    snprintf(formula, sizeof formula, "%.*s%s%s", before, format, hole ? fill(e, i) : "",
-             hole ? hole + 2 : "");
-    draw_heading(&e->out, &e->look, "%d. %s%s%s", i + 1, steps[i].name, formula, bias_term(e, i));
+    bool biased = has_bias(e, bias);
+    heading(e, "%d. %s%.*s%s%s%s%s", i + 1, steps[i].name, before, format, hole ? fill(e, i) : "",
+            hole ? hole + 2 : "", biased ? " + " : "", biased ? heed_lesson_name(bias) : "");
 }
 
 static void introduce(explaining *e) {
     const heed_lesson_args *a = &e->w.lesson.args;
     heed_text run = {.c = e->c}, title = {.c = e->c};
-    draw_heading(&e->out, &e->look, "Layer %d, head %d of %d (%s)", e->place.layer + 1,
-                 e->place.head + 1, e->place.heads, e->w.layer);
-    draw_words(&e->out, &e->look, "%s: %s", shown_title(&run, e->w.example),
-               shown_title(&title, e->w.title));
+    heading(e, "Layer %d, head %d of %d (%s)", e->place.layer + 1, e->place.head + 1,
+            e->place.heads, e->w.layer);
+    put_words(e, "%s: %s", shown_title(&run, e->w.example), shown_title(&title, e->w.title));
     heed_text_free(&run);
     heed_text_free(&title);
-    draw_words(&e->out, &e->look,
-               "Tokens have %d numbers, queries and keys of this head %d, values %d.", a->features,
-               a->key, a->value);
-    gap(e);
+    say(e, "Tokens have %d numbers, queries and keys of this head %d, values %d.", a->features,
+        a->key, a->value);
 }
 
 void explain_steps(explaining *e) {
@@ -408,9 +429,9 @@ void explain_steps(explaining *e) {
         if (i == 1 || i == 2) ask_next(e);
         if (i) gap(e);
         step_heading(e, i);
-        steps[i].draw(e);
+        draw_step(e, i);
     }
-    behind(e, STEPS + 1);
+    after_head(e, STEPS + 1);
     if (heed_config_bool(e->p->flags, "backward"))
         explain_backward(e, STEPS + 1 + (has_layer(&e->w) ? 2 : 0));
     ask_end(e);

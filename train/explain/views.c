@@ -4,85 +4,58 @@
 #include <heed/view.h>
 #include <string.h>
 
+/* What the rows or columns of a part stand for. */
+enum { NOTHING, TOKENS, SOURCES, FEATURES, MEMORY, QUERY_UNITS, VALUE_UNITS, STREAM };
+
+static const struct {
+    int rows, cols;
+    const char *column_name; /* in the notation with tokens as columns */
+} parts[] = {
+    [HEED_LESSON_X] = {TOKENS, FEATURES, "X"},
+    [HEED_LESSON_Z] = {SOURCES, MEMORY, "Z"},
+    [HEED_LESSON_W_Q] = {FEATURES, QUERY_UNITS, "W_Q'"},
+    [HEED_LESSON_W_K] = {MEMORY, QUERY_UNITS, "W_K'"},
+    [HEED_LESSON_W_V] = {MEMORY, VALUE_UNITS, "W_V'"},
+    [HEED_LESSON_B_Q] = {NOTHING, QUERY_UNITS, "B_Q"},
+    [HEED_LESSON_B_K] = {NOTHING, QUERY_UNITS, "B_K"},
+    [HEED_LESSON_B_V] = {NOTHING, VALUE_UNITS, "B_V"},
+    [HEED_LESSON_Q] = {TOKENS, QUERY_UNITS, "Q"},
+    [HEED_LESSON_K] = {SOURCES, QUERY_UNITS, "K"},
+    [HEED_LESSON_V] = {SOURCES, VALUE_UNITS, "V"},
+    [HEED_LESSON_RAW] = {TOKENS, SOURCES, "raw"},
+    [HEED_LESSON_SCALED] = {TOKENS, SOURCES, "scaled"},
+    [HEED_LESSON_SCORES] = {TOKENS, SOURCES, "scores"},
+    [HEED_LESSON_WEIGHTS] = {TOKENS, SOURCES, "A"},
+    [HEED_LESSON_OUTPUT] = {TOKENS, VALUE_UNITS, "H"},
+    [HEED_LESSON_W_H] = {VALUE_UNITS, STREAM, "W_h'"},
+    [HEED_LESSON_B_O] = {NOTHING, STREAM, "B_O"},
+    [HEED_LESSON_OTHERS] = {TOKENS, STREAM, "others"},
+    [HEED_LESSON_GAIN] = {NOTHING, STREAM, "gain"},
+    [HEED_LESSON_BIAS] = {NOTHING, STREAM, "bias"},
+    [HEED_LESSON_SHARE] = {TOKENS, STREAM, "share"},
+    [HEED_LESSON_ALL] = {TOKENS, STREAM, "all heads"},
+    [HEED_LESSON_NORMED] = {TOKENS, STREAM, "LN(X + all heads)"},
+};
+
+static const char *const *labels_of(const worked *w, int what) {
+    const char *const *const labels[] = {NULL,      w->tokens, w->sources, w->features,
+                                         w->memory, w->q,      w->v,       w->stream};
+    return labels[what];
+}
+
 const char *const *row_labels_of(const worked *w, heed_lesson_part part) {
-    switch (part) {
-    case HEED_LESSON_W_Q:
-        return w->features;
-    case HEED_LESSON_W_K:
-    case HEED_LESSON_W_V:
-        return w->memory;
-    case HEED_LESSON_Z:
-    case HEED_LESSON_K:
-    case HEED_LESSON_V:
-        return w->sources;
-    case HEED_LESSON_B_Q:
-    case HEED_LESSON_B_K:
-    case HEED_LESSON_B_V:
-    case HEED_LESSON_B_O:
-    case HEED_LESSON_GAIN:
-    case HEED_LESSON_BIAS:
-        return NULL;
-    case HEED_LESSON_W_H:
-        return w->v;
-    default:
-        return w->tokens;
-    }
+    return labels_of(w, parts[part].rows);
 }
 
 const char *const *col_labels_of(const worked *w, heed_lesson_part part) {
-    switch (part) {
-    case HEED_LESSON_X:
-        return w->features;
-    case HEED_LESSON_Z:
-        return w->memory;
-    case HEED_LESSON_W_Q:
-    case HEED_LESSON_W_K:
-    case HEED_LESSON_B_Q:
-    case HEED_LESSON_B_K:
-    case HEED_LESSON_Q:
-    case HEED_LESSON_K:
-        return w->q;
-    case HEED_LESSON_RAW:
-    case HEED_LESSON_SCALED:
-    case HEED_LESSON_SCORES:
-    case HEED_LESSON_WEIGHTS:
-        return w->sources;
-    case HEED_LESSON_W_V:
-    case HEED_LESSON_B_V:
-    case HEED_LESSON_V:
-    case HEED_LESSON_OUTPUT:
-        return w->v;
-    default:
-        return w->stream;
-    }
-}
-
-/* The name of a part in the notation with tokens as columns. */
-static const char *column_name(heed_lesson_part part) {
-    switch (part) {
-    case HEED_LESSON_W_Q:
-        return "W_Q'";
-    case HEED_LESSON_W_K:
-        return "W_K'";
-    case HEED_LESSON_W_V:
-        return "W_V'";
-    case HEED_LESSON_W_H:
-        return "W_h'";
-    case HEED_LESSON_WEIGHTS:
-        return "A";
-    case HEED_LESSON_OUTPUT:
-        return "H";
-    default:
-        return heed_lesson_name(part);
-    }
+    return labels_of(w, parts[part].cols);
 }
 
 static const char *name_of(const explaining *e, heed_lesson_part part, bool turned) {
     if (part == HEED_LESSON_K && turned) return "K'";
     if (part == HEED_LESSON_Z && e->w.lesson.self) return "X";
-    if (part == HEED_LESSON_ALL) return "all heads";
-    if (part == HEED_LESSON_NORMED) return "LN(X + all heads)";
-    return e->columns ? column_name(part) : heed_lesson_name(part);
+    bool same = part == HEED_LESSON_ALL || part == HEED_LESSON_NORMED;
+    return same || e->columns ? parts[part].column_name : heed_lesson_name(part);
 }
 
 static int most_of(const explaining *e, const char *const *labels) {
@@ -103,6 +76,43 @@ matrix_view worked_view(const explaining *e, heed_lesson_part part, bool turned)
                          .col_labels = across ? rows : cols};
 }
 
+matrix_view chosen_view(const explaining *e, heed_lesson_part part, bool turned, int row, int col) {
+    matrix_view v = worked_view(e, part, turned);
+    v.row = 1 + (v.transposed ? col : row);
+    v.col = 1 + (v.transposed ? row : col);
+    return v;
+}
+
+int product_views(const explaining *e, heed_lesson_part out, int row, int col,
+                  matrix_view views[4]) {
+    heed_lesson_part left, right;
+    bool turned = out == HEED_LESSON_RAW;
+    int n = 2;
+    factors_of(out, &left, &right);
+    views[e->columns ? 1 : 0] = chosen_view(e, left, false, row, -1);
+    views[e->columns ? 0 : 1] = chosen_view(e, right, turned, turned ? col : -1, turned ? -1 : col);
+    if (has_bias(e, bias_of(out))) views[n++] = worked_view(e, bias_of(out), false);
+    views[n++] = chosen_view(e, out, false, row, col);
+    return n;
+}
+
+void factors_of(heed_lesson_part out, heed_lesson_part *left, heed_lesson_part *right) {
+    static const heed_lesson_part factors[][2] = {
+        [HEED_LESSON_Q] = {HEED_LESSON_X, HEED_LESSON_W_Q},
+        [HEED_LESSON_K] = {HEED_LESSON_Z, HEED_LESSON_W_K},
+        [HEED_LESSON_V] = {HEED_LESSON_Z, HEED_LESSON_W_V},
+        [HEED_LESSON_RAW] = {HEED_LESSON_Q, HEED_LESSON_K},
+        [HEED_LESSON_OUTPUT] = {HEED_LESSON_WEIGHTS, HEED_LESSON_V},
+        [HEED_LESSON_SHARE] = {HEED_LESSON_OUTPUT, HEED_LESSON_W_H},
+    };
+    *left = factors[out][0], *right = factors[out][1];
+}
+
+heed_lesson_part bias_of(heed_lesson_part out) {
+    bool projected = out >= HEED_LESSON_Q && out <= HEED_LESSON_V;
+    return projected ? (heed_lesson_part)(out - HEED_LESSON_Q + HEED_LESSON_B_Q) : HEED_LESSON_X;
+}
+
 const char *shown_title(heed_text *out, const char *title) {
     enum { MOST = 400 };
     out->n = 0;
@@ -119,6 +129,10 @@ const char *short_label(char text[64], const char *label) {
 bool has_layer(const worked *w) { return w->lesson.part[HEED_LESSON_W_H].x != NULL; }
 
 bool has_norm(const worked *w) { return w->lesson.part[HEED_LESSON_NORMED].x != NULL; }
+
+bool is_bias(heed_lesson_part part) {
+    return part == HEED_LESSON_B_O || (part >= HEED_LESSON_B_Q && part <= HEED_LESSON_B_V);
+}
 
 bool has_bias(const explaining *e, heed_lesson_part bias) {
     const heed_matrix *m = &e->w.lesson.part[bias];

@@ -18,7 +18,8 @@ void *worked_keep(heed_ctx *c, worked *w, void *block) {
     return w->owned[w->owned_count++] = block;
 }
 
-const char *const *worked_names(heed_ctx *c, worked *w, const char *letter, int count) {
+/* Labels (count) of a letter and a number from 1, "q1", "q2", ..., which live as long as w. */
+static const char *const *numbered(heed_ctx *c, worked *w, const char *letter, int count) {
     size_t each = strlen(letter) + 12;
     /* one block: the pointers, then the texts */
     char *block = worked_keep(c, w, malloc((size_t)count * (sizeof(char *) + each)));
@@ -37,15 +38,15 @@ bool worked_make(explaining *e, const heed_lesson_args *a, worked labels) {
     *w = labels;
     if (!heed_lesson_make(e->c, a, &w->lesson)) return false;
     const heed_lesson_args *l = &w->lesson.args;
-    if (!w->tokens) w->tokens = worked_names(e->c, w, "", l->tokens);
+    if (!w->tokens) w->tokens = numbered(e->c, w, "", l->tokens);
     if (w->lesson.self) w->sources = w->tokens;
-    if (!w->features) w->features = worked_names(e->c, w, "x", l->features);
+    if (!w->features) w->features = numbered(e->c, w, "x", l->features);
     if (w->lesson.self) w->memory = w->features;
-    if (!w->sources) w->sources = worked_names(e->c, w, "", l->sources);
-    if (!w->memory) w->memory = worked_names(e->c, w, "z", l->memory);
-    if (!w->q) w->q = worked_names(e->c, w, "", l->key);
-    if (!w->v) w->v = worked_names(e->c, w, "", l->value);
-    if (has_layer(w)) w->stream = worked_names(e->c, w, "", l->width);
+    if (!w->sources) w->sources = numbered(e->c, w, "", l->sources);
+    if (!w->memory) w->memory = numbered(e->c, w, "z", l->memory);
+    if (!w->q) w->q = numbered(e->c, w, "", l->key);
+    if (!w->v) w->v = numbered(e->c, w, "", l->value);
+    if (has_layer(w)) w->stream = numbered(e->c, w, "", l->width);
     return heed_ctx_status(e->c) == HEED_OK;
 }
 
@@ -70,56 +71,36 @@ static json_t *rows_json(const double *x, int rows, int cols) {
 
 json_t *matrix_json(const heed_matrix *m) { return rows_json(m->x, m->rows, m->cols); }
 
+/* NULL if there are no labels. */
 static json_t *labels_json(const char *const *labels, int count) {
-    json_t *list = json_array();
-    for (int i = 0; i < count; i++) json_array_append_new(list, json_text(labels[i]));
+    json_t *list = labels ? json_array() : NULL;
+    for (int i = 0; labels && i < count; i++) json_array_append_new(list, json_text(labels[i]));
     return list;
-}
-
-static void add_notes(json_t *o, const worked *w) {
-    static const char *const names[] = {"W_Q", "W_K", "W_V"};
-    json_t *notes = json_object();
-    for (int i = 0; i < 3; i++)
-        if (w->notes[i])
-            json_object_set_new(
-                notes, names[i],
-                labels_json(w->notes[i], i ? w->lesson.args.memory : w->lesson.args.features));
-    json_object_set_new(o, "notes", notes);
-}
-
-static void add_parts(json_t *o, const explaining *e) {
-    for (int i = 0; i < HEED_LESSON_COUNT; i++) {
-        bool bias = i == HEED_LESSON_B_O || (i >= HEED_LESSON_B_Q && i <= HEED_LESSON_B_V);
-        if (!e->w.lesson.part[i].x || (i == HEED_LESSON_Z && e->w.lesson.self) ||
-            (bias && !has_bias(e, (heed_lesson_part)i)))
-            continue;
-        json_object_set_new(o, heed_lesson_name((heed_lesson_part)i),
-                            matrix_json(&e->w.lesson.part[i]));
-    }
 }
 
 json_t *worked_json(const explaining *e) {
     const worked *w = &e->w;
     const heed_lesson_args *a = &w->lesson.args;
-    json_t *o = json_pack("{s:o, s:o, s:o, s:o}", "example", json_text(w->example), "title",
-                          json_text(w->title), "tokens", labels_json(w->tokens, a->tokens),
-                          "features", labels_json(w->features, a->features));
-    if (w->sources != w->tokens)
-        json_object_set_new(o, "sources", labels_json(w->sources, a->sources));
-    json_object_set_new(o, "beta", json_number(a->beta));
-    json_object_set_new(o, "causal", json_boolean(a->causal));
-    json_object_set_new(o, "hard", json_boolean(a->hard));
-    if (!w->lesson.self && w->memory)
-        json_object_set_new(o, "memory", labels_json(w->memory, a->memory));
-    json_object_set_new(
-        o, "units",
-        json_pack("{s:o, s:o}", "q", labels_json(w->q, a->key), "v", labels_json(w->v, a->value)));
+    bool self = w->lesson.self;
     json_t *hidden = json_array();
     for (int i = 0; i < a->sources; i++) json_array_append_new(hidden, json_integer(a->hide[i]));
-    json_object_set_new(o, "hidden", hidden);
-    json_object_set_new(o, "notation", json_string(e->columns ? "columns" : "rows"));
-    add_notes(o, w);
-    add_parts(o, e);
+    json_t *o = json_pack(
+        "{s:o, s:o, s:o, s:o, s:o*, s:o, s:b, s:b, s:o*, s:{s:o, s:o}, s:o, s:s, s:{s:o*, s:o*, "
+        "s:o*}}",
+        "example", json_text(w->example), "title", json_text(w->title), "tokens",
+        labels_json(w->tokens, a->tokens), "features", labels_json(w->features, a->features),
+        "sources", self ? NULL : labels_json(w->sources, a->sources), "beta", json_number(a->beta),
+        "causal", a->causal, "hard", a->hard, "memory",
+        self ? NULL : labels_json(w->memory, a->memory), "units", "q", labels_json(w->q, a->key),
+        "v", labels_json(w->v, a->value), "hidden", hidden, "notation",
+        e->columns ? "columns" : "rows", "notes", "W_Q", labels_json(w->notes[0], a->features),
+        "W_K", labels_json(w->notes[1], a->memory), "W_V", labels_json(w->notes[2], a->memory));
+    for (int i = 0; i < HEED_LESSON_COUNT; i++) {
+        heed_lesson_part part = (heed_lesson_part)i;
+        if (w->lesson.part[i].x && (part != HEED_LESSON_Z || !self) &&
+            (!is_bias(part) || has_bias(e, part)))
+            json_object_set_new(o, heed_lesson_name(part), matrix_json(&w->lesson.part[i]));
+    }
     if (w->target) json_object_set_new(o, "target", rows_json(w->target, a->tokens, a->value));
     if (has_norm(w)) json_object_set_new(o, "eps", json_number(a->eps));
     if (w->layer) json_object_set_new(o, "layer", json_string(w->layer));

@@ -3,6 +3,7 @@
  */
 #include "cli/choice.h"
 #include "kinds/pairs.h"
+#include "kinds/records.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -99,12 +100,7 @@ bool alignment_print(heed_ctx *c, const alignment *a) {
     heed_heatmap map =
         map_of(a, a->fixed ? "no attention: one context, of the encoder's last states, for all"
                            : "attention: a row for each generated token, over the source");
-    heed_text text = {.c = c};
-    map.terminal = terminal_kind(stdout);
-    map.width = terminal_width();
-    if (heed_heatmap_text(&map, &text)) print_text(&text);
-    heed_text_free(&text);
-    return heed_ctx_status(c) == HEED_OK;
+    return print_heatmap(c, map);
 }
 
 bool alignment_png(heed_ctx *c, const alignment *a, int count, const char *path) {
@@ -117,12 +113,8 @@ bool alignment_png(heed_ctx *c, const alignment *a, int count, const char *path)
 
 json_t *alignment_json(const alignment *a) {
     json_t *rows = json_array();
-    for (int i = 0; i < a->rows; i++) {
-        json_t *row = json_array();
-        for (int j = 0; j < a->cols; j++)
-            json_array_append_new(row, json_number((double)a->weights[i * a->cols + j]));
-        json_array_append_new(rows, row);
-    }
+    for (int i = 0; i < a->rows; i++)
+        json_array_append_new(rows, json_numbers(a->weights + i * a->cols, a->cols));
     return rows;
 }
 

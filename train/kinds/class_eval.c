@@ -61,7 +61,7 @@ static bool predict_part(const heed_run *r, heed_data *d, int rows, class_predic
     bool pictures = d->spec.kind == HEED_INPUT_PICTURE, ok = true;
     bool words = r->model->answers == HEED_ANSWER_SAME;
     *all = (class_predictions){.part = d->part,
-                               .all_parts = d->whole,
+                               .all_parts = d->all,
                                .noun = words ? "words" : "texts",
                                .classes = d->label_count,
                                .labels = d->labels};
@@ -137,7 +137,7 @@ static void report(program *p, const char *data, class_predictions *all) {
 static void warn_of_pictures(program *p, const heed_data *d, bool evaluated) {
     size_t bad = heed_images_about(d->batches)->bad;
     bool asked = strcmp(heed_config_text(p->flags, "part"), "auto") != 0;
-    if (evaluated && !d->whole && !asked && d->part == HEED_TRAIN_PART)
+    if (evaluated && !d->all && !asked && d->part == HEED_TRAIN_PART)
         heed_message(p->c, HEED_WARN,
                      "there is no validation and no test part: this is measured on the training "
                      "pictures; hint: `eval %s OTHER-PICTURES`",

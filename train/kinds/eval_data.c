@@ -13,10 +13,10 @@ static void describe(const heed_data *d, const char *data, char what[512]) {
         snprintf(what, 512, "the model's own evaluation batches");
         return;
     }
-    bool own = d->whole || (d->no_val && d->spec.kind != HEED_INPUT_PICTURE);
+    bool own = d->all || (d->no_val && d->spec.kind != HEED_INPUT_PICTURE);
     snprintf(part, sizeof part, ", %s part", part_name(d->part));
     size_t at = (size_t)snprintf(what, 512, "%.400s%s", data, own ? "" : part);
-    if (d->spec.kind == HEED_INPUT_TOKENS && !d->whole && d->no_val)
+    if (d->spec.kind == HEED_INPUT_TOKENS && !d->all && d->no_val)
         snprintf(what + at, 512 - at, ", training text: there is no validation part");
     if (d->spec.kind != HEED_INPUT_PAIR && d->spec.kind != HEED_INPUT_LABELLED) return;
     snprintf(what + at, 512 - at, ", %s %s",
@@ -27,12 +27,12 @@ static void describe(const heed_data *d, const char *data, char what[512]) {
 static void warn_of_text(program *p, const heed_data *d) {
     heed_corpus_info a = heed_corpus_about(d->batches);
     double tokens = (double)(a.tokens + a.val_tokens);
-    if (!d->whole && d->no_val)
+    if (!d->all && d->no_val)
         heed_message(p->c, HEED_WARN,
                      "the run has no validation part (val-split 0): this is measured on its "
                      "training text; hint: `%s %s OTHER.txt`",
                      p->command->name, p->argv[0]);
-    if (d->whole && a.unknown > 0)
+    if (d->all && a.unknown > 0)
         heed_message(p->c, HEED_WARN, "%.2f %% of the text is unknown to the vocabulary",
                      100 * (double)(a.unknown + a.val_unknown) / tokens);
 }
@@ -57,7 +57,7 @@ heed_data *eval_data_open(program *p, const heed_model *m, heed_config *f, const
                         .labels = r->labels,
                         .label_count = r->label_count,
                         .eval = true,
-                        .whole = whole,
+                        .all = whole,
                         .part = parts ? heed_config_text(p->flags, "part") : NULL};
     heed_data *d = heed_data_open(p->c, f, heed_model_spec(m), &a);
     if (!d) return NULL;
@@ -75,8 +75,10 @@ static bool ask(void *user, uint64_t index, heed_batch *b, heed_score *score) {
     return cloze_ask(s->questions, (size_t)index, b, score);
 }
 
-bool eval_loop_open(program *p, eval_loop *s) {
-    *s = (eval_loop){.e = {.what = s->what, .user = s}};
+bool eval_loop_open(program *p, eval_loop *s, const char *unit) {
+    *s = (eval_loop){.e = {.what = s->what, .user = s}, .progress = {p, unit}};
+    s->e.progress = inspect_advance;
+    s->e.progress_user = &s->progress;
     s->f = run_settings(p->c, p->models, p->argv[0], &s->model);
     s->e.run = s->f ? open_run(p, p->argv[0]) : NULL;
     if (!s->e.run) return false;

@@ -16,17 +16,15 @@ size_t print_skipped(FILE *out, const heed_images *k, const char *indent, size_t
         "strict", reads_pictures, NULL                                                             \
     }
 #define EVALUATED_PICTURES                                                                         \
-    PICTURE_PART,                                                                                  \
-        SWITCH("convert",                                                                          \
-               "convert pictures of other channels to grey or colour, as the run requires",        \
-               "Pictures"),                                                                        \
-        SWITCH("strict", "a picture that cannot be decoded is an error, not left out", "Pictures")
+    PICTURE_PART, CONVERT("Pictures"),                                                             \
+        SWITCH("strict", "a picture that cannot be decoded is an error, not skipped", "Pictures")
+#define CONVERT(group)                                                                             \
+    SWITCH("convert", "convert pictures of other channels to grey or colour, as the run requires", \
+           group)
 #define PICTURE_PART                                                                               \
-    {                                                                                              \
-        "part", HEED_CHOICE, "auto", 0, 0, "auto|train|val|test",                                  \
-            "pictures: the part that is read; auto: the test part, else validation, else all",     \
-            "Pictures"                                                                             \
-    }
+    CHOICE("part", "auto", "auto|train|val|test",                                                  \
+           "pictures: the part that is read; auto: the test part, else validation, else all",      \
+           "Pictures")
 
 /* ---- guesses (guesses.c) ---- */
 typedef struct {

@@ -185,12 +185,6 @@ static void print_notes(const heed_images *k) {
     }
 }
 
-static json_t *list_json(const double *x, int n) {
-    json_t *list = json_array();
-    for (int i = 0; i < n; i++) json_array_append_new(list, json_number(x[i]));
-    return list;
-}
-
 static json_t *info_json(const program *p, const heed_images *k) {
     const heed_images_info *a = heed_images_about(k);
     json_t *classes = json_array(), *bad = json_array();
@@ -208,8 +202,8 @@ static json_t *info_json(const program *p, const heed_images *k) {
                      (json_int_t)a->count[HEED_TRAIN_PART], "val",
                      (json_int_t)a->count[HEED_VAL_PART], "test",
                      (json_int_t)a->count[HEED_TEST_PART], "image_size", a->view.size, "channels",
-                     a->view.channels, "mean", list_json(a->view.mean, a->view.channels), "std",
-                     list_json(a->view.deviation, a->view.channels), "duplicates",
+                     a->view.channels, "mean", json_doubles(a->view.mean, a->view.channels), "std",
+                     json_doubles(a->view.deviation, a->view.channels), "duplicates",
                      (json_int_t)overlap_of(k), "classes", classes, "skipped", bad);
 }
 

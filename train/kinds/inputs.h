@@ -58,10 +58,8 @@ char *head_name(char text[64], const heed_record_block *l, int head, bool stacks
 /* ---- the evaluation data of any task, batch by batch, for heads and ablate (eval_data.c) ---- */
 /* A row of the table of a command that uses the loop. */
 #define EVAL_LOOP_OPTIONS                                                                          \
-    {                                                                                              \
-        "batches", HEED_INT, "0", 0, 1e9, NULL,                                                    \
-            "evaluation batches that are read, a seeded sample; 0: all", "Data"                    \
-    }
+    COUNT("batches", "0", 0, 1e9, "evaluation batches that are read, a seeded sample; 0: all",     \
+          "Data")
 
 typedef struct {
     heed_evaluation e; /* what is read; each question is a batch */
@@ -72,11 +70,12 @@ typedef struct {
     uint64_t all;     /* number of batches */
     heed_part part;   /* the part of a set of pictures */
     char what[512];   /* description of the data */
+    inspect_progress progress;
 } eval_loop;
 
 /* Opens the run and the DATA of the command's arguments; without DATA, the data that the run was
- * trained on. */
-bool eval_loop_open(program *p, eval_loop *s);
+ * trained on. unit: what the progress counts, "batch". */
+bool eval_loop_open(program *p, eval_loop *s, const char *unit);
 void eval_loop_close(eval_loop *s);
 /* Shows the progress on the terminal, "batch 3 of 10"; the line is removed when all are done. */
 void eval_loop_progress(program *p, const char *what, uint64_t done, uint64_t all);

@@ -14,21 +14,12 @@ bool pairs_note(const heed_pairs_info *a, const heed_config *f, int index, char 
 /* ---- from a source to a target (translating.c) ---- */
 /* Rows of the table of a command that translates. */
 #define DECODING                                                                                   \
-    {"beam",                                                                                       \
-     HEED_INT,                                                                                     \
-     "1",                                                                                          \
-     1,                                                                                            \
-     64,                                                                                           \
-     NULL,                                                                                         \
-     "targets kept while searching; 1: always the most "                                           \
-     "probable token",                                                                             \
-     "Decoding"},                                                                                  \
-    {                                                                                              \
-        "length-penalty", HEED_REAL, "0", 0, 100, NULL,                                            \
-            "beam: how much longer targets are favoured, log p / ((5 + n) / 6)^x; 0: off, the "    \
-            "most probable target wins; 0.6 is usual for sentences",                               \
-            "Decoding"                                                                             \
-    }
+    COUNT("beam", "1", 1, 64, "targets kept while searching; 1: always the most probable token",   \
+          "Decoding"),                                                                             \
+        NUMBER("length-penalty", "0", 0, 100,                                                      \
+               "beam: how much longer targets are favoured, log p / ((5 + n) / 6)^x; 0: off, the " \
+               "most probable target wins; 0.6 is usual for sentences",                            \
+               "Decoding")
 
 typedef struct {
     heed_run *run;

@@ -62,7 +62,7 @@ void eval_scores(program *p, const heed_model *m, heed_config *f, heed_run *r) {
         heed_fail(p->c, HEED_DATA, "%s: nothing to evaluate on", what);
     if (!data_of(m)->perplexity) found.perplexity = (double)NAN;
     if (heed_ctx_status(p->c) == HEED_OK)
-        print_measures(p, what, heed_part_name(d->whole ? HEED_PARTS : d->part), &found);
+        print_measures(p, what, heed_part_name(d->all ? HEED_PARTS : d->part), &found);
     heed_data_close(d);
 }
 

@@ -134,20 +134,4 @@ bool curve_csv_read(heed_ctx *c, const char *path, curve_csv *out);
 void curve_csv_free(curve_csv *k);
 heed_chart curve_csv_chart(const curve_csv *k); /* uses k's memory */
 
-/* ---- pages (commands/page_link.c) ---- */
-/* What a page shows when it opens. */
-typedef struct {
-    const char *view; /* NULL: the page's default */
-    heed_stack stack;
-    int layer;        /* from 0 */
-    const char *head; /* "3", "mean", "max"; NULL: the first */
-    int query;        /* from 0; -1: none */
-} page_link;
-enum { PAGE_LINK_SIZE = 160 };
-/* Writes the link's text, for heed_page, to text and returns it. */
-const char *page_link_text(const page_link *o, char text[PAGE_LINK_SIZE]);
-/* Checks, before other files are written, that the page can be written. False: the error that
- * writing it would give. */
-bool page_fits(heed_ctx *c, const heed_page *p, const char *path);
-
 #endif

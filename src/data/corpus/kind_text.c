@@ -56,8 +56,8 @@ static bool open_corpus(heed_data *d, const heed_config *f) {
                           .block = (int)heed_config_int(f, "block"),
                           .val_split = heed_config_real(f, "val-split"),
                           .tail = strcmp(heed_config_text(f, "split"), "tail") == 0,
-                          .val_path = *val && !d->whole ? val : NULL,
-                          .eval = d->whole};
+                          .val_path = *val && !d->all ? val : NULL,
+                          .eval = d->all};
     heed_corpus *corpus = heed_corpus_open(d->c, heed_config_text(f, "data"), d->tokenizer, a);
     if (!corpus) return false;
     heed_corpus_info about = heed_corpus_about(corpus);

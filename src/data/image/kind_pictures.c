@@ -189,7 +189,7 @@ static bool set_part(heed_data *d, const heed_config *f, const heed_data_args *a
     const size_t *count = heed_images_about(d->batches)->count;
     d->part = d->no_val ? HEED_TRAIN_PART : HEED_VAL_PART;
     if (a->eval && !choose_part(d, heed_config_text(f, "data"), a->part)) return false;
-    d->whole = a->whole && count[HEED_VAL_PART] + count[HEED_TEST_PART] == 0;
+    d->all = a->all && count[HEED_VAL_PART] + count[HEED_TEST_PART] == 0;
     heed_images_set_eval_part(d->batches, d->part);
     return true;
 }
@@ -200,7 +200,7 @@ static bool open_data(heed_data *d, heed_config *f, const heed_data_args *a) {
     heed_images_args args = {.size = (int)heed_config_int(f, "image-size"),
                              .channels = (int)heed_config_int(f, "channels"),
                              .convert = heed_config_bool(f, "convert"),
-                             .val_split = a->whole ? 0 : heed_config_real(f, "val-split"),
+                             .val_split = a->all ? 0 : heed_config_real(f, "val-split"),
                              .labels = a->labels,
                              .label_count = a->label_count,
                              .strict = heed_config_bool(f, "strict"),

@@ -119,8 +119,8 @@ static bool open_pairs(heed_data *d, const heed_config *f, const heed_data_args 
     heed_pairs_args args = {.kind = translates         ? HEED_TRANSLATION
                                     : d->spec.per_word ? HEED_TAGS
                                                        : HEED_CLASSES,
-                            .val_split = d->whole ? 0 : split,
-                            .val_path = *val && !d->whole ? val : NULL,
+                            .val_split = d->all ? 0 : split,
+                            .val_path = *val && !d->all ? val : NULL,
                             .block = (int)heed_config_int(f, "block"),
                             .labels = a->labels,
                             .label_count = a->label_count};

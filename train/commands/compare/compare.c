@@ -9,9 +9,8 @@
 #include <string.h>
 
 static const heed_option options[] = {
-    {"png", HEED_TEXT, "", 0, 0, NULL, "picture to write", "Output"},
-    {"json", HEED_BOOL, "false", 0, 0, NULL, "print numbers and settings as one JSON object",
-     "Output"},
+    WORDS("png", "picture to write", "Output"),
+    SWITCH("json", "print numbers and settings as one JSON object", "Output"),
     {0}};
 
 /* ---- settings that differ ---- */
@@ -22,36 +21,22 @@ const char *value_of(const compared *r, const char *key) {
     return *value ? value : "-";
 }
 
-static bool differs(const compared *r, int n, const char *key) {
-    for (int i = 1; i < n; i++)
-        if (strcmp(value_of(&r[0], key), value_of(&r[i], key)) != 0) return true;
-    return false;
-}
-
-/* Whether no run before `run` has the key, so that each key is listed once. */
-static bool is_first(const compared *r, int run, const char *key) {
-    for (int i = 0; i < run; i++)
-        if (heed_config_has(r[i].f, key)) return false;
-    return true;
-}
-
+/* The values of each setting that is not the same for all runs: {key: [..]}. */
 static json_t *differences(const compared *r, int n) {
     json_t *all = json_object();
     for (int i = 0; i < n; i++)
         for (int j = 0; j < heed_config_count(r[i].f); j++) {
             const char *value, *key = heed_config_at(r[i].f, j, &value)->name;
-            if (is_incidental(key) || !is_first(r, i, key) || !differs(r, n, key)) continue;
+            bool differs = false;
+            for (int run = 1; run < n; run++)
+                differs |= strcmp(value_of(&r[0], key), value_of(&r[run], key)) != 0;
+            if (!differs || is_incidental(key) || json_object_get(all, key)) continue;
             json_t *values = json_array();
             for (int run = 0; run < n; run++)
                 json_array_append_new(values, json_string(value_of(&r[run], key)));
             json_object_set_new(all, key, values);
         }
     return all;
-}
-
-static const char *default_of(const compared *r, const char *key) {
-    const char *value = heed_config_has(r->f, key) ? heed_config_default(r->f, key) : "";
-    return *value ? value : "-";
 }
 
 /* Whether a run's setting differs from the first run's. A run without a setting counts as having
@@ -62,7 +47,8 @@ static bool is_own(const comparison *k, int index, const char *key) {
     if (!heed_config_has(r->f, key) || (k->grouped && strcmp(key, "seed") == 0)) return false;
     for (int i = 0; i < k->count; i++)
         everywhere = everywhere && heed_config_has(k->runs[i].f, key);
-    if (!everywhere) return strcmp(value_of(r, key), default_of(r, key)) != 0;
+    const char *usual = heed_config_default(r->f, key);
+    if (!everywhere) return strcmp(value_of(r, key), *usual ? usual : "-") != 0;
     return index == 0 || strcmp(value_of(r, key), value_of(&k->runs[0], key)) != 0;
 }
 
@@ -72,17 +58,6 @@ static bool is_shown(const comparison *k, const char *key) {
     for (int i = 0; i < k->count; i++)
         if (is_own(k, i, key)) return true;
     return false;
-}
-
-/* Columns of the widest run's name or value. */
-static int widest_cell(const comparison *k, json_t *all) {
-    const char *key;
-    json_t *values;
-    int widest = 0;
-    for (int i = 0; i < k->count; i++) widest = larger(widest, heed_label_columns(k->runs[i].name));
-    json_object_foreach(all, key, values) for (int i = 0; i < k->count && is_shown(k, key); i++)
-        widest = larger(widest, heed_label_columns(value_of(&k->runs[i], key)));
-    return widest;
 }
 
 /* The end of a path is most informative: "..." replaces a part cut at its start. */
@@ -110,18 +85,8 @@ static void print_columns(const comparison *k, json_t *all, int width, int cell)
     }
 }
 
-/* " key=value", with the start of a value cut if no line has space for it. */
-static void add_item(heed_text *out, const char *key, const char *value, int capacity) {
-    int columns = heed_label_columns(value), most = capacity - (int)strlen(key) - 2;
-    heed_text_add(out, " %s=", key);
-    if (columns > most && most > 6) {
-        heed_text_add(out, "...");
-        value += heed_label_cut(value, heed_label_columns(value) - most + 3);
-    }
-    heed_label_text(value, INT_MAX, out);
-}
-
-/* Prints one line per run; a long name is on a separate line. */
+/* Prints " key=value" for each setting of one run; a long name is on a separate line. The start of
+ * a value is cut if no line has space for it. */
 static void print_own(const comparison *k, json_t *all, int index) {
     const char *key;
     json_t *values;
@@ -133,31 +98,33 @@ static void print_own(const comparison *k, json_t *all, int index) {
     int used = heed_label_text(k->grouped ? k->groups[r->group].name : r->name,
                                beside ? start : line_width(stdout), &line);
     heed_text_add(&line, beside ? "%*s" : "\n%*s", beside ? start - used : start, "");
-    used = start;
     json_object_foreach(all, key, values) {
         heed_text item = {.c = NULL};
         if (!is_own(k, index, key)) continue;
-        add_item(&item, key, value_of(r, key), capacity - start);
-        int n = heed_label_columns(item.s);
-        if (used + n > capacity && used > start) {
-            heed_text_add(&line, "\n%*s", start, "");
-            used = start;
-        }
-        heed_text_put(&line, item.s, item.n);
-        used += n;
+        const char *value = value_of(r, key);
+        int columns = heed_label_columns(value), most = capacity - start - (int)strlen(key) - 2;
+        bool cut = columns > most && most > 6;
+        heed_text_add(&item, "%s=%s", key, cut ? "..." : "");
+        heed_label_text(cut ? value + heed_label_cut(value, columns - most + 3) : value, INT_MAX,
+                        &item);
+        add_piece(&line, 1, item.s, start + 1, capacity);
         heed_text_free(&item);
     }
-    heed_text_add(&line, "\n");
-    print_text(&line);
+    print_line(&line);
+    heed_text_free(&line);
 }
 
 static void print_differences(const comparison *k, json_t *all) {
     const char *key;
     json_t *values;
-    int width = 9, least = 18, widest = widest_cell(k, all), shown = 0;
+    int width = 9, least = 18, widest = 0, shown = 0; /* widest: of the runs' names and values */
+    for (int i = 0; i < k->count; i++) widest = larger(widest, heed_label_columns(k->runs[i].name));
     json_object_foreach(all, key, values) {
+        bool own = is_shown(k, key);
         width = larger(width, (int)strlen(key) + 2);
-        shown += is_shown(k, key);
+        shown += own;
+        for (int i = 0; own && i < k->count; i++)
+            widest = larger(widest, heed_label_columns(value_of(&k->runs[i], key)));
     }
     if (!shown) {
         puts(k->grouped ? "\nonly the seed differs" : "\nno setting differs");
@@ -180,21 +147,16 @@ static void print_differences(const comparison *k, json_t *all) {
 static json_t *numbers_json(const comparison *k) {
     json_t *list = json_array();
     for (int i = 0; i < k->count; i++) {
-        const run_curves *c = &k->runs[i].curves;
-        json_t *o = json_pack("{s:o, s:o, s:o, s:o, s:o}", "run", json_text(k->runs[i].name),
-                              "loss", json_number(last_of(c->train.loss, c->train.count)),
-                              "val_loss", json_number(last_of(c->val.loss, c->val.count)),
-                              "best_loss", json_number(least_of(c->val.loss, c->val.count)),
-                              "seconds", json_number(c->seconds));
-        json_object_update_new(o, json_pack("{s:o, s:o, s:o}", "accuracy",
-                                            json_number(last_of(c->val.metric, c->val.count)),
-                                            "best_accuracy",
-                                            json_number(most_of(c->val.metric, c->val.count)),
-                                            "test_accuracy", json_number(c->test)));
-        if (isfinite(k->runs[i].exact))
-            json_object_update_new(o,
-                                   json_pack("{s:o, s:o}", "exact", json_number(k->runs[i].exact),
-                                             "bleu", json_number(k->runs[i].bleu)));
+        const run_numbers *n = &k->runs[i].numbers;
+        json_t *o = json_pack(
+            "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "run", json_text(k->runs[i].name), "loss",
+            json_number(n->loss), "val_loss", json_number(n->val_loss), "best_loss",
+            json_number(n->best_loss), "seconds", json_number(n->seconds), "accuracy",
+            json_number(n->accuracy), "best_accuracy", json_number(n->best_accuracy),
+            "test_accuracy", json_number(n->test_accuracy));
+        if (isfinite(n->exact))
+            json_object_update_new(o, json_pack("{s:o, s:o}", "exact", json_number(n->exact),
+                                                "bleu", json_number(n->bleu)));
         json_array_append_new(list, o);
     }
     return list;
@@ -268,11 +230,11 @@ static heed_chart chart_of(const comparison *k) {
 /* ---- heed compare ---- */
 
 static void report(program *p, const comparison *k) {
-    const char *png = heed_config_text(p->flags, "png");
+    const char *png = flag_text(p, "png");
     heed_chart chart = chart_of(k);
     json_t *all = differences(k->runs, k->count);
     if (*png) heed_chart_png(p->c, &chart, 960, 540, png);
-    if (heed_config_bool(p->flags, "json")) {
+    if (flag_on(p, "json")) {
         print_json(p, json_pack("{s:o, s:o, s:O}", "runs", numbers_json(k), "groups",
                                 groups_json(k), "settings", all));
     } else {
@@ -285,65 +247,45 @@ static void report(program *p, const comparison *k) {
     json_decref(all);
 }
 
-/* Whether the run is already listed: patterns may overlap. */
-static bool is_taken(const comparison *k, const char *name) {
-    for (int i = 0; i < k->count; i++)
-        if (same_file(k->runs[i].name, name)) return true;
-    return false;
-}
-
-/* Warns of the first run whose loss is not comparable with the first run's. Accuracies are always
- * comparable. */
-static void warn_of_tasks(program *p, const comparison *k) {
+/* Warns of the first run whose loss is not comparable with the first run's, and of the first on
+ * other data. Accuracies are always comparable. */
+static void warn_of_others(program *p, const comparison *k) {
     const compared *r = k->runs;
-    int i = 1;
+    const char *data = value_of(&r[0], "data");
+    int i = 1, j = 1;
     while (i < k->count && r[i].model == r[0].model) i++;
-    if (k->accuracy || i >= k->count) return;
-    heed_message(
-        p->c, HEED_WARN,
-        "runs are of different tasks: %s is of %s, %s of %s: their losses cannot be compared",
-        r[0].name, r[0].model->name, r[i].name, r[i].model->name);
-}
-
-static void warn_of_data(program *p, const comparison *k) {
-    for (int i = 1; i < k->count; i++) {
-        const char *a = value_of(&k->runs[0], "data"), *b = value_of(&k->runs[i], "data");
-        if (strcmp(a, b) == 0 || same_file(a, b)) continue;
+    if (!k->accuracy && i < k->count)
+        heed_message(
+            p->c, HEED_WARN,
+            "runs are of different tasks: %s is of %s, %s of %s: their losses cannot be compared",
+            r[0].name, r[0].model->name, r[i].name, r[i].model->name);
+    while (j < k->count &&
+           (strcmp(data, value_of(&r[j], "data")) == 0 || same_file(data, value_of(&r[j], "data"))))
+        j++;
+    if (j < k->count)
         heed_message(
             p->c, HEED_WARN,
             "runs are on different data: %s on %s, %s on %s: their numbers cannot be compared",
-            k->runs[0].name, a, k->runs[i].name, b);
-        return;
-    }
-}
-
-/* Reads the scores that a training saved after translating its validation pairs. */
-static void read_scores(compared *r) {
-    char path[1024];
-    snprintf(path, sizeof path, "%s/scores.json", r->name);
-    json_t *o = json_load_file(path, 0, NULL);
-    const json_t *exact = json_object_get(o, "exact"), *bleu = json_object_get(o, "bleu");
-    r->exact = json_is_number(exact) ? json_number_value(exact) : (double)NAN;
-    r->bleu = json_is_number(bleu) ? json_number_value(bleu) : (double)NAN;
-    json_decref(o);
+            r[0].name, data, r[j].name, value_of(&r[j], "data"));
 }
 
 static bool open_runs(program *p, comparison *k) {
-    size_t n = (size_t)p->argc;
-    k->runs = calloc(n, sizeof *k->runs);
-    k->series = calloc(n, sizeof *k->series);
-    if (!k->runs || !k->series) return heed_fail(p->c, HEED_FAILED, "no memory for %zu runs", n);
+    k->runs = allocate(p->c, (size_t)p->argc, sizeof *k->runs, "runs");
+    k->series = allocate(p->c, (size_t)p->argc, sizeof *k->series, "runs");
+    if (!k->runs || !k->series) return false;
     k->accuracy = true;
     k->width = 16;
     for (int i = 0; i < p->argc; i++) {
-        if (is_taken(k, p->argv[i])) continue;
+        bool listed = false; /* patterns may overlap */
+        for (int j = 0; j < k->count; j++) listed |= same_file(k->runs[j].name, p->argv[i]);
+        if (listed) continue;
         compared *r = &k->runs[k->count];
         r->name = p->argv[i];
         r->f = run_settings(p->c, p->models, r->name, &r->model);
         if (!r->f || !curves_read(p->c, r->name, &r->curves)) return false;
         if (data_of(r->model)->perplexity) k->accuracy = false;
-        read_scores(r);
-        k->pairs = k->pairs || isfinite(r->exact);
+        r->numbers = numbers_of(r->name, &r->curves);
+        k->pairs = k->pairs || isfinite(r->numbers.exact);
         if (heed_label_columns(r->name) + 2 > k->width) k->width = heed_label_columns(r->name) + 2;
         k->count++;
     }
@@ -355,8 +297,7 @@ static bool open_runs(program *p, comparison *k) {
 static void compare(program *p) {
     comparison k = {0};
     if (open_runs(p, &k)) {
-        warn_of_tasks(p, &k);
-        warn_of_data(p, &k);
+        warn_of_others(p, &k);
         report(p, &k);
     }
     for (int i = 0; i < k.count; i++) curves_free(&k.runs[i].curves);
@@ -378,7 +319,6 @@ const command cmd_compare = {
                 "  heed compare runs/* --png all.png\n"
                 "  heed compare runs/adam-1 runs/adam-2 runs/adam-3 runs/sgd-* --json\n",
     .options = options,
-    .min = 1,
-    .max = -1,
+    .args = {1, -1},
     .run = compare,
 };

@@ -4,13 +4,20 @@
 
 #include "kinds/training.h"
 
+/* A run's results; NAN: none. */
+typedef struct {
+    double steps, loss, val_loss, accuracy;     /* the last ones */
+    double best_loss, best_accuracy;            /* of the validation part */
+    double test_accuracy, exact, bleu, seconds; /* exact, bleu: from RUN/scores.json */
+} run_numbers;
+
 typedef struct {
     const char *name;
     const heed_model *model;
     run_curves curves;
+    run_numbers numbers;
     heed_config *f;
     int group;
-    double exact, bleu; /* scores of pairs from RUN/scores.json; NAN: none */
 } compared;
 
 /* The run's value of a setting; "-" if it has none. */
@@ -30,10 +37,6 @@ typedef struct {
 group *groups_of(heed_ctx *c, compared *r, int n, int *count);
 void groups_free(group *g, int count);
 
-double last_of(const double *x, int n);
-double least_of(const double *x, int n);
-double most_of(const double *x, int n);
-
 /* ---- runs side by side ---- */
 typedef struct {
     compared *runs;
@@ -46,6 +49,7 @@ typedef struct {
     int width;     /* columns of the widest name, plus two */
     heed_series *series;
 } comparison;
+run_numbers numbers_of(const char *run, const run_curves *c);
 /* Prints the runs' numbers, and those of groups of seeds (numbers.c). */
 void print_numbers(program *p, const comparison *k);
 void print_groups(program *p, const comparison *k);

@@ -2,27 +2,8 @@
 #include "commands/compare/compare.h"
 
 #include <ctype.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-double last_of(const double *x, int n) { return n ? x[n - 1] : (double)NAN; }
-
-double least_of(const double *x, int n) {
-    double best = (double)NAN;
-    for (int i = 0; i < n; i++)
-        if (!(x[i] >= best)) best = x[i];
-    return best;
-}
-
-double most_of(const double *x, int n) {
-    double best = (double)NAN;
-    for (int i = 0; i < n; i++)
-        if (!(x[i] <= best)) best = x[i];
-    return best;
-}
-
-/* ---- groups ---- */
 
 bool is_incidental(const char *key) {
     static const char *const keys[] = {"preset", "workers",   "cache-mb",       "mean",
@@ -37,16 +18,14 @@ static bool is_timed(const compared *r) {
     return heed_config_has(r->f, "timed") && heed_config_real(r->f, "timed") > 0;
 }
 
-static bool is_of_clock(const char *key) {
-    return strcmp(key, "steps") == 0 || strcmp(key, "plan") == 0 || strcmp(key, "evals") == 0;
-}
-
 static bool one_recipe(const compared *a, const compared *b) {
     if (a->model != b->model) return false;
     for (int i = 0; i < heed_config_count(a->f); i++) {
         const char *value, *key = heed_config_at(a->f, i, &value)->name;
         if (is_incidental(key) || strcmp(key, "seed") == 0) continue;
-        if (is_timed(a) && is_of_clock(key)) continue;
+        bool of_clock =
+            strcmp(key, "steps") == 0 || strcmp(key, "plan") == 0 || strcmp(key, "evals") == 0;
+        if (of_clock && is_timed(a)) continue;
         if (strcmp(value_of(a, key), value_of(b, key)) != 0) return false;
     }
     return true;
@@ -76,15 +55,14 @@ static void name_group(group *g, const compared *r, int n) {
  * step; for runs of equal minutes, at equal shares of that time. */
 static bool mean_curve(heed_ctx *c, group *g, const compared *r, int n) {
     const curve *first = &r[g->first].curves.val;
-    size_t size = (size_t)first->count + 1;
+    size_t size = (size_t)first->count;
     bool timed = is_timed(&r[g->first]);
     curve *m = &g->mean;
     *m = (curve){.count = first->count,
-                 .step = calloc(size, sizeof(double)),
-                 .loss = calloc(size, sizeof(double)),
-                 .metric = calloc(size, sizeof(double))};
-    if (!m->step || !m->loss || !m->metric)
-        return heed_fail(c, HEED_FAILED, "no memory for a curve of %zu points", size);
+                 .step = allocate(c, size, sizeof(double), "points"),
+                 .loss = allocate(c, size, sizeof(double), "points"),
+                 .metric = allocate(c, size, sizeof(double), "points")};
+    if (!m->step || !m->loss || !m->metric) return false;
     for (int i = g->first; i < n; i++) {
         const curve *k = &r[i].curves.val;
         if (r[i].group != r[g->first].group) continue;
@@ -100,41 +78,35 @@ static bool mean_curve(heed_ctx *c, group *g, const compared *r, int n) {
 }
 
 static bool measure_group(heed_ctx *c, group *g, const compared *r, int n) {
-    double *x = calloc(4 * (size_t)n, sizeof *x), *best = x + n, *test = x + 2 * n,
-           *loss = x + 3 * n;
-    if (!x) return heed_fail(c, HEED_FAILED, "no memory for %d runs", n);
-    int k = 0;
-    for (int i = g->first; i < n; i++) {
-        const curve *v = &r[i].curves.val;
-        if (r[i].group != r[g->first].group) continue;
-        x[k] = last_of(v->metric, v->count);
-        best[k] = most_of(v->metric, v->count);
-        test[k] = r[i].curves.test;
-        loss[k++] = least_of(v->loss, v->count);
+    enum { LAST, BEST, TEST, LOSS, MEASURES };
+    heed_estimate *const to[MEASURES] = {&g->last, &g->best, &g->test, &g->loss};
+    double *x = allocate(c, (size_t)n, sizeof *x, "runs");
+    if (!x) return false;
+    for (int m = 0; m < MEASURES; m++) {
+        int k = 0;
+        for (int i = g->first; i < n; i++) {
+            const run_numbers *v = &r[i].numbers;
+            const double of[MEASURES] = {v->accuracy, v->best_accuracy, v->test_accuracy,
+                                         v->best_loss};
+            if (r[i].group == r[g->first].group) x[k++] = of[m];
+        }
+        *to[m] = heed_estimate_mean(x, k);
     }
-    g->last = heed_estimate_mean(x, k);
-    g->best = heed_estimate_mean(best, k);
-    g->test = heed_estimate_mean(test, k);
-    g->loss = heed_estimate_mean(loss, k);
     free(x);
     return mean_curve(c, g, r, n);
 }
 
 group *groups_of(heed_ctx *c, compared *r, int n, int *count) {
-    group *g = calloc((size_t)n, sizeof *g);
+    group *g = allocate(c, (size_t)n, sizeof *g, "runs");
     *count = 0;
-    if (!g) {
-        heed_fail(c, HEED_FAILED, "no memory for %d runs", n);
-        return NULL;
-    }
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; g && i < n; i++) {
         int j = 0;
         while (j < *count && !one_recipe(&r[g[j].first], &r[i])) j++;
         if (j == *count) g[(*count)++].first = i;
         r[i].group = j;
         g[j].count++;
     }
-    bool ok = true;
+    bool ok = g != NULL;
     for (int j = 0; ok && j < *count; j++) {
         name_group(&g[j], r, n);
         ok = measure_group(c, &g[j], r, n);

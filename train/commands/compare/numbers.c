@@ -1,50 +1,71 @@
 /* numbers.c -- the numbers of runs side by side, and of groups of seeds. */
-#include "cli/program.h"
 #include "commands/compare/compare.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- runs ---- */
 
-static double steps_of(const compared *r) {
-    return last_of(r->curves.train.step, r->curves.train.count);
+static double last_of(const double *x, int n) { return n ? x[n - 1] : (double)NAN; }
+
+static double least_of(const double *x, int n) {
+    double best = (double)NAN;
+    for (int i = 0; i < n; i++)
+        if (!(x[i] >= best)) best = x[i];
+    return best;
 }
-static double training_of(const compared *r) {
-    return last_of(r->curves.train.loss, r->curves.train.count);
+
+static double most_of(const double *x, int n) {
+    double best = (double)NAN;
+    for (int i = 0; i < n; i++)
+        if (!(x[i] <= best)) best = x[i];
+    return best;
 }
-static double validation_of(const compared *r) {
-    return last_of(r->curves.val.loss, r->curves.val.count);
+
+static double score(const json_t *scores, const char *key) {
+    const json_t *x = json_object_get(scores, key);
+    return json_is_number(x) ? json_number_value(x) : (double)NAN;
 }
-static double least_loss(const compared *r) {
-    return least_of(r->curves.val.loss, r->curves.val.count);
+
+run_numbers numbers_of(const char *run, const run_curves *c) {
+    const curve *train = &c->train, *val = &c->val;
+    char path[1024];
+    snprintf(path, sizeof path, "%s/scores.json", run); /* of translated validation pairs */
+    json_t *scores = json_load_file(path, 0, NULL);
+    run_numbers n = {.steps = last_of(train->step, train->count),
+                     .loss = last_of(train->loss, train->count),
+                     .val_loss = last_of(val->loss, val->count),
+                     .accuracy = last_of(val->metric, val->count),
+                     .best_loss = least_of(val->loss, val->count),
+                     .best_accuracy = most_of(val->metric, val->count),
+                     .test_accuracy = c->test,
+                     .exact = score(scores, "exact"),
+                     .bleu = score(scores, "bleu"),
+                     .seconds = c->seconds};
+    json_decref(scores);
+    return n;
 }
-static double last_share(const compared *r) {
-    return 100 * last_of(r->curves.val.metric, r->curves.val.count);
-}
-static double best_share(const compared *r) {
-    return 100 * most_of(r->curves.val.metric, r->curves.val.count);
-}
-static double test_share(const compared *r) { return 100 * r->curves.test; }
-static double exact_share(const compared *r) { return 100 * r->exact; }
-static double bleu_of(const compared *r) { return r->bleu; }
 
 typedef struct {
     heed_table_column column;
     enum { ALWAYS, LOSSES, SHARES, PAIRS } when; /* runs it is shown for */
-    const char *format;
-    double (*value)(const compared *r); /* NULL: the time */
+    const char *format;                          /* NULL: a time */
+    double scale;
+    size_t at; /* its offset in run_numbers */
 } number;
-static const number numbers[] = {{{"steps", 6, false}, ALWAYS, "%.0f", steps_of},
-                                 {{"training", 9, false}, ALWAYS, "%.4f", training_of},
-                                 {{"validation", 11, false}, ALWAYS, "%.4f", validation_of},
-                                 {{"best", 11, false}, LOSSES, "%.4f", least_loss},
-                                 {{"accuracy", 9, false}, SHARES, "%.2f %%", last_share},
-                                 {{"best", 8, false}, SHARES, "%.2f %%", best_share},
-                                 {{"test", 8, false}, SHARES, "%.2f %%", test_share},
-                                 {{"exact", 9, false}, PAIRS, "%.2f %%", exact_share},
-                                 {{"BLEU", 7, false}, PAIRS, "%.2f", bleu_of},
-                                 {{"time", 7, false}, ALWAYS, NULL, NULL}};
+#define FIELD(name) offsetof(run_numbers, name)
+static const number numbers[] = {{{"steps", 6, false}, ALWAYS, "%.0f", 1, FIELD(steps)},
+                                 {{"training", 9, false}, ALWAYS, "%.4f", 1, FIELD(loss)},
+                                 {{"validation", 11, false}, ALWAYS, "%.4f", 1, FIELD(val_loss)},
+                                 {{"best", 11, false}, LOSSES, "%.4f", 1, FIELD(best_loss)},
+                                 {{"accuracy", 9, false}, SHARES, "%.2f %%", 100, FIELD(accuracy)},
+                                 {{"best", 8, false}, SHARES, "%.2f %%", 100, FIELD(best_accuracy)},
+                                 {{"test", 8, false}, SHARES, "%.2f %%", 100, FIELD(test_accuracy)},
+                                 {{"exact", 9, false}, PAIRS, "%.2f %%", 100, FIELD(exact)},
+                                 {{"BLEU", 7, false}, PAIRS, "%.2f", 1, FIELD(bleu)},
+                                 {{"time", 7, false}, ALWAYS, NULL, 1, FIELD(seconds)}};
 enum { NUMBERS = sizeof numbers / sizeof *numbers };
 
 /* The measures that the runs have. */
@@ -55,51 +76,43 @@ typedef struct {
     heed_table_column columns[NUMBERS];
 } number_table;
 
-static bool is_shown(const comparison *k, const number *n) {
-    return n->when == ALWAYS || (n->when == LOSSES && !k->accuracy) ||
-           (n->when == SHARES && k->accuracy) || (n->when == PAIRS && k->pairs);
-}
-
 static void run_cell(const void *of, int row, int column, char text[HEED_TABLE_CELL]) {
     const number_table *t = of;
-    const compared *r = &t->k->runs[row];
     const number *n = t->of[column];
     char time[32];
-    snprintf(text, HEED_TABLE_CELL, "%s",
-             n->value ? "-" : heed_format_duration(time, r->curves.seconds));
-    if (n->value && isfinite(n->value(r))) snprintf(text, HEED_TABLE_CELL, n->format, n->value(r));
+    double x;
+    memcpy(&x, (const char *)&t->k->runs[row].numbers + n->at, sizeof x);
+    snprintf(text, HEED_TABLE_CELL, "%s", n->format ? "-" : heed_format_duration(time, x));
+    if (n->format && isfinite(x)) snprintf(text, HEED_TABLE_CELL, n->format, n->scale * x);
 }
 
-/* Names of the runs or the groups; the caller frees the array. */
-static const char **names_of(heed_ctx *c, const comparison *k, bool groups) {
-    int count = groups ? k->group_count : k->count;
-    const char **names = calloc((size_t)count + 1, sizeof *names);
-    if (!names) heed_fail(c, HEED_FAILED, "no memory for %d names", count);
-    for (int i = 0; names && i < count; i++)
+/* Prints a table of the runs or of the groups. */
+static void print_rows(program *p, const comparison *k, bool groups, heed_table t) {
+    t.rows = groups ? k->group_count : k->count;
+    t.name = k->width;
+    t.gap = 1;
+    t.flush = true;
+    const char **names = allocate(p->c, (size_t)t.rows, sizeof *names, "names");
+    for (int i = 0; names && i < t.rows; i++)
         names[i] = groups ? k->groups[i].name : k->runs[i].name;
-    return names;
+    t.names = names;
+    if (names) print_table(p->c, &t);
+    free((void *)names);
 }
 
 void print_numbers(program *p, const comparison *k) {
     number_table t = {.k = k};
-    const char **names = names_of(p->c, k, false);
-    if (!names) return;
     for (int i = 0; i < NUMBERS; i++) {
-        if (!is_shown(k, &numbers[i])) continue;
+        const bool shown[] = {
+            [ALWAYS] = true, [LOSSES] = !k->accuracy, [SHARES] = k->accuracy, [PAIRS] = k->pairs};
+        if (!shown[numbers[i].when]) continue;
         t.columns[t.count] = numbers[i].column;
         t.of[t.count++] = &numbers[i];
     }
-    print_table(p->c, &(heed_table){.head = "run",
-                                    .rows = k->count,
-                                    .count = t.count,
-                                    .name = k->width,
-                                    .gap = 1,
-                                    .flush = true,
-                                    .columns = t.columns,
-                                    .names = names,
-                                    .cell = run_cell,
-                                    .of = &t});
-    free((void *)names);
+    print_rows(
+        p, k, false,
+        (heed_table){
+            .head = "run", .count = t.count, .columns = t.columns, .cell = run_cell, .of = &t});
 }
 
 /* ---- groups of seeds ---- */
@@ -131,18 +144,11 @@ void print_groups(program *p, const comparison *k) {
                                          {k->accuracy ? "accuracy" : "best loss", 19, false},
                                          {"best", 18, false},
                                          {"test", 18, false}};
-    const char **names = names_of(p->c, k, true);
-    if (!names) return;
-    print_table(p->c, &(heed_table){.head = "seeds together",
-                                    .rows = k->group_count,
-                                    .count = k->accuracy ? 4 : 2,
-                                    .name = k->width,
-                                    .gap = 1,
-                                    .flush = true,
-                                    .columns = columns,
-                                    .names = names,
-                                    .cell = group_cell,
-                                    .of = k});
-    free((void *)names);
-    print_wrapped(p, "+- half of the 95 % interval of the mean (Student's t)");
+    print_rows(p, k, true,
+               (heed_table){.head = "seeds together",
+                            .count = k->accuracy ? 4 : 2,
+                            .columns = columns,
+                            .cell = group_cell,
+                            .of = k});
+    print_wrapped(p, "+- half of the 95 %% interval of the mean (Student's t)");
 }

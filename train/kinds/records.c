@@ -1,0 +1,94 @@
+/* records.c -- records of attention: reading an argument into one, printing it, its page. */
+#include "kinds/records.h"
+
+#include "cli/files.h"
+
+#include <string.h>
+
+bool read_picture(heed_ctx *c, const char *path, heed_picture *out) {
+    char why[HEED_WHY];
+    heed_text bytes = {.c = c};
+    heed_status status = HEED_OK;
+    if (strcmp(path, "-") != 0)
+        status = heed_picture_read(path, out, why);
+    else if (read_stdin(c, &bytes))
+        status = heed_picture_decode(bytes.s ? bytes.s : "", bytes.n, NULL, out, why);
+    heed_text_free(&bytes);
+    if (status != HEED_OK) heed_fail(c, status, "%s %s", path, why);
+    return heed_ctx_status(c) == HEED_OK;
+}
+
+bool inspect_input(heed_inspection *s, heed_run *r, const char *text, const char *target,
+                   bool convert) {
+    heed_picture p = {0};
+    size_t n = strlen(text);
+    *s = (heed_inspection){.run = r};
+    if (!reads_pictures(r->model))
+        return heed_check_text(r->c, text, n) && inspect_text(s, r, text, n, target);
+    bool ok = read_picture(r->c, text, &p) && heed_inspection_picture(s, r, &p, text, convert);
+    heed_picture_free(&p);
+    return ok;
+}
+
+heed_record *capture_layer(const heed_inspection *s, int layer, int top) {
+    int index;
+    if (!layer_index(s->run, layer, &index)) return NULL;
+    return heed_capture(
+        s, &(heed_capture_args){.layer_count = 1, .layers = &index, .lean = true, .top = top});
+}
+
+/* ---- output ---- */
+
+heed_heatmap heatmap_of_map(const heed_record *r, const heed_record_map *m, const char *title) {
+    const heed_record_axis *query = &r->axes[m->queries], *key = &r->axes[m->keys];
+    return (heed_heatmap){.title = title,
+                          .rows = query->count,
+                          .cols = key->count,
+                          .values = m->values,
+                          .row_labels = query->labels,
+                          .col_labels = key->labels};
+}
+
+bool print_heatmap(heed_ctx *c, heed_heatmap map) {
+    heed_text text = {.c = c};
+    map.terminal = terminal_kind(stdout);
+    map.width = terminal_width();
+    bool ok = heed_heatmap_text(&map, &text);
+    if (ok) print_text(&text);
+    heed_text_free(&text);
+    return ok;
+}
+
+bool print_record(heed_ctx *c, const heed_record *r) {
+    heed_text text = {.c = c};
+    bool ok = heed_record_json(r, true, &text) && heed_text_put(&text, "\n", 1);
+    if (ok) print_text(&text);
+    heed_text_free(&text);
+    return ok;
+}
+
+/* ---- pages ---- */
+
+const char *page_link_text(const page_link *o, char text[PAGE_LINK_SIZE]) {
+    char query[24] = "";
+    if (o->query >= 0) snprintf(query, sizeof query, "&row=%d", o->query + 1);
+    snprintf(text, PAGE_LINK_SIZE, "%s%s%sstack=%s&layer=%d%s%.24s%s", o->view ? "view=" : "",
+             o->view ? o->view : "", o->view ? "&" : "", heed_stack_name(o->stack), o->layer + 1,
+             o->head ? "&head=" : "", o->head ? o->head : "", query);
+    return text;
+}
+
+bool page_fits(heed_ctx *c, const heed_page *p, const char *path) {
+    return p->force || heed_page_size(p) <= HEED_PAGE_LIMIT || heed_page_write(c, p, path);
+}
+
+bool page_add_curves(heed_ctx *c, heed_page *page, const char *run, page_curves *k) {
+    char metrics[1024];
+    snprintf(metrics, sizeof metrics, "%s/metrics.csv", run);
+    *k = (page_curves){0};
+    if (!is_file(metrics)) return true;
+    if (!curves_read(c, run, &k->curves)) return false;
+    k->chart = curves_chart(&k->curves, "loss over training", k->series);
+    page->curves = &k->chart;
+    return true;
+}

@@ -1,0 +1,46 @@
+/* records.h -- records of attention: reading an argument into one, printing it, its page. */
+#ifndef HEED_RECORDS_PROGRAM_H
+#define HEED_RECORDS_PROGRAM_H
+
+#include "kinds/inputs.h"
+
+/* A map of a record as a heat map. */
+heed_heatmap heatmap_of_map(const heed_record *r, const heed_record_map *m, const char *title);
+/* Prints a heat map, as wide as the terminal. */
+bool print_heatmap(heed_ctx *c, heed_heatmap map);
+/* Prints a record as one JSON object. */
+bool print_record(heed_ctx *c, const heed_record *r);
+/* Reads a picture file; "-" is the standard input. */
+bool read_picture(heed_ctx *c, const char *path, heed_picture *out);
+/* Reads an argument: a picture's file if the model reads pictures, else as inspect_text. convert: a
+ * picture of other channels becomes grey or colour. */
+bool inspect_input(heed_inspection *s, heed_run *r, const char *text, const char *target,
+                   bool convert);
+/* A record of the weights of one layer alone, given as in layer_index. */
+heed_record *capture_layer(const heed_inspection *s, int layer, int top);
+
+/* ---- pages ---- */
+/* What a page shows when it opens. */
+typedef struct {
+    const char *view; /* NULL: the page's default */
+    heed_stack stack;
+    int layer;        /* from 0 */
+    const char *head; /* "3", "mean", "max"; NULL: the first */
+    int query;        /* from 0; -1: none */
+} page_link;
+enum { PAGE_LINK_SIZE = 160 };
+/* Writes the link's text, for heed_page, to text and returns it. */
+const char *page_link_text(const page_link *o, char text[PAGE_LINK_SIZE]);
+/* Checks, before other files are written, that the page can be written. False: the error that
+ * writing it would give. */
+bool page_fits(heed_ctx *c, const heed_page *p, const char *path);
+/* Adds the run's curves to the page, if it has any: an imported model has none. k must outlive the
+ * page; free k->curves also after an error. */
+typedef struct {
+    run_curves curves;
+    heed_series series[2];
+    heed_chart chart;
+} page_curves;
+bool page_add_curves(heed_ctx *c, heed_page *page, const char *run, page_curves *k);
+
+#endif
