@@ -77,15 +77,15 @@ static void finish(const char *what, pid_t child) {
     printf("FAILED %s\n", what);
     fflush(stdout);
 }
-#define CALL(call)                                                                                 \
+#define CALL(...)                                                                                  \
     do {                                                                                           \
         pid_t child = fork();                                                                      \
         if (!child) {                                                                              \
             alarm(20);                                                                             \
-            (void)(call);                                                                          \
+            (void)(__VA_ARGS__);                                                                   \
             _exit(0);                                                                              \
         }                                                                                          \
-        finish(#call, child);                                                                      \
+        finish(#__VA_ARGS__, child);                                                               \
     } while (0)
 int main(int argc, char **argv) {
     if (argc != 2) return 2;
@@ -102,6 +102,25 @@ int main(int argc, char **argv) {
     failed += !record || !tensor;
 C
 cat "$dir/calls" >>"$dir/null.c"
+cat >>"$dir/null.c" <<'C'
+    /* Arguments that are incomplete or out of range. */
+    heed_inspection other;
+    CALL(heed_run_open(ctx, argv[1], (const heed_model *[]){&(heed_model){.name = "gpt"}, NULL}, NULL));
+    CALL(heed_head_measure_name((heed_head_measure)-1), heed_head_measure_help((heed_head_measure)99));
+    CALL(heed_head_mean(&(heed_head_sums){0}, (heed_head_measure)99));
+    CALL(heed_record_subset(ctx, record, &(heed_record_cut){.layer_count = 2}));
+    CALL(heed_record_add_guess(record, &(heed_record_guess){.count = 3}), heed_record_json(record, true, &text));
+    CALL(heed_page_write(ctx, &(heed_page){.count = 1}, "x.html"), heed_page_size(&(heed_page){.count = 1}));
+    CALL(heed_chart_text(&(heed_chart){.series_count = 1}, 40, 10, true, &text));
+    CALL(heed_chart_png(ctx, &(heed_chart){.series_count = 1, .series = &(heed_series){"a", 3}}, 400, 100, "x.png"));
+    CALL(heed_capture(&inspection, &(heed_capture_args){.top = -4}));
+    CALL(heed_capture(&inspection, &(heed_capture_args){.layer_count = 1}));
+    CALL(heed_inspection_tokens(&other, run, (int32_t[]){1}, -1));
+    CALL(heed_data_kind_of((heed_input_spec){.kind = (heed_input_kind)9}));
+    CALL(heed_config_args(run->config, (int[]){1}, (char *[]){NULL}));
+    CALL(heed_confusion(ctx, (heed_prediction[]){{.label = 7, .predicted = -2}}, 1, 3));
+    CALL(heed_generate(run->model, NULL, tape, &(heed_generation){.count = 1}, NULL, NULL));
+C
 printf '    heed_close(ctx);\n    printf("%%d passed, %%d failed\\n", passed, failed);\n    return failed > 0;\n}\n' >>"$dir/null.c"
 [ "$(wc -l <"$dir/calls")" -gt 500 ] || { echo "null.sh: only $(wc -l <"$dir/calls") calls found in the headers"; echo "0 passed, 1 failed"; exit 1; }
 tar xzf tests/runs/runs.tar.gz -C "$dir" ./gpt

@@ -5,7 +5,7 @@
 
 /* Reads the whole evaluation; seen[p] counts how often place p is a label. */
 static void see_evaluation(world *w, int rows, int *seen, int *given) {
-    uint64_t evals = heed_corpus_evals(w->corpus, rows);
+    uint64_t evals = heed_corpus_eval_batches(w->corpus, rows);
     for (uint64_t e = 0; e < evals; e++) {
         heed_batch b;
         CHECK(
@@ -55,7 +55,8 @@ TEST(corpus_random_split_cuts_clean) {
     heed_corpus_info f = heed_corpus_about(w.corpus);
     CHECK(f.val_tokens == WORDS / 10 && f.tokens == WORDS - f.val_tokens);
     CHECK(f.unknown == 0 && f.val_unknown == 0);
-    size_t read = (size_t)heed_corpus_epoch(w.corpus, 8) * 8 * 16; /* but for the ends of pieces */
+    size_t read =
+        (size_t)heed_corpus_epoch_batches(w.corpus, 8) * 8 * 16; /* but for the ends of pieces */
     CHECK(read < f.tokens + 9 * 16 && read + (size_t)(pieces + 1) * 16 >= f.tokens);
     CLOSE(w.c);
 }
@@ -163,7 +164,7 @@ TEST(corpus_epoch_reads_every_token_once) {
 TEST(corpus_whole_epoch_ends_with_its_last_window) {
     world w = open_world(65, 65, (heed_corpus_args){.block = 8}); /* 8 windows */
     heed_batch b;
-    CHECK(heed_corpus_epoch(w.corpus, 3) == 3);
+    CHECK(heed_corpus_epoch_batches(w.corpus, 3) == 3);
     for (uint64_t i = 0; i < 3; i++) {
         CHECK(heed_gpt_batch(w.corpus, (heed_batch_at){.index = i, .rows = 3, .full_batch = true},
                              &b));
@@ -263,7 +264,7 @@ TEST(corpus_counts_the_bytes_of_labels) {
                                           (heed_corpus_args){.block = 1000});
         heed_batch b;
         size_t bytes = 0, labels = 0;
-        for (uint64_t e = 0; e < heed_corpus_evals(p, 3); e++) {
+        for (uint64_t e = 0; e < heed_corpus_eval_batches(p, 3); e++) {
             CHECK(heed_gpt_batch(p, (heed_batch_at){.val = true, .index = e, .rows = 3}, &b));
             bytes += b.label_bytes;
             labels += b.items;
@@ -324,7 +325,7 @@ TEST(corpus_of_a_short_text_evaluates) {
         heed_corpus *p = heed_corpus_open(c, write_file("s.txt", "a b a", 5), k, a);
         heed_batch b;
         heed_batch_at at = {.val = true, .rows = 4};
-        CHECK(heed_corpus_evals(p, 4) == 1 && heed_corpus_about(p).val_tokens == 0);
+        CHECK(heed_corpus_eval_batches(p, 4) == 1 && heed_corpus_about(p).val_tokens == 0);
         bool made = bracket ? heed_mlm_batch(p, at, 1, &b) : heed_gpt_batch(p, at, &b);
         CHECK(made && b.rows == 1 && b.items == (bracket ? 5u : 2u));
         at.val = false;
@@ -365,6 +366,6 @@ TEST(corpus_refuses_the_wrong_batch) {
     CHECK_HAS(heed_ctx_error(w.c), "lacks special tokens");
     heed_close(w.c);
     CHECK(!heed_corpus_open(NULL, "x", NULL, a) && !heed_gpt_batch(NULL, (heed_batch_at){0}, &b));
-    CHECK(heed_corpus_evals(NULL, 1) == 0 && heed_corpus_about(NULL).tokens == 0);
+    CHECK(heed_corpus_eval_batches(NULL, 1) == 0 && heed_corpus_about(NULL).tokens == 0);
     heed_corpus_free(NULL);
 }

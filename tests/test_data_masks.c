@@ -50,7 +50,7 @@ TEST(corpus_masks_restore_the_text) {
     heed_corpus_args a = {.bracket = true, .block = 18, .val_split = 0.1};
     world w = open_world(WORDS, 11, a);
     int seen[WORDS] = {0};
-    for (uint64_t e = 0; e < heed_corpus_evals(w.corpus, 4); e++) {
+    for (uint64_t e = 0; e < heed_corpus_eval_batches(w.corpus, 4); e++) {
         heed_batch b;
         CHECK(heed_mlm_batch(w.corpus, (heed_batch_at){.val = true, .index = e, .rows = 4}, 0.15,
                              &b));
@@ -77,7 +77,7 @@ TEST(corpus_masks_restore_the_text) {
 /* A row of the first batches is as likely to stand late in the text as early. */
 TEST(corpus_evaluation_of_a_part_is_a_fair_sample) {
     world w = open_world(4000, 9, (heed_corpus_args){.block = 16, .val_split = 0.5});
-    uint64_t evals = heed_corpus_evals(w.corpus, 4);
+    uint64_t evals = heed_corpus_eval_batches(w.corpus, 4);
     int *seen = calloc(4000, sizeof *seen), late = 0, rows = 0;
     for (uint64_t i = 0; i < evals; i++) {
         heed_batch b;

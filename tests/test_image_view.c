@@ -77,7 +77,7 @@ typedef struct {
 static viewer viewer_of(heed_picture p, int size) {
     viewer w = {p, {size, p.channels, {0, 0, 0}, {1, 1, 1}}, NULL, NULL};
     w.out = malloc(sizeof(heed_real) * (size_t)(size * size * p.channels));
-    w.work = malloc(sizeof(heed_real) * heed_view_work(&p, &w.v));
+    w.work = malloc(sizeof(heed_real) * heed_image_transform_work(&p, &w.v));
     return w;
 }
 
@@ -89,7 +89,7 @@ static void viewer_free(viewer *w) {
 
 static const heed_real *look(viewer *w, const heed_augment *a, uint64_t draw) {
     heed_random r = heed_random_at(5, "test", draw, 0);
-    heed_picture_view(&w->p, &w->v, a, a ? &r : NULL, w->out, w->work);
+    heed_picture_transform(&w->p, &w->v, a, a ? &r : NULL, w->out, w->work);
     return w->out;
 }
 
@@ -301,9 +301,10 @@ TEST(image_view_refuses_quietly) {
     heed_real out[1] = {7}, work[64];
     heed_picture p = pattern(2, 2, 2);
     heed_image_transform v = {1, 2, {0}, {1, 1, 1}};
-    heed_picture_view(&p, &v, NULL, NULL, out, work);
-    heed_picture_view(NULL, &v, NULL, NULL, out, work);
-    heed_picture_view(&p, NULL, NULL, NULL, out, work);
-    CHECK(out[0] == 7 && heed_view_work(NULL, &v) == 0 && heed_view_work(&p, NULL) == 0);
+    heed_picture_transform(&p, &v, NULL, NULL, out, work);
+    heed_picture_transform(NULL, &v, NULL, NULL, out, work);
+    heed_picture_transform(&p, NULL, NULL, NULL, out, work);
+    CHECK(out[0] == 7 && heed_image_transform_work(NULL, &v) == 0 &&
+          heed_image_transform_work(&p, NULL) == 0);
     heed_picture_free(&p);
 }

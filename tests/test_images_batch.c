@@ -14,7 +14,7 @@ TEST(images_epoch_reads_every_picture_once) {
     heed_ctx *c = open_images_ctx();
     put_mnist(false, 40, 10);
     heed_images *k = open_here(c, plain);
-    CHECK(heed_images_epoch(k, 8) == 5 && heed_images_epoch(k, 7) == 6);
+    CHECK(heed_images_epoch_batches(k, 8) == 5 && heed_images_epoch_batches(k, 7) == 6);
     int order[2][40];
     for (uint64_t step = 0; step < 10; step++) {
         heed_batch b;
@@ -62,9 +62,10 @@ TEST(images_evaluation_is_in_order) {
     a.augment = (heed_augment){.flip = 1, .pad = 3};
     heed_images *k = open_here(c, a);
     heed_batch b;
-    CHECK(heed_images_evals(k, 4) == 10); /* of training: the test part chooses nothing unasked */
+    CHECK(heed_images_eval_batches(k, 4) ==
+          10); /* of training: the test part chooses nothing unasked */
     heed_images_set_eval_part(k, HEED_TEST_PART);
-    CHECK(heed_images_evals(k, 4) == 3);
+    CHECK(heed_images_eval_batches(k, 4) == 3);
     for (uint64_t i = 0; i < 3; i++) {
         CHECK(heed_image_batch(k, (heed_batch_at){.val = true, .index = i, .rows = 4}, &b));
         CHECK(b.rows == (i < 2 ? 4 : 2) && b.items == (size_t)b.rows);
@@ -74,7 +75,7 @@ TEST(images_evaluation_is_in_order) {
     heed_batch_at beyond = {.val = true, .index = 3, .rows = 4};
     CHECK_FAILS(c, heed_image_batch(k, beyond, &b), HEED_USAGE, "expected less than 3");
     heed_images_set_eval_part(k, HEED_TRAIN_PART);
-    CHECK(heed_images_evals(k, 4) == 10);
+    CHECK(heed_images_eval_batches(k, 4) == 10);
     CHECK(heed_image_batch(k, (heed_batch_at){.val = true, .index = 9, .rows = 4}, &b));
     CHECK(b.x && made_as(b.x) == 36);
     CHECK_FAILS(c, (heed_images_set_eval_part(k, HEED_VAL_PART), false), HEED_USAGE, "no pictures");
@@ -275,8 +276,9 @@ TEST(images_accept_null) {
     CHECK(!heed_images_bad(NULL, 0, NULL, NULL) &&
           heed_images_count(NULL, HEED_TRAIN_PART, 0) == 0);
     CHECK(!heed_images_get(NULL, HEED_TRAIN_PART, 0, &p, NULL, NULL));
-    CHECK(!heed_image_batch(NULL, (heed_batch_at){.rows = 1}, &b) && !heed_images_evals(NULL, 1));
-    CHECK(!heed_images_epoch(NULL, 1) && heed_images_waited(NULL) == 0);
+    CHECK(!heed_image_batch(NULL, (heed_batch_at){.rows = 1}, &b) &&
+          !heed_images_eval_batches(NULL, 1));
+    CHECK(!heed_images_epoch_batches(NULL, 1) && heed_images_waited(NULL) == 0);
     CHECK(!heed_images_duplicate(NULL, NULL));
     heed_images_set_eval_part(NULL, HEED_TEST_PART);
     heed_images_close(NULL);

@@ -49,7 +49,7 @@ TEST(images_idx_without_a_test_part_and_unread_tests) {
     unlink(in_folder("t10k-labels-idx1-ubyte"));
     k = open_here(c, (heed_images_args){0});
     CHECK(k && heed_images_about(k)->count[HEED_TEST_PART] == 0);
-    CHECK(k && heed_images_evals(k, 8) == 5); /* over the training part */
+    CHECK(k && heed_images_eval_batches(k, 8) == 5); /* over the training part */
     CLOSE(c);
 }
 

@@ -101,7 +101,7 @@ TEST(kinds_complete_settings_by_the_pictures) {
     how.all = true;
     heed_data *other = heed_data_open(c, f, d->spec, &how);
     CHECK(other && other->part == HEED_TRAIN_PART && other->all);
-    CHECK(heed_images_evals(other->batches, 1) == 12);
+    CHECK(heed_images_eval_batches(other->batches, 1) == 12);
     heed_data_close(other);
     heed_data_close(own);
     heed_data_close(d);

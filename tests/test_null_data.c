@@ -94,8 +94,8 @@ TEST(null_is_accepted_in_data) {
     CALL(heed_corpus_about(NULL));
     CALL(heed_gpt_batch(NULL, (heed_batch_at){0}, NULL));
     CALL(heed_mlm_batch(NULL, (heed_batch_at){0}, 1, NULL));
-    CALL(heed_corpus_evals(NULL, 1));
-    CALL(heed_corpus_epoch(NULL, 1));
+    CALL(heed_corpus_eval_batches(NULL, 1));
+    CALL(heed_corpus_epoch_batches(NULL, 1));
     close_everything(&l);
 }
 
@@ -108,8 +108,8 @@ TEST(null_is_accepted_in_pairs) {
     CALL(heed_pairs_about(NULL));
     CALL(heed_pairs_get(NULL, false, 1, NULL));
     CALL(heed_pair_batch(NULL, (heed_batch_at){0}, NULL));
-    CALL(heed_pairs_evals(NULL, 1));
-    CALL(heed_pairs_epoch(NULL, 1));
+    CALL(heed_pairs_eval_batches(NULL, 1));
+    CALL(heed_pairs_epoch_batches(NULL, 1));
     CALL(heed_bleu_add(NULL, NULL, NULL, NULL));
     CALL(heed_bleu_of(NULL));
     close_everything(&l);
@@ -129,8 +129,8 @@ TEST(null_is_accepted_in_image) {
     CALL(heed_picture_convert(NULL, 1));
     CALL(heed_resize_work(NULL, 1, 1));
     CALL(heed_picture_resize(NULL, (heed_box){0}, 1, 1, NULL, NULL));
-    CALL(heed_view_work(NULL, NULL));
-    CALL(heed_picture_view(NULL, NULL, NULL, NULL, NULL, NULL));
+    CALL(heed_image_transform_work(NULL, NULL));
+    CALL(heed_picture_transform(NULL, NULL, NULL, NULL, NULL, NULL));
     CALL(heed_images_open(NULL, NULL, NULL));
     CALL(heed_images_close(NULL));
     CALL(heed_images_about(NULL));
@@ -141,8 +141,8 @@ TEST(null_is_accepted_in_image) {
     CALL(heed_image_batch(NULL, (heed_batch_at){0}, NULL));
     CALL(heed_images_set_eval_part(NULL, 0));
     CALL(heed_images_augment(NULL, NULL));
-    CALL(heed_images_evals(NULL, 1));
-    CALL(heed_images_epoch(NULL, 1));
+    CALL(heed_images_eval_batches(NULL, 1));
+    CALL(heed_images_epoch_batches(NULL, 1));
     CALL(heed_images_waited(NULL));
     close_everything(&l);
 }

@@ -35,7 +35,8 @@ static int number_in(const heed_batch *b, int row) {
 TEST(pairs_batch_reads_every_pair_once_an_epoch) {
     heed_ctx *c = heed_open(&(heed_options){.seed = 3});
     heed_pairs *k = open_pairs(c, PAIRS, 0);
-    CHECK(heed_pairs_epoch(k, ROWS) == PAIRS / ROWS && heed_pairs_evals(k, ROWS) == PAIRS / ROWS);
+    CHECK(heed_pairs_epoch_batches(k, ROWS) == PAIRS / ROWS &&
+          heed_pairs_eval_batches(k, ROWS) == PAIRS / ROWS);
     size_t padding = 0;
     int falls = 0, before = 0, mate[PAIRS] = {0}, same_mates = 0;
     heed_batch b;
@@ -142,7 +143,7 @@ TEST(pairs_batch_evaluates_in_order) {
     heed_pairs *k = open_pairs(c, 20, 0);
     heed_batch b;
     int next = 0;
-    CHECK(heed_pairs_evals(k, 8) == 3);
+    CHECK(heed_pairs_eval_batches(k, 8) == 3);
     for (uint64_t i = 0; i < 3; i++) {
         CHECK(heed_pair_batch(k, (heed_batch_at){.val = true, .index = i, .rows = 8}, &b));
         CHECK(b.rows == (i < 2 ? 8 : 4) && b.src_len == (i < 2 ? 8 * (int)i + 9 : 21));

@@ -65,6 +65,7 @@ bool heed_fail(heed_ctx *c, heed_status status, const char *format, ...) HEED_PR
 /* Passes a message to heed_options.log. Settings and commands are named as in heed_fail. */
 void heed_message(heed_ctx *c, heed_level level, const char *format, ...) HEED_PRINTF(3, 4);
 
+/* The seed of heed_options, and the number of threads that kernels use; 0 if c is NULL. */
 uint64_t heed_seed(const heed_ctx *c);
 int heed_threads(const heed_ctx *c);
 const char *heed_isa(const heed_ctx *c); /* the instruction set in use: "avx2" */
@@ -83,6 +84,8 @@ typedef struct {
     uint32_t site, step, micro;
 } heed_random;
 
+/* The stream of a seed for one purpose: site is the name of what draws, step and micro are the step
+ * and micro-batch in which it draws. Equal arguments give the same stream on every machine. */
 heed_random heed_random_at(uint64_t seed, const char *site, uint64_t step, uint32_t micro);
 uint32_t heed_random_bits(const heed_random *r, uint64_t index);  /* uniform 32 bits */
 double heed_random_uniform(const heed_random *r, uint64_t index); /* in [0, 1) */

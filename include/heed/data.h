@@ -35,6 +35,9 @@ typedef struct {
     heed_ctx *c;
 } heed_tokens;
 
+/* Makes a vocabulary from the first n bytes of text. The context owns the result, and
+ * heed_tokenizer_free frees it before. NULL: an unknown kind is HEED_USAGE; an empty text, or one
+ * that is not UTF-8 where the kind needs it, HEED_DATA. */
 heed_tokenizer *heed_tokenizer_train(heed_ctx *c, const char *text, size_t n,
                                      heed_tokenizer_args a);
 /* From a run or tokenizer directory (heed-tokenizer.json, else vocab.txt), or one of these files. A
@@ -140,9 +143,9 @@ bool heed_gpt_batch(heed_corpus *k, heed_batch_at at, heed_batch *out);
  * their masks depend on the seed and the row. */
 bool heed_mlm_batch(heed_corpus *k, heed_batch_at at, double share, heed_batch *out);
 /* The number of evaluation batches of `rows`: of the validation part, or of all without one. */
-uint64_t heed_corpus_evals(const heed_corpus *k, int rows);
+uint64_t heed_corpus_eval_batches(const heed_corpus *k, int rows);
 /* The number of training batches of `rows` in one epoch, at least 1. */
-uint64_t heed_corpus_epoch(const heed_corpus *k, int rows);
+uint64_t heed_corpus_epoch_batches(const heed_corpus *k, int rows);
 
 HEED_EXPORT_END
 #endif

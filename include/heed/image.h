@@ -63,10 +63,11 @@ typedef struct {
 } heed_image_transform;
 /* Evaluation (a NULL): the short side is resized to size and the centre is cropped. Training: the
  * draws of a, in the order resized crop (else as in evaluation), flip, colours, shift. p must have
- * v's channels. work: heed_view_work numbers. */
-size_t heed_view_work(const heed_picture *p, const heed_image_transform *v);
-void heed_picture_view(const heed_picture *p, const heed_image_transform *v, const heed_augment *a,
-                       const heed_random *r, heed_real *out, heed_real *work);
+ * v's channels. work: heed_image_transform_work numbers. */
+size_t heed_image_transform_work(const heed_picture *p, const heed_image_transform *v);
+void heed_picture_transform(const heed_picture *p, const heed_image_transform *v,
+                            const heed_augment *a, const heed_random *r, heed_real *out,
+                            heed_real *work);
 
 /* ---- sets of labelled pictures ---- */
 
@@ -140,8 +141,8 @@ void heed_images_set_eval_part(heed_images *k, heed_part part);
 /* Replaces the augmentation of heed_images_args, for example by one that depends on the data found;
  * call it before the first batch. */
 void heed_images_augment(heed_images *k, const heed_augment *a);
-uint64_t heed_images_evals(const heed_images *k, int rows);
-uint64_t heed_images_epoch(const heed_images *k, int rows);
+uint64_t heed_images_eval_batches(const heed_images *k, int rows);
+uint64_t heed_images_epoch_batches(const heed_images *k, int rows);
 /* Total seconds that heed_image_batch waited for pictures. */
 double heed_images_waited(const heed_images *k);
 

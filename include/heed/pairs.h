@@ -72,8 +72,8 @@ bool heed_pairs_get(const heed_pairs *k, bool val, size_t index, heed_pair *out)
  * batches; S and T are the longest of the batch. The micro-batches of a step divide one batch of
  * the step, which is sorted as one up to 131072 rows. Evaluation reads the pairs in order. */
 bool heed_pair_batch(heed_pairs *k, heed_batch_at at, heed_batch *out);
-uint64_t heed_pairs_evals(const heed_pairs *k, int rows);
-uint64_t heed_pairs_epoch(const heed_pairs *k, int rows);
+uint64_t heed_pairs_eval_batches(const heed_pairs *k, int rows);
+uint64_t heed_pairs_epoch_batches(const heed_pairs *k, int rows);
 
 /* ---- how good translations are ---- */
 

@@ -17,6 +17,7 @@ typedef struct {
     heed_real lr_scale;  /* multiplies the learning rate; 1 by default */
 } heed_entry;
 
+/* An empty store, which the context owns. NULL: out of memory. */
 heed_store *heed_store_new(heed_ctx *c);
 void heed_store_free(heed_store *s); /* frees it before heed_close does */
 heed_ctx *heed_store_ctx(const heed_store *s);
@@ -47,6 +48,7 @@ heed_tensor *heed_state_new(heed_store *s, const char *name, const char *init, i
 const char *heed_scope(heed_store *s, const char *format, ...) HEED_PRINTF(2, 3);
 void heed_unscope(heed_store *s);
 
+/* Number of entries; 0 if s is NULL. */
 int heed_store_count(const heed_store *s);
 heed_entry *heed_store_at(const heed_store *s, int index); /* NULL if out of range */
 heed_entry *heed_store_find(const heed_store *s, const char *name);
@@ -59,6 +61,7 @@ int heed_freeze(heed_store *s, const char *pattern);
 int heed_set_decay(heed_store *s, const char *pattern, bool decay);
 int heed_set_lr_scale(heed_store *s, const char *pattern, heed_real scale);
 
+/* Sets the gradients of all entries to zero. heed_step does this as well. */
 void heed_zero_grads(heed_store *s);
 
 /* True if text matches pattern: '*' matches any run of characters, '?' any one character. */

@@ -21,6 +21,8 @@ typedef enum {
                   inspection does not change training */
 } heed_mode;
 
+/* A tape without nodes, which the context owns and heed_tape_free frees before it. NULL: out of
+ * memory. heed_tape_ctx returns that context. */
 heed_tape *heed_tape_new(heed_ctx *c);
 void heed_tape_free(heed_tape *t);
 heed_ctx *heed_tape_ctx(const heed_tape *t);

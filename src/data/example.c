@@ -250,9 +250,9 @@ bool heed_example_picture(const heed_reader *r, heed_picture *p, const char *nam
     if (!heed_image_transform_of(r->c, r->config, v) || !fit_channels(r, p, v->channels, name))
         return false;
     size_t n = (size_t)v->size * (size_t)v->size * (size_t)v->channels;
-    out->x = heed__alloc_array(r->c, n + heed_view_work(p, v), sizeof *out->x);
+    out->x = heed__alloc_array(r->c, n + heed_image_transform_work(p, v), sizeof *out->x);
     if (!out->x) return false;
-    heed_picture_view(p, v, NULL, NULL, out->x, out->x + n);
+    heed_picture_transform(p, v, NULL, NULL, out->x, out->x + n);
     return !r->show || show_square(r->c, p, &out->shown);
 }
 

@@ -94,6 +94,7 @@ typedef struct {
     heed_option *foreign; /* keys that are in no table of the library */
     size_t capacity;
 } heed__run_config;
+bool heed__model_usable(const heed_model *m); /* has what every model must have */
 bool heed__run_config_read(heed_ctx *c, const heed_model *m, const char *path,
                            heed__run_config *out);
 void heed__run_config_free(heed__run_config *k);             /* everything except the config */

@@ -382,11 +382,11 @@ static void train(heed__fitting *f) {
 static bool complete(heed_ctx *c, const heed_fit_args *a) {
     const heed_model *m = a ? a->model : NULL;
     if (heed__stopped(c)) return false;
-    if (m && a->config && m->init && (m->batch || m->kind != HEED_INPUT_DENSE) && m->loss)
+    if (m && a->config && heed__model_usable(m) && (m->batch || m->kind != HEED_INPUT_DENSE))
         return true;
-    return heed_fail(
-        c, HEED_USAGE,
-        "heed_fit: something is missing: expected settings and a model with init, batch and loss");
+    return heed_fail(c, HEED_USAGE,
+                     "heed_fit: something is missing: expected settings and a model with name, "
+                     "init, batch and loss");
 }
 
 heed_fit_result heed_fit(heed_ctx *c, const heed_fit_args *a) {

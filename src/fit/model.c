@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+bool heed__model_usable(const heed_model *m) { return m->name && m->init && m->loss; }
+
 heed_input_spec heed_model_spec(const heed_model *m) {
     if (!m) return (heed_input_spec){.kind = HEED_INPUT_DENSE};
     bool labels = m->kind == HEED_INPUT_LABELLED;
@@ -34,17 +36,17 @@ bool heed_model_batch(const heed_model *m, void *self, void *data, heed_batch_at
 uint64_t heed_model_eval_batches(const heed_model *m, void *self, void *data, int rows) {
     if (!m) return 0;
     if (m->eval_batches) return m->eval_batches(self, data, rows);
-    if (m->kind == HEED_INPUT_TOKENS) return heed_corpus_evals(data, rows);
-    if (m->kind == HEED_INPUT_PICTURE) return heed_images_evals(data, rows);
-    return reads_pairs(m) ? heed_pairs_evals(data, rows) : 0;
+    if (m->kind == HEED_INPUT_TOKENS) return heed_corpus_eval_batches(data, rows);
+    if (m->kind == HEED_INPUT_PICTURE) return heed_images_eval_batches(data, rows);
+    return reads_pairs(m) ? heed_pairs_eval_batches(data, rows) : 0;
 }
 
 uint64_t heed_model_epoch_batches(const heed_model *m, void *self, void *data, int rows) {
     if (!m) return 0;
     if (m->epoch_batches) return m->epoch_batches(self, data, rows);
-    if (m->kind == HEED_INPUT_TOKENS) return heed_corpus_epoch(data, rows);
-    if (m->kind == HEED_INPUT_PICTURE) return heed_images_epoch(data, rows);
-    return reads_pairs(m) ? heed_pairs_epoch(data, rows) : 1;
+    if (m->kind == HEED_INPUT_TOKENS) return heed_corpus_epoch_batches(data, rows);
+    if (m->kind == HEED_INPUT_PICTURE) return heed_images_epoch_batches(data, rows);
+    return reads_pairs(m) ? heed_pairs_epoch_batches(data, rows) : 1;
 }
 
 /* ---- settings ---- */

@@ -146,7 +146,8 @@ static bool read_meta(opened *o, const heed_model *const *models, const char *pa
     }
     heed_safetensors_close(f);
     for (; ok && models && *models; models++)
-        if (strcmp((*models)->name, o->architecture) == 0) o->run.model = *models;
+        if (heed__model_usable(*models) && strcmp((*models)->name, o->architecture) == 0)
+            o->run.model = *models;
     if (ok && !o->run.model)
         ok = heed_fail(c, HEED_DATA, "%s holds an unknown model: architecture: found %s", path,
                        o->architecture);

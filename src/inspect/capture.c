@@ -182,7 +182,7 @@ heed_record *heed_capture(const heed_inspection *s, const heed_capture_args *w) 
         }
         heed_record_take(record, t, &like, 0, NULL);
     }
-    int top = w->top ? w->top : 5;
+    int top = w->top > 0 ? w->top : 5;
     for (int i = 0; record && i < s->question_count; i++)
         add_guess(record, s, &s->questions[i], top < MOST_GUESSES ? top : MOST_GUESSES, y);
     free(list);

@@ -24,11 +24,17 @@ static const struct {
     {"induction",
      "share on the token that followed the query's token before, where random tokens repeat"}};
 
-const char *heed_head_measure_name(heed_head_measure m) { return measures[m].name; }
-const char *heed_head_measure_help(heed_head_measure m) { return measures[m].help; }
+static bool is_measure(heed_head_measure m) { return (unsigned)m < HEED_HEAD_MEASURES; }
+
+const char *heed_head_measure_name(heed_head_measure m) {
+    return is_measure(m) ? measures[m].name : NULL;
+}
+const char *heed_head_measure_help(heed_head_measure m) {
+    return is_measure(m) ? measures[m].help : NULL;
+}
 
 double heed_head_mean(const heed_head_sums *s, heed_head_measure m) {
-    return s && s->rows[m] > 0 ? s->sum[m] / s->rows[m] : (double)NAN;
+    return s && is_measure(m) && s->rows[m] > 0 ? s->sum[m] / s->rows[m] : (double)NAN;
 }
 
 /* ---- one row of weights ---- */

@@ -103,7 +103,7 @@ static bool read_items(heed_snapshots *s, const heed_snapshots_args *a) {
     if (a->input && *a->input) return add_given(s, a->input);
     if (s->run.model->kind == HEED_INPUT_TOKENS) {
         add = add_row;
-        most = (size_t)heed_corpus_evals(batches, 1);
+        most = (size_t)heed_corpus_eval_batches(batches, 1);
     } else if (s->run.model->kind == HEED_INPUT_PICTURE) {
         add = add_picture;
         most = heed_images_count(batches, part_of(s), -1);

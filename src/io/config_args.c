@@ -49,7 +49,7 @@ bool heed_config_args(heed_config *f, int *argc, char **argv) {
     arguments a = {.f = f, .count = *argc, .args = argv};
     int kept = 0;
     bool ok = true, flags = true;
-    while (ok && a.at < a.count) {
+    while (ok && a.at < a.count && argv[a.at]) {
         char *arg = argv[a.at++];
         if (flags && strcmp(arg, "--") == 0)
             flags = false;

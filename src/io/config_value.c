@@ -26,7 +26,7 @@ bool heed__option_expects(const heed_option *o, heed_text *out) {
                                         [HEED_TEXT] = "a text",
                                         [HEED_CHOICE] = "one of "};
     bool ok = heed_text_add(out, "%s", kinds[o->kind]);
-    for (const char *at = o->kind == HEED_CHOICE ? o->choices : ""; ok && *at; at++)
+    for (const char *at = o->kind == HEED_CHOICE && o->choices ? o->choices : ""; ok && *at; at++)
         ok = *at == '|' ? heed_text_put(out, ", ", 2) : heed_text_put(out, at, 1);
     if ((o->kind != HEED_INT && o->kind != HEED_REAL) || !bounded(o)) return ok;
     ok = ok && heed_text_add(out, isinf(o->max) ? " of at least " : " from ") &&

@@ -72,7 +72,7 @@ static void copy_map(const job *j, const heed_record_map *m) {
 }
 
 static void put_list(heed_text *out, const char *what, int count, const int *list) {
-    if (count == 0) return;
+    if (!list || count < 1) return;
     heed_text_add(out, "%s%s%s", out->n ? "; " : "", what, count > 1 ? "s " : " ");
     for (int i = 0; i < count; i++) heed_text_add(out, "%s%d", i ? ", " : "", list[i] + 1);
     heed_text_add(out, " alone");

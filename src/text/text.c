@@ -21,7 +21,7 @@ bool heed_text_put(heed_text *t, const char *bytes, size_t n) {
 }
 
 bool heed_text_add(heed_text *t, const char *format, ...) {
-    if (!t || !reserve(t, 0)) return false;
+    if (!t || !format || !reserve(t, 0)) return false;
     va_list list, again;
     va_start(list, format);
     va_copy(again, list);

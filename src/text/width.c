@@ -50,7 +50,7 @@ static int next_of_label(const char *label, const char **at, heed_text *out) {
 
 int heed_label_columns(const char *label) {
     int width = 0;
-    for (const char *at = label; *at;) width += next_of_label(label, &at, NULL);
+    for (const char *at = label; at && *at;) width += next_of_label(label, &at, NULL);
     return width;
 }
 

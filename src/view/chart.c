@@ -11,6 +11,14 @@ typedef struct {
     double x0, x1, y0, y1;
 } range;
 
+static bool is_complete(const heed_chart *p) {
+    for (int i = 0; i < p->series_count; i++)
+        if (!p->series || !p->series[i].label ||
+            (p->series[i].count > 0 && (!p->series[i].x || !p->series[i].y)))
+            return false;
+    return true;
+}
+
 static bool is_point(const heed_series *e, int i) { return isfinite(e->x[i]) && isfinite(e->y[i]); }
 
 /* Range of the finite points, widened if empty in one direction; {0,1,0,1} without points. */
@@ -159,6 +167,9 @@ static bool draw_chart(heed_ctx *c, const void *list, int index, heed__canvas *o
 
 bool heed_charts_png(heed_ctx *c, const heed_chart *charts, int count, int width, int height,
                      const char *path) {
+    for (int i = 0; charts && i < count; i++)
+        if (!is_complete(&charts[i]))
+            return heed_fail(c, HEED_USAGE, "a series of chart %d lacks its label, x or y", i + 1);
     return charts &&
            heed__canvas_save(c, draw_chart, &(column){charts, width, height}, count, true, path);
 }
@@ -280,7 +291,7 @@ static void put_footer(const heed_chart *p, range r, int width, bool color, heed
 }
 
 bool heed_chart_text(const heed_chart *p, int width, int height, bool color, heed_text *out) {
-    if (!p || !out) return false;
+    if (!p || !out || !is_complete(p)) return false;
     range r = range_of(p);
     width = width < 30 ? 30 : width > 200 ? 200 : width;
     height = height < 4 ? 4 : height > 100 ? 100 : height;

@@ -80,7 +80,7 @@ static double record_size(const heed_page *p, int i) {
 
 double heed_page_size(const heed_page *p) {
     double size = 0;
-    if (!p) return 0;
+    if (!p || (p->count > 0 && !p->records)) return 0;
     for (int i = 0; i < HEED__PAGE_PARTS; i++)
         if (i != HEED__PAGE_STEPS || p->steps) size += (double)heed__page_sizes[i];
     for (int i = 0; i < p->count; i++) size += record_size(p, i);
@@ -180,7 +180,7 @@ static bool put_page(heed_ctx *c, const heed_page *p, const heed_text *data,
 }
 
 bool heed_page_write(heed_ctx *c, const heed_page *p, const char *path) {
-    if (heed__stopped(c) || !p || !path) return false;
+    if (heed__stopped(c) || !p || !path || (p->count > 0 && !p->records)) return false;
     for (int i = 0; i < p->count; i++)
         if (!check_record(c, p, i)) return false;
     double size = heed_page_size(p);

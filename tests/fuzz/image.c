@@ -21,9 +21,9 @@ static void view(const heed_picture *p, uint64_t draw) {
     heed_image_transform v = {7, p->channels, {0.5, 0.5, 0.5}, {0.5, 0.5, 0.5}};
     heed_augment a = {0.5, 2, 0.1, 2, 0.5, 0.5, 0.5};
     heed_random r = heed_random_at(1, "fuzz", draw, 0);
-    heed_real out[7 * 7 * 3], *work = malloc(heed_view_work(p, &v) * sizeof *work);
+    heed_real out[7 * 7 * 3], *work = malloc(heed_image_transform_work(p, &v) * sizeof *work);
     require(work != NULL);
-    heed_picture_view(p, &v, draw & 1 ? &a : NULL, &r, out, work);
+    heed_picture_transform(p, &v, draw & 1 ? &a : NULL, &r, out, work);
     for (int i = 0; i < 7 * 7 * p->channels; i++) require(isfinite(out[i]));
     free(work);
 }

@@ -1,6 +1,6 @@
 /* outputs.c -- checks, before any work is done, that no file a command writes would overwrite an
  * input or another output of the command. */
-#include "cli/files.h"
+#include "cli/os_files.h"
 
 #include <stdlib.h>
 #include <string.h>

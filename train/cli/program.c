@@ -2,7 +2,7 @@
  * status. */
 #include "cli/program.h"
 
-#include "cli/files.h"
+#include "cli/os_files.h"
 
 #include <ctype.h>
 #include <stdlib.h>

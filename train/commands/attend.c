@@ -1,6 +1,6 @@
 /* attend.c -- heed attend: the attention of a run on an input. */
 #include "commands/attend.h"
-#include "cli/files.h"
+#include "cli/os_files.h"
 #include "kinds/image.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* classify.c -- heed classify: a run's predictions for pictures. */
-#include "cli/files.h"
+#include "cli/os_files.h"
 #include "commands/attend.h"
 #include "kinds/image.h"
 #include "kinds/pairs.h"

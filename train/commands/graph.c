@@ -44,7 +44,7 @@ static bool fill_in(heed_config *f) {
 
 /* A run has its own settings; others would be ignored, so they are refused. */
 static bool refuse_settings(program *p) {
-    for (const heed_option *o = p->model->options; o->name; o++)
+    for (const heed_option *o = p->model->options; o && o->name; o++)
         if (flag_given(p, o->name))
             return heed_fail(p->c, HEED_USAGE,
                              "--%s cannot be given with a run, which has its own settings: %s; "

@@ -1,5 +1,5 @@
 /* influence.c -- heed influence: how much each output position depends on each input position. */
-#include "cli/files.h"
+#include "cli/os_files.h"
 #include "kinds/records.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* train.c -- heed train, heed resume, and heed init: the settings of a training, as a file. */
-#include "cli/files.h"
+#include "cli/os_files.h"
 #include "kinds/inputs.h"
 #include "kinds/training.h"
 

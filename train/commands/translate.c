@@ -1,6 +1,6 @@
 /* translate.c -- heed translate: translations of texts, and the model's attention. */
 #include "cli/choice.h"
-#include "cli/files.h"
+#include "cli/os_files.h"
 #include "kinds/inputs.h"
 #include "kinds/pairs.h"
 

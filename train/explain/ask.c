@@ -1,5 +1,5 @@
 /* ask.c -- --step: the reader predicts a number before it is shown. */
-#include "cli/files.h"
+#include "cli/os_files.h"
 #include "explain/explain.h"
 
 #include <math.h>

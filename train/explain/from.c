@@ -1,5 +1,5 @@
 /* from.c -- --from FILE: a teacher's own numbers, checked. */
-#include "cli/files.h"
+#include "cli/os_files.h"
 #include "explain/explain.h"
 
 #include <errno.h>

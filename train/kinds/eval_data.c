@@ -1,6 +1,6 @@
 /* eval_data.c -- the data that a run is evaluated on, DATA or the data that it was trained on, as a
  * whole and batch by batch. */
-#include "cli/files.h"
+#include "cli/os_files.h"
 #include "kinds/inputs.h"
 #include "kinds/training.h"
 

@@ -52,13 +52,13 @@ static bool add_sample(program *p, heed_images *k, const heed_augment *a, int in
     int label;
     if (!heed_images_get(k, HEED_TRAIN_PART, place, &picture, &label, &name)) return false;
     size_t n = bytes_of(v);
-    heed_real *x = malloc((n + heed_view_work(&picture, v)) * sizeof *x);
+    heed_real *x = malloc((n + heed_image_transform_work(&picture, v)) * sizeof *x);
     if (!x) heed_fail(p->c, HEED_FAILED, "no memory for a picture");
     snprintf(s->names[index], sizeof s->names[index], "%.60s", about->labels[label]);
     for (int i = 0; x && i <= VERSIONS; i++) {
         uint64_t epoch = i ? (uint64_t)i - 1 : 0; /* training begins with epoch 0 */
         heed_random draws = heed_random_at(heed_seed(p->c), "augment", epoch, (uint32_t)place);
-        heed_picture_view(&picture, v, i ? a : NULL, &draws, x, x + n);
+        heed_picture_transform(&picture, v, i ? a : NULL, &draws, x, x + n);
         unsigned char *pixels = s->pixels + (size_t)s->count * n;
         for (size_t at = 0; at < n; at++) { /* back to bytes */
             size_t channel = at % (size_t)v->channels;

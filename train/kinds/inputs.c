@@ -2,7 +2,7 @@
  * read them. */
 #include "kinds/inputs.h"
 
-#include "cli/files.h"
+#include "cli/os_files.h"
 
 #include <limits.h>
 #include <stdlib.h>

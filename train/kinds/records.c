@@ -1,7 +1,7 @@
 /* records.c -- records of attention: reading an argument into one, printing it, its page. */
 #include "kinds/records.h"
 
-#include "cli/files.h"
+#include "cli/os_files.h"
 
 #include <string.h>
 

@@ -216,10 +216,10 @@ bool heed_mlm_batch(heed_corpus *k, heed_batch_at at, double share, heed_batch *
 
 /* ---- counts ---- */
 
-uint64_t heed_corpus_evals(const heed_corpus *k, int rows) {
+uint64_t heed_corpus_eval_batches(const heed_corpus *k, int rows) {
     return k ? heed__batches(k->val.total, rows) : 0;
 }
 
-uint64_t heed_corpus_epoch(const heed_corpus *k, int rows) {
+uint64_t heed_corpus_epoch_batches(const heed_corpus *k, int rows) {
     return k ? heed__epoch(windows_of(k), rows) : 0;
 }

@@ -126,7 +126,7 @@ static void place_row(const heed_real *row, const heed_image_transform *v, placi
     }
 }
 
-size_t heed_view_work(const heed_picture *p, const heed_image_transform *v) {
+size_t heed_image_transform_work(const heed_picture *p, const heed_image_transform *v) {
     if (!p || !v || v->size < 1 || v->channels < 1) return 0;
     return (size_t)v->size * (size_t)v->size * (size_t)v->channels +
            heed_resize_work(p, v->size, v->size);
@@ -142,8 +142,9 @@ static void crop(const heed_picture *p, heed_box box, int size, heed_real *image
     for (size_t i = 0; i < n; i++) image[i] = p->pixels[i];
 }
 
-void heed_picture_view(const heed_picture *p, const heed_image_transform *v, const heed_augment *a,
-                       const heed_random *r, heed_real *out, heed_real *work) {
+void heed_picture_transform(const heed_picture *p, const heed_image_transform *v,
+                            const heed_augment *a, const heed_random *r, heed_real *out,
+                            heed_real *work) {
     if (!p || !p->pixels || !v || !out || !work || v->size < 1 || p->channels != v->channels ||
         (v->channels != 1 && v->channels != 3))
         return;

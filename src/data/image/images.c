@@ -163,11 +163,11 @@ void heed_images_augment(heed_images *k, const heed_augment *a) {
 
 /* ---- batches ---- */
 
-uint64_t heed_images_evals(const heed_images *k, int rows) {
+uint64_t heed_images_eval_batches(const heed_images *k, int rows) {
     return k ? heed__batches(k->info.count[k->eval_part], rows) : 0;
 }
 
-uint64_t heed_images_epoch(const heed_images *k, int rows) {
+uint64_t heed_images_epoch_batches(const heed_images *k, int rows) {
     return k ? heed__epoch(k->info.count[HEED_TRAIN_PART], rows) : 0;
 }
 

@@ -32,7 +32,7 @@ static heed_status make_row(const heed_images *k, heed_part part, heed_batch_at 
     heed_status s = heed__images_pixels(k, item, &own, &p, why);
     if (s != HEED_OK) return s;
     heed_random draws = heed_random_at(seed, "augment", epoch, (uint32_t)index);
-    heed_picture_view(p, &k->info.view, at.val ? NULL : &k->a.augment, &draws, x, work);
+    heed_picture_transform(p, &k->info.view, at.val ? NULL : &k->a.augment, &draws, x, work);
     *label = (int32_t)item->label;
     heed_picture_free(&own);
     return HEED_OK;

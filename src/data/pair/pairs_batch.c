@@ -182,10 +182,10 @@ bool heed_pair_batch(heed_pairs *k, heed_batch_at at, heed_batch *out) {
 
 /* ---- counts ---- */
 
-uint64_t heed_pairs_evals(const heed_pairs *k, int rows) {
+uint64_t heed_pairs_eval_batches(const heed_pairs *k, int rows) {
     return k ? heed__batches(k->info.val_pairs, rows) : 0;
 }
 
-uint64_t heed_pairs_epoch(const heed_pairs *k, int rows) {
+uint64_t heed_pairs_epoch_batches(const heed_pairs *k, int rows) {
     return k ? heed__epoch(k->info.pairs, rows) : 0;
 }

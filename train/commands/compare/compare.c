@@ -1,6 +1,6 @@
 /* compare.c -- heed compare: runs side by side, with seeds grouped. */
 #include "commands/compare/compare.h"
-#include "cli/files.h"
+#include "cli/os_files.h"
 
 #include <ctype.h>
 #include <limits.h>

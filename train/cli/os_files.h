@@ -1,6 +1,6 @@
-/* files.h -- folders, file name patterns and comparison of paths. */
-#ifndef HEED_FILES_H
-#define HEED_FILES_H
+/* os_files.h -- folders, file name patterns and comparison of paths. */
+#ifndef HEED_OS_FILES_H
+#define HEED_OS_FILES_H
 
 #include "cli/program.h"
 

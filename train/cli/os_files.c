@@ -1,7 +1,7 @@
-/* files.c -- folders, patterns and comparison of files. With os.c, the only parts of the program
+/* os_files.c -- folders, patterns and comparison of files. With os.c, the only parts of the program
  * that use POSIX. */
 #define _XOPEN_SOURCE 700
-#include "cli/files.h"
+#include "cli/os_files.h"
 
 #include <dirent.h>
 #include <errno.h>
