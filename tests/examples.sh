@@ -112,6 +112,80 @@ cat usr/lib/libheed.so.0 usr/lib/libheed-models.so.0 | tr -c ' -~' '\n' | grep -
     grep -E -- '--[a-z]{2}|heed (train|resume|info|attend|eval)' >out
 [ $? = 1 ]
 result $? "the library's messages hold a flag or a command: $(cat out)"
+# Models of the other kinds of input, which leave out what model.h lets them.
+cc -o own_models "$root/tests/cli/own_models.c" $(pkg-config --cflags --libs heed-program) -lm &&
+    cc -o bmp "$root/tests/cli/picture.c"
+result $? "own_models.c is built"
+mkdir -p colours/red colours/blue
+for i in 1 2 3 4 5 6 7 8; do
+    ./bmp colours/red/$i.bmp 8 250 $((i * 9)) 0 && ./bmp colours/blue/$i.bmp 8 0 $((i * 9)) 250
+    printf 'a%s\t%sa\n' $i $i $((i + 8)) $((i + 8))
+done >pairs.tsv
+for i in 1 2 3 4 5 6; do printf 'good\tthe film %s was fine\nbad\tthe film %s was dull\n' $i $i; done >labels.tsv
+model() { # model NAME DATA SETTING...: what each run of it must bear
+    run=$1 kind=tiny-$1 data=$2
+    shift 2
+    tiny train "$kind" $data -o "$run" --steps 4 --batch 4 "$@"
+    tiny resume "$run" --steps 6
+    tiny info "$run"
+    tiny graph "$kind"
+}
+tiny() { what="own_models $*" && run ./own_models "$@"; }
+refuses() { # refuses STATUS TEXT ARGS...
+    status=$1 text=$2
+    shift 2
+    what="own_models $*"
+    ./own_models "$@" >out 2>&1
+    [ $? = "$status" ]
+    result $? "$what refuses with $status"
+    says "$text"
+}
+model picture colours --image-size 8 --snapshots 2
+tiny eval picture
+tiny attend picture colours/red/1.bmp --rollout --gradient --png picture.png --html picture.html
+says "layer 1" && says "predicts the class: "
+tiny explain picture colours/red/1.bmp
+tiny heads picture
+tiny ablate picture
+refuses 2 "no positions to hide" attend picture colours/red/1.bmp --occlude
+model pair pairs.tsv --snapshots 2
+tiny eval pair
+says "perplexity" && ! grep -q nan out
+result $? "a score without metrics"
+tiny attend pair a1 --target 1a
+tiny heads pair
+tiny ablate pair
+refuses 2 "the target is missing" attend pair a1
+refuses 2 "does not generate output" translate pair a1
+model made pairs.tsv
+tiny translate made a1
+tiny eval made
+says "BLEU" && ! grep -q -e nan -e "token accuracy" out
+result $? "translations without metrics"
+tiny eval made --json
+! grep -q -e nan -e token_accuracy out
+result $? "translations without metrics, as JSON"
+model label labels.tsv --val-split 0.3
+tiny eval label
+tiny classify label "the film 1 was dull"
+tiny attend label "the film 1 was dull"
+tiny heads label
+refuses 2 "or the member average" ablate label
+refuses 2 "label has no attn.qkv.weight" explain label "the film"
+model dense ""
+grep -q "models eval" out
+[ $? = 1 ]
+result $? "dense has no evaluation to try"
+for command in eval heads ablate; do refuses 3 "nothing to evaluate on" $command dense; done
+model masked facts.txt --tokenizer word --packing lines --val-split 0.3
+tiny eval masked
+tiny fill masked "Rome is the [MASK] of Italy ."
+tiny ablate masked
+tiny data check tiny-masked facts.txt --tokenizer word --val-split 0.3
+says "-o runs/first --steps 300" && ! grep -q preset out
+result $? "data check names no preset that the model lacks"
+tiny gradcheck --op 'tiny-*'
+says "5 checked, 0 wrong" && says "-DHEED_F64"
 usr/bin/heed train gpt facts.txt -o gpt --tokenizer word --layers 1 --width 32 --heads 2 --block 8 \
     --packing lines --batch 8 --steps 60 --val-split 0 >out 2>&1
 result $? "training a run for embedded"

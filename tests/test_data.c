@@ -353,7 +353,7 @@ TEST(corpus_refuses_the_wrong_batch) {
     world w = open_world(100, 7, (heed_corpus_args){.block = 16});
     heed_batch b;
     CHECK(!heed_mlm_batch(w.corpus, (heed_batch_at){.rows = 2}, 0.15, &b) && b.rows == 0);
-    CHECK_HAS(heed_ctx_error(w.c), "opened for causal batches");
+    CHECK_HAS(heed_ctx_error(w.c), "expected it opened with [CLS] and [SEP]");
     heed_clear(w.c);
     CHECK(!heed_gpt_batch(w.corpus, (heed_batch_at){.rows = 0}, &b));
     heed_clear(w.c);

@@ -77,7 +77,7 @@ typedef enum { HEED_BLOCKS, HEED_LINES } heed_packing;
 typedef struct {
     heed_packing packing; /* blocks: windows of a stream; lines: one line per row, padded; a line
                              longer than block is cut, a line without a token is skipped */
-    bool bracket; /* put [CLS] .. [SEP] around each line or block (used by mlm, not by gpt) */
+    bool bracket;         /* put [CLS] .. [SEP] around each line or block, for masked batches */
     int block; /* T, specials included; with lines, the longest line rounded up to a multiple of 8
                   if that is less */
     double val_split; /* share kept for validation; 0: none, evaluation uses the training text */

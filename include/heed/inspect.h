@@ -26,7 +26,8 @@ typedef struct {
     char *title;          /* the input in one line; for a pair, "source -> target" */
     int axis_count;
     /* "text", "picture" or "input"; for a pair, "source", "target" and "target input", which the
-     * decoder reads. A picture model without a grid of patches has no axes. */
+     * decoder reads. A picture model without a grid of patches has the positions that it attends to
+     * as "input", or no axes if it does not attend. */
     heed_record_axis axes[HEED_INSPECTION_AXES];
     char **labels; /* labels of an axis that has none in the example; special: which are special */
     unsigned char *special;

@@ -57,7 +57,8 @@ typedef struct {
 } heed_grid;
 
 /* An encoded source, for output generated step by step. The kept tensors live on the tape that
- * encoded it, until that tape's next begin. */
+ * encoded it, until that tape's next begin. An op in `next`, which has another tape, takes
+ * heed_wrap(t, kept->x, kept->dims, kept->shape). */
 enum { HEED_STEPS_KEPT = 128 };
 typedef struct {
     int count;                          /* tokens of the source */
@@ -129,7 +130,8 @@ typedef struct {
 /* What the model requires of its inputs, from the members above. */
 heed_input_spec heed_model_spec(const heed_model *m);
 /* Calls the model's batch, or that of its kind, where data is a heed_corpus for HEED_INPUT_TOKENS
- * (next tokens), a heed_images for HEED_INPUT_PICTURE, and a heed_pairs for the others. */
+ * (next tokens; for HEED_ANSWER_MASKED, masked ones, a share of 0.15), a heed_images for
+ * HEED_INPUT_PICTURE, and a heed_pairs for the others. */
 bool heed_model_batch(const heed_model *m, void *self, void *data, heed_batch_at at,
                       heed_batch *out);
 uint64_t heed_model_eval_batches(const heed_model *m, void *self, void *data, int rows);

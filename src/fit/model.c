@@ -26,7 +26,9 @@ bool heed_model_batch(const heed_model *m, void *self, void *data, heed_batch_at
                       heed_batch *out) {
     if (!m || !out) return false;
     if (m->batch) return m->batch(self, data, at, out);
-    if (m->kind == HEED_INPUT_TOKENS) return heed_gpt_batch(data, at, out);
+    if (m->kind == HEED_INPUT_TOKENS)
+        return m->answers == HEED_ANSWER_MASKED ? heed_mlm_batch(data, at, 0.15, out)
+                                                : heed_gpt_batch(data, at, out);
     if (m->kind == HEED_INPUT_PICTURE) return heed_image_batch(data, at, out);
     return reads_pairs(m) && heed_pair_batch(data, at, out);
 }

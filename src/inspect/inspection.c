@@ -67,6 +67,15 @@ static void add_patches(heed_inspection *s, heed_grid g) {
     }
 }
 
+static void add_positions(heed_inspection *s, int count) {
+    const heed_record_axis *axis = add_axis(s, "input", count);
+    for (int i = 0; i < axis->count; i++) {
+        char label[16];
+        snprintf(label, sizeof label, "%d", i + 1);
+        set_label(s, i, false, label);
+    }
+}
+
 /* ---- questions ---- */
 
 static void ask(heed_inspection *s, int axis, int query, int row, const char *says) {
@@ -152,6 +161,26 @@ static bool wrong_kind(const heed_run *r) {
                      r->model->name, reads[r->model->kind]);
 }
 
+/* The positions that a picture model without a grid attends to, found by a pass; 0: none. */
+static int attended_positions(const heed_inspection *s) {
+    const heed_run *r = s->run;
+    heed_attending a = {.fixed = true};
+    heed_model_input in;
+    char weights[96];
+    for (int i = 0; a.fixed; i++)
+        if (!r->model->attending || !r->model->attending(r->self, i, &a)) return 0;
+    snprintf(weights, sizeof weights, "%s.weights", a.path);
+    heed_unprobe(r->tape);
+    heed_probe(r->tape, weights, false);
+    heed_tape_begin(r->tape, HEED_EVAL, 0);
+    if (r->model->logits && heed__inspection_inputs(s, r->tape, 1, true, &in))
+        r->model->logits(r->self, r->tape, &in);
+    const heed_tensor *w = heed_probe_find(r->tape, weights);
+    int count = w ? w->shape[w->dims - 1] : 0;
+    heed_unprobe(r->tape);
+    return count;
+}
+
 bool heed__inspectable(const heed_inspection *s) {
     return s && s->run && s->questions && heed_ctx_status(s->run->c) == HEED_OK;
 }
@@ -172,12 +201,16 @@ bool heed_inspection_open(heed_inspection *s, heed_run *r, heed_example *example
     if (picture ? !s->example.x : !s->example.text.labels || (pair && !s->example.target.labels))
         return wrong_kind(r);
     heed_grid grid;
+    int positions;
     if (picture) {
         const heed_image_transform *v = &s->example.transform;
         s->x = s->example.x;
         s->dims = 4;
         memcpy(s->shape, (int[]){1, v->size, v->size, v->channels}, sizeof s->shape);
-        if (r->model->grid && r->model->grid(r->self, &grid)) add_patches(s, grid);
+        if (r->model->grid && r->model->grid(r->self, &grid))
+            add_patches(s, grid);
+        else if ((positions = attended_positions(s)) > 0)
+            add_positions(s, positions);
     } else {
         s->ids = s->example.text.tokens.ids;
         s->count = (int)s->example.text.tokens.count;
@@ -189,6 +222,11 @@ bool heed_inspection_open(heed_inspection *s, heed_run *r, heed_example *example
 
 /* Generates a target from a source: the most probable token at each step. */
 static bool make_target(const heed_run *r, const heed_reader *how, heed_example *e) {
+    if (!r->model->steps)
+        return heed_fail(r->c, HEED_USAGE,
+                         "the target is missing: model %s does not generate output step by step: "
+                         "expected one with the source",
+                         r->model->name);
     heed_specials x = heed_tokenizer_specials(r->tokenizer);
     heed_generated made;
     heed_generation a = {.source = e->text.tokens.ids,
@@ -259,12 +297,7 @@ bool heed_inspection_numbers(heed_inspection *s, heed_run *r, const heed_real *x
     memcpy(s->shape, shape, (size_t)dims * sizeof *shape);
     s->x = s->example.x = heed__alloc_array(r->c, n, sizeof *x);
     if (s->x) memcpy(s->x, x, n * sizeof *x);
-    const heed_record_axis *axis = add_axis(s, "input", shape[1]);
-    for (int i = 0; i < axis->count; i++) {
-        char label[16];
-        snprintf(label, sizeof label, "%d", i + 1);
-        set_label(s, i, false, label);
-    }
+    add_positions(s, shape[1]);
     return set_title(s, title ? title : "") && ask_all(s) && heed_ctx_status(r->c) == HEED_OK;
 }
 

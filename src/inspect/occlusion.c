@@ -167,7 +167,7 @@ static bool hide_windows(const occlusion *o) {
 static bool hide_all(const occlusion *o) {
     const heed_inspection *s = o->s;
     if (s->ids) return hide_tokens(o);
-    if (s->axis_count == 0)
+    if (s->axis_count == 0 || (s->dims == 4 && !s->axes[0].rows))
         return heed_fail(s->run->c, HEED_USAGE,
                          "the model has no positions to hide: %s: expected one of patches",
                          s->run->model->name);

@@ -167,6 +167,7 @@ run ablate vit --patches --pictures 4
 status 0
 says "vit, small, test part: 4 pictures"
 says "1 of 4 patches hidden"
+says "attention: [CLS]"
 says rollout
 says random
 run ablate vit --patches --pictures 2 --share 0.5 --json
@@ -176,6 +177,7 @@ json by.rollout.more_95
 json by.random.fall
 run train vit small -o mean --layers 1 --heads 2 --width 16 --patch 14 --batch 10 --steps 6 --pool mean
 run ablate mean --patches --pictures 2
+says "attention: the mean of all positions"
 status 0
 run ablate mlm --patches
 refuses 2 "--patches has no effect here: mlm is a run of mlm: expected one of vit"

@@ -184,9 +184,13 @@ static void print_patches(program *p, const eval_loop *s, const heed_patch_ablat
                                     .cell = patch_ablation_cell,
                                     .of = r});
     putchar('\n');
-    print_wrapped(p, "Hidden patches have the mean colour. Means over pictures, +- the half of a "
-                     "95 %% interval by Student's t; random: of ten draws a picture. attention: "
-                     "[CLS], the mean of the last layer's heads.");
+    heed_grid grid = {.first = 0};
+    s->e.run->model->grid(s->e.run->self, &grid);
+    print_wrapped(p,
+                  "Hidden patches have the mean colour. Means over pictures, +- the half of a "
+                  "95 %% interval by Student's t; random: of ten draws a picture. attention: "
+                  "%s, the mean of the last layer's heads.",
+                  grid.first ? "[CLS]" : "the mean of all positions");
     putchar('\n');
     print_wrapped(p, NO_EXPLANATION ".");
 }

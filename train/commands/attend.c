@@ -60,7 +60,7 @@ static const heed_option options[] = {
 /* --layers, --heads and --force also apply to what is shown. */
 static const applies uses[] = {{"mass", reads_patches, NULL},
                                {"cells", reads_patches, "png"},
-                               {"convert", reads_patches, NULL},
+                               {"convert", reads_pictures, NULL},
                                {"target", reads_pairs, NULL},
                                {"discard", NULL, "rollout"},
                                {"fuse", NULL, "rollout"},

@@ -6,6 +6,7 @@
 
 /* The line below every picture of attention, with advice if that was not followed yet. */
 static const char *attend_note(const heed_record *r) {
+    if (r->pixels && !r->axes[0].rows) return NO_EXPLANATION "."; /* --occlude hides patches */
     for (int i = 0; i < r->map_count; i++)
         if (strcmp(r->maps[i].name, "occlusion") == 0) return NO_EXPLANATION ".";
     return NO_EXPLANATION "; compare with --occlude.";
@@ -173,9 +174,10 @@ bool attend_print(const attend_view *v) {
     print_label(v, r->title);
     print_label(v, r->model);
     putchar('\n');
-    bool ok = r->pixels && v->block->queries == v->block->keys ? attend_print_picture(v)
-              : v->query >= 0                                  ? print_query(v)
-                                                               : print_matrix(v);
+    bool patches = r->axes[v->block->keys].rows > 0 && v->block->queries == v->block->keys;
+    bool ok = r->pixels && patches ? attend_print_picture(v)
+              : v->query >= 0      ? print_query(v)
+                                   : print_matrix(v);
     if (v->hide) print_wrapped(v->p, "Special tokens are hidden; the rest is shown as it is.");
     if (r->note) print_label(v, r->note);
     ok = ok && maps_print(v);

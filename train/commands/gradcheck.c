@@ -1,6 +1,8 @@
 /* gradcheck.c -- heed gradcheck: every backward function against central differences. */
 #include "commands/workbench.h"
 
+#include <string.h>
+
 static const heed_option options[] = {
     {"op", HEED_TEXT, "*", 0, 0, NULL,
      "only ops, layers, optimizers and models of this name or pattern", "Check"},
@@ -102,7 +104,12 @@ static void gradcheck(program *p) {
     else {
         printf("\n%d checked, %d wrong, worst %.2e; tolerance %.0e in %s\n", all.count, all.wrong,
                all.worst, tolerance(), exact ? "double" : "float");
-        if (!exact) puts("exact to 1e-6 in double: make f64 && build/f64/heed gradcheck");
+        if (!exact)
+            printf("exact to 1e-6 in double: %s\n",
+                   strcmp(program_name(), "heed") == 0
+                       ? "make f64 && build/f64/heed gradcheck"
+                       : "compile this program with -DHEED_F64 and link the libraries of "
+                         "`make f64`");
     }
     if (all.wrong && p->status == HEED_OK) p->status = HEED_FAILED;
     json_decref(all.list);
@@ -115,7 +122,8 @@ const command cmd_gradcheck = {
     .about =
         "Compares the backward of every op, layer and small model with central differences, and\n"
         "every optimizer with the results of other implementations.\n"
-        "The double build is the exact check: make f64 && build/f64/heed gradcheck",
+        "The double build is the exact check: make f64 && build/f64/heed gradcheck (a program of\n"
+        "your own: compiled with -DHEED_F64 and linked with its libraries)",
     .examples = "  heed gradcheck\n"
                 "  heed gradcheck --op 'attention*'\n",
     .options = options,

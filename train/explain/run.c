@@ -58,11 +58,13 @@ static const heed_tensor *value(const trained *t, const char *path, const char *
 
 static bool choose_head(trained *t) {
     int head = (int)heed_config_int(t->e->p->flags, "head");
-    if (!parameter(t, t->path, t->block.stack == HEED_CROSS ? "kv.weight" : "qkv.weight"))
+    const char *stacked = t->block.stack == HEED_CROSS ? "kv.weight" : "qkv.weight";
+    if (!parameter(t, t->path, stacked))
         return heed_fail(t->e->c, HEED_USAGE,
-                         "%s explain shows heads with queries, keys and values: %s has none; hint: "
-                         "`attend %s` shows its attention, `explain similarity` how it comes about",
-                         program_name(), t->e->p->argv[0], t->e->p->argv[0]);
+                         "%s explain reads queries, keys and values from one weight: %s has no "
+                         "%s.%s; hint: `attend %s` shows its attention, `explain similarity` how "
+                         "it comes about",
+                         program_name(), t->e->p->argv[0], t->path, stacked, t->e->p->argv[0]);
     if (head > t->block.heads)
         return heed_fail(t->e->c, HEED_USAGE, "--head %d: expected 1 to %d", head, t->block.heads);
     t->head = head - 1;

@@ -56,7 +56,9 @@ static void next_plot(const heed_model *m, const char *data, const char *run) {
     (void)data;
     run = heed_format_shell(word, sizeof word, run);
     const char *heed = program_name();
-    printf("\nNext:\n  %s %s %s\n  %s plot %s\n", heed, use_of(m), run, heed, run);
+    printf("\nNext:\n");
+    if (m->eval_batches) printf("  %s %s %s\n", heed, use_of(m), run);
+    printf("  %s plot %s\n", heed, run);
 }
 
 static void check_nothing(program *p, heed_data *d) {

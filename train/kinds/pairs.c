@@ -83,7 +83,7 @@ static void finish_pairs(program *p, const heed_data *d, training_end *e) {
     pair_scores s;
     char path[1024], n[32], bleu[32] = "";
     scores_path(e->run, path);
-    if (d->no_val || (!e->trained && is_file(path))) return;
+    if (!p->model->steps || d->no_val || (!e->trained && is_file(path))) return;
     heed_run *r = open_run(p, e->run);
     bool ok = r && pairs_scores(p, r, d->batches, MOST, &s);
     heed_run_close(r);

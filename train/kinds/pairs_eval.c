@@ -199,6 +199,10 @@ static void print_object(program *p, const char *what, const measures *m, const 
         json_number(m->high), "bleu", json_number(bleu_of(&q->bleu)), "exact",
         json_number((double)q->exact / n), "log_probability", json_number(q->log_probability / n),
         "unended", (json_int_t)q->unended, "tokens", (json_int_t)m->items);
+    if (isnan(m->accuracy)) { /* the model counts no correct tokens */
+        json_object_del(o, "token_accuracy");
+        json_object_del(o, "token_accuracy_95");
+    }
     json_object_set_new(o, "by_length", by_length_json(&q->lengths));
     json_object_set_new(o, "alignment", alignment_peaks_json(&q->peaks));
     print_json(p, o);
@@ -214,9 +218,10 @@ static void print_measures(program *p, const char *what, const measures *m, cons
     putchar('\n');
     print_fact(AT, "  loss", "%.4f", m->loss);
     print_fact(AT, "  perplexity", m->perplexity < 1e5 ? "%.2f" : "%.2e", m->perplexity);
-    print_fact(AT, "  token accuracy",
-               "%.2f %%  (95 %%: %.2f to %.2f), given the true tokens before", 100 * m->accuracy,
-               100 * m->low, 100 * m->high);
+    if (!isnan(m->accuracy))
+        print_fact(AT, "  token accuracy",
+                   "%.2f %%  (95 %%: %.2f to %.2f), given the true tokens before",
+                   100 * m->accuracy, 100 * m->low, 100 * m->high);
     printf("\n%s pairs translated, ", heed_format_count(text, q->count));
     if (beam > 1)
         printf("beam of %d\n\n", beam);

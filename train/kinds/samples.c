@@ -46,7 +46,7 @@ void sample_text(progress *g, const heed_report *r) {
 }
 
 void sample_pairs(progress *g, const heed_report *r) {
-    if (!r->self) return;
+    if (!g->p->model->steps || !r->self) return;
     const heed_pairs *pairs = g->data->batches;
     if (!g->tape) g->tape = heed_tape_new(g->p->c);
     heed_run run = {.c = g->p->c,

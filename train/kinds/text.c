@@ -55,9 +55,11 @@ void eval_scores(program *p, const heed_model *m, heed_config *f, heed_run *r) {
     char what[512];
     heed_data *d = eval_data_open(p, m, f, r, what);
     if (!d) return;
-    heed_score s =
-        heed_evaluate(r->tape, r->model, r->self, d->batches, (int)heed_config_int(f, "batch"));
+    int rows = (int)heed_config_int(f, "batch");
+    heed_score s = heed_evaluate(r->tape, r->model, r->self, d->batches, rows);
     measures found = measure(&s);
+    if (heed_model_eval_batches(m, r->self, d->batches, rows) == 0)
+        heed_fail(p->c, HEED_DATA, "%s: nothing to evaluate on", what);
     if (!data_of(m)->perplexity) found.perplexity = (double)NAN;
     if (heed_ctx_status(p->c) == HEED_OK)
         print_measures(p, what, heed_part_name(d->all ? HEED_PARTS : d->part), &found);

@@ -26,12 +26,17 @@ static void print_sample(const char *text, size_t n) {
     }
 }
 
-/* Settings that fit a text of this size. */
-static const char *suggestion(const heed_corpus_info *a) {
+/* Settings that fit a text of this size: a preset, if the model has it. */
+static const char *suggestion(const program *p, const heed_corpus_info *a, char text[64]) {
     size_t tokens = a->tokens + a->val_tokens;
-    if (tokens < 20000) return "--preset nano --dropout 0.1";
-    if (tokens < 5000000) return "--preset tiny";
-    return "--preset small";
+    bool few = tokens < 20000;
+    const char *name = few ? "nano" : tokens < 5000000 ? "tiny" : "small";
+    const heed_preset *preset = p->model->presets;
+    while (preset && preset->name && strcmp(preset->name, name) != 0) preset++;
+    if (!preset || !preset->name) return "--steps 300";
+    snprintf(text, 64, "--preset %s%s", name,
+             few && heed_config_has(p->flags, "dropout") ? " --dropout 0.1" : "");
+    return text;
 }
 
 enum { AT = 15 }; /* column at which facts begin, after their labels */
@@ -98,6 +103,7 @@ static void print_facts(program *p, const heed_tokenizer *k, const heed_corpus_i
 
 static void print_object(program *p, const heed_tokenizer *k, const heed_corpus_info *a,
                          const text_facts *t) {
+    char text[64];
     print_json(
         p,
         json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:s, s:i, s:I, s:I, s:I, s:I, s:I, s:s}", "data",
@@ -107,12 +113,12 @@ static void print_object(program *p, const heed_tokenizer *k, const heed_corpus_
                   heed_tokenizer_kind(k), "vocab", heed_vocab_size(k), "tokens",
                   (json_int_t)a->tokens, "val_tokens", (json_int_t)a->val_tokens, "unknown",
                   (json_int_t)(a->unknown + a->val_unknown), "val_lines", (json_int_t)a->val_lines,
-                  "overlap", (json_int_t)a->overlap, "suggestion", suggestion(a)));
+                  "overlap", (json_int_t)a->overlap, "suggestion", suggestion(p, a, text)));
 }
 
 void check_text(program *p, heed_data *d) {
     size_t n = 0;
-    char *text = heed_text_read(p->c, p->argv[0], &n);
+    char line[64], *text = heed_text_read(p->c, p->argv[0], &n);
     if (!text) return;
     text_facts facts = {.bytes = n, .characters = heed_utf8_count(text, n)};
     for (size_t at = 0; at < n;) {
@@ -129,7 +135,7 @@ void check_text(program *p, heed_data *d) {
     else {
         print_facts(p, d->tokenizer, &about, &facts);
         print_sample(text, n);
-        print_try(p, suggestion(&about));
+        print_try(p, suggestion(p, &about, line));
     }
     free(text);
 }

@@ -73,8 +73,10 @@ static bool begin(heed_corpus *k, heed_batch_at at, bool bracket, heed_batch *ou
     if (out) *out = (heed_batch){0};
     if (!k || !out || heed__stopped(k->c)) return false;
     if (k->a.bracket != bracket)
-        return heed_fail(k->c, HEED_USAGE, "corpus is opened for %s batches, not for %s ones",
-                         bracket ? "causal" : "masked", bracket ? "masked" : "causal");
+        return heed_fail(k->c, HEED_USAGE,
+                         "corpus does not fit %s: expected it opened %s [CLS] and [SEP] around its "
+                         "rows (bracket)",
+                         bracket ? "masked tokens" : "next tokens", bracket ? "with" : "without");
     if (!at.val && k->a.eval)
         return heed_fail(k->c, HEED_USAGE,
                          "corpus is opened for evaluation alone: expected args without eval");

@@ -69,10 +69,16 @@ static heed_tokenizer *make_source(heed_ctx *c, const heed_config *f, const heed
     return made ? made : heed__tokenizer_at(c, key, name);
 }
 
+/* A model without the setting has one vocabulary, unless it has one of the source. */
+static bool is_shared(const heed_config *f) {
+    return heed_config_has(f, "share-vocab") ? heed_config_bool(f, "share-vocab")
+                                             : !heed_config_has(f, "source-vocab");
+}
+
 /* Opens the tokenizers that f names, or trains them on the pairs. */
 static bool find_tokenizers(heed_data *d, const heed_config *f, const char *run) {
     bool translates = d->spec.kind == HEED_INPUT_PAIR;
-    bool shared = translates && heed_config_bool(f, "share-vocab");
+    bool shared = translates && is_shared(f);
     const char *name = heed_config_text(f, "tokenizer");
     if (shared && *heed_config_text(f, "source-tokenizer"))
         return heed_fail(d->c, HEED_USAGE,
