@@ -5,6 +5,11 @@ void heed_norm_init(heed_norm *l, heed_store *s, const char *name, heed_norm_arg
     if (!heed__layer_begins(l, sizeof *l, s, name)) return;
 #define HAS_BIAS(kind, setting, has_bias, op) has_bias,
     static const bool has_bias[] = {HEED_NORMS(HAS_BIAS)};
+    if ((size_t)a.kind >= sizeof has_bias / sizeof *has_bias) {
+        heed_fail(heed_store_ctx(s), HEED_USAGE, "norm %s has no such kind: found %d", name,
+                  (int)a.kind);
+        return;
+    }
     bool bias = has_bias[a.kind] && !a.no_bias;
     l->name = heed_scope(s, "%s", name);
     l->args = a;

@@ -46,7 +46,7 @@ size_t heed_utf8_valid(const char *text, size_t n) {
 }
 
 size_t heed__text_flaw(const char *text, size_t n) {
-    const char *zero = memchr(text, 0, n);
+    const char *zero = n ? memchr(text, 0, n) : NULL;
     return heed_utf8_valid(text, zero ? (size_t)(zero - text) : n);
 }
 

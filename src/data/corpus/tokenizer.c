@@ -257,8 +257,9 @@ heed_tokenizer *heed_tokenizer_train(heed_ctx *c, const char *text, size_t n,
     size_t bound = a.vocab <= 0 ? most : (size_t)a.vocab;
     if (bound > HEED__VOCAB_MAX) bound = HEED__VOCAB_MAX;
     unsigned specials = a.specials ? 31 : 0;
-    bool good = n > 0 || heed_fail(c, HEED_DATA,
-                                   "text is empty: expected something to train a tokenizer on");
+    bool good = (n > 0 && !memchr(text, 0, n)) ||
+                heed_fail(c, HEED_DATA, "text is %s: expected something to train a tokenizer on",
+                          n ? "binary, as it has a NUL byte" : "empty");
     if (good && kind == HEED__CHAR) good = train_chars(k, text, n, bound, specials);
     if (good && kind == HEED__BYTE) good = train_bytes(k, bound, specials);
     if (good && kind >= HEED__WORD) good = train_words(k, text, n, bound);
