@@ -73,7 +73,7 @@ says "numbers in"
 # Noise is no text in another encoding.
 gzip -c "$HEED" | head -c 5000 >noise
 run data check gpt noise
-refuses 3 "this is no text: noise"
+refuses 3 "this is not a text: noise"
 
 # A text from Windows says so.
 sed "s/\$/$(printf '\r')/" facts.txt >crlf.txt

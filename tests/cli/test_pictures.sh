@@ -225,7 +225,7 @@ run data check vit colours --image-size 16 --sheet sheet.png --pad 2 --val-split
 status 0
 quiet
 says "2 classes"
-says "colours/red/9.png is no picture"
+says "colours/red/9.png is not a picture"
 says "heed train vit colours -o runs/first"
 says "--pad 2"
 says "wrote sheet.png"

@@ -128,10 +128,10 @@ done
 for i in 2 3 4 5; do echo text >broken/blue/$i.bmp; done
 run data check mlp broken
 status 0
-for i in 2 3 4 5; do says "blue/$i.bmp is no picture"; done
+for i in 2 3 4 5; do says "blue/$i.bmp is not a picture"; done
 run train mlp broken -o skips $LITTLE --steps 2
 warns "and 2 more: heed data check mlp broken lists them"
-holds test "$(grep -c '^skipped: .*bmp is no picture' skips/train.log)" = 5
+holds test "$(grep -c '^skipped: .*bmp is not a picture' skips/train.log)" = 5
 # So is a picture of a format that is not read.
 printf 'RIFF\000\000\000\000WEBPVP8 ' >broken/blue/6.webp
 run data check mlp broken

@@ -66,9 +66,16 @@ void program_complain(program *p) {
 
 /* ---- arguments ---- */
 
-/* "-o RUN" is "--out RUN". */
-static void spell_out(int argc, char **argv) {
+static const heed_option *find_in(const heed_option *o, const char *name) {
+    for (; o && o->name; o++)
+        if (strcmp(o->name, name) == 0) return o;
+    return NULL;
+}
+
+/* "-o RUN" is "--out RUN", if the command has that option. */
+static void spell_out(const command *k, int argc, char **argv) {
     static char out[] = "--out";
+    if (!find_in(k->options, "out")) return;
     for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++)
         if (strcmp(argv[i], "-o") == 0) argv[i] = out;
 }
@@ -92,12 +99,6 @@ static const heed_model *model_of_file(heed_ctx *c, const heed_model *const *mod
     }
     free(text);
     return find_model(models, name);
-}
-
-static const heed_option *find_in(const heed_option *o, const char *name) {
-    for (; o && o->name; o++)
-        if (strcmp(o->name, name) == 0) return o;
-    return NULL;
 }
 
 const heed_option *find_option(const program *p, const char *name) {
@@ -245,7 +246,7 @@ static void open_context(program *p, const heed_config *f) {
 /* Parses the arguments into settings in context c; positional arguments are kept in p. */
 static heed_config *parse(program *p, heed_ctx *c, int argc, char **argv) {
     const command *k = p->command;
-    spell_out(argc, argv);
+    spell_out(k, argc, argv);
     if (!check_dashes(c, p, argc, argv)) return NULL;
     if (k->task_options && !(p->model = task_of(c, p, argc, argv))) {
         if (heed_ctx_status(c) == HEED_OK) refuse_task(c, p, argc, argv);
