@@ -79,11 +79,10 @@ static void refuse_isa(heed_ctx *c, const char *isa) {
         strcat(list, list[0] ? ", " : ""); /* list is large enough for all names */
         strcat(list, *name);
     }
-    heed_fail(
-        c, HEED_USAGE,
-        "instruction set is not available: `isa`: expected one of %s, found %.40s; hint: leave "
-        "`isa` out to get the best of this CPU",
-        list, isa);
+    heed_fail(c, HEED_USAGE,
+              "instruction set is not available: `isa`: expected one of %s, found %.40s; hint: "
+              "leave `isa` out to get the best of this CPU",
+              list, isa);
 }
 
 typedef struct {

@@ -181,7 +181,7 @@ for what in png/test 'png/test/*' 'png/test/*/*'; do
     timeout 20 "$HEED" classify run "$what" --json >out 2>err </dev/null
     STATUS=$?
     status 3
-    warns "png/test/0/a.png cannot be read"
+    warns '"png/test/0/a.png" cannot be read'
     holds test "$(wc -l <out)" = 11
 done
 rm -r png/test/0/pipe.png png/test/0/deep png/test/0/a.png

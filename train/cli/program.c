@@ -243,6 +243,28 @@ static void open_context(program *p, const heed_config *f) {
     p->c = heed_open(&o);
 }
 
+/* Adds to the error that a settings file has an unknown setting which task has it. */
+static void name_task_of_setting(const program *p, heed_ctx *c) {
+    char key[64];
+    const heed_option *tables[TABLES];
+    const char *error = heed_ctx_error(c);
+    bool near = error[0] && error[strlen(error) - 1] == '?';
+    if (!p->model || near || sscanf(error, "unknown setting \"%63[a-z0-9-]\"", key) != 1) return;
+    for (const heed_model *const *m = p->models; *m; m++) {
+        model_tables(*m, tables);
+        for (int i = 0; tables[i]; i++) {
+            if (!find_in(tables[i], key)) continue;
+            heed_text message = {.c = NULL};
+            heed_text_add(&message, "%s: %s has no such setting, it is one of %s", error,
+                          p->model->name, (*m)->name);
+            heed_clear(c);
+            heed_fail(c, HEED_DATA, "%s", message.s ? message.s : "out of memory");
+            heed_text_free(&message);
+            return;
+        }
+    }
+}
+
 /* Parses the arguments into settings in context c; positional arguments are kept in p. */
 static heed_config *parse(program *p, heed_ctx *c, int argc, char **argv) {
     const command *k = p->command;
@@ -253,7 +275,10 @@ static heed_config *parse(program *p, heed_ctx *c, int argc, char **argv) {
         return NULL;
     }
     heed_config *f = settings_of(c, k, p->model, NULL);
-    if (!heed_config_args(f, &argc, argv)) return NULL;
+    if (!heed_config_args(f, &argc, argv)) {
+        name_task_of_setting(p, c);
+        return NULL;
+    }
     if (p->model && !apply_preset(c, p->model, f)) return NULL;
     if (p->model && argc > 0 && strcmp(argv[0], p->model->name) == 0) argc--, argv++;
     p->argc = argc, p->argv = argv;

@@ -68,11 +68,10 @@ static void refuse_foreign(const heed__file *f) {
     else if (is_text(f))
         heed__refuse(f, "is not a picture: expected JPEG, PNG, BMP or TGA, found text");
     else
-        heed__refuse(
-            f,
-            "is not a picture: expected JPEG, PNG, BMP or TGA, found a file that begins with "
-            "byte 0x%02X",
-            f->bytes[0]);
+        heed__refuse(f,
+                     "is not a picture: expected JPEG, PNG, BMP or TGA, found a file that begins "
+                     "with byte 0x%02X",
+                     f->bytes[0]);
 }
 
 heed__format heed__picture_format(const heed__file *f, const char *name) {
