@@ -108,7 +108,7 @@ says "^  own_model attend runs/book"
 grep -w heed out
 [ $? = 1 ]
 result $? "own_model's help is its own"
-cat usr/lib/libheed.so.0 usr/lib/libheed-models.so.0 | tr -c ' -~' '\n' | grep -v 'heed--\|--help lists the options\|--%s or --no-%s' |
+cat usr/lib/libheed.so.0 usr/lib/libheed-models.so.0 | tr -c ' -~' '\n' | grep -v 'heed--\|`--help` lists the options\|--%s or --no-%s' |
     grep -E -- '--[a-z]{2}|heed (train|resume|info|attend|eval)' >out
 [ $? = 1 ]
 result $? "the library's messages hold a flag or a command: $(cat out)"

@@ -67,7 +67,7 @@ TEST(config_refuses_wrong_values) {
         {"val", "a\xFF", "--val", "no UTF-8"},
         {"layer", "1", "--layer", "unknown option --layer: did you mean --layers?"},
         {"lyaers", "1", "a.conf:2", "unknown setting \"lyaers\": a.conf:2: did you mean layers?"},
-        {"zzz", "1", "--zzz", "unknown option --zzz; hint: --help lists the options"},
+        {"zzz", "1", "--zzz", "unknown option --zzz; hint: `--help` lists the options"},
     };
     heed_ctx *c = heed_open(NULL);
     heed_config *f = heed_config_new(c, tables);

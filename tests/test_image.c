@@ -349,8 +349,8 @@ TEST(image_tga_by_its_name) {
     tga_begin(&f, (tga_header){.kind = 2, .width = 2, .height = 2, .bits = 24});
     file_put(&f, "\1\2\3\4\5\6\7\x08\x09\xA\xB\xC", 12);
     CHECK_PICTURE(&f, "A.TGA", 2, 2, 3, 9, 8, 7, 12, 11, 10, 3, 2, 1, 6, 5, 4);
-    CHECK_REFUSED(&f, "a.bin", "is no picture");
-    CHECK_REFUSED(&f, NULL, "is no picture");
+    CHECK_REFUSED(&f, "a.bin", "is not a picture");
+    CHECK_REFUSED(&f, NULL, "is not a picture");
     CHECK_CUT(&f, "a.tga");
     f.bytes[17] = 0x30; /* from the upper right */
     CHECK_PICTURE(&f, "a.tga", 2, 2, 3, 6, 5, 4, 3, 2, 1, 12, 11, 10, 9, 8, 7);

@@ -115,7 +115,7 @@ static bool check_unused(heed_ctx *c, const heed_config *f, heed_optim_args *a) 
         for (const heed_optim_setting *o = (*r)->settings; o->name; o++)
             if (!heed__optim_setting(a, o->name) && heed_config_rank(f, o->name) == HEED_FROM_FLAG)
                 return heed_fail(c, HEED_USAGE,
-                                 "setting is not used: %s: expected a setting of optimizer %s, "
+                                 "setting is not used: `%s`: expected a setting of optimizer %s, "
                                  "found one of %s; hint: `optimizer = %s`",
                                  o->name, a->optimizer->name, (*r)->name, (*r)->name);
     return true;
@@ -141,10 +141,12 @@ static bool read_schedule(heed_ctx *c, const heed_config *f, heed__settings *s) 
     s->step_every = heed_config_int(f, "step-every");
     s->step_gamma = heed_config_real(f, "step-gamma");
     double lr = heed_config_real(f, "lr");
-    if (s->lr_min > lr)
-        return heed_fail(c, HEED_USAGE,
-                         "lr-min is above lr: expected at most %g, found %g; hint: `lr-min = %g`",
-                         lr, s->lr_min, lr / 10);
+    bool falls = s->schedule == HEED_COSINE || s->schedule == HEED_LINEAR;
+    if (falls && s->lr_min > lr)
+        return heed_fail(
+            c, HEED_USAGE,
+            "`lr-min` is above `lr`: expected at most %g, found %g; hint: `lr-min = %g`", lr,
+            s->lr_min, lr / 10);
     return true;
 }
 
@@ -203,7 +205,7 @@ static bool next_item(const char **list, char *item, size_t size) {
 static bool no_match(heed_ctx *c, const char *key, const char *pattern, const heed_store *s) {
     const heed_entry *first = heed_store_at(s, 0);
     return heed_fail(c, HEED_USAGE,
-                     "%s matches no parameter: %s: expected a name or a pattern; hint: names are "
+                     "`%s` matches no parameter: %s: expected a name or a pattern; hint: names are "
                      "like '%s', and '*' stands for any run of characters",
                      key, pattern, first ? first->name : "head.weight");
 }
@@ -213,10 +215,10 @@ static bool scale_one(heed_store *store, char *item) {
     char *equals = strrchr(item, '=');
     double factor;
     if (!equals || !heed__number(equals + 1, &factor) || !(factor >= 0 && factor <= 1e6))
-        return heed_fail(
-            c, HEED_USAGE,
-            "lr-scale is wrong: expected PATTERN=FACTOR, found %s; hint: `lr-scale = 'head.*=0.1'`",
-            item);
+        return heed_fail(c, HEED_USAGE,
+                         "`lr-scale` is wrong: expected PATTERN=FACTOR, found %s; hint: `lr-scale "
+                         "= 'head.*=0.1'`",
+                         item);
     *equals = 0;
     return heed_set_lr_scale(store, item, (heed_real)factor) > 0 ||
            no_match(c, "lr-scale", item, store);
@@ -229,5 +231,11 @@ bool heed__settings_apply(const heed__settings *s, heed_store *store) {
             return no_match(heed_store_ctx(store), "freeze", item, store);
     for (const char *at = s->lr_scale; next_item(&at, item, sizeof item);)
         if (!scale_one(store, item)) return false;
-    return true;
+    int trained = 0, count = heed_store_count(store);
+    for (int i = 0; i < count; i++) trained += heed_store_at(store, i)->trained;
+    return trained > 0 || !*s->freeze ||
+           heed_fail(heed_store_ctx(store), HEED_USAGE,
+                     "`freeze` leaves nothing to train: %s: expected some parameters that it does "
+                     "not match; hint: `info RUN` lists a run's parameters",
+                     s->freeze);
 }

@@ -140,6 +140,20 @@ static const char *nearest(const heed_config *f, const char *key, size_t n) {
     return found;
 }
 
+/* The key whose help ends with the words of a misspelt one, as "learning-rate" is lr's "peak
+ * learning rate"; NULL if there is none. */
+static const char *described(const heed_config *f, const char *key, size_t n) {
+    for (size_t i = 0; i < f->count; i++) {
+        const heed_option *o = f->settings[i].o;
+        size_t length = o->help ? strlen(o->help) : 0, same = 0;
+        const char *end = n >= 3 && length > n ? o->help + length - n : NULL;
+        if (!end || end[-1] != ' ') continue;
+        while (same < n && end[same] == (key[same] == '-' ? ' ' : key[same])) same++;
+        if (same == n) return o->name;
+    }
+    return NULL;
+}
+
 bool heed__setting_unknown(const heed_config *f, const char *key, size_t n, const char *where,
                            heed_rank rank) {
     char quoted[HEED_QUOTE];
@@ -150,11 +164,13 @@ bool heed__setting_unknown(const heed_config *f, const char *key, size_t n, cons
         near = nearest(f, key + 3, n - 3);
         no = "no-";
     }
+    if (!near) near = described(f, key, n);
     heed_quote(quoted, key, n);
     if (flag && near)
         return heed_fail(f->c, status, "unknown option %s: did you mean --%s%s?", where, no, near);
     if (flag)
-        return heed_fail(f->c, status, "unknown option %s; hint: --help lists the options", where);
+        return heed_fail(f->c, status, "unknown option %s; hint: `--help` lists the options",
+                         where);
     return heed_fail(f->c, status, "unknown setting %s%s%s%s%s%s", quoted, where ? ": " : "",
                      where ? where : "", near ? ": did you mean " : "", near ? near : "",
                      near ? "?" : "");

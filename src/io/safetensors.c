@@ -163,8 +163,13 @@ static bool parse(heed_safetensors *f, size_t n) {
     uint64_t header = 0;
     if (n < LENGTH) return damaged(f, NULL, "expected at least 8 bytes");
     memcpy(&header, f->file, LENGTH);
-    if (header > HEADER_LIMIT || header > n - LENGTH)
-        return damaged(f, NULL, "its header is longer than the file or 100000000 bytes");
+    bool too_long = header > HEADER_LIMIT || header > n - LENGTH;
+    if (too_long && n > LENGTH && f->file[LENGTH] != '{')
+        return heed_fail(f->c, HEED_DATA,
+                         "not a .safetensors file: %s: expected a JSON header after its length in "
+                         "8 bytes, found neither",
+                         f->path);
+    if (too_long) return damaged(f, NULL, "its header is longer than the file or 100000000 bytes");
     f->data = f->file + LENGTH + header;
     f->bytes = n - LENGTH - (size_t)header;
     heed_text where = {.c = f->c};

@@ -80,8 +80,8 @@ static void refuse_isa(heed_ctx *c, const char *isa) {
         strcat(list, *name);
     }
     heed_fail(c, HEED_USAGE,
-              "instruction set is not available: isa: expected one of %s, found %.40s; hint: leave "
-              "isa out to get the best of this CPU",
+              "instruction set is not available: `isa`: expected one of %s, found %.40s; hint: "
+              "leave `isa` out to get the best of this CPU",
               list, isa);
 }
 
@@ -114,7 +114,7 @@ heed_ctx *heed_open_real(const heed_options *options, size_t real_size) {
             real_size == sizeof(float) ? "with" : "without");
     if (!sensible)
         heed_fail(c, HEED_USAGE,
-                  "thread count is wrong: threads: expected 0 to %d, found %d; hint: 0 uses all "
+                  "thread count is wrong: `threads`: expected 0 to %d, found %d; hint: 0 uses all "
                   "CPUs allowed",
                   MOST_THREADS, threads);
     return c;

@@ -11,7 +11,7 @@ for class in a b; do
     printf 'P' >new/test/$class/a.png
 done
 run train vit new -o run
-refuses 3 "training pictures train"
+refuses 3 "found only test; hint: call the folder of the training pictures train"
 absent run
 run fill facts.txt "[MASK]"
 refuses 3 "heed train mlm facts.txt -o runs/first"
@@ -73,7 +73,57 @@ says "numbers in"
 # Noise is no text in another encoding.
 gzip -c "$HEED" | head -c 5000 >noise
 run data check gpt noise
-refuses 3 "this is no text: noise"
+refuses 3 "this is not a text: noise"
+
+# Settings are named as they are typed.
+run train gpt facts.txt -o refused --isa neon
+refuses 2 "not available: --isa: expected one of"
+hides "leave isa"
+run train gpt facts.txt -o refused $SMALL --lr-min 5
+refuses 2 "--lr-min is above --lr: expected at most"
+run train gpt facts.txt -o constant $SMALL --steps 1 --lr-min 5 --schedule constant
+status 0
+run train gpt facts.txt -o refused $SMALL --optimizer sgd --beta1 0.5
+refuses 2 "setting is not used: --beta1: expected a setting of optimizer sgd"
+run train gpt facts.txt -o refused $SMALL --freeze nothing
+refuses 2 "--freeze matches no parameter: nothing"
+run train gpt facts.txt -o refused $SMALL --freeze '*'
+refuses 2 "--freeze leaves nothing to train: *: expected"
+run train gpt facts.txt -o refused $SMALL --lr-scale x
+refuses 2 "--lr-scale is wrong: expected PATTERN=FACTOR, found x"
+absent refused
+
+# An unknown option leads to the help of the command, a foreign setting to its task.
+run train gpt --foo
+refuses 2 "unknown option --foo; hint: \`heed train gpt --help\` lists the options"
+run eval gpt --foo
+refuses 2 "unknown option --foo; hint: \`heed eval --help\` lists the options"
+run train gpt --learning-rate 1
+refuses 2 "unknown option --learning-rate: did you mean --lr?"
+run init gpt -o x
+refuses 2 "unknown option -o:"
+echo "transform-head = true" >mlm.conf
+run train gpt facts.txt -o refused -c mlm.conf
+refuses 3 'unknown setting "transform-head": mlm.conf:1: gpt has no such setting, it is one of mlm'
+
+# The first line of a settings file is the command that uses it.
+run init gpt
+says "Use: heed train gpt DATA -c THIS_FILE -o RUN"
+cp out gpt.conf
+run train gpt facts.txt -c gpt.conf -o filed $SMALL --steps 1
+status 0
+
+# A file of another kind is not called damaged.
+run info facts.txt
+refuses 3 "not a .safetensors file: facts.txt"
+
+# Warnings of a continued run are shown without progress, too.
+run train gpt facts.txt -o refused --isa neon
+if grep -q avx2 err; then
+    run resume constant --isa generic --steps 2 --progress none
+    status 0
+    warns "warning: the checkpoint was made with avx"
+fi
 
 # A text from Windows says so.
 sed "s/\$/$(printf '\r')/" facts.txt >crlf.txt

@@ -181,7 +181,7 @@ for what in png/test 'png/test/*' 'png/test/*/*'; do
     timeout 20 "$HEED" classify run "$what" --json >out 2>err </dev/null
     STATUS=$?
     status 3
-    warns "png/test/0/a.png cannot be read"
+    warns '"png/test/0/a.png" cannot be read'
     holds test "$(wc -l <out)" = 11
 done
 rm -r png/test/0/pipe.png png/test/0/deep png/test/0/a.png
@@ -225,7 +225,7 @@ run data check vit colours --image-size 16 --sheet sheet.png --pad 2 --val-split
 status 0
 quiet
 says "2 classes"
-says "colours/red/9.png is no picture"
+says "colours/red/9.png is not a picture"
 says "heed train vit colours -o runs/first"
 says "--pad 2"
 says "wrote sheet.png"

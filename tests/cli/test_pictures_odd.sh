@@ -128,10 +128,17 @@ done
 for i in 2 3 4 5; do echo text >broken/blue/$i.bmp; done
 run data check mlp broken
 status 0
-for i in 2 3 4 5; do says "blue/$i.bmp is no picture"; done
+for i in 2 3 4 5; do says "blue/$i.bmp is not a picture"; done
 run train mlp broken -o skips $LITTLE --steps 2
 warns "and 2 more: heed data check mlp broken lists them"
-holds test "$(grep -c '^skipped: .*bmp is no picture' skips/train.log)" = 5
+holds test "$(grep -c '^skipped: .*bmp is not a picture' skips/train.log)" = 5
+# A class without a picture that can be read names one of its own.
+mkdir -p unread/one unread/two unread/ten
+cp colours/red/[1-3].bmp unread/ten
+for c in one two; do echo text >unread/$c/$c.bmp; done
+cp colours/red/[1-3].bmp unread/one
+run train mlp unread -o refused $LITTLE --steps 2
+refuses 3 'class "two" has no picture that can be read: unread: the first is unread/two/two.bmp: is not a'
 # So is a picture of a format that is not read.
 printf 'RIFF\000\000\000\000WEBPVP8 ' >broken/blue/6.webp
 run data check mlp broken

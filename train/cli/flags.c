@@ -33,8 +33,11 @@ static bool add_flag(const program *p, const char *quoted, size_t n, heed_text *
     return true;
 }
 
-/* The same for a command, `resume RUN`. */
+/* The same for a command, `resume RUN`, and for `--help`: `heed train mlm --help`. */
 static bool add_command(const program *p, const char *quoted, size_t n, heed_text *out) {
+    if (n == 6 && memcmp(quoted, "--help", n) == 0 && p->command)
+        return heed_text_add(out, "`%s %s%s%s --help`", program_name(), p->command->name,
+                             p->model ? " " : "", p->model ? p->model->name : "");
     for (const char *const *name = p->commands; *name; name++) {
         size_t word = strcspn(*name, " ");
         if (n < word || memcmp(quoted, *name, word) != 0) continue;

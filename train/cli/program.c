@@ -66,9 +66,16 @@ void program_complain(program *p) {
 
 /* ---- arguments ---- */
 
-/* "-o RUN" is "--out RUN". */
-static void spell_out(int argc, char **argv) {
+static const heed_option *find_in(const heed_option *o, const char *name) {
+    for (; o && o->name; o++)
+        if (strcmp(o->name, name) == 0) return o;
+    return NULL;
+}
+
+/* "-o RUN" is "--out RUN", if the command has that option. */
+static void spell_out(const command *k, int argc, char **argv) {
     static char out[] = "--out";
+    if (!find_in(k->options, "out")) return;
     for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++)
         if (strcmp(argv[i], "-o") == 0) argv[i] = out;
 }
@@ -92,12 +99,6 @@ static const heed_model *model_of_file(heed_ctx *c, const heed_model *const *mod
     }
     free(text);
     return find_model(models, name);
-}
-
-static const heed_option *find_in(const heed_option *o, const char *name) {
-    for (; o && o->name; o++)
-        if (strcmp(o->name, name) == 0) return o;
-    return NULL;
 }
 
 const heed_option *find_option(const program *p, const char *name) {
@@ -242,17 +243,42 @@ static void open_context(program *p, const heed_config *f) {
     p->c = heed_open(&o);
 }
 
+/* Adds to the error that a settings file has an unknown setting which task has it. */
+static void name_task_of_setting(const program *p, heed_ctx *c) {
+    char key[64];
+    const heed_option *tables[TABLES];
+    const char *error = heed_ctx_error(c);
+    bool near = error[0] && error[strlen(error) - 1] == '?';
+    if (!p->model || near || sscanf(error, "unknown setting \"%63[a-z0-9-]\"", key) != 1) return;
+    for (const heed_model *const *m = p->models; *m; m++) {
+        model_tables(*m, tables);
+        for (int i = 0; tables[i]; i++) {
+            if (!find_in(tables[i], key)) continue;
+            heed_text message = {.c = NULL};
+            heed_text_add(&message, "%s: %s has no such setting, it is one of %s", error,
+                          p->model->name, (*m)->name);
+            heed_clear(c);
+            heed_fail(c, HEED_DATA, "%s", message.s ? message.s : "out of memory");
+            heed_text_free(&message);
+            return;
+        }
+    }
+}
+
 /* Parses the arguments into settings in context c; positional arguments are kept in p. */
 static heed_config *parse(program *p, heed_ctx *c, int argc, char **argv) {
     const command *k = p->command;
-    spell_out(argc, argv);
+    spell_out(k, argc, argv);
     if (!check_dashes(c, p, argc, argv)) return NULL;
     if (k->task_options && !(p->model = task_of(c, p, argc, argv))) {
         if (heed_ctx_status(c) == HEED_OK) refuse_task(c, p, argc, argv);
         return NULL;
     }
     heed_config *f = settings_of(c, k, p->model, NULL);
-    if (!heed_config_args(f, &argc, argv)) return NULL;
+    if (!heed_config_args(f, &argc, argv)) {
+        name_task_of_setting(p, c);
+        return NULL;
+    }
     if (p->model && !apply_preset(c, p->model, f)) return NULL;
     if (p->model && argc > 0 && strcmp(argv[0], p->model->name) == 0) argc--, argv++;
     p->argc = argc, p->argv = argv;

@@ -200,7 +200,7 @@ static void info(program *p) {
 
 const command cmd_info = {
     .name = "info",
-    .usage = "FILE",
+    .usage = "FILE|RUN",
     .help = "the parameters of a run or a .safetensors file, as a table",
     .about =
         "Prints name, shape, mean and deviation of every tensor of a run's best weights, or\n"

@@ -273,7 +273,8 @@ void progress_report(void *user, const heed_report *r) {
     if (g->mode == SHOW_BAR && r->event == HEED_FIT_STEP) draw_bar(g, r);
     if (g->mode == SHOW_LINES && r->event == HEED_FIT_STEP) print_state(g, r);
     if (shown && r->event == HEED_FIT_EVAL) print_evaluation(g, r);
-    if (shown && r->event == HEED_FIT_NOTE) {
+    bool warns = g->mode == SHOW_NOTHING && r->note && strncmp(r->note, "warning:", 8) == 0;
+    if ((shown || warns) && r->event == HEED_FIT_NOTE) {
         wipe(g);
         print_note("", with_note.note);
     }

@@ -29,7 +29,7 @@ static void warn_of_text(program *p, const heed_data *d) {
     double tokens = (double)(a.tokens + a.val_tokens);
     if (!d->all && d->no_val)
         heed_message(p->c, HEED_WARN,
-                     "the run has no validation part (val-split 0): this is measured on its "
+                     "the run has no validation part (`val-split = 0`): this is measured on its "
                      "training text; hint: `%s %s OTHER.txt`",
                      p->command->name, p->argv[0]);
     if (d->all && a.unknown > 0)

@@ -14,7 +14,7 @@ bool read_picture(heed_ctx *c, const char *path, heed_picture *out) {
     else if (read_stdin(c, &bytes))
         status = heed_picture_decode(bytes.s ? bytes.s : "", bytes.n, NULL, out, why);
     heed_text_free(&bytes);
-    if (status != HEED_OK) heed_fail(c, status, "%s %s", path, why);
+    if (status != HEED_OK) heed_fail(c, status, "\"%s\" %s", path, why);
     return heed_ctx_status(c) == HEED_OK;
 }
 

@@ -35,7 +35,7 @@ static bool check(heed_ctx *c, const char *path, const unsigned char *bytes, siz
                          "-f %s -t UTF-8 '%s' > '%s.utf8'",
                          path, wide, wide, path, path);
     if (is_binary(bytes, n))
-        return heed_fail(c, HEED_DATA, "this is no text: %s: expected UTF-8 text, found bytes",
+        return heed_fail(c, HEED_DATA, "this is not a text: %s: expected UTF-8 text, found bytes",
                          path);
     const char *text = (const char *)bytes;
     size_t at = heed__text_flaw(text, n);

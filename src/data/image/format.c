@@ -66,11 +66,11 @@ static void refuse_foreign(const heed__file *f) {
     else if (holds(f, 1, "PN", 2) || holds(f, 2, "NG", 2))
         heed__refuse(f, "is a damaged PNG: a wrong signature, as of a transfer in text mode");
     else if (is_text(f))
-        heed__refuse(f, "is no picture: expected JPEG, PNG, BMP or TGA, found text");
+        heed__refuse(f, "is not a picture: expected JPEG, PNG, BMP or TGA, found text");
     else
         heed__refuse(f,
-                     "is no picture: expected JPEG, PNG, BMP or TGA, found a file that begins with "
-                     "byte 0x%02X",
+                     "is not a picture: expected JPEG, PNG, BMP or TGA, found a file that begins "
+                     "with byte 0x%02X",
                      f->bytes[0]);
 }
 

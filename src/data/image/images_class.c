@@ -97,13 +97,21 @@ static bool match_labels(heed_images *k, const char *path) {
 
 /* Makes labels of the classes in the training part; others are errors. */
 static bool make_labels(heed_images *k, const char *path) {
-    size_t training = 0;
-    for (size_t i = 0; i < k->names.count; i++) training += k->classes[i].count[HEED_TRAIN_PART];
-    if (!training)
+    size_t in[HEED_PARTS] = {0};
+    for (size_t i = 0; i < k->names.count; i++)
+        for (int part = 0; part < HEED_PARTS; part++) in[part] += k->classes[i].count[part];
+    const char *found = "only validation and test";
+    if (!k->count)
+        found = "no pictures";
+    else if (!in[HEED_VAL_PART])
+        found = "only test";
+    else if (!in[HEED_TEST_PART])
+        found = "only validation";
+    if (!in[HEED_TRAIN_PART])
         return heed_fail(k->c, HEED_DATA,
                          "there is no training part: %s: found %s; hint: call the folder of the "
                          "training pictures train",
-                         path, k->count ? "others alone" : "no pictures");
+                         path, found);
     if (k->names.count < 2)
         return heed_fail(k->c, HEED_DATA,
                          "too few classes: %s: expected at least 2, found %zu%s%s; hint: a folder "

@@ -111,10 +111,13 @@ static bool enough(heed_images *k, const char *path) {
         if (!class->count[HEED_TRAIN_PART] ||
             heed_images_count(k, HEED_TRAIN_PART, (int)class->label))
             continue;
-        return heed_fail(
-            k->c, HEED_DATA,
-            "class \"%s\" has no picture that can be read: %s: the first of all is %s: %s",
-            heed__names_text(&k->names, i), path, bad ? bad->path : "?", bad ? bad->why : "?");
+        const heed__item *own = NULL;
+        for (size_t j = f->bad; j-- > 0;)
+            if (k->items[k->bad[j]].label == class->label) own = &k->items[k->bad[j]];
+        return heed_fail(k->c, HEED_DATA,
+                         "class \"%s\" has no picture that can be read: %s: the first is %s: %s",
+                         heed__names_text(&k->names, i), path, own ? own->path : "?",
+                         own ? own->why : "?");
     }
     return true;
 }

@@ -20,8 +20,9 @@ typedef struct {
 } tga;
 
 static heed_status damaged(const tga *t) {
-    return heed__refuse(t->f, "is no picture: expected JPEG, PNG, BMP or TGA, found a file named "
-                              ".tga without a TGA header");
+    return heed__refuse(t->f,
+                        "is not a picture: expected JPEG, PNG, BMP or TGA, found a file named "
+                        ".tga without a TGA header");
 }
 
 /* The footer of version 2 names an extension, which holds an attributes type: 0 means no alpha. */
