@@ -61,10 +61,10 @@ static bool choose_head(trained *t) {
     const char *stacked = t->block.stack == HEED_CROSS ? "kv.weight" : "qkv.weight";
     if (!parameter(t, t->path, stacked))
         return heed_fail(t->e->c, HEED_USAGE,
-                         "%s explain reads queries, keys and values from one weight: %s has no "
+                         "explain reads queries, keys and values from one weight: %s has no "
                          "%s.%s; hint: `attend %s` shows its attention, `explain similarity` how "
                          "it comes about",
-                         program_name(), t->e->p->argv[0], t->path, stacked, t->e->p->argv[0]);
+                         t->e->p->argv[0], t->path, stacked, t->e->p->argv[0]);
     if (head > t->block.heads)
         return heed_fail(t->e->c, HEED_USAGE, "--head %d: expected 1 to %d", head, t->block.heads);
     t->head = head - 1;
