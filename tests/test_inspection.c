@@ -1,4 +1,5 @@
 /* Inputs of a model that is none of the library's: numbers, through every analysis. */
+#include "files.h"
 #include "lab.h"
 #include <heed/inspect.h>
 
@@ -128,6 +129,33 @@ TEST(inspection_of_numbers_has_their_positions_and_every_head) {
         CHECK(atoi(r->guesses[2].labels[0]) == best_of(y));
         CHECK_CLOSE(r->guesses[2].p[0], p_of(y, best_of(y)), 10 * tiny);
     }
+    close_bench(&b, r);
+}
+
+/* The weights that the model itself computes, and those of the record, in double. */
+TEST(inspection_lesson_is_a_head_of_the_model) {
+    bench b;
+    int count = 0;
+    open_bench(&b, &model);
+    heed_record *r = heed_capture(&b.s, NULL);
+    heed_record_block *layers = heed_attention_layers(&b.run, &count);
+    CHECK(r && layers && count == 1);
+    for (int head = 0; layers && r && head < HEADS; head++) {
+        heed_lesson l;
+        double off = 1;
+        CHECK(heed_lesson_of_head(&b.s, &layers[0], head, &l, &off));
+        CHECK(off < 10 * tiny && l.args.key == WIDTH / HEADS && l.args.width == WIDTH);
+        const heed_matrix *w = &l.part[HEED_LESSON_WEIGHTS];
+        for (int i = 0; w->x && i < LEN * LEN; i++)
+            CHECK_CLOSE(w->x[i], r->blocks[0].weights[head * LEN * LEN + i], 10 * tiny);
+        heed_lesson_free(&l);
+    }
+    heed_lesson none;
+    if (layers)
+        CHECK_FAILS(b.run.c, heed_lesson_of_head(&b.s, &layers[0], HEADS, &none, NULL), HEED_USAGE,
+                    "attn has no head 3");
+    heed_lesson_free(&none);
+    free(layers);
     close_bench(&b, r);
 }
 

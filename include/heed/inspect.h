@@ -4,6 +4,7 @@
 #define HEED_INSPECT_H
 
 #include <heed/fit.h>
+#include <heed/lesson.h>
 #include <heed/record.h>
 
 HEED_EXPORT_BEGIN
@@ -89,6 +90,15 @@ typedef struct {
 /* Passes s through its model in eval mode, on the run's tape, and records its attention and
  * predictions. args NULL: everything. Free with heed_record_free. Returns NULL on error. */
 heed_record *heed_capture(const heed_inspection *s, const heed_capture_args *args);
+
+/* Computes a head of the model on s in double precision, from the head's own weights and input: a
+ * lesson (heed/lesson.h) with W_h and, of a post-norm model with layer norm, the norm after it.
+ * layer: one of heed_attention_layers, whose `qkv.weight`, or `q.weight` and `kv.weight` for cross
+ * attention, is stacked as in heed_mha. head: from 0. *difference, or NULL: the largest difference
+ * between the lesson's attention weights and the model's; 1e-3 or more is an error. Call
+ * heed_lesson_free in any case. */
+bool heed_lesson_of_head(const heed_inspection *s, const heed_record_block *layer, int head,
+                         heed_lesson *out, double *difference);
 
 /* ---- attention rollout ---- */
 

@@ -52,8 +52,11 @@ static void show(program *p, const char *event, const char *mark, const char *me
 }
 
 static void show_log(void *user, heed_level level, const char *message) {
+    program *p = user;
     bool warns = level == HEED_WARN;
-    show(user, warns ? "warning" : "note", warns ? "warning: " : "", message);
+    if (warns && p->warns_once && strcmp(message, p->warning) == 0) return;
+    if (warns) snprintf(p->warning, sizeof p->warning, "%s", message);
+    show(p, warns ? "warning" : "note", warns ? "warning: " : "", message);
 }
 
 void program_complain(program *p) {

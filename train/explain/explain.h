@@ -75,6 +75,7 @@ void explain_worked(explaining *e);
 /* Fills e->w: copies the arguments and computes the head; labels that are NULL are generated.
  * False: see e->c. */
 bool worked_make(explaining *e, const heed_lesson_args *a, worked labels);
+bool worked_label(explaining *e); /* the last part of it, for an e->w whose lesson is computed */
 void worked_free(worked *w);
 /* Makes w own a block from malloc and returns it. NULL: out of memory, and the block was freed. */
 void *worked_keep(heed_ctx *c, worked *w, void *block);

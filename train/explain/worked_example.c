@@ -34,9 +34,12 @@ static const char *const *numbered(heed_ctx *c, worked *w, const char *letter, i
 }
 
 bool worked_make(explaining *e, const heed_lesson_args *a, worked labels) {
+    e->w = labels;
+    return heed_lesson_make(e->c, a, &e->w.lesson) && worked_label(e);
+}
+
+bool worked_label(explaining *e) {
     worked *w = &e->w;
-    *w = labels;
-    if (!heed_lesson_make(e->c, a, &w->lesson)) return false;
     const heed_lesson_args *l = &w->lesson.args;
     if (!w->tokens) w->tokens = numbered(e->c, w, "", l->tokens);
     if (w->lesson.self) w->sources = w->tokens;

@@ -1,0 +1,238 @@
+/* lesson_head.c -- a head of a trained model as a lesson: its own weights and input in double. */
+#include "core/core.h"
+#include "inspect/inspect.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_ARRAYS = 16 };
+
+typedef struct {
+    const heed_inspection *s;
+    const heed_record_block *block;
+    int head;
+    heed_lesson_args args;
+    double *arrays[MOST_ARRAYS]; /* to be freed: the lesson copies them */
+    int count;
+} source;
+
+/* A parameter, or a value that the forward pass kept, below a path; NULL: there is none. */
+static const heed_tensor *parameter(const source *h, const char *path, const char *name) {
+    char full[96];
+    snprintf(full, sizeof full, "%s.%s", path, name);
+    heed_entry *p = heed_store_find(h->s->run->store, full);
+    return p ? p->tensor : NULL;
+}
+
+static const heed_tensor *value(const source *h, const char *path, const char *name) {
+    char full[96];
+    snprintf(full, sizeof full, "%s.%s", path, name);
+    return heed_probe_find(h->s->run->tape, full);
+}
+
+static double *doubles(source *h, size_t n) {
+    double *y = heed__alloc_array(h->s->run->c, n + 1, sizeof *y);
+    return y ? h->arrays[h->count++] = y : NULL;
+}
+
+/* The first n numbers of x; NULL if there is no x. */
+static const double *copy(source *h, const heed_tensor *x, int from, size_t n) {
+    double *y = x ? doubles(h, n) : NULL;
+    for (size_t i = 0; y && i < n; i++) y[i] = (double)x->x[(size_t)from + i];
+    return y;
+}
+
+/* Rows [row, row + rows) and columns [col, col + cols) of a layer's weight (out,in), transposed:
+ * (cols,rows). */
+static const double *transposed(source *h, const heed_tensor *w, int row, int rows, int col,
+                                int cols) {
+    double *y = doubles(h, (size_t)rows * (size_t)cols);
+    for (int i = 0; y && i < cols; i++)
+        for (int j = 0; j < rows; j++)
+            y[i * rows + j] =
+                (double)w->x[(size_t)(row + j) * (size_t)w->shape[1] + (size_t)(col + i)];
+    return y;
+}
+
+/* Copies the head's rows of a stacked projection, which has the queries of all heads, then all
+ * keys, then all values. */
+static bool copy_weights(source *h) {
+    heed_lesson_args *a = &h->args;
+    const char *path = h->block->path;
+    bool cross = h->block->stack == HEED_CROSS;
+    const heed_tensor *wq = parameter(h, path, cross ? "q.weight" : "qkv.weight");
+    const heed_tensor *wk = parameter(h, path, cross ? "kv.weight" : "qkv.weight");
+    const heed_tensor *bq = parameter(h, path, cross ? "q.bias" : "qkv.bias");
+    const heed_tensor *bk = parameter(h, path, cross ? "kv.bias" : "qkv.bias");
+    int key = h->block->key, width = h->block->value, heads = h->block->heads;
+    int q = h->head * key, k = (cross ? 0 : heads * key) + q;
+    int v = (cross ? 1 : 2) * heads * key + h->head * width;
+    if (!wq || !wk || wk->shape[0] != v + (heads - h->head) * width)
+        return heed_fail(h->s->run->c, HEED_USAGE,
+                         "a worked example reads queries, keys and values from one weight: %s has "
+                         "no %s.%s; hint: `attend RUN` shows its attention, `explain similarity` "
+                         "how it comes about",
+                         h->s->run->model->name, path, cross ? "kv.weight" : "qkv.weight");
+    a->key = key, a->value = width;
+    a->features = wq->shape[1], a->memory = wk->shape[1];
+    a->w_q = transposed(h, wq, q, key, 0, a->features);
+    a->w_k = transposed(h, wk, k, key, 0, a->memory);
+    a->w_v = transposed(h, wk, v, width, 0, a->memory);
+    a->b_q = copy(h, bq, q, (size_t)key);
+    a->b_k = copy(h, bk, k, (size_t)key);
+    a->b_v = copy(h, bk, v, (size_t)width);
+    return !heed__stopped(h->s->run->c);
+}
+
+/* ---- intermediate values, in the order of the ops that computed them ---- */
+
+static void forward(source *h) {
+    char weights[96];
+    heed_tape *t = h->s->run->tape;
+    snprintf(weights, sizeof weights, "%s.weights", h->block->path);
+    heed_unprobe(t);
+    heed_probe(t, "*.out", false);
+    heed_probe(t, weights, false);
+    heed_tape_begin(t, HEED_EVAL, 0);
+    heed_inspection_logits(h->s, t);
+}
+
+/* The last value with n numbers before index `end`, below a path that begins so. */
+static const heed_tensor *value_before(const heed_tape *tape, int end, size_t n,
+                                       const char *start) {
+    for (int i = end - 1; i >= 0; i--) {
+        const char *name;
+        const heed_tensor *x = heed_probe_at(tape, i, &name);
+        if (x && x->size == n && x->x && strncmp(name, start, strlen(start)) == 0) return x;
+    }
+    return NULL;
+}
+
+/* Copies the head's input: what came before its projection and, of another text, what the encoder
+ * ended with. */
+static bool copy_values(source *h) {
+    heed_lesson_args *a = &h->args;
+    const heed_tape *tape = h->s->run->tape;
+    bool cross = h->block->stack == HEED_CROSS;
+    char path[96];
+    const char *name;
+    int at = 0, count = heed_probe_count(tape);
+    size_t n = (size_t)a->tokens * (size_t)a->features;
+    snprintf(path, sizeof path, "%s.%s.out", h->block->path, cross ? "q" : "qkv");
+    while (at < count && !(heed_probe_at(tape, at, &name) && strcmp(name, path) == 0)) at++;
+    const heed_tensor *x = at < count ? value_before(tape, at, n, "") : NULL, *z = NULL;
+    if (cross) z = value_before(tape, count, (size_t)a->sources * (size_t)a->memory, "encoder.");
+    if (!x || (cross && !z))
+        return heed_fail(h->s->run->c, HEED_FAILED, "%s: its input was not kept", h->block->path);
+    a->x = copy(h, x, 0, n);
+    if (z) a->z = copy(h, z, 0, z->size);
+    return !heed__stopped(h->s->run->c);
+}
+
+/* ---- the layer after the head ---- */
+
+/* The path of the sublayer's norm: "encoder.0.norm1", after cross-attention "decoder.0.norm2". */
+static const char *norm_path(const source *h, char path[96]) {
+    const char *dot = strrchr(h->block->path, '.');
+    int n = dot ? (int)(dot + 1 - h->block->path) : 0;
+    snprintf(path, 96, "%.*snorm%d", n, h->block->path, h->block->stack == HEED_CROSS ? 2 : 1);
+    return path;
+}
+
+/* Copies this head's part of W_h, the layer's bias and, in a post-norm model, the norm, of which
+ * lessons support only the layer norm. */
+static void copy_layer(source *h) {
+    heed_lesson_args *a = &h->args;
+    const heed_config *f = h->s->run->config;
+    const heed_tensor *out = parameter(h, h->block->path, "out.weight");
+    char norm[96];
+    if (!out) return;
+    a->width = out->shape[0];
+    a->w_h = transposed(h, out, 0, a->width, h->head * a->value, a->value);
+    a->b_o = copy(h, parameter(h, h->block->path, "out.bias"), 0, (size_t)a->width);
+    if (!heed_config_has(f, "norm") || strcmp(heed_config_text(f, "norm"), "pre") == 0 ||
+        strcmp(heed_config_text(f, "norm-kind"), "rms") == 0)
+        return;
+    norm_path(h, norm);
+    a->gain = copy(h, parameter(h, norm, "weight"), 0, (size_t)a->width);
+    a->norm_bias = copy(h, parameter(h, norm, "bias"), 0, (size_t)a->width);
+    a->eps = heed_config_real(f, "norm-eps");
+}
+
+/* The sum of the other heads: what the model adds, minus this head's part and the bias. */
+static void compute_others(const source *h, heed_lesson *l) {
+    const heed_matrix *all = &l->part[HEED_LESSON_ALL];
+    size_t n = (size_t)all->rows * (size_t)all->cols;
+    const heed_tensor *sum = value(h, h->block->path, "out.out");
+    if (h->block->heads == 1 || !all->x || !sum || sum->size != n) return;
+    for (size_t i = 0; i < n; i++) l->part[HEED_LESSON_OTHERS].x[i] = (double)sum->x[i] - all->x[i];
+    heed_lesson_compute(l);
+}
+
+/* ---- comparison with the model ---- */
+
+/* The largest difference between a part and the model's own numbers, those of x from index `from`
+ * on. */
+static double largest_gap(const heed_matrix *m, const heed_tensor *x, size_t from) {
+    size_t n = (size_t)m->rows * (size_t)m->cols;
+    double most = 0;
+    if (!x || x->size < from + n) return (double)NAN;
+    for (size_t i = 0; i < n; i++) {
+        double d = fabs(m->x[i] - (double)x->x[from + i]);
+        if (isnan(d)) return d; /* fmax would ignore it */
+        most = fmax(most, d);
+    }
+    return most;
+}
+
+static bool agrees(const source *h, const heed_lesson *l, double *off) {
+    const heed_matrix *w = &l->part[HEED_LESSON_WEIGHTS], *normed = &l->part[HEED_LESSON_NORMED];
+    char path[96];
+    size_t from = (size_t)h->head * (size_t)w->rows * (size_t)w->cols;
+    *off = largest_gap(w, value(h, h->block->path, "weights"), from);
+    if (!(*off < 1e-3))
+        return heed_fail(h->s->run->c, HEED_FAILED,
+                         "%s, head %d: the steps in double give other weights than the model: they "
+                         "differ by %.2g",
+                         h->block->path, h->head + 1, *off);
+    double norm = normed->x ? largest_gap(normed, value(h, norm_path(h, path), "out"), 0) : 0;
+    return norm < 1e-3 ||
+           heed_fail(
+               h->s->run->c, HEED_FAILED,
+               "%s: add and norm in double give other numbers than the model: they differ by %.2g",
+               h->block->path, norm);
+}
+
+static bool make(source *h, heed_lesson *out, double *off) {
+    if (!copy_weights(h)) return false;
+    forward(h);
+    if (heed__stopped(h->s->run->c) || !copy_values(h)) return false;
+    copy_layer(h);
+    if (!heed_lesson_make(h->s->run->c, &h->args, out)) return false;
+    compute_others(h, out);
+    return agrees(h, out, off);
+}
+
+bool heed_lesson_of_head(const heed_inspection *s, const heed_record_block *layer, int head,
+                         heed_lesson *out, double *difference) {
+    double ignored;
+    if (!out) return false;
+    *out = (heed_lesson){.self = false};
+    if (!heed__inspectable(s) || !layer || !layer->path) return false;
+    if (head < 0 || head >= layer->heads || layer->queries >= s->axis_count ||
+        layer->keys >= s->axis_count)
+        return heed_fail(s->run->c, HEED_USAGE, "%s has no head %d for this input", layer->path,
+                         head + 1);
+    source h = {.s = s, .block = layer, .head = head};
+    h.args = (heed_lesson_args){.beta = layer->beta,
+                                .causal = layer->causal,
+                                .hard = layer->hard,
+                                .tokens = s->axes[layer->queries].count,
+                                .sources = s->axes[layer->keys].count};
+    bool ok = make(&h, out, difference ? difference : &ignored);
+    heed_unprobe(s->run->tape);
+    while (h.count) heed__free(h.arrays[--h.count]);
+    return ok;
+}
