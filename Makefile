@@ -220,7 +220,7 @@ build/fuzz/fuzz-%: tests/fuzz/%.c fuzz-lib
 fuzz-lib:
 	@$(MAKE) VARIANT=fuzz CC=clang $(FUZZ_LIBRARIES)
 # Of the program, its readers of files.
-build/fuzz/readers.a: $(patsubst %,build/fuzz/train/%.o,cli/os cli/os_files cli/text explain/from explain/views explain/worked_example kinds/curve_csv kinds/curves)
+build/fuzz/readers.a: $(patsubst %,build/fuzz/train/%.o,cli/os cli/os_files cli/text explain/from explain/views explain/worked_example kinds/curves)
 
 # Where each library's pkg-config file says what it needs.
 NEEDS_heed-inspect := heed

@@ -3,6 +3,7 @@
 #include "explain/explain.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static void require(bool condition) {
     if (!condition) abort();

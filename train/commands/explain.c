@@ -175,8 +175,8 @@ static void show(explaining *e) {
     static const char *const of_steps[] = {"cell", "step", "backward", "learn", "notation"};
     const char *html = flag_text(e->p, "html"), *tex = flag_text(e->p, "tex");
     bool solution = flag_on(e->p, "solution"), sheet = solution || flag_on(e->p, "exercise");
-    bool own =
-        e->own_text; /* the example prints its own text: no setting of the ten steps is given */
+    /* The example prints its own text unless a setting of the ten steps is given. */
+    bool own = e->own_text != NULL;
     for (size_t i = 0; i < sizeof of_steps / sizeof *of_steps; i++)
         own = own && !flag_given(e->p, of_steps[i]);
     if (sheet && !sheet_open(e, solution)) return;

@@ -1,6 +1,6 @@
 /* wordpiece.c -- trains wordpiece: byte-pair merges by count over words whose later characters
- * carry
- * ##, as in Hugging Face's tokenizers, with a heap of pairs. Sennrich et al. 2016, sec. 3.2. */
+ * carry ##, as in Hugging Face's tokenizers, with a heap of pairs. Sennrich et al. 2016, sec. 3.2.
+ */
 #include "data/corpus/tokenizer.h"
 #include "text/text.h"
 
@@ -255,7 +255,7 @@ bool heed__wordpiece_train(heed_tokenizer *k, const heed__counts *w, size_t boun
     for (size_t i = k->names.count; good && i < t.pieces.count; i++)
         good = heed__tokenizer_add(k, heed__names_text(&t.pieces, i),
                                    heed__names_length(&t.pieces, i));
-    for (size_t i = 0; t.pairs && i < t.keys.count; i++) heed__free(t.pairs[i].fresh.of);
+    for (size_t i = 0; i < t.pair_capacity; i++) heed__free(t.pairs[i].fresh.of);
     for (size_t i = 0; i < t.heap_count; i++) heed__free(t.heap[i].where.of);
     heed__names_free(&t.pieces);
     heed__names_free(&t.keys);

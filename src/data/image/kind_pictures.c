@@ -17,8 +17,7 @@ static const heed_option options[] = {
      "convert pictures of other channels to grey or colour, according to `channels`", PICTURES},
     {"mean", HEED_TEXT, "", 0, 0, NULL,
      "subtracted from pixels of 0 to 1: a number, or one a channel, comma-separated; none: that of "
-     "the "
-     "training part",
+     "the training part",
      PICTURES},
     {"std", HEED_TEXT, "", 0, 0, NULL, "what pixels are then divided by; none: as for mean",
      PICTURES},

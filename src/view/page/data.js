@@ -1,8 +1,11 @@
 /* data.js -- what the page holds: records as C wrote them, decoded when a view asks.
  *
- * The JSON block "meta" has records as `heed attend --json` prints them (src/record/record_json.c), without arrays, and how their
- * numbers are stored (src/view/page_meta.c). The numbers lie beside it (src/view/page_data.c), a script element per head, in base64 of little-endian u16: weights are u / 65535; whatever leaves [0,1] is lo + (hi - lo) u / 65534 with 65535 for
- * "unknown". Causal layers keep the triangle k <= q, row by row. q and k are IEEE halves, (tokens, width).
+ * The JSON block "meta" has records as `heed attend --json` prints them
+ * (src/record/record_json.c), without arrays, and how their numbers are stored
+ * (src/view/page_data.c). The numbers lie beside it, a script element per head, in base64 of
+ * little-endian u16: weights are u / 65535; whatever leaves [0,1] is lo + (hi - lo) u / 65534 with
+ * 65535 for "unknown". Causal layers keep the triangle k <= q, row by row. q and k are IEEE
+ * halves, (tokens, width).
  */
 "use strict";
 (() => {
