@@ -4,6 +4,7 @@
 #include <heed/inspect.h>
 #include <heed/models.h>
 #include <heed/view.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -18,14 +19,21 @@ static heed_record *record_of(heed_run *run, const char *text) {
     return r;
 }
 
-/* How much each token contributes to the last prediction: its row of every map. */
+/* How much each token contributes to the last prediction: its row of every map. Special tokens are
+ * never hidden, so occlusion has no number for them. */
 static void print_maps(const heed_record *r) {
     int n = r->axes[0].count, row = r->guess_count ? r->guesses[r->guess_count - 1].query : 0;
     if (row < 0) row = 0; /* a prediction about the entire input is in all rows */
     for (int k = 0; k < n; k++) {
         printf("%-12s", r->axes[0].labels[k]);
-        for (int m = 0; m < r->map_count; m++)
-            printf("  %s %.3f", r->maps[m].name, (double)r->maps[m].values[row * n + k]);
+        for (int m = 0; m < r->map_count; m++) {
+            double x = (double)r->maps[m].values[row * n + k];
+            if (x > -0.0005 && x < 0) x = 0; /* not -0.000 */
+            if (isnan(x))
+                printf("  %s -", r->maps[m].name);
+            else
+                printf("  %s %.3f", r->maps[m].name, x);
+        }
         putchar('\n');
     }
 }

@@ -278,6 +278,9 @@ TEST(corpus_counts_the_bytes_of_labels) {
     CLOSE(c);
 }
 
+#define TWENTY                                                                                     \
+    "a b a b a b a b a b a b a b a b a b a b" /* the fewest tokens with a hint on block */
+
 TEST(corpus_short_and_bad_text_is_refused) {
     static const struct {
         const char *text;
@@ -287,14 +290,16 @@ TEST(corpus_short_and_bad_text_is_refused) {
         {"", {.block = 4}, "is empty"},
         {"a\0b", {.block = 4}, "NUL"},
         {"a b a", {.block = 4}, "expected at least 5 tokens (1 x 5 for `block = 4`), found 3"},
-        {"a b a b a b", {.block = 8}, "hint: `block = 5`"},
+        {"a b a b a b", {.block = 8}, "hint: a longer text"},
+        {TWENTY, {.block = 32}, "hint: `block = 19`"},
         {"a b a b a b",
          {.block = 4, .val_split = 0.1},
          "at least 10 tokens (2 x 5 for `block = 4`)"},
-        {"a b a b a b", {.block = 4, .val_split = 0.1}, "hint: `block = 2`"},
+        {TWENTY, {.block = 16, .val_split = 0.1}, "hint: `block = 9`"},
+        {TWENTY, {.block = 18, .val_split = 0.1, .tail = true}, "hint: `block = 16`"},
         {"a", {.block = 4}, "text is too short"},
         {"a b a b", {.block = 8, .bracket = true}, "expected at least 6 tokens"},
-        {"a b a b", {.block = 8, .bracket = true}, "hint: `block = 6`"},
+        {TWENTY, {.block = 32, .bracket = true}, "hint: `block = 22`"},
         {"a", {HEED_LINES, .block = 4, .val_split = 0.5}, "expected at least 2 lines"},
         {"a b a b a b a b", {.block = 4, .val_split = 0.1, .tail = true}, "no text is left"},
         {"\xE2\x80\x8B", {HEED_LINES, .block = 4}, "text is too short"},

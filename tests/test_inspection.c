@@ -341,7 +341,7 @@ TEST(inspection_of_a_model_without_attention_says_so) {
     open_bench(&b, &blind);
     CHECK(!heed_capture(&b.s, NULL));
     CHECK(heed_ctx_status(b.run.c) == HEED_USAGE);
-    CHECK_HAS(heed_ctx_error(b.run.c), "the model does not attend: finder");
+    CHECK_HAS(heed_ctx_error(b.run.c), "the model does not attend: this finder");
     heed_clear(b.run.c);
     heed_record *r = heed_influence(&b.s, NULL); /* which needs none */
     CHECK(r != NULL);

@@ -49,10 +49,11 @@ heed_record_block *heed_attention_layers(const heed_run *r, int *count) {
         if (r->model->attending(r->self, i, &a) && !a.fixed) list[(*count)++] = block_of(r, &a);
     if (!list || *count) return list;
     free(list);
-    heed_fail(r->c, HEED_USAGE,
-              "the model does not attend: %s has no attention layers; hint: %s, or `influence`, "
-              "which needs none",
-              r->model->name, attention_hint(r->config));
+    heed_fail(
+        r->c, HEED_USAGE,
+        "the model does not attend: this %s has no attention layers; hint: %s, or `influence`, "
+        "which needs none",
+        r->model->name, attention_hint(r->config));
     return NULL;
 }
 

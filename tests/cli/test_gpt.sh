@@ -159,3 +159,8 @@ run train gpt facts.txt -o seed-2 $SMALL --seed 2
 fits_in 100 compare one seed-2
 says "only the seed differs"
 fits_in 100 compare one seed-2 again
+
+# What to try next begins with a word, not with the blanks of a heading.
+{ echo "              THE CAPITALS OF ALL COUNTRIES" && cat facts.txt; } >heading.txt
+run train gpt heading.txt -o heading $SMALL
+says 'heed generate heading --prompt "THE CAPITALS OF"'

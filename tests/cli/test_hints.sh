@@ -34,14 +34,33 @@ refuses 2 "the text has one line and no newline"
 warns "--packing blocks"
 printf 'the one line of a text for a masked model\n' >single.txt
 run train mlm single.txt -o run $SMALL --tokenizer word --packing lines
-refuses 3 "found one; hint: --packing blocks"
+refuses 3 "found 1; hint: --packing blocks"
+# One hint that works, for the two parts together; none for a text of almost nothing.
+printf 'abc' >tiny.txt
+run train gpt tiny.txt -o run
+refuses 3 "found 3; hint: a longer text"
+run train mlm tiny.txt -o run
+refuses 3 "found 3; hint: a longer text"
+head -c 30 facts.txt >short.txt
+run train gpt short.txt -o run
+refuses 3 "found 30; hint: --block 14"
+absent run
+run train gpt short.txt -o run --block 14 --steps 1
+status 0
+rm -r run
 
 # Nothing is printed before --layer is refused; a model's article; whole numbers are whole.
 train_mlm mlm
 run fill mlm "Paris is the [MASK] of France ." --layer 9
 refuses 2 "--layer 9"
 run generate mlm
-refuses 2 "holds an mlm"
+refuses 2 "heed: generate requires a causal language model: mlm holds an mlm"
+
+# A text without quotes.
+run fill mlm Paris is the capital of "[MASK]" .
+refuses 2 "hint: put \"Paris is ...\" in quotes"
+run generate gpt Paris is
+refuses 2 "one argument too many: is: expected heed generate RUN [PROMPT]; hint: put a text of several words in quotes"
 
 # An empty argument is a variable that was not set; a blank text holds nothing to look at.
 for words in "fill mlm" "attend mlm" "influence mlm" "explain mlm" "generate gpt" "tokenizer encode gpt"; do

@@ -41,6 +41,9 @@ says "book: influence"
 says "linear: influence"
 holds test "$(head -c 4 side.png | tail -c 3)" = PNG
 train_mlm blanks
+run influence blanks,blanks "Paris is Oslo ."
+status 0
+holds test "$(grep -c 'unknown to the vocabulary: Oslo' err)" = 1
 # Their pictures have the tokens beside them: longer ones take more room.
 tall() { od -An -tu1 -j22 -N2 "$1" | awk '{ print 256 * $1 + $2 }'; }
 run influence blanks,blanks "Paris is the capital ." --png long.png

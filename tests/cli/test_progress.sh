@@ -60,3 +60,12 @@ hides perplexity
 warns "bits/byte"
 run train gpt facts.txt -o w100 $SMALL
 warns "perplexity"
+# Values that are too wide for their columns are shortened, and a space always separates them.
+printf 'the text is so short that an epoch ends quickly\n' >short.txt
+run train mlm short.txt -o short --block 12 --layers 1 --heads 2 --width 16 --steps 2000
+status 0
+holds grep -q '^   2000   [0-9]' err
+run train gpt facts.txt -o wild $SMALL --lr 1e6 --clip 0 --warmup 0 --schedule constant
+holds grep -q '^ *1 .*e+' err
+hides "000000"
+holds awk '/^ *[0-9]+ / && NF < 10 {exit 1}' err

@@ -52,8 +52,11 @@ static void show(program *p, const char *event, const char *mark, const char *me
 }
 
 static void show_log(void *user, heed_level level, const char *message) {
+    program *p = user;
     bool warns = level == HEED_WARN;
-    show(user, warns ? "warning" : "note", warns ? "warning: " : "", message);
+    if (warns && p->warns_once && strcmp(message, p->warning) == 0) return;
+    if (warns) snprintf(p->warning, sizeof p->warning, "%s", message);
+    show(p, warns ? "warning" : "note", warns ? "warning: " : "", message);
 }
 
 void program_complain(program *p) {
@@ -190,14 +193,16 @@ static void argument_name(const char *usage, int index, char name[32]) {
 
 static bool check_count(heed_ctx *c, const command *k, int argc, char **argv) {
     char name[32];
+    bool takes_text = strstr(k->usage, "PROMPT") || strstr(k->usage, "INPUT");
     argument_name(k->usage, argc + k->task_options, name); /* TASK is not counted */
     if (argc < k->args.least)
         return heed_fail(c, HEED_USAGE, "missing %s: expected %s %s %s; hint: `help %s`", name,
                          program_name(), k->name, k->usage, k->name);
     if (k->args.most >= 0 && argc > k->args.most)
-        return heed_fail(c, HEED_USAGE, "one argument too many: %s: expected %s %s%s%s",
+        return heed_fail(c, HEED_USAGE, "one argument too many: %s: expected %s %s%s%s%s",
                          argv[k->args.most], program_name(), k->name, *k->usage ? " " : "",
-                         k->usage);
+                         k->usage,
+                         takes_text ? "; hint: put a text of several words in quotes" : "");
     for (int i = 0; i < argc; i++)
         if (!*argv[i])
             return heed_fail(c, HEED_USAGE,
@@ -368,9 +373,8 @@ heed_run *open_run(program *p, const char *dir) {
 bool wrong_run(program *p, const char *takes, const heed_run *r) {
     const char *run = p->argv[0];
     const char *name = r->model->name, *article = strchr("aeimr", name[0]) ? "an" : "a";
-    return heed_fail(p->c, HEED_USAGE, "%s %s requires %s: %s holds %s %s; hint: `%s %s`",
-                     program_name(), p->command->name, takes, run, article, name, use_of(r->model),
-                     run);
+    return heed_fail(p->c, HEED_USAGE, "%s requires %s: %s holds %s %s; hint: `%s %s`",
+                     p->command->name, takes, run, article, name, use_of(r->model), run);
 }
 
 /* ---- help ---- */

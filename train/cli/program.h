@@ -108,6 +108,8 @@ struct program {
     heed_status status; /* status of inputs that failed while others were processed */
     size_t line;        /* the line of standard input being processed, from 1; 0: none */
     bool line_open;     /* the terminal shows a progress line without a line break */
+    bool warns_once;    /* a warning is not repeated for the next of several runs */
+    char warning[256];  /* the last one */
     bool json_lines;    /* stderr gets JSON, one object per line */
 };
 

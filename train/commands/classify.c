@@ -200,10 +200,10 @@ const command cmd_classify = {
     .help = "classify pictures or texts, and show where the model looks",
     .about =
         "Prints the most probable classes of each picture. INPUT is a file, a folder (all\n"
-        "pictures below it), a quoted pattern, or - for one picture's bytes on the standard\n"
-        "input. Without INPUT, the standard input is a list of paths, a line each. What cannot\n"
-        "be decoded is reported, the others still print, and the exit status is 3. Pictures are\n"
-        "resized as in evaluation: the short side to the size of the run, then a centre crop.\n"
+        "pictures below it), a quoted pattern, or - for the standard input, as without INPUT:\n"
+        "one picture's bytes, or a list of paths, a line each. What cannot be decoded is\n"
+        "reported, the others still print, and the exit status is 3. Pictures are resized as in\n"
+        "evaluation: the short side to the size of the run, then a centre crop.\n"
         "For a run of textcls or tag, INPUT is a text, and so is each line of the standard input;\n"
         "of tag, a label for each word is printed.",
     .examples = "  heed classify runs/flowers rose.jpg\n"

@@ -2,6 +2,8 @@
 #include "commands/attend.h"
 #include "kinds/image.h"
 
+#include <string.h>
+
 static const heed_option options[] = {
     COUNT("top", "5", 1, 1000, "predictions to print", "Output"),
     CHOOSE_LAYER("Output"),
@@ -72,12 +74,27 @@ static bool fill_one(program *p, void *user, const char *text, size_t n) {
     return ok;
 }
 
+/* Whether the arguments are the words of one text: no blank in any, and one without a [MASK]. */
+static bool is_text_without_quotes(const program *p) {
+    bool masks = true;
+    for (int i = 1; i < p->argc; i++) {
+        if (strchr(p->argv[i], ' ') || strcmp(p->argv[i], "-") == 0) return false;
+        masks = masks && strstr(p->argv[i], "[MASK]");
+    }
+    return p->argc > 2 && !masks;
+}
+
 static void fill(program *p) {
     int layer;
     heed_run *r = open_run(p, p->argv[0]);
     if (!r) return;
     if (r->model->answers != HEED_ANSWER_MASKED)
         wrong_run(p, "a masked language model", r);
+    else if (is_text_without_quotes(p))
+        heed_fail(p->c, HEED_USAGE,
+                  "a text of several arguments: expected one; hint: put \"%s %s ...\" "
+                  "in quotes",
+                  p->argv[1], p->argv[2]);
     else if (layer_index(r, flag_int(p, "layer"), &layer))
         each_input(p, r, fill_one, false);
     heed_run_close(r);

@@ -126,7 +126,7 @@ static void print_ranking(program *p, const eval_loop *s, const heed_head_table 
     printf("  all alike  ");
     print_hanging(p, "the same of a head that attends to everything alike", 13);
     putchar('\n');
-    print_wrapped(p, NO_EXPLANATION "; %s ablate shows what is lost without it.", program_name());
+    print_wrapped(p, NO_EXPLANATION "; `%s ablate` shows what is lost without it.", program_name());
 }
 
 /* ---- as data ---- */

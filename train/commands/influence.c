@@ -144,6 +144,7 @@ static void show(const work *w) {
 static void run_influence(program *p) {
     work w = {.p = p};
     catch_interrupt();
+    p->warns_once = true;
     bool ok = study_runs(&w, p->argv[0], p->argv[1]);
     if (ok && w.count > 1 && (flag_on(p, "json") || *flag_text(p, "npz")))
         ok = heed_fail(p->c, HEED_USAGE, "--json and --npz hold one run: expected one, found %d",

@@ -188,6 +188,8 @@ static const char *cell(char text[32], int column, const heed_report *r) {
     if (column == PERPLEXITY) format = r->val_loss < 11 ? "%.2f" : "%.2e";
     snprintf(text, 32, "-");
     if (isfinite(x[column])) snprintf(text, 32, format, x[column]);
+    for (int digits = 6; digits && strlen(text) >= (size_t)columns[column].width; digits--)
+        if (column != STEP) snprintf(text, 32, "%.*g", digits, x[column]);
     return text;
 }
 
@@ -206,7 +208,7 @@ static void print_evaluation(progress *g, const heed_report *r) {
     }
     g->header = true;
     for (int i = 0; i < COLUMNS; i++)
-        if (!g->hidden[i]) fprintf(stderr, "%*s", columns[i].width, cell(text, i, r));
+        if (!g->hidden[i]) fprintf(stderr, " %*s", columns[i].width - 1, cell(text, i, r));
     fprintf(stderr, "%s\n", r->best ? " *" : "");
     g->wrote = now();
 }

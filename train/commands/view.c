@@ -101,7 +101,7 @@ static void view(program *p) {
     else if (ok && *html)
         printf("wrote %s\n", html);
     else if (ok)
-        print_note("", "hint: --html OUT.html draws it as a page");
+        print_note("", "hint: `--html OUT.html` draws it as a page");
     json_decref(files);
     free(records);
 }

@@ -116,7 +116,7 @@ bool lesson_accepts(explaining *e, const example *k) {
     bool page = strcmp(name, "html") == 0;
     return heed_fail(e->c, HEED_USAGE,
                      "--%s: example %s has no single head to show%s; hint: %s%s`explain "
-                     "lion|paris|mix|store%s`",
+                     "paris%s` (or lion, mix, store)",
                      name, k->name, page ? ", and no page" : "",
                      page && k->kind == SHOWS_CHART ? "--png FILE draws its chart; " : "",
                      page ? "pages: " : "", page ? " --html FILE" : "");

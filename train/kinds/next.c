@@ -35,6 +35,7 @@ static bool first_line(const char *path, char line[LONGEST + 2]) {
     for (char *s = start, *end; (end = strchr(s, '\n')); s = end + 1) {
         *end = 0;
         s[strcspn(s, "\r")] = 0;
+        s += strspn(s, " ");
         size_t plain = 0;
         while (s[plain] && is_plain(s[plain])) plain++;
         if (s[plain] || plain > LONGEST || keep_words(s, WORDS) < 4) continue;

@@ -40,24 +40,23 @@ static void part_total(const heed_corpus *k, heed__part *p,
 
 /* ---- the cuts ---- */
 
+/* The hint is the largest block that fits, but not for so few tokens that nothing is learned. */
 static bool too_short(heed_corpus *k, const char *path, size_t found, size_t expected, int parts) {
-    const char *what = k->a.packing == HEED_LINES ? "lines" : "tokens";
-    size_t fits = found / (size_t)parts, extra = k->a.bracket ? 2 : 0;
-    if (k->a.packing == HEED_LINES && found == 1)
-        return heed_fail(k->c, HEED_DATA,
-                         "text is too short: %s: expected at least %zu lines, found one; hint: "
-                         "`packing = blocks`",
-                         path, expected);
-    if (k->a.packing == HEED_LINES || fits + extra < 3)
-        return heed_fail(k->c, HEED_DATA,
-                         "text is too short: %s: expected at least %zu %s%s, found %zu; hint: %s",
-                         path, expected, what, parts > 1 ? ", of which some validate" : "", found,
-                         parts > 1 ? "a longer text, or `val-split = 0`" : "a longer text");
+    enum { LEAST = 20 };
+    char hint[48] = "a longer text";
+    size_t block = found * window(k) / expected + (k->a.bracket ? 2 : 0);
+    if (!k->a.bracket && block) block--;
+    if (k->a.packing == HEED_LINES)
+        return heed_fail(
+            k->c, HEED_DATA,
+            "text is too short: %s: expected at least %zu lines%s, found %zu; hint: %s", path,
+            expected, parts > 1 ? ", of which some validate" : "", found,
+            found == 1 ? "`packing = blocks`" : hint);
+    if (found >= LEAST) snprintf(hint, sizeof hint, "`block = %zu`", block);
     return heed_fail(k->c, HEED_DATA,
                      "text is too short: %s: expected at least %zu tokens (%d x %zu for `block = "
-                     "%d`), found %zu; hint: `block = %zu`",
-                     path, expected, parts, window(k), k->a.block, found,
-                     fits + extra - (k->a.bracket ? 0 : 1));
+                     "%d`), found %zu; hint: %s",
+                     path, expected, parts, window(k), k->a.block, found, hint);
 }
 
 /* A seeded choice of some among equal pieces: Knuth, vol. 2, 3.4.2, algorithm S. */

@@ -83,7 +83,7 @@ static bool add_class(heed_images *k, heed_part part, const char *folder, const 
     if (ok && k->count == before)
         ok = heed_fail(k->c, HEED_DATA,
                        "class \"%s\" has no pictures: %s: expected JPEG, PNG, BMP or TGA files, "
-                       "found %zu others; hint: fill the folder or remove it",
+                       "found %zu others; hint: put pictures there, or move the folder away",
                        name, path, s.others);
     heed__free(s.seen);
     heed__free(path);
