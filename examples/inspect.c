@@ -19,8 +19,8 @@ static heed_record *record_of(heed_run *run, const char *text) {
     return r;
 }
 
-/* How much each token contributes to the last prediction: its row of every map. Special tokens are
- * never hidden, so occlusion has no number for them. */
+/* How much each token contributes to the last prediction: its row of every map. A [MASK] is never
+ * hidden, so occlusion has no number for it. */
 static void print_maps(const heed_record *r) {
     int n = r->axes[0].count, row = r->guess_count ? r->guesses[r->guess_count - 1].query : 0;
     if (row < 0) row = 0; /* a prediction about the entire input is in all rows */
