@@ -43,7 +43,7 @@ say textcls-influence influence textcls "the film 3" $exact --json
 say tag-classify classify tag "the fox 3 sleeps" $exact --json
 say mlm-explain explain mlm "the fox sees a [MASK] ." --json $exact
 for run in mlm gpt gru vit cnn mlp seq2seq rnn dot textcls tag; do
-    "$HEED" resume $run --steps 9 --progress none >/dev/null 2>"$OUT/$run-resume"
+    "$HEED" resume $run --steps 9 $exact --progress none >/dev/null 2>"$OUT/$run-resume"
     echo "exit status $?" >>"$OUT/$run-resume"
     # The numbers alone: what a file says of itself, in its first part, may grow.
     for f in model.safetensors last/model.safetensors last/optimizer.safetensors; do
