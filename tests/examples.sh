@@ -98,7 +98,7 @@ says "layers of attention"
 result $? "generate refuses a model without steps"
 # It has its own name, and the library's messages have no command line in them.
 ./own_model attend nothing text >out 2>&1
-[ $? = 3 ] && says "^own_model: run is missing: nothing: .*; hint: .*\`own_model train attentive book.txt -o runs/first\`"
+[ $? = 3 ] && says "^own_model: run is missing: nothing: .*; hint: \`own_model train\` makes one"
 ./own_model train attentive facts.txt -o own >out 2>&1
 [ $? = 2 ] && says "^own_model: run exists already: own: .*; hint: \`own_model resume own\` continues it, --force removes it"
 own train attentive --help

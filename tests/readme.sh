@@ -1,6 +1,7 @@
 #!/bin/sh
-# Runs the blocks marked ```sh test of README.md and then of docs/*.md, in order, in one scratch folder that has ./heed and data/; and checks that every
-# function named in docs/notes.md stands in the file named beside it.
+# Runs the blocks marked ```sh test of README.md, of docs/tour.md, which continues it, and of the other docs/*.md, in order, in
+# one scratch folder that has ./heed and data/; and checks that links lead to files and that every function named in
+# docs/notes.md is in the file named beside it.
 cd "$(dirname "$0")/.." || exit 1
 root=$(pwd) passed=0 failed=0
 export OMP_NUM_THREADS=1 # other tests run beside this one
@@ -11,7 +12,7 @@ ln -s "$root/heed" "$dir/heed"
 ln -s "$root/data" "$dir/data"
 ln -s "$root/include" "$dir/include"
 ln -s "$root/build" "$dir/build"
-for page in README.md docs/*.md; do
+for page in README.md docs/tour.md $(ls docs/*.md | grep -v tour); do
     awk -v start="$dir/$(basename "$page" .md)" '/^```sh test/ {n++; file = sprintf("%s-block%02d", start, n); inside = 1; next} /^```/ {inside = 0} inside {print > file}' "$page"
     for block in "$dir/$(basename "$page" .md)"-block*; do
         [ -e "$block" ] || continue
@@ -20,6 +21,11 @@ for page in README.md docs/*.md; do
 done
 [ "$passed" -gt 9 ] || bad "README.md and docs/ have few blocks marked sh test"
 awk '/^```c$/ {inside = 1; next} /^```/ {inside = 0} inside' README.md | cmp -s - examples/xor.c && ok || bad "README.md and examples/xor.c differ"
+for page in README.md docs/*.md; do
+    for link in $(grep -oE '\]\([^):#]+' "$page" | cut -c3-); do
+        [ -e "$(dirname "$page")/$link" ] && ok || bad "$page links to $link, which does not exist"
+    done
+done
 # `src/ops/attention.c: forward` means: that file defines or calls something of that name.
 grep -oE '`[a-z]+/[a-z_/]+\.[ch]: [a-z_0-9]+`' docs/notes.md | tr -d '`' | sort -u >"$dir/names"
 [ -s "$dir/names" ] || bad "docs/notes.md names no function"

@@ -260,23 +260,20 @@ static bool open_all(opened *o, const char *dir, const heed_model *const *models
     return ok;
 }
 
-/* Fails unless dir holds a run that can be opened. A hint names the first text model, if there is
- * one. */
+/* Fails unless dir holds a run that can be opened. For a file in its place, the hint names the
+ * first text model, if there is one. */
 static bool check_run(heed_ctx *c, const char *dir, const heed_model *const *models) {
-    bool file = heed__os_exists(dir);
-    const char *found = file ? "a file" : "nothing";
     while (models && *models && (*models)->kind != HEED_INPUT_TOKENS) models++;
-    if (!heed__os_is_dir(dir) && models && *models)
-        return heed_fail(
-            c, HEED_DATA,
-            "run is missing: %s: expected a run directory, found %s; hint: for a text, "
-            "`train %s %s -o runs/first` makes one",
-            dir, found, (*models)->name, file ? dir : "book.txt");
+    if (heed__os_exists(dir) && !heed__os_is_dir(dir) && models && *models)
+        return heed_fail(c, HEED_DATA,
+                         "run is missing: %s: expected the folder of a run, found a file; hint: if "
+                         "it is a text, `train %s %s -o runs/first` makes one",
+                         dir, (*models)->name, dir);
     if (!heed__os_is_dir(dir))
         return heed_fail(c, HEED_DATA,
-                         "run is missing: %s: expected a run directory, found %s; hint: `train` "
-                         "makes one",
-                         dir, found);
+                         "run is missing: %s: expected the folder of a run, found %s; hint: "
+                         "`train` makes one",
+                         dir, heed__os_exists(dir) ? "a file" : "nothing");
     if (heed__run_is_backed_up(c, dir))
         return heed_fail(c, HEED_DATA,
                          "run is being replaced: %s: the new one has no checkpoint yet; hint: if "
