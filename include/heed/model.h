@@ -134,7 +134,7 @@ typedef struct {
 heed_input_spec heed_model_spec(const heed_model *m);
 /* Calls the model's batch, or that of its kind, where data is a heed_corpus for HEED_INPUT_TOKENS
  * (next tokens; for HEED_ANSWER_MASKED, masked ones, a share of 0.15), a heed_images for
- * HEED_INPUT_PICTURE, and a heed_pairs for the others. */
+ * HEED_INPUT_PICTURE, a heed_captions for HEED_INPUT_CAPTION, and a heed_pairs for the others. */
 bool heed_model_batch(const heed_model *m, void *self, void *data, heed_batch_at at,
                       heed_batch *out);
 uint64_t heed_model_eval_batches(const heed_model *m, void *self, void *data, int rows);
