@@ -123,8 +123,8 @@ typedef struct {
     /* Describes attention layer `index`, from 0; those of a stack are adjacent. False after the
      * last. NULL: none. */
     bool (*attending)(const void *self, int index, heed_attending *out);
-    /* For ablation of layers without values per head: while on, attention weighs all keys equally.
-     * NULL: the values of heads are rows of PATH.qkv, or of PATH.kv for cross attention. */
+    /* For ablation of layers whose values are not rows of the parameter PATH.qkv, or PATH.kv for
+     * cross attention: while on, their attention weighs all keys equally. NULL: there are none. */
     void (*average)(void *self, bool on);
     bool (*grid)(const void *self, heed_grid *out); /* NULL: positions are not patches */
     const heed_steps *steps;                        /* NULL: output is not generated step by step */

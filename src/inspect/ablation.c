@@ -25,7 +25,8 @@ static bool zero_part(const heed_run *r, const heed_entry *e, size_t first, size
     return true;
 }
 
-/* Rows of the stacked projection: q, k and v of all heads; in cross attention, k and v only. */
+/* Rows of the stacked projection: q, k and v of all heads; in cross attention, k and v only. A
+ * layer without such rows is averaged. */
 static bool values_off(const heed_run *r, const heed_attending *l, int head, heed_head_backup *b) {
     const char *stacked = l->stack == HEED_CROSS ? "kv" : "qkv";
     size_t first = (l->stack == HEED_CROSS ? 1 : 2) * (size_t)l->heads * (size_t)l->key +
@@ -35,6 +36,11 @@ static bool values_off(const heed_run *r, const heed_attending *l, int head, hee
     const heed_entry *bias = heed_store_find(r->store, name);
     snprintf(name, sizeof name, "%s.%s.weight", l->path, stacked);
     const heed_entry *weight = heed_store_find(r->store, name);
+    if (!weight && r->model->average) {
+        b->averaged = r;
+        r->model->average(r->self, true);
+        return true;
+    }
     if (!weight)
         return heed_fail(r->c, HEED_USAGE,
                          "a head cannot be switched off: model %s: expected the parameter %s, or "
@@ -59,10 +65,7 @@ bool heed_head_off(const heed_run *r, const heed_record_block *layer, int head,
     if (head < 0 || head >= a.heads)
         return heed_fail(r->c, HEED_USAGE, "head %d of %s: expected 0 to %d", head, a.path,
                          a.heads - 1);
-    if (!r->model->average) return values_off(r, &a, head, out);
-    out->averaged = r;
-    r->model->average(r->self, true);
-    return true;
+    return values_off(r, &a, head, out);
 }
 
 void heed_head_on(heed_head_backup *b) {
