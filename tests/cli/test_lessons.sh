@@ -164,13 +164,24 @@ refuses 2 "none comes later"
 run explain variance --hard
 refuses 2 "--hard: example variance has no single head to show"
 run explain beta --html beta.html
-refuses 2 "--png FILE draws its chart; pages: \`heed explain paris --html FILE\` (or lion, mix, store)"
-run explain lion --png lion.png
-refuses 2 "--png: example lion has no chart"
-absent lion.png
-run explain beta --png beta.png
-status 0
-holds [ "$(head -c 4 beta.png | tail -c 3)" = PNG ]
+refuses 2 "--png FILE draws its picture; pages: \`heed explain paris --html FILE\` (or lion, mix, store)"
+run explain similarity --png similarity.png
+refuses 2 "--png: example similarity has no picture"
+absent similarity.png
+for name in beta lion paris mix store heads; do
+    run explain $name --png $name.png
+    status 0
+    says "wrote $name.png"
+    holds [ "$(head -c 4 $name.png | tail -c 3)" = PNG ]
+done
+# The picture is of the weights as they are computed: other settings, another picture.
+run explain --png plain.png
+run explain --png hard.png --hard
+holds cmp -s plain.png lion.png
+holds sh -c '! cmp -s plain.png hard.png'
+run explain --png sheet.png --exercise
+refuses 2 "--png has no effect here: --exercise asks for the weights"
+absent sheet.png
 run explain beta --png no/such/folder.png
 status 1
 silent

@@ -112,15 +112,22 @@ void explain_heads(explaining *e) {
     if (!library_layer(e->c, &l)) return;
     double worst = 0;
     for (int i = 0; i < TOKENS * WIDTH; i++) worst = fmax(worst, fabs(l.sum[i] - l.library[i]));
-    if (lesson_json(e, as_json(&l, worst))) return;
+    for (int h = 0; h < HEADS; h++) {
+        m[h] = lesson_matrix(TOKENS, TOKENS, l.weights[h]);
+        v[h] =
+            (matrix_view){.name = titles[h], .m = &m[h], .row_labels = words, .col_labels = words};
+    }
+    if (!lesson_maps(e, (lesson_scale){"weight", 1}, HEADS, v) ||
+        lesson_json(e, as_json(&l, worst)))
+        return;
     heading(e, "H heads are H layers of one head");
     say(e,
         "Random vectors of width %d, and a layer of %d heads with queries and keys of width %d "
         "each. Look at one word's row in each: every head has shares of its own.",
         WIDTH, HEADS, KEY);
     for (int h = 0; h < HEADS; h++) {
-        m[h] = lesson_matrix(TOKENS, TOKENS, l.weights[h]);
-        v[h] = (matrix_view){.name = titles[h], .m = &m[h], .row_labels = h ? NULL : words};
+        if (h) v[h].row_labels = NULL;
+        v[h].col_labels = NULL;
     }
     draw_equation(&e->out, &e->look, HEADS, v, (const char *[]){"", "  ", "  "});
     gap(e);
@@ -133,5 +140,5 @@ void explain_heads(explaining *e) {
     lesson_draw(e, "one head at a time, added", lesson_matrix(TOKENS, WIDTH, l.sum), words, NULL);
     lesson_draw(e, "one layer of 3 heads", lesson_matrix(TOKENS, WIDTH, l.library), words, NULL);
     lesson_try(e, "explain heads --seed 2\n"
-                  "explain heads --precision 6");
+                  "explain heads --png heads.png");
 }
