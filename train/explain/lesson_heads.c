@@ -89,14 +89,17 @@ static bool library_layer(heed_ctx *c, layer *l) {
 /* ---- output ---- */
 
 static json_t *as_json(layer *l, double worst) {
-    json_t *heads = json_array();
+    json_t *heads = json_array(), *weights = json_array(), *tokens = json_array();
+    for (int i = 0; i < TOKENS; i++) json_array_append_new(tokens, json_string(words[i]));
+    for (int h = 0; h < HEADS; h++)
+        json_array_append_new(weights, lesson_grid(TOKENS, TOKENS, l->weights[h]));
     for (int h = 0; h < HEADS; h++)
         json_array_append_new(heads, json_pack("{s:o, s:o}", "weights",
                                                lesson_grid(TOKENS, TOKENS, l->weights[h]), "output",
                                                lesson_grid(TOKENS, VALUE, l->heads[h])));
-    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:f}", "example", "heads", "X",
-                     lesson_grid(TOKENS, WIDTH, l->x), "heads", heads, "W_h",
-                     lesson_grid(WIDTH, HEADS * VALUE, l->out), "sum",
+    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:f}", "example", "heads", "tokens",
+                     tokens, "weights", weights, "X", lesson_grid(TOKENS, WIDTH, l->x), "heads",
+                     heads, "W_h", lesson_grid(WIDTH, HEADS * VALUE, l->out), "sum",
                      lesson_grid(TOKENS, WIDTH, l->sum), "library",
                      lesson_grid(TOKENS, WIDTH, l->library), "largest_difference", worst);
 }
