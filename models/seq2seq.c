@@ -24,7 +24,7 @@ static const heed_option options[] = {
     INIT_STD("0"),
     WHOLE("decoder-layers", "0", 0, MODEL_LAYERS, "blocks of the decoder; 0: as many as layers"),
     PAIR_OPTIONS,
-    CHOICE("positions", "sinusoidal", "learned|sinusoidal|none", "encoding of positions"),
+    POSITIONS_OPTION("sinusoidal", "encoding of positions; rotary: in self-attention"),
     YES("scale-embed", "multiply embeddings by the square root of the width"),
     YES("tie", "the head's weights are the target's embeddings"),
     NO("head-bias", "bias of the output"),
@@ -48,6 +48,7 @@ static const heed_model_case cases[] = {
     {"variant", SMALL "init-std=0.6 norm=pre positions=learned share-vocab=false source-vocab=9 "
                       "tie=false head-bias=true key-width=3 dropout=0.2"},
     {"rms", SMALL "norm=pre norm-kind=rms bias=false init-std=0.5"},
+    {"llama", SMALL LLAMA "kv-heads=1 init-std=0.5"},
     {0}};
 
 /* ---- parameters ---- */
@@ -73,6 +74,7 @@ static void embeddings(seq2seq *m, heed_store *s, const heed_config *f) {
 static void decoder(seq2seq *m, heed_store *s, const heed_config *f) {
     heed_block_args a = heed__stack_block_args(&m->encoder, f, false);
     a.cross = a.attn;
+    a.cross.rotary = 0; /* source and target have no common positions */
     for (int i = 0; i < m->layers; i++) {
         char name[32];
         snprintf(name, sizeof name, "decoder.%d", i);
@@ -143,13 +145,13 @@ static size_t state_size(const void *self, const heed_source *source) {
 /* The data kept of a source: keys and values of the encoder's output, for each layer. */
 static bool read_source(const void *self, heed_tape *t, heed_tensor *ids, heed_source *out) {
     const seq2seq *m = self;
-    const heed_mha_args *a = &m->decoder[0].attn.args;
-    int qk = a->heads * a->key, v = a->heads * a->value;
+    const heed_mha_args *a = &m->decoder[0].cross.args;
+    heed_rows k = heed_mha_rows(a, HEED_KEYS, -1), v = heed_mha_rows(a, HEED_VALUES, -1);
     heed_tensor *x = encode(m, t, ids, NULL);
     for (int i = 0; i < m->layers; i++) {
         heed_tensor *kv = heed_linear_apply(&m->decoder[i].cross.kv, t, x);
-        out->kept[2 * i] = kv ? heed_slice(t, kv, 2, 0, qk) : NULL;
-        out->kept[2 * i + 1] = kv ? heed_slice(t, kv, 2, qk, v) : NULL;
+        out->kept[2 * i] = kv ? heed_slice(t, kv, 2, k.from, k.count) : NULL;
+        out->kept[2 * i + 1] = kv ? heed_slice(t, kv, 2, v.from, v.count) : NULL;
     }
     out->count = x ? x->shape[1] : 0;
     return out->kept[2 * m->layers - 1] != NULL;

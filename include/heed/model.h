@@ -42,7 +42,9 @@ typedef struct {
     heed_stack stack;
     int layer;      /* from 0, within its stack */
     int heads;      /* at least 1 */
+    int kv_heads;   /* heads of keys and values, see heed_mha_args; 0: heads */
     int key, value; /* widths of a head's keys and values */
+    double rotary;  /* theta of the rotary positions of queries and keys; 0: none */
     double beta;    /* factor of the scores */
     bool causal, hard;
     bool additive;          /* scores are align' tanh(q + k), not a product. Bahdanau et al. 2015 */
