@@ -123,7 +123,8 @@ typedef struct {
      * last. NULL: none. */
     bool (*attending)(const void *self, int index, heed_attending *out);
     /* For ablation of layers without values per head: while on, attention weighs all keys equally.
-     * NULL: the values of heads are rows of PATH.qkv, or of PATH.kv for cross attention. */
+     * NULL: the values of heads are rows of PATH.qkv, or of PATH.kv for cross attention (see
+     * heed_mha_rows), and heads that share values have columns of PATH.out. */
     void (*average)(void *self, bool on);
     bool (*grid)(const void *self, heed_grid *out); /* NULL: positions are not patches */
     const heed_steps *steps;                        /* NULL: output is not generated step by step */
