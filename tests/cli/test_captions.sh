@@ -111,9 +111,12 @@ json captions.2.caption
 cp out first
 run caption run s/val/00000.png --samples 3 --temperature 2 --seed 4 --json
 holds cmp first out
-run caption run s/val --attention b.png
+run caption run s/val/0000[01].png --attention b.png --cells
 status 0
-holds test -s b-12.png
+holds test -s b-2.png
+run caption run s/val
+status 0
+holds test "$(wc -l <out)" = 12
 # One that cannot be decoded: the others still print.
 echo nothing >c.png
 run caption run s/val/00000.png c.png none.png s/val/00001.png
