@@ -10,7 +10,7 @@ narrow() {
 }
 
 run explain --list
-for name in lion paris mix store beta variance shuffle heads similarity; do says "  $name "; done
+for name in lion paris mix store beta variance shuffle heads similarity recap; do says "  $name "; done
 for name in similarity paris beta; do
     run explain $name
     sed -n '/^try:/,$s/^\(try:\|    \) *heed //p' out >tries
@@ -28,7 +28,7 @@ run explain paris
 status 0
 says "in four stages"
 rmdir paris
-for name in paris mix store beta variance shuffle heads similarity; do
+for name in paris mix store beta variance shuffle heads similarity recap; do
     run explain $name
     status 0
     quiet
@@ -137,6 +137,16 @@ for k in 0 1 2 3 4; do near stages.$k.largest_difference 0 1e-5; done
 near stages.2.scores.0.0 "$("$JSON" stages.1.scores.0.0 <out) / 2" 1e-7
 near stages.3.scores.0.1 "$("$JSON" stages.2.scores.0.1 <out)" 0
 
+# Who sees whom: 5 places, all before, all; what is not seen is exactly 0.
+run explain recap --json
+json layers.0.seen 54
+json layers.1.seen 78
+json layers.2.seen 144
+near layers.0.norms.0.3 0 0
+holds awk "BEGIN {exit !($("$JSON" layers.0.norms.0.2 <out) > 0.1)}"
+near layers.1.norms.4.5 0 0
+holds awk "BEGIN {exit !($("$JSON" layers.1.norms.11.0 <out) > 0)}"
+
 # Settings and files leave an example its own words; what is of the ten steps alone asks for those.
 run explain store --hard --html store.html
 says "put(red = (0, 1), 9)"
@@ -168,7 +178,7 @@ refuses 2 "--png FILE draws its picture; pages: \`heed explain paris --html FILE
 run explain similarity --png similarity.png
 refuses 2 "--png: example similarity has no picture"
 absent similarity.png
-for name in beta lion paris mix store heads; do
+for name in beta lion paris mix store heads recap; do
     run explain $name --png $name.png
     status 0
     says "wrote $name.png"

@@ -77,6 +77,7 @@ const example examples[] = {
     {"heads", "H heads are H layers of one head", explain_heads, SHOWS_PICTURE},
     {"similarity", "four changes from an MLP similarity to the attention of 2017",
      explain_similarity, SHOWS_WORDS},
+    {"recap", "who sees whom: convolution, recurrence, attention", explain_recap, SHOWS_PICTURE},
     {0},
 };
 

@@ -270,5 +270,6 @@ void explain_variance(explaining *e);
 void explain_shuffle(explaining *e);
 void explain_heads(explaining *e);
 void explain_similarity(explaining *e);
+void explain_recap(explaining *e);
 
 #endif
