@@ -185,7 +185,7 @@ static void draw(explaining *e, const patches *a) {
     int p = a->x.cols, across = a->side / a->patch, last = a->tokens - 1;
     heading(e, "Patches of a picture as a matrix: x, z, zE");
     say(e, "A picture of %d x %d grey pixels, from 0 to 1%s.", a->side, a->side,
-        e->input ? " (made square, and smaller if it was large)" : "");
+        e->input ? " (resized to a square of whole patches)" : "");
     if (a->side > BUILT_IN)
         draw_picture(e, a);
     else
