@@ -42,11 +42,11 @@ bool heed__block_decoder_attending(const block_decoder *m, int index, heed_atten
 bool heed__block_decoder_keep(const block_decoder *m, heed_tape *t, heed_tensor *memory,
                               heed_source *out) {
     const heed_mha_args *a = &m->block[0].cross.args;
-    int qk = a->heads * a->key, v = a->heads * a->value;
+    heed_rows k = heed_mha_rows(a, HEED_KEYS, -1), v = heed_mha_rows(a, HEED_VALUES, -1);
     for (int i = 0; i < m->layers; i++) {
         heed_tensor *kv = heed_linear_apply(&m->block[i].cross.kv, t, memory);
-        out->kept[2 * i] = kv ? heed_slice(t, kv, 2, 0, qk) : NULL;
-        out->kept[2 * i + 1] = kv ? heed_slice(t, kv, 2, qk, v) : NULL;
+        out->kept[2 * i] = kv ? heed_slice(t, kv, 2, k.from, k.count) : NULL;
+        out->kept[2 * i + 1] = kv ? heed_slice(t, kv, 2, v.from, v.count) : NULL;
     }
     out->count = memory ? memory->shape[1] : 0;
     return out->kept[2 * m->layers - 1] != NULL;

@@ -22,7 +22,7 @@ static const heed_option options[] = {
     INIT_STD("0"),
     WHOLE("decoder-layers", "0", 0, MODEL_LAYERS, "blocks of the decoder; 0: as many as layers"),
     PAIR_OPTIONS,
-    CHOICE("positions", "sinusoidal", "learned|sinusoidal|none", "encoding of positions"),
+    POSITIONS_OPTION("sinusoidal", "encoding of positions; rotary: in self-attention"),
     YES("scale-embed", "multiply embeddings by the square root of the width"),
     YES("tie", "the head's weights are the target's embeddings"),
     NO("head-bias", "bias of the output"),
@@ -46,6 +46,7 @@ static const heed_model_case cases[] = {
     {"variant", SMALL "init-std=0.6 norm=pre positions=learned share-vocab=false source-vocab=9 "
                       "tie=false head-bias=true key-width=3 dropout=0.2"},
     {"rms", SMALL "norm=pre norm-kind=rms bias=false init-std=0.5"},
+    {"llama", SMALL LLAMA "kv-heads=1 init-std=0.5"},
     {0}};
 
 /* ---- parameters ---- */
@@ -72,6 +73,7 @@ static void decoder(seq2seq *m, heed_store *s, const heed_config *f) {
     int layers = heed__model_int(f, "decoder-layers");
     heed_block_args a = heed__stack_block_args(&m->encoder, f, false);
     a.cross = a.attn;
+    a.cross.rotary = 0; /* source and target have no common positions */
     m->decoder.layers = layers ? layers : m->encoder.layers;
     m->decoder.len = m->pair.len;
     m->decoder.beta = m->encoder.beta;

@@ -43,7 +43,9 @@ typedef struct {
     heed_stack stack;
     int layer;      /* from 0, within its stack */
     int heads;      /* at least 1 */
+    int kv_heads;   /* heads of keys and values, see heed_mha_args; 0: heads */
     int key, value; /* widths of a head's keys and values */
+    double rotary;  /* theta of the rotary positions of queries and keys; 0: none */
     double beta;    /* factor of the scores */
     bool causal, hard;
     bool additive;          /* scores are align' tanh(q + k), not a product. Bahdanau et al. 2015 */
@@ -124,7 +126,8 @@ typedef struct {
      * last. NULL: none. */
     bool (*attending)(const void *self, int index, heed_attending *out);
     /* For ablation of layers whose values are not rows of the parameter PATH.qkv, or PATH.kv for
-     * cross attention: while on, their attention weighs all keys equally. NULL: there are none. */
+     * cross attention (see heed_mha_rows): while on, their attention weighs all keys equally. NULL:
+     * there are none. Heads that share values have columns of PATH.out. */
     void (*average)(void *self, bool on);
     bool (*grid)(const void *self, heed_grid *out); /* NULL: positions are not patches */
     const heed_steps *steps;                        /* NULL: output is not generated step by step */

@@ -28,7 +28,7 @@ const heed_data_kind *data_of(const heed_model *m) { return heed_data_kind_of(he
 
 bool reads_pictures(const heed_model *m) { return m->kind == HEED_INPUT_PICTURE; }
 bool sees_pictures(const heed_model *m) { return reads_pictures(m) || writes_captions(m); }
-bool reads_patches(const heed_model *m) { return reads_pictures(m) && m->grid; }
+bool reads_patches(const heed_model *m) { return sees_pictures(m) && m->grid; }
 bool reads_pairs(const heed_model *m) { return m->kind == HEED_INPUT_PAIR; }
 bool writes_captions(const heed_model *m) { return m->kind == HEED_INPUT_CAPTION; }
 bool writes_targets(const heed_model *m) { return reads_pairs(m) || writes_captions(m); }

@@ -90,8 +90,8 @@ typedef struct {
 extern const command cmd_view;
 extern const command cmd_init, cmd_data_check, cmd_tokenizer_train, cmd_tokenizer_encode,
     cmd_tokenizer_decode, cmd_tokenizer_info, cmd_train, cmd_resume, cmd_eval, cmd_fill,
-    cmd_generate, cmd_classify, cmd_translate, cmd_info, cmd_plot, cmd_compare, cmd_gradcheck,
-    cmd_bench, cmd_doctor, cmd_explain, cmd_attend;
+    cmd_generate, cmd_classify, cmd_translate, cmd_caption, cmd_info, cmd_plot, cmd_compare,
+    cmd_gradcheck, cmd_bench, cmd_doctor, cmd_explain, cmd_attend;
 extern const command cmd_graph, cmd_influence, cmd_snapshots;
 extern const command cmd_heads, cmd_ablate;
 

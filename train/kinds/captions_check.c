@@ -63,7 +63,7 @@ static void print_facts(program *p, const heed_data *d) {
         print_fact(AT, "  validation", "none: --val-split 0.1");
     else
         print_part("  validation", a->val_captions, a->val_pictures);
-    print_fact(AT, "  a picture has", a->fewest == a->most ? "%zu" : "%zu to %zu captions",
+    print_fact(AT, "  captions", a->fewest == a->most ? "%zu a picture" : "%zu to %zu a picture",
                a->fewest, a->most);
     print_captions(d, t);
     print_pictures(heed_captions_images(k));

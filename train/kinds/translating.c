@@ -13,7 +13,9 @@ bool translator_open(translator *k, heed_run *r, const heed_config *f) {
         k->how.beam = (int)heed_config_int(f, "beam");
         k->how.length_penalty = heed_config_real(f, "length-penalty");
     }
-    if (f && heed_config_has(f, "sample") && heed_config_bool(f, "sample")) {
+    bool one = f && heed_config_has(f, "sample") && heed_config_bool(f, "sample");
+    bool several = f && heed_config_has(f, "samples") && heed_config_int(f, "samples") > 0;
+    if (one || several) {
         k->how.temperature = heed_config_real(f, "temperature");
         k->how.top_k = (int)heed_config_int(f, "top-k");
         k->how.top_p = heed_config_real(f, "top-p");
@@ -47,6 +49,7 @@ bool translate_picture(translator *k, heed_picture *p, const char *name) {
     const heed_run *r = k->run;
     heed_reader reader = heed_run_reader(r);
     reader.convert = k->convert;
+    reader.show = k->show;
     if (!heed_example_picture(&reader, p, name, &k->in)) return false;
     heed_generation how = k->how;
     how.picture = k->in.x;
