@@ -76,6 +76,7 @@ SETTINGS = {
         "ff-kind": "swiglu",
         "bias": "false",
         "tie": "false",
+    },
     "caption": {"image-size": 12},
     "caption-hard": {"image-size": 12, "hard": "true"},
     "caption-fixed": {"image-size": 12, "attention": "none"},
