@@ -254,9 +254,8 @@ def train(kind, start, data, dtype):
 for kind in sys.argv[1:] or SHAPE:
     start, data = weights(kind), batches(kind)
     exact, rough = (train(kind, start, data, t) for t in (torch.float64, torch.float32))
-    settings = {k: v for k, v in SHAPE[kind].items() if k not in ("share", "source_vocab", "said")}
-    settings = {k.replace("_", "-"): v for k, v in settings.items()}
-    settings = {k: v for k, v in SHAPE[kind].items() if k not in ("share", "source_vocab", "said", "cells", "attention")}
+    own = ("share", "source_vocab", "said", "cells", "attention")
+    settings = {k.replace("_", "-"): v for k, v in SHAPE[kind].items() if k not in own}
     settings = {**settings, **SETTINGS.get(kind, {}), "lr": LR, "decay": DECAY}
     meta = {f"{k}.drift": f"{np.abs(v - rough[k]).max():.2e}" for k, v in exact.items()}
     meta.update({k: str(v) for k, v in settings.items()})
