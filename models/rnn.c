@@ -119,6 +119,7 @@ static bool init_layers(rnn *m, heed_store *s, const heed_config *f) {
     heed_linear_init(
         &m->head, s, "head",
         (heed_linear_args){.in = width + context, .out = m->pair.vocab, .init = init_of(m)});
+    heed_set_rows(s, "head.*", HEED_ROWS_TOKENS);
     return heed_ctx_status(heed_store_ctx(s)) == HEED_OK;
 }
 

@@ -124,7 +124,10 @@ typedef struct {
      * NULL: the values of heads are rows of PATH.qkv, or of PATH.kv for cross attention. */
     void (*average)(void *self, bool on);
     bool (*grid)(const void *self, heed_grid *out); /* NULL: positions are not patches */
-    const heed_steps *steps;                        /* NULL: output is not generated step by step */
+    /* Sets in f the sizes that init chose by the data, for a training that starts from these
+     * weights with other data. NULL: it chooses none. */
+    bool (*chosen)(const void *self, heed_config *f);
+    const heed_steps *steps; /* NULL: output is not generated step by step */
 } heed_model;
 
 /* What the model requires of its inputs, from the members above. */
