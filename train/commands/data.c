@@ -14,7 +14,7 @@ void print_try(const program *p, const char *suggestion) {
     heed_text_add(&out, "  %s train %s", program_name(), p->model->name);
     add_typed(&out, line_width(stdout), heed_format_shell(word, sizeof word, p->argv[0]));
     add_typed(&out, line_width(stdout), "-o runs/first");
-    add_typed(&out, line_width(stdout), suggestion);
+    if (!*flag_text(p, "from")) add_typed(&out, line_width(stdout), suggestion);
     for (int i = 0; i < heed_config_count(p->flags); i++) {
         const char *value;
         const heed_option *o = heed_config_at(p->flags, i, &value);
