@@ -15,7 +15,7 @@
         WHOLE("kernel", "3", 1, 1024, "kernel size of the convolutions, in tokens"),               \
         NO("causal", "attention and convolution: no token sees later ones"),                       \
         WHOLE("block", "64", 2, 1 << 20, "tokens in a text, at most"), VOCAB_OPTION,               \
-        CHOICE("positions", "learned", "learned|sinusoidal|none", "encoding of positions"),        \
+        POSITIONS_OPTION("learned", "encoding of positions"),                                      \
         WHOLE("token-types", "0", 0, 1 << 16,                                                      \
               "segment embeddings, of which the first is used; 0: none"),                          \
         NO("embed-norm", "layer norm of the embeddings"),                                          \

@@ -27,7 +27,7 @@ static void close_desk(desk *d) {
 }
 
 /* An entry of values first, first + 1, ...; the new ones begin with -1. */
-static heed_tensor *add(heed_store *s, const char *name, heed_rows rows, int count, int width,
+static heed_tensor *add(heed_store *s, const char *name, heed_row_kind rows, int count, int width,
                         int first) {
     heed_tensor *t = heed_param(s, name, "zero", width ? 2 : 1, SHAPE(count, width));
     heed_set_rows(s, name, rows);
@@ -36,7 +36,7 @@ static heed_tensor *add(heed_store *s, const char *name, heed_rows rows, int cou
     return t;
 }
 
-static void pair_of(desk *d, const char *name, heed_rows rows, int to, int from, int width) {
+static void pair_of(desk *d, const char *name, heed_row_kind rows, int to, int from, int width) {
     add(d->to, name, rows, to, width, -1);
     add(d->run.store, name, rows, from, width, 10);
 }

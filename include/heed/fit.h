@@ -184,7 +184,7 @@ struct heed_start {
     size_t capacity;
 };
 
-/* What the rows of a model's parameters belong to (heed_rows); NULL: unknown. */
+/* What the rows of a model's parameters belong to (heed_row_kind); NULL: unknown. */
 typedef struct {
     const heed_tokenizer *tokenizer, *source; /* source NULL: the same for both sides */
     const char *const *labels;

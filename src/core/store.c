@@ -295,7 +295,7 @@ int heed_set_lr_scale(heed_store *s, const char *pattern, heed_real scale) {
     return n;
 }
 
-int heed_set_rows(heed_store *s, const char *pattern, heed_rows rows) {
+int heed_set_rows(heed_store *s, const char *pattern, heed_row_kind rows) {
     int n = 0, at = 0;
     for (heed_entry *e; (e = next_match(s, pattern, &at)); n++) e->rows = rows;
     return n;

@@ -158,7 +158,7 @@ static heed_start_how take_grid(const pair *p, int *number, int *copied) {
 
 /* number: memory for p->rows row numbers. */
 static heed_start_how take(const pair *p, int *number, int *copied) {
-    heed_rows rows = p->to->rows;
+    heed_row_kind rows = p->to->rows;
     if (rows != p->from->rows) return HEED_START_UNFIT;
     if (rows == HEED_ROWS_UNITS || !same_shape(p->to->tensor, p->from->tensor, 1))
         return copy_all(p);

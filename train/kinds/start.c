@@ -60,7 +60,7 @@ static void describe(const group *g, char name[NAME], char what[WHAT]) {
 }
 
 /* Rows that were matched: tokens, positions or classes. */
-static void describe_rows(const heed_start_entry *e, heed_rows rows, char outcome[OUTCOME]) {
+static void describe_rows(const heed_start_entry *e, heed_row_kind rows, char outcome[OUTCOME]) {
     int all = e->to->dims ? e->to->shape[0] : 1;
     const char *what =
         rows == HEED_ROWS_POSITIONS || rows == HEED_ROWS_GRID ? "positions" : "tokens";
@@ -72,7 +72,7 @@ static void describe_rows(const heed_start_entry *e, heed_rows rows, char outcom
         snprintf(outcome, OUTCOME, "%d of its %d %s taken", all, e->from->shape[0], what);
 }
 
-static const char *why_unfit(const heed_start_entry *e, heed_rows to, heed_rows from) {
+static const char *why_unfit(const heed_start_entry *e, heed_row_kind to, heed_row_kind from) {
     static const char *const of[] = {"of units",     "of tokens", "of the source's tokens",
                                      "of positions", "of a grid", "of classes"};
     if (to != from) return of[from];
