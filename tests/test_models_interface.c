@@ -16,7 +16,7 @@ static built build_case(const heed_model *m, const heed_model_case *k) {
     b.t = heed_tape_new(b.c);
     b.self = calloc(1, m->size);
     CHECK(heed_config_set_list(b.f, k->settings, "test", HEED_FROM_FLAG));
-    CHECK(m->init(b.self, b.s, b.f));
+    CHECK(heed_model_init(m, b.self, b.s, b.f));
     shake(b.s);
     return b;
 }

@@ -27,6 +27,16 @@ static bool complete(heed_ctx *c, const char *name, heed_mha_args *a) {
                      name, a->heads, a->key, a->value);
 }
 
+/* The parts of the projections, for adapters of a part. */
+static void name_parts(const heed_mha *l, heed_store *s) {
+    int qk = l->args.heads * l->args.key, v = l->args.heads * l->args.value;
+    const heed_tensor *kv = l->args.cross ? l->kv.w : l->qkv.w;
+    int before = l->args.cross ? 0 : qk;
+    heed_name_rows(s, l->args.cross ? l->q.w : l->qkv.w, "q", 0, qk);
+    heed_name_rows(s, kv, "k", before, qk);
+    heed_name_rows(s, kv, "v", before + qk, v);
+}
+
 static void projections(heed_mha *l, heed_store *s) {
     const heed_mha_args *a = &l->args;
     int qk = a->heads * a->key, v = a->heads * a->value;
@@ -41,6 +51,7 @@ static void projections(heed_mha *l, heed_store *s) {
         in.out = 2 * qk + v;
         heed_linear_init(&l->qkv, s, "qkv", in);
     }
+    name_parts(l, s);
     if (!a->no_out)
         heed_linear_init(&l->out, s, "out",
                          (heed_linear_args){
