@@ -175,7 +175,18 @@ static bool init(void *self, heed_store *s, const heed_config *f) {
     heed__decoder_read(&m->recurrent, f);
     encoder(m, s, f);
     embeddings(m, s, f);
-    return m->transformer ? blocks(m, s, f) : recurrent(m, s, f);
+    if (!(m->transformer ? blocks(m, s, f) : recurrent(m, s, f))) return false;
+    heed_set_rows(s, "embed.target.weight", HEED_ROWS_TOKENS);
+    heed_set_rows(s, "embed.grid_position.weight", HEED_ROWS_GRID);
+    heed_set_rows(s, "head.*", HEED_ROWS_TOKENS);
+    return true;
+}
+
+/* The usual number of stages depends on the size of the pictures. */
+static bool chosen(const void *self, heed_config *f) {
+    char stages[16];
+    snprintf(stages, sizeof stages, "%d", ((const caption *)self)->net.count);
+    return heed_config_set(f, "stages", stages, "caption", HEED_FROM_DEFAULT);
 }
 
 /* ---- forward ---- */
@@ -302,5 +313,6 @@ const heed_model heed_model_caption = {
     .attending = attending,
     .average = average,
     .grid = grid,
+    .chosen = chosen,
     .steps = &steps,
 };
