@@ -1,4 +1,4 @@
-/* kind_pictures.c -- labelled pictures as data: from settings to heed_images, and back. */
+/* kind_pictures.c -- pictures as data: from settings to heed_images, and back. */
 #include "core/core.h"
 #include "data/kind.h"
 
@@ -28,7 +28,8 @@ static const heed_option options[] = {
     {"cache-mb", HEED_INT, "1000", 1, 1 << 20, NULL,
      "memory for decoded pictures in MB; what does not fit is decoded again", PICTURES},
     {"flip", HEED_REAL, "-1", -1, 1, NULL,
-     "probability of left and right exchanged; -1: 0.5, but 0 where classes are digits or letters",
+     "probability of left and right exchanged; -1: 0.5, but 0 where classes are digits or letters, "
+     "or unknown",
      AUGMENT},
     {"pad", HEED_INT, "0", 0, 4096, NULL, "shift by up to so many pixels, both ways", AUGMENT},
     {"scale", HEED_REAL, "0", 0, 1, NULL,
@@ -141,12 +142,20 @@ bool heed_images_are_symbols(const heed_images *k) {
     return a != NULL;
 }
 
+/* Without classes nothing says whether mirroring changes the meaning of a picture. */
+static bool may_flip(const heed_images *k) {
+    const heed_images_info *a = heed_images_about(k);
+    bool unlabelled = a->classes == 1 && strcmp(a->labels[0], HEED_UNLABELLED) == 0;
+    return !unlabelled && !heed_images_are_symbols(k);
+}
+
 static bool complete(heed_config *f, const heed_images *k) {
     const heed_images_info *a = heed_images_about(k);
     double flip = heed_config_real(f, "flip");
-    if (flip < 0) flip = heed_images_are_symbols(k) ? 0 : 0.5;
+    if (flip < 0) flip = may_flip(k) ? 0.5 : 0;
     return set_number(f, "image-size", a->view.size) &&
-           set_number(f, "channels", a->view.channels) && set_number(f, "classes", a->classes) &&
+           set_number(f, "channels", a->view.channels) &&
+           (!heed_config_has(f, "classes") || set_number(f, "classes", a->classes)) &&
            set_number(f, "flip", flip) && set_list(f, "mean", a->view.mean, a->view.channels) &&
            set_list(f, "std", a->view.deviation, a->view.channels);
 }
@@ -154,6 +163,7 @@ static bool complete(heed_config *f, const heed_images *k) {
 /* ---- opening ---- */
 
 static bool check_classes(const heed_data *d, const heed_config *f) {
+    if (d->spec.unlabelled) return true;
     int asked = (int)heed_config_int(f, "classes"), found = d->label_count;
     bool given = heed_config_rank(f, "classes") > HEED_FROM_PRESET;
     return !given || !asked || asked == found ||
@@ -202,6 +212,7 @@ static bool open_data(heed_data *d, heed_config *f, const heed_data_args *a) {
                              .val_split = a->all ? 0 : heed_config_real(f, "val-split"),
                              .labels = a->labels,
                              .label_count = a->label_count,
+                             .unlabelled = d->spec.unlabelled,
                              .strict = heed_config_bool(f, "strict"),
                              .workers = (int)heed_config_int(f, "workers"),
                              .cache = (size_t)heed_config_int(f, "cache-mb") * 1000000};
@@ -214,8 +225,8 @@ static bool open_data(heed_data *d, heed_config *f, const heed_data_args *a) {
     d->checksum = about->checksum;
     d->tree = strcmp(about->kind, "folder") == 0;
     d->no_val = about->count[HEED_VAL_PART] == 0;
-    d->labels = about->labels;
-    d->label_count = about->classes;
+    d->labels = d->spec.unlabelled ? NULL : about->labels;
+    d->label_count = d->spec.unlabelled ? 0 : about->classes;
     if (!check_classes(d, f) || !complete(f, k)) return false;
     heed_augment augment = heed_augment_of(f);
     heed_images_augment(k, &augment);
