@@ -57,6 +57,11 @@ static void each_case(void (*check)(const built *b)) {
 static void check_rows(const built *b) {
     heed_tape_begin(b->t, HEED_EVAL, 0);
     heed_tensor *y = logits_of(b, input_of(b));
+    if (b->model->answers == HEED_ANSWER_PICTURE) {
+        const heed_model_input in = input_of(b);
+        CHECK(y && in.x && y->dims == 4 && heed_same_shape(y, in.x));
+        return;
+    }
     const char *classes = heed_config_has(b->f, "classes") ? "classes" : "vocab";
     int width = (int)heed_config_int(b->f, classes);
     bool each = b->model->answers != HEED_ANSWER_INPUT;
@@ -74,6 +79,16 @@ static void check_rows(const built *b) {
 }
 
 TEST(interface_logits_have_the_rows_that_are_named) { each_case(check_rows); }
+
+static void check_code(const built *b) {
+    if (!b->model->code) return;
+    heed_tape_begin(b->t, HEED_EVAL, 0);
+    const heed_model_input in = input_of(b);
+    const heed_tensor *z = b->model->code(b->self, b->t, &in);
+    CHECK(z && z->dims == 2 && z->shape[0] == ROWS && z->shape[1] > 0);
+}
+
+TEST(interface_a_code_has_a_row_for_each_input) { each_case(check_code); }
 
 /* ---- attention ---- */
 

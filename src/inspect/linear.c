@@ -173,7 +173,8 @@ static void fix_sign(double *row, int n) {
     int largest = 0;
     for (int i = 1; i < n; i++)
         if (fabs(row[i]) > fabs(row[largest])) largest = i;
-    for (int i = 0; row[largest] < 0 && i < n; i++) row[i] = -row[i];
+    if (row[largest] >= 0) return;
+    for (int i = 0; i < n; i++) row[i] = -row[i];
 }
 
 bool heed_principal(const heed_moments *m, int k, double *axes, double *variance) {

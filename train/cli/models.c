@@ -29,8 +29,11 @@ const heed_data_kind *data_of(const heed_model *m) { return heed_data_kind_of(he
 bool reads_pictures(const heed_model *m) { return m->kind == HEED_INPUT_PICTURE; }
 bool reads_patches(const heed_model *m) { return reads_pictures(m) && m->grid; }
 bool reads_pairs(const heed_model *m) { return m->kind == HEED_INPUT_PAIR; }
+bool makes_pictures(const heed_model *m) { return m->answers == HEED_ANSWER_PICTURE; }
+bool names_pictures(const heed_model *m) { return reads_pictures(m) && !makes_pictures(m); }
+bool has_code(const heed_model *m) { return reads_pictures(m) && m->code; }
 bool names_classes(const heed_model *m) {
-    return reads_pictures(m) || m->kind == HEED_INPUT_LABELLED;
+    return (reads_pictures(m) && !makes_pictures(m)) || m->kind == HEED_INPUT_LABELLED;
 }
 bool names_class(const heed_model *m) {
     return names_classes(m) && m->answers == HEED_ANSWER_INPUT;
@@ -38,6 +41,7 @@ bool names_class(const heed_model *m) {
 
 const char *use_of(const heed_model *m) {
     if (names_classes(m)) return "classify";
+    if (makes_pictures(m)) return "reconstruct";
     if (m->kind == HEED_INPUT_TOKENS && m->answers == HEED_ANSWER_MASKED) return "fill";
     if (!m->steps) return "eval";
     return reads_pairs(m) ? "translate" : "generate";

@@ -17,7 +17,7 @@ void workbench_sizes(workbench *w) {
     if (w->dense) {
         int64_t size = heed_config_int(f, "image-size");
         w->len = (int)(size * size * heed_config_int(f, "channels"));
-        w->vocab = (int)heed_config_int(f, "classes");
+        w->vocab = heed_config_has(f, "classes") ? (int)heed_config_int(f, "classes") : 1;
         return;
     }
     w->len = (int)heed_config_int(f, "block");
