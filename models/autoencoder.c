@@ -36,6 +36,7 @@ static const heed_model_case cases[] = {
     {"masked", MASKED},
     {"masked variant", MASKED "hide=0.5 norm-target=true pool=mean positions=sinusoidal norm=post "
                               "final-norm=false decoder-width=6 decoder-heads=3 dropout=0.2"},
+    {"masked llama", MASKED "norm-kind=rms ff-kind=swiglu bias=false kv-heads=1"},
     {0}};
 
 /* ---- parameters ---- */

@@ -22,9 +22,9 @@ static void decoder_init(masked_patches *m, heed_store *s, const heed_config *f)
     width = m->stack.width;
     heed_block_args args = heed__stack_block_args(&m->stack, f, false);
     args.attn.heads = heads ? heads : args.attn.heads;
-    args.attn.key = args.attn.value = 0;
+    args.attn.key = args.attn.value = args.attn.kv_heads = 0;
     args.attn.init = args.mlp.init = init;
-    args.mlp.inner = 4 * width;
+    args.mlp.inner = args.mlp.gated ? (width + 2) / 3 * 8 : 4 * width;
     heed_linear_init(&m->narrow, s, "decoder.embed",
                      (heed_linear_args){.in = e->stack.width, .out = width, .init = init});
     m->mask = heed_param(s, "decoder.mask", heed__stack_init_or(&e->stack, "normal:0.02"), 2,
@@ -45,6 +45,11 @@ static void decoder_init(masked_patches *m, heed_store *s, const heed_config *f)
 }
 
 bool heed__masked_init(masked_patches *m, heed_store *s, const heed_config *f) {
+    if (heed__model_is(f, "positions", "rotary"))
+        return heed_fail(heed_store_ctx(s), HEED_USAGE,
+                         "`positions = rotary` does not fit `kind = masked`: it counts places in "
+                         "the sequence, from which patches are missing; hint: `positions = "
+                         "learned`");
     if (!heed__patches_init(&m->encoder, s, f)) return false;
     int patches = heed__patches_count(&m->encoder);
     if (patches < 2)

@@ -11,8 +11,9 @@
           "side of a patch in pixels; 0: 4 patches a side of small pictures, 8 of large ones"),    \
         CHOICE("pool", "cls", "cls|mean",                                                          \
                "the head reads a token of its own, or the mean of the patches"),                   \
-        CHOICE("positions", "learned", "learned|sinusoidal|none",                                  \
-               "encoding of positions; sinusoidal: of row and column")
+        POSITIONS_OPTION("learned",                                                                \
+                         "encoding of positions; sinusoidal: of row and column; rotary: of "       \
+                         "the place in the sequence, row by row after [CLS]")
 #define PATCH_STACK_OPTIONS                                                                        \
     STACK_OPTIONS("4", "4", "64", "pre", "gelu", "1e-12"), INIT_STD("0.02"),                       \
         YES("final-norm", "layer norm after the last block"),                                      \

@@ -34,6 +34,7 @@ static const heed_model_case cases[] = {
     {"variant", SMALL "patch=3 pool=mean positions=sinusoidal norm=post final-norm=false "
                       "dropout=0.2 smoothing=0.1"},
     {"rms", SMALL "patch=2 ff=16 norm-kind=rms bias=false"},
+    {"llama", SMALL LLAMA "kv-heads=1 patch=2"},
     {0}};
 
 static heed_tensor *features(const picture_model *base, heed_tape *t, heed_tensor *x) {

@@ -189,7 +189,13 @@ static void check_values(const built *b) {
         bool cross = a.stack == HEED_CROSS;
         snprintf(path, sizeof path, "%s.%s.weight", a.path, cross ? "kv" : "qkv");
         const heed_entry *e = heed_store_find(b->s, path);
-        CHECK(e && e->tensor->shape[0] == a.heads * ((cross ? 1 : 2) * a.key + a.value));
+        heed_mha_args sizes = {.heads = a.heads,
+                               .kv_heads = a.kv_heads,
+                               .key = a.key,
+                               .value = a.value,
+                               .cross = cross};
+        heed_rows rows = heed_mha_rows(&sizes, HEED_VALUES, -1);
+        CHECK(e && e->tensor->shape[0] == rows.from + rows.count);
     }
 }
 

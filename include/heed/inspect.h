@@ -267,16 +267,17 @@ bool heed_heads_have(const heed_head_table *h, heed_head_measure m);
 typedef struct {
     struct {
         heed_tensor *tensor;
-        size_t from, count; /* elements of it that were set to zero */
+        size_t from, count; /* elements of it that were saved */
         heed_real *saved;
     } part[2];
     int parts;
     const heed_run *averaged;
 } heed_head_backup;
 /* Switches a head of a layer off. The rows of PATH.qkv (PATH.kv for cross attention) that compute
- * its values are set to zero, so that the head's output is zero; this equals the mask of Michel et
- * al. 2019, sec. 2.3. For a model with `average`, the head weights all keys equally instead.
- * HEED_USAGE for a layer that has neither. Call heed_head_on in any case. */
+ * its values are set to zero, so that the head's output is zero; if heads share values, the columns
+ * of PATH.out that read its output are, which has the same effect. This equals the mask of Michel
+ * et al. 2019, sec. 2.3. For a model with `average`, the head weights all keys equally instead.
+ * HEED_USAGE for a layer that has none of these. Call heed_head_on in any case. */
 bool heed_head_off(const heed_run *r, const heed_record_block *layer, int head,
                    heed_head_backup *out);
 /* Puts the parameters back, bit by bit. */

@@ -18,6 +18,7 @@ const heed_data_kind *heed_data_kind_of(heed_input_spec spec) {
                                                   [HEED_INPUT_PICTURE] = &heed__data_pictures,
                                                   [HEED_INPUT_PAIR] = &heed__data_translation,
                                                   [HEED_INPUT_LABELLED] = &heed__data_classes,
+                                                  [HEED_INPUT_CAPTION] = &dense,
                                                   [HEED_INPUT_DENSE] = &dense};
     if ((size_t)spec.kind >= sizeof kinds / sizeof *kinds) return &dense;
     return spec.kind == HEED_INPUT_LABELLED && spec.per_word ? &heed__data_tags : kinds[spec.kind];

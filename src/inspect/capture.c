@@ -15,6 +15,8 @@ static heed_record_block block_of(const heed_run *r, const heed_attending *a) {
                                .stack = a->stack,
                                .layer = a->layer,
                                .heads = a->heads,
+                               .kv_heads = a->kv_heads == a->heads ? 0 : a->kv_heads,
+                               .rotary = a->rotary,
                                .queries = queries,
                                .keys = a->stack == HEED_CROSS ? 0 : queries,
                                .key = a->key,

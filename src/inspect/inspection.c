@@ -163,7 +163,8 @@ static bool set_title(heed_inspection *s, const char *text) {
 }
 
 static bool wrong_kind(const heed_run *r) {
-    static const char *const reads[] = {"numbers", "texts", "pictures", "pairs of texts", "texts"};
+    static const char *const reads[] = {"numbers",        "texts", "pictures",
+                                        "pairs of texts", "texts", "pictures"};
     return heed_fail(r->c, HEED_USAGE, "the input does not fit the model: %s reads %s",
                      r->model->name, reads[r->model->kind]);
 }

@@ -40,17 +40,25 @@ for name in paris mix store beta variance shuffle heads similarity; do
     json example $name
 done
 
-# Four stages: without parameters Paris gets least; W_q, W_k and W_v turn that round.
+# Four stages: without parameters Paris gets least; with W_q, W_k and W_v the gap attends to Paris and to capital.
 run explain paris --json
 near stages.0.scores.0 0 0
 near stages.0.scores.3 3 0
-near stages.1.weights.0 "1 / (1 + 3 * exp(2) + 2 * exp(3))" 1e-8
+near stages.1.weights.0 "1 / (1 + 3 * exp(2) + exp(3))" 1e-8
 near stages.2.scores.3 "3 / sqrt(5)" 1e-8
-near stages.3.weights.0 "exp(6 / sqrt(2)) / (exp(6 / sqrt(2)) + exp(2 / sqrt(2)) + exp(1 / sqrt(2)) + 3)" 1e-8
-near weights.0.0 "exp(6 / sqrt(2)) / (exp(6 / sqrt(2)) + exp(2 / sqrt(2)) + exp(1 / sqrt(2)) + 3)" 1e-8
+near stages.3.weights.0 "exp(9 / sqrt(2)) / (exp(9 / sqrt(2)) + exp(8 / sqrt(2)) + 3)" 1e-8
+near stages.3.weights.3 "exp(8 / sqrt(2)) / (exp(9 / sqrt(2)) + exp(8 / sqrt(2)) + 3)" 1e-8
+near weights.0.3 "exp(8 / sqrt(2)) / (exp(9 / sqrt(2)) + exp(8 / sqrt(2)) + 3)" 1e-8
+json sources '["Paris","is","the","capital","of"]'
 run explain paris --beta 0 --json
-near weights.0.3 "1 / 6" 1e-8
-near output.0.0 "3 / 6" 1e-8
+near weights.0.3 "1 / 5" 1e-8
+near output.0.0 "2 / 5" 1e-8
+# Either word alone leaves two answers that fit alike.
+run explain paris --hide capital
+says "  France   (1 1) · output = 1.99"
+says "  baguette (0 1) · output = 1.99"
+run explain paris --hide Paris
+says "  Japan    (1 0) · output = 1.98"
 
 # What an example prints as JSON, the command reads again.
 for name in paris mix store; do
@@ -66,7 +74,14 @@ done
 run explain mix --json
 near choices.0.h.0 "2 * .5 + .45" 1e-12
 near choices.0.sum 1 1e-12
-near choices.3.sum 1.05 1e-12
+near choices.3.sum 1.45 1e-12
+# The notes' faulty row, as it is and divided by its sum.
+near faulty.A.0.2 .5 0
+near faulty.sums.0 1.45 1e-12
+near faulty.sums.1 1 1e-12
+near faulty.divided.0.0 ".5 / 1.45" 1e-8
+near faulty.divided.0.1 ".45 / 1.45" 1e-8
+for k in 0 1 2; do near faulty.divided_sums.$k 1 1e-12; done
 near choices.4.norm1 1 1e-12
 near choices.4.sum 0 1e-12
 near weights.0.1 "exp(2) / (exp(4) + exp(2) + 1)" 1e-8
@@ -149,13 +164,24 @@ refuses 2 "none comes later"
 run explain variance --hard
 refuses 2 "--hard: example variance has no single head to show"
 run explain beta --html beta.html
-refuses 2 "--png FILE draws its chart; pages: \`heed explain paris --html FILE\` (or lion, mix, store)"
-run explain lion --png lion.png
-refuses 2 "--png: example lion has no chart"
-absent lion.png
-run explain beta --png beta.png
-status 0
-holds [ "$(head -c 4 beta.png | tail -c 3)" = PNG ]
+refuses 2 "--png FILE draws its picture; pages: \`heed explain paris --html FILE\` (or lion, mix, store)"
+run explain similarity --png similarity.png
+refuses 2 "--png: example similarity has no picture"
+absent similarity.png
+for name in beta lion paris mix store heads; do
+    run explain $name --png $name.png
+    status 0
+    says "wrote $name.png"
+    holds [ "$(head -c 4 $name.png | tail -c 3)" = PNG ]
+done
+# The picture is of the weights as they are computed: other settings, another picture.
+run explain --png plain.png
+run explain --png hard.png --hard
+holds cmp -s plain.png lion.png
+holds sh -c '! cmp -s plain.png hard.png'
+run explain --png sheet.png --exercise
+refuses 2 "--png has no effect here: --exercise asks for the weights"
+absent sheet.png
 run explain beta --png no/such/folder.png
 status 1
 silent

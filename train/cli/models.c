@@ -48,11 +48,10 @@ const char *use_of(const heed_model *m) {
 }
 
 const char *example_data(const heed_model *m) {
-    static const char *const data[] = {[HEED_INPUT_TOKENS] = "book.txt",
-                                       [HEED_INPUT_PICTURE] = "flowers",
-                                       [HEED_INPUT_PAIR] = "dates.tsv",
-                                       [HEED_INPUT_LABELLED] = "reviews.tsv",
-                                       [HEED_INPUT_DENSE] = ""};
+    static const char *const data[] = {
+        [HEED_INPUT_TOKENS] = "book.txt",      [HEED_INPUT_PICTURE] = "flowers",
+        [HEED_INPUT_PAIR] = "dates.tsv",       [HEED_INPUT_LABELLED] = "reviews.tsv",
+        [HEED_INPUT_CAPTION] = "captions.tsv", [HEED_INPUT_DENSE] = ""};
     bool words = m->kind == HEED_INPUT_LABELLED && m->answers == HEED_ANSWER_SAME;
     return words ? "words.tsv" : data[m->kind];
 }

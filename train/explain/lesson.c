@@ -108,9 +108,9 @@ static const char *setting_of_heads(const explaining *e) {
 
 bool lesson_accepts(explaining *e, const example *k) {
     const char *name = k->kind == SHOWS_HEAD ? NULL : setting_of_heads(e);
-    if (*heed_config_text(e->p->flags, "png") && k->kind != SHOWS_CHART)
+    if (*heed_config_text(e->p->flags, "png") && k->kind == SHOWS_WORDS)
         return heed_fail(e->c, HEED_USAGE,
-                         "--png: example %s has no chart; hint: `explain beta --png FILE`",
+                         "--png: example %s has no picture; hint: `explain beta --png FILE`",
                          k->name);
     if (!name) return true;
     bool page = strcmp(name, "html") == 0;
@@ -118,7 +118,7 @@ bool lesson_accepts(explaining *e, const example *k) {
                      "--%s: example %s has no single head to show%s; hint: %s%s`explain "
                      "paris%s` (or lion, mix, store)",
                      name, k->name, page ? ", and no page" : "",
-                     page && k->kind == SHOWS_CHART ? "--png FILE draws its chart; " : "",
+                     page && k->kind == SHOWS_PICTURE ? "--png FILE draws its picture; " : "",
                      page ? "pages: " : "", page ? " --html FILE" : "");
 }
 
