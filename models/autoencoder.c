@@ -179,6 +179,7 @@ const heed_model heed_model_autoencoder = {
     .help = "pictures: reconstructed from a code, or from a few patches",
     .kind = HEED_INPUT_PICTURE,
     .answers = HEED_ANSWER_PICTURE,
+    .embedding = "embed.patch",
     .options = options,
     .defaults = "lr=0.001",
     .cases = cases,

@@ -204,15 +204,15 @@ TEST(interface_heads_have_values_of_their_own) { each_case(check_values); }
 /* ---- embeddings and patches ---- */
 
 static void check_embedding(const built *b) {
-    if (!b->model->embedding) return;
+    heed_grid grid = {.rows = 1, .cols = LEN};
+    bool picture = b->model->kind == HEED_INPUT_PICTURE;
+    if (!b->model->embedding || (picture && !b->model->grid(b->self, &grid))) return;
     char path[96];
     snprintf(path, sizeof path, "%s.out", b->model->embedding);
     heed_probe(b->t, path, false);
     heed_tape_begin(b->t, HEED_EVAL, 0);
     logits_of(b, input_of(b));
     const heed_tensor *x = heed_probe_find(b->t, path);
-    heed_grid grid = {.rows = 1, .cols = LEN};
-    if (b->model->grid) CHECK(b->model->grid(b->self, &grid));
     int width = x ? x->shape[x->dims - 1] : 0;
     CHECK(x && x->size == (size_t)(ROWS * grid.rows * grid.cols * width));
 }

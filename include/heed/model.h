@@ -108,7 +108,8 @@ typedef struct {
     heed_input_kind kind;  /* what the model reads */
     heed_answer answers;   /* what its logits predict */
     bool bracket;          /* texts have [CLS] before and [SEP] after them */
-    const char *embedding; /* path of the node that embeds x: "embed.token"; NULL: there is none */
+    const char *embedding; /* path of the node that embeds x: "embed.token"; NULL: there is none.
+                              A model may lack the node where its grid is false */
     /* The model's settings, ended by {0}. Its kind of data requires: block and vocab for TOKENS and
      * PAIR; block, vocab and classes for LABELLED; image-size, channels and, unless the answer is a
      * picture, classes for PICTURE; image-size, channels, block and vocab for CAPTION. */
