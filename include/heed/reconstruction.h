@@ -79,7 +79,7 @@ typedef struct {
     double error;   /* mean squared error of pixels from 0 to 1, as in heed_score */
 } heed_best_linear_result;
 /* The ridges tried, as shares of the mean variance of a pixel. */
-#define HEED_BEST_LINEAR_RIDGES 1e-4, 1e-3, 1e-2, 1e-1
+#define HEED_BEST_LINEAR_RIDGES 1e-6, 1e-5, 1e-4, 1e-3, 1e-2
 /* Fits the linear model of the same task on the training part, and evaluates it on `part`, with the
  * same hidden patches. HEED_USAGE for pictures of more than HEED_MOMENTS_MOST numbers. */
 bool heed_best_linear_error(const heed_best_linear_args *a, heed_best_linear_result *out);

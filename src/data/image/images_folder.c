@@ -118,6 +118,11 @@ static bool add_part(heed_images *k, heed_part part, const char *folder) {
         classes++;
         ok = add_class(k, part, folder, l.entries[i].name);
     }
+    if (ok && !classes && k->a.unlabelled)
+        ok = heed_fail(k->c, HEED_DATA,
+                       "no pictures: %s: expected JPEG, PNG, BMP or TGA files, or folders of them, "
+                       "found %zu other files",
+                       folder, l.count);
     if (ok && !classes)
         ok = heed_fail(
             k->c, HEED_DATA,
