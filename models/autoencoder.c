@@ -174,6 +174,11 @@ static bool grid(const void *self, heed_grid *out) {
     return true;
 }
 
+static bool chosen(const void *self, heed_config *f) {
+    const autoencoder *m = self;
+    return !m->masks || heed__patches_chosen(&m->masked.encoder, f);
+}
+
 const heed_model heed_model_autoencoder = {
     .name = "autoencoder",
     .help = "pictures: reconstructed from a code, or from a few patches",
@@ -192,4 +197,5 @@ const heed_model heed_model_autoencoder = {
     .metrics = metrics,
     .attending = attending,
     .grid = grid,
+    .chosen = chosen,
 };

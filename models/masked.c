@@ -42,6 +42,7 @@ static void decoder_init(masked_patches *m, heed_store *s, const heed_config *f)
         (heed_linear_args){.in = width, .out = e->side * e->side * e->channels, .init = init});
     heed_set_decay(s, "decoder.mask", false);
     heed_set_decay(s, "decoder.position.*", false);
+    heed_set_rows(s, "decoder.position.*", HEED_ROWS_GRID);
 }
 
 bool heed__masked_init(masked_patches *m, heed_store *s, const heed_config *f) {

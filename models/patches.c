@@ -68,6 +68,7 @@ static void embeddings(patch_encoder *m, heed_store *s, const heed_config *f) {
     heed_unscope(s);
     heed_set_decay(s, "embed.cls", false);
     heed_set_decay(s, "embed.position.*", false);
+    heed_set_rows(s, "embed.position.*", HEED_ROWS_GRID);
 }
 
 heed_position_kind heed__patches_positions(const heed_config *f) {
@@ -129,4 +130,10 @@ bool heed__patches_grid(const patch_encoder *m, heed_grid *out) {
     int across = m->size / m->side;
     *out = (heed_grid){.rows = across, .cols = across, .first = m->cls != NULL};
     return true;
+}
+
+bool heed__patches_chosen(const patch_encoder *m, heed_config *f) {
+    char patch[16];
+    snprintf(patch, sizeof patch, "%d", m->side);
+    return heed_config_set(f, "patch", patch, "vit", HEED_FROM_DEFAULT);
 }

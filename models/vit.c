@@ -61,6 +61,10 @@ static bool grid(const void *self, heed_grid *out) {
     return heed__patches_grid(&((const vit *)self)->encoder, out);
 }
 
+static bool chosen(const void *self, heed_config *f) {
+    return heed__patches_chosen(&((const vit *)self)->encoder, f);
+}
+
 const heed_model heed_model_vit = {
     .name = "vit",
     .help = "pictures: attention among patches (ViT)",
@@ -74,4 +78,5 @@ const heed_model heed_model_vit = {
     PICTURE_MEMBERS,
     .attending = attending,
     .grid = grid,
+    .chosen = chosen,
 };

@@ -3,8 +3,7 @@
 #ifndef HEED_KIND_H
 #define HEED_KIND_H
 
-#include <heed/image.h>
-#include <heed/pairs.h>
+#include <heed/captions.h>
 
 HEED_EXPORT_BEGIN
 
@@ -27,8 +26,10 @@ typedef struct {
     heed_tokenizer *tokenizer, *source; /* of an open run, used instead; not closed with the data */
     const char *const *labels;          /* of a run; NULL: from the data */
     int label_count;
-    bool eval;        /* for evaluation: the settings are a run's */
-    bool all;         /* data other than the run's: evaluation reads all of it, or its parts */
+    bool eval;   /* for evaluation: the settings are a run's */
+    bool all;    /* data other than the run's: evaluation reads all of it, or its parts */
+    bool extend; /* characters of the data are added to a tokenizer of characters that the settings
+                    name by a path */
     const char *part; /* pictures, with eval: "train", "val" or "test"; NULL or "auto": the test
                          part if there is one, else validation, else training */
 } heed_data_args;
@@ -50,7 +51,7 @@ struct heed_data {
     heed_ctx *c;
     const heed_data_kind *kind;
     heed_input_spec spec;
-    void *batches; /* for model->batch: a heed_corpus, heed_images, heed_pairs */
+    void *batches; /* for model->batch: a heed_corpus, heed_images, heed_pairs, heed_captions */
     heed_tokenizer *tokenizer, *source; /* source: a separate one for the source side, or NULL */
     uint64_t checksum;
     bool tree;                 /* a folder of folders, whose names are the classes */

@@ -5,7 +5,6 @@
 #include "kinds/pairs.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static const heed_option options[] = {
     COUNT("top", "5", 1, 100000, "classes to print for each picture", "Output"),

@@ -1,5 +1,6 @@
 /* reconstruct.c -- heed reconstruct: pictures as an auto-encoder returns them. */
 #include "kinds/reconstruction.h"
+#include "kinds/records.h"
 
 static const heed_option options[] = {
     WORDS("png", "write a sheet: each picture, what the model sees of it, the reconstruction",

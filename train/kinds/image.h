@@ -22,11 +22,17 @@ void print_waited(const training_end *e);
 /* Warns of pictures that are left out, and if the training part was evaluated only because there is
  * no other. (class_eval.c) */
 void warn_of_pictures(program *p, const heed_data *d, bool evaluated);
+/* Prints the banner's rows on sizes and normalisation; on the pictures skipped, if any, whose first
+ * ones are listed on stderr. */
+void banner_sizes(const heed_images_info *a);
+void banner_skipped(const heed_model *m, const heed_images *k, const heed_config *f);
+/* Adds all skipped pictures to RUN/train.log. */
+void log_skipped(program *p, const heed_images *k, const char *run);
 
 /* Rows of the tables of a command that evaluates pictures. */
 #define EVALUATED_PICTURES_APPLY                                                                   \
-    {"part", reads_pictures, NULL}, {"convert", reads_pictures, NULL}, {                           \
-        "strict", reads_pictures, NULL                                                             \
+    {"part", reads_pictures, NULL}, {"convert", sees_pictures, NULL}, {                            \
+        "strict", sees_pictures, NULL                                                              \
     }
 #define EVALUATED_PICTURES                                                                         \
     PICTURE_PART, CONVERT("Pictures"),                                                             \
@@ -38,15 +44,6 @@ void warn_of_pictures(program *p, const heed_data *d, bool evaluated);
     CHOICE("part", "auto", "auto|train|val|test",                                                  \
            "pictures: the part that is read; auto: the test part, else validation, else all",      \
            "Pictures")
-
-/* ---- inputs (picture_inputs.c) ---- */
-/* What a command does with a picture; name: as it is shown. False: see p->c. */
-typedef bool (*take_picture)(program *p, void *user, const char *name, heed_picture *picture);
-/* Calls `one` for each picture that the arguments from the second on name: a file, a folder, which
- * stands for all pictures below it, a pattern that the shell did not expand, or "-", as without
- * arguments: one picture's bytes or a list of paths on the standard input. An error is printed and
- * its status kept, and the next picture follows. */
-void each_picture(program *p, void *user, take_picture one);
 
 /* ---- codes (codes.c) ---- */
 /* Writes what --code and --csv ask for, if given: the codes of the part of d that is evaluated, as

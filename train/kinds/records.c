@@ -23,9 +23,11 @@ bool inspect_input(heed_inspection *s, heed_run *r, const char *text, const char
     heed_picture p = {0};
     size_t n = strlen(text);
     *s = (heed_inspection){.run = r};
-    if (!reads_pictures(r->model))
+    if (!sees_pictures(r->model))
         return heed_check_text(r->c, text, n) && inspect_text(s, r, text, n, target);
-    bool ok = read_picture(r->c, text, &p) && heed_inspection_picture(s, r, &p, text, convert);
+    bool ok = read_picture(r->c, text, &p) &&
+              (!target || heed_check_text(r->c, target, strlen(target))) &&
+              heed_inspection_caption(s, r, &p, text, convert, target);
     heed_picture_free(&p);
     return ok;
 }

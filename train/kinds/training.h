@@ -19,7 +19,8 @@ typedef struct {
 } training_end;
 
 /* What the program prints for a kind of data: text (text.c), pictures (image.c), pairs of texts and
- * labelled texts (pairs.c), and models that make their own batches (kind.c). */
+ * labelled texts (pairs.c), pictures with captions (captions.c), and models that make their own
+ * batches (kind.c). */
 typedef struct progress progress;
 typedef struct {
     void (*banner)(const heed_model *m, const heed_data *d,
@@ -33,7 +34,7 @@ typedef struct {
     void (*check)(program *p, heed_data *d); /* heed data check */
 } data_kind;
 extern const data_kind text_kind, picture_kind, reconstruction_kind, translation_kind, label_kind,
-    dense_kind;
+    caption_kind, dense_kind;
 const data_kind *kind_of(const heed_model *m); /* (kind.c) */
 
 /* Opens the evaluation data of a run of model m with settings f, and writes its description to
@@ -57,11 +58,16 @@ struct progress {
     int evaluations;
     heed_tape *tape;           /* for samples; created when needed */
     heed_text samples;         /* a generated text; reused */
+    heed_text taken;           /* settings of the run that the training starts from */
     heed_snapshots *snapshots; /* or NULL */
 };
 show_mode show_mode_of(const char *name);
 /* Prints a line of the banner: label, text. */
 void banner_row(const char *label, const char *format, ...) HEED_PRINTF(2, 3);
+/* Prints the banner's rows on what was taken from a run, if the training starts from one; and the
+ * same as an object with a number for each outcome. (start.c) */
+void banner_start(const progress *g, const heed_report *r);
+json_t *start_json(const heed_start *s);
 /* Prints the banner's row on the epoch: "12 steps of 4 x 32 pairs". (kind.c) */
 void banner_epoch(const heed_model *m, const heed_config *f, uint64_t epoch_batches);
 /* Writes "neg, pos", the first `columns` of it, to text and returns it. (kind.c) */

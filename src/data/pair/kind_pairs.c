@@ -1,7 +1,7 @@
 /* kind_pairs.c -- lines of two texts as data: tokenizers, trained or opened, and the pairs. */
 #include "core/os.h"
-#include "data/corpus/tokenizer.h"
 #include "data/kind.h"
+#include "data/pair/pairs.h"
 
 #include <string.h>
 
@@ -29,9 +29,19 @@ static const heed_option label_options[] = {
 
 /* ---- tokenizers ---- */
 
-/* side: as in heed_pairs_text. */
-static heed_tokenizer *train_side(heed_ctx *c, const heed_config *f, const heed_pairs *k, int side,
-                                  const char *kind) {
+/* The text that a tokenizer is trained on. Line ends are not part of any text: characters are
+ * learned without. side: as in heed_pairs_text. */
+static bool read_side(const heed_pairs *k, int side, const char *kind, heed_text *text) {
+    if (!heed_pairs_text(k, side, text)) return false;
+    size_t kept = 0;
+    for (size_t i = 0; i < text->n; i++)
+        if (text->s[i] != '\n' || strcmp(kind, "char") != 0) text->s[kept++] = text->s[i];
+    text->n = kept;
+    return true;
+}
+
+heed_tokenizer *heed__pairs_train_tokenizer(heed_ctx *c, const heed_config *f, const heed_pairs *k,
+                                            int side, const char *kind) {
     heed_text text = {.c = c};
     int64_t vocab = heed_config_int(f, "vocab"), own = 0;
     if (side == 0 && heed_config_has(f, "source-vocab")) own = heed_config_int(f, "source-vocab");
@@ -40,13 +50,20 @@ static heed_tokenizer *train_side(heed_ctx *c, const heed_config *f, const heed_
                              .lower = heed_config_bool(f, "lower"),
                              .specials = true};
     heed_tokenizer *made = NULL;
-    bool ok = heed_pairs_text(k, side, &text);
-    size_t kept = 0; /* line ends are not part of any text: characters are learned without */
-    for (size_t i = 0; ok && i < text.n; i++)
-        if (text.s[i] != '\n' || strcmp(kind, "char") != 0) text.s[kept++] = text.s[i];
-    if (ok) made = heed_tokenizer_train(c, text.s, kept, a);
+    if (read_side(k, side, kind, &text)) made = heed_tokenizer_train(c, text.s, text.n, a);
     heed_text_free(&text);
     return made;
+}
+
+bool heed__pairs_extend_tokenizer(const heed_config *f, const heed_pairs *k, int side,
+                                  heed_tokenizer **t) {
+    heed_text text = {.c = (*t)->c};
+    heed_tokenizer *more = NULL;
+    if (read_side(k, side, heed_tokenizer_kind(*t), &text))
+        more = heed_tokenizer_extend(*t, text.s, text.n, (int)heed_config_int(f, "vocab"), true);
+    heed_text_free(&text);
+    heed_tokenizer_free(*t);
+    return (*t = more) != NULL;
 }
 
 /* The source's tokenizer of a run, in a separate folder; NULL: it has none, or an error. */
@@ -64,7 +81,7 @@ static heed_tokenizer *make_source(heed_ctx *c, const heed_config *f, const heed
     const char *own = heed_config_text(f, "source-tokenizer");
     const char *key = *own ? "source-tokenizer" : "tokenizer";
     const char *name = heed_config_text(f, key);
-    if (heed__kind_find(name) >= 0) return train_side(c, f, k, 0, name);
+    if (heed__kind_find(name) >= 0) return heed__pairs_train_tokenizer(c, f, k, 0, name);
     heed_tokenizer *made = *own ? NULL : open_source(c, name);
     return made ? made : heed__tokenizer_at(c, key, name);
 }
@@ -76,7 +93,8 @@ static bool is_shared(const heed_config *f) {
 }
 
 /* Opens the tokenizers that f names, or trains them on the pairs. */
-static bool find_tokenizers(heed_data *d, const heed_config *f, const char *run) {
+static bool find_tokenizers(heed_data *d, const heed_config *f, const heed_data_args *a) {
+    const char *run = a->run;
     bool translates = d->spec.kind == HEED_INPUT_PAIR;
     bool shared = translates && is_shared(f);
     const char *name = heed_config_text(f, "tokenizer");
@@ -85,13 +103,17 @@ static bool find_tokenizers(heed_data *d, const heed_config *f, const char *run)
                          "`source-tokenizer` is of a vocabulary of the source's own: expected "
                          "`share-vocab = false` with it");
     int side = shared ? 2 : translates ? 1 : 0;
-    d->tokenizer = run                          ? heed_tokenizer_open(d->c, run)
-                   : heed__kind_find(name) >= 0 ? train_side(d->c, f, d->batches, side, name)
-                                                : heed__tokenizer_at(d->c, "tokenizer", name);
+    d->tokenizer = run ? heed_tokenizer_open(d->c, run)
+                   : heed__kind_find(name) >= 0
+                       ? heed__pairs_train_tokenizer(d->c, f, d->batches, side, name)
+                       : heed__tokenizer_at(d->c, "tokenizer", name);
     if (d->tokenizer && run)
         d->source = open_source(d->c, run);
     else if (d->tokenizer && translates && !shared)
         d->source = make_source(d->c, f, d->batches);
+    if (d->tokenizer && a->extend && !run)
+        return heed__pairs_extend_tokenizer(f, d->batches, side, &d->tokenizer) &&
+               (!d->source || heed__pairs_extend_tokenizer(f, d->batches, 0, &d->source));
     return !heed__stopped(d->c);
 }
 
@@ -134,7 +156,7 @@ static bool open_data(heed_data *d, heed_config *f, const heed_data_args *a) {
     bool translates = d->spec.kind == HEED_INPUT_PAIR;
     if (!a->eval && !heed__texts_last(d->c, f)) return false;
     if (!open_pairs(d, f, a)) return false;
-    if (!d->tokenizer && !find_tokenizers(d, f, a->run)) return false;
+    if (!d->tokenizer && !find_tokenizers(d, f, a)) return false;
     const heed_pairs_info *about = heed_pairs_about(d->batches);
     d->checksum = about->checksum;
     if (!translates && !a->eval && !check_labels(d, f)) return false;

@@ -1,7 +1,5 @@
-/* picture_inputs.c -- the pictures that a command's arguments name: files, folders, patterns, and
- * the standard input. */
+/* each_picture.c -- pictures from arguments or the standard input, one by one. */
 #include "cli/os_files.h"
-#include "kinds/image.h"
 #include "kinds/records.h"
 
 #include <string.h>
@@ -9,18 +7,18 @@
 typedef struct {
     program *p;
     void *user;
-    take_picture one;
+    take_picture take;
 } taker;
 
-static void take_file(const taker *k, const char *path) {
+static void take_file(taker *k, const char *path) {
     heed_picture p = {0};
-    if (read_picture(k->p->c, path, &p)) k->one(k->p, k->user, path, &p);
+    if (read_picture(k->p->c, path, &p)) k->take(k->p, k->user, path, &p);
     heed_picture_free(&p);
     program_complain(k->p);
 }
 
 /* Takes a file, a folder, or a pattern that the shell did not expand. */
-static void take_path(const taker *k, const char *path) {
+static void take_path(taker *k, const char *path) {
     heed_ctx *c = k->p->c;
     paths list = {0};
     if (is_directory(path))
@@ -48,7 +46,7 @@ static bool is_list(const heed_text *t) {
     return true;
 }
 
-static void take_stdin(const taker *k) {
+static void take_stdin(taker *k) {
     heed_text text = {.c = k->p->c};
     char why[HEED_WHY];
     heed_picture p = {0};
@@ -68,7 +66,7 @@ static void take_stdin(const taker *k) {
         if (status != HEED_OK)
             heed_fail(k->p->c, status, "standard input %s", why);
         else
-            k->one(k->p, k->user, "-", &p);
+            k->take(k->p, k->user, "-", &p);
         heed_picture_free(&p);
     }
     program_complain(k->p);
