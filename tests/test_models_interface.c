@@ -99,10 +99,12 @@ TEST(interface_a_code_has_a_row_for_each_input) { each_case(check_code); }
 
 /* ---- attention ---- */
 
-/* Texts, sources and targets are all as long; pictures have the positions of their grid. */
+/* Texts, sources and targets are all as long; pictures, also reconstructed ones, have the positions
+ * of their grid. */
 static int positions(const built *b, bool target) {
     heed_grid grid;
-    if (target || !b->model->grid || !b->model->grid(b->self, &grid)) return LEN;
+    bool text = target && b->model->kind != HEED_INPUT_PICTURE;
+    if (text || !b->model->grid || !b->model->grid(b->self, &grid)) return LEN;
     return grid.first + grid.rows * grid.cols;
 }
 

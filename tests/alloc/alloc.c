@@ -286,9 +286,10 @@ int main(int argc, char **argv) {
     check_pairs(dir, check);
     for (const heed_optimizer *const *r = heed_optimizer_table(); *r; r++)
         steady(&heed_model_mlm, *r);
-    const heed_model *models[] = {&heed_model_mlm,     &heed_model_gpt,     &heed_model_vit,
-                                  &heed_model_cnn,     &heed_model_mlp,     &heed_model_rnn,
-                                  &heed_model_seq2seq, &heed_model_textcls, &heed_model_tag};
+    const heed_model *models[] = {&heed_model_mlm,        &heed_model_gpt,     &heed_model_vit,
+                                  &heed_model_cnn,        &heed_model_mlp,     &heed_model_rnn,
+                                  &heed_model_seq2seq,    &heed_model_textcls, &heed_model_tag,
+                                  &heed_model_autoencoder};
     for (size_t i = 1; i < sizeof models / sizeof *models; i++) steady(models[i], &heed_adamw);
     for (size_t i = 0; i < sizeof models / sizeof *models; i++) steady_fit(models[i]);
     for (size_t i = 0; i < sizeof models / sizeof *models; i++)
