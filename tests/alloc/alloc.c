@@ -71,7 +71,7 @@ static void open_pictures(setting *s) {
     if (!s->about) return;
     set_int(s->f, "image-size", s->about->view.size);
     set_int(s->f, "channels", s->about->view.channels);
-    set_int(s->f, "classes", s->about->classes);
+    if (heed_config_has(s->f, "classes")) set_int(s->f, "classes", s->about->classes);
     s->labels = s->about->labels;
     s->classes = s->about->classes;
 }
@@ -108,9 +108,9 @@ static setting open_setting(const heed_model *model, const char *steps) {
     setting s = {.c = heed_open(&(heed_options){.seed = 1, .threads = 1})};
     s.f =
         heed_config_new(s.c, (const heed_option *const[]){heed_fit_options, model->options, NULL});
-    const char *const settings[][2] = {{"layers", "1"}, {"heads", "2"}, {"width", "8"},
-                                       {"ff", "16"},    {"block", "8"}, {"stages", "2"},
-                                       {"batch", "4"},  {"seed", "1"},  {"steps", steps}};
+    const char *const settings[][2] = {
+        {"layers", "1"}, {"heads", "2"}, {"width", "8"}, {"ff", "16"},     {"block", "8"},
+        {"stages", "2"}, {"batch", "4"}, {"seed", "1"},  {"steps", steps}, {"kind", "masked"}};
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
         if (heed_config_has(s.f, settings[i][0]))
             heed_config_set(s.f, settings[i][0], settings[i][1], "alloc.c", HEED_FROM_FLAG);
@@ -305,10 +305,13 @@ int main(int argc, char **argv) {
     check_captions(dir, check);
     for (const heed_optimizer *const *r = heed_optimizer_table(); *r; r++)
         steady(&heed_model_mlm, *r);
-    const heed_model *models[] = {&heed_model_mlm,     &heed_model_gpt,     &heed_model_vit,
-                                  &heed_model_cnn,     &heed_model_mlp,     &heed_model_rnn,
-                                  &heed_model_seq2seq, &heed_model_textcls, &heed_model_tag};
+    const heed_model *models[] = {&heed_model_mlm,        &heed_model_gpt,     &heed_model_vit,
+                                  &heed_model_cnn,        &heed_model_mlp,     &heed_model_rnn,
+                                  &heed_model_seq2seq,    &heed_model_textcls, &heed_model_tag,
+                                  &heed_model_autoencoder};
     for (size_t i = 1; i < sizeof models / sizeof *models; i++) steady(models[i], &heed_adamw);
+    steady(&heed_model_caption, &heed_adamw);
+    steady_fit(&heed_model_caption);
     for (size_t i = 0; i < sizeof models / sizeof *models; i++) steady_fit(models[i]);
     for (size_t i = 0; i < sizeof models / sizeof *models; i++)
         fail_each((alloc_job){models[i]->name, whole_way, &models[i]}, &known, check);
