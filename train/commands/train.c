@@ -274,7 +274,8 @@ const command cmd_train = {
         "FILE TAB caption or {image, caption}: pictures' files beside DATA, any number of "
         "captions\n"
         "for each.\n"
-        "--from RUN starts from the best weights of a run, of this task or another one: its tokenizer\n"
+        "--from RUN starts from the best weights of a run, of this task or another one: its "
+        "tokenizer\n"
         "and the settings of its model apply unless others are given. What is taken, what is new\n"
         "and what does not fit is printed.\n"
         "Ctrl-C saves and stops; `heed resume RUN` continues.",
