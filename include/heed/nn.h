@@ -266,6 +266,8 @@ typedef struct {
     int key, value; /* widths of the projections W_k and W_v of the inputs (and of W_q of the query,
                        to key); 0: no projection */
     bool all_biases; /* additive: W and v have biases, too, which make it no more expressive */
+    bool hard;       /* heed_hardmax instead of the softmax: one key per query, the gradient of the
+                        soft weights. Xu et al. 2015, sec. 4.1, without its sampling */
     bool has_beta;
     heed_real beta; /* multiplies e instead of the default 1 or 1/sqrt(d_k) */
     const char *init;

@@ -73,7 +73,7 @@ run train seq2seq many.tsv -o pairs $TINY --block 8 --val-split 0.2 $BLOCKS
 status 0
 run translate pairs "a b c" --beam 2
 status 0
-run explain pairs "a b c" --stack decoder --target "c b"
+run explain pairs "a b c" --stack decoder
 status 0
 says "6. Positions: Q_R, K_R"
 run attend pairs "a b c" --target "c b"
