@@ -57,6 +57,14 @@ static const heed_option options[] = {
     NUMBER("smoothing", "0", 0, 0.99, "share of the target spread over all tokens, in training"),
     {0}};
 
+static const heed_preset presets[] = {
+    {"caption-shapes",
+     "benchmark workload: GRU and soft attention over 8 x 8 cells of 32 x 32 pixels",
+     "image-size=32 channels=3 filters=16 width=96 block=16 batch=32 vocab=32 dropout=0 "
+     "smoothing=0 optimizer=adamw lr=1e-3",
+     true},
+    {0}};
+
 #define SMALL                                                                                      \
     "image-size=8 channels=2 filters=4 stages=2 width=8 heads=2 ff=12 block=4 vocab=9 batch=3 "
 static const heed_model_case cases[] = {
@@ -297,6 +305,7 @@ const heed_model heed_model_caption = {
     .embedding = "embed.grid",
     .options = options,
     .defaults = "lr=0.002 warmup=0.1",
+    .presets = presets,
     .cases = cases,
     .size = sizeof(caption),
     .init = init,
