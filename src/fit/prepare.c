@@ -276,8 +276,10 @@ static bool check_labels(heed__fitting *f) {
 static bool agrees(heed__fitting *f) {
     heed__state *s = &f->state;
     if (heed__ctx_edited(f->c)) s->tokenizer_digest = tokenizer_digest(f->a);
-    return same(f, "data", s->data_checksum, f->a->data_checksum,
-                "restore the data that the run began with, or train again") &&
+    return same(
+               f, "data", s->data_checksum, f->a->data_checksum,
+               "restore the data that the run began with, or start a new run from its weights with "
+               "`from`") &&
            same(f, "tokenizer", s->tokenizer_digest, tokenizer_digest(f->a),
                 "restore the tokenizer's files in the run directory, or resume with `edited` if "
                 "they were edited on purpose") &&
