@@ -45,7 +45,7 @@ parameters() { "$heed" info run --json | sed 's/.*"numbers":\([0-9]*\),"bytes".*
 for length in $lengths; do texts "$length" >"texts-$length.tsv"; done
 : >table.txt
 for case in "64 16" "256 1"; do
-    width=${case% *} batch=${case#* } csv=width-${case% *}.csv
+    width=${case% *} batch=${case#* } csv=microseconds_per_token_width_${case% *}.csv
     echo "log2 of the length,lstm 1 thread,lstm 2 threads,attention 1 thread,attention 2 threads" >"$csv"
     rows=
     for length in $lengths; do
@@ -70,4 +70,4 @@ for case in "64 16" "256 1"; do
         END { print "" }' | tee -a table.txt
 done
 rm -rf run
-"$heed" plot width-64.csv width-256.csv --png parallel.png >/dev/null && printf '%s\n%s\n' "$out/table.txt" "$out/parallel.png"
+"$heed" plot microseconds_per_token_width_64.csv microseconds_per_token_width_256.csv --png parallel.png >/dev/null && printf '%s\n%s\n' "$out/table.txt" "$out/parallel.png"
