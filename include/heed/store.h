@@ -7,6 +7,18 @@
 
 HEED_EXPORT_BEGIN
 
+/* What the rows of a parameter, its first dimension, belong to. Weights of a run are matched by it
+ * (heed_start_take in fit.h). */
+typedef enum {
+    HEED_ROWS_UNITS,     /* units of the model */
+    HEED_ROWS_TOKENS,    /* tokens of the vocabulary */
+    HEED_ROWS_SOURCE,    /* tokens of the source's vocabulary */
+    HEED_ROWS_POSITIONS, /* positions in a sequence */
+    HEED_ROWS_GRID,      /* positions on a square grid, row by row; rows beyond the largest square
+                            number precede it, such as that of [CLS] */
+    HEED_ROWS_CLASSES    /* classes */
+} heed_row_kind;
+
 typedef struct {
     const char *name;    /* "encoder.0.attn.qkv.weight": also in checkpoints and optimizer slots */
     heed_tensor *tensor; /* value and, if trained, gradient */
@@ -15,6 +27,7 @@ typedef struct {
     bool decay;          /* weight decay applies; by default to tensors of two or more dims */
     bool reported;       /* a missing gradient has been reported */
     heed_real lr_scale;  /* multiplies the learning rate; 1 by default */
+    heed_row_kind rows;  /* HEED_ROWS_UNITS by default */
 } heed_entry;
 
 /* An empty store, which the context owns. NULL: out of memory. */
@@ -60,6 +73,7 @@ heed_store_params(const heed_store *s); /* the number of scalar parameters, excl
 int heed_freeze(heed_store *s, const char *pattern);
 int heed_set_decay(heed_store *s, const char *pattern, bool decay);
 int heed_set_lr_scale(heed_store *s, const char *pattern, heed_real scale);
+int heed_set_rows(heed_store *s, const char *pattern, heed_row_kind rows);
 
 /* Sets the gradients of all entries to zero. heed_step does this as well. */
 void heed_zero_grads(heed_store *s);

@@ -49,6 +49,7 @@ static int64_t bound_of(const heed_config *g, const char *key) {
 static bool read_settings(heed__fitting *f) {
     const heed_fit_args *a = f->a;
     f->settings.c = f->c;
+    if (!heed__start_head(a)) return false;
     if (!heed__settings_read(f->c, a->config, &f->set) || !agree_on_seed(f)) return false;
     f->bound[0] = bound_of(a->config, "vocab");
     f->bound[1] = bound_of(a->config, "source-vocab");
@@ -75,7 +76,7 @@ static bool build(heed__fitting *f) {
     if (!f->store || !f->self) return false;
     if (!m->init(f->self, f->store, f->a->config))
         return heed_fail(f->c, HEED_USAGE, "model %s refuses its settings", m->name);
-    if (!heed__settings_apply(&f->set, f->store)) return false;
+    if (!heed__start_apply(f) || !heed__settings_apply(&f->set, f->store)) return false;
     f->optim = heed_optim_new(f->store, f->set.optim.optimizer, &f->set.optim);
     return !heed__stopped(f->c);
 }
@@ -413,6 +414,7 @@ static bool begin(heed__fitting *f) {
     f->start = f->clock.mark = heed__os_seconds();
     f->clock.planned = f->before;
     if (ok) heed__fit_report(f, HEED_FIT_START, NULL);
+    if (ok && f->from) heed__journal_start(&f->journal, &f->begun);
     if (ok && f->evals != f->all_evals)
         heed__fit_note(
             f,
@@ -428,7 +430,8 @@ static bool begin(heed__fitting *f) {
 
 bool heed__fit_prepare(heed__fitting *f) {
     f->start = heed__os_seconds();
-    if (!read_settings(f) || !open_run(f) || !build(f) || !count_batches(f) || !fix_by_data(f))
+    if (!read_settings(f) || !open_run(f) || !heed__start_find(f) || !build(f) ||
+        !count_batches(f) || !fix_by_data(f))
         return false;
     if (!f->fresh && f->steps && heed__fit_finished(f)) {
         note_finished(f);
@@ -443,6 +446,8 @@ void heed__fit_release(heed__fitting *f) {
     heed_text_free(&f->settings);
     heed_tape_free(f->tape);
     unbuild(f);
+    heed_start_free(&f->begun);
+    heed_run_close(f->opened);
     if (f->lock.held) heed__os_unlock(&f->lock, f->lock_path.s);
     heed_text_free(&f->lock_path);
 }
