@@ -3,8 +3,7 @@
 #ifndef HEED_KIND_H
 #define HEED_KIND_H
 
-#include <heed/image.h>
-#include <heed/pairs.h>
+#include <heed/captions.h>
 
 HEED_EXPORT_BEGIN
 
@@ -49,7 +48,7 @@ struct heed_data {
     heed_ctx *c;
     const heed_data_kind *kind;
     heed_input_spec spec;
-    void *batches; /* for model->batch: a heed_corpus, heed_images, heed_pairs */
+    void *batches; /* for model->batch: a heed_corpus, heed_images, heed_pairs, heed_captions */
     heed_tokenizer *tokenizer, *source; /* source: a separate one for the source side, or NULL */
     uint64_t checksum;
     bool tree;                 /* a folder of folders, whose names are the classes */
@@ -58,6 +57,7 @@ struct heed_data {
     bool all;                  /* unless it reads all the data */
     const char *const *labels; /* names of the classes, or NULL */
     int label_count;
+    const heed_real *class_weights; /* of training batches, by the setting `balance`; or NULL */
 };
 /* Opens what the setting `data` names, by the settings of its kind, and completes f by what is
  * found there (image-size, channels, classes, mean, std, flip). f contains the options of the kind

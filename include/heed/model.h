@@ -125,9 +125,9 @@ typedef struct {
     /* Describes attention layer `index`, from 0; those of a stack are adjacent. False after the
      * last. NULL: none. */
     bool (*attending)(const void *self, int index, heed_attending *out);
-    /* For ablation of layers without values per head: while on, attention weighs all keys equally.
-     * NULL: the values of heads are rows of PATH.qkv, or of PATH.kv for cross attention (see
-     * heed_mha_rows), and heads that share values have columns of PATH.out. */
+    /* For ablation of layers whose values are not rows of the parameter PATH.qkv, or PATH.kv for
+     * cross attention (see heed_mha_rows): while on, their attention weighs all keys equally. NULL:
+     * there are none. Heads that share values have columns of PATH.out. */
     void (*average)(void *self, bool on);
     bool (*grid)(const void *self, heed_grid *out); /* NULL: positions are not patches */
     const heed_steps *steps;                        /* NULL: output is not generated step by step */
@@ -141,7 +141,7 @@ heed_input_spec heed_model_spec(const heed_model *m);
 bool heed_model_init(const heed_model *m, void *self, heed_store *s, const heed_config *f);
 /* Calls the model's batch, or that of its kind, where data is a heed_corpus for HEED_INPUT_TOKENS
  * (next tokens; for HEED_ANSWER_MASKED, masked ones, a share of 0.15), a heed_images for
- * HEED_INPUT_PICTURE, and a heed_pairs for the others. */
+ * HEED_INPUT_PICTURE, a heed_captions for HEED_INPUT_CAPTION, and a heed_pairs for the others. */
 bool heed_model_batch(const heed_model *m, void *self, void *data, heed_batch_at at,
                       heed_batch *out);
 uint64_t heed_model_eval_batches(const heed_model *m, void *self, void *data, int rows);

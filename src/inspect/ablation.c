@@ -50,7 +50,7 @@ static bool output_off(const heed_run *r, const heed_attending *l, int head, hee
     return true;
 }
 
-/* Rows of the stacked projection. */
+/* Rows of the stacked projection; a layer without it is averaged. */
 static bool values_off(const heed_run *r, const heed_attending *l, int head, heed_head_backup *b) {
     bool cross = l->stack == HEED_CROSS;
     const char *stacked = cross ? "kv" : "qkv";
@@ -62,6 +62,11 @@ static bool values_off(const heed_run *r, const heed_attending *l, int head, hee
     const heed_entry *bias = heed_store_find(r->store, name);
     snprintf(name, sizeof name, "%s.%s.weight", l->path, stacked);
     const heed_entry *weight = heed_store_find(r->store, name);
+    if (!weight && r->model->average) {
+        b->averaged = r;
+        r->model->average(r->self, true);
+        return true;
+    }
     if (!weight)
         return heed_fail(r->c, HEED_USAGE,
                          "a head cannot be switched off: model %s: expected the parameter %s, or "
@@ -86,11 +91,7 @@ bool heed_head_off(const heed_run *r, const heed_record_block *layer, int head,
         return heed_fail(r->c, HEED_USAGE, "head %d of %s: expected 0 to %d", head, a.path,
                          a.heads - 1);
     bool shares = a.kv_heads && a.kv_heads < a.heads;
-    if (!r->model->average)
-        return shares ? output_off(r, &a, head, out) : values_off(r, &a, head, out);
-    out->averaged = r;
-    r->model->average(r->self, true);
-    return true;
+    return shares ? output_off(r, &a, head, out) : values_off(r, &a, head, out);
 }
 
 void heed_head_on(heed_head_backup *b) {

@@ -10,7 +10,7 @@ narrow() {
 }
 
 run explain --list
-for name in lion paris mix store beta variance shuffle heads similarity; do says "  $name "; done
+for name in lion paris mix store beta variance shuffle heads similarity patches conv recap; do says "  $name "; done
 for name in similarity paris beta; do
     run explain $name
     sed -n '/^try:/,$s/^\(try:\|    \) *heed //p' out >tries
@@ -28,7 +28,7 @@ run explain paris
 status 0
 says "in four stages"
 rmdir paris
-for name in paris mix store beta variance shuffle heads similarity; do
+for name in paris mix store beta variance shuffle heads similarity patches conv recap; do
     run explain $name
     status 0
     quiet
@@ -126,6 +126,12 @@ for seed in 1 5; do
     near cases.0.weights 0 1e-15
     near cases.0.output 0 1e-14
     holds awk "BEGIN {exit !($("$JSON" cases.1.output <out) > 0.1 && $("$JSON" cases.2.output <out) > 0.1)}"
+    # A memory in another order gives the same context; a ViT without positions, outputs that move with their patches.
+    near memory.difference 0 1e-6
+    holds awk "BEGIN {exit !($("$JSON" memory.weights.0.0 <out) > 0.01)}"
+    near vit.0.output 0 1e-5
+    near vit.0.mean 0 1e-6
+    holds awk "BEGIN {exit !($("$JSON" vit.1.output <out) > 0.1 && $("$JSON" vit.1.mean <out) > 0.01)}"
 done
 
 run explain heads --json
@@ -136,6 +142,55 @@ run explain similarity --json
 for k in 0 1 2 3 4; do near stages.$k.largest_difference 0 1e-5; done
 near stages.2.scores.0.0 "$("$JSON" stages.1.scores.0.0 <out) / 2" 1e-7
 near stages.3.scores.0.1 "$("$JSON" stages.2.scores.0.1 <out)" 0
+
+# Patches: m d = p, the mean of each patch, and the library's convolution with the same numbers.
+run explain patches --json
+near z.1.6 "$("$JSON" x.0.14 <out)" 0
+near zE.0.0 "3 / 16" 1e-12
+near zE.1.1 "-3" 1e-12
+near largest_difference 0 1e-6
+run explain patches --patch 2 --json
+near zE.1.0 "2 / 4" 1e-12
+holds test "$("$JSON" E <out | tr -cd '[' | wc -c)" = 5
+run explain patches --patch 3
+refuses 2 "--patch 3: expected a divisor of 8"
+# Pictures of one's own: squares of whole patches, large ones made smaller.
+${CC:-cc} -std=c11 -o picture "$here/picture.c"
+./picture grey.bmp 8 200 200 200
+run explain patches grey.bmp --patch 3 --json
+status 0
+json side 6
+near x.0.0 "200 / 255" 0.05
+near largest_difference 0 1e-5
+./picture large.bmp 90 250 120 10
+run explain patches large.bmp
+says "A picture of 32 x 32 grey pixels"
+says "64 patches, a row each, of d = 16 numbers"
+narrow
+run explain patches nothing.png
+refuses 3 '"nothing.png"'
+run explain patches grey.bmp --patch 9
+refuses 2 "--patch 9: the picture has only 8 x 8 pixels"
+run explain recap grey.bmp
+refuses 2 "one argument too many: grey.bmp: example recap takes no input"
+run explain lion --patch 2
+refuses 2 "--patch: example lion has no patches"
+# Convolutions that are dense layers.
+run explain conv --json
+for how in width_1 patches; do
+    near $how.largest_difference 0 1e-6
+    near $how.dense.1.1 "$("$JSON" $how.convolved.1.1 <out)" 1e-6
+done
+holds awk "BEGIN {d = $("$JSON" width_1.dense.0.0 <out); exit !(d * d > 0)}"
+# Who sees whom: 5 places, all before, all; what is not seen is exactly 0.
+run explain recap --json
+json layers.0.seen 54
+json layers.1.seen 78
+json layers.2.seen 144
+near layers.0.norms.0.3 0 0
+holds awk "BEGIN {exit !($("$JSON" layers.0.norms.0.2 <out) > 0.1)}"
+near layers.1.norms.4.5 0 0
+holds awk "BEGIN {exit !($("$JSON" layers.1.norms.11.0 <out) > 0)}"
 
 # Settings and files leave an example its own words; what is of the ten steps alone asks for those.
 run explain store --hard --html store.html
@@ -168,7 +223,7 @@ refuses 2 "--png FILE draws its picture; pages: \`heed explain paris --html FILE
 run explain similarity --png similarity.png
 refuses 2 "--png: example similarity has no picture"
 absent similarity.png
-for name in beta lion paris mix store heads; do
+for name in beta lion paris mix store heads patches recap; do
     run explain $name --png $name.png
     status 0
     says "wrote $name.png"

@@ -37,6 +37,7 @@ static const heed_option options[] = {
     COUNT("head", "1", 1, 4096, "of a run: the head", "Input"),
     CHOICE("stack", "auto", "auto|encoder|decoder|cross",
            "of a run: whose layer; auto: the first of these that it has", "Input"),
+    COUNT("patch", "4", 1, 64, "of the example patches: pixels a side of a patch", "Input"),
     SWITCH("whole", "of a run: draw wide matrices whole", "Input"),
     SWITCH("exercise", "a sheet with cells left blank", "Sheets"),
     SWITCH("solution", "the same sheet, filled in", "Sheets"),
@@ -77,6 +78,10 @@ const example examples[] = {
     {"heads", "H heads are H layers of one head", explain_heads, SHOWS_PICTURE},
     {"similarity", "four changes from an MLP similarity to the attention of 2017",
      explain_similarity, SHOWS_WORDS},
+    {"patches", "a picture as a matrix of patches: x, z and zE", explain_patches, READS_PICTURE},
+    {"conv", "convolutions that are dense layers, a patch embedding among them", explain_conv,
+     SHOWS_WORDS},
+    {"recap", "who sees whom: convolution, recurrence, attention", explain_recap, SHOWS_PICTURE},
     {0},
 };
 
@@ -242,16 +247,14 @@ static void explain_asked(explaining *e) {
         heed_fail(p->c, HEED_USAGE, "--from %s has its own numbers: expected no %s", from, name);
     } else if (*from) {
         if (example_read(e, from)) explain_worked(e);
-    } else if (p->argc == 2 && is_example(name)) {
-        heed_fail(p->c, HEED_USAGE, "one argument too many: %s: example %s takes no input",
-                  p->argv[1], name);
-    } else if (p->argc == 2) {
+    } else if (p->argc == 2 && !is_example(name)) {
         explain_run(e, name, p->argv[1]);
     } else if (p->argc == 1 && is_directory(name) && !is_example(name)) {
         heed_fail(p->c, HEED_USAGE, "missing INPUT: expected %s explain %s INPUT", program_name(),
                   name);
     } else {
         const example *k = find_example(p->c, name);
+        e->input = p->argc == 2 ? p->argv[1] : NULL;
         if (k && lesson_accepts(e, k)) k->run(e);
     }
 }
@@ -284,7 +287,7 @@ static void explain(program *p) {
 
 const command cmd_explain = {
     .name = "explain",
-    .usage = "[EXAMPLE | RUN INPUT]",
+    .usage = "[EXAMPLE | patches PICTURE | RUN INPUT]",
     .help = "the attention computation step by step, as matrices",
     .about =
         "Works out one head of attention in double precision and draws each step as matrices with\n"
@@ -323,6 +326,7 @@ const command cmd_explain = {
         "  heed explain --learn 1000 --html lion.html\n"
         "  heed explain --from my.json --notation columns\n"
         "  heed explain paris\n"
+        "  heed explain patches digit.png --patch 7\n"
         "  heed explain variance --png variance.png\n"
         "  heed explain runs/book \"Paris is the capital of [MASK] .\" --layer 2 --head 3\n",
     .options = options,

@@ -49,6 +49,7 @@ typedef struct explaining {
     const heed_record *record;   /* the trained model's forward pass, for the page; or NULL */
     const char *page_link;       /* the explained head, as in heed_page; or NULL */
     unsigned char *blank[HEED_LESSON_COUNT]; /* of a sheet, as in matrix_view; or NULL */
+    const char *input;                       /* of an example that reads one; or NULL */
     void (*own_text)(struct explaining *e);  /* prints the example instead of the steps; or NULL */
     bool step;                               /* --step: the reader is asked for numbers */
     int asked, right; /* numbers asked for, and how many were answered right */
@@ -62,9 +63,10 @@ typedef struct {
     const char *name, *help;
     void (*run)(explaining *e); /* errors go to e->c */
     enum {
-        SHOWS_HEAD,   /* a head, with a head's settings */
-        SHOWS_WORDS,  /* another computation, without those settings */
-        SHOWS_PICTURE /* the same with a picture, for --png */
+        SHOWS_HEAD,    /* a head, with a head's settings */
+        SHOWS_WORDS,   /* another computation, without those settings */
+        SHOWS_PICTURE, /* the same with a picture, for --png */
+        READS_PICTURE  /* the same; INPUT is a picture to read, with --patch */
     } kind;
 } example;
 extern const example examples[]; /* ended by {0} */
@@ -116,7 +118,7 @@ void lesson_chart(explaining *e, const heed_chart *k, int height);
 /* Writes the matrices side by side as heat maps to a file if --png was given. */
 enum { LESSON_MAPS = 8 };
 typedef struct {
-    const char *unit; /* what the colours are, for the legend */
+    const char *unit; /* what the colours are, for the legend; or NULL */
     double hi;        /* the end of the scale; 0: the largest number of each matrix */
 } lesson_scale;
 bool lesson_maps(explaining *e, lesson_scale scale, int count, const matrix_view *views);
@@ -270,5 +272,8 @@ void explain_variance(explaining *e);
 void explain_shuffle(explaining *e);
 void explain_heads(explaining *e);
 void explain_similarity(explaining *e);
+void explain_recap(explaining *e);
+void explain_conv(explaining *e);
+void explain_patches(explaining *e);
 
 #endif

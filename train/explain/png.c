@@ -12,12 +12,17 @@ static bool map_of(explaining *e, const matrix_view *v, heed_heatmap *out, heed_
     int rows = rows_of(v), cols = cols_of(v);
     heed_real *x = *values =
         allocate(e->c, (size_t)rows * (size_t)cols, sizeof *x, "numbers of a picture");
+    heed_real lo = 0;
     for (int i = 0; x && i < rows; i++)
-        for (int j = 0; j < cols; j++) *x++ = (heed_real)v->m->x[cell_of(v, i, j)];
+        for (int j = 0; j < cols; j++, x++) {
+            *x = (heed_real)v->m->x[cell_of(v, i, j)];
+            if (*x < lo) lo = *x;
+        }
     *out = (heed_heatmap){.title = v->name,
                           .rows = rows,
                           .cols = cols,
                           .values = *values,
+                          .lo = lo,
                           .row_labels = v->row_labels,
                           .col_labels = v->col_labels,
                           .numbers = cols <= NUMBERS};

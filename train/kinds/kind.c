@@ -13,6 +13,7 @@ const data_kind *kind_of(const heed_model *m) {
     case HEED_INPUT_LABELLED:
         return &label_kind;
     case HEED_INPUT_CAPTION:
+        return &caption_kind;
     case HEED_INPUT_DENSE:
         break;
     }
