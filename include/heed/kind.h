@@ -66,6 +66,9 @@ struct heed_data {
 heed_data *heed_data_open(heed_ctx *c, heed_config *f, heed_input_spec spec,
                           const heed_data_args *a);
 void heed_data_close(heed_data *d);
+/* The number of items of a class in the training part: pictures, texts, or words with a label.
+ * label -1: of all classes. */
+size_t heed_data_count(const heed_data *d, int label);
 
 /* ---- pictures by settings ---- */
 

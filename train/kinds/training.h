@@ -63,6 +63,11 @@ struct progress {
 show_mode show_mode_of(const char *name);
 /* Prints a line of the banner: label, text. */
 void banner_row(const char *label, const char *format, ...) HEED_PRINTF(2, 3);
+/* With --balance, a row with the number of each class and its weight. */
+void banner_balance(const heed_data *d);
+/* Writes to text a hint that the largest class has many times the items of the smallest; "": not.
+ */
+const char *balance_hint(const heed_data *d, char text[256]);
 /* Prints the banner's row on the epoch: "12 steps of 4 x 32 pairs". (kind.c) */
 void banner_epoch(const heed_model *m, const heed_config *f, uint64_t epoch_batches);
 /* Writes "neg, pos", the first `columns` of it, to text and returns it. (kind.c) */
