@@ -57,11 +57,11 @@ static const heed_option options[] = {
     {0}};
 
 #define SMALL                                                                                      \
-    "image-size=9 channels=2 filters=3 stages=2 width=8 heads=2 ff=12 block=5 vocab=11 batch=2 "
+    "image-size=8 channels=2 filters=4 stages=2 width=8 heads=2 ff=12 block=3 vocab=7 batch=3 "
 static const heed_model_case cases[] = {
     {"", SMALL "init-std=0.5"},
     {"fixed", SMALL "init-std=0.3 attention=none cell=lstm"},
-    {"scaled", SMALL "init-std=0.5 attention=scaled key-width=3 dropout=0.2 decoder-layers=2"},
+    {"scaled", SMALL "init-std=0.7 attention=scaled key-width=3 dropout=0.2 decoder-layers=2"},
     {"transformer", SMALL "init-std=0.5 decoder=transformer positions=learned smoothing=0.1"},
     {0}};
 
@@ -167,7 +167,18 @@ static bool init(void *self, heed_store *s, const heed_config *f) {
     heed__decoder_read(&m->recurrent, f);
     encoder(m, s, f);
     embeddings(m, s, f);
-    return m->transformer ? blocks(m, s, f) : recurrent(m, s, f);
+    if (!(m->transformer ? blocks(m, s, f) : recurrent(m, s, f))) return false;
+    heed_set_rows(s, "embed.target.weight", HEED_ROWS_TOKENS);
+    heed_set_rows(s, "embed.grid_position.weight", HEED_ROWS_GRID);
+    heed_set_rows(s, "head.*", HEED_ROWS_TOKENS);
+    return true;
+}
+
+/* The usual number of stages depends on the size of the pictures. */
+static bool chosen(const void *self, heed_config *f) {
+    char stages[16];
+    snprintf(stages, sizeof stages, "%d", ((const caption *)self)->net.count);
+    return heed_config_set(f, "stages", stages, "caption", HEED_FROM_DEFAULT);
 }
 
 /* ---- forward ---- */
@@ -293,5 +304,6 @@ const heed_model heed_model_caption = {
     .attending = attending,
     .average = average,
     .grid = grid,
+    .chosen = chosen,
     .steps = &steps,
 };

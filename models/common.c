@@ -103,6 +103,8 @@ heed_linear heed__model_head(heed_store *s, const heed_config *f, heed_tensor *t
     if (!heed_config_bool(f, "tie")) l.w = heed_param(s, "weight", init, 2, shape);
     if (heed_config_bool(f, "head-bias")) l.b = heed_param(s, "bias", "zero", 1, shape);
     heed_unscope(s);
+    heed_set_rows(s, "head.weight", HEED_ROWS_TOKENS);
+    heed_set_rows(s, "head.bias", HEED_ROWS_TOKENS);
     return l;
 }
 

@@ -20,6 +20,7 @@ void heed__picture_head(picture_model *m, heed_store *s, int width, const char *
     heed_linear_init(
         &m->head, s, "head",
         (heed_linear_args){.in = width, .out = m->binary ? 1 : m->classes, .init = init});
+    heed_set_rows(s, "head.*", HEED_ROWS_CLASSES);
 }
 
 /* ---- logits and loss ---- */

@@ -121,6 +121,7 @@ static void embeddings(vit *m, heed_store *s, const heed_config *f, int patch) {
     heed_unscope(s);
     heed_set_decay(s, "embed.cls", false);
     heed_set_decay(s, "embed.position.*", false);
+    heed_set_rows(s, "embed.position.*", HEED_ROWS_GRID);
 }
 
 /* ---- forward ---- */
@@ -178,6 +179,13 @@ static bool grid(const void *self, heed_grid *out) {
     return true;
 }
 
+/* The usual patch depends on the size of the pictures. */
+static bool chosen(const void *self, heed_config *f) {
+    char patch[16];
+    snprintf(patch, sizeof patch, "%d", ((const vit *)self)->patch.args.size[0]);
+    return heed_config_set(f, "patch", patch, "vit", HEED_FROM_DEFAULT);
+}
+
 const heed_model heed_model_vit = {
     .name = "vit",
     .help = "pictures: attention among patches (ViT)",
@@ -191,4 +199,5 @@ const heed_model heed_model_vit = {
     PICTURE_MEMBERS,
     .attending = attending,
     .grid = grid,
+    .chosen = chosen,
 };

@@ -41,6 +41,12 @@ typedef struct {
  * that is not UTF-8 where the kind needs it, HEED_DATA. */
 heed_tokenizer *heed_tokenizer_train(heed_ctx *c, const char *text, size_t n,
                                      heed_tokenizer_args a);
+/* A copy of k that covers a text: if k is of characters, with those of the text that it lacks after
+ * its own tokens, by code point, while it has fewer than `vocab` tokens (0: no bound); with
+ * `specials`, also the special tokens that it lacks, as heed_tokenizer_args has it. Tokens of k
+ * keep their ids. NULL: as heed_tokenizer_train. */
+heed_tokenizer *heed_tokenizer_extend(const heed_tokenizer *k, const char *text, size_t n,
+                                      int vocab, bool specials);
 /* From a run or tokenizer directory (heed-tokenizer.json, else vocab.txt), or one of these files. A
  * vocab.txt is read as wordpiece. It lower-cases if do_lower_case in the tokenizer_config.json
  * beside it says so; without that setting, if no token has a capital letter. */

@@ -25,8 +25,10 @@ typedef struct {
     heed_tokenizer *tokenizer, *source; /* of an open run, used instead; not closed with the data */
     const char *const *labels;          /* of a run; NULL: from the data */
     int label_count;
-    bool eval;        /* for evaluation: the settings are a run's */
-    bool all;         /* data other than the run's: evaluation reads all of it, or its parts */
+    bool eval;   /* for evaluation: the settings are a run's */
+    bool all;    /* data other than the run's: evaluation reads all of it, or its parts */
+    bool extend; /* characters of the data are added to a tokenizer of characters that the settings
+                    name by a path */
     const char *part; /* pictures, with eval: "train", "val" or "test"; NULL or "auto": the test
                          part if there is one, else validation, else training */
 } heed_data_args;

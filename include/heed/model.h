@@ -130,7 +130,10 @@ typedef struct {
      * there are none. Heads that share values have columns of PATH.out. */
     void (*average)(void *self, bool on);
     bool (*grid)(const void *self, heed_grid *out); /* NULL: positions are not patches */
-    const heed_steps *steps;                        /* NULL: output is not generated step by step */
+    /* Sets in f the sizes that init chose by the data where the setting is 0, for a training that
+     * starts from these weights with other data. NULL: it chooses none. */
+    bool (*chosen)(const void *self, heed_config *f);
+    const heed_steps *steps; /* NULL: output is not generated step by step */
 } heed_model;
 
 /* What the model requires of its inputs, from the members above. */

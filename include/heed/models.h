@@ -10,8 +10,8 @@
  * head; rnn: the same embeddings, encoder.* and decoder.* as PyTorch's layers, bridge.N,
  * decoder.attend.{w u score query key value} head. Probes: encoder.N.attn.weights,
  * decoder.N.attn.weights, decoder.N.cross.weights (B,heads,T,S); rnn: decoder.attend.weights
- * (B,T,S), or decoder.context.weights for the fixed context c. textcls and tag: embed.token.weight
- * embed.position.weight, encoder.* (recurrent: as PyTorch's layer) norm head; caption:
+ * (B,T,S), or decoder.context.weights for the fixed context c. textcls and tag: as mlm, but
+ * encoder.* may be recurrent (as PyTorch's layer) or convolutions, and head is one layer; caption:
  * encoder.{stem stage.S.N grid} as the cnn's, embed.target.weight, bridge.N context (without
  * attention) and decoder.* head as the rnn's or the seq2seq's. */
 #ifndef MODELS_H

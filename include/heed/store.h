@@ -14,6 +14,18 @@ typedef struct {
 } heed_range;
 enum { HEED_RANGES = 4 }; /* ranges of a weight, at most */
 
+/* What the rows of a parameter, its first dimension, belong to. Weights of a run are matched by it
+ * (heed_start_take in fit.h). */
+typedef enum {
+    HEED_ROWS_UNITS,     /* units of the model */
+    HEED_ROWS_TOKENS,    /* tokens of the vocabulary */
+    HEED_ROWS_SOURCE,    /* tokens of the source's vocabulary */
+    HEED_ROWS_POSITIONS, /* positions in a sequence */
+    HEED_ROWS_GRID,      /* positions on a square grid, row by row; rows beyond the largest square
+                            number precede it, such as that of [CLS] */
+    HEED_ROWS_CLASSES    /* classes */
+} heed_row_kind;
+
 typedef struct {
     const char *name;    /* "encoder.0.attn.qkv.weight": also in checkpoints and optimizer slots */
     heed_tensor *tensor; /* value and, if trained, gradient */
@@ -25,6 +37,7 @@ typedef struct {
     int64_t thaw;        /* the updates for which heed_freeze_for froze it; 0: none */
     heed_real lr_scale;  /* multiplies the learning rate; 1 by default */
     heed_range ranges[HEED_RANGES]; /* rows with a name */
+    heed_row_kind rows;             /* HEED_ROWS_UNITS by default */
 } heed_entry;
 
 /* An empty store, which the context owns. NULL: out of memory. */
@@ -76,6 +89,7 @@ int heed_freeze(heed_store *s, const char *pattern);
 int heed_freeze_for(heed_store *s, const char *pattern, int64_t updates);
 int heed_set_decay(heed_store *s, const char *pattern, bool decay);
 int heed_set_lr_scale(heed_store *s, const char *pattern, heed_real scale);
+int heed_set_rows(heed_store *s, const char *pattern, heed_row_kind rows);
 
 /* After `updates` updates: trains what was frozen for at most as many. Returns how many entries are
  * trained from now on. An optimizer made before has slots for them, and its bias correction counts

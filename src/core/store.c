@@ -352,6 +352,12 @@ int heed_set_lr_scale(heed_store *s, const char *pattern, heed_real scale) {
     return n;
 }
 
+int heed_set_rows(heed_store *s, const char *pattern, heed_row_kind rows) {
+    int n = 0, at = 0;
+    for (heed_entry *e; (e = next_match(s, pattern, &at)); n++) e->rows = rows;
+    return n;
+}
+
 void heed_zero_grads(heed_store *s) {
     for (size_t i = 0; s && i < s->count; i++) {
         heed_tensor *t = s->entries[i]->tensor;

@@ -162,6 +162,8 @@ void heed__journal_close(heed__journal *j);
 void heed__journal_row(heed__journal *j, const char *split, double loss, double metric,
                        const heed_report *r);
 void heed__journal_report(heed__journal *j, const heed_report *r);
+/* A line for each entry. */
+void heed__journal_start(heed__journal *j, const heed_start *start);
 void heed__journal_note(heed__journal *j, int64_t step, const char *note);
 
 /* ---- run.c: evaluation ---- */
@@ -254,7 +256,11 @@ typedef struct {
     uint64_t labels_digest; /* of the run's labels.txt; 0: it has none */
     int64_t saved_step;     /* -1: none yet */
     double loss;            /* the last step's */
-    double start, before;   /* clock at the start; seconds of training before a resume */
+    const heed_run *from; /* the run whose weights it starts from; NULL: new weights, or a resume */
+    heed_run *opened;     /* the same, if it is to be closed */
+    heed_start begun;     /* what was taken from it */
+    double first[2];      /* as in heed_fit_result */
+    double start, before; /* clock at the start; seconds of training before a resume */
     double step_seconds, step_items, eval_seconds; /* of one; the first two smoothed */
 } heed__fitting;
 
@@ -291,6 +297,26 @@ bool heed__fit_pass(heed__fitting *f, uint32_t micro, heed__passes *sum);
 /* An evaluation with the training's settings. */
 heed__evaluation heed__fit_evaluation(const heed__fitting *f);
 
+/* ---- start_run.c: the run that a training starts from ---- */
+
+/* Whether a run has these classes, in any order. */
+bool heed__start_same_classes(const heed_run *run, const char *const *labels, int count);
+/* A head for other classes than those of a->from is new, so its kind, `head`, becomes the model's
+ * default unless it was given. */
+bool heed__start_head(const heed_fit_args *a);
+/* Of all values. */
+uint64_t heed__start_digest(const heed_store *s);
+/* Finds the run, if the training is new: sets `from`, and its record in the settings. */
+bool heed__start_find(heed__fitting *f);
+/* Takes its weights into the new store. */
+bool heed__start_apply(heed__fitting *f);
+
+/* ---- forget.c ---- */
+
+/* At the end of a training that started from a run: sets f->first, and writes it to train.log; NAN
+ * if the two runs do not compare or the first one's data is not there. Never fails. */
+void heed__fit_forgetting(heed__fitting *f);
+
 /* ---- gradcheck.c ---- */
 
 enum { HEED__CASE_INPUTS = 16 }; /* at most */
@@ -308,6 +334,8 @@ bool heed__settings_text(const heed_model *m, const heed_config *f, heed_text *o
 /* All settings, and a list of texts, in this form. */
 bool heed__list_settings(const heed_config *f, heed_text *out);
 bool heed__list_texts(const char *const *list, int count, heed_text *out);
+/* Whether both paths exist and are the same file or folder. */
+bool heed__run_same(const char *a, const char *b);
 /* Refuses if a new run would remove its own training data. */
 bool heed__run_check_outside(heed_ctx *c, const heed_fit_args *a);
 /* The folder of the source side's tokenizer in a run. */

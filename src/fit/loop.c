@@ -51,6 +51,7 @@ static heed_report report_of(const heed__fitting *f, heed_fit_event event) {
     r.epoch_batches = f->epoch_batches;
     r.store = f->store;
     r.self = f->self;
+    if (event == HEED_FIT_START && f->from) r.start = &f->begun;
     return r;
 }
 
@@ -389,6 +390,7 @@ static void train(heed__fitting *f) {
                        f->state.stale, metric ? "accuracy" : "loss",
                        metric ? f->state.best_metric : f->state.best_loss, f->state.best_step);
     }
+    heed__fit_forgetting(f);
 }
 
 static bool complete(heed_ctx *c, const heed_fit_args *a) {
@@ -404,12 +406,17 @@ static bool complete(heed_ctx *c, const heed_fit_args *a) {
 heed_fit_result heed_fit(heed_ctx *c, const heed_fit_args *a) {
     heed__fitting f = {.c = c, .a = a, .saved_step = -1};
     f.state.loss = f.state.val_loss = f.state.metric = f.loss = NAN;
-    f.state.best_loss = f.state.best_metric = NAN;
+    f.state.best_loss = f.state.best_metric = f.first[0] = f.first[1] = NAN;
     if (complete(c, a)) {
         if (heed__fit_prepare(&f)) train(&f);
         heed__fit_release(&f);
     }
     const heed__state *s = &f.state;
-    return (heed_fit_result){s->step,      s->loss,   s->val_loss,
-                             s->best_loss, s->metric, s->best_metric};
+    return (heed_fit_result){.step = s->step,
+                             .loss = s->loss,
+                             .val_loss = s->val_loss,
+                             .best_loss = s->best_loss,
+                             .metric = s->metric,
+                             .best_metric = s->best_metric,
+                             .first = {f.first[0], f.first[1]}};
 }

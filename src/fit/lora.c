@@ -48,13 +48,24 @@ int heed__lora_count(const heed_store *s) {
     return n / 2; /* A and B */
 }
 
+/* Whether nothing of a parameter comes from the run that the training starts from. Without such a
+ * run, the head is what is new to the task. */
+static bool is_new(const heed__fitting *f, const heed_entry *e) {
+    if (!f->from) return heed_match("head.*", e->name);
+    for (int i = 0; i < f->begun.count; i++) {
+        const heed_start_entry *s = &f->begun.entries[i];
+        if (s->to == e->tensor) return s->how == HEED_START_NEW || s->how == HEED_START_UNFIT;
+    }
+    return false;
+}
+
 bool heed__lora_choose(heed__fitting *f) {
     heed_config *g = f->a->config;
     if (!f->set.lora || strcmp(f->set.lora_train, "auto") != 0) return true;
     heed_text list = {.c = f->c};
     for (int i = 0; i < heed_store_count(f->store); i++) {
         const heed_entry *e = heed_store_at(f->store, i);
-        if (!e->adapter && !e->state && heed_match("head.*", e->name))
+        if (!e->adapter && !e->state && is_new(f, e))
             heed_text_add(&list, "%s%s", list.n ? "," : "", e->name);
     }
     bool ok = heed_config_set(g, "lora-train", list.n ? list.s : "none", "lora", HEED_FROM_FLAG);

@@ -49,6 +49,7 @@ static int64_t bound_of(const heed_config *g, const char *key) {
 static bool read_settings(heed__fitting *f) {
     const heed_fit_args *a = f->a;
     f->settings.c = f->c;
+    if (!heed__start_head(a)) return false;
     if (!heed__settings_read(f->c, a->config, &f->set) || !agree_on_seed(f)) return false;
     f->bound[0] = bound_of(a->config, "vocab");
     f->bound[1] = bound_of(a->config, "source-vocab");
@@ -73,8 +74,9 @@ static bool build(heed__fitting *f) {
     f->store = heed_store_new(f->c);
     f->self = heed__alloc(f->c, m->size);
     if (!f->store || !f->self) return false;
-    if (!heed_model_init(m, f->self, f->store, f->a->config)) return false;
-    if (!heed__lora_choose(f) || !heed__settings_apply(&f->set, f->store)) return false;
+    if (!heed_model_init(m, f->self, f->store, f->a->config) || !heed__start_apply(f) ||
+        !heed__lora_choose(f) || !heed__settings_apply(&f->set, f->store))
+        return false;
     f->optim = heed_optim_new(f->store, f->set.optim.optimizer, &f->set.optim);
     return !heed__stopped(f->c);
 }
@@ -429,6 +431,7 @@ static bool begin(heed__fitting *f) {
     f->clock.planned = f->before;
     if (ok) heed__fit_report(f, HEED_FIT_START, NULL);
     if (ok) note_start(f);
+    if (ok && f->from) heed__journal_start(&f->journal, &f->begun);
     if (ok && (f->fresh || f->changed)) ok = heed__fit_save(f, f->fresh);
     ok = ok && !heed__stopped(f->c);
     if (!ok && claimed && !f->a->resume) heed__run_abandon(f->c, run, made);
@@ -437,7 +440,8 @@ static bool begin(heed__fitting *f) {
 
 bool heed__fit_prepare(heed__fitting *f) {
     f->start = heed__os_seconds();
-    if (!read_settings(f) || !open_run(f) || !build(f) || !count_batches(f) || !fix_by_data(f))
+    if (!read_settings(f) || !open_run(f) || !heed__start_find(f) || !build(f) ||
+        !count_batches(f) || !fix_by_data(f))
         return false;
     if (!f->fresh && f->steps && heed__fit_finished(f)) {
         note_finished(f);
@@ -452,6 +456,8 @@ void heed__fit_release(heed__fitting *f) {
     heed_text_free(&f->settings);
     heed_tape_free(f->tape);
     unbuild(f);
+    heed_start_free(&f->begun);
+    heed_run_close(f->opened);
     if (f->lock.held) heed__os_unlock(&f->lock, f->lock_path.s);
     heed_text_free(&f->lock_path);
 }

@@ -83,7 +83,7 @@ typedef struct {
     heed__run_config file; /* config.conf */
     char architecture[64];
     uint64_t digest, labels_digest; /* of the tokenizer and of labels.txt; 0: none */
-    heed_text settings;
+    heed_text dir, settings;
     heed__labels labels;
 } opened;
 
@@ -92,6 +92,7 @@ static void release(heed__owned *owned) {
     opened *o = (opened *)(void *)((char *)owned - offsetof(opened, owned));
     heed__free(o->run.self);
     heed__run_config_free(&o->file);
+    heed_text_free(&o->dir);
     heed_text_free(&o->settings);
     heed__labels_free(&o->labels);
     heed__free(o);
@@ -286,9 +287,11 @@ heed_run *heed_run_open(heed_ctx *c, const char *dir, const heed_model *const *m
     }
     opened *o = check_run(c, dir, models) ? heed__alloc(c, sizeof *o) : NULL;
     if (!o) return NULL;
-    o->run.c = o->settings.c = c;
+    o->run.c = o->dir.c = o->settings.c = c;
     heed__own(c, &o->owned, release);
-    if (open_all(o, dir, models, last)) return &o->run;
+    if (heed_text_add(&o->dir, "%s", dir) && (o->run.dir = o->dir.s) &&
+        open_all(o, dir, models, last))
+        return &o->run;
     heed_run_close(&o->run);
     return NULL;
 }

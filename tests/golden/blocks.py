@@ -48,3 +48,21 @@ class Block(nn.Module):
             x = x + y if self.pre else norm(x + y)
             kept.append(a)
         return x, kept[:-1]
+
+
+class ConvBlock(nn.Module):
+    """He et al. 2016, sec. 3.3, under heed's names."""
+
+    def __init__(self, width, out, stride):
+        super().__init__()
+        self.conv1 = nn.Conv2d(width, out, 3, stride, 1, bias=False)
+        self.conv2 = nn.Conv2d(out, out, 3, 1, 1, bias=False)
+        self.norm1, self.norm2 = nn.BatchNorm2d(out), nn.BatchNorm2d(out)
+        self.short = None
+        if width != out or stride != 1:
+            parts = {"conv": nn.Conv2d(width, out, 1, stride, bias=False)}
+            self.short = nn.ModuleDict({**parts, "norm": nn.BatchNorm2d(out)})
+
+    def forward(self, x):
+        y = self.norm2(self.conv2(self.norm1(self.conv1(x)).relu()))
+        return (y + (self.short["norm"](self.short["conv"](x)) if self.short else x)).relu()

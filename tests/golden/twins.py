@@ -18,7 +18,8 @@ from transformers import (
     ViTForImageClassification,
 )
 
-from blocks import Block, softmax_over
+from blocks import Block, ConvBlock, softmax_over
+from captions import CAPTIONS
 from readers import OWN, READERS
 
 BLOCK_BERT = {
@@ -52,24 +53,6 @@ BLOCK_LLAMA = {
     "norm2": "post_attention_layernorm",
 }
 UNDECAYED = ("vit.embeddings.cls_token", "vit.embeddings.position_embeddings")
-
-
-class ConvBlock(nn.Module):
-    """He et al. 2016, sec. 3.3, under heed's names."""
-
-    def __init__(self, width, out, stride):
-        super().__init__()
-        self.conv1 = nn.Conv2d(width, out, 3, stride, 1, bias=False)
-        self.conv2 = nn.Conv2d(out, out, 3, 1, 1, bias=False)
-        self.norm1, self.norm2 = nn.BatchNorm2d(out), nn.BatchNorm2d(out)
-        self.short = None
-        if width != out or stride != 1:
-            parts = {"conv": nn.Conv2d(width, out, 1, stride, bias=False)}
-            self.short = nn.ModuleDict({**parts, "norm": nn.BatchNorm2d(out)})
-
-    def forward(self, x):
-        y = self.norm2(self.conv2(self.norm1(self.conv1(x)).relu()))
-        return (y + (self.short["norm"](self.short["conv"](x)) if self.short else x)).relu()
 
 
 class Cnn(nn.Module):
@@ -182,6 +165,7 @@ class Rnn(nn.Module):
         return self.head(torch.cat(out, 1)), kept
 
 
+OWN = {**OWN, **CAPTIONS}
 PAIRS = {"seq2seq": Seq2Seq, "seq2seq-small": Seq2Seq, "rnn": Rnn, "rnn-attn": Rnn}
 
 
@@ -386,11 +370,13 @@ def load(model, kind, layers, arrays):
     assert set(parameters) == {n for _, theirs, _ in names(kind, layers) for n in theirs}
 
 
-def forward(model, kind, ids, pad=None, picks=None, types=None, attentions=False, source=None):
+def forward(model, kind, ids, pad=None, picks=None, types=None, attentions=False, source=None, picture=None):
     """Logits (of the picked flat positions), and each layer's attention weights if asked for; of
     pairs by the path of the probe, and pad is the source's."""
     if kind in PAIRS:
         return model(source, pad, ids)
+    if kind in CAPTIONS:
+        return model(picture, ids)
     if kind in OWN:
         return model(source, pad) if kind in READERS else model(ids)
     if kind == "cnn":
@@ -421,7 +407,13 @@ def cached(model, ids, start):
 
 def loss_of(model, kind, batch, smoothing=0.0):
     logits, _ = forward(
-        model, kind, batch.get("ids"), batch.get("pad"), batch.get("picks"), source=batch.get("src")
+        model,
+        kind,
+        batch.get("ids"),
+        batch.get("pad"),
+        batch.get("picks"),
+        source=batch.get("src"),
+        picture=batch.get("picture"),
     )
     return torch.nn.functional.cross_entropy(
         logits.flatten(0, -2), batch["labels"].flatten(), label_smoothing=smoothing
@@ -445,8 +437,9 @@ def adamw(model, lr, decay, betas=(0.9, 0.999), eps=1e-8):
 
 
 def batch_of(arrays, i, dtype=torch.float32):
-    """Batch i: indices; or pictures "x" (B,H,W,C) as ids (B,C,H,W), and their labels."""
+    """Batch i: indices; pictures "x" (B,H,W,C) as (B,C,H,W), called ids if there are no others."""
     out = {k: torch.tensor(v[i].astype(np.int64)) for k, v in arrays.items() if k != "x"}
     if "x" in arrays:
-        out["ids"] = torch.tensor(arrays["x"][i]).to(dtype).permute(0, 3, 1, 2)
+        x = torch.tensor(arrays["x"][i]).to(dtype).permute(0, 3, 1, 2)
+        out["picture" if "ids" in out else "ids"] = x
     return out

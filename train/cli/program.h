@@ -25,8 +25,9 @@ const char *example_flags(const heed_model *m, char text[96]);
 
 /* Properties of a model, for settings that only some runs have. */
 bool reads_pictures(const heed_model *m);
-bool sees_pictures(const heed_model *m); /* the same, or pictures with captions */
 bool reads_patches(const heed_model *m); /* pictures that have a grid of patches */
+bool sees_pictures(const heed_model *m); /* the same with captions, too */
+bool sees_patches(const heed_model *m);
 bool reads_pairs(const heed_model *m);
 bool writes_captions(const heed_model *m); /* of pictures */
 bool writes_targets(const heed_model *m);  /* captions, or translations */

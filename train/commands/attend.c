@@ -59,13 +59,13 @@ static const heed_option options[] = {
     {0}};
 
 /* --layers, --heads and --force also apply to what is shown. */
-static const applies uses[] = {{"mass", reads_patches, NULL},
-                               {"cells", reads_patches, "png"},
+static const applies uses[] = {{"mass", sees_patches, NULL},
+                               {"cells", sees_patches, "png"},
                                {"convert", sees_pictures, NULL},
                                {"target", writes_targets, NULL},
                                {"discard", NULL, "rollout"},
                                {"fuse", NULL, "rollout"},
-                               {"window", reads_patches, "occlude"},
+                               {"window", sees_patches, "occlude"},
                                {"qk", NULL, "json npz html"},
                                {0}};
 

@@ -86,12 +86,13 @@ static void print_object(program *p, const char *data, const class_predictions *
     if (all->images)
         json_object_set_new(o, "part",
                             json_string(heed_part_name(all->all_parts ? HEED_PARTS : all->part)));
-    json_object_update_new(
-        o, json_pack("{s:o, s:o, s:[o,o], s:o, s:o, s:I, s:o}", "loss", json_number(m.loss),
-                     "accuracy", json_number(m.accuracy), "accuracy_95", json_number(m.low),
-                     json_number(m.high), "balanced_accuracy",
-                     json_number(balanced_accuracy(all, &uneven)), "top5", json_number(m.top5),
-                     "items", (json_int_t)m.items, "classes", classes_json(all)));
+    json_object_update_new(o, json_pack("{s:o, s:o, s:[o,o], s:o, s:I, s:o}", "loss",
+                                        json_number(m.loss), "accuracy", json_number(m.accuracy),
+                                        "accuracy_95", json_number(m.low), json_number(m.high),
+                                        "top5", json_number(m.top5), "items", (json_int_t)m.items,
+                                        "classes", classes_json(all)));
+    double balanced = balanced_accuracy(all, &uneven);
+    if (uneven) json_object_set_new(o, "balanced_accuracy", json_number(balanced));
     print_json(p, o);
 }
 

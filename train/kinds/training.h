@@ -58,6 +58,7 @@ struct progress {
     int evaluations;
     heed_tape *tape;           /* for samples; created when needed */
     heed_text samples;         /* a generated text; reused */
+    heed_text taken;           /* settings of the run that the training starts from */
     heed_snapshots *snapshots; /* or NULL */
 };
 show_mode show_mode_of(const char *name);
@@ -68,6 +69,10 @@ void banner_balance(const heed_data *d);
 /* Writes to text a hint that the largest class has many times the items of the smallest; "": not.
  */
 const char *balance_hint(const heed_data *d, char text[256]);
+/* Prints the banner's rows on what was taken from a run, if the training starts from one; and the
+ * same as an object with a number for each outcome. (start.c) */
+void banner_start(const progress *g, const heed_report *r);
+json_t *start_json(const heed_start *s);
 /* Prints the banner's row on the epoch: "12 steps of 4 x 32 pairs". (kind.c) */
 void banner_epoch(const heed_model *m, const heed_config *f, uint64_t epoch_batches);
 /* Writes "neg, pos", the first `columns` of it, to text and returns it. (kind.c) */

@@ -98,6 +98,10 @@ bool heed__pairs_nothing_to_train(const heed_pairs *k);
 heed_tokenizer *heed__pairs_train_tokenizer(heed_ctx *c, const heed_config *f, const heed_pairs *k,
                                             int side, const char *kind);
 
+/* Replaces a tokenizer by one that also has a side's characters (heed_tokenizer_extend). */
+bool heed__pairs_extend_tokenizer(const heed_config *f, const heed_pairs *k, int side,
+                                  heed_tokenizer **t);
+
 /* Fills the target's side of a batch (ids, pad, labels, len, items, label_bytes) with the targets
  * of the pairs of these numbers, one for each of its rows. */
 bool heed__pairs_put_targets(heed_pairs *k, const int32_t *pairs, heed_batch *out);
