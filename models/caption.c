@@ -69,9 +69,10 @@ static const heed_preset presets[] = {
     "image-size=8 channels=2 filters=4 stages=2 width=8 heads=2 ff=12 block=4 vocab=9 batch=3 "
 static const heed_model_case cases[] = {
     {"", SMALL "init-std=0.5"},
-    {"fixed", SMALL "init-std=0.3 attention=none cell=lstm"},
-    {"scaled", SMALL "init-std=1 attention=scaled key-width=3 dropout=0.2 decoder-layers=2"},
-    {"transformer", SMALL "init-std=0.7 decoder=transformer positions=learned smoothing=0.1"},
+    {"fixed", SMALL "init-std=0.5 attention=none"},
+    {"scaled",
+     SMALL "init-std=0.7 cell=lstm attention=scaled key-width=3 dropout=0.2 decoder-layers=2"},
+    {"transformer", SMALL "init-std=0.5 decoder=transformer positions=learned smoothing=0.1"},
     {"llama", SMALL LLAMA "kv-heads=1 decoder=transformer init-std=0.5"},
     {0}};
 
