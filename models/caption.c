@@ -49,20 +49,30 @@ static const heed_option options[] = {
     HARD_OPTION,
     STACK_OPTIONS("2", "4", "96", "pre", "gelu", "1e-5"),
     INIT_STD("0"),
-    CHOICE("positions", "sinusoidal", "learned|sinusoidal|none",
-           "encoding of positions; of the grid: of row and column"),
+    POSITIONS_OPTION("sinusoidal",
+                     "encoding of positions; of the grid: of row and column; rotary: in "
+                     "the blocks' self-attention, the grid as with sinusoidal"),
     WHOLE("block", "32", 2, MODEL_STEPS, "tokens in a caption, at most"),
     VOCAB_OPTION,
     NUMBER("smoothing", "0", 0, 0.99, "share of the target spread over all tokens, in training"),
     {0}};
 
+static const heed_preset presets[] = {
+    {"caption-shapes",
+     "benchmark workload: GRU and soft attention over 8 x 8 cells of 32 x 32 pixels",
+     "image-size=32 channels=3 filters=16 width=96 block=16 batch=32 vocab=32 dropout=0 "
+     "smoothing=0 optimizer=adamw lr=1e-3",
+     true},
+    {0}};
+
 #define SMALL                                                                                      \
-    "image-size=8 channels=2 filters=4 stages=2 width=8 heads=2 ff=12 block=3 vocab=7 batch=3 "
+    "image-size=8 channels=2 filters=4 stages=2 width=8 heads=2 ff=12 block=4 vocab=9 batch=3 "
 static const heed_model_case cases[] = {
     {"", SMALL "init-std=0.5"},
     {"fixed", SMALL "init-std=0.3 attention=none cell=lstm"},
-    {"scaled", SMALL "init-std=0.7 attention=scaled key-width=3 dropout=0.2 decoder-layers=2"},
-    {"transformer", SMALL "init-std=0.5 decoder=transformer positions=learned smoothing=0.1"},
+    {"scaled", SMALL "init-std=1 attention=scaled key-width=3 dropout=0.2 decoder-layers=2"},
+    {"transformer", SMALL "init-std=0.7 decoder=transformer positions=learned smoothing=0.1"},
+    {"llama", SMALL LLAMA "kv-heads=1 decoder=transformer init-std=0.5"},
     {0}};
 
 /* ---- parameters ---- */
@@ -118,9 +128,9 @@ static void embeddings(caption *m, heed_store *s, const heed_config *f) {
         heed_position_init(&m->blocks.place, s, "target_position", kind, m->len, m->width);
     heed_drop_init(m->transformer ? &m->blocks.drop : &m->recurrent.drop, s, "target_drop",
                    dropout);
-    heed_position_init(&m->place, s, "grid_position",
-                       kind == HEED_SINUSOIDAL ? HEED_SINUSOIDAL_2D : kind, m->side * m->side,
-                       m->width);
+    if (kind == HEED_SINUSOIDAL || heed__model_is(f, "positions", "rotary"))
+        kind = HEED_SINUSOIDAL_2D;
+    heed_position_init(&m->place, s, "grid_position", kind, m->side * m->side, m->width);
     heed_drop_init(&m->drop, s, "grid_drop", dropout);
     heed_unscope(s);
 }
@@ -295,6 +305,7 @@ const heed_model heed_model_caption = {
     .embedding = "embed.grid",
     .options = options,
     .defaults = "lr=0.002 warmup=0.1",
+    .presets = presets,
     .cases = cases,
     .size = sizeof(caption),
     .init = init,

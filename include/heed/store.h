@@ -7,13 +7,6 @@
 
 HEED_EXPORT_BEGIN
 
-/* A named range of rows of a stacked weight: "q" of a projection to queries, keys and values. */
-typedef struct {
-    const char *name;
-    int from, count;
-} heed_range;
-enum { HEED_RANGES = 4 }; /* ranges of a weight, at most */
-
 /* What the rows of a parameter, its first dimension, belong to. Weights of a run are matched by it
  * (heed_start_take in fit.h). */
 typedef enum {
@@ -25,6 +18,12 @@ typedef enum {
                             number precede it, such as that of [CLS] */
     HEED_ROWS_CLASSES    /* classes */
 } heed_row_kind;
+/* A named range of rows of a stacked weight: "q" of a projection to queries, keys and values. */
+typedef struct {
+    const char *name;
+    int from, count;
+} heed_range;
+enum { HEED_RANGES = 4 }; /* ranges of a weight, at most */
 
 typedef struct {
     const char *name;    /* "encoder.0.attn.qkv.weight": also in checkpoints and optimizer slots */
@@ -36,8 +35,8 @@ typedef struct {
     bool adapter;        /* belongs to an adapter of another entry: heed_lora_add */
     int64_t thaw;        /* the updates for which heed_freeze_for froze it; 0: none */
     heed_real lr_scale;  /* multiplies the learning rate; 1 by default */
+    heed_row_kind rows;  /* HEED_ROWS_UNITS by default */
     heed_range ranges[HEED_RANGES]; /* rows with a name */
-    heed_row_kind rows;             /* HEED_ROWS_UNITS by default */
 } heed_entry;
 
 /* An empty store, which the context owns. NULL: out of memory. */

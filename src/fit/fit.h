@@ -331,11 +331,11 @@ int heed__case_run(heed_ctx *c, const heed_op *op, int index, heed_tape *memory,
 /* The settings of f that determine the model as ";layers=4;heads=2": stored in a weights file's
  * metadata. */
 bool heed__settings_text(const heed_model *m, const heed_config *f, heed_text *out);
+/* Whether both paths exist and are the same file or folder. */
+bool heed__run_same(const char *a, const char *b);
 /* All settings, and a list of texts, in this form. */
 bool heed__list_settings(const heed_config *f, heed_text *out);
 bool heed__list_texts(const char *const *list, int count, heed_text *out);
-/* Whether both paths exist and are the same file or folder. */
-bool heed__run_same(const char *a, const char *b);
 /* Refuses if a new run would remove its own training data. */
 bool heed__run_check_outside(heed_ctx *c, const heed_fit_args *a);
 /* The folder of the source side's tokenizer in a run. */

@@ -74,8 +74,8 @@ static bool build(heed__fitting *f) {
     f->store = heed_store_new(f->c);
     f->self = heed__alloc(f->c, m->size);
     if (!f->store || !f->self) return false;
-    if (!heed_model_init(m, f->self, f->store, f->a->config) || !heed__start_apply(f) ||
-        !heed__lora_choose(f) || !heed__settings_apply(&f->set, f->store))
+    if (!heed_model_init(m, f->self, f->store, f->a->config)) return false;
+    if (!heed__start_apply(f) || !heed__lora_choose(f) || !heed__settings_apply(&f->set, f->store))
         return false;
     f->optim = heed_optim_new(f->store, f->set.optim.optimizer, &f->set.optim);
     return !heed__stopped(f->c);
@@ -276,8 +276,10 @@ static bool check_labels(heed__fitting *f) {
 static bool agrees(heed__fitting *f) {
     heed__state *s = &f->state;
     if (heed__ctx_edited(f->c)) s->tokenizer_digest = tokenizer_digest(f->a);
-    return same(f, "data", s->data_checksum, f->a->data_checksum,
-                "restore the data that the run began with, or train again") &&
+    return same(
+               f, "data", s->data_checksum, f->a->data_checksum,
+               "restore the data that the run began with, or start a new run from its weights with "
+               "`from`") &&
            same(f, "tokenizer", s->tokenizer_digest, tokenizer_digest(f->a),
                 "restore the tokenizer's files in the run directory, or resume with `edited` if "
                 "they were edited on purpose") &&
@@ -430,8 +432,8 @@ static bool begin(heed__fitting *f) {
     f->start = f->clock.mark = heed__os_seconds();
     f->clock.planned = f->before;
     if (ok) heed__fit_report(f, HEED_FIT_START, NULL);
-    if (ok) note_start(f);
     if (ok && f->from) heed__journal_start(&f->journal, &f->begun);
+    if (ok) note_start(f);
     if (ok && (f->fresh || f->changed)) ok = heed__fit_save(f, f->fresh);
     ok = ok && !heed__stopped(f->c);
     if (!ok && claimed && !f->a->resume) heed__run_abandon(f->c, run, made);

@@ -198,7 +198,10 @@ bool heed__start_find(heed__fitting *f) {
     const heed_fit_args *a = f->a;
     const heed_model *const own[] = {a->model, NULL};
     bool named = heed_config_has(a->config, "from") && *heed_config_text(a->config, "from");
-    if (!f->fresh || (!a->from && !named)) return true;
+    if (!f->fresh) return true;
+    if (!a->from && !named)
+        return !heed_config_has(a->config, "from-digest") ||
+               heed_config_set(a->config, "from-digest", "", "from", HEED_FROM_FLAG);
     if (!a->from)
         f->opened = heed_start_open(f->c, heed_config_text(a->config, "from"),
                                     a->models ? a->models : own, a->run);

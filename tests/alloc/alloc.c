@@ -7,6 +7,7 @@
 #include "pairs.h"
 #include <heed/models.h>
 
+#include <heed/captions.h>
 #include <heed/decode.h>
 #include <heed/image.h>
 #include <heed/pairs.h>
@@ -94,6 +95,30 @@ static void open_pairs(setting *s, heed_pair_kind kind) {
     s->classes = about->classes;
 }
 
+/* Captions of three words, so that all batches are alike. */
+static void open_captions(setting *s) {
+    char path[600];
+    path_of(path, sizeof path, "folder/captions.tsv"); /* of check_images */
+    FILE *f = fopen(path, "w");
+    for (int i = 0; i < 10; i++)
+        fprintf(f, "%d/%d.png\t%s %s picture\n", i / 5, i % 5, i % 2 ? "a" : "the",
+                i % 3 ? "dark" : "light");
+    fclose(f);
+    heed_pairs *k = heed_pairs_open(
+        s->c, path, &(heed_pairs_args){.kind = HEED_CAPTIONS, .val_split = 0.2, .block = 8});
+    heed_text text = {.c = s->c};
+    heed_pairs_text(k, 1, &text);
+    s->words = heed_tokenizer_train(s->c, text.s, text.n, (heed_tokenizer_args){.kind = "word"});
+    heed_text_free(&text);
+    heed_pairs_encode(k, NULL, s->words);
+    s->data = heed_captions_open(s->c, k, &(heed_images_args){.augment = {.pad = 1}});
+    const heed_images_info *about = heed_images_about(heed_captions_images(s->data));
+    if (!about) return;
+    set_int(s->f, "vocab", heed_vocab_size(s->words));
+    set_int(s->f, "image-size", about->view.size);
+    set_int(s->f, "channels", about->view.channels);
+}
+
 static setting open_setting(const heed_model *model, const char *steps) {
     setting s = {.c = heed_open(&(heed_options){.seed = 1, .threads = 1})};
     s.f =
@@ -104,7 +129,9 @@ static setting open_setting(const heed_model *model, const char *steps) {
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
         if (heed_config_has(s.f, settings[i][0]))
             heed_config_set(s.f, settings[i][0], settings[i][1], "alloc.c", HEED_FROM_FLAG);
-    if (heed_config_has(s.f, "image-size"))
+    if (model->kind == HEED_INPUT_CAPTION)
+        open_captions(&s);
+    else if (heed_config_has(s.f, "image-size"))
         open_pictures(&s);
     else if (heed_config_has(s.f, "share-vocab"))
         open_pairs(&s, HEED_TRANSLATION);
@@ -115,9 +142,11 @@ static setting open_setting(const heed_model *model, const char *steps) {
     return s;
 }
 
-static void steady(const heed_model *model, const heed_optimizer *r) {
+/* more: settings besides those of open_setting; NULL: none. */
+static void steady(const heed_model *model, const heed_optimizer *r, const char *more) {
     char what[128];
     setting s = open_setting(model, "10");
+    if (more) heed_config_set_list(s.f, more, "alloc.c", HEED_FROM_FLAG);
     heed_store *store = heed_store_new(s.c);
     heed_tape *t = heed_tape_new(s.c);
     void *self = calloc(1, model->size);
@@ -285,11 +314,16 @@ int main(int argc, char **argv) {
     check_images(dir, check);
     check_pairs(dir, check);
     for (const heed_optimizer *const *r = heed_optimizer_table(); *r; r++)
-        steady(&heed_model_mlm, *r);
+        steady(&heed_model_mlm, *r, NULL);
     const heed_model *models[] = {&heed_model_mlm,     &heed_model_gpt,     &heed_model_vit,
                                   &heed_model_cnn,     &heed_model_mlp,     &heed_model_rnn,
                                   &heed_model_seq2seq, &heed_model_textcls, &heed_model_tag};
-    for (size_t i = 1; i < sizeof models / sizeof *models; i++) steady(models[i], &heed_adamw);
+    for (size_t i = 1; i < sizeof models / sizeof *models; i++)
+        steady(models[i], &heed_adamw, NULL);
+    steady(&heed_model_gpt, &heed_adamw,
+           "norm-kind=rms positions=rotary ff-kind=swiglu kv-heads=1 bias=false");
+    steady(&heed_model_caption, &heed_adamw, NULL);
+    steady_fit(&heed_model_caption);
     for (size_t i = 0; i < sizeof models / sizeof *models; i++) steady_fit(models[i]);
     for (size_t i = 0; i < sizeof models / sizeof *models; i++)
         fail_each((alloc_job){models[i]->name, whole_way, &models[i]}, &known, check);
