@@ -40,7 +40,8 @@ static bool read_pixels(explaining *e, patches *a) {
     heed_picture p = {0};
     if (!read_picture(e->c, e->input, &p)) return false;
     int side = p.width < p.height ? p.width : p.height;
-    bool ok = heed_picture_convert(&p, 1) == HEED_OK;
+    bool ok = heed_picture_convert(&p, 1) == HEED_OK ||
+              heed_fail(e->c, HEED_FAILED, "no memory for the picture %s", e->input);
     a->side = side <= LARGEST ? side : a->patch > RESIZED ? a->patch : RESIZED;
     a->side -= a->side % a->patch;
     if (ok && a->side < a->patch)
