@@ -268,14 +268,21 @@ const command cmd_train = {
         "mlm and gpt take a text file; without --tokenizer PATH a tokenizer is trained on it\n"
         "first. vit, cnn and mlp take pictures: a folder of class folders (below train, val\n"
         "and test, or at once), a folder of IDX or CIFAR files, or a CSV of path,label lines.\n"
+        "autoencoder takes such pictures, too, and needs no classes.\n"
         "seq2seq and rnn take lines of source TAB target, textcls of label TAB text, tag of words\n"
         "TAB labels, a label a word; or JSON objects, a line each: {src, tgt}, {label, text},\n"
         "{tokens, tags}. A first line that names the columns is skipped. caption takes lines of\n"
         "FILE TAB caption or {image, caption}: pictures' files beside DATA, any number of "
         "captions\n"
         "for each.\n"
+        "--from RUN starts from the best weights of a run, of this task or another one: its "
+        "tokenizer\n"
+        "and the settings of its model apply unless others are given. What is taken, what is new\n"
+        "and what does not fit is printed.\n"
         "Ctrl-C saves and stops; `heed resume RUN` continues.",
-    .examples = "  heed train gpt -c runs/book/config.conf -o runs/again --seed 2\n",
+    .examples = "  heed train gpt -c runs/book/config.conf -o runs/again --seed 2\n"
+                "  heed train gpt other.txt --from runs/book -o runs/other\n"
+                "  heed train textcls reviews.tsv --from runs/mlm -o runs/reviews\n",
     .options = train_options,
     .task_options = true,
     .computes = true,
