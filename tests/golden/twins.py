@@ -20,7 +20,11 @@ from transformers import (
 
 from blocks import Block, ConvBlock, softmax_over
 from captions import CAPTIONS
-from readers import OWN, READERS
+from readers import OWN as TEXTS
+from readers import READERS
+from reconstructors import RECONSTRUCTORS
+
+OWN = {**TEXTS, **RECONSTRUCTORS}
 
 BLOCK_BERT = {
     "attn.out": "attention.output.dense",
@@ -375,6 +379,8 @@ def forward(model, kind, ids, pad=None, picks=None, types=None, attentions=False
     pairs by the path of the probe, and pad is the source's."""
     if kind in PAIRS:
         return model(source, pad, ids)
+    if kind in RECONSTRUCTORS:
+        return model(ids, picks)
     if kind in CAPTIONS:
         return model(picture, ids)
     if kind in OWN:
@@ -406,6 +412,8 @@ def cached(model, ids, start):
 
 
 def loss_of(model, kind, batch, smoothing=0.0):
+    if kind in RECONSTRUCTORS:
+        return model.loss(batch["ids"], batch.get("picks"))
     logits, _ = forward(
         model,
         kind,
@@ -424,7 +432,8 @@ def adamw(model, lr, decay, betas=(0.9, 0.999), eps=1e-8):
     """heed's decay groups: tensors of two and more dimensions, not biases and norms; of vit's
     embeddings the patches' alone."""
     every = {n: p for n, p in model.named_parameters() if p.requires_grad}
-    matrices = {n for n, p in every.items() if p.ndim > 1 and n not in UNDECAYED}
+    undecayed = getattr(model, "undecayed", UNDECAYED)
+    matrices = {n for n, p in every.items() if p.ndim > 1 and n not in undecayed}
     return torch.optim.AdamW(
         [
             {"params": [every[n] for n in every if n in matrices], "weight_decay": decay},
