@@ -276,8 +276,10 @@ static bool check_labels(heed__fitting *f) {
 static bool agrees(heed__fitting *f) {
     heed__state *s = &f->state;
     if (heed__ctx_edited(f->c)) s->tokenizer_digest = tokenizer_digest(f->a);
-    return same(f, "data", s->data_checksum, f->a->data_checksum,
-                "restore the data that the run began with, or train again") &&
+    return same(
+               f, "data", s->data_checksum, f->a->data_checksum,
+               "restore the data that the run began with, or start a new run from its weights with "
+               "`from`") &&
            same(f, "tokenizer", s->tokenizer_digest, tokenizer_digest(f->a),
                 "restore the tokenizer's files in the run directory, or resume with `edited` if "
                 "they were edited on purpose") &&
@@ -432,7 +434,10 @@ static bool begin(heed__fitting *f) {
     if (ok) heed__fit_report(f, HEED_FIT_START, NULL);
     if (ok && f->from) heed__journal_start(&f->journal, &f->begun);
     if (ok) note_start(f);
-    if (ok && (f->fresh || f->changed)) ok = heed__fit_save(f, f->fresh);
+    if (ok && f->evals && heed__start_is_whole(f))
+        ok = heed__fit_evaluate(f);
+    else if (ok && (f->fresh || f->changed))
+        ok = heed__fit_save(f, f->fresh);
     ok = ok && !heed__stopped(f->c);
     if (!ok && claimed && !f->a->resume) heed__run_abandon(f->c, run, made);
     return ok && (!run || !f->fresh || heed__run_commit(f->c, run));

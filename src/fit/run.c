@@ -10,6 +10,7 @@
 /* ---- evaluation ---- */
 
 double heed__batch_weight(const heed_batch *b) {
+    if (b->class_weights) return b->label_weight;
     return b->masked_positions ? b->masked_count : b->items ? (double)b->items : b->rows;
 }
 

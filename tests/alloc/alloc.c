@@ -127,9 +127,11 @@ static setting open_setting(const heed_model *model, const char *steps) {
     return s;
 }
 
-static void steady(const heed_model *model, const heed_optimizer *r) {
+/* more: settings besides those of open_setting; NULL: none. */
+static void steady(const heed_model *model, const heed_optimizer *r, const char *more) {
     char what[128];
     setting s = open_setting(model, "10");
+    if (more) heed_config_set_list(s.f, more, "alloc.c", HEED_FROM_FLAG);
     heed_store *store = heed_store_new(s.c);
     heed_tape *t = heed_tape_new(s.c);
     void *self = calloc(1, model->size);
@@ -237,6 +239,33 @@ static bool whole_way(void *data) {
     return ok;
 }
 
+static bool train_gpt(const char *run, const char *more) {
+    char text[600], settings[900];
+    heed_ctx *c = heed_open(&(heed_options){.threads = 1});
+    path_of(text, sizeof text, "text");
+    snprintf(settings, sizeof settings,
+             "layers=1 heads=2 width=8 block=8 batch=2 steps=1 evals=1 %s", more);
+    heed_train(c, &(heed_train_args){
+                      .model = &heed_model_gpt, .data = text, .run = run, .settings = settings});
+    bool ok = heed_ctx_status(c) == HEED_OK;
+    heed_close(c);
+    return ok;
+}
+
+/* A training that starts from the weights of the run at `data`, and leaves nothing behind. */
+static bool started(void *data) {
+    char from[700];
+    snprintf(from, sizeof from, "from=%s", (const char *)data);
+    return train_gpt(NULL, from);
+}
+
+static void check_start(void) {
+    char run[600];
+    path_of(run, sizeof run, "first");
+    check(train_gpt(run, ""), "a run to start from");
+    fail_each((alloc_job){"start", started, run}, &known, check);
+}
+
 /* A picture of each decoder read and converted: it is there, or memory was refused. */
 static bool pictures_read(void *data) {
     const char *png = data;
@@ -304,17 +333,21 @@ int main(int argc, char **argv) {
     check_pairs(dir, check);
     check_captions(dir, check);
     for (const heed_optimizer *const *r = heed_optimizer_table(); *r; r++)
-        steady(&heed_model_mlm, *r);
+        steady(&heed_model_mlm, *r, NULL);
     const heed_model *models[] = {&heed_model_mlm,        &heed_model_gpt,     &heed_model_vit,
                                   &heed_model_cnn,        &heed_model_mlp,     &heed_model_rnn,
                                   &heed_model_seq2seq,    &heed_model_textcls, &heed_model_tag,
                                   &heed_model_autoencoder};
-    for (size_t i = 1; i < sizeof models / sizeof *models; i++) steady(models[i], &heed_adamw);
-    steady(&heed_model_caption, &heed_adamw);
+    for (size_t i = 1; i < sizeof models / sizeof *models; i++)
+        steady(models[i], &heed_adamw, NULL);
+    steady(&heed_model_gpt, &heed_adamw,
+           "norm-kind=rms positions=rotary ff-kind=swiglu kv-heads=1 bias=false");
+    steady(&heed_model_caption, &heed_adamw, NULL);
     steady_fit(&heed_model_caption);
     for (size_t i = 0; i < sizeof models / sizeof *models; i++) steady_fit(models[i]);
     for (size_t i = 0; i < sizeof models / sizeof *models; i++)
         fail_each((alloc_job){models[i]->name, whole_way, &models[i]}, &known, check);
+    check_start();
     check_pictures();
     printf("%d passed, %d failed\n", passed, failed);
     return failed != 0;

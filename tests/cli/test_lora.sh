@@ -110,3 +110,23 @@ status 0
 warns "warning: --freeze-steps 6 is not below the 6 steps"
 train -o bad --freeze-steps 6
 refuses 2 "--freeze-steps has no effect without --freeze"
+
+# ---- balanced classes ----
+for i in 1 2 3 4 5 6 7 8 9 10 11 12; do printf 'plain\ta film of %s parts\n' $i; done >texts.tsv
+printf 'rare\ta film with songs\n' >>texts.tsv
+run data check textcls texts.tsv --val-split 0
+status 0
+says "the largest class has 12 times the texts of rare"
+TINY="--width 8 --heads 2 --block 8 --batch 4 --steps 4 --val-split 0"
+run train textcls texts.tsv -o even $TINY --balance
+status 0
+warns "plain 12 x 0.542, rare 1 x 6.5"
+run train textcls texts.tsv -o plainly $TINY
+status 0
+if cmp -s even/model.safetensors plainly/model.safetensors; then fail "--balance changes nothing"; else pass; fi
+run train textcls texts.tsv -o evenly $TINY --balance --threads 3
+same_weights even evenly
+run eval even texts.tsv
+says "balanced "
+run eval even texts.tsv --json
+json balanced_accuracy
