@@ -142,9 +142,11 @@ static setting open_setting(const heed_model *model, const char *steps) {
     return s;
 }
 
-static void steady(const heed_model *model, const heed_optimizer *r) {
+/* more: settings besides those of open_setting; NULL: none. */
+static void steady(const heed_model *model, const heed_optimizer *r, const char *more) {
     char what[128];
     setting s = open_setting(model, "10");
+    if (more) heed_config_set_list(s.f, more, "alloc.c", HEED_FROM_FLAG);
     heed_store *store = heed_store_new(s.c);
     heed_tape *t = heed_tape_new(s.c);
     void *self = calloc(1, model->size);
@@ -312,13 +314,16 @@ int main(int argc, char **argv) {
     check_images(dir, check);
     check_pairs(dir, check);
     for (const heed_optimizer *const *r = heed_optimizer_table(); *r; r++)
-        steady(&heed_model_mlm, *r);
+        steady(&heed_model_mlm, *r, NULL);
     const heed_model *models[] = {&heed_model_mlm,        &heed_model_gpt,     &heed_model_vit,
                                   &heed_model_cnn,        &heed_model_mlp,     &heed_model_rnn,
                                   &heed_model_seq2seq,    &heed_model_textcls, &heed_model_tag,
                                   &heed_model_autoencoder};
-    for (size_t i = 1; i < sizeof models / sizeof *models; i++) steady(models[i], &heed_adamw);
-    steady(&heed_model_caption, &heed_adamw);
+    for (size_t i = 1; i < sizeof models / sizeof *models; i++)
+        steady(models[i], &heed_adamw, NULL);
+    steady(&heed_model_gpt, &heed_adamw,
+           "norm-kind=rms positions=rotary ff-kind=swiglu kv-heads=1 bias=false");
+    steady(&heed_model_caption, &heed_adamw, NULL);
     steady_fit(&heed_model_caption);
     for (size_t i = 0; i < sizeof models / sizeof *models; i++) steady_fit(models[i]);
     for (size_t i = 0; i < sizeof models / sizeof *models; i++)
