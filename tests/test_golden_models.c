@@ -315,6 +315,7 @@ TEST(golden_rnn) { check_twin(&heed_model_rnn, "tests/golden/rnn.safetensors", "
 TEST(golden_pairs_of_the_benchmarks) {
     check_twin(&heed_model_seq2seq, "tests/golden/seq2seq-small.safetensors", "");
     check_twin(&heed_model_rnn, "tests/golden/rnn-attn.safetensors", "");
+    check_twin(&heed_model_seq2seq, "tests/golden/seq2seq-llama.safetensors", "");
 }
 
 TEST(golden_readers) {
