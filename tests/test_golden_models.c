@@ -141,6 +141,8 @@ static heed_tensor *logits_of(const twin *w, heed_tape *t, const heed_batch *b) 
     if (b->x) {
         int channels = (int)setting(w, "channels"), size = (int)setting(w, "image-size");
         in.x = heed_input(t, b->x, 4, (int[]){b->rows, size, size, channels});
+        if (b->masked_positions)
+            in.masked_positions = heed_input_ids(t, b->masked_positions, 1, &b->masked_count);
         if (b->ids) in.target = heed_ids(t, b->ids, b->rows, b->len);
     } else if (b->src) {
         in.x = heed_ids(t, b->src, b->rows, b->src_len);
@@ -178,7 +180,7 @@ static void check_views(const twin *w, const char *stack) {
     heed_tensor *y = logits_of(w, t, &b);
     CHECK(y);
     if (y) compare(w, "logits", y->x, y->size);
-    if (b.src || (b.x && b.ids)) {
+    if (b.src || (b.x && (b.ids || b.masked_positions))) {
         check_alignments(w, t);
         return;
     }
@@ -299,6 +301,13 @@ TEST(golden_vit) { check_twin(&heed_model_vit, "tests/golden/vit.safetensors", "
 
 TEST(golden_cnn) { check_twin(&heed_model_cnn, "tests/golden/cnn.safetensors", ""); }
 
+TEST(golden_autoencoder) {
+    const heed_model *m = &heed_model_autoencoder;
+    check_twin(m, "tests/golden/autoencoder.safetensors", "");
+    check_twin(m, "tests/golden/autoencoder-conv.safetensors", "");
+    check_twin(m, "tests/golden/autoencoder-masked.safetensors", "");
+}
+
 TEST(golden_seq2seq) { check_twin(&heed_model_seq2seq, "tests/golden/seq2seq.safetensors", ""); }
 
 TEST(golden_rnn) { check_twin(&heed_model_rnn, "tests/golden/rnn.safetensors", ""); }
@@ -306,6 +315,7 @@ TEST(golden_rnn) { check_twin(&heed_model_rnn, "tests/golden/rnn.safetensors", "
 TEST(golden_pairs_of_the_benchmarks) {
     check_twin(&heed_model_seq2seq, "tests/golden/seq2seq-small.safetensors", "");
     check_twin(&heed_model_rnn, "tests/golden/rnn-attn.safetensors", "");
+    check_twin(&heed_model_seq2seq, "tests/golden/seq2seq-llama.safetensors", "");
 }
 
 TEST(golden_readers) {

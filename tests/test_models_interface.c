@@ -64,6 +64,11 @@ static void each_case(void (*check)(const built *b)) {
 static void check_rows(const built *b) {
     heed_tape_begin(b->t, HEED_EVAL, 0);
     heed_tensor *y = logits_of(b, input_of(b));
+    if (b->model->answers == HEED_ANSWER_PICTURE) {
+        const heed_model_input in = input_of(b);
+        CHECK(y && in.x && y->dims == 4 && heed_same_shape(y, in.x));
+        return;
+    }
     const char *classes = heed_config_has(b->f, "classes") ? "classes" : "vocab";
     int width = (int)heed_config_int(b->f, classes);
     bool each = b->model->answers != HEED_ANSWER_INPUT;
@@ -82,12 +87,24 @@ static void check_rows(const built *b) {
 
 TEST(interface_logits_have_the_rows_that_are_named) { each_case(check_rows); }
 
+static void check_code(const built *b) {
+    if (!b->model->code) return;
+    heed_tape_begin(b->t, HEED_EVAL, 0);
+    const heed_model_input in = input_of(b);
+    const heed_tensor *z = b->model->code(b->self, b->t, &in);
+    CHECK(z && z->dims == 2 && z->shape[0] == ROWS && z->shape[1] > 0);
+}
+
+TEST(interface_a_code_has_a_row_for_each_input) { each_case(check_code); }
+
 /* ---- attention ---- */
 
-/* Texts, sources and targets are all as long; pictures have the positions of their grid. */
+/* Texts, sources and targets are all as long; pictures, also reconstructed ones, have the positions
+ * of their grid. */
 static int positions(const built *b, bool target) {
     heed_grid grid;
-    if (target || !b->model->grid || !b->model->grid(b->self, &grid)) return LEN;
+    bool text = target && b->model->kind != HEED_INPUT_PICTURE;
+    if (text || !b->model->grid || !b->model->grid(b->self, &grid)) return LEN;
     return grid.first + grid.rows * grid.cols;
 }
 
@@ -212,15 +229,15 @@ TEST(interface_heads_have_values_of_their_own) { each_case(check_values); }
 /* ---- embeddings and patches ---- */
 
 static void check_embedding(const built *b) {
-    if (!b->model->embedding) return;
+    heed_grid grid = {.rows = 1, .cols = LEN};
+    bool none = b->model->grid && !b->model->grid(b->self, &grid);
+    if (!b->model->embedding || none) return;
     char path[96];
     snprintf(path, sizeof path, "%s.out", b->model->embedding);
     heed_probe(b->t, path, false);
     heed_tape_begin(b->t, HEED_EVAL, 0);
     logits_of(b, input_of(b));
     const heed_tensor *x = heed_probe_find(b->t, path);
-    heed_grid grid = {.rows = 1, .cols = LEN};
-    if (b->model->grid) CHECK(b->model->grid(b->self, &grid));
     int width = x ? x->shape[x->dims - 1] : 0;
     CHECK(x && x->size == (size_t)(ROWS * grid.rows * grid.cols * width));
 }

@@ -10,9 +10,10 @@ HEED_EXPORT_BEGIN
 /* What a model requires of its inputs, besides its settings. */
 typedef struct {
     heed_input_kind kind;
-    bool bracket;  /* TOKENS: [CLS] before a row or an input, [SEP] after it */
-    bool masked;   /* TOKENS: the vocabulary has [MASK] */
-    bool per_word; /* LABELLED: a label for each word of a text; else one for the text */
+    bool bracket;    /* TOKENS: [CLS] before a row or an input, [SEP] after it */
+    bool masked;     /* TOKENS: the vocabulary has [MASK] */
+    bool unlabelled; /* PICTURE: pictures need no classes */
+    bool per_word;   /* LABELLED: a label for each word of a text; else one for the text */
 } heed_input_spec;
 
 /* ---- data sets ---- */
@@ -57,7 +58,7 @@ struct heed_data {
     bool no_val;               /* there is no validation part */
     heed_part part;            /* the part that evaluation reads, */
     bool all;                  /* unless it reads all the data */
-    const char *const *labels; /* names of the classes, or NULL */
+    const char *const *labels; /* names of the classes that the model predicts, or NULL */
     int label_count;
     const heed_real *class_weights; /* of training batches, by the setting `balance`; or NULL */
 };

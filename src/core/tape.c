@@ -158,12 +158,18 @@ heed_tensor *heed_input(heed_tape *t, const heed_real *x, int dims, const int *s
     return y;
 }
 
-heed_tensor *heed_input_ids(heed_tape *t, const int32_t *ids, int dims, const int *shape) {
-    heed_tensor *y = ids ? heed__new_tensor(t, dims, shape) : NULL;
+heed_tensor *heed_new_ids(heed_tape *t, int dims, const int *shape) {
+    heed_tensor *y = heed__new_tensor(t, dims, shape);
     if (!y) return NULL;
     y->i = heed__arena_take(&t->r->arena, y->size * sizeof *y->i);
     if (!y->i) return NULL;
-    memcpy(y->i, ids, y->size * sizeof *ids);
+    memset(y->i, 0, y->size * sizeof *y->i);
+    return y;
+}
+
+heed_tensor *heed_input_ids(heed_tape *t, const int32_t *ids, int dims, const int *shape) {
+    heed_tensor *y = ids ? heed_new_ids(t, dims, shape) : NULL;
+    if (y) memcpy(y->i, ids, y->size * sizeof *ids);
     return y;
 }
 

@@ -288,6 +288,8 @@ bool heed__fit_finished(const heed__fitting *f);
 void heed__fit_report(heed__fitting *f, heed_fit_event event, const char *note);
 void heed__fit_note(heed__fitting *f, const char *format, ...) HEED_PRINTF(2, 3);
 bool heed__fit_save(heed__fitting *f, bool best);
+/* Evaluates, reports and saves. False if stopped or on error. */
+bool heed__fit_evaluate(heed__fitting *f);
 /* The sums over the passes of an update. Each pass is weighted by the number of items that its loss
  * averages, so that the update does not depend on how its rows are divided into micro-batches. */
 typedef struct {
@@ -309,6 +311,9 @@ bool heed__start_same_classes(const heed_run *run, const char *const *labels, in
 /* A head for other classes than those of a->from is new, so its kind, `head`, becomes the model's
  * default unless it was given. */
 bool heed__start_head(const heed_fit_args *a);
+/* Whether the weights that the training begins with are the run's, except adapters and rows of new
+ * tokens or positions: they are then evaluated, as the first candidate for the best ones. */
+bool heed__start_is_whole(const heed__fitting *f);
 /* Of all values. */
 uint64_t heed__start_digest(const heed_store *s);
 /* Finds the run, if the training is new: sets `from`, and its record in the settings. */

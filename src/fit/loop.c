@@ -255,9 +255,9 @@ static bool take_score(heed__fitting *f, const heed_score *score) {
     return true;
 }
 
-/* False if stopped or on error. */
-static bool evaluate(heed__fitting *f) {
+bool heed__fit_evaluate(heed__fitting *f) {
     heed__evaluation e = heed__fit_evaluation(f);
+    if (f->state.step == 0) e.stop = NULL; /* a new run has its first checkpoint or is not made */
     heed_score score;
     double start = heed__os_seconds();
     if (!heed__evaluate(&e, &score)) return false;
@@ -375,7 +375,7 @@ static void train(heed__fitting *f) {
     bool go = true;
     while (go && !heed__fit_finished(f)) {
         if (eval_due(f))
-            go = evaluate(f);
+            go = heed__fit_evaluate(f);
         else
             go = step(f) && !(f->a->stop && f->a->stop(f->a->user));
     }

@@ -13,6 +13,7 @@ heed_input_spec heed_model_spec(const heed_model *m) {
     bool labels = m->kind == HEED_INPUT_LABELLED;
     return (heed_input_spec){.kind = m->kind,
                              .bracket = m->bracket,
+                             .unlabelled = m->answers == HEED_ANSWER_PICTURE,
                              .masked = m->answers == HEED_ANSWER_MASKED,
                              .per_word = labels && m->answers == HEED_ANSWER_SAME};
 }

@@ -434,7 +434,10 @@ static bool begin(heed__fitting *f) {
     if (ok) heed__fit_report(f, HEED_FIT_START, NULL);
     if (ok && f->from) heed__journal_start(&f->journal, &f->begun);
     if (ok) note_start(f);
-    if (ok && (f->fresh || f->changed)) ok = heed__fit_save(f, f->fresh);
+    if (ok && f->evals && heed__start_is_whole(f))
+        ok = heed__fit_evaluate(f);
+    else if (ok && (f->fresh || f->changed))
+        ok = heed__fit_save(f, f->fresh);
     ok = ok && !heed__stopped(f->c);
     if (!ok && claimed && !f->a->resume) heed__run_abandon(f->c, run, made);
     return ok && (!run || !f->fresh || heed__run_commit(f->c, run));

@@ -220,3 +220,12 @@ bool heed__start_apply(heed__fitting *f) {
                                              .label_count = a->label_count},
                            f->from, &f->begun);
 }
+
+bool heed__start_is_whole(const heed__fitting *f) {
+    for (int i = 0; i < f->begun.count; i++) {
+        const heed_start_entry *e = &f->begun.entries[i];
+        bool taken = e->how <= HEED_START_RESIZED;
+        if (e->to && !taken && !heed_store_find(f->store, e->name)->adapter) return false;
+    }
+    return f->from != NULL;
+}

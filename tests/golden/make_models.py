@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Makes mlm, gpt, vit, cnn, seq2seq, rnn, textcls, tag and caption .safetensors: the models of models/
-against BERT, GPT-2, Llama, ViT, a CNN, Transformers and RNNs with attention, those of the benchmarks,
-too, readers of texts, and decoders that look at pictures.
+"""Makes mlm, gpt, vit, cnn, seq2seq, rnn, textcls, tag, caption and autoencoder .safetensors: the models
+of models/ against BERT, GPT-2, Llama, ViT, a CNN, Transformers and RNNs with attention, those of the
+benchmarks, too, readers of texts, decoders that look at pictures, and auto-encoders.
 
     python3 tests/golden/make_models.py [KIND...]
 
@@ -34,6 +34,7 @@ SHAPE = {
     "cnn": dict(channels=2, width=4, stages=2, blocks=2, classes=5),
     "seq2seq": dict(vocab=VOCAB, source_vocab=VOCAB, **STACK, share=True),
     "seq2seq-small": dict(vocab=VOCAB, source_vocab=29, **STACK, share=False),
+    "seq2seq-llama": dict(vocab=VOCAB, source_vocab=29, **{**STACK, "heads": 6}, share=False, kv_heads=3),
     "rnn": dict(vocab=VOCAB, source_vocab=VOCAB, width=16, share=True),
     "rnn-attn": dict(vocab=VOCAB, source_vocab=29, width=16, share=False),
     "textcls": dict(
@@ -53,8 +54,16 @@ SHAPE = {
     "caption-fixed": dict(**GRID, cells=9, attention="none"),
     "caption-transformer": dict(**GRID, layers=2, heads=2, ff=20),
 }
+SHAPE["autoencoder"] = dict(size=6, channels=2, code=3, hidden=16, depth=2)
+SHAPE["autoencoder-conv"] = dict(size=6, channels=2, code=4, filters=5, depth=2)
+SHAPE["autoencoder-masked"] = dict(
+    size=6, channels=2, patch=2, width=24, layers=2, heads=3, ff=40, decoder_width=12, decoder_layers=1
+)
 # what heed is told besides
 SETTINGS = {
+    "autoencoder": {"image-size": 6},
+    "autoencoder-conv": {"image-size": 6, "kind": "conv"},
+    "autoencoder-masked": {"image-size": 6, "kind": "masked", "norm-eps": 1e-5},
     "vit": {"image-size": 6},
     "cnn": {"image-size": 6, "smoothing": 0.1},
     "seq2seq": {"smoothing": 0.1},
@@ -64,6 +73,17 @@ SETTINGS = {
         "norm": "pre",
         "activation": "gelu",
         "positions": "learned",
+        "scale-embed": "false",
+        "smoothing": 0,
+    },
+    "seq2seq-llama": {
+        "share-vocab": "false",
+        "source-vocab": 29,
+        "norm": "pre",
+        "norm-kind": "rms",
+        "positions": "rotary",
+        "ff-kind": "swiglu",
+        "bias": "false",
         "scale-embed": "false",
         "smoothing": 0,
     },
@@ -172,10 +192,15 @@ def batches(kind):
         return {"x": x, "ids": words["ids"], "labels": words["labels"]}
     if "image-size" in SETTINGS.get(kind, {}):
         size, channels = SETTINGS[kind]["image-size"], SHAPE[kind]["channels"]
-        return {
+        out = {
             "x": r.normal(size=(STEPS, PICTURES, size, size, channels)).astype(np.float32),
-            "labels": r.integers(0, SHAPE[kind]["classes"], (STEPS, PICTURES)).astype(np.int32),
+            "labels": r.integers(0, SHAPE[kind].get("classes", 1), (STEPS, PICTURES)).astype(np.int32),
         }
+        if kind == "autoencoder-masked":  # six of nine patches are hidden
+            draw = lambda b: 9 * b + np.sort(r.permutation(9)[:6])
+            rows = [np.concatenate([draw(b) for b in range(PICTURES)]) for _ in range(STEPS)]
+            out["picks"] = np.stack(rows).astype(np.int32)
+        return out
     ids = r.integers(5, VOCAB, (STEPS, ROWS, BLOCK)).astype(np.int32)
     lengths = r.integers(4, BLOCK + 1, (STEPS, ROWS, 1))
     lengths[:, 0] = BLOCK

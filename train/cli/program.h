@@ -7,6 +7,7 @@
 #include <heed/inspect.h>
 #include <heed/lesson.h>
 #include <heed/model.h>
+#include <heed/reconstruction.h>
 #include <heed/view.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -29,6 +30,9 @@ bool reads_patches(const heed_model *m); /* pictures that have a grid of patches
 bool sees_pictures(const heed_model *m); /* the same with captions, too */
 bool sees_patches(const heed_model *m);
 bool reads_pairs(const heed_model *m);
+bool makes_pictures(const heed_model *m);  /* its answer is a picture */
+bool names_pictures(const heed_model *m);  /* classifies pictures */
+bool has_code(const heed_model *m);        /* reads pictures and makes a code of each */
 bool writes_captions(const heed_model *m); /* of pictures */
 bool writes_targets(const heed_model *m);  /* captions, or translations */
 bool names_class(const heed_model *m);     /* one class for the entire input */
@@ -95,7 +99,7 @@ extern const command cmd_init, cmd_data_check, cmd_tokenizer_train, cmd_tokenize
     cmd_gradcheck, cmd_bench, cmd_doctor, cmd_explain, cmd_attend;
 extern const command cmd_merge;
 extern const command cmd_graph, cmd_influence, cmd_snapshots;
-extern const command cmd_heads, cmd_ablate;
+extern const command cmd_heads, cmd_ablate, cmd_reconstruct;
 
 struct program {
     const command *command;

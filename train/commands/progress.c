@@ -199,8 +199,8 @@ static void choose_columns(progress *g) {
         perplexity && g->p->model->answers != HEED_ANSWER_MASKED; /* predicts all the text */
     for (int i = 0; i < COLUMNS; i++) {
         bool valid = i >= VALID && i <= ACCURACY;
-        g->hidden[i] =
-            (valid && g->data->no_val) || (i == PERPLEXITY && !perplexity) || (i == BITS && !bits);
+        g->hidden[i] = (valid && g->data->no_val) || (i == PERPLEXITY && !perplexity) ||
+                       (i == BITS && !bits) || (i == ACCURACY && makes_pictures(g->p->model));
         if (!g->hidden[i]) width += columns[i].width;
     }
     for (int i = 0; i < DROPPED && width >= terminal_width(); i++) {

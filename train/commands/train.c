@@ -268,6 +268,7 @@ const command cmd_train = {
         "mlm and gpt take a text file; without --tokenizer PATH a tokenizer is trained on it\n"
         "first. vit, cnn and mlp take pictures: a folder of class folders (below train, val\n"
         "and test, or at once), a folder of IDX or CIFAR files, or a CSV of path,label lines.\n"
+        "autoencoder takes such pictures, too, and needs no classes.\n"
         "seq2seq and rnn take lines of source TAB target, textcls of label TAB text, tag of words\n"
         "TAB labels, a label a word; or JSON objects, a line each: {src, tgt}, {label, text},\n"
         "{tokens, tags}. A first line that names the columns is skipped. caption takes lines of\n"

@@ -20,7 +20,7 @@ void workbench_sizes(workbench *w) {
     }
     if (w->dense) {
         w->len = w->pixels;
-        w->vocab = (int)heed_config_int(f, "classes");
+        w->vocab = heed_config_has(f, "classes") ? (int)heed_config_int(f, "classes") : 1;
         return;
     }
     w->len = (int)heed_config_int(f, "block");

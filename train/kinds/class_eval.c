@@ -138,9 +138,7 @@ static void report(program *p, const char *data, class_predictions *all) {
         printf("\nwrote %s\n", mistakes);
 }
 
-/* Warns of pictures that are left out, and if the training part was evaluated only because there is
- * no other. */
-static void warn_of_pictures(program *p, const heed_data *d, bool evaluated) {
+void warn_of_pictures(program *p, const heed_data *d, bool evaluated) {
     size_t bad = heed_images_about(d->batches)->bad;
     bool asked = strcmp(heed_config_text(p->flags, "part"), "auto") != 0;
     if (evaluated && !d->all && !asked && d->part == HEED_TRAIN_PART)
@@ -162,6 +160,7 @@ void eval_classes(program *p, const heed_model *m, heed_config *f, heed_run *r) 
     bool pictures = reads_pictures(m),
          ok = predict_part(r, d, (int)heed_config_int(f, "batch"), &all);
     if (ok) report(p, pictures ? heed_config_text(f, "data") : what, &all);
+    if (ok && pictures) draw_codes(p, r, d, (int)heed_config_int(f, "batch"));
     if (pictures) warn_of_pictures(p, d, ok);
     free(all.list);
     free(all.confusion);

@@ -7,7 +7,7 @@ const data_kind *kind_of(const heed_model *m) {
     case HEED_INPUT_TOKENS:
         return &text_kind;
     case HEED_INPUT_PICTURE:
-        return &picture_kind;
+        return makes_pictures(m) ? &reconstruction_kind : &picture_kind;
     case HEED_INPUT_PAIR:
         return &translation_kind;
     case HEED_INPUT_LABELLED:

@@ -33,8 +33,8 @@ typedef struct {
     void (*eval)(program *p, const heed_model *m, heed_config *f, heed_run *r); /* heed eval */
     void (*check)(program *p, heed_data *d); /* heed data check */
 } data_kind;
-extern const data_kind text_kind, picture_kind, translation_kind, label_kind, caption_kind,
-    dense_kind;
+extern const data_kind text_kind, picture_kind, reconstruction_kind, translation_kind, label_kind,
+    caption_kind, dense_kind;
 const data_kind *kind_of(const heed_model *m); /* (kind.c) */
 
 /* Opens the evaluation data of a run of model m with settings f, and writes its description to
@@ -102,6 +102,7 @@ void eval_classes(program *p, const heed_model *m, heed_config *f, heed_run *r);
 /* ---- scores (commands/eval.c) ---- */
 typedef struct {
     double loss, perplexity, bits_per_byte, accuracy, low, high, top5; /* NAN: does not apply */
+    double error; /* mean squared error of a pixel from 0 to 1; NAN: does not apply */
     double items;
 } measures;
 measures measure(const heed_score *s);
@@ -117,7 +118,8 @@ typedef struct {
 } curve;
 typedef struct {
     curve train, val;
-    double test;    /* accuracy on the test part; NAN: not measured */
+    bool tested;    /* the test part was read */
+    double test;    /* accuracy on it; NAN: not measured */
     double seconds; /* time of the last line; NAN: not recorded */
     heed_ctx *c;
 } run_curves;

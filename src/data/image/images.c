@@ -1,4 +1,4 @@
-/* images.c -- sets of labelled pictures: opening them, the contents of each part, and batches, of
+/* images.c -- sets of pictures: opening them, the contents of each part, and batches, of
  * which a row depends only on (seed, step, micro-batch, row), not on the thread. */
 #include "data/image/images.h"
 
@@ -56,7 +56,8 @@ static bool args_fit(heed_ctx *c, const heed_images_args *a) {
 }
 
 static bool copy_labels(heed_images *k) {
-    size_t n = k->a.labels && k->a.label_count > 0 ? (size_t)k->a.label_count : 0;
+    bool given = k->a.labels && k->a.label_count > 0 && !k->a.unlabelled;
+    size_t n = given ? (size_t)k->a.label_count : 0;
     if (n) k->labels = heed__alloc_array(k->c, n, sizeof *k->labels);
     for (size_t i = 0; k->labels && i < n; i++) {
         k->labels[i] = heed__copy_text(k->c, k->a.labels[i]);
