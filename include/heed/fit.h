@@ -157,6 +157,11 @@ bool heed_run_outside(heed_ctx *c, const char *dir, const char *folder);
 heed_run *heed_run_open(heed_ctx *c, const char *dir, const heed_model *const *models,
                         const char *which);
 void heed_run_close(heed_run *r);
+/* The run whose training with adapters began with the weights of `base` and made `file`, its
+ * adapter.safetensors: its weights are those of the base, and what the training changed is taken
+ * from the file; the adapters are merged. Its tokenizers are the base's. HEED_DATA if the file is
+ * damaged, or belongs to another base. */
+heed_run *heed_run_adapt(const heed_run *base, const char *file, const heed_model *const *models);
 /* Writes an open run to a new folder dir, or with `force` in the place of another run, as a run
  * without adapters: its settings, which then name none, weights, tokenizers and labels. It has no
  * checkpoint to resume from. */
