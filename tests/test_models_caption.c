@@ -16,6 +16,8 @@ static const char *const kinds[] = {
     CAPTION "attention=general cell=rnn positions=learned",
     CAPTION "decoder=transformer decoder-layers=2",
     CAPTION "decoder=transformer hard=true positions=none norm=post",
+    CAPTION "encoder=vit patch=4",
+    CAPTION "encoder=vit patch=4 pool=cls decoder=transformer hard=true positions=rotary",
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
@@ -99,12 +101,16 @@ TEST(caption_attends_to_the_cells_of_its_grid) {
         heed_tape_begin(b.t, HEED_EVAL, 0);
         captioned(&b, x, 2, WORDS);
         const heed_tensor *w = heed_probe_find(b.t, path);
-        CHECK(w && w->shape[w->dims - 1] == 9 && w->shape[w->dims - 2] == WORDS);
-        for (size_t row = 0; w && row < w->size / 9; row++) {
+        heed_grid grid;
+        CHECK(b.model->grid(b.self, &grid) && grid.rows == 3 && grid.cols == 3);
+        CHECK(grid.first == (strstr(kinds[i], "cls") != NULL));
+        size_t n = 9 + (size_t)grid.first;
+        CHECK(w && w->shape[w->dims - 1] == (int)n && w->shape[w->dims - 2] == WORDS);
+        for (size_t row = 0; w && row < w->size / n; row++) {
             double sum = 0, most = 0;
-            for (size_t j = 0; j < 9; j++) {
-                sum += (double)w->x[9 * row + j];
-                most = fmax(most, (double)w->x[9 * row + j]);
+            for (size_t j = 0; j < n; j++) {
+                sum += (double)w->x[n * row + j];
+                most = fmax(most, (double)w->x[n * row + j]);
             }
             CHECK_CLOSE(sum, 1, 1e-5);
             CHECK((most == 1) == hard);

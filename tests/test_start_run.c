@@ -146,6 +146,26 @@ TEST(start_weights_are_the_runs) {
     CLOSE(c);
 }
 
+/* The weights to start from are evaluated first, and kept as the best if training harms them; those
+ * with a new head are not. */
+TEST(start_is_the_first_candidate) {
+    write_texts();
+    heed_fit_result first = train(&heed_model_gpt, "first.txt", "one", GPT);
+    heed_fit_result r =
+        train(&heed_model_gpt, "first.txt", "two", from("one", "steps=4 lr=1 batch=8"));
+    CHECK_CLOSE(r.best_loss, first.best_loss, 1e-6);
+    CHECK(r.val_loss > r.best_loss);
+    CHECK_CLOSE(r.first[1], r.first[0], 1e-6);
+    size_t n;
+    char *rows = slurp("two", "metrics.csv", &n);
+    CHECK_HAS(rows, "\n0,0,val,");
+    free(rows);
+    train(&heed_model_gpt, "first.txt", "more", from("one", "steps=4 layers=3 batch=8"));
+    rows = slurp("more", "metrics.csv", &n);
+    CHECK(!strstr(rows, "\n0,"));
+    free(rows);
+}
+
 /* Bits of the whole training, at any thread count, after a stop, from a settings file; the first
  * run is needed only until the first checkpoint. */
 TEST(start_is_exact) {

@@ -129,6 +129,7 @@ struct heed_run {
     int label_count;
     void *self;   /* the model's struct */
     int64_t step; /* step of the weights that were read; -1: unknown */
+    int adapters; /* the adapters of the run that were merged into the weights on opening */
 };
 
 /* Whether a run may be created at dir: dir is absent, an empty folder (hidden files do not count)
@@ -155,6 +156,10 @@ bool heed_run_outside(heed_ctx *c, const char *dir, const char *folder);
 heed_run *heed_run_open(heed_ctx *c, const char *dir, const heed_model *const *models,
                         const char *which);
 void heed_run_close(heed_run *r);
+/* Writes an open run to a new folder dir, or with `force` in the place of another run, as a run
+ * without adapters: its settings, which then name none, weights, tokenizers and labels. It has no
+ * checkpoint to resume from. */
+bool heed_run_save(heed_run *r, const char *dir, bool force);
 /* The reader of the run's inputs, for heed_example_text and heed_example_picture (kind.h). */
 heed_reader heed_run_reader(const heed_run *r);
 

@@ -148,6 +148,10 @@ typedef struct {
 
 /* What the model requires of its inputs, from the members above. */
 heed_input_spec heed_model_spec(const heed_model *m);
+/* Creates the parameters of m in s by its init and, if f has the setting `lora` above 0, adapters
+ * of that rank at the weights that `lora-targets` names. self: m->size bytes of zeros. False with
+ * an error if the model refuses its settings, or a target matches nothing. */
+bool heed_model_init(const heed_model *m, void *self, heed_store *s, const heed_config *f);
 /* Calls the model's batch, or that of its kind, where data is a heed_corpus for HEED_INPUT_TOKENS
  * (next tokens; for HEED_ANSWER_MASKED, masked ones, a share of 0.15), a heed_images for
  * HEED_INPUT_PICTURE, a heed_captions for HEED_INPUT_CAPTION, and a heed_pairs for the others. */

@@ -15,6 +15,7 @@ typedef struct {
     const heed_model *const *models;
     const char *from, *dir;
     heed_run *first, *run;
+    const heed_fit_args *a;
     char why[320]; /* why nothing is measured; "": it is, or it does not apply */
 } comparison;
 
@@ -101,6 +102,8 @@ static bool measure(comparison *k, heed_run *r, double *loss) {
     heed_data *d = heed_data_open(k->c, r->config, heed_model_spec(r->model), &how);
     if (!d || !is_first_data(k, d)) return false;
     heed__evaluation e = {.tape = r->tape, .model = r->model, .self = r->self, .data = d->batches};
+    e.stop = k->a->stop;
+    e.user = k->a->user;
     e.rows = (int)heed_config_int(k->first->config, "batch");
     uint64_t all = heed_model_eval_batches(r->model, r->self, d->batches, e.rows);
     uint64_t most = (uint64_t)heed_config_int(k->first->config, "eval-batches");
@@ -129,7 +132,7 @@ static void record(heed__fitting *f, const comparison *k) {
 void heed__fit_forgetting(heed__fitting *f) {
     const heed_model *const own[] = {f->a->model, NULL};
     const heed_config *g = f->a->config;
-    comparison k = {.models = f->a->models ? f->a->models : own, .dir = f->a->run};
+    comparison k = {.models = f->a->models ? f->a->models : own, .dir = f->a->run, .a = f->a};
     if (!f->a->run || !heed_config_has(g, "from")) return;
     k.from = heed_config_text(g, "from");
     if (!*k.from) return;

@@ -255,9 +255,9 @@ static bool take_score(heed__fitting *f, const heed_score *score) {
     return true;
 }
 
-/* False if stopped or on error. */
-static bool evaluate(heed__fitting *f) {
+bool heed__fit_evaluate(heed__fitting *f) {
     heed__evaluation e = heed__fit_evaluation(f);
+    if (f->state.step == 0) e.stop = NULL; /* a new run has its first checkpoint or is not made */
     heed_score score;
     double start = heed__os_seconds();
     if (!heed__evaluate(&e, &score)) return false;
@@ -295,7 +295,9 @@ bool heed__fit_save(heed__fitting *f, bool best) {
                           .settings = f->settings.s,
                           .tokenizer_digest = f->state.tokenizer_digest,
                           .labels_digest = f->labels_digest,
-                          .config = f->a->config};
+                          .config = f->a->config,
+                          .labels = f->a->labels,
+                          .label_count = f->a->label_count};
     f->state.steps = f->steps;
     f->state.seconds = seconds_done(f);
     if (f->replanned && !heed__fit_write_config(f)) return false;
@@ -334,8 +336,18 @@ static bool plan_again(heed__fitting *f) {
     return heed__fit_keep_plans(f);
 }
 
+/* Trains what `freeze` matches from update freeze-steps + 1 on. */
+static void thaw(heed__fitting *f) {
+    int64_t steps = f->set.freeze_steps, done = f->state.step;
+    int n = steps && done >= steps ? heed_thaw(f->store, done) : 0;
+    if (n && done == steps)
+        heed__fit_note(f, "step %" PRId64 ": %d frozen tensor%s trained from here on", done, n,
+                       n == 1 ? " is" : "s are");
+}
+
 /* An update, its report and what is due after it. */
 static bool step(heed__fitting *f) {
+    thaw(f);
     if (!heed__fit_update(f)) return false;
     int64_t done = f->state.step;
     count(&f->state.since_eval, f->loss);
@@ -363,7 +375,7 @@ static void train(heed__fitting *f) {
     bool go = true;
     while (go && !heed__fit_finished(f)) {
         if (eval_due(f))
-            go = evaluate(f);
+            go = heed__fit_evaluate(f);
         else
             go = step(f) && !(f->a->stop && f->a->stop(f->a->user));
     }

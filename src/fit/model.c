@@ -22,6 +22,13 @@ static bool reads_pairs(const heed_model *m) {
     return m->kind == HEED_INPUT_PAIR || m->kind == HEED_INPUT_LABELLED;
 }
 
+bool heed_model_init(const heed_model *m, void *self, heed_store *s, const heed_config *f) {
+    heed_ctx *c = heed_store_ctx(s);
+    if (!m || !m->init || !self || !f || heed__stopped(c)) return false;
+    return m->init(self, s, f) ? heed__lora_attach(s, f)
+                               : heed_fail(c, HEED_USAGE, "model %s refuses its settings", m->name);
+}
+
 bool heed_model_batch(const heed_model *m, void *self, void *data, heed_batch_at at,
                       heed_batch *out) {
     if (!m || !out) return false;

@@ -10,6 +10,7 @@
 /* ---- evaluation ---- */
 
 double heed__batch_weight(const heed_batch *b) {
+    if (b->class_weights) return b->label_weight;
     return b->masked_positions ? b->masked_count : b->items ? (double)b->items : b->rows;
 }
 
@@ -67,22 +68,6 @@ heed_reader heed_run_reader(const heed_run *r) {
 }
 
 /* ---- metadata of weights ---- */
-
-/* A model's default for a setting that all trainings share is not a setting of the model. Each
- * setting is preceded by a mark: a semicolon, which JSON need not escape (jansson aborts if memory
- * runs out within an escape), or a line break if a value contains a semicolon. */
-bool heed__settings_text(const heed_model *m, const heed_config *f, heed_text *out) {
-    char mark = ';';
-    for (const heed_option *o = m->options; o && o->name; o++) {
-        const char *value = heed_config_text(f, o->name);
-        if (value && strchr(value, mark)) mark = '\n';
-    }
-    for (const heed_option *o = m->options; o && o->name; o++)
-        if (!heed__option_in(heed_fit_options, o->name) &&
-            !heed_text_add(out, "%c%s=%s", mark, o->name, heed_config_text(f, o->name)))
-            return false;
-    return out->n > 0 || heed_text_add(out, "%s", "");
-}
 
 uint64_t heed__tokenizers_digest(const heed_tokenizer *tokenizer, const heed_tokenizer *source) {
     uint64_t digest = tokenizer ? heed_tokenizer_digest(tokenizer) : 0;
@@ -218,9 +203,11 @@ static bool build(opened *o, const char *weights) {
     r->tape = heed_tape_new(r->c);
     r->self = heed__alloc(r->c, r->model->size);
     if (!r->store || !r->tape || !r->self) return false;
-    if (!r->model->init(r->self, r->store, r->config))
-        return heed_fail(r->c, HEED_USAGE, "model %s refuses its settings", r->model->name);
-    return heed__weights_load(r->store, weights);
+    if (!heed_model_init(r->model, r->self, r->store, r->config) ||
+        !heed__weights_load(r->store, weights))
+        return false;
+    r->adapters = heed__lora_count(r->store);
+    return heed_lora_merge(r->store);
 }
 
 /* RUN/FOLDER/NAME */

@@ -24,6 +24,7 @@ static const char *const run_files[] = {"config.conf",
                                         "vocab.json",
                                         "merges.txt",
                                         "model.safetensors",
+                                        HEED__ADAPTER_FILE,
                                         "last",
                                         "last.new",
                                         "last.old"};

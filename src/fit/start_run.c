@@ -198,7 +198,10 @@ bool heed__start_find(heed__fitting *f) {
     const heed_fit_args *a = f->a;
     const heed_model *const own[] = {a->model, NULL};
     bool named = heed_config_has(a->config, "from") && *heed_config_text(a->config, "from");
-    if (!f->fresh || (!a->from && !named)) return true;
+    if (!f->fresh) return true;
+    if (!a->from && !named)
+        return !heed_config_has(a->config, "from-digest") ||
+               heed_config_set(a->config, "from-digest", "", "from", HEED_FROM_FLAG);
     if (!a->from)
         f->opened = heed_start_open(f->c, heed_config_text(a->config, "from"),
                                     a->models ? a->models : own, a->run);
@@ -216,4 +219,13 @@ bool heed__start_apply(heed__fitting *f) {
                                              .labels = a->labels,
                                              .label_count = a->label_count},
                            f->from, &f->begun);
+}
+
+bool heed__start_is_whole(const heed__fitting *f) {
+    for (int i = 0; i < f->begun.count; i++) {
+        const heed_start_entry *e = &f->begun.entries[i];
+        bool taken = e->how <= HEED_START_RESIZED;
+        if (e->to && !taken && !heed_store_find(f->store, e->name)->adapter) return false;
+    }
+    return f->from != NULL;
 }

@@ -109,16 +109,21 @@ static void stroke(surface *s, int index, double x0, double y0, double x1, doubl
     *along += length;
 }
 
-/* Draws a point of series `index`: a dot, or a cross for series beyond the last colour. */
-static void mark(surface *s, int index, double x, double y) {
-    const double arm = 2.2;
+/* Draws a point of series `index`: a dot, or a cross for series beyond the last colour. Whole
+ * pixels keep a picture of thousands of points small. */
+static void mark(surface *s, int index, double at_column, double at_row) {
+    heed__canvas *c = &s->canvas;
     heed__rgb color = heed__series_color(index);
+    int x = (int)lround(at_column), y = (int)lround(at_row);
     if (index < HEED__SERIES_COLORS) {
-        heed__canvas_line(&s->canvas, x, y, x, y, 4, color);
+        heed__canvas_fill(c, x - 1, y - 2, 3, 5, color);
+        heed__canvas_fill(c, x - 2, y - 1, 5, 3, color);
         return;
     }
-    heed__canvas_line(&s->canvas, x - arm, y - arm, x + arm, y + arm, 1.4, color);
-    heed__canvas_line(&s->canvas, x - arm, y + arm, x + arm, y - arm, 1.4, color);
+    for (int d = -2; d <= 2; d++) {
+        heed__canvas_fill(c, x + d, y + d, 2, 1, color);
+        heed__canvas_fill(c, x + d, y - d, 2, 1, color);
+    }
 }
 
 /* In turns, so that no series covers the others. */

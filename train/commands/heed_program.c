@@ -18,6 +18,7 @@ static const struct {
     {NULL, &cmd_tokenizer_info},
     {"Train", &cmd_train},
     {NULL, &cmd_resume},
+    {NULL, &cmd_merge},
     {"Use", &cmd_fill},
     {NULL, &cmd_generate},
     {NULL, &cmd_classify},

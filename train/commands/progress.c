@@ -52,17 +52,46 @@ void banner_row(const char *label, const char *format, ...) {
     heed_text_free(&lines);
 }
 
+/* The number of adapters, and the share of their numbers in the other parameters of the same part
+ * of the model, as encoder or decoder. */
+static void banner_adapters(const progress *g, const heed_store *s) {
+    size_t adapters = 0, numbers = 0, blocks = 0, trained = 0;
+    const char *block = NULL;
+    char n1[32], n2[32], n3[32];
+    for (int i = heed_store_count(s); i-- > 0;) { /* adapters are the last */
+        const heed_entry *e = heed_store_at(s, i);
+        if (e->adapter) block = e->name;
+        size_t part = block ? strcspn(block, ".") + 1 : 0, size = e->tensor->size;
+        adapters += e->adapter;
+        numbers += e->adapter ? size : 0;
+        trained += e->trained ? size : 0;
+        blocks += !e->adapter && !e->state && part && !strncmp(block, e->name, part) ? size : 0;
+    }
+    if (adapters)
+        banner_row("adapters",
+                   "%d of rank %d: %s numbers, %.1f %% of the weights of %.*s; %s of %s "
+                   "parameters are trained",
+                   (int)adapters / 2, (int)heed_config_int(g->f, "lora"),
+                   heed_format_count(n1, numbers), 100 * (double)numbers / (double)blocks,
+                   (int)strcspn(block, "."), block, heed_format_count(n2, trained),
+                   heed_format_count(n3, heed_store_params(s)));
+}
+
 static void banner_decay(const progress *g, const heed_store *s) {
-    int decays = 0, trained = 0, frozen = 0;
+    int decays = 0, trained = 0, frozen = 0, thaw = 0;
     for (int i = 0; i < heed_store_count(s); i++) {
         const heed_entry *e = heed_store_at(s, i);
         trained += e->trained;
         decays += e->trained && e->decay;
-        frozen += !e->trained && !e->state;
+        frozen += !e->trained && !e->state && !e->thaw;
+        thaw += e->thaw > 0;
     }
     banner_row("decay", "%g on %d tensors (weights, embeddings), none on %d (biases, norms)",
                heed_config_real(g->f, "decay"), decays, trained - decays);
     if (frozen) banner_row("frozen", "%d tensors", frozen);
+    if (thaw)
+        banner_row("frozen", "%d tensors until step %lld", thaw,
+                   (long long)heed_config_int(g->f, "freeze-steps"));
 }
 
 static void banner(progress *g, const heed_report *r) {
@@ -75,6 +104,7 @@ static void banner(progress *g, const heed_report *r) {
     banner_row("model", "%s parameters, %s in all: weights, gradients, optimizer, one step",
                heed_format_count(n1, r->params), heed_format_bytes(n2, (double)r->bytes));
     banner_start(g, r);
+    banner_adapters(g, r->store);
     banner_decay(g, r->store);
     banner_epoch(g->p->model, g->f, r->epoch_batches);
     banner_row("computing", "%d thread%s, %s", heed_threads(c), heed_threads(c) == 1 ? "" : "s",

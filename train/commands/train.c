@@ -275,8 +275,14 @@ const command cmd_train = {
         "FILE TAB caption or {image, caption}: pictures' files beside DATA, any number of "
         "captions\n"
         "for each.\n"
+        "--from RUN starts from the best weights of a run, of this task or another one: its "
+        "tokenizer\n"
+        "and the settings of its model apply unless others are given. What is taken, what is new\n"
+        "and what does not fit is printed.\n"
         "Ctrl-C saves and stops; `heed resume RUN` continues.",
-    .examples = "  heed train gpt -c runs/book/config.conf -o runs/again --seed 2\n",
+    .examples = "  heed train gpt -c runs/book/config.conf -o runs/again --seed 2\n"
+                "  heed train gpt other.txt --from runs/book -o runs/other\n"
+                "  heed train textcls reviews.tsv --from runs/mlm -o runs/reviews\n",
     .options = train_options,
     .task_options = true,
     .computes = true,
