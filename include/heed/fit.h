@@ -80,6 +80,7 @@ typedef struct {
  *     config.conf            all settings, with the length in steps: read back, they give this run
  *     model.safetensors      the best weights on the validation part, by loss or accuracy as the
  *                            setting `best` says; without that part by training loss
+ *     adapter.safetensors    with the setting `lora`: what the training changed of those weights
  *     last/                  model.safetensors optimizer.safetensors state.json: to resume from
  *     metrics.csv train.log  the tokenizer's files, source-tokenizer/, labels.txt
  * and is consistent whenever the process may die. A resumed training ends with the same bits as
