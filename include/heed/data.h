@@ -121,6 +121,11 @@ typedef struct {
     const int32_t *labels;  /* mlm: (masked_count); gpt: (B,T), -100 at padding */
     const int32_t *masked_positions; /* mlm: flat positions b*T + t that carry the loss */
     int masked_count;
+    const heed_real
+        *class_weights; /* (classes): factors of the loss by label, in the training
+                           batches of a balanced data set (heed_images_balance); NULL: 1 */
+    int classes;
+    double label_weight; /* with class_weights: their sum over the labels */
     size_t items; /* tokens, padding not counted. Without masked_positions, the number of terms that
                      the loss averages: labels, pictures. 0: rows */
     size_t label_bytes; /* text bytes that the labels cover, including white space before them (for

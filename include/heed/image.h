@@ -139,6 +139,11 @@ typedef struct {
 bool heed_images_duplicate(const heed_images *k, heed_duplicate *out);
 /* The number of pictures of a class in a part; label -1: of all classes. */
 size_t heed_images_count(const heed_images *k, heed_part part, int label);
+/* From now on, training batches have class weights by the inverse of the classes' frequency:
+ * pictures / (classes with a picture x pictures of the class), in the training part, whose mean
+ * over its pictures is 1. Returns them (classes), which k owns; 0 for a class without a picture.
+ * NULL on error. */
+const heed_real *heed_images_balance(heed_images *k);
 /* A picture of a part as stored (but with the view's channels), its label, and a name to show: its
  * path, or "train 17". The caller frees the picture. */
 bool heed_images_get(heed_images *k, heed_part part, size_t index, heed_picture *out, int *label,

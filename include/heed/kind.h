@@ -60,6 +60,7 @@ struct heed_data {
     bool all;                  /* unless it reads all the data */
     const char *const *labels; /* names of the classes that the model predicts, or NULL */
     int label_count;
+    const heed_real *class_weights; /* of training batches, by the setting `balance`; or NULL */
 };
 /* Opens what the setting `data` names, by the settings of its kind, and completes f by what is
  * found there (image-size, channels, classes, mean, std, flip). f contains the options of the kind
@@ -68,6 +69,9 @@ struct heed_data {
 heed_data *heed_data_open(heed_ctx *c, heed_config *f, heed_input_spec spec,
                           const heed_data_args *a);
 void heed_data_close(heed_data *d);
+/* The number of items of a class in the training part: pictures, texts, or words with a label.
+ * label -1: of all classes. */
+size_t heed_data_count(const heed_data *d, int label);
 
 /* ---- pictures by settings ---- */
 

@@ -48,16 +48,15 @@ int heed__lora_count(const heed_store *s) {
     return n / 2; /* A and B */
 }
 
-/* Whether an entry trains beside the adapters: not in the run that the training starts from, or
- * without such a run the head. */
-static bool is_new(const heed__fitting *f, const char *name) {
-    if (!f->from) return heed_match("head.*", name);
+/* Whether nothing of a parameter comes from the run that the training starts from. Without such a
+ * run, the head is what is new to the task. */
+static bool is_new(const heed__fitting *f, const heed_entry *e) {
+    if (!f->from) return heed_match("head.*", e->name);
     for (int i = 0; i < f->begun.count; i++) {
-        const heed_start_entry *e = &f->begun.entries[i];
-        if (e->to && strcmp(e->name, name) == 0)
-            return e->how == HEED_START_NEW || e->how == HEED_START_UNFIT;
+        const heed_start_entry *s = &f->begun.entries[i];
+        if (s->to == e->tensor) return s->how == HEED_START_NEW || s->how == HEED_START_UNFIT;
     }
-    return true;
+    return false;
 }
 
 bool heed__lora_choose(heed__fitting *f) {
@@ -66,7 +65,7 @@ bool heed__lora_choose(heed__fitting *f) {
     heed_text list = {.c = f->c};
     for (int i = 0; i < heed_store_count(f->store); i++) {
         const heed_entry *e = heed_store_at(f->store, i);
-        if (!e->adapter && !e->state && is_new(f, e->name))
+        if (!e->adapter && !e->state && is_new(f, e))
             heed_text_add(&list, "%s%s", list.n ? "," : "", e->name);
     }
     bool ok = heed_config_set(g, "lora-train", list.n ? list.s : "none", "lora", HEED_FROM_FLAG);

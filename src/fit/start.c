@@ -180,6 +180,7 @@ static heed_start_entry *add(heed_ctx *c, heed_start *out) {
 static bool take_entry(const heed_entry *to, const heed_row_names *names, const heed_run *run,
                        heed_start *out) {
     const heed_entry *from = heed_store_find(run->store, to->name);
+    if (to->adapter) return true; /* of this training, not of the model */
     heed_start_entry *e = add(run->c, out);
     if (!e) return false;
     e->name = to->name;

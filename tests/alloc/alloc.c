@@ -1,13 +1,13 @@
 /* Memory as a promise: no allocator call in a steady step, and an error, never a crash, wherever
  * one fails. */
 #include "../golden/pictures.h"
+#include "captions.h"
 #include "failures.h"
 #include "images.h"
 #include "interpose.h"
 #include "pairs.h"
 #include <heed/models.h>
 
-#include <heed/captions.h>
 #include <heed/decode.h>
 #include <heed/image.h>
 #include <heed/pairs.h>
@@ -33,7 +33,7 @@ typedef struct {
     heed_ctx *c;
     heed_config *f;
     heed_tokenizer *words; /* NULL for pictures */
-    void *data;            /* a heed_corpus, a heed_images or a heed_pairs */
+    void *data;            /* a heed_corpus, heed_images, heed_pairs or heed_captions */
     const heed_images_info *about;
     const char *const *labels;
     int classes;
@@ -76,6 +76,15 @@ static void open_pictures(setting *s) {
     s->classes = s->about->classes;
 }
 
+static void open_captioned(setting *s) {
+    heed_captions *k = s->data = open_captions(s->c, dir, 0, &s->words);
+    if (!k) return;
+    const heed_images_info *about = heed_images_about(heed_captions_images(k));
+    set_int(s->f, "image-size", about->view.size);
+    set_int(s->f, "channels", about->view.channels);
+    set_int(s->f, "vocab", heed_vocab_size(s->words));
+}
+
 static void open_pairs(setting *s, heed_pair_kind kind) {
     char path[640];
     heed_text text = {.c = s->c};
@@ -95,30 +104,6 @@ static void open_pairs(setting *s, heed_pair_kind kind) {
     s->classes = about->classes;
 }
 
-/* Captions of three words, so that all batches are alike. */
-static void open_captions(setting *s) {
-    char path[600];
-    path_of(path, sizeof path, "folder/captions.tsv"); /* of check_images */
-    FILE *f = fopen(path, "w");
-    for (int i = 0; i < 10; i++)
-        fprintf(f, "%d/%d.png\t%s %s picture\n", i / 5, i % 5, i % 2 ? "a" : "the",
-                i % 3 ? "dark" : "light");
-    fclose(f);
-    heed_pairs *k = heed_pairs_open(
-        s->c, path, &(heed_pairs_args){.kind = HEED_CAPTIONS, .val_split = 0.2, .block = 8});
-    heed_text text = {.c = s->c};
-    heed_pairs_text(k, 1, &text);
-    s->words = heed_tokenizer_train(s->c, text.s, text.n, (heed_tokenizer_args){.kind = "word"});
-    heed_text_free(&text);
-    heed_pairs_encode(k, NULL, s->words);
-    s->data = heed_captions_open(s->c, k, &(heed_images_args){.augment = {.pad = 1}});
-    const heed_images_info *about = heed_images_about(heed_captions_images(s->data));
-    if (!about) return;
-    set_int(s->f, "vocab", heed_vocab_size(s->words));
-    set_int(s->f, "image-size", about->view.size);
-    set_int(s->f, "channels", about->view.channels);
-}
-
 static setting open_setting(const heed_model *model, const char *steps) {
     setting s = {.c = heed_open(&(heed_options){.seed = 1, .threads = 1})};
     s.f =
@@ -130,7 +115,7 @@ static setting open_setting(const heed_model *model, const char *steps) {
         if (heed_config_has(s.f, settings[i][0]))
             heed_config_set(s.f, settings[i][0], settings[i][1], "alloc.c", HEED_FROM_FLAG);
     if (model->kind == HEED_INPUT_CAPTION)
-        open_captions(&s);
+        open_captioned(&s);
     else if (heed_config_has(s.f, "image-size"))
         open_pictures(&s);
     else if (heed_config_has(s.f, "share-vocab"))
@@ -206,8 +191,14 @@ static void generate(const heed_run *r, const heed_model *model) {
     heed_generation a = {.prompt = words, .prompt_count = 1, .count = 3, .temperature = 1};
     if (!model->steps) return;
     if (model->steps->read) {
+        static const heed_real picture[64 * 64 * 3];
         a.source = words;
         a.source_count = 2;
+        if (model->kind == HEED_INPUT_CAPTION) {
+            a.picture = picture;
+            a.picture_size = (int)heed_config_int(r->config, "image-size");
+            a.picture_channels = (int)heed_config_int(r->config, "channels");
+        }
     }
     heed_generate(model, r->self, r->tape, &a, NULL, NULL);
     a.temperature = 0;
@@ -246,6 +237,33 @@ static bool whole_way(void *data) {
     bool ok = heed_ctx_status(s.c) == HEED_OK && r;
     heed_close(s.c);
     return ok;
+}
+
+static bool train_gpt(const char *run, const char *more) {
+    char text[600], settings[900];
+    heed_ctx *c = heed_open(&(heed_options){.threads = 1});
+    path_of(text, sizeof text, "text");
+    snprintf(settings, sizeof settings,
+             "layers=1 heads=2 width=8 block=8 batch=2 steps=1 evals=1 %s", more);
+    heed_train(c, &(heed_train_args){
+                      .model = &heed_model_gpt, .data = text, .run = run, .settings = settings});
+    bool ok = heed_ctx_status(c) == HEED_OK;
+    heed_close(c);
+    return ok;
+}
+
+/* A training that starts from the weights of the run at `data`, and leaves nothing behind. */
+static bool started(void *data) {
+    char from[700];
+    snprintf(from, sizeof from, "from=%s", (const char *)data);
+    return train_gpt(NULL, from);
+}
+
+static void check_start(void) {
+    char run[600];
+    path_of(run, sizeof run, "first");
+    check(train_gpt(run, ""), "a run to start from");
+    fail_each((alloc_job){"start", started, run}, &known, check);
 }
 
 /* A picture of each decoder read and converted: it is there, or memory was refused. */
@@ -313,6 +331,7 @@ int main(int argc, char **argv) {
     snprintf(dir, sizeof dir, "%s", argv[1]);
     check_images(dir, check);
     check_pairs(dir, check);
+    check_captions(dir, check);
     for (const heed_optimizer *const *r = heed_optimizer_table(); *r; r++)
         steady(&heed_model_mlm, *r, NULL);
     const heed_model *models[] = {&heed_model_mlm,        &heed_model_gpt,     &heed_model_vit,
@@ -328,6 +347,7 @@ int main(int argc, char **argv) {
     for (size_t i = 0; i < sizeof models / sizeof *models; i++) steady_fit(models[i]);
     for (size_t i = 0; i < sizeof models / sizeof *models; i++)
         fail_each((alloc_job){models[i]->name, whole_way, &models[i]}, &known, check);
+    check_start();
     check_pictures();
     printf("%d passed, %d failed\n", passed, failed);
     return failed != 0;

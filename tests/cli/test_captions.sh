@@ -111,9 +111,12 @@ json captions.2.caption
 cp out first
 run caption run s/val/00000.png --samples 3 --temperature 2 --seed 4 --json
 holds cmp first out
-run caption run s/val --attention b.png
+run caption run s/val/0000[01].png --attention b.png --cells
 status 0
-holds test -s b-12.png
+holds test -s b-2.png
+run caption run s/val
+status 0
+holds test "$(wc -l <out)" = 12
 # One that cannot be decoded: the others still print.
 echo nothing >c.png
 run caption run s/val/00000.png c.png none.png s/val/00001.png
@@ -152,6 +155,19 @@ run ablate run --batches 1
 status 0
 run snapshots run
 status 0
+
+# Blocks have attention of their own beside that to the picture, which is the one that is drawn.
+run train caption s/train.tsv -o blocks $TINY --decoder transformer --decoder-layers 2 --heads 2 --steps 2 --progress none
+run caption blocks s/val/00000.png --attention e.png --layer 1 --head 2 --weights --json
+status 0
+json attention.layer 1
+json attention.rows 8
+holds test -s e.png
+run attend blocks s/val/00001.png --target "a red circle" --stack decoder
+status 0
+says "decoder, layer 2 of 2"
+run caption blocks s/val/00000.png --attention e.png --layer 3
+refuses 2 "--layer 3"
 
 # What is refused.
 run train caption s/train.tsv -o no $TINY --flip 0.5
@@ -192,6 +208,33 @@ json skipped.3.why "it is no file"
 run train caption s/mixed.tsv -o no $TINY --strict --val-split 0
 refuses 3 "picture cannot be read"
 run train caption s -o no
-status 3
+refuses 3 "s is a folder: caption takes a file"
 run train caption none.tsv -o no
 refuses 3 none.tsv
+# data/captions-score.sh counts; data/captions.sh: every run on a handful of pictures, kept the second time; usage.
+score() {
+    COMMAND="captions-score.sh $*"
+    sh "$here/../../data/captions-score.sh" "$@" >out 2>err </dev/null
+    STATUS=$?
+}
+score run s/val.tsv s/boxes.tsv
+status 0
+json pictures 12
+json exact
+score run
+status 2
+captions() {
+    COMMAND="captions.sh $*"
+    sh "$here/../../data/captions.sh" "$@" >out 2>err </dev/null
+    STATUS=$?
+}
+captions -o table --quick --seeds 4 -- --filters 4 --width 16 --batch 8 --threads 1
+status 0
+holds test "$(wc -l <err)" = 3
+holds test "$(grep -c '^\(soft\|hard\|fixed\) .*%' out)" = 3
+captions -o table --quick --seeds 4
+status 0
+quiet
+captions --slow
+status 2
+warns "--slow is unknown"

@@ -81,6 +81,7 @@ static bool predict_part(const heed_run *r, heed_data *d, int rows, class_predic
 
 static void print_object(program *p, const char *data, const class_predictions *all) {
     measures m = measure(&all->score);
+    bool uneven;
     json_t *o = json_pack("{s:o}", "data", json_text(data));
     if (all->images)
         json_object_set_new(o, "part",
@@ -90,12 +91,15 @@ static void print_object(program *p, const char *data, const class_predictions *
                                         "accuracy_95", json_number(m.low), json_number(m.high),
                                         "top5", json_number(m.top5), "items", (json_int_t)m.items,
                                         "classes", classes_json(all)));
+    double balanced = balanced_accuracy(all, &uneven);
+    if (uneven) json_object_set_new(o, "balanced_accuracy", json_number(balanced));
     print_json(p, o);
 }
 
 static void print_measures(const program *p, const char *data, const class_predictions *all) {
     measures m = measure(&all->score);
     char n[32], of[64] = "";
+    bool uneven;
     enum { AT = 15 };
     heed_format_count(n, all->count);
     if (all->images)
@@ -110,6 +114,8 @@ static void print_measures(const program *p, const char *data, const class_predi
     print_fact(AT, "  loss", "%.4f", m.loss);
     print_fact(AT, "  accuracy", "%.2f %%  (95 %%: %.2f to %.2f)%s", 100 * m.accuracy, 100 * m.low,
                100 * m.high, of);
+    double balanced = balanced_accuracy(all, &uneven);
+    if (uneven) print_fact(AT, "  balanced", "%.2f %%  (mean over the classes)", 100 * balanced);
     if (all->classes > 5) print_fact(AT, "  top 5", "%.2f %%", 100 * m.top5);
 }
 

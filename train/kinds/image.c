@@ -90,6 +90,7 @@ void banner_pictures(const heed_model *m, const heed_data *d, const heed_config 
                n[HEED_VAL_PART] ? heed_format_count(n2, n[HEED_VAL_PART]) : "none",
                n[HEED_TEST_PART] ? heed_format_count(n3, n[HEED_TEST_PART]) : "none");
     banner_row("classes", "%d: %s", a->classes, label_list(a->labels, a->classes, 60, names));
+    banner_balance(d);
     banner_sizes(a);
     size_t copies = a->overlap[HEED_VAL_PART] + a->overlap[HEED_TEST_PART];
     if (copies)

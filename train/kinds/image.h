@@ -83,6 +83,9 @@ typedef struct {
 } class_predictions;
 void print_classes(const class_predictions *all);
 void print_confusion(const class_predictions *all);
+/* The mean of the classes' shares of correct predictions. uneven: the largest class has more than
+ * twice the items of the smallest. */
+double balanced_accuracy(const class_predictions *all, bool *uneven);
 bool confusion_png(heed_ctx *c, const class_predictions *all, const char *path);
 json_t *classes_json(const class_predictions *all);
 /* Draws the most confident wrong predictions, up to `most`, as a contact sheet. */

@@ -64,6 +64,11 @@ struct progress {
 show_mode show_mode_of(const char *name);
 /* Prints a line of the banner: label, text. */
 void banner_row(const char *label, const char *format, ...) HEED_PRINTF(2, 3);
+/* With --balance, a row with the number of each class and its weight. */
+void banner_balance(const heed_data *d);
+/* Writes to text a hint that the largest class has many times the items of the smallest; "": not.
+ */
+const char *balance_hint(const heed_data *d, char text[256]);
 /* Prints the banner's rows on what was taken from a run, if the training starts from one; and the
  * same as an object with a number for each outcome. (start.c) */
 void banner_start(const progress *g, const heed_report *r);

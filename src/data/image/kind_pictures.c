@@ -12,6 +12,7 @@ static const heed_option options[] = {
     {"val-split", HEED_REAL, "0.1", 0, 0.9, NULL,
      "share of the training part kept for validation, where the data has no such part",
      HEED__PICTURES},
+    HEED__BALANCE(HEED__PICTURES),
     HEED__PICTURE_OPTIONS,
     {"flip", HEED_REAL, "-1", -1, 1, NULL,
      "probability of left and right exchanged; -1: 0.5, but 0 where classes are digits or letters, "
@@ -221,6 +222,8 @@ static bool open_data(heed_data *d, heed_config *f, const heed_data_args *a) {
     if (!check_classes(d, f) || !complete(f, k)) return false;
     heed_augment augment = heed_augment_of(f);
     heed_images_augment(k, &augment);
+    if (heed_config_bool(f, "balance") && !(d->class_weights = heed_images_balance(k)))
+        return false;
     return set_part(d, f, a);
 }
 

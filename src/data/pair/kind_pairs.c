@@ -25,6 +25,7 @@ static const heed_option label_options[] = {
     {"val", HEED_TEXT, "", 0, 0, NULL, "validation file of its own", "Texts"},
     {"val-split", HEED_REAL, "0.1", 0, 0.9, NULL, "share of the texts kept for validation",
      "Texts"},
+    HEED__BALANCE("Texts"),
     {0}};
 
 /* ---- tokenizers ---- */
@@ -162,8 +163,12 @@ static bool open_data(heed_data *d, heed_config *f, const heed_data_args *a) {
     if (!translates && !a->eval && !check_labels(d, f)) return false;
     d->labels = about->classes ? about->labels : NULL;
     d->label_count = about->classes;
-    return heed_pairs_encode(d->batches, d->source ? d->source : d->tokenizer,
-                             translates ? d->tokenizer : NULL);
+    if (!heed_pairs_encode(d->batches, d->source ? d->source : d->tokenizer,
+                           translates ? d->tokenizer : NULL))
+        return false;
+    if (!translates && heed_config_bool(f, "balance"))
+        d->class_weights = heed_pairs_balance(d->batches);
+    return !heed__stopped(d->c);
 }
 
 static void close_data(heed_data *d) { heed_pairs_close(d->batches); }

@@ -44,6 +44,8 @@ struct heed_pairs {
     const heed_tokenizer *source, *target; /* NULL: that side is no text */
     heed__ids stream[HEED__SIDES];         /* for tags, labels are parallel to the tokens */
     heed_pairs_info info;
+    size_t *counts;     /* (classes): labels of the training part; NULL before they are encoded */
+    heed_real *weights; /* (classes): of balanced training batches; NULL: not balanced */
     /* The latest batch's: src and src_pad in one allocation, and the others in another. */
     int32_t *src, *src_pad, *ids, *pad, *batch_labels;
     size_t src_capacity, ids_capacity;
