@@ -41,6 +41,8 @@ static const heed_preset presets[] = {
      TEXT_PLAIN "layers=4 heads=4 width=128 ff=512 block=64 batch=12 vocab=65", true},
     {"gpt-baby", "benchmark workload",
      TEXT_PLAIN "layers=6 heads=6 width=384 ff=1536 block=256 batch=16 vocab=65", true},
+    {"gpt-llama", "benchmark workload: gpt-tiny with LLaMA's blocks",
+     TEXT_PLAIN LLAMA "layers=4 heads=4 kv-heads=2 width=128 block=64 batch=12 vocab=65", true},
     {0}};
 
 static const heed_model_case cases[] = {

@@ -15,7 +15,8 @@
  * encoder.{stem stage.S.N grid} as the cnn's, embed.target.weight, bridge.N context (without
  * attention) and decoder.* head as the rnn's or the seq2seq's; autoencoder: encoder.{hidden.N
  * conv.N code} decoder.{hidden.N grid conv.N out}; masked: those of vit without head,
- * decoder.{embed mask position.weight norm head} and decoder.N as encoder.N. */
+ * decoder.{embed mask position.weight norm head} and decoder.N as encoder.N. A block with SwiGLU
+ * has mlp.gate, too. */
 #ifndef MODELS_H
 #define MODELS_H
 

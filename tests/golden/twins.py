@@ -90,23 +90,28 @@ def embeddings(vocab, source_vocab, width, share):
 
 class Seq2Seq(nn.Module):
     """Vaswani et al. 2017 (share: post-norm, ReLU, sinusoids, scaled embeddings), and the variant of
-    the benchmark: pre-norm, GELU, learned positions, embeddings of their own."""
+    the benchmark: pre-norm, GELU, learned positions, embeddings of their own; with kv_heads of
+    LLaMA's blocks, which need no other positions."""
 
-    def __init__(self, vocab, source_vocab, width, layers, heads, ff, block, share):
+    def __init__(self, vocab, source_vocab, width, layers, heads, ff, block, share, kv_heads=None):
         super().__init__()
-        self.share, self.width, self.layers = share, width, layers
+        self.share, self.width, self.layers, self.llama = share, width, layers, kv_heads is not None
         self.embed = embeddings(vocab, source_vocab, width, share)
         act = torch.relu if share else nn.functional.gelu
         stack = lambda cross: nn.ModuleList(
-            Block(width, heads, ff, not share, act, cross) for _ in range(layers)
+            Block(width, heads, ff, not share, act, cross, kv_heads) for _ in range(layers)
         )
         self.encoder, self.decoder = stack(False), stack(True)
         if not share:
             for side, blocks in (("source", self.encoder), ("target", self.decoder)):
-                self.embed[f"{side}_position"] = nn.Embedding(block, width)
-                blocks.add_module("norm", nn.LayerNorm(width))
+                if not self.llama:
+                    self.embed[f"{side}_position"] = nn.Embedding(block, width)
+                norm = nn.RMSNorm(width, eps=1e-5) if self.llama else nn.LayerNorm(width)
+                blocks.add_module("norm", norm)
 
     def embedded(self, ids, side):
+        if self.llama:
+            return self.embed[side](ids)
         if not self.share:
             return self.embed[side](ids) + self.embed[side + "_position"].weight[: ids.shape[1]]
         x, i = self.embed["token"](ids) * self.width**0.5, torch.arange(0, self.width, 2)
@@ -170,7 +175,7 @@ class Rnn(nn.Module):
 
 
 OWN = {**OWN, **CAPTIONS}
-PAIRS = {"seq2seq": Seq2Seq, "seq2seq-small": Seq2Seq, "rnn": Rnn, "rnn-attn": Rnn}
+PAIRS = {"seq2seq": Seq2Seq, "seq2seq-small": Seq2Seq, "seq2seq-llama": Seq2Seq, "rnn": Rnn, "rnn-attn": Rnn}
 
 
 def names(kind, layers):
