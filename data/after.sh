@@ -1,15 +1,17 @@
 #!/bin/sh
-# after.sh FIRST.txt SECOND.txt [-o FOLDER] [--quick] [-- SETTINGS...] -- a text after another: gpt learns FIRST for a minute, then SECOND for a
-# minute from those weights and, for comparison, from new ones, with three seeds each. Prints the best validation loss on SECOND of both, and what
-# was forgotten of FIRST. Runs that stand in FOLDER (runs/after) are kept, unfinished ones go on. --quick: few steps. SETTINGS go to all trainings.
+# after.sh FIRST.txt SECOND.txt [-o FOLDER] [--steps N] [--quick] [-- SETTINGS...] -- a text after another: gpt learns FIRST for a minute, then
+# SECOND for a minute from those weights and, for comparison, from new ones, with three seeds each. Prints the best validation loss on SECOND of
+# both, and what was forgotten of FIRST. Runs that stand in FOLDER (runs/after) are kept, unfinished ones go on. --steps: so many steps instead of
+# a minute, for a busy machine. --quick: few steps. SETTINGS go to all trainings.
 root=$(cd "$(dirname "$0")/.." && pwd)
 heed=${HEED:-$root/heed} out=runs/after budget="--minutes 1" first= second=
 while [ $# -gt 0 ]; do
     case $1 in
     --quick) budget="--steps 4 --evals 2 --layers 1 --width 16 --heads 2 --block 16" ;;
+    --steps) budget="--steps ${2:?expected a number}"; shift ;;
     -o) out=${2:?expected a folder}; shift ;;
     --) shift; break ;;
-    -*) echo "after.sh: $1 is unknown; hint: sh data/after.sh FIRST.txt SECOND.txt [-o FOLDER] [--quick] [-- SETTINGS...]" >&2; exit 2 ;;
+    -*) echo "after.sh: $1 is unknown; hint: sh data/after.sh FIRST.txt SECOND.txt [-o FOLDER] [--steps N] [--quick] [-- SETTINGS...]" >&2; exit 2 ;;
     *) [ -n "$first" ] && second=$1 || first=$1 ;;
     esac
     shift

@@ -40,7 +40,9 @@ static const heed_option options[] = {
           "of values per head; 0: not projected, or for blocks width / heads"),
     HARD_OPTION,
     CHOICE("pool", "mean", "cls|mean", "vit: s_0 is a map of a token of its own, or of the mean"),
-    POSITIONS_OPTION("sinusoidal", "encoding of positions: of words, and of rows and columns"),
+    POSITIONS_OPTION("sinusoidal",
+                     "encoding of positions: of words, and of rows and columns; rotary: "
+                     "in self-attention, the grid of a cnn as with sinusoidal"),
     WHOLE("layers", "2", 1, MODEL_LAYERS, "vit: blocks"),
     STACK_OPTIONS("2", "4", "96", "pre", "gelu", "1e-5"),
     INIT_STD("0"),

@@ -121,6 +121,18 @@ TEST(captions_of_a_picture_stay_together) {
     CLOSE(c);
 }
 
+TEST(captions_have_numbers) {
+    heed_ctx *c = heed_open(NULL);
+    put_pictures(2);
+    put_picture("#1", 0);
+    heed_captions *k = open_lines(
+        c, "0.tga#0\ta\n0.tga#1\tb\n1.tga#12\tc\n1.tga\td\n#1\te\n1.tga#\tf\n", NULL, 0, NULL);
+    const heed_captions_info *a = heed_captions_about(k);
+    CHECK(a && a->pictures == 2 && a->captions == 4 && a->most == 2);
+    CHECK(heed_images_about(heed_captions_images(k))->bad == 2); /* "#1" is no TGA by its name */
+    CLOSE(c);
+}
+
 TEST(captions_without_a_picture_are_skipped) {
     heed_ctx *c = heed_open(NULL);
     put_pictures(2);

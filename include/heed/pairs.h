@@ -20,7 +20,8 @@ typedef enum {
  * (src source input from text sentence document question prompt tokens words) and one of a target
  * (tgt target output to translation answer response label labels class category tag tags), in any
  * columns, or that begins with two names of languages (eng fra, en fr, English French). The columns
- * of captions are named file (image path filename picture) and caption (text description sentence).
+ * of captions are named file (image path filename picture) and caption (text description sentence);
+ * a number after the file, as in dog.jpg#2, is removed.
  * JSONL (by the extension .jsonl or .json): objects with src and tgt (or label and text, or tokens
  * and tags: texts or lists of words, or image and caption); a label may also be a whole number.
  * Errors name file and line. Owned by c. */

@@ -239,6 +239,33 @@ static bool whole_way(void *data) {
     return ok;
 }
 
+static bool train_gpt(const char *run, const char *more) {
+    char text[600], settings[900];
+    heed_ctx *c = heed_open(&(heed_options){.threads = 1});
+    path_of(text, sizeof text, "text");
+    snprintf(settings, sizeof settings,
+             "layers=1 heads=2 width=8 block=8 batch=2 steps=1 evals=1 %s", more);
+    heed_train(c, &(heed_train_args){
+                      .model = &heed_model_gpt, .data = text, .run = run, .settings = settings});
+    bool ok = heed_ctx_status(c) == HEED_OK;
+    heed_close(c);
+    return ok;
+}
+
+/* A training that starts from the weights of the run at `data`, and leaves nothing behind. */
+static bool started(void *data) {
+    char from[700];
+    snprintf(from, sizeof from, "from=%s", (const char *)data);
+    return train_gpt(NULL, from);
+}
+
+static void check_start(void) {
+    char run[600];
+    path_of(run, sizeof run, "first");
+    check(train_gpt(run, ""), "a run to start from");
+    fail_each((alloc_job){"start", started, run}, &known, check);
+}
+
 /* A picture of each decoder read and converted: it is there, or memory was refused. */
 static bool pictures_read(void *data) {
     const char *png = data;
@@ -320,6 +347,7 @@ int main(int argc, char **argv) {
     for (size_t i = 0; i < sizeof models / sizeof *models; i++) steady_fit(models[i]);
     for (size_t i = 0; i < sizeof models / sizeof *models; i++)
         fail_each((alloc_job){models[i]->name, whole_way, &models[i]}, &known, check);
+    check_start();
     check_pictures();
     printf("%d passed, %d failed\n", passed, failed);
     return failed != 0;

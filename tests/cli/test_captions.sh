@@ -156,6 +156,19 @@ status 0
 run snapshots run
 status 0
 
+# Blocks have attention of their own beside that to the picture, which is the one that is drawn.
+run train caption s/train.tsv -o blocks $TINY --decoder transformer --decoder-layers 2 --heads 2 --steps 2 --progress none
+run caption blocks s/val/00000.png --attention e.png --layer 1 --head 2 --weights --json
+status 0
+json attention.layer 1
+json attention.rows 8
+holds test -s e.png
+run attend blocks s/val/00001.png --target "a red circle" --stack decoder
+status 0
+says "decoder, layer 2 of 2"
+run caption blocks s/val/00000.png --attention e.png --layer 3
+refuses 2 "--layer 3"
+
 # What is refused.
 run train caption s/train.tsv -o no $TINY --flip 0.5
 refuses 2 "captions say left or right"
@@ -195,7 +208,7 @@ json skipped.3.why "it is no file"
 run train caption s/mixed.tsv -o no $TINY --strict --val-split 0
 refuses 3 "picture cannot be read"
 run train caption s -o no
-status 3
+refuses 3 "s is a folder: caption takes a file"
 run train caption none.tsv -o no
 refuses 3 none.tsv
 # data/captions-score.sh counts; data/captions.sh: every run on a handful of pictures, kept the second time; usage.

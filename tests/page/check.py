@@ -35,13 +35,14 @@ def make_pages(heed, folder):
     samples.gpt(at("gpt.npz"))
     samples.pairs(at("pairs.npz"))
     samples.picture(at("picture.npz"))
+    samples.caption(at("caption.npz"))
     samples.hostile(at("hostile.json"))
     samples.large(at("large.npz"))
     samples.wide(at("wide.npz"))
     samples.additive(at("additive.npz"))
     for step in (0, 100, 300):
         samples.text(at(f"step{step}.npz"), step, sharp=0.2 + step / 400)
-    for name in ("text.npz", "gpt.npz", "pairs.npz", "picture.npz", "hostile.json", "large.npz", "wide.npz", "additive.npz"):
+    for name in ("text.npz", "gpt.npz", "pairs.npz", "picture.npz", "caption.npz", "hostile.json", "large.npz", "wide.npz", "additive.npz"):
         view(heed, at(name), "--html", at(name.split(".")[0] + ".html"))
     view(heed, at("large.npz"), "--no-qk", "--html", at("large-no-qk.html"))
     view(heed, at("step0.npz"), at("step100.npz"), at("step300.npz"), "--html", at("steps.html"))
@@ -72,6 +73,7 @@ def clean(b, what):
 
 VIEWS = {"text": ["overview", "head", "matrix", "qk", "compare"], "gpt": ["overview", "head", "matrix"],
          "pairs": ["overview", "head", "matrix", "cross"], "picture": ["overview", "head", "matrix", "picture", "compare"],
+         "caption": ["overview", "head", "matrix", "picture", "cross"],
          "hostile": ["overview", "head", "matrix"], "large": ["overview", "head", "matrix", "qk"],
          "additive": ["overview", "head", "matrix", "qk", "cross"], "steps": ["overview", "head", "matrix", "qk", "compare"], "run": ["overview", "head", "matrix", "qk", "compare", "curves"]}
 DRAWN = """[...document.querySelectorAll('.view:not([hidden]) canvas')].some(c => { const d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data;
@@ -154,6 +156,19 @@ def check_positions(b, folder):
     b.open(os.path.join(folder, "picture.html"), "#view=picture&row=1")
     check("‘[CLS]’ (1) looks" in b.run("heed.current().caption()"), "and the caption of a picture")
     clean(b, "positions")
+
+
+def check_caption(b, folder):
+    """The words of a caption are buttons above the picture; the one that is clicked lies over it."""
+    b.open(os.path.join(folder, "caption.html"), "#view=picture")
+    check(b.run("[...document.querySelectorAll('.view:not([hidden]) .chip')].map(c => c.textContent).join(' ')") == "a red circle [SEP]", "a caption's words are buttons")
+    b.run("document.querySelectorAll('.view:not([hidden]) .chip')[1].click()")
+    b.settle()
+    check("‘red’ (2) looks" in b.run("heed.current().caption()"), f"a word that is clicked is shown: {b.run('heed.current().caption()')}")
+    check("row=2" in b.run("location.hash"), "and stands in the link")
+    table = b.run("heed.current().table().rows.flat().length")
+    check(table == 4 * 5, f"its weights are a table of the grid: {table}")
+    clean(b, "caption")
 
 
 def check_opening(b, folder):
@@ -386,7 +401,7 @@ def main():
         b = Browser()
         for name in VIEWS:
             print(f"        {name}: drawn after {check_views(b, folder, name):.2f} s", flush=True)
-        for part in (check_keys, check_positions, check_opening, check_pointer, check_numbers, check_additive, check_many, check_all_saves, check_hostile, check_steps, check_matters, check_ground, check_hatch, check_legends):
+        for part in (check_keys, check_positions, check_caption, check_opening, check_pointer, check_numbers, check_additive, check_many, check_all_saves, check_hostile, check_steps, check_matters, check_ground, check_hatch, check_legends):
             part(b, folder)
         check_media(b, folder, keep)
     finally:

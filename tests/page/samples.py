@@ -141,6 +141,23 @@ def picture(path, rows=6, cols=8):
            guesses=[{"axis": 0, "query": 0, "says": "the class", "tokens": [{"token": "ball", "p": 0.97}, {"token": "dog", "p": 0.02}]}])
 
 
+def caption(path, rows=4, cols=4):
+    """The words of a caption, which attend to the cells of a picture."""
+    r = random.Random(8)
+    words = ["a", "red", "circle", "[SEP]"]
+    n, side, heads = rows * cols, 48, 2
+    pixels = bytearray()
+    for y in range(side):
+        for x in range(side):
+            pixels += bytes((210, 40, 40) if math.hypot(y - 14, x - 30) < 9 else (20, 30, 25))
+    arrays = {"decoder.cross.weights": floats((heads, len(words), n), attention(r, heads, len(words), n, style=1)), "picture": ("|u1", (side, side, 3), bytes(pixels))}
+    record(path, arrays, title="shape.png → a red circle", model="caption of 1 layer", task="caption", picture={"width": side, "height": side, "channels": 3},
+           blocks=[block("decoder.cross", "cross", 0, heads, 1, 0)],
+           axes=[{"name": "picture", "labels": [f"{i // cols + 1},{i % cols + 1}" for i in range(n)], "grid": {"rows": rows, "cols": cols, "first": 0}},
+                 {"name": "target", "labels": words, "special": [0, 0, 0, 1]}, {"name": "target input", "labels": ["[CLS]", *words[:-1]], "special": [1, 0, 0, 0]}],
+           guesses=[{"axis": 1, "query": i, "says": f"token {i + 1}", "tokens": [{"token": w, "p": 0.9}, {"token": "blue", "p": 0.1}]} for i, w in enumerate(words)])
+
+
 def large(path, layers=6, heads=6, n=256, e=64):
     """6 x 6 x 256 tokens, q and k of 64 units: what the sizes are measured with."""
     r = random.Random(5)

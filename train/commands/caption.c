@@ -5,7 +5,6 @@
 #include "kinds/pairs.h"
 
 #include <math.h>
-#include <string.h>
 
 static const heed_option options[] = {
     DECODING,
@@ -82,14 +81,26 @@ static json_t *weights_json(const attend_view *v) {
                      grid->cols, "weights", list);
 }
 
+/* The attention of a layer of the decoder, from 1 (0: the last), to the picture. */
+static heed_record *capture(const heed_inspection *s, int layer, int layers) {
+    static const heed_stack cross = HEED_CROSS;
+    int index = (layer ? layer : layers) - 1;
+    return heed_capture(
+        s, &(heed_capture_args){
+               .layer_count = 1, .layers = &index, .stack = &cross, .lean = true, .top = 1});
+}
+
 /* Reads the attention of the caption's words; for the picture if a path is given, and for o. */
 static bool look(program *p, const heed_inspection *s, const char *path, json_t *o) {
     attend_view v;
-    heed_record *r = capture_layer(s, flag_int(p, "layer"), 1);
+    heed_attending layer;
+    int layers = 0;
+    while (heed_cross_layer(s->run, layers, &layer)) layers++;
+    heed_record *r = capture(s, flag_int(p, "layer"), layers);
     bool ok = r != NULL;
     if (ok) {
         v = row_view(p, r, -1);
-        v.layers = v.block->layer + 1;
+        v.layers = layers;
         v.chosen = true;
         ok = chosen_head(p->c, flag_text(p, "head"), v.block, &v.head);
     }

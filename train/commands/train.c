@@ -216,7 +216,8 @@ static bool check_kind(program *p, const training *t) {
     const char *dot = strrchr(data, '.');
     char hint[1024] = "";
     bool csv = dot && strcmp(dot, ".csv") == 0;
-    bool folder = p->model->kind == HEED_INPUT_TOKENS && is_directory(data);
+    bool text = p->model->kind == HEED_INPUT_TOKENS || writes_captions(p->model);
+    bool folder = text && is_directory(data);
     bool file = p->model->kind == HEED_INPUT_PICTURE && is_file(data) && !csv;
     const heed_model *const *m = p->models;
     while (*m && (*m)->kind != (folder ? HEED_INPUT_PICTURE : HEED_INPUT_TOKENS)) m++;
@@ -224,8 +225,8 @@ static bool check_kind(program *p, const training *t) {
         snprintf(hint, sizeof hint, "; hint: `train %s %.400s -o %.400s`, if it %s", (*m)->name,
                  data, t->run, folder ? "holds pictures" : "is a text");
     if (folder)
-        return heed_fail(p->c, HEED_DATA, "%s is a folder: %s takes a text file%s", data, name,
-                         hint);
+        return heed_fail(p->c, HEED_DATA, "%s is a folder: %s takes %s%s", data, name,
+                         data_of(p->model)->noun, hint);
     return !file || heed_fail(p->c, HEED_DATA,
                               "%s is a file: %s takes a folder of pictures, or a CSV file of "
                               "path,label lines%s",

@@ -71,10 +71,18 @@ static bool text_fits(const heed__line *l, const heed__cut text[HEED__SIDES]) {
                      l->path, l->number, words, labels);
 }
 
+/* A file's name without the number of its caption: "dog.jpg#2", as in Flickr8k. */
+static heed__cut without_number(heed__cut file) {
+    size_t n = file.n;
+    while (n && file.s[n - 1] >= '0' && file.s[n - 1] <= '9') n--;
+    return n > 1 && n < file.n && file.s[n - 1] == '#' ? (heed__cut){file.s, n - 1} : file;
+}
+
 bool heed__pairs_add(heed__line *l, const heed__cut text[HEED__SIDES]) {
     heed_pairs *k = l->k;
     heed__pair p = {.line = l->number, .note = trimmed(l->note)};
     for (int side = 0; side < HEED__SIDES; side++) p.text[side] = trimmed(text[side]);
+    if (k->a.kind == HEED_CAPTIONS) p.text[HEED__SOURCE] = without_number(p.text[HEED__SOURCE]);
     if (!text_fits(l, p.text) || !heed__pairs_add_labels(l, p.text[HEED__TARGET]) ||
         !heed__grow(k->c, &k->pairs, &k->capacity, k->count + 1, sizeof *k->pairs))
         return false;
