@@ -228,7 +228,7 @@ NEEDS_heed-models  := heed
 NEEDS_heed-program := heed heed-inspect heed-models
 ABOUT_heed         := A tiny trainable transformer framework with reverse-mode autograd
 ABOUT_heed-inspect := heed: records of attention, analyses, pictures and pages
-ABOUT_heed-models  := heed: the models mlm, gpt, vit, cnn, mlp, seq2seq, rnn, textcls, tag
+ABOUT_heed-models  := heed: the models mlm, gpt, vit, cnn, mlp, seq2seq, rnn, textcls, tag, caption, autoencoder
 ABOUT_heed-program := heed: the program, over any list of models
 # The OpenMP runtime by its name: -fopenmp would bring another one where a program is linked by another compiler.
 OMP_LIB := $(if $(OMP),$(if $(findstring clang,$(shell $(CC) --version 2>/dev/null)),-lomp,-lgomp))

@@ -27,6 +27,13 @@ static const heed_option options[] = {
     PATCH_STACK_OPTIONS,
     {0}};
 
+static const heed_preset presets[] = {
+    {"mae28", "28 x 28: 12 of 16 patches of 7 hidden, decoder of width 64, 6 epochs",
+     "kind=masked patch=7 layers=4 heads=4 width=64 ff=128 decoder-layers=2 decoder-width=64 "
+     "batch=128 lr=3e-3 warmup=0.1 init-std=0.07 epochs=6",
+     false},
+    {0}};
+
 #define SMALL  "image-size=6 channels=2 batch=3 "
 #define MASKED SMALL "kind=masked patch=2 width=8 layers=2 heads=2 ff=16 init-std=0.3 "
 static const heed_model_case cases[] = {
@@ -187,6 +194,7 @@ const heed_model heed_model_autoencoder = {
     .embedding = "embed.patch",
     .options = options,
     .defaults = "lr=0.001",
+    .presets = presets,
     .cases = cases,
     .size = sizeof(autoencoder),
     .init = init,

@@ -69,7 +69,7 @@ static const heed_model_case cases[] = {
     {"scaled",
      SMALL "init-std=0.7 stages=1 attention=scaled key-width=3 dropout=0.2 decoder-layers=2"},
     {"vit", SMALL "init-std=0.5 encoder=vit patch=4 pool=cls cell=rnn"},
-    {"transformer", SMALL "init-std=0.5 decoder=transformer positions=learned smoothing=0.1"},
+    {"transformer", SMALL "init-std=0.7 decoder=transformer positions=learned smoothing=0.1"},
     {"llama", SMALL LLAMA "kv-heads=1 decoder=transformer init-std=0.5"},
     {0}};
 

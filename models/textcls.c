@@ -19,6 +19,7 @@ static const heed_model_case cases[] = {
     {"variant", READER_SMALL "positions=sinusoidal norm=post pool=last smoothing=0.1 dropout=0.2"},
     {"bert", READER_SMALL "norm=post embed-norm=true token-types=2 final-norm=true"},
     {"binary", READER_SMALL "classes=2 head=binary"},
+    {"lora", READER_SMALL "lora=2 lora-targets=*.q,*.v,embed.token.*"},
     {"gru", READER_SMALL "encoder=rnn"},
     {"lstm", READER_SMALL "encoder=rnn cell=lstm bidirectional=false"},
     {"conv", READER_SMALL "encoder=conv kernel=3"},

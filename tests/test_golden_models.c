@@ -31,9 +31,11 @@ static int32_t *indices(const twin *w, const char *name) {
     return x;
 }
 
-static void fill(const twin *w) {
+/* adapters: only their entries are set, or only the others. */
+static void fill(const twin *w, bool adapters) {
     for (int i = 0; i < heed_store_count(w->s); i++) {
         const heed_entry *e = heed_store_at(w->s, i);
+        if (e->adapter != adapters) continue;
         char key[96];
         snprintf(key, sizeof key, "w.%s", e->name);
         const heed_array *a = heed_safetensors_find(w->file, key);
@@ -69,7 +71,7 @@ static bool twin_open(twin *w, const heed_model *model, const char *path) {
     *w = (twin){.c = heed_open(NULL), .model = model};
     w->file = heed_safetensors_open(w->c, path);
     if (!w->file || !make_model(w)) return false;
-    fill(w);
+    fill(w, false);
     const heed_array *p = heed_safetensors_find(w->file, "picks");
     w->x = numbers(w, "x");
     const heed_array *x = heed_safetensors_find(w->file, "x");
@@ -244,7 +246,7 @@ static void check_gradients(const twin *w) {
         if (e->trained) compare(w, name, e->tensor->g, e->tensor->size);
     }
     heed_zero_grads(w->s);
-    fill(w); /* running statistics as they were */
+    fill(w, false); /* running statistics as they were */
 }
 
 static void check_statistics(const twin *w) {
@@ -330,6 +332,28 @@ TEST(golden_captions) {
     check_twin(&heed_model_caption, "tests/golden/caption-hard.safetensors", "");
     check_twin(&heed_model_caption, "tests/golden/caption-fixed.safetensors", "");
     check_twin(&heed_model_caption, "tests/golden/caption-transformer.safetensors", "");
+}
+
+/* The model and the batches of golden_gpt; only adapters of queries and values are trained. */
+TEST(golden_lora) {
+    twin w;
+    bool open = twin_open(&w, &heed_model_gpt, "tests/golden/gpt.safetensors");
+    heed_safetensors_close(w.file);
+    w.file = heed_safetensors_open(w.c, "tests/golden/lora.safetensors");
+    CHECK(open && w.file);
+    heed_freeze(w.s, "*");
+    for (int part = 0; part < 2; part++)
+        CHECK(heed_lora_add(w.s, part ? "*.v" : "*.q", (int)setting(&w, "rank"),
+                            (heed_real)setting(&w, "alpha")) == 2);
+    fill(&w, true);
+    if (open) check_training(&w);
+    for (int i = 0; i < heed_store_count(w.s); i++) {
+        const heed_entry *e = heed_store_at(w.s, i);
+        char name[96];
+        snprintf(name, sizeof name, "e.%s", e->name);
+        if (e->adapter) compare(&w, name, e->tensor->x, e->tensor->size);
+    }
+    twin_close(&w);
 }
 
 TEST(golden_recurrent_gpt) { check_twin(&heed_model_gpt, "tests/golden/gpt-lstm.safetensors", ""); }

@@ -80,6 +80,7 @@ typedef struct {
  *     config.conf            all settings, with the length in steps: read back, they give this run
  *     model.safetensors      the best weights on the validation part, by loss or accuracy as the
  *                            setting `best` says; without that part by training loss
+ *     adapter.safetensors    with the setting `lora`: what the training changed of those weights
  *     last/                  model.safetensors optimizer.safetensors state.json: to resume from
  *     metrics.csv train.log  the tokenizer's files, source-tokenizer/, labels.txt
  * and is consistent whenever the process may die. A resumed training ends with the same bits as
@@ -106,8 +107,9 @@ typedef struct {
     void *user;
 } heed_train_args;
 /* Opens the data by the kind that the model reads, completes the settings by what is found there,
- * trains or opens a tokenizer, and trains as heed_fit does. With a run directory, the result is
- * that of `heed train`. The seed is the context's. */
+ * trains or opens a tokenizer, and trains as heed_fit does. If the setting `from` names a run, its
+ * weights, settings and tokenizer are taken first (heed_start_settings). With a run directory, the
+ * result is that of `heed train`. The seed is the context's. */
 heed_fit_result heed_train(heed_ctx *c, const heed_train_args *a);
 /* All settings of such a training, at the model's defaults. */
 heed_config *heed_train_config(heed_ctx *c, const heed_model *m);
@@ -156,6 +158,11 @@ bool heed_run_outside(heed_ctx *c, const char *dir, const char *folder);
 heed_run *heed_run_open(heed_ctx *c, const char *dir, const heed_model *const *models,
                         const char *which);
 void heed_run_close(heed_run *r);
+/* The run whose training with adapters began with the weights of `base` and made `file`, its
+ * adapter.safetensors: its weights are those of the base, and what the training changed is taken
+ * from the file; the adapters are merged. Its tokenizers are the base's. HEED_DATA if the file is
+ * damaged, or belongs to another base. */
+heed_run *heed_run_adapt(const heed_run *base, const char *file, const heed_model *const *models);
 /* Writes an open run to a new folder dir, or with `force` in the place of another run, as a run
  * without adapters: its settings, which then name none, weights, tokenizers and labels. It has no
  * checkpoint to resume from. */

@@ -38,6 +38,8 @@ typedef struct {
     int n;
     double count;
     double *mean, *covariance; /* (n), (n,n) */
+    heed_real *shift; /* (n): the mean of the first rows, subtracted from all: in float, large means
+                         would cost digits of the covariance */
 } heed_moments;
 enum { HEED_MOMENTS_MOST = 4096 }; /* largest n: 134 MB */
 /* Call heed_moments_free in any case. */

@@ -163,9 +163,13 @@ static bool holds(const heed_safetensors *f, const heed_store *s, const char *pa
                      path, expected, found);
 }
 
+bool heed__weights_take(heed_store *s, const char *path, const heed_safetensors *f) {
+    return heed__load_parsed(s, path, f) && holds(f, s, path);
+}
+
 bool heed__weights_load(heed_store *s, const char *path) {
     heed_safetensors *f = heed_safetensors_open(heed_store_ctx(s), path);
-    bool ok = heed__load_parsed(s, path, f) && holds(f, s, path);
+    bool ok = heed__weights_take(s, path, f);
     heed_safetensors_close(f);
     return ok;
 }

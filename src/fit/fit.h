@@ -2,6 +2,7 @@
 #ifndef HEED_FIT_INTERNAL_H
 #define HEED_FIT_INTERNAL_H
 
+#include "core/core.h"
 #include "core/os.h"
 
 #include <heed/fit.h>
@@ -114,6 +115,8 @@ bool heed__state_settings(heed_ctx *c, const char *path, heed_config *f, bool *c
 bool heed__weights_save(const heed__checkpoint *k, const heed_store *s, const char *name);
 /* A digest of what a training of s does not change. */
 uint64_t heed__base_digest(const heed_store *s);
+/* The same from an open file of that path. */
+bool heed__weights_take(heed_store *s, const char *path, const heed_safetensors *f);
 /* Fills s from a file of heed__checkpoint_save, and verifies that the file is unchanged. */
 bool heed__weights_load(heed_store *s, const char *path);
 
@@ -146,6 +149,8 @@ uint64_t heed__labels_digest(const char *const *labels, int count);
 bool heed__labels_write(heed_ctx *c, const char *run, const char *const *labels, int count);
 /* expected: the required number, 0 for any. A run without the file has no labels. */
 bool heed__labels_read(heed_ctx *c, const char *run, int expected, heed__labels *l);
+/* Cuts the text into its lines, the names. path: for errors. */
+bool heed__labels_cut(heed_ctx *c, const char *path, heed__labels *l);
 void heed__labels_free(heed__labels *l);
 
 /* ---- journal.c ---- */
@@ -333,6 +338,28 @@ int heed__case_run(heed_ctx *c, const heed_op *op, int index, heed_tape *memory,
 
 /* ---- run.c and run_make.c ---- */
 
+/* An open run. */
+typedef struct {
+    heed_run run; /* first member: what the caller sees */
+    heed__owned owned;
+    heed__run_config file; /* config.conf */
+    char architecture[64];
+    uint64_t digest, labels_digest; /* of the tokenizer and of labels.txt; 0: none */
+    heed_text dir, settings;
+    heed__labels labels;
+} heed__opened;
+/* An empty one, which c owns; heed_run_close also frees what was added. */
+heed__opened *heed__run_new(heed_ctx *c, const char *dir);
+/* Steps of opening one. Reads the metadata of a weights file, and chooses the model. */
+bool heed__run_read_meta(heed__opened *o, const heed_model *const *models, const char *path);
+/* Sets the settings in a text of heed__settings_text, which it cuts into words. path: for errors.
+ */
+bool heed__run_apply_settings(heed__opened *o, char *settings, const char *path);
+/* Opens the tokenizers in dir, and checks that they are those of the metadata. */
+bool heed__run_read_tokenizers(heed__opened *o, const char *dir);
+/* Builds the model by the settings, with initial weights; then merges its adapters. */
+bool heed__run_build(heed_run *r);
+bool heed__run_merge(heed_run *r);
 /* The settings of f that determine the model as ";layers=4;heads=2": stored in a weights file's
  * metadata. */
 bool heed__settings_text(const heed_model *m, const heed_config *f, heed_text *out);

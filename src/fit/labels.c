@@ -28,8 +28,7 @@ bool heed__labels_write(heed_ctx *c, const char *run, const char *const *labels,
     return ok;
 }
 
-/* Cuts the text into its lines. */
-static bool cut(heed_ctx *c, const char *path, heed__labels *l) {
+bool heed__labels_cut(heed_ctx *c, const char *path, heed__labels *l) {
     for (char *line = l->text.s, *next; *line; line = next) {
         next = line + strcspn(line, "\n");
         if (*next) *next++ = 0;
@@ -56,7 +55,7 @@ bool heed__labels_read(heed_ctx *c, const char *run, int expected, heed__labels 
     if (ok && (n == 0 || strlen(l->text.s) != n))
         ok = heed_fail(c, HEED_DATA, "%s is damaged: expected a name a line, found %s", path.s,
                        n ? "a zero byte" : "nothing");
-    ok = ok && cut(c, path.s, l);
+    ok = ok && heed__labels_cut(c, path.s, l);
     if (ok && expected && l->count != expected)
         ok = heed_fail(
             c, HEED_DATA,

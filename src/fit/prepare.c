@@ -304,8 +304,9 @@ static bool read_checkpoint(heed__fitting *f) {
     else if (heed__run_has(f->c, run, "model.safetensors"))
         ok = heed_fail(f->c, HEED_DATA,
                        "%s has lost its checkpoint: %s/last/state.json: not found; hint: restore "
-                       "a copy of the folder, or train again with `force`",
-                       run, run);
+                       "a copy of the folder, or start from its weights with `from = %s`, as from "
+                       "those of a merged run, which has none",
+                       run, run, run);
     f->fresh = !found;
     f->before = f->state.seconds;
     heed_text_free(&path);

@@ -77,19 +77,9 @@ uint64_t heed__tokenizers_digest(const heed_tokenizer *tokenizer, const heed_tok
 
 /* ---- opening ---- */
 
-typedef struct {
-    heed_run run; /* first member: what the caller sees */
-    heed__owned owned;
-    heed__run_config file; /* config.conf */
-    char architecture[64];
-    uint64_t digest, labels_digest; /* of the tokenizer and of labels.txt; 0: none */
-    heed_text dir, settings;
-    heed__labels labels;
-} opened;
-
 /* Frees only its own memory: the context owns what it refers to, and may free it earlier. */
 static void release(heed__owned *owned) {
-    opened *o = (opened *)(void *)((char *)owned - offsetof(opened, owned));
+    heed__opened *o = (heed__opened *)(void *)((char *)owned - offsetof(heed__opened, owned));
     heed__free(o->run.self);
     heed__run_config_free(&o->file);
     heed_text_free(&o->dir);
@@ -100,7 +90,7 @@ static void release(heed__owned *owned) {
 
 void heed_run_close(heed_run *r) {
     if (!r) return;
-    opened *o = (opened *)(void *)r;
+    heed__opened *o = (heed__opened *)(void *)r;
     heed_tokenizer_free(r->tokenizer);
     heed_tokenizer_free(r->source);
     heed_tape_free(r->tape);
@@ -110,8 +100,19 @@ void heed_run_close(heed_run *r) {
     release(&o->owned);
 }
 
+heed__opened *heed__run_new(heed_ctx *c, const char *dir) {
+    heed__opened *o = heed__alloc(c, sizeof *o);
+    if (!o) return NULL;
+    o->run.c = o->dir.c = o->settings.c = c;
+    o->run.step = -1;
+    heed__own(c, &o->owned, release);
+    heed_text_add(&o->dir, "%s", dir);
+    o->run.dir = o->dir.s;
+    return o;
+}
+
 /* Reads the metadata of the weights file, and chooses the model. */
-static bool read_meta(opened *o, const heed_model *const *models, const char *path) {
+bool heed__run_read_meta(heed__opened *o, const heed_model *const *models, const char *path) {
     heed_ctx *c = o->run.c;
     heed_safetensors *f = heed_safetensors_open(c, path);
     if (!f) return false;
@@ -142,9 +143,9 @@ static bool read_meta(opened *o, const heed_model *const *models, const char *pa
 
 /* The settings in the weights file override config.conf. Files of 0.1.0 have lines without a mark.
  */
-static bool apply_settings(opened *o, const char *path) {
-    const char *mark = o->settings.s && o->settings.s[0] == ';' ? ";" : "\n";
-    for (char *key = o->settings.s, *next; key && *key; key = next) {
+bool heed__run_apply_settings(heed__opened *o, char *settings, const char *path) {
+    const char *mark = settings && settings[0] == ';' ? ";" : "\n";
+    for (char *key = settings, *next; key && *key; key = next) {
         next = key + strcspn(key, mark);
         if (*next) *next++ = 0;
         if (!*key) continue;
@@ -170,7 +171,7 @@ static bool same_digest(heed_ctx *c, const char *what, const char *dir, uint64_t
                what, dir, expected, found);
 }
 
-static bool read_tokenizers(opened *o, const char *dir) {
+bool heed__run_read_tokenizers(heed__opened *o, const char *dir) {
     heed_run *r = &o->run;
     if (!o->digest) return true;
     heed_text source = {.c = r->c};
@@ -186,7 +187,7 @@ static bool read_tokenizers(opened *o, const char *dir) {
            heed__settings_number(r->config, "source-vocab", source_size, dir);
 }
 
-static bool read_labels(opened *o, const char *dir) {
+static bool read_labels(heed__opened *o, const char *dir) {
     heed_run *r = &o->run;
     int64_t classes =
         heed_config_has(r->config, "classes") ? heed_config_int(r->config, "classes") : 0;
@@ -197,15 +198,15 @@ static bool read_labels(opened *o, const char *dir) {
                                             heed__labels_digest(r->labels, r->label_count));
 }
 
-static bool build(opened *o, const char *weights) {
-    heed_run *r = &o->run;
+bool heed__run_build(heed_run *r) {
     r->store = heed_store_new(r->c);
     r->tape = heed_tape_new(r->c);
     r->self = heed__alloc(r->c, r->model->size);
-    if (!r->store || !r->tape || !r->self) return false;
-    if (!heed_model_init(r->model, r->self, r->store, r->config) ||
-        !heed__weights_load(r->store, weights))
-        return false;
+    return r->store && r->tape && r->self &&
+           heed_model_init(r->model, r->self, r->store, r->config);
+}
+
+bool heed__run_merge(heed_run *r) {
     r->adapters = heed__lora_count(r->store);
     return heed_lora_merge(r->store);
 }
@@ -230,16 +231,17 @@ static bool find_weights(heed_ctx *c, const char *dir, bool last, heed_text *wei
     return heed__run_path(weights, dir, "model.safetensors")[0] != 0;
 }
 
-static bool open_all(opened *o, const char *dir, const heed_model *const *models, bool last) {
+static bool open_all(heed__opened *o, const char *dir, const heed_model *const *models, bool last) {
     heed_ctx *c = o->run.c;
     heed_text weights = {.c = c}, state = {.c = c}, config = {.c = c};
-    bool ok = find_weights(c, dir, last, &weights, &state) && read_meta(o, models, weights.s) &&
-              heed__run_config_read(c, o->run.model, heed__run_path(&config, dir, "config.conf"),
-                                    &o->file) &&
-              (o->run.config = o->file.config) && apply_settings(o, weights.s) &&
-              read_tokenizers(o, dir) && read_labels(o, dir) && build(o, weights.s);
+    bool ok =
+        find_weights(c, dir, last, &weights, &state) && heed__run_read_meta(o, models, weights.s) &&
+        heed__run_config_read(c, o->run.model, heed__run_path(&config, dir, "config.conf"),
+                              &o->file) &&
+        (o->run.config = o->file.config) && heed__run_apply_settings(o, o->settings.s, weights.s) &&
+        heed__run_read_tokenizers(o, dir) && read_labels(o, dir) && heed__run_build(&o->run) &&
+        heed__weights_load(o->run.store, weights.s) && heed__run_merge(&o->run);
     heed__state s;
-    o->run.step = -1;
     if (ok && state.n && (ok = heed__state_read(c, state.s, &s)))
         o->run.step = last ? s.step : s.best_step;
     heed_text_free(&weights);
@@ -285,13 +287,8 @@ heed_run *heed_run_open(heed_ctx *c, const char *dir, const heed_model *const *m
         heed_fail(c, HEED_USAGE, "expected best or last, found %s", which);
         return NULL;
     }
-    opened *o = check_run(c, dir, models) ? heed__alloc(c, sizeof *o) : NULL;
-    if (!o) return NULL;
-    o->run.c = o->dir.c = o->settings.c = c;
-    heed__own(c, &o->owned, release);
-    if (heed_text_add(&o->dir, "%s", dir) && (o->run.dir = o->dir.s) &&
-        open_all(o, dir, models, last))
-        return &o->run;
+    heed__opened *o = check_run(c, dir, models) ? heed__run_new(c, dir) : NULL;
+    if (!o || open_all(o, dir, models, last)) return o ? &o->run : NULL;
     heed_run_close(&o->run);
     return NULL;
 }

@@ -13,7 +13,8 @@ const heed_option heed_train_options[] = {
      "start from the best weights of this run; settings of the model that are not given, and the "
      "tokenizer, are then the run's",
      "Run"},
-    {"from-digest", HEED_TEXT, "", 0, 0, NULL, "recorded in config.conf: of those weights", "Run"},
+    {"from-digest", HEED_TEXT, "", 0, 0, NULL, "recorded in config.conf: a digest of those weights",
+     "Run"},
     {0}};
 
 static const heed_fit_result nothing = {.loss = NAN,

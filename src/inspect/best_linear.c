@@ -121,7 +121,7 @@ static bool choose_ridge(fitting *f) {
     heed_part part = count[HEED_VAL_PART] ? HEED_VAL_PART : HEED_TRAIN_PART;
     if (!measure(f, part, CHOOSE, tried, RIDGES, error)) return false;
     for (int i = 1; i < RIDGES; i++)
-        if (error[i] < error[best]) best = i;
+        if (!(error[best] <= error[i])) best = i; /* an error that is not finite is none */
     f->out->ridge = tried[best];
     return true;
 }

@@ -20,18 +20,24 @@ bool heed_moments_open(heed_moments *m, heed_ctx *c, int n) {
                          HEED_MOMENTS_MOST, n);
     m->mean = heed__alloc_array(c, (size_t)n, sizeof *m->mean);
     m->covariance = heed__alloc_array(c, (size_t)n * (size_t)n, sizeof *m->covariance);
-    return m->mean && m->covariance;
+    m->shift = heed__alloc_array(c, (size_t)n, sizeof *m->shift);
+    return m->mean && m->covariance && m->shift;
 }
 
 bool heed_moments_add(heed_moments *m, heed_tape *t, const heed_real *x, int rows) {
     if (!m || !m->covariance || !t || !x || rows < 1) return false;
-    size_t n = (size_t)m->n;
+    size_t n = (size_t)m->n, count = (size_t)rows;
+    for (size_t i = 0; m->count <= 0 && i < n; i++) {
+        double sum = 0;
+        for (size_t r = 0; r < count; r++) sum += (double)x[r * n + i];
+        m->shift[i] = (heed_real)(sum / rows);
+    }
     heed_tape_begin(t, HEED_EVAL, 0);
     heed_tensor *in = heed_input(t, x, 2, (int[]){rows, m->n});
+    for (size_t i = 0; in && i < count * n; i++) in->x[i] -= m->shift[i % n];
     const heed_tensor *products = heed_matmul_tn(t, in, in);
     if (!products) return false;
-    for (size_t r = 0; r < (size_t)rows; r++)
-        for (size_t i = 0; i < n; i++) m->mean[i] += (double)x[r * n + i];
+    for (size_t i = 0; i < count * n; i++) m->mean[i % n] += (double)in->x[i];
     for (size_t i = 0; i < n * n; i++) m->covariance[i] += (double)products->x[i];
     m->count += rows;
     return true;
@@ -48,6 +54,7 @@ bool heed_moments_end(heed_moments *m) {
             double v = m->covariance[i * n + j] / m->count - m->mean[i] * m->mean[j];
             m->covariance[i * n + j] = m->covariance[j * n + i] = v;
         }
+    for (size_t i = 0; i < n; i++) m->mean[i] += (double)m->shift[i];
     return true;
 }
 
@@ -55,6 +62,7 @@ void heed_moments_free(heed_moments *m) {
     if (!m) return;
     heed__free(m->mean);
     heed__free(m->covariance);
+    heed__free(m->shift);
     *m = (heed_moments){.n = 0};
 }
 
@@ -222,12 +230,15 @@ double heed_principal_error(const heed_moments *m, const double *axes, int k, co
 
 /* ---- prediction ---- */
 
-/* Replaces the lower triangle of a positive definite s (k,k) by L of s = L L'. */
-static void cholesky(double *s, int k) {
+/* Finds L of s = L L' for s (k,k), which is ridge I plus a covariance, so that no pivot is below
+ * the ridge; one that rounding makes smaller is set to it. Column j of L replaces row j of s from
+ * the diagonal on. */
+static void cholesky(double *s, int k, double ridge) {
     for (int j = 0; j < k; j++) {
         double *column = s + (size_t)j * (size_t)k;
-        double root = sqrt(column[j]);
-        for (int i = j; i < k; i++) column[i] /= root; /* column j of L, as a row of s */
+        double root = sqrt(fmax(column[j], ridge));
+        column[j] = root;
+        for (int i = j + 1; i < k; i++) column[i] /= root;
         for (int i = j + 1; i < k; i++) {
             double *next = s + (size_t)i * (size_t)k;
             add_scaled(next + i, -column[i], column + i, k - i);
@@ -235,7 +246,7 @@ static void cholesky(double *s, int k) {
     }
 }
 
-/* b = (L L')^-1 b, with L as cholesky leaves it: column j in row j from its diagonal on. */
+/* b = (L L')^-1 b, with L as cholesky leaves it. */
 static void solve(const double *l, int k, double *b) {
     for (int j = 0; j < k; j++) {
         const double *column = l + (size_t)j * (size_t)k;
@@ -265,7 +276,7 @@ bool heed_linear_predict(const heed_moments *m, const unsigned char *hidden, dou
         b[i] = x[at[i]] - m->mean[at[i]];
     }
     if (s && at) {
-        cholesky(s, (int)k);
+        cholesky(s, (int)k, ridge);
         solve(s, (int)k, b);
     }
     for (size_t i = 0; s && at && i < n; i++) {

@@ -28,7 +28,7 @@ static bool is_hidden(const unsigned char *patches, heed_grid g, int size, int c
     return patches[row * g.rows / size * g.cols + col * g.cols / size];
 }
 
-static bool fill(const heed_image_transform *v, heed_grid g, const unsigned char *patches,
+static void fill(const heed_image_transform *v, heed_grid g, const unsigned char *patches,
                  const heed_real *x, const heed_real *y, heed_reconstruction *out) {
     size_t n = (size_t)v->size * (size_t)v->size * (size_t)v->channels, counted = 0;
     for (size_t i = 0; i < n; i++) {
@@ -46,7 +46,6 @@ static bool fill(const heed_image_transform *v, heed_grid g, const unsigned char
         counted++;
     }
     out->error /= (double)counted;
-    return true;
 }
 
 bool heed_reconstruct(heed_run *r, const heed_real *x, const int32_t *hide, int hidden,
@@ -70,7 +69,7 @@ bool heed_reconstruct(heed_run *r, const heed_real *x, const int32_t *hide, int 
     const heed_tensor *y = r->model->logits(r->self, r->tape, &in);
     bool ok = y && y->size == n && !heed__stopped(r->c);
     for (int i = 0; ok && masks && i < hidden; i++) patches[hide[i]] = 1;
-    ok = ok && fill(&v, g, masks ? patches : NULL, x, y->x, out);
+    if (ok) fill(&v, g, masks ? patches : NULL, x, y->x, out);
     heed__free(patches);
     return ok;
 }

@@ -109,21 +109,35 @@ static void stroke(surface *s, int index, double x0, double y0, double x1, doubl
     *along += length;
 }
 
-/* Draws a point of series `index`: a dot, or a cross for series beyond the last colour. */
-static void mark(surface *s, int index, double x, double y) {
-    enum { ARM = 3 };
+/* Draws a point of series `index`: a dot, or a cross for series beyond the last colour. Whole
+ * pixels keep a picture of thousands of points small. */
+static void mark(surface *s, int index, double at_column, double at_row) {
+    heed__canvas *c = &s->canvas;
     heed__rgb color = heed__series_color(index);
+    int x = (int)lround(at_column), y = (int)lround(at_row);
     if (index < HEED__SERIES_COLORS) {
-        heed__canvas_line(&s->canvas, x, y, x, y, 5, color);
+        heed__canvas_fill(c, x - 1, y - 2, 3, 5, color);
+        heed__canvas_fill(c, x - 2, y - 1, 5, 3, color);
         return;
     }
-    heed__canvas_line(&s->canvas, x - ARM, y - ARM, x + ARM, y + ARM, 1.6, color);
-    heed__canvas_line(&s->canvas, x - ARM, y + ARM, x + ARM, y - ARM, 1.6, color);
+    for (int d = -2; d <= 2; d++) {
+        heed__canvas_fill(c, x + d, y + d, 2, 1, color);
+        heed__canvas_fill(c, x + d, y - d, 2, 1, color);
+    }
 }
 
-static void draw_points(surface *s, const heed_series *e, int index) {
-    for (int i = 0; i < e->count; i++)
-        if (is_point(e, i)) mark(s, index, at_x(s, e->x[i]), at_y(s, e->y[i]));
+/* In turns, so that no series covers the others. */
+static void draw_points(surface *s, const heed_chart *p) {
+    bool more = true;
+    for (int i = 0; more; i++) {
+        more = false;
+        for (int k = 0; k < p->series_count; k++) {
+            const heed_series *e = &p->series[k];
+            if (i >= e->count) continue;
+            more = true;
+            if (is_point(e, i)) mark(s, k, at_x(s, e->x[i]), at_y(s, e->y[i]));
+        }
+    }
 }
 
 static void draw_curve(surface *s, const heed_series *e, int index) {
@@ -180,8 +194,8 @@ static bool draw_chart(heed_ctx *c, const void *list, int index, heed__canvas *o
                           e->height > 240 ? e->height : 240))
         return false;
     draw_axes(&s, p);
-    for (int i = 0; i < p->series_count; i++)
-        (e->points ? draw_points : draw_curve)(&s, &p->series[i], i);
+    if (e->points) draw_points(&s, p);
+    for (int i = 0; !e->points && i < p->series_count; i++) draw_curve(&s, &p->series[i], i);
     draw_legend(&s, p, e->points);
     *out = s.canvas;
     return true;

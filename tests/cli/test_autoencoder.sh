@@ -40,6 +40,14 @@ json hidden_patches 0
 json linear_error
 json error
 holds awk -v e="$found" 'BEGIN { exit !(e > 0.001 && e < 0.09) }'
+run eval code --code codes.jpg
+refuses 2 "what is written is PNG"
+run eval code --code both --csv both
+refuses 2 "two outputs in one file"
+run eval code --code code/model.safetensors
+status 2
+run eval code --csv nowhere/codes.csv
+status 1
 run eval code idx --part val
 status 0
 says "validation part: 10 pictures"
@@ -151,6 +159,8 @@ run train autoencoder flat -o bad --kind masked --patch 28
 refuses 2 "at least 2 patches"
 run train autoencoder flat -o bad --kind masked --positions rotary
 refuses 2 "rotary"
+run train autoencoder flat -o bad --balance
+refuses 2 "--balance has no effect here"
 run train autoencoder flat -o bad --kind dens
 status 2
 absent bad

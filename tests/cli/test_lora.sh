@@ -87,6 +87,47 @@ sed 's/^lora-alpha = 6/lora-alpha = 7/' half/config.conf >edited && cp edited ha
 run resume half --steps 8
 refuses 3 "config.conf was changed: lora-alpha"
 
+# ---- from a run: the small file and that run give the whole ----
+train_mlm base
+for i in 1 2 3 4 5 6; do
+    printf 'capital\tParis is the capital of France .\nlanguage\tGreek is the language of Greece .\n'
+done >texts.tsv
+run train textcls texts.tsv -o film --from base --lora 2 --lr 0.03 --steps 4 --batch 4
+status 0
+warns "162 of 3,170 parameters are trained" # 128 of the adapters, 34 of the new head
+run merge film -o together
+run merge base --adapter film/adapter.safetensors -o adapted
+status 0
+says "adapted: textcls of 3,042 parameters, with 2 adapters merged"
+holds cmp -s together/model.safetensors adapted/model.safetensors
+run classify adapted "Paris is the capital" --json
+mv out adapted.json
+run classify film "Paris is the capital" --json
+holds cmp -s out adapted.json
+run train textcls texts.tsv -o further --from adapted --steps 2 --batch 4
+status 0
+warns "taken"
+run train mlm facts.txt -o base2 --tokenizer base --packing lines $SMALL --seed 2
+run merge base2 --adapter film/adapter.safetensors -o bad
+refuses 3 "film/adapter.safetensors does not belong to base2"
+run merge base --adapter film/model.safetensors -o bad
+refuses 3 "film/model.safetensors holds no adapters"
+run merge base --adapter nowhere -o bad
+refuses 3 "cannot read nowhere"
+run merge base --adapter texts.tsv -o bad
+refuses 3 "not a .safetensors file"
+size=$(wc -c <film/adapter.safetensors)
+head -c $((size - 20)) film/adapter.safetensors >cut
+run merge base --adapter cut -o bad
+status 3
+for at in 3 40 300 900 1500 2100 $((size - 700)) $((size - 300)) $((size - 9)); do
+    { head -c $at film/adapter.safetensors && printf '\377' && tail -c +$((at + 2)) film/adapter.safetensors; } >flipped
+    run merge base --adapter flipped -o bad
+    status 3
+    silent
+done
+absent bad
+
 # ---- frozen for a number of steps ----
 FROZEN="--freeze decoder.* --freeze-steps 3 $SCHEDULE"
 train -o late $FROZEN

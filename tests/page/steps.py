@@ -238,6 +238,10 @@ def trained_head(p):
         check("rotary positions are a part of it", ("Q_R" in p.values()) == (name == "llama"))
         p.tick("hard selection")
         p.same(f"hard, {name}", *words, "--hard")
+        p.act("heed.update({view: 'qk'})")
+        told = p.browser.run("heed.current().box.textContent")
+        check(f"Q.K says whether q and k are rotated, {name}: {told[:200]}", ("rotated by their places (theta 10000)" in told) == (name == "llama"))
+        check(f"and its weights are the model's, {name}", "agrees" in told)
 
 
 def backward(p):

@@ -2,6 +2,9 @@
 #include "cli/program.h"
 
 static const heed_option options[] = {
+    WORDS("adapter",
+          "an adapter.safetensors: RUN is the one that its training started from, with --from",
+          "Run"),
     WORDS("out", "folder of the run to make; -o for short", "Run"),
     SWITCH("force", "replace an existing run", "Run"),
     SWITCH("json", "print the result as one JSON object", "Output"),
@@ -38,8 +41,9 @@ static bool check_out(program *p, const char *dir, const char *out) {
 }
 
 static void merge(program *p) {
-    const char *dir = p->argv[0], *out = flag_text(p, "out");
-    heed_run *r = check_out(p, dir, out) ? open_run(p, dir) : NULL;
+    const char *dir = p->argv[0], *out = flag_text(p, "out"), *file = flag_text(p, "adapter");
+    heed_run *base = check_out(p, dir, out) ? open_run(p, dir) : NULL;
+    heed_run *r = *file ? heed_run_adapt(base, file, p->models) : base;
     if (r && r->adapters == 0)
         heed_fail(p->c, HEED_USAGE,
                   "nothing to merge: %s: expected a run with adapters, found none; hint: `train` "
@@ -47,7 +51,8 @@ static void merge(program *p) {
                   dir);
     else if (r && heed_run_save(r, out, flag_on(p, "force")))
         conclude(p, r, out);
-    heed_run_close(r);
+    if (r != base) heed_run_close(r);
+    heed_run_close(base);
 }
 
 const command cmd_merge = {
@@ -56,8 +61,10 @@ const command cmd_merge = {
     .help = "a run trained with LoRA as a plain run",
     .about =
         "Adds the adapters of a run that was trained with --lora to its weights, and writes a\n"
-        "run without adapters, which gives the same output.",
-    .examples = "  heed merge runs/lora -o runs/merged\n",
+        "run without adapters, which gives the same output. With --adapter FILE, RUN is the one\n"
+        "that the training started from, and FILE the adapter.safetensors that it made.",
+    .examples = "  heed merge runs/lora -o runs/merged\n"
+                "  heed merge runs/base --adapter film.safetensors -o runs/film\n",
     .options = options,
     .computes = true,
     .opens_run = true,

@@ -52,26 +52,19 @@ static bool draw(heed_ctx *c, const heed_codes *k, const heed_images_info *a, co
 
 static bool write_csv(heed_ctx *c, const heed_codes *k, const heed_images_info *a,
                       const char *path) {
-    heed_text line = {.c = c};
-    FILE *out = fopen(path, "w");
-    bool ok = out != NULL;
-    for (int i = -1; ok && i < k->count; i++) {
-        line.n = 0;
-        if (i < 0)
-            heed_text_add(&line, "class");
-        else
-            heed_csv_put(&line, a->labels[k->label[i]]);
-        for (int j = 0; j < k->width; j++)
-            if (i < 0)
-                heed_text_add(&line, ",z%d", j + 1);
-            else
-                heed_text_add(&line, ",%.9g",
-                              (double)k->x[(size_t)i * (size_t)k->width + (size_t)j]);
-        ok = heed_text_put(&line, "\n", 1) && fwrite(line.s, 1, line.n, out) == line.n;
+    heed_text out = {.c = c};
+    heed_text_add(&out, "class");
+    for (int j = 0; j < k->width; j++) heed_text_add(&out, ",z%d", j + 1);
+    heed_text_put(&out, "\n", 1);
+    for (int i = 0; i < k->count; i++) {
+        const heed_real *z = k->x + (size_t)i * (size_t)k->width;
+        heed_csv_put(&out, a->labels[k->label[i]]);
+        for (int j = 0; j < k->width; j++) heed_text_add(&out, ",%.9g", (double)z[j]);
+        heed_text_put(&out, "\n", 1);
     }
-    heed_text_free(&line);
-    if (out && fclose(out) != 0) ok = false;
-    return ok || heed_fail(c, HEED_FAILED, "cannot write %s", path);
+    bool ok = heed_text_save(&out, path);
+    heed_text_free(&out);
+    return ok;
 }
 
 void draw_codes(program *p, heed_run *r, const heed_data *d, int rows) {

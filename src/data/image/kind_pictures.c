@@ -222,6 +222,10 @@ static bool open_data(heed_data *d, heed_config *f, const heed_data_args *a) {
     if (!check_classes(d, f) || !complete(f, k)) return false;
     heed_augment augment = heed_augment_of(f);
     heed_images_augment(k, &augment);
+    if (heed_config_bool(f, "balance") && d->spec.unlabelled)
+        return heed_fail(d->c, HEED_USAGE,
+                         "`balance` has no effect here: the model predicts no classes; hint: "
+                         "leave it out");
     if (heed_config_bool(f, "balance") && !(d->class_weights = heed_images_balance(k)))
         return false;
     return set_part(d, f, a);

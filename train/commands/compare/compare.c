@@ -283,7 +283,7 @@ static bool open_runs(program *p, comparison *k) {
         r->name = p->argv[i];
         r->f = run_settings(p->c, p->models, r->name, &r->model);
         if (!r->f || !curves_read(p->c, r->name, &r->curves)) return false;
-        if (data_of(r->model)->perplexity) k->accuracy = false;
+        if (data_of(r->model)->perplexity || makes_pictures(r->model)) k->accuracy = false;
         r->numbers = numbers_of(r->name, &r->curves);
         k->pairs = k->pairs || isfinite(r->numbers.exact);
         if (heed_label_columns(r->name) + 2 > k->width) k->width = heed_label_columns(r->name) + 2;
