@@ -1,8 +1,8 @@
 /* autoencoder.c -- a picture is reconstructed from a code of few numbers, or from a few of its
  * patches. No labels are needed. */
-#include "bottleneck.h"
-#include "image.h"
-#include "masked.h"
+#include "parts/bottleneck.h"
+#include "parts/image.h"
+#include "parts/masked.h"
 
 #include <string.h>
 

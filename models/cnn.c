@@ -1,8 +1,8 @@
 /* cnn.c -- small residual network: a convolution, stages of residual blocks, the mean over
  * positions, a dense layer. Each stage halves the sides and doubles the channels. He et al. 2016,
  * sec. 3.3. */
-#include "convnet.h"
-#include "image.h"
+#include "parts/convnet.h"
+#include "parts/image.h"
 
 typedef struct {
     picture_model base;

@@ -1,5 +1,5 @@
 /* gpt.c -- causal language model: GPT-2 by default. Radford et al. 2019, sec. 2.3. */
-#include "text.h"
+#include "parts/text.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* mlm.c -- masked language model: BERT by default. Devlin et al. 2019, sec. 3. */
-#include "text.h"
+#include "parts/text.h"
 
 typedef struct {
     model_result result;

@@ -5,8 +5,8 @@
  *
  * Bahdanau et al. 2015, sec. 3; without attention the fixed context is the encoder's last state.
  * Cho et al. 2014, sec. 2.2. */
-#include "decoder.h"
-#include "pair.h"
+#include "parts/decoder.h"
+#include "parts/pair.h"
 
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 /* seq2seq.c -- the Transformer: an encoder, and a decoder that attends to it. Vaswani et al. 2017,
  * sec. 3 and fig. 1. */
-#include "block_decoder.h"
-#include "pair.h"
+#include "parts/block_decoder.h"
+#include "parts/pair.h"
 
 #include <math.h>
 #include <stdio.h>

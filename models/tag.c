@@ -1,5 +1,5 @@
 /* tag.c -- token tagger: a label for every token. */
-#include "reader.h"
+#include "parts/reader.h"
 
 static const heed_option options[] = {READER_OPTIONS, {0}};
 

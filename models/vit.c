@@ -1,7 +1,7 @@
 /* vit.c -- patches of a picture as the tokens of a transformer: ViT by default. Dosovitskiy et al.
  * 2021, sec. 3.1. */
-#include "image.h"
-#include "patches.h"
+#include "parts/image.h"
+#include "parts/patches.h"
 
 typedef struct {
     picture_model base;
