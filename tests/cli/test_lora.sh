@@ -151,6 +151,10 @@ status 0
 warns "warning: --freeze-steps 6 is not below the 6 steps"
 train -o bad --freeze-steps 6
 refuses 2 "--freeze-steps has no effect without --freeze"
+train -o bad --lora-targets '*.weight'
+refuses 2 "--lora-targets has no effect without --lora"
+train -o bad --lora-alpha 3
+refuses 2 "--lora-alpha has no effect without --lora"
 
 # ---- balanced classes ----
 for i in 1 2 3 4 5 6 7 8 9 10 11 12; do printf 'plain\ta film of %s parts\n' $i; done >texts.tsv
