@@ -96,6 +96,9 @@ run train textcls texts.tsv -o film --from base --lora 2 --lr 0.03 --steps 4 --b
 status 0
 warns "162 of 3,170 parameters are trained" # 128 of the adapters, 34 of the new head
 run merge film -o together
+run merge base --adapter film/adapter.safetensors -o film --force
+refuses 2 "-o is the run of the adapters"
+holds test -s film/adapter.safetensors
 run merge base --adapter film/adapter.safetensors -o adapted
 status 0
 says "adapted: textcls of 3,042 parameters, with 2 adapters merged"
