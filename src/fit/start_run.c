@@ -35,8 +35,8 @@ heed_run *heed_start_open(heed_ctx *c, const char *dir, const heed_model *const 
         heed_fail(
             c, HEED_USAGE,
             "run to start from is the one to be made: %s: expected another folder for the new "
-            "run; hint: `resume %s --steps N` continues a training",
-            dir, dir);
+            "run; hint: `resume` with more `steps` continues a training",
+            dir);
         return NULL;
     }
     if (!is_idle(c, dir)) return NULL;
