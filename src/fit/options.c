@@ -203,8 +203,8 @@ bool heed__settings_read(heed_ctx *c, const heed_config *f, heed__settings *s) {
         return heed_fail(c, HEED_USAGE,
                          "`freeze-steps` has no effect without `freeze`: expected name patterns; "
                          "hint: `freeze = 'encoder.*'`");
-    return read_optim(c, f, s) && read_length(c, f, s) && read_schedule(c, f, s) &&
-           !heed__stopped(c);
+    return heed__lora_check(c, f) && read_optim(c, f, s) && read_length(c, f, s) &&
+           read_schedule(c, f, s) && !heed__stopped(c);
 }
 
 /* ---- patterns ---- */
