@@ -3,7 +3,7 @@
 # and the same model with soft attention, with hard attention (one cell of the grid for each word), and with one fixed context for all words.
 # Prints a table: exact captions, right ones ("A left of B" and "B right of A" are one answer), right ones of combinations of colour and shape that
 # training never shows, and how dense the attention of a noun phrase is on its shape and on the other shape (the whole picture: 1).
-# See data/captions-score.sh. Runs that stand in FOLDER (runs/captions) are kept, unfinished ones go on. --quick: few pictures and steps.
+# See data/captions-score.sh. Finished runs in FOLDER (runs/captions) are kept, unfinished ones are resumed. --quick: few pictures and steps.
 root=$(cd "$(dirname "$0")/.." && pwd)
 HEED=${HEED:-$root/heed} out=runs/captions budget="--minutes 6" pictures="--train 4000 --val 400 --unseen 400" seeds="1 2 3"
 export HEED
