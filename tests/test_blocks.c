@@ -146,3 +146,12 @@ TEST(blocks_a_lesson_rotates_queries_and_keys) {
     free(list);
     close_asked(&a, NULL);
 }
+
+TEST(rows_of_no_head_are_none) {
+    heed_mha_args args = {.heads = 4, .kv_heads = 2, .key = 3, .value = 5};
+    CHECK(heed_mha_rows(&args, HEED_VALUES, 3).from == 4 * 3 + 2 * 3 + 5);
+    CHECK(heed_mha_rows(&args, HEED_VALUES, 4).count == 0);
+    CHECK(heed_mha_rows(NULL, HEED_KEYS, 0).count == 0);
+    args.heads = 0;
+    CHECK(heed_mha_rows(&args, HEED_KEYS, 0).count == 0);
+}

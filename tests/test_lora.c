@@ -124,6 +124,9 @@ TEST(lora_refuses_what_is_no_matrix_and_ranks_out_of_range) {
     CHECK(heed_lora_add(b.s, "head.weight", 4, 4) == -1);
     CHECK_HAS(heed_ctx_error(b.c), "head.weight: expected 1 to 3 for 3 rows of shape (3,8)");
     heed_clear(b.c);
+    CHECK(heed_lora_add(b.s, "*.q", 2, (heed_real)NAN) == -1);
+    CHECK_HAS(heed_ctx_error(b.c), "alpha of LoRA is wrong: *.q: expected a finite number");
+    heed_clear(b.c);
     CHECK(heed_lora_add(b.s, "*.q", 0, 4) == -1);
     heed_clear(b.c);
     CHECK(heed_lora_add(NULL, "*", 1, 1) == 0 && !heed_lora_merge(NULL));

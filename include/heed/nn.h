@@ -154,7 +154,8 @@ void heed_mha_init(heed_mha *l, heed_store *s, const char *name, heed_mha_args a
 /* The rows of a stacked projection, weight and bias, that compute the queries, keys or values of
  * one head (queries' heads for all three: heads that share keys have the same rows), or of all
  * heads if head is -1. They are rows of qkv, or, if cross, of q for queries and of kv for the rest.
- * Of the arguments it reads heads, kv_heads, key, value and cross; key and value must be set. */
+ * Of the arguments it reads heads, kv_heads, key, value and cross; key and value must be set. None
+ * for a head that there is not. */
 typedef enum { HEED_QUERIES, HEED_KEYS, HEED_VALUES } heed_projected;
 typedef struct {
     int from, count;
@@ -316,7 +317,8 @@ heed_tensor *heed_residual(heed_tape *t, heed_tensor *x, heed_tensor *fx, const 
  * are the entries NAME.lora.a and NAME.lora.b, NAME.lora_q.a and NAME.lora_q.b. The weights are
  * still trained unless heed_freeze says otherwise. in is the product of the dims after the first,
  * so convolutions can be adapted, too. Returns the number of matches; -1 with an error for a
- * parameter of fewer than 2 dims, or with fewer rows or columns than r. Hu et al. 2022, sec. 4.1.
+ * parameter of fewer than 2 dims, or with fewer rows or columns than r, or if alpha is not finite.
+ * Hu et al. 2022, sec. 4.1.
  */
 int heed_lora_add(heed_store *s, const char *pattern, int rank, heed_real alpha);
 /* Replaces each adapted weight by W + alpha / r B A, the bits that ops read, and removes the

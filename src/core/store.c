@@ -236,8 +236,8 @@ bool heed_name_rows(heed_store *s, const heed_tensor *w, const char *name, int f
     if (n == HEED_RANGES || from < 0 || count < 1 || from > w->shape[0] - count)
         return heed_fail(s->c, HEED_USAGE,
                          "rows %s cannot be named: %s: expected at most %d ranges within %d rows, "
-                         "found rows %d to %d",
-                         name, e->name, HEED_RANGES, w->shape[0], from, from + count);
+                         "found %d rows from row %d on",
+                         name, e->name, HEED_RANGES, w->shape[0], count, from);
     e->ranges[n] = (heed_range){name, from, count};
     return true;
 }

@@ -46,6 +46,7 @@ bool heed__no_match(const char *key, const char *pattern, const heed_store *s);
 extern const char *const heed__lora_settings[];
 /* Sets `lora-alpha`, unless it was given. */
 bool heed__lora_complete(heed_config *f);
+bool heed__lora_check(heed_ctx *c, const heed_config *f); /* none has an effect without lora */
 /* Adds adapters by these settings, if f has them. */
 bool heed__lora_attach(heed_store *s, const heed_config *f);
 int heed__lora_count(const heed_store *s); /* adapters of s */

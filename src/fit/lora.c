@@ -6,15 +6,36 @@
 
 const char *const heed__lora_settings[] = {"lora", "lora-alpha", "lora-targets", NULL};
 
+/* A weight that can be adapted: the first trained matrix after the embeddings. */
+static const char *matrix_of(const heed_store *s) {
+    for (int i = 0; i < heed_store_count(s); i++) {
+        const heed_entry *e = heed_store_at(s, i);
+        if (e->trained && e->tensor->dims > 1 && !heed_match("embed.*", e->name)) return e->name;
+    }
+    return "head.weight";
+}
+
 /* The default targets exist only in models with projections to queries and values. */
 static bool no_target(const heed_config *f, const char *pattern, const heed_store *s) {
     if (strcmp(heed_config_text(f, "lora-targets"), heed_config_default(f, "lora-targets")) != 0)
         return heed__no_match("lora-targets", pattern, s);
-    return heed_fail(heed_store_ctx(s), HEED_USAGE,
-                     "`lora` finds nothing to adapt: `lora-targets` %s: expected projections to "
-                     "queries and values, found none in this model; hint: patterns of its weights, "
-                     "as `lora-targets = '*.weight'`",
-                     pattern);
+    return heed_fail(
+        heed_store_ctx(s), HEED_USAGE,
+        "`lora` finds nothing to adapt: `lora-targets` %s: expected projections to "
+        "queries and values, found none in this model; hint: names of its matrices, as "
+        "`lora-targets = %s`",
+        pattern, matrix_of(s));
+}
+
+/* A settings file may keep settings of adapters that it does not use. */
+bool heed__lora_check(heed_ctx *c, const heed_config *f) {
+    static const char *const keys[] = {"lora-alpha", "lora-targets", "lora-train"};
+    for (int i = 0; i < 3 && heed_config_int(f, "lora") == 0; i++)
+        if (heed_config_rank(f, keys[i]) == HEED_FROM_FLAG)
+            return heed_fail(c, HEED_USAGE,
+                             "`%s` has no effect without `lora`: expected a rank; hint: `lora = 4`",
+                             keys[i]);
+    return true;
 }
 
 bool heed__lora_complete(heed_config *f) {

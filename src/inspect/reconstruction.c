@@ -57,6 +57,11 @@ bool heed_reconstruct(heed_run *r, const heed_real *x, const int32_t *hide, int 
         !heed_image_transform_of(r->c, r->config, &v))
         return false;
     bool masks = hide && hidden > 0 && r->model->grid && r->model->grid(r->self, &g);
+    if (masks && hidden >= g.rows * g.cols)
+        return heed_fail(r->c, HEED_USAGE,
+                         "too many patches are hidden: expected fewer than the %d of the picture, "
+                         "found %d",
+                         g.rows * g.cols, hidden);
     *out =
         (heed_reconstruction){.size = v.size, .channels = v.channels, .hidden = masks ? hidden : 0};
     size_t n = (size_t)v.size * (size_t)v.size * (size_t)v.channels;

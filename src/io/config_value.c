@@ -154,18 +154,44 @@ static const char *described(const heed_config *f, const char *key, size_t n) {
     return NULL;
 }
 
+/* Settings that other programs have, and what is not supported. */
+static const char *unsupported(const char *key, size_t n) {
+    static const char *const table[][2] = {
+        {"rope-scaling", "scaled rotary positions are"},
+        {"rope-type", "scaled rotary positions are"},
+        {"partial-rotary-factor", "rotary positions of a part of a head are"},
+        {"rotary-pct", "rotary positions of a part of a head are"},
+        {"rotary-dim", "rotary positions of a part of a head are"},
+        {"sliding-window", "attention to a sliding window is"},
+        {"use-sliding-window", "attention to a sliding window is"},
+        {"qk-norm", "norms of queries and keys are"},
+        {"use-qk-norm", "norms of queries and keys are"},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        size_t same = 0;
+        const char *name = table[i][0];
+        while (same < n && name[same] == (key[same] == '_' ? '-' : key[same])) same++;
+        if (same == n && !name[n]) return table[i][1];
+    }
+    return NULL;
+}
+
 bool heed__setting_unknown(const heed_config *f, const char *key, size_t n, const char *where,
                            heed_rank rank) {
     char quoted[HEED_QUOTE];
     bool flag = where && strncmp(where, "--", 2) == 0;
     heed_status status = status_of(rank);
-    const char *near = nearest(f, key, n), *no = "";
+    const char *near = nearest(f, key, n), *no = "", *what = unsupported(key, n);
+    heed_quote(quoted, key, n);
+    if (what && flag) return heed_fail(f->c, status, "%s not supported: %s", what, where);
+    if (what)
+        return heed_fail(f->c, status, "%s not supported: setting %s%s%s", what, quoted,
+                         where ? ": " : "", where ? where : "");
     if (!near && flag && n > 3 && strncmp(key, "no-", 3) == 0) {
         near = nearest(f, key + 3, n - 3);
         no = "no-";
     }
     if (!near) near = described(f, key, n);
-    heed_quote(quoted, key, n);
     if (flag && near)
         return heed_fail(f->c, status, "unknown option %s: did you mean --%s%s?", where, no, near);
     if (flag)

@@ -48,7 +48,7 @@ static bool complete(heed_ctx *c, const char *name, heed_mha_args *a) {
 }
 
 heed_rows heed_mha_rows(const heed_mha_args *a, heed_projected part, int head) {
-    if (!a) return (heed_rows){0};
+    if (!a || a->heads < 1 || head >= a->heads) return (heed_rows){0};
     int shared = a->kv_heads ? a->kv_heads : a->heads;
     int heads = part == HEED_QUERIES ? a->heads : shared;
     int width = part == HEED_VALUES ? a->value : a->key;

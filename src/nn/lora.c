@@ -5,6 +5,7 @@
 #include "core/tape.h"
 #include "nn/nn.h"
 
+#include <math.h>
 #include <stdio.h>
 
 /* The adapters of one weight: of all its rows, or of some of those with a name. */
@@ -96,6 +97,12 @@ static int add_matching(heed_store *s, const heed_entry *e, const char *pattern,
 int heed_lora_add(heed_store *s, const char *pattern, int rank, heed_real alpha) {
     int n = 0, count = heed_store_count(s);
     if (!pattern) return 0;
+    if (!isfinite(alpha)) {
+        heed_fail(heed_store_ctx(s), HEED_USAGE,
+                  "alpha of LoRA is wrong: %s: expected a finite number, found %g", pattern,
+                  (double)alpha);
+        return -1;
+    }
     for (int i = 0; i < count; i++) {
         const heed_entry *e = heed_store_at(s, i);
         int more = e->state || e->adapter ? 0 : add_matching(s, e, pattern, rank, alpha);

@@ -101,6 +101,12 @@ status 0
 holds cmp -s whole/last/model.safetensors parts/last/model.safetensors
 
 # A classifier from its encoder.
+# A model without patches takes what it has; here nothing.
+run train mlp idx --from masked -o bad --steps 1
+refuses 2 "nothing of masked fits"
+# caption has another setting of the name `attention`.
+run train caption none.tsv --from masked -o bad --steps 1
+refuses 3 "none.tsv"
 run train vit idx --from masked -o vit --steps 2 --batch 8
 status 0
 warns "encoder.0.*"

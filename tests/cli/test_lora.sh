@@ -72,11 +72,16 @@ train -o bad --lora 99
 refuses 2 "rank of LoRA is out of range: decoder.0.attn.qkv.weight"
 train -o bad --lora 2 --lora-train nobody
 refuses 2 "--lora-train matches no parameter: nobody"
+train -o bad --lora-train none
+refuses 2 "--lora-train has no effect without --lora"
 train -o bad --lora 2 --lora-targets ,
 refuses 2 "--lora-targets is empty"
 printf 'ab\tba\nba\tab\nabc\tcba\ncab\tbac\n' >pairs.tsv
 run train rnn pairs.tsv -o bad --lora 2 --width 8 --block 8 --steps 1
 refuses 2 "--lora finds nothing to adapt"
+hinted=$(sed -n 's/.*as --lora-targets \([^ ]*\)$/\1/p' err)
+run train rnn pairs.tsv -o hinted --lora 2 --lora-targets "$hinted" --width 8 --block 8 --steps 1
+status 0
 absent bad
 train -o cells --lora 2 --lora-targets '*.mlp.*.weight,*.out.weight' --lora-train none --steps 1
 status 0
