@@ -254,12 +254,12 @@ uninstall:
 	@rm -rf $(DESTDIR)$(PREFIX)/include/heed
 
 help:
-	@echo 'make             the program ./heed and the libraries it stands on'
+	@echo 'make             the program ./heed and the libraries it uses'
 	@echo 'make demo        trains two language models and a classifier of pictures, shows what they attend to (a minute)'
 	@echo 'make test        all tests (4 minutes); ends with "N passed, N failed"'
 	@echo 'make deps        installs the system packages needed, or names them'
 	@echo 'make install     to DESTDIR, PREFIX (/usr/local), LIBDIR (PREFIX/lib): program, libraries, headers, .pc files'
-	@echo 'make uninstall   takes those away'
+	@echo 'make uninstall   removes them'
 	@echo 'make f64         double precision: the exact gradient check'
 	@echo 'make asan ubsan tsan   the unit tests under a sanitizer'
 	@echo 'make serial      without OpenMP'

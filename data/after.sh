@@ -1,7 +1,7 @@
 #!/bin/sh
 # after.sh FIRST.txt SECOND.txt [-o FOLDER] [--steps N] [--quick] [-- SETTINGS...] -- a text after another: gpt learns FIRST for a minute, then
 # SECOND for a minute from those weights and, for comparison, from new ones, with three seeds each. Prints the best validation loss on SECOND of
-# both, and what was forgotten of FIRST. Runs that stand in FOLDER (runs/after) are kept, unfinished ones go on. --steps: so many steps instead of
+# both, and what was forgotten of FIRST. Finished runs in FOLDER (runs/after) are kept, unfinished ones are resumed. --steps: N steps instead of
 # a minute, for a busy machine. --quick: few steps. SETTINGS go to all trainings.
 root=$(cd "$(dirname "$0")/.." && pwd)
 heed=${HEED:-$root/heed} out=runs/after budget="--minutes 1" first= second=
@@ -19,7 +19,7 @@ done
 [ -e "$first" ] && [ -e "$second" ] || { echo "after.sh: expected two texts; hint: sh data/after.sh FIRST.txt SECOND.txt" >&2; exit 2; }
 mkdir -p "$out" || exit 1
 
-# train RUN ARGUMENTS...: makes the run or goes on with it, and keeps its result in RUN.json.
+# train RUN ARGUMENTS...: makes or resumes the run, and keeps its result in RUN.json.
 train() {
     run=$out/$1
     shift

@@ -1,11 +1,11 @@
 #!/bin/sh
 # captions.sh [-o FOLDER] [--quick] [--seeds "1 2 3"] [-- SETTINGS...] -- what attention is worth when pictures are described: shapes of data/shapes.c,
 # and the same model with soft attention, with hard attention (one cell of the grid for each word), and with one fixed context for all words.
-# Each is trained for 8,000 steps: two to four minutes of one core (another number: -- --steps N).
+# Each is trained for 8,000 steps: about two minutes of one core (another number: -- --steps N).
 # Prints a table: exact captions, right ones ("A left of B" and "B right of A" are one answer), right ones of combinations of colour and shape that
 # training never shows, and how dense the attention of a noun phrase is on its shape and on the other shape (the whole picture: 1).
 # It counts pictures drawn with another seed (FOLDER/fresh), which neither trained a model nor chose its best weights. See data/captions-score.sh.
-# Runs that exist in FOLDER (runs/captions) are kept, and unfinished ones continue. --quick: few pictures and steps.
+# Finished runs in FOLDER (runs/captions) are kept, unfinished ones are resumed. --quick: few pictures and steps.
 root=$(cd "$(dirname "$0")/.." && pwd)
 HEED=${HEED:-$root/heed} out=runs/captions budget="--steps 8000" pictures="--train 4000 --val 400 --unseen 400 --size 32" seeds="1 2 3"
 export HEED

@@ -3,7 +3,7 @@
 # Texts of k + 1 letters out of eight, and for each distance k four readers of width 64, trained on the same texts for the same number of steps:
 # convolutions (4 layers of 5 tokens, each letter sees itself and 16 before it), a recurrent layer of plain cells, one of LSTM cells, and one
 # layer of attention. Each must answer from the last token. Prints one table, of accuracy on unseen texts and of texts a second by distance, and
-# draws one picture: FOLDER/recall.png. Runs that stand in FOLDER (runs/recall) are kept, unfinished ones go on. --quick: two distances, few steps.
+# draws one picture: FOLDER/recall.png. Finished runs in FOLDER (runs/recall) are kept, unfinished ones are resumed. --quick: two distances, few steps.
 # SETTINGS go to every training.
 root=$(cd "$(dirname "$0")/.." && pwd)
 heed=${HEED:-$root/heed} out=runs/recall distances="5 10 20 40 60 100" steps=500 train=20000 test=1000

@@ -39,7 +39,7 @@ static const heed_option options[] = {
     WHOLE("value-width", "0", 0, 1 << 16,
           "of values per head; 0: not projected, or for blocks width / heads"),
     HARD_OPTION,
-    CHOICE("pool", "mean", "cls|mean", "vit: s_0 is a map of a token of its own, or of the mean"),
+    CHOICE("pool", "mean", "cls|mean", "vit: s_0 is a map of the [CLS] token, or of the mean"),
     POSITIONS_OPTION("sinusoidal",
                      "encoding of positions: of words, and of rows and columns; rotary: "
                      "in self-attention, the grid of a cnn as with sinusoidal"),

@@ -142,7 +142,7 @@ typedef struct {
     bool has_beta;
     heed_real beta, dropout;
     heed_real rotary; /* theta of the rotary positions of q and k, see heed_rotary; 0: none. Keys
-                         are cached as turned. Not in cross attention */
+                         are cached after rotation. Not in cross attention */
     const char *init, *out_init; /* of the projections; NULL: "kaiming" */
 } heed_mha_args;
 typedef struct {

@@ -195,7 +195,7 @@ heed_tensor *heed_recurrent_attention(heed_tape *t, const heed_additive_attentio
                                       const heed_recurrent_args *a);
 
 /* Rotary positions: the first heads * width columns of x (...,T,C) are heads of `width` numbers;
- * the token at position p = first + t has its pairs (x_i, x_{i + width/2}) turned by the angle p
+ * the token at position p = first + t has its pairs (x_i, x_{i + width/2}) rotated by the angle p
  * theta^(-2i / width), as LLaMA in transformers does. Further columns are copied. Then the product
  * of a query and a key depends on the distance between their positions alone. Su et al. 2021, eq.
  * 15 and 34. -> (...,T,C) */

@@ -37,7 +37,7 @@ typedef struct {
     int kv_heads;      /* heads of keys and values in the model; 0: each head has its own */
     int key, value;    /* widths e and d2 of k and v; 0: unknown */
     double beta;       /* factor of raw; 0: unknown */
-    double rotary;     /* theta of the rotary positions by which q and k are turned; 0: none */
+    double rotary;     /* theta of the rotary positions by which q and k are rotated; 0: none */
     bool causal, hard;
     bool additive;              /* raw = align tanh(q + k), no product. Bahdanau et al. 2015 */
     const heed_real *weights;   /* (heads,Q,K) */

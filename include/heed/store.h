@@ -82,7 +82,7 @@ size_t
 heed_store_params(const heed_store *s); /* the number of scalar parameters, excluding state */
 
 /* Change the entries whose names match a pattern (see heed_match). Each returns how many matched.
- */
+ * heed_set_rows says what the rows of a parameter belong to. */
 int heed_freeze(heed_store *s, const char *pattern);
 /* Freezes what is trained until heed_thaw is called with at least this number of updates. */
 int heed_freeze_for(heed_store *s, const char *pattern, int64_t updates);

@@ -10,7 +10,7 @@
     WHOLE("patch", "0", 0, 4096,                                                                   \
           "side of a patch in pixels; 0: 4 patches a side of small pictures, 8 of large ones"),    \
         CHOICE("pool", "cls", "cls|mean",                                                          \
-               "the head reads a token of its own, or the mean of the patches"),                   \
+               "the head reads a [CLS] token, or the mean of the patches"),                        \
         POSITIONS_OPTION("learned",                                                                \
                          "encoding of positions; sinusoidal: of row and column; rotary: of "       \
                          "the place in the sequence, row by row after [CLS]")

@@ -26,7 +26,7 @@ static heed_ctx *open_context(heed_ctx *like, uint64_t seed) {
                                      .edited = heed__ctx_edited(like)});
 }
 
-/* The seed of a run stands in its settings. */
+/* The seed of a run is among its settings. */
 static bool open_first(comparison *k, heed_ctx *like) {
     heed_ctx *c = open_context(like, 0);
     heed_run *r = heed_run_open(c, k->from, k->models, NULL);

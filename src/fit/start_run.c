@@ -35,8 +35,8 @@ heed_run *heed_start_open(heed_ctx *c, const char *dir, const heed_model *const 
         heed_fail(
             c, HEED_USAGE,
             "run to start from is the one to be made: %s: expected another folder for the new "
-            "run; hint: `resume %s --steps N` continues a training",
-            dir, dir);
+            "run; hint: `resume` with more `steps` continues a training",
+            dir);
         return NULL;
     }
     if (!is_idle(c, dir)) return NULL;
@@ -134,7 +134,7 @@ static bool check_data(heed_ctx *c, const heed_model *m, const heed_run *run) {
     const heed_data_kind *from = heed_data_kind_of(heed_model_spec(run->model));
     return !any || heed_fail(c, HEED_USAGE,
                              "run to start from reads other data: %s: expected a run like those of "
-                             "%s, which takes %s, found one of %s, which takes %s",
+                             "%s, which reads %s, found one of %s, which reads %s",
                              run->dir, m->name, to->noun, run->model->name, from->noun);
 }
 

@@ -38,7 +38,7 @@ static bool output_off(const heed_run *r, const heed_attending *l, int head, hee
     const heed_entry *e = heed_store_find(r->store, name);
     if (!e)
         return heed_fail(r->c, HEED_USAGE,
-                         "a head cannot be switched off: %s: expected values of its own or an "
+                         "a head cannot be switched off: %s: expected separate values or an "
                          "output projection, found %d heads that share %d; hint: train with "
                          "`attn-out = true`",
                          l->path, l->heads, l->kv_heads);

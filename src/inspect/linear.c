@@ -259,6 +259,29 @@ static void solve(const double *l, int k, double *b) {
     }
 }
 
+/* b = (C_vv + ridge I)^-1 (x_v - mean_v) for the k visible entries, whose numbers are at (k); s
+ * (k,k) is work memory. */
+static void solve_visible(const heed_moments *m, const size_t *at, size_t k, double ridge,
+                          const double *x, double *s, double *b) {
+    for (size_t i = 0; i < k; i++) {
+        for (size_t j = i; j < k; j++) s[i * k + j] = m->covariance[at[i] * (size_t)m->n + at[j]];
+        s[i * k + i] += ridge;
+        b[i] = x[at[i]] - m->mean[at[i]];
+    }
+    cholesky(s, (int)k, ridge);
+    solve(s, (int)k, b);
+}
+
+/* Hidden entries are mean_h + C_hv b, the others those of x. */
+static void predict(const heed_moments *m, const unsigned char *hidden, const size_t *at, size_t k,
+                    const double *x, const double *b, double *out) {
+    size_t n = (size_t)m->n;
+    for (size_t i = 0; i < n; i++) {
+        out[i] = hidden[i] ? m->mean[i] : x[i];
+        for (size_t j = 0; hidden[i] && j < k; j++) out[i] += m->covariance[i * n + at[j]] * b[j];
+    }
+}
+
 bool heed_linear_predict(const heed_moments *m, const unsigned char *hidden, double ridge,
                          const double *x, double *out) {
     if (!m || !m->covariance || !hidden || !x || !out || heed__stopped(m->c)) return false;
@@ -266,22 +289,13 @@ bool heed_linear_predict(const heed_moments *m, const unsigned char *hidden, dou
         return heed_fail(m->c, HEED_USAGE, "ridge is %g: expected a number above 0", ridge);
     size_t n = (size_t)m->n, k = 0;
     for (size_t i = 0; i < n; i++) k += !hidden[i];
-    double *s = heed__alloc_array(m->c, k * k + k + 1, sizeof *s), *b = s + k * k;
+    double *s = heed__alloc_array(m->c, k * k + k + 1, sizeof *s);
     size_t *at = heed__alloc_array(m->c, k + 1, sizeof *at);
     for (size_t i = 0, to = 0; at && i < n; i++)
         if (!hidden[i]) at[to++] = i;
-    for (size_t i = 0; s && at && i < k; i++) {
-        for (size_t j = i; j < k; j++) s[i * k + j] = m->covariance[at[i] * n + at[j]];
-        s[i * k + i] += ridge;
-        b[i] = x[at[i]] - m->mean[at[i]];
-    }
     if (s && at) {
-        cholesky(s, (int)k, ridge);
-        solve(s, (int)k, b);
-    }
-    for (size_t i = 0; s && at && i < n; i++) {
-        out[i] = hidden[i] ? m->mean[i] : x[i];
-        for (size_t j = 0; hidden[i] && j < k; j++) out[i] += m->covariance[i * n + at[j]] * b[j];
+        solve_visible(m, at, k, ridge, x, s, s + k * k);
+        predict(m, hidden, at, k, x, s + k * k, out);
     }
     heed__free(s);
     heed__free(at);

@@ -170,7 +170,7 @@ static bool cross_parts(const heed_mha *l, heed_tape *t, heed_tensor *x, heed_te
     return !cache || remember(l, t, cache, &part[1], &part[2]);
 }
 
-/* The stacked q, k and v of x; q and k, which are adjacent, are turned by their positions, from
+/* The stacked q, k and v of x; q and k, which are adjacent, are rotated by their positions, from
  * that of the first token that the cache does not hold. */
 static heed_tensor *self_parts(const heed_mha *l, heed_tape *t, heed_tensor *x,
                                const heed_cache *cache) {

@@ -38,7 +38,7 @@ static void angles(const heed_rotary_args *a, int tokens, heed_real *turn) {
     }
 }
 
-/* Turns one head: y = x turned, or y += x turned; back: by the opposite angle. */
+/* Rotates one head: y = x rotated, or y += x rotated; back: by the opposite angle. */
 static void turn_head(const heed_real *turn, int half, bool back, bool add, const heed_real *x,
                       heed_real *y) {
     for (int i = 0; i < half; i++) {

@@ -1,3 +1,4 @@
+/* Checks of memory on pictures with captions, for alloc.c. */
 #ifndef ALLOC_CAPTIONS_H
 #define ALLOC_CAPTIONS_H
 

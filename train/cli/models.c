@@ -13,8 +13,7 @@ static const heed_option snapshot_options[] = {
      "Snapshots"},
     {"snapshot-input", HEED_TEXT, "", 0, 0, NULL,
      "another input: a text, a picture's file, or a source and target, or a file and caption, with "
-     "a "
-     "tab between them",
+     "a tab between them",
      "Snapshots"},
     {0}};
 

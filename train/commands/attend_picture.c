@@ -170,7 +170,7 @@ static void title_of(const attend_view *v, char title[400]) {
     if (words && v->query < 0) {
         snprintf(query, sizeof query, "each word");
         if (v->block->heads > 1)
-            snprintf(head, sizeof head, ", %s", head_words(v->block, v->head, of));
+            snprintf(head, sizeof head, ", %.48s", head_words(v->block, v->head, of));
     } else if (words)
         query_words(v, v->query, query);
     else if (v->query >= 0)

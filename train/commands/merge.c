@@ -58,7 +58,7 @@ static void merge(program *p) {
 const command cmd_merge = {
     .name = "merge",
     .usage = "RUN -o OUT",
-    .help = "a run trained with LoRA as a plain run",
+    .help = "write a run that was trained with LoRA as a plain run",
     .about =
         "Adds the adapters of a run that was trained with --lora to its weights, and writes a\n"
         "run without adapters, which gives the same output. With --adapter FILE, RUN is the one\n"

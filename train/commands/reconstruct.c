@@ -49,7 +49,7 @@ static void run_reconstruct(program *p) {
 const command cmd_reconstruct = {
     .name = "reconstruct",
     .usage = "RUN [INPUT]...",
-    .help = "pictures as an auto-encoder returns them, and how far off",
+    .help = "pass pictures through an auto-encoder, and show how far off the results are",
     .about =
         "Passes pictures through a run of autoencoder and prints the mean squared error of each,\n"
         "of pixels from 0 to 1. Of kind masked, patches are hidden from the model, others for "

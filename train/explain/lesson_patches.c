@@ -213,8 +213,7 @@ static void draw(explaining *e, const patches *a) {
     draw_part(e, a, "z", &a->z);
     say(e,
         "3. Times E, d x e, the same for every patch: a row of zE is a token. A model learns E; "
-        "here "
-        "its columns are chosen to be readable: the mean of a patch, and how much brighter it "
+        "here its columns are chosen to be readable: the mean of a patch, and how much brighter it "
         "becomes to the right and downwards. Look at a row of zE and at its patch in the picture.");
     const matrix_view v[] = {view_of(a, "z", &a->z), view_of(a, "E", &a->e),
                              view_of(a, "zE", &a->out)};
@@ -222,8 +221,8 @@ static void draw(explaining *e, const patches *a) {
     gap(e);
     say(e,
         "The library's patch embedding, a convolution of kernel and stride %d over the picture "
-        "with "
-        "the numbers of E as its kernels, gives the same %d x %d numbers: they differ by at most "
+        "with the numbers of E as its kernels, gives the same %d x %d numbers: they differ by at "
+        "most "
         "%.1g.",
         a->patch, a->tokens, FEATURES, a->gap);
     lesson_try(e, "explain patches --patch 2\n"

@@ -116,24 +116,12 @@ static void print_object(program *p, const char *what, const measures *m, const 
 }
 
 static void print_measures(program *p, const char *what, const measures *m, const quality *q) {
-    enum { AT = 19 };
+    enum { AT = MEASURES_AT };
     double low, high, n = (double)q->count, bleu = shown_bleu(&q->bleu);
     char text[32];
-    int beam = flag_int(p, "beam");
     share_interval((double)q->exact, n, &low, &high);
-    print_fact(0, "", "%s", what);
-    putchar('\n');
-    print_fact(AT, "  loss", "%.4f", m->loss);
-    print_fact(AT, "  perplexity", m->perplexity < 1e5 ? "%.2f" : "%.2e", m->perplexity);
-    if (!isnan(m->accuracy))
-        print_fact(AT, "  token accuracy",
-                   "%.2f %%  (95 %%: %.2f to %.2f), given the true tokens before",
-                   100 * m->accuracy, 100 * m->low, 100 * m->high);
-    printf("\n%s pictures captioned, ", heed_format_count(text, q->count));
-    if (beam > 1)
-        printf("beam of %d\n\n", beam);
-    else
-        puts("greedy\n");
+    print_given_truth(what, m);
+    print_decoding(p, "pictures captioned", q->count);
     print_fact(AT, "  exact", "%.2f %%  (95 %%: %.2f to %.2f), equal to a caption of the picture",
                100 * (double)q->exact / n, 100 * low, 100 * high);
     if (isnan(bleu))

@@ -94,6 +94,11 @@ typedef struct {
 } pair_scores;
 bool pairs_scores(program *p, heed_run *r, const heed_pairs *pairs, size_t most, pair_scores *out);
 double shown_bleu(const heed_bleu *b); /* NAN if no text has four words */
+/* Prints the loss, and the accuracy of each token given the true ones before it. */
+enum { MEASURES_AT = 19 }; /* the column of the values */
+void print_given_truth(const char *what, const measures *m);
+/* Prints how the targets were decoded; what: "pairs translated". */
+void print_decoding(const program *p, const char *what, size_t count);
 /* Removes RUN/scores.json of an earlier training. */
 void remove_scores(const char *run);
 /* Scores the best weights at the end of a training, unless they are scored already, and reports

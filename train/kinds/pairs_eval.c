@@ -195,12 +195,8 @@ static void print_object(program *p, const char *what, const measures *m, const 
     print_json(p, o);
 }
 
-static void print_measures(program *p, const char *what, const measures *m, const quality *q) {
-    double low, high, n = (double)q->count, bleu = shown_bleu(&q->bleu);
-    char text[32];
-    int beam = (int)heed_config_int(p->flags, "beam");
-    share_interval((double)q->exact, n, &low, &high);
-    enum { AT = 19 };
+void print_given_truth(const char *what, const measures *m) {
+    enum { AT = MEASURES_AT };
     print_fact(0, "", "%s", what);
     putchar('\n');
     print_fact(AT, "  loss", "%.4f", m->loss);
@@ -209,11 +205,25 @@ static void print_measures(program *p, const char *what, const measures *m, cons
         print_fact(AT, "  token accuracy",
                    "%.2f %%  (95 %%: %.2f to %.2f), given the true tokens before",
                    100 * m->accuracy, 100 * m->low, 100 * m->high);
-    printf("\n%s pairs translated, ", heed_format_count(text, q->count));
+}
+
+void print_decoding(const program *p, const char *what, size_t count) {
+    char text[32];
+    int beam = (int)heed_config_int(p->flags, "beam");
+    printf("\n%s %s, ", heed_format_count(text, count), what);
     if (beam > 1)
         printf("beam of %d\n\n", beam);
     else
         puts("greedy\n");
+}
+
+static void print_measures(program *p, const char *what, const measures *m, const quality *q) {
+    double low, high, n = (double)q->count, bleu = shown_bleu(&q->bleu);
+    char text[32];
+    share_interval((double)q->exact, n, &low, &high);
+    enum { AT = MEASURES_AT };
+    print_given_truth(what, m);
+    print_decoding(p, "pairs translated", q->count);
     print_fact(AT, "  exact", "%.2f %%  (95 %%: %.2f to %.2f)", 100 * (double)q->exact / n,
                100 * low, 100 * high);
     if (isnan(bleu))

@@ -73,8 +73,14 @@ static void describe_rows(const heed_start_entry *e, heed_row_kind rows, char ou
 }
 
 static const char *why_unfit(const heed_start_entry *e, heed_row_kind to, heed_row_kind from) {
-    static const char *const of[] = {"of units",     "of tokens", "of the source's tokens",
-                                     "of positions", "of a grid", "of classes"};
+    static const char *const of[] = {
+        [HEED_ROWS_UNITS] = "of units",
+        [HEED_ROWS_TOKENS] = "of tokens",
+        [HEED_ROWS_SOURCE] = "of the source's tokens",
+        [HEED_ROWS_POSITIONS] = "of positions",
+        [HEED_ROWS_GRID] = "of a grid",
+        [HEED_ROWS_CLASSES] = "of classes",
+    };
     if (to != from) return of[from];
     if (e->to->dims == 2 && e->from->dims == 2 && e->to->shape[1] != e->from->shape[1])
         return "of another width";
@@ -152,9 +158,13 @@ void banner_start(const progress *g, const heed_report *r) {
 }
 
 json_t *start_json(const heed_start *s) {
-    static const char *const words[] = {"taken", "matched", "resized", "new", "unfit", "unused"};
+    static const char *const words[] = {
+        [HEED_START_TAKEN] = "taken",     [HEED_START_MATCHED] = "matched",
+        [HEED_START_RESIZED] = "resized", [HEED_START_NEW] = "new",
+        [HEED_START_UNFIT] = "unfit",     [HEED_START_UNUSED] = "unused",
+    };
     json_t *o = json_pack("{s:o}", "run", json_text(s->run->dir));
-    for (int how = 0; how < 6; how++) {
+    for (int how = 0; how <= HEED_START_UNUSED; how++) {
         int count = 0;
         for (int i = 0; i < s->count; i++) count += (int)s->entries[i].how == how;
         json_object_set_new(o, words[how], json_integer(count));

@@ -12,7 +12,7 @@ static const heed_option options[] = {
      "Captions"},
     {"lower", HEED_BOOL, "false", 0, 0, NULL, "word and wordpiece: lower-case the captions",
      "Captions"},
-    {"val", HEED_TEXT, "", 0, 0, NULL, "validation file of its own", "Captions"},
+    {"val", HEED_TEXT, "", 0, 0, NULL, "a separate file for validation", "Captions"},
     {"val-split", HEED_REAL, "0.1", 0, 0.9, NULL,
      "share of the captions kept for validation, with all others of their pictures", "Captions"},
     HEED__PICTURE_OPTIONS,

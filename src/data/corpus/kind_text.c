@@ -14,7 +14,7 @@ static const heed_option options[] = {
     {"lower", HEED_BOOL, "false", 0, 0, NULL, "word and wordpiece: lower-case the text", "Text"},
     {"packing", HEED_CHOICE, "blocks", 0, 0, "blocks|lines",
      "a row is a window of the whole text, or one line", "Text"},
-    {"val", HEED_TEXT, "", 0, 0, NULL, "validation file of its own", "Text"},
+    {"val", HEED_TEXT, "", 0, 0, NULL, "a separate file for validation", "Text"},
     {"val-split", HEED_REAL, "0.1", 0, 0.9, NULL, "share of the text kept for validation", "Text"},
     {"split", HEED_CHOICE, "random", 0, 0, "random|tail",
      "validation is a random choice among 100 pieces, or the end of the file", "Text"},

@@ -12,7 +12,7 @@ static const heed_option translation_options[] = {
     {"source-tokenizer", HEED_TEXT, "", 0, 0, NULL,
      "another one for the source, if `share-vocab` is off; none: of the same kind", "Pairs"},
     {"lower", HEED_BOOL, "false", 0, 0, NULL, "word and wordpiece: lower-case the text", "Pairs"},
-    {"val", HEED_TEXT, "", 0, 0, NULL, "validation file of its own", "Pairs"},
+    {"val", HEED_TEXT, "", 0, 0, NULL, "a separate file for validation", "Pairs"},
     {"val-split", HEED_REAL, "0.1", 0, 0.9, NULL, "share of the pairs kept for validation",
      "Pairs"},
     {0}};
@@ -22,7 +22,7 @@ static const heed_option label_options[] = {
      "char, byte, word or wordpiece, trained on the texts; or the path of a run or a vocab.txt",
      "Texts"},
     {"lower", HEED_BOOL, "false", 0, 0, NULL, "word and wordpiece: lower-case the text", "Texts"},
-    {"val", HEED_TEXT, "", 0, 0, NULL, "validation file of its own", "Texts"},
+    {"val", HEED_TEXT, "", 0, 0, NULL, "a separate file for validation", "Texts"},
     {"val-split", HEED_REAL, "0.1", 0, 0.9, NULL, "share of the texts kept for validation",
      "Texts"},
     HEED__BALANCE("Texts"),
