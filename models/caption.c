@@ -91,6 +91,10 @@ static bool read_sizes(caption *m, heed_ctx *c, const heed_config *f) {
         return heed_fail(c, HEED_USAGE,
                          "`attention = none` does not fit: expected a recurrent decoder, found "
                          "`decoder = transformer`; hint: `decoder = rnn`");
+    if (heed__model_is(f, "attention", "none") && heed_config_bool(f, "hard"))
+        return heed_fail(c, HEED_USAGE,
+                         "`hard` has no effect with `attention = none`: expected one of the two; "
+                         "hint: another `attention`");
     return true;
 }
 

@@ -54,6 +54,7 @@ bool heed__grid_init(grid_encoder *m, heed_store *s, const heed_config *f) {
 bool heed__grid_chosen(const grid_encoder *m, heed_config *f) {
     char stages[16];
     if (m->patches) return heed__patches_chosen(&m->vit, f);
+    if (!heed_config_has(f, "stages")) return true; /* of another model that starts from this one */
     snprintf(stages, sizeof stages, "%d", m->net.count); /* blocks, one in each stage */
     return heed_config_set(f, "stages", stages, "caption", HEED_FROM_DEFAULT);
 }

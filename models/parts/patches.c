@@ -134,6 +134,7 @@ bool heed__patches_grid(const patch_encoder *m, heed_grid *out) {
 
 bool heed__patches_chosen(const patch_encoder *m, heed_config *f) {
     char patch[16];
+    if (!heed_config_has(f, "patch")) return true; /* of another model that starts from this one */
     snprintf(patch, sizeof patch, "%d", m->side);
     return heed_config_set(f, "patch", patch, "vit", HEED_FROM_DEFAULT);
 }

@@ -177,6 +177,17 @@ heed_schedule heed__settings_schedule(const heed__settings *s, int64_t steps) {
     return h;
 }
 
+/* A settings file may keep settings of adapters that it does not use. */
+static bool lora_applies(heed_ctx *c, const heed_config *f) {
+    static const char *const keys[] = {"lora-alpha", "lora-targets", "lora-train"};
+    for (int i = 0; i < 3 && heed_config_int(f, "lora") == 0; i++)
+        if (heed_config_rank(f, keys[i]) == HEED_FROM_FLAG)
+            return heed_fail(c, HEED_USAGE,
+                             "`%s` has no effect without `lora`: expected a rank; hint: `lora = 4`",
+                             keys[i]);
+    return true;
+}
+
 bool heed__settings_read(heed_ctx *c, const heed_config *f, heed__settings *s) {
     for (const heed_option *o = heed_fit_options; o->name; o++)
         if (!heed_config_has(f, o->name))
@@ -203,8 +214,8 @@ bool heed__settings_read(heed_ctx *c, const heed_config *f, heed__settings *s) {
         return heed_fail(c, HEED_USAGE,
                          "`freeze-steps` has no effect without `freeze`: expected name patterns; "
                          "hint: `freeze = 'encoder.*'`");
-    return read_optim(c, f, s) && read_length(c, f, s) && read_schedule(c, f, s) &&
-           !heed__stopped(c);
+    return lora_applies(c, f) && read_optim(c, f, s) && read_length(c, f, s) &&
+           read_schedule(c, f, s) && !heed__stopped(c);
 }
 
 /* ---- patterns ---- */

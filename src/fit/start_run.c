@@ -91,6 +91,7 @@ static bool take(heed_config *f, const char *key, const char *value, heed_text *
 static bool take_model(heed_config *f, const heed_model *m, const heed_run *run, heed_text *said) {
     for (const heed_option *o = m->options; o && o->name; o++) {
         bool fixed = heed__option_in(heed_fit_options, o->name);
+        fixed = fixed || find(m->options, o->name) != o; /* of two with one name the first counts */
         for (int i = 0; of_data[i]; i++) fixed = fixed || strcmp(of_data[i], o->name) == 0;
         if (fixed || !find(run->model->options, o->name)) continue;
         const char *value = heed_config_text(run->config, o->name);

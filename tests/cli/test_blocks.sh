@@ -83,6 +83,9 @@ status 0
 run heads classes classes.tsv
 status 0
 
+run explain llama "Rome is" --cell "Q_R:90,2"
+refuses 2 "one of Q K V Q_R K_R raw"
+
 # what does not fit, and what there is not
 run train gpt facts.txt -o no --heads 4 --kv-heads 3
 refuses 2 "expected kv-heads that divide heads, found heads 4, kv-heads 3"

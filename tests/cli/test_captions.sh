@@ -191,6 +191,17 @@ status 0
 run caption fixed s/val/00000.png --attention d.png
 refuses 2 "one fixed context"
 absent d.png
+run train caption s/train.tsv -o no $TINY --steps 1 --attention none --hard
+refuses 2 "--hard has no effect with --attention none"
+# The picture that is drawn replaces neither the one that is read nor a file of the run.
+cp s/val/00000.png keep.png
+run caption run keep.png --attention keep.png
+refuses 2 "output would replace the input: --attention keep.png"
+run caption run keep.png --attention run/model.safetensors
+refuses 2 "output would replace a file of the run: --attention"
+run caption run keep.png --attention none/d.png
+refuses 1 "there is no folder none"
+holds cmp -s s/val/00000.png keep.png
 for hard in '{"image": "val/00000.png"}' '{"image": "val/00000.png", "caption": ""}' '["val/00000.png"]' '{"image": 1'; do
     printf '%s\n' "$hard" >s/hard.jsonl
     run data check caption s/hard.jsonl --val-split 0

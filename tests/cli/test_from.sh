@@ -163,3 +163,10 @@ refuses 2 "run to start from reads other data: vit"
 run train vit colours --from mlm -o bad
 refuses 2 "run to start from reads other data: mlm"
 absent bad
+run train cnn others --from vit -o bad --steps 1
+refuses 2 "nothing of vit fits: "
+absent bad
+for n in 1 2 3 4; do printf 'red/%s.bmp\tred %s\nblue/%s.bmp\tblue %s\n' $n $n $n $n; done >colours/captions.tsv
+run train caption colours/captions.tsv --from vit -o captions --encoder vit --steps 1 --batch 2
+status 0
+holds grep -q 'from vit: encoder.0.attn.qkv.weight (24,8): taken' captions/train.log

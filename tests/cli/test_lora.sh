@@ -96,6 +96,9 @@ run train textcls texts.tsv -o film --from base --lora 2 --lr 0.03 --steps 4 --b
 status 0
 warns "162 of 3,170 parameters are trained" # 128 of the adapters, 34 of the new head
 run merge film -o together
+run merge base --adapter film/adapter.safetensors -o film --force
+refuses 2 "-o is the run of the adapters"
+holds test -s film/adapter.safetensors
 run merge base --adapter film/adapter.safetensors -o adapted
 status 0
 says "adapted: textcls of 3,042 parameters, with 2 adapters merged"
@@ -151,6 +154,10 @@ status 0
 warns "warning: --freeze-steps 6 is not below the 6 steps"
 train -o bad --freeze-steps 6
 refuses 2 "--freeze-steps has no effect without --freeze"
+train -o bad --lora-targets '*.weight'
+refuses 2 "--lora-targets has no effect without --lora"
+train -o bad --lora-alpha 3
+refuses 2 "--lora-alpha has no effect without --lora"
 
 # ---- balanced classes ----
 for i in 1 2 3 4 5 6 7 8 9 10 11 12; do printf 'plain\ta film of %s parts\n' $i; done >texts.tsv

@@ -23,8 +23,9 @@ static void conclude(program *p, const heed_run *r, const char *out) {
                    r->adapters == 1 ? "" : "s");
 }
 
-/* OUT is another folder than RUN. */
+/* OUT is another folder than RUN and that of the adapters. */
 static bool check_out(program *p, const char *dir, const char *out) {
+    const char *file = flag_text(p, "adapter");
     char config[1024];
     snprintf(config, sizeof config, "%s/config.conf", dir);
     if (!*out)
@@ -37,6 +38,11 @@ static bool check_out(program *p, const char *dir, const char *out) {
                          "-o is the run itself: %s: expected another folder; hint: `merge %s -o "
                          "%s-merged`",
                          out, dir, dir);
+    if (*file && heed_run_owns(p->c, out, file))
+        return heed_fail(p->c, HEED_USAGE,
+                         "-o is the run of the adapters: %s holds %s: expected another folder; "
+                         "hint: `merge %s --adapter %s -o %s-merged`",
+                         out, file, dir, file, out);
     return heed_run_vacant(p->c, out, flag_on(p, "force"));
 }
 

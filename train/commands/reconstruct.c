@@ -24,6 +24,7 @@ static bool reconstruct(program *p, void *user, const char *name, heed_picture *
                                 json_number(one->error), "hidden_patches", one->hidden));
         return true;
     }
+    if (w->sheet.count == 1) puts("error    mean squared, of pixels from 0 to 1");
     printf("%.5f  ", one->error);
     print_name(name, 0, 0);
     putchar('\n');
@@ -37,7 +38,6 @@ static void run_reconstruct(program *p) {
         wrong_run(p, "an auto-encoder of pictures", w.run);
     else if (w.run) {
         w.convert = flag_on(p, "convert") || heed_config_bool(w.run->config, "convert");
-        if (!w.json) puts("error    mean squared, of pixels from 0 to 1");
         each_picture(p, &w, reconstruct);
         if (*png && w.sheet.count && rebuilt_png(p->c, &w.sheet, png))
             fprintf(w.json ? stderr : stdout, "wrote %s\n", png);

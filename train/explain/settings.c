@@ -71,9 +71,10 @@ static bool choose_cell(explaining *e) {
     }
     return heed_fail(
         e->c, HEED_USAGE,
-        "--cell is wrong: expected ROW,COLUMN or one of Q K V raw scaled weights output, a colon "
-        "and ROW,COLUMN, by tokens or by numbers up to %d,%d; found %.60s",
-        e->columns ? m->cols : m->rows, e->columns ? m->rows : m->cols, given);
+        "--cell is wrong: expected ROW,COLUMN or one of Q K V %sraw scaled weights output, a "
+        "colon and ROW,COLUMN, by tokens or by numbers up to %d,%d; found %.60s",
+        e->w.lesson.part[HEED_LESSON_Q_R].x ? "Q_R K_R " : "", e->columns ? m->cols : m->rows,
+        e->columns ? m->rows : m->cols, given);
 }
 
 /* ---- all ---- */
