@@ -1,11 +1,13 @@
 #!/bin/sh
 # captions.sh [-o FOLDER] [--quick] [--seeds "1 2 3"] [-- SETTINGS...] -- what attention is worth when pictures are described: shapes of data/shapes.c,
 # and the same model with soft attention, with hard attention (one cell of the grid for each word), and with one fixed context for all words.
+# Each is trained for 8,000 steps: about two minutes of one core (another number: -- --steps N).
 # Prints a table: exact captions, right ones ("A left of B" and "B right of A" are one answer), right ones of combinations of colour and shape that
 # training never shows, and how dense the attention of a noun phrase is on its shape and on the other shape (the whole picture: 1).
-# See data/captions-score.sh. Finished runs in FOLDER (runs/captions) are kept, unfinished ones are resumed. --quick: few pictures and steps.
+# It counts pictures drawn with another seed (FOLDER/fresh), which neither trained a model nor chose its best weights. See data/captions-score.sh.
+# Finished runs in FOLDER (runs/captions) are kept, unfinished ones are resumed. --quick: few pictures and steps.
 root=$(cd "$(dirname "$0")/.." && pwd)
-HEED=${HEED:-$root/heed} out=runs/captions budget="--minutes 6" pictures="--train 4000 --val 400 --unseen 400" seeds="1 2 3"
+HEED=${HEED:-$root/heed} out=runs/captions budget="--steps 8000" pictures="--train 4000 --val 400 --unseen 400 --size 32" seeds="1 2 3"
 export HEED
 while [ $# -gt 0 ]; do
     case $1 in
@@ -20,6 +22,7 @@ done
 mkdir -p "$out" && cd "$out" || exit 1
 [ -x maker ] || ${CC:-gcc} -std=c11 -O2 -o maker "$root/data/shapes.c" -lz || exit 1
 [ -e shapes/boxes.tsv ] || ./maker shapes $pictures || exit 1
+[ -e fresh/boxes.tsv ] || ./maker fresh $pictures --train 1 --seed 2 || exit 1
 
 settings() {
     case $1 in
@@ -40,7 +43,7 @@ for seed in $seeds; do
             "$HEED" train caption shapes/train.tsv --val shapes/val.tsv -o "$run" $(settings $kind) $budget --pad 4 --seed "$seed" --progress none "$@" >/dev/null || exit
         fi
         for part in val unseen; do
-            [ "$run-$part.json" -nt "$run/model.safetensors" ] || sh "$root/data/captions-score.sh" "$run" shapes/$part.tsv shapes/boxes.tsv >"$run-$part.json" || exit
+            [ "$run-$part.json" -nt "$run/model.safetensors" ] || sh "$root/data/captions-score.sh" "$run" fresh/$part.tsv fresh/boxes.tsv >"$run-$part.json" || exit
         done
         echo "$kind $seed $(number "$run-val.json" exact) $(number "$run-val.json" right) $(number "$run-unseen.json" right)" \
             "$(number "$run-val.json" own) $(number "$run-val.json" other) $(number "$run-val.json" nearer)" >>scores.txt
