@@ -1,18 +1,29 @@
 #!/bin/sh
-# experiment.sh [DATA] [-o FOLDER] [--quick] [--sweep] [-- SETTINGS...] -- the same pictures and the same number of passes over them, learned in many
-# ways: by gradient descent, SGD, momentum, RMSProp and Adam, each with dense, convolutional and attention layers; then with and without batch norm,
-# dropout, residual connections and augmentation. Three seeds of each; tables and curves by `heed compare`.
-# DATA: a set of pictures; none: digits drawn here. Runs that stand in FOLDER (runs/experiment) are kept, unfinished ones go on. --quick: one seed,
-# two passes. --sweep: the optimizers at several learning rates instead, by which those below were chosen. SETTINGS go to every training.
+# experiment.sh [DATA] [-o FOLDER] [--part PART] [--quick] [-- SETTINGS...] -- the same pictures learned in many ways, three seeds of each; tables and
+# curves by `heed compare`. The parts, all of them without --part:
+#   optimizers      gradient descent, SGD, momentum, RMSProp and Adam, each with dense, convolutional and attention layers, 8 passes
+#   layers          with and without batch norm and residual connections, 8 passes
+#   regularization  few pictures and many passes, so that a plain model learns them by heart; then with dropout, weight decay, early stopping, shifted
+#                   pictures (augmentation), and all of these together
+#   sweep           only if named: the optimizers at several learning rates, by which those below were chosen
+# DATA: a set of pictures; none: digits drawn here. Runs that are already in FOLDER (runs/experiment) are kept, unfinished ones continue. --quick: one
+# seed, two passes. SETTINGS go to every training.
 root=$(cd "$(dirname "$0")/.." && pwd)
-heed=${HEED:-$root/heed} data= out=runs/experiment seeds="1 2 3" epochs=8 patch=0 sweep=
+heed=${HEED:-$root/heed} data= out=runs/experiment seeds="1 2 3" epochs=8 long=60 patch=0 parts="optimizers layers regularization"
+usage='sh data/experiment.sh [DATA] [-o FOLDER] [--part PART] [--quick] [-- SETTINGS...]'
 while [ $# -gt 0 ]; do
     case $1 in
-    --quick) seeds=1 epochs=2 ;;
-    --sweep) sweep=1 seeds=1 ;;
+    --quick) seeds=1 epochs=2 long=2 ;;
+    --part)
+        case $2 in
+        optimizers | layers | regularization) parts=$2 ;;
+        sweep) parts=$2 seeds=1 ;;
+        *) echo "experiment.sh: --part: expected optimizers, layers, regularization or sweep; hint: $usage" >&2; exit 2 ;;
+        esac
+        shift ;;
     -o) out=${2:?expected a folder}; shift ;;
     --) shift; break ;;
-    -*) echo "experiment.sh: $1 is unknown; hint: sh data/experiment.sh [DATA] [-o FOLDER] [--quick] [--sweep] [-- SETTINGS...]" >&2; exit 2 ;;
+    -*) echo "experiment.sh: $1 is unknown; hint: $usage" >&2; exit 2 ;;
     *) data=$1 ;;
     esac
     shift
@@ -21,9 +32,10 @@ settings=$*
 case $data in '' | /*) ;; *) data=$(pwd)/$data ;; esac
 trap 'echo "experiment.sh: interrupted; the same command again goes on with this run and all others" >&2; exit 130' INT
 mkdir -p "$out" && cd "$out" || exit 1
+few=$data validation=
 if [ -z "$data" ]; then
-    data=digits patch=7
-    ${CC:-gcc} -std=c11 -O2 -o maker "$root/data/digits.c" -lz -lm && ./maker "$data" --train 1000 --test 2000 || exit 1
+    data=digits few=few patch=7 validation="--val-split 0.33"
+    ${CC:-gcc} -std=c11 -O2 -o maker "$root/data/digits.c" -lz -lm && ./maker "$data" --train 1000 --test 2000 && ./maker "$few" --train 300 --test 2000 || exit 1
 fi
 optimizers="gd sgd momentum rmsprop adam"
 
@@ -35,7 +47,7 @@ shape() {
     vit) echo "vit --layers 2 --width 64 --ff 128 --patch $patch --init-std 0.1" ;;
     esac
 }
-# The learning rate of MODEL-OPTIMIZER: of those in --sweep the one of the lowest validation loss.
+# The learning rate of MODEL-OPTIMIZER: of those in the sweep the one of the lowest validation loss.
 rate() {
     case $1 in
     mlp-gd | cnn-gd | cnn-sgd) echo 1 ;;
@@ -46,18 +58,17 @@ rate() {
     *) echo 0.001 ;;
     esac
 }
-# train NAME MODEL SETTINGS...: a run for each seed, by the plain update: no warm-up, decay or clipping.
+# train NAME MODEL PICTURES SETTINGS...: a run for each seed, by the plain update: no warm-up, decay or clipping.
 train() {
-    name=$1 model=$2
-    shift 2
+    name=$1 model=$2 pictures=$3
+    shift 3
     for seed in $seeds; do
         run=$name-$seed
         if [ -e "$run/config.conf" ]; then
             "$heed" resume "$run" --progress none >/dev/null
         else
             echo "$run" >&2
-            "$heed" train $(shape "$model") "$data" -o "$run" --seed "$seed" --epochs "$epochs" --warmup 0 --decay 0 --clip 0 --flip 0 --progress none \
-                "$@" $settings >/dev/null
+            "$heed" train $(shape "$model") "$pictures" -o "$run" --seed "$seed" --warmup 0 --decay 0 --clip 0 --progress none "$@" $settings >/dev/null
         fi
         status=$?
         [ $status = 0 ] || [ $status = 4 ] || exit $status # 4: too large a rate diverges, which is an answer too
@@ -76,7 +87,7 @@ show() {
     fi
 }
 
-if [ -n "$sweep" ]; then
+sweep() {
     for model in mlp cnn vit; do
         for optimizer in $optimizers; do
             case $optimizer in
@@ -84,30 +95,54 @@ if [ -n "$sweep" ]; then
             momentum) rates="0.003 0.01 0.03 0.1" ;;
             *) rates="0.0003 0.001 0.003 0.01" ;;
             esac
-            for lr in $rates; do train "sweep/$model-$optimizer-$lr" $model --optimizer $optimizer --lr $lr; done
+            for lr in $rates; do
+                train "sweep/$model-$optimizer-$lr" $model "$data" --optimizer $optimizer --lr $lr --epochs $epochs --flip 0
+            done
         done
         show sweep-$model "Learning rates, $model" sweep/$model-*
     done
-    exit
-fi
-
-for model in mlp cnn vit; do
-    for optimizer in $optimizers; do train $model-$optimizer $model --optimizer $optimizer --lr "$(rate $model-$optimizer)"; done
-    show optimizers-$model "Optimizers, $model" $(for o in $optimizers; do echo $model-$o-[1-3]; done)
-done
-
+}
+by_optimizer() { # MODEL OPTIMIZER
+    train "$1-$2" "$1" "$data" --optimizer "$2" --lr "$(rate "$1-$2")" --epochs $epochs --flip 0
+}
+optimizers() {
+    for model in mlp cnn vit; do
+        for optimizer in $optimizers; do by_optimizer $model $optimizer; done
+        show optimizers-$model "Optimizers, $model" $(for o in $optimizers; do echo $model-$o-[1-3]; done)
+    done
+}
 # One thing more, or one less, with Adam.
-part() { # MODEL NAME SETTINGS...
+one_layer() { # MODEL NAME SETTING
+    train "$1-$2" "$1" "$data" --optimizer adam --lr "$(rate "$1-adam")" --epochs $epochs --flip 0 "$3"
+}
+layers() {
+    for model in mlp cnn; do
+        by_optimizer $model adam
+        one_layer $model without-batch-norm --no-batch-norm
+        case $model in
+        mlp) one_layer mlp with-residual --residual ;;
+        cnn) one_layer cnn without-residual --no-residual ;;
+        esac
+        show layers-$model "Adam, $model, one thing changed" $model-adam-[1-3] $model-with*-[1-3]
+    done
+}
+# A single evaluation: the weights are those after the last pass, except with early stopping.
+arm() { # MODEL NAME SETTINGS...
     model=$1 name=$2
     shift 2
-    train "$model-$name" "$model" --optimizer adam --lr "$(rate "$model-adam")" "$@"
+    train "few/$model-$name" "$model" "$few" --optimizer adamw --lr "$(rate "$model-adam")" --epochs $long $validation --evals 1 "$@"
 }
-for model in mlp cnn vit; do
-    case $model in
-    mlp) part mlp without-batch-norm --no-batch-norm; part mlp with-residual --residual ;;
-    cnn) part cnn without-batch-norm --no-batch-norm; part cnn without-residual --no-residual ;;
-    esac
-    part $model with-dropout --dropout 0.2
-    part $model with-augmentation --flip -1 --pad 2 --brightness 0.3 --contrast 0.3
-    show parts-$model "Adam, $model, one thing changed" $model-adam-[1-3] $model-with*-[1-3]
+regularization() {
+    for model in mlp cnn vit; do
+        arm $model plain --flip 0
+        arm $model dropout --flip 0 --dropout 0.2
+        arm $model decay --flip 0 --decay 1
+        arm $model early-stopping --flip 0 --evals 60 --best loss --patience 10
+        arm $model augmentation --pad 2
+        arm $model all --pad 2 --dropout 0.1 --decay 0.3
+        show regularization-$model "Few pictures, many passes, $model" $(for a in plain dropout decay early-stopping augmentation all; do echo few/$model-$a-[1-3]; done)
+    done
+}
+for part in $parts; do
+    $part
 done

@@ -40,7 +40,7 @@ heed_norm_args heed__model_norm(const heed_config *f, int width) {
 
 heed_position_kind heed__model_positions(const heed_config *f) {
     if (heed__model_is(f, "positions", "sinusoidal")) return HEED_SINUSOIDAL;
-    return heed__model_is(f, "positions", "none") ? HEED_NO_POSITIONS : HEED_LEARNED;
+    return heed__model_is(f, "positions", "learned") ? HEED_LEARNED : HEED_NO_POSITIONS;
 }
 
 heed_rnn_args heed__model_cells(const heed_config *f, int in) {
@@ -121,6 +121,8 @@ void heed__model_attending(const heed_mha *l, heed_stack stack, int layer, doubl
                             .stack = stack,
                             .layer = layer,
                             .heads = a->heads,
+                            .kv_heads = a->kv_heads,
+                            .rotary = a->rotary,
                             .key = a->key,
                             .value = a->value,
                             .beta = beta >= 0 ? beta : 1 / sqrt(a->key),
@@ -129,7 +131,7 @@ void heed__model_attending(const heed_mha *l, heed_stack stack, int layer, doubl
 }
 
 void heed__model_cache(const heed_mha *l, int len, size_t *k, size_t *v) {
-    size_t rows = (size_t)len * (size_t)l->args.heads;
+    size_t rows = (size_t)len * (size_t)l->args.kv_heads;
     *k = rows * (size_t)l->args.key;
     *v = rows * (size_t)l->args.value;
 }

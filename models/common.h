@@ -4,6 +4,8 @@
 
 #include <heed/models.h>
 
+enum { MODEL_STEPS = 4096 }; /* maximum tokens in a source, and in a target */
+
 /* Rows of a table of settings. */
 #define WHOLE(name, value, min, max, help)                                                         \
     { name, HEED_INT, value, min, max, NULL, help, "Model" }

@@ -28,6 +28,9 @@ static const heed_option options[] = {
 
 static const heed_preset presets[] = {
     TEXT_PRESETS,
+    {"llama-nano", "LLaMA's blocks: rotary, SwiGLU, RMS norm, 2 key-value heads, no biases",
+     LLAMA "layers=2 heads=4 kv-heads=2 width=64 block=64 batch=32 norm-eps=1e-5 init-std=0.05",
+     false},
     {"nanogpt-cpu", "nanoGPT's recipe for a CPU: char, 2000 steps",
      "tokenizer=char layers=4 heads=4 width=128 ff=512 block=64 batch=12 steps=2000 "
      "optimizer=adamw lr=1e-3 lr-min=1e-4 schedule=cosine warmup=100 beta1=0.9 beta2=0.99 "
@@ -44,6 +47,9 @@ static const heed_model_case cases[] = {
     {"", TINY},
     {"variant", TINY "norm=post attention=explicit key-width=3 value-width=5 bias=false beta=0.9"},
     {"rms", TINY "norm-kind=rms bias=false"},
+    {"llama", TINY LLAMA "kv-heads=1"},
+    {"grouped", TINY "heads=4 kv-heads=1 key-width=6 value-width=3 positions=rotary rope-theta=50 "
+                     "attention=explicit dropout=0.1"},
     {"rnn", TINY "cell=rnn one-bias=true"},
     {"gru", TINY "cell=gru"},
     {"lstm", TINY "cell=lstm dropout=0.2"},

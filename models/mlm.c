@@ -41,6 +41,7 @@ static const heed_model_case cases[] = {
     {"pre-norm",
      TINY "mask-share=0.5 norm=pre final-norm=true positions=sinusoidal dropout=0.2 tie=false"},
     {"rms", TINY "mask-share=0.5 norm-kind=rms bias=false"},
+    {"llama", TINY LLAMA "kv-heads=1 mask-share=0.5 final-norm=true"},
     {0}};
 
 static bool init(void *self, heed_store *s, const heed_config *f) {

@@ -6,10 +6,8 @@
 
 #include <heed/pairs.h>
 
-enum { PAIR_STEPS = 4096 }; /* maximum tokens in a sequence */
-
 #define PAIR_OPTIONS                                                                               \
-    WHOLE("block", "64", 2, PAIR_STEPS, "tokens in a source, and in a target, at most"),           \
+    WHOLE("block", "64", 2, MODEL_STEPS, "tokens in a source, and in a target, at most"),          \
         VOCAB_OPTION, YES("share-vocab", "source and target share a vocabulary and embeddings"),   \
         WHOLE("source-vocab", "0", 0, 1 << 24,                                                     \
               "without share-vocab: upper bound of the source's; 0: as vocab"),                    \

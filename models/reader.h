@@ -15,7 +15,7 @@
         WHOLE("kernel", "3", 1, 1024, "kernel size of the convolutions, in tokens"),               \
         NO("causal", "attention and convolution: no token sees later ones"),                       \
         WHOLE("block", "64", 2, 1 << 20, "tokens in a text, at most"), VOCAB_OPTION,               \
-        CHOICE("positions", "learned", "learned|sinusoidal|none", "encoding of positions"),        \
+        POSITIONS_OPTION("learned", "encoding of positions"),                                      \
         WHOLE("classes", "0", 0, 1 << 24, "number of labels; 0: from the data"),                   \
         NUMBER("smoothing", "0", 0, 0.99,                                                          \
                "share of the target spread over all classes, in training")

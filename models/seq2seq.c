@@ -1,22 +1,20 @@
 /* seq2seq.c -- the Transformer: an encoder, and a decoder that attends to it. Vaswani et al. 2017,
  * sec. 3 and fig. 1. */
+#include "block_decoder.h"
 #include "pair.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 typedef struct {
     pair_model pair;
-    heed_tensor *source, *target; /* (V,d) */
-    heed_real scale;              /* factor of the embeddings: sqrt(d), or 1 */
-    heed_position source_place, target_place;
-    heed_drop source_drop, target_drop;
+    heed_tensor *source; /* (V,d): embeddings */
+    heed_real scale;     /* of the source's embeddings, as of the target's */
+    heed_position place;
+    heed_drop drop;
     block_stack encoder;
-    int layers; /* of the decoder */
-    heed_decoder_block decoder[MODEL_LAYERS];
-    heed_norm encoder_norm, decoder_norm; /* pre-norm only; else gain NULL */
-    heed_linear head;
+    heed_norm norm; /* pre-norm only; else gain NULL */
+    block_decoder decoder;
 } seq2seq;
 
 static const heed_option options[] = {
@@ -24,7 +22,7 @@ static const heed_option options[] = {
     INIT_STD("0"),
     WHOLE("decoder-layers", "0", 0, MODEL_LAYERS, "blocks of the decoder; 0: as many as layers"),
     PAIR_OPTIONS,
-    CHOICE("positions", "sinusoidal", "learned|sinusoidal|none", "encoding of positions"),
+    POSITIONS_OPTION("sinusoidal", "encoding of positions; rotary: in self-attention"),
     YES("scale-embed", "multiply embeddings by the square root of the width"),
     YES("tie", "the head's weights are the target's embeddings"),
     NO("head-bias", "bias of the output"),
@@ -48,6 +46,7 @@ static const heed_model_case cases[] = {
     {"variant", SMALL "init-std=0.6 norm=pre positions=learned share-vocab=false source-vocab=9 "
                       "tie=false head-bias=true key-width=3 dropout=0.2"},
     {"rms", SMALL "norm=pre norm-kind=rms bias=false init-std=0.5"},
+    {"llama", SMALL LLAMA "kv-heads=1 init-std=0.5"},
     {0}};
 
 /* ---- parameters ---- */
@@ -57,30 +56,31 @@ static void embeddings(seq2seq *m, heed_store *s, const heed_config *f) {
     int width = m->encoder.width;
     heed_position_kind kind = heed__model_positions(f);
     bool scaled = heed_config_bool(f, "scale-embed");
-    m->scale = scaled ? (heed_real)sqrt(width) : 1;
+    m->scale = m->decoder.scale = scaled ? (heed_real)sqrt(width) : 1;
     snprintf(init, sizeof init, "normal:%.9g", scaled ? 1 / sqrt(width) : 0.02);
     heed__pair_embeddings(&m->pair, s, width,
                           scaled ? init : heed__stack_init_or(&m->encoder, init), &m->source,
-                          &m->target);
+                          &m->decoder.target);
     heed_scope(s, "embed");
-    heed_position_init(&m->source_place, s, "source_position", kind, m->pair.len, width);
-    heed_position_init(&m->target_place, s, "target_position", kind, m->pair.len, width);
-    heed_drop_init(&m->source_drop, s, "source_drop", heed__model_real(f, "dropout"));
-    heed_drop_init(&m->target_drop, s, "target_drop", heed__model_real(f, "dropout"));
+    heed_position_init(&m->place, s, "source_position", kind, m->pair.len, width);
+    heed_position_init(&m->decoder.place, s, "target_position", kind, m->pair.len, width);
+    heed_drop_init(&m->drop, s, "source_drop", heed__model_real(f, "dropout"));
+    heed_drop_init(&m->decoder.drop, s, "target_drop", heed__model_real(f, "dropout"));
     heed_unscope(s);
 }
 
 static void decoder(seq2seq *m, heed_store *s, const heed_config *f) {
+    int layers = heed__model_int(f, "decoder-layers");
     heed_block_args a = heed__stack_block_args(&m->encoder, f, false);
     a.cross = a.attn;
-    for (int i = 0; i < m->layers; i++) {
-        char name[32];
-        snprintf(name, sizeof name, "decoder.%d", i);
-        heed_decoder_block_init(&m->decoder[i], s, name, a);
-    }
+    a.cross.rotary = 0; /* source and target have no common positions */
+    m->decoder.layers = layers ? layers : m->encoder.layers;
+    m->decoder.len = m->pair.len;
+    m->decoder.beta = m->encoder.beta;
+    heed__block_decoder_init(&m->decoder, s, a);
     if (!a.pre_norm) return;
-    heed_norm_init(&m->encoder_norm, s, "encoder.norm", heed__model_norm(f, m->encoder.width));
-    heed_norm_init(&m->decoder_norm, s, "decoder.norm", heed__model_norm(f, m->encoder.width));
+    heed_norm_init(&m->norm, s, "encoder.norm", heed__model_norm(f, m->encoder.width));
+    heed_norm_init(&m->decoder.norm, s, "decoder.norm", heed__model_norm(f, m->encoder.width));
 }
 
 /* ---- forward ---- */
@@ -88,30 +88,16 @@ static void decoder(seq2seq *m, heed_store *s, const heed_config *f) {
 static heed_tensor *encode(const seq2seq *m, heed_tape *t, heed_tensor *ids, heed_tensor *pad) {
     heed_tensor *x = heed_embed(heed_at(t, "embed.source"), m->source, ids);
     if (m->scale != 1) x = heed_scale(t, x, m->scale, 0);
-    x = heed_position_apply(&m->source_place, t, x, 0);
-    x = heed_drop_apply(&m->source_drop, t, x);
+    x = heed_position_apply(&m->place, t, x, 0);
+    x = heed_drop_apply(&m->drop, t, x);
     x = heed__stack_apply(&m->encoder, t, x, pad, NULL);
-    return m->encoder_norm.gain ? heed_norm_apply(&m->encoder_norm, t, x) : x; /* (B,S,d) */
-}
-
-/* ids (B,T) at positions [from, from + T) -> logits (B,T,V); caches: two per layer, or NULL. */
-static heed_tensor *decode(const seq2seq *m, heed_tape *t, heed_tensor *memory, heed_tensor *pad,
-                           heed_tensor *ids, int from, heed_cache *caches) {
-    heed_tensor *x = heed_embed(heed_at(t, "embed.target"), m->target, ids);
-    if (m->scale != 1) x = heed_scale(t, x, m->scale, 0);
-    x = heed_position_apply(&m->target_place, t, x, from);
-    x = heed_drop_apply(&m->target_drop, t, x);
-    for (int i = 0; i < m->layers; i++)
-        x = heed_decoder_block_apply(&m->decoder[i], t, x, NULL, memory, pad,
-                                     caches ? &caches[2 * i] : NULL);
-    if (m->decoder_norm.gain) x = heed_norm_apply(&m->decoder_norm, t, x);
-    return heed_linear_apply(&m->head, t, x);
+    return m->norm.gain ? heed_norm_apply(&m->norm, t, x) : x; /* (B,S,d) */
 }
 
 static heed_tensor *logits(const pair_model *self, heed_tape *t, heed_tensor *source,
                            heed_tensor *pad, heed_tensor *ids) {
     const seq2seq *m = (const seq2seq *)self;
-    return decode(m, t, encode(m, t, source, pad), pad, ids, 0, NULL);
+    return heed__block_decoder_apply(&m->decoder, t, encode(m, t, source, pad), pad, ids, 0, NULL);
 }
 
 /* ---- attention ---- */
@@ -119,55 +105,25 @@ static heed_tensor *logits(const pair_model *self, heed_tape *t, heed_tensor *so
 /* The encoder's layers, the decoder's self-attention layers, then those attending to the source. */
 static bool attending(const void *self, int index, heed_attending *out) {
     const seq2seq *m = self;
-    int layer = index - m->encoder.layers;
-    if (heed__stack_attending(&m->encoder, HEED_ENCODER, index, out)) return true;
-    if (layer < 0 || layer >= 2 * m->layers) return false;
-    bool cross = layer >= m->layers;
-    if (cross) layer -= m->layers;
-    const heed_decoder_block *b = &m->decoder[layer];
-    heed__model_attending(cross ? &b->cross : &b->attn, cross ? HEED_CROSS : HEED_DECODER, layer,
-                          m->encoder.beta, out);
-    return true;
+    return heed__stack_attending(&m->encoder, HEED_ENCODER, index, out) ||
+           heed__block_decoder_attending(&m->decoder, index - m->encoder.layers, out);
 }
 
 /* ---- decoding step by step ---- */
 
 static size_t state_size(const void *self, const heed_source *source) {
-    const seq2seq *m = self;
-    size_t k, v;
     (void)source;
-    heed__model_cache(&m->decoder[0].attn, m->pair.len, &k, &v);
-    return (size_t)m->layers * (k + v);
+    return heed__block_decoder_state(&((const seq2seq *)self)->decoder);
 }
 
-/* The data kept of a source: keys and values of the encoder's output, for each layer. */
 static bool read_source(const void *self, heed_tape *t, heed_tensor *ids, heed_source *out) {
     const seq2seq *m = self;
-    const heed_mha_args *a = &m->decoder[0].attn.args;
-    int qk = a->heads * a->key, v = a->heads * a->value;
-    heed_tensor *x = encode(m, t, ids, NULL);
-    for (int i = 0; i < m->layers; i++) {
-        heed_tensor *kv = heed_linear_apply(&m->decoder[i].cross.kv, t, x);
-        out->kept[2 * i] = kv ? heed_slice(t, kv, 2, 0, qk) : NULL;
-        out->kept[2 * i + 1] = kv ? heed_slice(t, kv, 2, qk, v) : NULL;
-    }
-    out->count = x ? x->shape[1] : 0;
-    return out->kept[2 * m->layers - 1] != NULL;
+    return heed__block_decoder_keep(&m->decoder, t, encode(m, t, ids, NULL), out);
 }
 
-/* The state: keys and values of the tokens so far, layer by layer. */
 static heed_tensor *next(const void *self, heed_tape *t, const heed_source *source,
                          heed_real *state, int at, heed_tensor *ids) {
-    const seq2seq *m = self;
-    size_t k, v;
-    heed_cache caches[2 * MODEL_LAYERS];
-    heed__model_cache(&m->decoder[0].attn, m->pair.len, &k, &v);
-    for (int i = 0; i < m->layers; i++, state += k + v) {
-        heed_tensor *const *kept = &source->kept[2 * i];
-        caches[2 * i] = (heed_cache){at, m->pair.len, state, state + k};
-        caches[2 * i + 1] = (heed_cache){source->count, source->count, kept[0]->x, kept[1]->x};
-    }
-    return decode(m, t, NULL, NULL, ids, at, caches);
+    return heed__block_decoder_next(&((const seq2seq *)self)->decoder, t, source, state, at, ids);
 }
 
 static const heed_steps steps = {
@@ -175,16 +131,15 @@ static const heed_steps steps = {
 
 static bool init(void *self, heed_store *s, const heed_config *f) {
     seq2seq *m = self;
-    int layers = heed__model_int(f, "decoder-layers");
     m->pair.logits = logits;
     stack_kind kind = {.name = "encoder"};
     if (!heed__pair_read(&m->pair, heed_store_ctx(s), f)) return false;
     heed__stack_read(&m->encoder, f, kind);
-    m->layers = layers ? layers : m->encoder.layers;
     embeddings(m, s, f);
     heed__stack_make(&m->encoder, s, f, kind);
     decoder(m, s, f);
-    m->head = heed__model_head(s, f, m->target, heed__stack_init_or(&m->encoder, "kaiming"));
+    m->decoder.head =
+        heed__model_head(s, f, m->decoder.target, heed__stack_init_or(&m->encoder, "kaiming"));
     return heed_ctx_status(heed_store_ctx(s)) == HEED_OK;
 }
 

@@ -21,6 +21,12 @@ void heed__stack_read(block_stack *m, const heed_config *f, stack_kind kind) {
              kind.scale_residual ? out / sqrt(2 * m->layers) : out);
 }
 
+/* theta of rotary positions; 0: the model has other positions. */
+static heed_real rotary(const heed_config *f) {
+    bool on = heed_config_has(f, "positions") && heed__model_is(f, "positions", "rotary");
+    return on ? heed__model_real(f, "rope-theta") : 0;
+}
+
 static heed_mha_args attention_args(const block_stack *m, const heed_config *f, bool causal) {
     double beta = heed_config_real(f, "beta");
     return (heed_mha_args){.width = m->width,
@@ -34,23 +40,33 @@ static heed_mha_args attention_args(const block_stack *m, const heed_config *f, 
                            .explicit_path = heed__model_is(f, "attention", "explicit"),
                            .has_beta = beta >= 0,
                            .beta = (heed_real)beta,
+                           .kv_heads = heed__model_int(f, "kv-heads"),
+                           .rotary = rotary(f),
                            .dropout = heed__model_real(f, "dropout"),
                            .init = heed__stack_init_or(m, NULL),
                            .out_init = m->out_init[0] ? m->out_init : NULL};
 }
 
+/* The usual widths: 4 d, and with a gate 8/3 d, which gives three matrices about as many weights as
+ * two; rounded up to a multiple of 8. Shazeer 2020, sec. 3.1. */
+static heed_ff_args feed_forward(const heed_config *f, int width) {
+    bool gated = heed__model_is(f, "ff-kind", "swiglu");
+    int inner = heed__model_int(f, "ff"), usual = gated ? (width + 2) / 3 * 8 : 4 * width;
+    return (heed_ff_args){.width = width,
+                          .inner = inner ? inner : usual,
+                          .gated = gated,
+                          .act = gated ? HEED_SILU : heed__model_activation(f, "activation"),
+                          .no_bias = !heed_config_bool(f, "bias")};
+}
+
 heed_block_args heed__stack_block_args(const block_stack *m, const heed_config *f, bool causal) {
-    int ff = heed__model_int(f, "ff");
-    bool bias = heed_config_bool(f, "bias");
+    heed_ff_args mlp = feed_forward(f, m->width);
     heed_mha_args attn = attention_args(m, f, causal);
     heed_norm_args norm = heed__model_norm(f, m->width);
+    mlp.init = attn.init;
+    mlp.out_init = attn.out_init;
     return (heed_block_args){.attn = attn,
-                             .mlp = {.width = m->width,
-                                     .inner = ff ? ff : 4 * m->width,
-                                     .act = heed__model_activation(f, "activation"),
-                                     .no_bias = !bias,
-                                     .init = attn.init,
-                                     .out_init = attn.out_init},
+                             .mlp = mlp,
                              .pre_norm = heed__model_is(f, "norm", "pre"),
                              .norm_no_bias = norm.no_bias,
                              .norm = norm.kind,

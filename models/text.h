@@ -8,7 +8,7 @@
 #define TEXT_OPTIONS(norm, activation, eps, types)                                                 \
     STACK_OPTIONS("4", "4", "128", norm, activation, eps), INIT_STD("0.02"),                       \
         WHOLE("block", "64", 2, 1 << 20, "tokens in a sequence, at most"), VOCAB_OPTION,           \
-        CHOICE("positions", "learned", "learned|sinusoidal|none", "encoding of positions"),        \
+        POSITIONS_OPTION("learned", "encoding of positions"),                                      \
         WHOLE("token-types", types, 0, 1 << 16, "segment embeddings; 0: none"),                    \
         YES("tie", "the head's weights are the token embeddings")
 

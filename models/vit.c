@@ -22,8 +22,8 @@ static const heed_option options[] = {
           "side of a patch in pixels; 0: 4 patches a side of small pictures, 8 of large ones"),
     CHOICE("pool", "cls", "cls|mean",
            "the head reads a token of its own, or the mean of the patches"),
-    CHOICE("positions", "learned", "learned|sinusoidal|none",
-           "encoding of positions; sinusoidal: of row and column"),
+    POSITIONS_OPTION("learned", "encoding of positions; sinusoidal: of row and column; rotary: of "
+                                "the place in the sequence, row by row after [CLS]"),
     STACK_OPTIONS("4", "4", "64", "pre", "gelu", "1e-12"),
     INIT_STD("0.02"),
     YES("final-norm", "layer norm after the last block"),
@@ -54,6 +54,7 @@ static const heed_model_case cases[] = {
     {"variant", SMALL "patch=3 pool=mean positions=sinusoidal norm=post final-norm=false "
                       "dropout=0.2 smoothing=0.1"},
     {"rms", SMALL "patch=2 ff=16 norm-kind=rms bias=false"},
+    {"llama", SMALL LLAMA "kv-heads=1 patch=2"},
     {0}};
 
 /* ---- patches ---- */

@@ -54,3 +54,28 @@ TEST(bleu_adds_up_over_a_corpus) {
     CHECK(heed_bleu_of(NULL) == 0 && heed_bleu_of(&(heed_bleu){0}) == 0);
     CLOSE(c);
 }
+
+/* Papineni et al. 2002, example 1, candidate 1: 17 of its 18 words and 10 of its 17 pairs of words
+ * are in a reference; of the lengths 16, 18 and 16 the closest is 18. Example 2: "the" counts as
+ * often as in one reference. */
+TEST(bleu_clips_by_the_best_of_several_references) {
+    heed_ctx *c = heed_open(NULL);
+    const char *references[] = {"It is a guide to action that ensures that the military will "
+                                "forever heed Party commands",
+                                "It is the guiding principle which guarantees the military forces "
+                                "always being under the command of the Party",
+                                "It is the practical guide for the army always to heed the "
+                                "directions of the party"};
+    const char *cats[] = {"the cat is on the mat", "there is a cat on the mat"};
+    heed_bleu b = {.length = 0};
+    CHECK(heed_bleu_add_best(c, &b,
+                             "It is a guide to action which ensures that the military always obeys "
+                             "the commands of the party",
+                             references, 3));
+    CHECK(b.match[0] == 17 && b.total[0] == 18 && b.match[1] == 10 && b.total[1] == 17);
+    CHECK(b.length == 18 && b.reference == 18);
+    b = (heed_bleu){.length = 0};
+    CHECK(heed_bleu_add_best(c, &b, "the the the the the the the", cats, 2));
+    CHECK(b.match[0] == 2 && b.total[0] == 7 && b.reference == 7);
+    CLOSE(c);
+}

@@ -165,8 +165,17 @@ static heed_tensor *xent(const golden *g) {
     return heed_xent(g->t, g->in[0], g->in[1], &a);
 }
 
+static heed_tensor *rotary(const golden *g) {
+    heed_rotary_args a = {.heads = (int)golden_arg(g, "heads", 0),
+                          .width = (int)golden_arg(g, "width", 0),
+                          .first = (int)golden_arg(g, "first", 0),
+                          .theta = golden_real(g, "theta", 0)};
+    return heed_rotary(g->t, g->in[0], &a);
+}
+
 static heed_attention_args attention_args(const golden *g) {
     return (heed_attention_args){.heads = (int)golden_arg(g, "heads", 0),
+                                 .kv_heads = (int)golden_arg(g, "kv_heads", 0),
                                  .key = (int)golden_arg(g, "key", 0),
                                  .value = (int)golden_arg(g, "value", 0),
                                  .has_beta = golden_given(g, "beta"),
@@ -246,6 +255,7 @@ static const golden_call op_calls[] = {{.op = "add", .two = heed_add},
                                        {.op = "xent", .run = xent},
                                        {.op = "bce", .two = heed_bce},
                                        {.op = "mse", .two = heed_mse},
+                                       {.op = "rotary", .run = rotary},
                                        {.op = "attention", .run = attention},
                                        {.op = "attention_explicit", .run = attention_explicit},
                                        {.op = "self_attention", .run = self_attention},
@@ -344,6 +354,8 @@ static heed_mha_args mha_args(const golden *g) {
     return (heed_mha_args){.width = (int)golden_arg(g, "width", 0),
                            .memory_width = (int)golden_arg(g, "memory_width", 0),
                            .heads = (int)golden_arg(g, "heads", 0),
+                           .kv_heads = (int)golden_arg(g, "kv_heads", 0),
+                           .rotary = golden_real(g, "rotary", 0),
                            .key = (int)golden_arg(g, "key", 0),
                            .value = (int)golden_arg(g, "value", 0),
                            .cross = golden_flag(g, "cross"),
@@ -366,6 +378,7 @@ static heed_tensor *mha(const golden *g) {
 static heed_ff_args ff_args(const golden *g) {
     return (heed_ff_args){.width = (int)golden_arg(g, "width", 0),
                           .inner = (int)golden_arg(g, "inner", 0),
+                          .gated = golden_flag(g, "gated"),
                           .act = (heed_act)golden_arg(g, "act", 0),
                           .no_bias = golden_flag(g, "no_bias")};
 }

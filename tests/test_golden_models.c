@@ -1,6 +1,6 @@
-/* models/mlm.c, gpt.c and vit.c against BERT, GPT-2 and ViT of transformers, and cnn.c against
- * PyTorch's layers; models of pairs against a Transformer and an RNN with attention, from the same
- * weights on the same batches (tests/golden/make_models.py): logits, attention weights and
+/* models/mlm.c, gpt.c and vit.c against BERT, GPT-2, Llama and ViT of transformers, and cnn.c
+ * against PyTorch's layers; models of pairs against a Transformer and an RNN with attention, from
+ * the same weights on the same batches (tests/golden/make_models.py): logits, attention weights and
  * gradients of the initial model, the losses of 20 AdamW steps, and running statistics after them.
  */
 #include "golden.h"
@@ -206,6 +206,27 @@ static void check_pair(const twin *w) {
     if (y) compare(w, "pair", y->x, y->size);
 }
 
+/* Logits of the first text, token by token after the first four, with keys and values cached. */
+static void check_cached(const twin *w) {
+    heed_tape *t = heed_tape_new(w->c);
+    const heed_steps *steps = w->model->steps;
+    int vocab = (int)setting(w, "vocab"), begin = 4;
+    heed_real *state = calloc(steps->state(w->self, NULL), sizeof *state), *y = NULL;
+    y = calloc((size_t)w->len * (size_t)vocab, sizeof *y);
+    for (int at = 0, rows = 0; at < w->len; rows++) {
+        int n = at ? 1 : begin;
+        heed_tape_begin(t, HEED_EVAL, 0);
+        heed_tensor *ids = heed_ids(t, w->ids + at, 1, n);
+        const heed_tensor *row = steps->next(w->self, t, NULL, state, at, ids);
+        CHECK(row);
+        if (row) memcpy(y + rows * vocab, row->x, (size_t)vocab * sizeof *y);
+        at += n;
+    }
+    compare(w, "cached", y, (size_t)(w->len - begin + 1) * (size_t)vocab);
+    free(state);
+    free(y);
+}
+
 static void check_gradients(const twin *w) {
     heed_tape *t = heed_tape_new(w->c);
     heed_batch b = batch_at(w, 0);
@@ -257,6 +278,7 @@ static void check_twin(const heed_model *model, const char *path, const char *st
     if (open) {
         check_views(&w, stack);
         if (model == &heed_model_mlm) check_pair(&w);
+        if (heed_safetensors_find(w.file, "cached")) check_cached(&w);
         check_gradients(&w);
         check_training(&w);
         check_statistics(&w);
@@ -267,6 +289,8 @@ static void check_twin(const heed_model *model, const char *path, const char *st
 TEST(golden_mlm) { check_twin(&heed_model_mlm, "tests/golden/mlm.safetensors", "encoder"); }
 
 TEST(golden_gpt) { check_twin(&heed_model_gpt, "tests/golden/gpt.safetensors", "decoder"); }
+
+TEST(golden_llama) { check_twin(&heed_model_gpt, "tests/golden/gpt-llama.safetensors", "decoder"); }
 
 TEST(golden_vit) { check_twin(&heed_model_vit, "tests/golden/vit.safetensors", "encoder"); }
 

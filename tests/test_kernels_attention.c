@@ -3,6 +3,7 @@
 
 typedef struct {
     int batch, heads, tq, tk, key, value;
+    int group; /* heads that share keys and values; 0: 1 */
     int extra; /* unused elements at the end of each row of q, k, v, y */
     int bias;  /* 0 none, 1 full, 2 same for the batch, 3 same for the heads, 4 both */
     bool pad, causal, hard, quiet; /* quiet: no probes */
@@ -13,12 +14,15 @@ typedef struct {
     size_t q, k, v, y, rows, square, bias;
 } sizes;
 
+static int group_of(const shape *s) { return s->group ? s->group : 1; }
+
 static sizes sizes_of(const shape *s) {
+    size_t shared = (size_t)(s->heads / group_of(s));
     size_t b = (size_t)s->batch, h = (size_t)s->heads, tq = (size_t)s->tq, tk = (size_t)s->tk;
     size_t x = (size_t)s->extra, e = (size_t)s->key, d = (size_t)s->value;
     return (sizes){.q = b * tq * (h * e + x),
-                   .k = b * tk * (h * e + x),
-                   .v = b * tk * (h * d + x),
+                   .k = b * tk * (shared * e + x),
+                   .v = b * tk * (shared * d + x),
                    .y = b * tq * (h * d + x),
                    .rows = b * h * tq,
                    .square = b * h * tq * tk,
@@ -54,10 +58,11 @@ static void drop_inputs(inputs *in) {
 
 static heed_attention_job job_of(const shape *s, const inputs *in) {
     size_t square = (size_t)s->tq * (size_t)s->tk, x = (size_t)s->extra;
-    size_t heads = (size_t)s->heads, keys = heads * (size_t)s->key + x;
+    size_t heads = (size_t)s->heads, shared = heads / (size_t)group_of(s);
     bool by_b = s->bias == 1 || s->bias == 3, by_h = s->bias == 1 || s->bias == 2;
     return (heed_attention_job){.batch = s->batch,
                                 .heads = s->heads,
+                                .group = group_of(s),
                                 .tq = s->tq,
                                 .tk = s->tk,
                                 .key = s->key,
@@ -65,9 +70,9 @@ static heed_attention_job job_of(const shape *s, const inputs *in) {
                                 .q = in->q,
                                 .k = in->k,
                                 .v = in->v,
-                                .ldq = keys,
-                                .ldk = keys,
-                                .ldv = heads * (size_t)s->value + x,
+                                .ldq = heads * (size_t)s->key + x,
+                                .ldk = shared * (size_t)s->key + x,
+                                .ldv = shared * (size_t)s->value + x,
                                 .ldy = heads * (size_t)s->value + x,
                                 .bias = s->bias ? in->bias : NULL,
                                 .bias_h = by_h ? square : 0,
@@ -127,10 +132,11 @@ static void plain_row(const plain *p, int b, int h, int i) {
     double sum = 0, dot = 0, *w = p->weights + base, *s = p->scores + base;
     double *soft = calloc((size_t)a->tk, sizeof *soft);
     int best = -1;
+    int kv = h / a->group;
     for (int j = 0; j < a->tk; j++) {
         for (int c = 0; c < a->key; c++)
             s[j] += (double)a->beta * (double)a->q[at(b, a->tq, i, a->ldq, h, a->key, c)] *
-                    (double)a->k[at(b, a->tk, j, a->ldk, h, a->key, c)];
+                    (double)a->k[at(b, a->tk, j, a->ldk, kv, a->key, c)];
         if (a->bias)
             s[j] +=
                 (double)a
@@ -149,7 +155,7 @@ static void plain_row(const plain *p, int b, int h, int i) {
             kept = 0;
         for (int c = 0; c < a->value; c++) {
             double g = (double)a->gy[at(b, a->tq, i, a->ldy, h, a->value, c)];
-            size_t v = at(b, a->tk, j, a->ldv, h, a->value, c);
+            size_t v = at(b, a->tk, j, a->ldv, kv, a->value, c);
             p->y[at(b, a->tq, i, a->ldy, h, a->value, c)] += w[j] * kept * (double)a->v[v];
             p->gv[v] += w[j] * kept * g; /* the weights as they were, hard ones too */
             p->gweights[base + (size_t)j] += kept * g * (double)a->v[v];
@@ -163,7 +169,7 @@ static void plain_row(const plain *p, int b, int h, int i) {
             p->gbias[(size_t)b * a->bias_b + (size_t)h * a->bias_h + (size_t)(i * a->tk + j)] += g;
         for (int c = 0; c < a->key; c++) {
             size_t q = at(b, a->tq, i, a->ldq, h, a->key, c);
-            size_t k = at(b, a->tk, j, a->ldk, h, a->key, c);
+            size_t k = at(b, a->tk, j, a->ldk, kv, a->key, c);
             p->gq[q] += (double)a->beta * g * (double)a->k[k];
             p->gk[k] += (double)a->beta * g * (double)a->q[q];
         }
@@ -248,6 +254,17 @@ TEST(kernels_attention_biases) {
         check_attention(s);
     }
 }
+TEST(kernels_attention_of_shared_keys) {
+    for (int bias = 0; bias <= 4; bias++) {
+        shape s = shape_of(3, 6, 35, 41, 5, 9, 1);
+        s.group = bias % 2 ? 6 : 3;
+        s.bias = bias;
+        s.causal = s.quiet = bias > 1;
+        s.dropout = bias == 2 ? 0.3 : 0;
+        s.extra = bias;
+        check_attention(s);
+    }
+}
 TEST(kernels_attention_hard) {
     shape s = shape_of(2, 2, 20, 35, 16, 8, 3);
     s.hard = s.pad = true;
@@ -295,6 +312,7 @@ TEST(kernels_attention_shows_nan) {
                                 .tk = 2,
                                 .key = 1,
                                 .value = 1,
+                                .group = 1,
                                 .q = q,
                                 .k = x,
                                 .v = x,

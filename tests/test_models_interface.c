@@ -21,22 +21,29 @@ static built build_case(const heed_model *m, const heed_model_case *k) {
     return b;
 }
 
-/* ROWS inputs of the model's kind. */
-static heed_model_input input_of(const built *b) {
-    heed_model_input in = {0};
-    if (b->model->kind == HEED_INPUT_PICTURE) {
-        int size = (int)heed_config_int(b->f, "image-size");
-        int channels = (int)heed_config_int(b->f, "channels");
-        in.x = heed_input(b->t, NULL, 4, (int[]){ROWS, size, size, channels});
-        heed_random r = heed_random_at(1, "x", 0, 0);
-        for (size_t i = 0; in.x && i < in.x->size; i++)
-            in.x->x[i] = (heed_real)heed_random_normal(&r, i);
-        return in;
-    }
-    in.x = heed_ids(b->t, tokens, ROWS, LEN);
-    if (b->model->kind == HEED_INPUT_PAIR) in.target = heed_ids(b->t, targets, ROWS, LEN);
+static bool reads_pictures(const built *b) {
+    return b->model->kind == HEED_INPUT_PICTURE || b->model->kind == HEED_INPUT_CAPTION;
+}
+
+static heed_tensor *pictures(const built *b, heed_tape *t, int rows) {
+    int size = (int)heed_config_int(b->f, "image-size");
+    int channels = (int)heed_config_int(b->f, "channels");
+    heed_tensor *x = heed_input(t, NULL, 4, (int[]){rows, size, size, channels});
+    heed_random r = heed_random_at(1, "x", 0, 0);
+    for (size_t i = 0; x && i < x->size; i++) x->x[i] = (heed_real)heed_random_normal(&r, i);
+    return x;
+}
+
+/* The first `rows` inputs of the model's kind. */
+static heed_model_input inputs_of(const built *b, heed_tape *t, int rows) {
+    heed_model_input in = {.x = reads_pictures(b) ? pictures(b, t, rows)
+                                                  : heed_ids(t, tokens, rows, LEN)};
+    if (b->model->kind == HEED_INPUT_PAIR || b->model->kind == HEED_INPUT_CAPTION)
+        in.target = heed_ids(t, targets, rows, LEN);
     return in;
 }
+
+static heed_model_input input_of(const built *b) { return inputs_of(b, b->t, ROWS); }
 
 static void each_case(void (*check)(const built *b)) {
     for (int i = 0; heed_models[i]; i++) {
@@ -77,11 +84,18 @@ TEST(interface_logits_have_the_rows_that_are_named) { each_case(check_rows); }
 
 /* ---- attention ---- */
 
-/* Of queries, and of keys: texts, sources and targets are all as long. */
-static int positions(const built *b) {
+/* Texts, sources and targets are all as long; pictures have the positions of their grid. */
+static int positions(const built *b, bool target) {
     heed_grid grid;
-    if (!b->model->grid || !b->model->grid(b->self, &grid)) return LEN;
+    if (target || !b->model->grid || !b->model->grid(b->self, &grid)) return LEN;
     return grid.first + grid.rows * grid.cols;
+}
+
+/* Whether the values of the layer's heads are rows of a stacked projection. */
+static bool has_values(const built *b, const heed_attending *a) {
+    char name[96];
+    snprintf(name, sizeof name, "%s.%s.weight", a->path, a->stack == HEED_CROSS ? "kv" : "qkv");
+    return heed_store_find(b->s, name) != NULL;
 }
 
 static void check_attending(const built *b) {
@@ -94,8 +108,9 @@ static void check_attending(const built *b) {
     for (; b->model->attending && b->model->attending(b->self, count, &a); count++) {
         snprintf(path, sizeof path, "%s.weights", a.path);
         const heed_tensor *w = heed_probe_find(b->t, path);
-        int n = positions(b);
-        size_t size = (size_t)ROWS * (size_t)a.heads * (size_t)n * (size_t)n;
+        int n = positions(b, a.stack == HEED_DECODER);
+        int queries = positions(b, a.stack != HEED_ENCODER);
+        size_t size = (size_t)ROWS * (size_t)a.heads * (size_t)queries * (size_t)n;
         if (!w || w->size != size)
             test_fail(__FILE__, __LINE__, "%s: %s: %zu weights, expected %zu", b->model->name, path,
                       w ? w->size : 0, size);
@@ -149,6 +164,7 @@ static void check_average(const built *b) {
     heed_attending a;
     char path[96];
     if (!b->model->average || !b->model->attending(b->self, 0, &a) || a.fixed) return;
+    if (has_values(b, &a)) return;
     snprintf(path, sizeof path, "%s.weights", a.path);
     heed_probe(b->t, path, false);
     for (int on = 1; on >= 0; on--) {
@@ -158,7 +174,7 @@ static void check_average(const built *b) {
         const heed_tensor *w = heed_probe_find(b->t, path);
         double off = 0;
         for (size_t i = 0; w && i < w->size; i++)
-            off = fmax(off, fabs((double)w->x[i] - 1.0 / LEN));
+            off = fmax(off, fabs((double)w->x[i] - 1.0 / positions(b, false)));
         CHECK(w && (on ? off < 1e-6 : off > 1e-3));
     }
 }
@@ -170,11 +186,17 @@ static void check_values(const built *b) {
     heed_attending a;
     char path[96];
     for (int i = 0; b->model->attending && b->model->attending(b->self, i, &a); i++) {
-        if (b->model->average) continue;
+        if (b->model->average && !has_values(b, &a)) continue;
         bool cross = a.stack == HEED_CROSS;
         snprintf(path, sizeof path, "%s.%s.weight", a.path, cross ? "kv" : "qkv");
         const heed_entry *e = heed_store_find(b->s, path);
-        CHECK(e && e->tensor->shape[0] == a.heads * ((cross ? 1 : 2) * a.key + a.value));
+        heed_mha_args sizes = {.heads = a.heads,
+                               .kv_heads = a.kv_heads,
+                               .key = a.key,
+                               .value = a.value,
+                               .cross = cross};
+        heed_rows rows = heed_mha_rows(&sizes, HEED_VALUES, -1);
+        CHECK(e && e->tensor->shape[0] == rows.from + rows.count);
     }
 }
 
@@ -219,10 +241,10 @@ static void check_steps(const built *b) {
     heed_source source = {0}, *read = s->read ? &source : NULL;
     heed_tape_begin(reading, HEED_EVAL, 0);
     heed_tape_begin(whole, HEED_EVAL, 0);
-    if (s->read) CHECK(s->read(b->self, reading, heed_ids(reading, tokens, 1, LEN), &source));
+    heed_model_input in = inputs_of(b, reading, 1);
+    if (s->read) CHECK(s->read(b->self, reading, in.x, &source));
     CHECK(s->length(b->self) == (int)heed_config_int(b->f, "block"));
-    heed_model_input in = {.x = heed_ids(whole, tokens, 1, LEN)};
-    if (s->read) in.target = heed_ids(whole, targets, 1, LEN);
+    in = inputs_of(b, whole, 1);
     const heed_tensor *all = b->model->logits(b->self, whole, &in);
     size_t numbers = s->state(b->self, read);
     for (int first = 1; first <= (s->read ? 1 : 3); first += 2) {

@@ -99,6 +99,24 @@ TEST(null_is_accepted_in_data) {
     close_everything(&l);
 }
 
+TEST(null_is_accepted_in_captions) {
+    everything l = open_everything();
+    CALL(heed_captions_open(NULL, NULL, NULL));
+    CALL(heed_captions_open(l.c, NULL, NULL));
+    CALL(heed_captions_close(NULL));
+    CALL(heed_captions_about(NULL));
+    CALL(heed_captions_images(NULL));
+    CALL(heed_captions_pairs(NULL));
+    CALL(heed_captions_get(NULL, false, 1, NULL, NULL));
+    CALL(heed_captions_text(NULL, false, 1, 1, NULL));
+    CALL(heed_caption_batch(NULL, (heed_batch_at){.rows = 1}, NULL));
+    CALL(heed_captions_eval_batches(NULL, 1));
+    CALL(heed_captions_epoch_batches(NULL, 1));
+    CALL(heed_bleu_add_best(NULL, NULL, NULL, NULL, 1));
+    CALL(heed_bleu_add_best(l.c, &(heed_bleu){0}, "a", (const char *[]){NULL}, 1));
+    close_everything(&l);
+}
+
 TEST(null_is_accepted_in_pairs) {
     everything l = open_everything();
     CALL(heed_pairs_open(NULL, NULL, NULL));

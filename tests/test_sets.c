@@ -126,7 +126,10 @@ static const struct {
               "33x5x40 195x105 195 195x65 195 33x65 33x31x66 33x31x65 66x65 1x66 1 m33x1x31", 2},
              {"attention", "9x33x12 9x65x12 9x65x6 - m9x65", 2},
              {"attention", "9x33x12 9x65x12 9x65x18 1x2x33x65 -", 11},
-             {"self_attention", "9x65x28 1x2x65x65 m9x65", 4}};
+             {"attention", "9x33x24 9x65x12 9x65x18 1x1x33x65 -", 16},
+             {"self_attention", "9x65x28 1x2x65x65 m9x65", 4},
+             {"self_attention", "9x65x36 1x4x65x65 m9x65", 6},
+             {"rotary", "9x65x11", 2}};
 enum { LARGE = sizeof large / sizeof *large };
 
 /* The widths of the attention cases, times three, fit other heads than theirs. */

@@ -220,3 +220,30 @@ TEST(weights_of_numpy_are_read_whatever_their_layout) {
     }
     CLOSE(c);
 }
+
+#define LESSON                                                                                     \
+    "{\"example\":\"lion\",\"X\":[[1,2],[3,4]],\"W_Q\":[[1,0],[0,1]],\"tokens\":[\"a\",\"b\"],"
+
+TEST(weights_of_a_worked_example_are_its_attention) {
+    heed_ctx *c = heed_open(NULL);
+    heed_record *r = parse(c, LESSON "\"weights\":[[1,0],[0.25,0.75]],\"scores\":[[5,null],[1,2]],"
+                                     "\"Q\":[[1],[2]],\"K\":[[3],[4]],\"beta\":0.5,\"causal\":true,"
+                                     "\"layer\":\"encoder.1.attn\",\"head\":3,\"title\":\"t\"}");
+    CHECK(r && r->block_count == 1);
+    if (r && r->block_count == 1) {
+        const heed_record_block *b = &r->blocks[0];
+        CHECK(b->weights[2] == (heed_real)0.25 && b->scores[1] == -INFINITY);
+        CHECK(b->key == 1 && b->q[1] == 2 && b->k[1] == 4 && !b->raw);
+        CHECK(b->head && b->head[0] == 2 && b->causal && b->beta == 0.5);
+        CHECK_TEXT(b->path, "encoder.1.attn");
+        CHECK_TEXT(r->axes[b->queries].labels[1], "b");
+        CHECK(b->queries == b->keys && r->axis_count == 1);
+    }
+    CLOSE(c);
+    refused(LESSON "\"output\":[[1,0],[0,1]]}", "expected its attention under `weights`");
+    refused(LESSON "\"weights\":[[1,0,0],[0,1,0]]}",
+            "sources are missing: w.json: expected 3 texts");
+    refused(LESSON "\"weights\":[[1,0]]}", "tokens is wrong: w.json: expected 1 texts");
+    refused(LESSON "\"weights\":[1,0]}", "weights is wrong: w.json: expected (queries, keys)");
+    refused(LESSON "\"weights\":7}", "array \"weights\" is wrong");
+}

@@ -7,13 +7,14 @@
 HEED_EXPORT_BEGIN
 
 /* What a model reads: dense numbers that it generates itself, a corpus, labelled pictures, pairs of
- * texts, or labelled texts. */
+ * texts, labelled texts, or pictures with captions. */
 typedef enum {
     HEED_INPUT_DENSE,
     HEED_INPUT_TOKENS,
     HEED_INPUT_PICTURE,
     HEED_INPUT_PAIR,
-    HEED_INPUT_LABELLED
+    HEED_INPUT_LABELLED,
+    HEED_INPUT_CAPTION
 } heed_input_kind;
 
 /* ---- tokenizers ---- */
@@ -104,9 +105,10 @@ heed_corpus_info heed_corpus_about(const heed_corpus *k);
 /* One batch, owned by the corpus until its next batch. */
 typedef struct {
     int rows, len;          /* B, T */
-    const int32_t *ids;     /* (B,T) */
+    const int32_t *ids;     /* (B,T); for pictures with captions: what the decoder reads */
     const int32_t *pad;     /* (B,T), 0 at padding; NULL: no padding */
-    const heed_real *x;     /* (B,T): inputs of models without tokens, with labels (B); else NULL */
+    const heed_real *x;     /* (B,T): inputs of models without tokens, with labels (B); pixels of
+                               pictures with captions (B, size size channels); else NULL */
     int src_len;            /* S; for pairs of texts: */
     const int32_t *src;     /* (B,S): the source, or the text of a label */
     const int32_t *src_pad; /* (B,S), 0 at padding */

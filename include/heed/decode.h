@@ -1,5 +1,6 @@
 /* heed/decode.h -- generating tokens one by one through a model's step interface: greedily, by
- * sampling, or by beam search. Texts continue a prompt; targets are generated from a source. */
+ * sampling, or by beam search. Texts continue a prompt; targets are generated from a source,
+ * captions from a picture. */
 #ifndef HEED_DECODE_H
 #define HEED_DECODE_H
 
@@ -10,6 +11,9 @@ HEED_EXPORT_BEGIN
 typedef struct {
     const int32_t *source; /* for models that read one: encoded as in batches, with [SEP] */
     size_t source_count;
+    const heed_real *picture; /* or, for models of captions, (picture_size, picture_size,
+                                 picture_channels) as in batches */
+    int picture_size, picture_channels;
     const int32_t *prompt; /* the tokens to continue, at least one; for a target, [CLS] */
     size_t prompt_count;
     int count; /* the most tokens to generate; 0: the model's length, which no target exceeds */

@@ -4,9 +4,9 @@
 #ifndef HEED_H
 #define HEED_H
 
+#include <heed/captions.h>
 #include <heed/fit.h>
 #include <heed/image.h>
 #include <heed/kind.h>
-#include <heed/pairs.h>
 
 #endif

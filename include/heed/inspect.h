@@ -24,19 +24,21 @@ enum { HEED_INSPECTION_AXES = 3 };
 typedef struct {
     heed_run *run;        /* must outlive it */
     heed_example example; /* the example as read */
-    char *title;          /* the input in one line; for a pair, "source -> target" */
+    char *title;          /* the input in one line; for a pair or a caption, "source -> target" */
     int axis_count;
     /* "text", "picture" or "input"; for a pair, "source", "target" and "target input", which the
-     * decoder reads. A picture model without a grid of patches has the positions that it attends to
-     * as "input", or no axes if it does not attend. */
+     * decoder reads; for a picture with a caption, "picture" and the latter two. A picture model
+     * without a grid of patches has the positions that it attends to as "input", or no axes if it
+     * does not attend. */
     heed_record_axis axes[HEED_INSPECTION_AXES];
-    char **labels; /* labels of an axis that has none in the example; special: which are special */
-    unsigned char *special;
+    /* For each axis, its labels, and which are special, if the example has none; else NULL. */
+    char **labels[HEED_INSPECTION_AXES];
+    unsigned char *special[HEED_INSPECTION_AXES];
     int question_count; /* depends on model->answers: for HEED_ANSWER_MASKED, one for each [MASK] */
     heed_question *questions;
     int count; /* tokens of the text, or of the source */
     int32_t *ids;
-    int target_count; /* for a pair: the target, and the target shifted right after [CLS] */
+    int target_count; /* for a pair or caption: the target, and it shifted right after [CLS] */
     int32_t *target, *read;
     heed_real *x; /* pixels (1,size,size,channels), or numbers (1,T) or (1,T,d) */
     int dims, shape[HEED_DIMS];
@@ -54,9 +56,13 @@ bool heed_inspection_text(heed_inspection *s, heed_run *r, const char *text, siz
 /* Opens a text given as tokens. */
 bool heed_inspection_tokens(heed_inspection *s, heed_run *r, const int32_t *ids, int count);
 /* Opens a picture. A picture whose channels differ from those of the run is an error unless convert
- * is true. name: for display. */
+ * is true. name: for display. A model of captions describes it itself. */
 bool heed_inspection_picture(heed_inspection *s, heed_run *r, heed_picture *p, const char *name,
                              bool convert);
+/* The same for a model of captions, with a caption. NULL: the model's own, the most probable token
+ * at each step. */
+bool heed_inspection_caption(heed_inspection *s, heed_run *r, heed_picture *p, const char *name,
+                             bool convert, const char *caption);
 /* Opens numbers (1,T) or (1,T,d), copied, for a model of HEED_INPUT_DENSE: positions 1 to T. */
 bool heed_inspection_numbers(heed_inspection *s, heed_run *r, const heed_real *x, int dims,
                              const int *shape, const char *title);
@@ -64,8 +70,8 @@ void heed_inspection_free(heed_inspection *s);
 /* Passes s through its model on a tape that has begun. Returns logits (rows, classes or tokens),
  * with each question's logits at its `row`; NULL on error. */
 heed_tensor *heed_inspection_logits(const heed_inspection *s, heed_tape *t);
-/* Returns the class or token that a question is about: for a pair, the target's own token, else the
- * most probable one by the logits y. */
+/* Returns the class or token that a question is about: for a pair or caption, the target's own
+ * token, else the most probable one by the logits y. */
 int heed_inspection_class(const heed_inspection *s, const heed_question *q, const heed_tensor *y);
 /* Returns the name of an output of the run's model: a token's text, or the name of a class. number:
  * buffer for the text of a class without a name. */
@@ -267,16 +273,17 @@ bool heed_heads_have(const heed_head_table *h, heed_head_measure m);
 typedef struct {
     struct {
         heed_tensor *tensor;
-        size_t from, count; /* elements of it that were set to zero */
+        size_t from, count; /* elements of it that were saved */
         heed_real *saved;
     } part[2];
     int parts;
     const heed_run *averaged;
 } heed_head_backup;
 /* Switches a head of a layer off. The rows of PATH.qkv (PATH.kv for cross attention) that compute
- * its values are set to zero, so that the head's output is zero; this equals the mask of Michel et
- * al. 2019, sec. 2.3. For a model with `average`, the head weights all keys equally instead.
- * HEED_USAGE for a layer that has neither. Call heed_head_on in any case. */
+ * its values are set to zero, so that the head's output is zero; if heads share values, the columns
+ * of PATH.out that read its output are, which has the same effect. This equals the mask of Michel
+ * et al. 2019, sec. 2.3. For a model with `average`, the head weights all keys equally instead.
+ * HEED_USAGE for a layer that has none of these. Call heed_head_on in any case. */
 bool heed_head_off(const heed_run *r, const heed_record_block *layer, int head,
                    heed_head_backup *out);
 /* Puts the parameters back, bit by bit. */

@@ -3,8 +3,7 @@
 #ifndef HEED_KIND_H
 #define HEED_KIND_H
 
-#include <heed/image.h>
-#include <heed/pairs.h>
+#include <heed/captions.h>
 
 HEED_EXPORT_BEGIN
 
@@ -49,7 +48,7 @@ struct heed_data {
     heed_ctx *c;
     const heed_data_kind *kind;
     heed_input_spec spec;
-    void *batches; /* for model->batch: a heed_corpus, heed_images, heed_pairs */
+    void *batches; /* for model->batch: a heed_corpus, heed_images, heed_pairs, heed_captions */
     heed_tokenizer *tokenizer, *source; /* source: a separate one for the source side, or NULL */
     uint64_t checksum;
     bool tree;                 /* a folder of folders, whose names are the classes */

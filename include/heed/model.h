@@ -35,14 +35,17 @@ typedef struct {
 
 /* An attention layer of a model, by its settings and parameters. Its probes are PATH.weights
  * (B,heads,T,S), or (B,T,S) for one head, and whatever else its op keeps. Queries and keys are
- * positions of x. In a model of pairs, those of the decoder are positions of its input, and cross
- * attention has target queries and source keys. */
+ * positions of x. In a model of pairs or captions, those of the decoder are positions of its input,
+ * and cross attention has target queries and keys of the source, which for a picture are the cells
+ * of the grid. */
 typedef struct {
     const char *path; /* "encoder.0.attn" */
     heed_stack stack;
     int layer;      /* from 0, within its stack */
     int heads;      /* at least 1 */
+    int kv_heads;   /* heads of keys and values, see heed_mha_args; 0: heads */
     int key, value; /* widths of a head's keys and values */
+    double rotary;  /* theta of the rotary positions of queries and keys; 0: none */
     double beta;    /* factor of the scores */
     bool causal, hard;
     bool additive;          /* scores are align' tanh(q + k), not a product. Bahdanau et al. 2015 */
@@ -61,7 +64,7 @@ typedef struct {
  * heed_wrap(t, kept->x, kept->dims, kept->shape). */
 enum { HEED_STEPS_KEPT = 128 };
 typedef struct {
-    int count;                          /* tokens of the source */
+    int count;                          /* tokens of the source, or cells of the grid */
     heed_tensor *kept[HEED_STEPS_KEPT]; /* for the model's use */
 } heed_source;
 
@@ -69,8 +72,9 @@ typedef struct {
  * state, an array of numbers that the decoder owns and copies to branch. */
 typedef struct {
     int (*length)(const void *self); /* the most tokens that a hypothesis, and a source, may have */
-    /* Reads one source, ids (1,S). NULL: it reads no source, and the source below is NULL. */
-    bool (*read)(const void *self, heed_tape *t, heed_tensor *ids, heed_source *out);
+    /* Reads one source: ids (1,S), or a picture (1,H,W,channels). NULL: it reads no source, and the
+     * source below is NULL. */
+    bool (*read)(const void *self, heed_tape *t, heed_tensor *source, heed_source *out);
     size_t (*state)(const void *self, const heed_source *source); /* numbers in the state */
     /* The state before the first token; NULL: its values do not matter. */
     void (*start)(const void *self, const heed_source *source, heed_real *state);
@@ -100,7 +104,8 @@ typedef struct {
     bool bracket;          /* texts have [CLS] before and [SEP] after them */
     const char *embedding; /* path of the node that embeds x: "embed.token"; NULL: there is none */
     /* The model's settings, ended by {0}. Its kind of data requires: block and vocab for TOKENS and
-     * PAIR; block, vocab and classes for LABELLED; image-size, channels and classes for PICTURE. */
+     * PAIR; block, vocab and classes for LABELLED; image-size, channels and classes for PICTURE;
+     * image-size, channels, block and vocab for CAPTION. */
     const heed_option *options;
     const char *defaults; /* of these and of shared settings: "lr=0.003 best=accuracy"; or NULL */
     const heed_preset *presets;   /* ended by {0}; or NULL */
@@ -120,8 +125,9 @@ typedef struct {
     /* Describes attention layer `index`, from 0; those of a stack are adjacent. False after the
      * last. NULL: none. */
     bool (*attending)(const void *self, int index, heed_attending *out);
-    /* For ablation of layers without values per head: while on, attention weighs all keys equally.
-     * NULL: the values of heads are rows of PATH.qkv, or of PATH.kv for cross attention. */
+    /* For ablation of layers whose values are not rows of the parameter PATH.qkv, or PATH.kv for
+     * cross attention (see heed_mha_rows): while on, their attention weighs all keys equally. NULL:
+     * there are none. Heads that share values have columns of PATH.out. */
     void (*average)(void *self, bool on);
     bool (*grid)(const void *self, heed_grid *out); /* NULL: positions are not patches */
     const heed_steps *steps;                        /* NULL: output is not generated step by step */
@@ -131,7 +137,7 @@ typedef struct {
 heed_input_spec heed_model_spec(const heed_model *m);
 /* Calls the model's batch, or that of its kind, where data is a heed_corpus for HEED_INPUT_TOKENS
  * (next tokens; for HEED_ANSWER_MASKED, masked ones, a share of 0.15), a heed_images for
- * HEED_INPUT_PICTURE, and a heed_pairs for the others. */
+ * HEED_INPUT_PICTURE, a heed_captions for HEED_INPUT_CAPTION, and a heed_pairs for the others. */
 bool heed_model_batch(const heed_model *m, void *self, void *data, heed_batch_at at,
                       heed_batch *out);
 uint64_t heed_model_eval_batches(const heed_model *m, void *self, void *data, int rows);

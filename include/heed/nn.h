@@ -124,29 +124,42 @@ heed_tensor *heed_position_apply(const heed_position *l, heed_tape *t, heed_tens
  * they are those of memory, computed by the first call. The caller owns k and v. */
 typedef struct {
     int len, capacity; /* tokens held, and their maximum */
-    heed_real *k, *v;  /* (capacity, h e), (capacity, h d2) */
+    heed_real *k, *v;  /* (capacity, g e), (capacity, g d2), for g key-value heads */
 } heed_cache;
 
-/* Multi-head attention: one stacked q,k,v projection of height h(2e+d2) and W_h (d, h d2) back to
- * d, or no W_h. Vaswani et al. 2017, sec. 3.2.2. */
+/* Multi-head attention: one stacked q,k,v projection of height h e + g(e+d2), for h heads of
+ * queries and g of keys and values, and W_h (d, h d2) back to d, or no W_h. Vaswani et al. 2017,
+ * sec. 3.2.2; heads that share keys and values: Ainslie et al. 2023, sec. 2.2. */
 typedef struct {
     int width;             /* width of the inputs, d */
     int memory_width;      /* width of the other sequence in cross attention; 0: width */
     int heads, key, value; /* key, value 0: width / heads */
+    int kv_heads;          /* heads of keys and values, which divide heads; 0: heads */
     bool cross;            /* q from x, k and v from memory: parameters q and kv instead of qkv */
     bool causal, hard, no_out;
     bool no_bias;       /* on q, k, v and out */
     bool explicit_path; /* heed_attention_explicit instead of the fused op */
     bool has_beta;
     heed_real beta, dropout;
+    heed_real rotary; /* theta of the rotary positions of q and k, see heed_rotary; 0: none. Keys
+                         are cached as turned. Not in cross attention */
     const char *init, *out_init; /* of the projections; NULL: "kaiming" */
 } heed_mha_args;
 typedef struct {
-    const char *name;
-    heed_mha_args args;
+    const char *name, *rotary; /* names of the attention op and of heed_rotary */
+    heed_mha_args args;        /* with the usual sizes filled in */
     heed_linear qkv, q, kv, out;
 } heed_mha;
 void heed_mha_init(heed_mha *l, heed_store *s, const char *name, heed_mha_args a);
+/* The rows of a stacked projection, weight and bias, that compute the queries, keys or values of
+ * one head (queries' heads for all three: heads that share keys have the same rows), or of all
+ * heads if head is -1. They are rows of qkv, or, if cross, of q for queries and of kv for the rest.
+ * Of the arguments it reads heads, kv_heads, key, value and cross; key and value must be set. */
+typedef enum { HEED_QUERIES, HEED_KEYS, HEED_VALUES } heed_projected;
+typedef struct {
+    int from, count;
+} heed_rows;
+heed_rows heed_mha_rows(const heed_mha_args *a, heed_projected part, int head);
 /* x (B,T,d), memory (B,S,dm) or NULL, pad (B,S) over the keys or NULL, cache or NULL (B = 1, eval)
  * -> (B,T,d) */
 heed_tensor *heed_mha_apply(const heed_mha *l, heed_tape *t, heed_tensor *x, heed_tensor *memory,
@@ -156,13 +169,15 @@ heed_tensor *heed_mha_apply(const heed_mha *l, heed_tape *t, heed_tensor *x, hee
 heed_tensor *heed_mha_biased(const heed_mha *l, heed_tape *t, heed_tensor *x, heed_tensor *memory,
                              heed_tensor *score_bias, heed_tensor *pad, heed_cache *cache);
 
-/* Feed-forward: down(act(up(x))), the same at every position (a convolution of width 1). */
+/* Feed-forward, the same at every position (a convolution of width 1): down(act(up(x))), or, if
+ * gated, down(act(gate(x)) up(x)), which with HEED_SILU is SwiGLU. Shazeer 2020, eq. 6. */
 typedef struct {
-    heed_linear up, down;
+    heed_linear gate, up, down; /* gate.w NULL: absent */
     heed_act act;
 } heed_ff;
 typedef struct {
     int width, inner;
+    bool gated;
     heed_act act;
     bool no_bias;
     const char *init, *out_init;
@@ -172,7 +187,7 @@ heed_tensor *heed_ff_apply(const heed_ff *l, heed_tape *t, heed_tensor *x);
 
 /* Encoder block (GPT's when attn.causal). Pre-norm: x + drop(f(norm(x))); post-norm: norm(x +
  * drop(f(x))); f = attention, then feed-forward. Names: attn.qkv attn.out norm1 mlp.up mlp.down
- * norm2. */
+ * norm2, and mlp.gate if mlp.gated. */
 typedef struct {
     heed_mha_args attn, cross; /* cross: for a decoder block */
     heed_ff_args mlp;
@@ -251,6 +266,8 @@ typedef struct {
     int key, value; /* widths of the projections W_k and W_v of the inputs (and of W_q of the query,
                        to key); 0: no projection */
     bool all_biases; /* additive: W and v have biases, too, which make it no more expressive */
+    bool hard;       /* heed_hardmax instead of the softmax: one key per query, the gradient of the
+                        soft weights. Xu et al. 2015, sec. 4.1, without its sampling */
     bool has_beta;
     heed_real beta; /* multiplies e instead of the default 1 or 1/sqrt(d_k) */
     const char *init;

@@ -188,9 +188,23 @@ typedef struct {
 heed_tensor *heed_recurrent_attention(heed_tape *t, const heed_additive_attention *l,
                                       const heed_recurrent_args *a);
 
+/* Rotary positions: the first heads * width columns of x (...,T,C) are heads of `width` numbers;
+ * the token at position p = first + t has its pairs (x_i, x_{i + width/2}) turned by the angle p
+ * theta^(-2i / width), as LLaMA in transformers does. Further columns are copied. Then the product
+ * of a query and a key depends on the distance between their positions alone. Su et al. 2021, eq.
+ * 15 and 34. -> (...,T,C) */
+typedef struct {
+    int heads, width; /* width is even */
+    int first;        /* position of the first token */
+    heed_real theta;
+} heed_rotary_args;
+heed_tensor *heed_rotary(heed_tape *t, heed_tensor *x, const heed_rotary_args *args);
+
 /* Attention. Vaswani et al. 2017, eq. 1; per head: softmax(beta Q K' + score_bias) V. */
 typedef struct {
     int heads;
+    int kv_heads;   /* heads of keys and values, which divide heads: query head h reads head
+                       floor(h kv_heads / heads); 0: heads. Ainslie et al. 2023, sec. 2.2 */
     int key;        /* e: width of a query and a key, per head */
     int value;      /* d2: width of a value, per head */
     heed_real beta; /* inverse temperature when has_beta; else 1/sqrt(key) */
@@ -200,14 +214,15 @@ typedef struct {
     heed_real dropout; /* on the weights, in training */
 } heed_attention_args;
 
-/* q (B,Tq,h e), k (B,Tk,h e), v (B,Tk,h d2) -> (B,Tq,h d2). score_bias (1|B, 1|h, Tq, Tk) or NULL.
- * pad (B,Tk) index, 0 where a key is padding, or NULL. A query that sees no key gives zeros and
- * zero gradients. Keeps q k v (B,h,T,e|d2), scores (after beta and bias, before the mask, including
- * masked ones) and weights (before dropout) (B,h,Tq,Tk), each computed only if probed. */
+/* q (B,Tq,h e), k (B,Tk,g e), v (B,Tk,g d2) -> (B,Tq,h d2), for g key-value heads. score_bias (1|B,
+ * 1|h, Tq, Tk) or NULL. pad (B,Tk) index, 0 where a key is padding, or NULL. A query that sees no
+ * key gives zeros and zero gradients. Keeps q (B,h,Tq,e), k (B,g,Tk,e), v (B,g,Tk,d2), scores
+ * (after beta and bias, before the mask, including masked ones) and weights (before dropout)
+ * (B,h,Tq,Tk), each computed only if probed. */
 heed_tensor *heed_attention(heed_tape *t, heed_tensor *q, heed_tensor *k, heed_tensor *v,
                             heed_tensor *score_bias, heed_tensor *pad,
                             const heed_attention_args *args);
-/* Self-attention on one stacked projection: qkv (B,T,h(2e+d2)) = [q of all heads | k | v]. */
+/* Self-attention on one stacked projection: qkv (B,T,h e + g(e+d2)) = [q of all heads | k | v]. */
 heed_tensor *heed_self_attention(heed_tape *t, heed_tensor *qkv, heed_tensor *score_bias,
                                  heed_tensor *pad, const heed_attention_args *args);
 /* heed_attention composed of matmul, scale, add, softmax, dropout and matmul: a reference. */

@@ -1,4 +1,5 @@
-/* heed/pairs.h -- lines of two texts: source and target, text and class, tokens and labels. */
+/* heed/pairs.h -- lines of two texts: source and target, text and class, tokens and labels, a
+ * picture's file and its caption. */
 #ifndef HEED_PAIRS_H
 #define HEED_PAIRS_H
 
@@ -9,7 +10,8 @@ HEED_EXPORT_BEGIN
 typedef enum {
     HEED_TRANSLATION, /* source TAB target: sequence to sequence */
     HEED_CLASSES,     /* label TAB text: one label per text */
-    HEED_TAGS /* words TAB labels, both separated by spaces, equally many: one label per word */
+    HEED_TAGS,    /* words TAB labels, both separated by spaces, equally many: one label per word */
+    HEED_CAPTIONS /* file TAB caption: a picture's file, which is not read here (heed/captions.h) */
 } heed_pair_kind;
 
 /* The lines of a file, read but not yet tokenized. TSV: source TAB target; further columns are
@@ -17,18 +19,19 @@ typedef enum {
  * are removed. A first line that names the columns is skipped: one that holds a name of a source
  * (src source input from text sentence document question prompt tokens words) and one of a target
  * (tgt target output to translation answer response label labels class category tag tags), in any
- * columns, or that begins with two names of languages (eng fra, en fr, English French). JSONL (by
- * the extension .jsonl or .json): objects with src and tgt (or label and text, or tokens and tags:
- * texts or lists of words); a label may also be a whole number. Errors name file and line. Owned by
- * c. */
+ * columns, or that begins with two names of languages (eng fra, en fr, English French). The columns
+ * of captions are named file (image path filename picture) and caption (text description sentence).
+ * JSONL (by the extension .jsonl or .json): objects with src and tgt (or label and text, or tokens
+ * and tags: texts or lists of words, or image and caption); a label may also be a whole number.
+ * Errors name file and line. Owned by c. */
 typedef struct heed_pairs heed_pairs;
 typedef struct {
     heed_pair_kind kind;
     double val_split;     /* a seeded choice of lines; lines with the same source stay together */
     const char *val_path; /* a separate validation file, or NULL */
     int block; /* the most tokens in a source, and in a target, [SEP] included; longer translations
-                  are left out of training and cut in evaluation, longer texts of classes and tags
-                  are cut in both; all are counted */
+                  and captions are left out of training and cut in evaluation, longer texts of
+                  classes and tags are cut in both; all are counted */
     const char *const *labels; /* a run's, or NULL: from the data, in bytewise order */
     int label_count;
 } heed_pairs_args;
@@ -39,7 +42,7 @@ void heed_pairs_close(heed_pairs *k);
  * source, 1 target, 2 both. The caller frees out with heed_text_free. */
 bool heed_pairs_text(const heed_pairs *k, int side, heed_text *out);
 /* Turns lines into tokens; call it before the first batch. target is equal to source for a shared
- * vocabulary, NULL for labels. */
+ * vocabulary, NULL for labels. The source of a caption is a file: source is NULL. */
 bool heed_pairs_encode(heed_pairs *k, const heed_tokenizer *source, const heed_tokenizer *target);
 
 typedef struct {
@@ -49,6 +52,7 @@ typedef struct {
     bool header, json;    /* a first line of column names was skipped; a file of JSON objects */
     size_t overlap;       /* validation sources that are also in the training part */
     size_t unknown, tokens, target_unknown, target_tokens; /* of the training part */
+    size_t val_target_unknown, val_target_tokens;          /* of the pairs not trained on */
     int longest, target_longest; /* most tokens in any source and target, uncut, [SEP] included: the
                                     block that leaves nothing out; 0 for targets that are labels */
     int classes;
@@ -84,6 +88,10 @@ typedef struct {
     size_t longest; /* words of the longest sentence on either side: under 4, BLEU is always 0 */
 } heed_bleu;
 bool heed_bleu_add(heed_ctx *c, heed_bleu *b, const char *hypothesis, const char *reference);
+/* With several references: an n-gram counts as often as in the reference that has it most often,
+ * and the reference closest in length counts for the brevity penalty (sec. 2.1.1 and 2.2.2). */
+bool heed_bleu_add_best(heed_ctx *c, heed_bleu *b, const char *hypothesis,
+                        const char *const *references, size_t count);
 double heed_bleu_of(const heed_bleu *b); /* 0 to 100 */
 
 HEED_EXPORT_END

@@ -34,14 +34,17 @@ typedef struct {
     int heads;         /* how many are stored */
     const int *head;   /* (heads) their numbers from 0; NULL: 0 .. heads - 1 */
     int queries, keys; /* indices of axes */
+    int kv_heads;      /* heads of keys and values in the model; 0: each head has its own */
     int key, value;    /* widths e and d2 of k and v; 0: unknown */
     double beta;       /* factor of raw; 0: unknown */
+    double rotary;     /* theta of the rotary positions by which q and k are turned; 0: none */
     bool causal, hard;
     bool additive;              /* raw = align tanh(q + k), no product. Bahdanau et al. 2015 */
     const heed_real *weights;   /* (heads,Q,K) */
     const heed_real *raw;       /* (heads,Q,K) q k', before scaling, bias and mask */
     const heed_real *scores;    /* (heads,Q,K) after these; -INFINITY where masked */
-    const heed_real *q, *k, *v; /* (heads,Q,e) (heads,K,e) (heads,K,d2) */
+    const heed_real *q, *k, *v; /* (heads,Q,e) (heads,K,e) (heads,K,d2), as they are compared and
+                                   summed; heads that share keys and values have equal k and v */
     const heed_real *align;     /* (heads,e) of the additive form */
 } heed_record_block;
 
@@ -101,10 +104,10 @@ bool heed_record_picture(heed_record *r, const unsigned char *pixels, int width,
  * layers whose path matches the pattern ("decoder.*.attn"). lean: the weights only. */
 void heed_record_probe(heed_tape *t, const char *pattern, bool lean);
 /* After the forward pass, adds the layer at like->path as a block and returns its index. `like`
- * supplies what the tape does not know: stack, layer, axes, beta, causal, hard, additive, align,
- * and which heads to keep (heads 0: all). item: index in the batch; pad: (K), nonzero where a key
- * is not padding, or NULL. Masked scores become -INFINITY. Returns -1 if nothing was probed under
- * the path, or on error. */
+ * supplies what the tape does not know: stack, layer, axes, kv_heads, beta, rotary, causal, hard,
+ * additive, align, and which heads to keep (heads 0: all). item: index in the batch; pad: (K),
+ * nonzero where a key is not padding, or NULL. Masked scores become -INFINITY. Returns -1 if
+ * nothing was probed under the path, or on error. */
 int heed_record_take(heed_record *r, const heed_tape *t, const heed_record_block *like, int item,
                      const int32_t *pad);
 
@@ -136,13 +139,13 @@ bool heed_record_csv(heed_ctx *c, const heed_record *r, const char *path);
 /* Writes a NumPy archive: PATH.weights (heads,Q,K), PATH.raw, .scores, .q, .k, .v, maps.N (Q,K),
  * picture (H,W,C) of bytes, and "record", the bytes of the JSON object without arrays. */
 bool heed_record_npz(heed_ctx *c, const heed_record *r, const char *path);
-/* Reads such a JSON or NPZ file, or weights of another program: an NPZ, NPY or JSON file with
- * arrays of (queries, keys), (heads, queries, keys) or (layers, heads, queries, keys). Layers are
- * numbered in the order of the file; an array whose name contains "cross" or "dec" is cross or
- * decoder attention. Labels are the texts under `tokens`, or `queries` and `keys`, or `source` and
- * `target`; if their count differs from that of the weights, the error names both counts. Values
- * outside [0, 1] and rows that do not sum to 1 are kept unchanged and reported in the note. Returns
- * NULL on error. */
+/* Reads such a JSON or NPZ file, a worked example of `heed explain --json` (its attention, scores,
+ * Q and K), or weights of another program: an NPZ, NPY or JSON file with arrays of (queries, keys),
+ * (heads, queries, keys) or (layers, heads, queries, keys). Layers are numbered in the order of the
+ * file; an array whose name contains "cross" or "dec" is cross or decoder attention. Labels are the
+ * texts under `tokens`, or `queries` and `keys`, or `source` and `target`; if their count differs
+ * from that of the weights, the error names both counts. Values outside [0, 1] and rows that do not
+ * sum to 1 are kept unchanged and reported in the note. Returns NULL on error. */
 heed_record *heed_record_read(heed_ctx *c, const char *path);
 
 HEED_EXPORT_END

@@ -147,7 +147,7 @@ bool heed_example_text(const heed_reader *r, const char *text, size_t n, heed_ex
     if (!r || heed__stopped(r->c) || !text || !out) return false;
     bool plain = r->spec.kind == HEED_INPUT_TOKENS, paired = r->spec.kind == HEED_INPUT_PAIR;
     const heed_tokenizer *t = paired && r->source ? r->source : r->tokenizer;
-    if (!t)
+    if (!t || r->spec.kind == HEED_INPUT_CAPTION)
         return heed_fail(r->c, HEED_USAGE,
                          "the run takes pictures: expected a picture, found a text");
     heed_specials s = heed_tokenizer_specials(t);
@@ -244,7 +244,7 @@ bool heed_example_picture(const heed_reader *r, heed_picture *p, const char *nam
     if (!r || heed__stopped(r->c) || !p || !p->pixels || !out) return false;
     heed_image_transform *v = &out->transform;
     heed_example_free(out);
-    if (r->spec.kind != HEED_INPUT_PICTURE)
+    if (r->spec.kind != HEED_INPUT_PICTURE && r->spec.kind != HEED_INPUT_CAPTION)
         return heed_fail(r->c, HEED_USAGE,
                          "the run takes texts: expected a text, found a picture: %s", name);
     if (!heed_image_transform_of(r->c, r->config, v) || !fit_channels(r, p, v->channels, name))

@@ -14,11 +14,10 @@ static const heed_data_kind dense = {
     .noun = "no data, as the model makes its own", .item = "row", .options = no_options};
 
 const heed_data_kind *heed_data_kind_of(heed_input_spec spec) {
-    static const heed_data_kind *const kinds[] = {[HEED_INPUT_TOKENS] = &heed__data_text,
-                                                  [HEED_INPUT_PICTURE] = &heed__data_pictures,
-                                                  [HEED_INPUT_PAIR] = &heed__data_translation,
-                                                  [HEED_INPUT_LABELLED] = &heed__data_classes,
-                                                  [HEED_INPUT_DENSE] = &dense};
+    static const heed_data_kind *const kinds[] = {
+        [HEED_INPUT_TOKENS] = &heed__data_text,      [HEED_INPUT_PICTURE] = &heed__data_pictures,
+        [HEED_INPUT_PAIR] = &heed__data_translation, [HEED_INPUT_LABELLED] = &heed__data_classes,
+        [HEED_INPUT_CAPTION] = &heed__data_captions, [HEED_INPUT_DENSE] = &dense};
     if ((size_t)spec.kind >= sizeof kinds / sizeof *kinds) return &dense;
     return spec.kind == HEED_INPUT_LABELLED && spec.per_word ? &heed__data_tags : kinds[spec.kind];
 }

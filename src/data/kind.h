@@ -5,7 +5,7 @@
 #include <heed/kind.h>
 
 extern const heed_data_kind heed__data_text, heed__data_pictures, heed__data_translation,
-    heed__data_classes, heed__data_tags;
+    heed__data_classes, heed__data_tags, heed__data_captions;
 
 /* Opens the tokenizer at a path given by the setting `key`. */
 heed_tokenizer *heed__tokenizer_at(heed_ctx *c, const char *key, const char *name);

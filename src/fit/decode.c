@@ -123,6 +123,17 @@ static double log_sum(const heed_real *logits, int n) {
     return top + log(sum);
 }
 
+static bool reads_picture(const heed_model *m) { return m->kind == HEED_INPUT_CAPTION; }
+
+/* The source as the model reads it: ids (1,S) or a picture (1,size,size,channels). */
+static heed_tensor *source_on(const search *s, heed_tape *t) {
+    const heed_generation *a = s->a;
+    int size = a->picture_size;
+    return reads_picture(s->m)
+               ? heed_input(t, a->picture, 4, (int[]){1, size, size, a->picture_channels})
+               : heed_ids(t, a->source, 1, (int)a->source_count);
+}
+
 /* Logits whose last row predicts the token after hypothesis h; advances its state. Beyond the
  * model's length every position shifts, so the entire window is recomputed. */
 static heed_tensor *logits_of(search *s, const hypothesis *h) {
@@ -138,7 +149,7 @@ static heed_tensor *logits_of(search *s, const hypothesis *h) {
     heed_tensor *ids = heed_ids(s->t, h->ids + from, 1, (int)(total - from));
     heed_model_input in = {.x = ids};
     if (s->m->steps->read) {
-        in.x = heed_ids(s->t, s->a->source, 1, (int)s->a->source_count);
+        in.x = source_on(s, s->t);
         in.target = ids;
     }
     return s->m->logits(s->self, s->t, &in);
@@ -241,6 +252,19 @@ static bool run(search *s) {
 
 /* ---- checks and memory ---- */
 
+static bool check_source(const search *s) {
+    const heed_generation *a = s->a;
+    heed_ctx *c = heed_tape_ctx(s->t);
+    if (reads_picture(s->m))
+        return (a->picture && a->picture_size > 0 && a->picture_channels > 0) ||
+               heed_fail(c, HEED_USAGE, "picture is missing: expected one as in batches");
+    return (a->source_count >= 1 && a->source_count <= (size_t)s->length) ||
+           heed_fail(c, HEED_USAGE,
+                     "length of the source is wrong: expected 1 to %d tokens, found %zu; hint: a "
+                     "model with a larger block",
+                     s->length, a->source_count);
+}
+
 static bool check(search *s) {
     const heed_generation *a = s->a;
     heed_ctx *c = heed_tape_ctx(s->t);
@@ -249,11 +273,7 @@ static bool check(search *s) {
         return heed_fail(c, HEED_USAGE, "model %s does not generate output step by step",
                          s->m->name);
     s->length = s->m->steps->length(s->self);
-    if (reads && (a->source_count < 1 || a->source_count > (size_t)s->length))
-        return heed_fail(c, HEED_USAGE,
-                         "length of the source is wrong: expected 1 to %d tokens, found %zu; hint: "
-                         "a model with a larger block",
-                         s->length, a->source_count);
+    if (reads && !check_source(s)) return false;
     if (a->prompt_count < 1 || a->count < 0)
         return heed_fail(c, HEED_USAGE,
                          "nothing to continue: expected a prompt of at least one token and a count "
@@ -274,8 +294,7 @@ static bool read_source(search *s) {
     if (s->a->uncached) return true;
     if (steps->read) {
         heed_tape_begin(s->reading, HEED_EVAL, 0);
-        heed_tensor *ids = heed_ids(s->reading, s->a->source, 1, (int)s->a->source_count);
-        if (!steps->read(s->self, s->reading, ids, &s->read)) return false;
+        if (!steps->read(s->self, s->reading, source_on(s, s->reading), &s->read)) return false;
         s->source = &s->read;
     }
     s->state = steps->state(s->self, s->source);

@@ -2,8 +2,7 @@
 #include "core/core.h"
 #include "fit/fit.h"
 
-#include <heed/image.h>
-#include <heed/pairs.h>
+#include <heed/captions.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -30,6 +29,7 @@ bool heed_model_batch(const heed_model *m, void *self, void *data, heed_batch_at
         return m->answers == HEED_ANSWER_MASKED ? heed_mlm_batch(data, at, 0.15, out)
                                                 : heed_gpt_batch(data, at, out);
     if (m->kind == HEED_INPUT_PICTURE) return heed_image_batch(data, at, out);
+    if (m->kind == HEED_INPUT_CAPTION) return heed_caption_batch(data, at, out);
     return reads_pairs(m) && heed_pair_batch(data, at, out);
 }
 
@@ -38,6 +38,7 @@ uint64_t heed_model_eval_batches(const heed_model *m, void *self, void *data, in
     if (m->eval_batches) return m->eval_batches(self, data, rows);
     if (m->kind == HEED_INPUT_TOKENS) return heed_corpus_eval_batches(data, rows);
     if (m->kind == HEED_INPUT_PICTURE) return heed_images_eval_batches(data, rows);
+    if (m->kind == HEED_INPUT_CAPTION) return heed_captions_eval_batches(data, rows);
     return reads_pairs(m) ? heed_pairs_eval_batches(data, rows) : 0;
 }
 
@@ -46,6 +47,7 @@ uint64_t heed_model_epoch_batches(const heed_model *m, void *self, void *data, i
     if (m->epoch_batches) return m->epoch_batches(self, data, rows);
     if (m->kind == HEED_INPUT_TOKENS) return heed_corpus_epoch_batches(data, rows);
     if (m->kind == HEED_INPUT_PICTURE) return heed_images_epoch_batches(data, rows);
+    if (m->kind == HEED_INPUT_CAPTION) return heed_captions_epoch_batches(data, rows);
     return reads_pairs(m) ? heed_pairs_epoch_batches(data, rows) : 1;
 }
 

@@ -9,15 +9,11 @@
 
 /* ---- switching a head off and on ---- */
 
-static bool zero_part(const heed_run *r, const heed_entry *e, size_t first, size_t rows,
+static bool save_part(const heed_run *r, heed_tensor *t, size_t from, size_t count,
                       heed_head_backup *b) {
-    heed_tensor *t = e->tensor;
-    size_t each = t->dims > 1 ? t->size / (size_t)t->shape[0] : 1;
-    size_t from = first * each, count = rows * each;
     heed_real *saved = heed__alloc_array(r->c, count, sizeof *saved);
     if (!saved) return false;
     memcpy(saved, t->x + from, count * sizeof *saved);
-    for (size_t i = 0; i < count; i++) t->x[from + i] = 0;
     b->part[b->parts].tensor = t;
     b->part[b->parts].from = from;
     b->part[b->parts].count = count;
@@ -25,23 +21,58 @@ static bool zero_part(const heed_run *r, const heed_entry *e, size_t first, size
     return true;
 }
 
-/* Rows of the stacked projection: q, k and v of all heads; in cross attention, k and v only. */
+static bool zero_rows(const heed_run *r, const heed_entry *e, heed_rows rows, heed_head_backup *b) {
+    heed_tensor *t = e->tensor;
+    size_t each = t->dims > 1 ? t->size / (size_t)t->shape[0] : 1;
+    size_t from = (size_t)rows.from * each, count = (size_t)rows.count * each;
+    if (!save_part(r, t, from, count, b)) return false;
+    for (size_t i = 0; i < count; i++) t->x[from + i] = 0;
+    return true;
+}
+
+/* The values of a head that shares them are the others', too: what it alone has are the columns of
+ * W_h that read its output. */
+static bool output_off(const heed_run *r, const heed_attending *l, int head, heed_head_backup *b) {
+    char name[96];
+    snprintf(name, sizeof name, "%s.out.weight", l->path);
+    const heed_entry *e = heed_store_find(r->store, name);
+    if (!e)
+        return heed_fail(r->c, HEED_USAGE,
+                         "a head cannot be switched off: %s: expected values of its own or an "
+                         "output projection, found %d heads that share %d; hint: train with "
+                         "`attn-out = true`",
+                         l->path, l->heads, l->kv_heads);
+    size_t rows = (size_t)e->tensor->shape[0], cols = (size_t)e->tensor->shape[1];
+    size_t value = (size_t)l->value;
+    if (!save_part(r, e->tensor, 0, rows * cols, b)) return false;
+    for (size_t i = 0; i < rows; i++)
+        memset(e->tensor->x + i * cols + (size_t)head * value, 0, value * sizeof *e->tensor->x);
+    return true;
+}
+
+/* Rows of the stacked projection; a layer without it is averaged. */
 static bool values_off(const heed_run *r, const heed_attending *l, int head, heed_head_backup *b) {
-    const char *stacked = l->stack == HEED_CROSS ? "kv" : "qkv";
-    size_t first = (l->stack == HEED_CROSS ? 1 : 2) * (size_t)l->heads * (size_t)l->key +
-                   (size_t)head * (size_t)l->value;
+    bool cross = l->stack == HEED_CROSS;
+    const char *stacked = cross ? "kv" : "qkv";
+    heed_rows rows = heed_mha_rows(
+        &(heed_mha_args){.heads = l->heads, .key = l->key, .value = l->value, .cross = cross},
+        HEED_VALUES, head);
     char name[96];
     snprintf(name, sizeof name, "%s.%s.bias", l->path, stacked);
     const heed_entry *bias = heed_store_find(r->store, name);
     snprintf(name, sizeof name, "%s.%s.weight", l->path, stacked);
     const heed_entry *weight = heed_store_find(r->store, name);
+    if (!weight && r->model->average) {
+        b->averaged = r;
+        r->model->average(r->self, true);
+        return true;
+    }
     if (!weight)
         return heed_fail(r->c, HEED_USAGE,
                          "a head cannot be switched off: model %s: expected the parameter %s, or "
                          "the member average",
                          r->model->name, name);
-    return zero_part(r, weight, first, (size_t)l->value, b) &&
-           (!bias || zero_part(r, bias, first, (size_t)l->value, b));
+    return zero_rows(r, weight, rows, b) && (!bias || zero_rows(r, bias, rows, b));
 }
 
 bool heed_head_off(const heed_run *r, const heed_record_block *layer, int head,
@@ -59,10 +90,8 @@ bool heed_head_off(const heed_run *r, const heed_record_block *layer, int head,
     if (head < 0 || head >= a.heads)
         return heed_fail(r->c, HEED_USAGE, "head %d of %s: expected 0 to %d", head, a.path,
                          a.heads - 1);
-    if (!r->model->average) return values_off(r, &a, head, out);
-    out->averaged = r;
-    r->model->average(r->self, true);
-    return true;
+    bool shares = a.kv_heads && a.kv_heads < a.heads;
+    return shares ? output_off(r, &a, head, out) : values_off(r, &a, head, out);
 }
 
 void heed_head_on(heed_head_backup *b) {

@@ -7,14 +7,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Axes of an example of a pair: the source, the target, and the decoder's input. */
+/* Axes of an example with a target: the source or picture, the target, and the decoder's input. */
 static heed_record_block block_of(const heed_run *r, const heed_attending *a) {
-    bool pair = r->model->kind == HEED_INPUT_PAIR;
-    int queries = !pair || a->stack == HEED_ENCODER ? 0 : a->stack == HEED_CROSS ? 1 : 2;
+    heed_input_kind kind = r->model->kind;
+    bool target = kind == HEED_INPUT_PAIR || kind == HEED_INPUT_CAPTION;
+    int queries = !target || a->stack == HEED_ENCODER ? 0 : a->stack == HEED_CROSS ? 1 : 2;
     return (heed_record_block){.path = a->path,
                                .stack = a->stack,
                                .layer = a->layer,
                                .heads = a->heads,
+                               .kv_heads = a->kv_heads == a->heads ? 0 : a->kv_heads,
+                               .rotary = a->rotary,
                                .queries = queries,
                                .keys = a->stack == HEED_CROSS ? 0 : queries,
                                .key = a->key,

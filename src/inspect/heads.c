@@ -107,6 +107,7 @@ static void count_row(heed_head_sums *s, const pair_of_sides *p, const double *w
         if (w[i] > 0) entropy -= w[i] * log(w[i]);
     count(s, HEED_HEAD_ENTROPY, entropy);
     if (p->k.cols > 0) {
+        if (p->cross) return;
         if (query >= p->k.first) count(s, HEED_HEAD_DISTANCE, patches_apart(w, &p->k, query));
         if (query >= p->k.first) count(s, HEED_HEAD_SELF, w[query]);
         if (p->k.first) count(s, HEED_HEAD_SPECIAL, w[0]);
@@ -137,6 +138,17 @@ static pair_of_sides sides_of(const heed_run *r, const heed_batch *b, const heed
                               const heed_tensor *w, int item) {
     pair_of_sides p = {.cross = l->stack == HEED_CROSS, .causal = l->causal};
     heed_grid grid;
+    if (b->x && b->ids) {
+        int keys = w->shape[w->dims - 1];
+        side caption = {of_item(b->ids, item, b->len), of_item(b->pad, item, b->len), b->len, 0, 0};
+        side picture = {.len = keys, .cols = 1};
+        if (r->model->grid && r->model->grid(r->self, &grid))
+            picture.cols = grid.cols, picture.first = grid.first;
+        p.special = heed_tokenizer_specials(r->tokenizer);
+        p.q = l->stack == HEED_ENCODER ? picture : caption;
+        p.k = l->stack == HEED_DECODER ? caption : picture;
+        return p;
+    }
     if (b->x) {
         p.q = (side){.len = w->shape[w->dims - 1], .pad = of_item(b->pad, item, b->len)};
         if (r->model->grid && r->model->grid(r->self, &grid))

@@ -18,20 +18,22 @@ static void add_sequence(heed_inspection *s, const char *name, const heed_sequen
 /* An axis whose labels are to be filled in, with set_label. */
 static heed_record_axis *add_axis(heed_inspection *s, const char *name, int count) {
     heed_ctx *c = s->run->c;
-    s->labels = heed__alloc_array(c, (size_t)count + 1, sizeof *s->labels);
-    s->special = heed__alloc(c, (size_t)count + 1);
-    if (!s->labels || !s->special) count = 0;
-    heed_record_axis *axis = &s->axes[s->axis_count++];
-    *axis = (heed_record_axis){.name = name,
-                               .count = count,
-                               .labels = (const char *const *)s->labels,
-                               .special = s->special};
-    return axis;
+    int i = s->axis_count++;
+    s->labels[i] = heed__alloc_array(c, (size_t)count + 1, sizeof *s->labels[i]);
+    s->special[i] = heed__alloc(c, (size_t)count + 1);
+    if (!s->labels[i] || !s->special[i]) count = 0;
+    s->axes[i] = (heed_record_axis){.name = name,
+                                    .count = count,
+                                    .labels = (const char *const *)s->labels[i],
+                                    .special = s->special[i]};
+    return &s->axes[i];
 }
 
+/* Of the last axis. */
 static void set_label(heed_inspection *s, int at, bool special, const char *label) {
-    s->labels[at] = heed__copy_text(s->run->c, label);
-    s->special[at] = special;
+    int i = s->axis_count - 1;
+    s->labels[i][at] = heed__copy_text(s->run->c, label);
+    s->special[i][at] = special;
 }
 
 /* The decoder's input: [CLS] and the target without its last token. */
@@ -135,7 +137,7 @@ bool heed__inspection_has_questions(const heed_inspection *s) {
 
 /* ---- opening and closing ---- */
 
-/* For a pair, "source -> target". */
+/* With a target, "source -> target". */
 static bool set_title(heed_inspection *s, const char *text) {
     heed_text title = {.c = s->run->c};
     const heed_sequence *target = &s->example.target;
@@ -156,7 +158,8 @@ static bool set_title(heed_inspection *s, const char *text) {
 }
 
 static bool wrong_kind(const heed_run *r) {
-    static const char *const reads[] = {"numbers", "texts", "pictures", "pairs of texts", "texts"};
+    static const char *const reads[] = {"numbers",        "texts", "pictures",
+                                        "pairs of texts", "texts", "pictures"};
     return heed_fail(r->c, HEED_USAGE, "the input does not fit the model: %s reads %s",
                      r->model->name, reads[r->model->kind]);
 }
@@ -197,8 +200,11 @@ bool heed_inspection_open(heed_inspection *s, heed_run *r, heed_example *example
     if (!begin(s, r) || !example) return false;
     s->example = *example;
     *example = (heed_example){0};
-    bool picture = r->model->kind == HEED_INPUT_PICTURE, pair = r->model->kind == HEED_INPUT_PAIR;
-    if (picture ? !s->example.x : !s->example.text.labels || (pair && !s->example.target.labels))
+    bool caption = r->model->kind == HEED_INPUT_CAPTION;
+    bool picture = caption || r->model->kind == HEED_INPUT_PICTURE;
+    bool target = caption || r->model->kind == HEED_INPUT_PAIR;
+    if ((picture ? !s->example.x : !s->example.text.labels) ||
+        (target && !s->example.target.labels))
         return wrong_kind(r);
     heed_grid grid;
     int positions;
@@ -214,13 +220,13 @@ bool heed_inspection_open(heed_inspection *s, heed_run *r, heed_example *example
     } else {
         s->ids = s->example.text.tokens.ids;
         s->count = (int)s->example.text.tokens.count;
-        add_sequence(s, pair ? "source" : "text", &s->example.text);
-        if (pair && !add_target(s)) return false;
+        add_sequence(s, target ? "source" : "text", &s->example.text);
     }
+    if (target && !add_target(s)) return false;
     return set_title(s, title) && ask_all(s) && heed_ctx_status(r->c) == HEED_OK;
 }
 
-/* Generates a target from a source: the most probable token at each step. */
+/* Generates a target from a source or picture: the most probable token at each step. */
 static bool make_target(const heed_run *r, const heed_reader *how, heed_example *e) {
     if (!r->model->steps)
         return heed_fail(r->c, HEED_USAGE,
@@ -231,6 +237,9 @@ static bool make_target(const heed_run *r, const heed_reader *how, heed_example 
     heed_generated made;
     heed_generation a = {.source = e->text.tokens.ids,
                          .source_count = e->text.tokens.count,
+                         .picture = e->x,
+                         .picture_size = e->transform.size,
+                         .picture_channels = e->transform.channels,
                          .prompt = &x.cls,
                          .prompt_count = 1,
                          .has_end = true,
@@ -272,16 +281,25 @@ bool heed_inspection_tokens(heed_inspection *s, heed_run *r, const int32_t *ids,
     return ok;
 }
 
-bool heed_inspection_picture(heed_inspection *s, heed_run *r, heed_picture *p, const char *name,
-                             bool convert) {
+bool heed_inspection_caption(heed_inspection *s, heed_run *r, heed_picture *p, const char *name,
+                             bool convert, const char *caption) {
     heed_example e = {0};
     if (!begin(s, r) || !name) return false;
     heed_reader how = heed_run_reader(r);
     how.convert = convert;
     how.show = true;
-    bool ok = heed_example_picture(&how, p, name, &e) && heed_inspection_open(s, r, &e, name);
+    bool ok = heed_example_picture(&how, p, name, &e);
+    if (ok && r->model->kind == HEED_INPUT_CAPTION)
+        ok = caption ? heed_example_target(&how, caption, strlen(caption), &e)
+                     : make_target(r, &how, &e);
+    ok = ok && heed_inspection_open(s, r, &e, name);
     heed_example_free(&e);
     return ok;
+}
+
+bool heed_inspection_picture(heed_inspection *s, heed_run *r, heed_picture *p, const char *name,
+                             bool convert) {
+    return heed_inspection_caption(s, r, p, name, convert, NULL);
 }
 
 bool heed_inspection_numbers(heed_inspection *s, heed_run *r, const heed_real *x, int dims,
@@ -303,10 +321,12 @@ bool heed_inspection_numbers(heed_inspection *s, heed_run *r, const heed_real *x
 
 void heed_inspection_free(heed_inspection *s) {
     if (!s) return;
-    int last = s->axis_count - 1; /* only the last axis owns its labels */
-    for (int i = 0; s->labels && last >= 0 && i < s->axes[last].count; i++)
-        heed__free(s->labels[i]);
-    void *own[] = {s->labels, s->special, s->questions, s->title, s->read};
+    for (int a = 0; a < s->axis_count; a++) {
+        for (int i = 0; s->labels[a] && i < s->axes[a].count; i++) heed__free(s->labels[a][i]);
+        heed__free(s->labels[a]);
+        heed__free(s->special[a]);
+    }
+    void *own[] = {s->questions, s->title, s->read};
     for (size_t i = 0; i < sizeof own / sizeof *own; i++) heed__free(own[i]);
     heed_example_free(&s->example);
     *s = (heed_inspection){.run = NULL};
@@ -373,7 +393,7 @@ const char *heed_class_label(const heed_run *r, int class_index, char number[16]
     if (!r) return "?";
     heed_answer answers = r->model->answers;
     bool tokens = answers == HEED_ANSWER_MASKED || answers == HEED_ANSWER_NEXT ||
-                  r->model->kind == HEED_INPUT_PAIR;
+                  r->model->kind == HEED_INPUT_PAIR || r->model->kind == HEED_INPUT_CAPTION;
     if (tokens && r->tokenizer) return heed_token_text(r->tokenizer, class_index);
     if (r->labels && class_index >= 0 && class_index < r->label_count)
         return r->labels[class_index];

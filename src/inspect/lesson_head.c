@@ -37,27 +37,25 @@ static double *doubles(source *h, size_t n) {
     return y ? h->arrays[h->count++] = y : NULL;
 }
 
-/* The first n numbers of x; NULL if there is no x. */
-static const double *copy(source *h, const heed_tensor *x, int from, size_t n) {
-    double *y = x ? doubles(h, n) : NULL;
-    for (size_t i = 0; y && i < n; i++) y[i] = (double)x->x[(size_t)from + i];
+/* These numbers of x, as they are stored; NULL if there is no x. */
+static const double *copy(source *h, const heed_tensor *x, heed_rows r) {
+    double *y = x ? doubles(h, (size_t)r.count) : NULL;
+    for (int i = 0; y && i < r.count; i++) y[i] = (double)x->x[r.from + i];
     return y;
 }
 
-/* Rows [row, row + rows) and columns [col, col + cols) of a layer's weight (out,in), transposed:
- * (cols,rows). */
-static const double *transposed(source *h, const heed_tensor *w, int row, int rows, int col,
-                                int cols) {
-    double *y = doubles(h, (size_t)rows * (size_t)cols);
+/* These rows, and columns [col, col + cols), of a layer's weight (out,in), transposed: (cols,rows).
+ */
+static const double *transposed(source *h, const heed_tensor *w, heed_rows r, int col, int cols) {
+    double *y = doubles(h, (size_t)r.count * (size_t)cols);
     for (int i = 0; y && i < cols; i++)
-        for (int j = 0; j < rows; j++)
-            y[i * rows + j] =
-                (double)w->x[(size_t)(row + j) * (size_t)w->shape[1] + (size_t)(col + i)];
+        for (int j = 0; j < r.count; j++)
+            y[i * r.count + j] =
+                (double)w->x[(size_t)(r.from + j) * (size_t)w->shape[1] + (size_t)(col + i)];
     return y;
 }
 
-/* Copies the head's rows of a stacked projection, which has the queries of all heads, then all
- * keys, then all values. */
+/* Copies the head's rows of the stacked projections. */
 static bool copy_weights(source *h) {
     heed_lesson_args *a = &h->args;
     const char *path = h->block->path;
@@ -66,23 +64,29 @@ static bool copy_weights(source *h) {
     const heed_tensor *wk = parameter(h, path, cross ? "kv.weight" : "qkv.weight");
     const heed_tensor *bq = parameter(h, path, cross ? "q.bias" : "qkv.bias");
     const heed_tensor *bk = parameter(h, path, cross ? "kv.bias" : "qkv.bias");
-    int key = h->block->key, width = h->block->value, heads = h->block->heads;
-    int q = h->head * key, k = (cross ? 0 : heads * key) + q;
-    int v = (cross ? 1 : 2) * heads * key + h->head * width;
-    if (!wq || !wk || wk->shape[0] != v + (heads - h->head) * width)
+    heed_mha_args sizes = {.heads = h->block->heads,
+                           .kv_heads = h->block->kv_heads,
+                           .key = h->block->key,
+                           .value = h->block->value,
+                           .cross = cross};
+    heed_rows q = heed_mha_rows(&sizes, HEED_QUERIES, h->head);
+    heed_rows k = heed_mha_rows(&sizes, HEED_KEYS, h->head);
+    heed_rows v = heed_mha_rows(&sizes, HEED_VALUES, h->head);
+    heed_rows all = heed_mha_rows(&sizes, HEED_VALUES, -1);
+    if (!wq || !wk || wk->shape[0] != all.from + all.count)
         return heed_fail(h->s->run->c, HEED_USAGE,
                          "a worked example reads queries, keys and values from one weight: %s has "
                          "no %s.%s; hint: `attend RUN` shows its attention, `explain similarity` "
                          "how it comes about",
                          h->s->run->model->name, path, cross ? "kv.weight" : "qkv.weight");
-    a->key = key, a->value = width;
+    a->key = q.count, a->value = v.count;
     a->features = wq->shape[1], a->memory = wk->shape[1];
-    a->w_q = transposed(h, wq, q, key, 0, a->features);
-    a->w_k = transposed(h, wk, k, key, 0, a->memory);
-    a->w_v = transposed(h, wk, v, width, 0, a->memory);
-    a->b_q = copy(h, bq, q, (size_t)key);
-    a->b_k = copy(h, bk, k, (size_t)key);
-    a->b_v = copy(h, bk, v, (size_t)width);
+    a->w_q = transposed(h, wq, q, 0, a->features);
+    a->w_k = transposed(h, wk, k, 0, a->memory);
+    a->w_v = transposed(h, wk, v, 0, a->memory);
+    a->b_q = copy(h, bq, q);
+    a->b_k = copy(h, bk, k);
+    a->b_v = copy(h, bk, v);
     return !heed__stopped(h->s->run->c);
 }
 
@@ -126,8 +130,8 @@ static bool copy_values(source *h) {
     if (cross) z = value_before(tape, count, (size_t)a->sources * (size_t)a->memory, "encoder.");
     if (!x || (cross && !z))
         return heed_fail(h->s->run->c, HEED_FAILED, "%s: its input was not kept", h->block->path);
-    a->x = copy(h, x, 0, n);
-    if (z) a->z = copy(h, z, 0, z->size);
+    a->x = copy(h, x, (heed_rows){0, (int)n});
+    if (z) a->z = copy(h, z, (heed_rows){0, (int)z->size});
     return !heed__stopped(h->s->run->c);
 }
 
@@ -149,15 +153,15 @@ static void copy_layer(source *h) {
     const heed_tensor *out = parameter(h, h->block->path, "out.weight");
     char norm[96];
     if (!out) return;
-    a->width = out->shape[0];
-    a->w_h = transposed(h, out, 0, a->width, h->head * a->value, a->value);
-    a->b_o = copy(h, parameter(h, h->block->path, "out.bias"), 0, (size_t)a->width);
+    heed_rows all = {0, a->width = out->shape[0]};
+    a->w_h = transposed(h, out, all, h->head * a->value, a->value);
+    a->b_o = copy(h, parameter(h, h->block->path, "out.bias"), all);
     if (!heed_config_has(f, "norm") || strcmp(heed_config_text(f, "norm"), "pre") == 0 ||
         strcmp(heed_config_text(f, "norm-kind"), "rms") == 0)
         return;
     norm_path(h, norm);
-    a->gain = copy(h, parameter(h, norm, "weight"), 0, (size_t)a->width);
-    a->norm_bias = copy(h, parameter(h, norm, "bias"), 0, (size_t)a->width);
+    a->gain = copy(h, parameter(h, norm, "weight"), all);
+    a->norm_bias = copy(h, parameter(h, norm, "bias"), all);
     a->eps = heed_config_real(f, "norm-eps");
 }
 

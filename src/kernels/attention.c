@@ -79,11 +79,10 @@ static void forward_block(const heed__head *w, int first) {
     const heed_attention_job *a = w->a;
     int rows = a->tq - first < QUERIES ? a->tq - first : QUERIES;
     int n = a->scores ? a->tk : keys_seen(a, first + rows - 1), end = (n + VL - 1) / VL * VL;
-    heed_real *y = a->y + head_at(w, a->tq, first, a->ldy, a->value);
+    heed_real *y = a->y + head_at(w, first, a->ldy, a->value);
     heed_real *lse = a->lse + query_at(w, first);
     row_sums sums = {{0}, {0}, {0}};
-    times_turned(w, w->s, a->q + head_at(w, a->tq, first, a->ldq, a->key), a->ldq, w->kt, rows,
-                 a->key, n);
+    times_turned(w, w->s, a->q + head_at(w, first, a->ldq, a->key), a->ldq, w->kt, rows, a->key, n);
     for (int r = 0; r < rows; r++) weigh(w, r, first + r, end, &sums);
     for (int r = 0; r < rows; r += VL)
         put(lse + r, load(sums.shift + r) + vlog(load(sums.sum + r)), (size_t)(rows - r));
@@ -108,8 +107,7 @@ static void forward_part(const void *job, size_t from, size_t to, int thread) {
             w.b = (int)(head / (size_t)a->heads);
             w.h = (int)(head % (size_t)a->heads);
             begin_head(&w);
-            w.v = operand(w.vp, a->v + head_at(&w, a->tk, 0, a->ldv, a->value), a->ldv, a->tk,
-                          a->value);
+            w.v = operand(w.vp, a->v + kv_at(&w, a->ldv, a->value), a->ldv, a->tk, a->value);
         }
         forward_block(&w, (int)(u % j->blocks) * QUERIES);
     }

@@ -25,9 +25,14 @@ typedef struct {
     size_t used; /* reals */
 } heed__head;
 
-/* The row of a (batch, t, heads * width) array for this head. */
-INLINE size_t head_at(const heed__head *w, int t, int i, size_t ld, int width) {
-    return ((size_t)w->b * (size_t)t + (size_t)i) * ld + (size_t)w->h * (size_t)width;
+/* The row of query i in a (batch, tq, heads * width) array for this head. */
+INLINE size_t head_at(const heed__head *w, int i, size_t ld, int width) {
+    return ((size_t)w->b * (size_t)w->a->tq + (size_t)i) * ld + (size_t)w->h * (size_t)width;
+}
+/* The row of a (batch, tk, key-value heads * width) array for this head. */
+INLINE size_t kv_at(const heed__head *w, size_t ld, int width) {
+    const heed_attention_job *a = w->a;
+    return (size_t)w->b * (size_t)a->tk * ld + (size_t)(w->h / a->group) * (size_t)width;
 }
 /* The row of query i in a (batch, heads, tq) array. */
 INLINE size_t query_at(const heed__head *w, int i) {
@@ -95,7 +100,7 @@ static inline void begin_head(heed__head *w) {
         if (there && a->pad) there = a->pad[(size_t)w->b * (size_t)a->tk + j] != 0;
         w->shown[j] = there ? -1 : 0;
     }
-    turn(w, w->kt, a->k + head_at(w, a->tk, 0, a->ldk, a->key), a->ldk, a->key);
+    turn(w, w->kt, a->k + kv_at(w, a->ldk, a->key), a->ldk, a->key);
 }
 
 /* Mask of the lanes of keys j.. that are visible to a query which may see n keys. */

@@ -5,7 +5,7 @@
 #include "attention.h"
 #include "set.h"
 
-/* Units are (batch, head) pairs; pairs that share one gbias form one unit. */
+/* Units are (batch, head of keys and values) pairs; pairs that share one gbias form one unit. */
 typedef struct {
     const heed_attention_job *a;
     heed_real *scratch;
@@ -75,9 +75,9 @@ static void backward_block(const heed__head *w, int first) {
     int rows = a->tq - first < QUERIES ? a->tq - first : QUERIES;
     int n = a->gweights || a->gscores ? a->tk : keys_seen(a, first + rows - 1);
     int end = (n + VL - 1) / VL * VL;
-    size_t q = head_at(w, a->tq, first, a->ldq, a->key);
-    size_t k = head_at(w, a->tk, 0, a->ldk, a->key), v = head_at(w, a->tk, 0, a->ldv, a->value);
-    const heed_real *gy = a->gy + head_at(w, a->tq, first, a->ldy, a->value);
+    size_t q = head_at(w, first, a->ldq, a->key);
+    size_t k = kv_at(w, a->ldk, a->key), v = kv_at(w, a->ldv, a->value);
+    const heed_real *gy = a->gy + head_at(w, first, a->ldy, a->value);
     times_turned(w, w->s, a->q + q, a->ldq, w->kt, rows, a->key, n);
     times_turned(w, w->d, gy, a->ldy, w->vt, rows, a->value, n);
     for (int r = 0; r < rows; r++) backward_row(w, r, first + r, end);
@@ -95,8 +95,8 @@ static void backward_block(const heed__head *w, int first) {
 static void backward_head(heed__head *w) {
     const heed_attention_job *a = w->a;
     begin_head(w);
-    turn(w, w->vt, a->v + head_at(w, a->tk, 0, a->ldv, a->value), a->ldv, a->value);
-    w->k = operand(w->kp, a->k + head_at(w, a->tk, 0, a->ldk, a->key), a->ldk, a->tk, a->key);
+    turn(w, w->vt, a->v + kv_at(w, a->ldv, a->value), a->ldv, a->value);
+    w->k = operand(w->kp, a->k + kv_at(w, a->ldk, a->key), a->ldk, a->tk, a->key);
     for (int i = 0; i < a->tq; i += QUERIES) backward_block(w, i);
 }
 
@@ -105,10 +105,10 @@ static void backward_part(const void *job, size_t from, size_t to, int thread) {
     const heed_attention_job *a = j->a;
     heed__head w = {.a = a, .drop = dropout_of(&a->random, a->dropout)};
     lay_out(&w, j->scratch + (size_t)thread * j->each, true);
-    int heads = j->by_head ? a->heads : 1;
+    int each = j->by_head ? a->group : a->heads, units = a->heads / each;
     for (size_t u = from; u < to; u++) {
-        int b = (int)(u / (size_t)heads), h = (int)(u % (size_t)heads);
-        int last_b = j->by_batch ? b + 1 : a->batch, last_h = j->by_head ? h + 1 : a->heads;
+        int b = (int)(u / (size_t)units), h = (int)(u % (size_t)units) * each;
+        int last_b = j->by_batch ? b + 1 : a->batch, last_h = h + each;
         for (w.b = b; w.b < last_b; w.b++)
             for (w.h = h; w.h < last_h; w.h++) backward_head(&w);
     }
@@ -118,7 +118,8 @@ void K(attention_grad)(const heed_kernels *k, const heed_attention_job *a, void 
     heed__head w = {.a = a};
     lay_out(&w, NULL, true);
     backward_job j = {a, scratch, w.used, !a->gbias || a->bias_b, !a->gbias || a->bias_h};
-    size_t units = (j.by_batch ? (size_t)a->batch : 1) * (j.by_head ? (size_t)a->heads : 1);
+    size_t units =
+        (j.by_batch ? (size_t)a->batch : 1) * (j.by_head ? (size_t)(a->heads / a->group) : 1);
     double each = 4.0 * (a->key + a->value) + 20;
     heed__share(k, units, each * a->batch * a->heads * (double)a->tq * a->tk, backward_part, &j);
 }

@@ -61,6 +61,7 @@ typedef struct {
 
 typedef struct {
     int batch, heads, tq, tk, key, value;
+    int group; /* heads that share a head of keys and values: k and v have head h / group */
     const heed_real *q, *k, *v; /* element (b,t,h,c): q[(b*tq + t)*ldq + h*key + c] */
     size_t ldq, ldk, ldv;
     const heed_real *bias;   /* element (b,h,i,j): bias[b*bias_b + h*bias_h + i*tk + j], or NULL */

@@ -110,12 +110,17 @@ static heed_tensor *scores(const heed_attend *l, heed_tape *t, heed_tensor *q, h
     return heed_scale(t, e, (heed_real)(1 / sqrt(key_width(a))), 0);
 }
 
+static heed_tensor *weights(const heed_attend *l, heed_tape *t, heed_tensor *e, heed_tensor *mask) {
+    heed_tape *at = heed_at(t, l->name);
+    return l->args.hard ? heed_hardmax(at, e, 1, mask) : heed_softmax(at, e, 1, mask);
+}
+
 heed_attended heed_attend_look(const heed_attend *l, heed_tape *t, heed_tensor *query,
                                const heed_attention_kv *m) {
     if (!heed__layer_given(l, t) || !m) return (heed_attended){0};
     heed_attended a = {.q = queries(l, t, query)};
     a.scores = scores(l, t, a.q, m->keys);
-    a.weights = heed_softmax(heed_at(t, l->name), a.scores, 1, m->mask);
+    a.weights = weights(l, t, a.scores, m->mask);
     return a;
 }
 
@@ -136,7 +141,7 @@ heed_tensor *heed_attend_apply(const heed_attend *l, heed_tape *t, heed_tensor *
     if (!heed__layer_given(l, t) || !m) return NULL;
     heed_tensor *e = scores(l, t, keep(l, t, queries(l, t, query), "q"), m->keys);
     e = keep(l, t, e, "scores");
-    heed_tensor *w = heed_softmax(heed_at(t, l->name), e, 1, m->mask);
+    heed_tensor *w = weights(l, t, e, m->mask);
     return heed_matmul(heed_at(t, l->name), keep(l, t, w, "weights"), m->values);
 }
 

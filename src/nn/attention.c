@@ -4,6 +4,24 @@
 #include <limits.h>
 #include <string.h>
 
+/* Query heads share the heads of keys and values equally; rotary positions turn pairs of numbers.
+ */
+static bool check_variants(heed_ctx *c, const char *name, const heed_mha_args *a) {
+    if (a->kv_heads < 1 || a->heads % a->kv_heads)
+        return heed_fail(c, HEED_USAGE,
+                         "heads do not share keys and values equally: %s: expected kv-heads that "
+                         "divide heads, found heads %d, kv-heads %d; hint: `kv-heads = 1`, or "
+                         "another divisor",
+                         name, a->heads, a->kv_heads);
+    if (a->rotary < 0 || (a->rotary > 0 && (a->cross || a->key % 2)))
+        return heed_fail(c, HEED_USAGE,
+                         "rotary positions do not fit: %s: expected self-attention, keys of an "
+                         "even width, and theta above 0, found %sattention, key width %d, theta "
+                         "%g; hint: `key-width`, `rope-theta`, or other `positions`",
+                         name, a->cross ? "cross " : "self-", a->key, (double)a->rotary);
+    return true;
+}
+
 /* Checks the sizes and fills in the usual ones. */
 static bool complete(heed_ctx *c, const char *name, heed_mha_args *a) {
     if (a->width < 1 || a->heads < 1 || a->key < 0 || a->value < 0)
@@ -20,6 +38,8 @@ static bool complete(heed_ctx *c, const char *name, heed_mha_args *a) {
     if (!a->key) a->key = a->width / a->heads;
     if (!a->value) a->value = a->width / a->heads;
     if (!a->memory_width) a->memory_width = a->width;
+    if (!a->kv_heads) a->kv_heads = a->heads;
+    if (!check_variants(c, name, a)) return false;
     return 2 * (int64_t)a->key + a->value <= INT_MAX / a->heads ||
            heed_fail(c, HEED_USAGE,
                      "attention is too large: %s: expected heads (2 key + value) below 2^31, found "
@@ -27,24 +47,34 @@ static bool complete(heed_ctx *c, const char *name, heed_mha_args *a) {
                      name, a->heads, a->key, a->value);
 }
 
+heed_rows heed_mha_rows(const heed_mha_args *a, heed_projected part, int head) {
+    if (!a) return (heed_rows){0};
+    int shared = a->kv_heads ? a->kv_heads : a->heads;
+    int heads = part == HEED_QUERIES ? a->heads : shared;
+    int width = part == HEED_VALUES ? a->value : a->key;
+    int queries = a->cross ? 0 : a->heads * a->key;
+    int from = part == HEED_QUERIES ? 0 : part == HEED_KEYS ? queries : queries + shared * a->key;
+    if (head < 0) return (heed_rows){from, heads * width};
+    return (heed_rows){from + (int)((int64_t)head * heads / a->heads) * width, width};
+}
+
 static void projections(heed_mha *l, heed_store *s) {
     const heed_mha_args *a = &l->args;
-    int qk = a->heads * a->key, v = a->heads * a->value;
+    heed_rows v = heed_mha_rows(a, HEED_VALUES, -1);
     heed_linear_args in = {.in = a->width, .no_bias = a->no_bias, .init = a->init};
     if (a->cross) {
-        in.out = qk;
+        in.out = a->heads * a->key;
         heed_linear_init(&l->q, s, "q", in);
         in.in = a->memory_width;
-        in.out = qk + v;
-        heed_linear_init(&l->kv, s, "kv", in);
-    } else {
-        in.out = 2 * qk + v;
-        heed_linear_init(&l->qkv, s, "qkv", in);
     }
+    in.out = v.from + v.count;
+    heed_linear_init(a->cross ? &l->kv : &l->qkv, s, a->cross ? "kv" : "qkv", in);
     if (!a->no_out)
         heed_linear_init(&l->out, s, "out",
-                         (heed_linear_args){
-                             .in = v, .out = a->width, .no_bias = a->no_bias, .init = a->out_init});
+                         (heed_linear_args){.in = a->heads * a->value,
+                                            .out = a->width,
+                                            .no_bias = a->no_bias,
+                                            .init = a->out_init});
 }
 
 void heed_mha_init(heed_mha *l, heed_store *s, const char *name, heed_mha_args a) {
@@ -53,12 +83,15 @@ void heed_mha_init(heed_mha *l, heed_store *s, const char *name, heed_mha_args a
     if (l->name && complete(heed_store_ctx(s), l->name, &a)) {
         l->args = a;
         projections(l, s);
+        l->rotary = heed_scope(s, "rotary");
+        heed_unscope(s);
     }
     heed_unscope(s);
 }
 
 static heed_attention_args op_args(const heed_mha_args *a) {
     return (heed_attention_args){.heads = a->heads,
+                                 .kv_heads = a->kv_heads,
                                  .key = a->key,
                                  .value = a->value,
                                  .beta = a->beta,
@@ -68,9 +101,10 @@ static heed_attention_args op_args(const heed_mha_args *a) {
                                  .dropout = a->dropout};
 }
 
-/* Columns [from, from + size) of a stacked projection. */
-static heed_tensor *columns(heed_tape *t, heed_tensor *x, int from, int size) {
-    return x ? heed_slice(t, x, x->dims - 1, from, size) : NULL;
+/* The queries, keys or values of all heads in the output x of a stacked projection. */
+static heed_tensor *columns(const heed_mha *l, heed_tape *t, heed_tensor *x, heed_projected part) {
+    heed_rows r = heed_mha_rows(&l->args, part, -1);
+    return x ? heed_slice(t, x, x->dims - 1, r.from, r.count) : NULL;
 }
 
 /* Appends the rows of x (1,T,width) to the cache's array, which holds len rows, and returns all
@@ -111,33 +145,44 @@ static bool remember(const heed_mha *l, heed_tape *t, heed_cache *cache, heed_te
 /* Computes q from x, and k and v from memory. Once a cache holds those, memory is not read. */
 static bool cross_parts(const heed_mha *l, heed_tape *t, heed_tensor *x, heed_tensor *memory,
                         heed_cache *cache, heed_tensor *part[3]) {
-    int qk = l->args.heads * l->args.key, v = l->args.heads * l->args.value;
+    const heed_mha_args *a = &l->args;
     part[0] = heed_linear_apply(&l->q, t, x);
     if (cache && cache->len) {
-        part[1] = heed_wrap(t, cache->k, 3, (int[]){1, cache->len, qk});
-        part[2] = heed_wrap(t, cache->v, 3, (int[]){1, cache->len, v});
+        part[1] = heed_wrap(t, cache->k, 3, (int[]){1, cache->len, a->kv_heads * a->key});
+        part[2] = heed_wrap(t, cache->v, 3, (int[]){1, cache->len, a->kv_heads * a->value});
         return true;
     }
     heed_tensor *kv = heed_linear_apply(&l->kv, t, memory);
-    part[1] = columns(t, kv, 0, qk);
-    part[2] = columns(t, kv, qk, v);
+    part[1] = columns(l, t, kv, HEED_KEYS);
+    part[2] = columns(l, t, kv, HEED_VALUES);
     return !cache || remember(l, t, cache, &part[1], &part[2]);
+}
+
+/* The stacked q, k and v of x; q and k, which are adjacent, are turned by their positions, from
+ * that of the first token that the cache does not hold. */
+static heed_tensor *self_parts(const heed_mha *l, heed_tape *t, heed_tensor *x,
+                               const heed_cache *cache) {
+    const heed_mha_args *a = &l->args;
+    heed_tensor *qkv = heed_linear_apply(&l->qkv, t, x);
+    if (!qkv || a->rotary == 0) return qkv;
+    return heed_rotary(heed_at(t, l->rotary), qkv,
+                       &(heed_rotary_args){.heads = a->heads + a->kv_heads,
+                                           .width = a->key,
+                                           .first = cache ? cache->len : 0,
+                                           .theta = a->rotary});
 }
 
 static heed_tensor *attend(const heed_mha *l, heed_tape *t, heed_tensor *x, heed_tensor *memory,
                            heed_tensor *bias, heed_tensor *pad, heed_cache *cache) {
     heed_attention_args a = op_args(&l->args);
-    int qk = a.heads * a.key, v = a.heads * a.value;
     heed_tensor *part[3];
     if (l->args.cross) {
         if (!cross_parts(l, t, x, memory, cache, part)) return NULL;
     } else {
-        heed_tensor *qkv = heed_linear_apply(&l->qkv, t, x);
+        heed_tensor *qkv = self_parts(l, t, x, cache);
         if (!cache && !l->args.explicit_path)
             return heed_self_attention(heed_at(t, l->name), qkv, bias, pad, &a);
-        part[0] = columns(t, qkv, 0, qk);
-        part[1] = columns(t, qkv, qk, qk);
-        part[2] = columns(t, qkv, 2 * qk, v);
+        for (int i = 0; i < 3; i++) part[i] = columns(l, t, qkv, (heed_projected)i);
         if (cache && !remember(l, t, cache, &part[1], &part[2])) return NULL;
     }
     if (l->args.explicit_path)
@@ -200,4 +245,10 @@ const heed_layer_case heed_layers_attention[] = {
          .dropout = (heed_real)0.3, .has_beta = true, .beta = 2),
     CASE("attention biased", true, .heads = 2, .key = 3, .value = 5),
     CASE("attention cross", false, .memory_width = 4, .heads = 4, .cross = true),
+    CASE("attention rotary", false, .heads = 2, .rotary = 10000),
+    CASE("attention grouped", false, .heads = 4, .kv_heads = 2, .key = 4, .value = 3, .rotary = 10),
+    CASE("attention grouped plain", false, .heads = 4, .kv_heads = 2, .causal = true,
+         .explicit_path = true, .no_bias = true, .rotary = 10, .dropout = (heed_real)0.2),
+    CASE("attention grouped cross", false, .memory_width = 4, .heads = 4, .kv_heads = 1,
+         .cross = true),
     {0}};

@@ -1,5 +1,6 @@
 /* block.c -- the feed-forward network and the transformer block of an encoder or a decoder. Vaswani
- * et al. 2017, sec. 3.1 and 3.3, fig. 1; pre-norm: Radford et al. 2019, sec. 2.3. */
+ * et al. 2017, sec. 3.1 and 3.3, fig. 1; pre-norm: Radford et al. 2019, sec. 2.3; gated
+ * feed-forward networks: Shazeer 2020. */
 #include "nn/nn.h"
 
 #include <stdio.h>
@@ -8,16 +9,20 @@ void heed_ff_init(heed_ff *l, heed_store *s, const char *name, heed_ff_args a) {
     if (!heed__layer_begins(l, sizeof *l, s, name)) return;
     heed_linear_args up = {a.width, a.inner, a.no_bias, a.init};
     heed_linear_args down = {a.inner, a.width, a.no_bias, a.out_init};
+    *l = (heed_ff){.act = a.act};
     heed_scope(s, "%s", name);
+    if (a.gated) heed_linear_init(&l->gate, s, "gate", up);
     heed_linear_init(&l->up, s, "up", up);
     heed_linear_init(&l->down, s, "down", down);
     heed_unscope(s);
-    l->act = a.act;
 }
 
 heed_tensor *heed_ff_apply(const heed_ff *l, heed_tape *t, heed_tensor *x) {
     if (!heed__layer_given(l, t)) return NULL;
-    return heed_linear_apply(&l->down, t, heed_linear_act(&l->up, t, x, l->act));
+    const heed_linear *first = l->gate.w ? &l->gate : &l->up;
+    heed_tensor *h = heed_linear_act(first, t, x, l->act);
+    if (l->gate.w) h = heed_mul(t, h, heed_linear_apply(&l->up, t, x));
+    return heed_linear_apply(&l->down, t, h);
 }
 
 /* ---- parameters ---- */
@@ -155,12 +160,30 @@ static heed_tensor *block_apply(const void *self, heed_tape *t, heed_tensor *x) 
             .eps = (heed_real)1e-5, .dropout = (heed_real)0.2, __VA_ARGS__                         \
         }                                                                                          \
     }
+static const heed_block_args llama = {.attn = {.width = HEED_CASE_WIDTH,
+                                               .heads = 4,
+                                               .kv_heads = 2,
+                                               .causal = true,
+                                               .no_bias = true,
+                                               .rotary = 10000},
+                                      .mlp = {.width = HEED_CASE_WIDTH,
+                                              .inner = 12,
+                                              .gated = true,
+                                              .act = HEED_SILU,
+                                              .no_bias = true},
+                                      .pre_norm = true,
+                                      .norm = HEED_RMS_NORM,
+                                      .eps = (heed_real)1e-5};
 const heed_layer_case heed_layers_block[] = {
     {"feed-forward", sizeof(heed_ff), ff_init, ff_apply,
      &(const heed_ff_args){.width = HEED_CASE_WIDTH, .inner = 12, .act = HEED_GELU_TANH}},
+    {"feed-forward gated", sizeof(heed_ff), ff_init, ff_apply,
+     &(const heed_ff_args){
+         .width = HEED_CASE_WIDTH, .inner = 12, .gated = true, .act = HEED_SILU, .no_bias = true}},
     CASE("block pre-norm", .pre_norm = true),
     CASE("block post-norm", .pre_norm = false),
     CASE("block rms norm", .pre_norm = true, .norm = HEED_RMS_NORM),
+    {"block of llama", sizeof(block_case), block_init, block_apply, &llama},
     CASE("decoder pre-norm", .pre_norm = true, .cross = ATTENTION),
     CASE("decoder post-norm", .pre_norm = false, .cross = ATTENTION),
     {0}};

@@ -2,7 +2,8 @@
  * head: S = beta Q K' + score_bias, W = softmax(S over the visible keys), Y = dropout(W) V.
  * Backward, with gW = dropout'(gY V') and gS = W (gW - rowsum(gW W)): gQ = beta gS K,
  * gK = beta gS' Q, gV = dropout(W)' gY, gbias = gS summed where it broadcasts. A hard selection
- * uses the one-hot instead of W in Y and gV; its gS is the soft one's. */
+ * uses the one-hot instead of W in Y and gV; its gS is the soft one's. Heads that share keys and
+ * values add to the same gK and gV. */
 #include "ops/shape.h"
 #include <math.h>
 
@@ -13,12 +14,15 @@ typedef struct {
     int bias, pad;
 } layout;
 
+static int kv_heads(const heed_attention_args *a) { return a->kv_heads ? a->kv_heads : a->heads; }
+
 static layout layout_of(const heed_node *n) {
     const heed_attention_args *a = n->args;
-    size_t keys = (size_t)a->heads * (size_t)a->key, values = (size_t)a->heads * (size_t)a->value;
-    if (n->inputs == 5) return (layout){{0, 1, 2}, {0}, {keys, keys, values}, 3, 4};
-    size_t all = 2 * keys + values;
-    return (layout){{0}, {0, keys, 2 * keys}, {all, all, all}, 1, 2};
+    size_t queries = (size_t)a->heads * (size_t)a->key;
+    size_t keys = (size_t)kv_heads(a) * (size_t)a->key;
+    size_t values = (size_t)kv_heads(a) * (size_t)a->value, all = queries + keys + values;
+    if (n->inputs == 5) return (layout){{0, 1, 2}, {0}, {queries, keys, values}, 3, 4};
+    return (layout){{0}, {0, queries, queries + keys}, {all, all, all}, 1, 2};
 }
 
 /* ---- shapes ---- */
@@ -29,6 +33,9 @@ static bool check_args(heed_node *n) {
         a->value > (1 << 20))
         return heed_wrong(n, "%d heads of key width %d and value width %d: each must be 1 .. %d",
                           a->heads, a->key, a->value, 1 << 20);
+    if (a->kv_heads < 0 || a->heads % kv_heads(a))
+        return heed_wrong(n, "%d heads do not share %d heads of keys and values equally", a->heads,
+                          a->kv_heads);
     if (!(a->dropout >= 0 && a->dropout < 1))
         return heed_wrong(n, "the dropout %g is not in [0, 1)", (double)a->dropout);
     return true;
@@ -54,7 +61,8 @@ static bool check_parts(heed_node *n, const layout *l) {
         if (x->dims != 3 || (size_t)x->shape[2] != l->stride[i])
             return heed__bad_shape(n, l->input[i], "%s is not (B,T,%zu): %d heads of %d and %d",
                                    n->inputs == 3 ? "qkv" : (const char *[]){"q", "k", "v"}[i],
-                                   l->stride[i], a->heads, a->key, a->value);
+                                   l->stride[i], n->inputs == 3 || i == 0 ? a->heads : kv_heads(a),
+                                   a->key, a->value);
     }
     const heed_tensor *q = n->in[l->input[0]], *k = n->in[l->input[1]], *v = n->in[l->input[2]];
     if (q->shape[0] != k->shape[0]) return heed__bad_shapes(n, 0, 1, "the batches differ");
@@ -77,6 +85,7 @@ static heed_attention_job job_of(const heed_node *n) {
                             .tk = k->shape[1],
                             .key = a->key,
                             .value = a->value,
+                            .group = a->heads / kv_heads(a),
                             .q = q->x + l.offset[0],
                             .k = k->x + l.offset[1],
                             .v = v->x + l.offset[2],
@@ -114,7 +123,7 @@ static bool keep_probed(heed_node *n, int batch, int tq, int tk) {
     const heed_attention_args *a = n->args;
     int square[] = {batch, a->heads, tq, tk};
     for (int i = 0; i < 3; i++) {
-        int part[] = {batch, a->heads, i ? tk : tq, i < 2 ? a->key : a->value};
+        int part[] = {batch, i ? kv_heads(a) : a->heads, i ? tk : tq, i < 2 ? a->key : a->value};
         if (heed_probed(n, part_names[i]) && !heed_keep(n, part_names[i], 4, part)) return false;
     }
     if (heed_probed(n, "scores") && !heed_keep(n, "scores", 4, square)) return false;
@@ -222,10 +231,11 @@ extern const heed_op heed_ops_attention[3];
 
 #define ARGS(h, e, d, ...)                                                                         \
     &(const heed_attention_args) { .heads = h, .key = e, .value = d, __VA_ARGS__ }
-#define PLAIN  .hard = false
-#define CAUSAL .causal = true
-#define HALF   .dropout = (heed_real)0.5
-#define BETA   .has_beta = true, .beta
+#define PLAIN     .hard = false
+#define CAUSAL    .causal = true
+#define HALF      .dropout = (heed_real)0.5
+#define BETA      .has_beta = true, .beta
+#define SHARED(n) .kv_heads = (n)
 static const heed_case cases[] = {
     {.shapes = "1x1x1 1x1x1 1x1x1 - -", .args = ARGS(1, 1, 1, PLAIN)},
     {.shapes = "2x3x4 2x5x4 2x5x6 - -", .args = ARGS(2, 2, 3, PLAIN)},
@@ -242,6 +252,9 @@ static const heed_case cases[] = {
     {.shapes = "2x3x4 2x5x4 2x5x6 - -", .args = ARGS(2, 2, 3, HALF)},
     {.shapes = "2x9x6 2x9x6 2x9x3 1x3x9x9 m2x9", .args = ARGS(3, 2, 1, HALF, CAUSAL)},
     {.shapes = "1x9x4 1x17x4 1x17x4 - -", .args = ARGS(1, 4, 4, PLAIN)},
+    {.shapes = "2x3x8 2x5x4 2x5x6 - m2x5", .args = ARGS(4, 2, 3, SHARED(2))},
+    {.shapes = "2x5x6 2x5x2 2x5x1 1x3x5x5 -", .args = ARGS(3, 2, 1, SHARED(1), HALF, CAUSAL)},
+    {.shapes = "2x3x8 2x5x4 2x5x6 1x1x3x5 -", .args = ARGS(4, 2, 3, SHARED(2))},
     {.shapes = "2x3x4 2x5x4 2x5x6 2x2x3x5 m2x5",
      .args = ARGS(2, 2, 3, .hard = true),
      .surrogate = heed_ops_attention,
@@ -255,6 +268,7 @@ static const heed_case self_cases[] = {
     {.shapes = "2x5x14 1x2x5x5 -", .args = ARGS(2, 2, 3, CAUSAL)},
     {.shapes = "2x5x14 2x1x5x5 m2x5", .args = ARGS(2, 2, 3, HALF)},
     {.shapes = "1x17x24 - -", .args = ARGS(2, 4, 4, CAUSAL)},
+    {.shapes = "2x5x18 1x4x5x5 m2x5", .args = ARGS(4, 2, 3, SHARED(2), CAUSAL)},
     {0}};
 
 const heed_op heed_ops_attention[] = {

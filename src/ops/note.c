@@ -69,6 +69,14 @@ static heed_tensor *seen(heed_tape *t, const heed_tensor *scores, const heed_ten
     return mask;
 }
 
+/* (B,h,T,c) <-> (B,g,h/g T,c), a view: the queries of heads that share keys are the rows of one
+ * matrix. Without sharing, x. */
+static heed_tensor *regroup(heed_tape *t, const char *name, heed_tensor *x, int from, int to) {
+    if (!x || from == to) return x;
+    int shape[] = {x->shape[0], to, x->shape[2] * from / to, x->shape[3]};
+    return heed_reshape(heed_at(t, name), x, 4, shape);
+}
+
 /* What is wrong with the inputs; NULL: nothing. */
 static const char *problem(const heed_tensor *const qkv[3], const heed_tensor *pad,
                            const heed_attention_args *a) {
@@ -77,6 +85,8 @@ static const char *problem(const heed_tensor *const qkv[3], const heed_tensor *p
         if (qkv[i]->dims != 3) return "q, k or v is not (B,T,width)";
     }
     if (!a || a->heads < 1 || a->key < 1 || a->value < 1) return "0 heads, or heads of width 0";
+    if (a->kv_heads < 0 || (a->kv_heads && a->heads % a->kv_heads))
+        return "the heads do not share the heads of keys and values equally";
     const int *keys = qkv[1]->shape;
     if (pad && (!pad->i || pad->dims != 2 || pad->shape[0] != keys[0] || pad->shape[1] != keys[1]))
         return "the padding mask is not (B,Tk)";
@@ -92,10 +102,12 @@ heed_tensor *heed_attention_explicit(heed_tape *t, heed_tensor *q, heed_tensor *
     if (wrong) return NULL;
     heed_real beta = a->has_beta ? a->beta : (heed_real)(1 / sqrt(a->key));
     int shape[] = {q->shape[0], q->shape[1], a->heads * a->value};
-    q = split_heads(t, name, q, a->heads, a->key, "q");
-    k = split_heads(t, name, k, a->heads, a->key, "k");
-    v = split_heads(t, name, v, a->heads, a->value, "v");
-    heed_tensor *s = heed_matmul_nt(heed_at(t, name), q, k);
+    int heads = a->heads, shared = a->kv_heads ? a->kv_heads : heads;
+    q = split_heads(t, name, q, heads, a->key, "q");
+    k = split_heads(t, name, k, shared, a->key, "k");
+    v = split_heads(t, name, v, shared, a->value, "v");
+    heed_tensor *s = heed_matmul_nt(heed_at(t, name), regroup(t, name, q, heads, shared), k);
+    s = regroup(t, name, s, shared, heads);
     s = heed_scale(heed_at(t, name), s, beta, 0);
     if (score_bias) s = heed_add(heed_at(t, name), s, score_bias);
     s = heed_note(heed_at(t, name), s, "scores");
@@ -104,7 +116,8 @@ heed_tensor *heed_attention_explicit(heed_tape *t, heed_tensor *q, heed_tensor *
                              : heed_softmax(heed_at(t, name), s, 1, mask);
     w = heed_note(heed_at(t, name), w, "weights");
     w = heed_dropout(heed_at(t, name), w, a->dropout);
-    heed_tensor *y = heed_matmul(heed_at(t, name), w, v);
+    heed_tensor *y = heed_matmul(heed_at(t, name), regroup(t, name, w, heads, shared), v);
+    y = regroup(t, name, y, shared, heads);
     y = heed_permute(heed_at(t, name), y, by_head);
     return heed_reshape(heed_at(t, name), y, 3, shape);
 }

@@ -77,7 +77,9 @@ static void put_block(heed_text *out, const heed_record *r, const heed_record_bl
     heed_json_int(out, "keys", b->keys);
     heed_json_int(out, "key", b->key);
     heed_json_int(out, "value", b->value);
+    if (b->kv_heads) heed_json_int(out, "kv_heads", b->kv_heads);
     heed_json_real(out, "beta", b->beta, DIGITS);
+    if (b->rotary > 0) heed_json_real(out, "rotary", b->rotary, DIGITS);
     heed_json_bool(out, "causal", b->causal);
     heed_json_bool(out, "hard", b->hard);
     heed_json_bool(out, "additive", b->additive);

@@ -47,13 +47,19 @@ typedef struct {
 
 static int number_of(const layer *l, int i) { return l->like->head ? l->like->head[i] : i; }
 
+/* The numbers of a head of the layer; keys and values may have fewer heads, which are shared. */
+static const heed_real *head_of(const layer *l, part p, int head) {
+    int shared = (int)((int64_t)head * p.heads / l->part[WEIGHTS].heads);
+    return p.x + (size_t)shared * (size_t)p.rows * (size_t)p.cols;
+}
+
 /* Copies the kept heads of p, one after the other; NULL if p was not probed. */
 static heed_real *gather(const layer *l, part p) {
     size_t each = (size_t)p.rows * (size_t)p.cols;
     if (!p.x) return NULL;
     heed_real *out = heed__alloc_array(l->c, (size_t)l->heads * each, sizeof *out);
     for (int i = 0; out && i < l->heads; i++)
-        memcpy(out + (size_t)i * each, p.x + (size_t)number_of(l, i) * each, each * sizeof *out);
+        memcpy(out + (size_t)i * each, head_of(l, p, number_of(l, i)), each * sizeof *out);
     return out;
 }
 
@@ -65,9 +71,9 @@ static heed_real *products(const layer *l) {
     size_t tq = (size_t)l->queries, tk = (size_t)l->keys, e = (size_t)pq->cols;
     heed_real *out = heed__alloc_array(l->c, (size_t)l->heads * tq * tk, sizeof *out);
     for (size_t at = 0; out && at < (size_t)l->heads * tq * tk; at++) {
-        size_t head = (size_t)number_of(l, (int)(at / tk / tq));
-        const heed_real *q = pq->x + (head * tq + at / tk % tq) * e;
-        const heed_real *k = pk->x + (head * tk + at % tk) * e;
+        int head = number_of(l, (int)(at / tk / tq));
+        const heed_real *q = head_of(l, *pq, head) + at / tk % tq * e;
+        const heed_real *k = head_of(l, *pk, head) + at % tk * e;
         double sum = 0;
         for (size_t i = 0; i < e; i++) sum += (double)q[i] * (double)k[i];
         out[at] = (heed_real)sum;

@@ -77,7 +77,9 @@ static bool read_json(heed__source *s, char *text, size_t n, heed_record *r) {
     if (!s->json) return false;
     const char *mark = json_string_value(json_object_get(s->json, "heed"));
     bool own = mark && strncmp(mark, "attention", 9) == 0;
-    bool ok = own ? heed__weights_own(s, s->json, r) : heed__weights_foreign(s, r);
+    bool ok = own                        ? heed__weights_own(s, s->json, r)
+              : heed__is_lesson(s->json) ? heed__weights_lesson(s, r)
+                                         : heed__weights_foreign(s, r);
     json_decref(s->json);
     return ok;
 }

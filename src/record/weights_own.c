@@ -127,11 +127,13 @@ static bool add_block(reader *k, const json_t *v) {
                            .causal = json_is_true(json_object_get(v, "causal")),
                            .hard = json_is_true(json_object_get(v, "hard")),
                            .additive = json_is_true(json_object_get(v, "additive")),
-                           .beta = json_number_value(json_object_get(v, "beta"))};
+                           .beta = json_number_value(json_object_get(v, "beta")),
+                           .rotary = json_number_value(json_object_get(v, "rotary"))};
     if (!read_heads(k, v, &b, heads) ||
         !integer(k, v, "layer", k->base, 1 << 20, k->base, &b.layer) ||
         !integer(k, v, "queries", 0, axes, -1, &b.queries) ||
         !integer(k, v, "keys", 0, axes, -1, &b.keys) ||
+        !integer(k, v, "kv_heads", 0, 1 << 20, 0, &b.kv_heads) ||
         !integer(k, v, "key", 0, 1 << 20, 0, &b.key) ||
         !integer(k, v, "value", 0, 1 << 20, 0, &b.value))
         return false;

@@ -12,33 +12,23 @@ warns "--patch"
 experiment few -o all --quick -- --batch 20 --threads 1
 status 0
 runs=$(wc -l <err)
-holds test "$runs" = 25
+holds test "$runs" = 37
 says "Optimizers, vit"
 says "Adam, cnn, one thing changed"
 says "cnn-without-residual-1"
+says "Few pictures, many passes, vit"
+says "few/mlp-early-stopping-1"
 holds grep -q "accuracy" all/optimizers-mlp.txt
-holds test -s all/parts-vit.png
-experiment few -o all --quick -- --batch 20 --threads 1
+holds grep -q "^few/cnn-all-1 .*pad=2" all/regularization-cnn.txt
+holds test -s all/layers-cnn.png
+experiment few -o all --quick --part regularization -- --batch 20 --threads 1
 status 0
 quiet
-says "Adam, vit, one thing changed"
+says "Few pictures, many passes, cnn"
+hides "Optimizers"
 experiment few --slow
 status 2
 warns "--slow is unknown"
-# data/augment.sh: the same of two models, with and without augmentation.
-augment() {
-    COMMAND="augment.sh $*"
-    sh "$here/../../data/augment.sh" "$@" >out 2>err </dev/null
-    STATUS=$?
-}
-augment few -o pairs --seeds "1 2" -- --image-size 32 --width 8 --batch 20 --threads 1 --epochs 1
-status 0
-runs=$(wc -l <err)
-holds test "$runs" = 8
-says "seeds together"
-says "cnn-plain"
-says "vit-augmented"
-holds test -s pairs/augment.png
-augment
+experiment few --part everything
 status 2
-warns "expected a set of pictures"
+warns "expected optimizers, layers, regularization or sweep"

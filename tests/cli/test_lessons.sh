@@ -10,7 +10,7 @@ narrow() {
 }
 
 run explain --list
-for name in lion paris mix store beta variance shuffle heads similarity; do says "  $name "; done
+for name in lion paris mix store beta variance shuffle heads similarity patches conv recap; do says "  $name "; done
 for name in similarity paris beta; do
     run explain $name
     sed -n '/^try:/,$s/^\(try:\|    \) *heed //p' out >tries
@@ -28,7 +28,7 @@ run explain paris
 status 0
 says "in four stages"
 rmdir paris
-for name in paris mix store beta variance shuffle heads similarity; do
+for name in paris mix store beta variance shuffle heads similarity patches conv recap; do
     run explain $name
     status 0
     quiet
@@ -40,17 +40,25 @@ for name in paris mix store beta variance shuffle heads similarity; do
     json example $name
 done
 
-# Four stages: without parameters Paris gets least; W_q, W_k and W_v turn that round.
+# Four stages: without parameters Paris gets least; with W_q, W_k and W_v the gap attends to Paris and to capital.
 run explain paris --json
 near stages.0.scores.0 0 0
 near stages.0.scores.3 3 0
-near stages.1.weights.0 "1 / (1 + 3 * exp(2) + 2 * exp(3))" 1e-8
+near stages.1.weights.0 "1 / (1 + 3 * exp(2) + exp(3))" 1e-8
 near stages.2.scores.3 "3 / sqrt(5)" 1e-8
-near stages.3.weights.0 "exp(6 / sqrt(2)) / (exp(6 / sqrt(2)) + exp(2 / sqrt(2)) + exp(1 / sqrt(2)) + 3)" 1e-8
-near weights.0.0 "exp(6 / sqrt(2)) / (exp(6 / sqrt(2)) + exp(2 / sqrt(2)) + exp(1 / sqrt(2)) + 3)" 1e-8
+near stages.3.weights.0 "exp(9 / sqrt(2)) / (exp(9 / sqrt(2)) + exp(8 / sqrt(2)) + 3)" 1e-8
+near stages.3.weights.3 "exp(8 / sqrt(2)) / (exp(9 / sqrt(2)) + exp(8 / sqrt(2)) + 3)" 1e-8
+near weights.0.3 "exp(8 / sqrt(2)) / (exp(9 / sqrt(2)) + exp(8 / sqrt(2)) + 3)" 1e-8
+json sources '["Paris","is","the","capital","of"]'
 run explain paris --beta 0 --json
-near weights.0.3 "1 / 6" 1e-8
-near output.0.0 "3 / 6" 1e-8
+near weights.0.3 "1 / 5" 1e-8
+near output.0.0 "2 / 5" 1e-8
+# Either word alone leaves two answers that fit alike.
+run explain paris --hide capital
+says "  France   (1 1) · output = 1.99"
+says "  baguette (0 1) · output = 1.99"
+run explain paris --hide Paris
+says "  Japan    (1 0) · output = 1.98"
 
 # What an example prints as JSON, the command reads again.
 for name in paris mix store; do
@@ -66,7 +74,14 @@ done
 run explain mix --json
 near choices.0.h.0 "2 * .5 + .45" 1e-12
 near choices.0.sum 1 1e-12
-near choices.3.sum 1.05 1e-12
+near choices.3.sum 1.45 1e-12
+# The notes' faulty row, as it is and divided by its sum.
+near faulty.A.0.2 .5 0
+near faulty.sums.0 1.45 1e-12
+near faulty.sums.1 1 1e-12
+near faulty.divided.0.0 ".5 / 1.45" 1e-8
+near faulty.divided.0.1 ".45 / 1.45" 1e-8
+for k in 0 1 2; do near faulty.divided_sums.$k 1 1e-12; done
 near choices.4.norm1 1 1e-12
 near choices.4.sum 0 1e-12
 near weights.0.1 "exp(2) / (exp(4) + exp(2) + 1)" 1e-8
@@ -111,6 +126,12 @@ for seed in 1 5; do
     near cases.0.weights 0 1e-15
     near cases.0.output 0 1e-14
     holds awk "BEGIN {exit !($("$JSON" cases.1.output <out) > 0.1 && $("$JSON" cases.2.output <out) > 0.1)}"
+    # A memory in another order gives the same context; a ViT without positions, outputs that move with their patches.
+    near memory.difference 0 1e-6
+    holds awk "BEGIN {exit !($("$JSON" memory.weights.0.0 <out) > 0.01)}"
+    near vit.0.output 0 1e-5
+    near vit.0.mean 0 1e-6
+    holds awk "BEGIN {exit !($("$JSON" vit.1.output <out) > 0.1 && $("$JSON" vit.1.mean <out) > 0.01)}"
 done
 
 run explain heads --json
@@ -121,6 +142,55 @@ run explain similarity --json
 for k in 0 1 2 3 4; do near stages.$k.largest_difference 0 1e-5; done
 near stages.2.scores.0.0 "$("$JSON" stages.1.scores.0.0 <out) / 2" 1e-7
 near stages.3.scores.0.1 "$("$JSON" stages.2.scores.0.1 <out)" 0
+
+# Patches: m d = p, the mean of each patch, and the library's convolution with the same numbers.
+run explain patches --json
+near z.1.6 "$("$JSON" x.0.14 <out)" 0
+near zE.0.0 "3 / 16" 1e-12
+near zE.1.1 "-3" 1e-12
+near largest_difference 0 1e-6
+run explain patches --patch 2 --json
+near zE.1.0 "2 / 4" 1e-12
+holds test "$("$JSON" E <out | tr -cd '[' | wc -c)" = 5
+run explain patches --patch 3
+refuses 2 "--patch 3: expected a divisor of 8"
+# Pictures of one's own: squares of whole patches, large ones made smaller.
+${CC:-cc} -std=c11 -o picture "$here/picture.c"
+./picture grey.bmp 8 200 200 200
+run explain patches grey.bmp --patch 3 --json
+status 0
+json side 6
+near x.0.0 "200 / 255" 0.05
+near largest_difference 0 1e-5
+./picture large.bmp 90 250 120 10
+run explain patches large.bmp
+says "A picture of 32 x 32 grey pixels"
+says "64 patches, a row each, of d = 16 numbers"
+narrow
+run explain patches nothing.png
+refuses 3 '"nothing.png"'
+run explain patches grey.bmp --patch 9
+refuses 2 "--patch 9: the picture has only 8 x 8 pixels"
+run explain recap grey.bmp
+refuses 2 "one argument too many: grey.bmp: example recap takes no input"
+run explain lion --patch 2
+refuses 2 "--patch: example lion has no patches"
+# Convolutions that are dense layers.
+run explain conv --json
+for how in width_1 patches; do
+    near $how.largest_difference 0 1e-6
+    near $how.dense.1.1 "$("$JSON" $how.convolved.1.1 <out)" 1e-6
+done
+holds awk "BEGIN {d = $("$JSON" width_1.dense.0.0 <out); exit !(d * d > 0)}"
+# Who sees whom: 5 places, all before, all; what is not seen is exactly 0.
+run explain recap --json
+json layers.0.seen 54
+json layers.1.seen 78
+json layers.2.seen 144
+near layers.0.norms.0.3 0 0
+holds awk "BEGIN {exit !($("$JSON" layers.0.norms.0.2 <out) > 0.1)}"
+near layers.1.norms.4.5 0 0
+holds awk "BEGIN {exit !($("$JSON" layers.1.norms.11.0 <out) > 0)}"
 
 # Settings and files leave an example its own words; what is of the ten steps alone asks for those.
 run explain store --hard --html store.html
@@ -149,13 +219,24 @@ refuses 2 "none comes later"
 run explain variance --hard
 refuses 2 "--hard: example variance has no single head to show"
 run explain beta --html beta.html
-refuses 2 "--png FILE draws its chart; pages: \`heed explain paris --html FILE\` (or lion, mix, store)"
-run explain lion --png lion.png
-refuses 2 "--png: example lion has no chart"
-absent lion.png
-run explain beta --png beta.png
-status 0
-holds [ "$(head -c 4 beta.png | tail -c 3)" = PNG ]
+refuses 2 "--png FILE draws its picture; pages: \`heed explain paris --html FILE\` (or lion, mix, store)"
+run explain similarity --png similarity.png
+refuses 2 "--png: example similarity has no picture"
+absent similarity.png
+for name in beta lion paris mix store heads patches recap; do
+    run explain $name --png $name.png
+    status 0
+    says "wrote $name.png"
+    holds [ "$(head -c 4 $name.png | tail -c 3)" = PNG ]
+done
+# The picture is of the weights as they are computed: other settings, another picture.
+run explain --png plain.png
+run explain --png hard.png --hard
+holds cmp -s plain.png lion.png
+holds sh -c '! cmp -s plain.png hard.png'
+run explain --png sheet.png --exercise
+refuses 2 "--png has no effect here: --exercise asks for the weights"
+absent sheet.png
 run explain beta --png no/such/folder.png
 status 1
 silent

@@ -138,3 +138,24 @@ holds test "$(grep -c 'id="x0' lean.html)" = 0
 run view a.json --html b.html
 status 0
 holds cmp -s a.html b.html
+
+# What explain prints as JSON is drawn as its attention, not as any other of its matrices.
+run explain --json
+mv out lion.json
+run view lion.json --html lion.html
+status 0
+quiet
+says "  lion                         encoder, layer 1: 1 head of 11 x 11"
+hides W_Q
+run explain paris --json
+mv out paris.json
+run view paris.json
+says "cross, layer 1: 1 head of 1 x 5"
+run explain heads --json
+mv out heads.json
+run view heads.json
+says "encoder, layer 1: 3 heads of 4 x 4"
+run explain variance --json
+mv out variance.json
+run view variance.json
+refuses 3 'expected its attention under `weights`'

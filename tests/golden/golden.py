@@ -22,6 +22,7 @@ os.environ.update(ATEN_CPU_CAPABILITY="default", MKL_CBWR="COMPATIBLE")
 
 import numpy as np
 import torch
+from transformers.models.llama.modeling_llama import apply_rotary_pos_emb
 
 torch.set_num_threads(1)
 torch.backends.mkldnn.enabled = False
@@ -190,13 +191,28 @@ def masked_hardmax(x, beta=1.0, mask=None):
     return hard * seen + soft - soft.detach()
 
 
+def rotary(x, heads, width, first, theta):
+    """What heed/ops.h says of heed_rotary, with the angles in float64; x (B,T,C)."""
+    speed = theta ** (-torch.arange(0, width, 2, dtype=torch.float64) / width)
+    angles = (first + torch.arange(x.shape[1], dtype=torch.float64))[:, None] * speed
+    angles = torch.cat([angles, angles], -1)[None]
+    q = x[..., : heads * width].unflatten(-1, (heads, width)).transpose(1, 2)
+    q, _ = apply_rotary_pos_emb(q, q, angles.cos().to(x.dtype), angles.sin().to(x.dtype))
+    return torch.cat([q.transpose(1, 2).flatten(2), x[..., heads * width :]], -1)
+
+
 def attention(
-    q, k, v, bias=None, pad=None, *, heads, key, value, beta=None, causal=False, hard=False
+    q, k, v, bias=None, pad=None, *, heads, key, value, kv_heads=None, beta=None, causal=False,
+    hard=False,
 ):
     """What heed/ops.h says of heed_attention. Returns y and the kept scores and weights."""
     (B, Tq, _), Tk = q.shape, k.shape[1]
     beta = key**-0.5 if beta is None else beta
-    split = lambda x, width: x.view(B, -1, heads, width).transpose(1, 2)
+
+    def split(x, width):
+        x = x.view(B, -1, x.shape[-1] // width, width).transpose(1, 2)
+        return x.repeat_interleave(heads // x.shape[1], 1)
+
     scores = beta * split(q, key) @ split(k, key).transpose(-1, -2)
     if bias is not None:
         scores = scores + bias

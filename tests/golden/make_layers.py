@@ -11,7 +11,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from golden import File, attention, masked_softmax, random
+from golden import File, attention, masked_softmax, random, rotary
 
 out = File()
 ACTS = {
@@ -286,12 +286,15 @@ for kind, a in {
 # ---------------------------------------------------------------- attention with projections
 def mha(x, memory, pad, p, name, a):
     h, e, d2 = a["heads"], a["key"], a["value"]
+    g = a.get("kv_heads") or h
     if a.get("cross"):
         q, (k, v) = linear(x, p, name + "q"), linear(memory, p, name + "kv").split(
-            [h * e, h * d2], -1
+            [g * e, g * d2], -1
         )
     else:
-        q, k, v = linear(x, p, name + "qkv").split([h * e, h * e, h * d2], -1)
+        q, k, v = linear(x, p, name + "qkv").split([h * e, g * e, g * d2], -1)
+    if a.get("rotary"):
+        q, k = rotary(q, h, e, 0, a["rotary"]), rotary(k, g, e, 0, a["rotary"])
     y, kept = attention(
         q,
         k,
@@ -310,10 +313,11 @@ def mha(x, memory, pad, p, name, a):
 
 def mha_params(case, prefix, a):
     d, h, e, d2 = a["width"], a["heads"], a["key"], a["value"]
+    g = a.get("kv_heads") or h
     shapes = (
-        {"q": (h * e, d), "kv": (h * (e + d2), a.get("memory_width") or d)}
+        {"q": (h * e, d), "kv": (g * (e + d2), a.get("memory_width") or d)}
         if a.get("cross")
-        else {"qkv": (h * (2 * e + d2), d)}
+        else {"qkv": (h * e + g * (e + d2), d)}
     )
     if not a.get("no_out"):
         shapes["out"] = (d, h * d2)
@@ -346,6 +350,10 @@ MHA = {
     "explicit": dict(width=8, heads=2, key=4, value=4, explicit=1, pad=[5, 2]),
     "explicit_causal": dict(width=7, heads=2, key=3, value=5, explicit=1, causal=True),
     "cross": dict(width=8, heads=2, key=4, value=4, cross=True),
+    "rotary": dict(width=8, heads=2, key=4, value=4, rotary=10000.0),
+    "rotary_pad": dict(width=7, heads=3, key=2, value=5, rotary=20.0, pad=[5, 2], explicit=1),
+    "grouped": dict(width=8, heads=4, kv_heads=2, key=4, value=3, rotary=10000.0, causal=True),
+    "grouped_cross": dict(width=8, heads=4, kv_heads=1, key=2, value=2, cross=True, pad=[7, 3]),
     "cross_pad": dict(width=6, memory_width=9, heads=3, key=2, value=4, cross=True, pad=[7, 3]),
 }
 for kind, a in MHA.items():
@@ -402,6 +410,25 @@ for act in (1, 2, 3):
             act=act,
             no_bias=not bias,
         )
+
+
+for act in (4, 2):  # SwiGLU, and the same with GELU
+    name = f"ff.gated.{act}"
+    shapes = {f"mlp__{part}__weight": (13, 6) for part in ("gate", "up")}
+    out.case(
+        name,
+        "ff",
+        [x_of(name, 2, 3, 6)],
+        lambda x, p: linear(
+            ACTS[act](linear(x, p, "mlp.gate")) * linear(x, p, "mlp.up"), p, "mlp.down"
+        ),
+        params=params(name, **shapes, mlp__down__weight=(6, 13)),
+        width=6,
+        inner=13,
+        act=act,
+        gated=1,
+        no_bias=1,
+    )
 
 
 def block(x, pad, p, a):

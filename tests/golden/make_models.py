@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Makes mlm, gpt, vit, cnn, seq2seq, rnn, textcls and tag .safetensors: the models of models/ against
-BERT, GPT-2, ViT, a CNN, Transformers and RNNs with attention, those of the benchmarks, too, and
+BERT, GPT-2, Llama, ViT, a CNN, Transformers and RNNs with attention, those of the benchmarks, too, and
 readers of texts.
 
     python3 tests/golden/make_models.py [KIND...]
@@ -9,7 +9,8 @@ Each file holds, for a tiny model: w.PARAM, the initial weights under heed's nam
 pad, picks, labels of 20 batches (I32), or their pictures x (F32); and, computed in float64: losses
 of 20 AdamW steps, and of the initial model on the first batch logits (as in evaluation), g.PARAM
 (gradients), a.LAYER (attention weights), and pair: mlm's logits of all positions when the second
-half of each row is the second of a pair; e.STATE: running statistics after the 20 steps. Metadata:
+half of each row is the second of a pair; cached: of gpt-llama, the logits from the fifth token of
+the first text on, computed one by one with cached keys; e.STATE: running statistics after the 20 steps. Metadata:
 the settings."""
 
 import os
@@ -45,6 +46,7 @@ SHAPE = {
     ),
     "tag": dict(vocab=VOCAB, width=12, layers=1, block=BLOCK, classes=5, encoder="rnn", said="each"),
     "gpt-lstm": dict(vocab=VOCAB, width=16, layers=2, block=BLOCK),
+    "gpt-llama": dict(vocab=VOCAB, width=24, layers=2, heads=4, kv_heads=2, ff=40, block=BLOCK),
 }
 # what heed is told besides
 SETTINGS = {
@@ -63,6 +65,13 @@ SETTINGS = {
     "textcls-conv": {"pool": "last"},
     "tag": {"cell": "lstm"},
     "gpt-lstm": {"cell": "lstm"},
+    "gpt-llama": {
+        "norm-kind": "rms",
+        "positions": "rotary",
+        "ff-kind": "swiglu",
+        "bias": "false",
+        "tie": "false",
+    },
     "rnn-attn": {
         "share-vocab": "false",
         "source-vocab": 29,
@@ -151,7 +160,7 @@ def batches(kind):
     lengths = r.integers(4, BLOCK + 1, (STEPS, ROWS, 1))
     lengths[:, 0] = BLOCK
     pad = (np.arange(BLOCK) < lengths).astype(np.int32)
-    if kind in ("gpt", "gpt-lstm"):
+    if kind in ("gpt", "gpt-lstm", "gpt-llama"):
         labels = np.concatenate([ids[:, :, 1:], r.integers(5, VOCAB, (STEPS, ROWS, 1))], -1).astype(
             np.int32
         )
@@ -195,6 +204,8 @@ def train(kind, start, data, dtype):
     twins.loss_of(model.train(), kind, first, smoothing).backward()
     twins.load(model, kind, layers(kind), start)  # running statistics as they were
     out = {"logits": logits, **{f"a.{i}": a for i, a in by_path(attentions)}}
+    if kind == "gpt-llama":
+        out["cached"] = twins.cached(model.eval(), first["ids"][0], 4)
     if kind == "mlm":
         types = (torch.arange(BLOCK) >= BLOCK // 2).long().expand(ROWS, BLOCK)
         out["pair"] = twins.forward(model, kind, first["ids"], first["pad"], types=types)[0]
@@ -223,6 +234,7 @@ for kind in sys.argv[1:] or SHAPE:
     start, data = weights(kind), batches(kind)
     exact, rough = (train(kind, start, data, t) for t in (torch.float64, torch.float32))
     settings = {k: v for k, v in SHAPE[kind].items() if k not in ("share", "source_vocab", "said")}
+    settings = {k.replace("_", "-"): v for k, v in settings.items()}
     settings = {**settings, **SETTINGS.get(kind, {}), "lr": LR, "decay": DECAY}
     meta = {f"{k}.drift": f"{np.abs(v - rough[k]).max():.2e}" for k, v in exact.items()}
     meta.update({k: str(v) for k, v in settings.items()})

@@ -10,7 +10,15 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from golden import File, attention, masked_hardmax, masked_log_softmax, masked_softmax, random
+from golden import (
+    File,
+    attention,
+    masked_hardmax,
+    masked_log_softmax,
+    masked_softmax,
+    random,
+    rotary,
+)
 
 out = File()
 ACTS = [
@@ -634,6 +642,17 @@ for kind, (shape, lo, hi) in {"plain": ((5, 3), -4, 4), "vector": ((17,), -30, 3
 for kind, shape in {"plain": (5, 3), "cube": (2, 3, 7), "scalar": ()}.items():
     out.case(f"mse.{kind}", "mse", reals(f"mse.{kind}", shape, shape), F.mse_loss)
 
+# ---------------------------------------------------------------- rotary positions
+for kind, a in {
+    "one": dict(heads=1, width=2, first=0, theta=10000.0),
+    "heads": dict(heads=3, width=4, first=0, theta=10000.0),
+    "more": dict(heads=2, width=4, first=5, theta=100.0),  # columns that are copied
+    "far": dict(heads=1, width=6, first=4000, theta=500000.0),
+}.items():
+    name = f"rotary.{kind}"
+    columns = a["heads"] * a["width"] + (3 if kind == "more" else 0)
+    out.case(name, "rotary", reals(name, (2, 5, columns)), lambda x: rotary(x, **a), **a)
+
 # ---------------------------------------------------------------- attention
 A = dict  # B, h, e, d2, Tq, Tk, and what else is on
 ATTENTION = {
@@ -660,6 +679,8 @@ ATTENTION = {
     "hard_masked": A(B=2, h=2, e=3, d2=5, T=(5, 5), hard=True, causal=True, pad=[5, 2]),
     "tile": A(B=1, h=1, e=16, d2=16, T=(19, 19), causal=True),
     "long": A(B=1, h=1, e=8, d2=9, T=(5, 67), bare=True),
+    "grouped": A(B=2, h=4, g=2, e=3, d2=2, T=(4, 6), pad=[6, 3]),
+    "grouped_one": A(B=2, h=3, g=1, e=4, d2=4, T=(5, 5), bias=(1, 3), causal=True),
     "blocks": A(B=1, h=2, e=5, d2=4, T=(70, 70), pad=[61], causal=True, bare=True),
 }
 
@@ -674,14 +695,16 @@ def kept(op, result):
     )
 
 
-def attention_case(op, kind, B, h, e, d2, T, bias=None, pad=None, holes=False, bare=False, **more):
+def attention_case(
+    op, kind, B, h, e, d2, T, g=None, bias=None, pad=None, holes=False, bare=False, **more
+):
     name = f"{op}.{kind}"
     Tq, Tk = T
     q, k, v, b = reals(
         name,
         (B, Tq, h * e),
-        (B, Tk, h * e),
-        (B, Tk, h * d2),
+        (B, Tk, (g or h) * e),
+        (B, Tk, (g or h) * d2),
         bias and (*bias, Tq, Tk),
         lo=-1.5,
         hi=1.5,
@@ -692,7 +715,7 @@ def attention_case(op, kind, B, h, e, d2, T, bias=None, pad=None, holes=False, b
     if holes:
         p = mask(name, (B, Tk), 0.5)
         p[:, 2] = 1
-    shape = dict(heads=h, key=e, value=d2, **more)
+    shape = dict(heads=h, key=e, value=d2, **more, **({"kv_heads": g} if g else {}))
     if op != "self_attention":
         out.case(
             name,
@@ -707,7 +730,7 @@ def attention_case(op, kind, B, h, e, d2, T, bias=None, pad=None, holes=False, b
             op,
             [np.concatenate([q, k, v], -1), b, p],
             lambda x, b, p: kept(
-                op, attention(*x.split([h * e, h * e, h * d2], -1), b, p, **shape)
+                op, attention(*x.split([h * e, (g or h) * e, (g or h) * d2], -1), b, p, **shape)
             ),
             **shape,
         )
@@ -724,6 +747,8 @@ OTHERS = (
     "all",
     "hard",
     "hard_masked",
+    "grouped",
+    "grouped_one",
 )
 for kind, a in ATTENTION.items():
     attention_case("attention", kind, **a)

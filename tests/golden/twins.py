@@ -12,6 +12,8 @@ from transformers import (
     BertForMaskedLM,
     GPT2Config,
     GPT2LMHeadModel,
+    LlamaConfig,
+    LlamaForCausalLM,
     ViTConfig,
     ViTForImageClassification,
 )
@@ -40,6 +42,14 @@ BLOCK_VIT = {
     "mlp.up": "mlp.fc1",
     "mlp.down": "mlp.fc2",
     "norm2": "layernorm_after",
+}
+BLOCK_LLAMA = {
+    "attn.out": "self_attn.o_proj",
+    "norm1": "input_layernorm",
+    "mlp.gate": "mlp.gate_proj",
+    "mlp.up": "mlp.up_proj",
+    "mlp.down": "mlp.down_proj",
+    "norm2": "post_attention_layernorm",
 }
 UNDECAYED = ("vit.embeddings.cls_token", "vit.embeddings.position_embeddings")
 
@@ -178,6 +188,14 @@ PAIRS = {"seq2seq": Seq2Seq, "seq2seq-small": Seq2Seq, "rnn": Rnn, "rnn-attn": R
 def names(kind, layers):
     """Pairs (heed's name, their names, transposed); several of theirs are stacked."""
     out = []
+    if kind == "gpt-llama":
+        pairs = {"embed.token": "model.embed_tokens", "norm": "model.norm", "head": "lm_head"}
+        for i in range(layers):
+            b = f"model.layers.{i}."
+            pairs.update({f"decoder.{i}.{ours}": b + theirs for ours, theirs in BLOCK_LLAMA.items()})
+            qkv = [f"{b}self_attn.{x}_proj.weight" for x in "qkv"]
+            out.append((f"decoder.{i}.attn.qkv.weight", qkv, False))
+        return out + [(f"{o}.weight", [f"{t}.weight"], False) for o, t in pairs.items()]
     if kind == "vit":
         e = "vit.embeddings."
         out += [
@@ -254,6 +272,8 @@ def build(kind, *, dtype, **shape):
         return build_vit(**shape).to(dtype).train()
     if kind == "cnn":
         return Cnn(**shape).to(dtype).train()
+    if kind == "gpt-llama":
+        return build_llama(**shape).to(dtype).train()
     if kind in PAIRS or kind in OWN:
         return {**PAIRS, **OWN}[kind](**shape).to(dtype).train()
     return build_text(kind, **shape).to(dtype).train()
@@ -276,6 +296,25 @@ def build_vit(*, size, channels, patch, width, layers, heads, ff, classes):
         attn_implementation="eager",
     )
     return ViTForImageClassification(c)
+
+
+def build_llama(*, vocab, width, layers, heads, kv_heads, ff, block):
+    c = LlamaConfig(
+        vocab_size=vocab,
+        hidden_size=width,
+        num_hidden_layers=layers,
+        num_attention_heads=heads,
+        num_key_value_heads=kv_heads,
+        intermediate_size=ff,
+        max_position_embeddings=block,
+        rms_norm_eps=1e-5,
+        hidden_act="silu",
+        tie_word_embeddings=False,
+        attn_implementation="eager",
+        bos_token_id=0,
+        eos_token_id=0,
+    )
+    return LlamaForCausalLM(c)
 
 
 def build_text(kind, *, vocab, width, layers, heads, ff, block):
@@ -339,7 +378,8 @@ def load(model, kind, layers, arrays):
             else:
                 x = torch.tensor(arrays[ours])
                 x = x.T if transposed else x
-                for n, part in zip(theirs, x.split([len(x) // len(theirs)] * len(theirs))):
+                sizes = [len(x)] if len(theirs) == 1 else [len(parameters[n]) for n in theirs]
+                for n, part in zip(theirs, x.split(sizes)):
                     parameters[n].copy_(part.reshape(parameters[n].shape))
             used |= {ours}
     assert set(arrays) <= used, f"no place for {sorted(set(arrays) - used)}"
@@ -358,7 +398,7 @@ def forward(model, kind, ids, pad=None, picks=None, types=None, attentions=False
     if kind == "vit":
         y = model(pixel_values=ids, output_attentions=attentions)
         return y.logits, y.attentions
-    if kind == "gpt":
+    if kind in ("gpt", "gpt-llama"):
         y = model(input_ids=ids, output_attentions=attentions)
         return y.logits, y.attentions
     y = model.bert(
@@ -366,6 +406,17 @@ def forward(model, kind, ids, pad=None, picks=None, types=None, attentions=False
     )
     x = y.last_hidden_state.flatten(0, 1)
     return model.cls(x if picks is None else x[picks]), y.attentions
+
+
+def cached(model, ids, start):
+    """Logits after each of the tokens of one text from `start` on, read one by one from the cache."""
+    y = model(input_ids=ids[None, :start], use_cache=True)
+    out = [y.logits[0, -1]]
+    for i in range(start, len(ids)):
+        past = y.past_key_values
+        y = model(input_ids=ids[None, i : i + 1], past_key_values=past, use_cache=True)
+        out.append(y.logits[0, -1])
+    return torch.stack(out)
 
 
 def loss_of(model, kind, batch, smoothing=0.0):

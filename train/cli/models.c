@@ -27,8 +27,11 @@ const heed_data_kind *data_of(const heed_model *m) { return heed_data_kind_of(he
 /* ---- properties ---- */
 
 bool reads_pictures(const heed_model *m) { return m->kind == HEED_INPUT_PICTURE; }
-bool reads_patches(const heed_model *m) { return reads_pictures(m) && m->grid; }
+bool sees_pictures(const heed_model *m) { return reads_pictures(m) || writes_captions(m); }
+bool reads_patches(const heed_model *m) { return sees_pictures(m) && m->grid; }
 bool reads_pairs(const heed_model *m) { return m->kind == HEED_INPUT_PAIR; }
+bool writes_captions(const heed_model *m) { return m->kind == HEED_INPUT_CAPTION; }
+bool writes_targets(const heed_model *m) { return reads_pairs(m) || writes_captions(m); }
 bool names_classes(const heed_model *m) {
     return reads_pictures(m) || m->kind == HEED_INPUT_LABELLED;
 }
@@ -40,15 +43,14 @@ const char *use_of(const heed_model *m) {
     if (names_classes(m)) return "classify";
     if (m->kind == HEED_INPUT_TOKENS && m->answers == HEED_ANSWER_MASKED) return "fill";
     if (!m->steps) return "eval";
-    return reads_pairs(m) ? "translate" : "generate";
+    return reads_pairs(m) ? "translate" : writes_captions(m) ? "caption" : "generate";
 }
 
 const char *example_data(const heed_model *m) {
-    static const char *const data[] = {[HEED_INPUT_TOKENS] = "book.txt",
-                                       [HEED_INPUT_PICTURE] = "flowers",
-                                       [HEED_INPUT_PAIR] = "dates.tsv",
-                                       [HEED_INPUT_LABELLED] = "reviews.tsv",
-                                       [HEED_INPUT_DENSE] = ""};
+    static const char *const data[] = {
+        [HEED_INPUT_TOKENS] = "book.txt",      [HEED_INPUT_PICTURE] = "flowers",
+        [HEED_INPUT_PAIR] = "dates.tsv",       [HEED_INPUT_LABELLED] = "reviews.tsv",
+        [HEED_INPUT_CAPTION] = "captions.tsv", [HEED_INPUT_DENSE] = ""};
     bool words = m->kind == HEED_INPUT_LABELLED && m->answers == HEED_ANSWER_SAME;
     return words ? "words.tsv" : data[m->kind];
 }

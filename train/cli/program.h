@@ -25,10 +25,13 @@ const char *example_flags(const heed_model *m, char text[96]);
 
 /* Properties of a model, for settings that only some runs have. */
 bool reads_pictures(const heed_model *m);
+bool sees_pictures(const heed_model *m); /* the same, or pictures with captions */
 bool reads_patches(const heed_model *m); /* pictures that have a grid of patches */
 bool reads_pairs(const heed_model *m);
-bool names_class(const heed_model *m);   /* one class for the entire input */
-bool names_classes(const heed_model *m); /* classes of the input or of its words */
+bool writes_captions(const heed_model *m); /* of pictures */
+bool writes_targets(const heed_model *m);  /* captions, or translations */
+bool names_class(const heed_model *m);     /* one class for the entire input */
+bool names_classes(const heed_model *m);   /* classes of the input or of its words */
 
 /* The settings of a training of m, as tables for heed_config_new: those in its config.conf. */
 enum { TABLES = 8 };
@@ -87,8 +90,8 @@ typedef struct {
 extern const command cmd_view;
 extern const command cmd_init, cmd_data_check, cmd_tokenizer_train, cmd_tokenizer_encode,
     cmd_tokenizer_decode, cmd_tokenizer_info, cmd_train, cmd_resume, cmd_eval, cmd_fill,
-    cmd_generate, cmd_classify, cmd_translate, cmd_info, cmd_plot, cmd_compare, cmd_gradcheck,
-    cmd_bench, cmd_doctor, cmd_explain, cmd_attend;
+    cmd_generate, cmd_classify, cmd_translate, cmd_caption, cmd_info, cmd_plot, cmd_compare,
+    cmd_gradcheck, cmd_bench, cmd_doctor, cmd_explain, cmd_attend;
 extern const command cmd_graph, cmd_influence, cmd_snapshots;
 extern const command cmd_heads, cmd_ablate;
 

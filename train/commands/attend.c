@@ -15,7 +15,8 @@ static const heed_option options[] = {
           "What"),
     COUNT("top", "5", 1, 1000, "of a query, and of predictions: how many are listed", "What"),
     CHOOSE_STACK("What"),
-    WORDS("target", "models of pairs: the target; without it, the one that the model generates",
+    WORDS("target",
+          "models of pairs and captions: the target; without it, the one that the model generates",
           "What"),
     NUMBER("mass", "0", 0, 1, "pictures: only the strongest patches that hold this share; 0: all",
            "What"),
@@ -60,8 +61,8 @@ static const heed_option options[] = {
 /* --layers, --heads and --force also apply to what is shown. */
 static const applies uses[] = {{"mass", reads_patches, NULL},
                                {"cells", reads_patches, "png"},
-                               {"convert", reads_pictures, NULL},
-                               {"target", reads_pairs, NULL},
+                               {"convert", sees_pictures, NULL},
+                               {"target", writes_targets, NULL},
                                {"discard", NULL, "rollout"},
                                {"fuse", NULL, "rollout"},
                                {"window", reads_patches, "occlude"},
@@ -157,7 +158,8 @@ static const char *path_of(const work *w, const char *key, char path[1024]) {
 }
 
 static bool draw(const work *w, const attend_view *v, bool svg, const char *path) {
-    if (w->run->model->grid) return attend_draw_picture(v, flag_on(w->p, "cells"), svg, path);
+    if (v->record->axes[v->block->keys].rows > 0)
+        return attend_draw_picture(v, flag_on(w->p, "cells"), svg, path);
     return attend_draw(v, svg, path);
 }
 
@@ -171,7 +173,10 @@ static const char *opening_of(const work *w, const attend_view *v, char text[PAG
     page_link o = {.stack = v->block->stack, .layer = v->block->layer, .query = -1};
     if (asked) {
         bool pair = m->kind == HEED_INPUT_PAIR;
-        o.view = m->grid ? "picture" : pair ? "cross" : query ? "head" : "matrix";
+        o.view = v->record->axes[v->block->keys].rows ? "picture"
+                 : pair                               ? "cross"
+                 : query                              ? "head"
+                                                      : "matrix";
         o.head = head_word(v->block, v->head, number);
     }
     if (query) o.query = v->query;
@@ -257,7 +262,8 @@ static void take_pictures(work *w) {
                   p->argv[0]);
     for (int i = 1; i < p->argc; i++) {
         heed_inspection s;
-        if (inspect_input(&s, w->run, p->argv[i], NULL, flag_on(p, "convert"))) show(w, &s);
+        const char *target = *flag_text(p, "target") ? flag_text(p, "target") : NULL;
+        if (inspect_input(&s, w->run, p->argv[i], target, flag_on(p, "convert"))) show(w, &s);
         heed_inspection_free(&s);
         program_complain(p);
     }
@@ -277,7 +283,7 @@ static void attend(program *p) {
         list ? number_list(p->c, "--layers", flag_text(w.p, "layers"), &w.layer_count) : NULL;
     w.heads =
         w.layers ? number_list(p->c, "--heads", flag_text(w.p, "heads"), &w.head_count) : NULL;
-    if (w.heads && reads_pictures(w.run->model))
+    if (w.heads && sees_pictures(w.run->model))
         take_pictures(&w);
     else if (w.heads)
         each_input(p, &w, take_text, false);

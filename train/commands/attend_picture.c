@@ -5,12 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { PANEL_NAME = 32 };
+
 typedef struct {
     int count, rows, cols;
     int weights;             /* the first so many panels show attention, the others maps */
     heed_real *own, *values; /* (count,rows,cols): the values, and the values as drawn */
     const heed_real **at;
-    char (*names)[32];
+    char (*names)[PANEL_NAME];
     const char **captions;
 } panels;
 
@@ -22,27 +24,50 @@ static void close_panels(panels *p) {
     free((void *)p->captions);
 }
 
-/* Adds the weights of a head (or of all, fused) on the patches: the query's row, or the mean over
- * all rows. */
-static void add_panel(const attend_view *v, panels *p, int head) {
+/* Whether the queries are words of a caption, not patches. */
+static bool has_words(const attend_view *v) { return v->block->queries != v->block->keys; }
+
+/* Adds the weights of a head (or of all, fused) on the patches: the mean over the rows of the
+ * queries from `from` to before `end`. Returns the panel's name, to be written. */
+static char *add_weights(const attend_view *v, panels *p, int head, int from, int end) {
     const heed_record_block *b = v->block;
     const heed_record_axis *a = &v->record->axes[b->keys];
     size_t n = (size_t)a->count, patches = (size_t)p->rows * (size_t)p->cols;
+    size_t square = n * (size_t)v->record->axes[b->queries].count;
     heed_real *to = p->own + (size_t)p->count * patches;
-    int from = v->query >= 0 ? v->query : 0, end = v->query >= 0 ? v->query + 1 : a->count;
     for (int h = 0; h < b->heads; h++)
         for (int q = from; q < end && (head < 0 || h == head); q++) {
-            const heed_real *x = b->weights + ((size_t)h * n + (size_t)q) * n + a->first;
+            const heed_real *x = b->weights + (size_t)h * square + (size_t)q * n + a->first;
             double share = 1.0 / (end - from) / (head == MEAN_HEAD ? b->heads : 1);
             for (size_t i = 0; i < patches; i++)
                 to[i] = head == MAX_HEAD ? (heed_real)fmax((double)to[i], (double)x[i])
                                          : to[i] + (heed_real)(share * (double)x[i]);
         }
+    return p->names[p->count++];
+}
+
+/* Adds a panel of a head: the query's row, or the mean over all rows. */
+static void add_head(const attend_view *v, panels *p, int head) {
+    const heed_record_block *b = v->block;
+    int from = v->query >= 0 ? v->query : 0;
+    int end = v->query >= 0 ? v->query + 1 : v->record->axes[b->queries].count;
+    char *name = add_weights(v, p, head, from, end);
     if (head >= 0)
-        snprintf(p->names[p->count], 32, "head %d", (b->head ? b->head[head] : head) + 1);
+        snprintf(name, PANEL_NAME, "head %d", (b->head ? b->head[head] : head) + 1);
     else
-        snprintf(p->names[p->count], 32, head == MAX_HEAD ? "largest" : "mean of heads");
-    p->count++;
+        snprintf(name, PANEL_NAME, head == MAX_HEAD ? "largest" : "mean of heads");
+}
+
+/* Adds a panel for each word. */
+static void add_words(const attend_view *v, panels *p) {
+    const heed_record_axis *words = &v->record->axes[v->block->queries];
+    for (int q = 0; q < words->count; q++) {
+        char *name = add_weights(v, p, v->head, q, q + 1);
+        if (v->hide && words->special && words->special[q])
+            p->count--;
+        else
+            heed_format_token(name, PANEL_NAME, words->labels[q]);
+    }
 }
 
 /* Adds a map of the record as a separate panel: the query's row, or the mean of all rows. */
@@ -57,7 +82,7 @@ static void add_map(const attend_view *v, panels *p, const heed_record_map *m) {
         for (size_t i = 0; i < patches; i++)
             to[i] += m->values[(size_t)q * (size_t)a->count + (size_t)a->first + i] /
                      (heed_real)(end - from);
-    snprintf(p->names[p->count++], 32, "%s", m->name);
+    snprintf(p->names[p->count++], PANEL_NAME, "%s", m->name);
 }
 
 static int by_size(const void *a, const void *b) {
@@ -88,7 +113,9 @@ static bool open_panels(const attend_view *v, panels *p) {
     const heed_record *r = v->record;
     const heed_record_axis *a = &r->axes[v->block->keys];
     int heads = v->block->heads;
-    size_t most = (size_t)(heads + 1 + r->map_count), n = (size_t)a->rows * (size_t)a->cols;
+    bool words = has_words(v) && v->query < 0;
+    int weights = words ? r->axes[v->block->queries].count : heads + 1;
+    size_t most = (size_t)(weights + r->map_count), n = (size_t)a->rows * (size_t)a->cols;
     *p = (panels){.rows = a->rows, .cols = a->cols};
     p->own = allocate(c, most * n, sizeof *p->own, "patches");
     p->values = allocate(c, most * n, sizeof *p->values, "patches");
@@ -96,10 +123,12 @@ static bool open_panels(const attend_view *v, panels *p) {
     p->names = allocate(c, most, sizeof *p->names, "pictures");
     p->captions = allocate(c, most, sizeof *p->captions, "pictures");
     if (heed_ctx_status(c) != HEED_OK) return false;
-    if (v->chosen)
-        add_panel(v, p, v->head);
+    if (words)
+        add_words(v, p);
+    else if (v->chosen)
+        add_head(v, p, v->head);
     else
-        for (int h = heads > 1 ? -1 : 0; h < heads; h++) add_panel(v, p, h);
+        for (int h = heads > 1 ? -1 : 0; h < heads; h++) add_head(v, p, h);
     p->weights = p->count;
     for (int i = 0; i < r->map_count; i++)
         if (r->maps[i].keys == v->block->keys && map_is_main(&r->maps[i]))
@@ -132,25 +161,35 @@ static heed_overlay overlay_of(const attend_view *v, const panels *p, bool cells
                           .uniform = 1.0 / r->axes[v->block->keys].count};
 }
 
-/* "attention of patch 2,5, layer 1 of 2"; the query may also be "[CLS]" or "all patches". */
+/* "attention of patch 2,5, layer 1 of 2"; the query may also be "[CLS]" or "all patches"; or
+ * "attention of each word, layer 1 of 1, mean of 4 heads". */
 static void title_of(const attend_view *v, char title[400]) {
     const heed_record_axis *a = &v->record->axes[v->block->queries];
-    char query[48] = "all patches", mass[64] = "";
-    if (v->query >= 0)
+    char query[QUERY_SIZE] = "all patches", mass[64] = "", head[64] = "", of[48];
+    bool words = has_words(v);
+    if (words && v->query < 0) {
+        snprintf(query, sizeof query, "each word");
+        if (v->block->heads > 1)
+            snprintf(head, sizeof head, ", %s", head_words(v->block, v->head, of));
+    } else if (words)
+        query_words(v, v->query, query);
+    else if (v->query >= 0)
         snprintf(query, sizeof query, "%s%.32s", v->query < a->first ? "" : "patch ",
                  a->labels[v->query]);
     if (v->mass > 0)
         snprintf(mass, sizeof mass, "; the strongest patches that hold %g %% of it", 100 * v->mass);
-    snprintf(title, 400, "attention of %s, layer %d of %d%s", query, v->block->layer + 1, v->layers,
-             mass);
+    snprintf(title, 400, "attention of %s, layer %d of %d%s%s", query, v->block->layer + 1,
+             v->layers, head, mass);
 }
 
 bool attend_draw_picture(const attend_view *v, bool cells, bool svg, const char *path) {
     const heed_record_guess *g = v->record->guesses;
-    char what[400], guess[80] = "", title[512];
+    char what[400], guess[240] = "", title[640];
     panels p;
     title_of(v, what);
-    if (v->record->guess_count)
+    if (has_words(v))
+        snprintf(guess, sizeof guess, "%.200s   ", v->record->title ? v->record->title : "");
+    else if (v->record->guess_count)
         snprintf(guess, sizeof guess, "%.60s, %.1f %%   ", g->labels[0], 100 * (double)g->p[0]);
     snprintf(title, sizeof title, "%s%s", guess, what);
     bool ok = open_panels(v, &p);
@@ -166,7 +205,8 @@ static bool print_strongest(const attend_view *v, const panels *p, int index) {
     const heed_real *own = p->own + (size_t)index * (size_t)n;
     bool *taken = allocate(v->p->c, (size_t)n, sizeof *taken, "patches");
     if (!taken) return false;
-    printf("  %-14s", p->names[index]);
+    printf("  ");
+    print_name(p->names[index], 14, 14);
     for (int k = 0; k < v->top && k < n; k++) {
         int best = -1;
         for (int i = 0; i < n; i++)

@@ -174,7 +174,7 @@ bool attend_print(const attend_view *v) {
     print_label(v, r->title);
     print_label(v, r->model);
     putchar('\n');
-    bool patches = r->axes[v->block->keys].rows > 0 && v->block->queries == v->block->keys;
+    bool patches = r->axes[v->block->keys].rows > 0;
     bool ok = r->pixels && patches ? attend_print_picture(v)
               : v->query >= 0      ? print_query(v)
                                    : print_matrix(v);

@@ -150,7 +150,8 @@ static double pair_flops(const workbench *w) {
 static double flops(const workbench *w) {
     double rows = w->rows, width = setting(w, "width");
     double pixels = 2 * 2 * rows * w->len * width, head = 2 * rows * width * w->vocab;
-    if (w->model->kind == HEED_INPUT_DENSE) return (double)NAN;
+    if (w->model->kind == HEED_INPUT_DENSE || w->model->kind == HEED_INPUT_CAPTION)
+        return (double)NAN;
     if (w->sources) return 3 * pair_flops(w);
     if (!w->dense)
         return 3 *

@@ -5,7 +5,6 @@
 #include "kinds/pairs.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static const heed_option options[] = {
     COUNT("top", "5", 1, 100000, "classes to print for each picture", "Output"),
@@ -84,9 +83,10 @@ static bool write_overlay(classifier *k, heed_picture *p) {
     return ok;
 }
 
-/* name: as it is shown. Frees the picture. */
-static bool classify(classifier *k, const char *name, heed_picture *p) {
-    int top = flag_int(k->p, "top");
+/* name: as it is shown. */
+static bool classify(program *owner, void *user, const char *name, heed_picture *p) {
+    classifier *k = user;
+    int top = flag_int(owner, "top");
     heed_tensor *y = logits_of(k, p, name);
     if (y) {
         guesses_of(y->x, k->classes, k->guesses);
@@ -95,71 +95,7 @@ static bool classify(classifier *k, const char *name, heed_picture *p) {
         if (*flag_text(k->p, "overlay")) write_overlay(k, p);
         k->done++;
     }
-    heed_picture_free(p);
     return heed_ctx_status(k->p->c) == HEED_OK;
-}
-
-/* ---- where pictures come from ---- */
-
-static void take_file(classifier *k, const char *path) {
-    heed_picture p = {0};
-    if (read_picture(k->p->c, path, &p)) classify(k, path, &p);
-    program_complain(k->p);
-}
-
-/* Classifies a file, a folder, or a pattern that the shell did not expand. */
-static void take_path(classifier *k, const char *path) {
-    heed_ctx *c = k->p->c;
-    paths list = {0};
-    if (is_directory(path))
-        paths_of_folder(c, path, &list);
-    else if (!is_file(path) && is_pattern(path))
-        paths_of_pattern(c, path, &list);
-    else {
-        take_file(k, path);
-        return;
-    }
-    if (list.count == 0 && heed_ctx_status(c) == HEED_OK)
-        heed_fail(c, HEED_DATA, "no pictures below %s: expected JPEG, PNG, BMP or TGA files", path);
-    program_complain(k->p);
-    for (size_t i = 0; i < list.count; i++) take_file(k, list.at[i]);
-    paths_free(&list);
-}
-
-/* A list of paths contains no control bytes except line breaks and tabs; the first bytes of a
- * picture do, or have no line break. */
-static bool is_list(const heed_text *t) {
-    for (size_t i = 0; i < t->n && i < 4096; i++) {
-        unsigned char byte = (unsigned char)t->s[i];
-        if (byte < 32 && byte != '\n' && byte != '\r' && byte != '\t') return false;
-    }
-    return true;
-}
-
-static void take_stdin(classifier *k) {
-    heed_text text = {.c = k->p->c};
-    char why[HEED_WHY];
-    heed_picture p = {0};
-    if (is_terminal(stdin)) print_note("", "reading paths from the keyboard; Ctrl-D ends");
-    bool read = read_stdin(k->p->c, &text);
-    if (read && strspn(text.s ? text.s : "", " \t\r\n") == text.n) {
-        heed_fail(k->p->c, HEED_DATA,
-                  "standard input is empty: expected a picture or a list of paths");
-    } else if (read && is_list(&text)) {
-        for (char *line = text.s, *next; line && *line; line = next) {
-            next = line + strcspn(line, "\r\n");
-            if (*next) *next++ = 0;
-            if (*line) take_path(k, line);
-        }
-    } else if (heed_ctx_status(k->p->c) == HEED_OK) {
-        heed_status status = heed_picture_decode(text.s, text.n, NULL, &p, why);
-        if (status != HEED_OK)
-            heed_fail(k->p->c, status, "standard input %s", why);
-        else
-            classify(k, "-", &p);
-    }
-    program_complain(k->p);
-    heed_text_free(&text);
 }
 
 /* ---- heed classify ---- */
@@ -182,14 +118,8 @@ static void run_classify(program *p) {
     classifier k = {.p = p, .run = open_run(p, p->argv[0])};
     if (k.run && k.run->model->kind == HEED_INPUT_LABELLED)
         classify_texts(p, k.run);
-    else if (k.run && classifier_open(p, &k)) {
-        for (int i = 1; i < p->argc; i++)
-            if (strcmp(p->argv[i], "-") == 0)
-                take_stdin(&k);
-            else
-                take_path(&k, p->argv[i]);
-        if (p->argc == 1) take_stdin(&k);
-    }
+    else if (k.run && classifier_open(p, &k))
+        each_picture(p, &k, classify);
     free(k.guesses);
     heed_run_close(k.run);
 }

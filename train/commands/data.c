@@ -55,8 +55,8 @@ const command cmd_data_check = {
         "lines, vocabulary, unknown tokens, overlap of training and validation. Of pairs of "
         "texts:\n"
         "counts, labels, vocabularies, lengths, what is left out or ignored. Of pictures: parts,\n"
-        "classes, sizes, files that cannot be decoded, pictures that stand in two parts. Trains\n"
-        "nothing.",
+        "classes, sizes, files that cannot be decoded, pictures that stand in two parts. Of\n"
+        "captions: both. Trains nothing.",
     .examples = "  heed data check gpt book.txt\n"
                 "  heed data check mlm book.txt --tokenizer word --packing lines\n"
                 "  heed data check seq2seq french.tsv --tokenizer word --no-share-vocab\n"

@@ -11,8 +11,11 @@ static const heed_option options[] = {
     COUNT("worst", "40", 1, 300, "how many of them", "Output"),
     EVALUATED_PICTURES,
     DECODING,
-    COUNT("most", "0", 0, 1e12, "pairs: translate at most this many; 0: all", "Decoding"),
-    WORDS("translations", "pairs: write source, prediction and reference, separated by tabs",
+    COUNT("most", "0", 0, 1e12, "pairs and captions: at most so many sources or pictures; 0: all",
+          "Decoding"),
+    WORDS("translations",
+          "pairs: write source, prediction and reference, separated by tabs; captions: the "
+          "picture's file, the prediction and all references",
           "Decoding"),
     COUNT("by-length", "0", 0, 1 << 20,
           "pairs: exact matches by length of the source, this many lengths per row; 0: no table",
@@ -28,8 +31,8 @@ static const heed_option options[] = {
 static const applies uses[] = {
     {"confusion", names_classes, NULL},    {"mistakes", reads_pictures, NULL},
     {"worst", reads_pictures, "mistakes"}, EVALUATED_PICTURES_APPLY,
-    {"beam", reads_pairs, NULL},           {"length-penalty", reads_pairs, "beam"},
-    {"most", reads_pairs, NULL},           {"translations", reads_pairs, NULL},
+    {"beam", writes_targets, NULL},        {"length-penalty", writes_targets, "beam"},
+    {"most", writes_targets, NULL},        {"translations", writes_targets, NULL},
     {"by-length", reads_pairs, NULL},      {"alignment", reads_pairs, NULL},
     {"within", reads_pairs, "alignment"},  {0}};
 

@@ -37,6 +37,7 @@ static const heed_option options[] = {
     COUNT("head", "1", 1, 4096, "of a run: the head", "Input"),
     CHOICE("stack", "auto", "auto|encoder|decoder|cross",
            "of a run: whose layer; auto: the first of these that it has", "Input"),
+    COUNT("patch", "4", 1, 64, "of the example patches: pixels a side of a patch", "Input"),
     SWITCH("whole", "of a run: draw wide matrices whole", "Input"),
     SWITCH("exercise", "a sheet with cells left blank", "Sheets"),
     SWITCH("solution", "the same sheet, filled in", "Sheets"),
@@ -44,7 +45,7 @@ static const heed_option options[] = {
     WORDS("html", "one offline page that computes as one edits", "Output"),
     WORDS("tex", "a LaTeX document with every matrix", "Output"),
     COUNT("seed", "1", 0, 9007199254740992.0, "seed of whatever is random", "Output"),
-    WORDS("png", "the chart of an example that has one, as a picture", "Output"),
+    WORDS("png", "a picture of the weights, or the chart of an example that has one", "Output"),
     SWITCH("json", "print every matrix under its name, as one object", "Output"),
     {0}};
 
@@ -69,14 +70,18 @@ const example examples[] = {
      explain_paris, SHOWS_HEAD},
     {"mix", "attention without parameters: h = X a", explain_mix, SHOWS_HEAD},
     {"store", "a key-value store with put and get, hard and soft", explain_store, SHOWS_HEAD},
-    {"beta", "a sweep of beta from the mean to the hard choice", explain_beta, SHOWS_CHART},
+    {"beta", "a sweep of beta from the mean to the hard choice", explain_beta, SHOWS_PICTURE},
     {"variance", "the variance of q'k grows as d; 1/sqrt(d) corrects it", explain_variance,
-     SHOWS_CHART},
+     SHOWS_PICTURE},
     {"shuffle", "the words shuffled: the output is shuffled the same way", explain_shuffle,
      SHOWS_WORDS},
-    {"heads", "H heads are H layers of one head", explain_heads, SHOWS_WORDS},
+    {"heads", "H heads are H layers of one head", explain_heads, SHOWS_PICTURE},
     {"similarity", "four changes from an MLP similarity to the attention of 2017",
      explain_similarity, SHOWS_WORDS},
+    {"patches", "a picture as a matrix of patches: x, z and zE", explain_patches, READS_PICTURE},
+    {"conv", "convolutions that are dense layers, a patch embedding among them", explain_conv,
+     SHOWS_WORDS},
+    {"recap", "who sees whom: convolution, recurrence, attention", explain_recap, SHOWS_PICTURE},
     {0},
 };
 
@@ -182,7 +187,8 @@ static void show(explaining *e) {
     if (sheet && !sheet_open(e, solution)) return;
     if (sheet && !e->json) explain_sheet(e, solution);
     if (!sheet && !e->json) own ? e->own_text(e) : explain_steps(e);
-    if ((*html || *tex) && !e->json) gap(e);
+    if ((*html || *tex || *flag_text(e->p, "png")) && !e->json) gap(e);
+    if (!write_weights(e)) return;
     bool wrote_html = *html && write_html(e, html), wrote_tex = *tex && write_tex(e, tex);
     if (wrote_html && !e->json) heed_text_add(&e->out, "wrote %s\n", html);
     if (wrote_tex && !e->json) heed_text_add(&e->out, "wrote %s\n", tex);
@@ -204,6 +210,10 @@ static bool check_settings(const explaining *e) {
     const program *p = e->p;
     bool exercise = flag_on(p, "exercise"), sheet = exercise || flag_on(p, "solution");
     bool whole = flag_on(p, "whole");
+    if (exercise && *flag_text(p, "png"))
+        return heed_fail(e->c, HEED_USAGE,
+                         "--png has no effect here: --exercise asks for the weights; hint: "
+                         "--html or --tex FILE");
     if (exercise && flag_on(p, "solution"))
         return heed_fail(e->c, HEED_USAGE,
                          "--exercise and --solution are two sheets: expected one");
@@ -237,16 +247,14 @@ static void explain_asked(explaining *e) {
         heed_fail(p->c, HEED_USAGE, "--from %s has its own numbers: expected no %s", from, name);
     } else if (*from) {
         if (example_read(e, from)) explain_worked(e);
-    } else if (p->argc == 2 && is_example(name)) {
-        heed_fail(p->c, HEED_USAGE, "one argument too many: %s: example %s takes no input",
-                  p->argv[1], name);
-    } else if (p->argc == 2) {
+    } else if (p->argc == 2 && !is_example(name)) {
         explain_run(e, name, p->argv[1]);
     } else if (p->argc == 1 && is_directory(name) && !is_example(name)) {
         heed_fail(p->c, HEED_USAGE, "missing INPUT: expected %s explain %s INPUT", program_name(),
                   name);
     } else {
         const example *k = find_example(p->c, name);
+        e->input = p->argc == 2 ? p->argv[1] : NULL;
         if (k && lesson_accepts(e, k)) k->run(e);
     }
 }
@@ -267,6 +275,8 @@ static void explain(program *p) {
         list_examples(&e);
     else
         explain_asked(&e);
+    if (*flag_text(p, "png") && !e.json && !flag_on(p, "list"))
+        heed_text_add(&e.out, "wrote %s\n", flag_text(p, "png"));
     if (heed_ctx_status(p->c) == HEED_OK)
         print_text(&e.out);
     else
@@ -277,7 +287,7 @@ static void explain(program *p) {
 
 const command cmd_explain = {
     .name = "explain",
-    .usage = "[EXAMPLE | RUN INPUT]",
+    .usage = "[EXAMPLE | patches PICTURE | RUN INPUT]",
     .help = "the attention computation step by step, as matrices",
     .about =
         "Works out one head of attention in double precision and draws each step as matrices with\n"
@@ -309,12 +319,14 @@ const command cmd_explain = {
     .examples =
         "  heed explain\n"
         "  heed explain --cell zebra,attacked --hard\n"
+        "  heed explain --png lion.png\n"
         "  heed explain --step\n"
         "  heed explain --backward --precision 3\n"
         "  heed explain --exercise --seed 7 --tex sheet.tex\n"
         "  heed explain --learn 1000 --html lion.html\n"
         "  heed explain --from my.json --notation columns\n"
         "  heed explain paris\n"
+        "  heed explain patches digit.png --patch 7\n"
         "  heed explain variance --png variance.png\n"
         "  heed explain runs/book \"Paris is the capital of [MASK] .\" --layer 2 --head 3\n",
     .options = options,

@@ -85,7 +85,8 @@ static bool choose_length(program *p, workbench *w) {
         return heed_fail(p->c, HEED_USAGE, "--tokens %d: expected at most the block of %d", tokens,
                          w->len);
     /* of a decoder without self-attention, each step is drawn */
-    bool by_step = w->model->kind == HEED_INPUT_PAIR && !workbench_has(w, HEED_DECODER);
+    bool decodes = w->model->kind == HEED_INPUT_PAIR || w->model->kind == HEED_INPUT_CAPTION;
+    bool by_step = decodes && !workbench_has(w, HEED_DECODER);
     if (tokens)
         w->len = tokens;
     else if (by_step && w->len > STEPS)

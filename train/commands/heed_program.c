@@ -22,6 +22,7 @@ static const struct {
     {NULL, &cmd_generate},
     {NULL, &cmd_classify},
     {NULL, &cmd_translate},
+    {NULL, &cmd_caption},
     {NULL, &cmd_eval},
     {"Look", &cmd_attend},
     {NULL, &cmd_heads},

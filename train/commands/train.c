@@ -241,7 +241,10 @@ const command cmd_train = {
         "and test, or at once), a folder of IDX or CIFAR files, or a CSV of path,label lines.\n"
         "seq2seq and rnn take lines of source TAB target, textcls of label TAB text, tag of words\n"
         "TAB labels, a label a word; or JSON objects, a line each: {src, tgt}, {label, text},\n"
-        "{tokens, tags}. A first line that names the columns is skipped.\n"
+        "{tokens, tags}. A first line that names the columns is skipped. caption takes lines of\n"
+        "FILE TAB caption or {image, caption}: pictures' files beside DATA, any number of "
+        "captions\n"
+        "for each.\n"
         "Ctrl-C saves and stops; `heed resume RUN` continues.",
     .examples = "  heed train gpt -c runs/book/config.conf -o runs/again --seed 2\n",
     .options = train_options,

@@ -14,9 +14,12 @@ void workbench_sizes(workbench *w) {
     w->rows = (int)heed_config_int(f, "batch");
     w->dense = w->model->kind == HEED_INPUT_PICTURE || w->model->kind == HEED_INPUT_DENSE;
     if (w->model->kind == HEED_INPUT_DENSE) return;
-    if (w->dense) {
+    if (w->dense || w->model->kind == HEED_INPUT_CAPTION) {
         int64_t size = heed_config_int(f, "image-size");
-        w->len = (int)(size * size * heed_config_int(f, "channels"));
+        w->pixels = (int)(size * size * heed_config_int(f, "channels"));
+    }
+    if (w->dense) {
+        w->len = w->pixels;
         w->vocab = (int)heed_config_int(f, "classes");
         return;
     }
@@ -30,7 +33,7 @@ void workbench_sizes(workbench *w) {
     if (w->model->kind == HEED_INPUT_PAIR && heed_config_has(f, "source-vocab"))
         w->sources = (int)heed_config_int(f, "source-vocab");
     if (w->model->kind == HEED_INPUT_LABELLED) w->labels = (int)heed_config_int(f, "classes");
-    if (w->model->kind != HEED_INPUT_TOKENS && !w->sources) w->sources = w->vocab;
+    if (w->model->kind != HEED_INPUT_TOKENS && !w->sources && !w->pixels) w->sources = w->vocab;
 }
 
 bool workbench_has(const workbench *w, heed_stack stack) {
@@ -95,6 +98,13 @@ static void tokens(const workbench *w, uint64_t index, random_batch *out) {
         fill_ids(out->labels, n, (uint32_t)(w->labels ? w->labels : w->vocab), index, "labels");
 }
 
+static void pixels(const workbench *w, uint64_t index, random_batch *out) {
+    size_t n = (size_t)w->rows * (size_t)w->pixels;
+    heed_random r = heed_random_at(1, "pixels", index, 0);
+    for (size_t i = 0; i < n; i++) out->x[i] = (heed_real)heed_random_uniform(&r, i);
+    out->b.x = out->x;
+}
+
 bool random_batch_make(const workbench *w, uint64_t index, random_batch *out) {
     *out = (random_batch){0};
     if (w->model->kind == HEED_INPUT_DENSE)
@@ -106,17 +116,14 @@ bool random_batch_make(const workbench *w, uint64_t index, random_batch *out) {
     out->labels = allocate(w->c, n, sizeof *out->labels, "labels");
     out->masked_positions = allocate(w->c, n, sizeof *out->masked_positions, "positions");
     out->source = allocate(w->c, n, sizeof *out->source, "tokens");
-    out->x = allocate(w->c, n, sizeof *out->x, "pixels");
+    out->x = allocate(w->c, (size_t)w->rows * (size_t)w->pixels, sizeof *out->x, "pixels");
     if (heed_ctx_status(w->c) != HEED_OK) return false;
     out->b = (heed_batch){.rows = w->rows, .len = w->len, .labels = out->labels, .items = n};
-    if (!w->dense) {
+    if (w->pixels) pixels(w, index, out);
+    if (w->dense)
+        fill_ids(out->labels, (size_t)w->rows, (uint32_t)w->vocab, index, "labels");
+    else
         tokens(w, index, out);
-        return true;
-    }
-    heed_random r = heed_random_at(1, "pixels", index, 0);
-    for (size_t i = 0; i < n; i++) out->x[i] = (heed_real)heed_random_uniform(&r, i);
-    fill_ids(out->labels, (size_t)w->rows, (uint32_t)w->vocab, index, "labels");
-    out->b.x = out->x;
     return true;
 }
 

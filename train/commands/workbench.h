@@ -18,6 +18,7 @@ typedef struct {
     heed_tape *tape;
     void *self;
     int rows, len, vocab; /* batch (rows,len); of pictures: len numbers, vocab classes */
+    int pixels;           /* numbers of a picture, where one is read; 0: none */
     int masked_positions; /* per row; used only by mlm */
     int sources; /* vocabulary of the sources, which are as long as the rows; 0: no sources */
     int labels;  /* classes of texts, where only the source is read; 0: none */

@@ -49,6 +49,7 @@ typedef struct explaining {
     const heed_record *record;   /* the trained model's forward pass, for the page; or NULL */
     const char *page_link;       /* the explained head, as in heed_page; or NULL */
     unsigned char *blank[HEED_LESSON_COUNT]; /* of a sheet, as in matrix_view; or NULL */
+    const char *input;                       /* of an example that reads one; or NULL */
     void (*own_text)(struct explaining *e);  /* prints the example instead of the steps; or NULL */
     bool step;                               /* --step: the reader is asked for numbers */
     int asked, right; /* numbers asked for, and how many were answered right */
@@ -62,9 +63,10 @@ typedef struct {
     const char *name, *help;
     void (*run)(explaining *e); /* errors go to e->c */
     enum {
-        SHOWS_HEAD,  /* a head, with a head's settings */
-        SHOWS_WORDS, /* another computation, without those settings */
-        SHOWS_CHART  /* the same with a chart, for --png */
+        SHOWS_HEAD,    /* a head, with a head's settings */
+        SHOWS_WORDS,   /* another computation, without those settings */
+        SHOWS_PICTURE, /* the same with a picture, for --png */
+        READS_PICTURE  /* the same; INPUT is a picture to read, with --patch */
     } kind;
 } example;
 extern const example examples[]; /* ended by {0} */
@@ -113,6 +115,13 @@ typedef struct {
 void lesson_columns(explaining *e, int count, const lesson_block *blocks, const char *const *rows);
 /* Draws the chart, and writes it to a file if --png was given. */
 void lesson_chart(explaining *e, const heed_chart *k, int height);
+/* Writes the matrices side by side as heat maps to a file if --png was given. */
+enum { LESSON_MAPS = 8 };
+typedef struct {
+    const char *unit; /* what the colours are, for the legend; or NULL */
+    double hi;        /* the end of the scale; 0: the largest number of each matrix */
+} lesson_scale;
+bool lesson_maps(explaining *e, lesson_scale scale, int count, const matrix_view *views);
 /* Ends an example with "try:" and variations of the command, one per line. */
 void lesson_try(explaining *e, const char *commands);
 /* Refuses settings that the example has no use for. */
@@ -245,6 +254,7 @@ int sheet_blanks(const explaining *e);
 const char *sheet_name(const explaining *e, char name[48]); /* "Exercise 7"; or "": no sheet */
 void explain_sheet(explaining *e, bool solution);
 bool write_tex(explaining *e, const char *path);
+bool write_weights(explaining *e); /* the weights as a heat map, if --png was given */
 /* --from FILE: reads a head from a file into e->w, for explain_worked; and the same from n bytes,
  * which messages report under the name path. False: see e->c. */
 bool example_read(explaining *e, const char *path);
@@ -262,5 +272,8 @@ void explain_variance(explaining *e);
 void explain_shuffle(explaining *e);
 void explain_heads(explaining *e);
 void explain_similarity(explaining *e);
+void explain_recap(explaining *e);
+void explain_conv(explaining *e);
+void explain_patches(explaining *e);
 
 #endif

@@ -26,7 +26,7 @@ static const char *const known[] = {
     "causal",  "hard",   "hidden",  "target",    "Q",        "K",        "V",      "raw",
     "scaled",  "scores", "weights", "output",    "notation", "backward", "learn",  "layer",
     "head",    "W_h",    "share",   "all_heads", "normed",   "units",    "blanks", "stages",
-    "choices", "B_O",    "others",  "gain",      "bias",     "eps",      NULL};
+    "choices", "faulty", "B_O",     "others",    "gain",     "bias",     "eps",    NULL};
 
 static bool refuse(const reader *r, const char *key, const char *format, ...) HEED_PRINTF(3, 4);
 static bool refuse(const reader *r, const char *key, const char *format, ...) {

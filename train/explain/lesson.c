@@ -95,7 +95,7 @@ bool lesson_json(explaining *e, json_t *o) {
 /* The first given setting that is neither for text in general nor accepted by every example; NULL:
  * none. */
 static const char *setting_of_heads(const explaining *e) {
-    static const char *const any[] = {"list", "precision", "seed", "png", "json", NULL};
+    static const char *const any[] = {"list", "precision", "seed", "png", "json", "patch", NULL};
     const heed_config *f = e->p->flags;
     for (int i = 0; i < heed_config_count(f); i++) {
         const char *value, *name = heed_config_at(f, i, &value)->name;
@@ -108,9 +108,15 @@ static const char *setting_of_heads(const explaining *e) {
 
 bool lesson_accepts(explaining *e, const example *k) {
     const char *name = k->kind == SHOWS_HEAD ? NULL : setting_of_heads(e);
-    if (*heed_config_text(e->p->flags, "png") && k->kind != SHOWS_CHART)
+    if (e->input && k->kind != READS_PICTURE)
+        return heed_fail(e->c, HEED_USAGE, "one argument too many: %s: example %s takes no input",
+                         e->input, k->name);
+    if (heed_config_rank(e->p->flags, "patch") > HEED_FROM_DEFAULT && k->kind != READS_PICTURE)
         return heed_fail(e->c, HEED_USAGE,
-                         "--png: example %s has no chart; hint: `explain beta --png FILE`",
+                         "--patch: example %s has no patches; hint: `explain patches`", k->name);
+    if (*heed_config_text(e->p->flags, "png") && k->kind == SHOWS_WORDS)
+        return heed_fail(e->c, HEED_USAGE,
+                         "--png: example %s has no picture; hint: `explain beta --png FILE`",
                          k->name);
     if (!name) return true;
     bool page = strcmp(name, "html") == 0;
@@ -118,7 +124,7 @@ bool lesson_accepts(explaining *e, const example *k) {
                      "--%s: example %s has no single head to show%s; hint: %s%s`explain "
                      "paris%s` (or lion, mix, store)",
                      name, k->name, page ? ", and no page" : "",
-                     page && k->kind == SHOWS_CHART ? "--png FILE draws its chart; " : "",
+                     page && k->kind > SHOWS_WORDS ? "--png FILE draws its picture; " : "",
                      page ? "pages: " : "", page ? " --html FILE" : "");
 }
 

@@ -89,14 +89,17 @@ static bool library_layer(heed_ctx *c, layer *l) {
 /* ---- output ---- */
 
 static json_t *as_json(layer *l, double worst) {
-    json_t *heads = json_array();
+    json_t *heads = json_array(), *weights = json_array(), *tokens = json_array();
+    for (int i = 0; i < TOKENS; i++) json_array_append_new(tokens, json_string(words[i]));
+    for (int h = 0; h < HEADS; h++)
+        json_array_append_new(weights, lesson_grid(TOKENS, TOKENS, l->weights[h]));
     for (int h = 0; h < HEADS; h++)
         json_array_append_new(heads, json_pack("{s:o, s:o}", "weights",
                                                lesson_grid(TOKENS, TOKENS, l->weights[h]), "output",
                                                lesson_grid(TOKENS, VALUE, l->heads[h])));
-    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:f}", "example", "heads", "X",
-                     lesson_grid(TOKENS, WIDTH, l->x), "heads", heads, "W_h",
-                     lesson_grid(WIDTH, HEADS * VALUE, l->out), "sum",
+    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:f}", "example", "heads", "tokens",
+                     tokens, "weights", weights, "X", lesson_grid(TOKENS, WIDTH, l->x), "heads",
+                     heads, "W_h", lesson_grid(WIDTH, HEADS * VALUE, l->out), "sum",
                      lesson_grid(TOKENS, WIDTH, l->sum), "library",
                      lesson_grid(TOKENS, WIDTH, l->library), "largest_difference", worst);
 }
@@ -112,15 +115,22 @@ void explain_heads(explaining *e) {
     if (!library_layer(e->c, &l)) return;
     double worst = 0;
     for (int i = 0; i < TOKENS * WIDTH; i++) worst = fmax(worst, fabs(l.sum[i] - l.library[i]));
-    if (lesson_json(e, as_json(&l, worst))) return;
+    for (int h = 0; h < HEADS; h++) {
+        m[h] = lesson_matrix(TOKENS, TOKENS, l.weights[h]);
+        v[h] =
+            (matrix_view){.name = titles[h], .m = &m[h], .row_labels = words, .col_labels = words};
+    }
+    if (!lesson_maps(e, (lesson_scale){"weight", 1}, HEADS, v) ||
+        lesson_json(e, as_json(&l, worst)))
+        return;
     heading(e, "H heads are H layers of one head");
     say(e,
         "Random vectors of width %d, and a layer of %d heads with queries and keys of width %d "
         "each. Look at one word's row in each: every head has shares of its own.",
         WIDTH, HEADS, KEY);
     for (int h = 0; h < HEADS; h++) {
-        m[h] = lesson_matrix(TOKENS, TOKENS, l.weights[h]);
-        v[h] = (matrix_view){.name = titles[h], .m = &m[h], .row_labels = h ? NULL : words};
+        if (h) v[h].row_labels = NULL;
+        v[h].col_labels = NULL;
     }
     draw_equation(&e->out, &e->look, HEADS, v, (const char *[]){"", "  ", "  "});
     gap(e);
@@ -133,5 +143,5 @@ void explain_heads(explaining *e) {
     lesson_draw(e, "one head at a time, added", lesson_matrix(TOKENS, WIDTH, l.sum), words, NULL);
     lesson_draw(e, "one layer of 3 heads", lesson_matrix(TOKENS, WIDTH, l.library), words, NULL);
     lesson_try(e, "explain heads --seed 2\n"
-                  "explain heads --precision 6");
+                  "explain heads --png heads.png");
 }

@@ -17,8 +17,21 @@ static const struct {
 } choices[CHOICES] = {{"shares", {.5, .45, .05}},
                       {"one of them", {1, 0, 0}},
                       {"the mean", {1. / 3, 1. / 3, 1. / 3}},
-                      {"sums to 1.05", {.5, .45, .1}},
+                      {"sums to 1.45", {.5, .45, .5}},
                       {"below 0", {.5, -.5, 0}}};
+
+/* An attention matrix in rows, a row for each word. The first row is the one in the notes. */
+static const double printed[WORDS * WORDS] = {.5, .45, .5, .1, .8, .1, .2, .2, .6};
+
+/* Divides each row of the printed matrix by its sum; sum: before and after. */
+static void divide_rows(double a[WORDS * WORDS], double sum[2][WORDS]) {
+    for (int i = 0; i < WORDS; i++) {
+        sum[0][i] = sum[1][i] = 0;
+        for (int j = 0; j < WORDS; j++) sum[0][i] += printed[i * WORDS + j];
+        for (int j = 0; j < WORDS; j++)
+            sum[1][i] += a[i * WORDS + j] = printed[i * WORDS + j] / sum[0][i];
+    }
+}
 
 /* h = X a; size: the sum of a, and ||a||_1. */
 static void mix(const double *a, double h[WIDTH], double size[2]) {
@@ -47,6 +60,25 @@ static void draw_choices(explaining *e) {
                                     {"size", lesson_matrix(CHOICES, 2, sizes), size},
                                     {"h = X a", lesson_matrix(CHOICES, WIDTH, h), features}},
                    rows_of);
+}
+
+/* The notes' faulty matrix, and the same with rows that sum to 1. */
+static void draw_faulty(explaining *e) {
+    static const char *const size[] = {"sum"};
+    double faulty[WORDS * WORDS], a[WORDS * WORDS], sum[2][WORDS];
+    memcpy(faulty, printed, sizeof printed);
+    divide_rows(a, sum);
+    say(e,
+        "A matrix A holds such shares for every word, here a row each. The notes print its first "
+        "row as .5 .45 .5, whose sum is 1.45: no shares. Divided by its sum it is a mix again, "
+        "as are the others, which have the sum 1 already. (Read as .5 .45 .05, a misprint, it "
+        "would be the first row of the table above.)");
+    lesson_columns(e, 4,
+                   (lesson_block[]){{"A as printed", lesson_matrix(WORDS, WORDS, faulty), words},
+                                    {"", lesson_matrix(WORDS, 1, sum[0]), size},
+                                    {"A / its sums", lesson_matrix(WORDS, WORDS, a), words},
+                                    {"", lesson_matrix(WORDS, 1, sum[1]), size}},
+                   words);
 }
 
 static bool open_self(explaining *e) {
@@ -111,6 +143,7 @@ static void own_text(explaining *e) {
     say(e, "Look at the last two rows. With a sum that is not 1, h is no mean but a longer vector; "
            "and ||a||_1 = 1 alone is not enough: with a share below 0 it is 1 as well, and h is a "
            "difference. Shares want a >= 0 and sum 1, which is what softmax gives.");
+    draw_faulty(e);
     say(e,
         "Where a comes from the words themselves, A = %s(%sX' X) of each column%s%s, all of them "
         "mix at once: H = X A, a column each.",
@@ -133,7 +166,13 @@ void explain_mix(explaining *e) {
                                               "a", lesson_list(choices[i].a, WORDS), "sum", size[0],
                                               "norm1", size[1], "h", lesson_list(h, WIDTH)));
     }
-    e->more = json_pack("{s:o}", "choices", list);
+    double faulty[WORDS * WORDS], a[WORDS * WORDS], sum[2][WORDS];
+    memcpy(faulty, printed, sizeof printed);
+    divide_rows(a, sum);
+    e->more =
+        json_pack("{s:o, s:{s:o, s:o, s:o, s:o}}", "choices", list, "faulty", "A",
+                  lesson_grid(WORDS, WORDS, faulty), "sums", lesson_list(sum[0], WORDS), "divided",
+                  lesson_grid(WORDS, WORDS, a), "divided_sums", lesson_list(sum[1], WORDS));
     e->own_text = own_text;
     explain_worked(e);
 }

@@ -1,14 +1,14 @@
-/* lesson_paris.c -- "Paris is the capital of ___" in stages: raw z X' X, softmax, 1/sqrt(d), then
- * W_q, W_k and W_v. */
+/* lesson_paris.c -- "Paris is the capital of ___" in stages, for the vector z of the gap and the
+ * five words X before it: raw z X' X, softmax, 1/sqrt(d), then W_q, W_k and W_v. */
 #include "explain/explain.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { WORDS = 6, WIDTH = 5, KEY = 2, VALUE = 2, STAGES = 4, BLANK = 5, COUNTRIES = 3 };
-static const char *const words[] = {"Paris", "is", "the", "capital", "of", "___"};
+enum { WORDS = 5, WIDTH = 5, KEY = 2, VALUE = 2, STAGES = 4, ANSWERS = 4 };
+static const char *const words[] = {"Paris", "is", "the", "capital", "of"};
 static const char *const features[] = {"city", "country", "capital", "small", "French"};
-static const char *const asks[] = {"a city", "capital"};
+static const char *const asks[] = {"city", "relation"};
 static const char *const hands[] = {"country", "French"};
 static const char *const asking[] = {"___"};
 
@@ -19,20 +19,20 @@ static const double x[] = {
     0, 0, 0, 2, 0, /* the */
     0, 1, 2, 0, 0, /* capital */
     0, 0, 0, 2, 0, /* of */
-    0, 1, 1, 1, 0, /* ___: a small gap where a country belongs, after "capital of" */
 };
-static const double w_q[] = {0, 0,  2, 0,  0, 1,  0, 0,  0, 0};
+/* ___: a small gap where a country belongs, after "capital of" */
+static const double z[] = {0, 1, 1, 1, 0};
+static const double w_q[] = {0, 0,  3, 0,  0, 4,  0, 0,  0, 0};
 static const double w_k[] = {1, 0,  0, 0,  0, 1,  0, 0,  0, 0};
-static const double w_v[] = {1, 0,  0, 0,  0, 0,  0, 0,  0, 1};
+static const double w_v[] = {0, 0,  0, 0,  1, 0,  0, 0,  0, 1};
 /* clang-format on */
-static const char *const queries_note[] = {"", "a country is found by its city", "asks for itself",
-                                           "", ""};
-static const char *const offers_note[] = {"is a city", "", "is capital", "", ""};
-static const char *const passes_note[] = {"has a country", "", "", "", "is French"};
+static const char *const queries_note[] = {"", "which city?", "what of it?", "", ""};
+static const char *const offers_note[] = {"is a city", "", "is a relation", "", ""};
+static const char *const passes_note[] = {"", "", "calls for a country", "", "is French"};
 
 /* Candidates for the gap, described by the features country and French. */
-static const char *const countries[] = {"France", "Japan", "the"};
-static const double country[COUNTRIES][VALUE] = {{1, 1}, {1, 0}, {0, 0}};
+static const char *const answers[] = {"France", "Japan", "baguette", "the"};
+static const double answer[ANSWERS][VALUE] = {{1, 1}, {1, 0}, {0, 1}, {0, 0}};
 
 static const struct {
     const char *name, *formula, *title, *words;
@@ -42,13 +42,14 @@ static const struct {
      "sentence would give a larger sum."},
     {"softmax", "softmax(z X') X", "2. Softmax: softmax(z X') X",
      "Now they sum to 1. Look at Paris: it has the least of all, for without parameters a word "
-     "attends to what is like itself, and the gap is like itself, like capital and like the small "
-     "words."},
+     "attends to what is like itself, and the gap is like capital and like the small words."},
     {"scaled", "softmax(z X' / sqrt(5)) X", "3. Scaled: softmax(z X' / sqrt(5)) X",
      "The same order, but flatter: wider vectors no longer make the choice harder."},
     {"parameters", NULL, "4. With W_q, W_k and W_v", /* its formula is that of the settings */
-     "W_q turns \"a country is missing\" into \"I look for a city\", W_k lets Paris say \"I am "
-     "one\", and W_v hands over its country: being alike no longer decides."},
+     "W_q turns the gap into two questions, \"which city?\" and \"what of it?\". By W_k Paris "
+     "answers the first and capital the second, so the gap attends to both and hardly to the small "
+     "words. By W_v Paris hands over that the answer is French, and capital that it is a country: "
+     "being alike no longer decides."},
 };
 enum { LAST = STAGES - 1 };
 
@@ -62,7 +63,7 @@ static void without_parameters(stage *s, double beta, bool soft) {
     double *scores = s->rows[0], *weights = s->rows[1];
     for (int j = 0; j < WORDS; j++) {
         scores[j] = 0;
-        for (int k = 0; k < WIDTH; k++) scores[j] += x[BLANK * WIDTH + k] * x[j * WIDTH + k];
+        for (int k = 0; k < WIDTH; k++) scores[j] += z[k] * x[j * WIDTH + k];
         weights[j] = scores[j] *= beta;
     }
     heed_matrix in = lesson_matrix(1, WORDS, scores), out = lesson_matrix(1, WORDS, weights);
@@ -80,7 +81,7 @@ static bool open_head(explaining *e) {
                           .memory = WIDTH,
                           .key = KEY,
                           .value = VALUE,
-                          .x = x + BLANK * WIDTH,
+                          .x = z,
                           .z = x,
                           .w_q = w_q,
                           .w_k = w_k,
@@ -122,14 +123,26 @@ static void make_stages(const explaining *e, stage s[STAGES]) {
     with_parameters(e, &s[LAST]);
 }
 
+static void draw_answers(explaining *e, const double *output) {
+    for (int i = 0; i < ANSWERS; i++)
+        heed_text_add(&e->out, "  %-9s(%g %g) · output = %.2f\n", answers[i], answer[i][0],
+                      answer[i][1], answer[i][0] * output[0] + answer[i][1] * output[1]);
+    gap(e);
+    say(e, "It takes both: without capital a baguette fits as well as France, and without Paris "
+           "Japan does.");
+}
+
 static void own_text(explaining *e) {
     stage s[STAGES];
     heed_matrix all = lesson_matrix(WORDS, WIDTH, (double[WORDS * WIDTH]){0});
+    heed_matrix gap_row = lesson_matrix(1, WIDTH, (double[WIDTH]){0});
     memcpy(all.x, x, sizeof x);
+    memcpy(gap_row.x, z, sizeof z);
     make_stages(e, s);
     heading(e, "Paris is the capital of ___, in four stages");
-    say(e, "A vector for each word, and the gap's own vector z = the last row.");
+    say(e, "A vector for each of the five words, the rows of X, and the gap's own vector z.");
     lesson_draw(e, "X", all, words, features);
+    lesson_draw(e, "z", gap_row, asking, features);
     for (int i = 0; i < STAGES; i++) {
         heading(e, "%s", stages[i].title);
         say(e, "%s", stages[i].words);
@@ -138,13 +151,10 @@ static void own_text(explaining *e) {
         lesson_draw(e, s[i].formula, lesson_matrix(1, i < LAST ? WIDTH : VALUE, s[i].output),
                     asking, i < LAST ? features : hands);
     }
-    const double *out = s[LAST].output;
-    for (int i = 0; i < COUNTRIES; i++)
-        heed_text_add(&e->out, "  %-7s(%g %g) · output = %.2f\n", countries[i], country[i][0],
-                      country[i][1], country[i][0] * out[0] + country[i][1] * out[1]);
-    gap(e);
-    lesson_try(e, "explain paris --beta 0\n"
-                  "explain paris --hard\n"
+    draw_answers(e, s[LAST].output);
+    lesson_try(e, "explain paris --hide capital\n"
+                  "explain paris --hide Paris\n"
+                  "explain paris --beta 0\n"
                   "explain paris --html paris.html");
 }
 

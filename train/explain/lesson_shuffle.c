@@ -1,7 +1,8 @@
-/* lesson_shuffle.c -- permutation equivariance: shuffle the words, and the output is shuffled the
- * same way, f(s(x)) = s(f(x)); with positions or a causal mask it is not. */
-#include "explain/explain.h"
+/* lesson_shuffle.c -- permutation equivariance: shuffle the words or the patches, and the output is
+ * shuffled the same way, f(s(x)) = s(f(x)); with positions or a causal mask it is not. Shuffle a
+ * memory, and what a query gets from it stays the same. */
 #include "explain/hungry_lion.h"
+#include "explain/shuffle.h"
 
 #include <math.h>
 #include <string.h>
@@ -40,7 +41,27 @@ static double difference(const heed_matrix *moved, const heed_matrix *plain, con
     return worst;
 }
 
-static json_t *as_json(const int *order, const gaps *g) {
+/* What layers of the library do with a shuffled memory and with shuffled patches, without positions
+ * and with. */
+typedef struct {
+    memory_shuffle memory;
+    patch_shuffle patches[2];
+} by_library;
+
+static json_t *library_json(by_library *k) {
+    static const char *const positions[] = {"none", "learned"};
+    json_t *list = json_array();
+    for (int i = 0; i < 2; i++)
+        json_array_append_new(list,
+                              json_pack("{s:s, s:f, s:f}", "positions", positions[i], "output",
+                                        k->patches[i].output, "mean", k->patches[i].mean));
+    return json_pack("{s:{s:o, s:o, s:f}, s:o}", "memory", "weights",
+                     lesson_grid(2, MEMORY, k->memory.weights[0]), "context",
+                     lesson_grid(2, MEMORY_WIDTH, k->memory.context[0]), "difference",
+                     k->memory.gap, "vit", list);
+}
+
+static json_t *as_json(const int *order, const gaps *g, by_library *k) {
     json_t *places = json_array(), *cases = json_array();
     for (int i = 0; i < LION_TOKENS; i++) json_array_append_new(places, json_integer(order[i]));
     for (int i = 0; i < CASES; i++)
@@ -48,7 +69,11 @@ static json_t *as_json(const int *order, const gaps *g) {
                                                json_number(g[i].scores), "weights",
                                                json_number(g[i].weights), "output",
                                                json_number(g[i].output)));
-    return json_pack("{s:s, s:o, s:o}", "example", "shuffle", "order", places, "cases", cases);
+    json_t *o = json_pack("{s:s, s:o, s:o}", "example", "shuffle", "order", places, "cases", cases);
+    json_t *more = library_json(k);
+    json_object_update(o, more);
+    json_decref(more);
+    return o;
 }
 
 /* Draws each word's output at its old place and at its new place. */
@@ -63,8 +88,49 @@ static void draw_outputs(explaining *e, const heed_lesson *plain, const heed_les
     gap(e);
 }
 
+static void draw_memory(explaining *e, memory_shuffle *m) {
+    char text[MEMORY][8];
+    const char *labels[2][MEMORY];
+    for (int i = 0; i < MEMORY; i++) {
+        snprintf(text[i], sizeof text[i], "h_%d", i + 1);
+        labels[0][i] = text[i];
+    }
+    for (int i = 0; i < MEMORY; i++) labels[1][i] = text[m->order[i]];
+    heading(e, "A memory h_1, h_2, ... is a set");
+    say(e,
+        "A decoder's query to what an encoder remembers, by the library's additive attention with "
+        "random numbers: weights a_i and context c = sum of a_i h_i, then the same with the h_i "
+        "in another order.");
+    for (int k = 0; k < 2; k++)
+        lesson_draw(e, k ? "weights, shuffled" : "weights", lesson_matrix(1, MEMORY, m->weights[k]),
+                    NULL, labels[k]);
+    lesson_draw(e, "c", lesson_matrix(2, MEMORY_WIDTH, m->context[0]),
+                (const char *[]){"in order", "shuffled"}, NULL);
+    say(e,
+        "Each h_i keeps its weight wherever it is, and c is the same: the two differ by %.1g, the "
+        "rounding of a sum in another order. Where a word is, its h_i has to say itself.",
+        m->gap);
+}
+
+static void draw_patches(explaining *e, const patch_shuffle g[2]) {
+    heading(e, "Patches of a picture are a set, too");
+    say(e,
+        "The layers of a ViT with random weights: patch embedding, positions, two blocks. The %d "
+        "patches of a random picture are moved about, each whole. f: the outputs of all patches; "
+        "mean: their mean, which the class is read from.",
+        PATCHES);
+    heed_text_add(&e->out, "  largest |f(s(x)) - s(f(x))| of\n  %-22s %8s %8s\n", "", "f", "mean");
+    for (int i = 0; i < 2; i++)
+        heed_text_add(&e->out, "  %-22s %8.1g %8.1g\n",
+                      i ? "--positions learned" : "--positions none", g[i].output, g[i].mean);
+    gap(e);
+    say(e,
+        "Without positions the outputs move with their patches, and a picture whose patches are in "
+        "another order has the class of the picture.");
+}
+
 static void draw(explaining *e, const heed_lesson *plain, const heed_lesson *moved,
-                 const int *order, const gaps *g) {
+                 const int *order, const gaps *g, by_library *k) {
     heed_text line = {.c = e->c};
     for (int i = 0; i < LION_TOKENS; i++)
         heed_text_add(&line, "%s%s", i ? " " : "", lion_tokens[order[i]]);
@@ -86,6 +152,8 @@ static void draw(explaining *e, const heed_lesson *plain, const heed_lesson *mov
     gap(e);
     aside(e, "inf: a score that the mask hides in one of the two alone");
     gap(e);
+    draw_memory(e, &k->memory);
+    draw_patches(e, k->patches);
     lesson_try(e, "explain shuffle --seed 7\n"
                   "explain lion --html lion.html");
 }
@@ -108,7 +176,12 @@ void explain_shuffle(explaining *e) {
                           difference(&m[HEED_LESSON_WEIGHTS], &p[HEED_LESSON_WEIGHTS], order, true),
                           difference(&m[HEED_LESSON_OUTPUT], &p[HEED_LESSON_OUTPUT], order, false)};
     }
-    if (ok && !lesson_json(e, as_json(order, g))) draw(e, &plain[0], &moved[0], order, g);
+    by_library library = {.memory = {.gap = 0}};
+    ok = ok && shuffle_memory(e->c, e->seed, &library.memory) &&
+         shuffle_patches(e->c, e->seed, HEED_NO_POSITIONS, &library.patches[0]) &&
+         shuffle_patches(e->c, e->seed, HEED_LEARNED, &library.patches[1]);
+    if (ok && !lesson_json(e, as_json(order, g, &library)))
+        draw(e, &plain[0], &moved[0], order, g, &library);
     for (int k = 0; k < CASES; k++) {
         heed_lesson_free(&plain[k]);
         heed_lesson_free(&moved[k]);

@@ -18,6 +18,10 @@ static void describe(const heed_data *d, const char *data, char what[512]) {
     size_t at = (size_t)snprintf(what, 512, "%.400s%s", data, own ? "" : part);
     if (d->spec.kind == HEED_INPUT_TOKENS && !d->all && d->no_val)
         snprintf(what + at, 512 - at, ", training text: there is no validation part");
+    if (d->spec.kind == HEED_INPUT_CAPTION) {
+        const heed_captions_info *a = heed_captions_about(d->batches);
+        snprintf(what + at, 512 - at, ", %s pictures", heed_format_count(n, a->val_pictures));
+    }
     if (d->spec.kind != HEED_INPUT_PAIR && d->spec.kind != HEED_INPUT_LABELLED) return;
     snprintf(what + at, 512 - at, ", %s %s",
              heed_format_count(n, heed_pairs_about(d->batches)->val_pairs),
@@ -48,8 +52,8 @@ heed_data *eval_data_open(program *p, const heed_model *m, heed_config *f, const
     bool text = m->kind == HEED_INPUT_TOKENS, given = p->argc > 1;
     bool whole = given && (text || !same_file(p->argv[1], heed_config_text(f, "data")));
     if (given) heed_config_set(f, "data", p->argv[1], "DATA", HEED_FROM_FLAG);
-    for (int i = 0; m->kind == HEED_INPUT_PICTURE && i < 2; i++)
-        if (heed_config_bool(p->flags, switches[i]))
+    for (int i = 0; sees_pictures(m) && i < 2; i++)
+        if (heed_config_has(p->flags, switches[i]) && heed_config_bool(p->flags, switches[i]))
             heed_config_set(f, switches[i], "true", switches[i], HEED_FROM_FLAG);
     bool parts = heed_config_has(p->flags, "part");
     heed_data_args a = {.tokenizer = r->tokenizer,

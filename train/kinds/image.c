@@ -39,7 +39,7 @@ const char *augment_text(const heed_augment *a, char text[160]) {
     return text;
 }
 
-static void banner_sizes(const heed_images_info *a) {
+void banner_sizes(const heed_images_info *a) {
     const heed_image_transform *v = &a->view;
     char was[96] = "";
     bool same = a->low_width == v->size && a->high_width == v->size && a->low_height == v->size &&
@@ -69,6 +69,17 @@ static void banner_augment(const heed_images *k, const heed_config *f) {
                    : "--flip, --pad, --scale, --brightness and others enable it");
 }
 
+void banner_skipped(const heed_model *m, const heed_images *k, const heed_config *f) {
+    char n[32];
+    size_t bad = heed_images_about(k)->bad;
+    if (!bad) return;
+    banner_row("skipped", "%s that cannot be decoded", heed_format_count(n, bad));
+    size_t more = print_skipped(stderr, k, "             ", 3);
+    if (more)
+        banner_row("", "and %zu more: %s data check %s %s lists them", more, program_name(),
+                   m->name, heed_config_text(f, "data"));
+}
+
 static void banner_pictures(const heed_model *m, const heed_data *d, const heed_config *f) {
     const heed_images_info *a = heed_images_about(d->batches);
     char n1[32], n2[32], n3[32], names[256];
@@ -87,26 +98,23 @@ static void banner_pictures(const heed_model *m, const heed_data *d, const heed_
                    "%s %s names one",
                    heed_format_count(n1, copies), copies == 1 ? "is" : "are", program_name(),
                    m->name, heed_config_text(f, "data"));
-    if (a->bad) {
-        banner_row("skipped", "%s that cannot be decoded", heed_format_count(n1, a->bad));
-        size_t more = print_skipped(stderr, d->batches, "             ", 3);
-        if (more)
-            banner_row("", "and %zu more: %s data check %s %s lists them", more, program_name(),
-                       m->name, heed_config_text(f, "data"));
-    }
+    banner_skipped(m, d->batches, f);
     banner_augment(d->batches, f);
 }
 
-/* train.log lists all skipped pictures. */
-static void begun_pictures(program *p, const heed_data *d, const char *run) {
+void log_skipped(program *p, const heed_images *k, const char *run) {
     char path[1024];
-    if (!heed_images_about(d->batches)->bad) return;
+    if (!heed_images_about(k)->bad) return;
     snprintf(path, sizeof path, "%s/train.log", run);
     FILE *out = fopen(path, "a");
-    if (out) print_skipped(out, d->batches, "skipped: ", SIZE_MAX);
+    if (out) print_skipped(out, k, "skipped: ", SIZE_MAX);
     bool ok = out && !ferror(out);
     if (out && fclose(out) != 0) ok = false;
     if (!ok) heed_message(p->c, HEED_WARN, "cannot write %s", path);
+}
+
+static void begun_pictures(program *p, const heed_data *d, const char *run) {
+    log_skipped(p, d->batches, run);
 }
 
 /* ---- the end of a training ---- */

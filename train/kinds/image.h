@@ -10,10 +10,17 @@ const char *augment_text(const heed_augment *a, char text[160]);
 /* Prints the first `most` skipped pictures with their reasons; returns how many more there are. */
 size_t print_skipped(FILE *out, const heed_images *k, const char *indent, size_t most);
 
+/* Prints the banner's rows on sizes and normalisation; on the pictures skipped, if any, whose first
+ * ones are listed on stderr. */
+void banner_sizes(const heed_images_info *a);
+void banner_skipped(const heed_model *m, const heed_images *k, const heed_config *f);
+/* Adds all skipped pictures to RUN/train.log. */
+void log_skipped(program *p, const heed_images *k, const char *run);
+
 /* Rows of the tables of a command that evaluates pictures. */
 #define EVALUATED_PICTURES_APPLY                                                                   \
-    {"part", reads_pictures, NULL}, {"convert", reads_pictures, NULL}, {                           \
-        "strict", reads_pictures, NULL                                                             \
+    {"part", reads_pictures, NULL}, {"convert", sees_pictures, NULL}, {                            \
+        "strict", sees_pictures, NULL                                                              \
     }
 #define EVALUATED_PICTURES                                                                         \
     PICTURE_PART, CONVERT("Pictures"),                                                             \

@@ -12,6 +12,8 @@ const data_kind *kind_of(const heed_model *m) {
         return &translation_kind;
     case HEED_INPUT_LABELLED:
         return &label_kind;
+    case HEED_INPUT_CAPTION:
+        return &caption_kind;
     case HEED_INPUT_DENSE:
         break;
     }

@@ -35,7 +35,7 @@ bool pairs_note(const heed_pairs_info *a, const heed_config *f, int index, char 
     return index <= 5;
 }
 
-static void banner_side(const char *label, const heed_tokenizer *k, size_t unknown, size_t tokens) {
+void banner_vocabulary(const char *label, const heed_tokenizer *k, size_t unknown, size_t tokens) {
     char n1[32], share[64] = "none unknown";
     if (unknown > 0)
         snprintf(share, sizeof share, "%.2f %% of the text unknown",
@@ -54,11 +54,11 @@ static void banner_pairs(const heed_model *m, const heed_data *d, const heed_con
     for (int i = 0; pairs_note(a, f, i, note); i++)
         if (*note) banner_row("", "%s", note);
     if (d->source) {
-        banner_side("source", d->source, a->unknown, a->tokens);
-        banner_side("target", d->tokenizer, a->target_unknown, a->target_tokens);
+        banner_vocabulary("source", d->source, a->unknown, a->tokens);
+        banner_vocabulary("target", d->tokenizer, a->target_unknown, a->target_tokens);
     } else
-        banner_side("vocabulary", d->tokenizer, a->unknown + a->target_unknown,
-                    a->tokens + a->target_tokens);
+        banner_vocabulary("vocabulary", d->tokenizer, a->unknown + a->target_unknown,
+                          a->tokens + a->target_tokens);
     if (a->classes)
         banner_row("labels", "%d: %s", a->classes, label_list(a->labels, a->classes, 70, labels));
 }
@@ -70,26 +70,18 @@ static const char *scores_path(const char *run, char path[1024]) {
     return path;
 }
 
-/* Removes the scores of an earlier training. */
-static void begun_pairs(program *p, const heed_data *d, const char *run) {
+void remove_scores(const char *run) {
     char path[1024];
-    (void)p;
-    (void)d;
     remove(scores_path(run, path));
 }
 
-static void finish_pairs(program *p, const heed_data *d, training_end *e) {
-    enum { MOST = 200 };
-    pair_scores s;
-    char path[1024], n[32], bleu[32] = "";
-    scores_path(e->run, path);
-    if (!p->model->steps || d->no_val || (!e->trained && is_file(path))) return;
-    heed_run *r = open_run(p, e->run);
-    bool ok = r && pairs_scores(p, r, d->batches, MOST, &s);
-    heed_run_close(r);
-    if (!ok) return;
-    json_t *o = json_pack("{s:I, s:o, s:o}", "pairs", (json_int_t)s.pairs, "exact",
-                          json_number(s.exact), "bleu", json_number(s.bleu));
+static void begun_pairs(program *p, const heed_data *d, const char *run) {
+    (void)p;
+    (void)d;
+    remove_scores(run);
+}
+
+static void save_scores(program *p, json_t *o, const char *path) {
     char *json = json_dumps(o, JSON_REAL_PRECISION(9));
     heed_text text = {.c = p->c};
     if (!json || !heed_text_put(&text, json, strlen(json)) || !heed_text_save(&text, path)) {
@@ -98,14 +90,40 @@ static void finish_pairs(program *p, const heed_data *d, training_end *e) {
     }
     free(json);
     heed_text_free(&text);
+}
+
+void finish_scores(program *p, const heed_data *d, training_end *e, const char *noun,
+                   bool (*score)(program *p, heed_run *r, const heed_data *d, size_t most,
+                                 pair_scores *out)) {
+    enum { MOST = 200 };
+    pair_scores s;
+    char path[1024], n[32], bleu[32] = "";
+    scores_path(e->run, path);
+    if (!p->model->steps || d->no_val || (!e->trained && is_file(path))) return;
+    heed_run *r = open_run(p, e->run);
+    bool ok = r && score(p, r, d, MOST, &s);
+    heed_run_close(r);
+    if (!ok) return;
+    json_t *o = json_pack("{s:I, s:o, s:o}", "pairs", (json_int_t)s.pairs, "exact",
+                          json_number(s.exact), "bleu", json_number(s.bleu));
+    save_scores(p, o, path);
     json_object_del(o, "pairs");
     if (isfinite(s.bleu)) snprintf(bleu, sizeof bleu, ", BLEU %.2f", s.bleu);
     if (e->json)
         json_object_update(e->json, o);
     else
-        printf("%s validation pairs translated with the best weights: exact %.2f %%%s\n",
-               heed_format_count(n, s.pairs), 100 * s.exact, bleu);
+        printf("%s validation %s with the best weights: exact %.2f %%%s\n",
+               heed_format_count(n, s.pairs), noun, 100 * s.exact, bleu);
     json_decref(o);
+}
+
+static bool score_pairs(program *p, heed_run *r, const heed_data *d, size_t most,
+                        pair_scores *out) {
+    return pairs_scores(p, r, d->batches, most, out);
+}
+
+static void finish_pairs(program *p, const heed_data *d, training_end *e) {
+    finish_scores(p, d, e, "pairs translated", score_pairs);
 }
 
 const data_kind translation_kind = {

@@ -10,8 +10,10 @@ const char *pair_noun(const heed_pairs_info *a);
 /* Writes the index-th note (from 0) about the training part, on facts that its counts do not show.
  * False: there are no more notes. */
 bool pairs_note(const heed_pairs_info *a, const heed_config *f, int index, char text[160]);
+/* Prints the banner's row on a vocabulary. */
+void banner_vocabulary(const char *label, const heed_tokenizer *k, size_t unknown, size_t tokens);
 
-/* ---- from a source to a target (translating.c) ---- */
+/* ---- from a source, a text or a picture, to a target (translating.c) ---- */
 /* Rows of the table of a command that translates. */
 #define DECODING                                                                                   \
     COUNT("beam", "1", 1, 64, "targets kept while searching; 1: always the most probable token",   \
@@ -28,6 +30,7 @@ typedef struct {
     int32_t *ids;         /* the current target, without [CLS] and [SEP] */
     heed_generated about; /* describes the current target */
     bool cuts, quiet;     /* a source that is too long is cut; unknown tokens are not reported */
+    bool convert, show;   /* a picture with other channels is converted; a picture is kept */
     heed_example in;      /* the current source */
 } translator;
 /* f: settings that include DECODING; NULL: greedy decoding. */
@@ -35,7 +38,11 @@ bool translator_open(translator *k, heed_run *r, const heed_config *f);
 void translator_close(translator *k);
 /* Translates a text, and sets ids, about and source. */
 bool translate(translator *k, const char *text, size_t n);
+/* The same for the caption of a picture; name: for errors. */
+bool translate_picture(translator *k, heed_picture *p, const char *name);
 bool translated_text(const translator *k, heed_text *out); /* appends the current target */
+/* Whether the current target has ended and has the tokens of the text, none of them unknown. */
+bool translated_exactly(const translator *k, const char *text, size_t n);
 
 /* ---- alignment (alignment.c): the attention of each target token to each source token ---- */
 typedef struct {
@@ -86,5 +93,19 @@ typedef struct {
     double exact, bleu; /* bleu is NAN if no text has four words */
 } pair_scores;
 bool pairs_scores(program *p, heed_run *r, const heed_pairs *pairs, size_t most, pair_scores *out);
+double shown_bleu(const heed_bleu *b); /* NAN if no text has four words */
+/* Removes RUN/scores.json of an earlier training. */
+void remove_scores(const char *run);
+/* Scores the best weights at the end of a training, unless they are scored already, and reports
+ * them; `score` fills *out. noun: "pairs translated". */
+void finish_scores(program *p, const heed_data *d, training_end *e, const char *noun,
+                   bool (*score)(program *p, heed_run *r, const heed_data *d, size_t most,
+                                 pair_scores *out));
+
+/* ---- captions (captions.c, captions_check.c, captions_eval.c) ---- */
+void check_captions(program *p, heed_data *d);
+void eval_captions(program *p, const heed_model *m, heed_config *f, heed_run *r);
+bool captions_scores(program *p, heed_run *r, const heed_data *d, size_t most, pair_scores *out);
+void sample_captions(progress *g, const heed_report *r); /* samples.c */
 
 #endif

@@ -103,21 +103,8 @@ typedef struct {
     alignment_peaks peaks;
 } quality;
 
-/* NAN if no text has four words, as BLEU counts sequences of four. */
-static double bleu_of(const heed_bleu *b) { return b->longest < 4 ? (double)NAN : heed_bleu_of(b); }
-
-/* Whether the target has the same tokens as the reference, none of them unknown. */
-static bool is_exact(const translator *k, const heed_pair *pair) {
-    const heed_run *r = k->run;
-    heed_tokens t = {.c = r->c};
-    int unknown = heed_tokenizer_specials(r->tokenizer).unk;
-    bool same = k->about.ended && heed_encode(r->tokenizer, pair->target, pair->target_n, &t) &&
-                t.count == (size_t)k->about.count;
-    for (size_t i = 0; same && i < t.count; i++)
-        same = t.ids[i] == k->ids[i] && t.ids[i] != unknown;
-    heed_tokens_free(&t);
-    return same;
-}
+/* BLEU counts sequences of four words. */
+double shown_bleu(const heed_bleu *b) { return b->longest < 4 ? (double)NAN : heed_bleu_of(b); }
 
 static bool add_translation(translator *k, const heed_pair *pair, heed_text *out, quality *q) {
     heed_ctx *c = k->run->c;
@@ -127,7 +114,7 @@ static bool add_translation(translator *k, const heed_pair *pair, heed_text *out
               heed_text_put(&reference, pair->target, pair->target_n) &&
               heed_bleu_add(c, &q->bleu, made.s, reference.s);
     if (ok) {
-        bool exact = is_exact(k, pair);
+        bool exact = translated_exactly(k, pair->target, pair->target_n);
         q->count++;
         q->exact += exact;
         size_t length = k->in.text.tokens.count - 1;
@@ -183,7 +170,7 @@ static bool measure_translations(program *p, heed_run *r, const heed_pairs *pair
 bool pairs_scores(program *p, heed_run *r, const heed_pairs *pairs, size_t most, pair_scores *out) {
     quality q = {0};
     bool ok = translate_all(p, r, NULL, pairs, most, NULL, &q);
-    *out = (pair_scores){q.count, (double)q.exact / (double)q.count, bleu_of(&q.bleu)};
+    *out = (pair_scores){q.count, (double)q.exact / (double)q.count, shown_bleu(&q.bleu)};
     return ok && q.count > 0;
 }
 
@@ -196,7 +183,7 @@ static void print_object(program *p, const char *what, const measures *m, const 
         "pairs", (json_int_t)q->count, "loss", json_number(m->loss), "perplexity",
         json_number(m->perplexity), "bits_per_byte", json_number(m->bits_per_byte),
         "token_accuracy", json_number(m->accuracy), "token_accuracy_95", json_number(m->low),
-        json_number(m->high), "bleu", json_number(bleu_of(&q->bleu)), "exact",
+        json_number(m->high), "bleu", json_number(shown_bleu(&q->bleu)), "exact",
         json_number((double)q->exact / n), "log_probability", json_number(q->log_probability / n),
         "unended", (json_int_t)q->unended, "tokens", (json_int_t)m->items);
     if (isnan(m->accuracy)) { /* the model counts no correct tokens */
@@ -209,7 +196,7 @@ static void print_object(program *p, const char *what, const measures *m, const 
 }
 
 static void print_measures(program *p, const char *what, const measures *m, const quality *q) {
-    double low, high, n = (double)q->count, bleu = bleu_of(&q->bleu);
+    double low, high, n = (double)q->count, bleu = shown_bleu(&q->bleu);
     char text[32];
     int beam = (int)heed_config_int(p->flags, "beam");
     share_interval((double)q->exact, n, &low, &high);

@@ -12,6 +12,12 @@ bool print_heatmap(heed_ctx *c, heed_heatmap map);
 bool print_record(heed_ctx *c, const heed_record *r);
 /* Reads a picture file; "-" is the standard input. */
 bool read_picture(heed_ctx *c, const char *path, heed_picture *out);
+typedef bool (*take_picture)(program *p, void *user, const char *name, heed_picture *picture);
+/* Calls `one` for each picture of the arguments from the second on: a file, a folder (all pictures
+ * below it), a pattern that the shell did not expand, or "-" for the standard input, as without
+ * arguments: a picture's bytes, or a list of paths. name: as it is shown. An error is printed and
+ * its status kept, and the next picture follows. (each_picture.c) */
+void each_picture(program *p, void *user, take_picture one);
 /* Reads an argument: a picture's file if the model reads pictures, else as inspect_text. convert: a
  * picture of other channels becomes grey or colour. */
 bool inspect_input(heed_inspection *s, heed_run *r, const char *text, const char *target,

@@ -1,5 +1,5 @@
 /* samples.c -- the current model's output at each evaluation, saved in samples.txt: a text by a
- * causal model, targets by a model of pairs. */
+ * causal model, targets by a model of pairs, captions. */
 #include "kinds/pairs.h"
 
 #include <math.h>
@@ -45,17 +45,22 @@ void sample_text(progress *g, const heed_report *r) {
     if (ok && heed_decode(k, made, (size_t)about.count, &g->samples)) write_sample(g, r);
 }
 
+/* The model in training, as a run. */
+static heed_run current_run(progress *g, const heed_report *r) {
+    if (!g->tape) g->tape = heed_tape_new(g->p->c);
+    return (heed_run){.c = g->p->c,
+                      .model = g->p->model,
+                      .config = g->f,
+                      .tape = g->tape,
+                      .tokenizer = g->data->tokenizer,
+                      .source = g->data->source,
+                      .self = r->self};
+}
+
 void sample_pairs(progress *g, const heed_report *r) {
     if (!g->p->model->steps || !r->self) return;
     const heed_pairs *pairs = g->data->batches;
-    if (!g->tape) g->tape = heed_tape_new(g->p->c);
-    heed_run run = {.c = g->p->c,
-                    .model = g->p->model,
-                    .config = g->f,
-                    .tape = g->tape,
-                    .tokenizer = g->data->tokenizer,
-                    .source = g->data->source,
-                    .self = r->self};
+    heed_run run = current_run(g, r);
     translator k;
     heed_pair pair;
     heed_text *out = &g->samples;
@@ -69,6 +74,34 @@ void sample_pairs(progress *g, const heed_report *r) {
              heed_text_put(out, pair.target, pair.target_n) && heed_text_put(out, "\t", 1) &&
              translate(&k, pair.source, pair.source_n) && translated_text(&k, out) &&
              heed_text_add(out, k.about.ended ? "\n" : " ...\n"); /* "...": it did not end */
+    if (ok) write_sample(g, r);
+    translator_close(&k);
+}
+
+/* "file TAB reference TAB caption", a line each. */
+static bool add_caption(translator *k, heed_captions *captions, size_t index, heed_text *out) {
+    heed_captioned found;
+    heed_picture picture;
+    size_t n;
+    if (!heed_captions_get(captions, true, index, &found, &picture)) return false;
+    const char *reference = heed_captions_text(captions, true, index, 0, &n);
+    bool ok = heed_text_add(out, "%s\t", found.path) && heed_text_put(out, reference, n) &&
+              heed_text_put(out, "\t", 1) && translate_picture(k, &picture, found.path) &&
+              translated_text(k, out) && heed_text_add(out, k->about.ended ? "\n" : " ...\n");
+    heed_picture_free(&picture);
+    return ok;
+}
+
+void sample_captions(progress *g, const heed_report *r) {
+    if (!g->p->model->steps || !r->self) return;
+    heed_captions *captions = g->data->batches;
+    heed_run run = current_run(g, r);
+    translator k;
+    bool ok = translator_open(&k, &run, NULL);
+    size_t count = heed_captions_about(captions)->val_pictures;
+    g->samples.n = 0;
+    for (size_t i = 0; ok && i < PAIRS && i < count; i++)
+        ok = add_caption(&k, captions, i, &g->samples);
     if (ok) write_sample(g, r);
     translator_close(&k);
 }

@@ -19,7 +19,8 @@ typedef struct {
 } training_end;
 
 /* What the program prints for a kind of data: text (text.c), pictures (image.c), pairs of texts and
- * labelled texts (pairs.c), and models that make their own batches (kind.c). */
+ * labelled texts (pairs.c), pictures with captions (captions.c), and models that make their own
+ * batches (kind.c). */
 typedef struct progress progress;
 typedef struct {
     void (*banner)(const heed_model *m, const heed_data *d,
@@ -32,7 +33,8 @@ typedef struct {
     void (*eval)(program *p, const heed_model *m, heed_config *f, heed_run *r); /* heed eval */
     void (*check)(program *p, heed_data *d); /* heed data check */
 } data_kind;
-extern const data_kind text_kind, picture_kind, translation_kind, label_kind, dense_kind;
+extern const data_kind text_kind, picture_kind, translation_kind, label_kind, caption_kind,
+    dense_kind;
 const data_kind *kind_of(const heed_model *m); /* (kind.c) */
 
 /* Opens the evaluation data of a run of model m with settings f, and writes its description to

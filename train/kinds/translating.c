@@ -1,4 +1,5 @@
-/* translating.c -- a run translates texts: from a source to a target. */
+/* translating.c -- a run makes targets: it translates a text, or writes the caption of a picture.
+ */
 #include "kinds/inputs.h"
 #include "kinds/pairs.h"
 
@@ -12,7 +13,9 @@ bool translator_open(translator *k, heed_run *r, const heed_config *f) {
         k->how.beam = (int)heed_config_int(f, "beam");
         k->how.length_penalty = heed_config_real(f, "length-penalty");
     }
-    if (f && heed_config_has(f, "sample") && heed_config_bool(f, "sample")) {
+    bool one = f && heed_config_has(f, "sample") && heed_config_bool(f, "sample");
+    bool several = f && heed_config_has(f, "samples") && heed_config_int(f, "samples") > 0;
+    if (one || several) {
         k->how.temperature = heed_config_real(f, "temperature");
         k->how.top_k = (int)heed_config_int(f, "top-k");
         k->how.top_p = heed_config_real(f, "top-p");
@@ -40,6 +43,33 @@ bool translate(translator *k, const char *text, size_t n) {
     how.prompt = &k->begin;
     how.prompt_count = 1;
     return heed_generate(r->model, r->self, r->tape, &how, k->ids, &k->about);
+}
+
+bool translate_picture(translator *k, heed_picture *p, const char *name) {
+    const heed_run *r = k->run;
+    heed_reader reader = heed_run_reader(r);
+    reader.convert = k->convert;
+    reader.show = k->show;
+    if (!heed_example_picture(&reader, p, name, &k->in)) return false;
+    heed_generation how = k->how;
+    how.picture = k->in.x;
+    how.picture_size = k->in.transform.size;
+    how.picture_channels = k->in.transform.channels;
+    how.prompt = &k->begin;
+    how.prompt_count = 1;
+    return heed_generate(r->model, r->self, r->tape, &how, k->ids, &k->about);
+}
+
+bool translated_exactly(const translator *k, const char *text, size_t n) {
+    const heed_run *r = k->run;
+    heed_tokens t = {.c = r->c};
+    int unknown = heed_tokenizer_specials(r->tokenizer).unk;
+    bool same = k->about.ended && heed_encode(r->tokenizer, text, n, &t) &&
+                t.count == (size_t)k->about.count;
+    for (size_t i = 0; same && i < t.count; i++)
+        same = t.ids[i] == k->ids[i] && t.ids[i] != unknown;
+    heed_tokens_free(&t);
+    return same;
 }
 
 bool translated_text(const translator *k, heed_text *out) {

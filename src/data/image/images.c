@@ -23,7 +23,7 @@ static void images_free(heed__owned *object) {
     for (size_t i = 0; i < k->label_count; i++) heed__free(k->labels[i]);
     for (size_t i = 0; i < k->block_count; i++) heed__free(k->blocks[i]);
     for (int i = 0; i < HEED_PARTS; i++) heed__free(k->part[i]);
-    void *rest[] = {k->items, k->classes, k->labels, k->blocks, k->bad, k->counts, k};
+    void *rest[] = {k->items, k->classes, k->labels, k->blocks, k->bad, k->counts, k->uses, k};
     for (size_t i = 0; i < sizeof rest / sizeof *rest; i++) heed__free(rest[i]);
 }
 
@@ -78,17 +78,49 @@ static bool read_source(heed_images *k, const char *path) {
         path);
 }
 
-heed_images *heed_images_open(heed_ctx *c, const char *path, const heed_images_args *a) {
-    if (heed__stopped(c) || !path || !a || !args_fit(c, a)) return NULL;
-    heed_images *k = heed__alloc(c, sizeof *k);
+/* An empty set. */
+static heed_images *start(heed_ctx *c, const heed_images_args *a) {
+    heed_images *k = args_fit(c, a) ? heed__alloc(c, sizeof *k) : NULL;
     if (!k) return NULL;
     k->c = k->names.c = c;
     k->a = *a;
     if (!k->a.cache) k->a.cache = CACHE;
     heed__own(c, &k->owned, images_free);
+    return k;
+}
+
+heed_images *heed_images_open(heed_ctx *c, const char *path, const heed_images_args *a) {
+    if (heed__stopped(c) || !path || !a) return NULL;
+    heed_images *k = start(c, a);
+    if (!k) return NULL;
     if (copy_labels(k) && read_source(k, path) && heed__images_label(k, path) &&
         heed__images_split(k) && heed__images_measure(k) && heed__images_finalize(k, path))
         return k;
+    heed_images_close(k);
+    return NULL;
+}
+
+heed_images *heed__images_open_list(heed_ctx *c, const char *name, const heed_images_args *a,
+                                    const heed__image_list *list) {
+    heed_images *k = heed__stopped(c) ? NULL : start(c, a);
+    if (k) {
+        k->info.kind = "list";
+        k->uses = list->uses;
+        k->use_count = list->use_count;
+        k->a.labels = NULL;
+        k->items = heed__alloc_array(c, list->count, sizeof *k->items);
+    } else {
+        heed__free(list->uses);
+    }
+    for (size_t i = 0; i < list->count; i++) {
+        const struct heed__listed *p = &list->pictures[i];
+        if (k && k->items)
+            k->items[k->count++] = (heed__item){.path = p->path, .part = p->part};
+        else
+            heed__free(p->path);
+    }
+    heed__free(list->pictures);
+    if (!heed__stopped(c) && heed__images_measure(k) && heed__images_finalize(k, name)) return k;
     heed_images_close(k);
     return NULL;
 }
@@ -116,8 +148,21 @@ static bool in_part(const heed_images *k, heed_part part, uint64_t index) {
 }
 
 size_t heed_images_count(const heed_images *k, heed_part part, int label) {
-    if (!k || !in_part(k, part, 0) || label >= k->info.classes) return 0;
+    if (!k || !in_part(k, part, 0) || (label >= 0 && label >= k->info.classes)) return 0;
     return label < 0 ? k->info.count[part] : k->counts[(size_t)label * HEED_PARTS + part];
+}
+
+bool heed__images_copy(const heed_images *k, const heed__item *item, heed_picture *out) {
+    const heed_picture *p = NULL;
+    char why[HEED_WHY] = "";
+    heed_status s = heed__images_pixels(k, item, out, &p, why);
+    if (s != HEED_OK) return heed_fail(k->c, s, "picture cannot be read: %s: %s", item->path, why);
+    if (p == out) return true;
+    size_t n = (size_t)p->width * (size_t)p->height * (size_t)p->channels;
+    unsigned char *copy = heed__alloc(k->c, n);
+    if (!copy) return false;
+    *out = (heed_picture){p->width, p->height, p->channels, memcpy(copy, p->pixels, n)};
+    return true;
 }
 
 bool heed_images_get(heed_images *k, heed_part part, size_t index, heed_picture *out, int *label,
@@ -127,21 +172,12 @@ bool heed_images_get(heed_images *k, heed_part part, size_t index, heed_picture 
     if (!in_part(k, part, index))
         return heed_fail(k->c, HEED_USAGE, "there is no picture %zu: expected a part and its index",
                          index);
-    const heed__item *item = &k->items[k->part[part][index]];
-    const heed_picture *p = NULL;
-    char why[HEED_WHY] = "";
+    heed__use use = heed__images_use(k, part, index);
+    const heed__item *item = &k->items[use.item];
     snprintf(k->name, sizeof k->name, "%s %zu", heed_part_name(part), index);
-    if (label) *label = (int)item->label;
+    if (label) *label = (int)use.label;
     if (name) *name = item->path ? item->path : k->name;
-    if (!out) return true;
-    heed_status s = heed__images_pixels(k, item, out, &p, why);
-    if (s != HEED_OK) return heed_fail(k->c, s, "picture cannot be read: %s: %s", item->path, why);
-    if (p == out) return true;
-    size_t n = (size_t)p->width * (size_t)p->height * (size_t)p->channels;
-    unsigned char *copy = heed__alloc(k->c, n);
-    if (!copy) return false;
-    *out = (heed_picture){p->width, p->height, p->channels, memcpy(copy, p->pixels, n)};
-    return true;
+    return !out || heed__images_copy(k, item, out);
 }
 
 void heed_images_set_eval_part(heed_images *k, heed_part part) {

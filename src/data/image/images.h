@@ -18,6 +18,11 @@ typedef struct {
     char *why; /* reason why it cannot be decoded; NULL: it can */
 } heed__item;
 
+/* A row of a set in which a picture may have several. */
+typedef struct {
+    uint32_t item, label;
+} heed__use;
+
 typedef struct {
     size_t count[HEED_PARTS]; /* pictures found */
     uint32_t label;           /* its index among the labels */
@@ -72,8 +77,10 @@ struct heed_images {
     size_t count, capacity;
     unsigned char **blocks; /* files of records that contain items' pixels */
     size_t block_count, block_capacity;
-    bool own_val;               /* the data has a validation part */
-    uint32_t *part[HEED_PARTS]; /* items of each part, in order */
+    bool own_val;    /* the data has a validation part */
+    heed__use *uses; /* rows; NULL: each item is one, with its label */
+    size_t use_count;
+    uint32_t *part[HEED_PARTS]; /* rows of each part, in order */
     uint32_t *bad;
     size_t *counts; /* (classes, parts) */
     heed__sums sums;
@@ -103,6 +110,30 @@ bool heed__images_keep(heed_images *k, unsigned char *bytes);
 extern const char *const heed__part_words[HEED_PARTS]; /* "training", .. */
 /* "folder/name", to be freed; "name" alone if it is absolute. */
 char *heed__images_path(heed_ctx *c, const char *folder, const char *name);
+
+/* A set from a list instead of a source: pictures without classes, of which a row (a caption) shows
+ * one; the label of the row is the number that the list gives. The data has the parts of its
+ * pictures. name: of the list, for errors. Takes ownership of the paths and the uses (heed__free),
+ * also on failure. */
+typedef struct {
+    struct heed__listed {
+        char *path;
+        heed_part part;
+    } * pictures;
+    size_t count, capacity;
+    heed__use *uses;
+    size_t use_count;
+} heed__image_list;
+heed_images *heed__images_open_list(heed_ctx *c, const char *name, const heed_images_args *a,
+                                    const heed__image_list *list);
+
+/* The row of a part: its picture and label. */
+static inline heed__use heed__images_use(const heed_images *k, heed_part part, uint64_t index) {
+    uint32_t row = k->part[part][index];
+    return k->uses ? k->uses[row] : (heed__use){row, k->items[row].label};
+}
+/* A copy of a picture for the caller, who frees it. */
+bool heed__images_copy(const heed_images *k, const heed__item *item, heed_picture *out);
 
 /* ---- steps of opening ---- */
 

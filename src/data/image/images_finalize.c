@@ -40,17 +40,17 @@ static bool gather(heed_images *k) {
     heed_images_info *f = &k->info;
     k->bad = heed__alloc_array(k->c, k->count, sizeof *k->bad);
     k->counts = heed__alloc_array(k->c, k->label_count * HEED_PARTS, sizeof *k->counts);
+    size_t rows = k->uses ? k->use_count : k->count;
     for (int p = 0; p < HEED_PARTS; p++)
-        k->part[p] = heed__alloc_array(k->c, k->count, sizeof **k->part);
+        k->part[p] = heed__alloc_array(k->c, rows, sizeof **k->part);
     if (heed__stopped(k->c)) return false;
-    for (size_t i = 0; i < k->count; i++) {
-        const heed__item *item = &k->items[i];
-        if (item->why) {
-            k->bad[f->bad++] = (uint32_t)i;
-        } else {
-            k->part[item->part][f->count[item->part]++] = (uint32_t)i;
-            k->counts[item->label * HEED_PARTS + item->part]++;
-        }
+    for (size_t i = 0; i < k->count; i++)
+        if (k->items[i].why) k->bad[f->bad++] = (uint32_t)i;
+    for (size_t i = 0; i < rows; i++) {
+        const heed__item *item = &k->items[k->uses ? k->uses[i].item : i];
+        if (item->why) continue;
+        k->part[item->part][f->count[item->part]++] = (uint32_t)i;
+        if (!k->uses) k->counts[item->label * HEED_PARTS + item->part]++;
     }
     return true;
 }
@@ -75,14 +75,14 @@ static bool count_overlap(heed_images *k) {
     heed__names seen = {.c = k->c};
     size_t *first = heed__alloc_array(k->c, n, sizeof *first); /* training picture of each hash */
     for (size_t i = 0; first && i < n && !heed__stopped(k->c); i++) {
-        const uint64_t *hash = &k->items[k->part[HEED_TRAIN_PART][i]].hash;
+        const uint64_t *hash = &k->items[heed__images_use(k, HEED_TRAIN_PART, i).item].hash;
         size_t before = seen.count;
         heed__names_add(&seen, (const char *)hash, sizeof *hash);
         if (seen.count > before) first[before] = i;
     }
     for (heed_part p = HEED_VAL_PART; !heed__stopped(k->c) && p < HEED_PARTS; p++)
         for (size_t i = 0; i < k->info.count[p]; i++) {
-            const uint64_t *hash = &k->items[k->part[p][i]].hash;
+            const uint64_t *hash = &k->items[heed__images_use(k, p, i).item].hash;
             int32_t same = heed__names_look(&seen, (const char *)hash, sizeof *hash);
             if (same < 0) continue;
             if (!heed_images_duplicate(k, NULL)) k->duplicate = (heed_duplicate){p, i, first[same]};
@@ -91,6 +91,18 @@ static bool count_overlap(heed_images *k) {
     heed__names_free(&seen);
     heed__free(first);
     return !heed__stopped(k->c);
+}
+
+/* In a list, every part that is named has pictures: evaluation never falls back to another. */
+static bool parts_have_pictures(heed_images *k, const char *path) {
+    for (size_t i = 0; i < k->info.bad; i++) {
+        const heed__item *bad = &k->items[k->bad[i]];
+        if (!k->info.count[bad->part])
+            return heed_fail(k->c, HEED_DATA,
+                             "no picture of the %s part can be read: %s: the first is %s: %s",
+                             heed__part_words[bad->part], path, bad->path, bad->why);
+    }
+    return true;
 }
 
 static bool enough(heed_images *k, const char *path) {
@@ -106,6 +118,7 @@ static bool enough(heed_images *k, const char *path) {
     if (bad && f->bad == k->count)
         return heed_fail(k->c, HEED_DATA, "no picture can be read: %s: the first is %s: %s", path,
                          bad->path, bad->why);
+    if (k->uses) return parts_have_pictures(k, path);
     for (size_t i = 0; i < k->names.count; i++) {
         const heed__class *class = &k->classes[i];
         if (!class->count[HEED_TRAIN_PART] ||

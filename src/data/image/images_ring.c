@@ -25,15 +25,16 @@ static heed_status make_row(const heed_images *k, heed_part part, heed_batch_at 
         heed_random order = heed_random_at(seed, "images.order", epoch, 0);
         index = heed_random_permute(&order, draw % count, count);
     }
-    *number = k->part[part][index];
-    const heed__item *item = &k->items[*number];
+    heed__use use = heed__images_use(k, part, index);
+    const heed__item *item = &k->items[use.item];
     const heed_picture *p;
     heed_picture own;
+    *number = use.item;
     heed_status s = heed__images_pixels(k, item, &own, &p, why);
     if (s != HEED_OK) return s;
     heed_random draws = heed_random_at(seed, "augment", epoch, (uint32_t)index);
     heed_picture_transform(p, &k->info.view, at.val ? NULL : &k->a.augment, &draws, x, work);
-    *label = (int32_t)item->label;
+    *label = (int32_t)use.label;
     heed_picture_free(&own);
     return HEED_OK;
 }

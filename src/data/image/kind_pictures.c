@@ -1,5 +1,6 @@
 /* kind_pictures.c -- labelled pictures as data: from settings to heed_images, and back. */
 #include "core/core.h"
+#include "data/image/settings.h"
 #include "data/kind.h"
 
 #include <limits.h>
@@ -7,37 +8,15 @@
 #include <stdio.h>
 #include <string.h>
 
-#define PICTURES "Pictures"
-#define AUGMENT  "Augmentation of training pictures"
-
 static const heed_option options[] = {
     {"val-split", HEED_REAL, "0.1", 0, 0.9, NULL,
-     "share of the training part kept for validation, where the data has no such part", PICTURES},
-    {"convert", HEED_BOOL, "false", 0, 0, NULL,
-     "convert pictures of other channels to grey or colour, according to `channels`", PICTURES},
-    {"mean", HEED_TEXT, "", 0, 0, NULL,
-     "subtracted from pixels of 0 to 1: a number, or one a channel, comma-separated; none: that of "
-     "the training part",
-     PICTURES},
-    {"std", HEED_TEXT, "", 0, 0, NULL, "what pixels are then divided by; none: as for mean",
-     PICTURES},
-    {"strict", HEED_BOOL, "false", 0, 0, NULL,
-     "a picture that cannot be decoded is an error, not skipped", PICTURES},
-    {"workers", HEED_INT, "1", 0, 64, NULL,
-     "threads that decode and augment ahead; the results do not depend on them", PICTURES},
-    {"cache-mb", HEED_INT, "1000", 1, 1 << 20, NULL,
-     "memory for decoded pictures in MB; what does not fit is decoded again", PICTURES},
+     "share of the training part kept for validation, where the data has no such part",
+     HEED__PICTURES},
+    HEED__PICTURE_OPTIONS,
     {"flip", HEED_REAL, "-1", -1, 1, NULL,
      "probability of left and right exchanged; -1: 0.5, but 0 where classes are digits or letters",
-     AUGMENT},
-    {"pad", HEED_INT, "0", 0, 4096, NULL, "shift by up to so many pixels, both ways", AUGMENT},
-    {"scale", HEED_REAL, "0", 0, 1, NULL,
-     "cut out a part and resize it: its smallest share of the area; 0: off", AUGMENT},
-    {"ratio", HEED_REAL, "1.3333", 1, 100, NULL,
-     "its width to height lies between 1/ratio and ratio", AUGMENT},
-    {"brightness", HEED_REAL, "0", 0, 1, NULL, "times 1 - b to 1 + b", AUGMENT},
-    {"contrast", HEED_REAL, "0", 0, 1, NULL, "the same, around the picture's mean", AUGMENT},
-    {"saturation", HEED_REAL, "0", 0, 1, NULL, "the same, around each pixel's grey", AUGMENT},
+     HEED__AUGMENTATION},
+    HEED__SHIFT_AND_COLOUR_OPTIONS,
     {0}};
 
 /* ---- settings in ---- */
@@ -141,14 +120,19 @@ bool heed_images_are_symbols(const heed_images *k) {
     return a != NULL;
 }
 
-static bool complete(heed_config *f, const heed_images *k) {
+bool heed__pictures_complete(heed_config *f, const heed_images *k) {
     const heed_images_info *a = heed_images_about(k);
+    return set_number(f, "image-size", a->view.size) &&
+           set_number(f, "channels", a->view.channels) &&
+           set_list(f, "mean", a->view.mean, a->view.channels) &&
+           set_list(f, "std", a->view.deviation, a->view.channels);
+}
+
+static bool complete(heed_config *f, const heed_images *k) {
     double flip = heed_config_real(f, "flip");
     if (flip < 0) flip = heed_images_are_symbols(k) ? 0 : 0.5;
-    return set_number(f, "image-size", a->view.size) &&
-           set_number(f, "channels", a->view.channels) && set_number(f, "classes", a->classes) &&
-           set_number(f, "flip", flip) && set_list(f, "mean", a->view.mean, a->view.channels) &&
-           set_list(f, "std", a->view.deviation, a->view.channels);
+    return heed__pictures_complete(f, k) &&
+           set_number(f, "classes", heed_images_about(k)->classes) && set_number(f, "flip", flip);
 }
 
 /* ---- opening ---- */
@@ -193,21 +177,27 @@ static bool set_part(heed_data *d, const heed_config *f, const heed_data_args *a
     return true;
 }
 
-/* No share of data other than the run's was used in training, so all of it may be read. A run's
- * settings contain all that it knows of pictures. */
-static bool open_data(heed_data *d, heed_config *f, const heed_data_args *a) {
-    heed_images_args args = {.size = (int)heed_config_int(f, "image-size"),
-                             .channels = (int)heed_config_int(f, "channels"),
-                             .convert = heed_config_bool(f, "convert"),
-                             .val_split = a->all ? 0 : heed_config_real(f, "val-split"),
-                             .labels = a->labels,
-                             .label_count = a->label_count,
-                             .strict = heed_config_bool(f, "strict"),
-                             .workers = (int)heed_config_int(f, "workers"),
-                             .cache = (size_t)heed_config_int(f, "cache-mb") * 1000000};
+/* A run's settings contain all that it knows of pictures. */
+bool heed__pictures_args(heed_ctx *c, const heed_config *f, const heed_data_args *a,
+                         heed_images_args *out) {
     heed_image_transform known;
-    if (a->eval && !heed_image_transform_of(d->c, f, &known)) return false;
-    if (!read_normalisation(d->c, f, args.mean, args.deviation)) return false;
+    *out = (heed_images_args){.size = (int)heed_config_int(f, "image-size"),
+                              .channels = (int)heed_config_int(f, "channels"),
+                              .convert = heed_config_bool(f, "convert"),
+                              .strict = heed_config_bool(f, "strict"),
+                              .workers = (int)heed_config_int(f, "workers"),
+                              .cache = (size_t)heed_config_int(f, "cache-mb") * 1000000};
+    if (a->eval && !heed_image_transform_of(c, f, &known)) return false;
+    return read_normalisation(c, f, out->mean, out->deviation);
+}
+
+/* No share of data other than the run's was used in training, so all of it may be read. */
+static bool open_data(heed_data *d, heed_config *f, const heed_data_args *a) {
+    heed_images_args args;
+    if (!heed__pictures_args(d->c, f, a, &args)) return false;
+    args.val_split = a->all ? 0 : heed_config_real(f, "val-split");
+    args.labels = a->labels;
+    args.label_count = a->label_count;
     heed_images *k = d->batches = heed_images_open(d->c, heed_config_text(f, "data"), &args);
     if (!k) return false;
     const heed_images_info *about = heed_images_about(k);

@@ -1,5 +1,5 @@
 /* bleu.c -- corpus BLEU. Papineni et al. 2002; counted as sacreBLEU does (Post 2018): tokens of the
- * 13a rule, exponential smoothing, one reference. */
+ * 13a rule, exponential smoothing. */
 #include "data/corpus/tokenizer.h"
 #include "data/corpus/words.h"
 #include "text/text.h"
@@ -151,39 +151,90 @@ static void list_runs(sentence *s, size_t n) {
     if (count) qsort(s->runs, count, sizeof *s->runs, by_words);
 }
 
-/* The number of n-grams that two sentences share: for each, the smaller of its two counts. */
-static size_t shared(sentence *a, sentence *b, size_t n) {
-    size_t i = 0, j = 0, count = 0, most_a = runs_in(a->count, n), most_b = runs_in(b->count, n);
-    list_runs(a, n);
-    list_runs(b, n);
-    while (i < most_a && j < most_b) {
-        int order = by_words(a->runs[i], b->runs[j]);
-        count += order == 0;
-        i += order <= 0;
-        j += order >= 0;
-    }
+/* How often the n-gram at `run` occurs in the sorted list from `at` on. */
+static size_t times(const sentence *s, size_t at, size_t n, const int32_t run[ORDER]) {
+    size_t count = 0;
+    for (; at + count < runs_in(s->count, n) && by_words(s->runs[at + count], run) == 0;) count++;
     return count;
 }
 
-bool heed_bleu_add(heed_ctx *c, heed_bleu *b, const char *hypothesis, const char *reference) {
-    if (heed__stopped(c) || !b || !hypothesis || !reference) return false;
+static size_t first_of(const sentence *s, size_t n, const int32_t run[ORDER]) {
+    size_t low = 0, high = runs_in(s->count, n);
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (by_words(s->runs[middle], run) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The number of n-grams of h that references have: for each, the smaller of its count in h and its
+ * largest count in one reference. Papineni et al. 2002, sec. 2.1.1. */
+static size_t shared(sentence *h, sentence *references, size_t count, size_t n) {
+    size_t all = 0, own;
+    list_runs(h, n);
+    for (size_t r = 0; r < count; r++) list_runs(&references[r], n);
+    for (size_t i = 0; i < runs_in(h->count, n); i += own) {
+        const int32_t *run = h->runs[i];
+        size_t most = 0;
+        own = times(h, i, n, run);
+        for (size_t r = 0; r < count; r++) {
+            size_t found = times(&references[r], first_of(&references[r], n, run), n, run);
+            if (found > most) most = found;
+        }
+        all += own < most ? own : most;
+    }
+    return all;
+}
+
+/* The length of the reference closest to n words; the shorter one at ties. Sec. 2.2.2. */
+static size_t closest(const sentence *references, size_t count, size_t n) {
+    size_t best = references[0].count;
+    for (size_t r = 1; r < count; r++) {
+        size_t own = references[r].count;
+        size_t far = own > n ? own - n : n - own, least = best > n ? best - n : n - best;
+        if (far < least || (far == least && own < best)) best = own;
+    }
+    return best;
+}
+
+static void add_counts(heed_bleu *b, sentence *h, sentence *references, size_t count) {
+    for (size_t n = 1; n <= ORDER; n++) {
+        b->match[n - 1] += shared(h, references, count, n);
+        b->total[n - 1] += runs_in(h->count, n);
+    }
+    if (h->count > b->longest) b->longest = h->count;
+    for (size_t r = 0; r < count; r++)
+        if (references[r].count > b->longest) b->longest = references[r].count;
+    b->length += h->count;
+    b->reference += closest(references, count, h->count);
+}
+
+static void free_sentence(sentence *s) {
+    heed__free(s->words);
+    heed__free(s->runs);
+}
+
+bool heed_bleu_add_best(heed_ctx *c, heed_bleu *b, const char *hypothesis,
+                        const char *const *references, size_t count) {
+    if (heed__stopped(c) || !b || !hypothesis || !references || !count) return false;
     heed__names names = {.c = c};
-    sentence h = {0}, r = {0};
-    bool ok = read_sentence(c, &names, hypothesis, &h) && read_sentence(c, &names, reference, &r);
-    for (size_t n = 1; ok && n <= ORDER; n++) {
-        b->match[n - 1] += shared(&h, &r, n);
-        b->total[n - 1] += runs_in(h.count, n);
-    }
-    if (ok) {
-        size_t longest = h.count > r.count ? h.count : r.count;
-        b->length += h.count;
-        b->reference += r.count;
-        if (longest > b->longest) b->longest = longest;
-    }
-    void *all[] = {h.words, h.runs, r.words, r.runs};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) heed__free(all[i]);
+    sentence h = {0}, *list = heed__alloc_array(c, count, sizeof *list);
+    bool ok = list && read_sentence(c, &names, hypothesis, &h);
+    for (size_t r = 0; ok && r < count; r++)
+        ok = references[r] && read_sentence(c, &names, references[r], &list[r]);
+    if (ok) add_counts(b, &h, list, count);
+    for (size_t r = 0; list && r < count; r++) free_sentence(&list[r]);
+    free_sentence(&h);
+    heed__free(list);
     heed__names_free(&names);
     return ok;
+}
+
+bool heed_bleu_add(heed_ctx *c, heed_bleu *b, const char *hypothesis, const char *reference) {
+    return heed_bleu_add_best(c, b, hypothesis, &reference, 1);
 }
 
 /* min(1, e^(1 - r/h)) times the geometric mean of the four precisions; the k-th zero count is

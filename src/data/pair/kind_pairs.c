@@ -1,7 +1,7 @@
 /* kind_pairs.c -- lines of two texts as data: tokenizers, trained or opened, and the pairs. */
 #include "core/os.h"
-#include "data/corpus/tokenizer.h"
 #include "data/kind.h"
+#include "data/pair/pairs.h"
 
 #include <string.h>
 
@@ -29,9 +29,8 @@ static const heed_option label_options[] = {
 
 /* ---- tokenizers ---- */
 
-/* side: as in heed_pairs_text. */
-static heed_tokenizer *train_side(heed_ctx *c, const heed_config *f, const heed_pairs *k, int side,
-                                  const char *kind) {
+heed_tokenizer *heed__pairs_train_tokenizer(heed_ctx *c, const heed_config *f, const heed_pairs *k,
+                                            int side, const char *kind) {
     heed_text text = {.c = c};
     int64_t vocab = heed_config_int(f, "vocab"), own = 0;
     if (side == 0 && heed_config_has(f, "source-vocab")) own = heed_config_int(f, "source-vocab");
@@ -64,7 +63,7 @@ static heed_tokenizer *make_source(heed_ctx *c, const heed_config *f, const heed
     const char *own = heed_config_text(f, "source-tokenizer");
     const char *key = *own ? "source-tokenizer" : "tokenizer";
     const char *name = heed_config_text(f, key);
-    if (heed__kind_find(name) >= 0) return train_side(c, f, k, 0, name);
+    if (heed__kind_find(name) >= 0) return heed__pairs_train_tokenizer(c, f, k, 0, name);
     heed_tokenizer *made = *own ? NULL : open_source(c, name);
     return made ? made : heed__tokenizer_at(c, key, name);
 }
@@ -85,9 +84,10 @@ static bool find_tokenizers(heed_data *d, const heed_config *f, const char *run)
                          "`source-tokenizer` is of a vocabulary of the source's own: expected "
                          "`share-vocab = false` with it");
     int side = shared ? 2 : translates ? 1 : 0;
-    d->tokenizer = run                          ? heed_tokenizer_open(d->c, run)
-                   : heed__kind_find(name) >= 0 ? train_side(d->c, f, d->batches, side, name)
-                                                : heed__tokenizer_at(d->c, "tokenizer", name);
+    d->tokenizer = run ? heed_tokenizer_open(d->c, run)
+                   : heed__kind_find(name) >= 0
+                       ? heed__pairs_train_tokenizer(d->c, f, d->batches, side, name)
+                       : heed__tokenizer_at(d->c, "tokenizer", name);
     if (d->tokenizer && run)
         d->source = open_source(d->c, run);
     else if (d->tokenizer && translates && !shared)

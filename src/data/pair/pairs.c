@@ -11,7 +11,10 @@
 static void pairs_free(heed__owned *object) {
     heed_pairs *k = (heed_pairs *)object;
     heed__names_free(&k->labels);
-    for (int i = 0; i < 2; i++) heed__free(k->file[i]);
+    for (int i = 0; i < 2; i++) {
+        heed__free(k->file[i]);
+        heed__free(k->path[i]);
+    }
     for (int side = 0; side < HEED__SIDES; side++) heed__free(k->stream[side].ids);
     void *rest[] = {k->pairs, k->train, k->val, k->label_texts, k->src, k->ids,
                     k->keys,  k->drawn, k};
@@ -42,7 +45,8 @@ static heed__cut trimmed(heed__cut t) {
 }
 
 const char *heed__pairs_form(heed_pair_kind kind) {
-    static const char *const forms[] = {"source TAB target", "label TAB text", "words TAB labels"};
+    static const char *const forms[] = {"source TAB target", "label TAB text", "words TAB labels",
+                                        "file TAB caption"};
     return forms[kind];
 }
 
@@ -104,6 +108,7 @@ static bool read_lines(heed_pairs *k, const char *path, char *text, size_t n) {
 
 static bool read_file(heed_pairs *k, const char *path, int number) {
     size_t n, before = k->count;
+    k->path[number] = heed__copy_text(k->c, path);
     char *text = k->file[number] = heed_text_read(k->c, path, &n);
     if (!text) return false;
     k->info.checksum = heed__hash64(text, n, k->info.checksum);
@@ -116,8 +121,8 @@ static bool read_file(heed_pairs *k, const char *path, int number) {
 /* ---- opening ---- */
 
 static bool args_fit(heed_ctx *c, const heed_pairs_args *a) {
-    bool known = a->kind == HEED_TRANSLATION || a->kind == HEED_CLASSES || a->kind == HEED_TAGS;
-    if (!known) return heed_fail(c, HEED_USAGE, "there is no kind of pairs %d", (int)a->kind);
+    if ((int)a->kind < HEED_TRANSLATION || a->kind > HEED_CAPTIONS)
+        return heed_fail(c, HEED_USAGE, "there is no kind of pairs %d", (int)a->kind);
     return heed__in_range(c, "block is", a->block, 2, HEED__MOST_BLOCK) &&
            heed__is_share(c, a->val_split);
 }

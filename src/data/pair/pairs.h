@@ -32,14 +32,16 @@ struct heed_pairs {
     heed__owned owned;
     heed_ctx *c;
     heed_pairs_args a;
-    char *file[2]; /* the texts of the file and of val_path, which pairs point into */
+    char *path[2]; /* of the file, and of val_path */
+    char *file[2]; /* their texts, which pairs point into */
     heed__pair *pairs;
     size_t count, capacity;
     size_t own;          /* number of pairs of the first file */
     size_t *train, *val; /* numbers of pairs, in order; info counts them */
     heed__names labels;
     const char **label_texts;
-    const heed_tokenizer *source, *target; /* NULL: not encoded yet */
+    bool encoded;
+    const heed_tokenizer *source, *target; /* NULL: that side is no text */
     heed__ids stream[HEED__SIDES];         /* for tags, labels are parallel to the tokens */
     heed_pairs_info info;
     /* The latest batch's: src and src_pad in one allocation, and the others in another. */
@@ -69,6 +71,10 @@ bool heed__pairs_json(heed__line *l);
 /* True if the line names the columns; then notes which of them are source and target. */
 bool heed__pairs_header(heed__line *l);
 bool heed__pairs_add(heed__line *l, const heed__cut text[HEED__SIDES]);
+/* Whether the target is a text, which a decoder reads. */
+static inline bool heed__pairs_decoded(const heed_pairs *k) {
+    return k->a.kind == HEED_TRANSLATION || k->a.kind == HEED_CAPTIONS;
+}
 /* "source TAB target": the form of a line of that kind. */
 const char *heed__pairs_form(heed_pair_kind kind);
 bool heed__pairs_wrong(const heed__line *l, const char *expected, const char *found);
@@ -84,5 +90,14 @@ bool heed__pairs_sort_labels(heed_pairs *k);
 bool heed__pairs_split(heed_pairs *k, const char *path);
 /* Fails because the training part is empty. */
 bool heed__pairs_nothing_to_train(const heed_pairs *k);
+
+/* Trains a tokenizer of this kind, with the settings vocab (or source-vocab) and lower, on a side
+ * of the pairs: as in heed_pairs_text. */
+heed_tokenizer *heed__pairs_train_tokenizer(heed_ctx *c, const heed_config *f, const heed_pairs *k,
+                                            int side, const char *kind);
+
+/* Fills the target's side of a batch (ids, pad, labels, len, items, label_bytes) with the targets
+ * of the pairs of these numbers, one for each of its rows. */
+bool heed__pairs_put_targets(heed_pairs *k, const int32_t *pairs, heed_batch *out);
 
 #endif

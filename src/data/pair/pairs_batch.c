@@ -112,8 +112,10 @@ static bool reserve(heed_pairs *k, size_t rows) {
 }
 
 static bool begin(heed_pairs *k, heed_batch_at at, heed_batch *out) {
-    if (!k->source)
+    if (!k->encoded)
         return heed_fail(k->c, HEED_USAGE, "pairs are not tokens yet: expected heed_pairs_encode");
+    if (k->a.kind == HEED_CAPTIONS)
+        return heed_fail(k->c, HEED_USAGE, "captions alone: expected heed_caption_batch");
     size_t longest = most_of(k, HEED__SOURCE);
     if (most_of(k, HEED__TARGET) > longest) longest = most_of(k, HEED__TARGET);
     int most = INT32_MAX / (int)longest < MOST_ROWS ? INT32_MAX / (int)longest : MOST_ROWS;
@@ -136,11 +138,19 @@ static void put_row(const int32_t *from, int n, int32_t end, int32_t *to, int32_
     for (int i = 0; mask && i < len; i++) mask[i] = i < n;
 }
 
+static void put_labels(heed_pairs *k, const heed__pair *p, size_t row, int len, heed_batch *out) {
+    const int32_t *target = k->stream[HEED__TARGET].ids + p->at[HEED__TARGET];
+    int n = p->count[HEED__TARGET];
+    put_row(target, n, HEED__NO_LABEL, k->batch_labels + row * (size_t)len, NULL, len);
+    for (int i = 0; i < n; i++) out->items += target[i] != HEED__NO_LABEL;
+}
+
 /* The decoder reads [CLS] and the target, and should predict the target and [SEP]. */
 static void put_target(heed_pairs *k, const heed__pair *p, size_t row, heed_batch *out) {
     size_t at = row * (size_t)out->len;
     const int32_t *from = k->stream[HEED__TARGET].ids + p->at[HEED__TARGET];
     int n = p->count[HEED__TARGET];
+    put_labels(k, p, row, out->len, out);
     k->ids[at] = k->target->special.cls;
     put_row(from, n - 1, k->target->special.pad, k->ids + at + 1, NULL, out->len - 1);
     for (int i = 0; i < out->len; i++) k->pad[at + (size_t)i] = i < n;
@@ -149,14 +159,13 @@ static void put_target(heed_pairs *k, const heed__pair *p, size_t row, heed_batc
 
 static void put_pair(heed_pairs *k, const heed__pair *p, size_t row, int labels, heed_batch *out) {
     const int32_t *source = k->stream[HEED__SOURCE].ids + p->at[HEED__SOURCE];
-    const int32_t *target = k->stream[HEED__TARGET].ids + p->at[HEED__TARGET];
     size_t at = row * (size_t)out->src_len;
     put_row(source, p->count[HEED__SOURCE], k->source->special.pad, k->src + at, k->src_pad + at,
             out->src_len);
-    put_row(target, p->count[HEED__TARGET], HEED__NO_LABEL, k->batch_labels + row * (size_t)labels,
-            NULL, labels);
-    for (int i = 0; i < p->count[HEED__TARGET]; i++) out->items += target[i] != HEED__NO_LABEL;
-    if (k->a.kind == HEED_TRANSLATION) put_target(k, p, row, out);
+    if (k->a.kind == HEED_TRANSLATION)
+        put_target(k, p, row, out);
+    else
+        put_labels(k, p, row, labels, out);
 }
 
 bool heed_pair_batch(heed_pairs *k, heed_batch_at at, heed_batch *out) {
@@ -177,6 +186,22 @@ bool heed_pair_batch(heed_pairs *k, heed_batch_at at, heed_batch *out) {
     out->labels = k->batch_labels;
     if (translates) out->ids = k->ids;
     if (translates) out->pad = k->pad;
+    return true;
+}
+
+bool heed__pairs_put_targets(heed_pairs *k, const int32_t *pairs, heed_batch *out) {
+    out->len = 0;
+    for (int row = 0; row < out->rows; row++) {
+        int count = k->pairs[pairs[row]].count[HEED__TARGET];
+        if (count > out->len) out->len = count;
+    }
+    out->items = 0;
+    if (!reserve(k, (size_t)out->rows)) return false;
+    for (int row = 0; row < out->rows; row++)
+        put_target(k, &k->pairs[pairs[row]], (size_t)row, out);
+    out->ids = k->ids;
+    out->pad = k->pad;
+    out->labels = k->batch_labels;
     return true;
 }
 

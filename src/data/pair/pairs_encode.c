@@ -77,9 +77,13 @@ static bool encode_tags(heed_pairs *k, heed__pair *p, filler *f) {
     return fill_labels(k, p, HEED__NO_LABEL);
 }
 
+static bool encode_source(heed_pairs *k, heed__pair *p, filler *f) {
+    return k->a.kind == HEED_CAPTIONS || encode_text(k, p, HEED__SOURCE, k->source, f);
+}
+
 static bool encode_target(heed_pairs *k, heed__pair *p, filler *f) {
     heed__cut label = p->text[HEED__TARGET];
-    if (k->a.kind == HEED_TRANSLATION) {
+    if (heed__pairs_decoded(k)) {
         bool ok = encode_text(k, p, HEED__TARGET, k->target, f);
         p->bytes = f->count > f->most ? f->end : label.n;
         return ok;
@@ -96,10 +100,14 @@ static void count_pair(heed_pairs *k, heed__pair *p, const filler f[HEED__SIDES]
     heed_pairs_info *i = &k->info;
     bool longer = f[HEED__SOURCE].count > f[HEED__SOURCE].most ||
                   f[HEED__TARGET].count > f[HEED__TARGET].most;
-    bool left = longer && p->trains && k->a.kind == HEED_TRANSLATION;
+    bool left = longer && p->trains && heed__pairs_decoded(k);
     bool evaluated = !p->trains || !has_val_part(k);
     i->left_out += left;
     i->cut += longer && (evaluated || !left);
+    if (!p->trains) {
+        i->val_target_unknown += f[HEED__TARGET].unknown;
+        i->val_target_tokens += f[HEED__TARGET].count;
+    }
     p->trains = p->trains && !left;
     if (!p->trains) return;
     i->unknown += f[HEED__SOURCE].unknown;
@@ -135,22 +143,25 @@ static bool remove_long(heed_pairs *k) {
 }
 
 bool heed_pairs_encode(heed_pairs *k, const heed_tokenizer *source, const heed_tokenizer *target) {
-    if (!k || !source || heed__stopped(k->c)) return false;
-    bool translates = k->a.kind == HEED_TRANSLATION;
-    if (translates != (target != NULL))
+    if (!k || (!source && !target) || heed__stopped(k->c)) return false;
+    if (heed__pairs_decoded(k) != (target != NULL))
         return heed_fail(k->c, HEED_USAGE, "pairs of %s: expected %s tokenizer of the target",
-                         heed__pairs_form(k->a.kind), translates ? "a" : "no");
-    if (k->source) return heed_fail(k->c, HEED_USAGE, "pairs are tokens already");
-    if (!tokenizer_fits(k, source) || (translates && !tokenizer_fits(k, target))) return false;
+                         heed__pairs_form(k->a.kind), heed__pairs_decoded(k) ? "a" : "no");
+    if ((k->a.kind == HEED_CAPTIONS) != (source == NULL))
+        return heed_fail(k->c, HEED_USAGE, "pairs of %s: expected %s tokenizer of the source",
+                         heed__pairs_form(k->a.kind), source ? "no" : "a");
+    if (k->encoded) return heed_fail(k->c, HEED_USAGE, "pairs are tokens already");
+    if ((source && !tokenizer_fits(k, source)) || (target && !tokenizer_fits(k, target)))
+        return false;
+    k->encoded = true;
     k->source = source;
     k->target = target;
     for (size_t i = 0; i < k->count; i++) {
         heed__pair *p = &k->pairs[i];
         filler f[HEED__SIDES] = {{.k = k}, {.k = k}};
-        bool ok = k->a.kind == HEED_TAGS
-                      ? encode_tags(k, p, &f[HEED__SOURCE])
-                      : encode_text(k, p, HEED__SOURCE, k->source, &f[HEED__SOURCE]) &&
-                            encode_target(k, p, &f[HEED__TARGET]);
+        bool ok = k->a.kind == HEED_TAGS ? encode_tags(k, p, &f[HEED__SOURCE])
+                                         : encode_source(k, p, &f[HEED__SOURCE]) &&
+                                               encode_target(k, p, &f[HEED__TARGET]);
         if (!ok) return false;
         count_pair(k, p, f);
     }

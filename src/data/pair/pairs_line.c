@@ -1,6 +1,7 @@
 /* pairs_line.c -- lines of columns separated by tabs, whose first may name them, or of JSON
  * objects:
- * {"src": "...", "tgt": "..."}, {"label": "...", "text": "..."}, {"tokens": [..], "tags": [..]}. */
+ * {"src": "...", "tgt": "..."}, {"label": "...", "text": "..."}, {"tokens": [..], "tags": [..]},
+ * {"image": "...", "caption": "..."}. */
 #include "data/pair/pairs.h"
 #include "text/text.h"
 
@@ -41,16 +42,20 @@ bool heed__pairs_tsv(heed__line *l) {
 /* What a column's name says: it is the source, the target, or text in some language. */
 typedef enum { UNKNOWN, SOURCE, TARGET, LANGUAGE } role;
 
-static const struct {
+typedef struct {
     role role;
     const char *names;
-} known[] = {
+} column_names;
+static const column_names text_columns[] = {
     {SOURCE, " src source input from text sentence document question prompt tokens words "},
     {TARGET,
      " tgt target output to translation answer response label labels class category tag tags "},
     {LANGUAGE, " eng fra deu spa ita por rus cmn jpn kor en fr de es it pt ru zh ja ko english "
                "french german spanish italian portuguese russian chinese japanese korean "},
-};
+    {UNKNOWN, NULL}};
+static const column_names caption_columns[] = {{SOURCE, " file image path filename picture "},
+                                               {TARGET, " caption text description sentence "},
+                                               {UNKNOWN, NULL}};
 
 /* True if the list of words between spaces contains the name, ignoring case. */
 static bool lists(const char *list, heed__cut name) {
@@ -59,11 +64,12 @@ static bool lists(const char *list, heed__cut name) {
     return false;
 }
 
-static role role_of(heed__cut name) {
+static role role_of(heed_pair_kind kind, heed__cut name) {
     heed__cut rest = name, second;
     bool one_word = heed__next_word(&rest, &name) && !heed__next_word(&rest, &second);
-    for (size_t i = 0; one_word && i < sizeof known / sizeof *known; i++)
-        if (lists(known[i].names, name)) return known[i].role;
+    const column_names *known = kind == HEED_CAPTIONS ? caption_columns : text_columns;
+    for (; one_word && known->names; known++)
+        if (lists(known->names, name)) return known->role;
     return UNKNOWN;
 }
 
@@ -74,7 +80,7 @@ bool heed__pairs_header(heed__line *l) {
     size_t where[HEED__SIDES] = {0}, languages = 0;
     bool found[HEED__SIDES] = {false};
     for (size_t i = 0; next_column(&rest, &column); i++) {
-        role r = role_of(column);
+        role r = role_of(l->k->a.kind, column);
         int side = r == SOURCE ? HEED__SOURCE : HEED__TARGET;
         languages += i < 2 && r == LANGUAGE;
         if ((r != SOURCE && r != TARGET) || found[side]) continue;
@@ -93,6 +99,7 @@ static const char *const keys[][HEED__SIDES][NAMES] = {
     [HEED_TRANSLATION] = {{"src", "source"}, {"tgt", "target"}},
     [HEED_CLASSES] = {{"text", "sentence"}, {"label", "class"}},
     [HEED_TAGS] = {{"tokens", "words"}, {"tags", "labels"}},
+    [HEED_CAPTIONS] = {{"image", "file"}, {"caption", "text"}},
 };
 
 /* Appends the text of a string or a whole number; false for any other value. */

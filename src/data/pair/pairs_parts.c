@@ -18,7 +18,7 @@ static bool add_label(const heed__line *l, heed__cut label) {
 
 bool heed__pairs_add_labels(const heed__line *l, heed__cut target) {
     heed__cut word;
-    if (l->k->a.kind == HEED_TRANSLATION) return true;
+    if (heed__pairs_decoded(l->k)) return true;
     if (l->k->a.kind == HEED_CLASSES) return add_label(l, target);
     while (heed__next_word(&target, &word))
         if (!add_label(l, word)) return false;
@@ -32,7 +32,7 @@ static bool list_labels(heed_pairs *k) {
 }
 
 bool heed__pairs_labels(heed_pairs *k) {
-    if (!k->a.labels || k->a.kind == HEED_TRANSLATION) return true;
+    if (!k->a.labels || heed__pairs_decoded(k)) return true;
     for (int i = 0; i < k->a.label_count; i++) {
         int32_t number = heed__names_add(&k->labels, k->a.labels[i], strlen(k->a.labels[i]));
         if (number < 0) return false;
@@ -44,7 +44,7 @@ bool heed__pairs_labels(heed_pairs *k) {
 }
 
 bool heed__pairs_sort_labels(heed_pairs *k) {
-    if (k->a.labels || k->a.kind == HEED_TRANSLATION) return true;
+    if (k->a.labels || heed__pairs_decoded(k)) return true;
     heed__names met = k->labels;
     const char **texts = heed__names_list(&met, true);
     k->labels = (heed__names){.c = k->c};

@@ -1,0 +1,282 @@
+/* captions.c -- joins captions with their pictures: the pairs hold lines and tokens, the set of
+ * pictures makes the batches' pixels. */
+#include <heed/captions.h>
+
+#include "data/image/images.h"
+#include "data/pair/pairs.h"
+
+#include <string.h>
+#include <strings.h>
+
+struct heed_captions {
+    heed__owned owned;
+    heed_ctx *c;
+    heed_pairs *pairs;
+    heed_images *images;
+    heed_captions_info info;
+    size_t *begin;         /* per item: where its captions begin in `caption`; then the end */
+    uint32_t *caption;     /* numbers of pairs */
+    uint32_t *pictures[2]; /* items of the training part, and of the part that evaluation reads */
+};
+
+/* ---- memory ---- */
+
+static void captions_free(heed__owned *object) {
+    heed_captions *k = (heed_captions *)object;
+    void *all[] = {k->begin, k->caption, k->pictures[0], k->pictures[1], k};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) heed__free(all[i]);
+}
+
+void heed_captions_close(heed_captions *k) {
+    if (!k) return;
+    heed_images_close(k->images);
+    heed_pairs_close(k->pairs);
+    heed__release(k->c, &k->owned);
+}
+
+/* ---- the list of pictures ---- */
+
+typedef struct {
+    heed_ctx *c;
+    const heed_pairs *pairs;
+    heed__names names[2]; /* files as written, in the first and in the validation file */
+    uint32_t *number[2];  /* their pictures in the list */
+    size_t number_capacity[2];
+    char *folder[2]; /* of the two files, ended by a slash; "": the current one */
+    heed__image_list list;
+    size_t use_capacity;
+} lister;
+
+/* The picture of a pair, added to the list if it is new there; false on error. */
+static bool picture_of(lister *l, const heed__pair *p, bool second, uint32_t *out) {
+    heed__names *names = &l->names[second];
+    heed__cut file = p->text[HEED__SOURCE];
+    heed__image_list *list = &l->list;
+    size_t before = names->count;
+    int32_t name = heed__names_add(names, file.s, file.n);
+    if (name < 0) return false;
+    if (names->count > before) {
+        if (!heed__grow(l->c, &l->number[second], &l->number_capacity[second], names->count,
+                        sizeof **l->number) ||
+            !heed__grow(l->c, &list->pictures, &list->capacity, list->count + 1,
+                        sizeof *list->pictures))
+            return false;
+        char *path = heed__images_path(l->c, l->folder[second], heed__names_text(names, before));
+        if (!path) return false;
+        l->number[second][name] = (uint32_t)list->count;
+        list->pictures[list->count++] =
+            (struct heed__listed){path, p->trains ? HEED_TRAIN_PART : HEED_VAL_PART};
+    }
+    *out = l->number[second][name];
+    return true;
+}
+
+static bool add_uses(lister *l, const size_t *numbers, size_t count) {
+    heed__image_list *list = &l->list;
+    for (size_t i = 0; i < count; i++) {
+        const heed__pair *p = &l->pairs->pairs[numbers[i]];
+        heed__use use = {.label = (uint32_t)numbers[i]};
+        if (!picture_of(l, p, numbers[i] >= l->pairs->own, &use.item) ||
+            !heed__grow(l->c, &list->uses, &l->use_capacity, list->use_count + 1,
+                        sizeof *list->uses))
+            return false;
+        list->uses[list->use_count++] = use;
+    }
+    return true;
+}
+
+/* Whether evaluation reads pairs that training does not. */
+static bool has_val_part(const heed_pairs *p) {
+    return p->info.val_pairs && !p->pairs[*p->val].trains;
+}
+
+static bool list_pictures(lister *l) {
+    const heed_pairs *p = l->pairs;
+    for (int i = 0; i < 2 && p->path[i]; i++) {
+        char *folder = l->folder[i] = heed__copy_text(l->c, p->path[i]);
+        char *slash = folder ? strrchr(folder, '/') : NULL;
+        if (!folder) return false;
+        folder[slash ? slash + 1 - folder : 0] = 0;
+    }
+    return add_uses(l, p->train, p->info.pairs) &&
+           (!has_val_part(p) || add_uses(l, p->val, p->info.val_pairs));
+}
+
+static void free_lister(lister *l) {
+    for (int i = 0; i < 2; i++) {
+        heed__names_free(&l->names[i]);
+        heed__free(l->number[i]);
+        heed__free(l->folder[i]);
+    }
+}
+
+static void free_list(heed__image_list *list) {
+    for (size_t i = 0; i < list->count; i++) heed__free(list->pictures[i].path);
+    heed__free(list->pictures);
+    heed__free(list->uses);
+}
+
+/* ---- captions of each picture ---- */
+
+/* Groups the captions by picture, in the order of the lines. */
+static bool group(heed_captions *k) {
+    const heed_images *images = k->images;
+    size_t *next = k->begin = heed__alloc_array(k->c, images->count + 2, sizeof *k->begin);
+    k->caption = heed__alloc_array(k->c, images->use_count, sizeof *k->caption);
+    if (heed__stopped(k->c)) return false;
+    for (size_t i = 0; i < images->use_count; i++) next[images->uses[i].item + 2]++;
+    for (size_t i = 2; i < images->count + 2; i++) next[i] += next[i - 1];
+    for (size_t i = 0; i < images->use_count; i++)
+        k->caption[next[images->uses[i].item + 1]++] = images->uses[i].label;
+    return true;
+}
+
+static bool count(heed_captions *k) {
+    heed_captions_info *f = &k->info;
+    size_t counts[HEED_PARTS] = {0};
+    for (int i = 0; i < 2; i++)
+        k->pictures[i] = heed__alloc_array(k->c, k->images->count, sizeof **k->pictures);
+    if (heed__stopped(k->c)) return false;
+    for (size_t i = 0; i < k->images->count; i++) {
+        const heed__item *item = &k->images->items[i];
+        size_t captions = k->begin[i + 1] - k->begin[i];
+        if (item->why) continue;
+        if (captions > f->most) f->most = captions;
+        if (!f->fewest || captions < f->fewest) f->fewest = captions;
+        k->pictures[item->part][counts[item->part]++] = (uint32_t)i;
+    }
+    const size_t *rows = k->images->info.count;
+    bool val = rows[HEED_VAL_PART] > 0;
+    f->pictures = counts[HEED_TRAIN_PART];
+    f->captions = rows[HEED_TRAIN_PART];
+    f->val_pictures = counts[val];
+    f->val_captions = rows[val];
+    if (!val) memcpy(k->pictures[1], k->pictures[0], counts[0] * sizeof **k->pictures);
+    return true;
+}
+
+/* ---- opening ---- */
+
+static bool says(heed__cut text, const char *const *words) {
+    for (heed__cut rest = text, word; heed__next_word(&rest, &word);) {
+        while (word.n && strchr(".,;:!?\"')", word.s[word.n - 1])) word.n--;
+        while (word.n && strchr("\"'(", *word.s)) word.s++, word.n--;
+        for (const char *const *w = words; *w; w++)
+            if (strlen(*w) == word.n && strncasecmp(*w, word.s, word.n) == 0) return true;
+    }
+    return false;
+}
+
+/* Mirroring a picture would make such a caption wrong. */
+static bool say_directions(const heed_pairs *p) {
+    static const char *const words[] = {"left", "right", "leftmost", "rightmost", NULL};
+    for (size_t i = 0; i < p->info.pairs; i++)
+        if (says(p->pairs[p->train[i]].text[HEED__TARGET], words)) return true;
+    return false;
+}
+
+static bool can_mirror(heed_captions *k, const heed_images_args *a) {
+    k->info.directions = say_directions(k->pairs);
+    return !k->info.directions || !(a->augment.flip > 0) ||
+           heed_fail(k->c, HEED_USAGE,
+                     "captions say left or right: %s: expected `flip = 0`, found %g: the caption "
+                     "of a mirrored picture would be wrong",
+                     k->pairs->path[0], a->augment.flip);
+}
+
+static bool open_images(heed_captions *k, const heed_images_args *a) {
+    lister l = {.c = k->c, .pairs = k->pairs, .names = {{.c = k->c}, {.c = k->c}}};
+    if (list_pictures(&l))
+        k->images = heed__images_open_list(k->c, k->pairs->path[0], a, &l.list);
+    else
+        free_list(&l.list);
+    free_lister(&l);
+    return k->images != NULL;
+}
+
+static bool open_captions(heed_captions *k, const heed_images_args *a) {
+    const uint64_t prime = 1099511628211u;
+    if (!can_mirror(k, a) || !open_images(k, a) || !group(k) || !count(k)) return false;
+    k->info.checksum = (k->pairs->info.checksum ^ k->images->info.checksum) * prime;
+    return true;
+}
+
+static bool are_captions(heed_ctx *c, const heed_pairs *pairs) {
+    return (pairs->a.kind == HEED_CAPTIONS && pairs->encoded) ||
+           heed_fail(c, HEED_USAGE, "expected lines of %s that are tokens already",
+                     heed__pairs_form(HEED_CAPTIONS));
+}
+
+heed_captions *heed_captions_open(heed_ctx *c, heed_pairs *pairs, const heed_images_args *a) {
+    if (heed__stopped(c) || !pairs || !a || !are_captions(c, pairs)) {
+        heed_pairs_close(pairs);
+        return NULL;
+    }
+    heed_captions *k = heed__alloc(c, sizeof *k);
+    if (!k) {
+        heed_pairs_close(pairs);
+        return NULL;
+    }
+    k->c = c;
+    k->pairs = pairs;
+    heed__own(c, &k->owned, captions_free);
+    if (open_captions(k, a)) return k;
+    heed_captions_close(k);
+    return NULL;
+}
+
+/* ---- contents ---- */
+
+const heed_captions_info *heed_captions_about(const heed_captions *k) {
+    return k ? &k->info : NULL;
+}
+
+heed_images *heed_captions_images(const heed_captions *k) { return k ? k->images : NULL; }
+
+const heed_pairs *heed_captions_pairs(const heed_captions *k) { return k ? k->pairs : NULL; }
+
+static size_t pictures_of(const heed_captions *k, bool val) {
+    return val ? k->info.val_pictures : k->info.pictures;
+}
+
+bool heed_captions_get(heed_captions *k, bool val, size_t index, heed_captioned *out,
+                       heed_picture *picture) {
+    if (out) *out = (heed_captioned){0};
+    if (picture) *picture = (heed_picture){0};
+    if (!k || !out || heed__stopped(k->c)) return false;
+    if (index >= pictures_of(k, val))
+        return heed_fail(k->c, HEED_USAGE, "there is no picture %zu: expected less than %zu", index,
+                         pictures_of(k, val));
+    uint32_t number = k->pictures[val][index];
+    const heed__item *item = &k->images->items[number];
+    *out = (heed_captioned){item->path, k->begin[number + 1] - k->begin[number]};
+    return !picture || heed__images_copy(k->images, item, picture);
+}
+
+const char *heed_captions_text(const heed_captions *k, bool val, size_t index, size_t i,
+                               size_t *n) {
+    if (n) *n = 0;
+    if (!k || index >= pictures_of(k, val)) return NULL;
+    uint32_t number = k->pictures[val][index];
+    if (i >= k->begin[number + 1] - k->begin[number]) return NULL;
+    heed__cut text = k->pairs->pairs[k->caption[k->begin[number] + i]].text[HEED__TARGET];
+    if (n) *n = text.n;
+    return text.s;
+}
+
+/* ---- batches ---- */
+
+/* The labels of the pictures' batch are numbers of pairs. */
+bool heed_caption_batch(heed_captions *k, heed_batch_at at, heed_batch *out) {
+    if (out) *out = (heed_batch){0};
+    return k && heed_image_batch(k->images, at, out) &&
+           heed__pairs_put_targets(k->pairs, out->labels, out);
+}
+
+uint64_t heed_captions_eval_batches(const heed_captions *k, int rows) {
+    return k ? heed_images_eval_batches(k->images, rows) : 0;
+}
+
+uint64_t heed_captions_epoch_batches(const heed_captions *k, int rows) {
+    return k ? heed_images_epoch_batches(k->images, rows) : 0;
+}

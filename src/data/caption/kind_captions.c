@@ -1,0 +1,74 @@
+/* kind_captions.c -- captions and pictures as data: a tokenizer, trained or opened, and settings
+ * completed by what is found. */
+#include "data/image/settings.h"
+#include "data/kind.h"
+#include "data/pair/pairs.h"
+
+#include <heed/captions.h>
+
+static const heed_option options[] = {
+    {"tokenizer", HEED_TEXT, "word", 0, 0, NULL,
+     "char, byte, word or wordpiece, trained on the captions; or the path of a run or a vocab.txt",
+     "Captions"},
+    {"lower", HEED_BOOL, "false", 0, 0, NULL, "word and wordpiece: lower-case the captions",
+     "Captions"},
+    {"val", HEED_TEXT, "", 0, 0, NULL, "validation file of its own", "Captions"},
+    {"val-split", HEED_REAL, "0.1", 0, 0.9, NULL,
+     "share of the captions kept for validation, with all others of their pictures", "Captions"},
+    HEED__PICTURE_OPTIONS,
+    {"flip", HEED_REAL, "0", 0, 1, NULL,
+     "probability of left and right exchanged; refused where captions say left or right",
+     HEED__AUGMENTATION},
+    HEED__SHIFT_AND_COLOUR_OPTIONS,
+    {0}};
+
+static bool find_tokenizer(heed_data *d, const heed_config *f, const heed_pairs *pairs,
+                           const char *run) {
+    const char *name = heed_config_text(f, "tokenizer");
+    if (!d->tokenizer)
+        d->tokenizer = run ? heed_tokenizer_open(d->c, run)
+                       : heed__kind_find(name) >= 0
+                           ? heed__pairs_train_tokenizer(d->c, f, pairs, 1, name)
+                           : heed__tokenizer_at(d->c, "tokenizer", name);
+    return d->tokenizer != NULL;
+}
+
+static heed_pairs *open_lines(heed_data *d, const heed_config *f, const heed_data_args *a) {
+    const char *val = heed_config_text(f, "val");
+    double split = heed_config_real(f, "val-split");
+    heed_pairs_args args = {.kind = HEED_CAPTIONS,
+                            .val_split = d->all ? 0 : split,
+                            .val_path = *val && !d->all ? val : NULL,
+                            .block = (int)heed_config_int(f, "block")};
+    d->no_val = split <= 0 && !*val;
+    d->part = d->no_val ? HEED_TRAIN_PART : HEED_VAL_PART;
+    heed_pairs *pairs = heed_pairs_open(d->c, heed_config_text(f, "data"), &args);
+    if (pairs && find_tokenizer(d, f, pairs, a->run) &&
+        heed_pairs_encode(pairs, NULL, d->tokenizer))
+        return pairs;
+    heed_pairs_close(pairs);
+    return NULL;
+}
+
+static bool open_data(heed_data *d, heed_config *f, const heed_data_args *a) {
+    heed_images_args pictures;
+    if ((!a->eval && !heed__texts_last(d->c, f)) || !heed__pictures_args(d->c, f, a, &pictures))
+        return false;
+    pictures.augment = heed_augment_of(f);
+    heed_pairs *pairs = open_lines(d, f, a);
+    heed_captions *k = d->batches = pairs ? heed_captions_open(d->c, pairs, &pictures) : NULL;
+    if (!k) return false;
+    d->checksum = heed_captions_about(k)->checksum;
+    return heed__pictures_complete(f, heed_captions_images(k));
+}
+
+static void close_data(heed_data *d) { heed_captions_close(d->batches); }
+
+const heed_data_kind heed__data_captions = {
+    .noun = "a file of pictures' names and captions, TSV or JSONL",
+    .item = "tok",
+    .perplexity = true,
+    .options = options,
+    .open = open_data,
+    .close = close_data,
+};

@@ -1,0 +1,203 @@
+/* Pictures with captions: lines, parts, batches, and what is refused. */
+#include "files.h"
+
+#include <sys/stat.h>
+
+enum { SIDE = 2, PIXELS = SIDE * SIDE * 3 };
+
+/* An uncompressed TGA of 2 x 2 colour pixels, all of which have the value n. */
+static void put_picture(const char *name, int n) {
+    unsigned char bytes[18 + PIXELS] = {[2] = 2, [12] = SIDE, [14] = SIDE, [16] = 24, [17] = 0x20};
+    memset(bytes + 18, n, PIXELS);
+    put_file(in_folder(name), bytes, sizeof bytes);
+}
+
+static void put_pictures(int count) {
+    char name[16];
+    for (int i = 0; i < count; i++) {
+        snprintf(name, sizeof name, "%d.tga", i);
+        put_picture(name, 10 * i);
+    }
+}
+
+static const heed_images_args plain = {.mean = {0, 0, 0}, .deviation = {1, 1, 1}};
+
+/* The lines of the file, and of a validation file or NULL, with words as tokens. */
+static heed_captions *open_lines(heed_ctx *c, const char *lines, const char *val, double split,
+                                 const heed_images_args *a) {
+    heed_text text = {.c = c};
+    heed_pairs_args args = {.kind = HEED_CAPTIONS,
+                            .block = 6,
+                            .val_split = split,
+                            .val_path = val ? text_file("v.tsv", val) : NULL};
+    heed_pairs *pairs = heed_pairs_open(c, text_file("a.tsv", lines), &args);
+    heed_pairs_text(pairs, 1, &text);
+    heed_tokenizer *t =
+        heed_tokenizer_train(c, text.s, text.n, (heed_tokenizer_args){.kind = "word"});
+    heed_text_free(&text);
+    heed_pairs_encode(pairs, NULL, t);
+    return heed_captions_open(c, pairs, a ? a : &plain);
+}
+
+/* The token of a row: its first word. */
+static int32_t word_of(const heed_batch *b, int row) { return b->labels[row * b->len]; }
+
+TEST(captions_batch_joins_pictures_and_words) {
+    heed_ctx *c = heed_open(&(heed_options){.seed = 3});
+    put_pictures(4);
+    heed_captions *k = open_lines(c,
+                                  "file\tcaption\n0.tga\tzero\n1.tga\tone thing here\n"
+                                  "1.tga\tone\n2.tga\ttwo\n",
+                                  "3.tga\tnone of these\n", 0, NULL);
+    const heed_captions_info *a = heed_captions_about(k);
+    CHECK(a && a->pictures == 3 && a->captions == 4 && a->val_pictures == 1 &&
+          a->val_captions == 1 && a->fewest == 1 && a->most == 2 && !a->directions);
+    const heed_pairs_info *t = heed_pairs_about(heed_captions_pairs(k));
+    CHECK(t->header && t->target_tokens == 6 && t->val_target_unknown == 3);
+    int seen[4] = {0};
+    for (uint64_t i = 0; i < 2; i++) {
+        heed_batch b;
+        CHECK(heed_caption_batch(k, (heed_batch_at){.index = i, .rows = 2}, &b) && b.rows == 2);
+        size_t items = 0;
+        for (int row = 0; row < b.rows; row++) {
+            int picture = (int)lround(25.5 * (double)b.x[row * PIXELS]);
+            int32_t first = word_of(&b, row);
+            seen[picture]++;
+            CHECK(b.ids[row * b.len] != first && (b.len < 2 || b.ids[row * b.len + 1] == first));
+            for (int u = 0; u < b.len; u++) {
+                items += b.labels[row * b.len + u] != -100;
+                CHECK((b.labels[row * b.len + u] != -100) == (b.pad[row * b.len + u] == 1));
+            }
+        }
+        CHECK(b.items == items);
+    }
+    CHECK(seen[0] == 1 && seen[1] == 2 && seen[2] == 1); /* an epoch reads every caption once */
+    CHECK(heed_captions_eval_batches(k, 2) == 1 && heed_captions_epoch_batches(k, 2) == 2);
+    CLOSE(c);
+}
+
+TEST(captions_go_with_their_own_picture) {
+    heed_ctx *c = heed_open(&(heed_options){.seed = 5});
+    put_pictures(5);
+    heed_captions *k = open_lines(c, "0.tga\ta\n1.tga\tb\n2.tga\tc\n3.tga\td\n4.tga\te\n", NULL, 0,
+                                  &(heed_images_args){.deviation = {1, 1, 1}, .workers = 2});
+    int32_t word[5];
+    heed_batch b;
+    CHECK(heed_caption_batch(k, (heed_batch_at){.val = true, .rows = 5}, &b) && b.rows == 5);
+    for (int row = 0; row < 5; row++) {
+        word[row] = word_of(&b, row);
+        CHECK(lround(25.5 * (double)b.x[row * PIXELS]) == row);
+    }
+    for (uint64_t i = 0; i < 40; i++) {
+        CHECK(heed_caption_batch(k, (heed_batch_at){.index = i, .rows = 3}, &b));
+        for (int row = 0; row < 3; row++)
+            CHECK(word_of(&b, row) == word[lround(25.5 * (double)b.x[row * PIXELS])]);
+    }
+    CLOSE(c);
+}
+
+TEST(captions_of_a_picture_stay_together) {
+    heed_ctx *c = heed_open(&(heed_options){.seed = 1});
+    heed_text lines = {.c = c};
+    put_pictures(20);
+    for (int i = 0; i < 60; i++) heed_text_add(&lines, "%d.tga\tcaption %d\n", i % 20, i);
+    heed_captions *k = open_lines(c, lines.s, NULL, 0.2, NULL);
+    const heed_captions_info *a = heed_captions_about(k);
+    CHECK(a->pictures == 16 && a->captions == 48 && a->val_pictures == 4 && a->val_captions == 12);
+    CHECK(a->fewest == 3 && a->most == 3);
+    for (int val = 0; val < 2; val++)
+        for (size_t i = 0; i < (val ? a->val_pictures : a->pictures); i++) {
+            heed_captioned found;
+            size_t n;
+            CHECK(heed_captions_get(k, val, i, &found, NULL) && found.captions == 3);
+            const char *name = strrchr(found.path, '/');
+            for (size_t j = 0; j < 3; j++) {
+                const char *text = heed_captions_text(k, val, i, j, &n);
+                CHECK(name && text && atoi(text + 8) == atoi(name + 1) + 20 * (int)j);
+            }
+            CHECK(!heed_captions_text(k, val, i, 3, &n) && n == 0);
+        }
+    heed_text_free(&lines);
+    CLOSE(c);
+}
+
+TEST(captions_without_a_picture_are_skipped) {
+    heed_ctx *c = heed_open(NULL);
+    put_pictures(2);
+    CHECK(mkdir(in_folder("4.tga"), 0777) == 0);
+    text_file("5.tga", "no picture");
+    heed_captions *k =
+        open_lines(c, "0.tga\ta\n3.tga\tb\n4.tga\tc\n5.tga\td\n1.tga\te f g h i j k\n1.tga\tl\n",
+                   NULL, 0, NULL);
+    const heed_captions_info *a = heed_captions_about(k);
+    const char *path, *why;
+    CHECK(a && a->captions == 2 && a->pictures == 2);
+    CHECK(heed_pairs_about(heed_captions_pairs(k))->left_out == 1); /* longer than the block */
+    CHECK(heed_images_about(heed_captions_images(k))->bad == 3);
+    CHECK(heed_images_bad(heed_captions_images(k), 0, &path, &why) && strstr(path, "3.tga"));
+    CHECK_HAS(why, "no such file");
+    heed_captions_close(k);
+    CHECK_FAILS(c, open_lines(c, "0.tga\ta\n", "3.tga\tb\n", 0, NULL), HEED_DATA,
+                "no picture of the validation part can be read");
+    CHECK_FAILS(c, open_lines(c, "3.tga\ta\n", NULL, 0, NULL), HEED_DATA, "no picture can be read");
+    CHECK_FAILS(c,
+                open_lines(c, "0.tga\ta\n3.tga\tb\n", NULL, 0,
+                           &(heed_images_args){.deviation = {1, 1, 1}, .strict = true}),
+                HEED_DATA, "3.tga");
+    CLOSE(c);
+}
+
+TEST(captions_that_say_left_are_not_mirrored) {
+    heed_ctx *c = heed_open(NULL);
+    heed_images_args flips = {.deviation = {1, 1, 1}, .augment = {.flip = 0.5}};
+    put_pictures(2);
+    CHECK_FAILS(c, open_lines(c, "0.tga\ta cat\n1.tga\ta dog (Left)\n", NULL, 0, &flips),
+                HEED_USAGE, "left or right");
+    CHECK(open_lines(c, "0.tga\ta cat\n1.tga\tleftovers, bright\n", NULL, 0, &flips));
+    CHECK(heed_captions_about(open_lines(c, "0.tga\ta cat\n1.tga\tright.\n", NULL, 0, NULL))
+              ->directions);
+    CLOSE(c);
+}
+
+TEST(captions_refuse_wrong_lines) {
+    heed_ctx *c = heed_open(NULL);
+    put_pictures(1);
+    CHECK_FAILS(c, open_lines(c, "0.tga\ta\n0.tga\t\n", NULL, 0, NULL), HEED_DATA, "a.tsv:2");
+    CHECK_FAILS(c, open_lines(c, "0.tga a\n", NULL, 0, NULL), HEED_DATA, "file TAB caption");
+    CHECK_FAILS(c, open_lines(c, "0.tga\t\xff\n", NULL, 0, NULL), HEED_DATA, "a.tsv");
+    CHECK_FAILS(c, open_lines(c, "file\tcaption\n", NULL, 0, NULL), HEED_DATA, "no pairs");
+    heed_pairs_args args = {.kind = HEED_CAPTIONS, .block = 6};
+    heed_pairs *pairs = heed_pairs_open(c, text_file("a.tsv", "0.tga\ta\n"), &args);
+    heed_batch b;
+    CHECK_FAILS(c, heed_captions_open(c, pairs, &plain), HEED_USAGE, "tokens");
+    pairs = heed_pairs_open(c, text_file("a.jsonl", "{\"image\": \"0.tga\", \"caption\": \"a\"}\n"),
+                            &args);
+    CHECK_FAILS(c, heed_pair_batch(pairs, (heed_batch_at){.rows = 1}, &b), HEED_USAGE, "encode");
+    heed_pair pair;
+    CHECK(heed_pairs_get(pairs, false, 0, &pair) && pair.source_n == 5 && pair.target_n == 1);
+    CLOSE(c);
+}
+
+/* The same training batch whatever was read before, with other threads too. */
+TEST(captions_batch_depends_on_its_place_alone) {
+    enum { ROWS = 4 };
+    heed_ctx *c[2] = {heed_open(&(heed_options){.seed = 9}), heed_open(&(heed_options){.seed = 9})};
+    heed_captions *k[2];
+    heed_batch a, b;
+    put_pictures(9);
+    for (int i = 0; i < 2; i++)
+        k[i] = open_lines(c[i], "0.tga\ta b\n1.tga\tb\n2.tga\tc\n3.tga\td e f\n8.tga\tg\n", NULL, 0,
+                          &(heed_images_args){.deviation = {1, 1, 1},
+                                              .workers = i,
+                                              .augment = {.pad = 1, .brightness = 0.5}});
+    for (uint64_t i = 0; i < 10; i++) {
+        CHECK(heed_caption_batch(k[0], (heed_batch_at){.index = i, .rows = ROWS}, &a));
+        if (i % 3) continue;
+        CHECK(heed_caption_batch(k[1], (heed_batch_at){.index = i, .rows = ROWS}, &b));
+        CHECK(a.len == b.len && a.items == b.items &&
+              !memcmp(a.x, b.x, sizeof *a.x * ROWS * PIXELS) &&
+              !memcmp(a.labels, b.labels, sizeof *a.labels * (size_t)(ROWS * a.len)));
+    }
+    CLOSE(c[0]);
+    CLOSE(c[1]);
+}

@@ -1,0 +1,220 @@
+/* caption.c -- heed caption: captions of pictures, and where the model looked for each word. */
+#include "cli/os_files.h"
+#include "commands/attend.h"
+#include "kinds/image.h"
+#include "kinds/pairs.h"
+
+#include <math.h>
+#include <string.h>
+
+static const heed_option options[] = {
+    DECODING,
+    COUNT("samples", "0", 0, 1e6,
+          "so many captions of each picture, whose words are drawn by their probability; 0: the "
+          "most probable words",
+          "Decoding"),
+    NUMBER("temperature", "1", 0.001, 100, "--samples: divides the logits", "Decoding"),
+    COUNT("top-k", "0", 0, 1 << 24, "--samples: only the k most probable words; 0: all",
+          "Decoding"),
+    NUMBER("top-p", "0", 0, 1,
+           "--samples: only the fewest words that hold this probability together; 0: all",
+           "Decoding"),
+    COUNT("seed", "1", 0, 9007199254740992.0, "--samples: seed of the draws", "Decoding"),
+    CONVERT("Output"),
+    WORDS("attention",
+          "write the picture once for each word, with where the model looked; of several pictures "
+          "FILE-2.png and so on",
+          "Output"),
+    CHOOSE_LAYER("Output"),
+    WORDS("head", HEAD_WORDS "; without it the mean", "Output"),
+    SWITCH("cells", "--attention: cell by cell of the grid instead of smoothly", "Output"),
+    SWITCH("weights", "--json: also the attention of each word to the cells of the grid", "Output"),
+    SWITCH("json", "print a JSON object for each picture", "Output"),
+    {0}};
+
+static const applies uses[] = {
+    {"length-penalty", NULL, "beam"},    {"temperature", NULL, "samples"},
+    {"top-k", NULL, "samples"},          {"top-p", NULL, "samples"},
+    {"seed", NULL, "samples"},           {"layer", NULL, "attention weights"},
+    {"head", NULL, "attention weights"}, {"cells", NULL, "attention"},
+    {"weights", NULL, "json"},           {0}};
+
+typedef struct {
+    translator k;
+    int done;
+} work;
+
+/* ---- the words of the caption: how probable each was, and where the model looked ---- */
+
+/* The natural logarithm of the probability of each word given those before, [SEP] included. */
+static json_t *words_json(const heed_inspection *s) {
+    heed_tape *t = s->run->tape;
+    heed_tape_begin(t, HEED_EVAL, 0);
+    const heed_tensor *y = heed_inspection_logits(s, t);
+    json_t *list = json_array();
+    for (int i = 0; y && i < s->target_count; i++) {
+        int n = y->shape[1];
+        const heed_real *row = y->x + (size_t)i * (size_t)n;
+        double sum = 0, own = (double)row[s->target[i]];
+        for (int v = 0; v < n; v++) sum += exp((double)row[v] - own);
+        json_array_append_new(list,
+                              json_pack("{s:o, s:o}", "word",
+                                        json_text(heed_token_text(s->run->tokenizer, s->target[i])),
+                                        "probability", json_number(1 / sum)));
+    }
+    return list;
+}
+
+/* {layer, rows, cols, weights: a list of rows * cols numbers for each word} */
+static json_t *weights_json(const attend_view *v) {
+    const heed_record_block *b = v->block;
+    const heed_record_axis *grid = &v->record->axes[b->keys];
+    json_t *list = json_array();
+    size_t n = (size_t)grid->count, square = (size_t)v->record->axes[b->queries].count * n;
+    for (size_t q = 0; q < square / n; q++) {
+        json_t *row = json_array();
+        for (size_t i = 0; i < n; i++)
+            json_array_append_new(row, json_number((double)fused_weight(
+                                           b->weights, b->heads, square, v->head, q * n + i)));
+        json_array_append_new(list, row);
+    }
+    return json_pack("{s:i, s:i, s:i, s:o}", "layer", b->layer + 1, "rows", grid->rows, "cols",
+                     grid->cols, "weights", list);
+}
+
+/* Reads the attention of the caption's words; for the picture if a path is given, and for o. */
+static bool look(program *p, const heed_inspection *s, const char *path, json_t *o) {
+    attend_view v;
+    heed_record *r = capture_layer(s, flag_int(p, "layer"), 1);
+    bool ok = r != NULL;
+    if (ok) {
+        v = row_view(p, r, -1);
+        v.layers = v.block->layer + 1;
+        v.chosen = true;
+        ok = chosen_head(p->c, flag_text(p, "head"), v.block, &v.head);
+    }
+    if (ok && *path) ok = attend_draw_picture(&v, flag_on(p, "cells"), false, path);
+    if (ok && o && flag_on(p, "weights")) json_object_set_new(o, "attention", weights_json(&v));
+    heed_record_free(r);
+    return ok;
+}
+
+/* ---- one caption ---- */
+
+static json_t *caption_json(const translator *k, const char *made) {
+    const heed_generated *t = &k->about;
+    return json_pack("{s:s, s:i, s:b, s:o}", "caption", made, "tokens", t->count, "ended",
+                     (int)t->ended, "log_probability", json_number(t->log_probability));
+}
+
+/* Adds words and attention of the current caption to o (or NULL), and writes the picture. The
+ * translator no longer has its source. */
+static bool inspect_caption(program *p, work *w, const char *name, json_t *o) {
+    heed_inspection s = {.run = w->k.run};
+    heed_reader how = heed_run_reader(w->k.run);
+    char path[1024] = "";
+    const char *png = flag_text(p, "attention");
+    if (*png) numbered_path(path, sizeof path, png, w->done + 1);
+    bool ok =
+        heed_example_made(&how, w->k.ids, (size_t)w->k.about.count, w->k.about.ended, &w->k.in) &&
+        heed_inspection_open(&s, w->k.run, &w->k.in, name);
+    if (ok && o) json_object_set_new(o, "words", words_json(&s));
+    if (ok && (*png || flag_on(p, "weights"))) ok = look(p, &s, path, o);
+    heed_inspection_free(&s);
+    if (ok && *png) fprintf(o ? stderr : stdout, "wrote %s\n", path);
+    return ok;
+}
+
+static void warn_of_end(program *p, const translator *k, const char *name) {
+    if (!k->about.ended)
+        heed_message(p->c, HEED_WARN, "the caption of %s did not end within %d tokens", name,
+                     k->about.count);
+}
+
+/* Prints "name TAB caption", or adds the caption to the object of --json. */
+static bool show(program *p, work *w, const char *name, int sample, json_t *o, json_t *all) {
+    heed_text made = {.c = p->c};
+    bool ok = translated_text(&w->k, &made) && heed_text_put(&made, "", 0);
+    if (ok) warn_of_end(p, &w->k, name);
+    if (ok && o) {
+        json_t *own = caption_json(&w->k, made.s);
+        if (sample == 0) json_object_update(o, own);
+        json_array_append(all, own);
+        json_decref(own);
+    } else if (ok) {
+        print_name(name, 0, 0);
+        putchar('\t');
+        print_shown(p->c, made.s, "\n");
+    }
+    heed_text_free(&made);
+    return ok &&
+           (sample > 0 || (!o && !*flag_text(p, "attention")) || inspect_caption(p, w, name, o));
+}
+
+static bool caption_picture(program *p, void *user, const char *name, heed_picture *picture) {
+    work *w = user;
+    int samples = flag_int(p, "samples");
+    json_t *o = flag_on(p, "json") ? json_pack("{s:o}", "input", json_text(name)) : NULL;
+    json_t *all = o ? json_array() : NULL;
+    bool ok = true;
+    for (int i = 0; ok && i < (samples ? samples : 1) && !was_interrupted(NULL); i++) {
+        w->k.how.sample = (uint32_t)i;
+        ok = translate_picture(&w->k, picture, name) && show(p, w, name, i, o, all);
+    }
+    if (ok && samples && o) json_object_set(o, "captions", all);
+    if (ok && o) print_json(p, json_incref(o));
+    if (ok) w->done++;
+    json_decref(all);
+    json_decref(o);
+    return ok && fflush(stdout) == 0;
+}
+
+/* ---- heed caption ---- */
+
+static bool attention_fits(program *p, const heed_run *r) {
+    int index;
+    if (!*flag_text(p, "attention") && !flag_on(p, "weights")) return true;
+    heed_attending a;
+    if (heed_cross_layer(r, 0, &a)) return layer_index(r, flag_int(p, "layer"), &index);
+    return heed_fail(p->c, HEED_USAGE,
+                     "%s looks nowhere: it has one fixed context for all words "
+                     "(`attention = none`): expected a run with attention",
+                     p->argv[0]);
+}
+
+static void run_caption(program *p) {
+    work w = {0};
+    heed_run *r = open_run(p, p->argv[0]);
+    if (r && r->model->kind != HEED_INPUT_CAPTION)
+        wrong_run(p, "a model of captions", r);
+    else if (r && attention_fits(p, r) && translator_open(&w.k, r, p->flags)) {
+        w.k.convert = flag_on(p, "convert") || heed_config_bool(r->config, "convert");
+        w.k.show = *flag_text(p, "attention");
+        each_picture(p, &w, caption_picture);
+    }
+    translator_close(&w.k);
+    heed_run_close(r);
+}
+
+const command cmd_caption = {
+    .name = "caption",
+    .usage = "RUN [PICTURE]...",
+    .help = "say what pictures show, and where the model looked for each word",
+    .about =
+        "Prints the caption that a run of caption makes of each picture: its name, a tab, and the\n"
+        "caption. PICTURE is a file, a folder (all pictures below it), a quoted pattern, or - for\n"
+        "the standard input, as without PICTURE: one picture's bytes, or a list of paths, a line\n"
+        "each. What cannot be decoded is reported, the others still print, and the exit status is\n"
+        "3. --attention draws the picture once for each word: pale where the model did not look.",
+    .examples = "  heed caption runs/shapes shape.png\n"
+                "  heed caption runs/shapes photos --beam 5 > captions.tsv\n"
+                "  heed caption runs/shapes shape.png --attention looked.png\n"
+                "  heed caption runs/shapes shape.png --samples 3 --temperature 0.8 --json\n",
+    .options = options,
+    .applies = uses,
+    .computes = true,
+    .opens_run = true,
+    .numbers = true,
+    .args = {1, -1},
+    .run = run_caption,
+};

@@ -1,0 +1,84 @@
+/* each_picture.c -- pictures from arguments or the standard input, one by one. */
+#include "cli/os_files.h"
+#include "kinds/records.h"
+
+#include <string.h>
+
+typedef struct {
+    program *p;
+    void *user;
+    take_picture take;
+} taker;
+
+static void take_file(taker *k, const char *path) {
+    heed_picture p = {0};
+    if (read_picture(k->p->c, path, &p)) k->take(k->p, k->user, path, &p);
+    heed_picture_free(&p);
+    program_complain(k->p);
+}
+
+/* Takes a file, a folder, or a pattern that the shell did not expand. */
+static void take_path(taker *k, const char *path) {
+    heed_ctx *c = k->p->c;
+    paths list = {0};
+    if (is_directory(path))
+        paths_of_folder(c, path, &list);
+    else if (!is_file(path) && is_pattern(path))
+        paths_of_pattern(c, path, &list);
+    else {
+        take_file(k, path);
+        return;
+    }
+    if (list.count == 0 && heed_ctx_status(c) == HEED_OK)
+        heed_fail(c, HEED_DATA, "no pictures below %s: expected JPEG, PNG, BMP or TGA files", path);
+    program_complain(k->p);
+    for (size_t i = 0; i < list.count; i++) take_file(k, list.at[i]);
+    paths_free(&list);
+}
+
+/* A list of paths contains no control bytes except line breaks and tabs; the first bytes of a
+ * picture do, or have no line break. */
+static bool is_list(const heed_text *t) {
+    for (size_t i = 0; i < t->n && i < 4096; i++) {
+        unsigned char byte = (unsigned char)t->s[i];
+        if (byte < 32 && byte != '\n' && byte != '\r' && byte != '\t') return false;
+    }
+    return true;
+}
+
+static void take_stdin(taker *k) {
+    heed_text text = {.c = k->p->c};
+    char why[HEED_WHY];
+    heed_picture p = {0};
+    if (is_terminal(stdin)) print_note("", "reading paths from the keyboard; Ctrl-D ends");
+    bool read = read_stdin(k->p->c, &text);
+    if (read && strspn(text.s ? text.s : "", " \t\r\n") == text.n) {
+        heed_fail(k->p->c, HEED_DATA,
+                  "standard input is empty: expected a picture or a list of paths");
+    } else if (read && is_list(&text)) {
+        for (char *line = text.s, *next; line && *line; line = next) {
+            next = line + strcspn(line, "\r\n");
+            if (*next) *next++ = 0;
+            if (*line) take_path(k, line);
+        }
+    } else if (heed_ctx_status(k->p->c) == HEED_OK) {
+        heed_status status = heed_picture_decode(text.s, text.n, NULL, &p, why);
+        if (status != HEED_OK)
+            heed_fail(k->p->c, status, "standard input %s", why);
+        else
+            k->take(k->p, k->user, "-", &p);
+        heed_picture_free(&p);
+    }
+    program_complain(k->p);
+    heed_text_free(&text);
+}
+
+void each_picture(program *p, void *user, take_picture one) {
+    taker k = {p, user, one};
+    for (int i = 1; i < p->argc; i++)
+        if (strcmp(p->argv[i], "-") == 0)
+            take_stdin(&k);
+        else
+            take_path(&k, p->argv[i]);
+    if (p->argc == 1) take_stdin(&k);
+}
