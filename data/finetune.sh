@@ -7,13 +7,13 @@
 # 95 % interval of the paired differences. Runs found in FOLDER (runs/finetune-pictures, runs/finetune-texts) are kept. --quick: little of everything.
 root=$(cd "$(dirname "$0")/.." && pwd)
 usage='sh data/finetune.sh pictures IDX_FOLDER | texts FILE... [-o FOLDER] [--quick]'
-heed=${HEED:-$root/heed} out= files= minutes=5 steps=300 rates="0.0003 0.001 0.003 0.01" seeds="1 2 3 4 5 6 7 8 9 10" tuning="101 102 103" passages=500
+heed=${HEED:-$root/heed} out= files= learn=8000 steps=300 rates="0.0003 0.001 0.003 0.01" seeds="1 2 3 4 5 6 7 8 9 10" tuning="101 102 103" passages=500
 kind=$1
 case $kind in pictures | texts) shift ;; *) echo "finetune.sh: expected pictures or texts; hint: $usage" >&2; exit 2 ;; esac
 while [ $# -gt 0 ]; do
     case $1 in
     -o) out=${2:?expected a folder}; shift ;;
-    --quick) minutes=0.2 steps=10 rates="0.001 0.003" seeds="1 2" tuning="101" passages=100 ;;
+    --quick) learn=50 steps=10 rates="0.001 0.003" seeds="1 2" tuning="101" passages=100 ;;
     -*) echo "finetune.sh: $1 is unknown; hint: $usage" >&2; exit 2 ;;
     *) [ -e "$1" ] || { echo "finetune.sh: $1 is missing; hint: $usage" >&2; exit 2; }
        files="$files $(cd "$(dirname "$1")" && pwd)/$(basename "$1")" ;;
@@ -71,8 +71,8 @@ esac
 if [ ! -e before/config.conf ]; then
     echo "before: $before of $learned" >&2
     case $kind in
-    pictures) "$heed" train autoencoder "$learned" -o before --kind patches $shape --minutes $minutes --progress none >/dev/null ;;
-    texts) "$heed" train mlm "$learned" -o before $shape --packing lines --tokenizer word --vocab 4096 --minutes $minutes --progress none >/dev/null ;;
+    pictures) "$heed" train autoencoder "$learned" -o before --kind masked $shape --steps $learn --batch 64 --progress none >/dev/null ;;
+    texts) "$heed" train mlm "$learned" -o before $shape --packing lines --tokenizer word --vocab 4096 --steps $learn --batch 64 --progress none >/dev/null ;;
     esac || exit 1
 fi
 
@@ -106,9 +106,12 @@ held() {
 ways="scratch whole lora"
 for way in $ways; do
     for rate in $rates; do
-        for seed in $tuning; do printf '%s %s %s\n' "$way" "$rate" "$(run "$way" "$rate" "$seed" "$(held "$seed")")"; done
+        for seed in $tuning; do
+            accuracy=$(run "$way" "$rate" "$seed" "$(held "$seed")") || exit 1
+            echo "$way $rate $accuracy"
+        done
     done
-done >tuned.txt || exit 1
+done >tuned.txt
 # The rate of the highest mean accuracy of a way.
 rate_of() {
     awk -v way="$1" '$1 == way { sum[$2] += $3 } END { for (r in sum) if (sum[r] > best) { best = sum[r]; rate = r } print rate }' tuned.txt
@@ -116,8 +119,11 @@ rate_of() {
 for way in $ways; do
     rate=$(rate_of "$way")
     echo "$way: learning rate $rate" >&2
-    for seed in $seeds; do printf '%s %s %s\n' "$seed" "$way" "$(run "$way" "$rate" "$seed" "$(held "$seed")")"; done
-done >tested.txt || exit 1
+    for seed in $seeds; do
+        accuracy=$(run "$way" "$rate" "$seed" "$(held "$seed")") || exit 1
+        echo "$seed $way $accuracy"
+    done
+done >tested.txt
 
 printf '\n%d labels, %d updates; accuracy on the test, mean of %d seeds\n\n' 100 $steps "$(echo "$seeds" | wc -w)"
 for way in $ways; do

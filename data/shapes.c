@@ -5,9 +5,9 @@
  * or of two shapes "a small red circle left of a large blue square". Which of the two comes first
  * is chance; with --captions 2 a picture has both captions. With --unseen N some combinations of
  * colour and shape are in no picture of these files, and each of the N pictures of unseen.tsv has
- * one of them. boxes.tsv has a line for each shape of each picture: file, phrase, and the box x, y,
- * width, height in pixels. Picture i of a part is a function of (seed, part, i) alone; arithmetic
- * is of integers, so the bytes are equal everywhere. */
+ * one of them. boxes.tsv has a line for each shape of each picture: file, phrase, the box x, y,
+ * width, height in pixels, and the picture's side. Picture i of a part is a function of (seed,
+ * part, i) alone; arithmetic is of integers, so the bytes are equal everywhere. */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
 #include <stdbool.h>
@@ -241,12 +241,12 @@ typedef struct {
     uint64_t seed, count[PARTS], size, captions;
 } order;
 
-static void put_box(FILE *f, const char *file, const thing *t) {
+static void put_box(FILE *f, const char *file, const thing *t, int picture) {
     int left = (t->x - t->radius) / UNIT, top = (t->y - t->radius) / UNIT;
     int side = (2 * t->radius + UNIT - 1) / UNIT;
     fprintf(f, "%s\t", file);
     put_phrase(f, t);
-    fprintf(f, "\t%d\t%d\t%d\t%d\n", left, top, side, side);
+    fprintf(f, "\t%d\t%d\t%d\t%d\t%d\n", left, top, side, side, picture);
 }
 
 static bool write_picture(const order *o, int part, uint64_t index, FILE *captions, FILE *boxes) {
@@ -263,7 +263,7 @@ static bool write_picture(const order *o, int part, uint64_t index, FILE *captio
         put_caption(captions, &s, i ? !turned : turned);
         putc('\n', captions);
     }
-    for (int i = 0; i < s.count; i++) put_box(boxes, file, &s.things[i]);
+    for (int i = 0; i < s.count; i++) put_box(boxes, file, &s.things[i], side);
     draw(&s, side, pixels, &d);
     return write_png(path, side, pixels);
 }
@@ -325,6 +325,7 @@ int main(int argc, char **argv) {
     snprintf(path, sizeof path, "%s/boxes.tsv", o.folder);
     FILE *boxes = fopen(path, "w");
     bool ok = boxes != NULL;
+    if (ok) fputs("file\tphrase\tx\ty\twidth\theight\tpicture\n", boxes);
     for (int part = 0; ok && part < PARTS; part++)
         if (o.count[part]) ok = write_part(&o, part, boxes);
     return finish(boxes, path) && ok ? 0 : 1;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 void heed__block_decoder_init(block_decoder *m, heed_store *s, heed_block_args a) {
+    a.cross.rotary = 0; /* memory and target have no common positions */
     for (int i = 0; i < m->layers; i++) {
         char name[32];
         snprintf(name, sizeof name, "decoder.%d", i);

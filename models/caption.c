@@ -1,15 +1,14 @@
-/* caption.c -- a text about a picture: a grid of features, and a decoder that looks at another part
- * of it for every word.
+/* caption.c -- a text about a picture: a grid of features h_1 .. h_n (grid.h), and a decoder that
+ * looks at another part of it for every word. A recurrent decoder (decoder.h) begins at
  *
- *     grid h_i (i = 1 .. n): CNN or patches, and the sinusoids of its row and column
  *     s_0 = tanh(W mean_i h_i + b)
  *
- * The decoder is recurrent (decoder.h) with attention to the grid, soft or hard, or with one dense
- * map of the flattened grid as the fixed context; or it is the Transformer's (block_decoder.h). Xu
- * et al. 2015, sec. 3; one to many: Vinyals et al. 2015. */
+ * and attends to the grid, softly or hard, or has one dense map of the flattened grid as its fixed
+ * context. Xu et al. 2015, sec. 3; Vinyals et al. 2015. Or the decoder is the Transformer's
+ * (block_decoder.h). */
 #include "block_decoder.h"
-#include "convnet.h"
 #include "decoder.h"
+#include "grid.h"
 
 #include <heed/image.h>
 
@@ -17,13 +16,9 @@
 
 typedef struct {
     model_result result;
-    int size, channels, vocab, len, width;
-    int side; /* cells along each side of the grid */
+    int vocab, len, width;
     heed_real smoothing;
-    convnet net;
-    heed_linear grid; /* from the network's channels to width */
-    heed_position place;
-    heed_drop drop;                      /* of the grid */
+    grid_encoder grid;
     heed_linear bridge[HEED_RNN_LAYERS]; /* W, b of s_0 */
     heed_linear context;                 /* the dense map of the flattened grid; w NULL: absent */
     bool transformer;
@@ -34,10 +29,7 @@ typedef struct {
 static const heed_option options[] = {
     WHOLE("image-size", "0", 0, 4096, "side of the pictures in pixels; 0: from the data"),
     WHOLE("channels", "0", 0, 3, "1: grey, 3: colour; 0: from the data"),
-    WHOLE("filters", "16", 1, 1 << 14,
-          "channels of the first stage; each later one has twice as many"),
-    WHOLE("stages", "0", 0, CONVNET_STAGES,
-          "each but the first halves height and width; 0: until 8 cells a side"),
+    GRID_OPTIONS,
     CHOICE("decoder", "rnn", "rnn|transformer", "recurrent layers, or blocks"),
     WHOLE("decoder-layers", "1", 1, HEED_RNN_LAYERS, "recurrent layers or blocks of the decoder"),
     CELL_OPTIONS("gru", "rnn|gru|lstm"),
@@ -47,39 +39,52 @@ static const heed_option options[] = {
     WHOLE("value-width", "0", 0, 1 << 16,
           "of values per head; 0: not projected, or for blocks width / heads"),
     HARD_OPTION,
+    CHOICE("pool", "mean", "cls|mean", "vit: s_0 is a map of a token of its own, or of the mean"),
+    POSITIONS_OPTION("sinusoidal", "encoding of positions: of words, and of rows and columns"),
+    WHOLE("layers", "2", 1, MODEL_LAYERS, "vit: blocks"),
     STACK_OPTIONS("2", "4", "96", "pre", "gelu", "1e-5"),
     INIT_STD("0"),
-    CHOICE("positions", "sinusoidal", "learned|sinusoidal|none",
-           "encoding of positions; of the grid: of row and column"),
+    PATCH_OPTIONS,
+    PATCH_STACK_OPTIONS,
     WHOLE("block", "32", 2, MODEL_STEPS, "tokens in a caption, at most"),
     VOCAB_OPTION,
     NUMBER("smoothing", "0", 0, 0.99, "share of the target spread over all tokens, in training"),
     {0}};
 
+static const heed_preset presets[] = {
+    {"caption-shapes",
+     "benchmark workload: GRU and soft attention over 8 x 8 cells of 32 x 32 pixels",
+     "image-size=32 channels=3 filters=16 width=96 block=16 batch=32 vocab=32 dropout=0 "
+     "smoothing=0 optimizer=adamw lr=1e-3",
+     true},
+    {0}};
+
 #define SMALL                                                                                      \
-    "image-size=9 channels=2 filters=3 stages=2 width=8 heads=2 ff=12 block=5 vocab=11 batch=2 "
+    "image-size=8 channels=2 filters=4 stages=2 width=8 heads=2 ff=12 block=4 vocab=9 batch=3 "
 static const heed_model_case cases[] = {
     {"", SMALL "init-std=0.5"},
-    {"fixed", SMALL "init-std=0.3 attention=none cell=lstm"},
-    {"scaled", SMALL "init-std=0.5 attention=scaled key-width=3 dropout=0.2 decoder-layers=2"},
+    {"fixed", SMALL "init-std=0.5 attention=none"},
+    {"scaled",
+     SMALL "init-std=0.7 stages=1 attention=scaled key-width=3 dropout=0.2 decoder-layers=2"},
+    {"vit", SMALL "init-std=0.5 encoder=vit patch=4 pool=cls cell=rnn"},
     {"transformer", SMALL "init-std=0.5 decoder=transformer positions=learned smoothing=0.1"},
+    {"llama", SMALL LLAMA "kv-heads=1 decoder=transformer init-std=0.5"},
     {0}};
 
 /* ---- parameters ---- */
 
 static bool read_sizes(caption *m, heed_ctx *c, const heed_config *f) {
-    m->size = heed__model_int(f, "image-size");
-    m->channels = heed__model_int(f, "channels");
+    int size = heed__model_int(f, "image-size"), channels = heed__model_int(f, "channels");
     m->vocab = heed__model_int(f, "vocab");
     m->len = heed__model_int(f, "block");
     m->width = heed__model_int(f, "width");
     m->smoothing = heed__model_real(f, "smoothing");
     m->transformer = heed__model_is(f, "decoder", "transformer");
-    if (m->size < 1 || m->channels < 1 || m->vocab < 1)
+    if (size < 1 || channels < 1 || m->vocab < 1)
         return heed_fail(c, HEED_USAGE,
                          "model has no size: expected image-size, channels and vocab of at least "
                          "1, found %d, %d, %d; hint: `image-size = 64`, `channels = 3`, `vocab`",
-                         m->size, m->channels, m->vocab);
+                         size, channels, m->vocab);
     if (m->transformer && heed__model_is(f, "attention", "none"))
         return heed_fail(c, HEED_USAGE,
                          "`attention = none` does not fit: expected a recurrent decoder, found "
@@ -87,41 +92,16 @@ static bool read_sizes(caption *m, heed_ctx *c, const heed_config *f) {
     return true;
 }
 
-/* The first convolution and each stage but the first halve the sides. */
-static void encoder(caption *m, heed_store *s, const heed_config *f) {
-    enum { USUAL_SIDE = 8 };
-    convnet_args a = {.channels = m->channels,
-                      .width = heed__model_int(f, "filters"),
-                      .stride = 2,
-                      .stages = heed__model_int(f, "stages"),
-                      .blocks = 1,
-                      .dropout = heed__model_real(f, "dropout")};
-    int most = a.stages ? a.stages : CONVNET_STAGES, stages = 1;
-    m->side = (m->size + 1) / 2;
-    for (; stages < most && (a.stages || m->side > USUAL_SIDE); stages++)
-        m->side = (m->side + 1) / 2;
-    a.stages = stages;
-    heed_scope(s, "encoder");
-    heed__convnet_init(&m->net, s, a);
-    heed_linear_init(&m->grid, s, "grid", (heed_linear_args){.in = m->net.out, .out = m->width});
-    heed_unscope(s);
-}
-
 static void embeddings(caption *m, heed_store *s, const heed_config *f) {
-    heed_position_kind kind = heed__model_positions(f);
-    heed_real dropout = heed__model_real(f, "dropout");
     heed_tensor **target = m->transformer ? &m->blocks.target : &m->recurrent.target;
+    heed_drop *drop = m->transformer ? &m->blocks.drop : &m->recurrent.drop;
     heed_scope(s, "embed");
     *target = heed_param(s, "target.weight", m->transformer ? "normal:0.02" : "normal:1", 2,
                          (int[]){m->vocab, m->width});
     if (m->transformer)
-        heed_position_init(&m->blocks.place, s, "target_position", kind, m->len, m->width);
-    heed_drop_init(m->transformer ? &m->blocks.drop : &m->recurrent.drop, s, "target_drop",
-                   dropout);
-    heed_position_init(&m->place, s, "grid_position",
-                       kind == HEED_SINUSOIDAL ? HEED_SINUSOIDAL_2D : kind, m->side * m->side,
-                       m->width);
-    heed_drop_init(&m->drop, s, "grid_drop", dropout);
+        heed_position_init(&m->blocks.place, s, "target_position", heed__model_positions(f), m->len,
+                           m->width);
+    heed_drop_init(drop, s, "target_drop", heed__model_real(f, "dropout"));
     heed_unscope(s);
 }
 
@@ -136,9 +116,10 @@ static bool recurrent(caption *m, heed_store *s, const heed_config *f) {
                          (heed_linear_args){.in = m->width, .out = states, .init = init});
     }
     if (m->recurrent.fixed)
-        heed_linear_init(
-            &m->context, s, "context",
-            (heed_linear_args){.in = m->side * m->side * m->width, .out = m->width, .init = init});
+        heed_linear_init(&m->context, s, "context",
+                         (heed_linear_args){.in = heed__grid_count(&m->grid) * m->width,
+                                            .out = m->width,
+                                            .init = init});
     return heed__decoder_init(&m->recurrent, s, f, layers, m->width, m->vocab);
 }
 
@@ -149,6 +130,7 @@ static bool blocks(caption *m, heed_store *s, const heed_config *f) {
     heed_block_args a = heed__stack_block_args(&stack, f, false);
     a.cross = a.attn;
     a.attn.hard = false;
+    a.cross.rotary = 0; /* words and cells have no common positions */
     m->blocks.layers = heed__model_int(f, "decoder-layers");
     m->blocks.len = m->len;
     m->blocks.beta = stack.beta;
@@ -165,40 +147,30 @@ static bool init(void *self, heed_store *s, const heed_config *f) {
     caption *m = self;
     if (!read_sizes(m, heed_store_ctx(s), f)) return false;
     heed__decoder_read(&m->recurrent, f);
-    encoder(m, s, f);
+    if (!heed__grid_init(&m->grid, s, f)) return false;
     embeddings(m, s, f);
-    return m->transformer ? blocks(m, s, f) : recurrent(m, s, f);
+    if (!(m->transformer ? blocks(m, s, f) : recurrent(m, s, f))) return false;
+    heed_set_rows(s, "embed.target.weight", HEED_ROWS_TOKENS);
+    heed_set_rows(s, "embed.grid_position.weight", HEED_ROWS_GRID);
+    heed_set_rows(s, "head.*", HEED_ROWS_TOKENS);
+    return true;
+}
+
+static bool chosen(const void *self, heed_config *f) {
+    return heed__grid_chosen(&((const caption *)self)->grid, f);
 }
 
 /* ---- forward ---- */
 
-/* x (B,size,size,channels) -> (B,n,width), row by row. */
-static heed_tensor *grid_of(const caption *m, heed_tape *t, heed_tensor *x) {
-    if (!x) return NULL;
-    if (x->dims != 4 || x->shape[1] != m->size || x->shape[2] != m->size ||
-        x->shape[3] != m->channels) {
-        heed_fail(heed_tape_ctx(t), HEED_USAGE,
-                  "picture does not fit the model: expected %d x %d pixels of %d channels", m->size,
-                  m->size, m->channels);
-        return NULL;
-    }
-    x = heed__convnet_apply(&m->net, t, x);
-    x = heed_linear_apply(&m->grid, t, x);
-    if (!x) return NULL;
-    x = heed_reshape(heed_at(t, "embed.grid"), x, 3, (int[]){x->shape[0], -1, m->width});
-    return heed_drop_apply(&m->drop, t, heed_position_apply(&m->place, t, x, 0));
-}
-
-static bool read_grid(const caption *m, heed_tape *t, heed_tensor *h, decoder_reading *r) {
-    heed_tensor *mean = heed_mean_dim(t, h, 1); /* (B,width) */
-    if (!mean) return false;
-    mean = heed_reshape(t, mean, 2, (int[]){h->shape[0], m->width});
+/* h (B,n,width), mean (B,width) */
+static bool begin(const caption *m, heed_tape *t, heed_tensor *h, heed_tensor *mean,
+                  decoder_reading *r) {
     for (int i = 0; i < m->recurrent.cells.args.layers; i++)
         r->state[i] = heed_linear_act(&m->bridge[i], t, mean, HEED_TANH);
-    if (m->recurrent.fixed)
-        r->context =
-            heed_linear_apply(&m->context, t, heed_reshape(t, h, 3, (int[]){h->shape[0], 1, -1}));
-    else
+    if (m->recurrent.fixed) {
+        h = heed_reshape(t, h, 3, (int[]){h->shape[0], 1, -1});
+        r->context = heed_linear_apply(&m->context, t, h);
+    } else
         heed__decoder_attend_to(&m->recurrent, t, h, NULL, r);
     return heed_ctx_status(heed_tape_ctx(t)) == HEED_OK;
 }
@@ -206,18 +178,19 @@ static bool read_grid(const caption *m, heed_tape *t, heed_tensor *h, decoder_re
 static heed_tensor *logits(const void *self, heed_tape *t, const heed_model_input *in) {
     const caption *m = self;
     decoder_reading r = {.stepping = false};
-    heed_tensor *h = in->target ? grid_of(m, t, in->x) : NULL;
+    heed_tensor *mean, *h = in->target ? heed__grid_apply(&m->grid, t, in->x, &mean) : NULL;
     if (!h) return NULL;
     if (m->transformer)
         return heed__block_decoder_apply(&m->blocks, t, h, NULL, in->target, 0, NULL);
-    return read_grid(m, t, h, &r) ? heed__decoder_apply(&m->recurrent, t, in->target, &r) : NULL;
+    return begin(m, t, h, mean, &r) ? heed__decoder_apply(&m->recurrent, t, in->target, &r) : NULL;
 }
 
 /* Teacher forcing: token t + 1 is predicted from the true tokens up to t. */
 static heed_tensor *loss(void *self, heed_tape *t, const heed_batch *b) {
     caption *m = self;
+    int size = m->grid.size;
     heed_model_input in = {
-        .x = heed_input(t, b->x, 4, (int[]){b->rows, m->size, m->size, m->channels}),
+        .x = heed_input(t, b->x, 4, (int[]){b->rows, size, size, m->grid.channels}),
         .target = heed_ids(t, b->ids, b->rows, b->len)};
     m->result.logits = logits(m, t, &in);
     heed_tensor *labels = heed_ids(t, b->labels, b->rows, b->len);
@@ -228,6 +201,9 @@ static heed_tensor *loss(void *self, heed_tape *t, const heed_batch *b) {
 
 static bool attending(const void *self, int index, heed_attending *out) {
     const caption *m = self;
+    const block_stack *encoder = &m->grid.vit.stack;
+    if (heed__stack_attending(encoder, HEED_ENCODER, index, out)) return true;
+    index -= encoder->layers;
     if (m->transformer) return heed__block_decoder_attending(&m->blocks, index, out);
     return !m->recurrent.fixed && heed__decoder_attending(&m->recurrent, index, out);
 }
@@ -237,8 +213,7 @@ static void average(void *self, bool on) {
 }
 
 static bool grid(const void *self, heed_grid *out) {
-    const caption *m = self;
-    *out = (heed_grid){.rows = m->side, .cols = m->side};
+    *out = ((const caption *)self)->grid.cells;
     return true;
 }
 
@@ -249,10 +224,11 @@ static int length(const void *self) { return ((const caption *)self)->len; }
 static bool read_picture(const void *self, heed_tape *t, heed_tensor *x, heed_source *out) {
     const caption *m = self;
     decoder_reading r = {.stepping = false};
-    heed_tensor *h = grid_of(m, t, x);
+    heed_tensor *mean, *h = heed__grid_apply(&m->grid, t, x, &mean);
     if (!h) return false;
     if (m->transformer) return heed__block_decoder_keep(&m->blocks, t, h, out);
-    return read_grid(m, t, h, &r) && heed__decoder_keep(&m->recurrent, &r, m->side * m->side, out);
+    return begin(m, t, h, mean, &r) &&
+           heed__decoder_keep(&m->recurrent, &r, heed__grid_count(&m->grid), out);
 }
 
 static size_t state_size(const void *self, const heed_source *source) {
@@ -281,9 +257,10 @@ const heed_model heed_model_caption = {
     .help = "pictures with captions: attention to a grid of features",
     .kind = HEED_INPUT_CAPTION,
     .answers = HEED_ANSWER_SAME,
-    .embedding = "embed.grid",
+    .embedding = "embed.patch",
     .options = options,
-    .defaults = "lr=0.002 warmup=0.1",
+    .defaults = "lr=0.002 warmup=0.1 smoothing=0.1",
+    .presets = presets,
     .cases = cases,
     .size = sizeof(caption),
     .init = init,
@@ -293,5 +270,6 @@ const heed_model heed_model_caption = {
     .attending = attending,
     .average = average,
     .grid = grid,
+    .chosen = chosen,
     .steps = &steps,
 };

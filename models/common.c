@@ -87,8 +87,9 @@ static heed_tensor *targets(heed_tape *t, const int32_t *labels, int rows, heed_
 heed_tensor *heed__model_class_loss(model_result *r, heed_tape *t, heed_tensor *z, bool binary,
                                     const heed_batch *b, heed_real smoothing) {
     r->logits = binary ? heed__model_by_class(t, z) : z;
-    if (!binary)
-        return heed__model_xent(r, t, heed_input_ids(t, b->labels, 1, &b->rows), smoothing);
+    if (!binary || b->class_weights)
+        return heed__model_label_xent(r, t, heed_input_ids(t, b->labels, 1, &b->rows), b,
+                                      smoothing);
     if (heed_tape_mode(t) != HEED_TRAIN) smoothing = 0;
     return r->loss = heed_bce(t, z, targets(t, b->labels, b->rows, smoothing));
 }
@@ -102,6 +103,8 @@ heed_linear heed__model_head(heed_store *s, const heed_config *f, heed_tensor *t
     if (!heed_config_bool(f, "tie")) l.w = heed_param(s, "weight", init, 2, shape);
     if (heed_config_bool(f, "head-bias")) l.b = heed_param(s, "bias", "zero", 1, shape);
     heed_unscope(s);
+    heed_set_rows(s, "head.weight", HEED_ROWS_TOKENS);
+    heed_set_rows(s, "head.bias", HEED_ROWS_TOKENS);
     return l;
 }
 
@@ -150,6 +153,21 @@ heed_tensor *heed__model_xent(model_result *r, heed_tape *t, heed_tensor *labels
                               heed_real smoothing) {
     if (heed_tape_mode(t) != HEED_TRAIN) smoothing = 0;
     return r->loss = heed_xent(t, r->logits, labels, &(heed_xent_args){.smoothing = smoothing});
+}
+
+heed_tensor *heed__model_label_xent(model_result *r, heed_tape *t, heed_tensor *labels,
+                                    const heed_batch *b, heed_real smoothing) {
+    const heed_tensor *y = r->logits;
+    if (!b->class_weights) return heed__model_xent(r, t, labels, smoothing);
+    if (y && y->shape[y->dims - 1] != b->classes) {
+        heed_fail(heed_tape_ctx(t), HEED_USAGE,
+                  "balanced classes do not fit the model: expected %d, found %d",
+                  y->shape[y->dims - 1], b->classes);
+        return NULL;
+    }
+    if (heed_tape_mode(t) != HEED_TRAIN) smoothing = 0;
+    heed_xent_args a = {.smoothing = smoothing, .weights = b->class_weights};
+    return r->loss = heed_xent(t, r->logits, labels, &a);
 }
 
 void heed__model_metrics(void *self, const heed_batch *b, heed_score *score) {

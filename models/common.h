@@ -58,6 +58,11 @@ void heed__model_text_metrics(void *self, const heed_batch *b, heed_score *score
 heed_tensor *heed__model_xent(model_result *r, heed_tape *t, heed_tensor *labels,
                               heed_real smoothing);
 
+/* The same for labels that are classes, weighted as the batch says: the sum of weighted losses
+ * divided by the sum of the weights, as PyTorch's CrossEntropyLoss(weight). */
+heed_tensor *heed__model_label_xent(model_result *r, heed_tape *t, heed_tensor *labels,
+                                    const heed_batch *b, heed_real smoothing);
+
 /* A head with one neuron z, for two classes. Fails for any other number of classes. */
 bool heed__model_two_classes(heed_ctx *c, int classes);
 /* z (B,1) -> (B,2), the logits (0, z): softmax gives (1 - sigmoid(z), sigmoid(z)). */

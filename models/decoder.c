@@ -49,6 +49,7 @@ bool heed__decoder_init(decoder *m, heed_store *s, const heed_config *f, int lay
     heed_unscope(s);
     heed_linear_init(&m->head, s, "head",
                      (heed_linear_args){.in = width + context, .out = vocab, .init = cells.init});
+    heed_set_rows(s, "head.*", HEED_ROWS_TOKENS);
     return heed_ctx_status(heed_store_ctx(s)) == HEED_OK;
 }
 

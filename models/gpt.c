@@ -41,6 +41,8 @@ static const heed_preset presets[] = {
      TEXT_PLAIN "layers=4 heads=4 width=128 ff=512 block=64 batch=12 vocab=65", true},
     {"gpt-baby", "benchmark workload",
      TEXT_PLAIN "layers=6 heads=6 width=384 ff=1536 block=256 batch=16 vocab=65", true},
+    {"gpt-llama", "benchmark workload: gpt-tiny with LLaMA's blocks",
+     TEXT_PLAIN LLAMA "layers=4 heads=4 kv-heads=2 width=128 block=64 batch=12 vocab=65", true},
     {0}};
 
 static const heed_model_case cases[] = {
@@ -66,7 +68,8 @@ static bool init(void *self, heed_store *s, const heed_config *f) {
     if (!heed__transformer_init(&m->body, s, f, kind)) return false;
     if (kind.recurrent)
         heed_rnn_init(&m->rnn, s, "decoder", heed__model_cells(f, m->body.stack.width));
-    m->head = heed__model_head(s, f, m->body.token, heed__stack_init_or(&m->body.stack, "kaiming"));
+    m->head =
+        heed__model_head(s, f, m->body.embed.token, heed__stack_init_or(&m->body.stack, "kaiming"));
     return heed_ctx_status(heed_store_ctx(s)) == HEED_OK;
 }
 
@@ -93,7 +96,7 @@ static heed_tensor *recurrent(const gpt *m, heed_tape *t, heed_tensor *x, heed_c
 /* ids (B,T) -> logits (B,T,V). With caches, one per layer: ids (1,T) continue the cached tokens ->
  * logits (1,1,V) of the last position only. */
 static heed_tensor *apply(const gpt *m, heed_tape *t, heed_tensor *ids, heed_cache *caches) {
-    heed_tensor *x = heed__transformer_embed(&m->body, t, ids, NULL, caches ? caches->len : 0);
+    heed_tensor *x = heed__embedding_apply(&m->body.embed, t, ids, NULL, caches ? caches->len : 0);
     x = m->rnn.args.layers ? recurrent(m, t, x, caches)
                            : heed__stack_apply(&m->body.stack, t, x, NULL, caches); /* (B,T,d) */
     if (x && caches) x = heed_slice(t, x, 1, x->shape[1] - 1, 1);

@@ -20,19 +20,19 @@ void heed__picture_head(picture_model *m, heed_store *s, int width, const char *
     heed_linear_init(
         &m->head, s, "head",
         (heed_linear_args){.in = width, .out = m->binary ? 1 : m->classes, .init = init});
+    heed_set_rows(s, "head.*", HEED_ROWS_CLASSES);
 }
 
 /* ---- logits and loss ---- */
 
-static heed_tensor *input(const picture_model *m, heed_tape *t, const heed_batch *b) {
-    if (b->len != m->size * m->size * m->channels) {
-        heed_fail(heed_tape_ctx(t), HEED_USAGE,
-                  "pictures do not fit the model: expected %d x %d pixels of %d channels, found %d "
-                  "numbers; hint: `image-size` and `channels` as in training",
-                  m->size, m->size, m->channels, b->len);
-        return NULL;
-    }
-    return heed_input(t, b->x, 4, (int[]){b->rows, m->size, m->size, m->channels});
+heed_tensor *heed__picture_input(heed_tape *t, const heed_batch *b, int size, int channels) {
+    if (b->len == size * size * channels)
+        return heed_input(t, b->x, 4, (int[]){b->rows, size, size, channels});
+    heed_fail(heed_tape_ctx(t), HEED_USAGE,
+              "pictures do not fit the model: expected %d x %d pixels of %d channels, found %d "
+              "numbers; hint: `image-size` and `channels` as in training",
+              size, size, channels, b->len);
+    return NULL;
 }
 
 /* The output layer's values: (B,classes), or (B,1) for a head with one neuron. */
@@ -46,8 +46,13 @@ heed_tensor *heed__picture_logits(const void *self, heed_tape *t, const heed_mod
     return m->binary ? heed__model_by_class(t, z) : z;
 }
 
+heed_tensor *heed__picture_code(const void *self, heed_tape *t, const heed_model_input *in) {
+    const picture_model *m = self;
+    return m->features(m, t, in->x);
+}
+
 heed_tensor *heed__picture_loss(void *self, heed_tape *t, const heed_batch *b) {
     picture_model *m = self;
-    heed_tensor *z = neurons(m, t, input(m, t, b));
+    heed_tensor *z = neurons(m, t, heed__picture_input(t, b, m->size, m->channels));
     return heed__model_class_loss(&m->result, t, z, m->binary, b, m->smoothing);
 }

@@ -7,10 +7,12 @@
 
 #include <heed/image.h>
 
-#define IMAGE_OPTIONS                                                                              \
+#define PICTURE_OPTIONS                                                                            \
     WHOLE("image-size", "0", 0, 4096, "side of the pictures in pixels; 0: from the data"),         \
-        WHOLE("channels", "0", 0, 3, "1: grey, 3: colour; 0: from the data"),                      \
-        WHOLE("classes", "0", 0, 1 << 24, "number of classes; 0: from the data"), HEAD_OPTION,     \
+        WHOLE("channels", "0", 0, 3, "1: grey, 3: colour; 0: from the data")
+#define IMAGE_OPTIONS                                                                              \
+    PICTURE_OPTIONS, WHOLE("classes", "0", 0, 1 << 24, "number of classes; 0: from the data"),     \
+        HEAD_OPTION,                                                                               \
         NUMBER("smoothing", "0", 0, 0.99,                                                          \
                "share of the target spread over all classes, in training")
 
@@ -26,6 +28,8 @@ struct picture_model {
     heed_linear head;
 };
 
+/* The batch's pictures (B,size,size,channels); NULL, with an error, if they have another size. */
+heed_tensor *heed__picture_input(heed_tape *t, const heed_batch *b, int size, int channels);
 /* Reads the settings; fails if the data has not filled in the sizes. */
 bool heed__picture_read(picture_model *m, heed_ctx *c, const heed_config *f);
 /* Makes the output layer for features of this width; init: initial values of weights, or NULL. */
@@ -34,8 +38,9 @@ void heed__picture_head(picture_model *m, heed_store *s, int width, const char *
 /* Members of heed_model. */
 heed_tensor *heed__picture_logits(const void *self, heed_tape *t, const heed_model_input *in);
 heed_tensor *heed__picture_loss(void *self, heed_tape *t, const heed_batch *b);
+heed_tensor *heed__picture_code(const void *self, heed_tape *t, const heed_model_input *in);
 #define PICTURE_MEMBERS                                                                            \
     .kind = HEED_INPUT_PICTURE, .answers = HEED_ANSWER_INPUT, .logits = heed__picture_logits,      \
-    .loss = heed__picture_loss, .metrics = heed__model_metrics
+    .loss = heed__picture_loss, .metrics = heed__model_metrics, .code = heed__picture_code
 
 #endif

@@ -60,7 +60,8 @@ static bool init(void *self, heed_store *s, const heed_config *f) {
                                             .init = heed__stack_init_or(&m->body.stack, NULL)});
         heed_norm_init(&m->norm, s, "head.norm", heed__model_norm(f, width));
     }
-    m->head = heed__model_head(s, f, m->body.token, heed__stack_init_or(&m->body.stack, "kaiming"));
+    m->head =
+        heed__model_head(s, f, m->body.embed.token, heed__stack_init_or(&m->body.stack, "kaiming"));
     m->act = heed__model_activation(f, "activation");
     m->share = heed_config_real(f, "mask-share");
     return heed_ctx_status(heed_store_ctx(s)) == HEED_OK;
@@ -69,7 +70,7 @@ static bool init(void *self, heed_store *s, const heed_config *f) {
 /* The head is applied to the masked rows only: most others have no loss. */
 static heed_tensor *logits(const void *self, heed_tape *t, const heed_model_input *in) {
     const mlm *m = self;
-    heed_tensor *x = heed__transformer_embed(&m->body, t, in->x, in->types, 0); /* (B,T,d) */
+    heed_tensor *x = heed__embedding_apply(&m->body.embed, t, in->x, in->types, 0); /* (B,T,d) */
     x = heed__stack_apply(&m->body.stack, t, x, in->pad, NULL);
     if (in->masked_positions) x = heed_gather(t, x, in->masked_positions); /* (n,d) */
     x = heed__stack_norm(&m->body.stack, t, x);

@@ -23,6 +23,9 @@ void heed__pair_embeddings(const pair_model *m, heed_store *s, int width, const 
     if (!m->shared)
         *source = heed_param(s, "source.weight", init, 2, (int[]){m->source_vocab, width});
     heed_unscope(s);
+    heed_set_rows(s, "embed.token.weight", HEED_ROWS_TOKENS);
+    heed_set_rows(s, "embed.target.weight", HEED_ROWS_TOKENS);
+    heed_set_rows(s, "embed.source.weight", HEED_ROWS_SOURCE);
 }
 
 /* ---- logits and loss ---- */

@@ -1,18 +1,6 @@
 /* reader.c -- a text encoder: a stack of blocks, recurrent layers, or convolutions. */
 #include "reader.h"
 
-static void embeddings(text_model *m, heed_store *s, const heed_config *f) {
-    int width = heed__model_int(f, "width");
-    bool attends = heed__model_is(f, "encoder", "attention");
-    heed_scope(s, "embed");
-    m->token = heed_param(s, "token.weight", attends ? "normal:0.02" : "normal:1", 2,
-                          (int[]){m->vocab, width});
-    heed_position_init(&m->position, s, "position",
-                       attends ? heed__model_positions(f) : HEED_NO_POSITIONS, m->len, width);
-    heed_drop_init(&m->drop, s, "drop", heed__model_real(f, "dropout"));
-    heed_unscope(s);
-}
-
 static void convolutions(conv_stack *k, heed_store *s, const heed_config *f) {
     int width = heed__model_int(f, "width");
     heed_conv_layer_args a = {.in = width, .out = width, .size = {0, heed__model_int(f, "kernel")}};
@@ -30,12 +18,18 @@ static void convolutions(conv_stack *k, heed_store *s, const heed_config *f) {
     }
 }
 
+/* As the setting says; by default, that of pre-norm blocks. */
+static bool has_final_norm(const heed_config *f) {
+    if (heed__model_is(f, "final-norm", "auto")) return heed__model_is(f, "norm", "pre");
+    return heed__model_is(f, "final-norm", "true");
+}
+
 static void encoder(text_model *m, heed_store *s, const heed_config *f) {
     bool conv = heed__model_is(f, "encoder", "conv");
     stack_kind kind = {.name = "encoder",
                        .causal = heed_config_bool(f, "causal"),
                        .recurrent = conv,
-                       .final_norm = conv || heed__model_is(f, "norm", "pre")};
+                       .final_norm = conv || has_final_norm(f)};
     m->width = heed__model_int(f, "width");
     if (conv) convolutions(&m->conv, s, f);
     if (!heed__model_is(f, "encoder", "rnn")) {
@@ -51,7 +45,6 @@ static void encoder(text_model *m, heed_store *s, const heed_config *f) {
 
 bool heed__reader_init(text_model *m, heed_store *s, const heed_config *f, int neurons) {
     m->vocab = heed__model_int(f, "vocab");
-    m->len = heed__model_int(f, "block");
     m->classes = heed__model_int(f, "classes");
     m->smoothing = heed__model_real(f, "smoothing");
     if (m->vocab < 1 || m->classes < 1)
@@ -59,9 +52,12 @@ bool heed__reader_init(text_model *m, heed_store *s, const heed_config *f, int n
                          "model has no size: expected vocab and classes of at least 1, found %d "
                          "and %d; hint: `vocab`, `classes`",
                          m->vocab, m->classes);
-    embeddings(m, s, f);
+    bool attends = heed__model_is(f, "encoder", "attention");
+    heed__embedding_init(&m->embed, s, f, attends ? "normal:0.02" : "normal:1",
+                         attends ? heed__model_positions(f) : HEED_NO_POSITIONS);
     encoder(m, s, f);
     heed_linear_init(&m->head, s, "head", (heed_linear_args){.in = m->width, .out = neurons});
+    heed_set_rows(s, "head.*", HEED_ROWS_CLASSES);
     return heed_ctx_status(heed_store_ctx(s)) == HEED_OK;
 }
 
@@ -111,9 +107,7 @@ static heed_tensor *recurrent(const text_model *m, heed_tape *t, heed_tensor *x,
 
 heed_tensor *heed__reader_apply(const text_model *m, heed_tape *t, heed_tensor *ids,
                                 heed_tensor *pad, heed_tensor **ends) {
-    heed_tensor *x = heed_embed(heed_at(t, "embed.token"), m->token, ids);
-    x = heed_position_apply(&m->position, t, x, 0);
-    x = heed_drop_apply(&m->drop, t, x);
+    heed_tensor *x = heed__embedding_apply(&m->embed, t, ids, NULL, 0);
     if (m->rnn.args.layers) return recurrent(m, t, x, pad, ends);
     x = m->conv.layers ? convolved(&m->conv, t, x, pad)
                        : heed__stack_apply(&m->stack, t, x, pad, NULL);

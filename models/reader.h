@@ -3,7 +3,7 @@
 #ifndef MODELS_READER_H
 #define MODELS_READER_H
 
-#include "stack.h"
+#include "text.h"
 
 #include <heed/pairs.h>
 
@@ -16,6 +16,11 @@
         NO("causal", "attention and convolution: no token sees later ones"),                       \
         WHOLE("block", "64", 2, 1 << 20, "tokens in a text, at most"), VOCAB_OPTION,               \
         POSITIONS_OPTION("learned", "encoding of positions"),                                      \
+        WHOLE("token-types", "0", 0, 1 << 16,                                                      \
+              "segment embeddings, of which the first is used; 0: none"),                          \
+        NO("embed-norm", "layer norm of the embeddings"),                                          \
+        CHOICE("final-norm", "auto", "auto|true|false",                                            \
+               "layer norm after the last block; auto: with norm pre"),                            \
         WHOLE("classes", "0", 0, 1 << 24, "number of labels; 0: from the data"),                   \
         NUMBER("smoothing", "0", 0, 0.99,                                                          \
                "share of the target spread over all classes, in training")
@@ -33,11 +38,9 @@ typedef struct {
 /* The first member of each model's struct, so that the functions below take any of them as self. */
 typedef struct {
     model_result result;
-    int vocab, len, classes, width; /* width: of the encoder's output per token */
+    int vocab, classes, width; /* width: of the encoder's output per token */
     heed_real smoothing;
-    heed_tensor *token; /* (V,d) */
-    heed_position position;
-    heed_drop drop;
+    token_embedding embed;
     block_stack stack; /* by attention */
     heed_rnn rnn;      /* or recurrent: layers 0: absent */
     conv_stack conv;   /* or by convolution */

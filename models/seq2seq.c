@@ -73,7 +73,6 @@ static void decoder(seq2seq *m, heed_store *s, const heed_config *f) {
     int layers = heed__model_int(f, "decoder-layers");
     heed_block_args a = heed__stack_block_args(&m->encoder, f, false);
     a.cross = a.attn;
-    a.cross.rotary = 0; /* source and target have no common positions */
     m->decoder.layers = layers ? layers : m->encoder.layers;
     m->decoder.len = m->pair.len;
     m->decoder.beta = m->encoder.beta;

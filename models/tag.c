@@ -29,7 +29,7 @@ static heed_tensor *loss(void *self, heed_tape *t, const heed_batch *b) {
                            .pad = heed_ids(t, b->src_pad, b->rows, b->src_len)};
     m->result.logits = logits(m, t, &in);
     heed_tensor *labels = heed_ids(t, b->labels, b->rows, b->src_len);
-    return heed__model_xent(&m->result, t, labels, m->smoothing);
+    return heed__model_label_xent(&m->result, t, labels, b, m->smoothing);
 }
 
 const heed_model heed_model_tag = {.name = "tag",

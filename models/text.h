@@ -1,5 +1,4 @@
-/* text.h -- code shared by the language models: settings, embeddings and a stack of blocks, the
- * output layer, batches of a corpus. */
+/* text.h -- code shared by the models of tokens: settings, embeddings and a stack of blocks. */
 #ifndef MODELS_TEXT_H
 #define MODELS_TEXT_H
 
@@ -33,19 +32,29 @@
 /* Small sizes for the gradient check. */
 #define TINY "width=8 layers=2 heads=2 ff=16 block=6 vocab=13 batch=2 init-std=0.3 "
 
-/* Embeddings, blocks and final norm. */
+/* The embedding of tokens: token + position + segment, then a norm and dropout. */
 typedef struct {
     heed_tensor *token, *type; /* (V,d), (types,d) or NULL */
     heed_position position;
-    heed_norm embed_norm; /* gain NULL: absent */
+    heed_norm norm; /* gain NULL: absent */
     heed_drop drop;
+} token_embedding;
+
+/* By the settings width, vocab, block, token-types, embed-norm and dropout, in the scope "embed".
+ * init: initial values of tokens and segments. */
+void heed__embedding_init(token_embedding *e, heed_store *s, const heed_config *f, const char *init,
+                          heed_position_kind positions);
+/* ids (B,T) at positions [from, from+T), types (B,T) or NULL: all 0 -> (B,T,d) */
+heed_tensor *heed__embedding_apply(const token_embedding *e, heed_tape *t, heed_tensor *ids,
+                                   heed_tensor *types, int from);
+
+/* Embeddings, blocks and final norm. */
+typedef struct {
+    token_embedding embed;
     int vocab, len;
     block_stack stack;
 } transformer;
 
 bool heed__transformer_init(transformer *m, heed_store *s, const heed_config *f, stack_kind kind);
-/* Embeds ids (B,T) at positions [from, from+T) -> (B,T,d) */
-heed_tensor *heed__transformer_embed(const transformer *m, heed_tape *t, heed_tensor *ids,
-                                     heed_tensor *types, int from);
 
 #endif

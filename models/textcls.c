@@ -17,6 +17,7 @@ static const heed_option options[] = {
 static const heed_model_case cases[] = {
     {"", READER_SMALL},
     {"variant", READER_SMALL "positions=sinusoidal norm=post pool=last smoothing=0.1 dropout=0.2"},
+    {"bert", READER_SMALL "norm=post embed-norm=true token-types=2 final-norm=true"},
     {"binary", READER_SMALL "classes=2 head=binary"},
     {"gru", READER_SMALL "encoder=rnn"},
     {"lstm", READER_SMALL "encoder=rnn cell=lstm bidirectional=false"},

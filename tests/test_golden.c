@@ -54,6 +54,10 @@ static heed_tensor *activate(const golden *g) {
     return heed_activate(g->t, g->in[0], (heed_act)golden_arg(g, "act", 0));
 }
 
+static heed_tensor *lora(const golden *g) {
+    return heed_lora(g->t, g->in[0], g->in[1], g->in[2], (int)golden_arg(g, "start", 0),
+                     (heed_real)golden_arg(g, "scale", 1));
+}
 static heed_tensor *affine_act(const golden *g) {
     return heed_affine_act(g->t, g->in[0], g->in[1], g->in[2], (heed_act)golden_arg(g, "act", 0));
 }
@@ -223,6 +227,7 @@ static const golden_call op_calls[] = {{.op = "add", .two = heed_add},
                                        {.op = "matmul_tn", .two = heed_matmul_tn},
                                        {.op = "affine", .three = heed_affine},
                                        {.op = "affine_act", .run = affine_act},
+                                       {.op = "lora", .run = lora},
                                        {.op = "softmax", .run = softmax},
                                        {.op = "log_softmax", .run = log_softmax},
                                        {.op = "hardmax", .run = hardmax},

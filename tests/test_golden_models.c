@@ -12,7 +12,7 @@ typedef struct {
     const heed_model *model;
     heed_store *s;
     void *self;
-    int rows, len, source, masked_positions, labels; /* labels: of a batch */
+    int rows, len, pixels, source, masked_positions, labels; /* labels: of a batch */
     int32_t *ids, *src, *pad, *label, *pick; /* of all batches; NULL where the model has none */
     heed_real *x;
 } twin;
@@ -72,13 +72,15 @@ static bool twin_open(twin *w, const heed_model *model, const char *path) {
     fill(w);
     const heed_array *p = heed_safetensors_find(w->file, "picks");
     w->x = numbers(w, "x");
-    const heed_array *a = heed_safetensors_find(w->file, w->x ? "x" : "ids");
+    const heed_array *x = heed_safetensors_find(w->file, "x");
+    const heed_array *ids = heed_safetensors_find(w->file, "ids"), *a = ids ? ids : x;
     const heed_array *source = heed_safetensors_find(w->file, "src");
     const heed_array *labels = heed_safetensors_find(w->file, "labels");
     w->source = source ? (int)source->shape[2] : 0;
     w->src = indices(w, "src");
     w->rows = (int)(a ? a : source)->shape[1];
     for (int i = 2, n = 1; a && i < a->dims; i++) w->len = n *= (int)a->shape[i];
+    for (int i = 2, n = 1; x && i < x->dims; i++) w->pixels = n *= (int)x->shape[i];
     for (int i = w->labels = 1; i < labels->dims; i++) w->labels *= (int)labels->shape[i];
     w->masked_positions = p ? (int)p->shape[1] : 0;
     w->ids = indices(w, "ids");
@@ -106,7 +108,7 @@ static heed_batch batch_at(const twin *w, int step) {
     heed_batch b = {.rows = w->rows,
                     .len = w->len,
                     .ids = w->ids ? w->ids + step * cells : NULL,
-                    .x = w->x ? w->x + step * cells : NULL,
+                    .x = w->x ? w->x + step * w->rows * w->pixels : NULL,
                     .src_len = w->source,
                     .src = w->src ? w->src + step * sources : NULL,
                     .src_pad = w->src ? w->pad + step * sources : NULL,
@@ -139,6 +141,9 @@ static heed_tensor *logits_of(const twin *w, heed_tape *t, const heed_batch *b) 
     if (b->x) {
         int channels = (int)setting(w, "channels"), size = (int)setting(w, "image-size");
         in.x = heed_input(t, b->x, 4, (int[]){b->rows, size, size, channels});
+        if (b->masked_positions)
+            in.masked_positions = heed_input_ids(t, b->masked_positions, 1, &b->masked_count);
+        if (b->ids) in.target = heed_ids(t, b->ids, b->rows, b->len);
     } else if (b->src) {
         in.x = heed_ids(t, b->src, b->rows, b->src_len);
         in.pad = heed_ids(t, b->src_pad, b->rows, b->src_len);
@@ -175,7 +180,7 @@ static void check_views(const twin *w, const char *stack) {
     heed_tensor *y = logits_of(w, t, &b);
     CHECK(y);
     if (y) compare(w, "logits", y->x, y->size);
-    if (b.src) {
+    if (b.src || (b.x && (b.ids || b.masked_positions))) {
         check_alignments(w, t);
         return;
     }
@@ -296,6 +301,13 @@ TEST(golden_vit) { check_twin(&heed_model_vit, "tests/golden/vit.safetensors", "
 
 TEST(golden_cnn) { check_twin(&heed_model_cnn, "tests/golden/cnn.safetensors", ""); }
 
+TEST(golden_autoencoder) {
+    const heed_model *m = &heed_model_autoencoder;
+    check_twin(m, "tests/golden/autoencoder.safetensors", "");
+    check_twin(m, "tests/golden/autoencoder-conv.safetensors", "");
+    check_twin(m, "tests/golden/autoencoder-masked.safetensors", "");
+}
+
 TEST(golden_seq2seq) { check_twin(&heed_model_seq2seq, "tests/golden/seq2seq.safetensors", ""); }
 
 TEST(golden_rnn) { check_twin(&heed_model_rnn, "tests/golden/rnn.safetensors", ""); }
@@ -303,6 +315,7 @@ TEST(golden_rnn) { check_twin(&heed_model_rnn, "tests/golden/rnn.safetensors", "
 TEST(golden_pairs_of_the_benchmarks) {
     check_twin(&heed_model_seq2seq, "tests/golden/seq2seq-small.safetensors", "");
     check_twin(&heed_model_rnn, "tests/golden/rnn-attn.safetensors", "");
+    check_twin(&heed_model_seq2seq, "tests/golden/seq2seq-llama.safetensors", "");
 }
 
 TEST(golden_readers) {
@@ -310,6 +323,13 @@ TEST(golden_readers) {
     check_twin(&heed_model_textcls, "tests/golden/textcls-conv.safetensors", "");
     check_twin(&heed_model_textcls, "tests/golden/textcls-rnn.safetensors", "");
     check_twin(&heed_model_tag, "tests/golden/tag.safetensors", "");
+}
+
+TEST(golden_captions) {
+    check_twin(&heed_model_caption, "tests/golden/caption.safetensors", "");
+    check_twin(&heed_model_caption, "tests/golden/caption-hard.safetensors", "");
+    check_twin(&heed_model_caption, "tests/golden/caption-fixed.safetensors", "");
+    check_twin(&heed_model_caption, "tests/golden/caption-transformer.safetensors", "");
 }
 
 TEST(golden_recurrent_gpt) { check_twin(&heed_model_gpt, "tests/golden/gpt-lstm.safetensors", ""); }

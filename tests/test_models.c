@@ -14,6 +14,9 @@ TEST(models_of_the_benchmarks_have_their_sizes) {
     check_count(&heed_model_mlm, "mlm-small", NULL, 1858304);
     check_count(&heed_model_gpt, "gpt-tiny", NULL, 809856);
     check_count(&heed_model_gpt, "gpt-baby", NULL, 10770816);
+    /* 65 x 128, 4 (128 x 256 + 128 x 128 + 3 x 344 x 128 + 2 x 128), 128 */
+    check_count(&heed_model_gpt, "gpt-llama", NULL, 734464);
+    check_count(&heed_model_gpt, "llama-nano", "vocab=79", 97536);
     check_count(&heed_model_mlp, "mlp-mnist", NULL, 203530);
     check_count(&heed_model_vit, "vit-tiny28", NULL, 139018);
     check_count(&heed_model_vit, "vit-cifar", NULL, 2693578);

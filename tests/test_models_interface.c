@@ -7,7 +7,7 @@ static const double close_enough = sizeof(heed_real) == 8 ? 1e-12 : 2e-5;
 
 enum { ROWS = 2, LEN = 4 };
 static const int32_t tokens[] = {3, 5, 7, 2, 6, 1, 4, 0};
-static const int32_t targets[] = {1, 4, 2, 8, 5, 3, 1, 6};
+static const int32_t targets[] = {1, 4, 2, 0, 5, 3, 1, 6};
 
 static built build_case(const heed_model *m, const heed_model_case *k) {
     built b = {.c = heed_open(&(heed_options){.seed = 5, .threads = 1}), .model = m};
@@ -16,7 +16,7 @@ static built build_case(const heed_model *m, const heed_model_case *k) {
     b.t = heed_tape_new(b.c);
     b.self = calloc(1, m->size);
     CHECK(heed_config_set_list(b.f, k->settings, "test", HEED_FROM_FLAG));
-    CHECK(m->init(b.self, b.s, b.f));
+    CHECK(heed_model_init(m, b.self, b.s, b.f));
     shake(b.s);
     return b;
 }
@@ -64,6 +64,11 @@ static void each_case(void (*check)(const built *b)) {
 static void check_rows(const built *b) {
     heed_tape_begin(b->t, HEED_EVAL, 0);
     heed_tensor *y = logits_of(b, input_of(b));
+    if (b->model->answers == HEED_ANSWER_PICTURE) {
+        const heed_model_input in = input_of(b);
+        CHECK(y && in.x && y->dims == 4 && heed_same_shape(y, in.x));
+        return;
+    }
     const char *classes = heed_config_has(b->f, "classes") ? "classes" : "vocab";
     int width = (int)heed_config_int(b->f, classes);
     bool each = b->model->answers != HEED_ANSWER_INPUT;
@@ -82,12 +87,24 @@ static void check_rows(const built *b) {
 
 TEST(interface_logits_have_the_rows_that_are_named) { each_case(check_rows); }
 
+static void check_code(const built *b) {
+    if (!b->model->code) return;
+    heed_tape_begin(b->t, HEED_EVAL, 0);
+    const heed_model_input in = input_of(b);
+    const heed_tensor *z = b->model->code(b->self, b->t, &in);
+    CHECK(z && z->dims == 2 && z->shape[0] == ROWS && z->shape[1] > 0);
+}
+
+TEST(interface_a_code_has_a_row_for_each_input) { each_case(check_code); }
+
 /* ---- attention ---- */
 
-/* Texts, sources and targets are all as long; pictures have the positions of their grid. */
+/* Texts, sources and targets are all as long; pictures, also reconstructed ones, have the positions
+ * of their grid. */
 static int positions(const built *b, bool target) {
     heed_grid grid;
-    if (target || !b->model->grid || !b->model->grid(b->self, &grid)) return LEN;
+    bool text = target && b->model->kind != HEED_INPUT_PICTURE;
+    if (text || !b->model->grid || !b->model->grid(b->self, &grid)) return LEN;
     return grid.first + grid.rows * grid.cols;
 }
 
@@ -151,10 +168,17 @@ TEST(interface_attention_scores_are_products_times_beta) {
                     part[j] = heed_probe_find(b.t, path[j]);
                 }
                 CHECK(part[0] && part[1] && part[2]);
-                double raw = 0; /* of the first head, query and key */
-                for (int j = 0; part[0] && part[1] && j < a.key; j++)
-                    raw += (double)part[0]->x[j] * (double)part[1]->x[j];
-                if (part[2]) CHECK_CLOSE(part[2]->x[0], a.beta * raw, 1e-4 * fabs(raw) + 1e-6);
+                double raw[2] = {0}; /* of the first and of the last head, query and key */
+                size_t size[3];
+                for (int j = 0; j < 3; j++) size[j] = part[j] ? part[j]->size : (size_t)a.key;
+                for (int j = 0; part[0] && part[1] && j < a.key; j++) {
+                    raw[0] += (double)part[0]->x[j] * (double)part[1]->x[j];
+                    raw[1] += (double)part[0]->x[size[0] - 1 - (size_t)j] *
+                              (double)part[1]->x[size[1] - 1 - (size_t)j];
+                }
+                for (int j = 0; part[2] && j < 2; j++)
+                    CHECK_CLOSE(part[2]->x[j ? size[2] - 1 : 0], a.beta * raw[j],
+                                1e-4 * fabs(raw[j]) + 1e-6);
             }
             DISCARD(b);
         }
@@ -205,15 +229,15 @@ TEST(interface_heads_have_values_of_their_own) { each_case(check_values); }
 /* ---- embeddings and patches ---- */
 
 static void check_embedding(const built *b) {
-    if (!b->model->embedding) return;
+    heed_grid grid = {.rows = 1, .cols = LEN};
+    bool none = b->model->grid && !b->model->grid(b->self, &grid);
+    if (!b->model->embedding || none) return;
     char path[96];
     snprintf(path, sizeof path, "%s.out", b->model->embedding);
     heed_probe(b->t, path, false);
     heed_tape_begin(b->t, HEED_EVAL, 0);
     logits_of(b, input_of(b));
     const heed_tensor *x = heed_probe_find(b->t, path);
-    heed_grid grid = {.rows = 1, .cols = LEN};
-    if (b->model->grid) CHECK(b->model->grid(b->self, &grid));
     int width = x ? x->shape[x->dims - 1] : 0;
     CHECK(x && x->size == (size_t)(ROWS * grid.rows * grid.cols * width));
 }

@@ -72,6 +72,7 @@ static const struct {
     {&heed_model_seq2seq, SEQ2SEQ "share-vocab=false source-vocab=9 key-width=3 value-width=5 "
                                   "head-bias=true attention=explicit"},
     {&heed_model_rnn, RNN},
+    {&heed_model_rnn, RNN "hard=true"},
     {&heed_model_rnn, RNN "cell=lstm layers=2 attention=none"},
     {&heed_model_rnn, RNN "cell=rnn attention=dot one-bias=true"},
     {&heed_model_rnn, RNN "cell=gru attention=general bidirectional=false bridge=copy layers=2"},

@@ -307,3 +307,151 @@ TEST(nn_cache_refuses_what_it_cannot_hold) {
     }
     heed_close(l.c);
 }
+
+/* ---- heads that share keys and values ---- */
+
+/* Attention whose heads share is that of as many heads as queries, whose rows are repeated. */
+static void check_repeated(heed_mha_args args) {
+    lab l = lab_open(HEED_TRAIN);
+    heed_mha a, b;
+    heed_mha_init(&a, l.s, "a", args);
+    int group = args.heads / args.kv_heads;
+    args.kv_heads = 0;
+    heed_mha_init(&b, l.s, "b", args);
+    shake(l.s);
+    for (int part = HEED_QUERIES; part <= HEED_VALUES; part++)
+        for (int h = 0; h < args.heads; h++) {
+            heed_rows from = heed_mha_rows(&a.args, (heed_projected)part, h);
+            heed_rows to = heed_mha_rows(&b.args, (heed_projected)part, h);
+            CHECK(from.count == to.count);
+            CHECK(part == HEED_QUERIES ||
+                  from.from ==
+                      heed_mha_rows(&a.args, (heed_projected)part, h / group * group).from);
+            memcpy(b.qkv.w->x + to.from * 8, a.qkv.w->x + from.from * 8,
+                   (size_t)to.count * 8 * sizeof(heed_real));
+            memcpy(b.qkv.b->x + to.from, a.qkv.b->x + from.from,
+                   (size_t)to.count * sizeof(heed_real));
+        }
+    memcpy(b.out.w->x, a.out.w->x, a.out.w->size * sizeof(heed_real));
+    memcpy(b.out.b->x, a.out.b->x, a.out.b->size * sizeof(heed_real));
+    heed_tensor *x = heed_param(l.s, "x", "normal:1", 3, SHAPE(2, 5, 8));
+    heed_tensor *pad = heed_ids(l.t, (int32_t[]){1, 1, 1, 0, 1, 1, 1, 1, 1, 0}, 2, 5);
+    heed_tensor *y = heed_mha_apply(&a, l.t, x, NULL, pad, NULL);
+    check_same(y, heed_mha_apply(&b, l.t, x, NULL, pad, NULL), tiny);
+    a.args.explicit_path = true;
+    check_same(y, heed_mha_apply(&a, l.t, x, NULL, pad, NULL), tiny);
+    CLOSE(l.c);
+}
+
+TEST(nn_shared_keys_equal_repeated_ones) {
+    check_repeated((heed_mha_args){.width = 8, .heads = 4, .kv_heads = 2});
+    check_repeated((heed_mha_args){.width = 8,
+                                   .heads = 6,
+                                   .kv_heads = 2,
+                                   .key = 4,
+                                   .value = 3,
+                                   .causal = true,
+                                   .rotary = 100});
+    check_repeated(
+        (heed_mha_args){.width = 8, .heads = 3, .kv_heads = 1, .key = 2, .value = 5, .hard = true});
+}
+
+/* ---- rotary positions ---- */
+
+/* Weights depend on how far apart two tokens are, and on nothing else of their places. */
+TEST(nn_rotary_scores_depend_on_the_distance) {
+    lab l = lab_open(HEED_EVAL);
+    heed_mha a;
+    heed_mha_init(&a, l.s, "a", (heed_mha_args){.width = 8, .heads = 2, .rotary = 10000});
+    heed_tensor *x = heed_input(l.t, NULL, 3, SHAPE(1, 6, 8));
+    const heed_tensor *row = normal(l.t, "row", 1, SHAPE(8));
+    for (int i = 0; i < 6; i++) memcpy(x->x + 8 * i, row->x, 8 * sizeof *x->x); /* one token */
+    heed_probe(l.t, "a.scores", false);
+    heed_mha_apply(&a, l.t, x, NULL, NULL, NULL);
+    const heed_tensor *s = heed_probe_find(l.t, "a.scores");
+    CHECK(s);
+    double most = 0;
+    for (int h = 0; s && h < 2; h++)
+        for (int i = 1; i < 6; i++)
+            for (int j = 1; j < 6; j++) {
+                const heed_real *at = s->x + (h * 6 + i) * 6 + j;
+                CHECK_CLOSE(at[0], at[-7], 10 * tiny);
+                most = fmax(most, fabs((double)at[0] - (double)at[-1]));
+            }
+    CHECK(most > 1e-2);
+    CLOSE(l.c);
+}
+
+/* The same bits, because every token is rotated by itself, and keys are cached as rotated. */
+TEST(nn_rotary_cache_gives_the_rows_of_the_whole) {
+    lab l = lab_open(HEED_EVAL);
+    heed_mha a;
+    heed_mha_init(&a, l.s, "a",
+                  (heed_mha_args){.width = 8,
+                                  .heads = 4,
+                                  .kv_heads = 2,
+                                  .key = 6,
+                                  .value = 3,
+                                  .causal = true,
+                                  .rotary = 50});
+    heed_tensor *x = normal(l.t, "x", 3, SHAPE(1, 7, 8));
+    heed_tensor *y = heed_mha_apply(&a, l.t, x, NULL, NULL, NULL);
+    heed_real k[7 * 12], v[7 * 6];
+    heed_cache cache = {.capacity = 7, .k = k, .v = v};
+    for (int i = 0; i < 7;) {
+        int n = i == 2 ? 3 : 1; /* also several tokens at once */
+        heed_tensor *z = heed_mha_apply(&a, l.t, heed_slice(l.t, x, 1, i, n), NULL, NULL, &cache);
+        CHECK(z && apart(z->x, y->x + (size_t)i * 8, (size_t)n * 8) <= (double)tiny);
+        i += n;
+    }
+    CHECK(cache.len == 7);
+    CLOSE(l.c);
+}
+
+/* Padding at the end changes nothing before it, and later keys are not seen. */
+TEST(nn_rotary_ignores_padding) {
+    lab l = lab_open(HEED_EVAL);
+    heed_mha a;
+    heed_mha_init(&a, l.s, "a", (heed_mha_args){.width = 8, .heads = 2, .rotary = 10000});
+    heed_tensor *x = normal(l.t, "x", 3, SHAPE(1, 5, 8));
+    heed_tensor *pad = heed_ids(l.t, (int32_t[]){1, 1, 1, 0, 0}, 1, 5);
+    heed_tensor *y = heed_mha_apply(&a, l.t, x, NULL, pad, NULL);
+    heed_tensor *z = heed_mha_apply(&a, l.t, heed_slice(l.t, x, 1, 0, 3), NULL, NULL, NULL);
+    CHECK(y && z && apart(y->x, z->x, 3 * 8) <= (double)tiny);
+    CLOSE(l.c);
+}
+
+static void check_refused(heed_mha_args args, const char *why) {
+    lab l = lab_open(HEED_EVAL);
+    heed_mha a;
+    heed_mha_init(&a, l.s, "a", args);
+    CHECK(heed_ctx_status(l.c) == HEED_USAGE && strstr(heed_ctx_error(l.c), why));
+    heed_clear(l.c);
+    CLOSE(l.c);
+}
+
+TEST(nn_attention_refuses_heads_and_widths_that_do_not_fit) {
+    check_refused((heed_mha_args){.width = 8, .heads = 4, .kv_heads = 3}, "heads 4, kv-heads 3");
+    check_refused((heed_mha_args){.width = 8, .heads = 2, .kv_heads = 4}, "heads 2, kv-heads 4");
+    check_refused((heed_mha_args){.width = 8, .heads = 2, .kv_heads = -1}, "kv-heads -1");
+    check_refused((heed_mha_args){.width = 9, .heads = 3, .rotary = 10000}, "key width 3");
+    check_refused((heed_mha_args){.width = 8, .heads = 2, .rotary = -1}, "theta -1");
+    check_refused((heed_mha_args){.width = 8, .heads = 2, .rotary = 10000, .cross = true},
+                  "cross attention");
+}
+
+/* ---- gated feed-forward networks ---- */
+
+TEST(nn_gated_feed_forward_is_its_formula) {
+    lab l = lab_open(HEED_EVAL);
+    heed_ff a;
+    heed_ff_init(&a, l.s, "mlp",
+                 (heed_ff_args){.width = 4, .inner = 6, .gated = true, .act = HEED_SILU});
+    shake(l.s);
+    CHECK(heed_store_find(l.s, "mlp.gate.weight") && heed_store_find(l.s, "mlp.up.bias"));
+    heed_tensor *x = normal(l.t, "x", 2, SHAPE(3, 4));
+    heed_tensor *gate = heed_silu(l.t, heed_linear_apply(&a.gate, l.t, x));
+    heed_tensor *h = heed_mul(l.t, gate, heed_linear_apply(&a.up, l.t, x));
+    check_same(heed_ff_apply(&a, l.t, x), heed_linear_apply(&a.down, l.t, h), tiny);
+    CLOSE(l.c);
+}

@@ -257,6 +257,26 @@ TEST(ops_rms_norm) {
     CLOSE(c);
 }
 
+/* A pair (1, 0) at place p becomes (cos p, sin p) for the first pair, slower for later ones. */
+TEST(ops_rotary) {
+    heed_ctx *c;
+    heed_tape *t = begin(&c, HEED_EVAL);
+    heed_tensor *x = REALS(t, S(2, 5), 1, 1, 0, 0, 7, 1, 1, 0, 0, 7);
+    heed_rotary_args a = {.heads = 1, .width = 4, .first = 2, .theta = 16};
+    CHECK_VALUES(heed_rotary(t, x, &a), 10 * tiny, cos(2), cos(0.5), sin(2), sin(0.5), 7, cos(3),
+                 cos(0.75), sin(3), sin(0.75), 7);
+    a.heads = 2;
+    REFUSED(heed_rotary(heed_at(t, "r"), x, &a), "rotary at r: (2,5): x is not (...,T,C)");
+    a.width = 3;
+    REFUSED(heed_rotary(t, x, &a), "2 heads of width 3: expected at least 1, of an even width");
+    a = (heed_rotary_args){.heads = 1, .width = 2, .first = -1, .theta = 10};
+    REFUSED(heed_rotary(t, x, &a), "the first position -1");
+    a = (heed_rotary_args){.heads = 1, .width = 2, .theta = 0};
+    REFUSED(heed_rotary(t, x, &a), "theta 0");
+    REFUSED(heed_rotary(t, x, NULL), "0 heads");
+    CLOSE(c);
+}
+
 /* Expected: torch.nn.functional.batch_norm, whose running variance is unbiased. */
 TEST(ops_batch_norm_moves_statistics_in_training_only) {
     heed_ctx *c;

@@ -178,6 +178,40 @@ TEST(attend_four_changes_are_settings) {
     CLOSE(l.c);
 }
 
+/* One key per query, the first of equal ones; the gradients of its weights are those of the soft
+ * ones, for the same gradient of what is computed from them. */
+TEST(attend_hard_selects_one_key_and_has_the_soft_gradient) {
+    lab l = lab_open(HEED_TRAIN);
+    heed_attend soft, hard;
+    heed_attend_args args = {.kind = HEED_ADDITIVE, .query = 4, .input = 4};
+    heed_attend_init(&soft, l.s, "a", args);
+    hard = soft;
+    hard.args.hard = true;
+    heed_real g[2][16], up[15];
+    heed_tensor *x = normal(l.t, "x", 3, SHAPE(1, 5, 4));
+    memcpy(x->x + 4 * 3, x->x + 4, 4 * sizeof *x->x); /* key 3 is key 1 */
+    for (int i = 0; i < 15; i++) up[i] = (heed_real)(i % 7) - 3;
+    for (int i = 0; i < 2; i++) {
+        const heed_attend *a = i ? &hard : &soft;
+        heed_zero_grads(l.s);
+        heed_attention_kv kv = heed_attend_kv(a, l.t, x, NULL);
+        heed_attended y = heed_attend_look(a, l.t, normal(l.t, "q", 3, SHAPE(1, 3, 4)), &kv);
+        CHECK(y.weights && heed_backward_from(l.t, y.weights, up));
+        memcpy(g[i], a->w.w->g, sizeof g[i]);
+        for (int q = 0; i && y.weights && q < 3; q++) {
+            const heed_real *e = y.scores->x + 5 * q, *w = y.weights->x + 5 * q;
+            int best = 0;
+            for (int k = 1; k < 5; k++)
+                if (e[k] > e[best]) best = k;
+            for (int k = 0; k < 5; k++) CHECK(w[k] == (k == best));
+            CHECK(best != 3);
+        }
+    }
+    for (int i = 0; i < 16; i++) CHECK_CLOSE(g[0][i], g[1][i], tiny);
+    CHECK(fabs((double)g[0][0]) > 1e-4);
+    CLOSE(l.c);
+}
+
 /* The order of the inputs, and what stands at padding, is nothing to the context. */
 TEST(attend_takes_inputs_in_any_order) {
     static const int order[] = {3, 0, 4, 2, 1};

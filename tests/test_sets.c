@@ -85,6 +85,7 @@ static const struct {
              {"matmul_tn", "129x257 129x131", 0},
              {"affine", "33x31x65 130x65 130", 0},
              {"affine", "513x64 256x64 256", 5},
+             {"lora", "257x129 5x129 240x5", 1},
              {"softmax", "8x4x33x70 m8x1x33x70", 5},
              {"softmax", "700x70 m70", 5},
              {"log_softmax", "700x70 -", 3},

@@ -239,6 +239,8 @@ TEST(weights_of_a_worked_example_are_its_attention) {
         CHECK_TEXT(r->axes[b->queries].labels[1], "b");
         CHECK(b->queries == b->keys && r->axis_count == 1);
     }
+    r = parse(c, LESSON "\"weights\":[[1,0],[0,1]],\"K\":[[3],[4]],\"head\":-2147483648}");
+    CHECK(r && r->block_count == 1 && !r->blocks[0].k && !r->blocks[0].key && !r->blocks[0].head);
     CLOSE(c);
     refused(LESSON "\"output\":[[1,0],[0,1]]}", "expected its attention under `weights`");
     refused(LESSON "\"weights\":[[1,0,0],[0,1,0]]}",

@@ -41,6 +41,12 @@ typedef struct {
  * that is not UTF-8 where the kind needs it, HEED_DATA. */
 heed_tokenizer *heed_tokenizer_train(heed_ctx *c, const char *text, size_t n,
                                      heed_tokenizer_args a);
+/* A copy of k that covers a text: if k is of characters, with those of the text that it lacks after
+ * its own tokens, by code point, while it has fewer than `vocab` tokens (0: no bound); with
+ * `specials`, also the special tokens that it lacks, as heed_tokenizer_args has it. Tokens of k
+ * keep their ids. NULL: as heed_tokenizer_train. */
+heed_tokenizer *heed_tokenizer_extend(const heed_tokenizer *k, const char *text, size_t n,
+                                      int vocab, bool specials);
 /* From a run or tokenizer directory (heed-tokenizer.json, else vocab.txt), or one of these files. A
  * vocab.txt is read as wordpiece. It lower-cases if do_lower_case in the tokenizer_config.json
  * beside it says so; without that setting, if no token has a capital letter. */
@@ -115,6 +121,11 @@ typedef struct {
     const int32_t *labels;  /* mlm: (masked_count); gpt: (B,T), -100 at padding */
     const int32_t *masked_positions; /* mlm: flat positions b*T + t that carry the loss */
     int masked_count;
+    const heed_real
+        *class_weights; /* (classes): factors of the loss by label, in the training
+                           batches of a balanced data set (heed_images_balance); NULL: 1 */
+    int classes;
+    double label_weight; /* with class_weights: their sum over the labels */
     size_t items; /* tokens, padding not counted. Without masked_positions, the number of terms that
                      the loss averages: labels, pictures. 0: rows */
     size_t label_bytes; /* text bytes that the labels cover, including white space before them (for

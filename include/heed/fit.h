@@ -10,6 +10,9 @@ HEED_EXPORT_BEGIN
 /* Settings that every training shares: batch accumulate steps epochs minutes optimizer lr ... */
 extern const heed_option heed_fit_options[];
 
+typedef struct heed_run heed_run;
+typedef struct heed_start heed_start;
+
 typedef enum {
     HEED_FIT_START, /* once, when params, memory and steps are known */
     HEED_FIT_STEP,  /* after every update */
@@ -33,6 +36,7 @@ typedef struct {
     uint64_t epoch_batches;
     const heed_store *store;
     void *self; /* the model's struct, to sample from: in eval mode, on a separate tape */
+    const heed_start *start; /* START: what was taken from a run's weights; NULL: nothing */
     const char *note;
 } heed_report;
 
@@ -54,6 +58,9 @@ typedef struct {
                     best weights are chosen by training loss */
     bool resume; /* continue from run/last */
     bool force;  /* replace an existing run */
+    const heed_run *from; /* the run whose weights a new training starts from. NULL: the one that
+                             the setting `from` names, which may be empty */
+    const heed_model *const *models; /* to open that run by; NULL: only `model` */
     void (*report)(void *user, const heed_report *r);
     bool (*stop)(void *user); /* called after each step; true: save `last`, HEED_INTERRUPTED */
     void *user;
@@ -63,6 +70,9 @@ typedef struct {
     int64_t step;
     double loss, val_loss, best_loss, metric;
     double best_metric; /* of the best evaluation, like best_loss */
+    double first[2]; /* what was forgotten: the loss on the validation part of the data of the run
+                        that the training started from, by that run and by the new one; NAN: not
+                        measured */
 } heed_fit_result;
 
 /* Trains a->model by a->config. Model and data are tried on one batch before anything is written;
@@ -88,6 +98,8 @@ typedef struct {
     const char *data;     /* a file or folder of that kind; when resuming, NULL or its new path */
     const char *run;      /* as in heed_fit_args */
     const char *settings; /* "steps=300 width=64", of heed_train_config; or NULL */
+    const heed_model *const *models; /* to open the run that the setting `from` names; NULL: only
+                                        `model` */
     bool resume, force;
     void (*report)(void *user, const heed_report *r);
     bool (*stop)(void *user);
@@ -99,12 +111,14 @@ typedef struct {
 heed_fit_result heed_train(heed_ctx *c, const heed_train_args *a);
 /* All settings of such a training, at the model's defaults. */
 heed_config *heed_train_config(heed_ctx *c, const heed_model *m);
-/* The settings that name the model and the data: task, data. Ended by {0}. */
+/* The settings that name the model, the data and the run to start from: task, data, from. Ended by
+ * {0}. */
 extern const heed_option heed_train_options[];
 
 /* A model with its parameters, new or read from a run. */
-typedef struct heed_run {
+struct heed_run {
     heed_ctx *c;
+    const char *dir; /* as given to heed_run_open */
     const heed_model *model;
     heed_config *config;
     heed_store *store;
@@ -115,7 +129,8 @@ typedef struct heed_run {
     int label_count;
     void *self;   /* the model's struct */
     int64_t step; /* step of the weights that were read; -1: unknown */
-} heed_run;
+    int adapters; /* the adapters of the run that were merged into the weights on opening */
+};
 
 /* Whether a run may be created at dir: dir is absent, an empty folder (hidden files do not count)
  * or, with force, a run, which heed_fit then replaces. Else false with HEED_USAGE. A run is a
@@ -141,8 +156,68 @@ bool heed_run_outside(heed_ctx *c, const char *dir, const char *folder);
 heed_run *heed_run_open(heed_ctx *c, const char *dir, const heed_model *const *models,
                         const char *which);
 void heed_run_close(heed_run *r);
+/* Writes an open run to a new folder dir, or with `force` in the place of another run, as a run
+ * without adapters: its settings, which then name none, weights, tokenizers and labels. It has no
+ * checkpoint to resume from. */
+bool heed_run_save(heed_run *r, const char *dir, bool force);
 /* The reader of the run's inputs, for heed_example_text and heed_example_picture (kind.h). */
 heed_reader heed_run_reader(const heed_run *r);
+
+/* ---- starting from the weights of a run ---- */
+
+/* What became of a parameter or a state. */
+typedef enum {
+    HEED_START_TAKEN,   /* it is that of the run */
+    HEED_START_MATCHED, /* `rows` of its rows are those of the same tokens, positions or classes in
+                           the run; the others are new */
+    HEED_START_RESIZED, /* positions on a grid of another size are interpolated */
+    HEED_START_NEW,     /* the run has none of this name: it is new */
+    HEED_START_UNFIT,   /* the run's has another shape, or its rows belong to something else, such
+                           as other classes: it is new */
+    HEED_START_UNUSED   /* only the run has it */
+} heed_start_how;
+typedef struct {
+    const char *name;
+    heed_start_how how;
+    int rows;                     /* MATCHED: taken from the run */
+    const heed_tensor *to, *from; /* of the new model, and of the run; NULL: absent */
+} heed_start_entry;
+struct heed_start {
+    const heed_run *run;
+    heed_start_entry *entries; /* in the order of the new store, then those of the run only */
+    int count;
+    size_t capacity;
+};
+
+/* What the rows of a model's parameters belong to (heed_row_kind); NULL: unknown. */
+typedef struct {
+    const heed_tokenizer *tokenizer, *source; /* source NULL: the same for both sides */
+    const char *const *labels;
+    int label_count;
+} heed_row_names;
+
+/* Sets the entries of a new store s to the weights of a run, by name. An entry of the same shape is
+ * copied. By the entry's `rows`, tokens are matched by their text, positions by number, classes by
+ * name, if they are the same ones in any order; positions on a grid of another size are
+ * interpolated bilinearly (Dosovitskiy et al. 2021, sec. 3.2). Every other value keeps its initial
+ * value. out lists what became of each; free it with heed_start_free, before the run. HEED_USAGE if
+ * no parameter could be taken. */
+bool heed_start_take(heed_store *s, const heed_row_names *names, const heed_run *run,
+                     heed_start *out);
+void heed_start_free(heed_start *start);
+
+/* Prepares the settings f of a training of m that starts from a run: each setting of the model that
+ * both have and that was not given (its rank is that of a default) becomes the run's, `from` and
+ * `tokenizer` its folder, mean and std those of its pixels. `how`: for opening the data, gets
+ * `extend` if the tokenizer is the run's. `said`: gets the settings that changed, as "width = 64,
+ * layers = 2"; or NULL. HEED_USAGE if the run reads and writes another kind of data. */
+bool heed_start_settings(heed_config *f, const heed_model *m, const heed_run *run,
+                         heed_data_args *how, heed_text *said);
+
+/* Opens the best weights of a run for this. Fails if they are being trained, or if the run to be
+ * made, `out` (or NULL), is the same one. */
+heed_run *heed_start_open(heed_ctx *c, const char *dir, const heed_model *const *models,
+                          const char *out);
 
 /* Loss and metrics over the evaluation batches of data, in order. */
 heed_score heed_evaluate(heed_tape *t, const heed_model *m, void *self, void *data, int rows);

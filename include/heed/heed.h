@@ -1,6 +1,6 @@
 /* heed.h -- everything for training: a tiny transformer framework with reverse-mode autograd.
  * Records of attention, analyses, pictures and pages have separate headers: record.h, inspect.h,
- * lesson.h, graph.h, view.h. */
+ * lesson.h, graph.h, reconstruction.h, view.h. */
 #ifndef HEED_H
 #define HEED_H
 

@@ -69,7 +69,15 @@ void heed_picture_transform(const heed_picture *p, const heed_image_transform *v
                             const heed_augment *a, const heed_random *r, heed_real *out,
                             heed_real *work);
 
-/* ---- sets of labelled pictures ---- */
+/* The patches of row `row` of a batch that a masked auto-encoder hides: `hidden` of 0 .. patches -
+ * 1, in ascending order, each choice equally likely. They depend only on the seed and the row's
+ * number in the training, or in the evaluation, where they are always the same. out (hidden) */
+void heed_masked_patches(heed_ctx *c, heed_batch_at at, int row, int patches, int hidden,
+                         int32_t *out);
+
+/* ---- sets of pictures ---- */
+
+#define HEED_UNLABELLED "unlabelled"
 
 typedef enum { HEED_TRAIN_PART, HEED_VAL_PART, HEED_TEST_PART, HEED_PARTS } heed_part;
 
@@ -84,9 +92,13 @@ typedef struct {
                                   part, in bytewise order (IDX: in the order of their values; CIFAR:
                                   of its names file); at least two, each with a picture */
     int label_count;
-    bool strict;    /* a picture that cannot be decoded is an error, not skipped */
-    double mean[3]; /* deviation[0] 0: both are computed from the training part, over all bytes of
-                       its stored pictures, in the view's channels */
+    bool unlabelled; /* classes are not required: pictures may also lie directly in the folder, or
+                        in that of a part, IDX files of labels may be absent, lines of a CSV file
+                        may be a path alone. These pictures are of class HEED_UNLABELLED, the others
+                        of theirs, and any number of classes is accepted */
+    bool strict;     /* a picture that cannot be decoded is an error, not skipped */
+    double mean[3];  /* deviation[0] 0: both are computed from the training part, over all bytes of
+                        its stored pictures, in the view's channels */
     double deviation[3];
     heed_augment augment; /* for the training part */
     int workers;  /* threads that decode and augment ahead; 0: none. The results are the same */
@@ -127,6 +139,11 @@ typedef struct {
 bool heed_images_duplicate(const heed_images *k, heed_duplicate *out);
 /* The number of pictures of a class in a part; label -1: of all classes. */
 size_t heed_images_count(const heed_images *k, heed_part part, int label);
+/* From now on, training batches have class weights by the inverse of the classes' frequency:
+ * pictures / (classes with a picture x pictures of the class), in the training part, whose mean
+ * over its pictures is 1. Returns them (classes), which k owns; 0 for a class without a picture.
+ * NULL on error. */
+const heed_real *heed_images_balance(heed_images *k);
 /* A picture of a part as stored (but with the view's channels), its label, and a name to show: its
  * path, or "train 17". The caller frees the picture. */
 bool heed_images_get(heed_images *k, heed_part part, size_t index, heed_picture *out, int *label,

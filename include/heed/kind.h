@@ -10,9 +10,10 @@ HEED_EXPORT_BEGIN
 /* What a model requires of its inputs, besides its settings. */
 typedef struct {
     heed_input_kind kind;
-    bool bracket;  /* TOKENS: [CLS] before a row or an input, [SEP] after it */
-    bool masked;   /* TOKENS: the vocabulary has [MASK] */
-    bool per_word; /* LABELLED: a label for each word of a text; else one for the text */
+    bool bracket;    /* TOKENS: [CLS] before a row or an input, [SEP] after it */
+    bool masked;     /* TOKENS: the vocabulary has [MASK] */
+    bool unlabelled; /* PICTURE: pictures need no classes */
+    bool per_word;   /* LABELLED: a label for each word of a text; else one for the text */
 } heed_input_spec;
 
 /* ---- data sets ---- */
@@ -25,8 +26,10 @@ typedef struct {
     heed_tokenizer *tokenizer, *source; /* of an open run, used instead; not closed with the data */
     const char *const *labels;          /* of a run; NULL: from the data */
     int label_count;
-    bool eval;        /* for evaluation: the settings are a run's */
-    bool all;         /* data other than the run's: evaluation reads all of it, or its parts */
+    bool eval;   /* for evaluation: the settings are a run's */
+    bool all;    /* data other than the run's: evaluation reads all of it, or its parts */
+    bool extend; /* characters of the data are added to a tokenizer of characters that the settings
+                    name by a path */
     const char *part; /* pictures, with eval: "train", "val" or "test"; NULL or "auto": the test
                          part if there is one, else validation, else training */
 } heed_data_args;
@@ -55,8 +58,9 @@ struct heed_data {
     bool no_val;               /* there is no validation part */
     heed_part part;            /* the part that evaluation reads, */
     bool all;                  /* unless it reads all the data */
-    const char *const *labels; /* names of the classes, or NULL */
+    const char *const *labels; /* names of the classes that the model predicts, or NULL */
     int label_count;
+    const heed_real *class_weights; /* of training batches, by the setting `balance`; or NULL */
 };
 /* Opens what the setting `data` names, by the settings of its kind, and completes f by what is
  * found there (image-size, channels, classes, mean, std, flip). f contains the options of the kind
@@ -65,6 +69,9 @@ struct heed_data {
 heed_data *heed_data_open(heed_ctx *c, heed_config *f, heed_input_spec spec,
                           const heed_data_args *a);
 void heed_data_close(heed_data *d);
+/* The number of items of a class in the training part: pictures, texts, or words with a label.
+ * label -1: of all classes. */
+size_t heed_data_count(const heed_data *d, int label);
 
 /* ---- pictures by settings ---- */
 

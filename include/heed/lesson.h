@@ -1,10 +1,11 @@
 /* heed/lesson.h -- one attention head computed in double precision, with every matrix kept under
  * its name, for worked examples on paper, on screen and in code. It uses plain loops and no tape.
- * Rows are tokens: Q = X W_Q + b_Q, K = Z W_K + b_K, V = Z W_V + b_V; raw = Q K'; scaled = beta
- * raw; scores = scaled, or -inf where a key is hidden; weights = softmax of each row of scores;
- * output = weights V. Vaswani et al. 2017, eq. 1. If W_h is given, the lesson also holds the rest
- * of the layer: share = output W_h; all = share + others + B_O, where `others` is the sum over the
- * other heads; and, if a norm follows, normed = LN(X + all). Ibid., sec. 3.1 and 3.2.2. */
+ * Rows are tokens: Q = X W_Q + b_Q, K = Z W_K + b_K, V = Z W_V + b_V; with rotary positions, Q_R
+ * and K_R are Q and K with each row rotated by its place (heed_rotary); raw = Q K', or Q_R K_R';
+ * scaled = beta raw; scores = scaled, or -inf where a key is hidden; weights = softmax of each row
+ * of scores; output = weights V. Vaswani et al. 2017, eq. 1. If W_h is given, the lesson also holds
+ * the rest of the layer: share = output W_h; all = share + others + B_O, where `others` is the sum
+ * over the other heads; and, if a norm follows, normed = LN(X + all). Ibid., sec. 3.1 and 3.2.2. */
 #ifndef HEED_LESSON_H
 #define HEED_LESSON_H
 
@@ -25,6 +26,8 @@ typedef enum {
     HEED_LESSON_Q,       /* (T,e) */
     HEED_LESSON_K,       /* (S,e) */
     HEED_LESSON_V,       /* (S,d2) */
+    HEED_LESSON_Q_R,     /* (T,e) with rotary positions; else x is NULL, also below */
+    HEED_LESSON_K_R,     /* (S,e) */
     HEED_LESSON_RAW,     /* (T,S) */
     HEED_LESSON_SCALED,  /* (T,S) */
     HEED_LESSON_SCORES,  /* (T,S) */
@@ -55,6 +58,7 @@ typedef struct {
     const double *w_q, *w_k, *w_v;
     const double *b_q, *b_k, *b_v; /* or NULL */
     double beta;                   /* NAN: 1 / sqrt(e) */
+    double rotary;                 /* theta of rotary positions; 0: none. Without z, e even */
     bool causal;                   /* a query sees no key after it */
     bool hard;                     /* all weight on the largest score; the first one wins a tie */
     const unsigned char *hide;     /* (S) 1: a key that no query sees; or NULL */
@@ -89,8 +93,10 @@ void heed_lesson_free(heed_lesson *l);
 typedef struct {
     heed_matrix output, weights, scores, raw; /* dO (given), dP = dO V', dS, d raw = beta dS */
     heed_matrix q, k, v;                      /* beta dS K, beta dS' Q, P' dO */
-    heed_matrix w_q, w_k, w_v;                /* X' dQ, Z' dK, Z' dV */
-    heed_matrix b_q, b_k, b_v;                /* the sums of the rows of dQ, dK, dV */
+    heed_matrix q_r, k_r; /* with rotary positions beta dS K_R, beta dS' Q_R; then q and k are these
+                             rotated back */
+    heed_matrix w_q, w_k, w_v; /* X' dQ, Z' dK, Z' dV */
+    heed_matrix b_q, b_k, b_v; /* the sums of the rows of dQ, dK, dV */
     heed_matrix x, z; /* dQ W_Q' (+ dK W_K' + dV W_V'); dK W_K' + dV W_V', not filled if Z is X */
     /* of the layer; filled by heed_lesson_backward_layer only */
     heed_matrix normed, all; /* dY of the last part (given); dU of all, also that of X + all */

@@ -10,10 +10,11 @@ HEED_EXPORT_BEGIN
 
 /* Sums over evaluation batches; heed_fit divides them. */
 typedef struct {
-    double loss, weight;   /* sums of loss * items and of items, which the loss averages over */
-    double correct, total; /* correct predictions, and all predictions */
-    double top5;           /* predictions whose label is among the five most probable */
-    double bytes;          /* bytes of the predicted text: bits per byte = loss / ln 2 / bytes */
+    double loss, weight;    /* sums of loss * items and of items, which the loss averages over */
+    double correct, total;  /* correct predictions, and all predictions */
+    double top5;            /* predictions whose label is among the five most probable */
+    double bytes;           /* bytes of the predicted text: bits per byte = loss / ln 2 / bytes */
+    double squares, pixels; /* squared errors of pixels from 0 to 1, and numbers that they sum */
 } heed_score;
 
 /* What the rows of the logits predict. */
@@ -21,7 +22,8 @@ typedef enum {
     HEED_ANSWER_INPUT,  /* (B,C): one row for the whole input, its class */
     HEED_ANSWER_MASKED, /* (n,V): one row per masked position: its token */
     HEED_ANSWER_NEXT,   /* (B,T,V): row t predicts the token after position t */
-    HEED_ANSWER_SAME    /* (B,T,V): row t predicts position t itself: its label, or target token */
+    HEED_ANSWER_SAME,   /* (B,T,V): row t predicts position t itself: its label, or target token */
+    HEED_ANSWER_PICTURE /* (B,H,W,channels): the input's pixels, normalised as the input */
 } heed_answer;
 
 /* One batch of inputs as tensors on the tape; NULL: absent. */
@@ -30,7 +32,9 @@ typedef struct {
     heed_tensor *pad;              /* index (B,T), 0 at padding; NULL: no padding */
     heed_tensor *types;            /* ids (B,T) of segments; NULL: all 0 */
     heed_tensor *target;           /* ids (B,U) that a decoder reads: the target shifted right */
-    heed_tensor *masked_positions; /* index (n), flat positions b T + t; NULL: all positions */
+    heed_tensor *masked_positions; /* index (n), flat positions b T + t: the tokens to predict; of
+                                      pictures, the patches to hide, as many of each. NULL: all
+                                      positions; of pictures, none */
 } heed_model_input;
 
 /* An attention layer of a model, by its settings and parameters. Its probes are PATH.weights
@@ -57,6 +61,8 @@ typedef struct {
 typedef struct {
     int rows, cols; /* patches in row-major order */
     int first;      /* position of the first patch; earlier positions are not patches */
+    int hidden;     /* patches of a picture that training and evaluation hide, those of
+                       heed_masked_patches; 0: none */
 } heed_grid;
 
 /* An encoded source, for output generated step by step. The kept tensors live on the tape that
@@ -102,10 +108,11 @@ typedef struct {
     heed_input_kind kind;  /* what the model reads */
     heed_answer answers;   /* what its logits predict */
     bool bracket;          /* texts have [CLS] before and [SEP] after them */
-    const char *embedding; /* path of the node that embeds x: "embed.token"; NULL: there is none */
+    const char *embedding; /* path of the node that embeds x: "embed.token"; NULL: there is none.
+                              A model may lack the node where its grid is false */
     /* The model's settings, ended by {0}. Its kind of data requires: block and vocab for TOKENS and
-     * PAIR; block, vocab and classes for LABELLED; image-size, channels and classes for PICTURE;
-     * image-size, channels, block and vocab for CAPTION. */
+     * PAIR; block, vocab and classes for LABELLED; image-size, channels and, unless the answer is a
+     * picture, classes for PICTURE; image-size, channels, block and vocab for CAPTION. */
     const heed_option *options;
     const char *defaults; /* of these and of shared settings: "lr=0.003 best=accuracy"; or NULL */
     const heed_preset *presets;   /* ended by {0}; or NULL */
@@ -130,11 +137,21 @@ typedef struct {
      * there are none. Heads that share values have columns of PATH.out. */
     void (*average)(void *self, bool on);
     bool (*grid)(const void *self, heed_grid *out); /* NULL: positions are not patches */
-    const heed_steps *steps;                        /* NULL: output is not generated step by step */
+    /* Sets in f the sizes that init chose by the data where the setting is 0, for a training that
+     * starts from these weights with other data. NULL: it chooses none. */
+    bool (*chosen)(const void *self, heed_config *f);
+    const heed_steps *steps; /* NULL: output is not generated step by step */
+    /* What the model makes of each input as (B,k): a classifier's features, an auto-encoder's code.
+     * NULL: there is no such layer. */
+    heed_tensor *(*code)(const void *self, heed_tape *t, const heed_model_input *in);
 } heed_model;
 
 /* What the model requires of its inputs, from the members above. */
 heed_input_spec heed_model_spec(const heed_model *m);
+/* Creates the parameters of m in s by its init and, if f has the setting `lora` above 0, adapters
+ * of that rank at the weights that `lora-targets` names. self: m->size bytes of zeros. False with
+ * an error if the model refuses its settings, or a target matches nothing. */
+bool heed_model_init(const heed_model *m, void *self, heed_store *s, const heed_config *f);
 /* Calls the model's batch, or that of its kind, where data is a heed_corpus for HEED_INPUT_TOKENS
  * (next tokens; for HEED_ANSWER_MASKED, masked ones, a share of 0.15), a heed_images for
  * HEED_INPUT_PICTURE, a heed_captions for HEED_INPUT_CAPTION, and a heed_pairs for the others. */

@@ -10,10 +10,13 @@
  * head; rnn: the same embeddings, encoder.* and decoder.* as PyTorch's layers, bridge.N,
  * decoder.attend.{w u score query key value} head. Probes: encoder.N.attn.weights,
  * decoder.N.attn.weights, decoder.N.cross.weights (B,heads,T,S); rnn: decoder.attend.weights
- * (B,T,S), or decoder.context.weights for the fixed context c. textcls and tag: embed.token.weight
- * embed.position.weight, encoder.* (recurrent: as PyTorch's layer) norm head; caption:
+ * (B,T,S), or decoder.context.weights for the fixed context c. textcls and tag: as mlm, but
+ * encoder.* may be recurrent (as PyTorch's layer) or convolutions, and head is one layer; caption:
  * encoder.{stem stage.S.N grid} as the cnn's, embed.target.weight, bridge.N context (without
- * attention) and decoder.* head as the rnn's or the seq2seq's. */
+ * attention) and decoder.* head as the rnn's or the seq2seq's; autoencoder: encoder.{hidden.N
+ * conv.N code} decoder.{hidden.N grid conv.N out}; masked: those of vit without head,
+ * decoder.{embed mask position.weight norm head} and decoder.N as encoder.N. A block with SwiGLU
+ * has mlp.gate, too. */
 #ifndef MODELS_H
 #define MODELS_H
 
@@ -23,7 +26,7 @@ HEED_EXPORT_BEGIN
 
 extern const heed_model heed_model_mlm, heed_model_gpt, heed_model_vit, heed_model_cnn,
     heed_model_mlp, heed_model_seq2seq, heed_model_rnn, heed_model_textcls, heed_model_tag,
-    heed_model_caption;
+    heed_model_caption, heed_model_autoencoder;
 
 /* All of them, ending with NULL: the list for `heed train` and heed_run_open. */
 extern const heed_model *const heed_models[];

@@ -48,6 +48,12 @@ heed_tensor *heed_affine(heed_tape *t, heed_tensor *x, heed_tensor *w, heed_tens
 heed_tensor *heed_affine_act(heed_tape *t, heed_tensor *x, heed_tensor *w, heed_tensor *b,
                              heed_act act);
 
+/* A low-rank change of a weight: w with scale B A added to its rows [from, from + rows). w
+ * (out,in..), a (r,in), b (rows,r), in the product of all dims of w after the first -> like w. Hu
+ * et al. 2022, eq. 3, on the weight instead of its output. */
+heed_tensor *heed_lora(heed_tape *t, heed_tensor *w, heed_tensor *a, heed_tensor *b, int from,
+                       heed_real scale);
+
 /* Softmax over the last dim: p_j = exp(beta x_j) / sum_k exp(beta x_k) over the unmasked k. mask
  * (index, broadcasts over leading dims of size 1 or missing) or NULL; masked entries are 0, a fully
  * masked row is zeros with zero gradients. */

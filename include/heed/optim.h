@@ -37,8 +37,8 @@ void heed_optim_free(heed_optim *o);
 bool heed_step(heed_optim *o, heed_real lr_scale);
 
 /* The slots ("adam.m.PARAMETER") as a separate store, which can be saved and loaded like any other;
- * it also holds the number of updates ("adam.count"). Parameters that are frozen when the optimizer
- * is made have no slots. */
+ * it also holds the number of updates ("adam.count"). Parameters that are frozen for good when the
+ * optimizer is made have no slots. */
 heed_store *heed_optim_slots(heed_optim *o);
 
 /* ---- optimizers: each is one file in src/optim, and one line here ---- */
@@ -68,7 +68,7 @@ typedef struct {
 /* The inputs to the update of one parameter other than its value, gradient and slots. */
 typedef struct {
     const heed_optim_args *args;
-    int64_t step;          /* 1 in the first update */
+    int64_t step;          /* 1 in the first update of this parameter */
     heed_real lr, decay;   /* of this parameter at this step; decay is 0 if none applies */
     heed_real grad_scale;  /* the gradient is grad_scale g: clipping, accumulated micro-batches */
     const heed_kernels *k; /* the library's kernels; opaque outside it */

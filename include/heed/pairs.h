@@ -60,6 +60,10 @@ typedef struct {
     uint64_t checksum;
 } heed_pairs_info;
 const heed_pairs_info *heed_pairs_about(const heed_pairs *k);
+/* The number of labels of a class in the training part, once encoded; label -1: of all classes. */
+size_t heed_pairs_count(const heed_pairs *k, int label);
+/* As heed_images_balance: labels / (classes with a label x labels of the class). */
+const heed_real *heed_pairs_balance(heed_pairs *k);
 /* A pair as text: line number, both sides, and in a TSV the first further column, if any (not
  * zero-terminated). val: from the validation part. */
 typedef struct {

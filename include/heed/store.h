@@ -7,6 +7,24 @@
 
 HEED_EXPORT_BEGIN
 
+/* What the rows of a parameter, its first dimension, belong to. Weights of a run are matched by it
+ * (heed_start_take in fit.h). */
+typedef enum {
+    HEED_ROWS_UNITS,     /* units of the model */
+    HEED_ROWS_TOKENS,    /* tokens of the vocabulary */
+    HEED_ROWS_SOURCE,    /* tokens of the source's vocabulary */
+    HEED_ROWS_POSITIONS, /* positions in a sequence */
+    HEED_ROWS_GRID,      /* positions on a square grid, row by row; rows beyond the largest square
+                            number precede it, such as that of [CLS] */
+    HEED_ROWS_CLASSES    /* classes */
+} heed_row_kind;
+/* A named range of rows of a stacked weight: "q" of a projection to queries, keys and values. */
+typedef struct {
+    const char *name;
+    int from, count;
+} heed_range;
+enum { HEED_RANGES = 4 }; /* ranges of a weight, at most */
+
 typedef struct {
     const char *name;    /* "encoder.0.attn.qkv.weight": also in checkpoints and optimizer slots */
     heed_tensor *tensor; /* value and, if trained, gradient */
@@ -14,7 +32,11 @@ typedef struct {
     bool state;          /* never trained: running statistics, counters */
     bool decay;          /* weight decay applies; by default to tensors of two or more dims */
     bool reported;       /* a missing gradient has been reported */
+    bool adapter;        /* belongs to an adapter of another entry: heed_lora_add */
+    int64_t thaw;        /* the updates for which heed_freeze_for froze it; 0: none */
     heed_real lr_scale;  /* multiplies the learning rate; 1 by default */
+    heed_row_kind rows;  /* HEED_ROWS_UNITS by default */
+    heed_range ranges[HEED_RANGES]; /* rows with a name */
 } heed_entry;
 
 /* An empty store, which the context owns. NULL: out of memory. */
@@ -43,6 +65,10 @@ heed_tensor *heed_param(heed_store *s, const char *name, const char *init, int d
 heed_tensor *heed_state_new(heed_store *s, const char *name, const char *init, int dims,
                             const int *shape);
 
+/* Names rows [from, from + count) of parameter w, as "q" for example: heed_lora_add then finds them
+ * as the parameter's name, a dot and this name. name is not copied. */
+bool heed_name_rows(heed_store *s, const heed_tensor *w, const char *name, int from, int count);
+
 /* Opens a naming scope, formatted as by printf, and returns its full name ("block.0"), which is
  * valid as long as the store. An empty string opens a scope that adds nothing to names. */
 const char *heed_scope(heed_store *s, const char *format, ...) HEED_PRINTF(2, 3);
@@ -58,8 +84,16 @@ heed_store_params(const heed_store *s); /* the number of scalar parameters, excl
 /* Change the entries whose names match a pattern (see heed_match). Each returns how many matched.
  */
 int heed_freeze(heed_store *s, const char *pattern);
+/* Freezes what is trained until heed_thaw is called with at least this number of updates. */
+int heed_freeze_for(heed_store *s, const char *pattern, int64_t updates);
 int heed_set_decay(heed_store *s, const char *pattern, bool decay);
 int heed_set_lr_scale(heed_store *s, const char *pattern, heed_real scale);
+int heed_set_rows(heed_store *s, const char *pattern, heed_row_kind rows);
+
+/* After `updates` updates: trains what was frozen for at most as many. Returns how many entries are
+ * trained from now on. An optimizer made before has slots for them, and its bias correction counts
+ * their updates from here. */
+int heed_thaw(heed_store *s, int64_t updates);
 
 /* Sets the gradients of all entries to zero. heed_step does this as well. */
 void heed_zero_grads(heed_store *s);

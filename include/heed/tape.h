@@ -45,6 +45,8 @@ heed_tensor *heed_input(heed_tape *t, const heed_real *x, int dims, const int *s
 heed_tensor *heed_input_ids(heed_tape *t, const int32_t *ids, int dims, const int *shape);
 heed_tensor *heed_ids(heed_tape *t, const int32_t *ids, int rows,
                       int len); /* (rows,len); NULL for ids NULL */
+/* An index tensor of zeros, whose elements the caller writes before an op reads them. */
+heed_tensor *heed_new_ids(heed_tape *t, int dims, const int *shape);
 
 /* A leaf in the caller's memory, not copied: it must remain valid until the next begin. */
 heed_tensor *heed_wrap(heed_tape *t, heed_real *x, int dims, const int *shape);

@@ -24,9 +24,10 @@ struct heed_tensor {
     size_t offset;        /* for a view, its position in base, in elements */
     heed_node *node;      /* the node that computed it on a recording tape; NULL for leaves */
     const char *name;     /* a parameter's full name; NULL for others */
-    const void *owner;    /* the recording that owns it; NULL: a store or the caller */
-    uint64_t begun;       /* the step of that recording that made it */
-    char made_by[40];     /* op and layer, truncated to fit: "matmul at head"; "" for inputs */
+    heed_adapter *adapter; /* parameters: computes what ops read instead of x; NULL: x itself */
+    const void *owner;     /* the recording that owns it; NULL: a store or the caller */
+    uint64_t begun;        /* the step of that recording that made it */
+    char made_by[40];      /* op and layer, truncated to fit: "matmul at head"; "" for inputs */
 };
 
 /* Writes "(2,3,4)" into text and returns text; a size of 64 is always enough. */

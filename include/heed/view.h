@@ -46,6 +46,8 @@ bool heed_chart_png(heed_ctx *c, const heed_chart *p, int width, int height, con
 /* Writes several charts, each of that size, one below the other. */
 bool heed_charts_png(heed_ctx *c, const heed_chart *charts, int count, int width, int height,
                      const char *path);
+/* Points instead of curves; later series are drawn over earlier ones. */
+bool heed_scatter_png(heed_ctx *c, const heed_chart *p, int width, int height, const char *path);
 
 /* ---- pictures ---- */
 

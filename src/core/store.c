@@ -1,5 +1,6 @@
 /* store.c -- the store: named entries in order, naming scopes, patterns. */
 #include "core/store.h"
+#include "core/tape.h"
 
 #include <locale.h>
 #include <math.h>
@@ -23,6 +24,7 @@ static void free_entry(heed_entry *e) {
     if (e->tensor) {
         heed__free(e->tensor->x);
         heed__free(e->tensor->g);
+        heed__free(e->tensor->adapter);
         heed__free(e->tensor);
     }
     heed__free((void *)(uintptr_t)e->name);
@@ -226,6 +228,34 @@ heed_tensor *heed_state_new(heed_store *s, const char *name, const char *init, i
     return add_entry(s, name, init, dims, shape, true);
 }
 
+bool heed_name_rows(heed_store *s, const heed_tensor *w, const char *name, int from, int count) {
+    heed_entry *e = w ? heed_store_find(s, w->name) : NULL;
+    if (!e || !name || heed__stopped(s->c)) return false;
+    int n = 0;
+    while (n < HEED_RANGES && e->ranges[n].name) n++;
+    if (n == HEED_RANGES || from < 0 || count < 1 || from > w->shape[0] - count)
+        return heed_fail(s->c, HEED_USAGE,
+                         "rows %s cannot be named: %s: expected at most %d ranges within %d rows, "
+                         "found rows %d to %d",
+                         name, e->name, HEED_RANGES, w->shape[0], from, from + count);
+    e->ranges[n] = (heed_range){name, from, count};
+    return true;
+}
+
+void heed__store_drop_adapters(heed_store *s) {
+    size_t kept = 0;
+    for (size_t i = 0; i < s->count; i++) {
+        heed_entry *e = s->entries[i];
+        heed__free(e->tensor->adapter);
+        e->tensor->adapter = NULL;
+        if (e->adapter)
+            free_entry(e);
+        else
+            s->entries[kept++] = e;
+    }
+    s->count = kept;
+}
+
 int heed_store_count(const heed_store *s) { return s ? (int)s->count : 0; }
 
 heed_entry *heed_store_at(const heed_store *s, int index) {
@@ -276,10 +306,37 @@ static heed_entry *next_match(const heed_store *s, const char *pattern, int *at)
     return NULL;
 }
 
+static void set_trained(heed_entry *e, bool trained) {
+    e->trained = e->tensor->wants_grad = e->tensor->keep_grad = trained;
+}
+
 int heed_freeze(heed_store *s, const char *pattern) {
     int n = 0, at = 0;
-    for (heed_entry *e; (e = next_match(s, pattern, &at)); n++)
-        e->trained = e->tensor->wants_grad = e->tensor->keep_grad = false;
+    for (heed_entry *e; (e = next_match(s, pattern, &at)); n++) {
+        set_trained(e, false);
+        e->thaw = 0;
+    }
+    return n;
+}
+
+int heed_freeze_for(heed_store *s, const char *pattern, int64_t updates) {
+    int n = 0, at = 0;
+    for (heed_entry *e; (e = next_match(s, pattern, &at)); n++) {
+        if (!e->trained || updates < 1) continue;
+        set_trained(e, false);
+        e->thaw = updates;
+    }
+    return n;
+}
+
+int heed_thaw(heed_store *s, int64_t updates) {
+    int n = 0;
+    for (size_t i = 0; s && i < s->count; i++) {
+        heed_entry *e = s->entries[i];
+        if (e->trained || e->thaw < 1 || e->thaw > updates) continue;
+        set_trained(e, true);
+        n++;
+    }
     return n;
 }
 
@@ -292,6 +349,12 @@ int heed_set_decay(heed_store *s, const char *pattern, bool decay) {
 int heed_set_lr_scale(heed_store *s, const char *pattern, heed_real scale) {
     int n = 0, at = 0;
     for (heed_entry *e; (e = next_match(s, pattern, &at)); n++) e->lr_scale = scale;
+    return n;
+}
+
+int heed_set_rows(heed_store *s, const char *pattern, heed_row_kind rows) {
+    int n = 0, at = 0;
+    for (heed_entry *e; (e = next_match(s, pattern, &at)); n++) e->rows = rows;
     return n;
 }
 

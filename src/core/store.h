@@ -9,6 +9,9 @@
 /* Logs once each trained parameter that got no gradient, in the stores that backward touched. */
 void heed__report_missing(heed_ctx *c);
 
+/* Removes the adapters and their entries; no optimizer of the store may exist. */
+void heed__store_drop_adapters(heed_store *s);
+
 /* A weak reference to a store: `store` becomes NULL when the store is freed. The holder must
  * release the reference before freeing its memory. */
 typedef struct heed__store_ref {

@@ -17,6 +17,7 @@ static void destroy(heed__owned *object) {
     heed__free(r->probes);
     heed__free(r->nodes);
     heed__free(r->asked);
+    heed__free(r->adapted);
     heed__free(r);
 }
 
@@ -49,7 +50,7 @@ void heed_tape_begin_micro(heed_tape *t, heed_mode mode, uint64_t step, uint32_t
     r->step = step;
     r->micro = micro;
     r->pushed = 0;
-    r->node_count = r->probe_count = r->asked_count = 0;
+    r->node_count = r->probe_count = r->asked_count = r->adapted_count = 0;
 }
 
 void heed_tape_begin(heed_tape *t, heed_mode mode, uint64_t step) {
@@ -157,12 +158,18 @@ heed_tensor *heed_input(heed_tape *t, const heed_real *x, int dims, const int *s
     return y;
 }
 
-heed_tensor *heed_input_ids(heed_tape *t, const int32_t *ids, int dims, const int *shape) {
-    heed_tensor *y = ids ? heed__new_tensor(t, dims, shape) : NULL;
+heed_tensor *heed_new_ids(heed_tape *t, int dims, const int *shape) {
+    heed_tensor *y = heed__new_tensor(t, dims, shape);
     if (!y) return NULL;
     y->i = heed__arena_take(&t->r->arena, y->size * sizeof *y->i);
     if (!y->i) return NULL;
-    memcpy(y->i, ids, y->size * sizeof *ids);
+    memset(y->i, 0, y->size * sizeof *y->i);
+    return y;
+}
+
+heed_tensor *heed_input_ids(heed_tape *t, const int32_t *ids, int dims, const int *shape) {
+    heed_tensor *y = ids ? heed_new_ids(t, dims, shape) : NULL;
+    if (y) memcpy(y->i, ids, y->size * sizeof *ids);
     return y;
 }
 
@@ -281,17 +288,30 @@ heed_random heed_node_random(const heed_node *n) {
 
 /* ---- recording ---- */
 
+/* What an op reads for x. The value of an adapted parameter is computed once in a step, by ops that
+ * read the parameter itself. */
+static heed_tensor *adapted(heed__recording *r, heed_tensor *x) {
+    if (!x || !x->adapter) return x;
+    size_t i = 0;
+    while (i < r->adapted_count && r->adapted[i].of != x) i++;
+    if (i < r->adapted_count) return r->adapted[i].value;
+    if (!heed__grow(r->c, &r->adapted, &r->adapted_capacity, i + 1, sizeof *r->adapted))
+        return NULL;
+    r->adapted[r->adapted_count++] = (heed__adapted){x, x};
+    heed_tensor *value = x->adapter->apply(x->adapter, &r->plain, x);
+    return r->adapted[i].value = value; /* apply may have moved the list */
+}
+
 static heed_node *new_node(heed_tape *t, const heed_op *op, const void *args, int count,
                            heed_tensor *const *in) {
     const char *name = heed_take_name(t);
     heed__recording *r = t->r;
     size_t list = (size_t)count * sizeof(heed_tensor *);
-    heed_node *n = heed__arena_take(&r->arena, sizeof *n);
-    heed_tensor **copy = n ? heed__arena_take(&r->arena, list) : NULL;
-    void *own_args =
-        copy && args && op->args_size ? heed__arena_take(&r->arena, op->args_size) : NULL;
-    if (!copy || (args && op->args_size && !own_args)) return NULL;
-    if (count) memcpy(copy, in, list);
+    heed_tensor **copy = heed__arena_take(&r->arena, list);
+    for (int i = 0; copy && i < count; i++) copy[i] = adapted(r, in[i]);
+    heed_node *n = copy ? heed__arena_take(&r->arena, sizeof *n) : NULL;
+    void *own_args = n && args && op->args_size ? heed__arena_take(&r->arena, op->args_size) : NULL;
+    if (!n || (args && op->args_size && !own_args)) return NULL;
     if (own_args) memcpy(own_args, args, op->args_size);
     *n = (heed_node){.op = op,
                      .tape = &r->plain,

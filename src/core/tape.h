@@ -18,6 +18,18 @@ typedef struct {
 
 typedef struct heed__recording heed__recording;
 
+/* Computes what ops read in the place of parameter w, on t. Allocated by heed__alloc, and freed
+ * with the parameter. */
+struct heed_adapter {
+    heed_tensor *(*apply)(const heed_adapter *a, heed_tape *t, heed_tensor *w);
+};
+
+/* An adapted parameter, and what ops of this step read instead. */
+typedef struct {
+    const heed_tensor *of;
+    heed_tensor *value;
+} heed__adapted;
+
 /* The handle that callers hold: the recording, with a name for the next node or none. heed_at makes
  * a new handle, so a name applies only to the call that it was passed to. */
 struct heed_tape {
@@ -50,6 +62,8 @@ struct heed__recording {
     size_t probe_capacity, probe_count;
     heed_tensor **asked; /* parameters whose gradient this step wants under HEED_TRACE */
     size_t asked_capacity, asked_count;
+    heed__adapted *adapted; /* of this step */
+    size_t adapted_capacity, adapted_count;
 };
 
 bool heed__tape_stopped(const heed_tape *t);

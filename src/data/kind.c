@@ -66,6 +66,13 @@ void heed_data_close(heed_data *d) {
     heed__release(d->c, &o->owned);
 }
 
+size_t heed_data_count(const heed_data *d, int label) {
+    if (!d || !d->batches) return 0;
+    if (d->spec.kind == HEED_INPUT_PICTURE)
+        return heed_images_count(d->batches, HEED_TRAIN_PART, label);
+    return d->spec.kind == HEED_INPUT_LABELLED ? heed_pairs_count(d->batches, label) : 0;
+}
+
 /* ---- what the kinds share ---- */
 
 heed_tokenizer *heed__tokenizer_at(heed_ctx *c, const char *key, const char *name) {

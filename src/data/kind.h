@@ -12,6 +12,20 @@ heed_tokenizer *heed__tokenizer_at(heed_ctx *c, const char *key, const char *nam
 /* Fails if `data` or `val` names a pipe: training reads its text repeatedly. */
 bool heed__texts_last(heed_ctx *c, const heed_config *f);
 
+/* ---- balanced classes (balance.c) ---- */
+
+#define HEED__BALANCE(group)                                                                       \
+    {                                                                                              \
+        "balance", HEED_BOOL, "false", 0, 0, NULL,                                                 \
+            "weigh classes in the training loss by the inverse of their frequency", group          \
+    }
+
+/* The weights of classes with these counts, in memory of heed__alloc; NULL: out of memory. */
+heed_real *heed__balance(heed_ctx *c, size_t (*count)(const void *data, int label),
+                         const void *data, int classes);
+/* Gives the weights (NULL: none) to a training batch of n labels; negative ones do not count. */
+void heed__balance_batch(const heed_real *weights, int classes, size_t n, heed_batch *out);
+
 /* ---- arguments: each false with an error ---- */
 
 /* what: with its verb, "block is". */

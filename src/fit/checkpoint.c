@@ -2,7 +2,8 @@
  * the best weights.
  *
  * A checkpoint is written completely as last.new, state.json last, each file fsynced. Then
- *     last -> last.old, last.new -> last, last/best.safetensors -> model.safetensors
+ *     last -> last.old, last.new -> last, last/best.safetensors -> model.safetensors,
+ *     last/adapter.safetensors -> adapter.safetensors
  * by rename. A folder with a state.json is complete; new best weights arrive with the checkpoint
  * that records them. So whenever the process dies, the newest complete folder of last, last.new and
  * last.old is the checkpoint, and heed__checkpoint_recover completes the swap. */
@@ -54,14 +55,15 @@ static const char digest_key[] = "digest64", other_key[] = "digest";
 static const char digest_key[] = "digest", other_key[] = "digest64";
 #endif
 
-enum { LABELS = 4, META_KEYS };
+/* Those from LABELS on may be absent, and those from BASE on are of adapters. */
+enum { LABELS = 4, BASE, CONFIG, CLASSES, META_KEYS };
 static const char *const meta_keys[META_KEYS] = {"architecture", "format", "settings", "tokenizer",
-                                                 "labels"};
+                                                 "labels",       "base",   "config",   "classes"};
 
 static uint64_t weights_digest(const heed_store *s, const char *const values[META_KEYS]) {
     uint64_t h = 0;
     for (int i = 0; i < META_KEYS; i++)
-        if (i != LABELS || *values[i]) h = heed__hash64(values[i], strlen(values[i]) + 1, h);
+        if (i < LABELS || *values[i]) h = heed__hash64(values[i], strlen(values[i]) + 1, h);
     for (int i = 0; i < heed_store_count(s); i++) {
         const heed_entry *e = heed_store_at(s, i);
         h = heed__hash64(e->name, strlen(e->name), h);
@@ -70,22 +72,73 @@ static uint64_t weights_digest(const heed_store *s, const char *const values[MET
     return h;
 }
 
-static bool save_weights(const heed__checkpoint *k, const heed_store *s, const char *folder,
-                         const char *name) {
+/* more: the values of the keys from BASE on, or NULL. */
+static bool save(const heed__checkpoint *k, const heed_store *s, const char *name,
+                 const char *const *more) {
     heed_text path = {.c = k->c};
     char tokenizer[24], labels[24] = "", digest[24];
     snprintf(tokenizer, sizeof tokenizer, "%016" PRIx64, k->tokenizer_digest);
     if (k->labels_digest) snprintf(labels, sizeof labels, "%016" PRIx64, k->labels_digest);
     const char *values[META_KEYS] = {k->architecture, "pt", k->settings, tokenizer, labels};
+    for (int i = BASE; i < META_KEYS; i++) values[i] = more ? more[i - BASE] : "";
     snprintf(digest, sizeof digest, "%016" PRIx64, weights_digest(s, values));
     const char *meta[2 * META_KEYS + 3] = {digest_key, digest};
-    for (int i = 0; i < META_KEYS - !*labels; i++)
-        meta[2 * i + 2] = meta_keys[i], meta[2 * i + 3] = values[i];
-    heed_text_add(&path, "%s/%s/%s", k->run, folder, name);
-    bool ok = heed_save_meta(s, path.s ? path.s : "", meta);
+    for (int i = 0, at = 2; i < META_KEYS; i++)
+        if (i < LABELS || *values[i]) meta[at++] = meta_keys[i], meta[at++] = values[i];
+    bool ok = heed_save_meta(s, heed__run_path(&path, k->run, name), meta);
     heed_text_free(&path);
     return ok;
 }
+
+bool heed__weights_save(const heed__checkpoint *k, const heed_store *s, const char *name) {
+    return save(k, s, name, NULL);
+}
+
+/* ---- adapters ---- */
+
+/* Whether the training changes an entry, so that it is not one of the base. */
+static bool changes(const heed_entry *e) { return e->adapter || e->trained || e->thaw || e->state; }
+
+uint64_t heed__base_digest(const heed_store *s) {
+    uint64_t h = 0;
+    for (int i = 0; i < heed_store_count(s); i++) {
+        const heed_entry *e = heed_store_at(s, i);
+        if (changes(e)) continue;
+        h = heed__hash64(e->name, strlen(e->name), h);
+        h = heed__hash64(e->tensor->x, e->tensor->size * sizeof *e->tensor->x, h);
+    }
+    return h;
+}
+
+/* A copy of what the training changes. */
+static heed_store *changed(const heed__checkpoint *k) {
+    heed_store *s = heed_store_new(k->c);
+    for (int i = 0; s && i < heed_store_count(k->store); i++) {
+        const heed_entry *e = heed_store_at(k->store, i);
+        const heed_tensor *x = e->tensor;
+        if (!changes(e)) continue;
+        heed_tensor *y = heed_state_new(s, e->name, "zero", x->dims, x->shape);
+        if (y) memcpy(y->x, x->x, x->size * sizeof *x->x);
+    }
+    return s;
+}
+
+/* With metadata from which, and from the base, the run can be made again. */
+static bool save_adapters(const heed__checkpoint *k, const char *name) {
+    heed_text config = {.c = k->c}, classes = {.c = k->c};
+    char base[24];
+    snprintf(base, sizeof base, "%016" PRIx64, heed__base_digest(k->store));
+    heed_store *s = changed(k);
+    bool ok = s && heed__list_settings(k->config, &config) &&
+              heed__list_texts(k->labels, k->label_count, &classes) &&
+              save(k, s, name, (const char *const[]){base, config.s, classes.s});
+    heed_store_free(s);
+    heed_text_free(&config);
+    heed_text_free(&classes);
+    return ok;
+}
+
+/* ---- reading ---- */
 
 /* A file from the build of the other precision has a digest that this build cannot compute. */
 static bool holds(const heed_safetensors *f, const heed_store *s, const char *path) {
@@ -318,6 +371,8 @@ const char *heed__checkpoint_find(heed_ctx *c, const char *run) {
 static bool finish(heed_ctx *c, const char *run) {
     return (!heed__run_has(c, run, "last/best.safetensors") ||
             move(c, run, "last/best.safetensors", "model.safetensors")) &&
+           (!heed__run_has(c, run, "last/" HEED__ADAPTER_FILE) ||
+            move(c, run, "last/" HEED__ADAPTER_FILE, HEED__ADAPTER_FILE)) &&
            heed__run_remove(c, run, "last.old") && heed__run_remove(c, run, "last.new");
 }
 
@@ -333,9 +388,11 @@ bool heed__checkpoint_recover(heed_ctx *c, const char *run) {
 static bool write_new(const heed__checkpoint *k, const heed__state *s, bool best) {
     heed_text path = {.c = k->c};
     bool ok = heed__os_make_dir(k->c, heed__run_path(&path, k->run, "last.new")) &&
-              save_weights(k, k->store, "last.new", "model.safetensors") &&
-              save_weights(k, k->slots, "last.new", "optimizer.safetensors") &&
-              (!best || save_weights(k, k->store, "last.new", "best.safetensors")) &&
+              heed__weights_save(k, k->store, "last.new/model.safetensors") &&
+              heed__weights_save(k, k->slots, "last.new/optimizer.safetensors") &&
+              (!best || heed__weights_save(k, k->store, "last.new/best.safetensors")) &&
+              (!best || !heed__lora_count(k->store) ||
+               save_adapters(k, "last.new/" HEED__ADAPTER_FILE)) &&
               write_state(k->c, k->run, s, k->config);
     heed_text_free(&path);
     return ok;

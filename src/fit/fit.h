@@ -20,12 +20,36 @@ typedef struct {
     int64_t evals;                 /* evaluations in the run, if eval_every is 0 */
     bool by_metric;                /* the best weights have the best metric, not the lowest loss */
     const char *freeze, *lr_scale; /* lists of patterns */
+    int64_t freeze_steps;          /* 0: what `freeze` matches is never trained */
+    bool lora;
+    const char *lora_train; /* trained besides the adapters: a list of patterns */
 } heed__settings;
 bool heed__settings_read(heed_ctx *c, const heed_config *f, heed__settings *s);
 heed_schedule heed__settings_schedule(const heed__settings *s, int64_t steps);
 bool heed__settings_apply(const heed__settings *s, heed_store *store); /* freeze and lr-scale */
 /* Sets key, if f has it, as by a flag. where: for errors. */
 bool heed__settings_number(heed_config *f, const char *key, int64_t value, const char *where);
+
+/* ---- patterns.c ---- */
+
+/* Copies the next item of a comma-separated list, without the spaces around it; false at the end.
+ */
+bool heed__next_item(const char **list, char *item, size_t size);
+bool heed__matches(const heed_store *s, const char *pattern); /* the name of a parameter of s */
+/* Fails: the setting `key` has a pattern that matches nothing in s. */
+bool heed__no_match(const char *key, const char *pattern, const heed_store *s);
+
+/* ---- lora.c ---- */
+
+/* The settings of the adapters, ended by NULL. */
+extern const char *const heed__lora_settings[];
+/* Sets `lora-alpha`, unless it was given. */
+bool heed__lora_complete(heed_config *f);
+/* Adds adapters by these settings, if f has them. */
+bool heed__lora_attach(heed_store *s, const heed_config *f);
+int heed__lora_count(const heed_store *s); /* adapters of s */
+/* Freezes everything except the adapters and what the patterns match; "none": nothing. */
+bool heed__lora_freeze(heed_store *s, const char *patterns);
 
 /* ---- checkpoint.c ---- */
 
@@ -58,7 +82,12 @@ typedef struct {
     const char *architecture, *settings;      /* the model's name; its settings as text */
     uint64_t tokenizer_digest, labels_digest; /* 0: none */
     const heed_config *config;                /* all settings */
+    const char *const *labels;                /* names of the classes, or NULL */
+    int label_count;
 } heed__checkpoint;
+
+/* The adapters and all else that a training with adapters changes. */
+#define HEED__ADAPTER_FILE "adapter.safetensors"
 
 /* Writes RUN/NAME to t and returns its text. */
 const char *heed__run_path(heed_text *t, const char *run, const char *name);
@@ -81,6 +110,10 @@ bool heed__state_read(heed_ctx *c, const char *path, heed__state *s);
  * *changed. For a training by the clock, the checkpoint's plans apply, because config.conf may be
  * newer. Checkpoints of early versions have no settings. */
 bool heed__state_settings(heed_ctx *c, const char *path, heed_config *f, bool *changed);
+/* Writes s as RUN/NAME, with metadata. */
+bool heed__weights_save(const heed__checkpoint *k, const heed_store *s, const char *name);
+/* A digest of what a training of s does not change. */
+uint64_t heed__base_digest(const heed_store *s);
 /* Fills s from a file of heed__checkpoint_save, and verifies that the file is unchanged. */
 bool heed__weights_load(heed_store *s, const char *path);
 
@@ -129,6 +162,8 @@ void heed__journal_close(heed__journal *j);
 void heed__journal_row(heed__journal *j, const char *split, double loss, double metric,
                        const heed_report *r);
 void heed__journal_report(heed__journal *j, const heed_report *r);
+/* A line for each entry. */
+void heed__journal_start(heed__journal *j, const heed_start *start);
 void heed__journal_note(heed__journal *j, int64_t step, const char *note);
 
 /* ---- run.c: evaluation ---- */
@@ -221,13 +256,20 @@ typedef struct {
     uint64_t labels_digest; /* of the run's labels.txt; 0: it has none */
     int64_t saved_step;     /* -1: none yet */
     double loss;            /* the last step's */
-    double start, before;   /* clock at the start; seconds of training before a resume */
+    const heed_run *from; /* the run whose weights it starts from; NULL: new weights, or a resume */
+    heed_run *opened;     /* the same, if it is to be closed */
+    heed_start begun;     /* what was taken from it */
+    double first[2];      /* as in heed_fit_result */
+    double start, before; /* clock at the start; seconds of training before a resume */
     double step_seconds, step_items, eval_seconds; /* of one; the first two smoothed */
 } heed__fitting;
 
 /* plan.c: makes the first plan of a training, or the plan by which a resumed one continues for more
  * minutes, from the rate so far or `step` seconds per step. The clock later makes new plans. */
 bool heed__fit_plan_first(heed__fitting *f, double step);
+
+/* lora.c: replaces `lora-train = auto` by the names of the parameters that are new. */
+bool heed__lora_choose(heed__fitting *f);
 
 /* prepare.c: prepares a training up to its first step. False on error or if nothing is to do. */
 bool heed__fit_prepare(heed__fitting *f);
@@ -241,6 +283,8 @@ bool heed__fit_finished(const heed__fitting *f);
 void heed__fit_report(heed__fitting *f, heed_fit_event event, const char *note);
 void heed__fit_note(heed__fitting *f, const char *format, ...) HEED_PRINTF(2, 3);
 bool heed__fit_save(heed__fitting *f, bool best);
+/* Evaluates, reports and saves. False if stopped or on error. */
+bool heed__fit_evaluate(heed__fitting *f);
 /* The sums over the passes of an update. Each pass is weighted by the number of items that its loss
  * averages, so that the update does not depend on how its rows are divided into micro-batches. */
 typedef struct {
@@ -255,6 +299,29 @@ bool heed__fit_pass(heed__fitting *f, uint32_t micro, heed__passes *sum);
 /* An evaluation with the training's settings. */
 heed__evaluation heed__fit_evaluation(const heed__fitting *f);
 
+/* ---- start_run.c: the run that a training starts from ---- */
+
+/* Whether a run has these classes, in any order. */
+bool heed__start_same_classes(const heed_run *run, const char *const *labels, int count);
+/* A head for other classes than those of a->from is new, so its kind, `head`, becomes the model's
+ * default unless it was given. */
+bool heed__start_head(const heed_fit_args *a);
+/* Whether the weights that the training begins with are the run's, except adapters and rows of new
+ * tokens or positions: they are then evaluated, as the first candidate for the best ones. */
+bool heed__start_is_whole(const heed__fitting *f);
+/* Of all values. */
+uint64_t heed__start_digest(const heed_store *s);
+/* Finds the run, if the training is new: sets `from`, and its record in the settings. */
+bool heed__start_find(heed__fitting *f);
+/* Takes its weights into the new store. */
+bool heed__start_apply(heed__fitting *f);
+
+/* ---- forget.c ---- */
+
+/* At the end of a training that started from a run: sets f->first, and writes it to train.log; NAN
+ * if the two runs do not compare or the first one's data is not there. Never fails. */
+void heed__fit_forgetting(heed__fitting *f);
+
 /* ---- gradcheck.c ---- */
 
 enum { HEED__CASE_INPUTS = 16 }; /* at most */
@@ -266,8 +333,14 @@ int heed__case_run(heed_ctx *c, const heed_op *op, int index, heed_tape *memory,
 
 /* ---- run.c and run_make.c ---- */
 
-/* The model's settings of f as ";layers=4;heads=2": stored in a weights file's metadata. */
+/* The settings of f that determine the model as ";layers=4;heads=2": stored in a weights file's
+ * metadata. */
 bool heed__settings_text(const heed_model *m, const heed_config *f, heed_text *out);
+/* Whether both paths exist and are the same file or folder. */
+bool heed__run_same(const char *a, const char *b);
+/* All settings, and a list of texts, in this form. */
+bool heed__list_settings(const heed_config *f, heed_text *out);
+bool heed__list_texts(const char *const *list, int count, heed_text *out);
 /* Refuses if a new run would remove its own training data. */
 bool heed__run_check_outside(heed_ctx *c, const heed_fit_args *a);
 /* The folder of the source side's tokenizer in a run. */

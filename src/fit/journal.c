@@ -61,6 +61,28 @@ void heed__journal_note(heed__journal *j, int64_t step, const char *note) {
     append_log(j);
 }
 
+void heed__journal_start(heed__journal *j, const heed_start *start) {
+    static const char *const words[] = {"taken",
+                                        "matched by row",
+                                        "interpolated",
+                                        "new: the run has none",
+                                        "new: the run's does not fit",
+                                        "not used"};
+    char shape[64];
+    if (!j->run) return;
+    for (int i = 0; i < start->count && !heed__stopped(j->c); i++) {
+        const heed_start_entry *e = &start->entries[i];
+        heed_text *t = new_line(j);
+        heed_text_add(t, "step 0: from %s: %s", start->run->dir, e->name);
+        if (e->to) heed_text_add(t, " %s", heed_shape_text(e->to, shape, sizeof shape));
+        heed_text_add(t, ": %s", words[e->how]);
+        if (e->how == HEED_START_MATCHED) heed_text_add(t, ", %d rows", e->rows);
+        if (e->from && (!e->to || e->how == HEED_START_UNFIT || e->how == HEED_START_RESIZED))
+            heed_text_add(t, ", %s", heed_shape_text(e->from, shape, sizeof shape));
+        append_log(j);
+    }
+}
+
 static void add_named(heed_text *t, const char *name, double v) {
     char number[HEED__NUMBER];
     if (isfinite(v)) heed_text_add(t, ", %s %s", name, heed__number_text(number, v, 6));

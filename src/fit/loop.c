@@ -51,6 +51,7 @@ static heed_report report_of(const heed__fitting *f, heed_fit_event event) {
     r.epoch_batches = f->epoch_batches;
     r.store = f->store;
     r.self = f->self;
+    if (event == HEED_FIT_START && f->from) r.start = &f->begun;
     return r;
 }
 
@@ -254,9 +255,9 @@ static bool take_score(heed__fitting *f, const heed_score *score) {
     return true;
 }
 
-/* False if stopped or on error. */
-static bool evaluate(heed__fitting *f) {
+bool heed__fit_evaluate(heed__fitting *f) {
     heed__evaluation e = heed__fit_evaluation(f);
+    if (f->state.step == 0) e.stop = NULL; /* a new run has its first checkpoint or is not made */
     heed_score score;
     double start = heed__os_seconds();
     if (!heed__evaluate(&e, &score)) return false;
@@ -294,7 +295,9 @@ bool heed__fit_save(heed__fitting *f, bool best) {
                           .settings = f->settings.s,
                           .tokenizer_digest = f->state.tokenizer_digest,
                           .labels_digest = f->labels_digest,
-                          .config = f->a->config};
+                          .config = f->a->config,
+                          .labels = f->a->labels,
+                          .label_count = f->a->label_count};
     f->state.steps = f->steps;
     f->state.seconds = seconds_done(f);
     if (f->replanned && !heed__fit_write_config(f)) return false;
@@ -333,8 +336,18 @@ static bool plan_again(heed__fitting *f) {
     return heed__fit_keep_plans(f);
 }
 
+/* Trains what `freeze` matches from update freeze-steps + 1 on. */
+static void thaw(heed__fitting *f) {
+    int64_t steps = f->set.freeze_steps, done = f->state.step;
+    int n = steps && done >= steps ? heed_thaw(f->store, done) : 0;
+    if (n && done == steps)
+        heed__fit_note(f, "step %" PRId64 ": %d frozen tensor%s trained from here on", done, n,
+                       n == 1 ? " is" : "s are");
+}
+
 /* An update, its report and what is due after it. */
 static bool step(heed__fitting *f) {
+    thaw(f);
     if (!heed__fit_update(f)) return false;
     int64_t done = f->state.step;
     count(&f->state.since_eval, f->loss);
@@ -362,7 +375,7 @@ static void train(heed__fitting *f) {
     bool go = true;
     while (go && !heed__fit_finished(f)) {
         if (eval_due(f))
-            go = evaluate(f);
+            go = heed__fit_evaluate(f);
         else
             go = step(f) && !(f->a->stop && f->a->stop(f->a->user));
     }
@@ -377,6 +390,7 @@ static void train(heed__fitting *f) {
                        f->state.stale, metric ? "accuracy" : "loss",
                        metric ? f->state.best_metric : f->state.best_loss, f->state.best_step);
     }
+    heed__fit_forgetting(f);
 }
 
 static bool complete(heed_ctx *c, const heed_fit_args *a) {
@@ -392,12 +406,17 @@ static bool complete(heed_ctx *c, const heed_fit_args *a) {
 heed_fit_result heed_fit(heed_ctx *c, const heed_fit_args *a) {
     heed__fitting f = {.c = c, .a = a, .saved_step = -1};
     f.state.loss = f.state.val_loss = f.state.metric = f.loss = NAN;
-    f.state.best_loss = f.state.best_metric = NAN;
+    f.state.best_loss = f.state.best_metric = f.first[0] = f.first[1] = NAN;
     if (complete(c, a)) {
         if (heed__fit_prepare(&f)) train(&f);
         heed__fit_release(&f);
     }
     const heed__state *s = &f.state;
-    return (heed_fit_result){s->step,      s->loss,   s->val_loss,
-                             s->best_loss, s->metric, s->best_metric};
+    return (heed_fit_result){.step = s->step,
+                             .loss = s->loss,
+                             .val_loss = s->val_loss,
+                             .best_loss = s->best_loss,
+                             .metric = s->metric,
+                             .best_metric = s->best_metric,
+                             .first = {f.first[0], f.first[1]}};
 }

@@ -13,12 +13,20 @@ heed_input_spec heed_model_spec(const heed_model *m) {
     bool labels = m->kind == HEED_INPUT_LABELLED;
     return (heed_input_spec){.kind = m->kind,
                              .bracket = m->bracket,
+                             .unlabelled = m->answers == HEED_ANSWER_PICTURE,
                              .masked = m->answers == HEED_ANSWER_MASKED,
                              .per_word = labels && m->answers == HEED_ANSWER_SAME};
 }
 
 static bool reads_pairs(const heed_model *m) {
     return m->kind == HEED_INPUT_PAIR || m->kind == HEED_INPUT_LABELLED;
+}
+
+bool heed_model_init(const heed_model *m, void *self, heed_store *s, const heed_config *f) {
+    heed_ctx *c = heed_store_ctx(s);
+    if (!m || !m->init || !self || !f || heed__stopped(c)) return false;
+    return m->init(self, s, f) ? heed__lora_attach(s, f)
+                               : heed_fail(c, HEED_USAGE, "model %s refuses its settings", m->name);
 }
 
 bool heed_model_batch(const heed_model *m, void *self, void *data, heed_batch_at at,

@@ -10,6 +10,7 @@
 
 #define LENGTH "Length of the training"
 #define OPTIM  "Optimizer"
+#define LORA   "Adapters"
 #define EVAL   "Evaluation and checkpoints"
 
 const heed_option heed_fit_options[] = {
@@ -62,6 +63,21 @@ const heed_option heed_fit_options[] = {
      "parameters that are not trained: name patterns, comma-separated", OPTIM},
     {"lr-scale", HEED_TEXT, "", 0, 0, NULL,
      "factors on the learning rate by name: PATTERN=FACTOR, comma-separated", OPTIM},
+    {"freeze-steps", HEED_INT, "0", 0, 1e12, NULL,
+     "steps after which the parameters of `freeze` are trained; 0: never", OPTIM},
+    {"lora", HEED_INT, "0", 0, 1 << 20, NULL,
+     "rank of the adapters that are trained instead of the weights (LoRA); 0: none", LORA},
+    {"lora-alpha", HEED_REAL, "0", 0, 1e6, NULL, "W x + alpha / rank B A x; 0: twice the rank",
+     LORA},
+    {"lora-targets", HEED_TEXT, "*.q,*.v", 0, 0, NULL,
+     "weights with an adapter: name patterns, comma-separated; NAME.q, NAME.k, NAME.v: a part of a "
+     "projection to queries, keys, values",
+     LORA},
+    {"lora-train", HEED_TEXT, "auto", 0, 0, NULL,
+     "parameters that are trained besides the adapters: name patterns, comma-separated, or none; "
+     "auto: those that the run of `from` lacks, such as a head for other classes; without it, the "
+     "head",
+     LORA},
     {"eval-every", HEED_INT, "0", 0, 1e12, NULL,
      "steps between evaluations; 0: as many as `evals` says. The last step always has one", EVAL},
     {"evals", HEED_INT, "10", 1, 1e6, NULL, "evaluations in the run, if `eval-every` is 0", EVAL},
@@ -180,35 +196,18 @@ bool heed__settings_read(heed_ctx *c, const heed_config *f, heed__settings *s) {
     s->by_metric = strcmp(heed_config_text(f, "best"), "accuracy") == 0;
     s->freeze = heed_config_text(f, "freeze");
     s->lr_scale = heed_config_text(f, "lr-scale");
+    s->freeze_steps = heed_config_int(f, "freeze-steps");
+    s->lora = heed_config_int(f, "lora") > 0;
+    s->lora_train = heed_config_text(f, "lora-train");
+    if (s->freeze_steps && !*s->freeze)
+        return heed_fail(c, HEED_USAGE,
+                         "`freeze-steps` has no effect without `freeze`: expected name patterns; "
+                         "hint: `freeze = 'encoder.*'`");
     return read_optim(c, f, s) && read_length(c, f, s) && read_schedule(c, f, s) &&
            !heed__stopped(c);
 }
 
 /* ---- patterns ---- */
-
-/* The next item of a comma-separated list without the spaces around it; false at the end. */
-static bool next_item(const char **list, char *item, size_t size) {
-    while (**list) {
-        const char *at = *list + strspn(*list, " \t,");
-        size_t n = strcspn(at, ",");
-        *list = at + n;
-        while (n > 0 && (at[n - 1] == ' ' || at[n - 1] == '\t')) n--;
-        if (n == 0) continue;
-        if (n >= size) n = size - 1;
-        memcpy(item, at, n);
-        item[n] = 0;
-        return true;
-    }
-    return false;
-}
-
-static bool no_match(heed_ctx *c, const char *key, const char *pattern, const heed_store *s) {
-    const heed_entry *first = heed_store_at(s, 0);
-    return heed_fail(c, HEED_USAGE,
-                     "`%s` matches no parameter: %s: expected a name or a pattern; hint: names are "
-                     "like '%s', and '*' stands for any run of characters",
-                     key, pattern, first ? first->name : "head.weight");
-}
 
 static bool scale_one(heed_store *store, char *item) {
     heed_ctx *c = heed_store_ctx(store);
@@ -221,15 +220,17 @@ static bool scale_one(heed_store *store, char *item) {
                          item);
     *equals = 0;
     return heed_set_lr_scale(store, item, (heed_real)factor) > 0 ||
-           no_match(c, "lr-scale", item, store);
+           heed__no_match("lr-scale", item, store);
 }
 
 bool heed__settings_apply(const heed__settings *s, heed_store *store) {
     char item[256];
-    for (const char *at = s->freeze; next_item(&at, item, sizeof item);)
-        if (heed_freeze(store, item) == 0)
-            return no_match(heed_store_ctx(store), "freeze", item, store);
-    for (const char *at = s->lr_scale; next_item(&at, item, sizeof item);)
+    if (s->lora && !heed__lora_freeze(store, s->lora_train)) return false;
+    for (const char *at = s->freeze; heed__next_item(&at, item, sizeof item);)
+        if ((s->freeze_steps ? heed_freeze_for(store, item, s->freeze_steps)
+                             : heed_freeze(store, item)) == 0)
+            return heed__no_match("freeze", item, store);
+    for (const char *at = s->lr_scale; heed__next_item(&at, item, sizeof item);)
         if (!scale_one(store, item)) return false;
     int trained = 0, count = heed_store_count(store);
     for (int i = 0; i < count; i++) trained += heed_store_at(store, i)->trained;

@@ -49,10 +49,11 @@ static int64_t bound_of(const heed_config *g, const char *key) {
 static bool read_settings(heed__fitting *f) {
     const heed_fit_args *a = f->a;
     f->settings.c = f->c;
+    if (!heed__start_head(a)) return false;
     if (!heed__settings_read(f->c, a->config, &f->set) || !agree_on_seed(f)) return false;
     f->bound[0] = bound_of(a->config, "vocab");
     f->bound[1] = bound_of(a->config, "source-vocab");
-    return set_real_vocab(f) &&
+    return set_real_vocab(f) && heed__lora_complete(a->config) &&
            (!a->labels || heed__settings_number(a->config, "classes", a->label_count, "labels")) &&
            heed__settings_text(a->model, a->config, &f->settings);
 }
@@ -73,9 +74,9 @@ static bool build(heed__fitting *f) {
     f->store = heed_store_new(f->c);
     f->self = heed__alloc(f->c, m->size);
     if (!f->store || !f->self) return false;
-    if (!m->init(f->self, f->store, f->a->config))
-        return heed_fail(f->c, HEED_USAGE, "model %s refuses its settings", m->name);
-    if (!heed__settings_apply(&f->set, f->store)) return false;
+    if (!heed_model_init(m, f->self, f->store, f->a->config)) return false;
+    if (!heed__start_apply(f) || !heed__lora_choose(f) || !heed__settings_apply(&f->set, f->store))
+        return false;
     f->optim = heed_optim_new(f->store, f->set.optim.optimizer, &f->set.optim);
     return !heed__stopped(f->c);
 }
@@ -213,7 +214,7 @@ static size_t store_bytes(const heed_store *s) {
     size_t bytes = 0;
     for (int i = 0; i < heed_store_count(s); i++) {
         const heed_entry *e = heed_store_at(s, i);
-        bytes += e->tensor->size * sizeof(heed_real) * (e->tensor->g ? 2 : 1);
+        bytes += e->tensor->size * sizeof(heed_real) * (e->tensor->g || e->thaw ? 2 : 1);
     }
     return bytes;
 }
@@ -275,8 +276,10 @@ static bool check_labels(heed__fitting *f) {
 static bool agrees(heed__fitting *f) {
     heed__state *s = &f->state;
     if (heed__ctx_edited(f->c)) s->tokenizer_digest = tokenizer_digest(f->a);
-    return same(f, "data", s->data_checksum, f->a->data_checksum,
-                "restore the data that the run began with, or train again") &&
+    return same(
+               f, "data", s->data_checksum, f->a->data_checksum,
+               "restore the data that the run began with, or start a new run from its weights with "
+               "`from`") &&
            same(f, "tokenizer", s->tokenizer_digest, tokenizer_digest(f->a),
                 "restore the tokenizer's files in the run directory, or resume with `edited` if "
                 "they were edited on purpose") &&
@@ -370,6 +373,22 @@ static void note_changes(heed__fitting *f) {
                        HEED_VERSION);
 }
 
+static void note_start(heed__fitting *f) {
+    if (f->set.freeze_steps >= f->steps)
+        heed__fit_note(f,
+                       "warning: `freeze-steps = %" PRId64 "` is not below the %" PRId64
+                       " steps: what `freeze` matches is never trained; hint: `freeze-steps = "
+                       "%" PRId64 "`",
+                       f->set.freeze_steps, f->steps, f->steps / 2);
+    if (f->evals != f->all_evals)
+        heed__fit_note(
+            f,
+            "an evaluation uses %" PRIu64 " of the %" PRIu64
+            " validation batches, the same random ones each time; hint: `eval-batches = 0` "
+            "uses all",
+            f->evals, f->all_evals);
+}
+
 bool heed__fit_write_config(heed__fitting *f) {
     return set_vocab(f, f->bound[0], f->bound[1]) && heed__run_write_config(f->c, f->a) &&
            set_real_vocab(f);
@@ -413,14 +432,12 @@ static bool begin(heed__fitting *f) {
     f->start = f->clock.mark = heed__os_seconds();
     f->clock.planned = f->before;
     if (ok) heed__fit_report(f, HEED_FIT_START, NULL);
-    if (ok && f->evals != f->all_evals)
-        heed__fit_note(
-            f,
-            "an evaluation uses %" PRIu64 " of the %" PRIu64
-            " validation batches, the same random ones each time; hint: `eval-batches = 0` "
-            "uses all",
-            f->evals, f->all_evals);
-    if (ok && (f->fresh || f->changed)) ok = heed__fit_save(f, f->fresh);
+    if (ok && f->from) heed__journal_start(&f->journal, &f->begun);
+    if (ok) note_start(f);
+    if (ok && f->evals && heed__start_is_whole(f))
+        ok = heed__fit_evaluate(f);
+    else if (ok && (f->fresh || f->changed))
+        ok = heed__fit_save(f, f->fresh);
     ok = ok && !heed__stopped(f->c);
     if (!ok && claimed && !f->a->resume) heed__run_abandon(f->c, run, made);
     return ok && (!run || !f->fresh || heed__run_commit(f->c, run));
@@ -428,7 +445,8 @@ static bool begin(heed__fitting *f) {
 
 bool heed__fit_prepare(heed__fitting *f) {
     f->start = heed__os_seconds();
-    if (!read_settings(f) || !open_run(f) || !build(f) || !count_batches(f) || !fix_by_data(f))
+    if (!read_settings(f) || !open_run(f) || !heed__start_find(f) || !build(f) ||
+        !count_batches(f) || !fix_by_data(f))
         return false;
     if (!f->fresh && f->steps && heed__fit_finished(f)) {
         note_finished(f);
@@ -443,6 +461,8 @@ void heed__fit_release(heed__fitting *f) {
     heed_text_free(&f->settings);
     heed_tape_free(f->tape);
     unbuild(f);
+    heed_start_free(&f->begun);
+    heed_run_close(f->opened);
     if (f->lock.held) heed__os_unlock(&f->lock, f->lock_path.s);
     heed_text_free(&f->lock_path);
 }

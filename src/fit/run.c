@@ -10,6 +10,7 @@
 /* ---- evaluation ---- */
 
 double heed__batch_weight(const heed_batch *b) {
+    if (b->class_weights) return b->label_weight;
     return b->masked_positions ? b->masked_count : b->items ? (double)b->items : b->rows;
 }
 
@@ -68,22 +69,6 @@ heed_reader heed_run_reader(const heed_run *r) {
 
 /* ---- metadata of weights ---- */
 
-/* A model's default for a setting that all trainings share is not a setting of the model. Each
- * setting is preceded by a mark: a semicolon, which JSON need not escape (jansson aborts if memory
- * runs out within an escape), or a line break if a value contains a semicolon. */
-bool heed__settings_text(const heed_model *m, const heed_config *f, heed_text *out) {
-    char mark = ';';
-    for (const heed_option *o = m->options; o && o->name; o++) {
-        const char *value = heed_config_text(f, o->name);
-        if (value && strchr(value, mark)) mark = '\n';
-    }
-    for (const heed_option *o = m->options; o && o->name; o++)
-        if (!heed__option_in(heed_fit_options, o->name) &&
-            !heed_text_add(out, "%c%s=%s", mark, o->name, heed_config_text(f, o->name)))
-            return false;
-    return out->n > 0 || heed_text_add(out, "%s", "");
-}
-
 uint64_t heed__tokenizers_digest(const heed_tokenizer *tokenizer, const heed_tokenizer *source) {
     uint64_t digest = tokenizer ? heed_tokenizer_digest(tokenizer) : 0;
     uint64_t other = source ? heed_tokenizer_digest(source) : 0;
@@ -98,7 +83,7 @@ typedef struct {
     heed__run_config file; /* config.conf */
     char architecture[64];
     uint64_t digest, labels_digest; /* of the tokenizer and of labels.txt; 0: none */
-    heed_text settings;
+    heed_text dir, settings;
     heed__labels labels;
 } opened;
 
@@ -107,6 +92,7 @@ static void release(heed__owned *owned) {
     opened *o = (opened *)(void *)((char *)owned - offsetof(opened, owned));
     heed__free(o->run.self);
     heed__run_config_free(&o->file);
+    heed_text_free(&o->dir);
     heed_text_free(&o->settings);
     heed__labels_free(&o->labels);
     heed__free(o);
@@ -217,9 +203,11 @@ static bool build(opened *o, const char *weights) {
     r->tape = heed_tape_new(r->c);
     r->self = heed__alloc(r->c, r->model->size);
     if (!r->store || !r->tape || !r->self) return false;
-    if (!r->model->init(r->self, r->store, r->config))
-        return heed_fail(r->c, HEED_USAGE, "model %s refuses its settings", r->model->name);
-    return heed__weights_load(r->store, weights);
+    if (!heed_model_init(r->model, r->self, r->store, r->config) ||
+        !heed__weights_load(r->store, weights))
+        return false;
+    r->adapters = heed__lora_count(r->store);
+    return heed_lora_merge(r->store);
 }
 
 /* RUN/FOLDER/NAME */
@@ -299,9 +287,11 @@ heed_run *heed_run_open(heed_ctx *c, const char *dir, const heed_model *const *m
     }
     opened *o = check_run(c, dir, models) ? heed__alloc(c, sizeof *o) : NULL;
     if (!o) return NULL;
-    o->run.c = o->settings.c = c;
+    o->run.c = o->dir.c = o->settings.c = c;
     heed__own(c, &o->owned, release);
-    if (open_all(o, dir, models, last)) return &o->run;
+    if (heed_text_add(&o->dir, "%s", dir) && (o->run.dir = o->dir.s) &&
+        open_all(o, dir, models, last))
+        return &o->run;
     heed_run_close(&o->run);
     return NULL;
 }

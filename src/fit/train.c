@@ -9,7 +9,19 @@
 const heed_option heed_train_options[] = {
     {"task", HEED_TEXT, "", 0, 0, NULL, "the model; given as the first argument", "Run"},
     {"data", HEED_TEXT, "", 0, 0, NULL, "what to train on; given as the second argument", "Run"},
+    {"from", HEED_TEXT, "", 0, 0, NULL,
+     "start from the best weights of this run; settings of the model that are not given, and the "
+     "tokenizer, are then the run's",
+     "Run"},
+    {"from-digest", HEED_TEXT, "", 0, 0, NULL, "recorded in config.conf: of those weights", "Run"},
     {0}};
+
+static const heed_fit_result nothing = {.loss = NAN,
+                                        .val_loss = NAN,
+                                        .best_loss = NAN,
+                                        .metric = NAN,
+                                        .best_metric = NAN,
+                                        .first = {NAN, NAN}};
 
 heed_config *heed_train_config(heed_ctx *c, const heed_model *m) {
     if (heed__stopped(c) || !m) return NULL;
@@ -19,8 +31,10 @@ heed_config *heed_train_config(heed_ctx *c, const heed_model *m) {
 }
 
 static heed_fit_result fit(heed_ctx *c, const heed_train_args *a, heed_config *f,
-                           const heed_data *d) {
+                           const heed_data *d, const heed_run *from) {
     return heed_fit(c, &(heed_fit_args){.model = a->model,
+                                        .from = from,
+                                        .models = a->models,
                                         .config = f,
                                         .data = d->batches,
                                         .data_checksum = d->checksum,
@@ -63,8 +77,32 @@ static bool read_settings(heed_ctx *c, const heed_train_args *a, heed__run_confi
     return ok && set_given(k->config, a->settings);
 }
 
+/* Opens the run that a new training starts from, and takes its settings. */
+static bool open_start(heed_ctx *c, const heed_train_args *a, heed_config *f, heed_data_args *how,
+                       heed_run **from) {
+    const heed_model *const own[] = {a->model, NULL};
+    const char *dir = heed_config_text(f, "from");
+    if (a->resume || !*dir) return true;
+    *from = heed_start_open(c, dir, a->models ? a->models : own, a->run);
+    return *from && heed_start_settings(f, a->model, *from, how, NULL);
+}
+
+/* Trains by complete settings. */
+static heed_fit_result train(heed_ctx *c, const heed_train_args *a, heed_config *f) {
+    heed_fit_result r = nothing;
+    heed_data_args how = {.run = a->resume ? a->run : NULL};
+    heed_run *from = NULL;
+    bool new_run = a->run && !a->resume, ok = open_start(c, a, f, &how, &from);
+    heed_data *d = ok ? heed_data_open(c, f, heed_model_spec(a->model), &how) : NULL;
+    if (d && (!new_run || !d->tree || heed_run_outside(c, a->run, heed_config_text(f, "data"))))
+        r = fit(c, a, f, d, from);
+    heed_data_close(d);
+    heed_run_close(from);
+    return r;
+}
+
 heed_fit_result heed_train(heed_ctx *c, const heed_train_args *a) {
-    heed_fit_result r = {0, NAN, NAN, NAN, NAN, NAN};
+    heed_fit_result r = nothing;
     heed__run_config k = {0};
     if (heed__stopped(c) || !a) return r;
     bool dense = a->model && a->model->kind == HEED_INPUT_DENSE;
@@ -74,15 +112,7 @@ heed_fit_result heed_train(heed_ctx *c, const heed_train_args *a) {
     }
     if (a->run && !(a->resume ? heed_run_recover(c, a->run) : heed_run_vacant(c, a->run, a->force)))
         return r;
-    if (read_settings(c, a, &k)) {
-        heed_data_args how = {.run = a->resume ? a->run : NULL};
-        heed_data *d = heed_data_open(c, k.config, heed_model_spec(a->model), &how);
-        bool new_run = a->run && !a->resume;
-        if (d && (!new_run || !d->tree ||
-                  heed_run_outside(c, a->run, heed_config_text(k.config, "data"))))
-            r = fit(c, a, k.config, d);
-        heed_data_close(d);
-    }
+    if (read_settings(c, a, &k)) r = train(c, a, k.config);
     heed_config_free(k.config);
     heed__run_config_free(&k);
     return r;

@@ -140,7 +140,7 @@ static bool add_guess(heed_record *record, const heed_inspection *s, const heed_
 }
 
 static void describe(heed_record *record, const heed_inspection *s) {
-    char model[96], step[48] = "";
+    char model[96], layers[32] = "", step[48] = "";
     const heed_run *r = s->run;
     if (r->step >= 0) snprintf(step, sizeof step, ", step %lld", (long long)r->step);
     heed_attending a;
@@ -149,8 +149,9 @@ static void describe(heed_record *record, const heed_inspection *s) {
         count = (int)heed_config_int(r->config, "layers");
     else
         while (r->model->attending && r->model->attending(r->self, count, &a)) count++;
-    snprintf(model, sizeof model, "%s of %d layer%s%s", r->model->name, count,
-             count == 1 ? "" : "s", step);
+    if (r->model->kind != HEED_INPUT_CAPTION) /* whose encoder may have none of the blocks */
+        snprintf(layers, sizeof layers, " of %d layer%s", count, count == 1 ? "" : "s");
+    snprintf(model, sizeof model, "%s%s%s", r->model->name, layers, step);
     heed_record_describe(
         record, (heed_record_texts){.title = s->title, .model = model, .task = r->model->name});
     record->step = r->step;

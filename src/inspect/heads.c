@@ -272,9 +272,27 @@ static bool measure_induction(heed_run *r, heed_head_table *h) {
 
 /* ---- all heads ---- */
 
+/* Passes a batch through the model. A model that hides patches from itself in evaluation sees them
+ * all here, so that positions are those of its grid. */
+static bool pass_batch(const heed_evaluation *e, uint64_t index, heed_batch *b) {
+    heed_run *r = e->run;
+    heed_score score = {0};
+    heed_grid grid = {.hidden = 0};
+    if (!r->model->grid || !r->model->grid(r->self, &grid) || grid.hidden == 0)
+        return heed_evaluation_batch(e, index, b, &score);
+    heed_batch_at at = {.val = true, .index = index, .rows = e->rows, .sample = e->sample};
+    heed_image_transform v;
+    if (!heed_model_batch(r->model, r->self, e->data, at, b) ||
+        !heed_image_transform_of(r->c, r->config, &v))
+        return false;
+    heed_tape_begin(r->tape, HEED_EVAL, index);
+    heed_model_input in = {
+        .x = heed_input(r->tape, b->x, 4, (int[]){b->rows, v.size, v.size, v.channels})};
+    return r->model->logits(r->self, r->tape, &in) != NULL;
+}
+
 bool heed_heads(const heed_evaluation *e, heed_head_table *out) {
     heed_run *r = e ? e->run : NULL;
-    heed_score score = {0};
     heed_batch b;
     if (!out) return false;
     *out = (heed_head_table){.layer_count = 0};
@@ -291,7 +309,7 @@ bool heed_heads(const heed_evaluation *e, heed_head_table *out) {
     heed_probe(r->tape, "*.weights", false);
     bool ok = out->first && out->heads;
     for (uint64_t i = 0; ok && i < e->batches; i++)
-        ok = heed_evaluation_batch(e, i, &b, &score) && count_batch(e, &b, out) &&
+        ok = pass_batch(e, i, &b) && count_batch(e, &b, out) &&
              heed__progress(r->c, e->progress, e->progress_user, (int64_t)i + 1,
                             (int64_t)e->batches);
     ok = ok && measure_induction(r, out);

@@ -123,11 +123,18 @@ static bool ask_all(heed_inspection *s) {
                 ask(s, 0, at, at, "the label");
             }
         break;
+    case HEED_ANSWER_PICTURE: /* there is nothing to choose among */
+        break;
     }
     return true;
 }
 
 bool heed__inspection_has_questions(const heed_inspection *s) {
+    if (s->run->model->answers == HEED_ANSWER_PICTURE)
+        return heed_fail(s->run->c, HEED_USAGE,
+                         "nothing is chosen here: %s predicts pixels: expected a model that "
+                         "predicts a class or tokens",
+                         s->run->model->name);
     return s->question_count > 0 ||
            heed_fail(s->run->c, HEED_DATA,
                      "nothing is predicted here: %.*s: expected [MASK] in the text; hint: write "

@@ -75,9 +75,34 @@ static void project(heed_lesson *l, const heed_matrix *in, heed_lesson_part w, h
     for (size_t i = 0; i < size_of(y); i++) y->x[i] += l->part[b].x[i % (size_t)y->cols];
 }
 
+/* Rotates row p by the angles p theta^(-2i / e), or back by the opposite ones: numbers i and i +
+ * e/2 are a pair. Su et al. 2021, eq. 34. */
+static void rotate(const heed_lesson *l, const heed_matrix *from, bool back, heed_matrix *to) {
+    int width = from->cols, half = width / 2;
+    for (int p = 0; p < from->rows; p++)
+        for (int i = 0; i < half; i++) {
+            double angle = p * pow(l->args.rotary, -2.0 * i / width);
+            double c = cos(angle), s = back ? -sin(angle) : sin(angle);
+            const double *x = from->x + (size_t)p * (size_t)width + i;
+            double *y = to->x + (size_t)p * (size_t)width + i, low = x[0], high = x[half];
+            y[0] = low * c - high * s;
+            y[half] = high * c + low * s;
+        }
+}
+
+/* The queries and keys that are compared. */
+static const heed_matrix *compared(const heed_lesson *l, heed_lesson_part plain) {
+    heed_lesson_part rotated = plain == HEED_LESSON_Q ? HEED_LESSON_Q_R : HEED_LESSON_K_R;
+    return &l->part[l->part[rotated].x ? rotated : plain];
+}
+
 static void score(heed_lesson *l) {
     heed_matrix *part = l->part;
-    heed_matrix_product(&part[HEED_LESSON_Q], &part[HEED_LESSON_K],
+    if (part[HEED_LESSON_Q_R].x) {
+        rotate(l, &part[HEED_LESSON_Q], false, &part[HEED_LESSON_Q_R]);
+        rotate(l, &part[HEED_LESSON_K], false, &part[HEED_LESSON_K_R]);
+    }
+    heed_matrix_product(compared(l, HEED_LESSON_Q), compared(l, HEED_LESSON_K),
                         (heed_matmul_how){.right_transposed = true}, &part[HEED_LESSON_RAW]);
     size_t cols = (size_t)part[HEED_LESSON_RAW].cols;
     for (size_t i = 0; i < size_of(&part[HEED_LESSON_RAW]); i++) {
@@ -143,9 +168,9 @@ void heed_lesson_compute(heed_lesson *l) {
 
 const char *heed_lesson_name(heed_lesson_part part) {
     static const char *const names[HEED_LESSON_COUNT] = {
-        "X",   "Z",   "W_Q",    "W_K",  "W_V",    "B_Q",    "B_K",       "B_V",
-        "Q",   "K",   "V",      "raw",  "scaled", "scores", "weights",   "output",
-        "W_h", "B_O", "others", "gain", "bias",   "share",  "all_heads", "normed"};
+        "X",   "Z",   "W_Q",    "W_K",  "W_V",  "B_Q",    "B_K",       "B_V",     "Q",
+        "K",   "V",   "Q_R",    "K_R",  "raw",  "scaled", "scores",    "weights", "output",
+        "W_h", "B_O", "others", "gain", "bias", "share",  "all_heads", "normed"};
     return (int)part >= 0 && part < HEED_LESSON_COUNT ? names[part] : "";
 }
 
@@ -164,6 +189,8 @@ static void shape_parts(heed_lesson *l) {
         [HEED_LESSON_Q] = {a->tokens, a->key},
         [HEED_LESSON_K] = {a->sources, a->key},
         [HEED_LESSON_V] = {a->sources, a->value},
+        [HEED_LESSON_Q_R] = {a->tokens, a->rotary > 0 ? a->key : 0},
+        [HEED_LESSON_K_R] = {a->sources, a->rotary > 0 ? a->key : 0},
         [HEED_LESSON_RAW] = {a->tokens, a->sources},
         [HEED_LESSON_SCALED] = {a->tokens, a->sources},
         [HEED_LESSON_SCORES] = {a->tokens, a->sources},
@@ -182,8 +209,10 @@ static void shape_parts(heed_lesson *l) {
         l->part[i] = (heed_matrix){shapes[i][0], shapes[i][1], NULL};
 }
 
-/* Whether a part has numbers; those of the layer and its norm have some only if given. */
+/* Whether a part has numbers; those of rotary positions, of the layer and its norm have some only
+ * if given. */
 static bool is_there(const heed_lesson_args *a, int part) {
+    if (part == HEED_LESSON_Q_R || part == HEED_LESSON_K_R) return a->rotary > 0;
     bool of_norm =
         part == HEED_LESSON_GAIN || part == HEED_LESSON_BIAS || part == HEED_LESSON_NORMED;
     return part < HEED_LESSON_W_H || (a->w_h && (!of_norm || a->gain));
@@ -196,6 +225,11 @@ static bool check(heed_ctx *c, const heed_lesson *l) {
                          "a lesson's norm does not fit: expected W_h to have the %d columns of X, "
                          "found %d",
                          a->features, a->width);
+    if (!(a->rotary >= 0) || (a->rotary > 0 && (!l->self || a->key % 2)))
+        return heed_fail(c, HEED_USAGE,
+                         "a lesson's rotary positions do not fit: expected keys made of X, of an "
+                         "even width, and a theta above 0, found %s, width %d, theta %g",
+                         l->self ? "X" : "Z", a->key, a->rotary);
     for (int i = 0; i < HEED_LESSON_COUNT; i++) {
         const heed_matrix *m = &l->part[i];
         if (!is_there(a, i)) continue;
@@ -295,6 +329,7 @@ static bool place_gradients(heed_ctx *c, const heed_lesson *l, heed_lesson_gradi
                 {&g->scores, HEED_LESSON_SCORES}, {&g->raw, HEED_LESSON_RAW},
                 {&g->q, HEED_LESSON_Q},           {&g->k, HEED_LESSON_K},
                 {&g->v, HEED_LESSON_V},           {&g->w_q, HEED_LESSON_W_Q},
+                {&g->q_r, HEED_LESSON_Q_R},       {&g->k_r, HEED_LESSON_K_R},
                 {&g->w_k, HEED_LESSON_W_K},       {&g->w_v, HEED_LESSON_W_V},
                 {&g->b_q, HEED_LESSON_B_Q},       {&g->b_k, HEED_LESSON_B_K},
                 {&g->b_v, HEED_LESSON_B_V},       {&g->x, HEED_LESSON_X},
@@ -340,8 +375,13 @@ static void through_head(const heed_lesson *l, const double *d_weights, heed_les
     heed_matrix *dz = l->self ? &g->x : &g->z;
     through_scores(l, d_weights, g);
     heed_matrix_product(&part[HEED_LESSON_WEIGHTS], &g->output, LEFT, &g->v);
-    heed_matrix_product(&g->raw, &part[HEED_LESSON_K], AS_IT_IS, &g->q);
-    heed_matrix_product(&g->raw, &part[HEED_LESSON_Q], LEFT, &g->k);
+    bool rotated = g->q_r.x != NULL;
+    heed_matrix_product(&g->raw, compared(l, HEED_LESSON_K), AS_IT_IS, rotated ? &g->q_r : &g->q);
+    heed_matrix_product(&g->raw, compared(l, HEED_LESSON_Q), LEFT, rotated ? &g->k_r : &g->k);
+    if (rotated) {
+        rotate(l, &g->q_r, true, &g->q);
+        rotate(l, &g->k_r, true, &g->k);
+    }
     heed_matrix_product(&part[HEED_LESSON_X], &g->q, LEFT, &g->w_q);
     heed_matrix_product(&part[HEED_LESSON_Z], &g->k, LEFT, &g->w_k);
     heed_matrix_product(&part[HEED_LESSON_Z], &g->v, LEFT, &g->w_v);

@@ -231,6 +231,7 @@ bool heed_lesson_of_head(const heed_inspection *s, const heed_record_block *laye
                          head + 1);
     source h = {.s = s, .block = layer, .head = head};
     h.args = (heed_lesson_args){.beta = layer->beta,
+                                .rotary = layer->rotary,
                                 .causal = layer->causal,
                                 .hard = layer->hard,
                                 .tokens = s->axes[layer->queries].count,

@@ -19,6 +19,7 @@ struct heed_snapshots {
     int items;
     heed_inspection item[HEED_SNAPSHOT_ITEMS];
     heed_picture picture[HEED_SNAPSHOT_ITEMS]; /* inspected once the model has its parameters */
+    heed_text caption[HEED_SNAPSHOT_ITEMS];    /* of the picture, for models of captions */
     char name[HEED_SNAPSHOT_ITEMS][160];
 };
 
@@ -80,19 +81,53 @@ static bool add_picture(heed_snapshots *s, size_t index) {
     return true;
 }
 
-/* "source TAB target" for models of pairs. */
+/* Sets the caption of the next item. */
+static bool put_caption(heed_snapshots *s, const char *text, size_t n) {
+    heed_text *to = &s->caption[s->items];
+    to->c = s->c;
+    return text && heed_text_put(to, text, n) && heed_text_put(to, "", 1);
+}
+
+/* A picture and its first caption. */
+static bool add_captioned(heed_snapshots *s, size_t index) {
+    heed_captioned found;
+    heed_captions *k = s->data->batches;
+    bool val = !s->data->no_val;
+    size_t n;
+    if (!heed_captions_get(k, val, index, &found, &s->picture[s->items])) return false;
+    snprintf(s->name[s->items], sizeof s->name[0], "%.150s", found.path);
+    const char *caption = heed_captions_text(k, val, index, 0, &n);
+    bool ok = put_caption(s, caption, n);
+    s->items++;
+    return ok;
+}
+
+static bool add_file(heed_snapshots *s, const char *path) {
+    char why[HEED_WHY];
+    heed_status status = heed_picture_read(path, &s->picture[s->items], why);
+    snprintf(s->name[s->items++], sizeof s->name[0], "%.150s", path);
+    return status == HEED_OK || heed_fail(s->c, status, "`snapshot-input`: %s %s", path, why);
+}
+
+/* "source TAB target" for models of pairs, "file TAB caption" for those of captions. */
 static bool add_given(heed_snapshots *s, const char *given) {
     const char *tab = strchr(given, '\t');
-    char why[HEED_WHY];
-    if (s->run.model->kind == HEED_INPUT_PICTURE) {
-        heed_status status = heed_picture_read(given, &s->picture[0], why);
-        snprintf(s->name[s->items++], sizeof s->name[0], "%.150s", given);
-        return status == HEED_OK || heed_fail(s->c, status, "`snapshot-input`: %s %s", given, why);
-    }
-    if (s->run.model->kind != HEED_INPUT_PAIR) return add_text(s, given, strlen(given), NULL);
+    heed_input_kind kind = s->run.model->kind;
+    if (kind == HEED_INPUT_PICTURE) return add_file(s, given);
+    if (kind != HEED_INPUT_PAIR && kind != HEED_INPUT_CAPTION)
+        return add_text(s, given, strlen(given), NULL);
     if (!tab)
-        return heed_fail(s->c, HEED_USAGE,
-                         "`snapshot-input`: expected a source, a tab and its target, found no tab");
+        return heed_fail(s->c, HEED_USAGE, "`snapshot-input`: expected %s, found no tab",
+                         kind == HEED_INPUT_PAIR ? "a source, a tab and its target"
+                                                 : "a picture's file, a tab and its caption");
+    if (kind == HEED_INPUT_CAPTION) {
+        heed_text path = {.c = s->c};
+        bool ok = put_caption(s, tab + 1, strlen(tab + 1)) &&
+                  heed_text_put(&path, given, (size_t)(tab - given)) &&
+                  add_file(s, path.s ? path.s : "");
+        heed_text_free(&path);
+        return ok;
+    }
     return add_text(s, given, (size_t)(tab - given), tab + 1);
 }
 
@@ -107,6 +142,10 @@ static bool read_items(heed_snapshots *s, const heed_snapshots_args *a) {
     } else if (s->run.model->kind == HEED_INPUT_PICTURE) {
         add = add_picture;
         most = heed_images_count(batches, part_of(s), -1);
+    } else if (s->run.model->kind == HEED_INPUT_CAPTION) {
+        const heed_captions_info *about = heed_captions_about(batches);
+        add = add_captioned;
+        most = s->data->no_val ? about->pictures : about->val_pictures;
     } else {
         const heed_pairs_info *about = heed_pairs_about(batches);
         most = s->data->no_val ? about->pairs : about->val_pairs;
@@ -164,6 +203,7 @@ void heed_snapshots_close(heed_snapshots *s) {
     for (int i = 0; i < s->items; i++) {
         heed_inspection_free(&s->item[i]);
         heed_picture_free(&s->picture[i]);
+        heed_text_free(&s->caption[i]);
     }
     heed_tape_free(s->run.tape);
     if (s->disk) heed_close(s->disk);
@@ -227,8 +267,8 @@ static bool start(heed_snapshots *s, const heed_report *r) {
     snprintf(folder, sizeof folder, "%.900s/snapshots", s->dir);
     if (!heed__os_make_dir(s->disk, folder)) complain(s);
     for (int i = 0; i < s->items; i++)
-        if (s->picture[i].pixels &&
-            !heed_inspection_picture(&s->item[i], &s->run, &s->picture[i], s->name[i], true))
+        if (s->picture[i].pixels && !heed_inspection_caption(&s->item[i], &s->run, &s->picture[i],
+                                                             s->name[i], true, s->caption[i].s))
             return false;
     if (r->step > 0 && !heed_snapshots_list(s->disk, s->dir, 0, remove_later, s)) complain(s);
     s->next = 0;

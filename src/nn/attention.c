@@ -58,6 +58,17 @@ heed_rows heed_mha_rows(const heed_mha_args *a, heed_projected part, int head) {
     return (heed_rows){from + (int)((int64_t)head * heads / a->heads) * width, width};
 }
 
+/* The parts of the projections, for adapters of a part. */
+static void name_parts(const heed_mha *l, heed_store *s) {
+    static const char *const names[] = {"q", "k", "v"};
+    for (heed_projected part = HEED_QUERIES; part <= HEED_VALUES; part++) {
+        heed_rows rows = heed_mha_rows(&l->args, part, -1);
+        const heed_linear *stacked = part == HEED_QUERIES ? &l->q : &l->kv;
+        heed_name_rows(s, l->args.cross ? stacked->w : l->qkv.w, names[part], rows.from,
+                       rows.count);
+    }
+}
+
 static void projections(heed_mha *l, heed_store *s) {
     const heed_mha_args *a = &l->args;
     heed_rows v = heed_mha_rows(a, HEED_VALUES, -1);
@@ -69,6 +80,7 @@ static void projections(heed_mha *l, heed_store *s) {
     }
     in.out = v.from + v.count;
     heed_linear_init(a->cross ? &l->kv : &l->qkv, s, a->cross ? "kv" : "qkv", in);
+    name_parts(l, s);
     if (!a->no_out)
         heed_linear_init(&l->out, s, "out",
                          (heed_linear_args){.in = a->heads * a->value,

@@ -23,6 +23,7 @@ void heed_position_init(heed_position *l, heed_store *s, const char *name, heed_
     if (kind != HEED_LEARNED) return;
     heed_scope(s, "%s", name);
     l->table = heed_param(s, "weight", "normal:0.02", 2, (int[]){len, width});
+    if (l->table) heed_set_rows(s, l->table->name, HEED_ROWS_POSITIONS);
     heed_unscope(s);
 }
 

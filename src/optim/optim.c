@@ -40,7 +40,7 @@ static bool make_slots(heed_optim *o) {
     o->count = slot(s, prefix, "", "count", &(heed_tensor){.dims = 1, .shape = {1}});
     for (int i = 0; i < o->entries && !heed__stopped(o->c); i++) {
         const heed_entry *e = heed_store_at(o->params.store, i);
-        for (int j = 0; j < HEED_OPTIM_SLOTS && e->trained && r->slots[j]; j++)
+        for (int j = 0; j < HEED_OPTIM_SLOTS && (e->trained || e->thaw) && r->slots[j]; j++)
             o->of[i].at[j] = slot(s, prefix, r->slots[j], e->name, e->tensor);
     }
     return !heed__stopped(o->c);
@@ -100,7 +100,7 @@ static void update_entry(heed_optim *o, int i, heed_real lr) {
     heed_real *slots[HEED_OPTIM_SLOTS] = {NULL};
     for (int j = 0; j < HEED_OPTIM_SLOTS && o->of[i].at[j]; j++) slots[j] = o->of[i].at[j]->x;
     o->optimizer->update(&(heed_optim_update){.args = &o->args,
-                                              .step = (int64_t)o->count->x[0],
+                                              .step = (int64_t)o->count->x[0] - e->thaw,
                                               .lr = lr * e->lr_scale,
                                               .decay = e->decay ? o->args.decay : 0,
                                               .grad_scale = o->grad_scale,

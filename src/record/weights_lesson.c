@@ -73,7 +73,8 @@ static int add_axis(const lesson *l, heed_record *r, const char *name, int count
 static bool add_block(lesson *l, heed_record *r) {
     const json_t *json = l->s->json, *layer = json_object_get(json, "layer");
     heed_record_block *b = &l->block;
-    int head = (int)json_integer_value(json_object_get(json, "head")) - 1;
+    json_int_t number = json_integer_value(json_object_get(json, "head"));
+    int head = number > 0 && number <= ONE ? (int)number - 1 : -1;
     b->path = json_string_value(json_is_string(layer) ? layer : json_object_get(json, "example"));
     b->queries = add_axis(l, r, "tokens", l->queries);
     bool other = json_object_get(json, "sources") != NULL;
@@ -83,7 +84,7 @@ static bool add_block(lesson *l, heed_record *r) {
         return heed_fail(l->s->c, HEED_DATA, "sources are missing: %s: expected %d texts",
                          l->s->path, l->keys);
     b->stack = other ? HEED_CROSS : HEED_ENCODER;
-    b->head = head >= 0 && head < ONE && b->heads == 1 ? &head : NULL;
+    b->head = head >= 0 && b->heads == 1 ? &head : NULL;
     b->beta = json_number_value(json_object_get(json, "beta"));
     b->causal = json_is_true(json_object_get(json, "causal"));
     b->hard = json_is_true(json_object_get(json, "hard"));
@@ -100,7 +101,7 @@ bool heed__weights_lesson(const heed__source *s, heed_record *r) {
               read_matrix(&l, "scores", l.queries, l.keys, &n[2], &b->scores, NULL) &&
               read_matrix(&l, "Q", l.queries, 0, &n[3], &b->q, &b->key) &&
               read_matrix(&l, "K", l.keys, b->key, &n[4], &b->k, &keys);
-    if (!b->k) b->q = NULL, b->key = 0;
+    if (!b->q || !b->k) b->q = b->k = NULL, b->key = 0;
     ok = ok && add_block(&l, r) &&
          heed_record_describe(
              r, (heed_record_texts){.title = json_string_value(json_object_get(s->json, "title"))});

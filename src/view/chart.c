@@ -109,6 +109,23 @@ static void stroke(surface *s, int index, double x0, double y0, double x1, doubl
     *along += length;
 }
 
+/* Draws a point of series `index`: a dot, or a cross for series beyond the last colour. */
+static void mark(surface *s, int index, double x, double y) {
+    enum { ARM = 3 };
+    heed__rgb color = heed__series_color(index);
+    if (index < HEED__SERIES_COLORS) {
+        heed__canvas_line(&s->canvas, x, y, x, y, 5, color);
+        return;
+    }
+    heed__canvas_line(&s->canvas, x - ARM, y - ARM, x + ARM, y + ARM, 1.6, color);
+    heed__canvas_line(&s->canvas, x - ARM, y + ARM, x + ARM, y - ARM, 1.6, color);
+}
+
+static void draw_points(surface *s, const heed_series *e, int index) {
+    for (int i = 0; i < e->count; i++)
+        if (is_point(e, i)) mark(s, index, at_x(s, e->x[i]), at_y(s, e->y[i]));
+}
+
 static void draw_curve(surface *s, const heed_series *e, int index) {
     enum { SHORT = 24 };
     double along = 0, low = INFINITY, high = -INFINITY;
@@ -127,11 +144,14 @@ static void draw_curve(surface *s, const heed_series *e, int index) {
 }
 
 /* The legend is to the right of the curves, so that it hides none of them. */
-static void draw_legend(surface *s, const heed_chart *p) {
+static void draw_legend(surface *s, const heed_chart *p, bool points) {
     char cut[HEED__LABEL];
     int x = s->canvas.width - s->right + 16, y = TOP;
     for (int i = 0; i < p->series_count; i++, y += 24) {
-        stroke(s, i, x, y + 8, x + 28, y + 8, 4, &(double){0});
+        if (points)
+            mark(s, i, x + 14, y + 8);
+        else
+            stroke(s, i, x, y + 8, x + 28, y + 8, 4, &(double){0});
         heed__canvas_text(&s->canvas, x + 40, y + 1, SCALE, INK, false,
                           heed__text_fold(cut, p->series[i].label, SCALE, WIDEST));
     }
@@ -149,6 +169,7 @@ static int legend_width(const heed_chart *p) {
 typedef struct {
     const heed_chart *charts;
     int width, height;
+    bool points;
 } column;
 
 static bool draw_chart(heed_ctx *c, const void *list, int index, heed__canvas *out) {
@@ -159,19 +180,27 @@ static bool draw_chart(heed_ctx *c, const void *list, int index, heed__canvas *o
                           e->height > 240 ? e->height : 240))
         return false;
     draw_axes(&s, p);
-    for (int i = 0; i < p->series_count; i++) draw_curve(&s, &p->series[i], i);
-    draw_legend(&s, p);
+    for (int i = 0; i < p->series_count; i++)
+        (e->points ? draw_points : draw_curve)(&s, &p->series[i], i);
+    draw_legend(&s, p, e->points);
     *out = s.canvas;
     return true;
 }
 
+static bool save(heed_ctx *c, const column *all, int count, const char *path) {
+    for (int i = 0; all->charts && i < count; i++)
+        if (!is_complete(&all->charts[i]))
+            return heed_fail(c, HEED_USAGE, "a series of chart %d lacks its label, x or y", i + 1);
+    return all->charts && heed__canvas_save(c, draw_chart, all, count, true, path);
+}
+
 bool heed_charts_png(heed_ctx *c, const heed_chart *charts, int count, int width, int height,
                      const char *path) {
-    for (int i = 0; charts && i < count; i++)
-        if (!is_complete(&charts[i]))
-            return heed_fail(c, HEED_USAGE, "a series of chart %d lacks its label, x or y", i + 1);
-    return charts &&
-           heed__canvas_save(c, draw_chart, &(column){charts, width, height}, count, true, path);
+    return save(c, &(column){charts, width, height, false}, count, path);
+}
+
+bool heed_scatter_png(heed_ctx *c, const heed_chart *p, int width, int height, const char *path) {
+    return save(c, &(column){p, width, height, true}, 1, path);
 }
 
 bool heed_chart_png(heed_ctx *c, const heed_chart *p, int width, int height, const char *path) {

@@ -1,6 +1,7 @@
 /* Memory as a promise: no allocator call in a steady step, and an error, never a crash, wherever
  * one fails. */
 #include "../golden/pictures.h"
+#include "captions.h"
 #include "failures.h"
 #include "images.h"
 #include "interpose.h"
@@ -32,7 +33,7 @@ typedef struct {
     heed_ctx *c;
     heed_config *f;
     heed_tokenizer *words; /* NULL for pictures */
-    void *data;            /* a heed_corpus, a heed_images or a heed_pairs */
+    void *data;            /* a heed_corpus, heed_images, heed_pairs or heed_captions */
     const heed_images_info *about;
     const char *const *labels;
     int classes;
@@ -70,9 +71,18 @@ static void open_pictures(setting *s) {
     if (!s->about) return;
     set_int(s->f, "image-size", s->about->view.size);
     set_int(s->f, "channels", s->about->view.channels);
-    set_int(s->f, "classes", s->about->classes);
+    if (heed_config_has(s->f, "classes")) set_int(s->f, "classes", s->about->classes);
     s->labels = s->about->labels;
     s->classes = s->about->classes;
+}
+
+static void open_captioned(setting *s) {
+    heed_captions *k = s->data = open_captions(s->c, dir, 0, &s->words);
+    if (!k) return;
+    const heed_images_info *about = heed_images_about(heed_captions_images(k));
+    set_int(s->f, "image-size", about->view.size);
+    set_int(s->f, "channels", about->view.channels);
+    set_int(s->f, "vocab", heed_vocab_size(s->words));
 }
 
 static void open_pairs(setting *s, heed_pair_kind kind) {
@@ -98,13 +108,15 @@ static setting open_setting(const heed_model *model, const char *steps) {
     setting s = {.c = heed_open(&(heed_options){.seed = 1, .threads = 1})};
     s.f =
         heed_config_new(s.c, (const heed_option *const[]){heed_fit_options, model->options, NULL});
-    const char *const settings[][2] = {{"layers", "1"}, {"heads", "2"}, {"width", "8"},
-                                       {"ff", "16"},    {"block", "8"}, {"stages", "2"},
-                                       {"batch", "4"},  {"seed", "1"},  {"steps", steps}};
+    const char *const settings[][2] = {
+        {"layers", "1"}, {"heads", "2"}, {"width", "8"}, {"ff", "16"},     {"block", "8"},
+        {"stages", "2"}, {"batch", "4"}, {"seed", "1"},  {"steps", steps}, {"kind", "masked"}};
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
         if (heed_config_has(s.f, settings[i][0]))
             heed_config_set(s.f, settings[i][0], settings[i][1], "alloc.c", HEED_FROM_FLAG);
-    if (heed_config_has(s.f, "image-size"))
+    if (model->kind == HEED_INPUT_CAPTION)
+        open_captioned(&s);
+    else if (heed_config_has(s.f, "image-size"))
         open_pictures(&s);
     else if (heed_config_has(s.f, "share-vocab"))
         open_pairs(&s, HEED_TRANSLATION);
@@ -115,9 +127,11 @@ static setting open_setting(const heed_model *model, const char *steps) {
     return s;
 }
 
-static void steady(const heed_model *model, const heed_optimizer *r) {
+/* more: settings besides those of open_setting; NULL: none. */
+static void steady(const heed_model *model, const heed_optimizer *r, const char *more) {
     char what[128];
     setting s = open_setting(model, "10");
+    if (more) heed_config_set_list(s.f, more, "alloc.c", HEED_FROM_FLAG);
     heed_store *store = heed_store_new(s.c);
     heed_tape *t = heed_tape_new(s.c);
     void *self = calloc(1, model->size);
@@ -177,8 +191,14 @@ static void generate(const heed_run *r, const heed_model *model) {
     heed_generation a = {.prompt = words, .prompt_count = 1, .count = 3, .temperature = 1};
     if (!model->steps) return;
     if (model->steps->read) {
+        static const heed_real picture[64 * 64 * 3];
         a.source = words;
         a.source_count = 2;
+        if (model->kind == HEED_INPUT_CAPTION) {
+            a.picture = picture;
+            a.picture_size = (int)heed_config_int(r->config, "image-size");
+            a.picture_channels = (int)heed_config_int(r->config, "channels");
+        }
     }
     heed_generate(model, r->self, r->tape, &a, NULL, NULL);
     a.temperature = 0;
@@ -284,12 +304,19 @@ int main(int argc, char **argv) {
     snprintf(dir, sizeof dir, "%s", argv[1]);
     check_images(dir, check);
     check_pairs(dir, check);
+    check_captions(dir, check);
     for (const heed_optimizer *const *r = heed_optimizer_table(); *r; r++)
-        steady(&heed_model_mlm, *r);
-    const heed_model *models[] = {&heed_model_mlm,     &heed_model_gpt,     &heed_model_vit,
-                                  &heed_model_cnn,     &heed_model_mlp,     &heed_model_rnn,
-                                  &heed_model_seq2seq, &heed_model_textcls, &heed_model_tag};
-    for (size_t i = 1; i < sizeof models / sizeof *models; i++) steady(models[i], &heed_adamw);
+        steady(&heed_model_mlm, *r, NULL);
+    const heed_model *models[] = {&heed_model_mlm,        &heed_model_gpt,     &heed_model_vit,
+                                  &heed_model_cnn,        &heed_model_mlp,     &heed_model_rnn,
+                                  &heed_model_seq2seq,    &heed_model_textcls, &heed_model_tag,
+                                  &heed_model_autoencoder};
+    for (size_t i = 1; i < sizeof models / sizeof *models; i++)
+        steady(models[i], &heed_adamw, NULL);
+    steady(&heed_model_gpt, &heed_adamw,
+           "norm-kind=rms positions=rotary ff-kind=swiglu kv-heads=1 bias=false");
+    steady(&heed_model_caption, &heed_adamw, NULL);
+    steady_fit(&heed_model_caption);
     for (size_t i = 0; i < sizeof models / sizeof *models; i++) steady_fit(models[i]);
     for (size_t i = 0; i < sizeof models / sizeof *models; i++)
         fail_each((alloc_job){models[i]->name, whole_way, &models[i]}, &known, check);

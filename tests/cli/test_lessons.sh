@@ -165,8 +165,13 @@ near largest_difference 0 1e-5
 ./picture large.bmp 90 250 120 10
 run explain patches large.bmp
 says "A picture of 32 x 32 grey pixels"
-says "64 patches, a row each, of d = 16 numbers"
+says "64 patches, a row each, of d = 16 numbers; m d = p, nothing is lost. Row 1 is"
 narrow
+run explain patches large.bmp --patch 64
+says "A picture of 64 x 64 grey pixels"
+run explain patches grey.bmp --patch 1
+says "64 patches, a row each, of d = 1 numbers"
+hides "Row 1 is"
 run explain patches nothing.png
 refuses 3 '"nothing.png"'
 run explain patches grey.bmp --patch 9

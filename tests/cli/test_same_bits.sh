@@ -24,3 +24,4 @@ same seq2seq seq2seq pairs.tsv --layers 1 --heads 2 --dropout 0.2
 same conv textcls classes.tsv --layers 2 --encoder conv --pool last --dropout 0.2
 same tags tag tags.tsv --encoder rnn --cell lstm --layers 1
 same gpt-gru gpt text.txt --cell gru --layers 1 --block 16
+same gpt-llama gpt text.txt --preset llama-nano --heads 4 --layers 1 --block 16 --dropout 0.2

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Makes mlm, gpt, vit, cnn, seq2seq, rnn, textcls and tag .safetensors: the models of models/ against
-BERT, GPT-2, Llama, ViT, a CNN, Transformers and RNNs with attention, those of the benchmarks, too, and
-readers of texts.
+"""Makes mlm, gpt, vit, cnn, seq2seq, rnn, textcls, tag, caption and autoencoder .safetensors: the models
+of models/ against BERT, GPT-2, Llama, ViT, a CNN, Transformers and RNNs with attention, those of the
+benchmarks, too, readers of texts, decoders that look at pictures, and auto-encoders.
 
     python3 tests/golden/make_models.py [KIND...]
 
@@ -26,6 +26,7 @@ STEPS, ROWS, BLOCK, TARGET, VOCAB = 20, 4, 12, 9, 37
 PICTURES = 8
 TEXT = dict(vocab=VOCAB, width=24, layers=2, heads=3, ff=40, block=BLOCK)
 STACK = dict(width=24, layers=2, heads=3, ff=40, block=BLOCK)
+GRID = dict(vocab=VOCAB, width=12, filters=4, stages=2, channels=2)
 SHAPE = {
     "mlm": TEXT,
     "gpt": TEXT,
@@ -33,6 +34,7 @@ SHAPE = {
     "cnn": dict(channels=2, width=4, stages=2, blocks=2, classes=5),
     "seq2seq": dict(vocab=VOCAB, source_vocab=VOCAB, **STACK, share=True),
     "seq2seq-small": dict(vocab=VOCAB, source_vocab=29, **STACK, share=False),
+    "seq2seq-llama": dict(vocab=VOCAB, source_vocab=29, **{**STACK, "heads": 6}, share=False, kv_heads=3),
     "rnn": dict(vocab=VOCAB, source_vocab=VOCAB, width=16, share=True),
     "rnn-attn": dict(vocab=VOCAB, source_vocab=29, width=16, share=False),
     "textcls": dict(
@@ -47,9 +49,21 @@ SHAPE = {
     "tag": dict(vocab=VOCAB, width=12, layers=1, block=BLOCK, classes=5, encoder="rnn", said="each"),
     "gpt-lstm": dict(vocab=VOCAB, width=16, layers=2, block=BLOCK),
     "gpt-llama": dict(vocab=VOCAB, width=24, layers=2, heads=4, kv_heads=2, ff=40, block=BLOCK),
+    "caption": dict(**GRID, cells=9, attention="soft"),
+    "caption-hard": dict(**GRID, cells=9, attention="hard"),
+    "caption-fixed": dict(**GRID, cells=9, attention="none"),
+    "caption-transformer": dict(**GRID, layers=2, heads=2, ff=20),
 }
+SHAPE["autoencoder"] = dict(size=6, channels=2, code=3, hidden=16, depth=2)
+SHAPE["autoencoder-conv"] = dict(size=6, channels=2, code=4, filters=5, depth=2)
+SHAPE["autoencoder-masked"] = dict(
+    size=6, channels=2, patch=2, width=24, layers=2, heads=3, ff=40, decoder_width=12, decoder_layers=1
+)
 # what heed is told besides
 SETTINGS = {
+    "autoencoder": {"image-size": 6},
+    "autoencoder-conv": {"image-size": 6, "kind": "conv"},
+    "autoencoder-masked": {"image-size": 6, "kind": "masked", "norm-eps": 1e-5},
     "vit": {"image-size": 6},
     "cnn": {"image-size": 6, "smoothing": 0.1},
     "seq2seq": {"smoothing": 0.1},
@@ -62,6 +76,17 @@ SETTINGS = {
         "scale-embed": "false",
         "smoothing": 0,
     },
+    "seq2seq-llama": {
+        "share-vocab": "false",
+        "source-vocab": 29,
+        "norm": "pre",
+        "norm-kind": "rms",
+        "positions": "rotary",
+        "ff-kind": "swiglu",
+        "bias": "false",
+        "scale-embed": "false",
+        "smoothing": 0,
+    },
     "textcls-conv": {"pool": "last"},
     "tag": {"cell": "lstm"},
     "gpt-lstm": {"cell": "lstm"},
@@ -71,6 +96,15 @@ SETTINGS = {
         "ff-kind": "swiglu",
         "bias": "false",
         "tie": "false",
+    },
+    "caption": {"image-size": 12},
+    "caption-hard": {"image-size": 12, "hard": "true"},
+    "caption-fixed": {"image-size": 12, "attention": "none"},
+    "caption-transformer": {
+        "image-size": 11,
+        "decoder": "transformer",
+        "decoder-layers": 2,
+        "smoothing": 0.1,
     },
     "rnn-attn": {
         "share-vocab": "false",
@@ -102,7 +136,8 @@ def weights(kind):
         if name.endswith("running_var"):
             out[name] = random(f"{kind}/{name}").uniform(0.5, 2, a.shape).astype(np.float32)
             continue
-        x = random(f"{kind}/{name}").normal(size=a.shape) * (0.3 if a.ndim > 1 else 0.1)
+        wide = a.ndim > 1 and name != "context.weight"  # whose inputs are many
+        x = random(f"{kind}/{name}").normal(size=a.shape) * (0.3 if wide else 0.1)
         out[name] = (x + (1 if "norm" in name and name.endswith("weight") else 0)).astype(
             np.float32
         )
@@ -150,12 +185,22 @@ def batches(kind):
         return pairs(r, SHAPE[kind]["source_vocab"])
     if kind in twins.READERS:
         return texts(kind, r)
+    if kind in twins.CAPTIONS:
+        size, channels = SETTINGS[kind]["image-size"], SHAPE[kind]["channels"]
+        words = pairs(r, VOCAB)
+        x = r.normal(size=(STEPS, ROWS, size, size, channels)).astype(np.float32)
+        return {"x": x, "ids": words["ids"], "labels": words["labels"]}
     if "image-size" in SETTINGS.get(kind, {}):
         size, channels = SETTINGS[kind]["image-size"], SHAPE[kind]["channels"]
-        return {
+        out = {
             "x": r.normal(size=(STEPS, PICTURES, size, size, channels)).astype(np.float32),
-            "labels": r.integers(0, SHAPE[kind]["classes"], (STEPS, PICTURES)).astype(np.int32),
+            "labels": r.integers(0, SHAPE[kind].get("classes", 1), (STEPS, PICTURES)).astype(np.int32),
         }
+        if kind == "autoencoder-masked":  # six of nine patches are hidden
+            draw = lambda b: 9 * b + np.sort(r.permutation(9)[:6])
+            rows = [np.concatenate([draw(b) for b in range(PICTURES)]) for _ in range(STEPS)]
+            out["picks"] = np.stack(rows).astype(np.int32)
+        return out
     ids = r.integers(5, VOCAB, (STEPS, ROWS, BLOCK)).astype(np.int32)
     lengths = r.integers(4, BLOCK + 1, (STEPS, ROWS, 1))
     lengths[:, 0] = BLOCK
@@ -200,6 +245,7 @@ def train(kind, start, data, dtype):
         first.get("picks"),
         attentions=True,
         source=first.get("src"),
+        picture=first.get("picture"),
     )
     twins.loss_of(model.train(), kind, first, smoothing).backward()
     twins.load(model, kind, layers(kind), start)  # running statistics as they were
@@ -233,8 +279,8 @@ def train(kind, start, data, dtype):
 for kind in sys.argv[1:] or SHAPE:
     start, data = weights(kind), batches(kind)
     exact, rough = (train(kind, start, data, t) for t in (torch.float64, torch.float32))
-    settings = {k: v for k, v in SHAPE[kind].items() if k not in ("share", "source_vocab", "said")}
-    settings = {k.replace("_", "-"): v for k, v in settings.items()}
+    own = ("share", "source_vocab", "said", "cells", "attention")
+    settings = {k.replace("_", "-"): v for k, v in SHAPE[kind].items() if k not in own}
     settings = {**settings, **SETTINGS.get(kind, {}), "lr": LR, "decay": DECAY}
     meta = {f"{k}.drift": f"{np.abs(v - rough[k]).max():.2e}" for k, v in exact.items()}
     meta.update({k: str(v) for k, v in settings.items()})

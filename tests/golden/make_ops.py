@@ -204,6 +204,27 @@ for kind in ACTS[:7]:
             act=ACTS.index(kind),
         )
 
+def lora(w, a, b, start, scale):
+    rows = F.pad(scale * b @ a, (0, 0, start, len(w) - start - len(b)))
+    return w + rows.reshape(w.shape)
+
+
+for kind, (shape, rank, start, rows) in {
+    "all": ((6, 5), 2, 0, 6),
+    "value": ((12, 7), 3, 8, 4),
+    "tile": ((35, 33), 4, 1, 33),
+    "kernel": ((5, 2, 3, 3), 2, 0, 5),
+}.items():
+    inputs = reals(f"lora.{kind}", shape, (rank, int(np.prod(shape[1:]))), (rows, rank))
+    out.case(
+        f"lora.{kind}",
+        "lora",
+        inputs,
+        lambda w, a, b: lora(w, a, b, start, 0.75),
+        start=start,
+        scale=0.75,
+    )
+
 # ---------------------------------------------------------------- softmax
 for op, f in {
     "softmax": masked_softmax,

@@ -18,8 +18,13 @@ from transformers import (
     ViTForImageClassification,
 )
 
-from blocks import Block, softmax_over
-from readers import OWN, READERS
+from blocks import Block, ConvBlock, softmax_over
+from captions import CAPTIONS
+from readers import OWN as TEXTS
+from readers import READERS
+from reconstructors import RECONSTRUCTORS
+
+OWN = {**TEXTS, **RECONSTRUCTORS}
 
 BLOCK_BERT = {
     "attn.out": "attention.output.dense",
@@ -54,24 +59,6 @@ BLOCK_LLAMA = {
 UNDECAYED = ("vit.embeddings.cls_token", "vit.embeddings.position_embeddings")
 
 
-class ConvBlock(nn.Module):
-    """He et al. 2016, sec. 3.3, under heed's names."""
-
-    def __init__(self, width, out, stride):
-        super().__init__()
-        self.conv1 = nn.Conv2d(width, out, 3, stride, 1, bias=False)
-        self.conv2 = nn.Conv2d(out, out, 3, 1, 1, bias=False)
-        self.norm1, self.norm2 = nn.BatchNorm2d(out), nn.BatchNorm2d(out)
-        self.short = None
-        if width != out or stride != 1:
-            parts = {"conv": nn.Conv2d(width, out, 1, stride, bias=False)}
-            self.short = nn.ModuleDict({**parts, "norm": nn.BatchNorm2d(out)})
-
-    def forward(self, x):
-        y = self.norm2(self.conv2(self.norm1(self.conv1(x)).relu()))
-        return (y + (self.short["norm"](self.short["conv"](x)) if self.short else x)).relu()
-
-
 class Cnn(nn.Module):
     def __init__(self, channels, width, stages, blocks, classes):
         super().__init__()
@@ -103,23 +90,28 @@ def embeddings(vocab, source_vocab, width, share):
 
 class Seq2Seq(nn.Module):
     """Vaswani et al. 2017 (share: post-norm, ReLU, sinusoids, scaled embeddings), and the variant of
-    the benchmark: pre-norm, GELU, learned positions, embeddings of their own."""
+    the benchmark: pre-norm, GELU, learned positions, embeddings of their own; with kv_heads of
+    LLaMA's blocks, which need no other positions."""
 
-    def __init__(self, vocab, source_vocab, width, layers, heads, ff, block, share):
+    def __init__(self, vocab, source_vocab, width, layers, heads, ff, block, share, kv_heads=None):
         super().__init__()
-        self.share, self.width, self.layers = share, width, layers
+        self.share, self.width, self.layers, self.llama = share, width, layers, kv_heads is not None
         self.embed = embeddings(vocab, source_vocab, width, share)
         act = torch.relu if share else nn.functional.gelu
         stack = lambda cross: nn.ModuleList(
-            Block(width, heads, ff, not share, act, cross) for _ in range(layers)
+            Block(width, heads, ff, not share, act, cross, kv_heads) for _ in range(layers)
         )
         self.encoder, self.decoder = stack(False), stack(True)
         if not share:
             for side, blocks in (("source", self.encoder), ("target", self.decoder)):
-                self.embed[f"{side}_position"] = nn.Embedding(block, width)
-                blocks.add_module("norm", nn.LayerNorm(width))
+                if not self.llama:
+                    self.embed[f"{side}_position"] = nn.Embedding(block, width)
+                norm = nn.RMSNorm(width, eps=1e-5) if self.llama else nn.LayerNorm(width)
+                blocks.add_module("norm", norm)
 
     def embedded(self, ids, side):
+        if self.llama:
+            return self.embed[side](ids)
         if not self.share:
             return self.embed[side](ids) + self.embed[side + "_position"].weight[: ids.shape[1]]
         x, i = self.embed["token"](ids) * self.width**0.5, torch.arange(0, self.width, 2)
@@ -182,7 +174,8 @@ class Rnn(nn.Module):
         return self.head(torch.cat(out, 1)), kept
 
 
-PAIRS = {"seq2seq": Seq2Seq, "seq2seq-small": Seq2Seq, "rnn": Rnn, "rnn-attn": Rnn}
+OWN = {**OWN, **CAPTIONS}
+PAIRS = {"seq2seq": Seq2Seq, "seq2seq-small": Seq2Seq, "seq2seq-llama": Seq2Seq, "rnn": Rnn, "rnn-attn": Rnn}
 
 
 def names(kind, layers):
@@ -386,11 +379,15 @@ def load(model, kind, layers, arrays):
     assert set(parameters) == {n for _, theirs, _ in names(kind, layers) for n in theirs}
 
 
-def forward(model, kind, ids, pad=None, picks=None, types=None, attentions=False, source=None):
+def forward(model, kind, ids, pad=None, picks=None, types=None, attentions=False, source=None, picture=None):
     """Logits (of the picked flat positions), and each layer's attention weights if asked for; of
     pairs by the path of the probe, and pad is the source's."""
     if kind in PAIRS:
         return model(source, pad, ids)
+    if kind in RECONSTRUCTORS:
+        return model(ids, picks)
+    if kind in CAPTIONS:
+        return model(picture, ids)
     if kind in OWN:
         return model(source, pad) if kind in READERS else model(ids)
     if kind == "cnn":
@@ -420,8 +417,16 @@ def cached(model, ids, start):
 
 
 def loss_of(model, kind, batch, smoothing=0.0):
+    if kind in RECONSTRUCTORS:
+        return model.loss(batch["ids"], batch.get("picks"))
     logits, _ = forward(
-        model, kind, batch.get("ids"), batch.get("pad"), batch.get("picks"), source=batch.get("src")
+        model,
+        kind,
+        batch.get("ids"),
+        batch.get("pad"),
+        batch.get("picks"),
+        source=batch.get("src"),
+        picture=batch.get("picture"),
     )
     return torch.nn.functional.cross_entropy(
         logits.flatten(0, -2), batch["labels"].flatten(), label_smoothing=smoothing
@@ -432,7 +437,8 @@ def adamw(model, lr, decay, betas=(0.9, 0.999), eps=1e-8):
     """heed's decay groups: tensors of two and more dimensions, not biases and norms; of vit's
     embeddings the patches' alone."""
     every = {n: p for n, p in model.named_parameters() if p.requires_grad}
-    matrices = {n for n, p in every.items() if p.ndim > 1 and n not in UNDECAYED}
+    undecayed = getattr(model, "undecayed", UNDECAYED)
+    matrices = {n for n, p in every.items() if p.ndim > 1 and n not in undecayed}
     return torch.optim.AdamW(
         [
             {"params": [every[n] for n in every if n in matrices], "weight_decay": decay},
@@ -445,8 +451,9 @@ def adamw(model, lr, decay, betas=(0.9, 0.999), eps=1e-8):
 
 
 def batch_of(arrays, i, dtype=torch.float32):
-    """Batch i: indices; or pictures "x" (B,H,W,C) as ids (B,C,H,W), and their labels."""
+    """Batch i: indices; pictures "x" (B,H,W,C) as (B,C,H,W), called ids if there are no others."""
     out = {k: torch.tensor(v[i].astype(np.int64)) for k, v in arrays.items() if k != "x"}
     if "x" in arrays:
-        out["ids"] = torch.tensor(arrays["x"][i]).to(dtype).permute(0, 3, 1, 2)
+        x = torch.tensor(arrays["x"][i]).to(dtype).permute(0, 3, 1, 2)
+        out["picture" if "ids" in out else "ids"] = x
     return out

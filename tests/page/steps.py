@@ -10,6 +10,8 @@ from browser import Browser
 
 MADE = ["Q", "K", "V", "raw", "scores", "weights", "output"]
 LAYER = ["share", "all_heads", "normed"]
+ROTATED = ["Q_R", "K_R"]
+LLAMA = "--norm-kind rms --positions rotary --ff-kind swiglu --kv-heads 1 --no-bias".split()
 passed = failed = 0
 
 
@@ -46,7 +48,7 @@ class Page:
 
     def same(self, what, *words, tolerance=1e-12):
         there, here = self.numbers(*words), self.values()
-        worst = max(gap(there[name], here[name]) for name in MADE + [name for name in LAYER if name in there])
+        worst = max(gap(there[name], here[name]) for name in MADE + [name for name in LAYER + ROTATED if name in there])
         check(f"{what}: as the program has it, {worst:.1e}", worst <= tolerance)
 
     def keys(self, *keys):
@@ -225,16 +227,17 @@ def trained_head(p):
     with open(text, "w", encoding="utf-8") as f:
         f.write("Paris is the capital of France .\nRome is the capital of Italy .\n" * 40)
     small = "--layers 1 --heads 2 --width 16 --ff 32 --block 16 --batch 4 --steps 6".split()
-    for norm in ("post", "pre"):
-        run = os.path.join(p.folder, norm)
-        subprocess.run([p.heed, "train", "mlm", text, "-o", run, "--tokenizer", "word", "--norm", norm, *small], check=True, capture_output=True)
+    for name, norm, more in (("post", "post", []), ("pre", "pre", []), ("llama", "pre", LLAMA)):
+        run = os.path.join(p.folder, name)
+        subprocess.run([p.heed, "train", "mlm", text, "-o", run, "--tokenizer", "word", "--norm", norm, *small, *more], check=True, capture_output=True)
         words = [run, "Paris is the capital of [MASK] ."]
         p.open(*words)
-        p.same(f"a trained head, norm {norm}", *words)
+        p.same(f"a trained head, {name}", *words)
         check("which head it is stands above", p.browser.run("document.querySelector('.steps h2').textContent") == "encoder, layer 1, head 1")
         check("what the layer makes of it", ("normed" in p.values()) == (norm == "post") and "all_heads" in p.values())
+        check("rotary positions are a part of it", ("Q_R" in p.values()) == (name == "llama"))
         p.tick("hard selection")
-        p.same(f"hard, norm {norm}", *words, "--hard")
+        p.same(f"hard, {name}", *words, "--hard")
 
 
 def backward(p):
@@ -254,7 +257,8 @@ def backward(p):
     p.tick("causal mask")
     p.act("heed.update({notation: 'columns'})")
     same("hard, causal, as columns", "lion", "--backward", "--hard", "--causal")
-    for norm, first in (("post", ("dY", "dgain", "dbias", "dU")), ("pre", ("dU",))):
+    biases = ("dB_O", "dB_Q")
+    for norm, first in (("post", ("dY", "dgain", "dbias", "dU", *biases)), ("pre", ("dU", *biases)), ("llama", ("dU", "dQ_R", "dK_R", "Q_R", "K_R"))):
         words = [os.path.join(p.folder, norm), "Paris is the capital of [MASK] .", "--backward"]
         p.open(*words)
         same(f"a trained head with biases, norm {norm}", *words)
@@ -262,7 +266,7 @@ def backward(p):
         while loss < 10 ** (1 - digits):
             digits += 1
         check(f"the loss of the layer, norm {norm}", f"L = {loss:.{digits}f}" in p.browser.run("document.querySelector('.steps').textContent"))
-        for spot in (*first, "dB_O", "dW_h", "dO", "dV", "dP", "dS", "dR", "dQ", "dK", "dW_V", "dB_Q", "dX", "all_heads", "share"):
+        for spot in (*first, "dW_h", "dO", "dV", "dP", "dS", "dR", "dQ", "dK", "dW_V", "dX", "raw", "all_heads", "share"):
             p.act(f"heed.update({{spot: '{spot} 1 1'}})")
             told = p.browser.run("document.querySelector('.inspector').textContent")
             check(f"{spot} is written out: {told[:90]}", told.startswith(spot + "[") and " = " in told and "NaN" not in told and "undefined" not in told)

@@ -12,7 +12,9 @@ static const heed_option snapshot_options[] = {
     {"snapshot-items", HEED_INT, "1", 1, 8, NULL, "number of validation items, the first ones",
      "Snapshots"},
     {"snapshot-input", HEED_TEXT, "", 0, 0, NULL,
-     "another input: a text, a picture's file, or a source and target with a tab between them",
+     "another input: a text, a picture's file, or a source and target, or a file and caption, with "
+     "a "
+     "tab between them",
      "Snapshots"},
     {0}};
 
@@ -28,12 +30,16 @@ const heed_data_kind *data_of(const heed_model *m) { return heed_data_kind_of(he
 
 bool reads_pictures(const heed_model *m) { return m->kind == HEED_INPUT_PICTURE; }
 bool sees_pictures(const heed_model *m) { return reads_pictures(m) || writes_captions(m); }
-bool reads_patches(const heed_model *m) { return sees_pictures(m) && m->grid; }
+bool reads_patches(const heed_model *m) { return reads_pictures(m) && m->grid; }
+bool sees_patches(const heed_model *m) { return sees_pictures(m) && m->grid; }
 bool reads_pairs(const heed_model *m) { return m->kind == HEED_INPUT_PAIR; }
+bool makes_pictures(const heed_model *m) { return m->answers == HEED_ANSWER_PICTURE; }
+bool names_pictures(const heed_model *m) { return reads_pictures(m) && !makes_pictures(m); }
+bool has_code(const heed_model *m) { return reads_pictures(m) && m->code; }
 bool writes_captions(const heed_model *m) { return m->kind == HEED_INPUT_CAPTION; }
 bool writes_targets(const heed_model *m) { return reads_pairs(m) || writes_captions(m); }
 bool names_classes(const heed_model *m) {
-    return reads_pictures(m) || m->kind == HEED_INPUT_LABELLED;
+    return (reads_pictures(m) && !makes_pictures(m)) || m->kind == HEED_INPUT_LABELLED;
 }
 bool names_class(const heed_model *m) {
     return names_classes(m) && m->answers == HEED_ANSWER_INPUT;
@@ -41,6 +47,7 @@ bool names_class(const heed_model *m) {
 
 const char *use_of(const heed_model *m) {
     if (names_classes(m)) return "classify";
+    if (makes_pictures(m)) return "reconstruct";
     if (m->kind == HEED_INPUT_TOKENS && m->answers == HEED_ANSWER_MASKED) return "fill";
     if (!m->steps) return "eval";
     return reads_pairs(m) ? "translate" : writes_captions(m) ? "caption" : "generate";

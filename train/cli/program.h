@@ -7,6 +7,7 @@
 #include <heed/inspect.h>
 #include <heed/lesson.h>
 #include <heed/model.h>
+#include <heed/reconstruction.h>
 #include <heed/view.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -25,9 +26,13 @@ const char *example_flags(const heed_model *m, char text[96]);
 
 /* Properties of a model, for settings that only some runs have. */
 bool reads_pictures(const heed_model *m);
-bool sees_pictures(const heed_model *m); /* the same, or pictures with captions */
 bool reads_patches(const heed_model *m); /* pictures that have a grid of patches */
+bool sees_pictures(const heed_model *m); /* the same with captions, too */
+bool sees_patches(const heed_model *m);
 bool reads_pairs(const heed_model *m);
+bool makes_pictures(const heed_model *m);  /* its answer is a picture */
+bool names_pictures(const heed_model *m);  /* classifies pictures */
+bool has_code(const heed_model *m);        /* reads pictures and makes a code of each */
 bool writes_captions(const heed_model *m); /* of pictures */
 bool writes_targets(const heed_model *m);  /* captions, or translations */
 bool names_class(const heed_model *m);     /* one class for the entire input */
@@ -92,8 +97,9 @@ extern const command cmd_init, cmd_data_check, cmd_tokenizer_train, cmd_tokenize
     cmd_tokenizer_decode, cmd_tokenizer_info, cmd_train, cmd_resume, cmd_eval, cmd_fill,
     cmd_generate, cmd_classify, cmd_translate, cmd_caption, cmd_info, cmd_plot, cmd_compare,
     cmd_gradcheck, cmd_bench, cmd_doctor, cmd_explain, cmd_attend;
+extern const command cmd_merge;
 extern const command cmd_graph, cmd_influence, cmd_snapshots;
-extern const command cmd_heads, cmd_ablate;
+extern const command cmd_heads, cmd_ablate, cmd_reconstruct;
 
 struct program {
     const command *command;

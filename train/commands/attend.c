@@ -59,13 +59,13 @@ static const heed_option options[] = {
     {0}};
 
 /* --layers, --heads and --force also apply to what is shown. */
-static const applies uses[] = {{"mass", reads_patches, NULL},
-                               {"cells", reads_patches, "png"},
+static const applies uses[] = {{"mass", sees_patches, NULL},
+                               {"cells", sees_patches, "png"},
                                {"convert", sees_pictures, NULL},
                                {"target", writes_targets, NULL},
                                {"discard", NULL, "rollout"},
                                {"fuse", NULL, "rollout"},
-                               {"window", reads_patches, "occlude"},
+                               {"window", sees_patches, "occlude"},
                                {"qk", NULL, "json npz html"},
                                {0}};
 
@@ -163,7 +163,8 @@ static bool draw(const work *w, const attend_view *v, bool svg, const char *path
     return attend_draw(v, svg, path);
 }
 
-/* The page opens at what is shown; if a part was asked for, in the view that shows it. */
+/* The page opens at what is shown; if a part was asked for, in the view that shows it. The words of
+ * a caption are read over their picture. */
 static const char *opening_of(const work *w, const attend_view *v, char text[PAGE_LINK_SIZE]) {
     const program *p = w->p;
     const heed_model *m = w->run->model;
@@ -171,13 +172,12 @@ static const char *opening_of(const work *w, const attend_view *v, char text[PAG
     bool query = *flag_text(p, "query"), asked = flag_given(p, "stack") || flag_given(p, "layer") ||
                                                  flag_given(p, "head") || flag_given(p, "query");
     page_link o = {.stack = v->block->stack, .layer = v->block->layer, .query = -1};
-    if (asked) {
+    bool grid = v->record->axes[v->block->keys].rows > 0;
+    bool words = grid && v->block->queries != v->block->keys;
+    if (asked || words) {
         bool pair = m->kind == HEED_INPUT_PAIR;
-        o.view = v->record->axes[v->block->keys].rows ? "picture"
-                 : pair                               ? "cross"
-                 : query                              ? "head"
-                                                      : "matrix";
-        o.head = head_word(v->block, v->head, number);
+        o.view = grid ? "picture" : pair ? "cross" : query ? "head" : "matrix";
+        if (v->block->heads > 1) o.head = head_word(v->block, v->head, number);
     }
     if (query) o.query = v->query;
     return page_link_text(&o, text);

@@ -178,8 +178,8 @@ static void title_of(const attend_view *v, char title[400]) {
                  a->labels[v->query]);
     if (v->mass > 0)
         snprintf(mass, sizeof mass, "; the strongest patches that hold %g %% of it", 100 * v->mass);
-    snprintf(title, 400, "attention of %s, layer %d of %d%s%s", query, v->block->layer + 1,
-             v->layers, head, mass);
+    snprintf(title, 400, "%sattention of %s, layer %d of %d%s%s", v->block->hard ? "hard " : "",
+             query, v->block->layer + 1, v->layers, head, mass);
 }
 
 bool attend_draw_picture(const attend_view *v, bool cells, bool svg, const char *path) {

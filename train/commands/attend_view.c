@@ -42,8 +42,8 @@ bool view_open(attend_view *v, program *p, const heed_run *r, const heed_record 
 }
 
 const char *view_layer(const attend_view *v, char text[160]) {
-    snprintf(text, 160, "%s, layer %d of %d", heed_stack_name(v->block->stack), v->block->layer + 1,
-             v->layers);
+    snprintf(text, 160, "%s, layer %d of %d%s", heed_stack_name(v->block->stack),
+             v->block->layer + 1, v->layers, v->block->hard ? ", hard" : "");
     return text;
 }
 

@@ -135,7 +135,7 @@ static void warn_of_end(program *p, const translator *k, const char *name) {
 static bool show(program *p, work *w, const char *name, int sample, json_t *o, json_t *all) {
     heed_text made = {.c = p->c};
     bool ok = translated_text(&w->k, &made) && heed_text_put(&made, "", 0);
-    if (ok) warn_of_end(p, &w->k, name);
+    if (ok && !o) warn_of_end(p, &w->k, name);
     if (ok && o) {
         json_t *own = caption_json(&w->k, made.s);
         if (sample == 0) json_object_update(o, own);

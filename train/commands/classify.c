@@ -83,26 +83,25 @@ static bool write_overlay(classifier *k, heed_picture *p) {
     return ok;
 }
 
-/* name: as it is shown. */
-static bool classify(program *owner, void *user, const char *name, heed_picture *p) {
+static bool classify(program *p, void *user, const char *name, heed_picture *picture) {
     classifier *k = user;
-    int top = flag_int(owner, "top");
-    heed_tensor *y = logits_of(k, p, name);
+    int top = flag_int(p, "top");
+    heed_tensor *y = logits_of(k, picture, name);
     if (y) {
         guesses_of(y->x, k->classes, k->guesses);
         if (top > k->classes) top = k->classes;
         print_classes_of(k, name, top);
-        if (*flag_text(k->p, "overlay")) write_overlay(k, p);
+        if (*flag_text(p, "overlay")) write_overlay(k, picture);
         k->done++;
     }
-    return heed_ctx_status(k->p->c) == HEED_OK;
+    return heed_ctx_status(p->c) == HEED_OK;
 }
 
 /* ---- heed classify ---- */
 
 static bool classifier_open(program *p, classifier *k) {
     heed_run *r = k->run;
-    if (r->model->kind != HEED_INPUT_PICTURE)
+    if (!names_class(r->model) || !reads_pictures(r->model))
         return wrong_run(p, "a classifier of pictures or texts", r);
     heed_image_transform known;
     if (!heed_image_transform_of(p->c, r->config, &known)) return false;

@@ -14,7 +14,7 @@ void print_try(const program *p, const char *suggestion) {
     heed_text_add(&out, "  %s train %s", program_name(), p->model->name);
     add_typed(&out, line_width(stdout), heed_format_shell(word, sizeof word, p->argv[0]));
     add_typed(&out, line_width(stdout), "-o runs/first");
-    add_typed(&out, line_width(stdout), suggestion);
+    if (!*flag_text(p, "from")) add_typed(&out, line_width(stdout), suggestion);
     for (int i = 0; i < heed_config_count(p->flags); i++) {
         const char *value;
         const heed_option *o = heed_config_at(p->flags, i, &value);
@@ -41,9 +41,14 @@ static void check(program *p) {
                   data_of(p->model)->noun);
         return;
     }
-    heed_data *d = heed_data_open(p->c, p->flags, heed_model_spec(p->model), NULL);
+    heed_data_args how = {0};
+    const char *from = flag_text(p, "from");
+    heed_run *start = *from ? heed_start_open(p->c, from, p->models, NULL) : NULL;
+    if (start) heed_start_settings(p->flags, p->model, start, &how, NULL);
+    heed_data *d = heed_data_open(p->c, p->flags, heed_model_spec(p->model), &how);
     if (d) kind_of(p->model)->check(p, d);
     heed_data_close(d);
+    heed_run_close(start);
 }
 
 const command cmd_data_check = {

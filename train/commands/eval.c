@@ -9,7 +9,16 @@ static const heed_option options[] = {
     WORDS("confusion", "pictures, textcls, tag: write the confusion matrix as a picture", "Output"),
     WORDS("mistakes", "pictures: write the worst mistakes as a contact sheet", "Output"),
     COUNT("worst", "40", 1, 300, "how many of them", "Output"),
+    WORDS("code",
+          "pictures: write a picture of all codes (of a classifier, the features before its output "
+          "layer) as points coloured by class",
+          "Output"),
+    WORDS("csv", "pictures: write all codes as a table", "Output"),
     EVALUATED_PICTURES,
+    SWITCH("linear",
+           "autoencoder: also the error of the best linear model: PCA with as many components as "
+           "the code has numbers, or the prediction of hidden patches from the visible ones",
+           "Measures of pictures"),
     DECODING,
     COUNT("most", "0", 0, 1e12, "pairs and captions: at most so many sources or pictures; 0: all",
           "Decoding"),
@@ -28,13 +37,21 @@ static const heed_option options[] = {
           "Measures of pairs"),
     {0}};
 
-static const applies uses[] = {
-    {"confusion", names_classes, NULL},    {"mistakes", reads_pictures, NULL},
-    {"worst", reads_pictures, "mistakes"}, EVALUATED_PICTURES_APPLY,
-    {"beam", writes_targets, NULL},        {"length-penalty", writes_targets, "beam"},
-    {"most", writes_targets, NULL},        {"translations", writes_targets, NULL},
-    {"by-length", reads_pairs, NULL},      {"alignment", reads_pairs, NULL},
-    {"within", reads_pairs, "alignment"},  {0}};
+static const applies uses[] = {{"confusion", names_classes, NULL},
+                               {"mistakes", names_pictures, NULL},
+                               {"worst", names_pictures, "mistakes"},
+                               {"code", has_code, NULL},
+                               {"csv", has_code, NULL},
+                               {"linear", makes_pictures, NULL},
+                               EVALUATED_PICTURES_APPLY,
+                               {"beam", writes_targets, NULL},
+                               {"length-penalty", writes_targets, "beam"},
+                               {"most", writes_targets, NULL},
+                               {"translations", writes_targets, NULL},
+                               {"by-length", reads_pairs, NULL},
+                               {"alignment", reads_pairs, NULL},
+                               {"within", reads_pairs, "alignment"},
+                               {0}};
 
 void share_interval(double right, double all, double *low, double *high) {
     double z = 1.959963984540054, p = right / all, z2 = z * z / all;
@@ -50,6 +67,7 @@ measures measure(const heed_score *s) {
                   .bits_per_byte = s->bytes > 0 ? s->loss / log(2) / s->bytes : none,
                   .accuracy = s->total > 0 ? s->correct / s->total : none,
                   .top5 = s->total > 0 ? s->top5 / s->total : none,
+                  .error = s->pixels > 0 ? s->squares / s->pixels : none,
                   .low = none,
                   .high = none,
                   .items = s->weight};
@@ -76,7 +94,10 @@ const command cmd_eval = {
         "For a masked model, a DATA.tsv holds questions: each line a text with one [MASK], a\n"
         "tab, and the right word. For pictures, classes are matched by name; the result has a\n"
         "table of classes (found: the share of its pictures that were recognised; precision: how\n"
-        "often a prediction of it was right) and of confusions. For pairs of texts, all\n"
+        "often a prediction of it was right) and of confusions. Of an auto-encoder, the mean "
+        "squared\n"
+        "error of pixels from 0 to 1, of the hidden patches if it hides any. For pairs of texts, "
+        "all\n"
         "sources are translated, too: BLEU (as sacreBLEU counts it, 13a), and exact matches.\n"
         "--alignment fields reads where the fields are from DATA's third column, as\n"
         "\"9-13 0-5 6-7\": bytes of the source, the end not counted, for each run of letters\n"

@@ -22,7 +22,7 @@ static const heed_option options[] = {
     {0}};
 
 static const applies uses[] = {
-    {"target", reads_pairs, NULL}, {"convert", reads_pictures, NULL}, {0}};
+    {"target", writes_targets, NULL}, {"convert", sees_pictures, NULL}, {0}};
 
 enum { RUNS = 8 };
 typedef struct {

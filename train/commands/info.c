@@ -168,6 +168,7 @@ static bool show_run(program *p, const char *dir, bool json) {
         return true;
     }
     heed_run *r = open_run(p, dir);
+    int adapters = r ? r->adapters : 0;
     heed_run_close(r);
     if (!r || json) return r;
     if (flag_on(p, "config")) {
@@ -176,7 +177,13 @@ static bool show_run(program *p, const char *dir, bool json) {
         heed_text_add(&text, "%s: %s", dir, m->name);
         for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
             if (heed_config_has(f, keys[i])) add_setting(f, dir, keys[i], &text);
+        if (*heed_config_text(f, "from"))
+            heed_text_add(&text, ", from %s", heed_config_text(f, "from"));
         print_fact(0, "", "%s", text.s ? text.s : "");
+        if (adapters)
+            print_fact(0, "", "%d adapters of rank %s, alpha %s, at %s: %s/adapter.safetensors",
+                       adapters, heed_config_text(f, "lora"), heed_config_text(f, "lora-alpha"),
+                       heed_config_text(f, "lora-targets"), dir);
     }
     putchar('\n');
     heed_text_free(&text);

@@ -52,17 +52,46 @@ void banner_row(const char *label, const char *format, ...) {
     heed_text_free(&lines);
 }
 
+/* The number of adapters, and the share of their numbers in the other parameters of the same part
+ * of the model, as encoder or decoder. */
+static void banner_adapters(const progress *g, const heed_store *s) {
+    size_t adapters = 0, numbers = 0, blocks = 0, trained = 0;
+    const char *block = NULL;
+    char n1[32], n2[32], n3[32];
+    for (int i = heed_store_count(s); i-- > 0;) { /* adapters are the last */
+        const heed_entry *e = heed_store_at(s, i);
+        if (e->adapter) block = e->name;
+        size_t part = block ? strcspn(block, ".") + 1 : 0, size = e->tensor->size;
+        adapters += e->adapter;
+        numbers += e->adapter ? size : 0;
+        trained += e->trained ? size : 0;
+        blocks += !e->adapter && !e->state && part && !strncmp(block, e->name, part) ? size : 0;
+    }
+    if (adapters)
+        banner_row("adapters",
+                   "%d of rank %d: %s numbers, %.1f %% of the weights of %.*s; %s of %s "
+                   "parameters are trained",
+                   (int)adapters / 2, (int)heed_config_int(g->f, "lora"),
+                   heed_format_count(n1, numbers), 100 * (double)numbers / (double)blocks,
+                   (int)strcspn(block, "."), block, heed_format_count(n2, trained),
+                   heed_format_count(n3, heed_store_params(s)));
+}
+
 static void banner_decay(const progress *g, const heed_store *s) {
-    int decays = 0, trained = 0, frozen = 0;
+    int decays = 0, trained = 0, frozen = 0, thaw = 0;
     for (int i = 0; i < heed_store_count(s); i++) {
         const heed_entry *e = heed_store_at(s, i);
         trained += e->trained;
         decays += e->trained && e->decay;
-        frozen += !e->trained && !e->state;
+        frozen += !e->trained && !e->state && !e->thaw;
+        thaw += e->thaw > 0;
     }
     banner_row("decay", "%g on %d tensors (weights, embeddings), none on %d (biases, norms)",
                heed_config_real(g->f, "decay"), decays, trained - decays);
     if (frozen) banner_row("frozen", "%d tensors", frozen);
+    if (thaw)
+        banner_row("frozen", "%d tensors until step %lld", thaw,
+                   (long long)heed_config_int(g->f, "freeze-steps"));
 }
 
 static void banner(progress *g, const heed_report *r) {
@@ -74,6 +103,8 @@ static void banner(progress *g, const heed_report *r) {
     if (kind->banner) kind->banner(g->p->model, g->data, g->f);
     banner_row("model", "%s parameters, %s in all: weights, gradients, optimizer, one step",
                heed_format_count(n1, r->params), heed_format_bytes(n2, (double)r->bytes));
+    banner_start(g, r);
+    banner_adapters(g, r->store);
     banner_decay(g, r->store);
     banner_epoch(g->p->model, g->f, r->epoch_batches);
     banner_row("computing", "%d thread%s, %s", heed_threads(c), heed_threads(c) == 1 ? "" : "s",
@@ -168,8 +199,8 @@ static void choose_columns(progress *g) {
         perplexity && g->p->model->answers != HEED_ANSWER_MASKED; /* predicts all the text */
     for (int i = 0; i < COLUMNS; i++) {
         bool valid = i >= VALID && i <= ACCURACY;
-        g->hidden[i] =
-            (valid && g->data->no_val) || (i == PERPLEXITY && !perplexity) || (i == BITS && !bits);
+        g->hidden[i] = (valid && g->data->no_val) || (i == PERPLEXITY && !perplexity) ||
+                       (i == BITS && !bits) || (i == ACCURACY && makes_pictures(g->p->model));
         if (!g->hidden[i]) width += columns[i].width;
     }
     for (int i = 0; i < DROPPED && width >= terminal_width(); i++) {
@@ -225,6 +256,7 @@ static void print_json_line(progress *g, const heed_report *r) {
     if (r->event == HEED_FIT_START)
         json_object_update_new(o, json_pack("{s:I, s:I}", "params", (json_int_t)r->params, "bytes",
                                             (json_int_t)r->bytes));
+    if (r->start) json_object_set_new(o, "from", start_json(r->start));
     if (r->event == HEED_FIT_STEP || r->event == HEED_FIT_EVAL)
         json_object_update_new(o, json_pack("{s:f, s:o, s:o, s:o, s:o, s:o}", "epoch", r->epoch,
                                             "loss", json_number(r->loss), "lr", json_number(r->lr),

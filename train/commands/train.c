@@ -47,6 +47,7 @@ typedef struct {
     heed_config *f; /* the settings for config.conf */
     const char *run;
     bool resume, force;
+    const heed_run *from; /* a new training starts from its weights; or NULL */
 } training;
 
 /* ", NAME 1.2345, the best one 1.2000" */
@@ -57,6 +58,19 @@ static void print_measure(const char *name, const char *format, double last, dou
     if (!isfinite(best) || best == last) return;
     fputs(", the best one ", stdout);
     printf(format, best);
+}
+
+/* Prints the loss on the data of the run that the training started from, if it was measured. */
+static void print_forgotten(program *p, const training *t, const heed_fit_result *r, json_t *json) {
+    const char *from = heed_config_text(t->f, "from");
+    if (!isfinite(r->first[1])) return;
+    if (json)
+        json_object_set_new(json, "forgotten",
+                            json_pack("{s:o, s:f, s:f}", "run", json_text(from), "before",
+                                      r->first[0], "after", r->first[1]));
+    else
+        print_wrapped(p, "on the validation part of %s: loss %.4f before, %.4f after", from,
+                      r->first[0], r->first[1]);
 }
 
 /* Prints the results. */
@@ -86,6 +100,7 @@ static void conclude(program *p, const training *t, const heed_data *data, const
         if (!language) print_measure("accuracy", "%.2f %%", 100 * r->metric, 100 * r->best_metric);
         putchar('\n');
     }
+    print_forgotten(p, t, r, json);
     if (kind->finish) kind->finish(p, data, &e);
     if (heed_ctx_status(p->c) == HEED_INTERRUPTED)
         json_decref(json);
@@ -128,6 +143,8 @@ static void fit(program *p, const training *t, const heed_data *data, progress *
                        .no_val = data->no_val,
                        .resume = t->resume,
                        .force = t->force,
+                       .from = t->from,
+                       .models = p->models,
                        .report = progress_report,
                        .stop = was_interrupted,
                        .user = g};
@@ -155,27 +172,39 @@ static bool open_snapshots(program *p, const training *t, progress *g) {
     return g->snapshots != NULL;
 }
 
-static void run_training(program *p, const training *t) {
+/* Opens the data, which completes the settings, and trains. */
+static void open_and_fit(program *p, const training *t, const heed_data_args *how, progress *g) {
+    if (g->mode == SHOW_BAR) {
+        fprintf(stderr, "reading %s ...", heed_config_text(t->f, "data"));
+        p->line_open = true;
+    }
+    heed_data *data = heed_data_open(p->c, t->f, heed_model_spec(t->model), how);
+    g->data = data;
+    bool outside = data && (t->resume || !data->tree ||
+                            heed_run_outside(p->c, t->run, heed_config_text(t->f, "data")));
+    if (outside && open_snapshots(p, t, g)) fit(p, t, data, g);
+    heed_snapshots_close(g->snapshots);
+    heed_data_close(data);
+}
+
+static void run_training(program *p, training *t) {
     heed_data_args how = {.run = t->resume ? t->run : NULL};
     progress g = {.p = p,
                   .f = t->f,
                   .run = t->run,
                   .mode = show_mode_of(flag_text(p, "progress")),
-                  .samples = {.c = p->c}};
+                  .samples = {.c = p->c},
+                  .taken = {.c = p->c}};
+    const char *from = heed_config_text(t->f, "from");
+    heed_run *start = NULL;
     p->model = t->model;
-    if (g.mode == SHOW_BAR) {
-        fprintf(stderr, "reading %s ...", heed_config_text(t->f, "data"));
-        p->line_open = true;
-    }
-    heed_data *data = heed_data_open(p->c, t->f, heed_model_spec(t->model), &how);
-    g.data = data;
-    bool outside = data && (t->resume || !data->tree ||
-                            heed_run_outside(p->c, t->run, heed_config_text(t->f, "data")));
-    if (outside && open_snapshots(p, t, &g)) fit(p, t, data, &g);
-    heed_snapshots_close(g.snapshots);
+    if (!t->resume && *from) t->from = start = heed_start_open(p->c, from, p->models, t->run);
+    if (!start || heed_start_settings(t->f, t->model, start, &how, &g.taken))
+        if (heed_ctx_status(p->c) == HEED_OK) open_and_fit(p, t, &how, &g);
     heed_tape_free(g.tape);
     heed_text_free(&g.samples);
-    heed_data_close(data);
+    heed_text_free(&g.taken);
+    heed_run_close(start);
 }
 
 /* ---- heed train ---- */
@@ -239,14 +268,21 @@ const command cmd_train = {
         "mlm and gpt take a text file; without --tokenizer PATH a tokenizer is trained on it\n"
         "first. vit, cnn and mlp take pictures: a folder of class folders (below train, val\n"
         "and test, or at once), a folder of IDX or CIFAR files, or a CSV of path,label lines.\n"
+        "autoencoder takes such pictures, too, and needs no classes.\n"
         "seq2seq and rnn take lines of source TAB target, textcls of label TAB text, tag of words\n"
         "TAB labels, a label a word; or JSON objects, a line each: {src, tgt}, {label, text},\n"
         "{tokens, tags}. A first line that names the columns is skipped. caption takes lines of\n"
         "FILE TAB caption or {image, caption}: pictures' files beside DATA, any number of "
         "captions\n"
         "for each.\n"
+        "--from RUN starts from the best weights of a run, of this task or another one: its "
+        "tokenizer\n"
+        "and the settings of its model apply unless others are given. What is taken, what is new\n"
+        "and what does not fit is printed.\n"
         "Ctrl-C saves and stops; `heed resume RUN` continues.",
-    .examples = "  heed train gpt -c runs/book/config.conf -o runs/again --seed 2\n",
+    .examples = "  heed train gpt -c runs/book/config.conf -o runs/again --seed 2\n"
+                "  heed train gpt other.txt --from runs/book -o runs/other\n"
+                "  heed train textcls reviews.tsv --from runs/mlm -o runs/reviews\n",
     .options = train_options,
     .task_options = true,
     .computes = true,

@@ -112,7 +112,8 @@ const command cmd_view = {
     .help = "draw attention weights from a file, PyTorch's or NumPy's, as one page",
     .about =
         "Reads an NPZ, NPY or JSON file and writes one HTML page that works offline: heads, lines, "
-        "matrix, and what else the file holds. A file that heed attend wrote has everything. Any "
+        "matrix, and what else the file holds. A file that heed attend wrote has everything; one "
+        "of heed explain --json, the attention, scores, queries and keys of its head. Any "
         "other one holds arrays of (queries, keys), (heads, queries, keys) or (layers, heads, "
         "queries, keys), 16, 32 or 64 bits, and labels as texts under `tokens`, or `queries` and "
         "`keys`, or `source` and `target`; a name with \"cross\" or \"dec\" in it says whose "

@@ -20,7 +20,7 @@ void workbench_sizes(workbench *w) {
     }
     if (w->dense) {
         w->len = w->pixels;
-        w->vocab = (int)heed_config_int(f, "classes");
+        w->vocab = heed_config_has(f, "classes") ? (int)heed_config_int(f, "classes") : 1;
         return;
     }
     w->len = (int)heed_config_int(f, "block");
@@ -48,7 +48,7 @@ bool workbench_open(workbench *w) {
     w->store = heed_store_new(w->c);
     w->tape = heed_tape_new(w->c);
     w->self = allocate(w->c, 1, w->model->size, "model");
-    return w->self && w->store && w->tape && w->model->init(w->self, w->store, w->f);
+    return w->self && w->store && w->tape && heed_model_init(w->model, w->self, w->store, w->f);
 }
 
 void workbench_close(workbench *w) {

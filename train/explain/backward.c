@@ -38,6 +38,8 @@ static const struct {
     [HEED_LESSON_Q] = {"dQ", offsetof(heed_lesson_gradient, q)},
     [HEED_LESSON_K] = {"dK", offsetof(heed_lesson_gradient, k)},
     [HEED_LESSON_V] = {"dV", offsetof(heed_lesson_gradient, v)},
+    [HEED_LESSON_Q_R] = {"dQ_R", offsetof(heed_lesson_gradient, q_r)},
+    [HEED_LESSON_K_R] = {"dK_R", offsetof(heed_lesson_gradient, k_r)},
     [HEED_LESSON_RAW] = {"dR", offsetof(heed_lesson_gradient, raw)},
     [HEED_LESSON_SCORES] = {"dS", offsetof(heed_lesson_gradient, scores)},
     [HEED_LESSON_WEIGHTS] = {"dP", offsetof(heed_lesson_gradient, weights)},
@@ -144,27 +146,37 @@ static void describe_softmax(const explaining *e, backward_pass *b) {
 typedef enum { NO_TERM, PLAIN_PART, TURNED, GRADIENT, TURNED_GRADIENT } term_kind;
 
 /* The products that give a gradient, unless it is that of the loss itself. */
-static const struct {
+typedef struct {
     heed_lesson_part left;
     term_kind left_kind;
     heed_lesson_part right;
     term_kind right_kind;
-} products[HEED_LESSON_COUNT] = {
+} factors;
+static const factors products[HEED_LESSON_COUNT] = {
     [HEED_LESSON_W_H] = {HEED_LESSON_OUTPUT, TURNED, HEED_LESSON_ALL, GRADIENT},
     [HEED_LESSON_OUTPUT] = {HEED_LESSON_ALL, GRADIENT, HEED_LESSON_W_H, TURNED},
     [HEED_LESSON_V] = {HEED_LESSON_WEIGHTS, TURNED, HEED_LESSON_OUTPUT, GRADIENT},
     [HEED_LESSON_WEIGHTS] = {HEED_LESSON_OUTPUT, GRADIENT, HEED_LESSON_V, TURNED},
     [HEED_LESSON_Q] = {HEED_LESSON_RAW, GRADIENT, HEED_LESSON_K, PLAIN_PART},
     [HEED_LESSON_K] = {HEED_LESSON_RAW, TURNED_GRADIENT, HEED_LESSON_Q, PLAIN_PART},
+    [HEED_LESSON_Q_R] = {HEED_LESSON_RAW, GRADIENT, HEED_LESSON_K_R, PLAIN_PART},
+    [HEED_LESSON_K_R] = {HEED_LESSON_RAW, TURNED_GRADIENT, HEED_LESSON_Q_R, PLAIN_PART},
     [HEED_LESSON_W_Q] = {HEED_LESSON_X, TURNED, HEED_LESSON_Q, GRADIENT},
     [HEED_LESSON_W_K] = {HEED_LESSON_Z, TURNED, HEED_LESSON_K, GRADIENT},
     [HEED_LESSON_W_V] = {HEED_LESSON_Z, TURNED, HEED_LESSON_V, GRADIENT},
 };
 
+/* Those of a gradient; NULL: there are none. Of rotated queries and keys the gradients are
+ * products, and those of Q and K are these rotated back. */
+static const factors *factors_of_gradient(const explaining *e, heed_lesson_part part) {
+    bool back = is_rotary(&e->w) && (part == HEED_LESSON_Q || part == HEED_LESSON_K);
+    return back || !products[part].left_kind ? NULL : &products[part];
+}
+
 /* When a step is taken: with any loss, that of the head or that of the layer, which ends with the
- * sum of the heads or with a norm; and by whether keys are made of X or of Z. A bias must also be
- * there. */
-enum { ALWAYS, OF_HEAD, OF_LAYER, OF_SUM, OF_NORM, OF_X, OF_Z };
+ * sum of the heads or with a norm; by whether keys are made of X or of Z; and with rotary positions
+ * or without. A bias must also be there. */
+enum { ALWAYS, OF_HEAD, OF_LAYER, OF_SUM, OF_NORM, OF_X, OF_Z, ROTARY, UNROTATED };
 
 static const backward_step steps[] = {
     {OF_HEAD, HEED_LESSON_OUTPUT, "Loss", "dO = output - target", "dO = H - target", NULL},
@@ -193,8 +205,17 @@ static const backward_step steps[] = {
      "A weight should grow where the value points against dO."},
     {ALWAYS, HEED_LESSON_SCORES, "Softmax", "dS = P (dP - sum of P dP in the row)",
      "dS = A (dP - sum of A dP in the column)", NULL},
-    {ALWAYS, HEED_LESSON_Q, "Queries", "dQ = dR K, dR = beta dS", "dQ = K dR, dR = beta dS", NULL},
-    {ALWAYS, HEED_LESSON_K, "Keys", "dK = dR' Q", "dK = Q dR'", NULL},
+    {UNROTATED, HEED_LESSON_Q, "Queries", "dQ = dR K, dR = beta dS", "dQ = K dR, dR = beta dS",
+     NULL},
+    {UNROTATED, HEED_LESSON_K, "Keys", "dK = dR' Q", "dK = Q dR'", NULL},
+    {ROTARY, HEED_LESSON_Q_R, "Rotated queries", "dQ_R = dR K_R, dR = beta dS",
+     "dQ_R = K_R dR, dR = beta dS", NULL},
+    {ROTARY, HEED_LESSON_K_R, "Rotated keys", "dK_R = dR' Q_R", "dK_R = Q_R dR'", NULL},
+    {ROTARY, HEED_LESSON_Q, "Queries", "dQ is dQ_R rotated back", "dQ is dQ_R rotated back",
+     "Each row is rotated by the opposite angles: what a rotation turned forward, its gradient "
+     "turns "
+     "back."},
+    {ROTARY, HEED_LESSON_K, "Keys", "dK is dK_R rotated back", "dK is dK_R rotated back", NULL},
     {ALWAYS, HEED_LESSON_W_Q, "W_Q", "dW_Q = X' dQ", "dW_Q' = dQ X'",
      "A weight matrix hears from all tokens at once."},
     {OF_X, HEED_LESSON_W_K, "W_K", "dW_K = X' dK", "dW_K' = dK X'", NULL},
@@ -228,10 +249,15 @@ static const char *words_of(const backward_pass *b, const backward_step *s) {
 
 static void add_steps(const explaining *e, backward_pass *b) {
     bool self = e->w.lesson.self;
-    const bool runs[] = {[ALWAYS] = true,       [OF_HEAD] = !b->layer,
-                         [OF_LAYER] = b->layer, [OF_SUM] = b->layer && !b->norm,
-                         [OF_NORM] = b->norm,   [OF_X] = self,
-                         [OF_Z] = !self};
+    const bool runs[] = {[ALWAYS] = true,
+                         [OF_HEAD] = !b->layer,
+                         [OF_LAYER] = b->layer,
+                         [OF_SUM] = b->layer && !b->norm,
+                         [OF_NORM] = b->norm,
+                         [OF_X] = self,
+                         [OF_Z] = !self,
+                         [ROTARY] = is_rotary(&e->w),
+                         [UNROTATED] = !is_rotary(&e->w)};
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
         backward_step s = steps[i];
         if (!runs[s.when] || (is_bias(s.part) && !has_bias(e, s.part))) continue;
@@ -294,13 +320,11 @@ static matrix_view view_of(const explaining *e, const backward_pass *b, heed_les
 
 int backward_views(const explaining *e, const backward_pass *b, const backward_step *s,
                    matrix_view parts[3], char names[3][32]) {
-    bool loss = s == &b->step[0];
-    int last = !loss && products[s->part].left_kind ? 2 : 0;
-    if (last) {
-        parts[e->columns ? 1 : 0] =
-            view_of(e, b, products[s->part].left, products[s->part].left_kind, names[0]);
-        parts[e->columns ? 0 : 1] =
-            view_of(e, b, products[s->part].right, products[s->part].right_kind, names[1]);
+    const factors *f = s == &b->step[0] ? NULL : factors_of_gradient(e, s->part);
+    int last = f ? 2 : 0;
+    if (f) {
+        parts[e->columns ? 1 : 0] = view_of(e, b, f->left, f->left_kind, names[0]);
+        parts[e->columns ? 0 : 1] = view_of(e, b, f->right, f->right_kind, names[1]);
     }
     parts[last] = view_of(e, b, s->part, GRADIENT, names[last]);
     return last + 1;
@@ -334,12 +358,12 @@ static void draw_parts(explaining *e, const backward_pass *b, const backward_ste
     if (!chosen) return;
     cell_name(e, s->part, row, col, cell, sizeof cell);
     snprintf(text, sizeof text, "%s%s", names[2], strchr(cell, '['));
-    dot_product d = {.left = matrix_of(e, b, products[s->part].left, products[s->part].left_kind),
-                     .right =
-                         matrix_of(e, b, products[s->part].right, products[s->part].right_kind),
+    const factors *f = factors_of_gradient(e, s->part);
+    dot_product d = {.left = matrix_of(e, b, f->left, f->left_kind),
+                     .right = matrix_of(e, b, f->right, f->right_kind),
                      .out = out,
-                     .how = {.left_transposed = is_turned(products[s->part].left_kind),
-                             .right_transposed = is_turned(products[s->part].right_kind)}};
+                     .how = {.left_transposed = is_turned(f->left_kind),
+                             .right_transposed = is_turned(f->right_kind)}};
     gap(e);
     write_dot(e, text, &d, row, col);
 }

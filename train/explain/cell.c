@@ -48,7 +48,7 @@ bool chosen_cell(const explaining *e, heed_lesson_part part, int *row, int *col)
         query = w->query ? w->query - 1 : row_of_numbers(e, &p[HEED_LESSON_Q], weights->rows / 2);
         key = w->key ? w->key - 1 : largest_in_row(weights, query);
     }
-    bool of_keys = part == HEED_LESSON_K || part == HEED_LESSON_V;
+    bool of_keys = part == HEED_LESSON_K || part == HEED_LESSON_V || part == HEED_LESSON_K_R;
     bool of_pairs = part >= HEED_LESSON_RAW && part <= HEED_LESSON_WEIGHTS;
     *row = of_keys ? key : query;
     if (!of_pairs && !e->row) *row = row_of_numbers(e, m, *row);
@@ -106,6 +106,20 @@ static void put_weight(heed_text *out, const explaining *e, int row, int col) {
     heed_text_add(out, "%s", number_text(text, sum, e->look.precision));
 }
 
+/* The two numbers of a pair, of which the rotated one is made. */
+static void put_rotation(heed_text *out, const explaining *e, heed_lesson_part part, int row,
+                         int col) {
+    const heed_lesson *l = &e->w.lesson;
+    const heed_matrix *m = &l->part[part == HEED_LESSON_Q_R ? HEED_LESSON_Q : HEED_LESSON_K];
+    int half = m->cols / 2, i = col % half, digits = matrix_digits(m, e->look.precision);
+    char angle[32];
+    number_text(angle, row * pow(l->args.rotary, -2.0 * i / m->cols), 4);
+    put_factor(out, heed_matrix_at(m, row, col), digits);
+    heed_text_add(out, "·cos(%s) %c ", angle, col < half ? '-' : '+');
+    put_factor(out, heed_matrix_at(m, row, col < half ? col + half : col - half), digits);
+    heed_text_add(out, "·sin(%s)", angle);
+}
+
 static void put_terms(heed_text *out, const explaining *e, heed_lesson_part part, int row,
                       int col) {
     const heed_matrix *p = e->w.lesson.part, *raw = &p[HEED_LESSON_RAW];
@@ -115,9 +129,11 @@ static void put_terms(heed_text *out, const explaining *e, heed_lesson_part part
     } else if (part == HEED_LESSON_SCALED) {
         heed_text_add(out, "%s·", number_text(text, e->w.lesson.args.beta, 4));
         put_factor(out, heed_matrix_at(raw, row, col), matrix_digits(raw, e->look.precision));
+    } else if (part == HEED_LESSON_Q_R || part == HEED_LESSON_K_R) {
+        put_rotation(out, e, part, row, col);
     } else {
         heed_lesson_part left, right;
-        factors_of(part, &left, &right);
+        factors_of(&e->w, part, &left, &right);
         put_sum(out, e,
                 &(dot_product){
                     &p[left], &p[right], &p[part], {.right_transposed = part == HEED_LESSON_RAW}},

@@ -20,6 +20,7 @@ typedef struct {
     const char *const *notes[3];     /* remarks on the rows of W_Q, W_K, W_V; or NULL */
     const double *target;            /* (T,d2) what the output should be; or NULL */
     bool pre;          /* pre-norm: X is the normed stream, to which the layer's output is added */
+    bool rms;          /* the model's norms are RMS norms */
     bool custom;       /* it is not known what the model does with the sum of all heads */
     bool picture;      /* the tokens are patches of a picture */
     const char *layer; /* "encoder.0.attn" in a trained model; or NULL */
@@ -32,6 +33,7 @@ typedef struct {
 /* The place of a head in a trained model. */
 typedef struct {
     int layer, head, heads; /* layer and head from 0 */
+    int kv_heads;           /* heads of keys and values; 0: each head has its own */
     double off; /* largest difference of the model's weights, in float, from those of the steps */
 } trained_place;
 
@@ -141,6 +143,8 @@ double lesson_entropy(const double *p, int n);
 
 /* ---- parts for drawing ---- */
 
+/* Whether queries and keys are rotated by their places before they are compared. */
+bool is_rotary(const worked *w);
 /* Whether the head has W_h, so that it is part of a layer; and whether that layer has a norm. */
 bool has_layer(const worked *w);
 bool has_norm(const worked *w);
@@ -149,7 +153,8 @@ bool has_norm(const worked *w);
 matrix_view worked_view(const explaining *e, heed_lesson_part part, bool turned);
 matrix_view chosen_view(const explaining *e, heed_lesson_part part, bool turned, int row, int col);
 /* Q, K, V, raw, output and share are products, the first three with a bias. */
-void factors_of(heed_lesson_part product, heed_lesson_part *left, heed_lesson_part *right);
+void factors_of(const worked *w, heed_lesson_part product, heed_lesson_part *left,
+                heed_lesson_part *right);
 heed_lesson_part bias_of(heed_lesson_part product); /* HEED_LESSON_X: it has none */
 /* What draws such a product, in the order of the notation: the two factors, the bias unless it is
  * 0, and the product; row and col: the cell that is highlighted. Returns how many, 3 or 4. */
@@ -222,7 +227,7 @@ typedef struct {
     double loss;
     int checks, count;
     backward_check check[5];
-    backward_step step[24];
+    backward_step step[26];
     char of_loss[400], of_softmax[400]; /* text of two of the steps */
 } backward_pass;
 bool backward_open(explaining *e, backward_pass *b); /* call backward_close also after a failure */

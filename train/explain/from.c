@@ -26,7 +26,8 @@ static const char *const known[] = {
     "causal",  "hard",   "hidden",  "target",    "Q",        "K",        "V",      "raw",
     "scaled",  "scores", "weights", "output",    "notation", "backward", "learn",  "layer",
     "head",    "W_h",    "share",   "all_heads", "normed",   "units",    "blanks", "stages",
-    "choices", "faulty", "B_O",     "others",    "gain",     "bias",     "eps",    NULL};
+    "choices", "faulty", "B_O",     "others",    "gain",     "bias",     "eps",    "rotary",
+    "Q_R",     "K_R",    NULL};
 
 static bool refuse(const reader *r, const char *key, const char *format, ...) HEED_PRINTF(3, 4);
 static bool refuse(const reader *r, const char *key, const char *format, ...) {
@@ -144,6 +145,7 @@ static bool read_flag(reader *r, const char *key, bool *flag) {
 static bool read_settings(reader *r, heed_lesson_args *a) {
     const json_t *beta = json_object_get(r->root, "beta"), *eps = json_object_get(r->root, "eps");
     const json_t *h = json_object_get(r->root, "hidden");
+    const json_t *theta = json_object_get(r->root, "rotary");
     if (beta && (!json_is_number(beta) || fabs(json_number_value(beta)) > LARGEST_NUMBER))
         return refuse(r, "beta", "expected a number from -%g to %g", LARGEST_NUMBER,
                       LARGEST_NUMBER);
@@ -151,6 +153,8 @@ static bool read_settings(reader *r, heed_lesson_args *a) {
     if (a->w_h) a->eps = eps ? json_number_value(eps) : 1e-5;
     if (a->w_h && eps && (!json_is_number(eps) || !(a->eps >= 0 && a->eps <= 1)))
         return refuse(r, "eps", "expected a number from 0 to 1");
+    if (theta && !(json_is_number(theta) && (a->rotary = json_number_value(theta)) > 0))
+        return refuse(r, "rotary", "expected a number above 0, theta");
     if (!read_flag(r, "causal", &a->causal) || !read_flag(r, "hard", &a->hard)) return false;
     if (!h) return true;
     if ((int)json_array_size(h) != a->sources)

@@ -40,8 +40,9 @@ static bool read_pixels(explaining *e, patches *a) {
     heed_picture p = {0};
     if (!read_picture(e->c, e->input, &p)) return false;
     int side = p.width < p.height ? p.width : p.height;
-    bool ok = heed_picture_convert(&p, 1) == HEED_OK;
-    a->side = side > LARGEST ? RESIZED : side;
+    bool ok = heed_picture_convert(&p, 1) == HEED_OK ||
+              heed_fail(e->c, HEED_FAILED, "no memory for the picture %s", e->input);
+    a->side = side <= LARGEST ? side : a->patch > RESIZED ? a->patch : RESIZED;
     a->side -= a->side % a->patch;
     if (ok && a->side < a->patch)
         ok = heed_fail(e->c, HEED_USAGE, "--patch %d: the picture has only %d x %d pixels",
@@ -181,8 +182,18 @@ static void draw_part(explaining *e, const patches *a, const char *name, const h
     gap(e);
 }
 
+/* Which elements of x the first row of z has. */
+static const char *first_row(const patches *a, char text[96]) {
+    *text = 0;
+    if (a->patch > 1)
+        snprintf(text, 96, " Row 1 is x[1] .. x[%d], then x[%d] .. x[%d], and so on.", a->patch,
+                 a->side + 1, a->side + a->patch);
+    return text;
+}
+
 static void draw(explaining *e, const patches *a) {
-    int p = a->x.cols, across = a->side / a->patch, last = a->tokens - 1;
+    int p = a->x.cols, across = a->side / a->patch;
+    char text[96];
     heading(e, "Patches of a picture as a matrix: x, z, zE");
     say(e, "A picture of %d x %d grey pixels, from 0 to 1%s.", a->side, a->side,
         e->input ? " (resized to a square of whole patches)" : "");
@@ -197,10 +208,8 @@ static void draw(explaining *e, const patches *a) {
     draw_part(e, a, "x", &a->x);
     say(e,
         "2. Cut into %d x %d patches of %d x %d pixels, read row by row, it is z, m x d: m = %d "
-        "patches, a row each, of d = %d numbers; m d = p, nothing is lost. Row 1 is x[1] .. x[%d], "
-        "then x[%d] .. x[%d], and so on; row %d ends with x[%d].",
-        across, across, a->patch, a->patch, a->tokens, a->size, a->patch, a->side + 1,
-        a->side + a->patch, a->tokens, pixel_of(a, last, a->size - 1) + 1);
+        "patches, a row each, of d = %d numbers; m d = p, nothing is lost.%s",
+        across, across, a->patch, a->patch, a->tokens, a->size, first_row(a, text));
     draw_part(e, a, "z", &a->z);
     say(e,
         "3. Times E, d x e, the same for every patch: a row of zE is a token. A model learns E; "

@@ -64,6 +64,7 @@ static bool make_head(trained *t) {
                            *keys = &t->s.axes[t->block.keys];
     w->custom = !heed_config_has(f, "norm");
     w->pre = !w->custom && strcmp(heed_config_text(f, "norm"), "pre") == 0;
+    w->rms = !w->custom && strcmp(heed_config_text(f, "norm-kind"), "rms") == 0;
     w->example = t->e->p->argv[0];
     w->title = t->s.title;
     w->tokens = queries->labels;
@@ -75,7 +76,7 @@ static bool make_head(trained *t) {
         !worked_label(t->e))
         return false;
     t->e->place.layer = t->block.layer, t->e->place.head = t->head;
-    t->e->place.heads = t->block.heads;
+    t->e->place.heads = t->block.heads, t->e->place.kv_heads = t->block.kv_heads;
     bool whole = heed_config_bool(t->e->p->flags, "whole");
     t->e->most_width = whole ? 0 : SHOWN_WIDTH;
     t->e->most_tokens = whole ? 0 : SHOWN_TOKENS;

@@ -40,12 +40,14 @@ static bool hide_keys(explaining *e) {
 /* ---- the cell ---- */
 
 /* A part that --cell may name; -1: none. */
-static int part_named(const char *text, size_t n) {
+static int part_named(const worked *w, const char *text, size_t n) {
     static const heed_lesson_part parts[] = {
-        HEED_LESSON_Q,      HEED_LESSON_K,       HEED_LESSON_V,     HEED_LESSON_RAW,
+        HEED_LESSON_Q,      HEED_LESSON_K,       HEED_LESSON_V,
+        HEED_LESSON_Q_R,    HEED_LESSON_K_R,     HEED_LESSON_RAW,
         HEED_LESSON_SCALED, HEED_LESSON_WEIGHTS, HEED_LESSON_OUTPUT};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        if (same_text(heed_lesson_name(parts[i]), text, n)) return (int)parts[i];
+        if (w->lesson.part[parts[i]].x && same_text(heed_lesson_name(parts[i]), text, n))
+            return (int)parts[i];
     return -1;
 }
 
@@ -54,7 +56,7 @@ static bool choose_cell(explaining *e) {
     const char *given = heed_config_text(e->p->flags, "cell"), *text = given;
     const char *colon = strchr(text, ':'), *comma;
     if (!*text) return true;
-    e->part = colon ? part_named(text, (size_t)(colon - text)) : -1;
+    e->part = colon ? part_named(&e->w, text, (size_t)(colon - text)) : -1;
     if (e->part >= 0) text = colon + 1;
     heed_lesson_part part = e->part < 0 ? HEED_LESSON_RAW : (heed_lesson_part)e->part;
     const heed_matrix *m = &e->w.lesson.part[part];

@@ -67,6 +67,15 @@ static void product(explaining *e, heed_lesson_part out, const char *title) {
     draw_equation(&e->out, &e->look, n, parts, (const char *[]){"", "·", n > 3 ? "+" : "=", "="});
 }
 
+static void rotated(explaining *e) {
+    const heed_lesson_args *a = &e->w.lesson.args;
+    gap(e);
+    put_words(e,
+              "Q_R and K_R are Q and K rotated by their places, from 0: numbers i and i + %d are a "
+              "pair, rotated by the angle p %g^(-2(i-1)/%d). They are given.",
+              a->key / 2, a->rotary, a->key);
+}
+
 void explain_sheet(explaining *e, bool solution) {
     char name[48];
     const heed_lesson_args *a = &e->w.lesson.args;
@@ -84,7 +93,11 @@ void explain_sheet(explaining *e, bool solution) {
     product(e, HEED_LESSON_Q, c ? "1. Queries: Q = W_Q' X" : "1. Queries: Q = X W_Q");
     product(e, HEED_LESSON_K, c ? "2. Keys: K = W_K' X" : "2. Keys: K = X W_K");
     product(e, HEED_LESSON_V, c ? "3. Values: V = W_V' X" : "3. Values: V = X W_V");
-    product(e, HEED_LESSON_RAW, c ? "4. Scores: raw = K' Q" : "4. Scores: raw = Q K'");
+    if (is_rotary(&e->w)) rotated(e);
+    product(e, HEED_LESSON_RAW,
+            is_rotary(&e->w) ? c ? "4. Scores: raw = K_R' Q_R" : "4. Scores: raw = Q_R K_R'"
+            : c              ? "4. Scores: raw = K' Q"
+                             : "4. Scores: raw = Q K'");
     gap(e);
     heading(e, "5. Weights: %s of each %s of %.4g raw%s", a->hard ? "1 at the largest" : "softmax",
             c ? "column" : "row", a->beta, a->causal ? ", later tokens hidden" : "");

@@ -141,6 +141,26 @@ static void after_values(explaining *e) {
           e->w.lesson.args.memory, e->w.lesson.args.value);
 }
 
+static void rotate(explaining *e) {
+    const heed_lesson_args *a = &e->w.lesson.args;
+    static const heed_lesson_part parts[] = {HEED_LESSON_Q_R, HEED_LESSON_K_R};
+    say(e,
+        "Rotary positions: the numbers i and i + %d of a query and of a key are a pair, which is "
+        "rotated by the angle p theta^(-2(i-1)/%d) for the place p of its token, from 0, and theta "
+        "= %g. What two tokens then score depends on how far apart they are, not on where.",
+        a->key / 2, a->key, a->rotary);
+    for (int i = 0; i < 2; i++) {
+        int row, col;
+        bool chosen = chosen_cell(e, parts[i], &row, &col);
+        matrix_view v = chosen_view(e, parts[i], false, chosen ? row : -1, chosen ? col : -1);
+        if (i) gap(e);
+        draw_matrix(&e->out, &e->look, &v);
+        if (!chosen) continue;
+        gap(e);
+        write_cell(e, parts[i], row, col);
+    }
+}
+
 static void scale(explaining *e) {
     const heed_lesson_args *a = &e->w.lesson.args;
     double usual = 1 / sqrt(a->key);
@@ -307,10 +327,13 @@ static void add_and_norm(explaining *e, int step) {
     gap(e);
     heading(e, "%d. Add%s", step, has_norm(&e->w) ? " and norm: LN(X + all heads)" : "");
     if (e->w.pre)
-        put_words(e, "This model norms before attention: X above is LN(stream), and all heads "
-                     "together are added to the stream, which goes on to the rest of the model.");
+        put_words(e,
+                  "This model norms before attention: X above is %s(stream), and all heads "
+                  "together are added to the stream, which goes on to the rest of the model.",
+                  e->w.rms ? "RMS norm" : "LN");
     else if (!has_norm(&e->w))
-        put_words(e, "All heads together are added to X.");
+        put_words(e, "All heads together are added to X%s.",
+                  e->w.rms ? ", and an RMS norm follows" : "");
     if (!has_norm(&e->w)) return;
     say(e, "The layer adds to what each token was before, so that nothing is lost; then each token "
            "is brought to mean 0 and deviation 1, times gain, plus bias.");
@@ -351,7 +374,8 @@ static const struct {
      "A key says what a token has to offer to those who look.", HEED_LESSON_K},
     {"Values", ": V = %s W_V", ": V = W_V' %s", after_values,
      "A value is what a token passes on to those who look at it.", HEED_LESSON_V},
-    {"Scores", ": raw = Q K'", ": raw = K' Q", NULL,
+    {"Positions", ": Q_R, K_R", ": Q_R, K_R", rotate, NULL, HEED_LESSON_X},
+    {"Scores", ": raw = %s", ": raw = %s", NULL,
      "Every query meets every key. Their dot product is large where the one looks for what the "
      "other offers.",
      HEED_LESSON_RAW},
@@ -392,20 +416,24 @@ static void symbols(explaining *e) {
                      "Notes that write H = X A mean the transpose: --notation columns.");
 }
 
-/* The text for %s in a step's formula: how weights are computed, or what keys and values are
- * computed from. */
+/* The text for %s in a step's formula: how weights or scores are computed, or what keys and values
+ * are computed from. */
 static const char *fill(const explaining *e, int i) {
     if (steps[i].draw == softmax) return e->w.lesson.args.hard ? "1 at the largest" : "softmax";
+    if (steps[i].product == HEED_LESSON_RAW)
+        return is_rotary(&e->w) ? e->columns ? "K_R' Q_R" : "Q_R K_R'"
+               : e->columns     ? "K' Q"
+                                : "Q K'";
     return e->w.lesson.self ? "X" : "Z";
 }
 
-static void step_heading(explaining *e, int i) {
+static void step_heading(explaining *e, int number, int i) {
     heed_lesson_part bias = bias_of(steps[i].product);
     const char *format = e->columns ? steps[i].columns : steps[i].rows;
     const char *hole = strstr(format, "%s");
     int before = hole ? (int)(hole - format) : (int)strlen(format);
     bool biased = has_bias(e, bias);
-    heading(e, "%d. %s%.*s%s%s%s%s", i + 1, steps[i].name, before, format, hole ? fill(e, i) : "",
+    heading(e, "%d. %s%.*s%s%s%s%s", number, steps[i].name, before, format, hole ? fill(e, i) : "",
             hole ? hole + 2 : "", biased ? " + " : "", biased ? heed_lesson_name(bias) : "");
 }
 
@@ -417,22 +445,30 @@ static void introduce(explaining *e) {
     put_words(e, "%s: %s", shown_title(&run, e->w.example), shown_title(&title, e->w.title));
     heed_text_free(&run);
     heed_text_free(&title);
-    say(e, "Tokens have %d numbers, queries and keys of this head %d, values %d.", a->features,
-        a->key, a->value);
+    put_words(e, "Tokens have %d numbers, queries and keys of this head %d, values %d.",
+              a->features, a->key, a->value);
+    if (e->place.kv_heads) {
+        int group = e->place.heads / e->place.kv_heads, first = e->place.head / group * group;
+        put_words(e, "Heads %d to %d share their keys and values; their queries differ.", first + 1,
+                  first + group);
+    }
+    gap(e);
 }
 
 void explain_steps(explaining *e) {
     enum { STEPS = sizeof steps / sizeof *steps };
+    int number = 0;
     if (heed_config_rank(e->p->flags, "notation") == HEED_FROM_FLAG) symbols(e);
     if (e->w.layer) introduce(e);
     for (int i = 0; i < STEPS; i++) {
+        if (steps[i].draw == rotate && !is_rotary(&e->w)) continue;
         if (i == 1 || i == 2) ask_next(e);
         if (i) gap(e);
-        step_heading(e, i);
+        step_heading(e, ++number, i);
         draw_step(e, i);
     }
-    after_head(e, STEPS + 1);
+    after_head(e, number + 1);
     if (heed_config_bool(e->p->flags, "backward"))
-        explain_backward(e, STEPS + 1 + (has_layer(&e->w) ? 2 : 0));
+        explain_backward(e, number + 1 + (has_layer(&e->w) ? 2 : 0));
     ask_end(e);
 }

@@ -224,7 +224,14 @@ bool write_tex(explaining *e, const char *path) {
             put_part(e, &out, bias_of(part), NULL, "Added to every token of $%s$",
                      heed_lesson_name(part));
     }
-    put_product(e, &out, c ? "Scores: $K^\\top Q$" : "Scores: $Q K^\\top$", HEED_LESSON_RAW);
+    if (is_rotary(&e->w)) {
+        const char *by = "$%s$ rotated by its place, $\\theta = %g$";
+        put_part(e, &out, HEED_LESSON_Q_R, NULL, by, "Q", a->rotary);
+        put_part(e, &out, HEED_LESSON_K_R, NULL, by, "K", a->rotary);
+        put_product(e, &out, c ? "Scores: $K_R^\\top Q_R$" : "Scores: $Q_R K_R^\\top$",
+                    HEED_LESSON_RAW);
+    } else
+        put_product(e, &out, c ? "Scores: $K^\\top Q$" : "Scores: $Q K^\\top$", HEED_LESSON_RAW);
     if (!sheet) put_part(e, &out, HEED_LESSON_SCALED, NULL, "Scaled by $\\beta = %.4g$", a->beta);
     if (hidden_scores(e)) put_part(e, &out, HEED_LESSON_SCORES, NULL, "Masked");
     /* on a sheet the marks would reveal answers */

@@ -22,6 +22,8 @@ static const struct {
     [HEED_LESSON_Q] = {TOKENS, QUERY_UNITS, "Q"},
     [HEED_LESSON_K] = {SOURCES, QUERY_UNITS, "K"},
     [HEED_LESSON_V] = {SOURCES, VALUE_UNITS, "V"},
+    [HEED_LESSON_Q_R] = {TOKENS, QUERY_UNITS, "Q_R"},
+    [HEED_LESSON_K_R] = {SOURCES, QUERY_UNITS, "K_R"},
     [HEED_LESSON_RAW] = {TOKENS, SOURCES, "raw"},
     [HEED_LESSON_SCALED] = {TOKENS, SOURCES, "scaled"},
     [HEED_LESSON_SCORES] = {TOKENS, SOURCES, "scores"},
@@ -53,6 +55,7 @@ const char *const *col_labels_of(const worked *w, heed_lesson_part part) {
 
 static const char *name_of(const explaining *e, heed_lesson_part part, bool turned) {
     if (part == HEED_LESSON_K && turned) return "K'";
+    if (part == HEED_LESSON_K_R && turned) return "K_R'";
     if (part == HEED_LESSON_Z && e->w.lesson.self) return "X";
     bool same = part == HEED_LESSON_ALL || part == HEED_LESSON_NORMED;
     return same || e->columns ? parts[part].column_name : heed_lesson_name(part);
@@ -88,7 +91,7 @@ int product_views(const explaining *e, heed_lesson_part out, int row, int col,
     heed_lesson_part left, right;
     bool turned = out == HEED_LESSON_RAW;
     int n = 2;
-    factors_of(out, &left, &right);
+    factors_of(&e->w, out, &left, &right);
     views[e->columns ? 1 : 0] = chosen_view(e, left, false, row, -1);
     views[e->columns ? 0 : 1] = chosen_view(e, right, turned, turned ? col : -1, turned ? -1 : col);
     if (has_bias(e, bias_of(out))) views[n++] = worked_view(e, bias_of(out), false);
@@ -96,7 +99,8 @@ int product_views(const explaining *e, heed_lesson_part out, int row, int col,
     return n;
 }
 
-void factors_of(heed_lesson_part out, heed_lesson_part *left, heed_lesson_part *right) {
+void factors_of(const worked *w, heed_lesson_part out, heed_lesson_part *left,
+                heed_lesson_part *right) {
     static const heed_lesson_part factors[][2] = {
         [HEED_LESSON_Q] = {HEED_LESSON_X, HEED_LESSON_W_Q},
         [HEED_LESSON_K] = {HEED_LESSON_Z, HEED_LESSON_W_K},
@@ -106,6 +110,7 @@ void factors_of(heed_lesson_part out, heed_lesson_part *left, heed_lesson_part *
         [HEED_LESSON_SHARE] = {HEED_LESSON_OUTPUT, HEED_LESSON_W_H},
     };
     *left = factors[out][0], *right = factors[out][1];
+    if (out == HEED_LESSON_RAW && is_rotary(w)) *left = HEED_LESSON_Q_R, *right = HEED_LESSON_K_R;
 }
 
 heed_lesson_part bias_of(heed_lesson_part out) {
@@ -125,6 +130,8 @@ const char *short_label(char text[64], const char *label) {
     if (cut < n) memcpy(text + heed_label_cut(text, 19), "…", sizeof "…");
     return text;
 }
+
+bool is_rotary(const worked *w) { return w->lesson.part[HEED_LESSON_Q_R].x != NULL; }
 
 bool has_layer(const worked *w) { return w->lesson.part[HEED_LESSON_W_H].x != NULL; }
 

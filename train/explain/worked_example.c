@@ -104,6 +104,7 @@ json_t *worked_json(const explaining *e) {
             (!is_bias(part) || has_bias(e, part)))
             json_object_set_new(o, heed_lesson_name(part), matrix_json(&w->lesson.part[i]));
     }
+    if (is_rotary(w)) json_object_set_new(o, "rotary", json_number(a->rotary));
     if (w->target) json_object_set_new(o, "target", rows_json(w->target, a->tokens, a->value));
     if (has_norm(w)) json_object_set_new(o, "eps", json_number(a->eps));
     if (w->layer) json_object_set_new(o, "layer", json_string(w->layer));

@@ -81,6 +81,7 @@ static bool predict_part(const heed_run *r, heed_data *d, int rows, class_predic
 
 static void print_object(program *p, const char *data, const class_predictions *all) {
     measures m = measure(&all->score);
+    bool uneven;
     json_t *o = json_pack("{s:o}", "data", json_text(data));
     if (all->images)
         json_object_set_new(o, "part",
@@ -90,12 +91,15 @@ static void print_object(program *p, const char *data, const class_predictions *
                                         "accuracy_95", json_number(m.low), json_number(m.high),
                                         "top5", json_number(m.top5), "items", (json_int_t)m.items,
                                         "classes", classes_json(all)));
+    double balanced = balanced_accuracy(all, &uneven);
+    if (uneven) json_object_set_new(o, "balanced_accuracy", json_number(balanced));
     print_json(p, o);
 }
 
 static void print_measures(const program *p, const char *data, const class_predictions *all) {
     measures m = measure(&all->score);
     char n[32], of[64] = "";
+    bool uneven;
     enum { AT = 15 };
     heed_format_count(n, all->count);
     if (all->images)
@@ -110,6 +114,8 @@ static void print_measures(const program *p, const char *data, const class_predi
     print_fact(AT, "  loss", "%.4f", m.loss);
     print_fact(AT, "  accuracy", "%.2f %%  (95 %%: %.2f to %.2f)%s", 100 * m.accuracy, 100 * m.low,
                100 * m.high, of);
+    double balanced = balanced_accuracy(all, &uneven);
+    if (uneven) print_fact(AT, "  balanced", "%.2f %%  (mean over the classes)", 100 * balanced);
     if (all->classes > 5) print_fact(AT, "  top 5", "%.2f %%", 100 * m.top5);
 }
 
@@ -132,9 +138,7 @@ static void report(program *p, const char *data, class_predictions *all) {
         printf("\nwrote %s\n", mistakes);
 }
 
-/* Warns of pictures that are left out, and if the training part was evaluated only because there is
- * no other. */
-static void warn_of_pictures(program *p, const heed_data *d, bool evaluated) {
+void warn_of_pictures(program *p, const heed_data *d, bool evaluated) {
     size_t bad = heed_images_about(d->batches)->bad;
     bool asked = strcmp(heed_config_text(p->flags, "part"), "auto") != 0;
     if (evaluated && !d->all && !asked && d->part == HEED_TRAIN_PART)
@@ -156,6 +160,7 @@ void eval_classes(program *p, const heed_model *m, heed_config *f, heed_run *r) 
     bool pictures = reads_pictures(m),
          ok = predict_part(r, d, (int)heed_config_int(f, "batch"), &all);
     if (ok) report(p, pictures ? heed_config_text(f, "data") : what, &all);
+    if (ok && pictures) draw_codes(p, r, d, (int)heed_config_int(f, "batch"));
     if (pictures) warn_of_pictures(p, d, ok);
     free(all.list);
     free(all.confusion);

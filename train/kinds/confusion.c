@@ -42,6 +42,20 @@ void print_classes(const class_predictions *all) {
                                     .of = all});
 }
 
+double balanced_accuracy(const class_predictions *all, bool *uneven) {
+    double sum = 0, present = 0, most = 0, least = INFINITY;
+    for (int i = 0; i < all->classes; i++) {
+        heed_class_score f = heed_confusion_class(all->confusion, all->classes, i);
+        if (!f.count) continue;
+        sum += f.recall;
+        present++;
+        most = fmax(most, (double)f.count);
+        least = fmin(least, (double)f.count);
+    }
+    *uneven = most > 2 * least;
+    return sum / present;
+}
+
 json_t *classes_json(const class_predictions *all) {
     json_t *list = json_array();
     const size_t *row = all->confusion;

@@ -33,6 +33,7 @@ static bool read_metrics(run_curves *k, heed_csv *r) {
         curve *to = strcmp(r->fields[split], "val") == 0 ? &k->val : &k->train;
         if (strcmp(r->fields[split], "test") == 0) {
             k->test = number(r, metric);
+            k->tested = true;
             continue;
         }
         to->step[to->count] = number(r, step);

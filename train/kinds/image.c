@@ -80,7 +80,7 @@ void banner_skipped(const heed_model *m, const heed_images *k, const heed_config
                    m->name, heed_config_text(f, "data"));
 }
 
-static void banner_pictures(const heed_model *m, const heed_data *d, const heed_config *f) {
+void banner_pictures(const heed_model *m, const heed_data *d, const heed_config *f) {
     const heed_images_info *a = heed_images_about(d->batches);
     char n1[32], n2[32], n3[32], names[256];
     const size_t *n = a->count;
@@ -90,6 +90,7 @@ static void banner_pictures(const heed_model *m, const heed_data *d, const heed_
                n[HEED_VAL_PART] ? heed_format_count(n2, n[HEED_VAL_PART]) : "none",
                n[HEED_TEST_PART] ? heed_format_count(n3, n[HEED_TEST_PART]) : "none");
     banner_row("classes", "%d: %s", a->classes, label_list(a->labels, a->classes, 60, names));
+    banner_balance(d);
     banner_sizes(a);
     size_t copies = a->overlap[HEED_VAL_PART] + a->overlap[HEED_TEST_PART];
     if (copies)
@@ -113,7 +114,7 @@ void log_skipped(program *p, const heed_images *k, const char *run) {
     if (!ok) heed_message(p->c, HEED_WARN, "cannot write %s", path);
 }
 
-static void begun_pictures(program *p, const heed_data *d, const char *run) {
+void begun_pictures(program *p, const heed_data *d, const char *run) {
     log_skipped(p, d->batches, run);
 }
 
@@ -132,8 +133,9 @@ static void note_test(program *p, const char *run, int64_t step, const measures 
     char path[1024];
     snprintf(path, sizeof path, "%s/metrics.csv", run);
     FILE *out = fopen(path, "a");
-    bool ok = out &&
-              fprintf(out, "%lld,,test,%.9g,%.9g,,,,\n", (long long)step, m->loss, m->accuracy) > 0;
+    bool ok = out && fprintf(out, "%lld,,test,%.9g,", (long long)step, m->loss) > 0;
+    if (ok && isfinite(m->accuracy)) ok = fprintf(out, "%.9g", m->accuracy) > 0;
+    ok = ok && fputs(",,,,\n", out) >= 0;
     if (out && fclose(out) != 0) ok = false;
     if (!ok) heed_message(p->c, HEED_WARN, "cannot write %s", path);
 }
@@ -145,7 +147,10 @@ static void print_test(const measures *m, const training_end *e) {
                "of %s pictures\n",
                100 * m->accuracy, 100 * m->low, 100 * m->high,
                heed_format_count(n, (uint64_t)m->items));
-    if (!e->trained) return;
+    if (e->trained) print_waited(e);
+}
+
+void print_waited(const training_end *e) {
     int64_t workers = heed_config_int(e->f, "workers");
     printf("training waited for pictures %.1f %% of the time", 100 * e->waited);
     if (e->waited > 0.1) printf("; hint: --workers %lld", (long long)(workers ? 2 * workers : 1));
@@ -168,22 +173,26 @@ static heed_score read_test(const training_end *e, heed_run *r, heed_images *k) 
     return score;
 }
 
-/* The test part, if there is one, is read once: after a training, or when that was kept from it. */
-static void finish_pictures(program *p, const heed_data *d, training_end *e) {
+bool test_pictures(program *p, const heed_data *d, training_end *e, measures *m) {
     heed_images *k = d->batches;
     run_curves curves = {.test = (double)NAN};
     if (!e->trained) curves_read(p->c, e->run, &curves);
-    bool tested = isfinite(curves.test);
+    bool tested = curves.tested;
     curves_free(&curves);
-    if (tested) return;
+    if (tested) return false;
     heed_score score = {0};
     e->waited = heed_images_waited(k) / (e->seconds > 0 ? e->seconds : 1);
     heed_run *r = heed_images_about(k)->count[HEED_TEST_PART] ? open_run(p, e->run) : NULL;
     if (r) score = read_test(e, r, k);
-    measures m = measure(&score);
-    if (r && heed_ctx_status(p->c) == HEED_OK) note_test(p, e->run, e->step, &m);
+    *m = measure(&score);
+    if (r && heed_ctx_status(p->c) == HEED_OK) note_test(p, e->run, e->step, m);
     heed_run_close(r);
-    if (heed_ctx_status(p->c) != HEED_OK) return;
+    return heed_ctx_status(p->c) == HEED_OK;
+}
+
+static void finish_pictures(program *p, const heed_data *d, training_end *e) {
+    measures m;
+    if (!test_pictures(p, d, e, &m)) return;
     if (!e->json)
         print_test(&m, e);
     else

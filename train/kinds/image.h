@@ -10,6 +10,18 @@ const char *augment_text(const heed_augment *a, char text[160]);
 /* Prints the first `most` skipped pictures with their reasons; returns how many more there are. */
 size_t print_skipped(FILE *out, const heed_images *k, const char *indent, size_t most);
 
+/* Parts of the kinds of pictures (image.c). */
+void banner_pictures(const heed_model *m, const heed_data *d, const heed_config *f);
+/* train.log lists all skipped pictures. */
+void begun_pictures(program *p, const heed_data *d, const char *run);
+/* Reads the test part, if there is one, once: after a training, or when that was kept from it.
+ * False: it was read before, or see p->c. */
+bool test_pictures(program *p, const heed_data *d, training_end *e, measures *m);
+/* Prints how long the training waited for pictures. */
+void print_waited(const training_end *e);
+/* Warns of pictures that are left out, and if the training part was evaluated only because there is
+ * no other. (class_eval.c) */
+void warn_of_pictures(program *p, const heed_data *d, bool evaluated);
 /* Prints the banner's rows on sizes and normalisation; on the pictures skipped, if any, whose first
  * ones are listed on stderr. */
 void banner_sizes(const heed_images_info *a);
@@ -32,6 +44,11 @@ void log_skipped(program *p, const heed_images *k, const char *run);
     CHOICE("part", "auto", "auto|train|val|test",                                                  \
            "pictures: the part that is read; auto: the test part, else validation, else all",      \
            "Pictures")
+
+/* ---- codes (codes.c) ---- */
+/* Writes what --code and --csv ask for, if given: the codes of the part of d that is evaluated, as
+ * points in a plane coloured by class, and as numbers. */
+void draw_codes(program *p, heed_run *r, const heed_data *d, int rows);
 
 /* ---- guesses (guesses.c) ---- */
 typedef struct {
@@ -66,6 +83,9 @@ typedef struct {
 } class_predictions;
 void print_classes(const class_predictions *all);
 void print_confusion(const class_predictions *all);
+/* The mean of the classes' shares of correct predictions. uneven: the largest class has more than
+ * twice the items of the smallest. */
+double balanced_accuracy(const class_predictions *all, bool *uneven);
 bool confusion_png(heed_ctx *c, const class_predictions *all, const char *path);
 json_t *classes_json(const class_predictions *all);
 /* Draws the most confident wrong predictions, up to `most`, as a contact sheet. */

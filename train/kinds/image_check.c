@@ -160,24 +160,12 @@ static void print_facts(program *p, heed_images *k) {
     print_duplicate(k);
 }
 
-static void print_notes(const heed_images *k) {
-    const heed_images_info *a = heed_images_about(k);
-    size_t largest = 0, least = SIZE_MAX;
-    int smallest = 0;
-    for (int i = 0; i < a->classes; i++) {
-        size_t n = heed_images_count(k, HEED_TRAIN_PART, i);
-        if (n < least) {
-            least = n;
-            smallest = i;
-        }
-        if (n > largest) largest = n;
-    }
-    if (least * 10 < largest) {
+static void print_notes(const heed_data *d) {
+    const heed_images_info *a = heed_images_about(d->batches);
+    char hint[256];
+    if (*balance_hint(d, hint)) {
         putchar('\n');
-        print_fact(
-            AT, "  note",
-            "the largest class has %.0f times the pictures of %s: accuracy says little of it",
-            (double)largest / (double)(least ? least : 1), a->labels[smallest]);
+        print_fact(AT, "  note", "%s", hint);
     }
     if (a->count[HEED_VAL_PART] == 0) {
         putchar('\n');
@@ -216,7 +204,7 @@ void check_pictures(program *p, heed_data *d) {
     else {
         print_facts(p, k);
         print_class_counts(k);
-        print_notes(k);
+        print_notes(d);
     }
     if (*sheet && write_sheet(p, k, sheet) && !json) printf("\nwrote %s\n", sheet);
     if (!json && heed_ctx_status(p->c) == HEED_OK) print_try(p, "--minutes 2");

@@ -118,7 +118,7 @@ bool has_stacks(const heed_record_block *list, int count) {
 }
 
 char *head_name(char text[64], const heed_record_block *l, int head, bool stacks) {
-    snprintf(text, 64, "%s%slayer %d, head %d", stacks ? heed_stack_name(l->stack) : "",
-             stacks ? " " : "", l->layer + 1, head + 1);
+    snprintf(text, 64, "%s%slayer %d, head %d%s", stacks ? heed_stack_name(l->stack) : "",
+             stacks ? " " : "", l->layer + 1, head + 1, l->hard ? ", hard" : "");
     return text;
 }

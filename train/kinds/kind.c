@@ -7,7 +7,7 @@ const data_kind *kind_of(const heed_model *m) {
     case HEED_INPUT_TOKENS:
         return &text_kind;
     case HEED_INPUT_PICTURE:
-        return &picture_kind;
+        return makes_pictures(m) ? &reconstruction_kind : &picture_kind;
     case HEED_INPUT_PAIR:
         return &translation_kind;
     case HEED_INPUT_LABELLED:
@@ -32,6 +32,43 @@ void banner_epoch(const heed_model *m, const heed_config *f, uint64_t epoch_batc
     banner_row("epoch", "%s step%s of %s%lld %s%s", heed_format_count(n, steps),
                steps == 1 ? "" : "s", batches, (long long)heed_config_int(f, "batch"), block,
                kind_of(m)->items);
+}
+
+/* What a label belongs to. */
+static const char *data_word(const heed_data *d) {
+    if (d->spec.kind == HEED_INPUT_PICTURE) return "picture";
+    return d->spec.per_word ? "word" : "text";
+}
+
+void banner_balance(const heed_data *d) {
+    enum { COLUMNS = 100 };
+    heed_text row = {.c = NULL};
+    int i = 0;
+    if (!d->class_weights) return;
+    for (; i < d->label_count && row.n < COLUMNS; i++)
+        heed_text_add(&row, "%s%.40s %zu x %.3g", i ? ", " : "", d->labels[i],
+                      heed_data_count(d, i), (double)d->class_weights[i]);
+    banner_row("balanced", "%s%s", row.s ? row.s : "", i < d->label_count ? " ..." : "");
+    heed_text_free(&row);
+}
+
+const char *balance_hint(const heed_data *d, char text[256]) {
+    enum { MANY = 10 };
+    size_t largest = 0, least = SIZE_MAX;
+    int smallest = 0;
+    for (int i = 0; i < d->label_count; i++) {
+        size_t n = heed_data_count(d, i);
+        if (n < least) smallest = i;
+        if (n < least) least = n;
+        if (n > largest) largest = n;
+    }
+    *text = 0;
+    if (d->label_count && least * MANY < largest)
+        snprintf(text, 256,
+                 "the largest class has %.0f times the %ss of %.80s: accuracy says little of it; "
+                 "--balance weighs classes equally in training",
+                 (double)largest / (double)(least ? least : 1), data_word(d), d->labels[smallest]);
+    return text;
 }
 
 const char *label_list(const char *const *labels, int count, int columns, char text[256]) {

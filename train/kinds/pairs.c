@@ -61,6 +61,7 @@ static void banner_pairs(const heed_model *m, const heed_data *d, const heed_con
                           a->tokens + a->target_tokens);
     if (a->classes)
         banner_row("labels", "%d: %s", a->classes, label_list(a->labels, a->classes, 70, labels));
+    banner_balance(d);
 }
 
 /* ---- the end of a training ---- */

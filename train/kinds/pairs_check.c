@@ -54,7 +54,7 @@ static void print_labels(const heed_data *d, const heed_pairs_info *a) {
 }
 
 static void print_facts(program *p, const heed_data *d, const heed_pairs_info *a) {
-    char n1[32], n2[32], note[160];
+    char n1[32], n2[32], note[160], hint[256];
     print_fact(0, "", "%s", heed_config_text(p->flags, "data"));
     putchar('\n');
     print_fact(AT, "  training", "%s %s", heed_format_count(n1, a->pairs), pair_noun(a));
@@ -70,6 +70,7 @@ static void print_facts(program *p, const heed_data *d, const heed_pairs_info *a
                    a->target_longest);
         if (!d->source) print_fact(AT, "", "one vocabulary for both: --share-vocab");
     }
+    if (a->classes && *balance_hint(d, hint)) print_fact(AT, "  note", "%s", hint);
     for (int i = 0; pairs_note(a, p->flags, i, note); i++)
         if (*note) print_fact(AT, "  note", "%s", note);
     if (share(a->unknown, a->tokens) > 1 || share(a->target_unknown, a->target_tokens) > 1)

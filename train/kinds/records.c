@@ -18,20 +18,6 @@ bool read_picture(heed_ctx *c, const char *path, heed_picture *out) {
     return heed_ctx_status(c) == HEED_OK;
 }
 
-/* Reads a picture and the caption that is given. */
-static bool inspect_captioned(heed_inspection *s, heed_run *r, heed_picture *p, const char *name,
-                              const char *caption, bool convert) {
-    heed_example e = {0};
-    heed_reader how = heed_run_reader(r);
-    size_t n = strlen(caption);
-    how.convert = convert;
-    how.show = true;
-    bool ok = heed_check_text(r->c, caption, n) && heed_example_picture(&how, p, name, &e) &&
-              heed_example_target(&how, caption, n, &e) && heed_inspection_open(s, r, &e, name);
-    heed_example_free(&e);
-    return ok;
-}
-
 bool inspect_input(heed_inspection *s, heed_run *r, const char *text, const char *target,
                    bool convert) {
     heed_picture p = {0};
@@ -39,9 +25,9 @@ bool inspect_input(heed_inspection *s, heed_run *r, const char *text, const char
     *s = (heed_inspection){.run = r};
     if (!sees_pictures(r->model))
         return heed_check_text(r->c, text, n) && inspect_text(s, r, text, n, target);
-    bool ok =
-        read_picture(r->c, text, &p) && (target ? inspect_captioned(s, r, &p, text, target, convert)
-                                                : heed_inspection_picture(s, r, &p, text, convert));
+    bool ok = read_picture(r->c, text, &p) &&
+              (!target || heed_check_text(r->c, target, strlen(target))) &&
+              heed_inspection_caption(s, r, &p, text, convert, target);
     heed_picture_free(&p);
     return ok;
 }

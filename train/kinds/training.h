@@ -33,8 +33,8 @@ typedef struct {
     void (*eval)(program *p, const heed_model *m, heed_config *f, heed_run *r); /* heed eval */
     void (*check)(program *p, heed_data *d); /* heed data check */
 } data_kind;
-extern const data_kind text_kind, picture_kind, translation_kind, label_kind, caption_kind,
-    dense_kind;
+extern const data_kind text_kind, picture_kind, reconstruction_kind, translation_kind, label_kind,
+    caption_kind, dense_kind;
 const data_kind *kind_of(const heed_model *m); /* (kind.c) */
 
 /* Opens the evaluation data of a run of model m with settings f, and writes its description to
@@ -58,11 +58,21 @@ struct progress {
     int evaluations;
     heed_tape *tape;           /* for samples; created when needed */
     heed_text samples;         /* a generated text; reused */
+    heed_text taken;           /* settings of the run that the training starts from */
     heed_snapshots *snapshots; /* or NULL */
 };
 show_mode show_mode_of(const char *name);
 /* Prints a line of the banner: label, text. */
 void banner_row(const char *label, const char *format, ...) HEED_PRINTF(2, 3);
+/* With --balance, a row with the number of each class and its weight. */
+void banner_balance(const heed_data *d);
+/* Writes to text a hint that the largest class has many times the items of the smallest; "": not.
+ */
+const char *balance_hint(const heed_data *d, char text[256]);
+/* Prints the banner's rows on what was taken from a run, if the training starts from one; and the
+ * same as an object with a number for each outcome. (start.c) */
+void banner_start(const progress *g, const heed_report *r);
+json_t *start_json(const heed_start *s);
 /* Prints the banner's row on the epoch: "12 steps of 4 x 32 pairs". (kind.c) */
 void banner_epoch(const heed_model *m, const heed_config *f, uint64_t epoch_batches);
 /* Writes "neg, pos", the first `columns` of it, to text and returns it. (kind.c) */
@@ -92,6 +102,7 @@ void eval_classes(program *p, const heed_model *m, heed_config *f, heed_run *r);
 /* ---- scores (commands/eval.c) ---- */
 typedef struct {
     double loss, perplexity, bits_per_byte, accuracy, low, high, top5; /* NAN: does not apply */
+    double error; /* mean squared error of a pixel from 0 to 1; NAN: does not apply */
     double items;
 } measures;
 measures measure(const heed_score *s);
@@ -107,7 +118,8 @@ typedef struct {
 } curve;
 typedef struct {
     curve train, val;
-    double test;    /* accuracy on the test part; NAN: not measured */
+    bool tested;    /* the test part was read */
+    double test;    /* accuracy on it; NAN: not measured */
     double seconds; /* time of the last line; NAN: not recorded */
     heed_ctx *c;
 } run_curves;

@@ -23,14 +23,15 @@ static const heed_option options[] = {
     {0}};
 
 static bool find_tokenizer(heed_data *d, const heed_config *f, const heed_pairs *pairs,
-                           const char *run) {
+                           const heed_data_args *a) {
     const char *name = heed_config_text(f, "tokenizer");
-    if (!d->tokenizer)
-        d->tokenizer = run ? heed_tokenizer_open(d->c, run)
-                       : heed__kind_find(name) >= 0
-                           ? heed__pairs_train_tokenizer(d->c, f, pairs, 1, name)
-                           : heed__tokenizer_at(d->c, "tokenizer", name);
-    return d->tokenizer != NULL;
+    if (d->tokenizer) return true;
+    d->tokenizer = a->run ? heed_tokenizer_open(d->c, a->run)
+                   : heed__kind_find(name) >= 0
+                       ? heed__pairs_train_tokenizer(d->c, f, pairs, 1, name)
+                       : heed__tokenizer_at(d->c, "tokenizer", name);
+    bool extend = a->extend && !a->run;
+    return d->tokenizer && (!extend || heed__pairs_extend_tokenizer(f, pairs, 1, &d->tokenizer));
 }
 
 static heed_pairs *open_lines(heed_data *d, const heed_config *f, const heed_data_args *a) {
@@ -43,8 +44,7 @@ static heed_pairs *open_lines(heed_data *d, const heed_config *f, const heed_dat
     d->no_val = split <= 0 && !*val;
     d->part = d->no_val ? HEED_TRAIN_PART : HEED_VAL_PART;
     heed_pairs *pairs = heed_pairs_open(d->c, heed_config_text(f, "data"), &args);
-    if (pairs && find_tokenizer(d, f, pairs, a->run) &&
-        heed_pairs_encode(pairs, NULL, d->tokenizer))
+    if (pairs && find_tokenizer(d, f, pairs, a) && heed_pairs_encode(pairs, NULL, d->tokenizer))
         return pairs;
     heed_pairs_close(pairs);
     return NULL;

@@ -33,13 +33,27 @@ static heed_tokenizer *train_tokenizer(const heed_data *d, const heed_config *f,
     return made;
 }
 
+/* Opens the tokenizer at a path; with `extend`, adds the text's characters. */
+static heed_tokenizer *open_tokenizer(const heed_data *d, const heed_config *f, const char *name,
+                                      bool extend) {
+    heed_tokenizer *k = heed__tokenizer_at(d->c, "tokenizer", name);
+    size_t n = 0;
+    if (!k || !extend) return k;
+    char *text = heed_text_read(d->c, heed_config_text(f, "data"), &n);
+    heed_tokenizer *more = heed_tokenizer_extend(k, text, n, (int)heed_config_int(f, "vocab"),
+                                                 d->spec.bracket || d->spec.masked);
+    free(text);
+    heed_tokenizer_free(k);
+    return more;
+}
+
 /* Opens the tokenizer that f names, or trains it on the text; a run already has one. */
-static bool find_tokenizer(heed_data *d, const heed_config *f, const char *run) {
+static bool find_tokenizer(heed_data *d, const heed_config *f, const heed_data_args *a) {
     const char *name = heed_config_text(f, "tokenizer");
     if (!d->tokenizer)
-        d->tokenizer = run                          ? heed_tokenizer_open(d->c, run)
+        d->tokenizer = a->run                       ? heed_tokenizer_open(d->c, a->run)
                        : heed__kind_find(name) >= 0 ? train_tokenizer(d, f, name)
-                                                    : heed__tokenizer_at(d->c, "tokenizer", name);
+                                                    : open_tokenizer(d, f, name, a->extend);
     if (!d->tokenizer) return false;
     if (!d->spec.masked || heed_tokenizer_specials(d->tokenizer).mask >= 0) return true;
     return heed_fail(d->c, HEED_USAGE,
@@ -71,7 +85,7 @@ static bool open_corpus(heed_data *d, const heed_config *f) {
 /* Evaluation reads its text once, so it may be a pipe. */
 static bool open_data(heed_data *d, heed_config *f, const heed_data_args *a) {
     if (!a->eval && !heed__texts_last(d->c, f)) return false;
-    return find_tokenizer(d, f, a->run) && open_corpus(d, f);
+    return find_tokenizer(d, f, a) && open_corpus(d, f);
 }
 
 static void close_data(heed_data *d) { heed_corpus_free(d->batches); }

@@ -69,7 +69,9 @@ bool heed__tokenizer_add(heed_tokenizer *k, const char *token, size_t n) {
 static bool add_specials(heed_tokenizer *k, unsigned which) {
     for (int i = 0; i < HEED__SPECIALS; i++) {
         const char *name = heed__special_names[i];
-        if ((which >> i & 1) && !heed__tokenizer_add(k, name, strlen(name))) return false;
+        if ((which >> i & 1) && heed_token_id(k, name) < 0 &&
+            !heed__tokenizer_add(k, name, strlen(name)))
+            return false;
     }
     return true;
 }
@@ -265,6 +267,36 @@ heed_tokenizer *heed_tokenizer_train(heed_ctx *c, const char *text, size_t n,
     if (good && kind >= HEED__WORD) good = train_words(k, text, n, bound);
     if (good && heed__tokenizer_finish(k, NULL)) return k;
     heed_tokenizer_free(k);
+    return NULL;
+}
+
+/* Adds the letters that k lacks, in the order of their code points. */
+static bool add_letters(heed_tokenizer *k, const char *text, size_t n, size_t bound) {
+    heed__counts letters = {.names.c = k->c};
+    heed__ranked *r = heed__count_letters(&letters, text, n, 1) ? heed__rank(&letters) : NULL;
+    bool good = r != NULL;
+    if (r) heed__rank_by_text(r, letters.names.count);
+    for (size_t i = 0; good && i < letters.names.count && k->names.count < bound; i++)
+        good = heed_token_id(k, r[i].text) >= 0 ||
+               heed__tokenizer_add(k, r[i].text, strlen(r[i].text));
+    heed__free(r);
+    heed__counts_free(&letters);
+    return good;
+}
+
+heed_tokenizer *heed_tokenizer_extend(const heed_tokenizer *k, const char *text, size_t n,
+                                      int vocab, bool specials) {
+    heed_tokenizer *copy = k && text ? heed__tokenizer_new(k->c, k->kind, k->lower) : NULL;
+    bool good = copy != NULL;
+    for (size_t i = 0; good && i < k->names.count; i++)
+        good = heed__tokenizer_add(copy, heed__names_text(&k->names, i),
+                                   heed__names_length(&k->names, i));
+    if (good && k->kind == HEED__CHAR)
+        good = add_letters(copy, text, n, vocab > 0 ? (size_t)vocab : HEED__VOCAB_MAX);
+    if (good && k->kind <= HEED__BYTE && specials)
+        good = add_specials(copy, k->kind == HEED__BYTE ? 31u & ~(1u << UNK) : 31);
+    if (good && heed__tokenizer_finish(copy, NULL)) return copy;
+    heed_tokenizer_free(copy);
     return NULL;
 }
 

@@ -1,4 +1,4 @@
-/* images.c -- sets of labelled pictures: opening them, the contents of each part, and batches, of
+/* images.c -- sets of pictures: opening them, the contents of each part, and batches, of
  * which a row depends only on (seed, step, micro-batch, row), not on the thread. */
 #include "data/image/images.h"
 
@@ -23,7 +23,8 @@ static void images_free(heed__owned *object) {
     for (size_t i = 0; i < k->label_count; i++) heed__free(k->labels[i]);
     for (size_t i = 0; i < k->block_count; i++) heed__free(k->blocks[i]);
     for (int i = 0; i < HEED_PARTS; i++) heed__free(k->part[i]);
-    void *rest[] = {k->items, k->classes, k->labels, k->blocks, k->bad, k->counts, k->uses, k};
+    void *rest[] = {k->items,  k->classes, k->labels, k->blocks, k->bad,
+                    k->counts, k->weights, k->uses,   k};
     for (size_t i = 0; i < sizeof rest / sizeof *rest; i++) heed__free(rest[i]);
 }
 
@@ -55,7 +56,8 @@ static bool args_fit(heed_ctx *c, const heed_images_args *a) {
 }
 
 static bool copy_labels(heed_images *k) {
-    size_t n = k->a.labels && k->a.label_count > 0 ? (size_t)k->a.label_count : 0;
+    bool given = k->a.labels && k->a.label_count > 0 && !k->a.unlabelled;
+    size_t n = given ? (size_t)k->a.label_count : 0;
     if (n) k->labels = heed__alloc_array(k->c, n, sizeof *k->labels);
     for (size_t i = 0; k->labels && i < n; i++) {
         k->labels[i] = heed__copy_text(k->c, k->a.labels[i]);
@@ -165,6 +167,16 @@ bool heed__images_copy(const heed_images *k, const heed__item *item, heed_pictur
     return true;
 }
 
+static size_t trained(const void *k, int label) {
+    return heed_images_count(k, HEED_TRAIN_PART, label);
+}
+
+const heed_real *heed_images_balance(heed_images *k) {
+    if (!k || heed__stopped(k->c)) return NULL;
+    if (!k->weights) k->weights = heed__balance(k->c, trained, k, k->info.classes);
+    return k->weights;
+}
+
 bool heed_images_get(heed_images *k, heed_part part, size_t index, heed_picture *out, int *label,
                      const char **name) {
     if (out) *out = (heed_picture){0};
@@ -224,6 +236,7 @@ bool heed_image_batch(heed_images *k, heed_batch_at at, heed_batch *out) {
     if (!s) return false;
     *out = (heed_batch){
         .rows = s->rows, .len = len, .x = s->x, .labels = s->labels, .items = (size_t)s->rows};
+    if (!at.val) heed__balance_batch(k->weights, k->info.classes, (size_t)s->rows, out);
     return true;
 }
 

@@ -82,7 +82,8 @@ struct heed_images {
     size_t use_count;
     uint32_t *part[HEED_PARTS]; /* rows of each part, in order */
     uint32_t *bad;
-    size_t *counts; /* (classes, parts) */
+    size_t *counts;     /* (classes, parts) */
+    heed_real *weights; /* (classes): of balanced training batches; NULL: not balanced */
     heed__sums sums;
     size_t cached, work; /* bytes of cached pictures; numbers that a view needs */
     heed_images_info info;

@@ -112,7 +112,7 @@ static bool make_labels(heed_images *k, const char *path) {
                          "there is no training part: %s: found %s; hint: call the folder of the "
                          "training pictures train",
                          path, found);
-    if (k->names.count < 2)
+    if (k->names.count < 2 && !k->a.unlabelled)
         return heed_fail(k->c, HEED_DATA,
                          "too few classes: %s: expected at least 2, found %zu%s%s; hint: a folder "
                          "of pictures for each class",
@@ -127,7 +127,7 @@ static bool make_labels(heed_images *k, const char *path) {
         k->labels[i] = heed__copy_text(k->c, texts[i]);
         k->label_count = i + 1;
         heed_part part = class->count[HEED_VAL_PART] ? HEED_VAL_PART : HEED_TEST_PART;
-        if (class->count[HEED_TRAIN_PART]) continue;
+        if (class->count[HEED_TRAIN_PART] || k->a.unlabelled) continue;
         if (class->count[part])
             heed_fail(k->c, HEED_DATA,
                       "class \"%s\" of the %s part is not in the training part: %s", texts[i],

@@ -11,23 +11,25 @@ static bool is_one_of(const char *text, const char *const *words) {
     return *words != NULL;
 }
 
-static bool is_header(char *const fields[FIELDS]) {
+static bool is_header(char *const *fields, size_t count) {
     static const char *const paths[] = {"path", "file", "filename", "image", "name", NULL};
     static const char *const labels[] = {"label", "class", "category", "target", NULL};
-    return is_one_of(fields[0], paths) && is_one_of(fields[1], labels);
+    return is_one_of(fields[0], paths) && (count < FIELDS || is_one_of(fields[1], labels));
 }
 
 static bool add_row(heed_images *k, const heed_csv *r, const char *folder, bool first) {
     char *const *fields = r->fields;
-    if (r->count != FIELDS)
+    bool alone = r->count == 1 && k->a.unlabelled;
+    if (r->count != FIELDS && !alone)
         return heed_csv_reject(r, "2 fields, path and label (a comma inside one needs \"quotes\")",
                                r->count < FIELDS ? "1" : "more");
-    if (first && is_header(fields)) return true;
-    if (!*fields[0] || !*fields[1])
+    if (first && is_header(fields, r->count)) return true;
+    if (!*fields[0] || (!alone && !*fields[1]))
         return heed_csv_reject(r, "a path and a label", *fields[0] ? "no label" : "no path");
+    const char *label = alone ? HEED_UNLABELLED : fields[1];
     char *path = heed__images_path(k->c, folder, fields[0]);
-    return path && heed__images_add(k, heed__images_class(k, fields[1], r->path), HEED_TRAIN_PART,
-                                    path, (heed_picture){0});
+    return path && heed__images_add(k, heed__images_class(k, label, r->path), HEED_TRAIN_PART, path,
+                                    (heed_picture){0});
 }
 
 bool heed__images_csv(heed_images *k, const char *path) {

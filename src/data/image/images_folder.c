@@ -1,5 +1,6 @@
 /* images_folder.c -- train/CLASS/.., val/CLASS/.., test/CLASS/.., or only CLASS/... Classes may
- * contain folders. Links are followed, but each folder is read once, and no parent folder. */
+ * contain folders. Without classes also pictures in the place of classes. Links are followed, but
+ * each folder is read once, and no parent folder. */
 #include "data/image/images.h"
 
 #include <ctype.h>
@@ -90,15 +91,38 @@ static bool add_class(heed_images *k, heed_part part, const char *folder, const 
     return ok;
 }
 
+static bool holds_pictures(const heed__listing *l) {
+    for (size_t i = 0; i < l->count; i++)
+        if (!l->entries[i].folder && is_picture(l->entries[i].name)) return true;
+    return false;
+}
+
+/* All pictures of the folder and below it, without classes. */
+static bool add_unlabelled(heed_images *k, heed_part part, const char *folder) {
+    scan s = {.k = k, .part = part, .class = heed__images_class(k, HEED_UNLABELLED, folder)};
+    bool ok = s.class >= 0 && see_above(&s, folder, "..") && add_tree(&s, folder);
+    heed__free(s.seen);
+    return ok;
+}
+
 static bool add_part(heed_images *k, heed_part part, const char *folder) {
     heed__listing l;
     size_t classes = 0;
     bool ok = heed__os_list(k->c, folder, &l);
+    if (ok && k->a.unlabelled && holds_pictures(&l)) {
+        heed__os_list_free(&l);
+        return add_unlabelled(k, part, folder);
+    }
     for (size_t i = 0; ok && i < l.count; i++) {
         if (!l.entries[i].folder) continue;
         classes++;
         ok = add_class(k, part, folder, l.entries[i].name);
     }
+    if (ok && !classes && k->a.unlabelled)
+        ok = heed_fail(k->c, HEED_DATA,
+                       "no pictures: %s: expected JPEG, PNG, BMP or TGA files, or folders of them, "
+                       "found %zu other files",
+                       folder, l.count);
     if (ok && !classes)
         ok = heed_fail(
             k->c, HEED_DATA,
@@ -141,17 +165,20 @@ static bool sounds_like_part(const char *name) {
     return false;
 }
 
-static bool holds_folders(heed_ctx *c, const char *path) {
+/* Whether the folder may be a part: it holds folders of classes or, without classes, pictures. */
+static bool holds_part(const heed_images *k, const char *path) {
     heed__listing l;
     bool found = false;
-    if (heed__os_list(c, path, &l))
+    if (heed__os_list(k->c, path, &l)) {
         for (size_t i = 0; i < l.count; i++) found |= l.entries[i].folder;
+        found |= k->a.unlabelled && holds_pictures(&l);
+    }
     heed__os_list_free(&l);
     return found;
 }
 
 /* False: classes. One called "train" beside others, without folders, is a class of vehicles. */
-static bool has_parts(heed_ctx *c, const char *path, const heed__listing *l) {
+static bool has_parts(const heed_images *k, const char *path, const heed__listing *l) {
     size_t folders = 0, known = 0;
     bool trains = false;
     for (size_t i = 0; i < l->count; i++) {
@@ -159,8 +186,8 @@ static bool has_parts(heed_ctx *c, const char *path, const heed__listing *l) {
         folders += l->entries[i].folder;
         known += part >= 0;
         if (part != HEED_TRAIN_PART) continue;
-        char *folder = heed__images_path(c, path, l->entries[i].name);
-        trains |= folder && holds_folders(c, folder);
+        char *folder = heed__images_path(k->c, path, l->entries[i].name);
+        trains |= folder && holds_part(k, folder);
         heed__free(folder);
     }
     return trains || (known && known == folders);
@@ -170,7 +197,7 @@ static bool has_parts(heed_ctx *c, const char *path, const heed__listing *l) {
 static bool add_named(heed_images *k, heed_part part, const char *path, const char *name,
                       const char **taken) {
     char *folder = heed__images_path(k->c, path, name);
-    bool ok = folder != NULL, full = ok && holds_folders(k->c, folder);
+    bool ok = folder != NULL, full = ok && holds_part(k, folder);
     if (ok && full && *taken) {
         ok = heed_fail(k->c, HEED_DATA, "two %s parts: %s: expected one, found both %s/ and %s/",
                        heed__part_words[part], path, *taken, name);
@@ -179,7 +206,10 @@ static bool add_named(heed_images *k, heed_part part, const char *path, const ch
         *taken = name;
         ok = add_part(k, part, folder);
     } else if (ok) {
-        heed_message(k->c, HEED_WARN, "%s holds no folder of a class: it is left out", folder);
+        heed_message(k->c, HEED_WARN,
+                     k->a.unlabelled ? "%s holds no pictures: it is left out"
+                                     : "%s holds no folder of a class: it is left out",
+                     folder);
     }
     heed__free(folder);
     return ok;
@@ -221,10 +251,11 @@ bool heed__images_folder(heed_images *k, const char *path) {
     heed__listing l;
     k->info.kind = "folder";
     bool ok = heed__os_list(k->c, path, &l);
-    bool parts = ok && has_parts(k->c, path, &l);
+    bool parts = ok && has_parts(k, path, &l);
     if (ok && !heed__stopped(k->c))
         ok = parts ? add_parts(k, path, &l)
-                   : are_classes(k, path, &l) && add_part(k, HEED_TRAIN_PART, path);
+                   : (k->a.unlabelled || are_classes(k, path, &l)) &&
+                         add_part(k, HEED_TRAIN_PART, path);
     heed__os_list_free(&l);
     return ok && !heed__stopped(k->c);
 }

@@ -255,16 +255,17 @@ static const pair pairs[] = {
 static bool add_pictures(heed_images *k, const pair *p, const idx *f, const int64_t *labels) {
     size_t height = f->dim[1], width = f->dim[2], channels = f->dims == 4 ? f->dim[3] : 1;
     for (size_t i = 0; i < f->dim[0]; i++) {
-        char name[32];
-        snprintf(name, sizeof name, "%lld", (long long)labels[i]);
+        char name[32] = HEED_UNLABELLED;
+        if (labels) snprintf(name, sizeof name, "%lld", (long long)labels[i]);
         heed_picture picture = {(int)width, (int)height, (int)channels,
                                 f->bytes + f->header + i * height * width * channels};
-        if (!heed__images_add(k, heed__images_class(k, name, p->labels), p->part, NULL, picture))
+        if (!heed__images_add(k, heed__images_class(k, name, p->images), p->part, NULL, picture))
             return false;
     }
     return true;
 }
 
+/* label_path NULL: the pictures have no labels. */
 static bool read_pair(heed_images *k, const pair *p, const char *image_path, const char *label_path,
                       range *r) {
     idx f;
@@ -272,13 +273,14 @@ static bool read_pair(heed_images *k, const pair *p, const char *image_path, con
     size_t count = 0;
     if (!read_idx(k->c, image_path, &f) || !heed__images_keep(k, f.bytes)) return false;
     bool ok = pictures_fit(k->c, image_path, &f) && to_bytes(k->c, image_path, &f, r) &&
-              read_labels(k, label_path, &labels, &count);
-    if (ok && count != f.dim[0])
+              (!label_path || read_labels(k, label_path, &labels, &count));
+    if (ok && labels && count != f.dim[0])
         ok = heed_fail(k->c, HEED_DATA,
                        "labels and pictures differ in number: %s: expected %zu labels, as there "
                        "are pictures in %s, found %zu",
                        label_path, f.dim[0], image_path, count);
-    ok = ok && add_classes(k, label_path, labels, count) && add_pictures(k, p, &f, labels);
+    ok = ok && (!labels || add_classes(k, label_path, labels, count)) &&
+         add_pictures(k, p, &f, labels);
     heed__free(labels);
     return ok;
 }
@@ -295,7 +297,7 @@ bool heed__images_idx(heed_images *k, const char *path) {
         }
         if (p->part == HEED_TEST_PART && k->a.no_test)
             ok = true;
-        else if (images && labels)
+        else if (images && (labels || k->a.unlabelled))
             ok = read_pair(k, p, images, labels, &r);
         else if (images || labels)
             ok = heed_fail(k->c, HEED_DATA, "IDX files are not complete: %s: expected %s%s, too",

@@ -1,4 +1,4 @@
-/* kind_pictures.c -- labelled pictures as data: from settings to heed_images, and back. */
+/* kind_pictures.c -- pictures as data: from settings to heed_images, and back. */
 #include "core/core.h"
 #include "data/image/settings.h"
 #include "data/kind.h"
@@ -12,9 +12,11 @@ static const heed_option options[] = {
     {"val-split", HEED_REAL, "0.1", 0, 0.9, NULL,
      "share of the training part kept for validation, where the data has no such part",
      HEED__PICTURES},
+    HEED__BALANCE(HEED__PICTURES),
     HEED__PICTURE_OPTIONS,
     {"flip", HEED_REAL, "-1", -1, 1, NULL,
-     "probability of left and right exchanged; -1: 0.5, but 0 where classes are digits or letters",
+     "probability of left and right exchanged; -1: 0.5, but 0 where classes are digits or letters, "
+     "or unknown",
      HEED__AUGMENTATION},
     HEED__SHIFT_AND_COLOUR_OPTIONS,
     {0}};
@@ -128,16 +130,26 @@ bool heed__pictures_complete(heed_config *f, const heed_images *k) {
            set_list(f, "std", a->view.deviation, a->view.channels);
 }
 
+/* Without classes nothing says whether mirroring changes the meaning of a picture. */
+static bool may_flip(const heed_images *k) {
+    const heed_images_info *a = heed_images_about(k);
+    bool unlabelled = a->classes == 1 && strcmp(a->labels[0], HEED_UNLABELLED) == 0;
+    return !unlabelled && !heed_images_are_symbols(k);
+}
+
 static bool complete(heed_config *f, const heed_images *k) {
     double flip = heed_config_real(f, "flip");
-    if (flip < 0) flip = heed_images_are_symbols(k) ? 0 : 0.5;
+    if (flip < 0) flip = may_flip(k) ? 0.5 : 0;
     return heed__pictures_complete(f, k) &&
-           set_number(f, "classes", heed_images_about(k)->classes) && set_number(f, "flip", flip);
+           (!heed_config_has(f, "classes") ||
+            set_number(f, "classes", heed_images_about(k)->classes)) &&
+           set_number(f, "flip", flip);
 }
 
 /* ---- opening ---- */
 
 static bool check_classes(const heed_data *d, const heed_config *f) {
+    if (d->spec.unlabelled) return true;
     int asked = (int)heed_config_int(f, "classes"), found = d->label_count;
     bool given = heed_config_rank(f, "classes") > HEED_FROM_PRESET;
     return !given || !asked || asked == found ||
@@ -198,17 +210,20 @@ static bool open_data(heed_data *d, heed_config *f, const heed_data_args *a) {
     args.val_split = a->all ? 0 : heed_config_real(f, "val-split");
     args.labels = a->labels;
     args.label_count = a->label_count;
+    args.unlabelled = d->spec.unlabelled;
     heed_images *k = d->batches = heed_images_open(d->c, heed_config_text(f, "data"), &args);
     if (!k) return false;
     const heed_images_info *about = heed_images_about(k);
     d->checksum = about->checksum;
     d->tree = strcmp(about->kind, "folder") == 0;
     d->no_val = about->count[HEED_VAL_PART] == 0;
-    d->labels = about->labels;
-    d->label_count = about->classes;
+    d->labels = d->spec.unlabelled ? NULL : about->labels;
+    d->label_count = d->spec.unlabelled ? 0 : about->classes;
     if (!check_classes(d, f) || !complete(f, k)) return false;
     heed_augment augment = heed_augment_of(f);
     heed_images_augment(k, &augment);
+    if (heed_config_bool(f, "balance") && !(d->class_weights = heed_images_balance(k)))
+        return false;
     return set_part(d, f, a);
 }
 

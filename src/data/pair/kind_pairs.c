@@ -25,9 +25,21 @@ static const heed_option label_options[] = {
     {"val", HEED_TEXT, "", 0, 0, NULL, "validation file of its own", "Texts"},
     {"val-split", HEED_REAL, "0.1", 0, 0.9, NULL, "share of the texts kept for validation",
      "Texts"},
+    HEED__BALANCE("Texts"),
     {0}};
 
 /* ---- tokenizers ---- */
+
+/* The text that a tokenizer is trained on. Line ends are not part of any text: characters are
+ * learned without. side: as in heed_pairs_text. */
+static bool read_side(const heed_pairs *k, int side, const char *kind, heed_text *text) {
+    if (!heed_pairs_text(k, side, text)) return false;
+    size_t kept = 0;
+    for (size_t i = 0; i < text->n; i++)
+        if (text->s[i] != '\n' || strcmp(kind, "char") != 0) text->s[kept++] = text->s[i];
+    text->n = kept;
+    return true;
+}
 
 heed_tokenizer *heed__pairs_train_tokenizer(heed_ctx *c, const heed_config *f, const heed_pairs *k,
                                             int side, const char *kind) {
@@ -39,13 +51,20 @@ heed_tokenizer *heed__pairs_train_tokenizer(heed_ctx *c, const heed_config *f, c
                              .lower = heed_config_bool(f, "lower"),
                              .specials = true};
     heed_tokenizer *made = NULL;
-    bool ok = heed_pairs_text(k, side, &text);
-    size_t kept = 0; /* line ends are not part of any text: characters are learned without */
-    for (size_t i = 0; ok && i < text.n; i++)
-        if (text.s[i] != '\n' || strcmp(kind, "char") != 0) text.s[kept++] = text.s[i];
-    if (ok) made = heed_tokenizer_train(c, text.s, kept, a);
+    if (read_side(k, side, kind, &text)) made = heed_tokenizer_train(c, text.s, text.n, a);
     heed_text_free(&text);
     return made;
+}
+
+bool heed__pairs_extend_tokenizer(const heed_config *f, const heed_pairs *k, int side,
+                                  heed_tokenizer **t) {
+    heed_text text = {.c = (*t)->c};
+    heed_tokenizer *more = NULL;
+    if (read_side(k, side, heed_tokenizer_kind(*t), &text))
+        more = heed_tokenizer_extend(*t, text.s, text.n, (int)heed_config_int(f, "vocab"), true);
+    heed_text_free(&text);
+    heed_tokenizer_free(*t);
+    return (*t = more) != NULL;
 }
 
 /* The source's tokenizer of a run, in a separate folder; NULL: it has none, or an error. */
@@ -75,7 +94,8 @@ static bool is_shared(const heed_config *f) {
 }
 
 /* Opens the tokenizers that f names, or trains them on the pairs. */
-static bool find_tokenizers(heed_data *d, const heed_config *f, const char *run) {
+static bool find_tokenizers(heed_data *d, const heed_config *f, const heed_data_args *a) {
+    const char *run = a->run;
     bool translates = d->spec.kind == HEED_INPUT_PAIR;
     bool shared = translates && is_shared(f);
     const char *name = heed_config_text(f, "tokenizer");
@@ -92,6 +112,9 @@ static bool find_tokenizers(heed_data *d, const heed_config *f, const char *run)
         d->source = open_source(d->c, run);
     else if (d->tokenizer && translates && !shared)
         d->source = make_source(d->c, f, d->batches);
+    if (d->tokenizer && a->extend && !run)
+        return heed__pairs_extend_tokenizer(f, d->batches, side, &d->tokenizer) &&
+               (!d->source || heed__pairs_extend_tokenizer(f, d->batches, 0, &d->source));
     return !heed__stopped(d->c);
 }
 
@@ -134,14 +157,18 @@ static bool open_data(heed_data *d, heed_config *f, const heed_data_args *a) {
     bool translates = d->spec.kind == HEED_INPUT_PAIR;
     if (!a->eval && !heed__texts_last(d->c, f)) return false;
     if (!open_pairs(d, f, a)) return false;
-    if (!d->tokenizer && !find_tokenizers(d, f, a->run)) return false;
+    if (!d->tokenizer && !find_tokenizers(d, f, a)) return false;
     const heed_pairs_info *about = heed_pairs_about(d->batches);
     d->checksum = about->checksum;
     if (!translates && !a->eval && !check_labels(d, f)) return false;
     d->labels = about->classes ? about->labels : NULL;
     d->label_count = about->classes;
-    return heed_pairs_encode(d->batches, d->source ? d->source : d->tokenizer,
-                             translates ? d->tokenizer : NULL);
+    if (!heed_pairs_encode(d->batches, d->source ? d->source : d->tokenizer,
+                           translates ? d->tokenizer : NULL))
+        return false;
+    if (!translates && heed_config_bool(f, "balance"))
+        d->class_weights = heed_pairs_balance(d->batches);
+    return !heed__stopped(d->c);
 }
 
 static void close_data(heed_data *d) { heed_pairs_close(d->batches); }

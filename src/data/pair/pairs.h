@@ -44,6 +44,8 @@ struct heed_pairs {
     const heed_tokenizer *source, *target; /* NULL: that side is no text */
     heed__ids stream[HEED__SIDES];         /* for tags, labels are parallel to the tokens */
     heed_pairs_info info;
+    size_t *counts;     /* (classes): labels of the training part; NULL before they are encoded */
+    heed_real *weights; /* (classes): of balanced training batches; NULL: not balanced */
     /* The latest batch's: src and src_pad in one allocation, and the others in another. */
     int32_t *src, *src_pad, *ids, *pad, *batch_labels;
     size_t src_capacity, ids_capacity;
@@ -95,6 +97,10 @@ bool heed__pairs_nothing_to_train(const heed_pairs *k);
  * of the pairs: as in heed_pairs_text. */
 heed_tokenizer *heed__pairs_train_tokenizer(heed_ctx *c, const heed_config *f, const heed_pairs *k,
                                             int side, const char *kind);
+
+/* Replaces a tokenizer by one that also has a side's characters (heed_tokenizer_extend). */
+bool heed__pairs_extend_tokenizer(const heed_config *f, const heed_pairs *k, int side,
+                                  heed_tokenizer **t);
 
 /* Fills the target's side of a batch (ids, pad, labels, len, items, label_bytes) with the targets
  * of the pairs of these numbers, one for each of its rows. */

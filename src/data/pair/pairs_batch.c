@@ -184,6 +184,8 @@ bool heed_pair_batch(heed_pairs *k, heed_batch_at at, heed_batch *out) {
     out->src = k->src;
     out->src_pad = k->src_pad;
     out->labels = k->batch_labels;
+    if (!at.val)
+        heed__balance_batch(k->weights, k->info.classes, (size_t)out->rows * (size_t)labels, out);
     if (translates) out->ids = k->ids;
     if (translates) out->pad = k->pad;
     return true;

@@ -1,4 +1,5 @@
 /* pairs_encode.c -- lines to tokens, ended with [SEP]; a tag is at its word's first token. */
+#include "data/kind.h"
 #include "data/pair/pairs.h"
 
 /* Receives the tokens of one side of a pair: keeps the first `most`, counts all. */
@@ -142,6 +143,17 @@ static bool remove_long(heed_pairs *k) {
     return kept || !has_val_part(k) || heed__pairs_nothing_to_train(k);
 }
 
+static bool count_labels(heed_pairs *k) {
+    k->counts = heed__alloc_array(k->c, (size_t)k->info.classes, sizeof *k->counts);
+    for (size_t i = 0; k->counts && i < k->info.pairs; i++) {
+        const heed__pair *p = &k->pairs[k->train[i]];
+        const int32_t *label = k->stream[HEED__TARGET].ids + p->at[HEED__TARGET];
+        for (int at = 0; at < p->count[HEED__TARGET]; at++)
+            if (label[at] >= 0) k->counts[label[at]]++;
+    }
+    return k->counts != NULL;
+}
+
 bool heed_pairs_encode(heed_pairs *k, const heed_tokenizer *source, const heed_tokenizer *target) {
     if (!k || (!source && !target) || heed__stopped(k->c)) return false;
     if (heed__pairs_decoded(k) != (target != NULL))
@@ -165,5 +177,26 @@ bool heed_pairs_encode(heed_pairs *k, const heed_tokenizer *source, const heed_t
         if (!ok) return false;
         count_pair(k, p, f);
     }
-    return remove_long(k);
+    return remove_long(k) && (!k->info.classes || count_labels(k));
+}
+
+size_t heed_pairs_count(const heed_pairs *k, int label) {
+    size_t sum = 0;
+    if (!k || !k->counts || label >= k->info.classes) return 0;
+    for (int i = 0; i < k->info.classes; i++)
+        if (label < 0 || i == label) sum += k->counts[i];
+    return sum;
+}
+
+static size_t count_of(const void *k, int label) { return heed_pairs_count(k, label); }
+
+const heed_real *heed_pairs_balance(heed_pairs *k) {
+    if (!k || heed__stopped(k->c)) return NULL;
+    if (!k->counts) {
+        heed_fail(k->c, HEED_USAGE,
+                  "pairs cannot be balanced: expected labels that are encoded (heed_pairs_encode)");
+        return NULL;
+    }
+    if (!k->weights) k->weights = heed__balance(k->c, count_of, k, k->info.classes);
+    return k->weights;
 }

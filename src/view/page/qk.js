@@ -16,11 +16,12 @@
     };
     /* The share of each unit in a score: [name, how it is made] of what is drawn, the share last. */
     const product = [["q", (q) => q], ["k", (_, k) => k], ["q × k", (q, k) => q * k]];
+    const rotated = product.map(([name, made], i) => [i < 2 ? `${name} rotated` : name, made]);
     const additive = [
         ["W s", (q) => q], ["U h", (_, k) => k], ["tanh of both", (q, k) => Math.tanh(q + k)],
         ["v", (q, k, v) => v], ["v × tanh", (q, k, v) => v * Math.tanh(q + k)],
     ];
-    const formOf = (b) => (b.align ? {lines: additive, name: "v·tanh(W s + U h)"} : {lines: product, name: "q·k"});
+    const formOf = (b) => (b.align ? {lines: additive, name: "v·tanh(W s + U h)"} : {lines: b.rotary ? rotated : product, name: "q·k"});
     /* The row as the page computes it: sums over the units, scores, weights. */
     const compute = (c) => {
         const q = heed.vectors(c.b, c.h, "q"), k = heed.vectors(c.b, c.h, "k"), e = c.b.width, beta = c.b.beta || 1 / Math.sqrt(e), n = k.rows;
@@ -115,7 +116,8 @@
                 return;
             }
             const p = now(), width = heed.widthIn(scroll, 280), fused = typeof heed.state.head !== "number";
-            head.textContent = `${heed.quote(p.b.queries, p.query)} (query ${heed.nth(p.query)}) asks ${heed.quote(p.b.keys, p.key)} (key ${heed.nth(p.key)})` + (fused ? `; head ${p.h + 1}, because a ${heed.headName(heed.state.head)} has no q and k` : "");
+            head.textContent = `${heed.quote(p.b.queries, p.query)} (query ${heed.nth(p.query)}) asks ${heed.quote(p.b.keys, p.key)} (key ${heed.nth(p.key)})` + (fused ? `; head ${p.h + 1}, because a ${heed.headName(heed.state.head)} has no q and k` : "")
+                + (p.b.rotary ? `; q and k as they are compared, rotated by their places (theta ${p.b.rotary})` : "");
             heed.paint(canvas, width, heightOf(p, width), (pen) => paint(pen, p, width));
             heed.paint(bars, width, 26 + heed.visible(p.b.keys).length * rowHeight, (pen) => paintKeys(pen, p, width));
             canvas.setAttribute("aria-label", this.caption());

@@ -4,8 +4,8 @@
 (() => {
     const LARGEST = 48; /* tokens whose tables are still readable */
     const GIVEN = ["X", "Z", "W_Q", "W_K", "W_V", "B_Q", "B_K", "B_V", "W_h", "B_O", "others", "gain", "bias"];
-    const MADE = ["Q", "K", "V", "raw", "scores", "weights", "output", "share", "all_heads", "normed"];
-    const ASKING = ["X", "Q", "raw", "scores", "weights", "output", "share", "others", "all_heads", "normed"]; /* a row a query */
+    const MADE = ["Q", "K", "V", "Q_R", "K_R", "raw", "scores", "weights", "output", "share", "all_heads", "normed"];
+    const ASKING = ["X", "Q", "Q_R", "raw", "scores", "weights", "output", "share", "others", "all_heads", "normed"]; /* a row a query */
     const LAYER = ["share", "others", "all_heads", "normed"];  /* a row a token, as wide as W_h */
     const VECTORS = {B_O: "bias", gain: "gain", bias: "bias"}; /* one row of that width */
     const s = {model: null, result: null, gradients: null, tokens: [], sources: [], tables: [], known: new Set(), tried: new Set()};
@@ -42,6 +42,7 @@
         s.model = {hidden: (lesson.hidden || s.sources.map(() => 0)).slice()};
         for (const name of GIVEN) if (lesson[name]) s.model[name] = heed.stepsMath.copy(lesson[name]);
         if (has("gain")) s.model.eps = lesson.eps;
+        if (lesson.rotary) s.model.rotary = lesson.rotary;
         s.known.clear();
         s.tried.clear();
     };
@@ -107,7 +108,7 @@
         if (!own) s.tokens = s.sources;
         compute();
         const off = distance(own ? before : swapped(before, a, b), s.result.output);
-        const why = s.model.causal ? "with the causal mask the order matters" : "a hard selection among equal scores takes the first";
+        const why = s.model.rotary ? "a score depends on how far apart two words are" : s.model.causal ? "with the causal mask the order matters" : "a hard selection among equal scores takes the first";
         if (off > 1e-12) say(`Swapped. The output changed by up to ${off.toPrecision(2)} besides: ${why}.`);
         else say(own ? "Swapped. The output is what it was: a sum has no order." : "Swapped. The same two rows of the output changed places; nothing else did.");
         built = "";
@@ -123,7 +124,7 @@
         const titles = {
             Q: product("Q", "X", "W_Q"), K: product("K", memory, "W_K"), V: product("V", memory, "W_V"),
             share: flip ? "share = W_h′ H" : "share = output W_h", others: "others: what the other heads add", all_heads: `all heads = share + others${has("B_O") ? " + B_O" : ""}`,
-            normed: "Y = LN(X + all heads)", raw: flip ? "S = K Q′" : "S = Q K′", scores: "beta S, masked", weights: `A = ${s.model.hard ? "1 at the largest" : "softmax"} of each ${flip ? "column" : "row"}`,
+            normed: "Y = LN(X + all heads)", Q_R: "Q_R: Q rotated by its place", K_R: "K_R: K rotated by its place", raw: s.model.rotary ? (flip ? "S = K_R Q_R′" : "S = Q_R K_R′") : flip ? "S = K Q′" : "S = Q K′", scores: "beta S, masked", weights: `A = ${s.model.hard ? "1 at the largest" : "softmax"} of each ${flip ? "column" : "row"}`,
             output: flip ? "H = V′ A" : "output = A V",
         };
         return titles[name] || (flip ? name + prime : name);
@@ -132,7 +133,7 @@
     const table = (name, turned = false) => {
         const [rows, cols] = s.labels(name), flip = turned !== s.columns();
         const t = heed.stepsTable({
-            name, rows, cols, flip, title: turned ? (flip ? "K′" : "K") : titleOf(name), editable: isGiven(name), heat: heatOf(name),
+            name, rows, cols, flip, title: turned ? (flip ? `${name}′` : name) : titleOf(name), editable: isGiven(name), heat: heatOf(name),
             slim: name === "X" || name === "Z", hints: lesson.notes && lesson.notes[name],
             pick: (i, j) => pick(name, i, j), edit: (i, j, value) => edit(name, i, j, value), read, guess: (i, j, key) => typeGuess(name, i, j, key),
         });
@@ -164,7 +165,7 @@
             layered ? part(number, "Back to values and weights", "dO says how L changes with each number of the head's output.", beside("dO", "dV", "dP"))
                 : part(number, "Backward: from the loss to values and weights", `The loss is L = ½ Σ (output − target)². dO says how L changes with each number of the output; ${shape}`, ui.loss, beside("dO", "dV", "dP")),
             part(number + 1, "Back through softmax and scale", "What one weight gains the others lose, so dS sums to 0; where a weight is 0 or 1 nothing flows.", beside("dS", "dR")),
-            part(number + 2, "Back to queries, keys and their matrices", "A matrix hears from all tokens at once.", beside("dQ", "dK"), beside("dW_Q", "dW_K", "dW_V"), ...(biases.length ? [beside(...biases)] : []), beside("dX", ...(has("Z") ? ["dZ"] : []))),
+            part(number + 2, "Back to queries, keys and their matrices", "A matrix hears from all tokens at once.", ...(s.gradients.dQ_R ? [beside("dQ_R", "dK_R")] : []), beside("dQ", "dK"), beside("dW_Q", "dW_K", "dW_V"), ...(biases.length ? [beside(...biases)] : []), beside("dX", ...(has("Z") ? ["dZ"] : []))),
         ];
     };
     const part = (number, title, text, ...content) => heed.el("section", {class: number === 4 ? "sum choice" : "sum", "aria-label": title},
@@ -180,11 +181,13 @@
     };
     const layerWords = () => "What this head adds to each token; the other heads and the bias add theirs. " + (has("gain") ? "The sum is added to X, and each token is brought to mean 0 and deviation 1, times gain, plus bias."
         : "The sum is added to what each token was before.");
+    const turnedWords = (e) => ` Before that, rotary positions rotate the numbers i and i + ${e / 2} of a query and of a key, as a pair, by the angle p θ^(−2(i−1)/${e}), for the place p of the token, from 0, and θ = ${s.model.rotary}: Q_R and K_R.`;
     const parts = () => {
-        const e = s.model.W_Q[0].length;
+        const e = s.model.W_Q[0].length, turned = !!s.model.rotary;
         return [
             part(1, "Queries, keys and values", "The same three matrices act on every token: what it asks for (Q), what it offers (K), what it hands over (V).", ...projections()),
-            part(2, "Every query against every key", "A dot product for each pair: large where one token offers what another asks for.", crossing([table("Q")], [table("K", true)], [table("raw")])),
+            part(2, "Every query against every key", "A dot product for each pair: large where one token offers what another asks for." + (turned ? turnedWords(e) : ""),
+                crossing([table(turned ? "Q_R" : "Q")], [table(turned ? "K_R" : "K", true)], [table("raw")])),
             part(3, "Scale and mask", `Scores are multiplied by beta. The usual 1/√${e} takes back what they grow by the width ${e} alone; the larger beta is, the sharper softmax chooses. A mask takes keys away.`, table("scores")),
             part(4, "", "", beside("weights", "V", "output")),
             has("W_h") ? part(5, "Back to the width of the model", layerWords(), crossing([table("output")], [table("W_h")], [table("share")]), beside("others"), ...(has("B_O") ? [beside("B_O")] : []), beside("all_heads"),
@@ -254,6 +257,7 @@
         Object.assign(out, {beta, causal, hard, hidden});
         if (lesson.target) out.target = lesson.target;
         if (has("gain")) out.eps = s.model.eps;
+        if (s.model.rotary) out.rotary = s.model.rotary;
         for (const name of shownNames()) out[name] = numbers(s.matrix(name).map((row, i) => row.map((x, j) => (secret(name, i, j) ? null : x))));
         return JSON.stringify(out, null, 1) + "\n";
     };

@@ -45,22 +45,30 @@
         return {share, all_heads, normed};
     };
 
-    /* All that follows from m: {X, Z or none, W_Q, W_K, W_V, B_Q, B_K, B_V or none, beta, causal, hard, hidden: 0 or 1 a key; W_h or none, others,
-     * B_O or none, gain or none, bias, eps}. */
+    /* Rotary positions: the two products whose sum is number j of the row at place p, as [factor, number it is of]. */
+    const turn = (theta, width, p, j, back) => {
+        const half = width / 2, angle = p * theta ** ((-2 * (j % half)) / width), sine = back ? -Math.sin(angle) : Math.sin(angle);
+        return [[Math.cos(angle), j], j < half ? [-sine, j + half] : [sine, j - half]];
+    };
+    const rotated = (m, theta, back) => m.map((row, p) => row.map((_, j) => total(turn(theta, row.length, p, j, back).map(([f, k]) => f * row[k]))));
+
+    /* All that follows from m: {X, Z or none, W_Q, W_K, W_V, B_Q, B_K, B_V or none, rotary: theta or none, beta, causal, hard, hidden: 0 or 1 a key;
+     * W_h or none, others, B_O or none, gain or none, bias, eps}. */
     const compute = (m) => {
         const memory = m.Z || m.X;
         const Q = project(m.X, m.W_Q, m.B_Q), K = project(memory, m.W_K, m.B_K), V = project(memory, m.W_V, m.B_V);
-        const raw = product(Q, transpose(K));
+        const turned = m.rotary ? {Q_R: rotated(Q, m.rotary), K_R: rotated(K, m.rotary)} : {};
+        const raw = product(turned.Q_R || Q, transpose(turned.K_R || K));
         const unseen = (i, j) => (m.causal && j > i) || m.hidden[j];
         const scores = raw.map((row, i) => row.map((s, j) => (unseen(i, j) ? -Infinity : m.beta * s)));
         const weights = scores.map(m.hard ? hardmax : softmax);
         const output = product(weights, V);
-        return {Q, K, V, raw, scores, weights, output, ...(m.W_h ? layer(m, output) : {})};
+        return {Q, K, V, ...turned, raw, scores, weights, output, ...(m.W_h ? layer(m, output) : {})};
     };
 
     /* Largest difference of two matrices of one shape. */
     const distance = (a, b) => Math.max(0, ...a.flatMap((row, i) => row.map((x, j) => (x === b[i][j] ? 0 : Math.abs(x - b[i][j])))));
     const swapped = (rows, a, b) => rows.map((row, i) => rows[i === a ? b : i === b ? a : i]);
 
-    heed.stepsMath = {compute, copy, transpose, product, plus, softmax, rowNormed, winners, distance, swapped, total};
+    heed.stepsMath = {compute, turn, rotated, copy, transpose, product, plus, softmax, rowNormed, winners, distance, swapped, total};
 })();

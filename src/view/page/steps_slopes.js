@@ -3,7 +3,7 @@
  * it belongs to. */
 "use strict";
 (() => {
-    const {transpose, product, plus, softmax, rowNormed, total} = heed.stepsMath;
+    const {transpose, product, plus, softmax, rowNormed, turn, rotated, total} = heed.stepsMath;
     const column = (m, j) => m.map((row) => row[j]);
     const pairs = (a, b) => a.map((x, k) => [x, b[k]]);
     const sums = (d) => [d[0].map((_, j) => total(column(d, j)))];
@@ -33,10 +33,11 @@
         const end = ofLayer(m, target) ? throughLayer(m, r) : {dO: minus(r.output, target)}, dO = end.dO;
         const dV = product(transpose(r.weights), dO), dP = product(dO, transpose(r.V));
         const dS = soft.map((row, i) => { const mean = total(row.map((p, j) => p * dP[i][j])); return row.map((p, j) => p * (dP[i][j] - mean)); });
-        const dR = dS.map((row) => row.map((x) => m.beta * x)), dQ = product(dR, r.K), dK = product(transpose(dR), r.Q);
+        const dR = dS.map((row) => row.map((x) => m.beta * x)), ofQ = product(dR, r.K_R || r.K), ofK = product(transpose(dR), r.Q_R || r.Q);
+        const turned = m.rotary ? {dQ_R: ofQ, dK_R: ofK} : {}, dQ = m.rotary ? rotated(ofQ, m.rotary, true) : ofQ, dK = m.rotary ? rotated(ofK, m.rotary, true) : ofK;
         const back = product(dQ, transpose(m.W_Q)), behind = plus(product(dK, transpose(m.W_K)), product(dV, transpose(m.W_V)));
         return {
-            ...end, dV, dP, dS, dR, dQ, dK, dW_Q: product(transpose(m.X), dQ), dW_K: product(transpose(memory), dK), dW_V: product(transpose(memory), dV),
+            ...end, dV, dP, dS, dR, ...turned, dQ, dK, dW_Q: product(transpose(m.X), dQ), dW_K: product(transpose(memory), dK), dW_V: product(transpose(memory), dV),
             dB_Q: sums(dQ), dB_K: sums(dK), dB_V: sums(dV), dX: m.Z ? back : plus(back, behind), dZ: behind,
         };
     };
@@ -54,6 +55,7 @@
         dW_h: ["dW_h = output′ dU", "dW_h′ = dU′ H"],
         dV: ["dV = A′ dO", "dV′ = dH A′"], dP: ["dA = dO V′", "dA = V dH"],
         dS: ["dS = A (dA − row's sum of A dA)", "dS = A (dA − column's sum of A dA)"], dR: ["d raw = beta dS", "d raw = beta dS"],
+        dQ_R: ["dQ_R = d raw K_R", "dQ_R′ = K_R′ d raw"], dK_R: ["dK_R = d raw′ Q_R", "dK_R′ = Q_R′ d raw′"],
         dQ: ["dQ = d raw K", "dQ′ = K′ d raw"], dK: ["dK = d raw′ Q", "dK′ = Q′ d raw′"],
     };
     const end = (name, columns, g) => (name === "dU" && !g.dY ? "dU = all heads" : name !== "dO" ? ""
@@ -61,6 +63,7 @@
     const title = (name, columns, memory, g) => {
         const first = end(name, columns, g);
         if (first) return first;
+        if (g[name + "_R"]) return `${name}: ${name}_R rotated back`;
         if (titles[name]) return titles[name][columns ? 1 : 0];
         if (summed(name)) return `${name} = sum of ${summed(name)} over tokens`;
         const x = name === "dW_Q" ? "X" : memory, y = "d" + name[3];
@@ -72,6 +75,7 @@
         const g = s.gradients;
         if (summed(name)) return column(g[summed(name)], j).map((x) => [1, x]);
         if (name === "dR") return [[s.model.beta, g.dS[i][j]]];
+        if (g[name + "_R"]) return turn(s.model.rotary, g[name][i].length, i, j, true).map(([f, k]) => [f, g[name + "_R"][i][k]]);
         if (name === "dgain") return pairs(column(g.dY, j), column(normRows(s.model, s.result).map(([N]) => N), j));
         return ["dY", "dU", "dS"].includes(name) || (name === "dO" && !g.dU) ? null : products(s, sources(s, name, i, j));
     };
@@ -92,11 +96,13 @@
         const memory = s.model.Z ? "Z" : "X", behind = {dK: [i, null], W_K: [j, null], dV: [i, null], W_V: [j, null]}, g = s.gradients;
         if (summed(name)) return {[summed(name)]: [null, j]};
         if (name === "dW_h") return {output: [null, i], dU: [null, j]};
+        if (g[name + "_R"]) return {[name + "_R"]: [i, null]};
         if (name[1] === "W") return {[name === "dW_Q" ? "X" : memory]: [null, i], ["d" + name[3]]: [null, j]};
         return {
             dY: {normed: [i, j], X: [i, j]}, dgain: {dY: [null, j], normed: [null, j]}, dU: g.dY ? {dY: [i, null], gain: [0, null]} : {all_heads: [i, j]},
             dO: g.dU ? {dU: [i, null], W_h: [j, null]} : {output: [i, j]},
             dV: {weights: [null, i], dO: [null, j]}, dP: {dO: [i, null], V: [j, null]}, dS: {weights: [i, null], dP: [i, null]}, dR: {dS: [i, j]},
+            dQ_R: {dR: [i, null], K_R: [null, j]}, dK_R: {dR: [null, i], Q_R: [null, j]},
             dQ: {dR: [i, null], K: [null, j]}, dK: {dR: [null, i], Q: [null, j]}, dX: {dQ: [i, null], W_Q: [j, null], ...(s.model.Z ? {} : behind)}, dZ: behind,
         }[name];
     };

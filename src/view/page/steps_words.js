@@ -52,6 +52,10 @@
             return list ? [head, " = ", ...writeSum(list, n), " = ", value] : [head, heed.stepsSlopes.words(s, name, i, j, n), " = ", value];
         }
         if (name === "all_heads") return [head, ` = ${["share", "others", "B_O"].filter((x) => s.matrix(x)).map((x) => n(s.matrix(x)[x === "B_O" ? 0 : i][j])).join(" + ")} = `, bold(n(s.matrix(name)[i][j]))];
+        if (name === "Q_R" || name === "K_R") {
+            const row = s.result[name[0]][i], list = heed.stepsMath.turn(s.model.rotary, row.length, i, j).map(([f, k]) => [row[k], f]);
+            return [head, " = ", ...writeSum(list, n), " = ", bold(n(s.result[name][i][j])), `: the pair ${list.map(([x]) => n(x)).join(", ")} rotated by its place, ${i}`];
+        }
         if (name === "normed") return [head, ...writeNormed(s, i, j, n)];
         const {[`B_${name}`]: _, ...made} = sources(s, name, i, j), bias = s.model[`B_${name}`];
         return [head, " = ", ...writeSum(heed.stepsSlopes.products(s, made), n), bias ? ` + ${n(bias[0][j])} (bias)` : "", " = ", bold(n(s.matrix(name)[i][j]))];
@@ -59,12 +63,12 @@
 
     /* What a cell is made of: {matrix: [row, column]}, null for all of them. */
     const sources = (s, name, i, j) => {
-        const memory = s.model.Z ? "Z" : "X";
+        const memory = s.model.Z ? "Z" : "X", [q, k] = s.model.rotary ? ["Q_R", "K_R"] : ["Q", "K"];
         if (heed.stepsSlopes.is(name)) return heed.stepsSlopes.sources(s, name, i, j);
         return {
             Q: {X: [i, null], W_Q: [null, j], B_Q: [0, j]}, K: {[memory]: [i, null], W_K: [null, j], B_K: [0, j]},
-            V: {[memory]: [i, null], W_V: [null, j], B_V: [0, j]}, raw: {Q: [i, null], K: [j, null]},
-            scores: {raw: [i, j], Q: [i, null], K: [j, null]}, weights: {scores: [i, null]}, output: {weights: [i, null], V: [null, j]}, share: {output: [i, null], W_h: [null, j]},
+            V: {[memory]: [i, null], W_V: [null, j], B_V: [0, j]}, raw: {[q]: [i, null], [k]: [j, null]},
+            Q_R: {Q: [i, null]}, K_R: {K: [i, null]}, scores: {raw: [i, j], [q]: [i, null], [k]: [j, null]}, weights: {scores: [i, null]}, output: {weights: [i, null], V: [null, j]}, share: {output: [i, null], W_h: [null, j]},
             all_heads: {share: [i, j], others: [i, j], B_O: [0, j]}, normed: {X: [i, null], all_heads: [i, null], gain: [0, j], bias: [0, j]},
         }[name] || {};
     };
@@ -86,7 +90,7 @@
     const questions = (s) => {
         const now = s.result, [rows, keys] = s.labels("weights"), i = s.row();
         const n = (x) => heed.stepsNumber(x, heed.state.digits, false), names = (list) => list.map((k) => `‘${heed.within(heed.show(k))}’`).join(", ");
-        const same = rows.filter((_, k) => k !== i && now.Q[k].every((x, c) => x === now.Q[i][c]));
+        const asked = now.Q_R || now.Q, same = rows.filter((_, k) => k !== i && asked[k].every((x, c) => x === asked[i][c]));
         const best = heed.stepsMath.winners(now.scores[i]).map((k) => keys[k]), word = `‘${heed.within(heed.show(rows[i]))}’`;
         const mean = now.V[0].map((_, c) => heed.stepsMath.total(now.V.map((row) => row[c])) / now.V.length);
         return [
@@ -97,7 +101,8 @@
             ["What will the output be with beta = 0?",
                 `Every score is 0 and every weight ${n(1 / keys.length)}: the mean of the values, (${mean.map(n).join(", ")}), for every query; with a mask, the mean of what it leaves.`],
             ["Two words change places. What happens to the output?",
-                s.model.Z ? "Nothing: the output is a sum over the keys, and a sum has no order."
+                s.model.rotary ? "Their rows change places, and the weights change too: queries and keys are rotated by their places, so a score depends on how far apart two words are."
+                    : s.model.Z ? "Nothing: the output is a sum over the keys, and a sum has no order."
                     : "The same two rows change places and nothing else: attention knows no order. With the causal mask this no longer holds."],
         ];
     };

@@ -1,0 +1,73 @@
+#!/bin/sh
+# parallel.sh [-o FOLDER] [--quick] [-- SETTINGS...] -- what can be computed at once: a recurrent layer (LSTM) goes through a text token by token, a block
+# of attention takes all tokens in the same few products. Both of equal width and with equally many parameters (8 width^2 and the same embeddings and
+# head), trained on random texts of 16 to 1,024 tokens with 1 and 2 threads: twice, at width 64 in batches of 16 texts and at width 256 one text at a
+# time. Prints the time of a training step and of a text, and draws the time of a token against the length: FOLDER/parallel.png. The time is the best of
+# some ten stretches of steps, so that other work on the machine does little harm. Runs are not kept. FOLDER: runs/parallel. --quick: two lengths, few
+# steps. SETTINGS go to every training.
+root=$(cd "$(dirname "$0")/.." && pwd)
+heed=${HEED:-$root/heed} out=runs/parallel lengths="16 32 64 128 256 512 1024" most=200 least=20
+while [ $# -gt 0 ]; do
+    case $1 in
+    --quick) lengths="16 32" most=10 least=10 ;;
+    -o) out=${2:?expected a folder}; shift ;;
+    --) shift; break ;;
+    *) echo "parallel.sh: $1 is unknown; hint: sh data/parallel.sh [-o FOLDER] [--quick] [-- SETTINGS...]" >&2; exit 2 ;;
+    esac
+    shift
+done
+mkdir -p "$out" && cd "$out" || exit 1
+
+# Equal numbers of weights: 4 gates of 2 width^2, or 4 width^2 of attention and 4 width^2 of a feed-forward network.
+shape() {
+    case $1 in
+    lstm) echo "--encoder rnn --cell lstm --one-bias --no-bidirectional --layers 1" ;;
+    attention) echo "--encoder attention --layers 1 --heads 4 --ff $((2 * $2)) --positions none --pool last" ;;
+    esac
+}
+texts() { # LENGTH: lines of label, tab, random letters
+    awk -v n="$1" 'BEGIN { srand(1); for (i = 0; i < 160; i++) { s = ""; for (k = 0; k < n; k++) s = s substr("abcdefgh", 1 + int(8 * rand()), 1); print substr(s, 1, 1) "\t" s } }'
+}
+# Milliseconds of a step: the batch divided by the highest rate of texts per second.
+step() { # READER LENGTH WIDTH BATCH THREADS SETTINGS...
+    reader=$1 length=$2 width=$3 batch=$4 threads=$5
+    shift 5
+    steps=$((4000000 / (length * width * batch)))
+    [ $steps -lt $most ] || steps=$most
+    [ $steps -gt $least ] || steps=$least
+    "$heed" train textcls "texts-$length.tsv" -o run --force --tokenizer char --width "$width" $(shape "$reader" "$width") --block "$length" --batch "$batch" \
+        --steps $steps --log-every $((steps / 10)) --eval-every $steps --val-split 0.1 --threads "$threads" --progress none "$@" >/dev/null || exit
+    awk -F, -v batch="$batch" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "items_per_s") at = i } $3 == "train" && $at > best { best = $at }
+        END { printf "%.4f", 1000 * batch / best }' run/metrics.csv
+}
+parameters() { "$heed" info run --json | sed 's/.*"numbers":\([0-9]*\),"bytes".*/\1/'; }
+
+for length in $lengths; do texts "$length" >"texts-$length.tsv"; done
+: >table.txt
+for case in "64 16" "256 1"; do
+    width=${case% *} batch=${case#* } csv=microseconds_per_token_width_${case% *}.csv
+    echo "log2 of the length,lstm 1 thread,lstm 2 threads,attention 1 thread,attention 2 threads" >"$csv"
+    rows=
+    for length in $lengths; do
+        row=$length
+        for reader in lstm attention; do
+            for threads in 1 2; do
+                ms=$(step $reader "$length" "$width" "$batch" $threads "$@") || exit
+                row="$row $ms"
+            done
+            eval "$reader=\$(parameters)"
+        done
+        echo "$row" | awk '{ printf "%.4g", log($1) / log(2); for (i = 2; i <= 5; i++) printf ",%.4g", 1000 * $i / $1 / batch; print "" }' batch="$batch" >>"$csv"
+        rows="$rows$row
+"
+    done
+    printf '%s' "$rows" | awk -v width="$width" -v batch="$batch" -v lstm="$lstm" -v attention="$attention" '
+        BEGIN { printf "width %d, %d text%s at a time; %d and %d parameters\n", width, batch, (batch == 1 ? "" : "s"), lstm, attention
+            print "        ms per training step                    ms per text"
+            print "        lstm                attention           lstm                attention"
+            print "length   1 thread 2 threads  1 thread 2 threads  1 thread 2 threads  1 thread 2 threads" }
+        { printf "%6d ", $1; for (i = 2; i <= 5; i++) printf "%10.3f", $i; for (i = 2; i <= 5; i++) printf "%10.3f", $i / batch; print "" }
+        END { print "" }' | tee -a table.txt
+done
+rm -rf run
+"$heed" plot microseconds_per_token_width_64.csv microseconds_per_token_width_256.csv --png parallel.png >/dev/null && printf '%s\n%s\n' "$out/table.txt" "$out/parallel.png"

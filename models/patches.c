@@ -1,0 +1,139 @@
+/* patches.c -- a picture as a sequence of patches through a transformer's encoder. Dosovitskiy et
+ * al. 2021, sec. 3.1. */
+#include "patches.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- the size of a patch ---- */
+
+/* Returns the divisor of `size` closest to `to` by ratio, at most `most`. */
+static int nearest_divisor(int size, double to, int most) {
+    int best = 1;
+    for (int p = 1; p <= most; p++) {
+        double was = best > to ? best / to : to / best, is = p > to ? p / to : to / p;
+        if (size % p == 0 && is <= was) best = p;
+    }
+    return best;
+}
+
+/* So few that a picture trains in a millisecond: 4 patches a side for small pictures, 8 for large.
+ */
+static int usual_patch(int size) {
+    return nearest_divisor(size, size > 56 ? size / 8.0 : 7, size < 4 ? size : size / 4);
+}
+
+/* More than 16 patches a side are hundreds in total, and attention is quadratic in them. */
+static bool few_patches(int size, int patch) { return size / patch <= 16; }
+
+static bool refuse_size(heed_ctx *c, int size, int patch) {
+    int by = 1; /* about every second size has a suitable divisor */
+    while (!few_patches(size - by, usual_patch(size - by)) &&
+           !few_patches(size + by, usual_patch(size + by)))
+        by++;
+    int good = few_patches(size - by, usual_patch(size - by)) ? size - by : size + by;
+    return heed_fail(
+        c, HEED_USAGE,
+        "no usual patch size divides the picture: `image-size` %d: expected at most 16 a side, "
+        "found %d of %d pixels; hint: `image-size = %d`, or `patch = %d` for as many as that",
+        size, size / patch, patch, good, patch);
+}
+
+static bool refuse_patch(heed_ctx *c, int size, int patch) {
+    char list[128] = "";
+    for (int p = 1; p <= size; p++) {
+        size_t n = strlen(list);
+        if (size % p == 0) snprintf(list + n, sizeof list - n, "%s%d", n ? ", " : "", p);
+    }
+    return heed_fail(c, HEED_USAGE,
+                     "patches do not divide the picture: `patch`: expected a divisor of image-size "
+                     "%d (%s), found %d; hint: `patch = %d`",
+                     size, list, patch, nearest_divisor(size, patch, size));
+}
+
+/* ---- parameters ---- */
+
+static void embeddings(patch_encoder *m, heed_store *s, const heed_config *f) {
+    int width = m->stack.width;
+    bool cls = heed__model_is(f, "pool", "cls");
+    heed_scope(s, "embed");
+    if (cls)
+        m->cls = heed_param(s, "cls", heed__stack_init_or(&m->stack, "normal:0.02"), 3,
+                            (int[]){1, 1, width});
+    heed_patch_embed_init(&m->patch, s, "patch", m->channels, m->side, width,
+                          heed__stack_init_or(&m->stack, NULL));
+    heed_position_init(&m->position, s, "position", heed__patches_positions(f),
+                       heed__patches_count(m) + cls, width);
+    heed_drop_init(&m->drop, s, "drop", heed__model_real(f, "dropout"));
+    heed_unscope(s);
+    heed_set_decay(s, "embed.cls", false);
+    heed_set_decay(s, "embed.position.*", false);
+    heed_set_rows(s, "embed.position.*", HEED_ROWS_GRID);
+}
+
+heed_position_kind heed__patches_positions(const heed_config *f) {
+    heed_position_kind positions = heed__model_positions(f);
+    return positions == HEED_SINUSOIDAL ? HEED_SINUSOIDAL_2D : positions;
+}
+
+int heed__patches_count(const patch_encoder *m) {
+    int across = m->size / m->side;
+    return across * across;
+}
+
+bool heed__patches_init(patch_encoder *m, heed_store *s, const heed_config *f) {
+    heed_ctx *c = heed_store_ctx(s);
+    stack_kind kind = {.name = "encoder",
+                       .scale_residual = heed_config_bool(f, "scale-residual"),
+                       .final_norm = heed_config_bool(f, "final-norm")};
+    m->size = heed__model_int(f, "image-size");
+    m->channels = heed__model_int(f, "channels");
+    m->side = heed__model_int(f, "patch");
+    if (m->side == 0) {
+        m->side = usual_patch(m->size);
+        if (!few_patches(m->size, m->side)) return refuse_size(c, m->size, m->side);
+    }
+    if (m->size % m->side) return refuse_patch(c, m->size, m->side);
+    heed__stack_read(&m->stack, f, kind);
+    embeddings(m, s, f);
+    heed__stack_make(&m->stack, s, f, kind);
+    return true;
+}
+
+/* ---- forward ---- */
+
+/* x (B,n,d) -> (B,n+1,d): puts the same token before the patches of each picture. Eq. 1. */
+static heed_tensor *with_cls(const patch_encoder *m, heed_tape *t, heed_tensor *x) {
+    if (!x || !m->cls) return x;
+    heed_tensor *zero = heed_input(t, NULL, 3, (int[]){x->shape[0], 1, m->stack.width});
+    return heed_concat(t, 1, 2, (heed_tensor *[]){heed_add(t, zero, m->cls), x});
+}
+
+heed_tensor *heed__patches_encode(const patch_encoder *m, heed_tape *t, heed_tensor *x,
+                                  heed_tensor *seen) {
+    x = heed_patch_embed_apply(&m->patch, t, x); /* (B,n,d), row by row */
+    x = heed_position_apply(&m->position, t, with_cls(m, t, x), 0);
+    if (seen) x = heed_gather(t, x, seen);
+    return heed__stack_apply(&m->stack, t, heed_drop_apply(&m->drop, t, x), NULL, NULL);
+}
+
+heed_tensor *heed__patches_pool(const patch_encoder *m, heed_tape *t, heed_tensor *x) {
+    if (!x) return NULL;
+    if (m->cls)
+        x = heed__stack_norm(&m->stack, t, heed_slice(t, x, 1, 0, 1));
+    else
+        x = heed_mean_dim(t, heed__stack_norm(&m->stack, t, x), 1);
+    return heed_reshape(t, x, 2, (int[]){-1, m->stack.width});
+}
+
+bool heed__patches_grid(const patch_encoder *m, heed_grid *out) {
+    int across = m->size / m->side;
+    *out = (heed_grid){.rows = across, .cols = across, .first = m->cls != NULL};
+    return true;
+}
+
+bool heed__patches_chosen(const patch_encoder *m, heed_config *f) {
+    char patch[16];
+    snprintf(patch, sizeof patch, "%d", m->side);
+    return heed_config_set(f, "patch", patch, "vit", HEED_FROM_DEFAULT);
+}

@@ -1,0 +1,52 @@
+/* marked.c -- settings and names as one text, for the metadata of weights files. Each is preceded
+ * by a mark: a semicolon, which JSON need not escape (jansson aborts if memory runs out within an
+ * escape), or a line break if one of them contains a semicolon. */
+#include "core/core.h"
+#include "fit/fit.h"
+
+#include <string.h>
+
+static char mark_for(const char *text, char mark) {
+    return text && strchr(text, mark) ? '\n' : mark;
+}
+
+static void put(heed_text *out, char mark, const heed_config *f, const char *key) {
+    heed_text_add(out, "%c%s=%s", mark, key, heed_config_text(f, key));
+}
+
+/* A model's default for a setting that all trainings share is not a setting of the model. */
+static bool of_model(const heed_option *o) { return !heed__option_in(heed_fit_options, o->name); }
+
+bool heed__settings_text(const heed_model *m, const heed_config *f, heed_text *out) {
+    char mark = ';';
+    bool adapted = heed_config_int(f, "lora") > 0;
+    const char *const *lora = heed__lora_settings;
+    for (const heed_option *o = m->options; o && o->name; o++)
+        mark = mark_for(heed_config_text(f, o->name), mark);
+    for (int i = 0; adapted && lora[i]; i++) mark = mark_for(heed_config_text(f, lora[i]), mark);
+    for (const heed_option *o = m->options; o && o->name; o++)
+        if (of_model(o)) put(out, mark, f, o->name);
+    for (int i = 0; adapted && lora[i]; i++) put(out, mark, f, lora[i]);
+    return heed_text_add(out, "%s", "");
+}
+
+bool heed__list_settings(const heed_config *f, heed_text *out) {
+    char mark = ';';
+    for (int i = 0; i < heed_config_count(f); i++) {
+        const char *value;
+        heed_config_at(f, i, &value);
+        mark = mark_for(value, mark);
+    }
+    for (int i = 0; i < heed_config_count(f); i++) {
+        const char *value;
+        put(out, mark, f, heed_config_at(f, i, &value)->name);
+    }
+    return heed_text_add(out, "%s", "");
+}
+
+bool heed__list_texts(const char *const *list, int count, heed_text *out) {
+    char mark = ';';
+    for (int i = 0; i < count; i++) mark = mark_for(list[i], mark);
+    for (int i = 0; i < count; i++) heed_text_add(out, "%c%s", mark, list[i]);
+    return heed_text_add(out, "%s", "");
+}

@@ -1,0 +1,64 @@
+/* run_save.c -- an open run written to another folder, without adapters. */
+#include "core/core.h"
+#include "fit/fit.h"
+
+/* From now on the run's settings name no adapters. */
+static bool forget_adapters(heed_config *f) {
+    static const char *const keys[] = {"lora", "lora-alpha", "lora-targets", "lora-train"};
+    bool ok = true;
+    for (int i = 0; ok && i < 4; i++)
+        if (heed_config_has(f, keys[i]))
+            ok = heed_config_set(f, keys[i], heed_config_default(f, keys[i]), keys[i],
+                                 HEED_FROM_FLAG);
+    return ok;
+}
+
+static bool write_all(const heed_run *r, const heed_fit_args *a) {
+    heed_text settings = {.c = r->c};
+    heed__checkpoint k = {.c = r->c, .run = a->run, .architecture = r->model->name};
+    bool ok = heed__settings_text(r->model, r->config, &settings) && heed__run_make(r->c, a);
+    k.settings = settings.s;
+    k.labels_digest = heed__labels_digest(r->labels, r->label_count);
+    if (r->tokenizer) k.tokenizer_digest = heed__tokenizers_digest(r->tokenizer, r->source);
+    ok = ok && heed__weights_save(&k, r->store, "model.safetensors");
+    heed_text_free(&settings);
+    return ok;
+}
+
+/* The folder exists and is locked. */
+static bool replace(const heed_run *r, const heed_fit_args *a, bool made) {
+    heed_ctx *c = r->c;
+    bool ok = heed__run_recover(c, a->run, false) && heed_run_vacant(c, a->run, a->force) &&
+              heed__run_backup(c, a->run);
+    if (!ok) return false;
+    if (write_all(r, a)) return heed__run_commit(c, a->run);
+    heed__run_abandon(c, a->run, made);
+    return false;
+}
+
+bool heed_run_save(heed_run *r, const char *dir, bool force) {
+    if (!r || !dir || heed__stopped(r->c)) return false;
+    heed_ctx *c = r->c;
+    heed_fit_args a = {.model = r->model,
+                       .config = r->config,
+                       .tokenizer = r->tokenizer,
+                       .source = r->source,
+                       .labels = r->labels,
+                       .label_count = r->label_count,
+                       .run = dir,
+                       .force = force};
+    if (!heed_run_vacant(c, dir, force) || !heed__run_check_outside(c, &a) ||
+        !forget_adapters(r->config))
+        return false;
+    bool made = !heed__os_exists(dir);
+    heed_text path = {.c = c};
+    heed__lock lock = {0};
+    long holder = 0;
+    bool ok = heed__os_make_dir(c, dir) && heed__run_path(&path, dir, ".lock")[0];
+    if (ok && !heed__os_lock(&lock, path.s, &holder))
+        ok = heed_fail(c, HEED_FAILED, "a training is running in %s; hint: stop it first", dir);
+    ok = ok && replace(r, &a, made);
+    if (lock.held) heed__os_unlock(&lock, path.s);
+    heed_text_free(&path);
+    return ok;
+}

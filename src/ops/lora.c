@@ -1,0 +1,103 @@
+/* lora.c -- a low-rank change of rows of a weight: y = w with y[from + i] += scale (B A)[i], for w
+ * (out,in..), A (r,in..) and B (rows,r), where in.. is the product of the other dims. gw = gy and,
+ * with G = gy[from .. from + rows), gA = scale B' G and gB = scale G A'. Hu et al. 2022, eq. 3. */
+#include "ops/shape.h"
+
+enum { W, A, B };
+
+typedef struct {
+    heed_real scale;
+    int from;
+} place;
+
+static bool infer(heed_node *n) {
+    const place *p = n->args;
+    const heed_tensor *w = n->in[W], *a = n->in[A], *b = n->in[B];
+    if (!heed__accepts(n, "r")) return false;
+    if (w->dims < 2) return heed__bad_shape(n, W, "the weight needs at least 2 dims, (out,in)");
+    if (a->dims != 2 || (size_t)a->shape[1] != heed_extent(w, 1, w->dims))
+        return heed__bad_shapes(n, W, A, "A is not (rank,%zu)", heed_extent(w, 1, w->dims));
+    if (b->dims != 2 || b->shape[1] != a->shape[0])
+        return heed__bad_shapes(n, A, B, "B is not (rows,%d)", a->shape[0]);
+    if (p->from < 0 || p->from > w->shape[0] || b->shape[0] > w->shape[0] - p->from)
+        return heed__bad_shapes(n, W, B, "the weight has no %d rows from %d on", b->shape[0],
+                                p->from);
+    return heed_out_like(n, W);
+}
+
+/* The first changed element. */
+static size_t first(const heed_node *n) {
+    return (size_t)((const place *)n->args)->from * (size_t)n->in[A]->shape[1];
+}
+
+static void forward(heed_node *n) {
+    const place *p = n->args;
+    const heed_tensor *a = n->in[A], *b = n->in[B];
+    int rank = a->shape[0], in = a->shape[1];
+    heed_real *scaled = n->scratch = heed_scratch(n, b->size * sizeof *scaled);
+    if (!scaled) return;
+    if (n->y->size) memcpy(n->y->x, n->in[W]->x, n->y->size * sizeof *n->y->x);
+    n->k->scale(n->k, scaled, b->x, p->scale, 0, b->size);
+    n->k->gemm(n->k, &(heed_gemm){.m = b->shape[0],
+                                  .n = in,
+                                  .k = rank,
+                                  .a = scaled,
+                                  .lda = rank,
+                                  .b = a->x,
+                                  .ldb = in,
+                                  .c = n->y->x + first(n),
+                                  .ldc = in,
+                                  .add = true});
+}
+
+static void backward(heed_node *n) {
+    const place *p = n->args;
+    const heed_tensor *a = n->in[A], *b = n->in[B];
+    const heed_real *g = n->y->g + first(n);
+    int rows = b->shape[0], rank = a->shape[0], in = a->shape[1];
+    heed_real *gw = heed_grad(n, W), *ga = heed_grad(n, A), *gb = heed_grad(n, B);
+    if (gw) n->k->axpy(n->k, gw, n->y->g, 1, n->y->size);
+    if (ga)
+        n->k->gemm(n->k, &(heed_gemm){.m = rank,
+                                      .n = in,
+                                      .k = rows,
+                                      .a = n->scratch,
+                                      .lda = rank,
+                                      .ta = true,
+                                      .b = g,
+                                      .ldb = in,
+                                      .c = ga,
+                                      .ldc = in,
+                                      .add = true});
+    heed_real *product = gb ? heed_scratch(n, b->size * sizeof *product) : NULL;
+    if (!product) return;
+    n->k->gemm(n->k, &(heed_gemm){.m = rows,
+                                  .n = rank,
+                                  .k = in,
+                                  .a = g,
+                                  .lda = in,
+                                  .b = a->x,
+                                  .ldb = in,
+                                  .tb = true,
+                                  .c = product,
+                                  .ldc = rank});
+    n->k->axpy(n->k, gb, product, p->scale, b->size);
+    heed_scratch_done(n, product, b->size * sizeof *product);
+}
+
+static const place all = {2, 0}, last = {(heed_real)0.5, 4};
+static const heed_case cases[] = {{.shapes = "4x5 2x5 4x2", .args = &all},
+                                  {.shapes = "7x5 3x5 2x3", .args = &last},
+                                  {.shapes = "1x1 1x1 1x1", .args = &all},
+                                  {.shapes = "33x18 4x18 29x4", .args = &last},
+                                  {.shapes = "4x3x2x2 2x12 3x2", .args = &all},
+                                  {.shapes = "5x6 1x6 5x1", .args = &all, .fixed = "100"},
+                                  {0}};
+
+const heed_op heed_ops_lora[] = {{"lora", 3, infer, forward, backward, cases, sizeof(place), 0},
+                                 {0}};
+
+heed_tensor *heed_lora(heed_tape *t, heed_tensor *w, heed_tensor *a, heed_tensor *b, int from,
+                       heed_real scale) {
+    return heed_push(t, heed_ops_lora, &(place){scale, from}, w, a, b);
+}

@@ -1,0 +1,227 @@
+# Captions of pictures: the maker, data check, train, eval, caption, attend, and what is refused.
+for level in 0 2; do
+    ${CC:-cc} -std=c11 -O$level -o shapes$level "$here/../../data/shapes.c" -lz || fail "cannot build data/shapes.c"
+done
+make_shapes() {
+    COMMAND="shapes $*"
+    ./shapes2 "$@" >out 2>err
+    STATUS=$?
+}
+make_shapes s --train 90 --val 12 --unseen 30 --size 32
+status 0
+quiet
+silent
+./shapes0 t --train 90 --val 12 --unseen 30 --size 32
+holds diff -r s t
+make_shapes t --train 90 --val 12 --size 32 --seed 2
+holds test "$(cksum <s/train.tsv)" != "$(cksum <t/train.tsv)"
+make_shapes t --train 40 --val 1 --captions 2
+# A second caption says the same from the other shape: "A left of B", "B right of A".
+holds awk -F'\t' 'NR > 1 && $1 == file && split($2, b, / (left of|right of|above|below) /) == 2 {
+    n++; split(before, a, / (left of|right of|above|below) /); if (a[1] != b[2] || a[2] != b[1]) exit 1 }
+    { file = $1; before = $2 } END { exit n < 10 }' t/train.tsv
+# What unseen.tsv combines is in no other file; every picture of it has one such combination.
+combinations() { grep -o '[a-z]* \(circle\|square\|triangle\|cross\)' "$1" | sort -u; }
+combinations s/train.tsv >seen
+combinations s/unseen.tsv >all
+holds test "$(comm -13 seen all | wc -l)" = 4
+comm -13 seen all >new
+holds test "$(grep -cF -f new s/unseen.tsv)" = 30
+# Boxes lie in the picture, and their phrases in the captions.
+holds awk -F'\t' 'FNR == 1 { next } NR == FNR { caption[$1] = $2; next }
+    ($1 in caption) && (!index(caption[$1], $2) || $3 < 0 || $4 < 0 || $3 + $5 > $7 || $4 + $6 > $7) { exit 1 }' s/train.tsv s/boxes.tsv
+for wrong in "" "a b" "a --train 0" "a --size 31" "a --captions 3" "a --val" "a --depth 2"; do
+    make_shapes $wrong
+    status 2
+    warns usage
+done
+make_shapes /dev/null/x
+status 1
+warns /dev/null/x
+
+run data check caption s/train.tsv
+status 0
+quiet
+says "81 captions of 81 pictures"
+says "9 captions of 9 pictures"
+says "captions say left or right"
+says "s/train/00000.png"
+says "heed train caption s/train.tsv"
+run data check caption t/train.tsv --val t/val.tsv --json
+status 0
+json pictures 40
+json val_pictures 1
+json most 2
+json fewest 1
+json directions true
+json skipped '[]'
+run data check caption s/train.tsv --val s/train.tsv
+says "90 validation captions are of pixels in the training part"
+
+TINY="--filters 4 --width 16 --batch 8 --threads 1"
+run train caption s/train.tsv --val s/val.tsv -o run $TINY --steps 6 --pad 2 --snapshots 2
+status 0
+warns "90 captions of 90 pictures"
+warns "captions say left or right"
+says "12 validation pictures captioned"
+says "heed caption run PICTURE"
+holds awk -F'\t' 'NF == 3 && $1 ~ /val/ { n++ } END { exit n < 4 }' run/samples.txt
+holds test -s run/snapshots/1-00000006.npz
+run eval run
+status 0
+quiet
+says "12 pictures"
+says "BLEU"
+run eval run --json --beam 2 --most 5 --translations made.tsv
+status 0
+json pictures 5
+json exact
+json token_accuracy
+holds awk -F'\t' 'NF != 3 { exit 1 } END { exit NR != 5 }' made.tsv
+run eval run s/unseen.tsv --json
+status 0
+json pictures 30
+# The same bits with other threads, and where a training went on after a stop.
+STEADY="--filters 4 --width 16 --batch 8 --pad 2 --schedule constant --warmup 0 --progress none"
+run train caption s/train.tsv -o one $STEADY --steps 14 --threads 1
+run train caption s/train.tsv -o two $STEADY --steps 9 --threads 3 --workers 0
+run resume two --steps 14 --threads 2
+status 0
+holds cmp -s one/last/model.safetensors two/last/model.safetensors
+
+run caption run s/val/00000.png s/val/00001.png
+status 0
+holds awk -F'\t' 'NF != 2 || $1 != "s/val/0000" NR - 1 ".png" { exit 1 } END { exit NR != 2 }' out
+run caption run s/val/00000.png --json --weights --attention a.png
+status 0
+json input s/val/00000.png
+json caption
+json words.0.word
+json words.0.probability
+json attention.rows 8
+holds test "$(head -c 4 a.png | tail -c 3)" = PNG
+# The probabilities of the words are that of the caption; the weights of a word sum to 1.
+holds awk '{ match($0, /"log_probability":-[0-9.e-]*/); all = substr($0, RSTART + 18, RLENGTH - 18) + 0
+    n = split($0, p, /"probability":/); for (i = 2; i <= n; i++) sum += log(p[i] + 0)
+    sub(/.*"weights":\[\[/, ""); sub(/\].*/, ""); n = split($0, w, ","); for (i = 1; i <= n; i++) one += w[i]
+    exit (all - sum) ^ 2 > 1e-6 || (one - 1) ^ 2 > 1e-6 || n != 64 }' out
+run caption run s/val/00000.png --samples 3 --temperature 2 --seed 4 --json
+status 0
+json captions.2.caption
+cp out first
+run caption run s/val/00000.png --samples 3 --temperature 2 --seed 4 --json
+holds cmp first out
+run caption run s/val/0000[01].png --attention b.png --cells
+status 0
+holds test -s b-2.png
+run caption run s/val
+status 0
+holds test "$(wc -l <out)" = 12
+# One that cannot be decoded: the others still print.
+echo nothing >c.png
+run caption run s/val/00000.png c.png none.png s/val/00001.png
+status 3
+holds test "$(wc -l <out)" = 2
+warns c.png
+warns none.png
+ls s/val/0000[0-2].png >list
+run_with list caption run
+status 0
+holds test "$(wc -l <out)" = 3
+run_with s/val/00000.png caption run
+says "-	"
+
+run attend run s/val/00001.png
+status 0
+says "attention of each word"
+says "strongest patches"
+run attend run s/val/00001.png --query 2 --top 2
+says "attention of token 2"
+says "head 1"
+run attend run s/val/00001.png --target "a large red cross" --png c.png --html c.html --npz c.npz --csv c.csv --json
+status 0
+json axes.1.labels '["a","large","red","cross","[SEP]"]'
+json axes.0.grid.rows 8
+holds test "$(wc -l <c.csv)" = $((1 + 5 * 64))
+holds grep -q 'a large red cross' c.html
+run attend run s/val/00001.png --target "a large red cross" --occlude --query 3
+status 0
+says occlusion
+run influence run s/val/00001.png --target "a red"
+status 0
+run heads run --batches 1
+status 0
+run ablate run --batches 1
+status 0
+run snapshots run
+status 0
+
+# What is refused.
+run train caption s/train.tsv -o no $TINY --flip 0.5
+refuses 2 "captions say left or right"
+absent no
+run caption run s/val/00000.png --beam 2 --samples 2
+status 2
+run caption run s/val/00000.png --weights
+refuses 2 "--json"
+run caption run s/val/00000.png --top-k 3
+refuses 2 "--samples"
+run attend run s/val/00001.png --rollout
+refuses 2 "no self-attention"
+run ablate run --patches
+refuses 2 "--patches has no effect here"
+run classify run s/val/00000.png
+refuses 2 "heed caption run"
+run train caption s/train.tsv -o fixed $TINY --steps 1 --attention none
+run caption fixed s/val/00000.png
+status 0
+run caption fixed s/val/00000.png --attention d.png
+refuses 2 "one fixed context"
+absent d.png
+for hard in '{"image": "val/00000.png"}' '{"image": "val/00000.png", "caption": ""}' '["val/00000.png"]' '{"image": 1'; do
+    printf '%s\n' "$hard" >s/hard.jsonl
+    run data check caption s/hard.jsonl --val-split 0
+    refuses 3 "hard.jsonl:1"
+done
+printf '{"image": "val/00000.png", "caption": "one"}\n{"image": "../s/val/00001.png", "caption": "two"}\n' >s/two.jsonl
+run data check caption s/two.jsonl --val-split 0 --json
+status 0
+json pictures 2
+printf 'val/00000.png\ta\n..\tb\nval\tc\nno.png\td\n/dev/null\te\n' >s/mixed.tsv
+run data check caption s/mixed.tsv --val-split 0 --json
+status 0
+json pictures 1
+json skipped.3.why "it is no file"
+run train caption s/mixed.tsv -o no $TINY --strict --val-split 0
+refuses 3 "picture cannot be read"
+run train caption s -o no
+status 3
+run train caption none.tsv -o no
+refuses 3 none.tsv
+# data/captions-score.sh counts; data/captions.sh: every run on a handful of pictures, kept the second time; usage.
+score() {
+    COMMAND="captions-score.sh $*"
+    sh "$here/../../data/captions-score.sh" "$@" >out 2>err </dev/null
+    STATUS=$?
+}
+score run s/val.tsv s/boxes.tsv
+status 0
+json pictures 12
+json exact
+score run
+status 2
+captions() {
+    COMMAND="captions.sh $*"
+    sh "$here/../../data/captions.sh" "$@" >out 2>err </dev/null
+    STATUS=$?
+}
+captions -o table --quick --seeds 4 -- --filters 4 --width 16 --batch 8 --threads 1
+status 0
+holds test "$(wc -l <err)" = 3
+holds test "$(grep -c '^\(soft\|hard\|fixed\) .*%' out)" = 3
+captions -o table --quick --seeds 4
+status 0
+quiet
+captions --slow
+status 2
+warns "--slow is unknown"

@@ -1,0 +1,132 @@
+# LoRA: adapters train alone, a run with them resumes to the same bits, `merge` writes a plain run with the same output.
+# Freezing for a number of steps.
+facts >facts.txt
+SCHEDULE="--schedule constant --warmup 0 --eval-every 1"
+LORA="--lora 2 --lora-alpha 6 --lr 0.03 $SCHEDULE"
+train() { run train gpt facts.txt $SMALL "$@"; }
+# same_weights RUN RUN: the weights to resume from are equal.
+same_weights() { holds cmp -s "$1/last/model.safetensors" "$2/last/model.safetensors"; }
+
+train -o whole $LORA
+status 0
+warns "2 of rank 2: 128 numbers, 5.8 % of the weights of decoder; 128 of "
+train -o half $LORA --steps 3
+run resume half --steps 6
+status 0
+same_weights whole half
+holds cmp -s whole/adapter.safetensors half/adapter.safetensors
+train -o again $LORA --threads 3
+same_weights whole again
+holds cmp -s whole/adapter.safetensors again/adapter.safetensors
+
+run info whole
+status 0
+says "2 adapters of rank 2, alpha 6, at *.q,*.v: whole/adapter.safetensors"
+says "decoder.0.attn.qkv.weight.lora_q.a"
+run info whole/adapter.safetensors
+status 0
+says "decoder.0.attn.qkv.weight.lora_v.b"
+hides "decoder.0.mlp.up.weight"
+
+# ---- the same output, merged or not ----
+run merge whole -o plain
+status 0
+says "plain: gpt of "
+says "with 2 adapters merged into its weights"
+absent plain/adapter.safetensors
+run info plain
+hides lora
+# The run's name, and the step of the weights, which a merged run does not know.
+said() { sed "s/$1/RUN/g; s/\"step\":[-0-9]*/STEP/; s/, step [0-9]*//" out; }
+for part in "eval RUN facts.txt --json" "attend RUN Paris --json" "generate RUN --prompt Paris --n 8 --seed 3"; do
+    run $(echo "$part" | sed s/RUN/whole/)
+    status 0
+    said whole >unmerged
+    run $(echo "$part" | sed s/RUN/plain/)
+    status 0
+    said plain >merged
+    holds cmp -s unmerged merged
+done
+run merge whole -o plain --force --json
+json adapters 2
+
+# ---- refused ----
+run merge whole
+refuses 2 "missing -o"
+run merge whole -o plain
+refuses 2 "run exists already"
+run merge whole -o whole --force
+refuses 2 "-o is the run itself"
+run merge plain -o other
+refuses 2 "nothing to merge: plain"
+absent other
+run merge nowhere -o other
+refuses 3 "run is missing"
+run resume plain
+status 3
+train -o bad --lora 2 --lora-targets nothing
+refuses 2 "--lora-targets matches no parameter: nothing"
+train -o bad --lora 2 --lora-targets 'decoder.*'
+refuses 2 "LoRA adapts matrices: decoder.0.attn.qkv.bias"
+train -o bad --lora 99
+refuses 2 "rank of LoRA is out of range: decoder.0.attn.qkv.weight"
+train -o bad --lora 2 --lora-train nobody
+refuses 2 "--lora-train matches no parameter: nobody"
+train -o bad --lora 2 --lora-targets ,
+refuses 2 "--lora-targets is empty"
+printf 'ab\tba\nba\tab\nabc\tcba\ncab\tbac\n' >pairs.tsv
+run train rnn pairs.tsv -o bad --lora 2 --width 8 --block 8 --steps 1
+refuses 2 "--lora finds nothing to adapt"
+absent bad
+train -o cells --lora 2 --lora-targets '*.mlp.*.weight,*.out.weight' --lora-train none --steps 1
+status 0
+warns "3 of rank 2: "
+
+# A training may not be continued with other adapters.
+sed 's/^lora-alpha = 6/lora-alpha = 7/' half/config.conf >edited && cp edited half/config.conf
+run resume half --steps 8
+refuses 3 "config.conf was changed: lora-alpha"
+
+# ---- frozen for a number of steps ----
+FROZEN="--freeze decoder.* --freeze-steps 3 $SCHEDULE"
+train -o late $FROZEN
+status 0
+warns "12 tensors until step 3"
+warns "step 3: 12 frozen tensors are trained from here on"
+for at in 2 3 4; do
+    train -o late$at $FROZEN --steps $at
+    run resume late$at --steps 6
+    status 0
+    same_weights late late$at
+done
+train -o early --freeze 'decoder.*' $SCHEDULE --steps 3
+run info early/last/model.safetensors
+grep decoder out >early.txt
+run info late3/model.safetensors
+grep decoder out >late.txt
+if cmp -s early.txt late.txt; then fail "nothing was trained after step 3"; else pass; fi
+train -o long --freeze 'decoder.*' --freeze-steps 6
+status 0
+warns "warning: --freeze-steps 6 is not below the 6 steps"
+train -o bad --freeze-steps 6
+refuses 2 "--freeze-steps has no effect without --freeze"
+
+# ---- balanced classes ----
+for i in 1 2 3 4 5 6 7 8 9 10 11 12; do printf 'plain\ta film of %s parts\n' $i; done >texts.tsv
+printf 'rare\ta film with songs\n' >>texts.tsv
+run data check textcls texts.tsv --val-split 0
+status 0
+says "the largest class has 12 times the texts of rare"
+TINY="--width 8 --heads 2 --block 8 --batch 4 --steps 4 --val-split 0"
+run train textcls texts.tsv -o even $TINY --balance
+status 0
+warns "plain 12 x 0.542, rare 1 x 6.5"
+run train textcls texts.tsv -o plainly $TINY
+status 0
+if cmp -s even/model.safetensors plainly/model.safetensors; then fail "--balance changes nothing"; else pass; fi
+run train textcls texts.tsv -o evenly $TINY --balance --threads 3
+same_weights even evenly
+run eval even texts.tsv
+says "balanced "
+run eval even texts.tsv --json
+json balanced_accuracy
