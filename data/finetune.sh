@@ -7,7 +7,7 @@
 # 95 % interval of the paired differences. Runs found in FOLDER (runs/finetune-pictures, runs/finetune-texts) are kept. --quick: little of everything.
 root=$(cd "$(dirname "$0")/.." && pwd)
 usage='sh data/finetune.sh pictures IDX_FOLDER | texts FILE... [-o FOLDER] [--quick]'
-heed=${HEED:-$root/heed} out= files= learn=8000 steps=300 rates="0.0003 0.001 0.003 0.01" seeds="1 2 3 4 5 6 7 8 9 10" tuning="101 102 103" passages=500
+heed=${HEED:-$root/heed} out= files= learn=8000 steps=300 rates="0.0001 0.0003 0.001 0.003 0.01 0.03" seeds="1 2 3 4 5 6 7 8 9 10" tuning="101 102 103" passages=500
 kind=$1
 case $kind in pictures | texts) shift ;; *) echo "finetune.sh: expected pictures or texts; hint: $usage" >&2; exit 2 ;; esac
 while [ $# -gt 0 ]; do
