@@ -33,6 +33,11 @@ const heed_option heed_fit_options[] = {
      "batches of an update, whose loss is the sum over all of them divided by the sum of their "
      "weights",
      LENGTH},
+    {"accumulate-order", HEED_CHOICE, "tree", 0, 0, "tree|sequence",
+     "recorded in config.conf: the order in which the gradients of these batches are added; tree: "
+     "in pairs, for any number of processes; sequence: one after another, as runs of early "
+     "versions do",
+     LENGTH},
     {"seed", HEED_INT, "1", 0, 9007199254740992.0, NULL,
      "seed of initial weights, dropout and batches", LENGTH},
     {"optimizer", HEED_CHOICE, "adamw", 0, 0, heed__optimizer_names,
