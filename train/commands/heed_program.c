@@ -152,10 +152,20 @@ static int help(int argc, char **argv, const heed_model *const *models) {
                                          : unknown_command(1, argv);
 }
 
-static int run_command(const command *k, int argc, char **argv, const heed_model *const *models) {
+/* Errors of one process are those of all. */
+static int finish(program *p) {
+    cluster_agree(p);
+    return program_close(p);
+}
+
+static int run_command(const command *k, int argc, char **argv, const heed_model *const *models,
+                       cluster processes) {
     const char *names[NAMES];
-    program p = {
-        .command = k, .models = models, .commands = list_commands(names), .started = now()};
+    program p = {.command = k,
+                 .models = models,
+                 .commands = list_commands(names),
+                 .started = now(),
+                 .cluster = processes};
     char **words = calloc((size_t)argc + 1, sizeof *words); /* parsing changes argv */
     if (words) memcpy(words, argv, (size_t)argc * sizeof *words);
     p.words = words;
@@ -164,27 +174,41 @@ static int run_command(const command *k, int argc, char **argv, const heed_model
     if (wants_help(argc, argv)) {
         status = explain_command(&p, argc, argv);
     } else {
-        if (program_open(&p, argc, argv)) k->run(&p);
-        status = program_close(&p);
+        if (program_open(&p, argc, argv)) {
+            if (!processes.processes || k->divides)
+                k->run(&p);
+            else
+                heed_fail(p.c, HEED_USAGE,
+                          "`%s` runs in one process: found %d; hint: start it without mpirun",
+                          k->name, processes.processes->ranks);
+        }
+        status = finish(&p);
     }
     free(words);
     return status;
 }
 
-int heed_program(int argc, char **argv, const heed_model *const *models) {
+static int run_program(int argc, char **argv, const heed_model *const *models, cluster processes) {
     int words = 0;
-    if (!argv || !models || argc < 1) return HEED_USAGE;
-    set_program_name(argv[0]);
-    argc--, argv++;
-    ignore_file_limit();
     if (argc == 0 || strcmp(argv[0], "--help") == 0 || strcmp(argv[0], "-h") == 0)
         return help(0, NULL, models);
     if (strcmp(argv[0], "--version") == 0)
         return puts("heed " HEED_VERSION), (int)end_output(HEED_OK, false);
     if (strcmp(argv[0], "help") == 0) return help(argc - 1, argv + 1, models);
     const command *k = find_command(argc, argv, &words);
-    if (k) return run_command(k, argc - words, argv + words, models);
+    if (k) return run_command(k, argc - words, argv + words, models, processes);
     if (argc > 1 && wants_help(1, argv + 1)) return help(1, argv, models);
     if (argc == 1 && print_family(argv[0], stderr)) return HEED_USAGE;
     return unknown_command(argc, argv);
+}
+
+int heed_program(int argc, char **argv, const heed_model *const *models) {
+    cluster processes;
+    if (!argv || !models || argc < 1) return HEED_USAGE;
+    set_program_name(argv[0]);
+    ignore_file_limit();
+    if (!cluster_open(&processes)) return HEED_USAGE;
+    int status = run_program(argc - 1, argv + 1, models, processes);
+    cluster_close(&processes);
+    return status;
 }
