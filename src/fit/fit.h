@@ -358,8 +358,10 @@ bool heed__run_read_meta(heed__opened *o, const heed_model *const *models, const
 bool heed__run_apply_settings(heed__opened *o, char *settings, const char *path);
 /* Opens the tokenizers in dir, and checks that they are those of the metadata. */
 bool heed__run_read_tokenizers(heed__opened *o, const char *dir);
-/* Builds the model by the settings, with initial weights; then merges its adapters. */
-bool heed__run_build(heed_run *r);
+/* Builds the model by the settings, with initial weights, except those that are then taken from
+ * `from`, or, from NULL, read from a file: see heed__store_expect. */
+bool heed__run_build(heed_run *r, const heed_store *from);
+/* Merges its adapters. */
 bool heed__run_merge(heed_run *r);
 /* The settings of f that determine the model as ";layers=4;heads=2": stored in a weights file's
  * metadata. */
