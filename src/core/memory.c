@@ -6,9 +6,7 @@
 
 enum { ALIGN = 64 };
 
-static size_t rounded(size_t bytes) {
-    return ((bytes ? bytes : 1) + (ALIGN - 1)) / ALIGN * ALIGN;
-}
+static size_t rounded(size_t bytes) { return ((bytes ? bytes : 1) + (ALIGN - 1)) / ALIGN * ALIGN; }
 
 static void *take(heed_ctx *c, size_t bytes) {
     void *p = bytes <= SIZE_MAX / 2 ? aligned_alloc(ALIGN, rounded(bytes)) : NULL;

@@ -5,6 +5,7 @@
 #include "core/core.h"
 #include "core/os.h"
 
+#include <heed/decode.h>
 #include <heed/fit.h>
 
 /* ---- options.c ---- */
@@ -52,6 +53,16 @@ bool heed__lora_attach(heed_store *s, const heed_config *f);
 int heed__lora_count(const heed_store *s); /* adapters of s */
 /* Freezes everything except the adapters and what the patterns match; "none": nothing. */
 bool heed__lora_freeze(heed_store *s, const char *patterns);
+
+/* ---- draw.c ---- */
+
+typedef struct {
+    double p;
+    int32_t id;
+} heed__choice;
+/* One of n tokens by the temperature, top_k and top_p of a; capacity: (n). */
+int32_t heed__draw(const heed_generation *a, const heed_real *logits, int n, heed_random random,
+                   heed__choice *capacity);
 
 /* ---- checkpoint.c ---- */
 

@@ -93,8 +93,7 @@ static bool build(heed__fitting *f, const heed_store *tried) {
     heed__store_expect(f->store, false, NULL);
     if (ok && tried) take_params(f->store, tried);
     ok = ok && heed__start_apply(f) && ((all && !tried) || heed__store_draw_all(f->store));
-    if (!ok || !heed__lora_choose(f) || !heed__settings_apply(&f->set, f->store))
-        return false;
+    if (!ok || !heed__lora_choose(f) || !heed__settings_apply(&f->set, f->store)) return false;
     f->optim = heed_optim_new(f->store, f->set.optim.optimizer, &f->set.optim);
     return !heed__stopped(f->c);
 }

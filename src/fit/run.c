@@ -244,8 +244,9 @@ static bool open_all(heed__opened *o, const char *dir, const heed_model *const *
         heed__run_config_read(c, o->run.model, heed__run_path(&config, dir, "config.conf"),
                               &o->file) &&
         (o->run.config = o->file.config) && heed__run_apply_settings(o, o->settings.s, weights.s) &&
-        heed__run_read_tokenizers(o, dir) && read_labels(o, dir) && heed__run_build(&o->run, NULL) &&
-        heed__weights_load(o->run.store, weights.s) && heed__run_merge(&o->run);
+        heed__run_read_tokenizers(o, dir) && read_labels(o, dir) &&
+        heed__run_build(&o->run, NULL) && heed__weights_load(o->run.store, weights.s) &&
+        heed__run_merge(&o->run);
     heed__state s;
     if (ok && state.n && (ok = heed__state_read(c, state.s, &s)))
         o->run.step = last ? s.step : s.best_step;

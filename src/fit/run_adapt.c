@@ -89,12 +89,13 @@ static bool adapt(heed__opened *o, const heed_run *base, const heed_safetensors 
                          path);
     bool ok = heed__run_read_meta(o, models, path) && read_settings(o, settings, path) &&
               heed__run_read_tokenizers(o, base->dir) &&
-              read_classes(o, heed_safetensors_meta(f, "classes"), path) && heed__run_build(r, base->store) &&
+              read_classes(o, heed_safetensors_meta(f, "classes"), path) &&
+              heed__run_build(r, base->store) &&
               heed_start_take(r->store,
                               &(heed_row_names){r->tokenizer, r->source, r->labels, r->label_count},
                               base, &start) &&
-              take_changed(r->store, f, path) && heed__store_draw_all(r->store) && check_base(r, base, digest, path) &&
-              heed__run_merge(r);
+              take_changed(r->store, f, path) && heed__store_draw_all(r->store) &&
+              check_base(r, base, digest, path) && heed__run_merge(r);
     heed_start_free(&start);
     return ok;
 }

@@ -173,8 +173,7 @@ static bool header_size(const heed_safetensors *f, const unsigned char *first, s
                          "not a .safetensors file: %s: expected a JSON header after its length in "
                          "8 bytes, found neither",
                          f->path);
-    return !too_long ||
-           damaged(f, NULL, "its header is longer than the file or 100000000 bytes");
+    return !too_long || damaged(f, NULL, "its header is longer than the file or 100000000 bytes");
 }
 
 /* f->file holds the header of a file of n bytes, or all of it. */
