@@ -288,6 +288,14 @@ bool heed__fit_plan_first(heed__fitting *f, double step);
 /* lora.c: replaces `lora-train = auto` by the names of the parameters that are new. */
 bool heed__lora_choose(heed__fitting *f);
 
+/* build.c */
+bool heed__fit_build(heed__fitting *f); /* model, store and optimizer by the settings */
+/* Builds a new model in place of the tried one, with the same parameters. */
+bool heed__fit_build_again(heed__fitting *f);
+void heed__fit_unbuild(heed__fitting *f);
+/* Reads the weights of the checkpoint to resume from. */
+bool heed__fit_read_weights(heed__fitting *f);
+
 /* prepare.c: prepares a training up to its first step. False on error or if nothing is to do. */
 bool heed__fit_prepare(heed__fitting *f);
 void heed__fit_release(heed__fitting *f);

@@ -2,7 +2,6 @@
  * the training, the run directory or the checkpoint to resume from. */
 #include "core/core.h"
 #include "core/os.h"
-#include "core/store.h"
 #include "fit/fit.h"
 
 #include <inttypes.h>
@@ -57,45 +56,6 @@ static bool read_settings(heed__fitting *f) {
     return set_real_vocab(f) && heed__lora_complete(a->config) &&
            (!a->labels || heed__settings_number(a->config, "classes", a->label_count, "labels")) &&
            heed__settings_text(a->model, a->config, &f->settings);
-}
-
-/* ---- model ---- */
-
-static void unbuild(heed__fitting *f) {
-    heed_optim_free(f->optim);
-    heed_store_free(f->store);
-    heed__free(f->self);
-    f->optim = NULL;
-    f->store = NULL;
-    f->self = NULL;
-}
-
-/* Sets the parameters to those of a store of the same model. */
-static void take_params(heed_store *s, const heed_store *from) {
-    for (int i = 0; i < heed_store_count(s); i++) {
-        heed_entry *e = heed_store_at(s, i);
-        const heed_entry *known = heed_store_find(from, e->name);
-        if (!e->state && known && heed_same_shape(known->tensor, e->tensor))
-            heed__store_set(e, known->tensor);
-    }
-}
-
-/* Initial values are drawn, except those that are known: of a checkpoint, which is read later, of
- * the run that this training starts from, or, if `tried` is not NULL, its own. */
-static bool build(heed__fitting *f, const heed_store *tried) {
-    const heed_model *m = f->a->model;
-    bool all = !f->fresh || tried;
-    f->store = heed_store_new(f->c);
-    f->self = heed__alloc(f->c, m->size);
-    if (!f->store || !f->self) return false;
-    heed__store_expect(f->store, all || f->from, all || !f->from ? NULL : f->from->store);
-    bool ok = heed_model_init(m, f->self, f->store, f->a->config);
-    heed__store_expect(f->store, false, NULL);
-    if (ok && tried) take_params(f->store, tried);
-    ok = ok && heed__start_apply(f) && ((all && !tried) || heed__store_draw_all(f->store));
-    if (!ok || !heed__lora_choose(f) || !heed__settings_apply(&f->set, f->store)) return false;
-    f->optim = heed_optim_new(f->store, f->set.optim.optimizer, &f->set.optim);
-    return !heed__stopped(f->c);
 }
 
 static bool count_batches(heed__fitting *f) {
@@ -236,31 +196,11 @@ static size_t store_bytes(const heed_store *s) {
     return bytes;
 }
 
-/* A new model replaces the tried one, with the same parameters. */
-static bool build_again(heed__fitting *f) {
-    heed_store *tried = f->store;
-    heed__store_drop_grads(tried);
-    f->store = NULL;
-    unbuild(f);
-    bool ok = build(f, tried);
-    heed_store_free(tried);
-    return ok;
-}
-
-/* The weights of the checkpoint to resume from. */
-static bool read_weights(heed__fitting *f) {
-    heed_text path = {.c = f->c};
-    heed__run_path(&path, f->a->run, "last/model.safetensors");
-    bool ok = heed__weights_load(f->store, path.s);
-    heed_text_free(&path);
-    return ok;
-}
-
 /* Model and data are tried before anything is written. The trial's changes are discarded: a new
  * model is built. */
 static bool try_out(heed__fitting *f) {
     double seconds = INFINITY;
-    if (!f->fresh && !read_weights(f)) return false;
+    if (!f->fresh && !heed__fit_read_weights(f)) return false;
     /* a parameter without a gradient is reported by the first step, not by the trial as well */
     for (int i = 0; i < heed_store_count(f->store); i++)
         heed_store_at(f->store, i)->reported = true;
@@ -269,7 +209,7 @@ static bool try_out(heed__fitting *f) {
     if (f->set.minutes <= 0) f->clock.eval = seconds * (double)f->evals;
     f->bytes = store_bytes(f->store) + store_bytes(heed_optim_slots(f->optim)) +
                heed_tape_used(f->tape).reserved;
-    return build_again(f);
+    return heed__fit_build_again(f);
 }
 
 /* ---- run directory ---- */
@@ -483,7 +423,7 @@ static bool begin(heed__fitting *f) {
 
 bool heed__fit_prepare(heed__fitting *f) {
     f->start = heed__os_seconds();
-    if (!read_settings(f) || !open_run(f) || !heed__start_find(f) || !build(f, NULL) ||
+    if (!read_settings(f) || !open_run(f) || !heed__start_find(f) || !heed__fit_build(f) ||
         !count_batches(f) || !fix_by_data(f))
         return false;
     if (!f->fresh && f->steps && heed__fit_finished(f)) {
@@ -498,7 +438,7 @@ void heed__fit_release(heed__fitting *f) {
     heed__journal_close(&f->journal);
     heed_text_free(&f->settings);
     heed_tape_free(f->tape);
-    unbuild(f);
+    heed__fit_unbuild(f);
     heed_start_free(&f->begun);
     heed_run_close(f->opened);
     if (f->lock.held) heed__os_unlock(&f->lock, f->lock_path.s);

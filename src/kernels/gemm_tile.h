@@ -40,18 +40,6 @@ void K(pack_panel)(heed_real *panel, const heed_real *b, size_t step, bool turne
 void K(pack_tiles)(heed_real *tiles, const heed_real *a, size_t step, int rows, int depth,
                    size_t apart);
 
-/* The transpose of VL rows: log2 VL perfect shuffles. */
-INLINE void transpose(vec r[VL]) {
-    UNROLL for (int stage = VL; stage > 1; stage /= 2) {
-        vec t[VL];
-        UNROLL for (int i = 0; i < VL / 2; i++) {
-            t[2 * i] = zip_low(r[i], r[i + VL / 2]);
-            t[2 * i + 1] = zip_high(r[i], r[i + VL / 2]);
-        }
-        UNROLL for (int i = 0; i < VL; i++) r[i] = t[i];
-    }
-}
-
 /* ---- products of few rows ---- */
 
 #define THIN_ROWS 4 /* rows whose sums are in registers */
