@@ -79,6 +79,11 @@ const char **heed__names_list(const heed__names *k, bool sorted) {
     return texts;
 }
 
+void heed__names_clear(heed__names *k) {
+    if (k->slots) memset(k->slots, 0, k->slot_count * sizeof *k->slots);
+    k->count = k->used = 0;
+}
+
 void heed__names_free(heed__names *k) {
     heed__free(k->bytes);
     heed__free(k->at);

@@ -43,6 +43,8 @@ static bool is_punctuation(int32_t c) {
     return k >= UTF8PROC_CATEGORY_PC && k <= UTF8PROC_CATEGORY_PO;
 }
 
+bool heed__is_single(int32_t c) { return is_ideograph(c) || is_punctuation(c); }
+
 /* Canonical decomposition without accents (Mn), and lower case, for one character. */
 static void fold(heed__words *k, int32_t c) {
     int32_t parts[HEED__DECOMPOSED] = {c};

@@ -33,5 +33,7 @@ typedef struct {
 bool heed__words_next(heed__words *k, heed__word *out);
 
 bool heed__is_space(int32_t character);
+/* Whether a character is a word by itself: punctuation, or an ideograph. */
+bool heed__is_single(int32_t character);
 
 #endif
