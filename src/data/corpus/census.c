@@ -7,12 +7,9 @@
 
 /* The byte of the first file where a unit begins; the end of the file for later units. */
 static size_t byte_of(const heed_corpus *k, size_t unit) {
-    const heed__stream *s = &k->stream;
     if (unit == 0) return 0;
     if (unit >= k->own_units) return k->own_bytes;
-    size_t token = heed__unit_token(k, unit), chunk = token >> HEED__CHUNK_BITS;
-    size_t byte = s->chunks[chunk].first_byte;
-    for (size_t i = chunk << HEED__CHUNK_BITS; i < token; i++) byte += heed__stream_bytes(s, i);
+    size_t byte = heed__stream_place(&k->stream, heed__unit_token(k, unit));
     return byte < k->own_bytes ? byte : k->own_bytes;
 }
 
@@ -23,7 +20,7 @@ static void count_part(const heed_corpus *k, const heed__part *p, size_t *tokens
         size_t end = heed__unit_token(k, p->spans[i].end);
         size_t from = byte_of(k, p->spans[i].begin), to = byte_of(k, p->spans[i].end);
         *tokens += end - at;
-        *unknown += heed__stream_unknown(&k->stream, at, end);
+        *unknown += heed__stream_find(&k->stream, at, end, k->k->special.unk);
         *bytes += to > from ? to - from : 0;
     }
 }

@@ -21,9 +21,12 @@ typedef struct {
     uint16_t *bytes; /* of text, per token; NULL: those of its id, except the odd ones, ascending */
     heed__odd *odd;
     size_t odd_count, odd_capacity;
-    size_t first_byte; /* where its first token begins in the text */
-    size_t unknown;    /* tokens that are [UNK] */
 } heed__chunk;
+
+/* Where the text begins that a token accounts for. */
+typedef struct {
+    size_t token, byte;
+} heed__mark;
 
 /* Tokens in chunks, so that memory grows without copies. A token accounts for the bytes of text
  * from the previous token's end to its own, at most HEED__TOKEN_SPAN. */
@@ -31,17 +34,40 @@ typedef struct {
     heed_ctx *c;
     heed__chunk *chunks;
     size_t count, capacity; /* tokens; chunks */
-    unsigned width;         /* 1, 2 or 4 bytes an id, by the size of the vocabulary */
-    int32_t unknown;        /* the id of [UNK] */
-    uint16_t *usual;        /* bytes by id for characters and bytes; NULL: they vary */
-    size_t usual_count;
+    heed__mark *marks;      /* ascending, at most HEED__CHUNK tokens apart */
+    size_t mark_count, mark_capacity;
+    unsigned width;  /* 1, 2 or 4 bytes an id, by the size of the vocabulary */
+    uint16_t *usual; /* bytes by id for characters and bytes; NULL: they vary */
 } heed__stream;
 
+/* Tokens to be appended, with other bytes than usual (or all bytes, where they vary) and marks,
+ * counted from the first of them and the place where that begins. */
+typedef struct {
+    const heed__stream *form; /* whose width and usual bytes it has */
+    unsigned char *ids;
+    uint16_t *bytes;
+    struct {
+        uint32_t at;
+        uint16_t bytes;
+    } * odd;
+    heed__mark *marks;
+    size_t count, odd_count, mark_count;
+    size_t ids_capacity, bytes_capacity, odd_capacity, mark_capacity;
+    size_t first, last; /* bytes that the first token accounts for; where the latest one ends */
+} heed__run;
+
 bool heed__stream_begin(heed__stream *s, const heed_tokenizer *k);
-/* Appends a token; first_byte: where the text that it accounts for begins. */
-bool heed__stream_put(heed__stream *s, int32_t id, size_t bytes, size_t first_byte);
+/* Adds a token that ends at `end`. */
+bool heed__run_put(heed__run *r, int32_t id, size_t end);
+void heed__run_free(heed__run *r);
+/* Appends the tokens of a run that begins at `byte`; gap: the bytes between it and the end of the
+ * token before it. */
+bool heed__stream_append(heed__stream *s, heed__run *r, size_t byte, size_t gap);
 size_t heed__stream_bytes(const heed__stream *s, size_t i);
-size_t heed__stream_unknown(const heed__stream *s, size_t begin, size_t end);
+/* The byte where the text begins that a token of the first file accounts for. */
+size_t heed__stream_place(const heed__stream *s, size_t token);
+/* How many tokens from begin to end have the id. */
+size_t heed__stream_find(const heed__stream *s, size_t begin, size_t end, int32_t id);
 void heed__stream_free(heed__stream *s);
 
 static inline int32_t heed__stream_id(const heed__stream *s, size_t i) {

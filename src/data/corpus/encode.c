@@ -41,7 +41,7 @@ static bool put_chars(const heed_tokenizer *k, const char *text, size_t at, size
         int32_t id = (unsigned char)text[at], c;
         if (k->kind == HEED__CHAR) {
             len = heed_utf8_read(text + at, end - at, &c);
-            id = heed__names_look(&k->names, text + at, len);
+            id = c >= 0 && c < 128 ? k->ascii[c] : heed__names_look(&k->names, text + at, len);
         }
         if (!sink->put(sink, id < 0 ? k->special.unk : id, at, at + len)) return false;
     }

@@ -94,6 +94,7 @@ bool heed__tokenizer_finish(heed_tokenizer *k, const char *from) {
                                  .sep = ids[SEP],
                                  .mask = ids[MASK],
                                  .newline = heed__names_look(&k->names, "\n", 1)};
+    for (int i = 0; i < 128; i++) k->ascii[i] = heed__names_look(&k->names, &(char){(char)i}, 1);
     return true;
 }
 

@@ -47,6 +47,7 @@ struct heed_tokenizer {
     heed_specials special;
     int32_t special_ids[HEED__SPECIALS]; /* the same, in the order of their names; -1: absent */
     size_t longest;                      /* bytes of the longest token */
+    int32_t ascii[128];                  /* the token of each character alone; -1: absent */
 };
 
 heed_tokenizer *heed__tokenizer_new(heed_ctx *c, heed__kind kind, bool lower);
