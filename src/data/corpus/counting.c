@@ -102,12 +102,16 @@ static bool add_words(const heed_tokenizer *k, const char *text, size_t n, heed_
     heed__words words = {
         .text = text, .n = n, .lower = k->lower, .strip = k->lower && k->kind == HEED__WORDPIECE};
     heed__word w;
-    while (heed__words_next(&words, &w)) {
-        if (w.chars > HEED__WORD_CHARS) continue;
-        if (!heed__counts_add(out, w.buffer + w.at[0], w.at[w.chars] - w.at[0], 1)) return false;
+    char plain[HEED__WORD_CHARS];
+    for (;;) {
+        size_t begin, length = heed__words_plain(&words, plain, &begin);
+        if (!length && !heed__words_next(&words, &w)) return true;
+        if (!length && w.chars > HEED__WORD_CHARS) continue;
+        const char *word = length ? plain : w.buffer + w.at[0];
+        if (!heed__counts_add(out, word, length ? length : w.at[w.chars] - w.at[0], 1))
+            return false;
         if (out->names.count == LIMIT && !forget_rare(out)) return false;
     }
-    return true;
 }
 
 typedef struct {

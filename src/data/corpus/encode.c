@@ -98,11 +98,9 @@ static size_t divide(const heed_tokenizer *k, heed__word *w,
 
 /* ---- words that occurred before ---- */
 
-static bool remember(heed__memo *m, const heed__word *w, const heed__word_piece *pieces,
-                     size_t count) {
-    int32_t i = heed__names_add(&m->words, w->buffer + w->at[0], w->at[w->chars] - w->at[0]);
-    if (i < 0) return false;
-    size_t at = i ? m->end[i - 1] : 0, number = (size_t)i;
+/* Keeps the pieces of the latest of the words. */
+static bool remember(heed__memo *m, const heed__word_piece *pieces, size_t count) {
+    size_t number = m->words.count - 1, at = number ? m->end[number - 1] : 0;
     if (!heed__grow(m->words.c, &m->end, &m->end_capacity, number + 1, sizeof *m->end) ||
         !heed__grow(m->words.c, &m->pieces, &m->piece_capacity, at + count, sizeof *m->pieces))
         return false;
@@ -111,22 +109,49 @@ static bool remember(heed__memo *m, const heed__word *w, const heed__word_piece 
     return true;
 }
 
-/* The pieces of a word; their number, 0 after an error. */
-static size_t look_up(const heed_tokenizer *k, heed__memo *m, heed__word *w,
-                      heed__word_piece out[HEED__WORD_CHARS], const heed__word_piece **pieces) {
+/* The pieces of a word that occurred before; NULL: it did not. */
+static const heed__word_piece *recall(const heed__memo *m, const char *word, size_t n,
+                                      size_t *count) {
+    int32_t i = m ? heed__names_look(&m->words, word, n) : -1;
+    if (i < 0) return NULL;
+    size_t at = i ? m->end[i - 1] : 0;
+    *count = m->end[i] - at;
+    return m->pieces + at;
+}
+
+/* Puts the pieces of a word that was read as a whole. Its text is lost when it is divided. */
+static bool put_word(const heed_tokenizer *k, heed__memo *m, heed__word *w, heed__sink *sink) {
     enum { LIMIT = 1 << 16 };
-    *pieces = out;
-    if (!m || w->chars > HEED__WORD_CHARS) return divide(k, w, out);
-    m->words.c = k->c;
+    heed__word_piece out[HEED__WORD_CHARS];
+    bool known = m && w->chars <= HEED__WORD_CHARS;
     const char *s = w->buffer + w->at[0];
-    int32_t i = heed__names_look(&m->words, s, w->at[w->chars] - w->at[0]);
-    if (i >= 0) {
-        size_t at = i ? m->end[i - 1] : 0;
-        *pieces = m->pieces + at;
-        return m->end[i] - at;
+    size_t count = 0, c = 0, n = known ? w->at[w->chars] - w->at[0] : 0;
+    const heed__word_piece *pieces = known ? recall(m, s, n, &count) : NULL;
+    if (!pieces) {
+        bool keeps = known && m->words.count < LIMIT;
+        if (keeps && heed__names_add(&m->words, s, n) < 0) return false;
+        count = divide(k, w, out);
+        pieces = out;
+        if (keeps && !remember(m, out, count)) return false;
     }
-    size_t count = divide(k, w, out);
-    return m->words.count >= LIMIT || remember(m, w, out, count) ? count : 0;
+    for (size_t i = 0; i < count; c += pieces[i++].chars) {
+        size_t end = c + pieces[i].chars;
+        if (!sink->put(sink, pieces[i].id, w->begin[c], end > c ? w->end[end - 1] : w->last))
+            return false;
+    }
+    return true;
+}
+
+/* Puts the pieces of an ASCII word that occurred before. */
+static bool put_plain(const heed__word_piece *pieces, size_t count, size_t begin, size_t n,
+                      heed__sink *sink) {
+    size_t end = begin + n;
+    for (size_t i = 0; i < count; i++) {
+        size_t next = pieces[i].chars ? begin + pieces[i].chars : end;
+        if (!sink->put(sink, pieces[i].id, begin, next)) return false;
+        begin = next;
+    }
+    return true;
 }
 
 void heed__memo_free(heed__memo *m) {
@@ -143,17 +168,16 @@ static bool put_words(const heed_tokenizer *k, heed__memo *memo, const char *tex
                          .lower = k->lower,
                          .strip = k->lower && k->kind == HEED__WORDPIECE};
     heed__word w;
-    heed__word_piece out[HEED__WORD_CHARS];
-    const heed__word_piece *pieces;
-    while (heed__words_next(&words, &w)) {
-        size_t count = look_up(k, memo, &w, out, &pieces), c = 0;
-        if (!count) return false;
-        for (size_t i = 0; i < count; c += pieces[i++].chars) {
-            size_t last = c + pieces[i].chars, finish = last > c ? w.end[last - 1] : w.last;
-            if (!sink->put(sink, pieces[i].id, w.begin[c], finish)) return false;
-        }
+    char plain[HEED__WORD_CHARS];
+    if (memo) memo->words.c = k->c;
+    for (;;) {
+        size_t begin, count, n = heed__words_plain(&words, plain, &begin);
+        if (!n && !heed__words_next(&words, &w)) return true;
+        const heed__word_piece *pieces = n ? recall(memo, plain, n, &count) : NULL;
+        if (n && !pieces) heed__word_set(&w, plain, n, begin);
+        bool good = pieces ? put_plain(pieces, count, begin, n, sink) : put_word(k, memo, &w, sink);
+        if (!good) return false;
     }
-    return true;
 }
 
 bool heed__encode_by(const heed_tokenizer *k, heed__memo *memo, const char *text, size_t n,

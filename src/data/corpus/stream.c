@@ -215,8 +215,11 @@ size_t heed__stream_place(const heed__stream *s, size_t token) {
 static size_t count_in(const heed__stream *s, const heed__chunk *u, size_t at, size_t end,
                        int32_t id) {
     size_t count = 0;
+    const uint8_t *narrow = u->ids, *last = narrow + end;
     if (s->width == 1)
-        for (size_t i = at; i < end; i++) count += ((const uint8_t *)u->ids)[i] == id;
+        for (const uint8_t *p = narrow + at; p < last && (p = memchr(p, id, (size_t)(last - p)));
+             p++)
+            count++;
     else if (s->width == 2)
         for (size_t i = at; i < end; i++) count += ((const uint16_t *)u->ids)[i] == id;
     else
@@ -226,7 +229,7 @@ static size_t count_in(const heed__stream *s, const heed__chunk *u, size_t at, s
 
 size_t heed__stream_find(const heed__stream *s, size_t begin, size_t end, int32_t id) {
     size_t count = 0;
-    for (size_t i = begin, n; i < end; i += n) {
+    for (size_t i = begin, n; id >= 0 && i < end; i += n) {
         size_t at = i & (HEED__CHUNK - 1);
         n = end - i < HEED__CHUNK - at ? end - i : HEED__CHUNK - at;
         count += count_in(s, &s->chunks[i >> HEED__CHUNK_BITS], at, at + n, id);
