@@ -78,6 +78,14 @@ void heed_tokens_free(heed_tokens *t);
  * free(). */
 char *heed_text_read(heed_ctx *c, const char *path, size_t *n);
 
+typedef struct { /* of the text as heed_text_read returns it */
+    size_t bytes, characters;
+    size_t lines, empty, longest; /* lines, those of no bytes, bytes of the longest */
+    size_t returns; /* carriage returns in the file: they are line ends, or part of one */
+} heed_text_facts;
+/* Reads a text file of any size; false, with an error, as heed_text_read. */
+bool heed_text_survey(heed_ctx *c, const char *path, heed_text_facts *out);
+
 /* ---- corpora ---- */
 typedef struct heed_corpus heed_corpus;
 typedef enum { HEED_BLOCKS, HEED_LINES } heed_packing;

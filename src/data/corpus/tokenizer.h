@@ -9,6 +9,11 @@ enum {
     HEED__TOKEN_BYTES = 1 << 10 /* a longer token in a file is refused */
 };
 
+/* next: the number of a string + 1, 0: free; tag: some bits of its hash. */
+typedef struct {
+    uint32_t next, tag;
+} heed__name_slot;
+
 /* Distinct byte strings, numbered in the order in which they came. */
 typedef struct {
     heed_ctx *c;
@@ -16,7 +21,7 @@ typedef struct {
     size_t used, bytes_capacity;
     size_t *at; /* where each begins in bytes */
     size_t count, at_capacity;
-    uint32_t *slots; /* open addressing; number + 1, 0: free; a power of two of them */
+    heed__name_slot *slots; /* open addressing; a power of two of them */
     size_t slot_count;
 } heed__names;
 
