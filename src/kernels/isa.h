@@ -153,6 +153,19 @@ INLINE vmask lanes_below(size_t n) { /* the first n lanes */
 }
 #endif
 
+/* True only if all lanes are set; false if that is not known faster than both cases are computed.
+ */
+INLINE bool every(vmask m) {
+#if HEED__AVX512
+    return m == 0xffffu;
+#elif HEED__AVX2
+    return _mm256_movemask_ps((__m256)m) == 0xff;
+#else
+    (void)m;
+    return false;
+#endif
+}
+
 /* The lanes whose mask entry is not 0, of which `left` remain. */
 INLINE vmask nonzero(const int32_t *mask, size_t left) {
     heed_lane lanes[VL] = {0};

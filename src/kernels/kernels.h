@@ -130,7 +130,8 @@ typedef struct {
     size_t ldpad;
     /* backward only */
     const heed_real *gy; /* like after */
-    heed_real *gx;       /* like x, added to; or NULL */
+    heed_real *gx;       /* like x; or NULL */
+    bool add;            /* gx is added to, else overwritten */
     heed_real *gu;       /* (rows, gates): gradient of the state's contribution; overwritten */
     heed_real *carry;    /* (rows, states): gradient from later steps; overwritten by the part that
                             does not pass through gu */

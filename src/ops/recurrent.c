@@ -85,6 +85,7 @@ typedef struct {
     /* Backward: gradients of X, of the state's contributions (T,B,G h) and of the first state
      * (B,S), and the states before each step (T,B,h), for one product with gu at the end. */
     heed_real *gx, *gu, *carry, *before;
+    bool add; /* to gx */
 } pass;
 
 /* Of a pass over all steps, for products of 2 B G h^2 and gates. */
@@ -135,6 +136,7 @@ static void backward_rows(const heed_kernels *k, const void *job, int from, int 
         j.gx = p->gx ? p->gx + row * j.ldx + t * (size_t)z->gates : NULL;
         j.gu = p->gu + ((size_t)s * (size_t)z->rows + row) * (size_t)z->gates;
         j.carry = carry;
+        j.add = p->add;
         heed__gather(p->before + ((size_t)s * (size_t)z->rows + row) * (size_t)z->width, &j);
         k->cell_grad(k, &j);
         k->gemm(k, &(heed_gemm){.m = j.rows,
@@ -158,11 +160,10 @@ static void backward(heed_node *n) {
     size_t bytes = (gates + states + first) * sizeof(heed_real);
     heed_real *gu = heed_scratch(n, bytes), *before = gu + gates, *carry = before + states;
     if (!gu) return;
+    pass p = {.n = n, .z = &z, .gu = gu, .before = before, .carry = carry};
+    p.gx = heed_grad_into(n, X, &p.add);
     n->k->fill(n->k, carry, 0, first);
-    heed__share_rows(
-        n->k, z.rows, work_of(&z), backward_rows,
-        &(pass){
-            .n = n, .z = &z, .gx = heed_grad(n, X), .gu = gu, .before = before, .carry = carry});
+    heed__share_rows(n->k, z.rows, work_of(&z), backward_rows, &p);
     heed_real *gb = heed_grad(n, B), *gs = heed_grad(n, STATE);
     if (gs) n->k->axpy(n->k, gs, carry, 1, first);
     if (gb) n->k->sum_rows(n->k, gb, gu, cells, z.gates);

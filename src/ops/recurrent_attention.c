@@ -246,7 +246,7 @@ static void forward(heed_node *n) {
  * of scores (B,S), and each row's contribution to the gradient of v (B,A). Also the states before
  * each step (T,B,h), for products over all steps. */
 typedef struct {
-    heed_real *gx, *carry, *gv, *gu, *gq, *gc, *ge, *before;
+    heed_real *carry, *gv, *gx, *gu, *gq, *gc, *ge, *before;
     size_t bytes;
 } gradients;
 
@@ -255,14 +255,14 @@ static bool allocate(heed_node *n, const sizes *z, gradients *g) {
     size_t q = z->cells * (size_t)z->inner, states = rows * (size_t)z->states;
     size_t context = rows * (size_t)z->context, inner = rows * (size_t)z->inner;
     size_t scores = rows * (size_t)z->len, before = z->cells * (size_t)z->width;
-    size_t added = gates + states + inner; /* to what is zero at first; the others are written */
-    g->bytes = (added + gates + q + context + scores + before) * sizeof *g->gx;
-    g->gx = heed_scratch(n, g->bytes);
-    if (!g->gx) return false;
-    n->k->fill(n->k, g->gx, 0, added);
-    g->carry = g->gx + gates;
+    size_t added = states + inner; /* to what is zero at first; the others are written */
+    g->bytes = (added + 2 * gates + q + context + scores + before) * sizeof *g->carry;
+    g->carry = heed_scratch(n, g->bytes);
+    if (!g->carry) return false;
+    n->k->fill(n->k, g->carry, 0, added);
     g->gv = g->carry + states;
-    g->gu = g->gv + inner;
+    g->gx = g->gv + inner;
+    g->gu = g->gx + gates;
     g->gq = g->gu + gates;
     g->gc = g->gq + q;
     g->ge = g->gc + context;
@@ -398,7 +398,7 @@ static void backward(heed_node *n) {
     heed_grad(n, SHIFT); /* 0: softmax ignores a common shift */
     heed_real *gs = heed_grad(n, STATE);
     if (gs) n->k->axpy(n->k, gs, g.carry, 1, (size_t)z.rows * (size_t)z.states);
-    heed_scratch_done(n, g.gx, g.bytes);
+    heed_scratch_done(n, g.carry, g.bytes);
 }
 
 static const heed_recurrent_args args[] = {
