@@ -76,7 +76,9 @@ KERNEL(void, batch_norm_grad, const heed_kernels *k, heed_real *gx, heed_real *g
        heed_real *gbias, const heed_real *gy, const heed_real *x, const heed_real *mean,
        const heed_real *rstd, const heed_real *gain, size_t rows, int c, bool batch, bool add)
 
-/* attention.c: each call needs attention_scratch(job) bytes of scratch */
+/* attention.c: each call needs attention_scratch(job) bytes of scratch; backward also needs
+ * what forward kept: lse, and attention_kept(job) reals */
+KERNEL(size_t, attention_kept, const heed_kernels *k, const heed_attention_job *a)
 KERNEL(size_t, attention_scratch, const heed_kernels *k, const heed_attention_job *a,
        bool backward)
 KERNEL(void, attention, const heed_kernels *k, const heed_attention_job *a, void *scratch)
