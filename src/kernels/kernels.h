@@ -10,6 +10,7 @@
 #ifndef HEED_KERNELS_H
 #define HEED_KERNELS_H
 
+#include <float.h>
 #include <heed/base.h>
 #include <heed/ctx.h>
 
@@ -20,6 +21,14 @@ static inline bool heed__act_uses_value(heed_act f) {
     static const bool uses[] = {HEED_ACTIVATIONS(USES)};
 #undef USES
     return uses[f];
+}
+
+/* Sums of n elements are at most HEED__SUMS partial sums, each over so many consecutive elements,
+ * added in order. */
+enum { HEED__SUMS = 256 };
+static inline size_t heed__sum_step(size_t n) {
+    size_t step = (n + HEED__SUMS - 1) / HEED__SUMS;
+    return step < 4096 ? 4096 : step;
 }
 
 /* C (m,n) = op(A) (m,k) op(B) (k,n), or C += when add. ld*: row strides of the stored matrices. */
@@ -123,7 +132,8 @@ typedef struct {
     size_t ldpad;
     /* backward only */
     const heed_real *gy; /* like after */
-    heed_real *gx;       /* like x, added to; or NULL */
+    heed_real *gx;       /* like x; or NULL */
+    bool add;            /* gx is added to, else overwritten */
     heed_real *gu;       /* (rows, gates): gradient of the state's contribution; overwritten */
     heed_real *carry;    /* (rows, states): gradient from later steps; overwritten by the part that
                             does not pass through gu */
@@ -169,6 +179,18 @@ typedef struct {
     bool nesterov, decoupled;
 } heed_update;
 
+/* What a slot keeps of a value: 0 instead of numbers with fewer digits than others. Where the
+ * gradient remains 0 (an unused token, a dead unit), a slot would shrink to one of those and remain
+ * there, and CPUs compute several times slower with them. */
+#ifdef HEED_F64
+#define HEED__LEAST DBL_MIN
+#else
+#define HEED__LEAST FLT_MIN
+#endif
+static inline heed_real heed__kept(heed_real x) {
+    return x > -HEED__LEAST && x < HEED__LEAST ? 0 : x;
+}
+
 typedef struct heed__team heed__team;
 
 struct heed_kernels {
@@ -180,6 +202,16 @@ struct heed_kernels {
 #include "list.h"
 #undef KERNEL
 };
+
+/* Computes the rows [from, to) with the kernels k. */
+typedef void heed__rows_part(const heed_kernels *k, const void *job, int from, int to);
+
+/* Computes all rows, which must not depend on one another, in one region: each thread calls part
+ * for a range of rows with kernels that use only this thread. Where there are too few rows for
+ * that, part is called once with k. work, approximately in floating-point operations, is that of
+ * all rows. Defined in dispatch.c. */
+void heed__share_rows(const heed_kernels *k, int rows, double work, heed__rows_part *part,
+                      const void *job);
 
 /* Writes the table for isa (NULL: the best of this CPU) into *out, with threads set; false if this
  * CPU or build does not support it. */
