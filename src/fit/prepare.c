@@ -208,7 +208,7 @@ static size_t store_bytes(const heed_store *s) {
  * model is built. */
 static bool try_out(heed__fitting *f) {
     double seconds = INFINITY;
-    if (!f->fresh && !heed__fit_read_weights(f)) return false;
+    if (!f->fresh && !is_helper(f) && !heed__fit_read_weights(f)) return false;
     /* a parameter without a gradient is reported by the first step, not by the trial as well */
     for (int i = 0; i < heed_store_count(f->store); i++)
         heed_store_at(f->store, i)->reported = true;

@@ -319,7 +319,10 @@ const command cmd_train = {
         "tokenizer\n"
         "and the settings of its model apply unless others are given. What is taken, what is new\n"
         "and what does not fit is printed.\n"
-        "Ctrl-C saves and stops; `heed resume RUN` continues.",
+        "Ctrl-C saves and stops; `heed resume RUN` continues.\n"
+        "Built by make MPI=1, `mpirun -n 4 heed train ...` divides the batches of each update,\n"
+        "--accumulate of them, among four processes, on one machine or several, to the same "
+        "weights.",
     .examples = "  heed train gpt -c runs/book/config.conf -o runs/again --seed 2\n"
                 "  heed train gpt other.txt --from runs/book -o runs/other\n"
                 "  heed train textcls reviews.tsv --from runs/mlm -o runs/reviews\n",
