@@ -71,8 +71,9 @@ static bool init(void *self, heed_store *s, const heed_config *f) {
 static heed_tensor *logits(const void *self, heed_tape *t, const heed_model_input *in) {
     const mlm *m = self;
     heed_tensor *x = heed__embedding_apply(&m->body.embed, t, in->x, in->types, 0); /* (B,T,d) */
-    x = heed__stack_apply(&m->body.stack, t, x, in->pad, NULL);
-    if (in->masked_positions) x = heed_gather(t, x, in->masked_positions); /* (n,d) */
+    x = in->masked_positions
+            ? heed__stack_rows(&m->body.stack, t, x, in->masked_positions, in->pad) /* (n,d) */
+            : heed__stack_apply(&m->body.stack, t, x, in->pad, NULL);
     x = heed__stack_norm(&m->body.stack, t, x);
     if (m->dense.w) {
         x = heed_linear_act(&m->dense, t, x, m->act);

@@ -199,6 +199,10 @@ static heed_tensor *attention_explicit(const golden *g) {
                                    g->in[4], &a);
 }
 
+static heed_tensor *cross_attention(const golden *g) {
+    heed_attention_args a = attention_args(g);
+    return heed_cross_attention(heed_at(g->t, "a"), g->in[0], g->in[1], g->in[2], g->in[3], &a);
+}
 static heed_tensor *self_attention(const golden *g) {
     heed_attention_args a = attention_args(g);
     return heed_self_attention(heed_at(g->t, "a"), g->in[0], g->in[1], g->in[2], &a);
@@ -263,6 +267,7 @@ static const golden_call op_calls[] = {{.op = "add", .two = heed_add},
                                        {.op = "rotary", .run = rotary},
                                        {.op = "attention", .run = attention},
                                        {.op = "attention_explicit", .run = attention_explicit},
+                                       {.op = "cross_attention", .run = cross_attention},
                                        {.op = "self_attention", .run = self_attention},
                                        {0}};
 

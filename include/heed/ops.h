@@ -228,6 +228,12 @@ typedef struct {
 heed_tensor *heed_attention(heed_tape *t, heed_tensor *q, heed_tensor *k, heed_tensor *v,
                             heed_tensor *score_bias, heed_tensor *pad,
                             const heed_attention_args *args);
+/* The same with keys and values in one stacked projection: kv (B,Tk,g(e+d2)) = [k of all heads |
+ * v].
+ */
+heed_tensor *heed_cross_attention(heed_tape *t, heed_tensor *q, heed_tensor *kv,
+                                  heed_tensor *score_bias, heed_tensor *pad,
+                                  const heed_attention_args *args);
 /* Self-attention on one stacked projection: qkv (B,T,h e + g(e+d2)) = [q of all heads | k | v]. */
 heed_tensor *heed_self_attention(heed_tape *t, heed_tensor *qkv, heed_tensor *score_bias,
                                  heed_tensor *pad, const heed_attention_args *args);

@@ -707,7 +707,7 @@ ATTENTION = {
 
 
 def kept(op, result):
-    """What a case stores of the kept values: all of attention's, self_attention's weights."""
+    """What a case stores of the kept values: all of attention's, the weights of the others."""
     y, values = result
     return (
         y
@@ -737,7 +737,17 @@ def attention_case(
         p = mask(name, (B, Tk), 0.5)
         p[:, 2] = 1
     shape = dict(heads=h, key=e, value=d2, **more, **({"kv_heads": g} if g else {}))
-    if op != "self_attention":
+    if op == "cross_attention":
+        out.case(
+            name,
+            op,
+            [q, np.concatenate([k, v], -1), b, p],
+            lambda q, x, b, p: kept(
+                op, attention(q, *x.split([(g or h) * e, (g or h) * d2], -1), b, p, **shape)
+            ),
+            **shape,
+        )
+    elif op != "self_attention":
         out.case(
             name,
             op,
@@ -777,6 +787,8 @@ for op in ("attention_explicit", "self_attention"):  # other ways to the same fo
     for kind in OTHERS:
         attention_case(op, kind, **ATTENTION[kind])
 attention_case("self_attention", "bias_one", **ATTENTION["bias_one"])
+for kind in ("cross", "grouped", "all"):
+    attention_case("cross_attention", kind, **ATTENTION[kind])
 name = "attention.itself"  # one tensor is query, key and value
 out.case(
     name,
