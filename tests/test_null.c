@@ -233,6 +233,7 @@ TEST(null_is_accepted_in_ops) {
     CALL(heed_note(l.t, NULL, "a"));
     CALL(heed_note(l.t, l.w, NULL));
     CALL(heed_xent(NULL, NULL, NULL, NULL));
+    CALL(heed_affine_xent(NULL, NULL, NULL, NULL, NULL, NULL));
     CALL(heed_bce(NULL, NULL, NULL));
     CALL(heed_mse(NULL, NULL, NULL));
     CALL(heed_recurrent(NULL, NULL, NULL, NULL, NULL, NULL, NULL));

@@ -1,4 +1,5 @@
-/* The last block computed for the rows alone that the loss reads, against all rows. */
+/* The last block computed for the rows alone that the loss reads, against all rows, and the output
+ * layer in blocks of rows, against all logits at once. */
 #include "built.h"
 
 enum { ROWS = 3, LEN = 6, PIXELS = 6 * 6 * 2 };
@@ -43,13 +44,12 @@ static heed_batch batch_of(const heed_model *m) {
     return b;
 }
 
-static built build_case(int i, bool all_rows) {
-    char settings[512];
-    snprintf(settings, sizeof settings, "all-rows=%s %s", all_rows ? "true" : "false",
-             models[i].settings);
-    built b = build(models[i].model, NULL, settings);
+static built build_case(const heed_model *m, const char *settings, const char *key, bool on) {
+    char text[512];
+    snprintf(text, sizeof text, "%s=%s %s", key, on ? "true" : "false", settings);
+    built b = build(m, NULL, text);
     if (heed_ctx_status(b.c) != HEED_OK)
-        test_fail(__FILE__, __LINE__, "%s: %s", settings, heed_ctx_error(b.c));
+        test_fail(__FILE__, __LINE__, "%s: %s", text, heed_ctx_error(b.c));
     shake(b.s);
     return b;
 }
@@ -70,7 +70,7 @@ static double largest(const heed_real *x, size_t n) {
     return most;
 }
 
-static void check_gradients(int i, const built *a, const built *b) {
+static void check_gradients(const char *settings, const built *a, const built *b) {
     double scale = 0;
     for (int e = 0; e < heed_store_count(a->s); e++) {
         const heed_tensor *x = heed_store_at(a->s, e)->tensor;
@@ -81,17 +81,18 @@ static void check_gradients(int i, const built *a, const built *b) {
         CHECK((x->g != NULL) == (y->g != NULL));
         if (x->g && y->g && !(apart(x->g, y->g, x->size) <= rounding * scale))
             test_fail(__FILE__, __LINE__, "%s %s: the gradient of %s is off by %g of %g",
-                      a->model->name, models[i].settings, x->name, apart(x->g, y->g, x->size),
-                      scale);
+                      a->model->name, settings, x->name, apart(x->g, y->g, x->size), scale);
     }
 }
 
 TEST(rows_read_by_the_loss_are_enough) {
     for (int i = 0; i < MODELS; i++) {
-        built all = build_case(i, true), few = build_case(i, false);
+        const heed_model *m = models[i].model;
+        built all = build_case(m, models[i].settings, "all-rows", true);
+        built few = build_case(m, models[i].settings, "all-rows", false);
         heed_real a = loss_of(&all, HEED_TRAIN, true), b = loss_of(&few, HEED_TRAIN, true);
         CHECK_CLOSE(b, a, rounding * fabs((double)a));
-        check_gradients(i, &all, &few);
+        check_gradients(models[i].settings, &all, &few);
         CHECK(heed_tape_used(few.t).bytes < heed_tape_used(all.t).bytes);
         CHECK_CLOSE(loss_of(&few, HEED_EVAL, false), loss_of(&all, HEED_EVAL, false),
                     rounding * fabs((double)a));
@@ -103,8 +104,10 @@ TEST(rows_read_by_the_loss_are_enough) {
 /* What is attended to is known of every row, to the same bits. */
 TEST(rows_are_all_computed_for_probes) {
     for (int i = 0; i < MODELS; i++) {
-        built all = build_case(i, true), few = build_case(i, false);
-        const char *last = models[i].model == &heed_model_autoencoder ? "decoder.*" : "encoder.*";
+        const heed_model *m = models[i].model;
+        built all = build_case(m, models[i].settings, "all-rows", true);
+        built few = build_case(m, models[i].settings, "all-rows", false);
+        const char *last = m == &heed_model_autoencoder ? "decoder.*" : "encoder.*";
         heed_real loss[2];
         heed_tensor *weights[2] = {NULL, NULL};
         built *both[] = {&all, &few};
@@ -154,5 +157,58 @@ TEST(rows_come_in_any_order) {
                                  NULL));
     CHECK_HAS(heed_ctx_error(c), "expected 0 to 7, found 8");
     heed_clear(c);
+    test_close(c, __FILE__, __LINE__);
+}
+
+/* ---- the output layer ---- */
+
+TEST(logits_in_blocks_are_enough) {
+    static const struct {
+        const heed_model *model;
+        const char *settings;
+    } cases[] = {
+        {&heed_model_mlm, TEXT},
+        {&heed_model_gpt, TEXT "head-bias=true"},
+        {&heed_model_gpt, TEXT "tie=false cell=gru"},
+        {&heed_model_seq2seq, TEXT "smoothing=0.1"},
+        {&heed_model_rnn, "width=8 block=6 vocab=11 smoothing=0.1"},
+        {&heed_model_rnn, "width=8 block=6 vocab=11 attention=none"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const heed_model *m = cases[i].model;
+        built all = build_case(m, cases[i].settings, "whole-logits", true);
+        built few = build_case(m, cases[i].settings, "whole-logits", false);
+        heed_real a = loss_of(&all, HEED_TRAIN, true), b = loss_of(&few, HEED_TRAIN, true);
+        CHECK_CLOSE(b, a, rounding * fabs((double)a));
+        check_gradients(cases[i].settings, &all, &few);
+        CHECK(loss_of(&few, HEED_EVAL, false) == loss_of(&all, HEED_EVAL, false));
+        DISCARD(all);
+        DISCARD(few);
+    }
+}
+
+/* No array of rows by classes: the logits of 4096 rows of 1024 classes alone are 16 MB. */
+TEST(logits_in_blocks_need_little_memory) {
+    enum { N = 4096, C = 1024, D = 8 };
+    heed_ctx *c = heed_open(&(heed_options){.seed = 7, .threads = 2});
+    heed_store *s = heed_store_new(c);
+    heed_tape *t = heed_tape_new(c);
+    heed_tensor *w = heed_param(s, "w", "normal:1", 2, (int[]){C, D});
+    heed_tensor *x = heed_param(s, "x", "normal:1", 2, (int[]){N, D});
+    int32_t labels[N];
+    for (int i = 0; i < N; i++) labels[i] = i % 5 ? i % C : -100;
+    heed_real loss[2] = {0};
+    for (int k = 0; k < 2; k++) {
+        heed_tape_begin(t, HEED_TRAIN, 0);
+        heed_tensor *ids = heed_input_ids(t, labels, 1, (int[]){N});
+        heed_tensor *y = k ? heed_affine_xent(t, x, w, NULL, ids, NULL)
+                           : heed_xent(t, heed_affine(t, x, w, NULL), ids, NULL);
+        CHECK(heed_backward(t, y));
+        if (y) loss[k] = y->x[0];
+        if (k) CHECK(heed_tape_used(t).bytes < (size_t)N * C * sizeof(heed_real) / 2);
+        for (int d = 0; k && d < D; d++) CHECK(x->g[6 * D + d] != 0 && x->g[5 * D + d] == 0);
+        heed_zero_grads(s);
+    }
+    CHECK_CLOSE(loss[1], loss[0], 1e-5);
     test_close(c, __FILE__, __LINE__);
 }

@@ -15,7 +15,7 @@ void heed__stack_read(block_stack *m, const heed_config *f, stack_kind kind) {
     m->layers = heed__model_int(f, "layers");
     m->width = heed__model_int(f, "width");
     m->beta = heed_config_real(f, "beta");
-    m->all_rows = heed_config_has(f, "all-rows") && heed_config_bool(f, "all-rows");
+    m->all_rows = heed__model_on(f, "all-rows");
     if (std <= 0) return;
     snprintf(m->init, sizeof m->init, "normal:%.9g", std);
     snprintf(m->out_init, sizeof m->out_init, "normal:%.9g",

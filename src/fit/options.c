@@ -97,6 +97,10 @@ const heed_option heed_fit_options[] = {
      "(masked "
      "tokens, [CLS]): slower, and the same up to rounding",
      SPEED},
+    {"whole-logits", HEED_BOOL, "false", 0, 0, NULL,
+     "train a language model by the logits of all tokens at once, not by some rows at a time: more "
+     "memory, and the same up to rounding",
+     SPEED},
     {0}};
 
 /* ---- length ---- */

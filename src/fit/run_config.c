@@ -33,7 +33,7 @@ static bool find_foreign(heed__run_config *k, const heed_option *const *tables) 
 }
 
 bool heed_run_earlier(heed_config *f) {
-    return heed_config_set_list(f, "all-rows=true", "a run of an earlier version",
+    return heed_config_set_list(f, "all-rows=true whole-logits=true", "a run of an earlier version",
                                 HEED_FROM_DEFAULT);
 }
 

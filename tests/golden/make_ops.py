@@ -647,6 +647,22 @@ for rows in ((6,), (2, 5)):
                 out.case(name, "xent", [x, labels], f, smoothing=smoothing, ignore=ignore or 0)
                 if weighted:
                     out.tensors[f"{name}/class"] = w
+for kind, bias, smoothing in (("plain", False, 0.0), ("bias", True, 0.125), ("ignored", True, 0.0)):
+    name = f"affine_xent.{kind}"
+    rows, C = (2, 5), 9
+    x, w, b = reals(name, (*rows, 4), (C, 4), (C,) if bias else None, lo=-2, hi=2)
+    labels = ids(name, rows, C)
+    if kind == "ignored":
+        labels[1, 2:] = -100
+    out.case(
+        name,
+        "affine_xent",
+        [x, w, b, labels],
+        lambda x, w, b, labels: F.cross_entropy(
+            F.linear(x, w, b).reshape(-1, C), labels.reshape(-1), label_smoothing=smoothing
+        ),
+        smoothing=smoothing,
+    )
 out.case(
     "xent.none",
     "xent",
