@@ -13,6 +13,8 @@ HEED_EXPORT_BEGIN
 void *heed__alloc(heed_ctx *c, size_t bytes);
 void *heed__alloc_array(heed_ctx *c, size_t count,
                         size_t each); /* fails if the product overflows */
+/* The same without zeroing, for memory that is filled at once. */
+void *heed__alloc_untouched(heed_ctx *c, size_t count, size_t each);
 void heed__free(void *p);
 char *heed__copy_text(heed_ctx *c, const char *text);
 
@@ -46,6 +48,10 @@ const heed_kernels *heed__kernels_of(const heed_ctx *c);
  * context with space for the table at its end. */
 heed_ctx *heed__ctx_new(const heed_options *options, size_t kernels_size);
 heed_kernels *heed__ctx_kernels(heed_ctx *c);
+
+/* The attached profile, or NULL; set by heed_profile_new (kernels/profile.c). */
+struct heed_profile *heed__profile_of(const heed_ctx *c);
+void heed__ctx_attach(heed_ctx *c, struct heed_profile *p);
 
 /* Parses a complete string as a finite decimal number, independent of the locale:
  * [+-]digits[.digits][e[+-]digits]. */
