@@ -12,6 +12,7 @@
 #define OPTIM  "Optimizer"
 #define LORA   "Adapters"
 #define EVAL   "Evaluation and checkpoints"
+#define SPEED  "Speed and memory"
 
 const heed_option heed_fit_options[] = {
     {"steps", HEED_INT, "1000", 1, 1e12, NULL, "updates of the weights", LENGTH},
@@ -91,6 +92,15 @@ const heed_option heed_fit_options[] = {
      "measure on the validation part that selects the best weights", EVAL},
     {"patience", HEED_INT, "0", 0, 1e9, NULL,
      "stop after this many evaluations without a better one; 0: never", EVAL},
+    {"all-rows", HEED_BOOL, "false", 0, 0, NULL,
+     "compute the last block for all positions, also where the loss reads only some of them "
+     "(masked "
+     "tokens, [CLS]): slower, and the same up to rounding",
+     SPEED},
+    {"whole-logits", HEED_BOOL, "false", 0, 0, NULL,
+     "train a language model by the logits of all tokens at once, not by some rows at a time: more "
+     "memory, and the same up to rounding",
+     SPEED},
     {0}};
 
 /* ---- length ---- */
