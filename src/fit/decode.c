@@ -24,13 +24,14 @@ static int by_probability(const void *a, const void *b) {
 }
 
 /* Probabilities exp((logit - largest) / temperature), most probable first; returns the sum. */
-static double weigh(choice *order, const heed_real *logits, int n, double temperature) {
+static double weigh(const heed_generation *a, choice *order, const heed_real *logits, int n) {
     double top = (double)logits[0], sum = 0;
     for (int i = 1; i < n; i++) top = fmax(top, (double)logits[i]);
-    for (int i = 0; i < n; i++) {
-        order[i] = (choice){exp(((double)logits[i] - top) / temperature), i};
-        sum += order[i].p;
-    }
+    for (int i = 0; i < n; i++)
+        order[i] = (choice){exp(((double)logits[i] - top) / a->temperature), i};
+    for (int i = 0; i < a->never_count; i++)
+        if (a->never[i] >= 0 && a->never[i] < n) order[a->never[i]].p = 0;
+    for (int i = 0; i < n; i++) sum += order[i].p;
     qsort(order, (size_t)n, sizeof *order, by_probability);
     return sum;
 }
@@ -44,7 +45,7 @@ static int32_t draw(const heed_generation *a, const heed_real *logits, int n, he
             if (logits[i] > logits[best]) best = i;
         return best;
     }
-    double sum = weigh(order, logits, n, a->temperature);
+    double sum = weigh(a, order, logits, n);
     int keep = a->top_k > 0 && a->top_k < n ? a->top_k : n;
     if (keep < n) {
         sum = 0;

@@ -192,7 +192,7 @@ run caption fixed s/val/00000.png --attention d.png
 refuses 2 "one fixed context"
 absent d.png
 run train caption s/train.tsv -o no $TINY --steps 1 --attention none --hard
-refuses 2 "--hard has no effect with --attention none"
+refuses 2 "--hard has no effect here: expected --attention additive"
 # The picture that is drawn replaces neither the one that is read nor a file of the run.
 cp s/val/00000.png keep.png
 run caption run keep.png --attention keep.png

@@ -73,7 +73,7 @@ refuses 2 "rank of LoRA is out of range: decoder.0.attn.qkv.weight"
 train -o bad --lora 2 --lora-train nobody
 refuses 2 "--lora-train matches no parameter: nobody"
 train -o bad --lora-train none
-refuses 2 "--lora-train has no effect without --lora"
+refuses 2 "--lora-train has no effect here: expected --lora other than 0, found --lora 0"
 train -o bad --lora 2 --lora-targets ,
 refuses 2 "--lora-targets is empty"
 printf 'ab\tba\nba\tab\nabc\tcba\ncab\tbac\n' >pairs.tsv
@@ -158,11 +158,11 @@ train -o long --freeze 'decoder.*' --freeze-steps 6
 status 0
 warns "warning: --freeze-steps 6 is not below the 6 steps"
 train -o bad --freeze-steps 6
-refuses 2 "--freeze-steps has no effect without --freeze"
+refuses 2 "--freeze-steps has no effect here: expected --freeze"
 train -o bad --lora-targets '*.weight'
-refuses 2 "--lora-targets has no effect without --lora"
+refuses 2 "--lora-targets has no effect here: expected --lora other"
 train -o bad --lora-alpha 3
-refuses 2 "--lora-alpha has no effect without --lora"
+refuses 2 "--lora-alpha has no effect here: expected --lora other"
 
 # ---- balanced classes ----
 for i in 1 2 3 4 5 6 7 8 9 10 11 12; do printf 'plain\ta film of %s parts\n' $i; done >texts.tsv
