@@ -2,15 +2,15 @@
 # finetune.sh pictures IDX_FOLDER | texts FILE... [-o FOLDER] [--quick] -- what it is worth to start from what was learned without labels. 100 labelled
 # examples, the same number of each class, learned from scratch, fine-tuned whole, and fine-tuned by LoRA of rank 4; the same labels, updates and
 # learning rates for all. Pictures: an auto-encoder of masked patches, then a ViT of the classes. Texts: a masked language model of passages of all
-# the files, then a classifier that says which file a passage is from. The learning rate of each way of learning, and of the two that begin with learned
-# weights whether these (LoRA: their adapters) have that rate or a tenth of it, the new head all of it, are those of the highest accuracy over a few
-# seeds on examples that are neither trained on nor tested; then ten other seeds, each with other labels, are tested. Prints a table with the 95 %
+# the files, then a classifier that says which file a passage is from. The learning rate of each way of learning is the one of the highest accuracy over
+# a few seeds on examples that are neither trained on nor tested, and so is, with texts, whether what begins with learned weights (LoRA: its adapters) has
+# that rate or a tenth of it, the new head all of it; then ten other seeds, each with other labels, are tested. Prints a table with the 95 %
 # interval of the paired differences. Runs found in FOLDER (runs/finetune-pictures, runs/finetune-texts) are kept. --quick: little of everything.
 root=$(cd "$(dirname "$0")/.." && pwd)
 usage='sh data/finetune.sh pictures IDX_FOLDER | texts FILE... [-o FOLDER] [--quick]'
-heed=${HEED:-$root/heed} out= files= learn=8000 steps=300 rates="0.0001 0.0003 0.001 0.003 0.01 0.03" seeds="1 2 3 4 5 6 7 8 9 10" parts="1 0.1" passages=500
+heed=${HEED:-$root/heed} out= files= learn=8000 steps=300 rates="0.0001 0.0003 0.001 0.003 0.01 0.03" seeds="1 2 3 4 5 6 7 8 9 10" passages=500
 kind=$1
-case $kind in pictures) tuning="101 102 103" ;; texts) tuning="101 102 103 104 105" ;; *) echo "finetune.sh: expected pictures or texts; hint: $usage" >&2; exit 2 ;; esac
+case $kind in pictures) tuning="101 102 103" parts=1 ;; texts) tuning="101 102 103 104 105" parts="1 0.1" ;; *) echo "finetune.sh: expected pictures or texts; hint: $usage" >&2; exit 2 ;; esac
 shift
 while [ $# -gt 0 ]; do
     case $1 in

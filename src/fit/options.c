@@ -97,7 +97,6 @@ const heed_option heed_fit_options[] = {
 static const heed_condition conditions[] = {{"lora-alpha lora-targets lora-train", "lora!=0"},
                                             {"freeze-steps", "freeze!="},
                                             {"step-every step-gamma", "schedule=step"},
-                                            {"lr-min", "schedule=cosine|linear"},
                                             {0}};
 
 /* ---- length ---- */
