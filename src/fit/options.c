@@ -76,8 +76,9 @@ const heed_option heed_fit_options[] = {
      LORA},
     {"lora-train", HEED_TEXT, "auto", 0, 0, NULL,
      "parameters that are trained besides the adapters: name patterns, comma-separated, or none; "
-     "auto: those that the run of `from` lacks, such as a head for other classes; without it, the "
-     "head",
+     "auto: those that the run of `from` lacks, such as a head for other classes; without it, "
+     "those "
+     "of the classes",
      LORA},
     {"eval-every", HEED_INT, "0", 0, 1e12, NULL,
      "steps between evaluations; 0: as many as `evals` says. The last step always has one", EVAL},
@@ -102,6 +103,11 @@ const heed_option heed_fit_options[] = {
      "memory, and the same up to rounding",
      SPEED},
     {0}};
+
+static const heed_condition conditions[] = {{"lora-alpha lora-targets lora-train", "lora!=0"},
+                                            {"freeze-steps", "freeze!="},
+                                            {"step-every step-gamma", "schedule=step"},
+                                            {0}};
 
 /* ---- length ---- */
 
@@ -209,11 +215,7 @@ bool heed__settings_read(heed_ctx *c, const heed_config *f, heed__settings *s) {
     s->freeze_steps = heed_config_int(f, "freeze-steps");
     s->lora = heed_config_int(f, "lora") > 0;
     s->lora_train = heed_config_text(f, "lora-train");
-    if (s->freeze_steps && !*s->freeze)
-        return heed_fail(c, HEED_USAGE,
-                         "`freeze-steps` has no effect without `freeze`: expected name patterns; "
-                         "hint: `freeze = 'encoder.*'`");
-    return heed__lora_check(c, f) && read_optim(c, f, s) && read_length(c, f, s) &&
+    return heed_config_check(f, conditions) && read_optim(c, f, s) && read_length(c, f, s) &&
            read_schedule(c, f, s) && !heed__stopped(c);
 }
 

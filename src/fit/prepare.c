@@ -50,7 +50,9 @@ static bool read_settings(heed__fitting *f) {
     const heed_fit_args *a = f->a;
     f->settings.c = f->c;
     if (!heed__start_head(a)) return false;
-    if (!heed__settings_read(f->c, a->config, &f->set) || !agree_on_seed(f)) return false;
+    if (!heed_config_check(a->config, a->model->conditions) ||
+        !heed__settings_read(f->c, a->config, &f->set) || !agree_on_seed(f))
+        return false;
     f->bound[0] = bound_of(a->config, "vocab");
     f->bound[1] = bound_of(a->config, "source-vocab");
     return set_real_vocab(f) && heed__lora_complete(a->config) &&
@@ -352,6 +354,7 @@ static void note_changes(heed__fitting *f) {
 }
 
 static void note_start(heed__fitting *f) {
+    heed__lora_warn(f);
     if (f->set.freeze_steps >= f->steps)
         heed__fit_note(f,
                        "warning: `freeze-steps = %" PRId64 "` is not below the %" PRId64
