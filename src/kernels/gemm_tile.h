@@ -15,7 +15,8 @@
 #define TILE_ROWS 4
 #endif
 #define TILE_VECS 2
-#define PANEL     (TILE_VECS * VL) /* columns of a tile */
+#define PANEL     (TILE_VECS * VL)                /* columns of a tile */
+#define LINE      ((int)(64 / sizeof(heed_real))) /* elements of a cache line */
 
 /* c (rows, width) = or += A (rows, depth) B (depth, width), width at most PANEL. */
 typedef struct {
@@ -35,6 +36,9 @@ void K(tile_run)(const heed__tile *t, int rows);
  * b[j * step + p] if transposed. */
 void K(pack_panel)(heed_real *panel, const heed_real *b, size_t step, bool turned, int width,
                    int depth);
+/* Whole panels, `apart` elements from one another, of a B that is not transposed. */
+void K(pack_panels)(heed_real *panels, size_t apart, const heed_real *b, size_t step, int count,
+                    int depth);
 /* Packs the rows of a transposed A, stored as (depth, rows) of stride step, in tiles of (depth,
  * TILE_ROWS) at a distance of `apart` elements. Missing rows of the last tile are not written. */
 void K(pack_tiles)(heed_real *tiles, const heed_real *a, size_t step, int rows, int depth,
