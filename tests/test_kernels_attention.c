@@ -97,6 +97,7 @@ static void run_attention(const heed_kernels *k, const void *args, heed_real *ou
     a.weights = probes ? a.lse + n.rows : NULL;
     a.scores = probes ? a.lse + n.rows + n.square : NULL;
     void *scratch = aligned_alloc(64, (k->attention_scratch(k, &a, false) + 63) / 64 * 64);
+    a.kept = aligned_alloc(64, (k->attention_kept(k, &a) * sizeof *a.kept + 63) / 64 * 64 + 64);
     k->attention(k, &a, scratch);
     free(scratch);
     a.gq = a.lse + n.rows + 2 * n.square;
@@ -108,6 +109,7 @@ static void run_attention(const heed_kernels *k, const void *args, heed_real *ou
     scratch = aligned_alloc(64, (k->attention_scratch(k, &a, true) + 63) / 64 * 64);
     k->attention_grad(k, &a, scratch);
     free(scratch);
+    free(a.kept);
     drop_inputs(&in);
 }
 

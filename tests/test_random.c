@@ -32,12 +32,14 @@ TEST(random_vectors_draw_the_stream_at_any_index) {
     const heed__dropout d = dropout_of(&r, (heed_real)0.25);
     for (size_t i = 0; i < sizeof from / sizeof *from; i++)
         for (size_t n = 0; n < 70; n += 23) {
-            heed_real f[71];
-            f[n] = -1;
-            dropout_factors(&d, f, from[i], n);
-            for (size_t j = 0; j < n; j++)
-                CHECK((f[j] != 0) == (heed_random_uniform(&r, from[i] + j) >= 0.25));
-            CHECK(f[n] == -1);
+            uint32_t words[4] = {0};
+            dropout_kept(&d, words, from[i], n);
+            for (size_t j = 0; j < n; j++) {
+                bool kept = heed_random_uniform(&r, from[i] + j) >= 0.25;
+                CHECK((words[j / 32] >> j % 32 & 1) == kept);
+                CHECK((kept_factor(&d, words, j)[0] != 0) == kept);
+            }
+            CHECK(words[(n + 31) / 32] == 0);
         }
 }
 

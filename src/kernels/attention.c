@@ -11,10 +11,18 @@ typedef struct {
     size_t blocks;
 } forward_job;
 
-size_t K(attention_scratch)(const heed_kernels *k, const heed_attention_job *a, bool backward) {
+static size_t scratch_each(const heed_attention_job *a, bool backward) {
+    if (is_short(a)) return K(attention_short_scratch)(a, backward);
     heed__head w = {.a = a};
     lay_out(&w, NULL, backward);
-    return w.used * sizeof(heed_real) * (size_t)k->threads;
+    return w.used;
+}
+size_t K(attention_scratch)(const heed_kernels *k, const heed_attention_job *a, bool backward) {
+    return scratch_each(a, backward) * sizeof(heed_real) * (size_t)k->threads;
+}
+size_t K(attention_kept)(const heed_kernels *k, const heed_attention_job *a) {
+    (void)k;
+    return is_short(a) ? K(attention_short_kept)(a) : 0;
 }
 
 /* s = exp(s - shift) over the n visible keys, then 0 up to `end`; returns the sum. */
@@ -28,10 +36,6 @@ static heed_real exponentials(heed_real *s, heed_real shift, int n, int end) {
     }
     for (; j < end; j += VL) store(s + j, splat(0));
     return sum_lanes(sums);
-}
-
-static void multiply(heed_real *y, const heed_real *f, int n) {
-    for (int j = 0; j < n; j += VL) store(y + j, load(y + j) * load(f + j));
 }
 
 /* Scores for a probe, including those of masked keys. */
@@ -69,10 +73,7 @@ static void weigh(const heed__head *w, int r, int i, int end, row_sums *out) {
     }
     out->weights[r] = sum;
     if (a->weights) keep_weights(w, s, i, sum);
-    if (a->dropout > 0) {
-        dropout_factors(&w->drop, w->factor, query_at(w, i) * (size_t)a->tk, (size_t)end);
-        multiply(s, w->factor, end);
-    }
+    for (int j = 0; a->dropout > 0 && j < end; j += VL) store(s + j, load(s + j) * factor(w, r, j));
 }
 
 static void forward_block(const heed__head *w, int first) {
@@ -83,6 +84,7 @@ static void forward_block(const heed__head *w, int first) {
     heed_real *lse = a->lse + query_at(w, first);
     row_sums sums = {{0}, {0}, {0}};
     times_turned(w, w->s, a->q + head_at(w, first, a->ldq, a->key), a->ldq, w->kt, rows, a->key, n);
+    if (a->dropout > 0) draw(w, first, rows, n);
     for (int r = 0; r < rows; r++) weigh(w, r, first + r, end, &sums);
     for (int r = 0; r < rows; r += VL)
         put(lse + r, load(sums.shift + r) + vlog(load(sums.sum + r)), (size_t)(rows - r));
@@ -114,9 +116,11 @@ static void forward_part(const void *job, size_t from, size_t to, int thread) {
 }
 
 void K(attention)(const heed_kernels *k, const heed_attention_job *a, void *scratch) {
-    heed__head w = {.a = a};
-    lay_out(&w, NULL, false);
-    forward_job j = {a, scratch, w.used, ((size_t)a->tq + QUERIES - 1) / QUERIES};
+    if (is_short(a)) {
+        K(attention_short)(k, a, scratch);
+        return;
+    }
+    forward_job j = {a, scratch, scratch_each(a, false), ((size_t)a->tq + QUERIES - 1) / QUERIES};
     size_t heads = (size_t)a->batch * (size_t)a->heads;
     double each = 2.0 * (a->key + a->value) + 20;
     heed__share(k, heads * j.blocks, each * (double)heads * a->tq * a->tk, forward_part, &j);

@@ -16,7 +16,8 @@ typedef struct {
     int b, h;
     size_t keys; /* tk rounded up to a multiple of the panel width: the row stride of s and d */
     heed_real *s, *d;   /* (QUERIES, keys): scores, then weights; their gradients */
-    heed_real *factor;  /* (keys): the dropout factors of one row */
+    uint32_t *words;    /* which weights of a block dropout keeps: see draw */
+    size_t row_bits;    /* between its rows */
     heed_lane *shown;   /* (keys): -1 where a key exists and is not padding, else 0 */
     heed_real *kt, *vt; /* K' (key, keys) and V' (value, keys) in panels */
     heed_real *kp, *vp; /* K (tk, key) and V (tk, value) in panels, unless read in place */
@@ -50,16 +51,31 @@ INLINE int keys_seen(const heed_attention_job *a, int i) {
     return n < 0 ? 0 : n > a->tk ? a->tk : n;
 }
 
+/* The generic instructions have the one way only: they are the reference. */
+#define ATTENTION_SHORT (HEED__SET != 0)
+
+/* Whether attention_short.c serves this job: where rows fill their vectors badly. The choice does
+ * not depend on the batch, so a sequence gets the same bits in every batch. */
+INLINE bool is_short(const heed_attention_job *a) {
+    return ATTENTION_SHORT && a->tk <= 32 && a->tq >= 8 && a->tq <= 32 && a->group == 1 &&
+           !a->bias && !a->hard;
+}
+/* Its functions: the reals that forward keeps, the reals of scratch
+ * per thread, and the two passes. */
+size_t K(attention_short_kept)(const heed_attention_job *a);
+size_t K(attention_short_scratch)(const heed_attention_job *a, bool backward);
+void K(attention_short)(const heed_kernels *k, const heed_attention_job *a, void *scratch);
+void K(attention_short_grad)(const heed_kernels *k, const heed_attention_job *a, void *scratch);
+
 /* Lays out the scratch from base; with base NULL, only counts its size. */
 static inline void lay_out(heed__head *w, heed_real *base, bool backward) {
     const heed_attention_job *a = w->a;
     size_t keys = whole_panels(a->tk), e = whole_panels(a->key), d = whole_panels(a->value);
-    size_t tk = (size_t)a->tk;
+    size_t tk = (size_t)a->tk, bits = a->causal ? (tk + 31) / 32 * 32 : tk;
     struct {
         heed_real **at;
         size_t n;
     } parts[] = {{&w->s, QUERIES * keys},
-                 {&w->factor, keys},
                  {&w->kt, keys * (size_t)a->key},
                  {&w->vp, backward ? 0 : tk * d},
                  {&w->d, backward ? QUERIES * keys : 0},
@@ -68,8 +84,11 @@ static inline void lay_out(heed__head *w, heed_real *base, bool backward) {
                  {&w->qp, backward ? QUERIES * e : 0},
                  {&w->gp, backward ? QUERIES * d : 0}};
     w->keys = keys;
-    w->used = keys; /* of shown, which comes first */
+    w->row_bits = bits;
+    w->used = keys; /* of shown, which comes first, followed by words */
     w->shown = (heed_lane *)(void *)base;
+    if (base) w->words = (uint32_t *)(void *)(base + w->used);
+    if (a->dropout > 0) w->used += (QUERIES * bits / 32 + 4 + 15) / 16 * 16;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         if (base) *parts[i].at = base + w->used;
         w->used += (parts[i].n + 15) / 16 * 16;
@@ -101,6 +120,23 @@ static inline void begin_head(heed__head *w) {
         w->shown[j] = there ? -1 : 0;
     }
     turn(w, w->kt, a->k + kv_at(w, a->ldk, a->key), a->ldk, a->key);
+}
+
+/* Draws which weights of a block dropout keeps. Rows of which only n keys are seen are drawn one by
+ * one. */
+static inline void draw(const heed__head *w, int first, int rows, int n) {
+    size_t tk = (size_t)w->a->tk;
+    if (!w->a->causal) {
+        K(dropout_kept)(&w->drop, w->words, query_at(w, first) * tk, (size_t)rows * tk);
+        return;
+    }
+    for (int r = 0; r < rows; r++)
+        K(dropout_kept)
+        (&w->drop, w->words + (size_t)r * w->row_bits / 32, query_at(w, first + r) * tk, (size_t)n);
+}
+/* The factors of keys j and after in row r of the block. */
+INLINE vec factor(const heed__head *w, int r, int j) {
+    return kept_factor(&w->drop, w->words, (size_t)r * w->row_bits + (size_t)j);
 }
 
 /* Mask of the lanes of keys j.. that are visible to a query which may see n keys. */

@@ -14,14 +14,14 @@ typedef struct {
 } backward_job;
 
 /* Computes s = P from the scores and d = gP; returns the sum of P gP. */
-static heed_real weights_again(const heed__head *w, heed_real *s, heed_real *d, int end,
+static heed_real weights_again(const heed__head *w, int r, heed_real *s, heed_real *d, int end,
                                heed_real lse) {
     const bool drops = w->a->dropout > 0;
     vec shift = splat(lse == -INFINITY ? 0 : lse), dot = splat(0);
     for (int j = 0; j < end; j += VL) {
         vec p = vexp(load(s + j) - shift), g = load(d + j);
         if (drops) {
-            g *= load(w->factor + j);
+            g *= factor(w, r, j);
             store(d + j, g);
         }
         dot += p * g;
@@ -31,17 +31,17 @@ static heed_real weights_again(const heed__head *w, heed_real *s, heed_real *d, 
 }
 
 /* Computes s = P f (if hard, with the one-hot at `best` instead of P) and d = gS. */
-static void gradients(const heed__head *w, heed_real *s, heed_real *d, int end, heed_real dot,
-                      int best) {
+static void gradients(const heed__head *w, int r, heed_real *s, heed_real *d, int end,
+                      heed_real dot, int best) {
     const bool drops = w->a->dropout > 0;
     for (int j = 0; j < end; j += VL) {
         vec p = load(s + j);
         store(d + j, p * (load(d + j) - splat(dot)));
-        if (drops) store(s + j, p * load(w->factor + j));
+        if (drops) store(s + j, p * factor(w, r, j));
     }
     if (best < 0) return;
     memset(s, 0, (size_t)end * sizeof *s);
-    s[best] = drops ? w->factor[best] : 1;
+    s[best] = drops ? factor(w, r, best)[0] : 1;
 }
 
 /* Adds or copies gS of query i to where it is wanted, then multiplies it by beta for gQ and gK. */
@@ -63,10 +63,9 @@ static void backward_row(const heed__head *w, int r, int i, int end) {
     size_t at = query_at(w, i), tk = (size_t)a->tk;
     heed_real top = score_row(w, s, i, end);
     int best = a->hard && a->lse[at] > -INFINITY ? hard_choice(s, top) : -1;
-    if (a->dropout > 0) dropout_factors(&w->drop, w->factor, at * tk, (size_t)end);
-    heed_real dot = weights_again(w, s, d, end, a->lse[at]);
+    heed_real dot = weights_again(w, r, s, d, end, a->lse[at]);
     if (a->gweights) memcpy(a->gweights + at * tk, d, tk * sizeof *d);
-    gradients(w, s, d, end, dot, best);
+    gradients(w, r, s, d, end, dot, best);
     spread(w, d, i, end);
 }
 
@@ -80,6 +79,7 @@ static void backward_block(const heed__head *w, int first) {
     const heed_real *gy = a->gy + head_at(w, first, a->ldy, a->value);
     times_turned(w, w->s, a->q + q, a->ldq, w->kt, rows, a->key, n);
     times_turned(w, w->d, gy, a->ldy, w->vt, rows, a->value, n);
+    if (a->dropout > 0) draw(w, first, rows, n);
     for (int r = 0; r < rows; r++) backward_row(w, r, first + r, end);
     if (a->gq) times(w->d, w->keys, 1, rows, n, &w->k, a->gq + q, a->ldq, true);
     if (a->gk) {
@@ -115,6 +115,10 @@ static void backward_part(const void *job, size_t from, size_t to, int thread) {
 }
 
 void K(attention_grad)(const heed_kernels *k, const heed_attention_job *a, void *scratch) {
+    if (is_short(a)) {
+        K(attention_short_grad)(k, a, scratch);
+        return;
+    }
     heed__head w = {.a = a};
     lay_out(&w, NULL, true);
     backward_job j = {a, scratch, w.used, !a->gbias || a->bias_b, !a->gbias || a->bias_h};

@@ -12,15 +12,19 @@ typedef struct {
     bool add;
 } dropout;
 
+void K(dropout_kept)(const heed__dropout *d, uint32_t *words, uint64_t at, size_t n) {
+    dropout_kept(d, words, at, n);
+}
+
 static void dropout_part(const void *job, size_t from, size_t to, int thread) {
     const dropout *j = job;
-    heed_real f[RUN];
+    uint32_t words[RUN / 32 + 1] = {0};
     (void)thread;
     for (size_t at = from * RUN; at < to * RUN && at < j->n; at += RUN) {
         size_t n = j->n - at < RUN ? j->n - at : RUN;
-        dropout_factors(&j->d, f, at, n);
+        K(dropout_kept)(&j->d, words, at, n);
         for (size_t i = 0; i < n; i += (size_t)VL) {
-            vec y = get(j->x + at + i, n - i) * load(f + i);
+            vec y = get(j->x + at + i, n - i) * kept_factor(&j->d, words, i);
             if (j->add) y += get(j->y + at + i, n - i);
             put(j->y + at + i, y, n - i);
         }

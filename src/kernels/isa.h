@@ -74,6 +74,11 @@ INLINE vec load(const heed_real *p) {
     return v;
 }
 INLINE void store(heed_real *p, vec v) { memcpy(p, &v, sizeof v); }
+INLINE ivec load_lanes(const heed_lane *p) {
+    ivec v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
 
 #if HEED__AVX512
 INLINE vec load_some(const heed_real *p, size_t n) {
@@ -153,6 +158,26 @@ INLINE vmask lanes_below(size_t n) { /* the first n lanes */
 }
 #endif
 
+/* The lanes that are not 0. */
+INLINE vmask any_bit(ivec x) {
+#if HEED__AVX512
+    return _mm512_test_epi32_mask((__m512i)x, (__m512i)x);
+#else
+    return x != 0;
+#endif
+}
+
+/* The lanes whose bit is set. */
+INLINE vmask set_bits(uint32_t bits) {
+#if HEED__AVX512
+    return (vmask)bits;
+#else
+    heed_lane lanes[VL];
+    for (int i = 0; i < VL; i++) lanes[i] = (heed_lane)1 << i;
+    return any_bit(load_lanes(lanes) & isplat((heed_lane)bits));
+#endif
+}
+
 /* The lanes whose mask entry is not 0, of which `left` remain. */
 INLINE vmask nonzero(const int32_t *mask, size_t left) {
     heed_lane lanes[VL] = {0};
@@ -203,6 +228,18 @@ INLINE vec vabs(vec x) { return (vec)((ivec)x & ~(ivec)splat((heed_real)-0.0)); 
 #endif
 INLINE vec zip_low(vec a, vec b) { return HEED__ZIP(ivec, a, b, HEED__LOW); }
 INLINE vec zip_high(vec a, vec b) { return HEED__ZIP(ivec, a, b, HEED__HIGH); }
+
+/* The transpose of VL rows: log2 VL perfect shuffles. */
+INLINE void transpose(vec r[VL]) {
+    UNROLL for (int stage = VL; stage > 1; stage /= 2) {
+        vec t[VL];
+        UNROLL for (int i = 0; i < VL / 2; i++) {
+            t[2 * i] = zip_low(r[i], r[i + VL / 2]);
+            t[2 * i + 1] = zip_high(r[i], r[i + VL / 2]);
+        }
+        UNROLL for (int i = 0; i < VL; i++) r[i] = t[i];
+    }
+}
 
 /* Reduces the lanes in a fixed tree, half onto half: all sets of one width add in the same order.
  */

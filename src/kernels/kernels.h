@@ -71,8 +71,10 @@ typedef struct {
     bool causal, hard;
     heed_random random; /* dropout reads index ((b*heads + h)*tq + i)*tk + j */
     heed_real *y;
-    size_t ldy;                  /* (b,t,h,c): `value` elements per head */
-    heed_real *lse;              /* (batch,heads,tq): log sum_j exp(score_j), for backward */
+    size_t ldy;     /* (b,t,h,c): `value` elements per head */
+    heed_real *lse; /* (batch,heads,tq): log sum_j exp(score_j), for backward */
+    heed_real
+        *kept; /* attention_kept(job) reals: written by forward if not NULL, read by backward */
     heed_real *weights, *scores; /* (batch,heads,tq,tk), written if not NULL */
     /* backward only */
     const heed_real *gy;           /* like y */
@@ -172,7 +174,8 @@ typedef struct heed__team heed__team;
 struct heed_kernels {
     const char *isa;
     int threads;
-    heed__team *team; /* whether to use threads now; NULL: always */
+    heed__team *team;             /* whether to use threads now; NULL: always */
+    struct heed_profile *profile; /* NULL: none */
 #define KERNEL(result, name, ...) result (*name)(__VA_ARGS__);
 #include "list.h"
 #undef KERNEL

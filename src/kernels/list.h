@@ -77,7 +77,9 @@ KERNEL(void, batch_norm_grad, const heed_kernels *k, heed_real *gx, heed_real *g
        heed_real *gbias, const heed_real *gy, const heed_real *x, const heed_real *mean,
        const heed_real *rstd, const heed_real *gain, size_t rows, int c, bool batch, bool add)
 
-/* attention.c: each call needs attention_scratch(job) bytes of scratch */
+/* attention.c: each call needs attention_scratch(job) bytes of scratch; backward also needs
+ * what forward kept: lse, and attention_kept(job) reals */
+KERNEL(size_t, attention_kept, const heed_kernels *k, const heed_attention_job *a)
 KERNEL(size_t, attention_scratch, const heed_kernels *k, const heed_attention_job *a,
        bool backward)
 KERNEL(void, attention, const heed_kernels *k, const heed_attention_job *a, void *scratch)
@@ -121,6 +123,9 @@ KERNEL(void, rmsprop, const heed_kernels *k, heed_real *x, heed_real *g, heed_re
        const heed_update *u, size_t n)
 KERNEL(void, adam, const heed_kernels *k, heed_real *x, heed_real *g, heed_real *m, heed_real *v,
        const heed_update *u, size_t n)
+
+/* peak.c: runs a loop of multiply-adds; returns the floating-point operations of one pass */
+KERNEL(double, multiply_adds, const heed_kernels *k, int loops)
 
 /* embedding: gtable[ids[r]] += gy[r] for all rows in order; work is divided by columns, so equal
  * ids add in order */

@@ -39,56 +39,87 @@ INLINE uvec multiply_low(uvec a, uvec b) {
 #endif
 }
 
-/* bits[0 .. HEED__DRAWS) = the draws of HEED__BLOCKS blocks, starting at `block`. */
-INLINE void philox_blocks(const heed_random *r, uint64_t block, uint32_t *bits) {
-    uvec c0 = usplat(block) + (uvec){HEED__IOTA}, c1 = usplat(r->site);
-    uvec c2 = usplat(r->step), c3 = usplat(r->micro);
-    c1 ^= multiply_low(c0 >> 32, usplat(0x9E3779B9u));
-    uint32_t k0 = (uint32_t)r->seed, k1 = (uint32_t)(r->seed >> 32);
-    for (int round = 0; round < 10; round++) {
-        uvec a = multiply_low(c0, usplat(0xD2511F53u)), b = multiply_low(c2, usplat(0xCD9E8D57u));
-        c0 = (b >> 32) ^ c1 ^ usplat(k0);
-        c1 = b;
-        c2 = (a >> 32) ^ c3 ^ usplat(k1);
-        c3 = a;
-        k0 += 0x9E3779B9u;
-        k1 += 0xBB67AE85u;
-    }
-    uvec low = (c0 & 0xffffffffu) | (c1 << 32), high = (c2 & 0xffffffffu) | (c3 << 32);
-    uvec out[2] = {HEED__ZIP(uvec, low, high, HEED__LOW_BLOCKS),
-                   HEED__ZIP(uvec, low, high, HEED__HIGH_BLOCKS)};
-    memcpy(bits, out, sizeof out);
-}
-
 typedef struct {
     heed_random random;
-    uint32_t threshold; /* elements whose draw is at least this are kept */
-    heed_real keep;     /* factor of kept elements: 1 / (1 - p) */
+    uint64_t key[10][2]; /* of the rounds: seed + round * (0x9E3779B9, 0xBB67AE85) */
+    uint32_t threshold;  /* elements whose draw is at least this are kept */
+    heed_real keep;      /* factor of kept elements: 1 / (1 - p) */
 } heed__dropout;
 
 /* heed_random_uniform = bits 2^-32 >= p exactly when bits >= ceil(p 2^32). */
 INLINE heed__dropout dropout_of(const heed_random *r, heed_real p) {
     double threshold = ceil((double)p * 4294967296.0);
     bool some = threshold < 4294967296.0;
-    return (heed__dropout){*r, some ? (uint32_t)threshold : 0, some ? 1 / (1 - p) : 0};
-}
-
-INLINE void factors_of(const heed__dropout *d, heed_real *f, const uint32_t *bits, size_t n) {
-    for (size_t i = 0; i < n; i++) f[i] = bits[i] >= d->threshold ? d->keep : 0;
-}
-
-/* f[i] = the factor of element at + i: keep or 0. */
-static inline void dropout_factors(const heed__dropout *d, heed_real *f, uint64_t at, size_t n) {
-    uint32_t bits[HEED__DRAWS];
-    size_t skip = (size_t)(at % 4); /* draws of earlier elements in the first block */
-    for (size_t i = 0; i < n;) {
-        philox_blocks(&d->random, (at + i) / 4, bits);
-        size_t count = HEED__DRAWS - skip;
-        if (count > n - i) count = n - i;
-        for (size_t j = 0; j < count; j++) f[i + j] = bits[skip + j] >= d->threshold ? d->keep : 0;
-        i += count;
-        skip = 0;
+    heed__dropout d = {
+        .random = *r, .threshold = some ? (uint32_t)threshold : 0, .keep = some ? 1 / (1 - p) : 0};
+    for (uint32_t i = 0; i < 10; i++) {
+        d.key[i][0] = (uint32_t)(r->seed + i * 0x9E3779B9u);
+        d.key[i][1] = (uint32_t)((r->seed >> 32) + i * 0xBB67AE85u);
     }
+    return d;
+}
+
+/* Bit i is set if draw i is at least the threshold, of the HEED__DRAWS draws of low and high. */
+INLINE uint32_t at_least(uvec low, uvec high, uint32_t threshold) {
+#if HEED__SET == 2
+    const __m512i least = _mm512_set1_epi32((int)threshold);
+    return (uint32_t)_mm512_cmpge_epu32_mask((__m512i)low, least) |
+           (uint32_t)_mm512_cmpge_epu32_mask((__m512i)high, least) << 16;
+#else
+    uint32_t draw[HEED__DRAWS], bits = 0;
+    memcpy(draw, &low, sizeof low);
+    memcpy(draw + HEED__DRAWS / 2, &high, sizeof high);
+    for (int i = 0; i < HEED__DRAWS; i++) bits |= (uint32_t)(draw[i] >= threshold) << i;
+    return bits;
+#endif
+}
+
+/* Which of the draws of HEED__BLOCKS blocks, starting at `block`, keep their elements. */
+INLINE uint32_t kept_in_blocks(const heed__dropout *d, uint64_t block) {
+    const heed_random *r = &d->random;
+    uvec c0 = usplat(block) + (uvec){HEED__IOTA}, c1 = usplat(r->site);
+    uvec c2 = usplat(r->step), c3 = usplat(r->micro);
+    c1 ^= multiply_low(c0 >> 32, usplat(0x9E3779B9u));
+    UNROLL for (int round = 0; round < 10; round++) {
+        uvec a = multiply_low(c0, usplat(0xD2511F53u)), b = multiply_low(c2, usplat(0xCD9E8D57u));
+        c0 = (b >> 32) ^ c1 ^ usplat(d->key[round][0]);
+        c1 = b;
+        c2 = (a >> 32) ^ c3 ^ usplat(d->key[round][1]);
+        c3 = a;
+    }
+    uvec low = (c0 & 0xffffffffu) | (c1 << 32), high = (c2 & 0xffffffffu) | (c3 << 32);
+    return at_least(HEED__ZIP(uvec, low, high, HEED__LOW_BLOCKS),
+                    HEED__ZIP(uvec, low, high, HEED__HIGH_BLOCKS), d->threshold);
+}
+
+/* Bit i of words (bit i % 32 of words[i / 32]) is set if element at + i is kept. The last word is
+ * filled whole. */
+static inline void dropout_kept(const heed__dropout *d, uint32_t *words, uint64_t at, size_t n) {
+    unsigned skip = (unsigned)(at % 4); /* draws of earlier elements in the first block */
+    uint64_t block = at / 4, pending = 0;
+    unsigned have = 0; /* bits of pending */
+    for (size_t w = 0; w < (n + 31) / 32; w++) {
+        while (have < 32) {
+            pending |= ((uint64_t)kept_in_blocks(d, block) >> skip) << have;
+            have += HEED__DRAWS - skip;
+            block += HEED__BLOCKS;
+            skip = 0;
+        }
+        words[w] = (uint32_t)pending;
+        pending >>= 32;
+        have -= 32;
+    }
+}
+
+void K(dropout_kept)(const heed__dropout *d, uint32_t *words, uint64_t at, size_t n); /* the same */
+
+/* The factors of the elements at i and after: keep or 0. Reads 8 bytes from bit i on. */
+INLINE vec kept_factor(const heed__dropout *d, const uint32_t *words, size_t i) {
+    uint32_t bits;
+    uint64_t pair = words[i / 32];
+    pair |= (uint64_t)words[i / 32 + 1] << 32;
+    bits = (uint32_t)(pair >> (i % 32));
+    return pick(set_bits(bits), splat(d->keep), splat(0));
 }
 
 #endif

@@ -79,18 +79,6 @@ void K(tile_run)(const heed__tile *t, int rows) {
         (turned ? tile_slim_turned : tile_slim)(t, rows);
 }
 
-/* The transpose of VL rows: log2 VL perfect shuffles. */
-INLINE void transpose(vec r[VL]) {
-    UNROLL for (int stage = VL; stage > 1; stage /= 2) {
-        vec t[VL];
-        UNROLL for (int i = 0; i < VL / 2; i++) {
-            t[2 * i] = zip_low(r[i], r[i + VL / 2]);
-            t[2 * i + 1] = zip_high(r[i], r[i + VL / 2]);
-        }
-        UNROLL for (int i = 0; i < VL; i++) r[i] = t[i];
-    }
-}
-
 /* Packs VL columns of a panel from rows of x, with zeros beyond width. */
 static void pack_turned(heed_real *panel, const heed_real *x, size_t step, int width, int depth) {
     for (int p = 0; p < depth; p += VL, panel += (size_t)VL * PANEL) {

@@ -73,6 +73,17 @@ static bool check_parts(heed_node *n, const layout *l) {
 
 /* ---- the kernel's job ---- */
 
+/* Whole vectors, so that what follows is aligned. */
+static size_t lse_size(const heed_attention_job *j) {
+    return ((size_t)j->batch * (size_t)j->heads * (size_t)j->tq + 15) / 16 * 16;
+}
+
+static heed_tensor *kept(const heed_node *n, const char *name) {
+    for (int i = 0; i < n->kept_count; i++)
+        if (!strcmp(n->kept_name[i], name)) return n->kept[i];
+    return NULL;
+}
+
 static heed_attention_job job_of(const heed_node *n) {
     const heed_attention_args *a = n->args;
     layout l = layout_of(n);
@@ -101,6 +112,10 @@ static heed_attention_job job_of(const heed_node *n) {
                             .y = n->y->x,
                             .ldy = (size_t)a->heads * (size_t)a->value,
                             .lse = n->scratch};
+    const heed_tensor *weights = kept(n, "weights"), *scores = kept(n, "scores");
+    if (weights) j.weights = weights->x;
+    if (scores) j.scores = scores->x;
+    if (n->recording && j.lse) j.kept = j.lse + lse_size(&j);
     if (bias) {
         j.bias = bias->x;
         j.bias_h = bias->shape[1] > 1 ? square : 0;
@@ -110,12 +125,6 @@ static heed_attention_job job_of(const heed_node *n) {
 }
 
 /* ---- values for probes ---- */
-
-static heed_tensor *kept(const heed_node *n, const char *name) {
-    for (int i = 0; i < n->kept_count; i++)
-        if (!strcmp(n->kept_name[i], name)) return n->kept[i];
-    return NULL;
-}
 
 static const char *const part_names[] = {"q", "k", "v"};
 
@@ -151,15 +160,15 @@ static bool infer(heed_node *n) {
     if (!check_parts(n, &l)) return false;
     int batch = n->in[0]->shape[0], tq = n->in[0]->shape[1], tk = n->in[l.input[1]]->shape[1];
     if (!check_extras(n, &l, batch, tq, tk) || !keep_probed(n, batch, tq, tk)) return false;
-    n->scratch = heed_scratch(n, (size_t)batch * (size_t)a->heads * (size_t)tq * sizeof(heed_real));
-    return n->scratch && heed_out(n, 3, (int[]){batch, tq, a->heads * a->value});
+    return heed_out(n, 3, (int[]){batch, tq, a->heads * a->value});
 }
 
 static void forward(heed_node *n) {
     heed_attention_job j = job_of(n);
-    heed_tensor *weights = kept(n, "weights"), *scores = kept(n, "scores");
-    if (weights) j.weights = weights->x;
-    if (scores) j.scores = scores->x;
+    size_t for_backward = n->recording ? n->k->attention_kept(n->k, &j) : 0;
+    n->scratch = heed_scratch(n, (lse_size(&j) + for_backward) * sizeof(heed_real));
+    if (!n->scratch) return;
+    j = job_of(n);
     size_t bytes = n->k->attention_scratch(n->k, &j, false);
     void *capacity = heed_scratch(n, bytes);
     if (!capacity) return;
