@@ -15,17 +15,10 @@
 
 typedef struct {
     const heed_gemm *g;
+    bool bf16;
     int row_tiles; /* nonzero: units are tiles of rows of all products; 0: panels of columns of the
                       only product */
 } gemm_job;
-
-/* A rectangle of product number `batch`. */
-typedef struct {
-    size_t batch;
-    int row, rows, col, cols;
-} part_of_c;
-
-static int at_most(int a, int b) { return a < b ? a : b; }
 
 /* Applies bias and activation to a block of C whose sums are complete. */
 INLINE void finish_as(const heed_gemm *g, heed_act f, heed_real *c, heed_real *pre,
@@ -40,8 +33,7 @@ INLINE void finish_as(const heed_gemm *g, heed_act f, heed_real *c, heed_real *p
         }
     }
 }
-static bool finishes(const heed_gemm *g) { return g->bias || g->pre || g->act != HEED_IDENTITY; }
-static void finish(const heed_gemm *g, size_t at, int col, int rows, int width) {
+void K(gemm_finish)(const heed_gemm *g, size_t at, int col, int rows, int width) {
     const heed_real *bias = g->bias ? g->bias + col : NULL;
     heed_real *c = g->c + at, *pre = g->pre ? g->pre + at : NULL;
 #define ACT_BODY(f) finish_as(g, f, c, pre, bias, rows, width)
@@ -51,11 +43,12 @@ static void finish(const heed_gemm *g, size_t at, int col, int rows, int width) 
 
 /* Panels used by few rows are read in place if full vectors can be read. */
 #define FEW (8 * TILE_ROWS)
-static bool in_place(const heed_gemm *g, const part_of_c *part, int width) {
+static bool in_place(const heed_gemm *g, const heed__gemm_part *part, int width) {
     return !g->tb && part->rows <= FEW && width % VL == 0;
 }
 
-static void pack(const heed_gemm *g, heed_real *packed, const part_of_c *part, int p, int depth) {
+static void pack(const heed_gemm *g, heed_real *packed, const heed__gemm_part *part, int p,
+                 int depth) {
     const heed_real *b = g->b + part->batch * g->stride_b;
     size_t step = (size_t)g->ldb;
     int j = 0;
@@ -89,19 +82,6 @@ INLINE heed__tile rows_of_a(const heed_gemm *g, heed_real *capacity, size_t batc
     return (heed__tile){.a = capacity, .a_row = 1, .a_step = TILE_ROWS, .a_tile = TILE_APART};
 }
 
-/* Requests part number `at` of `parts` of the elements of A in (rows, depth) before they are
- * needed.
- */
-static void request(const heed_gemm *g, size_t batch, int row, int rows, int p, int depth, int at,
-                    int parts) {
-    int lines = g->ta ? depth : rows, width = g->ta ? rows : depth;
-    const heed_real *a =
-        g->a + batch * g->stride_a + (size_t)(g->ta ? p : row) * (size_t)g->lda + (g->ta ? row : p);
-    for (int i = lines * at / parts; i < lines * (at + 1) / parts; i++)
-        for (int j = 0; j < width; j += LINE)
-            __builtin_prefetch(a + (size_t)i * (size_t)g->lda + j, 0, 2);
-}
-
 /* Multiplies rows with a panel. Sums that are complete are finished while they are in the first
  * level of the cache. */
 #define HOT (2 * TILE_ROWS)
@@ -109,7 +89,7 @@ static void panel_product(const heed_gemm *g, const heed__tile *panel, size_t at
                           bool last) {
     heed__tile t = *panel;
     t.c = g->c + at;
-    if (!last || !finishes(g)) {
+    if (!last || !gemm_finishes(g)) {
         K(tile_run)(&t, rows);
         return;
     }
@@ -121,13 +101,13 @@ static void panel_product(const heed_gemm *g, const heed__tile *panel, size_t at
             for (int j = 0; j < t.width; j += LINE)
                 __builtin_prefetch(g->pre + at + (size_t)r * t.ldc + j, 1);
         K(tile_run)(&t, some);
-        finish(g, at, col, some, t.width);
+        K(gemm_finish)(g, at, col, some, t.width);
     }
 }
 
 /* Multiplies rows with a group of packed columns. */
-static void group_product(const heed_gemm *g, const heed_real *packed, const part_of_c *part, int p,
-                          int depth) {
+static void group_product(const heed_gemm *g, const heed_real *packed, const heed__gemm_part *part,
+                          int p, int depth) {
     _Alignas(64) heed_real capacity[BLOCK / TILE_ROWS * TILE_APART];
     const heed_real *b = g->b + part->batch * g->stride_b + (size_t)p * (size_t)g->ldb;
     bool last = p + depth >= g->k;
@@ -146,8 +126,8 @@ static void group_product(const heed_gemm *g, const heed_real *packed, const par
             t.b = lies ? b + part->col + j : packed + (size_t)(j / PANEL) * PANEL_APART;
             t.b_step = lies ? (size_t)g->ldb : PANEL;
             if (next > 0)
-                request(g, part->batch, i + rows, next, p, depth, j / PANEL,
-                        (part->cols + PANEL - 1) / PANEL);
+                gemm_request(g, part->batch, i + rows, next, p, depth, j / PANEL,
+                             (part->cols + PANEL - 1) / PANEL);
             panel_product(g, &t, at, part->col + j, rows, last);
         }
     }
@@ -156,19 +136,13 @@ static void group_product(const heed_gemm *g, const heed_real *packed, const par
 /* Products of many terms process so few rows at a time that their part of C stays in cache. */
 #define STAY (64 * TILE_ROWS)
 
-/* The columns of one group: whole panels, divided evenly. */
-static int group_of(int cols) {
-    int groups = (cols + GROUP - 1) / GROUP, panels = (cols + PANEL - 1) / PANEL;
-    return groups > 0 ? (panels + groups - 1) / groups * PANEL : PANEL;
-}
-
-static void product(const heed_gemm *g, const part_of_c *part) {
+static void product(const heed_gemm *g, const heed__gemm_part *part) {
     _Alignas(64) heed_real packed[GROUP / PANEL * PANEL_APART];
-    int stay = g->k > DEPTH ? STAY : part->rows, group = group_of(part->cols);
+    int stay = g->k > DEPTH ? STAY : part->rows, group = gemm_group(part->cols, GROUP);
     for (int j = 0; j < part->cols; j += group) {
         for (int i = 0; i < part->rows; i += stay) {
-            part_of_c piece = {part->batch, part->row + i, at_most(stay, part->rows - i),
-                               part->col + j, at_most(group, part->cols - j)};
+            heed__gemm_part piece = {part->batch, part->row + i, at_most(stay, part->rows - i),
+                                     part->col + j, at_most(group, part->cols - j)};
             int p = 0;
             do { /* runs once even for k = 0, which clears C */
                 int depth = at_most(DEPTH, g->k - p);
@@ -183,19 +157,25 @@ static void product(const heed_gemm *g, const part_of_c *part) {
 static void gemm_part(const void *job, size_t from, size_t to, int thread) {
     const gemm_job *j = job;
     const heed_gemm *g = j->g;
+    void (*compute)(const heed_gemm *, const heed__gemm_part *) = j->bf16 ? K(gemm_bf16) : product;
     (void)thread;
     if (!j->row_tiles) {
         int col = (int)from * PANEL, end = at_most((int)to * PANEL, g->n);
-        product(g, &(part_of_c){0, 0, g->m, col, end - col});
+        compute(g, &(heed__gemm_part){0, 0, g->m, col, end - col});
         return;
     }
     size_t tiles = (size_t)j->row_tiles;
     while (from < to) {
         size_t tile = from % tiles, count = tiles - tile < to - from ? tiles - tile : to - from;
         int row = (int)tile * TILE_ROWS, rows = at_most((int)count * TILE_ROWS, g->m - row);
-        product(g, &(part_of_c){from / tiles, row, rows, 0, g->n});
+        compute(g, &(heed__gemm_part){from / tiles, row, rows, 0, g->n});
         from += count;
     }
+}
+
+/* Whether operands are rounded to bf16: smaller products are not faster for it. */
+static bool rounds(const heed_kernels *k, const heed_gemm *g) {
+    return k->bf16 && g->bf16 && g->m >= 32 && g->n >= 32 && g->k >= 32;
 }
 
 void K(gemm)(const heed_kernels *k, const heed_gemm *g) {
@@ -204,6 +184,6 @@ void K(gemm)(const heed_kernels *k, const heed_gemm *g) {
     if (g->m <= 0 || g->n <= 0) return;
     double work = 2.0 * (double)batch * g->m * g->n * (g->k > 0 ? g->k : 1);
     bool by_columns = batch == 1 && panels >= row_tiles;
-    gemm_job j = {g, by_columns ? 0 : row_tiles};
+    gemm_job j = {g, rounds(k, g), by_columns ? 0 : row_tiles};
     heed__share(k, by_columns ? (size_t)panels : batch * (size_t)row_tiles, work, gemm_part, &j);
 }

@@ -44,6 +44,44 @@ void K(pack_panels)(heed_real *panels, size_t apart, const heed_real *b, size_t 
 void K(pack_tiles)(heed_real *tiles, const heed_real *a, size_t step, int rows, int depth,
                    size_t apart);
 
+/* ---- what the products of all precisions share ---- */
+
+/* A rectangle of product number `batch`. */
+typedef struct {
+    size_t batch;
+    int row, rows, col, cols;
+} heed__gemm_part;
+
+INLINE int at_most(int a, int b) { return a < b ? a : b; }
+
+INLINE bool gemm_finishes(const heed_gemm *g) {
+    return g->bias || g->pre || g->act != HEED_IDENTITY;
+}
+/* Applies bias and activation to the block of C at element `at`, whose sums are complete. */
+void K(gemm_finish)(const heed_gemm *g, size_t at, int col, int rows, int width);
+
+/* The columns of one group of at most `most`: whole panels, divided evenly. */
+INLINE int gemm_group(int cols, int most) {
+    int groups = (cols + most - 1) / most, panels = (cols + PANEL - 1) / PANEL;
+    return groups > 0 ? (panels + groups - 1) / groups * PANEL : PANEL;
+}
+
+/* Requests part number `at` of `parts` of the elements of A in (rows, depth) before they are
+ * needed.
+ */
+INLINE void gemm_request(const heed_gemm *g, size_t batch, int row, int rows, int p, int depth,
+                         int at, int parts) {
+    int lines = g->ta ? depth : rows, width = g->ta ? rows : depth;
+    const heed_real *a =
+        g->a + batch * g->stride_a + (size_t)(g->ta ? p : row) * (size_t)g->lda + (g->ta ? row : p);
+    for (int i = lines * at / parts; i < lines * (at + 1) / parts; i++)
+        for (int j = 0; j < width; j += LINE)
+            __builtin_prefetch(a + (size_t)i * (size_t)g->lda + j, 0, 2);
+}
+
+/* gemm_bf16.c: the part of a product whose operands are rounded to bf16. */
+void K(gemm_bf16)(const heed_gemm *g, const heed__gemm_part *part);
+
 /* ---- operands that several products share ---- */
 
 INLINE size_t whole_panels(int n) { return ((size_t)n + PANEL - 1) / PANEL * PANEL; }

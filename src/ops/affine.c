@@ -45,7 +45,8 @@ static void forward(heed_node *n) {
                    .ldc = out,
                    .bias = b ? b->x : NULL,
                    .act = *f,
-                   .pre = n->scratch};
+                   .pre = n->scratch,
+                   .bf16 = true};
     n->k->gemm(n->k, &g);
 }
 
@@ -86,7 +87,8 @@ static void backward(heed_node *n) {
                                       .ldb = in,
                                       .c = gx,
                                       .ldc = in,
-                                      .add = add});
+                                      .add = add,
+                                      .bf16 = true});
     if (gw)
         n->k->gemm(n->k, &(heed_gemm){.m = out,
                                       .n = in,
@@ -98,7 +100,8 @@ static void backward(heed_node *n) {
                                       .ldb = in,
                                       .c = gw,
                                       .ldc = in,
-                                      .add = true});
+                                      .add = true,
+                                      .bf16 = true});
     if (gp != n->y->g) heed_scratch_done(n, gp, n->y->size * sizeof *gp);
 }
 
