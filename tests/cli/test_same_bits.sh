@@ -24,7 +24,7 @@ if run bench --workload mlp-mnist --precision bf16 --seconds 0 --min-steps 1 --w
     same bf16 gpt text.txt --layers 1 --heads 4 --block 16 --precision bf16
     same fp32 gpt text.txt --layers 1 --heads 4 --block 16
     holds grep -q '^precision = bf16' bf16-3/config.conf
-    holds ! cmp -s bf16-1/last/model.safetensors fp32-1/last/model.safetensors
+    holds sh -c '! cmp -s bf16-1/last/model.safetensors fp32-1/last/model.safetensors'
 fi
 same rnn rnn pairs.tsv
 same seq2seq seq2seq pairs.tsv --layers 1 --heads 2 --dropout 0.2
