@@ -115,11 +115,8 @@ static uint64_t write_tokens(heed_ctx *c, const heed_corpus *k, const char *run)
     return ok ? w.bytes + sizeof w.hash : 0;
 }
 
-bool heed_corpus_keep(heed_corpus *k, const char *run) {
-    enum { LEAST = 32 << 20 };
-    if (!k || !run || heed__stopped(k->c)) return false;
-    bool large = k->own_bytes + k->val_bytes >= LEAST && k->k->kind >= HEED__WORD;
-    if (k->info.kept || !k->a.keep || !large) return k->info.kept > 0;
+bool heed__corpus_keep(heed_corpus *k, const char *run, size_t least) {
+    if (k->info.kept || !k->a.keep || k->own_bytes + k->val_bytes < least) return k->info.kept > 0;
     heed_ctx *c = heed_open(&(heed_options){.threads = 1}); /* a failure is no error of the run */
     k->info.kept = write_tokens(c, k, run);
     if (!k->info.kept)
@@ -127,6 +124,12 @@ bool heed_corpus_keep(heed_corpus *k, const char *run) {
                      heed_ctx_error(c));
     heed_close(c);
     return k->info.kept > 0;
+}
+
+bool heed_corpus_keep(heed_corpus *k, const char *run) {
+    enum { LARGE = 32 << 20 };
+    if (!k || !run || heed__stopped(k->c)) return false;
+    return heed__corpus_keep(k, run, k->k->kind >= HEED__WORD ? LARGE : SIZE_MAX);
 }
 
 /* ---- reading ---- */
