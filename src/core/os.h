@@ -18,7 +18,7 @@ unsigned char *heed__os_read(heed_ctx *c, const char *path, size_t limit, size_t
 
 enum { HEED__ENDLESS = 1 << 30 }; /* a limit, because pipes and devices may never end */
 
-/* A file that is read piece by piece. It may change meanwhile: what is read is what counts. */
+/* A file that is read in parts. It may change meanwhile: what is read is what counts. */
 typedef struct {
     int fd;
     bool regular;     /* not a pipe or a device */
@@ -29,6 +29,8 @@ typedef struct {
 bool heed__file_open(heed_ctx *c, const char *path, heed__file *s);
 /* Reads n bytes; *got is less only at the end. A pipe may have HEED__ENDLESS bytes. */
 bool heed__file_read(heed_ctx *c, heed__file *s, void *out, size_t n, size_t *got);
+/* Reads n bytes from offset `at` on; fewer are an error. */
+bool heed__file_read_at(heed_ctx *c, const heed__file *s, size_t at, void *out, size_t n);
 void heed__file_close(heed__file *s);       /* also after a failure */
 uint64_t heed__file_size(const char *path); /* of a regular file; else 0 */
 

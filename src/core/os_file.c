@@ -1,4 +1,4 @@
-/* os_file.c -- files that are read piece by piece, through POSIX. */
+/* os_file.c -- files that are read in parts, through POSIX. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* O_CLOEXEC, posix_fadvise */
 #endif
@@ -40,6 +40,26 @@ bool heed__file_read(heed_ctx *c, heed__file *s, void *out, size_t n, size_t *go
         if (!s->regular && s->at > HEED__ENDLESS)
             return heed_fail(c, HEED_DATA, "%s is too large: expected at most %d bytes", s->path,
                              HEED__ENDLESS);
+    }
+    return true;
+}
+
+bool heed__file_read_at(heed_ctx *c, const heed__file *s, size_t at, void *out, size_t n) {
+    unsigned char *next = out;
+    if (heed__stopped(c)) return false;
+    while (n > 0) {
+        size_t part = n < (1u << 30) ? n : (1u << 30); /* some systems reject larger reads */
+        ssize_t got = pread(s->fd, next, part, (off_t)at);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return heed__os_refuse(c, HEED_DATA, "read", s->path);
+        if (got == 0)
+            return heed_fail(c, HEED_DATA,
+                             "cannot read %s: it became shorter while it was read: expected %zu "
+                             "bytes more",
+                             s->path, n);
+        next += got;
+        at += (size_t)got;
+        n -= (size_t)got;
     }
     return true;
 }
