@@ -5,7 +5,7 @@
 #include "set.h"
 #include "vmath.h"
 
-#define DEPTH 192                              /* terms summed in registers */
+#define DEPTH GEMM_DEPTH
 #define GROUP ((int)(512 / sizeof(heed_real))) /* columns packed at a time: 96 KiB */
 #define BLOCK (16 * TILE_ROWS)                 /* rows of A multiplied with a panel at a time */
 
@@ -36,7 +36,7 @@ INLINE void finish_as(const heed_gemm *g, heed_act f, heed_real *c, heed_real *p
         }
     }
 }
-static void finish(const heed_gemm *g, size_t at, int col, int rows, int width) {
+void K(gemm_finish)(const heed_gemm *g, size_t at, int col, int rows, int width) {
     const heed_real *bias = g->bias ? g->bias + col : NULL;
     heed_real *c = g->c + at, *pre = g->pre ? g->pre + at : NULL;
     if (!bias && !pre && g->act == HEED_IDENTITY) return;
@@ -99,29 +99,8 @@ static void group_product(const heed_gemm *g, const heed_real *packed, const par
             t.b_step = lies ? (size_t)g->ldb : PANEL;
             t.c = g->c + at;
             K(tile_run)(&t, rows);
-            if (last) finish(g, at, part->col + j, rows, t.width);
+            if (last) K(gemm_finish)(g, at, part->col + j, rows, t.width);
         }
-    }
-}
-
-/* Few rows with a transposed B: it is not packed. */
-static void thin_product(const heed_gemm *g, const part_of_c *part) {
-    for (int j = 0; j < part->cols; j += PANEL) {
-        size_t col = (size_t)(part->col + j), at = part->batch * g->stride_c + col;
-        at += (size_t)part->row * (size_t)g->ldc;
-        heed__thin t = {.a = g->a + part->batch * g->stride_a + (size_t)part->row * (size_t)g->lda,
-                        .b = g->b + part->batch * g->stride_b + col * (size_t)g->ldb,
-                        .c = g->c + at,
-                        .lda = (size_t)g->lda,
-                        .ldb = (size_t)g->ldb,
-                        .ldc = (size_t)g->ldc,
-                        .width = at_most(PANEL, part->cols - j),
-                        .terms = g->k,
-                        .depth = DEPTH,
-                        .add = g->add};
-        t.ahead = j + PANEL < part->cols ? PANEL * t.ldb : 0;
-        K(thin_run)(&t, part->rows);
-        finish(g, at, (int)col, part->rows, t.width);
     }
 }
 
@@ -129,10 +108,6 @@ static void thin_product(const heed_gemm *g, const part_of_c *part) {
 #define STAY (64 * TILE_ROWS)
 
 static void product(const heed_gemm *g, const part_of_c *part) {
-    if (g->tb && !g->ta && g->k > 0 && part->rows <= THIN_ROWS) {
-        thin_product(g, part);
-        return;
-    }
     heed_real packed[DEPTH * GROUP];
     int stay = g->k > DEPTH ? STAY : part->rows;
     for (int j = 0; j < part->cols; j += GROUP) {
@@ -171,7 +146,7 @@ static void gemm_part(const void *job, size_t from, size_t to, int thread) {
 void K(gemm)(const heed_kernels *k, const heed_gemm *g) {
     size_t batch = g->batch > 0 ? (size_t)g->batch : 1;
     int row_tiles = (g->m + TILE_ROWS - 1) / TILE_ROWS, panels = (g->n + PANEL - 1) / PANEL;
-    if (g->m <= 0 || g->n <= 0) return;
+    if (g->m <= 0 || g->n <= 0 || K(gemm_thin)(k, g)) return;
     double work = 2.0 * (double)batch * g->m * g->n * (g->k > 0 ? g->k : 1);
     bool by_columns = batch == 1 && panels >= row_tiles;
     gemm_job j = {g, by_columns ? 0 : row_tiles};

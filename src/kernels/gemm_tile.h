@@ -42,19 +42,13 @@ void K(pack_tiles)(heed_real *tiles, const heed_real *a, size_t step, int rows, 
 
 /* ---- products of few rows ---- */
 
-#define THIN_ROWS 4 /* rows whose sums are in registers */
+#define GEMM_DEPTH 192 /* terms summed in registers, in all products */
+#define THIN_ROWS  8   /* the most rows with which a matrix is not packed */
 
-/* c (rows, width) = or += A (rows, terms) B', B (width, terms), width at most PANEL: sums over
- * `depth` terms, added to c in order. */
-typedef struct {
-    const heed_real *a, *b;
-    heed_real *c;
-    size_t lda, ldb, ldc;
-    size_t ahead; /* distance from what is read to what is fetched into the cache meanwhile */
-    int width, terms, depth;
-    bool add;
-} heed__thin;
-void K(thin_run)(const heed__thin *t, int rows);
+/* Computes the product if it has few rows; else returns false. */
+bool K(gemm_thin)(const heed_kernels *k, const heed_gemm *g);
+/* Applies bias and activation to c (rows, width) at element `at` of C, whose sums are complete. */
+void K(gemm_finish)(const heed_gemm *g, size_t at, int col, int rows, int width);
 
 /* ---- operands that several products share ---- */
 
