@@ -34,15 +34,12 @@ INLINE void add_square(const panel_job *j, int p, int v, vec sum[THIN_ROWS][TILE
     UNROLL for (int q = 0; q < VL; q++) add_term(j, p + q, v, r[q], sum, rows);
 }
 
-/* The same for the `left` terms at the end, or columns at the edge. */
-INLINE void add_rest(const panel_job *j, int p, int left, int v, vec sum[THIN_ROWS][TILE_VECS],
-                     const int rows) {
-    for (int q = 0; q < left && q < VL; q++) {
-        heed_real line[VL] = {0};
-        for (int i = 0; i < VL && v * VL + i < j->width; i++)
-            line[i] = j->b[(size_t)(v * VL + i) * (size_t)j->g->ldb + (size_t)(p + q)];
-        add_term(j, p + q, v, load(line), sum, rows);
-    }
+/* Term p of the columns of vector v; zeros beyond the panel. */
+static __attribute__((noinline)) vec term_of(const panel_job *j, int p, int v) {
+    heed_real line[VL] = {0};
+    for (int i = 0; i < VL && v * VL + i < j->width; i++)
+        line[i] = j->b[(size_t)(v * VL + i) * (size_t)j->g->ldb + (size_t)p];
+    return load(line);
 }
 
 /* Adds the terms [p, end) to the sums. */
@@ -52,8 +49,9 @@ INLINE void add_terms(const panel_job *j, int p, int end, vec sum[THIN_ROWS][TIL
         UNROLL for (int v = 0; v < vecs; v++) {
             if (end - p >= VL && j->width >= (v + 1) * VL)
                 add_square(j, p, v, sum, rows);
-            else if (j->width > v * VL)
-                add_rest(j, p, end - p, v, sum, rows);
+            else if (j->width > v * VL) /* at the edges of the matrix */
+                for (int q = p; q < end && q < p + VL; q++)
+                    add_term(j, q, v, term_of(j, q, v), sum, rows);
         }
     }
 }
