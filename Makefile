@@ -171,6 +171,7 @@ $(B)/src/data/image/image.o: CFLAGS_ALL += -fwrapv -fno-sanitize=shift-exponent
 # The kernels are built for speed; what calls them, and those that -O3 only makes longer, with -O2; the other rooms for size.
 ifeq ($(VARIANT),release)
 $(foreach room,core text io data data/corpus data/image data/pair nn fit record inspect view,$(B)/src/$(room)/%.o): SIZE := -Os
+$(B)/src/core/rng.o: SIZE := -O3
 $(B)/src/data/image/image.o $(B)/src/data/image/resize.o $(B)/src/data/image/augment.o: SIZE := -O2
 $(B)/src/ops/%.o $(B)/src/optim/%.o: SIZE := -O2
 $(foreach i,avx2 avx512,$(B)/src/kernels/conv.$(i).o $(B)/src/kernels/norm.$(i).o): SIZE := -O2
@@ -202,7 +203,7 @@ demo: heed
 bench: heed
 	@./heed bench
 # Helpers of the comparisons with PyTorch and Pillow that tests/parity/README.md tells.
-parity: $(B)/parity-dump $(B)/parity-forward $(B)/parity-picture
+parity: $(B)/parity-dump $(B)/parity-forward $(B)/parity-generate $(B)/parity-picture
 $(B)/parity-%: $(B)/tests/parity/%.o $(PROGRAM_OBJ) $(STATIC)
 	$(call say,LD $@)$(CC) -o $@ $^ $(LDFLAGS_ALL) $(LIBS)
 
