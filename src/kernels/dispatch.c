@@ -201,3 +201,34 @@ void heed__share(const heed_kernels *k, size_t units, double work, heed__part *p
     (void)work;
     if (units > 0) part(job, 0, units, 0);
 }
+
+/* ---- rows of a batch ---- */
+
+/* Products of fewer rows use part of a tile. */
+#define TILE 8
+
+typedef struct {
+    const heed_kernels *k;
+    int rows;
+    heed__rows_part *part;
+    const void *job;
+} rows_job;
+
+static void rows_part(const void *job, size_t from, size_t to, int thread) {
+    const rows_job *j = job;
+    heed_profile *p = j->k->profile;
+    heed__alone alone = heed__alone_of(j->k, p ? &p->stretches[thread].flops : NULL);
+    int end = (int)to * TILE;
+    j->part(&alone.k, j->job, (int)from * TILE, end < j->rows ? end : j->rows);
+}
+
+void heed__share_rows(const heed_kernels *k, int rows, double work, heed__rows_part *part,
+                      const void *job) {
+    size_t tiles = ((size_t)rows + TILE - 1) / TILE;
+    if (tiles < (size_t)k->threads) {
+        part(k, job, 0, rows);
+        return;
+    }
+    heed__share(k, tiles, work, rows_part, &(rows_job){k, rows, part, job});
+    heed__profile_collect(k->profile);
+}

@@ -132,7 +132,8 @@ typedef struct {
     size_t ldpad;
     /* backward only */
     const heed_real *gy; /* like after */
-    heed_real *gx;       /* like x, added to; or NULL */
+    heed_real *gx;       /* like x; or NULL */
+    bool add;            /* gx is added to, else overwritten */
     heed_real *gu;       /* (rows, gates): gradient of the state's contribution; overwritten */
     heed_real *carry;    /* (rows, states): gradient from later steps; overwritten by the part that
                             does not pass through gu */
@@ -201,6 +202,16 @@ struct heed_kernels {
 #include "list.h"
 #undef KERNEL
 };
+
+/* Computes the rows [from, to) with the kernels k. */
+typedef void heed__rows_part(const heed_kernels *k, const void *job, int from, int to);
+
+/* Computes all rows, which must not depend on one another, in one region: each thread calls part
+ * for a range of rows with kernels that use only this thread. Where there are too few rows for
+ * that, part is called once with k. work, approximately in floating-point operations, is that of
+ * all rows. Defined in dispatch.c. */
+void heed__share_rows(const heed_kernels *k, int rows, double work, heed__rows_part *part,
+                      const void *job);
 
 /* Writes the table for isa (NULL: the best of this CPU) into *out, with threads set; false if this
  * CPU or build does not support it. */

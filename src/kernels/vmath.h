@@ -49,27 +49,31 @@ INLINE vec normal(vec x, vec *bell) {
 
 #else
 
-/* exp x = 2^n exp r, r = x - n log 2 in two parts, |r| <= log(2)/2; exp r = 1 + r + r^2 P(r).
- * Inputs whose result rounds to 0, mostly masked scores of -inf, are handled separately: some CPUs
- * need a hundred times as long for a denormal result. */
-INLINE vec vexp(vec x) {
+/* exp x = 2^n exp r, r = x - n log 2 in two parts, |r| <= log(2)/2; exp r = 1 + r + r^2 P(r), for x
+ * from -104. */
+INLINE vec exp_of(vec x) {
     static const float c[] = {0.4999999403953552f, 0.1666651964187622f, 0.04166839271783829f,
                               0.008368780836462975f, 0.001381446490995586f};
     const vec magic = splat(12582912.0f); /* 1.5 2^23: adding it rounds to an integer */
-    vmask vanishes = lt(x, splat(-104.0f));
-    x = pick(vanishes, splat(0), vmin(splat(89.0f), x)); /* keeps NaN */
+    x = vmin(splat(89.0f), x);            /* keeps NaN */
     vec t = x * splat(1.44269504f) + magic, n = t - magic;
     vec r = x - n * splat(0.693145751953125f);
     r = r - n * splat(1.428606820309417e-06f);
     vec p = (r * r) * polynomial(r, c, 5) + r;
     p = p + splat(1.0f);
 #if HEED__AVX512
-    vec y = (vec)_mm512_scalef_ps((__m512)p, (__m512)n);
+    return (vec)_mm512_scalef_ps((__m512)p, (__m512)n);
 #else
     ivec e = (ivec)t - (ivec)magic, half = e >> 1; /* 2^n in two factors: n may be out of range */
-    vec y = p * (vec)((half + 127) << 23) * (vec)((e - half + 127) << 23);
+    return p * (vec)((half + 127) << 23) * (vec)((e - half + 127) << 23);
 #endif
-    return pick(vanishes, splat(0), y);
+}
+
+/* Inputs whose result rounds to 0, mostly masked scores of -inf, are handled separately: some CPUs
+ * need a hundred times as long for a denormal result. */
+INLINE vec vexp(vec x) {
+    vmask vanishes = lt(x, splat(-104.0f));
+    return pick(vanishes, splat(0), exp_of(pick(vanishes, splat(0), x)));
 }
 
 /* log x = e log 2 + log(1+f), 1+f in [sqrt(1/2), sqrt(2)); log(1+f) = f - f^2/2 + f^3 P(f). */
@@ -91,16 +95,19 @@ INLINE vec vlog(vec x) {
     return pick(ge(x, splat(0.0f)), y, splat(NAN)); /* negative, or not a number */
 }
 
-/* |x| < 5/8: x + x^3 P(x^2); else 1 - 2 / (exp 2|x| + 1), with the sign of x. */
+/* |x| < 5/8: x + x^3 P(x^2); else 1 - 2 / (exp 2|x| + 1), with the sign of x, which vectors of
+ * small numbers do without. */
 INLINE vec vtanh(vec x) {
     static const float c[] = {-0.3333328068256378f, 0.13331441581249237f, -0.05373971164226532f,
                               0.020639078691601753f, -0.005704978480935097f};
     const ivec sign = (ivec)splat(-0.0f);
     vec a = vabs(x), s = x * x;
     vec near = x * s * polynomial(s, c, 5) + x;
-    vec far = splat(1.0f) - splat(2.0f) / (vexp(a + a) + splat(1.0f));
+    vmask small = lt(a, splat(0.625f));
+    if (every(small)) return near;
+    vec far = splat(1.0f) - splat(2.0f) / (exp_of(a + a) + splat(1.0f));
     far = (vec)((ivec)far | ((ivec)x & sign));
-    return pick(lt(a, splat(0.625f)), near, far);
+    return pick(small, near, far);
 }
 
 /* Phi(x), the normal distribution function; *bell = exp(-x^2 / 2). For a >= 0, Phi(-a) =
