@@ -102,7 +102,7 @@ static void thin_part(const void *job, size_t from, size_t to, int thread) {
         for (int i = 0; i < THIN_ROWS; i++)
             j.a[i] = g->a + (size_t)(i < g->m ? i : g->m - 1) * (size_t)g->lda;
         panel_rows(&j);
-        K(gemm_finish)(g, (size_t)col, col, g->m, j.width);
+        if (gemm_finishes(g)) K(gemm_finish)(g, (size_t)col, col, g->m, j.width);
     }
 }
 
