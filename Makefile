@@ -183,6 +183,7 @@ $(B)/src/data/image/image.o: CFLAGS_ALL += -fwrapv -fno-sanitize=shift-exponent
 # The kernels are built for speed; what calls them, and those that -O3 only makes longer, with -O2; the other rooms for size.
 ifneq ($(filter release mpi,$(VARIANT)),)
 $(foreach room,core text io data data/corpus data/image data/pair nn fit record inspect view,$(B)/src/$(room)/%.o): SIZE := -Os
+$(B)/src/core/rng.o: SIZE := -O3
 $(B)/src/data/image/image.o $(B)/src/data/image/resize.o $(B)/src/data/image/augment.o: SIZE := -O2
 # Texts may be large.
 $(foreach i,core/memory text/utf8 $(addprefix data/corpus/,encode names reading stream words),$(B)/src/$(i).o): SIZE := -O2
@@ -218,7 +219,7 @@ demo: heed
 bench: heed
 	@./heed bench
 # Helpers of the comparisons with PyTorch and Pillow that tests/parity/README.md tells.
-parity: $(B)/parity-dump $(B)/parity-forward $(B)/parity-picture
+parity: $(B)/parity-dump $(B)/parity-forward $(B)/parity-generate $(B)/parity-picture
 $(B)/parity-%: $(B)/tests/parity/%.o $(PROGRAM_OBJ) $(STATIC)
 	$(call say,LD $@)$(CC) -o $@ $^ $(LDFLAGS_ALL) $(LIBS)
 

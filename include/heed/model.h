@@ -74,8 +74,8 @@ typedef struct {
     heed_tensor *kept[HEED_STEPS_KEPT]; /* for the model's use */
 } heed_source;
 
-/* Output generated step by step, one hypothesis at a time. A hypothesis is the tokens so far and a
- * state, an array of numbers that the decoder owns and copies to branch. */
+/* Output generated step by step, one hypothesis at a time or several. A hypothesis is the tokens so
+ * far and a state, an array of numbers that the decoder owns and copies to branch. */
 typedef struct {
     int (*length)(const void *self); /* the most tokens that a hypothesis, and a source, may have */
     /* Reads one source: ids (1,S), or a picture (1,H,W,channels). NULL: it reads no source, and the

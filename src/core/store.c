@@ -116,13 +116,19 @@ static void fill(heed_tensor *t, double v) {
 }
 
 static void uniform(const heed_random *r, heed_tensor *t, double a) {
-    for (size_t i = 0; i < t->size; i++)
-        t->x[i] = (heed_real)(a * (2 * heed_random_uniform(r, i) - 1));
+    double u[4];
+    for (size_t i = 0; i < t->size; i++) {
+        if (i % 4 == 0) heed__random_uniforms(r, i / 4, u);
+        t->x[i] = (heed_real)(a * (2 * u[i % 4] - 1));
+    }
 }
 
 static void normal(const heed_random *r, heed_tensor *t, double deviation) {
-    for (size_t i = 0; i < t->size; i++)
-        t->x[i] = (heed_real)(deviation * heed_random_normal(r, i));
+    double z[2];
+    for (size_t i = 0; i < t->size; i++) {
+        if (i % 2 == 0) heed__random_normals(r, i / 2, z);
+        t->x[i] = (heed_real)(deviation * z[i % 2]);
+    }
 }
 
 static double fan_in(const heed_tensor *t) { return (double)heed_extent(t, 1, t->dims); }
