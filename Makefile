@@ -66,7 +66,7 @@ B := build/$(VARIANT)
 # Each library is a list of rooms; those further down the list use those above.
 ROOMS_heed         := core kernels ops nn optim text io data fit
 ROOMS_heed-inspect := record inspect view
-KERNELS := $(filter-out src/kernels/dispatch.c,$(wildcard src/kernels/*.c))
+KERNELS := $(filter-out src/kernels/dispatch.c src/kernels/profile.c,$(wildcard src/kernels/*.c))
 room_objects = $(patsubst %.c,$(B)/%.o,$(filter-out $(KERNELS),$(foreach r,$(1),$(wildcard src/$(r)/*.c src/$(r)/*/*.c))))
 LIB_OBJ     := $(call room_objects,$(ROOMS_heed)) $(foreach i,$(ISAS),$(KERNELS:%.c=$(B)/%.$(i).o)) $(B)/op_table.o $(B)/layer_table.o $(B)/optim_table.o
 INSPECT_OBJ := $(call room_objects,$(ROOMS_heed-inspect)) $(B)/page_source.o

@@ -47,6 +47,13 @@ TEST(null_is_accepted_in_ctx) {
     CALL(heed_seed(NULL));
     CALL(heed_threads(NULL));
     CALL(heed_isa(NULL));
+    CALL(heed_profile_new(NULL));
+    CALL(heed_profile_free(NULL));
+    CALL(heed_profile_reset(NULL));
+    CALL(heed_profile_steps(NULL));
+    CALL(heed_profile_seconds(NULL, 0));
+    CALL(heed_profile_rows(NULL, NULL));
+    CALL(heed_peak_flops(NULL, 0));
     CALL(heed_cpu_oversubscribed(NULL, NULL));
     CALL(heed_cpu_oversubscribed(NULL, shape));
     CALL(heed_cpu_oversubscribed(doubles, NULL));

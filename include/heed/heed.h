@@ -8,5 +8,6 @@
 #include <heed/fit.h>
 #include <heed/image.h>
 #include <heed/kind.h>
+#include <heed/profile.h>
 
 #endif

@@ -1,4 +1,5 @@
 /* backward.c -- the backward pass: the recorded nodes in reverse order. */
+#include "core/profile.h"
 #include "core/store.h"
 #include "core/tape.h"
 
@@ -50,7 +51,9 @@ static bool walk(heed__recording *r) {
         if (!y->g) continue; /* backward has not reached it */
         for (int k = 0; k < n->kept_count; k++)
             if (n->kept[k]->wants_grad && !gradient(r, n->kept[k], NULL)) return false;
+        heed__profile_node(heed__profile_of(r->c), n);
         n->op->backward(n);
+        heed__profile_end(heed__profile_of(r->c));
         if (heed__stopped(r->c)) return false;
         if (y->keep_grad || y->base) continue;
         heed__arena_give(&r->arena, y->g, y->size * sizeof *y->g);
@@ -69,8 +72,12 @@ bool heed_backward_from(heed_tape *t, heed_tensor *y, const heed_real *gy) {
                          "begin the step with HEED_TRAIN and use parameters that are not frozen");
     heed_real *g = gradient(t->r, y, NULL);
     if (!g) return false;
+    heed_profile *profile = heed__profile_of(t->r->c);
+    heed__profile_phase(profile, HEED_PHASE_BACKWARD);
     for (size_t i = 0; i < y->size; i++) g[i] += gy[i];
-    return walk(t->r);
+    bool done = walk(t->r);
+    heed__profile_phase(profile, HEED_PHASE_OUTSIDE);
+    return done;
 }
 
 bool heed_backward(heed_tape *t, heed_tensor *loss) {

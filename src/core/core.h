@@ -47,6 +47,10 @@ const heed_kernels *heed__kernels_of(const heed_ctx *c);
 heed_ctx *heed__ctx_new(const heed_options *options, size_t kernels_size);
 heed_kernels *heed__ctx_kernels(heed_ctx *c);
 
+/* The attached profile, or NULL; set by heed_profile_new (kernels/profile.c). */
+struct heed_profile *heed__profile_of(const heed_ctx *c);
+void heed__ctx_attach(heed_ctx *c, struct heed_profile *p);
+
 /* Parses a complete string as a finite decimal number, independent of the locale:
  * [+-]digits[.digits][e[+-]digits]. */
 bool heed__number(const char *text, double *value);

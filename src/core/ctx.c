@@ -14,6 +14,7 @@ struct heed_ctx {
     char why[1024];   /* written before status is set, then not changed */
     heed__owned list; /* of owned objects, newest first */
     heed_kernels *kernels;
+    struct heed_profile *profile;
 };
 
 static size_t ctx_size(void) {
@@ -36,6 +37,11 @@ heed_ctx *heed__ctx_new(const heed_options *options, size_t kernels_size) {
 
 heed_kernels *heed__ctx_kernels(heed_ctx *c) { return c->kernels; }
 const heed_kernels *heed__kernels_of(const heed_ctx *c) { return c->kernels; }
+
+struct heed_profile *heed__profile_of(const heed_ctx *c) {
+    return c ? c->profile : NULL;
+}
+void heed__ctx_attach(heed_ctx *c, struct heed_profile *p) { c->profile = p; }
 
 void heed_close(heed_ctx *c) {
     if (!c) return;

@@ -1,5 +1,6 @@
 /* tape.c -- recording: inputs, nodes and their outputs in the step's arena. */
 #include "core/tape.h"
+#include "core/profile.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -44,6 +45,7 @@ bool heed__tape_stopped(const heed_tape *t) { return !t || heed__stopped(t->r->c
 void heed_tape_begin_micro(heed_tape *t, heed_mode mode, uint64_t step, uint32_t micro) {
     if (heed__tape_stopped(t)) return;
     heed__recording *r = t->r;
+    heed__profile_phase(heed__profile_of(r->c), HEED_PHASE_FORWARD);
     heed__arena_reset(&r->arena);
     r->tensors[++r->begun % 2].used = 0;
     r->mode = mode;
@@ -361,7 +363,9 @@ static heed_tensor *run(heed_node *n) {
     n->y->node = n;
     sign(n, n->y->made_by, sizeof n->y->made_by);
     n->y->wants_grad = n->recording;
+    heed__profile_node(heed__profile_of(r->c), n);
     if (n->op->forward) n->op->forward(n);
+    heed__profile_end(heed__profile_of(r->c));
     if (!heed__collect_probes(n) || heed__stopped(r->c)) return NULL;
     if (!n->recording) return n->y;
     if (!heed__grow(r->c, &r->nodes, &r->node_capacity, r->node_count + 1, sizeof *r->nodes))

@@ -1,6 +1,7 @@
 /* dispatch.c -- opens a context with the kernels of this CPU, and shares work among threads. */
 #include "core/core.h"
 #include "core/os.h"
+#include "core/profile.h"
 #include "parallel.h"
 
 #include <stdatomic.h>
@@ -172,11 +173,16 @@ static void share(const heed_kernels *k, size_t units, double begin, heed__part 
     {
         size_t n = (size_t)omp_get_num_threads(), t = (size_t)omp_get_thread_num();
         size_t from = units * t / n, to = units * (t + 1) / n;
+        heed__stretch *stretch = k->profile ? &k->profile->stretches[t] : NULL;
+        if (stretch) stretch->begin = stretch->end = heed__os_seconds();
         if (from < to) part(job, from, to, (int)t);
+        if (stretch) stretch->end = heed__os_seconds();
         if (from < to && get(&alone) == 0)
             set(&alone, (heed__os_seconds() - begin) * (double)units / (double)(to - from));
     }
-    if (k->team) heed__team_count(k->team, begin, heed__os_seconds(), get(&alone));
+    double end = heed__os_seconds();
+    if (k->profile) heed__profile_region(k->profile, begin, end);
+    if (k->team) heed__team_count(k->team, begin, end, get(&alone));
 }
 #endif
 

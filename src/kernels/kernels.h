@@ -174,7 +174,8 @@ typedef struct heed__team heed__team;
 struct heed_kernels {
     const char *isa;
     int threads;
-    heed__team *team; /* whether to use threads now; NULL: always */
+    heed__team *team;             /* whether to use threads now; NULL: always */
+    struct heed_profile *profile; /* NULL: none */
 #define KERNEL(result, name, ...) result (*name)(__VA_ARGS__);
 #include "list.h"
 #undef KERNEL

@@ -2,6 +2,7 @@
  * alg. 1. */
 #include "optim/optim.h"
 
+#include "core/profile.h"
 #include "kernels/kernels.h"
 
 #include <math.h>
@@ -20,7 +21,12 @@ double heed_grad_norm(const heed_store *s) {
 /* 1e-6 as in PyTorch's clip_grad_norm_. */
 double heed_clip(heed_optim *o, heed_real max, heed_real scale) {
     if (!o || heed__stopped(o->c) || !heed__optim_alive(o)) return 0;
+    heed_profile *profile = heed__profile_of(o->c);
+    heed__profile_phase(profile, HEED_PHASE_OPTIMIZER);
+    heed__profile_begin(profile, "clip", (double)heed_store_params(o->params.store) * sizeof scale);
     double norm = heed_grad_norm(o->params.store) * fabs((double)scale);
+    heed__profile_end(profile);
+    heed__profile_phase(profile, HEED_PHASE_OUTSIDE);
     double factor = max > 0 ? (double)max / (norm + 1e-6) : 1;
     o->grad_scale = factor < 1 ? (heed_real)(factor * (double)scale) : scale;
     o->finite = isfinite(norm);

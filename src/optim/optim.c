@@ -1,6 +1,7 @@
 /* optim.c -- an optimizer of a store: its slots, and one pass over each parameter. */
 #include "optim/optim.h"
 
+#include "core/profile.h"
 #include "kernels/kernels.h"
 
 #include <math.h>
@@ -109,15 +110,28 @@ static void update_entry(heed_optim *o, int i, heed_real lr) {
     e->tensor->touched = false;
 }
 
+/* What an update reads and writes: values, gradients and slots. */
+static double bytes_of(const heed_optim *o) {
+    int arrays = 2;
+    for (int j = 0; j < HEED_OPTIM_SLOTS && o->optimizer->slots[j]; j++) arrays++;
+    return 2.0 * arrays * (double)heed_store_params(o->params.store) * sizeof(heed_real);
+}
+
 bool heed_step(heed_optim *o, heed_real lr_scale) {
     if (!o || heed__stopped(o->c) || !heed__optim_alive(o)) return false;
     int n = heed_store_count(o->params.store);
+    heed_profile *profile = heed__profile_of(o->c);
+    heed__profile_phase(profile, HEED_PHASE_OPTIMIZER);
+    heed__profile_begin(profile, o->optimizer->name, profile ? bytes_of(o) : 0);
     for (int i = 0; i < n; i++)
         if (!check_entry(o, i)) return false;
     o->count->x[0] += 1;
     for (int i = 0; i < n; i++)
         if (heed__has_gradient(heed_store_at(o->params.store, i)))
             update_entry(o, i, o->args.lr * lr_scale);
+    heed__profile_end(profile);
+    heed__profile_phase(profile, HEED_PHASE_OUTSIDE);
+    heed__profile_step(profile);
     o->grad_scale = 1;
     o->finite = false;
     return true;

@@ -31,6 +31,19 @@ for workload in gpt-tiny mlm-nano mlp-mnist; do
 done
 run bench --workload mlm-nano --mlm-all --seconds 0 --warmup-seconds 0 --min-steps 1 --json
 json workload mlm-nano-all
+run bench --workload mlp-mnist --per-op --seconds 0 --warmup-seconds 0 --min-steps 2 --json
+status 0
+quiet
+json per_op.phases.2.phase backward
+json per_op.ops.0.op affine
+json per_op.products.0.k
+json per_op.peak_gflops
+run bench --workload mlp-mnist,mlm-nano --per-op --seconds 0 --warmup-seconds 0 --min-steps 2
+status 0
+says "the machine's peak"
+says "adamw                optimizer "
+says "affine               dW         256    784     64      1 "
+says "self_attention       backward "
 run bench --workload mlm-nano --seconds 0 --warmup-seconds 0 --min-steps 1
 says "throughput"
 run bench --workload mlm-nano,mlp-mnist --seconds 0 --warmup-seconds 0 --min-steps 1 --threads 1

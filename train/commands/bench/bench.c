@@ -1,5 +1,6 @@
 /* bench.c -- heed bench: training steps per second on fixed workloads. A step is forward, loss,
  * backward and AdamW, which resets the gradients to zero. */
+#include "commands/bench/per_op.h"
 #include "commands/workbench.h"
 
 #include <math.h>
@@ -21,6 +22,8 @@ static const heed_option options[] = {
     SWITCH("mlm-all", "mlm: loss over every position", "Workload"),
     NUMBER("lr", "0.001", 0, 1e6, "learning rate", "Workload"),
     COUNT("seed", "1", 0, 9007199254740992.0, "seed of weights and dropout", "Workload"),
+    SWITCH("per-op", "also time, speed and waiting of each op and each shape of a matrix product",
+           "Output"),
     SWITCH("json", "print one JSON object", "Output"),
     {0}};
 
@@ -31,8 +34,10 @@ typedef struct {
     double *times; /* seconds of the measured steps */
     size_t count, capacity;
     double first_loss, last_loss, first_step, start_to_first;
-    long faults;   /* page faults of the measured steps */
-    double system; /* seconds in the kernel */
+    heed_profile *profile; /* --per-op */
+    double peak;           /* floating-point operations a second */
+    long faults;           /* page faults of the measured steps */
+    double system;         /* seconds in the kernel */
 } bench;
 
 /* The model that has the workload as a preset; NULL: none. Appends the names of all workloads,
@@ -110,6 +115,10 @@ static void measure(program *p, bench *b) {
     for (begin = now();
          heed_ctx_status(p->c) == HEED_OK && (now() - begin < warm || i < LEAST_WARM);)
         step(b, i++);
+    if (flag_on(p, "per-op")) {
+        b->peak = heed_peak_flops(p->c, 0.05);
+        b->profile = heed_profile_new(p->c);
+    }
     page_faults(&faults, &system);
     for (begin = now(); heed_ctx_status(p->c) == HEED_OK && !was_interrupted(NULL) &&
                         (now() - begin < seconds || b->count < least);) {
@@ -177,7 +186,7 @@ static json_t *result(program *p, bench *b, const char *name) {
     bool dense = w->dense;
     const char *items = !dense ? "tokens" : reads_pictures(w->model) ? "images" : "rows";
     for (size_t i = 0; i < b->count; i++) sum += b->times[i];
-    return json_pack(
+    json_t *o = json_pack(
         "{s:s, s:s, s:s, s:i, s:f, s:b, s:I, s:I, s:f, s:f, s:f, s:s, s:f, s:o, s:o, "
         "s:f, s:f, s:f, s:f, s:f, s:o, s:o, s:s}",
         "workload", name, "mode", "heed", "isa", heed_isa(p->c), "threads", heed_threads(p->c),
@@ -190,6 +199,9 @@ static json_t *result(program *p, bench *b, const char *name) {
         (double)peak_memory() / 1048576, "page_faults_per_step", (double)b->faults / steps,
         "system_ms_per_step", 1e3 * b->system / steps, "first_loss", json_number(b->first_loss),
         "last_loss", json_number(b->last_loss), "version", HEED_VERSION);
+    if (b->profile)
+        json_object_set_new(o, "per_op", per_op_json(b->profile, b->peak, heed_threads(p->c)));
+    return o;
 }
 
 static double get(const json_t *o, const char *key) {
@@ -236,6 +248,7 @@ static json_t *bench_of(program *p, const char *preset) {
     else if (heed_ctx_status(p->c) == HEED_OK)
         o = result(p, &b, name);
     for (int i = 0; i < BATCHES; i++) random_batch_free(&b.batch[i]);
+    heed_profile_free(b.profile);
     heed_optim_free(b.optim);
     workbench_close(&b.w);
     free(b.times);
@@ -266,15 +279,17 @@ static bool split(const program *p, char *names, const char *list[MOST + 1]) {
 
 /* Measures and prints each workload; of several, as a line or as an object of an array. */
 static void run_list(program *p, const char *const *list) {
-    bool json = flag_on(p, "json"), several = list[1];
+    bool json = flag_on(p, "json"), per_op = flag_on(p, "per-op"), several = list[1];
     json_t *all = json_array();
     int threads = heed_threads(p->c);
-    if (several && !json)
+    if (several && !json && !per_op)
         printf("%d thread%s, %s\n\n%-13s  %10s  %8s  %15s  %7s\n", threads, threads == 1 ? "" : "s",
                heed_isa(p->c), "workload", "parameters", "ms/step", "items/s", "GFLOP/s");
     for (; *list && !p->status && heed_ctx_status(p->c) == HEED_OK; list++) {
         json_t *o = bench_of(p, *list);
-        if (o && !json) (several ? print_row : print_result)(o);
+        if (per_op && !json && json_array_size(all) > 0) putchar('\n');
+        if (o && !json) (several && !per_op ? print_row : print_result)(o);
+        if (o && !json && per_op) print_per_op(json_object_get(o, "per_op"));
         if (o) json_array_append_new(all, o);
     }
     if (json && !p->status && heed_ctx_status(p->c) == HEED_OK)
@@ -304,6 +319,7 @@ const command cmd_bench = {
              "made before the clock starts. Figures are comparable only on a quiet machine.",
     .examples = "  heed bench\n"
                 "  heed bench --workload gpt-tiny --threads 2\n"
+                "  heed bench --workload gpt-tiny --per-op\n"
                 "  heed bench --workload mlm-nano --threads 1 --seconds 5 --json\n",
     .options = options,
     .computes = true,

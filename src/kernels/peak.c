@@ -1,0 +1,20 @@
+/* peak.c -- a loop of multiply-adds in registers, by which the speed of kernels is judged. */
+#include "set.h"
+
+/* So many sums that none waits for its previous term, and that all fit in registers. */
+enum { SUMS = HEED__SET == 2 || HEED__SET == 3 ? 16 : 12 };
+
+double K(multiply_adds)(const heed_kernels *k, int loops) {
+    const vec x = splat((heed_real)0.999), y = splat((heed_real)1e-3);
+    vec sum[SUMS];
+    volatile heed_real result;
+    (void)k;
+    for (int i = 0; i < SUMS; i++) sum[i] = splat((heed_real)i);
+    for (int l = 0; l < loops; l++) {
+        UNROLL for (int i = 0; i < SUMS; i++) sum[i] = sum[i] * x + y;
+    }
+    for (int i = 1; i < SUMS; i++) sum[0] += sum[i];
+    result = sum_lanes(sum[0]);
+    (void)result;
+    return 2.0 * SUMS * VL;
+}

@@ -1,0 +1,131 @@
+/* profile.c -- a profile attached to a context: products are counted on their way to the kernels.
+ * Also the machine's peak. */
+#include "core/profile.h"
+#include "core/os.h"
+#include "parallel.h"
+
+#include <string.h>
+
+/* A profile, and the context's kernels without it. */
+typedef struct {
+    heed_profile p;
+    heed_kernels plain;
+} attached;
+
+static const heed_kernels *plain(const heed_kernels *k) {
+    return &((const attached *)(const void *)k->profile)->plain;
+}
+
+/* The gradient of the right operand's rows, weights, is a product with a transposed left operand.
+ */
+static void gemm(const heed_kernels *k, const heed_gemm *g) {
+    static const char forward[] = "forward", left[] = "dX", right[] = "dW";
+    bool back = k->profile->phase == HEED_PHASE_BACKWARD;
+    double flops = 2.0 * g->m * g->n * g->k * (g->batch > 0 ? g->batch : 1);
+    heed__profile_product(k->profile,
+                          !back   ? forward
+                          : g->ta ? right
+                                  : left,
+                          (const int[]){g->m, g->n, g->k}, flops);
+    plain(k)->gemm(k, g);
+    heed__profile_product_end(k->profile);
+}
+
+/* Forward: scores and output. Backward: scores again, and the gradients of q, k, weights and v. */
+static void attention(const heed_kernels *k, const heed_attention_job *a, void *scratch) {
+    double scores = (double)a->batch * a->heads * a->tq * a->tk;
+    heed__profile_flops(k->profile, 2 * scores * (a->key + a->value));
+    plain(k)->attention(k, a, scratch);
+}
+
+static void attention_grad(const heed_kernels *k, const heed_attention_job *a, void *scratch) {
+    double scores = (double)a->batch * a->heads * a->tq * a->tk;
+    heed__profile_flops(k->profile, 2 * scores * (3 * a->key + 2 * a->value));
+    plain(k)->attention_grad(k, a, scratch);
+}
+
+static double conv_flops(const heed_conv_job *j) {
+    return 2.0 * j->batch * j->oh * j->ow * j->o * j->kh * j->kw * (j->c / j->groups);
+}
+
+static void conv(const heed_kernels *k, const heed_conv_job *j, void *scratch) {
+    heed__profile_flops(k->profile, conv_flops(j));
+    plain(k)->conv(k, j, scratch);
+}
+
+static void conv_grad_input(const heed_kernels *k, const heed_conv_job *j, void *scratch) {
+    heed__profile_flops(k->profile, conv_flops(j));
+    plain(k)->conv_grad_input(k, j, scratch);
+}
+
+static void conv_weights(const heed_kernels *k, const heed_conv_job *j, void *scratch) {
+    heed__profile_flops(k->profile, conv_flops(j));
+    plain(k)->conv_weights(k, j, scratch);
+}
+
+static void destroy(heed__owned *object) {
+    attached *a = (attached *)object;
+    *heed__ctx_kernels(a->p.c) = a->plain;
+    heed__ctx_attach(a->p.c, NULL);
+    heed__free(a->p.rows);
+    heed__free(a->p.stretches);
+    heed__free(a);
+}
+
+heed_profile *heed_profile_new(heed_ctx *c) {
+    if (heed__stopped(c)) return NULL;
+    if (heed__profile_of(c)) {
+        heed_fail(c, HEED_USAGE, "heed_profile_new: a profile is already attached to the context");
+        return NULL;
+    }
+    heed_kernels *k = heed__ctx_kernels(c);
+    attached *a = heed__alloc(c, sizeof *a);
+    heed__stretch *stretches = heed__alloc_array(c, (size_t)k->threads, sizeof *stretches);
+    if (!a || !stretches) {
+        heed__free(a);
+        heed__free(stretches);
+        return NULL;
+    }
+    a->p = (heed_profile){.c = c, .stretches = stretches, .threads = k->threads};
+    a->plain = *k;
+    k->profile = &a->p;
+    k->gemm = gemm;
+    k->attention = attention;
+    k->attention_grad = attention_grad;
+    k->conv = conv;
+    k->conv_grad_input = conv_grad_input;
+    k->conv_weights = conv_weights;
+    heed_profile_reset(&a->p);
+    heed__ctx_attach(c, &a->p);
+    heed__own(c, &a->p.owned, destroy);
+    return &a->p;
+}
+
+void heed_profile_free(heed_profile *p) {
+    if (p) heed__release(p->c, &p->owned);
+}
+
+/* ---- the machine's peak ---- */
+
+enum { LOOPS = 20000 }; /* of multiply-adds in a part: about a tenth of a millisecond */
+
+static void peak_part(const void *job, size_t from, size_t to, int thread) {
+    const heed_kernels *k = job;
+    (void)thread;
+    for (size_t i = from; i < to; i++) k->multiply_adds(k, LOOPS);
+}
+
+double heed_peak_flops(heed_ctx *c, double seconds) {
+    if (heed__stopped(c)) return 0;
+    heed_kernels all = *heed__kernels_of(c), *k = &all;
+    double flops = k->threads * k->multiply_adds(k, 1) * LOOPS, best = 0;
+    k->team = NULL; /* threads also while other programs are busy */
+    k->profile = NULL;
+    for (double begin = heed__os_seconds(), now = begin; now - begin < seconds || best == 0;) {
+        double start = heed__os_seconds();
+        heed__share(k, (size_t)k->threads, flops, peak_part, k);
+        now = heed__os_seconds();
+        if (now > start && flops / (now - start) > best) best = flops / (now - start);
+    }
+    return best;
+}
