@@ -22,7 +22,9 @@ size_t K(attention_scratch)(const heed_kernels *k, const heed_attention_job *a, 
 }
 size_t K(attention_kept)(const heed_kernels *k, const heed_attention_job *a) {
     (void)k;
-    return is_short(a) ? K(attention_short_kept)(a) : 0;
+    if (is_short(a)) return K(attention_short_kept)(a);
+    size_t rows = (size_t)a->batch * (size_t)a->heads * (size_t)a->tq;
+    return keeps_weights(a) ? rows * row_kept(a) : 0;
 }
 
 /* s = exp(s - shift) over the n visible keys, then 0 up to `end`; returns the sum. */
@@ -52,6 +54,14 @@ static void keep_weights(const heed__head *w, const heed_real *s, int i, heed_re
     for (int j = 0; j < a->tk; j++) out[j] = j < seen ? s[j] * inverse : 0;
 }
 
+static void keep_row(const heed_attention_job *a, heed_real *out, const heed_real *s, heed_real sum,
+                     int end) {
+    vec inverse = splat(sum == 0 ? 0 : 1 / sum);
+    int j = 0;
+    for (; j < end; j += VL) store(out + j, load(s + j) * inverse);
+    for (; j < a->tk; j += VL) store(out + j, splat(0));
+}
+
 /* Values kept per row of a block: log sum exp = shift + log sum, and the sum of the weights. */
 typedef struct {
     heed_real shift[QUERIES + VL], sum[QUERIES + VL], weights[QUERIES];
@@ -73,6 +83,7 @@ static void weigh(const heed__head *w, int r, int i, int end, row_sums *out) {
     }
     out->weights[r] = sum;
     if (a->weights) keep_weights(w, s, i, sum);
+    if (a->kept && keeps_weights(a)) keep_row(a, kept_row(w, i), s, sum, end);
     for (int j = 0; a->dropout > 0 && j < end; j += VL) store(s + j, load(s + j) * factor(w, r, j));
 }
 

@@ -338,22 +338,22 @@ static void backward_strip(const group *g, int first) {
         }
     if (!a->gq) return;
     multiply(&(product){gs, g->k, tk, 1, 1, e, e, g->out, rows, a->key, n});
-    scatter(g, a->gq + (size_t)first * a->ldq, g->query, a->ldq, g->out, rows, a->key, true);
+    scatter(g, a->gq + (size_t)first * a->ldq, g->query, a->ldq, g->out, rows, a->key, a->add[0]);
 }
 
 /* gx (tk, width) of keys or values += m' x, with m (tq, tk) and x (tq, width). */
 static void keys_back(const group *g, heed_real *gx, const size_t at[VL], size_t ld,
-                      const heed_real *m, const heed_real *x, int width) {
+                      const heed_real *m, const heed_real *x, int width, bool add) {
     const heed_attention_job *a = g->a;
     size_t tk = (size_t)a->tk;
     for (int j = 0; gx && j < a->tk; j += STRIP) {
         int rows = a->tk - j < STRIP ? a->tk - j : STRIP, first = 0;
         while (first < a->tq && keys_seen(a, first + STRIP - 1) <= j) first += STRIP;
-        if (first >= a->tq) continue;
+        if (first > a->tq) first = a->tq;
         const heed_real *from = m + ((size_t)first * tk + (size_t)j) * VL;
         multiply(&(product){from, x + (size_t)first * (size_t)width * VL, 1, tk, 1, (size_t)width,
                             (size_t)width, g->out, rows, width, a->tq - first});
-        scatter(g, gx + (size_t)j * ld, at, ld, g->out, rows, width, true);
+        scatter(g, gx + (size_t)j * ld, at, ld, g->out, rows, width, add);
     }
 }
 
@@ -369,9 +369,9 @@ static void backward_part(const void *args, size_t from, size_t to, int thread) 
         gather(g.v, a->v, g.value, a->ldv, a->tk, a->value);
         gather(g.gy, a->gy, g.y, a->ldy, a->tq, a->value);
         for (int i = 0; i < a->tq; i += STRIP) backward_strip(&g, i);
-        keys_back(&g, a->gk, g.key, a->ldk, g.gs, g.q, a->key);
+        keys_back(&g, a->gk, g.key, a->ldk, g.gs, g.q, a->key, a->add[1]);
         keys_back(&g, a->gv, g.value, a->ldv, a->dropout > 0 ? g.dropped : g.weights, g.gy,
-                  a->value);
+                  a->value, a->add[2]);
     }
 }
 

@@ -42,6 +42,7 @@ void K(pack_tiles)(heed_real *tiles, const heed_real *a, size_t step, int rows, 
 
 /* ---- operands that several products share ---- */
 
+INLINE size_t whole_vectors(int n) { return ((size_t)n + VL - 1) / VL * VL; }
 INLINE size_t whole_panels(int n) { return ((size_t)n + PANEL - 1) / PANEL * PANEL; }
 
 /* A right operand of products, divided into panels: element (p, j) of panel c is
