@@ -29,8 +29,13 @@ KERNEL(double, sum_squares, const heed_kernels *k, const heed_real *x, size_t n)
 /* gy (c) += column sums of x (rows,c) */
 KERNEL(void, sum_rows, const heed_kernels *k, heed_real *gy, const heed_real *x, size_t rows,
        int c)
-KERNEL(void, dropout, const heed_kernels *k, heed_real *y, const heed_real *x, heed_real p,
-       const heed_random *r, size_t n, bool add)
+/* y = onto + dropout(x), or dropout(x) if onto is NULL. words ((n + 31) / 32) receives a bit for
+ * each element: whether it is kept; the gradient reads them. */
+KERNEL(void, dropout, const heed_kernels *k, heed_real *y, const heed_real *x,
+       const heed_real *onto, heed_real p, const heed_random *r, uint32_t *words, size_t n)
+/* gx = or += the gradient */
+KERNEL(void, dropout_grad, const heed_kernels *k, heed_real *gx, const heed_real *gy, heed_real p,
+       uint32_t *words, size_t n, bool add)
 
 /* softmax.c */
 KERNEL(void, softmax, const heed_kernels *k, heed_real *y, const heed_real *x,
