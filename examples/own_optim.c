@@ -32,6 +32,7 @@ static const heed_optimizer adagrad = {.name = "adagrad",
                                        .slots = {"v"},
                                        .settings = settings,
                                        .update = update,
+                                       .elementwise = true,
                                        .cases = cases};
 
 int main(void) {

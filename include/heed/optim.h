@@ -89,11 +89,14 @@ struct heed_optimizer {
     const char *slots[HEED_OPTIM_SLOTS]; /* names ("m", "v"); each has its parameter's shape and
                                             starts at 0 */
     const heed_optim_setting *settings;
-    /* Updates x from the gradient g and sets g to 0 in one pass. All arrays have n elements. */
+    /* Updates x from the gradient g and sets g to 0 in one pass. All arrays have n elements: those
+       of a parameter, or consecutive ones of it if elementwise is set. */
     void (*update)(const heed_optim_update *u, heed_real *x, heed_real *g, heed_real *const *slots,
                    size_t n);
     const heed_optim_case *cases;
-    bool full_batch; /* heed_fit computes every update from all training data */
+    bool elementwise; /* each element of x depends only on those of g and slots at its index: parts
+                         of a parameter may be updated by several threads at the same time */
+    bool full_batch;  /* heed_fit computes every update from all training data */
 };
 
 /* The library's optimizers, ended by NULL; and the one with the given name, or NULL. */

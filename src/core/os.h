@@ -1,4 +1,4 @@
-/* os.h -- the operating system. Only os.c, os_folder.c and os_thread.c use POSIX. */
+/* os.h -- the operating system. Only os.c, os_file.c, os_folder.c and os_thread.c use POSIX. */
 #ifndef HEED_OS_H
 #define HEED_OS_H
 
@@ -14,6 +14,17 @@ bool heed__os_refuse(heed_ctx *c, heed_status status, const char *verb, const ch
  * error, which names the path, if it has more than limit bytes, is a folder or cannot be read.
  * limit 0: no limit (1 GB for pipes and devices). */
 unsigned char *heed__os_read(heed_ctx *c, const char *path, size_t limit, size_t *n);
+
+/* An open file. size: 0 if it is not a regular one, such as a pipe. */
+typedef struct {
+    int fd;
+    size_t size;
+} heed__file;
+bool heed__file_open(heed_ctx *c, const char *path, heed__file *out);
+/* Reads n bytes from offset `at` on; fewer are an error, which names path. */
+bool heed__file_read(heed_ctx *c, const heed__file *f, const char *path, size_t at, void *to,
+                     size_t n);
+void heed__file_close(heed__file *f);
 
 typedef struct {
     const void *data;

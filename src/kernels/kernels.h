@@ -10,6 +10,7 @@
 #ifndef HEED_KERNELS_H
 #define HEED_KERNELS_H
 
+#include <float.h>
 #include <heed/base.h>
 #include <heed/ctx.h>
 
@@ -20,6 +21,14 @@ static inline bool heed__act_uses_value(heed_act f) {
     static const bool uses[] = {HEED_ACTIVATIONS(USES)};
 #undef USES
     return uses[f];
+}
+
+/* Sums of n elements are at most HEED__SUMS partial sums, each over so many consecutive elements,
+ * added in order. */
+enum { HEED__SUMS = 256 };
+static inline size_t heed__sum_step(size_t n) {
+    size_t step = (n + HEED__SUMS - 1) / HEED__SUMS;
+    return step < 4096 ? 4096 : step;
 }
 
 /* C (m,n) = op(A) (m,k) op(B) (k,n), or C += when add. ld*: row strides of the stored matrices. */
@@ -169,6 +178,18 @@ typedef struct {
     heed_real lr, beta1, beta2, eps, decay, momentum, alpha, correction1, correction2, grad_scale;
     bool nesterov, decoupled;
 } heed_update;
+
+/* What a slot keeps of a value: 0 instead of numbers with fewer digits than others. Where the
+ * gradient remains 0 (an unused token, a dead unit), a slot would shrink to one of those and remain
+ * there, and CPUs compute several times slower with them. */
+#ifdef HEED_F64
+#define HEED__LEAST DBL_MIN
+#else
+#define HEED__LEAST FLT_MIN
+#endif
+static inline heed_real heed__kept(heed_real x) {
+    return x > -HEED__LEAST && x < HEED__LEAST ? 0 : x;
+}
 
 typedef struct heed__team heed__team;
 

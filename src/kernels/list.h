@@ -26,6 +26,8 @@ KERNEL(void, binary_grad, const heed_kernels *k, heed_binary f, heed_real *ga, h
 KERNEL(double, sum, const heed_kernels *k, const heed_real *x, size_t n)
 /* not finite if any element is not */
 KERNEL(double, sum_squares, const heed_kernels *k, const heed_real *x, size_t n)
+/* one of the partial sums of sum_squares, each of heed__sum_step(size) elements of x */
+KERNEL(double, some_squares, const heed_kernels *k, const heed_real *x, size_t n)
 /* gy (c) += column sums of x (rows,c) */
 KERNEL(void, sum_rows, const heed_kernels *k, heed_real *gy, const heed_real *x, size_t rows,
        int c)

@@ -23,6 +23,9 @@ INLINE void begin(const update *j, size_t i, size_t left, vec *x, vec *d) {
         *d = *d + splat(u->decay) * *x;
 }
 
+/* heed__kept of each element. */
+INLINE vec kept(vec v) { return pick(lt(vabs(v), splat(HEED__LEAST)), splat(0), v); }
+
 #define UPDATE_PART(name, body)                                                                    \
     static void name(const void *job, size_t from, size_t to, int thread) {                        \
         const update *j = job;                                                                     \
@@ -35,7 +38,7 @@ INLINE void sgd_step(const update *j, size_t i, size_t left) {
     vec x, d;
     begin(j, i, left, &x, &d);
     if (j->m) {
-        vec m = splat(j->u->momentum) * get(j->m + i, left) + d;
+        vec m = kept(splat(j->u->momentum) * get(j->m + i, left) + d);
         put(j->m + i, m, left);
         d = j->u->nesterov ? d + splat(j->u->momentum) * m : m;
     }
@@ -47,11 +50,11 @@ INLINE void rmsprop_step(const update *j, size_t i, size_t left) {
     const heed_update *u = j->u;
     vec x, d;
     begin(j, i, left, &x, &d);
-    vec v = splat(u->alpha) * get(j->v + i, left) + splat(1 - u->alpha) * (d * d);
+    vec v = kept(splat(u->alpha) * get(j->v + i, left) + splat(1 - u->alpha) * (d * d));
     put(j->v + i, v, left);
     d = d / (vsqrt(v) + splat(u->eps));
     if (j->m) {
-        d = splat(u->momentum) * get(j->m + i, left) + d;
+        d = kept(splat(u->momentum) * get(j->m + i, left) + d);
         put(j->m + i, d, left);
     }
     put(j->x + i, x - splat(u->lr) * d, left);
@@ -62,8 +65,8 @@ INLINE void adam_step(const update *j, size_t i, size_t left) {
     const heed_update *u = j->u;
     vec x, d;
     begin(j, i, left, &x, &d);
-    vec m = splat(u->beta1) * get(j->m + i, left) + splat(1 - u->beta1) * d;
-    vec v = splat(u->beta2) * get(j->v + i, left) + splat(1 - u->beta2) * (d * d);
+    vec m = kept(splat(u->beta1) * get(j->m + i, left) + splat(1 - u->beta1) * d);
+    vec v = kept(splat(u->beta2) * get(j->v + i, left) + splat(1 - u->beta2) * (d * d));
     put(j->m + i, m, left);
     put(j->v + i, v, left);
     d = m / (vsqrt(v) * splat(j->root) + splat(u->eps));

@@ -90,23 +90,16 @@ void K(activate_grad)(const heed_kernels *k, heed_act f, heed_real *gx, const he
                 &(each){.f = f, .y = gx, .fx = heed__act_uses_value(f) ? y : x, .gy = gy, .n = n});
 }
 
-/* Sums: at most SUMS partial sums, each over consecutive elements, are added in order. */
-#define SUMS 256
-
+/* Sums, as in kernels.h. */
 typedef struct {
     const heed_real *x;
     size_t n, step; /* elements of a partial sum */
     double *sum;
 } sums;
 
-static size_t sum_step(size_t n) {
-    size_t step = (n + SUMS - 1) / SUMS;
-    return step < 4096 ? 4096 : step;
-}
-
 static double total(const heed_kernels *k, const heed_real *x, size_t n, heed__part *part) {
-    double sum[SUMS], all = 0;
-    size_t step = sum_step(n), parts = (n + step - 1) / step;
+    double sum[HEED__SUMS], all = 0;
+    size_t step = heed__sum_step(n), parts = (n + step - 1) / step;
     heed__share(k, parts, 2.0 * (double)n, part, &(sums){x, n, step, sum});
     for (size_t i = 0; i < parts; i++) all += sum[i];
     return all;
@@ -156,4 +149,8 @@ double K(sum)(const heed_kernels *k, const heed_real *x, size_t n) {
 }
 double K(sum_squares)(const heed_kernels *k, const heed_real *x, size_t n) {
     return total(k, x, n, squares_part);
+}
+double K(some_squares)(const heed_kernels *k, const heed_real *x, size_t n) {
+    (void)k;
+    return sum_of(x, n, true);
 }

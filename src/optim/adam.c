@@ -46,4 +46,5 @@ const heed_optimizer heed_adam = {.name = "adam",
                                   .slots = {"m", "v"},
                                   .settings = settings,
                                   .update = update,
+                                  .elementwise = true,
                                   .cases = cases};

@@ -3,6 +3,8 @@
  * than AdamW's, and decay is higher by the same factor. */
 #include "optim/optim.h"
 
+#include "kernels/kernels.h"
+
 #include <math.h>
 
 static void update(const heed_optim_update *u, heed_real *restrict x, heed_real *restrict g,
@@ -13,7 +15,7 @@ static void update(const heed_optim_update *u, heed_real *restrict x, heed_real 
         heed_real d = u->grad_scale * g[i], c = beta1 * m[i] + (1 - beta1) * d;
         heed_real sign = (heed_real)((c > 0) - (c < 0));
         x[i] -= u->lr * (sign + u->decay * x[i]);
-        m[i] = beta2 * m[i] + (1 - beta2) * d;
+        m[i] = heed__kept(beta2 * m[i] + (1 - beta2) * d);
         g[i] = 0;
     }
 }
@@ -39,4 +41,5 @@ const heed_optimizer heed_lion = {.name = "lion",
                                   .slots = {"m"},
                                   .settings = settings,
                                   .update = update,
+                                  .elementwise = true,
                                   .cases = cases};

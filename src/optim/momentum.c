@@ -44,4 +44,5 @@ const heed_optimizer heed_momentum = {.name = "momentum",
                                       .slots = {"v"},
                                       .settings = heed__momentum_settings,
                                       .update = update,
+                                      .elementwise = true,
                                       .cases = cases};

@@ -1,8 +1,8 @@
-/* optim.c -- an optimizer of a store: its slots, and one pass over each parameter. */
+/* optim.c -- an optimizer of a store: its slots, and one pass over all parameters. */
 #include "optim/optim.h"
 
 #include "core/profile.h"
-#include "kernels/kernels.h"
+#include "kernels/parallel.h"
 
 #include <math.h>
 #include <string.h>
@@ -18,6 +18,7 @@ static void destroy(heed__owned *object) {
     heed__store_release(&o->params);
     heed__store_release(&o->slots);
     heed__free(o->of);
+    heed__free(o->pieces);
     heed__free(o);
 }
 
@@ -47,6 +48,26 @@ static bool make_slots(heed_optim *o) {
     return !heed__stopped(o->c);
 }
 
+/* Cuts the entries into pieces; counts them only if o->pieces is NULL. */
+static void cut(heed_optim *o) {
+    size_t count = 0;
+    for (int i = 0; i < o->entries; i++) {
+        size_t n = heed_store_at(o->params.store, i)->tensor->size, step = heed__sum_step(n);
+        for (size_t at = 0; at < n; at += step, count++)
+            if (o->pieces)
+                o->pieces[count] =
+                    (heed__cut){.entry = i, .from = at, .to = n - at < step ? n : at + step};
+    }
+    o->piece_count = count;
+}
+
+static bool make_pieces(heed_optim *o) {
+    cut(o);
+    o->pieces = heed__alloc_array(o->c, o->piece_count, sizeof *o->pieces);
+    if (o->pieces) cut(o);
+    return o->pieces != NULL;
+}
+
 heed_optim *heed_optim_new(heed_store *s, const heed_optimizer *r, const heed_optim_args *args) {
     heed_ctx *c = heed_store_ctx(s);
     heed_optim_args a = args ? *args : heed_optim_defaults(r);
@@ -58,7 +79,7 @@ heed_optim *heed_optim_new(heed_store *s, const heed_optimizer *r, const heed_op
     heed__store_refer(&o->params, s);
     heed_store *slots = heed_store_new(c);
     if (slots) heed__store_refer(&o->slots, slots);
-    if (slots && make_slots(o)) return o;
+    if (slots && make_slots(o) && make_pieces(o)) return o;
     heed_optim_free(o);
     return NULL;
 }
@@ -79,35 +100,115 @@ bool heed__optim_alive(const heed_optim *o) {
                      o->params.store ? "slots" : "parameters", o->optimizer->name);
 }
 
-/* Before any value changes, checks that an entry to be updated has slots and a finite gradient. */
-static bool check_entry(const heed_optim *o, int i) {
-    const heed_entry *e = heed_store_at(o->params.store, i);
-    const heed_kernels *k = heed__kernels_of(o->c);
-    if (!heed__has_gradient(e)) return true;
-    if (i >= o->entries || (o->optimizer->slots[0] && !o->of[i].at[0]))
-        return heed_fail(
-            o->c, HEED_USAGE,
-            "optimizer does not know %s: it was made, or unfrozen, after the optimizer", e->name);
-    if (!o->finite && !isfinite(k->sum_squares(k, e->tensor->g, e->tensor->size)))
-        return heed_fail(o->c, HEED_DIVERGED,
-                         "gradient is not finite: %s at update %.0f; hint: a smaller `lr`, a "
-                         "longer `warmup`, or `clip = 1`",
-                         e->name, (double)o->count->x[0]);
-    return true;
+/* ---- passes over all pieces, each in one region ---- */
+
+static const heed_entry *entry_of(const heed_optim *o, size_t piece) {
+    return heed_store_at(o->params.store, o->pieces[piece].entry);
 }
 
-static void update_entry(heed_optim *o, int i, heed_real lr) {
+static void squares_part(const void *job, size_t from, size_t to, int thread) {
+    const heed_optim *o = job;
+    const heed_kernels *k = heed__kernels_of(o->c);
+    (void)thread;
+    for (size_t i = from; i < to; i++) {
+        heed__cut *p = &o->pieces[i];
+        const heed_entry *e = entry_of(o, i);
+        p->squares = 0;
+        if (heed__has_gradient(e))
+            p->squares = k->some_squares(k, e->tensor->g + p->from, p->to - p->from);
+    }
+}
+
+static void share(heed_optim *o, double work, heed__part *part, const void *job) {
+    double size = (double)heed_store_params(o->params.store);
+    heed__share(heed__kernels_of(o->c), o->piece_count, work * size, part, job);
+}
+
+void heed__optim_squares(heed_optim *o) { share(o, 2, squares_part, o); }
+
+double heed__optim_entry_squares(const heed_optim *o, int entry, size_t *piece) {
+    double sum = 0;
+    for (; *piece < o->piece_count && o->pieces[*piece].entry == entry; ++*piece)
+        sum += o->pieces[*piece].squares;
+    return sum;
+}
+
+/* An update; k: the kernels of the calling thread. */
+typedef struct {
+    const heed_optim *o;
+    const heed_kernels *k;
+    heed_real lr;
+} pass;
+
+static void update_elements(const pass *a, int i, size_t from, size_t to) {
+    const heed_optim *o = a->o;
     const heed_entry *e = heed_store_at(o->params.store, i);
     heed_real *slots[HEED_OPTIM_SLOTS] = {NULL};
-    for (int j = 0; j < HEED_OPTIM_SLOTS && o->of[i].at[j]; j++) slots[j] = o->of[i].at[j]->x;
+    for (int j = 0; j < HEED_OPTIM_SLOTS && o->of[i].at[j]; j++)
+        slots[j] = o->of[i].at[j]->x + from;
     o->optimizer->update(&(heed_optim_update){.args = &o->args,
                                               .step = (int64_t)o->count->x[0] - e->thaw,
-                                              .lr = lr * e->lr_scale,
+                                              .lr = a->lr * e->lr_scale,
                                               .decay = e->decay ? o->args.decay : 0,
                                               .grad_scale = o->grad_scale,
-                                              .k = heed__kernels_of(o->c)},
-                         e->tensor->x, e->tensor->g, slots, e->tensor->size);
-    e->tensor->touched = false;
+                                              .k = a->k},
+                         e->tensor->x + from, e->tensor->g + from, slots, to - from);
+}
+
+/* Consecutive pieces of one entry are updated in one call. */
+static void update_part(const void *job, size_t from, size_t to, int thread) {
+    const pass *a = job;
+    const heed__cut *p = a->o->pieces;
+    (void)thread;
+    for (size_t i = from; i < to;) {
+        size_t first = i++;
+        while (i < to && p[i].entry == p[first].entry) i++;
+        if (heed__has_gradient(entry_of(a->o, first)))
+            update_elements(a, p[first].entry, p[first].from, p[i - 1].to);
+    }
+}
+
+static void update_all(heed_optim *o, heed_real lr) {
+    heed_kernels alone = *heed__kernels_of(o->c);
+    pass a = {o, heed__kernels_of(o->c), lr};
+    if (!o->optimizer->elementwise) {
+        for (size_t i = 0; i < o->piece_count; i++)
+            if (o->pieces[i].from == 0 && heed__has_gradient(entry_of(o, i)))
+                update_elements(&a, o->pieces[i].entry, 0, entry_of(o, i)->tensor->size);
+        return;
+    }
+    alone.threads = 1;
+    alone.profile = NULL;
+    a.k = &alone;
+    share(o, 10, update_part, &a);
+}
+
+/* ---- a step ---- */
+
+static bool check_entry(const heed_optim *o, int i) {
+    const heed_entry *e = heed_store_at(o->params.store, i);
+    return !heed__has_gradient(e) ||
+           (i < o->entries && (!o->optimizer->slots[0] || o->of[i].at[0])) ||
+           heed_fail(o->c, HEED_USAGE,
+                     "optimizer does not know %s: it was made, or unfrozen, after the optimizer",
+                     e->name);
+}
+
+/* Before any value changes, checks that the entries to be updated have slots and finite gradients.
+ */
+static bool check(heed_optim *o) {
+    size_t piece = 0;
+    for (int i = 0; i < heed_store_count(o->params.store); i++)
+        if (!check_entry(o, i)) return false;
+    if (o->finite) return true;
+    heed__optim_squares(o);
+    for (int i = 0; i < o->entries; i++)
+        if (!isfinite(heed__optim_entry_squares(o, i, &piece)))
+            return heed_fail(o->c, HEED_DIVERGED,
+                             "gradient is not finite: %s at update %.0f; hint: a smaller `lr`, a "
+                             "longer `warmup`, or `clip = 1`",
+                             heed_store_at(o->params.store, i)->name, (double)o->count->x[0]);
+    return true;
 }
 
 /* What an update reads and writes: values, gradients and slots. */
@@ -119,20 +220,22 @@ static double bytes_of(const heed_optim *o) {
 
 bool heed_step(heed_optim *o, heed_real lr_scale) {
     if (!o || heed__stopped(o->c) || !heed__optim_alive(o)) return false;
-    int n = heed_store_count(o->params.store);
     heed_profile *profile = heed__profile_of(o->c);
     heed__profile_phase(profile, HEED_PHASE_OPTIMIZER);
     heed__profile_begin(profile, o->optimizer->name, profile ? bytes_of(o) : 0);
-    for (int i = 0; i < n; i++)
-        if (!check_entry(o, i)) return false;
-    o->count->x[0] += 1;
-    for (int i = 0; i < n; i++)
-        if (heed__has_gradient(heed_store_at(o->params.store, i)))
-            update_entry(o, i, o->args.lr * lr_scale);
+    bool ok = check(o);
+    if (ok) {
+        o->count->x[0] += 1;
+        update_all(o, o->args.lr * lr_scale);
+        for (int i = 0; i < o->entries; i++) {
+            const heed_entry *e = heed_store_at(o->params.store, i);
+            if (heed__has_gradient(e)) e->tensor->touched = false;
+        }
+        o->grad_scale = 1;
+        o->finite = false;
+    }
     heed__profile_end(profile);
     heed__profile_phase(profile, HEED_PHASE_OUTSIDE);
     heed__profile_step(profile);
-    o->grad_scale = 1;
-    o->finite = false;
-    return true;
+    return ok;
 }

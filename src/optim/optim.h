@@ -11,6 +11,13 @@ typedef struct {
     heed_tensor *at[HEED_OPTIM_SLOTS];
 } heed__slots;
 
+/* Consecutive elements of an entry: a partial sum of its squares, as kernels.h cuts them. */
+typedef struct {
+    int entry;
+    size_t from, to;
+    double squares;
+} heed__cut;
+
 struct heed_optim {
     heed__owned owned;
     heed_ctx *c;
@@ -20,6 +27,8 @@ struct heed_optim {
     heed_tensor *count; /* (1): number of updates so far */
     heed__slots *of;    /* one element per entry of the parameters */
     int entries;
+    heed__cut *pieces; /* of all entries, in order */
+    size_t piece_count;
     heed_real grad_scale; /* for the next step, set by heed_clip */
     bool finite;          /* heed_clip found all gradients finite */
 };
@@ -31,6 +40,11 @@ static inline bool heed__has_gradient(const heed_entry *e) {
 
 /* True if both stores exist; an error if one was freed. */
 bool heed__optim_alive(const heed_optim *o);
+
+/* Writes the squares of the pieces of all entries that the next step updates, in one region. */
+void heed__optim_squares(heed_optim *o);
+/* Adds those of an entry, whose first piece is *piece, which is advanced past the last one. */
+double heed__optim_entry_squares(const heed_optim *o, int entry, size_t *piece);
 
 /* In settings.c: the field of a setting by name; NULL if the optimizer does not use it. */
 heed_real *heed__optim_setting(heed_optim_args *a, const char *name);

@@ -37,4 +37,5 @@ const heed_optimizer heed_rmsprop = {
     .slots = {"v"},
     .settings = settings,
     .update = update,
+    .elementwise = true,
     .cases = cases};

@@ -1,0 +1,108 @@
+/* An optimizer's passes over all parameters: cut into pieces, with the bits of whole parameters. */
+#include "test.h"
+
+#include <float.h>
+
+enum { ENTRIES = 4, UPDATES = 3 };
+static const int sizes[ENTRIES] = {3, 9001, 64, 4096};
+
+typedef struct {
+    heed_ctx *c;
+    heed_store *s;
+    heed_optim *o;
+    heed_tensor *x[ENTRIES];
+} set;
+
+static set open_set(const heed_optimizer *r, int threads) {
+    set l = {.c = heed_open(&(heed_options){.seed = 5, .threads = threads})};
+    char name[] = "p0";
+    l.s = heed_store_new(l.c);
+    for (int i = 0; i < ENTRIES; i++, name[1]++)
+        l.x[i] = heed_param(l.s, name, "normal:0.1", 1, &sizes[i]);
+    l.o = heed_optim_new(l.s, r, NULL);
+    return l;
+}
+
+/* Gradients by way of the tape, for all entries but one. */
+static void give(const set *l, heed_tape *t, int without) {
+    heed_tape_begin(t, HEED_TRAIN, 0);
+    for (int i = 0; i < ENTRIES; i++) {
+        if (i == without) continue;
+        heed_backward(t, heed_sum(t, heed_mul(t, l->x[i], heed_mul(t, l->x[i], l->x[i]))));
+    }
+}
+
+static void update(const set *l, bool clip) {
+    heed_tape *t = heed_tape_new(l->c);
+    for (int u = 0; u < UPDATES; u++) {
+        give(l, t, u);
+        double norm = heed_grad_norm(l->s);
+        if (clip) CHECK(heed_clip(l->o, (heed_real)0.01, 1) == norm && norm > 0);
+        CHECK(heed_step(l->o, 1));
+    }
+    heed_tape_free(t);
+}
+
+static void check_equal(const set *a, const set *b, const char *name) {
+    for (int i = 0; i < ENTRIES; i++)
+        if (memcmp(a->x[i]->x, b->x[i]->x, (size_t)sizes[i] * sizeof(heed_real)) != 0)
+            test_fail(__FILE__, __LINE__, "%s: entry %d differs", name, i);
+}
+
+TEST(optim_updates_pieces_as_whole_parameters) {
+    for (const heed_optimizer *const *r = heed_optimizer_table(); *r; r++) {
+        heed_optimizer whole = **r;
+        CHECK(whole.elementwise);
+        whole.elementwise = false;
+        for (int threads = 1; threads <= 3; threads += 2) {
+            set a = open_set(*r, threads);
+            heed_optim_args args = heed_optim_defaults(&whole);
+            set b = open_set(*r, 1);
+            heed_optim_free(b.o);
+            b.o = heed_optim_new(b.s, &whole, &args);
+            update(&a, threads > 1);
+            update(&b, threads > 1);
+            check_equal(&a, &b, whole.name);
+            CLOSE(a.c);
+            CLOSE(b.c);
+        }
+    }
+}
+
+/* A region for the squares, another one for the update, however many parameters there are. */
+TEST(optim_passes_are_one_region_each) {
+    set l = open_set(&heed_adamw, 2);
+    heed_profile *p = heed_profile_new(l.c);
+    const heed_profile_row *rows;
+    update(&l, true);
+    int found = 0;
+    for (int i = 0, n = heed_profile_rows(p, &rows); i < n; i++) {
+        if (rows[i].phase != HEED_PHASE_OPTIMIZER) continue;
+        CHECK(rows[i].calls == UPDATES && rows[i].regions <= rows[i].calls);
+        found++;
+    }
+    CHECK(found == 2);
+    CLOSE(l.c);
+}
+
+/* Where gradients remain 0, slots shrink to 0, not to numbers that are slow to compute with. */
+TEST(optim_slots_are_not_left_denormal) {
+    for (const heed_optimizer *const *r = heed_optimizer_table(); *r; r++) {
+        set l = open_set(*r, 1);
+        heed_tape *t = heed_tape_new(l.c);
+        heed_store *slots = heed_optim_slots(l.o);
+        for (int i = 0; i < heed_store_count(slots); i++) {
+            heed_tensor *x = heed_store_at(slots, i)->tensor;
+            for (size_t j = 0; x->size > 1 && j < x->size; j++)
+                x->x[j] = sizeof(heed_real) == 8 ? (heed_real)DBL_MIN : (heed_real)FLT_MIN;
+        }
+        heed_tape_begin(t, HEED_TRAIN, 0);
+        heed_backward(t, heed_scale(t, heed_sum(t, l.x[1]), 0, 0));
+        CHECK(heed_step(l.o, 1));
+        for (int i = 0; i < heed_store_count(slots); i++) {
+            const heed_entry *e = heed_store_at(slots, i);
+            if (strstr(e->name, "p1")) CHECK(e->tensor->x[0] == 0 && e->tensor->x[9000] == 0);
+        }
+        CLOSE(l.c);
+    }
+}
