@@ -123,7 +123,7 @@ SELDOM static void gather(heed_real *out, const heed_real *x, const size_t at[VL
 }
 
 /* The reverse: rows of x = or += in (rows, width). */
-SELDOM static void scatter(const group *g, heed_real *x, const size_t at[VL], size_t ld,
+static void scatter(const group *g, heed_real *x, const size_t at[VL], size_t ld,
                     const heed_real *in, int rows, int width, bool add) {
     for (int r = 0; r < rows; r++, x += ld, in += (size_t)width * VL)
         for (int c = 0; c < width; c += VL) {
