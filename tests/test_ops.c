@@ -413,12 +413,14 @@ static heed_tensor *term(heed_tape *t, heed_tensor *x, int kind) {
         return heed_want_grad(t, heed_mul(t, x, x));
     case 5:
         return heed_add(t, heed_scale(t, x, 2, 0), x);
+    case 6:
+        return heed_affine_act(t, x, REALS(t, S(3, 3), 1, 2, 3, 4, 5, 6, 7, 8, 9), NULL, HEED_GELU);
     default:
         return heed_reshape(t, heed_gelu(t, heed_scale(t, x, 2, 0)), 2, (int[]){2, 3});
     }
 }
 TEST(ops_sums_hand_on_their_gradient) {
-    enum { KINDS = 7 };
+    enum { KINDS = 8 };
     for (int i = 0; i < 2 * KINDS * KINDS; i++) {
         heed_real g[2][6];
         for (int way = 0; way < 2; way++) {

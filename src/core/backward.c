@@ -59,6 +59,8 @@ void heed__grad_take(heed_node *n, int i) {
     n->y->g = NULL;
 }
 
+bool heed__grad_lent(const heed_node *n) { return n->tape->r->lent == n->y; }
+
 bool heed__grad_lend(heed_node *n, int i, int owner) {
     heed__recording *r = n->tape->r;
     heed_tensor *x = n->in[i];

@@ -98,5 +98,7 @@ void heed__grad_take(heed_node *n, int i);
  * False unless the node that computed input i is the next of backward, and adds nothing to the
  * gradient of the owner. */
 bool heed__grad_lend(heed_node *n, int i, int owner);
+/* Whether n's output reads its gradient in the array of another tensor: n must not change it. */
+bool heed__grad_lent(const heed_node *n);
 
 #endif

@@ -89,7 +89,7 @@ static void weigh(const heed__head *w, int r, int i, int end, row_sums *out) {
 
 static void forward_block(const heed__head *w, int first) {
     const heed_attention_job *a = w->a;
-    int rows = a->tq - first < QUERIES ? a->tq - first : QUERIES;
+    int each = block_rows(a), rows = a->tq - first < each ? a->tq - first : each;
     int n = a->scores ? a->tk : keys_seen(a, first + rows - 1), end = (n + VL - 1) / VL * VL;
     heed_real *y = a->y + head_at(w, first, a->ldy, a->value);
     heed_real *lse = a->lse + query_at(w, first);
@@ -122,7 +122,7 @@ static void forward_part(const void *job, size_t from, size_t to, int thread) {
             begin_head(&w);
             w.v = operand(w.vp, a->v + kv_at(&w, a->ldv, a->value), a->ldv, a->tk, a->value);
         }
-        forward_block(&w, (int)(u % j->blocks) * QUERIES);
+        forward_block(&w, (int)(u % j->blocks) * block_rows(a));
     }
 }
 
@@ -131,7 +131,8 @@ void K(attention)(const heed_kernels *k, const heed_attention_job *a, void *scra
         K(attention_short)(k, a, scratch);
         return;
     }
-    forward_job j = {a, scratch, scratch_each(a, false), ((size_t)a->tq + QUERIES - 1) / QUERIES};
+    size_t rows = (size_t)block_rows(a);
+    forward_job j = {a, scratch, scratch_each(a, false), ((size_t)a->tq + rows - 1) / rows};
     size_t heads = (size_t)a->batch * (size_t)a->heads;
     double each = 2.0 * (a->key + a->value) + 20;
     heed__share(k, heads * j.blocks, each * (double)heads * a->tq * a->tk, forward_part, &j);

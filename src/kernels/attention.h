@@ -7,7 +7,8 @@
 #include "random.h"
 #include "vmath.h"
 
-#define QUERIES ((32 + TILE_ROWS - 1) / TILE_ROWS * TILE_ROWS) /* in a block */
+/* Queries in a block, at most: 40 with tiles of 8 rows, so that a 65th query is no block alone. */
+#define QUERIES (TILE_ROWS == 8 ? 40 : (32 + TILE_ROWS - 1) / TILE_ROWS * TILE_ROWS)
 
 /* One (batch, head), and the scratch of its thread. */
 typedef struct {
@@ -25,6 +26,12 @@ typedef struct {
     heed__operand k, v;
     size_t used; /* reals */
 } heed__head;
+
+/* Queries in each block but the last: whole tiles, divided evenly. */
+INLINE int block_rows(const heed_attention_job *a) {
+    int blocks = (a->tq + QUERIES - 1) / QUERIES, each = blocks ? (a->tq + blocks - 1) / blocks : 1;
+    return HEED__SET ? (each + TILE_ROWS - 1) / TILE_ROWS * TILE_ROWS : QUERIES;
+}
 
 /* The row of query i in a (batch, tq, heads * width) array for this head. */
 INLINE size_t head_at(const heed__head *w, int i, size_t ld, int width) {

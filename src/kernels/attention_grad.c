@@ -105,7 +105,7 @@ static void keys_back(const heed_real *m, size_t ld, int rows, const heed__opera
 
 static void backward_block(const heed__head *w, int first) {
     const heed_attention_job *a = w->a;
-    int rows = a->tq - first < QUERIES ? a->tq - first : QUERIES;
+    int each = block_rows(a), rows = a->tq - first < each ? a->tq - first : each;
     bool all = a->gweights || a->gscores;
     int n = all ? a->tk : keys_seen(a, first + rows - 1), end = (n + VL - 1) / VL * VL;
     int seen = first == 0 ? 0 : all ? a->tk : keys_seen(a, first - 1);
@@ -135,7 +135,7 @@ static void backward_head(heed__head *w) {
     begin_head(w);
     turn(w, w->vt, a->v + kv_at(w, a->ldv, a->value), a->ldv, a->value);
     w->k = operand(w->kp, a->k + kv_at(w, a->ldk, a->key), a->ldk, a->tk, a->key);
-    for (int i = 0; i < a->tq; i += QUERIES) backward_block(w, i);
+    for (int i = 0; i < a->tq; i += block_rows(a)) backward_block(w, i);
 }
 
 static void backward_part(const void *job, size_t from, size_t to, int thread) {

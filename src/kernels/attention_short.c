@@ -103,8 +103,8 @@ static void begin_group(group *g, size_t index) {
 /* ---- between rows of the arrays and lanes ---- */
 
 /* out (rows, width) = rows of x, which begin at at[lane] and are ld apart. */
-SELDOM static void gather(heed_real *out, const heed_real *x, const size_t at[VL], size_t ld, int rows,
-                   int width) {
+SELDOM static void gather(heed_real *out, const heed_real *x, const size_t at[VL], size_t ld,
+                          int rows, int width) {
     for (int r = 0; r < rows; r++, x += ld, out += (size_t)width * VL)
         for (int c = 0; c < width; c += VL) {
             vec lane[VL];
