@@ -189,7 +189,7 @@ $(B)/src/data/image/image.o $(B)/src/data/image/resize.o $(B)/src/data/image/aug
 $(foreach i,core/memory text/utf8 $(addprefix data/corpus/,encode names reading stream words),$(B)/src/$(i).o): SIZE := -O2
 $(B)/src/ops/%.o $(B)/src/optim/%.o: SIZE := -O2
 $(B)/src/fit/gradients.o: SIZE := -O3
-$(foreach i,avx2 avx512,$(B)/src/kernels/conv.$(i).o $(B)/src/kernels/norm.$(i).o): SIZE := -O2
+$(foreach k,attention attention_grad conv norm,$(B)/src/kernels/$(k).avx2.o $(B)/src/kernels/$(k).avx512.o) $(B)/src/kernels/attention_short.avx2.o: SIZE := -O2
 $(foreach k,$(KERNELS),$(B)/$(k:.c=.generic.o)): SIZE := $(SMALL_generic)
 endif
 $(B)/train/cli/mpi.o: CPPFLAGS_ALL += $(MPI_CFLAGS)

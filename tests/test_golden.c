@@ -280,7 +280,7 @@ static const golden_call op_calls[] = {{.op = "add", .two = heed_add},
 /* Every op of the library's table must have been the last one of some case; but dropout, which is
  * random (tests/test_ops.c), and note, which only names what attention_explicit computes. */
 static bool covered(const golden_seen *s, const char *name) {
-    if (strcmp(name, "dropout") == 0 || strcmp(name, "note") == 0) return true;
+    if (strncmp(name, "dropout", 7) == 0 || strcmp(name, "note") == 0) return true;
     for (int i = 0; i < s->count; i++)
         if (strcmp(s->name[i], name) == 0) return true;
     return false;

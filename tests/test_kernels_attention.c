@@ -103,6 +103,11 @@ static void run_attention(const heed_kernels *k, const void *args, heed_real *ou
     a.gq = a.lse + n.rows + 2 * n.square;
     a.gk = a.gq + n.q;
     a.gv = a.gk + n.k;
+    const size_t size[3] = {n.q, n.k, n.v};
+    for (int p = 0; p < 3; p++) { /* gradients that are written replace what was there */
+        a.add[p] = s->extra || (s->tk + p) % 2;
+        for (size_t i = 0; !a.add[p] && i < size[p]; i++) (p ? p == 1 ? a.gk : a.gv : a.gq)[i] = 7;
+    }
     a.gbias = s->bias ? a.gv + n.v : NULL;
     a.gweights = probes ? a.gv + n.v + n.bias : NULL;
     a.gscores = probes ? a.gv + n.v + n.bias + n.square : NULL;

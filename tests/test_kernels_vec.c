@@ -318,8 +318,12 @@ static const heed_random drop_random = {77, 5, 6, 7};
 static void run_drop(const heed_kernels *k, const void *args, heed_real *out) {
     const drop *d = args;
     heed_real *x = kernel_numbers(14, d->n);
-    k->dropout(k, out, x, (heed_real)d->p, &drop_random, d->n, false);
-    k->dropout(k, out, x, (heed_real)d->p, &drop_random, d->n, true);
+    uint32_t *words = malloc((d->n / 32 + 1) * sizeof *words);
+    const heed_real p = (heed_real)d->p;
+    k->dropout(k, out, x, NULL, p, &drop_random, words, d->n);
+    k->dropout(k, out, x, out, p, &drop_random, words, d->n);
+    k->dropout_grad(k, out, x, p, words, d->n, true);
+    free(words);
     free(x);
 }
 static void want_drop(const void *args, double *out) {
@@ -327,7 +331,7 @@ static void want_drop(const void *args, double *out) {
     heed_real *x = kernel_numbers(14, d->n);
     double p = (double)(heed_real)d->p;
     for (size_t i = 0; i < d->n; i++)
-        if (heed_random_uniform(&drop_random, i) >= p) out[i] = 2 * (double)x[i] / (1 - p);
+        if (heed_random_uniform(&drop_random, i) >= p) out[i] = 3 * (double)x[i] / (1 - p);
     free(x);
 }
 TEST(kernels_dropout_draws_the_stream) {

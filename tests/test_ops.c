@@ -370,3 +370,72 @@ TEST(ops_dropout_of_unnamed_layers_draws_apart) {
     for (int i = 0; i < ALL; i++) CHECK(kept_of(t, i % KINDS) == kept[i]);
     CLOSE(c);
 }
+
+/* One pass does what two ops do, with the same draws, forward and backward. */
+TEST(ops_dropout_add_is_an_addition_of_dropout) {
+    heed_ctx *c;
+    heed_tape *t = begin(&c, HEED_TRAIN);
+    heed_real numbers[200], gx[2][200];
+    for (int i = 0; i < 200; i++) numbers[i] = (heed_real)(i % 7) - 3;
+    const heed_real *y[2], *gonto[2];
+    for (int way = 0; way < 2; way++) {
+        heed_tensor *onto = heed_want_grad(t, heed_input(t, numbers, 1, (int[]){200}));
+        heed_tensor *x = heed_want_grad(t, heed_input(t, numbers, 1, (int[]){200}));
+        heed_tape *at = heed_at(t, "drop");
+        heed_tensor *sum = way ? heed_dropout_add(at, onto, x, (heed_real)0.3)
+                               : heed_add(t, onto, heed_dropout(at, x, (heed_real)0.3));
+        heed_backward(t, heed_sum(t, heed_mul(t, sum, sum)));
+        y[way] = sum->x;
+        gonto[way] = onto->g;
+        memcpy(gx[way], x->g, sizeof gx[way]);
+    }
+    for (int i = 0; i < 200; i++) {
+        CHECK_CLOSE(y[0][i], y[1][i], 1e-6);
+        CHECK_CLOSE(gonto[0][i], gonto[1][i], 1e-5);
+        CHECK_CLOSE(gx[0][i], gx[1][i], 1e-5);
+    }
+    CLOSE(c);
+}
+
+/* A sum's gradient array becomes that of an input: whatever else uses the inputs, and in whatever
+ * order, the gradients are those of x - (-f), which shares nothing. */
+static heed_tensor *term(heed_tape *t, heed_tensor *x, int kind) {
+    switch (kind) {
+    case 0:
+        return x;
+    case 1:
+        return heed_scale(t, x, 3, 1);
+    case 2:
+        return heed_gelu(t, x);
+    case 3:
+        return heed_reshape(t, x, 2, (int[]){2, 3});
+    case 4:
+        return heed_want_grad(t, heed_mul(t, x, x));
+    case 5:
+        return heed_add(t, heed_scale(t, x, 2, 0), x);
+    case 6:
+        return heed_affine_act(t, x, REALS(t, S(3, 3), 1, 2, 3, 4, 5, 6, 7, 8, 9), NULL, HEED_GELU);
+    default:
+        return heed_reshape(t, heed_gelu(t, heed_scale(t, x, 2, 0)), 2, (int[]){2, 3});
+    }
+}
+TEST(ops_sums_hand_on_their_gradient) {
+    enum { KINDS = 8 };
+    for (int i = 0; i < 2 * KINDS * KINDS; i++) {
+        heed_real g[2][6];
+        for (int way = 0; way < 2; way++) {
+            heed_ctx *c;
+            heed_tape *t = begin(&c, HEED_TRAIN);
+            heed_tensor *in = heed_want_grad(t, REALS(t, S(2, 3), 1, -2, 3, -4, 5, -6));
+            heed_tensor *x = i % 2 ? heed_gelu(t, in) : in;
+            heed_tensor *a = term(t, x, i / 2 % KINDS), *b = term(t, x, i / 2 / KINDS);
+            heed_tensor *s = way ? heed_sub(t, a, heed_scale(t, b, -1, 0)) : heed_add(t, a, b);
+            heed_tensor *all = way ? heed_sub(t, s, heed_scale(t, heed_gelu(t, s), -1, 0))
+                                   : heed_add(t, s, heed_gelu(t, s));
+            heed_backward(t, heed_sum(t, heed_mul(t, all, x)));
+            memcpy(g[way], in->g, sizeof g[way]);
+            CLOSE(c);
+        }
+        for (int k = 0; k < 6; k++) CHECK_CLOSE(g[0][k], g[1][k], 1e-4 * fabs((double)g[1][k]));
+    }
+}

@@ -95,6 +95,7 @@ static const struct {
              {"batch_norm", "700x65 65 65 65 65", 0},
              {"batch_norm", "700x65 65 65 65 65", 5},
              {"dropout", "60x1001", 0},
+             {"dropout_add", "60x1001 60x1001", 0},
              {"embed", "50x129 i700:50", 0},
              {"gather", "50x129 i700:50", 0},
              {"sum", "60x1001", 0},

@@ -28,8 +28,8 @@ struct heed_op {
     bool (*infer)(heed_node *n); /* checks shapes and creates the output with heed_out; returns
                                     heed_wrong(...) on bad shapes */
     void (*forward)(heed_node *n);  /* NULL if there is nothing to compute (views) */
-    void (*backward)(heed_node *n); /* adds to the arrays that heed_grad returns; NULL: recording
-                                       the op in training is an error */
+    void (*backward)(heed_node *n); /* adds to the arrays that heed_grad returns, and leaves y->g
+                                       as it is; NULL: recording the op in training is an error */
     const heed_case *cases;
     size_t args_size;  /* bytes of args, copied when pushed */
     unsigned optional; /* bit i: input i may be NULL */

@@ -78,6 +78,8 @@ heed_tensor *heed_batch_norm(heed_tape *t, heed_tensor *x, heed_tensor *gain, he
 /* In training, each element is 0 with probability p, else x / (1 - p); in eval, x. Srivastava et
  * al. 2014, sec. 10, inverted. */
 heed_tensor *heed_dropout(heed_tape *t, heed_tensor *x, heed_real p);
+/* onto + heed_dropout(x, p), of one shape, in one pass. */
+heed_tensor *heed_dropout_add(heed_tape *t, heed_tensor *onto, heed_tensor *x, heed_real p);
 
 /* Convolution and pooling, channels last: x (B,H,W,C). This is cross-correlation, as in other deep
  * learning libraries: y[b,i,j,o] = bias[o] + sum_{u,v,c} x[b, i s - p + u d, j s - p + v d, c]

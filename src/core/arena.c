@@ -1,5 +1,6 @@
 /* arena.c -- memory for one step, in blocks that are reused by the next. */
 #include "core/arena.h"
+#include "core/os.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,12 +11,16 @@ static size_t round_up(size_t bytes) { return (bytes + ALIGN - 1) / ALIGN * ALIG
 
 /* heed__alloc is not used because it zeroes memory: no page should be touched before it is used. */
 static bool add_block(heed__arena *a, size_t capacity) {
-    heed__block *b = capacity < SIZE_MAX / 2 ? aligned_alloc(ALIGN, HEAD + capacity) : NULL;
+    bool large = capacity >= 2 * HEED__LARGE_PAGE;
+    heed__block *b = capacity < SIZE_MAX / 2
+                         ? aligned_alloc(large ? HEED__LARGE_PAGE : ALIGN, HEAD + capacity)
+                         : NULL;
     if (!b)
         return heed_fail(a->c, HEED_FAILED,
                          "out of memory: a step needs %zu bytes more; hint: a smaller `batch` or "
                          "`block` needs less",
                          capacity);
+    if (large) heed__os_large_pages(b, HEAD + capacity);
     if (a->blocks) a->used += a->blocks->used;
     *b = (heed__block){.next = a->blocks, .capacity = capacity};
     a->blocks = b;

@@ -30,6 +30,49 @@ static heed_real *gradient(heed__recording *r, heed_tensor *x, bool *add) {
     return x->g;
 }
 
+/* The tensor in whose array the gradient of x is. */
+static const heed_tensor *holder(const heed_tensor *x) {
+    while (x && shares(x)) x = x->base;
+    return x;
+}
+
+/* Whether x needs a gradient array, has none yet, and could use that of y. */
+static bool may_use(const heed__recording *r, const heed_tensor *x, const heed_tensor *y) {
+    return x && heed__wants_grad(r, x) && !x->g && !x->name && !shares(x) && x->size == y->size;
+}
+
+static int uses(const heed_node *n, const heed_tensor *x) {
+    int count = 0;
+    for (int i = 0; i < n->inputs; i++) count += holder(n->in[i]) == x;
+    return count;
+}
+
+bool heed__grad_may_take(const heed_node *n, int i) {
+    const heed__recording *r = n->tape->r;
+    const heed_tensor *y = n->y;
+    return may_use(r, n->in[i], y) && !y->keep_grad && !y->base && y != r->lent &&
+           uses(n, n->in[i]) == 1;
+}
+
+void heed__grad_take(heed_node *n, int i) {
+    n->in[i]->g = n->y->g;
+    n->y->g = NULL;
+}
+
+bool heed__grad_lent(const heed_node *n) { return n->tape->r->lent == n->y; }
+
+bool heed__grad_lend(heed_node *n, int i, int owner) {
+    heed__recording *r = n->tape->r;
+    heed_tensor *x = n->in[i];
+    const heed_node *next = r->walked > 0 ? r->nodes[r->walked - 1] : NULL;
+    if (!may_use(r, x, n->y) || x->keep_grad || !next || next->y != x ||
+        uses(next, holder(n->in[owner])))
+        return false;
+    x->g = n->y->g;
+    r->lent = x;
+    return true;
+}
+
 heed_real *heed_grad(heed_node *n, int i) { return heed_grad_into(n, i, NULL); }
 
 heed_real *heed_grad_into(heed_node *n, int i, bool *add) {
@@ -72,10 +115,12 @@ static void begin_readers(const heed__recording *r) {
 
 /* ---- the walk ---- */
 
-static bool visit(heed__recording *r, heed_node *n) {
+static bool visit(heed__recording *r, size_t i) {
+    heed_node *n = r->nodes[i];
     heed_tensor *y = n->y;
     if (shares(y)) y->g = y->base->g ? y->base->g + y->offset : NULL;
     if (!y->g) return true; /* backward has not reached it */
+    r->walked = i;
     for (int k = 0; k < n->kept_count; k++)
         if (n->kept[k]->wants_grad && !gradient(r, n->kept[k], NULL)) return false;
     heed__profile_node(heed__profile_of(r->c), n);
@@ -83,7 +128,8 @@ static bool visit(heed__recording *r, heed_node *n) {
     heed__profile_end(heed__profile_of(r->c));
     if (heed__stopped(r->c)) return false;
     if (y->keep_grad || y->base) return true;
-    heed__arena_give(&r->arena, y->g, y->size * sizeof *y->g);
+    if (y->g && y != r->lent) heed__arena_give(&r->arena, y->g, y->size * sizeof *y->g);
+    if (y == r->lent) r->lent = NULL;
     y->g = NULL;
     return true;
 }
@@ -91,7 +137,7 @@ static bool visit(heed__recording *r, heed_node *n) {
 static bool walk(heed__recording *r) {
     if (r->final) begin_readers(r);
     for (size_t i = r->node_count; i-- > 0;) {
-        if (!visit(r, r->nodes[i])) return false;
+        if (!visit(r, i)) return false;
         if (r->final) count_readers(r, r->nodes[i], -1);
     }
     if (r->mode == HEED_TRAIN) heed__report_missing(r->c);
@@ -108,6 +154,7 @@ bool heed_backward_from(heed_tape *t, heed_tensor *y, const heed_real *gy) {
     heed_real *g = gradient(t->r, y, NULL);
     if (!g) return false;
     heed_profile *profile = heed__profile_of(t->r->c);
+    t->r->lent = NULL;
     heed__profile_phase(profile, HEED_PHASE_BACKWARD);
     for (size_t i = 0; i < y->size; i++) g[i] += gy[i];
     bool done = walk(t->r);

@@ -104,6 +104,10 @@ int heed__os_cpus(void); /* CPUs that affinity and cgroup quota allow, at least 
 double heed__os_load(int *cpus);
 double heed__os_seconds(void);     /* monotonic */
 size_t heed__os_peak_memory(void); /* peak resident memory in bytes, 0 if unknown */
+/* Asks for large pages for memory that begins at a multiple of HEED__LARGE_PAGE: a pass over it
+ * then needs fewer entries of the address translation cache. The system may ignore it. */
+#define HEED__LARGE_PAGE ((size_t)2 << 20)
+void heed__os_large_pages(void *p, size_t bytes);
 
 HEED_EXPORT_END
 

@@ -63,6 +63,8 @@ struct heed__recording {
     int pushed;        /* number of nodes of this step, recorded or not */
     heed_node **nodes; /* recorded nodes, in order */
     size_t node_capacity, node_count;
+    size_t walked;     /* in backward: the position of the node whose backward runs */
+    heed_tensor *lent; /* whose gradient is an array of another tensor; or NULL */
     heed__pattern *patterns;
     size_t pattern_capacity, pattern_count;
     heed__probe *probes; /* of this step */
@@ -102,5 +104,20 @@ void heed__update_state(const heed__state_update *u);
 void heed__tape_on_final(heed_tape *t, void (*final)(void *user, heed_tensor *x), void *user);
 /* Called after forward: records the node's kept values that match the probe patterns. */
 bool heed__collect_probes(heed_node *n);
+
+/* ---- gradients that need no copy (backward.c) ---- */
+
+/* Whether input i can take over the gradient array of n's output: it has no gradient yet, and needs
+ * none that is separate. For ops whose gradient of that input is the output's. */
+bool heed__grad_may_take(const heed_node *n, int i);
+/* Hands the array on to input i, as the last act of n's backward: n's output has none afterwards.
+ */
+void heed__grad_take(heed_node *n, int i);
+/* Before input `owner` takes the array: lets input i read it in place of a gradient of its own.
+ * False unless the node that computed input i is the next of backward, and adds nothing to the
+ * gradient of the owner. */
+bool heed__grad_lend(heed_node *n, int i, int owner);
+/* Whether n's output reads its gradient in the array of another tensor: n must not change it. */
+bool heed__grad_lent(const heed_node *n);
 
 #endif

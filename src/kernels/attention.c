@@ -22,7 +22,9 @@ size_t K(attention_scratch)(const heed_kernels *k, const heed_attention_job *a, 
 }
 size_t K(attention_kept)(const heed_kernels *k, const heed_attention_job *a) {
     (void)k;
-    return is_short(a) ? K(attention_short_kept)(a) : 0;
+    if (is_short(a)) return K(attention_short_kept)(a);
+    size_t rows = (size_t)a->batch * (size_t)a->heads * (size_t)a->tq;
+    return keeps_weights(a) ? rows * row_kept(a) : 0;
 }
 
 /* s = exp(s - shift) over the n visible keys, then 0 up to `end`; returns the sum. */
@@ -52,6 +54,14 @@ static void keep_weights(const heed__head *w, const heed_real *s, int i, heed_re
     for (int j = 0; j < a->tk; j++) out[j] = j < seen ? s[j] * inverse : 0;
 }
 
+static void keep_row(const heed_attention_job *a, heed_real *out, const heed_real *s, heed_real sum,
+                     int end) {
+    vec inverse = splat(sum == 0 ? 0 : 1 / sum);
+    int j = 0;
+    for (; j < end; j += VL) store(out + j, load(s + j) * inverse);
+    for (; j < a->tk; j += VL) store(out + j, splat(0));
+}
+
 /* Values kept per row of a block: log sum exp = shift + log sum, and the sum of the weights. */
 typedef struct {
     heed_real shift[QUERIES + VL], sum[QUERIES + VL], weights[QUERIES];
@@ -73,12 +83,13 @@ static void weigh(const heed__head *w, int r, int i, int end, row_sums *out) {
     }
     out->weights[r] = sum;
     if (a->weights) keep_weights(w, s, i, sum);
+    if (a->kept && keeps_weights(a)) keep_row(a, kept_row(w, i), s, sum, end);
     for (int j = 0; a->dropout > 0 && j < end; j += VL) store(s + j, load(s + j) * factor(w, r, j));
 }
 
 static void forward_block(const heed__head *w, int first) {
     const heed_attention_job *a = w->a;
-    int rows = a->tq - first < QUERIES ? a->tq - first : QUERIES;
+    int each = block_rows(a), rows = a->tq - first < each ? a->tq - first : each;
     int n = a->scores ? a->tk : keys_seen(a, first + rows - 1), end = (n + VL - 1) / VL * VL;
     heed_real *y = a->y + head_at(w, first, a->ldy, a->value);
     heed_real *lse = a->lse + query_at(w, first);
@@ -111,7 +122,7 @@ static void forward_part(const void *job, size_t from, size_t to, int thread) {
             begin_head(&w);
             w.v = operand(w.vp, a->v + kv_at(&w, a->ldv, a->value), a->ldv, a->tk, a->value);
         }
-        forward_block(&w, (int)(u % j->blocks) * QUERIES);
+        forward_block(&w, (int)(u % j->blocks) * block_rows(a));
     }
 }
 
@@ -120,7 +131,8 @@ void K(attention)(const heed_kernels *k, const heed_attention_job *a, void *scra
         K(attention_short)(k, a, scratch);
         return;
     }
-    forward_job j = {a, scratch, scratch_each(a, false), ((size_t)a->tq + QUERIES - 1) / QUERIES};
+    size_t rows = (size_t)block_rows(a);
+    forward_job j = {a, scratch, scratch_each(a, false), ((size_t)a->tq + rows - 1) / rows};
     size_t heads = (size_t)a->batch * (size_t)a->heads;
     double each = 2.0 * (a->key + a->value) + 20;
     heed__share(k, heads * j.blocks, each * (double)heads * a->tq * a->tk, forward_part, &j);

@@ -7,7 +7,8 @@
 #include "random.h"
 #include "vmath.h"
 
-#define QUERIES ((32 + TILE_ROWS - 1) / TILE_ROWS * TILE_ROWS) /* in a block */
+/* Queries in a block, at most: 40 with tiles of 8 rows, so that a 65th query is no block alone. */
+#define QUERIES (TILE_ROWS == 8 ? 40 : (32 + TILE_ROWS - 1) / TILE_ROWS * TILE_ROWS)
 
 /* One (batch, head), and the scratch of its thread. */
 typedef struct {
@@ -25,6 +26,12 @@ typedef struct {
     heed__operand k, v;
     size_t used; /* reals */
 } heed__head;
+
+/* Queries in each block but the last: whole tiles, divided evenly. */
+INLINE int block_rows(const heed_attention_job *a) {
+    int blocks = (a->tq + QUERIES - 1) / QUERIES, each = blocks ? (a->tq + blocks - 1) / blocks : 1;
+    return HEED__SET ? (each + TILE_ROWS - 1) / TILE_ROWS * TILE_ROWS : QUERIES;
+}
 
 /* The row of query i in a (batch, tq, heads * width) array for this head. */
 INLINE size_t head_at(const heed__head *w, int i, size_t ld, int width) {
@@ -60,12 +67,23 @@ INLINE bool is_short(const heed_attention_job *a) {
     return ATTENTION_SHORT && a->tk <= 32 && a->tq >= 8 && a->tq <= 32 && a->group == 1 &&
            !a->bias && !a->hard;
 }
-/* Its functions: the reals that forward keeps, the reals of scratch
- * per thread, and the two passes. */
+/* Its functions: the reals that forward keeps, the reals of scratch per thread, and the passes. */
 size_t K(attention_short_kept)(const heed_attention_job *a);
 size_t K(attention_short_scratch)(const heed_attention_job *a, bool backward);
 void K(attention_short)(const heed_kernels *k, const heed_attention_job *a, void *scratch);
 void K(attention_short_grad)(const heed_kernels *k, const heed_attention_job *a, void *scratch);
+
+/* Whether forward keeps the weights, before dropout, for backward: (batch, heads, tq, row_kept).
+ * Then backward needs neither another product nor exponentials. */
+#define KEPT_KEYS 64
+INLINE bool keeps_weights(const heed_attention_job *a) {
+    return ATTENTION_SHORT && a->tk <= KEPT_KEYS && !a->hard;
+}
+INLINE size_t row_kept(const heed_attention_job *a) { return whole_vectors(a->tk); }
+/* The kept weights of query i. */
+INLINE heed_real *kept_row(const heed__head *w, int i) {
+    return w->a->kept + query_at(w, i) * row_kept(w->a);
+}
 
 /* Lays out the scratch from base; with base NULL, only counts its size. */
 static inline void lay_out(heed__head *w, heed_real *base, bool backward) {
@@ -76,7 +94,7 @@ static inline void lay_out(heed__head *w, heed_real *base, bool backward) {
         heed_real **at;
         size_t n;
     } parts[] = {{&w->s, QUERIES * keys},
-                 {&w->kt, keys * (size_t)a->key},
+                 {&w->kt, backward && keeps_weights(a) ? 0 : keys * (size_t)a->key},
                  {&w->vp, backward ? 0 : tk * d},
                  {&w->d, backward ? QUERIES * keys : 0},
                  {&w->vt, backward ? keys * (size_t)a->value : 0},
@@ -90,7 +108,7 @@ static inline void lay_out(heed__head *w, heed_real *base, bool backward) {
     if (base) w->words = (uint32_t *)(void *)(base + w->used);
     if (a->dropout > 0) w->used += (QUERIES * bits / 32 + 4 + 15) / 16 * 16;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        if (base) *parts[i].at = base + w->used;
+        if (base && parts[i].n) *parts[i].at = base + w->used;
         w->used += (parts[i].n + 15) / 16 * 16;
     }
 }
@@ -119,7 +137,7 @@ static inline void begin_head(heed__head *w) {
         if (there && a->pad) there = a->pad[(size_t)w->b * (size_t)a->tk + j] != 0;
         w->shown[j] = there ? -1 : 0;
     }
-    turn(w, w->kt, a->k + kv_at(w, a->ldk, a->key), a->ldk, a->key);
+    if (w->kt) turn(w, w->kt, a->k + kv_at(w, a->ldk, a->key), a->ldk, a->key);
 }
 
 /* Draws which weights of a block dropout keeps. Rows of which only n keys are seen are drawn one by
@@ -158,6 +176,11 @@ static inline heed_real score_row(const heed__head *w, heed_real *s, int i, int 
     const heed_real *bias = bias_row(w, i);
     int seen = keys_seen(w->a, i), j = 0;
     vec most = splat(-INFINITY);
+    for (; !w->a->pad && seen - j >= VL; j += VL) {
+        vec x = score_at(w->a, s, bias, j);
+        store(s + j, x);
+        most = vmax(x, most);
+    }
     for (; j < seen; j += VL) {
         vec x = pick(sees(w, j, seen), score_at(w->a, s, bias, j), splat(-INFINITY));
         store(s + j, x);

@@ -30,12 +30,27 @@ static heed_real weights_again(const heed__head *w, int r, heed_real *s, heed_re
     return sum_lanes(dot);
 }
 
+/* The same with s = P, kept by forward. */
+static heed_real weights_kept(const heed__head *w, int r, const heed_real *s, heed_real *d,
+                              int end) {
+    vec dot = splat(0);
+    for (int j = 0; j < end; j += VL) {
+        vec g = load(d + j);
+        if (w->a->dropout > 0) {
+            g *= factor(w, r, j);
+            store(d + j, g);
+        }
+        dot += load(s + j) * g;
+    }
+    return sum_lanes(dot);
+}
+
 /* Computes s = P f (if hard, with the one-hot at `best` instead of P) and d = gS. */
-static void gradients(const heed__head *w, int r, heed_real *s, heed_real *d, int end,
-                      heed_real dot, int best) {
+static void gradients(const heed__head *w, int r, const heed_real *weights, heed_real *s,
+                      heed_real *d, int end, heed_real dot, int best) {
     const bool drops = w->a->dropout > 0;
     for (int j = 0; j < end; j += VL) {
-        vec p = load(s + j);
+        vec p = load(weights + j);
         store(d + j, p * (load(d + j) - splat(dot)));
         if (drops) store(s + j, p * factor(w, r, j));
     }
@@ -57,38 +72,61 @@ static void spread(const heed__head *w, heed_real *d, int i, int end) {
     }
 }
 
+/* The gradients gP of query i, d, become those of its scores; s becomes its weights after dropout,
+ * unless they are kept as they are. */
 static void backward_row(const heed__head *w, int r, int i, int end) {
     const heed_attention_job *a = w->a;
-    heed_real *s = w->s + (size_t)r * w->keys, *d = w->d + (size_t)r * w->keys;
+    heed_real *s = w->s + (size_t)r * w->keys, *d = w->d + (size_t)r * w->keys, dot;
     size_t at = query_at(w, i), tk = (size_t)a->tk;
-    heed_real top = score_row(w, s, i, end);
-    int best = a->hard && a->lse[at] > -INFINITY ? hard_choice(s, top) : -1;
-    heed_real dot = weights_again(w, r, s, d, end, a->lse[at]);
+    const heed_real *weights = s;
+    int best = -1;
+    if (keeps_weights(a)) {
+        weights = kept_row(w, i);
+        dot = weights_kept(w, r, weights, d, end);
+    } else {
+        heed_real top = score_row(w, s, i, end);
+        if (a->hard && a->lse[at] > -INFINITY) best = hard_choice(s, top);
+        dot = weights_again(w, r, s, d, end, a->lse[at]);
+    }
     if (a->gweights) memcpy(a->gweights + at * tk, d, tk * sizeof *d);
-    gradients(w, r, s, d, end, dot, best);
+    gradients(w, r, weights, s, d, end, dot, best);
     spread(w, d, i, end);
+}
+
+/* gx (tk, x.width) of keys or values = or += m' x for the n keys that this block of queries sees,
+ * of which the first `seen` were seen by earlier queries. */
+static void keys_back(const heed_real *m, size_t ld, int rows, const heed__operand *x,
+                      heed_real *gx, size_t ldx, int seen, int n, bool add) {
+    int earlier = add ? n : seen;
+    if (earlier > 0) times(m, 1, ld, earlier, rows, x, gx, ldx, true);
+    if (earlier < n)
+        times(m + earlier, 1, ld, n - earlier, rows, x, gx + (size_t)earlier * ldx, ldx, false);
 }
 
 static void backward_block(const heed__head *w, int first) {
     const heed_attention_job *a = w->a;
-    int rows = a->tq - first < QUERIES ? a->tq - first : QUERIES;
-    int n = a->gweights || a->gscores ? a->tk : keys_seen(a, first + rows - 1);
-    int end = (n + VL - 1) / VL * VL;
+    int each = block_rows(a), rows = a->tq - first < each ? a->tq - first : each;
+    bool all = a->gweights || a->gscores;
+    int n = all ? a->tk : keys_seen(a, first + rows - 1), end = (n + VL - 1) / VL * VL;
+    int seen = first == 0 ? 0 : all ? a->tk : keys_seen(a, first - 1);
+    bool again = !keeps_weights(a), more = w->h % a->group > 0; /* added by an earlier head */
     size_t q = head_at(w, first, a->ldq, a->key);
     size_t k = kv_at(w, a->ldk, a->key), v = kv_at(w, a->ldv, a->value);
     const heed_real *gy = a->gy + head_at(w, first, a->ldy, a->value);
-    times_turned(w, w->s, a->q + q, a->ldq, w->kt, rows, a->key, n);
+    if (again) times_turned(w, w->s, a->q + q, a->ldq, w->kt, rows, a->key, n);
     times_turned(w, w->d, gy, a->ldy, w->vt, rows, a->value, n);
     if (a->dropout > 0) draw(w, first, rows, n);
     for (int r = 0; r < rows; r++) backward_row(w, r, first + r, end);
-    if (a->gq) times(w->d, w->keys, 1, rows, n, &w->k, a->gq + q, a->ldq, true);
+    if (a->gq) times(w->d, w->keys, 1, rows, n, &w->k, a->gq + q, a->ldq, a->add[0]);
     if (a->gk) {
         heed__operand o = operand(w->qp, a->q + q, a->ldq, rows, a->key);
-        times(w->d, 1, w->keys, n, rows, &o, a->gk + k, a->ldk, true);
+        keys_back(w->d, w->keys, rows, &o, a->gk + k, a->ldk, seen, n, a->add[1] || more);
     }
     if (a->gv) {
         heed__operand o = operand(w->gp, gy, a->ldy, rows, a->value);
-        times(w->s, 1, w->keys, n, rows, &o, a->gv + v, a->ldv, true);
+        bool kept = !again && !(a->dropout > 0);
+        keys_back(kept ? kept_row(w, first) : w->s, kept ? row_kept(a) : w->keys, rows, &o,
+                  a->gv + v, a->ldv, seen, n, a->add[2] || more);
     }
 }
 
@@ -97,7 +135,7 @@ static void backward_head(heed__head *w) {
     begin_head(w);
     turn(w, w->vt, a->v + kv_at(w, a->ldv, a->value), a->ldv, a->value);
     w->k = operand(w->kp, a->k + kv_at(w, a->ldk, a->key), a->ldk, a->tk, a->key);
-    for (int i = 0; i < a->tq; i += QUERIES) backward_block(w, i);
+    for (int i = 0; i < a->tq; i += block_rows(a)) backward_block(w, i);
 }
 
 static void backward_part(const void *job, size_t from, size_t to, int thread) {

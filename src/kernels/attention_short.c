@@ -8,9 +8,10 @@
 #if ATTENTION_SHORT
 
 /* Rows and columns of a product's tile, limited by the number of registers. */
-#define TALL  (HEED__SET == 2 || HEED__SET == 3 ? 4 : 2)
-#define WIDE  4
-#define STRIP 4 /* queries processed at a time */
+#define TALL   (HEED__SET == 2 || HEED__SET == 3 ? 4 : 2)
+#define WIDE   4
+#define STRIP  4                         /* queries processed at a time */
+#define SELDOM __attribute__((noinline)) /* not worth the code that -O3 makes of it */
 
 typedef struct {
     const heed_attention_job *a;
@@ -24,10 +25,12 @@ typedef struct {
     heed__dropout drop;
     size_t first;                                /* pair of lane 0 */
     int lanes;                                   /* pairs that exist */
+    size_t row[VL];                              /* in (batch, heads, tq) */
     size_t query[VL], key[VL], value[VL], y[VL]; /* each lane's first row in q, k, v and y */
     heed_lane *shown;                            /* (tk): -1 where a key is not padding, else 0 */
     heed_real *q, *k, *v, *gy; /* (tq, key), (tk, key), (tk, value), (tq, value) */
     heed_real *s;              /* (STRIP, tk): scores, then weights; backward: their gradients */
+    heed_real *lse;            /* (tq) */
     heed_real *out;            /* (STRIP, the larger width): rows of a result */
     heed_real *gs, *dropped;   /* (tq, tk): gradients of the scores; the weights after dropout */
     heed_real *weights, *bits; /* (tq, tk) and (words): kept by forward for backward */
@@ -45,7 +48,7 @@ static size_t kept_each(const heed_attention_job *a) {
 
 size_t K(attention_short_kept)(const heed_attention_job *a) { return groups_of(a) * kept_each(a); }
 
-static size_t lay_out_group(group *g, heed_real *base, bool backward) {
+SELDOM static size_t lay_out_group(group *g, heed_real *base, bool backward) {
     const heed_attention_job *a = g->a;
     size_t tq = (size_t)a->tq, tk = (size_t)a->tk, e = (size_t)a->key, d = (size_t)a->value;
     size_t square = tq * tk, used = tk;
@@ -57,6 +60,7 @@ static size_t lay_out_group(group *g, heed_real *base, bool backward) {
                  {&g->v, tk * d},
                  {&g->s, STRIP * tk},
                  {&g->out, STRIP * (e > d ? e : d)},
+                 {&g->lse, backward ? 0 : tq},
                  {&g->gy, backward ? tq * d : 0},
                  {&g->gs, backward ? square : 0},
                  {&g->dropped, backward && a->dropout > 0 ? square : 0},
@@ -80,15 +84,16 @@ static void begin_group(group *g, size_t index) {
     size_t pairs = (size_t)a->batch * (size_t)a->heads, tq = (size_t)a->tq, tk = (size_t)a->tk;
     g->first = index * VL;
     g->lanes = pairs - g->first < VL ? (int)(pairs - g->first) : VL;
+    size_t b = g->first / (size_t)a->heads, h = g->first % (size_t)a->heads;
     for (int l = 0; l < VL; l++) { /* lanes without a pair compute what the last one does */
-        size_t pair = g->first + (size_t)(l < g->lanes ? l : g->lanes - 1);
-        size_t b = pair / (size_t)a->heads, h = pair % (size_t)a->heads;
+        g->row[l] = (b * (size_t)a->heads + h) * tq;
         g->query[l] = b * tq * a->ldq + h * (size_t)a->key;
         g->key[l] = b * tk * a->ldk + h * (size_t)a->key;
         g->value[l] = b * tk * a->ldv + h * (size_t)a->value;
         g->y[l] = b * tq * a->ldy + h * (size_t)a->value;
         for (size_t j = 0; a->pad && j < tk; j++)
             g->shown[j * VL + (size_t)l] = -(a->pad[b * tk + j] != 0);
+        if (l + 1 < g->lanes && ++h == (size_t)a->heads) h = 0, b++;
     }
     if (!a->kept) return;
     g->weights = a->kept + index * kept_each(a);
@@ -98,8 +103,8 @@ static void begin_group(group *g, size_t index) {
 /* ---- between rows of the arrays and lanes ---- */
 
 /* out (rows, width) = rows of x, which begin at at[lane] and are ld apart. */
-static void gather(heed_real *out, const heed_real *x, const size_t at[VL], size_t ld, int rows,
-                   int width) {
+SELDOM static void gather(heed_real *out, const heed_real *x, const size_t at[VL], size_t ld,
+                          int rows, int width) {
     for (int r = 0; r < rows; r++, x += ld, out += (size_t)width * VL)
         for (int c = 0; c < width; c += VL) {
             vec lane[VL];
@@ -135,7 +140,7 @@ static void scatter(const group *g, heed_real *x, const size_t at[VL], size_t ld
 }
 
 /* For probes: the rows `first` and after of (batch, heads, tq, tk) = in (rows, tk). */
-static void show(const group *g, heed_real *out, const heed_real *in, int first, int rows) {
+SELDOM static void show(const group *g, heed_real *out, const heed_real *in, int first, int rows) {
     size_t tk = (size_t)g->a->tk;
     for (size_t l = 0; out && l < (size_t)g->lanes; l++) {
         heed_real *to = out + ((g->first + l) * (size_t)g->a->tq + (size_t)first) * tk;
@@ -213,7 +218,7 @@ static void soften(const group *g, heed_real *s, int n, int end, vec *shift, vec
 }
 
 /* Draws which weights are kept: bit e of lane l decides on element e of that pair's (tq, tk). */
-static void draw_group(const group *g) {
+SELDOM static void draw_group(const group *g) {
     const heed_attention_job *a = g->a;
     uint32_t words[1024 / 32 + 1];
     size_t square = (size_t)a->tq * (size_t)a->tk, n = words_of(a);
@@ -229,13 +234,6 @@ INLINE vec factor_of(const group *g, size_t element) {
     return pick(any_bit(bit), splat(g->drop.keep), splat(0));
 }
 
-static void keep_lse(const group *g, int i, vec lse) {
-    heed_real lane[VL];
-    store(lane, lse);
-    for (size_t l = 0; l < (size_t)g->lanes; l++)
-        g->a->lse[(g->first + l) * (size_t)g->a->tq + (size_t)i] = lane[l];
-}
-
 /* The weights of query i, after its scores: s is left as numbers whose sum times `inverse` is 1. */
 static vec weigh(const group *g, heed_real *s, int i, int end) {
     const heed_attention_job *a = g->a;
@@ -243,7 +241,7 @@ static vec weigh(const group *g, heed_real *s, int i, int end) {
     size_t at = (size_t)i * (size_t)a->tk;
     int n = keys_seen(a, i);
     soften(g, s, n, a->tk, &shift, &sum);
-    keep_lse(g, i, shift + vlog(sum));
+    store(g->lse + i * VL, shift + vlog(sum));
     vec inverse = pick(eq(sum, splat(0)), splat(0), splat(1) / sum);
     if (a->kept || a->weights)
         for (int j = 0; j < a->tk; j++)
@@ -289,6 +287,7 @@ static void forward_part(const void *args, size_t from, size_t to, int thread) {
         gather(g.v, a->v, g.value, a->ldv, a->tk, a->value);
         if (a->dropout > 0) draw_group(&g);
         for (int i = 0; i < a->tq; i += STRIP) forward_strip(&g, i);
+        scatter(&g, a->lse, g.row, 0, g.lse, 1, a->tq, false);
     }
 }
 
@@ -338,22 +337,22 @@ static void backward_strip(const group *g, int first) {
         }
     if (!a->gq) return;
     multiply(&(product){gs, g->k, tk, 1, 1, e, e, g->out, rows, a->key, n});
-    scatter(g, a->gq + (size_t)first * a->ldq, g->query, a->ldq, g->out, rows, a->key, true);
+    scatter(g, a->gq + (size_t)first * a->ldq, g->query, a->ldq, g->out, rows, a->key, a->add[0]);
 }
 
 /* gx (tk, width) of keys or values += m' x, with m (tq, tk) and x (tq, width). */
 static void keys_back(const group *g, heed_real *gx, const size_t at[VL], size_t ld,
-                      const heed_real *m, const heed_real *x, int width) {
+                      const heed_real *m, const heed_real *x, int width, bool add) {
     const heed_attention_job *a = g->a;
     size_t tk = (size_t)a->tk;
     for (int j = 0; gx && j < a->tk; j += STRIP) {
         int rows = a->tk - j < STRIP ? a->tk - j : STRIP, first = 0;
         while (first < a->tq && keys_seen(a, first + STRIP - 1) <= j) first += STRIP;
-        if (first >= a->tq) continue;
+        if (first > a->tq) first = a->tq;
         const heed_real *from = m + ((size_t)first * tk + (size_t)j) * VL;
         multiply(&(product){from, x + (size_t)first * (size_t)width * VL, 1, tk, 1, (size_t)width,
                             (size_t)width, g->out, rows, width, a->tq - first});
-        scatter(g, gx + (size_t)j * ld, at, ld, g->out, rows, width, true);
+        scatter(g, gx + (size_t)j * ld, at, ld, g->out, rows, width, add);
     }
 }
 
@@ -369,9 +368,9 @@ static void backward_part(const void *args, size_t from, size_t to, int thread) 
         gather(g.v, a->v, g.value, a->ldv, a->tk, a->value);
         gather(g.gy, a->gy, g.y, a->ldy, a->tq, a->value);
         for (int i = 0; i < a->tq; i += STRIP) backward_strip(&g, i);
-        keys_back(&g, a->gk, g.key, a->ldk, g.gs, g.q, a->key);
+        keys_back(&g, a->gk, g.key, a->ldk, g.gs, g.q, a->key, a->add[1]);
         keys_back(&g, a->gv, g.value, a->ldv, a->dropout > 0 ? g.dropped : g.weights, g.gy,
-                  a->value);
+                  a->value, a->add[2]);
     }
 }
 

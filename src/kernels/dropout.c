@@ -6,10 +6,11 @@
 
 typedef struct {
     heed_real *y;
-    const heed_real *x;
+    const heed_real *x, *onto;
+    uint32_t *words; /* which elements are kept */
     heed__dropout d;
     size_t n;
-    bool add;
+    bool draw;
 } dropout;
 
 void K(dropout_kept)(const heed__dropout *d, uint32_t *words, uint64_t at, size_t n) {
@@ -18,20 +19,36 @@ void K(dropout_kept)(const heed__dropout *d, uint32_t *words, uint64_t at, size_
 
 static void dropout_part(const void *job, size_t from, size_t to, int thread) {
     const dropout *j = job;
-    uint32_t words[RUN / 32 + 1] = {0};
     (void)thread;
     for (size_t at = from * RUN; at < to * RUN && at < j->n; at += RUN) {
         size_t n = j->n - at < RUN ? j->n - at : RUN;
-        K(dropout_kept)(&j->d, words, at, n);
-        for (size_t i = 0; i < n; i += (size_t)VL) {
-            vec y = get(j->x + at + i, n - i) * kept_factor(&j->d, words, i);
-            if (j->add) y += get(j->y + at + i, n - i);
-            put(j->y + at + i, y, n - i);
+        if (j->draw) dropout_kept(&j->d, j->words + at / 32, at, n);
+        for (size_t i = at; i < at + n; i += (size_t)VL) {
+            size_t left = at + n - i;
+            vec y = get(j->x + i, left) * kept_in(&j->d, j->words[i / 32] >> i % 32);
+            put(j->y + i, j->onto ? get(j->onto + i, left) + y : y, left);
         }
     }
 }
-void K(dropout)(const heed_kernels *k, heed_real *y, const heed_real *x, heed_real p,
-                const heed_random *r, size_t n, bool add) {
-    dropout j = {.y = y, .x = x, .d = dropout_of(r, p), .n = n, .add = add};
-    heed__share(k, (n + RUN - 1) / RUN, 20.0 * (double)n, dropout_part, &j);
+static void share(const heed_kernels *k, const dropout *j) {
+    heed__share(k, (j->n + RUN - 1) / RUN, (j->draw ? 20.0 : 4.0) * (double)j->n, dropout_part, j);
+}
+void K(dropout)(const heed_kernels *k, heed_real *y, const heed_real *x, const heed_real *onto,
+                heed_real p, const heed_random *r, uint32_t *words, size_t n) {
+    share(k, &(dropout){.y = y,
+                        .x = x,
+                        .onto = onto,
+                        .words = words,
+                        .d = dropout_of(r, p),
+                        .n = n,
+                        .draw = true});
+}
+void K(dropout_grad)(const heed_kernels *k, heed_real *gx, const heed_real *gy, heed_real p,
+                     uint32_t *words, size_t n, bool add) {
+    share(k, &(dropout){.y = gx,
+                        .x = gy,
+                        .onto = add ? gx : NULL,
+                        .words = words,
+                        .d = dropout_of(&(heed_random){0}, p),
+                        .n = n});
 }

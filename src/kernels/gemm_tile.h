@@ -92,6 +92,7 @@ bool K(gemm_thin)(const heed_kernels *k, const heed_gemm *g);
 
 /* ---- operands that several products share ---- */
 
+INLINE size_t whole_vectors(int n) { return ((size_t)n + VL - 1) / VL * VL; }
 INLINE size_t whole_panels(int n) { return ((size_t)n + PANEL - 1) / PANEL * PANEL; }
 
 /* A right operand of products, divided into panels: element (p, j) of panel c is

@@ -87,9 +87,10 @@ typedef struct {
         *kept; /* attention_kept(job) reals: written by forward if not NULL, read by backward */
     heed_real *weights, *scores; /* (batch,heads,tq,tk), written if not NULL */
     /* backward only */
-    const heed_real *gy;           /* like y */
-    heed_real *gq, *gk, *gv;       /* like q k v, same strides; NULL if not wanted */
-    heed_real *gbias;              /* like bias, summed over broadcast dims; or NULL */
+    const heed_real *gy;     /* like y */
+    heed_real *gq, *gk, *gv; /* like q k v, same strides; NULL if not wanted */
+    bool add[3];      /* whether gq, gk, gv are added to; else they are distinct, and written */
+    heed_real *gbias; /* like bias, summed over broadcast dims; or NULL */
     heed_real *gweights, *gscores; /* (batch,heads,tq,tk): overwritten if not NULL (probes) */
 } heed_attention_job;
 

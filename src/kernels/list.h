@@ -34,8 +34,13 @@ KERNEL(void, sum_rows, const heed_kernels *k, heed_real *gy, const heed_real *x,
 /* The same in place: gy (rows,c) becomes f'(x) gy; gb (c), unless NULL, += its column sums */
 KERNEL(void, activate_grad_rows, const heed_kernels *k, heed_act f, heed_real *gy, heed_real *gb,
        const heed_real *x, const heed_real *y, size_t rows, int c)
-KERNEL(void, dropout, const heed_kernels *k, heed_real *y, const heed_real *x, heed_real p,
-       const heed_random *r, size_t n, bool add)
+/* y = onto + dropout(x), or dropout(x) if onto is NULL. words ((n + 31) / 32) receives a bit for
+ * each element: whether it is kept; the gradient reads them. */
+KERNEL(void, dropout, const heed_kernels *k, heed_real *y, const heed_real *x,
+       const heed_real *onto, heed_real p, const heed_random *r, uint32_t *words, size_t n)
+/* gx = or += the gradient */
+KERNEL(void, dropout_grad, const heed_kernels *k, heed_real *gx, const heed_real *gy, heed_real p,
+       uint32_t *words, size_t n, bool add)
 
 /* softmax.c */
 KERNEL(void, softmax, const heed_kernels *k, heed_real *y, const heed_real *x,

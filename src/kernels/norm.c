@@ -103,6 +103,37 @@ INLINE void rms_terms(const heed__columns *j, size_t r, int c, size_t left, vec 
 }
 HEED__COLUMN_PART(rms_terms_part, rms_terms)
 
+/* Both in one pass over the rows, while a row is in the cache, if all columns are one strip. */
+typedef struct {
+    heed__columns sums; /* must be first: column_sums hands it to the part */
+    norm rows;
+} norm_grad;
+
+INLINE void norm_grad_block(const norm_grad *j, size_t b, heed__term *term) {
+    const heed__columns *s = &j->sums;
+    size_t first = b * s->block_rows, last = first + s->block_rows;
+    heed_real *out = s->partial + b * 2 * COLUMN_STRIP;
+    memset(out, 0, 2 * COLUMN_STRIP * sizeof *out);
+    for (size_t r = first; r < last && r < s->rows; r++) {
+        layer_norm_grad_row(&j->rows, r);
+        for (int c = 0; c < s->width; c += VL) {
+            vec add[2];
+            term(s, r, c, (size_t)(s->width - c), add);
+            store(out + c, load(out + c) + add[0]);
+            store(out + COLUMN_STRIP + c, load(out + COLUMN_STRIP + c) + add[1]);
+        }
+    }
+}
+static void norm_grad_part(const void *job, size_t from, size_t to, int thread) {
+    const norm_grad *j = job;
+    (void)thread;
+    for (size_t b = from; b < to; b++)
+        if (j->sums.mean)
+            norm_grad_block(j, b, row_terms);
+        else
+            norm_grad_block(j, b, rms_terms);
+}
+
 void K(layer_norm_grad)(const heed_kernels *k, heed_real *gx, heed_real *ggain, heed_real *gbias,
                         const heed_real *gy, const heed_real *x, const heed_real *mean,
                         const heed_real *rstd, const heed_real *gain, size_t rows, int c,
@@ -115,7 +146,8 @@ void K(layer_norm_grad)(const heed_kernels *k, heed_real *gx, heed_real *ggain, 
                           .mean = mean,
                           .rstd = rstd,
                           .out = {gbias, ggain}};
-    if (ggain || gbias) column_sums(k, &sums, mean ? row_terms_part : rms_terms_part);
+    bool wanted = ggain || gbias, both = wanted && gx && c <= COLUMN_STRIP;
+    if (wanted && !both) column_sums(k, &sums, mean ? row_terms_part : rms_terms_part);
     if (!gx) return;
     norm j = {.y = gx,
               .x = x,
@@ -126,6 +158,10 @@ void K(layer_norm_grad)(const heed_kernels *k, heed_real *gx, heed_real *ggain, 
               .stride = (size_t)c,
               .c = c,
               .add = add};
+    if (both) {
+        column_sums(k, &(norm_grad){sums, j}.sums, norm_grad_part);
+        return;
+    }
     heed__share(k, rows, 12.0 * (double)rows * c, layer_norm_grad_part, &j);
 }
 

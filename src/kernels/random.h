@@ -98,28 +98,27 @@ static inline void dropout_kept(const heed__dropout *d, uint32_t *words, uint64_
     unsigned skip = (unsigned)(at % 4); /* draws of earlier elements in the first block */
     uint64_t block = at / 4, pending = 0;
     unsigned have = 0; /* bits of pending */
-    for (size_t w = 0; w < (n + 31) / 32; w++) {
-        while (have < 32) {
-            pending |= ((uint64_t)kept_in_blocks(d, block) >> skip) << have;
-            have += HEED__DRAWS - skip;
-            block += HEED__BLOCKS;
-            skip = 0;
-        }
-        words[w] = (uint32_t)pending;
+    for (size_t w = 0; w < (n + 31) / 32;) {
+        pending |= (uint64_t)(kept_in_blocks(d, block) >> skip) << have;
+        have += HEED__DRAWS - skip;
+        block += HEED__BLOCKS;
+        skip = 0;
+        if (have < 32) continue;
+        words[w++] = (uint32_t)pending;
         pending >>= 32;
         have -= 32;
     }
 }
-
 void K(dropout_kept)(const heed__dropout *d, uint32_t *words, uint64_t at, size_t n); /* the same */
 
-/* The factors of the elements at i and after: keep or 0. Reads 8 bytes from bit i on. */
-INLINE vec kept_factor(const heed__dropout *d, const uint32_t *words, size_t i) {
-    uint32_t bits;
-    uint64_t pair = words[i / 32];
-    pair |= (uint64_t)words[i / 32 + 1] << 32;
-    bits = (uint32_t)(pair >> (i % 32));
+/* The factors of elements whose bits these are: keep or 0. */
+INLINE vec kept_in(const heed__dropout *d, uint32_t bits) {
     return pick(set_bits(bits), splat(d->keep), splat(0));
+}
+/* The factors of the elements at i and after. Reads the word after that of i, too. */
+INLINE vec kept_factor(const heed__dropout *d, const uint32_t *words, size_t i) {
+    uint64_t pair = words[i / 32] | (uint64_t)words[i / 32 + 1] << 32;
+    return kept_in(d, (uint32_t)(pair >> i % 32));
 }
 
 #endif

@@ -16,7 +16,9 @@ heed_tensor *heed_drop_apply(const heed_drop *l, heed_tape *t, heed_tensor *x) {
 
 heed_tensor *heed_residual(heed_tape *t, heed_tensor *x, heed_tensor *fx, const heed_drop *drop,
                            const heed_norm *post) {
-    heed_tensor *y = heed_add(t, x, drop ? heed_drop_apply(drop, t, fx) : fx);
+    bool drops = drop && drop->p > 0 && heed_tape_mode(t) == HEED_TRAIN;
+    heed_tensor *y =
+        drops ? heed_dropout_add(heed_at(t, drop->name), x, fx, drop->p) : heed_add(t, x, fx);
     return post ? heed_norm_apply(post, t, y) : y;
 }
 

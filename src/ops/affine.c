@@ -1,5 +1,6 @@
 /* affine.c -- y = act(x W' + b): a dense layer in one pass over the output. With p = x W' + b and
  * gp = act'(p) gy: gx = gp W, gW = gp' x, gb = sum of the rows of gp. */
+#include "core/tape.h"
 #include "ops/shape.h"
 
 #include <limits.h>
@@ -50,7 +51,7 @@ static void forward(heed_node *n) {
     n->k->gemm(n->k, &g);
 }
 
-/* act'(p) gy: in place, unless gy is kept. Adds the gradient of the bias. */
+/* act'(p) gy: in place, unless gy is read again. Adds the gradient of the bias. */
 static heed_real *grad_before_act(heed_node *n, heed_real *gb) {
     const heed_act *f = n->args;
     const heed_tensor *y = n->y;
@@ -61,7 +62,7 @@ static heed_real *grad_before_act(heed_node *n, heed_real *gb) {
         if (gb) n->k->sum_rows(n->k, gb, gp, rows, out);
         return gp;
     }
-    if (y->keep_grad) {
+    if (y->keep_grad || heed__grad_lent(n)) {
         gp = heed_scratch(n, y->size * sizeof *gp);
         if (!gp) return NULL;
         n->k->copy(n->k, gp, y->g, y->size);

@@ -189,16 +189,14 @@ static void forward(heed_node *n) {
 
 /* The array to which the kernel adds the gradient of input i. If a part of it is probed, that is
  * separate memory, because a probe wants the gradient of this op alone. */
-static heed_real *grad_target(heed_node *n, const layout *l, int i, bool *apart) {
-    *apart = false;
+static heed_real *grad_target(heed_node *n, const layout *l, int i, bool *apart, bool *add) {
+    *apart = *add = false;
     for (int p = 0; p < 3; p++) {
         const heed_tensor *part = kept(n, part_names[p]);
         if (l->input[p] == i && part && part->g) *apart = true;
     }
     size_t size = n->in[i]->size;
-    bool add = false;
-    heed_real *g = *apart ? heed_scratch(n, size * sizeof *g) : heed_grad_into(n, i, &add);
-    if (g && !add) n->k->fill(n->k, g, 0, size);
+    heed_real *g = *apart ? heed_scratch(n, size * sizeof *g) : heed_grad_into(n, i, add);
     return g;
 }
 
@@ -219,11 +217,16 @@ static void backward(heed_node *n) {
     heed_attention_job j = job_of(n);
     layout l = layout_of(n);
     heed_real *target[3] = {NULL};
-    bool apart[3] = {false};
+    bool apart[3] = {false}, old[3] = {false};
     for (int i = 0; i < l.bias; i++) {
-        target[i] = grad_target(n, &l, i, &apart[i]);
+        target[i] = grad_target(n, &l, i, &apart[i], &old[i]);
         if (apart[i] && !target[i]) return;
     }
+    /* If all arrays are new, they are distinct, and the kernel writes every element. */
+    bool write = n->y->size > 0 && !old[0] && !old[1] && !old[2];
+    for (int i = 0; i < l.bias && !write; i++)
+        if (target[i] && !old[i]) n->k->fill(n->k, target[i], 0, n->in[i]->size);
+    for (int p = 0; p < 3; p++) j.add[p] = !write;
     heed_real **part[] = {&j.gq, &j.gk, &j.gv};
     for (int p = 0; p < 3; p++)
         if (target[l.input[p]]) *part[p] = target[l.input[p]] + l.offset[p];

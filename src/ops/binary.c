@@ -1,5 +1,6 @@
 /* binary.c -- a + b, a - b, a b, a / b, elementwise; broadcasts as NumPy does. d(a b) = b da + a
  * db; d(a / b) = da / b - a / b^2 db. */
+#include "core/tape.h"
 #include "ops/shape.h"
 
 static bool infer(heed_node *n) { return heed__accepts(n, "r") && heed__out_broadcast(n); }
@@ -29,17 +30,28 @@ static void run_back(heed_node *n, heed_binary f) {
 }
 
 static void add(heed_node *n) { run(n, HEED_BIN_ADD); }
+static void add_to(heed_node *n, int i) {
+    const heed_tensor *y = n->y;
+    bool add;
+    heed_real *g = heed_grad_into(n, i, &add);
+    if (g && add) n->k->axpy(n->k, g, y->g, 1, y->size);
+    if (g && !add) n->k->copy(n->k, g, y->g, y->size);
+}
+/* Without broadcasting both gradients equal that of the sum: one input takes its array, and the
+ * other, if possible, reads it where it is. */
 static void add_back(heed_node *n) {
     const heed_tensor *y = n->y;
     if (n->in[0]->size != y->size || n->in[1]->size != y->size) {
         run_back(n, HEED_BIN_ADD);
-        return;
-    }
-    for (int i = 0; i < 2; i++) { /* one after the other, because both may be the same tensor */
-        bool add;
-        heed_real *g = heed_grad_into(n, i, &add);
-        if (g && add) n->k->axpy(n->k, g, y->g, 1, y->size);
-        if (g && !add) n->k->copy(n->k, g, y->g, y->size);
+    } else if (heed__grad_may_take(n, 0)) {
+        if (!heed__grad_lend(n, 1, 0)) add_to(n, 1);
+        heed__grad_take(n, 0);
+    } else {
+        add_to(n, 0); /* one after the other, because both may be the same tensor */
+        if (heed__grad_may_take(n, 1))
+            heed__grad_take(n, 1);
+        else
+            add_to(n, 1);
     }
 }
 static void sub(heed_node *n) { run(n, HEED_BIN_SUB); }
