@@ -251,6 +251,7 @@ typedef struct {
     heed_optim *optim;
     void *self;
     size_t bytes;
+    heed_memory memory;
     heed_text settings;
     int64_t bound[2]; /* requested bounds of the vocabulary and of the source's */
     heed__state state;

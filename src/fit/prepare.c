@@ -162,8 +162,9 @@ enum { FEW_STEPS = 20 };
 /* Tries the first batch and, for full-batch gradient descent, the last one, maybe smaller. */
 static bool try_batches(heed__fitting *f) {
     heed__passes sum = {0};
-    return heed__fit_pass(f, 0, &sum) &&
-           (!f->set.full_batch || f->micros < 2 || heed__fit_pass(f, f->micros - 1, &sum));
+    if (!heed__fit_pass(f, 0, &sum)) return false;
+    f->memory = heed_memory_of(f->store, f->optim, f->tape, f->memory.before);
+    return !f->set.full_batch || f->micros < 2 || heed__fit_pass(f, f->micros - 1, &sum);
 }
 
 /* Limits evaluations to a third of the time. */
@@ -446,9 +447,9 @@ static bool begin(heed__fitting *f) {
 
 bool heed__fit_prepare(heed__fitting *f) {
     f->start = heed__os_seconds();
-    if (!read_settings(f) || !open_run(f) || !heed__start_find(f) || !build(f) ||
-        !count_batches(f) || !fix_by_data(f))
-        return false;
+    if (!read_settings(f) || !open_run(f) || !heed__start_find(f)) return false;
+    f->memory.before = heed_memory_resident();
+    if (!build(f) || !count_batches(f) || !fix_by_data(f)) return false;
     if (!f->fresh && f->steps && heed__fit_finished(f)) {
         note_finished(f);
         return false;
