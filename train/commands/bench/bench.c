@@ -15,6 +15,7 @@ static const heed_option options[] = {
           "a preset of a model that is a benchmark, such as gpt-tiny; several, comma-separated, or "
           "all if not given: a line each",
           "Workload"),
+    WORDS("set", "other settings of the workload: KEY=VALUE, with blanks between them", "Workload"),
     NUMBER("seconds", "2.5", 0, 1e6, "time spent on measured steps", "Workload"),
     COUNT("min-steps", "5", 1, 1e9, "at least this many of them", "Workload"),
     NUMBER("warmup-seconds", "0.7", 0, 1e6, "time before the clock starts", "Workload"),
@@ -77,6 +78,7 @@ static bool bench_open(program *p, bench *b, const char *name) {
         heed_config_set(f, "norm", "post", "post-ln", HEED_FROM_FLAG);
     if (flag_on(p, "mlm-all") && heed_config_has(f, "mask-share"))
         heed_config_set(f, "mask-share", "1", "mlm-all", HEED_FROM_FLAG);
+    if (!heed_config_set_list(f, flag_text(p, "set"), "--set", HEED_FROM_FLAG)) return false;
     b->memory.before = heed_memory_resident();
     if (!workbench_open(&b->w)) return false;
     heed_optim_args a = heed_optim_defaults(&heed_adamw);
@@ -332,6 +334,7 @@ const command cmd_bench = {
     .examples = "  heed bench\n"
                 "  heed bench --workload gpt-tiny --threads 2\n"
                 "  heed bench --workload gpt-tiny --per-op\n"
+                "  heed bench --workload gpt-tiny --set \"width=256 ff=1024\"\n"
                 "  heed bench --workload mlm-nano --threads 1 --seconds 5 --json\n",
     .options = options,
     .computes = true,
