@@ -255,8 +255,12 @@ static heed_tensor *next(const void *self, heed_tape *t, const heed_source *sour
                           : heed__decoder_next(&m->recurrent, t, source, state, ids);
 }
 
-static const heed_steps steps = {
-    .length = length, .read = read_picture, .state = state_size, .start = start, .next = next};
+static const heed_steps steps = {.length = length,
+                                 .read = read_picture,
+                                 .state = state_size,
+                                 .start = start,
+                                 .next = next,
+                                 .batched = true};
 
 const heed_model heed_model_caption = {
     .name = "caption",

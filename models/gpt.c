@@ -82,19 +82,21 @@ static int recurrent_size(const gpt *m) {
 static heed_tensor *recurrent(const gpt *m, heed_tape *t, heed_tensor *x, heed_cache *caches) {
     heed_tensor *state[HEED_RNN_LAYERS];
     int layers = m->rnn.args.layers, size = recurrent_size(m);
-    if (!caches) return heed_rnn_apply(&m->rnn, t, x, NULL, NULL, NULL);
+    if (!caches || !x) return heed_rnn_apply(&m->rnn, t, x, NULL, NULL, NULL);
     for (int i = 0; i < layers; i++)
-        state[i] = heed_input(t, caches->len ? caches[i].k : NULL, 2, (int[]){1, size});
+        state[i] = caches->len
+                       ? heed__model_states(t, caches[i].k, caches->stride, x->shape[0], size)
+                       : heed_input(t, NULL, 2, (int[]){x->shape[0], size});
     heed_tensor *y = heed_rnn_apply(&m->rnn, t, x, NULL, state, state);
     for (int i = 0; y && i < layers; i++) {
-        memcpy(caches[i].k, state[i]->x, (size_t)size * sizeof *caches[i].k);
+        heed__model_keep_states(state[i], caches[i].k, caches->stride);
         caches[i].len += x->shape[1];
     }
     return y;
 }
 
-/* ids (B,T) -> logits (B,T,V). With caches, one per layer: ids (1,T) continue the cached tokens ->
- * logits (1,1,V) of the last position only. */
+/* ids (B,T) -> logits (B,T,V). With caches, one per layer: ids (B,T) continue the cached tokens ->
+ * logits (B,1,V) of the last position only. */
 static heed_tensor *apply(const gpt *m, heed_tape *t, heed_tensor *ids, heed_cache *caches) {
     heed_tensor *x = heed__embedding_apply(&m->body.embed, t, ids, NULL, caches ? caches->len : 0);
     x = m->rnn.args.layers ? recurrent(m, t, x, caches)
@@ -145,15 +147,15 @@ static heed_tensor *next(const void *self, heed_tape *t, const heed_source *sour
                          heed_real *state, int at, heed_tensor *ids) {
     const gpt *m = self;
     heed_cache caches[MODEL_LAYERS];
-    size_t k, v;
-    (void)source;
+    size_t k, v, size = state_size(self, source);
     layer_state(m, &k, &v);
     for (int i = 0; i < m->body.stack.layers; i++, state += k + v)
-        caches[i] = (heed_cache){.len = at, .capacity = m->body.len, .k = state, .v = state + k};
+        caches[i] = (heed_cache){at, m->body.len, state, state + k, size};
     return apply(m, t, ids, caches);
 }
 
-static const heed_steps steps = {.length = length, .state = state_size, .next = next};
+static const heed_steps steps = {
+    .length = length, .state = state_size, .next = next, .batched = true};
 
 const heed_model heed_model_gpt = {
     .name = "gpt",

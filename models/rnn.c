@@ -162,7 +162,8 @@ static const heed_steps steps = {.length = heed__pair_length,
                                  .read = read_source,
                                  .state = state_size,
                                  .start = start,
-                                 .next = next};
+                                 .next = next,
+                                 .batched = true};
 
 static bool init(void *self, heed_store *s, const heed_config *f) {
     rnn *m = self;

@@ -125,8 +125,11 @@ static heed_tensor *next(const void *self, heed_tape *t, const heed_source *sour
     return heed__block_decoder_next(&((const seq2seq *)self)->decoder, t, source, state, at, ids);
 }
 
-static const heed_steps steps = {
-    .length = heed__pair_length, .read = read_source, .state = state_size, .next = next};
+static const heed_steps steps = {.length = heed__pair_length,
+                                 .read = read_source,
+                                 .state = state_size,
+                                 .next = next,
+                                 .batched = true};
 
 static bool init(void *self, heed_store *s, const heed_config *f) {
     seq2seq *m = self;

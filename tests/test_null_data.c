@@ -89,6 +89,9 @@ TEST(null_is_accepted_in_data) {
     CALL(heed_text_read(NULL, "a", (size_t *)doubles));
     CALL(heed_text_read(l.c, NULL, (size_t *)doubles));
     CALL(heed_text_read(l.c, "a", NULL));
+    CALL(heed_text_survey(NULL, NULL, NULL));
+    CALL(heed_text_survey(l.c, NULL, (heed_text_facts *)doubles));
+    CALL(heed_text_survey(l.c, "a", NULL));
     CALL(heed_corpus_open(NULL, NULL, NULL, (heed_corpus_args){0}));
     CALL(heed_corpus_free(NULL));
     CALL(heed_corpus_about(NULL));

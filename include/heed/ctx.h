@@ -65,6 +65,10 @@ bool heed_fail(heed_ctx *c, heed_status status, const char *format, ...) HEED_PR
 /* Passes a message to heed_options.log. Settings and commands are named as in heed_fail. */
 void heed_message(heed_ctx *c, heed_level level, const char *format, ...) HEED_PRINTF(3, 4);
 
+/* Reports progress: `done` of `all` units. False stops what is under way with HEED_INTERRUPTED. It
+ * is called from the thread that began the work. */
+typedef bool (*heed_progress)(void *user, uint64_t done, uint64_t all);
+
 /* The seed of heed_options, and the number of threads that kernels use; 0 if c is NULL. */
 uint64_t heed_seed(const heed_ctx *c);
 int heed_threads(const heed_ctx *c);

@@ -26,23 +26,37 @@ typedef struct {
                         Holtzman et al. 2020, sec. 3.1 */
     uint64_t seed;   /* seed of the draws */
     uint32_t sample; /* number of the sample among several with the same seed */
-    bool uncached;   /* recompute everything for each token: same result, slower */
-    bool has_end;    /* `end` is a token that ends the output and is not part of it */
+    int samples;   /* with one hypothesis, outputs made at once, numbered from `sample` on, at most
+                      64: each as if it were made alone; 0 means 1 */
+    bool uncached; /* recompute everything for each token: same result, slower */
+    bool has_end;  /* `end` is a token that ends the output and is not part of it */
     int32_t end;
     bool (*token)(void *user, int32_t id); /* with one hypothesis: called for each; false stops */
-    void *user;
+    /* The same, which receives the number of the output as well, from 0. */
+    bool (*sampled)(void *user, int output, int32_t id);
+    void *user; /* of both */
 } heed_generation;
 
 typedef struct {
     int count;              /* tokens generated */
     bool ended;             /* stopped by `end`, not by the count */
     double log_probability; /* of the tokens and, if `ended`, of `end` */
+    int seen;               /* tokens that the model saw when it made the last one */
 } heed_generated;
 
-/* Generates the best output and writes its tokens to out, an array of `count`, or NULL. If a text
- * is longer than the model's length, the model sees only its last tokens. A model without steps, a
- * source or prompt that does not fit, or a beam with a temperature is HEED_USAGE. False on error:
- * see the tape's context. Sutskever et al. 2014, sec. 3.2; Wu et al. 2016, sec. 7. */
+/* Generates the best output and writes its tokens to out, an array of `count`, or NULL; several
+ * samples to an array of (samples, count), and about them to an array of `samples`, or NULL.
+ *
+ * The prompt is read in one pass, and then each token once: its keys and values, or the state of
+ * recurrent layers, are kept. Once a text has the model's length, the older half of what the model
+ * sees is dropped, and the newer half is read again, in one pass, as a text that begins there; so
+ * beyond its length a model sees the last half to all of its length. Of a longer prompt it sees the
+ * end at first. This holds for all kinds of positions: keys that are rotated could be kept, but
+ * then deeper layers would still depend on the tokens that were dropped.
+ *
+ * A model without steps, a source or prompt that does not fit, or a beam with a temperature is
+ * HEED_USAGE. False on error: see the tape's context. Sutskever et al. 2014, sec. 3.2; Wu et al.
+ * 2016, sec. 7. */
 bool heed_generate(const heed_model *m, const void *self, heed_tape *t, const heed_generation *a,
                    int32_t *out, heed_generated *about);
 

@@ -24,7 +24,7 @@ typedef struct {
     int dims;
     int64_t shape[8];
     const unsigned char *data; /* may be misaligned */
-    size_t bytes;
+    size_t bytes, offset;      /* offset: of the data, from the end of the header */
 } heed_array;
 typedef struct heed_safetensors heed_safetensors;
 /* Any dtype of the format, at most 8 dimensions. A file that is damaged anywhere in its header, or

@@ -32,6 +32,9 @@ typedef struct {
                     name by a path */
     const char *part; /* pictures, with eval: "train", "val" or "test"; NULL or "auto": the test
                          part if there is one, else validation, else training */
+    bool census;      /* TOKENS: also count lines and overlap; see heed_corpus_args */
+    heed_progress progress; /* TOKENS: of reading the text; or NULL */
+    void *user;
 } heed_data_args;
 
 /* A kind of data: what all its data sets share. */

@@ -88,6 +88,10 @@ typedef struct {
      * [at, at + n), which must be within length; the state is advanced. */
     heed_tensor *(*next)(const void *self, heed_tape *t, const heed_source *source,
                          heed_real *state, int at, heed_tensor *ids);
+    /* next also accepts B hypotheses of the same length: ids (B,n), their states one after the
+     * other -> logits (B, ..., V), of which the last row of each predicts its next token. The bits
+     * of a hypothesis must not depend on the others. */
+    bool batched;
 } heed_steps;
 
 /* A named set of settings, for --preset NAME. */

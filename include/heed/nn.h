@@ -120,11 +120,13 @@ void heed_position_init(heed_position *l, heed_store *s, const char *name, heed_
 /* x (B,T,d) + rows [from, from+T) of the table */
 heed_tensor *heed_position_apply(const heed_position *l, heed_tape *t, heed_tensor *x, int from);
 
-/* Keys and values of the tokens so far, for generation: one sequence, one layer. In cross attention
- * they are those of memory, computed by the first call. The caller owns k and v. */
+/* Keys and values of the tokens so far in one layer, for generation: of one sequence, or of several
+ * of the same length. In cross attention they are those of one memory, which all sequences attend
+ * to, computed by the first call. The caller owns k and v. */
 typedef struct {
     int len, capacity; /* tokens held, and their maximum */
     heed_real *k, *v;  /* (capacity, g e), (capacity, g d2), for g key-value heads */
+    size_t stride;     /* numbers from the k of a sequence to that of the next, and likewise v */
 } heed_cache;
 
 /* Multi-head attention: one stacked q,k,v projection of height h e + g(e+d2), for h heads of
@@ -161,8 +163,8 @@ typedef struct {
     int from, count;
 } heed_rows;
 heed_rows heed_mha_rows(const heed_mha_args *a, heed_projected part, int head);
-/* x (B,T,d), memory (B,S,dm) or NULL, pad (B,S) over the keys or NULL, cache or NULL (B = 1, eval)
- * -> (B,T,d) */
+/* x (B,T,d), memory (B,S,dm) or NULL, pad (B,S) over the keys or NULL, cache or NULL (in eval;
+ * memory then has B = 1) -> (B,T,d) */
 heed_tensor *heed_mha_apply(const heed_mha *l, heed_tape *t, heed_tensor *x, heed_tensor *memory,
                             heed_tensor *pad, heed_cache *cache);
 /* The same with a score bias (1|B, 1|heads, T, S) or NULL, added to the scores of heed_attention:

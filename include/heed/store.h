@@ -33,6 +33,8 @@ typedef struct {
     bool decay;          /* weight decay applies; by default to tensors of two or more dims */
     bool reported;       /* a missing gradient has been reported */
     bool adapter;        /* belongs to an adapter of another entry: heed_lora_add */
+    char *undrawn;       /* init of values that a run is to give, instead of drawing them; NULL:
+                            the tensor has its values */
     int64_t thaw;        /* the updates for which heed_freeze_for froze it; 0: none */
     heed_real lr_scale;  /* multiplies the learning rate; 1 by default */
     heed_row_kind rows;  /* HEED_ROWS_UNITS by default */

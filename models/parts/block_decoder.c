@@ -63,13 +63,13 @@ size_t heed__block_decoder_state(const block_decoder *m) {
 heed_tensor *heed__block_decoder_next(const block_decoder *m, heed_tape *t,
                                       const heed_source *source, heed_real *state, int at,
                                       heed_tensor *ids) {
-    size_t k, v;
+    size_t k, v, size = heed__block_decoder_state(m);
     heed_cache caches[2 * MODEL_LAYERS];
     heed__model_cache(&m->block[0].attn, m->len, &k, &v);
     for (int i = 0; i < m->layers; i++, state += k + v) {
         heed_tensor *const *kept = &source->kept[2 * i];
-        caches[2 * i] = (heed_cache){at, m->len, state, state + k};
-        caches[2 * i + 1] = (heed_cache){source->count, source->count, kept[0]->x, kept[1]->x};
+        caches[2 * i] = (heed_cache){at, m->len, state, state + k, size};
+        caches[2 * i + 1] = (heed_cache){source->count, source->count, kept[0]->x, kept[1]->x, 0};
     }
     return heed__block_decoder_apply(m, t, NULL, NULL, ids, at, caches);
 }

@@ -139,6 +139,20 @@ void heed__model_cache(const heed_mha *l, int len, size_t *k, size_t *v) {
     *v = rows * (size_t)l->args.value;
 }
 
+heed_tensor *heed__model_states(heed_tape *t, const heed_real *from, size_t stride, int rows,
+                                int size) {
+    heed_tensor *x = heed_input(t, NULL, 2, (int[]){rows, size});
+    for (int i = 0; x && i < rows; i++)
+        memcpy(x->x + i * size, from + (size_t)i * stride, (size_t)size * sizeof *from);
+    return x;
+}
+
+void heed__model_keep_states(const heed_tensor *x, heed_real *to, size_t stride) {
+    size_t size = x ? (size_t)x->shape[1] : 0;
+    for (size_t i = 0; x && i < (size_t)x->shape[0]; i++)
+        memcpy(to + i * stride, x->x + i * size, size * sizeof *to);
+}
+
 /* ---- scores ---- */
 
 /* How many entries rank before the label's by probability; ties at a lower index and NaN do. */

@@ -79,6 +79,11 @@ void heed__model_attending(const heed_mha *l, heed_stack stack, int layer, doubl
 
 /* The sizes of the keys and of the values that a cache of `len` tokens holds. */
 void heed__model_cache(const heed_mha *l, int len, size_t *k, size_t *v);
+/* Recurrent states (rows, size), of which each row lies `stride` numbers after the one before, as a
+ * tensor, and back. */
+heed_tensor *heed__model_states(heed_tape *t, const heed_real *from, size_t stride, int rows,
+                                int size);
+void heed__model_keep_states(const heed_tensor *x, heed_real *to, size_t stride);
 
 /* An output layer "head" by the settings tie and head-bias: its weights are those of `tied` (V,d),
  * or separate ones of the same shape. */

@@ -208,25 +208,34 @@ void heed__decoder_start(const decoder *m, const heed_source *source, heed_real 
         memcpy(state + (size_t)i * size, source->kept[i]->x, size * sizeof *state);
 }
 
-/* Makes a tensor of the tape that read the source usable on the tape of the steps. */
-static heed_tensor *wrapped(heed_tape *t, const heed_tensor *x) {
-    return heed_wrap(t, x->x, x->dims, x->shape);
+/* Makes a tensor of the tape that read the source usable on the tape of the steps, once for each of
+ * some rows. */
+static heed_tensor *repeated(heed_tape *t, const heed_tensor *x, int rows) {
+    int shape[HEED_DIMS];
+    if (rows == 1) return heed_wrap(t, x->x, x->dims, x->shape);
+    memcpy(shape, x->shape, sizeof shape);
+    shape[0] = rows;
+    heed_tensor *y = heed_input(t, NULL, x->dims, shape);
+    for (int i = 0; y && i < rows; i++)
+        memcpy(y->x + (size_t)i * x->size, x->x, x->size * sizeof *y->x);
+    return y;
 }
 
 heed_tensor *heed__decoder_next(const decoder *m, heed_tape *t, const heed_source *source,
                                 heed_real *state, heed_tensor *ids) {
     heed_tensor *const *kept = source->kept;
-    int layers = m->cells.args.layers, size = (int)kept[0]->size;
+    int layers = m->cells.args.layers, size = (int)kept[0]->size, rows = ids->shape[0];
+    size_t stride = heed__decoder_state(m, source);
     decoder_reading r = {.stepping = true};
     for (int i = 0; i < layers; i++)
-        r.state[i] = heed_input(t, state + i * size, 2, (int[]){1, size});
+        r.state[i] = heed__model_states(t, state + i * size, stride, rows, size);
     if (m->fixed)
-        r.context = wrapped(t, kept[layers]);
+        r.context = repeated(t, kept[layers], rows);
     else
-        r.memory =
-            (heed_attention_kv){wrapped(t, kept[layers]), wrapped(t, kept[layers + 1]), NULL};
+        r.memory = (heed_attention_kv){repeated(t, kept[layers], rows),
+                                       repeated(t, kept[layers + 1], rows), NULL};
     heed_tensor *y = heed__decoder_apply(m, t, ids, &r);
     for (int i = 0; y && i < layers; i++)
-        memcpy(state + i * size, r.state[i]->x, (size_t)size * sizeof *state);
+        heed__model_keep_states(r.state[i], state + i * size, stride);
     return y;
 }

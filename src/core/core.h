@@ -13,6 +13,8 @@ HEED_EXPORT_BEGIN
 void *heed__alloc(heed_ctx *c, size_t bytes);
 void *heed__alloc_array(heed_ctx *c, size_t count,
                         size_t each); /* fails if the product overflows */
+/* The same without zeroing, for memory that is filled at once. */
+void *heed__alloc_untouched(heed_ctx *c, size_t count, size_t each);
 void heed__free(void *p);
 char *heed__copy_text(heed_ctx *c, const char *text);
 

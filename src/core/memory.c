@@ -1,4 +1,4 @@
-/* memory.c -- aligned, zeroed memory and growing arrays; hashes. */
+/* memory.c -- aligned memory, zeroed or not, and growing arrays; hashes. */
 #include "core/core.h"
 
 #include <stdlib.h>
@@ -6,16 +6,25 @@
 
 enum { ALIGN = 64 };
 
-void *heed__alloc(heed_ctx *c, size_t bytes) {
-    size_t rounded = (bytes ? bytes : 1) + (ALIGN - 1);
-    void *p = NULL;
-    if (rounded > bytes && bytes <= SIZE_MAX / 2) p = aligned_alloc(ALIGN, rounded / ALIGN * ALIGN);
-    if (p) return memset(p, 0, rounded / ALIGN * ALIGN);
+static size_t rounded(size_t bytes) { return ((bytes ? bytes : 1) + (ALIGN - 1)) / ALIGN * ALIGN; }
+
+static void *take(heed_ctx *c, size_t bytes) {
+    void *p = bytes <= SIZE_MAX / 2 ? aligned_alloc(ALIGN, rounded(bytes)) : NULL;
+    if (p) return p;
     heed_fail(c, HEED_FAILED,
               "out of memory: cannot allocate %zu bytes; hint: a smaller `batch`, `block` or "
               "`width` needs less",
               bytes);
     return NULL;
+}
+
+void *heed__alloc(heed_ctx *c, size_t bytes) {
+    void *p = take(c, bytes);
+    return p ? memset(p, 0, rounded(bytes)) : NULL;
+}
+
+void *heed__alloc_untouched(heed_ctx *c, size_t count, size_t each) {
+    return take(c, each && count > SIZE_MAX / 2 / each ? SIZE_MAX : count * each);
 }
 
 void *heed__alloc_array(heed_ctx *c, size_t count, size_t each) {

@@ -43,8 +43,6 @@ static char *folder_of(heed_ctx *c, const char *path, size_t extra) {
 
 /* ---- reading ---- */
 
-enum { ENDLESS = 1 << 30 }; /* a limit, because pipes and devices may never end */
-
 /* Reads all of fd into one buffer, which has space for a final zero byte. */
 static unsigned char *read_all(heed_ctx *c, int fd, const char *path, size_t size, size_t limit,
                                size_t *n) {
@@ -93,7 +91,7 @@ unsigned char *heed__os_read(heed_ctx *c, const char *path, size_t limit, size_t
         heed_fail(c, HEED_DATA, "cannot read %s: expected a file, found a folder", path);
     else {
         size_t size = S_ISREG(st.st_mode) && st.st_size > 0 ? (size_t)st.st_size : 0;
-        if (!limit && !S_ISREG(st.st_mode)) limit = ENDLESS;
+        if (!limit && !S_ISREG(st.st_mode)) limit = HEED__ENDLESS;
         if (limit && size > limit)
             heed_fail(c, HEED_DATA, "%s is too large: expected at most %zu bytes, found %zu", path,
                       limit, size);

@@ -18,6 +18,8 @@ struct heed_store {
     const char **scopes; /* open scopes, outermost first; each is a full prefix */
     size_t scope_capacity, depth;
     heed__store_ref *refs;
+    bool expecting; /* values of a run or a file: heed__store_expect */
+    const heed_store *from;
 };
 
 static void free_entry(heed_entry *e) {
@@ -28,6 +30,7 @@ static void free_entry(heed_entry *e) {
         heed__free(e->tensor);
     }
     heed__free((void *)(uintptr_t)e->name);
+    heed__free(e->undrawn);
     heed__free(e);
 }
 
@@ -167,8 +170,52 @@ static bool init_values(heed_ctx *c, heed_tensor *t, const char *init) {
     return true;
 }
 
+/* ---- values that are not drawn ---- */
+
+void heed__store_expect(heed_store *s, bool on, const heed_store *from) {
+    s->expecting = on;
+    s->from = from;
+}
+
+static bool is_random(const char *init) {
+    static const char *const words[] = {"normal", "uniform", "kaiming", "xavier"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strncmp(init, words[i], strlen(words[i])) == 0) return true;
+    return false;
+}
+
+static bool is_expected(const heed_store *s, const heed_tensor *t, const char *init) {
+    if (!s->expecting || !is_random(init)) return false;
+    const heed_entry *e = s->from ? heed_store_find(s->from, t->name) : NULL;
+    return !s->from || (e && e->rows == HEED_ROWS_UNITS && e->tensor->dims == t->dims &&
+                        memcmp(e->tensor->shape, t->shape, sizeof t->shape) == 0);
+}
+
+void heed__store_known(heed_entry *e) {
+    heed__free(e->undrawn);
+    e->undrawn = NULL;
+}
+
+void heed__store_set(heed_entry *e, const heed_tensor *from) {
+    memcpy(e->tensor->x, from->x, from->size * sizeof *from->x);
+    heed__store_known(e);
+}
+
+bool heed__store_draw(heed_store *s, heed_entry *e) {
+    bool ok = !e->undrawn || init_values(s->c, e->tensor, e->undrawn);
+    heed__store_known(e);
+    return ok;
+}
+
+bool heed__store_draw_all(heed_store *s) {
+    bool ok = true;
+    for (size_t i = 0; ok && i < s->count; i++) ok = heed__store_draw(s, s->entries[i]);
+    return ok;
+}
+
 /* ---- entries ---- */
 
+/* Without values. */
 static heed_tensor *new_tensor(heed_ctx *c, const char *name, int dims, const int *shape) {
     size_t size;
     char text[64];
@@ -183,10 +230,19 @@ static heed_tensor *new_tensor(heed_ctx *c, const char *name, int dims, const in
     heed_tensor *p = heed__alloc(c, sizeof *p);
     if (!p) return NULL;
     *p = t;
-    p->x = heed__alloc_array(c, size, sizeof *p->x);
-    if (p->x) return p;
-    heed__free(p);
-    return NULL;
+    return p;
+}
+
+/* Memory for the values of a file is filled at once. */
+static bool give_values(heed_store *s, heed_entry *e, const char *init) {
+    heed_tensor *t = e->tensor;
+    if (is_expected(s, t, init)) {
+        t->x = (s->from ? heed__alloc_array : heed__alloc_untouched)(s->c, t->size, sizeof *t->x);
+        e->undrawn = t->x ? heed__copy_text(s->c, init) : NULL;
+        return e->undrawn != NULL;
+    }
+    t->x = heed__alloc_array(s->c, t->size, sizeof *t->x);
+    return t->x && init_values(s->c, t, init);
 }
 
 static heed_tensor *add_entry(heed_store *s, const char *name, const char *init, int dims,
@@ -205,7 +261,7 @@ static heed_tensor *add_entry(heed_store *s, const char *name, const char *init,
     if (full && heed_store_find(s, full))
         heed_fail(s->c, HEED_USAGE, "parameter %s exists already", full);
     if (full && !heed__stopped(s->c)) e->tensor = new_tensor(s->c, full, dims, shape);
-    if (!e->tensor || !init_values(s->c, e->tensor, init)) {
+    if (!e->tensor || !give_values(s, e, init)) {
         free_entry(e);
         return NULL;
     }
@@ -356,6 +412,13 @@ int heed_set_rows(heed_store *s, const char *pattern, heed_row_kind rows) {
     int n = 0, at = 0;
     for (heed_entry *e; (e = next_match(s, pattern, &at)); n++) e->rows = rows;
     return n;
+}
+
+void heed__store_drop_grads(heed_store *s) {
+    for (size_t i = 0; i < s->count; i++) {
+        heed__free(s->entries[i]->tensor->g);
+        s->entries[i]->tensor->g = NULL;
+    }
 }
 
 void heed_zero_grads(heed_store *s) {

@@ -12,6 +12,20 @@ void heed__report_missing(heed_ctx *c);
 /* Removes the adapters and their entries; no optimizer of the store may exist. */
 void heed__store_drop_adapters(heed_store *s);
 
+/* on: random values of the entries that are added from now on are not drawn if they will be
+ * replaced: where `from` has an entry of the same name and shape whose rows are units, or, from
+ * NULL, all of them. */
+void heed__store_expect(heed_store *s, bool on, const heed_store *from);
+/* Draws the values of an entry, or of all, unless they are known already. */
+bool heed__store_draw(heed_store *s, heed_entry *e);
+bool heed__store_draw_all(heed_store *s);
+/* The entry has received its values. */
+void heed__store_known(heed_entry *e);
+/* Copies the values of a tensor of the same size. */
+void heed__store_set(heed_entry *e, const heed_tensor *from);
+/* Frees the gradients of all entries. */
+void heed__store_drop_grads(heed_store *s);
+
 /* A weak reference to a store: `store` becomes NULL when the store is freed. The holder must
  * release the reference before freeing its memory. */
 typedef struct heed__store_ref {

@@ -168,7 +168,7 @@ bool heed__weights_take(heed_store *s, const char *path, const heed_safetensors 
 }
 
 bool heed__weights_load(heed_store *s, const char *path) {
-    heed_safetensors *f = heed_safetensors_open(heed_store_ctx(s), path);
+    heed_safetensors *f = heed__safetensors_head(heed_store_ctx(s), path);
     bool ok = heed__weights_take(s, path, f);
     heed_safetensors_close(f);
     return ok;

@@ -1,78 +1,22 @@
 /* decode.c -- generates tokens one by one through a model's step interface: greedily, by sampling,
- * or by beam search, whose beam shrinks as hypotheses end. */
-#include "core/core.h"
-
-#include <heed/decode.h>
+ * or by beam search, whose beam shrinks as hypotheses end. All hypotheses have as many tokens, so
+ * that a model reads the next token of each in one call. */
+#include "fit/fit.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { MOST_BEAM = 64 };
 
-/* ---- one token: top-k, then the nucleus of what is left. Holtzman et al. 2020, sec. 3.1 ---- */
-
-typedef struct {
-    double p;
-    int32_t id;
-} choice;
-
-static int by_probability(const void *a, const void *b) {
-    const choice *x = a, *y = b;
-    if (x->p != y->p) return x->p > y->p ? -1 : 1;
-    return (x->id > y->id) - (x->id < y->id);
-}
-
-/* Probabilities exp((logit - largest) / temperature), most probable first; returns the sum. */
-static double weigh(choice *order, const heed_real *logits, int n, double temperature) {
-    double top = (double)logits[0], sum = 0;
-    for (int i = 1; i < n; i++) top = fmax(top, (double)logits[i]);
-    for (int i = 0; i < n; i++) {
-        order[i] = (choice){exp(((double)logits[i] - top) / temperature), i};
-        sum += order[i].p;
-    }
-    qsort(order, (size_t)n, sizeof *order, by_probability);
-    return sum;
-}
-
-/* One of n tokens by the temperature, top_k and top_p of a; ties by lowest id. order: (n) */
-static int32_t draw(const heed_generation *a, const heed_real *logits, int n, heed_random r,
-                    choice *order) {
-    if (a->temperature <= 0) {
-        int32_t best = 0;
-        for (int32_t i = 1; i < n; i++)
-            if (logits[i] > logits[best]) best = i;
-        return best;
-    }
-    double sum = weigh(order, logits, n, a->temperature);
-    int keep = a->top_k > 0 && a->top_k < n ? a->top_k : n;
-    if (keep < n) {
-        sum = 0;
-        for (int i = 0; i < keep; i++) sum += order[i].p;
-    }
-    if (a->top_p > 0 && a->top_p < 1) {
-        double part = 0, goal = a->top_p * sum;
-        int k = 0;
-        while (k < keep && part < goal) part += order[k++].p;
-        keep = k;
-        sum = part;
-    }
-    double left = heed_random_uniform(&r, 0) * sum;
-    for (int i = 0; i < keep - 1; i++) {
-        if (left < order[i].p) return order[i].id;
-        left -= order[i].p;
-    }
-    return order[keep > 0 ? keep - 1 : 0].id;
-}
-
 /* ---- hypotheses ---- */
 
-/* A partial output; the model defines its state. */
+/* Partial outputs, a row each. */
 typedef struct {
-    heed_real *state;
-    int32_t *ids; /* the prompt, then the generated tokens */
-    double score; /* log p of the generated tokens */
-} hypothesis;
+    heed_real *states;       /* the model defines them */
+    int32_t *ids;            /* the prompt, then the generated tokens */
+    double score[MOST_BEAM]; /* log p of the generated tokens */
+    int sample[MOST_BEAM];   /* of several samples, the one that a row belongs to */
+} hypotheses;
 
 /* A hypothesis and its next token. */
 typedef struct {
@@ -89,19 +33,97 @@ typedef struct {
     int length, count;
     heed_source read;
     const heed_source *source; /* the encoded source; NULL: the model reads none */
-    size_t state;              /* numbers in a hypothesis's state */
-    hypothesis now[MOST_BEAM], next[MOST_BEAM];
-    int live, width, made;
+    size_t state, capacity;    /* numbers in a hypothesis's state; the most tokens that it has */
+    hypotheses now, next;      /* next: of a beam only */
+    int live, made;
+    int width;   /* the hypotheses that are wanted: of a beam, or samples */
+    size_t from; /* the first token that the model sees */
+    size_t held; /* the tokens from there on that the states include */
     candidate best[MOST_BEAM];
     int candidates;
     bool stopped, found;
-    heed_real *states; /* memory of all hypotheses */
-    int32_t *tokens;
-    choice *order; /* (V), allocated at the first draw */
-    int32_t *out;  /* the best that has ended, or finally the best of all */
+    heed__choice *order; /* (V), allocated at the first draw */
+    int32_t *out;        /* the outputs of all samples; of a beam, the best that has ended */
     heed_generated *about;
     double rank; /* its score divided by the length penalty */
 } search;
+
+static bool is_beam(const search *s) { return s->a->beam > 1; }
+
+static heed_real *state_of(const search *s, const hypotheses *h, int row) {
+    return h->states + (size_t)row * s->state;
+}
+
+static int32_t *ids_of(const search *s, const hypotheses *h, int row) {
+    return h->ids + (size_t)row * s->capacity;
+}
+
+static size_t total_of(const search *s) { return s->a->prompt_count + (size_t)s->made; }
+
+static void copy_row(const search *s, hypotheses *to, int row, const hypotheses *from, int source) {
+    memcpy(state_of(s, to, row), state_of(s, from, source), s->state * sizeof *to->states);
+    memcpy(ids_of(s, to, row), ids_of(s, from, source), total_of(s) * sizeof *to->ids);
+    to->score[row] = from->score[source];
+    to->sample[row] = from->sample[source];
+}
+
+/* ---- logits ---- */
+
+static bool reads_picture(const heed_model *m) { return m->kind == HEED_INPUT_CAPTION; }
+
+/* The source as the model reads it: ids (1,S) or a picture (1,size,size,channels). */
+static heed_tensor *source_on(const search *s, heed_tape *t) {
+    const heed_generation *a = s->a;
+    int size = a->picture_size;
+    return reads_picture(s->m)
+               ? heed_input(t, a->picture, 4, (int[]){1, size, size, a->picture_channels})
+               : heed_ids(t, a->source, 1, (int)a->source_count);
+}
+
+/* When the model's length is exceeded, the positions of all tokens change. The model then sees only
+ * the newer half of them, which is computed again once for as many new tokens. Of a longer prompt
+ * it sees the end first. */
+static void slide(search *s) {
+    size_t length = (size_t)s->length, total = total_of(s);
+    if (total - s->from <= length) return;
+    size_t keep = s->made == 0 ? length : length > 1 ? length / 2 : 1;
+    s->from = total - keep;
+    s->held = 0;
+}
+
+/* How many hypotheses the model reads in one call. */
+static int rows_at_once(const search *s) {
+    return s->m->steps->batched && !s->a->uncached ? s->live : 1;
+}
+
+/* Logits (rows, .., V) of hypotheses from `row` on, of which the last ones of each predict its next
+ * token; advances their states. */
+static heed_tensor *logits_of(search *s, int row, int rows) {
+    size_t total = total_of(s), begin = s->from + (s->a->uncached ? 0 : s->held);
+    int n = (int)(total - begin);
+    heed_tape_begin(s->t, HEED_EVAL, 0);
+    heed_tensor *ids = heed_new_ids(s->t, 2, (int[]){rows, n});
+    for (int i = 0; ids && i < rows; i++)
+        memcpy(ids->i + i * n, ids_of(s, &s->now, row + i) + begin, (size_t)n * sizeof *ids->i);
+    if (!ids) return NULL;
+    if (!s->a->uncached)
+        return s->m->steps->next(s->self, s->t, s->source, state_of(s, &s->now, row), (int)s->held,
+                                 ids);
+    heed_model_input in = {.x = ids};
+    if (s->m->steps->read) {
+        in.x = source_on(s, s->t);
+        in.target = ids;
+    }
+    return s->m->logits(s->self, s->t, &in);
+}
+
+/* log of the sum of exp(logits). */
+static double log_sum(const heed_real *logits, int n) {
+    double top = (double)logits[0], sum = 0;
+    for (int i = 1; i < n; i++) top = fmax(top, (double)logits[i]);
+    for (int i = 0; i < n; i++) sum += exp((double)logits[i] - top);
+    return top + log(sum);
+}
 
 /* ---- candidates ---- */
 
@@ -115,70 +137,54 @@ static void offer(search *s, double score, int from, int32_t id) {
     s->best[at] = (candidate){score, from, id};
 }
 
-/* log of the sum of exp(logits). */
-static double log_sum(const heed_real *logits, int n) {
-    double top = (double)logits[0], sum = 0;
-    for (int i = 1; i < n; i++) top = fmax(top, (double)logits[i]);
-    for (int i = 0; i < n; i++) sum += exp((double)logits[i] - top);
-    return top + log(sum);
-}
-
-static bool reads_picture(const heed_model *m) { return m->kind == HEED_INPUT_CAPTION; }
-
-/* The source as the model reads it: ids (1,S) or a picture (1,size,size,channels). */
-static heed_tensor *source_on(const search *s, heed_tape *t) {
-    const heed_generation *a = s->a;
-    int size = a->picture_size;
-    return reads_picture(s->m)
-               ? heed_input(t, a->picture, 4, (int[]){1, size, size, a->picture_channels})
-               : heed_ids(t, a->source, 1, (int)a->source_count);
-}
-
-/* Logits whose last row predicts the token after hypothesis h; advances its state. Beyond the
- * model's length every position shifts, so the entire window is recomputed. */
-static heed_tensor *logits_of(search *s, const hypothesis *h) {
-    size_t total = s->a->prompt_count + (size_t)s->made, length = (size_t)s->length;
-    bool fits = total <= length;
-    heed_tape_begin(s->t, HEED_EVAL, 0);
-    if (fits && !s->a->uncached) {
-        size_t seen = s->made ? total - 1 : 0;
-        heed_tensor *ids = heed_ids(s->t, h->ids + seen, 1, (int)(total - seen));
-        return s->m->steps->next(s->self, s->t, s->source, h->state, (int)seen, ids);
-    }
-    size_t from = fits ? 0 : total - length;
-    heed_tensor *ids = heed_ids(s->t, h->ids + from, 1, (int)(total - from));
-    heed_model_input in = {.x = ids};
-    if (s->m->steps->read) {
-        in.x = source_on(s, s->t);
-        in.target = ids;
-    }
-    return s->m->logits(s->self, s->t, &in);
-}
-
 /* The draws of a text are numbered by all its tokens, those of a target by the generated tokens. */
-static heed_random draws(const search *s) {
+static heed_random draws(const search *s, uint32_t sample) {
     const heed_generation *a = s->a;
-    if (s->m->steps->read)
-        return heed_random_at(a->seed, "translate", (uint64_t)s->made, a->sample);
-    return heed_random_at(a->seed, "sample", a->prompt_count + (uint64_t)s->made, a->sample);
+    if (s->m->steps->read) return heed_random_at(a->seed, "translate", (uint64_t)s->made, sample);
+    return heed_random_at(a->seed, "sample", total_of(s), sample);
 }
 
-static bool expand(search *s, int from) {
-    const hypothesis *h = &s->now[from];
-    const heed_tensor *y = logits_of(s, h);
-    if (!y) return false;
-    int vocab = y->shape[y->dims - 1];
-    const heed_real *logits = y->x + y->size - vocab;
-    double sum = log_sum(logits, vocab);
-    if (s->a->beam <= 1) {
-        heed_ctx *c = heed_tape_ctx(s->t);
-        if (!s->order) s->order = heed__alloc(c, (size_t)vocab * sizeof *s->order);
-        if (!s->order) return false;
-        int32_t id = draw(s->a, logits, vocab, draws(s), s->order);
-        offer(s, h->score + (double)logits[id] - sum, from, id);
+/* The candidates of a hypothesis: of a beam all tokens, of a sample one. */
+static bool expand(search *s, int row, const heed_real *logits, int vocab) {
+    const heed_generation *a = s->a;
+    double score = s->now.score[row], sum = log_sum(logits, vocab);
+    if (is_beam(s)) {
+        for (int32_t id = 0; id < vocab; id++) offer(s, score + (double)logits[id] - sum, row, id);
         return true;
     }
-    for (int32_t id = 0; id < vocab; id++) offer(s, h->score + (double)logits[id] - sum, from, id);
+    if (!s->order)
+        s->order = heed__alloc_array(heed_tape_ctx(s->t), (size_t)vocab, sizeof *s->order);
+    if (!s->order) return false;
+    heed_random r = draws(s, a->sample + (uint32_t)s->now.sample[row]);
+    int32_t id = heed__draw(a, logits, vocab, r, s->order);
+    s->best[s->candidates++] = (candidate){score + (double)logits[id] - sum, row, id};
+    return true;
+}
+
+/* All samples begin with the prompt's state. */
+static void branch(search *s) {
+    while (s->live < s->width) {
+        copy_row(s, &s->now, s->live, &s->now, 0);
+        s->now.sample[s->live] = s->live;
+        s->live++;
+    }
+}
+
+static bool find_candidates(search *s) {
+    int rows = rows_at_once(s), live = s->live;
+    s->candidates = 0;
+    for (int row = 0; row < live; row += rows) {
+        const heed_tensor *y = logits_of(s, row, rows);
+        if (!y) return false;
+        size_t each = y->size / (size_t)rows, vocab = (size_t)y->shape[y->dims - 1];
+        bool first = s->made == 0 && !is_beam(s);
+        if (first) branch(s);
+        for (int i = 0; i < (first ? s->live : rows); i++) {
+            const heed_real *logits = y->x + (first ? 1 : (size_t)i + 1) * each - vocab;
+            if (!expand(s, row + i, logits, (int)vocab)) return false;
+        }
+    }
+    s->held = total_of(s) - s->from;
     return true;
 }
 
@@ -188,65 +194,87 @@ static double ranked(const search *s, double score, int count) {
     return score / pow((5 + count) / 6.0, s->a->length_penalty);
 }
 
-/* Completes an output, which becomes the result if it is the best so far. */
-static void finish(search *s, const hypothesis *h, double score, bool ended) {
+/* Completes an output. A beam's is the result if it is the best so far. */
+static void finish(search *s, int row, double score, bool ended) {
     double rank = ranked(s, score, s->made + ended);
-    if (s->found && !(rank > s->rank)) return;
+    int sample = is_beam(s) ? 0 : s->now.sample[row];
+    if (is_beam(s) && s->found && !(rank > s->rank)) return;
     s->found = true;
     s->rank = rank;
-    *s->about = (heed_generated){s->made, ended, score};
-    if (s->out) memcpy(s->out, h->ids + s->a->prompt_count, (size_t)s->made * sizeof *s->out);
+    s->about[sample] = (heed_generated){s->made, ended, score, (int)s->held};
+    if (s->out)
+        memcpy(s->out + (size_t)sample * (size_t)s->count,
+               ids_of(s, &s->now, row) + s->a->prompt_count, (size_t)s->made * sizeof *s->out);
 }
 
-/* A single hypothesis continues in its own memory; one of several may have several successors. */
-static void follow(search *s, candidate c) {
-    hypothesis *from = &s->now[c.from], *h = from;
-    size_t at = s->a->prompt_count + (size_t)s->made;
-    if (s->a->beam > 1) {
-        h = &s->next[s->live];
-        memcpy(h->state, from->state, s->state * sizeof *h->state);
-        memcpy(h->ids, from->ids, at * sizeof *h->ids);
+static bool is_end(const search *s, const candidate *c) {
+    return s->a->has_end && c->id == s->a->end;
+}
+
+/* One of several hypotheses of a beam may have several successors. */
+static void follow_beam(search *s) {
+    s->live = 0;
+    for (int i = 0; i < s->candidates; i++) {
+        const candidate *c = &s->best[i];
+        if (is_end(s, c)) {
+            finish(s, c->from, c->score, true);
+            s->width--;
+            continue;
+        }
+        copy_row(s, &s->next, s->live, &s->now, c->from);
+        s->next.score[s->live] = c->score;
+        ids_of(s, &s->next, s->live)[total_of(s)] = c->id;
+        s->live++;
     }
-    s->live++;
-    h->score = c.score;
-    h->ids[at] = c.id;
+    hypotheses swapped = s->now;
+    s->now = s->next;
+    s->next = swapped;
+}
+
+static void tell(search *s, int row, int32_t id) {
+    const heed_generation *a = s->a;
+    if (a->token && !a->token(a->user, id)) s->stopped = true;
+    if (a->sampled && !a->sampled(a->user, s->now.sample[row], id)) s->stopped = true;
+}
+
+/* Samples continue in their own rows; those that follow one that has ended move up. */
+static void follow_samples(search *s) {
+    int live = 0;
+    for (int i = 0; i < s->candidates; i++) {
+        const candidate *c = &s->best[i];
+        if (is_end(s, c)) {
+            finish(s, i, c->score, true);
+            continue;
+        }
+        if (live < i) copy_row(s, &s->now, live, &s->now, i);
+        s->now.score[live] = c->score;
+        ids_of(s, &s->now, live)[total_of(s)] = c->id;
+        tell(s, live, c->id);
+        live++;
+    }
+    s->live = live;
 }
 
 /* Extends every hypothesis by one token. */
 static bool advance(search *s) {
-    s->candidates = 0;
-    for (int i = 0; i < s->live; i++)
-        if (!expand(s, i)) return false;
-    s->live = 0;
-    for (int i = 0; i < s->candidates; i++) {
-        candidate c = s->best[i];
-        if (s->a->has_end && c.id == s->a->end) {
-            finish(s, &s->now[c.from], c.score, true);
-            s->width--;
-        } else
-            follow(s, c);
-    }
+    slide(s);
+    if (!find_candidates(s)) return false;
+    is_beam(s) ? follow_beam(s) : follow_samples(s);
     s->made++;
-    for (int i = 0; i < s->live && s->a->beam > 1; i++) {
-        hypothesis swapped = s->now[i];
-        s->now[i] = s->next[i];
-        s->next[i] = swapped;
-    }
-    if (s->live && s->a->beam <= 1 && s->a->token)
-        s->stopped = !s->a->token(s->a->user, s->best[0].id);
     return true;
 }
 
 /* True if no continuation can be better than the best: log p only falls, and the greatest length
  * has the greatest divisor. */
 static bool is_hopeless(const search *s) {
-    return s->live == 0 || (s->found && ranked(s, s->now[0].score, s->count + 1) <= s->rank);
+    if (s->live == 0) return true;
+    return is_beam(s) && s->found && ranked(s, s->now.score[0], s->count + 1) <= s->rank;
 }
 
 static bool run(search *s) {
     while (s->made < s->count && !s->stopped && !is_hopeless(s))
         if (!advance(s)) return false;
-    for (int i = 0; i < s->live; i++) finish(s, &s->now[i], s->now[i].score, false);
+    for (int i = 0; i < s->live; i++) finish(s, i, s->now.score[i], false);
     return true;
 }
 
@@ -284,6 +312,11 @@ static bool check(search *s) {
                          "beam width is wrong: expected 1 to %d hypotheses, and one when sampling, "
                          "found %d with temperature %g",
                          MOST_BEAM, a->beam, a->temperature);
+    if (a->samples < 0 || a->samples > MOST_BEAM || (a->samples > 1 && a->beam > 1))
+        return heed_fail(c, HEED_USAGE,
+                         "number of samples is wrong: expected 1 to %d at once, and one with a "
+                         "beam, found %d with a beam of %d",
+                         MOST_BEAM, a->samples, a->beam);
     return a->length_penalty >= 0 ||
            heed_fail(c, HEED_USAGE, "length penalty is out of range: expected at least 0, found %g",
                      a->length_penalty);
@@ -301,42 +334,48 @@ static bool read_source(search *s) {
     return true;
 }
 
-/* Two places per hypothesis, as all of them advance at once; a single one needs only the first. */
-static bool prepare(search *s) {
+static bool give_memory(search *s, hypotheses *h) {
     heed_ctx *c = heed_tape_ctx(s->t);
+    size_t rows = (size_t)s->width;
+    h->states = heed__alloc_untouched(c, rows * s->state + 1, sizeof *h->states);
+    h->ids = heed__alloc_array(c, rows * s->capacity, sizeof *h->ids);
+    return h->states && h->ids;
+}
+
+static bool prepare(search *s) {
     const heed_steps *steps = s->m->steps;
-    size_t places = s->a->beam > 1 ? 2 * (size_t)s->width : 1;
-    size_t capacity = s->a->prompt_count + (size_t)s->count;
-    s->states = heed__alloc(c, (places * s->state + 1) * sizeof *s->states);
-    s->tokens = heed__alloc(c, places * capacity * sizeof *s->tokens);
-    if (!s->states || !s->tokens) return false;
-    for (size_t i = 0; i < places; i++) {
-        hypothesis *h = i % 2 ? &s->next[i / 2] : &s->now[i / 2];
-        *h = (hypothesis){s->states + i * s->state, s->tokens + i * capacity, 0};
-    }
-    memcpy(s->now->ids, s->a->prompt, s->a->prompt_count * sizeof *s->now->ids);
-    if (steps->start && s->state) steps->start(s->self, s->source, s->now->state);
+    s->capacity = s->a->prompt_count + (size_t)s->count;
+    if (!give_memory(s, &s->now) || (is_beam(s) && !give_memory(s, &s->next))) return false;
+    memcpy(s->now.ids, s->a->prompt, s->a->prompt_count * sizeof *s->now.ids);
+    if (steps->start && s->state) steps->start(s->self, s->source, s->now.states);
     return true;
+}
+
+static void release(search *s) {
+    heed_tape_free(s->reading);
+    heed__free(s->now.states);
+    heed__free(s->now.ids);
+    heed__free(s->next.states);
+    heed__free(s->next.ids);
+    heed__free(s->order);
 }
 
 bool heed_generate(const heed_model *m, const void *self, heed_tape *t, const heed_generation *a,
                    int32_t *out, heed_generated *about) {
     heed_ctx *c = heed_tape_ctx(t);
-    heed_generated ignored;
+    heed_generated ignored[MOST_BEAM];
     if (!m || !self || !t || !a || heed__stopped(c)) return false;
+    if (about) *about = (heed_generated){0};
     search s = {.m = m, .self = self, .t = t, .a = a, .out = out, .live = 1, .rank = -INFINITY};
-    s.about = about ? about : &ignored;
-    *s.about = (heed_generated){0};
     if (!check(&s)) return false;
     bool bounded = m->steps->read && s.length < a->count;
     s.count = a->count && !bounded ? a->count : s.length;
-    s.width = a->beam > 1 ? a->beam : 1;
+    s.width = a->beam > 1 ? a->beam : a->samples > 1 ? a->samples : 1;
+    s.about = about ? about : ignored;
+    memset(s.about, 0, (size_t)(is_beam(&s) ? 1 : s.width) * sizeof *s.about);
     s.reading = heed_tape_new(c);
     bool ok = s.reading && read_source(&s) && prepare(&s) && run(&s);
-    heed_tape_free(s.reading);
-    heed__free(s.states);
-    heed__free(s.tokens);
-    heed__free(s.order);
+    release(&s);
     return ok;
 }
 

@@ -5,6 +5,7 @@
 #include "core/core.h"
 #include "core/os.h"
 
+#include <heed/decode.h>
 #include <heed/fit.h>
 
 /* ---- options.c ---- */
@@ -52,6 +53,16 @@ bool heed__lora_attach(heed_store *s, const heed_config *f);
 int heed__lora_count(const heed_store *s); /* adapters of s */
 /* Freezes everything except the adapters and what the patterns match; "none": nothing. */
 bool heed__lora_freeze(heed_store *s, const char *patterns);
+
+/* ---- draw.c ---- */
+
+typedef struct {
+    double p;
+    int32_t id;
+} heed__choice;
+/* One of n tokens by the temperature, top_k and top_p of a; capacity: (n). */
+int32_t heed__draw(const heed_generation *a, const heed_real *logits, int n, heed_random random,
+                   heed__choice *capacity);
 
 /* ---- checkpoint.c ---- */
 
@@ -278,6 +289,14 @@ bool heed__fit_plan_first(heed__fitting *f, double step);
 /* lora.c: replaces `lora-train = auto` by the names of the parameters that are new. */
 bool heed__lora_choose(heed__fitting *f);
 
+/* build.c */
+bool heed__fit_build(heed__fitting *f); /* model, store and optimizer by the settings */
+/* Builds a new model in place of the tried one, with the same parameters. */
+bool heed__fit_build_again(heed__fitting *f);
+void heed__fit_unbuild(heed__fitting *f);
+/* Reads the weights of the checkpoint to resume from. */
+bool heed__fit_read_weights(heed__fitting *f);
+
 /* prepare.c: prepares a training up to its first step. False on error or if nothing is to do. */
 bool heed__fit_prepare(heed__fitting *f);
 void heed__fit_release(heed__fitting *f);
@@ -359,8 +378,10 @@ bool heed__run_read_meta(heed__opened *o, const heed_model *const *models, const
 bool heed__run_apply_settings(heed__opened *o, char *settings, const char *path);
 /* Opens the tokenizers in dir, and checks that they are those of the metadata. */
 bool heed__run_read_tokenizers(heed__opened *o, const char *dir);
-/* Builds the model by the settings, with initial weights; then merges its adapters. */
-bool heed__run_build(heed_run *r);
+/* Builds the model by the settings, with initial weights, except those that are then taken from
+ * `from`, or, from NULL, read from a file: see heed__store_expect. */
+bool heed__run_build(heed_run *r, const heed_store *from);
+/* Merges its adapters. */
 bool heed__run_merge(heed_run *r);
 /* The settings of f that determine the model as ";layers=4;heads=2": stored in a weights file's
  * metadata. */

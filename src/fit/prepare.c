@@ -58,29 +58,6 @@ static bool read_settings(heed__fitting *f) {
            heed__settings_text(a->model, a->config, &f->settings);
 }
 
-/* ---- model ---- */
-
-static void unbuild(heed__fitting *f) {
-    heed_optim_free(f->optim);
-    heed_store_free(f->store);
-    heed__free(f->self);
-    f->optim = NULL;
-    f->store = NULL;
-    f->self = NULL;
-}
-
-static bool build(heed__fitting *f) {
-    const heed_model *m = f->a->model;
-    f->store = heed_store_new(f->c);
-    f->self = heed__alloc(f->c, m->size);
-    if (!f->store || !f->self) return false;
-    if (!heed_model_init(m, f->self, f->store, f->a->config)) return false;
-    if (!heed__start_apply(f) || !heed__lora_choose(f) || !heed__settings_apply(&f->set, f->store))
-        return false;
-    f->optim = heed_optim_new(f->store, f->set.optim.optimizer, &f->set.optim);
-    return !heed__stopped(f->c);
-}
-
 static bool count_batches(heed__fitting *f) {
     const heed_model *m = f->a->model;
     int rows = f->set.rows;
@@ -224,6 +201,7 @@ static size_t store_bytes(const heed_store *s) {
  * model is built. */
 static bool try_out(heed__fitting *f) {
     double seconds = INFINITY;
+    if (!f->fresh && !heed__fit_read_weights(f)) return false;
     /* a parameter without a gradient is reported by the first step, not by the trial as well */
     for (int i = 0; i < heed_store_count(f->store); i++)
         heed_store_at(f->store, i)->reported = true;
@@ -232,8 +210,7 @@ static bool try_out(heed__fitting *f) {
     if (f->set.minutes <= 0) f->clock.eval = seconds * (double)f->evals;
     f->bytes = store_bytes(f->store) + store_bytes(heed_optim_slots(f->optim)) +
                heed_tape_used(f->tape).reserved;
-    unbuild(f);
-    return build(f);
+    return heed__fit_build_again(f);
 }
 
 /* ---- run directory ---- */
@@ -449,7 +426,7 @@ bool heed__fit_prepare(heed__fitting *f) {
     f->start = heed__os_seconds();
     if (!read_settings(f) || !open_run(f) || !heed__start_find(f)) return false;
     f->memory.before = heed_memory_resident();
-    if (!build(f) || !count_batches(f) || !fix_by_data(f)) return false;
+    if (!heed__fit_build(f) || !count_batches(f) || !fix_by_data(f)) return false;
     if (!f->fresh && f->steps && heed__fit_finished(f)) {
         note_finished(f);
         return false;
@@ -462,7 +439,7 @@ void heed__fit_release(heed__fitting *f) {
     heed__journal_close(&f->journal);
     heed_text_free(&f->settings);
     heed_tape_free(f->tape);
-    unbuild(f);
+    heed__fit_unbuild(f);
     heed_start_free(&f->begun);
     heed_run_close(f->opened);
     if (f->lock.held) heed__os_unlock(&f->lock, f->lock_path.s);

@@ -1,7 +1,9 @@
 /* run.c -- opening run directories, and evaluation. */
 #include "core/core.h"
 #include "core/os.h"
+#include "core/store.h"
 #include "fit/fit.h"
+#include "io/io.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -114,7 +116,7 @@ heed__opened *heed__run_new(heed_ctx *c, const char *dir) {
 /* Reads the metadata of the weights file, and chooses the model. */
 bool heed__run_read_meta(heed__opened *o, const heed_model *const *models, const char *path) {
     heed_ctx *c = o->run.c;
-    heed_safetensors *f = heed_safetensors_open(c, path);
+    heed_safetensors *f = heed__safetensors_head(c, path);
     if (!f) return false;
     const char *name = heed_safetensors_meta(f, "architecture");
     const char *settings = heed_safetensors_meta(f, "settings");
@@ -198,12 +200,15 @@ static bool read_labels(heed__opened *o, const char *dir) {
                                             heed__labels_digest(r->labels, r->label_count));
 }
 
-bool heed__run_build(heed_run *r) {
+bool heed__run_build(heed_run *r, const heed_store *from) {
     r->store = heed_store_new(r->c);
     r->tape = heed_tape_new(r->c);
     r->self = heed__alloc(r->c, r->model->size);
-    return r->store && r->tape && r->self &&
-           heed_model_init(r->model, r->self, r->store, r->config);
+    if (!r->store || !r->tape || !r->self) return false;
+    heed__store_expect(r->store, true, from);
+    bool ok = heed_model_init(r->model, r->self, r->store, r->config);
+    heed__store_expect(r->store, false, NULL);
+    return ok;
 }
 
 bool heed__run_merge(heed_run *r) {
@@ -239,8 +244,9 @@ static bool open_all(heed__opened *o, const char *dir, const heed_model *const *
         heed__run_config_read(c, o->run.model, heed__run_path(&config, dir, "config.conf"),
                               &o->file) &&
         (o->run.config = o->file.config) && heed__run_apply_settings(o, o->settings.s, weights.s) &&
-        heed__run_read_tokenizers(o, dir) && read_labels(o, dir) && heed__run_build(&o->run) &&
-        heed__weights_load(o->run.store, weights.s) && heed__run_merge(&o->run);
+        heed__run_read_tokenizers(o, dir) && read_labels(o, dir) &&
+        heed__run_build(&o->run, NULL) && heed__weights_load(o->run.store, weights.s) &&
+        heed__run_merge(&o->run);
     heed__state s;
     if (ok && state.n && (ok = heed__state_read(c, state.s, &s)))
         o->run.step = last ? s.step : s.best_step;

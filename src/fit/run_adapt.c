@@ -1,7 +1,9 @@
 /* run_adapt.c -- a run from the one that its training started from, and the file of its adapters.
  */
 #include "core/core.h"
+#include "core/store.h"
 #include "fit/fit.h"
+#include "io/io.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -57,7 +59,7 @@ static bool take_changed(heed_store *s, const heed_safetensors *f, const char *p
     ok = ok && heed__weights_take(changed, path, f);
     for (int i = 0; ok && i < heed_store_count(changed); i++) {
         const heed_tensor *x = heed_store_at(changed, i)->tensor;
-        memcpy(heed_store_find(s, x->name)->tensor->x, x->x, x->size * sizeof *x->x);
+        heed__store_set(heed_store_find(s, x->name), x);
     }
     heed_store_free(changed);
     return ok;
@@ -87,19 +89,20 @@ static bool adapt(heed__opened *o, const heed_run *base, const heed_safetensors 
                          path);
     bool ok = heed__run_read_meta(o, models, path) && read_settings(o, settings, path) &&
               heed__run_read_tokenizers(o, base->dir) &&
-              read_classes(o, heed_safetensors_meta(f, "classes"), path) && heed__run_build(r) &&
+              read_classes(o, heed_safetensors_meta(f, "classes"), path) &&
+              heed__run_build(r, base->store) &&
               heed_start_take(r->store,
                               &(heed_row_names){r->tokenizer, r->source, r->labels, r->label_count},
                               base, &start) &&
-              take_changed(r->store, f, path) && check_base(r, base, digest, path) &&
-              heed__run_merge(r);
+              take_changed(r->store, f, path) && heed__store_draw_all(r->store) &&
+              check_base(r, base, digest, path) && heed__run_merge(r);
     heed_start_free(&start);
     return ok;
 }
 
 heed_run *heed_run_adapt(const heed_run *base, const char *file, const heed_model *const *models) {
     if (!base || !file || heed__stopped(base->c)) return NULL;
-    heed_safetensors *f = heed_safetensors_open(base->c, file);
+    heed_safetensors *f = heed__safetensors_head(base->c, file);
     heed__opened *o = f ? heed__run_new(base->c, base->dir) : NULL;
     bool ok = o && adapt(o, base, f, models, file);
     heed_safetensors_close(f);

@@ -1,6 +1,7 @@
 /* start.c -- the weights of a new training taken from a run: by name, and row by row where rows are
  * tokens, positions or classes. */
 #include "core/core.h"
+#include "core/store.h"
 #include "fit/fit.h"
 
 #include <math.h>
@@ -177,8 +178,17 @@ static heed_start_entry *add(heed_ctx *c, heed_start *out) {
     return e;
 }
 
-static bool take_entry(const heed_entry *to, const heed_row_names *names, const heed_run *run,
-                       heed_start *out) {
+/* Values that are replaced in part are drawn before. */
+static bool prepare(heed_store *s, const pair *p, heed_entry *to) {
+    bool whole = to->rows == HEED_ROWS_UNITS && p->from->rows == HEED_ROWS_UNITS &&
+                 same_shape(to->tensor, p->from->tensor, 0);
+    if (!whole) return heed__store_draw(s, to);
+    heed__store_known(to);
+    return true;
+}
+
+static bool take_entry(heed_store *s, heed_entry *to, const heed_row_names *names,
+                       const heed_run *run, heed_start *out) {
     const heed_entry *from = heed_store_find(run->store, to->name);
     if (to->adapter) return true; /* of this training, not of the model */
     heed_start_entry *e = add(run->c, out);
@@ -190,9 +200,10 @@ static bool take_entry(const heed_entry *to, const heed_row_names *names, const 
     pair p = {.to = to, .from = from, .names = names, .run = run, .rows = rows_of(to->tensor)};
     p.width = (int)(to->tensor->size / (size_t)p.rows);
     int *number = heed__alloc_array(run->c, (size_t)p.rows, sizeof *number);
-    if (number) e->how = take(&p, number, &e->rows);
+    bool ok = number && prepare(s, &p, to);
+    if (ok) e->how = take(&p, number, &e->rows);
     heed__free(number);
-    return number != NULL;
+    return ok;
 }
 
 static bool add_unused(const heed_store *s, const heed_run *run, heed_start *out) {
@@ -235,7 +246,7 @@ bool heed_start_take(heed_store *s, const heed_row_names *names, const heed_run 
     *out = (heed_start){.run = run};
     bool ok = true;
     for (int i = 0; ok && i < heed_store_count(s); i++)
-        ok = take_entry(heed_store_at(s, i), names ? names : &unknown, run, out);
+        ok = take_entry(s, heed_store_at(s, i), names ? names : &unknown, run, out);
     if (ok && add_unused(s, run, out) && check_used(run->c, out)) return true;
     heed_start_free(out);
     return false;

@@ -32,7 +32,11 @@ bool heed__put_png(heed_text *out, const char *what, heed__pixels from);
 /* Parses the n bytes of the file at path, which are owned from now on, also on failure. */
 heed_safetensors *heed__safetensors_parse(heed_ctx *c, const char *path, unsigned char *data,
                                           size_t n);
-/* heed_load from an open file. */
+/* Opens a file without reading its tensors: their `data` is NULL, unless it is a pipe. */
+heed_safetensors *heed__safetensors_head(heed_ctx *c, const char *path);
+/* Copies the bytes of an array of f, or reads them from the file. */
+bool heed__safetensors_values(const heed_safetensors *f, const heed_array *a, void *to);
+/* heed_load from an open file. If its tensors cannot be read, some entries are already filled. */
 bool heed__load_parsed(heed_store *s, const char *path, const heed_safetensors *f);
 
 /* ---- settings ---- */

@@ -1,5 +1,6 @@
 /* load.c -- a safetensors file into a store: everything is checked before anything is written. */
 #include "core/core.h"
+#include "core/store.h"
 #include "io/io.h"
 
 #include <float.h>
@@ -27,18 +28,20 @@ static heed_real narrow(double value) {
     return (heed_real)value;
 }
 
-static void fill(heed_tensor *t, const heed_array *a) {
+/* Values of another type are converted from a buffer; those of heed_real are read into place. */
+static bool fill(heed_ctx *c, heed_tensor *t, const heed_safetensors *f, const heed_array *a) {
     int type = type_of(a);
     size_t each = types[type].bytes;
-    if (each == sizeof(heed_real)) {
-        if (t->size) memcpy(t->x, a->data, a->bytes);
-        return;
-    }
-    for (size_t i = 0; i < t->size; i++) {
-        uint64_t bits = heed__little(a->data + i * each, each);
+    if (each == sizeof(heed_real)) return heed__safetensors_values(f, a, t->x);
+    unsigned char *data = heed__alloc(c, a->bytes);
+    bool ok = data && heed__safetensors_values(f, a, data);
+    for (size_t i = 0; ok && i < t->size; i++) {
+        uint64_t bits = heed__little(data + i * each, each);
         t->x[i] =
             narrow(types[type].upper ? heed__real_of(bits << 16, 4) : heed__real_of(bits, each));
     }
+    heed__free(data);
+    return ok;
 }
 
 /* "(2,3)", as heed_shape_text writes it. */
@@ -93,13 +96,14 @@ bool heed__load_parsed(heed_store *s, const char *path, const heed_safetensors *
     }
     for (int i = 0; ok && i < heed_store_count(s); i++) {
         heed_entry *e = heed_store_at(s, i);
-        fill(e->tensor, heed_safetensors_find(f, e->name));
+        ok = fill(c, e->tensor, f, heed_safetensors_find(f, e->name));
+        if (ok) heed__store_known(e);
     }
     return ok;
 }
 
 bool heed_load(heed_store *s, const char *path) {
-    heed_safetensors *f = heed_safetensors_open(heed_store_ctx(s), path);
+    heed_safetensors *f = heed__safetensors_head(heed_store_ctx(s), path);
     bool ok = heed__load_parsed(s, path, f);
     heed_safetensors_close(f);
     return ok;

@@ -17,9 +17,10 @@ struct heed_safetensors {
     heed__owned owned;
     heed_ctx *c;
     char *path;
-    unsigned char *file;
-    const unsigned char *data; /* after the header */
-    size_t bytes;              /* of data */
+    unsigned char *file;       /* all of it, or its header */
+    const unsigned char *data; /* after the header; NULL: not in memory */
+    size_t start, bytes;       /* where the data begins, and its size */
+    heed__file open;           /* where data that is not in memory is read from */
     json_t *root, *meta;       /* root holds the names */
     heed_array *arrays;        /* in the order of their data */
     size_t count;
@@ -41,6 +42,7 @@ static void destroy(heed__owned *object) {
     heed__free(f->arrays);
     heed__free(f->path);
     heed__free(f->file);
+    heed__file_close(&f->open);
     heed__free(f);
 }
 
@@ -99,7 +101,8 @@ static bool read_entry(const heed_safetensors *f, heed_array *a, const json_t *e
         return damaged(f, a->name, ": expected data_offsets of two whole numbers");
     if (range[0] > range[1] || (uint64_t)range[1] > f->bytes)
         return damaged(f, a->name, ": its data_offsets lie outside of the file");
-    a->data = f->data + range[0];
+    a->offset = (size_t)range[0];
+    a->data = f->data ? f->data + range[0] : NULL;
     a->bytes = (size_t)(range[1] - range[0]);
     uint64_t bytes;
     if (!count_bytes(a, types[type].bits, &bytes) || bytes != a->bytes)
@@ -141,37 +144,45 @@ static bool read_entries(heed_safetensors *f) {
 /* By begin, then end, as the reference does: an empty tensor comes before the next one's data. */
 static int by_place(const void *x, const void *y) {
     const heed_array *a = x, *b = y;
-    if (a->data != b->data) return a->data < b->data ? -1 : 1;
+    if (a->offset != b->offset) return a->offset < b->offset ? -1 : 1;
     if (a->bytes != b->bytes) return a->bytes < b->bytes ? -1 : 1;
     return strcmp(a->name, b->name);
 }
 
 /* True if the tensors tile the data: no hole, no overlap, nothing after them. */
 static bool tiles(heed_safetensors *f) {
-    const unsigned char *at = f->data;
+    size_t at = 0;
     qsort(f->arrays, f->count, sizeof *f->arrays, by_place);
     for (size_t i = 0; i < f->count; i++) {
-        if (f->arrays[i].data != at)
+        if (f->arrays[i].offset != at)
             return damaged(f, f->arrays[i].name, " overlaps another one or leaves a hole");
         at += f->arrays[i].bytes;
     }
-    if (at != f->data + f->bytes) return damaged(f, NULL, "bytes follow the last tensor");
+    if (at != f->bytes) return damaged(f, NULL, "bytes follow the last tensor");
     return true;
 }
 
-static bool parse(heed_safetensors *f, size_t n) {
-    uint64_t header = 0;
+/* The size of the header of a file of n bytes, of which `first` is the start. */
+static bool header_size(const heed_safetensors *f, const unsigned char *first, size_t n,
+                        uint64_t *header) {
     if (n < LENGTH) return damaged(f, NULL, "expected at least 8 bytes");
-    memcpy(&header, f->file, LENGTH);
-    bool too_long = header > HEADER_LIMIT || header > n - LENGTH;
-    if (too_long && n > LENGTH && f->file[LENGTH] != '{')
+    memcpy(header, first, LENGTH);
+    bool too_long = *header > HEADER_LIMIT || *header > n - LENGTH;
+    if (too_long && n > LENGTH && first[LENGTH] != '{')
         return heed_fail(f->c, HEED_DATA,
                          "not a .safetensors file: %s: expected a JSON header after its length in "
                          "8 bytes, found neither",
                          f->path);
-    if (too_long) return damaged(f, NULL, "its header is longer than the file or 100000000 bytes");
-    f->data = f->file + LENGTH + header;
-    f->bytes = n - LENGTH - (size_t)header;
+    return !too_long || damaged(f, NULL, "its header is longer than the file or 100000000 bytes");
+}
+
+/* f->file holds the header of a file of n bytes, or all of it. */
+static bool parse(heed_safetensors *f, size_t n) {
+    uint64_t header = 0;
+    if (!header_size(f, f->file, n, &header)) return false;
+    f->start = LENGTH + (size_t)header;
+    f->bytes = n - f->start;
+    if (f->open.fd < 0) f->data = f->file + f->start;
     heed_text where = {.c = f->c};
     if (heed_text_add(&where, "safetensors header of %s", f->path))
         f->root = heed__json_parse(f->c, where.s, (const char *)f->file + LENGTH, (size_t)header);
@@ -181,18 +192,27 @@ static bool parse(heed_safetensors *f, size_t n) {
     return read_entries(f) && tiles(f);
 }
 
+static heed_safetensors *new_file(heed_ctx *c, const char *path) {
+    heed_safetensors *f = heed__stopped(c) ? NULL : heed__alloc(c, sizeof *f);
+    if (!f) return NULL;
+    f->c = c;
+    f->open.fd = -1;
+    heed__own(c, &f->owned, destroy);
+    f->path = heed__copy_text(c, path);
+    if (f->path) return f;
+    heed_safetensors_close(f);
+    return NULL;
+}
+
 heed_safetensors *heed__safetensors_parse(heed_ctx *c, const char *path, unsigned char *data,
                                           size_t n) {
-    heed_safetensors *f = heed__stopped(c) ? NULL : heed__alloc(c, sizeof *f);
+    heed_safetensors *f = new_file(c, path);
     if (!f) {
         heed__free(data);
         return NULL;
     }
-    f->c = c;
     f->file = data;
-    heed__own(c, &f->owned, destroy);
-    f->path = heed__copy_text(c, path);
-    if (f->path && parse(f, n)) return f;
+    if (parse(f, n)) return f;
     heed_safetensors_close(f);
     return NULL;
 }
@@ -202,6 +222,32 @@ heed_safetensors *heed_safetensors_open(heed_ctx *c, const char *path) {
     size_t n;
     unsigned char *data = heed__os_read(c, path, 0, &n);
     return data ? heed__safetensors_parse(c, path, data, n) : NULL;
+}
+
+static bool read_header(heed_safetensors *f) {
+    unsigned char first[LENGTH + 1] = {0};
+    size_t n = f->open.size, have = n < sizeof first ? n : sizeof first;
+    uint64_t header = 0;
+    if (!heed__file_read_at(f->c, &f->open, 0, first, have) || !header_size(f, first, n, &header))
+        return false;
+    f->file = heed__alloc(f->c, LENGTH + (size_t)header);
+    return f->file && heed__file_read_at(f->c, &f->open, 0, f->file, LENGTH + (size_t)header) &&
+           parse(f, n);
+}
+
+heed_safetensors *heed__safetensors_head(heed_ctx *c, const char *path) {
+    if (heed__stopped(c) || !path) return NULL;
+    if (!heed__os_is_file(path)) return heed_safetensors_open(c, path);
+    heed_safetensors *f = new_file(c, path);
+    if (f && heed__file_open(c, path, &f->open) && read_header(f)) return f;
+    heed_safetensors_close(f);
+    return NULL;
+}
+
+bool heed__safetensors_values(const heed_safetensors *f, const heed_array *a, void *to) {
+    if (!f->data) return heed__file_read_at(f->c, &f->open, f->start + a->offset, to, a->bytes);
+    if (a->bytes) memcpy(to, a->data, a->bytes);
+    return true;
 }
 
 /* ---- access ---- */

@@ -104,10 +104,35 @@ static void group_product(const heed_gemm *g, const heed_real *packed, const par
     }
 }
 
+/* Few rows with a transposed B: it is not packed. */
+static void thin_product(const heed_gemm *g, const part_of_c *part) {
+    for (int j = 0; j < part->cols; j += PANEL) {
+        size_t col = (size_t)(part->col + j), at = part->batch * g->stride_c + col;
+        at += (size_t)part->row * (size_t)g->ldc;
+        heed__thin t = {.a = g->a + part->batch * g->stride_a + (size_t)part->row * (size_t)g->lda,
+                        .b = g->b + part->batch * g->stride_b + col * (size_t)g->ldb,
+                        .c = g->c + at,
+                        .lda = (size_t)g->lda,
+                        .ldb = (size_t)g->ldb,
+                        .ldc = (size_t)g->ldc,
+                        .width = at_most(PANEL, part->cols - j),
+                        .terms = g->k,
+                        .depth = DEPTH,
+                        .add = g->add};
+        t.ahead = j + PANEL < part->cols ? PANEL * t.ldb : 0;
+        K(thin_run)(&t, part->rows);
+        finish(g, at, (int)col, part->rows, t.width);
+    }
+}
+
 /* Products of many terms process so few rows at a time that their part of C stays in cache. */
 #define STAY (64 * TILE_ROWS)
 
 static void product(const heed_gemm *g, const part_of_c *part) {
+    if (g->tb && !g->ta && g->k > 0 && part->rows <= THIN_ROWS) {
+        thin_product(g, part);
+        return;
+    }
     heed_real packed[DEPTH * GROUP];
     int stay = g->k > DEPTH ? STAY : part->rows;
     for (int j = 0; j < part->cols; j += GROUP) {

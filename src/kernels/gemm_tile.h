@@ -40,6 +40,22 @@ void K(pack_panel)(heed_real *panel, const heed_real *b, size_t step, bool turne
 void K(pack_tiles)(heed_real *tiles, const heed_real *a, size_t step, int rows, int depth,
                    size_t apart);
 
+/* ---- products of few rows ---- */
+
+#define THIN_ROWS 4 /* rows whose sums are in registers */
+
+/* c (rows, width) = or += A (rows, terms) B', B (width, terms), width at most PANEL: sums over
+ * `depth` terms, added to c in order. */
+typedef struct {
+    const heed_real *a, *b;
+    heed_real *c;
+    size_t lda, ldb, ldc;
+    size_t ahead; /* distance from what is read to what is fetched into the cache meanwhile */
+    int width, terms, depth;
+    bool add;
+} heed__thin;
+void K(thin_run)(const heed__thin *t, int rows);
+
 /* ---- operands that several products share ---- */
 
 INLINE size_t whole_panels(int n) { return ((size_t)n + PANEL - 1) / PANEL * PANEL; }

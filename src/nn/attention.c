@@ -119,20 +119,12 @@ static heed_tensor *columns(const heed_mha *l, heed_tape *t, heed_tensor *x, hee
     return x ? heed_slice(t, x, x->dims - 1, r.from, r.count) : NULL;
 }
 
-/* Appends the rows of x (1,T,width) to the cache's array, which holds len rows, and returns all
- * rows as one leaf without copying. */
-static heed_tensor *append(heed_tape *t, heed_real *array, int len, const heed_tensor *x) {
-    int width = x->shape[2], rows = x->shape[1];
-    memcpy(array + (size_t)len * (size_t)width, x->x, x->size * sizeof *array);
-    return heed_wrap(t, array, 3, (int[]){1, len + rows, width});
-}
-
 static bool cache_fits(heed_ctx *c, const heed_mha *l, const heed_cache *cache,
                        const heed_tensor *k) {
-    if (k->shape[0] != 1)
-        return heed_fail(c, HEED_USAGE,
-                         "cached attention at %s: expected one sequence, found %d sequences",
-                         l->name, k->shape[0]);
+    if (k->shape[0] != 1 && (l->args.cross || !cache->stride))
+        return heed_fail(c, HEED_USAGE, "cached attention at %s: expected %s, found %d sequences",
+                         l->name, l->args.cross ? "one memory" : "one sequence, or a stride",
+                         k->shape[0]);
     if (!cache->k || !cache->v || cache->len < 0)
         return heed_fail(c, HEED_USAGE,
                          "cache at %s is wrong: expected two arrays and their length, found %s",
@@ -144,30 +136,58 @@ static bool cache_fits(heed_ctx *c, const heed_mha *l, const heed_cache *cache,
     return true;
 }
 
-static bool remember(const heed_mha *l, heed_tape *t, heed_cache *cache, heed_tensor **k,
-                     heed_tensor **v) {
-    if (!*k || !*v || !cache_fits(heed_tape_ctx(t), l, cache, *k)) return false;
-    int rows = (*k)->shape[1];
-    *k = append(t, cache->k, cache->len, *k);
-    *v = append(t, cache->v, cache->len, *v);
-    cache->len += rows;
+/* Appends the rows of x (B,T,width) to those that the array holds of each sequence. */
+static void append(const heed_cache *cache, heed_real *array, const heed_tensor *x) {
+    size_t each = x->size / (size_t)x->shape[0], width = (size_t)x->shape[2];
+    for (int b = 0; b < x->shape[0]; b++)
+        memcpy(array + (size_t)b * cache->stride + (size_t)cache->len * width,
+               x->x + (size_t)b * each, each * sizeof *array);
+}
+
+/* The rows held of a sequence, without copying. */
+static heed_tensor *held(heed_tape *t, const heed_cache *cache, heed_real *array, int sequence,
+                         int width) {
+    heed_real *from = array + (size_t)sequence * cache->stride;
+    return heed_wrap(t, from, 3, (int[]){1, cache->len, width});
+}
+
+static bool remember(const heed_mha *l, heed_tape *t, heed_cache *cache, const heed_tensor *k,
+                     const heed_tensor *v) {
+    if (!k || !v || !cache_fits(heed_tape_ctx(t), l, cache, k)) return false;
+    append(cache, cache->k, k);
+    append(cache, cache->v, v);
+    cache->len += k->shape[1];
     return true;
 }
 
-/* Computes q from x, and k and v from memory. Once a cache holds those, memory is not read. */
-static bool cross_parts(const heed_mha *l, heed_tape *t, heed_tensor *x, heed_tensor *memory,
-                        heed_cache *cache, heed_tensor *part[3]) {
+/* The op itself. part: q, k and v. */
+static heed_tensor *attend_to(const heed_mha *l, heed_tape *t, heed_tensor *const part[3],
+                              heed_tensor *bias, heed_tensor *pad) {
+    heed_attention_args a = op_args(&l->args);
+    return (l->args.explicit_path ? heed_attention_explicit : heed_attention)(
+        heed_at(t, l->name), part[0], part[1], part[2], bias, pad, &a);
+}
+
+/* Computes q from x, and k and v from memory. Once a cache holds those, memory is not read, and the
+ * queries of all sequences attend to it as those of one. */
+static heed_tensor *cross(const heed_mha *l, heed_tape *t, heed_tensor *x, heed_tensor *memory,
+                          heed_tensor *bias, heed_tensor *pad, heed_cache *cache) {
     const heed_mha_args *a = &l->args;
-    part[0] = heed_linear_apply(&l->q, t, x);
-    if (cache && cache->len) {
-        part[1] = heed_wrap(t, cache->k, 3, (int[]){1, cache->len, a->kv_heads * a->key});
-        part[2] = heed_wrap(t, cache->v, 3, (int[]){1, cache->len, a->kv_heads * a->value});
-        return true;
+    heed_tensor *part[3] = {heed_linear_apply(&l->q, t, x)};
+    if (!part[0]) return NULL;
+    if (!cache || !cache->len) {
+        heed_tensor *kv = heed_linear_apply(&l->kv, t, memory);
+        part[1] = columns(l, t, kv, HEED_KEYS);
+        part[2] = columns(l, t, kv, HEED_VALUES);
+        if (!cache) return attend_to(l, t, part, bias, pad);
+        if (!remember(l, t, cache, part[1], part[2])) return NULL;
     }
-    heed_tensor *kv = heed_linear_apply(&l->kv, t, memory);
-    part[1] = columns(l, t, kv, HEED_KEYS);
-    part[2] = columns(l, t, kv, HEED_VALUES);
-    return !cache || remember(l, t, cache, &part[1], &part[2]);
+    int rows = x->shape[0], len = x->shape[1];
+    part[0] = heed_reshape(t, part[0], 3, (int[]){1, rows * len, -1});
+    part[1] = held(t, cache, cache->k, 0, a->kv_heads * a->key);
+    part[2] = held(t, cache, cache->v, 0, a->kv_heads * a->value);
+    heed_tensor *y = attend_to(l, t, part, bias, pad);
+    return heed_reshape(t, y, 3, (int[]){rows, len, -1});
 }
 
 /* The stacked q, k and v of x; q and k, which are adjacent, are rotated by their positions, from
@@ -184,23 +204,42 @@ static heed_tensor *self_parts(const heed_mha *l, heed_tape *t, heed_tensor *x,
                                            .theta = a->rotary});
 }
 
+/* Row b of x (1|B,...), or NULL. */
+static heed_tensor *row_of(heed_tape *t, heed_tensor *x, int b) {
+    return x && x->shape[0] > 1 ? heed_slice(t, x, 0, b, 1) : x;
+}
+
+/* The queries of each sequence attend to the keys that its cache holds, which are elsewhere for
+ * each. */
+static heed_tensor *attend_cached(const heed_mha *l, heed_tape *t, heed_tensor *q,
+                                  heed_tensor *bias, heed_tensor *pad, const heed_cache *cache) {
+    const heed_mha_args *a = &l->args;
+    heed_tensor *y = NULL;
+    for (int b = 0; b < q->shape[0]; b++) {
+        heed_tensor *part[] = {row_of(t, q, b), held(t, cache, cache->k, b, a->kv_heads * a->key),
+                               held(t, cache, cache->v, b, a->kv_heads * a->value)};
+        heed_tensor *one = attend_to(l, t, part, row_of(t, bias, b), row_of(t, pad, b));
+        if (!one || q->shape[0] == 1) return one;
+        if (b == 0) y = heed_input(t, NULL, 3, (int[]){q->shape[0], one->shape[1], one->shape[2]});
+        if (!y) return NULL;
+        memcpy(y->x + (size_t)b * one->size, one->x, one->size * sizeof *y->x);
+    }
+    return y;
+}
+
+/* With an empty cache, x is all there is: it attends to itself, as without one. */
 static heed_tensor *attend(const heed_mha *l, heed_tape *t, heed_tensor *x, heed_tensor *memory,
                            heed_tensor *bias, heed_tensor *pad, heed_cache *cache) {
+    if (l->args.cross) return cross(l, t, x, memory, bias, pad, cache);
+    bool begun = cache && cache->len;
+    heed_tensor *qkv = self_parts(l, t, x, cache), *part[3];
+    for (int i = 0; i < 3 && (cache || l->args.explicit_path); i++)
+        part[i] = columns(l, t, qkv, (heed_projected)i);
+    if (cache && !remember(l, t, cache, part[1], part[2])) return NULL;
+    if (begun) return attend_cached(l, t, part[0], bias, pad, cache);
+    if (l->args.explicit_path) return attend_to(l, t, part, bias, pad);
     heed_attention_args a = op_args(&l->args);
-    heed_tensor *part[3];
-    if (l->args.cross) {
-        if (!cross_parts(l, t, x, memory, cache, part)) return NULL;
-    } else {
-        heed_tensor *qkv = self_parts(l, t, x, cache);
-        if (!cache && !l->args.explicit_path)
-            return heed_self_attention(heed_at(t, l->name), qkv, bias, pad, &a);
-        for (int i = 0; i < 3; i++) part[i] = columns(l, t, qkv, (heed_projected)i);
-        if (cache && !remember(l, t, cache, &part[1], &part[2])) return NULL;
-    }
-    if (l->args.explicit_path)
-        return heed_attention_explicit(heed_at(t, l->name), part[0], part[1], part[2], bias, pad,
-                                       &a);
-    return heed_attention(heed_at(t, l->name), part[0], part[1], part[2], bias, pad, &a);
+    return heed_self_attention(heed_at(t, l->name), qkv, bias, pad, &a);
 }
 
 heed_tensor *heed_mha_biased(const heed_mha *l, heed_tape *t, heed_tensor *x, heed_tensor *memory,

@@ -175,7 +175,7 @@ static heed_tensor *made_next(const void *self, heed_tape *t, const heed_source 
     const tiny *m = self;
     const heed_tensor *kept = source->kept[0];
     int length = made_length(m);
-    heed_cache past = {at, length, state, state + length * m->width};
+    heed_cache past = {at, length, state, state + length * m->width, 0};
     heed_tensor *x = heed_wrap(t, kept->x, kept->dims, kept->shape);
     heed_tensor *y = heed_embed(heed_at(t, "target"), m->token, ids);
     y = heed_position_apply(&m->position, t, y, at);

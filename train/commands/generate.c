@@ -7,7 +7,7 @@
 static const heed_option options[] = {
     WORDS("prompt", "text to continue; none: a new line", "Text"),
     COUNT("n", "200", 0, 1e8, "tokens to make", "Text"),
-    COUNT("samples", "1", 1, 1e6, "how many texts", "Text"),
+    COUNT("samples", "1", 1, 1e6, "how many texts; up to 16 are made at once", "Text"),
     NUMBER("temperature", "0.8", 0, 100, "divides the logits; 0: always the most probable token",
            "Text"),
     COUNT("top-k", "0", 0, 1 << 24, "only the k most probable tokens; 0: all", "Text"),
@@ -28,7 +28,9 @@ static const applies uses[] = {{"layer", NULL, "attention"}, {0}};
 typedef struct {
     program *p;
     heed_run *run;
-    FILE *out;    /* NULL: text is only collected */
+    FILE *out; /* NULL: text is only collected */
+    const char *prompt;
+    int prompt_tokens;
     int32_t *ids; /* the prompt and the generated tokens */
     int count;
     int from;     /* start of the window of ids that is decoded again for each token */
@@ -71,39 +73,39 @@ static bool slide(stream *s) {
     return true;
 }
 
-static bool take_token(void *user, int32_t id) {
-    stream *s = user;
+static bool put_token(stream *s, int32_t id) {
     s->ids[s->count++] = id;
-    return decode_window(s) && emit(s, settled(&s->window)) && slide(s) && !was_interrupted(NULL);
+    return decode_window(s) && emit(s, settled(&s->window)) && slide(s);
 }
 
-/* ---- one sample ---- */
+/* Of several texts the first is printed while it is generated. */
+static bool take_token(void *user, int output, int32_t id) {
+    return (output > 0 || put_token(user, id)) && !was_interrupted(NULL);
+}
 
-static bool sample(stream *s, const heed_generation *a, const char *prompt, int prompt_tokens) {
-    heed_run *r = s->run;
-    heed_generation mine = *a;
-    s->count = prompt_tokens;
-    s->from = prompt_tokens - 1;
+static void begin_text(stream *s) {
+    s->count = s->prompt_tokens;
+    s->from = s->count - 1;
     s->all.n = 0;
     s->shown = decode_window(s) ? s->window.n : 0;
-    heed_text_add(&s->all, "%s", prompt);
-    if (s->out) fputs(prompt, s->out);
-    mine.prompt = s->ids;
-    mine.prompt_count = (size_t)prompt_tokens;
-    mine.token = take_token;
-    mine.user = s;
-    bool ok = a->count == 0 || heed_generate(r->model, r->self, r->tape, &mine, NULL, NULL);
-    if (!ok || !decode_window(s)) return false;
+    heed_text_add(&s->all, "%s", s->prompt);
+    if (s->out) fputs(s->prompt, s->out);
+}
+
+static bool end_text(stream *s) {
+    if (!decode_window(s)) return false;
     emit(s, s->window.n);
     if (s->out) fputc('\n', s->out);
     return true;
 }
 
-/* Runs the model on the tokens before the last one and shows its attention, printed or as JSON. */
-static bool attend(stream *s, json_t **result) {
+/* ---- one sample ---- */
+
+/* Runs the model on the tokens that it saw before the last one, `context` at most, and shows its
+ * attention, printed or as JSON. */
+static bool attend(stream *s, int context, json_t **result) {
     heed_run *r = s->run;
-    int block = (int)heed_config_int(r->config, "block"), n = s->count - 1;
-    int from = n > block ? n - block : 0;
+    int n = s->count - 1, from = n > context && context > 0 ? n - context : 0;
     if (n < 1) return false;
     heed_inspection seen;
     heed_record *record = heed_inspection_tokens(&seen, r, s->ids + from, n - from)
@@ -120,34 +122,81 @@ static bool attend(stream *s, json_t **result) {
     return heed_ctx_status(r->c) == HEED_OK;
 }
 
-static json_t *sample_json(const stream *s, int prompt_tokens) {
+static json_t *sample_json(const stream *s) {
     json_t *tokens = json_array();
-    for (int i = prompt_tokens; i < s->count; i++)
+    for (int i = s->prompt_tokens; i < s->count; i++)
         json_array_append_new(tokens, json_text(heed_token_text(s->run->tokenizer, s->ids[i])));
     return json_pack("{s:s, s:o}", "text", s->all.s ? s->all.s : "", "tokens", tokens);
 }
 
 /* ---- the command ---- */
 
-static void all_samples(stream *s, heed_generation *a, const char *prompt, int prompt_tokens) {
-    const heed_config *f = s->p->flags;
-    bool attend_too = heed_config_bool(f, "attention");
-    json_t *list = heed_config_bool(f, "json") ? json_array() : NULL, *weights = NULL;
-    int64_t samples = heed_config_int(f, "samples");
-    for (int64_t i = 0; i < samples && !was_interrupted(NULL); i++) {
-        a->sample = (uint32_t)i;
-        if (i > 0 && s->out) fputs("---\n", s->out);
-        if (!sample(s, a, prompt, prompt_tokens)) break;
-        if (list) json_array_append_new(list, sample_json(s, prompt_tokens));
-        if (attend_too && !(list && weights) && !attend(s, list ? &weights : NULL)) break;
+typedef struct {
+    stream *s;
+    json_t *list, *weights; /* of the samples, and of the first one's attention; or NULL */
+    bool attend;
+} results;
+
+static bool add_sample(results *r, const heed_generated *about) {
+    stream *s = r->s;
+    if (!end_text(s)) return false;
+    if (r->list) json_array_append_new(r->list, sample_json(s));
+    return !r->attend || (r->list && r->weights) ||
+           attend(s, about->seen, r->list ? &r->weights : NULL);
+}
+
+/* Samples that are made at once. The memory for their tokens is limited. */
+enum { AT_ONCE = 16, MOST_TOKENS = 1 << 24 };
+
+static int at_once(int64_t left, int tokens) {
+    int most = AT_ONCE;
+    while (most > 1 && tokens > MOST_TOKENS / most) most /= 2;
+    return left < most ? (int)left : most;
+}
+
+/* The first sample has been printed as it was made; the others are printed in order. */
+static bool some_samples(results *r, heed_generation *a, int32_t *made) {
+    stream *s = r->s;
+    heed_generated about[AT_ONCE] = {{0}};
+    begin_text(s);
+    bool ok =
+        a->count == 0 || heed_generate(s->run->model, s->run->self, s->run->tape, a, made, about);
+    ok = ok && add_sample(r, &about[0]);
+    for (int i = 1; ok && i < a->samples; i++) {
+        if (s->out) fputs("---\n", s->out);
+        begin_text(s);
+        const int32_t *ids = made + (size_t)i * (size_t)a->count;
+        for (int n = 0; ok && n < about[i].count; n++) ok = put_token(s, ids[n]);
+        ok = ok && add_sample(r, &about[i]);
     }
-    if (list && heed_ctx_status(s->p->c) == HEED_OK) {
-        json_t *o = json_pack("{s:s, s:O}", "prompt", prompt, "samples", list);
-        if (weights) json_object_set(o, "attention", weights);
+    return ok;
+}
+
+static void all_samples(stream *s, heed_generation *a) {
+    const heed_config *f = s->p->flags;
+    int64_t samples = heed_config_int(f, "samples");
+    results r = {.s = s, .attend = heed_config_bool(f, "attention")};
+    if (heed_config_bool(f, "json")) r.list = json_array();
+    size_t rows = (size_t)at_once(samples, a->count);
+    int32_t *made = allocate(s->p->c, rows * (size_t)a->count + 1, sizeof *made, "tokens");
+    a->prompt = s->ids;
+    a->prompt_count = (size_t)s->prompt_tokens;
+    a->sampled = take_token;
+    a->user = s;
+    for (int64_t i = 0; made && i < samples && !was_interrupted(NULL); i += a->samples) {
+        a->sample = (uint32_t)i;
+        a->samples = at_once(samples - i, a->count);
+        if (i > 0 && s->out) fputs("---\n", s->out);
+        if (!some_samples(&r, a, made)) break;
+    }
+    if (r.list && heed_ctx_status(s->p->c) == HEED_OK) {
+        json_t *o = json_pack("{s:s, s:O}", "prompt", s->prompt, "samples", r.list);
+        if (r.weights) json_object_set(o, "attention", r.weights);
         print_json(s->p, o);
     }
-    json_decref(weights);
-    json_decref(list);
+    json_decref(r.weights);
+    json_decref(r.list);
+    free(made);
     if (was_interrupted(NULL)) s->p->status = HEED_INTERRUPTED;
 }
 
@@ -202,9 +251,10 @@ static void generate_from(program *p, heed_run *r) {
                 .out = flag_on(p, "json") ? NULL : stdout,
                 .window = {.c = p->c},
                 .all = {.c = p->c}};
-    int count = read_prompt(&s, prompt, a.count);
+    s.prompt_tokens = read_prompt(&s, prompt, a.count);
+    s.prompt = strcmp(prompt, "\n") == 0 ? "" : prompt;
     catch_interrupt();
-    if (count) all_samples(&s, &a, strcmp(prompt, "\n") == 0 ? "" : prompt, count);
+    if (s.prompt_tokens) all_samples(&s, &a);
     free(s.ids);
     heed_text_free(&s.window);
     heed_text_free(&s.all);
@@ -229,8 +279,12 @@ const command cmd_generate = {
     .name = "generate",
     .usage = "RUN [PROMPT]",
     .help = "continue a prompt, token by token",
-    .about = "Makes text with a causal language model and prints it as it comes. A model of lines\n"
-             "(--packing lines) ends a text where it would end a line.",
+    .about =
+        "Makes text with a causal language model and prints it as it comes. A model of lines\n"
+        "(--packing lines) ends a text where it would end a line. Beyond the model's block, it\n"
+        "sees the last half to all of its block: each time the block is full, the older half\n"
+        "is dropped and the newer one read again. Several samples have the texts that each\n"
+        "would have alone.",
     .examples = "  heed generate runs/book --prompt \"Once upon a time\" --n 300\n"
                 "  heed generate runs/book --samples 3 --temperature 0.7 --top-p 0.95 --seed 7\n",
     .options = options,

@@ -177,7 +177,10 @@ static bool open_snapshots(program *p, const training *t, progress *g) {
 }
 
 /* Opens the data, which completes the settings, and trains. */
-static void open_and_fit(program *p, const training *t, const heed_data_args *how, progress *g) {
+static void open_and_fit(program *p, const training *t, heed_data_args *how, progress *g) {
+    reading shown = {.p = p, .bar = g->mode == SHOW_BAR};
+    how->progress = show_reading;
+    how->user = &shown;
     if (g->mode == SHOW_BAR) {
         fprintf(stderr, "reading %s ...", heed_config_text(t->f, "data"));
         p->line_open = true;
