@@ -304,8 +304,8 @@ TEST(kernels_team_stays_where_it_saves_time) {
     heed__team_init(&t);
     double now = run_regions(&t, 100, 101, 1e-4, 1.8e-4);
     CHECK(now >= 101);
-    heed__team_count(&t, now, now + 4e-3, 2e-4); /* one lost time slice */
-    CHECK(run_regions(&t, now + 4e-3, 102, 1e-4, 1.8e-4) >= 102);
+    heed__team_count(&t, now, now + 15e-3, 2e-4); /* a few lost time slices */
+    CHECK(run_regions(&t, now + 15e-3, 102, 1e-4, 1.8e-4) >= 102);
 }
 
 TEST(kernels_team_pauses_longer_each_time_that_it_loses) {
@@ -315,7 +315,7 @@ TEST(kernels_team_pauses_longer_each_time_that_it_loses) {
     for (int trial = 0; trial < 12; trial++) {
         double begin = now;
         now = run_regions(&t, now, begin + 1, 4e-3, 1e-4);
-        CHECK(now < begin + 0.02); /* some regions show it */
+        CHECK(now < begin + 0.04); /* some regions show it */
         lost += now - begin;
         double again = now;
         while (!heed__team_pays(&t, again)) again += 1e-3;

@@ -7,6 +7,27 @@
 
 HEED_EXPORT_BEGIN
 
+/* The memory of a training, in bytes. */
+enum { HEED_MEMORY_OPS = 24 };
+typedef struct {
+    const char *op;           /* "affine"; NULL: inputs of the step, and all other ops */
+    int count;                /* ops of this name in a step */
+    size_t forward, backward; /* what they take of the step's memory */
+} heed_memory_op;
+typedef struct {
+    size_t before; /* resident before the model was made: the program and its data */
+    size_t weights, gradients, optimizer;
+    size_t step;  /* values and gradients of one step: the sum of ops */
+    size_t total; /* the sum of all these: the peak that is expected */
+    heed_memory_op ops[HEED_MEMORY_OPS];
+    int op_count;
+} heed_memory;
+/* The memory of training s with o and t, after a step's backward on t and before t's next begin.
+ * before: heed_memory_resident() before s was made. */
+heed_memory heed_memory_of(const heed_store *s, heed_optim *o, const heed_tape *t, size_t before);
+/* The process's memory that is resident now; its peak if that is not known; 0 if neither is. */
+size_t heed_memory_resident(void);
+
 /* Settings that every training shares: batch accumulate steps epochs minutes optimizer lr ... */
 extern const heed_option heed_fit_options[];
 
@@ -36,7 +57,8 @@ typedef struct {
     uint64_t epoch_batches;
     const heed_store *store;
     void *self; /* the model's struct, to sample from: in eval mode, on a separate tape */
-    const heed_start *start; /* START: what was taken from a run's weights; NULL: nothing */
+    const heed_start *start;   /* START: what was taken from a run's weights; NULL: nothing */
+    const heed_memory *memory; /* START: what the training will take; NULL otherwise */
     const char *note;
 } heed_report;
 

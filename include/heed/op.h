@@ -50,9 +50,10 @@ struct heed_node {
     heed_tensor *kept[8]; /* named values, in the order of heed_keep; also for backward */
     const char *kept_name[8];
     int kept_count;
-    void *scratch;  /* private to the op, kept from forward to backward */
-    bool training;  /* HEED_TRAIN */
-    bool recording; /* backward will be called */
+    void *scratch;   /* private to the op, kept from forward to backward */
+    bool training;   /* HEED_TRAIN */
+    bool recording;  /* backward will be called */
+    size_t bytes[2]; /* of the step's memory taken by forward and by backward, so far */
 };
 
 /* Runs the op on its inputs and records it when any input wants a gradient. The variadic arguments

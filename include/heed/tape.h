@@ -96,6 +96,8 @@ typedef struct {
     heed_tensor *y;
     int kept;
     const char *const *kept_name; /* (kept) names of the values kept for backward and probes */
+    size_t bytes[2]; /* memory of the step that forward and backward took, less what earlier ops had
+                        returned: output, kept values and scratch; gradients of inputs */
 } heed_recorded;
 /* The recorded op at index, 0 .. heed_tape_used(t).nodes - 1, in the order of the forward pass;
  * backward visits them in reverse. op is NULL if index is out of range. */

@@ -123,9 +123,11 @@ static bool visit(heed__recording *r, size_t i) {
     r->walked = i;
     for (int k = 0; k < n->kept_count; k++)
         if (n->kept[k]->wants_grad && !gradient(r, n->kept[k], NULL)) return false;
+    size_t used = heed__arena_used(&r->arena);
     heed__profile_node(heed__profile_of(r->c), n);
     n->op->backward(n);
     heed__profile_end(heed__profile_of(r->c));
+    n->bytes[1] += heed__arena_used(&r->arena) - used;
     if (heed__stopped(r->c)) return false;
     if (y->keep_grad || y->base) return true;
     if (y->g && y != r->lent) heed__arena_give(&r->arena, y->g, y->size * sizeof *y->g);

@@ -470,3 +470,11 @@ size_t heed__os_peak_memory(void) {
     return (size_t)use.ru_maxrss * 1024;
 #endif
 }
+
+size_t heed__os_memory(void) {
+    unsigned long pages = 0;
+    FILE *f = fopen("/proc/self/statm", "r");
+    if (f && fscanf(f, "%*u %lu", &pages) != 1) pages = 0;
+    if (f) fclose(f);
+    return pages ? (size_t)pages * (size_t)sysconf(_SC_PAGESIZE) : heed__os_peak_memory();
+}

@@ -104,6 +104,7 @@ int heed__os_cpus(void); /* CPUs that affinity and cgroup quota allow, at least 
 double heed__os_load(int *cpus);
 double heed__os_seconds(void);     /* monotonic */
 size_t heed__os_peak_memory(void); /* peak resident memory in bytes, 0 if unknown */
+size_t heed__os_memory(void);      /* resident memory in bytes now; the peak if that is unknown */
 /* Asks for large pages for memory that begins at a multiple of HEED__LARGE_PAGE: a pass over it
  * then needs fewer entries of the address translation cache. The system may ignore it. */
 #define HEED__LARGE_PAGE ((size_t)2 << 20)

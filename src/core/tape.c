@@ -88,7 +88,8 @@ static heed_recorded about(const heed_node *n) {
                            .in = n->in,
                            .y = n->y,
                            .kept = n->kept_count,
-                           .kept_name = n->kept_name};
+                           .kept_name = n->kept_name,
+                           .bytes = {n->bytes[0], n->bytes[1]}};
 }
 
 heed_recorded heed_recorded_at(const heed_tape *t, int index) {
@@ -357,6 +358,7 @@ static bool check_inputs(heed_node *n) {
 
 static heed_tensor *run(heed_node *n) {
     heed__recording *r = n->tape->r;
+    size_t used = heed__arena_used(&r->arena);
     if (!check_inputs(n) || !n->op->infer(n) || !n->y) {
         if (!heed__stopped(r->c)) heed_wrong(n, "the shape rule failed without a reason");
         return NULL;
@@ -367,6 +369,7 @@ static heed_tensor *run(heed_node *n) {
     heed__profile_node(heed__profile_of(r->c), n);
     if (n->op->forward) n->op->forward(n);
     heed__profile_end(heed__profile_of(r->c));
+    n->bytes[0] = heed__arena_used(&r->arena) - used;
     if (!heed__collect_probes(n) || heed__stopped(r->c)) return NULL;
     if (!n->recording) return n->y;
     if (!heed__grow(r->c, &r->nodes, &r->node_capacity, r->node_count + 1, sizeof *r->nodes))

@@ -264,6 +264,7 @@ struct heed__fitting {
     heed_optim *optim;
     void *self;
     size_t bytes;
+    heed_memory memory;
     heed_text settings;
     int64_t bound[2]; /* requested bounds of the vocabulary and of the source's */
     heed__state state;

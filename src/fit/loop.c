@@ -52,6 +52,7 @@ static heed_report report_of(const heed__fitting *f, heed_fit_event event) {
     r.store = f->store;
     r.self = f->self;
     if (event == HEED_FIT_START && f->from) r.start = &f->begun;
+    if (event == HEED_FIT_START) r.memory = &f->memory;
     return r;
 }
 

@@ -147,6 +147,7 @@ enum { FEW_STEPS = 20 };
 /* Tries the first batch and, for full-batch gradient descent, the last one, maybe smaller. */
 static bool try_batches(heed__fitting *f) {
     if (!heed__fit_pass(f, 0)) return false;
+    f->memory = heed_memory_of(f->store, f->optim, f->tape, f->memory.before);
     f->group.update_bytes = heed__word_updates(f->tape);
     return !f->set.full_batch || f->micros < 2 || heed__fit_pass(f, f->micros - 1);
 }
@@ -445,7 +446,9 @@ bool heed__fit_prepare(heed__fitting *f) {
     if (read_settings(f)) open_run(f);
     if (!heed__join_state(f)) return false;
     f->set.sequence = !strcmp(heed_config_text(f->a->config, "accumulate-order"), "sequence");
-    bool ok = heed__start_find(f) && heed__fit_build(f) && count_batches(f) && fix_by_data(f);
+    bool ok = heed__start_find(f);
+    f->memory.before = heed_memory_resident();
+    ok = ok && heed__fit_build(f) && count_batches(f) && fix_by_data(f);
     if (ok && !f->fresh && f->steps && heed__fit_finished(f)) {
         note_finished(f);
         return false;

@@ -150,8 +150,9 @@ const char *heed_isa(const heed_ctx *c) { return c ? heed__kernels_of(c)->isa : 
 /* ---- whether threads are worth using ---- */
 
 /* In seconds. The limit is the cost of a few time slices, so that an occasional delay on an idle
- * machine does not stop the use of threads; the grace is the cost of waking sleeping threads. */
-static const double LIMIT = 8e-3, GRACE = 1e-3, LONGEST_PAUSE = 2;
+ * machine, up to 15 ms where the machine itself is virtual, does not stop the use of threads; the
+ * grace is the cost of waking sleeping threads. */
+static const double LIMIT = 24e-3, GRACE = 1e-3, LONGEST_PAUSE = 2;
 /* A pause lasts at least this many times what a trial lost: trials cost at most a twentieth of the
  * time. */
 static const double PAUSE_PER_LOSS = 20;

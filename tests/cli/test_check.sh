@@ -38,6 +38,11 @@ json per_op.phases.2.phase backward
 json per_op.ops.0.op affine
 json per_op.products.0.k
 json per_op.peak_gflops
+run bench --workload mlp-mnist --memory-report --seconds 0 --warmup-seconds 0 --min-steps 1 --json
+json memory.weights 814120
+json memory.optimizer 1628244
+json memory.total
+json memory.ops.0.op
 run bench --workload mlp-mnist,mlm-nano --per-op --seconds 0 --warmup-seconds 0 --min-steps 2
 status 0
 says "the machine's peak"

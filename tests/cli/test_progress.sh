@@ -4,18 +4,21 @@ run train gpt facts.txt -o a $SMALL --progress none
 status 0
 quiet
 says "step 6"
-run train gpt facts.txt -o b $SMALL --progress json
+run train gpt facts.txt -o b $SMALL --progress json --memory-report
 status 0
 cp err out
 json event start
+holds grep -q '"memory":{"before":[1-9]' err
 holds grep -q '"event":"evaluation"' err
 holds grep -q '"val_loss":' err
 run train gpt facts.txt -o c $SMALL --progress bar
 status 0
 holds grep -q "$(printf '\r')" err
 warns "6/6"
-run train gpt facts.txt -o d $SMALL --progress line
+run train gpt facts.txt -o d $SMALL --progress line --memory-report
 status 0
+holds grep -q '^one step ' err
+holds grep -q '^  affine x [0-9]' err
 if grep -q "$(printf '\r')" err; then fail "a line is redrawn"; else pass; fi
 run train gpt facts.txt -o e $SMALL --val-split 0
 status 0

@@ -251,6 +251,7 @@ def main():
         "params": sum(p.numel() for p in model.parameters()),
         "steps": len(times),
         "ms_per_step": 1e3 * statistics.median(times),
+        "ms_mean": 1e3 * statistics.fmean(times),
         "peak_rss_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
         "last_loss": loss.item(),
         "torch": torch.__version__,

@@ -255,6 +255,8 @@ static void print_json_line(progress *g, const heed_report *r) {
         json_object_update_new(o, json_pack("{s:I, s:I}", "params", (json_int_t)r->params, "bytes",
                                             (json_int_t)r->bytes));
     if (r->start) json_object_set_new(o, "from", start_json(r->start));
+    if (r->memory && flag_on(g->p, "memory-report"))
+        json_object_set_new(o, "memory", memory_json(r->memory));
     if (r->event == HEED_FIT_STEP || r->event == HEED_FIT_EVAL)
         json_object_update_new(o, json_pack("{s:f, s:o, s:o, s:o, s:o, s:o}", "epoch", r->epoch,
                                             "loss", json_number(r->loss), "lr", json_number(r->lr),
@@ -302,6 +304,10 @@ void progress_report(void *user, const heed_report *r) {
     bool shown = g->mode == SHOW_BAR || g->mode == SHOW_LINES;
     if (g->mode == SHOW_JSON) print_json_line(g, &with_note);
     if (shown && r->event == HEED_FIT_START) banner(g, r);
+    if (shown && r->memory && flag_on(g->p, "memory-report")) {
+        print_memory(stderr, r->memory);
+        fputc('\n', stderr);
+    }
     if (g->mode == SHOW_BAR && r->event == HEED_FIT_STEP) draw_bar(g, r);
     if (g->mode == SHOW_LINES && r->event == HEED_FIT_STEP) print_state(g, r);
     if (shown && r->event == HEED_FIT_EVAL) print_evaluation(g, r);

@@ -11,6 +11,10 @@
 #define SHOWN                                                                                      \
     CHOICE("progress", "auto", "auto|bar|line|json|none",                                          \
            "how progress is shown, on stderr; auto: bar on a terminal, else line", DISPLAY),       \
+        SWITCH("memory-report",                                                                    \
+               "print the memory that the training takes before it begins: weights, gradients, "   \
+               "optimizer, one step by op",                                                        \
+               DISPLAY),                                                                           \
         SWITCH("json", "print the result as one JSON object", DISPLAY)
 
 static const heed_option train_options[] = {

@@ -92,6 +92,9 @@ const char *label_list(const char *const *labels, int count, int columns, char t
 /* The heed_fit callback; user is a progress *. */
 void progress_report(void *user, const heed_report *r);
 
+/* Prints the memory that a training takes, and returns it as an object. (memory.c) */
+void print_memory(FILE *to, const heed_memory *m);
+json_t *memory_json(const heed_memory *m);
 /* Prints the start of a text that may be long, in at most `columns`. (kind.c) */
 void print_start(const char *text, size_t n, int columns);
 /* Prints a training command that fits the data: the suggestion, and the settings given to data

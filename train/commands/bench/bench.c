@@ -2,6 +2,7 @@
  * backward and AdamW, which resets the gradients to zero. */
 #include "commands/bench/per_op.h"
 #include "commands/workbench.h"
+#include "kinds/training.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -14,6 +15,7 @@ static const heed_option options[] = {
           "a preset of a model that is a benchmark, such as gpt-tiny; several, comma-separated, or "
           "all if not given: a line each",
           "Workload"),
+    WORDS("set", "other settings of the workload: KEY=VALUE, with blanks between them", "Workload"),
     NUMBER("seconds", "2.5", 0, 1e6, "time spent on measured steps", "Workload"),
     COUNT("min-steps", "5", 1, 1e9, "at least this many of them", "Workload"),
     NUMBER("warmup-seconds", "0.7", 0, 1e6, "time before the clock starts", "Workload"),
@@ -28,6 +30,7 @@ static const heed_option options[] = {
     CHOICE("precision", "fp32", "fp32|bf16",
            "of products: bf16 rounds their operands, on CPUs with AVX512-BF16", "Workload"),
     COUNT("seed", "1", 0, 9007199254740992.0, "seed of weights and dropout", "Workload"),
+    SWITCH("memory-report", "also memory: weights, gradients, optimizer, one step by op", "Output"),
     SWITCH("per-op", "also time, speed and waiting of each op and each shape of a matrix product",
            "Output"),
     SWITCH("json", "print one JSON object", "Output"),
@@ -40,6 +43,7 @@ typedef struct {
     double *times; /* seconds of the measured steps */
     size_t count, capacity;
     double first_loss, last_loss, first_step, start_to_first;
+    heed_memory memory;    /* after the first step */
     heed_profile *profile; /* --per-op */
     double peak;           /* floating-point operations a second */
     long faults;           /* page faults of the measured steps */
@@ -84,12 +88,16 @@ static bool bench_open(program *p, bench *b, const char *name) {
     for (int i = 0; i < 2; i++)
         if (flag_on(p, switches[i]))
             heed_config_set(f, switches[i], "true", switches[i], HEED_FROM_FLAG);
+    if (!heed_config_set_list(f, flag_text(p, "set"), "--set", HEED_FROM_FLAG)) return false;
+    b->memory.before = heed_memory_resident();
     if (!workbench_open(&b->w)) return false;
     heed_optim_args a = heed_optim_defaults(&heed_adamw);
     a.lr = (heed_real)heed_config_real(p->flags, "lr");
     b->optim = heed_optim_new(b->w.store, &heed_adamw, &a);
+    size_t model = heed_memory_resident();
     for (uint64_t i = 0; i < BATCHES; i++)
         if (!random_batch_make(&b->w, i, &b->batch[i])) return false;
+    b->memory.before += heed_memory_resident() - model;
     return b->optim != NULL;
 }
 
@@ -113,7 +121,7 @@ static bool note_time(bench *b, double seconds) {
     return true;
 }
 
-static void measure(program *p, bench *b) {
+static void measure_steps(program *p, bench *b) {
     bool bf16 = strcmp(heed_config_text(p->flags, "precision"), "bf16") == 0;
     if (!heed_set_precision(p->c, bf16 ? HEED_BF16 : HEED_FP32)) return;
     double warm = heed_config_real(p->flags, "warmup-seconds"), begin = now();
@@ -123,6 +131,7 @@ static void measure(program *p, bench *b) {
     long faults = 0;
     b->first_loss = step(b, 0);
     b->first_step = now() - begin;
+    b->memory = heed_memory_of(b->w.store, b->optim, b->w.tape, b->memory.before);
     b->start_to_first = now() - p->started;
     for (begin = now();
          heed_ctx_status(p->c) == HEED_OK && (now() - begin < warm || i < LEAST_WARM);)
@@ -211,6 +220,7 @@ static json_t *result(program *p, bench *b, const char *name) {
         (double)peak_memory() / 1048576, "page_faults_per_step", (double)b->faults / steps,
         "system_ms_per_step", 1e3 * b->system / steps, "first_loss", json_number(b->first_loss),
         "last_loss", json_number(b->last_loss), "version", HEED_VERSION);
+    if (flag_on(p, "memory-report")) json_object_set_new(o, "memory", memory_json(&b->memory));
     if (b->profile)
         json_object_set_new(o, "per_op", per_op_json(b->profile, b->peak, heed_threads(p->c)));
     return o;
@@ -251,7 +261,7 @@ static json_t *bench_of(program *p, const char *preset) {
     char name[64];
     json_t *o = NULL;
     snprintf(name, sizeof name, "%s", preset);
-    if (bench_open(p, &b, name)) measure(p, &b);
+    if (bench_open(p, &b, name)) measure_steps(p, &b);
     if (flag_on(p, "mlm-all") && b.w.model && b.w.model->answers == HEED_ANSWER_MASKED &&
         !strstr(name, "-all"))
         strncat(name, "-all", sizeof name - strlen(name) - 1);
@@ -259,6 +269,10 @@ static json_t *bench_of(program *p, const char *preset) {
         p->status = HEED_INTERRUPTED;
     else if (heed_ctx_status(p->c) == HEED_OK)
         o = result(p, &b, name);
+    if (o && flag_on(p, "memory-report") && !flag_on(p, "json")) {
+        print_memory(stdout, &b.memory);
+        putchar('\n');
+    }
     for (int i = 0; i < BATCHES; i++) random_batch_free(&b.batch[i]);
     heed_profile_free(b.profile);
     heed_optim_free(b.optim);
@@ -332,6 +346,7 @@ const command cmd_bench = {
     .examples = "  heed bench\n"
                 "  heed bench --workload gpt-tiny --threads 2\n"
                 "  heed bench --workload gpt-tiny --per-op\n"
+                "  heed bench --workload gpt-tiny --set \"width=256 ff=1024\"\n"
                 "  heed bench --workload mlm-nano --threads 1 --seconds 5 --json\n",
     .options = options,
     .computes = true,
