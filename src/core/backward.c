@@ -59,7 +59,7 @@ static bool walk(heed__recording *r) {
         heed__arena_give(&r->arena, y->g, y->size * sizeof *y->g);
         y->g = NULL;
     }
-    if (r->mode == HEED_TRAIN) heed__report_missing(r->c);
+    if (r->mode == HEED_TRAIN && !r->is_inner) heed__report_missing(r->c);
     return true;
 }
 
