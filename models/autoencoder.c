@@ -27,6 +27,16 @@ static const heed_option options[] = {
     PATCH_STACK_OPTIONS,
     {0}};
 
+static const heed_condition conditions[] = {{MASKED_SETTINGS, "kind=masked"},
+                                            {"rope-theta", "positions=rotary"},
+                                            {"code depth", "kind=dense|conv"},
+                                            {"filters", "kind=conv"},
+                                            {"hidden", "kind=dense"},
+                                            {"hidden", "depth!=0"},
+                                            {"activation", "kind=masked depth!=0"},
+                                            {"activation", "kind=dense|conv ff-kind=plain"},
+                                            {0}};
+
 static const heed_preset presets[] = {
     {"mae28", "28 x 28: 12 of 16 patches of 7 hidden, decoder of width 64, 6 epochs",
      "kind=masked patch=7 layers=4 heads=4 width=64 ff=128 decoder-layers=2 decoder-width=64 "
@@ -193,6 +203,7 @@ const heed_model heed_model_autoencoder = {
     .answers = HEED_ANSWER_PICTURE,
     .embedding = "embed.patch",
     .options = options,
+    .conditions = conditions,
     .defaults = "lr=0.001",
     .presets = presets,
     .cases = cases,

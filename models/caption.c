@@ -33,24 +33,39 @@ static const heed_option options[] = {
     CHOICE("decoder", "rnn", "rnn|transformer", "recurrent layers, or blocks"),
     WHOLE("decoder-layers", "1", 1, HEED_RNN_LAYERS, "recurrent layers or blocks of the decoder"),
     CELL_OPTIONS("gru", "rnn|gru|lstm"),
-    ATTEND_OPTIONS,
-    WHOLE("key-width", "0", 0, 1 << 16,
-          "of queries and keys per head; 0: not projected, or for blocks width / heads"),
-    WHOLE("value-width", "0", 0, 1 << 16,
-          "of values per head; 0: not projected, or for blocks width / heads"),
-    HARD_OPTION,
+    ATTEND_MORE,
+    PATCH_SIDE_OPTION,
     CHOICE("pool", "mean", "cls|mean", "vit: s_0 is a map of the [CLS] token, or of the mean"),
     POSITIONS_OPTION("sinusoidal",
                      "encoding of positions: of words, and of rows and columns; rotary: "
                      "in self-attention, the grid of a cnn as with sinusoidal"),
     WHOLE("layers", "2", 1, MODEL_LAYERS, "vit: blocks"),
-    STACK_OPTIONS("2", "4", "96", "pre", "gelu", "1e-5"),
+    STACK_SIZE_OPTIONS("4", "96"),
+    WHOLE("key-width", "0", 0, 1 << 16,
+          "of queries and keys per head; 0: not projected, or for blocks width / heads"),
+    WHOLE("value-width", "0", 0, 1 << 16,
+          "of values per head; 0: not projected, or for blocks width / heads"),
+    STACK_NORM_OPTIONS("pre", "gelu", "1e-5"),
+    HARD_OPTION,
+    ATTEND_OPTION,
+    STACK_OUT_OPTIONS,
     INIT_STD("0"),
-    PATCH_OPTIONS,
-    PATCH_STACK_OPTIONS,
+    PATCH_END_OPTIONS,
     WHOLE("block", "32", 2, MODEL_STEPS, "tokens in a caption, at most"),
     VOCAB_OPTION,
     NUMBER("smoothing", "0", 0, 0.99, "share of the target spread over all tokens, in training"),
+    {0}};
+
+static const heed_condition conditions[] = {
+    ATTEND_CONDITIONS,
+    {"filters stages", "encoder=cnn"},
+    {"layers pool patch final-norm scale-residual", "encoder=vit"},
+    {"heads kv-heads ff ff-kind norm norm-kind norm-eps activation beta attn-out bias rope-theta",
+     "encoder=vit decoder=transformer"},
+    {"rope-theta", "positions=rotary"},
+    {"activation", "ff-kind=plain"},
+    {"cell cell-activation one-bias attention attention-width attention-biases", "decoder=rnn"},
+    {"cell-activation", "cell=rnn"},
     {0}};
 
 static const heed_preset presets[] = {
@@ -92,10 +107,6 @@ static bool read_sizes(caption *m, heed_ctx *c, const heed_config *f) {
         return heed_fail(c, HEED_USAGE,
                          "`attention = none` does not fit: expected a recurrent decoder, found "
                          "`decoder = transformer`; hint: `decoder = rnn`");
-    if (heed__model_is(f, "attention", "none") && heed_config_bool(f, "hard"))
-        return heed_fail(c, HEED_USAGE,
-                         "`hard` has no effect with `attention = none`: expected one of the two; "
-                         "hint: another `attention`");
     return true;
 }
 
@@ -279,6 +290,7 @@ const heed_model heed_model_caption = {
     .answers = HEED_ANSWER_SAME,
     .embedding = "embed.patch",
     .options = options,
+    .conditions = conditions,
     .defaults = "lr=0.002 warmup=0.1 smoothing=0.1",
     .presets = presets,
     .cases = cases,

@@ -26,6 +26,14 @@ static const heed_option options[] = {
  * 300 default steps on a book. */
 #define DEFAULTS "lr=0.003"
 
+static const heed_condition conditions[] = {
+    STACK_CONDITIONS,
+    {STACK_SETTINGS " positions activation scale-residual residual-std", "cell=none"},
+    {"residual-std", "scale-residual=true"},
+    {"one-bias", "cell=rnn|gru|lstm"},
+    {"cell-activation", "cell=rnn"},
+    {0}};
+
 static const heed_preset presets[] = {
     TEXT_PRESETS,
     {"llama-nano", "LLaMA's blocks: rotary, SwiGLU, RMS norm, 2 key-value heads, no biases",
@@ -166,6 +174,7 @@ const heed_model heed_model_gpt = {
     .answers = HEED_ANSWER_NEXT,
     .embedding = "embed.token",
     .options = options,
+    .conditions = conditions,
     .defaults = DEFAULTS,
     .presets = presets,
     .cases = cases,

@@ -26,6 +26,9 @@ static const heed_option options[] = {
  * book: 14.2 %; with the common defaults: 10.6 %. */
 #define DEFAULTS "tokenizer=wordpiece init-std=0.05 warmup=0.2"
 
+static const heed_condition conditions[] = {
+    {"rope-theta", "positions=rotary"}, {"activation", "ff-kind=plain transform-head=true"}, {0}};
+
 static const heed_preset presets[] = {
     TEXT_PRESETS,
     {"mlm-nano", "benchmark workload, loss on the masked positions",
@@ -113,6 +116,7 @@ const heed_model heed_model_mlm = {
     .bracket = true,
     .embedding = "embed.token",
     .options = options,
+    .conditions = conditions,
     .defaults = DEFAULTS,
     .presets = presets,
     .cases = cases,

@@ -25,7 +25,8 @@ static const heed_option options[] = {
     WHOLE("width", "128", 1, 1 << 16, "of embeddings and states"),
     YES("bidirectional", "a bidirectional encoder"),
     CHOICE("bridge", "dense", "dense|copy", "s_0: tanh(W last + b), or the last state itself"),
-    ATTEND_OPTIONS,
+    ATTEND_OPTION,
+    ATTEND_MORE,
     WHOLE("key-width", "0", 0, 1 << 16,
           "queries and keys projected to this width; 0: not projected, but dot and scaled project "
           "to width if a bidirectional encoder makes the inputs wider"),
@@ -35,6 +36,9 @@ static const heed_option options[] = {
     INIT_STD("0"),
     PAIR_OPTIONS,
     {0}};
+
+static const heed_condition conditions[] = {
+    ATTEND_CONDITIONS, {"cell-activation", "cell=rnn"}, {0}};
 
 static const heed_preset presets[] = {
     {"rnn-attn", "benchmark workload: GRU encoder and decoder, additive attention",
@@ -181,6 +185,7 @@ static bool init(void *self, heed_store *s, const heed_config *f) {
 const heed_model heed_model_rnn = {.name = "rnn",
                                    .help = "sequence to sequence: recurrent layers and attention",
                                    .options = options,
+                                   .conditions = conditions,
                                    .defaults = "lr=0.003 warmup=0.1",
                                    .presets = presets,
                                    .cases = cases,

@@ -33,6 +33,8 @@ static const heed_option options[] = {
  * 22 %. */
 #define DEFAULTS "lr=0.002 warmup=0.2"
 
+static const heed_condition conditions[] = {STACK_CONDITIONS, {0}};
+
 static const heed_preset presets[] = {
     {"seq2seq-small", "benchmark workload: 2 + 2 layers, width 128, pre-norm",
      PAIR_PLAIN "layers=2 heads=4 width=128 ff=512 block=32 batch=64 vocab=4096 norm=pre "
@@ -150,6 +152,7 @@ static bool init(void *self, heed_store *s, const heed_config *f) {
 const heed_model heed_model_seq2seq = {.name = "seq2seq",
                                        .help = "sequence to sequence: the Transformer of 2017",
                                        .options = options,
+                                       .conditions = conditions,
                                        .defaults = DEFAULTS,
                                        .presets = presets,
                                        .cases = cases,

@@ -10,6 +10,8 @@ typedef struct {
 
 static const heed_option options[] = {IMAGE_OPTIONS, PATCH_OPTIONS, PATCH_STACK_OPTIONS, {0}};
 
+static const heed_condition conditions[] = {STACK_CONDITIONS, {0}};
+
 #define PLAIN                                                                                      \
     "classes=10 norm=pre norm-eps=1e-5 activation=gelu dropout=0 smoothing=0 optimizer=adamw "     \
     "lr=1e-3 "
@@ -70,6 +72,7 @@ const heed_model heed_model_vit = {
     .help = "pictures: attention among patches (ViT)",
     .embedding = "embed.patch",
     .options = options,
+    .conditions = conditions,
     .defaults = "lr=0.001 best=accuracy",
     .presets = presets,
     .cases = cases,

@@ -85,7 +85,8 @@ TEST(corpus_validates_on_a_file_of_its_own) {
     const char *train = "a b c d e f g h\n\nb c\n", *val = "c d\nb c\nz\nb c\n";
     heed_tokenizer *k =
         heed_tokenizer_train(c, train, strlen(train), (heed_tokenizer_args){.kind = "word"});
-    heed_corpus_args a = {.block = 4, .val_path = write_file("val.txt", val, strlen(val))};
+    heed_corpus_args a = {
+        .block = 4, .val_path = write_file("val.txt", val, strlen(val)), .census = true};
     heed_corpus *p = heed_corpus_open(c, write_file("train.txt", train, strlen(train)), k, a);
     heed_corpus_info f = heed_corpus_about(p);
     CHECK(f.tokens == 10 && f.val_tokens == 7 && f.lines == 2 && f.val_lines == 4);
@@ -185,7 +186,8 @@ TEST(corpus_lines_end_and_are_padded) {
     heed_tokenizer *k =
         heed_tokenizer_train(c, text, strlen(text), (heed_tokenizer_args){.kind = "word"});
     const char *path = write_file("l.txt", text, strlen(text));
-    heed_corpus *p = heed_corpus_open(c, path, k, (heed_corpus_args){HEED_LINES, .block = 9});
+    heed_corpus *p =
+        heed_corpus_open(c, path, k, (heed_corpus_args){HEED_LINES, .block = 9, .census = true});
     heed_corpus_info f = heed_corpus_about(p);
     CHECK(f.lines == 3 && f.cut_lines == 1 && f.tokens == 14);
     heed_batch b;
@@ -227,7 +229,8 @@ TEST(corpus_char_lines_end_with_newline) {
 }
 
 TEST(corpus_lines_split_whole) {
-    world w = open_world(3000, 5, (heed_corpus_args){HEED_LINES, .block = 8, .val_split = 0.1});
+    world w = open_world(
+        3000, 5, (heed_corpus_args){HEED_LINES, .block = 8, .val_split = 0.1, .census = true});
     int side[600] = {0};
     heed_corpus_info f = heed_corpus_about(w.corpus);
     CHECK(f.lines == 540 && f.val_lines == 60 && f.overlap == 0);

@@ -89,9 +89,14 @@ TEST(null_is_accepted_in_data) {
     CALL(heed_text_read(NULL, "a", (size_t *)doubles));
     CALL(heed_text_read(l.c, NULL, (size_t *)doubles));
     CALL(heed_text_read(l.c, "a", NULL));
+    CALL(heed_text_survey(NULL, NULL, NULL));
+    CALL(heed_text_survey(l.c, NULL, (heed_text_facts *)doubles));
+    CALL(heed_text_survey(l.c, "a", NULL));
     CALL(heed_corpus_open(NULL, NULL, NULL, (heed_corpus_args){0}));
     CALL(heed_corpus_free(NULL));
     CALL(heed_corpus_about(NULL));
+    CALL(heed_corpus_keep(NULL, "a"));
+    CALL(heed_corpus_keep(l.corpus, NULL));
     CALL(heed_gpt_batch(NULL, (heed_batch_at){0}, NULL));
     CALL(heed_mlm_batch(NULL, (heed_batch_at){0}, 1, NULL));
     CALL(heed_corpus_eval_batches(NULL, 1));

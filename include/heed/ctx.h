@@ -65,10 +65,22 @@ bool heed_fail(heed_ctx *c, heed_status status, const char *format, ...) HEED_PR
 /* Passes a message to heed_options.log. Settings and commands are named as in heed_fail. */
 void heed_message(heed_ctx *c, heed_level level, const char *format, ...) HEED_PRINTF(3, 4);
 
+/* Reports progress: `done` of `all` units. False stops what is under way with HEED_INTERRUPTED. It
+ * is called from the thread that began the work. */
+typedef bool (*heed_progress)(void *user, uint64_t done, uint64_t all);
+
 /* The seed of heed_options, and the number of threads that kernels use; 0 if c is NULL. */
 uint64_t heed_seed(const heed_ctx *c);
 int heed_threads(const heed_ctx *c);
 const char *heed_isa(const heed_ctx *c); /* the instruction set in use: "avx2" */
+
+/* How heed_affine and the heed_matmul family multiply: in fp32, the default, or with both operands
+ * rounded to bf16 (8 bits of precision) and sums in fp32, which is up to twice as fast. Values,
+ * gradients and parameters remain fp32, and small products are computed in fp32. bf16 requires the
+ * instruction set avx512 and a CPU with AVX512-BF16; otherwise false, with the error HEED_USAGE.
+ * Not to be called while another thread uses the context. */
+typedef enum { HEED_FP32, HEED_BF16 } heed_precision;
+bool heed_set_precision(heed_ctx *c, heed_precision precision);
 
 /* How busy the machine is: *load is the mean number of processes that ran or waited for one of the
  * *cpus CPUs during the last minute (negative: unknown). True if *load exceeds *cpus by more than

@@ -129,9 +129,6 @@ bool heed_rollout(heed_ctx *c, const heed_rollout_args *a, heed_real *out);
 
 /* ---- maps to compare with the attention ---- */
 
-/* Reports progress: `done` of `all` units. False stops the analysis with HEED_INTERRUPTED. */
-typedef bool (*heed_progress)(void *user, uint64_t done, uint64_t all);
-
 typedef struct {
     bool max;       /* heads are fused by their largest weight; else by their mean */
     double discard; /* share of each row's weakest weights that is dropped, in [0, 1) */

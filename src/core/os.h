@@ -1,4 +1,5 @@
-/* os.h -- the operating system. Only os.c, os_file.c, os_folder.c and os_thread.c use POSIX. */
+/* os.h -- the operating system. Only os.c, os_file.c, os_folder.c and os_thread.c use
+ * POSIX. */
 #ifndef HEED_OS_H
 #define HEED_OS_H
 
@@ -15,16 +16,23 @@ bool heed__os_refuse(heed_ctx *c, heed_status status, const char *verb, const ch
  * limit 0: no limit (1 GB for pipes and devices). */
 unsigned char *heed__os_read(heed_ctx *c, const char *path, size_t limit, size_t *n);
 
-/* An open file. size: 0 if it is not a regular one, such as a pipe. */
+enum { HEED__ENDLESS = 1 << 30 }; /* a limit, because pipes and devices may never end */
+
+/* A file that is read in parts. It may change meanwhile: what is read is what counts. */
 typedef struct {
     int fd;
-    size_t size;
+    bool regular;     /* not a pipe or a device */
+    size_t size;      /* of a regular file when it was opened; else 0 */
+    size_t at;        /* bytes read so far */
+    const char *path; /* belongs to the caller */
 } heed__file;
-bool heed__file_open(heed_ctx *c, const char *path, heed__file *out);
-/* Reads n bytes from offset `at` on; fewer are an error, which names path. */
-bool heed__file_read(heed_ctx *c, const heed__file *f, const char *path, size_t at, void *to,
-                     size_t n);
-void heed__file_close(heed__file *f);
+bool heed__file_open(heed_ctx *c, const char *path, heed__file *s);
+/* Reads n bytes; *got is less only at the end. A pipe may have HEED__ENDLESS bytes. */
+bool heed__file_read(heed_ctx *c, heed__file *s, void *out, size_t n, size_t *got);
+/* Reads n bytes from offset `at` on; fewer are an error. */
+bool heed__file_read_at(heed_ctx *c, const heed__file *s, size_t at, void *out, size_t n);
+void heed__file_close(heed__file *s);       /* also after a failure */
+uint64_t heed__file_size(const char *path); /* of a regular file; else 0 */
 
 typedef struct {
     const void *data;
@@ -33,6 +41,10 @@ typedef struct {
 /* Writes the pieces to a temporary file beside path, calls fsync, renames it to path and calls
  * fsync on the folder. On failure path is unchanged and no temporary file is left. */
 bool heed__os_write(heed_ctx *c, const char *path, const heed__piece *pieces, int count);
+/* The same without fsync, for what can be made again. */
+bool heed__os_write_cache(heed_ctx *c, const char *path, const heed__piece *pieces, int count);
+/* The bytes that are free where path is; 0: unknown. */
+uint64_t heed__os_free(const char *path);
 bool heed__os_append(heed_ctx *c, const char *path, const char *text, size_t n);
 bool heed__os_truncate(heed_ctx *c, const char *path, size_t n);
 

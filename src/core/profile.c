@@ -102,6 +102,13 @@ void heed__profile_flops(heed_profile *p, double flops) {
     if (p && p->op.row >= 0) p->rows[p->op.row].flops += flops;
 }
 
+void heed__profile_collect(heed_profile *p) {
+    for (int i = 0; p && i < p->threads; i++) {
+        heed__profile_flops(p, p->stretches[i].flops);
+        p->stretches[i].flops = 0;
+    }
+}
+
 /* The mean thread computes for (sum of stretches) / threads. The rest of the region is the wait for
  * the thread with the longest stretch, and what passes before and after that stretch. */
 void heed__profile_region(heed_profile *p, double begin, double end) {

@@ -9,8 +9,8 @@
 
 /* The start and end of one thread's work in a region, on a cache line of its own. */
 typedef struct {
-    double begin, end;
-    char rest[48];
+    double begin, end, flops;
+    char rest[40];
 } heed__stretch;
 
 struct heed_profile {
@@ -40,6 +40,8 @@ void heed__profile_end(heed_profile *p);
 void heed__profile_product(heed_profile *p, const char *product, const int size[3], double flops);
 void heed__profile_product_end(heed_profile *p);
 void heed__profile_flops(heed_profile *p, double flops);
+/* Adds what threads counted in p->stretches. */
+void heed__profile_collect(heed_profile *p);
 /* A region of the threads in p->stretches lasted from begin to end. */
 void heed__profile_region(heed_profile *p, double begin, double end);
 

@@ -228,12 +228,10 @@ static bool read_header(heed_safetensors *f) {
     unsigned char first[LENGTH + 1] = {0};
     size_t n = f->open.size, have = n < sizeof first ? n : sizeof first;
     uint64_t header = 0;
-    if (!heed__file_read(f->c, &f->open, f->path, 0, first, have) ||
-        !header_size(f, first, n, &header))
+    if (!heed__file_read_at(f->c, &f->open, 0, first, have) || !header_size(f, first, n, &header))
         return false;
     f->file = heed__alloc(f->c, LENGTH + (size_t)header);
-    return f->file &&
-           heed__file_read(f->c, &f->open, f->path, 0, f->file, LENGTH + (size_t)header) &&
+    return f->file && heed__file_read_at(f->c, &f->open, 0, f->file, LENGTH + (size_t)header) &&
            parse(f, n);
 }
 
@@ -247,8 +245,7 @@ heed_safetensors *heed__safetensors_head(heed_ctx *c, const char *path) {
 }
 
 bool heed__safetensors_values(const heed_safetensors *f, const heed_array *a, void *to) {
-    if (!f->data)
-        return heed__file_read(f->c, &f->open, f->path, f->start + a->offset, to, a->bytes);
+    if (!f->data) return heed__file_read_at(f->c, &f->open, f->start + a->offset, to, a->bytes);
     if (a->bytes) memcpy(to, a->data, a->bytes);
     return true;
 }

@@ -130,9 +130,8 @@ static inline void draw(const heed__head *w, int first, int rows, int n) {
         K(dropout_kept)(&w->drop, w->words, query_at(w, first) * tk, (size_t)rows * tk);
         return;
     }
-    for (int r = 0; r < rows; r++)
-        K(dropout_kept)
-        (&w->drop, w->words + (size_t)r * w->row_bits / 32, query_at(w, first + r) * tk, (size_t)n);
+    for (int r = 0; r < rows; r++) K(dropout_kept)
+    (&w->drop, w->words + (size_t)r * w->row_bits / 32, query_at(w, first + r) * tk, (size_t)n);
 }
 /* The factors of keys j and after in row r of the block. */
 INLINE vec factor(const heed__head *w, int r, int j) {

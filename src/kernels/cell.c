@@ -144,13 +144,16 @@ static void forward_part(const void *job, size_t from, size_t to, int thread) {
 }
 
 /* The gradient of the input's part is that of the state's part, except for the GRU's third gate. */
-static void add_input_grad(const heed_cell_job *j, const row *a) {
+static void input_grad(const heed_cell_job *j, const row *a) {
     size_t w = a->width * (size_t)heed__cell_gates(j->cell);
-    size_t same = j->cell == HEED_GRU ? w - a->width : w;
+    size_t same = j->cell == HEED_GRU ? w - a->width : w, rest = w - same;
+    if (!j->add) {
+        memcpy(a->gx, a->gu, same * sizeof *a->gx);
+        if (rest) memcpy(a->gx + same, a->kept, rest * sizeof *a->gx);
+        return;
+    }
     EACH(same) put(a->gx + i, get(a->gx + i, left) + get(a->gu + i, left), left);
-    if (j->cell != HEED_GRU) return;
-    EACH(a->width)
-    put(a->gx + same + i, get(a->gx + same + i, left) + get(a->kept + i, left), left);
+    EACH(rest) put(a->gx + same + i, get(a->gx + same + i, left) + get(a->kept + i, left), left);
 }
 
 static void backward_part(const void *job, size_t from, size_t to, int thread) {
@@ -166,7 +169,7 @@ static void backward_part(const void *job, size_t from, size_t to, int thread) {
             lstm_grad(&a);
         else
             plain_grad(j->act, &a);
-        if (a.gx) add_input_grad(j, &a);
+        if (a.gx) input_grad(j, &a);
     }
 }
 

@@ -158,6 +158,19 @@ INLINE vmask lanes_below(size_t n) { /* the first n lanes */
 }
 #endif
 
+/* True only if all lanes are set; false if that is not known faster than both cases are computed.
+ */
+INLINE bool every(vmask m) {
+#if HEED__AVX512
+    return m == 0xffffu;
+#elif HEED__AVX2
+    return _mm256_movemask_ps((__m256)m) == 0xff;
+#else
+    (void)m;
+    return false;
+#endif
+}
+
 /* The lanes that are not 0. */
 INLINE vmask any_bit(ivec x) {
 #if HEED__AVX512

@@ -46,6 +46,7 @@ typedef struct {
     const heed_real *bias; /* (n), added to every row, or NULL */
     heed_act act;          /* applied after the bias */
     heed_real *pre;        /* (m,n) row stride ldc: receives the input of the activation; or NULL */
+    bool bf16;             /* operands may be rounded to bf16, if the kernels are set to */
     int batch;             /* independent products; 0 means 1. */
     size_t stride_a, stride_b, stride_c; /* between them */
 } heed_gemm;
@@ -132,7 +133,8 @@ typedef struct {
     size_t ldpad;
     /* backward only */
     const heed_real *gy; /* like after */
-    heed_real *gx;       /* like x, added to; or NULL */
+    heed_real *gx;       /* like x; or NULL */
+    bool add;            /* gx is added to, else overwritten */
     heed_real *gu;       /* (rows, gates): gradient of the state's contribution; overwritten */
     heed_real *carry;    /* (rows, states): gradient from later steps; overwritten by the part that
                             does not pass through gu */
@@ -197,14 +199,27 @@ struct heed_kernels {
     int threads;
     heed__team *team;             /* whether to use threads now; NULL: always */
     struct heed_profile *profile; /* NULL: none */
+    bool bf16;                    /* heed_gemm.bf16 applies */
 #define KERNEL(result, name, ...) result (*name)(__VA_ARGS__);
 #include "list.h"
 #undef KERNEL
 };
 
+/* Computes the rows [from, to) with the kernels k. */
+typedef void heed__rows_part(const heed_kernels *k, const void *job, int from, int to);
+
+/* Computes all rows, which must not depend on one another, in one region: each thread calls part
+ * for a range of rows with kernels that use only this thread. Where there are too few rows for
+ * that, part is called once with k. work, approximately in floating-point operations, is that of
+ * all rows. Defined in dispatch.c. */
+void heed__share_rows(const heed_kernels *k, int rows, double work, heed__rows_part *part,
+                      const void *job);
+
 /* Writes the table for isa (NULL: the best of this CPU) into *out, with threads set; false if this
  * CPU or build does not support it. */
 bool heed__kernels_choose(heed_kernels *out, const char *isa, int threads);
+/* Why these kernels cannot multiply in bf16 on this CPU; NULL: they can. */
+const char *heed__kernels_bf16(const heed_kernels *k);
 /* Names of the sets that this build and CPU can run, ended by NULL. */
 const char *const *heed__kernels_available(void);
 

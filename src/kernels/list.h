@@ -31,6 +31,9 @@ KERNEL(double, some_squares, const heed_kernels *k, const heed_real *x, size_t n
 /* gy (c) += column sums of x (rows,c) */
 KERNEL(void, sum_rows, const heed_kernels *k, heed_real *gy, const heed_real *x, size_t rows,
        int c)
+/* The same in place: gy (rows,c) becomes f'(x) gy; gb (c), unless NULL, += its column sums */
+KERNEL(void, activate_grad_rows, const heed_kernels *k, heed_act f, heed_real *gy, heed_real *gb,
+       const heed_real *x, const heed_real *y, size_t rows, int c)
 KERNEL(void, dropout, const heed_kernels *k, heed_real *y, const heed_real *x, heed_real p,
        const heed_random *r, size_t n, bool add)
 

@@ -14,6 +14,15 @@ typedef void heed__part(const void *job, size_t from, size_t to, int thread);
 void heed__share(const heed_kernels *k, size_t units, double work, heed__part *part,
                  const void *job);
 
+/* The kernels of k for use by one thread of a region; the operations of its products are added to
+ * *flops if a profile is attached. */
+typedef struct {
+    heed_kernels k;
+    double *flops;
+    void (*gemm)(const heed_kernels *k, const heed_gemm *g); /* which does not count */
+} heed__alone;
+heed__alone heed__alone_of(const heed_kernels *k, double *flops);
+
 /* Decides whether to use several threads. A team waits for its slowest thread: if another program
  * occupies a CPU, every region can last a time slice of the scheduler, and two threads are many
  * times slower than one. So the seconds that regions saved are added up, compared with one thread

@@ -16,17 +16,35 @@ static const heed_kernels *plain(const heed_kernels *k) {
     return &((const attached *)(const void *)k->profile)->plain;
 }
 
+static double flops_of(const heed_gemm *g) {
+    return 2.0 * g->m * g->n * g->k * (g->batch > 0 ? g->batch : 1);
+}
+
+static void gemm_alone(const heed_kernels *k, const heed_gemm *g) {
+    const heed__alone *alone = (const heed__alone *)(const void *)k;
+    *alone->flops += flops_of(g);
+    alone->gemm(k, g);
+}
+
+heed__alone heed__alone_of(const heed_kernels *k, double *flops) {
+    heed__alone alone = {.k = k->profile ? *plain(k) : *k, .flops = flops};
+    alone.k.threads = 1;
+    if (!k->profile || !flops) return alone;
+    alone.gemm = alone.k.gemm;
+    alone.k.gemm = gemm_alone;
+    return alone;
+}
+
 /* The gradient of the right operand's rows, weights, is a product with a transposed left operand.
  */
 static void gemm(const heed_kernels *k, const heed_gemm *g) {
     static const char forward[] = "forward", left[] = "dX", right[] = "dW";
     bool back = k->profile->phase == HEED_PHASE_BACKWARD;
-    double flops = 2.0 * g->m * g->n * g->k * (g->batch > 0 ? g->batch : 1);
     heed__profile_product(k->profile,
                           !back   ? forward
                           : g->ta ? right
                                   : left,
-                          (const int[]){g->m, g->n, g->k}, flops);
+                          (const int[]){g->m, g->n, g->k}, flops_of(g));
     plain(k)->gemm(k, g);
     heed__profile_product_end(k->profile);
 }

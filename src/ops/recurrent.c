@@ -49,105 +49,126 @@ static bool memory(heed_node *n, sizes *z) {
     return n->scratch != NULL;
 }
 
-/* The kernel's job for step s, in the cell's order of time. */
-static heed_cell_job step_job(const heed_node *n, const sizes *z, int s) {
+/* The kernel's job for step s of the rows [from, to), in the cell's order of time. */
+static heed_cell_job step_job(const heed_node *n, const sizes *z, int s, int from, int to) {
     const heed_recurrent_args *a = n->args;
     size_t t = (size_t)(a->reverse ? z->steps - 1 - s : s),
            far = (size_t)z->steps * (size_t)z->states;
-    size_t last = a->reverse ? t + 1 : t - 1, cells = (size_t)s * (size_t)z->rows;
+    size_t last = a->reverse ? t + 1 : t - 1, row = (size_t)from;
+    size_t cells = (size_t)s * (size_t)z->rows + row, ldx = (size_t)z->steps * (size_t)z->gates;
+    const heed_real *first = n->in[STATE] ? n->in[STATE]->x : z->zeros;
     heed_cell_job j = {.cell = a->cell,
                        .act = a->act,
-                       .rows = z->rows,
+                       .rows = to - from,
                        .width = z->width,
-                       .x = n->in[X]->x + t * (size_t)z->gates,
-                       .ldx = (size_t)z->steps * (size_t)z->gates,
+                       .x = n->in[X]->x + row * ldx + t * (size_t)z->gates,
+                       .ldx = ldx,
                        .gates = z->u + cells * (size_t)z->gates,
                        .kept = z->kept ? z->kept + cells * (size_t)z->width : NULL,
-                       .before = n->in[STATE] ? n->in[STATE]->x : z->zeros,
+                       .before = first + row * (size_t)z->states,
                        .ldbefore = (size_t)z->states,
-                       .after = n->y->x + t * (size_t)z->states,
+                       .after = n->y->x + row * far + t * (size_t)z->states,
                        .ldafter = far};
-    if (s > 0) j.before = n->y->x + last * (size_t)z->states, j.ldbefore = far;
-    if (n->in[PAD]) j.pad = n->in[PAD]->i + t, j.ldpad = (size_t)z->steps;
+    if (s > 0) j.before = n->y->x + row * far + last * (size_t)z->states, j.ldbefore = far;
+    if (n->in[PAD]) {
+        j.ldpad = (size_t)z->steps;
+        j.pad = n->in[PAD]->i + row * j.ldpad + t;
+    }
     return j;
+}
+
+/* All steps of the rows of a batch, which do not depend on one another. */
+typedef struct {
+    heed_node *n;
+    const sizes *z;
+    heed__transposed w;
+    /* Backward: gradients of X, of the state's contributions (T,B,G h) and of the first state
+     * (B,S), and the states before each step (T,B,h), for one product with gu at the end. */
+    heed_real *gx, *gu, *carry, *before;
+    bool add; /* to gx */
+} pass;
+
+/* Of a pass over all steps, for products of 2 B G h^2 and gates. */
+static double work_of(const sizes *z) {
+    return (double)z->steps * z->rows * z->gates * (2.0 * z->width + 20);
+}
+
+static void forward_rows(const heed_kernels *k, const void *job, int from, int to) {
+    const pass *p = job;
+    const sizes *z = p->z;
+    for (int s = 0; s < z->steps; s++) {
+        heed_cell_job j = step_job(p->n, z, s, from, to);
+        k->gemm(k, &(heed_gemm){.m = j.rows,
+                                .n = z->gates,
+                                .k = z->width,
+                                .a = j.before,
+                                .lda = (int)j.ldbefore,
+                                .b = p->w.b,
+                                .ldb = p->w.ldb,
+                                .tb = p->w.tb,
+                                .c = j.gates,
+                                .ldc = z->gates,
+                                .bias = p->n->in[B] ? p->n->in[B]->x : NULL});
+        k->cell(k, &j);
+    }
 }
 
 static void forward(heed_node *n) {
     sizes z;
     if (!memory(n, &z)) return;
     n->k->fill(n->k, z.zeros, 0, (size_t)z.rows * (size_t)z.states);
-    heed__transposed w = heed__transpose(n, n->in[W]->x, z.gates, z.width, z.width, z.steps);
-    for (int s = 0; s < z.steps; s++) {
-        heed_cell_job j = step_job(n, &z, s);
-        n->k->gemm(n->k, &(heed_gemm){.m = z.rows,
-                                      .n = z.gates,
-                                      .k = z.width,
-                                      .a = j.before,
-                                      .lda = (int)j.ldbefore,
-                                      .b = w.b,
-                                      .ldb = w.ldb,
-                                      .tb = w.tb,
-                                      .c = j.gates,
-                                      .ldc = z.gates,
-                                      .bias = n->in[B] ? n->in[B]->x : NULL});
-        n->k->cell(n->k, &j);
-    }
-    heed__transpose_done(n, &w);
+    pass p = {.n = n, .z = &z};
+    p.w = heed__transpose(n, n->in[W]->x, z.gates, z.width, z.width, z.steps);
+    heed__share_rows(n->k, z.rows, work_of(&z), forward_rows, &p);
+    heed__transpose_done(n, &p.w);
 }
 
-/* Backpropagates through time: gu (T,B,G h) and, in carry, the gradient of the first state (B,S).
- */
-static void walk_back(heed_node *n, const sizes *z, heed_real *gu, heed_real *carry) {
-    const heed_recurrent_args *a = n->args;
-    heed_real *gx = heed_grad(n, X);
-    n->k->fill(n->k, carry, 0, (size_t)z->rows * (size_t)z->states);
+/* Backpropagates through time. */
+static void backward_rows(const heed_kernels *k, const void *job, int from, int to) {
+    const pass *p = job;
+    const sizes *z = p->z;
+    const heed_recurrent_args *a = p->n->args;
+    heed_real *carry = p->carry + (size_t)from * (size_t)z->states;
     for (int s = z->steps - 1; s >= 0; s--) {
-        heed_cell_job j = step_job(n, z, s);
-        size_t t = (size_t)(a->reverse ? z->steps - 1 - s : s);
-        j.gy = n->y->g + t * (size_t)z->states;
-        j.gx = gx ? gx + t * (size_t)z->gates : NULL;
-        j.gu = gu + (size_t)s * (size_t)z->rows * (size_t)z->gates;
+        heed_cell_job j = step_job(p->n, z, s, from, to);
+        size_t t = (size_t)(a->reverse ? z->steps - 1 - s : s), row = (size_t)from;
+        j.gy = p->n->y->g + row * j.ldafter + t * (size_t)z->states;
+        j.gx = p->gx ? p->gx + row * j.ldx + t * (size_t)z->gates : NULL;
+        j.gu = p->gu + ((size_t)s * (size_t)z->rows + row) * (size_t)z->gates;
         j.carry = carry;
-        n->k->cell_grad(n->k, &j);
-        n->k->gemm(n->k, &(heed_gemm){.m = z->rows,
-                                      .n = z->width,
-                                      .k = z->gates,
-                                      .a = j.gu,
-                                      .lda = z->gates,
-                                      .b = n->in[W]->x,
-                                      .ldb = z->width,
-                                      .c = carry,
-                                      .ldc = z->states,
-                                      .add = true});
+        j.add = p->add;
+        heed__gather(p->before + ((size_t)s * (size_t)z->rows + row) * (size_t)z->width, &j);
+        k->cell_grad(k, &j);
+        k->gemm(k, &(heed_gemm){.m = j.rows,
+                                .n = z->width,
+                                .k = z->gates,
+                                .a = j.gu,
+                                .lda = z->gates,
+                                .b = p->n->in[W]->x,
+                                .ldb = z->width,
+                                .c = carry,
+                                .ldc = z->states,
+                                .add = true});
     }
-}
-
-/* gW += sum_t gu_t' h_{t-1}: gathers the states before each step, then computes one product. */
-static void weight_grad(heed_node *n, const sizes *z, const heed_real *gu, heed_real *gw) {
-    size_t cells = (size_t)z->steps * (size_t)z->rows, width = (size_t)z->width;
-    heed_real *before = heed_scratch(n, cells * width * sizeof *before), *to = before;
-    if (!before) return;
-    for (int s = 0; s < z->steps; s++) {
-        heed_cell_job j = step_job(n, z, s);
-        for (int r = 0; r < z->rows; r++, to += width)
-            memcpy(to, j.before + (size_t)r * j.ldbefore, width * sizeof *to);
-    }
-    heed__weight_grad(n, z->gates, gu, before, z->width, z->width, (int)cells, gw, z->width);
-    heed_scratch_done(n, before, cells * width * sizeof *before);
 }
 
 static void backward(heed_node *n) {
     sizes z;
     if (!memory(n, &z)) return;
     size_t cells = (size_t)z.steps * (size_t)z.rows, first = (size_t)z.rows * (size_t)z.states;
-    size_t bytes = (cells * (size_t)z.gates + first) * sizeof(heed_real);
-    heed_real *gu = heed_scratch(n, bytes), *carry = gu + cells * (size_t)z.gates;
+    size_t gates = cells * (size_t)z.gates, states = cells * (size_t)z.width;
+    size_t bytes = (gates + states + first) * sizeof(heed_real);
+    heed_real *gu = heed_scratch(n, bytes), *before = gu + gates, *carry = before + states;
     if (!gu) return;
-    walk_back(n, &z, gu, carry);
-    heed_real *gw = heed_grad(n, W), *gb = heed_grad(n, B), *gs = heed_grad(n, STATE);
+    pass p = {.n = n, .z = &z, .gu = gu, .before = before, .carry = carry};
+    p.gx = heed_grad_into(n, X, &p.add);
+    n->k->fill(n->k, carry, 0, first);
+    heed__share_rows(n->k, z.rows, work_of(&z), backward_rows, &p);
+    heed_real *gb = heed_grad(n, B), *gs = heed_grad(n, STATE);
     if (gs) n->k->axpy(n->k, gs, carry, 1, first);
     if (gb) n->k->sum_rows(n->k, gb, gu, cells, z.gates);
-    if (gw) weight_grad(n, &z, gu, gw);
+    heed__weight_grad(n, z.gates, gu, before, z.width, z.width, (int)cells, heed_grad(n, W),
+                      z.width);
     heed_scratch_done(n, gu, bytes);
 }
 

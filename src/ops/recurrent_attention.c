@@ -87,85 +87,111 @@ static bool memory(heed_node *n, sizes *z) {
 
 /* ---- one step ---- */
 
-/* x: the contribution of the input to the gates (B,T,G h), or its gradient. */
-static heed_cell_job cell_of(const heed_node *n, const sizes *z, int t, heed_real *x) {
+/* For the rows [from, to); x: the contribution of the input to the gates (B,T,G h), or its
+ * gradient.
+ */
+static heed_cell_job cell_of(const heed_node *n, const sizes *z, int t, heed_real *x, int from,
+                             int to) {
     const heed_recurrent_args *a = n->args;
-    size_t step = (size_t)t, done = step * (size_t)z->rows;
+    size_t step = (size_t)t, row = (size_t)from, done = step * (size_t)z->rows + row;
+    size_t ldx = (size_t)z->steps * (size_t)z->gates, far = (size_t)z->steps * (size_t)z->out;
     heed_cell_job j = {.cell = a->cell,
                        .act = a->act,
-                       .rows = z->rows,
+                       .rows = to - from,
                        .width = z->width,
-                       .x = x + step * (size_t)z->gates,
-                       .ldx = (size_t)z->steps * (size_t)z->gates,
+                       .x = x + row * ldx + step * (size_t)z->gates,
+                       .ldx = ldx,
                        .gates = z->u + done * (size_t)z->gates,
                        .kept = z->kept ? z->kept + done * (size_t)z->width : NULL,
-                       .before = n->in[STATE]->x,
+                       .before = n->in[STATE]->x + row * (size_t)z->states,
                        .ldbefore = (size_t)z->states,
-                       .after = n->y->x + step * (size_t)z->out,
-                       .ldafter = (size_t)z->steps * (size_t)z->out};
+                       .after = n->y->x + row * far + step * (size_t)z->out,
+                       .ldafter = far};
     if (t > 0) j.before = j.after - z->out, j.ldbefore = j.ldafter;
     return j;
 }
 
-static heed_additive_attention_job additive_job(const heed_node *n, const sizes *z, int t) {
-    size_t step = (size_t)t;
-    return (heed_additive_attention_job){.rows = z->rows,
-                                         .len = z->len,
-                                         .inner = z->inner,
-                                         .width = z->context,
-                                         .query = z->q + step * (size_t)z->rows * (size_t)z->inner,
-                                         .keys = n->in[KEYS]->x,
-                                         .values = n->in[VALUES]->x,
-                                         .v = n->in[SCORE]->x,
-                                         .shift = n->in[SHIFT] ? n->in[SHIFT]->x[0] : 0,
-                                         .pad = n->in[MASK] ? n->in[MASK]->i : NULL,
-                                         .weights = n->kept[0]->x + step * (size_t)z->len,
-                                         .ldweights = (size_t)z->steps * (size_t)z->len,
-                                         .context = n->y->x + step * (size_t)z->out + z->states,
-                                         .ldcontext = (size_t)z->steps * (size_t)z->out};
+static heed_additive_attention_job additive_job(const heed_node *n, const sizes *z, int t, int from,
+                                                int to) {
+    size_t step = (size_t)t, row = (size_t)from, len = (size_t)z->len;
+    size_t ldweights = (size_t)z->steps * len, ldcontext = (size_t)z->steps * (size_t)z->out;
+    return (heed_additive_attention_job){
+        .rows = to - from,
+        .len = z->len,
+        .inner = z->inner,
+        .width = z->context,
+        .query = z->q + (step * (size_t)z->rows + row) * (size_t)z->inner,
+        .keys = n->in[KEYS]->x + row * len * (size_t)z->inner,
+        .values = n->in[VALUES]->x + row * len * (size_t)z->context,
+        .v = n->in[SCORE]->x,
+        .shift = n->in[SHIFT] ? n->in[SHIFT]->x[0] : 0,
+        .pad = n->in[MASK] ? n->in[MASK]->i + row * len : NULL,
+        .weights = n->kept[0]->x + row * ldweights + step * len,
+        .ldweights = ldweights,
+        .context = n->y->x + row * ldcontext + step * (size_t)z->out + z->states,
+        .ldcontext = ldcontext};
 }
 
-/* The weights read by the products of every step. */
+/* All steps of the rows of a batch, which do not depend on one another, and the weights read by the
+ * products of every step. */
 typedef struct {
+    heed_node *n;
+    const sizes *z;
+    heed_real *x;
     heed__transposed query, w, context;
-} weights;
+} pass;
 
-static void step(heed_node *n, const sizes *z, const weights *w, int t, heed_real *x) {
-    heed_cell_job j = cell_of(n, z, t, x);
-    heed_additive_attention_job look = additive_job(n, z, t);
-    heed_gemm g = {.m = z->rows, .k = z->width, .a = j.before, .lda = (int)j.ldbefore};
-    g.n = g.ldc = z->inner, g.b = w->query.b, g.ldb = w->query.ldb, g.tb = w->query.tb;
-    g.c = z->q + (size_t)t * (size_t)z->rows * (size_t)z->inner;
-    n->k->gemm(n->k, &g);
-    n->k->additive_attention(n->k, &look);
-    g.n = g.ldc = z->gates, g.b = w->w.b, g.ldb = w->w.ldb, g.tb = w->w.tb, g.c = j.gates;
+/* Of a pass over all steps: products, gates and scores. */
+static double work_of(const sizes *z) {
+    double products = 2.0 * z->gates * (z->width + z->context) + 2.0 * z->width * z->inner;
+    return (double)z->cells * (products + 20.0 * z->gates + 30.0 * z->len * z->inner);
+}
+
+static void step(const heed_kernels *k, const pass *p, int t, int from, int to) {
+    heed_node *n = p->n;
+    const sizes *z = p->z;
+    heed_cell_job j = cell_of(n, z, t, p->x, from, to);
+    heed_additive_attention_job look = additive_job(n, z, t, from, to);
+    heed_gemm g = {.m = j.rows, .k = z->width, .a = j.before, .lda = (int)j.ldbefore};
+    g.n = g.ldc = z->inner, g.b = p->query.b, g.ldb = p->query.ldb, g.tb = p->query.tb;
+    g.c = z->q + ((size_t)t * (size_t)z->rows + (size_t)from) * (size_t)z->inner;
+    k->gemm(k, &g);
+    k->additive_attention(k, &look);
+    g.n = g.ldc = z->gates, g.b = p->w.b, g.ldb = p->w.ldb, g.tb = p->w.tb, g.c = j.gates;
     g.bias = n->in[B] ? n->in[B]->x : NULL;
-    n->k->gemm(n->k, &g);
-    n->k->gemm(n->k, &(heed_gemm){.m = z->rows,
-                                  .n = z->gates,
-                                  .k = z->context,
-                                  .a = look.context,
-                                  .lda = (int)look.ldcontext,
-                                  .b = w->context.b,
-                                  .ldb = w->context.ldb,
-                                  .tb = w->context.tb,
-                                  .c = x + (size_t)t * (size_t)z->gates,
-                                  .ldc = (int)j.ldx,
-                                  .add = true});
-    n->k->cell(n->k, &j);
+    k->gemm(k, &g);
+    k->gemm(k, &(heed_gemm){.m = j.rows,
+                            .n = z->gates,
+                            .k = z->context,
+                            .a = look.context,
+                            .lda = (int)look.ldcontext,
+                            .b = p->context.b,
+                            .ldb = p->context.ldb,
+                            .tb = p->context.tb,
+                            .c = p->x + (size_t)from * j.ldx + (size_t)t * (size_t)z->gates,
+                            .ldc = (int)j.ldx,
+                            .add = true});
+    k->cell(k, &j);
+}
+
+static void forward_rows(const heed_kernels *k, const void *job, int from, int to) {
+    const pass *p = job;
+    for (int t = 0; t < p->z->steps; t++) step(k, p, t, from, to);
 }
 
 static void all_steps(heed_node *n, const sizes *z, heed_real *x) {
     const heed_real *in = n->in[W_IN]->x + z->in;
-    weights w = {
-        heed__transpose(n, n->in[QUERY]->x, z->inner, z->width, z->width, z->steps),
-        heed__transpose(n, n->in[W]->x, z->gates, z->width, z->width, z->steps),
-        heed__transpose(n, in, z->gates, z->context, z->in + z->context, z->steps),
-    };
-    for (int t = 0; t < z->steps; t++) step(n, z, &w, t, x);
-    heed__transpose_done(n, &w.context);
-    heed__transpose_done(n, &w.w);
-    heed__transpose_done(n, &w.query);
+    pass p = {.n = n,
+              .z = z,
+              .x = x,
+              .query = heed__transpose(n, n->in[QUERY]->x, z->inner, z->width, z->width, z->steps),
+              .w = heed__transpose(n, n->in[W]->x, z->gates, z->width, z->width, z->steps),
+              .context =
+                  heed__transpose(n, in, z->gates, z->context, z->in + z->context, z->steps)};
+    heed__share_rows(n->k, z->rows, work_of(z), forward_rows, &p);
+    heed__transpose_done(n, &p.context);
+    heed__transpose_done(n, &p.w);
+    heed__transpose_done(n, &p.query);
 }
 
 /* score tanh(q + k) + shift for one query and one key. */
@@ -217,9 +243,10 @@ static void forward(heed_node *n) {
 
 /* Intermediate gradients, in one allocation: of the input's contribution to the gates (B,T,G h), of
  * the state's (T,B,G h), of queries (T,B,A), of the current state (B,states) and its context (B,C),
- * of scores (B,S), and each row's contribution to the gradient of v (B,A). */
+ * of scores (B,S), and each row's contribution to the gradient of v (B,A). Also the states before
+ * each step (T,B,h), for products over all steps. */
 typedef struct {
-    heed_real *gx, *gu, *gq, *carry, *gc, *ge, *gv;
+    heed_real *carry, *gv, *gx, *gu, *gq, *gc, *ge, *before;
     size_t bytes;
 } gradients;
 
@@ -227,86 +254,110 @@ static bool allocate(heed_node *n, const sizes *z, gradients *g) {
     size_t rows = (size_t)z->rows, gates = z->cells * (size_t)z->gates;
     size_t q = z->cells * (size_t)z->inner, states = rows * (size_t)z->states;
     size_t context = rows * (size_t)z->context, inner = rows * (size_t)z->inner;
-    size_t count = 2 * gates + q + states + context + rows * (size_t)z->len + inner;
-    g->bytes = count * sizeof *g->gx;
-    g->gx = heed_scratch(n, g->bytes);
-    if (!g->gx) return false;
-    n->k->fill(n->k, g->gx, 0, count);
+    size_t scores = rows * (size_t)z->len, before = z->cells * (size_t)z->width;
+    size_t added = states + inner; /* to what is zero at first; the others are written */
+    g->bytes = (added + 2 * gates + q + context + scores + before) * sizeof *g->carry;
+    g->carry = heed_scratch(n, g->bytes);
+    if (!g->carry) return false;
+    n->k->fill(n->k, g->carry, 0, added);
+    g->gv = g->carry + states;
+    g->gx = g->gv + inner;
     g->gu = g->gx + gates;
     g->gq = g->gu + gates;
-    g->carry = g->gq + q;
-    g->gc = g->carry + states;
+    g->gc = g->gq + q;
     g->ge = g->gc + context;
-    g->gv = g->ge + rows * (size_t)z->len;
+    g->before = g->ge + scores;
     return true;
 }
 
+/* The pass of backward. */
+typedef struct {
+    heed_node *n;
+    const sizes *z;
+    const gradients *g;
+    heed_real *gkeys, *gvalues;
+} pass_back;
+
 /* For a probe: the gradient of the weights of step t, through the context computed from them. */
-static void probed_weights(heed_node *n, const sizes *z, int t, const heed_real *gc) {
+static void probed_weights(const heed_kernels *k, const pass_back *p, int t, int from, int to) {
+    const heed_node *n = p->n;
+    const sizes *z = p->z;
     heed_real *g = n->kept[0]->wants_grad ? n->kept[0]->g : NULL;
-    for (int r = 0; g && r < z->rows; r++)
-        n->k->gemm(
-            n->k,
-            &(heed_gemm){.m = z->len,
-                         .n = 1,
-                         .k = z->context,
-                         .a = n->in[VALUES]->x + (size_t)r * (size_t)z->len * (size_t)z->context,
-                         .lda = z->context,
-                         .b = gc + (size_t)r * (size_t)z->context,
-                         .ldb = 1,
-                         .c = g + ((size_t)r * (size_t)z->steps + (size_t)t) * (size_t)z->len,
-                         .ldc = 1});
+    for (int r = from; g && r < to; r++)
+        k->gemm(
+            k, &(heed_gemm){.m = z->len,
+                            .n = 1,
+                            .k = z->context,
+                            .a = n->in[VALUES]->x + (size_t)r * (size_t)z->len * (size_t)z->context,
+                            .lda = z->context,
+                            .b = p->g->gc + (size_t)r * (size_t)z->context,
+                            .ldb = 1,
+                            .c = g + ((size_t)r * (size_t)z->steps + (size_t)t) * (size_t)z->len,
+                            .ldc = 1});
 }
 
-static void step_back(heed_node *n, const sizes *z, int t, const gradients *g) {
-    heed_cell_job j = cell_of(n, z, t, g->gx);
-    heed_additive_attention_job look = additive_job(n, z, t);
-    size_t done = (size_t)t * (size_t)z->rows;
-    j.gy = n->y->g + (size_t)t * (size_t)z->out;
-    j.gx = g->gx + (size_t)t * (size_t)z->gates;
+/* The gradient of the context: what later ops and the gates of this step made of it. */
+static void context_back(const heed_kernels *k, const pass_back *p, const heed_cell_job *j,
+                         heed_real *gc) {
+    const sizes *z = p->z;
+    size_t width = (size_t)z->context;
+    for (int r = 0; r < j->rows; r++)
+        memcpy(gc + (size_t)r * width, j->gy + (size_t)r * j->ldafter + z->states,
+               width * sizeof *gc);
+    k->gemm(k, &(heed_gemm){.m = j->rows,
+                            .n = z->context,
+                            .k = z->gates,
+                            .a = j->gx,
+                            .lda = (int)j->ldx,
+                            .b = p->n->in[W_IN]->x + z->in,
+                            .ldb = z->in + z->context,
+                            .c = gc,
+                            .ldc = z->context,
+                            .add = true});
+}
+
+static void step_back(const heed_kernels *k, const pass_back *p, int t, int from, int to) {
+    heed_node *n = p->n;
+    const sizes *z = p->z;
+    const gradients *g = p->g;
+    heed_cell_job j = cell_of(n, z, t, g->gx, from, to);
+    heed_additive_attention_job look = additive_job(n, z, t, from, to);
+    size_t row = (size_t)from, done = (size_t)t * (size_t)z->rows + row;
+    size_t keys = row * (size_t)z->len * (size_t)z->inner;
+    heed_real *gc = g->gc + row * (size_t)z->context;
+    j.gy = n->y->g + row * j.ldafter + (size_t)t * (size_t)z->out;
+    j.gx = g->gx + row * j.ldx + (size_t)t * (size_t)z->gates;
     j.gu = g->gu + done * (size_t)z->gates;
-    j.carry = g->carry;
-    n->k->cell_grad(n->k, &j);
-    heed_gemm to_state = {.m = z->rows, .n = z->width, .ldb = z->width, .add = true};
-    to_state.c = g->carry, to_state.ldc = z->states;
+    j.carry = g->carry + row * (size_t)z->states;
+    heed__gather(g->before + done * (size_t)z->width, &j);
+    k->cell_grad(k, &j);
+    heed_gemm to_state = {.m = j.rows, .n = z->width, .ldb = z->width, .add = true};
+    to_state.c = j.carry, to_state.ldc = z->states;
     to_state.k = to_state.lda = z->gates, to_state.a = j.gu, to_state.b = n->in[W]->x;
-    n->k->gemm(n->k, &to_state);
-    for (int r = 0; r < z->rows; r++)
-        memcpy(g->gc + (size_t)r * (size_t)z->context, j.gy + (size_t)r * j.ldafter + z->states,
-               (size_t)z->context * sizeof *g->gc);
-    n->k->gemm(n->k, &(heed_gemm){.m = z->rows,
-                                  .n = z->context,
-                                  .k = z->gates,
-                                  .a = j.gx,
-                                  .lda = (int)j.ldx,
-                                  .b = n->in[W_IN]->x + z->in,
-                                  .ldb = z->in + z->context,
-                                  .c = g->gc,
-                                  .ldc = z->context,
-                                  .add = true});
-    probed_weights(n, z, t, g->gc);
-    look.gcontext = g->gc, look.gscores = g->ge, look.gv = g->gv;
+    k->gemm(k, &to_state);
+    context_back(k, p, &j, gc);
+    probed_weights(k, p, t, from, to);
+    look.gcontext = gc, look.gscores = g->ge + row * (size_t)z->len;
+    look.gv = g->gv + row * (size_t)z->inner;
     look.gquery = g->gq + done * (size_t)z->inner;
-    look.gkeys = heed_grad(n, KEYS), look.gvalues = heed_grad(n, VALUES);
-    n->k->additive_attention_grad(n->k, &look);
+    look.gkeys = p->gkeys ? p->gkeys + keys : NULL;
+    look.gvalues = p->gvalues ? p->gvalues + row * (size_t)z->len * (size_t)z->context : NULL;
+    k->additive_attention_grad(k, &look);
     to_state.k = to_state.lda = z->inner, to_state.a = look.gquery, to_state.b = n->in[QUERY]->x;
-    n->k->gemm(n->k, &to_state);
+    k->gemm(k, &to_state);
 }
 
-/* W and W_q multiply the state before each step: gathers these states for one product each. */
+static void backward_rows(const heed_kernels *k, const void *job, int from, int to) {
+    const pass_back *p = job;
+    for (int t = p->z->steps - 1; t >= 0; t--) step_back(k, p, t, from, to);
+}
+
+/* W and W_q multiply the state before each step. */
 static void state_weights(heed_node *n, const sizes *z, const gradients *g) {
-    size_t width = (size_t)z->width, bytes = z->cells * width * sizeof(heed_real);
-    heed_real *gw = heed_grad(n, W), *gq = heed_grad(n, QUERY);
-    heed_real *before = gw || gq ? heed_scratch(n, bytes) : NULL, *to = before;
-    if (!before) return;
-    for (int t = 0; t < z->steps; t++) {
-        heed_cell_job j = cell_of(n, z, t, g->gx);
-        for (int r = 0; r < z->rows; r++, to += width)
-            memcpy(to, j.before + (size_t)r * j.ldbefore, width * sizeof *to);
-    }
-    heed__weight_grad(n, z->gates, g->gu, before, z->width, z->width, (int)z->cells, gw, z->width);
-    heed__weight_grad(n, z->inner, g->gq, before, z->width, z->width, (int)z->cells, gq, z->width);
-    heed_scratch_done(n, before, bytes);
+    int cells = (int)z->cells, width = z->width;
+    heed__weight_grad(n, z->gates, g->gu, g->before, width, width, cells, heed_grad(n, W), width);
+    heed__weight_grad(n, z->inner, g->gq, g->before, width, width, cells, heed_grad(n, QUERY),
+                      width);
 }
 
 static void input_weights(heed_node *n, const sizes *z, const gradients *g) {
@@ -337,7 +388,8 @@ static void backward(heed_node *n) {
     sizes z;
     gradients g;
     if (!memory(n, &z) || !allocate(n, &z, &g)) return;
-    for (int t = z.steps - 1; t >= 0; t--) step_back(n, &z, t, &g);
+    heed__share_rows(n->k, z.rows, 2 * work_of(&z), backward_rows,
+                     &(pass_back){n, &z, &g, heed_grad(n, KEYS), heed_grad(n, VALUES)});
     state_weights(n, &z, &g);
     input_weights(n, &z, &g);
     sum_into(n, B_IN, g.gx, z.cells, z.gates);
@@ -346,7 +398,7 @@ static void backward(heed_node *n) {
     heed_grad(n, SHIFT); /* 0: softmax ignores a common shift */
     heed_real *gs = heed_grad(n, STATE);
     if (gs) n->k->axpy(n->k, gs, g.carry, 1, (size_t)z.rows * (size_t)z.states);
-    heed_scratch_done(n, g.gx, g.bytes);
+    heed_scratch_done(n, g.carry, g.bytes);
 }
 
 static const heed_recurrent_args args[] = {

@@ -42,6 +42,13 @@ static inline void heed__transpose_done(heed_node *n, heed__transposed *w) {
     heed_scratch_done(n, w->capacity, w->bytes);
 }
 
+/* Copies the states (rows, width) before a step. */
+static inline void heed__gather(heed_real *to, const heed_cell_job *j) {
+    size_t width = (size_t)j->width;
+    for (int r = 0; r < j->rows; r++, to += width)
+        memcpy(to, j->before + (size_t)r * j->ldbefore, width * sizeof *to);
+}
+
 /* gw (m,n), with row stride ldc, += a' b over k rows. */
 static inline void heed__weight_grad(heed_node *n, int m, const heed_real *a, const heed_real *b,
                                      int width, int ldb, int cells, heed_real *gw, int ldc) {

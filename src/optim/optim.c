@@ -169,7 +169,7 @@ static void update_part(const void *job, size_t from, size_t to, int thread) {
 }
 
 static void update_all(heed_optim *o, heed_real lr) {
-    heed_kernels alone = *heed__kernels_of(o->c);
+    heed__alone alone = heed__alone_of(heed__kernels_of(o->c), NULL);
     pass a = {o, heed__kernels_of(o->c), lr};
     if (!o->optimizer->elementwise) {
         for (size_t i = 0; i < o->piece_count; i++)
@@ -177,9 +177,7 @@ static void update_all(heed_optim *o, heed_real lr) {
                 update_elements(&a, o->pieces[i].entry, 0, entry_of(o, i)->tensor->size);
         return;
     }
-    alone.threads = 1;
-    alone.profile = NULL;
-    a.k = &alone;
+    a.k = &alone.k;
     share(o, 10, update_part, &a);
 }
 

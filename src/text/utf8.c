@@ -36,9 +36,20 @@ size_t heed_utf8_write(int32_t character, char out[4]) {
     return len;
 }
 
+/* The first place from `at` on where one of 8 bytes is not ASCII. */
+static size_t skip_ascii(const char *text, size_t at, size_t n) {
+    for (uint64_t eight; n - at >= sizeof eight; at += sizeof eight) {
+        memcpy(&eight, text + at, sizeof eight);
+        if (eight & 0x8080808080808080u) break;
+    }
+    return at;
+}
+
 size_t heed_utf8_valid(const char *text, size_t n) {
     int32_t c = 0;
-    for (size_t at = 0, length; at < n; at += length) {
+    for (size_t at = skip_ascii(text, 0, n), length; at < n; at += length) {
+        if (text[at] == ' ') at = skip_ascii(text, at, n);
+        if (at == n) break;
         length = heed_utf8_read(text + at, n - at, &c);
         if (c < 0) return at;
     }

@@ -41,11 +41,13 @@ static void check(program *p) {
                   data_of(p->model)->noun);
         return;
     }
-    heed_data_args how = {0};
+    reading shown = {.p = p, .bar = is_terminal(stderr)};
+    heed_data_args how = {.census = true, .progress = show_reading, .user = &shown};
     const char *from = flag_text(p, "from");
     heed_run *start = *from ? heed_start_open(p->c, from, p->models, NULL) : NULL;
     if (start) heed_start_settings(p->flags, p->model, start, &how, NULL);
     heed_data *d = heed_data_open(p->c, p->flags, heed_model_spec(p->model), &how);
+    end_reading(&shown);
     if (d) kind_of(p->model)->check(p, d);
     heed_data_close(d);
     heed_run_close(start);

@@ -107,8 +107,11 @@ static void banner(progress *g, const heed_report *r) {
     banner_adapters(g, r->store);
     banner_decay(g, r->store);
     banner_epoch(g->p->model, g->f, r->epoch_batches);
-    banner_row("computing", "%d thread%s, %s", heed_threads(c), heed_threads(c) == 1 ? "" : "s",
-               heed_isa(c));
+    const heed_cluster *k = g->p->cluster.processes;
+    char several[48] = "";
+    if (k) snprintf(several, sizeof several, "%d processes, each with ", k->ranks);
+    banner_row("computing", "%s%d thread%s, %s", several, heed_threads(c),
+               heed_threads(c) == 1 ? "" : "s", heed_isa(c));
     banner_row("run", "%s", g->run);
     banner_row("*", "the best so far: what the run keeps as its model");
     if (r->step > 0) banner_row("resumed", "at step %lld", (long long)r->step);
@@ -143,21 +146,16 @@ static const char *state_text(char text[160], int width, const progress *g, cons
 }
 
 static void draw_bar(progress *g, const heed_report *r) {
-    int cells = terminal_width() < 80 ? 10 : 24, full = (int)(r->progress * cells);
+    int cells = terminal_width() < 80 ? 10 : 24;
     int capacity =
         terminal_width() - cells - 8; /* a space, the percentage, two spaces, the last column */
     char state[160];
-    bool color = has_color(stderr);
     heed_text line = {.c = NULL};
     if (now() - g->drawn < 0.1 && r->step != r->steps) return;
     g->drawn = now();
-    heed_text_add(&line, "\r\033[K%s", color ? "\033[36m" : "");
-    for (int i = 0; i < cells; i++) {
-        const char *cell = color ? "\xe2\x94\x81" : i < full ? "#" : "-"; /* heavy line */
-        heed_text_add(&line, "%s%s", i == full && color ? "\033[90m" : "", cell);
-    }
-    heed_text_add(&line, "%s %3.0f%%  %s", color ? "\033[0m" : "", 100 * r->progress,
-                  state_text(state, capacity > 0 ? capacity : 0, g, r));
+    heed_text_add(&line, "\r\033[K");
+    add_bar(&line, r->progress);
+    heed_text_add(&line, "  %s", state_text(state, capacity > 0 ? capacity : 0, g, r));
     fputs(line.s ? line.s : "", stderr);
     heed_text_free(&line);
     g->p->line_open = true;

@@ -56,14 +56,19 @@ heed_data *eval_data_open(program *p, const heed_model *m, heed_config *f, const
         if (heed_config_has(p->flags, switches[i]) && heed_config_bool(p->flags, switches[i]))
             heed_config_set(f, switches[i], "true", switches[i], HEED_FROM_FLAG);
     bool parts = heed_config_has(p->flags, "part");
+    reading shown = {.p = p, .bar = is_terminal(stderr)};
     heed_data_args a = {.tokenizer = r->tokenizer,
                         .source = r->source,
                         .labels = r->labels,
                         .label_count = r->label_count,
                         .eval = true,
                         .all = whole,
-                        .part = parts ? heed_config_text(p->flags, "part") : NULL};
+                        .part = parts ? heed_config_text(p->flags, "part") : NULL,
+                        .cache = r->dir,
+                        .progress = show_reading,
+                        .user = &shown};
     heed_data *d = heed_data_open(p->c, f, heed_model_spec(m), &a);
+    end_reading(&shown);
     if (!d) return NULL;
     describe(d, heed_config_text(f, "data"), what);
     if (text) warn_of_text(p, d);

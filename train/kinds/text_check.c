@@ -1,21 +1,22 @@
 /* text_check.c -- heed data check of a text file: what a training would read. */
 #include "kinds/training.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-typedef struct {
-    size_t bytes, characters, lines, empty, longest; /* longest line in bytes */
-} text_facts;
-
-static void print_sample(const char *text, size_t n) {
-    enum { LINES = 3, COLUMNS = 76 };
+/* The first lines of a text that are not empty. */
+static void print_sample(const char *path) {
+    enum { LINES = 3, COLUMNS = 76, BYTES = 1 << 14 };
     int capacity = line_width(stdout) - 2 < COLUMNS ? line_width(stdout) - 2 : COLUMNS;
     int shown = 0;
+    char text[BYTES];
+    FILE *f = fopen(path, "rb");
+    size_t n = f ? fread(text, 1, BYTES, f) : 0;
+    if (f) fclose(f);
     puts("\nSample:");
-    for (size_t at = 0; at < n && shown < LINES;) {
-        const char *end = memchr(text + at, '\n', n - at);
-        size_t length = end ? (size_t)(end - (text + at)) : n - at;
+    for (size_t at = n >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+         at < n && shown < LINES;) {
+        size_t length = 0;
+        while (at + length < n && text[at + length] != '\n' && text[at + length] != '\r') length++;
         if (length > 0) {
             fputs("  ", stdout);
             print_start(text + at, length, capacity);
@@ -41,7 +42,7 @@ static const char *suggestion(const program *p, const heed_corpus_info *a, char 
 
 enum { AT = 15 }; /* column at which facts begin, after their labels */
 
-static void print_warnings(const program *p, const heed_corpus_info *a, const text_facts *t) {
+static void print_warnings(const program *p, const heed_corpus_info *a, const heed_text_facts *t) {
     int64_t block = heed_config_int(p->flags, "block");
     size_t unknown = a->unknown + a->val_unknown, tokens = a->tokens + a->val_tokens;
     char n[32];
@@ -60,30 +61,18 @@ static void print_warnings(const program *p, const heed_corpus_info *a, const te
         print_fact(AT, "  note", "every line fits into a block: --packing lines keeps them apart");
 }
 
-/* Line breaks are read as LF, so the text has fewer bytes than the file. */
-static size_t carriage_returns(const char *path) {
-    FILE *f = fopen(path, "rb");
-    char buffer[16384];
-    size_t count = 0, n;
-    while (f && (n = fread(buffer, 1, sizeof buffer, f)) > 0)
-        for (size_t i = 0; i < n; i++) count += buffer[i] == '\r';
-    if (f) fclose(f);
-    return count;
-}
-
 static void print_facts(program *p, const heed_tokenizer *k, const heed_corpus_info *a,
-                        const text_facts *t) {
+                        const heed_text_facts *t) {
     char n1[32], n2[32], n3[32];
     double tokens = (double)(a->tokens + a->val_tokens);
     print_fact(0, "", "%s", heed_config_text(p->flags, "data"));
     putchar('\n');
     print_fact(AT, "  encoding", "UTF-8, %s bytes, %s characters", heed_format_count(n1, t->bytes),
                heed_format_count(n2, t->characters));
-    size_t returns = carriage_returns(heed_config_text(p->flags, "data"));
-    if (returns)
+    if (t->returns)
         print_fact(AT, "  line ends",
                    "CR LF: %s carriage returns are read as line ends, and not counted",
-                   heed_format_count(n1, returns));
+                   heed_format_count(n1, t->returns));
     print_fact(AT, "  lines", "%s, %s of them empty; the longest has %s bytes",
                heed_format_count(n1, t->lines), heed_format_count(n2, t->empty),
                heed_format_count(n3, t->longest));
@@ -102,7 +91,7 @@ static void print_facts(program *p, const heed_tokenizer *k, const heed_corpus_i
 }
 
 static void print_object(program *p, const heed_tokenizer *k, const heed_corpus_info *a,
-                         const text_facts *t) {
+                         const heed_text_facts *t) {
     char text[64];
     print_json(
         p,
@@ -117,25 +106,15 @@ static void print_object(program *p, const heed_tokenizer *k, const heed_corpus_
 }
 
 void check_text(program *p, heed_data *d) {
-    size_t n = 0;
-    char line[64], *text = heed_text_read(p->c, p->argv[0], &n);
-    if (!text) return;
-    text_facts facts = {.bytes = n, .characters = heed_utf8_count(text, n)};
-    for (size_t at = 0; at < n;) {
-        const char *end = memchr(text + at, '\n', n - at);
-        size_t length = end ? (size_t)(end - (text + at)) : n - at;
-        facts.lines++;
-        facts.empty += length == 0;
-        if (length > facts.longest) facts.longest = length;
-        at += length + 1;
-    }
+    char line[64];
+    heed_text_facts facts;
+    if (!heed_text_survey(p->c, p->argv[0], &facts)) return;
     heed_corpus_info about = heed_corpus_about(d->batches);
     if (heed_config_bool(p->flags, "json"))
         print_object(p, d->tokenizer, &about, &facts);
     else {
         print_facts(p, d->tokenizer, &about, &facts);
-        print_sample(text, n);
+        print_sample(p->argv[0]);
         print_try(p, suggestion(p, &about, line));
     }
-    free(text);
 }

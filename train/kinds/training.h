@@ -43,6 +43,18 @@ heed_data *eval_data_open(program *p, const heed_model *m, heed_config *f, const
                           char what[512]);
 const char *part_name(heed_part part); /* "validation" */
 
+/* ---- while a text is read (reading.c) ---- */
+
+typedef struct {
+    program *p;
+    bool bar;     /* the terminal shows progress */
+    double drawn; /* when the bar was last drawn */
+} reading;
+bool show_reading(void *user, uint64_t done, uint64_t all); /* a heed_progress; user: a reading */
+void end_reading(reading *r);
+/* Appends a bar of which a share is full, and the percentage. */
+void add_bar(heed_text *out, double share);
+
 /* ---- the display (progress.c) ---- */
 typedef enum { SHOW_BAR, SHOW_LINES, SHOW_JSON, SHOW_NOTHING } show_mode;
 struct progress {

@@ -13,9 +13,13 @@ typedef struct {
     int32_t end;
 } source;
 
-static uint32_t token_of(const heed_corpus *k, const source *s, size_t i) {
-    if (i < s->count) return heed__token_at(&k->stream, s->at + i);
-    return (uint32_t)s->end | 1u << 20; /* a line's end accounts for its newline */
+static int32_t id_of(const heed_corpus *k, const source *s, size_t i) {
+    return i < s->count ? heed__stream_id(&k->stream, s->at + i) : s->end;
+}
+
+/* A line's end accounts for its newline. */
+static size_t bytes_of(const heed_corpus *k, const source *s, size_t i) {
+    return i < s->count ? heed__stream_bytes(&k->stream, s->at + i) : 1;
 }
 
 /* ---- where rows come from ---- */
@@ -110,10 +114,9 @@ static void causal_row(heed_corpus *k, size_t row, const source *s, heed_batch *
     for (size_t t = 0; t < len; t++) {
         labels[t] = IGNORED;
         if (t >= n) continue;
-        uint32_t next = token_of(k, s, t + 1);
-        ids[t] = heed__token_id(token_of(k, s, t));
-        labels[t] = heed__token_id(next);
-        out->label_bytes += heed__token_bytes(next);
+        ids[t] = id_of(k, s, t);
+        labels[t] = id_of(k, s, t + 1);
+        out->label_bytes += bytes_of(k, s, t + 1);
     }
     pad_row(k, row, n, out);
 }
@@ -178,7 +181,7 @@ static void choose(heed_corpus *k, size_t row, const source *s, double share, co
         k->masked_positions[out->masked_count] = (int32_t)(at + i);
         k->labels[out->masked_count++] = id;
         k->ids[at + i] = corrupted(k, r, index + 1, id);
-        out->label_bytes += heed__token_bytes(token_of(k, s, i));
+        out->label_bytes += bytes_of(k, s, i);
     }
 }
 
@@ -205,7 +208,7 @@ bool heed_mlm_batch(heed_corpus *k, heed_batch_at at, double share, heed_batch *
         }
         int32_t *ids = k->ids + row * (size_t)k->len;
         ids[0] = k->k->special.cls;
-        for (size_t i = 0; i < s.count; i++) ids[i + 1] = heed__token_id(token_of(k, &s, i));
+        for (size_t i = 0; i < s.count; i++) ids[i + 1] = id_of(k, &s, i);
         ids[s.count + 1] = k->k->special.sep;
         pad_row(k, row, s.count + 2, out);
         choose(k, row, &s, share, &masks, index, out);

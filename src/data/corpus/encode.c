@@ -37,9 +37,13 @@ static int32_t next_special(const heed_tokenizer *k, const char *text, size_t n,
 /* Characters, or the bytes of a byte tokenizer. */
 static bool put_chars(const heed_tokenizer *k, const char *text, size_t at, size_t end,
                       heed__sink *sink) {
+    bool bytes = k->kind == HEED__BYTE;
     for (size_t len = 1; at < end; at += len) {
         int32_t id = (unsigned char)text[at], c;
-        if (k->kind == HEED__CHAR) {
+        len = 1;
+        if (!bytes && id < 128)
+            id = k->ascii[id];
+        else if (!bytes) {
             len = heed_utf8_read(text + at, end - at, &c);
             id = heed__names_look(&k->names, text + at, len);
         }
@@ -47,11 +51,6 @@ static bool put_chars(const heed_tokenizer *k, const char *text, size_t at, size
     }
     return true;
 }
-
-typedef struct {
-    int32_t id;
-    size_t begin, end;
-} piece;
 
 /* The longest token in the word that begins at its character i; *next: the character after it.
  * Writes the ## of a later piece over the two bytes before it, which are no longer needed. */
@@ -75,52 +74,132 @@ static int32_t longest(const heed_tokenizer *k, heed__word *w, size_t i, size_t 
 }
 
 /* Greedy longest match; one piece without a match makes the whole word [UNK]. */
-static size_t pieces_of(const heed_tokenizer *k, heed__word *w, piece out[HEED__WORD_CHARS]) {
+static size_t pieces_of(const heed_tokenizer *k, heed__word *w,
+                        heed__word_piece out[HEED__WORD_CHARS]) {
     size_t count = 0, next;
     for (size_t i = 0; w->chars <= HEED__WORD_CHARS && i < w->chars; i = next) {
         int32_t id = longest(k, w, i, &next);
         if (id < 0) break;
-        out[count++] = (piece){id, w->begin[i], w->end[next - 1]};
+        out[count++] = (heed__word_piece){id, (uint32_t)(next - i)};
         if (next == w->chars) return count;
     }
-    out[0] = (piece){k->special.unk, w->begin[0], w->last};
+    out[0] = (heed__word_piece){k->special.unk, 0};
     return 1;
 }
 
-static size_t whole_word(const heed_tokenizer *k, const heed__word *w, piece out[1]) {
+static size_t whole_word(const heed_tokenizer *k, const heed__word *w, heed__word_piece out[1]) {
     int32_t id = -1;
     if (w->chars <= HEED__WORD_CHARS)
         id = heed__names_look(&k->names, w->buffer + w->at[0], w->at[w->chars] - w->at[0]);
-    out[0] = (piece){id < 0 ? k->special.unk : id, w->begin[0], w->last};
+    out[0] = (heed__word_piece){id < 0 ? k->special.unk : id, 0};
     return 1;
 }
 
-static bool put_words(const heed_tokenizer *k, const char *text, size_t at, size_t end,
-                      heed__sink *sink) {
-    bool wordpiece = k->kind == HEED__WORDPIECE;
-    heed__words words = {
-        .text = text, .n = end, .next = at, .lower = k->lower, .strip = k->lower && wordpiece};
-    heed__word w;
-    piece out[HEED__WORD_CHARS];
-    while (heed__words_next(&words, &w)) {
-        size_t count = wordpiece ? pieces_of(k, &w, out) : whole_word(k, &w, out);
-        for (size_t i = 0; i < count; i++)
-            if (!sink->put(sink, out[i].id, out[i].begin, out[i].end)) return false;
+static size_t divide(const heed_tokenizer *k, heed__word *w,
+                     heed__word_piece out[HEED__WORD_CHARS]) {
+    return k->kind == HEED__WORDPIECE ? pieces_of(k, w, out) : whole_word(k, w, out);
+}
+
+/* ---- words that occurred before ---- */
+
+/* Keeps the pieces of the latest of the words. */
+static bool remember(heed__memo *m, const heed__word_piece *pieces, size_t count) {
+    size_t number = m->words.count - 1, at = number ? m->end[number - 1] : 0;
+    if (!heed__grow(m->words.c, &m->end, &m->end_capacity, number + 1, sizeof *m->end) ||
+        !heed__grow(m->words.c, &m->pieces, &m->piece_capacity, at + count, sizeof *m->pieces))
+        return false;
+    memcpy(m->pieces + at, pieces, count * sizeof *pieces);
+    m->end[number] = at + count;
+    return true;
+}
+
+/* The pieces of a word that occurred before; NULL: it did not. */
+static const heed__word_piece *recall(const heed__memo *m, const char *word, size_t n,
+                                      size_t *count) {
+    int32_t i = m ? heed__names_look(&m->words, word, n) : -1;
+    if (i < 0) return NULL;
+    size_t at = i ? m->end[i - 1] : 0;
+    *count = m->end[i] - at;
+    return m->pieces + at;
+}
+
+/* Puts the pieces of a word that was read as a whole. Its text is lost when it is divided. */
+static bool put_word(const heed_tokenizer *k, heed__memo *m, heed__word *w, heed__sink *sink) {
+    enum { LIMIT = 1 << 16 };
+    heed__word_piece out[HEED__WORD_CHARS];
+    bool known = m && w->chars <= HEED__WORD_CHARS;
+    const char *s = w->buffer + w->at[0];
+    size_t count = 0, c = 0, n = known ? w->at[w->chars] - w->at[0] : 0;
+    const heed__word_piece *pieces = known ? recall(m, s, n, &count) : NULL;
+    if (!pieces) {
+        bool keeps = known && m->words.count < LIMIT;
+        if (keeps && heed__names_add(&m->words, s, n) < 0) return false;
+        count = divide(k, w, out);
+        pieces = out;
+        if (keeps && !remember(m, out, count)) return false;
+    }
+    for (size_t i = 0; i < count; c += pieces[i++].chars) {
+        size_t end = c + pieces[i].chars;
+        if (!sink->put(sink, pieces[i].id, w->begin[c], end > c ? w->end[end - 1] : w->last))
+            return false;
     }
     return true;
 }
 
-bool heed__encode(const heed_tokenizer *k, const char *text, size_t n, heed__sink *sink) {
+/* Puts the pieces of an ASCII word that occurred before. */
+static bool put_plain(const heed__word_piece *pieces, size_t count, size_t begin, size_t n,
+                      heed__sink *sink) {
+    size_t end = begin + n;
+    for (size_t i = 0; i < count; i++) {
+        size_t next = pieces[i].chars ? begin + pieces[i].chars : end;
+        if (!sink->put(sink, pieces[i].id, begin, next)) return false;
+        begin = next;
+    }
+    return true;
+}
+
+void heed__memo_free(heed__memo *m) {
+    heed__names_free(&m->words);
+    heed__free(m->end);
+    heed__free(m->pieces);
+}
+
+static bool put_words(const heed_tokenizer *k, heed__memo *memo, const char *text, size_t at,
+                      size_t end, heed__sink *sink) {
+    heed__words words = {.text = text,
+                         .n = end,
+                         .next = at,
+                         .lower = k->lower,
+                         .strip = k->lower && k->kind == HEED__WORDPIECE};
+    heed__word w;
+    char plain[HEED__WORD_CHARS];
+    if (memo) memo->words.c = k->c;
+    for (;;) {
+        size_t begin, count, n = heed__words_plain(&words, plain, &begin);
+        if (!n && !heed__words_next(&words, &w)) return true;
+        const heed__word_piece *pieces = n ? recall(memo, plain, n, &count) : NULL;
+        if (n && !pieces) heed__word_set(&w, plain, n, begin);
+        bool good = pieces ? put_plain(pieces, count, begin, n, sink) : put_word(k, memo, &w, sink);
+        if (!good) return false;
+    }
+}
+
+bool heed__encode_by(const heed_tokenizer *k, heed__memo *memo, const char *text, size_t n,
+                     heed__sink *sink) {
     size_t at = 0;
     while (at < n) {
         size_t end = at, length;
         int32_t id = next_special(k, text, n, &end, &length);
         bool good = k->kind < HEED__WORD ? put_chars(k, text, at, end, sink)
-                                         : put_words(k, text, at, end, sink);
+                                         : put_words(k, memo, text, at, end, sink);
         if (!good || (id >= 0 && !sink->put(sink, id, end, end + length))) return false;
         at = end + length;
     }
     return true;
+}
+
+bool heed__encode(const heed_tokenizer *k, const char *text, size_t n, heed__sink *sink) {
+    return heed__encode_by(k, NULL, text, n, sink);
 }
 
 bool heed__tokens_put(heed_tokens *t, int32_t id, size_t begin, size_t end) {

@@ -1,8 +1,7 @@
 /* kind_text.c -- text files as data: a tokenizer, trained or opened, and a corpus. */
-#include "data/corpus/tokenizer.h"
+#include "data/corpus/corpus.h"
 #include "data/kind.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static const heed_option options[] = {
@@ -18,42 +17,44 @@ static const heed_option options[] = {
     {"val-split", HEED_REAL, "0.1", 0, 0.9, NULL, "share of the text kept for validation", "Text"},
     {"split", HEED_CHOICE, "random", 0, 0, "random|tail",
      "validation is a random choice among 100 pieces, or the end of the file", "Text"},
+    {"token-cache", HEED_BOOL, "true", 0, 0, NULL,
+     "keep the tokens of a text of 32 MB or more in the run, 4 bytes each, for resume and eval; "
+     "only "
+     "those of word and wordpiece, as others are read as fast",
+     "Text"},
     {0}};
 
-static heed_tokenizer *train_tokenizer(const heed_data *d, const heed_config *f, const char *kind) {
-    size_t n = 0;
-    char *text = heed_text_read(d->c, heed_config_text(f, "data"), &n);
-    heed_tokenizer *made =
-        heed_tokenizer_train(d->c, text, n,
-                             (heed_tokenizer_args){.kind = kind,
-                                                   .vocab = (int)heed_config_int(f, "vocab"),
-                                                   .lower = heed_config_bool(f, "lower"),
-                                                   .specials = d->spec.bracket || d->spec.masked});
-    free(text);
-    return made;
+static heed_tokenizer *train_tokenizer(const heed_data *d, const heed_config *f, const char *kind,
+                                       heed__watch *watch) {
+    heed__source text = {.path = heed_config_text(f, "data"), .watch = watch};
+    return heed__tokenizer_train(
+        d->c, &text,
+        (heed_tokenizer_args){.kind = kind,
+                              .vocab = (int)heed_config_int(f, "vocab"),
+                              .lower = heed_config_bool(f, "lower"),
+                              .specials = d->spec.bracket || d->spec.masked});
 }
 
 /* Opens the tokenizer at a path; with `extend`, adds the text's characters. */
 static heed_tokenizer *open_tokenizer(const heed_data *d, const heed_config *f, const char *name,
-                                      bool extend) {
+                                      bool extend, heed__watch *watch) {
     heed_tokenizer *k = heed__tokenizer_at(d->c, "tokenizer", name);
-    size_t n = 0;
     if (!k || !extend) return k;
-    char *text = heed_text_read(d->c, heed_config_text(f, "data"), &n);
-    heed_tokenizer *more = heed_tokenizer_extend(k, text, n, (int)heed_config_int(f, "vocab"),
-                                                 d->spec.bracket || d->spec.masked);
-    free(text);
+    heed__source text = {.path = heed_config_text(f, "data"), .watch = watch};
+    heed_tokenizer *more = heed__tokenizer_extend(k, &text, (int)heed_config_int(f, "vocab"),
+                                                  d->spec.bracket || d->spec.masked);
     heed_tokenizer_free(k);
     return more;
 }
 
 /* Opens the tokenizer that f names, or trains it on the text; a run already has one. */
-static bool find_tokenizer(heed_data *d, const heed_config *f, const heed_data_args *a) {
+static bool find_tokenizer(heed_data *d, const heed_config *f, const heed_data_args *a,
+                           heed__watch *watch) {
     const char *name = heed_config_text(f, "tokenizer");
     if (!d->tokenizer)
         d->tokenizer = a->run                       ? heed_tokenizer_open(d->c, a->run)
-                       : heed__kind_find(name) >= 0 ? train_tokenizer(d, f, name)
-                                                    : open_tokenizer(d, f, name, a->extend);
+                       : heed__kind_find(name) >= 0 ? train_tokenizer(d, f, name, watch)
+                                                    : open_tokenizer(d, f, name, a->extend, watch);
     if (!d->tokenizer) return false;
     if (!d->spec.masked || heed_tokenizer_specials(d->tokenizer).mask >= 0) return true;
     return heed_fail(d->c, HEED_USAGE,
@@ -62,7 +63,8 @@ static bool find_tokenizer(heed_data *d, const heed_config *f, const heed_data_a
                      heed_tokenizer_kind(d->tokenizer));
 }
 
-static bool open_corpus(heed_data *d, const heed_config *f) {
+static bool open_corpus(heed_data *d, const heed_config *f, const heed_data_args *how,
+                        heed__watch *watch) {
     const char *val = heed_config_text(f, "val");
     bool lines = strcmp(heed_config_text(f, "packing"), "lines") == 0;
     heed_corpus_args a = {.packing = lines ? HEED_LINES : HEED_BLOCKS,
@@ -71,8 +73,13 @@ static bool open_corpus(heed_data *d, const heed_config *f) {
                           .val_split = heed_config_real(f, "val-split"),
                           .tail = strcmp(heed_config_text(f, "split"), "tail") == 0,
                           .val_path = *val && !d->all ? val : NULL,
-                          .eval = d->all};
-    heed_corpus *corpus = heed_corpus_open(d->c, heed_config_text(f, "data"), d->tokenizer, a);
+                          .eval = d->all,
+                          .census = how->census,
+                          .cache = how->cache,
+                          .keep = heed_config_bool(f, "token-cache")};
+    if (!a.keep) a.cache = NULL;
+    heed_corpus *corpus =
+        heed__corpus_open(d->c, heed_config_text(f, "data"), d->tokenizer, a, watch);
     if (!corpus) return false;
     heed_corpus_info about = heed_corpus_about(corpus);
     d->batches = corpus;
@@ -82,10 +89,21 @@ static bool open_corpus(heed_data *d, const heed_config *f) {
     return true;
 }
 
+/* The bytes that will be read, approximately: for what has no size, as a pipe, none. */
+static uint64_t bytes_to_read(const heed_data *d, const heed_config *f, const heed_data_args *a) {
+    const char *val = heed_config_text(f, "val"), *kind = heed_config_text(f, "tokenizer");
+    uint64_t data = heed__file_size(heed_config_text(f, "data"));
+    uint64_t passes = !a->census ? 1 : *val ? 2 : 3;
+    bool counts = !d->tokenizer && !a->run && (a->extend || heed__kind_find(kind) >= 0);
+    counts = counts && strcmp(kind, "byte") != 0; /* its vocabulary is known */
+    return (passes + counts) * data + (*val && !d->all ? passes * heed__file_size(val) : 0);
+}
+
 /* Evaluation reads its text once, so it may be a pipe. */
 static bool open_data(heed_data *d, heed_config *f, const heed_data_args *a) {
     if (!a->eval && !heed__texts_last(d->c, f)) return false;
-    return find_tokenizer(d, f, a) && open_corpus(d, f);
+    heed__watch watch = {a->progress, a->user, 0, bytes_to_read(d, f, a)};
+    return find_tokenizer(d, f, a, &watch) && open_corpus(d, f, a, &watch);
 }
 
 static void close_data(heed_data *d) { heed_corpus_free(d->batches); }

@@ -8,20 +8,26 @@ static size_t slot_of(const heed__names *k, uint64_t hash) {
     return (size_t)(hash ^ hash >> 32) & (k->slot_count - 1);
 }
 
-const char *heed__names_text(const heed__names *k, size_t number) {
-    return k->bytes + k->at[number];
-}
+/* Tells most other strings apart without looking at them. */
+static uint32_t tag_of(uint64_t hash) { return (uint32_t)(hash >> 32); }
 
-size_t heed__names_length(const heed__names *k, size_t number) {
+static inline size_t length_of(const heed__names *k, size_t number) {
     size_t end = number + 1 < k->count ? k->at[number + 1] : k->used;
     return end - k->at[number] - 1;
 }
 
+const char *heed__names_text(const heed__names *k, size_t number) {
+    return k->bytes + k->at[number];
+}
+
+size_t heed__names_length(const heed__names *k, size_t number) { return length_of(k, number); }
+
 int32_t heed__names_find(const heed__names *k, const char *s, size_t n, uint64_t hash) {
     if (!k->slot_count) return -1;
-    for (size_t i = slot_of(k, hash); k->slots[i]; i = (i + 1) & (k->slot_count - 1)) {
-        size_t number = k->slots[i] - 1;
-        if (heed__names_length(k, number) == n && memcmp(heed__names_text(k, number), s, n) == 0)
+    for (size_t i = slot_of(k, hash); k->slots[i].next; i = (i + 1) & (k->slot_count - 1)) {
+        size_t number = k->slots[i].next - 1;
+        if (k->slots[i].tag == tag_of(hash) && length_of(k, number) == n &&
+            memcmp(k->bytes + k->at[number], s, n) == 0)
             return (int32_t)number;
     }
     return -1;
@@ -32,15 +38,16 @@ int32_t heed__names_look(const heed__names *k, const char *s, size_t n) {
 }
 
 static void enter(heed__names *k, size_t number) {
-    uint64_t hash = heed__hash64(heed__names_text(k, number), heed__names_length(k, number), 0);
+    uint64_t hash = heed__hash64(heed__names_text(k, number), length_of(k, number), 0);
     size_t i = slot_of(k, hash);
-    while (k->slots[i]) i = (i + 1) & (k->slot_count - 1);
-    k->slots[i] = (uint32_t)number + 1;
+    while (k->slots[i].next) i = (i + 1) & (k->slot_count - 1);
+    k->slots[i].next = (uint32_t)number + 1;
+    k->slots[i].tag = tag_of(hash);
 }
 
 static bool widen(heed__names *k) {
     size_t wanted = k->slot_count ? 2 * k->slot_count : 1024;
-    uint32_t *slots = heed__alloc_array(k->c, wanted, sizeof *slots);
+    heed__name_slot *slots = heed__alloc_array(k->c, wanted, sizeof *slots);
     if (!slots) return false;
     heed__free(k->slots);
     k->slots = slots;
@@ -77,6 +84,11 @@ const char **heed__names_list(const heed__names *k, bool sorted) {
     for (size_t i = 0; texts && i < k->count; i++) texts[i] = heed__names_text(k, i);
     if (texts && sorted) qsort(texts, k->count, sizeof *texts, bytewise);
     return texts;
+}
+
+void heed__names_clear(heed__names *k) {
+    if (k->slots) memset(k->slots, 0, k->slot_count * sizeof *k->slots);
+    k->count = k->used = 0;
 }
 
 void heed__names_free(heed__names *k) {

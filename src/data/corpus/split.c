@@ -1,9 +1,8 @@
 /* split.c -- divides a corpus into its training and validation parts, and counts their contents. */
 #include "data/corpus/corpus.h"
-#include "data/corpus/words.h"
-#include "text/text.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Tokens in a training window of blocks: causal ones have one more, the last label. */
@@ -106,96 +105,4 @@ bool heed__corpus_split(heed_corpus *k, const char *path) {
             "no text is left to validate: %s: expected some tokens; hint: a larger `val-split`",
             path);
     return true;
-}
-
-/* ---- counts of each part ---- */
-
-typedef struct {
-    heed_corpus *k;
-    heed__counts val; /* lines of the validation part, by their hashes */
-} census;
-
-static bool is_blank(const char *s, size_t n) {
-    int32_t c;
-    for (size_t at = 0; at < n;) {
-        at += heed_utf8_read(s + at, n - at, &c);
-        if (!heed__is_space(c)) return false;
-    }
-    return true;
-}
-
-static bool visit(census *s, bool val, uint64_t hash) {
-    heed_corpus_info *f = &s->k->info;
-    const char *key = (const char *)&hash;
-    *(val ? &f->val_lines : &f->lines) += 1;
-    if (val) return heed__counts_add(&s->val, key, sizeof hash, 1);
-    int32_t same = heed__names_look(&s->val.names, key, sizeof hash);
-    if (same >= 0) {
-        f->overlap += s->val.counts[same];
-        s->val.counts[same] = 0;
-    }
-    return true;
-}
-
-static bool visit_lines(census *s, bool val, const char *text, size_t n) {
-    for (size_t at = 0, length; at < n; at += length + 1) {
-        length = heed__line_length(text + at, n - at);
-        if (!is_blank(text + at, length) && !visit(s, val, heed__hash64(text + at, length, 0)))
-            return false;
-    }
-    return true;
-}
-
-/* The byte of the first file where a token begins. */
-static size_t byte_of(const heed__stream *s, size_t token) {
-    size_t chunk = token >> HEED__CHUNK_BITS, byte = s->first_byte[chunk];
-    for (size_t i = chunk << HEED__CHUNK_BITS; i < token; i++)
-        byte += heed__token_bytes(heed__token_at(s, i));
-    return byte;
-}
-
-/* Visits the lines of the first file that a part covers, and sums its bytes. */
-static bool visit_part(census *s, bool val, const char *text, size_t n) {
-    heed_corpus *k = s->k;
-    const heed__part *p = val ? &k->val : &k->train;
-    bool good = true;
-    for (size_t i = 0; good && i < p->count; i++) {
-        size_t b = p->spans[i].begin, e = p->spans[i].end;
-        size_t from = b ? byte_of(&k->stream, heed__unit_token(k, b)) : 0;
-        size_t to = e < k->own_units ? byte_of(&k->stream, heed__unit_token(k, e)) : n;
-        if (to > n) to = n;
-        if (from > to) from = to;
-        *(val ? &k->info.val_bytes : &k->info.bytes) += to - from;
-        good = visit_lines(s, val, text + from, to - from);
-    }
-    return good;
-}
-
-static void count_tokens(const heed_corpus *k, const heed__part *p, size_t *tokens,
-                         size_t *unknown) {
-    for (size_t i = 0; i < p->count; i++) {
-        size_t at = heed__unit_token(k, p->spans[i].begin);
-        size_t end = heed__unit_token(k, p->spans[i].end);
-        *tokens += end - at;
-        for (; at < end; at++)
-            *unknown += heed__token_id(heed__token_at(&k->stream, at)) == k->k->special.unk;
-    }
-}
-
-bool heed__corpus_count(heed_corpus *k, const char *text, size_t n, const char *val, size_t val_n) {
-    heed_corpus_info *f = &k->info;
-    census s = {.k = k, .val.names.c = k->c};
-    bool good = true;
-    count_tokens(k, &k->train, &f->tokens, &f->unknown);
-    bool split = k->a.val_split > 0 && !k->a.eval;
-    if (val || split) count_tokens(k, &k->val, &f->val_tokens, &f->val_unknown);
-    if (val) {
-        f->val_bytes = val_n;
-        good = visit_lines(&s, true, val, val_n);
-    } else if (split) {
-        good = visit_part(&s, true, text, n);
-    }
-    good = good && visit_part(&s, false, text, n);
-    heed__counts_free(&s.val);
-    return good;
 }

@@ -1,9 +1,7 @@
 /* text.c -- text files: UTF-8 without BOM, LF line ends, or an error that says how to fix it. */
-#include "core/core.h"
-#include "core/os.h"
+#include "data/corpus/reading.h"
 #include "io/io.h"
 
-#include <heed/data.h>
 #include <string.h>
 
 /* Detects UTF-16 and UTF-32 by their byte order marks, or by the zeros in Latin text. */
@@ -24,7 +22,7 @@ static bool is_binary(const unsigned char *b, size_t n) {
     return n >= 256 && strange * 20 > n;
 }
 
-static bool check(heed_ctx *c, const char *path, const unsigned char *bytes, size_t n) {
+bool heed__text_begins(heed_ctx *c, const char *path, const unsigned char *bytes, size_t n) {
     if (n == 0)
         return heed_fail(c, HEED_DATA, "text is empty: %s: expected UTF-8 text, found 0 bytes",
                          path);
@@ -34,33 +32,41 @@ static bool check(heed_ctx *c, const char *path, const unsigned char *bytes, siz
                          "text is not UTF-8: %s:1: expected UTF-8, found %s at byte 0; hint: iconv "
                          "-f %s -t UTF-8 '%s' > '%s.utf8'",
                          path, wide, wide, path, path);
-    if (is_binary(bytes, n))
-        return heed_fail(c, HEED_DATA, "this is not a text: %s: expected UTF-8 text, found bytes",
-                         path);
-    const char *text = (const char *)bytes;
-    size_t at = heed__text_flaw(text, n);
-    if (at < n && !text[at])
+    return !is_binary(bytes, n) ||
+           heed_fail(c, HEED_DATA, "this is not a text: %s: expected UTF-8 text, found bytes",
+                     path);
+}
+
+bool heed__text_refuse(heed_ctx *c, const char *path, unsigned char byte, size_t at, size_t line) {
+    if (!byte)
         return heed_fail(c, HEED_DATA,
                          "text holds a NUL byte: %s:%zu: expected UTF-8 text, found 0x00 at byte "
                          "%zu; hint: tr -d '\\000' < '%s' > '%s.clean'",
-                         path, heed__line_of(text, at), at, path, path);
-    if (at < n)
-        return heed_fail(c, HEED_DATA,
-                         "text is not UTF-8: %s:%zu: expected UTF-8, found 0x%02X at byte %zu; "
-                         "hint: iconv -f ISO-8859-1 -t UTF-8 '%s' > '%s.utf8'",
-                         path, heed__line_of(text, at), bytes[at], at, path, path);
-    return true;
+                         path, line, at, path, path);
+    return heed_fail(c, HEED_DATA,
+                     "text is not UTF-8: %s:%zu: expected UTF-8, found 0x%02X at byte %zu; "
+                     "hint: iconv -f ISO-8859-1 -t UTF-8 '%s' > '%s.utf8'",
+                     path, line, byte, at, path, path);
 }
 
-/* Drops the BOM; CR LF and lone CR become LF. Returns the new length. */
-static size_t straighten(unsigned char *b, size_t n) {
-    size_t from = n >= 3 && memcmp(b, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0, to = 0;
+static bool check(heed_ctx *c, const char *path, const unsigned char *bytes, size_t n) {
+    if (!heed__text_begins(c, path, bytes, n)) return false;
+    const char *text = (const char *)bytes;
+    size_t at = heed__text_flaw(text, n);
+    return at == n || heed__text_refuse(c, path, bytes[at], at, heed__line_of(text, at));
+}
+
+size_t heed__text_straighten(unsigned char *b, size_t n, bool bom, size_t *returns) {
+    size_t from = bom && n >= 3 && memcmp(b, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0, to = 0, count = 0;
+    if (returns) *returns = 0;
     if (!from && !memchr(b, '\r', n)) return n;
     for (; from < n; from++) {
+        count += b[from] == '\r';
         if (b[from] == '\r' && from + 1 < n && b[from + 1] == '\n') continue;
         b[to++] = b[from] == '\r' ? '\n' : b[from];
     }
     b[to] = 0;
+    if (returns) *returns = count;
     return to;
 }
 
@@ -72,7 +78,7 @@ char *heed_text_read(heed_ctx *c, const char *path, size_t *n) {
     unsigned char *bytes = heed__os_read(c, path, 0, &size);
     if (!bytes) return NULL;
     if (check(c, path, bytes, size)) {
-        *n = straighten(bytes, size);
+        *n = heed__text_straighten(bytes, size, true, NULL);
         if (*n || check(c, path, bytes, 0)) return (char *)bytes;
     }
     heed__free(bytes);

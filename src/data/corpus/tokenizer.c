@@ -1,7 +1,6 @@
 /* tokenizer.c -- tokenizers: kinds, special tokens, and training except the merges of wordpiece. */
 #include "data/corpus/tokenizer.h"
 
-#include "data/corpus/words.h"
 #include "io/io.h"
 #include "text/text.h"
 
@@ -95,97 +94,8 @@ bool heed__tokenizer_finish(heed_tokenizer *k, const char *from) {
                                  .sep = ids[SEP],
                                  .mask = ids[MASK],
                                  .newline = heed__names_look(&k->names, "\n", 1)};
+    for (int i = 0; i < 128; i++) k->ascii[i] = heed__names_look(&k->names, &(char){(char)i}, 1);
     return true;
-}
-
-/* ---- words and letters, and their counts ---- */
-
-static int by_text(const void *a, const void *b) {
-    const heed__ranked *x = a, *y = b;
-    return strcmp(x->text, y->text);
-}
-
-static int by_count(const void *a, const void *b) {
-    const heed__ranked *x = a, *y = b;
-    if (x->count != y->count) return x->count < y->count ? 1 : -1;
-    return by_text(a, b);
-}
-
-heed__ranked *heed__rank(const heed__counts *w) {
-    heed__ranked *r = heed__alloc_array(w->names.c, w->names.count + 1, sizeof *r);
-    if (!r) return NULL;
-    for (size_t i = 0; i < w->names.count; i++)
-        r[i] = (heed__ranked){w->counts[i], heed__names_text(&w->names, i)};
-    qsort(r, w->names.count, sizeof *r, by_count);
-    return r;
-}
-
-void heed__rank_by_text(heed__ranked *r, size_t n) { qsort(r, n, sizeof *r, by_text); }
-
-bool heed__counts_add(heed__counts *w, const char *s, size_t n, uint64_t times) {
-    int32_t i = heed__names_add(&w->names, s, n);
-    if (i < 0 ||
-        !heed__grow(w->names.c, &w->counts, &w->capacity, (size_t)i + 1, sizeof *w->counts))
-        return false;
-    w->counts[i] += times;
-    return true;
-}
-
-/* Bounds the memory for text with ever new words: keeps the words that occurred at least twice or,
- * if that frees too little, only the most frequent `limit / 2`. */
-static bool forget_rare(heed__counts *w, size_t limit) {
-    heed__ranked *r = heed__rank(w);
-    if (!r) return false;
-    size_t keep = 0;
-    while (keep < limit / 2 && r[keep].count > 1) keep++;
-    heed__counts fewer = {.names.c = w->names.c};
-    bool good = true;
-    for (size_t i = 0; good && i < keep; i++)
-        good = heed__counts_add(&fewer, r[i].text, strlen(r[i].text), r[i].count);
-    heed__free(r);
-    heed__counts_free(w);
-    *w = fewer;
-    return good;
-}
-
-void heed__counts_free(heed__counts *w) {
-    heed__names_free(&w->names);
-    heed__free(w->counts);
-    w->counts = NULL;
-    w->capacity = 0;
-}
-
-bool heed__count_letters(heed__counts *out, const char *text, size_t n, uint64_t times) {
-    uint64_t ascii[128] = {0}; /* most letters of most texts need no look-up */
-    int32_t c;
-    for (size_t at = 0, length; at < n; at += length) {
-        length = heed_utf8_read(text + at, n - at, &c);
-        if (c >= 0 && c < 128)
-            ascii[c] += times;
-        else if (c >= 0 && !heed__counts_add(out, text + at, length, times))
-            return false;
-    }
-    for (int i = 0; i < 128; i++)
-        if (ascii[i] && !heed__counts_add(out, &(char){(char)i}, 1, ascii[i])) return false;
-    return true;
-}
-
-/* Words of more than 100 characters are always [UNK] and are not counted. */
-static bool count_words(const heed_tokenizer *k, const char *text, size_t n, heed__counts *out) {
-    enum { LIMIT = 1 << 20 };
-    heed__words words = {
-        .text = text, .n = n, .lower = k->lower, .strip = k->lower && k->kind == HEED__WORDPIECE};
-    heed__word w;
-    while (heed__words_next(&words, &w)) {
-        if (w.chars > HEED__WORD_CHARS) continue;
-        if (!heed__counts_add(out, w.buffer + w.at[0], w.at[w.chars] - w.at[0], 1)) return false;
-        if (out->names.count == LIMIT && !forget_rare(out, LIMIT)) return false;
-    }
-    if (out->names.count) return true;
-    return heed_fail(k->c, HEED_DATA,
-                     "text holds no word of at most %d characters: expected at least one in %zu "
-                     "bytes; hint: `tokenizer = char`",
-                     HEED__WORD_CHARS, n);
 }
 
 /* ---- training ---- */
@@ -205,16 +115,16 @@ static bool add_ranked(heed_tokenizer *k, const heed__ranked *r, size_t n, size_
     return true;
 }
 
-static bool train_words(heed_tokenizer *k, const char *text, size_t n, size_t bound) {
+static bool train_words(heed_tokenizer *k, const heed__source *text, size_t bound) {
     heed__counts words = {.names.c = k->c};
     heed__ranked *r = NULL;
     bool pieces = k->kind == HEED__WORDPIECE;
     bool good = bound_holds(k, bound, HEED__SPECIALS + (pieces ? 2 : 1)) && add_specials(k, 31) &&
-                count_words(k, text, n, &words);
+                heed__count_words(text, k, &words);
     if (good && pieces)
         good = heed__wordpiece_train(k, &words, bound);
     else if (good)
-        good = (r = heed__rank(&words)) && add_ranked(k, r, words.names.count, bound);
+        good = (r = heed__rank(&words, 1)) && add_ranked(k, r, words.names.count, bound);
     heed__free(r);
     heed__counts_free(&words);
     return good;
@@ -235,12 +145,12 @@ static bool train_bytes(heed_tokenizer *k, size_t bound, unsigned specials) {
     return add_specials(k, specials & ~(1u << UNK));
 }
 
-static bool train_chars(heed_tokenizer *k, const char *text, size_t n, size_t bound,
+static bool train_chars(heed_tokenizer *k, const heed__source *text, size_t bound,
                         unsigned specials) {
     size_t others = specials ? HEED__SPECIALS : 1;
     if (!bound_holds(k, bound, others + 1)) return false;
     heed__counts letters = {.names.c = k->c};
-    heed__ranked *r = heed__count_letters(&letters, text, n, 1) ? heed__rank(&letters) : NULL;
+    heed__ranked *r = heed__count_text(text, &letters) ? heed__rank(&letters, 1) : NULL;
     size_t count = letters.names.count < bound - others ? letters.names.count : bound - others;
     if (r) heed__rank_by_text(r, count);
     bool good = r && add_ranked(k, r, count, bound);
@@ -249,9 +159,8 @@ static bool train_chars(heed_tokenizer *k, const char *text, size_t n, size_t bo
     return good && add_specials(k, specials | 1u << UNK);
 }
 
-heed_tokenizer *heed_tokenizer_train(heed_ctx *c, const char *text, size_t n,
-                                     heed_tokenizer_args a) {
-    if (heed__stopped(c) || !text) return NULL;
+heed_tokenizer *heed__tokenizer_train(heed_ctx *c, const heed__source *text,
+                                      heed_tokenizer_args a) {
     int kind = heed__kind_of(c, a.kind ? a.kind : "");
     heed_tokenizer *k = kind < 0 ? NULL : heed__tokenizer_new(c, (heed__kind)kind, a.lower);
     if (!k) return NULL;
@@ -259,21 +168,27 @@ heed_tokenizer *heed_tokenizer_train(heed_ctx *c, const char *text, size_t n,
     size_t bound = a.vocab <= 0 ? most : (size_t)a.vocab;
     if (bound > HEED__VOCAB_MAX) bound = HEED__VOCAB_MAX;
     unsigned specials = a.specials ? 31 : 0;
-    bool good = (n > 0 && !memchr(text, 0, n)) ||
+    bool good = text->path || (text->n > 0 && !memchr(text->text, 0, text->n)) ||
                 heed_fail(c, HEED_DATA, "text is %s: expected something to train a tokenizer on",
-                          n ? "binary, as it has a NUL byte" : "empty");
-    if (good && kind == HEED__CHAR) good = train_chars(k, text, n, bound, specials);
+                          text->n ? "binary, as it has a NUL byte" : "empty");
+    if (good && kind == HEED__CHAR) good = train_chars(k, text, bound, specials);
     if (good && kind == HEED__BYTE) good = train_bytes(k, bound, specials);
-    if (good && kind >= HEED__WORD) good = train_words(k, text, n, bound);
+    if (good && kind >= HEED__WORD) good = train_words(k, text, bound);
     if (good && heed__tokenizer_finish(k, NULL)) return k;
     heed_tokenizer_free(k);
     return NULL;
 }
 
+heed_tokenizer *heed_tokenizer_train(heed_ctx *c, const char *text, size_t n,
+                                     heed_tokenizer_args a) {
+    if (heed__stopped(c) || !text) return NULL;
+    return heed__tokenizer_train(c, &(heed__source){.text = text, .n = n}, a);
+}
+
 /* Adds the letters that k lacks, in the order of their code points. */
-static bool add_letters(heed_tokenizer *k, const char *text, size_t n, size_t bound) {
+static bool add_letters(heed_tokenizer *k, const heed__source *text, size_t bound) {
     heed__counts letters = {.names.c = k->c};
-    heed__ranked *r = heed__count_letters(&letters, text, n, 1) ? heed__rank(&letters) : NULL;
+    heed__ranked *r = heed__count_text(text, &letters) ? heed__rank(&letters, 1) : NULL;
     bool good = r != NULL;
     if (r) heed__rank_by_text(r, letters.names.count);
     for (size_t i = 0; good && i < letters.names.count && k->names.count < bound; i++)
@@ -284,20 +199,26 @@ static bool add_letters(heed_tokenizer *k, const char *text, size_t n, size_t bo
     return good;
 }
 
-heed_tokenizer *heed_tokenizer_extend(const heed_tokenizer *k, const char *text, size_t n,
-                                      int vocab, bool specials) {
-    heed_tokenizer *copy = k && text ? heed__tokenizer_new(k->c, k->kind, k->lower) : NULL;
+heed_tokenizer *heed__tokenizer_extend(const heed_tokenizer *k, const heed__source *text, int vocab,
+                                       bool specials) {
+    heed_tokenizer *copy = heed__tokenizer_new(k->c, k->kind, k->lower);
     bool good = copy != NULL;
     for (size_t i = 0; good && i < k->names.count; i++)
         good = heed__tokenizer_add(copy, heed__names_text(&k->names, i),
                                    heed__names_length(&k->names, i));
     if (good && k->kind == HEED__CHAR)
-        good = add_letters(copy, text, n, vocab > 0 ? (size_t)vocab : HEED__VOCAB_MAX);
+        good = add_letters(copy, text, vocab > 0 ? (size_t)vocab : HEED__VOCAB_MAX);
     if (good && k->kind <= HEED__BYTE && specials)
         good = add_specials(copy, k->kind == HEED__BYTE ? 31u & ~(1u << UNK) : 31);
     if (good && heed__tokenizer_finish(copy, NULL)) return copy;
     heed_tokenizer_free(copy);
     return NULL;
+}
+
+heed_tokenizer *heed_tokenizer_extend(const heed_tokenizer *k, const char *text, size_t n,
+                                      int vocab, bool specials) {
+    if (!k || !text) return NULL;
+    return heed__tokenizer_extend(k, &(heed__source){.text = text, .n = n}, vocab, specials);
 }
 
 /* ---- access ---- */

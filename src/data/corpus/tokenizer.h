@@ -2,14 +2,17 @@
 #ifndef HEED_DATA_TOKENIZER_H
 #define HEED_DATA_TOKENIZER_H
 
-#include "core/core.h"
-
-#include <heed/data.h>
+#include "data/corpus/reading.h"
 
 enum {
     HEED__VOCAB_MAX = 1 << 20,  /* a packed token of a corpus has 20 bits for the id */
     HEED__TOKEN_BYTES = 1 << 10 /* a longer token in a file is refused */
 };
+
+/* next: the number of a string + 1, 0: free; tag: some bits of its hash. */
+typedef struct {
+    uint32_t next, tag;
+} heed__name_slot;
 
 /* Distinct byte strings, numbered in the order in which they came. */
 typedef struct {
@@ -18,7 +21,7 @@ typedef struct {
     size_t used, bytes_capacity;
     size_t *at; /* where each begins in bytes */
     size_t count, at_capacity;
-    uint32_t *slots; /* open addressing; number + 1, 0: free; a power of two of them */
+    heed__name_slot *slots; /* open addressing; a power of two of them */
     size_t slot_count;
 } heed__names;
 
@@ -31,6 +34,7 @@ const char *heed__names_text(const heed__names *k, size_t number);
 size_t heed__names_length(const heed__names *k, size_t number);
 /* All texts, in their order or bytewise; free with heed__free. NULL on error. */
 const char **heed__names_list(const heed__names *k, bool sorted);
+void heed__names_clear(heed__names *k); /* keeps the memory */
 void heed__names_free(heed__names *k);
 
 typedef enum { HEED__CHAR, HEED__BYTE, HEED__WORD, HEED__WORDPIECE } heed__kind;
@@ -48,6 +52,7 @@ struct heed_tokenizer {
     heed_specials special;
     int32_t special_ids[HEED__SPECIALS]; /* the same, in the order of their names; -1: absent */
     size_t longest;                      /* bytes of the longest token */
+    int32_t ascii[128];                  /* the token of each character alone; -1: absent */
 };
 
 heed_tokenizer *heed__tokenizer_new(heed_ctx *c, heed__kind kind, bool lower);
@@ -68,6 +73,24 @@ typedef struct heed__sink {
     bool (*put)(struct heed__sink *sink, int32_t id, size_t begin, size_t end);
 } heed__sink;
 bool heed__encode(const heed_tokenizer *k, const char *text, size_t n, heed__sink *sink);
+
+/* The pieces of words that occurred, so that frequent words are divided once. Zero-initialise; for
+ * one tokenizer and one thread. */
+typedef struct {
+    int32_t id;
+    uint32_t chars; /* characters of the word; 0: all of it */
+} heed__word_piece;
+typedef struct {
+    heed__names words;
+    size_t *end; /* per word: the end of its pieces */
+    size_t end_capacity;
+    heed__word_piece *pieces;
+    size_t piece_capacity;
+} heed__memo;
+void heed__memo_free(heed__memo *m);
+/* heed__encode with a memo, or NULL. */
+bool heed__encode_by(const heed_tokenizer *k, heed__memo *memo, const char *text, size_t n,
+                     heed__sink *sink);
 bool heed__tokens_put(heed_tokens *t, int32_t id, size_t begin, size_t end); /* appends one */
 
 /* Distinct words, letters or lines of a text with their counts. */
@@ -79,14 +102,31 @@ typedef struct {
 bool heed__counts_add(heed__counts *out, const char *s, size_t n, uint64_t times);
 /* Counts each character of a text `times` times. */
 bool heed__count_letters(heed__counts *out, const char *text, size_t n, uint64_t times);
+void heed__counts_clear(heed__counts *w); /* keeps the memory */
 void heed__counts_free(heed__counts *w);
+
+/* A text in memory, or in a file if path is not NULL. */
+typedef struct {
+    const char *text;
+    size_t n;
+    const char *path;
+    heed__watch *watch;
+} heed__source;
+/* Counts the characters of a text, or its words as k divides it. */
+bool heed__count_text(const heed__source *s, heed__counts *out);
+bool heed__count_words(const heed__source *s, const heed_tokenizer *k, heed__counts *out);
+/* heed_tokenizer_train and heed_tokenizer_extend. */
+heed_tokenizer *heed__tokenizer_train(heed_ctx *c, const heed__source *text, heed_tokenizer_args a);
+heed_tokenizer *heed__tokenizer_extend(const heed_tokenizer *k, const heed__source *text, int vocab,
+                                       bool specials);
 
 typedef struct {
     uint64_t count;
     const char *text;
 } heed__ranked;
-/* All of them, the most frequent first, ties in bytewise order; free with heed__free. */
-heed__ranked *heed__rank(const heed__counts *w);
+/* Those that were counted at least `least` times, the most frequent first, ties in bytewise order,
+ * ended by a NULL text; free with heed__free. */
+heed__ranked *heed__rank(const heed__counts *w, uint64_t least);
 /* Sorts n of them bytewise: letters by code point. */
 void heed__rank_by_text(heed__ranked *r, size_t n);
 

@@ -191,7 +191,7 @@ static bool count_letters(const trainer *t, const heed__counts *w, heed__counts 
 /* Adds the most frequent characters, by code point; as many as fit together with their ## forms. */
 static bool add_alphabet(trainer *t, const heed__counts *w, size_t bound) {
     heed__counts all = {.names.c = t->c}, later = {.names.c = t->c};
-    heed__ranked *r = count_letters(t, w, &all, &later) ? heed__rank(&all) : NULL;
+    heed__ranked *r = count_letters(t, w, &all, &later) ? heed__rank(&all, 1) : NULL;
     size_t count = 0, left = bound - t->pieces.count;
     for (; r && count < all.names.count && count < ALPHABET_MAX; count++) {
         size_t n = strlen(r[count].text);

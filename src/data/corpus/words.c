@@ -43,6 +43,8 @@ static bool is_punctuation(int32_t c) {
     return k >= UTF8PROC_CATEGORY_PC && k <= UTF8PROC_CATEGORY_PO;
 }
 
+bool heed__is_single(int32_t c) { return is_ideograph(c) || is_punctuation(c); }
+
 /* Canonical decomposition without accents (Mn), and lower case, for one character. */
 static void fold(heed__words *k, int32_t c) {
     int32_t parts[HEED__DECOMPOSED] = {c};
@@ -96,4 +98,38 @@ bool heed__words_next(heed__words *k, heed__word *w) {
         if (single) return true;
     }
     return w->chars > 0;
+}
+
+static bool is_alphanumeric(unsigned char c) {
+    return (unsigned char)((c | 32) - 'a') < 26 || (unsigned char)(c - '0') < 10;
+}
+
+static bool is_ascii_space(unsigned char c) { return c == ' ' || (c >= 9 && c <= 13); }
+
+/* ASCII characters that are removed do not end a word. */
+static bool ends_word(unsigned char c) {
+    return is_ascii_space(c) || (c > 32 && c < 127 && !is_alphanumeric(c));
+}
+
+size_t heed__words_plain(heed__words *k, char word[HEED__WORD_CHARS], size_t *begin) {
+    const char *s = k->text;
+    if (k->taken < k->queued && k->queue[k->taken] == SPACE) k->taken++;
+    if (k->taken < k->queued) return 0;
+    while (k->next < k->n && is_ascii_space((unsigned char)s[k->next])) k->next++;
+    size_t at = *begin = k->next, n = 0;
+    for (; at + n < k->n && is_alphanumeric((unsigned char)s[at + n]); n++) {
+        if (n == HEED__WORD_CHARS) return 0;
+        bool capital = k->lower && s[at + n] >= 'A' && s[at + n] <= 'Z';
+        word[n] = (char)(capital ? s[at + n] | 32 : s[at + n]);
+    }
+    if (at + n < k->n && !ends_word((unsigned char)s[at + n])) return 0;
+    if (n == 0 && at < k->n) word[n++] = s[at];
+    k->next = at + n;
+    return n;
+}
+
+void heed__word_set(heed__word *w, const char *word, size_t n, size_t begin) {
+    w->chars = 0;
+    w->at[0] = 2;
+    for (size_t i = 0; i < n; i++) append(w, word[i], begin + i, begin + i + 1);
 }

@@ -31,7 +31,15 @@ typedef struct {
 
 /* The next word; false at the end of the text. */
 bool heed__words_next(heed__words *k, heed__word *out);
+/* Reads the next word only if it is of ASCII letters and digits, or one ASCII punctuation mark, and
+ * at most HEED__WORD_CHARS long: most words of most texts. Writes it, lower-cased as set, and where
+ * it begins; returns its length, 0 if heed__words_next has to read what comes next. */
+size_t heed__words_plain(heed__words *k, char word[HEED__WORD_CHARS], size_t *begin);
+/* Sets a word to one that heed__words_plain read. */
+void heed__word_set(heed__word *w, const char *word, size_t n, size_t begin);
 
 bool heed__is_space(int32_t character);
+/* Whether a character is a word by itself: punctuation, or an ideograph. */
+bool heed__is_single(int32_t character);
 
 #endif

@@ -9,7 +9,7 @@ enum { FILE_HEADER = 14, OS2 = 12, WITH_MASKS = 52, WITH_ALPHA = 56 };
 enum { RGB, RLE8, RLE4, MASKS, JPEG, PNG, MASKS_ALPHA };
 
 typedef struct {
-    const heed__file *f;
+    const heed__picture_bytes *f;
     size_t header; /* its size identifies its version */
     int64_t width, height;
     bool top_down;
@@ -117,7 +117,7 @@ static void masked_row(const bmp *m, const unsigned char *from, int channels, un
     }
 }
 
-heed_status heed__bmp_decode(const heed__file *f, heed_picture *out) {
+heed_status heed__bmp_decode(const heed__picture_bytes *f, heed_picture *out) {
     bmp m = {.f = f};
     heed_status status = read_header(&m);
     if (status == HEED_OK) status = check_kind(&m);

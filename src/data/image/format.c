@@ -29,34 +29,34 @@ static const foreign others[] = {
     {"an ICO", 0, 4, "\0\0\x01\0"},
 };
 
-static bool holds(const heed__file *f, size_t at, const char *magic, size_t n) {
+static bool holds(const heed__picture_bytes *f, size_t at, const char *magic, size_t n) {
     return f->n >= at + n && memcmp(f->bytes + at, magic, n) == 0;
 }
 
-static bool is_pnm(const heed__file *f) {
+static bool is_pnm(const heed__picture_bytes *f) {
     return f->n > 2 && f->bytes[0] == 'P' && f->bytes[1] >= '1' && f->bytes[1] <= '7' &&
            isspace(f->bytes[2]);
 }
 
 /* Manufacturer 10, version 0 to 5, run-length coded, a common number of bits. */
-static bool is_pcx(const heed__file *f) {
+static bool is_pcx(const heed__picture_bytes *f) {
     return f->n > 3 && f->bytes[0] == 10 && f->bytes[1] <= 5 && f->bytes[2] == 1 &&
            memchr("\1\2\4\x08", f->bytes[3], 4);
 }
 
-static const char *foreign_name(const heed__file *f) {
+static const char *foreign_name(const heed__picture_bytes *f) {
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (holds(f, others[i].at, others[i].magic, others[i].n)) return others[i].name;
     return is_pnm(f) ? "a PNM" : is_pcx(f) ? "a PCX" : NULL;
 }
 
-static bool is_text(const heed__file *f) {
+static bool is_text(const heed__picture_bytes *f) {
     for (size_t i = 0; i < f->n && i < 256; i++)
         if (f->bytes[i] < 32 && !isspace(f->bytes[i])) return false;
     return true;
 }
 
-static void refuse_foreign(const heed__file *f) {
+static void refuse_foreign(const heed__picture_bytes *f) {
     const char *name = foreign_name(f);
     if (name)
         heed__refuse(f,
@@ -74,7 +74,7 @@ static void refuse_foreign(const heed__file *f) {
                      f->bytes[0]);
 }
 
-heed__format heed__picture_format(const heed__file *f, const char *name) {
+heed__format heed__picture_format(const heed__picture_bytes *f, const char *name) {
     if (holds(f, 0, "\xFF\xD8\xFF", 3)) return HEED__JPEG;
     if (holds(f, 0, "\x89PNG\r\n\x1A\n", 8)) return HEED__PNG;
     if (holds(f, 0, "BM", 2)) return HEED__BMP;

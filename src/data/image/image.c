@@ -45,7 +45,7 @@
 
 enum { PIXEL_LIMIT = 1 << 26, FILE_LIMIT = 1 << 28 };
 
-heed_status heed__refuse(const heed__file *f, const char *format, ...) {
+heed_status heed__refuse(const heed__picture_bytes *f, const char *format, ...) {
     va_list args;
     va_start(args, format);
     vsnprintf(f->why, HEED_WHY, format, args);
@@ -53,12 +53,12 @@ heed_status heed__refuse(const heed__file *f, const char *format, ...) {
     return HEED_DATA;
 }
 
-heed_status heed__refuse_memory(const heed__file *f) {
+heed_status heed__refuse_memory(const heed__picture_bytes *f) {
     heed__refuse(f, "cannot be decoded: out of memory");
     return HEED_FAILED;
 }
 
-heed_status heed__check_sides(const heed__file *f, int64_t width, int64_t height) {
+heed_status heed__check_sides(const heed__picture_bytes *f, int64_t width, int64_t height) {
     if (width < 1 || height < 1)
         return heed__refuse(f, "is damaged: expected sides of at least 1, found %lld x %lld",
                             (long long)width, (long long)height);
@@ -68,12 +68,12 @@ heed_status heed__check_sides(const heed__file *f, int64_t width, int64_t height
     return HEED_OK;
 }
 
-heed_status heed__picture_new(const heed__file *f, heed_picture *out) {
+heed_status heed__picture_new(const heed__picture_bytes *f, heed_picture *out) {
     out->pixels = malloc((size_t)out->width * (size_t)out->height * (size_t)out->channels);
     return out->pixels ? HEED_OK : heed__refuse_memory(f);
 }
 
-static heed_status decode_stb(const heed__file *f, const heed__picture_info *info,
+static heed_status decode_stb(const heed__picture_bytes *f, const heed__picture_info *info,
                               heed_picture *out) {
     stbi__err("outofmem", "Out of memory"); /* what it means if stb_image gives no reason */
     out->pixels =
@@ -89,9 +89,9 @@ static heed_status decode_stb(const heed__file *f, const heed__picture_info *inf
 }
 
 /* JPEG or PNG. */
-static heed_status decode_checked(const heed__file *f, bool png, heed_picture *out) {
+static heed_status decode_checked(const heed__picture_bytes *f, bool png, heed_picture *out) {
     heed__picture_info info;
-    heed__file whole = *f;
+    heed__picture_bytes whole = *f;
     unsigned char *copy = NULL;
     heed_status status = png ? heed__png_check(f, &info) : heed__jpeg_check(f, &info);
     if (status != HEED_OK) return status;
@@ -112,7 +112,7 @@ heed_status heed_picture_decode(const void *bytes, size_t n, const char *name, h
     why[0] = 0;
     if (!out) return HEED_USAGE;
     *out = (heed_picture){0};
-    heed__file f = {bytes, n, why};
+    heed__picture_bytes f = {bytes, n, why};
     if (!bytes || n == 0)
         return heed__refuse(&f, "is empty: expected JPEG, PNG, BMP or TGA, found 0 bytes");
     if (n > FILE_LIMIT)
@@ -150,7 +150,7 @@ heed_status heed_picture_read(const char *path, heed_picture *out, char why[HEED
     why[0] = 0;
     if (!out) return HEED_USAGE;
     *out = (heed_picture){0};
-    heed__file reason = {.why = why};
+    heed__picture_bytes reason = {.why = why};
     errno = 0;
     FILE *f = path ? fopen(path, "rb") : NULL;
     if (!f && errno == ENOMEM) return heed__refuse_memory(&reason);

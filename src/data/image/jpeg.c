@@ -15,7 +15,7 @@ typedef struct {
 } component;
 
 typedef struct {
-    const heed__file *f;
+    const heed__picture_bytes *f;
     heed__picture_info *info;
     int frame; /* the marker of the frame's header, 0 before it */
     component part[4];
@@ -155,7 +155,7 @@ static heed_status segment(jpeg *j, int marker, const unsigned char *b, size_t n
 }
 
 /* The next marker with a segment or that ends the picture, f->n if none; counts restart markers. */
-static size_t next_marker(const heed__file *f, size_t at, uint32_t *restarts) {
+static size_t next_marker(const heed__picture_bytes *f, size_t at, uint32_t *restarts) {
     *restarts = 0;
     while (at + 1 < f->n) {
         const unsigned char *b = memchr(f->bytes + at, 0xFF, f->n - 1 - at);
@@ -171,7 +171,7 @@ static size_t next_marker(const heed__file *f, size_t at, uint32_t *restarts) {
 }
 
 static heed_status walk(jpeg *j) {
-    const heed__file *f = j->f;
+    const heed__picture_bytes *f = j->f;
     uint32_t restarts;
     for (size_t at = 2;;) {
         at = next_marker(f, at, &restarts);
@@ -191,7 +191,7 @@ static heed_status walk(jpeg *j) {
     }
 }
 
-heed_status heed__jpeg_check(const heed__file *f, heed__picture_info *out) {
+heed_status heed__jpeg_check(const heed__picture_bytes *f, heed__picture_info *out) {
     *out = (heed__picture_info){.orientation = 1};
     jpeg j = {.f = f, .info = out, .across = 1, .down = 1, .adobe = -1};
     heed_status status = walk(&j);

@@ -9,7 +9,7 @@
 enum { SIGNATURE = 8, FRAME = 12 /* length, type and CRC of a chunk */ };
 
 typedef struct {
-    const heed__file *f;
+    const heed__picture_bytes *f;
     heed__picture_info *info;
     int depth, colour, interlaced;
     uint64_t rows; /* bytes of all rows, filter bytes included */
@@ -115,7 +115,7 @@ static heed_status chunk(png *p, size_t at, size_t n) {
 }
 
 static heed_status walk(png *p) {
-    const heed__file *f = p->f;
+    const heed__picture_bytes *f = p->f;
     for (size_t at = SIGNATURE; !p->end;) {
         if (f->n - at < FRAME) return heed__refuse(f, "is cut short: a PNG without its end");
         size_t n = heed__big32(f->bytes + at);
@@ -132,7 +132,7 @@ static heed_status walk(png *p) {
     return HEED_OK;
 }
 
-heed_status heed__png_check(const heed__file *f, heed__picture_info *out) {
+heed_status heed__png_check(const heed__picture_bytes *f, heed__picture_info *out) {
     *out = (heed__picture_info){.orientation = 1};
     png p = {.f = f, .info = out};
     heed_status status = walk(&p);
@@ -140,7 +140,7 @@ heed_status heed__png_check(const heed__file *f, heed__picture_info *out) {
     return status;
 }
 
-unsigned char *heed__png_fill_palette(const heed__file *f, size_t palette, size_t *n) {
+unsigned char *heed__png_fill_palette(const heed__picture_bytes *f, size_t palette, size_t *n) {
     enum { WHOLE = 768 };
     size_t length = heed__big32(f->bytes + palette), end = palette + FRAME + length;
     *n = f->n - length + WHOLE;

@@ -8,7 +8,7 @@ enum { HEADER = 18, PALETTE = 1, COLOUR = 2, GREY = 3, RUNS = 8 };
 enum { FROM_RIGHT = 0x10, TOP_DOWN = 0x20, INTERLEAVED = 0xC0 };
 
 typedef struct {
-    const heed__file *f;
+    const heed__picture_bytes *f;
     int kind;      /* PALETTE, COLOUR, GREY */
     bool runs;     /* run-length coded */
     size_t stored; /* bytes of a pixel in the file */
@@ -26,7 +26,7 @@ static heed_status damaged(const tga *t) {
 }
 
 /* The footer of version 2 names an extension, which holds an attributes type: 0 means no alpha. */
-static bool says_opaque(const heed__file *f) {
+static bool says_opaque(const heed__picture_bytes *f) {
     enum { FOOTER = 26, TYPE = 494 };
     if (f->n < HEADER + FOOTER) return false;
     const unsigned char *footer = f->bytes + f->n - FOOTER;
@@ -125,7 +125,7 @@ static heed_status read_pixels(tga *t, heed_picture *out) {
 }
 
 /* The first pixel is at the lower left, unless the descriptor says otherwise. */
-heed_status heed__tga_decode(const heed__file *f, heed_picture *out) {
+heed_status heed__tga_decode(const heed__picture_bytes *f, heed_picture *out) {
     tga t = {.f = f};
     heed_status status = read_header(&t, out);
     if (status == HEED_OK) status = find_pixels(&t, out);

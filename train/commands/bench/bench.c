@@ -27,6 +27,8 @@ static const heed_option options[] = {
            "Workload"),
     SWITCH("mlm-all", "mlm: loss over every position", "Workload"),
     NUMBER("lr", "0.001", 0, 1e6, "learning rate", "Workload"),
+    CHOICE("precision", "fp32", "fp32|bf16",
+           "of products: bf16 rounds their operands, on CPUs with AVX512-BF16", "Workload"),
     COUNT("seed", "1", 0, 9007199254740992.0, "seed of weights and dropout", "Workload"),
     SWITCH("per-op", "also time, speed and waiting of each op and each shape of a matrix product",
            "Output"),
@@ -114,6 +116,8 @@ static bool note_time(bench *b, double seconds) {
 }
 
 static void measure(program *p, bench *b) {
+    bool bf16 = strcmp(heed_config_text(p->flags, "precision"), "bf16") == 0;
+    if (!heed_set_precision(p->c, bf16 ? HEED_BF16 : HEED_FP32)) return;
     double warm = heed_config_real(p->flags, "warmup-seconds"), begin = now();
     double seconds = heed_config_real(p->flags, "seconds"), system = 0;
     size_t least = (size_t)heed_config_int(p->flags, "min-steps");
