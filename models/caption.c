@@ -152,6 +152,7 @@ static bool blocks(caption *m, heed_store *s, const heed_config *f) {
     m->blocks.layers = heed__model_int(f, "decoder-layers");
     m->blocks.len = m->len;
     m->blocks.beta = stack.beta;
+    m->blocks.recompute = stack.recompute;
     m->blocks.scale = 1;
     heed__block_decoder_init(&m->blocks, s, a);
     if (a.pre_norm)

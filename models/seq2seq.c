@@ -78,6 +78,7 @@ static void decoder(seq2seq *m, heed_store *s, const heed_config *f) {
     m->decoder.layers = layers ? layers : m->encoder.layers;
     m->decoder.len = m->pair.len;
     m->decoder.beta = m->encoder.beta;
+    m->decoder.recompute = m->encoder.recompute;
     heed__block_decoder_init(&m->decoder, s, a);
     if (!a.pre_norm) return;
     heed_norm_init(&m->norm, s, "encoder.norm", heed__model_norm(f, m->encoder.width));

@@ -378,6 +378,8 @@ TEST(null_is_accepted_in_nn) {
     CALL(heed_block_init(NULL, l.s, "a", (heed_block_args){0}));
     CALL(heed_block_init(zero, NULL, "a", (heed_block_args){0}));
     CALL(heed_block_init(zero, l.s, NULL, (heed_block_args){0}));
+    CALL(heed_recompute(NULL, NULL, NULL, NULL));
+    CALL(heed_recompute(l.t, NULL, zero, NULL));
     CALL(heed_block_rows_apply(NULL, NULL, NULL, NULL, NULL));
     CALL(heed_block_rows_apply(zero, l.t, NULL, l.w, l.w));
     CALL(heed_block_rows_apply(zero, l.t, l.w, NULL, l.w));

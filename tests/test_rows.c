@@ -212,3 +212,53 @@ TEST(logits_in_blocks_need_little_memory) {
     CHECK_CLOSE(loss[1], loss[0], 1e-5);
     test_close(c, __FILE__, __LINE__);
 }
+
+/* ---- blocks computed again in backward ---- */
+
+TEST(recomputed_blocks_give_the_same_bits) {
+    static const struct {
+        const heed_model *model;
+        const char *settings;
+    } cases[] = {
+        {&heed_model_gpt, TEXT "layers=4 dropout=0.2"},
+        {&heed_model_mlm, TEXT "layers=4 dropout=0.2"},
+        {&heed_model_vit, IMAGE "layers=4 classes=3 pool=mean dropout=0.2"},
+        {&heed_model_seq2seq, TEXT "layers=4 dropout=0.2"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const heed_model *m = cases[i].model;
+        built kept = build_case(m, cases[i].settings, "recompute", false);
+        built again = build_case(m, cases[i].settings, "recompute", true);
+        CHECK(loss_of(&again, HEED_TRAIN, true) == loss_of(&kept, HEED_TRAIN, true));
+        for (int e = 0; e < heed_store_count(kept.s); e++) {
+            const heed_tensor *x = heed_store_at(kept.s, e)->tensor;
+            const heed_tensor *y = heed_store_at(again.s, e)->tensor;
+            CHECK((x->g != NULL) == (y->g != NULL));
+            if (x->g && y->g && memcmp(x->g, y->g, x->size * sizeof *x->g) != 0)
+                test_fail(__FILE__, __LINE__, "%s: the gradient of %s has other bits", m->name,
+                          x->name);
+        }
+        CHECK(heed_tape_used(again.t).bytes < heed_tape_used(kept.t).bytes);
+        DISCARD(kept);
+        DISCARD(again);
+    }
+}
+
+static heed_tensor *refuses(const void *self, heed_tape *t, heed_tensor *const in[HEED_RECOMPUTE]) {
+    (void)self;
+    return heed_add(t, in[0], in[1]);
+}
+
+TEST(recompute_says_what_is_missing) {
+    heed_ctx *c = heed_open(&(heed_options){.seed = 7, .threads = 1});
+    heed_tape *t = heed_tape_new(c);
+    heed_tape_begin(t, HEED_TRAIN, 0);
+    heed_tensor *in[HEED_RECOMPUTE] = {heed_input(t, NULL, 1, (int[]){3})};
+    CHECK(!heed_recompute(t, NULL, NULL, in));
+    CHECK_HAS(heed_ctx_error(c), "expected a function");
+    heed_clear(c);
+    CHECK(!heed_recompute(t, refuses, NULL, in));
+    CHECK_HAS(heed_ctx_error(c), "input 1 is NULL");
+    heed_clear(c);
+    test_close(c, __FILE__, __LINE__);
+}

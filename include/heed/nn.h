@@ -233,6 +233,17 @@ heed_tensor *heed_decoder_block_apply(const heed_decoder_block *l, heed_tape *t,
                                       heed_tensor *pad, heed_tensor *memory,
                                       heed_tensor *memory_pad, heed_cache *caches);
 
+/* y = apply(self, t, in) of up to four inputs, the first of which must be given, computed again in
+ * backward instead of keeping its intermediate values: the same bits for the time of one more
+ * forward pass. Dropout draws the same again; its ops must be named (heed_at) for the bits that
+ * they have without this. Values inside are not probed, and self must be valid until after
+ * backward. Parts do not contain others. Chen et al. 2016, sec. 3. */
+enum { HEED_RECOMPUTE = 4 };
+typedef heed_tensor *(*heed_recomputed)(const void *self, heed_tape *t,
+                                        heed_tensor *const in[HEED_RECOMPUTE]);
+heed_tensor *heed_recompute(heed_tape *t, heed_recomputed apply, const void *self,
+                            heed_tensor *const in[HEED_RECOMPUTE]);
+
 /* Stacked recurrent layers. Parameters have PyTorch's layout and names: weight_ih_l0 (G h, in),
  * weight_hh_l0 (G h, h), bias_ih_l0, bias_hh_l0, and _reverse for the other direction; with
  * one_bias there is no bias_hh: h' = g(W_hx x + W_hh h + b_h), which is W_h [x ; h] + b_h. */

@@ -13,6 +13,10 @@ void heed__block_decoder_init(block_decoder *m, heed_store *s, heed_block_args a
     }
 }
 
+static heed_tensor *block(const void *self, heed_tape *t, heed_tensor *const in[HEED_RECOMPUTE]) {
+    return heed_decoder_block_apply(self, t, in[0], NULL, in[1], in[2], NULL);
+}
+
 heed_tensor *heed__block_decoder_apply(const block_decoder *m, heed_tape *t, heed_tensor *memory,
                                        heed_tensor *pad, heed_tensor *ids, int from,
                                        heed_cache *caches) {
@@ -20,9 +24,12 @@ heed_tensor *heed__block_decoder_apply(const block_decoder *m, heed_tape *t, hee
     if (m->scale != 1) x = heed_scale(t, x, m->scale, 0);
     x = heed_position_apply(&m->place, t, x, from);
     x = heed_drop_apply(&m->drop, t, x);
+    bool again = m->recompute && heed_tape_mode(t) == HEED_TRAIN && !heed_is_probing(t);
     for (int i = 0; i < m->layers; i++)
-        x = heed_decoder_block_apply(&m->block[i], t, x, NULL, memory, pad,
-                                     caches ? &caches[2 * i] : NULL);
+        x = again ? heed_recompute(t, block, &m->block[i],
+                                   (heed_tensor *[HEED_RECOMPUTE]){x, memory, pad})
+                  : heed_decoder_block_apply(&m->block[i], t, x, NULL, memory, pad,
+                                             caches ? &caches[2 * i] : NULL);
     return m->norm.gain ? heed_norm_apply(&m->norm, t, x) : x;
 }
 

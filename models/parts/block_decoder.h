@@ -11,7 +11,8 @@ typedef struct {
     heed_position place;
     heed_drop drop; /* of embeddings */
     int layers, len;
-    double beta; /* as in block_stack */
+    bool recompute; /* as in block_stack */
+    double beta;    /* as in block_stack */
     heed_decoder_block block[MODEL_LAYERS];
     heed_norm norm; /* pre-norm only; else gain NULL */
     heed_linear head;

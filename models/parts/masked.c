@@ -19,6 +19,7 @@ static void decoder_init(masked_patches *m, heed_store *s, const heed_config *f)
     m->stack = (block_stack){.layers = heed__model_int(f, "decoder-layers"),
                              .width = width ? width : (e->stack.width + 1) / 2,
                              .all_rows = e->stack.all_rows,
+                             .recompute = e->stack.recompute,
                              .beta = e->stack.beta};
     width = m->stack.width;
     heed_block_args args = heed__stack_block_args(&m->stack, f, false);

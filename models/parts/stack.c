@@ -15,6 +15,7 @@ void heed__stack_read(block_stack *m, const heed_config *f, stack_kind kind) {
     m->layers = heed__model_int(f, "layers");
     m->width = heed__model_int(f, "width");
     m->beta = heed_config_real(f, "beta");
+    m->recompute = heed__model_on(f, "recompute");
     m->all_rows = heed__model_on(f, "all-rows");
     if (std <= 0) return;
     snprintf(m->init, sizeof m->init, "normal:%.9g", std);
@@ -90,10 +91,24 @@ void heed__stack_make(block_stack *m, heed_store *s, const heed_config *f, stack
     if (kind.final_norm) heed_norm_init(&m->final_norm, s, "norm", heed__model_norm(f, m->width));
 }
 
+static heed_tensor *block(const void *self, heed_tape *t, heed_tensor *const in[HEED_RECOMPUTE]) {
+    return heed_block_apply(self, t, in[0], in[1], NULL);
+}
+
+/* The first `count` blocks. */
+static heed_tensor *blocks(const block_stack *m, int count, heed_tape *t, heed_tensor *x,
+                           heed_tensor *pad) {
+    bool again = m->recompute && heed_tape_mode(t) == HEED_TRAIN && !heed_is_probing(t);
+    for (int i = 0; i < count; i++)
+        x = again ? heed_recompute(t, block, &m->block[i], (heed_tensor *[HEED_RECOMPUTE]){x, pad})
+                  : heed_block_apply(&m->block[i], t, x, pad, NULL);
+    return x;
+}
+
 heed_tensor *heed__stack_apply(const block_stack *m, heed_tape *t, heed_tensor *x, heed_tensor *pad,
                                heed_cache *caches) {
-    for (int i = 0; i < m->layers; i++)
-        x = heed_block_apply(&m->block[i], t, x, pad, caches ? &caches[i] : NULL);
+    if (!caches) return blocks(m, m->layers, t, x, pad);
+    for (int i = 0; i < m->layers; i++) x = heed_block_apply(&m->block[i], t, x, pad, &caches[i]);
     return x;
 }
 
@@ -106,7 +121,7 @@ heed_tensor *heed__stack_rows(const block_stack *m, heed_tape *t, heed_tensor *x
     int last = m->layers - 1;
     if (heed__stack_all_rows(m, t))
         return heed_gather(t, heed__stack_apply(m, t, x, pad, NULL), rows);
-    for (int i = 0; i < last; i++) x = heed_block_apply(&m->block[i], t, x, pad, NULL);
+    x = blocks(m, last, t, x, pad);
     return heed_block_rows_apply(&m->block[last], t, x, rows, pad);
 }
 

@@ -55,6 +55,7 @@
 
 typedef struct {
     int layers, width;
+    bool recompute;              /* blocks are computed again in backward */
     bool all_rows;               /* of the last block, even where only some are read */
     double beta;                 /* from the settings; -1: 1/sqrt(key width) */
     char init[32], out_init[32]; /* initial values of projections; "": the layers' defaults */

@@ -142,7 +142,7 @@ static bool walk(heed__recording *r) {
         if (!visit(r, i)) return false;
         if (r->final) count_readers(r, r->nodes[i], -1);
     }
-    if (r->mode == HEED_TRAIN) heed__report_missing(r->c);
+    if (r->mode == HEED_TRAIN && !r->is_inner) heed__report_missing(r->c);
     return true;
 }
 

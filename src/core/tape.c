@@ -8,6 +8,7 @@
 
 static void destroy(heed__owned *object) {
     heed__recording *r = (heed__recording *)object;
+    if (r->inner) destroy(&r->inner->owned);
     heed__arena_free(&r->arena);
     for (int k = 0; k < 2; k++) {
         for (size_t i = 0; i < r->tensors[k].count; i++) heed__free(r->tensors[k].blocks[i]);
@@ -23,12 +24,17 @@ static void destroy(heed__owned *object) {
     heed__free(r);
 }
 
-heed_tape *heed_tape_new(heed_ctx *c) {
-    if (heed__stopped(c)) return NULL;
+static heed__recording *new_recording(heed_ctx *c) {
     heed__recording *r = heed__alloc(c, sizeof *r);
     if (!r) return NULL;
     r->c = r->arena.c = c;
     r->plain.r = r;
+    return r;
+}
+
+heed_tape *heed_tape_new(heed_ctx *c) {
+    heed__recording *r = heed__stopped(c) ? NULL : new_recording(c);
+    if (!r) return NULL;
     heed__own(c, &r->owned, destroy);
     return &r->plain;
 }
@@ -58,6 +64,15 @@ void heed_tape_begin_micro(heed_tape *t, heed_mode mode, uint64_t step, uint32_t
 
 void heed_tape_begin(heed_tape *t, heed_mode mode, uint64_t step) {
     heed_tape_begin_micro(t, mode, step, 0);
+}
+
+heed_tape *heed__tape_inner(heed_tape *t) {
+    if (heed__tape_stopped(t)) return NULL;
+    heed__recording *r = t->r;
+    if (!r->inner && !(r->inner = new_recording(r->c))) return NULL;
+    r->inner->is_inner = true;
+    heed_tape_begin_micro(&r->inner->plain, r->mode, r->step, r->micro);
+    return &r->inner->plain;
 }
 
 heed_tape *heed_at(heed_tape *t, const char *name) {

@@ -73,6 +73,8 @@ struct heed__recording {
     size_t asked_capacity, asked_count;
     heed__adapted *adapted; /* of this step */
     size_t adapted_capacity, adapted_count;
+    heed__recording *inner; /* of heed__tape_inner, or NULL */
+    bool is_inner;
     bool defers;                 /* updates of states are listed instead of made */
     heed__state_update *updates; /* of this step */
     size_t update_capacity, update_count;
@@ -83,6 +85,9 @@ struct heed__recording {
 bool heed__tape_stopped(const heed_tape *t);
 /* A tensor of this step without memory for values; NULL in error. */
 heed_tensor *heed__new_tensor(heed_tape *t, int dims, const int *shape);
+/* A second tape, of the same step and mode, which begins anew at each call: for a part of a step
+ * that is recorded, differentiated and forgotten by itself. NULL in error. */
+heed_tape *heed__tape_inner(heed_tape *t);
 /* True if backward propagates to x: under HEED_TRACE not to parameters, unless requested. */
 bool heed__wants_grad(const heed__recording *r, const heed_tensor *x);
 /* True if the tensor is NULL, of this step, or of a store. Otherwise false, with an error that

@@ -107,6 +107,11 @@ const heed_option heed_fit_options[] = {
      "(masked "
      "tokens, [CLS]): slower, and the same up to rounding",
      SPEED},
+    {"recompute", HEED_BOOL, "false", 0, 0, NULL,
+     "keep only the inputs of transformer blocks, and compute the blocks again in backward: the "
+     "same "
+     "bits in less memory, for up to a third more time",
+     SPEED},
     {"whole-logits", HEED_BOOL, "false", 0, 0, NULL,
      "train a language model by the logits of all tokens at once, not by some rows at a time: more "
      "memory, and the same up to rounding",

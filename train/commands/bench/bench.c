@@ -25,6 +25,8 @@ static const heed_option options[] = {
            "Workload"),
     SWITCH("whole-logits", "language models: all logits at once, not some rows at a time",
            "Workload"),
+    SWITCH("recompute", "compute blocks again in backward instead of keeping their values",
+           "Workload"),
     SWITCH("mlm-all", "mlm: loss over every position", "Workload"),
     NUMBER("lr", "0.001", 0, 1e6, "learning rate", "Workload"),
     CHOICE("precision", "fp32", "fp32|bf16",
@@ -84,8 +86,8 @@ static bool bench_open(program *p, bench *b, const char *name) {
         heed_config_set(f, "norm", "post", "post-ln", HEED_FROM_FLAG);
     if (flag_on(p, "mlm-all") && heed_config_has(f, "mask-share"))
         heed_config_set(f, "mask-share", "1", "mlm-all", HEED_FROM_FLAG);
-    static const char *const switches[] = {"all-rows", "whole-logits"};
-    for (int i = 0; i < 2; i++)
+    static const char *const switches[] = {"all-rows", "whole-logits", "recompute"};
+    for (int i = 0; i < 3; i++)
         if (flag_on(p, switches[i]))
             heed_config_set(f, switches[i], "true", switches[i], HEED_FROM_FLAG);
     if (!heed_config_set_list(f, flag_text(p, "set"), "--set", HEED_FROM_FLAG)) return false;
