@@ -172,6 +172,8 @@ $(B)/src/data/image/image.o: CFLAGS_ALL += -fwrapv -fno-sanitize=shift-exponent
 ifeq ($(VARIANT),release)
 $(foreach room,core text io data data/corpus data/image data/pair nn fit record inspect view,$(B)/src/$(room)/%.o): SIZE := -Os
 $(B)/src/data/image/image.o $(B)/src/data/image/resize.o $(B)/src/data/image/augment.o: SIZE := -O2
+# Texts may be large.
+$(foreach i,core/memory text/utf8 $(addprefix data/corpus/,encode names reading stream words),$(B)/src/$(i).o): SIZE := -O2
 $(B)/src/ops/%.o $(B)/src/optim/%.o: SIZE := -O2
 $(foreach i,avx2 avx512,$(B)/src/kernels/conv.$(i).o $(B)/src/kernels/norm.$(i).o): SIZE := -O2
 $(foreach k,$(KERNELS),$(B)/$(k:.c=.generic.o)): SIZE := $(SMALL_generic)

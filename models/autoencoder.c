@@ -104,7 +104,7 @@ static heed_tensor *code(const void *self, heed_tape *t, const heed_model_input 
     const autoencoder *m = self;
     if (!m->masks) return heed__bottleneck_encode(&m->around, t, in->x);
     const patch_encoder *e = &m->masked.encoder;
-    return heed__patches_pool(e, t, heed__patches_encode(e, t, in->x, NULL));
+    return heed__patches_features(e, t, in->x);
 }
 
 /* ---- loss ---- */
@@ -141,7 +141,7 @@ static heed_tensor *masked_loss(autoencoder *m, heed_tape *t, heed_tensor *x, co
     const masked_patches *k = &m->masked;
     heed_tensor *hide = hidden_patches(m, t, b);
     if (!x || !hide) return NULL;
-    heed_tensor *y = heed_gather(t, heed__masked_decode(k, t, x, hide), hide);
+    heed_tensor *y = heed__masked_hidden(k, t, x, hide);
     y = heed__masked_predict(k, t, y); /* (B h, side side channels) */
     heed_tensor *patches = heed_gather(t, heed__masked_rows(k, t, x), hide);
     patches =

@@ -97,6 +97,7 @@ static bool read_sizes(caption *m, heed_ctx *c, const heed_config *f) {
     m->width = heed__model_int(f, "width");
     m->smoothing = heed__model_real(f, "smoothing");
     m->transformer = heed__model_is(f, "decoder", "transformer");
+    m->result.whole_logits = heed__model_on(f, "whole-logits");
     if (size < 1 || channels < 1 || m->vocab < 1)
         return heed_fail(c, HEED_USAGE,
                          "model has no size: expected image-size, channels and vocab of at least "
@@ -192,14 +193,23 @@ static bool begin(const caption *m, heed_tape *t, heed_tensor *h, heed_tensor *m
     return heed_ctx_status(heed_tape_ctx(t)) == HEED_OK;
 }
 
-static heed_tensor *logits(const void *self, heed_tape *t, const heed_model_input *in) {
-    const caption *m = self;
+/* What the output layer reads. */
+static heed_tensor *features(const caption *m, heed_tape *t, const heed_model_input *in) {
     decoder_reading r = {.stepping = false};
     heed_tensor *mean, *h = in->target ? heed__grid_apply(&m->grid, t, in->x, &mean) : NULL;
     if (!h) return NULL;
     if (m->transformer)
         return heed__block_decoder_apply(&m->blocks, t, h, NULL, in->target, 0, NULL);
     return begin(m, t, h, mean, &r) ? heed__decoder_apply(&m->recurrent, t, in->target, &r) : NULL;
+}
+
+static const heed_linear *head(const caption *m) {
+    return m->transformer ? &m->blocks.head : &m->recurrent.head;
+}
+
+static heed_tensor *logits(const void *self, heed_tape *t, const heed_model_input *in) {
+    const caption *m = self;
+    return heed_linear_apply(head(m), t, features(m, t, in));
 }
 
 /* Teacher forcing: token t + 1 is predicted from the true tokens up to t. */
@@ -209,9 +219,8 @@ static heed_tensor *loss(void *self, heed_tape *t, const heed_batch *b) {
     heed_model_input in = {
         .x = heed_input(t, b->x, 4, (int[]){b->rows, size, size, m->grid.channels}),
         .target = heed_ids(t, b->ids, b->rows, b->len)};
-    m->result.logits = logits(m, t, &in);
-    heed_tensor *labels = heed_ids(t, b->labels, b->rows, b->len);
-    return heed__model_xent(&m->result, t, labels, m->smoothing);
+    heed_tensor *x = features(m, t, &in), *labels = heed_ids(t, b->labels, b->rows, b->len);
+    return heed__model_head_loss(&m->result, t, head(m), x, labels, m->smoothing);
 }
 
 /* ---- attention ---- */

@@ -126,8 +126,8 @@ static bool encode(const rnn *m, heed_tape *t, heed_tensor *ids, heed_tensor *pa
     return true;
 }
 
-static heed_tensor *logits(const pair_model *self, heed_tape *t, heed_tensor *source,
-                           heed_tensor *pad, heed_tensor *ids) {
+static heed_tensor *features(const pair_model *self, heed_tape *t, heed_tensor *source,
+                             heed_tensor *pad, heed_tensor *ids) {
     const rnn *m = (const rnn *)self;
     decoder_reading r = {.stepping = false};
     return encode(m, t, source, pad, &r) ? heed__decoder_apply(&m->decoder, t, ids, &r) : NULL;
@@ -171,7 +171,8 @@ static const heed_steps steps = {.length = heed__pair_length,
 
 static bool init(void *self, heed_store *s, const heed_config *f) {
     rnn *m = self;
-    m->pair.logits = logits;
+    m->pair.features = features;
+    m->pair.head = &m->decoder.head;
     heed__decoder_read(&m->decoder, f);
     if (!heed__pair_read(&m->pair, heed_store_ctx(s), f)) return false;
     heed__pair_embeddings(&m->pair, s, heed__model_int(f, "width"), "normal:1", &m->source,

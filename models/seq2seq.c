@@ -95,8 +95,8 @@ static heed_tensor *encode(const seq2seq *m, heed_tape *t, heed_tensor *ids, hee
     return m->norm.gain ? heed_norm_apply(&m->norm, t, x) : x; /* (B,S,d) */
 }
 
-static heed_tensor *logits(const pair_model *self, heed_tape *t, heed_tensor *source,
-                           heed_tensor *pad, heed_tensor *ids) {
+static heed_tensor *features(const pair_model *self, heed_tape *t, heed_tensor *source,
+                             heed_tensor *pad, heed_tensor *ids) {
     const seq2seq *m = (const seq2seq *)self;
     return heed__block_decoder_apply(&m->decoder, t, encode(m, t, source, pad), pad, ids, 0, NULL);
 }
@@ -135,7 +135,8 @@ static const heed_steps steps = {.length = heed__pair_length,
 
 static bool init(void *self, heed_store *s, const heed_config *f) {
     seq2seq *m = self;
-    m->pair.logits = logits;
+    m->pair.features = features;
+    m->pair.head = &m->decoder.head;
     stack_kind kind = {.name = "encoder"};
     if (!heed__pair_read(&m->pair, heed_store_ctx(s), f)) return false;
     heed__stack_read(&m->encoder, f, kind);

@@ -41,7 +41,7 @@ static const heed_model_case cases[] = {
 
 static heed_tensor *features(const picture_model *base, heed_tape *t, heed_tensor *x) {
     const vit *m = (const vit *)(const void *)base;
-    return heed__patches_pool(&m->encoder, t, heed__patches_encode(&m->encoder, t, x, NULL));
+    return heed__patches_features(&m->encoder, t, x);
 }
 
 static bool init(void *self, heed_store *s, const heed_config *f) {

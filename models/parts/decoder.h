@@ -56,7 +56,7 @@ const char *heed__decoder_initial(const decoder *m);
 /* Sets what r holds of a memory h (B,S,d), pad (B,S) or NULL. */
 void heed__decoder_attend_to(const decoder *m, heed_tape *t, heed_tensor *h, heed_tensor *pad,
                              decoder_reading *r);
-/* ids (B,T) -> logits (B,T,V); advances r's state. */
+/* ids (B,T) -> (B,T,..), what the head reads; advances r's state. */
 heed_tensor *heed__decoder_apply(const decoder *m, heed_tape *t, heed_tensor *ids,
                                  decoder_reading *r);
 

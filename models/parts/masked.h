@@ -34,6 +34,9 @@ bool heed__masked_init(masked_patches *m, heed_store *s, const heed_config *f);
  * decoder's output for every patch */
 heed_tensor *heed__masked_decode(const masked_patches *m, heed_tape *t, heed_tensor *x,
                                  heed_tensor *hide);
+/* The same of the hidden patches alone, as hide; the last block computes no others. */
+heed_tensor *heed__masked_hidden(const masked_patches *m, heed_tape *t, heed_tensor *x,
+                                 heed_tensor *hide);
 /* That output of all patches, or of some, -> (N, side side channels): predictions in the order of a
  * patch's rows. */
 heed_tensor *heed__masked_predict(const masked_patches *m, heed_tape *t, heed_tensor *decoded);

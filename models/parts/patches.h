@@ -47,6 +47,8 @@ heed_tensor *heed__patches_encode(const patch_encoder *m, heed_tape *t, heed_ten
                                   heed_tensor *seen);
 /* That output -> (B,d): CLS, normalized alone as the others are not read (eq. 4), or the mean. */
 heed_tensor *heed__patches_pool(const patch_encoder *m, heed_tape *t, heed_tensor *x);
+/* The same of x (B,size,size,channels); the last block computes CLS alone, see heed__stack_rows. */
+heed_tensor *heed__patches_features(const patch_encoder *m, heed_tape *t, heed_tensor *x);
 bool heed__patches_grid(const patch_encoder *m, heed_grid *out);
 /* Sets in f the size of a patch, whose usual value depends on the size of the pictures. */
 bool heed__patches_chosen(const patch_encoder *m, heed_config *f);

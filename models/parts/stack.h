@@ -55,6 +55,7 @@
 
 typedef struct {
     int layers, width;
+    bool all_rows;               /* of the last block, even where only some are read */
     double beta;                 /* from the settings; -1: 1/sqrt(key width) */
     char init[32], out_init[32]; /* initial values of projections; "": the layers' defaults */
     heed_norm final_norm;        /* gain NULL: absent */
@@ -83,6 +84,14 @@ const char *heed__stack_init_or(const block_stack *m, const char *otherwise);
 /* Passes x (B,T,d) through the blocks; pad (B,T) or NULL; caches (one per layer) or NULL. */
 heed_tensor *heed__stack_apply(const block_stack *m, heed_tape *t, heed_tensor *x, heed_tensor *pad,
                                heed_cache *caches);
+/* The outputs (n,d) of some positions alone: rows, an index (n) of flat positions b T + t. The last
+ * block is computed for those only, unless the setting all-rows, a probe or HEED_TRACE asks for
+ * all.
+ */
+heed_tensor *heed__stack_rows(const block_stack *m, heed_tape *t, heed_tensor *x, heed_tensor *rows,
+                              heed_tensor *pad);
+/* Whether that computes all rows. */
+bool heed__stack_all_rows(const block_stack *m, const heed_tape *t);
 /* Describes the attention layer of block `index`. Returns false if there is none. */
 bool heed__stack_attending(const block_stack *m, heed_stack stack, int index, heed_attending *out);
 /* The norm after the blocks, if there is one. */

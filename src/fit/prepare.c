@@ -46,6 +46,11 @@ static int64_t bound_of(const heed_config *g, const char *key) {
     return heed_config_has(g, key) ? heed_config_int(g, key) : 0;
 }
 
+static bool set_precision(heed__fitting *f) {
+    bool bf16 = strcmp(heed_config_text(f->a->config, "precision"), "bf16") == 0;
+    return heed_set_precision(f->c, bf16 ? HEED_BF16 : HEED_FP32);
+}
+
 static bool read_settings(heed__fitting *f) {
     const heed_fit_args *a = f->a;
     f->settings.c = f->c;
@@ -55,7 +60,7 @@ static bool read_settings(heed__fitting *f) {
         return false;
     f->bound[0] = bound_of(a->config, "vocab");
     f->bound[1] = bound_of(a->config, "source-vocab");
-    return set_real_vocab(f) && heed__lora_complete(a->config) &&
+    return set_precision(f) && set_real_vocab(f) && heed__lora_complete(a->config) &&
            (!a->labels || heed__settings_number(a->config, "classes", a->label_count, "labels")) &&
            heed__settings_text(a->model, a->config, &f->settings);
 }

@@ -91,7 +91,7 @@ static bool open_start(heed_ctx *c, const heed_train_args *a, heed_config *f, he
 /* Trains by complete settings. */
 static heed_fit_result train(heed_ctx *c, const heed_train_args *a, heed_config *f) {
     heed_fit_result r = nothing;
-    heed_data_args how = {.run = a->resume ? a->run : NULL};
+    heed_data_args how = {.run = a->resume ? a->run : NULL, .cache = a->resume ? a->run : NULL};
     heed_run *from = NULL;
     bool new_run = a->run && !a->resume, ok = open_start(c, a, f, &how, &from);
     heed_data *d = ok ? heed_data_open(c, f, heed_model_spec(a->model), &how) : NULL;

@@ -191,7 +191,8 @@ static void open_and_fit(program *p, const training *t, heed_data_args *how, pro
 }
 
 static void run_training(program *p, training *t) {
-    heed_data_args how = {.run = t->resume ? t->run : NULL};
+    const char *run = t->resume ? t->run : NULL;
+    heed_data_args how = {.run = run, .cache = run};
     progress g = {.p = p,
                   .f = t->f,
                   .run = t->run,
