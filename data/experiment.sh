@@ -135,8 +135,9 @@ arm() { # MODEL NAME SETTINGS...
 regularization() {
     for model in mlp cnn vit; do
         arm $model plain --flip 0
-        arm $model dropout --flip 0 --dropout 0.2
-        arm $model decay --flip 0 --decay 1
+        case $model in mlp) dropout=0.5 decay=30 ;; *) dropout=0.2 decay=1 ;; esac # by seeds 11 to 13
+        arm $model dropout --flip 0 --dropout $dropout
+        arm $model decay --flip 0 --decay $decay
         arm $model early-stopping --flip 0 --evals 60 --best loss --patience 10
         arm $model augmentation --pad 2
         arm $model all --pad 2 --dropout 0.1 --decay 0.3

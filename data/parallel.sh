@@ -3,8 +3,8 @@
 # of attention takes all tokens in the same few products. Both of equal width and with equally many parameters (8 width^2 and the same embeddings and
 # head), trained on random texts of 16 to 1,024 tokens with 1 and 2 threads: twice, at width 64 in batches of 16 texts and at width 256 one text at a
 # time. Prints the time of a training step and of a text, and draws the time of a token against the length: FOLDER/parallel.png. The time is the best of
-# some ten stretches of steps, so that other work on the machine does little harm. Runs are not kept. FOLDER: runs/parallel. --quick: two lengths, few
-# steps. SETTINGS go to every training.
+# some ten stretches of steps, so that other work on the machine does little harm. Times that are already in FOLDER (runs/parallel) are kept, so that an
+# interrupted measurement continues. --quick: two lengths, few steps. SETTINGS go to every training.
 root=$(cd "$(dirname "$0")/.." && pwd)
 heed=${HEED:-$root/heed} out=runs/parallel lengths="16 32 64 128 256 512 1024" most=200 least=20
 while [ $# -gt 0 ]; do
@@ -32,16 +32,19 @@ texts() { # LENGTH: lines of label, tab, random letters
 step() { # READER LENGTH WIDTH BATCH THREADS SETTINGS...
     reader=$1 length=$2 width=$3 batch=$4 threads=$5
     shift 5
+    kept=times/$reader-$width-$length-$threads
+    [ ! -s "$kept" ] || { cat "$kept"; return; }
     steps=$((4000000 / (length * width * batch)))
     [ $steps -lt $most ] || steps=$most
     [ $steps -gt $least ] || steps=$least
     "$heed" train textcls "texts-$length.tsv" -o run --force --tokenizer char --width "$width" $(shape "$reader" "$width") --block "$length" --batch "$batch" \
         --steps $steps --log-every $((steps / 10)) --eval-every $steps --val-split 0.1 --threads "$threads" --progress none "$@" >/dev/null || exit
+    "$heed" info run --json | sed 's/.*"numbers":\([0-9]*\),"bytes".*/\1/' >"times/$reader-$width-parameters"
     awk -F, -v batch="$batch" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "items_per_s") at = i } $3 == "train" && $at > best { best = $at }
-        END { printf "%.4f", 1000 * batch / best }' run/metrics.csv
+        END { printf "%.4f", 1000 * batch / best }' run/metrics.csv >"$kept.new" && mv "$kept.new" "$kept" && cat "$kept"
 }
-parameters() { "$heed" info run --json | sed 's/.*"numbers":\([0-9]*\),"bytes".*/\1/'; }
 
+mkdir -p times
 for length in $lengths; do texts "$length" >"texts-$length.tsv"; done
 : >table.txt
 for case in "64 16" "256 1"; do
@@ -55,7 +58,7 @@ for case in "64 16" "256 1"; do
                 ms=$(step $reader "$length" "$width" "$batch" $threads "$@") || exit
                 row="$row $ms"
             done
-            eval "$reader=\$(parameters)"
+            eval "$reader=\$(cat times/$reader-$width-parameters)"
         done
         echo "$row" | awk '{ printf "%.4g", log($1) / log(2); for (i = 2; i <= 5; i++) printf ",%.4g", 1000 * $i / $1 / batch; print "" }' batch="$batch" >>"$csv"
         rows="$rows$row
