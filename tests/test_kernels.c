@@ -8,7 +8,7 @@
 
 typedef struct {
     int m, n, k;
-    bool ta, tb, add, bias, pre;
+    bool ta, tb, add, bias, pre, rounded; /* rounded: the operands, to bf16 */
     heed_act act;
     int batch, extra; /* extra: unused elements at the end of each stored row */
 } product;
@@ -45,6 +45,18 @@ typedef struct {
     heed_real *a, *b, *bias;
 } stored;
 
+/* Rounds to the nearest numbers with 8 bits of precision, ties to even. */
+static void round_to_bf16(heed_real *x, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        float f = (float)x[i];
+        uint32_t bits;
+        memcpy(&bits, &f, sizeof bits);
+        bits = (bits + 0x7fff + (bits >> 16 & 1)) & 0xffff0000;
+        memcpy(&f, &bits, sizeof f);
+        x[i] = (heed_real)f;
+    }
+}
+
 static stored store_product(const product *p) {
     stored s = {.lda = (p->ta ? p->m : p->k) + p->extra,
                 .ldb = (p->tb ? p->k : p->n) + p->extra,
@@ -56,6 +68,10 @@ static stored store_product(const product *p) {
     s.a = kernel_numbers(1, s.sa * (size_t)s.batch);
     s.b = kernel_numbers(2, s.sb * (size_t)s.batch);
     s.bias = kernel_numbers(3, (size_t)p->n);
+    if (p->rounded) {
+        round_to_bf16(s.a, s.sa * (size_t)s.batch);
+        round_to_bf16(s.b, s.sb * (size_t)s.batch);
+    }
     return s;
 }
 static void drop_product(stored *s) {
@@ -86,6 +102,7 @@ static void run_product(const heed_kernels *k, const void *args, heed_real *out)
                             .bias = p->bias ? s.bias : NULL,
                             .act = p->act,
                             .pre = p->pre ? out + size : NULL,
+                            .bf16 = true,
                             .batch = p->batch,
                             .stride_a = s.sa,
                             .stride_b = s.sb,
@@ -157,6 +174,66 @@ TEST(kernels_gemm_finishes_with_bias_and_activation) {
     check_product(
         "gemm act deep",
         (product){.m = 19, .n = 300, .k = 400, .bias = true, .pre = true, .act = HEED_GELU});
+}
+
+/* --- Products in bf16 --- */
+
+/* The same product of operands that are rounded before it, in fp32. */
+static void check_bf16(const product *p, const heed_kernels *bf16) {
+    stored s = store_product(p);
+    size_t size = s.sc * (size_t)s.batch * (p->pre ? 2 : 1);
+    drop_product(&s);
+    heed_kernels fp32 = *bf16;
+    fp32.bf16 = false;
+    heed_real *got = calloc(size, sizeof *got), *other = calloc(size, sizeof *got);
+    double *want = calloc(size, sizeof *want), most = 0, worst = 0;
+    run_product(bf16, p, got);
+    for (int threads = 2; threads <= 8; threads += threads == 2 ? 1 : 5) {
+        heed_kernels team = *bf16;
+        team.threads = threads;
+        memset(other, 0, size * sizeof *other);
+        run_product(&team, p, other);
+        CHECK(memcmp(got, other, size * sizeof *got) == 0);
+    }
+    run_product(&fp32, p, other);
+    CHECK(memcmp(got, other, size * sizeof *got) != 0); /* it does round */
+    product exact = *p;
+    exact.rounded = true;
+    want_product(&exact, want);
+    for (size_t i = 0; i < size; i++) {
+        most = fmax(most, fabs(want[i]));
+        worst = fmax(worst, fabs((double)got[i] - want[i]));
+    }
+    if (worst > 40 * KERNEL_EPSILON * most)
+        test_fail(__FILE__, __LINE__, "%d x %d x %d in bf16: error %.3g of %.3g", p->m, p->n, p->k,
+                  worst, most);
+    free(got);
+    free(other);
+    free(want);
+}
+
+TEST(kernels_gemm_bf16_equals_the_product_of_rounded_operands) {
+    heed_kernels k;
+    heed__kernels_choose(&k, NULL, 1);
+    if (heed__kernels_bf16(&k)) return; /* refused: see below */
+    k.bf16 = true;
+    static const product shapes[] = {
+        {.m = 64, .n = 64, .k = 64},
+        {.m = 33, .n = 47, .k = 35, .extra = 3},
+        {.m = 33, .n = 47, .k = 35, .tb = true, .batch = 3},
+        {.m = 301, .n = 65, .k = 401, .ta = true, .add = true},
+        {.m = 65, .n = 450, .k = 801, .tb = true, .bias = true, .pre = true, .act = HEED_GELU},
+        {.m = 32, .n = 500, .k = 33, .ta = true, .tb = true, .extra = 1}};
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) check_bf16(&shapes[i], &k);
+}
+
+TEST(kernels_bf16_is_refused_where_it_cannot_be_computed) {
+    heed_ctx *c = heed_open(&(heed_options){.isa = "generic"});
+    CHECK(heed_set_precision(c, HEED_FP32));
+    CHECK(!heed_set_precision(c, HEED_BF16));
+    CHECK(heed_ctx_status(c) == HEED_USAGE);
+    CHECK_HAS(heed_ctx_error(c), "bf16 is not available: `precision`");
+    heed_close(c);
 }
 
 /* --- The context --- */

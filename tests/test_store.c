@@ -21,6 +21,19 @@ TEST(store_calls_accept_null) {
     CLOSE(c);
 }
 
+TEST(store_rows_are_of_a_known_kind) {
+    heed_ctx *c = heed_open(NULL);
+    heed_store *s = heed_store_new(c);
+    heed_param(s, "w", "zero", 1, two);
+    CHECK(heed_set_rows(s, "w", HEED_ROWS_CLASSES) == 1);
+    CHECK(heed_set_rows(s, "w", (heed_row_kind)99) == 0);
+    CHECK(heed_ctx_status(c) == HEED_USAGE);
+    CHECK_HAS(heed_ctx_error(c), "found 99");
+    heed_clear(c);
+    CHECK(heed_store_at(s, 0)->rows == HEED_ROWS_CLASSES);
+    CLOSE(c);
+}
+
 /* Nothing is made while the context is in error, and all goes on where it was afterwards. */
 TEST(store_makes_nothing_after_an_error) {
     heed_ctx *c = heed_open(NULL);

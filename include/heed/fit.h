@@ -117,6 +117,11 @@ heed_config *heed_train_config(heed_ctx *c, const heed_model *m);
  * {0}. */
 extern const heed_option heed_train_options[];
 
+/* Sets in f, at HEED_FROM_DEFAULT, what runs of earlier versions were trained with, where that is
+ * not today's default. To be called before the config.conf of a run is read, which has its own
+ * values of all settings that there were when it was written. */
+bool heed_run_earlier(heed_config *f);
+
 /* A model with its parameters, new or read from a run. */
 struct heed_run {
     heed_ctx *c;

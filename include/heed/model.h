@@ -118,6 +118,7 @@ typedef struct {
      * PAIR; block, vocab and classes for LABELLED; image-size, channels and, unless the answer is a
      * picture, classes for PICTURE; image-size, channels, block and vocab for CAPTION. */
     const heed_option *options;
+    const heed_condition *conditions; /* when some of these have an effect, ended by {0}; or NULL */
     const char *defaults; /* of these and of shared settings: "lr=0.003 best=accuracy"; or NULL */
     const heed_preset *presets;   /* ended by {0}; or NULL */
     const heed_model_case *cases; /* ended by {0}; or NULL */

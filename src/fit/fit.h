@@ -47,7 +47,6 @@ bool heed__no_match(const char *key, const char *pattern, const heed_store *s);
 extern const char *const heed__lora_settings[];
 /* Sets `lora-alpha`, unless it was given. */
 bool heed__lora_complete(heed_config *f);
-bool heed__lora_check(heed_ctx *c, const heed_config *f); /* none has an effect without lora */
 /* Adds adapters by these settings, if f has them. */
 bool heed__lora_attach(heed_store *s, const heed_config *f);
 int heed__lora_count(const heed_store *s); /* adapters of s */
@@ -287,6 +286,8 @@ bool heed__fit_plan_first(heed__fitting *f, double step);
 
 /* lora.c: replaces `lora-train = auto` by the names of the parameters that are new. */
 bool heed__lora_choose(heed__fitting *f);
+/* Notes what the adapters leave untrained although no run has trained it. */
+void heed__lora_warn(heed__fitting *f);
 
 /* build.c */
 bool heed__fit_build(heed__fitting *f); /* model, store and optimizer by the settings */

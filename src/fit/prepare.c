@@ -46,14 +46,21 @@ static int64_t bound_of(const heed_config *g, const char *key) {
     return heed_config_has(g, key) ? heed_config_int(g, key) : 0;
 }
 
+static bool set_precision(heed__fitting *f) {
+    bool bf16 = strcmp(heed_config_text(f->a->config, "precision"), "bf16") == 0;
+    return heed_set_precision(f->c, bf16 ? HEED_BF16 : HEED_FP32);
+}
+
 static bool read_settings(heed__fitting *f) {
     const heed_fit_args *a = f->a;
     f->settings.c = f->c;
     if (!heed__start_head(a)) return false;
-    if (!heed__settings_read(f->c, a->config, &f->set) || !agree_on_seed(f)) return false;
+    if (!heed_config_check(a->config, a->model->conditions) ||
+        !heed__settings_read(f->c, a->config, &f->set) || !agree_on_seed(f))
+        return false;
     f->bound[0] = bound_of(a->config, "vocab");
     f->bound[1] = bound_of(a->config, "source-vocab");
-    return set_real_vocab(f) && heed__lora_complete(a->config) &&
+    return set_precision(f) && set_real_vocab(f) && heed__lora_complete(a->config) &&
            (!a->labels || heed__settings_number(a->config, "classes", a->label_count, "labels")) &&
            heed__settings_text(a->model, a->config, &f->settings);
 }
@@ -352,6 +359,7 @@ static void note_changes(heed__fitting *f) {
 }
 
 static void note_start(heed__fitting *f) {
+    heed__lora_warn(f);
     if (f->set.freeze_steps >= f->steps)
         heed__fit_note(f,
                        "warning: `freeze-steps = %" PRId64 "` is not below the %" PRId64

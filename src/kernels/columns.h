@@ -45,13 +45,18 @@ INLINE void column_block(const heed__columns *j, size_t block, heed__term *term)
         for (size_t b = from; b < to; b++) column_block(job, b, term);                             \
     }
 
+/* The number of blocks of rows, and the rows of a block. */
+static inline size_t column_blocks(size_t rows, size_t *block_rows) {
+    size_t each = (rows + COLUMN_BLOCKS - 1) / COLUMN_BLOCKS;
+    *block_rows = each < 32 ? 32 : each;
+    return (rows + *block_rows - 1) / *block_rows;
+}
+
 /* out[i][c] += sum over rows of term i. */
 static inline void column_sums(const heed_kernels *k, heed__columns *j, heed__part *part) {
     heed_real partial[COLUMN_BLOCKS * 2 * COLUMN_STRIP];
     j->partial = partial;
-    j->block_rows = (j->rows + COLUMN_BLOCKS - 1) / COLUMN_BLOCKS;
-    if (j->block_rows < 32) j->block_rows = 32;
-    size_t blocks = (j->rows + j->block_rows - 1) / j->block_rows;
+    size_t blocks = column_blocks(j->rows, &j->block_rows);
     for (j->strip = 0; j->strip < j->width; j->strip += COLUMN_STRIP) {
         int left = j->width - j->strip;
         j->strip_width = left < COLUMN_STRIP ? left : COLUMN_STRIP;

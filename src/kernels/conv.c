@@ -24,7 +24,6 @@ typedef struct {
     size_t workspace_each, parts, part_chunks;
 } conv;
 
-static int at_most(int a, int b) { return a < b ? a : b; }
 static int at_least(int a, int b) { return a > b ? a : b; }
 static size_t aligned(size_t n) { return (n + 15) / 16 * 16; }
 static size_t parts_of(size_t n, size_t each) { return each ? (n + each - 1) / each : 0; }

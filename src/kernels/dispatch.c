@@ -65,6 +65,29 @@ bool heed__kernels_choose(heed_kernels *out, const char *isa, int threads) {
     return false;
 }
 
+const char *heed__kernels_bf16(const heed_kernels *k) {
+#if defined(__x86_64__) && !defined(HEED_F64)
+    if (strcmp(k->isa, "avx512") != 0) return "it needs the instruction set avx512";
+    return __builtin_cpu_supports("avx512bf16") ? NULL : "this CPU has no AVX512-BF16";
+#else
+    (void)k;
+    return "this build has no kernels for it";
+#endif
+}
+
+bool heed_set_precision(heed_ctx *c, heed_precision precision) {
+    if (!c || heed_ctx_status(c) != HEED_OK) return false;
+    heed_kernels *k = heed__ctx_kernels(c);
+    const char *why = precision == HEED_BF16 ? heed__kernels_bf16(k) : NULL;
+    if (why)
+        return heed_fail(c, HEED_USAGE,
+                         "bf16 is not available: `precision`: %s, in use is %s; hint: `precision = "
+                         "fp32` runs everywhere",
+                         why, k->isa);
+    k->bf16 = precision == HEED_BF16;
+    return true;
+}
+
 #define MOST_THREADS 1024
 
 /* OMP_NUM_THREADS if it is a valid number, else the CPUs that this process may use. */

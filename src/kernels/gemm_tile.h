@@ -15,7 +15,8 @@
 #define TILE_ROWS 4
 #endif
 #define TILE_VECS 2
-#define PANEL     (TILE_VECS * VL) /* columns of a tile */
+#define PANEL     (TILE_VECS * VL)                /* columns of a tile */
+#define LINE      ((int)(64 / sizeof(heed_real))) /* elements of a cache line */
 
 /* c (rows, width) = or += A (rows, depth) B (depth, width), width at most PANEL. */
 typedef struct {
@@ -35,10 +36,51 @@ void K(tile_run)(const heed__tile *t, int rows);
  * b[j * step + p] if transposed. */
 void K(pack_panel)(heed_real *panel, const heed_real *b, size_t step, bool turned, int width,
                    int depth);
+/* Whole panels, `apart` elements from one another, of a B that is not transposed. */
+void K(pack_panels)(heed_real *panels, size_t apart, const heed_real *b, size_t step, int count,
+                    int depth);
 /* Packs the rows of a transposed A, stored as (depth, rows) of stride step, in tiles of (depth,
  * TILE_ROWS) at a distance of `apart` elements. Missing rows of the last tile are not written. */
 void K(pack_tiles)(heed_real *tiles, const heed_real *a, size_t step, int rows, int depth,
                    size_t apart);
+
+/* ---- what the products of all precisions share ---- */
+
+/* A rectangle of product number `batch`. */
+typedef struct {
+    size_t batch;
+    int row, rows, col, cols;
+} heed__gemm_part;
+
+INLINE int at_most(int a, int b) { return a < b ? a : b; }
+
+INLINE bool gemm_finishes(const heed_gemm *g) {
+    return g->bias || g->pre || g->act != HEED_IDENTITY;
+}
+/* Applies bias and activation to the block of C at element `at`, whose sums are complete. */
+void K(gemm_finish)(const heed_gemm *g, size_t at, int col, int rows, int width);
+
+/* The columns of one group of at most `most`: whole panels, divided evenly. */
+INLINE int gemm_group(int cols, int most) {
+    int groups = (cols + most - 1) / most, panels = (cols + PANEL - 1) / PANEL;
+    return groups > 0 ? (panels + groups - 1) / groups * PANEL : PANEL;
+}
+
+/* Requests part number `at` of `parts` of the elements of A in (rows, depth) before they are
+ * needed.
+ */
+INLINE void gemm_request(const heed_gemm *g, size_t batch, int row, int rows, int p, int depth,
+                         int at, int parts) {
+    int lines = g->ta ? depth : rows, width = g->ta ? rows : depth;
+    const heed_real *a =
+        g->a + batch * g->stride_a + (size_t)(g->ta ? p : row) * (size_t)g->lda + (g->ta ? row : p);
+    for (int i = lines * at / parts; i < lines * (at + 1) / parts; i++)
+        for (int j = 0; j < width; j += LINE)
+            __builtin_prefetch(a + (size_t)i * (size_t)g->lda + j, 0, 2);
+}
+
+/* gemm_bf16.c: the part of a product whose operands are rounded to bf16. */
+void K(gemm_bf16)(const heed_gemm *g, const heed__gemm_part *part);
 
 /* ---- products of few rows ---- */
 

@@ -46,6 +46,7 @@ typedef struct {
     const heed_real *bias; /* (n), added to every row, or NULL */
     heed_act act;          /* applied after the bias */
     heed_real *pre;        /* (m,n) row stride ldc: receives the input of the activation; or NULL */
+    bool bf16;             /* operands may be rounded to bf16, if the kernels are set to */
     int batch;             /* independent products; 0 means 1. */
     size_t stride_a, stride_b, stride_c; /* between them */
 } heed_gemm;
@@ -198,6 +199,7 @@ struct heed_kernels {
     int threads;
     heed__team *team;             /* whether to use threads now; NULL: always */
     struct heed_profile *profile; /* NULL: none */
+    bool bf16;                    /* heed_gemm.bf16 applies */
 #define KERNEL(result, name, ...) result (*name)(__VA_ARGS__);
 #include "list.h"
 #undef KERNEL
@@ -216,6 +218,8 @@ void heed__share_rows(const heed_kernels *k, int rows, double work, heed__rows_p
 /* Writes the table for isa (NULL: the best of this CPU) into *out, with threads set; false if this
  * CPU or build does not support it. */
 bool heed__kernels_choose(heed_kernels *out, const char *isa, int threads);
+/* Why these kernels cannot multiply in bf16 on this CPU; NULL: they can. */
+const char *heed__kernels_bf16(const heed_kernels *k);
 /* Names of the sets that this build and CPU can run, ended by NULL. */
 const char *const *heed__kernels_available(void);
 

@@ -31,6 +31,9 @@ KERNEL(double, some_squares, const heed_kernels *k, const heed_real *x, size_t n
 /* gy (c) += column sums of x (rows,c) */
 KERNEL(void, sum_rows, const heed_kernels *k, heed_real *gy, const heed_real *x, size_t rows,
        int c)
+/* The same in place: gy (rows,c) becomes f'(x) gy; gb (c), unless NULL, += its column sums */
+KERNEL(void, activate_grad_rows, const heed_kernels *k, heed_act f, heed_real *gy, heed_real *gb,
+       const heed_real *x, const heed_real *y, size_t rows, int c)
 KERNEL(void, dropout, const heed_kernels *k, heed_real *y, const heed_real *x, heed_real p,
        const heed_random *r, size_t n, bool add)
 
@@ -53,6 +56,12 @@ KERNEL(void, xent, const heed_kernels *k, heed_real *p, heed_real *loss, const h
 KERNEL(void, xent_grad, const heed_kernels *k, heed_real *gx, const heed_real *p,
        const int32_t *labels, size_t rows, int c, int ignore, heed_real smoothing,
        const heed_real *weights, heed_real scale)
+
+/* The same for rows that all count, in place: z (rows,c), the logits, becomes scale * d loss[row] /
+ * d logits. */
+KERNEL(void, xent_in_place, const heed_kernels *k, heed_real *z, heed_real *loss,
+       const int32_t *labels, size_t rows, int c, heed_real smoothing, const heed_real *weights,
+       heed_real scale)
 
 /* norm.c: rows of width c. mean and rstd (rows) are written by forward and read by backward. mean
  * NULL: RMS norm, which uses 0 */

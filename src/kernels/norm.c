@@ -3,18 +3,6 @@
 #include "set.h"
 #include "vmath.h"
 
-INLINE void sum_term(const heed__columns *j, size_t r, int c, size_t left, vec term[2]) {
-    term[0] = get(j->x + r * j->stride + (size_t)c, left);
-    term[1] = splat(0);
-}
-HEED__COLUMN_PART(sum_rows_part, sum_term)
-void K(sum_rows)(const heed_kernels *k, heed_real *gy, const heed_real *x, size_t rows, int c) {
-    column_sums(
-        k,
-        &(heed__columns){.rows = rows, .stride = (size_t)c, .width = c, .x = x, .out = {gy, NULL}},
-        sum_rows_part);
-}
-
 typedef struct {
     heed_real *y, *mean_out, *rstd_out;
     const heed_real *x, *gy, *mean, *rstd, *gain, *bias;

@@ -34,6 +34,9 @@ INLINE void tile_rows(const heed__tile *t, int row, const int rows, const int ve
         UNROLL for (int v = 0; v < vecs; v++) sum[i][v] = splat(0);
     }
     size_t a_tile = t->a_tile ? t->a_tile : TILE_ROWS * a_row, b_step = t->b_step;
+    for (int i = 0; i < rows; i++)
+        for (int j = 0; j < vecs * VL; j += LINE)
+            __builtin_prefetch(t->c + (size_t)(row + i) * t->ldc + j, 1);
     const heed_real *a = t->a + (size_t)(row / TILE_ROWS) * a_tile, *b = t->b;
     a += (size_t)(row % TILE_ROWS) * a_row;
     for (int p = t->depth; p > 0; p--) {
@@ -114,10 +117,25 @@ void K(pack_panel)(heed_real *panel, const heed_real *b, size_t step, bool turne
     }
 }
 
+/* Rows of an operand that packing requests before it copies them. */
+#define AHEAD 8
+
+void K(pack_panels)(heed_real *panels, size_t apart, const heed_real *b, size_t step, int count,
+                    int depth) {
+    for (int p = 0; p < depth; p++, b += step, panels += PANEL) {
+        const heed_real *next = b + (p + AHEAD < depth ? AHEAD * step : 0);
+        for (int j = 0; j < count; j++) {
+            heed_real *to = panels + (size_t)j * apart;
+            for (int v = 0; v < PANEL; v += LINE) __builtin_prefetch(next + j * PANEL + v);
+            UNROLL for (int v = 0; v < PANEL; v += VL) store(to + v, load(b + j * PANEL + v));
+        }
+    }
+}
+
 void K(pack_tiles)(heed_real *tiles, const heed_real *a, size_t step, int rows, int depth,
                    size_t apart) {
     int full = rows / TILE_ROWS, rest = rows % TILE_ROWS;
-    for (size_t p = 0; p < (size_t)depth; p++, a += step, tiles += TILE_ROWS) {
+    for (int p = 0; p < depth; p++, a += step, tiles += TILE_ROWS) {
         heed_real *to = tiles;
         for (int i = 0; i < full; i++, to += apart)
             memcpy(to, a + i * TILE_ROWS, TILE_ROWS * sizeof *a);

@@ -45,28 +45,38 @@ static void forward(heed_node *n) {
                    .ldc = out,
                    .bias = b ? b->x : NULL,
                    .act = *f,
-                   .pre = n->scratch};
+                   .pre = n->scratch,
+                   .bf16 = true};
     n->k->gemm(n->k, &g);
 }
 
-/* act'(p) gy, in scratch unless the activation is the identity. */
-static heed_real *grad_before_act(heed_node *n) {
+/* act'(p) gy: in place, unless gy is kept. Adds the gradient of the bias. */
+static heed_real *grad_before_act(heed_node *n, heed_real *gb) {
     const heed_act *f = n->args;
     const heed_tensor *y = n->y;
-    if (*f == HEED_IDENTITY) return y->g;
-    heed_real *gp = heed_scratch(n, y->size * sizeof *gp);
-    if (!gp) return NULL;
-    n->k->activate_grad(n->k, *f, gp, n->scratch, y->x, y->g, y->size);
+    size_t rows = (size_t)rows_of(y);
+    int out = heed__from_last(y, 0);
+    heed_real *gp = y->g;
+    if (*f == HEED_IDENTITY) {
+        if (gb) n->k->sum_rows(n->k, gb, gp, rows, out);
+        return gp;
+    }
+    if (y->keep_grad) {
+        gp = heed_scratch(n, y->size * sizeof *gp);
+        if (!gp) return NULL;
+        n->k->copy(n->k, gp, y->g, y->size);
+    }
+    n->k->activate_grad_rows(n->k, *f, gp, gb, n->scratch, y->x, rows, out);
     return gp;
 }
 
 static void backward(heed_node *n) {
     const heed_tensor *x = n->in[X], *w = n->in[W];
     int rows = rows_of(n->y), in = w->shape[1], out = w->shape[0];
-    heed_real *gp = grad_before_act(n);
+    heed_real *gp = grad_before_act(n, heed_grad(n, B));
     if (!gp) return;
     bool add;
-    heed_real *gx = heed_grad_into(n, X, &add), *gw = heed_grad(n, W), *gb = heed_grad(n, B);
+    heed_real *gx = heed_grad_into(n, X, &add), *gw = heed_grad(n, W);
     if (gx)
         n->k->gemm(n->k, &(heed_gemm){.m = rows,
                                       .n = in,
@@ -77,7 +87,8 @@ static void backward(heed_node *n) {
                                       .ldb = in,
                                       .c = gx,
                                       .ldc = in,
-                                      .add = add});
+                                      .add = add,
+                                      .bf16 = true});
     if (gw)
         n->k->gemm(n->k, &(heed_gemm){.m = out,
                                       .n = in,
@@ -89,8 +100,8 @@ static void backward(heed_node *n) {
                                       .ldb = in,
                                       .c = gw,
                                       .ldc = in,
-                                      .add = true});
-    if (gb) n->k->sum_rows(n->k, gb, gp, (size_t)rows, out);
+                                      .add = true,
+                                      .bf16 = true});
     if (gp != n->y->g) heed_scratch_done(n, gp, n->y->size * sizeof *gp);
 }
 

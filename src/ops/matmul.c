@@ -34,7 +34,8 @@ static void product(const heed_node *n, side c, side a, side b, int batch, bool 
                    .ldb = b.cols,
                    .tb = b.flip,
                    .c = c.x,
-                   .ldc = c.cols};
+                   .ldc = c.cols,
+                   .bf16 = true};
     bool folds = !a.flip && a.stride && c.stride && !b.stride; /* treats the batches as more rows */
     bool sums = batch > 1 && !c.stride;
     if (folds) g.m *= batch;

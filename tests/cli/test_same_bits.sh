@@ -19,6 +19,13 @@ same() {
     status 0
     holds cmp -s $name-1/last/model.safetensors $name-3/last/model.safetensors
 }
+# bf16, where the CPU has it: a run keeps its precision, and its weights are others than those of fp32.
+if run bench --workload mlp-mnist --precision bf16 --seconds 0 --min-steps 1 --warmup-seconds 0 && [ "$STATUS" = 0 ]; then
+    same bf16 gpt text.txt --layers 1 --heads 4 --block 16 --precision bf16
+    same fp32 gpt text.txt --layers 1 --heads 4 --block 16
+    holds grep -q '^precision = bf16' bf16-3/config.conf
+    holds sh -c '! cmp -s bf16-1/last/model.safetensors fp32-1/last/model.safetensors'
+fi
 same rnn rnn pairs.tsv
 same seq2seq seq2seq pairs.tsv --layers 1 --heads 2 --dropout 0.2
 same conv textcls classes.tsv --layers 2 --encoder conv --pool last --dropout 0.2

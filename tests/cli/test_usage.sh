@@ -29,6 +29,9 @@ run train gpt facts.txt -o run --tokenizer wrod
 refuses 2 "did you mean word?"
 run train gpt facts.txt -o run --isa sse2
 refuses 2 "isa"
+run train gpt facts.txt -o run --isa generic --precision bf16
+refuses 2 "bf16 is not available: --precision"
+absent run
 run fill
 refuses 2 "missing RUN"
 run eval a b c

@@ -360,7 +360,7 @@ heed_config *run_settings(heed_ctx *c, const heed_model *const *models, const ch
         return NULL;
     }
     heed_config *f = training_config(c, *m);
-    return heed_config_read(f, path, HEED_FROM_FILE) ? f : NULL;
+    return heed_run_earlier(f) && heed_config_read(f, path, HEED_FROM_FILE) ? f : NULL;
 }
 
 heed_run *open_run(program *p, const char *dir) {

@@ -50,20 +50,35 @@ static const char *const *list_commands(const char *names[NAMES]) {
     return names;
 }
 
-/* Prints a training and a use of it, for the first model of the list that reads such data. */
+/* The first model of the list that reads such data; NULL: none. */
+static const heed_model *first_of(const heed_model *const *models, heed_input_kind kind) {
+    while (*models && (*models)->kind != kind) models++;
+    return *models;
+}
+
+/* Prints a training of that model, and a use of it. */
 static void print_first(const heed_model *const *models, heed_input_kind kind,
                         const char *heading) {
     char flags[96];
-    while (*models && (*models)->kind != kind) models++;
-    const heed_model *m = *models;
+    const heed_model *m = first_of(models, kind);
     if (!m) return;
     const char *use = use_of(m), *input = "";
     if (strcmp(use, "fill") == 0) input = " \"The king went to the [MASK] .\"";
     if (strcmp(use, "generate") == 0) input = " --prompt \"The king went\"";
     if (strcmp(use, "classify") == 0) input = " rose.jpg";
     if (strcmp(use, "translate") == 0) input = " \"March 5, 1999\" --attention";
+    if (strcmp(use, "caption") == 0) input = " photo.jpg";
     printf("\n%s:\n  %s train %s %s %s\n  %s %s runs/%s%s\n", heading, program_name(), m->name,
            example_data(m), example_flags(m, flags), program_name(), use, m->name, input);
+}
+
+static void print_start(const heed_model *const *models) {
+    const heed_model *from = first_of(models, HEED_INPUT_TOKENS);
+    const heed_model *to = first_of(models, HEED_INPUT_LABELLED);
+    if (from && to)
+        printf("\nA model that starts from what another one has learned:\n"
+               "  %s train %s %s --from runs/%s -o runs/%s\n",
+               program_name(), to->name, example_data(to), from->name, to->name);
 }
 
 static void print_overview(const heed_model *const *models) {
@@ -81,6 +96,9 @@ static void print_overview(const heed_model *const *models) {
     print_first(models, HEED_INPUT_PICTURE, "A model of pictures in a folder per class");
     print_first(models, HEED_INPUT_PAIR,
                 "A model of pairs of texts, a line each with a tab between them");
+    print_first(models, HEED_INPUT_CAPTION,
+                "A model of captions, a picture's file, a tab and its caption in a line");
+    print_start(models);
     printf("\n`%s help COMMAND` explains a command and all its settings.\n", program_name());
 }
 

@@ -19,8 +19,14 @@ static const heed_option options[] = {
     NUMBER("warmup-seconds", "0.7", 0, 1e6, "time before the clock starts", "Workload"),
     NUMBER("dropout", "0", 0, 0.99, "dropout", "Workload"),
     SWITCH("post-ln", "norm after each sublayer instead of before it", "Workload"),
+    SWITCH("all-rows", "compute the last block for all positions, read by the loss or not",
+           "Workload"),
+    SWITCH("whole-logits", "language models: all logits at once, not some rows at a time",
+           "Workload"),
     SWITCH("mlm-all", "mlm: loss over every position", "Workload"),
     NUMBER("lr", "0.001", 0, 1e6, "learning rate", "Workload"),
+    CHOICE("precision", "fp32", "fp32|bf16",
+           "of products: bf16 rounds their operands, on CPUs with AVX512-BF16", "Workload"),
     COUNT("seed", "1", 0, 9007199254740992.0, "seed of weights and dropout", "Workload"),
     SWITCH("per-op", "also time, speed and waiting of each op and each shape of a matrix product",
            "Output"),
@@ -74,6 +80,10 @@ static bool bench_open(program *p, bench *b, const char *name) {
         heed_config_set(f, "norm", "post", "post-ln", HEED_FROM_FLAG);
     if (flag_on(p, "mlm-all") && heed_config_has(f, "mask-share"))
         heed_config_set(f, "mask-share", "1", "mlm-all", HEED_FROM_FLAG);
+    static const char *const switches[] = {"all-rows", "whole-logits"};
+    for (int i = 0; i < 2; i++)
+        if (flag_on(p, switches[i]))
+            heed_config_set(f, switches[i], "true", switches[i], HEED_FROM_FLAG);
     if (!workbench_open(&b->w)) return false;
     heed_optim_args a = heed_optim_defaults(&heed_adamw);
     a.lr = (heed_real)heed_config_real(p->flags, "lr");
@@ -104,6 +114,8 @@ static bool note_time(bench *b, double seconds) {
 }
 
 static void measure(program *p, bench *b) {
+    bool bf16 = strcmp(heed_config_text(p->flags, "precision"), "bf16") == 0;
+    if (!heed_set_precision(p->c, bf16 ? HEED_BF16 : HEED_FP32)) return;
     double warm = heed_config_real(p->flags, "warmup-seconds"), begin = now();
     double seconds = heed_config_real(p->flags, "seconds"), system = 0;
     size_t least = (size_t)heed_config_int(p->flags, "min-steps");
