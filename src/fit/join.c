@@ -186,7 +186,7 @@ bool heed__join_plans(heed__fitting *f) {
 }
 
 static bool copy_store(heed__fitting *f, const heed_store *s) {
-    enum { MOST = 1 << 28 }; /* numbers in a message */
+    enum { MOST = 1 << 27 }; /* numbers in a message */
     bool ok = true;
     for (int i = 0; i < heed_store_count(s); i++) {
         const heed_tensor *x = heed_store_at(s, i)->tensor;
