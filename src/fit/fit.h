@@ -290,6 +290,8 @@ struct heed__fitting {
 /* join.c: agreements of all processes before the first step. Each also passes on errors. */
 /* After rank 0 has read the run: refuses other programs, data and settings, and takes its state. */
 bool heed__join_state(heed__fitting *f);
+/* Reads the weights of a run that is resumed, for the trial. */
+bool heed__join_read(heed__fitting *f);
 /* Sets the process's share of an update, and allocates memory for its sums. */
 bool heed__join_share(heed__fitting *f);
 /* After the trial: takes rank 0's plans. */

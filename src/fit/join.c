@@ -186,7 +186,7 @@ bool heed__join_plans(heed__fitting *f) {
 }
 
 static bool copy_store(heed__fitting *f, const heed_store *s) {
-    enum { MOST = 1 << 28 }; /* numbers in a message */
+    enum { MOST = 1 << 27 }; /* numbers in a message */
     bool ok = true;
     for (int i = 0; i < heed_store_count(s); i++) {
         const heed_tensor *x = heed_store_at(s, i)->tensor;
@@ -203,4 +203,12 @@ bool heed__join_weights(heed__fitting *f) {
     f->group.joined = heed_cluster_agree(f->c, f->group.k) && copy_store(f, f->store) &&
                       copy_store(f, heed_optim_slots(f->optim));
     return f->group.joined;
+}
+
+bool heed__join_read(heed__fitting *f) {
+    const heed_cluster *k = f->group.k;
+    bool reads = !f->fresh && !heed__stopped(f->c) && (!k || k->rank == 0);
+    if (reads) heed__fit_read_weights(f);
+    if (f->fresh || !k) return !heed__stopped(f->c);
+    return heed_cluster_agree(f->c, k) && copy_store(f, f->store);
 }

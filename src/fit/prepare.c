@@ -216,7 +216,6 @@ static size_t store_bytes(const heed_store *s) {
  * model is built. */
 static bool try_out(heed__fitting *f) {
     double seconds = INFINITY;
-    if (!f->fresh && !is_helper(f) && !heed__fit_read_weights(f)) return false;
     /* a parameter without a gradient is reported by the first step, not by the trial as well */
     for (int i = 0; i < heed_store_count(f->store); i++)
         heed_store_at(f->store, i)->reported = true;
@@ -453,6 +452,7 @@ bool heed__fit_prepare(heed__fitting *f) {
         note_finished(f);
         return false;
     }
+    ok = heed__join_read(f) && ok;
     if (ok && try_out(f)) heed__join_share(f);
     if (!heed__join_plans(f)) return false;
     if (f->set.minutes > 0 && is_helper(f)) fix_length(f, (double)heed__plans_end(&f->plans));
