@@ -16,7 +16,8 @@ endif
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 
 # A variant is a folder under build/ with flags of its own.
-VARIANT  ?= release
+MPI      ?=
+VARIANT  ?= $(if $(MPI),mpi,release)
 # No tables for unwinding the stack: a twelfth of libheed.so, and C raises nothing. Debuggers are served by `make debug`.
 OPT_release := -O3 -fno-asynchronous-unwind-tables
 OPT_f64     := -O2 -g1 -DHEED_F64
@@ -26,10 +27,13 @@ OPT_tsan    := -O1 -g -fsanitize=thread
 OPT_fuzz    := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined
 OPT_serial  := -O2 -g1
 OPT_debug   := -O0 -g
+OPT_mpi     := $(OPT_release) -DHEED_MPI
 OPT      := $(OPT_$(VARIANT))
 # Relocations packed (a table of options is nearly all addresses), code and constants in the same pages, no symbols for debuggers.
 SO_release  := -Wl,-s -Wl,-z,pack-relative-relocs -Wl,-z,noseparate-code
+SO_mpi      := $(SO_release)
 OMP_release := -fopenmp
+OMP_mpi     := -fopenmp
 OMP_f64     := -fopenmp
 OMP_asan    := -fopenmp
 OMP_ubsan   := -fopenmp
@@ -44,8 +48,16 @@ endif
 CPPFLAGS_ALL = -Iinclude -Isrc $(ROOM_INCLUDES) $(if $(STB_DIR),-I$(STB_DIR)) $(CPPFLAGS)
 # -ffp-contract=off everywhere but in the SIMD kernels: gcc's -std=c11 implies it silently, clang leaves contraction on.
 CFLAGS_ALL   = -std=c11 $(OPT) $(SIZE) $(OMP) $(WARN) -ffp-contract=off -fPIC -fvisibility=hidden -MMD -MP $(CFLAGS)
-LIBS         = -ljansson -lutf8proc -lz -lm -lpthread
+LIBS         = -ljansson -lutf8proc -lz -lm -lpthread $(MPI_LIBS)
 LDFLAGS_ALL  = $(OPT) $(OMP) $(LDFLAGS)
+
+# make MPI=1 builds train/cli/mpi.c too, with the flags that the MPI's own compiler names.
+ifeq ($(VARIANT),mpi)
+MPICC ?= mpicc
+MPI_CFLAGS := $(shell $(MPICC) --showme:compile 2>/dev/null || $(MPICC) -compile-info 2>/dev/null | tr ' ' '\n' | grep '^-[ID]')
+MPI_LIBS   := $(shell $(MPICC) --showme:link 2>/dev/null || $(MPICC) -link-info 2>/dev/null | tr ' ' '\n' | grep -e '^-[lL]' -e '^-Wl')
+$(if $(MPI_LIBS),,$(error MPI=1 needs $(MPICC); hint: apt-get install libopenmpi-dev openmpi-bin))
+endif
 
 MACHINE := $(shell $(CC) -dumpmachine 2>/dev/null)
 ifneq ($(findstring x86_64,$(MACHINE)),)
@@ -71,7 +83,7 @@ room_objects = $(patsubst %.c,$(B)/%.o,$(filter-out $(KERNELS),$(foreach r,$(1),
 LIB_OBJ     := $(call room_objects,$(ROOMS_heed)) $(foreach i,$(ISAS),$(KERNELS:%.c=$(B)/%.$(i).o)) $(B)/op_table.o $(B)/layer_table.o $(B)/optim_table.o
 INSPECT_OBJ := $(call room_objects,$(ROOMS_heed-inspect)) $(B)/page_source.o
 MODEL_OBJ   := $(patsubst %.c,$(B)/%.o,$(wildcard models/*.c models/*/*.c))
-PROGRAM_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard train/*/*.c train/*/*/*.c))
+PROGRAM_OBJ := $(patsubst %.c,$(B)/%.o,$(filter-out $(if $(MPI_LIBS),,train/cli/mpi.c),$(wildcard train/*/*.c train/*/*/*.c)))
 TEST_OBJ    := $(patsubst %.c,$(B)/%.o,$(wildcard tests/*.c))
 OPS := $(basename $(notdir $(wildcard src/ops/*.c)))
 LAYERS := $(basename $(notdir $(wildcard src/nn/*.c)))
@@ -169,13 +181,18 @@ $(B)/%.o: %.c | .deps-checked
 # 31 (stbi__grow_buffer_unsafe), which is zero on every machine.
 $(B)/src/data/image/image.o: CFLAGS_ALL += -fwrapv -fno-sanitize=shift-exponent
 # The kernels are built for speed; what calls them, and those that -O3 only makes longer, with -O2; the other rooms for size.
-ifeq ($(VARIANT),release)
+ifneq ($(filter release mpi,$(VARIANT)),)
 $(foreach room,core text io data data/corpus data/image data/pair nn fit record inspect view,$(B)/src/$(room)/%.o): SIZE := -Os
+$(B)/src/core/rng.o: SIZE := -O3
 $(B)/src/data/image/image.o $(B)/src/data/image/resize.o $(B)/src/data/image/augment.o: SIZE := -O2
+# Texts may be large.
+$(foreach i,core/memory text/utf8 $(addprefix data/corpus/,encode names reading stream words),$(B)/src/$(i).o): SIZE := -O2
 $(B)/src/ops/%.o $(B)/src/optim/%.o: SIZE := -O2
+$(B)/src/fit/gradients.o: SIZE := -O3
 $(foreach i,avx2 avx512,$(B)/src/kernels/conv.$(i).o $(B)/src/kernels/norm.$(i).o): SIZE := -O2
 $(foreach k,$(KERNELS),$(B)/$(k:.c=.generic.o)): SIZE := $(SMALL_generic)
 endif
+$(B)/train/cli/mpi.o: CPPFLAGS_ALL += $(MPI_CFLAGS)
 # The rooms of the program and the tests find each other, too.
 $(B)/train/%.o $(B)/tests/%.o: ROOM_INCLUDES := -Itrain -I.
 define ISA_RULE
@@ -202,7 +219,7 @@ demo: heed
 bench: heed
 	@./heed bench
 # Helpers of the comparisons with PyTorch and Pillow that tests/parity/README.md tells.
-parity: $(B)/parity-dump $(B)/parity-forward $(B)/parity-picture
+parity: $(B)/parity-dump $(B)/parity-forward $(B)/parity-generate $(B)/parity-picture
 $(B)/parity-%: $(B)/tests/parity/%.o $(PROGRAM_OBJ) $(STATIC)
 	$(call say,LD $@)$(CC) -o $@ $^ $(LDFLAGS_ALL) $(LIBS)
 
@@ -264,6 +281,7 @@ help:
 	@echo 'make asan ubsan tsan   the unit tests under a sanitizer'
 	@echo 'make serial      without OpenMP'
 	@echo 'make debug       for a debugger'
+	@echo 'make MPI=1       training on several machines by mpirun (docs/cluster.md)'
 	@echo 'make fuzz        a minute of fuzzing per reader (clang)'
 	@echo 'make bench       training speed of the benchmark workloads'
 	@echo 'make parity      helpers for comparisons with PyTorch by hand (tests/parity/README.md)'

@@ -2,14 +2,16 @@
 # finetune.sh pictures IDX_FOLDER | texts FILE... [-o FOLDER] [--quick] -- what it is worth to start from what was learned without labels. 100 labelled
 # examples, the same number of each class, learned from scratch, fine-tuned whole, and fine-tuned by LoRA of rank 4; the same labels, updates and
 # learning rates for all. Pictures: an auto-encoder of masked patches, then a ViT of the classes. Texts: a masked language model of passages of all
-# the files, then a classifier that says which file a passage is from. The learning rate of each way of learning is the one of the highest accuracy
-# over three seeds on examples that are neither trained on nor tested; then ten other seeds, each with other labels, are tested. Prints a table with the
-# 95 % interval of the paired differences. Runs found in FOLDER (runs/finetune-pictures, runs/finetune-texts) are kept. --quick: little of everything.
+# the files, then a classifier that says which file a passage is from. The learning rate of each way of learning is the one of the highest accuracy over
+# a few seeds on examples that are neither trained on nor tested, and so is, with texts, whether what begins with learned weights (LoRA: its adapters) has
+# that rate or a tenth of it, the new head all of it; then ten other seeds, each with other labels, are tested. Prints a table with the 95 %
+# interval of the paired differences. Runs found in FOLDER (runs/finetune-pictures, runs/finetune-texts) are kept. --quick: little of everything.
 root=$(cd "$(dirname "$0")/.." && pwd)
 usage='sh data/finetune.sh pictures IDX_FOLDER | texts FILE... [-o FOLDER] [--quick]'
-heed=${HEED:-$root/heed} out= files= learn=8000 steps=300 rates="0.0001 0.0003 0.001 0.003 0.01 0.03" seeds="1 2 3 4 5 6 7 8 9 10" tuning="101 102 103" passages=500
+heed=${HEED:-$root/heed} out= files= learn=8000 steps=300 rates="0.0001 0.0003 0.001 0.003 0.01 0.03" seeds="1 2 3 4 5 6 7 8 9 10" passages=500
 kind=$1
-case $kind in pictures | texts) shift ;; *) echo "finetune.sh: expected pictures or texts; hint: $usage" >&2; exit 2 ;; esac
+case $kind in pictures) tuning="101 102 103" parts=1 ;; texts) tuning="101 102 103 104 105" parts="1 0.1" ;; *) echo "finetune.sh: expected pictures or texts; hint: $usage" >&2; exit 2 ;; esac
+shift
 while [ $# -gt 0 ]; do
     case $1 in
     -o) out=${2:?expected a folder}; shift ;;
@@ -76,15 +78,18 @@ if [ ! -e before/config.conf ]; then
     esac || exit 1
 fi
 
-# run WAY RATE SEED DATA: trains on 100 labels, without a validation part, so that the last step counts; prints the accuracy on DATA.
+# run WAY RATE PART SEED DATA: trains on 100 labels, without a validation part, so that the last step counts; prints the accuracy on DATA. PART is the
+# share of the learning rate by which what was learned before is trained.
 run() {
-    way=$1 rate=$2 seed=$3
+    way=$1 rate=$2 part=$3 seed=$4
     name=$way-$rate-$seed
+    [ "$part" = 1 ] || name=$way-$rate-part$part-$seed
     case $way in
     scratch) start=$shape ;;
     whole) start="--from before" ;;
     lora) start="--from before --lora 4" ;;
     esac
+    [ "$part" = 1 ] || start="$start --lr-scale embed.*=$part,encoder.*=$part"
     case $kind in
     pictures) task="vit labels/$seed --pad 2" ;;
     texts) task="textcls labels/$seed.tsv --tokenizer before" ;;
@@ -93,7 +98,7 @@ run() {
         "$heed" train $task $start -o "$name" --steps $steps --batch 50 --lr "$rate" --seed "$seed" --val-split 0 --evals 1 --force --progress none \
             >/dev/null || exit 1
     fi
-    "$heed" eval "$name" "$4" --json | sed 's/.*"accuracy":\([0-9.]*\).*/\1/'
+    "$heed" eval "$name" "$5" --json | sed 's/.*"accuracy":\([0-9.]*\).*/\1/'
 }
 # held SEED: what the run with this seed is judged on.
 held() {
@@ -106,29 +111,34 @@ held() {
 ways="scratch whole lora"
 for way in $ways; do
     for rate in $rates; do
-        for seed in $tuning; do
-            accuracy=$(run "$way" "$rate" "$seed" "$(held "$seed")") || exit 1
-            echo "$way $rate $accuracy"
+        for part in $parts; do
+            [ "$way" != scratch ] || [ "$part" = 1 ] || continue
+            for seed in $tuning; do
+                accuracy=$(run "$way" "$rate" "$part" "$seed" "$(held "$seed")") || exit 1
+                echo "$way $rate $part $accuracy"
+            done
         done
     done
 done >tuned.txt
-# The rate of the highest mean accuracy of a way.
+# The rate and part of the highest mean accuracy of a way.
 rate_of() {
-    awk -v way="$1" '$1 == way { sum[$2] += $3 } END { for (r in sum) if (sum[r] > best) { best = sum[r]; rate = r } print rate }' tuned.txt
+    awk -v way="$1" '$1 == way { sum[$2 " " $3] += $4 } END { for (r in sum) if (sum[r] > best) { best = sum[r]; rate = r } print rate }' tuned.txt
 }
 for way in $ways; do
-    rate=$(rate_of "$way")
-    echo "$way: learning rate $rate" >&2
+    chosen=$(rate_of "$way")
+    rate=${chosen% *} part=${chosen#* }
+    echo "$way: learning rate $rate, times $part for what was learned before" >&2
     for seed in $seeds; do
-        accuracy=$(run "$way" "$rate" "$seed" "$(held "$seed")") || exit 1
+        accuracy=$(run "$way" "$rate" "$part" "$seed" "$(held "$seed")") || exit 1
         echo "$seed $way $accuracy"
     done
 done >tested.txt
 
 printf '\n%d labels, %d updates; accuracy on the test, mean of %d seeds\n\n' 100 $steps "$(echo "$seeds" | wc -w)"
 for way in $ways; do
-    awk -v way="$way" -v rate="$(rate_of "$way")" '$2 == way { n++; s += $3; q += $3 * $3 }
-        END { printf "  %-10s %6.2f %%  +- %.2f    learning rate %s\n", way, 100 * s / n, (n > 1) ? 100 * sqrt((q - s * s / n) / (n - 1)) : 0, rate }' tested.txt
+    awk -v way="$way" -v chosen="$(rate_of "$way")" '$2 == way { n++; s += $3; q += $3 * $3 }
+        END { split(chosen, c, " "); deviation = n > 1 ? 100 * sqrt((q - s * s / n) / (n - 1)) : 0
+              printf "  %-10s %6.2f %%  +- %.2f    learning rate %s%s\n", way, 100 * s / n, deviation, c[1], c[2] < 1 ? ", times " c[2] " except for the head" : "" }' tested.txt
 done
 # 95 % intervals of the mean difference of pairs, by Student's t with n - 1 degrees of freedom.
 difference() {

@@ -27,6 +27,16 @@ static const heed_option options[] = {
     PATCH_STACK_OPTIONS,
     {0}};
 
+static const heed_condition conditions[] = {{MASKED_SETTINGS, "kind=masked"},
+                                            {"rope-theta", "positions=rotary"},
+                                            {"code depth", "kind=dense|conv"},
+                                            {"filters", "kind=conv"},
+                                            {"hidden", "kind=dense"},
+                                            {"hidden", "depth!=0"},
+                                            {"activation", "kind=masked depth!=0"},
+                                            {"activation", "kind=dense|conv ff-kind=plain"},
+                                            {0}};
+
 static const heed_preset presets[] = {
     {"mae28", "28 x 28: 12 of 16 patches of 7 hidden, decoder of width 64, 6 epochs",
      "kind=masked patch=7 layers=4 heads=4 width=64 ff=128 decoder-layers=2 decoder-width=64 "
@@ -94,7 +104,7 @@ static heed_tensor *code(const void *self, heed_tape *t, const heed_model_input 
     const autoencoder *m = self;
     if (!m->masks) return heed__bottleneck_encode(&m->around, t, in->x);
     const patch_encoder *e = &m->masked.encoder;
-    return heed__patches_pool(e, t, heed__patches_encode(e, t, in->x, NULL));
+    return heed__patches_features(e, t, in->x);
 }
 
 /* ---- loss ---- */
@@ -131,7 +141,7 @@ static heed_tensor *masked_loss(autoencoder *m, heed_tape *t, heed_tensor *x, co
     const masked_patches *k = &m->masked;
     heed_tensor *hide = hidden_patches(m, t, b);
     if (!x || !hide) return NULL;
-    heed_tensor *y = heed_gather(t, heed__masked_decode(k, t, x, hide), hide);
+    heed_tensor *y = heed__masked_hidden(k, t, x, hide);
     y = heed__masked_predict(k, t, y); /* (B h, side side channels) */
     heed_tensor *patches = heed_gather(t, heed__masked_rows(k, t, x), hide);
     patches =
@@ -193,6 +203,7 @@ const heed_model heed_model_autoencoder = {
     .answers = HEED_ANSWER_PICTURE,
     .embedding = "embed.patch",
     .options = options,
+    .conditions = conditions,
     .defaults = "lr=0.001",
     .presets = presets,
     .cases = cases,

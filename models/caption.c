@@ -33,24 +33,39 @@ static const heed_option options[] = {
     CHOICE("decoder", "rnn", "rnn|transformer", "recurrent layers, or blocks"),
     WHOLE("decoder-layers", "1", 1, HEED_RNN_LAYERS, "recurrent layers or blocks of the decoder"),
     CELL_OPTIONS("gru", "rnn|gru|lstm"),
-    ATTEND_OPTIONS,
-    WHOLE("key-width", "0", 0, 1 << 16,
-          "of queries and keys per head; 0: not projected, or for blocks width / heads"),
-    WHOLE("value-width", "0", 0, 1 << 16,
-          "of values per head; 0: not projected, or for blocks width / heads"),
-    HARD_OPTION,
+    ATTEND_MORE,
+    PATCH_SIDE_OPTION,
     CHOICE("pool", "mean", "cls|mean", "vit: s_0 is a map of the [CLS] token, or of the mean"),
     POSITIONS_OPTION("sinusoidal",
                      "encoding of positions: of words, and of rows and columns; rotary: "
                      "in self-attention, the grid of a cnn as with sinusoidal"),
     WHOLE("layers", "2", 1, MODEL_LAYERS, "vit: blocks"),
-    STACK_OPTIONS("2", "4", "96", "pre", "gelu", "1e-5"),
+    STACK_SIZE_OPTIONS("4", "96"),
+    WHOLE("key-width", "0", 0, 1 << 16,
+          "of queries and keys per head; 0: not projected, or for blocks width / heads"),
+    WHOLE("value-width", "0", 0, 1 << 16,
+          "of values per head; 0: not projected, or for blocks width / heads"),
+    STACK_NORM_OPTIONS("pre", "gelu", "1e-5"),
+    HARD_OPTION,
+    ATTEND_OPTION,
+    STACK_OUT_OPTIONS,
     INIT_STD("0"),
-    PATCH_OPTIONS,
-    PATCH_STACK_OPTIONS,
+    PATCH_END_OPTIONS,
     WHOLE("block", "32", 2, MODEL_STEPS, "tokens in a caption, at most"),
     VOCAB_OPTION,
     NUMBER("smoothing", "0", 0, 0.99, "share of the target spread over all tokens, in training"),
+    {0}};
+
+static const heed_condition conditions[] = {
+    ATTEND_CONDITIONS,
+    {"filters stages", "encoder=cnn"},
+    {"layers pool patch final-norm scale-residual", "encoder=vit"},
+    {"heads kv-heads ff ff-kind norm norm-kind norm-eps activation beta attn-out bias rope-theta",
+     "encoder=vit decoder=transformer"},
+    {"rope-theta", "positions=rotary"},
+    {"activation", "ff-kind=plain"},
+    {"cell cell-activation one-bias attention attention-width attention-biases", "decoder=rnn"},
+    {"cell-activation", "cell=rnn"},
     {0}};
 
 static const heed_preset presets[] = {
@@ -82,6 +97,7 @@ static bool read_sizes(caption *m, heed_ctx *c, const heed_config *f) {
     m->width = heed__model_int(f, "width");
     m->smoothing = heed__model_real(f, "smoothing");
     m->transformer = heed__model_is(f, "decoder", "transformer");
+    m->result.whole_logits = heed__model_on(f, "whole-logits");
     if (size < 1 || channels < 1 || m->vocab < 1)
         return heed_fail(c, HEED_USAGE,
                          "model has no size: expected image-size, channels and vocab of at least "
@@ -91,10 +107,6 @@ static bool read_sizes(caption *m, heed_ctx *c, const heed_config *f) {
         return heed_fail(c, HEED_USAGE,
                          "`attention = none` does not fit: expected a recurrent decoder, found "
                          "`decoder = transformer`; hint: `decoder = rnn`");
-    if (heed__model_is(f, "attention", "none") && heed_config_bool(f, "hard"))
-        return heed_fail(c, HEED_USAGE,
-                         "`hard` has no effect with `attention = none`: expected one of the two; "
-                         "hint: another `attention`");
     return true;
 }
 
@@ -181,14 +193,23 @@ static bool begin(const caption *m, heed_tape *t, heed_tensor *h, heed_tensor *m
     return heed_ctx_status(heed_tape_ctx(t)) == HEED_OK;
 }
 
-static heed_tensor *logits(const void *self, heed_tape *t, const heed_model_input *in) {
-    const caption *m = self;
+/* What the output layer reads. */
+static heed_tensor *features(const caption *m, heed_tape *t, const heed_model_input *in) {
     decoder_reading r = {.stepping = false};
     heed_tensor *mean, *h = in->target ? heed__grid_apply(&m->grid, t, in->x, &mean) : NULL;
     if (!h) return NULL;
     if (m->transformer)
         return heed__block_decoder_apply(&m->blocks, t, h, NULL, in->target, 0, NULL);
     return begin(m, t, h, mean, &r) ? heed__decoder_apply(&m->recurrent, t, in->target, &r) : NULL;
+}
+
+static const heed_linear *head(const caption *m) {
+    return m->transformer ? &m->blocks.head : &m->recurrent.head;
+}
+
+static heed_tensor *logits(const void *self, heed_tape *t, const heed_model_input *in) {
+    const caption *m = self;
+    return heed_linear_apply(head(m), t, features(m, t, in));
 }
 
 /* Teacher forcing: token t + 1 is predicted from the true tokens up to t. */
@@ -198,9 +219,8 @@ static heed_tensor *loss(void *self, heed_tape *t, const heed_batch *b) {
     heed_model_input in = {
         .x = heed_input(t, b->x, 4, (int[]){b->rows, size, size, m->grid.channels}),
         .target = heed_ids(t, b->ids, b->rows, b->len)};
-    m->result.logits = logits(m, t, &in);
-    heed_tensor *labels = heed_ids(t, b->labels, b->rows, b->len);
-    return heed__model_xent(&m->result, t, labels, m->smoothing);
+    heed_tensor *x = features(m, t, &in), *labels = heed_ids(t, b->labels, b->rows, b->len);
+    return heed__model_head_loss(&m->result, t, head(m), x, labels, m->smoothing);
 }
 
 /* ---- attention ---- */
@@ -269,6 +289,7 @@ const heed_model heed_model_caption = {
     .answers = HEED_ANSWER_SAME,
     .embedding = "embed.patch",
     .options = options,
+    .conditions = conditions,
     .defaults = "lr=0.002 warmup=0.1 smoothing=0.1",
     .presets = presets,
     .cases = cases,

@@ -26,6 +26,14 @@ static const heed_option options[] = {
  * 300 default steps on a book. */
 #define DEFAULTS "lr=0.003"
 
+static const heed_condition conditions[] = {
+    STACK_CONDITIONS,
+    {STACK_SETTINGS " positions activation scale-residual residual-std", "cell=none"},
+    {"residual-std", "scale-residual=true"},
+    {"one-bias", "cell=rnn|gru|lstm"},
+    {"cell-activation", "cell=rnn"},
+    {0}};
+
 static const heed_preset presets[] = {
     TEXT_PRESETS,
     {"llama-nano", "LLaMA's blocks: rotary, SwiGLU, RMS norm, 2 key-value heads, no biases",
@@ -68,6 +76,7 @@ static bool init(void *self, heed_store *s, const heed_config *f) {
     if (!heed__transformer_init(&m->body, s, f, kind)) return false;
     if (kind.recurrent)
         heed_rnn_init(&m->rnn, s, "decoder", heed__model_cells(f, m->body.stack.width));
+    m->result.whole_logits = heed__model_on(f, "whole-logits");
     m->head =
         heed__model_head(s, f, m->body.embed.token, heed__stack_init_or(&m->body.stack, "kaiming"));
     return heed_ctx_status(heed_store_ctx(s)) == HEED_OK;
@@ -95,27 +104,28 @@ static heed_tensor *recurrent(const gpt *m, heed_tape *t, heed_tensor *x, heed_c
     return y;
 }
 
-/* ids (B,T) -> logits (B,T,V). With caches, one per layer: ids (B,T) continue the cached tokens ->
- * logits (B,1,V) of the last position only. */
-static heed_tensor *apply(const gpt *m, heed_tape *t, heed_tensor *ids, heed_cache *caches) {
+/* ids (B,T) -> (B,T,d), what the output layer reads. With caches, one per layer: ids (B,T) continue
+ * the cached tokens -> (B,1,d), of the last position only. */
+static heed_tensor *features(const gpt *m, heed_tape *t, heed_tensor *ids, heed_cache *caches) {
     heed_tensor *x = heed__embedding_apply(&m->body.embed, t, ids, NULL, caches ? caches->len : 0);
     x = m->rnn.args.layers ? recurrent(m, t, x, caches)
                            : heed__stack_apply(&m->body.stack, t, x, NULL, caches); /* (B,T,d) */
     if (x && caches) x = heed_slice(t, x, 1, x->shape[1] - 1, 1);
-    return heed_linear_apply(&m->head, t, heed__stack_norm(&m->body.stack, t, x));
+    return heed__stack_norm(&m->body.stack, t, x);
 }
 
 /* Padding needs no mask: it is at the end, unseen by earlier tokens, and its labels do not count.
  */
 static heed_tensor *loss(void *self, heed_tape *t, const heed_batch *b) {
     gpt *m = self;
-    m->result.logits = apply(m, t, heed_ids(t, b->ids, b->rows, b->len), NULL);
-    return m->result.loss =
-               heed_xent(t, m->result.logits, heed_ids(t, b->labels, b->rows, b->len), NULL);
+    heed_tensor *x = features(m, t, heed_ids(t, b->ids, b->rows, b->len), NULL);
+    heed_tensor *labels = heed_ids(t, b->labels, b->rows, b->len);
+    return heed__model_head_loss(&m->result, t, &m->head, x, labels, 0);
 }
 
 static heed_tensor *logits(const void *self, heed_tape *t, const heed_model_input *in) {
-    return apply(self, t, in->x, NULL);
+    const gpt *m = self;
+    return heed_linear_apply(&m->head, t, features(m, t, in->x, NULL));
 }
 
 static bool attending(const void *self, int index, heed_attending *out) {
@@ -151,7 +161,7 @@ static heed_tensor *next(const void *self, heed_tape *t, const heed_source *sour
     layer_state(m, &k, &v);
     for (int i = 0; i < m->body.stack.layers; i++, state += k + v)
         caches[i] = (heed_cache){at, m->body.len, state, state + k, size};
-    return apply(m, t, ids, caches);
+    return heed_linear_apply(&m->head, t, features(m, t, ids, caches));
 }
 
 static const heed_steps steps = {
@@ -164,6 +174,7 @@ const heed_model heed_model_gpt = {
     .answers = HEED_ANSWER_NEXT,
     .embedding = "embed.token",
     .options = options,
+    .conditions = conditions,
     .defaults = DEFAULTS,
     .presets = presets,
     .cases = cases,

@@ -26,6 +26,9 @@ static const heed_option options[] = {
  * book: 14.2 %; with the common defaults: 10.6 %. */
 #define DEFAULTS "tokenizer=wordpiece init-std=0.05 warmup=0.2"
 
+static const heed_condition conditions[] = {
+    {"rope-theta", "positions=rotary"}, {"activation", "ff-kind=plain transform-head=true"}, {0}};
+
 static const heed_preset presets[] = {
     TEXT_PRESETS,
     {"mlm-nano", "benchmark workload, loss on the masked positions",
@@ -64,21 +67,27 @@ static bool init(void *self, heed_store *s, const heed_config *f) {
         heed__model_head(s, f, m->body.embed.token, heed__stack_init_or(&m->body.stack, "kaiming"));
     m->act = heed__model_activation(f, "activation");
     m->share = heed_config_real(f, "mask-share");
+    m->result.whole_logits = heed__model_on(f, "whole-logits");
     return heed_ctx_status(heed_store_ctx(s)) == HEED_OK;
 }
 
-/* The head is applied to the masked rows only: most others have no loss. */
-static heed_tensor *logits(const void *self, heed_tape *t, const heed_model_input *in) {
-    const mlm *m = self;
+/* What the output layer reads, of the masked rows only: the others have no loss. */
+static heed_tensor *features(const mlm *m, heed_tape *t, const heed_model_input *in) {
     heed_tensor *x = heed__embedding_apply(&m->body.embed, t, in->x, in->types, 0); /* (B,T,d) */
-    x = heed__stack_apply(&m->body.stack, t, x, in->pad, NULL);
-    if (in->masked_positions) x = heed_gather(t, x, in->masked_positions); /* (n,d) */
+    x = in->masked_positions
+            ? heed__stack_rows(&m->body.stack, t, x, in->masked_positions, in->pad) /* (n,d) */
+            : heed__stack_apply(&m->body.stack, t, x, in->pad, NULL);
     x = heed__stack_norm(&m->body.stack, t, x);
     if (m->dense.w) {
         x = heed_linear_act(&m->dense, t, x, m->act);
         x = heed_norm_apply(&m->norm, t, x);
     }
-    return heed_linear_apply(&m->head, t, x);
+    return x;
+}
+
+static heed_tensor *logits(const void *self, heed_tape *t, const heed_model_input *in) {
+    const mlm *m = self;
+    return heed_linear_apply(&m->head, t, features(m, t, in));
 }
 
 static heed_tensor *loss(void *self, heed_tape *t, const heed_batch *b) {
@@ -88,8 +97,7 @@ static heed_tensor *loss(void *self, heed_tape *t, const heed_batch *b) {
                            .masked_positions =
                                heed_input_ids(t, b->masked_positions, 1, &b->masked_count)};
     heed_tensor *labels = heed_input_ids(t, b->labels, 1, &b->masked_count);
-    m->result.logits = logits(m, t, &in);
-    return m->result.loss = heed_xent(t, m->result.logits, labels, NULL);
+    return heed__model_head_loss(&m->result, t, &m->head, features(m, t, &in), labels, 0);
 }
 
 static bool batch(void *self, void *data, heed_batch_at at, heed_batch *out) {
@@ -108,6 +116,7 @@ const heed_model heed_model_mlm = {
     .bracket = true,
     .embedding = "embed.token",
     .options = options,
+    .conditions = conditions,
     .defaults = DEFAULTS,
     .presets = presets,
     .cases = cases,

@@ -25,7 +25,8 @@ static const heed_option options[] = {
     WHOLE("width", "128", 1, 1 << 16, "of embeddings and states"),
     YES("bidirectional", "a bidirectional encoder"),
     CHOICE("bridge", "dense", "dense|copy", "s_0: tanh(W last + b), or the last state itself"),
-    ATTEND_OPTIONS,
+    ATTEND_OPTION,
+    ATTEND_MORE,
     WHOLE("key-width", "0", 0, 1 << 16,
           "queries and keys projected to this width; 0: not projected, but dot and scaled project "
           "to width if a bidirectional encoder makes the inputs wider"),
@@ -35,6 +36,9 @@ static const heed_option options[] = {
     INIT_STD("0"),
     PAIR_OPTIONS,
     {0}};
+
+static const heed_condition conditions[] = {
+    ATTEND_CONDITIONS, {"cell-activation", "cell=rnn"}, {0}};
 
 static const heed_preset presets[] = {
     {"rnn-attn", "benchmark workload: GRU encoder and decoder, additive attention",
@@ -122,8 +126,8 @@ static bool encode(const rnn *m, heed_tape *t, heed_tensor *ids, heed_tensor *pa
     return true;
 }
 
-static heed_tensor *logits(const pair_model *self, heed_tape *t, heed_tensor *source,
-                           heed_tensor *pad, heed_tensor *ids) {
+static heed_tensor *features(const pair_model *self, heed_tape *t, heed_tensor *source,
+                             heed_tensor *pad, heed_tensor *ids) {
     const rnn *m = (const rnn *)self;
     decoder_reading r = {.stepping = false};
     return encode(m, t, source, pad, &r) ? heed__decoder_apply(&m->decoder, t, ids, &r) : NULL;
@@ -167,7 +171,8 @@ static const heed_steps steps = {.length = heed__pair_length,
 
 static bool init(void *self, heed_store *s, const heed_config *f) {
     rnn *m = self;
-    m->pair.logits = logits;
+    m->pair.features = features;
+    m->pair.head = &m->decoder.head;
     heed__decoder_read(&m->decoder, f);
     if (!heed__pair_read(&m->pair, heed_store_ctx(s), f)) return false;
     heed__pair_embeddings(&m->pair, s, heed__model_int(f, "width"), "normal:1", &m->source,
@@ -180,6 +185,7 @@ static bool init(void *self, heed_store *s, const heed_config *f) {
 const heed_model heed_model_rnn = {.name = "rnn",
                                    .help = "sequence to sequence: recurrent layers and attention",
                                    .options = options,
+                                   .conditions = conditions,
                                    .defaults = "lr=0.003 warmup=0.1",
                                    .presets = presets,
                                    .cases = cases,

@@ -33,6 +33,8 @@ static const heed_option options[] = {
  * 22 %. */
 #define DEFAULTS "lr=0.002 warmup=0.2"
 
+static const heed_condition conditions[] = {STACK_CONDITIONS, {0}};
+
 static const heed_preset presets[] = {
     {"seq2seq-small", "benchmark workload: 2 + 2 layers, width 128, pre-norm",
      PAIR_PLAIN "layers=2 heads=4 width=128 ff=512 block=32 batch=64 vocab=4096 norm=pre "
@@ -93,8 +95,8 @@ static heed_tensor *encode(const seq2seq *m, heed_tape *t, heed_tensor *ids, hee
     return m->norm.gain ? heed_norm_apply(&m->norm, t, x) : x; /* (B,S,d) */
 }
 
-static heed_tensor *logits(const pair_model *self, heed_tape *t, heed_tensor *source,
-                           heed_tensor *pad, heed_tensor *ids) {
+static heed_tensor *features(const pair_model *self, heed_tape *t, heed_tensor *source,
+                             heed_tensor *pad, heed_tensor *ids) {
     const seq2seq *m = (const seq2seq *)self;
     return heed__block_decoder_apply(&m->decoder, t, encode(m, t, source, pad), pad, ids, 0, NULL);
 }
@@ -133,7 +135,8 @@ static const heed_steps steps = {.length = heed__pair_length,
 
 static bool init(void *self, heed_store *s, const heed_config *f) {
     seq2seq *m = self;
-    m->pair.logits = logits;
+    m->pair.features = features;
+    m->pair.head = &m->decoder.head;
     stack_kind kind = {.name = "encoder"};
     if (!heed__pair_read(&m->pair, heed_store_ctx(s), f)) return false;
     heed__stack_read(&m->encoder, f, kind);
@@ -148,6 +151,7 @@ static bool init(void *self, heed_store *s, const heed_config *f) {
 const heed_model heed_model_seq2seq = {.name = "seq2seq",
                                        .help = "sequence to sequence: the Transformer of 2017",
                                        .options = options,
+                                       .conditions = conditions,
                                        .defaults = DEFAULTS,
                                        .presets = presets,
                                        .cases = cases,

@@ -3,6 +3,8 @@
 
 static const heed_option options[] = {READER_OPTIONS, {0}};
 
+static const heed_condition conditions[] = {READER_CONDITIONS, {0}};
+
 static const heed_model_case cases[] = {
     {"", READER_SMALL},
     {"variant", READER_SMALL "positions=sinusoidal norm=post smoothing=0.1"},
@@ -36,6 +38,7 @@ const heed_model heed_model_tag = {.name = "tag",
                                    .help = "a label for every token",
                                    .answers = HEED_ANSWER_SAME,
                                    .options = options,
+                                   .conditions = conditions,
                                    .cases = cases,
                                    .size = sizeof(text_model),
                                    .init = init,

@@ -14,6 +14,9 @@ static const heed_option options[] = {
     HEAD_OPTION,
     {0}};
 
+static const heed_condition conditions[] = {
+    READER_CONDITIONS, {"pool", "encoder=attention|conv"}, {0}};
+
 static const heed_model_case cases[] = {
     {"", READER_SMALL},
     {"variant", READER_SMALL "positions=sinusoidal norm=post pool=last smoothing=0.1 dropout=0.2"},
@@ -59,6 +62,7 @@ const heed_model heed_model_textcls = {.name = "textcls",
                                        .help = "classifier of texts",
                                        .answers = HEED_ANSWER_INPUT,
                                        .options = options,
+                                       .conditions = conditions,
                                        .cases = cases,
                                        .size = sizeof(textcls),
                                        .init = init,

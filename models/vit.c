@@ -10,6 +10,8 @@ typedef struct {
 
 static const heed_option options[] = {IMAGE_OPTIONS, PATCH_OPTIONS, PATCH_STACK_OPTIONS, {0}};
 
+static const heed_condition conditions[] = {STACK_CONDITIONS, {0}};
+
 #define PLAIN                                                                                      \
     "classes=10 norm=pre norm-eps=1e-5 activation=gelu dropout=0 smoothing=0 optimizer=adamw "     \
     "lr=1e-3 "
@@ -39,7 +41,7 @@ static const heed_model_case cases[] = {
 
 static heed_tensor *features(const picture_model *base, heed_tape *t, heed_tensor *x) {
     const vit *m = (const vit *)(const void *)base;
-    return heed__patches_pool(&m->encoder, t, heed__patches_encode(&m->encoder, t, x, NULL));
+    return heed__patches_features(&m->encoder, t, x);
 }
 
 static bool init(void *self, heed_store *s, const heed_config *f) {
@@ -70,6 +72,7 @@ const heed_model heed_model_vit = {
     .help = "pictures: attention among patches (ViT)",
     .embedding = "embed.patch",
     .options = options,
+    .conditions = conditions,
     .defaults = "lr=0.001 best=accuracy",
     .presets = presets,
     .cases = cases,

@@ -29,8 +29,9 @@ part commands sh tests/cli/run.sh &
     part unit build/release/heed-test
     part examples sh tests/examples.sh
     part null sh tests/null.sh
+    part mpi sh tests/mpi.sh
 } &
 part double $make -s f64
 part memory sh tests/alloc/run.sh
 wait
-awk '{p += $1; f += $2} END {printf "%d passed, %d failed\n", p, f; exit f > 0 || NR != 7}' build/test-*.count
+awk '{p += $1; f += $2} END {printf "%d passed, %d failed\n", p, f; exit f > 0 || NR != 8}' build/test-*.count

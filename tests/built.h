@@ -31,7 +31,8 @@ static inline void set_all(heed_config *f, const char *settings) {
 static inline built build_on(int threads, const heed_model *model, const char *preset,
                              const char *settings) {
     built b = {.c = heed_open(&(heed_options){.seed = 5, .threads = threads}), .model = model};
-    b.f = heed_config_new(b.c, (const heed_option *const[]){model->options, NULL});
+    b.f =
+        heed_config_new(b.c, (const heed_option *const[]){model->options, heed_fit_options, NULL});
     b.s = heed_store_new(b.c);
     b.t = heed_tape_new(b.c);
     b.self = calloc(1, model->size);

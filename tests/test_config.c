@@ -306,6 +306,37 @@ TEST(config_defaults_of_another_table_move_nothing) {
     CLOSE(c);
 }
 
+/* Only what was given as a flag is refused, whatever its value. */
+TEST(config_refuses_settings_without_effect) {
+    static const heed_condition list[] = {{"layers tie", "norm=pre"},
+                                          {"steps", "norm=pre absent=1 shift!=0"},
+                                          {"key-width", "val!="},
+                                          {"lr", "absent=1"},
+                                          {0}};
+    static const char *const given[][3] = {
+        {"layers", "4", "`layers` has no effect here: expected `norm = pre`, found `norm = post`"},
+        {"steps", "9",
+         "`steps` has no effect here: expected `norm = pre` or `shift` other than 0, found `norm = "
+         "post` and `shift = 0`"},
+        {"key-width", "8", "`key-width` has no effect here: expected `val`"}};
+    heed_ctx *c = heed_open(NULL);
+    for (int i = 0; i < 3; i++) {
+        heed_config *f = heed_config_new(c, tables);
+        CHECK(heed_config_check(f, list) && heed_config_check(f, NULL));
+        CHECK(heed_config_set(f, given[i][0], given[i][1], "x", HEED_FROM_FILE));
+        CHECK(heed_config_set(f, "lr", "2", "x", HEED_FROM_FLAG) && heed_config_check(f, list));
+        CHECK(heed_config_set(f, given[i][0], given[i][1], "x", HEED_FROM_FLAG));
+        CHECK(!heed_config_check(f, list) && heed_ctx_status(c) == HEED_USAGE);
+        CHECK_TEXT(heed_ctx_error(c), given[i][2]);
+        heed_clear(c);
+        heed_config_set(f, i < 2 ? "norm" : "val", i < 2 ? "pre" : "x", "x", HEED_FROM_FILE);
+        CHECK(heed_config_check(f, list));
+        heed_config_free(f);
+    }
+    CHECK(!heed_config_check(NULL, list));
+    CLOSE(c);
+}
+
 TEST(config_takes_null) {
     int argc = 1;
     char *argv[] = {"--x"};

@@ -119,6 +119,19 @@ TEST(fit_text_resume_is_exact) {
     }
 }
 
+TEST(fit_text_run_is_not_saved_into_itself) {
+    train_text(&heed_model_mlm, "word", "run", 1, "2");
+    heed_ctx *c = heed_open(&(heed_options){.threads = 1});
+    heed_run *r = heed_run_open(c, in_folder("run"), heed_models, "best");
+    char path[300];
+    snprintf(path, sizeof path, "%s/.", in_folder("run"));
+    CHECK(r && !heed_run_save(r, path, true) && heed_ctx_status(c) == HEED_USAGE);
+    CHECK_HAS(heed_ctx_error(c), "folder is the run's");
+    heed_clear(c);
+    CHECK(r && heed_run_save(r, in_folder("other"), false));
+    CLOSE(c);
+}
+
 TEST(fit_text_run_holds_its_tokenizer) {
     train_text(&heed_model_mlm, "wordpiece", "run", 1, "12");
     heed_ctx *c = heed_open(&(heed_options){.threads = 1});

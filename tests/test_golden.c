@@ -169,6 +169,11 @@ static heed_tensor *xent(const golden *g) {
     return heed_xent(g->t, g->in[0], g->in[1], &a);
 }
 
+static heed_tensor *affine_xent(const golden *g) {
+    heed_xent_args a = {.smoothing = golden_real(g, "smoothing", 0)};
+    return heed_affine_xent(g->t, g->in[0], g->in[1], g->in[2], g->in[3], &a);
+}
+
 static heed_tensor *rotary(const golden *g) {
     heed_rotary_args a = {.heads = (int)golden_arg(g, "heads", 0),
                           .width = (int)golden_arg(g, "width", 0),
@@ -199,6 +204,10 @@ static heed_tensor *attention_explicit(const golden *g) {
                                    g->in[4], &a);
 }
 
+static heed_tensor *cross_attention(const golden *g) {
+    heed_attention_args a = attention_args(g);
+    return heed_cross_attention(heed_at(g->t, "a"), g->in[0], g->in[1], g->in[2], g->in[3], &a);
+}
 static heed_tensor *self_attention(const golden *g) {
     heed_attention_args a = attention_args(g);
     return heed_self_attention(heed_at(g->t, "a"), g->in[0], g->in[1], g->in[2], &a);
@@ -258,11 +267,13 @@ static const golden_call op_calls[] = {{.op = "add", .two = heed_add},
                                        {.op = "split", .run = split},
                                        {.op = "pad", .run = pad},
                                        {.op = "xent", .run = xent},
+                                       {.op = "affine_xent", .run = affine_xent},
                                        {.op = "bce", .two = heed_bce},
                                        {.op = "mse", .two = heed_mse},
                                        {.op = "rotary", .run = rotary},
                                        {.op = "attention", .run = attention},
                                        {.op = "attention_explicit", .run = attention_explicit},
+                                       {.op = "cross_attention", .run = cross_attention},
                                        {.op = "self_attention", .run = self_attention},
                                        {0}};
 

@@ -148,6 +148,31 @@ TEST(kernels_gemm_small_shapes) {
                                               .extra = i % 3});
     }
 }
+/* A row's bits are those that it has in a product of many rows. */
+TEST(kernels_gemm_rows_are_the_same_in_any_number) {
+    static const int sizes[][2] = {{1, 1}, {5, 33}, {65, 401}, {64, 192}};
+    enum { ROWS = 20 };
+    for (int i = 0; i < 4 * 4; i++) {
+        product p = {.n = sizes[i / 4][0], .k = sizes[i / 4][1], .tb = true, .bias = i % 2};
+        p.act = i % 2 ? HEED_GELU : HEED_IDENTITY;
+        p.add = i % 4 > 1;
+        heed_real *whole = malloc(ROWS * (size_t)p.n * sizeof *whole);
+        heed_real *some = malloc(ROWS * (size_t)p.n * sizeof *some);
+        for (const char *const *isa = heed__kernels_available(); *isa; isa++) {
+            heed_kernels k;
+            heed__kernels_choose(&k, *isa, 2);
+            p.m = ROWS;
+            run_product(&k, &p, whole);
+            for (p.m = 1; p.m < ROWS; p.m += 1 + p.m / 3) {
+                run_product(&k, &p, some);
+                CHECK(!memcmp(some, whole, (size_t)p.m * (size_t)p.n * sizeof *some));
+            }
+        }
+        free(whole);
+        free(some);
+    }
+}
+
 TEST(kernels_gemm_without_depth) {
     check_product("gemm k=0", (product){.m = 5, .n = 70, .bias = true, .act = HEED_RELU});
     check_product("gemm k=0 add", (product){.m = 5, .n = 70, .add = true});

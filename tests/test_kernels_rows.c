@@ -166,6 +166,34 @@ TEST(kernels_cross_entropy) {
         kernel_check(&(kernel_case){"xent", size, run_entropy, want_entropy, &all[i], 32});
     }
 }
+/* What xent and xent_grad say, of rows that all count. */
+TEST(kernels_cross_entropy_in_place) {
+    static const entropy all[] = {{1, 1, 0, false},   {65, 65, 0.1, false}, {17, 3, 0.5, true},
+                                  {40, 130, 0, true}, {9, 1001, 0, false},  {9, 4096, 0.2, true}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        const entropy *e = &all[i];
+        size_t size = e->rows * (size_t)e->c;
+        heed_kernels k;
+        heed__kernels_choose(&k, NULL, 2);
+        heed_real *z = kernel_numbers(35, size), *p = calloc(size, sizeof *p);
+        heed_real *w = entropy_weights(e), *gx = calloc(size, sizeof *gx), loss[2][65];
+        int32_t *labels = kernel_indices(33, e->rows, (uint32_t)e->c);
+        const heed_real *weights = e->weighted ? w : NULL;
+        heed_real s = (heed_real)e->smoothing;
+        for (size_t j = 0; j < size; j++) z[j] *= 8;
+        k.xent(&k, p, loss[0], z, labels, e->rows, e->c, IGNORE, s, weights);
+        k.xent_grad(&k, gx, p, labels, e->rows, e->c, IGNORE, s, weights, 2);
+        k.xent_in_place(&k, z, loss[1], labels, e->rows, e->c, s, weights, 2);
+        for (size_t r = 0; r < e->rows; r++)
+            CHECK_CLOSE(loss[1][r], loss[0][r], 3e-6 * (1 + fabs((double)loss[0][r])));
+        for (size_t j = 0; j < size; j++) CHECK_CLOSE(z[j], gx[j], 1e-6);
+        free(z);
+        free(p);
+        free(w);
+        free(gx);
+        free(labels);
+    }
+}
 TEST(kernels_cross_entropy_refuses_a_wrong_label) {
     heed_kernels k;
     heed__kernels_choose(&k, NULL, 1);

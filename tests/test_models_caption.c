@@ -172,6 +172,30 @@ TEST(caption_steps_equal_the_whole_computed_anew) {
     }
 }
 
+TEST(caption_samples_at_once_equal_each_alone) {
+    enum { SAMPLES = 9 };
+    heed_real x[2 * PIXELS];
+    noise(x);
+    for (int i = 0; i < KINDS; i++) {
+        built b = open_kind(i);
+        int32_t all[SAMPLES * 8], one[8];
+        heed_generated about[SAMPLES] = {{0}};
+        heed_generation a = {.picture = x, .picture_size = SIDE, .picture_channels = 2};
+        a.prompt = (int32_t[]){1}, a.prompt_count = 1, a.count = 8, a.temperature = 2;
+        a.has_end = true, a.end = 2, a.samples = SAMPLES;
+        int most = b.model->steps->length(b.self) < 8 ? b.model->steps->length(b.self) : 8;
+        CHECK(heed_generate(b.model, b.self, b.t, &a, all, about));
+        a.samples = 1;
+        for (int k = 0; k < SAMPLES; k++, a.sample++) {
+            heed_generated alone = describe(&b, a, one);
+            CHECK(about[k].count == alone.count && about[k].ended == alone.ended);
+            CHECK(about[k].log_probability == alone.log_probability);
+            CHECK(!memcmp(all + most * k, one, (size_t)alone.count * sizeof *one));
+        }
+        DISCARD(b);
+    }
+}
+
 TEST(caption_beam_finds_no_worse_caption) {
     for (int i = 0; i < KINDS; i++) {
         built b = open_kind(i);

@@ -243,6 +243,28 @@ TEST(pair_cached_targets_equal_uncached_ones) {
     }
 }
 
+/* Targets that end early and others, of each decoder. */
+TEST(pair_samples_at_once_equal_each_alone) {
+    enum { SAMPLES = 9 };
+    for (int i = 0; i < KINDS; i++) {
+        built b = build(kinds[i].model, kinds[i].settings);
+        int32_t all[SAMPLES * 8], one[8];
+        heed_generated about[SAMPLES] = {{0}};
+        heed_generation a = {.source = sources, .source_count = 4, .prompt = (int32_t[]){1}};
+        a.prompt_count = 1, a.count = 8, a.temperature = 2, a.has_end = true, a.end = 2;
+        a.samples = SAMPLES;
+        CHECK(heed_generate(b.model, b.self, b.t, &a, all, about));
+        a.samples = 1;
+        for (int k = 0; k < SAMPLES; k++, a.sample++) {
+            heed_generated alone = translate(&b, a, one);
+            CHECK(about[k].count == alone.count && about[k].ended == alone.ended);
+            CHECK(about[k].log_probability == alone.log_probability);
+            CHECK(!memcmp(all + 8 * k, one, (size_t)alone.count * sizeof *one));
+        }
+        DISCARD(b);
+    }
+}
+
 /* log p of a target by the logits of the whole. */
 static double probability_of(const built *b, const int32_t *ids, heed_generated about) {
     int32_t all[10] = {1};

@@ -137,6 +137,7 @@ TEST(null_is_accepted_in_tape) {
     CALL(heed_probe(l.t, NULL, false));
     CALL(heed_unprobe(NULL));
     CALL(heed_is_probed(NULL, NULL, NULL));
+    CALL(heed_is_probing(NULL));
     CALL(heed_probe_count(NULL));
     CALL(heed_probe_at(NULL, 1, NULL));
     CALL(heed_probe_find(NULL, NULL));
@@ -239,6 +240,7 @@ TEST(null_is_accepted_in_ops) {
     CALL(heed_note(l.t, NULL, "a"));
     CALL(heed_note(l.t, l.w, NULL));
     CALL(heed_xent(NULL, NULL, NULL, NULL));
+    CALL(heed_affine_xent(NULL, NULL, NULL, NULL, NULL, NULL));
     CALL(heed_bce(NULL, NULL, NULL));
     CALL(heed_mse(NULL, NULL, NULL));
     CALL(heed_recurrent(NULL, NULL, NULL, NULL, NULL, NULL, NULL));
@@ -247,6 +249,7 @@ TEST(null_is_accepted_in_ops) {
     CALL(heed_recurrent_attention(l.t, NULL, zero));
     CALL(heed_recurrent_attention(l.t, zero, NULL));
     CALL(heed_attention(NULL, NULL, NULL, NULL, NULL, NULL, NULL));
+    CALL(heed_cross_attention(NULL, NULL, NULL, NULL, NULL, NULL));
     CALL(heed_self_attention(NULL, NULL, NULL, NULL, NULL));
     CALL(heed_attention_explicit(NULL, NULL, NULL, NULL, NULL, NULL, NULL));
     close_everything(&l);
@@ -342,6 +345,12 @@ TEST(null_is_accepted_in_nn) {
     CALL(heed_mha_init(NULL, l.s, "a", (heed_mha_args){0}));
     CALL(heed_mha_init(zero, NULL, "a", (heed_mha_args){0}));
     CALL(heed_mha_init(zero, l.s, NULL, (heed_mha_args){0}));
+    CALL(heed_mha_rows_apply(NULL, NULL, NULL, NULL, NULL));
+    CALL(heed_mha_rows_apply(NULL, l.t, l.w, l.w, l.w));
+    CALL(heed_mha_rows_apply(zero, NULL, l.w, l.w, l.w));
+    CALL(heed_mha_rows_apply(zero, l.t, NULL, l.w, l.w));
+    CALL(heed_mha_rows_apply(zero, l.t, l.w, NULL, l.w));
+    CALL(heed_mha_rows_apply(zero, l.t, l.w, l.w, NULL));
     CALL(heed_mha_apply(NULL, NULL, NULL, NULL, NULL, NULL));
     CALL(heed_mha_apply(NULL, l.t, l.w, l.w, l.w, zero));
     CALL(heed_mha_apply(zero, NULL, l.w, l.w, l.w, zero));
@@ -369,6 +378,9 @@ TEST(null_is_accepted_in_nn) {
     CALL(heed_block_init(NULL, l.s, "a", (heed_block_args){0}));
     CALL(heed_block_init(zero, NULL, "a", (heed_block_args){0}));
     CALL(heed_block_init(zero, l.s, NULL, (heed_block_args){0}));
+    CALL(heed_block_rows_apply(NULL, NULL, NULL, NULL, NULL));
+    CALL(heed_block_rows_apply(zero, l.t, NULL, l.w, l.w));
+    CALL(heed_block_rows_apply(zero, l.t, l.w, NULL, l.w));
     CALL(heed_block_apply(NULL, NULL, NULL, NULL, NULL));
     CALL(heed_block_apply(NULL, l.t, l.w, l.w, zero));
     CALL(heed_block_apply(zero, NULL, l.w, l.w, zero));

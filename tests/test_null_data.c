@@ -95,6 +95,8 @@ TEST(null_is_accepted_in_data) {
     CALL(heed_corpus_open(NULL, NULL, NULL, (heed_corpus_args){0}));
     CALL(heed_corpus_free(NULL));
     CALL(heed_corpus_about(NULL));
+    CALL(heed_corpus_keep(NULL, "a"));
+    CALL(heed_corpus_keep(l.corpus, NULL));
     CALL(heed_gpt_batch(NULL, (heed_batch_at){0}, NULL));
     CALL(heed_mlm_batch(NULL, (heed_batch_at){0}, 1, NULL));
     CALL(heed_corpus_eval_batches(NULL, 1));

@@ -1,5 +1,6 @@
 /* test_random.c -- random streams where a count leaves 32 bits: steps, indices and permutations. */
 #define HEED_ISA generic
+#include "core/core.h"
 #include "kernels/random.h"
 #include "test.h"
 
@@ -41,6 +42,18 @@ TEST(random_vectors_draw_the_stream_at_any_index) {
             }
             CHECK(words[(n + 31) / 32] == 0);
         }
+}
+
+TEST(random_blocks_hold_the_numbers_of_the_stream) {
+    const heed_random r = heed_random_at(3, "somewhere", 7, 2);
+    for (uint64_t block = 0; block < 50; block++) {
+        uint64_t at = block < 25 ? block : block * large;
+        double u[4], z[2];
+        heed__random_uniforms(&r, at, u);
+        heed__random_normals(&r, at, z);
+        for (uint64_t i = 0; i < 4; i++) CHECK(u[i] == heed_random_uniform(&r, 4 * at + i));
+        for (uint64_t i = 0; i < 2; i++) CHECK(z[i] == heed_random_normal(&r, 2 * at + i));
+    }
 }
 
 TEST(random_permutations_of_very_many) {

@@ -31,6 +31,24 @@ TEST(run_opens_with_its_settings) {
     CLOSE(c);
 }
 
+/* The values of a run come from its file alone: before it is read, none have been drawn. */
+TEST(run_is_opened_without_drawing) {
+    train_run("run", "steps=2");
+    char path[256];
+    heed_ctx *c = heed_open(&(heed_options){.threads = 1});
+    heed_run *r = heed_run_open(c, path_of(path, "run", ""), tiny_models, NULL);
+    heed_run built = {.c = c, .model = &tiny_model, .config = r ? r->config : NULL};
+    CHECK(heed__run_build(&built, NULL));
+    int random = 0;
+    for (int i = 0; i < heed_store_count(built.store); i++) {
+        CHECK(!heed_store_at(r->store, i)->undrawn);
+        random += heed_store_at(built.store, i)->undrawn != NULL;
+    }
+    CHECK(random > 0);
+    heed__free(built.self);
+    CLOSE(c);
+}
+
 TEST(run_opens_best_or_last_alone) {
     train_run("run", "steps=10");
     char path[256];

@@ -277,6 +277,30 @@ TEST(safetensors_load_is_strict) {
     CLOSE(c);
 }
 
+/* A file that is opened by its header is read later, and may have changed. */
+TEST(safetensors_values_are_read_from_the_file) {
+    heed_ctx *c = heed_open(NULL);
+    heed_store *a = store_of(c, 1), *b = store_of(c, 50);
+    CHECK(heed_save(a, in_folder("s")));
+    heed_safetensors *f = heed__safetensors_head(c, in_folder("s"));
+    CHECK(f && heed_safetensors_count(f) == heed_store_count(a));
+    CHECK(f && !heed_safetensors_at(f, 0)->data && heed_safetensors_at(f, 0)->offset == 0);
+    CHECK(heed__load_parsed(b, in_folder("s"), f) && same_values(a, b));
+    size_t n;
+    unsigned char *file = heed__os_read(c, in_folder("s"), 0, &n);
+    heed__free(file);
+    CHECK(heed__os_truncate(c, in_folder("s"), n - 4));
+    CHECK_FAILS(c, heed__load_parsed(b, in_folder("s"), f), HEED_DATA, "became shorter");
+    heed_safetensors_close(f);
+    for (size_t i = 0; i < n; i += i < 12 ? 1 : 7) {
+        CHECK(heed__os_truncate(c, in_folder("s"), n - 4 - i % (n - 4)));
+        CHECK_FAILS(c, heed_load(b, in_folder("s")), HEED_DATA, "s");
+        CHECK(heed_save(a, in_folder("s")));
+    }
+    CHECK_FAILS(c, heed__safetensors_head(c, "."), HEED_DATA, ".");
+    CLOSE(c);
+}
+
 TEST(safetensors_load_converts) {
     static const struct {
         const char *dtype;

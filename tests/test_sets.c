@@ -109,6 +109,7 @@ static const struct {
              {"slice", "7x33x4x170", 4},
              {"pad", "7x33x4x170", 4},
              {"xent", "700x65 i700:65", 1},
+             {"affine_xent", "70x33 9001x33 9001 i70:9001", 2},
              {"bce", "30x1001 30x1001", 0},
              {"mse", "30x1001 30x1001", 0},
              {"conv2d", "5x19x17x9 33x9x3x3 33", 0},
@@ -128,6 +129,7 @@ static const struct {
              {"attention", "9x33x12 9x65x12 9x65x6 - m9x65", 2},
              {"attention", "9x33x12 9x65x12 9x65x18 1x2x33x65 -", 11},
              {"attention", "9x33x24 9x65x12 9x65x18 1x1x33x65 -", 16},
+             {"cross_attention", "9x33x12 9x65x30 - m9x65", 1},
              {"self_attention", "9x65x28 1x2x65x65 m9x65", 4},
              {"self_attention", "9x65x36 1x4x65x65 m9x65", 6},
              {"rotary", "9x65x11", 2}};
@@ -140,12 +142,10 @@ static heed_case enlarged(const heed_op *op, int line, heed_attention_args *atte
     k.apart = false;
     if (!strcmp(op->name, "recurrent_attention")) /* sums of many parts: not all saturated */
         k.lo = -0.5, k.hi = 0.5;
-    if (!strcmp(op->name, "attention") || !strcmp(op->name, "self_attention")) {
+    if (op->args_size == sizeof *attention) {
+        int times = !strcmp(op->name, "self_attention") ? 2 : 3;
         *attention = *(const heed_attention_args *)k.args;
-        if (!strcmp(op->name, "attention"))
-            attention->key *= 3, attention->value *= 3;
-        else
-            attention->key *= 2, attention->value *= 2;
+        attention->key *= times, attention->value *= times;
         k.args = attention;
     }
     return k;

@@ -102,6 +102,9 @@ typedef struct {
     const char *val_path; /* a separate validation file instead, or NULL */
     bool eval;   /* for evaluation only, over the entire text, which may be shorter than a row */
     bool census; /* also count lines and overlap, for which the files are read again */
+    const char *cache; /* a run's folder, whose kept tokens are used if they are of this text, by
+                          checksum, and of this tokenizer, by digest; or NULL */
+    bool keep;         /* heed_corpus_keep may write to a run */
 } heed_corpus_args;
 heed_corpus *heed_corpus_open(heed_ctx *c, const char *path, const heed_tokenizer *k,
                               heed_corpus_args a);
@@ -113,9 +116,14 @@ typedef struct { /* training part; val_: validation part, 0 if there is none */
     size_t cut_lines;            /* longer than the block (packing in lines) */
     uint64_t checksum;           /* of all text */
     size_t lines, val_lines;     /* with census: lines that are not blank */
+    uint64_t kept;               /* bytes of the file that keeps the tokens in a run; 0: none */
     size_t overlap; /* with census: validation lines that are also in the training part */
 } heed_corpus_info;
 heed_corpus_info heed_corpus_about(const heed_corpus *k);
+/* With `keep`, writes the tokens to tokens.bin in a run's folder, from where they are faster to
+ * read than to make: those of words and wordpiece, of a text of 32 MB or more; with as much space
+ * free besides. True if the run has them. A failure is a warning, and no error. */
+bool heed_corpus_keep(heed_corpus *k, const char *run);
 
 /* One batch, owned by the corpus until its next batch. */
 typedef struct {

@@ -22,8 +22,11 @@ typedef struct {
                               2016, eq. 14; 0: by log p alone */
     double temperature;    /* sampling with one hypothesis: divides the logits; 0: no sampling */
     int top_k;             /* sampling: only the k most probable tokens; 0: all */
-    double top_p;    /* sampling: only the fewest tokens that reach this total probability; 0: all.
-                        Holtzman et al. 2020, sec. 3.1 */
+    double top_p; /* sampling: only the fewest tokens that reach this total probability; 0: all.
+                     Holtzman et al. 2020, sec. 3.1 */
+    const int32_t *never; /* sampling: tokens that are not drawn; those outside the vocabulary, as
+                             -1, are left out */
+    int never_count;
     uint64_t seed;   /* seed of the draws */
     uint32_t sample; /* number of the sample among several with the same seed */
     int samples;   /* with one hypothesis, outputs made at once, numbered from `sample` on, at most

@@ -40,6 +40,27 @@ typedef struct {
     const char *note;
 } heed_report;
 
+/* The processes that train one model together: each makes its own micro-batches of an update, all
+ * have the same weights. An engine such as MPI provides the two functions; every process opens one.
+ * `user` is passed to both, which return false if the others cannot be reached. */
+typedef struct {
+    int rank, ranks; /* this process, from 0; how many there are */
+    /* Sends n bytes at `out` to process `to`, and receives m bytes at `in` from process `from`,
+     * which may be two processes. n or m 0: nothing is sent or received. Messages from one process
+     * to another arrive in the order in which they were sent. May return before both are done:
+     * the memory is then not touched until `wait`. */
+    bool (*exchange)(void *user, int to, const void *out, size_t n, int from, void *in, size_t m);
+    /* Waits until at most the last `pending` exchanges are not done. NULL: exchange returns when
+     * its messages have been delivered or copied. */
+    bool (*wait)(void *user, size_t pending);
+    void *user;
+} heed_cluster;
+
+/* Every process of k calls it at the same point: if a context is in error, all are afterwards, with
+ * the error of the first such process, "process 2: ...". Call it after opening data, for example,
+ * before heed_fit. False: c is in error. k NULL: there are no others. */
+bool heed_cluster_agree(heed_ctx *c, const heed_cluster *k);
+
 typedef struct {
     const heed_model *model;
     heed_config *config; /* complete; the steps and plans of a --minutes run are written into it */
@@ -64,6 +85,7 @@ typedef struct {
     void (*report)(void *user, const heed_report *r);
     bool (*stop)(void *user); /* called after each step; true: save `last`, HEED_INTERRUPTED */
     void *user;
+    const heed_cluster *cluster; /* NULL: one process */
 } heed_fit_args;
 
 typedef struct {
@@ -75,21 +97,22 @@ typedef struct {
                         measured */
 } heed_fit_result;
 
-/* Trains a->model by a->config. Model and data are tried on one batch before anything is written;
- * the run directory then contains
- *     config.conf            all settings, with the length in steps: read back, they give this run
- *     model.safetensors      the best weights on the validation part, by loss or accuracy as the
- *                            setting `best` says; without that part by training loss
- *     adapter.safetensors    with the setting `lora`: what the training changed of those weights
- *     last/                  model.safetensors optimizer.safetensors state.json: to resume from
- *     metrics.csv train.log  the tokenizer's files, source-tokenizer/, labels.txt
- * and is consistent whenever the process may die. A resumed training ends with the same bits as
- * one that never stopped, at any thread count. Without a run directory only report sees the
- * weights. Errors: USAGE for settings and a run that exists; DATA for a damaged checkpoint, changed
- * data or tokenizer; FAILED for a full disk or another training active in the run; DIVERGED when a
- * loss or gradient is not finite, with step and name, before the update; INTERRUPTED when stop
- * returned true. The last three leave the last checkpoint valid. Returns the results of the last
- * evaluation; NAN if there was none. */
+/* Trains a->model by a->config. Several processes (a->cluster) call it with equal settings and
+ * data: the weights have the same bits for every number of processes, at most the setting
+ * `accumulate`. Only the first uses the run directory and calls `report` and `stop`. Model and data
+ * are tried on one batch before anything is written; the run directory then contains config.conf
+ * all settings, with the length in steps: read back, they give this run model.safetensors      the
+ * best weights on the validation part, by loss or accuracy as the setting `best` says; without that
+ * part by training loss adapter.safetensors    with the setting `lora`: what the training changed
+ * of those weights last/                  model.safetensors optimizer.safetensors state.json: to
+ * resume from metrics.csv train.log  the tokenizer's files, source-tokenizer/, labels.txt and is
+ * consistent whenever the process may die. A resumed training ends with the same bits as one that
+ * never stopped, at any thread count. Without a run directory only report sees the weights. Errors:
+ * USAGE for settings and a run that exists; DATA for a damaged checkpoint, changed data or
+ * tokenizer; FAILED for a full disk or another training active in the run; DIVERGED when a loss or
+ * gradient is not finite, with step and name, before the update; INTERRUPTED when stop returned
+ * true. The last three leave the last checkpoint valid. Returns the results of the last evaluation;
+ * NAN if there was none. */
 heed_fit_result heed_fit(heed_ctx *c, const heed_fit_args *a);
 
 /* ---- a training in one call ---- */
@@ -105,6 +128,7 @@ typedef struct {
     void (*report)(void *user, const heed_report *r);
     bool (*stop)(void *user);
     void *user;
+    const heed_cluster *cluster; /* as in heed_fit_args */
 } heed_train_args;
 /* Opens the data by the kind that the model reads, completes the settings by what is found there,
  * trains or opens a tokenizer, and trains as heed_fit does. If the setting `from` names a run, its
@@ -116,6 +140,11 @@ heed_config *heed_train_config(heed_ctx *c, const heed_model *m);
 /* The settings that name the model, the data and the run to start from: task, data, from. Ended by
  * {0}. */
 extern const heed_option heed_train_options[];
+
+/* Sets in f, at HEED_FROM_DEFAULT, what runs of earlier versions were trained with, where that is
+ * not today's default. To be called before the config.conf of a run is read, which has its own
+ * values of all settings that there were when it was written. */
+bool heed_run_earlier(heed_config *f);
 
 /* A model with its parameters, new or read from a run. */
 struct heed_run {

@@ -50,6 +50,16 @@ typedef struct {
     const char *group; /* heading in --help and in `heed init`; NULL: as in the row before */
 } heed_option;
 
+/* Settings that have an effect only with certain values of others. A list ends with {0}; a setting
+ * that several rows name needs all of them. */
+typedef struct {
+    const char *settings; /* names, with spaces between them: "hide norm-target" */
+    /* Alternatives, with spaces between them, of which one must hold: "kind=dense|conv", one of
+     * these values, or "lora!=0", any other value. One about a setting that does not exist is left
+     * out. */
+    const char *when;
+} heed_condition;
+
 typedef struct heed_config heed_config;
 /* The settings of several tables (list ended by NULL) at their defaults. If a name is in two
  * tables, the first row applies, listed at the place and in the group of the last. */
@@ -74,6 +84,9 @@ bool heed_config_read(heed_config *f, const char *path, heed_rank rank);
  * order (argv[0] is an argument like any other). A value that begins with -- must be given as
  * --key=value. */
 bool heed_config_args(heed_config *f, int *argc, char **argv);
+/* Fails with HEED_USAGE if a setting that was given as a flag has no effect by the list. list NULL:
+ * true. */
+bool heed_config_check(const heed_config *f, const heed_condition *list);
 int64_t heed_config_int(const heed_config *f, const char *key);
 double heed_config_real(const heed_config *f, const char *key);
 bool heed_config_bool(const heed_config *f, const char *key);

@@ -30,9 +30,10 @@ typedef struct {
     bool all;    /* data other than the run's: evaluation reads all of it, or its parts */
     bool extend; /* characters of the data are added to a tokenizer of characters that the settings
                     name by a path */
-    const char *part; /* pictures, with eval: "train", "val" or "test"; NULL or "auto": the test
-                         part if there is one, else validation, else training */
-    bool census;      /* TOKENS: also count lines and overlap; see heed_corpus_args */
+    const char *part;  /* pictures, with eval: "train", "val" or "test"; NULL or "auto": the test
+                          part if there is one, else validation, else training */
+    const char *cache; /* TOKENS: a run that may keep the tokens; see heed_corpus_args; or NULL */
+    bool census;       /* TOKENS: also count lines and overlap; see heed_corpus_args */
     heed_progress progress; /* TOKENS: of reading the text; or NULL */
     void *user;
 } heed_data_args;

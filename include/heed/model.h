@@ -74,8 +74,8 @@ typedef struct {
     heed_tensor *kept[HEED_STEPS_KEPT]; /* for the model's use */
 } heed_source;
 
-/* Output generated step by step, one hypothesis at a time. A hypothesis is the tokens so far and a
- * state, an array of numbers that the decoder owns and copies to branch. */
+/* Output generated step by step, one hypothesis at a time or several. A hypothesis is the tokens so
+ * far and a state, an array of numbers that the decoder owns and copies to branch. */
 typedef struct {
     int (*length)(const void *self); /* the most tokens that a hypothesis, and a source, may have */
     /* Reads one source: ids (1,S), or a picture (1,H,W,channels). NULL: it reads no source, and the
@@ -118,6 +118,7 @@ typedef struct {
      * PAIR; block, vocab and classes for LABELLED; image-size, channels and, unless the answer is a
      * picture, classes for PICTURE; image-size, channels, block and vocab for CAPTION. */
     const heed_option *options;
+    const heed_condition *conditions; /* when some of these have an effect, ended by {0}; or NULL */
     const char *defaults; /* of these and of shared settings: "lr=0.003 best=accuracy"; or NULL */
     const heed_preset *presets;   /* ended by {0}; or NULL */
     const heed_model_case *cases; /* ended by {0}; or NULL */

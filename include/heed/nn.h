@@ -171,6 +171,11 @@ heed_tensor *heed_mha_apply(const heed_mha *l, heed_tape *t, heed_tensor *x, hee
  * relative positions, or a custom mask. With a cache, S includes the tokens held. */
 heed_tensor *heed_mha_biased(const heed_mha *l, heed_tape *t, heed_tensor *x, heed_tensor *memory,
                              heed_tensor *score_bias, heed_tensor *pad, heed_cache *cache);
+/* The outputs of some positions of x (B,T,d) alone: rows, an index (n) of flat positions b T + t in
+ * any order -> (n,d). All positions give keys and values. Dropout numbers the rows given, so with
+ * it other weights are dropped than by heed_mha_apply. Self-attention only. */
+heed_tensor *heed_mha_rows_apply(const heed_mha *l, heed_tape *t, heed_tensor *x, heed_tensor *rows,
+                                 heed_tensor *pad);
 
 /* Feed-forward, the same at every position (a convolution of width 1): down(act(up(x))), or, if
  * gated, down(act(gate(x)) up(x)), which with HEED_SILU is SwiGLU. Shazeer 2020, eq. 6. */
@@ -209,6 +214,10 @@ typedef struct {
 void heed_block_init(heed_block *l, heed_store *s, const char *name, heed_block_args a);
 heed_tensor *heed_block_apply(const heed_block *l, heed_tape *t, heed_tensor *x, heed_tensor *pad,
                               heed_cache *cache);
+/* The outputs of some positions alone, for a last block of which only those are read: rows, an
+ * index (n) of flat positions b T + t -> (n,d), see heed_mha_rows_apply. Encoder blocks only. */
+heed_tensor *heed_block_rows_apply(const heed_block *l, heed_tape *t, heed_tensor *x,
+                                   heed_tensor *rows, heed_tensor *pad);
 
 /* Decoder block: causal self-attention, attention to the encoder's output, feed-forward; norms and
  * residuals as in heed_block. Vaswani et al. 2017, sec. 3.1. Names: attn norm1 cross norm2 mlp.up

@@ -155,6 +155,11 @@ typedef struct {
  * row is counted. args may be NULL */
 heed_tensor *heed_xent(heed_tape *t, heed_tensor *logits, heed_tensor *labels,
                        const heed_xent_args *args);
+/* heed_xent of the logits x W' + b, of which only a block of rows is in memory at a time: x
+ * (...,in), w (C,in), b (C) or NULL, labels (...). The gradients are computed with the logits, in
+ * forward. */
+heed_tensor *heed_affine_xent(heed_tape *t, heed_tensor *x, heed_tensor *w, heed_tensor *b,
+                              heed_tensor *labels, const heed_xent_args *args);
 /* mean of max(x,0) - x y + log(1 + exp(-|x|)): logits and targets y in [0, 1] of one shape */
 heed_tensor *heed_bce(heed_tape *t, heed_tensor *logits, heed_tensor *targets);
 heed_tensor *heed_mse(heed_tape *t, heed_tensor *a, heed_tensor *b); /* mean of (a - b)^2 */
@@ -228,6 +233,12 @@ typedef struct {
 heed_tensor *heed_attention(heed_tape *t, heed_tensor *q, heed_tensor *k, heed_tensor *v,
                             heed_tensor *score_bias, heed_tensor *pad,
                             const heed_attention_args *args);
+/* The same with keys and values in one stacked projection: kv (B,Tk,g(e+d2)) = [k of all heads |
+ * v].
+ */
+heed_tensor *heed_cross_attention(heed_tape *t, heed_tensor *q, heed_tensor *kv,
+                                  heed_tensor *score_bias, heed_tensor *pad,
+                                  const heed_attention_args *args);
 /* Self-attention on one stacked projection: qkv (B,T,h e + g(e+d2)) = [q of all heads | k | v]. */
 heed_tensor *heed_self_attention(heed_tape *t, heed_tensor *qkv, heed_tensor *score_bias,
                                  heed_tensor *pad, const heed_attention_args *args);

@@ -69,6 +69,9 @@ bool heed_backward_from(heed_tape *t, heed_tensor *y, const heed_real *gy);
  * is true, backward keeps d loss / d value as well. */
 void heed_probe(heed_tape *t, const char *pattern, bool grad);
 void heed_unprobe(heed_tape *t);
+/* True if there are probes. Lets callers skip rows that no result depends on but that a probe would
+ * show. */
+bool heed_is_probing(const heed_tape *t);
 /* True if a probe requests the value "NODE NAME.VALUE NAME". Lets callers skip values that are
  * computed only for probes. */
 bool heed_is_probed(const heed_tape *t, const char *name, const char *value);

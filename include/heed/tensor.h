@@ -20,6 +20,7 @@ struct heed_tensor {
     bool wants_grad;      /* backward propagates through it */
     bool keep_grad;       /* g is kept after backward: parameters, heed_want_grad, probes */
     bool touched;         /* parameters: backward has written g since it was last zeroed */
+    int readers;          /* parameters: in backward, the ops that may still add to g */
     heed_tensor *base;    /* for a view, the tensor whose gradient contains the view's; else NULL */
     size_t offset;        /* for a view, its position in base, in elements */
     heed_node *node;      /* the node that computed it on a recording tape; NULL for leaves */

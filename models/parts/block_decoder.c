@@ -23,8 +23,7 @@ heed_tensor *heed__block_decoder_apply(const block_decoder *m, heed_tape *t, hee
     for (int i = 0; i < m->layers; i++)
         x = heed_decoder_block_apply(&m->block[i], t, x, NULL, memory, pad,
                                      caches ? &caches[2 * i] : NULL);
-    if (m->norm.gain) x = heed_norm_apply(&m->norm, t, x);
-    return heed_linear_apply(&m->head, t, x);
+    return m->norm.gain ? heed_norm_apply(&m->norm, t, x) : x;
 }
 
 bool heed__block_decoder_attending(const block_decoder *m, int index, heed_attending *out) {
@@ -71,5 +70,6 @@ heed_tensor *heed__block_decoder_next(const block_decoder *m, heed_tape *t,
         caches[2 * i] = (heed_cache){at, m->len, state, state + k, size};
         caches[2 * i + 1] = (heed_cache){source->count, source->count, kept[0]->x, kept[1]->x, 0};
     }
-    return heed__block_decoder_apply(m, t, NULL, NULL, ids, at, caches);
+    heed_tensor *x = heed__block_decoder_apply(m, t, NULL, NULL, ids, at, caches);
+    return heed_linear_apply(&m->head, t, x);
 }

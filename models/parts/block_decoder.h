@@ -20,8 +20,8 @@ typedef struct {
 /* Makes decoder.N, with attention to memory like that to the target itself but for a.cross. The
  * caller sets or makes the other fields. */
 void heed__block_decoder_init(block_decoder *m, heed_store *s, heed_block_args a);
-/* ids (B,T) at positions [from, from + T), memory (B,S,d), pad (B,S) or NULL -> logits (B,T,V);
- * caches: two per layer, or NULL. */
+/* ids (B,T) at positions [from, from + T), memory (B,S,d), pad (B,S) or NULL -> (B,T,d), what the
+ * head reads; caches: two per layer, or NULL. */
 heed_tensor *heed__block_decoder_apply(const block_decoder *m, heed_tape *t, heed_tensor *memory,
                                        heed_tensor *pad, heed_tensor *ids, int from,
                                        heed_cache *caches);

@@ -11,6 +11,10 @@ bool heed__model_is(const heed_config *f, const char *key, const char *choice) {
 
 int heed__model_int(const heed_config *f, const char *key) { return (int)heed_config_int(f, key); }
 
+bool heed__model_on(const heed_config *f, const char *key) {
+    return heed_config_has(f, key) && heed_config_bool(f, key);
+}
+
 heed_real heed__model_real(const heed_config *f, const char *key) {
     return (heed_real)heed_config_real(f, key);
 }
@@ -167,6 +171,15 @@ heed_tensor *heed__model_xent(model_result *r, heed_tape *t, heed_tensor *labels
                               heed_real smoothing) {
     if (heed_tape_mode(t) != HEED_TRAIN) smoothing = 0;
     return r->loss = heed_xent(t, r->logits, labels, &(heed_xent_args){.smoothing = smoothing});
+}
+
+heed_tensor *heed__model_head_loss(model_result *r, heed_tape *t, const heed_linear *head,
+                                   heed_tensor *x, heed_tensor *labels, heed_real smoothing) {
+    bool in_blocks = heed_tape_mode(t) == HEED_TRAIN && !r->whole_logits && !heed_is_probing(t);
+    r->logits = in_blocks ? NULL : heed_linear_apply(head, t, x);
+    if (!in_blocks) return heed__model_xent(r, t, labels, smoothing);
+    heed_xent_args a = {.smoothing = smoothing};
+    return r->loss = heed_affine_xent(heed_at(t, head->name), x, head->w, head->b, labels, &a);
 }
 
 heed_tensor *heed__model_label_xent(model_result *r, heed_tape *t, heed_tensor *labels,

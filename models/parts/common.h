@@ -39,6 +39,8 @@ enum { MODEL_STEPS = 4096 }; /* maximum tokens in a source, and in a target */
 heed_act heed__model_activation(const heed_config *f, const char *key);
 /* A norm by the settings norm-kind, norm-eps and bias. */
 heed_norm_args heed__model_norm(const heed_config *f, int width);
+/* A setting that every training shares, off where f lacks it: "all-rows" or "whole-logits". */
+bool heed__model_on(const heed_config *f, const char *key);
 heed_position_kind heed__model_positions(const heed_config *f);
 /* Recurrent layers by the settings cell, cell-activation, one-bias, width, layers and dropout. */
 heed_rnn_args heed__model_cells(const heed_config *f, int in);
@@ -50,6 +52,7 @@ heed_real heed__model_real(const heed_config *f, const char *key);
  * the labels that are not negative. */
 typedef struct {
     heed_tensor *logits, *loss;
+    bool whole_logits; /* the setting, for heed__model_head_loss */
 } model_result;
 /* Members `metrics` of heed_model: add a batch to the score, the second with its bytes. */
 void heed__model_metrics(void *self, const heed_batch *b, heed_score *score);
@@ -57,6 +60,13 @@ void heed__model_text_metrics(void *self, const heed_batch *b, heed_score *score
 /* Cross entropy of the result's logits; smoothing is for training, evaluation is without it. */
 heed_tensor *heed__model_xent(model_result *r, heed_tape *t, heed_tensor *labels,
                               heed_real smoothing);
+
+/* The loss of an output layer on x (...,d), whose logits are never in memory for all rows in
+ * training, unless the setting whole-logits or a probe asks for that. The result has logits only if
+ * they are.
+ */
+heed_tensor *heed__model_head_loss(model_result *r, heed_tape *t, const heed_linear *head,
+                                   heed_tensor *x, heed_tensor *labels, heed_real smoothing);
 
 /* The same for labels that are classes, weighted as the batch says: the sum of weighted losses
  * divided by the sum of the weights, as PyTorch's CrossEntropyLoss(weight). */

@@ -151,10 +151,9 @@ heed_tensor *heed__decoder_apply(const decoder *m, heed_tape *t, heed_tensor *id
     heed_tensor *y = heed_embed(heed_at(t, "embed.target"), m->target, ids);
     y = heed_drop_apply(&m->drop, t, y);
     if (!y) return NULL;
-    y = m->fixed       ? fixed_steps(m, t, y, r)
-        : is_one_op(m) ? additive_steps(m, t, y, r)
-                       : attending_steps(m, t, y, r);
-    return heed_linear_apply(&m->head, t, y);
+    return m->fixed       ? fixed_steps(m, t, y, r)
+           : is_one_op(m) ? additive_steps(m, t, y, r)
+                          : attending_steps(m, t, y, r);
 }
 
 /* ---- attention ---- */
@@ -237,5 +236,5 @@ heed_tensor *heed__decoder_next(const decoder *m, heed_tape *t, const heed_sourc
     heed_tensor *y = heed__decoder_apply(m, t, ids, &r);
     for (int i = 0; y && i < layers; i++)
         heed__model_keep_states(r.state[i], state + i * size, stride);
-    return y;
+    return heed_linear_apply(&m->head, t, y);
 }

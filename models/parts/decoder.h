@@ -10,12 +10,16 @@
 
 #include "common.h"
 
-#define ATTEND_OPTIONS                                                                             \
+#define ATTEND_OPTION                                                                              \
     CHOICE("attention", "additive", "additive|dot|scaled|general|none",                            \
-           "f_att; none: one fixed context enters every step"),                                    \
-        WHOLE("attention-width", "0", 0, 1 << 16,                                                  \
-              "additive: inside the alignment network; 0: width"),                                 \
+           "f_att; none: one fixed context enters every step")
+#define ATTEND_MORE                                                                                \
+    WHOLE("attention-width", "0", 0, 1 << 16, "additive: inside the alignment network; 0: width"), \
         NO("attention-biases", "additive: biases of every map, as PyTorch's linear layers have")
+#define ATTEND_CONDITIONS                                                                          \
+    {"attention-width attention-biases", "attention=additive"}, {                                  \
+        "hard key-width value-width", "attention=additive|dot|scaled|general"                      \
+    }
 #define HARD_OPTION                                                                                \
     NO("hard", "all weight on the largest score; its gradient is that of the soft weights, a "     \
                "biased substitute for REINFORCE")
@@ -52,7 +56,7 @@ const char *heed__decoder_initial(const decoder *m);
 /* Sets what r holds of a memory h (B,S,d), pad (B,S) or NULL. */
 void heed__decoder_attend_to(const decoder *m, heed_tape *t, heed_tensor *h, heed_tensor *pad,
                              decoder_reading *r);
-/* ids (B,T) -> logits (B,T,V); advances r's state. */
+/* ids (B,T) -> (B,T,..), what the head reads; advances r's state. */
 heed_tensor *heed__decoder_apply(const decoder *m, heed_tape *t, heed_tensor *ids,
                                  decoder_reading *r);
 

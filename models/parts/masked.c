@@ -18,6 +18,7 @@ static void decoder_init(masked_patches *m, heed_store *s, const heed_config *f)
     const char *init = heed__stack_init_or(&e->stack, NULL);
     m->stack = (block_stack){.layers = heed__model_int(f, "decoder-layers"),
                              .width = width ? width : (e->stack.width + 1) / 2,
+                             .all_rows = e->stack.all_rows,
                              .beta = e->stack.beta};
     width = m->stack.width;
     heed_block_args args = heed__stack_block_args(&m->stack, f, false);
@@ -116,8 +117,9 @@ static bool find_places(const masked_patches *m, heed_tape *t, int rows, const h
 
 /* ---- forward ---- */
 
-heed_tensor *heed__masked_decode(const masked_patches *m, heed_tape *t, heed_tensor *x,
-                                 heed_tensor *hide) {
+/* What the decoder's blocks read, of every position. */
+static heed_tensor *decoder_input(const masked_patches *m, heed_tape *t, heed_tensor *x,
+                                  heed_tensor *hide) {
     const patch_encoder *e = &m->encoder;
     places at = {NULL, NULL};
     int width = m->stack.width;
@@ -129,10 +131,27 @@ heed_tensor *heed__masked_decode(const masked_patches *m, heed_tape *t, heed_ten
         x = heed_concat(t, 0, 2, (heed_tensor *[]){x, m->mask});
         x = heed_gather(t, x, at.back); /* (B,p,d') */
     }
-    x = heed_position_apply(&m->position, t, x, 0);
-    x = heed__stack_apply(&m->stack, t, x, NULL, NULL);
+    return heed_position_apply(&m->position, t, x, 0);
+}
+
+heed_tensor *heed__masked_decode(const masked_patches *m, heed_tape *t, heed_tensor *x,
+                                 heed_tensor *hide) {
+    const patch_encoder *e = &m->encoder;
+    x = heed__stack_apply(&m->stack, t, decoder_input(m, t, x, hide), NULL, NULL);
     x = heed__stack_norm(&m->stack, t, x);
     return e->cls ? heed_slice(t, x, 1, 1, heed__patches_count(e)) : x;
+}
+
+heed_tensor *heed__masked_hidden(const masked_patches *m, heed_tape *t, heed_tensor *x,
+                                 heed_tensor *hide) {
+    if (heed__stack_all_rows(&m->stack, t))
+        return heed_gather(t, heed__masked_decode(m, t, x, hide), hide);
+    int patches = heed__patches_count(&m->encoder), first = m->encoder.cls != NULL;
+    x = decoder_input(m, t, x, hide);
+    heed_tensor *rows = x ? heed_new_ids(t, hide->dims, hide->shape) : NULL;
+    for (size_t r = 0; rows && r < rows->size; r++)
+        rows->i[r] = hide->i[r] + first * (hide->i[r] / patches + 1); /* after every CLS so far */
+    return heed__stack_norm(&m->stack, t, heed__stack_rows(&m->stack, t, x, rows, NULL));
 }
 
 heed_tensor *heed__masked_predict(const masked_patches *m, heed_tape *t, heed_tensor *decoded) {

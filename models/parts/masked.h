@@ -6,12 +6,16 @@
 #include "patches.h"
 
 #define MASKED_OPTIONS                                                                             \
-    NUMBER("hide", "0.75", 0, 0.99, "masked: share of the patches that are hidden, at least one"), \
+    NUMBER("hide", "0.75", 0.01, 0.99,                                                             \
+           "masked: share of the patches that are hidden, at least one"),                          \
         NO("norm-target",                                                                          \
            "masked: predict a patch less its mean, over its deviation, instead of its pixels"),    \
         WHOLE("decoder-layers", "2", 1, MODEL_LAYERS, "masked: blocks of the decoder"),            \
         WHOLE("decoder-width", "0", 0, 1 << 20, "masked: of its stream; 0: half of width"),        \
         WHOLE("decoder-heads", "0", 0, 4096, "masked: of its blocks; 0: as many as heads")
+
+#define MASKED_SETTINGS                                                                            \
+    PATCH_SETTINGS " hide norm-target decoder-layers decoder-width decoder-heads"
 
 typedef struct {
     patch_encoder encoder;
@@ -29,6 +33,9 @@ bool heed__masked_init(masked_patches *m, heed_store *s, const heed_config *f);
 /* x (B,H,W,C); hide (B h): flat patches b n + i, h of each picture; NULL: none. -> (B,n,d'): the
  * decoder's output for every patch */
 heed_tensor *heed__masked_decode(const masked_patches *m, heed_tape *t, heed_tensor *x,
+                                 heed_tensor *hide);
+/* The same of the hidden patches alone, as hide; the last block computes no others. */
+heed_tensor *heed__masked_hidden(const masked_patches *m, heed_tape *t, heed_tensor *x,
                                  heed_tensor *hide);
 /* That output of all patches, or of some, -> (N, side side channels): predictions in the order of a
  * patch's rows. */

@@ -8,6 +8,7 @@ bool heed__pair_read(pair_model *m, heed_ctx *c, const heed_config *f) {
     m->source_vocab = m->shared || !source ? m->vocab : source;
     m->len = heed__model_int(f, "block");
     m->smoothing = heed__model_real(f, "smoothing");
+    m->result.whole_logits = heed__model_on(f, "whole-logits");
     if (m->vocab >= 1) return true;
     return heed_fail(c, HEED_USAGE,
                      "model has no size: expected vocab of at least 1, found %d; hint: `vocab`",
@@ -30,9 +31,13 @@ void heed__pair_embeddings(const pair_model *m, heed_store *s, int width, const 
 
 /* ---- logits and loss ---- */
 
+static heed_tensor *features(const pair_model *m, heed_tape *t, const heed_model_input *in) {
+    return in->x && in->target ? m->features(m, t, in->x, in->pad, in->target) : NULL;
+}
+
 heed_tensor *heed__pair_logits(const void *self, heed_tape *t, const heed_model_input *in) {
     const pair_model *m = self;
-    return in->x && in->target ? m->logits(m, t, in->x, in->pad, in->target) : NULL;
+    return heed_linear_apply(m->head, t, features(m, t, in));
 }
 
 int heed__pair_length(const void *self) { return ((const pair_model *)self)->len; }
@@ -44,7 +49,6 @@ heed_tensor *heed__pair_loss(void *self, heed_tape *t, const heed_batch *b) {
     heed_model_input in = {.x = heed_ids(t, b->src, b->rows, b->src_len),
                            .pad = heed_ids(t, b->src_pad, b->rows, b->src_len),
                            .target = heed_ids(t, b->ids, b->rows, b->len)};
-    m->result.logits = heed__pair_logits(m, t, &in);
     heed_tensor *labels = heed_ids(t, b->labels, b->rows, b->len);
-    return heed__model_xent(&m->result, t, labels, m->smoothing);
+    return heed__model_head_loss(&m->result, t, m->head, features(m, t, &in), labels, m->smoothing);
 }

@@ -24,9 +24,10 @@ struct pair_model {
     int source_vocab, vocab, len;
     bool shared; /* one vocabulary and one embedding table */
     heed_real smoothing;
-    /* source (B,S), pad (B,S) or NULL, ids (B,T) -> logits (B,T,V) */
-    heed_tensor *(*logits)(const pair_model *self, heed_tape *t, heed_tensor *source,
-                           heed_tensor *pad, heed_tensor *ids);
+    const heed_linear *head; /* the output layer */
+    /* source (B,S), pad (B,S) or NULL, ids (B,T) -> (B,T,d), what the output layer reads */
+    heed_tensor *(*features)(const pair_model *self, heed_tape *t, heed_tensor *source,
+                             heed_tensor *pad, heed_tensor *ids);
 };
 
 /* Reads the settings; fails if the data has not filled in the sizes. */

@@ -109,12 +109,26 @@ static heed_tensor *with_cls(const patch_encoder *m, heed_tape *t, heed_tensor *
     return heed_concat(t, 1, 2, (heed_tensor *[]){heed_add(t, zero, m->cls), x});
 }
 
-heed_tensor *heed__patches_encode(const patch_encoder *m, heed_tape *t, heed_tensor *x,
-                                  heed_tensor *seen) {
+static heed_tensor *embedded(const patch_encoder *m, heed_tape *t, heed_tensor *x,
+                             heed_tensor *seen) {
     x = heed_patch_embed_apply(&m->patch, t, x); /* (B,n,d), row by row */
     x = heed_position_apply(&m->position, t, with_cls(m, t, x), 0);
     if (seen) x = heed_gather(t, x, seen);
-    return heed__stack_apply(&m->stack, t, heed_drop_apply(&m->drop, t, x), NULL, NULL);
+    return heed_drop_apply(&m->drop, t, x);
+}
+
+heed_tensor *heed__patches_encode(const patch_encoder *m, heed_tape *t, heed_tensor *x,
+                                  heed_tensor *seen) {
+    return heed__stack_apply(&m->stack, t, embedded(m, t, x, seen), NULL, NULL);
+}
+
+heed_tensor *heed__patches_features(const patch_encoder *m, heed_tape *t, heed_tensor *x) {
+    if (!m->cls || heed__stack_all_rows(&m->stack, t))
+        return heed__patches_pool(m, t, heed__patches_encode(m, t, x, NULL));
+    x = embedded(m, t, x, NULL);
+    heed_tensor *rows = x ? heed_new_ids(t, 1, &x->shape[0]) : NULL;
+    for (int b = 0; rows && b < x->shape[0]; b++) rows->i[b] = b * x->shape[1];
+    return heed__stack_norm(&m->stack, t, heed__stack_rows(&m->stack, t, x, rows, NULL));
 }
 
 heed_tensor *heed__patches_pool(const patch_encoder *m, heed_tape *t, heed_tensor *x) {

@@ -7,17 +7,24 @@
 
 /* Besides STACK_OPTIONS, INIT_STD and the sizes of pictures. */
 #define PATCH_OPTIONS                                                                              \
-    WHOLE("patch", "0", 0, 4096,                                                                   \
-          "side of a patch in pixels; 0: 4 patches a side of small pictures, 8 of large ones"),    \
+    PATCH_SIDE_OPTION,                                                                             \
         CHOICE("pool", "cls", "cls|mean",                                                          \
                "the head reads a [CLS] token, or the mean of the patches"),                        \
         POSITIONS_OPTION("learned",                                                                \
                          "encoding of positions; sinusoidal: of row and column; rotary: of "       \
                          "the place in the sequence, row by row after [CLS]")
+#define PATCH_SIDE_OPTION                                                                          \
+    WHOLE("patch", "0", 0, 4096,                                                                   \
+          "side of a patch in pixels; 0: 4 patches a side of small pictures, 8 of large ones")
 #define PATCH_STACK_OPTIONS                                                                        \
-    STACK_OPTIONS("4", "4", "64", "pre", "gelu", "1e-12"), INIT_STD("0.02"),                       \
-        YES("final-norm", "layer norm after the last block"),                                      \
+    STACK_OPTIONS("4", "4", "64", "pre", "gelu", "1e-12"), INIT_STD("0.02"), PATCH_END_OPTIONS
+#define PATCH_END_OPTIONS                                                                          \
+    YES("final-norm", "layer norm after the last block"),                                          \
         NO("scale-residual", "start sublayers' outputs at init-std / sqrt(2 layers)")
+#define PATCH_SETTINGS                                                                             \
+    STACK_SETTINGS                                                                                 \
+    " bias patch pool positions layers width norm-kind norm-eps dropout init-std final-norm "      \
+    "scale-residual"
 
 typedef struct {
     int size, channels; /* of the pictures */
@@ -40,6 +47,8 @@ heed_tensor *heed__patches_encode(const patch_encoder *m, heed_tape *t, heed_ten
                                   heed_tensor *seen);
 /* That output -> (B,d): CLS, normalized alone as the others are not read (eq. 4), or the mean. */
 heed_tensor *heed__patches_pool(const patch_encoder *m, heed_tape *t, heed_tensor *x);
+/* The same of x (B,size,size,channels); the last block computes CLS alone, see heed__stack_rows. */
+heed_tensor *heed__patches_features(const patch_encoder *m, heed_tape *t, heed_tensor *x);
 bool heed__patches_grid(const patch_encoder *m, heed_grid *out);
 /* Sets in f the size of a patch, whose usual value depends on the size of the pictures. */
 bool heed__patches_chosen(const patch_encoder *m, heed_config *f);

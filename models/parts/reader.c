@@ -105,10 +105,26 @@ static heed_tensor *recurrent(const text_model *m, heed_tape *t, heed_tensor *x,
     return x;
 }
 
+/* The last token of each text that is not padding. */
+static heed_tensor *last_tokens(heed_tape *t, const heed_tensor *x, const heed_tensor *pad) {
+    int len = x->shape[1];
+    heed_tensor *rows = heed_new_ids(t, 1, &x->shape[0]);
+    for (int r = 0; rows && r < x->shape[0]; r++) {
+        int end = len - 1;
+        while (pad && end > 0 && !pad->i[r * len + end]) end--;
+        rows->i[r] = r * len + end;
+    }
+    return rows;
+}
+
 heed_tensor *heed__reader_apply(const text_model *m, heed_tape *t, heed_tensor *ids,
                                 heed_tensor *pad, heed_tensor **ends) {
     heed_tensor *x = heed__embedding_apply(&m->embed, t, ids, NULL, 0);
     if (m->rnn.args.layers) return recurrent(m, t, x, pad, ends);
+    if (x && ends && m->last && !m->conv.layers && !heed__stack_all_rows(&m->stack, t)) {
+        x = heed__stack_rows(&m->stack, t, x, last_tokens(t, x, pad), pad);
+        return *ends = heed__stack_norm(&m->stack, t, x);
+    }
     x = m->conv.layers ? convolved(&m->conv, t, x, pad)
                        : heed__stack_apply(&m->stack, t, x, pad, NULL);
     x = heed__stack_norm(&m->stack, t, x);

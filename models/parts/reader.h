@@ -25,6 +25,15 @@
         NUMBER("smoothing", "0", 0, 0.99,                                                          \
                "share of the target spread over all classes, in training")
 
+#define READER_CONDITIONS                                                                          \
+    {STACK_SETTINGS " positions init-std final-norm", "encoder=attention"},                        \
+        {"norm-kind norm-eps activation bias causal", "encoder=attention|conv"},                   \
+        {"activation", "encoder=conv ff-kind=plain"}, {"rope-theta", "positions=rotary"},          \
+        {"kernel", "encoder=conv"},                                                                \
+        {"cell one-bias cell-activation bidirectional", "encoder=rnn"}, {                          \
+        "cell-activation", "cell=rnn"                                                              \
+    }
+
 /* Convolutions along the text, each x + drop(act(conv(norm(x)))). */
 typedef struct {
     int layers; /* 0: absent */

@@ -15,6 +15,7 @@ void heed__stack_read(block_stack *m, const heed_config *f, stack_kind kind) {
     m->layers = heed__model_int(f, "layers");
     m->width = heed__model_int(f, "width");
     m->beta = heed_config_real(f, "beta");
+    m->all_rows = heed__model_on(f, "all-rows");
     if (std <= 0) return;
     snprintf(m->init, sizeof m->init, "normal:%.9g", std);
     snprintf(m->out_init, sizeof m->out_init, "normal:%.9g",
@@ -94,6 +95,19 @@ heed_tensor *heed__stack_apply(const block_stack *m, heed_tape *t, heed_tensor *
     for (int i = 0; i < m->layers; i++)
         x = heed_block_apply(&m->block[i], t, x, pad, caches ? &caches[i] : NULL);
     return x;
+}
+
+bool heed__stack_all_rows(const block_stack *m, const heed_tape *t) {
+    return m->all_rows || heed_is_probing(t) || heed_tape_mode(t) == HEED_TRACE;
+}
+
+heed_tensor *heed__stack_rows(const block_stack *m, heed_tape *t, heed_tensor *x, heed_tensor *rows,
+                              heed_tensor *pad) {
+    int last = m->layers - 1;
+    if (heed__stack_all_rows(m, t))
+        return heed_gather(t, heed__stack_apply(m, t, x, pad, NULL), rows);
+    for (int i = 0; i < last; i++) x = heed_block_apply(&m->block[i], t, x, pad, NULL);
+    return heed_block_rows_apply(&m->block[last], t, x, rows, pad);
 }
 
 bool heed__stack_attending(const block_stack *m, heed_stack stack, int index, heed_attending *out) {

@@ -9,10 +9,18 @@
 #define NORM_SETTING(kind, setting, ...) setting
 #define NORM_KINDS                       (&(HEED_NORMS(NORM_SETTING))[1])
 
-/* Settings of every transformer; each family of models passes its own defaults. */
+/* Settings of every transformer; each family of models passes its own defaults. Of these, caption
+ * has other rows between the same pieces. */
 #define STACK_OPTIONS(layer_count, head_count, stream, norm, activation, eps)                      \
     WHOLE("layers", layer_count, 1, MODEL_LAYERS, "blocks"),                                       \
-        WHOLE("heads", head_count, 1, 4096, "attention heads per block"),                          \
+        STACK_SIZE_OPTIONS(head_count, stream),                                                    \
+        WHOLE("key-width", "0", 0, 1 << 20, "of queries and keys per head; 0: width / heads"),     \
+        WHOLE("value-width", "0", 0, 1 << 20, "of values per head; 0: width / heads"),             \
+        STACK_NORM_OPTIONS(norm, activation, eps), NO("hard", "attend only to the largest score"), \
+        CHOICE("attention", "fused", "fused|explicit", "one op, or its plain composition"),        \
+        STACK_OUT_OPTIONS
+#define STACK_SIZE_OPTIONS(head_count, stream)                                                     \
+    WHOLE("heads", head_count, 1, 4096, "attention heads per block"),                              \
         WHOLE("width", stream, 1, 1 << 20, "width of the residual stream"),                        \
         WHOLE("kv-heads", "0", 0, 4096,                                                            \
               "heads of keys and values, shared by the attention heads; 0: as many as heads"),     \
@@ -20,21 +28,24 @@
               "width inside the feed-forward network; 0: 4 width; swiglu: 8/3 width, rounded up "  \
               "to a multiple of 8"),                                                               \
         CHOICE("ff-kind", "plain", "plain|swiglu",                                                 \
-               "feed-forward network: down(activation(up(x))), or down(silu(gate(x)) up(x))"),     \
-        WHOLE("key-width", "0", 0, 1 << 20, "of queries and keys per head; 0: width / heads"),     \
-        WHOLE("value-width", "0", 0, 1 << 20, "of values per head; 0: width / heads"),             \
-        CHOICE("norm", norm, "pre|post", "norm before or after each sublayer"),                    \
+               "feed-forward network: down(activation(up(x))), or down(silu(gate(x)) up(x))")
+#define STACK_NORM_OPTIONS(norm, activation, eps)                                                  \
+    CHOICE("norm", norm, "pre|post", "norm before or after each sublayer"),                        \
         CHOICE("norm-kind", "layer", NORM_KINDS, "layer norm, or RMS norm (no mean, no bias)"),    \
         NUMBER("norm-eps", eps, 0, 1, "added to the variance in norms"),                           \
         CHOICE("activation", activation, ACTIVATIONS, "of the plain feed-forward network"),        \
         NUMBER("rope-theta", "10000", 1e-3, 1e12,                                                  \
                "base of the angles of rotary positions, theta^(-2i / key width)"),                 \
         NUMBER("dropout", "0", 0, 0.99, "of embeddings, attention weights and sublayers"),         \
-        NUMBER("beta", "-1", -1, 1e6, "inverse temperature of attention; -1: 1/sqrt(key width)"),  \
-        NO("hard", "attend only to the largest score"),                                            \
-        CHOICE("attention", "fused", "fused|explicit", "one op, or its plain composition"),        \
-        YES("attn-out", "project the heads' values back (W_h)"),                                   \
+        NUMBER("beta", "-1", -1, 1e6, "inverse temperature of attention; -1: 1/sqrt(key width)")
+#define STACK_OUT_OPTIONS                                                                          \
+    YES("attn-out", "project the heads' values back (W_h)"),                                       \
         YES("bias", "biases in projections and norms")
+/* Of these, the names of what only blocks use; and what two settings need of others. */
+#define STACK_SETTINGS                                                                             \
+    "heads kv-heads ff ff-kind key-width value-width norm rope-theta beta hard attention attn-out"
+#define STACK_CONDITIONS                                                                           \
+    {"rope-theta", "positions=rotary"}, { "activation", "ff-kind=plain" }
 #define POSITIONS_OPTION(value, help)                                                              \
     CHOICE("positions", value, "learned|sinusoidal|none|rotary", help)
 /* The blocks of LLaMA. Touvron et al. 2023, sec. 2.2; Ainslie et al. 2023. */
@@ -44,6 +55,7 @@
 
 typedef struct {
     int layers, width;
+    bool all_rows;               /* of the last block, even where only some are read */
     double beta;                 /* from the settings; -1: 1/sqrt(key width) */
     char init[32], out_init[32]; /* initial values of projections; "": the layers' defaults */
     heed_norm final_norm;        /* gain NULL: absent */
@@ -72,6 +84,14 @@ const char *heed__stack_init_or(const block_stack *m, const char *otherwise);
 /* Passes x (B,T,d) through the blocks; pad (B,T) or NULL; caches (one per layer) or NULL. */
 heed_tensor *heed__stack_apply(const block_stack *m, heed_tape *t, heed_tensor *x, heed_tensor *pad,
                                heed_cache *caches);
+/* The outputs (n,d) of some positions alone: rows, an index (n) of flat positions b T + t. The last
+ * block is computed for those only, unless the setting all-rows, a probe or HEED_TRACE asks for
+ * all.
+ */
+heed_tensor *heed__stack_rows(const block_stack *m, heed_tape *t, heed_tensor *x, heed_tensor *rows,
+                              heed_tensor *pad);
+/* Whether that computes all rows. */
+bool heed__stack_all_rows(const block_stack *m, const heed_tape *t);
 /* Describes the attention layer of block `index`. Returns false if there is none. */
 bool heed__stack_attending(const block_stack *m, heed_stack stack, int index, heed_attending *out);
 /* The norm after the blocks, if there is one. */

@@ -43,21 +43,56 @@ void heed_view_backward(heed_node *n) {
     for (size_t i = 0; g && i < y->size; i++) g[y->offset + i] += y->g[i];
 }
 
+/* ---- parameters whose gradient is complete ---- */
+
+void heed__tape_on_final(heed_tape *t, void (*final)(void *user, heed_tensor *x), void *user) {
+    if (!t) return;
+    t->r->final = final;
+    t->r->final_user = user;
+}
+
+/* Changes the number of readers of each parameter that the node reads; a negative `by` reports
+ * those that nothing else reads. */
+static void count_readers(const heed__recording *r, const heed_node *n, int by) {
+    for (int i = 0; i < n->inputs; i++) {
+        heed_tensor *x = n->in[i];
+        if (!x || !x->name || !x->wants_grad) continue;
+        x->readers += by;
+        if (by < 0 && x->readers == 0) r->final(r->final_user, x);
+    }
+}
+
+/* An earlier backward that failed may have left some. */
+static void begin_readers(const heed__recording *r) {
+    for (size_t i = 0; i < r->node_count; i++)
+        for (int k = 0; k < r->nodes[i]->inputs; k++)
+            if (r->nodes[i]->in[k]) r->nodes[i]->in[k]->readers = 0;
+    for (size_t i = 0; i < r->node_count; i++) count_readers(r, r->nodes[i], 1);
+}
+
+/* ---- the walk ---- */
+
+static bool visit(heed__recording *r, heed_node *n) {
+    heed_tensor *y = n->y;
+    if (shares(y)) y->g = y->base->g ? y->base->g + y->offset : NULL;
+    if (!y->g) return true; /* backward has not reached it */
+    for (int k = 0; k < n->kept_count; k++)
+        if (n->kept[k]->wants_grad && !gradient(r, n->kept[k], NULL)) return false;
+    heed__profile_node(heed__profile_of(r->c), n);
+    n->op->backward(n);
+    heed__profile_end(heed__profile_of(r->c));
+    if (heed__stopped(r->c)) return false;
+    if (y->keep_grad || y->base) return true;
+    heed__arena_give(&r->arena, y->g, y->size * sizeof *y->g);
+    y->g = NULL;
+    return true;
+}
+
 static bool walk(heed__recording *r) {
+    if (r->final) begin_readers(r);
     for (size_t i = r->node_count; i-- > 0;) {
-        heed_node *n = r->nodes[i];
-        heed_tensor *y = n->y;
-        if (shares(y)) y->g = y->base->g ? y->base->g + y->offset : NULL;
-        if (!y->g) continue; /* backward has not reached it */
-        for (int k = 0; k < n->kept_count; k++)
-            if (n->kept[k]->wants_grad && !gradient(r, n->kept[k], NULL)) return false;
-        heed__profile_node(heed__profile_of(r->c), n);
-        n->op->backward(n);
-        heed__profile_end(heed__profile_of(r->c));
-        if (heed__stopped(r->c)) return false;
-        if (y->keep_grad || y->base) continue;
-        heed__arena_give(&r->arena, y->g, y->size * sizeof *y->g);
-        y->g = NULL;
+        if (!visit(r, r->nodes[i])) return false;
+        if (r->final) count_readers(r, r->nodes[i], -1);
     }
     if (r->mode == HEED_TRAIN) heed__report_missing(r->c);
     return true;

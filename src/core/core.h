@@ -61,6 +61,11 @@ bool heed__number(const char *text, double *value);
 enum { HEED__NUMBER = 40 };
 char *heed__number_text(char text[HEED__NUMBER], double value, int digits);
 
+/* Numbers 4 block .. 4 block + 3 of heed_random_uniform, and 2 pair and 2 pair + 1 of
+ * heed_random_normal, for the cost of one. */
+void heed__random_uniforms(const heed_random *r, uint64_t block, double out[4]);
+void heed__random_normals(const heed_random *r, uint64_t pair, double out[2]);
+
 /* FNV-1a. */
 uint32_t heed__hash(const char *text);
 uint64_t heed__hash64(const void *bytes, size_t n,

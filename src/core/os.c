@@ -128,7 +128,7 @@ static bool sync_fd(int fd) {
 static bool write_pieces(int fd, const heed__piece *pieces, int count) {
     for (int i = 0; i < count; i++)
         if (!write_all(fd, pieces[i].data, pieces[i].n)) return false;
-    return sync_fd(fd);
+    return true;
 }
 
 /* Closes fd and keeps the errno of an earlier failure. */
@@ -161,7 +161,7 @@ bool heed__os_sync_dir(heed_ctx *c, const char *path) {
 }
 
 static bool replace(heed_ctx *c, const char *path, const struct stat *old,
-                    const heed__piece *pieces, int count) {
+                    const heed__piece *pieces, int count, bool sync) {
     enum { NAME = 64 };
     char *name = folder_of(c, path, NAME);
     if (!name) return false;
@@ -169,14 +169,14 @@ static bool replace(heed_ctx *c, const char *path, const struct stat *old,
     int fd = open_beside(name, folder + NAME);
     bool made = fd >= 0, ok = made;
     if (ok && old) ok = fchmod(fd, old->st_mode & 0777) == 0;
-    if (made) ok = close_after(fd, ok && write_pieces(fd, pieces, count));
+    if (made) ok = close_after(fd, ok && write_pieces(fd, pieces, count) && (!sync || sync_fd(fd)));
     ok = ok && rename(name, path) == 0;
     if (!ok) {
         heed__os_refuse(c, HEED_FAILED, "write", path);
         if (made) unlink(name);
     }
     name[folder] = 0;
-    ok = ok && heed__os_sync_dir(c, name);
+    ok = ok && (!sync || heed__os_sync_dir(c, name));
     heed__free(name);
     return ok;
 }
@@ -184,26 +184,35 @@ static bool replace(heed_ctx *c, const char *path, const struct stat *old,
 /* A device or a pipe cannot be replaced: it is written to. */
 static bool write_through(heed_ctx *c, const char *path, const heed__piece *pieces, int count) {
     int fd = open(path, O_WRONLY | O_CLOEXEC);
-    if (fd < 0 || !close_after(fd, write_pieces(fd, pieces, count)))
+    if (fd < 0 || !close_after(fd, write_pieces(fd, pieces, count) && sync_fd(fd)))
         return heed__os_refuse(c, HEED_FAILED, "write", path);
     return true;
 }
 
-bool heed__os_write(heed_ctx *c, const char *path, const heed__piece *pieces, int count) {
+static bool write_file(heed_ctx *c, const char *path, const heed__piece *pieces, int count,
+                       bool sync) {
     if (heed__stopped(c)) return false;
     struct stat st;
     if (stat(path, &st) != 0) {
         if (errno != ENOENT) return heed__os_refuse(c, HEED_FAILED, "write", path);
-        return replace(c, path, NULL, pieces, count);
+        return replace(c, path, NULL, pieces, count, sync);
     }
     if (S_ISDIR(st.st_mode))
         return heed_fail(c, HEED_FAILED, "cannot write %s: expected a file, found a folder", path);
     if (!S_ISREG(st.st_mode)) return write_through(c, path, pieces, count);
     char *real = realpath(path, NULL); /* a link is kept and its target is replaced */
     if (!real) return heed__os_refuse(c, HEED_FAILED, "write", path);
-    bool ok = replace(c, real, &st, pieces, count);
+    bool ok = replace(c, real, &st, pieces, count, sync);
     free(real);
     return ok;
+}
+
+bool heed__os_write(heed_ctx *c, const char *path, const heed__piece *pieces, int count) {
+    return write_file(c, path, pieces, count, true);
+}
+
+bool heed__os_write_cache(heed_ctx *c, const char *path, const heed__piece *pieces, int count) {
+    return write_file(c, path, pieces, count, false);
 }
 
 /* A partial append is undone, so that a file of lines contains only complete lines. */

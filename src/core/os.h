@@ -1,5 +1,5 @@
-/* os.h -- the operating system. Only os.c, os_folder.c, os_file.c
- * and os_thread.c use POSIX. */
+/* os.h -- the operating system. Only os.c, os_file.c, os_folder.c and os_thread.c use
+ * POSIX. */
 #ifndef HEED_OS_H
 #define HEED_OS_H
 
@@ -41,6 +41,10 @@ typedef struct {
 /* Writes the pieces to a temporary file beside path, calls fsync, renames it to path and calls
  * fsync on the folder. On failure path is unchanged and no temporary file is left. */
 bool heed__os_write(heed_ctx *c, const char *path, const heed__piece *pieces, int count);
+/* The same without fsync, for what can be made again. */
+bool heed__os_write_cache(heed_ctx *c, const char *path, const heed__piece *pieces, int count);
+/* The bytes that are free where path is; 0: unknown. */
+uint64_t heed__os_free(const char *path);
 bool heed__os_append(heed_ctx *c, const char *path, const char *text, size_t n);
 bool heed__os_truncate(heed_ctx *c, const char *path, size_t n);
 

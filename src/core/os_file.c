@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 bool heed__file_open(heed_ctx *c, const char *path, heed__file *s) {
@@ -71,4 +72,9 @@ void heed__file_close(heed__file *s) {
 uint64_t heed__file_size(const char *path) {
     struct stat st;
     return stat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0 ? (uint64_t)st.st_size : 0;
+}
+
+uint64_t heed__os_free(const char *path) {
+    struct statvfs v;
+    return statvfs(path, &v) == 0 ? (uint64_t)v.f_bavail * v.f_frsize : 0;
 }

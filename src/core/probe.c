@@ -37,6 +37,8 @@ static const heed__pattern *wanted(const heed_node *n, const char *name, char *p
     return matching(n->tape->r, n->name, name, path, size);
 }
 
+bool heed_is_probing(const heed_tape *t) { return t && t->r->pattern_count > 0; }
+
 bool heed_is_probed(const heed_tape *t, const char *name, const char *value) {
     char path[320];
     return t && name && value && matching(t->r, name, value, path, sizeof path);

@@ -25,16 +25,29 @@ heed_random heed_random_at(uint64_t seed, const char *site, uint64_t step, uint3
     return (heed_random){seed, heed__hash(site ? site : ""), (uint32_t)step ^ high, micro};
 }
 
+/* Bits 4 block .. 4 block + 3. */
+static void four_bits(const heed_random *r, uint64_t block, uint32_t out[4]) {
+    uint32_t high = (uint32_t)(block >> 32) * 0x9E3779B9u;
+    heed_philox(r->seed, (uint32_t[4]){(uint32_t)block, r->site ^ high, r->step, r->micro}, out);
+}
+
 uint32_t heed_random_bits(const heed_random *r, uint64_t index) {
     if (!r) return 0;
-    uint64_t block = index / 4;
-    uint32_t out[4], high = (uint32_t)(block >> 32) * 0x9E3779B9u;
-    heed_philox(r->seed, (uint32_t[4]){(uint32_t)block, r->site ^ high, r->step, r->micro}, out);
+    uint32_t out[4];
+    four_bits(r, index / 4, out);
     return out[index % 4];
 }
 
+static double uniform(uint32_t bits) { return bits * 0x1p-32; }
+
 double heed_random_uniform(const heed_random *r, uint64_t index) {
-    return heed_random_bits(r, index) * 0x1p-32;
+    return uniform(heed_random_bits(r, index));
+}
+
+void heed__random_uniforms(const heed_random *r, uint64_t block, double out[4]) {
+    uint32_t bits[4];
+    four_bits(r, block, bits);
+    for (int i = 0; i < 4; i++) out[i] = uniform(bits[i]);
 }
 
 uint32_t heed_random_below(const heed_random *r, uint64_t index, uint32_t bound) {
@@ -88,8 +101,17 @@ static double exact_cos_turn(double u) {
 }
 
 /* Box and Muller 1958. */
+static double normal(uint32_t a, uint32_t b) {
+    return sqrt(-2 * exact_log((a + 0.5) * 0x1p-32)) * exact_cos_turn(uniform(b));
+}
+
 double heed_random_normal(const heed_random *r, uint64_t index) {
-    double u = (heed_random_bits(r, 2 * index) + 0.5) * 0x1p-32;
-    double v = heed_random_uniform(r, 2 * index + 1);
-    return sqrt(-2 * exact_log(u)) * exact_cos_turn(v);
+    return normal(heed_random_bits(r, 2 * index), heed_random_bits(r, 2 * index + 1));
+}
+
+void heed__random_normals(const heed_random *r, uint64_t pair, double out[2]) {
+    uint32_t bits[4];
+    four_bits(r, pair, bits);
+    out[0] = normal(bits[0], bits[1]);
+    out[1] = normal(bits[2], bits[3]);
 }

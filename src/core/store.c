@@ -116,13 +116,19 @@ static void fill(heed_tensor *t, double v) {
 }
 
 static void uniform(const heed_random *r, heed_tensor *t, double a) {
-    for (size_t i = 0; i < t->size; i++)
-        t->x[i] = (heed_real)(a * (2 * heed_random_uniform(r, i) - 1));
+    double u[4];
+    for (size_t i = 0; i < t->size; i++) {
+        if (i % 4 == 0) heed__random_uniforms(r, i / 4, u);
+        t->x[i] = (heed_real)(a * (2 * u[i % 4] - 1));
+    }
 }
 
 static void normal(const heed_random *r, heed_tensor *t, double deviation) {
-    for (size_t i = 0; i < t->size; i++)
-        t->x[i] = (heed_real)(deviation * heed_random_normal(r, i));
+    double z[2];
+    for (size_t i = 0; i < t->size; i++) {
+        if (i % 2 == 0) heed__random_normals(r, i / 2, z);
+        t->x[i] = (heed_real)(deviation * z[i % 2]);
+    }
 }
 
 static double fan_in(const heed_tensor *t) { return (double)heed_extent(t, 1, t->dims); }
@@ -410,6 +416,11 @@ int heed_set_lr_scale(heed_store *s, const char *pattern, heed_real scale) {
 
 int heed_set_rows(heed_store *s, const char *pattern, heed_row_kind rows) {
     int n = 0, at = 0;
+    if (s && ((int)rows < 0 || rows > HEED_ROWS_CLASSES)) {
+        heed_fail(s->c, HEED_USAGE, "rows are of no kind: %s: expected a heed_row_kind, found %d",
+                  pattern ? pattern : "", (int)rows);
+        return 0;
+    }
     for (heed_entry *e; (e = next_match(s, pattern, &at)); n++) e->rows = rows;
     return n;
 }

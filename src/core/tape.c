@@ -19,6 +19,7 @@ static void destroy(heed__owned *object) {
     heed__free(r->nodes);
     heed__free(r->asked);
     heed__free(r->adapted);
+    heed__free(r->updates);
     heed__free(r);
 }
 
@@ -52,7 +53,7 @@ void heed_tape_begin_micro(heed_tape *t, heed_mode mode, uint64_t step, uint32_t
     r->step = step;
     r->micro = micro;
     r->pushed = 0;
-    r->node_count = r->probe_count = r->asked_count = r->adapted_count = 0;
+    r->node_count = r->probe_count = r->asked_count = r->adapted_count = r->update_count = 0;
 }
 
 void heed_tape_begin(heed_tape *t, heed_mode mode, uint64_t step) {

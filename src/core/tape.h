@@ -30,6 +30,13 @@ typedef struct {
     heed_tensor *value;
 } heed__adapted;
 
+/* An update of a state: keep * of + scale * x. */
+typedef struct {
+    heed_tensor *of;
+    double keep, scale;
+    const heed_real *x;
+} heed__state_update;
+
 /* The handle that callers hold: the recording, with a name for the next node or none. heed_at makes
  * a new handle, so a name applies only to the call that it was passed to. */
 struct heed_tape {
@@ -64,6 +71,11 @@ struct heed__recording {
     size_t asked_capacity, asked_count;
     heed__adapted *adapted; /* of this step */
     size_t adapted_capacity, adapted_count;
+    bool defers;                 /* updates of states are listed instead of made */
+    heed__state_update *updates; /* of this step */
+    size_t update_capacity, update_count;
+    void (*final)(void *user, heed_tensor *x); /* of heed__tape_on_final; or NULL */
+    void *final_user;
 };
 
 bool heed__tape_stopped(const heed_tape *t);
@@ -81,6 +93,13 @@ const char *heed__node_text(const heed_node *n, char text[HEED__NODE_TEXT]);
 /* Fails: "OP at NAME: MESSAGE", or "OP: MESSAGE" if name is NULL. Always false. */
 bool heed__fail_at(heed_ctx *c, heed_status status, const char *op, const char *name,
                    const char *format, ...) HEED_PRINTF(5, 6);
+/* From now on, updates of states are listed instead of made; the list is that of the step. */
+void heed__tape_defer_updates(heed_tape *t);
+size_t heed__tape_updates(const heed_tape *t, const heed__state_update **list);
+void heed__update_state(const heed__state_update *u);
+/* During each backward, calls `final` for each parameter whose gradient no further op of the step
+ * adds to. final NULL: no longer. */
+void heed__tape_on_final(heed_tape *t, void (*final)(void *user, heed_tensor *x), void *user);
 /* Called after forward: records the node's kept values that match the probe patterns. */
 bool heed__collect_probes(heed_node *n);
 

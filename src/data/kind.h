@@ -9,7 +9,8 @@ extern const heed_data_kind heed__data_text, heed__data_pictures, heed__data_tra
 
 /* Opens the tokenizer at a path given by the setting `key`. */
 heed_tokenizer *heed__tokenizer_at(heed_ctx *c, const char *key, const char *name);
-/* Fails if `data` or `val` names a pipe: training reads its text repeatedly. */
+/* Fails if `data` or `val` names a pipe, as training reads its text repeatedly; warns if both are
+ * the same file. */
 bool heed__texts_last(heed_ctx *c, const heed_config *f);
 
 /* ---- balanced classes (balance.c) ---- */

@@ -342,13 +342,14 @@ static bool restore_plans(heed_config *f, const json_t *was) {
 }
 
 bool heed__state_settings(heed_ctx *c, const char *path, heed_config *f, bool *changed) {
-    json_t *root = heed__json_read(c, path);
+    json_t *root = heed__json_read(c, path), *all = json_object_get(root, settings_key);
     const char *key;
     json_t *was;
     bool ok = root != NULL;
-    if (json_is_number(json_object_get(root, "clock")))
-        ok = restore_plans(f, json_object_get(root, settings_key));
-    json_object_foreach(json_object_get(root, settings_key), key, was) ok =
+    if (json_is_number(json_object_get(root, "clock"))) ok = restore_plans(f, all);
+    if (ok && !json_object_get(all, "accumulate-order"))
+        ok = heed_config_set(f, "accumulate-order", "sequence", path, HEED_FROM_FILE);
+    json_object_foreach(all, key, was) ok =
         ok && same_setting(f, c, path, key, json_string_value(was), changed);
     json_decref(root);
     return ok;

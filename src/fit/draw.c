@@ -37,14 +37,16 @@ static heed__choice ranked(ranking *r, int i) {
     return r->at[r->n - 1 - i];
 }
 
-/* Sets probabilities exp((logit - largest) / temperature); returns their sum. */
-static double weigh(ranking *r, const heed_real *logits, double temperature) {
+/* Sets probabilities exp((logit - largest) / temperature), and 0 for tokens that are never drawn;
+ * returns their sum. */
+static double weigh(ranking *r, const heed_generation *a, const heed_real *logits) {
     double top = (double)logits[0], sum = 0;
     for (int i = 1; i < r->n; i++) top = fmax(top, (double)logits[i]);
-    for (int i = 0; i < r->n; i++) {
-        r->at[i] = (heed__choice){exp(((double)logits[i] - top) / temperature), i};
-        sum += r->at[i].p;
-    }
+    for (int i = 0; i < r->n; i++)
+        r->at[i] = (heed__choice){exp(((double)logits[i] - top) / a->temperature), i};
+    for (int i = 0; i < a->never_count; i++)
+        if (a->never[i] >= 0 && a->never[i] < r->n) r->at[a->never[i]].p = 0;
+    for (int i = 0; i < r->n; i++) sum += r->at[i].p;
     for (int i = r->n / 2 - 1; i >= 0; i--) sift(r->at, r->n, i);
     return sum;
 }
@@ -60,7 +62,7 @@ int32_t heed__draw(const heed_generation *a, const heed_real *logits, int n, hee
                    heed__choice *capacity) {
     if (a->temperature <= 0) return most_probable(logits, n);
     ranking r = {.at = capacity, .n = n};
-    double sum = weigh(&r, logits, a->temperature);
+    double sum = weigh(&r, a, logits);
     int keep = a->top_k > 0 && a->top_k < n ? a->top_k : n;
     if (keep < n) {
         sum = 0;
@@ -78,5 +80,6 @@ int32_t heed__draw(const heed_generation *a, const heed_real *logits, int n, hee
         if (left < ranked(&r, i).p) return ranked(&r, i).id;
         left -= ranked(&r, i).p;
     }
+    while (keep > 1 && ranked(&r, keep - 1).p <= 0) keep--;
     return ranked(&r, keep > 0 ? keep - 1 : 0).id;
 }

@@ -4,6 +4,7 @@
 
 #include "core/core.h"
 #include "core/os.h"
+#include "fit/sum.h"
 
 #include <heed/decode.h>
 #include <heed/fit.h>
@@ -15,6 +16,7 @@ typedef struct {
     int64_t steps; /* exactly one of these three is positive: the length of the training */
     double epochs, minutes;
     heed_optim_args optim;
+    bool sequence;   /* micro-batches are added one after another, not by the tree */
     bool full_batch; /* full-batch gradient descent: every update uses all batches of an epoch */
     heed_schedule_kind schedule;
     double lr_min, warmup, step_gamma, clip; /* warmup below 1 is a share of the steps */
@@ -47,7 +49,6 @@ bool heed__no_match(const char *key, const char *pattern, const heed_store *s);
 extern const char *const heed__lora_settings[];
 /* Sets `lora-alpha`, unless it was given. */
 bool heed__lora_complete(heed_config *f);
-bool heed__lora_check(heed_ctx *c, const heed_config *f); /* none has an effect without lora */
 /* Adds adapters by these settings, if f has them. */
 bool heed__lora_attach(heed_store *s, const heed_config *f);
 int heed__lora_count(const heed_store *s); /* adapters of s */
@@ -121,7 +122,8 @@ bool heed__checkpoint_load(const heed__checkpoint *k);
 bool heed__state_read(heed_ctx *c, const char *path, heed__state *s);
 /* Refuses settings that differ from the checkpoint's, except those given by a flag, which set
  * *changed. For a training by the clock, the checkpoint's plans apply, because config.conf may be
- * newer. Checkpoints of early versions have no settings. */
+ * newer. Checkpoints of early versions have no settings, or none that says in which order they add
+ * micro-batches. */
 bool heed__state_settings(heed_ctx *c, const char *path, heed_config *f, bool *changed);
 /* Writes s as RUN/NAME, with metadata. */
 bool heed__weights_save(const heed__checkpoint *k, const heed_store *s, const char *name);
@@ -246,7 +248,7 @@ int64_t heed__clock_plan(heed__clock *k, double elapsed, int64_t left, double pr
 
 /* ---- a training in progress ---- */
 
-typedef struct {
+struct heed__fitting {
     heed_ctx *c;
     const heed_fit_args *a;
     heed__settings set;
@@ -279,7 +281,20 @@ typedef struct {
     double first[2];      /* as in heed_fit_result */
     double start, before; /* clock at the start; seconds of training before a resume */
     double step_seconds, step_items, eval_seconds; /* of one; the first two smoothed */
-} heed__fitting;
+    heed__pass *passes;                            /* (micros) of the present update */
+    heed__gradients gradients;                     /* of an update in several passes */
+    heed__group group;                             /* the processes; group.k NULL: one */
+};
+
+/* join.c: agreements of all processes before the first step. Each also passes on errors. */
+/* After rank 0 has read the run: refuses other programs, data and settings, and takes its state. */
+bool heed__join_state(heed__fitting *f);
+/* Sets the process's share of an update, and allocates memory for its sums. */
+bool heed__join_share(heed__fitting *f);
+/* After the trial: takes rank 0's plans. */
+bool heed__join_plans(heed__fitting *f);
+/* When the run directory is ready: takes rank 0's weights. */
+bool heed__join_weights(heed__fitting *f);
 
 /* plan.c: makes the first plan of a training, or the plan by which a resumed one continues for more
  * minutes, from the rate so far or `step` seconds per step. The clock later makes new plans. */
@@ -287,6 +302,8 @@ bool heed__fit_plan_first(heed__fitting *f, double step);
 
 /* lora.c: replaces `lora-train = auto` by the names of the parameters that are new. */
 bool heed__lora_choose(heed__fitting *f);
+/* Notes what the adapters leave untrained although no run has trained it. */
+void heed__lora_warn(heed__fitting *f);
 
 /* build.c */
 bool heed__fit_build(heed__fitting *f); /* model, store and optimizer by the settings */
@@ -310,17 +327,8 @@ void heed__fit_note(heed__fitting *f, const char *format, ...) HEED_PRINTF(2, 3)
 bool heed__fit_save(heed__fitting *f, bool best);
 /* Evaluates, reports and saves. False if stopped or on error. */
 bool heed__fit_evaluate(heed__fitting *f);
-/* The sums over the passes of an update. Each pass is weighted by the number of items that its loss
- * averages, so that the update does not depend on how its rows are divided into micro-batches. */
-typedef struct {
-    double loss, weight; /* loss: the sum of weight times loss */
-    double unit; /* items per unit of weight: those of the first pass, so that equal passes have
-                    weight 1; 1 in full-batch gradient descent */
-    size_t items;
-} heed__passes;
-/* Makes one update; heed__fit_pass makes its pass over one micro-batch. */
-bool heed__fit_update(heed__fitting *f);
-bool heed__fit_pass(heed__fitting *f, uint32_t micro, heed__passes *sum);
+/* Makes the pass over one micro-batch of an update, which sets f->passes[micro]. */
+bool heed__fit_pass(heed__fitting *f, uint32_t micro);
 /* An evaluation with the training's settings. */
 heed__evaluation heed__fit_evaluation(const heed__fitting *f);
 

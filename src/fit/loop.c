@@ -153,7 +153,15 @@ static bool loss_diverged(heed__fitting *f, int64_t step, const char *what, doub
 
 /* ---- one update ---- */
 
-bool heed__fit_pass(heed__fitting *f, uint32_t micro, heed__passes *sum) {
+/* Items per unit of weight. A single pass has weight 1; equal passes in sequence, too. In the tree
+ * the unit is known to every process. */
+static double unit_of(const heed__fitting *f, uint32_t micro, double weight) {
+    if (f->set.full_batch || weight <= 0) return 1;
+    if (f->micros > 1 && !f->set.sequence) return f->set.rows;
+    return micro == 0 ? weight : f->passes[0].unit;
+}
+
+bool heed__fit_pass(heed__fitting *f, uint32_t micro) {
     const heed_model *m = f->a->model;
     heed_batch b = {0};
     heed_batch_at at = {
@@ -169,20 +177,44 @@ bool heed__fit_pass(heed__fitting *f, uint32_t micro, heed__passes *sum) {
         return heed_fail(f->c, HEED_FAILED, "model %s made no loss", m->name);
     if (y->size != 1) return heed_backward(f->tape, y); /* fails: a loss must be a scalar */
     if (!isfinite(y->x[0])) return loss_diverged(f, f->state.step + 1, "loss", (double)y->x[0]);
-    double weight = heed__batch_weight(&b);
-    if (sum->unit <= 0) sum->unit = f->set.full_batch || weight <= 0 ? 1 : weight;
-    weight /= sum->unit;
-    sum->loss += weight * (double)y->x[0];
-    sum->weight += weight;
-    sum->items += b.items ? b.items : (size_t)b.rows;
+    double items = heed__batch_weight(&b), unit = unit_of(f, micro, items), weight = items / unit;
+    f->passes[micro] = (heed__pass){.loss = weight * (double)y->x[0],
+                                    .weight = weight,
+                                    .unit = unit,
+                                    .items = b.items ? (double)b.items : b.rows};
     return heed_backward_from(f->tape, y, &(heed_real){(heed_real)weight});
 }
 
-bool heed__fit_update(heed__fitting *f) {
-    heed__passes sum = {0};
+/* The passes of this process. With the tree, each begins with gradients of zero. */
+static bool make_passes(heed__fitting *f) {
+    heed__group *g = &f->group;
+    bool alone = f->micros == 1 || f->set.sequence;
+    for (uint32_t i = g->from; i < g->to; i++) {
+        bool last = i + 1 == g->to;
+        if (g->k && last) heed__group_send(f);
+        if (!heed__fit_pass(f, i) || (g->k && !heed__word_keep(f, i))) return false;
+        if (!alone && !(g->k && last)) heed__gradients_add(&f->gradients, i, last);
+    }
+    return true;
+}
+
+static heed__pass sum_of_passes(const heed__fitting *f) {
+    heed__pass sum = {0};
+    if (!f->set.sequence) return heed__tree_total(f->passes, f->micros);
+    for (uint32_t i = 0; i < f->micros; i++) {
+        sum.loss += f->passes[i].loss;
+        sum.weight += f->passes[i].weight;
+        sum.items += f->passes[i].items;
+    }
+    return sum;
+}
+
+static bool update(heed__fitting *f) {
     double start = heed__os_seconds();
-    for (uint32_t i = 0; i < f->micros; i++)
-        if (!heed__fit_pass(f, i, &sum)) return false;
+    bool made = make_passes(f);
+    if (f->group.k) made = heed__group_reduce(f, false);
+    if (!made) return false;
+    heed__pass sum = sum_of_passes(f);
     if (sum.weight <= 0) sum.weight = 1;
     double norm = heed_clip(f->optim, (heed_real)f->set.clip, 1 / (heed_real)sum.weight);
     if (!heed__stopped(f->c) && !isfinite(norm)) {
@@ -195,7 +227,7 @@ bool heed__fit_update(heed__fitting *f) {
     f->loss = sum.loss / sum.weight;
     double took = heed__os_seconds() - start, share = f->step_seconds > 0 ? 0.1 : 1;
     f->step_seconds += share * (took - f->step_seconds);
-    f->step_items += share * ((double)sum.items - f->step_items);
+    f->step_items += share * (sum.items - f->step_items);
     return true;
 }
 
@@ -330,6 +362,7 @@ static bool plan_again(heed__fitting *f) {
     heed__clock_count(k, now - k->mark);
     k->mark = now;
     int64_t left = heed__clock_plan(k, seconds_done(f), f->steps - step, progress(f));
+    if (f->group.k && !heed__cluster_copy(f->c, f->group.k, &left, sizeof left)) return false;
     if (!left || !heed__plans_add(&f->plans, step, left, false)) return true;
     f->steps = step + left;
     f->replanned = true;
@@ -348,7 +381,7 @@ static void thaw(heed__fitting *f) {
 /* An update, its report and what is due after it. */
 static bool step(heed__fitting *f) {
     thaw(f);
-    if (!heed__fit_update(f)) return false;
+    if (!update(f)) return false;
     int64_t done = f->state.step;
     count(&f->state.since_eval, f->loss);
     count(&f->state.since_row, f->loss);
@@ -404,11 +437,20 @@ static bool complete(heed_ctx *c, const heed_fit_args *a) {
 }
 
 heed_fit_result heed_fit(heed_ctx *c, const heed_fit_args *a) {
-    heed__fitting f = {.c = c, .a = a, .saved_step = -1};
+    heed_fit_args own = a ? *a : (heed_fit_args){0};
+    bool several = own.cluster && own.cluster->ranks > 1;
+    if (several && own.cluster->rank > 0) { /* the first one keeps the run, reports and decides */
+        own.run = NULL;
+        own.report = NULL;
+        own.stop = NULL;
+    }
+    heed__fitting f = {.c = c, .a = &own, .saved_step = -1};
+    if (several) f.group.k = own.cluster;
     f.state.loss = f.state.val_loss = f.state.metric = f.loss = NAN;
     f.state.best_loss = f.state.best_metric = f.first[0] = f.first[1] = NAN;
     if (complete(c, a)) {
         if (heed__fit_prepare(&f)) train(&f);
+        if (f.group.joined && !f.group.ended) heed__group_reduce(&f, true);
         heed__fit_release(&f);
     }
     const heed__state *s = &f.state;

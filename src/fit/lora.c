@@ -27,17 +27,6 @@ static bool no_target(const heed_config *f, const char *pattern, const heed_stor
         pattern, matrix_of(s));
 }
 
-/* A settings file may keep settings of adapters that it does not use. */
-bool heed__lora_check(heed_ctx *c, const heed_config *f) {
-    static const char *const keys[] = {"lora-alpha", "lora-targets", "lora-train"};
-    for (int i = 0; i < 3 && heed_config_int(f, "lora") == 0; i++)
-        if (heed_config_rank(f, keys[i]) == HEED_FROM_FLAG)
-            return heed_fail(c, HEED_USAGE,
-                             "`%s` has no effect without `lora`: expected a rank; hint: `lora = 4`",
-                             keys[i]);
-    return true;
-}
-
 bool heed__lora_complete(heed_config *f) {
     int64_t rank = heed_config_int(f, "lora");
     return rank == 0 || heed_config_real(f, "lora-alpha") > 0 ||
@@ -69,15 +58,20 @@ int heed__lora_count(const heed_store *s) {
     return n / 2; /* A and B */
 }
 
-/* Whether nothing of a parameter comes from the run that the training starts from. Without such a
- * run, the head is what is new to the task. */
+/* How a parameter came from the run that the training starts from. */
+static heed_start_how how_of(const heed__fitting *f, const heed_entry *e) {
+    for (int i = 0; i < f->begun.count; i++)
+        if (f->begun.entries[i].to == e->tensor) return f->begun.entries[i].how;
+    return HEED_START_TAKEN;
+}
+
+/* Whether nothing of a parameter comes from that run. Without one, what belongs to the classes is
+ * new to the task. */
 static bool is_new(const heed__fitting *f, const heed_entry *e) {
-    if (!f->from) return heed_match("head.*", e->name);
-    for (int i = 0; i < f->begun.count; i++) {
-        const heed_start_entry *s = &f->begun.entries[i];
-        if (s->to == e->tensor) return s->how == HEED_START_NEW || s->how == HEED_START_UNFIT;
-    }
-    return false;
+    heed_start_how how = how_of(f, e);
+    if (e->adapter || e->state) return false;
+    return f->from ? how == HEED_START_NEW || how == HEED_START_UNFIT
+                   : e->rows == HEED_ROWS_CLASSES;
 }
 
 bool heed__lora_choose(heed__fitting *f) {
@@ -86,13 +80,36 @@ bool heed__lora_choose(heed__fitting *f) {
     heed_text list = {.c = f->c};
     for (int i = 0; i < heed_store_count(f->store); i++) {
         const heed_entry *e = heed_store_at(f->store, i);
-        if (!e->adapter && !e->state && is_new(f, e))
-            heed_text_add(&list, "%s%s", list.n ? "," : "", e->name);
+        if (is_new(f, e)) heed_text_add(&list, "%s%s", list.n ? "," : "", e->name);
     }
     bool ok = heed_config_set(g, "lora-train", list.n ? list.s : "none", "lora", HEED_FROM_FLAG);
     f->set.lora_train = heed_config_text(g, "lora-train");
     heed_text_free(&list);
     return ok;
+}
+
+void heed__lora_warn(heed__fitting *f) {
+    const heed_entry *kept = NULL, *rows = NULL;
+    if (!f->set.lora || !f->fresh) return;
+    if (!f->from)
+        heed__fit_note(f,
+                       "warning: `lora` leaves the weights of the model as they are, which is at "
+                       "random without `from`; hint: `from = RUN`");
+    for (int i = 0; f->from && i < heed_store_count(f->store); i++) {
+        const heed_entry *e = heed_store_at(f->store, i);
+        if (!e->trained && !kept && is_new(f, e)) kept = e;
+        if (!e->trained && !rows && how_of(f, e) == HEED_START_MATCHED) rows = e;
+    }
+    if (kept)
+        heed__fit_note(f,
+                       "warning: %s is not of %s and is not trained: it stays as it was "
+                       "initialised; hint: `lora-train = auto`",
+                       kept->name, f->from->dir);
+    if (rows)
+        heed__fit_note(f,
+                       "warning: rows of %s are not of %s and are not trained: they stay as they "
+                       "were initialised; hint: `lora-train = %s`",
+                       rows->name, f->from->dir, rows->name);
 }
 
 /* Whether the list has a pattern that matches. */

@@ -12,6 +12,7 @@
 #define OPTIM  "Optimizer"
 #define LORA   "Adapters"
 #define EVAL   "Evaluation and checkpoints"
+#define SPEED  "Speed and memory"
 
 const heed_option heed_fit_options[] = {
     {"steps", HEED_INT, "1000", 1, 1e12, NULL, "updates of the weights", LENGTH},
@@ -32,6 +33,11 @@ const heed_option heed_fit_options[] = {
     {"accumulate", HEED_INT, "1", 1, 1 << 20, NULL,
      "batches of an update, whose loss is the sum over all of them divided by the sum of their "
      "weights",
+     LENGTH},
+    {"accumulate-order", HEED_CHOICE, "tree", 0, 0, "tree|sequence",
+     "recorded in config.conf: the order in which the gradients of these batches are added; tree: "
+     "in pairs, for any number of processes; sequence: one after another, as runs of early "
+     "versions do",
      LENGTH},
     {"seed", HEED_INT, "1", 0, 9007199254740992.0, NULL,
      "seed of initial weights, dropout and batches", LENGTH},
@@ -79,8 +85,9 @@ const heed_option heed_fit_options[] = {
      LORA},
     {"lora-train", HEED_TEXT, "auto", 0, 0, NULL,
      "parameters that are trained besides the adapters: name patterns, comma-separated, or none; "
-     "auto: those that the run of `from` lacks, such as a head for other classes; without it, the "
-     "head",
+     "auto: those that the run of `from` lacks, such as a head for other classes; without it, "
+     "those "
+     "of the classes",
      LORA},
     {"eval-every", HEED_INT, "0", 0, 1e12, NULL,
      "steps between evaluations; 0: as many as `evals` says. The last step always has one", EVAL},
@@ -95,7 +102,21 @@ const heed_option heed_fit_options[] = {
      "measure on the validation part that selects the best weights", EVAL},
     {"patience", HEED_INT, "0", 0, 1e9, NULL,
      "stop after this many evaluations without a better one; 0: never", EVAL},
+    {"all-rows", HEED_BOOL, "false", 0, 0, NULL,
+     "compute the last block for all positions, also where the loss reads only some of them "
+     "(masked "
+     "tokens, [CLS]): slower, and the same up to rounding",
+     SPEED},
+    {"whole-logits", HEED_BOOL, "false", 0, 0, NULL,
+     "train a language model by the logits of all tokens at once, not by some rows at a time: more "
+     "memory, and the same up to rounding",
+     SPEED},
     {0}};
+
+static const heed_condition conditions[] = {{"lora-alpha lora-targets lora-train", "lora!=0"},
+                                            {"freeze-steps", "freeze!="},
+                                            {"step-every step-gamma", "schedule=step"},
+                                            {0}};
 
 /* ---- length ---- */
 
@@ -203,11 +224,7 @@ bool heed__settings_read(heed_ctx *c, const heed_config *f, heed__settings *s) {
     s->freeze_steps = heed_config_int(f, "freeze-steps");
     s->lora = heed_config_int(f, "lora") > 0;
     s->lora_train = heed_config_text(f, "lora-train");
-    if (s->freeze_steps && !*s->freeze)
-        return heed_fail(c, HEED_USAGE,
-                         "`freeze-steps` has no effect without `freeze`: expected name patterns; "
-                         "hint: `freeze = 'encoder.*'`");
-    return heed__lora_check(c, f) && read_optim(c, f, s) && read_length(c, f, s) &&
+    return heed_config_check(f, conditions) && read_optim(c, f, s) && read_length(c, f, s) &&
            read_schedule(c, f, s) && !heed__stopped(c);
 }
 

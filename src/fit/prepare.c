@@ -54,8 +54,10 @@ static bool set_precision(heed__fitting *f) {
 static bool read_settings(heed__fitting *f) {
     const heed_fit_args *a = f->a;
     f->settings.c = f->c;
-    if (!heed__start_head(a)) return false;
-    if (!heed__settings_read(f->c, a->config, &f->set) || !agree_on_seed(f)) return false;
+    if (!heed__cluster_check(f->c, a->cluster) || !heed__start_head(a)) return false;
+    if (!heed_config_check(a->config, a->model->conditions) ||
+        !heed__settings_read(f->c, a->config, &f->set) || !agree_on_seed(f))
+        return false;
     f->bound[0] = bound_of(a->config, "vocab");
     f->bound[1] = bound_of(a->config, "source-vocab");
     return set_precision(f) && set_real_vocab(f) && heed__lora_complete(a->config) &&
@@ -76,7 +78,8 @@ static bool count_batches(heed__fitting *f) {
     if (micros > UINT32_MAX)
         return heed_fail(f->c, HEED_USAGE, "gradient descent over %" PRIu64 " batches is too much",
                          micros);
-    f->micros = (uint32_t)micros;
+    f->micros = f->group.to = (uint32_t)micros;
+    f->passes = heed__alloc_array(f->c, micros, sizeof *f->passes);
     return !heed__stopped(f->c);
 }
 
@@ -143,9 +146,14 @@ enum { FEW_STEPS = 20 };
 
 /* Tries the first batch and, for full-batch gradient descent, the last one, maybe smaller. */
 static bool try_batches(heed__fitting *f) {
-    heed__passes sum = {0};
-    return heed__fit_pass(f, 0, &sum) &&
-           (!f->set.full_batch || f->micros < 2 || heed__fit_pass(f, f->micros - 1, &sum));
+    if (!heed__fit_pass(f, 0)) return false;
+    f->group.update_bytes = heed__word_updates(f->tape);
+    return !f->set.full_batch || f->micros < 2 || heed__fit_pass(f, f->micros - 1);
+}
+
+/* The passes of this process in an update. */
+static uint32_t own_micros(const heed__fitting *f) {
+    return f->group.k ? heed__tree_first(f->micros, f->group.k->ranks, 1) : f->micros;
 }
 
 /* Limits evaluations to a third of the time. */
@@ -161,11 +169,10 @@ static bool limit_evaluations(heed__fitting *f) {
 /* Measures an update without the optimizer by a second pass: the first one uses fresh memory. */
 static bool plan_by_clock(heed__fitting *f) {
     double eval = INFINITY, start;
-    heed__passes sum = {0};
     if (!try_batches(f) || !evaluate_one(f, &eval)) return false;
     start = heed__os_seconds();
-    if (!heed__fit_pass(f, 0, &sum)) return false;
-    double step = fmax(1e-9, (heed__os_seconds() - start) * f->micros);
+    if (!heed__fit_pass(f, 0)) return false;
+    double step = fmax(1e-9, (heed__os_seconds() - start) * own_micros(f));
     if (!evaluate_one(f, &eval)) return false;
     double seconds = f->before + f->set.minutes * 60;
     f->state.clock = seconds;
@@ -192,6 +199,9 @@ static bool plan_by_clock(heed__fitting *f) {
     return true;
 }
 
+/* Whether this is a process of several, except the first. */
+static bool is_helper(const heed__fitting *f) { return f->group.k && f->group.k->rank > 0; }
+
 static size_t store_bytes(const heed_store *s) {
     size_t bytes = 0;
     for (int i = 0; i < heed_store_count(s); i++) {
@@ -205,11 +215,12 @@ static size_t store_bytes(const heed_store *s) {
  * model is built. */
 static bool try_out(heed__fitting *f) {
     double seconds = INFINITY;
-    if (!f->fresh && !heed__fit_read_weights(f)) return false;
+    if (!f->fresh && !is_helper(f) && !heed__fit_read_weights(f)) return false;
     /* a parameter without a gradient is reported by the first step, not by the trial as well */
     for (int i = 0; i < heed_store_count(f->store); i++)
         heed_store_at(f->store, i)->reported = true;
-    bool ok = f->set.minutes > 0 ? plan_by_clock(f) : try_batches(f) && evaluate_one(f, &seconds);
+    bool timed = f->set.minutes > 0 && !is_helper(f); /* rank 0 plans for all */
+    bool ok = timed ? plan_by_clock(f) : try_batches(f) && evaluate_one(f, &seconds);
     if (!ok) return false;
     if (f->set.minutes <= 0) f->clock.eval = seconds * (double)f->evals;
     f->bytes = store_bytes(f->store) + store_bytes(heed_optim_slots(f->optim)) +
@@ -357,6 +368,7 @@ static void note_changes(heed__fitting *f) {
 }
 
 static void note_start(heed__fitting *f) {
+    heed__lora_warn(f);
     if (f->set.freeze_steps >= f->steps)
         heed__fit_note(f,
                        "warning: `freeze-steps = %" PRId64 "` is not below the %" PRId64
@@ -410,6 +422,7 @@ static bool begin(heed__fitting *f) {
              heed__journal_open(&f->journal, f->c, run, 0);
     else if (claimed)
         ok = resume_run(f);
+    if (f->group.k) ok = heed__join_weights(f);
     snprintf(s->version, sizeof s->version, "%s", HEED_VERSION);
     snprintf(s->isa, sizeof s->isa, "%s", heed_isa(f->c));
     f->start = f->clock.mark = heed__os_seconds();
@@ -428,21 +441,28 @@ static bool begin(heed__fitting *f) {
 
 bool heed__fit_prepare(heed__fitting *f) {
     f->start = heed__os_seconds();
-    if (!read_settings(f) || !open_run(f) || !heed__start_find(f) || !heed__fit_build(f) ||
-        !count_batches(f) || !fix_by_data(f))
-        return false;
-    if (!f->fresh && f->steps && heed__fit_finished(f)) {
+    f->tape = heed_tape_new(f->c);
+    if (read_settings(f)) open_run(f);
+    if (!heed__join_state(f)) return false;
+    f->set.sequence = !strcmp(heed_config_text(f->a->config, "accumulate-order"), "sequence");
+    bool ok = heed__start_find(f) && heed__fit_build(f) && count_batches(f) && fix_by_data(f);
+    if (ok && !f->fresh && f->steps && heed__fit_finished(f)) {
         note_finished(f);
         return false;
     }
-    f->tape = heed_tape_new(f->c);
-    return try_out(f) && begin(f);
+    if (ok && try_out(f)) heed__join_share(f);
+    if (!heed__join_plans(f)) return false;
+    if (f->set.minutes > 0 && is_helper(f)) fix_length(f, (double)heed__plans_end(&f->plans));
+    return begin(f);
 }
 
 void heed__fit_release(heed__fitting *f) {
     heed__journal_close(&f->journal);
     heed_text_free(&f->settings);
     heed_tape_free(f->tape);
+    heed__group_free(&f->group);
+    heed__gradients_free(&f->gradients);
+    heed__free(f->passes);
     heed__fit_unbuild(f);
     heed_start_free(&f->begun);
     heed_run_close(f->opened);

@@ -76,6 +76,18 @@ static bool check_base(const heed_run *r, const heed_run *base, const char *dige
                      path, base->dir, digest, found);
 }
 
+/* A training that extended the vocabulary has another tokenizer than the run it started from. */
+static bool check_tokenizer(const heed__opened *o, const heed_run *base, const char *path) {
+    uint64_t found = base->tokenizer ? heed__tokenizers_digest(base->tokenizer, base->source) : 0;
+    return found == o->digest ||
+           heed_fail(base->c, HEED_DATA,
+                     "%s does not belong to %s: expected the tokenizer of its training, with "
+                     "digest %016" PRIx64 ", found %016" PRIx64
+                     "; hint: config.conf beside it names the run that it started from, and if "
+                     "it extended the vocabulary of that one, `merge` with its own run",
+                     path, base->dir, o->digest, found);
+}
+
 static bool adapt(heed__opened *o, const heed_run *base, const heed_safetensors *f,
                   const heed_model *const *models, const char *path) {
     heed_run *r = &o->run;
@@ -87,8 +99,8 @@ static bool adapt(heed__opened *o, const heed_run *base, const heed_safetensors 
                          "%s holds no adapters: expected the metadata base and config; hint: the "
                          "adapter.safetensors of a run that was trained with `lora`",
                          path);
-    bool ok = heed__run_read_meta(o, models, path) && read_settings(o, settings, path) &&
-              heed__run_read_tokenizers(o, base->dir) &&
+    bool ok = heed__run_read_meta(o, models, path) && check_tokenizer(o, base, path) &&
+              read_settings(o, settings, path) && heed__run_read_tokenizers(o, base->dir) &&
               read_classes(o, heed_safetensors_meta(f, "classes"), path) &&
               heed__run_build(r, base->store) &&
               heed_start_take(r->store,

@@ -32,6 +32,11 @@ static bool find_foreign(heed__run_config *k, const heed_option *const *tables) 
     return k->foreign || heed__grow(k->text.c, &k->foreign, &k->capacity, 1, sizeof *k->foreign);
 }
 
+bool heed_run_earlier(heed_config *f) {
+    return heed_config_set_list(f, "all-rows=true whole-logits=true", "a run of an earlier version",
+                                HEED_FROM_DEFAULT);
+}
+
 bool heed__run_config_read(heed_ctx *c, const heed_model *m, const char *path,
                            heed__run_config *out) {
     size_t n;
@@ -49,7 +54,7 @@ bool heed__run_config_read(heed_ctx *c, const heed_model *m, const char *path,
     tables[count] = out->foreign;
     out->config = heed_config_new(c, tables);
     return heed_config_set_list(out->config, m->defaults, path, HEED_FROM_DEFAULT) &&
-           heed_config_read(out->config, path, HEED_FROM_FILE);
+           heed_run_earlier(out->config) && heed_config_read(out->config, path, HEED_FROM_FILE);
 }
 
 void heed__run_config_free(heed__run_config *k) {

@@ -17,6 +17,7 @@ static const char *const run_files[] = {"config.conf",
                                         "labels.txt",
                                         "snapshots",
                                         "scores.json",
+                                        "tokens.bin",
                                         HEED__SOURCE_FOLDER,
                                         "heed-tokenizer.json",
                                         "tokenizer_config.json",
@@ -63,10 +64,15 @@ bool heed_run_vacant(heed_ctx *c, const char *dir, bool force) {
     if (!heed__os_is_dir(dir))
         return heed_fail(c, HEED_USAGE, "run is wrong: %s: expected a folder, found a file", dir);
     if (!is_run(c, dir)) return is_empty(c, dir);
-    return force || heed_fail(c, HEED_USAGE,
-                              "run exists already: %s: expected no run there; hint: `resume %s` "
-                              "continues it, `force` removes it and starts over",
-                              dir, dir);
+    if (force) return true;
+    if (!heed__checkpoint_find(c, dir)) /* a merged run has none */
+        return heed_fail(c, HEED_USAGE,
+                         "run exists already: %s: expected no run there; hint: `force` removes it",
+                         dir);
+    return heed_fail(c, HEED_USAGE,
+                     "run exists already: %s: expected no run there; hint: `resume %s` continues "
+                     "it, `force` removes it and starts over",
+                     dir, dir);
 }
 
 bool heed__run_same(const char *a, const char *b) {

@@ -4,12 +4,10 @@
 
 /* From now on the run's settings name no adapters. */
 static bool forget_adapters(heed_config *f) {
-    static const char *const keys[] = {"lora", "lora-alpha", "lora-targets", "lora-train"};
     bool ok = true;
-    for (int i = 0; ok && i < 4; i++)
-        if (heed_config_has(f, keys[i]))
-            ok = heed_config_set(f, keys[i], heed_config_default(f, keys[i]), keys[i],
-                                 HEED_FROM_FLAG);
+    for (const char *const *key = heed__lora_settings; ok && *key; key++)
+        if (heed_config_has(f, *key))
+            ok = heed_config_set(f, *key, heed_config_default(f, *key), *key, HEED_FROM_FLAG);
     return ok;
 }
 
@@ -47,6 +45,10 @@ bool heed_run_save(heed_run *r, const char *dir, bool force) {
                        .label_count = r->label_count,
                        .run = dir,
                        .force = force};
+    if (heed__run_same(r->dir, dir))
+        return heed_fail(c, HEED_USAGE,
+                         "folder is the run's: %s: expected another one; hint: `%s-plain`", dir,
+                         dir);
     if (!heed_run_vacant(c, dir, force) || !heed__run_check_outside(c, &a) ||
         !forget_adapters(r->config))
         return false;

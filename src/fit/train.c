@@ -49,7 +49,8 @@ static heed_fit_result fit(heed_ctx *c, const heed_train_args *a, heed_config *f
                                         .force = a->force,
                                         .report = a->report,
                                         .stop = a->stop,
-                                        .user = a->user});
+                                        .user = a->user,
+                                        .cluster = a->cluster});
 }
 
 /* "steps=300 width=64": an unknown key is an error. */
@@ -88,15 +89,15 @@ static bool open_start(heed_ctx *c, const heed_train_args *a, heed_config *f, he
     return *from && heed_start_settings(f, a->model, *from, how, NULL);
 }
 
-/* Trains by complete settings. */
+/* Trains by complete settings. Other processes are told of an error here or in heed_fit. */
 static heed_fit_result train(heed_ctx *c, const heed_train_args *a, heed_config *f) {
     heed_fit_result r = nothing;
-    heed_data_args how = {.run = a->resume ? a->run : NULL};
+    heed_data_args how = {.run = a->resume ? a->run : NULL, .cache = a->resume ? a->run : NULL};
     heed_run *from = NULL;
-    bool new_run = a->run && !a->resume, ok = open_start(c, a, f, &how, &from);
+    bool new_run = a->run && !a->resume, ok = f && open_start(c, a, f, &how, &from);
     heed_data *d = ok ? heed_data_open(c, f, heed_model_spec(a->model), &how) : NULL;
-    if (d && (!new_run || !d->tree || heed_run_outside(c, a->run, heed_config_text(f, "data"))))
-        r = fit(c, a, f, d, from);
+    if (d && new_run && d->tree) heed_run_outside(c, a->run, heed_config_text(f, "data"));
+    if (heed_cluster_agree(c, a->cluster)) r = fit(c, a, f, d, from);
     heed_data_close(d);
     heed_run_close(from);
     return r;
@@ -111,9 +112,13 @@ heed_fit_result heed_train(heed_ctx *c, const heed_train_args *a) {
         heed_fail(c, HEED_USAGE, "a training needs a model and data, a resumed one its run");
         return r;
     }
-    if (a->run && !(a->resume ? heed_run_recover(c, a->run) : heed_run_vacant(c, a->run, a->force)))
-        return r;
-    if (read_settings(c, a, &k)) r = train(c, a, k.config);
+    bool first = !a->cluster || a->cluster->rank == 0;
+    if (a->run && first)
+        (void)(a->resume ? heed_run_recover(c, a->run) : heed_run_vacant(c, a->run, a->force));
+    if (heed_cluster_agree(c, a->cluster)) {
+        read_settings(c, a, &k);
+        r = train(c, a, k.config);
+    }
     heed_config_free(k.config);
     heed__run_config_free(&k);
     return r;

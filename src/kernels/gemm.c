@@ -5,7 +5,7 @@
 #include "set.h"
 #include "vmath.h"
 
-#define DEPTH 192                               /* terms summed in registers */
+#define DEPTH GEMM_DEPTH
 #define GROUP ((int)(1536 / sizeof(heed_real))) /* most columns packed at a time: 288 KiB */
 #define BLOCK (16 * TILE_ROWS)                  /* rows of A multiplied with a panel at a time */
 /* Distances of packed panels and tiles: a little more than their size, because distances of whole
@@ -133,35 +133,10 @@ static void group_product(const heed_gemm *g, const heed_real *packed, const hee
     }
 }
 
-/* Few rows with a transposed B: it is not packed. */
-static void thin_product(const heed_gemm *g, const heed__gemm_part *part) {
-    for (int j = 0; j < part->cols; j += PANEL) {
-        size_t col = (size_t)(part->col + j), at = part->batch * g->stride_c + col;
-        at += (size_t)part->row * (size_t)g->ldc;
-        heed__thin t = {.a = g->a + part->batch * g->stride_a + (size_t)part->row * (size_t)g->lda,
-                        .b = g->b + part->batch * g->stride_b + col * (size_t)g->ldb,
-                        .c = g->c + at,
-                        .lda = (size_t)g->lda,
-                        .ldb = (size_t)g->ldb,
-                        .ldc = (size_t)g->ldc,
-                        .width = at_most(PANEL, part->cols - j),
-                        .terms = g->k,
-                        .depth = DEPTH,
-                        .add = g->add};
-        t.ahead = j + PANEL < part->cols ? PANEL * t.ldb : 0;
-        K(thin_run)(&t, part->rows);
-        if (gemm_finishes(g)) K(gemm_finish)(g, at, (int)col, part->rows, t.width);
-    }
-}
-
 /* Products of many terms process so few rows at a time that their part of C stays in cache. */
 #define STAY (64 * TILE_ROWS)
 
 static void product(const heed_gemm *g, const heed__gemm_part *part) {
-    if (g->tb && !g->ta && g->k > 0 && part->rows <= THIN_ROWS) {
-        thin_product(g, part);
-        return;
-    }
     _Alignas(64) heed_real packed[GROUP / PANEL * PANEL_APART];
     int stay = g->k > DEPTH ? STAY : part->rows, group = gemm_group(part->cols, GROUP);
     for (int j = 0; j < part->cols; j += group) {
@@ -206,7 +181,7 @@ static bool rounds(const heed_kernels *k, const heed_gemm *g) {
 void K(gemm)(const heed_kernels *k, const heed_gemm *g) {
     size_t batch = g->batch > 0 ? (size_t)g->batch : 1;
     int row_tiles = (g->m + TILE_ROWS - 1) / TILE_ROWS, panels = (g->n + PANEL - 1) / PANEL;
-    if (g->m <= 0 || g->n <= 0) return;
+    if (g->m <= 0 || g->n <= 0 || K(gemm_thin)(k, g)) return;
     double work = 2.0 * (double)batch * g->m * g->n * (g->k > 0 ? g->k : 1);
     bool by_columns = batch == 1 && panels >= row_tiles;
     gemm_job j = {g, rounds(k, g), by_columns ? 0 : row_tiles};

@@ -84,19 +84,11 @@ void K(gemm_bf16)(const heed_gemm *g, const heed__gemm_part *part);
 
 /* ---- products of few rows ---- */
 
-#define THIN_ROWS 4 /* rows whose sums are in registers */
+#define GEMM_DEPTH 192 /* terms summed in registers, in all products */
+#define THIN_ROWS  8   /* the most rows with which a matrix is not packed */
 
-/* c (rows, width) = or += A (rows, terms) B', B (width, terms), width at most PANEL: sums over
- * `depth` terms, added to c in order. */
-typedef struct {
-    const heed_real *a, *b;
-    heed_real *c;
-    size_t lda, ldb, ldc;
-    size_t ahead; /* distance from what is read to what is fetched into the cache meanwhile */
-    int width, terms, depth;
-    bool add;
-} heed__thin;
-void K(thin_run)(const heed__thin *t, int rows);
+/* Computes the product if it has few rows; else returns false. */
+bool K(gemm_thin)(const heed_kernels *k, const heed_gemm *g);
 
 /* ---- operands that several products share ---- */
 

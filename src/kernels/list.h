@@ -57,6 +57,12 @@ KERNEL(void, xent_grad, const heed_kernels *k, heed_real *gx, const heed_real *p
        const int32_t *labels, size_t rows, int c, int ignore, heed_real smoothing,
        const heed_real *weights, heed_real scale)
 
+/* The same for rows that all count, in place: z (rows,c), the logits, becomes scale * d loss[row] /
+ * d logits. */
+KERNEL(void, xent_in_place, const heed_kernels *k, heed_real *z, heed_real *loss,
+       const int32_t *labels, size_t rows, int c, heed_real smoothing, const heed_real *weights,
+       heed_real scale)
+
 /* norm.c: rows of width c. mean and rstd (rows) are written by forward and read by backward. mean
  * NULL: RMS norm, which uses 0 */
 KERNEL(void, layer_norm, const heed_kernels *k, heed_real *y, heed_real *mean, heed_real *rstd,

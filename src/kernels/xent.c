@@ -1,4 +1,5 @@
-/* xent.c -- cross entropy over rows of logits, with the softmax that its gradient needs. */
+/* xent.c -- cross entropy over rows of logits, with the softmax that its gradient needs, or with
+ * the gradient in place of the logits. */
 #include "set.h"
 #include "vmath.h"
 
@@ -19,21 +20,30 @@ typedef struct {
     heed_real most, log_sum;
 } row_sum;
 
-/* Writes the softmax of the row into p. */
-static row_sum softmax(heed_real *p, const heed_real *x, int c) {
-    vec m = splat(-INFINITY), sums = {0};
+static heed_real largest(const heed_real *x, int c) {
+    vec m = splat(-INFINITY);
     for (int i = 0; i < c; i += VL) {
         size_t left = (size_t)(c - i);
         m = vmax(pick(lanes_below(left), get(x + i, left), splat(-INFINITY)), m);
     }
-    heed_real most = max_lanes(m);
+    return max_lanes(m);
+}
+
+/* p = exp(x - most), which may be x itself; returns the sum. */
+static heed_real exponentials(heed_real *p, const heed_real *x, heed_real most, int c) {
+    vec sums = {0};
     for (int i = 0; i < c; i += VL) {
         size_t left = (size_t)(c - i);
         vec e = vexp(get(x + i, left) - splat(most));
         sums += pick(lanes_below(left), e, splat(0));
         put(p + i, e, left);
     }
-    heed_real sum = sum_lanes(sums);
+    return sum_lanes(sums);
+}
+
+/* Writes the softmax of the row into p. */
+static row_sum softmax(heed_real *p, const heed_real *x, int c) {
+    heed_real most = largest(x, c), sum = exponentials(p, x, most, c);
     vec inverse = splat(1 / sum);
     for (int i = 0; i < c; i += VL) {
         size_t left = (size_t)(c - i);
@@ -102,14 +112,17 @@ static void xent_grad_row(const xent *j, size_t r, heed_real weight_sum) {
     gx[label] -= j->scale * own;
 }
 
+static heed_real sum_of_weights(const xent *j) {
+    heed_real sum = 0;
+    if (!j->weights) return (heed_real)j->c;
+    for (int i = 0; i < j->c; i++) sum += j->weights[i];
+    return sum;
+}
+
 static void xent_grad_part(const void *job, size_t from, size_t to, int thread) {
     const xent *j = job;
-    heed_real weight_sum = (heed_real)j->c;
+    heed_real weight_sum = sum_of_weights(j);
     (void)thread;
-    if (j->weights) {
-        weight_sum = 0;
-        for (int i = 0; i < j->c; i++) weight_sum += j->weights[i];
-    }
     for (size_t r = from; r < to; r++)
         if (j->labels[r] != j->ignore && inside(j, j->labels[r])) xent_grad_row(j, r, weight_sum);
 }
@@ -126,4 +139,56 @@ void K(xent_grad)(const heed_kernels *k, heed_real *gx, const heed_real *p, cons
               .smoothing = smoothing,
               .scale = scale};
     heed__share(k, rows, 5.0 * (double)rows * c, xent_grad_part, &j);
+}
+
+/* ---- in place ---- */
+
+/* sum_c w_c (x_c - most) */
+static heed_real weighted_sum(const xent *j, const heed_real *x, heed_real most) {
+    vec sums = {0};
+    for (int i = 0; i < j->c; i += VL) {
+        size_t left = (size_t)(j->c - i);
+        vec term = get(x + i, left) - splat(most);
+        if (j->weights) term *= get(j->weights + i, left);
+        sums += pick(lanes_below(left), term, splat(0));
+    }
+    return sum_lanes(sums);
+}
+
+/* Replaces the logits z by their gradient, as in xent_grad_row; returns the loss. */
+static heed_real in_place_row(const xent *j, heed_real *z, int32_t label, heed_real weight_sum) {
+    heed_real most = largest(z, j->c), at_label = z[label] - most;
+    heed_real own = (1 - j->smoothing) * weight(j, label);
+    heed_real spread = j->smoothing / (heed_real)j->c;
+    heed_real spread_sum = j->smoothing != 0 ? spread * weighted_sum(j, z, most) : 0;
+    heed_real sum = exponentials(z, z, most, j->c), log_sum = vlog(splat(sum))[0];
+    vec all = splat(j->scale * (own + spread * weight_sum) / sum), part = splat(j->scale * spread);
+    for (int i = 0; i < j->c; i += VL) {
+        size_t left = (size_t)(j->c - i);
+        vec w = j->weights ? get(j->weights + i, left) : splat(1);
+        put(z + i, get(z + i, left) * all - w * part, left);
+    }
+    z[label] -= j->scale * own;
+    return own * (log_sum - at_label) + spread * weight_sum * log_sum - spread_sum;
+}
+
+static void in_place_part(const void *job, size_t from, size_t to, int thread) {
+    const xent *j = job;
+    heed_real weight_sum = sum_of_weights(j);
+    (void)thread;
+    for (size_t r = from; r < to; r++)
+        j->loss[r] = in_place_row(j, j->p + r * (size_t)j->c, j->labels[r], weight_sum);
+}
+
+void K(xent_in_place)(const heed_kernels *k, heed_real *z, heed_real *loss, const int32_t *labels,
+                      size_t rows, int c, heed_real smoothing, const heed_real *weights,
+                      heed_real scale) {
+    xent j = {.p = z,
+              .loss = loss,
+              .weights = weights,
+              .labels = labels,
+              .c = c,
+              .smoothing = smoothing,
+              .scale = scale};
+    heed__share(k, rows, 24.0 * (double)rows * c, in_place_part, &j);
 }

@@ -2,6 +2,7 @@
 #include "nn/nn.h"
 
 #include <limits.h>
+#include <math.h>
 #include <string.h>
 
 /* Query heads share the heads of keys and values equally; rotary positions turn pairs of numbers.
@@ -176,7 +177,10 @@ static heed_tensor *cross(const heed_mha *l, heed_tape *t, heed_tensor *x, heed_
     heed_tensor *part[3] = {heed_linear_apply(&l->q, t, x)};
     if (!part[0]) return NULL;
     if (!cache || !cache->len) {
+        heed_attention_args f = op_args(a);
         heed_tensor *kv = heed_linear_apply(&l->kv, t, memory);
+        if (!cache && !a->explicit_path)
+            return heed_cross_attention(heed_at(t, l->name), part[0], kv, bias, pad, &f);
         part[1] = columns(l, t, kv, HEED_KEYS);
         part[2] = columns(l, t, kv, HEED_VALUES);
         if (!cache) return attend_to(l, t, part, bias, pad);
@@ -254,22 +258,118 @@ heed_tensor *heed_mha_apply(const heed_mha *l, heed_tape *t, heed_tensor *x, hee
     return heed_mha_biased(l, t, x, memory, NULL, pad, cache);
 }
 
+/* ---- some queries alone ---- */
+
+/* The queries of rows, which differ in number from sequence to sequence, as (B,M), M the most. */
+typedef struct {
+    heed_tensor *from; /* (B,M): which row is at that place; any, where there is none */
+    heed_tensor *back; /* as rows: the place b M + m of each */
+    heed_tensor *bias; /* (B,1,M,T): -inf where the key is after the row, if causal; else NULL */
+} places;
+
+static bool rows_fit(const heed_mha *l, heed_tape *t, const heed_tensor *x,
+                     const heed_tensor *rows) {
+    heed_ctx *c = heed_tape_ctx(t);
+    if (l->args.cross || x->dims != 3 || !rows->i)
+        return heed_fail(c, HEED_USAGE,
+                         "rows of attention are wrong: %s: expected self-attention, x (B,T,d) and "
+                         "an index of rows, found %s, %d dims",
+                         l->name, l->args.cross ? "cross attention" : "self-attention", x->dims);
+    size_t all = heed_extent(x, 0, 2);
+    for (size_t r = 0; r < rows->size; r++)
+        if (rows->i[r] < 0 || (size_t)rows->i[r] >= all)
+            return heed_fail(c, HEED_USAGE,
+                             "rows of attention are wrong: %s: expected 0 to %zd, found %d",
+                             l->name, (ptrdiff_t)all - 1, (int)rows->i[r]);
+    return true;
+}
+
+static heed_tensor *hide_later(heed_tape *t, const heed_tensor *x, const heed_tensor *rows,
+                               const places *p) {
+    int len = x->shape[1];
+    heed_tensor *y = heed_input(t, NULL, 4, (int[]){x->shape[0], 1, p->from->shape[1], len});
+    for (size_t r = 0; y && r < rows->size; r++)
+        for (int key = rows->i[r] % len + 1; key < len; key++)
+            y->x[(size_t)p->back->i[r] * (size_t)len + (size_t)key] = -INFINITY;
+    return y;
+}
+
+static bool find_places(const heed_mha *l, heed_tape *t, const heed_tensor *x,
+                        const heed_tensor *rows, places *p) {
+    int batch = x->shape[0], len = x->shape[1], most = 0;
+    heed_tensor *count = heed_new_ids(t, 1, &batch);
+    p->back = heed_new_ids(t, rows->dims, rows->shape);
+    if (!count || !p->back) return false;
+    for (size_t r = 0; r < rows->size; r++) {
+        int place = count->i[rows->i[r] / len]++;
+        p->back->i[r] = place;
+        if (place >= most) most = place + 1;
+    }
+    p->from = heed_new_ids(t, 2, (int[]){batch, most});
+    for (size_t r = 0; p->from && r < rows->size; r++) {
+        p->back->i[r] += rows->i[r] / len * most;
+        p->from->i[p->back->i[r]] = (int32_t)r;
+    }
+    p->bias = p->from && l->args.causal ? hide_later(t, x, rows, p) : NULL;
+    return p->from && (p->bias || !l->args.causal);
+}
+
+/* Columns [from, from + count) of the stacked projection of x. */
+static heed_tensor *projected(const heed_mha *l, heed_tape *t, heed_tensor *x, int from,
+                              int count) {
+    heed_tensor *w = heed_slice(t, l->qkv.w, 0, from, count);
+    heed_tensor *b = l->qkv.b ? heed_slice(t, l->qkv.b, 0, from, count) : NULL;
+    return heed_affine(heed_at(t, l->qkv.name), x, w, b);
+}
+
+heed_tensor *heed_mha_rows_apply(const heed_mha *l, heed_tape *t, heed_tensor *x, heed_tensor *rows,
+                                 heed_tensor *pad) {
+    places p;
+    heed_tensor *q, *kv, *y;
+    if (!heed__layer_given(l, t) || !x || !rows || !rows_fit(l, t, x, rows) ||
+        !find_places(l, t, x, rows, &p))
+        return NULL;
+    heed_attention_args a = op_args(&l->args);
+    int keys = l->args.kv_heads * a.key, values = l->args.kv_heads * a.value;
+    int queries = a.heads * a.key;
+    a.causal = false; /* the bias hides later keys */
+    if (l->args.rotary > 0) {
+        heed_tensor *qkv = self_parts(l, t, x, NULL);
+        q = heed_gather(t, columns(l, t, qkv, HEED_QUERIES), rows);
+        kv = heed_slice(t, qkv, 2, queries, keys + values);
+    } else {
+        q = projected(l, t, heed_gather(t, x, rows), 0, queries);
+        kv = projected(l, t, x, queries, keys + values);
+    }
+    q = heed_gather(t, q, p.from); /* (B,M,h e) */
+    if (l->args.explicit_path)
+        y = heed_attention_explicit(heed_at(t, l->name), q, heed_slice(t, kv, 2, 0, keys),
+                                    heed_slice(t, kv, 2, keys, values), p.bias, pad, &a);
+    else
+        y = heed_cross_attention(heed_at(t, l->name), q, kv, p.bias, pad, &a);
+    y = heed_gather(t, y, p.back);
+    return l->args.no_out ? y : heed_linear_apply(&l->out, t, y);
+}
+
 /* ---- check cases ---- */
 
 typedef struct {
     heed_mha mha;
     heed_tensor *memory, *bias; /* (2,4,4), if cross; (1,2,3,3), for scores; or NULL */
+    int rows;
 } attention_case;
 
 typedef struct {
     heed_mha_args mha;
     bool biased;
+    int rows; /* the number of rows of which the output is read; 0: all */
 } case_args;
 
 static void case_init(void *self, heed_store *s, const void *args) {
     const case_args *a = args;
     attention_case *l = self;
     heed_mha_init(&l->mha, s, "mha", a->mha);
+    l->rows = a->rows;
     if (a->biased)
         l->bias =
             heed_param(s, "bias", "normal:0.5", 4, (int[]){1, 2, HEED_CASE_LEN, HEED_CASE_LEN});
@@ -277,18 +377,28 @@ static void case_init(void *self, heed_store *s, const void *args) {
         l->memory = heed_param(s, "memory", "normal:1", 3, (int[]){HEED_CASE_ROWS, 4, 4});
 }
 static heed_tensor *case_apply(const void *self, heed_tape *t, heed_tensor *x) {
+    static const int32_t rows[] = {5, 1, 3, 3}; /* one of the first sequence, three of the other */
     const attention_case *l = self;
+    if (l->rows)
+        return heed_mha_rows_apply(&l->mha, t, x, heed_input_ids(t, rows, 1, &l->rows), NULL);
     return heed_mha_biased(&l->mha, t, x, l->memory, l->bias, NULL, NULL);
 }
 
 /* Weights of this size make the scores differ, so that queries and keys get a gradient. */
-#define CASE(name, has_bias, ...)                                                                  \
+#define ROWS_CASE(name, has_bias, rows, ...)                                                       \
     {                                                                                              \
         name, sizeof(attention_case), case_init, case_apply, &(const case_args) {                  \
-            {.width = HEED_CASE_WIDTH, .init = "normal:0.5", __VA_ARGS__}, has_bias                \
+            {.width = HEED_CASE_WIDTH, .init = "normal:0.5", __VA_ARGS__}, has_bias, rows          \
         }                                                                                          \
     }
+#define CASE(name, has_bias, ...) ROWS_CASE(name, has_bias, 0, __VA_ARGS__)
 const heed_layer_case heed_layers_attention[] = {
+    ROWS_CASE("attention of rows", false, 4, .heads = 2, .key = 3, .value = 5),
+    ROWS_CASE("attention of rows, causal", false, 4, .heads = 4, .kv_heads = 2, .causal = true,
+              .no_bias = true, .dropout = (heed_real)0.2),
+    ROWS_CASE("attention of rows, rotary", false, 2, .heads = 2, .rotary = 10, .no_out = true),
+    ROWS_CASE("attention of rows, plain", false, 4, .heads = 2, .causal = true,
+              .explicit_path = true),
     CASE("attention", false, .heads = 2, .key = 3, .value = 5),
     CASE("attention causal", false, .heads = 2, .causal = true, .no_out = true,
          .dropout = (heed_real)0.2),

@@ -88,13 +88,17 @@ static heed_tensor *after(const heed_block *l, heed_tape *t, heed_tensor *x, hee
     return heed_residual(t, x, fx, drop, l->args.pre_norm ? NULL : norm);
 }
 
-static heed_tensor *apply(const heed_block *l, heed_tape *t, heed_tensor *x, heed_tensor *pad,
-                          heed_tensor *memory, heed_tensor *memory_pad, heed_cache *caches) {
+/* rows: the positions of x that are continued after attention; NULL: all. */
+static heed_tensor *apply(const heed_block *l, heed_tape *t, heed_tensor *x, heed_tensor *rows,
+                          heed_tensor *pad, heed_tensor *memory, heed_tensor *memory_pad,
+                          heed_cache *caches) {
     bool cross = l->args.cross.cross;
     const heed_drop *last_drop = cross ? &l->drop3 : &l->drop2;
     const heed_norm *last_norm = cross ? &l->norm3 : &l->norm2;
     heed_tensor *h = before(l, t, x, &l->norm1);
-    h = heed_mha_apply(&l->attn, t, h, NULL, pad, caches);
+    h = rows ? heed_mha_rows_apply(&l->attn, t, h, rows, pad)
+             : heed_mha_apply(&l->attn, t, h, NULL, pad, caches);
+    if (rows) x = heed_gather(t, x, rows);
     x = after(l, t, x, h, &l->drop1, &l->norm1);
     if (cross) {
         h = before(l, t, x, &l->norm2);
@@ -108,14 +112,20 @@ static heed_tensor *apply(const heed_block *l, heed_tape *t, heed_tensor *x, hee
 heed_tensor *heed_block_apply(const heed_block *l, heed_tape *t, heed_tensor *x, heed_tensor *pad,
                               heed_cache *cache) {
     if (!heed__layer_given(l, t)) return NULL;
-    return apply(l, t, x, pad, NULL, NULL, cache);
+    return apply(l, t, x, NULL, pad, NULL, NULL, cache);
+}
+
+heed_tensor *heed_block_rows_apply(const heed_block *l, heed_tape *t, heed_tensor *x,
+                                   heed_tensor *rows, heed_tensor *pad) {
+    if (!heed__layer_given(l, t)) return NULL;
+    return apply(l, t, x, rows, pad, NULL, NULL, NULL);
 }
 
 heed_tensor *heed_decoder_block_apply(const heed_decoder_block *l, heed_tape *t, heed_tensor *x,
                                       heed_tensor *pad, heed_tensor *memory,
                                       heed_tensor *memory_pad, heed_cache *caches) {
     if (!heed__layer_given(l, t)) return NULL;
-    return apply(l, t, x, pad, memory, memory_pad, caches);
+    return apply(l, t, x, NULL, pad, memory, memory_pad, caches);
 }
 
 /* ---- check cases ---- */
@@ -151,6 +161,13 @@ static heed_tensor *block_apply(const void *self, heed_tape *t, heed_tensor *x) 
     return heed_decoder_block_apply(&l->block, t, x, pad, l->memory, pad, NULL);
 }
 
+static heed_tensor *rows_apply(const void *self, heed_tape *t, heed_tensor *x) {
+    const block_case *l = self;
+    heed_tensor *pad = heed_ids(t, (int32_t[]){1, 1, 0, 1, 1, 1}, HEED_CASE_ROWS, HEED_CASE_LEN);
+    heed_tensor *rows = heed_input_ids(t, (int32_t[]){4, 0, 3}, 1, (int[]){3});
+    return heed_block_rows_apply(&l->block, t, x, rows, pad);
+}
+
 #define ATTENTION                                                                                  \
     { .width = HEED_CASE_WIDTH, .heads = 2, .dropout = (heed_real)0.1 }
 #define CASE(name, ...)                                                                            \
@@ -184,6 +201,7 @@ const heed_layer_case heed_layers_block[] = {
     CASE("block post-norm", .pre_norm = false),
     CASE("block rms norm", .pre_norm = true, .norm = HEED_RMS_NORM),
     {"block of llama", sizeof(block_case), block_init, block_apply, &llama},
+    {"block of rows", sizeof(block_case), block_init, rows_apply, &llama},
     CASE("decoder pre-norm", .pre_norm = true, .cross = ATTENTION),
     CASE("decoder post-norm", .pre_norm = false, .cross = ATTENTION),
     {0}};

@@ -7,7 +7,8 @@
 #include "ops/shape.h"
 #include <math.h>
 
-/* The two ops differ in how q, k and v are passed: inputs q k v bias pad, or qkv bias pad. */
+/* The ops differ in how q, k and v are passed: inputs q k v bias pad, q kv bias pad, or qkv bias
+ * pad. */
 typedef struct {
     int input[3];
     size_t offset[3], stride[3]; /* first element and distance between tokens, of q k v */
@@ -22,6 +23,8 @@ static layout layout_of(const heed_node *n) {
     size_t keys = (size_t)kv_heads(a) * (size_t)a->key;
     size_t values = (size_t)kv_heads(a) * (size_t)a->value, all = queries + keys + values;
     if (n->inputs == 5) return (layout){{0, 1, 2}, {0}, {queries, keys, values}, 3, 4};
+    if (n->inputs == 4)
+        return (layout){{0, 1, 1}, {0, 0, keys}, {queries, keys + values, keys + values}, 2, 3};
     return (layout){{0}, {0, queries, queries + keys}, {all, all, all}, 1, 2};
 }
 
@@ -55,14 +58,16 @@ static bool check_extras(heed_node *n, const layout *l, int batch, int tq, int t
 }
 
 static bool check_parts(heed_node *n, const layout *l) {
+    static const char *const names[][3] = {
+        {"qkv", "qkv", "qkv"}, {"q", "kv", "kv"}, {"q", "k", "v"}};
     const heed_attention_args *a = n->args;
     for (int i = 0; i < 3; i++) {
         const heed_tensor *x = n->in[l->input[i]];
         if (x->dims != 3 || (size_t)x->shape[2] != l->stride[i])
             return heed__bad_shape(n, l->input[i], "%s is not (B,T,%zu): %d heads of %d and %d",
-                                   n->inputs == 3 ? "qkv" : (const char *[]){"q", "k", "v"}[i],
-                                   l->stride[i], n->inputs == 3 || i == 0 ? a->heads : kv_heads(a),
-                                   a->key, a->value);
+                                   names[n->inputs - 3][i], l->stride[i],
+                                   n->inputs == 3 || i == 0 ? a->heads : kv_heads(a), a->key,
+                                   a->value);
     }
     const heed_tensor *q = n->in[l->input[0]], *k = n->in[l->input[1]], *v = n->in[l->input[2]];
     if (q->shape[0] != k->shape[0]) return heed__bad_shapes(n, 0, 1, "the batches differ");
@@ -155,7 +160,8 @@ static void split_heads(const heed_tensor *like, heed_real *to, const heed_real 
 
 static bool infer(heed_node *n) {
     const heed_attention_args *a = n->args;
-    if (!heed__accepts(n, n->inputs == 5 ? "rrrri" : "rri") || !check_args(n)) return false;
+    static const char *const kinds[] = {"rri", "rrri", "rrrri"};
+    if (!heed__accepts(n, kinds[n->inputs - 3]) || !check_args(n)) return false;
     layout l = layout_of(n);
     if (!check_parts(n, &l)) return false;
     int batch = n->in[0]->shape[0], tq = n->in[0]->shape[1], tk = n->in[l.input[1]]->shape[1];
@@ -236,7 +242,7 @@ static void backward(heed_node *n) {
 
 /* ---- check cases; the gradient of v uses the hard weights, so a surrogate case omits v ---- */
 
-extern const heed_op heed_ops_attention[3];
+extern const heed_op heed_ops_attention[4];
 
 #define ARGS(h, e, d, ...)                                                                         \
     &(const heed_attention_args) { .heads = h, .key = e, .value = d, __VA_ARGS__ }
@@ -270,6 +276,13 @@ static const heed_case cases[] = {
      .surrogate_args = ARGS(2, 2, 3, PLAIN),
      .fixed = "001"},
     {0}};
+static const heed_case cross_cases[] = {
+    {.shapes = "1x1x1 1x1x2 - -", .args = ARGS(1, 1, 1, PLAIN)},
+    {.shapes = "2x3x4 2x5x10 2x2x3x5 m2x5", .args = ARGS(2, 2, 3, PLAIN)},
+    {.shapes = "2x3x4 2x5x6 - -", .args = ARGS(2, 2, 1, CAUSAL, HALF)},
+    {.shapes = "2x0x4 2x5x10 - -", .args = ARGS(2, 2, 3, PLAIN)},
+    {.shapes = "2x3x8 2x5x10 - m2x5", .args = ARGS(4, 2, 3, SHARED(2))},
+    {0}};
 static const heed_case self_cases[] = {
     {.shapes = "1x1x3 - -", .args = ARGS(1, 1, 1, PLAIN)},
     {.shapes = "2x3x14 - -", .args = ARGS(2, 2, 3, PLAIN)},
@@ -282,6 +295,8 @@ static const heed_case self_cases[] = {
 
 const heed_op heed_ops_attention[] = {
     {"attention", 5, infer, forward, backward, cases, sizeof(heed_attention_args), 3u << 3},
+    {"cross_attention", 4, infer, forward, backward, cross_cases, sizeof(heed_attention_args),
+     3u << 2},
     {"self_attention", 3, infer, forward, backward, self_cases, sizeof(heed_attention_args),
      3u << 1},
     {0}};
@@ -295,7 +310,13 @@ heed_tensor *heed_attention(heed_tape *t, heed_tensor *q, heed_tensor *k, heed_t
     return heed_push(t, &heed_ops_attention[0], args ? args : &nothing, q, k, v, score_bias, pad);
 }
 
+heed_tensor *heed_cross_attention(heed_tape *t, heed_tensor *q, heed_tensor *kv,
+                                  heed_tensor *score_bias, heed_tensor *pad,
+                                  const heed_attention_args *args) {
+    return heed_push(t, &heed_ops_attention[1], args ? args : &nothing, q, kv, score_bias, pad);
+}
+
 heed_tensor *heed_self_attention(heed_tape *t, heed_tensor *qkv, heed_tensor *score_bias,
                                  heed_tensor *pad, const heed_attention_args *args) {
-    return heed_push(t, &heed_ops_attention[1], args ? args : &nothing, qkv, score_bias, pad);
+    return heed_push(t, &heed_ops_attention[2], args ? args : &nothing, qkv, score_bias, pad);
 }

@@ -18,13 +18,6 @@ static bool infer(heed_node *n) {
                n, X, "training needs at least 2 rows to have a variance; hint: another `batch`");
 }
 
-static void move(heed_real *running, const heed_real *batch, double factor, double momentum,
-                 int width) {
-    for (int j = 0; j < width; j++)
-        running[j] =
-            (heed_real)((1 - momentum) * (double)running[j] + momentum * factor * (double)batch[j]);
-}
-
 /* scratch: mean and rstd of each column */
 static void forward(heed_node *n) {
     const norm_args *a = n->args;
@@ -35,8 +28,9 @@ static void forward(heed_node *n) {
     heed_real *var = mean + width;
     if (n->training) {
         n->k->column_stats(n->k, mean, var, n->in[X]->x, rows, width);
-        move(n->in[MEAN]->x, mean, 1, (double)a->momentum, width);
-        move(n->in[VAR]->x, var, (double)rows / (double)(rows - 1), (double)a->momentum, width);
+        double m = (double)a->momentum, unbiased = (double)rows / (double)(rows - 1);
+        heed_update_state(n, MEAN, 1 - m, m, mean);
+        heed_update_state(n, VAR, 1 - m, m * unbiased, var);
     } else {
         memcpy(mean, n->in[MEAN]->x, (size_t)width * sizeof *mean);
         memcpy(var, n->in[VAR]->x, (size_t)width * sizeof *var);

@@ -2,11 +2,16 @@
  * torch.nn.functional.cross_entropy: with p = softmax(logits), target t = (1 - eps) one-hot + eps /
  * C (Szegedy et al. 2016, sec. 7) and class weights w, L = sum_rows sum_c t_c w_c (-log p_c) /
  * sum_rows w_label over the rows whose label is not `ignore`. No row, or no weight: 0, with zero
- * gradients. */
+ * gradients. xent reads logits. affine_xent computes them from x W' + b, a block of rows at a time
+ * with their gradient, so that there is never an array of all rows by C. */
 #include "core/tape.h"
 #include "ops/shape.h"
 
-enum { LOGITS, LABELS };
+#include <limits.h>
+
+enum { LOGITS, X = 0, W, B };
+
+static const heed_tensor *labels_of(const heed_node *n) { return n->in[n->inputs - 1]; }
 
 /* Values kept from the shape rule on. */
 typedef struct {
@@ -17,16 +22,17 @@ typedef struct {
 } state;
 
 static bool check_shapes(heed_node *n) {
-    const heed_tensor *x = n->in[LOGITS], *labels = n->in[LABELS];
+    const heed_tensor *x = n->in[LOGITS], *labels = labels_of(n);
     if (!heed__accepts(n, "ri")) return false;
     bool fits = x->dims == labels->dims + 1 && x->shape[x->dims - 1] > 0;
     for (int d = 0; fits && d < labels->dims; d++) fits = x->shape[d] == labels->shape[d];
-    return fits || heed__bad_shapes(n, LOGITS, LABELS, "expected logits (...,C) and labels (...)");
+    return fits ||
+           heed__bad_shapes(n, LOGITS, n->inputs - 1, "expected logits (...,C) and labels (...)");
 }
 
 static bool check_labels(heed_node *n, const state *s) {
     char where[HEED__NODE_TEXT];
-    const int32_t *label = n->in[LABELS]->i;
+    const int32_t *label = labels_of(n)->i;
     for (size_t r = 0; r < s->rows; r++)
         if (label[r] != s->ignore && (label[r] < 0 || label[r] >= s->classes))
             return heed__fail_at(n->ctx, HEED_DATA, n->op->name, heed__node_text(n, where),
@@ -46,26 +52,29 @@ static bool copy_weights(heed_node *n, state *s, const heed_real *weights) {
 static double counted(const heed_node *n, const state *s) {
     double sum = 0;
     for (size_t r = 0; r < s->rows; r++) {
-        int32_t label = n->in[LABELS]->i[r];
+        int32_t label = labels_of(n)->i[r];
         if (label != s->ignore) sum += s->weights ? (double)s->weights[label] : 1;
     }
     return sum;
 }
 
-static bool infer(heed_node *n) {
+static bool read_args(heed_node *n, state *s, int classes) {
     const heed_xent_args *a = n->args;
-    if (!check_shapes(n)) return false;
     if (!(a->smoothing >= 0 && a->smoothing <= 1))
         return heed_wrong(n, "the smoothing %g is not in [0, 1]", (double)a->smoothing);
-    state *s = n->scratch = heed_scratch(n, sizeof *s);
-    if (!s) return false;
     *s = (state){.ignore = a->has_ignore ? a->ignore : -100,
                  .smoothing = a->smoothing,
-                 .classes = heed__from_last(n->in[LOGITS], 0),
-                 .rows = n->in[LABELS]->size};
+                 .classes = classes,
+                 .rows = labels_of(n)->size};
     if (!check_labels(n, s) || !copy_weights(n, s, a->weights)) return false;
     double sum = counted(n, s);
     s->share = sum != 0 ? (heed_real)(1 / sum) : 0;
+    return true;
+}
+
+static bool infer(heed_node *n) {
+    state *s = n->scratch = heed_scratch(n, sizeof *s);
+    if (!s || !check_shapes(n) || !read_args(n, s, heed__from_last(n->in[LOGITS], 0))) return false;
     s->p = heed_scratch(n, n->in[LOGITS]->size * sizeof *s->p);
     return s->p && heed_out(n, 0, NULL);
 }
@@ -74,7 +83,7 @@ static void forward(heed_node *n) {
     const state *s = n->scratch;
     heed_real *loss = heed_scratch(n, s->rows * sizeof *loss);
     if (!loss) return;
-    n->k->xent(n->k, s->p, loss, n->in[LOGITS]->x, n->in[LABELS]->i, s->rows, s->classes, s->ignore,
+    n->k->xent(n->k, s->p, loss, n->in[LOGITS]->x, labels_of(n)->i, s->rows, s->classes, s->ignore,
                s->smoothing, s->weights);
     double sum = counted(n, s);
     n->y->x[0] = sum != 0 ? (heed_real)(n->k->sum(n->k, loss, s->rows) / sum) : 0;
@@ -85,9 +94,152 @@ static void backward(heed_node *n) {
     const state *s = n->scratch;
     heed_real *gx = heed_grad(n, LOGITS);
     if (gx)
-        n->k->xent_grad(n->k, gx, s->p, n->in[LABELS]->i, s->rows, s->classes, s->ignore,
+        n->k->xent_grad(n->k, gx, s->p, labels_of(n)->i, s->rows, s->classes, s->ignore,
                         s->smoothing, s->weights, s->share * n->y->g[0]);
 }
+
+/* ---- with the output layer ---- */
+
+typedef struct {
+    state of;
+    int width, count; /* of x; the rows that count */
+    int32_t *row;     /* (count): which they are */
+    int32_t *label;   /* (count) */
+    heed_real *g[3];  /* the gradients of x, W and b for a loss gradient of 1, where wanted */
+} layer_state;
+
+/* Rows of a block: enough to share the reading of W, few enough for the logits to stay in cache. */
+static int block_rows(int classes) {
+    const int numbers = 1 << 20, least = 64, most = 1 << 12;
+    int rows = numbers / classes;
+    return rows < least ? least : rows > most ? most : rows;
+}
+
+static bool check_layer(heed_node *n) {
+    const heed_tensor *x = n->in[X], *w = n->in[W], *b = n->in[B], *labels = labels_of(n);
+    if (!heed__accepts(n, "rrri")) return false;
+    if (w->dims != 2 || x->dims < 1 || heed__from_last(x, 0) != w->shape[1] || w->shape[0] < 1)
+        return heed__bad_shapes(n, X, W, "expected x (...,in) and a weight (C,in)");
+    if (b && (b->dims != 1 || b->shape[0] != w->shape[0]))
+        return heed__bad_shapes(n, W, B, "the bias is not (%d)", w->shape[0]);
+    bool fits = x->dims == labels->dims + 1;
+    for (int d = 0; fits && d < labels->dims; d++) fits = x->shape[d] == labels->shape[d];
+    return fits || heed__bad_shapes(n, X, n->inputs - 1, "expected x (...,in) and labels (...)");
+}
+
+static bool find_counted(heed_node *n, layer_state *s) {
+    const int32_t *label = labels_of(n)->i;
+    s->row = heed_scratch(n, s->of.rows * sizeof *s->row);
+    s->label = heed_scratch(n, s->of.rows * sizeof *s->label);
+    if (!s->row || !s->label) return false;
+    for (size_t r = 0; r < s->of.rows; r++) {
+        if (label[r] == s->of.ignore) continue;
+        s->row[s->count] = (int32_t)r;
+        s->label[s->count++] = label[r];
+    }
+    return true;
+}
+
+static bool infer_layer(heed_node *n) {
+    layer_state *s = n->scratch = heed_scratch(n, sizeof *s);
+    if (!s || !check_layer(n)) return false;
+    *s = (layer_state){.width = n->in[W]->shape[1]};
+    if (!read_args(n, &s->of, n->in[W]->shape[0])) return false;
+    if (s->of.rows > INT_MAX) return heed__bad_shape(n, X, "x has more than 2^31 - 1 rows");
+    return find_counted(n, s) && heed_out(n, 0, NULL);
+}
+
+/* Memory for the gradients of the inputs that want one. W's is written by the first block. */
+static bool gradients(heed_node *n, layer_state *s) {
+    for (int i = X; i <= B && n->recording; i++) {
+        const heed_tensor *x = n->in[i];
+        if (!x || !heed__wants_grad(n->tape->r, x)) continue;
+        s->g[i] = heed_scratch(n, x->size * sizeof **s->g);
+        if (!s->g[i]) return false;
+        if (i != W || s->count == 0) n->k->fill(n->k, s->g[i], 0, x->size);
+    }
+    return true;
+}
+
+/* One block: counted rows [from, from + rows), as x (rows,in), their logits z (rows,C) and losses.
+ */
+static void block(heed_node *n, const layer_state *s, int from, int rows, heed_real *x,
+                  heed_real *z, heed_real *loss) {
+    const heed_tensor *w = n->in[W], *b = n->in[B];
+    int in = s->width, classes = s->of.classes;
+    heed_gemm logits = {.m = rows,
+                        .n = classes,
+                        .k = in,
+                        .a = x,
+                        .lda = in,
+                        .b = w->x,
+                        .ldb = in,
+                        .tb = true,
+                        .c = z,
+                        .ldc = classes,
+                        .bias = b ? b->x : NULL};
+    heed_gemm to_w = {.m = classes,
+                      .n = in,
+                      .k = rows,
+                      .a = z,
+                      .lda = classes,
+                      .ta = true,
+                      .b = x,
+                      .ldb = in,
+                      .c = s->g[W],
+                      .ldc = in,
+                      .add = from > 0};
+    heed_gemm to_x = {.m = rows,
+                      .n = in,
+                      .k = classes,
+                      .a = z,
+                      .lda = classes,
+                      .b = w->x,
+                      .ldb = in,
+                      .c = x,
+                      .ldc = in};
+    n->k->embed(n->k, x, n->in[X]->x, s->row + from, (size_t)rows, in);
+    n->k->gemm(n->k, &logits);
+    n->k->xent_in_place(n->k, z, loss + from, s->label + from, (size_t)rows, classes,
+                        s->of.smoothing, s->of.weights, s->of.share);
+    if (s->g[W]) n->k->gemm(n->k, &to_w);
+    if (s->g[B]) n->k->sum_rows(n->k, s->g[B], z, (size_t)rows, classes);
+    if (!s->g[X]) return;
+    n->k->gemm(n->k, &to_x);
+    for (int r = 0; r < rows; r++)
+        memcpy(s->g[X] + (size_t)s->row[from + r] * (size_t)in, x + (size_t)r * (size_t)in,
+               (size_t)in * sizeof *x);
+}
+
+static void forward_layer(heed_node *n) {
+    layer_state *s = n->scratch;
+    int most = block_rows(s->of.classes);
+    if (most > s->count) most = s->count;
+    size_t x_bytes = (size_t)most * (size_t)s->width * sizeof(heed_real);
+    size_t z_bytes = (size_t)most * (size_t)s->of.classes * sizeof(heed_real);
+    size_t loss_bytes = (size_t)s->count * sizeof(heed_real);
+    if (!gradients(n, s)) return;
+    heed_real *x = heed_scratch(n, x_bytes), *z = heed_scratch(n, z_bytes);
+    heed_real *loss = heed_scratch(n, loss_bytes);
+    if (!x || !z || !loss) return;
+    for (int from = 0; from < s->count; from += most)
+        block(n, s, from, s->count - from < most ? s->count - from : most, x, z, loss);
+    double sum = counted(n, &s->of);
+    n->y->x[0] = sum != 0 ? (heed_real)(n->k->sum(n->k, loss, (size_t)s->count) / sum) : 0;
+    heed_scratch_done(n, loss, loss_bytes);
+    heed_scratch_done(n, z, z_bytes);
+    heed_scratch_done(n, x, x_bytes);
+}
+
+static void backward_layer(heed_node *n) {
+    const layer_state *s = n->scratch;
+    for (int i = X; i <= B; i++) {
+        heed_real *g = heed_grad(n, i);
+        if (g && s->g[i]) n->k->axpy(n->k, g, s->g[i], n->y->g[0], n->in[i]->size);
+    }
+}
+
+/* ---- check cases ---- */
 
 static const heed_real weights[] = {1, (heed_real)0.5, 2, 0, 3};
 static const heed_xent_args plain = {0}, smooth = {.smoothing = (heed_real)0.1},
@@ -108,10 +260,27 @@ static const heed_case cases[] = {{.shapes = "5 is:5", .args = &plain},
                                   {.shapes = "9x5 i9:5", .args = &all},
                                   {0}};
 
+static const heed_case layer_cases[] = {{.shapes = "3 5x3 5 is:5", .args = &plain},
+                                        {.shapes = "9x4 5x4 - i9:5", .args = &plain},
+                                        {.shapes = "2x3x4 17x4 17 i2x3:17", .args = &smooth},
+                                        {.shapes = "9x4 5x4 5 i9:5", .args = &third},
+                                        {.shapes = "9x4 5x4 5 i9:5", .args = &weighted},
+                                        {.shapes = "9x4 5x4 5 i9:5", .args = &all},
+                                        {.shapes = "4x3 1x3 1 i4:1", .args = &first},
+                                        {0}};
+
 const heed_op heed_ops_xent[] = {
-    {"xent", 2, infer, forward, backward, cases, sizeof(heed_xent_args), 0}, {0}};
+    {"xent", 2, infer, forward, backward, cases, sizeof(heed_xent_args), 0},
+    {"affine_xent", 4, infer_layer, forward_layer, backward_layer, layer_cases,
+     sizeof(heed_xent_args), 1u << B},
+    {0}};
 
 heed_tensor *heed_xent(heed_tape *t, heed_tensor *logits, heed_tensor *labels,
                        const heed_xent_args *args) {
     return heed_push(t, heed_ops_xent, args ? args : &plain, logits, labels);
+}
+
+heed_tensor *heed_affine_xent(heed_tape *t, heed_tensor *x, heed_tensor *w, heed_tensor *b,
+                              heed_tensor *labels, const heed_xent_args *args) {
+    return heed_push(t, &heed_ops_xent[1], args ? args : &plain, x, w, b, labels);
 }

@@ -142,7 +142,7 @@ says "wrote features.png"
 
 # Pictures without classes: a folder of pictures, IDX files without labels.
 mkdir flat && cp png/train/*/*.png flat
-run train autoencoder flat -o plain $CODE --kind conv --filters 4 --steps 2
+run train autoencoder flat -o plain --code 3 --depth 1 --batch 20 --kind conv --filters 4 --steps 2
 status 0
 warns "1: unlabelled"
 warns "18 for training, 2 for validation"
@@ -167,6 +167,18 @@ run train autoencoder flat -o bad --kind masked --positions rotary
 refuses 2 "rotary"
 run train autoencoder flat -o bad --balance
 refuses 2 "--balance has no effect here"
+run train autoencoder flat -o bad --hide 0.5
+refuses 2 "--hide has no effect here: expected --kind masked, found --kind dense"
+run train autoencoder flat -o bad --heads 2 --kind conv
+refuses 2 "--heads has no effect here: expected --kind masked, found --kind conv"
+run train autoencoder flat -o bad --code 3 --kind masked
+refuses 2 "--code has no effect here: expected --kind dense or --kind conv, found --kind masked"
+run train autoencoder flat -o bad --hidden 16 --depth 0
+refuses 2 "--hidden has no effect here: expected --depth other than 0, found --depth 0"
+run train autoencoder flat -o bad --kind masked --hide 0
+refuses 2 "--hide"
+run help train autoencoder
+says "of classifiers: weigh classes"
 run train autoencoder flat -o bad --kind dens
 status 2
 absent bad

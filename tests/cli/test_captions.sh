@@ -81,6 +81,14 @@ holds awk -F'\t' 'NF != 3 { exit 1 } END { exit NR != 5 }' made.tsv
 run eval run s/unseen.tsv --json
 status 0
 json pictures 30
+# A file that is cut off, and validation on the training's own file.
+head -c $(($(wc -c <s/train.tsv) - 9)) s/train.tsv >s/cut.tsv
+run train caption s/cut.tsv --val s/val.tsv -o cut $TINY --steps 1
+status 0
+warns "the last line has no end: s/cut.tsv: the file may have been cut off"
+run train caption s/train.tsv --val s/../s/train.tsv -o same $TINY --steps 1
+status 0
+warns "--val is the file of the training: s/../s/train.tsv"
 # The same bits with other threads, and where a training went on after a stop.
 STEADY="--filters 4 --width 16 --batch 8 --pad 2 --schedule constant --warmup 0 --progress none"
 run train caption s/train.tsv -o one $STEADY --steps 14 --threads 1
@@ -111,6 +119,12 @@ json captions.2.caption
 cp out first
 run caption run s/val/00000.png --samples 3 --temperature 2 --seed 4 --json
 holds cmp first out
+# Nearly uniform draws: no special token that captions do not hold.
+run caption run s/val/00000.png --samples 12 --temperature 50
+status 0
+hides "[PAD]"
+hides "[CLS]"
+hides "[MASK]"
 run caption run s/val/0000[01].png --attention b.png --cells
 status 0
 holds test -s b-2.png
@@ -192,7 +206,12 @@ run caption fixed s/val/00000.png --attention d.png
 refuses 2 "one fixed context"
 absent d.png
 run train caption s/train.tsv -o no $TINY --steps 1 --attention none --hard
-refuses 2 "--hard has no effect with --attention none"
+refuses 2 "--hard has no effect here: expected --attention additive"
+run train caption s/train.tsv -o no $TINY --kv-heads 2
+refuses 2 "--kv-heads has no effect here: expected --encoder vit or --decoder transformer, found --encoder cnn and --decoder rnn"
+run train caption s/train.tsv -o no $TINY --decoder transformer --rope-theta 100
+refuses 2 "--rope-theta has no effect here: expected --positions rotary, found --positions sinusoidal"
+absent no
 # The picture that is drawn replaces neither the one that is read nor a file of the run.
 cp s/val/00000.png keep.png
 run caption run keep.png --attention keep.png

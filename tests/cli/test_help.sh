@@ -7,6 +7,8 @@ says "tokenizer train"
 run --help
 status 0
 says "heed help COMMAND"
+says "heed caption runs/caption photo.jpg"
+says "heed train textcls reviews.tsv --from runs/mlm -o runs/textcls"
 run --version
 status 0
 quiet

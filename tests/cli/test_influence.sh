@@ -1,6 +1,6 @@
 # heed influence: the norm of d y_t / d x_s.
 facts >facts.txt
-run train gpt facts.txt -o linear $SMALL --cell rnn --cell-activation identity --no-final-norm
+run train gpt facts.txt -o linear --layers 1 --width 16 --block 16 --batch 4 --steps 6 --cell rnn --cell-activation identity --no-final-norm
 status 0
 # A linear recurrent layer: each diagonal is one number, and nothing comes from the future.
 run influence linear "Paris is" --json

@@ -34,8 +34,11 @@ json pairs 12
 json labels.0.label D
 json labels.2.count 12
 
+run train textcls texts.tsv -o bad $TINY --encoder rnn --layers 1 --heads 2
+refuses 2 "--heads has no effect here: expected --encoder attention, found --encoder rnn"
+absent bad
 for encoder in attention rnn; do
-    run train textcls texts.tsv -o $encoder $TINY --encoder $encoder --layers 1 --heads 2
+    run train textcls texts.tsv -o $encoder $TINY --encoder $encoder --layers 1
     status 0
     warns "2: neg, pos"
     says "heed classify $encoder \"the"

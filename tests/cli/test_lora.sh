@@ -10,6 +10,7 @@ same_weights() { holds cmp -s "$1/last/model.safetensors" "$2/last/model.safeten
 train -o whole $LORA
 status 0
 warns "2 of rank 2: 128 numbers, 5.8 % of the weights of decoder; 128 of "
+warns "warning: --lora leaves the weights of the model as they are, which is at random without --from"
 train -o half $LORA --steps 3
 run resume half --steps 6
 status 0
@@ -54,7 +55,8 @@ json adapters 2
 run merge whole
 refuses 2 "missing -o"
 run merge whole -o plain
-refuses 2 "run exists already"
+refuses 2 "run exists already: plain: expected no run there; hint: --force removes it"
+hides resume
 run merge whole -o whole --force
 refuses 2 "-o is the run itself"
 run merge plain -o other
@@ -73,7 +75,7 @@ refuses 2 "rank of LoRA is out of range: decoder.0.attn.qkv.weight"
 train -o bad --lora 2 --lora-train nobody
 refuses 2 "--lora-train matches no parameter: nobody"
 train -o bad --lora-train none
-refuses 2 "--lora-train has no effect without --lora"
+refuses 2 "--lora-train has no effect here: expected --lora other than 0, found --lora 0"
 train -o bad --lora 2 --lora-targets ,
 refuses 2 "--lora-targets is empty"
 printf 'ab\tba\nba\tab\nabc\tcba\ncab\tbac\n' >pairs.tsv
@@ -158,11 +160,31 @@ train -o long --freeze 'decoder.*' --freeze-steps 6
 status 0
 warns "warning: --freeze-steps 6 is not below the 6 steps"
 train -o bad --freeze-steps 6
-refuses 2 "--freeze-steps has no effect without --freeze"
+refuses 2 "--freeze-steps has no effect here: expected --freeze"
 train -o bad --lora-targets '*.weight'
-refuses 2 "--lora-targets has no effect without --lora"
+refuses 2 "--lora-targets has no effect here: expected --lora other"
 train -o bad --lora-alpha 3
-refuses 2 "--lora-alpha has no effect without --lora"
+refuses 2 "--lora-alpha has no effect here: expected --lora other"
+
+# ---- what stays as it was initialised is said ----
+train -o ground
+sed 's/capital/cåpital/' facts.txt >others.txt
+run train gpt others.txt --from ground -o extended --lora 2 --steps 2
+status 0
+warns "warning: rows of embed.token.weight are not of ground and are not trained"
+run train gpt others.txt --from ground -o extended --force --lora 2 --lora-train embed.token.weight --steps 2
+hides "are not trained"
+run merge ground --adapter extended/adapter.safetensors -o other
+refuses 3 "extended/adapter.safetensors does not belong to ground: expected the tokenizer of its training"
+absent other
+printf 'a\tParis is\nb\tRome is\na\tParis was\nb\tRome was\n' >named.tsv
+run train textcls named.tsv --from ground -o classes --lora 2 --lora-train none --steps 2
+status 0
+warns "is not of ground and is not trained"
+# Without --from, what belongs to the classes is trained besides the adapters.
+run train textcls named.tsv -o fresh $SMALL --lora 2
+status 0
+holds grep -q '^lora-train = head.weight,head.bias$' fresh/config.conf
 
 # ---- balanced classes ----
 for i in 1 2 3 4 5 6 7 8 9 10 11 12; do printf 'plain\ta film of %s parts\n' $i; done >texts.tsv

@@ -95,7 +95,7 @@ status 0
 run ablate odd --batches 1 --json
 status 0
 json heads.3.loss
-run train gpt facts.txt -o cells $SMALL --cell gru
+run train gpt facts.txt -o cells --layers 1 --width 16 --block 16 --batch 4 --steps 6 --cell gru
 run heads cells
 refuses 2 "the model does not attend"
 run ablate cells

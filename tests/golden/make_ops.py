@@ -647,6 +647,22 @@ for rows in ((6,), (2, 5)):
                 out.case(name, "xent", [x, labels], f, smoothing=smoothing, ignore=ignore or 0)
                 if weighted:
                     out.tensors[f"{name}/class"] = w
+for kind, bias, smoothing in (("plain", False, 0.0), ("bias", True, 0.125), ("ignored", True, 0.0)):
+    name = f"affine_xent.{kind}"
+    rows, C = (2, 5), 9
+    x, w, b = reals(name, (*rows, 4), (C, 4), (C,) if bias else None, lo=-2, hi=2)
+    labels = ids(name, rows, C)
+    if kind == "ignored":
+        labels[1, 2:] = -100
+    out.case(
+        name,
+        "affine_xent",
+        [x, w, b, labels],
+        lambda x, w, b, labels: F.cross_entropy(
+            F.linear(x, w, b).reshape(-1, C), labels.reshape(-1), label_smoothing=smoothing
+        ),
+        smoothing=smoothing,
+    )
 out.case(
     "xent.none",
     "xent",
@@ -707,7 +723,7 @@ ATTENTION = {
 
 
 def kept(op, result):
-    """What a case stores of the kept values: all of attention's, self_attention's weights."""
+    """What a case stores of the kept values: all of attention's, the weights of the others."""
     y, values = result
     return (
         y
@@ -737,7 +753,17 @@ def attention_case(
         p = mask(name, (B, Tk), 0.5)
         p[:, 2] = 1
     shape = dict(heads=h, key=e, value=d2, **more, **({"kv_heads": g} if g else {}))
-    if op != "self_attention":
+    if op == "cross_attention":
+        out.case(
+            name,
+            op,
+            [q, np.concatenate([k, v], -1), b, p],
+            lambda q, x, b, p: kept(
+                op, attention(q, *x.split([(g or h) * e, (g or h) * d2], -1), b, p, **shape)
+            ),
+            **shape,
+        )
+    elif op != "self_attention":
         out.case(
             name,
             op,
@@ -777,6 +803,8 @@ for op in ("attention_explicit", "self_attention"):  # other ways to the same fo
     for kind in OTHERS:
         attention_case(op, kind, **ATTENTION[kind])
 attention_case("self_attention", "bias_one", **ATTENTION["bias_one"])
+for kind in ("cross", "grouped", "all"):
+    attention_case("cross_attention", kind, **ATTENTION[kind])
 name = "attention.itself"  # one tensor is query, key and value
 out.case(
     name,

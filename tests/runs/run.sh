@@ -22,7 +22,8 @@ say mlm-ablate ablate mlm $exact --json
 say mlm-influence influence mlm "the fox number 3 ." $exact --json
 say mlm-snapshots snapshots mlm
 say gpt-attend attend gpt "the fox" $exact --json --rollout --occlude --gradient
-say gpt-generate generate gpt --prompt "the fox" --n 24 --samples 2 $exact
+say gpt-generate generate gpt --prompt "the fox" --n 10 --samples 2 $exact
+say gpt-generate-on generate gpt --prompt "the fox" --n 24 --samples 2 $exact # beyond the block of 16
 say gru-generate generate gru --prompt "the fox" --n 24 --temperature 0 $exact
 say gpt-heads heads gpt $exact --json
 say vit-heads heads vit $exact --json

@@ -62,12 +62,18 @@ void page_faults(long *minor, double *system_seconds) {
     *system_seconds = (double)u.ru_stime.tv_sec + 1e-6 * (double)u.ru_stime.tv_usec;
 }
 
-static volatile sig_atomic_t interrupted; /* global because a signal handler has no other access */
+/* global because a signal handler has no other access */
+static volatile sig_atomic_t interrupted;
+static char said[1600];
 
 static void on_interrupt(int signal_number) {
     (void)signal_number;
+    bool first = !interrupted;
     interrupted = 1;
+    if (first && said[0] && write(STDERR_FILENO, said, strlen(said)) < 0) said[0] = 0;
 }
+
+void say_on_interrupt(const char *text) { snprintf(said, sizeof said, "%s", text); }
 
 static void catch_signal(int signal_number, int flags) {
     struct sigaction a;
@@ -87,6 +93,11 @@ void catch_interrupt(void) {
     catch_signal(SIGINT, (int)SA_RESETHAND); /* the second one has its default effect */
     catch_signal(SIGTERM, (int)SA_RESETHAND);
     if (!is_ignored(SIGHUP)) catch_signal(SIGHUP, 0); /* nohup ignores it; terminals send several */
+}
+
+int cpu_count(void) {
+    long n = sysconf(_SC_NPROCESSORS_ONLN);
+    return n > 0 ? (int)n : 1;
 }
 
 void catch_broken_pipe(void) {

@@ -242,7 +242,7 @@ static void open_context(program *p, const heed_config *f) {
     heed_options o = {.seed = p->seed, .log = show_log, .user = p};
     const char *isa = heed_config_has(f, "isa") ? heed_config_text(f, "isa") : "auto";
     if (strcmp(isa, "auto") != 0) o.isa = isa;
-    if (heed_config_has(f, "threads")) o.threads = (int)heed_config_int(f, "threads");
+    o.threads = threads_of(p, f);
     if (heed_config_has(f, "edited")) o.edited = heed_config_bool(f, "edited");
     if (heed_config_has(f, "seed")) o.seed = (uint64_t)heed_config_int(f, "seed");
     p->c = heed_open(&o);
@@ -360,7 +360,7 @@ heed_config *run_settings(heed_ctx *c, const heed_model *const *models, const ch
         return NULL;
     }
     heed_config *f = training_config(c, *m);
-    return heed_config_read(f, path, HEED_FROM_FILE) ? f : NULL;
+    return heed_run_earlier(f) && heed_config_read(f, path, HEED_FROM_FILE) ? f : NULL;
 }
 
 heed_run *open_run(program *p, const char *dir) {

@@ -85,6 +85,7 @@ typedef struct {
     bool computes;              /* accepts --threads and --isa */
     bool opens_run;             /* accepts --edited */
     bool continues;             /* its first argument is a run, whose seed is used */
+    bool divides;               /* may run in several processes */
     bool numbers;               /* writes FILE-2 for the second input, and so on */
     struct {
         int least, most;
@@ -100,6 +101,12 @@ extern const command cmd_init, cmd_data_check, cmd_tokenizer_train, cmd_tokenize
 extern const command cmd_merge;
 extern const command cmd_graph, cmd_influence, cmd_snapshots;
 extern const command cmd_heads, cmd_ablate, cmd_reconstruct;
+
+/* The processes of a command. */
+typedef struct {
+    const heed_cluster *processes; /* NULL: this is the only one */
+    int on_machine;                /* those on this machine */
+} cluster;
 
 struct program {
     const command *command;
@@ -120,6 +127,8 @@ struct program {
     bool warns_once;    /* a warning is not repeated for the next of several runs */
     char warning[256];  /* the last one */
     bool json_lines;    /* stderr gets JSON, one object per line */
+    cluster cluster;
+    bool agreed; /* the processes know of each other's errors so far */
 };
 
 /* The setting of that name, of the command or any task. NULL: there is none. */
@@ -153,6 +162,23 @@ bool wrong_run(program *p, const char *takes, const heed_run *r);
 heed_status end_output(heed_status status, bool json_lines);
 bool print_help(program *p, int argc, char **argv);
 bool wants_help(int argc, char **argv);
+
+/* ---- cluster.c: several processes, started by mpirun ---- */
+
+/* Connects them; only the first one may then print. False: it failed, and has said so. */
+bool cluster_open(cluster *k);
+void cluster_close(cluster *k);
+bool is_first_process(const program *p);
+/* heed_cluster_agree, once: before a training, or when the command ends without one. */
+bool cluster_agree(program *p);
+/* The number of threads by the setting `threads`; without it, a share of the machine's CPUs if
+ * other processes are on it, else 0. */
+int threads_of(const program *p, const heed_config *f);
+/* Adds the words that start such processes before a command: "mpirun -n 4 ". */
+void add_launcher(const program *p, heed_text *out);
+/* In mpi.c. */
+bool mpi_open(cluster *k);
+void mpi_close(cluster *k);
 
 /* ---- output ---- */
 
@@ -218,6 +244,9 @@ size_t peak_memory(void); /* bytes */
 void page_faults(long *minor, double *system_seconds);
 /* Records SIGINT, SIGTERM and SIGHUP; a second SIGINT or SIGTERM ends the program. */
 void catch_interrupt(void);
+/* From now on the first of these signals prints this text on stderr. */
+void say_on_interrupt(const char *text);
+int cpu_count(void); /* of the machine */
 /* Records a write to a closed pipe in the same way; the write then fails. */
 void catch_broken_pipe(void);
 /* A write beyond the file size limit fails instead of ending the program. */

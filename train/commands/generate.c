@@ -7,7 +7,7 @@
 static const heed_option options[] = {
     WORDS("prompt", "text to continue; none: a new line", "Text"),
     COUNT("n", "200", 0, 1e8, "tokens to make", "Text"),
-    COUNT("samples", "1", 1, 1e6, "how many texts; up to 16 are made at once", "Text"),
+    COUNT("samples", "1", 1, 1e6, "how many texts; up to 8 are made at once", "Text"),
     NUMBER("temperature", "0.8", 0, 100, "divides the logits; 0: always the most probable token",
            "Text"),
     COUNT("top-k", "0", 0, 1 << 24, "only the k most probable tokens; 0: all", "Text"),
@@ -146,7 +146,7 @@ static bool add_sample(results *r, const heed_generated *about) {
 }
 
 /* Samples that are made at once. The memory for their tokens is limited. */
-enum { AT_ONCE = 16, MOST_TOKENS = 1 << 24 };
+enum { AT_ONCE = 8, MOST_TOKENS = 1 << 24 };
 
 static int at_once(int64_t left, int tokens) {
     int most = AT_ONCE;

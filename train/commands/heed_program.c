@@ -50,20 +50,35 @@ static const char *const *list_commands(const char *names[NAMES]) {
     return names;
 }
 
-/* Prints a training and a use of it, for the first model of the list that reads such data. */
+/* The first model of the list that reads such data; NULL: none. */
+static const heed_model *first_of(const heed_model *const *models, heed_input_kind kind) {
+    while (*models && (*models)->kind != kind) models++;
+    return *models;
+}
+
+/* Prints a training of that model, and a use of it. */
 static void print_first(const heed_model *const *models, heed_input_kind kind,
                         const char *heading) {
     char flags[96];
-    while (*models && (*models)->kind != kind) models++;
-    const heed_model *m = *models;
+    const heed_model *m = first_of(models, kind);
     if (!m) return;
     const char *use = use_of(m), *input = "";
     if (strcmp(use, "fill") == 0) input = " \"The king went to the [MASK] .\"";
     if (strcmp(use, "generate") == 0) input = " --prompt \"The king went\"";
     if (strcmp(use, "classify") == 0) input = " rose.jpg";
     if (strcmp(use, "translate") == 0) input = " \"March 5, 1999\" --attention";
+    if (strcmp(use, "caption") == 0) input = " photo.jpg";
     printf("\n%s:\n  %s train %s %s %s\n  %s %s runs/%s%s\n", heading, program_name(), m->name,
            example_data(m), example_flags(m, flags), program_name(), use, m->name, input);
+}
+
+static void print_start(const heed_model *const *models) {
+    const heed_model *from = first_of(models, HEED_INPUT_TOKENS);
+    const heed_model *to = first_of(models, HEED_INPUT_LABELLED);
+    if (from && to)
+        printf("\nA model that starts from what another one has learned:\n"
+               "  %s train %s %s --from runs/%s -o runs/%s\n",
+               program_name(), to->name, example_data(to), from->name, to->name);
 }
 
 static void print_overview(const heed_model *const *models) {
@@ -81,6 +96,9 @@ static void print_overview(const heed_model *const *models) {
     print_first(models, HEED_INPUT_PICTURE, "A model of pictures in a folder per class");
     print_first(models, HEED_INPUT_PAIR,
                 "A model of pairs of texts, a line each with a tab between them");
+    print_first(models, HEED_INPUT_CAPTION,
+                "A model of captions, a picture's file, a tab and its caption in a line");
+    print_start(models);
     printf("\n`%s help COMMAND` explains a command and all its settings.\n", program_name());
 }
 
@@ -152,10 +170,20 @@ static int help(int argc, char **argv, const heed_model *const *models) {
                                          : unknown_command(1, argv);
 }
 
-static int run_command(const command *k, int argc, char **argv, const heed_model *const *models) {
+/* Errors of one process are those of all. */
+static int finish(program *p) {
+    cluster_agree(p);
+    return program_close(p);
+}
+
+static int run_command(const command *k, int argc, char **argv, const heed_model *const *models,
+                       cluster processes) {
     const char *names[NAMES];
-    program p = {
-        .command = k, .models = models, .commands = list_commands(names), .started = now()};
+    program p = {.command = k,
+                 .models = models,
+                 .commands = list_commands(names),
+                 .started = now(),
+                 .cluster = processes};
     char **words = calloc((size_t)argc + 1, sizeof *words); /* parsing changes argv */
     if (words) memcpy(words, argv, (size_t)argc * sizeof *words);
     p.words = words;
@@ -164,27 +192,41 @@ static int run_command(const command *k, int argc, char **argv, const heed_model
     if (wants_help(argc, argv)) {
         status = explain_command(&p, argc, argv);
     } else {
-        if (program_open(&p, argc, argv)) k->run(&p);
-        status = program_close(&p);
+        if (program_open(&p, argc, argv)) {
+            if (!processes.processes || k->divides)
+                k->run(&p);
+            else
+                heed_fail(p.c, HEED_USAGE,
+                          "`%s` runs in one process: found %d; hint: start it without mpirun",
+                          k->name, processes.processes->ranks);
+        }
+        status = finish(&p);
     }
     free(words);
     return status;
 }
 
-int heed_program(int argc, char **argv, const heed_model *const *models) {
+static int run_program(int argc, char **argv, const heed_model *const *models, cluster processes) {
     int words = 0;
-    if (!argv || !models || argc < 1) return HEED_USAGE;
-    set_program_name(argv[0]);
-    argc--, argv++;
-    ignore_file_limit();
     if (argc == 0 || strcmp(argv[0], "--help") == 0 || strcmp(argv[0], "-h") == 0)
         return help(0, NULL, models);
     if (strcmp(argv[0], "--version") == 0)
         return puts("heed " HEED_VERSION), (int)end_output(HEED_OK, false);
     if (strcmp(argv[0], "help") == 0) return help(argc - 1, argv + 1, models);
     const command *k = find_command(argc, argv, &words);
-    if (k) return run_command(k, argc - words, argv + words, models);
+    if (k) return run_command(k, argc - words, argv + words, models, processes);
     if (argc > 1 && wants_help(1, argv + 1)) return help(1, argv, models);
     if (argc == 1 && print_family(argv[0], stderr)) return HEED_USAGE;
     return unknown_command(argc, argv);
+}
+
+int heed_program(int argc, char **argv, const heed_model *const *models) {
+    cluster processes;
+    if (!argv || !models || argc < 1) return HEED_USAGE;
+    set_program_name(argv[0]);
+    ignore_file_limit();
+    if (!cluster_open(&processes)) return HEED_USAGE;
+    int status = run_program(argc - 1, argv + 1, models, processes);
+    cluster_close(&processes);
+    return status;
 }

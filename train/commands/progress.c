@@ -107,8 +107,11 @@ static void banner(progress *g, const heed_report *r) {
     banner_adapters(g, r->store);
     banner_decay(g, r->store);
     banner_epoch(g->p->model, g->f, r->epoch_batches);
-    banner_row("computing", "%d thread%s, %s", heed_threads(c), heed_threads(c) == 1 ? "" : "s",
-               heed_isa(c));
+    const heed_cluster *k = g->p->cluster.processes;
+    char several[48] = "";
+    if (k) snprintf(several, sizeof several, "%d processes, each with ", k->ranks);
+    banner_row("computing", "%s%d thread%s, %s", several, heed_threads(c),
+               heed_threads(c) == 1 ? "" : "s", heed_isa(c));
     banner_row("run", "%s", g->run);
     banner_row("*", "the best so far: what the run keeps as its model");
     if (r->step > 0) banner_row("resumed", "at step %lld", (long long)r->step);

@@ -4,6 +4,7 @@
 #include "kinds/training.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define DISPLAY "Display"
@@ -110,20 +111,52 @@ static void conclude(program *p, const training *t, const heed_data *data, const
         kind->next(t->model, heed_config_text(t->f, "data"), t->run);
 }
 
+/* The command that continues the run. */
+static void add_resume(const program *p, const training *t, heed_text *out) {
+    char word[1024];
+    heed_format_shell(word, sizeof word, t->run);
+    add_launcher(p, out);
+    heed_text_add(out, "%s resume %s", program_name(), word);
+}
+
+/* One of several processes may end at any moment, and the others are then told to end: what
+ * continues the run is printed before that. */
+static void prepare_to_end(const program *p, const training *t) {
+    heed_text typed = {.c = NULL}, text = {.c = NULL};
+    if (p->cluster.processes && is_first_process(p)) {
+        add_resume(p, t, &typed);
+        json_t *o = json_pack("{s:s, s:s}", "event", "ending", "note", typed.s ? typed.s : "");
+        char *line = p->json_lines ? json_dumps(o, JSON_COMPACT) : NULL;
+        heed_text_add(&text,
+                      line ? "%s%s\n"
+                           : "\n%s: told to end; the run has its last checkpoint, and continues "
+                             "with\n  %s\n",
+                      line ? line : program_name(), line ? "" : typed.s);
+        say_on_interrupt(text.s ? text.s : "");
+        free(line);
+        json_decref(o);
+    }
+    heed_text_free(&typed);
+    heed_text_free(&text);
+}
+
 /* done: all steps were made and saved, and the results were being evaluated. */
 static void interrupted(program *p, const training *t, long long step, bool done) {
-    char word[1024], what[80], text[1200];
-    heed_format_shell(word, sizeof word, t->run);
+    char what[80];
+    heed_text typed = {.c = NULL}, text = {.c = NULL};
+    add_resume(p, t, &typed);
     snprintf(what, sizeof what,
              done ? "interrupted after the last step, %lld; for its scores, run"
                   : "interrupted at step %lld; continue with",
              step);
-    snprintf(text, sizeof text, "%s %s resume %s", what, program_name(), word);
+    heed_text_add(&text, "%s%s%s", what, p->json_lines ? " " : "\n  ", typed.s ? typed.s : "");
     if (p->json_lines)
-        print_event("interrupted", text);
+        print_event("interrupted", text.s ? text.s : "");
     else
-        fprintf(stderr, "%s%s: %s\n  %s resume %s\n", p->line_open ? "\r\033[K" : "",
-                program_name(), what, program_name(), word);
+        fprintf(stderr, "%s%s: %s\n", p->line_open ? "\r\033[K" : "", program_name(),
+                text.s ? text.s : "");
+    heed_text_free(&typed);
+    heed_text_free(&text);
     p->line_open = false;
     heed_clear(p->c);
     p->status = HEED_INTERRUPTED;
@@ -147,15 +180,17 @@ static void fit(program *p, const training *t, const heed_data *data, progress *
                        .models = p->models,
                        .report = progress_report,
                        .stop = was_interrupted,
-                       .user = g};
+                       .user = g,
+                       .cluster = p->cluster.processes};
     double start = now();
     catch_interrupt();
+    prepare_to_end(p, t);
     catch_broken_pipe();
     heed_fit_result r = heed_fit(p->c, &a);
     if (p->line_open) fputc('\n', stderr);
     p->line_open = false;
     bool done = heed_ctx_status(p->c) == HEED_OK;
-    if (done) conclude(p, t, data, g, &r, now() - start);
+    if (done && is_first_process(p)) conclude(p, t, data, g, &r, now() - start);
     if (heed_ctx_status(p->c) == HEED_INTERRUPTED) interrupted(p, t, (long long)r.step, done);
 }
 
@@ -185,13 +220,15 @@ static void open_and_fit(program *p, const training *t, heed_data_args *how, pro
     g->data = data;
     bool outside = data && (t->resume || !data->tree ||
                             heed_run_outside(p->c, t->run, heed_config_text(t->f, "data")));
-    if (outside && open_snapshots(p, t, g)) fit(p, t, data, g);
+    if (outside && is_first_process(p)) open_snapshots(p, t, g);
+    if (cluster_agree(p)) fit(p, t, data, g);
     heed_snapshots_close(g->snapshots);
     heed_data_close(data);
 }
 
 static void run_training(program *p, training *t) {
-    heed_data_args how = {.run = t->resume ? t->run : NULL};
+    const char *run = t->resume ? t->run : NULL;
+    heed_data_args how = {.run = run, .cache = run};
     progress g = {.p = p,
                   .f = t->f,
                   .run = t->run,
@@ -283,13 +320,17 @@ const command cmd_train = {
         "tokenizer\n"
         "and the settings of its model apply unless others are given. What is taken, what is new\n"
         "and what does not fit is printed.\n"
-        "Ctrl-C saves and stops; `heed resume RUN` continues.",
+        "Ctrl-C saves and stops; `heed resume RUN` continues.\n"
+        "Built by make MPI=1, `mpirun -n 4 heed train ...` divides the batches of each update,\n"
+        "--accumulate of them, among four processes, on one machine or several, to the same "
+        "weights.",
     .examples = "  heed train gpt -c runs/book/config.conf -o runs/again --seed 2\n"
                 "  heed train gpt other.txt --from runs/book -o runs/other\n"
                 "  heed train textcls reviews.tsv --from runs/mlm -o runs/reviews\n",
     .options = train_options,
     .task_options = true,
     .computes = true,
+    .divides = true,
     .args = {0, 1},
     .run = train,
 };
@@ -354,7 +395,7 @@ static bool data_exists(program *p, const training *t, const char *key) {
 
 static void resume(program *p) {
     training t = {.run = p->argv[0], .resume = true};
-    if (!heed_run_recover(p->c, t.run)) return;
+    if (is_first_process(p) && !heed_run_recover(p->c, t.run)) return;
     t.f = run_settings(p->c, p->models, t.run, &t.model);
     if (!t.f) return;
     if (override(p, &t) && data_exists(p, &t, "data") && data_exists(p, &t, "val"))
@@ -376,6 +417,7 @@ const command cmd_resume = {
     .computes = true,
     .opens_run = true,
     .continues = true,
+    .divides = true,
     .args = {1, 1},
     .run = resume,
 };

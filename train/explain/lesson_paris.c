@@ -48,8 +48,8 @@ static const struct {
     {"parameters", NULL, "4. With W_q, W_k and W_v", /* its formula is that of the settings */
      "W_q turns the gap into two questions, \"which city?\" and \"what of it?\". By W_k Paris "
      "answers the first and capital the second, so the gap attends to both and hardly to the small "
-     "words. By W_v Paris hands over that the answer is French, and capital that it is a country: "
-     "being alike no longer decides."},
+     "words. By W_v the value of Paris says that the answer is French, and that of capital that it "
+     "is a country: similarity no longer decides."},
 };
 enum { LAST = STAGES - 1 };
 
@@ -128,8 +128,8 @@ static void draw_answers(explaining *e, const double *output) {
         heed_text_add(&e->out, "  %-9s(%g %g) · output = %.2f\n", answers[i], answer[i][0],
                       answer[i][1], answer[i][0] * output[0] + answer[i][1] * output[1]);
     gap(e);
-    say(e, "It takes both: without capital a baguette fits as well as France, and without Paris "
-           "Japan does.");
+    say(e, "Both words are needed: without capital a baguette fits as well as France, and without "
+           "Paris Japan does.");
 }
 
 static void own_text(explaining *e) {

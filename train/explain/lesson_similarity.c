@@ -38,7 +38,7 @@ static const stage stages[STAGES] = {
      QUERIES},
     {"keys and values",
      "E = (S W_q)(H W_k)' / sqrt(e),  C = A (H W_v)",
-     "4. Separate keys and values: an input is found by one thing and hands over another.",
+     "4. Separate keys and values: an input is found by its key and gives its value.",
      {.kind = HEED_SCALED_DOT, .query = WIDTH, .input = WIDTH, .key = KEY, .value = VALUE},
      QUERIES},
 };

@@ -64,6 +64,7 @@ heed_data *eval_data_open(program *p, const heed_model *m, heed_config *f, const
                         .eval = true,
                         .all = whole,
                         .part = parts ? heed_config_text(p->flags, "part") : NULL,
+                        .cache = r->dir,
                         .progress = show_reading,
                         .user = &shown};
     heed_data *d = heed_data_open(p->c, f, heed_model_spec(m), &a);

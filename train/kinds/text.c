@@ -17,9 +17,18 @@ static void banner_text(const heed_model *m, const heed_data *d, const heed_conf
                heed_format_count(n3, (uint64_t)heed_vocab_size(d->tokenizer)),
                heed_tokenizer_kind(d->tokenizer), unknown > 0 ? "" : ", none unknown");
     if (unknown > 0) banner_row("", "%.2f %% of the text is unknown to it", 100 * unknown / tokens);
+    if (a.kept)
+        banner_row("",
+                   "tokens.bin in the run keeps them, %s, for resume and eval (--no-token-cache)",
+                   heed_format_bytes(n1, (double)a.kept));
     if (a.cut_lines)
         banner_row("", "%s lines are longer than the block and were cut",
                    heed_format_count(n1, a.cut_lines));
+}
+
+static void begun_text(program *p, const heed_data *d, const char *run) {
+    (void)p;
+    heed_corpus_keep(d->batches, run);
 }
 
 /* ---- heed eval ---- */
@@ -85,6 +94,7 @@ static void eval_text(program *p, const heed_model *m, heed_config *f, heed_run 
 
 const data_kind text_kind = {
     .banner = banner_text,
+    .begun = begun_text,
     .items = "tokens",
     .evaluated = sample_text,
     .next = next_text,

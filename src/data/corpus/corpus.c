@@ -45,9 +45,12 @@ static void measure_lines(heed_corpus *k) {
 }
 
 static bool fill(heed_corpus *k, const char *path, heed__watch *watch) {
-    bool good = heed__corpus_fill(k, path, watch);
-    k->own_units = heed__units(k);
-    good = good && (!k->a.val_path || heed__corpus_fill(k, k->a.val_path, watch));
+    bool good = heed__corpus_load(k, path);
+    if (!good && !heed__stopped(k->c)) {
+        good = heed__corpus_fill(k, path, watch);
+        k->own_units = heed__units(k);
+        good = good && (!k->a.val_path || heed__corpus_fill(k, k->a.val_path, watch));
+    }
     k->len = k->a.block;
     if (good && k->a.packing == HEED_LINES) measure_lines(k);
     k->content = k->len - (k->a.bracket ? 2 : 0);

@@ -120,6 +120,11 @@ static inline size_t heed__unit_token(const heed_corpus *k, size_t unit) {
 bool heed__corpus_split(heed_corpus *k, const char *path);
 /* Appends the tokens of a file, and of its lines where they are the units. */
 bool heed__corpus_fill(heed_corpus *k, const char *path, heed__watch *watch);
+/* Takes the tokens of all files from the run that args.cache names, if it keeps those of this text
+ * and tokenizer, whole; false: it does not, or the text has an error. */
+bool heed__corpus_load(heed_corpus *k, const char *path);
+/* heed_corpus_keep for a text of at least so many bytes. */
+bool heed__corpus_keep(heed_corpus *k, const char *run, size_t least);
 /* Counts tokens and bytes of each part. */
 void heed__corpus_count(heed_corpus *k);
 /* Counts the lines of each part, and the overlap: reads the files again. */

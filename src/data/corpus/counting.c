@@ -12,18 +12,25 @@
 enum { PAGE = 256, PAGES = 0x110000 / PAGE };
 
 typedef struct {
-    uint64_t *pages[PAGES]; /* counts by code point; NULL: none of them */
+    uint64_t ascii[128];
+    uint64_t *pages[PAGES]; /* counts of the others by code point; NULL: none of them */
 } letters;
 
 static bool add_letters(heed_ctx *c, letters *l, const char *text, size_t n) {
     int32_t ch;
+    uint64_t ascii[128] = {0}; /* most letters of most texts */
     for (size_t at = 0; at < n;) {
+        if ((unsigned char)text[at] < 128) {
+            ascii[(unsigned char)text[at++]]++;
+            continue;
+        }
         at += heed_utf8_read(text + at, n - at, &ch);
         if (ch < 0) continue;
         uint64_t **page = &l->pages[ch / PAGE];
         if (!*page && !(*page = heed__alloc_array(c, PAGE, sizeof **page))) return false;
         (*page)[ch % PAGE]++;
     }
+    for (int i = 0; i < 128; i++) l->ascii[i] += ascii[i];
     return true;
 }
 
@@ -31,6 +38,8 @@ static bool add_letters(heed_ctx *c, letters *l, const char *text, size_t n) {
 static bool move_letters(letters *l, heed__counts *out) {
     char text[4];
     bool good = true;
+    for (int i = 0; good && i < 128; i++)
+        if (l->ascii[i]) good = heed__counts_add(out, &(char){(char)i}, 1, l->ascii[i]);
     for (int32_t i = 0; i < PAGES; i++) {
         for (int32_t j = 0; good && l->pages[i] && j < PAGE; j++)
             if (l->pages[i][j])

@@ -37,11 +37,15 @@ static int32_t next_special(const heed_tokenizer *k, const char *text, size_t n,
 /* Characters, or the bytes of a byte tokenizer. */
 static bool put_chars(const heed_tokenizer *k, const char *text, size_t at, size_t end,
                       heed__sink *sink) {
+    bool bytes = k->kind == HEED__BYTE;
     for (size_t len = 1; at < end; at += len) {
         int32_t id = (unsigned char)text[at], c;
-        if (k->kind == HEED__CHAR) {
+        len = 1;
+        if (!bytes && id < 128)
+            id = k->ascii[id];
+        else if (!bytes) {
             len = heed_utf8_read(text + at, end - at, &c);
-            id = c >= 0 && c < 128 ? k->ascii[c] : heed__names_look(&k->names, text + at, len);
+            id = heed__names_look(&k->names, text + at, len);
         }
         if (!sink->put(sink, id < 0 ? k->special.unk : id, at, at + len)) return false;
     }

@@ -17,6 +17,11 @@ static const heed_option options[] = {
     {"val-split", HEED_REAL, "0.1", 0, 0.9, NULL, "share of the text kept for validation", "Text"},
     {"split", HEED_CHOICE, "random", 0, 0, "random|tail",
      "validation is a random choice among 100 pieces, or the end of the file", "Text"},
+    {"token-cache", HEED_BOOL, "true", 0, 0, NULL,
+     "keep the tokens of a text of 32 MB or more in the run, 4 bytes each, for resume and eval; "
+     "only "
+     "those of word and wordpiece, as others are read as fast",
+     "Text"},
     {0}};
 
 static heed_tokenizer *train_tokenizer(const heed_data *d, const heed_config *f, const char *kind,
@@ -69,7 +74,10 @@ static bool open_corpus(heed_data *d, const heed_config *f, const heed_data_args
                           .tail = strcmp(heed_config_text(f, "split"), "tail") == 0,
                           .val_path = *val && !d->all ? val : NULL,
                           .eval = d->all,
-                          .census = how->census};
+                          .census = how->census,
+                          .cache = how->cache,
+                          .keep = heed_config_bool(f, "token-cache")};
+    if (!a.keep) a.cache = NULL;
     heed_corpus *corpus =
         heed__corpus_open(d->c, heed_config_text(f, "data"), d->tokenizer, a, watch);
     if (!corpus) return false;

@@ -11,7 +11,7 @@ static size_t slot_of(const heed__names *k, uint64_t hash) {
 /* Tells most other strings apart without looking at them. */
 static uint32_t tag_of(uint64_t hash) { return (uint32_t)(hash >> 32); }
 
-static size_t length_of(const heed__names *k, size_t number) {
+static inline size_t length_of(const heed__names *k, size_t number) {
     size_t end = number + 1 < k->count ? k->at[number + 1] : k->used;
     return end - k->at[number] - 1;
 }

@@ -15,7 +15,7 @@ typedef struct {
     heed__monitor *lock; /* NULL: one thread works alone */
     bool done, failed;   /* no passage is left; stop */
     size_t number, turn; /* the next passage to be read; to be joined */
-    size_t raw_at, line;
+    size_t raw_at, line; /* bytes that were read; line ends that were joined */
     bool inside;
     char *carry; /* what was read after the end of the latest passage */
     size_t carried, carry_capacity;
@@ -89,12 +89,6 @@ static bool fill(state *s, heed__passage *p) {
     return true;
 }
 
-static size_t line_ends(const char *text, size_t n) {
-    size_t count = 0;
-    for (size_t i = 0; i < n; i++) count += text[i] == '\n';
-    return count;
-}
-
 /* Reads the next passage; false at the end, or after an error. */
 static bool take(state *s, heed__passage *p) {
     if (s->done || s->failed) return false;
@@ -105,20 +99,26 @@ static bool take(state *s, heed__passage *p) {
     if (p->n == 0) return false;
     p->number = s->number++;
     p->raw_at = s->raw_at;
-    p->line = s->line;
     p->inside = s->inside;
     s->raw_at += p->n;
-    s->line += line_ends(p->text, p->n);
     s->inside = p->text[p->n - 1] != '\n' && p->text[p->n - 1] != '\r';
     return true;
 }
 
 /* ---- working ---- */
 
+static size_t line_ends(const char *text, size_t n) {
+    size_t count = 0, length;
+    for (size_t at = 0; at < n; at += length + 1, count++)
+        if ((length = heed__line_length(text + at, n - at)) == n - at) break;
+    return count;
+}
+
 /* Works on a passage unless it has a flaw, which *flaw gets, or p->n. */
 static bool work(const state *s, heed__passage *p, size_t *flaw) {
     *flaw = heed__text_flaw(p->text, p->n);
     if (*flaw < p->n) return true;
+    p->line_ends = line_ends(p->text, p->n);
     p->n = heed__text_straighten((unsigned char *)p->text, p->n, p->number == 0, &p->returns);
     *flaw = p->n;
     return !s->r->work || s->r->work(s->r, p);
@@ -129,7 +129,8 @@ static bool join(const worker *w, size_t flaw) {
     heed__passage *p = w->p;
     if (flaw < p->n)
         return heed__text_refuse(r->c, r->path, (unsigned char)p->text[flaw], p->raw_at + flaw,
-                                 p->line + heed__line_of(p->text, flaw));
+                                 w->s->line + heed__line_of(p->text, flaw));
+    w->s->line += p->line_ends;
     if (p->n == 0) return heed__text_begins(r->c, r->path, NULL, 0); /* only a BOM */
     if (r->join && !r->join(r, p)) return false;
     if (!w->reports || !r->watch || !r->watch->progress) return true;

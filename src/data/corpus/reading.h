@@ -12,12 +12,12 @@
 typedef struct {
     char *text; /* valid UTF-8 without BOM, with LF line ends */
     size_t n;
-    size_t number;  /* from 0 */
-    bool inside;    /* it begins within a line */
-    size_t raw;     /* its bytes in the file, */
-    size_t raw_at;  /* the bytes */
-    size_t line;    /* and the line ends before it there */
-    size_t returns; /* carriage returns in it, which are now line ends or gone */
+    size_t number;    /* from 0 */
+    bool inside;      /* it begins within a line */
+    size_t raw;       /* its bytes in the file, */
+    size_t raw_at;    /* and the bytes before it there */
+    size_t line_ends; /* LFs among its bytes in the file */
+    size_t returns;   /* carriage returns in it, which are now line ends or gone */
     size_t capacity;
 } heed__passage;
 

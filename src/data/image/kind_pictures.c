@@ -12,7 +12,9 @@ static const heed_option options[] = {
     {"val-split", HEED_REAL, "0.1", 0, 0.9, NULL,
      "share of the training part kept for validation, where the data has no such part",
      HEED__PICTURES},
-    HEED__BALANCE(HEED__PICTURES),
+    {"balance", HEED_BOOL, "false", 0, 0, NULL,
+     "of classifiers: weigh classes in the training loss by the inverse of their frequency",
+     HEED__PICTURES},
     HEED__PICTURE_OPTIONS,
     {"flip", HEED_REAL, "-1", -1, 1, NULL,
      "probability of left and right exchanged; -1: 0.5, but 0 where classes are digits or letters, "

@@ -121,6 +121,9 @@ static bool read_file(heed_pairs *k, const char *path, int number) {
     if (!text) return false;
     k->info.checksum = heed__hash64(text, n, k->info.checksum);
     if (!read_lines(k, path, text, n)) return false;
+    if (k->a.kind == HEED_CAPTIONS && n && text[n - 1] != '\n')
+        heed_message(k->c, HEED_WARN,
+                     "the last line has no end: %s: the file may have been cut off", path);
     return k->count > before ||
            heed_fail(k->c, HEED_DATA, "no pairs: %s: expected lines of %s, found none", path,
                      heed__pairs_form(k->a.kind));

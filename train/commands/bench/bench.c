@@ -19,6 +19,10 @@ static const heed_option options[] = {
     NUMBER("warmup-seconds", "0.7", 0, 1e6, "time before the clock starts", "Workload"),
     NUMBER("dropout", "0", 0, 0.99, "dropout", "Workload"),
     SWITCH("post-ln", "norm after each sublayer instead of before it", "Workload"),
+    SWITCH("all-rows", "compute the last block for all positions, read by the loss or not",
+           "Workload"),
+    SWITCH("whole-logits", "language models: all logits at once, not some rows at a time",
+           "Workload"),
     SWITCH("mlm-all", "mlm: loss over every position", "Workload"),
     NUMBER("lr", "0.001", 0, 1e6, "learning rate", "Workload"),
     CHOICE("precision", "fp32", "fp32|bf16",
@@ -76,6 +80,10 @@ static bool bench_open(program *p, bench *b, const char *name) {
         heed_config_set(f, "norm", "post", "post-ln", HEED_FROM_FLAG);
     if (flag_on(p, "mlm-all") && heed_config_has(f, "mask-share"))
         heed_config_set(f, "mask-share", "1", "mlm-all", HEED_FROM_FLAG);
+    static const char *const switches[] = {"all-rows", "whole-logits"};
+    for (int i = 0; i < 2; i++)
+        if (flag_on(p, switches[i]))
+            heed_config_set(f, switches[i], "true", switches[i], HEED_FROM_FLAG);
     if (!workbench_open(&b->w)) return false;
     heed_optim_args a = heed_optim_defaults(&heed_adamw);
     a.lr = (heed_real)heed_config_real(p->flags, "lr");

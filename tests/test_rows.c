@@ -1,0 +1,214 @@
+/* The last block computed for the rows alone that the loss reads, against all rows, and the output
+ * layer in blocks of rows, against all logits at once. */
+#include "built.h"
+
+enum { ROWS = 3, LEN = 6, PIXELS = 6 * 6 * 2 };
+static const double rounding = sizeof(heed_real) == 8 ? 1e-12 : 1e-5;
+
+#define SIZES "layers=2 heads=2 width=8 ff=16 init-std=0.4 "
+#define TEXT  SIZES "block=6 vocab=11 "
+#define IMAGE SIZES "image-size=6 channels=2 patch=2 "
+
+static const struct {
+    const heed_model *model;
+    const char *settings;
+} models[] = {
+    {&heed_model_mlm, TEXT},
+    {&heed_model_mlm, TEXT "norm=pre final-norm=true tie=false layers=1"},
+    {&heed_model_mlm, TEXT "positions=rotary kv-heads=1 ff-kind=swiglu norm-kind=rms bias=false"},
+    {&heed_model_mlm, TEXT "attention=explicit attn-out=false"},
+    {&heed_model_vit, IMAGE "classes=3"},
+    {&heed_model_vit, IMAGE "classes=3 norm=post final-norm=false hard=true"},
+    {&heed_model_textcls, TEXT "classes=3 pool=last"},
+    {&heed_model_textcls, TEXT "classes=3 pool=last causal=true"},
+    {&heed_model_textcls, TEXT "classes=3 pool=last causal=true attention=explicit"},
+    {&heed_model_autoencoder, IMAGE "kind=masked decoder-width=8"},
+    {&heed_model_autoencoder, IMAGE "kind=masked pool=mean decoder-layers=1"},
+};
+enum { MODELS = sizeof models / sizeof *models };
+
+/* Texts of 6, 4 and 2 tokens, of which the second has no masked one, and pictures. */
+static heed_batch batch_of(const heed_model *m) {
+    static const int32_t ids[ROWS * LEN] = {1, 5, 2, 9, 4, 7, 3, 3, 8, 10, 0, 0, 6, 2};
+    static const int32_t pad[ROWS * LEN] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 1, 1};
+    static const int32_t masked[] = {1, 3, 4, 13}, labels[] = {2, 0, 1, 2};
+    static const int32_t hidden[] = {8, 2, 9 + 0, 9 + 4, 18 + 7, 18 + 5};
+    static heed_real x[ROWS * PIXELS];
+    heed_random r = heed_random_at(2, "x", 0, 0);
+    for (size_t i = 0; i < ROWS * PIXELS; i++) x[i] = (heed_real)heed_random_normal(&r, i);
+    heed_batch b = {.rows = ROWS, .len = LEN, .ids = ids, .pad = pad, .labels = labels, .items = 1};
+    b.src = ids, b.src_pad = pad, b.src_len = LEN;
+    if (m->kind == HEED_INPUT_PICTURE) b.x = x, b.len = PIXELS;
+    if (m->answers == HEED_ANSWER_MASKED) b.masked_positions = masked, b.masked_count = 4;
+    if (m->answers == HEED_ANSWER_PICTURE) b.masked_positions = hidden, b.masked_count = 6;
+    return b;
+}
+
+static built build_case(const heed_model *m, const char *settings, const char *key, bool on) {
+    char text[512];
+    snprintf(text, sizeof text, "%s=%s %s", key, on ? "true" : "false", settings);
+    built b = build(m, NULL, text);
+    if (heed_ctx_status(b.c) != HEED_OK)
+        test_fail(__FILE__, __LINE__, "%s: %s", text, heed_ctx_error(b.c));
+    shake(b.s);
+    return b;
+}
+
+static heed_real loss_of(built *b, heed_mode mode, bool backward) {
+    heed_batch batch = batch_of(b->model);
+    heed_tape_begin(b->t, mode, 0);
+    heed_tensor *loss = b->model->loss(b->self, b->t, &batch);
+    if (backward) heed_backward(b->t, loss);
+    if (heed_ctx_status(b->c) != HEED_OK)
+        test_fail(__FILE__, __LINE__, "%s: %s", b->model->name, heed_ctx_error(b->c));
+    return loss ? loss->x[0] : (heed_real)NAN;
+}
+
+static double largest(const heed_real *x, size_t n) {
+    double most = 0;
+    for (size_t i = 0; i < n; i++) most = fmax(most, fabs((double)x[i]));
+    return most;
+}
+
+static void check_gradients(const char *settings, const built *a, const built *b) {
+    double scale = 0;
+    for (int e = 0; e < heed_store_count(a->s); e++) {
+        const heed_tensor *x = heed_store_at(a->s, e)->tensor;
+        if (x->g) scale = fmax(scale, largest(x->g, x->size));
+    }
+    for (int e = 0; e < heed_store_count(a->s); e++) {
+        const heed_tensor *x = heed_store_at(a->s, e)->tensor, *y = heed_store_at(b->s, e)->tensor;
+        CHECK((x->g != NULL) == (y->g != NULL));
+        if (x->g && y->g && !(apart(x->g, y->g, x->size) <= rounding * scale))
+            test_fail(__FILE__, __LINE__, "%s %s: the gradient of %s is off by %g of %g",
+                      a->model->name, settings, x->name, apart(x->g, y->g, x->size), scale);
+    }
+}
+
+TEST(rows_read_by_the_loss_are_enough) {
+    for (int i = 0; i < MODELS; i++) {
+        const heed_model *m = models[i].model;
+        built all = build_case(m, models[i].settings, "all-rows", true);
+        built few = build_case(m, models[i].settings, "all-rows", false);
+        heed_real a = loss_of(&all, HEED_TRAIN, true), b = loss_of(&few, HEED_TRAIN, true);
+        CHECK_CLOSE(b, a, rounding * fabs((double)a));
+        check_gradients(models[i].settings, &all, &few);
+        CHECK(heed_tape_used(few.t).nodes > heed_tape_used(all.t).nodes); /* gathers */
+        CHECK_CLOSE(loss_of(&few, HEED_EVAL, false), loss_of(&all, HEED_EVAL, false),
+                    rounding * fabs((double)a));
+        DISCARD(all);
+        DISCARD(few);
+    }
+}
+
+/* What is attended to is known of every row, to the same bits. */
+TEST(rows_are_all_computed_for_probes) {
+    for (int i = 0; i < MODELS; i++) {
+        const heed_model *m = models[i].model;
+        built all = build_case(m, models[i].settings, "all-rows", true);
+        built few = build_case(m, models[i].settings, "all-rows", false);
+        const char *last = m == &heed_model_autoencoder ? "decoder.*" : "encoder.*";
+        heed_real loss[2];
+        heed_tensor *weights[2] = {NULL, NULL};
+        built *both[] = {&all, &few};
+        for (int k = 0; k < 2; k++) {
+            char pattern[64];
+            snprintf(pattern, sizeof pattern, "%s.weights", last);
+            heed_probe(both[k]->t, pattern, false);
+            loss[k] = loss_of(both[k], HEED_EVAL, false);
+            int count = heed_probe_count(both[k]->t);
+            CHECK(count > 0);
+            if (count > 0) weights[k] = heed_probe_at(both[k]->t, count - 1, NULL);
+        }
+        CHECK(loss[0] == loss[1]);
+        CHECK(weights[0] && weights[1] && weights[0]->size == weights[1]->size);
+        if (weights[0] && weights[1])
+            CHECK(apart(weights[0]->x, weights[1]->x, weights[0]->size) == 0);
+        DISCARD(all);
+        DISCARD(few);
+    }
+}
+
+/* Any order, a row twice, and none at all. */
+TEST(rows_come_in_any_order) {
+    heed_ctx *c = heed_open(&(heed_options){.seed = 7, .threads = 1});
+    heed_store *s = heed_store_new(c);
+    heed_tape *t = heed_tape_new(c);
+    heed_block block;
+    heed_block_init(&block, s, "block",
+                    (heed_block_args){.attn = {.width = 8, .heads = 2, .causal = true},
+                                      .mlp = {.width = 8, .inner = 12, .act = HEED_GELU},
+                                      .eps = (heed_real)1e-5});
+    heed_tape_begin(t, HEED_EVAL, 0);
+    heed_tensor *x = heed_input(t, NULL, 3, (int[]){2, 4, 8});
+    heed_random r = heed_random_at(1, "x", 0, 0);
+    for (size_t i = 0; i < x->size; i++) x->x[i] = (heed_real)heed_random_normal(&r, i);
+    const int32_t rows[] = {7, 0, 2, 7, 1};
+    heed_tensor *few =
+        heed_block_rows_apply(&block, t, x, heed_input_ids(t, rows, 1, (int[]){5}), NULL);
+    const heed_tensor *all = heed_block_apply(&block, t, x, NULL, NULL);
+    CHECK(few && all && few->dims == 2 && few->shape[0] == 5);
+    for (int i = 0; few && all && i < 5; i++)
+        CHECK_CLOSE(apart(few->x + 8 * i, all->x + 8 * rows[i], 8), 0, rounding);
+    heed_tensor *none =
+        heed_block_rows_apply(&block, t, x, heed_input_ids(t, rows, 1, (int[]){0}), NULL);
+    CHECK(none && none->size == 0);
+    CHECK(!heed_block_rows_apply(&block, t, x, heed_input_ids(t, (int32_t[]){8}, 1, (int[]){1}),
+                                 NULL));
+    CHECK_HAS(heed_ctx_error(c), "expected 0 to 7, found 8");
+    heed_clear(c);
+    test_close(c, __FILE__, __LINE__);
+}
+
+/* ---- the output layer ---- */
+
+TEST(logits_in_blocks_are_enough) {
+    static const struct {
+        const heed_model *model;
+        const char *settings;
+    } cases[] = {
+        {&heed_model_mlm, TEXT},
+        {&heed_model_gpt, TEXT "head-bias=true"},
+        {&heed_model_gpt, TEXT "tie=false cell=gru"},
+        {&heed_model_seq2seq, TEXT "smoothing=0.1"},
+        {&heed_model_rnn, "width=8 block=6 vocab=11 smoothing=0.1"},
+        {&heed_model_rnn, "width=8 block=6 vocab=11 attention=none"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const heed_model *m = cases[i].model;
+        built all = build_case(m, cases[i].settings, "whole-logits", true);
+        built few = build_case(m, cases[i].settings, "whole-logits", false);
+        heed_real a = loss_of(&all, HEED_TRAIN, true), b = loss_of(&few, HEED_TRAIN, true);
+        CHECK_CLOSE(b, a, rounding * fabs((double)a));
+        check_gradients(cases[i].settings, &all, &few);
+        CHECK(loss_of(&few, HEED_EVAL, false) == loss_of(&all, HEED_EVAL, false));
+        DISCARD(all);
+        DISCARD(few);
+    }
+}
+
+/* No array of rows by classes: the logits of 4096 rows of 1024 classes alone are 16 MB. */
+TEST(logits_in_blocks_need_little_memory) {
+    enum { N = 4096, C = 1024, D = 8 };
+    heed_ctx *c = heed_open(&(heed_options){.seed = 7, .threads = 2});
+    heed_store *s = heed_store_new(c);
+    heed_tape *t = heed_tape_new(c);
+    heed_tensor *w = heed_param(s, "w", "normal:1", 2, (int[]){C, D});
+    heed_tensor *x = heed_param(s, "x", "normal:1", 2, (int[]){N, D});
+    int32_t labels[N];
+    for (int i = 0; i < N; i++) labels[i] = i % 5 ? i % C : -100;
+    heed_real loss[2] = {0};
+    for (int k = 0; k < 2; k++) {
+        heed_tape_begin(t, HEED_TRAIN, 0);
+        heed_tensor *ids = heed_input_ids(t, labels, 1, (int[]){N});
+        heed_tensor *y = k ? heed_affine_xent(t, x, w, NULL, ids, NULL)
+                           : heed_xent(t, heed_affine(t, x, w, NULL), ids, NULL);
+        CHECK(heed_backward(t, y));
+        if (y) loss[k] = y->x[0];
+        if (k) CHECK(heed_tape_used(t).bytes < (size_t)N * C * sizeof(heed_real) / 2);
+        for (int d = 0; k && d < D; d++) CHECK(x->g[6 * D + d] != 0 && x->g[5 * D + d] == 0);
+        heed_zero_grads(s);
+    }
+    CHECK_CLOSE(loss[1], loss[0], 1e-5);
+    test_close(c, __FILE__, __LINE__);
+}
