@@ -56,7 +56,7 @@ TEST(corpus_random_split_cuts_clean) {
     CHECK(f.val_tokens == WORDS / 10 && f.tokens == WORDS - f.val_tokens);
     CHECK(f.unknown == 0 && f.val_unknown == 0);
     size_t read =
-        (size_t)heed_corpus_epoch_batches(w.corpus, 8) * 8 * 16; /* but for the ends of pieces */
+        (size_t)heed_corpus_epoch_batches(w.corpus, 8) * 8 * 16; /* except for the ends of pieces */
     CHECK(read < f.tokens + 9 * 16 && read + (size_t)(pieces + 1) * 16 >= f.tokens);
     CLOSE(w.c);
 }

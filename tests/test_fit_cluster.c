@@ -69,6 +69,7 @@ typedef struct {
     heed_batchnorm norm;
     heed_drop drop;
     heed_tensor *table, *logits, *loss;
+    bool recompute; /* the first use of `twice` */
 } net;
 
 enum { WIDTH = 8, TABLE = 1875 }; /* rows of the table for each unit of the setting `hidden` */
@@ -76,6 +77,7 @@ enum { WIDTH = 8, TABLE = 1875 }; /* rows of the table for each unit of the sett
 static bool net_init(void *self, heed_store *s, const heed_config *f) {
     net *m = self;
     int rows = TABLE * (int)heed_config_int(f, "hidden");
+    m->recompute = heed_config_bool(f, "recompute");
     m->table = heed_param(s, "table", "zero", 2, (int[]){rows, WIDTH});
     heed_linear_init(&m->in, s, "in", (heed_linear_args){.in = 2, .out = WIDTH});
     heed_batchnorm_init(&m->norm, s, "norm", WIDTH);
@@ -85,13 +87,21 @@ static bool net_init(void *self, heed_store *s, const heed_config *f) {
     return heed_ctx_status(heed_store_ctx(s)) == HEED_OK;
 }
 
+static heed_tensor *first_use(const void *self, heed_tape *t,
+                              heed_tensor *const in[HEED_RECOMPUTE]) {
+    const net *m = self;
+    return heed_linear_act(&m->twice, t, in[0], HEED_TANH);
+}
+
 static heed_tensor *net_loss(void *self, heed_tape *t, const heed_batch *b) {
     net *m = self;
+    heed_tensor *in[HEED_RECOMPUTE] = {NULL};
     heed_tensor *x = heed_input(t, b->x, 2, (int[]){b->rows, 2});
     x = heed_add(t, heed_linear_apply(&m->in, t, x),
                  heed_embed(t, m->table, heed_input_ids(t, b->labels, 1, &b->rows)));
-    x = heed_batchnorm_apply(&m->norm, t, x);
-    x = heed_drop_apply(&m->drop, t, heed_linear_act(&m->twice, t, x, HEED_TANH));
+    in[0] = heed_batchnorm_apply(&m->norm, t, x);
+    x = m->recompute ? heed_recompute(t, first_use, m, in) : first_use(m, t, in);
+    x = heed_drop_apply(&m->drop, t, x);
     x = heed_linear_act(&m->twice, t, x, HEED_TANH);
     m->logits = heed_linear_apply(&m->head, t, x);
     return m->loss = heed_xent(t, m->logits, heed_input_ids(t, b->labels, 1, &b->rows), NULL);
@@ -194,6 +204,13 @@ TEST(fit_cluster_divides_odd_numbers) { compare(SETTINGS "accumulate=5 optimizer
 
 /* More numbers than three buckets hold, so that some are on their way during backward. */
 TEST(fit_cluster_sends_during_backward) { compare("hidden=64 steps=3 batch=4 accumulate=7", 3, 3); }
+
+/* A parameter that is read within a recomputed part and outside of it is complete at the end. */
+TEST(fit_cluster_recomputes) {
+    compare("hidden=1 steps=3 batch=4 accumulate=5 recompute=true", 2, 2);
+    train("kept", "hidden=1 steps=3 batch=4 accumulate=5", 2);
+    CHECK(same_run("one", "kept"));
+}
 
 TEST(fit_cluster_divides_gradient_descent) { compare(SETTINGS "optimizer=gd lr=0.1", 2, 3); }
 

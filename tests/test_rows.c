@@ -219,17 +219,20 @@ TEST(logits_in_blocks_need_little_memory) {
 TEST(recomputed_blocks_give_the_same_bits) {
     static const struct {
         const heed_model *model;
-        const char *settings;
+        const char *settings, *frozen;
     } cases[] = {
-        {&heed_model_gpt, TEXT "layers=4 dropout=0.2"},
-        {&heed_model_mlm, TEXT "layers=4 dropout=0.2"},
-        {&heed_model_vit, IMAGE "layers=4 classes=3 pool=mean dropout=0.2"},
-        {&heed_model_seq2seq, TEXT "layers=4 dropout=0.2"},
+        {&heed_model_gpt, TEXT "layers=4 dropout=0.2", NULL},
+        {&heed_model_gpt, TEXT "layers=4 tie=false", "embed*"}, /* the first block's input */
+        {&heed_model_mlm, TEXT "layers=4 dropout=0.2", NULL},
+        {&heed_model_vit, IMAGE "layers=4 classes=3 pool=mean dropout=0.2", NULL},
+        {&heed_model_seq2seq, TEXT "layers=4 dropout=0.2", NULL},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const heed_model *m = cases[i].model;
         built kept = build_case(m, cases[i].settings, "recompute", false);
         built again = build_case(m, cases[i].settings, "recompute", true);
+        if (cases[i].frozen) CHECK(heed_freeze(kept.s, cases[i].frozen) > 0);
+        if (cases[i].frozen) CHECK(heed_freeze(again.s, cases[i].frozen) > 0);
         CHECK(loss_of(&again, HEED_TRAIN, true) == loss_of(&kept, HEED_TRAIN, true));
         for (int e = 0; e < heed_store_count(kept.s); e++) {
             const heed_tensor *x = heed_store_at(kept.s, e)->tensor;
@@ -248,6 +251,24 @@ TEST(recomputed_blocks_give_the_same_bits) {
 static heed_tensor *refuses(const void *self, heed_tape *t, heed_tensor *const in[HEED_RECOMPUTE]) {
     (void)self;
     return heed_add(t, in[0], in[1]);
+}
+
+static heed_tensor *updates(const void *self, heed_tape *t, heed_tensor *const in[HEED_RECOMPUTE]) {
+    return heed_batchnorm_apply(self, t, in[0]);
+}
+
+TEST(recomputed_parts_update_no_state) {
+    heed_ctx *c = heed_open(&(heed_options){.seed = 7, .threads = 1});
+    heed_store *s = heed_store_new(c);
+    heed_tape *t = heed_tape_new(c);
+    heed_batchnorm norm;
+    heed_batchnorm_init(&norm, s, "norm", 3);
+    heed_tape_begin(t, HEED_TRAIN, 0);
+    heed_tensor *in[HEED_RECOMPUTE] = {heed_input(t, NULL, 2, (int[]){2, 3})};
+    CHECK(!heed_recompute(t, updates, &norm, in));
+    CHECK_HAS(heed_ctx_error(c), "a part that is computed again cannot update a state");
+    heed_clear(c);
+    test_close(c, __FILE__, __LINE__);
 }
 
 TEST(recompute_says_what_is_missing) {

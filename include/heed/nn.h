@@ -237,7 +237,8 @@ heed_tensor *heed_decoder_block_apply(const heed_decoder_block *l, heed_tape *t,
  * backward instead of keeping its intermediate values: the same bits for the time of one more
  * forward pass. Dropout draws the same again; its ops must be named (heed_at) for the bits that
  * they have without this. Values inside are not probed, and self must be valid until after
- * backward. Parts do not contain others. Chen et al. 2016, sec. 3. */
+ * backward. A part must contain no other one, and update no state such as running statistics. Chen
+ * et al. 2016, sec. 3. */
 enum { HEED_RECOMPUTE = 4 };
 typedef heed_tensor *(*heed_recomputed)(const void *self, heed_tape *t,
                                         heed_tensor *const in[HEED_RECOMPUTE]);

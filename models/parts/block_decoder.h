@@ -18,7 +18,7 @@ typedef struct {
     heed_linear head;
 } block_decoder;
 
-/* Makes decoder.N, with attention to memory like that to the target itself but for a.cross. The
+/* Makes decoder.N, with attention to memory like that to the target itself except for a.cross. The
  * caller sets or makes the other fields. */
 void heed__block_decoder_init(block_decoder *m, heed_store *s, heed_block_args a);
 /* ids (B,T) at positions [from, from + T), memory (B,S,d), pad (B,S) or NULL -> (B,T,d), what the

@@ -137,10 +137,11 @@ static bool visit(heed__recording *r, size_t i) {
 }
 
 static bool walk(heed__recording *r) {
-    if (r->final) begin_readers(r);
+    bool reports = r->final && !r->inner; /* ops of the inner tape may read any parameter */
+    if (reports) begin_readers(r);
     for (size_t i = r->node_count; i-- > 0;) {
         if (!visit(r, i)) return false;
-        if (r->final) count_readers(r, r->nodes[i], -1);
+        if (reports) count_readers(r, r->nodes[i], -1);
     }
     if (r->mode == HEED_TRAIN && !r->is_inner) heed__report_missing(r->c);
     return true;

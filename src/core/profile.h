@@ -7,7 +7,7 @@
 #include <heed/op.h>
 #include <heed/profile.h>
 
-/* The start and end of one thread's work in a region, on a cache line of its own. */
+/* The start and end of one thread's work in a region, on a separate cache line. */
 typedef struct {
     double begin, end, flops;
     char rest[40];

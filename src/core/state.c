@@ -21,6 +21,10 @@ void heed__update_state(const heed__state_update *u) {
 void heed_update_state(heed_node *n, int i, double keep, double scale, const heed_real *x) {
     if (!n || !x || i < 0 || i >= n->inputs || !n->in[i]) return;
     heed__recording *r = n->tape->r;
+    if (r->is_inner) {
+        heed_wrong(n, "a part that is computed again cannot update a state");
+        return;
+    }
     heed__state_update u = {n->in[i], keep, scale, x};
     if (!r->defers) {
         heed__update_state(&u);

@@ -105,7 +105,7 @@ void heed__tape_defer_updates(heed_tape *t);
 size_t heed__tape_updates(const heed_tape *t, const heed__state_update **list);
 void heed__update_state(const heed__state_update *u);
 /* During each backward, calls `final` for each parameter whose gradient no further op of the step
- * adds to. final NULL: no longer. */
+ * adds to; for none if the tape has an inner one. final NULL: no longer. */
 void heed__tape_on_final(heed_tape *t, void (*final)(void *user, heed_tensor *x), void *user);
 /* Called after forward: records the node's kept values that match the probe patterns. */
 bool heed__collect_probes(heed_node *n);
@@ -118,7 +118,7 @@ bool heed__grad_may_take(const heed_node *n, int i);
 /* Hands the array on to input i, as the last act of n's backward: n's output has none afterwards.
  */
 void heed__grad_take(heed_node *n, int i);
-/* Before input `owner` takes the array: lets input i read it in place of a gradient of its own.
+/* Before input `owner` takes the array: lets input i read it in place of a separate gradient.
  * False unless the node that computed input i is the next of backward, and adds nothing to the
  * gradient of the owner. */
 bool heed__grad_lend(heed_node *n, int i, int owner);

@@ -104,13 +104,11 @@ const heed_option heed_fit_options[] = {
      "stop after this many evaluations without a better one; 0: never", EVAL},
     {"all-rows", HEED_BOOL, "false", 0, 0, NULL,
      "compute the last block for all positions, also where the loss reads only some of them "
-     "(masked "
-     "tokens, [CLS]): slower, and the same up to rounding",
+     "(masked tokens, [CLS]): slower, and the same up to rounding",
      SPEED},
     {"recompute", HEED_BOOL, "false", 0, 0, NULL,
      "keep only the inputs of transformer blocks, and compute the blocks again in backward: the "
-     "same "
-     "bits in less memory, for up to a third more time",
+     "same bits in less memory, for up to a third more time",
      SPEED},
     {"whole-logits", HEED_BOOL, "false", 0, 0, NULL,
      "train a language model by the logits of all tokens at once, not by some rows at a time: more "

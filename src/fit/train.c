@@ -89,7 +89,7 @@ static bool open_start(heed_ctx *c, const heed_train_args *a, heed_config *f, he
     return *from && heed_start_settings(f, a->model, *from, how, NULL);
 }
 
-/* Trains by complete settings. Other processes are told of an error here or in heed_fit. */
+/* Trains by complete settings. Other processes learn of an error here or in heed_fit. */
 static heed_fit_result train(heed_ctx *c, const heed_train_args *a, heed_config *f) {
     heed_fit_result r = nothing;
     heed_data_args how = {.run = a->resume ? a->run : NULL, .cache = a->resume ? a->run : NULL};

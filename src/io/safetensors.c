@@ -231,7 +231,9 @@ static bool read_header(heed_safetensors *f) {
     if (!heed__file_read_at(f->c, &f->open, 0, first, have) || !header_size(f, first, n, &header))
         return false;
     f->file = heed__alloc(f->c, LENGTH + (size_t)header);
-    return f->file && heed__file_read_at(f->c, &f->open, 0, f->file, LENGTH + (size_t)header) &&
+    if (!f->file) return false;
+    memcpy(f->file, first, LENGTH); /* not read again: the file may have changed */
+    return heed__file_read_at(f->c, &f->open, LENGTH, f->file + LENGTH, (size_t)header) &&
            parse(f, n);
 }
 

@@ -28,6 +28,7 @@ static bool infer(heed_node *n) {
     const heed_tensor *y = t ? record(n, t, in) : NULL;
     if (!y) return false;
     if (!y->x) return heed_wrong(n, "the part that is computed again gives no real numbers");
+    n->recording = y->wants_grad; /* its parameters are no inputs of the node */
     if (!heed_out(n, y->dims, y->shape)) return false;
     memcpy(n->y->x, y->x, y->size * sizeof *y->x);
     return true;

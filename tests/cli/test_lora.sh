@@ -19,6 +19,8 @@ holds cmp -s whole/adapter.safetensors half/adapter.safetensors
 train -o again $LORA --threads 3
 same_weights whole again
 holds cmp -s whole/adapter.safetensors again/adapter.safetensors
+train -o lean $LORA --recompute
+same_weights whole lean
 
 run info whole
 status 0

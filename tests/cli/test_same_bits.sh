@@ -26,6 +26,10 @@ if run bench --workload mlp-mnist --precision bf16 --seconds 0 --min-steps 1 --w
     holds grep -q '^precision = bf16' bf16-3/config.conf
     holds sh -c '! cmp -s bf16-1/last/model.safetensors fp32-1/last/model.safetensors'
 fi
+GPT="gpt text.txt --layers 2 --heads 4 --block 16 --dropout 0.2"
+same recompute $GPT --recompute
+run train $GPT -o kept $PLAIN --steps 4
+holds cmp -s recompute-1/last/model.safetensors kept/last/model.safetensors
 same rnn rnn pairs.tsv
 same seq2seq seq2seq pairs.tsv --layers 1 --heads 2 --dropout 0.2
 same conv textcls classes.tsv --layers 2 --encoder conv --pool last --dropout 0.2

@@ -123,7 +123,7 @@ static void add_resume(const program *p, const training *t, heed_text *out) {
     heed_text_add(out, "%s resume %s", program_name(), word);
 }
 
-/* One of several processes may end at any moment, and the others are then told to end: what
+/* One of several processes may end at any moment, and the others are then asked to end: what
  * continues the run is printed before that. */
 static void prepare_to_end(const program *p, const training *t) {
     heed_text typed = {.c = NULL}, text = {.c = NULL};
@@ -133,7 +133,7 @@ static void prepare_to_end(const program *p, const training *t) {
         char *line = p->json_lines ? json_dumps(o, JSON_COMPACT) : NULL;
         heed_text_add(&text,
                       line ? "%s%s\n"
-                           : "\n%s: told to end; the run has its last checkpoint, and continues "
+                           : "\n%s: asked to end; the run has its last checkpoint, and continues "
                              "with\n  %s\n",
                       line ? line : program_name(), line ? "" : typed.s);
         say_on_interrupt(text.s ? text.s : "");

@@ -103,7 +103,7 @@ static uint64_t write_tokens(heed_ctx *c, const heed_corpus *k, const char *run)
     if (ok) add_all(&w, k, &h, odd);
     uint64_t free = heed__os_free(run);
     if (ok && free / 2 < w.bytes)
-        ok = heed_fail(c, HEED_FAILED, "%s has %llu bytes free, and they take %llu", run,
+        ok = heed_fail(c, HEED_FAILED, "%s has %llu bytes free, and they need %llu", run,
                        (unsigned long long)free, (unsigned long long)w.bytes);
     if (ok) {
         w.pieces[w.count++] = (heed__piece){&w.hash, sizeof w.hash};

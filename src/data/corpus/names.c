@@ -8,7 +8,7 @@ static size_t slot_of(const heed__names *k, uint64_t hash) {
     return (size_t)(hash ^ hash >> 32) & (k->slot_count - 1);
 }
 
-/* Tells most other strings apart without looking at them. */
+/* Most different strings have different ones, and need not be compared. */
 static uint32_t tag_of(uint64_t hash) { return (uint32_t)(hash >> 32); }
 
 static inline size_t length_of(const heed__names *k, size_t number) {
