@@ -189,8 +189,11 @@ $(B)/src/data/image/image.o $(B)/src/data/image/resize.o $(B)/src/data/image/aug
 # Texts may be large.
 $(foreach i,core/memory text/utf8 $(addprefix data/corpus/,encode names reading stream words),$(B)/src/$(i).o): SIZE := -O2
 $(B)/src/ops/%.o $(B)/src/optim/%.o: SIZE := -O2
+$(foreach o,attention conv matmul note recurrent recurrent_attention,$(B)/src/ops/$(o).o): SIZE := -Os
 $(B)/src/fit/gradients.o: SIZE := -O3
-$(foreach k,attention attention_grad conv norm,$(B)/src/kernels/$(k).avx2.o $(B)/src/kernels/$(k).avx512.o) $(B)/src/kernels/attention_short.avx2.o: SIZE := -O2
+# What the vectors do is written out, so that -O3 adds mainly size.
+$(foreach k,$(KERNELS),$(foreach i,avx2 avx512,$(B)/$(k:.c=.$(i).o))): SIZE := -O2
+$(foreach k,pool softmax additive_attention,$(foreach i,avx2 avx512,$(B)/src/kernels/$(k).$(i).o)): SIZE := -Os
 $(foreach k,$(KERNELS),$(B)/$(k:.c=.generic.o)): SIZE := $(SMALL_generic)
 endif
 $(B)/train/cli/mpi.o: CPPFLAGS_ALL += $(MPI_CFLAGS)

@@ -113,7 +113,7 @@ static setting open_setting(const heed_model *model, const char *steps) {
         {"stages", "2"}, {"batch", "4"}, {"seed", "1"},  {"steps", steps}, {"kind", "masked"}};
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
         if (heed_config_has(s.f, settings[i][0]))
-            heed_config_set(s.f, settings[i][0], settings[i][1], "alloc.c", HEED_FROM_FLAG);
+            heed_config_set(s.f, settings[i][0], settings[i][1], "alloc.c", HEED_FROM_FILE);
     if (model->kind == HEED_INPUT_CAPTION)
         open_captioned(&s);
     else if (heed_config_has(s.f, "image-size"))
