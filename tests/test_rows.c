@@ -31,7 +31,8 @@ enum { MODELS = sizeof models / sizeof *models };
 static heed_batch batch_of(const heed_model *m) {
     static const int32_t ids[ROWS * LEN] = {1, 5, 2, 9, 4, 7, 3, 3, 8, 10, 0, 0, 6, 2};
     static const int32_t pad[ROWS * LEN] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 1, 1};
-    static const int32_t masked[] = {1, 3, 4, 13}, labels[] = {2, 0, 1, 2};
+    static const int32_t masked[] = {1, 3, 4, 13};
+    static const int32_t labels[ROWS * LEN] = {2, 0, 1, 2, 1, 0, 2, 1, 0, 0, 1, 2};
     static const int32_t hidden[] = {8, 2, 9 + 0, 9 + 4, 18 + 7, 18 + 5};
     static heed_real x[ROWS * PIXELS];
     heed_random r = heed_random_at(2, "x", 0, 0);

@@ -12,15 +12,15 @@ static size_t round_up(size_t bytes) { return (bytes + ALIGN - 1) / ALIGN * ALIG
 /* heed__alloc is not used because it zeroes memory: no page should be touched before it is used. */
 static bool add_block(heed__arena *a, size_t capacity) {
     bool large = capacity >= 2 * HEED__LARGE_PAGE;
-    heed__block *b = capacity < SIZE_MAX / 2
-                         ? aligned_alloc(large ? HEED__LARGE_PAGE : ALIGN, HEAD + capacity)
-                         : NULL;
+    size_t align = large ? HEED__LARGE_PAGE : ALIGN;
+    size_t bytes = capacity < SIZE_MAX / 2 ? (HEAD + capacity + align - 1) / align * align : 0;
+    heed__block *b = bytes ? aligned_alloc(align, bytes) : NULL;
     if (!b)
         return heed_fail(a->c, HEED_FAILED,
                          "out of memory: a step needs %zu bytes more; hint: a smaller `batch` or "
                          "`block` needs less",
                          capacity);
-    if (large) heed__os_large_pages(b, HEAD + capacity);
+    if (large) heed__os_large_pages(b, bytes);
     if (a->blocks) a->used += a->blocks->used;
     *b = (heed__block){.next = a->blocks, .capacity = capacity};
     a->blocks = b;
