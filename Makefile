@@ -90,7 +90,8 @@ LAYERS := $(basename $(notdir $(wildcard src/nn/*.c)))
 OPTIMS := $(filter-out optim settings check clip schedule,$(basename $(notdir $(wildcard src/optim/*.c))))
 space := $(subst ,, )
 
-.PHONY: all lib program test-program deps demo test bench parity fuzz f64 asan ubsan tsan serial debug install uninstall clean help
+# heed is phony: it becomes the program of the variant that was asked for, even if another variant's is newer.
+.PHONY: all heed lib program test-program deps demo test bench parity fuzz f64 asan ubsan tsan serial debug install uninstall clean help
 all: heed
 
 heed: $(B)/heed

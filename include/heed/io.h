@@ -72,8 +72,9 @@ void heed_config_free(heed_config *f);
 typedef enum { HEED_FROM_DEFAULT, HEED_FROM_PRESET, HEED_FROM_FILE, HEED_FROM_FLAG } heed_rank;
 bool heed_config_set(heed_config *f, const char *key, const char *value, const char *where,
                      heed_rank rank);
-/* Sets those keys of "layers=4 heads=2 ..." that f has. At HEED_FROM_DEFAULT the values become the
- * defaults, including those that heed_config_write and heed_config_help print. */
+/* Sets those keys of "layers=4 heads=2 ..." that f has; at HEED_FROM_FLAG, another key is an error.
+ * At HEED_FROM_DEFAULT the values become the defaults, including those that heed_config_write and
+ * heed_config_help print. */
 bool heed_config_set_list(heed_config *f, const char *settings, const char *where, heed_rank rank);
 /* `key = value` lines in UTF-8; # starts a comment at the start of a line or after a space. A value
  * may be in double quotes, with the escapes \n \r \t \" \\, or in single quotes, without escapes. A

@@ -173,6 +173,8 @@ bool heed_config_set_list(heed_config *f, const char *settings, const char *wher
         if (s)
             ok = heed_text_put(&value, key + name + 1, n - name - 1) &&
                  heed__setting_put(f, s, value.s, where, rank);
+        else if (rank == HEED_FROM_FLAG)
+            ok = heed__setting_unknown(f, key, name, where, rank);
         if (s && ok && rank == HEED_FROM_DEFAULT) {
             heed__free(s->initial);
             s->initial = heed__copy_text(f->c, s->text);

@@ -81,8 +81,8 @@ bool heed_set_precision(heed_ctx *c, heed_precision precision) {
     const char *why = precision == HEED_BF16 ? heed__kernels_bf16(k) : NULL;
     if (why)
         return heed_fail(c, HEED_USAGE,
-                         "bf16 is not available: `precision`: %s, in use is %s; hint: `precision = "
-                         "fp32` runs everywhere",
+                         "bf16 is not available: `precision`: %s, in use is %s; hint: train with "
+                         "`precision = fp32`, which runs everywhere; a run keeps its precision",
                          why, k->isa);
     k->bf16 = precision == HEED_BF16;
     return true;

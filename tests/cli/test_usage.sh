@@ -38,6 +38,8 @@ run eval a b c
 refuses 2 "too many: c"
 run bench --workload some
 refuses 2 "--workload"
+run bench --workload mlp-mnist --set widht=1 --seconds 0
+refuses 2 'unknown setting "widht": --set'
 run tokenizer train facts.txt
 refuses 2 "missing -o"
 run gradcheck --op nothing

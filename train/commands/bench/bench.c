@@ -90,7 +90,7 @@ static bool bench_open(program *p, bench *b, const char *name) {
     for (int i = 0; i < 3; i++)
         if (flag_on(p, switches[i]))
             heed_config_set(f, switches[i], "true", switches[i], HEED_FROM_FLAG);
-    if (!heed_config_set_list(f, flag_text(p, "set"), "--set", HEED_FROM_FLAG)) return false;
+    if (!heed_config_set_list(f, flag_text(p, "set"), "`set`", HEED_FROM_FLAG)) return false;
     b->memory.before = heed_memory_resident();
     if (!workbench_open(&b->w)) return false;
     heed_optim_args a = heed_optim_defaults(&heed_adamw);
