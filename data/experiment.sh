@@ -138,7 +138,7 @@ regularization() {
         case $model in mlp) dropout=0.5 decay=30 ;; *) dropout=0.2 decay=1 ;; esac # by seeds 11 to 13
         arm $model dropout --flip 0 --dropout $dropout
         arm $model decay --flip 0 --decay $decay
-        arm $model early-stopping --flip 0 --evals 60 --best loss --patience 10
+        arm $model early-stopping --flip 0 --evals 60 --best accuracy --patience 20
         arm $model augmentation --pad 2
         arm $model all --pad 2 --dropout 0.1 --decay 0.3
         show regularization-$model "Few pictures, many passes, $model" $(for a in plain dropout decay early-stopping augmentation all; do echo few/$model-$a-[1-3]; done)
