@@ -246,15 +246,17 @@ static void keep(const char *path, heed_tokenizer_args words, heed_packing packi
 TEST(kept_tokens_are_those_of_the_text) {
     const char *text = "a b, a c\nb \xC3\xA9 a\n\nc c a b d e f a b a b a\n";
     for (int i = 0; i < 4; i++)
-        for (int lines = 0; lines < 2; lines++) {
+        for (int way = 0; way < 2; way++) {
+            heed_packing packing = way ? HEED_LINES : HEED_BLOCKS;
+            heed_packing other = way ? HEED_BLOCKS : HEED_LINES;
             const char *path = write_file("t.txt", text, strlen(text));
             heed_tokenizer_args words = {.kind = kinds[i]}, others = {.kind = kinds[i ^ 1]};
-            keep(path, words, lines);
-            CHECK(opens_kept(path, words, lines));
-            CHECK(!opens_kept(path, others, lines)); /* of another tokenizer */
-            CHECK(!opens_kept(path, words, !lines)); /* of another packing */
+            keep(path, words, packing);
+            CHECK(opens_kept(path, words, packing));
+            CHECK(!opens_kept(path, others, packing)); /* of another tokenizer */
+            CHECK(!opens_kept(path, words, other));    /* of another packing */
             write_file("t.txt", text, strlen(text) - 1);
-            CHECK(!opens_kept(path, words, lines)); /* of another text */
+            CHECK(!opens_kept(path, words, packing)); /* of another text */
         }
 }
 
