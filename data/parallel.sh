@@ -22,7 +22,7 @@ mkdir -p "$out" && cd "$out" || exit 1
 shape() {
     case $1 in
     lstm) echo "--encoder rnn --cell lstm --one-bias --no-bidirectional --layers 1" ;;
-    attention) echo "--encoder attention --layers 1 --heads 4 --ff $((2 * $2)) --positions none --pool last" ;;
+    attention) echo "--encoder attention --layers 1 --heads 4 --ff $((2 * $2)) --positions none --pool last --all-rows" ;; # all positions, as the LSTM computes them
     esac
 }
 texts() { # LENGTH: lines of label, tab, random letters

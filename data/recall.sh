@@ -25,7 +25,7 @@ shape() {
     conv1d) echo "--encoder conv --causal --layers 4 --kernel 5 --pool last" ;;
     rnn) echo "--encoder rnn --cell rnn --no-bidirectional --layers 1" ;;
     lstm) echo "--encoder rnn --cell lstm --no-bidirectional --layers 1" ;;
-    attention) echo "--encoder attention --layers 1 --heads 4 --pool last" ;;
+    attention) echo "--encoder attention --layers 1 --heads 4 --pool last --all-rows" ;; # all positions, as the other readers compute them
     esac
 }
 # The number that heed eval, or the last line of a metrics.csv, has under a name.
