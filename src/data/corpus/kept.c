@@ -120,7 +120,7 @@ bool heed__corpus_keep(heed_corpus *k, const char *run, size_t least) {
     heed_ctx *c = heed_open(&(heed_options){.threads = 1}); /* a failure is no error of the run */
     k->info.kept = write_tokens(c, k, run);
     if (!k->info.kept)
-        heed_message(k->c, HEED_WARN, "tokens are not kept: %s; hint: `no-token-cache`",
+        heed_message(k->c, HEED_WARN, "tokens are not kept: %s; hint: `token-cache = false`",
                      heed_ctx_error(c));
     heed_close(c);
     return k->info.kept > 0;
