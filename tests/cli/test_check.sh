@@ -35,7 +35,7 @@ run bench --workload mlp-mnist --per-op --seconds 0 --warmup-seconds 0 --min-ste
 status 0
 quiet
 json per_op.phases.2.phase backward
-json per_op.ops.0.op affine
+json per_op.ops.0.op
 json per_op.products.0.k
 json per_op.peak_gflops
 run bench --workload mlp-mnist --memory-report --seconds 0 --warmup-seconds 0 --min-steps 1 --json
