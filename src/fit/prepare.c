@@ -3,7 +3,6 @@
 #include "core/core.h"
 #include "core/os.h"
 #include "fit/fit.h"
-#include "kernels/kernels.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -215,8 +214,8 @@ static size_t store_bytes(const heed_store *s) {
 
 /* Refuses bf16 where no product of the trial was rounded. */
 static bool check_precision(const heed__fitting *f) {
-    const bool *rounded = heed__kernels_of(f->c)->bf16;
-    return !rounded || *rounded || heed_config_rank(f->a->config, "precision") != HEED_FROM_FLAG ||
+    return heed__precision_applies(f->c) ||
+           heed_config_rank(f->a->config, "precision") != HEED_FROM_FLAG ||
            heed_fail(f->c, HEED_USAGE,
                      "`precision = bf16` has no effect here: expected a linear layer with at least "
                      "32 inputs, 32 outputs and 16 rows, found none; hint: leave `precision` out");

@@ -97,6 +97,11 @@ bool heed_set_precision(heed_ctx *c, heed_precision precision) {
     return true;
 }
 
+bool heed__precision_applies(const heed_ctx *c) {
+    const bool *rounded = heed__kernels_of(c)->bf16;
+    return !rounded || *rounded;
+}
+
 #define MOST_THREADS 1024
 
 /* OMP_NUM_THREADS if it is a valid number, else the CPUs that this process may use. */
