@@ -44,6 +44,12 @@ static heed_tensor *neurons(const textcls *m, heed_tape *t, heed_tensor *ids, he
     return heed_linear_apply(&m->text.head, t, ends);
 }
 
+static heed_tensor *code(const void *self, heed_tape *t, const heed_model_input *in) {
+    heed_tensor *ends = NULL;
+    if (in->x) heed__reader_apply(self, t, in->x, in->pad, &ends);
+    return ends;
+}
+
 /* (B,classes); a head with one neuron z gives (0, z). */
 static heed_tensor *logits(const void *self, heed_tape *t, const heed_model_input *in) {
     const textcls *m = self;
@@ -68,4 +74,5 @@ const heed_model heed_model_textcls = {.name = "textcls",
                                        .init = init,
                                        .logits = logits,
                                        .loss = loss,
+                                       .code = code,
                                        READER_MEMBERS};
