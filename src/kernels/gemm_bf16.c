@@ -162,7 +162,7 @@ static void panel_product(const heed_gemm *g, const heed__tile *t, size_t at, in
             tile(t, a, g->c + at, t->ldc, t->add);
         else
             edge_tile(t, a, g->c + at, some);
-        if (last && gemm_finishes(g)) K(gemm_finish)(g, at, col, some, t->width);
+        if (last && gemm_finishes(g)) K(gemm_finish)(g, g->c + at, t->ldc, at, col, some, t->width);
     }
 }
 
