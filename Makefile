@@ -190,6 +190,7 @@ $(B)/src/data/image/image.o $(B)/src/data/image/resize.o $(B)/src/data/image/aug
 $(foreach i,core/memory text/utf8 $(addprefix data/corpus/,encode names reading stream words),$(B)/src/$(i).o): SIZE := -O2
 $(B)/src/ops/%.o $(B)/src/optim/%.o: SIZE := -O2
 $(foreach o,attention conv matmul note recurrent recurrent_attention,$(B)/src/ops/$(o).o): SIZE := -Os
+$(B)/src/kernels/dispatch.o $(B)/src/kernels/profile.o: SIZE := -Os
 $(B)/src/fit/gradients.o: SIZE := -O3
 # What the vectors do is written out, so that -O3 adds mainly size.
 $(foreach k,$(KERNELS),$(foreach i,avx2 avx512,$(B)/$(k:.c=.$(i).o))): SIZE := -O2
