@@ -346,15 +346,15 @@ TEST(kernels_team_pauses_in_proportion_to_the_loss) {
     heed__team_init(&t);
     double now = run_regions(&t, 100, 101, 4e-3, 1e-4);
     CHECK(now < 100.04); /* some regions show it */
-    for (int trial = 0; trial < 12; trial++) {
-        double begin = end_of_pause(&t, now), took = (double)(1 + trial) * 2e-3;
-        CHECK(begin - now >= 0.15 && begin - now <= 1.002);
-        CHECK(begin - now >= fmin(1, 25 * (took - 2e-3)));
+    for (int trial = 0; trial < 9; trial++) {
+        double begin = end_of_pause(&t, now), took = 2e-3 * pow(2, trial);
+        CHECK(begin - now >= 0.2 && begin - now <= 5.002);
+        CHECK(begin - now >= fmin(5, 40 * took / 2)); /* the trial before took half as long */
         now = run_regions(&t, begin, begin + 1, took, 1e-4);
         CHECK(now - begin < 2.1 * took); /* one region shows it, of the shortest two */
     }
-    heed__team_count(&t, now + 2, now + 3602, 1e-4, true); /* a stopped process went on */
-    CHECK(heed__team_pays(&t, now + 3603.001));
+    heed__team_count(&t, now + 5, now + 3605, 1e-4, true); /* a stopped process went on */
+    CHECK(heed__team_pays(&t, now + 3610.001));
 }
 
 typedef struct {

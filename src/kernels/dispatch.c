@@ -152,10 +152,11 @@ const char *heed_isa(const heed_ctx *c) { return c ? heed__kernels_of(c)->isa : 
 /* In seconds. The limit is the cost of a few time slices, so that an occasional delay on an idle
  * machine does not stop the use of threads. The grace is the cost of waking sleeping threads. After
  * a trial its threads still occupy CPUs for a while: OpenMP's spin before they sleep. */
-static const double LIMIT = 24e-3, GRACE = 1e-3, SPIN = 5e-3, LONGEST_PAUSE = 1;
-/* A pause lasts this many times what the trial before it cost, so that trials take at most 3 % of
- * the time: 0.15 to 0.5 seconds beside 1 to 4 busy processes on 2 CPUs. */
-static const double PAUSE_PER_LOSS = 30;
+static const double LIMIT = 24e-3, GRACE = 1e-3, SPIN = 5e-3, LONGEST_PAUSE = 5;
+/* A pause lasts this many times what the trial before it cost, so that trials take about 2 % of the
+ * time: 0.2 to 0.5 seconds beside 1 to 4 busy processes on 2 CPUs. A loss of minutes, when the
+ * process itself was stopped, counts as one of a tenth of a second. */
+static const double PAUSE_PER_LOSS = 40;
 
 void heed__team_init(heed__team *t) {
     atomic_init(&t->credit, LIMIT);

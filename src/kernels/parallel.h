@@ -26,7 +26,8 @@ heed__alone heed__alone_of(const heed_kernels *k, double *flops);
 /* Decides whether to use several threads. A team waits for its slowest thread: if another program
  * occupies a CPU, every region can last a time slice of the scheduler, and two threads are many
  * times slower than one. So the seconds that regions saved, compared with one thread computing all
- * units, are added up. If the balance is too negative, the team pauses, in proportion to the loss.
+ * units, are added up. If the balance is too negative, the team pauses, in proportion to the loss,
+ * and the first regions after the pause are a trial.
  *
  * One thread would need the CPU time that all threads used: this contains what the first use of
  * memory costs and what makes parts uneven, but not the wait for a CPU. As it takes half a
