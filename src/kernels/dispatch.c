@@ -150,11 +150,12 @@ const char *heed_isa(const heed_ctx *c) { return c ? heed__kernels_of(c)->isa : 
 /* ---- whether threads are worth using ---- */
 
 /* In seconds. The limit is the cost of a few time slices, so that an occasional delay on an idle
- * machine does not stop the use of threads. The grace is the cost of waking sleeping threads. After
- * a trial its threads still occupy CPUs for a while: OpenMP's spin before they sleep. */
-static const double LIMIT = 24e-3, GRACE = 1e-3, SPIN = 5e-3, LONGEST_PAUSE = 5;
-/* A pause lasts this many times what the trial before it cost, so that trials take about 2 % of the
- * time: 0.2 to 0.5 seconds beside 1 to 4 busy processes on 2 CPUs. A loss of minutes, when the
+ * machine does not stop the use of threads. The grace is the cost of waking sleeping threads. What
+ * a trial costs afterwards: its threads spin for a few milliseconds before they sleep, and the
+ * scheduler moves other processes to the CPU of this one. */
+static const double LIMIT = 24e-3, GRACE = 1e-3, AFTERWARDS = 10e-3, LONGEST_PAUSE = 5;
+/* A pause lasts this many times what the trial before it cost, so that trials take about 2.5 % of
+ * the time: 0.4 to 0.8 seconds beside 1 to 4 busy processes on 2 CPUs. A loss of minutes, when the
  * process itself was stopped, counts as one of a tenth of a second. */
 static const double PAUSE_PER_LOSS = 40;
 
@@ -177,7 +178,7 @@ void heed__team_count(heed__team *t, double begin, double end, double alone, boo
         set(&t->credit, credit < LIMIT ? credit : LIMIT);
         return;
     }
-    double pause = (SPIN - credit) * PAUSE_PER_LOSS;
+    double pause = (AFTERWARDS - credit) * PAUSE_PER_LOSS;
     set(&t->credit, GRACE);
     set(&t->begin, end + (pause < LONGEST_PAUSE ? pause : LONGEST_PAUSE));
 }
