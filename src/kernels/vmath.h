@@ -7,6 +7,13 @@
 #include "isa.h"
 
 /* c[0] + c[1] x + ... + c[n-1] x^(n-1), by Horner's method. */
+/* Functions that are long enough to be called where the generic set is built for size. */
+#if HEED__SET == 0 && defined(__OPTIMIZE_SIZE__)
+#define SHARED static inline __attribute__((unused))
+#else
+#define SHARED INLINE
+#endif
+
 INLINE vec polynomial(vec x, const heed_real *c, int n) {
     vec y = splat(c[n - 1]);
     for (int i = n - 2; i >= 0; i--) y = y * x + splat(c[i]);
@@ -42,7 +49,7 @@ HEED__LIBM(vtanh, tanh)
 HEED__LIBM(verf, erf)
 
 /* Phi(x), the normal distribution function; *bell = exp(-x^2 / 2). */
-INLINE vec normal(vec x, vec *bell) {
+SHARED vec normal(vec x, vec *bell) {
     *bell = vexp(splat(-0.5) * x * x);
     return splat(0.5) * (splat(1) + verf(x * splat(HEED__SQRT_HALF)));
 }
@@ -51,7 +58,7 @@ INLINE vec normal(vec x, vec *bell) {
 
 /* exp x = 2^n exp r, r = x - n log 2 in two parts, |r| <= log(2)/2; exp r = 1 + r + r^2 P(r), for x
  * from -104. */
-INLINE vec exp_of(vec x) {
+SHARED vec exp_of(vec x) {
     static const float c[] = {0.4999999403953552f, 0.1666651964187622f, 0.04166839271783829f,
                               0.008368780836462975f, 0.001381446490995586f};
     const vec magic = splat(12582912.0f); /* 1.5 2^23: adding it rounds to an integer */
@@ -77,7 +84,7 @@ INLINE vec vexp(vec x) {
 }
 
 /* log x = e log 2 + log(1+f), 1+f in [sqrt(1/2), sqrt(2)); log(1+f) = f - f^2/2 + f^3 P(f). */
-INLINE vec vlog(vec x) {
+SHARED vec vlog(vec x) {
     static const float c[] = {0.3333331346511841f,   -0.25000008940696716f, 0.20002123713493347f,
                               -0.16668005287647247f, 0.14219450950622559f,  -0.12405343353748322f,
                               0.11888711899518967f,  -0.1167750284075737f,  0.06747682392597198f};
@@ -97,7 +104,7 @@ INLINE vec vlog(vec x) {
 
 /* |x| < 5/8: x + x^3 P(x^2); else 1 - 2 / (exp 2|x| + 1), with the sign of x, which vectors of
  * small numbers do without. */
-INLINE vec vtanh(vec x) {
+SHARED vec vtanh(vec x) {
     static const float c[] = {-0.3333328068256378f, 0.13331441581249237f, -0.05373971164226532f,
                               0.020639078691601753f, -0.005704978480935097f};
     const ivec sign = (ivec)splat(-0.0f);
@@ -112,7 +119,7 @@ INLINE vec vtanh(vec x) {
 
 /* Phi(x), the normal distribution function; *bell = exp(-x^2 / 2). For a >= 0, Phi(-a) =
  * bell (1/2 + u P(u)) with u = 0.28 a / (1 + 0.28 a), exact at 0; it is 0 beyond 14. */
-INLINE vec normal(vec x, vec *bell) {
+SHARED vec normal(vec x, vec *bell) {
     static const float c[] = {-1.4247937202453613f,  1.763978362083435f,   -1.1050387620925903f,
                               0.13692167401313782f,  0.19830431044101715f, -0.007033724803477526f,
                               -0.10284731537103653f, 0.04058366268873215f};
@@ -150,19 +157,27 @@ INLINE vec gelu_tanh_slope(vec x) {
  * middle; it is 0 where a has its limit of 6.16. One instruction selects the coefficients of 16
  * lanes. */
 #define HEED__PIECES_END splat(6.16f)
-INLINE vec pieces(const float c[6][16], vec a) {
+#define HEED__TOGETHER   4 /* most vectors computed at a time, to overlap their operations */
+INLINE void pieces(const float c[6][16], const vec *a, vec *y, const int n) {
     const vec magic = splat(12582912.0f); /* 1.5 2^23: adding it rounds to an integer */
-    vec s = a * splat(2.5f), t = s + magic, d = s - (t - magic), y = splat(0);
-    UNROLL for (int i = 5; i >= 0; i--) {
-        vec own = (vec)_mm512_permutexvar_ps((__m512i)t, (__m512)load(c[i]));
-        y = i == 5 ? own : y * d + own;
+    vec t[HEED__TOGETHER], d[HEED__TOGETHER];
+    UNROLL for (int k = 0; k < n; k++) {
+        vec s = a[k] * splat(2.5f);
+        t[k] = s + magic;
+        d[k] = s - (t[k] - magic);
     }
-    return pick(ge(a, HEED__PIECES_END), splat(0), y);
+    UNROLL for (int i = 5; i >= 0; i--) {
+        UNROLL for (int k = 0; k < n; k++) {
+            vec own = (vec)_mm512_permutexvar_ps((__m512i)t[k], (__m512)load(c[i]));
+            y[k] = i == 5 ? own : y[k] * d[k] + own;
+        }
+    }
+    UNROLL for (int k = 0; k < n; k++) y[k] = pick(ge(a[k], HEED__PIECES_END), splat(0), y[k]);
 }
 
 /* Phi(-a), with relative errors of 3e-8 near 0 to 1e-4 at 6, and the slope of GELU at -a, with
  * errors of at most 4e-8. */
-INLINE vec vgelu(vec x) {
+INLINE void vgelu_of(vec *x, const int n) {
     static const float tail[6][16] = {
         {0.5f, 0.344578266f, 0.211855412f, 0.115069672f, 0.0547992885f, 0.0227501299f,
          0.00819753483f, 0.00255513028f, 0.000687138236f, 0.000159108837f, 3.16713558e-05f,
@@ -187,10 +202,13 @@ INLINE vec vgelu(vec x) {
          2.24813084e-05f, -3.25491374e-06f, -1.16768224e-05f, -9.29208727e-06f, -4.76141804e-06f,
          -1.81158453e-06f, -5.39038922e-07f, -1.28701615e-07f, -2.5029447e-08f, -4.00321465e-09f,
          -5.30084088e-10f}};
-    vec a = vmin(HEED__PIECES_END, vabs(x));
-    return vmax(splat(0), x) - a * pieces(tail, a); /* x (1 - Phi(-x)) for positive x */
+    vec a[HEED__TOGETHER], q[HEED__TOGETHER];
+    UNROLL for (int k = 0; k < n; k++) a[k] = vmin(HEED__PIECES_END, vabs(x[k]));
+    pieces(tail, a, q, n);
+    UNROLL for (int k = 0; k < n; k++) /* x (1 - Phi(-x)) for positive x */
+        x[k] = vmax(splat(0), x[k]) - a[k] * q[k];
 }
-INLINE vec vgelu_slope(vec x) {
+INLINE void vgelu_slope_of(vec *x, const int n) {
     static const float tail[6][16] = {
         {0.5f, 0.197270244f, -0.0198978093f, -0.117953598f, -0.12267407f, -0.0852318183f,
          -0.0455493368f, -0.0196081288f, -0.00694194064f, -0.00204373733f, -0.000503649935f,
@@ -214,8 +232,18 @@ INLINE vec vgelu_slope(vec x) {
          -2.53820745e-05f, -0.000120619821f, -8.07208999e-05f, -2.07492722e-05f, 6.60988189e-06f,
          9.04800982e-06f, 4.76554214e-06f, 1.67747987e-06f, 4.41450538e-07f, 9.08723194e-08f,
          1.49832609e-08f}};
-    vec q = pieces(tail, vmin(HEED__PIECES_END, vabs(x)));
-    return pick(lt(x, splat(0)), q, splat(1) - q);
+    vec a[HEED__TOGETHER], q[HEED__TOGETHER];
+    UNROLL for (int k = 0; k < n; k++) a[k] = vmin(HEED__PIECES_END, vabs(x[k]));
+    pieces(tail, a, q, n);
+    UNROLL for (int k = 0; k < n; k++) x[k] = pick(lt(x[k], splat(0)), q[k], splat(1) - q[k]);
+}
+INLINE vec vgelu(vec x) {
+    vgelu_of(&x, 1);
+    return x;
+}
+INLINE vec vgelu_slope(vec x) {
+    vgelu_slope_of(&x, 1);
+    return x;
 }
 
 #else
@@ -237,7 +265,7 @@ INLINE vec vsilu_slope(vec x) {
 }
 
 /* f(x); f is a compile-time constant wherever this is inlined into a loop. */
-INLINE vec act_value(heed_act f, vec x) {
+SHARED vec act_value(heed_act f, vec x) {
     const vec half = splat((heed_real)0.5), one = splat(1);
     (void)half, (void)one;
     switch (f) {
@@ -251,7 +279,7 @@ INLINE vec act_value(heed_act f, vec x) {
 }
 
 /* f'(x), from x or from y = f(x), as the activation requires. */
-INLINE vec act_slope(heed_act f, vec x, vec y) {
+SHARED vec act_slope(heed_act f, vec x, vec y) {
     const vec half = splat((heed_real)0.5), one = splat(1);
     (void)x, (void)y;
     switch (f) {
