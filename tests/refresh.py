@@ -7,7 +7,7 @@ Runs, in a scratch folder, every block marked `sh test` that an output block fol
 block that begins with `$ COMMAND`. Each printed line is replaced by the most similar line of the
 output, in order; lines `...` stay. Speeds and times at the end of a line also stay, as they are
 of a quiet machine. Without --write it prints the differences. A line that resembles nothing in
-the output is reported and stays. Pages continue one another: docs/tour.md needs README.md."""
+the output is reported and stays, and so are places where lines are left out without `...`. Pages continue one another: docs/tour.md needs README.md."""
 
 import argparse
 import difflib
@@ -20,6 +20,7 @@ import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 LEAST = 0.4  # similarity of a printed line and its replacement
+BONUS = 0.3  # so that as many lines as possible are replaced
 CLOCK = re.compile(r"\S+ +[\d.]+ ?(?:s|min)(?: \*)?$")  # "135.9k   13s *", "0.9s"
 
 
@@ -77,7 +78,7 @@ def aligned(printed, output):
                 options.append((best[i][j + 1][0], "output"))
                 like = 1.0 if printed[i] == output[j] else likeness(printed[i], output[j])
                 if printed[i].strip() not in ("...", "") and like >= LEAST:
-                    options.append((like + best[i + 1][j + 1][0] - 1e-4 * j / len(output), "both"))
+                    options.append((BONUS + like + best[i + 1][j + 1][0], "both"))
             best[i][j] = max(options, key=lambda option: option[0])
     i = j = 0
     found = [None] * len(printed)
@@ -87,6 +88,19 @@ def aligned(printed, output):
             found[i] = j
         i, j = i + (move != "output"), j + (move != "printed")
     return found
+
+
+def unmarked(printed, output, found):
+    """Indices of printed lines before which lines of the output are left out without `...`."""
+    at, marked = 0, False
+    for i in range(len(printed) + 1):
+        j = len(output) if i == len(printed) else found[i]
+        if i < len(printed) and printed[i].strip() == "...":
+            marked = True
+        elif j is not None:
+            if not marked and any(line.strip() for line in output[at:j]):
+                yield i
+            at, marked = j + 1, False
 
 
 def with_clock(new, old):
@@ -102,7 +116,10 @@ def refreshed(page, folder):
         if command:
             output = runs(command, folder)
         printed = lines[first:end]
-        for i, j in enumerate(aligned(printed, output)):
+        found = aligned(printed, output)
+        for i in unmarked(printed, output, found) if end > first else []:
+            print(f"{page}:{first + i + 1}: lines are left out without ...", file=sys.stderr)
+        for i, j in enumerate(found):
             if j is not None:
                 lines[first + i] = with_clock(output[j], printed[i]).rstrip()
             elif printed[i].strip() not in ("...", ""):
