@@ -19,9 +19,9 @@ import sys
 import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-LEAST = 0.4  # similarity of a printed line and its replacement
+LEAST = 0.48  # similarity of a printed line and its replacement
 BONUS = 0.3  # so that as many lines as possible are replaced
-CLOCK = re.compile(r"\S+ +[\d.]+ ?(?:s|min)(?: \*)?$")  # "135.9k   13s *", "0.9s"
+CLOCK = re.compile(r" +[\d.]+k? +(?:\d+m *)?[\d.]+s(?=(?: \*)?$)")  # "  135.9k   13s" of "... 13s *"
 
 
 def runs(command, folder):
@@ -64,7 +64,7 @@ def likeness(a, b):
     a, b = CLOCK.sub("", a), CLOCK.sub("", b)
     masked = [re.sub(r"\d+", "0", x) for x in (a, b)]
     ratios = [difflib.SequenceMatcher(None, *x, False).ratio() for x in (masked, (a, b))]
-    return 0.3 * (a.split()[:1] == b.split()[:1]) + 0.5 * ratios[0] + 0.2 * ratios[1]
+    return 0.2 * (a.split()[:1] == b.split()[:1]) + 0.6 * ratios[0] + 0.2 * ratios[1]
 
 
 def aligned(printed, output):
@@ -104,9 +104,9 @@ def unmarked(printed, output, found):
 
 
 def with_clock(new, old):
-    """The new line with the speed and time of the old one, as wide."""
-    clock = CLOCK.search(old), CLOCK.search(new)
-    return new[: clock[1].start()] + clock[0].group() if all(clock) else new
+    """The new line with the speed and time of the old one."""
+    clock = CLOCK.search(old)
+    return CLOCK.sub(clock.group(), new) if clock else new
 
 
 def refreshed(page, folder):
