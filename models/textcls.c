@@ -14,8 +14,11 @@ static const heed_option options[] = {
     HEAD_OPTION,
     {0}};
 
-static const heed_condition conditions[] = {
-    READER_CONDITIONS, {"pool", "encoder=attention|conv"}, {0}};
+static const heed_condition conditions[] = {READER_CONDITIONS,
+                                            {"pool", "encoder=attention|conv"},
+                                            {"all-rows", "encoder=attention"},
+                                            {"all-rows", "pool=last"},
+                                            {0}};
 
 static const heed_model_case cases[] = {
     {"", READER_SMALL},
