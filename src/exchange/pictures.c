@@ -78,12 +78,13 @@ static bool read_list(heed_ctx *c, const json_t *v, double usual, double by, con
     bool ok = count == 1 || count == 3;
     for (size_t i = 0; ok && i < count; i++) {
         const json_t *x = json_is_array(v) ? json_array_get(v, i) : v;
-        ok = !x || json_is_number(x);
-        heed__number_text(number, (x ? json_number_value(x) : usual) / by, 0);
+        double value = (x ? json_number_value(x) : usual) / by;
+        ok = (!x || json_is_number(x)) && (value > 0 || strcmp(key, "mean") == 0);
+        heed__number_text(number, value, 0);
         ok = ok && heed_text_add(&text, "%s%s", i ? "," : "", number);
     }
     ok = ok ? heed_config_set(f, key, text.s, path, HEED_FROM_FILE)
-            : refuse(c, path, key, "one number, or three");
+            : refuse(c, path, key, "one number, or three; of std, above 0");
     heed_text_free(&text);
     return ok;
 }
