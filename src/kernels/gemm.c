@@ -116,15 +116,19 @@ static void pack(const heed_gemm *g, heed_real *packed, const heed__gemm_part *p
 }
 
 /* If A is transposed, its rows are packed as well, because their elements are far apart, provided
- * that B has enough columns to share the cost. */
-#define SHARE 64
+ * that B has enough columns to share the cost, or that rows are so far apart that they would put
+ * their lines into the same few sets of the second level of the cache. */
+#define SHARE (6 * PANEL)
+static bool scattered(const heed_gemm *g, int cols) {
+    return cols > SHARE || (cols >= SHARE / 3 && (size_t)g->lda * sizeof *g->a % 8192 == 0);
+}
 INLINE heed__tile rows_of_a(const heed_gemm *g, heed_real *capacity, size_t batch, int row,
                             int rows, int p, int depth, int cols) {
     const heed_real *a = g->a + batch * g->stride_a;
     size_t step = (size_t)g->lda;
     if (!g->ta) return (heed__tile){.a = a + (size_t)row * step + p, .a_row = step, .a_step = 1};
     a += (size_t)p * step + (size_t)row;
-    if (cols < SHARE) return (heed__tile){.a = a, .a_row = 1, .a_step = step};
+    if (!scattered(g, cols)) return (heed__tile){.a = a, .a_row = 1, .a_step = step};
     K(pack_tiles)(capacity, a, step, rows, depth, TILE_APART);
     return (heed__tile){.a = capacity, .a_row = 1, .a_step = TILE_ROWS, .a_tile = TILE_APART};
 }
