@@ -131,7 +131,7 @@ INLINE double sum_of(const heed_real *x, size_t n, bool squares) {
     double lanes[VL / HALVES], all = 0;
     size_t i = 0;
     for (; n - i >= 4 * VL / HALVES; i += 4 * VL / HALVES) {
-        for (int s = 0; s < 4; s++) {
+        UNROLL for (int s = 0; s < 4; s++) {
             half h;
             memcpy(&h, x + i + s * (VL / HALVES), sizeof h);
             dvec v = __builtin_convertvector(h, dvec);
