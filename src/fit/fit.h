@@ -264,7 +264,6 @@ struct heed__fitting {
     heed_store *store;
     heed_optim *optim;
     void *self;
-    size_t bytes;
     heed_memory memory;
     heed_text settings;
     int64_t bound[2]; /* requested bounds of the vocabulary and of the source's */
