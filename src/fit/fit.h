@@ -382,6 +382,9 @@ typedef struct {
 } heed__opened;
 /* An empty one, which c owns; heed_run_close also frees what was added. */
 heed__opened *heed__run_new(heed_ctx *c, const char *dir);
+/* heed_run_new without the model, which heed__run_build builds. */
+heed_run *heed__run_start(heed_ctx *c, const heed_model *m, heed_config *f,
+                          heed_tokenizer *tokenizer, const char *const *labels, int label_count);
 /* Steps of opening one. Reads the metadata of a weights file, and chooses the model. */
 bool heed__run_read_meta(heed__opened *o, const heed_model *const *models, const char *path);
 /* Sets the settings in a text of heed__settings_text, which it cuts into words. path: for errors.
