@@ -101,3 +101,21 @@ sed 's/"head_dim": [0-9]*/"head_dim": 65536/' "$GOLDEN/llama/config.json" >wide/
 holds grep -q 65536 wide/config.json
 run import wide -o run
 refuses 3 "tensor has another shape: model.layers.0.self_attn.q_proj.weight"
+
+# ---- pictures ----
+mkdir processed
+cp "$GOLDEN/vit/config.json" "$GOLDEN/vit/model.safetensors" processed
+cp "$GOLDEN/vit/crop.json" processed/preprocessor_config.json
+run import processed -o pictures
+status 0
+holds grep -q '^resize-to = 12' pictures/config.conf
+holds grep -q '^resample = bicubic' pictures/config.conf
+${CC:-cc} -O1 -o digits "$here/../../data/digits.c" -lm -lz || fail "cannot build data/digits.c"
+./digits few --train 2 --test 1 --png >/dev/null
+one=$(find few -name '*.png' | head -1)
+run classify pictures "$one"
+status 0
+says "red bird"
+run export pictures -o pictures-folder
+status 0
+holds grep -q '"shortest_edge": 12' pictures-folder/preprocessor_config.json
