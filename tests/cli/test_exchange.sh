@@ -95,6 +95,14 @@ run_with ids.txt embed encoder --npy gap.npy
 refuses 3 "expected numbers below"
 absent gap.npy
 
+# A value that the architecture cannot have.
+sed 's/"rope_type": "default"/"rope_type": "yarn"/' "$GOLDEN/llama/config.json" >wide.json
+holds grep -q yarn wide.json
+cp -r "$GOLDEN/llama" yarn
+cp wide.json yarn/config.json
+run import yarn -o run
+refuses 3 'rope_parameters.rope_type: expected "default", found "yarn"'
+
 # Sizes of config.json that no tensor has are refused before any value is drawn.
 cp -r "$GOLDEN/llama" wide
 sed 's/"head_dim": [0-9]*/"head_dim": 65536/' "$GOLDEN/llama/config.json" >wide/config.json
