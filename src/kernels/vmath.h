@@ -6,7 +6,6 @@
 
 #include "isa.h"
 
-/* c[0] + c[1] x + ... + c[n-1] x^(n-1), by Horner's method. */
 /* Functions that are long enough to be called where the generic set is built for size. */
 #if HEED__SET == 0 && defined(__OPTIMIZE_SIZE__)
 #define SHARED static inline __attribute__((unused))
@@ -14,6 +13,7 @@
 #define SHARED INLINE
 #endif
 
+/* c[0] + c[1] x + ... + c[n-1] x^(n-1), by Horner's method. */
 INLINE vec polynomial(vec x, const heed_real *c, int n) {
     vec y = splat(c[n - 1]);
     for (int i = n - 2; i >= 0; i--) y = y * x + splat(c[i]);

@@ -89,6 +89,26 @@ run embed encoder "3 1" --npy v.npy --json
 refuses 2 "two outputs"
 run embed gpt2 "3 1"
 refuses 2 "there is no vector of a text: gpt makes none"
+# A vector for each input, or no file: the rows belong to the inputs.
+printf '3 1 4\n99\n5 6\n' >ids.txt
+run_with ids.txt embed encoder --npy gap.npy
+refuses 3 "expected numbers below"
+absent gap.npy
+
+# A value that the architecture cannot have.
+sed 's/"rope_type": "default"/"rope_type": "yarn"/' "$GOLDEN/llama/config.json" >wide.json
+holds grep -q yarn wide.json
+cp -r "$GOLDEN/llama" yarn
+cp wide.json yarn/config.json
+run import yarn -o run
+refuses 3 'rope_parameters.rope_type: expected "default", found "yarn"'
+
+# Sizes of config.json that no tensor has are refused before any value is drawn.
+cp -r "$GOLDEN/llama" wide
+sed 's/"head_dim": [0-9]*/"head_dim": 65536/' "$GOLDEN/llama/config.json" >wide/config.json
+holds grep -q 65536 wide/config.json
+run import wide -o run
+refuses 3 "tensor has another shape: model.layers.0.self_attn.q_proj.weight"
 
 # ---- pictures ----
 mkdir processed
