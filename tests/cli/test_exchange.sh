@@ -127,3 +127,28 @@ says "red bird"
 run export pictures -o pictures-folder
 status 0
 holds grep -q '"shortest_edge": 12' pictures-folder/preprocessor_config.json
+
+# ---- classifiers of texts and of tokens ----
+run import "$GOLDEN/bert-class" -o class
+status 0
+run classify class "3 1 4 15 9"
+status 0
+says "may be"
+run import "$GOLDEN/bert-tags" -o tags
+status 0
+run info tags
+says "classes 3"
+lines() { for i in 1 2 3 4 5 6 7 8; do printf 'a good day\tyes\na bad night\tno\nso and so\tmay be\n'; done; }
+lines >labelled.tsv
+run train textcls labelled.tsv --from class --tokenizer word --steps 3 -o trained
+status 0
+run classify trained "a good day"
+status 0
+run attend trained "a good day"
+status 0
+says "[CLS]"
+run export trained -o trained-folder
+status 0
+run import trained-folder -o trained-again
+status 0
+holds cmp -s trained/labels.txt trained-again/labels.txt
