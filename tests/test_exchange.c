@@ -77,7 +77,7 @@ static bool agrees(heed_run *r, const char *name) {
     return logits <= 1e-5 && attention <= 1e-6;
 }
 
-static const char *const names[] = {"bert", "gpt2", "llama", "vit"};
+static const char *const names[] = {"bert", "bert-class", "bert-tags", "gpt2", "llama", "vit"};
 enum { NAMES = sizeof names / sizeof *names };
 
 TEST(exchange_imports_compute_what_transformers_does) {

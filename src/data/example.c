@@ -171,8 +171,11 @@ bool heed_example_text(const heed_reader *r, const char *text, size_t n, heed_ex
                          "the run takes pictures: expected a picture, found a text");
     heed_specials s = heed_tokenizer_specials(t);
     size_t begin = 0, end = n;
-    int32_t cls = plain && r->spec.bracket ? s.cls : -1;
-    int32_t sep = !plain || r->spec.bracket ? s.sep : -1;
+    bool bracket =
+        plain ? r->spec.bracket
+              : heed_config_has(r->config, "bracket") && heed_config_bool(r->config, "bracket");
+    int32_t cls = bracket ? s.cls : -1;
+    int32_t sep = !plain || bracket ? s.sep : -1;
     heed_example_free(out);
     heed_tokens *k = &out->text.tokens;
     k->c = r->c;

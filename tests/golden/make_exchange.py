@@ -57,8 +57,9 @@ def texts(seed):
     return ids, pad, types
 
 
-def bert(name, kind, seed, **more):
+def bert(name, kind, seed, typed=True, **more):
     ids, pad, types = texts(seed)
+    types *= typed
     model = spread(kind(hf.BertConfig(**BERT, **more)))
     given = {"input_ids": ids, "attention_mask": pad, "token_type_ids": types}
     save(name, model, given, {"ids": ids, "pad": pad, "types": types})
@@ -113,6 +114,9 @@ def pictures(folder):
 def main():
     bert("bert", hf.BertForMaskedLM, 1)
     sentences("bert-encoder", bert("bert-encoder", hf.BertModel, 2))
+    names = {"id2label": {0: "no", 1: "yes", 2: "may be"}, "label2id": {"no": 0, "yes": 1, "may be": 2}}
+    bert("bert-class", hf.BertForSequenceClassification, 4, False, **names)
+    bert("bert-tags", hf.BertForTokenClassification, 5, False, **names)
     ids = texts(3)[0]
     gpt2 = hf.GPT2Config(
         vocab_size=29, n_embd=16, n_layer=2, n_head=2, n_positions=12, initializer_range=0.25,
