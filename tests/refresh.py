@@ -7,7 +7,8 @@ Runs, in a scratch folder, every block marked `sh test` that an output block fol
 block that begins with `$ COMMAND`. Each printed line is replaced by the most similar line of the
 output, in order; lines `...` stay. Speeds and times at the end of a line also stay, as they are
 of a quiet machine. Without --write it prints the differences. A line that resembles nothing in
-the output is reported and stays, and so are places where lines are left out without `...`. Pages continue one another: docs/tour.md needs README.md."""
+the output is reported and stays, and so are places where lines are left out without `...`. Pages
+continue one another: docs/tour.md needs README.md."""
 
 import argparse
 import difflib
@@ -21,7 +22,7 @@ import tempfile
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 LEAST = 0.48  # similarity of a printed line and its replacement
 BONUS = 0.3  # so that as many lines as possible are replaced
-CLOCK = re.compile(r" +[\d.]+k? +(?:\d+m *)?[\d.]+s(?=(?: \*)?$)")  # "  135.9k   13s" of "... 13s *"
+CLOCK = re.compile(r"(?: +[\d.]+k)? +(?:\d+m *)?[\d.]+s(?=(?: \*)?$)")  # "  135.9k   13s", "  0.9s"
 
 
 def runs(command, folder):
