@@ -15,7 +15,7 @@ bool heed__is_space(int32_t c) {
 }
 
 /* Removed: NUL, the replacement character, control, format, private use; not unassigned ones. */
-static bool is_dropped(int32_t c) {
+bool heed__is_dropped(int32_t c) {
     if (c == '\t' || c == '\n' || c == '\r') return false;
     if (c < 0x80) return c < 0x20 || c == 0x7F;
     utf8proc_category_t k = utf8proc_category(c);
@@ -24,7 +24,7 @@ static bool is_dropped(int32_t c) {
 }
 
 /* Ideographs. The seventh block begins at 2B920, not at its 2B820, in the reference. */
-static bool is_ideograph(int32_t c) {
+bool heed__is_ideograph(int32_t c) {
     static const int32_t blocks[][2] = {{0x3400, 0x4DBF},   {0x4E00, 0x9FFF},   {0xF900, 0xFAFF},
                                         {0x20000, 0x2A6DF}, {0x2A700, 0x2B73F}, {0x2B740, 0x2B81F},
                                         {0x2B920, 0x2CEAF}, {0x2F800, 0x2FA1F}};
@@ -43,7 +43,7 @@ static bool is_punctuation(int32_t c) {
     return k >= UTF8PROC_CATEGORY_PC && k <= UTF8PROC_CATEGORY_PO;
 }
 
-bool heed__is_single(int32_t c) { return is_ideograph(c) || is_punctuation(c); }
+bool heed__is_single(int32_t c) { return heed__is_ideograph(c) || is_punctuation(c); }
 
 /* Canonical decomposition without accents (Mn), and lower case, for one character. */
 static void fold(heed__words *k, int32_t c) {
@@ -63,8 +63,8 @@ static bool refill(heed__words *k) {
         int32_t c;
         k->begin = k->next;
         k->next += heed_utf8_read(k->text + k->next, k->n - k->next, &c);
-        if (c < 0 || is_dropped(c)) continue;
-        k->alone = is_ideograph(c);
+        if (c < 0 || heed__is_dropped(c)) continue;
+        k->alone = heed__is_ideograph(c);
         if (heed__is_space(c))
             k->queue[k->queued++] = SPACE;
         else

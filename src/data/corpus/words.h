@@ -39,6 +39,9 @@ size_t heed__words_plain(heed__words *k, char word[HEED__WORD_CHARS], size_t *be
 void heed__word_set(heed__word *w, const char *word, size_t n, size_t begin);
 
 bool heed__is_space(int32_t character);
+/* What BERT removes from texts: controls and the like. An ideograph is a word by itself. */
+bool heed__is_dropped(int32_t character);
+bool heed__is_ideograph(int32_t character);
 /* Whether a character is a word by itself: punctuation, or an ideograph. */
 bool heed__is_single(int32_t character);
 
