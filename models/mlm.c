@@ -1,4 +1,5 @@
 /* mlm.c -- masked language model: BERT by default. Devlin et al. 2019, sec. 3. */
+#include "parts/bert.h"
 #include "parts/text.h"
 
 typedef struct {
@@ -108,6 +109,42 @@ static bool attending(const void *self, int index, heed_attending *out) {
     return heed__stack_attending(&((const mlm *)self)->body.stack, HEED_ENCODER, index, out);
 }
 
+/* ---- as published: BertForMaskedLM, and BertModel, which has no head ---- */
+
+static const heed_published_key keys[] = {
+    BERT_KEYS, KEY("tie_word_embeddings", "tie", "true"), {0}};
+static const heed_published_tensor whole[] = {
+    BERT_TENSORS("bert."),
+    TENSORS("head.dense", "cls.predictions.transform.dense"),
+    TENSORS("head.norm", "cls.predictions.transform.LayerNorm"),
+    TENSOR("head.bias", "cls.predictions.bias"),
+    TENSOR_AS("head.bias", "cls.predictions.decoder.bias", HEED_PUBLISHED_COPY),
+    TENSOR("head.weight", "cls.predictions.decoder.weight"),
+    TENSOR_AS("embed.token.weight", "cls.predictions.decoder.weight", HEED_PUBLISHED_COPY),
+    {0}};
+static const heed_published_key encoder_keys[] = {BERT_KEYS, {0}};
+static const heed_published_tensor encoder[] = {BERT_TENSORS(""), {0}};
+static const heed_published published[] = {
+    {.type = "bert",
+     .architectures = "BertForMaskedLM BertForPreTraining",
+     .settings = BERT_SETTINGS "transform-head=true head-bias=true",
+     .prefix = "bert.",
+     .renames = BERT_RENAMES,
+     .ignored = BERT_IGNORED "bert.pooler.* pooler.* cls.seq_relationship.*",
+     .harmless = BERT_HARMLESS,
+     .keys = keys,
+     .tensors = whole},
+    {.type = "bert",
+     .architectures = "BertModel",
+     .settings = BERT_SETTINGS "transform-head=false head-bias=false tie=true",
+     .prefix = "bert.",
+     .renames = BERT_RENAMES,
+     .ignored = BERT_IGNORED "pooler.* cls.*",
+     .harmless = BERT_HARMLESS " tie_word_embeddings",
+     .keys = encoder_keys,
+     .tensors = encoder},
+    {0}};
+
 const heed_model heed_model_mlm = {
     .name = "mlm",
     .help = "masked language model (BERT)",
@@ -127,4 +164,5 @@ const heed_model heed_model_mlm = {
     .loss = loss,
     .metrics = heed__model_metrics,
     .attending = attending,
+    .published = published,
 };

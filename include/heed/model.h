@@ -149,6 +149,7 @@ typedef struct {
     /* What the model makes of each input as (B,k): a classifier's features, an auto-encoder's code.
      * NULL: there is no such layer. */
     heed_tensor *(*code)(const void *self, heed_tape *t, const heed_model_input *in);
+    const struct heed_published *published; /* how others publish it: exchange.h; or NULL */
 } heed_model;
 
 /* What the model requires of its inputs, from the members above. */

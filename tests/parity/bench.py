@@ -1,83 +1,167 @@
 #!/usr/bin/env python3
-"""Training speed of heed beside PyTorch's on the same CPU.
+"""Training speed of heed beside PyTorch's on the same CPU, as a table for docs/figures.md.
 
-    python3 tests/parity/bench.py [WORKLOAD ...] [--threads 1,2] [--modes eager,fused]
+    python3 tests/parity/bench.py --threads 1,2                          the main table
+    python3 tests/parity/bench.py --threads 2 --isa avx2                 both limited to AVX2
+    python3 tests/parity/bench.py mlm-nano vit-cifar --threads 2 --all-rows
+    python3 tests/parity/bench.py gpt-tiny vit-tiny28 --dropout 0.1
 
-Processes of torch_steps.py and of `heed bench` are started in turn, so that a slow minute of the
-machine meets both; the ratio is of the best times, PyTorch's best over its modes. Run it on a
-machine that does nothing else."""
+Processes of `heed bench` and of torch_steps.py are started in turn, so that a slow minute of the
+machine meets both. Times are in ms per step: the best process of each, of PyTorch that of its best
+mode, with the median of its processes in brackets; the ratio is PyTorch's time over heed's, of the
+best and in brackets of the medians. % of peak: the model's operations (of all rows, computed or
+not) against a loop of multiply-adds on as many threads, the fastest of all turns. Run it on a
+machine that does nothing else; --log FILE keeps every result and takes up those that FILE has, so
+that a table can be measured a few processes at a time:
+
+    python3 tests/parity/bench.py gpt-baby --threads 2 --runs 1 --log main.jsonl    (repeated)
+    python3 tests/parity/bench.py --threads 1,2 --runs 0 --log main.jsonl           the table"""
 
 import argparse
+import datetime
 import json
 import os
+import statistics
 import subprocess
 import sys
 
 import torch_steps
 
 STEPS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "torch_steps.py")
+AVX2 = {
+    "ATEN_CPU_CAPABILITY": "avx2",
+    "MKL_ENABLE_INSTRUCTIONS": "AVX2",
+    "ONEDNN_MAX_CPU_ISA": "AVX2",
+}
 
 
-def last_json(command):
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode:
-        sys.exit(f"{' '.join(command)}: exit {done.returncode}\n{done.stderr.strip()}")
-    return json.loads(done.stdout.strip().splitlines()[-1])
-
-
-def measured(a, workload, threads):
-    return ["--workload", workload, "--threads", str(threads), "--seconds", str(a.seconds)]
-
-
-def theirs(a, workload, mode, threads):
-    return last_json([sys.executable, STEPS, "--mode", mode] + measured(a, workload, threads))
-
-
-def ours(a, workload, threads):
-    return last_json([a.heed, "bench", "--json"] + measured(a, workload, threads))
-
-
-def best(results):
-    return min(results, key=lambda r: r["ms_per_step"])
-
-
-def main():
+def arguments():
     p = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     p.add_argument("workloads", nargs="*", default=list(torch_steps.WORKLOADS))
     p.add_argument("--heed", default="./heed")
     p.add_argument("--threads", default=str(os.cpu_count()), help="a list: 1,2")
-    p.add_argument("--modes", default="eager,fused", help="of PyTorch, a list: eager,fused,compile")
+    p.add_argument("--modes", default="fused,compile", help="of PyTorch, a list: eager,fused,compile")
+    p.add_argument("--isa", default="auto", choices=["auto", "avx2"], help="of both")
+    p.add_argument("--dropout", type=float, default=0, help="in both")
+    p.add_argument("--all-rows", action="store_true", help="heed computes all rows of the last block")
     p.add_argument("--runs", type=int, default=3, help="processes of each kind")
     p.add_argument("--seconds", type=float, default=2.5, help="measured per process")
-    a = p.parse_args()
-    print(
-        f"{'workload':14} {'threads':>7} {'heed ms':>9} {'torch ms':>9} {'mode':>8} {'ratio':>6} "
-        f"{'heed MB':>8} {'torch MB':>9} "
-        f"{'spread heed, torch':>19}"
-    )
+    p.add_argument("--min-steps", type=int, default=5, help="at least this many in each")
+    p.add_argument("--log", help="results, a file per table, a JSON object per line")
+    return p.parse_args()
+
+
+def last_json(command, limits=None):
+    env = {**os.environ, **(limits or {})}
+    done = subprocess.run(command, capture_output=True, text=True, env=env)
+    if done.returncode:
+        sys.exit(f"{' '.join(command)}: exit {done.returncode}\n{done.stderr.strip()}")
+    return json.loads(done.stdout.strip().splitlines()[-1])
+
+
+def both(a, workload, threads):
+    """The options that both programs have."""
+    measured = ["--seconds", a.seconds, "--min-steps", a.min_steps, "--dropout", a.dropout]
+    return list(map(str, ["--workload", workload, "--threads", threads] + measured))
+
+
+def theirs(a, workload, threads, mode):
+    command = [sys.executable, STEPS, "--mode", mode] + both(a, workload, threads)
+    return last_json(command, AVX2 if a.isa == "avx2" else None)
+
+
+def ours(a, workload, threads):
+    heed = [a.heed, "bench", "--json", "--isa", a.isa]
+    rows = ["--all-rows"] if a.all_rows else []
+    result = last_json(heed + both(a, workload, threads) + rows)
+    probe = ["--workload", "mlp-mnist", "--seconds", "0.05", "--warmup-seconds", "0", "--per-op"]
+    peak = last_json(heed + probe + ["--threads", str(threads)])["per_op"]["peak_gflops"]
+    return {**result, "peak_gflops": peak}
+
+
+def turns(a):
+    """The results: those of the log and those of new processes."""
+    results = [json.loads(line) for line in open(a.log)] if a.log and os.path.exists(a.log) else []
     for workload in a.workloads:
         for threads in map(int, a.threads.split(",")):
-            us, them = [], []
             for _ in range(a.runs):
-                us.append(ours(a, workload, threads))
-                them += [theirs(a, workload, mode, threads) for mode in a.modes.split(",")]
-            u, t = best(us), best(them)
-            same = [r["ms_per_step"] for r in them if r["mode"] == t["mode"]]
-            spread = [max(x) / min(x) - 1 for x in ([r["ms_per_step"] for r in us], same)]
-            note = (
-                ""
-                if u["params"] == t["params"]
-                else f"  parameters differ: {u['params']} and {t['params']}"
-            )
-            print(
-                f"{workload:14} {threads:7} {u['ms_per_step']:9.3f} {t['ms_per_step']:9.3f} "
-                f"{t['mode']:>8} {t['ms_per_step'] / u['ms_per_step']:6.2f} "
-                f"{u['peak_rss_mb']:8.1f} {t['peak_rss_mb']:9.1f} "
-                f"{spread[0]:9.1%} {spread[1]:9.1%}{note}",
-                flush=True,
-            )
+                new = [ours(a, workload, threads)]
+                new += [theirs(a, workload, threads, mode) for mode in a.modes.split(",")]
+                results += new
+                if a.log:
+                    with open(a.log, "a") as log:
+                        log.writelines(json.dumps(result) + "\n" for result in new)
+    return results
+
+
+def ms(results):
+    return [r["ms_per_step"] for r in results]
+
+
+def best_mode(results):
+    """The results of PyTorch's fastest mode, or heed's."""
+    fastest = min(results, key=lambda r: r["ms_per_step"])
+    return [r for r in results if r["mode"] == fastest["mode"]]
+
+
+def number(x):
+    return f"{x:.0f}" if x >= 100 else f"{x:.3g}"
+
+
+def times(results):
+    return f"{number(min(ms(results)))} ({number(statistics.median(ms(results)))})"
+
+
+def row(workload, threads, results):
+    cells, memory = [workload], "-"
+    for t in threads:
+        here = [r for r in results if r["workload"] == workload and r["threads"] == t]
+        us = [r for r in here if r["mode"] == "heed"]
+        them = [r for r in here if r["mode"] != "heed"]
+        if not us or not them:
+            cells += ["-"] * 4
+            continue
+        if len({r["params"] for r in here}) > 1:
+            sys.exit(f"{workload}: heed has {us[0]['params']} parameters, PyTorch {them[0]['params']}")
+        them = best_mode(them)
+        ratio = min(ms(them)) / min(ms(us))
+        medians = statistics.median(ms(them)) / statistics.median(ms(us))
+        peak = max(r["peak_gflops"] for r in results if "peak_gflops" in r and r["threads"] == t)
+        share = max(r["gflops"] for r in us) / peak
+        cells += [times(us), f"{times(them)} {them[0]['mode']}", f"{ratio:.2f} ({medians:.2f})",
+                  f"{100 * share:.0f}"]
+        mb = [min(r["peak_rss_mb"] for r in side) for side in (us, them)]
+        memory = f"{mb[0]:.0f} / {mb[1]:.0f} = {mb[0] / mb[1]:.2f}"
+    return cells + [memory]
+
+
+def table(workloads, threads, results):
+    head = ["workload"]
+    for t in threads:
+        of = "1 thread" if t == 1 else f"{t} threads"
+        head += [f"{of}: heed, ms", "PyTorch, ms", "ratio", "% of peak"]
+    lines = [head + ["memory, MB"], ["---"] * (len(head) + 1)]
+    measured = {r["workload"] for r in results}
+    lines += [row(w, threads, results) for w in workloads if w in measured]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def conditions(results):
+    """What the table holds for, as one line: CPU, instruction set, version of PyTorch, day."""
+    cpu = [line.split(": ")[1].strip() for line in open("/proc/cpuinfo") if "model name" in line]
+    isa = {r["isa"] for r in results if "isa" in r}
+    torch = {r["torch"] for r in results if "torch" in r}
+    parts = [f"{len(cpu)} x {cpu[0]}", *isa, *(f"PyTorch {v}" for v in torch)]
+    return ", ".join(parts + [str(datetime.date.today())])
+
+
+def main():
+    a = arguments()
+    results = turns(a)
+    print(f"`python3 {' '.join(sys.argv)}`, {conditions(results)}:\n")
+    print(table(a.workloads, list(map(int, a.threads.split(","))), results))
 
 
 if __name__ == "__main__":

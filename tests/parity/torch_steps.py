@@ -7,7 +7,8 @@ the keys of `heed bench --json`.
 A step is: gradients cleared, forward, loss, backward, AdamW. Tokens and pixels are random, made
 before the clock starts (8 batches in turn). The mode eager takes AdamW as PyTorch picks it, fused
 its fused form, compile torch.compile beside. glibc is told to keep freed memory: PyTorch is faster
-so, as its activations are not faulted in anew at every step."""
+so, as its activations are not faulted in anew at every step. Dropout is of embeddings of tokens, of
+the weights of attention, of the sublayers' outputs and of hidden layers."""
 
 import argparse
 import json
@@ -30,10 +31,11 @@ def arguments():
     p.add_argument("--seconds", type=float, default=2.5, help="spent on measured steps")
     p.add_argument("--min-steps", type=int, default=5, help="at least this many of them")
     p.add_argument("--warmup-seconds", type=float, default=0.7)
+    p.add_argument("--dropout", type=float, default=0.0)
     return p.parse_args()
 
 
-def attention_net():
+def attention_net(dropout):
     """The models, defined after torch is imported: its threads are set before that."""
     import torch
     import torch.nn.functional as F
@@ -53,7 +55,7 @@ def attention_net():
             if self.kv:
                 parts += self.kv(memory).split(width, -1)
             q, k, v = (p.unflatten(-1, (self.heads, -1)).transpose(1, 2) for p in parts)
-            y = F.scaled_dot_product_attention(q, k, v, is_causal=self.causal)
+            y = F.scaled_dot_product_attention(q, k, v, is_causal=self.causal, dropout_p=dropout)
             return self.out(y.transpose(1, 2).flatten(2))
 
     class Block(nn.Module):
@@ -64,22 +66,24 @@ def attention_net():
             self.cross = Attention(width, heads, cross=True) if cross else None
             self.norm3 = nn.LayerNorm(width)
             self.ff = nn.Sequential(nn.Linear(width, ff), nn.GELU(), nn.Linear(ff, width))
+            self.drop = nn.Dropout(dropout)
 
         def forward(self, x, memory=None):
-            x = x + self.attn(self.norm1(x))
+            x = x + self.drop(self.attn(self.norm1(x)))
             if self.cross:
-                x = x + self.cross(self.norm2(x), memory)
-            return x + self.ff(self.norm3(x))
+                x = x + self.drop(self.cross(self.norm2(x), memory))
+            return x + self.drop(self.ff(self.norm3(x)))
 
     class Embedding(nn.Module):
         def __init__(self, vocab, block, width):
             super().__init__()
             self.token, self.place = nn.Embedding(vocab, width), nn.Embedding(block, width)
+            self.drop = nn.Dropout(dropout)
             for e in (self.token, self.place):
                 nn.init.normal_(e.weight, std=0.02)
 
         def forward(self, ids):
-            return self.token(ids) + self.place.weight[: ids.shape[1]]
+            return self.drop(self.token(ids) + self.place.weight[: ids.shape[1]])
 
     def blocks(w, **kind):
         return nn.ModuleList(Block(w["width"], w["heads"], w["ff"], **kind) for _ in range(w["layers"]))
@@ -148,12 +152,12 @@ def attention_net():
             self.source, self.target = nn.Embedding(w["vocab"], n), nn.Embedding(w["vocab"], n)
             self.encoder, self.cell = nn.GRU(n, n, batch_first=True), nn.GRUCell(2 * n, n)
             self.wq, self.wk, self.v = nn.Linear(n, n), nn.Linear(n, n), nn.Linear(n, 1)
-            self.head = nn.Linear(2 * n, w["vocab"])
+            self.head, self.drop = nn.Linear(2 * n, w["vocab"]), nn.Dropout(dropout)
 
         def forward(self, src, ids, target):
-            memory, last = self.encoder(self.source(src))
+            memory, last = self.encoder(self.drop(self.source(src)))
             keys, h, out = self.wk(memory), last[0], []
-            for x in self.target(ids).unbind(1):
+            for x in self.drop(self.target(ids)).unbind(1):
                 scores = self.v(torch.tanh(self.wq(h)[:, None] + keys))[..., 0]
                 context = torch.bmm(scores.softmax(-1)[:, None], memory)[:, 0]
                 h = self.cell(torch.cat([x, context], -1), h)
@@ -164,7 +168,10 @@ def attention_net():
         def __init__(self, w):
             super().__init__()
             self.net = nn.Sequential(
-                nn.Linear(w["size"] ** 2, w["width"]), nn.ReLU(), nn.Linear(w["width"], 10)
+                nn.Linear(w["size"] ** 2, w["width"]),
+                nn.ReLU(),
+                nn.Dropout(dropout),
+                nn.Linear(w["width"], 10),
             )
 
         def forward(self, x, target):
@@ -223,7 +230,7 @@ def main():
     torch.manual_seed(1)
     w = WORKLOADS[a.workload]
     batches = [batch_of(torch, w) for _ in range(8)]
-    model = attention_net()[w["model"]](w).train()
+    model = attention_net(a.dropout)[w["model"]](w).train()
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3, fused=a.mode != "eager" or None)
     loss_of = torch.compile(model) if a.mode == "compile" else model
 

@@ -19,6 +19,8 @@ static const struct {
     {"Train", &cmd_train},
     {NULL, &cmd_resume},
     {NULL, &cmd_merge},
+    {"Exchange", &cmd_import},
+    {NULL, &cmd_export},
     {"Use", &cmd_fill},
     {NULL, &cmd_generate},
     {NULL, &cmd_classify},
