@@ -29,7 +29,8 @@ static const heed_option options[] = {
 
 static const heed_condition conditions[] = {
     STACK_CONDITIONS,
-    {STACK_SETTINGS " positions activation scale-residual residual-std", "cell=none"},
+    {STACK_SETTINGS " positions activation scale-residual residual-std recompute", "cell=none"},
+    {"all-rows", ""},
     {"residual-std", "scale-residual=true"},
     {"one-bias", "cell=rnn|gru|lstm"},
     {"cell-activation", "cell=rnn"},

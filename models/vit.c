@@ -11,7 +11,8 @@ typedef struct {
 
 static const heed_option options[] = {IMAGE_OPTIONS, PATCH_OPTIONS, PATCH_STACK_OPTIONS, {0}};
 
-static const heed_condition conditions[] = {STACK_CONDITIONS, {0}};
+static const heed_condition conditions[] = {
+    STACK_CONDITIONS, {"all-rows", "pool=cls"}, {"whole-logits", ""}, {0}};
 
 #define PLAIN                                                                                      \
     "classes=10 norm=pre norm-eps=1e-5 activation=gelu dropout=0 smoothing=0 optimizer=adamw "     \

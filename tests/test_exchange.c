@@ -131,10 +131,63 @@ TEST(exchange_exports_are_the_imported_files) {
     }
 }
 
-TEST(exchange_encoders_have_no_head) {
+/* ---- vectors of texts ---- */
+
+static double vector_apart(heed_run *r, const char *name) {
+    double largest;
+    heed_safetensors *f = heed_safetensors_open(r->c, GOLDEN "bert-encoder/vectors.safetensors");
+    double apart =
+        apart_from(heed_safetensors_find(f, name), heed_text_vector(r, "3 1 4 15 9", 10), &largest);
+    heed_safetensors_close(f);
+    return apart / largest;
+}
+
+TEST(exchange_vectors_are_those_of_sentence_transformers) {
     heed_ctx *c = heed_open(NULL);
     heed_run *r = heed_import(c, GOLDEN "bert-encoder", heed_models);
     CHECK(r && !heed_store_find(r->store, "head.bias"));
+    CHECK_CLOSE(vector_apart(r, "mean"), 0, 2e-6);
+    CHECK(heed_export(r, in_folder("out"), false));
+    heed_run *again = heed_import(c, in_folder("out"), heed_models);
+    CHECK_CLOSE(vector_apart(again, "mean"), 0, 2e-6);
+    CHECK(heed_store_find(again->store, "pooler.weight")); /* kept, as the class has it */
+    CHECK(!heed_text_vector(r, "", 0));
+    heed_clear(c);
+    CLOSE(c);
+}
+
+TEST(exchange_follows_the_modules) {
+    heed_ctx *c = heed_open(NULL);
+    static const char cls[] = "{\"pooling_mode_cls_token\": true}",
+                      max[] = "{\"pooling_mode_max_tokens\": true}";
+    heed_run *r = heed_import(c, GOLDEN "bert-encoder", heed_models);
+    CHECK(heed_export(r, in_folder("out"), false));
+    text_file("out/1_Pooling/config.json", cls);
+    text_file("out/modules.json", "[{\"path\": \"1_Pooling\", \"type\": \"a.Pooling\"}]");
+    CHECK_CLOSE(vector_apart(heed_import(c, in_folder("out"), heed_models), "cls"), 0, 2e-6);
+    text_file("out/1_Pooling/config.json", max);
+    CHECK_FAILS(c, heed_import(c, in_folder("out"), heed_models), HEED_DATA,
+                "found \"pooling_mode_max_tokens\"");
+    text_file("out/modules.json", "[{\"path\": \"2_Dense\", \"type\": \"a.Dense\"}]");
+    CHECK_FAILS(c, heed_import(c, in_folder("out"), heed_models), HEED_DATA, "found \"Dense\"");
+    text_file("out/modules.json", "[{\"path\": \"../x\", \"type\": \"a.Pooling\"}]");
+    CHECK_FAILS(c, heed_import(c, in_folder("out"), heed_models), HEED_DATA, "found \"Pooling\"");
+    text_file("out/modules.json", "{}");
+    CHECK_FAILS(c, heed_import(c, in_folder("out"), heed_models), HEED_DATA, "found \"no list\"");
+    CLOSE(c);
+}
+
+TEST(exchange_cuts_long_texts) {
+    heed_ctx *c = heed_open(NULL);
+    heed_run *r = heed_import(c, GOLDEN "bert-encoder", heed_models);
+    heed_config_set(r->config, "embed-tokens", "5", "test", HEED_FROM_FLAG);
+    CHECK_CLOSE(vector_apart(r, "mean"), 0, 2e-6);
+    heed_real first[16];
+    const heed_tensor *y = heed_text_vector(r, "3 1 4 15 7 9", 12); /* the end is kept */
+    CHECK(y && y->size == 16);
+    if (y) memcpy(first, y->x, sizeof first);
+    y = heed_text_vector(r, "3 1 4 15 9", 10);
+    CHECK(y && memcmp(first, y->x, sizeof first) == 0);
     CLOSE(c);
 }
 

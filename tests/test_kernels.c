@@ -209,7 +209,7 @@ static void check_bf16(const product *p, const heed_kernels *bf16) {
     size_t size = s.sc * (size_t)s.batch * (p->pre ? 2 : 1);
     drop_product(&s);
     heed_kernels fp32 = *bf16;
-    fp32.bf16 = false;
+    fp32.bf16 = NULL;
     heed_real *got = calloc(size, sizeof *got), *other = calloc(size, sizeof *got);
     double *want = calloc(size, sizeof *want), most = 0, worst = 0;
     run_product(bf16, p, got);
@@ -240,16 +240,22 @@ static void check_bf16(const product *p, const heed_kernels *bf16) {
 TEST(kernels_gemm_bf16_equals_the_product_of_rounded_operands) {
     heed_kernels k;
     heed__kernels_choose(&k, NULL, 1);
+    bool rounded = false;
     if (heed__kernels_bf16(&k)) return; /* refused: see below */
-    k.bf16 = true;
+    k.bf16 = &rounded;
     static const product shapes[] = {
         {.m = 64, .n = 64, .k = 64},
         {.m = 33, .n = 47, .k = 35, .extra = 3},
         {.m = 33, .n = 47, .k = 35, .tb = true, .batch = 3},
         {.m = 301, .n = 65, .k = 401, .ta = true, .add = true},
         {.m = 65, .n = 450, .k = 801, .tb = true, .bias = true, .pre = true, .act = HEED_GELU},
-        {.m = 32, .n = 500, .k = 33, .ta = true, .tb = true, .extra = 1}};
-    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) check_bf16(&shapes[i], &k);
+        {.m = 16, .n = 500, .k = 33, .ta = true, .tb = true, .extra = 1},
+        {.m = 140, .n = 33, .k = 770, .add = true, .extra = 5}};
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        rounded = false;
+        check_bf16(&shapes[i], &k);
+        CHECK(rounded);
+    }
 }
 
 TEST(kernels_bf16_is_refused_where_it_cannot_be_computed) {

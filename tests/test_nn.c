@@ -21,6 +21,27 @@ TEST(nn_linear_is_x_w_plus_b) {
     CLOSE(l.c);
 }
 
+/* So a sample has the bits that it has alone, whatever the batch. */
+TEST(nn_linear_is_rounded_to_bf16_in_training_alone) {
+    enum { ROWS = 40, WIDTH = 32 };
+    static const heed_mode modes[] = {HEED_EVAL, HEED_TRACE, HEED_TRAIN};
+    lab l = lab_open(HEED_EVAL);
+    heed_real want[ROWS * WIDTH];
+    heed_linear d;
+    heed_linear_init(&d, l.s, "d", (heed_linear_args){.in = WIDTH, .out = WIDTH});
+    shake(l.s);
+    heed_tensor *y = heed_linear_apply(&d, l.t, normal(l.t, "x", 2, SHAPE(ROWS, WIDTH)));
+    if (y) memcpy(want, y->x, sizeof want);
+    bool can = heed_set_precision(l.c, HEED_BF16);
+    heed_clear(l.c);
+    for (int i = 0; can && i < 3; i++) {
+        heed_tape_begin(l.t, modes[i], 1);
+        y = heed_linear_apply(&d, l.t, normal(l.t, "x", 2, SHAPE(ROWS, WIDTH)));
+        CHECK(y && (memcmp(want, y->x, sizeof want) != 0) == (modes[i] == HEED_TRAIN));
+    }
+    CLOSE(l.c);
+}
+
 TEST(nn_linear_starts_as_pytorch) {
     lab l = lab_open(HEED_EVAL);
     heed_linear a, b, c;

@@ -48,7 +48,10 @@ typedef struct heed_published {
                                    those of the tables; or NULL */
     const char *ignored;  /* patterns of tensors that do not change the result (see heed_match) */
     const char *harmless; /* patterns of keys that do not change the result */
-    const char *more;     /* keys that an export adds, as JSON; or NULL */
+    const char *present;  /* "pooler=pooler.dense.weight": a setting that says whether a file has a
+                             tensor; or NULL */
+    bool vectors; /* modules.json of sentence-transformers gives `pool`, `unit`, `embed-tokens` */
+    const char *more;                     /* keys that an export adds, as JSON; or NULL */
     const heed_published_key *keys;       /* ended by {0} */
     const heed_published_tensor *tensors; /* ended by {0} */
 } heed_published;
@@ -68,6 +71,11 @@ heed_run *heed_import(heed_ctx *c, const char *dir, const heed_model *const *mod
  * transformers opens with the class that it names. HEED_USAGE if no published architecture has the
  * run's settings: the error names the first one that differs. */
 bool heed_export(const heed_run *r, const char *dir, bool force);
+
+/* The vector of a text, model->code, as (1,k) on the run's tape, until its next begin. A text that
+ * is too long is cut. NULL: HEED_USAGE for a model without a code of texts, HEED_DATA for a text
+ * without tokens. */
+const heed_tensor *heed_text_vector(heed_run *r, const char *text, size_t n);
 
 HEED_EXPORT_END
 #endif

@@ -48,6 +48,8 @@ const heed_kernels *heed__kernels_of(const heed_ctx *c);
  * context with space for the table at its end. */
 heed_ctx *heed__ctx_new(const heed_options *options, size_t kernels_size);
 heed_kernels *heed__ctx_kernels(heed_ctx *c);
+/* False if bf16 is set and no product has been rounded since: kernels/dispatch.c. */
+bool heed__precision_applies(const heed_ctx *c);
 
 /* The attached profile, or NULL; set by heed_profile_new (kernels/profile.c). */
 struct heed_profile *heed__profile_of(const heed_ctx *c);

@@ -42,14 +42,15 @@ int heed__published_parts(const heed_published_tensor *row, const char *number, 
 /* Copies between a parameter and the values of one of its tensors. */
 void heed__published_copy(const heed__published_part *part, heed_tensor *own, heed_real *values,
                           bool out);
-/* Reads the weights in a folder into s, which must need all and only them. */
-bool heed__tensors_read(heed_store *s, const heed_published *p, const char *dir);
-/* Checks the numbers that f took from config.json against the shapes of the weights, before memory
- * is allocated by them. */
+/* The weights of a folder. heed__weights_check checks the numbers that f took from config.json
+ * against the shapes, before memory is allocated by them; heed__weights_read fills s, which must
+ * need all and only them. */
 typedef struct heed__weights heed__weights;
 heed__weights *heed__weights_open(heed_ctx *c, const heed_published *p, const char *dir);
 void heed__weights_close(heed__weights *w);
 bool heed__weights_check(const heed__weights *w, const heed_config *f, const char *path);
+/* Sets what p->present says. */
+bool heed__weights_present(const heed__weights *w, heed_config *f);
 bool heed__weights_read(heed__weights *w, heed_store *s);
 bool heed__weights_write(const heed_store *s, const heed_published *p, const char *path);
 
@@ -69,5 +70,11 @@ void heed__classes_free(heed__class_names *k);
  * processor's usual values. */
 bool heed__pictures_read(heed_ctx *c, const char *dir, heed_config *f);
 bool heed__pictures_write(heed_ctx *c, const char *dir, const heed_config *f);
+
+/* ---- modules.c: how sentence-transformers makes vectors of texts ---- */
+
+/* Sets `pool` and `unit` as modules.json says, if the folder has it. */
+bool heed__modules_read(heed_ctx *c, const char *dir, heed_config *f);
+bool heed__modules_write(heed_ctx *c, const char *dir, const heed_config *f, int width);
 
 #endif

@@ -73,5 +73,7 @@ bool heed_export(const heed_run *r, const char *dir, bool force) {
     return possible && heed__os_make_dir(r->c, dir) && write_weights(r, p, dir) &&
            (!r->tokenizer || heed_tokenizer_save(r->tokenizer, dir)) &&
            (r->model->kind != HEED_INPUT_PICTURE || heed__pictures_write(r->c, dir, r->config)) &&
+           (!p->vectors ||
+            heed__modules_write(r->c, dir, r->config, (int)heed_config_int(r->config, "width"))) &&
            write_config(r, p, dir);
 }

@@ -16,7 +16,7 @@ typedef struct {
     heed_tokenizer *tokenizer;
     heed__class_names classes;
     heed__weights *weights;
-} import;
+} reading;
 
 /* ---- which model it is ---- */
 
@@ -45,7 +45,7 @@ static void list_known(const heed_model *const *models, heed_text *out) {
             }
 }
 
-static bool choose_model(import *k, const heed_model *const *models) {
+static bool choose_model(reading *k, const heed_model *const *models) {
     const char *type = text_at(k->json, "model_type"), *class = text_at(k->json, "architectures");
     for (const heed_model *const *m = models; m && *m && !k->p; m++)
         for (const heed_published *p = (*m)->published; p && p->type && !k->p; p++)
@@ -64,7 +64,7 @@ static bool choose_model(import *k, const heed_model *const *models) {
 
 /* ---- what belongs to it ---- */
 
-static bool has_file(const import *k, const char *name) {
+static bool has_file(const reading *k, const char *name) {
     heed_text path = {.c = k->c};
     bool yes = heed_text_add(&path, "%s/%s", k->dir, name) && heed__os_exists(path.s);
     heed_text_free(&path);
@@ -72,7 +72,7 @@ static bool has_file(const import *k, const char *name) {
 }
 
 /* The tokenizer of a model of texts, if the folder has one. */
-static bool open_tokenizer(import *k) {
+static bool open_tokenizer(reading *k) {
     static const char *const files[] = {"heed-tokenizer.json", "vocab.txt", "tokenizer.json",
                                         "vocab.json"};
     bool any = false;
@@ -87,7 +87,7 @@ static bool open_tokenizer(import *k) {
                                       k->dir, (long long)rows, (long long)size));
 }
 
-static bool read_folder(import *k, const heed_model *const *models) {
+static bool read_folder(reading *k, const heed_model *const *models) {
     if (!heed__os_is_dir(k->dir))
         return heed_fail(k->c, HEED_DATA,
                          "model is missing: %s: expected a folder with config.json, found %s",
@@ -102,13 +102,15 @@ static bool read_folder(import *k, const heed_model *const *models) {
         return false;
     if (k->model->kind == HEED_INPUT_PICTURE && !heed__pictures_read(k->c, k->dir, k->config))
         return false;
+    if (k->p->vectors && !heed__modules_read(k->c, k->dir, k->config)) return false;
     k->weights = heed__weights_open(k->c, k->p, k->dir);
-    return k->weights && heed__weights_check(k->weights, k->config, k->path.s) && open_tokenizer(k);
+    return k->weights && heed__weights_present(k->weights, k->config) &&
+           heed__weights_check(k->weights, k->config, k->path.s) && open_tokenizer(k);
 }
 
 heed_run *heed_import(heed_ctx *c, const char *dir, const heed_model *const *models) {
     if (heed__stopped(c) || !dir) return NULL;
-import k = {.c = c, .dir = dir, .path = {.c = c } };
+    reading k = {.c = c, .dir = dir, .path = {.c = c}};
     heed_run *r = NULL;
     if (read_folder(&k, models)) {
         r = heed_run_new(c, k.model, k.config, k.tokenizer, k.classes.names, k.classes.count);

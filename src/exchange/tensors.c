@@ -272,6 +272,15 @@ bool heed__weights_check(const heed__weights *w, const heed_config *f, const cha
     return true;
 }
 
+bool heed__weights_present(const heed__weights *w, heed_config *f) {
+    const char *equal = w->p->present ? strchr(w->p->present, '=') : NULL;
+    char setting[HEED__WORD_SIZE];
+    if (!equal) return true;
+    snprintf(setting, sizeof setting, "%.*s", (int)(equal - w->p->present), w->p->present);
+    return heed_config_set(f, setting, find(w, equal + 1) ? "true" : "false", w->dir,
+                           HEED_FROM_FILE);
+}
+
 static bool same_shape(heed_ctx *c, const heed__published_part *part, const heed_array *a) {
     bool same = a->dims == part->dims;
     for (int i = 0; same && i < a->dims; i++) same = a->shape[i] == part->shape[i];

@@ -55,8 +55,8 @@ static bool read_settings(heed__fitting *f) {
     const heed_fit_args *a = f->a;
     f->settings.c = f->c;
     if (!heed__cluster_check(f->c, a->cluster) || !heed__start_head(a)) return false;
-    if (!heed_config_check(a->config, a->model->conditions) ||
-        !heed__settings_read(f->c, a->config, &f->set) || !agree_on_seed(f))
+    if (!heed_model_check(a->model, a->config) || !heed__settings_read(f->c, a->config, &f->set) ||
+        !agree_on_seed(f))
         return false;
     f->bound[0] = bound_of(a->config, "vocab");
     f->bound[1] = bound_of(a->config, "source-vocab");
@@ -212,6 +212,15 @@ static size_t store_bytes(const heed_store *s) {
     return bytes;
 }
 
+/* Refuses bf16 where no product of the trial was rounded. */
+static bool check_precision(const heed__fitting *f) {
+    return heed__precision_applies(f->c) ||
+           heed_config_rank(f->a->config, "precision") != HEED_FROM_FLAG ||
+           heed_fail(f->c, HEED_USAGE,
+                     "`precision = bf16` has no effect here: expected a linear layer with at least "
+                     "32 inputs, 32 outputs and 16 rows, found none; hint: leave `precision` out");
+}
+
 /* Model and data are tried before anything is written. The trial's changes are discarded: a new
  * model is built. */
 static bool try_out(heed__fitting *f) {
@@ -221,7 +230,7 @@ static bool try_out(heed__fitting *f) {
         heed_store_at(f->store, i)->reported = true;
     bool timed = f->set.minutes > 0 && !is_helper(f); /* rank 0 plans for all */
     bool ok = timed ? plan_by_clock(f) : try_batches(f) && evaluate_one(f, &seconds);
-    if (!ok) return false;
+    if (!ok || !check_precision(f)) return false;
     if (f->set.minutes <= 0) f->clock.eval = seconds * (double)f->evals;
     f->bytes = store_bytes(f->store) + store_bytes(heed_optim_slots(f->optim)) +
                heed_tape_used(f->tape).reserved;

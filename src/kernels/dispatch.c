@@ -75,6 +75,13 @@ const char *heed__kernels_bf16(const heed_kernels *k) {
 #endif
 }
 
+/* What a context allocates for its kernels. */
+typedef struct {
+    heed_kernels kernels;
+    heed__team team;
+    bool rounded; /* heed_kernels.bf16 */
+} opened;
+
 bool heed_set_precision(heed_ctx *c, heed_precision precision) {
     if (!c || heed_ctx_status(c) != HEED_OK) return false;
     heed_kernels *k = heed__ctx_kernels(c);
@@ -84,8 +91,15 @@ bool heed_set_precision(heed_ctx *c, heed_precision precision) {
                          "bf16 is not available: `precision`: %s, in use is %s; hint: train with "
                          "`precision = fp32`, which runs everywhere; a run keeps its precision",
                          why, k->isa);
-    k->bf16 = precision == HEED_BF16;
+    bool *rounded = &((opened *)(void *)k)->rounded;
+    *rounded = false;
+    k->bf16 = precision == HEED_BF16 ? rounded : NULL;
     return true;
+}
+
+bool heed__precision_applies(const heed_ctx *c) {
+    const bool *rounded = heed__kernels_of(c)->bf16;
+    return !rounded || *rounded;
 }
 
 #define MOST_THREADS 1024
@@ -108,11 +122,6 @@ static void refuse_isa(heed_ctx *c, const char *isa) {
               "leave `isa` out to get the best of this CPU",
               list, isa);
 }
-
-typedef struct {
-    heed_kernels kernels;
-    heed__team team;
-} opened;
 
 heed_ctx *heed_open_real(const heed_options *options, size_t real_size) {
     heed_ctx *c = heed__ctx_new(options, sizeof(opened));

@@ -175,7 +175,9 @@ static void gemm_part(const void *job, size_t from, size_t to, int thread) {
 
 /* Whether operands are rounded to bf16: smaller products are not faster for it. */
 static bool rounds(const heed_kernels *k, const heed_gemm *g) {
-    return k->bf16 && g->bf16 && g->m >= 32 && g->n >= 32 && g->k >= 32;
+    bool yes = k->bf16 && g->bf16 && g->m >= 16 && g->n >= 32 && g->k >= 32;
+    if (yes) *k->bf16 = true;
+    return yes;
 }
 
 void K(gemm)(const heed_kernels *k, const heed_gemm *g) {

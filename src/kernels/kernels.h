@@ -200,7 +200,7 @@ struct heed_kernels {
     int threads;
     heed__team *team;             /* whether to use threads now; NULL: always */
     struct heed_profile *profile; /* NULL: none */
-    bool bf16;                    /* heed_gemm.bf16 applies */
+    bool *bf16; /* heed_gemm.bf16 applies, and this becomes true where it does; NULL: it does not */
 #define KERNEL(result, name, ...) result (*name)(__VA_ARGS__);
 #include "list.h"
 #undef KERNEL

@@ -47,7 +47,7 @@ static void forward(heed_node *n) {
                    .bias = b ? b->x : NULL,
                    .act = *f,
                    .pre = n->scratch,
-                   .bf16 = true};
+                   .bf16 = n->training};
     n->k->gemm(n->k, &g);
 }
 
@@ -89,7 +89,7 @@ static void backward(heed_node *n) {
                                       .c = gx,
                                       .ldc = in,
                                       .add = add,
-                                      .bf16 = true});
+                                      .bf16 = n->training});
     if (gw)
         n->k->gemm(n->k, &(heed_gemm){.m = out,
                                       .n = in,
@@ -102,7 +102,7 @@ static void backward(heed_node *n) {
                                       .c = gw,
                                       .ldc = in,
                                       .add = true,
-                                      .bf16 = true});
+                                      .bf16 = n->training});
     if (gp != n->y->g) heed_scratch_done(n, gp, n->y->size * sizeof *gp);
 }
 

@@ -35,7 +35,7 @@ static void product(const heed_node *n, side c, side a, side b, int batch, bool 
                    .tb = b.flip,
                    .c = c.x,
                    .ldc = c.cols,
-                   .bf16 = true};
+                   .bf16 = n->training};
     bool folds = !a.flip && a.stride && c.stride && !b.stride; /* treats the batches as more rows */
     bool sums = batch > 1 && !c.stride;
     if (folds) g.m *= batch;

@@ -177,7 +177,8 @@ static void block(heed_node *n, const layer_state *s, int from, int rows, heed_r
                         .tb = true,
                         .c = z,
                         .ldc = classes,
-                        .bias = b ? b->x : NULL};
+                        .bias = b ? b->x : NULL,
+                        .bf16 = n->training};
     heed_gemm to_w = {.m = classes,
                       .n = in,
                       .k = rows,
@@ -188,7 +189,8 @@ static void block(heed_node *n, const layer_state *s, int from, int rows, heed_r
                       .ldb = in,
                       .c = s->g[W],
                       .ldc = in,
-                      .add = from > 0};
+                      .add = from > 0,
+                      .bf16 = n->training};
     heed_gemm to_x = {.m = rows,
                       .n = in,
                       .k = classes,
@@ -197,7 +199,8 @@ static void block(heed_node *n, const layer_state *s, int from, int rows, heed_r
                       .b = w->x,
                       .ldb = in,
                       .c = x,
-                      .ldc = in};
+                      .ldc = in,
+                      .bf16 = n->training};
     n->k->embed(n->k, x, n->in[X]->x, s->row + from, (size_t)rows, in);
     n->k->gemm(n->k, &logits);
     n->k->xent_in_place(n->k, z, loss + from, s->label + from, (size_t)rows, classes,

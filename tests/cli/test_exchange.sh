@@ -70,3 +70,22 @@ run train mlm facts.txt $SMALL --norm pre -o pre
 run export pre -o pre-folder
 refuses 2 "run cannot be exported: --norm pre: expected post for BertForMaskedLM"
 absent pre-folder
+
+# ---- vectors of texts ----
+run import "$GOLDEN/bert-encoder" -o encoder
+status 0
+run embed encoder "3 1 4 15 9"
+status 0
+holds [ "$(wc -w <out)" = 16 ]
+run embed encoder "3 1 4 15 9" --json
+status 0
+json text "3 1 4 15 9"
+json vector.15
+printf '3 1 4\n5 6\n' >ids.txt
+run_with ids.txt embed encoder --npy vectors.npy
+status 0
+says "vectors.npy: 2 vectors of 16 numbers"
+run embed encoder "3 1" --npy v.npy --json
+refuses 2 "two outputs"
+run embed gpt2 "3 1"
+refuses 2 "there is no vector of a text: gpt makes none"

@@ -62,11 +62,32 @@ def bert(name, kind, seed, **more):
     model = spread(kind(hf.BertConfig(**BERT, **more)))
     given = {"input_ids": ids, "attention_mask": pad, "token_type_ids": types}
     save(name, model, given, {"ids": ids, "pad": pad, "types": types})
+    return model
+
+
+def sentences(name, model):
+    """The folder as one of sentence-transformers; the vectors of 3 1 4 15 9 (mean, length 1), and of
+    its [CLS], the first token."""
+    folder = os.path.join(HERE, name)
+    os.makedirs(os.path.join(folder, "1_Pooling"), exist_ok=True)
+    kinds = ("", "Transformer"), ("1_Pooling", "Pooling"), ("2_Normalize", "Normalize")
+    modules = [
+        {"idx": i, "name": str(i), "path": p, "type": f"sentence_transformers.models.{k}"}
+        for i, (p, k) in enumerate(kinds)
+    ]
+    with open(os.path.join(folder, "modules.json"), "w") as f:
+        json.dump(modules, f)
+    with open(os.path.join(folder, "1_Pooling", "config.json"), "w") as f:
+        json.dump({"word_embedding_dimension": 16, "pooling_mode_cls_token": False, "pooling_mode_mean_tokens": True}, f)
+    with torch.no_grad():
+        x = model(torch.tensor([[3, 1, 4, 15, 9]])).last_hidden_state
+    mean = torch.nn.functional.normalize(x.mean(1))
+    save_file({"mean": mean.numpy(), "cls": x[:, 0].numpy()}, os.path.join(folder, "vectors.safetensors"))
 
 
 def main():
     bert("bert", hf.BertForMaskedLM, 1)
-    bert("bert-encoder", hf.BertModel, 2)
+    sentences("bert-encoder", bert("bert-encoder", hf.BertModel, 2))
     ids = texts(3)[0]
     gpt2 = hf.GPT2Config(
         vocab_size=29, n_embd=16, n_layer=2, n_head=2, n_positions=12, initializer_range=0.25,

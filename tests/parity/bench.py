@@ -5,6 +5,8 @@
     python3 tests/parity/bench.py --threads 2 --isa avx2                 both limited to AVX2
     python3 tests/parity/bench.py mlm-nano vit-cifar --threads 2 --all-rows
     python3 tests/parity/bench.py gpt-tiny vit-tiny28 --dropout 0.1
+    python3 tests/parity/bench.py --threads 1,2 --precision bf16         of both: heed's bf16 beside
+                                            its fp32, and PyTorch's faster one (bf16: autocast)
 
 Processes of `heed bench` and of torch_steps.py are started in turn, so that a slow minute of the
 machine meets both. Times are in ms per step: the best process of each, of PyTorch that of its best
@@ -28,6 +30,7 @@ import sys
 import torch_steps
 
 STEPS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "torch_steps.py")
+HEED = {"fp32": "heed", "bf16": "heed bf16"}  # its mode in the results
 AVX2 = {
     "ATEN_CPU_CAPABILITY": "avx2",
     "MKL_ENABLE_INSTRUCTIONS": "AVX2",
@@ -45,6 +48,7 @@ def arguments():
     p.add_argument("--modes", default="fused,compile", help="of PyTorch, a list: eager,fused,compile")
     p.add_argument("--isa", default="auto", choices=["auto", "avx2"], help="of both")
     p.add_argument("--dropout", type=float, default=0, help="in both")
+    p.add_argument("--precision", default="fp32", choices=["fp32", "bf16"], help="bf16: both")
     p.add_argument("--all-rows", action="store_true", help="heed computes all rows of the last block")
     p.add_argument("--runs", type=int, default=3, help="processes of each kind")
     p.add_argument("--seconds", type=float, default=2.5, help="measured per process")
@@ -67,18 +71,18 @@ def both(a, workload, threads):
     return list(map(str, ["--workload", workload, "--threads", threads] + measured))
 
 
-def theirs(a, workload, threads, mode):
-    command = [sys.executable, STEPS, "--mode", mode] + both(a, workload, threads)
-    return last_json(command, AVX2 if a.isa == "avx2" else None)
+def theirs(a, workload, threads, precision, mode):
+    command = [sys.executable, STEPS, "--mode", mode, "--precision", precision]
+    return last_json(command + both(a, workload, threads), AVX2 if a.isa == "avx2" else None)
 
 
-def ours(a, workload, threads):
+def ours(a, workload, threads, precision):
     heed = [a.heed, "bench", "--json", "--isa", a.isa]
-    rows = ["--all-rows"] if a.all_rows else []
-    result = last_json(heed + both(a, workload, threads) + rows)
+    how = ["--precision", precision] + (["--all-rows"] if a.all_rows else [])
+    result = last_json(heed + both(a, workload, threads) + how)
     probe = ["--workload", "mlp-mnist", "--seconds", "0.05", "--warmup-seconds", "0", "--per-op"]
     peak = last_json(heed + probe + ["--threads", str(threads)])["per_op"]["peak_gflops"]
-    return {**result, "peak_gflops": peak}
+    return {**result, "mode": HEED[precision], "peak_gflops": peak}
 
 
 def turns(a):
@@ -87,8 +91,11 @@ def turns(a):
     for workload in a.workloads:
         for threads in map(int, a.threads.split(",")):
             for _ in range(a.runs):
-                new = [ours(a, workload, threads)]
-                new += [theirs(a, workload, threads, mode) for mode in a.modes.split(",")]
+                new = []
+                for precision in dict.fromkeys(["fp32", a.precision]):
+                    new.append(ours(a, workload, threads, precision))
+                    modes = a.modes.split(",")
+                    new += [theirs(a, workload, threads, precision, mode) for mode in modes]
                 results += new
                 if a.log:
                     with open(a.log, "a") as log:
@@ -114,15 +121,18 @@ def times(results):
     return f"{number(min(ms(results)))} ({number(statistics.median(ms(results)))})"
 
 
-def row(workload, threads, results):
+def row(workload, threads, precision, results):
     cells, memory = [workload], "-"
     for t in threads:
         here = [r for r in results if r["workload"] == workload and r["threads"] == t]
-        us = [r for r in here if r["mode"] == "heed"]
-        them = [r for r in here if r["mode"] != "heed"]
-        if not us or not them:
-            cells += ["-"] * 4
+        us = [r for r in here if r["mode"] == HEED[precision]]
+        fp32 = [r for r in here if r["mode"] == HEED["fp32"]]
+        them = [r for r in here if r["mode"] not in HEED.values()]
+        if not us or not them or not fp32:
+            cells += ["-"] * (4 if precision == "fp32" else 6)
             continue
+        if precision != "fp32":
+            cells += [times(fp32), f"{min(ms(fp32)) / min(ms(us)):.2f}"]
         if len({r["params"] for r in here}) > 1:
             sys.exit(f"{workload}: heed has {us[0]['params']} parameters, PyTorch {them[0]['params']}")
         them = best_mode(them)
@@ -137,14 +147,18 @@ def row(workload, threads, results):
     return cells + [memory]
 
 
-def table(workloads, threads, results):
+def table(workloads, threads, precision, results):
     head = ["workload"]
     for t in threads:
         of = "1 thread" if t == 1 else f"{t} threads"
-        head += [f"{of}: heed, ms", "PyTorch, ms", "ratio", "% of peak"]
+        if precision == "fp32":
+            head.append(f"{of}: heed, ms")
+        else:
+            head += [f"{of}: heed fp32, ms", f"fp32 over {precision}", f"heed {precision}, ms"]
+        head += ["PyTorch, ms", "ratio", "% of fp32 peak" if precision != "fp32" else "% of peak"]
     lines = [head + ["memory, MB"], ["---"] * (len(head) + 1)]
     measured = {r["workload"] for r in results}
-    lines += [row(w, threads, results) for w in workloads if w in measured]
+    lines += [row(w, threads, precision, results) for w in workloads if w in measured]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
@@ -161,7 +175,7 @@ def main():
     a = arguments()
     results = turns(a)
     print(f"`python3 {' '.join(sys.argv)}`, {conditions(results)}:\n")
-    print(table(a.workloads, list(map(int, a.threads.split(","))), results))
+    print(table(a.workloads, list(map(int, a.threads.split(","))), a.precision, results))
 
 
 if __name__ == "__main__":

@@ -32,6 +32,7 @@ def arguments():
     p.add_argument("--min-steps", type=int, default=5, help="at least this many of them")
     p.add_argument("--warmup-seconds", type=float, default=0.7)
     p.add_argument("--dropout", type=float, default=0.0)
+    p.add_argument("--precision", default="fp32", choices=["fp32", "bf16"], help="bf16: autocast")
     return p.parse_args()
 
 
@@ -236,7 +237,8 @@ def main():
 
     def step(i):
         optimizer.zero_grad(set_to_none=True)
-        loss = loss_of(*batches[i % len(batches)])
+        with torch.autocast("cpu", torch.bfloat16, enabled=a.precision == "bf16"):
+            loss = loss_of(*batches[i % len(batches)])
         loss.backward()
         optimizer.step()
         return loss
@@ -253,7 +255,7 @@ def main():
         times.append(time.perf_counter() - start)
     out = {
         "workload": a.workload,
-        "mode": a.mode,
+        "mode": a.mode if a.precision == "fp32" else f"{a.mode} bf16",
         "threads": a.threads,
         "params": sum(p.numel() for p in model.parameters()),
         "steps": len(times),
