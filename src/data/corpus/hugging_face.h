@@ -12,8 +12,7 @@ typedef struct {
     const char *path;
     heed_tokenizer *k;
     heed__pipeline *p;
-    int depth;        /* of sequences in sequences */
-    size_t bytes_end; /* splitters up to ByteLevel */
+    int depth; /* of sequences in sequences */
 } heed__hf;
 
 /* Fails with "tokenizer.json is not supported: PATH: PLACE: expected EXPECTED, found FOUND"; found:

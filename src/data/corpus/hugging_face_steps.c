@@ -94,43 +94,125 @@ bool heed__hf_choice(const heed__hf *r, const json_t *o, const char *place, cons
 
 /* ---- steps ---- */
 
-/* Appends a step; NULL when out of memory. */
-static heed__step *add_step(heed__hf *r, heed__steps *s, heed__step step) {
-    if (!heed__grow(r->c, &s->of, &s->capacity, s->count + 1, sizeof *s->of)) return NULL;
-    s->of[s->count] = step;
-    return &s->of[s->count++];
+/* Appends a step; false when out of memory. */
+static bool add_step(heed__hf *r, heed__steps *s, heed__step step) {
+    if (!heed__grow(r->c, &s->of, &s->capacity, s->count + 1, sizeof *s->of)) return false;
+    s->of[s->count++] = step;
+    return true;
 }
 
 static bool add_plain(heed__hf *r, heed__steps *s, heed__step_kind kind) {
-    return add_step(r, s, (heed__step){.kind = kind}) != NULL;
+    return add_step(r, s, (heed__step){.kind = kind});
 }
 
-/* Appends a step with a text, and with another one unless it is NULL. */
+/* Appends a step with a text and another one. */
 static bool add_text(heed__hf *r, heed__steps *s, heed__step step, const char *text,
                      const char *with) {
-    heed__step *k = add_step(r, s, step);
-    if (!k) return false;
-    k->n = strlen(text);
-    k->with_n = with ? strlen(with) : 0;
-    k->text = heed__copy_text(r->c, text);
-    k->with = with ? heed__copy_text(r->c, with) : NULL;
-    return k->text && (!with || k->with);
+    step.text = heed__copy_text(r->c, text);
+    step.with = heed__copy_text(r->c, with);
+    step.n = strlen(text);
+    step.with_n = strlen(with);
+    if (step.text && step.with && add_step(r, s, step)) return true;
+    heed__free(step.text);
+    heed__free(step.with);
+    return false;
 }
 
-typedef bool (*read_step)(heed__hf *r, const json_t *o, const char *place);
-typedef struct {
-    const char *type, *keys;
-    read_step read; /* NULL: its elements are read */
-    int what;       /* a kind of step for read_plain */
-} reading;
+/* ---- settings of a step ---- */
 
-static bool read_section(heed__hf *r, const json_t *o, const char *place, const reading *known,
-                         heed__steps *plain);
+/* The values of a step, in the order of its settings. */
+typedef union {
+    bool on;
+    int number;
+    const char *text;
+} value;
+enum { MOST = 4 };
+
+/* A type of step. Its settings are words: the first character is the kind (? bool, # number, =
+ * text, | behavior, ^ prepend_scheme, / pattern; - is ignored), then the name, then : and the
+ * default; a bool's may be "<", as the one before it. */
+typedef struct {
+    const char *type, *settings;
+    int kind; /* a kind of step without settings; or what the section's function does */
+} form;
+
+static const char *const behaviors[] = {"Isolated",       "Removed",    "MergedWithPrevious",
+                                        "MergedWithNext", "Contiguous", NULL};
+static const char *const schemes[] = {"always", "first", "never", NULL};
+
+/* A pattern {"String": "a"}, or {"Regex": "a"} whose text begins with '/'. */
+static bool read_pattern(const heed__hf *r, const json_t *o, const char *place, value *out) {
+    char where[2 * HEED__PLACE];
+    const json_t *pattern = json_object_get(o, "pattern");
+    const char *key = json_object_get(pattern, "Regex") ? "Regex" : "String";
+    snprintf(where, sizeof where, "%s.pattern", place);
+    if (!heed__hf_keys(r, pattern, where, key) ||
+        !heed__hf_text(r, pattern, where, key, NULL, &out[0].text))
+        return false;
+    out[1].on = *key == 'R';
+    return (out[0].text && *out[0].text) || heed__hf_refuse(r, where, "a text", pattern);
+}
+
+static bool read_setting(const heed__hf *r, const json_t *o, const char *place, const char *word,
+                         value *out) {
+    char name[40], *otherwise;
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(word + 1, " "), word + 1);
+    otherwise = strchr(name, ':');
+    if (otherwise) *otherwise++ = 0;
+    switch (*word) {
+    case '?':
+        return heed__hf_bool(r, o, place, name, *otherwise == '<' ? out[-1].on : *otherwise == '1',
+                             &out->on);
+    case '#':
+        return heed__hf_int(r, o, place, name, 0, &out->number);
+    case '|':
+        return heed__hf_choice(r, o, place, name, behaviors, HEED__ISOLATED, &out->number);
+    case '^':
+        return heed__hf_choice(r, o, place, name, schemes, out[-1].on ? 0 : 2, &out->number);
+    case '/':
+        return read_pattern(r, o, place, out);
+    default:
+        break;
+    }
+    static const char *const texts[] = {" ", "\u2581", "##", "</w>", ""};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (otherwise && strcmp(otherwise, *texts[i] == ' ' ? "_" : texts[i]) == 0)
+            return heed__hf_text(r, o, place, name, texts[i], &out->text);
+    return *word == '-';
+}
+
+static bool read_settings(const heed__hf *r, const json_t *o, const char *place, const form *f,
+                          value out[MOST]) {
+    heed_text names = {.c = r->c};
+    bool good = heed_text_add(&names, "type");
+    for (const char *s = f->settings; *s; s += strspn(s, " ")) {
+        size_t name = strcspn(s, " :");
+        good = good && heed_text_add(&names, " %.*s", (int)name - 1, s + 1);
+        s += strcspn(s, " ");
+    }
+    good = good && heed__hf_keys(r, o, place, names.s);
+    heed_text_free(&names);
+    size_t i = 0;
+    for (const char *s = f->settings; good && *s; s += strspn(s, " ")) {
+        good = read_setting(r, o, place, s, &out[i]);
+        i += *s == '/' ? 2 : *s != '-';
+        s += strcspn(s, " ");
+    }
+    return good;
+}
+
+/* ---- sections ---- */
+
+typedef bool (*add_form)(heed__hf *r, const json_t *o, const char *place, int what, const value *v);
+
+static bool read_section(heed__hf *r, const json_t *o, const char *place, const form *known,
+                         add_form add);
 
 /* The elements of a Sequence. */
-static bool read_sequence(heed__hf *r, const json_t *o, const char *place, const char *key,
-                          const reading *known, heed__steps *plain) {
+static bool read_sequence(heed__hf *r, const json_t *o, const char *place, const form *known,
+                          add_form add) {
     enum { DEEPEST = 8 };
+    const char *key = known->settings;
     const json_t *list = json_object_get(o, key);
     bool good = json_is_array(list) || refuse_value(r, place, key, "a list", list);
     if (++r->depth > DEEPEST)
@@ -138,298 +220,218 @@ static bool read_sequence(heed__hf *r, const json_t *o, const char *place, const
     for (size_t i = 0; good && i < json_array_size(list); i++) {
         char where[HEED__PLACE];
         snprintf(where, sizeof where, "%.70s.%s[%zu]", place, key, i);
-        good = read_section(r, json_array_get(list, i), where, known, plain);
+        good = read_section(r, json_array_get(list, i), where, known, add);
     }
     r->depth--;
     return good;
 }
 
-/* Reads a section, or an element of one. Types that are only a kind of step are added to `plain`.
+/* Reads a section, or an element of one: null, a type of `known`, or a Sequence, which is known[0].
  */
-static bool read_section(heed__hf *r, const json_t *o, const char *place, const reading *known,
-                         heed__steps *plain) {
+static bool read_section(heed__hf *r, const json_t *o, const char *place, const form *known,
+                         add_form add) {
     const char *type = json_string_value(json_object_get(o, "type"));
-    char keys[160];
+    value v[MOST] = {{0}};
     if (!o || json_is_null(o)) return true;
-    for (size_t i = 0; type && known[i].type; i++) {
-        if (strcmp(type, known[i].type) != 0) continue;
-        snprintf(keys, sizeof keys, "type %s", known[i].keys);
-        if (!heed__hf_keys(r, o, place, keys)) return false;
-        if (known[i].read) return known[i].read(r, o, place);
-        if (known[i].what < 0) return read_sequence(r, o, place, known[i].keys, known, plain);
-        return add_plain(r, plain, (heed__step_kind)known[i].what);
-    }
+    if (type && strcmp(type, "Sequence") == 0) return read_sequence(r, o, place, known, add);
+    for (const form *f = known + 1; type && f->type; f++)
+        if (strcmp(type, f->type) == 0)
+            return read_settings(r, o, place, f, v) && add(r, o, place, f->kind, v);
     heed_text names = {.c = r->c};
-    for (size_t i = 0; known[i].type; i++)
-        heed_text_add(&names, "%s%s", i ? ", " : "", known[i].type);
-    char where[2 * HEED__PLACE];
-    snprintf(where, sizeof where, "%s.type", place);
-    heed__hf_refuse(r, where, names.s ? names.s : "", json_object_get(o, "type"));
+    for (const form *f = known; f->type; f++)
+        heed_text_add(&names, "%s%s", f == known ? "" : ", ", f->type);
+    refuse_value(r, place, "type", names.s ? names.s : "", json_object_get(o, "type"));
     heed_text_free(&names);
     return false;
 }
 
-/* A pattern {"String": "a"} or {"Regex": "a"}. */
-static bool read_pattern(heed__hf *r, const json_t *o, const char *place, const char **text,
-                         bool *regex) {
-    char where[2 * HEED__PLACE];
-    const json_t *pattern = json_object_get(o, "pattern");
-    snprintf(where, sizeof where, "%s.pattern", place);
-    *regex = json_object_get(pattern, "Regex") != NULL;
-    return heed__hf_keys(r, pattern, where, *regex ? "Regex" : "String") &&
-           heed__hf_text(r, pattern, where, *regex ? "Regex" : "String", NULL, text) &&
-           ((*text && **text) || heed__hf_refuse(r, where, "a text", pattern));
+static bool refuse_empty(const heed__hf *r, const char *place, const json_t *o, const char *text) {
+    return *text || heed__hf_refuse(r, place, "a text that is not empty", o);
 }
 
 /* ---- normalizers ---- */
 
-static bool read_bert_normalizer(heed__hf *r, const json_t *o, const char *place) {
-    bool clean, chinese, strip, lower;
+enum { BERT = 100 };
+
+static bool add_normalizer(heed__hf *r, const json_t *o, const char *place, int what,
+                           const value *v) {
     heed__steps *s = &r->p->normalizers;
-    return heed__hf_bool(r, o, place, "clean_text", true, &clean) &&
-           heed__hf_bool(r, o, place, "handle_chinese_chars", true, &chinese) &&
-           heed__hf_bool(r, o, place, "lowercase", true, &lower) &&
-           heed__hf_bool(r, o, place, "strip_accents", lower, &strip) &&
-           (!clean || add_plain(r, s, HEED__CLEAN)) &&
-           (!chinese || add_plain(r, s, HEED__CHINESE)) &&
-           (!strip || (add_plain(r, s, HEED__NFD) && add_plain(r, s, HEED__UNACCENT))) &&
-           (!lower || add_plain(r, s, HEED__LOWER));
-}
-
-static bool read_replace(heed__hf *r, const json_t *o, const char *place, heed__steps *s,
-                         heed__step_kind kind) {
-    const char *text, *with;
-    bool regex;
-    if (!read_pattern(r, o, place, &text, &regex) ||
-        !heed__hf_text(r, o, place, "content", "", &with))
-        return false;
-    if (regex) return refuse_value(r, place, "pattern", "a String", json_object_get(o, "pattern"));
-    return add_text(r, s, (heed__step){.kind = kind}, text, with);
-}
-
-static bool read_replace_normalizer(heed__hf *r, const json_t *o, const char *place) {
-    return read_replace(r, o, place, &r->p->normalizers, HEED__REPLACE);
-}
-
-static bool read_prepend(heed__hf *r, const json_t *o, const char *place) {
-    const char *text;
-    return heed__hf_text(r, o, place, "prepend", "", &text) &&
-           add_text(r, &r->p->normalizers, (heed__step){.kind = HEED__PREPEND}, text, NULL);
-}
-
-static bool read_trim(heed__hf *r, const json_t *o, const char *place) {
-    heed__step k = {.kind = HEED__TRIM};
-    return heed__hf_bool(r, o, place, "strip_left", true, &k.left) &&
-           heed__hf_bool(r, o, place, "strip_right", true, &k.right) &&
-           add_step(r, &r->p->normalizers, k);
+    heed__step k = {.kind = (heed__step_kind)what};
+    switch (what) {
+    case BERT: /* clean, chinese, lower, strip */
+        return (!v[0].on || add_plain(r, s, HEED__CLEAN)) &&
+               (!v[1].on || add_plain(r, s, HEED__CHINESE)) &&
+               (!v[3].on || (add_plain(r, s, HEED__NFD) && add_plain(r, s, HEED__UNACCENT))) &&
+               (!v[2].on || add_plain(r, s, HEED__LOWER));
+    case HEED__TRIM:
+        k.left = v[0].on;
+        k.right = v[1].on;
+        return add_step(r, s, k);
+    case HEED__REPLACE:
+        if (v[1].on)
+            return refuse_value(r, place, "pattern", "a String", json_object_get(o, "pattern"));
+        return add_text(r, s, k, v[0].text, v[2].text);
+    case HEED__PREPEND:
+        return add_text(r, s, k, v[0].text, "");
+    default:
+        return add_step(r, s, k);
+    }
 }
 
 bool heed__hf_normalizer(heed__hf *r, const json_t *o, const char *place) {
-    static const reading known[] = {{"Sequence", "normalizers", NULL, -1},
-                                    {"BertNormalizer",
-                                     "clean_text handle_chinese_chars strip_accents lowercase",
-                                     read_bert_normalizer, 0},
-                                    {"Lowercase", "", NULL, HEED__LOWER},
-                                    {"NFC", "", NULL, HEED__NFC},
-                                    {"NFD", "", NULL, HEED__NFD},
-                                    {"NFKC", "", NULL, HEED__NFKC},
-                                    {"NFKD", "", NULL, HEED__NFKD},
-                                    {"StripAccents", "", NULL, HEED__UNMARK},
-                                    {"Strip", "strip_left strip_right", read_trim, 0},
-                                    {"Replace", "pattern content", read_replace_normalizer, 0},
-                                    {"Prepend", "prepend", read_prepend, 0},
-                                    {0}};
-    return read_section(r, o, place, known, &r->p->normalizers);
+    static const form known[] = {
+        {"Sequence", "normalizers", 0},
+        {"BertNormalizer", "?clean_text:1 ?handle_chinese_chars:1 ?lowercase:1 ?strip_accents:<",
+         BERT},
+        {"Lowercase", "", HEED__LOWER},
+        {"NFC", "", HEED__NFC},
+        {"NFD", "", HEED__NFD},
+        {"NFKC", "", HEED__NFKC},
+        {"NFKD", "", HEED__NFKD},
+        {"StripAccents", "", HEED__UNMARK},
+        {"Strip", "?strip_left:1 ?strip_right:1", HEED__TRIM},
+        {"Replace", "/pattern =content:", HEED__REPLACE},
+        {"Prepend", "=prepend:", HEED__PREPEND},
+        {0}};
+    return read_section(r, o, place, known, add_normalizer);
 }
 
 /* ---- splitters ---- */
 
+enum { BYTE_LEVEL, BERT_WORDS, WORDS, WHITE, DIGITS, PUNCTUATION, SPLIT, DELIMITER, METASPACE };
+
 /* What begins a word is added to a text only before it is split. */
-static bool prefixes_are_first(const heed__hf *r, const char *place) {
-    return r->p->splitters.count == 0 ||
-           heed__hf_refuse(r, place, "what adds a prefix as the first splitter", NULL);
+static bool add_prefix(heed__hf *r, const char *place, heed__step_kind kind, const char *text) {
+    if (r->p->splitters.count)
+        return heed__hf_refuse(r, place, "what adds a prefix as the first splitter", NULL);
+    return add_text(r, &r->p->prefixes, (heed__step){.kind = kind}, text, "");
 }
 
-static bool add_class(heed__hf *r, heed__class class, heed__behavior behavior) {
-    return add_step(r, &r->p->splitters,
-                    (heed__step){.kind = HEED__BY_CLASS, .class = class, .behavior = behavior});
+static bool add_class(heed__hf *r, heed__class class, int behavior) {
+    return add_step(
+        r, &r->p->splitters,
+        (heed__step){.kind = HEED__BY_CLASS, .class = class, .behavior = (heed__behavior)behavior});
 }
 
-static bool read_byte_level(heed__hf *r, const json_t *o, const char *place) {
-    bool prefix, regex;
-    if (!heed__hf_bool(r, o, place, "add_prefix_space", true, &prefix) ||
-        !heed__hf_bool(r, o, place, "use_regex", true, &regex))
-        return false;
-    if (prefix && (!prefixes_are_first(r, place) ||
-                   !add_text(r, &r->p->prefixes, (heed__step){.kind = HEED__PREFIX}, " ", NULL)))
-        return false;
-    r->p->bytes = true;
-    if (regex && !add_plain(r, &r->p->splitters, HEED__BY_GPT2)) return false;
-    r->bytes_end = r->p->splitters.count;
-    return true;
+static bool add_metaspace(heed__hf *r, const char *place, const value *v) {
+    const char *mark = v[0].text;
+    int scheme = v[2].number;
+    return (r->p->splitters.count
+                ? heed__hf_refuse(r, place, "Metaspace as the first splitter", NULL)
+                : add_text(r, &r->p->prefixes, (heed__step){.kind = HEED__REPLACE}, " ", mark)) &&
+           (scheme > 1 || add_prefix(r, place, scheme ? HEED__FIRST : HEED__PREFIX, mark)) &&
+           (!v[3].on ||
+            add_text(r, &r->p->splitters,
+                     (heed__step){.kind = HEED__BY_TEXT, .behavior = HEED__WITH_NEXT}, mark, ""));
 }
 
-static bool read_metaspace(heed__hf *r, const json_t *o, const char *place) {
-    static const char *const schemes[] = {"always", "first", "never", NULL};
-    const char *mark;
-    bool split, add;
-    int scheme;
-    if (!heed__hf_text(r, o, place, "replacement", "\u2581", &mark) ||
-        !heed__hf_bool(r, o, place, "split", true, &split) ||
-        !heed__hf_bool(r, o, place, "add_prefix_space", true, &add) ||
-        !heed__hf_choice(r, o, place, "prepend_scheme", schemes, add ? 0 : 2, &scheme) ||
-        !prefixes_are_first(r, place) ||
-        !add_text(r, &r->p->prefixes, (heed__step){.kind = HEED__REPLACE}, " ", mark))
-        return false;
-    heed__step prefix = {.kind = scheme ? HEED__FIRST : HEED__PREFIX};
-    if (scheme < 2 && !add_text(r, &r->p->prefixes, prefix, mark, NULL)) return false;
-    heed__step by = {.kind = HEED__BY_TEXT, .behavior = HEED__WITH_NEXT};
-    return !split || add_text(r, &r->p->splitters, by, mark, NULL);
-}
-
-static bool read_digits(heed__hf *r, const json_t *o, const char *place) {
-    bool each;
-    return heed__hf_bool(r, o, place, "individual_digits", false, &each) &&
-           add_class(r, HEED__NUMERAL, each ? HEED__ISOLATED : HEED__CONTIGUOUS);
-}
-
-static bool read_behavior(heed__hf *r, const json_t *o, const char *place, int *out) {
-    static const char *const words[] = {"Isolated",       "Removed",    "MergedWithPrevious",
-                                        "MergedWithNext", "Contiguous", NULL};
-    return heed__hf_choice(r, o, place, "behavior", words, HEED__ISOLATED, out);
-}
-
-static bool read_punctuation(heed__hf *r, const json_t *o, const char *place) {
-    int behavior;
-    return read_behavior(r, o, place, &behavior) &&
-           add_class(r, HEED__PUNCTUATION, (heed__behavior)behavior);
-}
-
-static bool read_split(heed__hf *r, const json_t *o, const char *place) {
-    const char *text, *refused;
-    bool regex;
-    int behavior;
-    heed__step k = {.kind = HEED__BY_TEXT};
-    if (!read_pattern(r, o, place, &text, &regex) || !read_behavior(r, o, place, &behavior) ||
-        !heed__hf_bool(r, o, place, "invert", false, &k.invert))
-        return false;
-    k.behavior = (heed__behavior)behavior;
-    if (!regex) return add_text(r, &r->p->splitters, k, text, NULL);
+/* pattern, behavior, invert */
+static bool add_split(heed__hf *r, const json_t *o, const char *place, const value *v) {
+    const char *refused;
+    heed__step k = {
+        .kind = HEED__BY_TEXT, .behavior = (heed__behavior)v[2].number, .invert = v[3].on};
+    if (!v[1].on) return add_text(r, &r->p->splitters, k, v[0].text, "");
     k.kind = HEED__BY_PATTERN;
-    k.pattern = heed__pattern_new(r->c, text, &refused);
+    k.pattern = heed__pattern_new(r->c, v[0].text, &refused);
     if (k.pattern && add_step(r, &r->p->splitters, k)) return true;
     heed__pattern_free(k.pattern);
     if (heed__stopped(r->c)) return false;
     char expected[HEED__PLACE];
-    snprintf(expected, sizeof expected, "no %s", refused);
+    snprintf(expected, sizeof expected, "a pattern without %s", refused);
     return refuse_value(r, place, "pattern.Regex", expected,
                         json_object_get(json_object_get(o, "pattern"), "Regex"));
 }
 
-static bool read_delimiter(heed__hf *r, const json_t *o, const char *place) {
-    const char *text;
-    heed__step k = {.kind = HEED__BY_TEXT, .behavior = HEED__REMOVED};
-    return heed__hf_text(r, o, place, "delimiter", " ", &text) &&
-           (*text || refuse_value(r, place, "delimiter", "a character", NULL)) &&
-           add_text(r, &r->p->splitters, k, text, NULL);
-}
-
-static bool read_bert_splitter(heed__hf *r, const json_t *o, const char *place) {
-    (void)o;
-    (void)place;
-    return add_class(r, HEED__SPACE, HEED__REMOVED) &&
-           add_class(r, HEED__PUNCTUATION, HEED__ISOLATED);
-}
-
-static bool read_white(heed__hf *r, const json_t *o, const char *place) {
-    (void)o;
-    (void)place;
-    return add_class(r, HEED__SPACE, HEED__REMOVED);
-}
-
-static bool read_whitespace(heed__hf *r, const json_t *o, const char *place) {
-    (void)o;
-    (void)place;
-    return add_step(
-        r, &r->p->splitters,
-        (heed__step){.kind = HEED__BY_WORDS, .behavior = HEED__REMOVED, .invert = true});
+static bool add_splitter(heed__hf *r, const json_t *o, const char *place, int what,
+                         const value *v) {
+    heed__steps *s = &r->p->splitters;
+    if (r->p->bytes) return heed__hf_refuse(r, place, "ByteLevel as the last splitter", o);
+    switch (what) {
+    case BYTE_LEVEL: /* prefix, regex */
+        if (v[0].on && !add_prefix(r, place, HEED__PREFIX, " ")) return false;
+        r->p->bytes = true;
+        return !v[1].on || add_plain(r, s, HEED__BY_GPT2);
+    case BERT_WORDS:
+        return add_class(r, HEED__SPACE, HEED__REMOVED) &&
+               add_class(r, HEED__PUNCTUATION, HEED__ISOLATED);
+    case WORDS:
+        return add_step(
+            r, s, (heed__step){.kind = HEED__BY_WORDS, .behavior = HEED__REMOVED, .invert = true});
+    case WHITE:
+        return add_class(r, HEED__SPACE, HEED__REMOVED);
+    case DIGITS:
+        return add_class(r, HEED__NUMERAL, v[0].on ? HEED__ISOLATED : HEED__CONTIGUOUS);
+    case PUNCTUATION:
+        return add_class(r, HEED__PUNCTUATION, v[0].number);
+    case SPLIT:
+        return add_split(r, o, place, v);
+    case DELIMITER:
+        return refuse_empty(r, place, o, v[0].text) &&
+               add_text(r, s, (heed__step){.kind = HEED__BY_TEXT, .behavior = HEED__REMOVED},
+                        v[0].text, "");
+    default:
+        return refuse_empty(r, place, o, v[0].text) && add_metaspace(r, place, v);
+    }
 }
 
 bool heed__hf_splitter(heed__hf *r, const json_t *o, const char *place) {
-    static const reading known[] = {
-        {"Sequence", "pretokenizers", NULL, -1},
-        {"ByteLevel", "add_prefix_space trim_offsets use_regex", read_byte_level, 0},
-        {"BertPreTokenizer", "", read_bert_splitter, 0},
-        {"Whitespace", "", read_whitespace, 0},
-        {"WhitespaceSplit", "", read_white, 0},
-        {"Digits", "individual_digits", read_digits, 0},
-        {"Punctuation", "behavior", read_punctuation, 0},
-        {"Split", "pattern behavior invert", read_split, 0},
-        {"CharDelimiterSplit", "delimiter", read_delimiter, 0},
-        {"Metaspace", "replacement prepend_scheme split add_prefix_space str_rep", read_metaspace,
-         0},
+    static const form known[] = {
+        {"Sequence", "pretokenizers", 0},
+        {"ByteLevel", "?add_prefix_space:1 ?use_regex:1 -trim_offsets", BYTE_LEVEL},
+        {"BertPreTokenizer", "", BERT_WORDS},
+        {"Whitespace", "", WORDS},
+        {"WhitespaceSplit", "", WHITE},
+        {"Digits", "?individual_digits:0", DIGITS},
+        {"Punctuation", "|behavior", PUNCTUATION},
+        {"Split", "/pattern |behavior ?invert:0", SPLIT},
+        {"CharDelimiterSplit", "=delimiter:_", DELIMITER},
+        {"Metaspace", "=replacement:\u2581 ?add_prefix_space:1 ^prepend_scheme ?split:1 -str_rep",
+         METASPACE},
         {0}};
-    return read_section(r, o, place, known, &r->p->splitters) &&
-           (!r->p->bytes || r->bytes_end == r->p->splitters.count ||
-            heed__hf_refuse(r, place, "ByteLevel as the last splitter", o));
+    return read_section(r, o, place, known, add_splitter);
 }
 
 /* ---- decoders ---- */
 
-static bool read_piece_decoder(heed__hf *r, const json_t *o, const char *place) {
-    const char *prefix;
-    heed__step k = {.kind = HEED__FROM_PIECES};
-    return heed__hf_text(r, o, place, "prefix", "##", &prefix) &&
-           heed__hf_bool(r, o, place, "cleanup", true, &k.left) &&
-           add_text(r, &r->p->decoders, k, prefix, NULL);
-}
-
-static bool read_metaspace_decoder(heed__hf *r, const json_t *o, const char *place) {
-    static const char *const schemes[] = {"always", "first", "never", NULL};
-    const char *mark;
-    bool add;
-    int scheme;
-    heed__step k = {.kind = HEED__FROM_PREFIX};
-    if (!heed__hf_text(r, o, place, "replacement", "\u2581", &mark) ||
-        !heed__hf_bool(r, o, place, "add_prefix_space", true, &add) ||
-        !heed__hf_choice(r, o, place, "prepend_scheme", schemes, add ? 0 : 2, &scheme))
-        return false;
-    k.left = scheme < 2;
-    return add_text(r, &r->p->decoders, k, mark, NULL);
-}
-
-static bool read_replace_decoder(heed__hf *r, const json_t *o, const char *place) {
-    return read_replace(r, o, place, &r->p->decoders, HEED__FROM_REPLACED);
-}
-
-static bool read_strip_decoder(heed__hf *r, const json_t *o, const char *place) {
-    const char *text;
-    heed__step k = {.kind = HEED__FROM_STRIPPED};
-    return heed__hf_text(r, o, place, "content", " ", &text) &&
-           (*text || refuse_value(r, place, "content", "a character", NULL)) &&
-           heed__hf_int(r, o, place, "start", 0, &k.start) &&
-           heed__hf_int(r, o, place, "stop", 0, &k.stop) &&
-           add_text(r, &r->p->decoders, k, text, NULL);
-}
-
-static bool read_suffix_decoder(heed__hf *r, const json_t *o, const char *place) {
-    const char *suffix;
-    return heed__hf_text(r, o, place, "suffix", "</w>", &suffix) &&
-           add_text(r, &r->p->decoders, (heed__step){.kind = HEED__FROM_SUFFIX}, suffix, NULL);
+static bool add_decoder(heed__hf *r, const json_t *o, const char *place, int what, const value *v) {
+    heed__steps *s = &r->p->decoders;
+    heed__step k = {.kind = (heed__step_kind)what};
+    switch (what) {
+    case HEED__FROM_PIECES:
+        k.left = v[1].on;
+        break;
+    case HEED__FROM_PREFIX:
+        k.left = v[2].number < 2;
+        break;
+    case HEED__FROM_STRIPPED:
+        k.start = v[1].number;
+        k.stop = v[2].number;
+        break;
+    case HEED__FROM_REPLACED:
+        if (v[1].on)
+            return refuse_value(r, place, "pattern", "a String", json_object_get(o, "pattern"));
+        return add_text(r, s, k, v[0].text, v[2].text);
+    case HEED__FROM_SUFFIX:
+        break;
+    default:
+        return add_step(r, s, k);
+    }
+    return (what == HEED__FROM_PIECES || refuse_empty(r, place, o, v[0].text)) &&
+           add_text(r, s, k, v[0].text, "");
 }
 
 bool heed__hf_decoder(heed__hf *r, const json_t *o, const char *place) {
-    static const reading known[] = {
-        {"Sequence", "decoders", NULL, -1},
-        {"WordPiece", "prefix cleanup", read_piece_decoder, 0},
-        {"Metaspace", "replacement prepend_scheme split add_prefix_space str_rep",
-         read_metaspace_decoder, 0},
-        {"Replace", "pattern content", read_replace_decoder, 0},
-        {"Strip", "content start stop", read_strip_decoder, 0},
-        {"BPEDecoder", "suffix", read_suffix_decoder, 0},
-        {"ByteFallback", "", NULL, HEED__FROM_FALLBACK},
-        {"Fuse", "", NULL, HEED__FUSE},
-        {"ByteLevel", "add_prefix_space trim_offsets use_regex", NULL, HEED__FROM_BYTES},
+    static const form known[] = {
+        {"Sequence", "decoders", 0},
+        {"WordPiece", "=prefix:## ?cleanup:1", HEED__FROM_PIECES},
+        {"Metaspace", "=replacement:\u2581 ?add_prefix_space:1 ^prepend_scheme -split -str_rep",
+         HEED__FROM_PREFIX},
+        {"Replace", "/pattern =content:", HEED__FROM_REPLACED},
+        {"Strip", "=content:_ #start #stop", HEED__FROM_STRIPPED},
+        {"BPEDecoder", "=suffix:</w>", HEED__FROM_SUFFIX},
+        {"ByteFallback", "", HEED__FROM_FALLBACK},
+        {"Fuse", "", HEED__FUSE},
+        {"ByteLevel", "-add_prefix_space -trim_offsets -use_regex", HEED__FROM_BYTES},
         {0}};
-    return read_section(r, o, place, known, &r->p->decoders);
+    return read_section(r, o, place, known, add_decoder);
 }

@@ -171,7 +171,7 @@ static bool read_set(reader *r, node *n) {
     if (*r->s == ']') return refuse(r, "an empty set"), false;
     while (*r->s && *r->s != ']')
         if (!read_member(r)) return false;
-    if (!*r->s) return refuse(r, "a set without an end"), false;
+    if (!*r->s) return refuse(r, "an unclosed set"), false;
     r->s++;
     return true;
 }
@@ -263,7 +263,7 @@ static way read_group(reader *r) {
     size_t i = 0, count = sizeof kinds / sizeof *kinds;
     while (i < count && strncmp(r->s, kinds[i].begin, strlen(kinds[i].begin)) != 0) i++;
     if (*r->s == '?' && i == count) return refuse(r, "a kind of group");
-    if (++r->depth > DEEPEST) return refuse(r, "so many groups in each other");
+    if (++r->depth > DEEPEST) return refuse(r, "groups so deep in each other");
     bool ahead = i < count && kinds[i].ahead;
     if (i < count) {
         r->s += strlen(kinds[i].begin);
@@ -273,7 +273,7 @@ static way read_group(reader *r) {
     r->fold = fold;
     r->depth--;
     if (inner.first < 0) return no_way;
-    if (*r->s != ')') return refuse(r, "a group without an end");
+    if (*r->s != ')') return refuse(r, "an unclosed group");
     r->s++;
     if (ahead) {
         int32_t end = add_node(r, (node){.kind = END});
@@ -326,7 +326,7 @@ heed__pattern *heed__pattern_new(heed_ctx *c, const char *text, const char **ref
     reader r = {.c = c, .p = p, .s = text};
     *refused = NULL;
     if (!p) return NULL;
-    way all = strlen(text) > LONGEST ? refuse(&r, "so long a pattern") : read_ways(&r);
+    way all = strlen(text) > LONGEST ? refuse(&r, "so many characters") : read_ways(&r);
     int32_t end = all.first < 0 ? -1 : add_node(&r, (node){.kind = END});
     if (end >= 0 && *r.s) end = refuse(&r, "a closing parenthesis").first;
     if (end >= 0) {

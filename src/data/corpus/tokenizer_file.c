@@ -141,6 +141,9 @@ static heed_tokenizer *from_json(heed_ctx *c, const json_t *all, const char *pat
     else if (json_integer_value(format) != FORMAT)
         heed_fail(c, HEED_DATA, "tokenizer is of another version: %s: expected format %d, found %d",
                   path, FORMAT, (int)json_integer_value(format));
+    else if (strcmp(name, heed__kind_names[HEED__BPE]) == 0)
+        heed_fail(c, HEED_DATA, "not a tokenizer of heed: %s: expected merges in tokenizer.json",
+                  path);
     else
         kind = heed__kind_of(c, name);
     heed_tokenizer *k =
