@@ -191,8 +191,9 @@ $(B)/src/data/image/resize.o $(B)/src/data/image/augment.o: SIZE := -O2
 # Texts may be large.
 $(foreach i,core/memory text/utf8 $(addprefix data/corpus/,encode names reading stream words),$(B)/src/$(i).o): SIZE := -O2
 $(B)/src/ops/%.o $(B)/src/optim/%.o: SIZE := -O2
-$(foreach o,attention conv matmul note recurrent recurrent_attention bce concat lora pad reduce reshape slice where,$(B)/src/ops/$(o).o): SIZE := -Os
-$(foreach o,check clip schedule settings optim,$(B)/src/optim/$(o).o): SIZE := -Os
+$(foreach o,affine attention bce concat conv lora matmul note pad pool recurrent recurrent_attention reduce reshape slice where xent,$(B)/src/ops/$(o).o): SIZE := -Os
+$(foreach o,check clip optim schedule settings,$(B)/src/optim/$(o).o): SIZE := -Os
+$(B)/src/kernels/dispatch.o $(B)/src/kernels/profile.o: SIZE := -Os
 $(B)/src/fit/gradients.o: SIZE := -O3
 # What the vectors do is written out, so that -O3 adds mainly size.
 $(foreach k,$(KERNELS),$(foreach i,avx2 avx512,$(B)/$(k:.c=.$(i).o))): SIZE := -O2

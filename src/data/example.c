@@ -244,11 +244,12 @@ static bool fit_channels(const heed_reader *r, heed_picture *p, int wanted, cons
            heed_fail(r->c, HEED_FAILED, "no memory for %s", name);
 }
 
-/* The centre square, as bytes. */
-static bool show_square(heed_ctx *c, const heed_picture *p, heed_picture *out) {
+/* The centre square, or all of it if both sides were resized alike, as bytes. */
+static bool show_square(heed_ctx *c, const heed_picture *p, bool all, heed_picture *out) {
     enum { SIDE = 224 };
     int least = p->width < p->height ? p->width : p->height, side = least < SIDE ? least : SIDE;
     heed_box box = {(p->width - least) / 2.0, (p->height - least) / 2.0, least, least};
+    if (all) box = (heed_box){0, 0, p->width, p->height};
     size_t n = (size_t)side * (size_t)side * (size_t)p->channels;
     heed_real *x = heed__alloc_array(c, n + heed_resize_work(p, side, side), sizeof *x);
     *out = (heed_picture){side, side, p->channels, x ? heed__alloc(c, n) : NULL};
@@ -273,7 +274,7 @@ bool heed_example_picture(const heed_reader *r, heed_picture *p, const char *nam
     out->x = heed__alloc_array(r->c, n + heed_image_transform_work(p, v), sizeof *out->x);
     if (!out->x) return false;
     heed_picture_transform(p, v, NULL, NULL, out->x, out->x + n);
-    return !r->show || show_square(r->c, p, &out->shown);
+    return !r->show || show_square(r->c, p, v->resize_to < 0, &out->shown);
 }
 
 void heed_example_free(heed_example *e) {

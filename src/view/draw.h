@@ -61,7 +61,7 @@ unsigned heed__letter_column(const heed__letter *g, int column);
 bool heed__text_boxed(const char *text);
 
 /* Colours that are distinct for colour-blind readers, too. Okabe & Ito 2008. Any index is valid. */
-enum { HEED__SERIES_COLORS = 8 };
+enum { HEED__SERIES_COLORS = 10 };
 heed__rgb heed__series_color(int index);
 /* In both scales, large values contrast with the background. For a dark background, a terminal's:
  * viridis, 0 dark to 1 light, with evenly rising lightness. */

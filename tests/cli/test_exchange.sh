@@ -89,3 +89,21 @@ run embed encoder "3 1" --npy v.npy --json
 refuses 2 "two outputs"
 run embed gpt2 "3 1"
 refuses 2 "there is no vector of a text: gpt makes none"
+
+# ---- pictures ----
+mkdir processed
+cp "$GOLDEN/vit/config.json" "$GOLDEN/vit/model.safetensors" processed
+cp "$GOLDEN/vit/crop.json" processed/preprocessor_config.json
+run import processed -o pictures
+status 0
+holds grep -q '^resize-to = 12' pictures/config.conf
+holds grep -q '^resample = bicubic' pictures/config.conf
+${CC:-cc} -O1 -o digits "$here/../../data/digits.c" -lm -lz || fail "cannot build data/digits.c"
+./digits few --train 2 --test 1 --png >/dev/null
+one=$(find few -name '*.png' | head -1)
+run classify pictures "$one"
+status 0
+says "red bird"
+run export pictures -o pictures-folder
+status 0
+holds grep -q '"shortest_edge": 12' pictures-folder/preprocessor_config.json
