@@ -10,8 +10,10 @@
 bool heed__hf_refuse(const heed__hf *r, const char *place, const char *expected,
                      const json_t *found) {
     char quoted[HEED_QUOTE], *text = found ? json_dumps(found, JSON_ENCODE_ANY) : NULL;
+    const char *shown = json_is_string(found) ? json_string_value(found) : text;
     heed_fail(r->c, HEED_DATA, "tokenizer.json is not supported: %s: %s: expected %s, found %s",
-              r->path, place, expected, text ? heed_quote(quoted, text, strlen(text)) : "nothing");
+              r->path, place, expected,
+              shown ? heed_quote(quoted, shown, strlen(shown)) : "nothing");
     free(text);
     return false;
 }
