@@ -312,7 +312,9 @@ TEST(tokenizer_open_refuses) {
         {"a.json", "{\"format\":2,\"kind\":\"char\",\"lower\":false,\"tokens\":[]}",
          "expected format 1, found 2"},
         {"a.json", HEAD "\"bpe\",\"lower\":false,\"tokens\":[]}",
-         "expected char, byte, word or wordpiece, found \"bpe\""},
+         "expected merges in tokenizer.json"},
+        {"a.json", HEAD "\"odd\",\"lower\":false,\"tokens\":[]}",
+         "expected char, byte, word, wordpiece or bpe, found \"odd\""},
         {"a.json", HEAD "\"char\",\"lower\":false,\"tokens\":[]}", "lacks a special token"},
         {"a.json", HEAD "\"char\",\"lower\":false,\"tokens\":[\"a\",7]}", "token 1"},
         {"a.json", HEAD "\"char\",\"lower\":false,\"tokens\":[\"a\",\"bc\",\"[UNK]\"]}",
@@ -346,7 +348,7 @@ TEST(tokenizer_open_refuses) {
     snprintf(dir, sizeof dir, "%s/empty", test_folder());
     snprintf(big, sizeof big, "mkdir -p %s", dir);
     CHECK(system(big) == 0 && !heed_tokenizer_open(c, dir));
-    CHECK_HAS(heed_ctx_error(c), "expected heed-tokenizer.json or vocab.txt");
+    CHECK_HAS(heed_ctx_error(c), "expected heed-tokenizer.json, tokenizer.json, vocab.json");
     heed_clear(c);
     memset(big, 'a', sizeof big);
     CHECK(!heed_tokenizer_open(c, file_with("vocab.txt", big, sizeof big)));
@@ -359,11 +361,12 @@ TEST(tokenizer_training_refuses) {
         heed_tokenizer_args a;
         const char *text, *why;
     } cases[] = {
-        {{.kind = "bpe"}, "a", "expected char, byte, word or wordpiece, found \"bpe\""},
+        {{.kind = "odd"}, "a", "expected char, byte, word, wordpiece or bpe, found \"odd\""},
         {{.kind = NULL}, "a", "unknown kind"},
         {{.kind = "char"}, "", "empty"},
         {{.kind = "char", .vocab = 1}, "a", "hint: `vocab = 2`"},
         {{.kind = "byte", .vocab = 200}, "a", "hint: `vocab = 256`"},
+        {{.kind = "bpe", .vocab = 200}, "a", "hint: `vocab = 257`"},
         {{.kind = "word", .vocab = 5}, "a", "hint: `vocab = 6`"},
         {{.kind = "wordpiece", .vocab = 6}, "a", "hint: `vocab = 7`"},
         {{.kind = "word"}, " \n\t ", "holds no word"},

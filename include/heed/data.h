@@ -20,11 +20,12 @@ typedef enum {
 /* ---- tokenizers ---- */
 typedef struct heed_tokenizer heed_tokenizer;
 typedef struct {
-    const char *kind; /* char, byte, word, wordpiece */
-    int vocab;        /* upper bound, with special tokens; 0: none (char, word), 8192 (wordpiece) */
+    const char *kind; /* char, byte, word, wordpiece, bpe */
+    int vocab;        /* upper bound, with special tokens; 0: none (char, word), 8192 (others) */
     bool lower;       /* word and wordpiece: lower-case (wordpiece: and strip accents) */
-    bool specials; /* char and byte: also [PAD] [CLS] [SEP] [MASK], which mlm needs; without it char
-                      has only [UNK] and byte none. word and wordpiece always have all five */
+    bool specials; /* char, byte and bpe: also [PAD] [CLS] [SEP] [MASK], which mlm needs; without it
+                      char has only [UNK], bpe <|endoftext|> and byte none. word and wordpiece
+                      always have all five */
 } heed_tokenizer_args;
 typedef struct { /* special ids, -1 where the tokenizer has none */
     int pad, unk, cls, sep, mask, newline;
@@ -47,12 +48,17 @@ heed_tokenizer *heed_tokenizer_train(heed_ctx *c, const char *text, size_t n,
  * keep their ids. NULL: as heed_tokenizer_train. */
 heed_tokenizer *heed_tokenizer_extend(const heed_tokenizer *k, const char *text, size_t n,
                                       int vocab, bool specials);
-/* From a run or tokenizer directory (heed-tokenizer.json, else vocab.txt), or one of these files. A
- * vocab.txt is read as wordpiece. It lower-cases if do_lower_case in the tokenizer_config.json
- * beside it says so; without that setting, if no token has a capital letter. */
+/* From a run or tokenizer directory (heed-tokenizer.json, else tokenizer.json, vocab.json with
+ * merges.txt, or vocab.txt), or one of these files. A tokenizer.json of Hugging Face's tokenizers
+ * gives their ids: WordPiece, BPE and WordLevel with normalizer, pre-tokenizer, decoder, added
+ * tokens; what of it is not supported is an error that names its place in the file. A vocab.txt is
+ * read as wordpiece. It lower-cases if do_lower_case in the tokenizer_config.json beside it says
+ * so; without that setting, if no token has a capital letter. */
 heed_tokenizer *heed_tokenizer_open(heed_ctx *c, const char *path);
-/* Writes heed-tokenizer.json into dir; for word and wordpiece also vocab.txt, one token per line,
- * and for wordpiece tokenizer_config.json, which Hugging Face's BertTokenizer reads. */
+/* Writes tokenizer.json into dir, which Hugging Face's tokenizers reads: of one that was read from
+ * such a file, this file; of others also heed-tokenizer.json; for word and wordpiece vocab.txt, one
+ * token per line, and for wordpiece tokenizer_config.json, for the BertTokenizer of transformers.
+ */
 bool heed_tokenizer_save(const heed_tokenizer *k, const char *dir);
 void heed_tokenizer_free(heed_tokenizer *k);
 const char *heed_tokenizer_kind(const heed_tokenizer *k);
@@ -61,14 +67,15 @@ heed_tokenizer_digest(const heed_tokenizer *k); /* equal for equal vocabularies 
 int heed_vocab_size(const heed_tokenizer *k);
 heed_specials heed_tokenizer_specials(const heed_tokenizer *k);
 int heed_token_id(const heed_tokenizer *k, const char *token); /* -1 if absent */
-/* "##ing", "[MASK]"; newline unescaped; "" if id is out of range */
+/* "##ing", "[MASK]"; newline unescaped; tokens of bytes as these bytes, " the"; "" if id is out of
+ * range */
 const char *heed_token_text(const heed_tokenizer *k, int id);
 /* Appends the tokens of text. No special tokens are added; those written in the text, such as
  * "[MASK]", are recognised. */
 bool heed_encode(const heed_tokenizer *k, const char *text, size_t n, heed_tokens *out);
-/* Converts tokens back to text: exactly for char and byte (bytes that are not valid UTF-8 become
- * U+FFFD); words are separated by spaces except where punctuation attaches. Special tokens: by
- * name. */
+/* Converts tokens back to text: exactly for char, byte and bpe (bytes that are not valid UTF-8
+ * become U+FFFD); of a tokenizer.json by its decoder; words are separated by spaces except where
+ * punctuation attaches. Special tokens: by name. */
 bool heed_decode(const heed_tokenizer *k, const int32_t *ids, size_t n, heed_text *out);
 void heed_tokens_free(heed_tokens *t);
 
@@ -121,8 +128,8 @@ typedef struct { /* training part; val_: validation part, 0 if there is none */
 } heed_corpus_info;
 heed_corpus_info heed_corpus_about(const heed_corpus *k);
 /* With `keep`, writes the tokens to tokens.bin in a run's folder, from where they are faster to
- * read than to make: those of words and wordpiece, of a text of 32 MB or more; with as much space
- * free besides. True if the run has them. A failure is a warning, and no error. */
+ * read than to make: those of word, wordpiece and bpe, of a text of 32 MB or more; with as much
+ * space free besides. True if the run has them. A failure is a warning, and no error. */
 bool heed_corpus_keep(heed_corpus *k, const char *run);
 
 /* One batch, owned by the corpus until its next batch. */

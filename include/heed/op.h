@@ -6,20 +6,25 @@
 
 HEED_EXPORT_BEGIN
 
+/* For a backward that is not the derivative (hard selection): it must equal the backward of this op
+ * with these args for the same upstream gradient. */
+typedef struct {
+    const heed_op *op;
+    const void *args;
+} heed_surrogate;
+
 /* Inputs on which the gradient, instruction-set and thread checks run an op. A list ends with {0}.
  */
 typedef struct {
     const char *shapes; /* one word per input: "3x5" reals, "i2x3:10" indices below 10, "m2x3" a 0/1
                            mask, "-" absent, "s" scalar */
-    double lo, hi;      /* reals are uniform in [lo, hi); both 0: [-1, 1) */
     const void *args;   /* passed to heed_push */
     const char *away;   /* kinks: inputs keep a distance of 0.05 from them: "0" or "-1 1" */
-    bool apart;         /* all values of an input differ by at least 0.01, for maxima */
-    const heed_op *surrogate; /* for a backward that is not the derivative (hard selection): it must
-                                 equal the backward of this op for the same upstream gradient */
-    const void *surrogate_args; /* args of the surrogate */
+    const char *fixed;  /* one character per input, '1' if it is not differentiated: "001" */
+    const heed_surrogate *surrogate;
+    float lo, hi; /* reals are uniform in [lo, hi); both 0: [-1, 1) */
+    bool apart;   /* all values of an input differ by at least 0.01, for maxima */
     bool eval; /* run under HEED_TRACE instead of HEED_TRAIN (batch norm with running statistics) */
-    const char *fixed; /* one character per input, '1' if it is not differentiated: "001" */
 } heed_case;
 
 struct heed_op {

@@ -137,7 +137,7 @@ static const char *read_shape(const char *text, int *dims, int shape[HEED_DIMS])
 }
 
 static bool make_input(trial *t, int input, const char *word) {
-    double lo = t->k->lo, hi = t->k->hi;
+    double lo = (double)t->k->lo, hi = (double)t->k->hi;
     int dims, shape[HEED_DIMS];
     heed_random r = stream(t, input);
     if (lo == 0 && hi == 0) lo = -1, hi = 1;
@@ -234,7 +234,7 @@ static bool analytic(trial *t, const heed_op *op, const void *args, heed_real *g
 
 /* The expected gradients: by differences, or those of the op that it replaces. */
 static bool expected(trial *t, heed_real *g[MOST]) {
-    if (t->k->surrogate) return analytic(t, t->k->surrogate, t->k->surrogate_args, g, NULL);
+    if (t->k->surrogate) return analytic(t, t->k->surrogate->op, t->k->surrogate->args, g, NULL);
     for (int i = 0; i < t->count; i++) {
         if (fixed(t, i)) continue;
         heed_tensor *x = t->in[i], *n = heed_input(t->memory, NULL, x->dims, x->shape);

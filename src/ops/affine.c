@@ -119,8 +119,8 @@ static void backward(heed_node *n) {
     .args = &(const heed_act) { act }
 /* Inputs are positive, as log and sqrt require; the second case is on one side of 0. */
 #define CASE(act, name, setting, slope_from, value, slope, from, ...)                              \
-    {.shapes = "3x5 4x5 4", ARGS(act), .lo = (from) < 0 ? -1 : 0.5, .hi = 1},                      \
-        {.shapes = "2x3x5 4x5 -", ARGS(act), .lo = (from) < 0 ? 0.1 : 0.5, .hi = 1},
+    {.shapes = "3x5 4x5 4", ARGS(act), .lo = (from) < 0 ? -1 : 0.5f, .hi = 1},                     \
+        {.shapes = "2x3x5 4x5 -", ARGS(act), .lo = (from) < 0 ? 0.1f : 0.5f, .hi = 1},
 static const heed_case cases[] = {{.shapes = "3x5 4x5 4", ARGS(HEED_IDENTITY)},
                                   {.shapes = "5 4x5 4", ARGS(HEED_IDENTITY)},
                                   {.shapes = "1x1 1x1 1", ARGS(HEED_IDENTITY)},

@@ -275,8 +275,7 @@ static const heed_case cases[] = {
     {.shapes = "2x3x8 2x5x4 2x5x6 1x1x3x5 -", .args = ARGS(4, 2, 3, SHARED(2))},
     {.shapes = "2x3x4 2x5x4 2x5x6 2x2x3x5 m2x5",
      .args = ARGS(2, 2, 3, .hard = true),
-     .surrogate = heed_ops_attention,
-     .surrogate_args = ARGS(2, 2, 3, PLAIN),
+     .surrogate = &(const heed_surrogate){heed_ops_attention, ARGS(2, 2, 3, PLAIN)},
      .fixed = "001"},
     {0}};
 static const heed_case cross_cases[] = {

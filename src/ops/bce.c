@@ -48,10 +48,10 @@ static void backward(heed_node *n) {
     heed_scratch_done(n, p, size * sizeof *p);
 }
 
-static const heed_case cases[] = {{.shapes = "s s", .lo = 0.1, .hi = 0.9},
-                                  {.shapes = "1 1", .lo = 0.1, .hi = 0.9},
+static const heed_case cases[] = {{.shapes = "s s", .lo = 0.1f, .hi = 0.9f},
+                                  {.shapes = "1 1", .lo = 0.1f, .hi = 0.9f},
                                   {.shapes = "3x5 3x5", .lo = -3, .hi = 3},
-                                  {.shapes = "2x3x4x5 2x3x4x5", .lo = 0.1, .hi = 0.9},
+                                  {.shapes = "2x3x4x5 2x3x4x5", .lo = 0.1f, .hi = 0.9f},
                                   {.shapes = "7 7", .lo = -9, .hi = 9, .fixed = "01"},
                                   {0}};
 

@@ -67,12 +67,12 @@ static const heed_case cases[] = {{.shapes = "s s"},           {.shapes = "1 1"}
                                   {.shapes = "2x3 1"},         {.shapes = "2x1x4 3x1"},
                                   {.shapes = "2x3x4x5 3x1x5"}, {.shapes = "1x3x1x5 2x1x4x1"},
                                   {.shapes = "2x3x4x17 4x17"}, {0}};
-static const heed_case quotients[] = {{.shapes = "s s", .lo = 0.5, .hi = 2},
-                                      {.shapes = "3x5 3x5", .lo = 0.5, .hi = 2},
-                                      {.shapes = "3x5 5", .lo = -2, .hi = -0.5},
-                                      {.shapes = "5 2x3x5", .lo = 0.5, .hi = 2},
-                                      {.shapes = "2x1x4 3x1", .lo = 0.5, .hi = 2},
-                                      {.shapes = "1x3x1x5 2x1x4x1", .lo = 0.5, .hi = 2},
+static const heed_case quotients[] = {{.shapes = "s s", .lo = 0.5f, .hi = 2},
+                                      {.shapes = "3x5 3x5", .lo = 0.5f, .hi = 2},
+                                      {.shapes = "3x5 5", .lo = -2, .hi = -0.5f},
+                                      {.shapes = "5 2x3x5", .lo = 0.5f, .hi = 2},
+                                      {.shapes = "2x1x4 3x1", .lo = 0.5f, .hi = 2},
+                                      {.shapes = "1x3x1x5 2x1x4x1", .lo = 0.5f, .hi = 2},
                                       {0}};
 
 const heed_op heed_ops_binary[] = {{"add", 2, infer, add, add_back, cases, 0, 0},

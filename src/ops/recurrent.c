@@ -180,7 +180,7 @@ static const heed_case cases[] = {
     {.shapes = "2x3x4 4x4 4 2x4 -", .args = &args[0]},
     {.shapes = "2x4x3 3x3 - - m2x4", .args = &args[0]},
     {.shapes = "1x1x1 1x1 1 1x1 -", .args = &args[0]},
-    {.shapes = "2x3x4 4x4 4 2x4 -", .args = &args[1], .lo = 0.1, .hi = 0.6},
+    {.shapes = "2x3x4 4x4 4 2x4 -", .args = &args[1], .lo = 0.1f, .hi = 0.6f},
     {.shapes = "3x3x4 4x4 4 3x4 m3x3", .args = &args[2]},
     {.shapes = "2x3x4 4x4 4 - m2x3", .args = &args[3]},
     {.shapes = "2x3x9 9x3 9 2x3 -", .args = &args[4]},

@@ -1,5 +1,5 @@
-/* utf8.c -- reads UTF-8 strictly, and writes it; Unicode properties. Only this file and
- * data/corpus/words.c use utf8proc. */
+/* utf8.c -- reads UTF-8 strictly, and writes it; Unicode properties. Only this file, words.c and
+ * normalize.c of data/corpus use utf8proc. */
 #include "text/text.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 # Tokenizers by themselves.
 facts >facts.txt
-for kind in char byte word wordpiece; do
+for kind in char byte word wordpiece bpe; do
     run tokenizer train facts.txt -o $kind --kind $kind --vocab 300
     status 0
     quiet
@@ -43,6 +43,23 @@ run data check gpt facts.txt --json
 status 0
 json tokens
 json suggestion
+# A run with byte-level BPE trains, generates and resumes; its tokenizer.json alone serves another.
+run train gpt facts.txt -o pairs --tokenizer bpe --vocab 280 $SMALL
+status 0
+holds test -f pairs/tokenizer.json
+run generate pairs --prompt "The capital" --n 5
+status 0
+says "The capital"
+run resume pairs
+status 0
+mkdir shared && cp pairs/tokenizer.json shared/
+run tokenizer encode shared "The capital<|endoftext|>" --json
+status 0
+json ids
+sed 's/"BPE"/"Unigram"/' pairs/tokenizer.json >shared/tokenizer.json
+run train gpt facts.txt -o another --tokenizer shared $SMALL
+refuses 3 "model.type: expected WordLevel, WordPiece or BPE"
+
 run train gpt facts.txt -o run --tokenizer word $SMALL
 status 0
 run train gpt facts.txt -o other --tokenizer run $SMALL

@@ -10,7 +10,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
-static const char *const kinds[] = {"char", "byte", "word", "wordpiece"};
+static const char *const kinds[] = {"char", "byte", "word", "wordpiece", "bpe"};
 
 static const char *write_input(const char *suffix, const uint8_t *data, size_t n) {
     static char path[64];
@@ -34,7 +34,7 @@ static void check_encoding(heed_ctx *c, const heed_tokenizer *k, const char *tex
         require(heed_ctx_status(c) != HEED_OK);
     for (size_t i = 0; i < t.count; i++) {
         require(t.ids[i] >= 0 && t.ids[i] < heed_vocab_size(k));
-        require(t.begin[i] < t.end[i] && t.end[i] <= n);
+        require(t.begin[i] <= t.end[i] && t.end[i] <= n);
     }
     heed_text_free(&back);
     heed_tokens_free(&t);
@@ -42,7 +42,7 @@ static void check_encoding(heed_ctx *c, const heed_tokenizer *k, const char *tex
 
 static void fuzz_training(heed_ctx *c, int how, const uint8_t *data, size_t n) {
     const char *text = (const char *)data;
-    heed_tokenizer_args a = {.kind = kinds[how & 3], .lower = how & 4, .specials = how & 8};
+    heed_tokenizer_args a = {.kind = kinds[how % 5], .lower = how & 32, .specials = how & 64};
     if (how & 16) a.vocab = 4 + how;
     heed_tokenizer *k = heed_tokenizer_train(c, text, n, a);
     if (k && a.vocab) require(heed_vocab_size(k) <= a.vocab);
@@ -62,7 +62,7 @@ static void fuzz_corpus(heed_ctx *c, int how, const uint8_t *data, size_t n) {
     size_t length;
     char *text = heed_text_read(c, path, &length);
     heed_tokenizer *k = heed_tokenizer_train(
-        c, text, length, (heed_tokenizer_args){.kind = kinds[how & 3], .specials = true});
+        c, text, length, (heed_tokenizer_args){.kind = kinds[how % 5], .specials = true});
     heed_corpus_args a = {.packing = how & 4 ? HEED_LINES : HEED_BLOCKS,
                           .bracket = how & 8,
                           .block = 3 + (how >> 6),

@@ -1,7 +1,7 @@
 /* counting.c -- counts the letters and the words of a text in memory or in a file, which is read by
  * several threads. */
+#include "data/corpus/pipeline.h"
 #include "data/corpus/reading.h"
-#include "data/corpus/tokenizer.h"
 #include "data/corpus/words.h"
 #include "text/text.h"
 
@@ -106,8 +106,21 @@ static bool forget_rare(heed__counts *w) {
     return good;
 }
 
+static bool add_word(heed__counts *out, const char *word, size_t n) {
+    return heed__counts_add(out, word, n, 1) && (out->names.count < LIMIT || forget_rare(out));
+}
+
+static bool add_byte_words(const char *text, size_t n, heed__counts *out) {
+    for (size_t at = 0, end; at < n; at = end) {
+        end = heed__gpt2_end(text, n, at);
+        if (!add_word(out, text + at, end - at)) return false;
+    }
+    return true;
+}
+
 /* Words of more than 100 characters are always [UNK] and are not counted. */
 static bool add_words(const heed_tokenizer *k, const char *text, size_t n, heed__counts *out) {
+    if (k->kind == HEED__BPE) return add_byte_words(text, n, out);
     heed__words words = {
         .text = text, .n = n, .lower = k->lower, .strip = k->lower && k->kind == HEED__WORDPIECE};
     heed__word w;
@@ -117,9 +130,7 @@ static bool add_words(const heed_tokenizer *k, const char *text, size_t n, heed_
         if (!length && !heed__words_next(&words, &w)) return true;
         if (!length && w.chars > HEED__WORD_CHARS) continue;
         const char *word = length ? plain : w.buffer + w.at[0];
-        if (!heed__counts_add(out, word, length ? length : w.at[w.chars] - w.at[0], 1))
-            return false;
-        if (out->names.count == LIMIT && !forget_rare(out)) return false;
+        if (!add_word(out, word, length ? length : w.at[w.chars] - w.at[0])) return false;
     }
 }
 
@@ -165,7 +176,7 @@ static bool end_words(heed__reading *r, heed__passage *p) {
 bool heed__count_words(const heed__source *s, const heed_tokenizer *k, heed__counts *out) {
     word_reading r = {.reading = {.c = k->c,
                                   .path = s->path,
-                                  .words = true,
+                                  .cut = heed__cut_of(k),
                                   .worker_size = sizeof(word_worker),
                                   .watch = s->watch,
                                   .work = words_of,

@@ -1,5 +1,5 @@
 /* encode.c -- text to tokens and back. */
-#include "data/corpus/tokenizer.h"
+#include "data/corpus/pipeline.h"
 #include "data/corpus/words.h"
 #include "text/text.h"
 
@@ -102,8 +102,7 @@ static size_t divide(const heed_tokenizer *k, heed__word *w,
 
 /* ---- words that occurred before ---- */
 
-/* Keeps the pieces of the latest of the words. */
-static bool remember(heed__memo *m, const heed__word_piece *pieces, size_t count) {
+bool heed__memo_keep(heed__memo *m, const heed__word_piece *pieces, size_t count) {
     size_t number = m->words.count - 1, at = number ? m->end[number - 1] : 0;
     if (!heed__grow(m->words.c, &m->end, &m->end_capacity, number + 1, sizeof *m->end) ||
         !heed__grow(m->words.c, &m->pieces, &m->piece_capacity, at + count, sizeof *m->pieces))
@@ -113,9 +112,8 @@ static bool remember(heed__memo *m, const heed__word_piece *pieces, size_t count
     return true;
 }
 
-/* The pieces of a word that occurred before; NULL: it did not. */
-static const heed__word_piece *recall(const heed__memo *m, const char *word, size_t n,
-                                      size_t *count) {
+const heed__word_piece *heed__memo_recall(const heed__memo *m, const char *word, size_t n,
+                                          size_t *count) {
     int32_t i = m ? heed__names_look(&m->words, word, n) : -1;
     if (i < 0) return NULL;
     size_t at = i ? m->end[i - 1] : 0;
@@ -130,13 +128,13 @@ static bool put_word(const heed_tokenizer *k, heed__memo *m, heed__word *w, heed
     bool known = m && w->chars <= HEED__WORD_CHARS;
     const char *s = w->buffer + w->at[0];
     size_t count = 0, c = 0, n = known ? w->at[w->chars] - w->at[0] : 0;
-    const heed__word_piece *pieces = known ? recall(m, s, n, &count) : NULL;
+    const heed__word_piece *pieces = known ? heed__memo_recall(m, s, n, &count) : NULL;
     if (!pieces) {
         bool keeps = known && m->words.count < LIMIT;
         if (keeps && heed__names_add(&m->words, s, n) < 0) return false;
         count = divide(k, w, out);
         pieces = out;
-        if (keeps && !remember(m, out, count)) return false;
+        if (keeps && !heed__memo_keep(m, out, count)) return false;
     }
     for (size_t i = 0; i < count; c += pieces[i++].chars) {
         size_t end = c + pieces[i].chars;
@@ -177,7 +175,7 @@ static bool put_words(const heed_tokenizer *k, heed__memo *memo, const char *tex
     for (;;) {
         size_t begin, count, n = heed__words_plain(&words, plain, &begin);
         if (!n && !heed__words_next(&words, &w)) return true;
-        const heed__word_piece *pieces = n ? recall(memo, plain, n, &count) : NULL;
+        const heed__word_piece *pieces = n ? heed__memo_recall(memo, plain, n, &count) : NULL;
         if (n && !pieces) heed__word_set(&w, plain, n, begin);
         bool good = pieces ? put_plain(pieces, count, begin, n, sink) : put_word(k, memo, &w, sink);
         if (!good) return false;
@@ -187,6 +185,7 @@ static bool put_words(const heed_tokenizer *k, heed__memo *memo, const char *tex
 bool heed__encode_by(const heed_tokenizer *k, heed__memo *memo, const char *text, size_t n,
                      heed__sink *sink) {
     size_t at = 0;
+    if (k->pipeline) return heed__pipeline_encode(k, memo, text, n, sink);
     while (at < n) {
         size_t end = at, length;
         int32_t id = next_special(k, text, n, &end, &length);
@@ -327,6 +326,7 @@ static bool decode_bytes(const heed_tokenizer *k, const int32_t *ids, size_t n, 
 bool heed_decode(const heed_tokenizer *k, const int32_t *ids, size_t n, heed_text *out) {
     if (!k || !out || (n && !ids) || heed__stopped(k->c)) return false;
     if (!out->c) out->c = k->c;
+    if (k->pipeline) return heed__pipeline_decode(k, ids, n, out);
     if (k->kind >= HEED__WORD) return decode_words(k, ids, n, out);
     if (k->kind == HEED__BYTE) return decode_bytes(k, ids, n, out);
     for (size_t i = 0; i < n; i++) {

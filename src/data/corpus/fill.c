@@ -1,5 +1,6 @@
 /* fill.c -- encodes a text file into the stream of a corpus. */
 #include "data/corpus/corpus.h"
+#include "data/corpus/pipeline.h"
 #include "text/text.h"
 
 #include <string.h>
@@ -104,7 +105,7 @@ static bool drop(heed__reading *r, heed__passage *p) {
 bool heed__corpus_fill(heed_corpus *k, const char *path, heed__watch *watch) {
     filling f = {.reading = {.c = k->c,
                              .path = path,
-                             .words = k->k->kind >= HEED__WORD,
+                             .cut = heed__cut_of(k->k),
                              .worker_size = sizeof(slab),
                              .watch = watch,
                              .work = encode,

@@ -3,6 +3,7 @@
  * byte order of the machine: a head of 64-bit numbers; the first token of each line; marks; for
  * each chunk the number of odd tokens, the ids, and the bytes or odd tokens; a hash of all that. */
 #include "data/corpus/corpus.h"
+#include "data/corpus/pipeline.h"
 #include "text/text.h"
 
 #include <string.h>
@@ -256,7 +257,7 @@ static bool join(heed__reading *r, heed__passage *p) {
 static bool hash_text(heed_corpus *k, const char *path, size_t *bytes) {
     hashing h = {.reading = {.c = k->c,
                              .path = path,
-                             .words = k->k->kind >= HEED__WORD,
+                             .cut = heed__cut_of(k->k),
                              .worker_size = sizeof(heed__passage),
                              .join = join},
                  .k = k};

@@ -6,10 +6,12 @@
 
 static const heed_option options[] = {
     {"tokenizer", HEED_TEXT, "char", 0, 0, NULL,
-     "char, byte, word or wordpiece, trained on the text; or the path of a run or a vocab.txt",
+     "char, byte, word, wordpiece or bpe, trained on the text; or the path of a run, a "
+     "tokenizer.json or a vocab.txt",
      "Text"},
     {"vocab", HEED_INT, "0", 0, 1 << 24, NULL,
-     "most tokens in the vocabulary; 0: no bound for char and word, 8192 for wordpiece", "Text"},
+     "most tokens in the vocabulary; 0: no bound for char and word, 8192 for wordpiece and bpe",
+     "Text"},
     {"lower", HEED_BOOL, "false", 0, 0, NULL, "word and wordpiece: lower-case the text", "Text"},
     {"packing", HEED_CHOICE, "blocks", 0, 0, "blocks|lines",
      "a row is a window of the whole text, or one line", "Text"},
@@ -20,7 +22,7 @@ static const heed_option options[] = {
     {"token-cache", HEED_BOOL, "true", 0, 0, NULL,
      "keep the tokens of a text of 32 MB or more in the run, 4 bytes each, for resume and eval; "
      "only "
-     "those of word and wordpiece, as others are read as fast",
+     "those of word, wordpiece and bpe, as others are read as fast",
      "Text"},
     {0}};
 

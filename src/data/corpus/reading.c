@@ -2,6 +2,7 @@
  * results are joined in the order of the text. */
 #include "data/corpus/reading.h"
 
+#include "data/corpus/pattern.h"
 #include "data/corpus/words.h"
 #include "text/text.h"
 
@@ -58,9 +59,26 @@ static size_t between_characters(const char *text, size_t n) {
     return i;
 }
 
-static size_t end_of(const char *text, size_t n, bool words) {
+/* Before white space that a letter or number comes before; not before a CR, as its LF may be in the
+ * next passage. */
+static size_t after_letter(const char *text, size_t n) {
+    int32_t c;
+    for (size_t i = n - 1; i > 0; i--) {
+        if (text[i] != ' ' && text[i] != '\n' && text[i] != '\t') continue;
+        size_t length = 1;
+        while (length < 4 && length < i && ((unsigned char)text[i - length] & 0xC0) == 0x80)
+            length++;
+        heed_utf8_read(text + i - length, length, &c);
+        if (heed__in_class(HEED__LETTER, c) || heed__in_class(HEED__NUMERAL, c)) return i;
+    }
+    return 0;
+}
+
+static size_t end_of(const char *text, size_t n, heed__cutting cut) {
+    if (cut == HEED__CUT_NOWHERE) return 0;
+    if (cut == HEED__CUT_SPACES) return after_letter(text, n);
     size_t i = after_line(text, n);
-    return i ? i : words ? between_words(text, n) : between_characters(text, n);
+    return i ? i : cut == HEED__CUT_WORDS ? between_words(text, n) : between_characters(text, n);
 }
 
 /* ---- reading ---- */
@@ -78,7 +96,7 @@ static bool fill(state *s, heed__passage *p) {
             return false;
         n += got;
         s->done = got < more;
-        end = s->done ? n : end_of(p->text, n, s->r->words);
+        end = s->done ? n : end_of(p->text, n, s->r->cut);
     }
     if (s->number == 0 && !heed__text_begins(c, s->r->path, (unsigned char *)p->text, n))
         return false;

@@ -29,12 +29,20 @@ typedef struct {
     uint64_t before, all;
 } heed__watch;
 
+/* Where a passage may end besides line ends, so that its tokens are those of the whole text. */
+typedef enum {
+    HEED__CUT_CHARACTERS, /* between characters */
+    HEED__CUT_WORDS,      /* before white space, or a character that is a word */
+    HEED__CUT_SPACES, /* not even at line ends: only between a letter or number and white space */
+    HEED__CUT_NOWHERE
+} heed__cutting;
+
 /* A reading of a text file. An object embeds it as its first member, and so does each worker, one a
  * thread, with heed__passage. Each function returns false to stop. */
 typedef struct heed__reading {
     heed_ctx *c;
     const char *path;
-    bool words;         /* passages are not cut within words */
+    heed__cutting cut;
     size_t worker_size; /* bytes of a worker, zeroed at the start */
     heed__watch *watch; /* or NULL; its `before` is moved to the end of this reading */
     /* Works on a passage, beside other threads. Or NULL. */

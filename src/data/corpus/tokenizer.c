@@ -1,5 +1,5 @@
 /* tokenizer.c -- tokenizers: kinds, special tokens, and training except the merges of wordpiece. */
-#include "data/corpus/tokenizer.h"
+#include "data/corpus/pipeline.h"
 
 #include "io/io.h"
 #include "text/text.h"
@@ -8,9 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const heed__kind_names[] = {"char", "byte", "word", "wordpiece", NULL};
+const char *const heed__kind_names[] = {"char", "byte", "word", "wordpiece", "bpe", NULL};
 const char *const heed__special_names[HEED__SPECIALS] = {"[PAD]", "[UNK]", "[CLS]", "[SEP]",
                                                          "[MASK]"};
+const char heed__end_of_text[] = "<|endoftext|>";
 enum { PAD, UNK, CLS, SEP, MASK };
 
 int heed__kind_find(const char *name) {
@@ -23,15 +24,17 @@ int heed__kind_of(heed_ctx *c, const char *name) {
     int kind = heed__kind_find(name);
     char quoted[HEED_QUOTE];
     if (kind < 0)
-        heed_fail(c, HEED_USAGE,
-                  "unknown kind of tokenizer: expected char, byte, word or wordpiece, found %s",
-                  heed_quote(quoted, name, strlen(name)));
+        heed_fail(
+            c, HEED_USAGE,
+            "unknown kind of tokenizer: expected char, byte, word, wordpiece or bpe, found %s",
+            heed_quote(quoted, name, strlen(name)));
     return kind;
 }
 
 static void tokenizer_free(heed__owned *object) {
     heed_tokenizer *k = (heed_tokenizer *)object;
     heed__names_free(&k->names);
+    heed__pipeline_free(k->pipeline);
     heed__free(k);
 }
 
@@ -44,7 +47,7 @@ heed_tokenizer *heed__tokenizer_new(heed_ctx *c, heed__kind kind, bool lower) {
     if (!k) return NULL;
     k->c = k->names.c = c;
     k->kind = kind;
-    k->lower = lower && kind >= HEED__WORD;
+    k->lower = lower && (kind == HEED__WORD || kind == HEED__WORDPIECE);
     k->special = (heed_specials){-1, -1, -1, -1, -1, -1};
     heed__own(c, &k->owned, tokenizer_free);
     return k;
@@ -75,8 +78,36 @@ static bool add_specials(heed_tokenizer *k, unsigned which) {
     return true;
 }
 
+/* The id of the first of the names that is a token. */
+static int find_special(const heed_tokenizer *k, const char *const *names) {
+    int32_t id = -1;
+    for (; id < 0 && *names; names++) id = heed__names_look(&k->names, *names, strlen(*names));
+    return id;
+}
+
+/* The special tokens of a tokenizer.json: by its post-processor, else by their usual names. */
+static void find_specials(heed_tokenizer *k) {
+    static const char *const pad[] = {"[PAD]", "<pad>", "<|pad|>", NULL};
+    static const char *const unk[] = {"[UNK]", "<unk>", NULL};
+    static const char *const cls[] = {"[CLS]", "<s>", "<bos>", "<|begin_of_text|>", NULL};
+    static const char *const sep[] = {"[SEP]",           "</s>", "<eos>", "<|end_of_text|>",
+                                      heed__end_of_text, NULL};
+    static const char *const mask[] = {"[MASK]", "<mask>", NULL};
+    const heed__pipeline *p = k->pipeline;
+    k->special = (heed_specials){.pad = find_special(k, pad),
+                                 .unk = p->unk >= 0 ? p->unk : find_special(k, unk),
+                                 .cls = p->before ? p->frame[0] : find_special(k, cls),
+                                 .sep = p->after ? p->frame[p->before] : find_special(k, sep),
+                                 .mask = find_special(k, mask),
+                                 .newline = heed_token_id(k, "\n")};
+}
+
 bool heed__tokenizer_finish(heed_tokenizer *k, const char *from) {
-    static const unsigned needed[] = {1u << UNK, 0, 31, 31}; /* by kind */
+    if (k->pipeline) {
+        find_specials(k);
+        return true;
+    }
+    static const unsigned needed[] = {1u << UNK, 0, 31, 31, 0}; /* by kind */
     int32_t *ids = k->special_ids;
     for (int i = 0; i < HEED__SPECIALS; i++) {
         const char *name = heed__special_names[i];
@@ -122,7 +153,7 @@ static bool train_words(heed_tokenizer *k, const heed__source *text, size_t boun
     bool good = bound_holds(k, bound, HEED__SPECIALS + (pieces ? 2 : 1)) && add_specials(k, 31) &&
                 heed__count_words(text, k, &words);
     if (good && pieces)
-        good = heed__wordpiece_train(k, &words, bound);
+        good = heed__merges_train(k, &words, bound, NULL);
     else if (good)
         good = (r = heed__rank(&words, 1)) && add_ranked(k, r, words.names.count, bound);
     heed__free(r);
@@ -159,12 +190,34 @@ static bool train_chars(heed_tokenizer *k, const heed__source *text, size_t boun
     return good && add_specials(k, specials | 1u << UNK);
 }
 
+/* Trains merges of bytes, and reads what tokenizer.json says of them. */
+static heed_tokenizer *train_merges(heed_tokenizer *k, const heed__source *text, size_t bound,
+                                    unsigned specials) {
+    heed__counts words = {.names.c = k->c};
+    heed_text file = {.c = k->c};
+    heed_tokenizer *made = NULL;
+    if (bound_holds(k, bound, 256 + (specials ? 4 : 1)) &&
+        (specials ? add_specials(k, specials & ~(1u << UNK))
+                  : heed__tokenizer_add(k, heed__end_of_text, strlen(heed__end_of_text))) &&
+        heed__count_words(text, k, &words)) {
+        heed__names merges = {.c = k->c};
+        if (heed__merges_train(k, &words, bound, &merges) &&
+            heed__put_hugging_face(k, &merges, &file))
+            made = heed__parse_hugging_face(k->c, "training", &file);
+        heed__names_free(&merges);
+    }
+    heed__counts_free(&words);
+    heed_text_free(&file);
+    heed_tokenizer_free(k);
+    return made;
+}
+
 heed_tokenizer *heed__tokenizer_train(heed_ctx *c, const heed__source *text,
                                       heed_tokenizer_args a) {
     int kind = heed__kind_of(c, a.kind ? a.kind : "");
     heed_tokenizer *k = kind < 0 ? NULL : heed__tokenizer_new(c, (heed__kind)kind, a.lower);
     if (!k) return NULL;
-    size_t most = kind == HEED__WORDPIECE ? 8192 : HEED__VOCAB_MAX;
+    size_t most = kind >= HEED__WORDPIECE ? 8192 : HEED__VOCAB_MAX;
     size_t bound = a.vocab <= 0 ? most : (size_t)a.vocab;
     if (bound > HEED__VOCAB_MAX) bound = HEED__VOCAB_MAX;
     unsigned specials = a.specials ? 31 : 0;
@@ -173,7 +226,8 @@ heed_tokenizer *heed__tokenizer_train(heed_ctx *c, const heed__source *text,
                           text->n ? "binary, as it has a NUL byte" : "empty");
     if (good && kind == HEED__CHAR) good = train_chars(k, text, bound, specials);
     if (good && kind == HEED__BYTE) good = train_bytes(k, bound, specials);
-    if (good && kind >= HEED__WORD) good = train_words(k, text, bound);
+    if (good && kind == HEED__BPE && !(k = train_merges(k, text, bound, specials))) return NULL;
+    if (good && kind >= HEED__WORD && kind != HEED__BPE) good = train_words(k, text, bound);
     if (good && heed__tokenizer_finish(k, NULL)) return k;
     heed_tokenizer_free(k);
     return NULL;
@@ -201,6 +255,7 @@ static bool add_letters(heed_tokenizer *k, const heed__source *text, size_t boun
 
 heed_tokenizer *heed__tokenizer_extend(const heed_tokenizer *k, const heed__source *text, int vocab,
                                        bool specials) {
+    if (k->pipeline) return heed__parse_hugging_face(k->c, "tokenizer.json", &k->pipeline->file);
     heed_tokenizer *copy = heed__tokenizer_new(k->c, k->kind, k->lower);
     bool good = copy != NULL;
     for (size_t i = 0; good && i < k->names.count; i++)
@@ -231,6 +286,7 @@ uint64_t heed_tokenizer_digest(const heed_tokenizer *k) {
     if (!k) return 0;
     const char *kind = heed__kind_names[k->kind];
     uint64_t h = heed__hash64(kind, strlen(kind) + 1, 0);
+    if (k->pipeline) return heed__hash64(k->pipeline->file.s, k->pipeline->file.n, h);
     h = heed__hash64(k->lower ? "lower" : "cased", 6, h);
     return heed__hash64(k->names.bytes, k->names.used, h);
 }
@@ -241,11 +297,29 @@ heed_specials heed_tokenizer_specials(const heed_tokenizer *k) {
     return k ? k->special : (heed_specials){-1, -1, -1, -1, -1, -1};
 }
 
+/* The id of a token of bytes: added ones first, as they are written. */
+static int id_of_bytes(const heed_tokenizer *k, const char *token) {
+    const heed__pipeline *p = k->pipeline;
+    heed_text text = {.c = k->c};
+    int id = -1;
+    for (size_t i = 0; i < p->added_count; i++)
+        if (strcmp(heed__names_text(&k->names, (size_t)p->added[i].id), token) == 0)
+            return p->added[i].id;
+    if (heed__put_byte_chars(&text, token, strlen(token)))
+        id = heed__names_look(&k->names, text.s ? text.s : "", text.n);
+    heed_text_free(&text);
+    return id;
+}
+
 int heed_token_id(const heed_tokenizer *k, const char *token) {
-    return k && token ? heed__names_look(&k->names, token, strlen(token)) : -1;
+    if (!k || !token) return -1;
+    return k->pipeline && k->pipeline->bytes ? id_of_bytes(k, token)
+                                             : heed__names_look(&k->names, token, strlen(token));
 }
 
 const char *heed_token_text(const heed_tokenizer *k, int id) {
-    return k && id >= 0 && (size_t)id < k->names.count ? heed__names_text(&k->names, (size_t)id)
-                                                       : "";
+    if (!k || id < 0 || (size_t)id >= k->names.count) return "";
+    size_t n;
+    const char *shown = k->pipeline ? heed__shown(k, (size_t)id, &n) : NULL;
+    return shown && *shown ? shown : heed__names_text(&k->names, (size_t)id);
 }

@@ -37,11 +37,12 @@ const char **heed__names_list(const heed__names *k, bool sorted);
 void heed__names_clear(heed__names *k); /* keeps the memory */
 void heed__names_free(heed__names *k);
 
-typedef enum { HEED__CHAR, HEED__BYTE, HEED__WORD, HEED__WORDPIECE } heed__kind;
+typedef enum { HEED__CHAR, HEED__BYTE, HEED__WORD, HEED__WORDPIECE, HEED__BPE } heed__kind;
 
 /* Names of the special tokens in the order in which word and wordpiece vocabularies begin. */
 enum { HEED__SPECIALS = 5 };
 extern const char *const heed__special_names[HEED__SPECIALS];
+extern const char heed__end_of_text[]; /* GPT-2's only special token */
 
 struct heed_tokenizer {
     heed__owned owned;
@@ -53,6 +54,7 @@ struct heed_tokenizer {
     int32_t special_ids[HEED__SPECIALS]; /* the same, in the order of their names; -1: absent */
     size_t longest;                      /* bytes of the longest token */
     int32_t ascii[128];                  /* the token of each character alone; -1: absent */
+    struct heed__pipeline *pipeline;     /* of a tokenizer.json; NULL: its kind says all */
 };
 
 heed_tokenizer *heed__tokenizer_new(heed_ctx *c, heed__kind kind, bool lower);
@@ -88,6 +90,11 @@ typedef struct {
     size_t piece_capacity;
 } heed__memo;
 void heed__memo_free(heed__memo *m);
+/* The pieces of a word that occurred before; NULL: it did not, or m is NULL. */
+const heed__word_piece *heed__memo_recall(const heed__memo *m, const char *word, size_t n,
+                                          size_t *count);
+/* Keeps the pieces of the word that was added to `words` last. */
+bool heed__memo_keep(heed__memo *m, const heed__word_piece *pieces, size_t count);
 /* heed__encode with a memo, or NULL. */
 bool heed__encode_by(const heed_tokenizer *k, heed__memo *memo, const char *text, size_t n,
                      heed__sink *sink);
@@ -130,7 +137,9 @@ heed__ranked *heed__rank(const heed__counts *w, uint64_t least);
 /* Sorts n of them bytewise: letters by code point. */
 void heed__rank_by_text(heed__ranked *r, size_t n);
 
-/* Adds the pieces of a wordpiece vocabulary of at most `bound` tokens to k's special tokens. */
-bool heed__wordpiece_train(heed_tokenizer *k, const heed__counts *words, size_t bound);
+/* Adds the pieces of a wordpiece or bpe vocabulary of at most `bound` tokens to k's special tokens,
+ * and to `merges`, unless it is NULL, the pairs of ids that were merged, in order. */
+bool heed__merges_train(heed_tokenizer *k, const heed__counts *words, size_t bound,
+                        heed__names *merges);
 
 #endif

@@ -1,16 +1,18 @@
 /* tokenizer_file.c -- tokenizers on disk. heed-tokenizer.json holds everything:
  *   {"format": 1, "kind": "char", "lower": false, "tokens": ["\n", " ", "!", ...]}
- * word and wordpiece also write vocab.txt, one token per line, for other programs, and wordpiece
- * tokenizer_config.json, from which Hugging Face's BertTokenizer reads whether to lower-case. */
+ * For other programs there is a tokenizer.json beside it, which is all of a bpe; word and wordpiece
+ * also write vocab.txt, one token per line, and wordpiece tokenizer_config.json, from which Hugging
+ * Face's BertTokenizer reads whether to lower-case. */
 #include "core/os.h"
-#include "data/corpus/tokenizer.h"
+#include "data/corpus/pipeline.h"
 #include "io/io.h"
 #include "text/text.h"
 
 #include <string.h>
 
 enum { FORMAT = 1 };
-static const char own_name[] = "heed-tokenizer.json", foreign_name[] = "tokenizer_config.json";
+static const char own_name[] = "heed-tokenizer.json", foreign_name[] = "tokenizer_config.json",
+                  shared_name[] = "tokenizer.json";
 
 /* ---- saving ---- */
 
@@ -54,10 +56,27 @@ static bool save_lines(const heed_tokenizer *k, const char *dir) {
     return good;
 }
 
+/* Writes tokenizer.json. */
+static bool save_shared(const heed_tokenizer *k, const char *dir) {
+    heed_text made = {.c = k->c}, path = {.c = k->c};
+    const heed_text *file = k->pipeline ? &k->pipeline->file : &made;
+    bool good = join(&path, dir, shared_name) &&
+                (k->pipeline || heed__put_hugging_face(k, NULL, &made)) &&
+                heed__os_write(k->c, path.s, &(heed__piece){file->s, file->n}, 1);
+    heed_text_free(&path);
+    heed_text_free(&made);
+    return good;
+}
+
 bool heed_tokenizer_save(const heed_tokenizer *k, const char *dir) {
     if (!k || !dir || heed__stopped(k->c)) return false;
     bool there = heed__os_exists(dir);
-    bool ok = heed__os_make_dir(k->c, dir) && (k->kind < HEED__WORD || save_lines(k, dir));
+    bool ok = heed__os_make_dir(k->c, dir) && save_shared(k, dir);
+    if (k->pipeline) {
+        if (!ok && !there) heed__os_remove(k->c, dir);
+        return ok;
+    }
+    ok = ok && (k->kind < HEED__WORD || save_lines(k, dir));
     if (ok && k->kind == HEED__WORDPIECE)
         ok = write_json(k->c, dir, foreign_name,
                         json_pack("{s:s, s:b}", "tokenizer_class", "BertTokenizer", "do_lower_case",
@@ -122,6 +141,9 @@ static heed_tokenizer *from_json(heed_ctx *c, const json_t *all, const char *pat
     else if (json_integer_value(format) != FORMAT)
         heed_fail(c, HEED_DATA, "tokenizer is of another version: %s: expected format %d, found %d",
                   path, FORMAT, (int)json_integer_value(format));
+    else if (strcmp(name, heed__kind_names[HEED__BPE]) == 0)
+        heed_fail(c, HEED_DATA, "not a tokenizer of heed: %s: expected merges in tokenizer.json",
+                  path);
     else
         kind = heed__kind_of(c, name);
     heed_tokenizer *k =
@@ -183,16 +205,57 @@ static bool read_foreign(heed_tokenizer *k, const char *dir) {
     return good;
 }
 
-/* The file to read at a path: in a folder heed-tokenizer.json, else vocab.txt. */
+/* The file to read at a path: in a folder the first of these. */
 static bool find_file(heed_ctx *c, const char *path, heed_text *out) {
+    static const char *const names[] = {own_name, shared_name, "vocab.json", "vocab.txt"};
     if (!heed__os_is_dir(path)) return heed_text_add(out, "%s", path);
-    if (!join(out, path, own_name)) return false;
-    if (heed__os_exists(out->s)) return true;
-    heed_text_free(out);
-    if (!join(out, path, "vocab.txt")) return false;
-    return heed__os_exists(out->s) ||
-           heed_fail(c, HEED_DATA, "no tokenizer: %s: expected %s or vocab.txt in this folder",
-                     path, own_name);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        out->n = 0;
+        if (!join(out, path, names[i])) return false;
+        if (heed__os_exists(out->s)) return true;
+    }
+    return heed_fail(c, HEED_DATA,
+                     "no tokenizer: %s: expected %s, %s, vocab.json or vocab.txt in this folder",
+                     path, own_name, shared_name);
+}
+
+/* Reads a vocab.json of GPT-2's kind, and the merges.txt beside it. */
+static heed_tokenizer *open_gpt2(heed_ctx *c, const char *path, const json_t *all, const char *text,
+                                 size_t n) {
+    const json_t *end = json_object_get(all, heed__end_of_text);
+    heed_text name = {.c = c}, file = {.c = c};
+    const char *slash = strrchr(path, '/');
+    size_t length;
+    char *merges = NULL;
+    heed_tokenizer *k = NULL;
+    if (heed_text_add(&name, "%.*smerges.txt", slash ? (int)(slash + 1 - path) : 0, path) &&
+        (merges = heed_text_read(c, name.s, &length)) &&
+        heed__put_gpt2(text, n, json_is_integer(end) ? (int)json_integer_value(end) : -1, merges,
+                       &file))
+        k = heed__parse_hugging_face(c, path, &file);
+    heed__free(merges);
+    heed_text_free(&name);
+    heed_text_free(&file);
+    return k;
+}
+
+/* What the file is, its keys say. */
+static heed_tokenizer *open_json(heed_ctx *c, const char *path) {
+    enum { LIMIT = 1 << 28 };
+    size_t n;
+    char *text = (char *)heed__os_read(c, path, LIMIT, &n);
+    json_t *all = text ? heed__json_parse(c, path, text, n) : NULL;
+    heed_tokenizer *k = NULL;
+    bool gpt2 = heed__ends_in(path, "vocab.json") && json_is_object(all);
+    if (gpt2)
+        k = open_gpt2(c, path, all, text, n);
+    else if (json_object_get(all, "model"))
+        k = heed__from_hugging_face(c, path, all, text, n);
+    else if (all)
+        k = from_json(c, all, path);
+    json_decref(all);
+    heed__free(text);
+    return k;
 }
 
 heed_tokenizer *heed_tokenizer_open(heed_ctx *c, const char *path) {
@@ -201,11 +264,10 @@ heed_tokenizer *heed_tokenizer_open(heed_ctx *c, const char *path) {
     heed_tokenizer *k = NULL;
     if (find_file(c, path, &file)) {
         bool json = file.n > 5 && strcmp(file.s + file.n - 5, ".json") == 0;
-        json_t *all = json ? heed__json_read(c, file.s) : NULL;
-        k = all ? from_json(c, all, file.s) : json ? NULL : open_lines(c, file.s);
-        json_decref(all);
+        k = json ? open_json(c, file.s) : open_lines(c, file.s);
         bool foreign = !json && heed__os_is_dir(path);
-        if (k && (!heed__tokenizer_finish(k, file.s) || (foreign && !read_foreign(k, path)))) {
+        if (k && !k->pipeline &&
+            (!heed__tokenizer_finish(k, file.s) || (foreign && !read_foreign(k, path)))) {
             heed_tokenizer_free(k);
             k = NULL;
         }

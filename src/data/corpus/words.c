@@ -1,4 +1,4 @@
-/* words.c -- splits text into words as BERT's tokenizer does. */
+/* words.c -- splits text into words as BERT's tokenizer does; classes of characters. */
 #include "data/corpus/words.h"
 
 #include "text/text.h"
@@ -15,7 +15,7 @@ bool heed__is_space(int32_t c) {
 }
 
 /* Removed: NUL, the replacement character, control, format, private use; not unassigned ones. */
-static bool is_dropped(int32_t c) {
+bool heed__is_dropped(int32_t c) {
     if (c == '\t' || c == '\n' || c == '\r') return false;
     if (c < 0x80) return c < 0x20 || c == 0x7F;
     utf8proc_category_t k = utf8proc_category(c);
@@ -24,7 +24,7 @@ static bool is_dropped(int32_t c) {
 }
 
 /* Ideographs. The seventh block begins at 2B920, not at its 2B820, in the reference. */
-static bool is_ideograph(int32_t c) {
+bool heed__is_ideograph(int32_t c) {
     static const int32_t blocks[][2] = {{0x3400, 0x4DBF},   {0x4E00, 0x9FFF},   {0xF900, 0xFAFF},
                                         {0x20000, 0x2A6DF}, {0x2A700, 0x2B73F}, {0x2B740, 0x2B81F},
                                         {0x2B920, 0x2CEAF}, {0x2F800, 0x2FA1F}};
@@ -43,7 +43,7 @@ static bool is_punctuation(int32_t c) {
     return k >= UTF8PROC_CATEGORY_PC && k <= UTF8PROC_CATEGORY_PO;
 }
 
-bool heed__is_single(int32_t c) { return is_ideograph(c) || is_punctuation(c); }
+bool heed__is_single(int32_t c) { return heed__is_ideograph(c) || is_punctuation(c); }
 
 /* Canonical decomposition without accents (Mn), and lower case, for one character. */
 static void fold(heed__words *k, int32_t c) {
@@ -63,8 +63,8 @@ static bool refill(heed__words *k) {
         int32_t c;
         k->begin = k->next;
         k->next += heed_utf8_read(k->text + k->next, k->n - k->next, &c);
-        if (c < 0 || is_dropped(c)) continue;
-        k->alone = is_ideograph(c);
+        if (c < 0 || heed__is_dropped(c)) continue;
+        k->alone = heed__is_ideograph(c);
         if (heed__is_space(c))
             k->queue[k->queued++] = SPACE;
         else
@@ -132,4 +132,43 @@ void heed__word_set(heed__word *w, const char *word, size_t n, size_t begin) {
     w->chars = 0;
     w->at[0] = 2;
     for (size_t i = 0; i < n; i++) append(w, word[i], begin + i, begin + i + 1);
+}
+
+/* ---- classes of characters ---- */
+
+/* Alphabetic symbols: letters in circles and squares. */
+static bool is_lettered(int32_t c) {
+    return (c >= 0x24B6 && c <= 0x24E9) || (c >= 0x1F130 && c <= 0x1F149) ||
+           (c >= 0x1F150 && c <= 0x1F169) || (c >= 0x1F170 && c <= 0x1F189);
+}
+
+/* The categories of each class as bits. */
+#define BIT(name) (1u << UTF8PROC_CATEGORY_##name)
+enum {
+    LETTERS = BIT(LU) | BIT(LL) | BIT(LT) | BIT(LM) | BIT(LO),
+    MARKS = BIT(MN) | BIT(MC) | BIT(ME),
+    POINTS = BIT(PC) | BIT(PD) | BIT(PS) | BIT(PE) | BIT(PI) | BIT(PF) | BIT(PO)
+};
+static const uint32_t categories[] = {
+    [HEED__LETTER] = LETTERS,
+    [HEED__NUMERAL] = BIT(ND) | BIT(NL) | BIT(NO),
+    [HEED__DECIMAL] = BIT(ND),
+    [HEED__PUNCTUATION] = POINTS,
+    [HEED__WORD_CHAR] = LETTERS | MARKS | BIT(ND) | BIT(NL) | BIT(PC),
+    [HEED__MARK] = MARKS,
+    [HEED__UPPER] = BIT(LU),
+    [HEED__LOWER_CASE] = BIT(LL),
+    [HEED__TITLE] = BIT(LT),
+    [HEED__MODIFIER] = BIT(LM),
+    [HEED__OTHER] = BIT(LO),
+    [HEED__SYMBOL] = BIT(SM) | BIT(SC) | BIT(SK) | BIT(SO),
+    [HEED__POINT] = POINTS,
+};
+
+bool heed__in_class(heed__class k, int32_t c) {
+    if (c < 0) return false;
+    if (k == HEED__SPACE) return heed__is_space(c);
+    if (k == HEED__PUNCTUATION && c < 0x80) return heed__is_single(c);
+    if (k == HEED__WORD_CHAR && (c == 0x200C || c == 0x200D || is_lettered(c))) return true;
+    return categories[k] >> utf8proc_category(c) & 1;
 }

@@ -1,5 +1,5 @@
-/* words.h -- splits text into words as BERT does (Devlin et al. 2019), by the rules of Hugging
- * Face's fast tokenizer (Unicode classes, lower-casing by character). */
+/* words.h -- classes of characters; splits text into words as BERT does (Devlin et al. 2019), by
+ * the rules of Hugging Face's fast tokenizer (Unicode classes, lower-casing by character). */
 #ifndef HEED_DATA_WORDS_H
 #define HEED_DATA_WORDS_H
 
@@ -38,7 +38,30 @@ size_t heed__words_plain(heed__words *k, char word[HEED__WORD_CHARS], size_t *be
 /* Sets a word to one that heed__words_plain read. */
 void heed__word_set(heed__word *w, const char *word, size_t n, size_t begin);
 
+typedef enum {
+    HEED__SPACE,       /* the property White_Space: \s */
+    HEED__LETTER,      /* \p{L} */
+    HEED__NUMERAL,     /* \p{N} */
+    HEED__DECIMAL,     /* \p{Nd}: \d */
+    HEED__PUNCTUATION, /* ASCII except letters, digits, space and controls; category P* */
+    HEED__WORD_CHAR,   /* \w: alphabetic, marks, Nd, Pc, joiners */
+    HEED__MARK,        /* \p{M} */
+    HEED__UPPER,       /* \p{Lu} */
+    HEED__LOWER_CASE,  /* \p{Ll} */
+    HEED__TITLE,       /* \p{Lt} */
+    HEED__MODIFIER,    /* \p{Lm} */
+    HEED__OTHER,       /* \p{Lo} */
+    HEED__SYMBOL,      /* \p{S} */
+    HEED__POINT,       /* \p{P} */
+    HEED__ONE          /* the character of a step's text */
+} heed__class;
+/* character: -1, which is in no class, where a text is not UTF-8. */
+bool heed__in_class(heed__class k, int32_t character);
+
 bool heed__is_space(int32_t character);
+/* What BERT removes from texts: controls and the like. An ideograph is a word by itself. */
+bool heed__is_dropped(int32_t character);
+bool heed__is_ideograph(int32_t character);
 /* Whether a character is a word by itself: punctuation, or an ideograph. */
 bool heed__is_single(int32_t character);
 

@@ -1,7 +1,7 @@
-/* wordpiece.c -- trains wordpiece: byte-pair merges by count over words whose later characters
- * carry ##, as in Hugging Face's tokenizers, with a heap of pairs. Sennrich et al. 2016, sec. 3.2.
- */
-#include "data/corpus/tokenizer.h"
+/* merges.c -- trains wordpiece and bpe: merges of the most frequent pair of symbols of words, as in
+ * Hugging Face's tokenizers, with a heap of pairs. Symbols are bytes for bpe; for wordpiece
+ * characters, of which the later ones of a word carry ##. Sennrich et al. 2016, sec. 3.2. */
+#include "data/corpus/pipeline.h"
 #include "text/text.h"
 
 #include <string.h>
@@ -28,9 +28,12 @@ typedef struct { /* a heap entry with the pair's count when it was inserted */
 
 typedef struct {
     heed_ctx *c;
+    bool bytes;         /* symbols are bytes */
     heed__names pieces; /* special tokens, characters, ##characters, merges */
-    int32_t *symbols;   /* of all words, concatenated */
-    uint32_t *length;   /* symbols left of each word */
+    int32_t byte_ids[256];
+    heed__names *made; /* the merges in their order, as pairs of numbers of pieces; or NULL */
+    int32_t *symbols;  /* of all words, concatenated */
+    uint32_t *length;  /* symbols left of each word */
     size_t *start;
     const uint64_t *counts; /* of the words */
     size_t words;
@@ -139,14 +142,17 @@ static bool merge_in(trainer *t, size_t word, int32_t a, int32_t b, int32_t join
 
 static bool merge(trainer *t, const candidate *top) {
     int32_t a = t->pairs[top->pair].a, b = t->pairs[top->pair].b;
-    char text[HEED__TOKEN_BYTES]; /* "##a" and "##b" give "##ab" */
+    char text[2 * HEED__TOKEN_BYTES]; /* "##a" and "##b" give "##ab" */
     size_t n = heed__names_length(&t->pieces, (size_t)a);
     const char *second = heed__names_text(&t->pieces, (size_t)b);
-    if (strncmp(second, "##", 2) == 0) second += 2;
+    if (!t->bytes && strncmp(second, "##", 2) == 0) second += 2;
     memcpy(text, heed__names_text(&t->pieces, (size_t)a), n);
     memcpy(text + n, second, strlen(second));
-    int32_t joined = heed__names_add(&t->pieces, text, n + strlen(second));
-    if (joined < 0) return false;
+    n += strlen(second);
+    if (n >= HEED__TOKEN_BYTES) return true; /* too long for a token: it stays two */
+    int32_t both[2] = {a, b}, joined = heed__names_add(&t->pieces, text, n);
+    if (joined < 0 || (t->made && heed__names_add(t->made, (const char *)both, sizeof both) < 0))
+        return false;
     for (size_t i = 0; i < top->where.count; i++)
         if (!merge_in(t, top->where.of[i], a, b, joined)) return false;
     return push_touched(t);
@@ -209,9 +215,25 @@ static bool add_alphabet(trainer *t, const heed__counts *w, size_t bound) {
     return good;
 }
 
+/* Adds the characters that stand for bytes, by code point. */
+static bool add_bytes(trainer *t) {
+    char text[4];
+    for (int32_t c = 0; c < 512; c++)
+        if (heed__char_byte(c) >= 0 &&
+            heed__names_add(&t->pieces, text, heed_utf8_write(c, text)) < 0)
+            return false;
+    for (int i = 0; i < 256; i++)
+        t->byte_ids[i] =
+            heed__names_look(&t->pieces, text, heed_utf8_write(heed__byte_char(i), text));
+    return true;
+}
+
 /* A word's characters that are in the alphabet, as symbols: the first plain, the others with ##. */
 static bool spell(trainer *t, const char *s, size_t n, uint32_t *length, int32_t *out) {
     int32_t ch;
+    for (size_t i = 0; t->bytes && i < n; i++) out[i] = t->byte_ids[(unsigned char)s[i]];
+    if (t->bytes) *length = (uint32_t)n;
+    if (t->bytes) return true;
     for (size_t at = 0; at < n;) {
         char later[6] = "##";
         size_t len = heed_utf8_read(s + at, n - at, &ch);
@@ -244,14 +266,21 @@ static bool spell_all(trainer *t, const heed__counts *w) {
     return true;
 }
 
-bool heed__wordpiece_train(heed_tokenizer *k, const heed__counts *w, size_t bound) {
-    trainer t = {
-        .c = k->c, .counts = w->counts, .words = w->names.count, .pieces.c = k->c, .keys.c = k->c};
+bool heed__merges_train(heed_tokenizer *k, const heed__counts *w, size_t bound,
+                        heed__names *merges) {
+    trainer t = {.c = k->c,
+                 .bytes = k->kind == HEED__BPE,
+                 .made = merges,
+                 .counts = w->counts,
+                 .words = w->names.count,
+                 .pieces.c = k->c,
+                 .keys.c = k->c};
     bool good = true;
     for (size_t i = 0; good && i < k->names.count; i++)
         good = heed__names_add(&t.pieces, heed__names_text(&k->names, i),
                                heed__names_length(&k->names, i)) >= 0;
-    good = good && add_alphabet(&t, w, bound) && spell_all(&t, w) && merge_all(&t, bound);
+    good = good && (t.bytes ? add_bytes(&t) : add_alphabet(&t, w, bound)) && spell_all(&t, w) &&
+           merge_all(&t, bound);
     for (size_t i = k->names.count; good && i < t.pieces.count; i++)
         good = heed__tokenizer_add(k, heed__names_text(&t.pieces, i),
                                    heed__names_length(&t.pieces, i));

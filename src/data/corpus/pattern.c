@@ -1,0 +1,405 @@
+/* pattern.c -- regular expressions that split texts into words, matched with backtracking. */
+#include "data/corpus/pattern.h"
+
+#include "text/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { LONGEST = 1 << 12, DEEPEST = 16, STEPS = 1 << 22, ANY_COUNT = INT32_MAX };
+
+typedef enum { SET, FORK, AHEAD, JOIN, END } node_kind;
+
+/* Characters low to high, or of a class. */
+typedef struct {
+    int32_t low, high;
+    heed__class class;
+    bool classed, negated;
+} member;
+
+/* SET: min to max characters of a set; FORK: the way `sub`, else `other`; AHEAD: `sub` matches
+ * here, or does not; then each goes on with `next`. */
+typedef struct {
+    node_kind kind;
+    bool negated, possessive;
+    int32_t min, max;
+    int32_t next, sub, other;
+    uint32_t first, count; /* members */
+    uint64_t ascii[2];     /* which ASCII characters are in the set */
+} node;
+
+struct heed__pattern {
+    node *nodes;
+    size_t count, capacity;
+    member *members;
+    size_t member_count, member_capacity;
+    int32_t start;
+};
+
+void heed__pattern_free(heed__pattern *p) {
+    if (!p) return;
+    heed__free(p->nodes);
+    heed__free(p->members);
+    heed__free(p);
+}
+
+/* ---- reading ---- */
+
+typedef struct {
+    heed_ctx *c;
+    heed__pattern *p;
+    const char *s;
+    const char *refused; /* the first thing that is not supported */
+    bool fold;           /* ignoring case */
+    int depth;
+} reader;
+
+typedef struct {
+    int32_t first, last; /* -1: an error */
+} way;
+static const way no_way = {-1, -1};
+
+static way refuse(reader *r, const char *why) {
+    if (!r->refused) r->refused = why;
+    return no_way;
+}
+
+static int32_t add_node(reader *r, node n) {
+    heed__pattern *p = r->p;
+    if (!heed__grow(r->c, &p->nodes, &p->capacity, p->count + 1, sizeof *p->nodes)) return -1;
+    n.next = -1;
+    p->nodes[p->count] = n;
+    return (int32_t)p->count++;
+}
+
+static bool add_member(reader *r, member m) {
+    heed__pattern *p = r->p;
+    if (!heed__grow(r->c, &p->members, &p->member_capacity, p->member_count + 1,
+                    sizeof *p->members))
+        return false;
+    p->members[p->member_count++] = m;
+    return true;
+}
+
+static bool add_range(reader *r, int32_t low, int32_t high) {
+    return add_member(r, (member){.low = low, .high = high});
+}
+
+/* A character, and with `fold` what it equals ignoring case. */
+static bool add_char(reader *r, int32_t c) {
+    bool letter = c < 128 && ((c | 32) >= 'a' && (c | 32) <= 'z');
+    if (!r->fold || c >= 128 || !letter) {
+        if (r->fold && c >= 128) refuse(r, "a letter beyond ASCII that ignores case");
+        return add_range(r, c, c);
+    }
+    return add_range(r, c | 32, c | 32) && add_range(r, c & ~32, c & ~32) &&
+           ((c | 32) != 's' || add_range(r, 0x17F, 0x17F)) &&
+           ((c | 32) != 'k' || add_range(r, 0x212A, 0x212A));
+}
+
+static const struct {
+    const char *name;
+    heed__class class;
+} properties[] = {{"L", HEED__LETTER},      {"N", HEED__NUMERAL},     {"P", HEED__POINT},
+                  {"S", HEED__SYMBOL},      {"M", HEED__MARK},        {"Lu", HEED__UPPER},
+                  {"Lt", HEED__TITLE},      {"Ll", HEED__LOWER_CASE}, {"Lm", HEED__MODIFIER},
+                  {"Lo", HEED__OTHER},      {"Nd", HEED__DECIMAL},    {"Letter", HEED__LETTER},
+                  {"Number", HEED__NUMERAL}};
+
+/* After \p or \P. */
+static bool read_property(reader *r, bool negated) {
+    size_t n = r->s[0] == '{' ? strcspn(r->s, "}") : 0;
+    for (size_t i = 0; n && i < sizeof properties / sizeof *properties; i++) {
+        const char *name = properties[i].name;
+        if (strlen(name) != n - 1 || memcmp(name, r->s + 1, n - 1) != 0 || !r->s[n]) continue;
+        r->s += n + 1;
+        return add_member(
+            r, (member){.classed = true, .class = properties[i].class, .negated = negated});
+    }
+    refuse(r, "a property of characters");
+    return false;
+}
+
+/* After a backslash. Sets *single to the character, -1 if it is a class. */
+static bool read_escape(reader *r, int32_t *single) {
+    static const char classes[] = "sdw", controls[] = "rntfv", codes[] = "\r\n\t\f\v";
+    static const heed__class of[] = {HEED__SPACE, HEED__DECIMAL, HEED__WORD_CHAR};
+    char c = *r->s++;
+    const char *class = c ? strchr(classes, c | 32) : NULL,
+               *control = c ? strchr(controls, c) : NULL;
+    *single = -1;
+    if (c == 'p' || c == 'P') return read_property(r, c == 'P');
+    if (class)
+        return add_member(
+            r, (member){.classed = true, .class = of[class - classes], .negated = !(c & 32)});
+    if (control)
+        *single = codes[control - controls];
+    else if (c > 32 && !strchr("0123456789abcdefghijklmnopqrstuvwxyz", c | 32) && c < 127)
+        *single = c;
+    else
+        refuse(r, "an escape");
+    return *single >= 0;
+}
+
+/* A character or class of a set, from which a range may go on. */
+static bool read_member(reader *r) {
+    int32_t low, high;
+    if (*r->s == '[' || strncmp(r->s, "&&", 2) == 0 || !*r->s)
+        return refuse(r, "a set in a set"), false;
+    if (*r->s == '\\') {
+        r->s++;
+        if (!read_escape(r, &low)) return false;
+        if (low < 0) return true;
+    } else {
+        r->s += heed_utf8_read(r->s, SIZE_MAX, &low);
+    }
+    if (r->s[0] != '-' || r->s[1] == ']') return add_char(r, low);
+    r->s++;
+    if (*r->s == '\\') {
+        r->s++;
+        if (!read_escape(r, &high)) return false;
+    } else {
+        r->s += heed_utf8_read(r->s, SIZE_MAX, &high);
+    }
+    if (high < low || r->fold) return refuse(r, "a range"), false;
+    return add_range(r, low, high);
+}
+
+/* After [. */
+static bool read_set(reader *r, node *n) {
+    if (*r->s == '^') n->negated = true, r->s++;
+    if (*r->s == ']') return refuse(r, "an empty set"), false;
+    while (*r->s && *r->s != ']')
+        if (!read_member(r)) return false;
+    if (!*r->s) return refuse(r, "an unclosed set"), false;
+    r->s++;
+    return true;
+}
+
+static bool read_count(reader *r, int32_t *out) {
+    char *end;
+    long value = strtol(r->s, &end, 10);
+    if (end == r->s || value < 0 || value > 1000) return refuse(r, "a count"), false;
+    r->s = end;
+    *out = (int32_t)value;
+    return true;
+}
+
+/* ? * + {m} {m,} {m,n}, then + for possessive. */
+static bool read_quantifier(reader *r, node *n) {
+    static const char marks[] = "?*+";
+    const char *mark = *r->s ? strchr(marks, *r->s) : NULL;
+    n->min = n->max = 1;
+    if (mark) {
+        r->s++;
+        n->min = *mark == '+';
+        n->max = *mark == '?' ? 1 : ANY_COUNT;
+    } else if (*r->s == '{') {
+        r->s++;
+        if (!read_count(r, &n->min)) return false;
+        n->max = n->min;
+        if (*r->s == ',') {
+            r->s++;
+            n->max = ANY_COUNT;
+            if (*r->s != '}' && !read_count(r, &n->max)) return false;
+        }
+        if (*r->s++ != '}' || n->max < n->min) return refuse(r, "a count"), false;
+    } else {
+        return true;
+    }
+    if (*r->s == '?') return refuse(r, "a quantifier that is not greedy"), false;
+    if (*r->s == '+') n->possessive = true, r->s++;
+    return true;
+}
+
+static bool holds(const heed__pattern *p, const node *n, int32_t c) {
+    bool found = false;
+    for (uint32_t i = 0; !found && i < n->count; i++) {
+        const member *m = &p->members[n->first + i];
+        found =
+            m->classed ? heed__in_class(m->class, c) != m->negated : c >= m->low && c <= m->high;
+    }
+    return found != n->negated;
+}
+
+/* A set, an escape or a character, with its quantifier. */
+static way read_atom(reader *r) {
+    node n = {.kind = SET, .first = (uint32_t)r->p->member_count};
+    int32_t c = -1;
+    bool good = true;
+    if (*r->s == '[' || *r->s == '.' || *r->s == '\\') {
+        char first = *r->s++;
+        if (first == '.') {
+            n.negated = true;
+            c = '\n';
+        } else {
+            good = first == '[' ? read_set(r, &n) : read_escape(r, &c);
+        }
+    } else if (strchr("^$*+?{}", *r->s)) {
+        return refuse(r, "an anchor, or a quantifier of nothing");
+    } else {
+        r->s += heed_utf8_read(r->s, SIZE_MAX, &c);
+    }
+    if (!good || (c >= 0 && !add_char(r, c)) || !read_quantifier(r, &n)) return no_way;
+    n.count = (uint32_t)r->p->member_count - n.first;
+    for (int32_t i = 0; i < 128; i++)
+        if (holds(r->p, &n, i)) n.ascii[i >> 6] |= (uint64_t)1 << (i & 63);
+    int32_t i = add_node(r, n);
+    return (way){i, i};
+}
+
+static way read_ways(reader *r);
+
+/* After "(". */
+static way read_group(reader *r) {
+    static const struct {
+        const char *begin;
+        bool fold, ahead, negated;
+    } kinds[] = {{"?:", false, false, false},
+                 {"?i:", true, false, false},
+                 {"?!", false, true, true},
+                 {"?=", false, true, false}};
+    bool fold = r->fold;
+    size_t i = 0, count = sizeof kinds / sizeof *kinds;
+    while (i < count && strncmp(r->s, kinds[i].begin, strlen(kinds[i].begin)) != 0) i++;
+    if (*r->s == '?' && i == count) return refuse(r, "a kind of group");
+    if (++r->depth > DEEPEST) return refuse(r, "groups so deep in each other");
+    bool ahead = i < count && kinds[i].ahead;
+    if (i < count) {
+        r->s += strlen(kinds[i].begin);
+        r->fold |= kinds[i].fold;
+    }
+    way inner = read_ways(r);
+    r->fold = fold;
+    r->depth--;
+    if (inner.first < 0) return no_way;
+    if (*r->s != ')') return refuse(r, "an unclosed group");
+    r->s++;
+    if (ahead) {
+        int32_t end = add_node(r, (node){.kind = END});
+        int32_t at =
+            add_node(r, (node){.kind = AHEAD, .sub = inner.first, .negated = kinds[i].negated});
+        if (end < 0 || at < 0) return no_way;
+        r->p->nodes[inner.last].next = end;
+        inner = (way){at, at};
+    } else if (*r->s == '?') {
+        r->s++;
+        int32_t fork = add_node(r, (node){.kind = FORK, .sub = inner.first, .other = inner.last});
+        inner.first = fork;
+    }
+    if (*r->s && strchr("?*+{", *r->s)) return refuse(r, "a repeated group");
+    return inner;
+}
+
+static way read_sequence(reader *r) {
+    int32_t start = add_node(r, (node){.kind = JOIN});
+    way all = {start, start};
+    while (all.last >= 0 && *r->s && *r->s != '|' && *r->s != ')') {
+        bool group = *r->s == '(';
+        r->s += group;
+        way next = group ? read_group(r) : read_atom(r);
+        if (next.first < 0) return no_way;
+        r->p->nodes[all.last].next = next.first;
+        all.last = next.last;
+    }
+    return all;
+}
+
+/* Alternatives: each ends in one JOIN. */
+static way read_ways(reader *r) {
+    way one = read_sequence(r);
+    if (one.first < 0 || *r->s != '|') return one;
+    int32_t join = add_node(r, (node){.kind = JOIN});
+    way rest = no_way;
+    r->s++;
+    if (join >= 0) rest = read_ways(r);
+    int32_t fork = rest.first < 0
+                       ? -1
+                       : add_node(r, (node){.kind = FORK, .sub = one.first, .other = rest.first});
+    if (fork < 0) return no_way;
+    r->p->nodes[one.last].next = r->p->nodes[rest.last].next = join;
+    return (way){fork, join};
+}
+
+heed__pattern *heed__pattern_new(heed_ctx *c, const char *text, const char **refused) {
+    heed__pattern *p = heed__alloc(c, sizeof *p);
+    reader r = {.c = c, .p = p, .s = text};
+    *refused = NULL;
+    if (!p) return NULL;
+    way all = strlen(text) > LONGEST ? refuse(&r, "so many characters") : read_ways(&r);
+    int32_t end = all.first < 0 ? -1 : add_node(&r, (node){.kind = END});
+    if (end >= 0 && *r.s) end = refuse(&r, "a closing parenthesis").first;
+    if (end >= 0) {
+        p->nodes[all.last].next = end;
+        p->start = all.first;
+        if (!r.refused) return p;
+    }
+    heed__pattern_free(p);
+    *refused = r.refused;
+    return NULL;
+}
+
+/* ---- matching ---- */
+
+typedef struct {
+    const heed__pattern *p;
+    const char *s;
+    size_t n;
+    uint32_t steps;
+} matcher;
+
+/* The character at `at` is in the set: its length, else 0. */
+static size_t in_set(const matcher *m, const node *n, size_t at) {
+    unsigned char first = (unsigned char)m->s[at];
+    if (first < 128) return n->ascii[first >> 6] >> (first & 63) & 1;
+    int32_t c;
+    size_t length = heed_utf8_read(m->s + at, m->n - at, &c);
+    return holds(m->p, n, c) ? length : 0;
+}
+
+static ptrdiff_t match(matcher *m, int32_t i, size_t at);
+
+/* As many characters as there are, then fewer. */
+static ptrdiff_t match_set(matcher *m, const node *n, size_t at) {
+    int32_t count = 0;
+    size_t start = at;
+    for (size_t length; count < n->max && at < m->n && (length = in_set(m, n, at)); count++) {
+        if (++m->steps > STEPS) return HEED__TOO_SLOW;
+        at += length;
+    }
+    for (; count >= n->min; count--) {
+        ptrdiff_t end = match(m, n->next, at);
+        if (end != HEED__NO_MATCH || n->possessive || count == n->min) return end;
+        int32_t c;
+        size_t back = 1;
+        while (back < 4 && back < at - start && ((unsigned char)m->s[at - back] & 0xC0) == 0x80)
+            back++;
+        if (heed_utf8_read(m->s + at - back, back, &c) != back) back = 1; /* not UTF-8 */
+        at -= back;
+    }
+    return HEED__NO_MATCH;
+}
+
+static ptrdiff_t match(matcher *m, int32_t i, size_t at) {
+    for (const node *n; (n = &m->p->nodes[i])->kind != END; i = n->next) {
+        if (++m->steps > STEPS) return HEED__TOO_SLOW;
+        if (n->kind == SET) {
+            if (n->min != 1 || n->max != 1) return match_set(m, n, at);
+            size_t length = at < m->n ? in_set(m, n, at) : 0;
+            if (!length) return HEED__NO_MATCH;
+            at += length;
+        } else if (n->kind == FORK) {
+            ptrdiff_t end = match(m, n->sub, at);
+            return end == HEED__NO_MATCH ? match(m, n->other, at) : end;
+        } else if (n->kind == AHEAD) {
+            ptrdiff_t end = match(m, n->sub, at);
+            if (end == HEED__TOO_SLOW) return end;
+            if ((end == HEED__NO_MATCH) != n->negated) return HEED__NO_MATCH;
+        }
+    }
+    return (ptrdiff_t)at;
+}
+
+ptrdiff_t heed__pattern_match(const heed__pattern *p, const char *s, size_t n, size_t at) {
+    return match(&(matcher){.p = p, .s = s, .n = n}, p->start, at);
+}

@@ -1,0 +1,244 @@
+/* pipeline.c -- encodes texts by a tokenizer.json: added tokens, normalizers, splitters, model. */
+#include "data/corpus/pipeline.h"
+#include "text/text.h"
+
+#include <string.h>
+
+heed__pipeline *heed__pipeline_new(heed_ctx *c) {
+    heed__pipeline *p = heed__alloc(c, sizeof *p);
+    if (!p) return NULL;
+    p->c = p->merges.c = p->shown.c = p->file.c = c;
+    p->unk = -1;
+    return p;
+}
+
+static void free_steps(heed__steps *s) {
+    for (size_t i = 0; i < s->count; i++) {
+        heed__free(s->of[i].text);
+        heed__free(s->of[i].with);
+        heed__pattern_free(s->of[i].pattern);
+    }
+    heed__free(s->of);
+}
+
+void heed__pipeline_free(heed__pipeline *p) {
+    if (!p) return;
+    heed__steps *const lists[] = {&p->normalizers, &p->prefixes, &p->splitters, &p->decoders};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) free_steps(lists[i]);
+    for (size_t i = 0; i < p->added_count; i++) heed__free(p->added[i].text);
+    void *const rest[] = {p->added,  p->unk_text, p->prefix, p->suffix,
+                          p->joined, p->shown_at, p->frame,  p};
+    heed__names_free(&p->merges);
+    heed_text_free(&p->shown);
+    heed_text_free(&p->file);
+    for (size_t i = 0; i < sizeof rest / sizeof *rest; i++) heed__free(rest[i]);
+}
+
+/* ---- where texts may be cut ---- */
+
+static bool has_space(const char *s, size_t n) {
+    int32_t c;
+    for (size_t i = 0; i < n; i += heed_utf8_read(s + i, n - i, &c)) {
+        heed_utf8_read(s + i, n - i, &c);
+        if (heed__in_class(HEED__SPACE, c)) return true;
+    }
+    return false;
+}
+
+/* Whether a step does the same to both sides of white space that a letter comes before, as to the
+ * whole. *splits: it divides them. */
+static bool is_local(const heed__step *k, bool *splits) {
+    switch (k->kind) {
+    case HEED__BY_GPT2:
+    case HEED__BY_WORDS:
+        *splits = true;
+        return true;
+    case HEED__BY_CLASS:
+        *splits |= k->class == HEED__SPACE;
+        return true;
+    case HEED__REPLACE:
+        return !has_space(k->text, k->n);
+    default:
+        return k->kind <= HEED__LOWER;
+    }
+}
+
+heed__cutting heed__cut_of(const heed_tokenizer *k) {
+    const heed__pipeline *p = k->pipeline;
+    bool splits = false, local = true;
+    if (!p && k->kind == HEED__BPE) return HEED__CUT_SPACES; /* it is trained */
+    if (!p) return k->kind >= HEED__WORD ? HEED__CUT_WORDS : HEED__CUT_CHARACTERS;
+    for (size_t i = 0; i < p->normalizers.count; i++)
+        local &= is_local(&p->normalizers.of[i], &splits);
+    for (size_t i = 0; i < p->splitters.count; i++) local &= is_local(&p->splitters.of[i], &splits);
+    for (size_t i = 0; i < p->added_count; i++)
+        local &= !p->added[i].rstrip && !has_space(p->added[i].text, p->added[i].n);
+    return local && splits && !p->prefixes.count ? HEED__CUT_SPACES : HEED__CUT_NOWHERE;
+}
+
+/* ---- added tokens ---- */
+
+/* The longest added token at s. */
+static const heed__added *longest_at(const heed__pipeline *p, bool normalized, const char *s,
+                                     size_t n) {
+    const heed__added *best = NULL;
+    for (size_t i = 0; i < p->added_count; i++) {
+        const heed__added *a = &p->added[i];
+        if (a->normalized == normalized && a->n && a->n <= n && (!best || a->n > best->n) &&
+            memcmp(a->text, s, a->n) == 0)
+            best = a;
+    }
+    return best;
+}
+
+/* The character before s[at]; -1 at the start. */
+static int32_t char_before(const char *s, size_t at, size_t *length) {
+    int32_t c = -1;
+    *length = 0;
+    if (!at) return -1;
+    *length = 1;
+    while (*length < 4 && *length < at && ((unsigned char)s[at - *length] & 0xC0) == 0x80)
+        ++*length;
+    if (heed_utf8_read(s + at - *length, *length, &c) != *length) *length = 1;
+    return c;
+}
+
+static bool stands_alone(const char *s, size_t n, heed__range at) {
+    size_t length;
+    int32_t after = -1;
+    if (at.end < n) heed_utf8_read(s + at.end, n - at.end, &after);
+    return !heed__in_class(HEED__WORD_CHAR, char_before(s, at.begin, &length)) &&
+           !heed__in_class(HEED__WORD_CHAR, after);
+}
+
+/* Adds the white space around a token, but not before `from`. */
+static heed__range widen(const heed__added *a, const char *s, size_t n, heed__range at,
+                         size_t from) {
+    size_t length;
+    int32_t c;
+    while (a->lstrip && at.begin > from &&
+           heed__in_class(HEED__SPACE, char_before(s, at.begin, &length)))
+        at.begin -= length;
+    while (a->rstrip && at.end < n) {
+        length = heed_utf8_read(s + at.end, n - at.end, &c);
+        if (!heed__in_class(HEED__SPACE, c)) break;
+        at.end += length;
+    }
+    return at;
+}
+
+const heed__added *heed__added_next(const heed__pipeline *p, bool normalized, const char *s,
+                                    size_t n, size_t from, heed__range *at) {
+    const uint32_t *first = p->first[normalized];
+    for (size_t i = from; i < n; i++) {
+        unsigned char byte = (unsigned char)s[i];
+        if (!(first[byte >> 5] >> (byte & 31) & 1)) continue;
+        const heed__added *a = longest_at(p, normalized, s + i, n - i);
+        if (!a) continue;
+        *at = (heed__range){i, i + a->n};
+        if (!a->single_word || stands_alone(s, n, *at)) {
+            *at = widen(a, s, n, *at, from);
+            return a;
+        }
+        i += a->n - 1;
+    }
+    *at = (heed__range){n, n};
+    return NULL;
+}
+
+/* ---- words ---- */
+
+typedef struct {
+    const heed_tokenizer *k;
+    heed__memo *memo;
+    heed__sink *sink;
+    heed__ranges words;
+    heed__word_piece *pieces; /* of a word that is not short */
+    size_t piece_capacity;
+    size_t base; /* of the spelling, in the text */
+} encoder;
+
+/* Puts a token of bytes begin to end of a spelling. */
+static bool put(const encoder *e, const heed__spelling *s, int32_t id, size_t begin, size_t end) {
+    size_t first = begin, last = end;
+    if (s->begin && end > begin) first = s->begin[begin], last = s->end[end - 1];
+    return e->sink->put(e->sink, id, e->base + first, e->base + last);
+}
+
+static bool put_word(encoder *e, const heed__spelling *s, heed__range word) {
+    enum { LIMIT = 1 << 16, SHORT = 64 };
+    heed__word_piece near[SHORT], *out = near;
+    heed__memo *m = e->memo;
+    size_t n = word.end - word.begin, count;
+    const char *text = s->s + word.begin;
+    bool keeps = m && n <= SHORT;
+    const heed__word_piece *known = keeps ? heed__memo_recall(m, text, n, &count) : NULL;
+    if (!known) {
+        keeps = keeps && m->words.count < LIMIT;
+        if (n > SHORT && !heed__grow(e->k->c, &e->pieces, &e->piece_capacity, n, sizeof *out))
+            return false;
+        if (n > SHORT) out = e->pieces;
+        if (keeps && heed__names_add(&m->words, text, n) < 0) return false;
+        if (!heed__model_divide(e->k, text, n, out, &count)) return false;
+        if (keeps && !heed__memo_keep(m, out, count)) return false;
+        known = out;
+    }
+    for (size_t i = 0, at = word.begin; i < count; at += known[i++].chars)
+        if (!put(e, s, known[i].id, at, at + known[i].chars)) return false;
+    return true;
+}
+
+/* Puts the words of a part of a spelling between added tokens. */
+static bool put_part(encoder *e, const heed__spelling *of, heed__range part) {
+    const heed__pipeline *p = e->k->pipeline;
+    if (part.begin == part.end) return true;
+    heed__spelling s = {.c = e->k->c, .s = of->s + part.begin, .n = part.end - part.begin};
+    size_t base = e->base;
+    bool first = base == 0 && part.begin == 0;
+    if (of->begin) {
+        s.begin = of->begin + part.begin;
+        s.end = of->end + part.begin;
+    } else {
+        e->base += part.begin;
+    }
+    bool good = heed__respell(&p->prefixes, first, &s) &&
+                heed__presplit(e->k->c, &p->splitters, s.s, s.n, &e->words);
+    for (size_t i = 0; good && i < e->words.count; i++) good = put_word(e, &s, e->words.of[i]);
+    heed__spelling_free(&s);
+    e->base = base;
+    return good;
+}
+
+/* ---- texts ---- */
+
+/* Puts a part of the text between added tokens that are found as they are written. */
+static bool put_text(encoder *e, const char *text, heed__range part) {
+    const heed__pipeline *p = e->k->pipeline;
+    heed__spelling s = {.c = e->k->c, .s = text + part.begin, .n = part.end - part.begin};
+    e->base = part.begin;
+    bool good = heed__respell(&p->normalizers, part.begin == 0, &s);
+    heed__range at = {0, 0};
+    for (size_t from = 0; good && from < s.n; from = at.end) {
+        const heed__added *a = heed__added_next(p, true, s.s, s.n, from, &at);
+        good = put_part(e, &s, (heed__range){from, at.begin});
+        if (good && a) good = put(e, &s, a->id, at.begin, at.end);
+    }
+    heed__spelling_free(&s);
+    return good;
+}
+
+bool heed__pipeline_encode(const heed_tokenizer *k, heed__memo *m, const char *text, size_t n,
+                           heed__sink *sink) {
+    encoder e = {.k = k, .memo = m, .sink = sink};
+    heed__range at = {0, 0};
+    bool good = true;
+    if (m) m->words.c = k->c;
+    for (size_t from = 0; good && from < n; from = at.end) {
+        const heed__added *a = heed__added_next(k->pipeline, false, text, n, from, &at);
+        good = at.begin == from || put_text(&e, text, (heed__range){from, at.begin});
+        if (good && a) good = sink->put(sink, a->id, at.begin, at.end);
+    }
+    heed__free(e.words.of);
+    heed__free(e.pieces);
+    return good;
+}

@@ -1,0 +1,270 @@
+/* tokenizer.json: read with the ids and texts of Hugging Face's tokenizers, written, and refused;
+ * and byte-level BPE. The goldens are tests/golden/make_tokenizers.py's. */
+#include "test.h"
+
+#include <jansson.h>
+
+static heed_ctx *open_ctx(void) { return heed_open(&(heed_options){.seed = 1}); }
+
+/* A folder with a tokenizer.json of this text. */
+static const char *folder_of(const char *name, const char *text) {
+    static char dir[128];
+    char path[160];
+    snprintf(dir, sizeof dir, "mkdir -p %s/%s", test_folder(), name);
+    if (system(dir) != 0) exit(1);
+    snprintf(dir, sizeof dir, "%s/%s", test_folder(), name);
+    snprintf(path, sizeof path, "%s/tokenizer.json", dir);
+    FILE *f = fopen(path, "wb");
+    if (!f || fputs(text, f) < 0 || fclose(f) != 0) exit(1);
+    return dir;
+}
+
+static heed_tokenizer *train(heed_ctx *c, const char *text, heed_tokenizer_args a) {
+    return heed_tokenizer_train(c, text, strlen(text), a);
+}
+
+/* ---- goldens ---- */
+
+static bool same_ids(const heed_tokens *t, const json_t *ids) {
+    bool same = t->count == json_array_size(ids);
+    for (size_t i = 0; same && i < t->count; i++)
+        same = t->ids[i] == json_integer_value(json_array_get(ids, i));
+    return same;
+}
+
+static void check_text(const heed_tokenizer *k, const char *name, const char *text,
+                       const json_t *ids, const char *decoded) {
+    heed_tokens t = {0};
+    heed_text back = {0};
+    size_t n = strlen(text);
+    CHECK(heed_encode(k, text, n, &t));
+    if (!same_ids(&t, ids)) fprintf(stderr, "%s: %s\n", name, text);
+    CHECK(same_ids(&t, ids));
+    for (size_t i = 0; i < t.count; i++) CHECK(t.begin[i] <= t.end[i] && t.end[i] <= n);
+    CHECK(heed_decode(k, t.ids, t.count, &back));
+    CHECK_TEXT(back.s ? back.s : "", decoded ? decoded : text);
+    heed_text_free(&back);
+    heed_tokens_free(&t);
+}
+
+TEST(hugging_face_goldens) {
+    json_error_t e;
+    json_t *all = json_load_file("tests/golden/tokenizers.json", 0, &e);
+    const json_t *texts = json_object_get(all, "texts"), *cases = json_object_get(all, "cases");
+    CHECK(json_array_size(cases) == 18);
+    for (size_t i = 0; i < json_array_size(cases); i++) {
+        heed_ctx *c = open_ctx();
+        const json_t *o = json_array_get(cases, i);
+        const char *name = json_string_value(json_object_get(o, "name"));
+        const char *file = json_string_value(json_object_get(o, "file"));
+        heed_tokenizer *k = heed_tokenizer_open(c, folder_of("golden", file));
+        CHECK_TEXT(heed_ctx_error(c), "");
+        for (size_t j = 0; j < json_array_size(texts); j++)
+            check_text(k, name, json_string_value(json_array_get(texts, j)),
+                       json_array_get(json_object_get(o, "ids"), j),
+                       json_string_value(json_array_get(json_object_get(o, "decoded"), j)));
+        CLOSE(c);
+    }
+    json_decref(all);
+}
+
+/* ---- byte-level BPE ---- */
+
+TEST(bpe_trains_the_most_frequent_pairs) {
+    heed_ctx *c = open_ctx();
+    heed_tokenizer *k =
+        train(c, "hug hug hug pug pug hugs hugs bun", (heed_tokenizer_args){.kind = "bpe"});
+    CHECK_TEXT(heed_tokenizer_kind(k), "bpe");
+    CHECK(heed_vocab_size(k) == 263);
+    CHECK_TEXT(heed_token_text(k, 0), "<|endoftext|>");
+    CHECK_TEXT(heed_token_text(k, 1), "!");
+    static const char *const merged[] = {"ug", "hug", " hug", "pug", " pug", " hugs"};
+    for (int i = 0; i < 6; i++) CHECK_TEXT(heed_token_text(k, 257 + i), merged[i]);
+    CHECK(heed_token_id(k, " hug") == 259 &&
+          heed_token_id(k, "\n") == heed_tokenizer_specials(k).newline);
+    CHECK(heed_tokenizer_specials(k).sep == 0 && heed_tokenizer_specials(k).unk == -1);
+    heed_tokens t = {0};
+    CHECK(heed_encode(k, " hugs<|endoftext|>\xC3", 19, &t) && t.count == 3);
+    CHECK(t.ids[0] == 262 && t.begin[0] == 0 && t.end[0] == 5 && t.ids[1] == 0);
+    CHECK(t.begin[2] == 18 && t.end[2] == 19);
+    heed_tokens_free(&t);
+    k = train(c, "hug hug", (heed_tokenizer_args){.kind = "bpe", .vocab = 259, .specials = true});
+    CHECK(heed_vocab_size(k) <= 260 || heed_ctx_status(c) != HEED_OK);
+    heed_clear(c);
+    k = train(c, "hug hug", (heed_tokenizer_args){.kind = "bpe", .vocab = 262, .specials = true});
+    CHECK(heed_vocab_size(k) == 262 && heed_tokenizer_specials(k).mask == 3);
+    CLOSE(c);
+}
+
+/* Every sequence of bytes comes back, except that what is not UTF-8 is shown as U+FFFD. */
+TEST(bpe_round_trips_are_exact) {
+    heed_ctx *c = open_ctx();
+    heed_tokenizer *k =
+        train(c, "the cat sat on the mat, the cats sat", (heed_tokenizer_args){.kind = "bpe"});
+    for (uint64_t i = 0; i < 300; i++) {
+        heed_random r = heed_random_at(7, "bytes", i, 0);
+        char text[64] = "";
+        size_t n = 0;
+        while (n < 40)
+            n += heed_utf8_write((int32_t)heed_random_below(&r, n, i % 2 ? 0x2000 : 0x7F) + 1,
+                                 text + n);
+        heed_tokens t = {0};
+        heed_text back = {0};
+        CHECK(heed_encode(k, text, n, &t) && heed_decode(k, t.ids, t.count, &back));
+        CHECK(back.n == n && memcmp(back.s, text, n) == 0);
+        for (size_t j = 0; j < t.count; j++) CHECK(t.begin[j] == (j ? t.end[j - 1] : 0));
+        heed_text_free(&back);
+        heed_tokens_free(&t);
+    }
+    CLOSE(c);
+}
+
+/* ---- files ---- */
+
+/* The tokenizer.json alone gives the same ids as the tokenizer that wrote it. */
+TEST(hugging_face_files_read_back) {
+    static const char *const kinds[] = {"char", "byte", "word", "wordpiece", "bpe"};
+    const char *text = "one \"two\"\\ \n\tthree na\xC3\xAFve \xE4\xB8\xAD One two [MASK]three # ##";
+    for (int i = 0; i < 10; i++) {
+        heed_ctx *c = open_ctx();
+        heed_tokenizer_args a = {.kind = kinds[i % 5], .lower = i > 4, .specials = i > 4};
+        heed_tokenizer *k = train(c, text, a);
+        char dir[100], line[300];
+        snprintf(dir, sizeof dir, "%.80s/shared%d", test_folder(), i);
+        CHECK(heed_tokenizer_save(k, dir));
+        snprintf(line, sizeof line, "rm -f %s/heed-tokenizer.json %s/vocab.txt", dir, dir);
+        CHECK(system(line) == 0);
+        heed_tokenizer *again = heed_tokenizer_open(c, dir);
+        heed_tokens t = {0}, u = {0};
+        CHECK(heed_encode(k, text, strlen(text), &t) && heed_encode(again, text, strlen(text), &u));
+        CHECK(t.count == u.count && memcmp(t.ids, u.ids, t.count * sizeof *t.ids) == 0);
+        CHECK(memcmp(t.end, u.end, t.count * sizeof *t.end) == 0);
+        CHECK(heed_vocab_size(again) == heed_vocab_size(k));
+        if (i % 5 > 1) CHECK(heed_tokenizer_digest(again) == heed_tokenizer_digest(k));
+        heed_tokens_free(&t);
+        heed_tokens_free(&u);
+        CLOSE(c);
+    }
+}
+
+#define FILE_OF(steps, model)                                                                      \
+    "{\"version\":\"1.0\",\"added_tokens\":[]," steps "\"model\":{" model "}}"
+#define WORDS_OF "\"type\":\"WordLevel\",\"unk_token\":\"a\",\"vocab\":{\"a\":0}"
+
+TEST(hugging_face_refuses_by_name) {
+    static const struct {
+        const char *text, *why;
+    } cases[] = {
+        {FILE_OF("", "\"type\":\"Unigram\",\"vocab\":[]"),
+         "model.type: expected WordLevel, WordPiece or BPE"},
+        {FILE_OF("\"extra\":1,", WORDS_OF),
+         "tokenizer.extra: expected no such setting, found \"1\""},
+        {FILE_OF("\"normalizer\":{\"type\":\"Precompiled\"},", WORDS_OF),
+         "normalizer.type: expected Sequence, BertNormalizer"},
+        {FILE_OF("\"normalizer\":{\"type\":\"Sequence\",\"normalizers\":[{\"type\":\"NFC\"},{"
+                 "\"type\":\"Nmt\"}]},",
+                 WORDS_OF),
+         "normalizer.normalizers[1].type"},
+        {FILE_OF("\"normalizer\":{\"type\":\"NFC\",\"x\":1},", WORDS_OF), "normalizer.x"},
+        {FILE_OF("\"normalizer\":{\"type\":\"Replace\",\"pattern\":{\"Regex\":\"a\"},\"content\":"
+                 "\"b\"},",
+                 WORDS_OF),
+         "normalizer.pattern: expected a String"},
+        {FILE_OF("\"pre_tokenizer\":{\"type\":\"UnicodeScripts\"},", WORDS_OF),
+         "pre_tokenizer.type"},
+        {FILE_OF("\"pre_tokenizer\":{\"type\":\"Split\",\"pattern\":{\"Regex\":\"(a)+\"},"
+                 "\"behavior\":\"Isolated\",\"invert\":false},",
+                 WORDS_OF),
+         "pre_tokenizer.pattern.Regex: expected a pattern without a repeated group"},
+        {FILE_OF("\"pre_tokenizer\":{\"type\":\"Split\",\"pattern\":{\"Regex\":\"[a\"},"
+                 "\"behavior\":\"Isolated\"},",
+                 WORDS_OF),
+         "expected a pattern without an unclosed set"},
+        {FILE_OF("\"pre_tokenizer\":{\"type\":\"Split\",\"pattern\":{\"String\":\"a\"},"
+                 "\"behavior\":\"Odd\"},",
+                 WORDS_OF),
+         "pre_tokenizer.behavior: expected Isolated"},
+        {FILE_OF("\"pre_tokenizer\":{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":"
+                 "\"ByteLevel\"},{\"type\":\"Digits\"}]},",
+                 WORDS_OF),
+         "pre_tokenizer.pretokenizers[1]: expected ByteLevel as the last splitter"},
+        {FILE_OF("\"decoder\":{\"type\":\"CTC\"},", WORDS_OF), "decoder.type"},
+        {FILE_OF("\"post_processor\":{\"type\":\"Odd\"},", WORDS_OF), "post_processor.type"},
+        {FILE_OF("", "\"type\":\"WordLevel\",\"unk_token\":\"b\",\"vocab\":{\"a\":0}"),
+         "model.unk_token"},
+        {FILE_OF("", "\"type\":\"WordLevel\",\"unk_token\":\"a\",\"vocab\":{\"a\":1}"),
+         "ids from 0"},
+        {FILE_OF("", "\"type\":\"WordLevel\",\"unk_token\":\"a\",\"vocab\":{\"a\":0,\"b\":0}"),
+         "another id for each token"},
+        {FILE_OF("", "\"type\":\"BPE\",\"dropout\":0.1,\"vocab\":{\"a\":0},\"merges\":[]"),
+         "model.dropout: expected null"},
+        {FILE_OF("", "\"type\":\"BPE\",\"vocab\":{\"a\":0},\"merges\":[\"a b\"]"),
+         "model.merges[0]: expected two tokens of the vocabulary"},
+        {FILE_OF("", "\"type\":\"BPE\",\"vocab\":{\"a\":0,\"aa\":1},\"merges\":[[\"a\",\"a\"],["
+                     "\"a\",\"a\"]]"),
+         "model.merges[1]: expected each merge once"},
+        {FILE_OF("", "\"type\":\"BPE\",\"vocab\":{\"a\":0},\"merges\":[7]"),
+         "model.merges[0]: expected two tokens, found \"7\""},
+        {FILE_OF("", "\"type\":\"BPE\",\"vocab\":{\"a\":0}"), "model.merges: expected a list"},
+        {"{\"model\":7}", "model: expected an object"},
+        {"{\"added_tokens\":[{\"id\":5,\"content\":\"x\"}],\"model\":{" WORDS_OF "}}",
+         "added_tokens[0]: expected ids from 0"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        heed_ctx *c = open_ctx();
+        CHECK(!heed_tokenizer_open(c, folder_of("refused", cases[i].text)));
+        CHECK(heed_ctx_status(c) == HEED_DATA);
+        CHECK_HAS(heed_ctx_error(c), cases[i].why);
+        heed_close(c);
+    }
+}
+
+/* A pattern that would go through very many ways stops with an error. */
+TEST(hugging_face_pattern_is_bounded) {
+    heed_ctx *c = open_ctx();
+    heed_tokenizer *k = heed_tokenizer_open(
+        c, folder_of("slow", FILE_OF("\"pre_tokenizer\":{\"type\":\"Split\",\"pattern\":{\"Regex\":"
+                                     "\"a*a*a*a*a*a*a*b\"},\"behavior\":\"Isolated\"},",
+                                     WORDS_OF)));
+    char text[2000];
+    heed_tokens t = {0};
+    memset(text, 'a', sizeof text);
+    CHECK(k && !heed_encode(k, text, sizeof text, &t));
+    CHECK_HAS(heed_ctx_error(c), "takes too long");
+    heed_tokens_free(&t);
+    heed_close(c);
+}
+
+/* ---- corpora ---- */
+
+/* The tokens of a file that is read in passages are those of its text. */
+TEST(bpe_corpus_has_the_tokens_of_the_whole_text) {
+    heed_ctx *c = heed_open(&(heed_options){.seed = 1, .threads = 3});
+    heed_text text = {.c = c};
+    for (int i = 0; text.n < 3u << 20; i++)
+        heed_text_add(&text, "%s%d the cat's %s",
+                      i % 7   ? " "
+                      : i % 3 ? "\n\n"
+                              : "   \n",
+                      i % 5000, i % 11 ? "mat" : "end.\n\n");
+    heed_tokenizer *k = heed_tokenizer_train(c, text.s, 1 << 16,
+                                             (heed_tokenizer_args){.kind = "bpe", .vocab = 400});
+    char path[128];
+    snprintf(path, sizeof path, "%s/passages.txt", test_folder());
+    CHECK(heed_text_save(&text, path));
+    heed_corpus *p = heed_corpus_open(c, path, k, (heed_corpus_args){.block = 64, .eval = true});
+    heed_tokens t = {0};
+    CHECK(heed_encode(k, text.s, text.n, &t));
+    CHECK(heed_corpus_about(p).tokens == t.count && heed_corpus_about(p).bytes == text.n);
+    heed_batch b;
+    for (uint64_t i = 0; i < heed_corpus_eval_batches(p, 8); i++) {
+        CHECK(heed_gpt_batch(p, (heed_batch_at){.val = true, .index = i, .rows = 8}, &b));
+        for (int j = 0; j < b.rows * b.len; j += 61) {
+            size_t at = (size_t)i * 8 * 64 + (size_t)j;
+            if (b.rows == 8 && at < t.count) CHECK(b.ids[j] == t.ids[at]);
+        }
+    }
+    heed_tokens_free(&t);
+    heed_text_free(&text);
+    CLOSE(c);
+}
