@@ -25,8 +25,8 @@ static heed_tensor *trial_loss(void *user, heed_tape *t) {
     return x->w.model->loss(x->w.self, t, &x->batch.b);
 }
 
-/* Initial parameters are small, and B of adapters is zero, so that some gradients would drown in the
- * rounding of the loss. */
+/* Initial parameters are small, and B of adapters is zero, so that some gradients would drown in
+ * the rounding of the loss. */
 static void move_parameters(heed_store *s) {
     for (int i = 0; i < heed_store_count(s); i++) {
         const heed_entry *e = heed_store_at(s, i);
