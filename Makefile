@@ -77,7 +77,7 @@ FLAGS_neon    := -DHEED_ISA=neon -ffp-contract=fast
 B := build/$(VARIANT)
 # Each library is a list of rooms; those further down the list use those above.
 ROOMS_heed         := core kernels ops nn optim text io data fit
-ROOMS_heed-inspect := record inspect view
+ROOMS_heed-inspect := record inspect view exchange
 KERNELS := $(filter-out src/kernels/dispatch.c src/kernels/profile.c,$(wildcard src/kernels/*.c))
 room_objects = $(patsubst %.c,$(B)/%.o,$(filter-out $(KERNELS),$(foreach r,$(1),$(wildcard src/$(r)/*.c src/$(r)/*/*.c))))
 LIB_OBJ     := $(call room_objects,$(ROOMS_heed)) $(foreach i,$(ISAS),$(KERNELS:%.c=$(B)/%.$(i).o)) $(B)/op_table.o $(B)/layer_table.o $(B)/optim_table.o
@@ -183,13 +183,14 @@ $(B)/%.o: %.c | .deps-checked
 $(B)/src/data/image/image.o: CFLAGS_ALL += -fwrapv -fno-sanitize=shift-exponent
 # The kernels are built for speed; what calls them, and those that -O3 only makes longer, with -O2; the other rooms for size.
 ifneq ($(filter release mpi,$(VARIANT)),)
-$(foreach room,core text io data data/corpus data/image data/pair nn fit record inspect view,$(B)/src/$(room)/%.o): SIZE := -Os
+$(foreach room,core text io data data/corpus data/image data/pair nn fit record inspect view exchange,$(B)/src/$(room)/%.o): SIZE := -Os
 $(B)/src/core/rng.o: SIZE := -O3
 $(B)/src/data/image/image.o $(B)/src/data/image/resize.o $(B)/src/data/image/augment.o: SIZE := -O2
 # Texts may be large.
 $(foreach i,core/memory text/utf8 $(addprefix data/corpus/,encode names reading stream words),$(B)/src/$(i).o): SIZE := -O2
 $(B)/src/ops/%.o $(B)/src/optim/%.o: SIZE := -O2
-$(foreach o,attention conv matmul note recurrent recurrent_attention,$(B)/src/ops/$(o).o): SIZE := -Os
+$(foreach o,affine attention concat conv lora matmul note pool recurrent recurrent_attention reshape slice xent,$(B)/src/ops/$(o).o): SIZE := -Os
+$(foreach o,check clip optim settings,$(B)/src/optim/$(o).o): SIZE := -Os
 $(B)/src/fit/gradients.o: SIZE := -O3
 # What the vectors do is written out, so that -O3 adds mainly size.
 $(foreach k,$(KERNELS),$(foreach i,avx2 avx512,$(B)/$(k:.c=.$(i).o))): SIZE := -O2

@@ -27,7 +27,8 @@ static const heed_option options[] = {
     PATCH_STACK_OPTIONS,
     {0}};
 
-static const heed_condition conditions[] = {{MASKED_SETTINGS, "kind=masked"},
+static const heed_condition conditions[] = {{MASKED_SETTINGS " all-rows recompute", "kind=masked"},
+                                            {"whole-logits", ""},
                                             {"rope-theta", "positions=rotary"},
                                             {"code depth", "kind=dense|conv"},
                                             {"filters", "kind=conv"},

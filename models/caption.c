@@ -60,9 +60,11 @@ static const heed_condition conditions[] = {
     ATTEND_CONDITIONS,
     {"filters stages", "encoder=cnn"},
     {"layers pool patch final-norm scale-residual", "encoder=vit"},
-    {"heads kv-heads ff ff-kind norm norm-kind norm-eps activation beta attn-out bias rope-theta",
+    {"heads kv-heads ff ff-kind norm norm-kind norm-eps activation beta attn-out bias rope-theta "
+     "recompute",
      "encoder=vit decoder=transformer"},
     {"rope-theta", "positions=rotary"},
+    {"all-rows", ""},
     {"activation", "ff-kind=plain"},
     {"cell cell-activation one-bias attention attention-width attention-biases", "decoder=rnn"},
     {"cell-activation", "cell=rnn"},

@@ -21,6 +21,8 @@ static const heed_option options[] = {
     YES("residual", "add a block's input to its output"),
     {0}};
 
+static const heed_condition conditions[] = {{"all-rows recompute whole-logits", ""}, {0}};
+
 static const heed_preset presets[] = {
     {"cnn28", "28 x 28: 3 stages from 16 channels, shifts of 2 pixels, 8 epochs",
      "width=16 stages=3 blocks=1 batch=128 lr=4e-3 warmup=0.15 decay=0.05 smoothing=0.1 pad=2 "
@@ -67,6 +69,7 @@ const heed_model heed_model_cnn = {
     .name = "cnn",
     .help = "pictures: residual convolutional network",
     .options = options,
+    .conditions = conditions,
     .defaults = "lr=0.003 best=accuracy",
     .presets = presets,
     .cases = cases,

@@ -1,5 +1,8 @@
 /* mlm.c -- masked language model: BERT by default. Devlin et al. 2019, sec. 3. */
+#include "parts/bert.h"
 #include "parts/text.h"
+
+#include <math.h>
 
 typedef struct {
     model_result result;
@@ -9,6 +12,7 @@ typedef struct {
     heed_act act;
     heed_linear head;
     double share;
+    bool cls, unit; /* of vectors of texts */
 } mlm;
 
 static const heed_option options[] = {
@@ -19,6 +23,10 @@ static const heed_option options[] = {
     YES("head-bias", "bias of the output"),
     NO("scale-residual", "start sublayers' outputs at init-std / sqrt(2 layers)"),
     NUMBER("mask-share", "0.15", 0, 1, "share of the positions to predict"),
+    CHOICE("pool", "mean", "mean|cls", "of `embed`: the mean of the tokens, or [CLS]"),
+    NO("unit", "of `embed`: vectors of length 1"),
+    WHOLE("embed-tokens", "0", 0, 1 << 20, "of `embed`: the tokens of a text, at most; 0: block"),
+    NO("pooler", "the dense layer of BERT's next-sentence head is kept; no training changes it"),
     {0}};
 
 /* BERT's 0.02 is for a width of 768: at width 128, sqrt(768 / 128) times as much gives initial
@@ -65,7 +73,13 @@ static bool init(void *self, heed_store *s, const heed_config *f) {
     }
     m->head =
         heed__model_head(s, f, m->body.embed.token, heed__stack_init_or(&m->body.stack, "kaiming"));
+    if (heed_config_bool(f, "pooler")) {
+        heed_state_new(s, "pooler.weight", "zero", 2, (int[]){width, width});
+        heed_state_new(s, "pooler.bias", "zero", 1, &width);
+    }
     m->act = heed__model_activation(f, "activation");
+    m->cls = heed__model_is(f, "pool", "cls");
+    m->unit = heed_config_bool(f, "unit");
     m->share = heed_config_real(f, "mask-share");
     m->result.whole_logits = heed__model_on(f, "whole-logits");
     return heed_ctx_status(heed_store_ctx(s)) == HEED_OK;
@@ -100,6 +114,20 @@ static heed_tensor *loss(void *self, heed_tape *t, const heed_batch *b) {
     return heed__model_head_loss(&m->result, t, &m->head, features(m, t, &in), labels, 0);
 }
 
+/* The vector of a text: of unit length, it is an RMS norm with the gain 1/sqrt(d). */
+static heed_tensor *code(const void *self, heed_tape *t, const heed_model_input *in) {
+    const mlm *m = self;
+    int width = m->body.stack.width;
+    heed_tensor *x = heed__embedding_apply(&m->body.embed, t, in->x, in->types, 0); /* (B,T,d) */
+    x = heed__stack_norm(&m->body.stack, t, heed__stack_apply(&m->body.stack, t, x, in->pad, NULL));
+    x = m->cls ? heed_reshape(t, heed_slice(t, x, 1, 0, 1), 2, (int[]){-1, width})
+               : heed__tokens_pooled(t, x, in->pad, false); /* (B,d) */
+    if (!m->unit) return x;
+    heed_tensor *gain = heed_input(t, NULL, 1, &width);
+    for (int i = 0; gain && i < width; i++) gain->x[i] = (heed_real)(1 / sqrt(width));
+    return heed_rms_norm(t, x, gain, 0);
+}
+
 static bool batch(void *self, void *data, heed_batch_at at, heed_batch *out) {
     return heed_mlm_batch(data, at, ((mlm *)self)->share, out);
 }
@@ -107,6 +135,45 @@ static bool batch(void *self, void *data, heed_batch_at at, heed_batch *out) {
 static bool attending(const void *self, int index, heed_attending *out) {
     return heed__stack_attending(&((const mlm *)self)->body.stack, HEED_ENCODER, index, out);
 }
+
+/* ---- as published: BertForMaskedLM, and BertModel, which has no head ---- */
+
+static const heed_published_key keys[] = {
+    BERT_KEYS, KEY("tie_word_embeddings", "tie", "true"), {0}};
+static const heed_published_tensor whole[] = {
+    BERT_TENSORS("bert."),
+    TENSORS("head.dense", "cls.predictions.transform.dense"),
+    TENSORS("head.norm", "cls.predictions.transform.LayerNorm"),
+    TENSOR("head.bias", "cls.predictions.bias"),
+    TENSOR_AS("head.bias", "cls.predictions.decoder.bias", HEED_PUBLISHED_COPY),
+    TENSOR("head.weight", "cls.predictions.decoder.weight"),
+    TENSOR_AS("embed.token.weight", "cls.predictions.decoder.weight", HEED_PUBLISHED_COPY),
+    {0}};
+static const heed_published_key encoder_keys[] = {BERT_KEYS, {0}};
+static const heed_published_tensor encoder[] = {
+    BERT_TENSORS(""), TENSORS("pooler", "pooler.dense"), {0}};
+static const heed_published published[] = {
+    {.type = "bert",
+     .architectures = "BertForMaskedLM BertForPreTraining",
+     .settings = BERT_SETTINGS "transform-head=true head-bias=true pooler=false",
+     .prefix = "bert.",
+     .renames = BERT_RENAMES,
+     .ignored = BERT_IGNORED "bert.pooler.* pooler.* cls.seq_relationship.*",
+     .harmless = BERT_HARMLESS,
+     .keys = keys,
+     .tensors = whole},
+    {.type = "bert",
+     .architectures = "BertModel",
+     .settings = BERT_SETTINGS "transform-head=false head-bias=false tie=true",
+     .present = "pooler=pooler.dense.weight",
+     .vectors = true,
+     .prefix = "bert.",
+     .renames = BERT_RENAMES,
+     .ignored = BERT_IGNORED "cls.*",
+     .harmless = BERT_HARMLESS " tie_word_embeddings",
+     .keys = encoder_keys,
+     .tensors = encoder},
+    {0}};
 
 const heed_model heed_model_mlm = {
     .name = "mlm",
@@ -127,4 +194,6 @@ const heed_model heed_model_mlm = {
     .loss = loss,
     .metrics = heed__model_metrics,
     .attending = attending,
+    .code = code,
+    .published = published,
 };

@@ -26,6 +26,8 @@ static const heed_option options[] = {
     NO("residual", "add a hidden layer's input to its output; not in the first"),
     {0}};
 
+static const heed_condition conditions[] = {{"all-rows recompute whole-logits", ""}, {0}};
+
 static const heed_preset presets[] = {
     {"mlp-mnist", "benchmark workload: 784-256-10, ReLU",
      "image-size=28 channels=1 classes=10 layers=1 width=256 activation=relu batch-norm=false "
@@ -83,6 +85,7 @@ const heed_model heed_model_mlp = {
     .name = "mlp",
     .help = "pictures: multilayer perceptron",
     .options = options,
+    .conditions = conditions,
     .defaults = "best=accuracy",
     .presets = presets,
     .cases = cases,

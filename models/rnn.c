@@ -38,7 +38,7 @@ static const heed_option options[] = {
     {0}};
 
 static const heed_condition conditions[] = {
-    ATTEND_CONDITIONS, {"cell-activation", "cell=rnn"}, {0}};
+    ATTEND_CONDITIONS, {"cell-activation", "cell=rnn"}, {"all-rows recompute", ""}, {0}};
 
 static const heed_preset presets[] = {
     {"rnn-attn", "benchmark workload: GRU encoder and decoder, additive attention",

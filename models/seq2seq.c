@@ -33,7 +33,7 @@ static const heed_option options[] = {
  * 22 %. */
 #define DEFAULTS "lr=0.002 warmup=0.2"
 
-static const heed_condition conditions[] = {STACK_CONDITIONS, {0}};
+static const heed_condition conditions[] = {STACK_CONDITIONS, {"all-rows", ""}, {0}};
 
 static const heed_preset presets[] = {
     {"seq2seq-small", "benchmark workload: 2 + 2 layers, width 128, pre-norm",

@@ -3,7 +3,7 @@
 
 static const heed_option options[] = {READER_OPTIONS, {0}};
 
-static const heed_condition conditions[] = {READER_CONDITIONS, {0}};
+static const heed_condition conditions[] = {READER_CONDITIONS, {"all-rows", ""}, {0}};
 
 static const heed_model_case cases[] = {
     {"", READER_SMALL},

@@ -14,8 +14,11 @@ static const heed_option options[] = {
     HEAD_OPTION,
     {0}};
 
-static const heed_condition conditions[] = {
-    READER_CONDITIONS, {"pool", "encoder=attention|conv"}, {0}};
+static const heed_condition conditions[] = {READER_CONDITIONS,
+                                            {"pool", "encoder=attention|conv"},
+                                            {"all-rows", "encoder=attention"},
+                                            {"all-rows", "pool=last"},
+                                            {0}};
 
 static const heed_model_case cases[] = {
     {"", READER_SMALL},
@@ -44,6 +47,12 @@ static heed_tensor *neurons(const textcls *m, heed_tape *t, heed_tensor *ids, he
     return heed_linear_apply(&m->text.head, t, ends);
 }
 
+static heed_tensor *code(const void *self, heed_tape *t, const heed_model_input *in) {
+    heed_tensor *ends = NULL;
+    if (in->x) heed__reader_apply(self, t, in->x, in->pad, &ends);
+    return ends;
+}
+
 /* (B,classes); a head with one neuron z gives (0, z). */
 static heed_tensor *logits(const void *self, heed_tape *t, const heed_model_input *in) {
     const textcls *m = self;
@@ -68,4 +77,5 @@ const heed_model heed_model_textcls = {.name = "textcls",
                                        .init = init,
                                        .logits = logits,
                                        .loss = loss,
+                                       .code = code,
                                        READER_MEMBERS};

@@ -61,6 +61,9 @@ for model in $models; do
         ok $? "$model: one of three processes killed, resumed with $n: other bits"
     done
 done
+mpicc -std=c11 -D_GNU_SOURCE -O1 -DHEED_MPI -ffp-contract=off -I"$OLDPWD/include" -I"$OLDPWD/models" -I"$OLDPWD/train" "$OLDPWD/tests/mpi/steady.c" "$OLDPWD/train/cli/mpi.c" "$OLDPWD"/build/release/libheed-models.a \
+    "$OLDPWD"/build/release/libheed.a -fopenmp -ljansson -lutf8proc -lz -lm -lpthread -o steady >log 2>&1 && mpirun -n 3 ./steady text >log 2>&1
+ok $? "allocator calls in a steady step of three processes"
 # What cannot work is refused, once.
 start 2 generate gpt --n 3
 [ $? = 2 ] && [ "$(grep -c '^heed: `generate` runs in one process: found 2' log)" = 1 ]

@@ -4,11 +4,12 @@
 enum { ROWS = 2, LEN = 4 };
 static const int32_t tokens[] = {3, 5, 7, 2, 6, 1, 4, 0};
 
-/* What a model is: a digest of its initial parameters, and of its logits in training. */
+/* What a model is: digests of its initial parameters, of its logits in training, and of a training
+ * step: the loss and the memory that it uses. */
 typedef struct {
     bool accepted;       /* the value, by the option table */
     bool built, refused; /* refused: as a setting without effect */
-    uint64_t parameters, logits;
+    uint64_t parameters, logits, step;
 } looks;
 
 static uint64_t mix(uint64_t h, const void *bytes, size_t n) {
@@ -27,19 +28,37 @@ static uint64_t parameters_of(const heed_store *s) {
     return h;
 }
 
-static uint64_t logits_digest(built *b) {
-    heed_model_input in = {0};
-    bool captions = b->model->kind == HEED_INPUT_CAPTION;
+/* Pictures of the model's size, on the tape of a new step. */
+static heed_tensor *pictures(built *b) {
     heed_tape_begin(b->t, HEED_TRAIN, 1);
-    if (b->model->kind == HEED_INPUT_PICTURE || captions) {
-        int size = (int)heed_config_int(b->f, "image-size");
-        int channels = (int)heed_config_int(b->f, "channels");
-        in.x = heed_input(b->t, NULL, 4, (int[]){ROWS, size, size, channels});
-        heed_random r = heed_random_at(1, "x", 0, 0);
-        for (size_t i = 0; in.x && i < in.x->size; i++)
-            in.x->x[i] = (heed_real)heed_random_normal(&r, i);
-    } else
-        in.x = heed_ids(b->t, tokens, ROWS, LEN);
+    if (b->model->kind != HEED_INPUT_PICTURE && b->model->kind != HEED_INPUT_CAPTION) return NULL;
+    int size = (int)heed_config_int(b->f, "image-size");
+    int channels = (int)heed_config_int(b->f, "channels");
+    heed_tensor *x = heed_input(b->t, NULL, 4, (int[]){ROWS, size, size, channels});
+    heed_random r = heed_random_at(1, "x", 0, 0);
+    for (size_t i = 0; x && i < x->size; i++) x->x[i] = (heed_real)heed_random_normal(&r, i);
+    return x;
+}
+
+static uint64_t step_digest(built *b) {
+    static const int32_t labels[] = {0, 1, 1, 0, 1, 0, 0, 1}, masked[] = {1, 4};
+    const heed_tensor *x = pictures(b);
+    heed_batch batch = {.rows = ROWS, .len = LEN, .ids = tokens, .labels = labels, .items = ROWS};
+    batch.src = tokens, batch.src_len = LEN;
+    if (x) batch.x = x->x;
+    if (b->model->kind == HEED_INPUT_PICTURE) batch.len = (int)x->size / ROWS;
+    if (b->model->answers == HEED_ANSWER_MASKED)
+        batch.masked_positions = masked, batch.masked_count = 2;
+    heed_tensor *loss = b->model->loss(b->self, b->t, &batch);
+    if (!heed_backward(b->t, loss)) return 1;
+    size_t used = heed_tape_used(b->t).bytes;
+    return mix(mix(0, loss->x, sizeof *loss->x), &used, sizeof used);
+}
+
+static uint64_t logits_digest(built *b) {
+    bool captions = b->model->kind == HEED_INPUT_CAPTION;
+    heed_model_input in = {.x = pictures(b)};
+    if (!in.x) in.x = heed_ids(b->t, tokens, ROWS, LEN);
     if (b->model->kind == HEED_INPUT_PAIR || captions)
         in.target = heed_ids(b->t, tokens, ROWS, LEN);
     const heed_tensor *y = logits_of(b, in);
@@ -57,12 +76,13 @@ static looks look(const heed_model *m, const heed_model_case *k, const char *key
     b.self = calloc(1, m->size);
     heed_config_set_list(b.f, k->settings, "test", HEED_FROM_PRESET);
     l.accepted = !key || heed_config_set(b.f, key, value, "test", rank);
-    l.refused = l.accepted && !heed_config_check(b.f, m->conditions);
+    l.refused = l.accepted && !heed_model_check(m, b.f);
     l.built = l.accepted && !l.refused && heed_model_init(m, b.self, b.s, b.f);
     if (l.built) {
         l.parameters = parameters_of(b.s);
         shake(b.s);
         l.logits = logits_digest(&b);
+        l.step = step_digest(&b);
         l.built = heed_ctx_status(b.c) == HEED_OK;
     }
     heed_clear(b.c);
@@ -71,7 +91,8 @@ static looks look(const heed_model *m, const heed_model_case *k, const char *key
 }
 
 static bool alike(looks a, looks b) {
-    return a.built == b.built && a.parameters == b.parameters && a.logits == b.logits;
+    return a.built == b.built && a.parameters == b.parameters && a.logits == b.logits &&
+           a.step == b.step;
 }
 
 /* Value number i to try instead of `now`; false after the last. */
@@ -99,10 +120,9 @@ static bool other_value(const heed_option *o, const char *now, int i, char *valu
     return false;
 }
 
-/* Settings of the loss, or of how the same numbers are computed. */
+/* Settings of the batches. */
 static bool elsewhere(const char *name) {
-    static const char *const names[] = {"smoothing", "mask-share",  "hide",         "norm-target",
-                                        "attention", "share-vocab", "source-vocab", "block"};
+    static const char *const names[] = {"mask-share", "source-vocab", "block"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(name, names[i]) == 0) return true;
     return false;
@@ -126,6 +146,11 @@ static void check_option(const heed_model *m, const heed_model_case *k, const he
                   effect ? "is refused, but has an effect" : "is accepted without effect");
 }
 
+/* Shared settings that change how a step is computed. */
+static bool of_a_step(const char *name) {
+    return !strcmp(name, "all-rows") || !strcmp(name, "recompute") || !strcmp(name, "whole-logits");
+}
+
 TEST(conditions_refuse_the_settings_of_models_that_change_nothing) {
     heed_ctx *c = heed_open(NULL);
     for (int i = 0; heed_models[i]; i++) {
@@ -137,6 +162,8 @@ TEST(conditions_refuse_the_settings_of_models_that_change_nothing) {
             CHECK(base.built);
             for (const heed_option *o = m->options; o->name; o++)
                 check_option(m, k, o, base, heed_config_text(f, o->name));
+            for (const heed_option *o = heed_fit_options; o->name; o++)
+                if (of_a_step(o->name)) check_option(m, k, o, base, heed_config_text(f, o->name));
             heed_config_free(f);
         }
     }

@@ -299,6 +299,10 @@ TEST(nn_cache_refuses_what_it_cannot_hold) {
     CHECK(!heed_mha_apply(&a, l.t, normal(l.t, "x", 3, SHAPE(2, 1, 8)), NULL, NULL, &cache));
     CHECK_HAS(heed_ctx_error(l.c), "2 sequences");
     heed_clear(l.c);
+    cache.stride = 8;
+    CHECK(!heed_mha_apply(&a, l.t, heed_input(l.t, NULL, 3, SHAPE(0, 1, 8)), NULL, NULL, &cache));
+    CHECK_HAS(heed_ctx_error(l.c), "expected at least one token, found 0 x 1");
+    heed_clear(l.c);
     heed_cache wrong[] = {{.len = -1, .capacity = 2, .k = k, .v = v}, {.capacity = 2, .v = v}};
     for (int i = 0; i < 2; i++) {
         CHECK(!heed_mha_apply(&a, l.t, normal(l.t, "x", 3, SHAPE(1, 1, 8)), NULL, NULL, &wrong[i]));

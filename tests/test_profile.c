@@ -82,6 +82,22 @@ TEST(profile_changes_no_value) {
     CLOSE(profiled.c);
 }
 
+TEST(profile_leaves_the_precision_that_was_set_meanwhile) {
+    enum { SIZE = 64 };
+    heed_ctx *c = heed_open(&(heed_options){.seed = 1, .threads = 1});
+    heed_store *s = heed_store_new(c);
+    heed_tape *t = heed_tape_new(c);
+    heed_tensor *w = heed_param(s, "w", "normal:1", 2, (int[]){SIZE, SIZE}), *y[2];
+    heed_profile *p = heed_profile_new(c);
+    if (!heed_set_precision(c, HEED_BF16)) heed_clear(c); /* not on this CPU: both are alike */
+    heed_tape_begin(t, HEED_EVAL, 0);
+    y[0] = heed_matmul(t, w, w);
+    heed_profile_free(p);
+    y[1] = heed_matmul(t, w, w);
+    CHECK(y[0] && y[1] && memcmp(y[0]->x, y[1]->x, SIZE * SIZE * sizeof(heed_real)) == 0);
+    CLOSE(c);
+}
+
 TEST(profile_measures_regions) {
     enum { SIZE = 200 };
     heed_ctx *c = heed_open(&(heed_options){.threads = 2});

@@ -214,6 +214,11 @@ void heed_run_close(heed_run *r);
  * from the file; the adapters are merged. Its tokenizers are the base's. HEED_DATA if the file is
  * damaged, or belongs to another base. */
 heed_run *heed_run_adapt(const heed_run *base, const char *file, const heed_model *const *models);
+/* A run in memory: a new model with its initial values and the settings f, which heed_train_config
+ * made, for a custom training loop that heed_run_save ends. f and tokenizer (NULL: none) belong to
+ * the run from now on, also on failure. labels: names of the classes, which are copied; or NULL. */
+heed_run *heed_run_new(heed_ctx *c, const heed_model *m, heed_config *f, heed_tokenizer *tokenizer,
+                       const char *const *labels, int label_count);
 /* Writes an open run to a new folder dir, or with `force` in the place of another run, as a run
  * without adapters: its settings, which then name none, weights, tokenizers and labels. It has no
  * checkpoint to resume from. */

@@ -56,7 +56,7 @@ typedef struct {
     const char *settings; /* names, with spaces between them: "hide norm-target" */
     /* Alternatives, with spaces between them, of which one must hold: "kind=dense|conv", one of
      * these values, or "lora!=0", any other value. One about a setting that does not exist is left
-     * out. */
+     * out. "": never. */
     const char *when;
 } heed_condition;
 

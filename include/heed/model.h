@@ -118,7 +118,8 @@ typedef struct {
      * PAIR; block, vocab and classes for LABELLED; image-size, channels and, unless the answer is a
      * picture, classes for PICTURE; image-size, channels, block and vocab for CAPTION. */
     const heed_option *options;
-    const heed_condition *conditions; /* when some of these have an effect, ended by {0}; or NULL */
+    /* When some of these, or of the shared ones, have an effect, ended by {0}; or NULL. */
+    const heed_condition *conditions;
     const char *defaults; /* of these and of shared settings: "lr=0.003 best=accuracy"; or NULL */
     const heed_preset *presets;   /* ended by {0}; or NULL */
     const heed_model_case *cases; /* ended by {0}; or NULL */
@@ -149,10 +150,14 @@ typedef struct {
     /* What the model makes of each input as (B,k): a classifier's features, an auto-encoder's code.
      * NULL: there is no such layer. */
     heed_tensor *(*code)(const void *self, heed_tape *t, const heed_model_input *in);
+    const struct heed_published *published; /* how others publish it: exchange.h; or NULL */
 } heed_model;
 
 /* What the model requires of its inputs, from the members above. */
 heed_input_spec heed_model_spec(const heed_model *m);
+/* Fails with HEED_USAGE if a setting that was given as a flag has no effect, by the conditions of
+ * m, of its kind of data or of every training. */
+bool heed_model_check(const heed_model *m, const heed_config *f);
 /* Creates the parameters of m in s by its init and, if f has the setting `lora` above 0, adapters
  * of that rank at the weights that `lora-targets` names. self: m->size bytes of zeros. False with
  * an error if the model refuses its settings, or a target matches nothing. */

@@ -20,7 +20,7 @@
 #ifndef MODELS_H
 #define MODELS_H
 
-#include <heed/fit.h>
+#include <heed/exchange.h>
 
 HEED_EXPORT_BEGIN
 

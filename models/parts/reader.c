@@ -63,21 +63,6 @@ bool heed__reader_init(text_model *m, heed_store *s, const heed_config *f, int n
 
 /* ---- forward ---- */
 
-/* The mean over the tokens that are not padding, or the last such token: (B,1,S) times (B,S,d). */
-static heed_tensor *pooled(heed_tape *t, heed_tensor *x, const heed_tensor *pad, bool last) {
-    int rows = x->shape[0], len = x->shape[1];
-    heed_tensor *share = heed_input(t, NULL, 3, (int[]){rows, 1, len});
-    for (int r = 0; share && r < rows; r++) {
-        heed_real *to = share->x + r * len;
-        int count = 0, end = 0;
-        for (int i = 0; i < len; i++)
-            if (!pad || pad->i[r * len + i]) count++, end = i;
-        for (int i = last ? end : 0; i <= end; i++)
-            if (!pad || pad->i[r * len + i]) to[i] = last ? 1 : 1 / (heed_real)count;
-    }
-    return heed_reshape(t, heed_matmul(t, share, x), 2, (int[]){rows, x->shape[2]});
-}
-
 /* Each convolution sees padding as zeros, like positions beyond the ends of the text. */
 static heed_tensor *convolved(const conv_stack *k, heed_tape *t, heed_tensor *x,
                               const heed_tensor *pad) {
@@ -128,7 +113,7 @@ heed_tensor *heed__reader_apply(const text_model *m, heed_tape *t, heed_tensor *
     x = m->conv.layers ? convolved(&m->conv, t, x, pad)
                        : heed__stack_apply(&m->stack, t, x, pad, NULL);
     x = heed__stack_norm(&m->stack, t, x);
-    if (x && ends) *ends = pooled(t, x, pad, m->last);
+    if (x && ends) *ends = heed__tokens_pooled(t, x, pad, m->last);
     return x;
 }
 

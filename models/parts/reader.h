@@ -26,7 +26,8 @@
                "share of the target spread over all classes, in training")
 
 #define READER_CONDITIONS                                                                          \
-    {STACK_SETTINGS " positions init-std final-norm", "encoder=attention"},                        \
+    {STACK_SETTINGS " positions init-std final-norm recompute", "encoder=attention"},              \
+        {"whole-logits", ""},                                                                      \
         {"norm-kind norm-eps activation bias causal", "encoder=attention|conv"},                   \
         {"activation", "encoder=conv ff-kind=plain"}, {"rope-theta", "positions=rotary"},          \
         {"kernel", "encoder=conv"},                                                                \

@@ -28,6 +28,21 @@ heed_tensor *heed__embedding_apply(const token_embedding *e, heed_tape *t, heed_
     return heed_drop_apply(&e->drop, t, x);
 }
 
+heed_tensor *heed__tokens_pooled(heed_tape *t, heed_tensor *x, const heed_tensor *pad, bool last) {
+    if (!x) return NULL;
+    int rows = x->shape[0], len = x->shape[1];
+    heed_tensor *share = heed_input(t, NULL, 3, (int[]){rows, 1, len});
+    for (int r = 0; share && r < rows; r++) {
+        heed_real *to = share->x + r * len;
+        int count = 0, end = 0;
+        for (int i = 0; i < len; i++)
+            if (!pad || pad->i[r * len + i]) count++, end = i;
+        for (int i = last ? end : 0; i <= end; i++)
+            if (!pad || pad->i[r * len + i]) to[i] = last ? 1 : 1 / (heed_real)count;
+    }
+    return heed_reshape(t, heed_matmul(t, share, x), 2, (int[]){rows, x->shape[2]});
+}
+
 bool heed__transformer_init(transformer *m, heed_store *s, const heed_config *f, stack_kind kind) {
     heed_ctx *c = heed_store_ctx(s);
     heed__stack_read(&m->stack, f, kind);

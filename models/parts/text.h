@@ -48,6 +48,10 @@ void heed__embedding_init(token_embedding *e, heed_store *s, const heed_config *
 heed_tensor *heed__embedding_apply(const token_embedding *e, heed_tape *t, heed_tensor *ids,
                                    heed_tensor *types, int from);
 
+/* x (B,S,d) -> (B,d): the mean over the tokens that are not padding, or the last such token; as
+ * (B,1,S) times (B,S,d). */
+heed_tensor *heed__tokens_pooled(heed_tape *t, heed_tensor *x, const heed_tensor *pad, bool last);
+
 /* Embeddings, blocks and final norm. */
 typedef struct {
     token_embedding embed;

@@ -71,7 +71,7 @@ static bool label(heed_ctx *c, const heed_tokenizer *t, const char *text, heed_s
         int32_t id = k->ids[i];
         const char *own = heed_token_text(t, id);
         size_t n = strlen(own);
-        if (text && id == x.unk && k->end[i] > k->begin[i])
+        if (text && (!t || id == x.unk) && k->end[i] > k->begin[i])
             own = text + k->begin[i], n = k->end[i] - k->begin[i];
         s->special[i] = id == x.cls || id == x.sep || id == x.pad || id == x.newline;
         if (!(s->labels[i] = heed__alloc(c, n + 1))) break;
@@ -125,6 +125,25 @@ static bool put_words(const heed_reader *r, const char *text, size_t n, heed_exa
     return true;
 }
 
+/* Appends the numbers of a text, which are ids: the run has no tokenizer. */
+static bool put_numbers(const heed_reader *r, const char *text, size_t n, heed_tokens *k) {
+    int64_t vocab = heed_config_int(r->config, "vocab"), id = 0;
+    for (size_t at = 0, end; at < n; at = end + 1) {
+        for (end = at; end < n && !isspace((unsigned char)text[end]); end++)
+            id = isdigit((unsigned char)text[end]) && id < vocab
+                     ? (end == at ? 0 : id * 10) + text[end] - '0'
+                     : vocab;
+        if (end > at && id >= vocab)
+            return heed_fail(r->c, HEED_DATA,
+                             "the input is no list of ids: the run has no tokenizer: expected "
+                             "numbers below %lld, found %.*s",
+                             (long long)vocab, (int)(end - at < 40 ? end - at : 40), text + at);
+        if (end > at && !heed__tokens_put(k, (int32_t)id, at, end)) return false;
+        id = 0;
+    }
+    return true;
+}
+
 /* Checks the tokens of the text after `before` special tokens; `after` more will follow. */
 static bool check_length(const heed_reader *r, const char *text, size_t n, heed_tokens *k,
                          size_t before, size_t after) {
@@ -147,7 +166,7 @@ bool heed_example_text(const heed_reader *r, const char *text, size_t n, heed_ex
     if (!r || heed__stopped(r->c) || !text || !out) return false;
     bool plain = r->spec.kind == HEED_INPUT_TOKENS, paired = r->spec.kind == HEED_INPUT_PAIR;
     const heed_tokenizer *t = paired && r->source ? r->source : r->tokenizer;
-    if (!t || r->spec.kind == HEED_INPUT_CAPTION)
+    if (!r->spec.kind || r->spec.kind == HEED_INPUT_PICTURE || r->spec.kind == HEED_INPUT_CAPTION)
         return heed_fail(r->c, HEED_USAGE,
                          "the run takes pictures: expected a picture, found a text");
     heed_specials s = heed_tokenizer_specials(t);
@@ -160,8 +179,9 @@ bool heed_example_text(const heed_reader *r, const char *text, size_t n, heed_ex
     /* White space around a source is dropped, as in training. */
     while (paired && begin < end && isspace((unsigned char)text[begin])) begin++;
     while (paired && end > begin && isspace((unsigned char)text[end - 1])) end--;
-    bool ok = put_id(cls, k) &&
-              (r->spec.per_word ? put_words(r, text, n, out) : put_text(t, text, begin, end, k));
+    bool ok = put_id(cls, k) && (!t                 ? put_numbers(r, text, n, k)
+                                 : r->spec.per_word ? put_words(r, text, n, out)
+                                                    : put_text(t, text, begin, end, k));
     if (!ok) return false;
     if (!check_length(r, text, n, k, cls >= 0, sep >= 0) || !put_id(sep, k)) return false;
     warn_of_unknown(r, t, k, text);
@@ -169,7 +189,7 @@ bool heed_example_text(const heed_reader *r, const char *text, size_t n, heed_ex
 }
 
 bool heed_example_tokens(const heed_reader *r, const int32_t *ids, size_t n, heed_example *out) {
-    if (!r || heed__stopped(r->c) || !r->tokenizer || !out || (n && !ids)) return false;
+    if (!r || heed__stopped(r->c) || !out || (n && !ids)) return false;
     heed_example_free(out);
     out->text.tokens.c = r->c;
     return put_ids(ids, n, &out->text.tokens) && label(r->c, r->tokenizer, NULL, &out->text);

@@ -28,6 +28,7 @@ typedef struct {
     bool lora;
     const char *lora_train; /* trained besides the adapters: a list of patterns */
 } heed__settings;
+extern const heed_condition heed__fit_conditions[];
 bool heed__settings_read(heed_ctx *c, const heed_config *f, heed__settings *s);
 heed_schedule heed__settings_schedule(const heed__settings *s, int64_t steps);
 bool heed__settings_apply(const heed__settings *s, heed_store *store); /* freeze and lr-scale */

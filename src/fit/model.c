@@ -61,6 +61,12 @@ uint64_t heed_model_epoch_batches(const heed_model *m, void *self, void *data, i
 
 /* ---- settings ---- */
 
+bool heed_model_check(const heed_model *m, const heed_config *f) {
+    return m && heed_config_check(f, m->conditions) &&
+           heed_config_check(f, heed_data_kind_of(heed_model_spec(m))->conditions) &&
+           heed_config_check(f, heed__fit_conditions);
+}
+
 heed_config *heed_model_config(heed_ctx *c, const heed_model *m, const heed_option *const *tables) {
     enum { MOST = 16 };
     const heed_option *all[MOST] = {0};

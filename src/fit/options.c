@@ -117,10 +117,13 @@ const heed_option heed_fit_options[] = {
      SPEED},
     {0}};
 
-static const heed_condition conditions[] = {{"lora-alpha lora-targets lora-train", "lora!=0"},
-                                            {"freeze-steps", "freeze!="},
-                                            {"step-every step-gamma", "schedule=step"},
-                                            {0}};
+const heed_condition heed__fit_conditions[] = {{"lora-alpha lora-targets lora-train", "lora!=0"},
+                                               {"freeze-steps", "freeze!="},
+                                               {"step-every step-gamma", "schedule=step"},
+                                               {"lr-min", "schedule=cosine|linear"},
+                                               {"accumulate", "optimizer!=gd"},
+                                               {"evals", "eval-every=0"},
+                                               {0}};
 
 /* ---- length ---- */
 
@@ -228,8 +231,8 @@ bool heed__settings_read(heed_ctx *c, const heed_config *f, heed__settings *s) {
     s->freeze_steps = heed_config_int(f, "freeze-steps");
     s->lora = heed_config_int(f, "lora") > 0;
     s->lora_train = heed_config_text(f, "lora-train");
-    return heed_config_check(f, conditions) && read_optim(c, f, s) && read_length(c, f, s) &&
-           read_schedule(c, f, s) && !heed__stopped(c);
+    return read_optim(c, f, s) && read_length(c, f, s) && read_schedule(c, f, s) &&
+           !heed__stopped(c);
 }
 
 /* ---- patterns ---- */

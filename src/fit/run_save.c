@@ -1,6 +1,44 @@
-/* run_save.c -- an open run written to another folder, without adapters. */
+/* run_save.c -- a run in memory, and an open run written to another folder, without adapters. */
 #include "core/core.h"
 #include "fit/fit.h"
+
+static bool set_labels(heed__opened *o, const char *const *labels, int count) {
+    heed_ctx *c = o->labels.text.c = o->run.c;
+    bool ok = true;
+    for (int i = 0; ok && i < count; i++) ok = heed_text_add(&o->labels.text, "%s\n", labels[i]);
+    ok = ok && (!count || heed__labels_cut(c, "labels", &o->labels));
+    o->run.labels = o->labels.list;
+    o->run.label_count = o->labels.count;
+    if (ok && o->labels.count != count)
+        ok = heed_fail(c, HEED_DATA, "name of a class has a line break: expected one line of text");
+    return ok && heed__settings_number(o->run.config, "classes", count, "labels");
+}
+
+heed_run *heed_run_new(heed_ctx *c, const heed_model *m, heed_config *f, heed_tokenizer *tokenizer,
+                       const char *const *labels, int label_count) {
+    heed__opened *o = m && f && !heed__stopped(c) ? heed__run_new(c, "") : NULL;
+    if (!o) {
+        heed_config_free(f);
+        heed_tokenizer_free(tokenizer);
+        return NULL;
+    }
+    heed_run *r = &o->run;
+    r->model = m;
+    r->config = f;
+    r->tokenizer = tokenizer;
+    r->store = heed_store_new(c);
+    r->tape = heed_tape_new(c);
+    r->self = heed__alloc(c, m->size);
+    bool ok = r->store && r->tape && r->self &&
+              heed_config_set(f, "task", m->name, "task", HEED_FROM_FLAG);
+    if (ok && tokenizer)
+        ok = heed__settings_number(f, "vocab", heed_vocab_size(tokenizer), "tokenizer");
+    if (ok && (!labels || set_labels(o, labels, label_count)) &&
+        heed_model_init(m, r->self, r->store, f))
+        return r;
+    heed_run_close(r);
+    return NULL;
+}
 
 /* From now on the run's settings name no adapters. */
 static bool forget_adapters(heed_config *f) {

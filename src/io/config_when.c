@@ -59,7 +59,8 @@ static bool refuse(const heed_config *f, const heed__setting *s, const char *whe
     each(f, when, expect, &expected);
     each(f, when, find, &found);
     heed_fail(f->c, HEED_USAGE, "`%s` has no effect here: expected %s%s%s", s->o->name,
-              expected.s ? expected.s : "", found.n ? ", found " : "", found.n ? found.s : "");
+              expected.s ? expected.s : "another model", found.n ? ", found " : "",
+              found.n ? found.s : "");
     heed_text_free(&expected);
     heed_text_free(&found);
     return false;
@@ -68,7 +69,8 @@ static bool refuse(const heed_config *f, const heed__setting *s, const char *whe
 bool heed_config_check(const heed_config *f, const heed_condition *list) {
     if (!f || heed__stopped(f->c)) return false;
     for (; list && list->settings; list++) {
-        if (!each(f, list->when, exists, NULL) || each(f, list->when, holds, NULL)) continue;
+        bool applies = !*list->when || each(f, list->when, exists, NULL);
+        if (!applies || each(f, list->when, holds, NULL)) continue;
         for (const char *at = list->settings; *at; at += word(at, false), at += strspn(at, " ")) {
             const heed__setting *s = heed__setting_find(f, at, word(at, false));
             if (s && s->rank == HEED_FROM_FLAG) return refuse(f, s, list->when);

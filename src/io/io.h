@@ -36,6 +36,9 @@ heed_safetensors *heed__safetensors_parse(heed_ctx *c, const char *path, unsigne
 heed_safetensors *heed__safetensors_head(heed_ctx *c, const char *path);
 /* Copies the bytes of an array of f, or reads them from the file. */
 bool heed__safetensors_values(const heed_safetensors *f, const heed_array *a, void *to);
+/* The same as reals; an error if they are not F32, F64, F16 or BF16. */
+bool heed__safetensors_reals(heed_ctx *c, const heed_safetensors *f, const heed_array *a,
+                             heed_real *out);
 /* heed_load from an open file. If its tensors cannot be read, some entries are already filled. */
 bool heed__load_parsed(heed_store *s, const char *path, const heed_safetensors *f);
 

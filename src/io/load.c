@@ -29,15 +29,19 @@ static heed_real narrow(double value) {
 }
 
 /* Values of another type are converted from a buffer; those of heed_real are read into place. */
-static bool fill(heed_ctx *c, heed_tensor *t, const heed_safetensors *f, const heed_array *a) {
+bool heed__safetensors_reals(heed_ctx *c, const heed_safetensors *f, const heed_array *a,
+                             heed_real *out) {
     int type = type_of(a);
+    if (type < 0)
+        return heed_fail(c, HEED_DATA, "tensor %s: expected F32, F64, F16 or BF16, found %s",
+                         a->name, a->dtype);
     size_t each = types[type].bytes;
-    if (each == sizeof(heed_real)) return heed__safetensors_values(f, a, t->x);
+    if (each == sizeof(heed_real)) return heed__safetensors_values(f, a, out);
     unsigned char *data = heed__alloc(c, a->bytes);
     bool ok = data && heed__safetensors_values(f, a, data);
-    for (size_t i = 0; ok && i < t->size; i++) {
+    for (size_t i = 0; ok && i < a->bytes / each; i++) {
         uint64_t bits = heed__little(data + i * each, each);
-        t->x[i] =
+        out[i] =
             narrow(types[type].upper ? heed__real_of(bits << 16, 4) : heed__real_of(bits, each));
     }
     heed__free(data);
@@ -96,7 +100,7 @@ bool heed__load_parsed(heed_store *s, const char *path, const heed_safetensors *
     }
     for (int i = 0; ok && i < heed_store_count(s); i++) {
         heed_entry *e = heed_store_at(s, i);
-        ok = fill(c, e->tensor, f, heed_safetensors_find(f, e->name));
+        ok = heed__safetensors_reals(c, f, heed_safetensors_find(f, e->name), e->tensor->x);
         if (ok) heed__store_known(e);
     }
     return ok;

@@ -83,7 +83,9 @@ static void conv_weights(const heed_kernels *k, const heed_conv_job *j, void *sc
 
 static void destroy(heed__owned *object) {
     attached *a = (attached *)object;
-    *heed__ctx_kernels(a->p.c) = a->plain;
+    heed_kernels *k = heed__ctx_kernels(a->p.c);
+    a->plain.bf16 = k->bf16; /* which may have been set meanwhile */
+    *k = a->plain;
     heed__ctx_attach(a->p.c, NULL);
     heed__free(a->p.rows);
     heed__free(a->p.stretches);

@@ -7,6 +7,13 @@
 #include "isa.h"
 
 /* c[0] + c[1] x + ... + c[n-1] x^(n-1), by Horner's method. */
+/* Functions that are long enough to be called where the generic set is built for size. */
+#if HEED__SET == 0 && defined(__OPTIMIZE_SIZE__)
+#define SHARED static inline __attribute__((unused))
+#else
+#define SHARED INLINE
+#endif
+
 INLINE vec polynomial(vec x, const heed_real *c, int n) {
     vec y = splat(c[n - 1]);
     for (int i = n - 2; i >= 0; i--) y = y * x + splat(c[i]);
@@ -42,7 +49,7 @@ HEED__LIBM(vtanh, tanh)
 HEED__LIBM(verf, erf)
 
 /* Phi(x), the normal distribution function; *bell = exp(-x^2 / 2). */
-INLINE vec normal(vec x, vec *bell) {
+SHARED vec normal(vec x, vec *bell) {
     *bell = vexp(splat(-0.5) * x * x);
     return splat(0.5) * (splat(1) + verf(x * splat(HEED__SQRT_HALF)));
 }
@@ -51,7 +58,7 @@ INLINE vec normal(vec x, vec *bell) {
 
 /* exp x = 2^n exp r, r = x - n log 2 in two parts, |r| <= log(2)/2; exp r = 1 + r + r^2 P(r), for x
  * from -104. */
-INLINE vec exp_of(vec x) {
+SHARED vec exp_of(vec x) {
     static const float c[] = {0.4999999403953552f, 0.1666651964187622f, 0.04166839271783829f,
                               0.008368780836462975f, 0.001381446490995586f};
     const vec magic = splat(12582912.0f); /* 1.5 2^23: adding it rounds to an integer */
@@ -77,7 +84,7 @@ INLINE vec vexp(vec x) {
 }
 
 /* log x = e log 2 + log(1+f), 1+f in [sqrt(1/2), sqrt(2)); log(1+f) = f - f^2/2 + f^3 P(f). */
-INLINE vec vlog(vec x) {
+SHARED vec vlog(vec x) {
     static const float c[] = {0.3333331346511841f,   -0.25000008940696716f, 0.20002123713493347f,
                               -0.16668005287647247f, 0.14219450950622559f,  -0.12405343353748322f,
                               0.11888711899518967f,  -0.1167750284075737f,  0.06747682392597198f};
@@ -97,7 +104,7 @@ INLINE vec vlog(vec x) {
 
 /* |x| < 5/8: x + x^3 P(x^2); else 1 - 2 / (exp 2|x| + 1), with the sign of x, which vectors of
  * small numbers do without. */
-INLINE vec vtanh(vec x) {
+SHARED vec vtanh(vec x) {
     static const float c[] = {-0.3333328068256378f, 0.13331441581249237f, -0.05373971164226532f,
                               0.020639078691601753f, -0.005704978480935097f};
     const ivec sign = (ivec)splat(-0.0f);
@@ -112,7 +119,7 @@ INLINE vec vtanh(vec x) {
 
 /* Phi(x), the normal distribution function; *bell = exp(-x^2 / 2). For a >= 0, Phi(-a) =
  * bell (1/2 + u P(u)) with u = 0.28 a / (1 + 0.28 a), exact at 0; it is 0 beyond 14. */
-INLINE vec normal(vec x, vec *bell) {
+SHARED vec normal(vec x, vec *bell) {
     static const float c[] = {-1.4247937202453613f,  1.763978362083435f,   -1.1050387620925903f,
                               0.13692167401313782f,  0.19830431044101715f, -0.007033724803477526f,
                               -0.10284731537103653f, 0.04058366268873215f};
@@ -237,7 +244,7 @@ INLINE vec vsilu_slope(vec x) {
 }
 
 /* f(x); f is a compile-time constant wherever this is inlined into a loop. */
-INLINE vec act_value(heed_act f, vec x) {
+SHARED vec act_value(heed_act f, vec x) {
     const vec half = splat((heed_real)0.5), one = splat(1);
     (void)half, (void)one;
     switch (f) {
@@ -251,7 +258,7 @@ INLINE vec act_value(heed_act f, vec x) {
 }
 
 /* f'(x), from x or from y = f(x), as the activation requires. */
-INLINE vec act_slope(heed_act f, vec x, vec y) {
+SHARED vec act_slope(heed_act f, vec x, vec y) {
     const vec half = splat((heed_real)0.5), one = splat(1);
     (void)x, (void)y;
     switch (f) {

@@ -126,6 +126,10 @@ static bool cache_fits(heed_ctx *c, const heed_mha *l, const heed_cache *cache,
         return heed_fail(c, HEED_USAGE, "cached attention at %s: expected %s, found %d sequences",
                          l->name, l->args.cross ? "one memory" : "one sequence, or a stride",
                          k->shape[0]);
+    if (k->size == 0)
+        return heed_fail(c, HEED_USAGE,
+                         "cached attention at %s: expected at least one token, found %d x %d",
+                         l->name, k->shape[0], k->shape[1]);
     if (!cache->k || !cache->v || cache->len < 0)
         return heed_fail(c, HEED_USAGE,
                          "cache at %s is wrong: expected two arrays and their length, found %s",

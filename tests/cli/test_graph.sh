@@ -61,6 +61,10 @@ run graph gpt --depth 1
 refuses 2 "--depth has no effect here: expected --svg, too"
 run graph gpt --unfold --json
 refuses 2 "--unfold has no effect here"
+run graph gpt --all-rows
+refuses 2 "--all-rows has no effect here: expected another model"
+run graph gpt --optimizer sgd
+refuses 2 "--optimizer has no effect here"
 run graph vit --tokens 5
 refuses 2 "--tokens has no effect here: vit takes pictures"
 run graph gpt --tokens 65

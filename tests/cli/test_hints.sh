@@ -100,7 +100,9 @@ refuses 2 "not available: --isa: expected one of"
 hides "leave isa"
 run train gpt facts.txt -o refused $SMALL --lr-min 5
 refuses 2 "--lr-min is above --lr: expected at most"
-run train gpt facts.txt -o constant $SMALL --steps 1 --lr-min 5 --schedule constant
+run train gpt facts.txt -o refused $SMALL --lr-min 5 --schedule constant
+refuses 2 "--lr-min has no effect here: expected --schedule cosine or --schedule linear"
+run train gpt facts.txt -o constant $SMALL --steps 1 --schedule constant
 status 0
 run train gpt facts.txt -o refused $SMALL --optimizer sgd --beta1 0.5
 refuses 2 "setting is not used: --beta1: expected a setting of optimizer sgd"

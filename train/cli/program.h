@@ -99,6 +99,7 @@ extern const command cmd_init, cmd_data_check, cmd_tokenizer_train, cmd_tokenize
     cmd_generate, cmd_classify, cmd_translate, cmd_caption, cmd_info, cmd_plot, cmd_compare,
     cmd_gradcheck, cmd_bench, cmd_doctor, cmd_explain, cmd_attend;
 extern const command cmd_merge;
+extern const command cmd_import, cmd_export, cmd_embed;
 extern const command cmd_graph, cmd_influence, cmd_snapshots;
 extern const command cmd_heads, cmd_ablate, cmd_reconstruct;
 

@@ -46,8 +46,12 @@ static size_t settled(const heed_text *t) {
     return n;
 }
 
+/* Without a tokenizer, the text is the ids. */
 static bool decode_window(stream *s) {
     s->window.n = 0;
+    for (int i = s->from; !s->run->tokenizer && i < s->count; i++)
+        heed_text_add(&s->window, " %d", (int)s->ids[i]);
+    if (!s->run->tokenizer) return heed_ctx_status(s->run->c) == HEED_OK;
     return heed_decode(s->run->tokenizer, s->ids + s->from, (size_t)(s->count - s->from),
                        &s->window);
 }

@@ -42,7 +42,7 @@ static heed_check check_model(heed_ctx *c, const heed_model *m, const char *sett
     char key[32], value[32];
     int used;
     for (const char *s = settings; sscanf(s, " %31[^=]=%31s%n", key, value, &used) == 2; s += used)
-        heed_config_set(x.w.f, key, value, "gradcheck", HEED_FROM_FLAG);
+        heed_config_set(x.w.f, key, value, "gradcheck", HEED_FROM_PRESET);
     bool open = workbench_open(&x.w);
     fill_adapters(x.w.store);
     if (open && random_batch_make(&x.w, 0, &x.batch))

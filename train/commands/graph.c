@@ -59,7 +59,7 @@ static bool open_model(program *p, drawing *d) {
         d->w.model = p->model;
         d->w.f = task_config(p);
         snprintf(d->title, sizeof d->title, "%s", p->model->name);
-        return d->w.f && fill_in(d->w.f) && workbench_open(&d->w);
+        return d->w.f && workbench_check(&d->w) && fill_in(d->w.f) && workbench_open(&d->w);
     }
     if (!refuse_settings(p) || !(d->run = open_run(p, p->argv[0]))) return false;
     d->w.model = d->run->model;

@@ -144,13 +144,11 @@ static void print_arrays(program *p, const heed_safetensors *f, const char *path
 }
 
 /* A run's settings give the limit of its vocabulary's size; its tokenizer has the actual size. */
-static void add_setting(const heed_config *f, const char *dir, const char *key, heed_text *line) {
-    heed_tokenizer *k = strcmp(key, "vocab") == 0 ? heed_tokenizer_open(line->c, dir) : NULL;
-    if (k)
-        heed_text_add(line, ", %s %d", key, heed_vocab_size(k));
+static void add_setting(const heed_config *f, int vocab, const char *key, heed_text *line) {
+    if (vocab && strcmp(key, "vocab") == 0)
+        heed_text_add(line, ", %s %d", key, vocab);
     else
         heed_text_add(line, ", %s %s", key, heed_config_text(f, key));
-    heed_tokenizer_free(k);
 }
 
 /* Opens a run, which checks that weights, tokenizer and labels match, and prints its settings, the
@@ -168,7 +166,7 @@ static bool show_run(program *p, const char *dir, bool json) {
         return true;
     }
     heed_run *r = open_run(p, dir);
-    int adapters = r ? r->adapters : 0;
+    int adapters = r ? r->adapters : 0, vocab = r ? heed_vocab_size(r->tokenizer) : 0;
     heed_run_close(r);
     if (!r || json) return r;
     if (flag_on(p, "config")) {
@@ -176,7 +174,7 @@ static bool show_run(program *p, const char *dir, bool json) {
     } else {
         heed_text_add(&text, "%s: %s", dir, m->name);
         for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-            if (heed_config_has(f, keys[i])) add_setting(f, dir, keys[i], &text);
+            if (heed_config_has(f, keys[i])) add_setting(f, vocab, keys[i], &text);
         if (*heed_config_text(f, "from"))
             heed_text_add(&text, ", from %s", heed_config_text(f, "from"));
         print_fact(0, "", "%s", text.s ? text.s : "");

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 heed_config *workbench_config(heed_ctx *c, const heed_model *m) {
     const heed_option *tables[] = {m->options, heed_fit_options, NULL};
@@ -41,6 +42,26 @@ bool workbench_has(const workbench *w, heed_stack stack) {
     for (int i = 0; w->model->attending && w->model->attending(w->self, i, &a); i++)
         if (a.stack == stack) return true;
     return false;
+}
+
+/* Whether a list of words contains the name. */
+static bool contains(const char *list, const char *name) {
+    size_t n = strlen(name);
+    for (const char *s = list; s && *s; s += strcspn(s, " "), s += *s == ' ')
+        if (strcspn(s, " ") == n && strncmp(s, name, n) == 0) return true;
+    return false;
+}
+
+bool workbench_check(const workbench *w) {
+    static const char step[] = "batch lora lora-alpha lora-targets all-rows recompute whole-logits";
+    for (const heed_option *o = heed_fit_options; o->name; o++)
+        if (heed_config_rank(w->f, o->name) == HEED_FROM_FLAG && !contains(step, o->name) &&
+            !contains(w->reads, o->name))
+            return heed_fail(w->c, HEED_USAGE,
+                             "`%s` has no effect here: expected a setting of the model or of a "
+                             "step, found one of the training",
+                             o->name);
+    return heed_model_check(w->model, w->f);
 }
 
 bool workbench_open(workbench *w) {

@@ -20,15 +20,18 @@ typedef struct {
     int rows, len, vocab; /* batch (rows,len); of pictures: len numbers, vocab classes */
     int pixels;           /* numbers of a picture, where one is read; 0: none */
     int masked_positions; /* per row; used only by mlm */
-    int sources; /* vocabulary of the sources, which are as long as the rows; 0: no sources */
-    int labels;  /* classes of texts, where only the source is read; 0: none */
-    bool dense;  /* reads numbers, not tokens: pictures, or the model's custom batches */
+    int sources;       /* vocabulary of the sources, which are as long as the rows; 0: no sources */
+    int labels;        /* classes of texts, where only the source is read; 0: none */
+    const char *reads; /* settings of a training that the command reads, besides those of a step */
+    bool dense;        /* reads numbers, not tokens: pictures, or the model's custom batches */
 } workbench;
 
 /* Sets the sizes of a batch from the settings of w->f. */
 void workbench_sizes(workbench *w);
 /* Whether the built model has attention layers of that stack. */
 bool workbench_has(const workbench *w, heed_stack stack);
+/* Fails if a setting that was given has no effect on a step of the model, or on the command. */
+bool workbench_check(const workbench *w);
 /* Builds the model from the settings of w->f, which workbench_close frees. */
 bool workbench_open(workbench *w);
 void workbench_close(workbench *w);

@@ -24,6 +24,8 @@ static const heed_option options[] = {
      "Text"},
     {0}};
 
+static const heed_condition conditions[] = {{"token-cache", "tokenizer!=char|byte"}, {0}};
+
 static heed_tokenizer *train_tokenizer(const heed_data *d, const heed_config *f, const char *kind,
                                        heed__watch *watch) {
     heed__source text = {.path = heed_config_text(f, "data"), .watch = watch};
@@ -113,6 +115,7 @@ const heed_data_kind heed__data_text = {
     .item = "tok",
     .perplexity = true,
     .options = options,
+    .conditions = conditions,
     .open = open_data,
     .close = close_data,
 };

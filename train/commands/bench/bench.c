@@ -69,32 +69,55 @@ static const heed_model *workload_model(const program *p, const char *name) {
     heed_text all = {.c = p->c};
     const heed_model *m = find_workload(p, name, &all);
     if (!m)
-        heed_fail(p->c, HEED_USAGE, "--workload %s: expected some of %s", name,
-                  all.s ? all.s : "none");
+        heed_fail(p->c, HEED_USAGE, "--workload is wrong: expected some of %s, found %s",
+                  all.s ? all.s : "none", *name ? name : "an empty name");
     heed_text_free(&all);
     return m;
 }
 
+/* Flags that are settings of the workload, whose values are their own unless given. */
+static const struct {
+    const char *flag, *key, *value;
+} settings[] = {{"dropout", "dropout", NULL},
+                {"post-ln", "norm", "post"},
+                {"mlm-all", "mask-share", "1"},
+                {"all-rows", "all-rows", "true"},
+                {"whole-logits", "whole-logits", "true"},
+                {"recompute", "recompute", "true"},
+                {"lr", "lr", NULL},
+                {"precision", "precision", NULL}};
+
+static bool set_flags(program *p, heed_config *f, const char *name) {
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+        const char *flag = settings[i].flag, *key = settings[i].key, *value = settings[i].value;
+        bool given = flag_given(p, flag) && (!value || flag_on(p, flag));
+        if (!heed_config_has(f, key)) {
+            if (given)
+                return heed_fail(p->c, HEED_USAGE,
+                                 "--%s has no effect here: expected a workload with the setting "
+                                 "%s, found %s",
+                                 flag, key, name);
+        } else if (given || !value)
+            heed_config_set(f, key, value ? value : flag_text(p, flag), flag,
+                            given ? HEED_FROM_FLAG : HEED_FROM_PRESET);
+    }
+    return heed_config_set_list(f, flag_text(p, "set"), "`set`", HEED_FROM_FLAG);
+}
+
+/* Sets the model and the settings of a workload; false if some would have no effect. */
+static bool set_up(program *p, workbench *w, const char *name) {
+    *w = (workbench){.c = p->c, .model = workload_model(p, name), .reads = "lr precision"};
+    return w->model && (w->f = workbench_config(p->c, w->model)) &&
+           heed_preset_apply(p->c, w->f, w->model, name) && set_flags(p, w->f, name) &&
+           workbench_check(w);
+}
+
 static bool bench_open(program *p, bench *b, const char *name) {
-    b->w = (workbench){.c = p->c, .model = workload_model(p, name)};
-    if (!b->w.model || !(b->w.f = workbench_config(p->c, b->w.model))) return false;
-    heed_config *f = b->w.f;
-    if (!heed_preset_apply(p->c, f, b->w.model, name)) return false;
-    if (heed_config_has(f, "dropout"))
-        heed_config_set(f, "dropout", flag_text(p, "dropout"), "dropout", HEED_FROM_FLAG);
-    if (flag_on(p, "post-ln") && heed_config_has(f, "norm"))
-        heed_config_set(f, "norm", "post", "post-ln", HEED_FROM_FLAG);
-    if (flag_on(p, "mlm-all") && heed_config_has(f, "mask-share"))
-        heed_config_set(f, "mask-share", "1", "mlm-all", HEED_FROM_FLAG);
-    static const char *const switches[] = {"all-rows", "whole-logits", "recompute"};
-    for (int i = 0; i < 3; i++)
-        if (flag_on(p, switches[i]))
-            heed_config_set(f, switches[i], "true", switches[i], HEED_FROM_FLAG);
-    if (!heed_config_set_list(f, flag_text(p, "set"), "`set`", HEED_FROM_FLAG)) return false;
+    if (!set_up(p, &b->w, name)) return false;
     b->memory.before = heed_memory_resident();
     if (!workbench_open(&b->w)) return false;
     heed_optim_args a = heed_optim_defaults(&heed_adamw);
-    a.lr = (heed_real)heed_config_real(p->flags, "lr");
+    a.lr = (heed_real)heed_config_real(b->w.f, "lr");
     b->optim = heed_optim_new(b->w.store, &heed_adamw, &a);
     size_t model = heed_memory_resident();
     for (uint64_t i = 0; i < BATCHES; i++)
@@ -115,7 +138,10 @@ static bool note_time(bench *b, double seconds) {
     if (b->count == b->capacity) {
         size_t capacity = b->capacity ? 2 * b->capacity : 1024;
         double *times = realloc(b->times, capacity * sizeof *times);
-        if (!times) return heed_fail(b->w.c, HEED_FAILED, "no memory for %zu times", capacity);
+        if (!times)
+            return heed_fail(b->w.c, HEED_FAILED,
+                             "out of memory: cannot keep the times of %zu steps; hint: --seconds",
+                             capacity);
         b->times = times;
         b->capacity = capacity;
     }
@@ -124,7 +150,7 @@ static bool note_time(bench *b, double seconds) {
 }
 
 static void measure_steps(program *p, bench *b) {
-    bool bf16 = strcmp(heed_config_text(p->flags, "precision"), "bf16") == 0;
+    bool bf16 = strcmp(heed_config_text(b->w.f, "precision"), "bf16") == 0;
     if (!heed_set_precision(p->c, bf16 ? HEED_BF16 : HEED_FP32)) return;
     double warm = heed_config_real(p->flags, "warmup-seconds"), begin = now();
     double seconds = heed_config_real(p->flags, "seconds"), system = 0;
@@ -292,17 +318,22 @@ static void print_row(const json_t *o) {
     fflush(stdout);
 }
 
-/* Splits a list at its commas. False, before anything is measured, if a name is not a workload. */
-static bool split(const program *p, char *names, const char *list[MOST + 1]) {
+/* Splits a list at its commas. False, before anything is measured, if a name is not a workload, or
+ * settings have no effect on it. */
+static bool split(program *p, char *names, const char *list[MOST + 1]) {
     size_t n = 0;
-    for (char *rest = names; rest && n < MOST;) {
+    char *rest = names;
+    while (rest && n < MOST) {
         list[n] = rest;
         rest = strchr(rest, ',');
         if (rest) *rest++ = 0;
-        if (!workload_model(p, list[n++])) return false;
+        workbench w;
+        bool ok = set_up(p, &w, list[n++]);
+        heed_config_free(w.f);
+        if (!ok) return false;
     }
-    list[n] = NULL;
-    return true;
+    return !rest ||
+           heed_fail(p->c, HEED_USAGE, "--workload is wrong: expected at most %d names", MOST);
 }
 
 /* Measures and prints each workload; of several, as a line or as an object of an array. */
@@ -327,7 +358,7 @@ static void run_list(program *p, const char *const *list) {
 
 static void run_bench(program *p) {
     heed_text names = {.c = p->c};
-    const char *given = flag_text(p, "workload"), *list[MOST + 1];
+    const char *given = flag_text(p, "workload"), *list[MOST + 1] = {NULL};
     heed_text_add(&names, "%s", given);
     if (!*given) find_workload(p, "", &names);
     catch_interrupt();

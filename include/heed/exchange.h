@@ -1,0 +1,81 @@
+/* heed/exchange.h -- models in the folders of Hugging Face's transformers: config.json,
+ * model.safetensors, the tokenizer, preprocessor_config.json. What is published of a model stands
+ * in its heed_model as tables; the functions below know no model by name. */
+#ifndef HEED_EXCHANGE_H
+#define HEED_EXCHANGE_H
+
+#include <heed/fit.h>
+
+HEED_EXPORT_BEGIN
+
+/* ---- what is published of a model ---- */
+
+/* A key of config.json. */
+typedef struct {
+    const char *key;      /* "hidden_size"; in an object: "rope_parameters.rope_theta" */
+    const char *settings; /* those that have its value: "width", "key-width value-width"; NULL:
+                             none, and the value must be `value` */
+    const char *value;    /* if config.json lacks the key, as JSON: "768", "\"gelu\"", "null", which
+                             is 0 in a setting. NULL: the setting is left to another row, and the
+                             key is not written */
+    const char *values;   /* texts and settings: "gelu=gelu gelu_new=gelu-tanh"; an export writes
+                             the first of a setting. NULL: the setting has the same text */
+    const char *rows;     /* the parameter that has as many rows; an export writes their number */
+    bool repeats;         /* an earlier row gives the setting: written, and not read */
+} heed_published_key;
+
+/* How a tensor's values are stored. */
+typedef enum {
+    HEED_PUBLISHED_SAME,
+    HEED_PUBLISHED_TRANSPOSED, /* (in,out) */
+    HEED_PUBLISHED_LEADING,    /* (1,rows,columns) */
+    HEED_PUBLISHED_COPY        /* not stored in an export; if found, it must be equal */
+} heed_published_form;
+typedef struct {
+    const char *name;      /* the parameter: "encoder.#.attn.qkv.weight", where # is any number */
+    const char *published; /* its tensor: "encoder.layer.#.output.dense.weight"; if several, with
+                              spaces between, they are the named ranges of the parameter's rows */
+    heed_published_form form;
+} heed_published_tensor;
+
+/* An architecture that a model with certain settings is. A list ends with {0}. */
+typedef struct heed_published {
+    const char *type;           /* model_type of config.json: "bert" */
+    const char *architectures;  /* classes, with spaces between; an export names the first */
+    const char *settings;       /* those that it requires: "norm=post embed-norm=true" */
+    const char *prefix;         /* "bert.": names of tensors may lack it, or have it besides */
+    const char *const *renames; /* pairs, ended by NULL: parts of names that a file may have, and
+                                   those of the tables; or NULL */
+    const char *ignored;  /* patterns of tensors that do not change the result (see heed_match) */
+    const char *harmless; /* patterns of keys that do not change the result */
+    const char *present;  /* "pooler=pooler.dense.weight": a setting that says whether a file has a
+                             tensor; or NULL */
+    bool vectors; /* modules.json of sentence-transformers gives `pool`, `unit`, `embed-tokens` */
+    const char *more;                     /* keys that an export adds, as JSON; or NULL */
+    const heed_published_key *keys;       /* ended by {0} */
+    const heed_published_tensor *tensors; /* ended by {0} */
+} heed_published;
+
+/* ---- import and export ---- */
+
+/* Reads the folder of a published model as a run in memory, which heed_run_save writes: settings
+ * and classes from config.json, weights from model.safetensors or the shards that
+ * model.safetensors.index.json lists, in F32, F64, F16 or BF16, and, if they are there, the
+ * tokenizer and preprocessor_config.json. A run of texts without a tokenizer reads ids. models
+ * (ended by NULL): those whose tables are searched. HEED_DATA if a file is damaged; or if
+ * config.json, a tensor or the preprocessor needs what the model does not have, which the error
+ * names. */
+heed_run *heed_import(heed_ctx *c, const char *dir, const heed_model *const *models);
+
+/* Writes a run to a new or empty folder dir, or with `force` over the files of such a folder, which
+ * transformers opens with the class that it names. HEED_USAGE if no published architecture has the
+ * run's settings: the error names the first one that differs. */
+bool heed_export(const heed_run *r, const char *dir, bool force);
+
+/* The vector of a text, model->code, as (1,k) on the run's tape, until its next begin. A text that
+ * is too long is cut. NULL: HEED_USAGE for a model without a code of texts, HEED_DATA for a text
+ * without tokens. */
+const heed_tensor *heed_text_vector(heed_run *r, const char *text, size_t n);
+
+HEED_EXPORT_END
+#endif

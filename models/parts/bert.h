@@ -1,0 +1,51 @@
+/* bert.h -- what is published of the encoder of BERT, for the models that have it. Devlin et al.
+ * 2019; names and defaults as in Hugging Face's transformers. */
+#ifndef MODELS_BERT_H
+#define MODELS_BERT_H
+
+#include "published.h"
+
+#define BERT_SETTINGS                                                                              \
+    "norm=post norm-kind=layer ff-kind=plain positions=learned embed-norm=true bias=true "         \
+    "attn-out=true hard=false kv-heads=0 key-width=0 value-width=0 beta=-1 final-norm=false "
+
+#define BERT_KEYS                                                                                  \
+    KEY_WITH("vocab_size", "vocab", "30522", .rows = "embed.token.weight"),                        \
+        KEY_WITH("hidden_size", "width", "768", .rows = "embed.norm.weight"),                      \
+        KEY("num_hidden_layers", "layers", "12"), KEY("num_attention_heads", "heads", "12"),       \
+        KEY_WITH("intermediate_size", "ff", "3072", .rows = "encoder.0.mlp.up.weight"),            \
+        KEY_WITH("max_position_embeddings", "block", "512", .rows = "embed.position.weight"),      \
+        KEY_WITH("type_vocab_size", "token-types", "2", .rows = "embed.type.weight"),              \
+        KEY("layer_norm_eps", "norm-eps", "1e-12"),                                                \
+        KEY_WITH("hidden_act", "activation", "\"gelu\"", .values = PUBLISHED_ACTIVATIONS),         \
+        KEY("hidden_dropout_prob", "dropout", "0.1"),                                              \
+        KEY_WITH("attention_probs_dropout_prob", "dropout", "0.1", .repeats = true),               \
+        KEY_FIXED("position_embedding_type", "\"absolute\""), KEY_FIXED("is_decoder", "false"),    \
+        KEY_FIXED("add_cross_attention", "false")
+
+/* BERT: the prefix of its names. */
+#define BERT_LAYER(BERT) BERT "encoder.layer.#."
+#define BERT_QKV(BERT, what)                                                                       \
+    TENSOR_QKV("encoder.#.attn.qkv.", BERT_LAYER(BERT), "attention.self.query.",                   \
+               "attention.self.key.", "attention.self.value.", what)
+#define BERT_TENSORS(BERT)                                                                         \
+    TENSOR("embed.token.weight", BERT "embeddings.word_embeddings.weight"),                        \
+        TENSOR("embed.position.weight", BERT "embeddings.position_embeddings.weight"),             \
+        TENSOR("embed.type.weight", BERT "embeddings.token_type_embeddings.weight"),               \
+        TENSORS("embed.norm", BERT "embeddings.LayerNorm"), BERT_QKV(BERT, "weight"),              \
+        BERT_QKV(BERT, "bias"),                                                                    \
+        TENSORS("encoder.#.attn.out", BERT_LAYER(BERT) "attention.output.dense"),                  \
+        TENSORS("encoder.#.norm1", BERT_LAYER(BERT) "attention.output.LayerNorm"),                 \
+        TENSORS("encoder.#.mlp.up", BERT_LAYER(BERT) "intermediate.dense"),                        \
+        TENSORS("encoder.#.mlp.down", BERT_LAYER(BERT) "output.dense"),                            \
+        TENSORS("encoder.#.norm2", BERT_LAYER(BERT) "output.LayerNorm")
+
+/* Names of the first published files. */
+#define BERT_RENAMES                                                                               \
+    (const char *const[]) {                                                                        \
+        "LayerNorm.gamma", "LayerNorm.weight", "LayerNorm.beta", "LayerNorm.bias", NULL            \
+    }
+#define BERT_IGNORED  "*embeddings.position_ids *embeddings.token_type_ids "
+#define BERT_HARMLESS "classifier_dropout layer_norm_type problem_type directionality pooler_*"
+
+#endif

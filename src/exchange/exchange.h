@@ -1,0 +1,80 @@
+/* exchange.h -- shared by the files of this folder: keys and tensors of a published model. */
+#ifndef HEED_EXCHANGE_INTERNAL_H
+#define HEED_EXCHANGE_INTERNAL_H
+
+#include "io/io.h"
+
+#include <heed/exchange.h>
+
+/* ---- keys.c: config.json and settings ---- */
+
+/* A word of a list with spaces between; false at the end. */
+enum { HEED__WORD_SIZE = 200 };
+bool heed__list_word(const char **list, char word[HEED__WORD_SIZE]);
+/* Whether one of the patterns of such a list matches. */
+bool heed__matches_any(const char *patterns, const char *text);
+/* The value at "rope_parameters.rope_theta"; NULL: absent. */
+json_t *heed__key_get(const json_t *config, const char *key);
+/* Sets what config.json gives of p's keys in f, and checks all others. path: of config.json. */
+bool heed__keys_read(heed_ctx *c, const heed_published *p, const json_t *config, const char *path,
+                     heed_config *f);
+/* The settings and keys of a run as config.json. NULL: p cannot have them, see the error. */
+json_t *heed__keys_write(const heed_run *r, const heed_published *p);
+/* The first required setting of p that f has not: "norm=post"; "" if it has all. */
+bool heed__keys_fit(const heed_config *f, const heed_published *p, char missing[HEED__WORD_SIZE]);
+
+/* ---- tensors.c: names and shapes ---- */
+
+enum { HEED__PARTS_MOST = HEED_RANGES };
+/* A published tensor, and the rows of the parameter that it holds. */
+typedef struct {
+    char name[HEED__WORD_SIZE];
+    int dims, shape[HEED_DIMS + 1];
+    int from, rows;
+    heed_published_form form;
+} heed__published_part;
+/* The row of p's table for a parameter, from `row` on; NULL: there is none. number: what # is. */
+const heed_published_tensor *heed__published_row(const heed_published_tensor *row, const char *name,
+                                                 char number[12]);
+/* The tensors of a row for entry e of s; returns their number, 0 if its ranges do not fit. */
+int heed__published_parts(const heed_published_tensor *row, const char *number, const heed_store *s,
+                          const heed_entry *e, heed__published_part parts[HEED__PARTS_MOST]);
+/* Copies between a parameter and the values of one of its tensors. */
+void heed__published_copy(const heed__published_part *part, heed_tensor *own, heed_real *values,
+                          bool out);
+/* The weights of a folder. heed__weights_check checks the numbers that f took from config.json
+ * against the shapes, before memory is allocated by them; heed__weights_read fills s, which must
+ * need all and only them. */
+typedef struct heed__weights heed__weights;
+heed__weights *heed__weights_open(heed_ctx *c, const heed_published *p, const char *dir);
+void heed__weights_close(heed__weights *w);
+bool heed__weights_check(const heed__weights *w, const heed_config *f, const char *path);
+/* Sets what p->present says. */
+bool heed__weights_present(const heed__weights *w, heed_config *f);
+bool heed__weights_read(heed__weights *w, heed_store *s);
+bool heed__weights_write(const heed_store *s, const heed_published *p, const char *path);
+
+/* ---- labels and pictures ---- */
+
+/* The names of id2label, or as many as num_labels says. */
+typedef struct {
+    const char **names;
+    char *own; /* memory of names that config.json lacks */
+    int count;
+} heed__class_names;
+bool heed__classes_read(heed_ctx *c, const json_t *config, const char *path,
+                        heed__class_names *out);
+void heed__classes_free(heed__class_names *k);
+
+/* Reads preprocessor_config.json into the settings of pictures, if the folder has it; else the
+ * processor's usual values. */
+bool heed__pictures_read(heed_ctx *c, const char *dir, heed_config *f);
+bool heed__pictures_write(heed_ctx *c, const char *dir, const heed_config *f);
+
+/* ---- modules.c: how sentence-transformers makes vectors of texts ---- */
+
+/* Sets `pool` and `unit` as modules.json says, if the folder has it. */
+bool heed__modules_read(heed_ctx *c, const char *dir, heed_config *f);
+bool heed__modules_write(heed_ctx *c, const char *dir, const heed_config *f, int width);
+
+#endif

@@ -1,0 +1,79 @@
+/* export.c -- a run as the folder of a published model. */
+#include "core/core.h"
+#include "core/os.h"
+#include "exchange/exchange.h"
+
+#include <string.h>
+
+/* The architecture with the run's settings; the error is about the last one that was tried. */
+static const heed_published *choose(const heed_run *r) {
+    char missing[HEED__WORD_SIZE], class[HEED__WORD_SIZE];
+    const heed_published *p = r->model->published;
+    if (!p) {
+        heed_fail(r->c, HEED_USAGE,
+                  "run cannot be exported: no published architecture is like a %s", r->model->name);
+        return NULL;
+    }
+    for (; p->type; p++)
+        if (heed__keys_fit(r->config, p, missing)) return p;
+    heed__keys_fit(r->config, p = r->model->published, missing);
+    const char *list = p->architectures, *value = strchr(missing, '=');
+    heed__list_word(&list, class);
+    heed_text key = {.c = r->c};
+    heed_text_add(&key, "%.*s", (int)(value - missing), missing);
+    heed_fail(r->c, HEED_USAGE, "run cannot be exported: `%s = %s`: expected %s for %s",
+              key.s ? key.s : "", key.s ? heed_config_text(r->config, key.s) : "", value + 1,
+              class);
+    heed_text_free(&key);
+    return NULL;
+}
+
+/* The folder is new or empty, or, with force, has a config.json that is replaced. */
+static bool check_folder(const heed_run *r, const char *dir, bool force) {
+    heed__listing l = {0};
+    if (!heed__os_exists(dir)) return true;
+    if (!heed__os_is_dir(dir))
+        return heed_fail(r->c, HEED_USAGE, "folder is a file: %s: expected a folder", dir);
+    bool ok = heed__os_list(r->c, dir, &l), config = false, run = false;
+    for (size_t i = 0; ok && i < l.count; i++) {
+        config |= strcmp(l.entries[i].name, "config.json") == 0;
+        run |= strcmp(l.entries[i].name, "config.conf") == 0;
+    }
+    bool empty = l.count == 0;
+    heed__os_list_free(&l);
+    if (!ok || empty || (force && config && !run)) return ok;
+    return heed_fail(r->c, HEED_USAGE, "folder is not empty: %s: expected a new one%s", dir,
+                     config && !run ? "; hint: `force` replaces the model in it" : "");
+}
+
+static bool write_config(const heed_run *r, const heed_published *p, const char *dir) {
+    heed_text path = {.c = r->c};
+    json_t *config = heed__keys_write(r, p);
+    bool ok = config && heed_text_add(&path, "%s/config.json", dir) &&
+              heed__json_write(r->c, path.s, config);
+    json_decref(config);
+    heed_text_free(&path);
+    return ok;
+}
+
+static bool write_weights(const heed_run *r, const heed_published *p, const char *dir) {
+    heed_text path = {.c = r->c};
+    bool ok = heed_text_add(&path, "%s/model.safetensors", dir) &&
+              heed__weights_write(r->store, p, path.s);
+    heed_text_free(&path);
+    return ok;
+}
+
+bool heed_export(const heed_run *r, const char *dir, bool force) {
+    if (!r || !dir || heed__stopped(r->c)) return false;
+    const heed_published *p = choose(r);
+    json_t *config = p && check_folder(r, dir, force) ? heed__keys_write(r, p) : NULL;
+    bool possible = config != NULL;
+    json_decref(config);
+    return possible && heed__os_make_dir(r->c, dir) && write_weights(r, p, dir) &&
+           (!r->tokenizer || heed_tokenizer_save(r->tokenizer, dir)) &&
+           (r->model->kind != HEED_INPUT_PICTURE || heed__pictures_write(r->c, dir, r->config)) &&
+           (!p->vectors ||
+            heed__modules_write(r->c, dir, r->config, (int)heed_config_int(r->config, "width"))) &&
+           write_config(r, p, dir);
+}

@@ -1,0 +1,131 @@
+/* import.c -- the folder of a published model as a run. */
+#include "core/core.h"
+#include "core/os.h"
+#include "exchange/exchange.h"
+
+#include <string.h>
+
+typedef struct {
+    heed_ctx *c;
+    const char *dir;
+    const heed_model *model;
+    const heed_published *p;
+    json_t *json; /* config.json */
+    heed_text path;
+    heed_config *config;
+    heed_tokenizer *tokenizer;
+    heed__class_names classes;
+    heed__weights *weights;
+} reading;
+
+/* ---- which model it is ---- */
+
+static const char *text_at(const json_t *config, const char *key) {
+    const json_t *v = json_object_get(config, key);
+    if (json_is_array(v)) v = json_array_get(v, 0);
+    return json_string_value(v);
+}
+
+/* A folder may say either the type or the class, or both, which must then belong together. */
+static bool is_published_as(const heed_published *p, const char *type, const char *class) {
+    if (type && strcmp(type, p->type) != 0) return false;
+    char name[HEED__WORD_SIZE];
+    for (const char *list = p->architectures; class && heed__list_word(&list, name);)
+        if (strcmp(name, class) == 0) return true;
+    return !class && type;
+}
+
+static void list_known(const heed_model *const *models, heed_text *out) {
+    for (; models && *models; models++)
+        for (const heed_published *p = (*models)->published; p && p->type; p++)
+            for (const char *list = p->architectures, *rest = list; *rest;) {
+                size_t n = strcspn(list, " ");
+                heed_text_add(out, "%s%.*s", out->n ? ", " : "", (int)n, list);
+                rest = list += n + (list[n] == ' ');
+            }
+}
+
+static bool choose_model(reading *k, const heed_model *const *models) {
+    const char *type = text_at(k->json, "model_type"), *class = text_at(k->json, "architectures");
+    for (const heed_model *const *m = models; m && *m && !k->p; m++)
+        for (const heed_published *p = (*m)->published; p && p->type && !k->p; p++)
+            if (is_published_as(p, type, class)) k->model = *m, k->p = p;
+    if (k->p) return true;
+    char quoted[HEED_QUOTE];
+    heed_text known = {.c = k->c};
+    const char *found = class ? class : type ? type : "neither architectures nor model_type";
+    list_known(models, &known);
+    heed_fail(k->c, HEED_DATA, "architecture is unknown: %s: expected one of %s, found %s%s%s",
+              k->path.s, known.n ? known.s : "none", heed_quote(quoted, found, strlen(found)),
+              type && class ? " of " : "", type && class ? "another model_type" : "");
+    heed_text_free(&known);
+    return false;
+}
+
+/* ---- what belongs to it ---- */
+
+static bool has_file(const reading *k, const char *name) {
+    heed_text path = {.c = k->c};
+    bool yes = heed_text_add(&path, "%s/%s", k->dir, name) && heed__os_exists(path.s);
+    heed_text_free(&path);
+    return yes;
+}
+
+/* The tokenizer of a model of texts, if the folder has one. */
+static bool open_tokenizer(reading *k) {
+    static const char *const files[] = {"heed-tokenizer.json", "vocab.txt", "tokenizer.json",
+                                        "vocab.json"};
+    bool any = false;
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) any |= has_file(k, files[i]);
+    if (k->model->kind == HEED_INPUT_PICTURE || !any) return true;
+    k->tokenizer = heed_tokenizer_open(k->c, k->dir);
+    int64_t size = heed_vocab_size(k->tokenizer), rows = heed_config_int(k->config, "vocab");
+    return k->tokenizer &&
+           (size == rows || heed_fail(k->c, HEED_DATA,
+                                      "tokenizer does not fit the model: %s: expected %lld tokens, "
+                                      "as vocab_size in config.json, found %lld",
+                                      k->dir, (long long)rows, (long long)size));
+}
+
+static bool read_folder(reading *k, const heed_model *const *models) {
+    if (!heed__os_is_dir(k->dir))
+        return heed_fail(k->c, HEED_DATA,
+                         "model is missing: %s: expected a folder with config.json, found %s",
+                         k->dir, heed__os_exists(k->dir) ? "a file" : "nothing");
+    if (!heed_text_add(&k->path, "%s/config.json", k->dir)) return false;
+    k->json = heed__json_read(k->c, k->path.s);
+    if (!k->json || !choose_model(k, models)) return false;
+    k->config = heed_train_config(k->c, k->model);
+    if (!k->config || !heed__keys_read(k->c, k->p, k->json, k->path.s, k->config)) return false;
+    if (heed_config_has(k->config, "classes") &&
+        !heed__classes_read(k->c, k->json, k->path.s, &k->classes))
+        return false;
+    if (k->model->kind == HEED_INPUT_PICTURE && !heed__pictures_read(k->c, k->dir, k->config))
+        return false;
+    if (k->p->vectors && !heed__modules_read(k->c, k->dir, k->config)) return false;
+    k->weights = heed__weights_open(k->c, k->p, k->dir);
+    return k->weights && heed__weights_present(k->weights, k->config) &&
+           heed__weights_check(k->weights, k->config, k->path.s) && open_tokenizer(k);
+}
+
+heed_run *heed_import(heed_ctx *c, const char *dir, const heed_model *const *models) {
+    if (heed__stopped(c) || !dir) return NULL;
+    reading k = {.c = c, .dir = dir, .path = {.c = c}};
+    heed_run *r = NULL;
+    if (read_folder(&k, models)) {
+        r = heed_run_new(c, k.model, k.config, k.tokenizer, k.classes.names, k.classes.count);
+        k.config = NULL;
+        k.tokenizer = NULL;
+        if (r && !heed__weights_read(k.weights, r->store)) {
+            heed_run_close(r);
+            r = NULL;
+        }
+    }
+    heed__weights_close(k.weights);
+    heed__classes_free(&k.classes);
+    heed_tokenizer_free(k.tokenizer);
+    heed_config_free(k.config);
+    json_decref(k.json);
+    heed_text_free(&k.path);
+    return r;
+}

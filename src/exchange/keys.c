@@ -1,0 +1,269 @@
+/* keys.c -- config.json of a published model as settings, and settings as config.json. */
+#include "core/core.h"
+#include "exchange/exchange.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Keys of every architecture that do not change what it computes. */
+static const char harmless[] =
+    "architectures model_type transformers_version torch_dtype dtype _name_or_path use_cache "
+    "initializer_range gradient_checkpointing output_attentions output_hidden_states return_dict "
+    "return_dict_in_generate torchscript use_bfloat16 is_encoder_decoder bos_token_id eos_token_id "
+    "pad_token_id sep_token_id cls_token_id mask_token_id unk_token_id decoder_start_token_id "
+    "id2label label2id num_labels finetuning_task _num_labels task_specific_params "
+    "attn_implementation _attn_implementation _attn_implementation_autoset tokenizer_class "
+    "chunk_size_feed_forward cross_attention_hidden_size tie_encoder_decoder pruned_heads prefix "
+    "max_length min_length do_sample num_beams temperature top_k top_p repetition_penalty "
+    "transformers.js_config classifier_dropout";
+/* Keys that replace the architecture's code or its weights. */
+static const char changing[] = "quantization_config auto_map adapter_config";
+
+bool heed__list_word(const char **list, char word[HEED__WORD_SIZE]) {
+    *list += strspn(*list, " ");
+    size_t n = strcspn(*list, " ");
+    snprintf(word, HEED__WORD_SIZE, "%.*s", (int)n, *list);
+    *list += n;
+    return n > 0;
+}
+
+bool heed__matches_any(const char *patterns, const char *text) {
+    char pattern[HEED__WORD_SIZE];
+    while (patterns && heed__list_word(&patterns, pattern))
+        if (heed_match(pattern, text)) return true;
+    return false;
+}
+
+json_t *heed__key_get(const json_t *config, const char *key) {
+    const char *dot = strchr(key, '.');
+    char first[64];
+    if (!dot) return json_object_get(config, key);
+    snprintf(first, sizeof first, "%.*s", (int)(dot - key), key);
+    return json_object_get(json_object_get(config, first), dot + 1);
+}
+
+/* ---- reading ---- */
+
+/* The value as a setting has it: a number, a word, true or false; null is 0. Free with
+ * heed_text_free. False: it is a list or an object. */
+static bool value_text(const json_t *v, heed_text *out) {
+    if (json_is_string(v)) return heed_text_add(out, "%s", json_string_value(v));
+    if (json_is_integer(v)) return heed_text_add(out, "%lld", (long long)json_integer_value(v));
+    if (json_is_real(v)) return heed__put_number(out, json_real_value(v));
+    if (json_is_boolean(v)) return heed_text_add(out, json_is_true(v) ? "true" : "false");
+    return json_is_null(v) && heed_text_add(out, "0");
+}
+
+/* Finds TEXT in "TEXT=SETTING ..."; in a list without "=", TEXT itself. */
+static bool translate(const char *values, const char *text, bool back, char out[HEED__WORD_SIZE]) {
+    char word[HEED__WORD_SIZE];
+    while (heed__list_word(&values, word)) {
+        char *equal = strchr(word, '=');
+        if (equal) *equal++ = 0;
+        const char *theirs = word, *ours = equal ? equal : word;
+        if (strcmp(back ? ours : theirs, text) != 0) continue;
+        snprintf(out, HEED__WORD_SIZE, "%s", back ? theirs : ours);
+        return true;
+    }
+    return false;
+}
+
+static bool refuse(heed_ctx *c, const heed_published_key *k, const char *path, const char *found) {
+    char quoted[HEED_QUOTE];
+    return heed_fail(c, HEED_DATA, "model cannot be represented: %s: %s: expected %s, found %s",
+                     path, k->key,
+                     k->values  ? k->values
+                     : k->value ? k->value
+                                : "a number or a word",
+                     heed_quote(quoted, found, strlen(found)));
+}
+
+/* A key that no setting has: it must be the value that the architecture has here. */
+static bool check_fixed(heed_ctx *c, const heed_published_key *k, const json_t *v,
+                        const char *path) {
+    char *found = json_dumps(v, JSON_COMPACT | JSON_ENCODE_ANY | JSON_SORT_KEYS),
+         word[HEED__WORD_SIZE];
+    if (!found) return heed_fail(c, HEED_FAILED, "cannot read %s: out of memory", path);
+    bool same =
+        strcmp(found, k->value) == 0 || (json_is_null(v) && strcmp(k->value, "true") != 0) ||
+        (json_is_number(v) && json_number_value(v) == strtod(k->value, NULL)) ||
+        (json_is_string(v) && k->values && translate(k->values, json_string_value(v), false, word));
+    same = same || refuse(c, k, path, found);
+    free(found);
+    return same;
+}
+
+static bool set_all(const heed_published_key *k, const char *value, const char *path,
+                    heed_config *f) {
+    char setting[HEED__WORD_SIZE], where[1024];
+    snprintf(where, sizeof where, "%s: %s", path, k->key);
+    for (const char *list = k->settings; heed__list_word(&list, setting);)
+        if (heed_config_rank(f, setting) != HEED_FROM_FILE &&
+            !heed_config_set(f, setting, value, where, HEED_FROM_FILE))
+            return false;
+    return true;
+}
+
+static bool read_key(heed_ctx *c, const heed_published_key *k, const json_t *config,
+                     const char *path, heed_config *f) {
+    const json_t *given = heed__key_get(config, k->key);
+    if (k->repeats || (!given && (!k->value || !k->settings))) return true;
+    if (!k->settings) return check_fixed(c, k, given, path);
+    json_error_t e;
+    json_t *usual = given ? NULL : json_loads(k->value, JSON_DECODE_ANY, &e);
+    heed_text text = {.c = c};
+    char word[HEED__WORD_SIZE];
+    bool ok = value_text(given ? given : usual, &text);
+    if (!ok && !heed__stopped(c)) refuse(c, k, path, "a list or an object");
+    if (ok && k->values && !(ok = translate(k->values, text.s, false, word)))
+        refuse(c, k, path, text.s);
+    ok = ok && set_all(k, k->values ? word : text.s, path, f);
+    heed_text_free(&text);
+    json_decref(usual);
+    return ok;
+}
+
+/* Whether a row is about this key of config.json, or about a key in the object that it has. */
+static bool is_known(const heed_published *p, const char *key) {
+    size_t n = strlen(key);
+    for (const heed_published_key *k = p->keys; k->key; k++)
+        if (strncmp(k->key, key, n) == 0 && (k->key[n] == 0 || k->key[n] == '.')) return true;
+    return heed__matches_any(harmless, key) || heed__matches_any(p->harmless, key);
+}
+
+/* What the architecture has no key for is ignored, as transformers does. */
+static bool check_others(heed_ctx *c, const heed_published *p, const json_t *config,
+                         const char *path) {
+    const char *key;
+    json_t *value;
+    char quoted[HEED_QUOTE];
+    json_object_foreach((json_t *)(uintptr_t)config, key, value) {
+        heed_quote(quoted, key, strlen(key));
+        if (heed__matches_any(changing, key) && !json_is_null(value))
+            return heed_fail(c, HEED_DATA,
+                             "model cannot be represented: %s: %s: expected none, as it changes "
+                             "the weights or the code",
+                             path, quoted);
+        if (!is_known(p, key) && !json_is_null(value) && !json_is_false(value))
+            heed_message(c, HEED_WARN, "a key of %s is ignored: %s is not known to belong to %s",
+                         path, quoted, p->type);
+    }
+    return true;
+}
+
+bool heed__keys_read(heed_ctx *c, const heed_published *p, const json_t *config, const char *path,
+                     heed_config *f) {
+    if (!heed_config_set_list(f, p->settings, path, HEED_FROM_PRESET)) return false;
+    for (const heed_published_key *k = p->keys; k->key; k++)
+        if (!read_key(c, k, config, path, f)) return false;
+    return check_others(c, p, config, path);
+}
+
+/* ---- writing ---- */
+
+/* Whether two texts are the same word or the same number. */
+static bool same_value(const char *a, const char *b) {
+    double x, y;
+    return strcmp(a, b) == 0 || (heed__number(a, &x) && heed__number(b, &y) && x == y);
+}
+
+bool heed__keys_fit(const heed_config *f, const heed_published *p, char missing[HEED__WORD_SIZE]) {
+    for (const char *list = p->settings; heed__list_word(&list, missing);) {
+        char *value = strchr(missing, '=');
+        *value++ = 0;
+        if (heed_config_has(f, missing) && !same_value(heed_config_text(f, missing), value)) {
+            value[-1] = '=';
+            return false;
+        }
+    }
+    missing[0] = 0;
+    return true;
+}
+
+static heed_option_kind kind_of(const heed_config *f, const char *setting) {
+    for (int i = 0; i < heed_config_count(f); i++) {
+        const heed_option *o = heed_config_at(f, i, NULL);
+        if (strcmp(o->name, setting) == 0) return o->kind;
+    }
+    return HEED_TEXT;
+}
+
+/* A setting as JSON; 0 where config.json has null by default. NULL: the key cannot have it. */
+static json_t *setting_value(const heed_run *r, const heed_published_key *k, const char *setting) {
+    const heed_config *f = r->config;
+    const char *text = heed_config_text(f, setting);
+    const heed_entry *e = k->rows ? heed_store_find(r->store, k->rows) : NULL;
+    char word[HEED__WORD_SIZE];
+    if (e) return json_integer(e->tensor->shape[0]);
+    if (k->values) return translate(k->values, text, true, word) ? json_string(word) : NULL;
+    heed_option_kind kind = kind_of(f, setting);
+    if (kind == HEED_BOOL) return json_boolean(heed_config_bool(f, setting));
+    if (kind == HEED_REAL) return json_real(heed_config_real(f, setting));
+    if (kind != HEED_INT) return json_string(text);
+    int64_t n = heed_config_int(f, setting);
+    return n == 0 && k->value && strcmp(k->value, "null") == 0 ? json_null() : json_integer(n);
+}
+
+/* The value of the key, which all its settings must have. */
+static json_t *key_value(const heed_run *r, const heed_published_key *k) {
+    json_error_t e;
+    char first[HEED__WORD_SIZE], other[HEED__WORD_SIZE];
+    const char *list = k->settings;
+    if (!list) return json_loads(k->value, JSON_DECODE_ANY, &e);
+    heed__list_word(&list, first);
+    while (heed__list_word(&list, other))
+        if (!same_value(heed_config_text(r->config, first), heed_config_text(r->config, other))) {
+            heed_fail(r->c, HEED_USAGE,
+                      "run cannot be exported: `%s = %s`: expected the same as `%s = %s`", other,
+                      heed_config_text(r->config, other), first,
+                      heed_config_text(r->config, first));
+            return NULL;
+        }
+    json_t *v = setting_value(r, k, first);
+    if (!v)
+        heed_fail(r->c, HEED_USAGE,
+                  "run cannot be exported: `%s = %s`: %s of the published model has no such value",
+                  first, heed_config_text(r->config, first), k->key);
+    return v;
+}
+
+/* Adds the class names, from both sides. */
+static void put_classes(const heed_run *r, json_t *config) {
+    json_t *names = json_object(), *ids = json_object();
+    for (int i = 0; i < r->label_count; i++) {
+        char number[12];
+        snprintf(number, sizeof number, "%d", i);
+        json_object_set_new(names, number, json_string(r->labels[i]));
+        json_object_set_new(ids, r->labels[i], json_integer(i));
+    }
+    json_object_set_new(config, "id2label", names);
+    json_object_set_new(config, "label2id", ids);
+}
+
+json_t *heed__keys_write(const heed_run *r, const heed_published *p) {
+    json_error_t e;
+    char class[HEED__WORD_SIZE];
+    const char *list = p->architectures;
+    heed__list_word(&list, class);
+    json_t *config = json_pack("{s:s, s:[s], s:s}", "model_type", p->type, "architectures", class,
+                               "dtype", "float32");
+    for (const heed_published_key *k = p->keys; config && k->key; k++) {
+        if (strchr(k->key, '.') || !k->value || (!k->settings && strcmp(k->value, "null") == 0))
+            continue;
+        json_t *v = key_value(r, k);
+        if (v && json_object_set_new(config, k->key, v) == 0) continue;
+        json_decref(config);
+        config = NULL;
+    }
+    json_t *more = p->more ? json_loads(p->more, 0, &e) : NULL;
+    if (config && more) json_object_update(config, more);
+    json_decref(more);
+    if (config && r->label_count) put_classes(r, config);
+    int pad = heed_tokenizer_specials(r->tokenizer).pad;
+    if (config && r->tokenizer && pad >= 0)
+        json_object_set_new(config, "pad_token_id", json_integer(pad));
+    if (!config && !heed__stopped(r->c))
+        heed_fail(r->c, HEED_FAILED, "cannot export: out of memory");
+    return config;
+}

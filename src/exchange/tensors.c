@@ -1,0 +1,401 @@
+/* tensors.c -- the names, shapes and values of published tensors. */
+#include "core/core.h"
+#include "core/os.h"
+#include "exchange/exchange.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- names ---- */
+
+/* Whether name is the pattern, in which # is a number. */
+static bool fits(const char *pattern, const char *name, char number[12]) {
+    size_t digits = 0;
+    number[0] = 0;
+    for (; *pattern; pattern++) {
+        if (*pattern != '#') {
+            if (*name++ != *pattern) return false;
+            continue;
+        }
+        for (digits = 0; isdigit((unsigned char)name[digits]); digits++) {}
+        if (!digits || digits > 11) return false;
+        snprintf(number, 12, "%.*s", (int)digits, name);
+        name += digits;
+    }
+    return !*name;
+}
+
+const heed_published_tensor *heed__published_row(const heed_published_tensor *row, const char *name,
+                                                 char number[12]) {
+    for (; row->name; row++)
+        if (fits(row->name, name, number)) return row;
+    return NULL;
+}
+
+/* Replaces each # by the number. */
+static void put_number(char name[HEED__WORD_SIZE], const char *number) {
+    char *at = strchr(name, '#'), rest[HEED__WORD_SIZE];
+    if (!at) return;
+    snprintf(rest, sizeof rest, "%s", at + 1);
+    snprintf(at, (size_t)(HEED__WORD_SIZE - (at - name)), "%s%s", number, rest);
+}
+
+/* ---- shapes ---- */
+
+/* The ranges of e, or, for a bias, of its weight. */
+static const heed_range *ranges_of(const heed_store *s, const heed_entry *e) {
+    char weight[HEED__WORD_SIZE];
+    size_t n = strlen(e->name), ending = strlen(".bias");
+    if (e->ranges[0].count || n <= ending || strcmp(e->name + n - ending, ".bias") != 0)
+        return e->ranges;
+    snprintf(weight, sizeof weight, "%.*s.weight", (int)(n - ending), e->name);
+    const heed_entry *beside = heed_store_find(s, weight);
+    return beside ? beside->ranges : e->ranges;
+}
+
+static void set_shape(heed__published_part *part, const heed_tensor *own) {
+    part->dims = 0;
+    if (part->form == HEED_PUBLISHED_LEADING) part->shape[part->dims++] = 1;
+    for (int i = 0; i < own->dims; i++) part->shape[part->dims++] = i ? own->shape[i] : part->rows;
+    if (part->form != HEED_PUBLISHED_TRANSPOSED || part->dims != 2) return;
+    part->shape[0] = own->shape[1];
+    part->shape[1] = part->rows;
+}
+
+int heed__published_parts(const heed_published_tensor *row, const char *number, const heed_store *s,
+                          const heed_entry *e, heed__published_part parts[HEED__PARTS_MOST]) {
+    const heed_range *ranges = ranges_of(s, e);
+    int count = 0, from = 0, all = e->tensor->shape[0];
+    char word[HEED__WORD_SIZE];
+    for (const char *list = row->published; heed__list_word(&list, word); count++) {
+        if (count == HEED__PARTS_MOST) return 0;
+        heed__published_part *part = &parts[count];
+        bool several = strchr(row->published, ' ') != NULL;
+        *part = (heed__published_part){
+            .form = row->form, .from = from, .rows = several ? ranges[count].count : all};
+        memcpy(part->name, word, sizeof word);
+        put_number(part->name, number);
+        if (several && ranges[count].from != from) return 0;
+        from += part->rows;
+        set_shape(part, e->tensor);
+    }
+    return from == all ? count : 0;
+}
+
+void heed__published_copy(const heed__published_part *part, heed_tensor *own, heed_real *values,
+                          bool out) {
+    size_t width = own->size / (size_t)own->shape[0], rows = (size_t)part->rows;
+    heed_real *x = own->x + (size_t)part->from * width;
+    if (part->form != HEED_PUBLISHED_TRANSPOSED) {
+        memcpy(out ? values : x, out ? x : values, rows * width * sizeof *x);
+        return;
+    }
+    for (size_t r = 0; r < rows; r++)
+        for (size_t i = 0; i < width; i++)
+            if (out)
+                values[i * rows + r] = x[r * width + i];
+            else
+                x[r * width + i] = values[i * rows + r];
+}
+
+/* ---- the tensors of a folder ---- */
+
+/* name: as the tables have it, but without the prefix. */
+typedef struct {
+    char name[HEED__WORD_SIZE];
+    const heed_safetensors *file;
+    const heed_array *array;
+    bool used;
+} found;
+
+enum { SHARDS = 1024 };
+struct heed__weights {
+    heed_ctx *c;
+    const heed_published *p;
+    const char *dir;
+    heed_safetensors *files[SHARDS];
+    int file_count;
+    found *list;
+    size_t count, capacity;
+};
+
+static const char *without_prefix(const heed_published *p, const char *name) {
+    size_t n = p->prefix ? strlen(p->prefix) : 0;
+    return n && strncmp(name, p->prefix, n) == 0 ? name + n : name;
+}
+
+/* Replaces the parts of a name that the tables know by others. */
+static bool rename_parts(const heed_published *p, char name[HEED__WORD_SIZE]) {
+    for (const char *const *pair = p->renames; pair && pair[0]; pair += 2) {
+        char *at = strstr(name, pair[0]), rest[HEED__WORD_SIZE];
+        if (!at) continue;
+        snprintf(rest, sizeof rest, "%s", at + strlen(pair[0]));
+        if (strlen(name) + strlen(pair[1]) >= HEED__WORD_SIZE) return false;
+        snprintf(at, (size_t)(HEED__WORD_SIZE - (at - name)), "%s%s", pair[1], rest);
+    }
+    return true;
+}
+
+static found *find(const heed__weights *w, const char *name) {
+    name = without_prefix(w->p, name);
+    for (size_t i = 0; i < w->count; i++)
+        if (strcmp(w->list[i].name, name) == 0) return &w->list[i];
+    return NULL;
+}
+
+static bool add_tensor(heed__weights *w, const heed_safetensors *file, const heed_array *a) {
+    char quoted[HEED_QUOTE], name[HEED__WORD_SIZE];
+    heed_quote(quoted, a->name, strlen(a->name));
+    bool ok = strlen(a->name) < sizeof name;
+    if (ok) {
+        snprintf(name, sizeof name, "%s", a->name);
+        ok = rename_parts(w->p, name);
+    }
+    if (!ok)
+        return heed_fail(w->c, HEED_DATA, "name of a tensor is too long: %s: %s", w->dir, quoted);
+    if (find(w, name))
+        return heed_fail(w->c, HEED_DATA, "tensor is there twice: %s: %s", w->dir, quoted);
+    if (!heed__grow(w->c, &w->list, &w->capacity, w->count + 1, sizeof *w->list)) return false;
+    found *to = &w->list[w->count++];
+    *to = (found){.file = file, .array = a};
+    snprintf(to->name, sizeof to->name, "%s", without_prefix(w->p, name));
+    return true;
+}
+
+static bool add_file(heed__weights *w, const char *name) {
+    heed_text path = {.c = w->c};
+    if (w->file_count == SHARDS)
+        return heed_fail(w->c, HEED_DATA, "too many files of weights: %s: expected at most %d",
+                         w->dir, SHARDS);
+    heed_safetensors *f =
+        heed_text_add(&path, "%s/%s", w->dir, name) ? heed__safetensors_head(w->c, path.s) : NULL;
+    heed_text_free(&path);
+    if (!f) return false;
+    w->files[w->file_count++] = f;
+    for (int i = 0; i < heed_safetensors_count(f); i++)
+        if (!add_tensor(w, f, heed_safetensors_at(f, i))) return false;
+    return true;
+}
+
+/* ---- shards ---- */
+
+/* {"weight_map": {"TENSOR": "FILE"}}; the files lie in the same folder. */
+static bool add_shards(heed__weights *w, const char *path) {
+    json_t *index = heed__json_read(w->c, path), *value, *seen = json_object();
+    const json_t *map = json_object_get(index, "weight_map");
+    const char *key;
+    bool ok = index && seen;
+    if (ok && !json_is_object(map))
+        ok = heed_fail(w->c, HEED_DATA,
+                       "list of weights is wrong: %s: expected an object weight_map", path);
+    json_object_foreach(ok ? (json_t *)(uintptr_t)map : NULL, key, value) {
+        const char *file = json_string_value(value);
+        char quoted[HEED_QUOTE];
+        if (!file || !*file || strchr(file, '/') || file[0] == '.')
+            ok = heed_fail(w->c, HEED_DATA,
+                           "list of weights is wrong: %s: %s: expected a file of this folder", path,
+                           heed_quote(quoted, key, strlen(key)));
+        if (ok && !json_object_get(seen, file))
+            ok = add_file(w, file) && json_object_set_new(seen, file, json_true()) == 0;
+        if (!ok) break;
+    }
+    json_decref(index);
+    json_decref(seen);
+    return ok;
+}
+
+/* model.safetensors, or the shards that model.safetensors.index.json lists. */
+static bool add_files(heed__weights *w) {
+    heed_text whole = {.c = w->c}, index = {.c = w->c};
+    bool ok = heed_text_add(&whole, "%s/model.safetensors", w->dir) &&
+              heed_text_add(&index, "%s/model.safetensors.index.json", w->dir);
+    if (ok && heed__os_exists(whole.s))
+        ok = add_file(w, "model.safetensors");
+    else if (ok && heed__os_exists(index.s))
+        ok = add_shards(w, index.s);
+    else if (ok)
+        ok = heed_fail(w->c, HEED_DATA,
+                       "weights are missing: %s: expected model.safetensors or "
+                       "model.safetensors.index.json; hint: transformers writes it by "
+                       "save_pretrained",
+                       w->dir);
+    heed_text_free(&whole);
+    heed_text_free(&index);
+    return ok;
+}
+
+heed__weights *heed__weights_open(heed_ctx *c, const heed_published *p, const char *dir) {
+    heed__weights *w = heed__alloc(c, sizeof *w);
+    if (!w) return NULL;
+    *w = (heed__weights){.c = c, .p = p, .dir = dir};
+    if (add_files(w)) return w;
+    heed__weights_close(w);
+    return NULL;
+}
+
+void heed__weights_close(heed__weights *w) {
+    if (!w) return;
+    for (int i = 0; i < w->file_count; i++) heed_safetensors_close(w->files[i]);
+    heed__free(w->list);
+    heed__free(w);
+}
+
+/* ---- reading ---- */
+
+/* The dimension of a tensor that is the rows of its parameter. */
+static int64_t rows_of(const heed_array *a, heed_published_form form) {
+    int at = form == HEED_PUBLISHED_LEADING || form == HEED_PUBLISHED_TRANSPOSED;
+    return at < a->dims ? a->shape[at] : 0;
+}
+
+bool heed__weights_check(const heed__weights *w, const heed_config *f, const char *path) {
+    char number[12], setting[HEED__WORD_SIZE], name[HEED__WORD_SIZE];
+    for (const heed_published_key *k = w->p->keys; k->key; k++) {
+        const heed_published_tensor *row =
+            k->rows ? heed__published_row(w->p->tensors, k->rows, number) : NULL;
+        const char *list = k->settings;
+        if (!row || !heed__list_word(&list, setting)) continue;
+        snprintf(name, sizeof name, "%s", row->published);
+        put_number(name, number);
+        const found *k_found = find(w, name);
+        int64_t said = heed_config_int(f, setting);
+        int64_t rows = k_found ? rows_of(k_found->array, row->form) : 0;
+        if (!k_found && said)
+            return heed_fail(w->c, HEED_DATA, "tensor is missing: %s: expected %s", w->dir, name);
+        if (said && said != rows)
+            return heed_fail(w->c, HEED_DATA,
+                             "%s of the model does not fit its weights: %s: expected %lld, the "
+                             "size of %s, found %lld",
+                             k->key, path, (long long)rows, name, (long long)said);
+    }
+    return true;
+}
+
+bool heed__weights_present(const heed__weights *w, heed_config *f) {
+    const char *equal = w->p->present ? strchr(w->p->present, '=') : NULL;
+    char setting[HEED__WORD_SIZE];
+    if (!equal) return true;
+    snprintf(setting, sizeof setting, "%.*s", (int)(equal - w->p->present), w->p->present);
+    return heed_config_set(f, setting, find(w, equal + 1) ? "true" : "false", w->dir,
+                           HEED_FROM_FILE);
+}
+
+static bool same_shape(heed_ctx *c, const heed__published_part *part, const heed_array *a) {
+    bool same = a->dims == part->dims;
+    for (int i = 0; same && i < a->dims; i++) same = a->shape[i] == part->shape[i];
+    if (same) return true;
+    char text[2][100] = {"(", "("};
+    for (int i = 0; i < part->dims; i++)
+        snprintf(text[0] + strlen(text[0]), 20, "%s%d", i ? "," : "", part->shape[i]);
+    for (int i = 0; i < a->dims && i < 4; i++)
+        snprintf(text[1] + strlen(text[1]), 24, "%s%lld", i ? "," : "", (long long)a->shape[i]);
+    return heed_fail(c, HEED_DATA, "tensor has another shape: %s: expected %s), found %s)",
+                     part->name, text[0], text[1]);
+}
+
+/* Reads one tensor into its rows of own; with HEED_PUBLISHED_COPY, compares them. */
+static bool read_part(const heed__weights *w, const heed__published_part *part, const found *from,
+                      heed_tensor *own) {
+    if (!same_shape(w->c, part, from->array)) return false;
+    size_t n = own->size / (size_t)own->shape[0] * (size_t)part->rows;
+    heed_real *values = heed__alloc_untouched(w->c, n, sizeof *values);
+    bool ok = values && heed__safetensors_reals(w->c, from->file, from->array, values);
+    if (ok && part->form == HEED_PUBLISHED_COPY)
+        ok = memcmp(values, own->x, n * sizeof *values) == 0 ||
+             heed_fail(w->c, HEED_DATA,
+                       "model cannot be represented: %s: %s: expected the values that it is tied "
+                       "to, found others; hint: tie_word_embeddings in config.json",
+                       w->dir, part->name);
+    else if (ok)
+        heed__published_copy(part, own, values, false);
+    heed__free(values);
+    return ok;
+}
+
+/* A parameter from the tensors of one row; copies may be absent. */
+static bool read_row(heed__weights *w, heed_store *s, heed_entry *e,
+                     const heed_published_tensor *row, const char *number) {
+    heed__published_part parts[HEED__PARTS_MOST];
+    int count = heed__published_parts(row, number, s, e, parts);
+    for (int i = 0; i < count; i++) {
+        found *from = find(w, parts[i].name);
+        if (!from && row->form == HEED_PUBLISHED_COPY) return true;
+        if (!from)
+            return heed_fail(w->c, HEED_DATA, "tensor is missing: %s: expected %s", w->dir,
+                             parts[i].name);
+        from->used = true;
+        if (!read_part(w, &parts[i], from, e->tensor)) return false;
+    }
+    return count || heed_fail(w->c, HEED_DATA, "rows of %s do not fit %s", e->name, row->published);
+}
+
+/* Whether a copy is no copy, as a parameter has the tensor. */
+static bool is_owned(const heed__weights *w, const heed_store *s,
+                     const heed_published_tensor *row) {
+    if (row->form != HEED_PUBLISHED_COPY) return false;
+    for (const heed_published_tensor *other = w->p->tensors; other->name; other++)
+        if (other->form != HEED_PUBLISHED_COPY && strcmp(other->published, row->published) == 0 &&
+            heed_store_find(s, other->name))
+            return true;
+    return false;
+}
+
+static bool read_entry(heed__weights *w, heed_store *s, heed_entry *e) {
+    char number[12];
+    bool any = false;
+    const heed_published_tensor *row = heed__published_row(w->p->tensors, e->name, number);
+    for (; row; row = heed__published_row(row + 1, e->name, number)) {
+        if (!is_owned(w, s, row) && !read_row(w, s, e, row, number)) return false;
+        any = true;
+    }
+    return any || heed_fail(w->c, HEED_DATA,
+                            "model cannot be represented: %s has no published name", e->name);
+}
+
+bool heed__weights_read(heed__weights *w, heed_store *s) {
+    char quoted[HEED_QUOTE];
+    for (int i = 0; i < heed_store_count(s); i++)
+        if (!read_entry(w, s, heed_store_at(s, i))) return false;
+    for (size_t i = 0; i < w->count; i++) {
+        const found *k = &w->list[i];
+        heed_text full = {.c = w->c};
+        bool ok = k->used || heed__matches_any(w->p->ignored, k->name) ||
+                  (heed_text_add(&full, "%s%s", w->p->prefix ? w->p->prefix : "", k->name) &&
+                   heed__matches_any(w->p->ignored, full.s));
+        heed_text_free(&full);
+        if (!ok)
+            return heed_fail(w->c, HEED_DATA,
+                             "model cannot be represented: %s: tensor %s: expected none of that "
+                             "name",
+                             w->dir, heed_quote(quoted, k->array->name, strlen(k->array->name)));
+    }
+    return true;
+}
+
+/* ---- writing ---- */
+
+static bool put_entry(heed_store *out, const heed_store *s, const heed_published *p,
+                      const heed_entry *e) {
+    char number[12];
+    heed__published_part parts[HEED__PARTS_MOST];
+    const heed_published_tensor *row = heed__published_row(p->tensors, e->name, number);
+    int count = row ? heed__published_parts(row, number, s, e, parts) : 0;
+    for (int i = 0; i < count; i++) {
+        heed_tensor *to = heed_state_new(out, parts[i].name, "zero", parts[i].dims, parts[i].shape);
+        if (!to) return false;
+        heed__published_copy(&parts[i], e->tensor, to->x, true);
+    }
+    return count || heed_fail(heed_store_ctx(s), HEED_USAGE,
+                              "run cannot be exported: %s has no published name", e->name);
+}
+
+bool heed__weights_write(const heed_store *s, const heed_published *p, const char *path) {
+    heed_store *out = heed_store_new(heed_store_ctx(s));
+    bool ok = out != NULL;
+    for (int i = 0; ok && i < heed_store_count(s); i++)
+        ok = put_entry(out, s, p, heed_store_at(s, i));
+    ok = ok && heed_save(out, path);
+    heed_store_free(out);
+    return ok;
+}

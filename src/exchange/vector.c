@@ -1,0 +1,36 @@
+/* vector.c -- the vector of a text. */
+#include "core/core.h"
+#include "exchange/exchange.h"
+
+/* Cuts a text that is longer than the setting embed-tokens, before its last token, [SEP]. */
+static void cut(const heed_run *r, heed_tokens *k) {
+    size_t most = heed_config_has(r->config, "embed-tokens")
+                      ? (size_t)heed_config_int(r->config, "embed-tokens")
+                      : 0;
+    if (!most || k->count <= most) return;
+    k->ids[most - 1] = k->ids[k->count - 1];
+    k->count = most;
+}
+
+const heed_tensor *heed_text_vector(heed_run *r, const char *text, size_t n) {
+    if (!r || !text || heed__stopped(r->c)) return NULL;
+    const heed_model *m = r->model;
+    bool reads_text = m->kind == HEED_INPUT_TOKENS || m->kind == HEED_INPUT_LABELLED;
+    if (!m->code || !reads_text) {
+        heed_fail(r->c, HEED_USAGE, "there is no vector of a text: %s makes none", m->name);
+        return NULL;
+    }
+    heed_example e = {0};
+    heed_reader how = heed_run_reader(r);
+    how.cut = true;
+    const heed_tensor *y = NULL;
+    if (heed_example_text(&how, text, n, &e)) {
+        cut(r, &e.text.tokens);
+        heed_tape_begin(r->tape, HEED_EVAL, 0);
+        heed_model_input in = {
+            .x = heed_ids(r->tape, e.text.tokens.ids, 1, (int)e.text.tokens.count)};
+        y = m->code(r->self, r->tape, &in);
+    }
+    heed_example_free(&e);
+    return y;
+}

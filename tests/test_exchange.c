@@ -1,0 +1,451 @@
+#define _DEFAULT_SOURCE /* access */
+/* Models of transformers: reading them, their outputs, and writing them (tests/golden/exchange, by
+ * make_exchange.py), and what is refused. */
+#include "files.h"
+#include "golden.h"
+
+#include <heed/models.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define GOLDEN "tests/golden/exchange/"
+
+/* ---- outputs ---- */
+
+/* The largest difference of x from an array, and the array's largest value. */
+static double apart_from(const heed_array *a, const heed_tensor *x, double *largest) {
+    double most = 0;
+    *largest = 0;
+    CHECK(a && x);
+    if (!a || !x) return INFINITY;
+    for (size_t i = 0; i < x->size; i++) {
+        double y = golden_number(a, i);
+        most = fmax(most, fabs((double)x->x[i] - y));
+        *largest = fmax(*largest, fabs(y));
+    }
+    return most;
+}
+
+static heed_tensor *ids_of(heed_tape *t, const heed_safetensors *f, const char *name) {
+    const heed_array *a = heed_safetensors_find(f, name);
+    int32_t ids[64];
+    if (!a) return NULL;
+    for (size_t i = 0; i < a->bytes / 4 && i < 64; i++) ids[i] = (int32_t)golden_number(a, i);
+    return heed_ids(t, ids, (int)a->shape[0], (int)a->shape[1]);
+}
+
+static heed_tensor *pixels_of(heed_tape *t, const heed_safetensors *f) {
+    const heed_array *a = heed_safetensors_find(f, "pixels");
+    if (!a) return NULL;
+    heed_tensor *x =
+        heed_input(t, NULL, 4,
+                   (int[]){(int)a->shape[0], (int)a->shape[1], (int)a->shape[2], (int)a->shape[3]});
+    for (size_t i = 0; x && i < x->size; i++) x->x[i] = (heed_real)golden_number(a, i);
+    return x;
+}
+
+/* The errors of a run against the outputs that transformers gave, relative to the largest logit,
+ * and of the attention. Padding is compared, too: its queries see the same keys. */
+static void compare(heed_run *r, const char *name, double *logits, double *attention) {
+    char path[128], probe[64];
+    double largest;
+    heed_attending at;
+    snprintf(path, sizeof path, GOLDEN "%s/expected.safetensors", name);
+    heed_safetensors *f = heed_safetensors_open(r->c, path);
+    heed_tape *t = r->tape;
+    heed_probe(t, "*.weights", false);
+    heed_tape_begin(t, HEED_EVAL, 0);
+    heed_model_input in = {.x = heed_safetensors_find(f, "pixels") ? pixels_of(t, f)
+                                                                   : ids_of(t, f, "ids"),
+                           .pad = ids_of(t, f, "pad"),
+                           .types = ids_of(t, f, "types")};
+    const heed_tensor *y = r->model->logits(r->self, t, &in);
+    *logits = apart_from(heed_safetensors_find(f, "logits"), y, &largest) / largest;
+    *attention = 0;
+    for (int i = 0; r->model->attending(r->self, i, &at); i++) {
+        snprintf(path, sizeof path, "%s.weights", at.path);
+        snprintf(probe, sizeof probe, "weights.%d", i);
+        *attention = fmax(*attention, apart_from(heed_safetensors_find(f, probe),
+                                                 heed_probe_find(t, path), &largest));
+    }
+    heed_safetensors_close(f);
+}
+
+static bool agrees(heed_run *r, const char *name) {
+    double logits = INFINITY, attention = INFINITY;
+    if (r) compare(r, name, &logits, &attention);
+    return logits <= 1e-5 && attention <= 1e-6;
+}
+
+static const char *const names[] = {"bert", "gpt2", "llama", "vit"};
+enum { NAMES = sizeof names / sizeof *names };
+
+TEST(exchange_imports_compute_what_transformers_does) {
+    for (int i = 0; i < NAMES; i++) {
+        char dir[64];
+        heed_ctx *c = heed_open(NULL);
+        snprintf(dir, sizeof dir, GOLDEN "%s", names[i]);
+        if (!agrees(heed_import(c, dir, heed_models), names[i]))
+            test_fail(__FILE__, __LINE__, "%s differs", names[i]);
+        CLOSE(c);
+    }
+}
+
+static bool same_bits(const heed_store *a, const heed_store *b) {
+    bool same = heed_store_count(a) == heed_store_count(b);
+    for (int i = 0; same && i < heed_store_count(a); i++) {
+        const heed_entry *x = heed_store_at(a, i), *y = heed_store_find(b, x->name);
+        same = y && heed_same_shape(x->tensor, y->tensor) &&
+               memcmp(x->tensor->x, y->tensor->x, x->tensor->size * sizeof(heed_real)) == 0;
+    }
+    return same;
+}
+
+/* The tensors of two files by name, whatever their order. */
+static bool same_file(heed_ctx *c, const char *one, const char *two) {
+    heed_safetensors *a = heed_safetensors_open(c, one), *b = heed_safetensors_open(c, two);
+    bool same = a && b && heed_safetensors_count(a) == heed_safetensors_count(b);
+    for (int i = 0; same && i < heed_safetensors_count(a); i++) {
+        const heed_array *x = heed_safetensors_at(a, i), *y = heed_safetensors_find(b, x->name);
+        same = y && x->dims == y->dims && memcmp(x->shape, y->shape, sizeof x->shape) == 0;
+        for (size_t k = 0; same && k < y->bytes / (sizeof(heed_real)); k++)
+            same = golden_number(x, k) == golden_number(y, k);
+    }
+    return same;
+}
+
+TEST(exchange_exports_are_the_imported_files) {
+    for (int i = 0; i < NAMES; i++) {
+        char dir[64], file[128], out[256];
+        heed_ctx *c = heed_open(NULL);
+        snprintf(dir, sizeof dir, GOLDEN "%s", names[i]);
+        snprintf(file, sizeof file, "%s/model.safetensors", dir);
+        snprintf(out, sizeof out, "%s/model.safetensors", in_folder(names[i]));
+        heed_run *r = heed_import(c, dir, heed_models);
+        CHECK(heed_export(r, in_folder(names[i]), false));
+        CHECK(same_file(c, file, out));
+        heed_run *again = heed_import(c, in_folder(names[i]), heed_models);
+        CHECK(again && same_bits(r->store, again->store));
+        CHECK(again && agrees(again, names[i]));
+        CLOSE(c);
+    }
+}
+
+/* ---- vectors of texts ---- */
+
+static double vector_apart(heed_run *r, const char *name) {
+    double largest;
+    heed_safetensors *f = heed_safetensors_open(r->c, GOLDEN "bert-encoder/vectors.safetensors");
+    double apart =
+        apart_from(heed_safetensors_find(f, name), heed_text_vector(r, "3 1 4 15 9", 10), &largest);
+    heed_safetensors_close(f);
+    return apart / largest;
+}
+
+TEST(exchange_vectors_are_those_of_sentence_transformers) {
+    heed_ctx *c = heed_open(NULL);
+    heed_run *r = heed_import(c, GOLDEN "bert-encoder", heed_models);
+    CHECK(r && !heed_store_find(r->store, "head.bias"));
+    CHECK_CLOSE(vector_apart(r, "mean"), 0, 2e-6);
+    CHECK(heed_export(r, in_folder("out"), false));
+    heed_run *again = heed_import(c, in_folder("out"), heed_models);
+    CHECK_CLOSE(vector_apart(again, "mean"), 0, 2e-6);
+    CHECK(heed_store_find(again->store, "pooler.weight")); /* kept, as the class has it */
+    CHECK(!heed_text_vector(r, "", 0));
+    heed_clear(c);
+    CLOSE(c);
+}
+
+TEST(exchange_follows_the_modules) {
+    heed_ctx *c = heed_open(NULL);
+    static const char cls[] = "{\"pooling_mode_cls_token\": true}",
+                      max[] = "{\"pooling_mode_max_tokens\": true}";
+    heed_run *r = heed_import(c, GOLDEN "bert-encoder", heed_models);
+    CHECK(heed_export(r, in_folder("out"), false));
+    text_file("out/1_Pooling/config.json", cls);
+    text_file("out/modules.json", "[{\"path\": \"1_Pooling\", \"type\": \"a.Pooling\"}]");
+    CHECK_CLOSE(vector_apart(heed_import(c, in_folder("out"), heed_models), "cls"), 0, 2e-6);
+    text_file("out/1_Pooling/config.json", max);
+    CHECK_FAILS(c, heed_import(c, in_folder("out"), heed_models), HEED_DATA,
+                "found \"pooling_mode_max_tokens\"");
+    text_file("out/modules.json", "[{\"path\": \"2_Dense\", \"type\": \"a.Dense\"}]");
+    CHECK_FAILS(c, heed_import(c, in_folder("out"), heed_models), HEED_DATA, "found \"Dense\"");
+    text_file("out/modules.json", "[{\"path\": \"../x\", \"type\": \"a.Pooling\"}]");
+    CHECK_FAILS(c, heed_import(c, in_folder("out"), heed_models), HEED_DATA, "found \"Pooling\"");
+    text_file("out/modules.json", "{}");
+    CHECK_FAILS(c, heed_import(c, in_folder("out"), heed_models), HEED_DATA, "found \"no list\"");
+    CLOSE(c);
+}
+
+TEST(exchange_cuts_long_texts) {
+    heed_ctx *c = heed_open(NULL);
+    heed_run *r = heed_import(c, GOLDEN "bert-encoder", heed_models);
+    heed_config_set(r->config, "embed-tokens", "5", "test", HEED_FROM_FLAG);
+    CHECK_CLOSE(vector_apart(r, "mean"), 0, 2e-6);
+    heed_real first[16];
+    const heed_tensor *y = heed_text_vector(r, "3 1 4 15 7 9", 12); /* the end is kept */
+    CHECK(y && y->size == 16);
+    if (y) memcpy(first, y->x, sizeof first);
+    y = heed_text_vector(r, "3 1 4 15 9", 10);
+    CHECK(y && memcmp(first, y->x, sizeof first) == 0);
+    CLOSE(c);
+}
+
+TEST(exchange_imports_are_runs) {
+    heed_ctx *c = heed_open(NULL);
+    heed_run *r = heed_import(c, GOLDEN "vit", heed_models);
+    CHECK(heed_run_save(r, in_folder("run"), false));
+    heed_run *again = heed_run_open(c, in_folder("run"), heed_models, NULL);
+    CHECK(again && same_bits(r->store, again->store));
+    CHECK(again && again->label_count == 3);
+    if (again) CHECK_TEXT(again->labels[2], "red bird");
+    CHECK(again && agrees(again, "vit"));
+    CLOSE(c);
+}
+
+/* ---- variants of a folder ---- */
+
+/* A file of a golden as a text of at most `size` bytes; returns its length. */
+static size_t read_golden(const char *name, const char *file, char *text, size_t size) {
+    char path[512];
+    snprintf(path, sizeof path, GOLDEN "%s/%s", name, file);
+    FILE *f = fopen(path, "rb");
+    size_t n = f ? fread(text, 1, size, f) : 0;
+    if (f) fclose(f);
+    CHECK(n > 0 && n < size);
+    return n;
+}
+
+/* A folder with a golden's weights and its config.json, in which one part is replaced. */
+static const char *edited(const char *name, const char *from, const char *to) {
+    static char dir[256], weights[1 << 16];
+    char path[512], text[4096] = {0};
+    snprintf(dir, sizeof dir, "%s", in_folder("edited"));
+    mkdir(dir, 0700);
+    read_golden(name, "config.json", text, sizeof text);
+    char *at = strstr(text, from);
+    CHECK(at);
+    snprintf(path, sizeof path, "%s/config.json", dir);
+    FILE *f = fopen(path, "wb");
+    if (f && at) fprintf(f, "%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
+    if (f) fclose(f);
+    snprintf(path, sizeof path, "%s/model.safetensors", dir);
+    put_file(path, weights, read_golden(name, "model.safetensors", weights, sizeof weights));
+    return dir;
+}
+
+/* Whether the edited model still computes what the golden one does. */
+static bool edited_agrees(const char *name, const char *from, const char *to) {
+    heed_ctx *c = heed_open(NULL);
+    bool same = agrees(heed_import(c, edited(name, from, to), heed_models), name);
+    CLOSE(c);
+    return same;
+}
+
+/* If import ignored one of these keys, the outputs would still agree. */
+TEST(exchange_reads_every_key_that_changes_the_outputs) {
+    CHECK(edited_agrees("bert", "\"hidden_act\": \"gelu\"", "\"hidden_act\": \"gelu\""));
+    CHECK(!edited_agrees("bert", "\"hidden_act\": \"gelu\"", "\"hidden_act\": \"gelu_new\""));
+    CHECK(!edited_agrees("bert", "\"layer_norm_eps\": 1e-12", "\"layer_norm_eps\": 1e-3"));
+    CHECK(!edited_agrees("gpt2", "\"gelu_new\"", "\"gelu\""));
+    CHECK(!edited_agrees("gpt2", "\"layer_norm_epsilon\": 1e-05", "\"layer_norm_epsilon\": 1e-2"));
+    CHECK(!edited_agrees("vit", "\"layer_norm_eps\": 1e-12", "\"layer_norm_eps\": 1e-2"));
+    CHECK(!edited_agrees("llama", "5000.0", "10000.0"));
+    CHECK(!edited_agrees("llama", "\"rms_norm_eps\": 1e-05", "\"rms_norm_eps\": 1e-2"));
+    CHECK(edited_agrees("llama",
+                        "\"rope_parameters\": {\n    \"rope_theta\": 5000.0,\n    "
+                        "\"rope_type\": \"default\"\n  }",
+                        "\"rope_theta\": 5000.0"));
+}
+
+static void refuses(const char *name, const char *from, const char *to, const char *part) {
+    heed_ctx *c = heed_open(NULL);
+    CHECK_FAILS(c, heed_import(c, edited(name, from, to), heed_models), HEED_DATA, part);
+    CLOSE(c);
+}
+
+TEST(exchange_names_what_it_cannot_represent) {
+    refuses("bert", "\"is_decoder\": false", "\"is_decoder\": true", "is_decoder: expected false");
+    refuses("bert", "\"gelu\"", "\"quick_gelu\"", "hidden_act: expected gelu=gelu");
+    refuses("bert", "BertForMaskedLM", "BertForNextSentencePrediction",
+            "expected one of BertForMaskedLM");
+    refuses("bert", "\"model_type\": \"bert\"", "\"model_type\": \"roberta\"",
+            "of another model_type");
+    refuses("gpt2", "\"scale_attn_weights\": true", "\"scale_attn_weights\": false",
+            "scale_attn_weights");
+    refuses("gpt2", "\"scale_attn_by_inverse_layer_idx\": false",
+            "\"scale_attn_by_inverse_layer_idx\": true", "scale_attn_by_inverse_layer_idx");
+    refuses("llama", "\"rope_type\": \"default\"", "\"rope_type\": \"llama3\"", "rope_type");
+    refuses("llama", "\"attention_bias\": false", "\"attention_bias\": true", "attention_bias");
+    refuses("vit", "\"qkv_bias\": true", "\"qkv_bias\": false", "qkv_bias");
+    refuses("bert", "\"use_cache\": true", "\"quantization_config\": {\"bits\": 4}",
+            "quantization_config");
+}
+
+/* Sizes that do not fit the weights are found before memory is allocated by them. */
+TEST(exchange_refuses_damaged_configs) {
+    refuses("bert", "\"vocab_size\": 29", "\"vocab_size\": 16000000", "vocab_size of the model");
+    refuses("bert", "\"hidden_size\": 16", "\"hidden_size\": 1000000", "hidden_size of the model");
+    refuses("bert", "\"num_hidden_layers\": 2", "\"num_hidden_layers\": 64", "tensor is missing");
+    refuses("bert", "\"num_hidden_layers\": 2", "\"num_hidden_layers\": 1", "layer.1.attention");
+    refuses("bert", "\"num_hidden_layers\": 2", "\"num_hidden_layers\": -1", "layers");
+    refuses("bert", "\"num_hidden_layers\": 2", "\"num_hidden_layers\": [2]",
+            "found \"a list or an object\"");
+    refuses("bert", "\"hidden_size\": 16", "\"hidden_size\": 0", "width");
+    refuses("vit", "\"2\": \"red bird\"", "\"2\": \"red\\nbird\"", "one line of text");
+    refuses("vit", "\"patch_size\": 4", "\"patch_size\": 0", "another shape");
+    refuses("bert", "{", "", "no valid JSON");
+}
+
+/* ---- weights ---- */
+
+typedef void (*rename_tensor)(char *name, size_t size);
+
+static void old_names(char *name, size_t size) {
+    char *at = strstr(name, "LayerNorm.weight");
+    if (at) snprintf(at, size - (size_t)(at - name), "LayerNorm.gamma");
+    at = strstr(name, "LayerNorm.bias");
+    if (at) snprintf(at, size - (size_t)(at - name), "LayerNorm.beta");
+}
+
+static void no_prefix(char *name, size_t size) {
+    size_t n = strncmp(name, "bert.", 5) == 0 ? 5 : strncmp(name, "transformer.", 12) == 0 ? 12 : 0;
+    memmove(name, name + n, size - n);
+}
+
+static void swap_norms(char *name, size_t size) {
+    char *at = strstr(name, "ln_1"), *other = strstr(name, "ln_2");
+    (void)size;
+    if (at) at[3] = '2';
+    if (other) other[3] = '1';
+}
+
+/* The tensors from..to-1 of a golden's file, under other names, at `path`; `more` (or NULL) is one
+ * more of 2 numbers. Rows of a tensor whose name has `turn` are rotated by one. */
+static void write_weights(heed_ctx *c, const char *name, const char *path, rename_tensor renamed,
+                          int from, int to, const char *more, const char *turn) {
+    char own[128];
+    snprintf(own, sizeof own, GOLDEN "%s/model.safetensors", name);
+    heed_safetensors *f = heed_safetensors_open(c, own);
+    heed_store *s = heed_store_new(c);
+    for (int i = from; i < to && i < heed_safetensors_count(f); i++) {
+        const heed_array *a = heed_safetensors_at(f, i);
+        char as[200];
+        int shape[4] = {0};
+        snprintf(as, sizeof as, "%s", a->name);
+        if (renamed) renamed(as, sizeof as);
+        for (int k = 0; k < a->dims; k++) shape[k] = (int)a->shape[k];
+        heed_tensor *x = heed_state_new(s, as, "zero", a->dims, shape);
+        size_t shift = turn && strstr(a->name, turn) ? x->size / (size_t)shape[0] : 0;
+        for (size_t k = 0; x && k < x->size; k++)
+            x->x[(k + shift) % x->size] = (heed_real)golden_number(a, k);
+    }
+    if (more) heed_state_new(s, more, "one", 1, (int[]){2});
+    CHECK(heed_save(s, path));
+    heed_store_free(s);
+    heed_safetensors_close(f);
+}
+
+/* A folder with the golden's config.json and changed weights. */
+static const char *reweighted(heed_ctx *c, const char *name, rename_tensor renamed,
+                              const char *more, const char *turn) {
+    char path[512];
+    const char *dir = edited(name, "{", "{");
+    snprintf(path, sizeof path, "%s/model.safetensors", dir);
+    write_weights(c, name, path, renamed, 0, 1000, more, turn);
+    return dir;
+}
+
+static bool reweighted_agrees(const char *name, rename_tensor renamed, const char *more,
+                              const char *turn) {
+    heed_ctx *c = heed_open(NULL);
+    const char *dir = reweighted(c, name, renamed, more, turn);
+    bool same = agrees(heed_import(c, dir, heed_models), name);
+    CLOSE(c);
+    return same;
+}
+
+TEST(exchange_reads_the_names_that_files_have) {
+    CHECK(reweighted_agrees("bert", old_names, NULL, NULL));
+    CHECK(reweighted_agrees("bert", no_prefix, NULL, NULL));
+    CHECK(reweighted_agrees("gpt2", no_prefix, NULL, NULL));
+    CHECK(reweighted_agrees("gpt2", NULL, "transformer.h.0.attn.masked_bias", NULL));
+    CHECK(reweighted_agrees("gpt2", no_prefix, "h.0.attn.bias", NULL));
+    CHECK(reweighted_agrees("bert", NULL, "bert.pooler.dense.bias", NULL));
+}
+
+TEST(exchange_notices_exchanged_weights) {
+    CHECK(!reweighted_agrees("gpt2", swap_norms, NULL, NULL));
+    CHECK(!reweighted_agrees("bert", NULL, NULL, "token_type_embeddings"));
+    CHECK(!reweighted_agrees("bert", NULL, NULL, "position_embeddings"));
+    CHECK(!reweighted_agrees("gpt2", NULL, NULL, "wpe"));
+    CHECK(!reweighted_agrees("vit", NULL, NULL, "attention.query.weight"));
+    CHECK(!reweighted_agrees("llama", NULL, NULL, "k_proj"));
+}
+
+TEST(exchange_names_tensors_without_a_place) {
+    heed_ctx *c = heed_open(NULL);
+    CHECK_FAILS(c, heed_import(c, reweighted(c, "bert", NULL, "bert.extra", NULL), heed_models),
+                HEED_DATA, "tensor \"bert.extra\"");
+    CHECK_FAILS(c,
+                heed_import(c, reweighted(c, "bert", NULL, "cls.predictions.decoder.bias", NULL),
+                            heed_models),
+                HEED_DATA, "another shape");
+    CLOSE(c);
+}
+
+/* ---- shards ---- */
+
+static const char *sharded(heed_ctx *c, const char *index) {
+    char path[512];
+    const char *dir = edited("bert", "{", "{");
+    snprintf(path, sizeof path, "%s/model.safetensors", dir);
+    remove(path);
+    snprintf(path, sizeof path, "%s/model-1.safetensors", dir);
+    write_weights(c, "bert", path, NULL, 0, 20, NULL, NULL);
+    snprintf(path, sizeof path, "%s/model-2.safetensors", dir);
+    write_weights(c, "bert", path, NULL, 20, 1000, NULL, NULL);
+    snprintf(path, sizeof path, "%s/model.safetensors.index.json", dir);
+    put_file(path, index, strlen(index));
+    return dir;
+}
+
+TEST(exchange_reads_shards) {
+    heed_ctx *c = heed_open(NULL);
+    const char *dir = sharded(c, "{\"weight_map\": {\"a\": \"model-1.safetensors\", \"b\": "
+                                 "\"model-2.safetensors\", \"c\": \"model-1.safetensors\"}}");
+    CHECK(agrees(heed_import(c, dir, heed_models), "bert"));
+    dir = sharded(c, "{\"weight_map\": {\"a\": \"model-1.safetensors\"}}");
+    CHECK_FAILS(c, heed_import(c, dir, heed_models), HEED_DATA, "tensor is missing");
+    dir = sharded(c, "{\"weight_map\": {\"a\": \"../model-1.safetensors\"}}");
+    CHECK_FAILS(c, heed_import(c, dir, heed_models), HEED_DATA, "expected a file of this folder");
+    dir = sharded(c, "{\"weight_map\": {\"a\": 1}}");
+    CHECK_FAILS(c, heed_import(c, dir, heed_models), HEED_DATA, "expected a file of this folder");
+    dir = sharded(c, "[]");
+    CHECK_FAILS(c, heed_import(c, dir, heed_models), HEED_DATA, "expected an object weight_map");
+    CLOSE(c);
+}
+
+/* ---- what is not exported ---- */
+
+static void refuses_export(const heed_model *m, const char *settings, const char *part) {
+    heed_ctx *c = heed_open(NULL);
+    heed_config *f = heed_train_config(c, m);
+    heed_config_set_list(f, "layers=1 heads=2 width=8 block=4 vocab=7", "test", HEED_FROM_PRESET);
+    heed_config_set_list(f, settings, "test", HEED_FROM_FLAG);
+    heed_run *r = heed_run_new(c, m, f, NULL, NULL, 0);
+    CHECK(r);
+    if (part) {
+        CHECK_FAILS(c, heed_export(r, in_folder("none"), false), HEED_USAGE, part);
+        CHECK(access(in_folder("none"), F_OK) != 0);
+    } else
+        CHECK(heed_export(r, in_folder("some"), false));
+    CLOSE(c);
+}
+
+TEST(exchange_exports_only_what_is_published) {
+    refuses_export(&heed_model_mlm, "norm=pre", "`norm = pre`: expected post for BertForMaskedLM");
+    refuses_export(&heed_model_gpt, "hard=true", "`hard = true`");
+    refuses_export(&heed_model_gpt, "activation=tanh", NULL);
+    refuses_export(&heed_model_cnn, "image-size=8 channels=1 classes=2", "architecture is like");
+}
