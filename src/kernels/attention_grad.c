@@ -10,7 +10,7 @@ typedef struct {
     const heed_attention_job *a;
     heed_real *scratch;
     size_t each;
-    bool by_batch, by_head;
+    bool by_batch, by_head, bf16;
 } backward_job;
 
 /* Computes s = P from the scores and d = gP; returns the sum of P gP. */
@@ -95,12 +95,14 @@ static void backward_row(const heed__head *w, int r, int i, int end) {
 
 /* gx (tk, x.width) of keys or values = or += m' x for the n keys that this block of queries sees,
  * of which the first `seen` were seen by earlier queries. */
-static void keys_back(const heed_real *m, size_t ld, int rows, const heed__operand *x,
-                      heed_real *gx, size_t ldx, int seen, int n, bool add) {
+static void keys_back(const heed__head *w, const heed_real *m, size_t ld, int rows,
+                      const heed__operand *x, heed_real *gx, size_t ldx, int seen, int n,
+                      bool add) {
     int earlier = add ? n : seen;
-    if (earlier > 0) times(m, 1, ld, earlier, rows, x, gx, ldx, true);
+    if (earlier > 0) head_times(w, m, 1, ld, earlier, rows, x, gx, ldx, true);
     if (earlier < n)
-        times(m + earlier, 1, ld, n - earlier, rows, x, gx + (size_t)earlier * ldx, ldx, false);
+        head_times(w, m + earlier, 1, ld, n - earlier, rows, x, gx + (size_t)earlier * ldx, ldx,
+                   false);
 }
 
 static void backward_block(const heed__head *w, int first) {
@@ -113,19 +115,19 @@ static void backward_block(const heed__head *w, int first) {
     size_t q = head_at(w, first, a->ldq, a->key);
     size_t k = kv_at(w, a->ldk, a->key), v = kv_at(w, a->ldv, a->value);
     const heed_real *gy = a->gy + head_at(w, first, a->ldy, a->value);
-    if (again) times_turned(w, w->s, a->q + q, a->ldq, w->kt, rows, a->key, n);
-    times_turned(w, w->d, gy, a->ldy, w->vt, rows, a->value, n);
+    if (again) times_turned(w, w->s, a->q + q, a->ldq, a->k + k, a->ldk, w->kt, rows, a->key, n);
+    times_turned(w, w->d, gy, a->ldy, a->v + v, a->ldv, w->vt, rows, a->value, n);
     if (a->dropout > 0) draw(w, first, rows, n);
     for (int r = 0; r < rows; r++) backward_row(w, r, first + r, end);
-    if (a->gq) times(w->d, w->keys, 1, rows, n, &w->k, a->gq + q, a->ldq, a->add[0]);
+    if (a->gq) head_times(w, w->d, w->keys, 1, rows, n, &w->k, a->gq + q, a->ldq, a->add[0]);
     if (a->gk) {
-        heed__operand o = operand(w->qp, a->q + q, a->ldq, rows, a->key);
-        keys_back(w->d, w->keys, rows, &o, a->gk + k, a->ldk, seen, n, a->add[1] || more);
+        heed__operand o = head_operand(w, w->qp, a->q + q, a->ldq, rows, a->key);
+        keys_back(w, w->d, w->keys, rows, &o, a->gk + k, a->ldk, seen, n, a->add[1] || more);
     }
     if (a->gv) {
-        heed__operand o = operand(w->gp, gy, a->ldy, rows, a->value);
+        heed__operand o = head_operand(w, w->gp, gy, a->ldy, rows, a->value);
         bool kept = !again && !(a->dropout > 0);
-        keys_back(kept ? kept_row(w, first) : w->s, kept ? row_kept(a) : w->keys, rows, &o,
+        keys_back(w, kept ? kept_row(w, first) : w->s, kept ? row_kept(a) : w->keys, rows, &o,
                   a->gv + v, a->ldv, seen, n, a->add[2] || more);
     }
 }
@@ -133,15 +135,15 @@ static void backward_block(const heed__head *w, int first) {
 static void backward_head(heed__head *w) {
     const heed_attention_job *a = w->a;
     begin_head(w);
-    turn(w, w->vt, a->v + kv_at(w, a->ldv, a->value), a->ldv, a->value);
-    w->k = operand(w->kp, a->k + kv_at(w, a->ldk, a->key), a->ldk, a->tk, a->key);
+    if (!w->bf16) turn(w, w->vt, a->v + kv_at(w, a->ldv, a->value), a->ldv, a->value);
+    w->k = head_operand(w, w->kp, a->k + kv_at(w, a->ldk, a->key), a->ldk, a->tk, a->key);
     for (int i = 0; i < a->tq; i += block_rows(a)) backward_block(w, i);
 }
 
 static void backward_part(const void *job, size_t from, size_t to, int thread) {
     const backward_job *j = job;
     const heed_attention_job *a = j->a;
-    heed__head w = {.a = a, .drop = dropout_of(&a->random, a->dropout)};
+    heed__head w = {.a = a, .drop = dropout_of(&a->random, a->dropout), .bf16 = j->bf16};
     lay_out(&w, j->scratch + (size_t)thread * j->each, true);
     int each = j->by_head ? a->group : a->heads, units = a->heads / each;
     for (size_t u = from; u < to; u++) {
@@ -159,7 +161,8 @@ void K(attention_grad)(const heed_kernels *k, const heed_attention_job *a, void 
     }
     heed__head w = {.a = a};
     lay_out(&w, NULL, true);
-    backward_job j = {a, scratch, w.used, !a->gbias || a->bias_b, !a->gbias || a->bias_h};
+    backward_job j = {
+        a, scratch, w.used, !a->gbias || a->bias_b, !a->gbias || a->bias_h, attention_rounds(k, a)};
     size_t units =
         (j.by_batch ? (size_t)a->batch : 1) * (j.by_head ? (size_t)(a->heads / a->group) : 1);
     double each = 4.0 * (a->key + a->value) + 20;
