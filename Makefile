@@ -191,6 +191,7 @@ $(foreach i,core/memory text/utf8 $(addprefix data/corpus/,encode names reading 
 $(B)/src/ops/%.o $(B)/src/optim/%.o: SIZE := -O2
 $(foreach o,affine attention concat conv lora matmul note pool recurrent recurrent_attention reshape slice xent,$(B)/src/ops/$(o).o): SIZE := -Os
 $(foreach o,check clip optim settings,$(B)/src/optim/$(o).o): SIZE := -Os
+$(B)/src/kernels/dispatch.o $(B)/src/kernels/profile.o: SIZE := -Os
 $(B)/src/fit/gradients.o: SIZE := -O3
 # What the vectors do is written out, so that -O3 adds mainly size.
 $(foreach k,$(KERNELS),$(foreach i,avx2 avx512,$(B)/$(k:.c=.$(i).o))): SIZE := -O2

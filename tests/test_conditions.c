@@ -120,9 +120,10 @@ static bool other_value(const heed_option *o, const char *now, int i, char *valu
     return false;
 }
 
-/* Settings of the batches. */
+/* Settings of the batches, and of vectors of texts. */
 static bool elsewhere(const char *name) {
-    static const char *const names[] = {"mask-share", "source-vocab", "block"};
+    static const char *const names[] = {"mask-share", "source-vocab", "block",
+                                        "pool",       "unit",         "embed-tokens"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(name, names[i]) == 0) return true;
     return false;

@@ -446,11 +446,14 @@ double heed__os_load(int *cpus) {
     return getloadavg(&load, 1) == 1 ? load : -1;
 }
 
-double heed__os_seconds(void) {
+static double read_clock(clockid_t clock) {
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(clock, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
+
+double heed__os_seconds(void) { return read_clock(CLOCK_MONOTONIC); }
+double heed__os_thread_seconds(void) { return read_clock(CLOCK_THREAD_CPUTIME_ID); }
 
 void heed__os_large_pages(void *p, size_t bytes) {
 #ifdef MADV_HUGEPAGE

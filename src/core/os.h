@@ -102,9 +102,10 @@ int heed__os_cpus(void); /* CPUs that affinity and cgroup quota allow, at least 
 /* The mean number of processes that ran or waited for a CPU during the last minute, negative if
  * unknown; *cpus is the machine's number of CPUs. */
 double heed__os_load(int *cpus);
-double heed__os_seconds(void);     /* monotonic */
-size_t heed__os_peak_memory(void); /* peak resident memory in bytes, 0 if unknown */
-size_t heed__os_memory(void);      /* resident memory in bytes now; the peak if that is unknown */
+double heed__os_seconds(void);        /* monotonic */
+double heed__os_thread_seconds(void); /* CPU time of the calling thread */
+size_t heed__os_peak_memory(void);    /* peak resident memory in bytes, 0 if unknown */
+size_t heed__os_memory(void); /* resident memory in bytes now; the peak if that is unknown */
 /* Asks for large pages for memory that begins at a multiple of HEED__LARGE_PAGE: a pass over it
  * then needs fewer entries of the address translation cache. The system may ignore it. */
 #define HEED__LARGE_PAGE ((size_t)2 << 20)

@@ -3,17 +3,22 @@
  *
  *     e_i = v' tanh(q + k_i) + shift     a = softmax(e)     c = sum_i a_i V_i
  *
- * Nothing of size (S,A) is kept: backward recomputes tanh. Bahdanau et al. 2015, sec. A.1.2. */
+ * Nothing of size (S,A) is kept for a step: backward recomputes tanh. As exp(2 k) is the same in
+ * all steps, tanh(q + k) = 1 - 2 / (1 + exp(2 q) exp(2 k)) takes a division only. Bahdanau et al.
+ * 2015, sec. A.1.2. */
 #include "set.h"
 #include "vmath.h"
 
 /* The vector at index i, of which `left` lanes are valid. */
 #define EACH(i, n) for (size_t i = 0, left = (n); i < (n); i += (size_t)VL, left = (n)-i)
 
+/* With queries below this, exp(2 q) exp(2 k) is never 0 times infinity. */
+#define NEAR ((heed_real)20)
+
 typedef struct {
-    const heed_real *q, *keys, *values, *v, *gc;
+    const heed_real *q, *keys, *ekeys, *values, *v, *gc;
     const int32_t *pad;
-    heed_real *a, *e, *c, *gq, *gkeys, *gvalues, *gv;
+    heed_real *a, *e, *c, *eq, *gq, *gkeys, *gvalues, *gv;
     heed_real *ge; /* of the scores */
     size_t len, inner, width;
 } row;
@@ -22,6 +27,8 @@ static row row_of(const heed_additive_attention_job *j, size_t r) {
     size_t len = (size_t)j->len, inner = (size_t)j->inner, width = (size_t)j->width;
     return (row){.q = j->query + r * inner,
                  .keys = j->keys + r * len * inner,
+                 .ekeys = j->ekeys ? j->ekeys + r * len * inner : NULL,
+                 .eq = j->equery ? j->equery + r * inner : NULL,
                  .values = j->values + r * len * width,
                  .v = j->v,
                  .gc = j->gcontext ? j->gcontext + r * width : NULL,
@@ -39,12 +46,33 @@ static row row_of(const heed_additive_attention_job *j, size_t r) {
                  .width = width};
 }
 
-static void score(const row *a, heed_real shift) {
+/* e = exp(2 x); false if a number is large, or not one. */
+static bool double_exp(heed_real *e, const heed_real *x, size_t n) {
+    vec far = {0};
+    EACH(i, n) {
+        vec v = get(x + i, left);
+        far += pick(lt(vabs(v), splat(NEAR)), splat(0), splat(1));
+        put(e + i, vexp(v + v), left);
+    }
+    return sum_lanes(far) == 0;
+}
+
+/* Whether tanh is computed from exponentials. The generic instructions are the reference. */
+static bool is_near(const row *a) {
+    return HEED__SET != 0 && a->ekeys && double_exp(a->eq, a->q, a->inner);
+}
+
+/* tanh(q + k) at element i and place s. */
+INLINE vec tanh_at(const row *a, bool near, size_t s, size_t i, size_t left) {
+    size_t at = s * a->inner + i;
+    if (!near) return vtanh(get(a->q + i, left) + get(a->keys + at, left));
+    return splat(1) - splat(2) / (splat(1) + get(a->eq + i, left) * get(a->ekeys + at, left));
+}
+
+INLINE void score(const row *a, bool near, heed_real shift) {
     for (size_t s = 0; s < a->len; s++) {
-        const heed_real *k = a->keys + s * a->inner;
         vec sum = {0};
-        EACH(i, a->inner)
-        sum += get(a->v + i, left) * vtanh(get(a->q + i, left) + get(k + i, left));
+        EACH(i, a->inner) sum += get(a->v + i, left) * tanh_at(a, near, s, i, left);
         a->a[s] = sum_lanes(sum) + shift;
     }
     if (a->e) memcpy(a->e, a->a, a->len * sizeof *a->e);
@@ -85,7 +113,10 @@ static void forward_part(const void *job, size_t from, size_t to, int thread) {
     (void)thread;
     for (size_t r = from; r < to; r++) {
         row a = row_of(j, r);
-        score(&a, j->shift);
+        if (is_near(&a))
+            score(&a, true, j->shift);
+        else
+            score(&a, false, j->shift);
         soften(&a);
         gather(&a);
     }
@@ -110,11 +141,11 @@ static void weigh_back(const row *a) {
 }
 
 /* With t = tanh(q + k_i): gv += ge_i t, and ge_i v (1 - t t) flows to q and k_i. */
-static void score_back(const row *a) {
+INLINE void score_back(const row *a, bool near) {
     EACH(i, a->inner) {
-        vec q = get(a->q + i, left), v = get(a->v + i, left), gq = {0}, gv = {0};
+        vec v = get(a->v + i, left), gq = {0}, gv = {0};
         for (size_t s = 0; s < a->len; s++) {
-            vec t = vtanh(q + get(a->keys + s * a->inner + i, left)), g = splat(a->ge[s]);
+            vec t = tanh_at(a, near, s, i, left), g = splat(a->ge[s]);
             gv += g * t;
             g = g * v * (splat(1) - t * t);
             gq += g;
@@ -132,7 +163,10 @@ static void backward_part(const void *job, size_t from, size_t to, int thread) {
     for (size_t r = from; r < to; r++) {
         row a = row_of(j, r);
         weigh_back(&a);
-        score_back(&a);
+        if (is_near(&a))
+            score_back(&a, true);
+        else
+            score_back(&a, false);
     }
 }
 

@@ -55,12 +55,13 @@ static void keep_weights(const heed__head *w, const heed_real *s, int i, heed_re
     for (int j = 0; j < a->tk; j++) out[j] = j < seen ? s[j] * inverse : 0;
 }
 
+/* Keeps the weights of the n keys that a block sees, and as many zeros as backward reads. */
 static void keep_row(const heed_attention_job *a, heed_real *out, const heed_real *s, heed_real sum,
-                     int end) {
+                     int n) {
     vec inverse = splat(sum == 0 ? 0 : 1 / sum);
-    int j = 0;
-    for (; j < end; j += VL) store(out + j, load(s + j) * inverse);
-    for (; j < a->tk; j += VL) store(out + j, splat(0));
+    int j = 0, end = (int)whole_groups(a->weights || a->scores ? a->tk : n);
+    for (; j < n; j += VL) store(out + j, load(s + j) * inverse);
+    for (; j < end; j += VL) store(out + j, splat(0));
 }
 
 /* Values kept per row of a block: log sum exp = shift + log sum, and the sum of the weights. */

@@ -9,20 +9,29 @@
 
 /* Queries in a block, at most: 40 with tiles of 8 rows, so that a 65th query is no block alone. */
 #define QUERIES (TILE_ROWS == 8 ? 40 : (32 + TILE_ROWS - 1) / TILE_ROWS * TILE_ROWS)
+/* The same where the mask is causal and rows have at most SHORT tokens: of what a block computes,
+ * half the square on the diagonal is masked. */
+#define CAUSAL_QUERIES ((16 + TILE_ROWS - 1) / TILE_ROWS * TILE_ROWS)
+#define SHORT          256
+/* Keys that are whole tiles of rows and whole vectors. */
+#define KEY_GROUP (TILE_ROWS % VL == 0 ? TILE_ROWS : VL % TILE_ROWS == 0 ? VL : 3 * VL)
+/* Weights of a band of queries, at most, if it has more than one block: backward sums over the
+ * queries of a band at once. */
+#define BAND_WEIGHTS 20480
 
 /* One (batch, head), and the scratch of its thread. */
 typedef struct {
     const heed_attention_job *a;
     heed__dropout drop;
     int b, h;
-    size_t keys; /* tk rounded up to a multiple of the panel width: the row stride of s and d */
-    heed_real *s, *d;   /* (QUERIES, keys): scores, then weights; their gradients */
+    size_t keys;        /* the row stride of s and d: see row_stride */
+    heed_real *s, *d;   /* (block or band, keys): scores, then weights; their gradients */
     uint32_t *words;    /* which weights of a block dropout keeps: see draw */
     size_t row_bits;    /* between its rows */
     heed_lane *shown;   /* (keys): -1 where a key exists and is not padding, else 0 */
-    heed_real *kt, *vt; /* K' (key, keys) and V' (value, keys) in panels */
+    heed_real *kt, *vt; /* K' (key, tk) and V' (value, tk) in panels */
     heed_real *kp, *vp; /* K (tk, key) and V (tk, value) in panels, unless read in place */
-    heed_real *qp, *gp; /* the same of a block of q (QUERIES, key) and gy */
+    heed_real *qp, *gp; /* the same of a band of q (rows, key) and gy */
     heed__operand k, v;
     bool bf16;   /* the products round their operands */
     size_t used; /* reals */
@@ -30,8 +39,24 @@ typedef struct {
 
 /* Queries in each block but the last: whole tiles, divided evenly. */
 INLINE int block_rows(const heed_attention_job *a) {
-    int blocks = (a->tq + QUERIES - 1) / QUERIES, each = blocks ? (a->tq + blocks - 1) / blocks : 1;
+    int most = a->causal && a->tq <= SHORT ? CAUSAL_QUERIES : QUERIES;
+    int blocks = (a->tq + most - 1) / most, each = blocks ? (a->tq + blocks - 1) / blocks : 1;
     return HEED__SET ? (each + TILE_ROWS - 1) / TILE_ROWS * TILE_ROWS : QUERIES;
+}
+
+INLINE size_t whole_groups(int n) { return ((size_t)n + KEY_GROUP - 1) / KEY_GROUP * KEY_GROUP; }
+/* Between rows of weights: room for whole panels and groups, and not a power of 2, so that a column
+ * of them stays in cache. */
+INLINE size_t row_stride(const heed_attention_job *a) {
+    size_t panels = whole_panels(a->tk), groups = whole_groups(a->tk);
+    return HEED__SET ? (panels > groups ? panels : groups) + LINE : panels;
+}
+
+/* Queries in each band but the last: whole blocks. Generic instructions have bands of one block. */
+INLINE int band_rows(const heed_attention_job *a) {
+    int each = block_rows(a), blocks = (a->tq + each - 1) / each;
+    int most = BAND_WEIGHTS / (int)row_stride(a) / each;
+    return HEED__SET == 0 || most < 1 ? each : each * at_most(most, blocks);
 }
 
 /* The row of query i in a (batch, tq, heads * width) array for this head. */
@@ -80,7 +105,7 @@ void K(attention_short_grad)(const heed_kernels *k, const heed_attention_job *a,
 INLINE bool keeps_weights(const heed_attention_job *a) {
     return ATTENTION_SHORT && a->tk <= KEPT_KEYS && !a->hard;
 }
-INLINE size_t row_kept(const heed_attention_job *a) { return whole_vectors(a->tk); }
+INLINE size_t row_kept(const heed_attention_job *a) { return whole_groups(a->tk); }
 /* The kept weights of query i. */
 INLINE heed_real *kept_row(const heed__head *w, int i) {
     return w->a->kept + query_at(w, i) * row_kept(w->a);
@@ -89,19 +114,20 @@ INLINE heed_real *kept_row(const heed__head *w, int i) {
 /* Lays out the scratch from base; with base NULL, only counts its size. */
 static inline void lay_out(heed__head *w, heed_real *base, bool backward) {
     const heed_attention_job *a = w->a;
-    size_t keys = whole_panels(a->tk), e = whole_panels(a->key), d = whole_panels(a->value);
+    size_t panels = whole_panels(a->tk), e = whole_panels(a->key), d = whole_panels(a->value);
+    size_t rows = backward ? (size_t)band_rows(a) : QUERIES, keys = row_stride(a);
     size_t tk = (size_t)a->tk, bits = a->causal ? (tk + 31) / 32 * 32 : tk;
     struct {
         heed_real **at;
         size_t n;
-    } parts[] = {{&w->s, QUERIES * keys},
-                 {&w->kt, backward && keeps_weights(a) ? 0 : keys * (size_t)a->key},
+    } parts[] = {{&w->s, rows * keys},
+                 {&w->kt, backward && keeps_weights(a) ? 0 : panels * (size_t)a->key},
                  {&w->vp, backward ? 0 : tk * d},
-                 {&w->d, backward ? QUERIES * keys : 0},
-                 {&w->vt, backward ? keys * (size_t)a->value : 0},
+                 {&w->d, backward ? rows * keys : 0},
+                 {&w->vt, backward ? panels * (size_t)a->value : 0},
                  {&w->kp, backward ? tk * e : 0},
-                 {&w->qp, backward ? QUERIES * e : 0},
-                 {&w->gp, backward ? QUERIES * d : 0}};
+                 {&w->qp, backward ? rows * e : 0},
+                 {&w->gp, backward ? rows * d : 0}};
     w->keys = keys;
     w->row_bits = bits;
     w->used = keys; /* of shown, which comes first, followed by words */
@@ -172,7 +198,7 @@ static inline void turn(const heed__head *w, heed_real *capacity, const heed_rea
 static inline void times_turned(const heed__head *w, heed_real *out, const heed_real *x, size_t ld,
                                 const heed_real *y, size_t ldy, const heed_real *turned, int rows,
                                 int width, int n) {
-    heed__operand o = {turned, PANEL, (size_t)width * PANEL, (int)whole_panels(n)};
+    heed__operand o = {turned, PANEL, (size_t)width * PANEL, (int)whole_vectors(n)};
     if (!HEED__AVX512 || !w->bf16) {
         times(x, ld, 1, rows, width, &o, out, w->keys, false);
         return;

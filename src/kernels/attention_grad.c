@@ -73,13 +73,13 @@ static void spread(const heed__head *w, heed_real *d, int i, int end) {
 }
 
 /* The gradients gP of query i, d, become those of its scores; s becomes its weights after dropout,
- * unless they are kept as they are. */
-static void backward_row(const heed__head *w, int r, int i, int end) {
+ * unless they are kept as they are. Row r of a block that sees n keys. */
+static void backward_row(const heed__head *w, int r, int i, int n, heed_real *s, heed_real *d) {
     const heed_attention_job *a = w->a;
-    heed_real *s = w->s + (size_t)r * w->keys, *d = w->d + (size_t)r * w->keys, dot;
     size_t at = query_at(w, i), tk = (size_t)a->tk;
     const heed_real *weights = s;
-    int best = -1;
+    heed_real dot;
+    int best = -1, end = (int)whole_vectors(n);
     if (keeps_weights(a)) {
         weights = kept_row(w, i);
         dot = weights_kept(w, r, weights, d, end);
@@ -91,44 +91,78 @@ static void backward_row(const heed__head *w, int r, int i, int end) {
     if (a->gweights) memcpy(a->gweights + at * tk, d, tk * sizeof *d);
     gradients(w, r, weights, s, d, end, dot, best);
     spread(w, d, i, end);
+    for (int j = end; j < (int)whole_groups(n); j += VL) {
+        store(s + j, splat(0));
+        store(d + j, splat(0));
+    }
 }
 
-/* gx (tk, x.width) of keys or values = or += m' x for the n keys that this block of queries sees,
- * of which the first `seen` were seen by earlier queries. */
-static void keys_back(const heed__head *w, const heed_real *m, size_t ld, int rows,
-                      const heed__operand *x, heed_real *gx, size_t ldx, int seen, int n,
-                      bool add) {
-    int earlier = add ? n : seen;
-    if (earlier > 0) head_times(w, m, 1, ld, earlier, rows, x, gx, ldx, true);
-    if (earlier < n)
-        head_times(w, m + earlier, 1, ld, n - earlier, rows, x, gx + (size_t)earlier * ldx, ldx,
-                   false);
+/* Whether probes want gradients of masked weights, too. */
+static bool probes(const heed_attention_job *a) { return a->gweights || a->gscores; }
+
+/* Keys that the queries before `end` see. */
+static int seen_before(const heed_attention_job *a, int end) {
+    return end == 0 ? 0 : probes(a) ? a->tk : keys_seen(a, end - 1);
 }
 
-static void backward_block(const heed__head *w, int first) {
+/* Weights, gradients of scores and of queries; s and d: the first rows of this block. */
+static void backward_block(const heed__head *w, int first, int rows, heed_real *s, heed_real *d) {
     const heed_attention_job *a = w->a;
-    int each = block_rows(a), rows = a->tq - first < each ? a->tq - first : each;
-    bool all = a->gweights || a->gscores;
-    int n = all ? a->tk : keys_seen(a, first + rows - 1), end = (n + VL - 1) / VL * VL;
-    int seen = first == 0 ? 0 : all ? a->tk : keys_seen(a, first - 1);
-    bool again = !keeps_weights(a), more = w->h % a->group > 0; /* added by an earlier head */
+    int n = seen_before(a, first + rows);
     size_t q = head_at(w, first, a->ldq, a->key);
-    size_t k = kv_at(w, a->ldk, a->key), v = kv_at(w, a->ldv, a->value);
     const heed_real *gy = a->gy + head_at(w, first, a->ldy, a->value);
-    if (again) times_turned(w, w->s, a->q + q, a->ldq, a->k + k, a->ldk, w->kt, rows, a->key, n);
-    times_turned(w, w->d, gy, a->ldy, a->v + v, a->ldv, w->vt, rows, a->value, n);
+    const heed_real *k = a->k + kv_at(w, a->ldk, a->key), *v = a->v + kv_at(w, a->ldv, a->value);
+    if (!keeps_weights(a)) times_turned(w, s, a->q + q, a->ldq, k, a->ldk, w->kt, rows, a->key, n);
+    times_turned(w, d, gy, a->ldy, v, a->ldv, w->vt, rows, a->value, n);
     if (a->dropout > 0) draw(w, first, rows, n);
-    for (int r = 0; r < rows; r++) backward_row(w, r, first + r, end);
-    if (a->gq) head_times(w, w->d, w->keys, 1, rows, n, &w->k, a->gq + q, a->ldq, a->add[0]);
+    for (int r = 0; r < rows; r++)
+        backward_row(w, r, first + r, n, s + (size_t)r * w->keys, d + (size_t)r * w->keys);
+    if (a->gq) head_times(w, d, w->keys, 1, rows, n, &w->k, a->gq + q, a->ldq, a->add[0]);
+}
+
+/* The queries [first, first + rows), of which earlier ones see the first `seen` keys, and these n;
+ * more: gradients of keys and values are added to. */
+typedef struct {
+    int first, rows, seen, n;
+    bool more;
+} band;
+
+/* gx (tk, x.width) of keys or values = or += m' x for the n keys. Queries that see no key of a
+ * group are skipped. */
+static void keys_back(const heed__head *w, const band *b, const heed_real *m, size_t ld,
+                      const heed__operand *x, heed_real *gx, size_t ldx, bool add) {
+    const heed_attention_job *a = w->a;
+    bool groups = HEED__SET && a->causal;
+    for (int j = 0, end; j < b->n; j = end) {
+        bool old = j < b->seen;
+        int skip = groups ? j - (a->tk - a->tq) - b->first : 0;
+        heed__operand from = *x;
+        end = old ? b->seen : b->n;
+        if (groups) end = at_most(end, j / KEY_GROUP * KEY_GROUP + KEY_GROUP);
+        skip = skip < 0 ? 0 : at_most(skip, b->rows);
+        from.at += (size_t)skip * x->step;
+        head_times(w, m + (size_t)skip * ld + j, 1, ld, end - j, b->rows - skip, &from,
+                   gx + (size_t)j * ldx, ldx, add || old || b->more);
+    }
+}
+
+static void backward_band(const heed__head *w, const band *b) {
+    const heed_attention_job *a = w->a;
+    int each = block_rows(a);
+    for (int i = 0; i < b->rows; i += each)
+        backward_block(w, b->first + i, at_most(each, b->rows - i), w->s + (size_t)i * w->keys,
+                       w->d + (size_t)i * w->keys);
     if (a->gk) {
-        heed__operand o = head_operand(w, w->qp, a->q + q, a->ldq, rows, a->key);
-        keys_back(w, w->d, w->keys, rows, &o, a->gk + k, a->ldk, seen, n, a->add[1] || more);
+        heed__operand o = head_operand(w, w->qp, a->q + head_at(w, b->first, a->ldq, a->key),
+                                       a->ldq, b->rows, a->key);
+        keys_back(w, b, w->d, w->keys, &o, a->gk + kv_at(w, a->ldk, a->key), a->ldk, a->add[1]);
     }
     if (a->gv) {
-        heed__operand o = head_operand(w, w->gp, gy, a->ldy, rows, a->value);
-        bool kept = !again && !(a->dropout > 0);
-        keys_back(w, kept ? kept_row(w, first) : w->s, kept ? row_kept(a) : w->keys, rows, &o,
-                  a->gv + v, a->ldv, seen, n, a->add[2] || more);
+        heed__operand o = head_operand(w, w->gp, a->gy + head_at(w, b->first, a->ldy, a->value),
+                                       a->ldy, b->rows, a->value);
+        bool kept = keeps_weights(a) && !(a->dropout > 0);
+        keys_back(w, b, kept ? kept_row(w, b->first) : w->s, kept ? row_kept(a) : w->keys, &o,
+                  a->gv + kv_at(w, a->ldv, a->value), a->ldv, a->add[2]);
     }
 }
 
@@ -137,7 +171,11 @@ static void backward_head(heed__head *w) {
     begin_head(w);
     if (!w->bf16) turn(w, w->vt, a->v + kv_at(w, a->ldv, a->value), a->ldv, a->value);
     w->k = head_operand(w, w->kp, a->k + kv_at(w, a->ldk, a->key), a->ldk, a->tk, a->key);
-    for (int i = 0; i < a->tq; i += block_rows(a)) backward_block(w, i);
+    for (int i = 0, each = band_rows(a); i < a->tq; i += each) {
+        int rows = at_most(each, a->tq - i);
+        bool more = w->h % a->group > 0; /* added by an earlier head */
+        backward_band(w, &(band){i, rows, seen_before(a, i), seen_before(a, i + rows), more});
+    }
 }
 
 static void backward_part(const void *job, size_t from, size_t to, int thread) {

@@ -102,14 +102,25 @@ static void begin_group(group *g, size_t index) {
 
 /* ---- between rows of the arrays and lanes ---- */
 
-/* out (rows, width) = rows of x, which begin at at[lane] and are ld apart. */
+/* From an element of a group to that of the next group, in an array of `tokens` rows an item; from
+ * a row to a later one where groups are not whole items. */
+static size_t to_next(const group *g, int tokens, size_t ld) {
+    size_t heads = (size_t)g->a->heads;
+    return VL % heads ? STRIP * ld : VL / heads * (size_t)tokens * ld;
+}
+
+/* out (rows, width) = rows of x, which begin at at[lane] and are ld apart. Requests what is needed
+ * next, `ahead` elements further on. */
 SELDOM static void gather(heed_real *out, const heed_real *x, const size_t at[VL], size_t ld,
-                          int rows, int width) {
+                          int rows, int width, size_t ahead) {
     for (int r = 0; r < rows; r++, x += ld, out += (size_t)width * VL)
         for (int c = 0; c < width; c += VL) {
             vec lane[VL];
             int n = width - c < VL ? width - c : VL;
-            UNROLL for (int l = 0; l < VL; l++) lane[l] = get(x + at[l] + c, (size_t)n);
+            UNROLL for (int l = 0; l < VL; l++) {
+                lane[l] = get(x + at[l] + c, (size_t)n);
+                __builtin_prefetch(x + at[l] + c + ahead, 0, 2);
+            }
             transpose(lane);
             heed_real *to = out + (size_t)c * VL;
             if (n == VL) {
@@ -134,6 +145,7 @@ static void scatter(const group *g, heed_real *x, const size_t at[VL], size_t ld
             transpose(lane);
             for (int l = 0; l < g->lanes; l++) {
                 heed_real *to = x + at[l] + c;
+                __builtin_prefetch(to + STRIP * ld, 1);
                 put(to, add ? get(to, (size_t)n) + lane[l] : lane[l], (size_t)n);
             }
         }
@@ -257,7 +269,8 @@ static void forward_strip(const group *g, int first) {
     int n = a->scores ? a->tk : keys_seen(a, first + rows - 1);
     size_t e = (size_t)a->key, d = (size_t)a->value, tk = (size_t)a->tk;
     vec inverse[STRIP];
-    gather(g->q, a->q + (size_t)first * a->ldq, g->query, a->ldq, rows, a->key);
+    gather(g->q, a->q + (size_t)first * a->ldq, g->query, a->ldq, rows, a->key,
+           to_next(g, a->tq, a->ldq));
     multiply(&(product){g->q, g->k, e, 1, e, 1, tk, g->s, rows, n, a->key});
     if (a->scores) {
         heed_real *s = g->weights + (size_t)first * tk * VL;
@@ -283,8 +296,8 @@ static void forward_part(const void *args, size_t from, size_t to, int thread) {
     lay_out_group(&g, j->scratch + (size_t)thread * j->each, false);
     for (size_t u = from; u < to; u++) {
         begin_group(&g, u);
-        gather(g.k, a->k, g.key, a->ldk, a->tk, a->key);
-        gather(g.v, a->v, g.value, a->ldv, a->tk, a->value);
+        gather(g.k, a->k, g.key, a->ldk, a->tk, a->key, to_next(&g, a->tk, a->ldk));
+        gather(g.v, a->v, g.value, a->ldv, a->tk, a->value, to_next(&g, a->tk, a->ldv));
         if (a->dropout > 0) draw_group(&g);
         for (int i = 0; i < a->tq; i += STRIP) forward_strip(&g, i);
         scatter(&g, a->lse, g.row, 0, g.lse, 1, a->tq, false);
@@ -363,10 +376,10 @@ static void backward_part(const void *args, size_t from, size_t to, int thread) 
     lay_out_group(&g, j->scratch + (size_t)thread * j->each, true);
     for (size_t u = from; u < to; u++) {
         begin_group(&g, u);
-        gather(g.q, a->q, g.query, a->ldq, a->tq, a->key);
-        gather(g.k, a->k, g.key, a->ldk, a->tk, a->key);
-        gather(g.v, a->v, g.value, a->ldv, a->tk, a->value);
-        gather(g.gy, a->gy, g.y, a->ldy, a->tq, a->value);
+        gather(g.q, a->q, g.query, a->ldq, a->tq, a->key, to_next(&g, a->tq, a->ldq));
+        gather(g.k, a->k, g.key, a->ldk, a->tk, a->key, to_next(&g, a->tk, a->ldk));
+        gather(g.v, a->v, g.value, a->ldv, a->tk, a->value, to_next(&g, a->tk, a->ldv));
+        gather(g.gy, a->gy, g.y, a->ldy, a->tq, a->value, to_next(&g, a->tq, a->ldy));
         for (int i = 0; i < a->tq; i += STRIP) backward_strip(&g, i);
         keys_back(&g, a->gk, g.key, a->ldk, g.gs, g.q, a->key, a->add[1]);
         keys_back(&g, a->gv, g.value, a->ldv, a->dropout > 0 ? g.dropped : g.weights, g.gy,

@@ -30,17 +30,39 @@ static row row_of(const heed_cell_job *j, size_t r) {
 #define EACH(w)    for (size_t i = 0, left = (w); i < (w); i += (size_t)VL, left = (w)-i)
 #define GATE(p, g) get((p) + i + (g)*w, left)
 
+/* The function of a plain cell, and its slope: of those whose slope is a function of the value. */
+INLINE vec cell_value(heed_act f, vec x) {
+    switch (f) {
+#define VALUE_OF(act, ...)                                                                         \
+    case act:                                                                                      \
+        return heed__act_uses_value(act) ? act_value(act, x) : x;
+        HEED_ACTIVATIONS(VALUE_OF)
+#undef VALUE_OF
+    }
+    return x;
+}
+INLINE vec cell_slope(heed_act f, vec y) {
+    switch (f) {
+#define SLOPE_OF(act, ...)                                                                         \
+    case act:                                                                                      \
+        return heed__act_uses_value(act) ? act_slope(act, y, y) : y;
+        HEED_ACTIVATIONS(SLOPE_OF)
+#undef SLOPE_OF
+    }
+    return y;
+}
+
 /* h = g(x + u) */
 static void plain(heed_act act, const row *a) {
     size_t w = a->width;
-    EACH(w) put(a->after + i, act_value(act, GATE(a->x, 0) + GATE(a->u, 0)), left);
+    EACH(w) put(a->after + i, cell_value(act, GATE(a->x, 0) + GATE(a->u, 0)), left);
 }
 
 static void plain_grad(heed_act act, const row *a) {
     size_t w = a->width;
     EACH(w) {
         vec y = get(a->after + i, left), dh = get(a->gy + i, left) + get(a->carry + i, left);
-        vec du = dh * act_slope(act, y, y);
+        vec du = dh * cell_slope(act, y);
         put(a->gu + i, du, left);
         put(a->carry + i, splat(0), left);
     }

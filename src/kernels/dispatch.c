@@ -159,17 +159,18 @@ const char *heed_isa(const heed_ctx *c) { return c ? heed__kernels_of(c)->isa : 
 /* ---- whether threads are worth using ---- */
 
 /* In seconds. The limit is the cost of a few time slices, so that an occasional delay on an idle
- * machine, up to 15 ms where the machine itself is virtual, does not stop the use of threads; the
- * grace is the cost of waking sleeping threads. */
-static const double LIMIT = 24e-3, GRACE = 1e-3, LONGEST_PAUSE = 2;
-/* A pause lasts at least this many times what a trial lost: trials cost at most a twentieth of the
- * time. */
-static const double PAUSE_PER_LOSS = 20;
+ * machine does not stop the use of threads. The grace is the cost of waking sleeping threads. What
+ * a trial costs afterwards: its threads spin for a few milliseconds before they sleep, and the
+ * scheduler moves other processes to the CPU of this one. */
+static const double LIMIT = 24e-3, GRACE = 1e-3, AFTERWARDS = 10e-3, LONGEST_PAUSE = 5;
+/* A pause lasts this many times what the trial before it cost, so that trials take about 2.5 % of
+ * the time: 0.4 to 0.8 seconds beside 1 to 4 busy processes on 2 CPUs. A loss of minutes, when the
+ * process itself was stopped, counts as one of a tenth of a second. */
+static const double PAUSE_PER_LOSS = 40;
 
 void heed__team_init(heed__team *t) {
     atomic_init(&t->credit, LIMIT);
     atomic_init(&t->begin, 0);
-    atomic_init(&t->pause, 0);
 }
 
 static double get(const _Atomic double *x) { return atomic_load_explicit(x, memory_order_relaxed); }
@@ -177,18 +178,18 @@ static void set(_Atomic double *x, double v) { atomic_store_explicit(x, v, memor
 
 bool heed__team_pays(const heed__team *t, double now) { return now >= get(&t->begin); }
 
-void heed__team_count(heed__team *t, double begin, double end, double alone) {
+bool heed__team_doubtful(const heed__team *t) { return get(&t->credit) < LIMIT; }
+
+void heed__team_count(heed__team *t, double begin, double end, double alone, bool measured) {
     double credit = get(&t->credit) + alone - (end - begin);
+    if (!measured && credit < GRACE) credit = GRACE;
     if (credit >= 0) {
         set(&t->credit, credit < LIMIT ? credit : LIMIT);
         return;
     }
-    double pause = (GRACE - credit) * PAUSE_PER_LOSS, last = get(&t->pause);
-    if (end - get(&t->begin) < last && pause < 2 * last) pause = 2 * last;
-    if (pause > LONGEST_PAUSE) pause = LONGEST_PAUSE;
+    double pause = (AFTERWARDS - credit) * PAUSE_PER_LOSS;
     set(&t->credit, GRACE);
-    set(&t->pause, pause);
-    set(&t->begin, end + pause);
+    set(&t->begin, end + (pause < LONGEST_PAUSE ? pause : LONGEST_PAUSE));
 }
 
 /* ---- running kernels on threads ---- */
@@ -200,22 +201,29 @@ void heed__team_count(heed__team *t, double begin, double end, double alone) {
 /* The team size never changes: a change makes the runtime start and end threads. */
 static void share(const heed_kernels *k, size_t units, double begin, heed__part *part,
                   const void *job) {
-    _Atomic double alone; /* of the thread that finishes first */
-    atomic_init(&alone, 0);
-#pragma omp parallel num_threads(k->threads)
+    bool measured = k->team && heed__team_doubtful(k->team);
+    double used = 0;        /* CPU time of all threads */
+    _Atomic double guessed; /* from the thread that finishes first */
+    atomic_init(&guessed, 0);
+#pragma omp parallel num_threads(k->threads) reduction(+ : used)
     {
         size_t n = (size_t)omp_get_num_threads(), t = (size_t)omp_get_thread_num();
         size_t from = units * t / n, to = units * (t + 1) / n;
         heed__stretch *stretch = k->profile ? &k->profile->stretches[t] : NULL;
-        if (stretch) stretch->begin = stretch->end = heed__os_seconds();
+        double start = heed__os_seconds(), cpu = measured ? heed__os_thread_seconds() : 0;
         if (from < to) part(job, from, to, (int)t);
-        if (stretch) stretch->end = heed__os_seconds();
-        if (from < to && get(&alone) == 0)
-            set(&alone, (heed__os_seconds() - begin) * (double)units / (double)(to - from));
+        double stop = heed__os_seconds();
+        if (measured) used = heed__os_thread_seconds() - cpu;
+        if (from < to && get(&guessed) == 0)
+            set(&guessed, (stop - start) * (double)units / (double)(to - from));
+        if (stretch) {
+            stretch->begin = start;
+            stretch->end = stop;
+        }
     }
     double end = heed__os_seconds();
     if (k->profile) heed__profile_region(k->profile, begin, end);
-    if (k->team) heed__team_count(k->team, begin, end, get(&alone));
+    if (k->team) heed__team_count(k->team, begin, end, measured ? used : get(&guessed), measured);
 }
 #endif
 

@@ -20,26 +20,73 @@ typedef struct {
                       only product */
 } gemm_job;
 
-/* Applies bias and activation to a block of C whose sums are complete. */
-INLINE void finish_as(const heed_gemm *g, heed_act f, heed_real *c, heed_real *pre,
-                      const heed_real *bias, int rows, int width) {
-    for (int i = 0; i < rows; i++) {
-        for (int j = 0; j < width; j += VL) {
-            size_t left = (size_t)(width - j), at = (size_t)i * (size_t)g->ldc + (size_t)j;
-            vec x = get(c + at, left);
-            if (bias) x += get(bias + j, left);
-            if (pre) put(pre + at, x, left);
-            put(c + at, act_value(f, x), left);
-        }
-    }
+/* ---- bias and activation ---- */
+
+/* Whether an array of C's shape leaves the caches in whole lines: before it is read, others that
+ * are as large are used. */
+static bool streams(const heed_gemm *g, const heed_real *x, size_t least) {
+    size_t size = (size_t)g->m * (size_t)g->ldc;
+    bool lines = g->ldc % LINE == 0 && g->stride_c % LINE == 0 && (uintptr_t)x % 64 == 0;
+    return lines && size >= least;
 }
-void K(gemm_finish)(const heed_gemm *g, size_t at, int col, int rows, int width) {
+#define LARGE ((size_t)1 << 20)
+
+#if HEED__AVX512
+/* Whether GELU is computed for two rows of a panel at a time. */
+static bool in_pairs(const heed_gemm *g, int rows, int width) {
+    return g->act == HEED_GELU && width == PANEL && rows % 2 == 0;
+}
+/* Stores a vector, past the caches if it streams. */
+INLINE void leave(heed_real *to, vec x, bool streams) {
+    if (streams)
+        stream(to, x);
+    else
+        store(to, x);
+}
+static void gelu_pair(const heed_gemm *g, const heed_real *from, size_t ldf, const heed_real *bias,
+                      size_t at, bool stream_c, bool stream_pre) {
+    enum { N = 2 * TILE_VECS };
+    vec x[N];
+    UNROLL for (int v = 0; v < N; v++) {
+        int i = v / TILE_VECS, j = v % TILE_VECS * VL;
+        x[v] = load(from + (size_t)i * ldf + j);
+        if (bias) x[v] += load(bias + j);
+        if (g->pre) leave(g->pre + at + (size_t)(i * g->ldc + j), x[v], stream_pre);
+    }
+    vgelu_of(x, N);
+    UNROLL for (int v = 0; v < N; v++)
+        leave(g->c + at + (size_t)(v / TILE_VECS * g->ldc + v % TILE_VECS * VL), x[v], stream_c);
+}
+#endif
+
+void K(gemm_finish)(const heed_gemm *g, const heed_real *from, size_t ldf, size_t at, int col,
+                    int rows, int width) {
     const heed_real *bias = g->bias ? g->bias + col : NULL;
     heed_real *c = g->c + at, *pre = g->pre ? g->pre + at : NULL;
-#define ACT_BODY(f) finish_as(g, f, c, pre, bias, rows, width)
-    HEED__EACH_ACT(g->act)
-#undef ACT_BODY
+    size_t ldc = (size_t)g->ldc;
+#if HEED__AVX512
+    if (in_pairs(g, rows, width)) {
+        bool stream_c = from != c && streams(g, g->c, LARGE);
+        bool stream_pre = pre && streams(g, g->pre, LARGE / 8);
+        for (int i = 0; i < rows; i += 2)
+            gelu_pair(g, from + (size_t)i * ldf, ldf, bias, at + (size_t)i * ldc, stream_c,
+                      stream_pre);
+        return;
+    }
+#endif
+    for (int i = 0; i < rows; i++) {
+        for (int j = 0; j < width; j += VL) {
+            size_t left = (size_t)(width - j), to = (size_t)i * ldc + (size_t)j;
+            vec x = get(from + (size_t)i * ldf + j, left);
+            if (bias) x += get(bias + j, left);
+            if (pre) put(pre + to, x, left);
+            put(c + to, x, left);
+        }
+    }
+    K(activate_block)(g->act, c, ldc, c, ldc, rows, (size_t)width);
 }
+
+/* ---- packing ---- */
 
 /* Panels used by few rows are read in place if full vectors can be read. */
 #define FEW (8 * TILE_ROWS)
@@ -82,75 +129,124 @@ INLINE heed__tile rows_of_a(const heed_gemm *g, heed_real *capacity, size_t batc
     return (heed__tile){.a = capacity, .a_row = 1, .a_step = TILE_ROWS, .a_tile = TILE_APART};
 }
 
-/* Multiplies rows with a panel. Sums that are complete are finished while they are in the first
- * level of the cache. */
+/* ---- multiplying ---- */
+
+/* Multiplies rows with a panel. Complete sums are finished while they are in the first level of the
+ * cache. */
 #define HOT (2 * TILE_ROWS)
 static void panel_product(const heed_gemm *g, const heed__tile *panel, size_t at, int col, int rows,
                           bool last) {
+    _Alignas(64) heed_real sums[HOT * PANEL];
     heed__tile t = *panel;
     t.c = g->c + at;
-    if (!last || !gemm_finishes(g)) {
+    if (!last || (!g->pre && g->act == HEED_IDENTITY)) {
+        t.bias = last && g->bias ? g->bias + col : NULL;
         K(tile_run)(&t, rows);
         return;
     }
-    for (int i = 0; i < rows; i += HOT, at += HOT * t.ldc) {
+    if (!t.add) t.c = sums, t.ldc = PANEL;
+    bool fetch = !t.add && !(g->act == HEED_GELU && streams(g, g->c, LARGE));
+    for (int i = 0; i < rows; i += HOT, at += HOT * (size_t)g->ldc) {
         int some = at_most(HOT, rows - i);
         t.a = panel->a + (t.a_tile ? (size_t)(i / TILE_ROWS) * t.a_tile : (size_t)i * t.a_row);
-        t.c = g->c + at;
-        for (int r = 0; g->pre && r < some; r++)
+        if (t.add) t.c = g->c + at;
+        for (int r = 0; fetch && r < some; r++)
             for (int j = 0; j < t.width; j += LINE)
-                __builtin_prefetch(g->pre + at + (size_t)r * t.ldc + j, 1);
+                __builtin_prefetch(g->c + at + (size_t)(r * g->ldc + j), 1);
         K(tile_run)(&t, some);
-        K(gemm_finish)(g, at, col, some, t.width);
+        K(gemm_finish)(g, t.c, t.ldc, at, col, some, t.width);
     }
 }
 
-/* Multiplies rows with a group of packed columns. */
-static void group_product(const heed_gemm *g, const heed_real *packed, const heed__gemm_part *part,
-                          int p, int depth) {
+/* A place in the order of computation: a piece of C, and the terms from p on. */
+typedef struct {
+    heed__gemm_part piece;
+    int p;
+} place;
+
+/* Products of many terms process so few rows at a time that their part of C stays in cache. */
+#define STAY (64 * TILE_ROWS)
+
+/* The place with these offsets within `part`. */
+static place place_at(const heed_gemm *g, const heed__gemm_part *part, int i, int j, int p) {
+    int stay = g->k > DEPTH ? STAY : part->rows, group = gemm_group(part->cols, GROUP);
+    return (place){{part->batch, part->row + i, at_most(stay, part->rows - i), part->col + j,
+                    at_most(group, part->cols - j)},
+                   p};
+}
+
+/* Moves to the place that follows; false after the last one. */
+static bool advance(const heed_gemm *g, const heed__gemm_part *part, place *at) {
+    int i = at->piece.row - part->row, j = at->piece.col - part->col, p = at->p + DEPTH;
+    if (p >= g->k) p = 0, i += at->piece.rows;
+    if (i >= part->rows) i = 0, j += at->piece.cols;
+    if (j >= part->cols) return false;
+    *at = place_at(g, part, i, j, p);
+    return true;
+}
+
+/* Requests rows during so many parts of SOON_TERMS terms. */
+static heed__soon soon(const heed_real *x, size_t step, int rows, int width, int parts) {
+    int lines = rows * ((width + LINE - 1) / LINE);
+    return (heed__soon){x, step, rows, width, 0, parts > 0 ? (lines + parts - 1) / parts : 0};
+}
+static heed__soon soon_a(const heed_gemm *g, size_t batch, int row, int rows, int p, int parts) {
+    const heed_real *a = g->a + batch * g->stride_a;
+    size_t step = (size_t)g->lda;
+    int depth = at_most(DEPTH, g->k - p);
+    if (g->ta) return soon(a + (size_t)p * step + row, step, depth, rows, parts);
+    return soon(a + (size_t)row * step + p, step, rows, depth, parts);
+}
+static heed__soon soon_b(const heed_gemm *g, const place *at, int parts) {
+    const heed_real *b = g->b + at->piece.batch * g->stride_b;
+    size_t step = (size_t)g->ldb;
+    int depth = at_most(DEPTH, g->k - at->p), col = at->piece.col, cols = at->piece.cols;
+    if (g->tb) return soon(b + (size_t)col * step + at->p, step, cols, depth, parts);
+    return soon(b + (size_t)at->p * step + col, step, depth, cols, parts);
+}
+
+/* Multiplies rows with a group of packed columns. next: the place that follows, or NULL. */
+static void group_product(const heed_gemm *g, const heed_real *packed, const place *at,
+                          const place *next) {
     _Alignas(64) heed_real capacity[BLOCK / TILE_ROWS * TILE_APART];
+    const heed__gemm_part *part = &at->piece;
+    int p = at->p, depth = at_most(DEPTH, g->k - p), end = part->row + part->rows;
+    int parts = (part->cols + PANEL - 1) / PANEL * ((depth + SOON_TERMS - 1) / SOON_TERMS);
     const heed_real *b = g->b + part->batch * g->stride_b + (size_t)p * (size_t)g->ldb;
     bool last = p + depth >= g->k;
-    int end = part->row + part->rows;
+    heed__soon lines[2] = {{0}, {0}};
+    if (next) lines[1] = soon_b(g, next, parts * (part->rows / TILE_ROWS));
     for (int i = part->row; i < end; i += BLOCK) {
-        int rows = at_most(BLOCK, end - i), next = at_most(BLOCK, end - i - rows);
+        int rows = at_most(BLOCK, end - i), left = end - i - rows;
+        int now = parts * (rows / TILE_ROWS);
+        lines[0] = left > 0 ? soon_a(g, part->batch, i + rows, at_most(BLOCK, left), p, now)
+                   : next   ? soon_a(g, part->batch, next->piece.row,
+                                     at_most(BLOCK, next->piece.rows), next->p, now)
+                            : (heed__soon){0};
         heed__tile t = rows_of_a(g, capacity, part->batch, i, rows, p, depth, part->cols);
         t.ldc = (size_t)g->ldc;
         t.depth = depth;
         t.add = g->add || p > 0;
+        t.soon = lines;
         for (int j = 0; j < part->cols; j += PANEL) {
-            size_t at =
+            size_t to =
                 part->batch * g->stride_c + (size_t)i * (size_t)g->ldc + (size_t)(part->col + j);
             t.width = at_most(PANEL, part->cols - j);
             bool lies = in_place(g, part, t.width);
             t.b = lies ? b + part->col + j : packed + (size_t)(j / PANEL) * PANEL_APART;
             t.b_step = lies ? (size_t)g->ldb : PANEL;
-            if (next > 0)
-                gemm_request(g, part->batch, i + rows, next, p, depth, j / PANEL,
-                             (part->cols + PANEL - 1) / PANEL);
-            panel_product(g, &t, at, part->col + j, rows, last);
+            panel_product(g, &t, to, part->col + j, rows, last);
         }
     }
 }
 
-/* Products of many terms process so few rows at a time that their part of C stays in cache. */
-#define STAY (64 * TILE_ROWS)
-
 static void product(const heed_gemm *g, const heed__gemm_part *part) {
     _Alignas(64) heed_real packed[GROUP / PANEL * PANEL_APART];
-    int stay = g->k > DEPTH ? STAY : part->rows, group = gemm_group(part->cols, GROUP);
-    for (int j = 0; j < part->cols; j += group) {
-        for (int i = 0; i < part->rows; i += stay) {
-            heed__gemm_part piece = {part->batch, part->row + i, at_most(stay, part->rows - i),
-                                     part->col + j, at_most(group, part->cols - j)};
-            int p = 0;
-            do { /* runs once even for k = 0, which clears C */
-                int depth = at_most(DEPTH, g->k - p);
-                pack(g, packed, &piece, p, depth);
-                group_product(g, packed, &piece, p, depth);
-                p += depth;
-            } while (p < g->k);
-        }
+    place at = place_at(g, part, 0, 0, 0), next = at;
+    for (bool more = true; more; at = next) {
+        more = advance(g, part, &next);
+        pack(g, packed, &at.piece, at.p, at_most(DEPTH, g->k - at.p));
+        group_product(g, packed, &at, more ? &next : NULL);
     }
 }
 
@@ -158,19 +254,19 @@ static void gemm_part(const void *job, size_t from, size_t to, int thread) {
     const gemm_job *j = job;
     const heed_gemm *g = j->g;
     void (*compute)(const heed_gemm *, const heed__gemm_part *) = j->bf16 ? K(gemm_bf16) : product;
+    size_t tiles = (size_t)j->row_tiles;
     (void)thread;
-    if (!j->row_tiles) {
+    if (tiles == 0) {
         int col = (int)from * PANEL, end = at_most((int)to * PANEL, g->n);
         compute(g, &(heed__gemm_part){0, 0, g->m, col, end - col});
-        return;
     }
-    size_t tiles = (size_t)j->row_tiles;
-    while (from < to) {
+    while (tiles > 0 && from < to) {
         size_t tile = from % tiles, count = tiles - tile < to - from ? tiles - tile : to - from;
         int row = (int)tile * TILE_ROWS, rows = at_most((int)count * TILE_ROWS, g->m - row);
         compute(g, &(heed__gemm_part){from / tiles, row, rows, 0, g->n});
         from += count;
     }
+    stream_end();
 }
 
 /* Whether operands are rounded to bf16: smaller products are not faster for it. */

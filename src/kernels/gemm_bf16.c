@@ -234,7 +234,7 @@ static void panel_product(const heed_gemm *g, const heed__tile *t, size_t at, in
             tile(t, a, g->c + at, t->ldc, t->add, w);
         else
             edge_tile(t, a, g->c + at, some, w);
-        if (last && gemm_finishes(g)) K(gemm_finish)(g, at, col, some, t->width);
+        if (last && gemm_finishes(g)) K(gemm_finish)(g, g->c + at, t->ldc, at, col, some, t->width);
     }
 }
 

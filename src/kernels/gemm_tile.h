@@ -18,7 +18,17 @@
 #define PANEL     (TILE_VECS * VL)                /* columns of a tile */
 #define LINE      ((int)(64 / sizeof(heed_real))) /* elements of a cache line */
 
-/* c (rows, width) = or += A (rows, depth) B (depth, width), width at most PANEL. */
+/* Rows of elements that are needed soon. Tiles request a few of their cache lines every SOON_TERMS
+ * terms, so that they arrive while other elements are multiplied. */
+#define SOON_TERMS 16
+typedef struct {
+    const heed_real *at; /* the current row */
+    size_t step;
+    int rows, width, line; /* rows left; elements of a row; the first of the next line */
+    int each;              /* lines requested at a time */
+} heed__soon;
+
+/* c (rows, width) = or += A (rows, depth) B (depth, width) + bias, width at most PANEL. */
 typedef struct {
     const heed_real *a; /* element (i, p) at a[i * a_row + p * a_step]; one of the steps is 1 */
     size_t a_row, a_step, a_tile; /* a_tile: distance between tiles of rows; 0: TILE_ROWS * a_row */
@@ -26,8 +36,10 @@ typedef struct {
     size_t b_step;
     heed_real *c;
     size_t ldc;
+    const heed_real *bias; /* (width), added last to every row; or NULL */
     int width, depth;
     bool add;
+    heed__soon *soon; /* two of them, or NULL */
 } heed__tile;
 
 /* Multiplies any number of rows with one panel. */
@@ -57,8 +69,14 @@ INLINE int at_most(int a, int b) { return a < b ? a : b; }
 INLINE bool gemm_finishes(const heed_gemm *g) {
     return g->bias || g->pre || g->act != HEED_IDENTITY;
 }
-/* Applies bias and activation to the block of C at element `at`, whose sums are complete. */
-void K(gemm_finish)(const heed_gemm *g, size_t at, int col, int rows, int width);
+/* Applies bias and activation to a block of C at element `at`, whose complete sums are in rows of
+ * stride ldf at `from`, C itself or memory of the caller. */
+void K(gemm_finish)(const heed_gemm *g, const heed_real *from, size_t ldf, size_t at, int col,
+                    int rows, int width);
+
+/* vec.c: y = f(x), in rows of strides ldy and ldx; y may be x. */
+void K(activate_block)(heed_act f, heed_real *y, size_t ldy, const heed_real *x, size_t ldx,
+                       int rows, size_t width);
 
 /* The columns of one group of at most `most`: whole panels, divided evenly. */
 INLINE int gemm_group(int cols, int most) {

@@ -74,6 +74,22 @@ INLINE vec load(const heed_real *p) {
     return v;
 }
 INLINE void store(heed_real *p, vec v) { memcpy(p, &v, sizeof v); }
+/* Stores past the caches; p is a multiple of a vector. */
+INLINE void stream(heed_real *p, vec v) {
+#if HEED__AVX512
+    _mm512_stream_ps(p, (__m512)v);
+#elif HEED__AVX2
+    _mm256_stream_ps(p, (__m256)v);
+#else
+    store(p, v);
+#endif
+}
+/* Ends a thread's streamed stores: other threads see them. */
+INLINE void stream_end(void) {
+#if HEED__AVX512 || HEED__AVX2
+    _mm_sfence();
+#endif
+}
 INLINE ivec load_lanes(const heed_lane *p) {
     ivec v;
     memcpy(&v, p, sizeof v);

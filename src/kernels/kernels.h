@@ -150,8 +150,10 @@ static inline int heed__cell_states(heed_cell c) { return c == HEED_LSTM ? 2 : 1
 /* One step of additive attention over `len` places: additive_attention.c. */
 typedef struct {
     int rows, len, inner, width;
-    const heed_real *query;  /* (rows, inner) */
-    const heed_real *keys;   /* (rows, len, inner) */
+    const heed_real *query; /* (rows, inner) */
+    const heed_real *keys;  /* (rows, len, inner) */
+    const heed_real *ekeys; /* exp(2 keys), and scratch (rows, inner); or both NULL */
+    heed_real *equery;
     const heed_real *values; /* (rows, len, width) */
     const heed_real *v;      /* (inner) */
     heed_real shift;         /* added to all scores */

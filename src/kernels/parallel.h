@@ -25,18 +25,27 @@ heed__alone heed__alone_of(const heed_kernels *k, double *flops);
 
 /* Decides whether to use several threads. A team waits for its slowest thread: if another program
  * occupies a CPU, every region can last a time slice of the scheduler, and two threads are many
- * times slower than one. So the seconds that regions saved are added up, compared with one thread
- * computing all units at the speed of the first thread that finished. If the balance is too
- * negative, the team pauses, for longer the sooner this happens again. Several threads may use one
- * account: no result depends on it. */
+ * times slower than one. So the seconds that regions saved, compared with one thread computing all
+ * units, are added up. If the balance is too negative, the team pauses, in proportion to the loss,
+ * and the first regions after the pause are a trial.
+ *
+ * One thread would need the CPU time that all threads used: this contains what the first use of
+ * memory costs and what makes parts uneven, but not the wait for a CPU. As it takes half a
+ * microsecond to read, a team whose balance is full reads wall clocks only, and takes the speed of
+ * the first thread that finishes for that of all. Such a guess makes the team doubtful, so that the
+ * next regions are measured; it never leads to a pause itself.
+ *
+ * Several threads may use one account: no result depends on it. */
 struct heed__team {
     _Atomic double credit; /* seconds saved, up to a limit */
     _Atomic double begin;  /* end of the current pause: one thread works alone until then */
-    _Atomic double pause;  /* length of that pause */
 };
 void heed__team_init(heed__team *t);
 bool heed__team_pays(const heed__team *t, double now);
-/* Accounts for a region that began and ended at these times; alone: what one thread would need. */
-void heed__team_count(heed__team *t, double begin, double end, double alone);
+/* Whether the next region should measure its CPU time. */
+bool heed__team_doubtful(const heed__team *t);
+/* Accounts for a region that began and ended at these times; alone: what one thread would need,
+ * measured as CPU time or guessed. */
+void heed__team_count(heed__team *t, double begin, double end, double alone, bool measured);
 
 #endif

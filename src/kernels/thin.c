@@ -102,8 +102,10 @@ static void thin_part(const void *job, size_t from, size_t to, int thread) {
         for (int i = 0; i < THIN_ROWS; i++)
             j.a[i] = g->a + (size_t)(i < g->m ? i : g->m - 1) * (size_t)g->lda;
         panel_rows(&j);
-        if (gemm_finishes(g)) K(gemm_finish)(g, (size_t)col, col, g->m, j.width);
+        if (gemm_finishes(g))
+            K(gemm_finish)(g, j.c, (size_t)g->ldc, (size_t)col, col, g->m, j.width);
     }
+    stream_end();
 }
 
 /* Reading a weight takes as long as some operations. */

@@ -14,6 +14,12 @@ INLINE void tile_store(const heed__tile *t, heed_real *c, vec sum[TILE_ROWS][TIL
                 load(c + (size_t)i * ld + v * VL) + sum[i][v];
         }
     }
+    if (full && t->bias) {
+        UNROLL for (int v = 0; v < vecs; v++) {
+            vec bias = load(t->bias + v * VL);
+            UNROLL for (int i = 0; i < rows; i++) sum[i][v] += bias;
+        }
+    }
     UNROLL for (int i = 0; i < rows; i++) {
         UNROLL for (int v = 0; v < vecs; v++) store(to + (size_t)i * ld + v * VL, sum[i][v]);
     }
@@ -22,8 +28,21 @@ INLINE void tile_store(const heed__tile *t, heed_real *c, vec sum[TILE_ROWS][TIL
         for (int j = 0; j < t->width; j += VL) {
             size_t left = (size_t)(t->width - j);
             vec x = load(rest + i * PANEL + j);
-            put(c + j, t->add ? get(c + j, left) + x : x, left);
+            if (t->add) x = get(c + j, left) + x;
+            if (t->bias) x += get(t->bias + j, left);
+            put(c + j, x, left);
         }
+}
+
+INLINE void request(heed__soon *s) {
+    for (int n = s->rows > 0 ? s->each : 0; n > 0; n--) {
+        __builtin_prefetch(s->at + s->line, 0, 2);
+        s->line += LINE;
+        if (s->line < s->width) continue;
+        s->line = 0;
+        s->at += s->step;
+        if (--s->rows == 0) return;
+    }
 }
 
 /* Computes the tile that starts at `row`. */
@@ -39,15 +58,18 @@ INLINE void tile_rows(const heed__tile *t, int row, const int rows, const int ve
             __builtin_prefetch(t->c + (size_t)(row + i) * t->ldc + j, 1);
     const heed_real *a = t->a + (size_t)(row / TILE_ROWS) * a_tile, *b = t->b;
     a += (size_t)(row % TILE_ROWS) * a_row;
-    for (int p = t->depth; p > 0; p--) {
-        vec line[TILE_VECS];
-        UNROLL for (int v = 0; v < vecs; v++) line[v] = load(b + v * VL);
-        UNROLL for (int i = 0; i < rows; i++) {
-            vec x = splat(a[(size_t)i * a_row]);
-            UNROLL for (int v = 0; v < vecs; v++) sum[i][v] += x * line[v];
+    for (int left = t->depth; left > 0; left -= SOON_TERMS) {
+        if (HEED__SET && rows == TILE_ROWS && t->soon) request(t->soon), request(t->soon + 1);
+        for (int p = left < SOON_TERMS ? left : SOON_TERMS; p > 0; p--) {
+            vec line[TILE_VECS];
+            UNROLL for (int v = 0; v < vecs; v++) line[v] = load(b + v * VL);
+            UNROLL for (int i = 0; i < rows; i++) {
+                vec x = splat(a[(size_t)i * a_row]);
+                UNROLL for (int v = 0; v < vecs; v++) sum[i][v] += x * line[v];
+            }
+            a += a_step;
+            b += b_step;
         }
-        a += a_step;
-        b += b_step;
     }
     tile_store(t, t->c + (size_t)row * t->ldc, sum, rows, vecs);
 }

@@ -1,5 +1,6 @@
 /* vec.c -- elementwise kernels and sums. */
 #include "columns.h"
+#include "gemm_tile.h"
 #include "set.h"
 #include "vmath.h"
 
@@ -56,13 +57,24 @@ void K(scale)(const heed_kernels *k, heed_real *y, const heed_real *x, heed_real
                 &(each){.y = y, .x = x, .a = a, .b = b, .n = n});
 }
 
-INLINE void activate_run(heed_act f, const void *job, size_t from, size_t to, int thread) {
-    EACH(j) put(j->y + i, act_value(f, get(j->x + i, end - i)), end - i);
+INLINE void activate_as(heed_act f, heed_real *y, size_t ldy, const heed_real *x, size_t ldx,
+                        int rows, size_t width) {
+    for (; rows > 0; rows--, y += ldy, x += ldx)
+        for (size_t i = 0; i < width; i += (size_t)VL)
+            put(y + i, act_value(f, get(x + i, width - i)), width - i);
+}
+void K(activate_block)(heed_act f, heed_real *y, size_t ldy, const heed_real *x, size_t ldx,
+                       int rows, size_t width) {
+    if (f == HEED_IDENTITY && x == y) return;
+#define ACT_BODY(f) activate_as(f, y, ldy, x, ldx, rows, width)
+    HEED__EACH_ACT(f)
+#undef ACT_BODY
 }
 static void activate_part(const void *job, size_t from, size_t to, int thread) {
-#define ACT_BODY(f) activate_run(f, job, from, to, thread)
-    HEED__EACH_ACT(((const each *)job)->f)
-#undef ACT_BODY
+    const each *j = job;
+    size_t i = from * RUN, end = to * RUN < j->n ? to * RUN : j->n;
+    (void)thread;
+    K(activate_block)(j->f, j->y + i, 0, j->x + i, 0, 1, end - i);
 }
 void K(activate)(const heed_kernels *k, heed_act f, heed_real *y, const heed_real *x, size_t n) {
     heed__share(k, runs(n), 16.0 * (double)n, activate_part,
@@ -119,7 +131,7 @@ INLINE double sum_of(const heed_real *x, size_t n, bool squares) {
     double lanes[VL / HALVES], all = 0;
     size_t i = 0;
     for (; n - i >= 4 * VL / HALVES; i += 4 * VL / HALVES) {
-        for (int s = 0; s < 4; s++) {
+        UNROLL for (int s = 0; s < 4; s++) {
             half h;
             memcpy(&h, x + i + s * (VL / HALVES), sizeof h);
             dvec v = __builtin_convertvector(h, dvec);

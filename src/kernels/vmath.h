@@ -157,19 +157,27 @@ INLINE vec gelu_tanh_slope(vec x) {
  * middle; it is 0 where a has its limit of 6.16. One instruction selects the coefficients of 16
  * lanes. */
 #define HEED__PIECES_END splat(6.16f)
-INLINE vec pieces(const float c[6][16], vec a) {
+#define HEED__TOGETHER   4 /* most vectors computed at a time, to overlap their operations */
+INLINE void pieces(const float c[6][16], const vec *a, vec *y, const int n) {
     const vec magic = splat(12582912.0f); /* 1.5 2^23: adding it rounds to an integer */
-    vec s = a * splat(2.5f), t = s + magic, d = s - (t - magic), y = splat(0);
-    UNROLL for (int i = 5; i >= 0; i--) {
-        vec own = (vec)_mm512_permutexvar_ps((__m512i)t, (__m512)load(c[i]));
-        y = i == 5 ? own : y * d + own;
+    vec t[HEED__TOGETHER], d[HEED__TOGETHER];
+    UNROLL for (int k = 0; k < n; k++) {
+        vec s = a[k] * splat(2.5f);
+        t[k] = s + magic;
+        d[k] = s - (t[k] - magic);
     }
-    return pick(ge(a, HEED__PIECES_END), splat(0), y);
+    UNROLL for (int i = 5; i >= 0; i--) {
+        UNROLL for (int k = 0; k < n; k++) {
+            vec own = (vec)_mm512_permutexvar_ps((__m512i)t[k], (__m512)load(c[i]));
+            y[k] = i == 5 ? own : y[k] * d[k] + own;
+        }
+    }
+    UNROLL for (int k = 0; k < n; k++) y[k] = pick(ge(a[k], HEED__PIECES_END), splat(0), y[k]);
 }
 
 /* Phi(-a), with relative errors of 3e-8 near 0 to 1e-4 at 6, and the slope of GELU at -a, with
  * errors of at most 4e-8. */
-INLINE vec vgelu(vec x) {
+INLINE void vgelu_of(vec *x, const int n) {
     static const float tail[6][16] = {
         {0.5f, 0.344578266f, 0.211855412f, 0.115069672f, 0.0547992885f, 0.0227501299f,
          0.00819753483f, 0.00255513028f, 0.000687138236f, 0.000159108837f, 3.16713558e-05f,
@@ -194,10 +202,13 @@ INLINE vec vgelu(vec x) {
          2.24813084e-05f, -3.25491374e-06f, -1.16768224e-05f, -9.29208727e-06f, -4.76141804e-06f,
          -1.81158453e-06f, -5.39038922e-07f, -1.28701615e-07f, -2.5029447e-08f, -4.00321465e-09f,
          -5.30084088e-10f}};
-    vec a = vmin(HEED__PIECES_END, vabs(x));
-    return vmax(splat(0), x) - a * pieces(tail, a); /* x (1 - Phi(-x)) for positive x */
+    vec a[HEED__TOGETHER], q[HEED__TOGETHER];
+    UNROLL for (int k = 0; k < n; k++) a[k] = vmin(HEED__PIECES_END, vabs(x[k]));
+    pieces(tail, a, q, n);
+    UNROLL for (int k = 0; k < n; k++) /* x (1 - Phi(-x)) for positive x */
+        x[k] = vmax(splat(0), x[k]) - a[k] * q[k];
 }
-INLINE vec vgelu_slope(vec x) {
+INLINE void vgelu_slope_of(vec *x, const int n) {
     static const float tail[6][16] = {
         {0.5f, 0.197270244f, -0.0198978093f, -0.117953598f, -0.12267407f, -0.0852318183f,
          -0.0455493368f, -0.0196081288f, -0.00694194064f, -0.00204373733f, -0.000503649935f,
@@ -221,8 +232,18 @@ INLINE vec vgelu_slope(vec x) {
          -2.53820745e-05f, -0.000120619821f, -8.07208999e-05f, -2.07492722e-05f, 6.60988189e-06f,
          9.04800982e-06f, 4.76554214e-06f, 1.67747987e-06f, 4.41450538e-07f, 9.08723194e-08f,
          1.49832609e-08f}};
-    vec q = pieces(tail, vmin(HEED__PIECES_END, vabs(x)));
-    return pick(lt(x, splat(0)), q, splat(1) - q);
+    vec a[HEED__TOGETHER], q[HEED__TOGETHER];
+    UNROLL for (int k = 0; k < n; k++) a[k] = vmin(HEED__PIECES_END, vabs(x[k]));
+    pieces(tail, a, q, n);
+    UNROLL for (int k = 0; k < n; k++) x[k] = pick(lt(x[k], splat(0)), q[k], splat(1) - q[k]);
+}
+INLINE vec vgelu(vec x) {
+    vgelu_of(&x, 1);
+    return x;
+}
+INLINE vec vgelu_slope(vec x) {
+    vgelu_slope_of(&x, 1);
+    return x;
 }
 
 #else

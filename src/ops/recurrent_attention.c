@@ -55,12 +55,12 @@ static bool infer(heed_node *n) {
 /* ---- memory ---- */
 
 /* Sizes, and values that forward keeps for backward: gates after their activations (T,B,G h), the
- * GRU's u_n (T,B,h), and queries (T,B,A). */
+ * GRU's u_n (T,B,h), queries (T,B,A) and exp(2 keys) (B,S,A); and scratch (B,A). */
 typedef struct {
     int rows, steps, len, width, gates, states, inner, context, in;
     int out; /* width of a row of the output: states and context */
     size_t cells;
-    heed_real *u, *kept, *q;
+    heed_real *u, *kept, *q, *ekeys, *equery;
 } sizes;
 
 static bool memory(heed_node *n, sizes *z) {
@@ -78,10 +78,13 @@ static bool memory(heed_node *n, sizes *z) {
     z->cells = (size_t)z->rows * (size_t)z->steps;
     size_t u = z->cells * (size_t)z->gates, q = z->cells * (size_t)z->inner;
     size_t kept = a->cell == HEED_GRU ? z->cells * (size_t)z->width : 0;
-    if (!n->scratch) n->scratch = heed_scratch(n, (u + kept + q) * sizeof *z->u);
+    size_t keys = n->in[KEYS]->size, query = (size_t)z->rows * (size_t)z->inner;
+    if (!n->scratch) n->scratch = heed_scratch(n, (u + kept + q + keys + query) * sizeof *z->u);
     z->u = n->scratch;
     z->kept = kept ? z->u + u : NULL;
     z->q = z->u + u + kept;
+    z->ekeys = z->q + q;
+    z->equery = z->ekeys + keys;
     return n->scratch != NULL;
 }
 
@@ -122,6 +125,8 @@ static heed_additive_attention_job additive_job(const heed_node *n, const sizes 
         .width = z->context,
         .query = z->q + (step * (size_t)z->rows + row) * (size_t)z->inner,
         .keys = n->in[KEYS]->x + row * len * (size_t)z->inner,
+        .ekeys = z->ekeys + row * len * (size_t)z->inner,
+        .equery = z->equery + row * (size_t)z->inner,
         .values = n->in[VALUES]->x + row * len * (size_t)z->context,
         .v = n->in[SCORE]->x,
         .shift = n->in[SHIFT] ? n->in[SHIFT]->x[0] : 0,
@@ -174,9 +179,15 @@ static void step(const heed_kernels *k, const pass *p, int t, int from, int to) 
     k->cell(k, &j);
 }
 
+/* Rows computed at a time, through all steps: their keys and values stay in cache. */
+enum { TOGETHER = 16 };
+
 static void forward_rows(const heed_kernels *k, const void *job, int from, int to) {
     const pass *p = job;
-    for (int t = 0; t < p->z->steps; t++) step(k, p, t, from, to);
+    for (int r = from, end; r < to; r = end) {
+        end = to - r < TOGETHER ? to : r + TOGETHER;
+        for (int t = 0; t < p->z->steps; t++) step(k, p, t, r, end);
+    }
 }
 
 static void all_steps(heed_node *n, const sizes *z, heed_real *x) {
@@ -188,6 +199,8 @@ static void all_steps(heed_node *n, const sizes *z, heed_real *x) {
               .w = heed__transpose(n, n->in[W]->x, z->gates, z->width, z->width, z->steps),
               .context =
                   heed__transpose(n, in, z->gates, z->context, z->in + z->context, z->steps)};
+    n->k->scale(n->k, z->ekeys, n->in[KEYS]->x, 2, 0, n->in[KEYS]->size);
+    n->k->activate(n->k, HEED_EXP, z->ekeys, z->ekeys, n->in[KEYS]->size);
     heed__share_rows(n->k, z->rows, work_of(z), forward_rows, &p);
     heed__transpose_done(n, &p.context);
     heed__transpose_done(n, &p.w);
@@ -349,7 +362,10 @@ static void step_back(const heed_kernels *k, const pass_back *p, int t, int from
 
 static void backward_rows(const heed_kernels *k, const void *job, int from, int to) {
     const pass_back *p = job;
-    for (int t = p->z->steps - 1; t >= 0; t--) step_back(k, p, t, from, to);
+    for (int r = from, end; r < to; r = end) {
+        end = to - r < TOGETHER ? to : r + TOGETHER;
+        for (int t = p->z->steps - 1; t >= 0; t--) step_back(k, p, t, r, end);
+    }
 }
 
 /* W and W_q multiply the state before each step. */
