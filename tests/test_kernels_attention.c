@@ -491,7 +491,7 @@ TEST(attention_in_bf16_is_near_that_in_fp32) {
     if (heed__kernels_bf16(&k)) return;
     k.bf16 = &rounded;
     static const shape shapes[] = {
-        {2, 2, 70, 70, 32, 32, .causal = true},
+        {2, 2, 70, 70, 32, 32, .causal = true, .beta = 0.17},
         {2, 2, 41, 97, 40, 33, .pad = true, .bias = 1, .extra = 3, .beta = 0.17},
         {1, 4, 64, 64, 32, 64, .group = 2, .dropout = 0.2, .beta = 0.17},
         {1, 1, 90, 66, 32, 32, .causal = true, .beta = 0.17}};
