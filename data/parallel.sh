@@ -48,8 +48,10 @@ mkdir -p times
 for length in $lengths; do texts "$length" >"texts-$length.tsv"; done
 : >table.txt
 for case in "64 16" "256 1"; do
-    width=${case% *} batch=${case#* } csv=microseconds_per_token_width_${case% *}.csv
-    echo "log2 of the length,lstm 1 thread,lstm 2 threads,attention 1 thread,attention 2 threads" >"$csv"
+    width=${case% *} batch=${case#* }
+    [ "$batch" = 1 ] && texts="1 text" || texts="$batch texts"
+    csv=$(echo "microseconds_per_token,_width_$width,_$texts at a time.csv" | tr ' ' _)
+    echo "tokens of a text,LSTM 1 thread,LSTM 2 threads,attention 1 thread,attention 2 threads" >"$csv"
     rows=
     for length in $lengths; do
         row=$length
@@ -60,12 +62,12 @@ for case in "64 16" "256 1"; do
             done
             eval "$reader=\$(cat times/$reader-$width-parameters)"
         done
-        echo "$row" | awk '{ printf "%.4g", log($1) / log(2); for (i = 2; i <= 5; i++) printf ",%.4g", 1000 * $i / $1 / batch; print "" }' batch="$batch" >>"$csv"
+        echo "$row" | awk '{ printf "%d", $1; for (i = 2; i <= 5; i++) printf ",%.4g", 1000 * $i / $1 / batch; print "" }' batch="$batch" >>"$csv"
         rows="$rows$row
 "
     done
-    printf '%s' "$rows" | awk -v width="$width" -v batch="$batch" -v lstm="$lstm" -v attention="$attention" '
-        BEGIN { printf "width %d, %d text%s at a time; %d and %d parameters\n", width, batch, (batch == 1 ? "" : "s"), lstm, attention
+    printf '%s' "$rows" | awk -v width="$width" -v batch="$batch" -v texts="$texts" -v lstm="$lstm" -v attention="$attention" '
+        BEGIN { printf "width %d, %s at a time; %d and %d parameters\n", width, texts, lstm, attention
             print "        ms per training step                    ms per text"
             print "        lstm                attention           lstm                attention"
             print "length   1 thread 2 threads  1 thread 2 threads  1 thread 2 threads  1 thread 2 threads" }
@@ -73,4 +75,4 @@ for case in "64 16" "256 1"; do
         END { print "" }' | tee -a table.txt
 done
 rm -rf run
-"$heed" plot microseconds_per_token_width_64.csv microseconds_per_token_width_256.csv --png parallel.png >/dev/null && printf '%s\n%s\n' "$out/table.txt" "$out/parallel.png"
+"$heed" plot microseconds_per_token,_width_64,_*.csv microseconds_per_token,_width_256,_*.csv --log-x --from-zero --png parallel.png >/dev/null && printf '%s\n%s\n' "$out/table.txt" "$out/parallel.png"

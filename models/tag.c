@@ -1,4 +1,5 @@
 /* tag.c -- token tagger: a label for every token. */
+#include "parts/bert.h"
 #include "parts/reader.h"
 
 static const heed_option options[] = {READER_OPTIONS, {0}};
@@ -34,6 +35,23 @@ static heed_tensor *loss(void *self, heed_tape *t, const heed_batch *b) {
     return heed__model_label_xent(&m->result, t, labels, b, m->smoothing);
 }
 
+/* ---- as published: BertForTokenClassification ---- */
+
+static const heed_published_key keys[] = {BERT_KEYS, {0}};
+static const heed_published_tensor tensors[] = {
+    BERT_TENSORS("bert."), TENSORS("head", "classifier"), {0}};
+static const heed_published published[] = {
+    {.type = "bert",
+     .architectures = "BertForTokenClassification",
+     .settings = BERT_SETTINGS "encoder=attention causal=false bracket=true",
+     .prefix = "bert.",
+     .renames = BERT_RENAMES,
+     .ignored = BERT_IGNORED "bert.pooler.*",
+     .harmless = BERT_HARMLESS " tie_word_embeddings",
+     .keys = keys,
+     .tensors = tensors},
+    {0}};
+
 const heed_model heed_model_tag = {.name = "tag",
                                    .help = "a label for every token",
                                    .answers = HEED_ANSWER_SAME,
@@ -44,4 +62,5 @@ const heed_model heed_model_tag = {.name = "tag",
                                    .init = init,
                                    .logits = logits,
                                    .loss = loss,
+                                   .published = published,
                                    READER_MEMBERS};

@@ -1,16 +1,20 @@
 /* textcls.c -- text classifier. Recurrent layers are read at their last state, a transformer
  * encoder or convolutions at the mean of the tokens or at the last one. */
+#include "parts/bert.h"
 #include "parts/reader.h"
 
 typedef struct {
     text_model text;
     bool binary;
+    heed_linear pooler; /* w NULL: absent */
 } textcls;
 
 static const heed_option options[] = {
     READER_OPTIONS,
-    CHOICE("pool", "mean", "mean|last",
-           "attention and convolution: the head reads the mean of the tokens, or the last one"),
+    CHOICE(
+        "pool", "mean", "mean|last|cls",
+        "attention and convolution: the head reads the mean of the tokens, the last or the first"),
+    NO("pooler", "dense layer and tanh before the head, as in BERT"),
     HEAD_OPTION,
     {0}};
 
@@ -26,6 +30,7 @@ static const heed_model_case cases[] = {
     {"bert", READER_SMALL "norm=post embed-norm=true token-types=2 final-norm=true"},
     {"binary", READER_SMALL "classes=2 head=binary"},
     {"lora", READER_SMALL "lora=2 lora-targets=*.q,*.v,embed.token.*"},
+    {"pooler", READER_SMALL "norm=post pool=cls pooler=true bracket=true"},
     {"gru", READER_SMALL "encoder=rnn"},
     {"lstm", READER_SMALL "encoder=rnn cell=lstm bidirectional=false"},
     {"conv", READER_SMALL "encoder=conv kernel=3"},
@@ -36,21 +41,32 @@ static bool init(void *self, heed_store *s, const heed_config *f) {
     int classes = heed__model_int(f, "classes");
     m->binary = heed__model_is(f, "head", "binary");
     m->text.last = heed__model_is(f, "pool", "last");
+    m->text.first = heed__model_is(f, "pool", "cls");
     if (m->binary && !heed__model_two_classes(heed_store_ctx(s), classes)) return false;
-    return heed__reader_init(&m->text, s, f, m->binary ? 1 : classes);
+    if (!heed__reader_init(&m->text, s, f, m->binary ? 1 : classes)) return false;
+    int width = m->text.width;
+    if (heed_config_bool(f, "pooler"))
+        heed_linear_init(&m->pooler, s, "pooler",
+                         (heed_linear_args){.in = width,
+                                            .out = width,
+                                            .init = heed__stack_init_or(&m->text.stack, NULL)});
+    return heed_ctx_status(heed_store_ctx(s)) == HEED_OK;
+}
+
+/* (B,width): what the output layer reads. */
+static heed_tensor *features(const textcls *m, heed_tape *t, heed_tensor *ids, heed_tensor *pad) {
+    heed_tensor *ends = NULL;
+    heed__reader_apply(&m->text, t, ids, pad, &ends);
+    return m->pooler.w ? heed_linear_act(&m->pooler, t, ends, HEED_TANH) : ends;
 }
 
 /* The output layer's values: (B,classes), or (B,1) for a head with one neuron. */
 static heed_tensor *neurons(const textcls *m, heed_tape *t, heed_tensor *ids, heed_tensor *pad) {
-    heed_tensor *ends = NULL;
-    heed__reader_apply(&m->text, t, ids, pad, &ends);
-    return heed_linear_apply(&m->text.head, t, ends);
+    return heed_linear_apply(&m->text.head, t, features(m, t, ids, pad));
 }
 
 static heed_tensor *code(const void *self, heed_tape *t, const heed_model_input *in) {
-    heed_tensor *ends = NULL;
-    if (in->x) heed__reader_apply(self, t, in->x, in->pad, &ends);
-    return ends;
+    return in->x ? features(self, t, in->x, in->pad) : NULL;
 }
 
 /* (B,classes); a head with one neuron z gives (0, z). */
@@ -67,6 +83,29 @@ static heed_tensor *loss(void *self, heed_tape *t, const heed_batch *b) {
     return heed__model_class_loss(&m->text.result, t, z, m->binary, b, m->text.smoothing);
 }
 
+/* ---- as published: BertForSequenceClassification ---- */
+
+static const heed_published_key keys[] = {
+    BERT_KEYS,
+    {.key = "problem_type", .value = "null", .values = "single_label_classification"},
+    {0}};
+static const heed_published_tensor tensors[] = {BERT_TENSORS("bert."),
+                                                TENSORS("pooler", "bert.pooler.dense"),
+                                                TENSORS("head", "classifier"),
+                                                {0}};
+static const heed_published published[] = {
+    {.type = "bert",
+     .architectures = "BertForSequenceClassification",
+     .settings = BERT_SETTINGS
+     "encoder=attention causal=false bracket=true pool=cls pooler=true head=softmax",
+     .prefix = "bert.",
+     .renames = BERT_RENAMES,
+     .ignored = BERT_IGNORED,
+     .harmless = BERT_HARMLESS " tie_word_embeddings",
+     .keys = keys,
+     .tensors = tensors},
+    {0}};
+
 const heed_model heed_model_textcls = {.name = "textcls",
                                        .help = "classifier of texts",
                                        .answers = HEED_ANSWER_INPUT,
@@ -78,4 +117,5 @@ const heed_model heed_model_textcls = {.name = "textcls",
                                        .logits = logits,
                                        .loss = loss,
                                        .code = code,
+                                       .published = published,
                                        READER_MEMBERS};

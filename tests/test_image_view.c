@@ -75,7 +75,7 @@ typedef struct {
 } viewer;
 
 static viewer viewer_of(heed_picture p, int size) {
-    viewer w = {p, {size, p.channels, {0, 0, 0}, {1, 1, 1}}, NULL, NULL};
+    viewer w = {p, {.size = size, .channels = p.channels, .deviation = {1, 1, 1}}, NULL, NULL};
     w.out = malloc(sizeof(heed_real) * (size_t)(size * size * p.channels));
     w.work = malloc(sizeof(heed_real) * heed_image_transform_work(&p, &w.v));
     return w;
@@ -300,7 +300,7 @@ TEST(image_view_same_bits_everywhere) {
 TEST(image_view_refuses_quietly) {
     heed_real out[1] = {7}, work[64];
     heed_picture p = pattern(2, 2, 2);
-    heed_image_transform v = {1, 2, {0}, {1, 1, 1}};
+    heed_image_transform v = {.size = 1, .channels = 2, .deviation = {1, 1, 1}};
     heed_picture_transform(&p, &v, NULL, NULL, out, work);
     heed_picture_transform(NULL, &v, NULL, NULL, out, work);
     heed_picture_transform(&p, NULL, NULL, NULL, out, work);

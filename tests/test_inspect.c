@@ -82,7 +82,8 @@ TEST(inspect_charts_survive_gaps_and_flat_curves) {
     char path[128];
     const double x[] = {0, 1, 2, 3}, y[] = {2, (double)NAN, 2, 2};
     const heed_series series[] = {{"train", 4, x, y}, {"validation", 0, NULL, NULL}};
-    const heed_chart chart = {"run", "step", "loss", 2, series};
+    const heed_chart chart = {
+        .title = "run", .x_label = "step", .y_label = "loss", .series_count = 2, .series = series};
     heed_text out = {.c = c};
     CHECK(heed_chart_text(&chart, 80, 12, false, &out));
     CHECK_HAS(out.s, "train");
@@ -392,7 +393,8 @@ TEST(inspect_chart_shows_a_short_run) {
     const double x[] = {1, 2}, y[] = {1, 2}, far[] = {1, 4000}, flat[] = {1, 1};
     const heed_series series[] = {{"long", 2, far, flat}, {"short", 2, x, y}};
     snprintf(path, sizeof path, "%s/short.png", test_folder());
-    CHECK(heed_chart_png(c, &(heed_chart){"t", "step", "accuracy", 2, series}, 960, 540, path));
+    const heed_chart chart = {.series_count = 2, .series = series};
+    CHECK(heed_chart_png(c, &chart, 960, 540, path));
     heed_picture p = read_back(path);
     int widest = 0;
     for (int row = 0; row < p.height; row++) {

@@ -221,11 +221,11 @@ TEST(recomputed_blocks_give_the_same_bits) {
         const heed_model *model;
         const char *settings, *frozen;
     } cases[] = {
-        {&heed_model_gpt, TEXT "layers=4 dropout=0.2", NULL},
-        {&heed_model_gpt, TEXT "layers=4 tie=false", "embed*"}, /* the first block's input */
-        {&heed_model_mlm, TEXT "layers=4 dropout=0.2", NULL},
-        {&heed_model_vit, IMAGE "layers=4 classes=3 pool=mean dropout=0.2", NULL},
-        {&heed_model_seq2seq, TEXT "layers=4 dropout=0.2", NULL},
+        {&heed_model_gpt, TEXT "layers=6 dropout=0.2", NULL},
+        {&heed_model_gpt, TEXT "layers=6 tie=false", "embed*"}, /* the first block's input */
+        {&heed_model_mlm, TEXT "layers=6 dropout=0.2", NULL},
+        {&heed_model_vit, IMAGE "layers=6 classes=3 pool=mean dropout=0.2", NULL},
+        {&heed_model_seq2seq, TEXT "layers=6 dropout=0.2", NULL},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const heed_model *m = cases[i].model;
@@ -245,6 +245,37 @@ TEST(recomputed_blocks_give_the_same_bits) {
         CHECK(heed_tape_used(again.t).bytes < heed_tape_used(kept.t).bytes);
         DISCARD(kept);
         DISCARD(again);
+    }
+}
+
+/* ---- values that are let go and computed again in backward ---- */
+
+static const char *const stacks[] = {
+    TEXT,
+    TEXT "norm=post dropout=0.2 activation=gelu",
+    TEXT "activation=relu attn-out=false",
+    TEXT "activation=identity attention=explicit",
+    TEXT "ff-kind=swiglu norm-kind=rms positions=rotary kv-heads=1 bias=false",
+    TEXT "lora=2 lora-targets=*.weight init-std=0.3"};
+
+/* While probing, all values are kept. */
+TEST(values_computed_again_have_the_same_bits) {
+    for (size_t i = 0; i < sizeof stacks / sizeof *stacks; i++) {
+        built kept = build_case(&heed_model_gpt, stacks[i], "whole-logits", true);
+        built less = build_case(&heed_model_gpt, stacks[i], "whole-logits", true);
+        heed_probe(kept.t, "nothing", false);
+        CHECK(loss_of(&less, HEED_TRAIN, true) == loss_of(&kept, HEED_TRAIN, true));
+        CHECK(heed_tape_used(less.t).bytes < heed_tape_used(kept.t).bytes);
+        for (int e = 0; e < heed_store_count(kept.s); e++) {
+            const heed_tensor *x = heed_store_at(kept.s, e)->tensor;
+            const heed_tensor *y = heed_store_at(less.s, e)->tensor;
+            CHECK((x->g != NULL) == (y->g != NULL));
+            CHECK(!x->g || !y->g || memcmp(x->g, y->g, x->size * sizeof *x->g) == 0);
+        }
+        CHECK(loss_of(&less, HEED_EVAL, false) == loss_of(&kept, HEED_EVAL, false));
+        CHECK(heed_tape_used(less.t).bytes < heed_tape_used(kept.t).bytes);
+        DISCARD(kept);
+        DISCARD(less);
     }
 }
 

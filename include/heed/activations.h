@@ -15,7 +15,7 @@
     X(HEED_IDENTITY, identity, "|identity", VALUE, x, one, -1, 1, NULL) \
     X(HEED_RELU, relu, "|relu", VALUE, vmax(splat(0), x), pick(lt(splat(0), y), one, splat(0)), -1, 1, "0") \
     X(HEED_GELU, gelu, "|gelu", INPUT, vgelu(x), vgelu_slope(x), -6, 6, NULL) /* x Phi(x) */ \
-    X(HEED_GELU_TANH, gelu_tanh, "|gelu-tanh", INPUT, x * gelu_tanh_gate(x), gelu_tanh_slope(x), -6, 6, NULL) \
+    X(HEED_GELU_TANH, gelu_tanh, "|gelu-tanh", INPUT, vgelu_tanh(x), vgelu_tanh_slope(x), -6, 6, NULL) \
     X(HEED_SILU, silu, "|silu", INPUT, x * vsigmoid(x), vsilu_slope(x), -6, 6, NULL) /* x sigmoid(x) */ \
     X(HEED_TANH, tanh, "|tanh", VALUE, vtanh(x), one - y * y, -4, 4, NULL) \
     X(HEED_SIGMOID, sigmoid, "|sigmoid", VALUE, vsigmoid(x), y * (one - y), -6, 6, NULL) \

@@ -1,6 +1,6 @@
 /* heed/exchange.h -- models in the folders of Hugging Face's transformers: config.json,
- * model.safetensors, the tokenizer, preprocessor_config.json. What is published of a model stands
- * in its heed_model as tables; the functions below know no model by name. */
+ * model.safetensors, the tokenizer, preprocessor_config.json. A heed_model has what is
+ * published of it as tables; the functions below know no model by name. */
 #ifndef HEED_EXCHANGE_H
 #define HEED_EXCHANGE_H
 

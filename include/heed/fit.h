@@ -17,8 +17,9 @@ typedef struct {
 typedef struct {
     size_t before; /* resident before the model was made: the program and its data */
     size_t weights, gradients, optimizer;
-    size_t step;  /* values and gradients of one step: the sum of ops */
-    size_t total; /* the sum of all these: the peak that is expected */
+    size_t step;       /* values and gradients of one step: the sum of ops */
+    size_t evaluation; /* what an evaluation takes beyond a step; 0 from heed_memory_of */
+    size_t total;      /* the sum of all these: the peak that is expected */
     heed_memory_op ops[HEED_MEMORY_OPS];
     int op_count;
 } heed_memory;
@@ -53,7 +54,7 @@ typedef struct {
     bool best;               /* EVAL: the best so far by the setting `best` */
     double lr, grad_norm, items_per_s;
     double seconds, seconds_left; /* since the start or the resume; to the end */
-    size_t params, bytes;         /* START; bytes: of weights, gradients, optimizer and one step */
+    size_t params, bytes;         /* START; bytes: of all of `memory` except before */
     uint64_t epoch_batches;
     const heed_store *store;
     void *self; /* the model's struct, to sample from: in eval mode, on a separate tape */

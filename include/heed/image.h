@@ -56,10 +56,16 @@ typedef struct {
     double saturation; /* likewise, around each pixel's grey; colour pictures only */
 } heed_augment;
 
+/* How pixels are interpolated; bicubic: a = -1/2 (Keys 1981), Lanczos: 3 lobes. */
+typedef enum { HEED_BILINEAR, HEED_BICUBIC, HEED_LANCZOS, HEED_NEAREST } heed_filter;
 /* How a picture becomes an input: (size,size,channels). */
 typedef struct {
     int size, channels;
     double mean[3], deviation[3]; /* (x/255 - mean) / deviation */
+    /* If one of these is not 0, evaluation is that of Pillow: the whole picture is resized, its
+     * levels are whole numbers after each axis, and the centre is cropped at whole pixels. */
+    int resize_to; /* pixels of the short side; 0: size; -1: both sides are resized to size */
+    heed_filter filter;
 } heed_image_transform;
 /* Evaluation (a NULL): the short side is resized to size and the centre is cropped. Training: the
  * draws of a, in the order resized crop (else as in evaluation), flip, colours, shift. p must have
@@ -97,8 +103,10 @@ typedef struct {
                         may be a path alone. These pictures are of class HEED_UNLABELLED, the others
                         of theirs, and any number of classes is accepted */
     bool strict;     /* a picture that cannot be decoded is an error, not skipped */
-    double mean[3];  /* deviation[0] 0: both are computed from the training part, over all bytes of
-                        its stored pictures, in the view's channels */
+    int resize_to;   /* as in heed_image_transform */
+    heed_filter filter;
+    double mean[3]; /* deviation[0] 0: both are computed from the training part, over all bytes of
+                       its stored pictures, in the view's channels */
     double deviation[3];
     heed_augment augment; /* for the training part */
     int workers;  /* threads that decode and augment ahead; 0: none. The results are the same */

@@ -50,9 +50,14 @@ struct heed_node {
     heed_tensor *kept[8]; /* named values, in the order of heed_keep; also for backward */
     const char *kept_name[8];
     int kept_count;
-    void *scratch;   /* private to the op, kept from forward to backward */
-    bool training;   /* HEED_TRAIN */
-    bool recording;  /* backward will be called */
+    void *scratch;  /* private to the op, kept from forward to backward */
+    bool training;  /* HEED_TRAIN */
+    bool recording; /* backward will be called */
+    /* Set by forward if the op's backward does not read y->x, so that it need not be kept: takes
+     * memory for it and computes it again for the backward of the ops that read it; does nothing
+     * where none does. NULL: it is kept. */
+    void (*again)(heed_node *n);
+    bool dropped;    /* y->x is not kept until backward */
     size_t bytes[2]; /* of the step's memory taken by forward and by backward, so far */
 };
 

@@ -35,6 +35,7 @@ typedef struct {
                   classes and tags are cut in both; all are counted */
     const char *const *labels; /* a run's, or NULL: from the data, in bytewise order */
     int label_count;
+    bool bracket; /* labelled texts and tagged words: [CLS] before the source */
 } heed_pairs_args;
 heed_pairs *heed_pairs_open(heed_ctx *c, const char *path, const heed_pairs_args *a);
 void heed_pairs_close(heed_pairs *k);

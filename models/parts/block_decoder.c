@@ -24,7 +24,7 @@ heed_tensor *heed__block_decoder_apply(const block_decoder *m, heed_tape *t, hee
     if (m->scale != 1) x = heed_scale(t, x, m->scale, 0);
     x = heed_position_apply(&m->place, t, x, from);
     x = heed_drop_apply(&m->drop, t, x);
-    bool again = m->recompute && heed_tape_mode(t) == HEED_TRAIN && !heed_is_probing(t);
+    bool again = m->recompute && !caches && heed_tape_mode(t) != HEED_TRACE && !heed_is_probing(t);
     for (int i = 0; i < m->layers; i++)
         x = again ? heed_recompute(t, block, &m->block[i],
                                    (heed_tensor *[HEED_RECOMPUTE]){x, memory, pad})

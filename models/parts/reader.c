@@ -113,7 +113,9 @@ heed_tensor *heed__reader_apply(const text_model *m, heed_tape *t, heed_tensor *
     x = m->conv.layers ? convolved(&m->conv, t, x, pad)
                        : heed__stack_apply(&m->stack, t, x, pad, NULL);
     x = heed__stack_norm(&m->stack, t, x);
-    if (x && ends) *ends = heed__tokens_pooled(t, x, pad, m->last);
+    if (x && ends)
+        *ends = m->first ? heed_reshape(t, heed_slice(t, x, 1, 0, 1), 2, (int[]){-1, m->width})
+                         : heed__tokens_pooled(t, x, pad, m->last);
     return x;
 }
 

@@ -18,7 +18,7 @@
         POSITIONS_OPTION("learned", "encoding of positions"),                                      \
         WHOLE("token-types", "0", 0, 1 << 16,                                                      \
               "segment embeddings, of which the first is used; 0: none"),                          \
-        NO("embed-norm", "layer norm of the embeddings"),                                          \
+        NO("embed-norm", "layer norm of the embeddings"), NO("bracket", "texts begin with [CLS]"), \
         CHOICE("final-norm", "auto", "auto|true|false",                                            \
                "layer norm after the last block; auto: with norm pre"),                            \
         WHOLE("classes", "0", 0, 1 << 24, "number of labels; 0: from the data"),                   \
@@ -55,6 +55,7 @@ typedef struct {
     heed_rnn rnn;      /* or recurrent: layers 0: absent */
     conv_stack conv;   /* or by convolution */
     bool last;         /* textcls: classified by the last token, not by the mean of all */
+    bool first;        /* textcls: by the first one, [CLS] */
     heed_linear head;
 } text_model;
 

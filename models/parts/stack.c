@@ -98,7 +98,7 @@ static heed_tensor *block(const void *self, heed_tape *t, heed_tensor *const in[
 /* The first `count` blocks. */
 static heed_tensor *blocks(const block_stack *m, int count, heed_tape *t, heed_tensor *x,
                            heed_tensor *pad) {
-    bool again = m->recompute && heed_tape_mode(t) == HEED_TRAIN && !heed_is_probing(t);
+    bool again = m->recompute && heed_tape_mode(t) != HEED_TRACE && !heed_is_probing(t);
     for (int i = 0; i < count; i++)
         x = again ? heed_recompute(t, block, &m->block[i], (heed_tensor *[HEED_RECOMPUTE]){x, pad})
                   : heed_block_apply(&m->block[i], t, x, pad, NULL);

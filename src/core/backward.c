@@ -115,6 +115,12 @@ static void begin_readers(const heed__recording *r) {
 
 /* ---- the walk ---- */
 
+/* Values that were let go are computed again for the op that reads them. */
+static void restore(const heed_tensor *x) {
+    heed_node *m = x ? x->node : NULL;
+    if (m && m->dropped && !x->x) m->again(m);
+}
+
 static bool visit(heed__recording *r, size_t i) {
     heed_node *n = r->nodes[i];
     heed_tensor *y = n->y;
@@ -123,12 +129,17 @@ static bool visit(heed__recording *r, size_t i) {
     r->walked = i;
     for (int k = 0; k < n->kept_count; k++)
         if (n->kept[k]->wants_grad && !gradient(r, n->kept[k], NULL)) return false;
-    size_t used = heed__arena_used(&r->arena);
+    size_t used = heed__tape_bytes(r);
     heed__profile_node(heed__profile_of(r->c), n);
+    for (int k = 0; k < n->inputs; k++) restore(n->in[k]);
     n->op->backward(n);
     heed__profile_end(heed__profile_of(r->c));
-    n->bytes[1] += heed__arena_used(&r->arena) - used;
+    n->bytes[1] += heed__tape_bytes(r) - used;
     if (heed__stopped(r->c)) return false;
+    if (n->dropped && y->x) { /* restored for the ops before this one */
+        heed__arena_give(&r->arena, y->x, y->size * sizeof *y->x);
+        y->x = NULL;
+    }
     if (y->keep_grad || y->base) return true;
     if (y->g && y != r->lent) heed__arena_give(&r->arena, y->g, y->size * sizeof *y->g);
     if (y == r->lent) r->lent = NULL;

@@ -20,7 +20,11 @@ void heed__store_expect(heed_store *s, bool on, const heed_store *from);
 bool heed__store_draw(heed_store *s, heed_entry *e);
 bool heed__store_draw_all(heed_store *s);
 /* The entry has received its values. */
+HEED_EXPORT_BEGIN
+
 void heed__store_known(heed_entry *e);
+
+HEED_EXPORT_END
 /* Copies the values of a tensor of the same size. */
 void heed__store_set(heed_entry *e, const heed_tensor *from);
 /* Frees the gradients of all entries. */

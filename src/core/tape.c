@@ -88,10 +88,16 @@ const char *heed_take_name(heed_tape *t) {
     return name;
 }
 
+size_t heed__tape_bytes(const heed__recording *r) {
+    return heed__arena_used(&r->arena) + (r->inner ? heed__arena_used(&r->inner->arena) : 0);
+}
+
 heed_tape_usage heed_tape_used(const heed_tape *t) {
     if (!t) return (heed_tape_usage){0};
-    return (heed_tape_usage){heed__arena_used(&t->r->arena), heed__arena_reserved(&t->r->arena),
-                             (int)t->r->node_count};
+    const heed__recording *r = t->r;
+    size_t inner = r->inner ? heed__arena_reserved(&r->inner->arena) : 0;
+    return (heed_tape_usage){heed__tape_bytes(r), heed__arena_reserved(&r->arena) + inner,
+                             (int)r->node_count};
 }
 
 static heed_recorded about(const heed_node *n) {
@@ -305,6 +311,16 @@ heed_random heed_node_random(const heed_node *n) {
     return r;
 }
 
+void heed__let_go(heed_tape *t, heed_tensor *x) {
+    heed_node *n = x ? x->node : NULL;
+    if (heed__tape_stopped(t) || !n || n->dropped || x->base || x->keep_grad || !x->x) return;
+    bool done = n->again || t->r->mode == HEED_EVAL;
+    if (!done || t->r->mode == HEED_TRACE || heed_is_probing(t)) return;
+    heed__arena_give(&t->r->arena, x->x, x->size * sizeof *x->x);
+    x->x = NULL;
+    n->dropped = true;
+}
+
 /* ---- recording ---- */
 
 /* What an op reads for x. The value of an adapted parameter is computed once in a step, by ops that
@@ -373,7 +389,7 @@ static bool check_inputs(heed_node *n) {
 
 static heed_tensor *run(heed_node *n) {
     heed__recording *r = n->tape->r;
-    size_t used = heed__arena_used(&r->arena);
+    size_t used = heed__tape_bytes(r);
     if (!check_inputs(n) || !n->op->infer(n) || !n->y) {
         if (!heed__stopped(r->c)) heed_wrong(n, "the shape rule failed without a reason");
         return NULL;
@@ -384,7 +400,7 @@ static heed_tensor *run(heed_node *n) {
     heed__profile_node(heed__profile_of(r->c), n);
     if (n->op->forward) n->op->forward(n);
     heed__profile_end(heed__profile_of(r->c));
-    n->bytes[0] = heed__arena_used(&r->arena) - used;
+    n->bytes[0] = heed__tape_bytes(r) - used;
     if (!heed__collect_probes(n) || heed__stopped(r->c)) return NULL;
     if (!n->recording) return n->y;
     if (!heed__grow(r->c, &r->nodes, &r->node_capacity, r->node_count + 1, sizeof *r->nodes))

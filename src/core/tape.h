@@ -83,11 +83,16 @@ struct heed__recording {
 };
 
 bool heed__tape_stopped(const heed_tape *t);
+size_t heed__tape_bytes(const heed__recording *r); /* of the step so far, and of the inner tape */
 /* A tensor of this step without memory for values; NULL in error. */
 heed_tensor *heed__new_tensor(heed_tape *t, int dims, const int *shape);
 /* A second tape, of the same step and mode, which begins anew at each call: for a part of a step
  * that is recorded, differentiated and forgotten by itself. NULL in error. */
 heed_tape *heed__tape_inner(heed_tape *t);
+/* After the last op of forward that reads x: gives its memory back, if the ops that read it need it
+ * no more, or its op can compute it again for them. Nothing else may read x->x from now on. Not
+ * under HEED_TRACE or while probing, when values are looked at. */
+void heed__let_go(heed_tape *t, heed_tensor *x);
 /* True if backward propagates to x: under HEED_TRACE not to parameters, unless requested. */
 bool heed__wants_grad(const heed__recording *r, const heed_tensor *x);
 /* True if the tensor is NULL, of this step, or of a store. Otherwise false, with an error that

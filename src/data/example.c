@@ -171,8 +171,11 @@ bool heed_example_text(const heed_reader *r, const char *text, size_t n, heed_ex
                          "the run takes pictures: expected a picture, found a text");
     heed_specials s = heed_tokenizer_specials(t);
     size_t begin = 0, end = n;
-    int32_t cls = plain && r->spec.bracket ? s.cls : -1;
-    int32_t sep = !plain || r->spec.bracket ? s.sep : -1;
+    bool bracket =
+        plain ? r->spec.bracket
+              : heed_config_has(r->config, "bracket") && heed_config_bool(r->config, "bracket");
+    int32_t cls = bracket ? s.cls : -1;
+    int32_t sep = !plain || bracket ? s.sep : -1;
     heed_example_free(out);
     heed_tokens *k = &out->text.tokens;
     k->c = r->c;
@@ -244,11 +247,12 @@ static bool fit_channels(const heed_reader *r, heed_picture *p, int wanted, cons
            heed_fail(r->c, HEED_FAILED, "no memory for %s", name);
 }
 
-/* The centre square, as bytes. */
-static bool show_square(heed_ctx *c, const heed_picture *p, heed_picture *out) {
+/* The centre square, or all of it if both sides were resized alike, as bytes. */
+static bool show_square(heed_ctx *c, const heed_picture *p, bool all, heed_picture *out) {
     enum { SIDE = 224 };
     int least = p->width < p->height ? p->width : p->height, side = least < SIDE ? least : SIDE;
     heed_box box = {(p->width - least) / 2.0, (p->height - least) / 2.0, least, least};
+    if (all) box = (heed_box){0, 0, p->width, p->height};
     size_t n = (size_t)side * (size_t)side * (size_t)p->channels;
     heed_real *x = heed__alloc_array(c, n + heed_resize_work(p, side, side), sizeof *x);
     *out = (heed_picture){side, side, p->channels, x ? heed__alloc(c, n) : NULL};
@@ -273,7 +277,7 @@ bool heed_example_picture(const heed_reader *r, heed_picture *p, const char *nam
     out->x = heed__alloc_array(r->c, n + heed_image_transform_work(p, v), sizeof *out->x);
     if (!out->x) return false;
     heed_picture_transform(p, v, NULL, NULL, out->x, out->x + n);
-    return !r->show || show_square(r->c, p, &out->shown);
+    return !r->show || show_square(r->c, p, v->resize_to < 0, &out->shown);
 }
 
 void heed_example_free(heed_example *e) {

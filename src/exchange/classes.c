@@ -27,15 +27,14 @@ bool heed__classes_read(heed_ctx *c, const json_t *config, const char *path,
                         heed__class_names *out) {
     const json_t *names = json_object_get(config, "id2label");
     const json_t *number = json_object_get(config, "num_labels");
-    size_t count = json_object_size(names);
+    int64_t count = (int64_t)json_object_size(names);
     *out = (heed__class_names){.count = 0};
-    if (!json_is_object(names))
-        count = json_is_integer(number) ? (size_t)json_integer_value(number) : 2;
+    if (!json_is_object(names)) count = json_is_integer(number) ? json_integer_value(number) : 2;
     if (count < 1 || count > CLASSES)
         return heed_fail(c, HEED_DATA,
-                         "classes are wrong: %s: id2label: expected 1 to %d, found %zu", path,
-                         CLASSES, count);
-    if (!allocate(c, count, out)) return false;
+                         "classes are wrong: %s: id2label: expected 1 to %d, found %lld", path,
+                         CLASSES, (long long)count);
+    if (!allocate(c, (size_t)count, out)) return false;
     for (int i = 0; i < out->count; i++) {
         name_class(names, i, out);
         if (!*out->names[i] || strchr(out->names[i], '\n'))

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* The architecture with the run's settings; the error is about the last one that was tried. */
+/* The architecture with the run's settings; if none has, the error is about the first. */
 static const heed_published *choose(const heed_run *r) {
     char missing[HEED__WORD_SIZE], class[HEED__WORD_SIZE];
     const heed_published *p = r->model->published;

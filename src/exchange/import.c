@@ -2,6 +2,7 @@
 #include "core/core.h"
 #include "core/os.h"
 #include "exchange/exchange.h"
+#include "fit/fit.h"
 
 #include <string.h>
 
@@ -113,10 +114,10 @@ heed_run *heed_import(heed_ctx *c, const char *dir, const heed_model *const *mod
     reading k = {.c = c, .dir = dir, .path = {.c = c}};
     heed_run *r = NULL;
     if (read_folder(&k, models)) {
-        r = heed_run_new(c, k.model, k.config, k.tokenizer, k.classes.names, k.classes.count);
+        r = heed__run_start(c, k.model, k.config, k.tokenizer, k.classes.names, k.classes.count);
         k.config = NULL;
         k.tokenizer = NULL;
-        if (r && !heed__weights_read(k.weights, r->store)) {
+        if (r && !(heed__run_build(r, NULL) && heed__weights_read(k.weights, r->store))) {
             heed_run_close(r);
             r = NULL;
         }

@@ -73,9 +73,9 @@ static bool refuse(heed_ctx *c, const heed_published_key *k, const char *path, c
     char quoted[HEED_QUOTE];
     return heed_fail(c, HEED_DATA, "model cannot be represented: %s: %s: expected %s, found %s",
                      path, k->key,
-                     k->values  ? k->values
-                     : k->value ? k->value
-                                : "a number or a word",
+                     k->values     ? k->values
+                     : k->settings ? "a number or a word"
+                                   : k->value,
                      heed_quote(quoted, found, strlen(found)));
 }
 
@@ -89,7 +89,7 @@ static bool check_fixed(heed_ctx *c, const heed_published_key *k, const json_t *
         strcmp(found, k->value) == 0 || (json_is_null(v) && strcmp(k->value, "true") != 0) ||
         (json_is_number(v) && json_number_value(v) == strtod(k->value, NULL)) ||
         (json_is_string(v) && k->values && translate(k->values, json_string_value(v), false, word));
-    same = same || refuse(c, k, path, found);
+    same = same || refuse(c, k, path, json_is_string(v) ? json_string_value(v) : found);
     free(found);
     return same;
 }

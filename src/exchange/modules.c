@@ -108,9 +108,9 @@ static bool write_file(heed_ctx *c, const char *dir, const char *name, json_t *v
 
 static void add_module(json_t *list, const char *path, const char *type) {
     int index = (int)json_array_size(list);
-    json_array_append_new(list, json_pack("{s:i, s:s, s:s, s:s++}", "idx", index, "name",
+    json_array_append_new(list, json_pack("{s:i, s:s, s:s, s:s+}", "idx", index, "name",
                                           *path ? path : "0", "path", path, "type",
-                                          "sentence_transformers.models.", type, ""));
+                                          "sentence_transformers.models.", type));
 }
 
 bool heed__modules_write(heed_ctx *c, const char *dir, const heed_config *f, int width) {

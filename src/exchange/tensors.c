@@ -1,6 +1,7 @@
 /* tensors.c -- the names, shapes and values of published tensors. */
 #include "core/core.h"
 #include "core/os.h"
+#include "core/store.h"
 #include "exchange/exchange.h"
 
 #include <ctype.h>
@@ -349,6 +350,7 @@ static bool read_entry(heed__weights *w, heed_store *s, heed_entry *e) {
         if (!is_owned(w, s, row) && !read_row(w, s, e, row, number)) return false;
         any = true;
     }
+    heed__store_known(e);
     return any || heed_fail(w->c, HEED_DATA,
                             "model cannot be represented: %s has no published name", e->name);
 }

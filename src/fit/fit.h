@@ -264,7 +264,6 @@ struct heed__fitting {
     heed_store *store;
     heed_optim *optim;
     void *self;
-    size_t bytes;
     heed_memory memory;
     heed_text settings;
     int64_t bound[2]; /* requested bounds of the vocabulary and of the source's */
@@ -389,9 +388,18 @@ bool heed__run_read_meta(heed__opened *o, const heed_model *const *models, const
 bool heed__run_apply_settings(heed__opened *o, char *settings, const char *path);
 /* Opens the tokenizers in dir, and checks that they are those of the metadata. */
 bool heed__run_read_tokenizers(heed__opened *o, const char *dir);
+
+HEED_EXPORT_BEGIN
+
+/* heed_run_new without the model, which heed__run_build builds. */
+heed_run *heed__run_start(heed_ctx *c, const heed_model *m, heed_config *f,
+                          heed_tokenizer *tokenizer, const char *const *labels, int label_count);
 /* Builds the model by the settings, with initial weights, except those that are then taken from
  * `from`, or, from NULL, read from a file: see heed__store_expect. */
 bool heed__run_build(heed_run *r, const heed_store *from);
+
+HEED_EXPORT_END
+
 /* Merges its adapters. */
 bool heed__run_merge(heed_run *r);
 /* The settings of f that determine the model as ";layers=4;heads=2": stored in a weights file's

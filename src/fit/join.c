@@ -143,7 +143,9 @@ bool heed__join_share(heed__fitting *f) {
     int levels = heed__tree_depth(g->from, last);
     bool ok =
         heed__gradients_open(&f->gradients, f->store, levels) && (!g->k || heed__group_open(f));
-    f->bytes += (size_t)levels * f->gradients.size * sizeof(heed_real);
+    size_t bytes = (size_t)levels * f->gradients.size * sizeof(heed_real);
+    f->memory.gradients += bytes;
+    f->memory.total += bytes;
     return ok;
 }
 

@@ -47,7 +47,7 @@ static heed_report report_of(const heed__fitting *f, heed_fit_event event) {
     r.seconds = heed__os_seconds() - f->start;
     r.seconds_left = seconds_left(f);
     r.params = heed_store_params(f->store);
-    r.bytes = f->bytes;
+    r.bytes = f->memory.total - f->memory.before;
     r.epoch_batches = f->epoch_batches;
     r.store = f->store;
     r.self = f->self;

@@ -137,6 +137,10 @@ static bool evaluate_one(heed__fitting *f, double *seconds) {
     double start = heed__os_seconds();
     e.count = f->evals ? 1 : 0;
     if (!heed__evaluate(&e, &score)) return false;
+    size_t bytes = heed_tape_used(f->tape).bytes, *more = &f->memory.evaluation;
+    f->memory.total -= *more;
+    *more = bytes > f->memory.step ? bytes - f->memory.step : 0;
+    f->memory.total += *more;
     *seconds = fmin(*seconds, heed__os_seconds() - start);
     return true;
 }
@@ -203,15 +207,6 @@ static bool plan_by_clock(heed__fitting *f) {
 /* Whether this is a process of several, except the first. */
 static bool is_helper(const heed__fitting *f) { return f->group.k && f->group.k->rank > 0; }
 
-static size_t store_bytes(const heed_store *s) {
-    size_t bytes = 0;
-    for (int i = 0; i < heed_store_count(s); i++) {
-        const heed_entry *e = heed_store_at(s, i);
-        bytes += e->tensor->size * sizeof(heed_real) * (e->tensor->g || e->thaw ? 2 : 1);
-    }
-    return bytes;
-}
-
 /* Refuses bf16 where no product of the trial was rounded. */
 static bool check_precision(const heed__fitting *f) {
     return heed__precision_applies(f->c) ||
@@ -232,8 +227,6 @@ static bool try_out(heed__fitting *f) {
     bool ok = timed ? plan_by_clock(f) : try_batches(f) && evaluate_one(f, &seconds);
     if (!ok || !check_precision(f)) return false;
     if (f->set.minutes <= 0) f->clock.eval = seconds * (double)f->evals;
-    f->bytes = store_bytes(f->store) + store_bytes(heed_optim_slots(f->optim)) +
-               heed_tape_used(f->tape).reserved;
     return heed__fit_build_again(f);
 }
 

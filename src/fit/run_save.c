@@ -1,5 +1,6 @@
 /* run_save.c -- a run in memory, and an open run written to another folder, without adapters. */
 #include "core/core.h"
+#include "core/store.h"
 #include "fit/fit.h"
 
 static bool set_labels(heed__opened *o, const char *const *labels, int count) {
@@ -14,8 +15,8 @@ static bool set_labels(heed__opened *o, const char *const *labels, int count) {
     return ok && heed__settings_number(o->run.config, "classes", count, "labels");
 }
 
-heed_run *heed_run_new(heed_ctx *c, const heed_model *m, heed_config *f, heed_tokenizer *tokenizer,
-                       const char *const *labels, int label_count) {
+heed_run *heed__run_start(heed_ctx *c, const heed_model *m, heed_config *f,
+                          heed_tokenizer *tokenizer, const char *const *labels, int label_count) {
     heed__opened *o = m && f && !heed__stopped(c) ? heed__run_new(c, "") : NULL;
     if (!o) {
         heed_config_free(f);
@@ -26,16 +27,18 @@ heed_run *heed_run_new(heed_ctx *c, const heed_model *m, heed_config *f, heed_to
     r->model = m;
     r->config = f;
     r->tokenizer = tokenizer;
-    r->store = heed_store_new(c);
-    r->tape = heed_tape_new(c);
-    r->self = heed__alloc(c, m->size);
-    bool ok = r->store && r->tape && r->self &&
-              heed_config_set(f, "task", m->name, "task", HEED_FROM_FLAG);
+    bool ok = heed_config_set(f, "task", m->name, "task", HEED_FROM_FLAG);
     if (ok && tokenizer)
         ok = heed__settings_number(f, "vocab", heed_vocab_size(tokenizer), "tokenizer");
-    if (ok && (!labels || set_labels(o, labels, label_count)) &&
-        heed_model_init(m, r->self, r->store, f))
-        return r;
+    if (ok && (!labels || set_labels(o, labels, label_count))) return r;
+    heed_run_close(r);
+    return NULL;
+}
+
+heed_run *heed_run_new(heed_ctx *c, const heed_model *m, heed_config *f, heed_tokenizer *tokenizer,
+                       const char *const *labels, int label_count) {
+    heed_run *r = heed__run_start(c, m, f, tokenizer, labels, label_count);
+    if (!r || (heed__run_build(r, NULL) && heed__store_draw_all(r->store))) return r;
     heed_run_close(r);
     return NULL;
 }

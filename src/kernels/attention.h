@@ -45,8 +45,8 @@ INLINE int block_rows(const heed_attention_job *a) {
 }
 
 INLINE size_t whole_groups(int n) { return ((size_t)n + KEY_GROUP - 1) / KEY_GROUP * KEY_GROUP; }
-/* Between rows of weights: room for whole panels and groups, and not a power of 2, so that a column
- * of them stays in cache. */
+/* Between rows of weights: whole panels and groups fit, and it is not a power of 2, so that a
+ * column of them stays in cache. */
 INLINE size_t row_stride(const heed_attention_job *a) {
     size_t panels = whole_panels(a->tk), groups = whole_groups(a->tk);
     return HEED__SET ? (panels > groups ? panels : groups) + LINE : panels;

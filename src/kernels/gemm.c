@@ -34,7 +34,7 @@ static bool streams(const heed_gemm *g, const heed_real *x, size_t least) {
 #if HEED__AVX512
 /* Whether GELU is computed for two rows of a panel at a time. */
 static bool in_pairs(const heed_gemm *g, int rows, int width) {
-    return g->act == HEED_GELU && width == PANEL && rows % 2 == 0;
+    return (g->act == HEED_GELU || g->act == HEED_GELU_TANH) && width == PANEL && rows % 2 == 0;
 }
 /* Stores a vector, past the caches if it streams. */
 INLINE void leave(heed_real *to, vec x, bool streams) {
@@ -53,7 +53,7 @@ static void gelu_pair(const heed_gemm *g, const heed_real *from, size_t ldf, con
         if (bias) x[v] += load(bias + j);
         if (g->pre) leave(g->pre + at + (size_t)(i * g->ldc + j), x[v], stream_pre);
     }
-    vgelu_of(x, N);
+    gelu_values(gelu_tail(g->act), x, N);
     UNROLL for (int v = 0; v < N; v++)
         leave(g->c + at + (size_t)(v / TILE_VECS * g->ldc + v % TILE_VECS * VL), x[v], stream_c);
 }
@@ -116,15 +116,19 @@ static void pack(const heed_gemm *g, heed_real *packed, const heed__gemm_part *p
 }
 
 /* If A is transposed, its rows are packed as well, because their elements are far apart, provided
- * that B has enough columns to share the cost. */
-#define SHARE 64
+ * that B has enough columns to share the cost, or that rows are so far apart that they would put
+ * their lines into the same few sets of the second level of the cache. */
+#define SHARE (6 * PANEL)
+static bool scattered(const heed_gemm *g, int cols) {
+    return cols > SHARE || (cols >= SHARE / 3 && (size_t)g->lda * sizeof *g->a % 8192 == 0);
+}
 INLINE heed__tile rows_of_a(const heed_gemm *g, heed_real *capacity, size_t batch, int row,
                             int rows, int p, int depth, int cols) {
     const heed_real *a = g->a + batch * g->stride_a;
     size_t step = (size_t)g->lda;
     if (!g->ta) return (heed__tile){.a = a + (size_t)row * step + p, .a_row = step, .a_step = 1};
     a += (size_t)p * step + (size_t)row;
-    if (cols < SHARE) return (heed__tile){.a = a, .a_row = 1, .a_step = step};
+    if (!scattered(g, cols)) return (heed__tile){.a = a, .a_row = 1, .a_step = step};
     K(pack_tiles)(capacity, a, step, rows, depth, TILE_APART);
     return (heed__tile){.a = capacity, .a_row = 1, .a_step = TILE_ROWS, .a_tile = TILE_APART};
 }
@@ -145,7 +149,7 @@ static void panel_product(const heed_gemm *g, const heed__tile *panel, size_t at
         return;
     }
     if (!t.add) t.c = sums, t.ldc = PANEL;
-    bool fetch = !t.add && !(g->act == HEED_GELU && streams(g, g->c, LARGE));
+    bool fetch = !t.add && !(g->pre && streams(g, g->c, LARGE));
     for (int i = 0; i < rows; i += HOT, at += HOT * (size_t)g->ldc) {
         int some = at_most(HOT, rows - i);
         t.a = panel->a + (t.a_tile ? (size_t)(i / TILE_ROWS) * t.a_tile : (size_t)i * t.a_row);
@@ -165,7 +169,7 @@ typedef struct {
 } place;
 
 /* Products of many terms process so few rows at a time that their part of C stays in cache. */
-#define STAY (64 * TILE_ROWS)
+#define STAY (128 * TILE_ROWS)
 
 /* The place with these offsets within `part`. */
 static place place_at(const heed_gemm *g, const heed__gemm_part *part, int i, int j, int p) {
@@ -215,7 +219,6 @@ static void group_product(const heed_gemm *g, const heed_real *packed, const pla
     const heed_real *b = g->b + part->batch * g->stride_b + (size_t)p * (size_t)g->ldb;
     bool last = p + depth >= g->k;
     heed__soon lines[2] = {{0}, {0}};
-    if (next) lines[1] = soon_b(g, next, parts * (part->rows / TILE_ROWS));
     for (int i = part->row; i < end; i += BLOCK) {
         int rows = at_most(BLOCK, end - i), left = end - i - rows;
         int now = parts * (rows / TILE_ROWS);
@@ -223,6 +226,7 @@ static void group_product(const heed_gemm *g, const heed_real *packed, const pla
                    : next   ? soon_a(g, part->batch, next->piece.row,
                                      at_most(BLOCK, next->piece.rows), next->p, now)
                             : (heed__soon){0};
+        if (left == 0 && next) lines[1] = soon_b(g, next, now);
         heed__tile t = rows_of_a(g, capacity, part->batch, i, rows, p, depth, part->cols);
         t.ldc = (size_t)g->ldc;
         t.depth = depth;

@@ -96,7 +96,7 @@ static BF16 void pack_b(const heed_gemm *g, heed_real *packed, const heed__gemm_
 }
 
 /* Tiles of A (rows, depth): TILE_ROWS rows of pairs, or (pairs, TILE_ROWS) if A is transposed;
- * zeros beyond its edges. */
+ * zeros beyond its depth. The values of missing rows do not matter. */
 static BF16 heed__tile pack_a(const heed_gemm *g, heed_real *packed, size_t batch, int row,
                               int rows, int p, int depth) {
     size_t step = (size_t)g->lda;

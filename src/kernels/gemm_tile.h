@@ -84,19 +84,6 @@ INLINE int gemm_group(int cols, int most) {
     return groups > 0 ? (panels + groups - 1) / groups * PANEL : PANEL;
 }
 
-/* Requests part number `at` of `parts` of the elements of A in (rows, depth) before they are
- * needed.
- */
-INLINE void gemm_request(const heed_gemm *g, size_t batch, int row, int rows, int p, int depth,
-                         int at, int parts) {
-    int lines = g->ta ? depth : rows, width = g->ta ? rows : depth;
-    const heed_real *a =
-        g->a + batch * g->stride_a + (size_t)(g->ta ? p : row) * (size_t)g->lda + (g->ta ? row : p);
-    for (int i = lines * at / parts; i < lines * (at + 1) / parts; i++)
-        for (int j = 0; j < width; j += LINE)
-            __builtin_prefetch(a + (size_t)i * (size_t)g->lda + j, 0, 2);
-}
-
 /* gemm_bf16.c: the part of a product whose operands are rounded to bf16. */
 void K(gemm_bf16)(const heed_gemm *g, const heed__gemm_part *part);
 

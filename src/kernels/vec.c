@@ -181,6 +181,26 @@ typedef struct {
     heed_real *sum;           /* (blocks, STRIP) */
 } column_job;
 
+#if HEED__AVX512
+/* The columns of a row that fill several vectors; returns their number. */
+static int gelu_grad_row(const column_job *j, heed_act f, size_t at, heed_real *sum) {
+    enum { N = 4, STEP = N * VL };
+    int c = 0;
+    for (; c + STEP <= j->width; c += STEP) {
+        vec v[N];
+        heed_real *gy = j->gy + at + (size_t)c;
+        UNROLL for (int i = 0; i < N; i++) v[i] = load(j->x + at + (size_t)(c + i * VL));
+        gelu_slopes(gelu_slope_tail(f), v, N);
+        UNROLL for (int i = 0; i < N; i++) {
+            v[i] = v[i] * load(gy + i * VL);
+            store(gy + i * VL, v[i]);
+            store(sum + c + i * VL, load(sum + c + i * VL) + v[i]);
+        }
+    }
+    return c;
+}
+#endif
+
 INLINE void columns_block(const column_job *j, heed_act f, size_t block, bool grad) {
     heed_real *sum = j->sum + block * STRIP;
     size_t first = block * j->block_rows, last = first + j->block_rows;
@@ -188,7 +208,11 @@ INLINE void columns_block(const column_job *j, heed_act f, size_t block, bool gr
     for (int c = 0; c < j->width; c += VL) store(sum + c, splat(0));
     for (size_t r = first; r < last; r++) {
         size_t at = r * (size_t)j->stride + (size_t)j->strip;
-        for (int c = 0; c < j->width; c += VL) {
+        int c = 0;
+#if HEED__AVX512
+        if (grad && (f == HEED_GELU || f == HEED_GELU_TANH)) c = gelu_grad_row(j, f, at, sum);
+#endif
+        for (; c < j->width; c += VL) {
             size_t i = at + (size_t)c, left = (size_t)(j->width - c);
             vec v = get(j->x + i, left);
             if (grad) put(j->gy + i, v = act_slope(f, v, v) * get(j->gy + i, left), left);

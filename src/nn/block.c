@@ -1,6 +1,7 @@
 /* block.c -- the feed-forward network and the transformer block of an encoder or a decoder. Vaswani
  * et al. 2017, sec. 3.1 and 3.3, fig. 1; pre-norm: Radford et al. 2019, sec. 2.3; gated
  * feed-forward networks: Shazeer 2020. */
+#include "core/tape.h"
 #include "nn/nn.h"
 
 #include <stdio.h>
@@ -22,7 +23,9 @@ heed_tensor *heed_ff_apply(const heed_ff *l, heed_tape *t, heed_tensor *x) {
     const heed_linear *first = l->gate.w ? &l->gate : &l->up;
     heed_tensor *h = heed_linear_act(first, t, x, l->act);
     if (l->gate.w) h = heed_mul(t, h, heed_linear_apply(&l->up, t, x));
-    return heed_linear_apply(&l->down, t, h);
+    heed_tensor *y = heed_linear_apply(&l->down, t, h);
+    if (l->act != HEED_IDENTITY) heed__let_go(t, h); /* by the values before the activation */
+    return y;
 }
 
 /* ---- parameters ---- */
@@ -83,9 +86,13 @@ static heed_tensor *before(const heed_block *l, heed_tape *t, heed_tensor *x,
     return l->args.pre_norm ? heed_norm_apply(norm, t, x) : x;
 }
 
-static heed_tensor *after(const heed_block *l, heed_tape *t, heed_tensor *x, heed_tensor *fx,
-                          const heed_drop *drop, const heed_norm *norm) {
-    return heed_residual(t, x, fx, drop, l->args.pre_norm ? NULL : norm);
+/* in: what the sublayer read, and nothing else if the norm precedes it. */
+static heed_tensor *after(const heed_block *l, heed_tape *t, heed_tensor *x, heed_tensor *in,
+                          heed_tensor *fx, const heed_drop *drop, const heed_norm *norm) {
+    heed_tensor *y = heed_residual(t, x, fx, drop, l->args.pre_norm ? NULL : norm);
+    heed__let_go(t, fx);
+    if (l->args.pre_norm) heed__let_go(t, in);
+    return y;
 }
 
 /* rows: the positions of x that are continued after attention; NULL: all. */
@@ -95,18 +102,19 @@ static heed_tensor *apply(const heed_block *l, heed_tape *t, heed_tensor *x, hee
     bool cross = l->args.cross.cross;
     const heed_drop *last_drop = cross ? &l->drop3 : &l->drop2;
     const heed_norm *last_norm = cross ? &l->norm3 : &l->norm2;
-    heed_tensor *h = before(l, t, x, &l->norm1);
-    h = rows ? heed_mha_rows_apply(&l->attn, t, h, rows, pad)
-             : heed_mha_apply(&l->attn, t, h, NULL, pad, caches);
+    heed_tensor *in = before(l, t, x, &l->norm1);
+    heed_tensor *h = rows ? heed_mha_rows_apply(&l->attn, t, in, rows, pad)
+                          : heed_mha_apply(&l->attn, t, in, NULL, pad, caches);
     if (rows) x = heed_gather(t, x, rows);
-    x = after(l, t, x, h, &l->drop1, &l->norm1);
+    x = after(l, t, x, in, h, &l->drop1, &l->norm1);
     if (cross) {
-        h = before(l, t, x, &l->norm2);
-        h = heed_mha_apply(&l->cross, t, h, memory, memory_pad, caches ? caches + 1 : NULL);
-        x = after(l, t, x, h, &l->drop2, &l->norm2);
+        in = before(l, t, x, &l->norm2);
+        h = heed_mha_apply(&l->cross, t, in, memory, memory_pad, caches ? caches + 1 : NULL);
+        x = after(l, t, x, in, h, &l->drop2, &l->norm2);
     }
-    h = heed_ff_apply(&l->mlp, t, before(l, t, x, last_norm));
-    return after(l, t, x, h, last_drop, last_norm);
+    in = before(l, t, x, last_norm);
+    h = heed_ff_apply(&l->mlp, t, in);
+    return after(l, t, x, in, h, last_drop, last_norm);
 }
 
 heed_tensor *heed_block_apply(const heed_block *l, heed_tape *t, heed_tensor *x, heed_tensor *pad,

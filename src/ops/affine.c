@@ -26,6 +26,14 @@ static bool infer(heed_node *n) {
 
 static int rows_of(const heed_tensor *x) { return (int)heed_extent(x, 0, x->dims - 1); }
 
+/* Without an activation nothing reads the values that were dropped. */
+static void again(heed_node *n) {
+    const heed_act *f = n->args;
+    if (*f == HEED_IDENTITY) return;
+    n->y->x = heed_scratch(n, n->y->size * sizeof *n->y->x);
+    if (n->y->x) n->k->activate(n->k, *f, n->y->x, n->scratch, n->y->size);
+}
+
 static void forward(heed_node *n) {
     const heed_act *f = n->args;
     const heed_tensor *w = n->in[W], *b = n->in[B];
@@ -49,6 +57,7 @@ static void forward(heed_node *n) {
                    .pre = n->scratch,
                    .bf16 = n->training};
     n->k->gemm(n->k, &g);
+    if (*f == HEED_IDENTITY || n->scratch) n->again = again;
 }
 
 /* act'(p) gy: in place, unless gy is read again. Adds the gradient of the bias. */

@@ -6,13 +6,23 @@
 enum { X, GAIN, BIAS };
 
 /* scratch: mean and rstd of each row */
-static void forward(heed_node *n) {
+static void compute(heed_node *n) {
     const heed_real *eps = n->args;
     size_t rows = heed__rows(n->y);
-    heed_real *mean = n->scratch = heed_scratch(n, 2 * rows * sizeof *mean);
-    if (!mean) return;
+    heed_real *mean = n->scratch;
     n->k->layer_norm(n->k, n->y->x, mean, mean + rows, n->in[X]->x, heed__values(n->in[GAIN]),
                      heed__values(n->in[BIAS]), rows, heed__from_last(n->y, 0), *eps);
+}
+
+static void again(heed_node *n) {
+    n->y->x = heed_scratch(n, n->y->size * sizeof *n->y->x);
+    if (n->y->x) compute(n);
+}
+
+static void forward(heed_node *n) {
+    n->scratch = heed_scratch(n, 2 * heed__rows(n->y) * sizeof(heed_real));
+    if (n->scratch) compute(n);
+    n->again = again;
 }
 
 static void backward(heed_node *n) {

@@ -5,13 +5,21 @@
 enum { X, GAIN };
 
 /* scratch: rstd of each row */
-static void forward(heed_node *n) {
+static void compute(heed_node *n) {
     const heed_real *eps = n->args;
-    size_t rows = heed__rows(n->y);
-    n->scratch = heed_scratch(n, rows * sizeof(heed_real));
-    if (!n->scratch) return;
     n->k->layer_norm(n->k, n->y->x, NULL, n->scratch, n->in[X]->x, heed__values(n->in[GAIN]), NULL,
-                     rows, heed__from_last(n->y, 0), *eps);
+                     heed__rows(n->y), heed__from_last(n->y, 0), *eps);
+}
+
+static void again(heed_node *n) {
+    n->y->x = heed_scratch(n, n->y->size * sizeof *n->y->x);
+    if (n->y->x) compute(n);
+}
+
+static void forward(heed_node *n) {
+    n->scratch = heed_scratch(n, heed__rows(n->y) * sizeof(heed_real));
+    if (n->scratch) compute(n);
+    n->again = again;
 }
 
 static void backward(heed_node *n) {

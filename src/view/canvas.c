@@ -150,8 +150,8 @@ void heed__fit_size(int side, int *width, int *height) {
 
 heed__rgb heed__series_color(int index) {
     static const heed__rgb colors[HEED__SERIES_COLORS] = {
-        {0, 114, 178},  {213, 94, 0},  {0, 158, 115}, {204, 121, 167},
-        {86, 180, 233}, {230, 159, 0}, {0, 0, 0},     {150, 130, 0}};
+        {0, 114, 178}, {213, 94, 0}, {0, 158, 115}, {204, 121, 167}, {86, 180, 233},
+        {230, 159, 0}, {0, 0, 0},    {120, 60, 20}, {112, 48, 160},  {150, 150, 150}};
     return colors[(unsigned)index % HEED__SERIES_COLORS];
 }
 

@@ -5,6 +5,7 @@
 #include "view/draw.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 typedef struct {
@@ -32,10 +33,21 @@ static range range_of(const heed_chart *p) {
         }
     if (r.x0 > r.x1) return (range){0, 1, 0, 1};
     if (r.x0 == r.x1) r.x0 -= 0.5, r.x1 += 0.5;
+    if (p->from_zero) r.y0 = fmin(r.y0, 0), r.y1 = fmax(r.y1, 0);
     double pad = r.y1 > r.y0 ? (r.y1 - r.y0) * 0.04 : fmax(fabs(r.y0) * 0.05, 0.5);
-    r.y0 -= pad;
-    r.y1 += pad;
+    if (!p->from_zero || r.y0 < 0) r.y0 -= pad;
+    if (!p->from_zero || r.y1 > 0) r.y1 += pad;
     return r;
+}
+
+/* The number at a tick of the horizontal axis. On a logarithmic scale there is none between powers
+ * of 2. */
+static void x_text(const heed_chart *p, double x, double step, char *text, size_t size) {
+    *text = 0;
+    if (!p->log2_x)
+        heed__tick_text(x, step, text, size);
+    else if (x == round(x))
+        snprintf(text, size, "%.9g", exp2(x));
 }
 
 /* ---- a picture ---- */
@@ -74,7 +86,7 @@ static void draw_axes(surface *s, const heed_chart *p) {
     for (int i = 0; i < n; i++) {
         int x = (int)lround(at_x(s, ticks[i]));
         heed__canvas_fill(c, x, bottom, 1, 6, INK);
-        heed__tick_text(ticks[i], step, text, sizeof text);
+        x_text(p, ticks[i], step, text, sizeof text);
         heed__canvas_text(c, x - heed__text_width(text, SCALE) / 2, bottom + 12, SCALE, INK, false,
                           text);
     }
@@ -109,15 +121,15 @@ static void stroke(surface *s, int index, double x0, double y0, double x1, doubl
     *along += length;
 }
 
-/* Draws a point of series `index`: a dot, or a cross for series beyond the last colour. Whole
- * pixels keep a picture of thousands of points small. */
-static void mark(surface *s, int index, double at_column, double at_row) {
+/* Draws a point of series `index`: a dot, smaller if there are many, or a cross for series beyond
+ * the last colour. Whole pixels keep a picture of thousands of points small. */
+static void mark(surface *s, int index, double at_column, double at_row, bool many) {
     heed__canvas *c = &s->canvas;
     heed__rgb color = heed__series_color(index);
     int x = (int)lround(at_column), y = (int)lround(at_row);
     if (index < HEED__SERIES_COLORS) {
-        heed__canvas_fill(c, x - 1, y - 2, 3, 5, color);
-        heed__canvas_fill(c, x - 2, y - 1, 5, 3, color);
+        heed__canvas_fill(c, x - 1, y - 1 - !many, 3, many ? 3 : 5, color);
+        if (!many) heed__canvas_fill(c, x - 2, y - 1, 5, 3, color);
         return;
     }
     for (int d = -2; d <= 2; d++) {
@@ -128,14 +140,17 @@ static void mark(surface *s, int index, double at_column, double at_row) {
 
 /* In turns, so that no series covers the others. */
 static void draw_points(surface *s, const heed_chart *p) {
+    enum { MANY = 3000 };
     bool more = true;
+    int points = 0;
+    for (int k = 0; k < p->series_count; k++) points += p->series[k].count;
     for (int i = 0; more; i++) {
         more = false;
         for (int k = 0; k < p->series_count; k++) {
             const heed_series *e = &p->series[k];
             if (i >= e->count) continue;
             more = true;
-            if (is_point(e, i)) mark(s, k, at_x(s, e->x[i]), at_y(s, e->y[i]));
+            if (is_point(e, i)) mark(s, k, at_x(s, e->x[i]), at_y(s, e->y[i]), points > MANY);
         }
     }
 }
@@ -163,7 +178,7 @@ static void draw_legend(surface *s, const heed_chart *p, bool points) {
     int x = s->canvas.width - s->right + 16, y = TOP;
     for (int i = 0; i < p->series_count; i++, y += 24) {
         if (points)
-            mark(s, i, x + 14, y + 8);
+            mark(s, i, x + 14, y + 8, false);
         else
             stroke(s, i, x, y + 8, x + 28, y + 8, 4, &(double){0});
         heed__canvas_text(&s->canvas, x + 40, y + 1, SCALE, INK, false,
@@ -314,7 +329,7 @@ static void put_footer(const heed_chart *p, range r, int width, bool color, heed
     memset(line, ' ', sizeof line);
     int n = heed__ticks(r.x0, r.x1, width / 14 > 2 ? width / 14 : 2, ticks, &step), end = 0;
     for (int i = 0; i < n; i++) {
-        heed__tick_text(ticks[i], step, text, sizeof text);
+        x_text(p, ticks[i], step, text, sizeof text);
         int size = (int)strlen(text),
             at = (int)lround((ticks[i] - r.x0) / (r.x1 - r.x0) * (width - 1)) - size / 2;
         if (at < end) at = end;

@@ -60,8 +60,9 @@ unsigned heed__letter_column(const heed__letter *g, int column);
 /* Whether any letter of the text is drawn as a box. */
 bool heed__text_boxed(const char *text);
 
-/* Colours that are distinct for colour-blind readers, too. Okabe & Ito 2008. Any index is valid. */
-enum { HEED__SERIES_COLORS = 8 };
+/* Colours of curves: the first seven are distinct for colour-blind readers, too, by Okabe & Ito
+ * 2008. Any index is valid. */
+enum { HEED__SERIES_COLORS = 10 };
 heed__rgb heed__series_color(int index);
 /* In both scales, large values contrast with the background. For a dark background, a terminal's:
  * viridis, 0 dark to 1 light, with evenly rising lightness. */

@@ -89,3 +89,66 @@ run embed encoder "3 1" --npy v.npy --json
 refuses 2 "two outputs"
 run embed gpt2 "3 1"
 refuses 2 "there is no vector of a text: gpt makes none"
+# A vector for each input, or no file: the rows belong to the inputs.
+printf '3 1 4\n99\n5 6\n' >ids.txt
+run_with ids.txt embed encoder --npy gap.npy
+refuses 3 "expected numbers below"
+absent gap.npy
+
+# A value that the architecture cannot have.
+sed 's/"rope_type": "default"/"rope_type": "yarn"/' "$GOLDEN/llama/config.json" >wide.json
+holds grep -q yarn wide.json
+cp -r "$GOLDEN/llama" yarn
+cp wide.json yarn/config.json
+run import yarn -o run
+refuses 3 'rope_parameters.rope_type: expected "default", found "yarn"'
+
+# Sizes of config.json that no tensor has are refused before any value is drawn.
+cp -r "$GOLDEN/llama" wide
+sed 's/"head_dim": [0-9]*/"head_dim": 65536/' "$GOLDEN/llama/config.json" >wide/config.json
+holds grep -q 65536 wide/config.json
+run import wide -o run
+refuses 3 "tensor has another shape: model.layers.0.self_attn.q_proj.weight"
+
+# ---- pictures ----
+mkdir processed
+cp "$GOLDEN/vit/config.json" "$GOLDEN/vit/model.safetensors" processed
+cp "$GOLDEN/vit/crop.json" processed/preprocessor_config.json
+run import processed -o pictures
+status 0
+holds grep -q '^resize-to = 12' pictures/config.conf
+holds grep -q '^resample = bicubic' pictures/config.conf
+${CC:-cc} -O1 -o digits "$here/../../data/digits.c" -lm -lz || fail "cannot build data/digits.c"
+./digits few --train 2 --test 1 --png >/dev/null
+one=$(find few -name '*.png' | head -1)
+run classify pictures "$one"
+status 0
+says "red bird"
+run export pictures -o pictures-folder
+status 0
+holds grep -q '"shortest_edge": 12' pictures-folder/preprocessor_config.json
+
+# ---- classifiers of texts and of tokens ----
+run import "$GOLDEN/bert-class" -o class
+status 0
+run classify class "3 1 4 15 9"
+status 0
+says "may be"
+run import "$GOLDEN/bert-tags" -o tags
+status 0
+run info tags
+says "classes 3"
+lines() { for i in 1 2 3 4 5 6 7 8; do printf 'a good day\tyes\na bad night\tno\nso and so\tmay be\n'; done; }
+lines >labelled.tsv
+run train textcls labelled.tsv --from class --tokenizer word --steps 3 -o trained
+status 0
+run classify trained "a good day"
+status 0
+run attend trained "a good day"
+status 0
+says "[CLS]"
+run export trained -o trained-folder
+status 0
+run import trained-folder -o trained-again
+status 0
+holds cmp -s trained/labels.txt trained-again/labels.txt

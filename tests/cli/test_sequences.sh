@@ -24,7 +24,7 @@ script parallel.sh -o parallel --quick
 status 0
 says "width 256, 1 text at a time"
 holds test "$(grep -c '^ *[13][62] ' parallel/table.txt)" = 4
-holds awk -F, 'NR > 1 && !($2 > 0 && $3 > 0 && $4 > 0 && $5 > 0) { exit 1 }' parallel/microseconds_per_token_width_*.csv
+holds awk -F, 'NR > 1 && !($2 > 0 && $3 > 0 && $4 > 0 && $5 > 0) { exit 1 }' parallel/microseconds_per_token,*.csv
 holds awk '/parameters/ { n += $8 < 1.02 * $10 && $10 < 1.02 * $8 } END { exit n != 2 }' parallel/table.txt
 holds test "$(head -c 4 parallel/parallel.png | tail -c 3)" = PNG
 script parallel.sh --slow
@@ -54,6 +54,20 @@ json png both.png
 json tables.1.k.0 1.0
 json tables.0.a.1 null
 json tables.0.b.1 100.0
+printf 'tokens,ms_a_step\n16,3\n1024,5\n' >time_of_steps.csv
+run plot time_of_steps.csv --log-x --from-zero
+status 0
+says "time of steps"
+says " 32 "
+says "0 ┤"
+run plot time_of_steps.csv --log-x --json
+json tables.0.tokens.1 1024.0
+printf 'k,a\n0,2\n' >zero.csv
+run plot zero.csv --log-x
+refuses 3 "above 0"
+absent zero.png
+run plot narrow/none --log-x
+refuses 2 "are for tables"
 printf 'k,a,b\n1,2\n' >few.csv
 run plot few.csv
 refuses 3 "few.csv:2"

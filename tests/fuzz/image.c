@@ -18,7 +18,8 @@ static void require(bool condition) {
 
 /* A view with draws of all kinds. */
 static void view(const heed_picture *p, uint64_t draw) {
-    heed_image_transform v = {7, p->channels, {0.5, 0.5, 0.5}, {0.5, 0.5, 0.5}};
+    heed_image_transform v = {
+        .size = 7, .channels = p->channels, .mean = {0.5, 0.5, 0.5}, .deviation = {0.5, 0.5, 0.5}};
     heed_augment a = {0.5, 2, 0.1, 2, 0.5, 0.5, 0.5};
     heed_random r = heed_random_at(1, "fuzz", draw, 0);
     heed_real out[7 * 7 * 3], *work = malloc(heed_image_transform_work(p, &v) * sizeof *work);

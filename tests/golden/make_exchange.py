@@ -57,8 +57,9 @@ def texts(seed):
     return ids, pad, types
 
 
-def bert(name, kind, seed, **more):
+def bert(name, kind, seed, typed=True, **more):
     ids, pad, types = texts(seed)
+    types *= typed
     model = spread(kind(hf.BertConfig(**BERT, **more)))
     given = {"input_ids": ids, "attention_mask": pad, "token_type_ids": types}
     save(name, model, given, {"ids": ids, "pad": pad, "types": types})
@@ -85,9 +86,37 @@ def sentences(name, model):
     save_file({"mean": mean.numpy(), "cls": x[:, 0].numpy()}, os.path.join(folder, "vectors.safetensors"))
 
 
+PICTURES = {  # processors of Pillow for a picture of 23 x 17 pixels
+    "exact": {"size": {"height": 8, "width": 8}, "resample": 2},
+    "bicubic": {"size": {"height": 8, "width": 8}, "resample": 3},
+    "crop": {"size": {"shortest_edge": 12}, "resample": 3, "do_center_crop": True, "crop_size": {"height": 8, "width": 8}},
+    "lanczos": {"size": {"height": 8, "width": 8}, "resample": 1, "image_mean": [0.4, 0.5, 0.6], "image_std": [0.2, 0.25, 0.3]},
+    "nearest": {"size": {"height": 8, "width": 8}, "resample": 0, "do_normalize": False},
+    "scaled": {"size": {"height": 8, "width": 8}, "resample": 2, "rescale_factor": 1 / 127.5, "image_mean": [1, 1, 1], "image_std": [1, 1, 1]},
+}
+
+
+def pictures(folder):
+    """PROCESSOR.json and its pixels, of a picture whose byte number i is 97 i^2 + 31 i mod 251."""
+    from PIL import Image
+
+    i = np.arange(17 * 23 * 3, dtype=np.int64)
+    picture = Image.fromarray(((97 * i * i + 31 * i) % 251).astype(np.uint8).reshape(17, 23, 3))
+    out = {}
+    for name, settings in PICTURES.items():
+        processor = hf.ViTImageProcessorPil(**settings)
+        out[name] = np.ascontiguousarray(processor(picture, return_tensors="np")["pixel_values"][0].transpose(1, 2, 0))
+        with open(os.path.join(folder, f"{name}.json"), "w") as f:
+            f.write(processor.to_json_string())
+    save_file(out, os.path.join(folder, "pictures.safetensors"))
+
+
 def main():
     bert("bert", hf.BertForMaskedLM, 1)
     sentences("bert-encoder", bert("bert-encoder", hf.BertModel, 2))
+    names = {"id2label": {0: "no", 1: "yes", 2: "may be"}, "label2id": {"no": 0, "yes": 1, "may be": 2}}
+    bert("bert-class", hf.BertForSequenceClassification, 4, False, **names)
+    bert("bert-tags", hf.BertForTokenClassification, 5, False, **names)
     ids = texts(3)[0]
     gpt2 = hf.GPT2Config(
         vocab_size=29, n_embd=16, n_layer=2, n_head=2, n_positions=12, initializer_range=0.25,
@@ -107,6 +136,7 @@ def main():
     )
     pixels = torch.randn(2, 3, 8, 8)
     save("vit", spread(hf.ViTForImageClassification(vit)), {"pixel_values": pixels}, {"pixels": pixels.permute(0, 2, 3, 1).contiguous()})
+    pictures(os.path.join(HERE, "vit"))
 
 
 main()

@@ -25,13 +25,14 @@ static heed_tensor *trial_loss(void *user, heed_tape *t) {
     return x->w.model->loss(x->w.self, t, &x->batch.b);
 }
 
-/* B of adapters begins as zeros, with which A would have no gradient. */
-static void fill_adapters(heed_store *s) {
+/* Initial parameters are small, and B of adapters is zero, so that some gradients would drown in the
+ * rounding of the loss. */
+static void move_parameters(heed_store *s) {
     for (int i = 0; i < heed_store_count(s); i++) {
         const heed_entry *e = heed_store_at(s, i);
         heed_random r = heed_random_at(1, e->name, 0, 0);
-        for (size_t k = 0; e->adapter && k < e->tensor->size; k++)
-            e->tensor->x[k] = (heed_real)(0.3 * heed_random_normal(&r, k));
+        for (size_t k = 0; e->trained && k < e->tensor->size; k++)
+            e->tensor->x[k] += (heed_real)(0.2 * heed_random_normal(&r, k));
     }
 }
 
@@ -44,7 +45,7 @@ static heed_check check_model(heed_ctx *c, const heed_model *m, const char *sett
     for (const char *s = settings; sscanf(s, " %31[^=]=%31s%n", key, value, &used) == 2; s += used)
         heed_config_set(x.w.f, key, value, "gradcheck", HEED_FROM_PRESET);
     bool open = workbench_open(&x.w);
-    fill_adapters(x.w.store);
+    move_parameters(x.w.store);
     if (open && random_batch_make(&x.w, 0, &x.batch))
         k = heed_gradcheck_store(c, x.w.store, trial_loss, &x, SAMPLES);
     random_batch_free(&x.batch);

@@ -6,6 +6,9 @@
 
 static const heed_option options[] = {
     WORDS("png", "picture to write [RUN/loss.png; of a table TABLE.png]", "Output"),
+    SWITCH("log-x", "of tables: the first column on a logarithmic scale, in powers of 2",
+           "Drawing"),
+    SWITCH("from-zero", "of tables: the vertical axis includes 0", "Drawing"),
     SWITCH("json", "print the curves as one JSON object", "Output"),
     {0}};
 
@@ -38,7 +41,7 @@ static void plot_tables(program *p) {
     int count = 0;
     char path[1024];
     const char *png = flag_text(p, "png");
-    bool json = flag_on(p, "json");
+    bool json = flag_on(p, "json"), log_x = flag_on(p, "log-x");
     curve_csv *k = allocate(p->c, (size_t)p->argc, sizeof *k, "tables");
     heed_chart *charts = allocate(p->c, (size_t)p->argc, sizeof *charts, "tables");
     json_t *list = json_array();
@@ -49,7 +52,10 @@ static void plot_tables(program *p) {
     }
     for (int i = 0; ok && i < count; i++) {
         json_array_append_new(list, table_json(&charts[i]));
-        if (!json) draw_chart(p, &charts[i]);
+        charts[i].from_zero = flag_on(p, "from-zero");
+        charts[i].log2_x = log_x;
+        ok = !log_x || curve_csv_log_x(p->c, &k[i]);
+        if (ok && !json) draw_chart(p, &charts[i]);
     }
     snprintf(path, sizeof path, "%.*s.png", (int)strlen(p->argv[0]) - 4, p->argv[0]);
     if (*png) snprintf(path, sizeof path, "%s", png);
@@ -67,6 +73,11 @@ static void plot_run(program *p) {
     heed_series series[2];
     char path[1024];
     const char *run = p->argv[0], *png = flag_text(p, "png");
+    if (flag_on(p, "log-x") || flag_on(p, "from-zero")) {
+        heed_fail(p->c, HEED_USAGE,
+                  "`log-x` and `from-zero` are for tables: expected FILE.csv, found %s", run);
+        return;
+    }
     if (p->argc > 1) {
         heed_fail(p->c, HEED_USAGE,
                   "several are drawn together when all are tables: expected FILE.csv..., found %s; "
@@ -107,7 +118,8 @@ const command cmd_plot = {
              "x, each other one a curve, an empty field a gap. Several make one picture.",
     .examples = "  heed plot runs/book\n"
                 "  heed plot runs/book --png book.png\n"
-                "  heed plot accuracy.csv speed.csv --png both.png\n",
+                "  heed plot accuracy.csv speed.csv --png both.png\n"
+                "  heed plot milliseconds.csv --log-x --from-zero\n",
     .options = options,
     .args = {1, -1},
     .run = plot,

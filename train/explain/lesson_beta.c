@@ -154,8 +154,13 @@ static void draw_sweep(explaining *e, const sweep *s) {
     heed_series lines[ENTRIES];
     for (int i = 0; i < ENTRIES; i++)
         lines[i] = (heed_series){colours[i], STOPS, s->log_beta, s->share[i]};
-    lesson_chart(
-        e, &(heed_chart){"shares of a soft get(orange)", "log10 of beta", "", ENTRIES, lines}, 12);
+    lesson_chart(e,
+                 &(heed_chart){.title = "shares of a soft get(orange)",
+                               .x_label = "log10 of beta",
+                               .y_label = "",
+                               .series_count = ENTRIES,
+                               .series = lines},
+                 12);
 }
 
 void explain_beta(explaining *e) {

@@ -107,10 +107,14 @@ static void draw_curves(explaining *e, const measured *m) {
                             {"entropy, scaled", WIDTHS, x, y[2]},
                             {"gradient, raw", WIDTHS, x, y[3]},
                             {"gradient, scaled", WIDTHS, x, y[4]}};
-    lesson_chart(e,
-                 &(heed_chart){"dot products by width, and their softmax (entropy / 4 bits)",
-                               "log2 of d", "", 5, lines},
-                 14);
+    lesson_chart(
+        e,
+        &(heed_chart){.title = "dot products by width, and their softmax (entropy / 4 bits)",
+                      .x_label = "log2 of d",
+                      .y_label = "",
+                      .series_count = 5,
+                      .series = lines},
+        14);
 }
 
 void explain_variance(explaining *e) {

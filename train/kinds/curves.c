@@ -157,6 +157,8 @@ bool curve_csv_read(heed_ctx *c, const char *path, curve_csv *out) {
     snprintf(out->title, sizeof out->title, "%s", base ? base + 1 : path);
     char *dot = strrchr(out->title, '.');
     if (dot) *dot = 0;
+    for (char *s = out->title; *s; s++)
+        if (*s == '_') *s = ' ';
     out->series = calloc(MOST_CURVES, sizeof *out->series);
     if (!out->series) return heed_fail(c, HEED_FAILED, "no memory for a table");
     return heed_csv_open(&r, c, "table is wrong", path, out->text, n) && read_names(&r, out) &&
@@ -168,6 +170,18 @@ void curve_csv_free(curve_csv *k) {
     free(k->values);
     free(k->text);
     *k = (curve_csv){0};
+}
+
+bool curve_csv_log_x(heed_ctx *c, curve_csv *k) {
+    for (int i = 0; i < k->series[0].count; i++) {
+        if (k->values[i] <= 0)
+            return heed_fail(c, HEED_DATA,
+                             "%s: a logarithmic scale: expected numbers above 0 in column %s, "
+                             "found %g",
+                             k->title, k->x, k->values[i]);
+        k->values[i] = log2(k->values[i]);
+    }
+    return true;
 }
 
 heed_chart curve_csv_chart(const curve_csv *k) {

@@ -161,6 +161,7 @@ typedef struct {
 bool is_curve_csv(const char *path); /* ends with .csv */
 bool curve_csv_read(heed_ctx *c, const char *path, curve_csv *out);
 void curve_csv_free(curve_csv *k);
-heed_chart curve_csv_chart(const curve_csv *k); /* uses k's memory */
+bool curve_csv_log_x(heed_ctx *c, curve_csv *k); /* x becomes its logarithm to base 2 */
+heed_chart curve_csv_chart(const curve_csv *k);  /* uses k's memory */
 
 #endif

@@ -1,5 +1,7 @@
 /* augment.c -- turns a picture into an input, with the draws of training, each at its own number in
  * the stream, so that one does not change the others. IEEE arithmetic alone: the same bits. */
+#include "data/image/image.h"
+
 #include <heed/image.h>
 
 #include <math.h>
@@ -127,9 +129,10 @@ static void place_row(const heed_real *row, const heed_image_transform *v, placi
 }
 
 size_t heed_image_transform_work(const heed_picture *p, const heed_image_transform *v) {
-    if (!p || !v || v->size < 1 || v->channels < 1) return 0;
-    return (size_t)v->size * (size_t)v->size * (size_t)v->channels +
-           heed_resize_work(p, v->size, v->size);
+    if (!p || !v || v->size < 1 || v->channels < 1 || p->width < 1 || p->height < 1) return 0;
+    size_t work = heed_resize_work(p, v->size, v->size);
+    size_t other = v->resize_to || v->filter ? heed__resample_work(p, v) : 0;
+    return (size_t)v->size * (size_t)v->size * (size_t)v->channels + (work > other ? work : other);
 }
 
 /* A picture that already has the output's size is copied. */
@@ -152,7 +155,10 @@ void heed_picture_transform(const heed_picture *p, const heed_image_transform *v
     bool draw = a && r;
     int least = p->width < p->height ? p->width : p->height;
     heed_box box = draw && a->scale > 0 ? random_box(p, a, r) : centre(p, least, least);
-    crop(p, box, v->size, work, work + n);
+    if ((v->resize_to || v->filter) && !(draw && a->scale > 0))
+        heed__resample(p, v, work, work + n);
+    else
+        crop(p, box, v->size, work, work + n);
     placing at = {0};
     if (draw) {
         colours(work, n, v->channels, a, r);

@@ -51,4 +51,10 @@ int heed__exif_orientation(const unsigned char *tiff, size_t n);
 /* Turns p upright; false if out of memory. */
 bool heed__picture_turn(heed_picture *p, int orientation);
 
+/* resample.c: the centre of p as v says where it has resize_to or filter: out (size,size,channels),
+ * levels from 0 to 255. work: heed__resample_work numbers. */
+size_t heed__resample_work(const heed_picture *p, const heed_image_transform *v);
+void heed__resample(const heed_picture *p, const heed_image_transform *v, heed_real *out,
+                    heed_real *work);
+
 #endif

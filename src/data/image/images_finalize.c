@@ -169,6 +169,8 @@ static bool choose_size(heed_images *k) {
         if (p->height > f->high_height) f->high_height = p->height;
     }
     f->view.size = k->a.size ? k->a.size : f->low_width;
+    f->view.resize_to = k->a.resize_to;
+    f->view.filter = k->a.filter;
     bool one = f->low_width == f->high_width && f->low_height == f->high_height;
     if (k->a.size || (one && f->low_width == f->low_height && f->low_width <= HEED__MOST_SIZE))
         return true;

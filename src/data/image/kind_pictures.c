@@ -72,11 +72,26 @@ heed_augment heed_augment_of(const heed_config *f) {
                           .saturation = heed_config_real(f, "saturation")};
 }
 
+/* The settings resize-to and resample, in the order of heed_filter. */
+static bool read_resizing(heed_ctx *c, const heed_config *f, int *resize_to, heed_filter *filter) {
+    static const char *const names[] = {"bilinear", "bicubic", "lanczos", "nearest"};
+    int64_t to = heed_config_int(f, "resize-to"), size = heed_config_int(f, "image-size");
+    *resize_to = (int)to;
+    for (int i = 0; i < 4; i++)
+        if (strcmp(heed_config_text(f, "resample"), names[i]) == 0) *filter = (heed_filter)i;
+    return to <= 0 || to >= size ||
+           heed_fail(c, HEED_USAGE,
+                     "`resize-to = %d` is below `image-size = %d`: expected at least as much",
+                     (int)to, (int)size);
+}
+
 bool heed_image_transform_of(heed_ctx *c, const heed_config *f, heed_image_transform *out) {
     if (!f || !out) return false;
     *out = (heed_image_transform){.size = (int)heed_config_int(f, "image-size"),
                                   .channels = (int)heed_config_int(f, "channels")};
-    if (!read_normalisation(c, f, out->mean, out->deviation)) return false;
+    if (!read_normalisation(c, f, out->mean, out->deviation) ||
+        !read_resizing(c, f, &out->resize_to, &out->filter))
+        return false;
     return out->deviation[0] > 0 ||
            heed_fail(c, HEED_DATA,
                      "the run does not say how its pictures are normalised: config.conf: expected "
@@ -202,7 +217,8 @@ bool heed__pictures_args(heed_ctx *c, const heed_config *f, const heed_data_args
                               .workers = (int)heed_config_int(f, "workers"),
                               .cache = (size_t)heed_config_int(f, "cache-mb") * 1000000};
     if (a->eval && !heed_image_transform_of(c, f, &known)) return false;
-    return read_normalisation(c, f, out->mean, out->deviation);
+    return read_resizing(c, f, &out->resize_to, &out->filter) &&
+           read_normalisation(c, f, out->mean, out->deviation);
 }
 
 /* No share of data other than the run's was used in training, so all of it may be read. */

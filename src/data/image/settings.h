@@ -19,6 +19,12 @@
                   HEED__PICTURES),                                                                 \
         HEED__ROW("std", HEED_TEXT, "", 0, 0, NULL,                                                \
                   "what pixels are then divided by; none: as for mean", HEED__PICTURES),           \
+        HEED__ROW("resize-to", HEED_INT, "0", -1, 1 << 16, NULL,                                   \
+                  "pixels of the short side, of which the centre is cropped; 0: image-size; -1: "  \
+                  "both sides become image-size",                                                  \
+                  HEED__PICTURES),                                                                 \
+        HEED__ROW("resample", HEED_CHOICE, "bilinear", 0, 0, "bilinear|bicubic|lanczos|nearest",   \
+                  "how pixels are interpolated", HEED__PICTURES),                                  \
         HEED__ROW("strict", HEED_BOOL, "false", 0, 0, NULL,                                        \
                   "a picture that cannot be decoded is an error, not skipped", HEED__PICTURES),    \
         HEED__ROW("workers", HEED_INT, "1", 0, 64, NULL,                                           \

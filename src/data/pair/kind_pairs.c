@@ -146,7 +146,9 @@ static bool open_pairs(heed_data *d, const heed_config *f, const heed_data_args 
                             .val_path = *val && !d->all ? val : NULL,
                             .block = (int)heed_config_int(f, "block"),
                             .labels = a->labels,
-                            .label_count = a->label_count};
+                            .label_count = a->label_count,
+                            .bracket =
+                                heed_config_has(f, "bracket") && heed_config_bool(f, "bracket")};
     d->batches = heed_pairs_open(d->c, heed_config_text(f, "data"), &args);
     d->no_val = split <= 0 && !*val;
     d->part = d->no_val ? HEED_TRAIN_PART : HEED_VAL_PART;

@@ -33,13 +33,13 @@ static filler filler_of(heed_pairs *k, int side, const heed_tokenizer *t) {
                     .k = k,
                     .out = &k->stream[side],
                     .unknown_id = t->special.unk >= 0 ? t->special.unk : HEED__NO_LABEL,
-                    .most = (size_t)k->a.block - 1};
+                    .most = (size_t)k->a.block - 1 - k->a.bracket};
 }
 
 /* Ends a side of p with [SEP]; records its place, and the longest one. */
 static bool finish(filler *f, heed__pair *p, int side, int32_t sep) {
     int *longest = side == HEED__SOURCE ? &f->k->info.longest : &f->k->info.target_longest;
-    int count = f->count < (size_t)INT32_MAX ? (int)f->count + 1 : INT32_MAX;
+    int count = f->count < (size_t)INT32_MAX - 1 ? (int)f->count + 1 + f->k->a.bracket : INT32_MAX;
     if (count > *longest) *longest = count;
     if (!push(f->k, f->out, sep)) return false;
     p->count[side] = (int)(f->out->count - p->at[side]);
@@ -50,7 +50,8 @@ static bool encode_text(heed_pairs *k, heed__pair *p, int side, const heed_token
                         filler *f) {
     *f = filler_of(k, side, t);
     p->at[side] = f->out->count;
-    return heed__encode(t, p->text[side].s, p->text[side].n, &f->sink) &&
+    return (!k->a.bracket || push(k, f->out, t->special.cls)) &&
+           heed__encode(t, p->text[side].s, p->text[side].n, &f->sink) &&
            finish(f, p, side, t->special.sep);
 }
 
@@ -66,6 +67,9 @@ static bool encode_tags(heed_pairs *k, heed__pair *p, filler *f) {
     heed__cut words = p->text[HEED__SOURCE], labels = p->text[HEED__TARGET], word, label;
     *f = filler_of(k, HEED__SOURCE, k->source);
     for (int side = 0; side < HEED__SIDES; side++) p->at[side] = k->stream[side].count;
+    if (k->a.bracket &&
+        (!push(k, f->out, k->source->special.cls) || !fill_labels(k, p, HEED__NO_LABEL)))
+        return false;
     while (heed__next_word(&words, &word) && heed__next_word(&labels, &label)) {
         size_t before = f->count;
         if (!heed__encode(k->source, word.s, word.n, &f->sink)) return false;

@@ -75,7 +75,8 @@ static const heed_model *workload_model(const program *p, const char *name) {
     return m;
 }
 
-/* Flags that are settings of the workload, whose values are their own unless given. */
+/* Flags that are settings of the workload. value: what a switch sets; NULL: the text of the flag.
+ */
 static const struct {
     const char *flag, *key, *value;
 } settings[] = {{"dropout", "dropout", NULL},

@@ -67,7 +67,7 @@ static void embed(program *p) {
         heed_fail(p->c, HEED_USAGE, "two outputs: --json and --npy: expected one of them");
     else
         each_input(p, &v, embed_one, !v.keep && !v.json);
-    if (v.keep) save(p, &v, path);
+    if (v.keep && p->status == HEED_OK) save(p, &v, path); /* a row for each input, or no file */
     heed_run_close(r);
 }
 

@@ -1,0 +1,162 @@
+#!/usr/bin/env python3
+"""Replaces what README.md and docs/*.md print by what their commands print now.
+
+    make demo && python3 tests/refresh.py [PAGE...] [--write] [--keep FOLDER]
+
+Runs, in a scratch folder, every block marked `sh test` that an output block follows, and every
+block that begins with `$ COMMAND`. Each printed line is replaced by the most similar line of the
+output, in order; lines `...` stay. Speeds and times at the end of a line also stay, as they are
+of a quiet machine. Without --write it prints the differences. A line that resembles nothing in
+the output is reported and stays, and so are places where lines are left out without `...`. Pages continue one another: docs/tour.md needs README.md."""
+
+import argparse
+import difflib
+import glob
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+LEAST = 0.48  # similarity of a printed line and its replacement
+BONUS = 0.3  # so that as many lines as possible are replaced
+CLOCK = re.compile(r" +[\d.]+k? +(?:\d+m *)?[\d.]+s(?=(?: \*)?$)")  # "  135.9k   13s" of "... 13s *"
+
+
+def runs(command, folder):
+    done = subprocess.run(
+        ["sh", "-e", "-c", command], cwd=folder, stdin=subprocess.DEVNULL, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env={**os.environ, "NO_COLOR": "1"},
+    )
+    return done.stdout.split("\n")
+
+
+def blocks(lines):
+    """(info, first line, line after the last) of each fenced block."""
+    start = None
+    for i, line in enumerate(lines):
+        if start is None and line.startswith("```"):
+            start = i
+        elif start is not None and line.strip() == "```":
+            yield lines[start][3:], start + 1, i
+            start = None
+
+
+def commands(lines):
+    """(command, first line of its output, line after it) of all that is printed."""
+    before = None
+    for info, first, end in blocks(lines):
+        if info == "" and end > first and lines[first].startswith("$ "):
+            at = first
+            while lines[at].endswith("\\"):
+                at += 1
+            yield "\n".join(lines[first : at + 1])[2:], at + 1, end
+        elif info == "sh test":
+            yield "\n".join(lines[first:end]), end + 1, end + 1
+        elif info == "" and before and before[0] == "sh test" and before[2] + 1 >= first - 2:
+            yield "", first, end
+        before = (info, first, end)
+
+
+def likeness(a, b):
+    """0 to 1: by the first word, the text with other numbers, and the numbers."""
+    a, b = CLOCK.sub("", a), CLOCK.sub("", b)
+    masked = [re.sub(r"\d+", "0", x) for x in (a, b)]
+    ratios = [difflib.SequenceMatcher(None, *x, False).ratio() for x in (masked, (a, b))]
+    return 0.2 * (a.split()[:1] == b.split()[:1]) + 0.6 * ratios[0] + 0.2 * ratios[1]
+
+
+def aligned(printed, output):
+    """For each printed line the index of its line of the output, or None: the best total."""
+    best = [[(0.0, None)] * (len(output) + 1) for _ in range(len(printed) + 1)]
+    for i in range(len(printed) - 1, -1, -1):
+        for j in range(len(output), -1, -1):
+            skip = (best[i + 1][j][0], "printed")
+            options = [skip]
+            if j < len(output):
+                options.append((best[i][j + 1][0], "output"))
+                like = 1.0 if printed[i] == output[j] else likeness(printed[i], output[j])
+                if printed[i].strip() not in ("...", "") and like >= LEAST:
+                    options.append((BONUS + like + best[i + 1][j + 1][0], "both"))
+            best[i][j] = max(options, key=lambda option: option[0])
+    i = j = 0
+    found = [None] * len(printed)
+    while i < len(printed):
+        move = best[i][j][1]
+        if move == "both":
+            found[i] = j
+        i, j = i + (move != "output"), j + (move != "printed")
+    return found
+
+
+def unmarked(printed, output, found):
+    """Indices of printed lines before which lines of the output are left out without `...`."""
+    at, marked = 0, False
+    for i in range(len(printed) + 1):
+        j = len(output) if i == len(printed) else found[i]
+        if i < len(printed) and printed[i].strip() == "...":
+            marked = True
+        elif j is not None:
+            if not marked and any(line.strip() for line in output[at:j]):
+                yield i
+            at, marked = j + 1, False
+
+
+def with_clock(new, old):
+    """The new line with the speed and time of the old one."""
+    clock = CLOCK.search(old)
+    return CLOCK.sub(clock.group(), new) if clock else new
+
+
+def refreshed(page, folder):
+    lines = open(page).read().split("\n")
+    output = []
+    for command, first, end in list(commands(lines)):
+        if command:
+            output = runs(command, folder)
+        printed = lines[first:end]
+        found = aligned(printed, output)
+        for i in unmarked(printed, output, found) if end > first else []:
+            print(f"{page}:{first + i + 1}: lines are left out without ...", file=sys.stderr)
+        for i, j in enumerate(found):
+            if j is not None:
+                lines[first + i] = with_clock(output[j], printed[i]).rstrip()
+            elif printed[i].strip() not in ("...", ""):
+                print(f"{page}:{first + i + 1}: not printed now: {printed[i]}", file=sys.stderr)
+    return "\n".join(lines)
+
+
+def scratch(keep):
+    folder = keep or tempfile.mkdtemp()
+    os.makedirs(folder, exist_ok=True)
+    for name in ("heed", "data", "include", "build"):
+        if not os.path.exists(os.path.join(folder, name)):
+            os.symlink(os.path.join(ROOT, name), os.path.join(folder, name))
+    return folder
+
+
+def main():
+    p = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    first = ["README.md", "docs/tour.md"]
+    rest = sorted(set(glob.glob("docs/*.md", root_dir=ROOT)) - set(first))
+    p.add_argument("pages", nargs="*", default=first + rest)
+    p.add_argument("--write", action="store_true", help="change the pages")
+    p.add_argument("--keep", help="folder to run in, which is kept")
+    a = p.parse_args()
+    os.chdir(ROOT)
+    folder = scratch(a.keep)
+    for page in a.pages:
+        old, new = open(page).read(), refreshed(page, folder)
+        if a.write:
+            open(page, "w").write(new)
+        sys.stdout.writelines(
+            difflib.unified_diff(old.splitlines(True), new.splitlines(True), page, page, n=0)
+        )
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()
