@@ -82,8 +82,16 @@ static heed_attention_job job_of(const shape *s, const inputs *in) {
                                 .dropout = (heed_real)s->dropout,
                                 .causal = s->causal,
                                 .hard = s->hard,
+                                .bf16 = true,
                                 .random = {99, 1, 2, 3},
                                 .gy = in->gy};
+}
+
+/* Full of NaN, which must not get into a result. */
+static void *scratch_of(const heed_kernels *k, const heed_attention_job *a, bool backward) {
+    size_t bytes = (k->attention_scratch(k, a, backward) + 63) / 64 * 64;
+    void *scratch = aligned_alloc(64, bytes);
+    return memset(scratch, 0xff, bytes);
 }
 
 static void run_attention(const heed_kernels *k, const void *args, heed_real *out) {
@@ -96,7 +104,7 @@ static void run_attention(const heed_kernels *k, const void *args, heed_real *ou
     a.lse = a.y + n.y;
     a.weights = probes ? a.lse + n.rows : NULL;
     a.scores = probes ? a.lse + n.rows + n.square : NULL;
-    void *scratch = aligned_alloc(64, (k->attention_scratch(k, &a, false) + 63) / 64 * 64);
+    void *scratch = scratch_of(k, &a, false);
     a.kept = aligned_alloc(64, (k->attention_kept(k, &a) * sizeof *a.kept + 63) / 64 * 64 + 64);
     k->attention(k, &a, scratch);
     free(scratch);
@@ -111,7 +119,7 @@ static void run_attention(const heed_kernels *k, const void *args, heed_real *ou
     a.gbias = s->bias ? a.gv + n.v : NULL;
     a.gweights = probes ? a.gv + n.v + n.bias : NULL;
     a.gscores = probes ? a.gv + n.v + n.bias + n.square : NULL;
-    scratch = aligned_alloc(64, (k->attention_scratch(k, &a, true) + 63) / 64 * 64);
+    scratch = scratch_of(k, &a, true);
     k->attention_grad(k, &a, scratch);
     free(scratch);
     free(a.kept);
@@ -444,4 +452,49 @@ TEST(kernels_additive_attention) {
     for (int with = 0; with < 2; with++)
         kernel_check(&(kernel_case){"additive_attention", size, run_additive, want_additive,
                                     &(const bool){with}, 16});
+}
+
+/* ---- products in bf16 ---- */
+
+/* Each array within a few roundings of the result in fp32, with the same bits for all threads. */
+static void check_rounded(const shape *s, const heed_kernels *bf16) {
+    sizes n = sizes_of(s);
+    size_t all = size_of(s), from = 0;
+    const size_t arrays[] = {n.y, n.rows, n.square, n.square, n.q,
+                             n.k, n.v,    n.bias,   n.square, n.square};
+    heed_kernels fp32 = *bf16, team = *bf16;
+    heed_real *want = calloc(3 * all, sizeof *want), *got = want + all, *other = got + all;
+    fp32.bf16 = NULL;
+    team.threads = 3;
+    run_attention(&fp32, s, want);
+    run_attention(bf16, s, got);
+    run_attention(&team, s, other);
+    CHECK(memcmp(got, other, all * sizeof *got) == 0);
+    CHECK(memcmp(got, want, all * sizeof *got) != 0); /* it does round */
+    for (size_t a = 0; a < sizeof arrays / sizeof *arrays; from += arrays[a++]) {
+        double most = 0, worst = 0;
+        for (size_t i = from; i < from + arrays[a]; i++) {
+            if (got[i] == want[i]) continue; /* -inf, too */
+            double error = fabs((double)got[i] - (double)want[i]);
+            most = fmax(most, fabs((double)want[i]));
+            if (!(error <= worst)) worst = error;
+        }
+        CHECK(worst <= 0.02 * most);
+    }
+    free(want);
+}
+
+TEST(attention_in_bf16_is_near_that_in_fp32) {
+    heed_kernels k;
+    bool rounded = false;
+    heed__kernels_choose(&k, NULL, 1);
+    if (heed__kernels_bf16(&k)) return;
+    k.bf16 = &rounded;
+    static const shape shapes[] = {
+        {2, 2, 70, 70, 32, 32, .causal = true, .beta = 0.17},
+        {2, 2, 41, 97, 40, 33, .pad = true, .bias = 1, .extra = 3, .beta = 0.17},
+        {1, 4, 64, 64, 32, 64, .group = 2, .dropout = 0.2, .beta = 0.17},
+        {1, 1, 90, 66, 32, 32, .causal = true, .beta = 0.17}};
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) check_rounded(&shapes[i], &k);
+    CHECK(rounded);
 }

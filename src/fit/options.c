@@ -42,9 +42,9 @@ const heed_option heed_fit_options[] = {
     {"seed", HEED_INT, "1", 0, 9007199254740992.0, NULL,
      "seed of initial weights, dropout and batches", LENGTH},
     {"precision", HEED_CHOICE, "fp32", 0, 0, "fp32|bf16",
-     "of training: bf16 rounds the operands of linear layers and matmul, except small ones; sums, "
-     "weights, convolutions and all else remain fp32, as does every use of the model but its "
-     "training; faster, on CPUs with AVX512-BF16",
+     "of training: bf16 rounds the operands of the products of linear layers, attention and "
+     "matmul, except small ones; sums, weights, convolutions and all else remain fp32, as does "
+     "every use of the model but its training; faster, on CPUs with AVX512-BF16",
      LENGTH},
     {"optimizer", HEED_CHOICE, "adamw", 0, 0, heed__optimizer_names,
      "gd: gradient descent, every update sees the whole training data", OPTIM},

@@ -9,6 +9,7 @@ typedef struct {
     heed_real *scratch;
     size_t each; /* reals of scratch per thread */
     size_t blocks;
+    bool bf16;
 } forward_job;
 
 static size_t scratch_each(const heed_attention_job *a, bool backward) {
@@ -95,12 +96,13 @@ static void forward_block(const heed__head *w, int first) {
     heed_real *y = a->y + head_at(w, first, a->ldy, a->value);
     heed_real *lse = a->lse + query_at(w, first);
     row_sums sums = {{0}, {0}, {0}};
-    times_turned(w, w->s, a->q + head_at(w, first, a->ldq, a->key), a->ldq, w->kt, rows, a->key, n);
+    times_turned(w, w->s, a->q + head_at(w, first, a->ldq, a->key), a->ldq,
+                 a->k + kv_at(w, a->ldk, a->key), a->ldk, w->kt, rows, a->key, n);
     if (a->dropout > 0) draw(w, first, rows, n);
     for (int r = 0; r < rows; r++) weigh(w, r, first + r, end, &sums);
     for (int r = 0; r < rows; r += VL)
         put(lse + r, load(sums.shift + r) + vlog(load(sums.sum + r)), (size_t)(rows - r));
-    times(w->s, w->keys, 1, rows, n, &w->v, y, a->ldy, false);
+    head_times(w, w->s, w->keys, 1, rows, n, &w->v, y, a->ldy, false);
     for (int r = 0; r < rows; r++, y += a->ldy) {
         vec inverse = splat(1 / sums.weights[r]);
         for (int c = 0; c < a->value; c += VL) {
@@ -113,7 +115,7 @@ static void forward_block(const heed__head *w, int first) {
 static void forward_part(const void *job, size_t from, size_t to, int thread) {
     const forward_job *j = job;
     const heed_attention_job *a = j->a;
-    heed__head w = {.a = a, .drop = dropout_of(&a->random, a->dropout)};
+    heed__head w = {.a = a, .drop = dropout_of(&a->random, a->dropout), .bf16 = j->bf16};
     lay_out(&w, j->scratch + (size_t)thread * j->each, false);
     for (size_t u = from; u < to; u++) {
         size_t head = u / j->blocks;
@@ -121,7 +123,8 @@ static void forward_part(const void *job, size_t from, size_t to, int thread) {
             w.b = (int)(head / (size_t)a->heads);
             w.h = (int)(head % (size_t)a->heads);
             begin_head(&w);
-            w.v = operand(w.vp, a->v + kv_at(&w, a->ldv, a->value), a->ldv, a->tk, a->value);
+            w.v =
+                head_operand(&w, w.vp, a->v + kv_at(&w, a->ldv, a->value), a->ldv, a->tk, a->value);
         }
         forward_block(&w, (int)(u % j->blocks) * block_rows(a));
     }
@@ -133,7 +136,8 @@ void K(attention)(const heed_kernels *k, const heed_attention_job *a, void *scra
         return;
     }
     size_t rows = (size_t)block_rows(a);
-    forward_job j = {a, scratch, scratch_each(a, false), ((size_t)a->tq + rows - 1) / rows};
+    forward_job j = {a, scratch, scratch_each(a, false), ((size_t)a->tq + rows - 1) / rows,
+                     attention_rounds(k, a)};
     size_t heads = (size_t)a->batch * (size_t)a->heads;
     double each = 2.0 * (a->key + a->value) + 20;
     heed__share(k, heads * j.blocks, each * (double)heads * a->tq * a->tk, forward_part, &j);

@@ -33,6 +33,7 @@ typedef struct {
     heed_real *kp, *vp; /* K (tk, key) and V (tk, value) in panels, unless read in place */
     heed_real *qp, *gp; /* the same of a band of q (rows, key) and gy */
     heed__operand k, v;
+    bool bf16;   /* the products round their operands */
     size_t used; /* reals */
 } heed__head;
 
@@ -139,6 +140,50 @@ static inline void lay_out(heed__head *w, heed_real *base, bool backward) {
     }
 }
 
+/* Whether the products of a job round their operands: where a head or a row of scores is narrow,
+ * they are not faster for it. */
+INLINE bool attention_rounds(const heed_kernels *k, const heed_attention_job *a) {
+    bool yes = HEED__AVX512 && k->bf16 && a->bf16 && a->key >= 32 && a->value >= 32 && a->tk >= 64;
+    if (yes) *k->bf16 = true;
+    return yes;
+}
+
+/* c (rows, n) = or += a (rows, depth) b in bf16: b stored (depth, n), or (n, depth) if turned. */
+static inline void times_rounded(const heed_real *a, size_t a_row, size_t a_step, int rows,
+                                 int depth, const heed_real *b, size_t ldb, bool turned, int n,
+                                 heed_real *c, size_t ldc, bool add) {
+    heed_gemm g = {.m = rows,
+                   .n = n,
+                   .k = depth,
+                   .a = a,
+                   .lda = (int)(a_step == 1 ? a_row : a_step),
+                   .ta = a_step != 1,
+                   .b = b,
+                   .ldb = (int)ldb,
+                   .tb = turned,
+                   .c = c,
+                   .ldc = (int)ldc,
+                   .add = add};
+    K(gemm_bf16)(&g, &(heed__gemm_part){0, 0, rows, 0, n});
+}
+
+/* Rows x (n, width) of stride ld as the right operand of head_times, which in bf16 packs them
+ * itself. */
+static inline heed__operand head_operand(const heed__head *w, heed_real *capacity,
+                                         const heed_real *x, size_t ld, int n, int width) {
+    if (w->bf16) return (heed__operand){x, ld, 0, width};
+    return operand(capacity, x, ld, n, width);
+}
+/* As times, in bf16 if the products round their operands. */
+static inline void head_times(const heed__head *w, const heed_real *a, size_t a_row, size_t a_step,
+                              int rows, int depth, const heed__operand *x, heed_real *c, size_t ldc,
+                              bool add) {
+    if (HEED__AVX512 && w->bf16)
+        times_rounded(a, a_row, a_step, rows, depth, x->at, x->step, false, x->width, c, ldc, add);
+    else
+        times(a, a_row, a_step, rows, depth, x, c, ldc, add);
+}
+
 /* x' for x (tk, width) of stride ld, in panels of keys. */
 static inline void turn(const heed__head *w, heed_real *capacity, const heed_real *x, size_t ld,
                         int width) {
@@ -148,12 +193,19 @@ static inline void turn(const heed__head *w, heed_real *capacity, const heed_rea
     }
 }
 
-/* out (rows, keys) = x (rows, width) of stride ld times the transposed (width, keys), for the first
- * n keys. */
+/* out (rows, keys) = x (rows, width) of stride ld times the transposed keys y (tk, width) of stride
+ * ldy, for the first n keys, and zeros up to a whole vector; turned: y in panels of keys. */
 static inline void times_turned(const heed__head *w, heed_real *out, const heed_real *x, size_t ld,
-                                const heed_real *turned, int rows, int width, int n) {
+                                const heed_real *y, size_t ldy, const heed_real *turned, int rows,
+                                int width, int n) {
     heed__operand o = {turned, PANEL, (size_t)width * PANEL, (int)whole_vectors(n)};
-    times(x, ld, 1, rows, width, &o, out, w->keys, false);
+    if (!HEED__AVX512 || !w->bf16) {
+        times(x, ld, 1, rows, width, &o, out, w->keys, false);
+        return;
+    }
+    times_rounded(x, ld, 1, rows, width, y, ldy, true, n, out, w->keys, false);
+    for (int r = 0; r < rows && n % VL; r++)
+        memset(out + (size_t)r * w->keys + n, 0, (size_t)(VL - n % VL) * sizeof *out);
 }
 
 static inline void begin_head(heed__head *w) {
@@ -163,7 +215,7 @@ static inline void begin_head(heed__head *w) {
         if (there && a->pad) there = a->pad[(size_t)w->b * (size_t)a->tk + j] != 0;
         w->shown[j] = there ? -1 : 0;
     }
-    if (w->kt) turn(w, w->kt, a->k + kv_at(w, a->ldk, a->key), a->ldk, a->key);
+    if (w->kt && !w->bf16) turn(w, w->kt, a->k + kv_at(w, a->ldk, a->key), a->ldk, a->key);
 }
 
 /* Draws which weights of a block dropout keeps. Rows of which only n keys are seen are drawn one by

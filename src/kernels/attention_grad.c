@@ -10,7 +10,7 @@ typedef struct {
     const heed_attention_job *a;
     heed_real *scratch;
     size_t each;
-    bool by_batch, by_head;
+    bool by_batch, by_head, bf16;
 } backward_job;
 
 /* Computes s = P from the scores and d = gP; returns the sum of P gP. */
@@ -111,12 +111,13 @@ static void backward_block(const heed__head *w, int first, int rows, heed_real *
     int n = seen_before(a, first + rows);
     size_t q = head_at(w, first, a->ldq, a->key);
     const heed_real *gy = a->gy + head_at(w, first, a->ldy, a->value);
-    if (!keeps_weights(a)) times_turned(w, s, a->q + q, a->ldq, w->kt, rows, a->key, n);
-    times_turned(w, d, gy, a->ldy, w->vt, rows, a->value, n);
+    const heed_real *k = a->k + kv_at(w, a->ldk, a->key), *v = a->v + kv_at(w, a->ldv, a->value);
+    if (!keeps_weights(a)) times_turned(w, s, a->q + q, a->ldq, k, a->ldk, w->kt, rows, a->key, n);
+    times_turned(w, d, gy, a->ldy, v, a->ldv, w->vt, rows, a->value, n);
     if (a->dropout > 0) draw(w, first, rows, n);
     for (int r = 0; r < rows; r++)
         backward_row(w, r, first + r, n, s + (size_t)r * w->keys, d + (size_t)r * w->keys);
-    if (a->gq) times(d, w->keys, 1, rows, n, &w->k, a->gq + q, a->ldq, a->add[0]);
+    if (a->gq) head_times(w, d, w->keys, 1, rows, n, &w->k, a->gq + q, a->ldq, a->add[0]);
 }
 
 /* The queries [first, first + rows), of which earlier ones see the first `seen` keys, and these n;
@@ -128,8 +129,9 @@ typedef struct {
 
 /* gx (tk, x.width) of keys or values = or += m' x for the n keys. Queries that see no key of a
  * group are skipped. */
-static void keys_back(const heed_attention_job *a, const band *b, const heed_real *m, size_t ld,
+static void keys_back(const heed__head *w, const band *b, const heed_real *m, size_t ld,
                       const heed__operand *x, heed_real *gx, size_t ldx, bool add) {
+    const heed_attention_job *a = w->a;
     bool groups = HEED__SET && a->causal;
     for (int j = 0, end; j < b->n; j = end) {
         bool old = j < b->seen;
@@ -139,8 +141,8 @@ static void keys_back(const heed_attention_job *a, const band *b, const heed_rea
         if (groups) end = at_most(end, j / KEY_GROUP * KEY_GROUP + KEY_GROUP);
         skip = skip < 0 ? 0 : at_most(skip, b->rows);
         from.at += (size_t)skip * x->step;
-        times(m + (size_t)skip * ld + j, 1, ld, end - j, b->rows - skip, &from,
-              gx + (size_t)j * ldx, ldx, add || old || b->more);
+        head_times(w, m + (size_t)skip * ld + j, 1, ld, end - j, b->rows - skip, &from,
+                   gx + (size_t)j * ldx, ldx, add || old || b->more);
     }
 }
 
@@ -151,15 +153,15 @@ static void backward_band(const heed__head *w, const band *b) {
         backward_block(w, b->first + i, at_most(each, b->rows - i), w->s + (size_t)i * w->keys,
                        w->d + (size_t)i * w->keys);
     if (a->gk) {
-        heed__operand o =
-            operand(w->qp, a->q + head_at(w, b->first, a->ldq, a->key), a->ldq, b->rows, a->key);
-        keys_back(a, b, w->d, w->keys, &o, a->gk + kv_at(w, a->ldk, a->key), a->ldk, a->add[1]);
+        heed__operand o = head_operand(w, w->qp, a->q + head_at(w, b->first, a->ldq, a->key),
+                                       a->ldq, b->rows, a->key);
+        keys_back(w, b, w->d, w->keys, &o, a->gk + kv_at(w, a->ldk, a->key), a->ldk, a->add[1]);
     }
     if (a->gv) {
-        heed__operand o = operand(w->gp, a->gy + head_at(w, b->first, a->ldy, a->value), a->ldy,
-                                  b->rows, a->value);
+        heed__operand o = head_operand(w, w->gp, a->gy + head_at(w, b->first, a->ldy, a->value),
+                                       a->ldy, b->rows, a->value);
         bool kept = keeps_weights(a) && !(a->dropout > 0);
-        keys_back(a, b, kept ? kept_row(w, b->first) : w->s, kept ? row_kept(a) : w->keys, &o,
+        keys_back(w, b, kept ? kept_row(w, b->first) : w->s, kept ? row_kept(a) : w->keys, &o,
                   a->gv + kv_at(w, a->ldv, a->value), a->ldv, a->add[2]);
     }
 }
@@ -167,8 +169,8 @@ static void backward_band(const heed__head *w, const band *b) {
 static void backward_head(heed__head *w) {
     const heed_attention_job *a = w->a;
     begin_head(w);
-    turn(w, w->vt, a->v + kv_at(w, a->ldv, a->value), a->ldv, a->value);
-    w->k = operand(w->kp, a->k + kv_at(w, a->ldk, a->key), a->ldk, a->tk, a->key);
+    if (!w->bf16) turn(w, w->vt, a->v + kv_at(w, a->ldv, a->value), a->ldv, a->value);
+    w->k = head_operand(w, w->kp, a->k + kv_at(w, a->ldk, a->key), a->ldk, a->tk, a->key);
     for (int i = 0, each = band_rows(a); i < a->tq; i += each) {
         int rows = at_most(each, a->tq - i);
         bool more = w->h % a->group > 0; /* added by an earlier head */
@@ -179,7 +181,7 @@ static void backward_head(heed__head *w) {
 static void backward_part(const void *job, size_t from, size_t to, int thread) {
     const backward_job *j = job;
     const heed_attention_job *a = j->a;
-    heed__head w = {.a = a, .drop = dropout_of(&a->random, a->dropout)};
+    heed__head w = {.a = a, .drop = dropout_of(&a->random, a->dropout), .bf16 = j->bf16};
     lay_out(&w, j->scratch + (size_t)thread * j->each, true);
     int each = j->by_head ? a->group : a->heads, units = a->heads / each;
     for (size_t u = from; u < to; u++) {
@@ -197,7 +199,8 @@ void K(attention_grad)(const heed_kernels *k, const heed_attention_job *a, void 
     }
     heed__head w = {.a = a};
     lay_out(&w, NULL, true);
-    backward_job j = {a, scratch, w.used, !a->gbias || a->bias_b, !a->gbias || a->bias_h};
+    backward_job j = {
+        a, scratch, w.used, !a->gbias || a->bias_b, !a->gbias || a->bias_h, attention_rounds(k, a)};
     size_t units =
         (j.by_batch ? (size_t)a->batch : 1) * (j.by_head ? (size_t)(a->heads / a->group) : 1);
     double each = 4.0 * (a->key + a->value) + 20;

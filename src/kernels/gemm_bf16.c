@@ -273,7 +273,7 @@ static void group_product(const heed_gemm *g, const heed_real *packed, const pie
         t.depth = (now->depth + 1) / 2;
         t.add = g->add || now->p > 0;
         int times = panels * ((rows + TILE_ROWS - 1) / TILE_ROWS) * ((t.depth + EVERY - 1) / EVERY);
-        w.each = (cache_lines(&w.now) + cache_lines(&w.then) + times - 1) / times;
+        if (times) w.each = (cache_lines(&w.now) + cache_lines(&w.then) + times - 1) / times;
         for (int j = 0; j < panels; j++) {
             int col = part->col + j * PANEL;
             size_t at = part->batch * g->stride_c + (size_t)i * t.ldc + (size_t)col;

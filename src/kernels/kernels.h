@@ -79,6 +79,7 @@ typedef struct {
     const int32_t *pad;      /* (batch, tk), or NULL */
     heed_real beta, dropout; /* dropout is 0 outside training */
     bool causal, hard;
+    bool bf16;          /* operands may be rounded to bf16, as in heed_gemm */
     heed_random random; /* dropout reads index ((b*heads + h)*tq + i)*tk + j */
     heed_real *y;
     size_t ldy;     /* (b,t,h,c): `value` elements per head */
@@ -202,7 +203,7 @@ struct heed_kernels {
     int threads;
     heed__team *team;             /* whether to use threads now; NULL: always */
     struct heed_profile *profile; /* NULL: none */
-    bool *bf16; /* heed_gemm.bf16 applies, and this becomes true where it does; NULL: it does not */
+    bool *bf16; /* bf16 of a job applies, and this becomes true where it does; NULL: it does not */
 #define KERNEL(result, name, ...) result (*name)(__VA_ARGS__);
 #include "list.h"
 #undef KERNEL

@@ -113,6 +113,7 @@ static heed_attention_job job_of(const heed_node *n) {
                             .beta = a->has_beta ? a->beta : (heed_real)(1 / sqrt(a->key)),
                             .causal = a->causal,
                             .hard = a->hard,
+                            .bf16 = n->training,
                             .random = heed_node_random(n),
                             .y = n->y->x,
                             .ldy = (size_t)a->heads * (size_t)a->value,
