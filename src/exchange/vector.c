@@ -2,14 +2,15 @@
 #include "core/core.h"
 #include "exchange/exchange.h"
 
-/* Cuts a text that is longer than the setting embed-tokens, before its last token, [SEP]. */
-static void cut(const heed_run *r, heed_tokens *k) {
+/* The tokens to be read: of a text that is longer than the setting embed-tokens, the first ones and
+ * the last, [SEP], which is moved to them. */
+static int cut(const heed_run *r, heed_tokens *k) {
     size_t most = heed_config_has(r->config, "embed-tokens")
                       ? (size_t)heed_config_int(r->config, "embed-tokens")
                       : 0;
-    if (!most || k->count <= most) return;
+    if (!most || k->count <= most) return (int)k->count;
     k->ids[most - 1] = k->ids[k->count - 1];
-    k->count = most;
+    return (int)most;
 }
 
 const heed_tensor *heed_text_vector(heed_run *r, const char *text, size_t n) {
@@ -25,10 +26,9 @@ const heed_tensor *heed_text_vector(heed_run *r, const char *text, size_t n) {
     how.cut = true;
     const heed_tensor *y = NULL;
     if (heed_example_text(&how, text, n, &e)) {
-        cut(r, &e.text.tokens);
+        int count = cut(r, &e.text.tokens);
         heed_tape_begin(r->tape, HEED_EVAL, 0);
-        heed_model_input in = {
-            .x = heed_ids(r->tape, e.text.tokens.ids, 1, (int)e.text.tokens.count)};
+        heed_model_input in = {.x = heed_ids(r->tape, e.text.tokens.ids, 1, count)};
         y = m->code(r->self, r->tape, &in);
     }
     heed_example_free(&e);
