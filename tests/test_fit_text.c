@@ -224,12 +224,13 @@ TEST(fit_text_force_replaces_the_tokenizer) {
 }
 
 TEST(fit_text_damaged_tokenizer_is_an_error) {
-    static const char *const kinds[] = {"char", "word", "wordpiece"};
-    for (int i = 0; i < 3; i++) {
+    static const char *const kinds[] = {"char", "word", "wordpiece", "bpe"};
+    for (int i = 0; i < 4; i++) {
         command("rm -rf %s/*", test_folder());
         train_text(&heed_model_gpt, kinds[i], "run", 1, "3");
-        static const char *const names[] = {"run/heed-tokenizer.json", "run/vocab.txt"};
-        for (int k = 0; k < 2; k++) {
+        static const char *const names[] = {"run/heed-tokenizer.json", "run/vocab.txt",
+                                            "run/tokenizer.json"};
+        for (int k = 0; k < 3; k++) {
             size_t n;
             char *data = slurp(".", names[k], &n);
             for (size_t at = 0; data && at < n; at += n / 25 + 1) {
