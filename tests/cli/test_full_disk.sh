@@ -20,7 +20,7 @@ if mount -t tmpfs -o size=1m heed-test disk 2>/dev/null; then
         warns "cannot write disk/made.$file: No space left on device"
     done
     run tokenizer train facts.txt -o disk/words
-    refuses 1 "cannot write disk/words/vocab.txt: No space left on device"
+    refuses 1 "cannot write disk/words/tokenizer.json: No space left on device"
     run plot good --png disk/loss.png
     status 1
     warns "cannot write disk/loss.png: No space left on device"

@@ -31,7 +31,8 @@ static void move_parameters(heed_store *s) {
     for (int i = 0; i < heed_store_count(s); i++) {
         const heed_entry *e = heed_store_at(s, i);
         heed_random r = heed_random_at(1, e->name, 0, 0);
-        for (size_t k = 0; e->trained && k < e->tensor->size; k++)
+        bool moves = e->adapter || (exact && e->trained);
+        for (size_t k = 0; moves && k < e->tensor->size; k++)
             e->tensor->x[k] += (heed_real)(0.2 * heed_random_normal(&r, k));
     }
 }

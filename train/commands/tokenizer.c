@@ -93,7 +93,8 @@ static void print_tokenizer(program *p, const heed_tokenizer *k, const char *pat
 /* Refuses to replace a run's tokenizer, which belongs to its weights, and any other one without
  * --force. */
 static bool check_out(program *p, const char *out) {
-    static const char *const names[] = {"config.conf", "heed-tokenizer.json", "vocab.txt"};
+    static const char *const names[] = {"config.conf", "heed-tokenizer.json", "tokenizer.json",
+                                        "vocab.txt"};
     if (!*out)
         return heed_fail(p->c, HEED_USAGE,
                          "missing -o: expected a folder for the tokenizer; hint: `tokenizer "
