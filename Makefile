@@ -245,6 +245,8 @@ build/fuzz/fuzz-%: tests/fuzz/%.c fuzz-lib
 fuzz-lib:
 	@$(MAKE) VARIANT=fuzz CC=clang $(FUZZ_LIBRARIES)
 # Of the program, its readers of files.
+# Kernels read no input, and clang needs minutes for a tile with these checks.
+build/fuzz/src/kernels/%.o: OPT := -O1
 build/fuzz/readers.a: $(patsubst %,build/fuzz/train/%.o,cli/os cli/os_files cli/text explain/from explain/views explain/worked_example kinds/curves)
 
 # Where each library's pkg-config file says what it needs.
