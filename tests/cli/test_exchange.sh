@@ -87,6 +87,8 @@ status 0
 says "vectors.npy: 2 vectors of 16 numbers"
 run embed encoder "3 1" --npy v.npy --json
 refuses 2 "two outputs"
+run embed encoder "3 1" --npy encoder/model.safetensors
+refuses 2 "output would replace a file of the run"
 run embed gpt2 "3 1"
 refuses 2 "there is no vector of a text: gpt makes none"
 # A vector for each input, or no file: the rows belong to the inputs.
