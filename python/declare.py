@@ -126,7 +126,7 @@ class Parser:
         stars = 0
         while self.peek() in ("*", "const"):
             stars += self.take() == "*"
-        kind = base if not stars else "c_char_p" if stars == 1 and words[0] == "const" and words[-1] == "char" else "c_void_p"
+        kind = base if not stars else "c_char_p" if stars == 1 and words == ["const", "char"] else "c_void_p"
         if self.peek() == "(" and self.peek(1) == "*":  # a function pointer
             self.take("("), self.take("*")
             name = self.take()

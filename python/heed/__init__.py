@@ -10,7 +10,11 @@ from ._library import Context, DataError, DivergedError, Error, FailedError, Usa
 from ._ops import *
 from . import operators
 from .layers import (Attention, BatchNorm, Block, Conv, DecoderBlock, Dropout, Embedding, FeedForward, Linear, Norm, Position, RNN)
+from .lesson import Lesson
 from .net import Net, Tensor, View
 from .optim import Adam, AdamW, Lion, Momentum, Nesterov, Optimizer, RMSprop, Schedule, SGD
+from .record import Axis, Block as RecordBlock, Map, Page, Record, read
+from .run import Run, import_, open_ as open
+from .training import Report, resume, settings, train
 
 __version__ = "0.1.0"

@@ -125,7 +125,7 @@ class heed_csv(Structure):
 
 
 class heed_array(Structure):
-    _fields_ = [("name", c_char_p), ("dtype", c_char_p), ("dims", c_int), ("shape", c_int64 * 8), ("data", c_char_p),
+    _fields_ = [("name", c_char_p), ("dtype", c_char_p), ("dims", c_int), ("shape", c_int64 * 8), ("data", c_void_p),
         ("bytes", c_size_t), ("offset", c_size_t)]
 
 
@@ -683,7 +683,7 @@ class heed_lesson_args(Structure):
     _fields_ = [("tokens", c_int), ("features", c_int), ("sources", c_int), ("memory", c_int), ("key", c_int), ("value", c_int),
         ("x", c_void_p), ("z", c_void_p), ("w_q", c_void_p), ("w_k", c_void_p), ("w_v", c_void_p), ("b_q", c_void_p),
         ("b_k", c_void_p), ("b_v", c_void_p), ("beta", c_double), ("rotary", c_double), ("causal", c_bool), ("hard", c_bool),
-        ("hide", c_char_p), ("width", c_int), ("w_h", c_void_p), ("b_o", c_void_p), ("others", c_void_p), ("gain", c_void_p),
+        ("hide", c_void_p), ("width", c_int), ("w_h", c_void_p), ("b_o", c_void_p), ("others", c_void_p), ("gain", c_void_p),
         ("norm_bias", c_void_p), ("eps", c_double)]
 
 
@@ -704,7 +704,7 @@ class heed_matmul_how(Structure):
 
 
 class heed_record_axis(Structure):
-    _fields_ = [("name", c_char_p), ("count", c_int), ("labels", c_void_p), ("special", c_char_p), ("rows", c_int), ("cols", c_int),
+    _fields_ = [("name", c_char_p), ("count", c_int), ("labels", c_void_p), ("special", c_void_p), ("rows", c_int), ("cols", c_int),
         ("first", c_int)]
 
 
@@ -729,7 +729,7 @@ class heed_record_guess(Structure):
 class heed_record(Structure):
     _fields_ = [("title", c_char_p), ("model", c_char_p), ("task", c_char_p), ("note", c_char_p), ("step", c_int64),
         ("axis_count", c_int), ("block_count", c_int), ("map_count", c_int), ("guess_count", c_int), ("axes", c_void_p),
-        ("blocks", c_void_p), ("maps", c_void_p), ("guesses", c_void_p), ("pixels", c_char_p), ("width", c_int), ("height", c_int),
+        ("blocks", c_void_p), ("maps", c_void_p), ("guesses", c_void_p), ("pixels", c_void_p), ("width", c_int), ("height", c_int),
         ("channels", c_int)]
 
 
@@ -890,7 +890,7 @@ class heed_chart(Structure):
 
 
 class heed_tile(Structure):
-    _fields_ = [("pixels", c_char_p), ("width", c_int), ("height", c_int), ("channels", c_int), ("caption", c_char_p),
+    _fields_ = [("pixels", c_void_p), ("width", c_int), ("height", c_int), ("channels", c_int), ("caption", c_char_p),
         ("second", c_char_p)]
 
 
@@ -903,7 +903,7 @@ class heed_panels(Structure):
 
 
 class heed_overlay(Structure):
-    _fields_ = [("title", c_char_p), ("pixels", c_char_p), ("width", c_int), ("height", c_int), ("channels", c_int), ("rows", c_int),
+    _fields_ = [("title", c_char_p), ("pixels", c_void_p), ("width", c_int), ("height", c_int), ("channels", c_int), ("rows", c_int),
         ("cols", c_int), ("count", c_int), ("maps", c_void_p), ("captions", c_void_p), ("cells", c_bool), ("uniform", c_double),
         ("measures", c_int)]
 
@@ -1021,7 +1021,7 @@ FUNCTIONS = {
     "heed_config_help": (c_bool, (c_void_p, c_void_p, c_int,)),
     "heed_npy_save": (c_bool, (c_void_p, c_char_p, c_void_p,)),
     "heed_npz_save": (c_bool, (c_void_p, c_char_p, c_int, c_void_p, c_void_p,)),
-    "heed_png_save": (c_bool, (c_void_p, c_char_p, c_char_p, c_int, c_int,)),
+    "heed_png_save": (c_bool, (c_void_p, c_char_p, c_void_p, c_int, c_int,)),
     "heed_tokenizer_train": (c_void_p, (c_void_p, c_char_p, c_size_t, heed_tokenizer_args,)),
     "heed_tokenizer_extend": (c_void_p, (c_void_p, c_char_p, c_size_t, c_int, c_bool,)),
     "heed_tokenizer_open": (c_void_p, (c_void_p, c_char_p,)),
@@ -1337,7 +1337,7 @@ FUNCTIONS = {
     "heed_record_add_map": (c_int, (c_void_p, c_void_p,)),
     "heed_record_add_guess": (c_int, (c_void_p, c_void_p,)),
     "heed_record_describe": (c_bool, (c_void_p, heed_record_texts,)),
-    "heed_record_picture": (c_bool, (c_void_p, c_char_p, c_int, c_int, c_int,)),
+    "heed_record_picture": (c_bool, (c_void_p, c_void_p, c_int, c_int, c_int,)),
     "heed_record_probe": (None, (c_void_p, c_char_p, c_bool,)),
     "heed_record_take": (c_int, (c_void_p, c_void_p, c_void_p, c_int, c_void_p,)),
     "heed_record_subset": (c_void_p, (c_void_p, c_void_p, c_void_p,)),
@@ -1403,7 +1403,7 @@ FUNCTIONS = {
     "heed_moments_free": (None, (c_void_p,)),
     "heed_principal": (c_bool, (c_void_p, c_int, c_void_p, c_void_p,)),
     "heed_principal_error": (c_double, (c_void_p, c_void_p, c_int, c_void_p,)),
-    "heed_linear_predict": (c_bool, (c_void_p, c_char_p, c_double, c_void_p, c_void_p,)),
+    "heed_linear_predict": (c_bool, (c_void_p, c_void_p, c_double, c_void_p, c_void_p,)),
     "heed_best_linear_error": (c_bool, (c_void_p, c_void_p,)),
     "heed_codes_read": (c_bool, (c_void_p, c_void_p, c_int, c_int, c_void_p,)),
     "heed_codes_free": (None, (c_void_p,)),

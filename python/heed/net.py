@@ -1,6 +1,7 @@
 """Net, parameters with the tape on which their computations are recorded, and Tensor, a value on that tape."""
 import contextlib
 import ctypes
+import itertools
 from ctypes import byref, c_int
 
 import numpy as np
@@ -45,14 +46,19 @@ class Net:
 
     def use(self, context, store, tape):
         self.context, self.store, self.pointer = context, store, tape
-        self.count, self.kept, self.mode = 0, [], None
+        self.numbers, self.kept, self.mode = itertools.count(), [], None
+        self.count = next(self.numbers)  # of the step: what an earlier one made has another
         return self
+
+    def moved(self):
+        """To be called when heed begins a step on the tape: the tensors before it end."""
+        self.count = next(self.numbers)
+        self.kept.clear()
 
     # ---- steps ----
 
     def begin(self, mode, step=0, micro=0):
-        self.count += 1
-        self.kept.clear()
+        self.moved()
         self.mode = mode
         lib.heed_tape_begin_micro(self.pointer, MODES[mode], step, micro)
         self.context.check()
@@ -97,7 +103,7 @@ class Net:
         if isinstance(x, Tensor):
             if x.net is self and (x.count == self.count or x.count is None):
                 return x.pointer
-            raise Error(x.stale())
+            raise Error("a tensor of another net" if x.net is not self else x.stale())
         return None if x is None else self.copied(lib.heed_input, x, np.float32).pointer
 
     def index(self, x):
@@ -220,17 +226,16 @@ class Net:
 
         @ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
         def record(_, tape):
-            outer, self.pointer, self.count = self.pointer, tape, self.count + 1
+            outer, self.pointer, self.count = (self.pointer, self.count), tape, next(self.numbers)
             try:
                 return None if failed else loss().pointer
             except BaseException as e:  # C cannot raise it
                 failed.append(e)
                 lib.heed_fail(self.context.pointer, _c.HEED_FAILED, b"the loss raised an exception")
             finally:
-                self.pointer = outer
+                self.pointer, self.count = outer
 
         check = lib.heed_gradcheck_store(self.context.pointer, self.store, record, None, samples)
-        self.count += 1
         if failed:
             lib.heed_clear(self.context.pointer)
             raise failed[0]
@@ -248,7 +253,7 @@ class Tensor:
         self.net, self.pointer, self.count = net, pointer, count  # count: of the step that made it; None: a parameter
 
     def stale(self):
-        return "a tensor of another net" if self.count == self.net.count else "a tensor of an earlier step: it ended when the next one began"
+        return "a tensor of an earlier step: it ended when the next one began"
 
     @property
     def c(self):

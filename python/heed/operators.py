@@ -72,7 +72,7 @@ def reduced(whole, one):
 
 
 def largest(x):
-    return ops.max_dim(ops.reshape(x, (x.size,)), 0)
+    return ops.reshape(ops.max_dim(ops.reshape(x, (x.size,)), 0), ())
 
 
 def transposed(x):
