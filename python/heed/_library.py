@@ -37,7 +37,7 @@ ERRORS = {_c.HEED_FAILED: FailedError, _c.HEED_USAGE: UsageError, _c.HEED_DATA: 
 def folder():
     """Where the libraries are: HEED_LIBRARIES if it is set, beside this file in a wheel, in the build folder of a checkout; else
     wherever the system looks."""
-    if "HEED_LIBRARIES" in os.environ:
+    if os.environ.get("HEED_LIBRARIES"):
         return os.environ["HEED_LIBRARIES"]
     for path in (os.path.join(HERE, "lib"), os.path.join(HERE, "..", "..", "build", "release")):
         if os.path.exists(os.path.join(path, LIBRARIES[0])):
@@ -77,6 +77,8 @@ class Functions:
 
 
 lib = Functions()
+libc = ctypes.CDLL(None)
+libc.malloc.restype, libc.malloc.argtypes, libc.free.argtypes = ctypes.c_void_p, [ctypes.c_size_t], [ctypes.c_void_p]
 
 
 def function_type(struct, field):

@@ -36,6 +36,13 @@ class Lesson:
         finally:
             lib.heed_lesson_free(byref(made))
 
+    @classmethod
+    def of(cls, made):
+        """Of a heed_lesson, from which everything is copied."""
+        lesson = cls.__new__(cls)
+        lesson.parts = parts_of(made)
+        return lesson
+
     def __getitem__(self, name):
         return self.parts[name]
 

@@ -32,7 +32,7 @@ class Optimizer:
         return norm
 
     def __del__(self):
-        if getattr(self, "pointer", None):
+        if getattr(self, "pointer", None) and self.net.context.pointer:  # else the context has freed it
             lib.heed_optim_free(self.pointer)
 
     def __repr__(self):

@@ -39,7 +39,7 @@ class Axis:
 
 class Block:
     """The attention of one layer. weights, raw, scores (heads, queries, keys), q, k, v (heads, positions, width): arrays, or None
-    if not kept; queries and keys are axes. Layers and heads count from 0, as arrays do; pages and pictures count from 1."""
+    if not kept; queries and keys are axes. Layers and heads count from 0, as arrays do; the page counts from 1."""
 
     def __init__(self, record, c):
         self.path, self.stack, self.layer = text(c.path), STACKS[c.stack], c.layer
@@ -73,7 +73,8 @@ class Record:
         self.context, self.pointer = context, pointer
 
     def __del__(self):
-        lib.heed_record_free(self.pointer)
+        if self.context.pointer:  # of objects in a cycle, the context may be the first to be closed, and has freed this
+            lib.heed_record_free(self.pointer)
 
     @property
     def c(self):
@@ -117,7 +118,7 @@ class Record:
         """A heed_heatmap of a head, or of the mean of all; what keeps its arrays valid is added to keep."""
         b = self.blocks[block]
         values = np.ascontiguousarray(b.weights.mean(0) if head is None else b.weights[head])
-        title = f"{b.path}, " + ("mean of all heads" if head is None else f"head {b.heads[head] + 1}")
+        title = f"{b.path}, " + ("mean of all heads" if head is None else f"head {b.heads[head]}")
         c = _c.heed_heatmap(title=title.encode(), rows=values.shape[0], cols=values.shape[1], values=values.ctypes.data)
         axes = self.items(_c.heed_record_axis, self.c.axes, self.c.axis_count)
         raw = self.items(_c.heed_record_block, self.c.blocks, self.c.block_count)[block]

@@ -3,12 +3,14 @@ import contextlib
 import csv
 import ctypes
 import os
+import re
 from ctypes import byref, c_char_p, c_int32, c_void_p
 
 import numpy as np
 
 from . import _c
-from ._library import Context, DataError, UsageError, array, filled, function_type, lib, take_text, text, texts
+from ._library import Context, DataError, UsageError, array, filled, function_type, lib, libc, take_text, text, texts
+from .lesson import Lesson
 from .net import Net
 from .record import Record
 
@@ -28,10 +30,19 @@ def path_bytes(path):
     return os.fspath(path).encode()
 
 
-def open_(path, which="best", **options):
-    """Opens a run: its best weights, or with which="last" those at the end of its training. options: threads, isa, seed, edited
-    (its files may have been changed since)."""
-    c = Context(**options)
+def seed_of(path):
+    """The seed of a run's training, which its evaluation and its resuming have, too."""
+    try:
+        with open(os.path.join(path, "config.conf"), encoding="utf-8", errors="replace") as f:
+            return int((re.findall(r"^seed = (\d+)", f.read(), re.MULTILINE) or ["1"])[0])
+    except OSError:
+        return 1  # heed says what is wrong
+
+
+def open_(path, which="best", threads=0, isa=None, edited=False):
+    """Opens a run: its best weights, or with which="last" those at the end of its training. edited: its files may have been changed
+    since."""
+    c = Context(seed_of(path), threads, isa, edited)
     return Run(c, c.made(lib.heed_run_open(c.pointer, path_bytes(path), MODELS, which.encode()), "open"))
 
 
@@ -58,7 +69,7 @@ class Run:
         self.c = _c.heed_run.from_address(pointer)
         self.model = _c.heed_model.from_address(self.c.model)
         self.net = Net.__new__(Net).use(context, self.c.store, self.c.tape)
-        self.result = None
+        self.result = self.folder = None  # of a training: its result; its temporary folder, removed with the run
 
     # ---- what it is ----
 
@@ -102,7 +113,8 @@ class Run:
         return {k: column(k) for k in (rows[0] if rows else ())}
 
     def __repr__(self):
-        return f"<heed.Run {self.path}: {self.task}, {len(self.net):,} parameters>"
+        where = "" if self.folder else f" {self.path}:"
+        return f"<heed.Run{where} {self.task}, {len(self.net):,} parameters>"
 
     # ---- tokens ----
 
@@ -141,10 +153,8 @@ class Run:
             if x.ndim not in (2, 3) or x.dtype.kind not in "uif":
                 raise UsageError(f"a picture is a path or an array (height, width[, channels]): found shape {x.shape} of {x.dtype}")
             x = np.ascontiguousarray(np.rint(x * 255) if x.dtype.kind == "f" else x, dtype=np.uint8)
-            malloc = ctypes.CDLL(None).malloc  # heed may replace the pixels, and frees them
-            malloc.restype, malloc.argtypes = c_void_p, [ctypes.c_size_t]
             p.height, p.width, p.channels = (*x.shape, 1)[:3]
-            p.pixels = malloc(max(1, x.nbytes))
+            p.pixels = libc.malloc(max(1, x.nbytes))  # heed may replace the pixels, and frees them
             ctypes.memmove(p.pixels, x.ctypes.data, x.nbytes)
         try:
             yield p
@@ -336,29 +346,81 @@ class Run:
             self.net.moved()
             return Record(self.context, self.context.made(lib.heed_influence(byref(s), None), "influence"))
 
+    def explain(self, x, layer=-1, head=0, target=None):
+        """A heed.Lesson: a head of one of attend's blocks computed in double precision, matrix by matrix, from the model's own weights
+        on an input; an error if it does not give the model's attention."""
+        with self.inspection(x, target) as s:
+            self.net.moved()
+            count, made = ctypes.c_int(), _c.heed_lesson()
+            layers = self.context.made(lib.heed_attention_layers(self.pointer, byref(count)), "explain")
+            try:
+                if not -count.value <= layer < count.value:
+                    raise IndexError(f"layer {layer} of {count.value}")
+                block = layers + layer % count.value * ctypes.sizeof(_c.heed_record_block)
+                self.context.made(lib.heed_lesson_of_head(byref(s), block, head, byref(made), None), "explain")
+                return Lesson.of(made)
+            finally:
+                lib.heed_lesson_free(byref(made))
+                libc.free(layers)
+
+    # ---- on data ----
+
+    @contextlib.contextmanager
+    def evaluation(self, data):
+        """The heed_evaluation of other data, or with None of the part of its own that was kept for that."""
+        c, f = self.context, self.c.config
+        if data is not None:
+            c.made(lib.heed_config_set(f, b"data", path_bytes(data), b"data", _c.HEED_FROM_FLAG), "data")
+        a = filled(_c.heed_data_args, eval=True, all=data is not None, label_count=self.c.label_count)
+        a.tokenizer, a.source, a.labels = self.c.tokenizer, self.c.source, self.c.labels
+        d = c.made(lib.heed_data_open(c.pointer, f, lib.heed_model_spec(self.c.model), byref(a)), "data")
+        try:
+            rows, batches = lib.heed_config_int(f, b"batch"), _c.heed_data.from_address(d).batches
+            count = lib.heed_model_eval_batches(self.c.model, self.c.self, batches, rows)
+            self.net.moved()
+            yield _c.heed_evaluation(run=self.pointer, data=batches, rows=rows, batches=count, what=b"data")
+        finally:
+            lib.heed_data_close(d)
+
     def evaluate(self, data=None):
         """Loss and accuracy on other data, or without it on the part of its own that was kept for that: loss, perplexity,
         bits_per_byte, accuracy, top5, items, as they apply."""
-        c, f = self.context, self.c.config
-        if data is not None:
-            c.made(lib.heed_config_set(f, b"data", path_bytes(data), b"data", _c.HEED_FROM_FLAG), "evaluate")
-        a = filled(_c.heed_data_args, eval=True, all=data is not None, label_count=self.c.label_count)
-        a.tokenizer, a.source, a.labels = self.c.tokenizer, self.c.source, self.c.labels
-        spec = lib.heed_model_spec(self.c.model)
-        d = c.made(lib.heed_data_open(c.pointer, f, spec, byref(a)), "evaluate")
-        try:
-            rows = int(lib.heed_config_int(f, b"batch"))
-            self.net.moved()
-            s = lib.heed_evaluate(self.c.tape, self.c.model, self.c.self, _c.heed_data.from_address(d).batches, rows)
-        finally:
-            lib.heed_data_close(d)
-        c.check()
+        with self.evaluation(data) as e:
+            s = lib.heed_evaluate(self.c.tape, self.c.model, self.c.self, e.data, e.rows)
+            self.context.check()
         found = {"loss": s.loss / s.weight, "items": int(s.weight)}
         if s.total:
             found.update(accuracy=s.correct / s.total, top5=s.top5 / s.total)
         if s.bytes:
             found.update(perplexity=float(np.exp(found["loss"])), bits_per_byte=s.loss / np.log(2) / s.bytes)
         return found
+
+    def heads(self, data=None):
+        """What the heads do over data: for each measure (entropy, distance, first, self, previous, ...) a list of a layer's heads,
+        nan where it does not apply."""
+        table = _c.heed_head_table()
+        with self.evaluation(data) as e:
+            try:
+                self.context.made(lib.heed_heads(byref(e), byref(table)), "heads")
+                first = array(table.first, (table.layer_count,), None, "<i4").tolist() + [table.head_count]
+                size = ctypes.sizeof(_c.heed_head_sums)
+                mean = lambda m: [lib.heed_head_mean(table.heads + i * size, m) for i in range(table.head_count)]
+                measures = {text(lib.heed_head_measure_name(m)): mean(m) for m in range(_c.HEED_HEAD_MEASURES)}
+                return {name: [x[a:b] for a, b in zip(first, first[1:])] for name, x in measures.items()}
+            finally:
+                lib.heed_heads_free(byref(table))
+
+    def ablate(self, data=None):
+        """What is lost without each head: (path, head, by how much the loss rises, half of the 95 % interval), the most first."""
+        a = _c.heed_ablation()
+        with self.evaluation(data) as e:
+            try:
+                self.context.made(lib.heed_ablate(byref(e), byref(a)), "ablate")
+                heads = [_c.heed_ablated_head.from_address(a.heads + i * ctypes.sizeof(_c.heed_ablated_head)) for i in range(a.head_count)]
+                layers = [_c.heed_record_block.from_address(a.layers + i * ctypes.sizeof(_c.heed_record_block)) for i in range(a.layer_count)]
+                return [(text(layers[h.layer].path), h.head, h.harm.mean, h.harm.half) for h in heads]
+            finally:
+                lib.heed_ablation_free(byref(a))
 
     # ---- elsewhere ----
 

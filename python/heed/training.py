@@ -8,7 +8,7 @@ from ctypes import byref, c_char_p
 
 from . import _c
 from ._library import Context, UsageError, function_type, lib, text
-from .run import MODELS, Run, models, open_, path_bytes
+from .run import MODELS, Run, models, open_, path_bytes, seed_of
 
 EVENTS = ("start", "step", "eval", "saved", "note")
 FIELDS = ("step", "steps", "progress", "epoch", "loss", "val_loss", "metric", "bits_per_byte", "best", "lr", "grad_norm", "items_per_s",
@@ -103,7 +103,7 @@ def run_training(args, progress, settings, options):
 def finished(path, result, stopped, options):
     """The run that was trained: its best weights or, if it was stopped before the first evaluation, its last ones."""
     best = os.path.exists(os.path.join(path, "model.safetensors"))
-    run = open_(path, "best" if best else "last", **options)
+    run = open_(path, "best" if best else "last", options["threads"], options["isa"])
     names = ("step", "loss", "val_loss", "best_loss", "metric", "best_metric")
     run.result = {name: getattr(result, name) for name in names} | {"stopped": stopped}
     return run
@@ -124,14 +124,14 @@ def train(task, data, out=None, progress=None, preset=None, force=False, seed=1,
     options = {"seed": seed, "threads": threads, "isa": isa}
     _, result, stopped = run_training(args, progress, settings, options)
     run = finished(path, result, stopped, options)
-    run.folder = folder  # removed with the run
+    run.folder = folder
     return run
 
 
 def resume(path, progress=None, data=None, threads=0, isa=None, **settings):
     """Continues a training that was stopped, to the same bits as if it had not been; or with steps=N goes on to N. data: its new
     path, if it has moved."""
-    options = {"threads": threads, "isa": isa}
+    options = {"seed": seed_of(path), "threads": threads, "isa": isa}
     args = {"model": open_(path, "last").c.model, "run": path_bytes(path), "resume": True, "data": data and path_bytes(data)}
     _, result, stopped = run_training(args, progress, settings, options)
     return finished(os.fspath(path), result, stopped, options)

@@ -135,6 +135,17 @@ def test_arrays():
     assert a[0, 0] == 5 and a.sum() == 8
 
 
+def test_cycle():
+    """Objects that refer to each other are closed in any order."""
+    for _ in range(50):
+        net = heed.Net()
+        optimizer, names = heed.AdamW(net), {}
+        net.param("w", (1000,))
+        names.update(names=names, net=net, optimizer=optimizer, context=net.context)
+        del net, optimizer, names
+        gc.collect()
+
+
 def test_errors():
     net, _, (x, y) = inputs((2, 3), (2, 3))
     with raises(heed.UsageError, "matmul", "inner 3 != 2"):
