@@ -138,7 +138,7 @@ static void draw_numbers(plan *p, const heed_heatmap *m, int x, int y) {
         char text[32];
         double v = value_at(p, m, i);
         number_text(p, v, text);
-        if (v == 0 || heed__text_width(text, p->scale) - p->scale + 2 > p->cell) continue;
+        if (v == 0 || heed__text_width(text, p->scale) + 2 > p->cell) continue;
         heed__sketch_text(&p->sketch, x + i % m->cols * p->cell + p->cell / 2,
                           y + i / m->cols * p->cell + (p->cell - 7 * p->scale) / 2, p->scale,
                           heed__ink(heed__paper(share_of(p, v))), HEED__MIDDLE, p->cell, text);
