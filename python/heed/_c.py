@@ -4,18 +4,18 @@ from ctypes import *
 CONSTANTS = {"HEED_OK": 0, "HEED_FAILED": 1, "HEED_USAGE": 2, "HEED_DATA": 3, "HEED_DIVERGED": 4, "HEED_INTERRUPTED": 5,
     "HEED_IDENTITY": 0, "HEED_RELU": 1, "HEED_GELU": 2, "HEED_GELU_TANH": 3, "HEED_SILU": 4, "HEED_TANH": 5, "HEED_SIGMOID": 6,
     "HEED_EXP": 7, "HEED_LOG": 8, "HEED_SQRT": 9, "HEED_ACT_COUNT": 10, "HEED_RNN": 0, "HEED_GRU": 1, "HEED_LSTM": 2, "HEED_ENCODER": 0,
-    "HEED_DECODER": 1, "HEED_CROSS": 2, "HEED_INFO": 0, "HEED_WARN": 1, "HEED_FP32": 0, "HEED_BF16": 1, "HEED_ROWS_UNITS": 0,
-    "HEED_ROWS_TOKENS": 1, "HEED_ROWS_SOURCE": 2, "HEED_ROWS_POSITIONS": 3, "HEED_ROWS_GRID": 4, "HEED_ROWS_CLASSES": 5, "HEED_RANGES": 4,
-    "HEED_TABLE_NAME": -1, "HEED_TABLE_CELL": 64, "HEED_QUOTE": 80, "HEED_CSV_FIELDS": 64, "HEED_CSV_LONGEST": 4096, "HEED_INT": 0,
-    "HEED_REAL": 1, "HEED_BOOL": 2, "HEED_TEXT": 3, "HEED_CHOICE": 4, "HEED_FROM_DEFAULT": 0, "HEED_FROM_PRESET": 1, "HEED_FROM_FILE": 2,
-    "HEED_FROM_FLAG": 3, "HEED_INPUT_DENSE": 0, "HEED_INPUT_TOKENS": 1, "HEED_INPUT_PICTURE": 2, "HEED_INPUT_PAIR": 3,
-    "HEED_INPUT_LABELLED": 4, "HEED_INPUT_CAPTION": 5, "HEED_BLOCKS": 0, "HEED_LINES": 1, "HEED_WHY": 200, "HEED_BILINEAR": 0,
-    "HEED_BICUBIC": 1, "HEED_LANCZOS": 2, "HEED_NEAREST": 3, "HEED_TRAIN_PART": 0, "HEED_VAL_PART": 1, "HEED_TEST_PART": 2,
-    "HEED_PARTS": 3, "HEED_TRANSLATION": 0, "HEED_CLASSES": 1, "HEED_TAGS": 2, "HEED_CAPTIONS": 3, "HEED_EVAL": 0, "HEED_TRAIN": 1,
-    "HEED_TRACE": 2, "HEED_LAYER_NORM": 0, "HEED_RMS_NORM": 1, "HEED_LEARNED": 0, "HEED_SINUSOIDAL": 1, "HEED_SINUSOIDAL_2D": 2,
-    "HEED_NO_POSITIONS": 3, "HEED_QUERIES": 0, "HEED_KEYS": 1, "HEED_VALUES": 2, "HEED_RECOMPUTE": 4, "HEED_RNN_LAYERS": 16,
-    "HEED_ADDITIVE": 0, "HEED_DOT": 1, "HEED_SCALED_DOT": 2, "HEED_GENERAL": 3, "HEED_ATTEND_STEPS": 4096, "HEED_CASE_ROWS": 2,
-    "HEED_CASE_LEN": 3, "HEED_CASE_WIDTH": 8, "HEED_ANSWER_INPUT": 0, "HEED_ANSWER_MASKED": 1, "HEED_ANSWER_NEXT": 2,
+    "HEED_DECODER": 1, "HEED_CROSS": 2, "HEED_INFO": 0, "HEED_WARN": 1, "HEED_EXPLAIN": 512, "HEED_FP32": 0, "HEED_BF16": 1,
+    "HEED_ROWS_UNITS": 0, "HEED_ROWS_TOKENS": 1, "HEED_ROWS_SOURCE": 2, "HEED_ROWS_POSITIONS": 3, "HEED_ROWS_GRID": 4,
+    "HEED_ROWS_CLASSES": 5, "HEED_RANGES": 4, "HEED_TABLE_NAME": -1, "HEED_TABLE_CELL": 64, "HEED_QUOTE": 80, "HEED_CSV_FIELDS": 64,
+    "HEED_CSV_LONGEST": 4096, "HEED_INT": 0, "HEED_REAL": 1, "HEED_BOOL": 2, "HEED_TEXT": 3, "HEED_CHOICE": 4, "HEED_FROM_DEFAULT": 0,
+    "HEED_FROM_PRESET": 1, "HEED_FROM_FILE": 2, "HEED_FROM_FLAG": 3, "HEED_INPUT_DENSE": 0, "HEED_INPUT_TOKENS": 1,
+    "HEED_INPUT_PICTURE": 2, "HEED_INPUT_PAIR": 3, "HEED_INPUT_LABELLED": 4, "HEED_INPUT_CAPTION": 5, "HEED_BLOCKS": 0, "HEED_LINES": 1,
+    "HEED_WHY": 200, "HEED_BILINEAR": 0, "HEED_BICUBIC": 1, "HEED_LANCZOS": 2, "HEED_NEAREST": 3, "HEED_TRAIN_PART": 0, "HEED_VAL_PART": 1,
+    "HEED_TEST_PART": 2, "HEED_PARTS": 3, "HEED_TRANSLATION": 0, "HEED_CLASSES": 1, "HEED_TAGS": 2, "HEED_CAPTIONS": 3, "HEED_EVAL": 0,
+    "HEED_TRAIN": 1, "HEED_TRACE": 2, "HEED_LAYER_NORM": 0, "HEED_RMS_NORM": 1, "HEED_LEARNED": 0, "HEED_SINUSOIDAL": 1,
+    "HEED_SINUSOIDAL_2D": 2, "HEED_NO_POSITIONS": 3, "HEED_QUERIES": 0, "HEED_KEYS": 1, "HEED_VALUES": 2, "HEED_RECOMPUTE": 4,
+    "HEED_RNN_LAYERS": 16, "HEED_ADDITIVE": 0, "HEED_DOT": 1, "HEED_SCALED_DOT": 2, "HEED_GENERAL": 3, "HEED_ATTEND_STEPS": 4096,
+    "HEED_CASE_ROWS": 2, "HEED_CASE_LEN": 3, "HEED_CASE_WIDTH": 8, "HEED_ANSWER_INPUT": 0, "HEED_ANSWER_MASKED": 1, "HEED_ANSWER_NEXT": 2,
     "HEED_ANSWER_SAME": 3, "HEED_ANSWER_PICTURE": 4, "HEED_STEPS_KEPT": 128, "HEED_OPTIM_SLOTS": 4, "HEED_OPTIM_EXTRA": 4,
     "HEED_OPTIM_CASE": 8, "HEED_CONSTANT": 0, "HEED_COSINE": 1, "HEED_LINEAR": 2, "HEED_INVSQRT": 3, "HEED_STEPS": 4,
     "HEED_MEMORY_OPS": 24, "HEED_FIT_START": 0, "HEED_FIT_STEP": 1, "HEED_FIT_EVAL": 2, "HEED_FIT_SAVED": 3, "HEED_FIT_NOTE": 4,
@@ -75,7 +75,8 @@ class heed_check(Structure):
 
 class heed_options(Structure):
     _fields_ = [("seed", c_uint64), ("threads", c_int), ("isa", c_char_p), ("edited", c_bool),
-        ("log", CFUNCTYPE(None, c_void_p, c_int, c_char_p)), ("user", c_void_p)]
+        ("log", CFUNCTYPE(None, c_void_p, c_int, c_char_p)), ("explain", CFUNCTYPE(c_bool, c_void_p, c_void_p, c_char_p, c_void_p)),
+        ("user", c_void_p)]
 
 
 class heed_random(Structure):
@@ -876,7 +877,7 @@ class heed_codes(Structure):
 class heed_heatmap(Structure):
     _fields_ = [("title", c_char_p), ("rows", c_int), ("cols", c_int), ("values", c_void_p), ("row_labels", c_void_p),
         ("col_labels", c_void_p), ("hi", c_float), ("lo", c_float), ("unit", c_char_p), ("numbers", c_bool), ("terminal", c_int),
-        ("width", c_int), ("percent", c_bool)]
+        ("width", c_int), ("percent", c_bool), ("uniform", c_double)]
     _enums_ = {'terminal': 'heed_terminal'}
 
 
@@ -1017,6 +1018,7 @@ FUNCTIONS = {
     "heed_config_has": (c_bool, (c_void_p, c_char_p,)),
     "heed_config_count": (c_int, (c_void_p,)),
     "heed_config_at": (c_void_p, (c_void_p, c_int, c_void_p,)),
+    "heed_config_group": (c_char_p, (c_void_p, c_int,)),
     "heed_config_write": (c_bool, (c_void_p, c_void_p, c_bool,)),
     "heed_config_help": (c_bool, (c_void_p, c_void_p, c_int,)),
     "heed_npy_save": (c_bool, (c_void_p, c_char_p, c_void_p,)),
@@ -1408,6 +1410,7 @@ FUNCTIONS = {
     "heed_codes_read": (c_bool, (c_void_p, c_void_p, c_int, c_int, c_void_p,)),
     "heed_codes_free": (None, (c_void_p,)),
     "heed_codes_plane": (c_bool, (c_void_p, c_void_p, c_void_p, c_void_p,)),
+    "heed_evenness": (c_double, (c_void_p, c_int,)),
     "heed_heatmap_text": (c_bool, (c_void_p, c_void_p,)),
     "heed_chart_text": (c_bool, (c_void_p, c_int, c_int, c_bool, c_void_p,)),
     "heed_chart_png": (c_bool, (c_void_p, c_void_p, c_int, c_int, c_char_p,)),
