@@ -2,6 +2,8 @@
 import ctypes
 import logging
 import os
+import signal
+import threading
 
 import numpy as np
 
@@ -91,7 +93,33 @@ def LOG(user, level, message):
     logging.getLogger("heed").log(logging.WARNING if level == _c.HEED_WARN else logging.INFO, "%s", text(message))
 
 
-class Context:
+class Owner:
+    """What frees something of heed's: a copy would free it again."""
+
+    def __reduce_ex__(self, protocol):
+        raise TypeError(f"a heed.{type(self).__name__} cannot be copied or pickled; hint: save it to a file")
+
+
+class Interrupts:
+    """Within it Ctrl-C is noted as `raised` instead of raised inside a callback, where it would be lost."""
+
+    def __init__(self):
+        self.raised = None
+
+    def note(self, *_):
+        self.raised = KeyboardInterrupt()
+
+    def __enter__(self):
+        main = threading.current_thread() is threading.main_thread()  # others receive no signals
+        self.before = signal.signal(signal.SIGINT, self.note) if main else None
+        return self
+
+    def __exit__(self, *_):
+        if self.before is not None:
+            signal.signal(signal.SIGINT, self.before)
+
+
+class Context(Owner):
     """Owns all objects made with it, and frees them when nothing refers to it any more. Messages go to the logger "heed"."""
 
     def __init__(self, seed=1, threads=0, isa=None, edited=False):

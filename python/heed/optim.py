@@ -2,10 +2,10 @@
 from ctypes import byref
 
 from . import _c
-from ._library import UsageError, choice, filled, lib, text
+from ._library import Owner, UsageError, choice, filled, lib, text
 
 
-class Optimizer:
+class Optimizer(Owner):
     """An optimizer by its name (adamw, adam, lion, sgd, momentum, nesterov, rmsprop, gd). Settings: lr, decay, momentum, alpha,
     beta1, beta2, eps, as far as it has them; by default those of PyTorch."""
 
