@@ -1,6 +1,7 @@
 """The shared libraries, loaded and declared, and what is shared by all calls of them: errors, choices by name, structs of arguments."""
 import ctypes
 import logging
+import operator
 import os
 import signal
 import threading
@@ -165,8 +166,8 @@ def array(address, shape, owner, kind="<f4", writable=True):
 
 def choice(enum, value):
     """The value of an enumerator given by name: "relu", "gelu-tanh", "layer" of HEED_LAYER_NORM; numbers are kept."""
-    if isinstance(value, int):
-        return value
+    if not isinstance(value, str):
+        return operator.index(value)
     names = _c.ENUMS[enum]
     wanted = "HEED_" + value.upper().replace("-", "_")
     for name in names:
@@ -195,6 +196,10 @@ def filled(struct, **values):
             value = filled(kind, **value)
         elif issubclass(kind, ctypes.Array):
             value = kind(*([value] * kind._length_ if np.isscalar(value) else value))
+        elif issubclass(kind, (ctypes.c_float, ctypes.c_double)):
+            value = float(value)
+        elif kind is ctypes.c_int:
+            value = operator.index(value)
         elif kind is ctypes.c_void_p and not isinstance(value, int):
             a.arrays = getattr(a, "arrays", []) + [np.ascontiguousarray(value, np.float32)]
             value = a.arrays[-1].ctypes.data

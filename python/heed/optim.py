@@ -17,7 +17,7 @@ class Optimizer(Owner):
         for key, value in settings.items():
             if key not in dict(_c.heed_optim_args._fields_):
                 raise TypeError(f"{key!r} is not a setting of an optimizer")
-            setattr(args, key, value)
+            setattr(args, key, float(value))
         self.net, self.name = net, name
         self.pointer = net.context.made(lib.heed_optim_new(net.store, rule, byref(args)), name)
 
