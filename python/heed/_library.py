@@ -49,7 +49,7 @@ def folder():
 
 
 class Functions:
-    """The functions of all headers as attributes, and `variable` for what is no function."""
+    """The functions of all headers as attributes, each declared when it is first used, and `variable` for what is no function."""
 
     def __init__(self):
         where = folder()
@@ -57,18 +57,17 @@ class Functions:
             self.libraries = [ctypes.CDLL(os.path.join(where, name)) for name in LIBRARIES]
         except OSError as e:
             raise ImportError(f"heed's shared libraries cannot be loaded: {e}; hint: `make lib`, or HEED_LIBRARIES=FOLDER") from None
-        for name, (result, parameters) in _c.FUNCTIONS.items():
-            setattr(self, name, self.function(name, result, parameters))
 
-    def function(self, name, result, parameters):
-        for library in self.libraries:
+    def __getattr__(self, name):
+        for library in self.libraries if name in _c.FUNCTIONS else ():
             try:
                 f = library[name]
             except AttributeError:
                 continue
-            f.restype, f.argtypes = result, parameters
+            f.restype, f.argtypes = _c.FUNCTIONS[name]
+            setattr(self, name, f)
             return f
-        raise ImportError(f"heed's shared libraries have no {name}: they are of another version than this package")
+        raise AttributeError(f"heed's shared libraries have no {name}; are they of another version than this package?")
 
     def variable(self, kind, name):
         for library in self.libraries:

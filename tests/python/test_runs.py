@@ -26,7 +26,7 @@ def test_train_mlm_and_everything_of_it():
     m = run.metrics
     assert list(m["step"][m["split"] == "val"]) == [20, 40, 60] and np.isfinite(m["loss"]).all()
     # what the program makes of the same settings has the same bits
-    if os.path.exists(HEED):
+    if os.path.exists(HEED) and not os.environ.get("HEED_LIBRARIES"):  # of another build
         flags = [w for k, v in {**SMALL, "steps": 60, "evals": 3, "val": "my facts.txt"}.items() for w in ("--" + k, str(v))]
         subprocess.run([HEED, "train", "mlm", "my facts.txt", "-o", "same", *flags], check=True, capture_output=True)
         assert weights("run") == weights("same")
