@@ -316,13 +316,29 @@ class Oracle:
             name, good and fine and same, f"import: {text}; {more}; {'same' if same else 'OTHER'} weights"
         )
 
+    def reads(self, run, folder, t):
+        """Whether a run reads the ids that AutoTokenizer makes, and gives what the model then does."""
+        file, o = os.path.join(t, "line.txt"), os.path.join(t, "line.safetensors")
+        tokenizer = hf.AutoTokenizer.from_pretrained(folder)
+        for text in ("the red cat is calm today.", "the owl is odd", "red CAT, naïve\tdog!  [MASK] x"):
+            with open(file, "w") as f:
+                f.write(text)
+            subprocess.run([self.a.outputs, run, file, o], check=True, stderr=subprocess.DEVNULL)
+            out, given = load_file(o), tokenizer(text)
+            theirs = Theirs(folder, {k: np.array([v], np.int32) for k, v in given.items()})
+            y = out["logits"].numpy()
+            if out["ids"].tolist() != given["input_ids"] or relative(y, theirs.logits) > LOGITS:
+                return False
+        return True
+
     def trained(self, name, words, t):
-        run, kind = os.path.join(t, "run"), words[0]
+        run = os.path.join(t, "run")
         self.heed("train", *words, "--steps", "3", "--seed", "2", "-o", run)
         self.heed("export", run, "-o", os.path.join(t, "shape"))
         given = inputs(hf.AutoConfig.from_pretrained(os.path.join(t, "shape")))
         good, text, _ = self.exported(run, given, t)
-        self.says(name, good, text)
+        read = self.reads(run, os.path.join(t, "shape"), t)
+        self.says(name, good and read, f"{text}, {'equal' if read else 'OTHER'} ids of texts")
 
     def known(self, folder, t):
         """A folder with inputs and outputs as NumPy writes them."""
@@ -370,10 +386,10 @@ def trainings(t):
         "--encoder attention --bracket --norm post --embed-norm --final-norm false --token-types 2".split()
     )
     for kind in ("wordpiece", "word", "char", "byte", "bpe"):
-        small = ["--tokenizer", kind, "--block", "16"] + SHAPE
+        small = ["--tokenizer", kind, "--block", "48"] + SHAPE
         yield f"mlm with {kind}", ["mlm", text, *small]
         yield f"gpt with {kind}", ["gpt", text, *small]
-    yield "gpt of LLaMA's blocks", ["gpt", text, "--tokenizer", "bpe", "--block", "16", *SHAPE, *llama]
+    yield "gpt of LLaMA's blocks", ["gpt", text, "--tokenizer", "bpe", "--block", "48", *SHAPE, *llama]
     yield "textcls", ["textcls", labelled, "--block", "32", *SHAPE, *published, "--pool", "cls", "--pooler"]
     yield "tag", ["tag", tagged, "--block", "32", *SHAPE, *published]
 

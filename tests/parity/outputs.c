@@ -2,10 +2,10 @@
  *
  *     parity-outputs RUN IN.safetensors OUT.safetensors     IN: ids, pad, types (rows,len), or pixels
  *                                                           (rows,H,W,channels)
- *     parity-outputs RUN PICTURE OUT.safetensors            a picture file
+ *     parity-outputs RUN FILE OUT.safetensors               a picture, or a text of at most 4095 bytes
  *
- * OUT: logits and weights.LAYER (B,heads,T,T), of the ids that a masked model reads all positions;
- * of a picture file also its pixels, as the run reads them. */
+ * OUT: logits and weights.LAYER (B,heads,T,T); of a file also what the run reads of it, as pixels or
+ * ids. */
 #include <heed/models.h>
 #include <stdio.h>
 #include <string.h>
@@ -39,6 +39,11 @@ static heed_tensor *pixels(pass *p) {
     return x;
 }
 
+static void put(pass *p, const char *name, const heed_tensor *from) {
+    heed_tensor *x = from ? heed_state_new(p->out, name, "zero", from->dims, from->shape) : NULL;
+    if (x) memcpy(x->x, from->x, x->size * sizeof *x->x);
+}
+
 static heed_tensor *picture(pass *p, const char *path) {
     heed_ctx *c = p->r->c;
     heed_reader reader = heed_run_reader(p->r);
@@ -51,14 +56,26 @@ static heed_tensor *picture(pass *p, const char *path) {
     else if (heed_example_picture(&reader, &read, path, &e))
         x = heed_input(p->r->tape, e.x, 4,
                        (int[]){1, e.transform.size, e.transform.size, e.transform.channels});
+    put(p, "pixels", x);
     heed_example_free(&e);
     heed_picture_free(&read);
     return x;
 }
 
-static void put(pass *p, const char *name, const heed_tensor *from) {
-    heed_tensor *x = from ? heed_state_new(p->out, name, "zero", from->dims, from->shape) : NULL;
-    if (x) memcpy(x->x, from->x, x->size * sizeof *x->x);
+static heed_tensor *text(pass *p, const char *path) {
+    char s[4096];
+    heed_reader reader = heed_run_reader(p->r);
+    heed_example e = {0};
+    heed_tensor *x = NULL;
+    FILE *f = fopen(path, "rb");
+    size_t n = f ? fread(s, 1, sizeof s - 1, f) : 0;
+    if (f) fclose(f);
+    if (heed_example_text(&reader, s, n, &e))
+        x = heed_ids(p->r->tape, e.text.tokens.ids, 1, (int)e.text.tokens.count);
+    heed_tensor *ids = x ? heed_state_new(p->out, "ids", "zero", 1, &x->shape[1]) : NULL;
+    for (size_t i = 0; ids && i < ids->size; i++) ids->x[i] = (heed_real)e.text.tokens.ids[i];
+    heed_example_free(&e);
+    return x;
 }
 
 static void run(pass *p, const heed_model_input *in) {
@@ -75,7 +92,7 @@ static void run(pass *p, const heed_model_input *in) {
 
 int main(int argc, char **argv) {
     if (argc != 4) {
-        fputs("usage: parity-outputs RUN IN.safetensors|PICTURE OUT.safetensors\n", stderr);
+        fputs("usage: parity-outputs RUN IN.safetensors|FILE OUT.safetensors\n", stderr);
         return 2;
     }
     heed_ctx *c = heed_open(NULL);
@@ -86,11 +103,13 @@ int main(int argc, char **argv) {
     if (p.r && (p.in || !arrays)) {
         heed_probe(p.r->tape, "*.weights", false);
         heed_tape_begin(p.r->tape, HEED_EVAL, 0);
-        heed_model_input in = {.x = arrays ? indices(&p, "ids") : picture(&p, argv[2])};
-        if (arrays && !in.x) in.x = pixels(&p);
+        heed_model_input in = {0};
+        if (!arrays)
+            in.x = p.r->model->kind == HEED_INPUT_PICTURE ? picture(&p, argv[2]) : text(&p, argv[2]);
+        else if (!(in.x = indices(&p, "ids")))
+            in.x = pixels(&p);
         if (arrays) in.pad = indices(&p, "pad"), in.types = indices(&p, "types");
-        if (!arrays) put(&p, "pixels", in.x);
-        run(&p, &in);
+        if (in.x) run(&p, &in);
     }
     bool ok = heed_ctx_status(c) == HEED_OK && heed_save(p.out, argv[3]);
     if (!ok) fprintf(stderr, "parity-outputs: %s\n", heed_ctx_error(c));
