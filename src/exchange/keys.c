@@ -16,9 +16,12 @@ static const char harmless[] =
     "attn_implementation _attn_implementation _attn_implementation_autoset tokenizer_class "
     "chunk_size_feed_forward cross_attention_hidden_size tie_encoder_decoder pruned_heads prefix "
     "max_length min_length do_sample num_beams temperature top_k top_p repetition_penalty "
-    "transformers.js_config classifier_dropout";
-/* Keys that replace the architecture's code or its weights. */
-static const char changing[] = "quantization_config auto_map adapter_config";
+    "transformers.js_config classifier_dropout hidden_dropout embed_dropout problem_type output_past "
+    "model_max_length vocab_size_or_config_json_file loss_type summary_* n_special "
+    "predict_special_tokens eos_token_ids sentence_transformers unsloth_* *_flash_attn_2_enabled "
+    "max_sequence_length attention_type rope_interleaved name_or_path";
+/* Keys that replace the architecture's code, its weights or its mask. */
+static const char changing[] = "quantization_config auto_map adapter_config is_causal";
 
 bool heed__list_word(const char **list, char word[HEED__WORD_SIZE]) {
     *list += strspn(*list, " ");
@@ -153,7 +156,7 @@ static bool check_others(heed_ctx *c, const heed_published *p, const json_t *con
         if (heed__matches_any(changing, key) && !json_is_null(value))
             return heed_fail(c, HEED_DATA,
                              "model cannot be represented: %s: %s: expected none, as it changes "
-                             "the weights or the code",
+                             "the weights, the code or the mask",
                              path, quoted);
         if (!is_known(p, key) && !json_is_null(value) && !json_is_false(value))
             heed_message(c, HEED_WARN, "a key of %s is ignored: %s is not known to belong to %s",
