@@ -260,7 +260,8 @@ static const char *channel_word(int channels) { return channels == 1 ? "grey" : 
 /* Grey with alpha counts as grey, colour with alpha as colour. */
 static bool fit_channels(const heed_reader *r, heed_picture *p, int wanted, const char *name) {
     int own = p->channels < 3 ? 1 : 3;
-    if (own != wanted && !r->convert)
+    bool set = heed_config_has(r->config, "convert") && heed_config_bool(r->config, "convert");
+    if (own != wanted && !r->convert && !set)
         return heed_fail(
             r->c, HEED_DATA,
             "channels do not fit the run: %s: expected %d (%s), found %d (%s); hint: `convert`",

@@ -31,6 +31,8 @@ except ImportError:
     print("skipped: the Python packages torch, transformers and safetensors are needed")
     sys.exit(0)
 
+import tokens  # beside this file
+
 LOGITS, ATTENTION = 1e-5, 1e-6
 NAMES = {"id2label": {0: "no", 1: "yes", 2: "may be"}, "label2id": {"no": 0, "yes": 1, "may be": 2}}
 SMALL = dict(initializer_range=0.25, attn_implementation="eager")
@@ -43,6 +45,7 @@ LLAMA = dict(SMALL, vocab_size=29, hidden_size=16, num_hidden_layers=2, num_atte
              bos_token_id=0, eos_token_id=0)  # fmt: skip
 VIT = dict(SMALL, hidden_size=16, num_hidden_layers=2, num_attention_heads=2, intermediate_size=24,
            image_size=8, patch_size=4, **NAMES)  # fmt: skip
+TEXTS = {"max_position_embeddings": 64}
 FAMILY = {"bert": (hf.BertConfig, BERT), "gpt2": (hf.GPT2Config, GPT2),
           "llama": (hf.LlamaConfig, LLAMA), "vit": (hf.ViTConfig, VIT)}  # fmt: skip
 
@@ -95,6 +98,22 @@ def flat_theta(folder):
     config_of(folder, change)
 
 
+def with_tokenizer(make_tokenizer):
+    def change(folder):
+        make_tokenizer().save(os.path.join(folder, "tokenizer.json"))
+        kind = {"tokenizer_class": "PreTrainedTokenizerFast"}
+        if "bert" not in make_tokenizer.__name__:
+            kind["model_input_names"] = ["input_ids", "attention_mask"]
+        with open(os.path.join(folder, "tokenizer_config.json"), "w") as f:
+            json.dump(kind, f)
+
+    return change
+
+
+def bert_tokenizer():
+    return tokens.bert("/none", True)
+
+
 def sharded(folder):
     config_class, _ = hf.AutoConfig, None
     model = getattr(hf, config_class.from_pretrained(folder).architectures[0]).from_pretrained(folder)
@@ -140,6 +159,12 @@ CASES = {
     "llama-all-kv-heads": ("LlamaForCausalLM", {"num_key_value_heads": 4}),
     "llama-no-prefix": ("LlamaForCausalLM", {}, renamed(("model.", ""))),
     "llama-shards": ("LlamaForCausalLM", {}, sharded),
+    "bert-padded-vocabulary": ("BertForMaskedLM", {**TEXTS, "vocab_size": 640}, with_tokenizer(bert_tokenizer)),
+    "bert-class-of-texts": ("BertForSequenceClassification", {**NAMES, **TEXTS, "vocab_size": 640}, with_tokenizer(bert_tokenizer)),
+    "gpt2-like-smollm2": ("GPT2LMHeadModel", {"vocab_size": 640, "n_positions": 64}, with_tokenizer(tokens.smollm2)),
+    "llama-like-smollm2": ("LlamaForCausalLM", {**TEXTS, "vocab_size": 640, "tie_word_embeddings": True}, with_tokenizer(tokens.smollm2)),
+    "llama-like-llama2": ("LlamaForCausalLM", {**TEXTS, "vocab_size": 318}, with_tokenizer(tokens.llama2)),
+    "llama-like-llama3": ("LlamaForCausalLM", {**TEXTS, "vocab_size": 640}, with_tokenizer(tokens.llama3)),
     "vit": ("ViTForImageClassification", {}),
     "vit-grey": ("ViTForImageClassification", {"num_channels": 1}),
     "vit-tanh-gelu": ("ViTForImageClassification", {"hidden_act": "gelu_new"}),
@@ -169,17 +194,8 @@ def inputs(config):
     if config.model_type == "vit":
         shape = (2, config.num_channels, config.image_size, config.image_size)
         return {"pixel_values": r.standard_normal(shape).astype(np.float32)}
-    length = (
-        min(
-            64,
-            (
-                config.max_position_embeddings
-                if hasattr(config, "max_position_embeddings")
-                else config.n_positions
-            ),
-        )
-        - 3
-    )
+    most = getattr(config, "max_position_embeddings", None) or config.n_positions
+    length = min(12, most) - 3
     ids = r.integers(0, config.vocab_size, (2, length)).astype(np.int32)
     if config.model_type != "bert":
         return {"input_ids": ids}
@@ -312,9 +328,11 @@ class Oracle:
             for k, x in model.weights.items()
             if not any(i in k for i in ignored)
         )
-        self.says(
-            name, good and fine and same, f"import: {text}; {more}; {'same' if same else 'OTHER'} weights"
-        )
+        text = f"import: {text}; {more}; {'same' if same else 'OTHER'} weights"
+        if os.path.exists(os.path.join(folder, "tokenizer.json")) and not model.encoder:
+            read = self.reads(run, folder, t) and self.reads(run, os.path.join(t, "export"), t)
+            fine, text = fine and read, f"{text}, {'equal' if read else 'OTHER'} ids of texts"
+        self.says(name, good and fine and same, text)
 
     def reads(self, run, folder, t):
         """Whether a run reads the ids that AutoTokenizer makes, and gives what the model then does."""

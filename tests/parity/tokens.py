@@ -66,7 +66,9 @@ def bpe(splitter, special, **more):
     t = tk.Tokenizer(models.BPE(**more))
     t.pre_tokenizer, t.decoder = splitter, decoders.ByteLevel()
     how = dict(vocab_size=600, special_tokens=special, show_progress=False)
-    t.train_from_iterator(TEXT, trainers.BpeTrainer(initial_alphabet=pre_tokenizers.ByteLevel.alphabet(), **how))
+    t.train_from_iterator(
+        TEXT, trainers.BpeTrainer(initial_alphabet=pre_tokenizers.ByteLevel.alphabet(), **how)
+    )
     return t
 
 
@@ -78,13 +80,32 @@ def smollm2():
 
 def llama2():
     letters = "▁abcdefghijklmnopqrstuvwxyz.,!'ABCDEHT0123456789éï"
-    merges = [("▁", "t"), ("h", "e"), ("▁t", "he"), ("a", "t"), ("▁", "c"), ("▁c", "at"), ("▁", "▁"), ("▁▁", "▁▁"), ("l", "l")]
-    tokens = ["<unk>", "<s>", "</s>"] + [f"<0x{i:02X}>" for i in range(256)] + list(letters) + [a + b for a, b in merges]
+    merges = [
+        ("▁", "t"),
+        ("h", "e"),
+        ("▁t", "he"),
+        ("a", "t"),
+        ("▁", "c"),
+        ("▁c", "at"),
+        ("▁", "▁"),
+        ("▁▁", "▁▁"),
+        ("l", "l"),
+    ]
+    tokens = (
+        ["<unk>", "<s>", "</s>"]
+        + [f"<0x{i:02X}>" for i in range(256)]
+        + list(letters)
+        + [a + b for a, b in merges]
+    )
     vocab = {x: i for i, x in enumerate(tokens)}
     t = tk.Tokenizer(models.BPE(vocab, merges, unk_token="<unk>", fuse_unk=True, byte_fallback=True))
     t.normalizer = normalizers.Sequence([normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")])
-    t.post_processor = processors.TemplateProcessing(single="<s> $A", pair="<s> $A <s>:1 $B:1", special_tokens=[("<s>", 1)])
-    t.decoder = decoders.Sequence([decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse(), decoders.Strip(" ", 1, 0)])
+    t.post_processor = processors.TemplateProcessing(
+        single="<s> $A", pair="<s> $A <s>:1 $B:1", special_tokens=[("<s>", 1)]
+    )
+    t.decoder = decoders.Sequence(
+        [decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse(), decoders.Strip(" ", 1, 0)]
+    )
     t.add_special_tokens(["<unk>", "<s>", "</s>"])
     return t
 
@@ -93,7 +114,10 @@ def llama3():
     pattern = (r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+"
                r"|\s+(?!\S)|\s+")  # fmt: skip
     split = pre_tokenizers.Split(tk.Regex(pattern), "isolated")
-    t = bpe(pre_tokenizers.Sequence([split, pre_tokenizers.ByteLevel(False, use_regex=False)]), ["<|begin_of_text|>", "<|end_of_text|>"])
+    t = bpe(
+        pre_tokenizers.Sequence([split, pre_tokenizers.ByteLevel(False, use_regex=False)]),
+        ["<|begin_of_text|>", "<|end_of_text|>"],
+    )
     begin = processors.TemplateProcessing(single="<|begin_of_text|> $A", pair="<|begin_of_text|> $A <|begin_of_text|>:1 $B:1",
                                           special_tokens=[("<|begin_of_text|>", t.token_to_id("<|begin_of_text|>"))])  # fmt: skip
     t.post_processor = processors.Sequence([processors.ByteLevel(trim_offsets=False), begin])
@@ -178,7 +202,9 @@ def main():
         for name, t in cases(a, folder):
             equal = count_equal(a, heed, name, t)
             bad += equal < len(STRINGS)
-            print(f"{'ok    ' if equal == len(STRINGS) else 'FAILED'}  {name}: {t.get_vocab_size()} tokens, {equal} of {len(STRINGS)} strings have equal ids")
+            print(
+                f"{'ok    ' if equal == len(STRINGS) else 'FAILED'}  {name}: {t.get_vocab_size()} tokens, {equal} of {len(STRINGS)} strings have equal ids"
+            )
     return bool(bad)
 
 
