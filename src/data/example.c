@@ -203,9 +203,10 @@ bool heed_example_text(const heed_reader *r, const char *text, size_t n, heed_ex
     /* White space around a source is dropped, as in training. */
     while (paired && begin < end && isspace((unsigned char)text[begin])) begin++;
     while (paired && end > begin && isspace((unsigned char)text[end - 1])) end--;
-    bool ok = put_ids(f.first, f.before, k) && (!t                 ? put_numbers(r, text, n, k)
-                                                : r->spec.per_word ? put_words(r, text, n, out)
-                                                                   : put_text(t, text, begin, end, k));
+    bool ok =
+        put_ids(f.first, f.before, k) && (!t                 ? put_numbers(r, text, n, k)
+                                          : r->spec.per_word ? put_words(r, text, n, out)
+                                                             : put_text(t, text, begin, end, k));
     if (!ok) return false;
     if (!check_length(r, text, n, k, f.before, f.after) || !put_ids(f.last, f.after, k))
         return false;

@@ -16,7 +16,8 @@ static const char harmless[] =
     "attn_implementation _attn_implementation _attn_implementation_autoset tokenizer_class "
     "chunk_size_feed_forward cross_attention_hidden_size tie_encoder_decoder pruned_heads prefix "
     "max_length min_length do_sample num_beams temperature top_k top_p repetition_penalty "
-    "transformers.js_config classifier_dropout hidden_dropout embed_dropout problem_type output_past "
+    "transformers.js_config classifier_dropout hidden_dropout embed_dropout problem_type "
+    "output_past "
     "model_max_length vocab_size_or_config_json_file loss_type summary_* n_special "
     "predict_special_tokens eos_token_ids sentence_transformers unsloth_* *_flash_attn_2_enabled "
     "max_sequence_length attention_type rope_interleaved name_or_path";

@@ -1,11 +1,11 @@
 /* outputs.c -- what a run computes of given inputs, for exchange.py.
  *
- *     parity-outputs RUN IN.safetensors OUT.safetensors     IN: ids, pad, types (rows,len), or pixels
- *                                                           (rows,H,W,channels)
- *     parity-outputs RUN FILE OUT.safetensors               a picture, or a text of at most 4095 bytes
+ *     parity-outputs RUN IN.safetensors OUT.safetensors     IN: ids, pad, types (rows,len), or
+ * pixels (rows,H,W,channels) parity-outputs RUN FILE OUT.safetensors               a picture, or a
+ * text of at most 4095 bytes
  *
- * OUT: logits and weights.LAYER (B,heads,T,T); of a file also what the run reads of it, as pixels or
- * ids. */
+ * OUT: logits and weights.LAYER (B,heads,T,T); of a file also what the run reads of it, as pixels
+ * or ids. */
 #include <heed/models.h>
 #include <stdio.h>
 #include <string.h>
@@ -105,7 +105,8 @@ int main(int argc, char **argv) {
         heed_tape_begin(p.r->tape, HEED_EVAL, 0);
         heed_model_input in = {0};
         if (!arrays)
-            in.x = p.r->model->kind == HEED_INPUT_PICTURE ? picture(&p, argv[2]) : text(&p, argv[2]);
+            in.x =
+                p.r->model->kind == HEED_INPUT_PICTURE ? picture(&p, argv[2]) : text(&p, argv[2]);
         else if (!(in.x = indices(&p, "ids")))
             in.x = pixels(&p);
         if (arrays) in.pad = indices(&p, "pad"), in.types = indices(&p, "types");

@@ -52,7 +52,8 @@ static void put_steps(const heed_tokenizer *k, heed_text *out) {
     static const char chars[] =
         "\"normalizer\":null,\"pre_tokenizer\":{\"type\":\"Split\",\"pattern\":{\"Regex\":"
         "\"[\\\\s\\\\S]\"},\"behavior\":\"Isolated\",\"invert\":false}";
-    static const char bytes[] = ",\"decoder\":" BYTES "," MODEL
+    static const char bytes[] =
+        ",\"decoder\":" BYTES "," MODEL
         "\"BPE\",\"dropout\":null,\"unk_token\":null,\"continuing_subword_prefix\":null,"
         "\"end_of_word_suffix\":null,\"fuse_unk\":false,\"byte_fallback\":false,"
         "\"ignore_merges\":false";

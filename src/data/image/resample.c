@@ -1,8 +1,8 @@
-/* resample.c -- resizes and crops as Pillow 13 does: a filter with antialiasing along the rows, then
- * along the columns, or the columns first if the height shrinks by more than twice as many pixels as
- * the width; each rounded to whole levels from 0 to 255. Output pixel
- * i of an axis weighs source pixel j by filter((j + 1/2 - (i + 1/2) scale) / max(1, scale)),
- * divided by the sum of the weights. */
+/* resample.c -- resizes and crops as Pillow 13 does: a filter with antialiasing along the rows,
+ * then along the columns, or the columns first if the height shrinks by more than twice as many
+ * pixels as the width; each rounded to whole levels from 0 to 255. Output pixel i of an axis weighs
+ * source pixel j by filter((j + 1/2 - (i + 1/2) scale) / max(1, scale)), divided by the sum of the
+ * weights. */
 #include "data/image/image.h"
 
 #include <math.h>
