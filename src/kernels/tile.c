@@ -45,21 +45,21 @@ INLINE void request(heed__soon *s) {
     }
 }
 
-/* Computes the tile that starts at `row`. */
-INLINE void tile_rows(const heed__tile *t, int row, const int rows, const int vecs,
+/* Computes the tile that starts at `row`; `end` is the end of all rows. */
+INLINE void tile_rows(const heed__tile *t, int row, const int rows, int end, const int vecs,
                       const size_t a_row, const size_t a_step) {
     vec sum[TILE_ROWS][TILE_VECS];
     UNROLL for (int i = 0; i < rows; i++) {
         UNROLL for (int v = 0; v < vecs; v++) sum[i][v] = splat(0);
     }
     size_t a_tile = t->a_tile ? t->a_tile : TILE_ROWS * a_row, b_step = t->b_step;
-    for (int i = 0; i < rows; i++)
-        for (int j = 0; j < vecs * VL; j += LINE)
-            __builtin_prefetch(t->c + (size_t)(row + i) * t->ldc + j, 1);
+    const heed_real *next = row + rows < end ? t->c + (size_t)(row + rows) * t->ldc : t->c + PANEL;
     const heed_real *a = t->a + (size_t)(row / TILE_ROWS) * a_tile, *b = t->b;
     a += (size_t)(row % TILE_ROWS) * a_row;
     for (int left = t->depth; left > 0; left -= SOON_TERMS) {
         if (HEED__SET && rows == TILE_ROWS && t->soon) request(t->soon), request(t->soon + 1);
+        for (int j = 0; j < vecs * VL; j += LINE) __builtin_prefetch(next + j, 1);
+        next += t->ldc;
         for (int p = left < SOON_TERMS ? left : SOON_TERMS; p > 0; p--) {
             vec line[TILE_VECS];
             UNROLL for (int v = 0; v < vecs; v++) line[v] = load(b + v * VL);
@@ -77,9 +77,9 @@ INLINE void tile_all_rows(const heed__tile *t, int rows, const int vecs, const s
                           const size_t a_step) {
     int row = 0;
     for (; rows - row >= TILE_ROWS; row += TILE_ROWS)
-        tile_rows(t, row, TILE_ROWS, vecs, a_row, a_step);
-    for (; rows - row >= 2; row += 2) tile_rows(t, row, 2, vecs, a_row, a_step);
-    if (row < rows) tile_rows(t, row, 1, vecs, a_row, a_step);
+        tile_rows(t, row, TILE_ROWS, rows, vecs, a_row, a_step);
+    for (; rows - row >= 2; row += 2) tile_rows(t, row, 2, rows, vecs, a_row, a_step);
+    if (row < rows) tile_rows(t, row, 1, rows, vecs, a_row, a_step);
 }
 #define TILE_OF(name, vecs, a_row, a_step)                                                         \
     static __attribute__((noinline)) void name(const heed__tile *t, int rows) {                    \
