@@ -51,7 +51,8 @@ WARN += -Werror
 endif
 CPPFLAGS_ALL = -Iinclude -Isrc $(ROOM_INCLUDES) $(if $(STB_DIR),-I$(STB_DIR)) $(CPPFLAGS)
 # -ffp-contract=off everywhere but in the SIMD kernels: gcc's -std=c11 implies it silently, clang leaves contraction on.
-CFLAGS_ALL   = -std=c11 $(OPT) $(SIZE) $(OMP) $(WARN) -ffp-contract=off -fPIC -fvisibility=hidden -MMD -MP $(CFLAGS)
+# -fno-math-errno: sqrt is an instruction, not a call; nothing reads errno after a function of math.h.
+CFLAGS_ALL   = -std=c11 $(OPT) $(SIZE) $(OMP) $(WARN) -ffp-contract=off -fno-math-errno -fPIC -fvisibility=hidden -MMD -MP $(CFLAGS)
 LIBS         = -ljansson -lutf8proc -lz -lm -lpthread $(MPI_LIBS)
 LDFLAGS_ALL  = $(OPT) $(OMP) $(LDFLAGS)
 
