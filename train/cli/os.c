@@ -1,6 +1,7 @@
 /* os.c -- terminals, clocks and signals, by POSIX. */
 #ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* _POSIX_C_SOURCE would hide ru_maxrss, SIGXFSZ and others on macOS and BSD */
+#define _GNU_SOURCE  /* _POSIX_C_SOURCE would hide ru_maxrss, SIGXFSZ and others on macOS and BSD  \
+                      */
 #endif
 #include "cli/program.h"
 
