@@ -129,7 +129,7 @@ OPTIMS := $(filter-out optim settings check clip schedule,$(basename $(notdir $(
 space := $(subst ,, )
 
 # heed is phony: it becomes the program of the variant that was asked for, even if another variant's is newer.
-.PHONY: all heed lib program test-program deps demo test bench parity fuzz f64 asan ubsan tsan serial debug install uninstall clean help
+.PHONY: all heed lib program test-program man deps demo test bench parity fuzz f64 asan ubsan tsan serial debug install uninstall clean help
 all: heed
 
 heed: $(B)/heed
@@ -171,6 +171,13 @@ $(B)/%$(SO):
 $(B)/heed.map: Makefile
 	@mkdir -p $(@D)
 	@echo 'HEED_$(basename $(VERSION)) { global: heed_[a-z]*; local: *; }; HEED_PRIVATE { global: heed__*; };' >$@
+
+# A page of the program and one of each command, by the program itself.
+man: $(B)/man/heed.1
+$(B)/man/heed.1: $(B)/heed
+	@rm -rf $(@D) && mkdir -p $(@D)
+	$(call say,MAN $(@D))$< help --man >$@.new && sed -n 's/^\.BR heed\\-\(.*\) (1)/\1/p' $@.new | sed 's/\\-/ /g' | \
+	    while read -r command; do $< help --man $$command >"$(@D)/heed-$$(echo $$command | tr ' ' -).1" || exit 1; done && mv $@.new $@
 
 # The table of ops is the list of files in src/ops: each defines heed_ops_FILE[].
 $(B)/op_table.c: $(wildcard src/ops/*.c) Makefile
@@ -323,10 +330,13 @@ define INSTALL_CMAKE
 	    .ci/$(1).cmake.in >$(DESTDIR)$(LIBDIR)/cmake/heed/$(1).cmake
 
 endef
-install: heed lib
+install: heed lib man
 	@install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(LIBDIR)/cmake/heed $(DESTDIR)$(PREFIX)/include/heed
 	@install -m 755 $(B)/heed $(DESTDIR)$(PREFIX)/bin/heed
 	@install -m 644 include/heed/*.h $(DESTDIR)$(PREFIX)/include/heed
+	@install -d $(DESTDIR)$(MANDIR)/man1 $(DESTDIR)$(BASHDIR) $(DESTDIR)$(ZSHDIR)
+	@install -m 644 $(B)/man/*.1 $(DESTDIR)$(MANDIR)/man1
+	@$(B)/heed completion bash >$(DESTDIR)$(BASHDIR)/heed && $(B)/heed completion zsh >$(DESTDIR)$(ZSHDIR)/_heed
 	$(foreach l,$(LIBRARIES),$(call INSTALL_LIBRARY,$(l)))
 	$(foreach f,heed-config heed-config-version,$(call INSTALL_CMAKE,$(f)))
 	@[ -n "$(DESTDIR)" ] || [ $(SYSTEM) != Linux ] || PATH="$$PATH:/sbin:/usr/sbin" ldconfig 2>/dev/null || true
@@ -334,6 +344,7 @@ install: heed lib
 uninstall:
 	@rm -f $(DESTDIR)$(PREFIX)/bin/heed $(foreach l,$(LIBRARIES),$(DESTDIR)$(LIBDIR)/pkgconfig/$(l).pc \
 	    $(DESTDIR)$(LIBDIR)/lib$(l).a $(DESTDIR)$(LIBDIR)/lib$(l)$(SO_LINK) $(DESTDIR)$(LIBDIR)/lib$(l)$(SO))
+	@rm -f $(DESTDIR)$(BASHDIR)/heed $(DESTDIR)$(ZSHDIR)/_heed $(DESTDIR)$(MANDIR)/man1/heed.1 $(DESTDIR)$(MANDIR)/man1/heed-*.1
 	@rm -rf $(DESTDIR)$(PREFIX)/include/heed $(DESTDIR)$(LIBDIR)/cmake/heed
 
 help:
@@ -341,8 +352,9 @@ help:
 	@echo 'make demo        trains two language models and a classifier of pictures, shows what they attend to (a minute)'
 	@echo 'make test        all tests (4 minutes); ends with "N passed, N failed"'
 	@echo 'make deps        installs the system packages needed, or names them'
-	@echo 'make install     to DESTDIR, PREFIX (/usr/local), LIBDIR (PREFIX/lib): program, libraries, headers,'
-	@echo '                 files for pkg-config and CMake'
+	@echo 'make man         the man pages, in build/release/man'
+	@echo 'make install     to DESTDIR, PREFIX (/usr/local), LIBDIR (PREFIX/lib), MANDIR, BASHDIR, ZSHDIR: program, libraries,'
+	@echo '                 headers, files for pkg-config and CMake, man pages, completion'
 	@echo 'make uninstall   removes them'
 	@echo 'make f64         double precision: the exact gradient check'
 	@echo 'make asan ubsan tsan   the unit tests under a sanitizer'

@@ -10,6 +10,9 @@ prefix=/opt/heed lib=/opt/heed/lib${machine:+/$machine}
 settings="DESTDIR=$dir PREFIX=$prefix LIBDIR=$lib"
 ${MAKE:-make} -s install $settings >/dev/null 2>&1
 result $? "make install $settings"
+[ -s "$dir$prefix/share/man/man1/heed-train.1" ] && [ -s "$dir$prefix/share/bash-completion/completions/heed" ] &&
+    [ -s "$dir$prefix/share/zsh/site-functions/_heed" ]
+result $? "man pages and completion are installed"
 export OMP_NUM_THREADS=1 # spinning teams would crowd out whatever else the machine does
 export PKG_CONFIG_PATH="$dir$lib/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$dir" LD_LIBRARY_PATH="$dir$lib"
 mkdir "$dir/c" "$dir/c++" "$dir/static"
