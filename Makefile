@@ -227,7 +227,7 @@ demo: heed
 bench: heed
 	@./heed bench
 # Helpers of the comparisons with PyTorch and Pillow that tests/parity/README.md tells.
-parity: $(B)/parity-attention $(B)/parity-dump $(B)/parity-forward $(B)/parity-generate $(B)/parity-picture
+parity: $(B)/parity-attention $(B)/parity-dump $(B)/parity-forward $(B)/parity-generate $(B)/parity-onnx $(B)/parity-picture
 $(B)/parity-%: $(B)/tests/parity/%.o $(PROGRAM_OBJ) $(STATIC)
 	$(call say,LD $@)$(CC) -o $@ $^ $(LDFLAGS_ALL) $(LIBS)
 
