@@ -137,7 +137,7 @@ static void put_attribute(heed_text *node, const char *s, size_t n) {
 static void put_body(heed_text *node, const heed__onnx_graph *body) {
     heed_text a = {.c = node->c}, graph = {.c = node->c};
     heed_text_put(&graph, body->nodes.s, body->nodes.n);
-    heed__proto_text(&graph, 2, body->scope);
+    heed__proto_text(&graph, 2, "step");
     heed_text_put(&graph, body->inputs.s, body->inputs.n);
     heed_text_put(&graph, body->outputs.s, body->outputs.n);
     heed__proto_text(&a, 1, "body");

@@ -226,11 +226,16 @@ onnx heed__onnx_leaf(heed__onnx_export *e, both x) {
     return y;
 }
 
+onnx heed__onnx_value(heed__onnx_export *e, both x) {
+    const heed__onnx_step *from = heed__onnx_step_of(e, x[0]);
+    onnx state = heed__onnx_state(e, x[0]);
+    return state ? state : from ? from->value : heed__onnx_leaf(e, x);
+}
+
 onnx heed__onnx_in(heed__onnx_export *e, const heed__onnx_step *s, int k) {
     const heed_tensor *x[2] = {s->in[0]->in[k], s->in[1]->in[k]};
-    const heed__onnx_step *from = heed__onnx_step_of(e, x[0]);
     if (!x[0]) return "";
-    onnx y = from ? from->value : heed__onnx_leaf(e, x);
+    onnx y = heed__onnx_value(e, x);
     if (y || heed_ctx_status(e->c) != HEED_OK) return y;
     return heed__onnx_refuse(e, "an array computed outside the ops", s->in[0]);
 }

@@ -1,6 +1,6 @@
 /* onnx.c -- a run as an ONNX file. */
-#include "exchange/onnx/onnx.h"
 #include "core/os.h"
+#include "exchange/onnx/scan.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -80,21 +80,36 @@ static void skip_gates(heed__onnx_export *e) {
     }
 }
 
+static bool refuse_loop(const heed__onnx_export *e) {
+    return heed_fail(e->c, HEED_USAGE, "%s cannot be exported to ONNX: the steps of its decoder differ",
+                     e->r->model->name);
+}
+
+static bool translate_step(heed__onnx_export *e, heed__onnx_step *s) {
+    heed__onnx_form *form = form_of(s->in[0]->op);
+    if (s->skipped || s->value) return true;
+    if (!form) heed__onnx_refuse(e, s->in[0]->op->name, s->in[0]);
+    s->value = form ? form(e, s) : NULL;
+    return s->value && heed_ctx_status(e->c) == HEED_OK;
+}
+
 static bool translate(heed__onnx_export *e) {
     const char *layer = "";
+    heed__onnx_scan scan = {.ins = 0};
+    bool inside = false, ok = true;
     skip_gates(e);
-    for (int i = 0; i < e->steps; i++) {
-        heed__onnx_step *s = &e->step[i];
-        const heed_node *n = s->in[0];
-        heed__onnx_form *form = form_of(n->op);
-        e->g->scope = n->named ? n->name : layer;
+    for (int i = 0; ok && i < e->steps; i++) {
+        const heed_node *n = e->step[i].in[0];
+        bool body = heed__onnx_in_body(e, &e->step[i]);
+        e->graph.scope = e->g->scope = n->named ? n->name : layer;
         if (n->named) layer = layer_of(e, n->name);
-        if (s->skipped) continue;
-        if (!form) heed__onnx_refuse(e, n->op->name, n);
-        s->value = form ? form(e, s) : NULL;
-        if (!s->value || heed_ctx_status(e->c) != HEED_OK) return false;
+        if (body && !inside) ok = heed__onnx_loop_begin(e, &scan, i) || refuse_loop(e);
+        if (!body && inside) ok = heed__onnx_loop_end(e, &scan, i) || refuse_loop(e);
+        inside = body;
+        ok = ok && translate_step(e, &e->step[i]);
     }
-    return true;
+    if (inside && e->g != &e->graph) heed__onnx_graph_free(&scan.body);
+    return ok && !inside;
 }
 
 /* ---- outputs ---- */

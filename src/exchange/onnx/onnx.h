@@ -24,11 +24,25 @@ typedef struct {
 
 /* A node in both recordings. */
 typedef struct {
-    const heed_node *in[2];
+    heed_node *in[2]; /* of the recordings */
     onnx value;
     int readers;  /* nodes and outputs that read its output */
     bool skipped; /* part of the node that reads it */
 } heed__onnx_step;
+
+/* The steps of a decoder that were recorded one after the other, if there are any. */
+enum { HEED__ONNX_STATES = 8 };
+typedef struct {
+    int period;          /* nodes of a step; 0: there are none */
+    int begin;           /* index of the first node of the second step, which is the body */
+    int steps[2];        /* how many, in both recordings */
+    heed_node **first[2]; /* (period): nodes of the first step; NULL where no output needs one */
+    struct {
+        const heed_tensor *of; /* of the first step, read by the second */
+        onnx value;            /* in the body */
+    } state[HEED__ONNX_STATES];
+    int states;
+} heed__onnx_loop;
 
 enum { HEED__ONNX_INPUTS = 4, HEED__ONNX_SYMBOLS = 3 };
 typedef struct {
@@ -45,6 +59,7 @@ typedef struct {
     int symbols;
     heed__onnx_step *step;
     int steps;
+    heed__onnx_loop loop;
     heed__onnx_graph graph; /* the model's */
     heed__onnx_graph *g;    /* where nodes are added: that, or the body of a loop */
     const heed_tensor **param; /* those that are read */
@@ -58,6 +73,18 @@ bool heed__onnx_record(heed__onnx_export *e);
 void heed__onnx_record_free(heed__onnx_export *e);
 /* The step that computed y of the first recording; NULL: a leaf. */
 heed__onnx_step *heed__onnx_step_of(const heed__onnx_export *e, const heed_tensor *y);
+
+/* ---- loop.c ---- */
+
+/* Finds the steps of a decoder, and removes all but the second from e->step; counts: the nodes in
+ * each recording. False if there are none. */
+bool heed__onnx_fold(heed__onnx_export *e, int counts[2]);
+bool heed__onnx_in_body(const heed__onnx_export *e, const heed__onnx_step *s);
+/* The value of x, computed by the step before; NULL: it is no state. */
+onnx heed__onnx_state(const heed__onnx_export *e, const heed_tensor *x);
+/* Whether the node gathers a value from all steps. */
+bool heed__onnx_gathers(const heed__onnx_export *e, const heed_node *a, const heed_node *b);
+void heed__onnx_loop_free(heed__onnx_export *e);
 
 /* ---- sizes.c: a size is a in the first recording and b in the second ---- */
 
@@ -80,7 +107,9 @@ onnx heed__onnx_range(heed__onnx_export *e, onnx from, onnx to);
 
 /* The value of input k of a step; "" if it is absent. NULL: see the error. */
 onnx heed__onnx_in(heed__onnx_export *e, const heed__onnx_step *s, int k);
-/* The value of an array that no node computed. */
+/* The value of x. */
+onnx heed__onnx_value(heed__onnx_export *e, const heed_tensor *const x[2]);
+/* The same for an array that no node computed. */
 onnx heed__onnx_leaf(heed__onnx_export *e, const heed_tensor *const x[2]);
 /* (Tq,Tk), (B,1,1,Tk) or (B,1,Tq,Tk): true where a query sees a key. causal: Tq and Tk, or NULL.
  * mask (B,Tk), or NULL. */

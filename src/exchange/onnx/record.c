@@ -44,12 +44,16 @@ static void make_inputs(heed__onnx_export *e, heed_model_input out[2]) {
     heed_input_kind kind = e->r->model->kind;
     bool picture = kind == HEED_INPUT_PICTURE || kind == HEED_INPUT_CAPTION;
     bool pair = kind == HEED_INPUT_PAIR, target = pair || kind == HEED_INPUT_CAPTION;
-    bool many = !e->longest || e->longest >= 5, one = e->longest == 1;
+    bool many = !e->longest || e->longest >= 5, one = e->longest == 1, three = e->longest > 3;
     heed__onnx_input *x, *pad = NULL, *types = NULL, *to = NULL;
     sizes(e, "batch", 0, 0, 2, 3);
     if (pair) sizes(e, "source_length", 0, 1, many ? 5 : one ? 1 : 2, many ? 4 : 1);
     if (!picture || target)
-        sizes(e, "length", pair ? 2 : target, 1, many ? 3 : 1, many ? 5 : one ? 1 : 2);
+        sizes(e, "length", pair ? 2 : target, 1, three || many ? 3 : 1,
+              many    ? 5
+              : three ? 4
+              : one   ? 1
+                      : 2);
     if (picture) {
         const heed_config *f = e->r->config;
         int side = (int)heed_config_int(f, "image-size");
@@ -112,7 +116,9 @@ static int list(heed__onnx_export *e, int which, size_t *capacity) {
 static bool same_structure(const heed__onnx_export *e) {
     for (int i = 0; i < e->steps; i++) {
         const heed_node *a = e->step[i].in[0], *b = e->step[i].in[1];
-        bool same = a && b && a->op == b->op && a->inputs == b->inputs && a->y->dims == b->y->dims;
+        bool same = a && b && a->op == b->op && a->y->dims == b->y->dims;
+        if (same && heed__onnx_gathers(e, a, b)) continue;
+        same = same && a->inputs == b->inputs;
         for (int k = 0; same && k < a->inputs; k++) same = !a->in[k] == !b->in[k];
         if (!same) return false;
     }
@@ -157,6 +163,7 @@ bool heed__onnx_record(heed__onnx_export *e) {
     int counts[2];
     for (int k = 0; k < 2; k++)
         if ((counts[k] = list(e, k, &capacity)) < 0) return false;
+    if (counts[0] != counts[1]) heed__onnx_fold(e, counts);
     e->steps = counts[0];
     if (counts[0] != counts[1] || !same_structure(e))
         return heed_fail(e->c, HEED_USAGE,
@@ -167,6 +174,7 @@ bool heed__onnx_record(heed__onnx_export *e) {
 }
 
 void heed__onnx_record_free(heed__onnx_export *e) {
+    heed__onnx_loop_free(e);
     heed__free(e->step);
     for (int k = 0; k < 2; k++) heed_tape_free(e->tape[k]);
 }

@@ -22,4 +22,11 @@ void heed__onnx_scan_output(heed__onnx_export *e, heed__onnx_scan *s, onnx x);
 /* out (HEED__ONNX_SCAN_VALUES): the last states, then the outputs. */
 bool heed__onnx_scan_end(heed__onnx_export *e, heed__onnx_scan *s, onnx *out);
 
+/* ---- loop.c: the body of the steps of a decoder, from e->step[step] on ---- */
+
+/* False: its steps are not alike, or an error. */
+bool heed__onnx_loop_begin(heed__onnx_export *e, heed__onnx_scan *scan, int step);
+/* step: the first after the body */
+bool heed__onnx_loop_end(heed__onnx_export *e, heed__onnx_scan *scan, int step);
+
 #endif
