@@ -90,8 +90,8 @@ static const heed_case cases[] = {{.shapes = "4x5 2x5 4x2", .args = &all},
                                   {.shapes = "5x6 1x6 5x1", .args = &all, .fixed = "100"},
                                   {0}};
 
-const heed_op heed_ops_lora[] = {{"lora", 3, infer, forward, backward, cases, sizeof(heed__lora_args), 0},
-                                 {0}};
+const heed_op heed_ops_lora[] = {
+    {"lora", 3, infer, forward, backward, cases, sizeof(heed__lora_args), 0}, {0}};
 
 heed_tensor *heed_lora(heed_tape *t, heed_tensor *w, heed_tensor *a, heed_tensor *b, int from,
                        heed_real scale) {

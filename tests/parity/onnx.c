@@ -21,10 +21,13 @@ typedef struct {
 
 #define PAIRS "width=8 block=9 vocab=11 batch=2 init-std=0.5 "
 #define TEXT  "vocab=13 block=12 batch=2 width=8 heads=2 layers=2 ff=16 init-std=0.4 "
-#define SHOWN "image-size=8 channels=2 filters=4 stages=2 width=8 heads=2 ff=12 block=9 vocab=9 init-std=0.5 "
+#define SHOWN                                                                                      \
+    "image-size=8 channels=2 filters=4 stages=2 width=8 heads=2 ff=12 block=9 vocab=9 "            \
+    "init-std=0.5 "
 static const job more[] = {
     {"gpt", "cache", TEXT, true},
-    {"gpt", "cache llama", TEXT "heads=4 kv-heads=2 positions=rotary norm-kind=rms ff-kind=swiglu bias=false", true},
+    {"gpt", "cache llama",
+     TEXT "heads=4 kv-heads=2 positions=rotary norm-kind=rms ff-kind=swiglu bias=false", true},
     {"gpt", "cache sinusoidal", TEXT "positions=sinusoidal", true},
     {"gpt", "cache gru", TEXT "cell=gru", true},
     {"gpt", "cache lstm", TEXT "cell=lstm", true},
@@ -70,17 +73,23 @@ static void stir(heed_store *s) {
         const heed_entry *e = heed_store_at(s, i);
         heed_random r = heed_random_at(7, e->name, 0, 0);
         for (size_t k = 0; k < e->tensor->size; k++) {
-            double x = 0.3 * heed_random_normal(&r, k);
-            e->tensor->x[k] = (heed_real)(strstr(e->name, "var") ? 1 + x * x : (double)e->tensor->x[k] + x);
+            double x = 0.2 * heed_random_normal(&r, k);
+            e->tensor->x[k] =
+                (heed_real)(strstr(e->name, "var") ? 1 + x * x : (double)e->tensor->x[k] + x);
         }
     }
 }
 
 static heed_run open_model(heed_ctx *c, const job *j) {
     const heed_model *m = find(j->model);
-    heed_run r = {.c = c, .model = m, .config = heed_model_config(c, m, NULL), .store = heed_store_new(c), .tape = heed_tape_new(c)};
+    heed_run r = {.c = c,
+                  .model = m,
+                  .config = heed_model_config(c, m, NULL),
+                  .store = heed_store_new(c),
+                  .tape = heed_tape_new(c)};
     r.self = calloc(1, m->size);
-    if (set_all(r.config, j->settings) && heed_model_init(m, r.self, r.store, r.config)) stir(r.store);
+    if (set_all(r.config, j->settings) && heed_model_init(m, r.self, r.store, r.config))
+        stir(r.store);
     return r;
 }
 
@@ -90,13 +99,15 @@ static void put(heed_store *out, int k, const char *name, const heed_tensor *fro
     char full[200];
     snprintf(full, sizeof full, "%d.%s", k, name);
     heed_tensor *x = from ? heed_state_new(out, full, "zero", from->dims, from->shape) : NULL;
-    for (size_t i = 0; x && i < x->size; i++) x->x[i] = from->x ? from->x[i] : (heed_real)from->i[i];
+    for (size_t i = 0; x && i < x->size; i++)
+        x->x[i] = from->x ? from->x[i] : (heed_real)from->i[i];
 }
 
 static heed_tensor *ids(heed_tape *t, int rows, int len, int below) {
     heed_tensor *x = heed_new_ids(t, 2, (int[]){rows, len});
     heed_random r = heed_random_at(3, "ids", (uint64_t)rows, (uint32_t)len);
-    for (size_t i = 0; x && i < x->size; i++) x->i[i] = (int32_t)(heed_random_uniform(&r, i) * below);
+    for (size_t i = 0; x && i < x->size; i++)
+        x->i[i] = (int32_t)(heed_random_uniform(&r, i) * below);
     return x;
 }
 
@@ -110,23 +121,33 @@ static heed_model_input inputs(const heed_run *r, heed_tape *t, int rows, int le
     if (target) in.target = ids(t, rows, len, vocab);
     if (picture) {
         int side = (int)heed_config_int(f, "image-size");
-        in.x = heed_input(t, NULL, 4, (int[]){rows, side, side, (int)heed_config_int(f, "channels")});
+        in.x =
+            heed_input(t, NULL, 4, (int[]){rows, side, side, (int)heed_config_int(f, "channels")});
         heed_random z = heed_random_at(3, "pixels", 0, 0);
-        for (size_t i = 0; in.x && i < in.x->size; i++) in.x->x[i] = (heed_real)heed_random_normal(&z, i);
+        for (size_t i = 0; in.x && i < in.x->size; i++)
+            in.x->x[i] = (heed_real)heed_random_normal(&z, i);
         return in;
     }
     int read = kind == HEED_INPUT_PAIR ? source : len;
-    int words = kind == HEED_INPUT_PAIR && !heed_config_bool(f, "share-vocab") && heed_config_int(f, "source-vocab") ? (int)heed_config_int(f, "source-vocab") : vocab;
+    int words = kind == HEED_INPUT_PAIR && !heed_config_bool(f, "share-vocab") &&
+                        heed_config_int(f, "source-vocab")
+                    ? (int)heed_config_int(f, "source-vocab")
+                    : vocab;
     in.x = ids(t, rows, read, words);
     in.pad = ids(t, rows, read, 1);
-    for (int i = 0; in.pad && i < rows * read; i++) in.pad->i[i] = i % read == 0 || i % read < read - i / read % 3;
-    if (kind == HEED_INPUT_TOKENS) in.types = ids(t, rows, read, heed_config_has(f, "token-types") && heed_config_int(f, "token-types") > 1 ? 2 : 1);
+    for (int i = 0; in.pad && i < rows * read; i++)
+        in.pad->i[i] = i % read == 0 || i % read < read - i / read % 3;
+    if (kind == HEED_INPUT_TOKENS)
+        in.types =
+            ids(t, rows, read,
+                heed_config_has(f, "token-types") && heed_config_int(f, "token-types") > 1 ? 2 : 1);
     return in;
 }
 
 static void pass(const heed_run *r, int k, heed_store *out) {
     int most = heed_config_has(r->config, "block") ? (int)heed_config_int(r->config, "block") : 8;
-    int rows[] = {1, 2, 4}, len[] = {most > 3 ? 3 : 1, most, most > 2 ? 2 : most}, source[] = {most > 4 ? 4 : most, 1, most};
+    int rows[] = {1, 2, 4}, len[] = {most > 3 ? 3 : 1, most, most > 2 ? 2 : most},
+        source[] = {most > 4 ? 4 : most, 1, most};
     heed_probe(r->tape, "*.weights", false);
     heed_tape_begin(r->tape, HEED_EVAL, 0);
     heed_model_input in = inputs(r, r->tape, rows[k], len[k], source[k]);

@@ -45,8 +45,8 @@ static onnx hardmax(heed__onnx_export *e, step s) { return softmax_by(e, s, "Har
 /* The cosines or sines of all angles: (rows, width / 2). */
 static onnx angles(heed__onnx_export *e, const heed_rotary_args *a, int rows, bool sine) {
     int half = a->width / 2;
-    onnx name = heed__onnx_name(e->g, "rotary.%s.%d.%g", sine ? "sin" : "cos", a->width,
-                                (double)a->theta);
+    onnx name =
+        heed__onnx_name(e->g, "rotary.%s.%d.%g", sine ? "sin" : "cos", a->width, (double)a->theta);
     if (!name || heed__onnx_find(e->g, name)) return name;
     heed_tensor x = {.dims = 2, .shape = {rows, half}, .size = (size_t)rows * (size_t)half};
     x.x = heed__alloc_array(e->c, x.size, sizeof *x.x);
@@ -173,20 +173,17 @@ static onnx attention(heed__onnx_export *e, step s) {
     scores = scaled(e, scores, a->has_beta ? (double)a->beta : 1 / sqrt(a->key));
     onnx more = heed__onnx_in(e, s, bias);
     if (more && *more) scores = heed__onnx_node(e->g, IN(scores, more), "Add");
-    onnx weights = heed__onnx_softmax(e, scores, visible(e, s, a, bias + 1),
-                                      a->hard ? "Hardmax" : "Softmax",
-                                      heed__onnx_name(e->g, "%s.weights", s->in[0]->name));
-    onnx y = heed__onnx_node(
-        e->g, IN(weights, repeated(e, v, shared, a->heads, a->value)), "MatMul");
+    onnx weights =
+        heed__onnx_softmax(e, scores, visible(e, s, a, bias + 1), a->hard ? "Hardmax" : "Softmax",
+                           heed__onnx_weights(e, s->in[0]));
+    onnx y =
+        heed__onnx_node(e->g, IN(weights, repeated(e, v, shared, a->heads, a->value)), "MatMul");
     y = heed__onnx_node(e->g, IN(y), "Transpose perm=[0,2,1,3]");
     return heed__onnx_node(e->g, IN(y, INTS(e->g, 0, 0, a->heads * a->value)), "Reshape");
 }
 
-const heed__onnx_op heed__onnx_attention[] = {{"softmax", softmax},
-                                              {"log_softmax", log_softmax},
-                                              {"hardmax", hardmax},
-                                              {"rotary", rotary},
-                                              {"attention", attention},
-                                              {"cross_attention", attention},
-                                              {"self_attention", attention},
-                                              {0}};
+const heed__onnx_op heed__onnx_attention[] = {
+    {"softmax", softmax},          {"log_softmax", log_softmax},
+    {"hardmax", hardmax},          {"rotary", rotary},
+    {"attention", attention},      {"cross_attention", attention},
+    {"self_attention", attention}, {0}};

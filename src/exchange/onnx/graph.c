@@ -79,7 +79,7 @@ const char *heed__onnx_name(heed__onnx_graph *g, const char *format, ...) {
 }
 
 onnx heed__onnx_find(const heed__onnx_graph *g, const char *key) {
-    for (; g; g = g->outer)
+    for (; g && key; g = g->outer)
         for (size_t i = 0; i < g->known_count; i++)
             if (strcmp(g->known[i].key, key) == 0) return g->known[i].value;
     return NULL;
@@ -134,12 +134,16 @@ static void put_attribute(heed_text *node, const char *s, size_t n) {
     heed_text_free(&a);
 }
 
+void heed__onnx_append(heed_text *out, const heed_text *more) {
+    if (more->n) heed_text_put(out, more->s, more->n);
+}
+
 static void put_body(heed_text *node, const heed__onnx_graph *body) {
     heed_text a = {.c = node->c}, graph = {.c = node->c};
-    heed_text_put(&graph, body->nodes.s, body->nodes.n);
+    heed__onnx_append(&graph, &body->nodes);
     heed__proto_text(&graph, 2, "step");
-    heed_text_put(&graph, body->inputs.s, body->inputs.n);
-    heed_text_put(&graph, body->outputs.s, body->outputs.n);
+    heed__onnx_append(&graph, &body->inputs);
+    heed__onnx_append(&graph, &body->outputs);
     heed__proto_text(&a, 1, "body");
     heed__proto_bytes(&a, 6, graph.s, graph.n);
     heed__proto_int(&a, 20, GRAPH);
@@ -236,9 +240,9 @@ onnx heed__onnx_real(heed__onnx_graph *g, double x) {
 
 onnx heed__onnx_tensor(heed__onnx_graph *g, onnx name, const heed_tensor *x) {
     size_t bytes = x->size * (x->x ? sizeof(float) : sizeof(int64_t));
-    float *reals = heed__alloc(g->nodes.c, bytes + 1);
+    float *reals = name ? heed__alloc(g->nodes.c, bytes + 1) : NULL;
     int64_t *ints = (int64_t *)(void *)reals;
-    if (!reals || !name) return NULL;
+    if (!reals) return NULL;
     for (size_t i = 0; i < x->size; i++) {
         if (x->x)
             reals[i] = (float)x->x[i];

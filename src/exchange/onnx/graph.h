@@ -59,8 +59,8 @@ onnx heed__onnx_ints(heed__onnx_graph *g, int count, const int64_t *x); /* (coun
 #define INTS(g, ...)                                                                               \
     heed__onnx_ints(g, (int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)),                  \
                     (int64_t[]){__VA_ARGS__})
-onnx heed__onnx_int(heed__onnx_graph *g, int64_t x);                     /* a scalar */
-onnx heed__onnx_real(heed__onnx_graph *g, double x);                     /* a scalar */
+onnx heed__onnx_int(heed__onnx_graph *g, int64_t x);                          /* a scalar */
+onnx heed__onnx_real(heed__onnx_graph *g, double x);                          /* a scalar */
 onnx heed__onnx_tensor(heed__onnx_graph *g, onnx name, const heed_tensor *x); /* any */
 
 /* The value that this graph, or one outside it, has under a key; NULL: none. */
@@ -75,6 +75,7 @@ void heed__proto_bytes(heed_text *out, int field, const void *bytes, size_t n);
 void heed__proto_text(heed_text *out, int field, const char *text);
 /* The beginning of a field of n bytes that follow. */
 void heed__proto_begin(heed_text *out, int field, size_t n);
+void heed__onnx_append(heed_text *out, const heed_text *more);
 /* The fields of a tensor before its values: dims, type, name. */
 void heed__proto_tensor(heed_text *out, onnx name, bool reals, int dims, const int *shape);
 enum { HEED__ONNX_FLOAT = 1, HEED__ONNX_INT64 = 7 };

@@ -56,7 +56,8 @@ static onnx lora(heed__onnx_export *e, step s) {
     const heed__lora_args *a = args_of(s);
     const heed_tensor *w = of(s, 0);
     int rows = of(s, 2)->shape[0], dims = w->dims;
-    int64_t ends[2 * HEED_DIMS] = {a->from}, shape[] = {rows, w->shape[1], w->shape[2], w->shape[3]};
+    int64_t ends[2 * HEED_DIMS] = {a->from},
+                     shape[] = {rows, w->shape[1], w->shape[2], w->shape[3]};
     ends[dims] = w->shape[0] - a->from - rows;
     onnx y = heed__onnx_node(e->g, IN(heed__onnx_in(e, s, 2), heed__onnx_in(e, s, 1)), "MatMul");
     y = heed__onnx_node(e->g, IN(y, heed__onnx_real(e->g, (double)a->scale)), "Mul");
@@ -122,11 +123,11 @@ static onnx convolution(heed__onnx_export *e, step s, bool transposed) {
     onnx x = channels_first(e, heed__onnx_in(e, s, 0)), b = heed__onnx_in(e, s, 2);
     if (transposed)
         snprintf(extra, sizeof extra, " output_padding=[%d,%d]", a->extra[0], a->extra[1]);
-    x = heed__onnx_node(
-        e->g, IN(x, heed__onnx_in(e, s, 1), b && *b ? b : NULL),
-        "Conv%s strides=[%d,%d] pads=[%d,%d,%d,%d] dilations=[%d,%d] group=%d%s",
-        transposed ? "Transpose" : "", a->stride[0], a->stride[1], a->pad[0], a->pad[1],
-        a->pad[0], a->pad[1], a->dilation[0], a->dilation[1], a->groups, extra);
+    x = heed__onnx_node(e->g, IN(x, heed__onnx_in(e, s, 1), b && *b ? b : NULL),
+                        "Conv%s strides=[%d,%d] pads=[%d,%d,%d,%d] dilations=[%d,%d] group=%d%s",
+                        transposed ? "Transpose" : "", a->stride[0], a->stride[1], a->pad[0],
+                        a->pad[1], a->pad[0], a->pad[1], a->dilation[0], a->dilation[1], a->groups,
+                        extra);
     return channels_last(e, x);
 }
 static onnx conv2d(heed__onnx_export *e, step s) { return convolution(e, s, false); }
@@ -135,10 +136,9 @@ static onnx conv2d_transposed(heed__onnx_export *e, step s) { return convolution
 static onnx pool(heed__onnx_export *e, step s, const char *op) {
     const heed_pool_args *a = args_of(s);
     onnx x = channels_first(e, heed__onnx_in(e, s, 0));
-    x = heed__onnx_node(e->g, IN(x),
-                        "%s kernel_shape=[%d,%d] strides=[%d,%d] pads=[%d,%d,%d,%d]%s", op,
-                        a->size[0], a->size[1], a->stride[0], a->stride[1], a->pad[0], a->pad[1],
-                        a->pad[0], a->pad[1], *op == 'A' ? " count_include_pad=1" : "");
+    x = heed__onnx_node(e->g, IN(x), "%s kernel_shape=[%d,%d] strides=[%d,%d] pads=[%d,%d,%d,%d]%s",
+                        op, a->size[0], a->size[1], a->stride[0], a->stride[1], a->pad[0],
+                        a->pad[1], a->pad[0], a->pad[1], *op == 'A' ? " count_include_pad=1" : "");
     return channels_last(e, x);
 }
 static onnx max_pool(heed__onnx_export *e, step s) { return pool(e, s, "MaxPool"); }

@@ -177,8 +177,7 @@ bool heed__onnx_loop_end(heed__onnx_export *e, heed__onnx_scan *scan, int step) 
         if (!heed__onnx_gathers(e, n, e->step[i].in[1])) continue;
         if (*(const int *)n->args != 1 || n->y->dims != 3) return false;
         onnx y = heed__onnx_step_of(e, n->in[1])->value;
-        heed__onnx_scan_output(e, scan,
-                               heed__onnx_node(e->g, IN(y, INTS(e->g, 1)), "Squeeze"));
+        heed__onnx_scan_output(e, scan, heed__onnx_node(e->g, IN(y, INTS(e->g, 1)), "Squeeze"));
     }
     if (!heed__onnx_scan_end(e, scan, out)) return false;
     for (int i = step; i < e->steps; i++)

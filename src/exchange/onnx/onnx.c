@@ -47,6 +47,11 @@ onnx heed__onnx_refuse(heed__onnx_export *e, const char *what, const heed_node *
     return NULL;
 }
 
+onnx heed__onnx_weights(heed__onnx_export *e, const heed_node *n) {
+    onnx name = heed__onnx_name(&e->graph, "%s.weights", n->name);
+    return heed__onnx_find(&e->graph, name) ? NULL : heed__onnx_keep(&e->graph, name, name);
+}
+
 static heed__onnx_form *form_of(const heed_op *op) {
     static const heed__onnx_op *const tables[] = {heed__onnx_plain, heed__onnx_layers,
                                                   heed__onnx_attention, heed__onnx_recurrent};
@@ -81,7 +86,8 @@ static void skip_gates(heed__onnx_export *e) {
 }
 
 static bool refuse_loop(const heed__onnx_export *e) {
-    return heed_fail(e->c, HEED_USAGE, "%s cannot be exported to ONNX: the steps of its decoder differ",
+    return heed_fail(e->c, HEED_USAGE,
+                     "%s cannot be exported to ONNX: the steps of its decoder differ",
                      e->r->model->name);
 }
 
@@ -132,7 +138,7 @@ static bool outputs(heed__onnx_export *e) {
     e->graph.result = "logits";
     heed__onnx_node(&e->graph, IN(last->value), "Identity");
     heed_text first = {.c = e->c};
-    heed_text_put(&first, e->graph.outputs.s ? e->graph.outputs.s : "", e->graph.outputs.n);
+    heed__onnx_append(&first, &e->graph.outputs);
     e->graph.outputs.n = 0;
     output(e, "logits", e->logits, false);
     for (int i = 0; i < heed_probe_count(e->tape[0]); i++) {
@@ -146,7 +152,7 @@ static bool outputs(heed__onnx_export *e) {
         e->graph.result = NULL;
         output(e, name, x, true);
     }
-    heed_text_put(&e->graph.outputs, first.s, first.n); /* then those of the cache */
+    heed__onnx_append(&e->graph.outputs, &first); /* then those of the cache */
     heed_text_free(&first);
     return heed_ctx_status(e->c) == HEED_OK;
 }
@@ -157,10 +163,10 @@ static void inputs(heed__onnx_export *e) {
     for (int i = 0; i < e->inputs; i++) {
         const heed__onnx_input *in = &e->input[i];
         if (in->used)
-            heed__onnx_declare(&e->graph.inputs, 11, in->name, in->x[0]->x != NULL,
-                               in->x[0]->dims, in->x[0]->shape, in->dim);
+            heed__onnx_declare(&e->graph.inputs, 11, in->name, in->x[0]->x != NULL, in->x[0]->dims,
+                               in->x[0]->shape, in->dim);
     }
-    heed_text_put(&e->graph.inputs, after.s ? after.s : "", after.n);
+    heed__onnx_append(&e->graph.inputs, &after);
     heed_text_free(&after);
 }
 
@@ -251,8 +257,8 @@ static bool write_file(heed__onnx_export *e, const char *path) {
     for (int i = 0; i < 5; i++) {
         if (!parts[i])
             heed__proto_text(&graph, 2, e->r->model->name);
-        else if (parts[i]->n)
-            heed_text_put(&graph, parts[i]->s, parts[i]->n);
+        else
+            heed__onnx_append(&graph, parts[i]);
     }
     heed__proto_int(&model, 1, HEED__ONNX_IR);
     heed__proto_text(&model, 2, "heed");
@@ -275,8 +281,11 @@ static bool write_file(heed__onnx_export *e, const char *path) {
     return ok;
 }
 
-static bool check_cache(const heed_run *r, bool cache) {
+static bool check(const heed_run *r, bool cache) {
     const heed_model *m = r->model;
+    if (m->kind == HEED_INPUT_DENSE)
+        return heed_fail(r->c, HEED_USAGE, "%s cannot be exported to ONNX: it reads dense numbers",
+                         m->name);
     return !cache || (m->kind == HEED_INPUT_TOKENS && m->answers == HEED_ANSWER_NEXT) ||
            heed_fail(r->c, HEED_USAGE,
                      "%s has no cache: expected a model that predicts the next token, such as gpt",
@@ -284,7 +293,7 @@ static bool check_cache(const heed_run *r, bool cache) {
 }
 
 bool heed_export_onnx(heed_run *r, const char *path, bool cache) {
-    if (!r || !path || heed__stopped(r->c) || !check_cache(r, cache)) return false;
+    if (!r || !path || heed__stopped(r->c) || !check(r, cache)) return false;
     heed__onnx_export e = {.r = r, .c = r->c, .cache = cache, .g = &e.graph};
     if (heed_config_has(r->config, "block")) e.longest = (int)heed_config_int(r->config, "block");
     e.graph.nodes.c = e.graph.inputs.c = e.graph.outputs.c = e.graph.constants.c = r->c;

@@ -33,9 +33,9 @@ typedef struct {
 /* The steps of a decoder that were recorded one after the other, if there are any. */
 enum { HEED__ONNX_STATES = 8 };
 typedef struct {
-    int period;          /* nodes of a step; 0: there are none */
-    int begin;           /* index of the first node of the second step, which is the body */
-    int steps[2];        /* how many, in both recordings */
+    int period;           /* nodes of a step; 0: there are none */
+    int begin;            /* index of the first node of the second step, which is the body */
+    int steps[2];         /* how many, in both recordings */
     heed_node **first[2]; /* (period): nodes of the first step; NULL where no output needs one */
     struct {
         const heed_tensor *of; /* of the first step, read by the second */
@@ -60,8 +60,8 @@ typedef struct {
     heed__onnx_step *step;
     int steps;
     heed__onnx_loop loop;
-    heed__onnx_graph graph; /* the model's */
-    heed__onnx_graph *g;    /* where nodes are added: that, or the body of a loop */
+    heed__onnx_graph graph;    /* the model's */
+    heed__onnx_graph *g;       /* where nodes are added: that, or the body of a loop */
     const heed_tensor **param; /* those that are read */
     size_t params, param_capacity;
 } heed__onnx_export;
@@ -129,6 +129,8 @@ extern const heed__onnx_op heed__onnx_plain[], heed__onnx_layers[], heed__onnx_a
 /* Refuses the export because of node n: "WHAT at NAME has no ONNX form". Returns NULL. */
 onnx heed__onnx_refuse(heed__onnx_export *e, const char *what, const heed_node *n);
 onnx heed__onnx_activate(heed__onnx_export *e, onnx x, heed_act act);
+/* The name of the attention weights of node n; NULL: an earlier node has it. */
+onnx heed__onnx_weights(heed__onnx_export *e, const heed_node *n);
 /* w' of a weight (out,in) */
 onnx heed__onnx_transposed(heed__onnx_export *e, onnx w);
 /* Softmax, LogSoftmax or Hardmax over the visible entries, 0 at the others. visible NULL: all.

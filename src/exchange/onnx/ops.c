@@ -23,8 +23,7 @@ static onnx divide(heed__onnx_export *e, step s) { return binary(e, s, "Div"); }
 
 static onnx where(heed__onnx_export *e, step s) {
     onnx mask = heed__onnx_node(e->g, IN(heed__onnx_in(e, s, 0)), "Cast to=9");
-    return heed__onnx_node(e->g, IN(mask, heed__onnx_in(e, s, 1), heed__onnx_in(e, s, 2)),
-                           "Where");
+    return heed__onnx_node(e->g, IN(mask, heed__onnx_in(e, s, 1), heed__onnx_in(e, s, 2)), "Where");
 }
 
 static onnx times(heed__onnx_export *e, onnx x, double by) {
@@ -126,7 +125,8 @@ static onnx slice(heed__onnx_export *e, step s) {
     int axis = from_zero(of(s, 0), a->dim);
     int na = s->in[0]->in[0]->shape[axis], nb = s->in[1]->in[0]->shape[axis];
     onnx x = heed__onnx_in(e, s, 0);
-    if (a->from == 0 && b->from == 0 && axis == 0 && a->size != b->size && is_positions(e, of(s, 0)))
+    if (a->from == 0 && b->from == 0 && axis == 0 && a->size != b->size &&
+        is_positions(e, of(s, 0)))
         return heed__onnx_positions(e, x, a->size, b->size);
     onnx from = a->from == b->from ? INTS(e->g, a->from) : end_of(e, a->from, b->from, na, nb);
     onnx to = end_of(e, a->from + a->size, b->from + b->size, na, nb);
@@ -180,10 +180,26 @@ static onnx mean(heed__onnx_export *e, step s) {
 
 /* In the order of heed_act. */
 #define ACTIVATION(act, name, ...) {#name, activate},
-const heed__onnx_op heed__onnx_plain[] = {
-    {"add", add},           {"sub", sub},           {"mul", mul},         {"div", divide},
-    {"where", where},       {"scale", scale},       {"clamp", clamp},     {"note", same},
-    {"dropout", same},      {"dropout_add", add},   {"reshape", reshape}, {"permute", permute},
-    {"concat", concat},     {"slice", slice},       {"pad", pad},         {"embed", embed},
-    {"gather", gather},     {"sum_dim", sum_dim},   {"mean_dim", mean_dim}, {"max_dim", max_dim},
-    {"sum", sum},           {"mean", mean},         HEED_ACTIVATIONS(ACTIVATION){0}};
+const heed__onnx_op heed__onnx_plain[] = {{"add", add},
+                                          {"sub", sub},
+                                          {"mul", mul},
+                                          {"div", divide},
+                                          {"where", where},
+                                          {"scale", scale},
+                                          {"clamp", clamp},
+                                          {"note", same},
+                                          {"dropout", same},
+                                          {"dropout_add", add},
+                                          {"reshape", reshape},
+                                          {"permute", permute},
+                                          {"concat", concat},
+                                          {"slice", slice},
+                                          {"pad", pad},
+                                          {"embed", embed},
+                                          {"gather", gather},
+                                          {"sum_dim", sum_dim},
+                                          {"mean_dim", mean_dim},
+                                          {"max_dim", max_dim},
+                                          {"sum", sum},
+                                          {"mean", mean},
+                                          HEED_ACTIVATIONS(ACTIVATION){0}};

@@ -23,8 +23,8 @@ static heed__onnx_input *input(heed__onnx_export *e, const char *name, const cha
             if (length && strcmp(e->symbol[i].name, length) == 0) shape[1] = e->symbol[i].size[k];
         if (length && !shape[1]) shape[1] = 1;
         if (more) memcpy(shape + 1, more, 3 * sizeof *more);
-        in->x[k] = more ? heed_input(e->tape[k], NULL, 4, shape)
-                        : heed_new_ids(e->tape[k], 2, shape);
+        in->x[k] =
+            more ? heed_input(e->tape[k], NULL, 4, shape) : heed_new_ids(e->tape[k], 2, shape);
     }
     return in;
 }
@@ -74,7 +74,8 @@ static void make_inputs(heed__onnx_export *e, heed_model_input out[2]) {
 
 /* ---- nodes ---- */
 
-/* The nodes that y and the kept weights depend on, by their index; returns the number of indices. */
+/* The nodes that y and the kept weights depend on, by their index; returns the number of indices.
+ */
 static int reach(const heed_tape *t, const heed_tensor *y, heed_node **at, int count) {
     const char *path;
     int most = y->node ? y->node->index + 1 : 0;
@@ -156,6 +157,7 @@ bool heed__onnx_record(heed__onnx_export *e) {
         heed_tape_begin(e->tape[k], HEED_TRACE, 0);
     }
     make_inputs(e, in);
+    if (heed_ctx_status(e->c) != HEED_OK) return false;
     for (int k = 0; k < 2; k++) {
         e->logits[k] = m->logits(e->r->self, e->tape[k], &in[k]);
         if (!e->logits[k] || heed_ctx_status(e->c) != HEED_OK) return false;

@@ -15,9 +15,9 @@ static onnx ordered(heed__onnx_graph *g, onnx x, heed_cell kind) {
     onnx part[4];
     if (kind == HEED_RNN) return x;
     heed__onnx_nodes(g, IN(x), kind == HEED_GRU ? 3 : 4, part, NULL, "Split axis=0");
-    return kind == HEED_GRU ? heed__onnx_node(g, IN(part[1], part[0], part[2]), "Concat axis=0")
-                            : heed__onnx_node(g, IN(part[0], part[3], part[1], part[2]),
-                                              "Concat axis=0");
+    return kind == HEED_GRU
+               ? heed__onnx_node(g, IN(part[1], part[0], part[2]), "Concat axis=0")
+               : heed__onnx_node(g, IN(part[0], part[3], part[1], part[2]), "Concat axis=0");
 }
 
 /* (1,rows,..), made once, outside loops. */
@@ -51,11 +51,11 @@ static onnx biases(heed__onnx_export *e, onnx in, onnx of_state, int rows, heed_
 typedef struct {
     heed_recurrent_args args;
     int width;
-    onnx x;             /* (T,B,in) */
-    onnx w_in, b_in;    /* the input's; b "" if absent */
-    onnx w, b;          /* the state's */
-    onnx h, c;          /* (1,B,h): the first state; "": zeros */
-    onnx lengths;       /* (B): tokens of each sequence; "": all */
+    onnx x;          /* (T,B,in) */
+    onnx w_in, b_in; /* the input's; b "" if absent */
+    onnx w, b;       /* the state's */
+    onnx h, c;       /* (1,B,h): the first state; "": zeros */
+    onnx lengths;    /* (B): tokens of each sequence; "": all */
 } cell;
 
 /* out: the states of all steps (T,1,B,h), and the last h and c (1,B,h). */
@@ -72,9 +72,13 @@ static void run(heed__onnx_export *e, const cell *k, onnx out[3]) {
     if (kind == HEED_GRU) snprintf(more, sizeof more, " linear_before_reset=1");
     snprintf(text, sizeof text, "%s hidden_size=%d direction=%s%s", nodes[kind], k->width,
              k->args.reverse ? "reverse" : "forward", more);
-    onnx in[] = {k->x,       weight(e, k->w_in, kind), weight(e, k->w, kind),
+    onnx in[] = {k->x,
+                 weight(e, k->w_in, kind),
+                 weight(e, k->w, kind),
                  biases(e, k->b_in, k->b, gates * k->width, kind),
-                 k->lengths, k->h,                     kind == HEED_LSTM ? k->c : NULL,
+                 k->lengths,
+                 k->h,
+                 kind == HEED_LSTM ? k->c : NULL,
                  NULL};
     heed__onnx_nodes(e->g, in, kind == HEED_LSTM ? 3 : 2, out, NULL, text);
 }
@@ -123,7 +127,7 @@ static onnx lengths_of(heed__onnx_export *e, onnx mask) {
 /* At padding, which is at the end, the state is the last before it, or the first if reversed. */
 static onnx held(heed__onnx_export *e, const cell *k, onnx y, onnx last, onnx mask) {
     onnx state = k->args.reverse ? k->h : last;
-    if (!mask || !*mask || !*state) return y;
+    if (!mask || !*mask || !state || !*state) return y;
     mask = heed__onnx_node(e->g, IN(mask), "Cast to=9");
     mask = heed__onnx_node(e->g, IN(mask, INTS(e->g, 2)), "Unsqueeze");
     state = heed__onnx_node(e->g, IN(state), "Transpose perm=[1,0,2]");
@@ -149,8 +153,9 @@ static onnx past_state(heed__onnx_export *e, step s, int states) {
 }
 
 static void present_state(heed__onnx_export *e, step s, onnx h, onnx c, int states) {
+    bool both = c && *c;
     onnx name = heed__onnx_name(e->g, "%s.%d.state", s->in[0]->name, e->cached++);
-    onnx all = *c ? heed__onnx_node(e->g, IN(h, c), "Concat axis=2") : h;
+    onnx all = both ? heed__onnx_node(e->g, IN(h, c), "Concat axis=2") : h;
     e->g->result = name;
     heed__onnx_node(e->g, IN(all, INTS(e->g, 0)), "Squeeze");
     heed__onnx_declare(&e->graph.outputs, 12, name, true, 2, (int[]){0, states},
@@ -206,22 +211,21 @@ static onnx unwrapped(heed__onnx_export *e, onnx x) {
     return heed__onnx_node(e->g, IN(x, INTS(e->g, 0)), "Squeeze");
 }
 
-/* One step, as the outputs of the body: h, c of an LSTM, the context, the weights. */
+/* One step, as the outputs of the body: h and, of an LSTM, c, as states and again as outputs; the
+ * context; the weights. */
 static void decode(heed__onnx_export *e, heed__onnx_scan *scan, const onnx *in, cell *k, onnx y,
                    onnx visible) {
-    onnx out[3];
-    onnx weights = look(e, in, k->h, visible);
+    onnx out[3], weights = look(e, in, k->h, visible);
+    int states = k->args.cell == HEED_LSTM ? 2 : 1;
     onnx c = heed__onnx_node(e->g, IN(weights, INTS(e->g, 1)), "Unsqueeze");
     c = heed__onnx_node(e->g, IN(c, in[VALUES]), "MatMul");
     c = heed__onnx_node(e->g, IN(c, INTS(e->g, 1)), "Squeeze");
     k->x = wrapped(e, heed__onnx_node(e->g, IN(y, c), "Concat axis=1"));
     k->h = wrapped(e, k->h);
-    if (*k->c) k->c = wrapped(e, k->c);
+    if (states == 2) k->c = wrapped(e, k->c);
     run(e, k, out);
-    heed__onnx_scan_output(e, scan, unwrapped(e, out[1]));
-    if (*k->c) heed__onnx_scan_output(e, scan, unwrapped(e, out[2]));
-    heed__onnx_scan_output(e, scan, unwrapped(e, out[1]));
-    if (*k->c) heed__onnx_scan_output(e, scan, unwrapped(e, out[2]));
+    for (int i = 0; i < 2 * states; i++)
+        heed__onnx_scan_output(e, scan, unwrapped(e, out[1 + i % states]));
     heed__onnx_scan_output(e, scan, c);
     heed__onnx_scan_output(e, scan, weights);
 }
@@ -249,7 +253,7 @@ static onnx recurrent_attention(heed__onnx_export *e, step s) {
     onnx y = heed__onnx_scan_input(e, &scan, in[Y]);
     if (k.h && k.c && y) decode(e, &scan, in, &k, y, visible);
     if (!heed__onnx_scan_end(e, &scan, out)) return NULL;
-    e->g->result = heed__onnx_name(e->g, "%s.weights", n->name);
+    e->g->result = heed__onnx_weights(e, n);
     heed__onnx_node(e->g, IN(out[2 * states + 1]), "Identity");
     out[2 * states + 1] = NULL; /* ends the list */
     return heed__onnx_node(e->g, out + states, "Concat axis=2");

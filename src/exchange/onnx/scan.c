@@ -6,7 +6,7 @@
 
 void heed__onnx_scan_begin(heed__onnx_export *e, heed__onnx_scan *s) {
     heed_ctx *c = e->c;
-    *s = (heed__onnx_scan){.body = {.outer = e->g, .scope = e->g->scope}};
+    *s = (heed__onnx_scan){.body = {.outer = e->g, .scope = e->g->scope ? e->g->scope : ""}};
     s->body.nodes.c = s->body.inputs.c = s->body.outputs.c = c;
     e->g = &s->body;
 }

@@ -45,8 +45,8 @@ static onnx symbol_size(heed__onnx_export *e, const heed__onnx_symbol *s) {
     heed__onnx_input *in = &e->input[s->input];
     in->used = true;
     e->graph.result = heed__onnx_name(&e->graph, "%s", s->name);
-    onnx y = heed__onnx_node(&e->graph, IN(in->name), "Shape start=%d end=%d", s->axis,
-                             s->axis + 1);
+    onnx y =
+        heed__onnx_node(&e->graph, IN(in->name), "Shape start=%d end=%d", s->axis, s->axis + 1);
     return heed__onnx_keep(&e->graph, key, y);
 }
 
