@@ -282,7 +282,7 @@ demo: heed
 bench: heed
 	@./heed bench
 # Helpers of the comparisons with PyTorch and Pillow that tests/parity/README.md tells.
-parity: $(B)/parity-attention $(B)/parity-dump $(B)/parity-generate $(B)/parity-outputs $(B)/parity-picture
+parity: $(B)/parity-attention $(B)/parity-dump $(B)/parity-generate $(B)/parity-onnx $(B)/parity-outputs $(B)/parity-picture
 $(B)/parity-%: $(B)/tests/parity/%.o $(PROGRAM_OBJ) $(STATIC)
 	$(call say,LD $@)$(CC) -o $@ $^ $(LDFLAGS_ALL) $(LIBS)
 
