@@ -1307,6 +1307,7 @@ FUNCTIONS = {
     "heed_evaluate_batch": (c_bool, (c_void_p, c_void_p, c_void_p, c_void_p, heed_batch_at, c_void_p, c_void_p,)),
     "heed_import": (c_void_p, (c_void_p, c_char_p, c_void_p,)),
     "heed_export": (c_bool, (c_void_p, c_char_p, c_bool,)),
+    "heed_export_onnx": (c_bool, (c_void_p, c_char_p, c_bool,)),
     "heed_text_vector": (c_void_p, (c_void_p, c_char_p, c_size_t,)),
     "heed_graph_read": (c_bool, (c_void_p, c_void_p,)),
     "heed_graph_free": (None, (c_void_p,)),
