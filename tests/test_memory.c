@@ -21,7 +21,7 @@ TEST(memory_is_the_sum_of_its_parts) {
     CHECK(m.weights == (2 * OUT * IN + 1000) * real && m.gradients == 2 * OUT * IN * real);
     CHECK(m.optimizer == (4 * OUT * IN + 1) * real);
     CHECK(m.step == heed_tape_used(t).bytes);
-    CHECK(m.total == m.before + m.weights + m.gradients + m.optimizer + m.step);
+    CHECK(m.total == m.before + m.weights + m.gradients + m.optimizer + m.step + m.other);
     for (int i = 0; i < m.op_count; i++) {
         steps += m.ops[i].forward + m.ops[i].backward;
         if (m.ops[i].op && strcmp(m.ops[i].op, "affine") == 0) affine = m.ops[i].forward;
