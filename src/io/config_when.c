@@ -43,7 +43,11 @@ static bool expect(const heed__setting *s, const char *values, bool other, heed_
         size_t n = word(v, true);
         bool more = other && v > values;
         if (!more) heed_text_add(out, "%s`%s", out->n ? " or " : "", s->o->name);
-        heed_text_add(out, more ? " or %.*s" : !other ? " = %.*s`" : n ? "` other than %.*s" : "`",
+        heed_text_add(out,
+                      more     ? " or %.*s"
+                      : !other ? " = %.*s`"
+                      : n      ? "` other than %.*s"
+                               : "`",
                       (int)n, v);
         v += n;
         if (*v != '|') return false;
