@@ -6,6 +6,8 @@ PREFIX   ?= /usr/local
 LIBDIR   ?= $(PREFIX)/lib
 DESTDIR  ?=
 STB_DIR  ?=
+# A TrueType font for the letters of pictures, if not DejaVu Sans where systems have it.
+FONT     ?=
 # A line for each file; V=1 shows the commands, make -s nothing.
 SILENT   := $(findstring s,$(filter-out -%,$(firstword $(MAKEFLAGS))))
 say       = $(if $(V),,@$(if $(SILENT),,echo '  $(1)';))
@@ -49,7 +51,8 @@ WARN += -Werror
 endif
 CPPFLAGS_ALL = -Iinclude -Isrc $(ROOM_INCLUDES) $(if $(STB_DIR),-I$(STB_DIR)) $(CPPFLAGS)
 # -ffp-contract=off everywhere but in the SIMD kernels: gcc's -std=c11 implies it silently, clang leaves contraction on.
-CFLAGS_ALL   = -std=c11 $(OPT) $(SIZE) $(OMP) $(WARN) -ffp-contract=off -fPIC -fvisibility=hidden -MMD -MP $(CFLAGS)
+# -fno-math-errno: sqrt is an instruction, not a call; nothing reads errno after a function of math.h.
+CFLAGS_ALL   = -std=c11 $(OPT) $(SIZE) $(OMP) $(WARN) -ffp-contract=off -fno-math-errno -fPIC -fvisibility=hidden -MMD -MP $(CFLAGS)
 LIBS         = -ljansson -lutf8proc -lz -lm -lpthread $(MPI_LIBS)
 LDFLAGS_ALL  = $(OPT) $(OMP) $(LDFLAGS)
 
@@ -83,7 +86,7 @@ ROOMS_heed-inspect := record inspect view exchange
 KERNELS := $(filter-out src/kernels/dispatch.c src/kernels/profile.c,$(wildcard src/kernels/*.c))
 room_objects = $(patsubst %.c,$(B)/%.o,$(filter-out $(KERNELS),$(foreach r,$(1),$(wildcard src/$(r)/*.c src/$(r)/*/*.c))))
 LIB_OBJ     := $(call room_objects,$(ROOMS_heed)) $(foreach i,$(ISAS),$(KERNELS:%.c=$(B)/%.$(i).o)) $(B)/op_table.o $(B)/layer_table.o $(B)/optim_table.o
-INSPECT_OBJ := $(call room_objects,$(ROOMS_heed-inspect)) $(B)/page_source.o
+INSPECT_OBJ := $(call room_objects,$(ROOMS_heed-inspect)) $(B)/page_source.o $(B)/letters.o
 MODEL_OBJ   := $(patsubst %.c,$(B)/%.o,$(wildcard models/*.c models/*/*.c))
 PROGRAM_OBJ := $(patsubst %.c,$(B)/%.o,$(filter-out $(if $(MPI_LIBS),,train/cli/mpi.c),$(wildcard train/*/*.c train/*/*/*.c)))
 TEST_OBJ    := $(patsubst %.c,$(B)/%.o,$(wildcard tests/*.c))
@@ -175,6 +178,10 @@ $(B)/page_source.c: $(PAGE)/page.html $(PAGE_CSS) $(PAGE_JS) $(PAGE_STEPS) Makef
 	   echo '}; const size_t heed__page_packed_size = sizeof heed__page_packed;'; \
 	   echo 'const size_t heed__page_sizes[HEED__PAGE_PARTS] = {'; wc -c $(PAGE_PARTS) | sed -n '$$!s/^ *\([0-9]*\) .*/\1,/p'; \
 	   echo '};'; } > $@
+# The letters are drawn by a program of the build.
+$(B)/letters.c: .ci/letters.c Makefile | .deps-checked
+	@mkdir -p $(@D)
+	$(call say,DRAW letters)$(CC) -O1 $(if $(STB_DIR),-DHEED_STB_DIR -I$(STB_DIR)) -o $(B)/letters $< -lm && $(B)/letters "$$($(DEPS) --font)" > $@.new && mv $@.new $@
 $(B)/%.o: $(B)/%.c
 	$(call say,CC $<)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -c -o $@ $<
 $(B)/%.o: %.c | .deps-checked
@@ -210,11 +217,12 @@ $(B)/%.$(1).o: %.c | .deps-checked
 endef
 $(foreach i,$(ISAS),$(eval $(call ISA_RULE,$(i))))
 
-# Headers that are missing are installed, or named, before anything is compiled.
+DEPS := CC="$(CC)" STB_DIR="$(STB_DIR)" FONT="$(FONT)" sh .ci/deps
+# Headers and the font that are missing are installed, or named, before anything is compiled.
 .deps-checked: .ci/deps
-	@CC="$(CC)" STB_DIR="$(STB_DIR)" sh .ci/deps --quick && touch $@
+	@$(DEPS) --quick && touch $@
 deps:
-	@CC="$(CC)" STB_DIR="$(STB_DIR)" sh .ci/deps
+	@$(DEPS)
 
 f64 asan ubsan tsan serial debug:
 	@$(MAKE) VARIANT=$@ program test-program
@@ -227,7 +235,7 @@ demo: heed
 bench: heed
 	@./heed bench
 # Helpers of the comparisons with PyTorch and Pillow that tests/parity/README.md tells.
-parity: $(B)/parity-attention $(B)/parity-dump $(B)/parity-forward $(B)/parity-generate $(B)/parity-picture
+parity: $(B)/parity-attention $(B)/parity-dump $(B)/parity-generate $(B)/parity-outputs $(B)/parity-picture
 $(B)/parity-%: $(B)/tests/parity/%.o $(PROGRAM_OBJ) $(STATIC)
 	$(call say,LD $@)$(CC) -o $@ $^ $(LDFLAGS_ALL) $(LIBS)
 
@@ -296,7 +304,7 @@ help:
 	@echo 'make bench       training speed of the benchmark workloads'
 	@echo 'make parity      helpers for comparisons with PyTorch by hand (tests/parity/README.md)'
 	@echo 'make clean       removes what was built'
-	@echo 'CC=clang, WERROR=1, CFLAGS=..., STB_DIR=FOLDER (stb_image.h elsewhere), V=1 (whole commands) may be given.'
+	@echo 'CC=clang, WERROR=1, CFLAGS=..., STB_DIR=FOLDER (stb_image.h elsewhere), FONT=FILE.ttf, V=1 (whole commands) may be given.'
 
 clean:
 	rm -rf build heed .deps-checked

@@ -161,8 +161,24 @@ bool wrong_run(program *p, const char *takes, const heed_run *r);
 /* The status, or HEED_FAILED with a message if not all output could be written to standard output.
  */
 heed_status end_output(heed_status status, bool json_lines);
-bool print_help(program *p, int argc, char **argv);
 bool wants_help(int argc, char **argv);
+/* The task of the arguments: that of the first one that is neither a flag nor a flag's value,
+ * otherwise of the -c FILE. NULL: none. */
+const heed_model *task_of(heed_ctx *c, const program *p, int argc, char **argv);
+/* The settings of a command, and of a task (NULL: none), at their defaults. */
+heed_config *settings_of(heed_ctx *c, const command *k, const heed_model *m);
+
+/* ---- help.c ---- */
+bool print_help(program *p, int argc, char **argv);
+
+/* ---- synonyms.c: names that other programs use ---- */
+
+/* The callback `explain` of heed_options; user is a program *. */
+bool explain_setting(void *user, const heed_config *f, const char *key, char text[HEED_EXPLAIN]);
+/* The command, or the task, that other programs call by that word; or NULL. *note: what to say
+ * instead; or NULL. */
+const char *known_command(const char *word, const char **note);
+const char *known_task(const char *word);
 
 /* ---- cluster.c: several processes, started by mpirun ---- */
 

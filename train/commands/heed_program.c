@@ -143,18 +143,32 @@ static bool is_family(const char *word) {
     return false;
 }
 
+static const char *help_of(const char *name) {
+    for (int i = 0; i < COMMANDS; i++)
+        if (strcmp(table[i].command->name, name) == 0) return table[i].command->help;
+    return "explain a command";
+}
+
 static int unknown_command(int argc, char **argv) {
-    char typed[128], why[256];
-    const char *names[NAMES];
+    char typed[128], why[512];
+    const char *names[NAMES], *note = NULL;
+    program p = {.commands = list_commands(names)};
+    heed_text shown = {.c = NULL};
     bool two = argc > 1 && is_family(argv[0]);
     snprintf(typed, sizeof typed, "%s%s%s", argv[0], two ? " " : "", two ? argv[1] : "");
-    const char *near = heed_closest(typed, list_commands(names));
-    if (near)
-        snprintf(why, sizeof why, "unknown command %s: did you mean %s?", typed, near);
+    const char *near = known_command(typed, &note);
+    if (!near && !note) near = heed_closest(typed, names);
+    if (note)
+        snprintf(why, sizeof why, "unknown command %s; hint: %s", typed, note);
+    else if (near)
+        snprintf(why, sizeof why, "unknown command %s: did you mean %s? (%s)", typed, near,
+                 help_of(near));
     else
         snprintf(why, sizeof why, "unknown command %s; hint: `%s --help` lists all", typed,
                  program_name());
-    print_note("", why);
+    add_shown(&p, why, &shown);
+    print_note("", shown.s ? shown.s : why);
+    heed_text_free(&shown);
     return HEED_USAGE;
 }
 
