@@ -578,7 +578,7 @@ class heed_memory_op(Structure):
 
 class heed_memory(Structure):
     _fields_ = [("before", c_size_t), ("weights", c_size_t), ("gradients", c_size_t), ("optimizer", c_size_t), ("step", c_size_t),
-        ("evaluation", c_size_t), ("total", c_size_t), ("ops", heed_memory_op * 24), ("op_count", c_int)]
+        ("other", c_size_t), ("evaluation", c_size_t), ("total", c_size_t), ("ops", heed_memory_op * 24), ("op_count", c_int)]
 
 
 class heed_report(Structure):
@@ -1307,6 +1307,7 @@ FUNCTIONS = {
     "heed_evaluate_batch": (c_bool, (c_void_p, c_void_p, c_void_p, c_void_p, heed_batch_at, c_void_p, c_void_p,)),
     "heed_import": (c_void_p, (c_void_p, c_char_p, c_void_p,)),
     "heed_export": (c_bool, (c_void_p, c_char_p, c_bool,)),
+    "heed_export_onnx": (c_bool, (c_void_p, c_char_p, c_bool,)),
     "heed_text_vector": (c_void_p, (c_void_p, c_char_p, c_size_t,)),
     "heed_graph_read": (c_bool, (c_void_p, c_void_p,)),
     "heed_graph_free": (None, (c_void_p,)),
