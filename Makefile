@@ -85,7 +85,8 @@ WARN += -Werror
 endif
 CPPFLAGS_ALL = -Iinclude -Isrc $(ROOM_INCLUDES) $(STB_DIR:%=-I%) $(PACKAGES:%=-isystem %/include) $(CPPFLAGS)
 # -ffp-contract=off everywhere but in the SIMD kernels: gcc's -std=c11 implies it silently, clang leaves contraction on.
-CFLAGS_ALL   = -std=c11 $(OPT) $(SIZE) $(OMP) $(WARN) -ffp-contract=off -fPIC -fvisibility=hidden -MMD -MP $(CFLAGS)
+# -fno-math-errno: sqrt is an instruction, not a call; nothing reads errno after a function of math.h.
+CFLAGS_ALL   = -std=c11 $(OPT) $(SIZE) $(OMP) $(WARN) -ffp-contract=off -fno-math-errno -fPIC -fvisibility=hidden -MMD -MP $(CFLAGS)
 LIBS         = -ljansson -lutf8proc -lz -lm -lpthread $(MPI_LIBS)
 LDFLAGS_ALL  = $(OPT) $(OPENMP_LINK) $(PACKAGES:%=-L%/lib -Wl,-rpath,%/lib) $(LDFLAGS)
 
@@ -281,7 +282,7 @@ demo: heed
 bench: heed
 	@./heed bench
 # Helpers of the comparisons with PyTorch and Pillow that tests/parity/README.md tells.
-parity: $(B)/parity-attention $(B)/parity-dump $(B)/parity-forward $(B)/parity-generate $(B)/parity-picture
+parity: $(B)/parity-attention $(B)/parity-dump $(B)/parity-generate $(B)/parity-outputs $(B)/parity-picture
 $(B)/parity-%: $(B)/tests/parity/%.o $(PROGRAM_OBJ) $(STATIC)
 	$(call say,LD $@)$(CC) -o $@ $^ $(LDFLAGS_ALL) $(LIBS)
 

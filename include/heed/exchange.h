@@ -29,7 +29,9 @@ typedef enum {
     HEED_PUBLISHED_SAME,
     HEED_PUBLISHED_TRANSPOSED, /* (in,out) */
     HEED_PUBLISHED_LEADING,    /* (1,rows,columns) */
-    HEED_PUBLISHED_COPY        /* not stored in an export; if found, it must be equal */
+    HEED_PUBLISHED_COPY        /* of a tensor that is tied to it: not stored in an export; if found,
+                                  it must be equal. If one of these is a parameter's own, nothing
+                                  is tied, and the others are the tensors that are used */
 } heed_published_form;
 typedef struct {
     const char *name;      /* the parameter: "encoder.#.attn.qkv.weight", where # is any number */
