@@ -130,7 +130,7 @@ OPTIMS := $(filter-out optim settings check clip schedule,$(basename $(notdir $(
 space := $(subst ,, )
 
 # heed is phony: it becomes the program of the variant that was asked for, even if another variant's is newer.
-.PHONY: all heed lib program test-program man deps demo test bench parity fuzz f64 asan ubsan tsan serial debug install uninstall clean help
+.PHONY: all heed lib program test-program man deps demo test bench wheel parity fuzz f64 asan ubsan tsan serial debug install uninstall clean help
 all: heed
 
 heed: $(B)/heed
@@ -281,8 +281,12 @@ demo: heed
 	@sh data/demo.sh
 bench: heed
 	@./heed bench
+# The Python package (docs/python.md) with its libraries.
+wheel: $(STATIC)
+	@python3 python/declare.py --check
+	@CC="$(CC)" python3 python/wheel.py $(B) build
 # Helpers of the comparisons with PyTorch and Pillow that tests/parity/README.md tells.
-parity: $(B)/parity-attention $(B)/parity-dump $(B)/parity-generate $(B)/parity-outputs $(B)/parity-picture
+parity: $(B)/parity-attention $(B)/parity-dump $(B)/parity-generate $(B)/parity-onnx $(B)/parity-outputs $(B)/parity-picture
 $(B)/parity-%: $(B)/tests/parity/%.o $(PROGRAM_OBJ) $(STATIC)
 	$(call say,LD $@)$(CC) -o $@ $^ $(LDFLAGS_ALL) $(LIBS)
 
@@ -363,6 +367,7 @@ help:
 	@echo 'make debug       for a debugger'
 	@echo 'make MPI=1       training on several machines by mpirun (docs/cluster.md)'
 	@echo 'make fuzz        a minute of fuzzing per reader (clang)'
+	@echo 'make wheel       the Python package as build/heed_attention-*.whl (docs/python.md)'
 	@echo 'make bench       training speed of the benchmark workloads'
 	@echo 'make parity      helpers for comparisons with PyTorch by hand (tests/parity/README.md)'
 	@echo 'make clean       removes what was built'
