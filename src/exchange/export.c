@@ -172,8 +172,12 @@ bool heed_export(const heed_run *r, const char *dir, bool force) {
     bool possible = config != NULL;
     json_decref(config);
     heed_text unfinished = {.c = r->c};
-    bool ok = possible && add_unfinished(&unfinished, dir) && heed__os_remove(r->c, unfinished.s) &&
-              write_model(r, p, unfinished.s) && move_model(r->c, unfinished.s, dir);
+    bool ok = possible && add_unfinished(&unfinished, dir) && heed__os_remove(r->c, unfinished.s);
+    if (ok && !write_model(r, p, unfinished.s)) {
+        ok = false;
+        heed__os_remove(r->c, unfinished.s);
+    }
+    ok = ok && move_model(r->c, unfinished.s, dir);
     heed_text_free(&unfinished);
     return ok;
 }

@@ -229,7 +229,7 @@ static bool print_strongest(const attend_view *v, const panels *p, int index) {
 }
 
 bool attend_print_picture(const attend_view *v) {
-    char title[400];
+    char title[TITLE];
     panels p;
     heed_text text = {.c = v->p->c};
     title_of(v, title);
