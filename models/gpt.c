@@ -1,4 +1,5 @@
 /* gpt.c -- causal language model: GPT-2 by default. Radford et al. 2019, sec. 2.3. */
+#include "parts/choose.h"
 #include "parts/published.h"
 #include "parts/text.h"
 
@@ -281,6 +282,8 @@ const heed_model heed_model_gpt = {
     .loss = loss,
     .metrics = heed__model_text_metrics,
     .attending = attending,
+    .choose = heed__choose_gpt,
+    .choices = TEXT_CHOICES,
     .steps = &steps,
     .published = published,
 };

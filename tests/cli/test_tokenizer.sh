@@ -33,7 +33,7 @@ warns "99999"
 run tokenizer info nowhere
 refuses 3 nowhere
 
-run data check mlm facts.txt --tokenizer word --packing lines
+run data check mlm facts.txt --tokenizer word --packing lines --val-split 0.1
 status 0
 quiet
 says "vocabulary"
@@ -42,7 +42,7 @@ says "heed train mlm facts.txt"
 run data check gpt facts.txt --json
 status 0
 json tokens
-json suggestion
+json chosen
 # A run with byte-level BPE trains, generates and resumes; its tokenizer.json alone serves another.
 run train gpt facts.txt -o pairs --tokenizer bpe --vocab 280 $SMALL
 status 0

@@ -383,13 +383,13 @@ static void print_settings(heed_ctx *c, const program *p, const heed_model *m) {
     heed_text help = {.c = c}, text = {.c = c}, shown = {.c = c};
     heed_option presets[2] = {{0}};
     int width = terminal_width();
-    heed_text_add(&help, "a set of settings, each of which can be overridden. ");
-    size_t n = help.n;
+    heed_text_add(&help, "a set of settings, each of which can be overridden.");
     for (const heed_preset *k = m ? m->presets : NULL; k && k->name; k++)
-        heed_text_add(&help, "%s%s: %s", help.n > n ? "; " : "", k->name, k->help);
+        heed_text_add(&help, "%s %s: %s", k > m->presets ? ";" : "", k->name, k->help);
     if (m) /* with the presets of the task */
         presets[0] = (heed_option){"preset", HEED_TEXT, "none", 0, 0, NULL, help.s, "Run"};
     heed_config *f = settings_of(c, p->command, m, presets);
+    if (m) heed_config_by_data(f, m->choices);
     if (heed_config_count(f) > 0 && heed_config_help(f, &text, width < 100 ? width : 100)) {
         add_shown(p, text.s, &shown);
         print_text(&shown);
