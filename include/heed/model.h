@@ -115,7 +115,9 @@ typedef struct {
 } heed_choice;
 typedef struct {
     heed_config *config;
-    const heed_data *data; /* NULL: it is not open yet */
+    const heed_data *data;   /* NULL: it is not open yet */
+    const heed_option *only; /* of a training that starts from a run: settings that may be chosen;
+                                NULL: all */
     heed_choice list[HEED_CHOICES];
     int count;
 } heed_choices;
@@ -179,9 +181,9 @@ heed_input_spec heed_model_spec(const heed_model *m);
 /* Fails with HEED_USAGE if a setting that was given as a flag has no effect, by the conditions of
  * m, of its kind of data or of every training. */
 bool heed_model_check(const heed_model *m, const heed_config *f);
-/* Chooses settings by the data for a training that starts from new weights: calls m->choose. Called
- * twice, before and after the data is opened (d). Settings that were given, by whatever means, are
- * kept. out: adds what was chosen, begins with {0}; or NULL. */
+/* Chooses settings by the data of a training: calls m->choose. Called twice, before and after the
+ * data is opened (d). Settings that were given, by whatever means, are kept; with `from`, all
+ * except those of the kind of data are. out: adds what was chosen, begins with {0}; or NULL. */
 bool heed_model_choose(const heed_model *m, heed_config *f, const heed_data *d, heed_choices *out);
 /* Creates the parameters of m in s by its init and, if f has the setting `lora` above 0, adapters
  * of that rank at the weights that `lora-targets` names. self: m->size bytes of zeros. False with

@@ -2,6 +2,7 @@
  * they reach beside a search of settings is in docs/defaults.md. */
 #include "choose.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,6 +79,21 @@ bool heed__look_at_text(const char *path, text_look *out) {
     return is_text && out->lines > 0;
 }
 
+/* ---- batches ---- */
+
+bool heed__choose_batch(heed_choices *k, int batch) {
+    char settings[64];
+    const heed_config *f = k->config;
+    int64_t was = heed_config_int(f, "batch"), steps = heed_config_int(f, "steps");
+    bool given = heed_config_rank(f, "steps") != HEED_FROM_DEFAULT ||
+                 heed_config_rank(f, "epochs") != HEED_FROM_DEFAULT;
+    if (given || heed_config_rank(f, "batch") != HEED_FROM_DEFAULT) return true;
+    snprintf(settings, sizeof settings, "batch=%d steps=%lld", batch,
+             (long long)(steps * was / batch));
+    return heed_choose(k, settings, "in the time of %lld steps of %lld, more learn more",
+                       (long long)steps, (long long)was);
+}
+
 /* ---- language models ---- */
 
 /* Lines that are sentences of moderate length, nearly all of them. */
@@ -125,7 +141,7 @@ bool heed__choose_mlm(heed_choices *k) {
                                 "layers=2 width=64 norm=pre transform-head=false init-std=0.1 "
                                 "lr=0.004 warmup=0.2 dropout=0 decay=0.01") &&
                choose_facts(k, &t);
-    return true;
+    return heed__choose_batch(k, 16);
 }
 
 bool heed__choose_gpt(heed_choices *k) {
@@ -134,5 +150,23 @@ bool heed__choose_gpt(heed_choices *k) {
     if (has_sentences(&t))
         return choose_sentences(k, &t, multiple_of_8(t.longest_bytes + 1),
                                 "layers=2 width=64 init-std=0.1 lr=0.004 dropout=0 decay=0.01");
-    return true;
+    return heed__choose_batch(k, 8);
+}
+
+/* ---- pairs of texts ---- */
+
+bool heed__choose_pairs(heed_choices *k) { return k->data || heed__choose_batch(k, 8); }
+
+/* ---- pictures ---- */
+
+/* Attention over patches starts slowly: several epochs, where pictures are many. */
+bool heed__choose_vit(heed_choices *k) {
+    enum { EPOCHS = 6, LEAST = 1000, MOST = 8000 };
+    const heed_config *f = k->config;
+    char steps[32];
+    if (!k->data || heed_config_rank(f, "epochs") != HEED_FROM_DEFAULT) return true;
+    size_t n = heed_images_about(k->data->batches)->count[HEED_TRAIN_PART];
+    double count = EPOCHS * (double)n / (double)heed_config_int(f, "batch");
+    snprintf(steps, sizeof steps, "steps=%.0f", fmin(fmax(count, LEAST), MOST));
+    return heed_choose(k, steps, "%d readings of %zu pictures, at most %d steps", EPOCHS, n, MOST);
 }

@@ -8,7 +8,10 @@
 #include <string.h>
 
 /* Sets `key`, unless it was given or the settings lack it, and adds "key = value" to what. */
-static bool choose_one(heed_config *f, const char *key, const char *value, heed_choice *out) {
+static bool choose_one(const heed_choices *k, const char *key, const char *value,
+                       heed_choice *out) {
+    heed_config *f = k->config;
+    if (k->only && !heed__option_in(k->only, key)) return true;
     if (!heed_config_has(f, key) || heed_config_rank(f, key) != HEED_FROM_DEFAULT) return true;
     bool other = strcmp(heed_config_text(f, key), value) != 0;
     size_t n = strlen(out->what);
@@ -27,7 +30,7 @@ bool heed_choose(heed_choices *k, const char *settings, const char *why, ...) {
     bool ok = true;
     for (const char *at = settings; ok && sscanf(at, " %63[^= ]=%63[^ ]%n", key, value, &n) == 2;
          at += n)
-        ok = choose_one(k->config, key, value, &one);
+        ok = choose_one(k, key, value, &one);
     va_list list;
     va_start(list, why);
     vsnprintf(one.why, sizeof one.why, why, list);
@@ -41,13 +44,9 @@ bool heed_model_choose(const heed_model *m, heed_config *f, const heed_data *d, 
     heed_choices own = {.count = 0}, *k = out ? out : &own;
     if (!m || !f) return false;
     bool from = heed_config_has(f, "from") && *heed_config_text(f, "from");
-    if (!m->choose || from || (!d && !heed__os_is_file(heed_config_text(f, "data")))) return true;
+    if (!m->choose || (!d && !heed__os_is_file(heed_config_text(f, "data")))) return true;
     k->config = f;
     k->data = d;
-    if (!m->choose(k)) return false;
-    if (d && m->kind == HEED_INPUT_PICTURE) {
-        heed_augment augment = heed_augment_of(f);
-        heed_images_augment(d->batches, &augment);
-    }
-    return true;
+    k->only = from ? heed_data_kind_of(heed_model_spec(m))->options : NULL;
+    return m->choose(k);
 }
