@@ -204,6 +204,29 @@ TEST(config_args_errors) {
 }
 
 /* Whatever text a setting holds, the written file reads back to it. */
+static bool explain(void *user, const heed_config *f, const char *key, char text[HEED_EXPLAIN]) {
+    bool known = strcmp(key, "n_layer") == 0 && heed_config_has(f, "layers");
+    if (known) snprintf(text, HEED_EXPLAIN, ": %s", (const char *)user);
+    return known;
+}
+
+TEST(config_names_of_other_programs_are_explained) {
+    char words[] = "use layers";
+    heed_ctx *c = heed_open(&(heed_options){.explain = explain, .user = words});
+    heed_config *f = heed_config_new(c, tables);
+    CHECK(!heed_config_set(f, "n_layer", "3", "a.conf:2", HEED_FROM_FILE));
+    CHECK_TEXT(heed_ctx_error(c), "unknown setting \"n_layer\": a.conf:2: use layers");
+    heed_clear(c);
+    char *args[] = {(char[]){"--n_layer=3"}, NULL};
+    int count = 1;
+    CHECK(!heed_config_args(f, &count, args));
+    CHECK_TEXT(heed_ctx_error(c), "unknown option --n_layer: use layers");
+    heed_clear(c);
+    CHECK(!heed_config_set(f, "layer", "3", NULL, HEED_FROM_FLAG));
+    CHECK(strstr(heed_ctx_error(c), "did you mean layers?") != NULL);
+    heed_close(c);
+}
+
 TEST(config_writes_what_it_reads) {
     static const char *const odd[] = {
         "",      " ",      "#",        " #x",  "a #b",        "a#b",     "\"",   "'",

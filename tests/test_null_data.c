@@ -56,6 +56,7 @@ TEST(null_is_accepted_in_io) {
     CALL(heed_config_has(NULL, NULL));
     CALL(heed_config_count(NULL));
     CALL(heed_config_at(NULL, 1, NULL));
+    CALL(heed_config_group(NULL, 1));
     CALL(heed_config_write(NULL, NULL, false));
     CALL(heed_config_help(NULL, NULL, 1));
     CALL(heed_npy_save(NULL, NULL, NULL));

@@ -20,6 +20,9 @@ HEED_EXPORT_BEGIN
 
 typedef enum { HEED_INFO, HEED_WARN } heed_level;
 
+struct heed_config; /* heed_config of heed/io.h */
+enum { HEED_EXPLAIN = 512 };
+
 /* Any field may be 0. */
 typedef struct {
     uint64_t seed;   /* for initial weights, dropout and batches */
@@ -29,7 +32,11 @@ typedef struct {
                         edited on purpose can be opened and resumed */
     void (*log)(void *user, heed_level level,
                 const char *message); /* receives messages; the library itself never prints */
-    void *user;                       /* passed to log */
+    /* Writes to text how the error about a setting that f lacks ends, as in ": did you mean
+     * `width`?". False: it does not know the name, and a similar one is suggested. */
+    bool (*explain)(void *user, const struct heed_config *f, const char *key,
+                    char text[HEED_EXPLAIN]);
+    void *user; /* passed to both */
 } heed_options;
 
 /* Returns a new context, which the caller closes; NULL only when out of memory. An invalid option

@@ -145,6 +145,9 @@ typedef struct {
     const char *data;     /* a file or folder of that kind; when resuming, NULL or its new path */
     const char *run;      /* as in heed_fit_args */
     const char *settings; /* "steps=300 width=64", of heed_train_config; or NULL */
+    const char *const *values; /* the same as keys and values in turn, ended by NULL, which may
+                                  contain blanks: "val", "my text.txt"; or NULL */
+    const char *preset;        /* of the model: its settings, which those given replace; or NULL */
     const heed_model *const *models; /* to open the run that the setting `from` names; NULL: only
                                         `model` */
     bool resume, force;

@@ -101,9 +101,10 @@ const heed_option *heed_config_at(const heed_config *f, int index, const char **
 /* Marks these of f, "block batch", as chosen from the data of a training where they are at their
  * defaults: the next two functions say so, and the first writes them as comments. */
 void heed_config_by_data(heed_config *f, const char *keys);
+const char *heed_config_group(const heed_config *f, int index); /* the heading that it is below */
 /* All settings as a commented file, grouped; the same text reads back to the same settings. */
 bool heed_config_write(const heed_config *f, heed_text *out, bool comments);
-/* The --help lines: flag, default in brackets, help; grouped, wrapped at `width` (at least 60). */
+/* The --help lines: flag, help, default in brackets; grouped, wrapped at `width` (at least 30). */
 bool heed_config_help(const heed_config *f, heed_text *out, int width);
 
 /* ---- arrays and pictures ---- */

@@ -39,6 +39,9 @@ static inline void heed__release(heed_ctx *c, heed__owned *object) {
 /* The next owned object after `after` (NULL: the first) that is freed by `free`; NULL if none. */
 heed__owned *heed__owned_next(heed_ctx *c, const heed__owned *after, void (*free)(heed__owned *));
 
+/* heed_options.explain; false without it. */
+bool heed__ctx_explain(const heed_ctx *c, const struct heed_config *f, const char *key,
+                       char text[HEED_EXPLAIN]);
 /* Whether runs that were edited on purpose may be opened: heed_options.edited. */
 bool heed__ctx_edited(const heed_ctx *c);
 

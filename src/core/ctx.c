@@ -118,6 +118,11 @@ void heed_message(heed_ctx *c, heed_level level, const char *format, ...) {
     c->options.log(c->options.user, level, text);
 }
 
+bool heed__ctx_explain(const heed_ctx *c, const struct heed_config *f, const char *key,
+                       char text[HEED_EXPLAIN]) {
+    return c->options.explain && c->options.explain(c->options.user, f, key, text);
+}
+
 bool heed__ctx_edited(const heed_ctx *c) { return c && c->options.edited; }
 
 uint64_t heed_seed(const heed_ctx *c) { return c ? c->options.seed : 0; }

@@ -34,6 +34,8 @@ heed_schedule heed__settings_schedule(const heed__settings *s, int64_t steps);
 bool heed__settings_apply(const heed__settings *s, heed_store *store); /* freeze and lr-scale */
 /* Sets key, if f has it, as by a flag. where: for errors. */
 bool heed__settings_number(heed_config *f, const char *key, int64_t value, const char *where);
+/* The number of tokens, or that of rows if there are more (the setting vocab-rows). */
+int64_t heed__settings_rows(const heed_config *f, const heed_tokenizer *k);
 
 /* ---- patterns.c ---- */
 

@@ -39,7 +39,8 @@ static bool set_vocab(heed__fitting *f, int64_t size, int64_t source) {
 /* Sets the actual sizes: 0 for a source without a separate vocabulary. */
 static bool set_real_vocab(heed__fitting *f) {
     const heed_fit_args *a = f->a;
-    return set_vocab(f, heed_vocab_size(a->tokenizer), a->source ? heed_vocab_size(a->source) : 0);
+    return set_vocab(f, heed__settings_rows(a->config, a->tokenizer),
+                     a->source ? heed_vocab_size(a->source) : 0);
 }
 
 static int64_t bound_of(const heed_config *g, const char *key) {

@@ -133,6 +133,10 @@ const heed_option *heed_config_at(const heed_config *f, int index, const char **
     return inside ? f->settings[index].o : NULL;
 }
 
+const char *heed_config_group(const heed_config *f, int index) {
+    return f && index >= 0 && (size_t)index < f->count ? f->settings[index].group : "";
+}
+
 const heed__setting *heed__setting_next(const heed_config *f, const heed__setting *after) {
     size_t i = after ? (size_t)(after - f->settings) + 1 : 0;
     const char *group = after ? after->group : f->count ? f->settings[0].group : "";

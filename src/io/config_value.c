@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -176,9 +177,16 @@ static const char *unsupported(const char *key, size_t n) {
     return NULL;
 }
 
+/* What the program knows of the name, as the end of an error; false: nothing. */
+static bool explained(const heed_config *f, const char *key, size_t n, char text[HEED_EXPLAIN]) {
+    char name[64];
+    snprintf(name, sizeof name, "%.*s", n < sizeof name ? (int)n : 0, key);
+    return *name && heed__ctx_explain(f->c, f, name, text);
+}
+
 bool heed__setting_unknown(const heed_config *f, const char *key, size_t n, const char *where,
                            heed_rank rank) {
-    char quoted[HEED_QUOTE];
+    char quoted[HEED_QUOTE], hint[HEED_EXPLAIN] = "";
     bool flag = where && strncmp(where, "--", 2) == 0;
     heed_status status = status_of(rank);
     const char *near = nearest(f, key, n), *no = "", *what = unsupported(key, n);
@@ -192,12 +200,12 @@ bool heed__setting_unknown(const heed_config *f, const char *key, size_t n, cons
         no = "no-";
     }
     if (!near) near = described(f, key, n);
-    if (flag && near)
-        return heed_fail(f->c, status, "unknown option %s: did you mean --%s%s?", where, no, near);
-    if (flag)
+    if (!explained(f, key, n, hint) && near)
+        snprintf(hint, sizeof hint, ": did you mean %s%s%s?", flag ? "--" : "", no, near);
+    if (flag && !*hint)
         return heed_fail(f->c, status, "unknown option %s; hint: `--help` lists the options",
                          where);
-    return heed_fail(f->c, status, "unknown setting %s%s%s%s%s%s", quoted, where ? ": " : "",
-                     where ? where : "", near ? ": did you mean " : "", near ? near : "",
-                     near ? "?" : "");
+    return heed_fail(f->c, status, "unknown %s %s%s%s%s", flag ? "option" : "setting",
+                     flag ? where : quoted, flag || !where ? "" : ": ", flag || !where ? "" : where,
+                     hint);
 }

@@ -92,10 +92,11 @@ static bool put_help(heed_text *out, const heed__setting *s, size_t width, const
 
 bool heed_config_help(const heed_config *f, heed_text *out, int width) {
     if (!f || !out || heed__stopped(f->c)) return false;
-    enum { LEAST = 20, MOST = 32, NARROW = 60 };
+    enum { LEAST = 20, MOST = 32, BELOW = 6, NARROW = 30 };
     size_t column = f->key_width + 10; /* two blanks, "--", "[no-]" or " N", two blanks */
     if (column < LEAST) column = LEAST;
     if (column > MOST) column = MOST;
+    if (width < 60) column = BELOW; /* then the help of every flag has lines of its own */
     char indent[MOST + 1] = "";
     memset(indent, ' ', column);
     const char *group = "";

@@ -59,51 +59,72 @@ void heed__canvas_line(heed__canvas *p, double x0, double y0, double x1, double 
     }
 }
 
+/* ---- text ---- */
+
 int heed__text_width(const char *text, int scale) {
-    int n = 0;
+    int width = 0;
     while (*text) {
-        heed__next_letter(&text);
-        n++;
+        heed__letter g = heed__next_letter(&text);
+        width += heed__letter_width(&g, scale);
     }
-    return 6 * scale * n;
+    return width;
+}
+
+/* Draws a part of a letter; `at` is the pen's distance from the beginning of the text. */
+static void blend_ink(heed__canvas *p, int x, int y, heed__rgb color, bool up, int at,
+                      const heed__inked *part) {
+    for (int j = 0; j < part->height; j++)
+        for (int i = 0; i < part->width; i++) {
+            int along = at + part->left + i, down = part->top + j;
+            blend(p, up ? x + down : x + along, up ? y - along - 1 : y + down, color,
+                  (double)part->ink[j * part->width + i]);
+        }
 }
 
 void heed__canvas_text(heed__canvas *p, int x, int y, int scale, heed__rgb color, bool up,
                        const char *text) {
-    for (int at = 0; *text; at += 6) {
+    int base = 7 * scale; /* the base line */
+    for (int at = 0; *text;) {
         heed__letter g = heed__next_letter(&text);
-        for (int i = 0; i < 5; i++)
-            for (int j = 0; j < 9; j++) {
-                int right = up ? j : at + i, down = up ? -(at + i + 1) : j;
-                if (heed__letter_column(&g, i) >> j & 1)
-                    heed__canvas_fill(p, x + right * scale, y + down * scale, scale, scale, color);
-            }
+        for (int i = 0; i <= g.marks; i++) {
+            heed__inked part;
+            heed__letter_draw(&g, i, scale, &part);
+            blend_ink(p, up ? x + base : x, up ? y : y + base, color, up, at, &part);
+        }
+        at += heed__letter_width(&g, scale);
     }
 }
 
-const char *heed__text_cut(char out[HEED__LABEL], const char *text, int scale, int width) {
+/* Returns where the first letter begins that does not fit into `width` pixels and `capacity`
+ * bytes. */
+static const char *fitting(const char *text, int scale, int width, size_t capacity) {
     const char *end = text;
-    size_t capacity = HEED__LABEL - 3;
-    bool whole = heed__text_width(text, scale) <= width && strlen(text) <= capacity;
-    for (int used = 12 * scale; !whole && *end; used += 6 * scale) {
-        const char *next = end;
-        heed__next_letter(&next);
-        if (used + 6 * scale > width || (size_t)(next - text) > capacity) break;
-        end = next;
+    for (const char *next = text; *end; end = next) {
+        heed__letter g = heed__next_letter(&next);
+        width -= heed__letter_width(&g, scale);
+        if (width < 0 || (size_t)(next - text) > capacity) break;
     }
-    snprintf(out, HEED__LABEL, "%.*s%s", whole ? (int)capacity : (int)(end - text), text,
-             whole ? "" : "..");
+    return end;
+}
+
+enum { CAPACITY = HEED__LABEL - 3 }; /* bytes beside ".." */
+
+const char *heed__text_cut(char out[HEED__LABEL], const char *text, int scale, int width) {
+    const char *end = fitting(text, scale, width, CAPACITY);
+    bool whole = !*end;
+    if (!whole) end = fitting(text, scale, width - heed__text_width("..", scale), CAPACITY);
+    snprintf(out, HEED__LABEL, "%.*s%s", (int)(end - text), text, whole ? "" : "..");
     return out;
 }
 
 const char *heed__text_fold(char out[HEED__LABEL], const char *text, int scale, int width) {
-    int columns = heed__text_width(text, 1) / 6, capacity = width / (6 * scale) - 2;
-    if (columns <= capacity + 2 || capacity < 2) return heed__text_cut(out, text, scale, width);
-    const char *rest = text;
-    for (int i = 0; i < columns - capacity / 2; i++) heed__next_letter(&rest);
-    heed__text_cut(out, text, scale, (capacity - capacity / 2 + 2) * 6 * scale);
-    size_t n = strlen(out);
-    snprintf(out + n, HEED__LABEL - n, "%s", rest);
+    int rest = width - heed__text_width("..", scale);
+    if (!*fitting(text, scale, width, CAPACITY) || rest <= 0)
+        return heed__text_cut(out, text, scale, width);
+    const char *end = fitting(text, scale, rest - rest / 2, CAPACITY / 2), *tail = end;
+    while (*tail && (heed__text_width(tail, scale) > rest / 2 || strlen(tail) > CAPACITY / 2))
+        heed__next_letter(&tail);
+    snprintf(out, HEED__LABEL, "%.*s..%s", (int)(end - text), text, tail);
     return out;
 }
 

@@ -307,7 +307,7 @@ static void put_legend(const heed_chart *p, int width, bool color, heed_text *ou
     for (int s = 0; s < p->series_count; s++) {
         heed__rgb c = heed__series_color(s);
         const char *label = p->series[s].label;
-        int own = heed__text_width(label, 1) / 6 + 6;
+        int own = heed_label_columns(label) + 6;
         if (used > 0 && used + own > width) {
             heed__end_line(out);
             heed_text_add(out, "%*s", GUTTER, "");

@@ -3,10 +3,11 @@
 #define HEED_DRAW_H
 
 #include "io/io.h"
+#include "view/font.h"
 
 #include <heed/view.h>
 
-/* ---- canvas.c: RGB pixels, anti-aliased lines, text in a built-in font of 5x9 points ---- */
+/* ---- canvas.c: RGB pixels, anti-aliased lines and letters ---- */
 
 typedef struct {
     unsigned char r, g, b;
@@ -22,8 +23,8 @@ bool heed__canvas_new(heed_ctx *c, heed__canvas *p, int width, int height);
 void heed__canvas_fill(heed__canvas *p, int x, int y, int width, int height, heed__rgb color);
 void heed__canvas_line(heed__canvas *p, double x0, double y0, double x1, double y1, double thick,
                        heed__rgb color);
-/* Characters are 6*scale wide and 9*scale high, the last two rows below the base line; characters
- * that the font lacks are drawn as boxes. up: from bottom to top, rotated. */
+/* Scale is 1 or 2. The base line is 7*scale pixels below y, the lowest letters reach 9*scale;
+ * characters that the font lacks are drawn as boxes. up: from bottom to top, rotated. */
 void heed__canvas_text(heed__canvas *p, int x, int y, int scale, heed__rgb color, bool up,
                        const char *text);
 int heed__text_width(const char *text, int scale);
@@ -44,21 +45,6 @@ typedef bool heed__drawer(heed_ctx *c, const void *list, int index, heed__canvas
 /* Writes all items as one PNG: side by side or, if down, one below the other. */
 bool heed__canvas_save(heed_ctx *c, heed__drawer *draw, const void *list, int count, bool down,
                        const char *path);
-
-/* A letter with the marks above and below it: one character of text. */
-enum { HEED__MARKS = 4 };
-typedef struct {
-    int32_t code;
-    int marks;
-    int32_t mark[HEED__MARKS];
-} heed__letter;
-/* Reads the next letter and advances *text; each invalid byte counts as one letter. */
-heed__letter heed__next_letter(const char **text);
-/* Returns one of its 5 columns, 9 bits, the lowest bit at the top. The font has Latin letters with
- * their marks, Greek, Cyrillic and common signs; else a box. */
-unsigned heed__letter_column(const heed__letter *g, int column);
-/* Whether any letter of the text is drawn as a box. */
-bool heed__text_boxed(const char *text);
 
 /* Colours of curves: the first seven are distinct for colour-blind readers, too, by Okabe & Ito
  * 2008. Any index is valid. */
@@ -103,14 +89,19 @@ void heed__sketch_cell(heed__sketch *s, int x, int y, int side, float share);
 void heed__sketch_end_cells(heed__sketch *s);
 /* Draws a canvas at its own size, its upper left corner at (x,y). */
 void heed__sketch_picture(heed__sketch *s, int x, int y, const heed__canvas *from);
-/* Draws text in letters 6*scale wide and 9*scale high, cut to `capacity` pixels: with its upper
+/* Draws text as heed__canvas_text does, cut to `capacity` pixels: with its upper
  * left corner at (x,y), ending at x, centred at x, or from bottom to top. Control characters are
  * made visible. */
 typedef enum { HEED__LEFT, HEED__RIGHT, HEED__MIDDLE, HEED__UP } heed__place;
 void heed__sketch_text(heed__sketch *s, int x, int y, int scale, heed__rgb color, heed__place place,
                        int capacity, const char *text);
-/* Width of a label in pixels; a wide character counts as two letters. */
+/* The largest width of a label in pixels, as PNG and as SVG, where letters are 6*scale wide and a
+ * wide character counts as two. */
 int heed__sketch_width(const char *text, int scale);
+/* Marks the uniform weight, at that share of a ramp of colours that begins at (x,y), and at `right`
+ * says what the mark means. */
+void heed__sketch_uniform(heed__sketch *s, int x, int ramp, double share, int y, int right,
+                          const char *text);
 bool heed__sketch_save(heed__sketch *s, const char *path);
 /* Appends text as XML; control characters, which it does not allow even escaped, become '?'. */
 void heed__put_escaped(heed_text *out, const char *text);

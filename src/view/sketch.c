@@ -81,7 +81,10 @@ void heed__sketch_end_cells(heed__sketch *s) {
 
 /* ---- text ---- */
 
-int heed__sketch_width(const char *text, int scale) { return 6 * scale * heed_label_columns(text); }
+int heed__sketch_width(const char *text, int scale) {
+    int drawn = heed__text_width(text, scale), written = 6 * scale * heed_label_columns(text);
+    return drawn > written ? drawn : written;
+}
 
 void heed__put_escaped(heed_text *out, const char *text) {
     static const char special[] = "&<>\"'";
@@ -124,13 +127,21 @@ void heed__sketch_text(heed__sketch *s, int x, int y, int scale, heed__rgb color
         char plain[HEED__LABEL];
         heed_label_text(text, HEED__LABEL, &cut);
         heed__text_cut(plain, cut.s, scale, capacity);
-        int width = heed__text_width(plain, scale) - scale;
+        int width = heed__text_width(plain, scale);
         s->boxed = s->boxed || heed__text_boxed(plain);
         if (place == HEED__RIGHT) x -= width;
         if (place == HEED__MIDDLE) x -= width / 2;
         heed__canvas_text(&s->canvas, x, y, scale, color, place == HEED__UP, plain);
     }
     heed_text_free(&cut);
+}
+
+void heed__sketch_uniform(heed__sketch *s, int x, int ramp, double share, int y, int right,
+                          const char *text) {
+    static const heed__rgb ink = {40, 40, 40};
+    heed__sketch_box(s, x + (int)lround((ramp - 1) * share), y - 3, 2, 24, ink);
+    heed__sketch_box(s, right, y - 3, 2, 24, ink);
+    heed__sketch_text(s, right + 8, y + 2, 2, ink, HEED__LEFT, 400, text);
 }
 
 bool heed__sketch_save(heed__sketch *s, const char *path) {

@@ -133,3 +133,23 @@ export COLUMNS
 run train mlm --help
 holds awk 'length($0) > 70 && /^  --|^     / {exit 1}' out
 unset COLUMNS
+
+# The help of a task begins with the ten settings that are used most; what runs record is only in --help all.
+for task in gpt mlm vit cnn mlp seq2seq rnn textcls tag caption autoencoder; do
+    run train $task --help
+    holds test "$(sed -n '/^Common settings:/,/^$/p' out | grep -c '^  --')" = 10
+    holds test "$(grep '^[A-Z].*:$' out | head -1)" = "Common settings:"
+    hides "recorded in config.conf"
+    hides "benchmark workload"
+    holds test "$(grep -o '^  --[^ ]*' out | sort | uniq -d | wc -l)" = 0
+done
+run train mlm --help all
+says "--timed X"
+says "mlm-nano: benchmark workload"
+run help train mlm all
+says "--timed X"
+for width in 40 80 200; do
+    COLUMNS=$width run train gpt --help
+    sed -n '/^Common settings:/,/^Examples:/p' out | grep -v '^  --.*|' >part
+    holds awk -v w="$width" 'length($0) > w { bad = 1 } END { exit bad || NR < 100 }' part
+done

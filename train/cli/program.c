@@ -115,8 +115,7 @@ const heed_option *find_option(const program *p, const char *name) {
     return o;
 }
 
-/* Whether the argument after this one is its value. */
-static bool has_value(const program *p, const char *flag) {
+bool takes_value(const program *p, const char *flag) {
     if (flag[1] != '-') return strcmp(flag, "-c") == 0 || strcmp(flag, "-o") == 0;
     if (strchr(flag, '=')) return false;
     const heed_option *o = find_option(p, flag + 2);
@@ -124,24 +123,46 @@ static bool has_value(const program *p, const char *flag) {
 }
 
 /* "-l", but not "-1" or "- and more", is probably a mistyped option, not an input. */
-static bool check_dashes(heed_ctx *c, const program *p, int argc, char **argv) {
+static bool check_dashes(program *p, const heed_config *f, heed_ctx *c, int argc, char **argv) {
+    char text[HEED_EXPLAIN];
     for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++) {
         bool letter = argv[i][0] == '-' && isalpha((unsigned char)argv[i][1]);
-        if (letter && strcmp(argv[i], "-c") != 0 && !strpbrk(argv[i], " \t\n"))
-            return heed_fail(c, HEED_USAGE,
-                             "unknown option %.80s: expected two dashes, --NAME; hint: put -- "
-                             "before an input that begins with a dash",
-                             argv[i]);
-        if (argv[i][0] == '-') i += has_value(p, argv[i]);
+        if (letter && strcmp(argv[i], "-c") != 0 && !strpbrk(argv[i], " \t\n")) {
+            if (heed_config_has(f, argv[i] + 1))
+                snprintf(text, sizeof text, ": did you mean -%.80s?", argv[i]);
+            else if (!explain_setting(p, f, argv[i] + 1, text))
+                snprintf(text, sizeof text,
+                         ": expected two dashes, --NAME; hint: put -- before an input that begins "
+                         "with a dash");
+            return heed_fail(c, HEED_USAGE, "unknown option %.80s%s", argv[i], text);
+        }
+        if (argv[i][0] == '-') i += takes_value(p, argv[i]);
     }
     return true;
 }
 
-/* The task decides which settings exist, so it is found before they are read: the first argument
- * that is neither a flag nor a flag's value names it, otherwise the -c FILE. */
-static const heed_model *task_of(heed_ctx *c, const program *p, int argc, char **argv) {
+/* "epochs=10" is an option of other programs, unless it is an input. */
+static bool check_equals(program *p, const heed_config *f, heed_ctx *c, int argc, char **argv) {
+    char key[32], text[HEED_EXPLAIN];
+    for (int i = 0; i < argc; i++) {
+        size_t n = strcspn(argv[i], "=");
+        if (!argv[i][n] || n >= sizeof key || strpbrk(argv[i], " \t\n") || is_file(argv[i]) ||
+            is_directory(argv[i]))
+            continue;
+        snprintf(key, sizeof key, "%.*s", (int)n, argv[i]);
+        if (heed_config_has(f, key))
+            snprintf(text, sizeof text, ": did you mean --%s %.80s?", key, argv[i] + n + 1);
+        else if (!explain_setting(p, f, key, text))
+            continue;
+        return heed_fail(c, HEED_USAGE, "options begin with two dashes: %.80s%s", argv[i], text);
+    }
+    return true;
+}
+
+/* The task decides which settings exist, so it is found before they are read. */
+const heed_model *task_of(heed_ctx *c, const program *p, int argc, char **argv) {
     int i = 0;
-    while (i < argc && argv[i][0] == '-') i += 1 + has_value(p, argv[i]);
+    while (i < argc && argv[i][0] == '-') i += 1 + takes_value(p, argv[i]);
     const char *first = i < argc ? argv[i] : NULL;
     const heed_model *m = first ? find_model(p->models, first) : NULL;
     char path[1024];
@@ -163,14 +184,17 @@ static void refuse_task(heed_ctx *c, const program *p, int argc, char **argv) {
         snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "", names[i]);
     }
     bool named = argc > 0 && argv[0][0] != '-';
-    near = named ? heed_closest(argv[0], names) : NULL;
+    near = named ? known_task(argv[0]) : NULL;
+    if (near && !find_model(p->models, near)) near = NULL; /* a program with other models */
+    if (named && !near) near = heed_closest(argv[0], names);
     if (named && !near && k->task_or_run)
         heed_fail(
             c, is_directory(argv[0]) ? HEED_DATA : HEED_USAGE,
             "%s is neither a task nor a run: expected one of %s, or a folder with config.conf",
             argv[0], list);
     else if (near)
-        heed_fail(c, HEED_USAGE, "unknown task %s: did you mean %s?", argv[0], near);
+        heed_fail(c, HEED_USAGE, "unknown task %s: did you mean %s? (%s)", argv[0], near,
+                  find_model(p->models, near)->help);
     else if (named)
         heed_fail(c, HEED_USAGE, "unknown task %s: expected one of %s; hint: `help %s`", argv[0],
                   list, k->name);
@@ -212,12 +236,9 @@ static bool check_count(heed_ctx *c, const command *k, int argc, char **argv) {
     return true;
 }
 
-/* first: rows that take precedence over all others, ended by {0}; or NULL. */
-static heed_config *settings_of(heed_ctx *c, const command *k, const heed_model *m,
-                                const heed_option *first) {
-    const heed_option *tables[TABLES + 5] = {0};
+heed_config *settings_of(heed_ctx *c, const command *k, const heed_model *m) {
+    const heed_option *tables[TABLES + 4] = {0};
     int n = 0;
-    if (first) tables[n++] = first;
     if (k->options) tables[n++] = k->options;
     if (m) model_tables(m, tables + n);
     while (tables[n]) n++;
@@ -239,7 +260,7 @@ static void copy_given(heed_config *to, const heed_config *from) {
 }
 
 static void open_context(program *p, const heed_config *f) {
-    heed_options o = {.seed = p->seed, .log = show_log, .user = p};
+    heed_options o = {.seed = p->seed, .log = show_log, .explain = explain_setting, .user = p};
     const char *isa = heed_config_has(f, "isa") ? heed_config_text(f, "isa") : "auto";
     if (strcmp(isa, "auto") != 0) o.isa = isa;
     o.threads = threads_of(p, f);
@@ -253,8 +274,9 @@ static void name_task_of_setting(const program *p, heed_ctx *c) {
     char key[64];
     const heed_option *tables[TABLES];
     const char *error = heed_ctx_error(c);
-    bool near = error[0] && error[strlen(error) - 1] == '?';
-    if (!p->model || near || sscanf(error, "unknown setting \"%63[a-z0-9-]\"", key) != 1) return;
+    if (!p->model || strstr(error, "did you mean") ||
+        sscanf(error, "unknown setting \"%63[a-z0-9-]\"", key) != 1)
+        return;
     for (const heed_model *const *m = p->models; *m; m++) {
         model_tables(*m, tables);
         for (int i = 0; tables[i]; i++) {
@@ -274,12 +296,12 @@ static void name_task_of_setting(const program *p, heed_ctx *c) {
 static heed_config *parse(program *p, heed_ctx *c, int argc, char **argv) {
     const command *k = p->command;
     spell_out(k, argc, argv);
-    if (!check_dashes(c, p, argc, argv)) return NULL;
     if (k->task_options && !(p->model = task_of(c, p, argc, argv))) {
         if (heed_ctx_status(c) == HEED_OK) refuse_task(c, p, argc, argv);
         return NULL;
     }
-    heed_config *f = settings_of(c, k, p->model, NULL);
+    heed_config *f = settings_of(c, k, p->model);
+    if (!check_dashes(p, f, c, argc, argv)) return NULL;
     if (!heed_config_args(f, &argc, argv)) {
         name_task_of_setting(p, c);
         return NULL;
@@ -287,6 +309,7 @@ static heed_config *parse(program *p, heed_ctx *c, int argc, char **argv) {
     if (p->model && !apply_preset(c, p->model, f)) return NULL;
     if (p->model && argc > 0 && strcmp(argv[0], p->model->name) == 0) argc--, argv++;
     p->argc = argc, p->argv = argv;
+    if (!check_equals(p, f, c, argc, argv)) return NULL;
     bool several =
         argc != 2 || strcmp(argv[1], "-") == 0 || is_directory(argv[1]) || is_pattern(argv[1]);
     if (!check_count(c, k, argc, argv) ||
@@ -301,7 +324,8 @@ static heed_config *parse(program *p, heed_ctx *c, int argc, char **argv) {
 }
 
 bool program_open(program *p, int argc, char **argv) {
-    heed_ctx *c = heed_open(&(heed_options){.threads = 1, .log = show_log, .user = p});
+    heed_ctx *c = heed_open(
+        &(heed_options){.threads = 1, .log = show_log, .explain = explain_setting, .user = p});
     heed_config *f = parse(p, c, argc, argv);
     if (!f) {
         p->c = c;
@@ -311,7 +335,7 @@ bool program_open(program *p, int argc, char **argv) {
         heed_config_has(f, "progress") && strcmp(heed_config_text(f, "progress"), "json") == 0;
     open_context(p, f);
     if (heed_ctx_status(p->c) == HEED_OK) {
-        p->flags = settings_of(p->c, p->command, p->model, NULL);
+        p->flags = settings_of(p->c, p->command, p->model);
         copy_given(p->flags, f);
     }
     heed_close(c);
@@ -375,126 +399,4 @@ bool wrong_run(program *p, const char *takes, const heed_run *r) {
     const char *name = r->model->name, *article = strchr("aeimr", name[0]) ? "an" : "a";
     return heed_fail(p->c, HEED_USAGE, "%s requires %s: %s holds %s %s; hint: `%s %s`",
                      p->command->name, takes, run, article, name, use_of(r->model), run);
-}
-
-/* ---- help ---- */
-
-static void print_settings(heed_ctx *c, const program *p, const heed_model *m) {
-    heed_text help = {.c = c}, text = {.c = c}, shown = {.c = c};
-    heed_option presets[2] = {{0}};
-    int width = terminal_width();
-    heed_text_add(&help, "a set of settings, each of which can be overridden.");
-    for (const heed_preset *k = m ? m->presets : NULL; k && k->name; k++)
-        heed_text_add(&help, "%s %s: %s", k > m->presets ? ";" : "", k->name, k->help);
-    if (m) /* with the presets of the task */
-        presets[0] = (heed_option){"preset", HEED_TEXT, "none", 0, 0, NULL, help.s, "Run"};
-    heed_config *f = settings_of(c, p->command, m, presets);
-    if (m) heed_config_by_data(f, m->choices);
-    if (heed_config_count(f) > 0 && heed_config_help(f, &text, width < 100 ? width : 100)) {
-        add_shown(p, text.s, &shown);
-        print_text(&shown);
-        putchar('\n');
-    }
-    heed_config_free(f);
-    heed_text_free(&text);
-    heed_text_free(&help);
-}
-
-/* Lines that are empty or begin with a space are printed as they are; others may be rewrapped. */
-static bool is_fixed(const char *line) { return *line == ' ' || *line == '\n' || !*line; }
-
-/* Prints the text as it is; if a line is wider than the terminal, paragraphs are rewrapped. */
-static void print_about(const char *about) {
-    int width = terminal_width() < 100 ? terminal_width() : 100;
-    bool fits = true;
-    heed_text named = {.c = NULL};
-    add_help(&named, about);
-    const char *text = named.s ? named.s : "";
-    for (const char *s = text; *s; s += strcspn(s, "\n"), s += *s == '\n')
-        fits = fits && (is_fixed(s) || (int)strcspn(s, "\n") <= width);
-    heed_text words = {.c = NULL}, out = {.c = NULL};
-    for (const char *s = text, *next; *s; s = next) {
-        size_t n = strcspn(s, "\n");
-        bool whole = fits || is_fixed(s);
-        next = s + n + (s[n] == '\n');
-        heed_text_put(whole ? &out : &words, s, n);
-        if (!whole && !is_fixed(next)) {
-            heed_text_put(&words, " ", 1);
-            continue;
-        }
-        if (!whole) heed_label_words(words.s, 0, width, &out);
-        heed_text_free(&words);
-        heed_text_put(&out, "\n", 1);
-    }
-    print_text(&out);
-    heed_text_free(&named);
-}
-
-/* "heed train gpt book.txt ...", for one model or for each. */
-static void print_trainings(const heed_model *const *models, const heed_model *m) {
-    char flags[96];
-    for (; *models; models++)
-        if (!m || m == *models)
-            printf("  %s train %s %s%s%s\n", program_name(), (*models)->name, example_data(*models),
-                   *example_data(*models) ? " " : "", example_flags(*models, flags));
-}
-
-/* For a task: the command's examples that name it, or a generated one. */
-static void print_examples(const program *p, const heed_model *m) {
-    const command *k = p->command;
-    char word[40];
-    bool trains = strcmp(k->name, "train") == 0, found = false;
-    heed_text examples = {.c = NULL};
-    puts("Examples:");
-    if (trains) print_trainings(p->models, m);
-    add_help(&examples, k->examples);
-    if (!m) fputs(examples.s ? examples.s : "", stdout);
-    snprintf(word, sizeof word, " %s ", m ? m->name : "");
-    for (const char *s = examples.s; m && s && *s; s += strcspn(s, "\n") + 1) {
-        char line[256];
-        snprintf(line, sizeof line, "%.*s", (int)strcspn(s, "\n"), s);
-        if (!strstr(line, word)) continue;
-        puts(line);
-        found = true;
-    }
-    if (m && !found && !trains)
-        printf("  %s %s %s %s\n", program_name(), k->name, m->name,
-               k->task_example ? k->task_example : example_data(m));
-    heed_text_free(&examples);
-}
-
-bool print_help(program *p, int argc, char **argv) {
-    const command *k = p->command;
-    heed_ctx *c = heed_open(&(heed_options){.threads = 1});
-    const heed_model *m = k->task_options ? task_of(c, p, argc, argv) : NULL;
-    heed_clear(c);
-    printf("Usage: %s %s %s%s[--key value]\n\n", program_name(), k->name, k->usage,
-           *k->usage ? " " : "");
-    if (k->about)
-        print_about(k->about);
-    else
-        print_fact(0, "", "%c%s.", toupper((unsigned char)k->help[0]), k->help + 1);
-    putchar('\n');
-    if (k->task_options) {
-        print_about(
-            "-c FILE reads settings from a file. A flag overrides the file, the file "
-            "overrides\n--preset, and the preset overrides the default, shown in brackets.");
-        putchar('\n');
-    }
-    if (k->task_options && !m) {
-        char name[40];
-        puts("Tasks:");
-        for (int i = 0; p->models[i]; i++) {
-            snprintf(name, sizeof name, "  %s", p->models[i]->name);
-            print_fact(21, name, "%s", p->models[i]->help);
-        }
-        printf("\n`%s %s %s --help` lists the settings of a task.\n\n", program_name(), k->name,
-               p->models[0]->name);
-    }
-    print_settings(c, p, m);
-    print_examples(p, m);
-    if (heed_ctx_status(c) != HEED_OK) show(p, "error", "", heed_ctx_error(c));
-    bool ok = heed_ctx_status(c) == HEED_OK;
-    heed_close(c);
-    return ok;
 }

@@ -102,6 +102,7 @@ extern const command cmd_merge;
 extern const command cmd_import, cmd_export, cmd_embed;
 extern const command cmd_graph, cmd_influence, cmd_snapshots;
 extern const command cmd_heads, cmd_ablate, cmd_reconstruct;
+extern const command cmd_completion;
 
 /* The processes of a command. */
 typedef struct {
@@ -135,6 +136,8 @@ struct program {
 
 /* The setting of that name, of the command or any task. NULL: there is none. */
 const heed_option *find_option(const program *p, const char *name);
+/* Whether the argument after "--layers" or "-o" is its value. */
+bool takes_value(const program *p, const char *flag);
 /* The value of a setting of the command, and whether it was given. (flags.c) */
 const char *flag_text(const program *p, const char *key);
 bool flag_on(const program *p, const char *key);
@@ -162,8 +165,28 @@ bool wrong_run(program *p, const char *takes, const heed_run *r);
 /* The status, or HEED_FAILED with a message if not all output could be written to standard output.
  */
 heed_status end_output(heed_status status, bool json_lines);
-bool print_help(program *p, int argc, char **argv);
 bool wants_help(int argc, char **argv);
+/* The task of the arguments: that of the first one that is neither a flag nor a flag's value,
+ * otherwise of the -c FILE. NULL: none. */
+const heed_model *task_of(heed_ctx *c, const program *p, int argc, char **argv);
+/* The settings of a command, and of a task (NULL: none), at their defaults. */
+heed_config *settings_of(heed_ctx *c, const command *k, const heed_model *m);
+
+/* ---- help.c ---- */
+bool print_help(program *p, int argc, char **argv);
+/* Adds "heed train gpt book.txt ...", for one model or (NULL) for each. */
+void add_trainings(const heed_model *const *models, const heed_model *m, heed_text *out);
+/* Whether it is a setting of config.conf that nobody types. */
+bool is_internal(const heed_option *o);
+
+/* ---- synonyms.c: names that other programs use ---- */
+
+/* The callback `explain` of heed_options; user is a program *. */
+bool explain_setting(void *user, const heed_config *f, const char *key, char text[HEED_EXPLAIN]);
+/* The command, or the task, that other programs call by that word; or NULL. *note: what to say
+ * instead; or NULL. */
+const char *known_command(const char *word, const char **note);
+const char *known_task(const char *word);
 
 /* ---- cluster.c: several processes, started by mpirun ---- */
 
