@@ -166,7 +166,7 @@ typedef struct {
  * for half as many columns, so that few rows suffice. */
 #define STAY (128 * TILE_ROWS)
 static bool keeps_both(const heed_gemm *g, const heed__gemm_part *part) {
-    return g->k > DEPTH && g->k <= 2 * DEPTH && part->rows > BLOCK;
+    return !g->ta && g->k > DEPTH && g->k <= 2 * DEPTH && part->rows > BLOCK;
 }
 
 /* The place with these offsets within `part`. */
