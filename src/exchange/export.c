@@ -64,6 +64,42 @@ static bool write_weights(const heed_run *r, const heed_published *p, const char
     return ok;
 }
 
+/* Whether the run reads [CLS] before a text and [SEP] after it. */
+static bool is_bracketed(const heed_run *r) {
+    return r->model->bracket ||
+           (heed_config_has(r->config, "bracket") && heed_config_bool(r->config, "bracket"));
+}
+
+/* Sets a key of a file in dir, which takes the value. */
+static bool set_key(heed_ctx *c, const char *dir, const char *name, const char *key,
+                    json_t *value) {
+    heed_text path = {.c = c};
+    json_t *all = heed_text_add(&path, "%s/%s", dir, name) ? heed__json_read(c, path.s) : NULL;
+    bool ok = all && json_object_set(all, key, value) == 0 && heed__json_write(c, path.s, all);
+    json_decref(all);
+    json_decref(value);
+    heed_text_free(&path);
+    return ok;
+}
+
+/* A model that reads no [CLS] must not get it from the tokenizer, either, nor token types. Of a
+ * tokenizer that was imported, the model reads the template. */
+static bool write_tokenizer(const heed_run *r, const char *dir) {
+    static const char file[] = "tokenizer_config.json";
+    heed_ctx *c = r->c;
+    heed_text own = {.c = c};
+    if (!heed_tokenizer_save(r->tokenizer, dir)) return false;
+    if (is_bracketed(r)) return true;
+    bool ok = heed_text_add(&own, "%s/heed-tokenizer.json", dir) &&
+              set_key(c, dir, file, "tokenizer_class", json_string("PreTrainedTokenizerFast")) &&
+              set_key(c, dir, file, "model_input_names",
+                      json_pack("[s, s]", "input_ids", "attention_mask"));
+    if (ok && heed__os_exists(own.s))
+        ok = set_key(c, dir, "tokenizer.json", "post_processor", json_null());
+    heed_text_free(&own);
+    return ok;
+}
+
 bool heed_export(const heed_run *r, const char *dir, bool force) {
     if (!r || !dir || heed__stopped(r->c)) return false;
     const heed_published *p = choose(r);
@@ -71,7 +107,7 @@ bool heed_export(const heed_run *r, const char *dir, bool force) {
     bool possible = config != NULL;
     json_decref(config);
     return possible && heed__os_make_dir(r->c, dir) && write_weights(r, p, dir) &&
-           (!r->tokenizer || heed_tokenizer_save(r->tokenizer, dir)) &&
+           (!r->tokenizer || write_tokenizer(r, dir)) &&
            (r->model->kind != HEED_INPUT_PICTURE || heed__pictures_write(r->c, dir, r->config)) &&
            (!p->vectors ||
             heed__modules_write(r->c, dir, r->config, (int)heed_config_int(r->config, "width"))) &&

@@ -4,6 +4,7 @@
 #include "exchange/exchange.h"
 #include "fit/fit.h"
 
+#include <stdio.h>
 #include <string.h>
 
 typedef struct {
@@ -81,11 +82,15 @@ static bool open_tokenizer(reading *k) {
     if (k->model->kind == HEED_INPUT_PICTURE || !any) return true;
     k->tokenizer = heed_tokenizer_open(k->c, k->dir);
     int64_t size = heed_vocab_size(k->tokenizer), rows = heed_config_int(k->config, "vocab");
-    return k->tokenizer &&
-           (size == rows || heed_fail(k->c, HEED_DATA,
-                                      "tokenizer does not fit the model: %s: expected %lld tokens, "
-                                      "as vocab_size in config.json, found %lld",
-                                      k->dir, (long long)rows, (long long)size));
+    if (!k->tokenizer || size == rows) return k->tokenizer;
+    if (size > rows)
+        return heed_fail(k->c, HEED_DATA,
+                         "tokenizer does not fit the model: %s: expected at most %lld tokens, "
+                         "vocab_size in config.json, found %lld",
+                         k->dir, (long long)rows, (long long)size);
+    char number[24];
+    snprintf(number, sizeof number, "%lld", (long long)rows);
+    return heed_config_set(k->config, "vocab-rows", number, k->path.s, HEED_FROM_FILE);
 }
 
 static bool read_folder(reading *k, const heed_model *const *models) {

@@ -16,9 +16,13 @@ static const char harmless[] =
     "attn_implementation _attn_implementation _attn_implementation_autoset tokenizer_class "
     "chunk_size_feed_forward cross_attention_hidden_size tie_encoder_decoder pruned_heads prefix "
     "max_length min_length do_sample num_beams temperature top_k top_p repetition_penalty "
-    "transformers.js_config classifier_dropout";
-/* Keys that replace the architecture's code or its weights. */
-static const char changing[] = "quantization_config auto_map adapter_config";
+    "transformers.js_config classifier_dropout hidden_dropout embed_dropout problem_type "
+    "output_past "
+    "model_max_length vocab_size_or_config_json_file loss_type summary_* n_special "
+    "predict_special_tokens eos_token_ids sentence_transformers unsloth_* *_flash_attn_2_enabled "
+    "max_sequence_length attention_type rope_interleaved name_or_path";
+/* Keys that replace the architecture's code, its weights or its mask. */
+static const char changing[] = "quantization_config auto_map adapter_config is_causal";
 
 bool heed__list_word(const char **list, char word[HEED__WORD_SIZE]) {
     *list += strspn(*list, " ");
@@ -94,14 +98,24 @@ static bool check_fixed(heed_ctx *c, const heed_published_key *k, const json_t *
     return same;
 }
 
+/* Whether two texts are the same word or the same number. */
+static bool same_value(const char *a, const char *b) {
+    double x, y;
+    return strcmp(a, b) == 0 || (heed__number(a, &x) && heed__number(b, &y) && x == y);
+}
+
+/* A number that a setting has already keeps its text: equal settings are equal metadata. */
 static bool set_all(const heed_published_key *k, const char *value, const char *path,
                     heed_config *f) {
     char setting[HEED__WORD_SIZE], where[1024];
     snprintf(where, sizeof where, "%s: %s", path, k->key);
-    for (const char *list = k->settings; heed__list_word(&list, setting);)
+    for (const char *list = k->settings; heed__list_word(&list, setting);) {
+        const char *now = heed_config_text(f, setting);
         if (heed_config_rank(f, setting) != HEED_FROM_FILE &&
-            !heed_config_set(f, setting, value, where, HEED_FROM_FILE))
+            !heed_config_set(f, setting, same_value(now, value) ? now : value, where,
+                             HEED_FROM_FILE))
             return false;
+    }
     return true;
 }
 
@@ -143,7 +157,7 @@ static bool check_others(heed_ctx *c, const heed_published *p, const json_t *con
         if (heed__matches_any(changing, key) && !json_is_null(value))
             return heed_fail(c, HEED_DATA,
                              "model cannot be represented: %s: %s: expected none, as it changes "
-                             "the weights or the code",
+                             "the weights, the code or the mask",
                              path, quoted);
         if (!is_known(p, key) && !json_is_null(value) && !json_is_false(value))
             heed_message(c, HEED_WARN, "a key of %s is ignored: %s is not known to belong to %s",
@@ -162,17 +176,17 @@ bool heed__keys_read(heed_ctx *c, const heed_published *p, const json_t *config,
 
 /* ---- writing ---- */
 
-/* Whether two texts are the same word or the same number. */
-static bool same_value(const char *a, const char *b) {
-    double x, y;
-    return strcmp(a, b) == 0 || (heed__number(a, &x) && heed__number(b, &y) && x == y);
+/* Whether a setting has a value; one that is `auto` has it by the others: the tensors tell. */
+static bool has_value(const heed_config *f, const char *setting, const char *value) {
+    const char *own = heed_config_has(f, setting) ? heed_config_text(f, setting) : value;
+    return same_value(own, value) || strcmp(own, "auto") == 0;
 }
 
 bool heed__keys_fit(const heed_config *f, const heed_published *p, char missing[HEED__WORD_SIZE]) {
     for (const char *list = p->settings; heed__list_word(&list, missing);) {
         char *value = strchr(missing, '=');
         *value++ = 0;
-        if (heed_config_has(f, missing) && !same_value(heed_config_text(f, missing), value)) {
+        if (!has_value(f, missing, value)) {
             value[-1] = '=';
             return false;
         }
@@ -195,14 +209,14 @@ static json_t *setting_value(const heed_run *r, const heed_published_key *k, con
     const char *text = heed_config_text(f, setting);
     const heed_entry *e = k->rows ? heed_store_find(r->store, k->rows) : NULL;
     char word[HEED__WORD_SIZE];
+    heed_option_kind kind = kind_of(f, setting);
+    bool usual = kind == HEED_INT && k->value && strcmp(k->value, "null") == 0;
+    if (usual && heed_config_int(f, setting) == 0) return json_null();
     if (e) return json_integer(e->tensor->shape[0]);
     if (k->values) return translate(k->values, text, true, word) ? json_string(word) : NULL;
-    heed_option_kind kind = kind_of(f, setting);
     if (kind == HEED_BOOL) return json_boolean(heed_config_bool(f, setting));
     if (kind == HEED_REAL) return json_real(heed_config_real(f, setting));
-    if (kind != HEED_INT) return json_string(text);
-    int64_t n = heed_config_int(f, setting);
-    return n == 0 && k->value && strcmp(k->value, "null") == 0 ? json_null() : json_integer(n);
+    return kind == HEED_INT ? json_integer(heed_config_int(f, setting)) : json_string(text);
 }
 
 /* The value of the key, which all its settings must have. */

@@ -33,6 +33,8 @@ hides() { if grep -qF -- "$1" out err; then fail "output has: $1"; else pass; fi
 quiet() { if [ -s err ]; then fail "stderr is not empty"; else pass; fi; }
 silent() { if [ -s out ]; then fail "stdout is not empty"; else pass; fi; }
 holds() { if "$@"; then pass; else fail "does not hold: $*"; fi; }
+# edit SCRIPT FILE: sed in place, as every sed can.
+edit() { sed "$1" "$2" >"$2.edited" && mv "$2.edited" "$2"; }
 absent() { if [ -e "$1" ]; then fail "exists: $1"; else pass; fi; }
 # refuses STATUS TEXT: nothing on stdout, one line on stderr that starts with "heed: " and has TEXT.
 refuses() {

@@ -41,6 +41,34 @@ run export bert -o bert
 refuses 2 "folder is not empty: bert"
 holds [ -s bert/config.conf ]
 
+# An ONNX file is new, or replaced by --force.
+run export bert --onnx bert.onnx
+status 0
+says "bert.onnx: mlm of 4,973 parameters, for ONNX"
+holds grep -q "encoder.1.attn.weights" bert.onnx
+run export bert --onnx bert.onnx
+refuses 2 "file exists: bert.onnx: expected a new one; hint: --force"
+run export bert --onnx bert.onnx --force --json
+status 0
+json format ONNX
+json parameters 4973
+run export gpt2 --onnx gpt2.onnx --cache
+status 0
+holds grep -q "decoder.1.attn.k.past" gpt2.onnx
+run export bert --onnx cached.onnx --cache
+refuses 2 "mlm has no cache: expected a model that predicts the next token, such as gpt"
+absent cached.onnx
+run export bert --onnx two.onnx -o two
+refuses 2 "two outputs: expected -o FOLDER or --onnx FILE"
+run export bert
+refuses 2 "missing output: expected -o FOLDER or --onnx FILE"
+run export bert -o two --cache
+refuses 2 "--cache is of an ONNX file"
+run export bert --onnx bert/vocab.onnx/x
+refuses 1 "there is no folder bert/vocab.onnx"
+run export bert --onnx bert/model.safetensors --force
+refuses 2 "output would replace a file of the run: --onnx bert/model.safetensors"
+
 # Training goes on from an imported run.
 facts >facts.txt
 run train mlm facts.txt --from bert --tokenizer word --steps 2 --packing lines -o more
