@@ -115,7 +115,7 @@ static void sum_rows(const bench *b, int layer, int head, double *entropy, doubl
         for (int row = 0; w && row < ROWS * LEN; row++) {
             int q = row % LEN, item = row / LEN;
             const heed_real *x = w->x + ((item * HEADS + head) * LEN + q) * LEN;
-            for (int k = 0; k < LEN; k++) *entropy -= (double)x[k] * log((double)x[k]);
+            for (int k = 0; k < LEN; k++) *entropy -= (double)x[k] * log2((double)x[k]);
             *self += (double)x[q];
             if (q + 1 < LEN) *next += (double)x[q + 1];
         }
@@ -137,7 +137,7 @@ TEST(heads_are_means_over_the_queries_of_all_batches) {
         CHECK_CLOSE(heed_head_mean(s, HEED_HEAD_NEXT), next / (rows * (LEN - 1) / LEN), 10 * tiny);
     }
     const heed_head_sums *uniform = &h.uniform[HEED_ENCODER];
-    CHECK_CLOSE(heed_head_mean(uniform, HEED_HEAD_ENTROPY), log(LEN), 1e-12);
+    CHECK_CLOSE(heed_head_mean(uniform, HEED_HEAD_ENTROPY), log2(LEN), 1e-12);
     CHECK_CLOSE(heed_head_mean(uniform, HEED_HEAD_DISTANCE), 1.25, 1e-12);
     CHECK(heed_heads_have(&h, HEED_HEAD_FIRST) && !heed_heads_have(&h, HEED_HEAD_SAME) &&
           !heed_heads_have(&h, HEED_HEAD_INDUCTION) && !heed_heads_have(&h, HEED_HEAD_SPECIAL));

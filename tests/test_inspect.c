@@ -275,9 +275,9 @@ TEST(inspect_colours_run_away_from_their_ground) {
     CHECK(heed__ink(heed__paper(0)).r == 0 && heed__ink(heed__paper(1)).r == 255);
 }
 
-/* The last colour over black, and the first one. */
-#define DARK (int)(68 * 0.75), 1, (int)(84 * 0.75)
-#define PALE 153, 153, 153
+/* Black as it is below the colours, and there the last colour. */
+#define PALE 77, 77, 77
+#define DARK 70, 20, 82
 
 /* The top right corner of the second panel is where the weight is; the rest is pale. */
 TEST(inspect_overlay_tints_where_the_weight_is) {

@@ -227,7 +227,7 @@ heed_estimate heed_estimate_mean(const double *x, int n);
 
 /* Clark et al. 2019, sec. 3; Dosovitskiy et al. 2021, fig. 7; Olsson et al. 2022. */
 typedef enum {
-    HEED_HEAD_ENTROPY,   /* -sum w ln w of a row of weights, in nats */
+    HEED_HEAD_ENTROPY,   /* -sum w log2 w of a row of weights, in bits */
     HEED_HEAD_DISTANCE,  /* sum w |query - key|; pictures: between the centres of patches */
     HEED_HEAD_FIRST,     /* share of a row's weight on the first position */
     HEED_HEAD_SELF,      /* share on the query's own position */

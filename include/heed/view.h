@@ -20,9 +20,16 @@ typedef struct {
     const char *unit; /* shown in the legend; NULL: attention, in percent of a row */
     bool numbers;     /* print numbers instead of shades */
     heed_terminal terminal;
-    int width;    /* columns of the terminal; 0: 100 */
-    bool percent; /* with a unit: values are shares, shown as percentages on a terminal */
+    int width;      /* columns of the terminal; 0: 100 */
+    bool percent;   /* with a unit: values are shares, shown as percentages on a terminal */
+    double uniform; /* of weights: what each would be if all were equal. The scale ends at twice
+                       that or more, and the legend of a picture marks it. 0: no weights */
 } heed_heatmap;
+/* How evenly n weights are spread, from 1/n, one has all, to 1, all are equal: 2^H / n, where H is
+ * the entropy in bits of the weights divided by their sum. Negative and unknown ones count as 0. */
+double heed_evenness(const heed_real *weights, int n);
+/* The evenness from which pictures and pages say "nearly uniform". */
+#define HEED_NEARLY_UNIFORM 0.9
 /* Appends the drawn map, with column labels above and a legend below; no line is wider than the
  * width or ends with a blank. Cells contain their percentages if these fit; a few long rows are
  * continued in bands below. Otherwise cells are two columns wide and column labels read from top to
@@ -90,7 +97,8 @@ typedef struct {
     int rows, cols; /* size of the grid */
     int count;
     const heed_real *const *maps; /* (rows,cols) each; NAN: left out. All except measures share a
-                                     scale up to the largest value, or twice `uniform` if larger */
+                                     scale up to the largest value, or twice `uniform` if larger;
+                                     cells up to `uniform` have no colour */
     const char *const *captions;  /* or NULL */
     bool cells;     /* one colour per cell; else interpolated between the centres of cells */
     double uniform; /* mark in the legend: a cell's value if all are equal; 0: 1 / (rows cols) */

@@ -11,7 +11,7 @@
 static const struct {
     const char *name, *help;
 } measures[HEED_HEAD_MEASURES] = {
-    {"entropy", "of a query's weights, in nats: 0 for one key, ln n for n alike"},
+    {"entropy", "of a query's weights, in bits: 0 for one key, log2 n for n alike"},
     {"distance",
      "from the query to what it attends to, a mean by the weights; pictures: in patches"},
     {"first", "share on the first token"},
@@ -104,7 +104,7 @@ static int keys_of(const side *k) {
 static void count_row(heed_head_sums *s, const pair_of_sides *p, const double *w, int query) {
     double entropy = 0;
     for (int i = 0; i < p->k.len; i++)
-        if (w[i] > 0) entropy -= w[i] * log(w[i]);
+        if (w[i] > 0) entropy -= w[i] * log2(w[i]);
     count(s, HEED_HEAD_ENTROPY, entropy);
     if (p->k.cols > 0) {
         if (p->cross) return;

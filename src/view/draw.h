@@ -98,6 +98,10 @@ void heed__sketch_text(heed__sketch *s, int x, int y, int scale, heed__rgb color
 /* The largest width of a label in pixels, as PNG and as SVG, where letters are 6*scale wide and a
  * wide character counts as two. */
 int heed__sketch_width(const char *text, int scale);
+/* Marks the uniform weight, at that share of a ramp of colours that begins at (x,y), and at `right`
+ * says what the mark means. */
+void heed__sketch_uniform(heed__sketch *s, int x, int ramp, double share, int y, int right,
+                          const char *text);
 bool heed__sketch_save(heed__sketch *s, const char *path);
 /* Appends text as XML; control characters, which it does not allow even escaped, become '?'. */
 void heed__put_escaped(heed_text *out, const char *text);

@@ -81,6 +81,7 @@ static void measure(plan *p) {
         least = fmin(least, v);
         most = fmax(most, v);
     }
+    p->hi = fmax(p->hi, fmin(2 * m->uniform, 1));
     p->format = format_for(m, fmax(most, -least));
     number_text(p, least, low);
     number_text(p, most, high);

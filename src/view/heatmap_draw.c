@@ -17,13 +17,13 @@ typedef struct {
     const heed_heatmap *map; /* the first map, which determines the sizes */
     heed__sketch sketch;
     double lo, hi;
-    bool fractions, above;  /* some value is not an integer; some value is above hi */
-    int scale, cell;        /* scale of letters; side of a cell in pixels */
-    int left, top;          /* position of the first cell in its panel */
-    int columns, rows;      /* of panels */
-    int wide, tall;         /* size of a panel */
-    bool turned;            /* column labels of several letters are rotated */
-    char from[32], to[128]; /* of the legend */
+    bool fractions, above;               /* some value is not an integer; some value is above hi */
+    int scale, cell;                     /* scale of letters; side of a cell in pixels */
+    int left, top;                       /* position of the first cell in its panel */
+    int columns, rows;                   /* of panels */
+    int wide, tall;                      /* size of a panel */
+    bool turned;                         /* column labels of several letters are rotated */
+    char from[32], to[128], uniform[48]; /* of the legend; uniform: "" if there is no mark */
 } plan;
 
 static int larger(int a, int b) { return a > b ? a : b; }
@@ -51,7 +51,7 @@ static int measure(plan *p) {
             p->fractions |= v != floor(v);
         }
     }
-    p->hi = p->map->hi > 0 ? (double)p->map->hi : top;
+    p->hi = fmax(p->map->hi > 0 ? (double)p->map->hi : top, fmin(2 * p->map->uniform, 1));
     p->above = top > p->hi;
     for (int i = 0; p->map->numbers && i < p->map->rows * p->map->cols; i++) {
         number_text(p, value_at(p, p->map, i), text);
@@ -91,13 +91,17 @@ static void size_panels(plan *p) {
     p->rows = (count + p->columns - 1) / p->columns;
 }
 
-/* "0" and "0.51 and more  added to the loss", left and right of the colours. Returns its width. */
+/* "0" and "0.51 and more  added to the loss", left and right of the colours, then what the mark
+ * shows. Returns its width. */
 static int write_legend(plan *p) {
     const char *unit = p->map->unit;
     snprintf(p->from, sizeof p->from, "%.4g", p->lo);
     snprintf(p->to, sizeof p->to, "%.4g%s%s%.60s", p->hi, p->above ? " and more" : "",
              unit ? "  " : "", unit ? unit : "");
-    return p->left + heed__text_width(p->from, 2) + 8 + RAMP + 8 + heed__text_width(p->to, 2);
+    if (p->map->uniform > 0)
+        snprintf(p->uniform, sizeof p->uniform, "uniform = %.3g", p->map->uniform);
+    return p->left + heed__text_width(p->from, 2) + 8 + RAMP + 8 + heed__text_width(p->to, 2) +
+           (*p->uniform ? 32 + heed__text_width(p->uniform, 2) : 0);
 }
 
 /* Upper edge of a row of panels. */
@@ -194,6 +198,9 @@ static void draw_legend(plan *p) {
         heed__sketch_box(&p->sketch, x + i, y, 4, 18, heed__paper(i / (RAMP - 4.0)));
     heed__sketch_text(&p->sketch, x + 8 + RAMP, y + 2, 2, SOFT, HEED__LEFT, MOST, p->to);
     heed__sketch_frame(&p->sketch, x, y, RAMP, 18);
+    if (*p->uniform)
+        heed__sketch_uniform(&p->sketch, x, RAMP, share_of(p, p->map->uniform), y,
+                             x + 32 + RAMP + heed__text_width(p->to, 2), p->uniform);
     if (p->all->note)
         heed__sketch_text(&p->sketch, MARGIN, y + LEGEND - 16, 1, SOFT, HEED__LEFT, MOST,
                           p->all->note);

@@ -10,6 +10,7 @@
 
 enum { MARGIN = 20, GAP = 20, WIDTH = 1500, SIDE = 224, LEAST_PANEL = 120, LEAST_WIDTH = 480 };
 enum { TITLE = 34, CAPTION = 56, LEGEND = 40, LINE = 16 };
+static const double PALE = 0.7, OPAQUE = 0.75; /* contrast of the picture, most of the colour */
 static const heed__rgb INK = {40, 40, 40}, SOFT = {110, 110, 110};
 static const char OWN_SCALES[] = "Other measures: each on its own scale, from 0 to its largest.";
 
@@ -40,6 +41,10 @@ static bool is_measure(const heed_overlay *o, int map) { return map >= o->count 
 static double shared_top(const heed_overlay *o, double least) {
     for (int i = 0; i < o->count - o->measures; i++) least = fmax(least, largest(o, i));
     return least;
+}
+
+static double uniform_of(const heed_overlay *o) {
+    return o->uniform > 0 ? o->uniform : 1 / ((double)o->rows * o->cols);
 }
 
 static double top_of(const heed_overlay *o, int map, double shared) {
@@ -97,27 +102,29 @@ static double sample(const heed_overlay *o, const heed_real *map, double u, doub
     return above * (1 - fy) + below * fy;
 }
 
-/* A head with uniform attention has a uniform medium colour, so the scale ends at twice the uniform
- * weight or more. */
+/* A head with uniform attention does not look as if it attended to something, so the scale ends at
+ * twice the uniform weight or more. */
 static void set_scale(plan *p) {
     const heed_overlay *o = p->o;
-    p->uniform = o->uniform > 0 ? o->uniform : 1 / ((double)o->rows * o->cols);
+    p->uniform = uniform_of(o);
     p->digits = 1 - (int)floor(log10(p->uniform));
     if (p->digits < 1) p->digits = 1;
-    p->top = shared_top(o, 2 * p->uniform);
+    p->top = shared_top(o, fmin(2 * p->uniform, 1));
 }
 
-/* Colour over grey (0.299 R + 0.587 G + 0.114 B): the picture is pale where the weight is 0 or a
- * map leaves a cell out. */
+/* The picture in grey, paler than it is; over it the colour of the weight, the more opaque the more
+ * it is above uniform, so that the picture is recognised everywhere. The page does the same
+ * (picture.js). Of other measures, what is above 0 is coloured. */
 static void tint(const plan *p, int map, heed__canvas *panel) {
-    double top = top_of(p->o, map, p->top);
+    double top = top_of(p->o, map, p->top), from = is_measure(p->o, map) ? 0 : p->uniform;
     for (int j = 0; j < p->height; j++)
         for (int i = 0; i < p->width; i++) {
             unsigned char *at = panel->rgb + 3 * ((size_t)j * (size_t)p->width + (size_t)i);
             double w = sample(p->o, p->o->maps[map], (i + 0.5) / p->width, (j + 0.5) / p->height);
-            double grey = 0.299 * at[0] + 0.587 * at[1] + 0.114 * at[2];
-            double share = w / top, opacity = 0.6 + 0.15 * share;
-            heed__rgb c = heed__paper(share);
+            double grey = 255 - PALE * (255 - (0.299 * at[0] + 0.587 * at[1] + 0.114 * at[2]));
+            double above = top > from ? (w - from) / (top - from) : 0;
+            double opacity = above > 0 ? OPAQUE * sqrt(fmin(above, 1)) : 0;
+            heed__rgb c = heed__paper(w / top);
             at[0] = (unsigned char)lround(grey + (c.r - grey) * opacity);
             at[1] = (unsigned char)lround(grey + (c.g - grey) * opacity);
             at[2] = (unsigned char)lround(grey + (c.b - grey) * opacity);
@@ -147,7 +154,10 @@ static void draw_panel(plan *p, int index) {
         write_line(p, x, y + p->height + 6, "picture");
         return;
     }
-    snprintf(second, sizeof second, "largest %.*f", p->digits, largest(o, index - 1));
+    bool even = !is_measure(o, index - 1) &&
+                heed_evenness(o->maps[index - 1], o->rows * o->cols) >= HEED_NEARLY_UNIFORM;
+    snprintf(second, sizeof second, even ? "nearly uniform (%.*f)" : "largest %.*f", p->digits,
+             largest(o, index - 1));
     if (o->captions && o->captions[index - 1])
         write_line(p, x, y + p->height + 6, o->captions[index - 1]);
     write_line(p, x, y + p->height + 28, second);
@@ -159,7 +169,6 @@ static void draw_legend(plan *p) {
     enum { RAMP = 160 };
     char end[32], uniform[48];
     int below = p->o->measures ? LINE : 0, y = p->full_height - MARGIN - 20 - below;
-    int mark = MARGIN + 20 + (int)lround((RAMP - 1) * p->uniform / p->top);
     snprintf(end, sizeof end, "%.*f", p->digits, p->top);
     snprintf(uniform, sizeof uniform, "uniform = %.*f", p->digits, p->uniform);
     heed__sketch_text(&p->sketch, MARGIN, y + 2, 2, SOFT, HEED__LEFT, p->full_width, "0");
@@ -167,11 +176,9 @@ static void draw_legend(plan *p) {
         heed__sketch_box(&p->sketch, MARGIN + 20 + i, y, 1, 18, heed__paper(i / (RAMP - 1.0)));
     heed__sketch_frame(&p->sketch, MARGIN + 20, y, RAMP, 18);
     int x = MARGIN + 28 + RAMP;
-    heed__sketch_box(&p->sketch, mark, y - 3, 2, 24, INK);
     heed__sketch_text(&p->sketch, x, y + 2, 2, SOFT, HEED__LEFT, p->full_width, end);
-    x += heed__text_width(end, 2) + 24;
-    heed__sketch_box(&p->sketch, x, y - 3, 2, 24, INK);
-    heed__sketch_text(&p->sketch, x + 8, y + 2, 2, INK, HEED__LEFT, p->full_width, uniform);
+    heed__sketch_uniform(&p->sketch, MARGIN + 20, RAMP, p->uniform / p->top, y,
+                         x + heed__text_width(end, 2) + 24, uniform);
     if (below)
         heed__sketch_text(&p->sketch, MARGIN, y + 26, 1, INK, HEED__LEFT, p->full_width,
                           OWN_SCALES);
@@ -295,7 +302,8 @@ bool heed_overlay_text(const heed_overlay *o, heed_terminal terminal, int width,
     /* Points are square: a cell of the grid covers a whole number of them. */
     int most = o->rows > o->cols ? o->rows : o->cols, capacity = width < POINTS ? width : POINTS;
     int times = capacity / most > 1 ? capacity / most : 1;
-    panels p = {.o = o, .terminal = terminal, .out = out, .top = shared_top(o, 1e-30)};
+    panels p = {
+        .o = o, .terminal = terminal, .out = out, .top = shared_top(o, fmin(2 * uniform_of(o), 1))};
     if (!heed__canvas_new(out->c, &p.points, o->cols * times, o->rows * times)) return false;
     heed__canvas_pixels(&p.points, 0, 0, p.points.width, p.points.height,
                         (heed__pixels){o->pixels, o->width, o->height, o->channels});

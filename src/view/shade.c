@@ -65,3 +65,12 @@ void heed__put_legend(heed_text *out, heed_terminal terminal, heed__legend l) {
     heed_label_words(l.unit, below, l.width, out);
     heed__end_line(out);
 }
+
+double heed_evenness(const heed_real *weights, int n) {
+    double sum = 0, bits = 0;
+    for (int i = 0; weights && i < n; i++)
+        if (weights[i] > 0) sum += (double)weights[i];
+    for (int i = 0; sum > 0 && i < n; i++)
+        if (weights[i] > 0) bits -= (double)weights[i] / sum * log2((double)weights[i] / sum);
+    return sum > 0 ? exp2(bits) / n : 0;
+}

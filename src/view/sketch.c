@@ -136,6 +136,14 @@ void heed__sketch_text(heed__sketch *s, int x, int y, int scale, heed__rgb color
     heed_text_free(&cut);
 }
 
+void heed__sketch_uniform(heed__sketch *s, int x, int ramp, double share, int y, int right,
+                          const char *text) {
+    static const heed__rgb ink = {40, 40, 40};
+    heed__sketch_box(s, x + (int)lround((ramp - 1) * share), y - 3, 2, 24, ink);
+    heed__sketch_box(s, right, y - 3, 2, 24, ink);
+    heed__sketch_text(s, right + 8, y + 2, 2, ink, HEED__LEFT, 400, text);
+}
+
 bool heed__sketch_save(heed__sketch *s, const char *path) {
     if (heed__stopped(s->c)) return false;
     if (s->boxed)

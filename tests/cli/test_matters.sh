@@ -142,7 +142,7 @@ for width in 40 80; do
     fits_in $width heads pairs
     says diagonal
     fits_in $width attend mlm "Paris is the capital of France ."
-    says "over what it attends"
+    says "what it attends to"
 done
 for width in 40 80; do
     for run in mlm pairs; do

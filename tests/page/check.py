@@ -37,12 +37,13 @@ def make_pages(heed, folder):
     samples.picture(at("picture.npz"))
     samples.caption(at("caption.npz"))
     samples.hostile(at("hostile.json"))
+    samples.even(at("even.json"))
     samples.large(at("large.npz"))
     samples.wide(at("wide.npz"))
     samples.additive(at("additive.npz"))
     for step in (0, 100, 300):
         samples.text(at(f"step{step}.npz"), step, sharp=0.2 + step / 400)
-    for name in ("text.npz", "gpt.npz", "pairs.npz", "picture.npz", "caption.npz", "hostile.json", "large.npz", "wide.npz", "additive.npz"):
+    for name in ("text.npz", "gpt.npz", "pairs.npz", "picture.npz", "caption.npz", "hostile.json", "even.json", "large.npz", "wide.npz", "additive.npz"):
         view(heed, at(name), "--html", at(name.split(".")[0] + ".html"))
     view(heed, at("large.npz"), "--no-qk", "--html", at("large-no-qk.html"))
     view(heed, at("step0.npz"), at("step100.npz"), at("step300.npz"), "--html", at("steps.html"))
@@ -104,7 +105,7 @@ STATE = "(({query, key}) => [heed.state.layer, heed.state.head, query, key].join
 
 
 def check_keys(b, folder):
-    b.open(os.path.join(folder, "text.html"), "#view=matrix")
+    b.open(os.path.join(folder, "text.html"), "#view=matrix&layer=1&head=1")
     at = b.run(STATE)
     check(at == "0,0,6,-1", f"the first look is at the query of the answer: {at}")
     for key, wanted in (("ArrowUp", "0,0,5,-1"), ("ArrowRight", "0,0,5,0"), ("ArrowRight", "0,0,5,1"), ("ArrowDown", "0,0,6,1"), ("]", "0,1,6,1"), ("}", "1,1,6,1"),
@@ -148,7 +149,7 @@ def check_positions(b, folder):
     check("row=7&column=2" in link, f"a link counts from 1: {link}")
     for link in (link, "#view=matrix&query=6&key=1"):
         b.open(at, link + "&table=1")
-        check(b.run(STATE) == "0,0,6,1", f"{link} opens at the token: {b.run(STATE)}")
+        check(b.run("(({query, key}) => [query, key].join())(heed.selected())") == "6,1", f"{link} opens at the token: {b.run(STATE)}")
         check("row=7&column=2" in b.run("heed.link()"), f"{link} becomes a link that counts from 1")
         b.wait("document.querySelectorAll('#table td').length > 0")
         check(b.run("document.querySelectorAll('#table tbody th')[6].textContent") == "7 [MASK]", "so does the table")
@@ -181,11 +182,36 @@ def check_opening(b, folder):
     check(b.run(STATE) == "0,0,4,-1", f"a link is more than the opening: {link}")
     b.open(at, "#view=matrix")
     check(b.run("heed.state.view") == "matrix" and b.run("heed.selected().locked") is False, "with a link there is no opening")
+    for name, view in (("text", "head"), ("gpt", "head"), ("pairs", "head"), ("picture", "picture"), ("caption", "picture")):
+        b.open(os.path.join(folder, name + ".html"))
+        check(b.run("heed.state.view") == view, f"{name} opens in {b.run('heed.state.view')}, expected {view}")
+        check(b.run("heed.state.layer === heed.layers().at(-1).layer"), f"{name} opens at the last layer")
+        least = "Math.min(...heed.block().heads.map(h => heed.measures(heed.block(), h).entropy)) === heed.measures(heed.block(), heed.state.head).entropy"
+        check(b.run("heed.state.head") == "mean" if view == "picture" and b.run("heed.block().heads.length > 1") else b.run(least), f"{name} opens at the head that says most")
     clean(b, "opening")
 
 
+def check_scale(b, folder):
+    """Nearly uniform attention is said to be so, and is not drawn as if it were not; a photograph stays what it is below it."""
+    at = os.path.join(folder, "even.html")
+    b.open(at, "#view=matrix&head=1")
+    check(b.run("heed.weightMatrix(heed.block(), 0).top") == 0.5, "the scale ends at twice the uniform weight")
+    check("uniform = 0.25" in b.run("heed.id('legend').textContent") and b.run("document.querySelector('#legend .mark').style.left") == "50%", "the legend marks the uniform weight")
+    check("nearly uniform" in b.run("heed.id('legend').textContent") and "nearly uniform" in b.run("heed.id('side').textContent"), "a head that is nearly uniform says so")
+    b.open(at, "#view=matrix&head=2")
+    check("nearly uniform" not in b.run("heed.id('legend').textContent"), "another one does not")
+    b.open(os.path.join(folder, "picture.html"), "#view=picture&strength=90&smooth=0&head=1")
+    grey = """(() => { const b = heed.block(), g = b.keys.grid, q = heed.selected().query, w = heed.weights(b, heed.state.head), c = document.querySelector('#view-picture canvas');
+        const d = c.getContext('2d'), out = []; for (let i = 0; i < g.rows * g.cols; i++) { const x = (i % g.cols + 0.5) * c.width / g.cols, y = (Math.floor(i / g.cols) + 0.5) * c.height / g.rows;
+        const p = d.getImageData(x, y, 1, 1).data; out.push([w.at(q, g.first + i) > w.uniform, Math.max(p[0], p[1], p[2]) - Math.min(p[0], p[1], p[2]) > 3]); } return out; })()"""
+    cells = b.run(grey)
+    check(any(c[0] for c in cells) and any(not c[0] for c in cells), "the sample has patches above and below uniform")
+    check(all(above or not coloured for above, coloured in cells), "below uniform the picture has no colour, at any strength")
+    clean(b, "scale")
+
+
 def check_pointer(b, folder):
-    b.open(os.path.join(folder, "text.html"), "#view=matrix")
+    b.open(os.path.join(folder, "text.html"), "#view=matrix&layer=1&head=1")
     box = b.run("(r => [r.x, r.y])(document.querySelector('#view-matrix canvas').getBoundingClientRect())")
     spot = b.run("(l => [l.left + 2.5 * l.cell, l.top + 3.5 * l.cell])(heed.matrixLayout(heed.weightMatrix(heed.block(), 0), document.querySelector('#view-matrix .scroll').clientWidth - 4))")
     b.pointer(box[0] + spot[0], box[1] + spot[1])
@@ -308,7 +334,7 @@ def check_steps(b, folder):
 
 def check_matters(b, folder):
     """Which prediction a map is of stands over it; the whole model's map stands beside a head's; an empty row is no row of zeros."""
-    b.open(os.path.join(folder, "run.html"), "#view=compare")
+    b.open(os.path.join(folder, "run.html"), "#view=compare&head=1")
     svg = b.download("heed.id('save-svg').click()")[0].decode()
     texts = re.sub(r"<[^>]+>", "\n", svg)
     check(texts.count("Of the prediction at 7 ‘[MASK]’: nothing is predicted elsewhere.") == 3, "compare: occlusion, its log-odds and the gradient say which prediction they are of")
@@ -353,7 +379,7 @@ def check_hatch(b, folder):
 
 
 def check_legends(b, folder):
-    for link, wanted in (("view=overview", "^0largestweight: each head"), ("view=overview&scale=one", "^01.00weight$"), ("view=qk", r"q ±[\d.]+, k ±[\d.]+, q × k ±[\d.]+$")):
+    for link, wanted in (("view=overview", r"^00\.99uniform = 0\.111weight: .*one scale for all heads$"), ("view=overview&scale=one", "^01.00uniform"), ("view=qk", r"q ±[\d.]+, k ±[\d.]+, q × k ±[\d.]+$")):
         b.open(os.path.join(folder, "text.html"), "#" + link)
         said = b.run("heed.id('legend').textContent")
         check(re.search(wanted, said), f"the legend of {link}: {said}")
@@ -401,7 +427,7 @@ def main():
         b = Browser()
         for name in VIEWS:
             print(f"        {name}: drawn after {check_views(b, folder, name):.2f} s", flush=True)
-        for part in (check_keys, check_positions, check_caption, check_opening, check_pointer, check_numbers, check_additive, check_many, check_all_saves, check_hostile, check_steps, check_matters, check_ground, check_hatch, check_legends):
+        for part in (check_keys, check_positions, check_caption, check_opening, check_scale, check_pointer, check_numbers, check_additive, check_many, check_all_saves, check_hostile, check_steps, check_matters, check_ground, check_hatch, check_legends):
             part(b, folder)
         check_media(b, folder, keep)
     finally:

@@ -207,3 +207,10 @@ def hostile(path):
     with open(path, "w", encoding="utf-8") as f:
         w = attention(r, 2, n, n)
         json.dump({"tokens": HOSTILE, "attention": [[w[(h * n + q) * n:(h * n + q + 1) * n] for q in range(n)] for h in range(2)]}, f)
+
+
+def even(path):
+    """Two heads of four tokens: one nearly uniform, one that looks at a token each."""
+    sharp = [[0.97 if k == q else 0.01 for k in range(4)] for q in range(4)]
+    with open(path, "w", encoding="utf-8") as f:
+        json.dump({"tokens": ["a", "b", "c", "d"], "attention": [[[0.26, 0.25, 0.25, 0.24]] * 4, sharp]}, f)

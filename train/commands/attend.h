@@ -33,7 +33,7 @@ typedef struct {
     heed_heatmap map; /* of the arrays below; without a title */
     heed_real *values;
     const char **row_labels, **col_labels;
-    int *col;         /* the columns' indices in the record */
+    int *row, *col; /* the rows' and columns' indices in the record; row: NULL if rows are heads */
     char (*name)[24]; /* texts of row_labels, if the rows are heads */
 } shown;
 bool shown_matrix(const attend_view *v, int head, shown *out);

@@ -33,12 +33,26 @@ static heed_real scale_end(const attend_view *v, const shown *m) {
     return most;
 }
 
+/* ", nearly uniform", or "": by the mean over the rows that may attend to several tokens. */
+static const char *evenness(const attend_view *v, const shown *m) {
+    double sum = 0;
+    int rows = 0;
+    for (int i = 0; i < m->map.rows; i++) {
+        int keys = 0;
+        while (keys < m->map.cols && !(v->block->causal && m->col[keys] > m->row[i])) keys++;
+        if (keys < 2) continue;
+        sum += heed_evenness(m->values + (size_t)i * (size_t)m->map.cols, keys);
+        rows++;
+    }
+    return rows > 0 && sum / rows >= HEED_NEARLY_UNIFORM ? ", nearly uniform" : "";
+}
+
 static bool print_matrix(const attend_view *v) {
     char name[160], title[240];
     shown m;
     bool ok = shown_matrix(v, v->head, &m);
-    snprintf(title, sizeof title, "%s: a row is a token, over what it attends to",
-             view_name(v, v->head, name));
+    snprintf(title, sizeof title, "%s%s: a row is a token, over what it attends to",
+             view_name(v, v->head, name), ok ? evenness(v, &m) : "");
     m.map.title = title;
     m.map.hi = ok ? scale_end(v, &m) : 0;
     ok = ok && print_heatmap(v->p->c, m.map);
@@ -233,7 +247,10 @@ bool attend_draw(const attend_view *v, bool svg, const char *path) {
         ok = shown_matrix(v, head, &parts[i]);
         if (!ok) break;
         maps[i] = parts[i].map;
-        maps[i].title = head_words(v->block, head, names[i]);
+        char words[48];
+        snprintf(names[i], sizeof names[i], "%.28s%s", head_words(v->block, head, words),
+                 evenness(v, &parts[i]));
+        maps[i].title = names[i];
         heed_real end = scale_end(v, &parts[i]); /* all maps share the first one's scale */
         if (end > maps[0].hi) maps[0].hi = end;
     }

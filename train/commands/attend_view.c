@@ -95,19 +95,19 @@ static bool open_matrix(const attend_view *v, shown *out, int rows, int keys) {
     out->map.row_labels = out->row_labels;
     out->map.col_labels = out->col_labels;
     out->map.numbers = v->numbers;
+    out->map.uniform = 1.0 / v->record->axes[v->block->keys].count;
     return out->map.cols > 0 || no_token(v);
 }
 
 bool shown_matrix(const attend_view *v, int head, shown *out) {
-    int rows, *row = visible(v, v->block->queries, INT_MAX, &rows);
-    *out = (shown){0};
-    bool ok = row && open_matrix(v, out, rows, INT_MAX);
+    int rows;
+    *out = (shown){.row = visible(v, v->block->queries, INT_MAX, &rows)};
+    bool ok = out->row && open_matrix(v, out, rows, INT_MAX);
     for (int i = 0; ok && i < rows; i++) {
-        out->row_labels[i] = v->record->axes[v->block->queries].labels[row[i]];
+        out->row_labels[i] = v->record->axes[v->block->queries].labels[out->row[i]];
         for (int j = 0; j < out->map.cols; j++)
-            out->values[i * out->map.cols + j] = weight(v, head, row[i], out->col[j]);
+            out->values[i * out->map.cols + j] = weight(v, head, out->row[i], out->col[j]);
     }
-    free(row);
     return ok;
 }
 
@@ -136,6 +136,7 @@ void shown_free(shown *m) {
     free(m->values);
     free(m->row_labels);
     free(m->col_labels);
+    free(m->row);
     free(m->col);
     free(m->name);
     *m = (shown){0};

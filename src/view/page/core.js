@@ -64,7 +64,7 @@ const heed = {views: [], state: {}, data: {records: [], curves: null, steps: nul
     /* ---- state and links ---- */
 
     const defaults = {
-        view: "", record: 0, stack: "", layer: 0, head: 0, query: -1, key: -1, /* -1: not locked */
+        view: "", record: 0, stack: "", layer: -1, head: "", query: -1, key: -1, /* -1: the last layer, nothing locked; "": natural() */
         palette: "viridis", theme: "auto", scale: "max", hide: false, table: false,
     };
     /* Settings that take one of some words alone. */
@@ -77,8 +77,8 @@ const heed = {views: [], state: {}, data: {records: [], curves: null, steps: nul
         const like = defaults[name];
         if (typeof like === "boolean") return text === "1";
         if (allowed[name] && !allowed[name].includes(text)) return like;
+        if (name === "head") return text === "mean" || text === "max" ? text : Number.isFinite(Number(text)) ? Math.round(Number(text)) - 1 : like;
         if (typeof like !== "number") return text.slice(0, 200);
-        if (name === "head" && (text === "mean" || text === "max")) return text;
         const value = Number(text);
         return Number.isFinite(value) ? (counted.has(name) ? Math.round(value) - 1 : value) : like;
     };
@@ -96,8 +96,13 @@ const heed = {views: [], state: {}, data: {records: [], curves: null, steps: nul
         }
         return found;
     };
-    /* What the data choose by themselves: the first attention of a record. */
-    const plain = (name) => name === "stack" && heed.record() && heed.record().blocks.length > 0 && heed.state.stack === heed.record().blocks[0].stack;
+    /* What is shown without a choice: the first attention of a record, its last layer, the head that says most. */
+    const natural = {
+        stack: () => heed.record().blocks[0].stack,
+        layer: () => heed.layers().at(-1).layer,
+        head: () => heed.naturalHead(heed.block()),
+    };
+    const plain = (name) => Object.hasOwn(natural, name) && Boolean(heed.block()) && heed.state[name] === natural[name]();
     heed.link = () => {
         const link = new URLSearchParams();
         for (const name of Object.keys(defaults))
@@ -105,10 +110,10 @@ const heed = {views: [], state: {}, data: {records: [], curves: null, steps: nul
         return "#" + link;
     };
 
-    /* A page with a worked example opens with it. */
+    /* A page opens where something is to be read: a worked example, a photograph, the lines of a head. */
     const opening = () => {
-        const list = shown(), steps = list.find((v) => v.id === "steps");
-        return (steps || list[0] || {id: ""}).id;
+        const list = shown().map((v) => v.id), photograph = heed.record()?.picture ? "picture" : "";
+        return ["steps", photograph, "head"].find((id) => list.includes(id)) || list[0] || "";
     };
     /* Keeps what is chosen within what there is: another record or stack may have fewer layers, heads and tokens. */
     const keepWithin = (s) => {
@@ -119,9 +124,9 @@ const heed = {views: [], state: {}, data: {records: [], curves: null, steps: nul
         if (!blocks.length) return;
         if (!blocks.some((b) => b.stack === s.stack)) s.stack = blocks[0].stack;
         const layers = blocks.filter((b) => b.stack === s.stack);
-        const block = layers.reduce((best, b) => (Math.abs(b.layer - s.layer) < Math.abs(best.layer - s.layer) ? b : best));
+        const block = s.layer < 0 ? layers.at(-1) : layers.reduce((best, b) => (Math.abs(b.layer - s.layer) < Math.abs(best.layer - s.layer) ? b : best));
         s.layer = block.layer;
-        if (s.head !== "mean" && s.head !== "max" && !block.heads.includes(s.head)) s.head = block.heads[0];
+        if (s.head !== "mean" && s.head !== "max" && !block.heads.includes(s.head)) s.head = s.head === "" ? heed.naturalHead(block) : block.heads[0];
         s.query = whole(s.query, -1, block.queries.count - 1);
         s.key = s.query < 0 ? -1 : whole(s.key, -1, block.keys.count - 1);
     };
@@ -201,6 +206,7 @@ const heed = {views: [], state: {}, data: {records: [], curves: null, steps: nul
         }
         for (const other of heed.views) if (other.box) other.box.hidden = other !== v;
         document.body.classList.toggle("with-side", v.uses.includes("side"));
+        heed.id("note").hidden = v.id === "curves"; /* of attention */
         heed.drawTheme();
         heed.drawControls(v);
         heed.drawPanel(v);

@@ -24,7 +24,7 @@
         return sign * (exponent ? 2 ** (exponent - 25) * (1024 + fraction) : fraction * 2 ** -24);
     };
 
-    /* ---- matrices: {rows, cols, data, max}; the latest ones are kept ---- */
+    /* ---- matrices: {rows, cols, data, min, max}, of weights also {uniform, most}; the latest ones are kept ---- */
 
     const cache = new Map(), capacity = 24e6; /* numbers */
     let held = 0;
@@ -64,10 +64,13 @@
         if (how === "mean") for (let i = 0; i < out.length; i++) out[i] /= b.heads.length;
         return finish(first.rows, first.cols, out);
     };
-    /* Of one head by its number, or of "mean" or "max" over the heads that are held. */
+    /* Of one head by its number, or of "mean" or "max" over the heads that are held. uniform: a weight if all keys had the same.
+     * most: the largest one; the first token of a causal layer can attend to nothing but itself, which is left out. */
     heed.weights = (b, head) => kept(`${b.id}.${head}`, () => {
-        if (head === "mean" || head === "max") return fuse(b, head);
-        return decode(`${b.id}.${head}`, b.queries.count, b.keys.count, b.scale, b.triangle);
+        const fused = head === "mean" || head === "max";
+        const m = fused ? fuse(b, head) : decode(`${b.id}.${head}`, b.queries.count, b.keys.count, b.scale, b.triangle);
+        const most = b.triangle && m.rows > 1 ? m.data.subarray(m.cols).reduce((x, w) => (w > x ? w : x), 0) : m.max;
+        return {...m, most, uniform: 1 / Math.max(1, b.keys.count - b.masked.size)};
     });
     heed.mapValues = (m) => kept(m.id, () => decode(m.id, m.queries.count, m.keys.count, m.scale, false));
     /* (tokens, width) of q or k of one head. */
@@ -91,6 +94,11 @@
     heed.hides = (axis) => heed.state.hide && axis.special.some(Boolean) && heed.visible(axis).length < axis.count;
     heed.masked = (b, q, k) => (b.triangle && k > q) || b.masked.has(k);
     heed.hatched = (b) => b.triangle || b.masked.size > 0;
+    /* The head that says most without being asked: over a photograph their mean, else the one that looks at the fewest. */
+    heed.naturalHead = (b) => {
+        if (b.heads.length > 1 && b.keys.grid && heed.record().picture) return "mean";
+        return b.heads.reduce((x, h) => (heed.measures(b, h).entropy < heed.measures(b, x).entropy ? h : x));
+    };
     heed.headName = (head) => (head === "mean" ? "mean of heads" : head === "max" ? "max of heads" : `head ${head + 1}`);
     heed.guesses = (axis, query) => heed.record().guesses.filter((g) => g.axis === axis && g.query === query);
 
@@ -125,6 +133,21 @@
         for (const name of Object.keys(out)) out[name] /= m.rows;
         return out;
     };
+    /* How evenly n weights are spread: 2^H / n, from 1/n to 1 (heed_evenness in heed/view.h). */
+    heed.evenness = (w) => {
+        const sum = w.reduce((a, x) => a + (x > 0 ? x : 0), 0);
+        return sum > 0 ? 2 ** w.reduce((bits, x) => (x > 0 ? bits - (x / sum) * Math.log2(x / sum) : bits), 0) / w.length : 0;
+    };
+    const even = heed.memory();
+    /* Whether a head's rows are so in the mean, those of several keys. */
+    heed.nearlyUniform = (b, head) => even(`${b.id}.${head}`, () => {
+        const m = heed.weights(b, head), rows = [];
+        for (let q = 0; q < m.rows; q++) {
+            const keys = Array.from({length: m.cols}, (_, k) => k).filter((k) => !heed.masked(b, q, k));
+            if (keys.length > 1) rows.push(heed.evenness(keys.map((k) => m.at(q, k))));
+        }
+        return rows.length > 0 && m.min >= 0 && rows.reduce((a, x) => a + x, 0) / rows.length >= 0.9;
+    });
     const measured = heed.memory();
     heed.measures = (b, head) => measured(`${b.id}.${head}`, () => measure(b, heed.weights(b, head)));
 

@@ -358,8 +358,8 @@
     /* The weights of a block's head. */
     heed.weightMatrix = (b, head) => {
         const w = heed.weights(b, head);
-        return heed.matrixOf(w, b, heed.scaleOf(w), {void: (q, k) => heed.masked(b, q, k), hatched: heed.hatched(b)});
+        return heed.matrixOf(w, b, heed.scaleOf(w), {void: (q, k) => heed.masked(b, q, k), hatched: heed.hatched(b), uniform: w.uniform, above: w.max > w.most, even: heed.nearlyUniform(b, head)});
     };
-    /* Full scale: the largest value, or 1. */
-    heed.scaleOf = (m) => (heed.state.scale === "one" && m.min >= 0 ? 1 : Math.max(m.max, -m.min) || 1);
+    /* Full scale: the largest value, of weights at least twice the uniform one, as in PNG files; or 1. */
+    heed.scaleOf = (m) => (heed.state.scale === "one" && m.min >= 0 ? 1 : Math.max(m.most ?? m.max, -m.min, Math.min(1, 2 * (m.uniform || 0))) || 1);
 })();

@@ -7,7 +7,7 @@
         previous: ["share on the previous token", ""], diagonal: ["share on the token itself", ""],
     };
     const edge = 14, foot = 34;
-    let order, scroll, list = [], columns = 1, side = 112;
+    let order, scroll, list = [], columns = 1, side = 112, top = 1; /* top: of one scale for all */
 
     const collect = () => {
         const by = heed.state.sort, r = heed.record(), all = [];
@@ -33,7 +33,8 @@
         list = collect();
         const heads = Math.max(...heed.record().blocks.map((b) => b.heads.length)), sideOf = (n) => Math.floor((width - edge) / n) - edge;
         columns = byRows() && sideOf(heads) >= 64 ? heads : Math.max(1, Math.floor((width - edge) / (112 + edge)));
-        side = Math.max(64, Math.min(150, sideOf(columns)));
+        side = Math.max(64, Math.min(420, sideOf(columns)));
+        top = list.reduce((most, t) => Math.max(most, heed.scaleOf(heed.weights(t.b, t.h))), 0);
         let row = -1, col = columns, last = null;
         for (const t of list) {
             const fresh = byRows() && t.b !== last;
@@ -45,15 +46,23 @@
         return {width: edge + columns * (side + edge), height: edge + (row + 1) * (side + foot + edge)};
     };
     const named = (t) => `${many() ? t.b.stack + " " : ""}${t.b.layer + 1}.${t.h + 1}`;
-    const measureText = (t) => (heed.state.sort === "place" ? `${heed.number(t.of.entropy, 2)} bits` : heed.number(t.of[heed.state.sort], 2));
+    const measureText = (t) => (heed.nearlyUniform(t.b, t.h) && heed.state.sort === "place" ? "nearly uniform" : heed.state.sort === "place" ? `${heed.number(t.of.entropy, 2)} bits` : heed.number(t.of[heed.state.sort], 2));
+    /* Tokens or patches beside the cells, where they are large enough to be read. */
+    const paintLabels = (pen, t, gutter, cell) => {
+        const {queries, keys} = t.b, o = {size: 10, color: heed.theme.muted, width: gutter - 5};
+        queries.order.forEach((q, i) => pen.text(heed.token(queries, q), t.x + gutter - 4, t.y + gutter + (i + 0.5) * cell, {...o, align: "right"}));
+        keys.order.forEach((k, i) => pen.text(heed.token(keys, k), t.x + gutter + (i + 0.5) * cell, t.y + gutter - 4, {...o, turn: -90}));
+    };
     const paintThumb = (pen, t) => {
-        const m = heed.weights(t.b, t.h), top = heed.scaleOf(m), s = shrunk(m, side), chosen = t.b === heed.block() && t.h === heed.state.head;
-        const high = Math.max(24, Math.round((side * Math.min(1, m.rows / m.cols)))), wide = Math.max(24, Math.round(side * Math.min(1, m.cols / m.rows)));
-        pen.cells(t.x, t.y, wide, high, s.rows, s.cols, (r, c) => {
+        const m = heed.weights(t.b, t.h), n = Math.max(m.rows, m.cols), chosen = t.b === heed.block() && t.h === heed.state.head;
+        const wished = Math.min(64, Math.round(side / 5)), gutter = (side - wished) / n >= 10 ? wished : 0, inner = side - gutter, s = shrunk(m, inner);
+        const high = Math.max(24, Math.round((inner * Math.min(1, m.rows / m.cols)))), wide = Math.max(24, Math.round(inner * Math.min(1, m.cols / m.rows)));
+        pen.cells(t.x + gutter, t.y + gutter, wide, high, s.rows, s.cols, (r, c) => {
             if (t.b.triangle && Math.floor((c * m.cols) / s.cols) > Math.ceil(((r + 1) * m.rows) / s.rows) - 1) return heed.theme.surface;
             return heed.color(s.out[r * s.cols + c] / top);
         });
-        pen.rect(t.x - 0.5, t.y - 0.5, wide + 1, high + 1, {stroke: heed.theme.line});
+        if (gutter) paintLabels(pen, t, gutter, inner / n);
+        pen.rect(t.x + gutter - 0.5, t.y + gutter - 0.5, wide + 1, high + 1, {stroke: heed.theme.line});
         if (chosen) pen.rect(t.x - 4, t.y - 4, side + 8, side + foot, {stroke: heed.theme.accent, width: 2});
         pen.text(named(t), t.x, t.y + side + 13, {size: 13, weight: 600});
         if (side >= 90) pen.text(measureText(t), t.x + side, t.y + side + 13, {size: 12, color: heed.theme.muted, align: "right"});
@@ -108,7 +117,10 @@
             const t = list.find((x) => x.b === heed.block() && x.h === heed.state.head);
             return `${list.length} heads by ${sorts[heed.state.sort][0]}` + (t ? `; chosen: ${named(t)}, entropy ${heed.number(t.of.entropy, 2)} bits` : "");
         },
-        legend: () => heed.legend(heed.state.scale === "one" ? "weight" : "weight: each head has its own scale, to its largest", 0, heed.state.scale === "one" ? 1 : "largest", (t) => heed.color(t)),
+        legend() {
+            const uniform = new Set(list.map((t) => heed.weights(t.b, t.h).uniform));
+            return heed.legend("weight: the share of a row's attention, one scale for all heads", 0, top, (t) => heed.color(t), uniform.size === 1 ? [...uniform][0] : 0);
+        },
         table() {
             const head = ["stack", "layer", "head", "entropy", "distance", "special", "previous", "diagonal"];
             const rows = collect().map(({b, h, of}) => [b.stack, b.layer + 1, h + 1, ...head.slice(3).map((n) => Number(of[n].toFixed(4)))]);

@@ -148,7 +148,8 @@
         const head = heed.el("h2", {}, heed.el("span", {class: "index", text: String(heed.nth(at.query))}), heed.word(b.queries, at.query, 40));
         const lock = heed.el("p", {class: "muted small"}, at.locked ? "Locked. Esc lets it go." : "Hover to look, click to lock.");
         const total = row.reduce((a, w) => a + (w === w ? w : 0), 0);
-        const heading = heed.el("h3", {text: `attends to (${heed.headName(heed.state.head)})`});
+        const even = heed.nearlyUniform(b, heed.state.head) ? ", nearly uniform" : "";
+        const heading = heed.el("h3", {text: `attends to (${heed.headName(heed.state.head)}${even})`});
         const sum = Math.abs(total - 1) > 0.002 ? heed.el("p", {class: "muted small", text: `The row sums to ${heed.number(total)}.`}) : null;
         side.replaceChildren(head, lock, ...guesses(b, at), heading, listOf(rows.map((x) => keyRow(b, at, x, top))), sum || "");
         if (at.locked) speak();
@@ -156,14 +157,15 @@
 
     /* ---- legend ---- */
 
-    /* {label, lo, hi, color(t in 0..1) -> [r,g,b]} or null: the colours of the current view, always in sight. lo and hi are
-     * numbers, or words where parts of the view have scales of their own. */
+    /* {label, lo, hi, color(t in 0..1) -> [r,g,b], uniform, at} or null: the colours of the current view, always in sight. lo and hi
+     * are numbers, or words where parts of the view have scales of their own; uniform, if given, is marked, `at` a share of the scale. */
     const end = (x) => (typeof x === "number" ? heed.number(x, 2) : x);
-    heed.legend = (label, lo, hi, color) => ({label, lo: end(lo), hi: end(hi), color});
+    heed.legend = (label, lo, hi, color, uniform = 0) => ({label, lo: end(lo), hi: end(hi), color, uniform: uniform ? `uniform = ${heed.number(uniform)}` : "", at: uniform / hi});
     heed.signedLegend = (top) => heed.legend("value: blue below 0, orange above", -top, top, (t) => heed.signed(2 * t - 1));
     heed.matrixLegend = (m) => (m.signed
         ? heed.signedLegend(m.top)
-        : heed.legend("weight: the share of a row's attention" + (m.hatched ? "; hatched: may not attend" : ""), 0, m.top, (t) => heed.color(t)));
+        : heed.legend("weight: the share of a row's attention" + (m.above ? ", larger ones in the last colour" : "") + (m.hatched ? "; hatched: may not attend" : "") + (m.even ? "; this head is nearly uniform" : ""),
+            0, m.top, (t) => heed.color(t), m.uniform));
     heed.drawLegend = (v) => {
         const box = heed.id("legend"), l = v.legend();
         box.hidden = !l;
@@ -172,7 +174,9 @@
         strip.className = "strip";
         strip.setAttribute("role", "img");
         strip.setAttribute("aria-label", `colours from ${l.lo} to ${l.hi}`);
-        box.replaceChildren(heed.el("span", {text: l.lo}), strip, heed.el("span", {text: l.hi}), heed.el("span", {class: "muted", text: l.label}));
+        const ramp = heed.el("span", {class: "ramp"}, strip), mark = heed.el("span", {class: "mark", "aria-hidden": "true"});
+        if (l.uniform) { mark.style.left = `${(100 * l.at).toFixed(1)}%`; ramp.append(mark); }
+        box.replaceChildren(heed.el("span", {text: l.lo}), ramp, heed.el("span", {text: l.hi}), ...(l.uniform ? [heed.el("span", {class: "marked", text: l.uniform})] : []), heed.el("span", {class: "muted", text: l.label}));
     };
 
     /* ---- the table of what is drawn ---- */

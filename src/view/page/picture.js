@@ -3,7 +3,7 @@
 "use strict";
 (() => {
     let strip, scroll, chips, l;
-    const pictures = heed.memory();
+    const pictures = heed.memory(), greys = heed.memory();
 
     const able = () => { const b = heed.block(); return Boolean(b && b.keys.grid); };
     const photo = () => {
@@ -19,42 +19,55 @@
         return named ? {m: heed.mapValues(named), name: named.name} : {m: heed.matrix(), name: heed.headName(heed.state.head)};
     };
     /* The weights of the patches for a query; those beyond the mass threshold are NaN. */
-    const patches = (m, query) => {
+    const patches = (m, query, keep = heed.state.keep) => {
         const g = heed.block().keys.grid, n = g.rows * g.cols, out = new Float32Array(n);
         for (let i = 0; i < n; i++) out[i] = m.at(query, g.first + i);
-        if (heed.state.keep >= 100) return out;
+        if (keep >= 100) return out;
         const order = [...out.keys()].sort((a, b) => out[b] - out[a]), total = out.reduce((a, w) => a + Math.max(0, w), 0);
-        let left = (total * heed.state.keep) / 100, i = 0;
+        let left = (total * keep) / 100, i = 0;
         while (i < n && left > 0) left -= Math.max(0, out[order[i++]]);
         for (; i < n; i++) out[order[i]] = NaN;
         return out;
     };
     const query = () => heed.selected().query;
+    const even = (m) => (heed.evenness(patches(m, query(), 100)) >= 0.9 ? ", nearly uniform" : "");
     const layout = () => {
         const g = heed.block().keys.grid, p = heed.record().picture, ratio = p ? p.height / p.width : g.rows / g.cols;
         const width = Math.max(220, Math.min(scroll.clientWidth - 4, 720, Math.max(260, window.innerHeight - 430) / ratio));
         l = {g, width: Math.round(width), height: Math.round(width * ratio)};
         return l;
     };
+    /* As src/view/overlay.c draws it: the picture in grey and paler, over it colour where a weight is above the uniform one, the more
+     * opaque the more it is, so that the picture can be recognised at any strength. Of other maps, what differs from 0 is coloured. */
+    const PALE = 0.7;
+    const grey = (image) => greys(heed.record().picture.id, () => {
+        const canvas = heed.el("canvas", {width: image.naturalWidth, height: image.naturalHeight}), c = canvas.getContext("2d");
+        c.drawImage(image, 0, 0);
+        const all = c.getImageData(0, 0, canvas.width, canvas.height), d = all.data;
+        for (let i = 0; i < d.length; i += 4) d[i] = d[i + 1] = d[i + 2] = 0.299 * d[i] + 0.587 * d[i + 1] + 0.114 * d[i + 2];
+        c.putImageData(all, 0, 0);
+        return canvas;
+    });
     const overlay = (pen, m, at, box, top) => {
-        const w = patches(m, at), g = l.g, image = photo(), strength = heed.state.strength / 100;
-        if (image) pen.image(image, box.x, box.y, box.w, box.h, {smooth: image.naturalWidth > box.w});
-        else pen.rect(box.x, box.y, box.w, box.h, {fill: heed.css(heed.theme.empty)});
+        const w = patches(m, at), g = l.g, image = photo(), strength = heed.state.strength / 100, from = m.uniform || 0;
+        if (image) {
+            pen.image(grey(image), box.x, box.y, box.w, box.h, {smooth: image.naturalWidth > box.w});
+            pen.rect(box.x, box.y, box.w, box.h, {fill: heed.css(heed.theme.surface), alpha: 1 - PALE});
+        } else pen.rect(box.x, box.y, box.w, box.h, {fill: heed.css(heed.theme.empty)});
         const layer = heed.bitmap(g.rows, g.cols, (r, c) => {
-            const v = w[r * g.cols + c];
-            if (v !== v) return [...heed.theme.surface, image ? 200 : 255];
-            /* What is not attended to steps back to the page's ground, pale or dark, so that what is stands out of any picture. */
-            const veil = strength * (0.85 + 0.15 * Math.min(1, Math.abs(v) / top));
-            return [...(m.min < 0 ? heed.signed(v / top) : heed.color(v / top)), image ? Math.round(255 * veil) : 255];
+            const v = w[r * g.cols + c], above = Math.min(1, (Math.abs(v) - from) / (top - from));
+            if (v !== v) return [...heed.theme.surface, image ? 0 : 255];
+            return [...(m.min < 0 ? heed.signed(v / top) : heed.color(v / top)), image ? Math.round(255 * strength * Math.sqrt(Math.max(0, above))) : 255];
         });
         pen.image(layer, box.x, box.y, box.w, box.h, {smooth: heed.state.smooth});
     };
+    const largest = (m, at) => patches(m, at, 100).reduce((top, w) => Math.max(top, Math.abs(w) || 0), 0);
+    /* All heads share a scale, up to the largest weight or twice the uniform one; each other map has its own. */
     const topOf = (m, at) => {
         if (heed.state.scale === "one" && m.min >= 0) return 1;
-        const g = l.g;
-        let top = 0;
-        for (let i = 0; i < g.rows * g.cols; i++) top = Math.max(top, Math.abs(m.at(at, g.first + i)) || 0);
-        return top || 1;
+        if (!m.uniform) return largest(m, at) || 1;
+        const b = heed.block();
+        return b.heads.reduce((top, h) => Math.max(top, largest(heed.weights(b, h), at)), Math.min(1, 2 * m.uniform));
     };
     const cell = (axis, i) => {
         if (axis !== heed.block().keys || !l.g || i < l.g.first || i >= l.g.first + l.g.rows * l.g.cols) return null;
@@ -109,7 +122,7 @@
         title: "Picture",
         help: "where a patch, [CLS] or a caption's word looks, over the picture",
         uses: ["layer", "head", "scale", "side"],
-        state: {over: "", keep: 100, strength: 65, smooth: false},
+        state: {over: "", keep: 100, strength: 75, smooth: true},
         available: (data) => data.records.some((r) => r.blocks.some((b) => b.keys.grid)),
         open(box) {
             this.canvas = heed.canvas("attention over the picture", {
@@ -127,7 +140,7 @@
             });
             const tools = [
                 heed.bind("keep", "Keep the top", {range: [5, 100, 5], say: (v) => (v >= 100 ? "all" : `${v} % of the mass`)}),
-                heed.bind("strength", "Strength", {range: [0, 100, 5], say: (v) => v + " %"}),
+                heed.bind("strength", "Strength", {range: [0, 90, 5], say: (v) => v + " %"}),
                 heed.bind("smooth", "Smooth", {check: true}),
             ];
             chips = heed.el("div", {class: "chips", role: "group", "aria-label": "queries that are no patches"});
@@ -164,7 +177,7 @@
             if (!able()) return null;
             layout();
             const m = source().m, top = topOf(m, query());
-            return m.min < 0 ? heed.signedLegend(top) : heed.legend(`share of the attention of ${heed.quote(heed.block().queries, query())}`, 0, top, (t) => heed.color(t));
+            return m.min < 0 ? heed.signedLegend(top) : heed.legend(`share of the attention of ${heed.quote(heed.block().queries, query())}` + (m.uniform ? even(m) + "; colour where it is above uniform" : ""), 0, top, (t) => heed.color(t), m.uniform);
         },
         table() {
             if (!able()) return {caption: "no patches here", head: [], rows: []};

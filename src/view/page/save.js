@@ -16,7 +16,8 @@
             if (l) {
                 pen.cells(margin, low + 8, 120, 10, 1, 64, (_, i) => l.color(i / 63));
                 pen.rect(margin - 0.5, low + 7.5, 121, 11, {stroke: heed.theme.line});
-                pen.text(`${l.lo} to ${l.hi}: ${l.label}`, margin + 130, low + 13, {size: 11, color: heed.theme.muted, width: width - 130});
+                if (l.uniform) pen.rect(margin + 120 * l.at - 1, low + 5, 2, 16, {fill: heed.theme.ink});
+                pen.text(`${l.lo} to ${l.hi}${l.uniform ? `, mark: ${l.uniform}` : ""}: ${l.label}`, margin + 130, low + 13, {size: 11, color: heed.theme.muted, width: width - 130});
             }
             pen.text((hidden ? "Special tokens are hidden, weights as they were. " : "") + "Attention alone is no explanation.", margin, low + 32, {size: 11, color: heed.theme.muted, width});
         };

@@ -179,19 +179,27 @@
         title.parentNode.setAttribute("aria-label", title.textContent);
         for (const t of s.tables) if (t.name === "weights") t.retitle(titleOf("weights"));
     };
+    const isLarge = () => s.model.W_Q.length > 16 && !lesson.blanks;
+    /* A trained model's matrices fill screens: they are folded, so that the page opens at the scores. */
+    const folded = (what, names, ...content) => {
+        if (!isLarge()) return content;
+        const refit = () => { fitted = ""; heed.redraw(); };
+        return [heed.el("details", {class: "fold", open: names.includes(spot().name), ontoggle: refit}, heed.el("summary", {text: what}), ...content)];
+    };
     const layerWords = () => "What this head adds to each token; the other heads and the bias add theirs. " + (has("gain") ? "The sum is added to X, and each token is brought to mean 0 and deviation 1, times gain, plus bias."
         : "The sum is added to what each token was before.");
     const turnedWords = (e) => ` Before that, rotary positions rotate the numbers i and i + ${e / 2} of a query and of a key, as a pair, by the angle p θ^(−2(i−1)/${e}), for the place p of the token, from 0, and θ = ${s.model.rotary}: Q_R and K_R.`;
     const parts = () => {
-        const e = s.model.W_Q[0].length, turned = !!s.model.rotary;
+        const e = s.model.W_Q[0].length, turned = !!s.model.rotary, names = turned ? ["Q_R", "K_R"] : ["Q", "K"];
         return [
-            part(1, "Queries, keys and values", "The same three matrices act on every token: what it asks for (Q), what it offers (K), what it hands over (V).", ...projections()),
+            part(1, "Queries, keys and values", "The same three matrices act on every token: what it asks for (Q), what it offers (K), what it hands over (V).", ...folded(`X and the matrices W, of ${s.model.W_Q.length} rows`, [...GIVEN.slice(0, 8), "Q", "K", "V"], ...projections())),
             part(2, "Every query against every key", "A dot product for each pair: large where one token offers what another asks for." + (turned ? turnedWords(e) : ""),
-                crossing([table(turned ? "Q_R" : "Q")], [table(turned ? "K_R" : "K", true)], [table("raw")])),
+                ...(isLarge() ? [...folded(names.join(" and "), names, beside(...names)), table("raw")] : [crossing([table(names[0])], [table(names[1], true)], [table("raw")])])),
             part(3, "Scale and mask", `Scores are multiplied by beta. The usual 1/√${e} takes back what they grow by the width ${e} alone; the larger beta is, the sharper softmax chooses. A mask takes keys away.`, table("scores")),
             part(4, "", "", beside("weights", "V", "output")),
-            has("W_h") ? part(5, "Back to the width of the model", layerWords(), crossing([table("output")], [table("W_h")], [table("share")]), beside("others"), ...(has("B_O") ? [beside("B_O")] : []), beside("all_heads"),
-                ...(has("gain") ? [beside("gain", "bias"), beside("normed")] : [])) : null,
+            has("W_h") ? part(5, "Back to the width of the model", layerWords(), ...folded("W_h and what it adds", ["W_h", "share", "others", "B_O", "all_heads", "gain", "bias", "normed"],
+                crossing([table("output")], [table("W_h")], [table("share")]), beside("others"), ...(has("B_O") ? [beside("B_O")] : []), beside("all_heads"),
+                ...(has("gain") ? [beside("gain", "bias"), beside("normed")] : []))) : null,
             ...(s.gradients ? backward() : []),
         ];
     };
