@@ -181,6 +181,7 @@ TEST(kernels_gemm_large_shapes) {
     check_product("gemm rows", (product){.m = 301, .n = 130, .k = 401});
     check_product("gemm rows nt", (product){.m = 301, .n = 65, .k = 401, .tb = true, .extra = 3});
     check_product("gemm tn", (product){.m = 65, .n = 300, .k = 500, .ta = true, .add = true});
+    check_product("gemm tn rows", (product){.m = 267, .n = 200, .k = 210, .ta = true, .extra = 5});
     check_product("gemm columns", (product){.m = 7, .n = 1300, .k = 200, .tb = true});
     check_product("gemm batch", (product){.m = 33, .n = 47, .k = 19, .batch = 13, .extra = 1});
     check_product("gemm batch nt",
@@ -199,6 +200,9 @@ TEST(kernels_gemm_finishes_with_bias_and_activation) {
     check_product(
         "gemm act deep",
         (product){.m = 19, .n = 300, .k = 400, .bias = true, .pre = true, .act = HEED_GELU});
+    check_product(
+        "gemm act tn",
+        (product){.m = 150, .n = 100, .k = 200, .ta = true, .bias = true, .act = HEED_RELU});
 }
 
 /* --- Products in bf16 --- */

@@ -29,7 +29,9 @@ typedef enum {
     HEED_PUBLISHED_SAME,
     HEED_PUBLISHED_TRANSPOSED, /* (in,out) */
     HEED_PUBLISHED_LEADING,    /* (1,rows,columns) */
-    HEED_PUBLISHED_COPY        /* not stored in an export; if found, it must be equal */
+    HEED_PUBLISHED_COPY        /* of a tensor that is tied to it: not stored in an export; if found,
+                                  it must be equal. If one of these is a parameter's own, nothing
+                                  is tied, and the others are the tensors that are used */
 } heed_published_form;
 typedef struct {
     const char *name;      /* the parameter: "encoder.#.attn.qkv.weight", where # is any number */
@@ -71,6 +73,15 @@ heed_run *heed_import(heed_ctx *c, const char *dir, const heed_model *const *mod
  * transformers opens with the class that it names. HEED_USAGE if no published architecture has the
  * run's settings: the error names the first one that differs. */
 bool heed_export(const heed_run *r, const char *dir, bool force);
+
+/* Writes the pass of a run's model as an ONNX file of opset 17, with the sizes of the batch and of
+ * texts open: inputs ids and mask (text), picture, source, mask and target (pairs), or picture and
+ * target (captions); outputs logits and, by path, the weights of each attention layer
+ * ("encoder.0.attn.weights"). The parameters have their own names. cache: the next tokens of a
+ * causal model, with the keys and values of the tokens before ("decoder.0.attn.k.past") as inputs
+ * and those of all tokens ("decoder.0.attn.k") as outputs. HEED_USAGE if an op has no form in ONNX.
+ */
+bool heed_export_onnx(heed_run *r, const char *path, bool cache);
 
 /* The vector of a text, model->code, as (1,k) on the run's tape, until its next begin. A text that
  * is too long is cut. NULL: HEED_USAGE for a model without a code of texts, HEED_DATA for a text

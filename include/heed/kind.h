@@ -100,7 +100,7 @@ typedef struct {
     bool any_length;                          /* a text may be empty, or longer than the block */
     bool cut;     /* a source or a labelled text that is too long is cut */
     bool quiet;   /* do not warn about words that the vocabulary lacks */
-    bool convert; /* a picture with other channels is converted */
+    bool convert; /* a picture with other channels is converted, as with the setting `convert` */
     bool show;    /* keep the picture for display, in `shown` */
 } heed_reader;
 

@@ -18,7 +18,9 @@ enum { MODEL_STEPS = 4096 }; /* maximum tokens in a source, and in a target */
 #define NO(name, help)                                                                             \
     { name, HEED_BOOL, "false", 0, 0, NULL, help, "Model" }
 #define VOCAB_OPTION                                                                               \
-    WHOLE("vocab", "0", 0, 1 << 24, "upper bound of the vocabulary; 0: the tokenizer's own")
+    WHOLE("vocab", "0", 0, 1 << 24, "upper bound of the vocabulary; 0: the tokenizer's own"),      \
+        WHOLE("vocab-rows", "0", 0, 1 << 24,                                                       \
+              "rows of the embeddings and the output, if more than tokens; 0: as many")
 #define HEAD_OPTION                                                                                \
     CHOICE("head", "softmax", "softmax|binary", "a neuron per class, or one for two classes")
 /* Cells of recurrent layers. */

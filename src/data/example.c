@@ -1,5 +1,5 @@
 /* example.c -- reads one text, pair of texts or picture as a model does. */
-#include "data/corpus/tokenizer.h"
+#include "data/corpus/pipeline.h"
 #include "data/kind.h"
 #include "text/text.h"
 
@@ -162,31 +162,54 @@ static bool check_length(const heed_reader *r, const char *text, size_t n, heed_
                      block, (int)shown, text);
 }
 
+/* Tokens before and after a text: [CLS] and [SEP], or, for a model that has no brackets, those of
+ * the tokenizer's template, "<s> A". */
+typedef struct {
+    int32_t cls, sep;
+    const int32_t *first, *last;
+    size_t before, after;
+} frame;
+
+static void set_frame(const heed_reader *r, const heed_tokenizer *t, frame *f) {
+    const heed_config *c = r->config;
+    bool plain = r->spec.kind == HEED_INPUT_TOKENS;
+    bool bracket =
+        plain ? r->spec.bracket : heed_config_has(c, "bracket") && heed_config_bool(c, "bracket");
+    heed_specials s = heed_tokenizer_specials(t);
+    *f = (frame){.cls = s.cls, .sep = s.sep, .first = &f->cls, .last = &f->sep};
+    f->before = bracket && s.cls >= 0;
+    f->after = (!plain || bracket) && s.sep >= 0;
+    if (!plain || bracket || !t || !t->pipeline) return;
+    const heed__pipeline *p = t->pipeline;
+    f->first = p->frame;
+    f->last = p->frame + p->before;
+    f->before = p->before;
+    f->after = p->after;
+}
+
 bool heed_example_text(const heed_reader *r, const char *text, size_t n, heed_example *out) {
     if (!r || heed__stopped(r->c) || !text || !out) return false;
-    bool plain = r->spec.kind == HEED_INPUT_TOKENS, paired = r->spec.kind == HEED_INPUT_PAIR;
+    bool paired = r->spec.kind == HEED_INPUT_PAIR;
     const heed_tokenizer *t = paired && r->source ? r->source : r->tokenizer;
     if (!r->spec.kind || r->spec.kind == HEED_INPUT_PICTURE || r->spec.kind == HEED_INPUT_CAPTION)
         return heed_fail(r->c, HEED_USAGE,
                          "the run takes pictures: expected a picture, found a text");
-    heed_specials s = heed_tokenizer_specials(t);
     size_t begin = 0, end = n;
-    bool bracket =
-        plain ? r->spec.bracket
-              : heed_config_has(r->config, "bracket") && heed_config_bool(r->config, "bracket");
-    int32_t cls = bracket ? s.cls : -1;
-    int32_t sep = !plain || bracket ? s.sep : -1;
+    frame f;
+    set_frame(r, t, &f);
     heed_example_free(out);
     heed_tokens *k = &out->text.tokens;
     k->c = r->c;
     /* White space around a source is dropped, as in training. */
     while (paired && begin < end && isspace((unsigned char)text[begin])) begin++;
     while (paired && end > begin && isspace((unsigned char)text[end - 1])) end--;
-    bool ok = put_id(cls, k) && (!t                 ? put_numbers(r, text, n, k)
-                                 : r->spec.per_word ? put_words(r, text, n, out)
-                                                    : put_text(t, text, begin, end, k));
+    bool ok =
+        put_ids(f.first, f.before, k) && (!t                 ? put_numbers(r, text, n, k)
+                                          : r->spec.per_word ? put_words(r, text, n, out)
+                                                             : put_text(t, text, begin, end, k));
     if (!ok) return false;
-    if (!check_length(r, text, n, k, cls >= 0, sep >= 0) || !put_id(sep, k)) return false;
+    if (!check_length(r, text, n, k, f.before, f.after) || !put_ids(f.last, f.after, k))
+        return false;
     warn_of_unknown(r, t, k, text);
     return label(r->c, t, text, &out->text);
 }
@@ -238,7 +261,8 @@ static const char *channel_word(int channels) { return channels == 1 ? "grey" : 
 /* Grey with alpha counts as grey, colour with alpha as colour. */
 static bool fit_channels(const heed_reader *r, heed_picture *p, int wanted, const char *name) {
     int own = p->channels < 3 ? 1 : 3;
-    if (own != wanted && !r->convert)
+    bool set = heed_config_has(r->config, "convert") && heed_config_bool(r->config, "convert");
+    if (own != wanted && !r->convert && !set)
         return heed_fail(
             r->c, HEED_DATA,
             "channels do not fit the run: %s: expected %d (%s), found %d (%s); hint: `convert`",

@@ -16,9 +16,13 @@ static const char harmless[] =
     "attn_implementation _attn_implementation _attn_implementation_autoset tokenizer_class "
     "chunk_size_feed_forward cross_attention_hidden_size tie_encoder_decoder pruned_heads prefix "
     "max_length min_length do_sample num_beams temperature top_k top_p repetition_penalty "
-    "transformers.js_config classifier_dropout";
-/* Keys that replace the architecture's code or its weights. */
-static const char changing[] = "quantization_config auto_map adapter_config";
+    "transformers.js_config classifier_dropout hidden_dropout embed_dropout problem_type "
+    "output_past "
+    "model_max_length vocab_size_or_config_json_file loss_type summary_* n_special "
+    "predict_special_tokens eos_token_ids sentence_transformers unsloth_* *_flash_attn_2_enabled "
+    "max_sequence_length attention_type rope_interleaved name_or_path";
+/* Keys that replace the architecture's code, its weights or its mask. */
+static const char changing[] = "quantization_config auto_map adapter_config is_causal";
 
 bool heed__list_word(const char **list, char word[HEED__WORD_SIZE]) {
     *list += strspn(*list, " ");
@@ -94,19 +98,44 @@ static bool check_fixed(heed_ctx *c, const heed_published_key *k, const json_t *
     return same;
 }
 
+/* Whether two texts are the same word or the same number. */
+static bool same_value(const char *a, const char *b) {
+    double x, y;
+    return strcmp(a, b) == 0 || (heed__number(a, &x) && heed__number(b, &y) && x == y);
+}
+
+/* A number that a setting has already keeps its text: equal settings are equal metadata. */
 static bool set_all(const heed_published_key *k, const char *value, const char *path,
                     heed_config *f) {
     char setting[HEED__WORD_SIZE], where[1024];
     snprintf(where, sizeof where, "%s: %s", path, k->key);
-    for (const char *list = k->settings; heed__list_word(&list, setting);)
+    for (const char *list = k->settings; heed__list_word(&list, setting);) {
+        const char *now = heed_config_text(f, setting);
         if (heed_config_rank(f, setting) != HEED_FROM_FILE &&
-            !heed_config_set(f, setting, value, where, HEED_FROM_FILE))
+            !heed_config_set(f, setting, same_value(now, value) ? now : value, where,
+                             HEED_FROM_FILE))
             return false;
+    }
     return true;
+}
+
+/* What a key "rope_parameters.rope_theta" is in must be an object, null or absent. */
+static bool check_parent(heed_ctx *c, const heed_published_key *k, const json_t *config,
+                         const char *path) {
+    const char *dot = strchr(k->key, '.');
+    char parent[64], quoted[HEED_QUOTE];
+    snprintf(parent, sizeof parent, "%.*s", (int)(dot ? dot - k->key : 0), k->key);
+    const json_t *v = json_object_get(config, parent);
+    if (!dot || !v || json_is_object(v) || json_is_null(v)) return true;
+    const char *found = json_is_string(v) ? json_string_value(v) : "a number or a list";
+    return heed_fail(c, HEED_DATA,
+                     "model cannot be represented: %s: %s: expected an object, found %s", path,
+                     parent, heed_quote(quoted, found, strlen(found)));
 }
 
 static bool read_key(heed_ctx *c, const heed_published_key *k, const json_t *config,
                      const char *path, heed_config *f) {
+    if (!check_parent(c, k, config, path)) return false;
     const json_t *given = heed__key_get(config, k->key);
     if (k->repeats || (!given && (!k->value || !k->settings))) return true;
     if (!k->settings) return check_fixed(c, k, given, path);
@@ -143,7 +172,7 @@ static bool check_others(heed_ctx *c, const heed_published *p, const json_t *con
         if (heed__matches_any(changing, key) && !json_is_null(value))
             return heed_fail(c, HEED_DATA,
                              "model cannot be represented: %s: %s: expected none, as it changes "
-                             "the weights or the code",
+                             "the weights, the code or the mask",
                              path, quoted);
         if (!is_known(p, key) && !json_is_null(value) && !json_is_false(value))
             heed_message(c, HEED_WARN, "a key of %s is ignored: %s is not known to belong to %s",
@@ -162,17 +191,17 @@ bool heed__keys_read(heed_ctx *c, const heed_published *p, const json_t *config,
 
 /* ---- writing ---- */
 
-/* Whether two texts are the same word or the same number. */
-static bool same_value(const char *a, const char *b) {
-    double x, y;
-    return strcmp(a, b) == 0 || (heed__number(a, &x) && heed__number(b, &y) && x == y);
+/* Whether a setting has a value; one that is `auto` has it by the others: the tensors tell. */
+static bool has_value(const heed_config *f, const char *setting, const char *value) {
+    const char *own = heed_config_has(f, setting) ? heed_config_text(f, setting) : value;
+    return same_value(own, value) || strcmp(own, "auto") == 0;
 }
 
 bool heed__keys_fit(const heed_config *f, const heed_published *p, char missing[HEED__WORD_SIZE]) {
     for (const char *list = p->settings; heed__list_word(&list, missing);) {
         char *value = strchr(missing, '=');
         *value++ = 0;
-        if (heed_config_has(f, missing) && !same_value(heed_config_text(f, missing), value)) {
+        if (!has_value(f, missing, value)) {
             value[-1] = '=';
             return false;
         }
@@ -195,14 +224,14 @@ static json_t *setting_value(const heed_run *r, const heed_published_key *k, con
     const char *text = heed_config_text(f, setting);
     const heed_entry *e = k->rows ? heed_store_find(r->store, k->rows) : NULL;
     char word[HEED__WORD_SIZE];
+    heed_option_kind kind = kind_of(f, setting);
+    bool usual = kind == HEED_INT && k->value && strcmp(k->value, "null") == 0;
+    if (usual && heed_config_int(f, setting) == 0) return json_null();
     if (e) return json_integer(e->tensor->shape[0]);
     if (k->values) return translate(k->values, text, true, word) ? json_string(word) : NULL;
-    heed_option_kind kind = kind_of(f, setting);
     if (kind == HEED_BOOL) return json_boolean(heed_config_bool(f, setting));
     if (kind == HEED_REAL) return json_real(heed_config_real(f, setting));
-    if (kind != HEED_INT) return json_string(text);
-    int64_t n = heed_config_int(f, setting);
-    return n == 0 && k->value && strcmp(k->value, "null") == 0 ? json_null() : json_integer(n);
+    return kind == HEED_INT ? json_integer(heed_config_int(f, setting)) : json_string(text);
 }
 
 /* The value of the key, which all its settings must have. */
@@ -229,16 +258,23 @@ static json_t *key_value(const heed_run *r, const heed_published_key *k) {
 }
 
 /* Adds the class names, from both sides. */
-static void put_classes(const heed_run *r, json_t *config) {
+static bool put_classes(const heed_run *r, json_t *config) {
     json_t *names = json_object(), *ids = json_object();
-    for (int i = 0; i < r->label_count; i++) {
-        char number[12];
+    bool ok = json_object_set_new(config, "id2label", names) == 0 &&
+              json_object_set_new(config, "label2id", ids) == 0;
+    for (int i = 0; ok && i < r->label_count; i++) {
+        char number[12], quoted[HEED_QUOTE];
         snprintf(number, sizeof number, "%d", i);
-        json_object_set_new(names, number, json_string(r->labels[i]));
-        json_object_set_new(ids, r->labels[i], json_integer(i));
+        json_t *name = json_string(r->labels[i]);
+        ok = name ? json_object_set(names, number, name) == 0 &&
+                        json_object_set_new(ids, r->labels[i], json_integer(i)) == 0
+                  : heed_fail(r->c, HEED_DATA,
+                              "run cannot be exported: labels.txt: line %d: expected UTF-8, found "
+                              "%s",
+                              i + 1, heed_quote(quoted, r->labels[i], strlen(r->labels[i])));
+        json_decref(name);
     }
-    json_object_set_new(config, "id2label", names);
-    json_object_set_new(config, "label2id", ids);
+    return ok;
 }
 
 json_t *heed__keys_write(const heed_run *r, const heed_published *p) {
@@ -259,7 +295,10 @@ json_t *heed__keys_write(const heed_run *r, const heed_published *p) {
     json_t *more = p->more ? json_loads(p->more, 0, &e) : NULL;
     if (config && more) json_object_update(config, more);
     json_decref(more);
-    if (config && r->label_count) put_classes(r, config);
+    if (config && r->label_count && !put_classes(r, config)) {
+        json_decref(config);
+        config = NULL;
+    }
     int pad = heed_tokenizer_specials(r->tokenizer).pad;
     if (config && r->tokenizer && pad >= 0)
         json_object_set_new(config, "pad_token_id", json_integer(pad));

@@ -113,6 +113,13 @@ static void add_module(json_t *list, const char *path, const char *type) {
                                           "sentence_transformers.models.", type));
 }
 
+static bool write_length(heed_ctx *c, const char *dir, const heed_config *f) {
+    int64_t most = heed_config_int(f, "embed-tokens");
+    return most == 0 || write_file(c, dir, "sentence_bert_config.json",
+                                   json_pack("{s:I, s:b}", "max_seq_length", (json_int_t)most,
+                                             "do_lower_case", 0));
+}
+
 bool heed__modules_write(heed_ctx *c, const char *dir, const heed_config *f, int width) {
     bool cls = strcmp(heed_config_text(f, "pool"), "cls") == 0;
     json_t *list = json_array();
@@ -125,7 +132,7 @@ bool heed__modules_write(heed_ctx *c, const char *dir, const heed_config *f, int
         write_file(c, pooling.s, "config.json",
                    json_pack("{s:i, s:b, s:b}", "word_embedding_dimension", width,
                              "pooling_mode_cls_token", cls, "pooling_mode_mean_tokens", !cls)) &&
-        write_file(c, dir, "modules.json", json_incref(list));
+        write_length(c, dir, f) && write_file(c, dir, "modules.json", json_incref(list));
     json_decref(list);
     heed_text_free(&pooling);
     return ok;

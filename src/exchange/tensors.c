@@ -6,6 +6,7 @@
 
 #include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- names ---- */
@@ -138,11 +139,24 @@ static bool rename_parts(const heed_published *p, char name[HEED__WORD_SIZE]) {
     return true;
 }
 
+/* Of names, or of tensors, which begin with theirs. */
+static int by_name(const void *a, const void *b) { return strcmp(a, b); }
+
+/* Sorts the tensors by name; none may be there twice. */
+static bool sort_tensors(heed__weights *w) {
+    char quoted[HEED_QUOTE];
+    if (w->count) qsort(w->list, w->count, sizeof *w->list, by_name);
+    for (size_t i = 1; i < w->count; i++)
+        if (strcmp(w->list[i - 1].name, w->list[i].name) == 0)
+            return heed_fail(
+                w->c, HEED_DATA, "tensor is there twice: %s: %s", w->dir,
+                heed_quote(quoted, w->list[i].array->name, strlen(w->list[i].array->name)));
+    return true;
+}
+
 static found *find(const heed__weights *w, const char *name) {
     name = without_prefix(w->p, name);
-    for (size_t i = 0; i < w->count; i++)
-        if (strcmp(w->list[i].name, name) == 0) return &w->list[i];
-    return NULL;
+    return w->count ? bsearch(name, w->list, w->count, sizeof *w->list, by_name) : NULL;
 }
 
 static bool add_tensor(heed__weights *w, const heed_safetensors *file, const heed_array *a) {
@@ -155,8 +169,6 @@ static bool add_tensor(heed__weights *w, const heed_safetensors *file, const hee
     }
     if (!ok)
         return heed_fail(w->c, HEED_DATA, "name of a tensor is too long: %s: %s", w->dir, quoted);
-    if (find(w, name))
-        return heed_fail(w->c, HEED_DATA, "tensor is there twice: %s: %s", w->dir, quoted);
     if (!heed__grow(w->c, &w->list, &w->capacity, w->count + 1, sizeof *w->list)) return false;
     found *to = &w->list[w->count++];
     *to = (found){.file = file, .array = a};
@@ -230,7 +242,7 @@ heed__weights *heed__weights_open(heed_ctx *c, const heed_published *p, const ch
     heed__weights *w = heed__alloc(c, sizeof *w);
     if (!w) return NULL;
     *w = (heed__weights){.c = c, .p = p, .dir = dir};
-    if (add_files(w)) return w;
+    if (add_files(w) && sort_tensors(w)) return w;
     heed__weights_close(w);
     return NULL;
 }
@@ -240,6 +252,27 @@ void heed__weights_close(heed__weights *w) {
     for (int i = 0; i < w->file_count; i++) heed_safetensors_close(w->files[i]);
     heed__free(w->list);
     heed__free(w);
+}
+
+/* ---- copies ---- */
+
+/* Whether a copy is no copy, as a parameter has the tensor. */
+static bool is_owned(const heed_published *p, const heed_store *s,
+                     const heed_published_tensor *row) {
+    if (row->form != HEED_PUBLISHED_COPY) return false;
+    for (const heed_published_tensor *other = p->tensors; other->name; other++)
+        if (other->form != HEED_PUBLISHED_COPY && strcmp(other->published, row->published) == 0 &&
+            heed_store_find(s, other->name))
+            return true;
+    return false;
+}
+
+/* Whether an output layer is not tied to the embeddings: then other copies are no copies, either,
+ * and it is they that are used. */
+static bool is_untied(const heed_published *p, const heed_store *s) {
+    for (const heed_published_tensor *row = p->tensors; row->name; row++)
+        if (is_owned(p, s, row)) return true;
+    return false;
 }
 
 /* ---- reading ---- */
@@ -295,14 +328,14 @@ static bool same_shape(heed_ctx *c, const heed__published_part *part, const heed
                      part->name, text[0], text[1]);
 }
 
-/* Reads one tensor into its rows of own; with HEED_PUBLISHED_COPY, compares them. */
+/* Reads one tensor into its rows of own; of a copy, compares them. */
 static bool read_part(const heed__weights *w, const heed__published_part *part, const found *from,
-                      heed_tensor *own) {
+                      heed_tensor *own, bool copy) {
     if (!same_shape(w->c, part, from->array)) return false;
     size_t n = own->size / (size_t)own->shape[0] * (size_t)part->rows;
     heed_real *values = heed__alloc_untouched(w->c, n, sizeof *values);
     bool ok = values && heed__safetensors_reals(w->c, from->file, from->array, values);
-    if (ok && part->form == HEED_PUBLISHED_COPY)
+    if (ok && copy)
         ok = memcmp(values, own->x, n * sizeof *values) == 0 ||
              heed_fail(w->c, HEED_DATA,
                        "model cannot be represented: %s: %s: expected the values that it is tied "
@@ -319,6 +352,7 @@ static bool read_row(heed__weights *w, heed_store *s, heed_entry *e,
                      const heed_published_tensor *row, const char *number) {
     heed__published_part parts[HEED__PARTS_MOST];
     int count = heed__published_parts(row, number, s, e, parts);
+    bool copy = row->form == HEED_PUBLISHED_COPY && !is_untied(w->p, s);
     for (int i = 0; i < count; i++) {
         found *from = find(w, parts[i].name);
         if (!from && row->form == HEED_PUBLISHED_COPY) return true;
@@ -326,20 +360,9 @@ static bool read_row(heed__weights *w, heed_store *s, heed_entry *e,
             return heed_fail(w->c, HEED_DATA, "tensor is missing: %s: expected %s", w->dir,
                              parts[i].name);
         from->used = true;
-        if (!read_part(w, &parts[i], from, e->tensor)) return false;
+        if (!read_part(w, &parts[i], from, e->tensor, copy)) return false;
     }
     return count || heed_fail(w->c, HEED_DATA, "rows of %s do not fit %s", e->name, row->published);
-}
-
-/* Whether a copy is no copy, as a parameter has the tensor. */
-static bool is_owned(const heed__weights *w, const heed_store *s,
-                     const heed_published_tensor *row) {
-    if (row->form != HEED_PUBLISHED_COPY) return false;
-    for (const heed_published_tensor *other = w->p->tensors; other->name; other++)
-        if (other->form != HEED_PUBLISHED_COPY && strcmp(other->published, row->published) == 0 &&
-            heed_store_find(s, other->name))
-            return true;
-    return false;
 }
 
 static bool read_entry(heed__weights *w, heed_store *s, heed_entry *e) {
@@ -347,7 +370,7 @@ static bool read_entry(heed__weights *w, heed_store *s, heed_entry *e) {
     bool any = false;
     const heed_published_tensor *row = heed__published_row(w->p->tensors, e->name, number);
     for (; row; row = heed__published_row(row + 1, e->name, number)) {
-        if (!is_owned(w, s, row) && !read_row(w, s, e, row, number)) return false;
+        if (!is_owned(w->p, s, row) && !read_row(w, s, e, row, number)) return false;
         any = true;
     }
     heed__store_known(e);
@@ -377,19 +400,31 @@ bool heed__weights_read(heed__weights *w, heed_store *s) {
 
 /* ---- writing ---- */
 
-static bool put_entry(heed_store *out, const heed_store *s, const heed_published *p,
-                      const heed_entry *e) {
-    char number[12];
+/* Adds the tensors of one row for e. */
+static bool put_row(heed_store *out, const heed_store *s, const heed_entry *e,
+                    const heed_published_tensor *row, const char *number) {
     heed__published_part parts[HEED__PARTS_MOST];
-    const heed_published_tensor *row = heed__published_row(p->tensors, e->name, number);
-    int count = row ? heed__published_parts(row, number, s, e, parts) : 0;
+    int count = heed__published_parts(row, number, s, e, parts);
     for (int i = 0; i < count; i++) {
         heed_tensor *to = heed_state_new(out, parts[i].name, "zero", parts[i].dims, parts[i].shape);
         if (!to) return false;
         heed__published_copy(&parts[i], e->tensor, to->x, true);
     }
-    return count || heed_fail(heed_store_ctx(s), HEED_USAGE,
-                              "run cannot be exported: %s has no published name", e->name);
+    return count > 0;
+}
+
+static bool put_entry(heed_store *out, const heed_store *s, const heed_published *p,
+                      const heed_entry *e) {
+    char number[12];
+    bool any = false, untied = is_untied(p, s);
+    const heed_published_tensor *row = heed__published_row(p->tensors, e->name, number);
+    for (; row; row = heed__published_row(row + 1, e->name, number)) {
+        bool stored = row->form != HEED_PUBLISHED_COPY || (untied && !is_owned(p, s, row));
+        if (stored && !put_row(out, s, e, row, number)) return false;
+        any |= stored;
+    }
+    return any || heed_fail(heed_store_ctx(s), HEED_USAGE,
+                            "run cannot be exported: %s has no published name", e->name);
 }
 
 bool heed__weights_write(const heed_store *s, const heed_published *p, const char *path) {

@@ -155,6 +155,12 @@ bool heed__settings_number(heed_config *f, const char *key, int64_t value, const
     return !heed_config_has(f, key) || heed_config_set(f, key, number, where, HEED_FROM_FLAG);
 }
 
+int64_t heed__settings_rows(const heed_config *f, const heed_tokenizer *k) {
+    int64_t size = heed_vocab_size(k);
+    int64_t rows = heed_config_has(f, "vocab-rows") ? heed_config_int(f, "vocab-rows") : 0;
+    return rows > size ? rows : size;
+}
+
 /* ---- optimizer ---- */
 
 /* A setting that another optimizer uses, but this one does not, must not be given as a flag. */

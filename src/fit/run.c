@@ -185,7 +185,8 @@ bool heed__run_read_tokenizers(heed__opened *o, const char *dir) {
     uint64_t found = heed__tokenizers_digest(r->tokenizer, r->source);
     if (!same_digest(r->c, "tokenizer", dir, o->digest, found)) return false;
     int source_size = r->source ? heed_vocab_size(r->source) : 0;
-    return heed__settings_number(r->config, "vocab", heed_vocab_size(r->tokenizer), dir) &&
+    int64_t rows = heed__settings_rows(r->config, r->tokenizer);
+    return heed__settings_number(r->config, "vocab", rows, dir) &&
            heed__settings_number(r->config, "source-vocab", source_size, dir);
 }
 

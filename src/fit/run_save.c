@@ -29,7 +29,7 @@ heed_run *heed__run_start(heed_ctx *c, const heed_model *m, heed_config *f,
     r->tokenizer = tokenizer;
     bool ok = heed_config_set(f, "task", m->name, "task", HEED_FROM_FLAG);
     if (ok && tokenizer)
-        ok = heed__settings_number(f, "vocab", heed_vocab_size(tokenizer), "tokenizer");
+        ok = heed__settings_number(f, "vocab", heed__settings_rows(f, tokenizer), "tokenizer");
     if (ok && (!labels || set_labels(o, labels, label_count))) return r;
     heed_run_close(r);
     return NULL;

@@ -56,9 +56,10 @@ static bool match_tokens(const pair *p, int *number) {
     bool source = p->to->rows == HEED_ROWS_SOURCE;
     const heed_tokenizer *to = source && p->names->source ? p->names->source : p->names->tokenizer;
     const heed_tokenizer *from = source && p->run->source ? p->run->source : p->run->tokenizer;
-    if (!to || !from || heed_vocab_size(to) != p->rows) return false;
-    for (int i = 0; i < p->rows; i++) {
-        number[i] = heed_token_id(from, heed_token_text(to, i));
+    int tokens = heed_vocab_size(to), own = heed_vocab_size(from);
+    if (!to || !from || tokens > p->rows) return false;
+    for (int i = 0; i < p->rows; i++) { /* rows beyond the tokens: setting vocab-rows */
+        number[i] = i < tokens ? heed_token_id(from, heed_token_text(to, i)) : i < own ? -1 : i;
         if (number[i] >= rows_of(p->from->tensor)) number[i] = -1;
     }
     return true;

@@ -88,10 +88,11 @@ void K(gemm_finish)(const heed_gemm *g, const heed_real *from, size_t ldf, size_
 
 /* ---- packing ---- */
 
-/* Panels used by few rows are read in place if full vectors can be read. */
+/* Whether panels are read where they are, if full vectors can be read: those for few rows, and
+ * those for a transposed A, which are copied by the tiles that read them first. */
 #define FEW (8 * TILE_ROWS)
 static bool in_place(const heed_gemm *g, const heed__gemm_part *part, int width) {
-    return !g->tb && part->rows <= FEW && width % VL == 0;
+    return !g->tb && (part->rows <= FEW ? width % VL == 0 : g->ta && width == PANEL);
 }
 
 static void pack(const heed_gemm *g, heed_real *packed, const heed__gemm_part *part, int p,
@@ -99,13 +100,11 @@ static void pack(const heed_gemm *g, heed_real *packed, const heed__gemm_part *p
     const heed_real *b = g->b + part->batch * g->stride_b;
     size_t step = (size_t)g->ldb;
     int j = 0;
-    if (!g->tb) {
-        int full = part->rows <= FEW ? 0 : part->cols / PANEL;
-        b += (size_t)p * step + (size_t)part->col;
-        K(pack_panels)(packed, PANEL_APART, b, step, full, depth);
-        j = full * PANEL;
-    } else
-        b += (size_t)part->col * step + (size_t)p;
+    b += g->tb ? (size_t)part->col * step + (size_t)p : (size_t)p * step + (size_t)part->col;
+    if (!g->tb && !in_place(g, part, PANEL)) {
+        j = part->cols / PANEL * PANEL;
+        K(pack_panels)(packed, PANEL_APART, b, step, j / PANEL, depth);
+    }
     for (; j < part->cols; j += PANEL) {
         int width = at_most(PANEL, part->cols - j);
         if (in_place(g, part, width)) continue;
@@ -115,22 +114,18 @@ static void pack(const heed_gemm *g, heed_real *packed, const heed__gemm_part *p
     }
 }
 
-/* If A is transposed, its rows are packed as well, because their elements are far apart, provided
- * that B has enough columns to share the cost, or that rows are so far apart that they would put
- * their lines into the same few sets of the second level of the cache. */
-#define SHARE (6 * PANEL)
-static bool scattered(const heed_gemm *g, int cols) {
-    return cols > SHARE || (cols >= SHARE / 3 && (size_t)g->lda * sizeof *g->a % 8192 == 0);
-}
-INLINE heed__tile rows_of_a(const heed_gemm *g, heed_real *capacity, size_t batch, int row,
-                            int rows, int p, int depth, int cols) {
+/* The rows of a transposed A are copied to tiles, because their elements are far apart, provided
+ * that several panels share them. */
+INLINE heed__tile rows_of_a(const heed_gemm *g, heed_real *tiles, size_t batch, int row, int p,
+                            int cols) {
     const heed_real *a = g->a + batch * g->stride_a;
     size_t step = (size_t)g->lda;
     if (!g->ta) return (heed__tile){.a = a + (size_t)row * step + p, .a_row = step, .a_step = 1};
-    a += (size_t)p * step + (size_t)row;
-    if (!scattered(g, cols)) return (heed__tile){.a = a, .a_row = 1, .a_step = step};
-    K(pack_tiles)(capacity, a, step, rows, depth, TILE_APART);
-    return (heed__tile){.a = capacity, .a_row = 1, .a_step = TILE_ROWS, .a_tile = TILE_APART};
+    return (heed__tile){.a = a + (size_t)p * step + (size_t)row,
+                        .a_row = 1,
+                        .a_step = step,
+                        .a_copy = cols > PANEL ? tiles : NULL,
+                        .apart = TILE_APART};
 }
 
 /* ---- multiplying ---- */
@@ -154,6 +149,8 @@ static void panel_product(const heed_gemm *g, const heed__tile *panel, size_t at
         int some = at_most(HOT, rows - i);
         t.a = panel->a + (t.a_tile ? (size_t)(i / TILE_ROWS) * t.a_tile : (size_t)i * t.a_row);
         if (t.add) t.c = g->c + at;
+        if (panel->a_copy) t.a_copy = panel->a_copy + (size_t)(i / TILE_ROWS) * t.apart;
+        if (t.b_copy && i > 0) t.b = panel->b_copy, t.b_step = PANEL, t.b_copy = NULL;
         for (int r = 0; fetch && r < some; r++)
             for (int j = 0; j < t.width; j += LINE)
                 __builtin_prefetch(g->c + at + (size_t)(r * g->ldc + j), 1);
@@ -210,14 +207,14 @@ static heed__soon soon_b(const heed_gemm *g, const place *at, int parts) {
 }
 
 /* Multiplies rows with a group of packed columns. next: the place that follows, or NULL. */
-static void group_product(const heed_gemm *g, const heed_real *packed, const place *at,
+static void group_product(const heed_gemm *g, heed_real *packed, const place *at,
                           const place *next) {
-    _Alignas(64) heed_real capacity[BLOCK / TILE_ROWS * TILE_APART];
+    _Alignas(64) heed_real tiles[BLOCK / TILE_ROWS * TILE_APART];
     const heed__gemm_part *part = &at->piece;
     int p = at->p, depth = at_most(DEPTH, g->k - p), end = part->row + part->rows;
     int parts = (part->cols + PANEL - 1) / PANEL * ((depth + SOON_TERMS - 1) / SOON_TERMS);
     const heed_real *b = g->b + part->batch * g->stride_b + (size_t)p * (size_t)g->ldb;
-    bool last = p + depth >= g->k;
+    bool last = p + depth >= g->k, few = part->rows <= FEW;
     heed__soon lines[2] = {{0}, {0}};
     for (int i = part->row; i < end; i += BLOCK) {
         int rows = at_most(BLOCK, end - i), left = end - i - rows;
@@ -227,7 +224,7 @@ static void group_product(const heed_gemm *g, const heed_real *packed, const pla
                                      at_most(BLOCK, next->piece.rows), next->p, now)
                             : (heed__soon){0};
         if (left == 0 && next) lines[1] = soon_b(g, next, now);
-        heed__tile t = rows_of_a(g, capacity, part->batch, i, rows, p, depth, part->cols);
+        heed__tile t = rows_of_a(g, tiles, part->batch, i, p, part->cols);
         t.ldc = (size_t)g->ldc;
         t.depth = depth;
         t.add = g->add || p > 0;
@@ -236,10 +233,14 @@ static void group_product(const heed_gemm *g, const heed_real *packed, const pla
             size_t to =
                 part->batch * g->stride_c + (size_t)i * (size_t)g->ldc + (size_t)(part->col + j);
             t.width = at_most(PANEL, part->cols - j);
-            bool lies = in_place(g, part, t.width);
-            t.b = lies ? b + part->col + j : packed + (size_t)(j / PANEL) * PANEL_APART;
-            t.b_step = lies ? (size_t)g->ldb : PANEL;
+            heed_real *copy = packed + (size_t)(j / PANEL) * PANEL_APART;
+            bool read = in_place(g, part, t.width) && (few || i == part->row);
+            t.b = read ? b + part->col + j : copy;
+            t.b_step = read ? (size_t)g->ldb : PANEL;
+            t.b_copy = read && !few ? copy : NULL;
             panel_product(g, &t, to, part->col + j, rows, last);
+            if (t.a_copy) t.a = tiles, t.a_step = TILE_ROWS, t.a_tile = TILE_APART;
+            t.a_copy = NULL;
         }
     }
 }

@@ -34,6 +34,11 @@ typedef struct {
     size_t a_row, a_step, a_tile; /* a_tile: distance between tiles of rows; 0: TILE_ROWS * a_row */
     const heed_real *b;           /* row p at b + p * b_step; full vectors are read */
     size_t b_step;
+    /* Unless NULL, these receive what is read of a transposed A and of B of at least TILE_ROWS rows
+     * and of PANEL columns: tiles (depth, TILE_ROWS) at a distance of `apart`, and (depth, PANEL),
+     * which all tiles but the first read instead of b. */
+    heed_real *a_copy, *b_copy;
+    size_t apart;
     heed_real *c;
     size_t ldc;
     const heed_real *bias; /* (width), added last to every row; or NULL */
@@ -51,10 +56,6 @@ void K(pack_panel)(heed_real *panel, const heed_real *b, size_t step, bool turne
 /* Whole panels, `apart` elements from one another, of a B that is not transposed. */
 void K(pack_panels)(heed_real *panels, size_t apart, const heed_real *b, size_t step, int count,
                     int depth);
-/* Packs the rows of a transposed A, stored as (depth, rows) of stride step, in tiles of (depth,
- * TILE_ROWS) at a distance of `apart` elements. Missing rows of the last tile are not written. */
-void K(pack_tiles)(heed_real *tiles, const heed_real *a, size_t step, int rows, int depth,
-                   size_t apart);
 
 /* ---- what the products of all precisions share ---- */
 

@@ -1,37 +1,45 @@
 /* tile.c -- the inner loop of all products, and the packing of its operands. */
 #include "gemm_tile.h"
 
-/* Stores the registers to c, row by row; a partial last vector goes through memory. */
+/* Stores sums of stride PANEL to c: for the tiles at the edges of a product. */
+static __attribute__((noinline)) void edge_store(const heed__tile *t, heed_real *c,
+                                                 const heed_real *sums, int rows) {
+    for (int i = 0; i < rows; i++, c += t->ldc, sums += PANEL)
+        for (int j = 0; j < t->width; j += VL) {
+            size_t left = (size_t)(t->width - j);
+            vec x = load(sums + j);
+            if (t->add) x = get(c + j, left) + x;
+            if (t->bias) x += get(t->bias + j, left);
+            put(c + j, x, left);
+        }
+}
+
+/* Stores the registers to c, row by row. */
 INLINE void tile_store(const heed__tile *t, heed_real *c, vec sum[TILE_ROWS][TILE_VECS],
                        const int rows, const int vecs) {
-    heed_real rest[TILE_ROWS * PANEL];
-    bool full = t->width == vecs * VL;
-    heed_real *to = full ? c : rest;
-    size_t ld = full ? t->ldc : PANEL;
-    if (full && t->add) {
+    if (rows < TILE_ROWS || t->width < vecs * VL) {
+        _Alignas(64) heed_real sums[TILE_ROWS * PANEL];
+        UNROLL for (int i = 0; i < rows; i++) {
+            UNROLL for (int v = 0; v < vecs; v++) store(sums + i * PANEL + v * VL, sum[i][v]);
+        }
+        edge_store(t, c, sums, rows);
+        return;
+    }
+    if (t->add) {
         UNROLL for (int i = 0; i < rows; i++) {
             UNROLL for (int v = 0; v < vecs; v++) sum[i][v] =
-                load(c + (size_t)i * ld + v * VL) + sum[i][v];
+                load(c + (size_t)i * t->ldc + v * VL) + sum[i][v];
         }
     }
-    if (full && t->bias) {
+    if (t->bias) {
         UNROLL for (int v = 0; v < vecs; v++) {
             vec bias = load(t->bias + v * VL);
             UNROLL for (int i = 0; i < rows; i++) sum[i][v] += bias;
         }
     }
     UNROLL for (int i = 0; i < rows; i++) {
-        UNROLL for (int v = 0; v < vecs; v++) store(to + (size_t)i * ld + v * VL, sum[i][v]);
+        UNROLL for (int v = 0; v < vecs; v++) store(c + (size_t)i * t->ldc + v * VL, sum[i][v]);
     }
-    if (full) return;
-    for (int i = 0; i < rows; i++, c += t->ldc)
-        for (int j = 0; j < t->width; j += VL) {
-            size_t left = (size_t)(t->width - j);
-            vec x = load(rest + i * PANEL + j);
-            if (t->add) x = get(c + j, left) + x;
-            if (t->bias) x += get(t->bias + j, left);
-            put(c + j, x, left);
-        }
 }
 
 INLINE void request(heed__soon *s) {
@@ -45,27 +53,38 @@ INLINE void request(heed__soon *s) {
     }
 }
 
-/* Computes the tile that starts at `row`. */
-INLINE void tile_rows(const heed__tile *t, int row, const int rows, const int vecs,
-                      const size_t a_row, const size_t a_step) {
+/* Computes the tile that starts at `row`, of rows that end at `end`. a_copy and b_copy: NULL, or
+ * receive what is read of a transposed A and of B. The part of C that comes next is requested a row
+ * at a time: all at once, its lines would keep those of A and B waiting. */
+INLINE void tile_rows(const heed__tile *t, int row, const int rows, int end, const int vecs,
+                      const size_t a_row, const size_t a_step, heed_real *a_copy,
+                      heed_real *b_copy) {
     vec sum[TILE_ROWS][TILE_VECS];
     UNROLL for (int i = 0; i < rows; i++) {
         UNROLL for (int v = 0; v < vecs; v++) sum[i][v] = splat(0);
     }
     size_t a_tile = t->a_tile ? t->a_tile : TILE_ROWS * a_row, b_step = t->b_step;
-    for (int i = 0; i < rows; i++)
-        for (int j = 0; j < vecs * VL; j += LINE)
-            __builtin_prefetch(t->c + (size_t)(row + i) * t->ldc + j, 1);
+    const heed_real *next = row + rows < end ? t->c + (size_t)(row + rows) * t->ldc : t->c + PANEL;
     const heed_real *a = t->a + (size_t)(row / TILE_ROWS) * a_tile, *b = t->b;
     a += (size_t)(row % TILE_ROWS) * a_row;
     for (int left = t->depth; left > 0; left -= SOON_TERMS) {
         if (HEED__SET && rows == TILE_ROWS && t->soon) request(t->soon), request(t->soon + 1);
+        for (int j = 0; j < vecs * VL; j += LINE) __builtin_prefetch(next + j, 1);
+        next += t->ldc;
         for (int p = left < SOON_TERMS ? left : SOON_TERMS; p > 0; p--) {
             vec line[TILE_VECS];
             UNROLL for (int v = 0; v < vecs; v++) line[v] = load(b + v * VL);
             UNROLL for (int i = 0; i < rows; i++) {
                 vec x = splat(a[(size_t)i * a_row]);
                 UNROLL for (int v = 0; v < vecs; v++) sum[i][v] += x * line[v];
+            }
+            if (a_copy) {
+                memcpy(a_copy, a, (size_t)rows * sizeof *a);
+                a_copy += TILE_ROWS;
+            }
+            if (b_copy) {
+                UNROLL for (int v = 0; v < vecs; v++) store(b_copy + v * VL, line[v]);
+                b_copy += PANEL;
             }
             a += a_step;
             b += b_step;
@@ -75,11 +94,12 @@ INLINE void tile_rows(const heed__tile *t, int row, const int rows, const int ve
 }
 INLINE void tile_all_rows(const heed__tile *t, int rows, const int vecs, const size_t a_row,
                           const size_t a_step) {
+    heed_real *none = NULL;
     int row = 0;
     for (; rows - row >= TILE_ROWS; row += TILE_ROWS)
-        tile_rows(t, row, TILE_ROWS, vecs, a_row, a_step);
-    for (; rows - row >= 2; row += 2) tile_rows(t, row, 2, vecs, a_row, a_step);
-    if (row < rows) tile_rows(t, row, 1, vecs, a_row, a_step);
+        tile_rows(t, row, TILE_ROWS, rows, vecs, a_row, a_step, none, none);
+    for (; rows - row >= 2; row += 2) tile_rows(t, row, 2, rows, vecs, a_row, a_step, none, none);
+    if (row < rows) tile_rows(t, row, 1, rows, vecs, a_row, a_step, none, none);
 }
 #define TILE_OF(name, vecs, a_row, a_step)                                                         \
     static __attribute__((noinline)) void name(const heed__tile *t, int rows) {                    \
@@ -93,9 +113,37 @@ TILE_OF(tile_slim, 1, t->a_row, 1)
 TILE_OF(tile_slim_turned, 1, 1, t->a_step)
 #undef TILE_OF
 
+static __attribute__((noinline)) void tile_copying(const heed__tile *t, int row, int end,
+                                                   heed_real *a_copy, heed_real *b_copy) {
+    tile_rows(t, row, TILE_ROWS, end, TILE_VECS, 1, t->a_step, a_copy, b_copy);
+}
+
+/* The same with copies. Copying takes no time of its own while the tile waits for multiplications.
+ */
+static void run_copying(const heed__tile *t, int rows) {
+    heed__tile now = *t;
+    int row = 0;
+    now.a_copy = now.b_copy = NULL;
+    for (; rows - row >= TILE_ROWS && (row == 0 || t->a_copy); row += TILE_ROWS) {
+        heed_real *a_copy = t->a_copy ? t->a_copy + (size_t)(row / TILE_ROWS) * t->apart : NULL;
+        tile_copying(&now, row, rows, a_copy, row == 0 ? t->b_copy : NULL);
+        if (t->b_copy) now.b = t->b_copy, now.b_step = PANEL;
+    }
+    now.a += t->a_tile ? (size_t)(row / TILE_ROWS) * t->a_tile : (size_t)row;
+    now.c += (size_t)row * t->ldc;
+    if (t->a_copy) {
+        heed_real *to = t->a_copy + (size_t)(row / TILE_ROWS) * t->apart;
+        for (int p = 0; p < t->depth; p++, to += TILE_ROWS)
+            for (int r = 0; r < rows - row; r++) to[r] = now.a[(size_t)p * t->a_step + (size_t)r];
+    }
+    if (row < rows) K(tile_run)(&now, rows - row);
+}
+
 void K(tile_run)(const heed__tile *t, int rows) {
     bool turned = t->a_step != 1;
-    if (t->width > VL)
+    if (t->a_copy || t->b_copy)
+        run_copying(t, rows);
+    else if (t->width > VL)
         (turned ? tile_wide_turned : tile_wide)(t, rows);
     else
         (turned ? tile_slim_turned : tile_slim)(t, rows);
@@ -151,16 +199,5 @@ void K(pack_panels)(heed_real *panels, size_t apart, const heed_real *b, size_t 
             for (int v = 0; v < PANEL; v += LINE) __builtin_prefetch(next + j * PANEL + v);
             UNROLL for (int v = 0; v < PANEL; v += VL) store(to + v, load(b + j * PANEL + v));
         }
-    }
-}
-
-void K(pack_tiles)(heed_real *tiles, const heed_real *a, size_t step, int rows, int depth,
-                   size_t apart) {
-    int full = rows / TILE_ROWS, rest = rows % TILE_ROWS;
-    for (int p = 0; p < depth; p++, a += step, tiles += TILE_ROWS) {
-        heed_real *to = tiles;
-        for (int i = 0; i < full; i++, to += apart)
-            memcpy(to, a + i * TILE_ROWS, TILE_ROWS * sizeof *a);
-        for (int r = 0; r < rest; r++) to[r] = a[full * TILE_ROWS + r];
     }
 }

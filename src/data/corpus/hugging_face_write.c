@@ -25,6 +25,25 @@ static void put_added(const heed_tokenizer *k, heed_text *out) {
     heed_text_add(out, "],");
 }
 
+#define SPECIAL(name, type)  "{\"SpecialToken\":{\"id\":\"[" name "]\",\"type_id\":" type "}}"
+#define SEQUENCE(name, type) "{\"Sequence\":{\"id\":\"" name "\",\"type_id\":" type "}}"
+#define SINGLE               SPECIAL("CLS", "0") "," SEQUENCE("A", "0") "," SPECIAL("SEP", "0")
+#define TOKEN(name)                                                                                \
+    "\"[" name "]\":{\"id\":\"[" name "]\",\"ids\":[%d],\"tokens\":[\"[" name "]\"]}"
+
+/* [CLS] A [SEP], and [CLS] A [SEP] B [SEP], if these are tokens. */
+static void put_frame(const heed_tokenizer *k, heed_text *out) {
+    int cls = heed_token_id(k, "[CLS]"), sep = heed_token_id(k, "[SEP]");
+    if (cls < 0 || sep < 0)
+        heed_text_add(out, ",\"post_processor\":null");
+    else
+        heed_text_add(out,
+                      ",\"post_processor\":{\"type\":\"TemplateProcessing\",\"single\":[" SINGLE
+                      "],\"pair\":[" SINGLE "," SEQUENCE("B", "1") "," SPECIAL("SEP", "1") //
+                      "],\"special_tokens\":{" TOKEN("CLS") "," TOKEN("SEP") "}}",
+                      cls, sep);
+}
+
 /* The normalizer, splitter, post-processor and decoder; then the model begins. */
 static void put_steps(const heed_tokenizer *k, heed_text *out) {
 #define BYTES                                                                                      \
@@ -32,44 +51,39 @@ static void put_steps(const heed_tokenizer *k, heed_text *out) {
 #define MODEL "\"model\":{\"type\":"
     static const char chars[] =
         "\"normalizer\":null,\"pre_tokenizer\":{\"type\":\"Split\",\"pattern\":{\"Regex\":"
-        "\"[\\\\s\\\\S]\"},\"behavior\":\"Isolated\",\"invert\":false},\"post_processor\":null,"
-        "\"decoder\":{\"type\":\"Fuse\"}," MODEL "\"WordLevel\",\"unk_token\":\"[UNK]\"";
+        "\"[\\\\s\\\\S]\"},\"behavior\":\"Isolated\",\"invert\":false}";
     static const char bytes[] =
-        "\"normalizer\":null,\"pre_tokenizer\":" BYTES ",\"post_processor\":null,"
-        "\"decoder\":" BYTES "," MODEL
+        ",\"decoder\":" BYTES "," MODEL
         "\"BPE\",\"dropout\":null,\"unk_token\":null,\"continuing_subword_prefix\":null,"
         "\"end_of_word_suffix\":null,\"fuse_unk\":false,\"byte_fallback\":false,"
         "\"ignore_merges\":false";
     static const char words[] =
         "\"normalizer\":{\"type\":\"BertNormalizer\",\"clean_text\":true,"
         "\"handle_chinese_chars\":true,\"strip_accents\":%s,\"lowercase\":%s},"
-        "\"pre_tokenizer\":{\"type\":\"BertPreTokenizer\"},\"post_processor\":";
-    /* [CLS] A [SEP], and [CLS] A [SEP] B [SEP] */
-#define SPECIAL(name, type)  "{\"SpecialToken\":{\"id\":\"[" name "]\",\"type_id\":" type "}}"
-#define SEQUENCE(name, type) "{\"Sequence\":{\"id\":\"" name "\",\"type_id\":" type "}}"
-#define SINGLE               SPECIAL("CLS", "0") "," SEQUENCE("A", "0") "," SPECIAL("SEP", "0")
-#define TOKEN(name)                                                                                \
-    "\"[" name "]\":{\"id\":\"[" name "]\",\"ids\":[%d],\"tokens\":[\"[" name "]\"]}"
-    static const char framed[] =
-        "{\"type\":\"TemplateProcessing\",\"single\":[" SINGLE "],\"pair\":[" SINGLE
-        "," SEQUENCE("B", "1") "," SPECIAL("SEP", "1") "],\"special_tokens\":{" TOKEN(
-            "CLS") "," TOKEN("SEP") "}}";
-    bool pieces = k->kind == HEED__WORDPIECE;
-    if (k->kind == HEED__CHAR) heed_text_add(out, "%s", chars);
-    if (k->kind == HEED__BYTE || k->kind == HEED__BPE)
-        heed_text_add(out, bytes, k->kind == HEED__BPE ? "true" : "false", "true");
-    if (k->kind != HEED__WORD && !pieces) return;
-    heed_text_add(out, words, k->lower && pieces ? "true" : "false", k->lower ? "true" : "false");
-    if (pieces)
-        heed_text_add(out, framed, k->special.cls, k->special.sep);
+        "\"pre_tokenizer\":{\"type\":\"BertPreTokenizer\"}";
+    bool pieces = k->kind == HEED__WORDPIECE, letters = k->kind == HEED__CHAR;
+    bool merged = k->kind == HEED__BYTE || k->kind == HEED__BPE;
+    if (letters)
+        heed_text_add(out, "%s", chars);
+    else if (merged)
+        heed_text_add(out, "\"normalizer\":null,\"pre_tokenizer\":" BYTES,
+                      k->kind == HEED__BPE ? "true" : "false");
     else
-        heed_text_add(out, "null");
-    heed_text_add(out,
-                  ",\"decoder\":{\"type\":\"WordPiece\",\"prefix\":\"##\",\"cleanup\":true}," MODEL
-                  "\"%s\",\"unk_token\":\"[UNK]\"%s",
-                  pieces ? "WordPiece" : "WordLevel",
-                  pieces ? ",\"continuing_subword_prefix\":\"##\",\"max_input_chars_per_word\":100"
-                         : "");
+        heed_text_add(out, words, k->lower && pieces ? "true" : "false",
+                      k->lower ? "true" : "false");
+    put_frame(k, out);
+    if (letters)
+        heed_text_add(out, ",\"decoder\":{\"type\":\"Fuse\"}," MODEL
+                           "\"WordLevel\",\"unk_token\":\"[UNK]\"");
+    else if (merged)
+        heed_text_add(out, bytes, "true");
+    else
+        heed_text_add(
+            out,
+            ",\"decoder\":{\"type\":\"WordPiece\",\"prefix\":\"##\",\"cleanup\":true}," MODEL
+            "\"%s\",\"unk_token\":\"[UNK]\"%s",
+            pieces ? "WordPiece" : "WordLevel",
+            pieces ? ",\"continuing_subword_prefix\":\"##\",\"max_input_chars_per_word\":100" : "");
 }
 
 static void put_vocab(const heed_tokenizer *k, heed_text *out) {

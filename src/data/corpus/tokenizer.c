@@ -100,6 +100,9 @@ static void find_specials(heed_tokenizer *k) {
                                  .sep = p->after ? p->frame[p->before] : find_special(k, sep),
                                  .mask = find_special(k, mask),
                                  .newline = heed_token_id(k, "\n")};
+    const int32_t ids[] = {k->special.pad, k->special.unk, k->special.cls, k->special.sep,
+                           k->special.mask};
+    memcpy(k->special_ids, ids, sizeof ids);
 }
 
 bool heed__tokenizer_finish(heed_tokenizer *k, const char *from) {

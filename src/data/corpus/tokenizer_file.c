@@ -1,8 +1,8 @@
 /* tokenizer_file.c -- tokenizers on disk. heed-tokenizer.json holds everything:
  *   {"format": 1, "kind": "char", "lower": false, "tokens": ["\n", " ", "!", ...]}
- * For other programs there is a tokenizer.json beside it, which is all of a bpe; word and wordpiece
- * also write vocab.txt, one token per line, and wordpiece tokenizer_config.json, from which Hugging
- * Face's BertTokenizer reads whether to lower-case. */
+ * For other programs there is a tokenizer.json beside it, which is all of a bpe, and
+ * tokenizer_config.json, from which Hugging Face's AutoTokenizer reads how to open it; word and
+ * wordpiece also write vocab.txt, one token per line. */
 #include "core/os.h"
 #include "data/corpus/pipeline.h"
 #include "io/io.h"
@@ -68,20 +68,37 @@ static bool save_shared(const heed_tokenizer *k, const char *dir) {
     return good;
 }
 
+/* Names a special token: "sep_token", or "eos_token" if its name is not of BERT's kind, "[SEP]". */
+static void put_role(const heed_tokenizer *k, int id, const char *role, const char *other,
+                     json_t *out) {
+    const char *name = id < 0 ? "" : heed__names_text(&k->names, (size_t)id);
+    if (*name) json_object_set_new(out, *name == '[' ? role : other, json_string(name));
+}
+
+/* Writes tokenizer_config.json: a class that reads tokenizer.json as it is, except for BERT's. */
+static bool save_foreign(const heed_tokenizer *k, const char *dir) {
+    bool bert = k->kind == HEED__WORDPIECE && !k->pipeline;
+    heed_specials s = k->special;
+    json_t *out = json_pack("{s:s, s:b}", "tokenizer_class",
+                            bert ? "BertTokenizer" : "PreTrainedTokenizerFast",
+                            "clean_up_tokenization_spaces", 0);
+    if (bert) json_object_set_new(out, "do_lower_case", json_boolean(k->lower));
+    put_role(k, s.pad, "pad_token", "pad_token", out);
+    put_role(k, s.unk, "unk_token", "unk_token", out);
+    put_role(k, s.cls, "cls_token", "bos_token", out);
+    put_role(k, s.sep, "sep_token", "eos_token", out);
+    put_role(k, s.mask, "mask_token", "mask_token", out);
+    if (!json_object_get(out, "sep_token"))
+        json_object_set_new(out, "model_input_names",
+                            json_pack("[s, s]", "input_ids", "attention_mask"));
+    return write_json(k->c, dir, foreign_name, out);
+}
+
 bool heed_tokenizer_save(const heed_tokenizer *k, const char *dir) {
     if (!k || !dir || heed__stopped(k->c)) return false;
-    bool there = heed__os_exists(dir);
-    bool ok = heed__os_make_dir(k->c, dir) && save_shared(k, dir);
-    if (k->pipeline) {
-        if (!ok && !there) heed__os_remove(k->c, dir);
-        return ok;
-    }
-    ok = ok && (k->kind < HEED__WORD || save_lines(k, dir));
-    if (ok && k->kind == HEED__WORDPIECE)
-        ok = write_json(k->c, dir, foreign_name,
-                        json_pack("{s:s, s:b}", "tokenizer_class", "BertTokenizer", "do_lower_case",
-                                  (int)k->lower));
-    ok = ok && save_own(k, dir);
+    bool there = heed__os_exists(dir), own = !k->pipeline;
+    bool ok = heed__os_make_dir(k->c, dir) && save_shared(k, dir) && save_foreign(k, dir) &&
+              (!own || k->kind < HEED__WORD || save_lines(k, dir)) && (!own || save_own(k, dir));
     if (!ok && !there) heed__os_remove(k->c, dir);
     return ok;
 }

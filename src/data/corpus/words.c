@@ -104,7 +104,10 @@ static bool is_alphanumeric(unsigned char c) {
     return (unsigned char)((c | 32) - 'a') < 26 || (unsigned char)(c - '0') < 10;
 }
 
-static bool is_ascii_space(unsigned char c) { return c == ' ' || (c >= 9 && c <= 13); }
+/* Vertical tabs and form feeds are removed, as BERT's tokenizer does. */
+static bool is_ascii_space(unsigned char c) {
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
 
 /* ASCII characters that are removed do not end a word. */
 static bool ends_word(unsigned char c) {

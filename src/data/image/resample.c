@@ -1,7 +1,8 @@
-/* resample.c -- resizes and crops as Pillow and torchvision do: a filter with antialiasing, first
- * along the rows, then along the columns, each rounded to whole levels from 0 to 255. Output pixel
- * i of an axis weighs source pixel j by filter((j + 1/2 - (i + 1/2) scale) / max(1, scale)),
- * divided by the sum of the weights. */
+/* resample.c -- resizes and crops as Pillow 13 does: a filter with antialiasing along the rows,
+ * then along the columns, or the columns first if the height shrinks by more than twice as many
+ * pixels as the width; each rounded to whole levels from 0 to 255. Output pixel i of an axis weighs
+ * source pixel j by filter((j + 1/2 - (i + 1/2) scale) / max(1, scale)), divided by the sum of the
+ * weights. */
 #include "data/image/image.h"
 
 #include <math.h>
@@ -51,36 +52,21 @@ static heed_real level(heed_real x) {
     return x < 0 ? 0 : x > 255 ? 255 : (heed_real)floor((double)x + 0.5);
 }
 
-/* Along the rows of p: middle (height, size, channels). */
-static void across(const axis *a, const heed_picture *p, heed_real *weights, heed_real *middle) {
-    int channels = p->channels, first;
+/* Of x (outer, a->from, inner), or of as many bytes: out (outer, a->size, inner). */
+static void resize_axis(const axis *a, const unsigned char *bytes, const heed_real *x, size_t outer,
+                        size_t inner, heed_real *weights, heed_real *out) {
+    int first;
     for (int i = 0; i < a->size; i++) {
         int count = weigh(a, i, weights, &first);
-        for (int y = 0; y < p->height; y++) {
-            const unsigned char *from =
-                p->pixels + ((size_t)y * (size_t)p->width + (size_t)first) * (size_t)channels;
-            heed_real *to = middle + ((size_t)y * (size_t)a->size + (size_t)i) * (size_t)channels;
-            for (int c = 0; c < channels; c++) {
-                heed_real sum = 0;
-                for (int k = 0; k < count; k++)
-                    sum += weights[k] * (heed_real)from[k * channels + c];
-                to[c] = level(sum);
-            }
+        for (size_t o = 0; o < outer; o++) {
+            size_t from = (o * (size_t)a->from + (size_t)first) * inner;
+            heed_real *to = out + (o * (size_t)a->size + (size_t)i) * inner;
+            for (size_t k = 0; k < inner; k++) to[k] = 0;
+            for (int j = 0; j < count; j++, from += inner)
+                for (size_t k = 0; k < inner; k++)
+                    to[k] += weights[j] * (bytes ? (heed_real)bytes[from + k] : x[from + k]);
+            for (size_t k = 0; k < inner; k++) to[k] = level(to[k]);
         }
-    }
-}
-
-/* Along the columns: out (size, row), of middle (height, row). */
-static void down(const axis *a, const heed_real *middle, size_t row, heed_real *weights,
-                 heed_real *out) {
-    int first;
-    for (int i = 0; i < a->size; i++, out += row) {
-        int count = weigh(a, i, weights, &first);
-        const heed_real *from = middle + (size_t)first * row;
-        for (size_t x = 0; x < row; x++) out[x] = 0;
-        for (int k = 0; k < count; k++, from += row)
-            for (size_t x = 0; x < row; x++) out[x] += weights[k] * from[x];
-        for (size_t x = 0; x < row; x++) out[x] = level(out[x]);
     }
 }
 
@@ -95,15 +81,24 @@ static size_t taps(const axis *a) { return 2 * (size_t)ceil(radius_of(a)) + 2; }
 
 size_t heed__resample_work(const heed_picture *p, const heed_image_transform *v) {
     int least = p->width < p->height ? p->width : p->height;
+    size_t most = (size_t)(p->width < p->height ? p->height : p->width);
     axis x = axis_of(v, p->width, least), y = axis_of(v, p->height, least);
-    return taps(&x) + taps(&y) + (size_t)p->height * (size_t)v->size * (size_t)p->channels;
+    return taps(&x) + taps(&y) + most * (size_t)v->size * (size_t)p->channels;
 }
 
+/* Which axis is first changes how the result is rounded, and cut off at 0 and 255. */
 void heed__resample(const heed_picture *p, const heed_image_transform *v, heed_real *out,
                     heed_real *work) {
     int least = p->width < p->height ? p->width : p->height;
     axis x = axis_of(v, p->width, least), y = axis_of(v, p->height, least);
+    size_t channels = (size_t)p->channels, size = (size_t)v->size;
     heed_real *middle = work + taps(&x) + taps(&y);
-    across(&x, p, work, middle);
-    down(&y, middle, (size_t)v->size * (size_t)p->channels, work, out);
+    int shorter = y.from - y.to, narrower = x.from - x.to;
+    if (shorter > 0 && shorter > 2 * narrower) {
+        resize_axis(&y, p->pixels, NULL, 1, (size_t)p->width * channels, work, middle);
+        resize_axis(&x, NULL, middle, size, channels, work, out);
+    } else {
+        resize_axis(&x, p->pixels, NULL, (size_t)p->height, channels, work, middle);
+        resize_axis(&y, NULL, middle, 1, size * channels, work, out);
+    }
 }
