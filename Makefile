@@ -241,14 +241,14 @@ $(B)/src/data/image/image.o: CFLAGS_ALL += -fwrapv -fno-sanitize=shift-exponent
 ifneq ($(filter release mpi,$(VARIANT)),)
 $(foreach room,core text io data data/corpus data/image data/pair nn fit record inspect view exchange,$(B)/src/$(room)/%.o): SIZE := -Os
 $(B)/src/core/rng.o: SIZE := -O3
-$(B)/src/data/image/image.o $(B)/src/data/image/resize.o $(B)/src/data/image/augment.o: SIZE := -O2
+$(B)/src/data/image/image.o $(B)/src/data/image/resize.o: SIZE := -O2
 # Texts may be large.
 $(foreach i,core/memory text/utf8 $(addprefix data/corpus/,encode names reading stream words),$(B)/src/$(i).o): SIZE := -O2
 $(B)/src/ops/%.o $(B)/src/optim/%.o: SIZE := -O2
-$(foreach o,affine attention bce concat conv lora matmul note pad pool recurrent recurrent_attention reduce reshape slice where xent,$(B)/src/ops/$(o).o): SIZE := -Os
+$(foreach o,affine attention batch_norm bce binary concat conv lora matmul note pad pool recurrent recurrent_attention reduce reshape rotary slice softmax where xent,$(B)/src/ops/$(o).o): SIZE := -Os
 $(foreach o,check clip optim schedule settings,$(B)/src/optim/$(o).o): SIZE := -Os
 $(B)/src/kernels/dispatch.o $(B)/src/kernels/profile.o: SIZE := -Os
-$(B)/src/fit/gradients.o: SIZE := -O3
+$(B)/src/fit/gradients.o: SIZE := -O2
 # What the vectors do is written out, so that -O3 adds mainly size.
 $(foreach k,$(KERNELS),$(foreach i,avx2 avx512,$(B)/$(k:.c=.$(i).o))): SIZE := -O2
 $(foreach k,additive_attention broadcast cell dropout norm pool softmax update vec xent,$(foreach i,avx2 avx512,$(B)/src/kernels/$(k).$(i).o)): SIZE := -Os
