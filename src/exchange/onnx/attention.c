@@ -12,13 +12,13 @@ typedef const heed__onnx_step *step;
 /* The least float, in the place of minus infinity: a row that sees nothing is then no NaN. */
 static const double LEAST = -3.4028234663852886e38;
 
-onnx heed__onnx_softmax(heed__onnx_export *e, onnx scores, onnx visible, const char *op,
+onnx heed__onnx_softmax(heed__onnx_export *e, onnx scores, onnx visible, bool empty, const char *op,
                         const char *result) {
     if (visible)
         scores = heed__onnx_node(e->g, IN(visible, scores, heed__onnx_real(e->g, LEAST)), "Where");
-    if (!visible) e->g->result = result;
+    if (!visible || !empty) e->g->result = result;
     onnx p = heed__onnx_node(e->g, IN(scores), "%s axis=-1", op);
-    if (!visible) return p;
+    if (!visible || !empty) return p;
     e->g->result = result;
     return heed__onnx_node(e->g, IN(visible, p, heed__onnx_real(e->g, 0)), "Where");
 }
@@ -32,7 +32,7 @@ static onnx softmax_by(heed__onnx_export *e, step s, const char *op, bool scale)
     onnx x = scaled(e, heed__onnx_in(e, s, 0), scale ? (double)*beta : 1);
     onnx mask = heed__onnx_in(e, s, 1);
     onnx visible = mask && *mask ? heed__onnx_node(e->g, IN(mask), "Cast to=9") : NULL;
-    return heed__onnx_softmax(e, x, visible, op, NULL);
+    return heed__onnx_softmax(e, x, visible, true, op, NULL);
 }
 static onnx softmax(heed__onnx_export *e, step s) { return softmax_by(e, s, "Softmax", true); }
 static onnx log_softmax(heed__onnx_export *e, step s) {
@@ -149,8 +149,8 @@ static void lengths(heed__onnx_export *e, step s, onnx out[2]) {
     if (e->cache) out[1] = heed__onnx_node(e->g, IN(heed__onnx_past(e), out[1]), "Add");
 }
 
-static onnx visible(heed__onnx_export *e, step s, const heed_attention_args *a, int pad) {
-    onnx size[2], mask = heed__onnx_in(e, s, pad);
+static onnx visible(heed__onnx_export *e, step s, const heed_attention_args *a, onnx mask) {
+    onnx size[2];
     bool padded = mask && *mask;
     if (!a->causal && !padded) return NULL;
     if (a->causal) lengths(e, s, size);
@@ -173,8 +173,10 @@ static onnx attention(heed__onnx_export *e, step s) {
     scores = scaled(e, scores, a->has_beta ? (double)a->beta : 1 / sqrt(a->key));
     onnx more = heed__onnx_in(e, s, bias);
     if (more && *more) scores = heed__onnx_node(e->g, IN(scores, more), "Add");
+    onnx pad = heed__onnx_in(e, s, bias + 1);
+    bool empty = (pad && *pad) || s->in[0]->inputs > 3; /* else a token sees itself */
     onnx weights =
-        heed__onnx_softmax(e, scores, visible(e, s, a, bias + 1), a->hard ? "Hardmax" : "Softmax",
+        heed__onnx_softmax(e, scores, visible(e, s, a, pad), empty, a->hard ? "Hardmax" : "Softmax",
                            heed__onnx_weights(e, s->in[0]));
     onnx y =
         heed__onnx_node(e->g, IN(weights, repeated(e, v, shared, a->heads, a->value)), "MatMul");

@@ -197,15 +197,20 @@ static onnx parameter(heed__onnx_export *e, const heed_tensor *x) {
 }
 
 static onnx made(heed__onnx_export *e, both x) {
-    const heed_tensor *mask[2] = {NULL};
+    const heed__onnx_input *in = heed__onnx_input_named(e, "mask");
+    const heed_tensor *mask[2] = {in ? in->x[0] : NULL, in ? in->x[1] : NULL};
     onnx y = constant(e, x);
-    for (int i = 0; i < e->inputs; i++)
-        if (strcmp(e->input[i].name, "mask") == 0)
-            mask[0] = e->input[i].x[0], mask[1] = e->input[i].x[1];
     if (!y) y = filled(e, x);
     if (!y) y = sinusoids(e, x);
+    if (!y) y = heed__onnx_patches(e, x);
     if (!y && mask[0]) y = of_padding(e, x, mask);
     return y ? y : of_seen(e, x, mask);
+}
+
+heed__onnx_input *heed__onnx_input_named(heed__onnx_export *e, const char *name) {
+    for (int i = 0; i < e->inputs; i++)
+        if (strcmp(e->input[i].name, name) == 0) return &e->input[i];
+    return NULL;
 }
 
 onnx heed__onnx_leaf(heed__onnx_export *e, both x) {

@@ -111,6 +111,10 @@ onnx heed__onnx_in(heed__onnx_export *e, const heed__onnx_step *s, int k);
 onnx heed__onnx_value(heed__onnx_export *e, const heed_tensor *const x[2]);
 /* The same for an array that no node computed. */
 onnx heed__onnx_leaf(heed__onnx_export *e, const heed_tensor *const x[2]);
+/* The input of that name; NULL: there is none. */
+heed__onnx_input *heed__onnx_input_named(heed__onnx_export *e, const char *name);
+/* Rows that a masked auto-encoder gathers, by its hidden patches; NULL: x is something else. */
+onnx heed__onnx_patches(heed__onnx_export *e, const heed_tensor *const x[2]);
 /* (Tq,Tk), (B,1,1,Tk) or (B,1,Tq,Tk): true where a query sees a key. causal: Tq and Tk, or NULL.
  * mask (B,Tk), or NULL. */
 onnx heed__onnx_visible(heed__onnx_export *e, const onnx *causal, onnx mask);
@@ -134,8 +138,8 @@ onnx heed__onnx_weights(heed__onnx_export *e, const heed_node *n);
 /* w' of a weight (out,in) */
 onnx heed__onnx_transposed(heed__onnx_export *e, onnx w);
 /* Softmax, LogSoftmax or Hardmax over the visible entries, 0 at the others. visible NULL: all.
- * result: the name of the output, or NULL. */
-onnx heed__onnx_softmax(heed__onnx_export *e, onnx scores, onnx visible, const char *op,
+ * empty: a row may have none. result: the name of the output, or NULL. */
+onnx heed__onnx_softmax(heed__onnx_export *e, onnx scores, onnx visible, bool empty, const char *op,
                         const char *result);
 
 /* ---- onnx.c ---- */

@@ -200,7 +200,7 @@ static onnx look(heed__onnx_export *e, const onnx *in, onnx h, onnx visible) {
     onnx scores = heed__onnx_node(e->g, IN(q, heed__onnx_transposed(e, in[SCORE])), "MatMul");
     if (*in[SHIFT]) scores = heed__onnx_node(e->g, IN(scores, in[SHIFT]), "Add");
     scores = heed__onnx_node(e->g, IN(scores, INTS(e->g, 2)), "Squeeze");
-    return heed__onnx_softmax(e, scores, visible, "Softmax", NULL);
+    return heed__onnx_softmax(e, scores, visible, true, "Softmax", NULL);
 }
 
 /* (B,..) <-> (1,B,..) */
