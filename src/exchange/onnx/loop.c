@@ -104,7 +104,8 @@ static bool is_position(const heed__onnx_export *e, const heed__onnx_step *s) {
            now->dim == 1 && now->size == 1 && before->from == 0 && now->from == 1;
 }
 
-/* Checks that the first step does the same, with other states. */
+/* Checks that the first step does the same, with other states. Arguments of layers do not differ,
+ * and have gaps between their members. */
 static bool repeats(const heed__onnx_export *e, const heed__onnx_step *s) {
     const heed_node *n = s->in[0], *f = first_of(e, s, 0);
     if (!f || !first_of(e, s, 1) || f->op != n->op || f->inputs != n->inputs) return false;
@@ -115,7 +116,8 @@ static bool repeats(const heed__onnx_export *e, const heed__onnx_step *s) {
                      within(&e->loop, index, e->loop.begin);
         if (!inner && n->in[k] != f->in[k]) return false;
     }
-    return !n->args || memcmp(n->args, f->args, n->op->args_size) == 0;
+    bool gaps = strstr(n->op->name, "recurrent") || strstr(n->op->name, "attention");
+    return !n->args || gaps || memcmp(n->args, f->args, n->op->args_size) == 0;
 }
 
 /* Adds the state that input k of a step is, with the value before the first step. */

@@ -26,7 +26,7 @@ typedef struct {
 typedef struct {
     heed_node *in[2]; /* of the recordings */
     onnx value;
-    int readers;  /* nodes and outputs that read its output */
+    int readers;  /* inputs of nodes that are its output */
     bool skipped; /* part of the node that reads it */
 } heed__onnx_step;
 
@@ -142,11 +142,13 @@ onnx heed__onnx_transposed(heed__onnx_export *e, onnx w);
 onnx heed__onnx_softmax(heed__onnx_export *e, onnx scores, onnx visible, bool empty, const char *op,
                         const char *result);
 
-/* ---- onnx.c ---- */
+/* ---- file.c ---- */
 
 /* Adds an input (field 11) or output (12) of a graph: names of its sizes that vary, and its shape
  * where there is none. dims -1: of any shape. */
 void heed__onnx_declare(heed_text *out, int field, onnx name, bool reals, int dims,
                         const int *shape, const char *const *names);
+/* Writes the graph, its parameters and properties of the run. */
+bool heed__onnx_write(heed__onnx_export *e, const char *path);
 
 #endif
