@@ -283,6 +283,17 @@ TEST(exchange_names_what_it_cannot_represent) {
 }
 
 /* Sizes that do not fit the weights are found before memory is allocated by them. */
+TEST(exchange_names_the_keys_of_sizes_that_a_model_refuses) {
+    refuses("bert", "\"num_attention_heads\": 2", "\"num_attention_heads\": 3",
+            "config.json: width does not split into heads: encoder.0.attn: expected a width that "
+            "is a multiple of heads, found width 16 with 3 heads (width is hidden_size, heads is "
+            "num_attention_heads)");
+    refuses("llama", "\"head_dim\": 4", "\"head_dim\": 7",
+            "(key-width is head_dim, rope-theta is ");
+    refuses("llama", "\"rope_parameters\": {", "\"rope_parameters\": \"default\", \"more\": {",
+            "config.json: rope_parameters: expected an object, found \"default\"");
+}
+
 TEST(exchange_refuses_damaged_configs) {
     refuses("bert", "\"vocab_size\": 29", "\"vocab_size\": 16000000", "vocab_size of the model");
     refuses("bert", "\"hidden_size\": 16", "\"hidden_size\": 1000000", "hidden_size of the model");
@@ -513,6 +524,12 @@ TEST(exchange_reads_shards) {
     CHECK_FAILS(c, heed_import(c, dir, heed_models), HEED_DATA, "tensor is missing");
     dir = sharded(c, "{\"weight_map\": {\"a\": \"../model-1.safetensors\"}}");
     CHECK_FAILS(c, heed_import(c, dir, heed_models), HEED_DATA, "expected a file of this folder");
+    dir = sharded(c, "{\"weight_map\": {\"a\": \"model-1.safetensors\", \"b\": "
+                     "\"more.safetensors\"}}");
+    char more[600];
+    snprintf(more, sizeof more, "%s/more.safetensors", dir);
+    write_weights(c, "bert", more, NULL, 0, 1, NULL, NULL);
+    CHECK_FAILS(c, heed_import(c, dir, heed_models), HEED_DATA, "tensor is there twice");
     dir = sharded(c, "{\"weight_map\": {\"a\": 1}}");
     CHECK_FAILS(c, heed_import(c, dir, heed_models), HEED_DATA, "expected a file of this folder");
     dir = sharded(c, "[]");

@@ -17,7 +17,8 @@ typedef struct {
 typedef struct {
     size_t before; /* resident before the model was made: the program and its data */
     size_t weights, gradients, optimizer;
-    size_t step;       /* values and gradients of one step: the sum of ops */
+    size_t step;  /* values and gradients of one step: the sum of ops */
+    size_t other; /* what was resident besides these after the step: code, stacks, unused ends */
     size_t evaluation; /* what an evaluation takes beyond a step; 0 from heed_memory_of */
     size_t total;      /* the sum of all these: the peak that is expected */
     heed_memory_op ops[HEED_MEMORY_OPS];
@@ -145,6 +146,9 @@ typedef struct {
     const char *data;     /* a file or folder of that kind; when resuming, NULL or its new path */
     const char *run;      /* as in heed_fit_args */
     const char *settings; /* "steps=300 width=64", of heed_train_config; or NULL */
+    const char *const *values; /* the same as keys and values in turn, ended by NULL, which may
+                                  contain blanks: "val", "my text.txt"; or NULL */
+    const char *preset;        /* of the model: its settings, which those given replace; or NULL */
     const heed_model *const *models; /* to open the run that the setting `from` names; NULL: only
                                         `model` */
     bool resume, force;
@@ -153,10 +157,11 @@ typedef struct {
     void *user;
     const heed_cluster *cluster; /* as in heed_fit_args */
 } heed_train_args;
-/* Opens the data by the kind that the model reads, completes the settings by what is found there,
- * trains or opens a tokenizer, and trains as heed_fit does. If the setting `from` names a run, its
- * weights, settings and tokenizer are taken first (heed_start_settings). With a run directory, the
- * result is that of `heed train`. The seed is the context's. */
+/* Opens the data by the kind that the model reads, chooses (heed_model_choose) and completes the
+ * settings by what is found there, trains or opens a tokenizer, and trains as heed_fit does. If the
+ * setting `from` names a run, its weights, settings and tokenizer are taken first
+ * (heed_start_settings). With a run directory, the result is that of `heed train`. The seed is the
+ * context's. */
 heed_fit_result heed_train(heed_ctx *c, const heed_train_args *a);
 /* All settings of such a training, at the model's defaults. */
 heed_config *heed_train_config(heed_ctx *c, const heed_model *m);

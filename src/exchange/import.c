@@ -4,6 +4,7 @@
 #include "exchange/exchange.h"
 #include "fit/fit.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -114,6 +115,36 @@ static bool read_folder(reading *k, const heed_model *const *models) {
            heed__weights_check(k->weights, k->config, k->path.s) && open_tokenizer(k);
 }
 
+/* ---- the run ---- */
+
+static bool is_name(char c) { return isalnum((unsigned char)c) || c == '-' || c == '_'; }
+
+/* Whether the text has the name as a whole word. */
+static bool mentions(const char *text, const char *name) {
+    size_t n = strlen(name);
+    for (const char *at = text; (at = strstr(at, name)) != NULL; at++)
+        if ((at == text || !is_name(at[-1])) && !is_name(at[n])) return true;
+    return false;
+}
+
+/* The model refuses settings, which came from config.json: the error names its keys as well. */
+static void name_keys(reading *k) {
+    char setting[HEED__WORD_SIZE];
+    heed_text why = {.c = NULL}, keys = {.c = NULL};
+    const char *error = heed_ctx_error(k->c), *hint = strstr(error, "; hint:");
+    for (const char *s = error; *s && s != hint; s++)
+        if (*s != '`') heed_text_put(&why, s, 1);
+    for (const heed_published_key *row = k->p->keys; row->key && why.s; row++)
+        for (const char *list = row->settings; list && heed__list_word(&list, setting);)
+            if (mentions(why.s, setting) && !(keys.s && mentions(keys.s, setting)) && !row->repeats)
+                heed_text_add(&keys, "%s%s is %s", keys.n ? ", " : " (", setting, row->key);
+    heed_clear(k->c);
+    heed_fail(k->c, HEED_DATA, "model cannot be represented: %s: %s%s%s", k->path.s,
+              why.s ? why.s : "", keys.s ? keys.s : "", keys.s ? ")" : "");
+    heed_text_free(&why);
+    heed_text_free(&keys);
+}
+
 heed_run *heed_import(heed_ctx *c, const char *dir, const heed_model *const *models) {
     if (heed__stopped(c) || !dir) return NULL;
     reading k = {.c = c, .dir = dir, .path = {.c = c}};
@@ -127,6 +158,7 @@ heed_run *heed_import(heed_ctx *c, const char *dir, const heed_model *const *mod
             r = NULL;
         }
     }
+    if (k.p && heed_ctx_status(c) == HEED_USAGE) name_keys(&k);
     heed__weights_close(k.weights);
     heed__classes_free(&k.classes);
     heed_tokenizer_free(k.tokenizer);

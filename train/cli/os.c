@@ -1,6 +1,8 @@
 /* os.c -- terminals, clocks and signals, by POSIX. */
-#define _POSIX_C_SOURCE 200809L
-#define _DEFAULT_SOURCE /* ru_maxrss, TIOCGWINSZ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE  /* _POSIX_C_SOURCE would hide ru_maxrss, SIGXFSZ and others on macOS and BSD  \
+                      */
+#endif
 #include "cli/program.h"
 
 #include <limits.h>

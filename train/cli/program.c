@@ -115,8 +115,7 @@ const heed_option *find_option(const program *p, const char *name) {
     return o;
 }
 
-/* Whether the argument after this one is its value. */
-static bool has_value(const program *p, const char *flag) {
+bool takes_value(const program *p, const char *flag) {
     if (flag[1] != '-') return strcmp(flag, "-c") == 0 || strcmp(flag, "-o") == 0;
     if (strchr(flag, '=')) return false;
     const heed_option *o = find_option(p, flag + 2);
@@ -137,7 +136,7 @@ static bool check_dashes(program *p, const heed_config *f, heed_ctx *c, int argc
                          "with a dash");
             return heed_fail(c, HEED_USAGE, "unknown option %.80s%s", argv[i], text);
         }
-        if (argv[i][0] == '-') i += has_value(p, argv[i]);
+        if (argv[i][0] == '-') i += takes_value(p, argv[i]);
     }
     return true;
 }
@@ -163,7 +162,7 @@ static bool check_equals(program *p, const heed_config *f, heed_ctx *c, int argc
 /* The task decides which settings exist, so it is found before they are read. */
 const heed_model *task_of(heed_ctx *c, const program *p, int argc, char **argv) {
     int i = 0;
-    while (i < argc && argv[i][0] == '-') i += 1 + has_value(p, argv[i]);
+    while (i < argc && argv[i][0] == '-') i += 1 + takes_value(p, argv[i]);
     const char *first = i < argc ? argv[i] : NULL;
     const heed_model *m = first ? find_model(p->models, first) : NULL;
     char path[1024];

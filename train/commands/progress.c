@@ -103,6 +103,7 @@ static void banner(progress *g, const heed_report *r) {
     if (kind->banner) kind->banner(g->p->model, g->data, g->f);
     banner_row("model", "%s parameters, %s in all: weights, gradients, optimizer, one step",
                heed_format_count(n1, r->params), heed_format_bytes(n2, (double)r->bytes));
+    banner_choices(&g->p->chosen);
     banner_start(g, r);
     banner_adapters(g, r->store);
     banner_decay(g, r->store);
@@ -255,6 +256,8 @@ static void print_json_line(progress *g, const heed_report *r) {
         json_object_update_new(o, json_pack("{s:I, s:I}", "params", (json_int_t)r->params, "bytes",
                                             (json_int_t)r->bytes));
     if (r->start) json_object_set_new(o, "from", start_json(r->start));
+    if (r->event == HEED_FIT_START && g->p->chosen.count)
+        json_object_set_new(o, "chosen", choices_json(&g->p->chosen));
     if (r->memory && flag_on(g->p, "memory-report"))
         json_object_set_new(o, "memory", memory_json(r->memory));
     if (r->event == HEED_FIT_STEP || r->event == HEED_FIT_EVAL)
@@ -302,10 +305,17 @@ void progress_report(void *user, const heed_report *r) {
     if (r->note) add_shown(g->p, r->note, &note);
     if (note.s) with_note.note = note.s;
     bool shown = g->mode == SHOW_BAR || g->mode == SHOW_LINES;
+    heed_memory with_picture;
+    if (r->memory) { /* evaluations draw the curves */
+        with_picture = *r->memory;
+        with_picture.evaluation += curves_png_memory();
+        with_picture.total += curves_png_memory();
+        with_note.memory = &with_picture;
+    }
     if (g->mode == SHOW_JSON) print_json_line(g, &with_note);
     if (shown && r->event == HEED_FIT_START) banner(g, r);
     if (shown && r->memory && flag_on(g->p, "memory-report")) {
-        print_memory(stderr, r->memory);
+        print_memory(stderr, &with_picture);
         fputc('\n', stderr);
     }
     if (g->mode == SHOW_BAR && r->event == HEED_FIT_STEP) draw_bar(g, r);
