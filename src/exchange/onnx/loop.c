@@ -152,7 +152,7 @@ bool heed__onnx_loop_begin(heed__onnx_export *e, heed__onnx_scan *scan, int step
         heed__onnx_step *s = &e->step[i];
         if (!is_position(e, s)) continue;
         onnx y = heed__onnx_scan_input(e, scan, heed__onnx_in(e, s, 0));
-        s->value = y ? heed__onnx_node(e->g, IN(y, INTS(e->g, 1)), "Unsqueeze") : NULL;
+        s->value = y ? ONNX(e, "Unsqueeze", y, heed__onnx_one(e, 1)) : NULL;
     }
     return heed_ctx_status(e->c) == HEED_OK;
 }
@@ -179,7 +179,7 @@ bool heed__onnx_loop_end(heed__onnx_export *e, heed__onnx_scan *scan, int step) 
         if (!heed__onnx_gathers(e, n, e->step[i].in[1])) continue;
         if (*(const int *)n->args != 1 || n->y->dims != 3) return false;
         onnx y = heed__onnx_step_of(e, n->in[1])->value;
-        heed__onnx_scan_output(e, scan, heed__onnx_node(e->g, IN(y, INTS(e->g, 1)), "Squeeze"));
+        heed__onnx_scan_output(e, scan, ONNX(e, "Squeeze", y, heed__onnx_one(e, 1)));
     }
     if (!heed__onnx_scan_end(e, scan, out)) return false;
     for (int i = step; i < e->steps; i++)

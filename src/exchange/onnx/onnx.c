@@ -18,6 +18,14 @@ static void output(heed__onnx_export *e, onnx name, const heed_tensor *const x[2
 
 /* ---- nodes ---- */
 
+onnx heed__onnx_op(heed__onnx_export *e, const char *text, onnx a, onnx b, onnx c) {
+    onnx out;
+    heed__onnx_nodes(e->g, IN(a, b, c), 1, &out, NULL, text);
+    return out;
+}
+
+onnx heed__onnx_one(heed__onnx_export *e, int x) { return INTS(e->g, x); }
+
 onnx heed__onnx_refuse(heed__onnx_export *e, const char *what, const heed_node *n) {
     heed_fail(e->c, HEED_USAGE, "%s cannot be exported to ONNX: %s at %s has no form there",
               e->r->model->name, what, n->name);
@@ -30,13 +38,13 @@ onnx heed__onnx_weights(heed__onnx_export *e, const heed_node *n) {
 }
 
 static heed__onnx_form *form_of(const heed_op *op) {
-    static const heed__onnx_op *const tables[] = {heed__onnx_plain, heed__onnx_layers,
-                                                  heed__onnx_attention, heed__onnx_recurrent};
+    static const heed__onnx_row *const tables[] = {heed__onnx_plain, heed__onnx_layers,
+                                                   heed__onnx_attention, heed__onnx_recurrent};
     bool own = false; /* not a custom op that has such a name */
     for (const heed_op *const *list = heed_op_table(); *list; list++)
         for (const heed_op *o = *list; o->name; o++) own = own || o == op;
     for (int t = 0; own && t < 4; t++)
-        for (const heed__onnx_op *f = tables[t]; f->op; f++)
+        for (const heed__onnx_row *f = tables[t]; f->op; f++)
             if (strcmp(f->op, op->name) == 0) return f->form;
     return NULL;
 }

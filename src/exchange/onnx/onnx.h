@@ -86,6 +86,16 @@ onnx heed__onnx_state(const heed__onnx_export *e, const heed_tensor *x);
 bool heed__onnx_gathers(const heed__onnx_export *e, const heed_node *a, const heed_node *b);
 void heed__onnx_loop_free(heed__onnx_export *e);
 
+/* ---- nodes ---- */
+
+/* heed__onnx_node of e->g without formatted attributes, and of at most three inputs: ONNX(e, "Add",
+ * a, b). */
+onnx heed__onnx_op(heed__onnx_export *e, const char *text, onnx a, onnx b, onnx c);
+#define ONNX_OF(e, text, a, b, c, ...) heed__onnx_op(e, text, a, b, c)
+#define ONNX(...)                      ONNX_OF(__VA_ARGS__, NULL, NULL, NULL)
+/* A constant (1). */
+onnx heed__onnx_one(heed__onnx_export *e, int x);
+
 /* ---- sizes.c: a size is a in the first recording and b in the second ---- */
 
 /* As a value (1). NULL, with an error: it is no product of a constant and sizes of the inputs. */
@@ -125,9 +135,9 @@ typedef onnx heed__onnx_form(heed__onnx_export *e, const heed__onnx_step *s);
 typedef struct {
     const char *op;
     heed__onnx_form *form;
-} heed__onnx_op;
+} heed__onnx_row;
 /* Ended by {0}. */
-extern const heed__onnx_op heed__onnx_plain[], heed__onnx_layers[], heed__onnx_attention[],
+extern const heed__onnx_row heed__onnx_plain[], heed__onnx_layers[], heed__onnx_attention[],
     heed__onnx_recurrent[];
 
 /* Refuses the export because of node n: "WHAT at NAME has no ONNX form". Returns NULL. */

@@ -38,13 +38,13 @@ static onnx marks(heed__onnx_export *e, const heed__onnx_input *in, const heed_g
     if (known) return known;
     onnx batch = heed__onnx_size(e, in->x[0]->shape[0], in->x[1]->shape[0]);
     if (!batch) return NULL;
-    onnx shape = heed__onnx_node(e->g, IN(batch, INTS(e->g, all)), "Concat axis=0");
-    onnx zeros = heed__onnx_node(e->g, IN(heed__onnx_int(e->g, 0), shape), "Expand");
+    onnx shape = ONNX(e, "Concat axis=0", batch, heed__onnx_one(e, all));
+    onnx zeros = ONNX(e, "Expand", heed__onnx_int(e->g, 0), shape);
     onnx at = in->name;
-    if (g->first) at = heed__onnx_node(e->g, IN(at, heed__onnx_int(e->g, g->first)), "Add");
-    onnx size = heed__onnx_node(e->g, IN(at), "Shape");
-    onnx ones = heed__onnx_node(e->g, IN(heed__onnx_int(e->g, 1), size), "Expand");
-    onnx y = heed__onnx_node(e->g, IN(zeros, at, ones), "ScatterElements axis=1");
+    if (g->first) at = ONNX(e, "Add", at, heed__onnx_int(e->g, g->first));
+    onnx size = ONNX(e, "Shape", at);
+    onnx ones = ONNX(e, "Expand", heed__onnx_int(e->g, 1), size);
+    onnx y = ONNX(e, "ScatterElements axis=1", zeros, at, ones);
     return heed__onnx_keep(e->g, "hidden marks", y);
 }
 
@@ -57,16 +57,16 @@ onnx heed__onnx_patches(heed__onnx_export *e, const heed_tensor *const x[2]) {
     bool back = gathers(&p[0], x[0], true) && gathers(&p[1], x[1], true);
     if (!back && !(gathers(&p[0], x[0], false) && gathers(&p[1], x[1], false))) return NULL;
     in->used = true;
-    onnx zero = heed__onnx_int(e->g, 0), minus = INTS(e->g, -1);
-    onnx hidden = heed__onnx_node(e->g, IN(marks(e, in, &g, all), minus), "Reshape"); /* (B all) */
-    onnx visible = heed__onnx_node(e->g, IN(hidden, zero), "Equal");
+    onnx zero = heed__onnx_int(e->g, 0), minus = heed__onnx_one(e, -1);
+    onnx hidden = ONNX(e, "Reshape", marks(e, in, &g, all), minus); /* (B all) */
+    onnx visible = ONNX(e, "Equal", hidden, zero);
     if (!back) {
-        onnx rows = heed__onnx_node(e->g, IN(visible), "NonZero");
-        return heed__onnx_node(e->g, IN(rows, INTS(e->g, -1, seen)), "Reshape");
+        onnx rows = ONNX(e, "NonZero", visible);
+        return ONNX(e, "Reshape", rows, INTS(e->g, -1, seen));
     }
-    onnx one = heed__onnx_node(e->g, IN(visible), "Cast to=7");
-    onnx count = heed__onnx_node(e->g, IN(one), "ReduceSum");
-    onnx at = heed__onnx_node(e->g, IN(one, zero), "CumSum exclusive=1");
-    at = heed__onnx_node(e->g, IN(visible, at, count), "Where");
-    return heed__onnx_node(e->g, IN(at, INTS(e->g, -1, all)), "Reshape");
+    onnx one = ONNX(e, "Cast to=7", visible);
+    onnx count = ONNX(e, "ReduceSum", one);
+    onnx at = ONNX(e, "CumSum exclusive=1", one, zero);
+    at = ONNX(e, "Where", visible, at, count);
+    return ONNX(e, "Reshape", at, INTS(e->g, -1, all));
 }
