@@ -578,7 +578,7 @@ class heed_memory_op(Structure):
 
 class heed_memory(Structure):
     _fields_ = [("before", c_size_t), ("weights", c_size_t), ("gradients", c_size_t), ("optimizer", c_size_t), ("step", c_size_t),
-        ("evaluation", c_size_t), ("total", c_size_t), ("ops", heed_memory_op * 24), ("op_count", c_int)]
+        ("other", c_size_t), ("evaluation", c_size_t), ("total", c_size_t), ("ops", heed_memory_op * 24), ("op_count", c_int)]
 
 
 class heed_report(Structure):
