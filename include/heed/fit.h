@@ -157,10 +157,11 @@ typedef struct {
     void *user;
     const heed_cluster *cluster; /* as in heed_fit_args */
 } heed_train_args;
-/* Opens the data by the kind that the model reads, completes the settings by what is found there,
- * trains or opens a tokenizer, and trains as heed_fit does. If the setting `from` names a run, its
- * weights, settings and tokenizer are taken first (heed_start_settings). With a run directory, the
- * result is that of `heed train`. The seed is the context's. */
+/* Opens the data by the kind that the model reads, chooses (heed_model_choose) and completes the
+ * settings by what is found there, trains or opens a tokenizer, and trains as heed_fit does. If the
+ * setting `from` names a run, its weights, settings and tokenizer are taken first
+ * (heed_start_settings). With a run directory, the result is that of `heed train`. The seed is the
+ * context's. */
 heed_fit_result heed_train(heed_ctx *c, const heed_train_args *a);
 /* All settings of such a training, at the model's defaults. */
 heed_config *heed_train_config(heed_ctx *c, const heed_model *m);

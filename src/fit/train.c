@@ -102,7 +102,9 @@ static heed_fit_result train(heed_ctx *c, const heed_train_args *a, heed_config 
     heed_data_args how = {.run = a->resume ? a->run : NULL, .cache = a->resume ? a->run : NULL};
     heed_run *from = NULL;
     bool new_run = a->run && !a->resume, ok = f && open_start(c, a, f, &how, &from);
+    if (!a->resume) ok = ok && heed_model_choose(a->model, f, NULL, NULL);
     heed_data *d = ok ? heed_data_open(c, f, heed_model_spec(a->model), &how) : NULL;
+    if (d && !a->resume) heed_model_choose(a->model, f, d, NULL);
     if (d && new_run && d->tree) heed_run_outside(c, a->run, heed_config_text(f, "data"));
     if (heed_cluster_agree(c, a->cluster)) r = fit(c, a, f, d, from);
     heed_data_close(d);

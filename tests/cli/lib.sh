@@ -100,6 +100,7 @@ killed() {
 }
 # A model as small as can be: SMALL is a list of settings for train.
 SMALL="--layers 1 --heads 2 --width 16 --ff 32 --block 16 --batch 4 --steps 6"
-# train_gpt RUN, train_mlm RUN: a run on facts.txt.
+# train_gpt RUN, train_mlm RUN: a run on facts.txt; of mlm a BERT, not what would be chosen from these sentences.
 train_gpt() { run train gpt facts.txt -o "$1" $SMALL; }
-train_mlm() { run train mlm facts.txt -o "$1" --tokenizer word --packing lines $SMALL; }
+BERT="--norm post --transform-head --init-std 0.05 --val-split 0.1"
+train_mlm() { run train mlm facts.txt -o "$1" --tokenizer word --packing lines $BERT $SMALL; }

@@ -120,6 +120,7 @@ static void print_settings(heed_ctx *c, const program *p, const heed_model *m, b
         add_presets(&presets, m, all);
         list_rows(&list, f, m, presets.s, all);
         heed_config *ordered = heed_config_new(c, tables);
+        heed_config_by_data(ordered, m->choices);
         print_table_of(c, p, ordered);
         heed_config_free(ordered);
         heed_text about = {.c = NULL};

@@ -120,15 +120,16 @@ struct program {
     const heed_model *model; /* for commands with task options */
     int argc;                /* positional arguments */
     char **argv;
-    char *const *words; /* all arguments as they were typed, ended by NULL */
-    double started;     /* when the program started */
-    uint64_t seed;      /* the context's seed, when the command continues a run */
-    heed_status status; /* status of inputs that failed while others were processed */
-    size_t line;        /* the line of standard input being processed, from 1; 0: none */
-    bool line_open;     /* the terminal shows a progress line without a line break */
-    bool warns_once;    /* a warning is not repeated for the next of several runs */
-    char warning[256];  /* the last one */
-    bool json_lines;    /* stderr gets JSON, one object per line */
+    char *const *words;  /* all arguments as they were typed, ended by NULL */
+    double started;      /* when the program started */
+    uint64_t seed;       /* the context's seed, when the command continues a run */
+    heed_status status;  /* status of inputs that failed while others were processed */
+    size_t line;         /* the line of standard input being processed, from 1; 0: none */
+    bool line_open;      /* the terminal shows a progress line without a line break */
+    bool warns_once;     /* a warning is not repeated for the next of several runs */
+    char warning[256];   /* the last one */
+    bool json_lines;     /* stderr gets JSON, one object per line */
+    heed_choices chosen; /* settings that were chosen by the data */
     cluster cluster;
     bool agreed; /* the processes know of each other's errors so far */
 };

@@ -11,10 +11,13 @@ static const heed_option options[] = {
 void print_try(const program *p, const char *suggestion) {
     char word[1024], words[1100];
     heed_text out = {.c = p->c};
+    if (p->chosen.count) puts("\nChosen by a training:");
+    for (int i = 0; i < p->chosen.count; i++)
+        print_fact(2, "  ", "%s: %s", p->chosen.list[i].what, p->chosen.list[i].why);
     heed_text_add(&out, "  %s train %s", program_name(), p->model->name);
     add_typed(&out, line_width(stdout), heed_format_shell(word, sizeof word, p->argv[0]));
     add_typed(&out, line_width(stdout), "-o runs/first");
-    if (!*flag_text(p, "from")) add_typed(&out, line_width(stdout), suggestion);
+    if (*suggestion && !*flag_text(p, "from")) add_typed(&out, line_width(stdout), suggestion);
     for (int i = 0; i < heed_config_count(p->flags); i++) {
         const char *value;
         const heed_option *o = heed_config_at(p->flags, i, &value);
@@ -46,8 +49,10 @@ static void check(program *p) {
     const char *from = flag_text(p, "from");
     heed_run *start = *from ? heed_start_open(p->c, from, p->models, NULL) : NULL;
     if (start) heed_start_settings(p->flags, p->model, start, &how, NULL);
+    heed_model_choose(p->model, p->flags, NULL, &p->chosen);
     heed_data *d = heed_data_open(p->c, p->flags, heed_model_spec(p->model), &how);
     end_reading(&shown);
+    if (d) heed_model_choose(p->model, p->flags, d, &p->chosen);
     if (d) kind_of(p->model)->check(p, d);
     heed_data_close(d);
     heed_run_close(start);

@@ -220,7 +220,9 @@ static void open_and_fit(program *p, const training *t, heed_data_args *how, pro
         fprintf(stderr, "reading %s ...", heed_config_text(t->f, "data"));
         p->line_open = true;
     }
+    if (!t->resume) heed_model_choose(t->model, t->f, NULL, &p->chosen);
     heed_data *data = heed_data_open(p->c, t->f, heed_model_spec(t->model), how);
+    if (data && !t->resume) heed_model_choose(t->model, t->f, data, &p->chosen);
     g->data = data;
     bool outside = data && (t->resume || !data->tree ||
                             heed_run_outside(p->c, t->run, heed_config_text(t->f, "data")));
@@ -345,6 +347,7 @@ static void init(program *p) {
     heed_text text = {.c = p->c};
     heed_config *f = task_config(p);
     const char *data = p->model->kind == HEED_INPUT_DENSE ? "" : " DATA";
+    heed_config_by_data(f, p->model->choices);
     printf("# Settings of %s train %s, heed %s. Use: %s train %s%s -c THIS_FILE -o RUN\n\n",
            program_name(), p->model->name, HEED_VERSION, program_name(), p->model->name, data);
     if (heed_config_write(f, &text, true)) print_text(&text);

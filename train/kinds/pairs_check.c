@@ -124,6 +124,7 @@ static void print_object(program *p, const heed_data *d, const heed_pairs_info *
         json_object_update_new(o, json_pack("{s:b, s:o}", "shared", (int)!d->source, "target",
                                             side_json(d->tokenizer, a->target_tokens,
                                                       a->target_unknown, a->target_longest)));
+    json_object_set_new(o, "chosen", choices_json(&p->chosen));
     print_json(p, o);
 }
 
