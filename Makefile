@@ -88,7 +88,7 @@ CPPFLAGS_ALL = -Iinclude -Isrc $(ROOM_INCLUDES) $(STB_DIR:%=-I%) $(PACKAGES:%=-i
 # -fno-math-errno: sqrt is an instruction, not a call; nothing reads errno after a function of math.h.
 CFLAGS_ALL   = -std=c11 $(OPT) $(SIZE) $(OMP) $(WARN) -ffp-contract=off -fno-math-errno -fPIC -fvisibility=hidden -MMD -MP $(CFLAGS)
 LIBS         = -ljansson -lutf8proc -lz -lm -lpthread $(MPI_LIBS)
-LDFLAGS_ALL  = $(OPT) $(OPENMP_LINK) $(PACKAGES:%=-L%/lib -Wl,-rpath,%/lib) $(LDFLAGS)
+LDFLAGS_ALL  = $(OPT) $(OPENMP_LINK) $(PACKAGES:%=-L%/lib) $(PACKAGES:%=-Wl,-rpath,%/lib) $(LDFLAGS)
 
 # make MPI=1 builds train/cli/mpi.c too, with the flags that the MPI's own compiler names.
 ifeq ($(VARIANT),mpi)
