@@ -160,10 +160,8 @@ static heed_model_input inputs(const heed_run *r, heed_tape *t, int rows, int le
     in.pad = ids(t, rows, read, 1);
     for (int i = 0; in.pad && i < rows * read; i++)
         in.pad->i[i] = i % read == 0 || i % read < read - i / read % 3;
-    if (kind == HEED_INPUT_TOKENS)
-        in.types =
-            ids(t, rows, read,
-                heed_config_has(f, "token-types") && heed_config_int(f, "token-types") > 1 ? 2 : 1);
+    int types = heed_config_has(f, "token-types") ? (int)heed_config_int(f, "token-types") : 0;
+    if (kind == HEED_INPUT_TOKENS || types > 0) in.types = ids(t, rows, read, types > 1 ? 2 : 1);
     return in;
 }
 
