@@ -320,10 +320,10 @@ static const char *processed(const char *json, size_t n) {
 }
 
 /* The largest difference of the pixels from Pillow's, as a share of the range 0 to 1 of a pixel. */
-static double pixels_apart(heed_ctx *c, const heed_run *r, const char *name) {
-    enum { WIDTH = 23, HEIGHT = 17, BYTES = WIDTH * HEIGHT * 3 };
+static double shape_apart(heed_ctx *c, const heed_run *r, const char *name, int width, int height) {
+    enum { BYTES = 23 * 17 * 3 };
     unsigned char bytes[BYTES];
-    heed_picture p = {.width = WIDTH, .height = HEIGHT, .channels = 3, .pixels = bytes};
+    heed_picture p = {.width = width, .height = height, .channels = 3, .pixels = bytes};
     heed_image_transform v;
     heed_real out[8 * 8 * 3];
     double most = 0;
@@ -340,16 +340,24 @@ static double pixels_apart(heed_ctx *c, const heed_run *r, const char *name) {
     return most;
 }
 
+static double pixels_apart(heed_ctx *c, const heed_run *r, const char *name) {
+    return shape_apart(c, r, name, 23, 17);
+}
+
 TEST(exchange_prepares_pictures_as_pillow_does) {
     static const char *const processors[] = {"exact",   "bicubic", "crop",
                                              "lanczos", "nearest", "scaled"};
     for (size_t i = 0; i < sizeof processors / sizeof *processors; i++) {
-        char json[4096], file[64];
+        char json[4096], file[64], flat[64], tall[64];
         heed_ctx *c = heed_open(NULL);
         snprintf(file, sizeof file, "%s.json", processors[i]);
+        snprintf(flat, sizeof flat, "flat %s", processors[i]);
+        snprintf(tall, sizeof tall, "tall %s", processors[i]);
         size_t n = read_golden("vit", file, json, sizeof json);
         heed_run *r = heed_import(c, processed(json, n), heed_models);
         CHECK_CLOSE(pixels_apart(c, r, processors[i]), 0, 1.01 / 255);
+        CHECK_CLOSE(shape_apart(c, r, flat, 43, 9), 0, 1.01 / 255);
+        CHECK_CLOSE(shape_apart(c, r, tall, 9, 43), 0, 1.01 / 255);
         CHECK(heed_export(r, in_folder(processors[i]), false));
         heed_run *again = heed_import(c, in_folder(processors[i]), heed_models);
         CHECK_CLOSE(pixels_apart(c, again, processors[i]), 0, 1.01 / 255);

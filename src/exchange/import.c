@@ -74,6 +74,19 @@ static bool has_file(const reading *k, const char *name) {
     return yes;
 }
 
+static bool set_number(const reading *k, const char *setting, int64_t value) {
+    char number[24];
+    snprintf(number, sizeof number, "%lld", (long long)value);
+    return heed_config_set(k->config, setting, number, k->path.s, HEED_FROM_FILE);
+}
+
+/* A classifier reads a pair of texts as [CLS] A [SEP] B [SEP], where B is of the second segment. */
+static bool set_segments(const reading *k) {
+    int sep = heed_tokenizer_specials(k->tokenizer).sep;
+    return sep < 0 || !heed_config_has(k->config, "segment-token") ||
+           heed_config_int(k->config, "token-types") < 2 || set_number(k, "segment-token", sep);
+}
+
 /* The tokenizer of a model of texts, if the folder has one. */
 static bool open_tokenizer(reading *k) {
     static const char *const files[] = {"heed-tokenizer.json", "vocab.txt", "tokenizer.json",
@@ -82,16 +95,15 @@ static bool open_tokenizer(reading *k) {
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) any |= has_file(k, files[i]);
     if (k->model->kind == HEED_INPUT_PICTURE || !any) return true;
     k->tokenizer = heed_tokenizer_open(k->c, k->dir);
+    if (!k->tokenizer || !set_segments(k)) return false;
     int64_t size = heed_vocab_size(k->tokenizer), rows = heed_config_int(k->config, "vocab");
-    if (!k->tokenizer || size == rows) return k->tokenizer;
+    if (size == rows) return true;
     if (size > rows)
         return heed_fail(k->c, HEED_DATA,
                          "tokenizer does not fit the model: %s: expected at most %lld tokens, "
                          "vocab_size in config.json, found %lld",
                          k->dir, (long long)rows, (long long)size);
-    char number[24];
-    snprintf(number, sizeof number, "%lld", (long long)rows);
-    return heed_config_set(k->config, "vocab-rows", number, k->path.s, HEED_FROM_FILE);
+    return set_number(k, "vocab-rows", rows);
 }
 
 static bool read_folder(reading *k, const heed_model *const *models) {
