@@ -241,7 +241,7 @@ $(B)/src/data/image/image.o: CFLAGS_ALL += -fwrapv -fno-sanitize=shift-exponent
 ifneq ($(filter release mpi,$(VARIANT)),)
 $(foreach room,core text io data data/corpus data/image data/pair nn fit record inspect view exchange,$(B)/src/$(room)/%.o): SIZE := -Os
 $(B)/src/core/rng.o: SIZE := -O3
-$(B)/src/data/image/image.o $(B)/src/data/image/resize.o: SIZE := -O2
+$(B)/src/data/image/resize.o: SIZE := -O2
 # Texts may be large.
 $(foreach i,core/memory text/utf8 $(addprefix data/corpus/,encode names reading stream words),$(B)/src/$(i).o): SIZE := -O2
 $(B)/src/ops/%.o $(B)/src/optim/%.o: SIZE := -O2
