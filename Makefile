@@ -284,6 +284,7 @@ bench: heed
 # The Python package (docs/python.md) with its libraries.
 wheel: $(STATIC)
 	@python3 python/declare.py --check
+	@rm -f build/heed_attention-*.whl
 	@CC="$(CC)" python3 python/wheel.py $(B) build
 # Helpers of the comparisons with PyTorch and Pillow that tests/parity/README.md tells.
 parity: $(B)/parity-attention $(B)/parity-dump $(B)/parity-generate $(B)/parity-onnx $(B)/parity-outputs $(B)/parity-picture

@@ -284,6 +284,7 @@ INDEX = {"ids", "labels", "mask", "pad", "rows"}           # tensors of whole nu
 LEFT_OUT = {"recurrent_attention", "split", "gather_list"}  # structs of tensors, output parameters
 OPTIONAL = {"b", "gain", "bias", "mask", "pad", "state", "score_bias"}
 TWO = {"add", "sub", "mul", "div", "where", "matmul", "matmul_nt", "matmul_tn", "mse", "lora"}  # with inputs a, b or mask that must be given
+KEYWORDS = {"beta", "mask"}  # by name alone: in softmax(x, -1) the number would be another library's dim
 DEFAULTS = {"beta": "1.0", "eps": "1e-05", "shift": "0.0", "momentum": "0.1", "value": "0.0"}
 
 
@@ -327,7 +328,7 @@ def op(p, name, says):
             call.append("len(x)")
         elif text == "const int *":
             words.append(n)
-            call.append(f"(c_int * len({n}))(*{n})")
+            call.append(f"shape_of({n})")
         elif text == "heed_act":
             words.append(n)
             call.append(f'choice("heed_act", {n})')
@@ -336,9 +337,10 @@ def op(p, name, says):
             call.append(f"t.text({n})")
         else:
             words.append(n + ("=" + DEFAULTS[n] if n in DEFAULTS else ""))
-            call.append(n)
-    required = [w for w in words if "=" not in w]
-    words = required + [w for w in words if "=" in w] + ["*"] + [f"{o}=None" for o in options] + ["name=None"]
+            call.append(f"{'float' if text == 'heed_real' else 'index'}({n})")  # NumPy's numbers, too
+    named = [w for w in words if w.split("=")[0] in KEYWORDS and "=" in w]
+    words = [w for w in words if "=" not in w] + [w for w in words if "=" in w and w not in named]
+    words += ["*"] + named + [f"{o}=None" for o in options] + ["name=None"]
     out = lines_of(f"def {name}(", words, "):")
     if says:
         out += wrapped(says)
@@ -362,8 +364,8 @@ def ops(p):
         names = re.findall(r"heed_tensor \*heed_(\w+)\(", f.read())
     says = comments()
     names = [n for n in names if n not in LEFT_OUT]
-    out = ['"""Written by declare.py from include/heed/ops.h; not to be edited."""', "from ctypes import byref, c_int, c_void_p", "",
-           "from ._c import *", "from ._library import choice, filled, lib", "from .net import tape_of", ""]
+    out = ['"""Written by declare.py from include/heed/ops.h; not to be edited."""', "from ctypes import byref, c_void_p",
+           "from operator import index", "", "from ._c import *", "from ._library import choice, filled, lib", "from .net import shape_of, tape_of", ""]
     out += lines_of("__all__ = [", [f'"{n}"' for n in names], "]")
     return "\n".join(out) + "\n\n\n" + "\n\n\n".join(op(p, n, says.get(n, "")) for n in names) + "\n"
 

@@ -32,6 +32,13 @@ NOTICE = """The folder heed/lib also holds libraries of other projects, unchange
 licences), zlib (zlib licence), and GCC's libgomp (GPL 3 with the GCC Runtime Library Exception)."""
 
 
+# hypot is the one function of which glibc 2.35 has a newer version, for its errno; the older one runs on more systems.
+OLDER = """__asm__(".symver hypot_before, hypot@GLIBC_2.2.5");
+double hypot_before(double x, double y);
+double __wrap_hypot(double x, double y) { return hypot_before(x, y); }
+"""
+
+
 def run(*command):
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
@@ -39,13 +46,20 @@ def run(*command):
 def link(build, folder):
     """The shared libraries from the static ones. A loader before glibc 2.36 cannot read packed relocations."""
     compiler = os.environ.get("CC", "cc").split()
-    made = []
+    made, older = [], []
+    if platform.machine() == "x86_64":
+        source = os.path.join(folder, "older.c")
+        with open(source, "w") as f:
+            f.write(OLDER)
+        older = ["-Wl,--wrap=hypot", "-fPIC", "-fvisibility=hidden", source]
     for name, libraries in (("heed", ["-ljansson", "-lutf8proc", "-lz", "-fopenmp"]), ("heed-inspect", ["-ljansson"]), ("heed-models", [])):
         path = os.path.join(folder, f"lib{name}.so.0")
         run(*compiler, "-shared", "-o", path, f"-Wl,-soname,lib{name}.so.0", "-Wl,--no-undefined", "-Wl,-Bsymbolic-functions", "-Wl,-s",
             "-Wl,--disable-new-dtags", "-Wl,-rpath,$ORIGIN", "-Wl,--whole-archive", os.path.join(build, f"lib{name}.a"),
-            "-Wl,--no-whole-archive", *made, *libraries, "-lm", "-lpthread")
+            "-Wl,--no-whole-archive", *made, *older, *libraries, "-lm", "-lpthread")
         made.append(path)
+    if older:
+        os.remove(older[-1])
     return made
 
 

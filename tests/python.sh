@@ -26,6 +26,8 @@ result $? "the declarations are those of the headers"
 python3 python/declare.py --layout >"$dir/layout.c" && ${CC:-cc} -w -Iinclude -o "$dir/layout" "$dir/layout.c" && "$dir/layout" >"$dir/layout.txt" &&
     python3 tests/python/layout.py "$dir/layout.txt"
 result $? "structs have the sizes and the fields that the compiler gives them"
+python3 tests/python/functions.py
+result $? "the libraries have every function that is declared"
 # The check bites: a header with another field.
 cp -r include python "$dir" && sed -i 's/    int threads;     /    int threads, more;/' "$dir/include/heed/ctx.h" &&
     python3 "$dir/python/declare.py" --check 2>"$dir/out"

@@ -21,7 +21,7 @@ TEST(memory_is_the_sum_of_its_parts) {
     CHECK(m.weights == (2 * OUT * IN + 1000) * real && m.gradients == 2 * OUT * IN * real);
     CHECK(m.optimizer == (4 * OUT * IN + 1) * real);
     CHECK(m.step == heed_tape_used(t).bytes);
-    CHECK(m.total == m.before + m.weights + m.gradients + m.optimizer + m.step);
+    CHECK(m.total == m.before + m.weights + m.gradients + m.optimizer + m.step + m.other);
     for (int i = 0; i < m.op_count; i++) {
         steps += m.ops[i].forward + m.ops[i].backward;
         if (m.ops[i].op && strcmp(m.ops[i].op, "affine") == 0) affine = m.ops[i].forward;
@@ -33,4 +33,40 @@ TEST(memory_is_the_sum_of_its_parts) {
     m = heed_memory_of(NULL, NULL, NULL, 7);
     CHECK(m.total == 7 && m.op_count == 1);
     CLOSE(c);
+}
+
+/* The second part is recorded over the first one's memory, so the larger one counts. */
+typedef struct {
+    heed_tensor *up, *down;
+} part;
+
+static heed_tensor *apply(const void *self, heed_tape *t, heed_tensor *const in[HEED_RECOMPUTE]) {
+    const part *p = self;
+    return heed_affine(t, heed_gelu(t, heed_affine(t, in[0], p->up, NULL)), p->down, NULL);
+}
+
+TEST(memory_of_parts_that_are_computed_again_is_that_of_the_largest) {
+    enum { ROWS = 64, WIDTH = 8, WIDE = 4096, NARROW = 16 };
+    size_t used[2];
+    for (int wide_first = 0; wide_first < 2; wide_first++) {
+        heed_ctx *c = heed_open(NULL);
+        heed_store *s = heed_store_new(c);
+        heed_tape *t = heed_tape_new(c);
+        part parts[2];
+        for (int i = 0; i < 2; i++) {
+            int inner = i == wide_first ? NARROW : WIDE;
+            parts[i].up = heed_param(s, i ? "up1" : "up0", "kaiming", 2, (int[]){inner, WIDTH});
+            parts[i].down =
+                heed_param(s, i ? "down1" : "down0", "kaiming", 2, (int[]){WIDTH, inner});
+        }
+        heed_tape_begin(t, HEED_TRAIN, 0);
+        heed_tensor *x = heed_want_grad(t, heed_input(t, NULL, 2, (int[]){ROWS, WIDTH}));
+        for (int i = 0; i < 2; i++)
+            x = heed_recompute(t, apply, &parts[i], (heed_tensor *[HEED_RECOMPUTE]){x});
+        CHECK(heed_backward(t, heed_mean(t, x)));
+        used[wide_first] = heed_tape_used(t).bytes;
+        CHECK(used[wide_first] > ROWS * WIDE * sizeof(heed_real));
+        CLOSE(c);
+    }
+    CHECK(used[0] == used[1]);
 }

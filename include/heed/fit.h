@@ -17,7 +17,8 @@ typedef struct {
 typedef struct {
     size_t before; /* resident before the model was made: the program and its data */
     size_t weights, gradients, optimizer;
-    size_t step;       /* values and gradients of one step: the sum of ops */
+    size_t step;  /* values and gradients of one step: the sum of ops */
+    size_t other; /* what was resident besides these after the step: code, stacks, unused ends */
     size_t evaluation; /* what an evaluation takes beyond a step; 0 from heed_memory_of */
     size_t total;      /* the sum of all these: the peak that is expected */
     heed_memory_op ops[HEED_MEMORY_OPS];

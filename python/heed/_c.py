@@ -16,11 +16,11 @@ CONSTANTS = {"HEED_OK": 0, "HEED_FAILED": 1, "HEED_USAGE": 2, "HEED_DATA": 3, "H
     "HEED_SINUSOIDAL_2D": 2, "HEED_NO_POSITIONS": 3, "HEED_QUERIES": 0, "HEED_KEYS": 1, "HEED_VALUES": 2, "HEED_RECOMPUTE": 4,
     "HEED_RNN_LAYERS": 16, "HEED_ADDITIVE": 0, "HEED_DOT": 1, "HEED_SCALED_DOT": 2, "HEED_GENERAL": 3, "HEED_ATTEND_STEPS": 4096,
     "HEED_CASE_ROWS": 2, "HEED_CASE_LEN": 3, "HEED_CASE_WIDTH": 8, "HEED_ANSWER_INPUT": 0, "HEED_ANSWER_MASKED": 1, "HEED_ANSWER_NEXT": 2,
-    "HEED_ANSWER_SAME": 3, "HEED_ANSWER_PICTURE": 4, "HEED_STEPS_KEPT": 128, "HEED_OPTIM_SLOTS": 4, "HEED_OPTIM_EXTRA": 4,
-    "HEED_OPTIM_CASE": 8, "HEED_CONSTANT": 0, "HEED_COSINE": 1, "HEED_LINEAR": 2, "HEED_INVSQRT": 3, "HEED_STEPS": 4,
-    "HEED_MEMORY_OPS": 24, "HEED_FIT_START": 0, "HEED_FIT_STEP": 1, "HEED_FIT_EVAL": 2, "HEED_FIT_SAVED": 3, "HEED_FIT_NOTE": 4,
-    "HEED_START_TAKEN": 0, "HEED_START_MATCHED": 1, "HEED_START_RESIZED": 2, "HEED_START_NEW": 3, "HEED_START_UNFIT": 4,
-    "HEED_START_UNUSED": 5, "HEED_PUBLISHED_SAME": 0, "HEED_PUBLISHED_TRANSPOSED": 1, "HEED_PUBLISHED_LEADING": 2,
+    "HEED_ANSWER_SAME": 3, "HEED_ANSWER_PICTURE": 4, "HEED_STEPS_KEPT": 128, "HEED_CHOICES": 8, "HEED_OPTIM_SLOTS": 4,
+    "HEED_OPTIM_EXTRA": 4, "HEED_OPTIM_CASE": 8, "HEED_CONSTANT": 0, "HEED_COSINE": 1, "HEED_LINEAR": 2, "HEED_INVSQRT": 3,
+    "HEED_STEPS": 4, "HEED_MEMORY_OPS": 24, "HEED_FIT_START": 0, "HEED_FIT_STEP": 1, "HEED_FIT_EVAL": 2, "HEED_FIT_SAVED": 3,
+    "HEED_FIT_NOTE": 4, "HEED_START_TAKEN": 0, "HEED_START_MATCHED": 1, "HEED_START_RESIZED": 2, "HEED_START_NEW": 3,
+    "HEED_START_UNFIT": 4, "HEED_START_UNUSED": 5, "HEED_PUBLISHED_SAME": 0, "HEED_PUBLISHED_TRANSPOSED": 1, "HEED_PUBLISHED_LEADING": 2,
     "HEED_PUBLISHED_COPY": 3, "HEED_PHASE_OUTSIDE": 0, "HEED_PHASE_FORWARD": 1, "HEED_PHASE_BACKWARD": 2, "HEED_PHASE_OPTIMIZER": 3,
     "HEED_PHASES": 4, "HEED_LESSON_X": 0, "HEED_LESSON_Z": 1, "HEED_LESSON_W_Q": 2, "HEED_LESSON_W_K": 3, "HEED_LESSON_W_V": 4,
     "HEED_LESSON_B_Q": 5, "HEED_LESSON_B_K": 6, "HEED_LESSON_B_V": 7, "HEED_LESSON_Q": 8, "HEED_LESSON_K": 9, "HEED_LESSON_V": 10,
@@ -516,6 +516,14 @@ class heed_model_case(Structure):
     _fields_ = [("name", c_char_p), ("settings", c_char_p)]
 
 
+class heed_choice(Structure):
+    _fields_ = [("what", c_char * 160), ("why", c_char * 120)]
+
+
+class heed_choices(Structure):
+    _fields_ = [("config", c_void_p), ("data", c_void_p), ("only", c_void_p), ("list", heed_choice * 8), ("count", c_int)]
+
+
 class heed_model(Structure):
     _fields_ = [("name", c_char_p), ("help", c_char_p), ("kind", c_int), ("answers", c_int), ("bracket", c_bool),
         ("embedding", c_char_p), ("options", c_void_p), ("conditions", c_void_p), ("defaults", c_char_p), ("presets", c_void_p),
@@ -526,8 +534,8 @@ class heed_model(Structure):
         ("logits", CFUNCTYPE(c_void_p, c_void_p, c_void_p, c_void_p)), ("loss", CFUNCTYPE(c_void_p, c_void_p, c_void_p, c_void_p)),
         ("metrics", CFUNCTYPE(None, c_void_p, c_void_p, c_void_p)), ("attending", CFUNCTYPE(c_bool, c_void_p, c_int, c_void_p)),
         ("average", CFUNCTYPE(None, c_void_p, c_bool)), ("grid", CFUNCTYPE(c_bool, c_void_p, c_void_p)),
-        ("chosen", CFUNCTYPE(c_bool, c_void_p, c_void_p)), ("steps", c_void_p),
-        ("code", CFUNCTYPE(c_void_p, c_void_p, c_void_p, c_void_p)), ("published", c_void_p)]
+        ("chosen", CFUNCTYPE(c_bool, c_void_p, c_void_p)), ("choose", CFUNCTYPE(c_bool, c_void_p)), ("choices", c_char_p),
+        ("steps", c_void_p), ("code", CFUNCTYPE(c_void_p, c_void_p, c_void_p, c_void_p)), ("published", c_void_p)]
     _enums_ = {'kind': 'heed_input_kind', 'answers': 'heed_answer'}
 
 
@@ -578,7 +586,7 @@ class heed_memory_op(Structure):
 
 class heed_memory(Structure):
     _fields_ = [("before", c_size_t), ("weights", c_size_t), ("gradients", c_size_t), ("optimizer", c_size_t), ("step", c_size_t),
-        ("evaluation", c_size_t), ("total", c_size_t), ("ops", heed_memory_op * 24), ("op_count", c_int)]
+        ("other", c_size_t), ("evaluation", c_size_t), ("total", c_size_t), ("ops", heed_memory_op * 24), ("op_count", c_int)]
 
 
 class heed_report(Structure):
@@ -1018,6 +1026,7 @@ FUNCTIONS = {
     "heed_config_has": (c_bool, (c_void_p, c_char_p,)),
     "heed_config_count": (c_int, (c_void_p,)),
     "heed_config_at": (c_void_p, (c_void_p, c_int, c_void_p,)),
+    "heed_config_by_data": (None, (c_void_p, c_char_p,)),
     "heed_config_group": (c_char_p, (c_void_p, c_int,)),
     "heed_config_write": (c_bool, (c_void_p, c_void_p, c_bool,)),
     "heed_config_help": (c_bool, (c_void_p, c_void_p, c_int,)),
@@ -1261,8 +1270,10 @@ FUNCTIONS = {
     "heed_lora_merge": (c_bool, (c_void_p,)),
     "heed_gradcheck_layer": (heed_check, (c_void_p, c_void_p,)),
     "heed_layer_table": (c_void_p, ()),
+    "heed_choose": (c_bool, (c_void_p, c_char_p, c_char_p,)),
     "heed_model_spec": (heed_input_spec, (c_void_p,)),
     "heed_model_check": (c_bool, (c_void_p, c_void_p,)),
+    "heed_model_choose": (c_bool, (c_void_p, c_void_p, c_void_p, c_void_p,)),
     "heed_model_init": (c_bool, (c_void_p, c_void_p, c_void_p, c_void_p,)),
     "heed_model_batch": (c_bool, (c_void_p, c_void_p, c_void_p, heed_batch_at, c_void_p,)),
     "heed_model_eval_batches": (c_uint64, (c_void_p, c_void_p, c_void_p, c_int,)),

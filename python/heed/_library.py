@@ -1,7 +1,10 @@
 """The shared libraries, loaded and declared, and what is shared by all calls of them: errors, choices by name, structs of arguments."""
 import ctypes
 import logging
+import operator
 import os
+import signal
+import threading
 
 import numpy as np
 
@@ -46,7 +49,7 @@ def folder():
 
 
 class Functions:
-    """The functions of all headers as attributes, and `variable` for what is no function."""
+    """The functions of all headers as attributes, each declared when it is first used, and `variable` for what is no function."""
 
     def __init__(self):
         where = folder()
@@ -54,18 +57,17 @@ class Functions:
             self.libraries = [ctypes.CDLL(os.path.join(where, name)) for name in LIBRARIES]
         except OSError as e:
             raise ImportError(f"heed's shared libraries cannot be loaded: {e}; hint: `make lib`, or HEED_LIBRARIES=FOLDER") from None
-        for name, (result, parameters) in _c.FUNCTIONS.items():
-            setattr(self, name, self.function(name, result, parameters))
 
-    def function(self, name, result, parameters):
-        for library in self.libraries:
+    def __getattr__(self, name):
+        for library in self.libraries if name in _c.FUNCTIONS else ():
             try:
                 f = library[name]
             except AttributeError:
                 continue
-            f.restype, f.argtypes = result, parameters
+            f.restype, f.argtypes = _c.FUNCTIONS[name]
+            setattr(self, name, f)
             return f
-        raise ImportError(f"heed's shared libraries have no {name}: they are of another version than this package")
+        raise AttributeError(f"heed's shared libraries have no {name}; are they of another version than this package?")
 
     def variable(self, kind, name):
         for library in self.libraries:
@@ -91,7 +93,33 @@ def LOG(user, level, message):
     logging.getLogger("heed").log(logging.WARNING if level == _c.HEED_WARN else logging.INFO, "%s", text(message))
 
 
-class Context:
+class Owner:
+    """What frees something of heed's: a copy would free it again."""
+
+    def __reduce_ex__(self, protocol):
+        raise TypeError(f"a heed.{type(self).__name__} cannot be copied or pickled; hint: save it to a file")
+
+
+class Interrupts:
+    """Within it Ctrl-C is noted as `raised` instead of raised inside a callback, where it would be lost."""
+
+    def __init__(self):
+        self.raised = None
+
+    def note(self, *_):
+        self.raised = KeyboardInterrupt()
+
+    def __enter__(self):
+        main = threading.current_thread() is threading.main_thread()  # others receive no signals
+        self.before = signal.signal(signal.SIGINT, self.note) if main else None
+        return self
+
+    def __exit__(self, *_):
+        if self.before is not None:
+            signal.signal(signal.SIGINT, self.before)
+
+
+class Context(Owner):
     """Owns all objects made with it, and frees them when nothing refers to it any more. Messages go to the logger "heed"."""
 
     def __init__(self, seed=1, threads=0, isa=None, edited=False):
@@ -137,8 +165,8 @@ def array(address, shape, owner, kind="<f4", writable=True):
 
 def choice(enum, value):
     """The value of an enumerator given by name: "relu", "gelu-tanh", "layer" of HEED_LAYER_NORM; numbers are kept."""
-    if isinstance(value, int):
-        return value
+    if not isinstance(value, str):
+        return operator.index(value)
     names = _c.ENUMS[enum]
     wanted = "HEED_" + value.upper().replace("-", "_")
     for name in names:
@@ -167,6 +195,10 @@ def filled(struct, **values):
             value = filled(kind, **value)
         elif issubclass(kind, ctypes.Array):
             value = kind(*([value] * kind._length_ if np.isscalar(value) else value))
+        elif issubclass(kind, (ctypes.c_float, ctypes.c_double)):
+            value = float(value)
+        elif kind is ctypes.c_int:
+            value = operator.index(value)
         elif kind is ctypes.c_void_p and not isinstance(value, int):
             a.arrays = getattr(a, "arrays", []) + [np.ascontiguousarray(value, np.float32)]
             value = a.arrays[-1].ctypes.data

@@ -1,9 +1,10 @@
 """Written by declare.py from include/heed/ops.h; not to be edited."""
-from ctypes import byref, c_int, c_void_p
+from ctypes import byref, c_void_p
+from operator import index
 
 from ._c import *
 from ._library import choice, filled, lib
-from .net import tape_of
+from .net import shape_of, tape_of
 
 __all__ = ["add", "sub", "mul", "div", "where", "scale", "activate", "identity", "exp", "log", "sqrt", "tanh", "sigmoid", "relu", "gelu",
     "gelu_tanh", "silu", "clamp", "stop_gradient", "matmul", "matmul_nt", "matmul_tn", "affine", "affine_act", "lora", "softmax",
@@ -46,7 +47,7 @@ def where(mask, a, b, *, name=None):
 def scale(x, scale, shift=0.0, *, name=None):
     """scale x + shift"""
     t = tape_of(x)
-    return t.made(lib.heed_scale(t.pointer if name is None else t.named(name), t.real(x), scale, shift), "scale")
+    return t.made(lib.heed_scale(t.pointer if name is None else t.named(name), t.real(x), float(scale), float(shift)), "scale")
 
 
 def activate(x, act, *, name=None):
@@ -112,7 +113,7 @@ def silu(x, *, name=None):
 def clamp(x, lo, hi, *, name=None):
     """derivative 1 inside [lo, hi], else 0"""
     t = tape_of(x)
-    return t.made(lib.heed_clamp(t.pointer if name is None else t.named(name), t.real(x), lo, hi), "clamp")
+    return t.made(lib.heed_clamp(t.pointer if name is None else t.named(name), t.real(x), float(lo), float(hi)), "clamp")
 
 
 def stop_gradient(x, *, name=None):
@@ -155,38 +156,38 @@ def lora(w, a, b, start, scale, *, name=None):
     """A low-rank change of a weight: w with scale B A added to its rows [from, from + rows). w (out,in..), a (r,in), b (rows,r),
     in the product of all dims of w after the first -> like w. Hu et al. 2022, eq. 3, on the weight instead of its output."""
     t = tape_of(w, a, b)
-    return t.made(lib.heed_lora(t.pointer if name is None else t.named(name), t.real(w), t.real(a), t.real(b), start, scale), "lora")
+    return t.made(lib.heed_lora(t.pointer if name is None else t.named(name), t.real(w), t.real(a), t.real(b), index(start), float(scale)), "lora")
 
 
-def softmax(x, beta=1.0, mask=None, *, name=None):
+def softmax(x, *, beta=1.0, mask=None, name=None):
     """Softmax over the last dim: p_j = exp(beta x_j) / sum_k exp(beta x_k) over the unmasked k. mask (index, broadcasts over
     leading dims of size 1 or missing) or None; masked entries are 0, a fully masked row is zeros with zero gradients."""
     t = tape_of(x, mask)
-    return t.made(lib.heed_softmax(t.pointer if name is None else t.named(name), t.real(x), beta, t.index(mask)), "softmax")
+    return t.made(lib.heed_softmax(t.pointer if name is None else t.named(name), t.real(x), float(beta), t.index(mask)), "softmax")
 
 
-def log_softmax(x, beta=1.0, mask=None, *, name=None):
+def log_softmax(x, *, beta=1.0, mask=None, name=None):
     """masked entries are 0"""
     t = tape_of(x, mask)
-    return t.made(lib.heed_log_softmax(t.pointer if name is None else t.named(name), t.real(x), beta, t.index(mask)), "log_softmax")
+    return t.made(lib.heed_log_softmax(t.pointer if name is None else t.named(name), t.real(x), float(beta), t.index(mask)), "log_softmax")
 
 
-def hardmax(x, beta=1.0, mask=None, *, name=None):
+def hardmax(x, *, beta=1.0, mask=None, name=None):
     """One-hot of the largest unmasked entry (lowest index if tied); the backward is softmax's."""
     t = tape_of(x, mask)
-    return t.made(lib.heed_hardmax(t.pointer if name is None else t.named(name), t.real(x), beta, t.index(mask)), "hardmax")
+    return t.made(lib.heed_hardmax(t.pointer if name is None else t.named(name), t.real(x), float(beta), t.index(mask)), "hardmax")
 
 
 def layer_norm(x, gain=None, bias=None, eps=1e-05, *, name=None):
     """Over the last dim: (x - mean) / sqrt(var + eps) gain + bias, var biased. Ba et al. 2016, eq. 4"""
     t = tape_of(x, gain, bias)
-    return t.made(lib.heed_layer_norm(t.pointer if name is None else t.named(name), t.real(x), t.real(gain), t.real(bias), eps), "layer_norm")
+    return t.made(lib.heed_layer_norm(t.pointer if name is None else t.named(name), t.real(x), t.real(gain), t.real(bias), float(eps)), "layer_norm")
 
 
 def rms_norm(x, gain=None, eps=1e-05, *, name=None):
     """Over the last dim: x / sqrt(mean(x^2) + eps) gain. Zhang & Sennrich 2019, eq. 4"""
     t = tape_of(x, gain)
-    return t.made(lib.heed_rms_norm(t.pointer if name is None else t.named(name), t.real(x), t.real(gain), eps), "rms_norm")
+    return t.made(lib.heed_rms_norm(t.pointer if name is None else t.named(name), t.real(x), t.real(gain), float(eps)), "rms_norm")
 
 
 def batch_norm(x, mean, var, gain=None, bias=None, eps=1e-05, momentum=0.1, *, name=None):
@@ -194,19 +195,19 @@ def batch_norm(x, mean, var, gain=None, bias=None, eps=1e-05, momentum=0.1, *, n
     by momentum (var unbiased, as in PyTorch); in eval, uses mean and var. Ioffe & Szegedy 2015, alg. 1."""
     t = tape_of(x, gain, bias, mean, var)
     return t.made(lib.heed_batch_norm(t.pointer if name is None else t.named(name), t.real(x), t.real(gain), t.real(bias), t.real(mean),
-    t.real(var), eps, momentum), "batch_norm")
+    t.real(var), float(eps), float(momentum)), "batch_norm")
 
 
 def dropout(x, p, *, name=None):
     """In training, each element is 0 with probability p, else x / (1 - p); in eval, x. Srivastava et al. 2014, sec. 10, inverted."""
     t = tape_of(x)
-    return t.made(lib.heed_dropout(t.pointer if name is None else t.named(name), t.real(x), p), "dropout")
+    return t.made(lib.heed_dropout(t.pointer if name is None else t.named(name), t.real(x), float(p)), "dropout")
 
 
 def dropout_add(onto, x, p, *, name=None):
     """onto + dropout(x, p), of one shape, in one pass."""
     t = tape_of(onto, x)
-    return t.made(lib.heed_dropout_add(t.pointer if name is None else t.named(name), t.real(onto), t.real(x), p), "dropout_add")
+    return t.made(lib.heed_dropout_add(t.pointer if name is None else t.named(name), t.real(onto), t.real(x), float(p)), "dropout_add")
 
 
 def conv2d(x, w, b=None, *, stride=None, pad=None, dilation=None, groups=None, extra=None, name=None):
@@ -283,47 +284,48 @@ def mean(x, *, name=None):
 def sum_dim(x, dim, *, name=None):
     """over one dim, which is kept with size 1"""
     t = tape_of(x)
-    return t.made(lib.heed_sum_dim(t.pointer if name is None else t.named(name), t.real(x), dim), "sum_dim")
+    return t.made(lib.heed_sum_dim(t.pointer if name is None else t.named(name), t.real(x), index(dim)), "sum_dim")
 
 
 def mean_dim(x, dim, *, name=None):
     t = tape_of(x)
-    return t.made(lib.heed_mean_dim(t.pointer if name is None else t.named(name), t.real(x), dim), "mean_dim")
+    return t.made(lib.heed_mean_dim(t.pointer if name is None else t.named(name), t.real(x), index(dim)), "mean_dim")
 
 
 def max_dim(x, dim, *, name=None):
     """ties: the gradient goes to the lowest index"""
     t = tape_of(x)
-    return t.made(lib.heed_max_dim(t.pointer if name is None else t.named(name), t.real(x), dim), "max_dim")
+    return t.made(lib.heed_max_dim(t.pointer if name is None else t.named(name), t.real(x), index(dim)), "max_dim")
 
 
 def reshape(x, shape, *, name=None):
     """a view; one entry may be -1"""
     t = tape_of(x)
-    return t.made(lib.heed_reshape(t.pointer if name is None else t.named(name), t.real(x), len(shape), (c_int * len(shape))(*shape)), "reshape")
+    return t.made(lib.heed_reshape(t.pointer if name is None else t.named(name), t.real(x), len(shape), shape_of(shape)), "reshape")
 
 
 def permute(x, order, *, name=None):
     """y.shape[i] = x.shape[order[i]]; a copy"""
     t = tape_of(x)
-    return t.made(lib.heed_permute(t.pointer if name is None else t.named(name), t.real(x), (c_int * len(order))(*order)), "permute")
+    return t.made(lib.heed_permute(t.pointer if name is None else t.named(name), t.real(x), shape_of(order)), "permute")
 
 
 def concat(x, dim, *, name=None):
     t = tape_of(*x)
     x = [t.real(each) for each in x]
-    return t.made(lib.heed_concat(t.pointer if name is None else t.named(name), dim, len(x), (c_void_p * len(x))(*x)), "concat")
+    return t.made(lib.heed_concat(t.pointer if name is None else t.named(name), index(dim), len(x), (c_void_p * len(x))(*x)), "concat")
 
 
 def slice(x, dim, start, size, *, name=None):
     """a view if the range is contiguous, else a copy"""
     t = tape_of(x)
-    return t.made(lib.heed_slice(t.pointer if name is None else t.named(name), t.real(x), dim, start, size), "slice")
+    return t.made(lib.heed_slice(t.pointer if name is None else t.named(name), t.real(x), index(dim), index(start), index(size)), "slice")
 
 
 def pad(x, dim, before, after, value=0.0, *, name=None):
     t = tape_of(x)
-    return t.made(lib.heed_pad(t.pointer if name is None else t.named(name), t.real(x), dim, before, after, value), "pad")
+    return t.made(lib.heed_pad(t.pointer if name is None else t.named(name), t.real(x), index(dim), index(before), index(after),
+    float(value)), "pad")
 
 
 def note(x, value, *, name=None):

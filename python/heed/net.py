@@ -2,6 +2,7 @@
 import contextlib
 import ctypes
 import itertools
+import operator
 from ctypes import byref, c_int
 
 import numpy as np
@@ -13,7 +14,7 @@ MODES = {"eval": _c.HEED_EVAL, "train": _c.HEED_TRAIN, "trace": _c.HEED_TRACE}
 
 
 def shape_of(shape):
-    return (c_int * len(shape))(*shape)
+    return (c_int * len(shape))(*map(operator.index, shape))
 
 
 def tape_of(*inputs):

@@ -33,7 +33,7 @@ def power(a, b):
     raise ValueError(f"a tensor to the power of {b}: expected 2 or 0.5; hint: heed.exp(heed.log(x) * {b})")
 
 
-def dim(x, d):
+def counted(x, d):
     """The number of a dim, which may be counted from the end."""
     if not -x.ndim <= d < x.ndim:
         raise IndexError(f"dim {d} of a tensor of {x.ndim} dims")
@@ -63,11 +63,12 @@ def item(x, at):
 
 def reduced(whole, one):
     """Over all elements, or over one dim, which is dropped unless it is to be kept."""
-    def reduce(x, dim_=None, keep=False):
-        if dim_ is None:
+    def reduce(x, dim=None, keepdim=False):
+        if dim is None:
             return whole(x)
-        d, y = dim(x, dim_), one(x, dim(x, dim_))
-        return y if keep else ops.reshape(y, [n for i, n in enumerate(x.shape) if i != d])
+        d = counted(x, dim)
+        y = one(x, d)
+        return y if keepdim else ops.reshape(y, [n for i, n in enumerate(x.shape) if i != d])
     return reduce
 
 

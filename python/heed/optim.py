@@ -2,10 +2,10 @@
 from ctypes import byref
 
 from . import _c
-from ._library import UsageError, choice, filled, lib, text
+from ._library import Owner, UsageError, choice, filled, lib, text
 
 
-class Optimizer:
+class Optimizer(Owner):
     """An optimizer by its name (adamw, adam, lion, sgd, momentum, nesterov, rmsprop, gd). Settings: lr, decay, momentum, alpha,
     beta1, beta2, eps, as far as it has them; by default those of PyTorch."""
 
@@ -17,7 +17,7 @@ class Optimizer:
         for key, value in settings.items():
             if key not in dict(_c.heed_optim_args._fields_):
                 raise TypeError(f"{key!r} is not a setting of an optimizer")
-            setattr(args, key, value)
+            setattr(args, key, float(value))
         self.net, self.name = net, name
         self.pointer = net.context.made(lib.heed_optim_new(net.store, rule, byref(args)), name)
 

@@ -9,7 +9,7 @@ from ctypes import byref
 import numpy as np
 
 from . import _c
-from ._library import Context, array, lib, take_text, text, texts
+from ._library import Context, Owner, array, lib, take_text, text, texts
 
 STACKS = ("encoder", "decoder", "cross")
 
@@ -66,7 +66,7 @@ class Map:
         return f"<heed.Map {self.name}: {self.help}>"
 
 
-class Record:
+class Record(Owner):
     """axes, blocks (a layer each), maps and predictions of one input, and what can be made of them."""
 
     def __init__(self, context, pointer):

@@ -9,7 +9,7 @@ from ctypes import byref, c_char_p, c_int32, c_void_p
 import numpy as np
 
 from . import _c
-from ._library import Context, DataError, UsageError, array, filled, function_type, lib, libc, take_text, text, texts
+from ._library import Context, DataError, Interrupts, UsageError, array, filled, function_type, lib, libc, take_text, text, texts
 from .lesson import Lesson
 from .net import Net
 from .record import Record
@@ -119,15 +119,20 @@ class Run:
     # ---- tokens ----
 
     @property
+    def tokenizer(self):
+        self.need(self.c.tokenizer, "a run with a tokenizer")
+        return self.c.tokenizer
+
+    @property
     def vocabulary(self):
         """The text of each token."""
-        return [text(lib.heed_token_text(self.c.tokenizer, i)) for i in range(lib.heed_vocab_size(self.c.tokenizer))]
+        return [text(lib.heed_token_text(self.tokenizer, i)) for i in range(lib.heed_vocab_size(self.tokenizer))]
 
     def encode(self, words):
         """The tokens of a text, without those that the model adds."""
         t, data = _c.heed_tokens(c=self.context.pointer), words.encode()
         try:
-            self.context.made(lib.heed_encode(self.c.tokenizer, data, len(data), byref(t)), "encode")
+            self.context.made(lib.heed_encode(self.tokenizer, data, len(data), byref(t)), "encode")
             return array(t.ids, (t.count,), None, "<i4").tolist() if t.count else []
         finally:
             lib.heed_tokens_free(byref(t))
@@ -135,7 +140,7 @@ class Run:
     def decode(self, ids):
         """The text of tokens."""
         out = _c.heed_text(c=self.context.pointer)
-        self.context.made(lib.heed_decode(self.c.tokenizer, (c_int32 * len(ids))(*ids), len(ids), byref(out)), "decode")
+        self.context.made(lib.heed_decode(self.tokenizer, (c_int32 * len(ids))(*ids), len(ids), byref(out)), "decode")
         return take_text(out)
 
     # ---- reading one input ----
@@ -233,25 +238,26 @@ class Run:
 
     def make(self, a, rows, on_token=None):
         """What heed_generate makes by the settings a: for each of the rows its tokens."""
-        failed = []
+        watch = Interrupts()
 
         @function_type(_c.heed_generation, "sampled")
         def sampled(_, output, token):
             try:
-                return on_token(output, token) is not False
+                return not (on_token and on_token(output, token) is False) and not watch.raised
             except BaseException as e:  # C cannot raise it
-                failed.append(e)
+                watch.raised = e
                 return False
 
-        if on_token:
+        if not a.beam > 1:
             a.sampled = sampled
         most = a.count or int(self.settings["block"]) + 2
         out, about = (c_int32 * (rows * most))(), (_c.heed_generated * rows)()
-        ok = lib.heed_generate(self.c.model, self.c.self, self.net.pointer, byref(a), out, about)
+        with watch:
+            ok = lib.heed_generate(self.c.model, self.c.self, self.net.pointer, byref(a), out, about)
         self.net.moved()
-        if failed:
+        if watch.raised:
             lib.heed_clear(self.context.pointer)
-            raise failed[0]
+            raise watch.raised
         self.context.made(ok, "generate")
         return [out[i * most:i * most + about[i].count] for i in range(rows)]
 
@@ -269,6 +275,8 @@ class Run:
         if not ids:
             raise DataError(f'the prompt "{prompt}" holds no token to continue from')
         start = "" if prompt == "\n" else prompt
+        if n < 1:  # of heed_generate, 0 means the model's length
+            return [start] * samples if samples else start
         said = self.decode(ids)
         made = []
 

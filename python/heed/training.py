@@ -1,13 +1,11 @@
 """train and resume: a training in one call, with progress."""
 import ctypes
 import os
-import signal
 import tempfile
-import threading
 from ctypes import byref, c_char_p
 
 from . import _c
-from ._library import Context, UsageError, function_type, lib, text
+from ._library import Context, Interrupts, UsageError, function_type, lib, text
 from .run import MODELS, Run, models, open_, path_bytes, seed_of
 
 EVENTS = ("start", "step", "eval", "saved", "note")
@@ -44,14 +42,15 @@ def show(report):
         print(report, flush=True)
 
 
-class Watch:
+class Watch(Interrupts):
     """The callbacks of a training: they pass reports on, and stop it when progress returns False or raises, or at Ctrl-C."""
 
     def __init__(self, progress):
+        super().__init__()
         self.progress = show if progress is True else progress
-        self.stopped, self.raised = False, None
+        self.stopped = False
         self.report = function_type(_c.heed_train_args, "report")(self.take)
-        self.stop = function_type(_c.heed_train_args, "stop")(lambda _: self.stopped)
+        self.stop = function_type(_c.heed_train_args, "stop")(lambda _: self.stopped or self.raised is not None)
 
     def take(self, _, report):
         if not self.progress or self.raised:
@@ -60,19 +59,7 @@ class Watch:
             if self.progress(Report(_c.heed_report.from_address(report))) is False:
                 self.stopped = True
         except BaseException as e:  # C cannot raise it
-            self.stopped, self.raised = True, e
-
-    def interrupt(self, *_):
-        self.stopped, self.raised = True, KeyboardInterrupt()
-
-    def __enter__(self):
-        """Ctrl-C is noted instead of raised inside a callback, where it would be lost."""
-        main = threading.current_thread() is threading.main_thread()
-        self.before = signal.signal(signal.SIGINT, self.interrupt) if main else None
-
-    def __exit__(self, *_):
-        if self.before is not None:
-            signal.signal(signal.SIGINT, self.before)
+            self.raised = e
 
 
 def value_text(value):
@@ -92,7 +79,7 @@ def run_training(args, progress, settings, options):
     a = _c.heed_train_args(models=MODELS, values=ctypes.addressof(values), report=watch.report, stop=watch.stop, **args)
     with watch:
         result = lib.heed_train(c.pointer, byref(a))
-    if lib.heed_ctx_status(c.pointer) == _c.HEED_INTERRUPTED and watch.stopped:
+    if lib.heed_ctx_status(c.pointer) == _c.HEED_INTERRUPTED:
         lib.heed_clear(c.pointer)
     c.check()
     if watch.raised:

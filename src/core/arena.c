@@ -14,15 +14,14 @@ static bool add_block(heed__arena *a, size_t capacity) {
     bool large = capacity >= 2 * HEED__LARGE_PAGE;
     size_t align = large ? HEED__LARGE_PAGE : ALIGN;
     size_t bytes = capacity < SIZE_MAX / 2 ? (HEAD + capacity + align - 1) / align * align : 0;
-    heed__block *b = bytes ? aligned_alloc(align, bytes) : NULL;
+    heed__block *b = !bytes ? NULL : large ? heed__os_map(bytes) : aligned_alloc(align, bytes);
     if (!b)
         return heed_fail(a->c, HEED_FAILED,
                          "out of memory: a step needs %zu bytes more; hint: a smaller `batch` or "
                          "`block` needs less",
                          capacity);
-    if (large) heed__os_large_pages(b, bytes);
     if (a->blocks) a->used += a->blocks->used;
-    *b = (heed__block){.next = a->blocks, .capacity = capacity};
+    *b = (heed__block){.next = a->blocks, .capacity = capacity, .mapped = large ? bytes : 0};
     a->blocks = b;
     return true;
 }
@@ -59,7 +58,10 @@ void heed__arena_give(heed__arena *a, void *p, size_t bytes) {
 void heed__arena_free(heed__arena *a) {
     while (a->blocks) {
         heed__block *next = a->blocks->next;
-        free(a->blocks);
+        if (a->blocks->mapped)
+            heed__os_unmap(a->blocks, a->blocks->mapped);
+        else
+            free(a->blocks);
         a->blocks = next;
     }
     a->used = 0;

@@ -9,6 +9,7 @@ enum { HEED__BINS = 32 };
 typedef struct heed__block {
     struct heed__block *next;
     size_t capacity, used;
+    size_t mapped; /* bytes of heed__os_map; 0: of malloc */
 } heed__block;
 
 /* Blocks returned during a step, by exact size. */

@@ -18,8 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -454,30 +452,3 @@ static double read_clock(clockid_t clock) {
 
 double heed__os_seconds(void) { return read_clock(CLOCK_MONOTONIC); }
 double heed__os_thread_seconds(void) { return read_clock(CLOCK_THREAD_CPUTIME_ID); }
-
-void heed__os_large_pages(void *p, size_t bytes) {
-#ifdef MADV_HUGEPAGE
-    (void)madvise(p, bytes, MADV_HUGEPAGE);
-#else
-    (void)p;
-    (void)bytes;
-#endif
-}
-
-size_t heed__os_peak_memory(void) {
-    struct rusage use;
-    if (getrusage(RUSAGE_SELF, &use) != 0) return 0;
-#ifdef __APPLE__
-    return (size_t)use.ru_maxrss;
-#else
-    return (size_t)use.ru_maxrss * 1024;
-#endif
-}
-
-size_t heed__os_memory(void) {
-    unsigned long pages = 0;
-    FILE *f = fopen("/proc/self/statm", "r");
-    if (f && fscanf(f, "%*u %lu", &pages) != 1) pages = 0;
-    if (f) fclose(f);
-    return pages ? (size_t)pages * (size_t)sysconf(_SC_PAGESIZE) : heed__os_peak_memory();
-}

@@ -106,10 +106,13 @@ double heed__os_seconds(void);        /* monotonic */
 double heed__os_thread_seconds(void); /* CPU time of the calling thread */
 size_t heed__os_peak_memory(void);    /* peak resident memory in bytes, 0 if unknown */
 size_t heed__os_memory(void); /* resident memory in bytes now; the peak if that is unknown */
-/* Asks for large pages for memory that begins at a multiple of HEED__LARGE_PAGE: a pass over it
- * then needs fewer entries of the address translation cache. The system may ignore it. */
+/* Memory for large arrays, a multiple of HEED__LARGE_PAGE in bytes, and aligned to it. It asks for
+ * large pages, so that a pass over it needs fewer entries of the address translation cache; the
+ * system may ignore it. Unlike free, unmap returns it to the system at once. NULL: out of memory.
+ */
 #define HEED__LARGE_PAGE ((size_t)2 << 20)
-void heed__os_large_pages(void *p, size_t bytes);
+void *heed__os_map(size_t bytes);
+void heed__os_unmap(void *p, size_t bytes);
 
 HEED_EXPORT_END
 

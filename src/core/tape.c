@@ -54,6 +54,8 @@ void heed_tape_begin_micro(heed_tape *t, heed_mode mode, uint64_t step, uint32_t
     heed__recording *r = t->r;
     heed__profile_phase(heed__profile_of(r->c), HEED_PHASE_FORWARD);
     heed__arena_reset(&r->arena);
+    if (r->inner) heed__arena_reset(&r->inner->arena);
+    r->inner_most = 0;
     r->tensors[++r->begun % 2].used = 0;
     r->mode = mode;
     r->step = step;
@@ -66,11 +68,18 @@ void heed_tape_begin(heed_tape *t, heed_mode mode, uint64_t step) {
     heed_tape_begin_micro(t, mode, step, 0);
 }
 
+/* The most memory of the inner tape so far in this step. */
+static size_t inner_bytes(const heed__recording *r) {
+    size_t now = r->inner ? heed__arena_used(&r->inner->arena) : 0;
+    return now > r->inner_most ? now : r->inner_most;
+}
+
 heed_tape *heed__tape_inner(heed_tape *t) {
     if (heed__tape_stopped(t)) return NULL;
     heed__recording *r = t->r;
     if (!r->inner && !(r->inner = new_recording(r->c))) return NULL;
     r->inner->is_inner = true;
+    r->inner_most = inner_bytes(r);
     heed_tape_begin_micro(&r->inner->plain, r->mode, r->step, r->micro);
     return &r->inner->plain;
 }
@@ -89,7 +98,7 @@ const char *heed_take_name(heed_tape *t) {
 }
 
 size_t heed__tape_bytes(const heed__recording *r) {
-    return heed__arena_used(&r->arena) + (r->inner ? heed__arena_used(&r->inner->arena) : 0);
+    return heed__arena_used(&r->arena) + inner_bytes(r);
 }
 
 heed_tape_usage heed_tape_used(const heed_tape *t) {

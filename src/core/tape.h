@@ -74,6 +74,7 @@ struct heed__recording {
     heed__adapted *adapted; /* of this step */
     size_t adapted_capacity, adapted_count;
     heed__recording *inner; /* of heed__tape_inner, or NULL */
+    size_t inner_most;      /* the most memory that an ended recording of `inner` used */
     bool is_inner;
     bool defers;                 /* updates of states are listed instead of made */
     heed__state_update *updates; /* of this step */

@@ -322,6 +322,14 @@ bool heed__fit_read_weights(heed__fitting *f);
 /* prepare.c: prepares a training up to its first step. False on error or if nothing is to do. */
 bool heed__fit_prepare(heed__fitting *f);
 void heed__fit_release(heed__fitting *f);
+bool heed__fit_fix_length(heed__fitting *f, double steps);
+/* Whether this is a process of several, except the first. */
+static inline bool heed__fit_helps(const heed__fitting *f) {
+    return f->group.k && f->group.k->rank > 0;
+}
+/* trial.c: tries model and data before anything is written, and with a clock measures them. The
+ * trial's changes are discarded: a new model is built. */
+bool heed__fit_try(heed__fitting *f);
 /* Writes the plans and the resulting steps to the settings. */
 bool heed__fit_keep_plans(heed__fitting *f);
 bool heed__fit_write_config(heed__fitting *f);

@@ -39,5 +39,8 @@ heed_memory heed_memory_of(const heed_store *s, heed_optim *o, const heed_tape *
     for (int i = 0; i < m.op_count; i++) rest -= m.ops[i].forward + m.ops[i].backward;
     m.ops[m.op_count++] = (heed_memory_op){.forward = rest};
     m.total = m.before + m.weights + m.gradients + m.optimizer + m.step;
+    size_t resident = t ? heed_memory_resident() : 0;
+    if (resident > m.total) m.other = resident - m.total;
+    m.total += m.other;
     return m;
 }

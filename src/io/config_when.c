@@ -37,14 +37,20 @@ static bool exists(const heed__setting *s, const char *values, bool other, heed_
     return true;
 }
 
-/* "`kind = dense` or `kind = conv`", "`lora` other than 0", "`freeze`" */
+/* "`kind = dense` or `kind = conv`", "`tokenizer` other than char or byte", "`freeze`" */
 static bool expect(const heed__setting *s, const char *values, bool other, heed_text *out) {
     for (const char *v = values;; v++) {
         size_t n = word(v, true);
-        heed_text_add(out, "%s`%s", out->n ? " or " : "", s->o->name);
-        heed_text_add(out, !other ? " = %.*s`" : n ? "` other than %.*s" : "`", (int)n, v);
+        bool more = other && v > values;
+        if (!more) heed_text_add(out, "%s`%s", out->n ? " or " : "", s->o->name);
+        heed_text_add(out,
+                      more     ? " or %.*s"
+                      : !other ? " = %.*s`"
+                      : n      ? "` other than %.*s"
+                               : "`",
+                      (int)n, v);
         v += n;
-        if (other || *v != '|') return false;
+        if (*v != '|') return false;
     }
 }
 

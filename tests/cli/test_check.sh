@@ -43,6 +43,11 @@ json memory.weights 814120
 json memory.optimizer 1628244
 json memory.total
 json memory.ops.0.op
+for mode in "" --recompute; do
+    run bench --workload mlm-nano $mode --memory-report --seconds 0 --warmup-seconds 0 --min-steps 3 --json
+    holds awk -v total="$("$JSON" memory.total <out)" -v peak="$("$JSON" peak_rss_mb <out)" \
+        'BEGIN { ratio = total / (1048576 * peak); exit !(0.9 < ratio && ratio < 1.1) }'
+done
 run bench --workload mlp-mnist,mlm-nano --per-op --seconds 0 --warmup-seconds 0 --min-steps 2
 status 0
 says "the machine's peak"

@@ -33,6 +33,18 @@ warns "99999"
 run tokenizer info nowhere
 refuses 3 nowhere
 
+# Tokens of characters and bytes are never kept, also by a saved tokenizer.
+for kind in char byte; do
+    run train gpt facts.txt -o refused --tokenizer $kind $SMALL --no-token-cache
+    refuses 2 "--token-cache has no effect here: expected --tokenizer other than char or byte, found --tokenizer $kind"
+    ln -s $kind saved-$kind
+    run train gpt facts.txt -o refused --tokenizer saved-$kind $SMALL --no-token-cache
+    refuses 2 "found --tokenizer saved-$kind, which is $kind"
+done
+run train gpt facts.txt -o refused --from model $SMALL --no-token-cache
+refuses 2 "which is char"
+absent refused
+
 run data check mlm facts.txt --tokenizer word --packing lines --val-split 0.1
 status 0
 quiet

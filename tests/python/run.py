@@ -13,7 +13,7 @@ passed, failed = 0, 0
 for path in sorted(glob.glob(os.path.join(here, "test_*.py"))):
     module = importlib.import_module(os.path.basename(path)[:-3])
     for name, test in inspect.getmembers(module, inspect.isfunction):
-        if not name.startswith("test_") or (len(sys.argv) > 1 and sys.argv[1] not in name):
+        if not name.startswith("test_") or (len(sys.argv) > 1 and sys.argv[1] not in f"{module.__name__}.{name}"):
             continue
         with tempfile.TemporaryDirectory() as folder:
             os.chdir(folder)

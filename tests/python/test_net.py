@@ -24,10 +24,10 @@ def test_operators():
     net, (a, b, m), (x, y, z) = inputs((2, 3), (2, 3), (3, 4))
     for got, expected in ((x + y, a + b), (x - y, a - b), (x * y, a * b), (x / y, a / b), (x @ z, a @ m), (-x, -a), (x + 2, a + 2), (2 - x, 2 - a),
                           (3 * x, 3 * a), (x / 4, a / 4), (1 / x, 1 / a), (x ** 2, a ** 2), (x + b, a + b), (b - x, b - a), (a @ z, a @ m),
-                          (x.T, a.T), (x.sum(), a.sum()), (x.sum(0), a.sum(0)), (x.mean(-1), a.mean(-1)), (x.max(1, keep=True), a.max(1, keepdims=True)),
+                          (x.T, a.T), (x.sum(), a.sum()), (x.sum(0), a.sum(0)), (x.mean(-1), a.mean(-1)), (x.max(dim=1, keepdim=True), a.max(1, keepdims=True)),
                           (x.max(), a.max()), (x[1], a[1]), (x[:, 1:], a[:, 1:]), (x[..., -1], a[..., -1]), (x.reshape(3, 2), a.reshape(3, 2)),
                           (x.exp(), np.exp(a)), (x.softmax(), softmax(a)), (heed.concat([x, y], 1), np.concatenate([a, b], 1)),
-                          (heed.slice(x, 1, 1, 2), a[:, 1:3]), (heed.scale(x, 2, 1), 2 * a + 1), (net.input(3.0), 3.0)):
+                          (heed.slice(x, 1, 1, np.int64(2)), a[:, 1:3]), (x * np.float32(2), 2 * a), (heed.scale(x, 2, 1), 2 * a + 1), (net.input(3.0), 3.0)):
         assert got.shape == np.shape(expected), (got, np.shape(expected))
         close(got, expected)
 
@@ -37,7 +37,7 @@ def test_ops_with_arguments():
     close(heed.affine(x, w), a @ w.T)
     close(heed.affine_act(x, w, "relu"), np.maximum(a @ w.T, 0))
     hidden = np.array([1, 1, 0, 1])
-    close(heed.softmax(x, 2.0, hidden), softmax(np.where(hidden, 2 * a, -np.inf)))
+    close(heed.softmax(x, beta=2.0, mask=hidden), softmax(np.where(hidden, 2 * a, -np.inf)))
     close(heed.permute(x, (2, 0, 1)), a.transpose(2, 0, 1))
     logits, labels = a.reshape(-1, 4), np.array([0, 1, 2, 3, -100, 1, 2, -100, 0, 3])
     kept, weights = labels >= 0, np.array([1.0, 2.0, 0.5, 1.0])
@@ -64,7 +64,7 @@ def test_attention():
 def test_training_and_optimizer():
     """A step of Adam by hand; then a fit of XOR."""
     net = heed.Net(seed=3)
-    w, o = net.param("w", (2, 3), "normal:1"), heed.Adam(net, lr=0.1)
+    w, o = net.param("w", np.array([2, 3]), "normal:1"), heed.Adam(net, lr=np.float32(0.1))
     before, x = w.numpy(), rng.standard_normal((5, 3)).astype(np.float32)
     net.train(0)
     ((net.input(x) @ w.T) ** 2).sum().backward()

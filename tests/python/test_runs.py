@@ -1,4 +1,5 @@
 """Training, opening and using runs; records; other folders; what is refused, and what Ctrl-C does."""
+import copy
 import json
 import os
 import pathlib
@@ -25,7 +26,7 @@ def test_train_mlm_and_everything_of_it():
     m = run.metrics
     assert list(m["step"][m["split"] == "val"]) == [20, 40, 60] and np.isfinite(m["loss"]).all()
     # what the program makes of the same settings has the same bits
-    if os.path.exists(HEED):
+    if os.path.exists(HEED) and not os.environ.get("HEED_LIBRARIES"):  # of another build
         flags = [w for k, v in {**SMALL, "steps": 60, "evals": 3, "val": "my facts.txt"}.items() for w in ("--" + k, str(v))]
         subprocess.run([HEED, "train", "mlm", "my facts.txt", "-o", "same", *flags], check=True, capture_output=True)
         assert weights("run") == weights("same")
@@ -78,6 +79,11 @@ def test_generate_stop_and_resume():
     assert run.generate("Paris is", n=8, temperature=0, on_token=pieces.append) == seen == "Paris is" + "".join(pieces)
     two = run.generate("The", n=5, samples=2, seed=3)
     assert len(two) == 2 and two[0] == run.generate("The", n=5, seed=3)
+    with raises(KeyboardInterrupt):
+        run.generate("The", n=100000, on_token=lambda t: os.kill(os.getpid(), signal.SIGINT))
+    assert run.generate("Paris is", n=0) == "Paris is" and run.decode([-1, 10**6]) is not None
+    with raises(TypeError, "cannot be copied"):
+        copy.copy(run.attend("Paris is"))
     with raises(ZeroDivisionError):
         run.generate("Paris", on_token=lambda t: 1 / 0)
     assert run.generate("Paris is", n=8, temperature=0) == seen

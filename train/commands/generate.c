@@ -204,8 +204,19 @@ static void all_samples(stream *s, heed_generation *a) {
     if (was_interrupted(NULL)) s->p->status = HEED_INTERRUPTED;
 }
 
-/* The start of a text without a prompt: after a line break. */
+/* Whether the run reads tokens before a text: those of the tokenizer's template. */
+static bool has_start(const heed_run *r) {
+    heed_example in = {0};
+    heed_reader how = heed_run_reader(r);
+    how.any_length = true;
+    bool any = heed_example_text(&how, "", 0, &in) && in.text.tokens.count > 0;
+    heed_example_free(&in);
+    return any;
+}
+
+/* The start of a text without a prompt: the template alone, or after a line break. */
 static const char *first_prompt(const heed_run *r) {
+    if (has_start(r)) return "";
     if (heed_tokenizer_specials(r->tokenizer).newline >= 0 ||
         heed_token_id(r->tokenizer, "\n") >= 0)
         return "\n";

@@ -305,10 +305,17 @@ void progress_report(void *user, const heed_report *r) {
     if (r->note) add_shown(g->p, r->note, &note);
     if (note.s) with_note.note = note.s;
     bool shown = g->mode == SHOW_BAR || g->mode == SHOW_LINES;
+    heed_memory with_picture;
+    if (r->memory) { /* evaluations draw the curves */
+        with_picture = *r->memory;
+        with_picture.evaluation += curves_png_memory();
+        with_picture.total += curves_png_memory();
+        with_note.memory = &with_picture;
+    }
     if (g->mode == SHOW_JSON) print_json_line(g, &with_note);
     if (shown && r->event == HEED_FIT_START) banner(g, r);
     if (shown && r->memory && flag_on(g->p, "memory-report")) {
-        print_memory(stderr, r->memory);
+        print_memory(stderr, &with_picture);
         fputc('\n', stderr);
     }
     if (g->mode == SHOW_BAR && r->event == HEED_FIT_STEP) draw_bar(g, r);

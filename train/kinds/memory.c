@@ -11,11 +11,11 @@ json_t *memory_json(const heed_memory *m) {
                                         m->ops[i].op ? m->ops[i].op : "inputs and others", "count",
                                         m->ops[i].count, "forward", (json_int_t)m->ops[i].forward,
                                         "backward", (json_int_t)m->ops[i].backward));
-    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "before", (json_int_t)m->before,
-                     "weights", (json_int_t)m->weights, "gradients", (json_int_t)m->gradients,
-                     "optimizer", (json_int_t)m->optimizer, "step", (json_int_t)m->step,
-                     "evaluation", (json_int_t)m->evaluation, "total", (json_int_t)m->total, "ops",
-                     ops);
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "before",
+                     (json_int_t)m->before, "weights", (json_int_t)m->weights, "gradients",
+                     (json_int_t)m->gradients, "optimizer", (json_int_t)m->optimizer, "step",
+                     (json_int_t)m->step, "other", (json_int_t)m->other, "evaluation",
+                     (json_int_t)m->evaluation, "total", (json_int_t)m->total, "ops", ops);
 }
 
 static void print_part(FILE *to, const char *name, size_t bytes, const heed_memory *m) {
@@ -49,6 +49,7 @@ void print_memory(FILE *to, const heed_memory *m) {
                 100 * (double)(o->forward + o->backward) / (double)m->total,
                 (double)o->forward / 1048576, (double)o->backward / 1048576);
     }
+    if (m->other) print_part(to, "code, stacks, unused ends", m->other, m);
     if (m->evaluation) print_part(to, "evaluation, beyond a step", m->evaluation, m);
     print_part(to, "total", m->total, m);
 }

@@ -166,6 +166,7 @@ heed_chart curves_chart(const run_curves *k, const char *title, heed_series seri
 void draw_chart(program *p, const heed_chart *chart);
 /* Draws DIR/metrics.csv as a picture at path. */
 bool curves_png(heed_ctx *c, const char *dir, const char *path);
+size_t curves_png_memory(void); /* what curves_png takes at most meanwhile, in bytes */
 
 /* A CSV file of numbers. The first line names the columns. The first column is x, and each further
  * column is a curve; an empty field is a gap. */

@@ -51,6 +51,18 @@ static heed_tokenizer *open_tokenizer(const heed_data *d, const heed_config *f, 
     return more;
 }
 
+/* A saved tokenizer of characters or bytes keeps no tokens either: the condition above knows the
+ * words `char` and `byte` only. */
+static bool check_cache(const heed_data *d, const heed_config *f) {
+    const char *name = heed_config_text(f, "tokenizer");
+    return d->tokenizer->kind >= HEED__WORD || heed__kind_find(name) >= 0 ||
+           heed_config_rank(f, "token-cache") != HEED_FROM_FLAG ||
+           heed_fail(d->c, HEED_USAGE,
+                     "`token-cache` has no effect here: expected a tokenizer other than char or "
+                     "byte, found `tokenizer = %s`, which is %s",
+                     name, heed_tokenizer_kind(d->tokenizer));
+}
+
 /* Opens the tokenizer that f names, or trains it on the text; a run already has one. */
 static bool find_tokenizer(heed_data *d, const heed_config *f, const heed_data_args *a,
                            heed__watch *watch) {
@@ -59,7 +71,7 @@ static bool find_tokenizer(heed_data *d, const heed_config *f, const heed_data_a
         d->tokenizer = a->run                       ? heed_tokenizer_open(d->c, a->run)
                        : heed__kind_find(name) >= 0 ? train_tokenizer(d, f, name, watch)
                                                     : open_tokenizer(d, f, name, a->extend, watch);
-    if (!d->tokenizer) return false;
+    if (!d->tokenizer || !check_cache(d, f)) return false;
     if (!d->spec.masked || heed_tokenizer_specials(d->tokenizer).mask >= 0) return true;
     return heed_fail(d->c, HEED_USAGE,
                      "a masked model needs a vocabulary with [MASK]: the %s tokenizer has none; "
