@@ -23,7 +23,7 @@ mkdir -p "$out" || exit 1
 
 # value KEY: what a training of the data would use.
 value() {
-    v=$(sed -n "s/.*\"settings\":[^]]*[\" ]$1 \([^,\"]*\)[,\"].*/\1/p" "$out/check.json")
+    v=$(sed 's/"reason":"[^"]*"//g' "$out/check.json" | sed -n "s/.*\"chosen\":.*[\" ]$1 \([^,\"]*\)[,\"].*/\1/p")
     [ -n "$v" ] || v=$(sed -n "s/^#* *$1 = //p" "$out/init.conf")
     echo "$v"
 }

@@ -112,7 +112,7 @@ bool heed__fit_keep_plans(heed__fitting *f) {
 /* Another length and another rate for a run that has begun: its schedule starts anew. */
 static bool start_anew(heed__fitting *f) {
     heed_config *g = f->a->config;
-    bool anew = !f->fresh && f->set.steps > f->state.step &&
+    bool anew = !f->fresh && f->set.steps > f->state.step && f->set.steps != f->state.steps &&
                 heed_config_rank(g, "steps") == HEED_FROM_FLAG &&
                 heed_config_rank(g, "lr") == HEED_FROM_FLAG;
     if (f->fresh) return heed__settings_number(g, "schedule-from", 0, "a new run");
