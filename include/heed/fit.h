@@ -103,6 +103,8 @@ typedef struct {
                     best weights are chosen by training loss */
     bool resume; /* continue from run/last */
     bool force;  /* replace an existing run */
+    const char *keep; /* a file that becomes a file of the new run, under the name of the setting
+                         `data`: on the same disk, and it is moved. NULL: none */
     const heed_run *from; /* the run whose weights a new training starts from. NULL: the one that
                              the setting `from` names, which may be empty */
     const heed_model *const *models; /* to open that run by; NULL: only `model` */

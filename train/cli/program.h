@@ -120,16 +120,18 @@ struct program {
     const heed_model *model; /* for commands with task options */
     int argc;                /* positional arguments */
     char **argv;
-    char *const *words;  /* all arguments as they were typed, ended by NULL */
-    double started;      /* when the program started */
-    uint64_t seed;       /* the context's seed, when the command continues a run */
-    heed_status status;  /* status of inputs that failed while others were processed */
-    size_t line;         /* the line of standard input being processed, from 1; 0: none */
-    bool line_open;      /* the terminal shows a progress line without a line break */
-    bool warns_once;     /* a warning is not repeated for the next of several runs */
-    char warning[256];   /* the last one */
-    bool json_lines;     /* stderr gets JSON, one object per line */
-    heed_choices chosen; /* settings that were chosen by the data */
+    char *const *words;   /* all arguments as they were typed, ended by NULL */
+    double started;       /* when the program started */
+    uint64_t seed;        /* the context's seed, when the command continues a run */
+    heed_status status;   /* status of inputs that failed while others were processed */
+    size_t line;          /* the line of standard input being processed, from 1; 0: none */
+    bool line_open;       /* the terminal shows a progress line without a line break */
+    bool warns_once;      /* a warning is not repeated for the next of several runs */
+    char warning[256];    /* the last one */
+    bool json_lines;      /* stderr gets JSON, one object per line */
+    char joined[1100];    /* a temporary file that inputs were joined to (gather.h); "": none */
+    char joined_name[64]; /* what messages call it: "3 texts" */
+    heed_choices chosen;  /* settings that were chosen by the data */
     cluster cluster;
     bool agreed; /* the processes know of each other's errors so far */
 };
@@ -279,7 +281,10 @@ void ignore_file_limit(void);
 bool was_interrupted(void *unused);
 bool is_directory(const char *path);
 bool is_file(const char *path);
-bool is_stream(const char *path);              /* a pipe or a device */
+bool is_stream(const char *path); /* a pipe or a device */
+/* Whether the standard input is a file, or a pipe from which something came within two seconds:
+ * programs that run this one may leave a pipe open. */
+bool has_piped_input(const program *p);
 const char *cpu_name(char *text, size_t size); /* returns text */
 
 #endif

@@ -1,4 +1,5 @@
 /* data.c -- heed data check: what a training would read from data. */
+#include "cli/gather.h"
 #include "kinds/training.h"
 
 #include <string.h>
@@ -15,7 +16,8 @@ void print_try(const program *p, const char *suggestion) {
     for (int i = 0; i < p->chosen.count; i++)
         print_fact(2, "  ", "%s: %s", p->chosen.list[i].what, p->chosen.list[i].why);
     heed_text_add(&out, "  %s train %s", program_name(), p->model->name);
-    add_typed(&out, line_width(stdout), heed_format_shell(word, sizeof word, p->argv[0]));
+    for (int i = 0; i < p->argc; i++)
+        add_typed(&out, line_width(stdout), heed_format_shell(word, sizeof word, p->argv[i]));
     add_typed(&out, line_width(stdout), "-o runs/first");
     if (*suggestion && !*flag_text(p, "from")) add_typed(&out, line_width(stdout), suggestion);
     for (int i = 0; i < heed_config_count(p->flags); i++) {
@@ -37,8 +39,8 @@ void print_try(const program *p, const char *suggestion) {
     print_text(&out);
 }
 
-static void check(program *p) {
-    heed_config_set(p->flags, "data", p->argv[0], "DATA", HEED_FROM_FLAG);
+static void check_data(program *p, const char *data) {
+    heed_config_set(p->flags, "data", data, "DATA", HEED_FROM_FLAG);
     if (p->model->kind != HEED_INPUT_PICTURE && *flag_text(p, "sheet")) {
         heed_fail(p->c, HEED_USAGE, "--sheet shows pictures: %s is trained on %s", p->model->name,
                   data_of(p->model)->noun);
@@ -58,9 +60,16 @@ static void check(program *p) {
     heed_run_close(start);
 }
 
+static void check(program *p) {
+    gathered inputs;
+    if (gather(p, p->model, NULL, p->argc, p->argv, &inputs))
+        check_data(p, *inputs.path ? inputs.path : p->argv[0]);
+    gather_end(&inputs);
+}
+
 const command cmd_data_check = {
     .name = "data check",
-    .usage = "TASK DATA",
+    .usage = "TASK DATA...",
     .help = "what texts or a set of pictures hold, and what is wrong with them",
     .about =
         "Reads DATA as a training of TASK would, and reports what it finds. Of a text: encoding,\n"
@@ -68,13 +77,13 @@ const command cmd_data_check = {
         "texts:\n"
         "counts, labels, vocabularies, lengths, what is left out or ignored. Of pictures: parts,\n"
         "classes, sizes, files that cannot be decoded, pictures that stand in two parts. Of\n"
-        "captions: both. Trains nothing.",
+        "captions: both. Trains nothing. DATA is given as to train: also several texts, or -.",
     .examples = "  heed data check gpt book.txt\n"
                 "  heed data check mlm book.txt --tokenizer word --packing lines\n"
                 "  heed data check seq2seq french.tsv --tokenizer word --no-share-vocab\n"
                 "  heed data check vit flowers --image-size 64 --pad 4 --sheet samples.png\n",
     .options = options,
     .task_options = true,
-    .args = {1, 1},
+    .args = {1, -1},
     .run = check,
 };
