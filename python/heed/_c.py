@@ -1408,6 +1408,7 @@ FUNCTIONS = {
     "heed_alignment_peaks_open": (c_bool, (c_void_p, c_void_p,)),
     "heed_alignment_peaks_free": (None, (c_void_p,)),
     "heed_alignment_peaks_add": (c_bool, (c_void_p, c_void_p, c_void_p,)),
+    "heed_label_entropy": (c_double, (c_void_p, c_void_p, c_void_p, c_int,)),
     "heed_reconstruct": (c_bool, (c_void_p, c_void_p, c_void_p, c_int, c_void_p,)),
     "heed_reconstruct_at": (c_bool, (c_void_p, c_void_p, c_uint64, c_void_p,)),
     "heed_reconstruction_free": (None, (c_void_p,)),
