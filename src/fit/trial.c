@@ -38,10 +38,8 @@ static int64_t largest_step(const heed__fitting *f) {
     double most = 0;
     for (int64_t i = step; varies && !f->set.full_batch && i < step + WINDOW; i++) {
         heed_batch b = {0};
-        heed_batch_at at = {.rows = f->set.rows,
-                            .index = (uint64_t)i,
-                            .micro = f->micros - 1,
-                            .micros = f->micros};
+        heed_batch_at at = {
+            .rows = f->set.rows, .index = (uint64_t)i, .micro = f->micros - 1, .micros = f->micros};
         if (!heed_model_batch(m, f->self, f->a->data, at, &b)) return step;
         double tokens = (double)b.rows * ((double)b.len + b.src_len);
         if (tokens > most) {
