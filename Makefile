@@ -4,6 +4,9 @@ SOVERSION := 0
 CC       ?= gcc
 PREFIX   ?= /usr/local
 LIBDIR   ?= $(PREFIX)/lib
+MANDIR   ?= $(PREFIX)/share/man
+BASHDIR  ?= $(PREFIX)/share/bash-completion/completions
+ZSHDIR   ?= $(PREFIX)/share/zsh/site-functions
 DESTDIR  ?=
 STB_DIR  ?=
 # A TrueType font for the letters of pictures, if not DejaVu Sans where systems have it.
@@ -11,11 +14,31 @@ FONT     ?=
 # A line for each file; V=1 shows the commands, make -s nothing.
 SILENT   := $(findstring s,$(filter-out -%,$(firstword $(MAKEFLAGS))))
 say       = $(if $(V),,@$(if $(SILENT),,echo '  $(1)';))
-CPUS     := $(shell nproc 2>/dev/null || echo 2)
+CPUS     := $(shell nproc 2>/dev/null || getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 ifeq ($(filter -j%,$(MAKEFLAGS)),)
 MAKEFLAGS += -j$(CPUS)
 endif
 MAKEFLAGS += --no-builtin-rules --no-print-directory
+
+# What differs by system: names and flags of shared libraries, OpenMP, and a folder of packages that compilers do not search.
+SYSTEM   := $(shell uname -s)
+SO       := .so.$(SOVERSION)
+SO_LINK  := .so
+PACKAGES_Darwin  = $(shell brew --prefix 2>/dev/null)
+PACKAGES_FreeBSD = /usr/local
+PACKAGES_OpenBSD = /usr/local
+PACKAGES_NetBSD  = /usr/pkg
+PACKAGES := $(PACKAGES_$(SYSTEM))
+OPENMP   := -fopenmp
+OPENMP_LINK = $(OMP)
+ifeq ($(SYSTEM),Darwin)
+SO       := .$(SOVERSION).dylib
+SO_LINK  := .dylib
+# Apple's clang compiles OpenMP but lacks its library, which Homebrew has.
+LIBOMP   := $(shell brew --prefix libomp 2>/dev/null)
+OPENMP   := $(if $(LIBOMP),-Xpreprocessor -fopenmp -I$(LIBOMP)/include)
+OPENMP_LINK = $(if $(OMP),-L$(LIBOMP)/lib -lomp)
+endif
 
 # A variant is a folder under build/ with flags of its own.
 MPI      ?=
@@ -36,25 +59,36 @@ OPT      := $(OPT_$(VARIANT))
 # Relocations packed (a table of options is nearly all addresses), code and constants in the same pages, no symbols for debuggers.
 SO_release  := -Wl,-s -Wl,-z,pack-relative-relocs -Wl,-z,noseparate-code
 SO_mpi      := $(SO_release)
-OMP_release := -fopenmp
-OMP_mpi     := -fopenmp
-OMP_f64     := -fopenmp
-OMP_asan    := -fopenmp
-OMP_ubsan   := -fopenmp
-OMP_tsan    := -fopenmp
-OMP_debug   := -fopenmp
+# How a shared library is linked. Flags that not every linker of ELF accepts are tried, once.
+comma       := ,
+linker_takes = $(shell echo 'int puts(const char *s); int f(void); int f(void) { return puts(""); }' | \
+    $(CC) -shared -fPIC -Wl,--fatal-warnings $(1) -x c - -o $(B)/linker_takes 2>/dev/null && echo '$(1)')
+SHARED_ELF   = $(eval SHARED_ELF := $(foreach f,-Wl$(comma)--no-undefined -Wl$(comma)-Bsymbolic-functions \
+    -Wl$(comma)--version-script=$(B)/heed.map $(SO_$(VARIANT)),$(call linker_takes,$(f))))$(SHARED_ELF)
+ifeq ($(SYSTEM),Darwin)
+SHARED = -dynamiclib -install_name $(LIBDIR)/$(@F) -current_version $(VERSION) -Wl,-exported_symbol,_heed_*
+else
+SHARED = -shared -Wl,-soname,$(@F) $(SHARED_ELF)
+endif
+OMP_release := $(OPENMP)
+OMP_mpi     := $(OPENMP)
+OMP_f64     := $(OPENMP)
+OMP_asan    := $(OPENMP)
+OMP_ubsan   := $(OPENMP)
+OMP_tsan    := $(OPENMP)
+OMP_debug   := $(OPENMP)
 OMP      := $(OMP_$(VARIANT))
 
 WARN := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wundef -Wcast-qual
 ifdef WERROR
 WARN += -Werror
 endif
-CPPFLAGS_ALL = -Iinclude -Isrc $(ROOM_INCLUDES) $(if $(STB_DIR),-I$(STB_DIR)) $(CPPFLAGS)
+CPPFLAGS_ALL = -Iinclude -Isrc $(ROOM_INCLUDES) $(STB_DIR:%=-I%) $(PACKAGES:%=-isystem %/include) $(CPPFLAGS)
 # -ffp-contract=off everywhere but in the SIMD kernels: gcc's -std=c11 implies it silently, clang leaves contraction on.
 # -fno-math-errno: sqrt is an instruction, not a call; nothing reads errno after a function of math.h.
 CFLAGS_ALL   = -std=c11 $(OPT) $(SIZE) $(OMP) $(WARN) -ffp-contract=off -fno-math-errno -fPIC -fvisibility=hidden -MMD -MP $(CFLAGS)
 LIBS         = -ljansson -lutf8proc -lz -lm -lpthread $(MPI_LIBS)
-LDFLAGS_ALL  = $(OPT) $(OMP) $(LDFLAGS)
+LDFLAGS_ALL  = $(OPT) $(OPENMP_LINK) $(PACKAGES:%=-L%/lib -Wl,-rpath,%/lib) $(LDFLAGS)
 
 # make MPI=1 builds train/cli/mpi.c too, with the flags that the MPI's own compiler names.
 ifeq ($(VARIANT),mpi)
@@ -96,7 +130,7 @@ OPTIMS := $(filter-out optim settings check clip schedule,$(basename $(notdir $(
 space := $(subst ,, )
 
 # heed is phony: it becomes the program of the variant that was asked for, even if another variant's is newer.
-.PHONY: all heed lib program test-program deps demo test bench parity fuzz f64 asan ubsan tsan serial debug install uninstall clean help
+.PHONY: all heed lib program test-program man deps demo test bench wheel parity fuzz f64 asan ubsan tsan serial debug install uninstall clean help
 all: heed
 
 heed: $(B)/heed
@@ -106,7 +140,7 @@ program: $(B)/heed
 test-program: $(B)/heed-test
 
 LIBRARIES := heed heed-inspect heed-models heed-program
-lib: $(LIBRARIES:%=$(B)/lib%.a) $(LIBRARIES:%=$(B)/lib%.so.$(SOVERSION))
+lib: $(LIBRARIES:%=$(B)/lib%.a) $(LIBRARIES:%=$(B)/lib%$(SO))
 STATIC := $(B)/libheed-models.a $(B)/libheed-inspect.a $(B)/libheed.a
 
 $(B)/heed: $(B)/train/main.o $(B)/libheed-program.a $(STATIC)
@@ -123,15 +157,28 @@ $(B)/%.a:
 # Objects as one, whose names between its files are hidden: only what a public header declares can meet the names of a user's program.
 $(B)/models.one.o: $(MODEL_OBJ)
 $(B)/program.one.o: $(PROGRAM_OBJ)
+# Apple's linker hides them by itself.
 $(B)/%.one.o:
-	$(call say,LD $@)$(CC) -nostdlib -r -o $@ $^ && objcopy --localize-hidden $@
+	$(call say,LD $@)$(CC) -nostdlib -r -o $@ $^ $(if $(filter Darwin,$(SYSTEM)),,&& objcopy --localize-hidden $@)
 
-$(B)/libheed.so.$(SOVERSION): $(LIB_OBJ)
-$(B)/libheed-inspect.so.$(SOVERSION): $(INSPECT_OBJ) $(B)/libheed.so.$(SOVERSION)
-$(B)/libheed-models.so.$(SOVERSION): $(MODEL_OBJ) $(B)/libheed.so.$(SOVERSION)
-$(B)/libheed-program.so.$(SOVERSION): $(PROGRAM_OBJ) $(foreach l,-models -inspect ,$(B)/libheed$(l).so.$(SOVERSION)) $(B)/libheed.so.$(SOVERSION)
-$(B)/%.so.$(SOVERSION):
-	$(call say,LD $@)$(CC) -shared -Wl,-soname,$*.so.$(SOVERSION) -Wl,--no-undefined -Wl,-Bsymbolic-functions $(SO_$(VARIANT)) -o $@ $^ $(LDFLAGS_ALL) $(LIBS)
+$(B)/libheed$(SO): $(LIB_OBJ)
+$(B)/libheed-inspect$(SO): $(INSPECT_OBJ) $(B)/libheed$(SO)
+$(B)/libheed-models$(SO): $(MODEL_OBJ) $(B)/libheed$(SO)
+$(B)/libheed-program$(SO): $(PROGRAM_OBJ) $(B)/libheed-models$(SO) $(B)/libheed-inspect$(SO) $(B)/libheed$(SO)
+$(LIBRARIES:%=$(B)/lib%$(SO)): $(B)/heed.map
+$(B)/%$(SO):
+	$(call say,LD $@)$(CC) $(SHARED) -o $@ $(filter-out %.map,$^) $(LDFLAGS_ALL) $(LIBS)
+# Symbols bear the version of the interface; heed__ is shared between these libraries alone.
+$(B)/heed.map: Makefile
+	@mkdir -p $(@D)
+	@echo 'HEED_$(basename $(VERSION)) { global: heed_[a-z]*; local: *; }; HEED_PRIVATE { global: heed__*; };' >$@
+
+# A page of the program and one of each command, by the program itself.
+man: $(B)/man/heed.1
+$(B)/man/heed.1: $(B)/heed
+	@rm -rf $(@D) && mkdir -p $(@D)
+	$(call say,MAN $(@D))$< help --man >$@.new && sed -n 's/^\.BR heed\\-\(.*\) (1)/\1/p' $@.new | sed 's/\\-/ /g' | \
+	    while read -r command; do $< help --man $$command >"$(@D)/heed-$$(echo $$command | tr ' ' -).1" || exit 1; done && mv $@.new $@
 
 # The table of ops is the list of files in src/ops: each defines heed_ops_FILE[].
 $(B)/op_table.c: $(wildcard src/ops/*.c) Makefile
@@ -217,7 +264,7 @@ $(B)/%.$(1).o: %.c | .deps-checked
 endef
 $(foreach i,$(ISAS),$(eval $(call ISA_RULE,$(i))))
 
-DEPS := CC="$(CC)" STB_DIR="$(STB_DIR)" FONT="$(FONT)" sh .ci/deps
+DEPS := CC="$(CC)" CPPFLAGS="$(PACKAGES:%=-I%/include) $(CPPFLAGS)" STB_DIR="$(STB_DIR)" FONT="$(FONT)" sh .ci/deps
 # Headers and the font that are missing are installed, or named, before anything is compiled.
 .deps-checked: .ci/deps
 	@$(DEPS) --quick && touch $@
@@ -234,8 +281,13 @@ demo: heed
 	@sh data/demo.sh
 bench: heed
 	@./heed bench
+# The Python package (docs/python.md) with its libraries.
+wheel: $(STATIC)
+	@python3 python/declare.py --check
+	@rm -f build/heed_attention-*.whl
+	@CC="$(CC)" python3 python/wheel.py $(B) build
 # Helpers of the comparisons with PyTorch and Pillow that tests/parity/README.md tells.
-parity: $(B)/parity-attention $(B)/parity-dump $(B)/parity-generate $(B)/parity-outputs $(B)/parity-picture
+parity: $(B)/parity-attention $(B)/parity-dump $(B)/parity-generate $(B)/parity-onnx $(B)/parity-outputs $(B)/parity-picture
 $(B)/parity-%: $(B)/tests/parity/%.o $(PROGRAM_OBJ) $(STATIC)
 	$(call say,LD $@)$(CC) -o $@ $^ $(LDFLAGS_ALL) $(LIBS)
 
@@ -266,34 +318,49 @@ ABOUT_heed-inspect := heed: records of attention, analyses, pictures and pages
 ABOUT_heed-models  := heed: the models mlm, gpt, vit, cnn, mlp, seq2seq, rnn, textcls, tag, caption, autoencoder
 ABOUT_heed-program := heed: the program, over any list of models
 # The OpenMP runtime by its name: -fopenmp would bring another one where a program is linked by another compiler.
-OMP_LIB := $(if $(OMP),$(if $(findstring clang,$(shell $(CC) --version 2>/dev/null)),-lomp,-lgomp))
+OMP_LIB := $(if $(OMP),$(if $(findstring clang,$(shell $(CC) --version 2>/dev/null)),$(LIBOMP:%=-L%/lib) -lomp,-lgomp))
+# From LIBDIR up to PREFIX: "..", or "../.." if it is PREFIX/lib/MACHINE; nothing if it is elsewhere.
+UP := $(shell echo '$(LIBDIR)' | sed -n 's|^$(PREFIX)/||p' | sed 's|[^/][^/]*|..|g')
 define INSTALL_LIBRARY
 	@install -m 644 $(B)/lib$(1).a $(DESTDIR)$(LIBDIR)
-	@install -m 755 $(B)/lib$(1).so.$(SOVERSION) $(DESTDIR)$(LIBDIR)
-	@ln -sf lib$(1).so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/lib$(1).so
+	@install -m 755 $(B)/lib$(1)$(SO) $(DESTDIR)$(LIBDIR)
+	@ln -sf lib$(1)$(SO) $(DESTDIR)$(LIBDIR)/lib$(1)$(SO_LINK)
 	@sed -e 's|@NAME@|$(1)|g; s|@ABOUT@|$(ABOUT_$(1))|; s|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|' \
 	    -e 's|@NEEDS@|$(NEEDS_$(1))|; s|@OMP@|$(if $(NEEDS_$(1)),,$(OMP_LIB))|' \
 	    -e 's|@PRIVATE@|$(if $(NEEDS_$(1)),,jansson libutf8proc zlib)|' .ci/heed.pc.in >$(DESTDIR)$(LIBDIR)/pkgconfig/$(1).pc
 
 endef
-install: heed lib
-	@install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(PREFIX)/include/heed
+define INSTALL_CMAKE
+	@sed -e 's|@VERSION@|$(VERSION)|; s|@MINOR@|$(basename $(VERSION))|; s|@SO@|$(SO)|; s|@OMP@|$(OMP_LIB)|' \
+	    -e 's|@INCLUDE@|$(if $(UP),$${_heed_lib}/$(UP),$(PREFIX))/include|; s|@PACKAGES@|$(PACKAGES:%=-L%/lib)|' \
+	    .ci/$(1).cmake.in >$(DESTDIR)$(LIBDIR)/cmake/heed/$(1).cmake
+
+endef
+install: heed lib man
+	@install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(LIBDIR)/cmake/heed $(DESTDIR)$(PREFIX)/include/heed
 	@install -m 755 $(B)/heed $(DESTDIR)$(PREFIX)/bin/heed
 	@install -m 644 include/heed/*.h $(DESTDIR)$(PREFIX)/include/heed
+	@install -d $(DESTDIR)$(MANDIR)/man1 $(DESTDIR)$(BASHDIR) $(DESTDIR)$(ZSHDIR)
+	@install -m 644 $(B)/man/*.1 $(DESTDIR)$(MANDIR)/man1
+	@$(B)/heed completion bash >$(DESTDIR)$(BASHDIR)/heed && $(B)/heed completion zsh >$(DESTDIR)$(ZSHDIR)/_heed
 	$(foreach l,$(LIBRARIES),$(call INSTALL_LIBRARY,$(l)))
-	@[ -n "$(DESTDIR)" ] || PATH="$$PATH:/sbin:/usr/sbin" ldconfig 2>/dev/null || true
+	$(foreach f,heed-config heed-config-version,$(call INSTALL_CMAKE,$(f)))
+	@[ -n "$(DESTDIR)" ] || [ $(SYSTEM) != Linux ] || PATH="$$PATH:/sbin:/usr/sbin" ldconfig 2>/dev/null || true
 	$(call say,heed $(VERSION) is in $(DESTDIR)$(PREFIX))
 uninstall:
 	@rm -f $(DESTDIR)$(PREFIX)/bin/heed $(foreach l,$(LIBRARIES),$(DESTDIR)$(LIBDIR)/pkgconfig/$(l).pc \
-	    $(DESTDIR)$(LIBDIR)/lib$(l).a $(DESTDIR)$(LIBDIR)/lib$(l).so $(DESTDIR)$(LIBDIR)/lib$(l).so.$(SOVERSION))
-	@rm -rf $(DESTDIR)$(PREFIX)/include/heed
+	    $(DESTDIR)$(LIBDIR)/lib$(l).a $(DESTDIR)$(LIBDIR)/lib$(l)$(SO_LINK) $(DESTDIR)$(LIBDIR)/lib$(l)$(SO))
+	@rm -f $(DESTDIR)$(BASHDIR)/heed $(DESTDIR)$(ZSHDIR)/_heed $(DESTDIR)$(MANDIR)/man1/heed.1 $(DESTDIR)$(MANDIR)/man1/heed-*.1
+	@rm -rf $(DESTDIR)$(PREFIX)/include/heed $(DESTDIR)$(LIBDIR)/cmake/heed
 
 help:
 	@echo 'make             the program ./heed and the libraries it uses'
 	@echo 'make demo        trains two language models and a classifier of pictures, shows what they attend to (a minute)'
 	@echo 'make test        all tests (4 minutes); ends with "N passed, N failed"'
 	@echo 'make deps        installs the system packages needed, or names them'
-	@echo 'make install     to DESTDIR, PREFIX (/usr/local), LIBDIR (PREFIX/lib): program, libraries, headers, .pc files'
+	@echo 'make man         the man pages, in build/release/man'
+	@echo 'make install     to DESTDIR, PREFIX (/usr/local), LIBDIR (PREFIX/lib), MANDIR, BASHDIR, ZSHDIR: program, libraries,'
+	@echo '                 headers, files for pkg-config and CMake, man pages, completion'
 	@echo 'make uninstall   removes them'
 	@echo 'make f64         double precision: the exact gradient check'
 	@echo 'make asan ubsan tsan   the unit tests under a sanitizer'
@@ -301,6 +368,7 @@ help:
 	@echo 'make debug       for a debugger'
 	@echo 'make MPI=1       training on several machines by mpirun (docs/cluster.md)'
 	@echo 'make fuzz        a minute of fuzzing per reader (clang)'
+	@echo 'make wheel       the Python package as build/heed_attention-*.whl (docs/python.md)'
 	@echo 'make bench       training speed of the benchmark workloads'
 	@echo 'make parity      helpers for comparisons with PyTorch by hand (tests/parity/README.md)'
 	@echo 'make clean       removes what was built'

@@ -10,7 +10,8 @@ static const char *const words[WORDS] = {"the", "hungry", "lion", "attacked", "z
 
 /* A word is a unit vector; each word's target is the vector of the word before it. */
 static heed_tensor *one_hot(heed_tape *t, int shift) {
-    heed_tensor *x = heed_input(t, NULL, 3, (int[]){1, WORDS, WIDTH});
+    const int shape[] = {1, WORDS, WIDTH};
+    heed_tensor *x = heed_input(t, NULL, 3, shape);
     for (int i = 0; x && i < WORDS; i++) x->x[i * WIDTH + (i + WORDS - shift) % WORDS] = 1;
     return x;
 }
@@ -23,8 +24,10 @@ static heed_tensor *loss_of(heed_tape *t, const heed_mha *layer) {
 /* Makes a record of one layer over one axis of words from the probed matrices. */
 static heed_record *look(heed_ctx *c, const heed_tape *t) {
     heed_record *r = heed_record_new(c);
-    heed_record_add_axis(r, &(heed_record_axis){.name = "words", .count = WORDS, .labels = words});
-    heed_record_take(r, t, &(heed_record_block){.path = "layer", .beta = 0.5}, 0, NULL);
+    heed_record_axis axis = {.name = "words", .count = WORDS, .labels = words};
+    heed_record_block block = {.path = "layer", .beta = 0.5};
+    heed_record_add_axis(r, &axis);
+    heed_record_take(r, t, &block, 0, NULL);
     return heed_ctx_status(c) == HEED_OK ? r : NULL;
 }
 
@@ -32,23 +35,25 @@ static void show(heed_ctx *c, const heed_record_block *b, int head) {
     heed_text text = {.c = c};
     char title[32];
     snprintf(title, sizeof title, "head %d", head + 1);
-    heed_heatmap_text(&(heed_heatmap){.title = title,
-                                      .rows = WORDS,
-                                      .cols = WORDS,
-                                      .values = b->weights + head * WORDS * WORDS,
-                                      .row_labels = words,
-                                      .col_labels = words},
-                      &text);
+    heed_heatmap map = {.title = title,
+                        .rows = WORDS,
+                        .cols = WORDS,
+                        .values = b->weights + head * WORDS * WORDS,
+                        .row_labels = words,
+                        .col_labels = words};
+    heed_heatmap_text(&map, &text);
     if (text.s) fputs(text.s, stdout);
     heed_text_free(&text);
 }
 
 int main(void) {
-    heed_ctx *c = heed_open(&(heed_options){.seed = 1});
+    heed_options options = {.seed = 1};
+    heed_ctx *c = heed_open(&options);
     heed_store *s = heed_store_new(c);
     heed_tape *t = heed_tape_new(c);
+    heed_mha_args args = {.width = WIDTH, .heads = HEADS};
     heed_mha layer = {0};
-    heed_mha_init(&layer, s, "layer", (heed_mha_args){.width = WIDTH, .heads = HEADS});
+    heed_mha_init(&layer, s, "layer", args);
     heed_optim_args adam = heed_optim_defaults(&heed_adam);
     adam.lr = 0.02f;
     heed_optim *o = heed_optim_new(s, &heed_adam, &adam);
@@ -71,8 +76,8 @@ int main(void) {
                             .values = r->blocks[0].weights,
                             .row_labels = words,
                             .col_labels = words};
-        heed_panels_svg(c, &(heed_panels){.title = "head 1", .count = 1, .maps = &map},
-                        "attention.svg");
+        heed_panels picture = {.title = "head 1", .count = 1, .maps = &map};
+        heed_panels_svg(c, &picture, "attention.svg");
     }
     bool bad = heed_ctx_status(c) != HEED_OK || !w;
     if (bad) fprintf(stderr, "attention: %s\n", heed_ctx_error(c));

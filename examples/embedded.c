@@ -6,10 +6,10 @@
 
 int main(int argc, char **argv) {
     if (argc != 3) return fprintf(stderr, "usage: embedded RUN PROMPT\n"), 2;
+    const heed_model *const models[] = {&heed_model_gpt, NULL};
     int32_t made[12];
     heed_ctx *c = heed_open(NULL);
-    heed_run *r =
-        heed_run_open(c, argv[1], (const heed_model *const[]){&heed_model_gpt, NULL}, "best");
+    heed_run *r = heed_run_open(c, argv[1], models, "best");
     heed_tokens prompt = {.c = c};
     heed_text text = {.c = c};
     if (r) heed_encode(r->tokenizer, argv[2], strlen(argv[2]), &prompt);

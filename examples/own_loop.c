@@ -13,19 +13,20 @@ typedef struct {
 } mlm;
 
 static void mlm_init(mlm *m, heed_store *s, int vocab) {
-    m->tok = heed_param(s, "tok", "normal:0.02", 2, (int[]){vocab, WIDTH});
+    const int table[] = {vocab, WIDTH};
+    heed_linear_args head = {.in = WIDTH, .out = vocab};
+    heed_block_args args = {.attn = {.width = WIDTH, .heads = HEADS},
+                            .mlp = {.width = WIDTH, .inner = 4 * WIDTH, .act = HEED_GELU},
+                            .pre_norm = true,
+                            .eps = 1e-5f};
+    m->tok = heed_param(s, "tok", "normal:0.02", 2, table);
     heed_position_init(&m->pos, s, "pos", HEED_LEARNED, LEN, WIDTH);
     for (int i = 0; i < LAYERS; i++) {
         char name[32];
         snprintf(name, sizeof name, "block.%d", i);
-        heed_block_init(
-            &m->block[i], s, name,
-            (heed_block_args){.attn = {.width = WIDTH, .heads = HEADS},
-                              .mlp = {.width = WIDTH, .inner = 4 * WIDTH, .act = HEED_GELU},
-                              .pre_norm = true,
-                              .eps = 1e-5f});
+        heed_block_init(&m->block[i], s, name, args);
     }
-    heed_linear_init(&m->head, s, "head", (heed_linear_args){.in = WIDTH, .out = vocab});
+    heed_linear_init(&m->head, s, "head", head);
 }
 
 /* ids (B,T) -> logits (picked positions, vocab): the head is applied only where there is a loss */
@@ -40,13 +41,14 @@ static heed_tensor *mlm_apply(const mlm *m, heed_tape *t, const heed_batch *b) {
 
 int main(int argc, char **argv) {
     if (argc != 2) return fprintf(stderr, "usage: own_loop TEXTFILE\n"), 2;
-    heed_ctx *c = heed_open(&(heed_options){.seed = 1});
+    heed_options options = {.seed = 1};
+    heed_tokenizer_args kind = {.kind = "word"};
+    heed_corpus_args rows = {.packing = HEED_LINES, .bracket = true, .block = LEN};
+    heed_ctx *c = heed_open(&options);
     size_t n = 0;
     char *text = heed_text_read(c, argv[1], &n);
-    heed_tokenizer *words = heed_tokenizer_train(c, text, n, (heed_tokenizer_args){.kind = "word"});
-    heed_corpus *k = heed_corpus_open(
-        c, argv[1], words,
-        (heed_corpus_args){.packing = HEED_LINES, .bracket = true, .block = LEN, .val_split = 0});
+    heed_tokenizer *words = heed_tokenizer_train(c, text, n, kind);
+    heed_corpus *k = heed_corpus_open(c, argv[1], words, rows);
     heed_store *s = heed_store_new(c);
     heed_tape *t = heed_tape_new(c);
     mlm m = {0};
@@ -56,8 +58,9 @@ int main(int argc, char **argv) {
     heed_optim *o = heed_optim_new(s, &heed_adamw, &adamw);
     double first = 0, last = 0;
     for (uint64_t i = 0; i < STEPS && heed_ctx_status(c) == HEED_OK; i++) {
+        heed_batch_at at = {.index = i, .rows = ROWS};
         heed_batch b;
-        heed_mlm_batch(k, (heed_batch_at){.index = i, .rows = ROWS}, 0.15, &b);
+        heed_mlm_batch(k, at, 0.15, &b);
         heed_tape_begin(t, HEED_TRAIN, i);
         heed_tensor *logits = mlm_apply(&m, t, &b);
         heed_tensor *loss =

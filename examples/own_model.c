@@ -7,7 +7,6 @@
 #include <math.h>
 
 enum { MOST_LAYERS = 8 };
-
 typedef struct {
     heed_tensor *token;              /* (V,d): embeddings, also the weights of the output */
     heed_position position;          /* (T,d) */
@@ -26,18 +25,19 @@ static const heed_option options[] = {
     {0}};
 
 static bool init(void *self, heed_store *s, const heed_config *f) {
-    attentive *m = self;
+    attentive *m = (attentive *)self;
     int width = (int)heed_config_int(f, "width"), heads = (int)heed_config_int(f, "heads");
     int vocab = (int)heed_config_int(f, "vocab"), block = (int)heed_config_int(f, "block");
+    const int table[] = {vocab, width};
+    heed_norm_args norm = {.width = width, .eps = 1e-5f};
+    heed_mha_args attn = {.width = width, .heads = heads, .causal = true};
     m->layers = (int)heed_config_int(f, "layers");
-    m->token = heed_param(s, "token.weight", "normal:0.05", 2, (int[]){vocab, width});
+    m->token = heed_param(s, "token.weight", "normal:0.05", 2, table);
     heed_position_init(&m->position, s, "position", HEED_LEARNED, block, width);
     for (int i = 0; i <= m->layers; i++) {
         heed_scope(s, "layer.%d", i);
-        heed_norm_init(&m->norm[i], s, "norm", (heed_norm_args){.width = width, .eps = 1e-5f});
-        if (i < m->layers)
-            heed_mha_init(&m->attn[i], s, "attn",
-                          (heed_mha_args){.width = width, .heads = heads, .causal = true});
+        heed_norm_init(&m->norm[i], s, "norm", norm);
+        if (i < m->layers) heed_mha_init(&m->attn[i], s, "attn", attn);
         heed_unscope(s);
     }
     return heed_ctx_status(heed_store_ctx(s)) == HEED_OK;
@@ -45,7 +45,7 @@ static bool init(void *self, heed_store *s, const heed_config *f) {
 
 /* ids (B,T) -> (B,T,V): row t is about the token after position t */
 static heed_tensor *logits(const void *self, heed_tape *t, const heed_model_input *in) {
-    const attentive *m = self;
+    const attentive *m = (const attentive *)self;
     heed_tensor *x = heed_embed(heed_at(t, "token"), m->token, in->x);
     x = heed_position_apply(&m->position, t, x, 0);
     for (int i = 0; i < m->layers; i++) {
@@ -62,10 +62,10 @@ static heed_tensor *loss(void *self, heed_tape *t, const heed_batch *b) {
 }
 
 static bool attending(const void *self, int index, heed_attending *out) {
-    const attentive *m = self;
+    const attentive *m = (const attentive *)self;
     if (index >= m->layers) return false;
     const heed_mha *l = &m->attn[index];
-    *out = (heed_attending){.path = l->name,
+    heed_attending about = {.path = l->name,
                             .stack = HEED_DECODER,
                             .layer = index,
                             .heads = l->args.heads,
@@ -73,7 +73,7 @@ static bool attending(const void *self, int index, heed_attending *out) {
                             .value = l->args.value,
                             .beta = 1 / sqrt(l->args.key),
                             .causal = true};
-    return true;
+    return *out = about, true;
 }
 
 /* A benchmark for `own_model bench`, and a small model for `own_model gradcheck`. */

@@ -33,7 +33,9 @@ int main(void) {
     heed_ctx *c = heed_open(NULL);
     heed_tape *t = heed_tape_new(c);
     heed_tape_begin(t, HEED_TRAIN, 0);
-    heed_tensor *x = heed_want_grad(t, heed_input(t, (heed_real[]){0, 1, 2}, 1, (int[]){3}));
+    const heed_real values[] = {0, 1, 2};
+    const int shape[] = {3};
+    heed_tensor *x = heed_want_grad(t, heed_input(t, values, 1, shape));
     heed_tensor *y = own_sine(t, x);
     heed_backward(t, heed_sum(t, y));
     for (int i = 0; y && x->g && i < 3; i++)

@@ -32,14 +32,16 @@ static const heed_optimizer adagrad = {.name = "adagrad",
                                        .slots = {"v"},
                                        .settings = settings,
                                        .update = update,
-                                       .elementwise = true,
-                                       .cases = cases};
+                                       .cases = cases,
+                                       .elementwise = true};
 
 int main(void) {
-    heed_ctx *c = heed_open(&(heed_options){.seed = 1});
+    heed_options options = {.seed = 1};
+    const int shape[] = {3};
+    heed_ctx *c = heed_open(&options);
     heed_store *s = heed_store_new(c);
     heed_tape *t = heed_tape_new(c);
-    heed_tensor *x = heed_param(s, "x", "const:2", 1, (int[]){3});
+    heed_tensor *x = heed_param(s, "x", "const:2", 1, shape);
     heed_optim_args args = heed_optim_defaults(&adagrad);
     args.lr = 0.5f;
     heed_optim *o = heed_optim_new(s, &adagrad, &args);

@@ -31,7 +31,7 @@ static int next_token(heed_run *r, const heed_example *e, double *p) {
 
 static void predict(heed_run *r, const char *prompt) {
     heed_reader how = heed_run_reader(r);
-    heed_example e = {0};
+    heed_example e = {.target = {.tokens = {.c = NULL}}};
     double p = 0;
     int id = heed_example_text(&how, prompt, strlen(prompt), &e) ? next_token(r, &e, &p) : -1;
     if (id >= 0)
@@ -41,14 +41,16 @@ static void predict(heed_run *r, const char *prompt) {
 
 int main(int argc, char **argv) {
     if (argc != 4) return fprintf(stderr, "usage: train_text FILE RUN PROMPT\n"), 2;
-    heed_ctx *c = heed_open(&(heed_options){.seed = 1});
-    heed_train(c, &(heed_train_args){.model = &heed_model_gpt,
-                                     .data = argv[1],
-                                     .run = argv[2],
-                                     .force = true,
-                                     .settings = "tokenizer=word layers=2 heads=2 width=32 block=8 "
-                                                 "packing=lines batch=8 steps=100",
-                                     .report = report});
+    heed_options options = {.seed = 1};
+    heed_train_args how = {.model = &heed_model_gpt,
+                           .data = argv[1],
+                           .run = argv[2],
+                           .settings = "tokenizer=word layers=2 heads=2 width=32 block=8 "
+                                       "packing=lines batch=8 steps=100",
+                           .force = true,
+                           .report = report};
+    heed_ctx *c = heed_open(&options);
+    heed_train(c, &how);
     heed_run *r = heed_run_open(c, argv[2], heed_models, NULL);
     if (r) predict(r, argv[3]);
     bool bad = heed_ctx_status(c) != HEED_OK;

@@ -70,7 +70,7 @@ const heed_model heed_model_cnn = {
     .help = "pictures: residual convolutional network",
     .options = options,
     .conditions = conditions,
-    .defaults = "lr=0.003 best=accuracy",
+    .defaults = "lr=0.006 warmup=0.15 best=accuracy",
     .presets = presets,
     .cases = cases,
     .size = sizeof(cnn),

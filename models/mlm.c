@@ -1,5 +1,6 @@
 /* mlm.c -- masked language model: BERT by default. Devlin et al. 2019, sec. 3. */
 #include "parts/bert.h"
+#include "parts/choose.h"
 #include "parts/text.h"
 
 #include <math.h>
@@ -195,5 +196,7 @@ const heed_model heed_model_mlm = {
     .metrics = heed__model_metrics,
     .attending = attending,
     .code = code,
+    .choose = heed__choose_mlm,
+    .choices = TEXT_CHOICES " transform-head",
     .published = published,
 };

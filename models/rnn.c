@@ -5,6 +5,7 @@
  *
  * Bahdanau et al. 2015, sec. 3; without attention the fixed context is the encoder's last state.
  * Cho et al. 2014, sec. 2.2. */
+#include "parts/choose.h"
 #include "parts/decoder.h"
 #include "parts/pair.h"
 
@@ -194,4 +195,6 @@ const heed_model heed_model_rnn = {.name = "rnn",
                                    PAIR_MEMBERS,
                                    .attending = attending,
                                    .average = average,
+                                   .choose = heed__choose_pairs,
+                                   .choices = PAIR_CHOICES,
                                    .steps = &steps};

@@ -1,6 +1,7 @@
 /* seq2seq.c -- the Transformer: an encoder, and a decoder that attends to it. Vaswani et al. 2017,
  * sec. 3 and fig. 1. */
 #include "parts/block_decoder.h"
+#include "parts/choose.h"
 #include "parts/pair.h"
 
 #include <math.h>
@@ -160,4 +161,6 @@ const heed_model heed_model_seq2seq = {.name = "seq2seq",
                                        .init = init,
                                        PAIR_MEMBERS,
                                        .attending = attending,
+                                       .choose = heed__choose_pairs,
+                                       .choices = PAIR_CHOICES,
                                        .steps = &steps};

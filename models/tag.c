@@ -21,8 +21,7 @@ static bool init(void *self, heed_store *s, const heed_config *f) {
 /* (B,S,classes) */
 static heed_tensor *logits(const void *self, heed_tape *t, const heed_model_input *in) {
     const text_model *m = self;
-    if (!in->x) return NULL;
-    return heed_linear_apply(&m->head, t, heed__reader_apply(m, t, in->x, in->pad, NULL));
+    return in->x ? heed_linear_apply(&m->head, t, heed__reader_apply(m, t, in, NULL)) : NULL;
 }
 
 /* Labels of padding, and of tokens that are not words, do not count. */

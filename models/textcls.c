@@ -54,32 +54,33 @@ static bool init(void *self, heed_store *s, const heed_config *f) {
 }
 
 /* (B,width): what the output layer reads. */
-static heed_tensor *features(const textcls *m, heed_tape *t, heed_tensor *ids, heed_tensor *pad) {
+static heed_tensor *features(const textcls *m, heed_tape *t, const heed_model_input *in) {
     heed_tensor *ends = NULL;
-    heed__reader_apply(&m->text, t, ids, pad, &ends);
+    heed__reader_apply(&m->text, t, in, &ends);
     return m->pooler.w ? heed_linear_act(&m->pooler, t, ends, HEED_TANH) : ends;
 }
 
 /* The output layer's values: (B,classes), or (B,1) for a head with one neuron. */
-static heed_tensor *neurons(const textcls *m, heed_tape *t, heed_tensor *ids, heed_tensor *pad) {
-    return heed_linear_apply(&m->text.head, t, features(m, t, ids, pad));
+static heed_tensor *neurons(const textcls *m, heed_tape *t, const heed_model_input *in) {
+    return heed_linear_apply(&m->text.head, t, features(m, t, in));
 }
 
 static heed_tensor *code(const void *self, heed_tape *t, const heed_model_input *in) {
-    return in->x ? features(self, t, in->x, in->pad) : NULL;
+    return in->x ? features(self, t, in) : NULL;
 }
 
 /* (B,classes); a head with one neuron z gives (0, z). */
 static heed_tensor *logits(const void *self, heed_tape *t, const heed_model_input *in) {
     const textcls *m = self;
-    heed_tensor *z = in->x ? neurons(m, t, in->x, in->pad) : NULL;
+    heed_tensor *z = in->x ? neurons(m, t, in) : NULL;
     return m->binary ? heed__model_by_class(t, z) : z;
 }
 
 static heed_tensor *loss(void *self, heed_tape *t, const heed_batch *b) {
     textcls *m = self;
-    heed_tensor *pad = heed_ids(t, b->src_pad, b->rows, b->src_len);
-    heed_tensor *z = neurons(m, t, heed_ids(t, b->src, b->rows, b->src_len), pad);
+    heed_model_input in = {.x = heed_ids(t, b->src, b->rows, b->src_len),
+                           .pad = heed_ids(t, b->src_pad, b->rows, b->src_len)};
+    heed_tensor *z = neurons(m, t, &in);
     return heed__model_class_loss(&m->text.result, t, z, m->binary, b, m->text.smoothing);
 }
 

@@ -1,5 +1,6 @@
 /* vit.c -- patches of a picture as the tokens of a transformer: ViT by default. Dosovitskiy et al.
  * 2021, sec. 3.1. */
+#include "parts/choose.h"
 #include "parts/image.h"
 #include "parts/patches.h"
 #include "parts/published.h"
@@ -143,7 +144,7 @@ const heed_model heed_model_vit = {
     .embedding = "embed.patch",
     .options = options,
     .conditions = conditions,
-    .defaults = "lr=0.001 best=accuracy",
+    .defaults = "lr=0.002 warmup=0.1 init-std=0.07 best=accuracy",
     .presets = presets,
     .cases = cases,
     .size = sizeof(vit),
@@ -152,5 +153,7 @@ const heed_model heed_model_vit = {
     .attending = attending,
     .grid = grid,
     .chosen = chosen,
+    .choose = heed__choose_vit,
+    .choices = VIT_CHOICES,
     .published = published,
 };

@@ -122,8 +122,9 @@ static bool other_value(const heed_option *o, const char *now, int i, char *valu
 
 /* Settings of the batches, and of vectors of texts. */
 static bool elsewhere(const char *name) {
-    static const char *const names[] = {"mask-share", "source-vocab", "vocab-rows",   "block",
-                                        "pool",       "unit",         "embed-tokens", "bracket"};
+    static const char *const names[] = {"mask-share",    "source-vocab", "vocab-rows",
+                                        "segment-token", "block",        "pool",
+                                        "unit",          "embed-tokens", "bracket"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(name, names[i]) == 0) return true;
     return false;

@@ -67,8 +67,6 @@ TEST(config_refuses_wrong_values) {
         {"val", "a\xFF", "--val", "no UTF-8"},
         {"layer", "1", "--layer", "unknown option --layer: did you mean --layers?"},
         {"lyaers", "1", "a.conf:2", "unknown setting \"lyaers\": a.conf:2: did you mean layers?"},
-        {"qk-norm", "1", "--qk-norm", "norms of queries and keys are not supported: --qk-norm"},
-        {"rope_type", "1", "a.conf:2", "are not supported: setting \"rope_type\": a.conf:2"},
         {"rope", "1", "--rope", "unknown option --rope;"},
         {"zzz", "1", "--zzz", "unknown option --zzz; hint: `--help` lists the options"},
     };

@@ -283,6 +283,17 @@ TEST(exchange_names_what_it_cannot_represent) {
 }
 
 /* Sizes that do not fit the weights are found before memory is allocated by them. */
+TEST(exchange_names_the_keys_of_sizes_that_a_model_refuses) {
+    refuses("bert", "\"num_attention_heads\": 2", "\"num_attention_heads\": 3",
+            "config.json: width does not split into heads: encoder.0.attn: expected a width that "
+            "is a multiple of heads, found width 16 with 3 heads (width is hidden_size, heads is "
+            "num_attention_heads)");
+    refuses("llama", "\"head_dim\": 4", "\"head_dim\": 7",
+            "(key-width is head_dim, rope-theta is ");
+    refuses("llama", "\"rope_parameters\": {", "\"rope_parameters\": \"default\", \"more\": {",
+            "config.json: rope_parameters: expected an object, found \"default\"");
+}
+
 TEST(exchange_refuses_damaged_configs) {
     refuses("bert", "\"vocab_size\": 29", "\"vocab_size\": 16000000", "vocab_size of the model");
     refuses("bert", "\"hidden_size\": 16", "\"hidden_size\": 1000000", "hidden_size of the model");
@@ -309,10 +320,10 @@ static const char *processed(const char *json, size_t n) {
 }
 
 /* The largest difference of the pixels from Pillow's, as a share of the range 0 to 1 of a pixel. */
-static double pixels_apart(heed_ctx *c, const heed_run *r, const char *name) {
-    enum { WIDTH = 23, HEIGHT = 17, BYTES = WIDTH * HEIGHT * 3 };
+static double shape_apart(heed_ctx *c, const heed_run *r, const char *name, int width, int height) {
+    enum { BYTES = 23 * 17 * 3 };
     unsigned char bytes[BYTES];
-    heed_picture p = {.width = WIDTH, .height = HEIGHT, .channels = 3, .pixels = bytes};
+    heed_picture p = {.width = width, .height = height, .channels = 3, .pixels = bytes};
     heed_image_transform v;
     heed_real out[8 * 8 * 3];
     double most = 0;
@@ -329,16 +340,24 @@ static double pixels_apart(heed_ctx *c, const heed_run *r, const char *name) {
     return most;
 }
 
+static double pixels_apart(heed_ctx *c, const heed_run *r, const char *name) {
+    return shape_apart(c, r, name, 23, 17);
+}
+
 TEST(exchange_prepares_pictures_as_pillow_does) {
     static const char *const processors[] = {"exact",   "bicubic", "crop",
                                              "lanczos", "nearest", "scaled"};
     for (size_t i = 0; i < sizeof processors / sizeof *processors; i++) {
-        char json[4096], file[64];
+        char json[4096], file[64], flat[64], tall[64];
         heed_ctx *c = heed_open(NULL);
         snprintf(file, sizeof file, "%s.json", processors[i]);
+        snprintf(flat, sizeof flat, "flat %s", processors[i]);
+        snprintf(tall, sizeof tall, "tall %s", processors[i]);
         size_t n = read_golden("vit", file, json, sizeof json);
         heed_run *r = heed_import(c, processed(json, n), heed_models);
         CHECK_CLOSE(pixels_apart(c, r, processors[i]), 0, 1.01 / 255);
+        CHECK_CLOSE(shape_apart(c, r, flat, 43, 9), 0, 1.01 / 255);
+        CHECK_CLOSE(shape_apart(c, r, tall, 9, 43), 0, 1.01 / 255);
         CHECK(heed_export(r, in_folder(processors[i]), false));
         heed_run *again = heed_import(c, in_folder(processors[i]), heed_models);
         CHECK_CLOSE(pixels_apart(c, again, processors[i]), 0, 1.01 / 255);
@@ -513,6 +532,12 @@ TEST(exchange_reads_shards) {
     CHECK_FAILS(c, heed_import(c, dir, heed_models), HEED_DATA, "tensor is missing");
     dir = sharded(c, "{\"weight_map\": {\"a\": \"../model-1.safetensors\"}}");
     CHECK_FAILS(c, heed_import(c, dir, heed_models), HEED_DATA, "expected a file of this folder");
+    dir = sharded(c, "{\"weight_map\": {\"a\": \"model-1.safetensors\", \"b\": "
+                     "\"more.safetensors\"}}");
+    char more[600];
+    snprintf(more, sizeof more, "%s/more.safetensors", dir);
+    write_weights(c, "bert", more, NULL, 0, 1, NULL, NULL);
+    CHECK_FAILS(c, heed_import(c, dir, heed_models), HEED_DATA, "tensor is there twice");
     dir = sharded(c, "{\"weight_map\": {\"a\": 1}}");
     CHECK_FAILS(c, heed_import(c, dir, heed_models), HEED_DATA, "expected a file of this folder");
     dir = sharded(c, "[]");

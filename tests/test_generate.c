@@ -253,3 +253,33 @@ TEST(gpt_generation_can_be_stopped_and_refuses_nothing) {
     heed_clear(b.c);
     DISCARD(b);
 }
+
+/* With and without draws, and of a beam: tokens of `never` are not chosen, though they were the
+ * most probable ones. */
+TEST(generation_never_chooses_some_tokens) {
+    built b = build(&heed_model_gpt, NULL, SMALL "init-std=0.5");
+    int32_t free_made[12], made[12];
+    for (int mode = 0; mode < 3; mode++) {
+        heed_generation a = {.count = 12, .seed = 5, .temperature = mode == 1 ? 0.1 : 0};
+        a.beam = mode == 2 ? 3 : 0;
+        CHECK(generate(&b, a, free_made) == 12);
+        int32_t never[] = {-1, free_made[0], free_made[11], 11};
+        a.never = never;
+        a.never_count = 4;
+        CHECK(generate(&b, a, made) == 12);
+        for (int i = 0; i < 12; i++) CHECK(made[i] != free_made[0] && made[i] != free_made[11]);
+    }
+    DISCARD(b);
+}
+
+/* [UNK] and what no text holds, but not what ends a text: in GPT-2's vocabulary these are one. */
+TEST(generation_never_makes_unknown_tokens) {
+    heed_ctx *c = heed_open(NULL);
+    heed_tokenizer *k =
+        heed_tokenizer_train(c, "a b", 3, (heed_tokenizer_args){.kind = "char", .specials = true});
+    heed_specials s = heed_tokenizer_specials(k);
+    int32_t never[4];
+    CHECK(heed_never(k, s.sep, never) == 4 && never[0] == s.unk && never[3] == s.mask);
+    CHECK(heed_never(k, s.unk, never) == 3 && never[0] == s.pad);
+    CLOSE(c);
+}

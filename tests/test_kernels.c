@@ -180,6 +180,7 @@ TEST(kernels_gemm_without_depth) {
 TEST(kernels_gemm_large_shapes) {
     check_product("gemm rows", (product){.m = 301, .n = 130, .k = 401});
     check_product("gemm rows nt", (product){.m = 301, .n = 65, .k = 401, .tb = true, .extra = 3});
+    check_product("gemm both", (product){.m = 301, .n = 250, .k = 201, .add = true, .extra = 1});
     check_product("gemm tn", (product){.m = 65, .n = 300, .k = 500, .ta = true, .add = true});
     check_product("gemm tn rows", (product){.m = 267, .n = 200, .k = 210, .ta = true, .extra = 5});
     check_product("gemm columns", (product){.m = 7, .n = 1300, .k = 200, .tb = true});

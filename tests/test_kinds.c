@@ -290,6 +290,31 @@ TEST(kinds_train_each_in_one_call) {
     train_on(&heed_model_mlp, write_pictures(), SMALL "layers=1");
 }
 
+/* Values may contain blanks; those given replace the preset's. */
+TEST(kinds_train_takes_values_and_a_preset) {
+    heed_ctx *c = open_kinds();
+    const char *text = write_lines(),
+               *values[] = {"val", in_folder("other lines.txt"), "width", "8", "batch", "2", NULL};
+    heed_train_args a = {.model = &heed_model_gpt, .data = text, .run = in_folder("valued")};
+    text_file("other lines.txt", "one two three four\nfive six seven eight\n");
+    a.settings = "steps=2 layers=1";
+    a.values = values;
+    a.preset = "nano";
+    CHECK(heed_train(c, &a).step == 2);
+    heed_run *r = heed_run_open(c, a.run, heed_models, NULL);
+    CHECK(r && strcmp(heed_config_text(r->config, "val"), values[1]) == 0);
+    CHECK(heed_config_int(r->config, "width") == 8 && heed_config_int(r->config, "layers") == 1);
+    CHECK(heed_config_int(r->config, "heads") == 4 && heed_config_int(r->config, "ff") == 256);
+    heed_run_close(r);
+    a.force = true;
+    a.preset = "giant";
+    CHECK_FAILS(c, heed_train(c, &a).step, HEED_USAGE, "preset is unknown");
+    a.preset = NULL;
+    values[2] = "widht";
+    CHECK_FAILS(c, heed_train(c, &a).step, HEED_USAGE, "did you mean width");
+    CLOSE(c);
+}
+
 static unsigned char *weights_of(const char *run, long *n) {
     char path[256];
     snprintf(path, sizeof path, "%s/model.safetensors", run);

@@ -115,6 +115,89 @@ TEST(pairs_read_jsonl) {
     CLOSE(c);
 }
 
+TEST(pairs_read_csv) {
+    heed_ctx *c = open_ctx();
+    heed_pairs *k =
+        open_text(c, "a.csv",
+                  "\xEF\xBB\xBFid,Review,Sentiment\r\n1,\"good, \"\"very\"\" good\",pos\r\n"
+                  "\r\n2,\"two\nlines\",neg\r\n3, plain ,pos",
+                  (heed_pairs_args){.kind = HEED_CLASSES});
+    const heed_pairs_info *f = heed_pairs_about(k);
+    CHECK(f && f->pairs == 3 && f->header && f->extra_columns == 3 && f->classes == 2);
+    CHECK_TEXT(shown(k, false, 0), "2 good, \"very\" good|pos");
+    CHECK_TEXT(shown(k, false, 1), "4 two lines|neg");
+    CHECK_TEXT(shown(k, false, 2), "6 plain|pos");
+    heed_pairs_close(k);
+    k = open_text(c, "b.CSV", "en,fr\ngo,va\n", (heed_pairs_args){.kind = HEED_TRANSLATION});
+    CHECK_TEXT(shown(k, false, 0), "2 go|va");
+    heed_pairs_close(k);
+    char *text = malloc(9000);
+    strcpy(text, "text,label\n\""); /* a field may be long */
+    memset(text + 12, 'x', 8000);
+    strcpy(text + 8012, "\",a\ny,b\n");
+    k = open_text(c, "c.csv", text, (heed_pairs_args){.kind = HEED_CLASSES});
+    heed_pair pair;
+    CHECK(heed_pairs_get(k, false, 0, &pair) && pair.source_n == 8000);
+    free(text);
+    CLOSE(c);
+}
+
+TEST(pairs_columns_are_chosen) {
+    static const struct {
+        const char *name, *text, *columns, *first;
+    } cases[] = {
+        {"a.csv", "v1,v2\nham,hello\nspam,win\n", "v2,v1", "2 hello|ham"},
+        {"a.csv", "ham,hello\nspam,win\n", "2,1", "1 hello|ham"},
+        {"a.csv", "text,label,kind\nhello,ham,x\nwin,spam,y\n", " TEXT , kind", "2 hello|x"},
+        {"a.csv", "a,label,text\nx,ham,hello\ny,spam,win\n", "1,2", "2 x|ham"},
+        {"a.tsv", "v1\tv2\nham\thello\nspam\twin\n", "v2,v1", "2 hello|ham"},
+        {"a.tsv", "hello\tham\nwin\tspam\n", "1,2", "1 hello|ham"},
+        {"a.jsonl", "{\"v1\":\"ham\",\"v2\":\"hello\"}\n{\"v1\":1,\"v2\":\"win\"}\n", "v2,v1",
+         "1 hello|ham"},
+    };
+    heed_ctx *c = open_ctx();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        heed_pairs *k =
+            open_text(c, cases[i].name, cases[i].text,
+                      (heed_pairs_args){.kind = HEED_CLASSES, .columns = cases[i].columns});
+        CHECK_TEXT(shown(k, false, 0), cases[i].first);
+        CHECK(heed_pairs_about(k) && heed_pairs_about(k)->pairs == 2);
+        heed_pairs_close(k);
+    }
+    CLOSE(c);
+}
+
+TEST(pairs_refuse_csv) {
+    static const struct {
+        const char *text, *columns, *why;
+    } cases[] = {
+        {"text,label\n\"open,a\n", NULL,
+         "a.csv:2: expected a double quote that ends the field, found the end of the file"},
+        {"text,label\n\"a\"b,c\n", NULL, "a.csv:2: expected a comma or the end of the line"},
+        {"text,label\na\n", NULL,
+         "a.csv:2: expected as many columns as in the first line, found fewer"},
+        {"text,label\na,\n", NULL, "a.csv:2: expected text on both sides, found an empty one"},
+        {"one,two\na,b\n", NULL, "a.csv:1: expected a first line that names text and label"},
+        {"text;label\na;b\n", NULL, "found text;label; hint: `columns`"},
+        {"one,two\na,b\n", "one,three",
+         "a.csv:1: expected a first line that names one,three, found one, two"},
+        {"one,two\na,b\n", "1,3", "expected as many columns"},
+        {"one,two\na,b\n", "one", "`columns` is wrong: expected two names"},
+        {"one,two\na,b\n", "one,one", "`columns` is wrong"},
+        {"one,two\na,b\n", "1,2,3", "`columns` is wrong"},
+        {"text,label\n", NULL, "no pairs: "},
+        {"a\xFF,b\n", NULL, "a.csv"},
+    };
+    heed_ctx *c = open_ctx();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        heed_pairs_args a = {.kind = HEED_CLASSES, .columns = cases[i].columns};
+        CHECK(open_text(c, "a.csv", cases[i].text, a) == NULL);
+        CHECK_HAS(heed_ctx_error(c), cases[i].why);
+        heed_clear(c);
+    }
+    CLOSE(c);
+}
+
 TEST(pairs_refuse) {
     static const struct {
         const char *name, *text, *why;

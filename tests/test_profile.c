@@ -70,6 +70,21 @@ TEST(profile_counts_ops_and_products) {
     CLOSE(l.c);
 }
 
+/* affine_xent computes gradients in the forward pass. */
+TEST(profile_names_gradients_of_the_forward_pass) {
+    trained l = open_trained();
+    heed_profile *p = heed_profile_new(l.c);
+    heed_real x[ROWS * IN] = {1};
+    const int32_t labels[ROWS] = {0};
+    heed_tape_begin(l.t, HEED_TRAIN, 0);
+    heed_tensor *in = heed_want_grad(l.t, heed_input(l.t, x, 2, (int[]){ROWS, IN}));
+    heed_affine_xent(l.t, in, l.w, l.b, heed_input_ids(l.t, labels, 1, (int[]){ROWS}), NULL);
+    CHECK(row_of(p, "affine_xent", "forward", HEED_PHASE_FORWARD).n == OUT);
+    CHECK(row_of(p, "affine_xent", "dX", HEED_PHASE_FORWARD).k == OUT);
+    CHECK(row_of(p, "affine_xent", "dW", HEED_PHASE_FORWARD).m == OUT);
+    CLOSE(l.c);
+}
+
 TEST(profile_changes_no_value) {
     trained plain = open_trained(), profiled = open_trained();
     heed_profile *p = heed_profile_new(profiled.c);

@@ -215,7 +215,7 @@ TEST(start_of_readers_from_mlm) {
     train(
         &heed_model_mlm, "first.txt", "one",
         "layers=2 heads=2 width=16 block=16 batch=8 steps=2 evals=1 tokenizer=word activation=relu "
-        "norm=pre final-norm=true");
+        "norm=pre final-norm=true transform-head=true");
     text_file("classes.tsv", "x\tthe cat sees .\ny\ta dog hears .\nx\tthe cat hears .\n"
                              "y\ta dog sees .\nx\tthe cat\ny\ta dog\n");
     text_file("tags.tsv", "the cat sees\tD N V\na dog hears\tD N V\nthe king\tD N\na dog\tD N\n");
@@ -247,7 +247,8 @@ TEST(start_of_readers_from_mlm) {
 TEST(start_settings) {
     write_texts();
     train(&heed_model_mlm, "first.txt", "one",
-          "layers=2 heads=2 width=16 block=16 batch=8 steps=1 evals=1 tokenizer=word lr=0.01");
+          "layers=2 heads=2 width=16 block=16 batch=8 steps=1 evals=1 tokenizer=word lr=0.01 "
+          "norm=post init-std=0.05");
     heed_ctx *c = open_ctx(1);
     heed_run *r = open_run(c, "one");
     heed_config *f = heed_train_config(c, &heed_model_textcls);
@@ -304,7 +305,7 @@ TEST(start_open_refuses) {
 /* Without the data of the first run, or with other data in its place, nothing is measured. */
 TEST(start_without_the_first_data) {
     write_texts();
-    train(&heed_model_gpt, "first.txt", "one", GPT);
+    train(&heed_model_gpt, "first.txt", "one", GPT " packing=blocks");
     text_file("first.txt", "something else, but long enough to be read by a model of 16 tokens. "
                            "something else, but long enough to be read by a model of 16 tokens.");
     heed_fit_result r =

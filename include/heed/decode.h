@@ -24,8 +24,8 @@ typedef struct {
     int top_k;             /* sampling: only the k most probable tokens; 0: all */
     double top_p; /* sampling: only the fewest tokens that reach this total probability; 0: all.
                      Holtzman et al. 2020, sec. 3.1 */
-    const int32_t *never; /* sampling: tokens that are not drawn; those outside the vocabulary, as
-                             -1, are left out */
+    const int32_t *never; /* tokens that are not chosen; those outside the vocabulary, as -1, have
+                             no effect. They count in the probabilities of the others */
     int never_count;
     uint64_t seed;   /* seed of the draws */
     uint32_t sample; /* number of the sample among several with the same seed */
@@ -66,6 +66,17 @@ bool heed_generate(const heed_model *m, const void *self, heed_tape *t, const he
 /* The token that ends a text, from the settings of a run and its tokenizer: the token at a line's
  * end if the model was trained line by line (packing = lines), else -1, which is not a token. */
 int32_t heed_text_end(const heed_config *f, const heed_tokenizer *k);
+
+/* The special tokens that no output should hold, for `never` and `never_count`: [UNK], [PAD], [CLS]
+ * and [MASK], except one that also ends a text, as in GPT-2's vocabulary. Returns their number. */
+static inline int heed_never(const heed_tokenizer *k, int32_t end, int32_t never[4]) {
+    heed_specials s = heed_tokenizer_specials(k);
+    const int all[] = {s.unk, s.pad, s.cls, s.mask};
+    int count = 0;
+    for (int i = 0; i < 4; i++)
+        if (all[i] >= 0 && all[i] != s.sep && all[i] != end) never[count++] = all[i];
+    return count;
+}
 
 HEED_EXPORT_END
 #endif

@@ -103,6 +103,8 @@ typedef struct {
                     best weights are chosen by training loss */
     bool resume; /* continue from run/last */
     bool force;  /* replace an existing run */
+    const char *keep; /* a file that becomes a file of the new run, under the name of the setting
+                         `data`: on the same disk, and it is moved. NULL: none */
     const heed_run *from; /* the run whose weights a new training starts from. NULL: the one that
                              the setting `from` names, which may be empty */
     const heed_model *const *models; /* to open that run by; NULL: only `model` */
@@ -146,6 +148,9 @@ typedef struct {
     const char *data;     /* a file or folder of that kind; when resuming, NULL or its new path */
     const char *run;      /* as in heed_fit_args */
     const char *settings; /* "steps=300 width=64", of heed_train_config; or NULL */
+    const char *const *values; /* the same as keys and values in turn, ended by NULL, which may
+                                  contain blanks: "val", "my text.txt"; or NULL */
+    const char *preset;        /* of the model: its settings, which those given replace; or NULL */
     const heed_model *const *models; /* to open the run that the setting `from` names; NULL: only
                                         `model` */
     bool resume, force;
@@ -154,10 +159,11 @@ typedef struct {
     void *user;
     const heed_cluster *cluster; /* as in heed_fit_args */
 } heed_train_args;
-/* Opens the data by the kind that the model reads, completes the settings by what is found there,
- * trains or opens a tokenizer, and trains as heed_fit does. If the setting `from` names a run, its
- * weights, settings and tokenizer are taken first (heed_start_settings). With a run directory, the
- * result is that of `heed train`. The seed is the context's. */
+/* Opens the data by the kind that the model reads, chooses (heed_model_choose) and completes the
+ * settings by what is found there, trains or opens a tokenizer, and trains as heed_fit does. If the
+ * setting `from` names a run, its weights, settings and tokenizer are taken first
+ * (heed_start_settings). With a run directory, the result is that of `heed train`. The seed is the
+ * context's. */
 heed_fit_result heed_train(heed_ctx *c, const heed_train_args *a);
 /* All settings of such a training, at the model's defaults. */
 heed_config *heed_train_config(heed_ctx *c, const heed_model *m);

@@ -107,6 +107,24 @@ typedef struct {
     const char *settings;
 } heed_model_case;
 
+/* Settings chosen by the data, in groups that have one reason. */
+enum { HEED_CHOICES = 8 };
+typedef struct {
+    char what[160]; /* "packing lines, block 16" */
+    char why[120];
+} heed_choice;
+typedef struct {
+    heed_config *config;
+    const heed_data *data;   /* NULL: it is not open yet */
+    const heed_option *only; /* of a training that starts from a run: settings that may be chosen;
+                                NULL: all */
+    heed_choice list[HEED_CHOICES];
+    int count;
+} heed_choices;
+/* For `choose` of a model: sets those of "packing=lines block=16" that were not given, at
+ * HEED_FROM_PRESET, and notes those that differ from the default, with the reason. */
+bool heed_choose(heed_choices *k, const char *settings, const char *why, ...) HEED_PRINTF(3, 4);
+
 typedef struct {
     const char *name, *help;
     heed_input_kind kind;  /* what the model reads */
@@ -146,6 +164,11 @@ typedef struct {
     /* Sets in f the sizes that init chose by the data where the setting is 0, for a training that
      * starts from these weights with other data. NULL: it chooses none. */
     bool (*chosen)(const void *self, heed_config *f);
+    /* Chooses settings by the data of a new training, by heed_choose: before the data is opened
+     * those that opening needs, by the file that the setting `data` names, and afterwards, with
+     * k->data, the others. NULL: it chooses none. */
+    bool (*choose)(heed_choices *k);
+    const char *choices;     /* the settings that `choose` may set: "packing block"; or NULL */
     const heed_steps *steps; /* NULL: output is not generated step by step */
     /* What the model makes of each input as (B,k): a classifier's features, an auto-encoder's code.
      * NULL: there is no such layer. */
@@ -158,6 +181,10 @@ heed_input_spec heed_model_spec(const heed_model *m);
 /* Fails with HEED_USAGE if a setting that was given as a flag has no effect, by the conditions of
  * m, of its kind of data or of every training. */
 bool heed_model_check(const heed_model *m, const heed_config *f);
+/* Chooses settings by the data of a training: calls m->choose. Called twice, before and after the
+ * data is opened (d). Settings that were given, by whatever means, are kept; with `from`, all
+ * except those of the kind of data are. out: adds what was chosen, begins with {0}; or NULL. */
+bool heed_model_choose(const heed_model *m, heed_config *f, const heed_data *d, heed_choices *out);
 /* Creates the parameters of m in s by its init and, if f has the setting `lora` above 0, adapters
  * of that rank at the weights that `lora-targets` names. self: m->size bytes of zeros. False with
  * an error if the model refuses its settings, or a target matches nothing. */

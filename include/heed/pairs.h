@@ -17,11 +17,14 @@ typedef enum {
 /* The lines of a file, read but not yet tokenized. TSV: source TAB target; further columns are
  * ignored, empty lines are skipped and counted; # does not start a comment; spaces around a column
  * are removed. A first line that names the columns is skipped: one that holds a name of a source
- * (src source input from text sentence document question prompt tokens words) and one of a target
- * (tgt target output to translation answer response label labels class category tag tags), in any
- * columns, or that begins with two names of languages (eng fra, en fr, English French). The columns
- * of captions are named file (image path filename picture) and caption (text description sentence);
- * a number after the file, as in dog.jpg#2, is removed.
+ * (src source input from text sentence document question prompt tokens words review comment tweet
+ * message content) and one of a target (tgt target output to translation answer response label
+ * labels class category tag tags sentiment intent emotion topic), in any columns, or that begins
+ * with two names of languages (eng fra, en fr, English French). The columns of captions are named
+ * file (image path filename picture) and caption (text description sentence); a number after the
+ * file, as in dog.jpg#2, is removed.
+ * CSV (by the extension .csv; RFC 4180): the same, and the first line must name the columns unless
+ * `columns` gives their numbers. Line ends within a field become spaces.
  * JSONL (by the extension .jsonl or .json): objects with src and tgt (or label and text, or tokens
  * and tags: texts or lists of words, or image and caption); a label may also be a whole number.
  * Errors name file and line. Owned by c. */
@@ -35,7 +38,9 @@ typedef struct {
                   classes and tags are cut in both; all are counted */
     const char *const *labels; /* a run's, or NULL: from the data, in bytewise order */
     int label_count;
-    bool bracket; /* labelled texts and tagged words: [CLS] before the source */
+    const char *columns; /* "source,target" or "text,label": names of columns or keys, or numbers of
+                            columns from 1; NULL or "": recognized by their names */
+    bool bracket;        /* labelled texts and tagged words: [CLS] before the source */
 } heed_pairs_args;
 heed_pairs *heed_pairs_open(heed_ctx *c, const char *path, const heed_pairs_args *a);
 void heed_pairs_close(heed_pairs *k);

@@ -25,8 +25,9 @@ typedef enum {
 typedef struct {
     heed_phase phase;
     const char *op;      /* "affine"; in the optimizer: "adamw", "clip" */
-    const char *product; /* NULL: the complete op. Else its products of this shape: "forward"; in
-                            backward "dW" if the left operand is transposed, else "dX" */
+    const char *product; /* NULL: the complete op. Else its products of this shape: "forward"; of
+                            gradients "dW" if the left operand is transposed, else "dX".
+                            affine_xent computes its gradients in the forward phase */
     int m, n, k;         /* of a product: C (m,n) = A (m,k) B (k,n) */
     uint64_t calls;
     double seconds;

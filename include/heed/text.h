@@ -136,6 +136,7 @@ typedef struct {
     size_t line;                   /* line where the row begins, counted from 1 */
     size_t count;                  /* number of fields in the row */
     char *fields[HEED_CSV_FIELDS]; /* the first fields; further ones are only counted */
+    size_t longest; /* the bytes that a field must not reach; HEED_CSV_LONGEST, may be changed */
     bool ended;     /* the row ends with a line end; false: a last line without one */
     char *at, *end; /* what is left of the text */
     size_t next;    /* the line number at `at` */
@@ -145,7 +146,7 @@ typedef struct {
 bool heed_csv_open(heed_csv *r, heed_ctx *c, const char *what, const char *path, char *text,
                    size_t n);
 /* Reads the next row; false at the end of the text, or on an error: an unterminated quote, text
- * after a closing quote, or a field of HEED_CSV_LONGEST bytes or more. */
+ * after a closing quote, or a field of `longest` bytes or more. */
 bool heed_csv_next(heed_csv *r);
 /* The index of the field equal to `name`, -1 if absent. On the header row this finds a column. */
 int heed_csv_find(const heed_csv *r, const char *name);

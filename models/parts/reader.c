@@ -47,6 +47,7 @@ bool heed__reader_init(text_model *m, heed_store *s, const heed_config *f, int n
     m->vocab = heed__model_int(f, "vocab");
     m->classes = heed__model_int(f, "classes");
     m->smoothing = heed__model_real(f, "smoothing");
+    m->separator = heed__model_int(f, "token-types") > 1 ? heed__model_int(f, "segment-token") : -1;
     if (m->vocab < 1 || m->classes < 1)
         return heed_fail(heed_store_ctx(s), HEED_USAGE,
                          "model has no size: expected vocab and classes of at least 1, found %d "
@@ -102,9 +103,23 @@ static heed_tensor *last_tokens(heed_tape *t, const heed_tensor *x, const heed_t
     return rows;
 }
 
-heed_tensor *heed__reader_apply(const text_model *m, heed_tape *t, heed_tensor *ids,
-                                heed_tensor *pad, heed_tensor **ends) {
-    heed_tensor *x = heed__embedding_apply(&m->embed, t, ids, NULL, 0);
+/* Types of tokens: 1 after the first separator. NULL: all 0. */
+static heed_tensor *segments(const text_model *m, heed_tape *t, const heed_tensor *ids) {
+    heed_tensor *types = m->separator < 0 ? NULL : heed_new_ids(t, 2, ids->shape);
+    int len = ids->shape[1];
+    for (int r = 0; types && r < ids->shape[0]; r++)
+        for (int i = 0, type = 0; i < len; i++) {
+            types->i[r * len + i] = type;
+            type |= ids->i[r * len + i] == m->separator;
+        }
+    return types;
+}
+
+heed_tensor *heed__reader_apply(const text_model *m, heed_tape *t, const heed_model_input *in,
+                                heed_tensor **ends) {
+    if (!in->x) return NULL;
+    heed_tensor *pad = in->pad, *types = in->types ? in->types : segments(m, t, in->x);
+    heed_tensor *x = heed__embedding_apply(&m->embed, t, in->x, types, 0);
     if (m->rnn.args.layers) return recurrent(m, t, x, pad, ends);
     if (x && ends && m->last && !m->conv.layers && !heed__stack_all_rows(&m->stack, t)) {
         x = heed__stack_rows(&m->stack, t, x, last_tokens(t, x, pad), pad);

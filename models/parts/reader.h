@@ -16,8 +16,9 @@
         NO("causal", "attention and convolution: no token sees later ones"),                       \
         WHOLE("block", "64", 2, 1 << 20, "tokens in a text, at most"), VOCAB_OPTION,               \
         POSITIONS_OPTION("learned", "encoding of positions"),                                      \
-        WHOLE("token-types", "0", 0, 1 << 16,                                                      \
-              "segment embeddings, of which the first is used; 0: none"),                          \
+        WHOLE("token-types", "0", 0, 1 << 16, "segment embeddings; 0: none"),                      \
+        WHOLE("segment-token", "-1", -1, 1 << 24,                                                  \
+              "tokens after the first of this id are of the second segment; -1: of the first"),    \
         NO("embed-norm", "layer norm of the embeddings"), NO("bracket", "texts begin with [CLS]"), \
         CHOICE("final-norm", "auto", "auto|true|false",                                            \
                "layer norm after the last block; auto: with norm pre"),                            \
@@ -30,7 +31,7 @@
         {"whole-logits", ""},                                                                      \
         {"norm-kind norm-eps activation bias causal", "encoder=attention|conv"},                   \
         {"activation", "encoder=conv ff-kind=plain"}, {"rope-theta", "positions=rotary"},          \
-        {"kernel", "encoder=conv"},                                                                \
+        {"segment-token", "token-types!=0|1"}, {"kernel", "encoder=conv"},                         \
         {"cell one-bias cell-activation bidirectional", "encoder=rnn"}, {                          \
         "cell-activation", "cell=rnn"                                                              \
     }
@@ -51,6 +52,7 @@ typedef struct {
     int vocab, classes, width; /* width: of the encoder's output per token */
     heed_real smoothing;
     token_embedding embed;
+    int separator;     /* the setting segment-token */
     block_stack stack; /* by attention */
     heed_rnn rnn;      /* or recurrent: layers 0: absent */
     conv_stack conv;   /* or by convolution */
@@ -62,11 +64,11 @@ typedef struct {
 /* Makes the encoder; neurons: outputs of the head. Fails if the data has not filled in the sizes.
  */
 bool heed__reader_init(text_model *m, heed_store *s, const heed_config *f, int neurons);
-/* ids (B,S), pad (B,S) or NULL -> (B,S,width), and in ends, unless NULL, (B,width): h of the last
- * recurrent layer at its end, both directions concatenated; without recurrent layers, the mean of
- * all tokens, or the last one. */
-heed_tensor *heed__reader_apply(const text_model *m, heed_tape *t, heed_tensor *ids,
-                                heed_tensor *pad, heed_tensor **ends);
+/* x (B,S), pad and types (B,S) or NULL -> (B,S,width), and in ends, unless NULL, (B,width): h of
+ * the last recurrent layer at its end, both directions concatenated; without recurrent layers, the
+ * mean of all tokens, or the last one. */
+heed_tensor *heed__reader_apply(const text_model *m, heed_tape *t, const heed_model_input *in,
+                                heed_tensor **ends);
 
 /* Small sizes for the gradient check. */
 #define READER_SMALL                                                                               \

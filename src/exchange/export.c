@@ -28,13 +28,31 @@ static const heed_published *choose(const heed_run *r) {
     return NULL;
 }
 
-/* The folder is new or empty, or, with force, has a config.json that is replaced. */
+/* The files of a model, of heed or transformers; a replaced one leaves none of them behind. */
+static const char model_files[] =
+    "config.json model.safetensors model.safetensors.index.json model-*-of-*.safetensors "
+    "tokenizer.json tokenizer_config.json heed-tokenizer.json vocab.txt vocab.json merges.txt "
+    "special_tokens_map.json added_tokens.json preprocessor_config.json modules.json 1_Pooling "
+    "2_Normalize sentence_bert_config.json";
+
+/* The folder beside dir in which a model is written, before it is moved to dir. */
+static bool add_unfinished(heed_text *out, const char *dir) {
+    size_t n = strlen(dir);
+    while (n > 1 && dir[n - 1] == '/') n--;
+    return heed_text_add(out, "%.*s.heed-export", (int)n, dir);
+}
+
+/* The folder is new or empty, or, with force, has a config.json that is replaced, or had one until
+ * a replacement was interrupted. */
 static bool check_folder(const heed_run *r, const char *dir, bool force) {
     heed__listing l = {0};
     if (!heed__os_exists(dir)) return true;
     if (!heed__os_is_dir(dir))
         return heed_fail(r->c, HEED_USAGE, "folder is a file: %s: expected a folder", dir);
-    bool ok = heed__os_list(r->c, dir, &l), config = false, run = false;
+    heed_text unfinished = {.c = r->c};
+    bool ok = heed__os_list(r->c, dir, &l) && add_unfinished(&unfinished, dir), run = false;
+    bool config = ok && heed__os_exists(unfinished.s);
+    heed_text_free(&unfinished);
     for (size_t i = 0; ok && i < l.count; i++) {
         config |= strcmp(l.entries[i].name, "config.json") == 0;
         run |= strcmp(l.entries[i].name, "config.conf") == 0;
@@ -100,16 +118,66 @@ static bool write_tokenizer(const heed_run *r, const char *dir) {
     return ok;
 }
 
+static bool write_model(const heed_run *r, const heed_published *p, const char *dir) {
+    return heed__os_make_dir(r->c, dir) && write_weights(r, p, dir) &&
+           (!r->tokenizer || write_tokenizer(r, dir)) &&
+           (r->model->kind != HEED_INPUT_PICTURE || heed__pictures_write(r->c, dir, r->config)) &&
+           (!p->vectors ||
+            heed__modules_write(r->c, dir, r->config, (int)heed_config_int(r->config, "width"))) &&
+           write_config(r, p, dir);
+}
+
+/* ---- moving it to its folder ---- */
+
+/* config.json makes a folder a model: it is removed before all others, and moved after them. */
+static bool is_config(const char *name) { return strcmp(name, "config.json") == 0; }
+
+/* Removes a file of dir, or moves it to another folder. */
+static bool move(heed_ctx *c, const char *dir, const char *name, const char *to) {
+    heed_text from = {.c = c}, path = {.c = c};
+    bool ok = heed_text_add(&from, "%s/%s", dir, name) &&
+              (!to || heed_text_add(&path, "%s/%s", to, name));
+    ok = ok && (to ? heed__os_rename(c, from.s, path.s) : heed__os_remove(c, from.s));
+    heed_text_free(&from);
+    heed_text_free(&path);
+    return ok;
+}
+
+/* Removes the model in dir, and no other file of it. */
+static bool remove_model(heed_ctx *c, const char *dir) {
+    heed__listing l = {0};
+    bool ok = heed__os_list(c, dir, &l) && move(c, dir, "config.json", NULL);
+    for (size_t i = 0; ok && i < l.count; i++)
+        if (heed__matches_any(model_files, l.entries[i].name))
+            ok = move(c, dir, l.entries[i].name, NULL);
+    heed__os_list_free(&l);
+    return ok;
+}
+
+static bool move_model(heed_ctx *c, const char *from, const char *dir) {
+    heed__listing l = {0};
+    if (!heed__os_exists(dir)) return heed__os_rename(c, from, dir);
+    bool ok = remove_model(c, dir) && heed__os_list(c, from, &l);
+    for (size_t i = 0; ok && i < l.count; i++)
+        if (!is_config(l.entries[i].name)) ok = move(c, from, l.entries[i].name, dir);
+    heed__os_list_free(&l);
+    return ok && move(c, from, "config.json", dir) && heed__os_sync_dir(c, dir) &&
+           heed__os_remove(c, from);
+}
+
 bool heed_export(const heed_run *r, const char *dir, bool force) {
     if (!r || !dir || heed__stopped(r->c)) return false;
     const heed_published *p = choose(r);
     json_t *config = p && check_folder(r, dir, force) ? heed__keys_write(r, p) : NULL;
     bool possible = config != NULL;
     json_decref(config);
-    return possible && heed__os_make_dir(r->c, dir) && write_weights(r, p, dir) &&
-           (!r->tokenizer || write_tokenizer(r, dir)) &&
-           (r->model->kind != HEED_INPUT_PICTURE || heed__pictures_write(r->c, dir, r->config)) &&
-           (!p->vectors ||
-            heed__modules_write(r->c, dir, r->config, (int)heed_config_int(r->config, "width"))) &&
-           write_config(r, p, dir);
+    heed_text unfinished = {.c = r->c};
+    bool ok = possible && add_unfinished(&unfinished, dir) && heed__os_remove(r->c, unfinished.s);
+    if (ok && !write_model(r, p, unfinished.s)) {
+        ok = false;
+        heed__os_remove(r->c, unfinished.s);
+    }
+    ok = ok && move_model(r->c, unfinished.s, dir);
+    heed_text_free(&unfinished);
+    return ok;
 }

@@ -4,6 +4,7 @@
 #include "exchange/exchange.h"
 #include "fit/fit.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -73,6 +74,19 @@ static bool has_file(const reading *k, const char *name) {
     return yes;
 }
 
+static bool set_number(const reading *k, const char *setting, int64_t value) {
+    char number[24];
+    snprintf(number, sizeof number, "%lld", (long long)value);
+    return heed_config_set(k->config, setting, number, k->path.s, HEED_FROM_FILE);
+}
+
+/* A classifier reads a pair of texts as [CLS] A [SEP] B [SEP], where B is of the second segment. */
+static bool set_segments(const reading *k) {
+    int sep = heed_tokenizer_specials(k->tokenizer).sep;
+    return sep < 0 || !heed_config_has(k->config, "segment-token") ||
+           heed_config_int(k->config, "token-types") < 2 || set_number(k, "segment-token", sep);
+}
+
 /* The tokenizer of a model of texts, if the folder has one. */
 static bool open_tokenizer(reading *k) {
     static const char *const files[] = {"heed-tokenizer.json", "vocab.txt", "tokenizer.json",
@@ -81,16 +95,15 @@ static bool open_tokenizer(reading *k) {
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) any |= has_file(k, files[i]);
     if (k->model->kind == HEED_INPUT_PICTURE || !any) return true;
     k->tokenizer = heed_tokenizer_open(k->c, k->dir);
+    if (!k->tokenizer || !set_segments(k)) return false;
     int64_t size = heed_vocab_size(k->tokenizer), rows = heed_config_int(k->config, "vocab");
-    if (!k->tokenizer || size == rows) return k->tokenizer;
+    if (size == rows) return true;
     if (size > rows)
         return heed_fail(k->c, HEED_DATA,
                          "tokenizer does not fit the model: %s: expected at most %lld tokens, "
                          "vocab_size in config.json, found %lld",
                          k->dir, (long long)rows, (long long)size);
-    char number[24];
-    snprintf(number, sizeof number, "%lld", (long long)rows);
-    return heed_config_set(k->config, "vocab-rows", number, k->path.s, HEED_FROM_FILE);
+    return set_number(k, "vocab-rows", rows);
 }
 
 static bool read_folder(reading *k, const heed_model *const *models) {
@@ -114,6 +127,36 @@ static bool read_folder(reading *k, const heed_model *const *models) {
            heed__weights_check(k->weights, k->config, k->path.s) && open_tokenizer(k);
 }
 
+/* ---- the run ---- */
+
+static bool is_name(char c) { return isalnum((unsigned char)c) || c == '-' || c == '_'; }
+
+/* Whether the text has the name as a whole word. */
+static bool mentions(const char *text, const char *name) {
+    size_t n = strlen(name);
+    for (const char *at = text; (at = strstr(at, name)) != NULL; at++)
+        if ((at == text || !is_name(at[-1])) && !is_name(at[n])) return true;
+    return false;
+}
+
+/* The model refuses settings, which came from config.json: the error names its keys as well. */
+static void name_keys(reading *k) {
+    char setting[HEED__WORD_SIZE];
+    heed_text why = {.c = NULL}, keys = {.c = NULL};
+    const char *error = heed_ctx_error(k->c), *hint = strstr(error, "; hint:");
+    for (const char *s = error; *s && s != hint; s++)
+        if (*s != '`') heed_text_put(&why, s, 1);
+    for (const heed_published_key *row = k->p->keys; row->key && why.s; row++)
+        for (const char *list = row->settings; list && heed__list_word(&list, setting);)
+            if (mentions(why.s, setting) && !(keys.s && mentions(keys.s, setting)) && !row->repeats)
+                heed_text_add(&keys, "%s%s is %s", keys.n ? ", " : " (", setting, row->key);
+    heed_clear(k->c);
+    heed_fail(k->c, HEED_DATA, "model cannot be represented: %s: %s%s%s", k->path.s,
+              why.s ? why.s : "", keys.s ? keys.s : "", keys.s ? ")" : "");
+    heed_text_free(&why);
+    heed_text_free(&keys);
+}
+
 heed_run *heed_import(heed_ctx *c, const char *dir, const heed_model *const *models) {
     if (heed__stopped(c) || !dir) return NULL;
     reading k = {.c = c, .dir = dir, .path = {.c = c}};
@@ -127,6 +170,7 @@ heed_run *heed_import(heed_ctx *c, const char *dir, const heed_model *const *mod
             r = NULL;
         }
     }
+    if (k.p && heed_ctx_status(c) == HEED_USAGE) name_keys(&k);
     heed__weights_close(k.weights);
     heed__classes_free(&k.classes);
     heed_tokenizer_free(k.tokenizer);

@@ -119,8 +119,23 @@ static bool set_all(const heed_published_key *k, const char *value, const char *
     return true;
 }
 
+/* What a key "rope_parameters.rope_theta" is in must be an object, null or absent. */
+static bool check_parent(heed_ctx *c, const heed_published_key *k, const json_t *config,
+                         const char *path) {
+    const char *dot = strchr(k->key, '.');
+    char parent[64], quoted[HEED_QUOTE];
+    snprintf(parent, sizeof parent, "%.*s", (int)(dot ? dot - k->key : 0), k->key);
+    const json_t *v = json_object_get(config, parent);
+    if (!dot || !v || json_is_object(v) || json_is_null(v)) return true;
+    const char *found = json_is_string(v) ? json_string_value(v) : "a number or a list";
+    return heed_fail(c, HEED_DATA,
+                     "model cannot be represented: %s: %s: expected an object, found %s", path,
+                     parent, heed_quote(quoted, found, strlen(found)));
+}
+
 static bool read_key(heed_ctx *c, const heed_published_key *k, const json_t *config,
                      const char *path, heed_config *f) {
+    if (!check_parent(c, k, config, path)) return false;
     const json_t *given = heed__key_get(config, k->key);
     if (k->repeats || (!given && (!k->value || !k->settings))) return true;
     if (!k->settings) return check_fixed(c, k, given, path);
@@ -243,16 +258,23 @@ static json_t *key_value(const heed_run *r, const heed_published_key *k) {
 }
 
 /* Adds the class names, from both sides. */
-static void put_classes(const heed_run *r, json_t *config) {
+static bool put_classes(const heed_run *r, json_t *config) {
     json_t *names = json_object(), *ids = json_object();
-    for (int i = 0; i < r->label_count; i++) {
-        char number[12];
+    bool ok = json_object_set_new(config, "id2label", names) == 0 &&
+              json_object_set_new(config, "label2id", ids) == 0;
+    for (int i = 0; ok && i < r->label_count; i++) {
+        char number[12], quoted[HEED_QUOTE];
         snprintf(number, sizeof number, "%d", i);
-        json_object_set_new(names, number, json_string(r->labels[i]));
-        json_object_set_new(ids, r->labels[i], json_integer(i));
+        json_t *name = json_string(r->labels[i]);
+        ok = name ? json_object_set(names, number, name) == 0 &&
+                        json_object_set_new(ids, r->labels[i], json_integer(i)) == 0
+                  : heed_fail(r->c, HEED_DATA,
+                              "run cannot be exported: labels.txt: line %d: expected UTF-8, found "
+                              "%s",
+                              i + 1, heed_quote(quoted, r->labels[i], strlen(r->labels[i])));
+        json_decref(name);
     }
-    json_object_set_new(config, "id2label", names);
-    json_object_set_new(config, "label2id", ids);
+    return ok;
 }
 
 json_t *heed__keys_write(const heed_run *r, const heed_published *p) {
@@ -273,7 +295,10 @@ json_t *heed__keys_write(const heed_run *r, const heed_published *p) {
     json_t *more = p->more ? json_loads(p->more, 0, &e) : NULL;
     if (config && more) json_object_update(config, more);
     json_decref(more);
-    if (config && r->label_count) put_classes(r, config);
+    if (config && r->label_count && !put_classes(r, config)) {
+        json_decref(config);
+        config = NULL;
+    }
     int pad = heed_tokenizer_specials(r->tokenizer).pad;
     if (config && r->tokenizer && pad >= 0)
         json_object_set_new(config, "pad_token_id", json_integer(pad));

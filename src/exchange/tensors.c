@@ -6,6 +6,7 @@
 
 #include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- names ---- */
@@ -138,11 +139,24 @@ static bool rename_parts(const heed_published *p, char name[HEED__WORD_SIZE]) {
     return true;
 }
 
+/* Of names, or of tensors, which begin with theirs. */
+static int by_name(const void *a, const void *b) { return strcmp(a, b); }
+
+/* Sorts the tensors by name; none may be there twice. */
+static bool sort_tensors(heed__weights *w) {
+    char quoted[HEED_QUOTE];
+    if (w->count) qsort(w->list, w->count, sizeof *w->list, by_name);
+    for (size_t i = 1; i < w->count; i++)
+        if (strcmp(w->list[i - 1].name, w->list[i].name) == 0)
+            return heed_fail(
+                w->c, HEED_DATA, "tensor is there twice: %s: %s", w->dir,
+                heed_quote(quoted, w->list[i].array->name, strlen(w->list[i].array->name)));
+    return true;
+}
+
 static found *find(const heed__weights *w, const char *name) {
     name = without_prefix(w->p, name);
-    for (size_t i = 0; i < w->count; i++)
-        if (strcmp(w->list[i].name, name) == 0) return &w->list[i];
-    return NULL;
+    return w->count ? bsearch(name, w->list, w->count, sizeof *w->list, by_name) : NULL;
 }
 
 static bool add_tensor(heed__weights *w, const heed_safetensors *file, const heed_array *a) {
@@ -155,8 +169,6 @@ static bool add_tensor(heed__weights *w, const heed_safetensors *file, const hee
     }
     if (!ok)
         return heed_fail(w->c, HEED_DATA, "name of a tensor is too long: %s: %s", w->dir, quoted);
-    if (find(w, name))
-        return heed_fail(w->c, HEED_DATA, "tensor is there twice: %s: %s", w->dir, quoted);
     if (!heed__grow(w->c, &w->list, &w->capacity, w->count + 1, sizeof *w->list)) return false;
     found *to = &w->list[w->count++];
     *to = (found){.file = file, .array = a};
@@ -230,7 +242,7 @@ heed__weights *heed__weights_open(heed_ctx *c, const heed_published *p, const ch
     heed__weights *w = heed__alloc(c, sizeof *w);
     if (!w) return NULL;
     *w = (heed__weights){.c = c, .p = p, .dir = dir};
-    if (add_files(w)) return w;
+    if (add_files(w) && sort_tensors(w)) return w;
     heed__weights_close(w);
     return NULL;
 }

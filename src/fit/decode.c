@@ -145,11 +145,14 @@ static heed_random draws(const search *s, uint32_t sample) {
 }
 
 /* The candidates of a hypothesis: of a beam all tokens, of a sample one. */
-static bool expand(search *s, int row, const heed_real *logits, int vocab) {
+static bool expand(search *s, int row, heed_real *logits, int vocab) {
     const heed_generation *a = s->a;
     double score = s->now.score[row], sum = log_sum(logits, vocab);
+    for (int i = 0; i < a->never_count; i++)
+        if (a->never[i] >= 0 && a->never[i] < vocab) logits[a->never[i]] = (heed_real)-INFINITY;
     if (is_beam(s)) {
-        for (int32_t id = 0; id < vocab; id++) offer(s, score + (double)logits[id] - sum, row, id);
+        for (int32_t id = 0; id < vocab; id++)
+            if (isfinite(logits[id])) offer(s, score + (double)logits[id] - sum, row, id);
         return true;
     }
     if (!s->order)
@@ -180,7 +183,7 @@ static bool find_candidates(search *s) {
         bool first = s->made == 0 && !is_beam(s);
         if (first) branch(s);
         for (int i = 0; i < (first ? s->live : rows); i++) {
-            const heed_real *logits = y->x + (first ? 1 : (size_t)i + 1) * each - vocab;
+            heed_real *logits = y->x + (first ? 1 : (size_t)i + 1) * each - vocab;
             if (!expand(s, row + i, logits, (int)vocab)) return false;
         }
     }

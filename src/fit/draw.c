@@ -37,15 +37,12 @@ static heed__choice ranked(ranking *r, int i) {
     return r->at[r->n - 1 - i];
 }
 
-/* Sets probabilities exp((logit - largest) / temperature), and 0 for tokens that are never drawn;
- * returns their sum. */
+/* Sets probabilities exp((logit - largest) / temperature), and returns their sum. */
 static double weigh(ranking *r, const heed_generation *a, const heed_real *logits) {
     double top = (double)logits[0], sum = 0;
     for (int i = 1; i < r->n; i++) top = fmax(top, (double)logits[i]);
     for (int i = 0; i < r->n; i++)
         r->at[i] = (heed__choice){exp(((double)logits[i] - top) / a->temperature), i};
-    for (int i = 0; i < a->never_count; i++)
-        if (a->never[i] >= 0 && a->never[i] < r->n) r->at[a->never[i]].p = 0;
     for (int i = 0; i < r->n; i++) sum += r->at[i].p;
     for (int i = r->n / 2 - 1; i >= 0; i--) sift(r->at, r->n, i);
     return sum;

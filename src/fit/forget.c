@@ -64,15 +64,17 @@ static bool compares(comparison *k) {
     return !differs;
 }
 
-/* Sets the settings of the data, except those of the model's input, to the first run's. */
+/* Sets the settings of the data, except those of the model's input and the cache, to the first
+ * run's. */
 static bool read_as_first(const comparison *k, heed_config *f) {
-    static const char *const input[] = {"tokenizer", "source-tokenizer", "mean", "std", NULL};
+    static const char *const own[] = {"tokenizer", "source-tokenizer", "mean",
+                                      "std",       "token-cache",      NULL};
     const heed_option *o = heed_data_kind_of(heed_model_spec(k->first->model))->options;
     bool ok = heed_config_set(f, "data", heed_config_text(k->first->config, "data"), "data",
                               HEED_FROM_FLAG);
     for (; ok && o->name; o++) {
         bool kept = heed__option_in(k->first->model->options, o->name);
-        for (int i = 0; input[i]; i++) kept = kept || strcmp(input[i], o->name) == 0;
+        for (int i = 0; own[i]; i++) kept = kept || strcmp(own[i], o->name) == 0;
         if (!kept)
             ok = heed_config_set(f, o->name, heed_config_text(k->first->config, o->name), o->name,
                                  HEED_FROM_FLAG);

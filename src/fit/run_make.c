@@ -16,7 +16,9 @@ static const char *const run_files[] = {"config.conf",       "metrics.csv",
                                         HEED__SOURCE_FOLDER, "heed-tokenizer.json",
                                         "tokenizer.json",    "tokenizer_config.json",
                                         "vocab.txt",         "vocab.json",
-                                        "merges.txt",        "model.safetensors",
+                                        "merges.txt",        "heed-data.txt",
+                                        "heed-data.tsv",     "heed-data.csv",
+                                        "heed-data.jsonl",   "model.safetensors",
                                         HEED__ADAPTER_FILE,  "last",
                                         "last.new",          "last.old"};
 enum { RUN_FILES = sizeof run_files / sizeof *run_files };
@@ -115,7 +117,7 @@ bool heed_run_outside(heed_ctx *c, const char *dir, const char *folder) {
 bool heed__run_check_outside(heed_ctx *c, const heed_fit_args *a) {
     static const char *const inputs[] = {"data", "val"};
     for (int i = 0; i < 2; i++)
-        if (heed_config_has(a->config, inputs[i]) &&
+        if (heed_config_has(a->config, inputs[i]) && !(a->keep && i == 0) &&
             heed_run_owns(c, a->run, heed_config_text(a->config, inputs[i])))
             return heed_fail(c, HEED_USAGE,
                              "%s is wrong: %s is a file of the run that would be replaced; hint: "
@@ -229,6 +231,7 @@ bool heed_run_recover(heed_ctx *c, const char *dir) {
 bool heed__run_make(heed_ctx *c, const heed_fit_args *a) {
     heed_text source = {.c = c};
     bool ok = clear_run(c, a->run, 1) && heed__run_write_config(c, a) &&
+              (!a->keep || heed__os_rename(c, a->keep, heed_config_text(a->config, "data"))) &&
               (!a->tokenizer || heed_tokenizer_save(a->tokenizer, a->run));
     if (ok && a->source)
         ok = heed__os_make_dir(c, heed__run_path(&source, a->run, HEED__SOURCE_FOLDER)) &&

@@ -94,6 +94,9 @@ static bool take_model(heed_config *f, const heed_model *m, const heed_run *run,
         bool fixed = heed__option_in(heed_fit_options, o->name);
         fixed = fixed || find(m->options, o->name) != o; /* of two with one name the first counts */
         for (int i = 0; of_data[i]; i++) fixed = fixed || strcmp(of_data[i], o->name) == 0;
+        /* The id of a token, which another tokenizer gives to another one. */
+        fixed = fixed || (strcmp(o->name, "segment-token") == 0 &&
+                          heed_config_rank(f, "tokenizer") != HEED_FROM_DEFAULT);
         if (fixed || find(m->options, o->name) != o || !find(run->model->options, o->name))
             continue;
         const char *value = heed_config_text(run->config, o->name);

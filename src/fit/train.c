@@ -65,6 +65,12 @@ static bool set_given(heed_config *f, const char *settings) {
     return true;
 }
 
+static bool set_values(heed_config *f, const char *const *v) {
+    for (; v && v[0]; v += 2)
+        if (!heed_config_set(f, v[0], v[1] ? v[1] : "", "settings", HEED_FROM_FLAG)) return false;
+    return true;
+}
+
 /* Reads the settings of the model or, when resuming, of the run, and those of the caller. */
 static bool read_settings(heed_ctx *c, const heed_train_args *a, heed__run_config *k) {
     heed_text path = {.c = c};
@@ -76,7 +82,8 @@ static bool read_settings(heed_ctx *c, const heed_train_args *a, heed__run_confi
              heed_config_set(k->config, "task", a->model->name, "model", HEED_FROM_FLAG);
     heed_text_free(&path);
     if (ok && a->data) ok = heed_config_set(k->config, "data", a->data, "data", HEED_FROM_FLAG);
-    return ok && set_given(k->config, a->settings);
+    if (ok && a->preset) ok = heed_preset_apply(c, k->config, a->model, a->preset);
+    return ok && set_given(k->config, a->settings) && set_values(k->config, a->values);
 }
 
 /* Opens the run that a new training starts from, and takes its settings. */
@@ -95,7 +102,9 @@ static heed_fit_result train(heed_ctx *c, const heed_train_args *a, heed_config 
     heed_data_args how = {.run = a->resume ? a->run : NULL, .cache = a->resume ? a->run : NULL};
     heed_run *from = NULL;
     bool new_run = a->run && !a->resume, ok = f && open_start(c, a, f, &how, &from);
+    if (!a->resume) ok = ok && heed_model_choose(a->model, f, NULL, NULL);
     heed_data *d = ok ? heed_data_open(c, f, heed_model_spec(a->model), &how) : NULL;
+    if (d && !a->resume) heed_model_choose(a->model, f, d, NULL);
     if (d && new_run && d->tree) heed_run_outside(c, a->run, heed_config_text(f, "data"));
     if (heed_cluster_agree(c, a->cluster)) r = fit(c, a, f, d, from);
     heed_data_close(d);

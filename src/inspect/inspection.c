@@ -251,6 +251,9 @@ static bool make_target(const heed_run *r, const heed_reader *how, heed_example 
                          .prompt_count = 1,
                          .has_end = true,
                          .end = x.sep};
+    int32_t never[4];
+    a.never = never;
+    a.never_count = heed_never(r->tokenizer, x.sep, never);
     int32_t *ids =
         heed__alloc_array(r->c, (size_t)heed_config_int(r->config, "block"), sizeof *ids);
     bool ok = ids && heed_generate(r->model, r->self, r->tape, &a, ids, &made) &&

@@ -153,6 +153,14 @@ const heed__setting *heed__setting_next(const heed_config *f, const heed__settin
     return NULL;
 }
 
+void heed_config_by_data(heed_config *f, const char *keys) {
+    for (size_t n; keys && *keys; keys += n + strspn(keys + n, " ")) {
+        n = strcspn(keys, " ");
+        heed__setting *s = heed__setting_find(f, keys, n);
+        if (s) s->by_data = true;
+    }
+}
+
 bool heed_config_set(heed_config *f, const char *key, const char *value, const char *where,
                      heed_rank rank) {
     if (!f || heed__stopped(f->c) || !key || !value) return false;

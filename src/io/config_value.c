@@ -141,42 +141,6 @@ static const char *nearest(const heed_config *f, const char *key, size_t n) {
     return found;
 }
 
-/* The key whose help ends with the words of a misspelt one, as "learning-rate" is lr's "peak
- * learning rate"; NULL if there is none. */
-static const char *described(const heed_config *f, const char *key, size_t n) {
-    for (size_t i = 0; i < f->count; i++) {
-        const heed_option *o = f->settings[i].o;
-        size_t length = o->help ? strlen(o->help) : 0, same = 0;
-        const char *end = n >= 3 && length > n ? o->help + length - n : NULL;
-        if (!end || end[-1] != ' ') continue;
-        while (same < n && end[same] == (key[same] == '-' ? ' ' : key[same])) same++;
-        if (same == n) return o->name;
-    }
-    return NULL;
-}
-
-/* Settings that other programs have, and what is not supported. */
-static const char *unsupported(const char *key, size_t n) {
-    static const char *const table[][2] = {
-        {"rope-scaling", "scaled rotary positions are"},
-        {"rope-type", "scaled rotary positions are"},
-        {"partial-rotary-factor", "rotary positions of a part of a head are"},
-        {"rotary-pct", "rotary positions of a part of a head are"},
-        {"rotary-dim", "rotary positions of a part of a head are"},
-        {"sliding-window", "attention to a sliding window is"},
-        {"use-sliding-window", "attention to a sliding window is"},
-        {"qk-norm", "norms of queries and keys are"},
-        {"use-qk-norm", "norms of queries and keys are"},
-    };
-    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-        size_t same = 0;
-        const char *name = table[i][0];
-        while (same < n && name[same] == (key[same] == '_' ? '-' : key[same])) same++;
-        if (same == n && !name[n]) return table[i][1];
-    }
-    return NULL;
-}
-
 /* What the program knows of the name, as the end of an error; false: nothing. */
 static bool explained(const heed_config *f, const char *key, size_t n, char text[HEED_EXPLAIN]) {
     char name[64];
@@ -189,23 +153,16 @@ bool heed__setting_unknown(const heed_config *f, const char *key, size_t n, cons
     char quoted[HEED_QUOTE], hint[HEED_EXPLAIN] = "";
     bool flag = where && strncmp(where, "--", 2) == 0;
     heed_status status = status_of(rank);
-    const char *near = nearest(f, key, n), *no = "", *what = unsupported(key, n);
-    heed_quote(quoted, key, n);
-    if (what && flag) return heed_fail(f->c, status, "%s not supported: %s", what, where);
-    if (what)
-        return heed_fail(f->c, status, "%s not supported: setting %s%s%s", what, quoted,
-                         where ? ": " : "", where ? where : "");
+    const char *near = nearest(f, key, n), *no = "";
     if (!near && flag && n > 3 && strncmp(key, "no-", 3) == 0) {
         near = nearest(f, key + 3, n - 3);
         no = "no-";
     }
-    if (!near) near = described(f, key, n);
     if (!explained(f, key, n, hint) && near)
         snprintf(hint, sizeof hint, ": did you mean %s%s%s?", flag ? "--" : "", no, near);
-    if (flag && !*hint)
-        return heed_fail(f->c, status, "unknown option %s; hint: `--help` lists the options",
-                         where);
-    return heed_fail(f->c, status, "unknown %s %s%s%s%s", flag ? "option" : "setting",
-                     flag ? where : quoted, flag || !where ? "" : ": ", flag || !where ? "" : where,
-                     hint);
+    if (flag)
+        return heed_fail(f->c, status, "unknown option %s%s", where,
+                         *hint ? hint : "; hint: `--help` lists the options");
+    return heed_fail(f->c, status, "unknown setting %s%s%s%s", heed_quote(quoted, key, n),
+                     where ? ": " : "", where ? where : "", hint);
 }

@@ -23,13 +23,16 @@ static bool put_value(heed_text *out, const char *text) {
     return ok && heed_text_add(out, "\"");
 }
 
+#define BY_DATA "chosen from the data, else "
+
 /* " (a whole number from 1 to 96; default 4)"; the kind of a text is left out. */
 static bool put_rule(heed_text *out, const heed__setting *s) {
     const char *initial = heed__setting_initial(s);
     bool text = s->o->kind == HEED_TEXT, given = initial && *initial;
     if (text && !given) return true;
     return heed_text_add(out, " (") && (text || heed__option_expects(s->o, out)) &&
-           (!given || heed_text_add(out, "%sdefault %s", text ? "" : "; ", initial)) &&
+           (!given || heed_text_add(out, "%s%s%s", text ? "" : "; ",
+                                    s->by_data ? BY_DATA : "default ", initial)) &&
            heed_text_add(out, ")");
 }
 
@@ -51,8 +54,9 @@ bool heed_config_write(const heed_config *f, heed_text *out, bool comments) {
             ok = heed_text_add(out, "%s# ---- %s ----\n", *group ? "\n" : "", s->group);
         group = s->group;
         if (comments) ok = ok && put_comment(out, s);
-        ok = ok && heed_text_add(out, "%s =", s->o->name) && put_value(out, s->text) &&
-             heed_text_add(out, "\n");
+        bool chosen = s->by_data && s->rank == HEED_FROM_DEFAULT;
+        ok = ok && heed_text_add(out, "%s%s =", chosen ? "# " : "", s->o->name) &&
+             put_value(out, s->text) && heed_text_add(out, "\n");
     }
     return ok;
 }
@@ -79,7 +83,8 @@ static bool put_help(heed_text *out, const heed__setting *s, size_t width, const
     ok = ok &&
          heed_text_add(out, "%s%*s", below ? "\n" : "", (int)(below ? column : column - used), "");
     ok = ok && heed_text_add(&line, "%s", o->help ? o->help : "");
-    if (ok && initial && *initial) ok = heed_text_add(&line, " [%s]", initial);
+    if (ok && initial && *initial)
+        ok = heed_text_add(&line, " [%s%s]", s->by_data ? BY_DATA : "", initial);
     if (ok && line.n) ok = heed__put_wrapped(out, line.s, column, indent, width);
     heed_text_free(&line);
     return ok && heed_text_add(out, "\n");

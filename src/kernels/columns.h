@@ -6,7 +6,7 @@
 #include "isa.h"
 
 #define COLUMN_BLOCKS 32
-#define COLUMN_STRIP  256
+#define COLUMN_STRIP  512
 
 typedef struct {
     size_t rows, stride; /* stride: elements between rows */

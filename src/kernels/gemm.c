@@ -88,24 +88,19 @@ void K(gemm_finish)(const heed_gemm *g, const heed_real *from, size_t ldf, size_
 
 /* ---- packing ---- */
 
-/* Whether panels are read where they are, if full vectors can be read: those for few rows, and
- * those for a transposed A, which are copied by the tiles that read them first. */
+/* Whether panels are read where they are, if full vectors can be read: by few rows only, or by the
+ * first tile, which copies them for the others. */
 #define FEW (8 * TILE_ROWS)
 static bool in_place(const heed_gemm *g, const heed__gemm_part *part, int width) {
-    return !g->tb && (part->rows <= FEW ? width % VL == 0 : g->ta && width == PANEL);
+    return !g->tb && (part->rows <= FEW ? width % VL == 0 : width == PANEL);
 }
 
 static void pack(const heed_gemm *g, heed_real *packed, const heed__gemm_part *part, int p,
                  int depth) {
     const heed_real *b = g->b + part->batch * g->stride_b;
     size_t step = (size_t)g->ldb;
-    int j = 0;
     b += g->tb ? (size_t)part->col * step + (size_t)p : (size_t)p * step + (size_t)part->col;
-    if (!g->tb && !in_place(g, part, PANEL)) {
-        j = part->cols / PANEL * PANEL;
-        K(pack_panels)(packed, PANEL_APART, b, step, j / PANEL, depth);
-    }
-    for (; j < part->cols; j += PANEL) {
+    for (int j = 0; j < part->cols; j += PANEL) {
         int width = at_most(PANEL, part->cols - j);
         if (in_place(g, part, width)) continue;
         K(pack_panel)
@@ -163,17 +158,26 @@ static void panel_product(const heed_gemm *g, const heed__tile *panel, size_t at
 typedef struct {
     heed__gemm_part piece;
     int p;
+    bool fresh; /* the first to use its part of B, which is not packed yet */
 } place;
 
-/* Products of many terms process so few rows at a time that their part of C stays in cache. */
+/* Products of many terms process so few rows at a time that their part of C stays in cache, and
+ * pack B anew for the next rows. Up to twice DEPTH terms, both parts of B remain packed instead,
+ * for half as many columns, so that few rows suffice. */
 #define STAY (128 * TILE_ROWS)
+static bool keeps_both(const heed_gemm *g, const heed__gemm_part *part) {
+    return !g->ta && g->k > DEPTH && g->k <= 2 * DEPTH && part->rows > BLOCK;
+}
 
 /* The place with these offsets within `part`. */
 static place place_at(const heed_gemm *g, const heed__gemm_part *part, int i, int j, int p) {
-    int stay = g->k > DEPTH ? STAY : part->rows, group = gemm_group(part->cols, GROUP);
+    bool both = keeps_both(g, part);
+    int stay = both ? BLOCK : g->k > DEPTH ? STAY : part->rows;
+    int group = gemm_group(part->cols, both ? GROUP / 2 : GROUP);
     return (place){{part->batch, part->row + i, at_most(stay, part->rows - i), part->col + j,
                     at_most(group, part->cols - j)},
-                   p};
+                   p,
+                   !both || i == 0};
 }
 
 /* Moves to the place that follows; false after the last one. */
@@ -206,7 +210,7 @@ static heed__soon soon_b(const heed_gemm *g, const place *at, int parts) {
     return soon(b + (size_t)at->p * step + col, step, depth, cols, parts);
 }
 
-/* Multiplies rows with a group of packed columns. next: the place that follows, or NULL. */
+/* Multiplies rows with a group of columns. next: the place that follows, or NULL. */
 static void group_product(const heed_gemm *g, heed_real *packed, const place *at,
                           const place *next) {
     _Alignas(64) heed_real tiles[BLOCK / TILE_ROWS * TILE_APART];
@@ -223,7 +227,7 @@ static void group_product(const heed_gemm *g, heed_real *packed, const place *at
                    : next   ? soon_a(g, part->batch, next->piece.row,
                                      at_most(BLOCK, next->piece.rows), next->p, now)
                             : (heed__soon){0};
-        if (left == 0 && next) lines[1] = soon_b(g, next, now);
+        if (left == 0 && next && next->fresh) lines[1] = soon_b(g, next, now);
         heed__tile t = rows_of_a(g, tiles, part->batch, i, p, part->cols);
         t.ldc = (size_t)g->ldc;
         t.depth = depth;
@@ -234,7 +238,7 @@ static void group_product(const heed_gemm *g, heed_real *packed, const place *at
                 part->batch * g->stride_c + (size_t)i * (size_t)g->ldc + (size_t)(part->col + j);
             t.width = at_most(PANEL, part->cols - j);
             heed_real *copy = packed + (size_t)(j / PANEL) * PANEL_APART;
-            bool read = in_place(g, part, t.width) && (few || i == part->row);
+            bool read = in_place(g, part, t.width) && (few || (at->fresh && i == part->row));
             t.b = read ? b + part->col + j : copy;
             t.b_step = read ? (size_t)g->ldb : PANEL;
             t.b_copy = read && !few ? copy : NULL;
@@ -245,13 +249,15 @@ static void group_product(const heed_gemm *g, heed_real *packed, const place *at
     }
 }
 
+#define HALF (GROUP / 2 / PANEL * PANEL_APART)
 static void product(const heed_gemm *g, const heed__gemm_part *part) {
     _Alignas(64) heed_real packed[GROUP / PANEL * PANEL_APART];
     place at = place_at(g, part, 0, 0, 0), next = at;
     for (bool more = true; more; at = next) {
         more = advance(g, part, &next);
-        pack(g, packed, &at.piece, at.p, at_most(DEPTH, g->k - at.p));
-        group_product(g, packed, &at, more ? &next : NULL);
+        heed_real *to = packed + (keeps_both(g, part) && at.p > 0 ? HALF : 0);
+        if (at.fresh) pack(g, to, &at.piece, at.p, at_most(DEPTH, g->k - at.p));
+        group_product(g, to, &at, more ? &next : NULL);
     }
 }
 

@@ -53,9 +53,6 @@ void K(tile_run)(const heed__tile *t, int rows);
  * b[j * step + p] if transposed. */
 void K(pack_panel)(heed_real *panel, const heed_real *b, size_t step, bool turned, int width,
                    int depth);
-/* Whole panels, `apart` elements from one another, of a B that is not transposed. */
-void K(pack_panels)(heed_real *panels, size_t apart, const heed_real *b, size_t step, int count,
-                    int depth);
 
 /* ---- what the products of all precisions share ---- */
 

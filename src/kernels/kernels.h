@@ -47,6 +47,7 @@ typedef struct {
     heed_act act;          /* applied after the bias */
     heed_real *pre;        /* (m,n) row stride ldc: receives the input of the activation; or NULL */
     bool bf16;             /* operands may be rounded to bf16, if the kernels are set to */
+    bool gradient;         /* a gradient, though computed in the forward pass: for profiles */
     int batch;             /* independent products; 0 means 1. */
     size_t stride_a, stride_b, stride_c; /* between them */
 } heed_gemm;

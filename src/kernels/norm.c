@@ -25,6 +25,10 @@ static void layer_norm_row(const norm *j, size_t r) {
     const heed_real *x = j->x + r * j->stride;
     heed_real *y = j->y + r * j->stride;
     vec sum = {0}, squares = {0};
+    for (int i = 0; i < j->c; i += VL) { /* of the next row */
+        __builtin_prefetch(x + j->stride + i);
+        __builtin_prefetch(y + j->stride + i, 1);
+    }
     for (int i = 0; j->mean_out && i < j->c; i += VL) sum += get(x + i, (size_t)(j->c - i));
     heed_real mean = sum_lanes(sum) / (heed_real)j->c;
     for (int i = 0; i < j->c; i += VL) {
@@ -68,6 +72,9 @@ static void layer_norm_grad_row(const norm *j, size_t r) {
     vec sum = {0}, dot = {0};
     for (int i = 0; i < j->c; i += VL) {
         size_t left = (size_t)(j->c - i);
+        __builtin_prefetch(x + j->stride + i);
+        __builtin_prefetch(gy + j->stride + i);
+        __builtin_prefetch(gx + j->stride + i, 1);
         vec g = get(gy + i, left) * or_else(j->gain, i, left, 1);
         sum += g;
         dot += g * centred(get(x + i, left), mean, left);

@@ -39,7 +39,7 @@ heed__alone heed__alone_of(const heed_kernels *k, double *flops) {
  */
 static void gemm(const heed_kernels *k, const heed_gemm *g) {
     static const char forward[] = "forward", left[] = "dX", right[] = "dW";
-    bool back = k->profile->phase == HEED_PHASE_BACKWARD;
+    bool back = g->gradient || k->profile->phase == HEED_PHASE_BACKWARD;
     heed__profile_product(k->profile,
                           !back   ? forward
                           : g->ta ? right

@@ -71,7 +71,12 @@ INLINE void tile_rows(const heed__tile *t, int row, const int rows, int end, con
         if (HEED__SET && rows == TILE_ROWS && t->soon) request(t->soon), request(t->soon + 1);
         for (int j = 0; j < vecs * VL; j += LINE) __builtin_prefetch(next + j, 1);
         next += t->ldc;
+        const heed_real *a_soon = a + 2 * SOON_TERMS;
         for (int p = left < SOON_TERMS ? left : SOON_TERMS; p > 0; p--) {
+            if (a_step == 1 && rows == TILE_ROWS && p % 2) {
+                __builtin_prefetch(a_soon);
+                a_soon += a_row;
+            }
             vec line[TILE_VECS];
             UNROLL for (int v = 0; v < vecs; v++) line[v] = load(b + v * VL);
             UNROLL for (int i = 0; i < rows; i++) {
@@ -115,7 +120,10 @@ TILE_OF(tile_slim_turned, 1, 1, t->a_step)
 
 static __attribute__((noinline)) void tile_copying(const heed__tile *t, int row, int end,
                                                    heed_real *a_copy, heed_real *b_copy) {
-    tile_rows(t, row, TILE_ROWS, end, TILE_VECS, 1, t->a_step, a_copy, b_copy);
+    if (t->a_step == 1)
+        tile_rows(t, row, TILE_ROWS, end, TILE_VECS, t->a_row, 1, NULL, b_copy);
+    else
+        tile_rows(t, row, TILE_ROWS, end, TILE_VECS, 1, t->a_step, a_copy, b_copy);
 }
 
 /* The same with copies. Copying takes no time of its own while the tile waits for multiplications.
@@ -129,7 +137,7 @@ static void run_copying(const heed__tile *t, int rows) {
         tile_copying(&now, row, rows, a_copy, row == 0 ? t->b_copy : NULL);
         if (t->b_copy) now.b = t->b_copy, now.b_step = PANEL;
     }
-    now.a += t->a_tile ? (size_t)(row / TILE_ROWS) * t->a_tile : (size_t)row;
+    now.a += t->a_tile ? (size_t)(row / TILE_ROWS) * t->a_tile : (size_t)row * t->a_row;
     now.c += (size_t)row * t->ldc;
     if (t->a_copy) {
         heed_real *to = t->a_copy + (size_t)(row / TILE_ROWS) * t->apart;
@@ -184,20 +192,5 @@ void K(pack_panel)(heed_real *panel, const heed_real *b, size_t step, bool turne
         for (int p = 0; p < depth; p++)
             store(panel + (size_t)p * PANEL + v,
                   left ? get(b + (size_t)p * step + v, left) : splat(0));
-    }
-}
-
-/* Rows of an operand that packing requests before it copies them. */
-#define AHEAD 8
-
-void K(pack_panels)(heed_real *panels, size_t apart, const heed_real *b, size_t step, int count,
-                    int depth) {
-    for (int p = 0; p < depth; p++, b += step, panels += PANEL) {
-        const heed_real *next = b + (p + AHEAD < depth ? AHEAD * step : 0);
-        for (int j = 0; j < count; j++) {
-            heed_real *to = panels + (size_t)j * apart;
-            for (int v = 0; v < PANEL; v += LINE) __builtin_prefetch(next + j * PANEL + v);
-            UNROLL for (int v = 0; v < PANEL; v += VL) store(to + v, load(b + j * PANEL + v));
-        }
     }
 }

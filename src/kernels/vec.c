@@ -170,7 +170,7 @@ double K(some_squares)(const heed_kernels *k, const heed_real *x, size_t n) {
 
 /* ---- column sums, alone or in one pass with the backward of an activation ---- */
 
-#define STRIP (2 * COLUMN_STRIP)
+#define STRIP COLUMN_STRIP
 
 typedef struct {
     heed_act f;
@@ -182,14 +182,19 @@ typedef struct {
 } column_job;
 
 #if HEED__AVX512
-/* The columns of a row that fill several vectors; returns their number. */
+/* The columns of a row that fill several vectors; returns their number. The next row is requested:
+ * it lies too far away for the CPU to foresee it. */
 static int gelu_grad_row(const column_job *j, heed_act f, size_t at, heed_real *sum) {
     enum { N = 4, STEP = N * VL };
     int c = 0;
     for (; c + STEP <= j->width; c += STEP) {
         vec v[N];
         heed_real *gy = j->gy + at + (size_t)c;
-        UNROLL for (int i = 0; i < N; i++) v[i] = load(j->x + at + (size_t)(c + i * VL));
+        UNROLL for (int i = 0; i < N; i++) {
+            v[i] = load(j->x + at + (size_t)(c + i * VL));
+            __builtin_prefetch(j->x + at + (size_t)(j->stride + c + i * VL));
+            __builtin_prefetch(gy + j->stride + i * VL, 1);
+        }
         gelu_slopes(gelu_slope_tail(f), v, N);
         UNROLL for (int i = 0; i < N; i++) {
             v[i] = v[i] * load(gy + i * VL);
@@ -215,6 +220,7 @@ INLINE void columns_block(const column_job *j, heed_act f, size_t block, bool gr
         for (; c < j->width; c += VL) {
             size_t i = at + (size_t)c, left = (size_t)(j->width - c);
             vec v = get(j->x + i, left);
+            __builtin_prefetch(j->x + i + j->stride);
             if (grad) put(j->gy + i, v = act_slope(f, v, v) * get(j->gy + i, left), left);
             store(sum + c, load(sum + c) + v);
         }

@@ -16,9 +16,9 @@ static bool check_variants(heed_ctx *c, const char *name, const heed_mha_args *a
                          name, a->heads, a->kv_heads);
     if (a->rotary < 0 || (a->rotary > 0 && (a->cross || a->key % 2)))
         return heed_fail(c, HEED_USAGE,
-                         "rotary positions do not fit: %s: expected self-attention, keys of an "
-                         "even width, and theta above 0, found %sattention, key width %d, theta "
-                         "%g; hint: `key-width`, `rope-theta`, or other `positions`",
+                         "rotary positions do not fit: %s: expected self-attention, an even "
+                         "key-width and rope-theta above 0, found %sattention, key-width %d, "
+                         "rope-theta %g; hint: `key-width`, `rope-theta`, or other `positions`",
                          name, a->cross ? "cross " : "self-", a->key, (double)a->rotary);
     return true;
 }

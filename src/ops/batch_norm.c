@@ -2,14 +2,11 @@
  * dim (channels last). Ioffe & Szegedy 2015, alg. 1. In training, mean and biased var are the
  * batch's, and the running statistics are updated: running = (1 - momentum) running + momentum
  * batch, with the unbiased var, as in PyTorch. In eval, the running statistics are used. */
+#include "ops/args.h"
 #include "ops/shape.h"
 #include <math.h>
 
 enum { X, GAIN, BIAS, MEAN, VAR };
-
-typedef struct {
-    heed_real eps, momentum;
-} norm_args;
 
 static bool infer(heed_node *n) {
     if (!heed__infer_norm(n)) return false;
@@ -20,7 +17,7 @@ static bool infer(heed_node *n) {
 
 /* scratch: mean and rstd of each column */
 static void forward(heed_node *n) {
-    const norm_args *a = n->args;
+    const heed__batch_norm_args *a = n->args;
     size_t rows = heed__rows(n->y);
     int width = heed__from_last(n->y, 0);
     heed_real *mean = n->scratch = heed_scratch(n, 2 * (size_t)width * sizeof *mean);
@@ -50,7 +47,8 @@ static void backward(heed_node *n) {
                           n->training, add);
 }
 
-static const norm_args usual = {(heed_real)1e-5, (heed_real)0.1}, wide = {(heed_real)0.1, 1};
+static const heed__batch_norm_args usual = {(heed_real)1e-5, (heed_real)0.1},
+                                   wide = {(heed_real)0.1, 1};
 #define CASE(text, a, mode)                                                                        \
     { .shapes = text, .args = &(a), .lo = 0.5f, .hi = 2, .eval = mode, .fixed = "00011" }
 static const heed_case cases[] = {CASE("6x3 3 3 3 3", usual, false),
@@ -63,12 +61,13 @@ static const heed_case cases[] = {CASE("6x3 3 3 3 3", usual, false),
                                   CASE("2x3x4 - - 4 4", wide, true),
                                   {0}};
 
-const heed_op heed_ops_batch_norm[] = {
-    {"batch_norm", 5, infer, forward, backward, cases, sizeof(norm_args), 1u << GAIN | 1u << BIAS},
-    {0}};
+const heed_op heed_ops_batch_norm[] = {{"batch_norm", 5, infer, forward, backward, cases,
+                                        sizeof(heed__batch_norm_args), 1u << GAIN | 1u << BIAS},
+                                       {0}};
 
 heed_tensor *heed_batch_norm(heed_tape *t, heed_tensor *x, heed_tensor *gain, heed_tensor *bias,
                              heed_tensor *mean, heed_tensor *var, heed_real eps,
                              heed_real momentum) {
-    return heed_push(t, heed_ops_batch_norm, &(norm_args){eps, momentum}, x, gain, bias, mean, var);
+    return heed_push(t, heed_ops_batch_norm, &(heed__batch_norm_args){eps, momentum}, x, gain, bias,
+                     mean, var);
 }

@@ -1,17 +1,13 @@
 /* lora.c -- a low-rank change of rows of a weight: y = w with y[from + i] += scale (B A)[i], for w
  * (out,in..), A (r,in..) and B (rows,r), where in.. is the product of the other dims. gw = gy and,
  * with G = gy[from .. from + rows), gA = scale B' G and gB = scale G A'. Hu et al. 2022, eq. 3. */
+#include "ops/args.h"
 #include "ops/shape.h"
 
 enum { W, A, B };
 
-typedef struct {
-    heed_real scale;
-    int from;
-} place;
-
 static bool infer(heed_node *n) {
-    const place *p = n->args;
+    const heed__lora_args *p = n->args;
     const heed_tensor *w = n->in[W], *a = n->in[A], *b = n->in[B];
     if (!heed__accepts(n, "r")) return false;
     if (w->dims < 2) return heed__bad_shape(n, W, "the weight needs at least 2 dims, (out,in)");
@@ -27,11 +23,11 @@ static bool infer(heed_node *n) {
 
 /* The first changed element. */
 static size_t first(const heed_node *n) {
-    return (size_t)((const place *)n->args)->from * (size_t)n->in[A]->shape[1];
+    return (size_t)((const heed__lora_args *)n->args)->from * (size_t)n->in[A]->shape[1];
 }
 
 static void forward(heed_node *n) {
-    const place *p = n->args;
+    const heed__lora_args *p = n->args;
     const heed_tensor *a = n->in[A], *b = n->in[B];
     int rank = a->shape[0], in = a->shape[1];
     heed_real *scaled = n->scratch = heed_scratch(n, b->size * sizeof *scaled);
@@ -51,7 +47,7 @@ static void forward(heed_node *n) {
 }
 
 static void backward(heed_node *n) {
-    const place *p = n->args;
+    const heed__lora_args *p = n->args;
     const heed_tensor *a = n->in[A], *b = n->in[B];
     const heed_real *g = n->y->g + first(n);
     int rows = b->shape[0], rank = a->shape[0], in = a->shape[1];
@@ -85,7 +81,7 @@ static void backward(heed_node *n) {
     heed_scratch_done(n, product, b->size * sizeof *product);
 }
 
-static const place all = {2, 0}, last = {(heed_real)0.5, 4};
+static const heed__lora_args all = {2, 0}, last = {(heed_real)0.5, 4};
 static const heed_case cases[] = {{.shapes = "4x5 2x5 4x2", .args = &all},
                                   {.shapes = "7x5 3x5 2x3", .args = &last},
                                   {.shapes = "1x1 1x1 1x1", .args = &all},
@@ -94,10 +90,10 @@ static const heed_case cases[] = {{.shapes = "4x5 2x5 4x2", .args = &all},
                                   {.shapes = "5x6 1x6 5x1", .args = &all, .fixed = "100"},
                                   {0}};
 
-const heed_op heed_ops_lora[] = {{"lora", 3, infer, forward, backward, cases, sizeof(place), 0},
-                                 {0}};
+const heed_op heed_ops_lora[] = {
+    {"lora", 3, infer, forward, backward, cases, sizeof(heed__lora_args), 0}, {0}};
 
 heed_tensor *heed_lora(heed_tape *t, heed_tensor *w, heed_tensor *a, heed_tensor *b, int from,
                        heed_real scale) {
-    return heed_push(t, heed_ops_lora, &(place){scale, from}, w, a, b);
+    return heed_push(t, heed_ops_lora, &(heed__lora_args){scale, from}, w, a, b);
 }

@@ -1,13 +1,9 @@
 /* pad.c -- x with `before` and `after` elements of one value added at the ends of a dim. */
+#include "ops/args.h"
 #include "ops/shape.h"
 
-typedef struct {
-    int dim, before, after;
-    heed_real value;
-} pad_args;
-
 static bool infer(heed_node *n) {
-    const pad_args *a = n->args;
+    const heed__pad_args *a = n->args;
     int axis, shape[HEED_DIMS];
     if (!heed__accepts(n, "r") || !heed__axis(n, a->dim, &axis)) return false;
     memcpy(shape, n->in[0]->shape, sizeof shape);
@@ -19,7 +15,7 @@ static bool infer(heed_node *n) {
 }
 
 static void forward(heed_node *n) {
-    const pad_args *a = n->args;
+    const heed__pad_args *a = n->args;
     heed__slab s = heed__slab_of(n->in[0], heed__axis_of(n));
     size_t run = s.size * s.inner, skip = (size_t)a->before * s.inner;
     size_t all = run + skip + (size_t)a->after * s.inner;
@@ -29,7 +25,7 @@ static void forward(heed_node *n) {
 }
 
 static void backward(heed_node *n) {
-    const pad_args *a = n->args;
+    const heed__pad_args *a = n->args;
     heed__slab s = heed__slab_of(n->in[0], heed__axis_of(n));
     size_t run = s.size * s.inner, skip = (size_t)a->before * s.inner;
     size_t all = run + skip + (size_t)a->after * s.inner;
@@ -38,17 +34,17 @@ static void backward(heed_node *n) {
         n->k->axpy(n->k, gx + o * run, n->y->g + o * all + skip, 1, run);
 }
 
-static const pad_args rows = {0, 1, 2, 0}, cols = {-1, 0, 3, 7}, none = {0, 0, 0, 0},
-                      inner = {2, 2, 0, -1};
+static const heed__pad_args rows = {0, 1, 2, 0}, cols = {-1, 0, 3, 7}, none = {0, 0, 0, 0},
+                            inner = {2, 2, 0, -1};
 static const heed_case cases[] = {
     {.shapes = "3", .args = &rows},        {.shapes = "1", .args = &none},
     {.shapes = "2x3", .args = &rows},      {.shapes = "2x3", .args = &cols},
     {.shapes = "2x3x4x5", .args = &inner}, {0}};
 
-const heed_op heed_ops_pad[] = {{"pad", 1, infer, forward, backward, cases, sizeof(pad_args), 0},
-                                {0}};
+const heed_op heed_ops_pad[] = {
+    {"pad", 1, infer, forward, backward, cases, sizeof(heed__pad_args), 0}, {0}};
 
 heed_tensor *heed_pad(heed_tape *t, heed_tensor *x, int dim, int before, int after,
                       heed_real value) {
-    return heed_push(t, heed_ops_pad, &(pad_args){dim, before, after, value}, x);
+    return heed_push(t, heed_ops_pad, &(heed__pad_args){dim, before, after, value}, x);
 }

@@ -1,12 +1,9 @@
 /* permute.c -- y.shape[i] = x.shape[order[i]]: y is a copy with permuted dims. */
+#include "ops/args.h"
 #include "ops/shape.h"
 
-typedef struct {
-    int order[HEED_DIMS];
-} permute_args;
-
 static bool infer(heed_node *n) {
-    const int *order = ((const permute_args *)n->args)->order;
+    const int *order = ((const heed__permute_args *)n->args)->order;
     const heed_tensor *x = n->in[0];
     int shape[HEED_DIMS];
     unsigned seen = 0;
@@ -34,20 +31,20 @@ static void reorder(heed_node *n, heed_real *to, const heed_tensor *like, const 
 }
 
 static void forward(heed_node *n) {
-    const permute_args *a = n->args;
+    const heed__permute_args *a = n->args;
     reorder(n, n->y->x, n->y, a->order, n->in[0]->x, n->in[0], false);
 }
 
 static void backward(heed_node *n) {
-    const int *order = ((const permute_args *)n->args)->order;
+    const int *order = ((const heed__permute_args *)n->args)->order;
     heed_real *gx = heed_grad(n, 0);
     int inverse[HEED_DIMS] = {0};
     for (int i = 0; i < n->y->dims; i++) inverse[order[i]] = i;
     if (gx) reorder(n, gx, n->in[0], inverse, n->y->g, n->y, true);
 }
 
-static const permute_args swap = {{1, 0}}, same = {{0}}, heads = {{0, 2, 1, 3}},
-                          turn = {{3, 0, 2, 1}}, last = {{0, 2, 1}};
+static const heed__permute_args swap = {{1, 0}}, same = {{0}}, heads = {{0, 2, 1, 3}},
+                                turn = {{3, 0, 2, 1}}, last = {{0, 2, 1}};
 static const heed_case cases[] = {{.shapes = "s", .args = &same},
                                   {.shapes = "5", .args = &same},
                                   {.shapes = "3x5", .args = &swap},
@@ -57,10 +54,10 @@ static const heed_case cases[] = {{.shapes = "s", .args = &same},
                                   {0}};
 
 const heed_op heed_ops_permute[] = {
-    {"permute", 1, infer, forward, backward, cases, sizeof(permute_args), 0}, {0}};
+    {"permute", 1, infer, forward, backward, cases, sizeof(heed__permute_args), 0}, {0}};
 
 heed_tensor *heed_permute(heed_tape *t, heed_tensor *x, const int *order) {
-    permute_args a = {{0}};
+    heed__permute_args a = {{0}};
     if (!x) return NULL;
     if (!order) {
         heed_fail(heed_tape_ctx(t), HEED_USAGE, "permute: expected an order of dims, found NULL");

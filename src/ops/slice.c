@@ -1,16 +1,13 @@
 /* slice.c -- a range of one dim: y = x[.., from : from + size, ..]. A view if the range is
  * contiguous (all dims before it have size 1), else a copy. */
 #include "core/tape.h"
+#include "ops/args.h"
 #include "ops/shape.h"
-
-typedef struct {
-    int dim, from, size;
-} slice_args;
 
 static bool is_view(const heed_node *n) { return heed_extent(n->in[0], 0, heed__axis_of(n)) == 1; }
 
 static bool infer(heed_node *n) {
-    const slice_args *a = n->args;
+    const heed__slice_args *a = n->args;
     const heed_tensor *x = n->in[0];
     int axis, shape[HEED_DIMS];
     if (!heed__accepts(n, "r") || !heed__axis(n, a->dim, &axis)) return false;
@@ -24,7 +21,7 @@ static bool infer(heed_node *n) {
 }
 
 static void forward(heed_node *n) {
-    const slice_args *a = n->args;
+    const heed__slice_args *a = n->args;
     if (is_view(n)) return;
     heed__slab s = heed__slab_of(n->in[0], heed__axis_of(n));
     size_t run = (size_t)a->size * s.inner, skip = (size_t)a->from * s.inner;
@@ -34,7 +31,7 @@ static void forward(heed_node *n) {
 }
 
 static void backward(heed_node *n) {
-    const slice_args *a = n->args;
+    const heed__slice_args *a = n->args;
     if (is_view(n)) {
         heed_view_backward(n);
         return;
@@ -46,8 +43,8 @@ static void backward(heed_node *n) {
         n->k->axpy(n->k, gx + o * s.size * s.inner + skip, n->y->g + o * run, 1, run);
 }
 
-static const slice_args head = {0, 0, 2}, middle = {0, 1, 1}, tail = {-1, 3, 2}, all = {1, 0, 3},
-                        inner = {2, 1, 2}, lead = {1, 1, 2};
+static const heed__slice_args head = {0, 0, 2}, middle = {0, 1, 1}, tail = {-1, 3, 2},
+                              all = {1, 0, 3}, inner = {2, 1, 2}, lead = {1, 1, 2};
 static const heed_case cases[] = {{.shapes = "5", .args = &head},
                                   {.shapes = "3x5", .args = &middle},
                                   {.shapes = "3x5", .args = &tail},
@@ -57,10 +54,10 @@ static const heed_case cases[] = {{.shapes = "5", .args = &head},
                                   {0}};
 
 const heed_op heed_ops_slice[] = {
-    {"slice", 1, infer, forward, backward, cases, sizeof(slice_args), 0}, {0}};
+    {"slice", 1, infer, forward, backward, cases, sizeof(heed__slice_args), 0}, {0}};
 
 heed_tensor *heed_slice(heed_tape *t, heed_tensor *x, int dim, int from, int size) {
-    return heed_push(t, heed_ops_slice, &(slice_args){dim, from, size}, x);
+    return heed_push(t, heed_ops_slice, &(heed__slice_args){dim, from, size}, x);
 }
 
 bool heed_split(heed_tape *t, heed_tensor *x, int dim, int parts, heed_tensor **out) {

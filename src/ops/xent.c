@@ -110,7 +110,7 @@ typedef struct {
 
 /* Rows of a block: enough to share the reading of W, few enough for the logits to stay in cache. */
 static int block_rows(int classes) {
-    const int numbers = 1 << 20, least = 64, most = 1 << 12;
+    const int numbers = 1 << 21, least = 64, most = 1 << 12;
     int rows = numbers / classes;
     return rows < least ? least : rows > most ? most : rows;
 }
@@ -190,7 +190,8 @@ static void block(heed_node *n, const layer_state *s, int from, int rows, heed_r
                       .c = s->g[W],
                       .ldc = in,
                       .add = from > 0,
-                      .bf16 = n->training};
+                      .bf16 = n->training,
+                      .gradient = true};
     heed_gemm to_x = {.m = rows,
                       .n = in,
                       .k = classes,
@@ -200,7 +201,8 @@ static void block(heed_node *n, const layer_state *s, int from, int rows, heed_r
                       .ldb = in,
                       .c = x,
                       .ldc = in,
-                      .bf16 = n->training};
+                      .bf16 = n->training,
+                      .gradient = true};
     n->k->embed(n->k, x, n->in[X]->x, s->row + from, (size_t)rows, in);
     n->k->gemm(n->k, &logits);
     n->k->xent_in_place(n->k, z, loss + from, s->label + from, (size_t)rows, classes,

@@ -3,6 +3,7 @@
 #include "text/text.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* ---- reading ---- */
@@ -19,7 +20,13 @@ bool heed_csv_reject(const heed_csv *r, const char *expected, const char *found)
 bool heed_csv_open(heed_csv *r, heed_ctx *c, const char *what, const char *path, char *text,
                    size_t n) {
     if (!r) return false;
-    *r = (heed_csv){.c = c, .what = what, .path = path, .at = text, .end = text, .next = 1};
+    *r = (heed_csv){.c = c,
+                    .what = what,
+                    .path = path,
+                    .longest = HEED_CSV_LONGEST,
+                    .at = text,
+                    .end = text,
+                    .next = 1};
     if (heed__stopped(c) || !text) return false;
     const char *nul = memchr(text, 0, n);
     if (nul) return reject(r, heed__line_of(text, (size_t)(nul - text)), "text", "a NUL byte");
@@ -69,8 +76,10 @@ static char *next_field(heed_csv *r, char *separator) {
         while (stop > field && (is_blank(stop[-1]) || stop[-1] == '\r')) stop--;
         *stop = 0;
     }
-    if (strlen(field) < HEED_CSV_LONGEST) return field;
-    reject(r, r->next, "fields of less than 4096 bytes", "a longer one");
+    if (strlen(field) < r->longest) return field;
+    char expected[48];
+    snprintf(expected, sizeof expected, "fields of less than %zu bytes", r->longest);
+    reject(r, r->next, expected, "a longer one");
     return NULL;
 }
 

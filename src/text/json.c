@@ -32,9 +32,25 @@ json_t *heed__json_read(heed_ctx *c, const char *path) {
     return value;
 }
 
+/* Real numbers with no more digits than they need, 1e-12 rather than 9.9999999999999998e-13: as
+ * many as one of them needs at most. */
+static char *dumps(const json_t *value) {
+    size_t most = 17;
+    for (size_t digits = 6; digits < most; digits++) {
+        char *text =
+            json_dumps(value, JSON_INDENT(2) | JSON_ENCODE_ANY | JSON_REAL_PRECISION(digits));
+        json_t *same = text ? json_loads(text, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL) : NULL;
+        bool whole = same && json_equal(same, value);
+        json_decref(same);
+        if (whole) return text;
+        free(text);
+    }
+    return json_dumps(value, JSON_INDENT(2) | JSON_ENCODE_ANY | JSON_REAL_PRECISION(most));
+}
+
 bool heed__json_write(heed_ctx *c, const char *path, const json_t *value) {
     if (heed__stopped(c)) return false;
-    char *text = value ? json_dumps(value, JSON_INDENT(2) | JSON_ENCODE_ANY) : NULL;
+    char *text = value ? dumps(value) : NULL;
     if (!text) return heed_fail(c, HEED_FAILED, "cannot write %s: out of memory", path);
     heed__piece pieces[] = {{text, strlen(text)}, {"\n", 1}};
     bool ok = heed__os_write(c, path, pieces, 2);

@@ -100,8 +100,8 @@ static int write_legend(plan *p) {
              unit ? "  " : "", unit ? unit : "");
     if (p->map->uniform > 0)
         snprintf(p->uniform, sizeof p->uniform, "uniform = %.3g", p->map->uniform);
-    return p->left + heed__text_width(p->from, 2) + 8 + RAMP + 8 + heed__text_width(p->to, 2) +
-           (*p->uniform ? 32 + heed__text_width(p->uniform, 2) : 0);
+    return p->left + heed__sketch_width(p->from, 2) + 8 + RAMP + 8 + heed__sketch_width(p->to, 2) +
+           (*p->uniform ? 32 + heed__sketch_width(p->uniform, 2) : 0);
 }
 
 /* Upper edge of a row of panels. */
@@ -193,14 +193,14 @@ static void draw_panel(plan *p, int index) {
 static void draw_legend(plan *p) {
     int x = MARGIN + p->left, y = panel_top(p, p->rows) - BETWEEN + 24;
     heed__sketch_text(&p->sketch, x, y + 2, 2, SOFT, HEED__LEFT, 100, p->from);
-    x += heed__text_width(p->from, 2) + 8;
+    x += heed__sketch_width(p->from, 2) + 8;
     for (int i = 0; i < RAMP; i += 4)
         heed__sketch_box(&p->sketch, x + i, y, 4, 18, heed__paper(i / (RAMP - 4.0)));
     heed__sketch_text(&p->sketch, x + 8 + RAMP, y + 2, 2, SOFT, HEED__LEFT, MOST, p->to);
     heed__sketch_frame(&p->sketch, x, y, RAMP, 18);
     if (*p->uniform)
         heed__sketch_uniform(&p->sketch, x, RAMP, share_of(p, p->map->uniform), y,
-                             x + 32 + RAMP + heed__text_width(p->to, 2), p->uniform);
+                             x + 32 + RAMP + heed__sketch_width(p->to, 2), p->uniform);
     if (p->all->note)
         heed__sketch_text(&p->sketch, MARGIN, y + LEGEND - 16, 1, SOFT, HEED__LEFT, MOST,
                           p->all->note);

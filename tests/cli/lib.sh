@@ -33,6 +33,8 @@ hides() { if grep -qF -- "$1" out err; then fail "output has: $1"; else pass; fi
 quiet() { if [ -s err ]; then fail "stderr is not empty"; else pass; fi; }
 silent() { if [ -s out ]; then fail "stdout is not empty"; else pass; fi; }
 holds() { if "$@"; then pass; else fail "does not hold: $*"; fi; }
+# edit SCRIPT FILE: sed in place, as every sed can.
+edit() { sed "$1" "$2" >"$2.edited" && mv "$2.edited" "$2"; }
 absent() { if [ -e "$1" ]; then fail "exists: $1"; else pass; fi; }
 # refuses STATUS TEXT: nothing on stdout, one line on stderr that starts with "heed: " and has TEXT.
 refuses() {
@@ -98,6 +100,7 @@ killed() {
 }
 # A model as small as can be: SMALL is a list of settings for train.
 SMALL="--layers 1 --heads 2 --width 16 --ff 32 --block 16 --batch 4 --steps 6"
-# train_gpt RUN, train_mlm RUN: a run on facts.txt.
+# train_gpt RUN, train_mlm RUN: a run on facts.txt; of mlm a BERT, not what would be chosen from these sentences.
 train_gpt() { run train gpt facts.txt -o "$1" $SMALL; }
-train_mlm() { run train mlm facts.txt -o "$1" --tokenizer word --packing lines $SMALL; }
+BERT="--norm post --transform-head --init-std 0.05 --val-split 0.1"
+train_mlm() { run train mlm facts.txt -o "$1" --tokenizer word --packing lines $BERT $SMALL; }

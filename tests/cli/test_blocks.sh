@@ -96,11 +96,11 @@ refuses 2 "rope-theta"
 run train gpt facts.txt -o no --ff-kind glu
 refuses 2 "plain, swiglu"
 run train gpt facts.txt -o no --sliding-window 8
-refuses 2 "attention to a sliding window is not supported: --sliding-window"
+refuses 2 "unknown option --sliding-window: attention to a sliding window is not supported"
 run train gpt facts.txt -o no --qk-norm
-refuses 2 "norms of queries and keys are not supported: --qk-norm"
+refuses 2 "unknown option --qk-norm: norms of queries and keys are not supported"
 echo 'rope_scaling = 2' > blocks.conf
 run train gpt facts.txt -o no -c blocks.conf
-refuses 3 "scaled rotary positions are not supported: "
+refuses 3 "scaled rotary positions are not supported"
 refuses 3 "blocks.conf:1"
 absent no

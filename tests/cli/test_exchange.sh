@@ -40,6 +40,56 @@ status 0
 run export bert -o bert
 refuses 2 "folder is not empty: bert"
 holds [ -s bert/config.conf ]
+holds grep -q '"layer_norm_eps": 1e-12,' folder/config.json
+
+# It leaves nothing of the model before, and what is no part of a model as it is.
+mkdir folder/1_Pooling
+echo '[]' >folder/modules.json
+echo mine >folder/README.md
+run export bert -o folder --force
+status 0
+absent folder/modules.json
+absent folder/1_Pooling
+holds grep -qx mine folder/README.md
+# An export that was killed left no config.json, and a folder beside that one.
+rm folder/config.json
+mkdir folder.heed-export
+echo cut >folder.heed-export/model.safetensors
+run export bert -o folder
+refuses 2 "folder is not empty: folder"
+run export bert -o folder --force
+status 0
+absent folder.heed-export
+run import folder -o whole
+status 0
+
+# An ONNX file is new, or replaced by --force.
+run export bert --onnx bert.onnx
+status 0
+says "bert.onnx: mlm of 4,973 parameters, for ONNX"
+holds grep -q "encoder.1.attn.weights" bert.onnx
+run export bert --onnx bert.onnx
+refuses 2 "file exists: bert.onnx: expected a new one; hint: --force"
+run export bert --onnx bert.onnx --force --json
+status 0
+json format ONNX
+json parameters 4973
+run export gpt2 --onnx gpt2.onnx --cache
+status 0
+holds grep -q "decoder.1.attn.k.past" gpt2.onnx
+run export bert --onnx cached.onnx --cache
+refuses 2 "mlm has no cache: expected a model that predicts the next token, such as gpt"
+absent cached.onnx
+run export bert --onnx two.onnx -o two
+refuses 2 "two outputs: expected -o FOLDER or --onnx FILE"
+run export bert
+refuses 2 "missing output: expected -o FOLDER or --onnx FILE"
+run export bert -o two --cache
+refuses 2 "--cache is of an ONNX file"
+run export bert --onnx bert/vocab.onnx/x
+refuses 1 "there is no folder bert/vocab.onnx"
+run export bert --onnx bert/model.safetensors --force
+refuses 2 "output would replace a file of the run: --onnx bert/model.safetensors"
 
 # Training goes on from an imported run.
 facts >facts.txt
@@ -105,6 +155,13 @@ cp wide.json yarn/config.json
 run import yarn -o run
 refuses 3 'rope_parameters.rope_type: expected "default", found "yarn"'
 
+# Sizes of config.json that the model refuses.
+cp -r "$GOLDEN/llama" thirds
+sed 's/"num_key_value_heads": [0-9]*/"num_key_value_heads": 3/' "$GOLDEN/llama/config.json" >thirds/config.json
+run import thirds -o run
+refuses 3 "model cannot be represented: thirds/config.json: heads do not share keys"
+warns "found heads 4, kv-heads 3 (heads is num_attention_heads, kv-heads is num_key_value_heads)"
+
 # Sizes of config.json that no tensor has are refused before any value is drawn.
 cp -r "$GOLDEN/llama" wide
 sed 's/"head_dim": [0-9]*/"head_dim": 65536/' "$GOLDEN/llama/config.json" >wide/config.json
@@ -136,6 +193,13 @@ status 0
 run classify class "3 1 4 15 9"
 status 0
 says "may be"
+cp -r class bytes
+printf 'yes\nn\377o\nmay be\n' >bytes/labels.txt
+run export bytes -o bytes-folder --edited
+status 3
+warns "run cannot be exported: labels.txt: line 2: expected UTF-8, found"
+absent bytes-folder
+absent bytes-folder.heed-export
 run import "$GOLDEN/bert-tags" -o tags
 status 0
 run info tags

@@ -68,7 +68,7 @@ for name in decoder.0.attn.qkv.weight decoder.0.mlp.up.weight; do
 done
 
 # A classifier of a masked model: every tensor but the head. Then with other labels: the head is new again.
-run train mlm facts.txt -o mlm --tokenizer word --packing lines $SMALL
+train_mlm mlm
 sed -n 's/^\(.* is the \([cl]\).*\)/\2\t\1/p' facts.txt >labels.tsv
 run train textcls labels.tsv --from mlm -o textcls --steps 4 --batch 4
 status 0

@@ -26,6 +26,8 @@ if mount -t tmpfs -o size=1m heed-test disk 2>/dev/null; then
     warns "cannot write disk/loss.png: No space left on device"
     run graph good --svg disk/graph.svg
     refuses 1 "cannot write disk/graph.svg: No space left on device"
+    run export good --onnx disk/model.onnx
+    refuses 1 "cannot write disk/model.onnx: No space left on device"
     run train gpt facts.txt -o disk/new $SMALL
     refuses 1 "cannot write disk/new/config.conf: No space left on device"
     holds test "$(ls -A disk)" = filler

@@ -1,6 +1,6 @@
 # data/get.sh with a curl of our own: good files, wrong ones, broken off and taken up again; and with wget.
 get=$here/../../data/get.sh
-sum() { sha256sum | cut -d ' ' -f 1; }
+sum() { if command -v sha256sum >/dev/null; then sha256sum; else shasum -a 256; fi | cut -d ' ' -f 1; }
 mkdir -p home bin made
 
 # The program that fetches: from a folder instead of a URL, going on with what the output file holds. BREAK: only so many bytes, then a failure.
@@ -114,8 +114,8 @@ absent asked
 
 # wget instead, where there is no curl.
 mkdir wget
-for tool in sh cut gzip tar sha256sum mkdir mv rm wc head tail find grep sed cat tr; do
-    ln -s "$(command -v $tool)" wget/$tool
+for tool in sh cut gzip tar sha256sum shasum perl mkdir mv rm wc head tail find grep sed cat tr; do
+    command -v $tool >/dev/null && ln -s "$(command -v $tool)" wget/$tool
 done
 cat >wget/wget <<'END'
 #!/bin/sh

@@ -1,7 +1,7 @@
 # What people try first: a prompt without --prompt, data of another kind, a text in place of a run.
 facts >facts.txt
 mkdir folder
-cp facts.txt folder/a.txt
+printf P >folder/a.png
 run train gpt folder -o run
 refuses 3 "heed train vit folder -o run"
 run train vit facts.txt -o run

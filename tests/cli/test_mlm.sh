@@ -51,7 +51,7 @@ json perplexity
 json bits_per_byte null
 run eval run
 hides "bits per byte"
-run train mlm facts.txt -o shown --tokenizer word --packing lines $SMALL
+run train mlm facts.txt -o shown --tokenizer word --packing lines --val-split 0.1 $SMALL
 warns "perplexity"
 hides "bits/byte"
 

@@ -79,7 +79,7 @@ for lines in '' 'std = 0.3,0.2' 'std = 0,0,0'; do
     rm -rf bare
     cp -r run bare
     sed '/^std = /d' run/config.conf >bare/config.conf
-    if [ -n "$lines" ]; then echo "$lines" >>bare/config.conf; else sed -i '/^mean = /d' bare/config.conf; fi
+    if [ -n "$lines" ]; then echo "$lines" >>bare/config.conf; else edit '/^mean = /d' bare/config.conf; fi
     for command in classify eval; do
         run $command bare colours
         silent
@@ -109,7 +109,7 @@ refuses 3 "hint: restore the data that the run began with"
 
 # Seeds of equal minutes are taken together, whatever steps these were.
 for seed in 1 2; do run train mlp colours -o timed-$seed $LITTLE --seed $seed --minutes 0.002; done
-sed -i 's/^steps = .*/steps = 77/' timed-2/config.conf
+edit 's/^steps = .*/steps = 77/' timed-2/config.conf
 run compare timed-1 timed-2 --json
 json groups.0.name timed
 json groups.0.runs.1 timed-2
@@ -159,7 +159,7 @@ run resume ends --steps 4
 says "test part, read once"
 holds test "$(tests)" = 1
 holds grep -q '^4,,test,' ends/metrics.csv
-sed -i '/,test,/d' ends/metrics.csv
+edit '/,test,/d' ends/metrics.csv
 run resume ends
 status 0
 says "test part, read once"

@@ -45,7 +45,7 @@ run train gpt facts.txt -o refused --from model $SMALL --no-token-cache
 refuses 2 "which is char"
 absent refused
 
-run data check mlm facts.txt --tokenizer word --packing lines
+run data check mlm facts.txt --tokenizer word --packing lines --val-split 0.1
 status 0
 quiet
 says "vocabulary"
@@ -54,7 +54,7 @@ says "heed train mlm facts.txt"
 run data check gpt facts.txt --json
 status 0
 json tokens
-json suggestion
+json chosen
 # A run with byte-level BPE trains, generates and resumes; its tokenizer.json alone serves another.
 run train gpt facts.txt -o pairs --tokenizer bpe --vocab 280 $SMALL
 status 0

@@ -9,6 +9,8 @@ refuses 2 "missing TASK"
 run train mml facts.txt -o run
 refuses 2 "did you mean mlm?"
 run train gpt facts.txt extra -o run
+refuses 3 "extra"
+run train textcls facts.txt extra -o run
 refuses 2 "too many: extra"
 run train gpt facts.txt -o run --layrs 2
 refuses 2 "did you mean"
@@ -34,7 +36,7 @@ refuses 2 "bf16 is not available: --precision"
 absent run
 run fill
 refuses 2 "missing RUN"
-run eval a b c
+run heads a b c
 refuses 2 "too many: c"
 run bench --workload some
 refuses 2 "--workload"
@@ -117,7 +119,7 @@ run frobnicate
 status 2
 warns 'own-name: unknown command frobnicate; hint: `own-name --help` lists all'
 run help train vit
-says "Usage: own-name train TASK DATA -o RUN [--key value]"
+says "Usage: own-name train TASK DATA... -o RUN [--key value]"
 says "  own-name train vit flowers -o runs/vit"
 hides "heed train"
 HEED=$HEED_WAS

@@ -93,7 +93,7 @@ asks "generate run --start x" "did you mean --prompt?"
 asks "translate run --num_beams 5" "did you mean --beam?"
 asks "generate run --model x" "arguments have no names: expected heed generate RUN [PROMPT]"
 asks "eval run --dataset x" "arguments have no names: expected heed eval RUN [DATA]"
-asks "train gpt facts.txt --model gpt2" "expected heed train TASK DATA -o RUN"
+asks "train gpt facts.txt --model gpt2" "expected heed train TASK DATA... -o RUN"
 asks "train gpt facts.txt --device cuda" "heed has no GPU"
 asks "train gpt facts.txt --no-cuda" "heed has no GPU"
 asks "train gpt facts.txt --resume" 'hint: `heed resume RUN` continues a run'

@@ -97,15 +97,19 @@ PICTURES = {  # processors of Pillow for a picture of 23 x 17 pixels
 
 
 def pictures(folder):
-    """PROCESSOR.json and its pixels, of a picture whose byte number i is 97 i^2 + 31 i mod 251."""
+    """PROCESSOR.json and its pixels, of a picture whose byte number i is 97 i^2 + 31 i mod 251, and of
+    the same bytes as a picture that is taller than wide."""
     from PIL import Image
 
     i = np.arange(17 * 23 * 3, dtype=np.int64)
-    picture = Image.fromarray(((97 * i * i + 31 * i) % 251).astype(np.uint8).reshape(17, 23, 3))
+    picture = ((97 * i * i + 31 * i) % 251).astype(np.uint8)
     out = {}
     for name, settings in PICTURES.items():
         processor = hf.ViTImageProcessorPil(**settings)
-        out[name] = np.ascontiguousarray(processor(picture, return_tensors="np")["pixel_values"][0].transpose(1, 2, 0))
+        for shape, key in (((17, 23, 3), name), ((9, 43, 3), "flat " + name), ((43, 9, 3), "tall " + name)):
+            given = Image.fromarray(picture[: 9 * 43 * 3 if key != name else None].reshape(shape))
+            y = processor(given, return_tensors="np")["pixel_values"][0]
+            out[key] = np.ascontiguousarray(y.transpose(1, 2, 0))
         with open(os.path.join(folder, f"{name}.json"), "w") as f:
             f.write(processor.to_json_string())
     save_file(out, os.path.join(folder, "pictures.safetensors"))

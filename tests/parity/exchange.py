@@ -98,20 +98,21 @@ def flat_theta(folder):
     config_of(folder, change)
 
 
+def bert_tokenizer():
+    return tokens.bert("/none", True)
+
+
 def with_tokenizer(make_tokenizer):
     def change(folder):
         make_tokenizer().save(os.path.join(folder, "tokenizer.json"))
-        kind = {"tokenizer_class": "PreTrainedTokenizerFast"}
-        if "bert" not in make_tokenizer.__name__:
-            kind["model_input_names"] = ["input_ids", "attention_mask"]
+        names = ["input_ids", "attention_mask"]
+        if make_tokenizer is bert_tokenizer:
+            names.append("token_type_ids")
+        kind = {"tokenizer_class": "PreTrainedTokenizerFast", "model_input_names": names}
         with open(os.path.join(folder, "tokenizer_config.json"), "w") as f:
             json.dump(kind, f)
 
     return change
-
-
-def bert_tokenizer():
-    return tokens.bert("/none", True)
 
 
 def sharded(folder):
@@ -202,8 +203,6 @@ def inputs(config):
     pad, types = np.ones_like(ids), np.zeros_like(ids)
     pad[1, length - 3 :] = 0
     types[:, length // 2 :] = config.type_vocab_size > 1
-    if "Classification" in config.architectures[0]:
-        types[:] = 0
     return {"input_ids": ids, "attention_mask": pad, "token_type_ids": types}
 
 
@@ -338,11 +337,14 @@ class Oracle:
         """Whether a run reads the ids that AutoTokenizer makes, and gives what the model then does."""
         file, o = os.path.join(t, "line.txt"), os.path.join(t, "line.safetensors")
         tokenizer = hf.AutoTokenizer.from_pretrained(folder)
-        for text in ("the red cat is calm today.", "the owl is odd", "red CAT, naïve\tdog!  [MASK] x"):
+        texts = [("the red cat is calm today.",), ("the owl is odd",), ("red CAT, naïve\tdog!  [MASK] x",)]
+        if "Classification" in hf.AutoConfig.from_pretrained(folder).architectures[0]:
+            texts.append(("the red cat is calm", "a hat is a dog"))  # a pair, of two segments
+        for text in texts:
             with open(file, "w") as f:
-                f.write(text)
+                f.write(" [SEP] ".join(text))
             subprocess.run([self.a.outputs, run, file, o], check=True, stderr=subprocess.DEVNULL)
-            out, given = load_file(o), tokenizer(text)
+            out, given = load_file(o), tokenizer(*text)
             theirs = Theirs(folder, {k: np.array([v], np.int32) for k, v in given.items()})
             y = out["logits"].numpy()
             if out["ids"].tolist() != given["input_ids"] or relative(y, theirs.logits) > LOGITS:
@@ -401,7 +403,7 @@ def trainings(t):
         )
     llama = "--norm-kind rms --ff-kind swiglu --positions rotary --no-bias --kv-heads 1".split()
     published = (
-        "--encoder attention --bracket --norm post --embed-norm --final-norm false --token-types 2".split()
+        "--encoder attention --bracket --norm post --embed-norm --final-norm false --token-types 2 --segment-token 3".split()
     )
     for kind in ("wordpiece", "word", "char", "byte", "bpe"):
         small = ["--tokenizer", kind, "--block", "48"] + SHAPE

@@ -45,8 +45,7 @@ static const char *const common[] = {
     "out",       "minutes", "steps",      "batch", "lr",   "layers", "heads", "width", "block",
     "tokenizer", "patch",   "image-size", "flip",  "from", "val",    "seed",  NULL};
 
-/* Settings of config.conf that nobody types. */
-static bool is_internal(const heed_option *o) {
+bool is_internal(const heed_option *o) {
     bool named = strcmp(o->name, "task") == 0 || strcmp(o->name, "data") == 0;
     return named || strncmp(o->help, "recorded in config.conf", 23) == 0;
 }
@@ -121,6 +120,7 @@ static void print_settings(heed_ctx *c, const program *p, const heed_model *m, b
         add_presets(&presets, m, all);
         list_rows(&list, f, m, presets.s, all);
         heed_config *ordered = heed_config_new(c, tables);
+        heed_config_by_data(ordered, m->choices);
         print_table_of(c, p, ordered);
         heed_config_free(ordered);
         heed_text about = {.c = NULL};
@@ -138,13 +138,13 @@ static void print_settings(heed_ctx *c, const program *p, const heed_model *m, b
 
 /* ---- examples ---- */
 
-/* "heed train gpt book.txt ...", for one model or for each. */
-static void print_trainings(const heed_model *const *models, const heed_model *m) {
+void add_trainings(const heed_model *const *models, const heed_model *m, heed_text *out) {
     char flags[96];
     for (; *models; models++)
         if (!m || m == *models)
-            printf("  %s train %s %s%s%s\n", program_name(), (*models)->name, example_data(*models),
-                   *example_data(*models) ? " " : "", example_flags(*models, flags));
+            heed_text_add(out, "  %s train %s %s%s%s\n", program_name(), (*models)->name,
+                          example_data(*models), *example_data(*models) ? " " : "",
+                          example_flags(*models, flags));
 }
 
 /* For a task: the command's examples that name it, or a generated one. */
@@ -152,9 +152,10 @@ static void print_examples(const program *p, const heed_model *m) {
     const command *k = p->command;
     char word[40];
     bool trains = strcmp(k->name, "train") == 0, found = false;
-    heed_text examples = {.c = NULL};
+    heed_text examples = {.c = NULL}, trainings = {.c = NULL};
     puts("Examples:");
-    if (trains) print_trainings(p->models, m);
+    if (trains) add_trainings(p->models, m, &trainings);
+    print_text(&trainings);
     add_help(&examples, k->examples);
     if (!m) fputs(examples.s ? examples.s : "", stdout);
     snprintf(word, sizeof word, " %s ", m ? m->name : "");

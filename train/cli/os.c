@@ -1,9 +1,12 @@
 /* os.c -- terminals, clocks and signals, by POSIX. */
-#define _POSIX_C_SOURCE 200809L
-#define _DEFAULT_SOURCE /* ru_maxrss, TIOCGWINSZ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE  /* _POSIX_C_SOURCE would hide ru_maxrss, SIGXFSZ and others on macOS and BSD  \
+                      */
+#endif
 #include "cli/program.h"
 
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -119,6 +122,18 @@ static mode_t mode_of(const char *path) {
 
 bool is_directory(const char *path) { return S_ISDIR(mode_of(path)); }
 bool is_file(const char *path) { return S_ISREG(mode_of(path)); }
+bool has_piped_input(const program *p) {
+    enum { WAIT = 2000 }; /* milliseconds */
+    struct stat s;
+    struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+    if (fstat(STDIN_FILENO, &s) != 0 || !(S_ISFIFO(s.st_mode) || S_ISREG(s.st_mode))) return false;
+    if (poll(&input, 1, WAIT) > 0) return true;
+    heed_message(p->c, HEED_WARN,
+                 "the standard input is a pipe, and nothing came for 2 s: it is not read; hint: - "
+                 "waits for it");
+    return false;
+}
+
 bool is_stream(const char *path) {
     return mode_of(path) != 0 && !is_file(path) && !is_directory(path);
 }

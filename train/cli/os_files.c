@@ -82,7 +82,7 @@ static bool paths_in_folder(heed_ctx *c, const char *folder, paths *out) {
 
 /* Descends into subfolders, but does not follow links. A folder that cannot be read is itself
  * listed, so that reading it reports the error. */
-static bool walk(heed_ctx *c, const char *folder, paths *out) {
+static bool walk(heed_ctx *c, const char *folder, bool pictures, paths *out) {
     paths names = {0};
     if (access(folder, R_OK | X_OK) != 0) return add_path(c, out, "", folder);
     bool ok = paths_in_folder(c, folder, &names);
@@ -90,8 +90,8 @@ static bool walk(heed_ctx *c, const char *folder, paths *out) {
         struct stat s;
         if (lstat(names.at[i], &s) != 0) continue;
         if (S_ISDIR(s.st_mode))
-            ok = walk(c, names.at[i], out);
-        else if (is_picture_name(names.at[i]) && !is_stream(names.at[i]))
+            ok = walk(c, names.at[i], pictures, out);
+        else if ((!pictures || is_picture_name(names.at[i])) && !is_stream(names.at[i]))
             ok = add_path(c, out, "", names.at[i]);
     }
     paths_free(&names);
@@ -100,10 +100,10 @@ static bool walk(heed_ctx *c, const char *folder, paths *out) {
 
 bool paths_of_folder(heed_ctx *c, const char *folder, paths *out) {
     *out = (paths){0};
-    return walk(c, folder, out);
+    return walk(c, folder, true, out);
 }
 
-bool paths_of_pattern(heed_ctx *c, const char *pattern, paths *out) {
+static bool match(heed_ctx *c, const char *pattern, bool pictures, paths *out) {
     glob_t g = {0};
     bool ok = glob(pattern, 0, NULL, &g) == 0;
     *out = (paths){0};
@@ -111,10 +111,19 @@ bool paths_of_pattern(heed_ctx *c, const char *pattern, paths *out) {
     for (size_t i = 0; ok && i < g.gl_pathc; i++) {
         const char *path = g.gl_pathv[i];
         if (!is_stream(path))
-            ok = is_directory(path) ? walk(c, path, out) : add_path(c, out, "", path);
+            ok = is_directory(path) ? walk(c, path, pictures, out) : add_path(c, out, "", path);
     }
     globfree(&g);
     return ok;
+}
+
+bool paths_of_pattern(heed_ctx *c, const char *pattern, paths *out) {
+    return match(c, pattern, true, out);
+}
+
+bool files_of(heed_ctx *c, const char *path, paths *out) {
+    *out = (paths){0};
+    return is_directory(path) ? walk(c, path, false, out) : match(c, path, false, out);
 }
 
 void paths_free(paths *list) {
@@ -122,6 +131,43 @@ void paths_free(paths *list) {
     free(list->at);
     *list = (paths){0};
 }
+
+/* ---- temporary files ---- */
+
+/* Cuts the last part of a path; what has only one lies in ".". */
+static void go_up(char *path) {
+    char *slash = strrchr(path, '/');
+    if (!slash)
+        strcpy(path, ".");
+    else
+        slash[slash == path] = 0;
+}
+
+FILE *temporary_file(const char *beside, char *path, size_t size) {
+    const char *folder = getenv("TMPDIR");
+    char at[1024];
+    snprintf(at, sizeof at, "%s", beside ? beside : folder && *folder ? folder : "/tmp");
+    for (size_t n = strlen(at); n > 1 && at[n - 1] == '/';) at[--n] = 0;
+    if (beside) go_up(at);
+    while (beside && !is_directory(at) && strcmp(at, ".") != 0 && strcmp(at, "/") != 0) go_up(at);
+    snprintf(path, size, "%s/.heed-data-XXXXXX", at);
+    int file = mkstemp(path);
+    mode_t mask = umask(0);
+    umask(mask);
+    if (file >= 0 && fchmod(file, 0666 & ~mask) == 0) return fdopen(file, "wb");
+    return NULL;
+}
+
+bool extend_name(heed_ctx *c, char *path, size_t size, const char *extension) {
+    char longer[1200];
+    snprintf(longer, sizeof longer, "%s%s", path, extension);
+    if (rename(path, longer) != 0)
+        return heed_fail(c, HEED_FAILED, "cannot write %s: %s", longer, strerror(errno));
+    snprintf(path, size, "%s", longer);
+    return true;
+}
+
+/* ---- standard input ---- */
 
 enum { MOST_INPUT = 1 << 28 };
 

@@ -17,7 +17,14 @@ bool is_picture_name(const char *name); /* by its extension */
  * match and the pictures below folders that match. Pipes are left out. */
 bool paths_of_folder(heed_ctx *c, const char *folder, paths *out);
 bool paths_of_pattern(heed_ctx *c, const char *pattern, paths *out);
+/* All files below a folder, or those that match a pattern, in the same way. */
+bool files_of(heed_ctx *c, const char *path, paths *out);
 void paths_free(paths *list);
+/* Makes a file with a name of its own, hidden, in the folder that holds or will hold `beside`, or
+ * (NULL) in that of temporary files. NULL: see errno; path names what could not be made. */
+FILE *temporary_file(const char *beside, char *path, size_t size);
+/* Renames the file to one with an extension, ".txt". */
+bool extend_name(heed_ctx *c, char *path, size_t size, const char *extension);
 /* "a.png" for index 1, "a-2.png" for 2 */
 void numbered_path(char *out, size_t size, const char *path, int index);
 /* Appends all of the standard input. */

@@ -7,9 +7,9 @@
 #include <strings.h>
 
 /* Settings of all commands that name a file to write, and settings that name a file to read. */
-static const char *const writes[] = {"png",     "svg",          "html",      "npz",      "csv",
-                                     "tex",     "translations", "confusion", "mistakes", "sheet",
-                                     "overlay", "code",         "attention", "npy",      NULL};
+static const char *const writes[] = {
+    "png",      "svg",   "html",    "npz",  "csv",       "tex", "translations", "confusion",
+    "mistakes", "sheet", "overlay", "code", "attention", "npy", "onnx",         NULL};
 static const char *const reads[] = {"from", "data", "val", "beside", NULL};
 
 static bool is_one_of(const char *const *names, const heed_option *o) {

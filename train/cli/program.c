@@ -44,9 +44,25 @@ static void print_message(program *p, const char *event, const char *mark, const
     print_note(start, message);
 }
 
+/* Appends the message, in which a file of joined inputs is called what it is of. A hint that names
+ * the file is left out. */
+static void add_named(const program *p, const char *message, heed_text *out) {
+    const char *at = *p->joined ? strstr(message, p->joined) : NULL;
+    const char *hint = strstr(message, "; hint: "), *end = message + strlen(message);
+    if (at) {
+        const char *rest = at + strlen(p->joined);
+        if (hint && strstr(hint, p->joined)) end = hint;
+        heed_text_add(out, "%.*s%s%.*s", (int)(at - message), message, p->joined_name,
+                      (int)(end - rest), rest);
+    } else
+        heed_text_add(out, "%s", message);
+}
+
 static void show(program *p, const char *event, const char *mark, const char *message) {
-    heed_text text = {.c = NULL};
-    add_shown(p, message, &text);
+    heed_text text = {.c = NULL}, named = {.c = NULL};
+    add_named(p, message, &named);
+    add_shown(p, named.s ? named.s : message, &text);
+    heed_text_free(&named);
     print_message(p, event, mark, text.s ? text.s : message);
     heed_text_free(&text);
 }
@@ -115,8 +131,7 @@ const heed_option *find_option(const program *p, const char *name) {
     return o;
 }
 
-/* Whether the argument after this one is its value. */
-static bool has_value(const program *p, const char *flag) {
+bool takes_value(const program *p, const char *flag) {
     if (flag[1] != '-') return strcmp(flag, "-c") == 0 || strcmp(flag, "-o") == 0;
     if (strchr(flag, '=')) return false;
     const heed_option *o = find_option(p, flag + 2);
@@ -137,7 +152,7 @@ static bool check_dashes(program *p, const heed_config *f, heed_ctx *c, int argc
                          "with a dash");
             return heed_fail(c, HEED_USAGE, "unknown option %.80s%s", argv[i], text);
         }
-        if (argv[i][0] == '-') i += has_value(p, argv[i]);
+        if (argv[i][0] == '-') i += takes_value(p, argv[i]);
     }
     return true;
 }
@@ -163,7 +178,7 @@ static bool check_equals(program *p, const heed_config *f, heed_ctx *c, int argc
 /* The task decides which settings exist, so it is found before they are read. */
 const heed_model *task_of(heed_ctx *c, const program *p, int argc, char **argv) {
     int i = 0;
-    while (i < argc && argv[i][0] == '-') i += 1 + has_value(p, argv[i]);
+    while (i < argc && argv[i][0] == '-') i += 1 + takes_value(p, argv[i]);
     const char *first = i < argc ? argv[i] : NULL;
     const heed_model *m = first ? find_model(p->models, first) : NULL;
     char path[1024];
@@ -369,6 +384,16 @@ heed_config *task_config(program *p) {
     return f;
 }
 
+/* A run that was moved still holds data that was copied into it (cli/gather.h). */
+static void find_own_data(heed_config *f, const char *dir) {
+    char path[1100];
+    const char *data = heed_config_has(f, "data") ? heed_config_text(f, "data") : "";
+    const char *slash = strrchr(data, '/');
+    if (!slash || strncmp(slash, "/heed-data.", 11) != 0 || is_file(data)) return;
+    snprintf(path, sizeof path, "%s%s", dir, slash);
+    if (is_file(path)) heed_config_set(f, "data", path, dir, HEED_FROM_FLAG);
+}
+
 heed_config *run_settings(heed_ctx *c, const heed_model *const *models, const char *dir,
                           const heed_model **m) {
     char path[1024];
@@ -385,7 +410,9 @@ heed_config *run_settings(heed_ctx *c, const heed_model *const *models, const ch
         return NULL;
     }
     heed_config *f = training_config(c, *m);
-    return heed_run_earlier(f) && heed_config_read(f, path, HEED_FROM_FILE) ? f : NULL;
+    if (!heed_run_earlier(f) || !heed_config_read(f, path, HEED_FROM_FILE)) return NULL;
+    find_own_data(f, dir);
+    return f;
 }
 
 heed_run *open_run(program *p, const char *dir) {

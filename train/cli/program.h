@@ -102,6 +102,7 @@ extern const command cmd_merge;
 extern const command cmd_import, cmd_export, cmd_embed;
 extern const command cmd_graph, cmd_influence, cmd_snapshots;
 extern const command cmd_heads, cmd_ablate, cmd_reconstruct;
+extern const command cmd_completion;
 
 /* The processes of a command. */
 typedef struct {
@@ -119,21 +120,26 @@ struct program {
     const heed_model *model; /* for commands with task options */
     int argc;                /* positional arguments */
     char **argv;
-    char *const *words; /* all arguments as they were typed, ended by NULL */
-    double started;     /* when the program started */
-    uint64_t seed;      /* the context's seed, when the command continues a run */
-    heed_status status; /* status of inputs that failed while others were processed */
-    size_t line;        /* the line of standard input being processed, from 1; 0: none */
-    bool line_open;     /* the terminal shows a progress line without a line break */
-    bool warns_once;    /* a warning is not repeated for the next of several runs */
-    char warning[256];  /* the last one */
-    bool json_lines;    /* stderr gets JSON, one object per line */
+    char *const *words;   /* all arguments as they were typed, ended by NULL */
+    double started;       /* when the program started */
+    uint64_t seed;        /* the context's seed, when the command continues a run */
+    heed_status status;   /* status of inputs that failed while others were processed */
+    size_t line;          /* the line of standard input being processed, from 1; 0: none */
+    bool line_open;       /* the terminal shows a progress line without a line break */
+    bool warns_once;      /* a warning is not repeated for the next of several runs */
+    char warning[256];    /* the last one */
+    bool json_lines;      /* stderr gets JSON, one object per line */
+    char joined[1100];    /* a temporary file that inputs were joined to (gather.h); "": none */
+    char joined_name[64]; /* what messages call it: "3 texts" */
+    heed_choices chosen;  /* settings that were chosen by the data */
     cluster cluster;
     bool agreed; /* the processes know of each other's errors so far */
 };
 
 /* The setting of that name, of the command or any task. NULL: there is none. */
 const heed_option *find_option(const program *p, const char *name);
+/* Whether the argument after "--layers" or "-o" is its value. */
+bool takes_value(const program *p, const char *flag);
 /* The value of a setting of the command, and whether it was given. (flags.c) */
 const char *flag_text(const program *p, const char *key);
 bool flag_on(const program *p, const char *key);
@@ -170,6 +176,10 @@ heed_config *settings_of(heed_ctx *c, const command *k, const heed_model *m);
 
 /* ---- help.c ---- */
 bool print_help(program *p, int argc, char **argv);
+/* Adds "heed train gpt book.txt ...", for one model or (NULL) for each. */
+void add_trainings(const heed_model *const *models, const heed_model *m, heed_text *out);
+/* Whether it is a setting of config.conf that nobody types. */
+bool is_internal(const heed_option *o);
 
 /* ---- synonyms.c: names that other programs use ---- */
 
@@ -271,7 +281,10 @@ void ignore_file_limit(void);
 bool was_interrupted(void *unused);
 bool is_directory(const char *path);
 bool is_file(const char *path);
-bool is_stream(const char *path);              /* a pipe or a device */
+bool is_stream(const char *path); /* a pipe or a device */
+/* Whether the standard input is a file, or a pipe from which something came within two seconds:
+ * programs that run this one may leave a pipe open. */
+bool has_piped_input(const program *p);
 const char *cpu_name(char *text, size_t size); /* returns text */
 
 #endif

@@ -61,6 +61,11 @@ static const synonym settings[] = {
     {" in-chans in-channels num-channels n-channels ", "channels", NULL},
     {" num-classes num-labels n-classes nb-classes nc ", "classes", NULL},
     {" model arch architecture model-type task-name run-dir ", NULL, ARGUMENT},
+    {" rope-scaling rope-type ", NULL, "scaled rotary positions are not supported"},
+    {" partial-rotary-factor rotary-pct rotary-dim ", NULL,
+     "rotary positions of a part of a head are not supported"},
+    {" sliding-window use-sliding-window ", NULL, "attention to a sliding window is not supported"},
+    {" qk-norm use-qk-norm ", NULL, "norms of queries and keys are not supported"},
     /* the length */
     {" max-iters max-iter max-steps max-step num-steps n-steps num-iters num-iterations iterations "
      "iters niter train-steps num-train-steps training-steps total-steps max-update steps-total ",

@@ -161,9 +161,11 @@ static heed_overlay overlay_of(const attend_view *v, const panels *p, bool cells
                           .uniform = 1.0 / r->axes[v->block->keys].count};
 }
 
+enum { TITLE = 440 };
+
 /* "attention of patch 2,5, layer 1 of 2"; the query may also be "[CLS]" or "all patches"; or
  * "attention of each word, layer 1 of 1, mean of 4 heads". */
-static void title_of(const attend_view *v, char title[400]) {
+static void title_of(const attend_view *v, char title[TITLE]) {
     const heed_record_axis *a = &v->record->axes[v->block->queries];
     char query[QUERY_SIZE] = "all patches", mass[64] = "", head[64] = "", of[48];
     bool words = has_words(v);
@@ -178,13 +180,13 @@ static void title_of(const attend_view *v, char title[400]) {
                  a->labels[v->query]);
     if (v->mass > 0)
         snprintf(mass, sizeof mass, "; the strongest patches that hold %g %% of it", 100 * v->mass);
-    snprintf(title, 400, "%sattention of %s, layer %d of %d%s%s", v->block->hard ? "hard " : "",
+    snprintf(title, TITLE, "%sattention of %s, layer %d of %d%s%s", v->block->hard ? "hard " : "",
              query, v->block->layer + 1, v->layers, head, mass);
 }
 
 bool attend_draw_picture(const attend_view *v, bool cells, bool svg, const char *path) {
     const heed_record_guess *g = v->record->guesses;
-    char what[400], guess[240] = "", title[640];
+    char what[TITLE], guess[240] = "", title[TITLE + sizeof guess];
     panels p;
     title_of(v, what);
     if (has_words(v))
@@ -227,7 +229,7 @@ static bool print_strongest(const attend_view *v, const panels *p, int index) {
 }
 
 bool attend_print_picture(const attend_view *v) {
-    char title[400];
+    char title[TITLE];
     panels p;
     heed_text text = {.c = v->p->c};
     title_of(v, title);

@@ -1,4 +1,5 @@
 /* data.c -- heed data check: what a training would read from data. */
+#include "cli/gather.h"
 #include "kinds/training.h"
 
 #include <string.h>
@@ -11,10 +12,14 @@ static const heed_option options[] = {
 void print_try(const program *p, const char *suggestion) {
     char word[1024], words[1100];
     heed_text out = {.c = p->c};
+    if (p->chosen.count) puts("\nChosen by a training:");
+    for (int i = 0; i < p->chosen.count; i++)
+        print_fact(2, "  ", "%s: %s", p->chosen.list[i].what, p->chosen.list[i].why);
     heed_text_add(&out, "  %s train %s", program_name(), p->model->name);
-    add_typed(&out, line_width(stdout), heed_format_shell(word, sizeof word, p->argv[0]));
+    for (int i = 0; i < p->argc; i++)
+        add_typed(&out, line_width(stdout), heed_format_shell(word, sizeof word, p->argv[i]));
     add_typed(&out, line_width(stdout), "-o runs/first");
-    if (!*flag_text(p, "from")) add_typed(&out, line_width(stdout), suggestion);
+    if (*suggestion && !*flag_text(p, "from")) add_typed(&out, line_width(stdout), suggestion);
     for (int i = 0; i < heed_config_count(p->flags); i++) {
         const char *value;
         const heed_option *o = heed_config_at(p->flags, i, &value);
@@ -34,8 +39,8 @@ void print_try(const program *p, const char *suggestion) {
     print_text(&out);
 }
 
-static void check(program *p) {
-    heed_config_set(p->flags, "data", p->argv[0], "DATA", HEED_FROM_FLAG);
+static void check_data(program *p, const char *data) {
+    heed_config_set(p->flags, "data", data, "DATA", HEED_FROM_FLAG);
     if (p->model->kind != HEED_INPUT_PICTURE && *flag_text(p, "sheet")) {
         heed_fail(p->c, HEED_USAGE, "--sheet shows pictures: %s is trained on %s", p->model->name,
                   data_of(p->model)->noun);
@@ -46,16 +51,25 @@ static void check(program *p) {
     const char *from = flag_text(p, "from");
     heed_run *start = *from ? heed_start_open(p->c, from, p->models, NULL) : NULL;
     if (start) heed_start_settings(p->flags, p->model, start, &how, NULL);
+    heed_model_choose(p->model, p->flags, NULL, &p->chosen);
     heed_data *d = heed_data_open(p->c, p->flags, heed_model_spec(p->model), &how);
     end_reading(&shown);
+    if (d) heed_model_choose(p->model, p->flags, d, &p->chosen);
     if (d) kind_of(p->model)->check(p, d);
     heed_data_close(d);
     heed_run_close(start);
 }
 
+static void check(program *p) {
+    gathered inputs;
+    if (gather(p, p->model, NULL, p->argc, p->argv, &inputs))
+        check_data(p, *inputs.path ? inputs.path : p->argv[0]);
+    gather_end(&inputs);
+}
+
 const command cmd_data_check = {
     .name = "data check",
-    .usage = "TASK DATA",
+    .usage = "TASK DATA...",
     .help = "what texts or a set of pictures hold, and what is wrong with them",
     .about =
         "Reads DATA as a training of TASK would, and reports what it finds. Of a text: encoding,\n"
@@ -63,13 +77,13 @@ const command cmd_data_check = {
         "texts:\n"
         "counts, labels, vocabularies, lengths, what is left out or ignored. Of pictures: parts,\n"
         "classes, sizes, files that cannot be decoded, pictures that stand in two parts. Of\n"
-        "captions: both. Trains nothing.",
+        "captions: both. Trains nothing. DATA is given as to train: also several texts, or -.",
     .examples = "  heed data check gpt book.txt\n"
                 "  heed data check mlm book.txt --tokenizer word --packing lines\n"
                 "  heed data check seq2seq french.tsv --tokenizer word --no-share-vocab\n"
                 "  heed data check vit flowers --image-size 64 --pad 4 --sheet samples.png\n",
     .options = options,
     .task_options = true,
-    .args = {1, 1},
+    .args = {1, -1},
     .run = check,
 };

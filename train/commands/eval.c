@@ -86,7 +86,7 @@ static void eval(program *p) {
 
 const command cmd_eval = {
     .name = "eval",
-    .usage = "RUN [DATA]",
+    .usage = "RUN [DATA]...",
     .help = "how well a run does: loss, accuracy and what follows from them",
     .about =
         "Measures the best weights of a run on DATA, or without DATA on what it was trained on:\n"
@@ -112,6 +112,6 @@ const command cmd_eval = {
     .computes = true,
     .opens_run = true,
     .continues = true,
-    .args = {1, 2},
+    .args = {1, -1},
     .run = eval,
 };

@@ -204,8 +204,19 @@ static void all_samples(stream *s, heed_generation *a) {
     if (was_interrupted(NULL)) s->p->status = HEED_INTERRUPTED;
 }
 
-/* The start of a text without a prompt: after a line break. */
+/* Whether the run reads tokens before a text: those of the tokenizer's template. */
+static bool has_start(const heed_run *r) {
+    heed_example in = {0};
+    heed_reader how = heed_run_reader(r);
+    how.any_length = true;
+    bool any = heed_example_text(&how, "", 0, &in) && in.text.tokens.count > 0;
+    heed_example_free(&in);
+    return any;
+}
+
+/* The start of a text without a prompt: the template alone, or after a line break. */
 static const char *first_prompt(const heed_run *r) {
+    if (has_start(r)) return "";
     if (heed_tokenizer_specials(r->tokenizer).newline >= 0 ||
         heed_token_id(r->tokenizer, "\n") >= 0)
         return "\n";
@@ -238,9 +249,8 @@ static int read_prompt(stream *s, const char *prompt, int made) {
     return s->ids ? count : 0;
 }
 
-static void generate_from(program *p, heed_run *r) {
+static void generate_from(program *p, heed_run *r, const char *prompt) {
     const heed_config *f = p->flags;
-    const char *prompt = p->argc > 1 ? p->argv[1] : flag_text(p, "prompt");
     if (!*prompt && !(prompt = first_prompt(r))) return;
     heed_generation a = {.count = flag_int(p, "n"),
                          .temperature = heed_config_real(f, "temperature"),
@@ -250,6 +260,9 @@ static void generate_from(program *p, heed_run *r) {
                          .has_end = true,
                          .end = heed_text_end(r->config, r->tokenizer),
                          .uncached = !flag_on(p, "cache")};
+    int32_t never[4];
+    a.never = never;
+    a.never_count = heed_never(r->tokenizer, a.end, never);
     stream s = {.p = p,
                 .run = r,
                 .out = flag_on(p, "json") ? NULL : stdout,
@@ -264,18 +277,42 @@ static void generate_from(program *p, heed_run *r) {
     heed_text_free(&s.all);
 }
 
+typedef struct {
+    heed_run *run;
+    int lines;
+} prompts;
+
+static bool take_prompt(program *p, void *user, const char *text, size_t n) {
+    prompts *k = user;
+    (void)n;
+    if (k->lines++ && !flag_on(p, "json")) puts("---");
+    generate_from(p, k->run, text);
+    return heed_ctx_status(p->c) == HEED_OK;
+}
+
+/* Each line of the standard input is a prompt. */
+static void generate_lines(program *p, heed_run *r) {
+    prompts k = {.run = r};
+    each_input(p, &k, take_prompt, false);
+    if (k.lines == 0 && p->argc == 1) generate_from(p, r, "");
+}
+
 static void generate(program *p) {
     if (p->argc > 1 && flag_given(p, "prompt")) {
         heed_fail(p->c, HEED_USAGE, "two prompts: %s and --prompt %s: expected one", p->argv[1],
                   flag_text(p, "prompt"));
         return;
     }
+    bool given = p->argc > 1 || flag_given(p, "prompt");
+    bool lines = given ? p->argc > 1 && strcmp(p->argv[1], "-") == 0 : has_piped_input(p);
     heed_run *r = open_run(p, p->argv[0]);
     if (!r) return;
     if (r->model->kind != HEED_INPUT_TOKENS || !r->model->steps)
         wrong_run(p, "a causal language model", r);
+    else if (lines)
+        generate_lines(p, r);
     else
-        generate_from(p, r);
+        generate_from(p, r, p->argc > 1 ? p->argv[1] : flag_text(p, "prompt"));
     heed_run_close(r);
 }
 
@@ -284,12 +321,14 @@ const command cmd_generate = {
     .usage = "RUN [PROMPT]",
     .help = "continue a prompt, token by token",
     .about =
-        "Makes text with a causal language model and prints it as it comes. A model of lines\n"
+        "Makes text with a causal language model and prints it as it comes. Without PROMPT, or\n"
+        "for -, each line of a pipe or file on the standard input is a prompt. A model of lines\n"
         "(--packing lines) ends a text where it would end a line. Beyond the model's block, it\n"
         "sees the last half to all of its block: each time the block is full, the older half\n"
         "is dropped and the newer one read again. Several samples have the texts that each\n"
         "would have alone.",
-    .examples = "  heed generate runs/book --prompt \"Once upon a time\" --n 300\n"
+    .examples = "  echo \"The fox\" | heed generate runs/book\n"
+                "  heed generate runs/book --prompt \"Once upon a time\" --n 300\n"
                 "  heed generate runs/book --samples 3 --temperature 0.7 --top-p 0.95 --seed 7\n",
     .options = options,
     .applies = uses,

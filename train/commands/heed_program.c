@@ -1,5 +1,5 @@
 /* heed_program.c -- the table of commands, the overview and the version. */
-#include "cli/program.h"
+#include "commands/shell/shell.h"
 
 #include <heed/program.h>
 
@@ -43,8 +43,15 @@ static const struct {
     {"Check", &cmd_gradcheck},
     {NULL, &cmd_bench},
     {NULL, &cmd_doctor},
+    {NULL, &cmd_completion},
 };
 enum { COMMANDS = sizeof table / sizeof *table, NAMES = COMMANDS + 2 };
+
+const command *command_at(int index, const char **heading) {
+    if (index < 0 || index >= COMMANDS) return NULL;
+    if (heading) *heading = table[index].heading;
+    return table[index].command;
+}
 
 static const char *const *list_commands(const char *names[NAMES]) {
     for (int i = 0; i < COMMANDS; i++) names[i] = table[i].command->name;
@@ -59,9 +66,9 @@ static const heed_model *first_of(const heed_model *const *models, heed_input_ki
     return *models;
 }
 
-/* Prints a training of that model, and a use of it. */
-static void print_first(const heed_model *const *models, heed_input_kind kind,
-                        const char *heading) {
+/* A training of that model, and a use of it. */
+static void add_first(const heed_model *const *models, heed_input_kind kind, const char *heading,
+                      heed_text *out) {
     char flags[96];
     const heed_model *m = first_of(models, kind);
     if (!m) return;
@@ -71,17 +78,25 @@ static void print_first(const heed_model *const *models, heed_input_kind kind,
     if (strcmp(use, "classify") == 0) input = " rose.jpg";
     if (strcmp(use, "translate") == 0) input = " \"March 5, 1999\" --attention";
     if (strcmp(use, "caption") == 0) input = " photo.jpg";
-    printf("\n%s:\n  %s train %s %s %s\n  %s %s runs/%s%s\n", heading, program_name(), m->name,
-           example_data(m), example_flags(m, flags), program_name(), use, m->name, input);
+    heed_text_add(out, "\n%s:\n  %s train %s %s %s\n  %s %s runs/%s%s\n", heading, program_name(),
+                  m->name, example_data(m), example_flags(m, flags), program_name(), use, m->name,
+                  input);
 }
 
-static void print_start(const heed_model *const *models) {
+void add_first_examples(const heed_model *const *models, heed_text *out) {
     const heed_model *from = first_of(models, HEED_INPUT_TOKENS);
     const heed_model *to = first_of(models, HEED_INPUT_LABELLED);
+    add_first(models, HEED_INPUT_TOKENS, "A first model, and a question to it", out);
+    add_first(models, HEED_INPUT_PICTURE, "A model of pictures in a folder per class", out);
+    add_first(models, HEED_INPUT_PAIR,
+              "A model of pairs of texts, a line each with a tab between them", out);
+    add_first(models, HEED_INPUT_CAPTION,
+              "A model of captions, a picture's file, a tab and its caption in a line", out);
     if (from && to)
-        printf("\nA model that starts from what another one has learned:\n"
-               "  %s train %s %s --from runs/%s -o runs/%s\n",
-               program_name(), to->name, example_data(to), from->name, to->name);
+        heed_text_add(out,
+                      "\nA model that starts from what another one has learned:\n"
+                      "  %s train %s %s --from runs/%s -o runs/%s\n",
+                      program_name(), to->name, example_data(to), from->name, to->name);
 }
 
 static void print_overview(const heed_model *const *models) {
@@ -95,13 +110,9 @@ static void print_overview(const heed_model *const *models) {
         snprintf(name, sizeof name, "  %s", table[i].command->name);
         print_fact(21, name, "%s", table[i].command->help);
     }
-    print_first(models, HEED_INPUT_TOKENS, "A first model, and a question to it");
-    print_first(models, HEED_INPUT_PICTURE, "A model of pictures in a folder per class");
-    print_first(models, HEED_INPUT_PAIR,
-                "A model of pairs of texts, a line each with a tab between them");
-    print_first(models, HEED_INPUT_CAPTION,
-                "A model of captions, a picture's file, a tab and its caption in a line");
-    print_start(models);
+    heed_text first = {.c = NULL};
+    add_first_examples(models, &first);
+    print_text(&first);
     printf("\n`%s help COMMAND` explains a command and all its settings.\n", program_name());
 }
 
@@ -116,7 +127,7 @@ static int words_of(const command *k, int argc, char **argv) {
                : 0;
 }
 
-static const command *find_command(int argc, char **argv, int *words) {
+const command *find_command(int argc, char **argv, int *words) {
     for (int i = 0; i < COMMANDS; i++)
         if ((*words = words_of(table[i].command, argc, argv)) > 0) return table[i].command;
     return NULL;
@@ -176,12 +187,17 @@ static int explain_command(program *p, int argc, char **argv) {
     return (int)end_output(print_help(p, argc, argv) ? HEED_OK : HEED_FAILED, false);
 }
 
+/* heed help, heed help COMMAND; with --man before it, as a man page. */
 static int help(int argc, char **argv, const heed_model *const *models) {
     int words = 0;
-    if (argc == 0) return print_overview(models), (int)end_output(HEED_OK, false);
+    bool manual = argc > 0 && strcmp(argv[0], "--man") == 0;
+    argc -= manual, argv += manual;
+    if (argc == 0 && !manual) return print_overview(models), (int)end_output(HEED_OK, false);
     const command *k = find_command(argc, argv, &words);
     const char *names[NAMES];
     program p = {.command = k, .models = models, .commands = list_commands(names)};
+    if (manual && (k || argc == 0))
+        return (int)end_output(print_manual(&p) ? HEED_OK : HEED_FAILED, false);
     if (k) return explain_command(&p, argc - words, argv + words);
     return print_family(argv[0], stdout) ? (int)end_output(HEED_OK, false)
                                          : unknown_command(1, argv);

@@ -103,6 +103,7 @@ static void banner(progress *g, const heed_report *r) {
     if (kind->banner) kind->banner(g->p->model, g->data, g->f);
     banner_row("model", "%s parameters, %s in all: weights, gradients, optimizer, one step",
                heed_format_count(n1, r->params), heed_format_bytes(n2, (double)r->bytes));
+    banner_choices(&g->p->chosen);
     banner_start(g, r);
     banner_adapters(g, r->store);
     banner_decay(g, r->store);
@@ -255,6 +256,8 @@ static void print_json_line(progress *g, const heed_report *r) {
         json_object_update_new(o, json_pack("{s:I, s:I}", "params", (json_int_t)r->params, "bytes",
                                             (json_int_t)r->bytes));
     if (r->start) json_object_set_new(o, "from", start_json(r->start));
+    if (r->event == HEED_FIT_START && g->p->chosen.count)
+        json_object_set_new(o, "chosen", choices_json(&g->p->chosen));
     if (r->memory && flag_on(g->p, "memory-report"))
         json_object_set_new(o, "memory", memory_json(r->memory));
     if (r->event == HEED_FIT_STEP || r->event == HEED_FIT_EVAL)

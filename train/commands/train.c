@@ -1,4 +1,5 @@
 /* train.c -- heed train, heed resume, and heed init: the settings of a training, as a file. */
+#include "cli/gather.h"
 #include "cli/os_files.h"
 #include "kinds/inputs.h"
 #include "kinds/training.h"
@@ -52,7 +53,8 @@ typedef struct {
     heed_config *f; /* the settings for config.conf */
     const char *run;
     bool resume, force;
-    const heed_run *from; /* a new training starts from its weights; or NULL */
+    const heed_run *from;   /* a new training starts from its weights; or NULL */
+    const gathered *inputs; /* of a new training */
 } training;
 
 /* ", NAME 1.2345, the best one 1.2000" */
@@ -180,6 +182,7 @@ static void fit(program *p, const training *t, const heed_data *data, progress *
                        .no_val = data->no_val,
                        .resume = t->resume,
                        .force = t->force,
+                       .keep = t->inputs && *t->inputs->path ? t->inputs->path : NULL,
                        .from = t->from,
                        .models = p->models,
                        .report = progress_report,
@@ -211,6 +214,17 @@ static bool open_snapshots(program *p, const training *t, progress *g) {
     return g->snapshots != NULL;
 }
 
+/* Joined inputs become a file of the run. */
+static void name_data(const program *p, const training *t) {
+    char path[1100], bytes[32];
+    size_t n = strlen(t->run);
+    snprintf(path, sizeof path, "%.1000s%s%s", t->run, n && t->run[n - 1] == '/' ? "" : "/",
+             t->inputs->name);
+    heed_config_set(t->f, "data", path, "DATA", HEED_FROM_FLAG);
+    heed_message(p->c, HEED_INFO, "%s, %s: copied to %s", p->joined_name,
+                 heed_format_bytes(bytes, (double)t->inputs->bytes), path);
+}
+
 /* Opens the data, which completes the settings, and trains. */
 static void open_and_fit(program *p, const training *t, heed_data_args *how, progress *g) {
     reading shown = {.p = p, .bar = g->mode == SHOW_BAR};
@@ -220,8 +234,11 @@ static void open_and_fit(program *p, const training *t, heed_data_args *how, pro
         fprintf(stderr, "reading %s ...", heed_config_text(t->f, "data"));
         p->line_open = true;
     }
+    if (!t->resume) heed_model_choose(t->model, t->f, NULL, &p->chosen);
     heed_data *data = heed_data_open(p->c, t->f, heed_model_spec(t->model), how);
+    if (data && !t->resume) heed_model_choose(t->model, t->f, data, &p->chosen);
     g->data = data;
+    if (data && t->inputs && *t->inputs->path) name_data(p, t);
     bool outside = data && (t->resume || !data->tree ||
                             heed_run_outside(p->c, t->run, heed_config_text(t->f, "data")));
     if (outside && is_first_process(p)) open_snapshots(p, t, g);
@@ -261,7 +278,8 @@ static bool check_kind(program *p, const training *t) {
     char hint[1024] = "";
     bool csv = dot && strcmp(dot, ".csv") == 0;
     bool text = p->model->kind == HEED_INPUT_TOKENS || writes_captions(p->model);
-    bool folder = text && is_directory(data);
+    bool folder =
+        text && is_directory(data) && (writes_captions(p->model) || !holds_texts(p, data));
     bool file = p->model->kind == HEED_INPUT_PICTURE && is_file(data) && !csv;
     const heed_model *const *m = p->models;
     while (*m && (*m)->kind != (folder ? HEED_INPUT_PICTURE : HEED_INPUT_TOKENS)) m++;
@@ -300,23 +318,35 @@ static void train(program *p) {
                   .f = task_config(p), /* the settings stored in the run */
                   .run = flag_text(p, "out"),
                   .force = flag_on(p, "force")};
+    gathered inputs = {.path = ""};
     if (p->argc > 0) heed_config_set(t.f, "data", p->argv[0], "DATA", HEED_FROM_FLAG);
-    if (heed_ctx_status(p->c) == HEED_OK && check_run(p, &t)) run_training(p, &t);
+    bool ok = heed_ctx_status(p->c) == HEED_OK && check_run(p, &t);
+    catch_interrupt();
+    if (ok && gather(p, t.model, t.run, p->argc, p->argv, &inputs)) {
+        t.inputs = &inputs;
+        if (*inputs.path) heed_config_set(t.f, "data", inputs.path, "DATA", HEED_FROM_FLAG);
+        run_training(p, &t);
+    }
+    gather_end(&inputs);
 }
 
 const command cmd_train = {
     .name = "train",
-    .usage = "TASK DATA -o RUN",
+    .usage = "TASK DATA... -o RUN",
     .help = "train a model on a text file, on pairs of texts, or on pictures",
     .about =
         "Trains a model on DATA and writes a run: a folder that is all of the model.\n"
-        "mlm and gpt take a text file; without --tokenizer PATH a tokenizer is trained on it\n"
-        "first. vit, cnn and mlp take pictures: a folder of class folders (below train, val\n"
+        "mlm and gpt take a text file, or several, folders and quoted patterns of them, or - for\n"
+        "the standard input, whose text is then copied into the run; without --tokenizer PATH a\n"
+        "tokenizer is trained on it first. vit, cnn and mlp take pictures: a folder of class "
+        "folders (below train, val\n"
         "and test, or at once), a folder of IDX or CIFAR files, or a CSV of path,label lines.\n"
         "autoencoder takes such pictures, too, and needs no classes.\n"
         "seq2seq and rnn take lines of source TAB target, textcls of label TAB text, tag of words\n"
         "TAB labels, a label a word; or JSON objects, a line each: {src, tgt}, {label, text},\n"
-        "{tokens, tags}. A first line that names the columns is skipped. caption takes lines of\n"
+        "{tokens, tags}; or CSV. --columns chooses columns. seq2seq and rnn also take two "
+        "parallel\n"
+        "texts. A first line that names the columns is skipped. caption takes lines of\n"
         "FILE TAB caption or {image, caption}: pictures' files beside DATA, any number of "
         "captions\n"
         "for each.\n"
@@ -330,12 +360,16 @@ const command cmd_train = {
         "weights.",
     .examples = "  heed train gpt -c runs/book/config.conf -o runs/again --seed 2\n"
                 "  heed train gpt other.txt --from runs/book -o runs/other\n"
-                "  heed train textcls reviews.tsv --from runs/mlm -o runs/reviews\n",
+                "  heed train gpt part1.txt part2.txt notes/ -o runs/all\n"
+                "  zcat book.txt.gz | heed train gpt - -o runs/book\n"
+                "  heed train seq2seq europarl.en europarl.fr -o runs/french\n"
+                "  heed train textcls reviews.tsv --from runs/mlm -o runs/reviews\n"
+                "  heed train textcls reviews.csv --columns review,stars -o runs/stars\n",
     .options = train_options,
     .task_options = true,
     .computes = true,
     .divides = true,
-    .args = {0, 1},
+    .args = {0, -1},
     .run = train,
 };
 
@@ -345,6 +379,7 @@ static void init(program *p) {
     heed_text text = {.c = p->c};
     heed_config *f = task_config(p);
     const char *data = p->model->kind == HEED_INPUT_DENSE ? "" : " DATA";
+    heed_config_by_data(f, p->model->choices);
     printf("# Settings of %s train %s, heed %s. Use: %s train %s%s -c THIS_FILE -o RUN\n\n",
            program_name(), p->model->name, HEED_VERSION, program_name(), p->model->name, data);
     if (heed_config_write(f, &text, true)) print_text(&text);

@@ -1,5 +1,6 @@
 /* eval_data.c -- the data that a run is evaluated on, DATA or the data that it was trained on, as a
  * whole and batch by batch. */
+#include "cli/gather.h"
 #include "cli/os_files.h"
 #include "kinds/inputs.h"
 #include "kinds/training.h"
@@ -49,9 +50,15 @@ heed_data *eval_data_open(program *p, const heed_model *m, heed_config *f, const
                   m->name);
         return NULL;
     }
-    bool text = m->kind == HEED_INPUT_TOKENS, given = p->argc > 1;
-    bool whole = given && (text || !same_file(p->argv[1], heed_config_text(f, "data")));
-    if (given) heed_config_set(f, "data", p->argv[1], "DATA", HEED_FROM_FLAG);
+    gathered inputs;
+    if (!gather(p, m, NULL, p->argc - 1, p->argv + 1, &inputs)) {
+        gather_end(&inputs);
+        return NULL;
+    }
+    const char *data = *inputs.path ? inputs.path : p->argc > 1 ? p->argv[1] : NULL;
+    bool text = m->kind == HEED_INPUT_TOKENS;
+    bool whole = data && (text || !same_file(data, heed_config_text(f, "data")));
+    if (data) heed_config_set(f, "data", data, "DATA", HEED_FROM_FLAG);
     for (int i = 0; sees_pictures(m) && i < 2; i++)
         if (heed_config_has(p->flags, switches[i]) && heed_config_bool(p->flags, switches[i]))
             heed_config_set(f, switches[i], "true", switches[i], HEED_FROM_FLAG);
@@ -69,9 +76,9 @@ heed_data *eval_data_open(program *p, const heed_model *m, heed_config *f, const
                         .user = &shown};
     heed_data *d = heed_data_open(p->c, f, heed_model_spec(m), &a);
     end_reading(&shown);
-    if (!d) return NULL;
-    describe(d, heed_config_text(f, "data"), what);
-    if (text) warn_of_text(p, d);
+    if (d) describe(d, data_name(p, heed_config_text(f, "data")), what);
+    if (d && text) warn_of_text(p, d);
+    gather_end(&inputs);
     return d;
 }
 

@@ -20,6 +20,19 @@ const data_kind *kind_of(const heed_model *m) {
     return &dense_kind;
 }
 
+void banner_choices(const heed_choices *k) {
+    for (int i = 0; i < k->count; i++)
+        banner_row(i ? "" : "chosen", "%s: %s", k->list[i].what, k->list[i].why);
+}
+
+json_t *choices_json(const heed_choices *k) {
+    json_t *list = json_array();
+    for (int i = 0; i < k->count; i++)
+        json_array_append_new(
+            list, json_pack("{s:s, s:s}", "settings", k->list[i].what, "reason", k->list[i].why));
+    return list;
+}
+
 void banner_epoch(const heed_model *m, const heed_config *f, uint64_t epoch_batches) {
     char n[32], batches[48] = "", block[32] = "";
     bool full = heed_optimizer_named(heed_config_text(f, "optimizer"))->full_batch;

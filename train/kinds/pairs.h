@@ -26,7 +26,7 @@ void banner_vocabulary(const char *label, const heed_tokenizer *k, size_t unknow
 typedef struct {
     heed_run *run;
     heed_generation how;  /* without source and prompt */
-    int32_t never[3];     /* special tokens that no target holds, not drawn when sampling */
+    int32_t never[4];     /* special tokens that no target holds */
     int32_t begin;        /* [CLS], the token before the target */
     int32_t *ids;         /* the current target, without [CLS] and [SEP] */
     heed_generated about; /* describes the current target */

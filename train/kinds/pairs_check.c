@@ -1,4 +1,5 @@
 /* pairs_check.c -- heed data check of pairs of texts: what a training would read. */
+#include "cli/gather.h"
 #include "kinds/pairs.h"
 
 #include <string.h>
@@ -55,7 +56,7 @@ static void print_labels(const heed_data *d, const heed_pairs_info *a) {
 
 static void print_facts(program *p, const heed_data *d, const heed_pairs_info *a) {
     char n1[32], n2[32], note[160], hint[256];
-    print_fact(0, "", "%s", heed_config_text(p->flags, "data"));
+    print_fact(0, "", "%s", data_name(p, heed_config_text(p->flags, "data")));
     putchar('\n');
     print_fact(AT, "  training", "%s %s", heed_format_count(n1, a->pairs), pair_noun(a));
     print_fact(AT, "  validation", "%s %s; no %s is in both parts",
@@ -111,19 +112,20 @@ static json_t *labels_json(const heed_data *d, const heed_pairs_info *a) {
 
 static void print_object(program *p, const heed_data *d, const heed_pairs_info *a) {
     const heed_tokenizer *source = d->source ? d->source : d->tokenizer;
-    json_t *o = json_pack("{s:s, s:I, s:I, s:b, s:I, s:I, s:I, s:I, s:I, s:o}", "data",
-                          heed_config_text(p->flags, "data"), "pairs", (json_int_t)a->pairs,
-                          "val_pairs", (json_int_t)(d->no_val ? 0 : a->val_pairs), "header",
-                          (int)a->header, "extra_columns", (json_int_t)a->extra_columns, "blank",
-                          (json_int_t)a->blank, "left_out", (json_int_t)a->left_out, "cut",
-                          (json_int_t)a->cut, "overlap", (json_int_t)a->overlap, "source",
-                          side_json(source, a->tokens, a->unknown, a->longest));
+    json_t *o = json_pack(
+        "{s:s, s:I, s:I, s:b, s:I, s:I, s:I, s:I, s:I, s:o}", "data",
+        data_name(p, heed_config_text(p->flags, "data")), "pairs", (json_int_t)a->pairs,
+        "val_pairs", (json_int_t)(d->no_val ? 0 : a->val_pairs), "header", (int)a->header,
+        "extra_columns", (json_int_t)a->extra_columns, "blank", (json_int_t)a->blank, "left_out",
+        (json_int_t)a->left_out, "cut", (json_int_t)a->cut, "overlap", (json_int_t)a->overlap,
+        "source", side_json(source, a->tokens, a->unknown, a->longest));
     if (a->classes)
         json_object_set_new(o, "labels", labels_json(d, a));
     else
         json_object_update_new(o, json_pack("{s:b, s:o}", "shared", (int)!d->source, "target",
                                             side_json(d->tokenizer, a->target_tokens,
                                                       a->target_unknown, a->target_longest)));
+    json_object_set_new(o, "chosen", choices_json(&p->chosen));
     print_json(p, o);
 }
 

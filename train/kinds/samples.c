@@ -39,6 +39,9 @@ void sample_text(progress *g, const heed_report *r) {
                          .has_end = true,
                          .end = heed_text_end(g->f, k),
                          .sample = (uint32_t)r->step};
+    int32_t never[4];
+    a.never = never;
+    a.never_count = heed_never(k, a.end, never);
     heed_generated about;
     bool ok = heed_generate(g->p->model, r->self, g->tape, &a, made, &about);
     g->samples.n = 0;

@@ -1,4 +1,5 @@
 /* text_check.c -- heed data check of a text file: what a training would read. */
+#include "cli/gather.h"
 #include "kinds/training.h"
 
 #include <string.h>
@@ -27,19 +28,6 @@ static void print_sample(const char *path) {
     }
 }
 
-/* Settings that fit a text of this size: a preset, if the model has it. */
-static const char *suggestion(const program *p, const heed_corpus_info *a, char text[64]) {
-    size_t tokens = a->tokens + a->val_tokens;
-    bool few = tokens < 20000;
-    const char *name = few ? "nano" : tokens < 5000000 ? "tiny" : "small";
-    const heed_preset *preset = p->model->presets;
-    while (preset && preset->name && strcmp(preset->name, name) != 0) preset++;
-    if (!preset || !preset->name) return "--steps 300";
-    snprintf(text, 64, "--preset %s%s", name,
-             few && heed_config_has(p->flags, "dropout") ? " --dropout 0.1" : "");
-    return text;
-}
-
 enum { AT = 15 }; /* column at which facts begin, after their labels */
 
 static void print_warnings(const program *p, const heed_corpus_info *a, const heed_text_facts *t) {
@@ -65,7 +53,7 @@ static void print_facts(program *p, const heed_tokenizer *k, const heed_corpus_i
                         const heed_text_facts *t) {
     char n1[32], n2[32], n3[32];
     double tokens = (double)(a->tokens + a->val_tokens);
-    print_fact(0, "", "%s", heed_config_text(p->flags, "data"));
+    print_fact(0, "", "%s", data_name(p, heed_config_text(p->flags, "data")));
     putchar('\n');
     print_fact(AT, "  encoding", "UTF-8, %s bytes, %s characters", heed_format_count(n1, t->bytes),
                heed_format_count(n2, t->characters));
@@ -92,29 +80,28 @@ static void print_facts(program *p, const heed_tokenizer *k, const heed_corpus_i
 
 static void print_object(program *p, const heed_tokenizer *k, const heed_corpus_info *a,
                          const heed_text_facts *t) {
-    char text[64];
     print_json(
         p,
-        json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:s, s:i, s:I, s:I, s:I, s:I, s:I, s:s}", "data",
-                  heed_config_text(p->flags, "data"), "bytes", (json_int_t)t->bytes, "characters",
-                  (json_int_t)t->characters, "lines", (json_int_t)t->lines, "empty_lines",
-                  (json_int_t)t->empty, "longest_line", (json_int_t)t->longest, "tokenizer",
-                  heed_tokenizer_kind(k), "vocab", heed_vocab_size(k), "tokens",
+        json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:s, s:i, s:I, s:I, s:I, s:I, s:I, s:o}", "data",
+                  data_name(p, heed_config_text(p->flags, "data")), "bytes", (json_int_t)t->bytes,
+                  "characters", (json_int_t)t->characters, "lines", (json_int_t)t->lines,
+                  "empty_lines", (json_int_t)t->empty, "longest_line", (json_int_t)t->longest,
+                  "tokenizer", heed_tokenizer_kind(k), "vocab", heed_vocab_size(k), "tokens",
                   (json_int_t)a->tokens, "val_tokens", (json_int_t)a->val_tokens, "unknown",
                   (json_int_t)(a->unknown + a->val_unknown), "val_lines", (json_int_t)a->val_lines,
-                  "overlap", (json_int_t)a->overlap, "suggestion", suggestion(p, a, text)));
+                  "overlap", (json_int_t)a->overlap, "chosen", choices_json(&p->chosen)));
 }
 
 void check_text(program *p, heed_data *d) {
-    char line[64];
     heed_text_facts facts;
-    if (!heed_text_survey(p->c, p->argv[0], &facts)) return;
+    const char *data = heed_config_text(p->flags, "data");
+    if (!heed_text_survey(p->c, data, &facts)) return;
     heed_corpus_info about = heed_corpus_about(d->batches);
     if (heed_config_bool(p->flags, "json"))
         print_object(p, d->tokenizer, &about, &facts);
     else {
         print_facts(p, d->tokenizer, &about, &facts);
-        print_sample(p->argv[0]);
-        print_try(p, suggestion(p, &about, line));
+        print_sample(data);
+        print_try(p, "");
     }
 }

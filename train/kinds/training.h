@@ -85,6 +85,10 @@ const char *balance_hint(const heed_data *d, char text[256]);
  * same as an object with a number for each outcome. (start.c) */
 void banner_start(const progress *g, const heed_report *r);
 json_t *start_json(const heed_start *s);
+/* Prints the banner's rows on the settings chosen by the data; and the same as a list of {settings,
+ * reason}. (kind.c) */
+void banner_choices(const heed_choices *k);
+json_t *choices_json(const heed_choices *k);
 /* Prints the banner's row on the epoch: "12 steps of 4 x 32 pairs". (kind.c) */
 void banner_epoch(const heed_model *m, const heed_config *f, uint64_t epoch_batches);
 /* Writes "neg, pos", the first `columns` of it, to text and returns it. (kind.c) */
@@ -97,8 +101,8 @@ void print_memory(FILE *to, const heed_memory *m);
 json_t *memory_json(const heed_memory *m);
 /* Prints the start of a text that may be long, in at most `columns`. (kind.c) */
 void print_start(const char *text, size_t n, int columns);
-/* Prints a training command that fits the data: the suggestion, and the settings given to data
- * check (commands/data.c). */
+/* Prints the settings that a training would choose by the data, and a command for it: the
+ * suggestion, and the settings given to data check (commands/data.c). */
 void print_try(const program *p, const char *suggestion);
 
 /* ---- text (text.c and others) ---- */

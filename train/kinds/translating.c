@@ -8,10 +8,9 @@
 bool translator_open(translator *k, heed_run *r, const heed_config *f) {
     size_t block = (size_t)heed_config_int(r->config, "block");
     heed_specials s = heed_tokenizer_specials(r->tokenizer);
-    *k = (translator){.run = r,
-                      .how = {.has_end = true, .end = s.sep},
-                      .begin = s.cls,
-                      .never = {s.pad, s.cls, s.mask}};
+    *k = (translator){
+        .run = r, .how = {.has_end = true, .end = s.sep, .never = k->never}, .begin = s.cls};
+    k->how.never_count = heed_never(r->tokenizer, s.sep, k->never);
     if (f) {
         k->how.beam = (int)heed_config_int(f, "beam");
         k->how.length_penalty = heed_config_real(f, "length-penalty");
@@ -23,8 +22,6 @@ bool translator_open(translator *k, heed_run *r, const heed_config *f) {
         k->how.top_k = (int)heed_config_int(f, "top-k");
         k->how.top_p = heed_config_real(f, "top-p");
         k->how.seed = (uint64_t)heed_config_int(f, "seed");
-        k->how.never = k->never;
-        k->how.never_count = 3;
     }
     k->ids = malloc((block + 2) * sizeof *k->ids);
     return k->ids || heed_fail(r->c, HEED_FAILED, "no memory for %zu tokens", block);

@@ -88,9 +88,9 @@ static bool save_foreign(const heed_tokenizer *k, const char *dir) {
     put_role(k, s.cls, "cls_token", "bos_token", out);
     put_role(k, s.sep, "sep_token", "eos_token", out);
     put_role(k, s.mask, "mask_token", "mask_token", out);
-    if (!json_object_get(out, "sep_token"))
-        json_object_set_new(out, "model_input_names",
-                            json_pack("[s, s]", "input_ids", "attention_mask"));
+    json_object_set_new(out, "model_input_names",
+                        json_pack("[s, s, s*]", "input_ids", "attention_mask",
+                                  json_object_get(out, "sep_token") ? "token_type_ids" : NULL));
     return write_json(k->c, dir, foreign_name, out);
 }
 

@@ -5,6 +5,10 @@
 
 #include <string.h>
 
+static const char columns_help[] =
+    "columns of CSV and TSV, or keys of JSON objects: SOURCE,TARGET or TEXT,LABEL, by name or by "
+    "number from 1; without it, by their usual names";
+
 static const heed_option translation_options[] = {
     {"tokenizer", HEED_TEXT, "char", 0, 0, NULL,
      "char, byte, word, wordpiece or bpe, trained on the pairs; or the path of a run, a "
@@ -13,6 +17,7 @@ static const heed_option translation_options[] = {
     {"source-tokenizer", HEED_TEXT, "", 0, 0, NULL,
      "another one for the source, if `share-vocab` is off; none: of the same kind", "Pairs"},
     {"lower", HEED_BOOL, "false", 0, 0, NULL, "word and wordpiece: lower-case the text", "Pairs"},
+    {"columns", HEED_TEXT, "", 0, 0, NULL, columns_help, "Pairs"},
     {"val", HEED_TEXT, "", 0, 0, NULL, "a separate file for validation", "Pairs"},
     {"val-split", HEED_REAL, "0.1", 0, 0.9, NULL, "share of the pairs kept for validation",
      "Pairs"},
@@ -24,6 +29,7 @@ static const heed_option label_options[] = {
      "tokenizer.json or a vocab.txt",
      "Texts"},
     {"lower", HEED_BOOL, "false", 0, 0, NULL, "word and wordpiece: lower-case the text", "Texts"},
+    {"columns", HEED_TEXT, "", 0, 0, NULL, columns_help, "Texts"},
     {"val", HEED_TEXT, "", 0, 0, NULL, "a separate file for validation", "Texts"},
     {"val-split", HEED_REAL, "0.1", 0, 0.9, NULL, "share of the texts kept for validation",
      "Texts"},
@@ -149,6 +155,7 @@ static bool open_pairs(heed_data *d, const heed_config *f, const heed_data_args 
                             .block = (int)heed_config_int(f, "block"),
                             .labels = a->labels,
                             .label_count = a->label_count,
+                            .columns = heed_config_text(f, "columns"),
                             .bracket =
                                 heed_config_has(f, "bracket") && heed_config_bool(f, "bracket")};
     d->batches = heed_pairs_open(d->c, heed_config_text(f, "data"), &args);
@@ -178,7 +185,7 @@ static bool open_data(heed_data *d, heed_config *f, const heed_data_args *a) {
 static void close_data(heed_data *d) { heed_pairs_close(d->batches); }
 
 const heed_data_kind heed__data_translation = {
-    .noun = "a file of pairs of texts, TSV or JSONL",
+    .noun = "a file of pairs of texts, TSV, CSV or JSONL",
     .item = "tok",
     .perplexity = true,
     .options = translation_options,
@@ -186,14 +193,14 @@ const heed_data_kind heed__data_translation = {
     .close = close_data,
 };
 const heed_data_kind heed__data_classes = {
-    .noun = "a file of labels and texts, TSV or JSONL",
+    .noun = "a file of labels and texts, TSV, CSV or JSONL",
     .item = "text",
     .options = label_options,
     .open = open_data,
     .close = close_data,
 };
 const heed_data_kind heed__data_tags = {
-    .noun = "a file of words and their labels, TSV or JSONL",
+    .noun = "a file of words and their labels, TSV, CSV or JSONL",
     .item = "word",
     .options = label_options,
     .open = open_data,

@@ -38,7 +38,7 @@ bool heed__next_word(heed__cut *rest, heed__cut *word) {
     return word->n > 0;
 }
 
-static heed__cut trimmed(heed__cut t) {
+heed__cut heed__trimmed(heed__cut t) {
     while (t.n && is_white(*t.s)) t.s++, t.n--;
     while (t.n && is_white(t.s[t.n - 1])) t.n--;
     return t;
@@ -80,8 +80,8 @@ static heed__cut without_number(heed__cut file) {
 
 bool heed__pairs_add(heed__line *l, const heed__cut text[HEED__SIDES]) {
     heed_pairs *k = l->k;
-    heed__pair p = {.line = l->number, .note = trimmed(l->note)};
-    for (int side = 0; side < HEED__SIDES; side++) p.text[side] = trimmed(text[side]);
+    heed__pair p = {.line = l->number, .note = heed__trimmed(l->note)};
+    for (int side = 0; side < HEED__SIDES; side++) p.text[side] = heed__trimmed(text[side]);
     if (k->a.kind == HEED_CAPTIONS) p.text[HEED__SOURCE] = without_number(p.text[HEED__SOURCE]);
     if (!text_fits(l, p.text) || !heed__pairs_add_labels(l, p.text[HEED__TARGET]) ||
         !heed__grow(k->c, &k->pairs, &k->capacity, k->count + 1, sizeof *k->pairs))
@@ -93,22 +93,23 @@ bool heed__pairs_add(heed__line *l, const heed__cut text[HEED__SIDES]) {
 static bool read_lines(heed_pairs *k, const char *path, char *text, size_t n) {
     heed__line l = {.k = k, .path = path};
     bool json = heed__ends_in(path, ".jsonl") || heed__ends_in(path, ".json"), first = true,
-         ok = true;
+         header = false, ok = true;
     k->info.json |= json;
     l.column[HEED__SOURCE] = k->a.kind == HEED_CLASSES;
     l.column[HEED__TARGET] = k->a.kind != HEED_CLASSES;
+    if (heed__ends_in(path, ".csv")) return heed__pairs_csv(&l, text, n);
     for (size_t at = 0; ok && at < n; at += l.n + 1) {
         l.s = text + at;
         l.n = heed__line_length(l.s, n - at);
         l.number++;
-        if (!trimmed((heed__cut){l.s, l.n}).n) {
+        if (!heed__trimmed((heed__cut){l.s, l.n}).n) {
             k->info.blank++;
             continue;
         }
-        if (first && !json && heed__pairs_header(&l))
-            k->info.header = true;
-        else
-            ok = json ? heed__pairs_json(&l) : heed__pairs_tsv(&l);
+        header = false;
+        ok = json || !first || heed__pairs_tsv_header(&l, &header);
+        k->info.header |= header;
+        if (ok && !header) ok = json ? heed__pairs_json(&l) : heed__pairs_tsv(&l);
         first = false;
     }
     return ok;
@@ -145,12 +146,12 @@ heed_pairs *heed_pairs_open(heed_ctx *c, const char *path, const heed_pairs_args
     k->c = k->labels.c = c;
     k->a = *a;
     heed__own(c, &k->owned, pairs_free);
-    bool ok = heed__pairs_labels(k) && read_file(k, path, 0);
+    bool ok = heed__pairs_named(k) && heed__pairs_labels(k) && read_file(k, path, 0);
     k->own = k->count;
     ok = ok && (!k->a.val_path || read_file(k, k->a.val_path, 1)) && heed__pairs_sort_labels(k) &&
          heed__pairs_split(k, path);
-    k->a.labels = NULL; /* belongs to the caller, like val_path, and is no longer needed */
-    k->a.val_path = NULL;
+    k->a.labels = NULL; /* these belong to the caller, and are no longer needed */
+    k->a.val_path = k->a.columns = NULL;
     if (ok) return k;
     heed_pairs_close(k);
     return NULL;

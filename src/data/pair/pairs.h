@@ -7,7 +7,7 @@
 #include <heed/pairs.h>
 
 enum { HEED__SOURCE, HEED__TARGET, HEED__SIDES };
-enum { HEED__MOST_BLOCK = 1 << 19, HEED__NO_LABEL = -100 };
+enum { HEED__MOST_BLOCK = 1 << 19, HEED__NO_LABEL = -100, HEED__MOST_FIELD = 1 << 24 };
 
 typedef struct {
     const char *s; /* in the text of a file */
@@ -36,8 +36,9 @@ struct heed_pairs {
     char *file[2]; /* their texts, which pairs point into */
     heed__pair *pairs;
     size_t count, capacity;
-    size_t own;          /* number of pairs of the first file */
-    size_t *train, *val; /* numbers of pairs, in order; info counts them */
+    heed__cut columns[HEED__SIDES]; /* the caller's names of them; without text: none */
+    size_t own;                     /* number of pairs of the first file */
+    size_t *train, *val;            /* numbers of pairs, in order; info counts them */
     heed__names labels;
     const char **label_texts;
     bool encoded;
@@ -70,8 +71,18 @@ typedef struct {
 /* Readers of one line: each adds a pair, or fails with file and line. */
 bool heed__pairs_tsv(heed__line *l);
 bool heed__pairs_json(heed__line *l);
-/* True if the line names the columns; then notes which of them are source and target. */
-bool heed__pairs_header(heed__line *l);
+/* Reads all rows of a CSV file. */
+bool heed__pairs_csv(heed__line *l, char *text, size_t n);
+/* Sets k->columns to the two names of the caller's `columns`. */
+bool heed__pairs_named(heed_pairs *k);
+/* Notes which columns are source and target, by their names in the file's first line or as the
+ * caller gave them. *header: the line names the columns and is no pair. False: the caller's names
+ * are not among them. */
+bool heed__pairs_header(heed__line *l, const heed__cut *names, size_t count, bool *header);
+bool heed__pairs_tsv_header(heed__line *l, bool *header);
+/* Fails because the first line, of these fields, does not name the columns. */
+bool heed__pairs_lacks(const heed__line *l, const char *what, const heed__cut *names, size_t count);
+heed__cut heed__trimmed(heed__cut t); /* without white space around it */
 bool heed__pairs_add(heed__line *l, const heed__cut text[HEED__SIDES]);
 /* Whether the target is a text, which a decoder reads. */
 static inline bool heed__pairs_decoded(const heed_pairs *k) {

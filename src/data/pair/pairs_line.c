@@ -7,7 +7,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 /* ---- columns ---- */
 
@@ -37,59 +36,12 @@ bool heed__pairs_tsv(heed__line *l) {
     return heed__pairs_add(l, text);
 }
 
-/* ---- the header ---- */
-
-/* What a column's name says: it is the source, the target, or text in some language. */
-typedef enum { UNKNOWN, SOURCE, TARGET, LANGUAGE } role;
-
-typedef struct {
-    role role;
-    const char *names;
-} column_names;
-static const column_names text_columns[] = {
-    {SOURCE, " src source input from text sentence document question prompt tokens words "},
-    {TARGET,
-     " tgt target output to translation answer response label labels class category tag tags "},
-    {LANGUAGE, " eng fra deu spa ita por rus cmn jpn kor en fr de es it pt ru zh ja ko english "
-               "french german spanish italian portuguese russian chinese japanese korean "},
-    {UNKNOWN, NULL}};
-static const column_names caption_columns[] = {{SOURCE, " file image path filename picture "},
-                                               {TARGET, " caption text description sentence "},
-                                               {UNKNOWN, NULL}};
-
-/* True if the list of words between spaces contains the name, ignoring case. */
-static bool lists(const char *list, heed__cut name) {
-    while ((list = strchr(list, ' ')) && *++list)
-        if (strncasecmp(list, name.s, name.n) == 0 && list[name.n] == ' ') return true;
-    return false;
-}
-
-static role role_of(heed_pair_kind kind, heed__cut name) {
-    heed__cut rest = name, second;
-    bool one_word = heed__next_word(&rest, &name) && !heed__next_word(&rest, &second);
-    const column_names *known = kind == HEED_CAPTIONS ? caption_columns : text_columns;
-    for (; one_word && known->names; known++)
-        if (lists(known->names, name)) return known->role;
-    return UNKNOWN;
-}
-
-/* A header has a column named as a source and one named as a target, in any columns; or its first
- * two columns are names of languages, which say nothing about the direction. */
-bool heed__pairs_header(heed__line *l) {
-    heed__cut rest = {l->s, l->n}, column;
-    size_t where[HEED__SIDES] = {0}, languages = 0;
-    bool found[HEED__SIDES] = {false};
-    for (size_t i = 0; next_column(&rest, &column); i++) {
-        role r = role_of(l->k->a.kind, column);
-        int side = r == SOURCE ? HEED__SOURCE : HEED__TARGET;
-        languages += i < 2 && r == LANGUAGE;
-        if ((r != SOURCE && r != TARGET) || found[side]) continue;
-        found[side] = true;
-        where[side] = i;
-    }
-    bool both = found[HEED__SOURCE] && found[HEED__TARGET];
-    if (both) memcpy(l->column, where, sizeof where);
-    return both || languages == 2;
+bool heed__pairs_tsv_header(heed__line *l, bool *header) {
+    heed__cut rest = {l->s, l->n}, column, names[HEED_CSV_FIELDS];
+    size_t count = 0;
+    while (count < HEED_CSV_FIELDS && next_column(&rest, &column))
+        names[count++] = heed__trimmed(column);
+    return heed__pairs_header(l, names, count, header);
 }
 
 /* ---- JSON ---- */
@@ -141,8 +93,13 @@ static bool add_object(heed__line *l, const json_t *object) {
     for (int side = 0; side < HEED__SIDES; side++) {
         const char *const *names = keys[l->k->a.kind][side];
         const json_t *value = NULL;
-        for (int i = 0; i < NAMES && !value; i++) value = json_object_get(object, names[i]);
-        if (!value) return lacks(l, names[0], "no such key");
+        heed__cut given = l->k->columns[side];
+        char key[HEED_QUOTE];
+        snprintf(key, sizeof key, "%.*s", (int)given.n, given.s ? given.s : names[0]);
+        if (given.s) value = json_object_get(object, key);
+        for (int i = 0; i < NAMES && !value && !given.s; i++)
+            value = json_object_get(object, names[i]);
+        if (!value) return lacks(l, given.s ? key : names[0], "no such key");
         text[side].s = to;
         if (!put_value(value, &to)) return lacks(l, names[0], "another kind of value");
         text[side].n = (size_t)(to - text[side].s);

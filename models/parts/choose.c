@@ -1,0 +1,172 @@
+/* choose.c -- settings of language models by the text: sentences apart, or windows of a text. What
+ * they reach beside a search of settings is in docs/defaults.md. */
+#include "choose.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- what a text looks like ---- */
+
+enum { LOOK = 1 << 20 }; /* bytes */
+
+/* A character of Chinese or Japanese, which is a word of its own: U+3000 to U+9FFF. */
+static bool is_wide(unsigned char c) { return c >= 0xE3 && c <= 0xE9; }
+
+static bool is_letter(unsigned char c) {
+    return c >= 0x80 || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+}
+
+/* The words, and marks between them, of a line. */
+static size_t count_words(const char *s, size_t n) {
+    size_t count = 0;
+    bool inside = false;
+    for (size_t i = 0; i < n; i++) {
+        unsigned char c = (unsigned char)s[i];
+        bool letter = is_letter(c), continues = (c & 0xC0) == 0x80;
+        if (continues) continue;
+        count += is_wide(c) || (letter ? !inside : c > ' ');
+        inside = letter && !is_wide(c);
+    }
+    return count;
+}
+
+static bool ends_with(const char *s, size_t n, const char *end) {
+    size_t m = strlen(end);
+    return n >= m && memcmp(s + n - m, end, m) == 0;
+}
+
+/* Whether a line ends like a sentence, maybe with a closing quote or bracket. */
+static bool is_sentence(const char *s, size_t n) {
+    static const char *const closing[] = {"\"", "'", ")", "\u201D", "\u2019", "\u00BB", "\u300D"};
+    static const char *const ends[] = {".", "!", "?", "\u3002", "\uFF01", "\uFF1F", "\u2026"};
+    for (size_t i = 0; i < sizeof closing / sizeof *closing; i++)
+        if (ends_with(s, n, closing[i])) {
+            n -= strlen(closing[i]);
+            break;
+        }
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (ends_with(s, n, ends[i])) return true;
+    return false;
+}
+
+static void look_at_line(const char *s, size_t n, text_look *out) {
+    while (n && (unsigned char)s[n - 1] <= ' ') n--;
+    if (n == 0) return;
+    size_t words = count_words(s, n);
+    out->lines++;
+    out->sentences += is_sentence(s, n);
+    out->words += words;
+    if (words > out->longest) out->longest = words;
+    if (n > out->longest_bytes) out->longest_bytes = n;
+}
+
+bool heed__look_at_text(const char *path, text_look *out) {
+    *out = (text_look){0};
+    FILE *f = fopen(path, "rb");
+    char *text = f ? malloc(LOOK) : NULL;
+    size_t n = text ? fread(text, 1, LOOK, f) : 0, length;
+    if (f && fseek(f, 0, SEEK_END) == 0) out->bytes = (double)ftell(f);
+    if (f) fclose(f);
+    bool is_text = n > 0 && !memchr(text, 0, n);
+    for (size_t at = 0; is_text && at < n; at += length + 1) {
+        const char *end = memchr(text + at, '\n', n - at);
+        length = end ? (size_t)(end - text) - at : n - at;
+        if (end || n < LOOK || out->lines == 0) look_at_line(text + at, length, out);
+    }
+    free(text);
+    return is_text && out->lines > 0;
+}
+
+/* ---- batches ---- */
+
+bool heed__choose_batch(heed_choices *k, int batch) {
+    char settings[64];
+    const heed_config *f = k->config;
+    int64_t was = heed_config_int(f, "batch"), steps = heed_config_int(f, "steps");
+    bool given = heed_config_rank(f, "steps") != HEED_FROM_DEFAULT ||
+                 heed_config_rank(f, "epochs") != HEED_FROM_DEFAULT;
+    if (given || heed_config_rank(f, "batch") != HEED_FROM_DEFAULT) return true;
+    snprintf(settings, sizeof settings, "batch=%d steps=%lld", batch,
+             (long long)(steps * was / batch));
+    return heed_choose(k, settings, "in the time of %lld steps of %lld, more learn more",
+                       (long long)steps, (long long)was);
+}
+
+/* ---- language models ---- */
+
+/* Lines that are sentences of moderate length, nearly all of them. */
+static bool has_sentences(const text_look *t) {
+    return t->lines >= 30 && t->sentences * 10 >= t->lines * 9 && t->longest <= 62 &&
+           t->words >= 3 * t->lines;
+}
+
+static size_t lines_of(const text_look *t) { /* of the whole file, about */
+    return t->bytes > LOOK ? (size_t)((double)t->lines * t->bytes / LOOK) : t->lines;
+}
+
+static int multiple_of_8(size_t n) { return (int)((n + 7) / 8 * 8); }
+
+enum { FEW_SENTENCES = 2000 };
+
+/* Sentences are rows of their own, and a few are learned fastest by a small model. */
+static bool choose_sentences(heed_choices *k, const text_look *t, int block, const char *few) {
+    char settings[80];
+    size_t lines = lines_of(t);
+    snprintf(settings, sizeof settings, "packing=lines block=%d batch=64", block);
+    return heed_choose(k, settings, "%zu lines, each a sentence of at most %zu words", lines,
+                       t->longest) &&
+           (lines > FEW_SENTENCES ||
+            heed_choose(k, few, "a small model learns %.3g KB fastest", t->bytes / 1e3));
+}
+
+/* Of a few sentences, each is learned by heart: in many steps, because a step masks one word in
+ * seven, and with none kept for validation, because no other line tells what it says. */
+static bool choose_facts(heed_choices *k, const text_look *t) {
+    enum { EPOCHS = 130, BATCH = 64 };
+    char steps[32];
+    size_t count = EPOCHS * lines_of(t) / BATCH;
+    snprintf(steps, sizeof steps, "steps=%zu", count > 1000 ? count : 1000);
+    return lines_of(t) > FEW_SENTENCES ||
+           (heed_choose(k, steps, "%d readings of each sentence", EPOCHS) &&
+            heed_choose(k, "val-split=0", "a sentence kept for validation would not be learned"));
+}
+
+bool heed__choose_mlm(heed_choices *k) {
+    text_look t;
+    if (k->data || !heed__look_at_text(heed_config_text(k->config, "data"), &t)) return true;
+    if (has_sentences(&t))
+        return choose_sentences(k, &t, multiple_of_8(2 * t.longest + 2),
+                                "layers=2 width=64 norm=pre transform-head=false init-std=0.1 "
+                                "lr=0.004 warmup=0.2 dropout=0 decay=0.01") &&
+               choose_facts(k, &t);
+    return heed__choose_batch(k, 16);
+}
+
+bool heed__choose_gpt(heed_choices *k) {
+    text_look t;
+    if (k->data || !heed__look_at_text(heed_config_text(k->config, "data"), &t)) return true;
+    if (has_sentences(&t))
+        return choose_sentences(k, &t, multiple_of_8(t.longest_bytes + 1),
+                                "layers=2 width=64 init-std=0.1 lr=0.004 dropout=0 decay=0.01");
+    return heed__choose_batch(k, 8);
+}
+
+/* ---- pairs of texts ---- */
+
+bool heed__choose_pairs(heed_choices *k) { return k->data || heed__choose_batch(k, 8); }
+
+/* ---- pictures ---- */
+
+/* Attention over patches starts slowly: several epochs, where pictures are many. */
+bool heed__choose_vit(heed_choices *k) {
+    enum { EPOCHS = 6, LEAST = 1000, MOST = 8000 };
+    const heed_config *f = k->config;
+    char steps[32];
+    if (!k->data || heed_config_rank(f, "epochs") != HEED_FROM_DEFAULT) return true;
+    size_t n = heed_images_about(k->data->batches)->count[HEED_TRAIN_PART];
+    double count = EPOCHS * (double)n / (double)heed_config_int(f, "batch");
+    snprintf(steps, sizeof steps, "steps=%.0f", fmin(fmax(count, LEAST), MOST));
+    return heed_choose(k, steps, "%d readings of %zu pictures, at most %d steps", EPOCHS, n, MOST);
+}

@@ -1,0 +1,31 @@
+/* choose.h -- settings that models choose by the data of a training: members `choose` and `choices`
+ * of heed_model. */
+#ifndef MODELS_CHOOSE_H
+#define MODELS_CHOOSE_H
+
+#include "common.h"
+
+/* What the beginning of a text file looks like. */
+typedef struct {
+    double bytes;                         /* of the file */
+    size_t lines, sentences;              /* lines that are not blank; those that end like one */
+    size_t words, longest, longest_bytes; /* words and marks; of the longest line */
+} text_look;
+/* Looks at the first MiB. False: there is nothing to see, or it is not a text. */
+bool heed__look_at_text(const char *path, text_look *out);
+
+/* A smaller batch in more steps, of as many examples, where neither was given. */
+bool heed__choose_batch(heed_choices *k, int batch);
+
+/* Masked and causal language models. */
+bool heed__choose_mlm(heed_choices *k);
+bool heed__choose_gpt(heed_choices *k);
+#define TEXT_CHOICES                                                                               \
+    "packing block val-split layers width norm init-std batch steps lr warmup dropout decay"
+
+bool heed__choose_pairs(heed_choices *k);
+#define PAIR_CHOICES "batch steps"
+bool heed__choose_vit(heed_choices *k);
+#define VIT_CHOICES "steps"
+
+#endif

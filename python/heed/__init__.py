@@ -1,0 +1,20 @@
+"""heed: a tiny trainable transformer framework. Tensors, layers and autograd; training, running and looking into models.
+
+    import heed
+    run = heed.train("gpt", "book.txt", out="runs/book", steps=300)
+    print(run.generate("Once upon a time"))
+    run.attend("Once upon a time").show()
+
+Net, its layers and its optimizers are for custom models and loops. Ops are functions here and methods of Tensor."""
+from ._library import Context, DataError, DivergedError, Error, FailedError, UsageError
+from ._ops import *
+from . import operators
+from .layers import (Attention, BatchNorm, Block, Conv, DecoderBlock, Dropout, Embedding, FeedForward, Linear, Norm, Position, RNN)
+from .lesson import Lesson
+from .net import Net, Tensor, View
+from .optim import Adam, AdamW, Lion, Momentum, Nesterov, Optimizer, RMSprop, Schedule, SGD
+from .record import Axis, Block as RecordBlock, Map, Page, Record, read
+from .run import Run, import_, open_ as open
+from .training import Report, resume, settings, train
+
+__version__ = "0.1.0"

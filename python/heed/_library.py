@@ -1,0 +1,223 @@
+"""The shared libraries, loaded and declared, and what is shared by all calls of them: errors, choices by name, structs of arguments."""
+import ctypes
+import logging
+import operator
+import os
+import signal
+import threading
+
+import numpy as np
+
+from . import _c
+
+LIBRARIES = ("libheed.so.0", "libheed-inspect.so.0", "libheed-models.so.0")
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+class Error(Exception):
+    """What heed reports. The message is heed's own; settings are named in backquotes."""
+
+
+class FailedError(Error):
+    """The operating system refused: no memory, no space, a file cannot be written."""
+
+
+class UsageError(Error, ValueError):
+    """An argument, a shape or a setting is wrong."""
+
+
+class DataError(Error):
+    """A file or an input is wrong."""
+
+
+class DivergedError(Error, ArithmeticError):
+    """A loss or a gradient is not finite."""
+
+
+ERRORS = {_c.HEED_FAILED: FailedError, _c.HEED_USAGE: UsageError, _c.HEED_DATA: DataError, _c.HEED_DIVERGED: DivergedError}
+
+
+def folder():
+    """Where the libraries are: HEED_LIBRARIES if it is set, beside this file in a wheel, in the build folder of a checkout; else
+    wherever the system looks."""
+    if os.environ.get("HEED_LIBRARIES"):
+        return os.environ["HEED_LIBRARIES"]
+    for path in (os.path.join(HERE, "lib"), os.path.join(HERE, "..", "..", "build", "release")):
+        if os.path.exists(os.path.join(path, LIBRARIES[0])):
+            return path
+    return ""
+
+
+class Functions:
+    """The functions of all headers as attributes, each declared when it is first used, and `variable` for what is no function."""
+
+    def __init__(self):
+        where = folder()
+        try:
+            self.libraries = [ctypes.CDLL(os.path.join(where, name)) for name in LIBRARIES]
+        except OSError as e:
+            raise ImportError(f"heed's shared libraries cannot be loaded: {e}; hint: `make lib`, or HEED_LIBRARIES=FOLDER") from None
+
+    def __getattr__(self, name):
+        for library in self.libraries if name in _c.FUNCTIONS else ():
+            try:
+                f = library[name]
+            except AttributeError:
+                continue
+            f.restype, f.argtypes = _c.FUNCTIONS[name]
+            setattr(self, name, f)
+            return f
+        raise AttributeError(f"heed's shared libraries have no {name}; are they of another version than this package?")
+
+    def variable(self, kind, name):
+        for library in self.libraries:
+            try:
+                return kind.in_dll(library, name)
+            except ValueError:
+                continue
+        raise ImportError(f"heed's shared libraries have no {name}")
+
+
+lib = Functions()
+libc = ctypes.CDLL(None)
+libc.malloc.restype, libc.malloc.argtypes, libc.free.argtypes = ctypes.c_void_p, [ctypes.c_size_t], [ctypes.c_void_p]
+
+
+def function_type(struct, field):
+    """The type of a callback."""
+    return dict(f[:2] for f in struct._fields_)[field]
+
+
+@function_type(_c.heed_options, "log")
+def LOG(user, level, message):
+    logging.getLogger("heed").log(logging.WARNING if level == _c.HEED_WARN else logging.INFO, "%s", text(message))
+
+
+class Owner:
+    """What frees something of heed's: a copy would free it again."""
+
+    def __reduce_ex__(self, protocol):
+        raise TypeError(f"a heed.{type(self).__name__} cannot be copied or pickled; hint: save it to a file")
+
+
+class Interrupts:
+    """Within it Ctrl-C is noted as `raised` instead of raised inside a callback, where it would be lost."""
+
+    def __init__(self):
+        self.raised = None
+
+    def note(self, *_):
+        self.raised = KeyboardInterrupt()
+
+    def __enter__(self):
+        main = threading.current_thread() is threading.main_thread()  # others receive no signals
+        self.before = signal.signal(signal.SIGINT, self.note) if main else None
+        return self
+
+    def __exit__(self, *_):
+        if self.before is not None:
+            signal.signal(signal.SIGINT, self.before)
+
+
+class Context(Owner):
+    """Owns all objects made with it, and frees them when nothing refers to it any more. Messages go to the logger "heed"."""
+
+    def __init__(self, seed=1, threads=0, isa=None, edited=False):
+        self.options = _c.heed_options(seed=seed, threads=threads, isa=isa and isa.encode(), edited=edited, log=LOG)
+        self.pointer = lib.heed_open_real(ctypes.byref(self.options), ctypes.sizeof(ctypes.c_float))
+        if not self.pointer:
+            raise MemoryError("no memory for a context")
+        self.check()
+
+    def check(self):
+        """Raises the error that the context holds, if any, and clears it."""
+        status = lib.heed_ctx_status(self.pointer)
+        if status:
+            message = lib.heed_ctx_error(self.pointer).decode(errors="replace")
+            lib.heed_clear(self.pointer)
+            raise ERRORS.get(status, Error)(message)
+
+    def made(self, result, what="a call"):
+        """A result that is not NULL or false; else the error."""
+        if not result:
+            self.check()
+            raise UsageError(f"{what}: an input is missing")
+        return result
+
+    def __del__(self):
+        if getattr(self, "pointer", None):
+            lib.heed_close(self.pointer)
+            self.pointer = None
+
+
+class Memory:
+    """An array in heed's memory, which `owner` keeps valid: np.asarray(Memory(..)) copies nothing."""
+
+    def __init__(self, address, shape, kind, owner, writable=True):
+        self.owner = owner
+        self.__array_interface__ = {"data": (address, not writable), "shape": tuple(shape), "typestr": kind, "version": 3}
+
+
+def array(address, shape, owner, kind="<f4", writable=True):
+    """An array in heed's memory; None if there is none."""
+    return np.asarray(Memory(address, shape, kind, owner, writable)) if address else None
+
+
+def choice(enum, value):
+    """The value of an enumerator given by name: "relu", "gelu-tanh", "layer" of HEED_LAYER_NORM; numbers are kept."""
+    if not isinstance(value, str):
+        return operator.index(value)
+    names = _c.ENUMS[enum]
+    wanted = "HEED_" + value.upper().replace("-", "_")
+    for name in names:
+        if name == wanted or name.startswith(wanted + "_NORM"):
+            return _c.CONSTANTS[name]
+    words = ", ".join(name[5:].lower() for name in names)
+    raise UsageError(f'"{value}" is not one of {words}')
+
+
+def filled(struct, **values):
+    """A struct of arguments. None: left at zero; a field has_NAME is set with NAME; one number fills a pair; a dict another struct."""
+    a, kinds = struct(), dict(f[:2] for f in struct._fields_)
+    for name, value in values.items():
+        if value is None:
+            continue
+        if name not in kinds:
+            raise TypeError(f"{name!r} is not one of {', '.join(k for k in kinds if not k.startswith('has_'))}")
+        kind = kinds[name]
+        if "has_" + name in kinds:
+            setattr(a, "has_" + name, True)
+        if name in getattr(struct, "_enums_", ()):
+            value = choice(struct._enums_[name], value)
+        elif isinstance(value, str):
+            value = value.encode()
+        elif isinstance(value, dict):
+            value = filled(kind, **value)
+        elif issubclass(kind, ctypes.Array):
+            value = kind(*([value] * kind._length_ if np.isscalar(value) else value))
+        elif issubclass(kind, (ctypes.c_float, ctypes.c_double)):
+            value = float(value)
+        elif kind is ctypes.c_int:
+            value = operator.index(value)
+        elif kind is ctypes.c_void_p and not isinstance(value, int):
+            a.arrays = getattr(a, "arrays", []) + [np.ascontiguousarray(value, np.float32)]
+            value = a.arrays[-1].ctypes.data
+        setattr(a, name, value)
+    return a
+
+
+def text(bytes_):
+    """A text of heed's, None for NULL."""
+    return None if bytes_ is None else bytes_.decode(errors="replace")
+
+
+def texts(address, count):
+    """An array of texts: const char *const *."""
+    return [text(t) for t in (ctypes.c_char_p * count).from_address(address)] if address else []
+
+
+def take_text(growing):
+    """The contents of a heed_text, which is freed."""
+    said = ctypes.string_at(growing.s, growing.n).decode(errors="replace") if growing.s else ""
+    lib.heed_text_free(ctypes.byref(growing))
+    return said

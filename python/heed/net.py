@@ -1,0 +1,399 @@
+"""Net, parameters with the tape on which their computations are recorded, and Tensor, a value on that tape."""
+import contextlib
+import ctypes
+import itertools
+import operator
+from ctypes import byref, c_int
+
+import numpy as np
+
+from . import _c
+from ._library import Context, Error, array, lib, text
+
+MODES = {"eval": _c.HEED_EVAL, "train": _c.HEED_TRAIN, "trace": _c.HEED_TRACE}
+
+
+def shape_of(shape):
+    return (c_int * len(shape))(*map(operator.index, shape))
+
+
+def tape_of(*inputs):
+    """The net whose tape records an op on these inputs."""
+    for x in inputs:
+        if isinstance(x, Tensor):
+            return x.net
+    raise TypeError("an op needs at least one heed.Tensor among its inputs; hint: net.input(array)")
+
+
+class Net:
+    """Named parameters, and a tape that records what is computed with them.
+
+        net = heed.Net(seed=1)
+        layer = heed.Linear(net, "layer", 2, 1)
+        optimizer = heed.AdamW(net, lr=0.01)
+        for step in range(100):
+            net.train(step)
+            loss = heed.mse(layer(x), y)
+            loss.backward()
+            optimizer.step()
+
+    train, eval and trace begin a step, in which the tensors of the one before end: an op refuses them, and so does their
+    array. Parameters last as long as anything refers to the net or to their arrays. One thread may use a net at a time."""
+
+    def __init__(self, seed=1, threads=0, isa=None):
+        c = Context(seed, threads, isa)
+        self.use(c, c.made(lib.heed_store_new(c.pointer)), c.made(lib.heed_tape_new(c.pointer)))
+        self.eval()
+
+    def use(self, context, store, tape):
+        self.context, self.store, self.pointer = context, store, tape
+        self.numbers, self.kept, self.mode = itertools.count(), [], None
+        self.count = next(self.numbers)  # of the step: what an earlier one made has another
+        return self
+
+    def moved(self):
+        """To be called when heed begins a step on the tape: the tensors before it end."""
+        self.count = next(self.numbers)
+        self.kept.clear()
+
+    # ---- steps ----
+
+    def begin(self, mode, step=0, micro=0):
+        self.moved()
+        self.mode = mode
+        lib.heed_tape_begin_micro(self.pointer, MODES[mode], step, micro)
+        self.context.check()
+
+    def train(self, step, micro=0):
+        """Begins a training step, whose number seeds dropout. micro: of several micro-batches whose gradients are added."""
+        self.begin("train", step, micro)
+
+    def eval(self):
+        """Begins a step that records nothing; dropout is off."""
+        self.begin("eval")
+
+    def trace(self):
+        """As eval, but recorded, for the gradients of inputs."""
+        self.begin("trace")
+
+    # ---- values ----
+
+    def input(self, x, grad=False):
+        """A copy of x as a tensor of this step: of reals, or of indices if x holds whole numbers or truth values. grad: backward
+        computes its gradient."""
+        x = np.asarray(x)
+        if x.dtype.kind in "iub":
+            return self.ids(x)
+        t = self.copied(lib.heed_input, x, np.float32)
+        return t.want_grad() if grad else t
+
+    def ids(self, x):
+        """A copy of whole numbers or truth values as an index tensor."""
+        return self.copied(lib.heed_input_ids, x, np.int32)
+
+    def copied(self, function, x, kind):
+        x = np.asarray(x, order="C").astype(kind, copy=False)  # ascontiguousarray would give a scalar a dim
+        return self.made(function(self.pointer, x.ctypes.data, x.ndim, shape_of(x.shape)), "input")
+
+    def made(self, pointer, what):
+        """The result of an op; its error."""
+        return Tensor(self, self.context.made(pointer, what), self.count)
+
+    def real(self, x):
+        """An op's input: the address of a tensor; anything else becomes one of reals."""
+        if isinstance(x, Tensor):
+            if x.net is self and (x.count == self.count or x.count is None):
+                return x.pointer
+            raise Error("a tensor of another net" if x.net is not self else x.stale())
+        return None if x is None else self.copied(lib.heed_input, x, np.float32).pointer
+
+    def index(self, x):
+        """The same for indices."""
+        return self.real(x) if x is None or isinstance(x, Tensor) else self.ids(x).pointer
+
+    def named(self, name):
+        return lib.heed_at(self.pointer, self.text(name))
+
+    def text(self, words):
+        """A text that heed keeps by its address until the next step."""
+        self.kept.append(words.encode())
+        return self.kept[-1]
+
+    def keep(self, struct):
+        """The same for a struct and its arrays."""
+        self.kept.append(struct)
+        return byref(struct)
+
+    # ---- parameters ----
+
+    def param(self, name, shape, init="kaiming"):
+        """Makes a parameter of a name that is unique in the open scopes. init: zero, one, const:V, normal:S, uniform:A, kaiming,
+        kaiming:N, xavier; the values depend on the seed and the full name alone."""
+        p = lib.heed_param(self.store, name.encode(), init.encode(), len(shape), shape_of(shape))
+        return Tensor(self, self.context.made(p, name), None)
+
+    @contextlib.contextmanager
+    def scope(self, name):
+        """Names of parameters made within begin with this one and a dot."""
+        self.context.made(lib.heed_scope(self.store, name.replace("%", "%%").encode()), name)
+        try:
+            yield
+        finally:
+            lib.heed_unscope(self.store)
+
+    def entries(self):
+        for i in range(lib.heed_store_count(self.store)):
+            yield _c.heed_entry.from_address(lib.heed_store_at(self.store, i))
+
+    def parameters(self, trained=False):
+        """All parameters and states by name, in their order; trained: those alone that an optimizer changes."""
+        return {text(e.name): Tensor(self, e.tensor, None) for e in self.entries() if e.trained or not trained}
+
+    def __getitem__(self, name):
+        found = lib.heed_store_find(self.store, name.encode())
+        if not found:
+            raise KeyError(name)
+        return Tensor(self, _c.heed_entry.from_address(found).tensor, None)
+
+    def __contains__(self, name):
+        return bool(lib.heed_store_find(self.store, name.encode()))
+
+    def __len__(self):
+        """The number of trained numbers."""
+        return lib.heed_store_params(self.store)
+
+    def freeze(self, pattern):
+        """Stops the training of the parameters whose names match ("encoder.*"); how many they are."""
+        return lib.heed_freeze(self.store, pattern.encode())
+
+    def decay(self, pattern, on):
+        """Whether weight decay applies to these parameters; by default to those of two or more dims."""
+        return lib.heed_set_decay(self.store, pattern.encode(), on)
+
+    def lr_scale(self, pattern, scale):
+        """Multiplies the learning rate of these parameters."""
+        return lib.heed_set_lr_scale(self.store, pattern.encode(), scale)
+
+    def lora(self, pattern, rank, alpha):
+        """Adds adapters to the weights whose names match; how many. Hu et al. 2022."""
+        n = lib.heed_lora_add(self.store, pattern.encode(), rank, alpha)
+        self.context.check()
+        return n
+
+    def merge_lora(self):
+        """Replaces each adapted weight by what its adapter makes of it."""
+        self.context.made(lib.heed_lora_merge(self.store), "merge_lora")
+
+    def zero_grads(self):
+        lib.heed_zero_grads(self.store)
+
+    def grad_norm(self):
+        """The square root of the sum of the squares of all trained gradients."""
+        return lib.heed_grad_norm(self.store)
+
+    def save(self, path):
+        """Writes all parameters as a safetensors file."""
+        self.context.made(lib.heed_save(self.store, str(path).encode()), "save")
+
+    def load(self, path):
+        """Fills all parameters from such a file, which must have the same names and shapes."""
+        self.context.made(lib.heed_load(self.store, str(path).encode()), "load")
+
+    # ---- probes ----
+
+    def probe(self, pattern, grad=False):
+        """From now on, keeps the values inside ops whose path matches ("*.weights"), for probed. grad: their gradients, too."""
+        lib.heed_probe(self.pointer, pattern.encode(), grad)
+        self.context.check()
+
+    def unprobe(self):
+        lib.heed_unprobe(self.pointer)
+
+    def probed(self):
+        """The values that probes kept in this step, by path."""
+        found, path = {}, ctypes.c_char_p()
+        for i in range(lib.heed_probe_count(self.pointer)):
+            pointer = lib.heed_probe_at(self.pointer, i, byref(path))
+            found[text(path.value)] = Tensor(self, pointer, self.count)
+        return found
+
+    # ---- checks ----
+
+    def gradcheck(self, loss, samples=4):
+        """Compares the gradients of loss(), a function that returns a scalar tensor, with central differences of up to `samples`
+        elements of each trained parameter: the largest relative error, and where it is. In single precision 0.01 is usual; an op
+        with a wrong gradient has 0.1 and more. Gradients are zero afterwards."""
+        failed = []
+
+        @ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
+        def record(_, tape):
+            outer, self.pointer, self.count = (self.pointer, self.count), tape, next(self.numbers)
+            try:
+                return None if failed else loss().pointer
+            except BaseException as e:  # C cannot raise it
+                failed.append(e)
+                lib.heed_fail(self.context.pointer, _c.HEED_FAILED, b"the loss raised an exception")
+            finally:
+                self.pointer, self.count = outer
+
+        check = lib.heed_gradcheck_store(self.context.pointer, self.store, record, None, samples)
+        if failed:
+            lib.heed_clear(self.context.pointer)
+            raise failed[0]
+        self.context.check()
+        return check.error, text(check.worst)
+
+
+class Tensor:
+    """A value of a net's step, or a parameter. Operators and methods are heed's ops: + - * / @, x[i:j], x.T, x.sum(), ..."""
+
+    __slots__ = ("net", "pointer", "count", "__weakref__")
+    __array_ufunc__ = None  # array * tensor is the tensor's
+
+    def __init__(self, net, pointer, count):
+        self.net, self.pointer, self.count = net, pointer, count  # count: of the step that made it; None: a parameter
+
+    def stale(self):
+        return "a tensor of an earlier step: it ended when the next one began"
+
+    @property
+    def c(self):
+        """heed's struct."""
+        if self.count is not None and self.count != self.net.count:
+            raise Error(self.stale())
+        return _c.heed_tensor.from_address(self.pointer)
+
+    # ---- what it is ----
+
+    @property
+    def shape(self):
+        c = self.c
+        return tuple(c.shape[:c.dims])
+
+    @property
+    def ndim(self):
+        return self.c.dims
+
+    @property
+    def size(self):
+        return self.c.size
+
+    @property
+    def name(self):
+        """A parameter's full name, else None."""
+        return text(self.c.name)
+
+    def __len__(self):
+        return self.shape[0]
+
+    def __repr__(self):
+        if self.count is not None and self.count != self.net.count:
+            return "<heed.Tensor of an earlier step>"
+        return f"<heed.Tensor {self.name or text(self.c.made_by) or 'input'} {self.shape}>"
+
+    # ---- its numbers ----
+
+    def view(self, address, kind):
+        if self.count is None:
+            return array(address, self.shape, self.net, kind)
+        return View(array(address, self.shape, self.net, kind), self) if address else None
+
+    @property
+    def array(self):
+        """The numbers without a copy: of a parameter an array, through which it may be changed; of a step's tensor a heed.View,
+        which refuses use once the next step has begun."""
+        c = self.c
+        return self.view(c.x, "<f4") if c.x else self.view(c.i, "<i4")
+
+    def numpy(self):
+        """A copy of the numbers."""
+        c = self.c
+        return array(c.x, self.shape, None).copy() if c.x else array(c.i, self.shape, None, "<i4").copy()
+
+    def __array__(self, dtype=None, copy=None):
+        return self.numpy().astype(dtype or np.float32 if self.c.x else dtype or np.int32, copy=False)
+
+    @property
+    def grad(self):
+        """The gradient, as `array` gives the numbers; None before backward."""
+        return self.view(self.c.g, "<f4")
+
+    def item(self):
+        """The number of a tensor of one element."""
+        return self.numpy().item()
+
+    __float__ = item
+
+    # ---- gradients ----
+
+    def want_grad(self):
+        """Has backward compute the gradient of this tensor, which is not a parameter; before it is used."""
+        self.net.context.made(lib.heed_want_grad(self.net.pointer, self.net.real(self)), "want_grad")
+        return self
+
+    def backward(self, grad=None):
+        """Adds the gradients of this scalar to those of all parameters and of the tensors that want one. Another tensor needs its
+        own gradient, of its shape."""
+        n = self.net
+        if grad is None:
+            return n.context.made(lib.heed_backward(n.pointer, n.real(self)), "backward")
+        grad = np.ascontiguousarray(grad, np.float32)
+        if grad.shape != self.shape:
+            raise ValueError(f"a gradient of shape {grad.shape} for a tensor of shape {self.shape}")
+        return n.context.made(lib.heed_backward_from(n.pointer, n.real(self), grad.ctypes.data), "backward")
+
+
+class View(np.lib.mixins.NDArrayOperatorsMixin):
+    """The numbers of a step's tensor without a copy, usable like an array until the next step begins. np.asarray of it is a copy;
+    so is what indexing and arithmetic give."""
+
+    def __init__(self, numbers, tensor):
+        self._numbers, self._tensor = numbers, tensor
+
+    @property
+    def now(self):
+        self._tensor.c  # refuses
+        return self._numbers
+
+    def __array__(self, dtype=None, copy=None):
+        if copy is False:
+            raise ValueError("a heed.View is copied; hint: np.asarray(view)")
+        return self.now.astype(dtype or self._numbers.dtype)
+
+    def __array_ufunc__(self, ufunc, method, *inputs, out=None, **settings):
+        plain = lambda x: x.now if isinstance(x, View) else x
+        if out is not None:
+            settings["out"] = tuple(plain(x) for x in out)
+        result = getattr(ufunc, method)(*(plain(x) for x in inputs), **settings)
+        return out[0] if out is not None else result
+
+    def __array_function__(self, function, kinds, inputs, settings):
+        plain = lambda x: x.now if isinstance(x, View) else type(x)(plain(y) for y in x) if isinstance(x, (list, tuple)) else x
+        result = function(*(plain(x) for x in inputs), **{k: plain(x) for k, x in settings.items()})
+        return result.copy() if isinstance(result, np.ndarray) else result
+
+    def __getitem__(self, at):
+        return np.array(self.now[at])[()]
+
+    def __setitem__(self, at, value):
+        self.now[at] = value
+
+    def __len__(self):
+        return len(self.now)
+
+    def __repr__(self):
+        return f"heed.View({self.now!r})"
+
+    def __getattr__(self, name):
+        if name.startswith("_"):
+            raise AttributeError(name)
+        found = getattr(self.now, name)  # shape, dtype, sum, mean, ...
+        if isinstance(found, np.ndarray):
+            return found.copy()
+        if not callable(found):
+            return found
+
+        def call(*inputs, **settings):
+            result = getattr(self.now, name)(*inputs, **settings)
+            return result.copy() if isinstance(result, np.ndarray) else result
+        return call

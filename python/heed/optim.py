@@ -1,0 +1,63 @@
+"""Optimizers, clipping and schedules of the learning rate."""
+from ctypes import byref
+
+from . import _c
+from ._library import Owner, UsageError, choice, filled, lib, text
+
+
+class Optimizer(Owner):
+    """An optimizer by its name (adamw, adam, lion, sgd, momentum, nesterov, rmsprop, gd). Settings: lr, decay, momentum, alpha,
+    beta1, beta2, eps, as far as it has them; by default those of PyTorch."""
+
+    def __init__(self, net, name, **settings):
+        rule = lib.heed_optimizer_named(name.encode())
+        if not rule:
+            raise UsageError(f'"{name}" is not the name of an optimizer')
+        args = lib.heed_optim_defaults(rule)
+        for key, value in settings.items():
+            if key not in dict(_c.heed_optim_args._fields_):
+                raise TypeError(f"{key!r} is not a setting of an optimizer")
+            setattr(args, key, float(value))
+        self.net, self.name = net, name
+        self.pointer = net.context.made(lib.heed_optim_new(net.store, rule, byref(args)), name)
+
+    def step(self, scale=1.0):
+        """One update with the learning rate lr * scale; gradients are zero afterwards."""
+        self.net.context.made(lib.heed_step(self.pointer, scale), self.name)
+
+    def clip(self, most, scale=1.0):
+        """Multiplies the gradients by scale and limits their norm; returns the norm before the limit."""
+        norm = lib.heed_clip(self.pointer, most, scale)
+        self.net.context.check()
+        return norm
+
+    def __del__(self):
+        if getattr(self, "pointer", None) and self.net.context.pointer:  # else the context has freed it
+            lib.heed_optim_free(self.pointer)
+
+    def __repr__(self):
+        return f"<heed.Optimizer {self.name}>"
+
+
+def named(name):
+    """A function that makes this optimizer."""
+    def make(net, **settings):
+        return Optimizer(net, name, **settings)
+    rule = _c.heed_optimizer.from_address(lib.heed_optimizer_named(name.encode()))
+    make.__doc__ = f"{text(rule.help)}. See Optimizer."
+    make.__name__ = name
+    return make
+
+
+SGD, Momentum, Nesterov, RMSprop, Adam, AdamW, Lion = map(named, ("sgd", "momentum", "nesterov", "rmsprop", "adam", "adamw", "lion"))
+
+
+class Schedule:
+    """The factor of the learning rate for each update. kind: constant, cosine, linear, invsqrt, steps."""
+
+    def __init__(self, kind, steps=0, warmup=0, floor=0.0, every=0, gamma=0.0):
+        self.args = filled(_c.heed_schedule, kind=choice("heed_schedule_kind", kind), steps=steps, warmup=warmup, floor=floor,
+                           every=every, gamma=gamma)
+
+    def __call__(self, step):
+        return lib.heed_schedule_at(byref(self.args), step)

@@ -1,0 +1,208 @@
+"""Record, what a model attended to on one input: arrays with labels, and the views of it."""
+import ctypes
+import html
+import os
+import tempfile
+import webbrowser
+from ctypes import byref
+
+import numpy as np
+
+from . import _c
+from ._library import Context, Owner, array, lib, take_text, text, texts
+
+STACKS = ("encoder", "decoder", "cross")
+
+
+def read(path):
+    """A record from a file that heed wrote (JSON or NPZ), or of weights of another program."""
+    c = Context()
+    return Record(c, c.made(lib.heed_record_read(c.pointer, os.fspath(path).encode()), "read"))
+
+
+class Axis:
+    """The tokens or patches that queries or keys are: name, labels, special (one truth value per label), grid (rows, columns,
+    first) of patches or None."""
+
+    def __init__(self, c):
+        self.name, self.labels = text(c.name), texts(c.labels, c.count)
+        special = array(c.special, (c.count,), None, "|u1")
+        self.special = np.zeros(c.count, bool) if special is None else special.astype(bool)
+        self.grid = (c.rows, c.cols, c.first) if c.rows else None
+
+    def __len__(self):
+        return len(self.labels)
+
+    def __repr__(self):
+        return f"<heed.Axis {self.name}: {len(self)}>"
+
+
+class Block:
+    """The attention of one layer. weights, raw, scores (heads, queries, keys), q, k, v (heads, positions, width): arrays, or None
+    if not kept; queries and keys are axes. Layers and heads count from 0, as arrays do; the page counts from 1."""
+
+    def __init__(self, record, c):
+        self.path, self.stack, self.layer = text(c.path), STACKS[c.stack], c.layer
+        self.heads = array(c.head, (c.heads,), None, "<i4").tolist() if c.head else list(range(c.heads))
+        self.queries, self.keys = record.axes[c.queries], record.axes[c.keys]
+        self.beta, self.causal, self.hard = c.beta, c.causal, c.hard
+        q, k, n = len(self.queries), len(self.keys), c.heads
+        get = lambda address, *shape: array(address, shape, record, writable=False)
+        self.weights, self.raw, self.scores = get(c.weights, n, q, k), get(c.raw, n, q, k), get(c.scores, n, q, k)
+        self.q, self.k, self.v = get(c.q, n, q, c.key), get(c.k, n, k, c.key), get(c.v, n, k, c.value)
+
+    def __repr__(self):
+        return f"<heed.Block {self.path}: {len(self.heads)} heads, {len(self.queries)} queries, {len(self.keys)} keys>"
+
+
+class Map:
+    """Another matrix (queries, keys) to compare: name, help, values."""
+
+    def __init__(self, record, c):
+        self.name, self.help, self.queries, self.keys = text(c.name), text(c.help), record.axes[c.queries], record.axes[c.keys]
+        self.values = array(c.values, (len(self.queries), len(self.keys)), record, writable=False)
+
+    def __repr__(self):
+        return f"<heed.Map {self.name}: {self.help}>"
+
+
+class Record(Owner):
+    """axes, blocks (a layer each), maps and predictions of one input, and what can be made of them."""
+
+    def __init__(self, context, pointer):
+        self.context, self.pointer = context, pointer
+
+    def __del__(self):
+        if self.context.pointer:  # of objects in a cycle, the context may be the first to be closed, and has freed this
+            lib.heed_record_free(self.pointer)
+
+    @property
+    def c(self):
+        return _c.heed_record.from_address(self.pointer)
+
+    def items(self, kind, address, count):
+        return [kind.from_address(address + i * ctypes.sizeof(kind)) for i in range(count)]
+
+    @property
+    def title(self):
+        return text(self.c.title)
+
+    @property
+    def axes(self):
+        return [Axis(a) for a in self.items(_c.heed_record_axis, self.c.axes, self.c.axis_count)]
+
+    @property
+    def blocks(self):
+        return [Block(self, b) for b in self.items(_c.heed_record_block, self.c.blocks, self.c.block_count)]
+
+    @property
+    def maps(self):
+        """By name."""
+        return {text(m.name): Map(self, m) for m in self.items(_c.heed_record_map, self.c.maps, self.c.map_count) if m.layer < 0}
+
+    @property
+    def predictions(self):
+        """For each prediction its position (None: about the whole input), what it is about, and [(label, probability), ...]."""
+        found = []
+        for g in self.items(_c.heed_record_guess, self.c.guesses, self.c.guess_count):
+            p = array(g.p, (g.count,), None).tolist() if g.count else []
+            found.append((None if g.query < 0 else g.query, text(g.says), list(zip(texts(g.labels, g.count), p))))
+        return found
+
+    def __repr__(self):
+        return f"<heed.Record {self.title!r}: {self.c.block_count} layers>"
+
+    # ---- as text and pictures ----
+
+    def heatmap(self, block, head, keep):
+        """A heed_heatmap of a head, or of the mean of all; what keeps its arrays valid is added to keep."""
+        b = self.blocks[block]
+        values = np.ascontiguousarray(b.weights.mean(0) if head is None else b.weights[head])
+        title = f"{b.path}, " + ("mean of all heads" if head is None else f"head {b.heads[head]}")
+        c = _c.heed_heatmap(title=title.encode(), rows=values.shape[0], cols=values.shape[1], values=values.ctypes.data)
+        axes = self.items(_c.heed_record_axis, self.c.axes, self.c.axis_count)
+        raw = self.items(_c.heed_record_block, self.c.blocks, self.c.block_count)[block]
+        c.row_labels, c.col_labels = axes[raw.queries].labels, axes[raw.keys].labels
+        keep.append((values, c))
+        return c
+
+    def text(self, block=-1, head=None, width=100):
+        """The attention of a layer as a heat map of letters: of a head, or the mean of all."""
+        keep, out = [], _c.heed_text(c=self.context.pointer)
+        m = self.heatmap(block % self.c.block_count, head, keep)
+        m.width = width
+        self.context.made(lib.heed_heatmap_text(byref(m), byref(out)), "text")
+        return take_text(out)
+
+    def png(self, path, block=-1, head=None):
+        """Writes the heat maps of a layer's heads, or of one head, as a picture (or an SVG, by the extension)."""
+        block %= self.c.block_count
+        keep, heads = [], range(len(self.blocks[block].heads)) if head is None else [head]
+        maps = (_c.heed_heatmap * len(heads))(*(self.heatmap(block, h, keep) for h in heads))
+        panels = _c.heed_panels(title=(self.title or "").encode(), count=len(heads), maps=ctypes.addressof(maps))
+        draw = lib.heed_panels_svg if os.fspath(path).endswith(".svg") else lib.heed_panels_png
+        self.context.made(draw(self.context.pointer, byref(panels), os.fspath(path).encode()), "png")
+
+    # ---- as files ----
+
+    def json(self, arrays=True):
+        """The record as a JSON text."""
+        out = _c.heed_text(c=self.context.pointer)
+        self.context.made(lib.heed_record_json(self.pointer, arrays, byref(out)), "json")
+        return take_text(out)
+
+    def npz(self, path):
+        """Writes everything as a NumPy archive, which heed.read opens."""
+        self.context.made(lib.heed_record_npz(self.context.pointer, self.pointer, os.fspath(path).encode()), "npz")
+
+    def csv(self, path):
+        """Writes the weights as a table, a line each."""
+        self.context.made(lib.heed_record_csv(self.context.pointer, self.pointer, os.fspath(path).encode()), "csv")
+
+    # ---- as the page ----
+
+    def html(self, path=None, opening=None, qk=True, force=False):
+        """Writes the page with every view of the record, one file; without a path its text is returned. opening: the first view,
+        as in the page's links ("view=head&layer=2"). qk: with queries and keys. force: however large."""
+        if path is None:
+            with tempfile.TemporaryDirectory() as folder:
+                path = os.path.join(folder, "page.html")
+                self.html(path, opening, qk, force)
+                with open(path, encoding="utf-8") as f:
+                    return f.read()
+        page = _c.heed_page(count=1, records=self.pointer, opening=opening and opening.encode(), no_qk=not qk, force=force)
+        self.context.made(lib.heed_page_write(self.context.pointer, byref(page), os.fspath(path).encode()), "html")
+
+    def show(self, height=640, opening=None, qk=True):
+        """The page inside a notebook, by IPython; elsewhere in a browser."""
+        try:
+            from IPython import get_ipython
+        except ImportError:
+            get_ipython = lambda: None
+        if get_ipython():
+            from IPython.display import display
+            return display(Page(self, height, opening, qk))
+        handle, path = tempfile.mkstemp(suffix=".html", prefix="heed-")
+        os.close(handle)
+        self.html(path, opening, qk)
+        webbrowser.open("file://" + path)
+
+    def _repr_html_(self):
+        return Page(self)._repr_html_()
+
+
+class Page:
+    """The page of a record as a notebook shows it: a frame of its own."""
+
+    def __init__(self, record, height=640, opening=None, qk=True):
+        self.record, self.height, self.opening, self.qk = record, height, opening, qk
+
+    def __repr__(self):
+        return repr(self.record)
+
+    def _repr_html_(self):
+        """The links of a page within the frame are of the notebook's address unless its base is the frame's own."""
+        page = self.record.html(opening=self.opening, qk=self.qk).replace("base-uri 'none'; ", "", 1)
+        page = page.replace("<head>", '<head><base href="about:srcdoc">', 1)
+        return (f'<iframe srcdoc="{html.escape(page)}" sandbox="allow-scripts allow-downloads" '
+                f'style="width: 100%; height: {self.height}px; border: 0" title="{html.escape(self.record.title or "heed")}"></iframe>')

@@ -1,0 +1,446 @@
+"""Run, a trained model: opened, imported or just trained. What it makes of inputs, and records of what it attends to."""
+import contextlib
+import csv
+import ctypes
+import os
+import re
+from ctypes import byref, c_char_p, c_int32, c_void_p
+
+import numpy as np
+
+from . import _c
+from ._library import Context, DataError, Interrupts, UsageError, array, filled, function_type, lib, libc, take_text, text, texts
+from .lesson import Lesson
+from .net import Net
+from .record import Record
+
+MODELS = ctypes.addressof(lib.variable(c_void_p, "heed_models"))
+
+
+def models():
+    """The address of each model by its name."""
+    found, i = {}, 0
+    while (model := c_void_p.from_address(MODELS + i * ctypes.sizeof(c_void_p)).value):
+        found[text(_c.heed_model.from_address(model).name)] = model
+        i += 1
+    return found
+
+
+def path_bytes(path):
+    return os.fspath(path).encode()
+
+
+def seed_of(path):
+    """The seed of a run's training, which its evaluation and its resuming have, too."""
+    try:
+        with open(os.path.join(path, "config.conf"), encoding="utf-8", errors="replace") as f:
+            return int((re.findall(r"^seed = (\d+)", f.read(), re.MULTILINE) or ["1"])[0])
+    except OSError:
+        return 1  # heed says what is wrong
+
+
+def open_(path, which="best", threads=0, isa=None, edited=False):
+    """Opens a run: its best weights, or with which="last" those at the end of its training. edited: its files may have been changed
+    since."""
+    c = Context(seed_of(path), threads, isa, edited)
+    return Run(c, c.made(lib.heed_run_open(c.pointer, path_bytes(path), MODELS, which.encode()), "open"))
+
+
+def import_(folder, out=None, force=False, **options):
+    """Reads the folder of a model in the format of Hugging Face's transformers. out: where it is saved as a run."""
+    c = Context(**options)
+    run = Run(c, c.made(lib.heed_import(c.pointer, path_bytes(folder), MODELS), "import_"))
+    if out is not None:
+        run.save(out, force)
+    return run
+
+
+def softmax(x):
+    p = np.exp(x - x.max())
+    return p / p.sum()
+
+
+class Run:
+    """A model with its weights. What applies depends on the model: fill (masked), generate (gpt), classify (pictures, labelled
+    texts, tags), translate (pairs), caption, embed; attend for all that attend."""
+
+    def __init__(self, context, pointer):
+        self.context, self.pointer = context, pointer
+        self.c = _c.heed_run.from_address(pointer)
+        self.model = _c.heed_model.from_address(self.c.model)
+        self.net = Net.__new__(Net).use(context, self.c.store, self.c.tape)
+        self.result = self.folder = None  # of a training: its result; its temporary folder, removed with the run
+
+    # ---- what it is ----
+
+    @property
+    def path(self):
+        """Its folder; of an imported run that was imported."""
+        return text(self.c.dir)
+
+    @property
+    def task(self):
+        return text(self.model.name)
+
+    @property
+    def step(self):
+        """The training step of its weights; None if unknown."""
+        return None if self.c.step < 0 else self.c.step
+
+    @property
+    def labels(self):
+        """The names of its classes."""
+        return texts(self.c.labels, self.c.label_count)
+
+    @property
+    def settings(self):
+        """All settings as texts, as in its config.conf."""
+        found, value = {}, c_char_p()
+        for i in range(lib.heed_config_count(self.c.config)):
+            option = lib.heed_config_at(self.c.config, i, byref(value))
+            found[text(_c.heed_option.from_address(option).name)] = text(value.value)
+        return found
+
+    @property
+    def metrics(self):
+        """metrics.csv as columns by name: arrays of numbers, nan where there is none, and `split` as texts."""
+        path = os.path.join(self.path, "metrics.csv")
+        if not os.path.exists(path):
+            raise DataError(f"metrics are missing: {path}; hint: an imported or a saved run has none")
+        with open(path, newline="") as f:
+            rows = list(csv.DictReader(f))
+        column = lambda k: np.array([r[k] if k == "split" else float(r[k] or "nan") for r in rows])
+        return {k: column(k) for k in (rows[0] if rows else ())}
+
+    def __repr__(self):
+        where = "" if self.folder else f" {self.path}:"
+        return f"<heed.Run{where} {self.task}, {len(self.net):,} parameters>"
+
+    # ---- tokens ----
+
+    @property
+    def tokenizer(self):
+        self.need(self.c.tokenizer, "a run with a tokenizer")
+        return self.c.tokenizer
+
+    @property
+    def vocabulary(self):
+        """The text of each token."""
+        return [text(lib.heed_token_text(self.tokenizer, i)) for i in range(lib.heed_vocab_size(self.tokenizer))]
+
+    def encode(self, words):
+        """The tokens of a text, without those that the model adds."""
+        t, data = _c.heed_tokens(c=self.context.pointer), words.encode()
+        try:
+            self.context.made(lib.heed_encode(self.tokenizer, data, len(data), byref(t)), "encode")
+            return array(t.ids, (t.count,), None, "<i4").tolist() if t.count else []
+        finally:
+            lib.heed_tokens_free(byref(t))
+
+    def decode(self, ids):
+        """The text of tokens."""
+        out = _c.heed_text(c=self.context.pointer)
+        self.context.made(lib.heed_decode(self.tokenizer, (c_int32 * len(ids))(*ids), len(ids), byref(out)), "decode")
+        return take_text(out)
+
+    # ---- reading one input ----
+
+    @contextlib.contextmanager
+    def picture(self, x):
+        """A heed_picture of a file or of an array (H,W) or (H,W,C) of bytes, or of fractions from 0 to 1."""
+        p = _c.heed_picture()
+        if isinstance(x, (str, os.PathLike)):
+            why = ctypes.create_string_buffer(_c.HEED_WHY)
+            if lib.heed_picture_read(path_bytes(x), byref(p), why):
+                raise DataError(f"picture is wrong: {x}: {text(why.value)}")
+        else:
+            x = np.asarray(x)
+            if x.ndim not in (2, 3) or x.dtype.kind not in "uif":
+                raise UsageError(f"a picture is a path or an array (height, width[, channels]): found shape {x.shape} of {x.dtype}")
+            x = np.ascontiguousarray(np.rint(x * 255) if x.dtype.kind == "f" else x, dtype=np.uint8)
+            p.height, p.width, p.channels = (*x.shape, 1)[:3]
+            p.pixels = libc.malloc(max(1, x.nbytes))  # heed may replace the pixels, and frees them
+            ctypes.memmove(p.pixels, x.ctypes.data, x.nbytes)
+        try:
+            yield p
+        finally:
+            lib.heed_picture_free(byref(p))
+
+    @contextlib.contextmanager
+    def inspection(self, x, target=None):
+        """A heed_inspection of an input of the model's kind."""
+        s, kind, target = _c.heed_inspection(), self.model.kind, None if target is None else target.encode()
+        with contextlib.ExitStack() as stack:
+            if kind in (_c.HEED_INPUT_PICTURE, _c.HEED_INPUT_CAPTION):
+                p = stack.enter_context(self.picture(x))
+                name = str(x).encode() if isinstance(x, (str, os.PathLike)) else b"picture"
+                ok = (lib.heed_inspection_picture(byref(s), self.pointer, byref(p), name, True) if kind == _c.HEED_INPUT_PICTURE
+                      else lib.heed_inspection_caption(byref(s), self.pointer, byref(p), name, True, target))
+            elif isinstance(x, str):
+                data = x.encode()
+                ok = lib.heed_inspection_text(byref(s), self.pointer, data, len(data), target)
+            elif kind == _c.HEED_INPUT_DENSE:
+                x = np.ascontiguousarray(x, np.float32)
+                shape = (ctypes.c_int * x.ndim)(*x.shape)
+                ok = lib.heed_inspection_numbers(byref(s), self.pointer, x.ctypes.data, x.ndim, shape, b"numbers")
+            else:
+                ok = lib.heed_inspection_tokens(byref(s), self.pointer, (c_int32 * len(x))(*x), len(x))
+            stack.callback(lib.heed_inspection_free, byref(s))
+            self.context.made(ok, "the input")
+            yield s
+
+    # ---- predictions ----
+
+    def label(self, i):
+        """The name of an output: a token or a class."""
+        return text(lib.heed_class_label(self.pointer, i, ctypes.create_string_buffer(16)))
+
+    def predict(self, x, top=5, target=None):
+        """All predictions on an input: for each the position (None: about the whole input) and [(label, probability), ...]."""
+        with self.inspection(x, target) as s:
+            self.net.eval()
+            y = self.net.made(lib.heed_inspection_logits(byref(s), self.net.pointer), "predict").numpy()
+            y, found = y.reshape(-1, y.shape[-1]), []
+            for i in range(s.question_count):
+                q = _c.heed_question.from_address(s.questions + i * ctypes.sizeof(_c.heed_question))
+                p = softmax(y[q.row].astype(float))
+                best = np.argsort(-p, kind="stable")[:top]
+                found.append((None if q.query < 0 else q.query, [(self.label(k), float(p[k])) for k in map(int, best)]))
+            return found
+
+    def need(self, fits, what):
+        if not fits:
+            raise UsageError(f"the run is of {self.task}: expected {what}")
+
+    def fill(self, words, top=5):
+        """The most probable tokens for each [MASK] of a text: a list of [(token, probability), ...]."""
+        self.need(self.model.answers == _c.HEED_ANSWER_MASKED, "a masked language model")
+        found = [guesses for _, guesses in self.predict(words, top)]
+        if not found:
+            raise DataError(f"no [MASK] in the input: {words}; hint: write [MASK] for the word to guess")
+        return found
+
+    def classify(self, x, top=5):
+        """The most probable classes of a picture (a path or an array) or a text: [(label, probability), ...]; of tag such a list
+        for each word."""
+        kinds = (_c.HEED_INPUT_PICTURE, _c.HEED_INPUT_LABELLED)
+        self.need(self.model.kind in kinds and self.model.answers != _c.HEED_ANSWER_PICTURE, "a classifier of pictures or texts")
+        found = [guesses for _, guesses in self.predict(x, top)]
+        return found[0] if self.model.answers == _c.HEED_ANSWER_INPUT else found
+
+    # ---- texts made ----
+
+    def reader(self, **settings):
+        how = lib.heed_run_reader(self.pointer)
+        for name, value in settings.items():
+            setattr(how, name, value)
+        return how
+
+    def make(self, a, rows, on_token=None):
+        """What heed_generate makes by the settings a: for each of the rows its tokens."""
+        watch = Interrupts()
+
+        @function_type(_c.heed_generation, "sampled")
+        def sampled(_, output, token):
+            try:
+                return not (on_token and on_token(output, token) is False) and not watch.raised
+            except BaseException as e:  # C cannot raise it
+                watch.raised = e
+                return False
+
+        if not a.beam > 1:
+            a.sampled = sampled
+        most = a.count or int(self.settings["block"]) + 2
+        out, about = (c_int32 * (rows * most))(), (_c.heed_generated * rows)()
+        with watch:
+            ok = lib.heed_generate(self.c.model, self.c.self, self.net.pointer, byref(a), out, about)
+        self.net.moved()
+        if watch.raised:
+            lib.heed_clear(self.context.pointer)
+            raise watch.raised
+        self.context.made(ok, "generate")
+        return [out[i * most:i * most + about[i].count] for i in range(rows)]
+
+    def generate(self, prompt="\n", n=200, samples=None, temperature=0.8, top_k=0, top_p=0.0, seed=1, on_token=None):
+        """Continues a text by up to n tokens. temperature 0: the most probable token each time. samples: how many texts, at most 64;
+        without it one text is returned, else a list. on_token(text): called with each new piece of the first text; False stops."""
+        self.need(self.model.kind == _c.HEED_INPUT_TOKENS and self.model.steps, "a causal language model")
+        ids, data, e = [], prompt.encode(), _c.heed_example()
+        try:
+            how = self.reader(any_length=True)
+            self.context.made(lib.heed_example_text(byref(how), data, len(data), byref(e)), "generate")
+            ids = array(e.text.tokens.ids, (e.text.tokens.count,), None, "<i4").tolist() if e.text.tokens.count else []
+        finally:
+            lib.heed_example_free(byref(e))
+        if not ids:
+            raise DataError(f'the prompt "{prompt}" holds no token to continue from')
+        start = "" if prompt == "\n" else prompt
+        if n < 1:  # of heed_generate, 0 means the model's length
+            return [start] * samples if samples else start
+        said = self.decode(ids)
+        made = []
+
+        def piece(output, token):
+            if output:
+                return True
+            before = self.decode(ids + made)
+            made.append(token)
+            return on_token(self.decode(ids + made)[len(before):])
+
+        a = filled(_c.heed_generation, count=n, temperature=temperature, top_k=top_k, top_p=top_p, seed=seed, samples=samples or 1,
+                   has_end=True, end=lib.heed_text_end(self.c.config, self.c.tokenizer), prompt_count=len(ids))
+        prompt_ids = (c_int32 * len(ids))(*ids)
+        a.prompt = ctypes.addressof(prompt_ids)
+        rows = self.make(a, samples or 1, on_token and piece)
+        found = [start + self.decode(ids + row)[len(said):] for row in rows]
+        return found if samples else found[0]
+
+    def targets(self, e, beam, length_penalty, **picture):
+        s = lib.heed_tokenizer_specials(self.c.tokenizer)
+        start = (c_int32 * 1)(s.cls)
+        a = filled(_c.heed_generation, beam=beam, length_penalty=length_penalty, has_end=True, end=s.sep, prompt_count=1, **picture)
+        a.prompt = ctypes.addressof(start)
+        if not picture:
+            a.source, a.source_count = e.text.tokens.ids, e.text.tokens.count
+        return self.decode(self.make(a, 1)[0])
+
+    def translate(self, words, beam=1, length_penalty=0.0):
+        """The target that a model of pairs makes of a source. beam: hypotheses kept."""
+        self.need(self.model.kind == _c.HEED_INPUT_PAIR, "a model of pairs of texts")
+        e, data, how = _c.heed_example(), words.encode(), self.reader()
+        try:
+            self.context.made(lib.heed_example_text(byref(how), data, len(data), byref(e)), "translate")
+            return self.targets(e, beam, length_penalty)
+        finally:
+            lib.heed_example_free(byref(e))
+
+    def caption(self, x, beam=1, length_penalty=0.0):
+        """The caption that the model writes of a picture, a path or an array."""
+        self.need(self.model.kind == _c.HEED_INPUT_CAPTION, "a model of captions")
+        e, how = _c.heed_example(), self.reader(convert=True)
+        try:
+            with self.picture(x) as p:
+                self.context.made(lib.heed_example_picture(byref(how), byref(p), b"picture", byref(e)), "caption")
+            v = e.transform
+            return self.targets(e, beam, length_penalty, picture=e.x, picture_size=v.size, picture_channels=v.channels)
+        finally:
+            lib.heed_example_free(byref(e))
+
+    def embed(self, words):
+        """The vector of a text (width), or of a list of texts (n, width)."""
+        if not isinstance(words, str):
+            return np.stack([self.embed(w) for w in words])
+        data = words.encode()
+        self.net.moved()
+        return self.net.made(lib.heed_text_vector(self.pointer, data, len(data)), "embed").numpy()[0]
+
+    # ---- looking into it ----
+
+    def attend(self, x, target=None, rollout=False, occlusion=False, gradient=False, lean=False, top=5):
+        """A heed.Record of what the model attends to on an input, a text, a list of tokens, or a picture; with a target for a model
+        of pairs or captions, else it makes its own. rollout, occlusion, gradient: maps to compare. lean: the weights alone."""
+        with self.inspection(x, target) as s:
+            self.net.moved()
+            args = filled(_c.heed_capture_args, lean=lean, top=top)
+            record = Record(self.context, self.context.made(lib.heed_capture(byref(s), byref(args)), "attend"))
+            for wanted, add in ((rollout, lib.heed_rollout_add), (occlusion, lib.heed_occlusion_add), (gradient, lib.heed_gradient_add)):
+                if wanted:
+                    self.context.made(add(byref(s), None, record.pointer), "attend")
+            return record
+
+    def influence(self, x, target=None):
+        """A heed.Record with the map "influence": how much each output position depends on each input position."""
+        with self.inspection(x, target) as s:
+            self.net.moved()
+            return Record(self.context, self.context.made(lib.heed_influence(byref(s), None), "influence"))
+
+    def explain(self, x, layer=-1, head=0, target=None):
+        """A heed.Lesson: a head of one of attend's blocks computed in double precision, matrix by matrix, from the model's own weights
+        on an input; an error if it does not give the model's attention."""
+        with self.inspection(x, target) as s:
+            self.net.moved()
+            count, made = ctypes.c_int(), _c.heed_lesson()
+            layers = self.context.made(lib.heed_attention_layers(self.pointer, byref(count)), "explain")
+            try:
+                if not -count.value <= layer < count.value:
+                    raise IndexError(f"layer {layer} of {count.value}")
+                block = layers + layer % count.value * ctypes.sizeof(_c.heed_record_block)
+                self.context.made(lib.heed_lesson_of_head(byref(s), block, head, byref(made), None), "explain")
+                return Lesson.of(made)
+            finally:
+                lib.heed_lesson_free(byref(made))
+                libc.free(layers)
+
+    # ---- on data ----
+
+    @contextlib.contextmanager
+    def evaluation(self, data):
+        """The heed_evaluation of other data, or with None of the part of its own that was kept for that."""
+        c, f = self.context, self.c.config
+        if data is not None:
+            c.made(lib.heed_config_set(f, b"data", path_bytes(data), b"data", _c.HEED_FROM_FLAG), "data")
+        a = filled(_c.heed_data_args, eval=True, all=data is not None, label_count=self.c.label_count)
+        a.tokenizer, a.source, a.labels = self.c.tokenizer, self.c.source, self.c.labels
+        d = c.made(lib.heed_data_open(c.pointer, f, lib.heed_model_spec(self.c.model), byref(a)), "data")
+        try:
+            rows, batches = lib.heed_config_int(f, b"batch"), _c.heed_data.from_address(d).batches
+            count = lib.heed_model_eval_batches(self.c.model, self.c.self, batches, rows)
+            self.net.moved()
+            yield _c.heed_evaluation(run=self.pointer, data=batches, rows=rows, batches=count, what=b"data")
+        finally:
+            lib.heed_data_close(d)
+
+    def evaluate(self, data=None):
+        """Loss and accuracy on other data, or without it on the part of its own that was kept for that: loss, perplexity,
+        bits_per_byte, accuracy, top5, items, as they apply."""
+        with self.evaluation(data) as e:
+            s = lib.heed_evaluate(self.c.tape, self.c.model, self.c.self, e.data, e.rows)
+            self.context.check()
+        found = {"loss": s.loss / s.weight, "items": int(s.weight)}
+        if s.total:
+            found.update(accuracy=s.correct / s.total, top5=s.top5 / s.total)
+        if s.bytes:
+            found.update(perplexity=float(np.exp(found["loss"])), bits_per_byte=s.loss / np.log(2) / s.bytes)
+        return found
+
+    def heads(self, data=None):
+        """What the heads do over data: for each measure (entropy, distance, first, self, previous, ...) a list of a layer's heads,
+        nan where it does not apply."""
+        table = _c.heed_head_table()
+        with self.evaluation(data) as e:
+            try:
+                self.context.made(lib.heed_heads(byref(e), byref(table)), "heads")
+                first = array(table.first, (table.layer_count,), None, "<i4").tolist() + [table.head_count]
+                size = ctypes.sizeof(_c.heed_head_sums)
+                mean = lambda m: [lib.heed_head_mean(table.heads + i * size, m) for i in range(table.head_count)]
+                measures = {text(lib.heed_head_measure_name(m)): mean(m) for m in range(_c.HEED_HEAD_MEASURES)}
+                return {name: [x[a:b] for a, b in zip(first, first[1:])] for name, x in measures.items()}
+            finally:
+                lib.heed_heads_free(byref(table))
+
+    def ablate(self, data=None):
+        """What is lost without each head: (path, head, by how much the loss rises, half of the 95 % interval), the most first."""
+        a = _c.heed_ablation()
+        with self.evaluation(data) as e:
+            try:
+                self.context.made(lib.heed_ablate(byref(e), byref(a)), "ablate")
+                heads = [_c.heed_ablated_head.from_address(a.heads + i * ctypes.sizeof(_c.heed_ablated_head)) for i in range(a.head_count)]
+                layers = [_c.heed_record_block.from_address(a.layers + i * ctypes.sizeof(_c.heed_record_block)) for i in range(a.layer_count)]
+                return [(text(layers[h.layer].path), h.head, h.harm.mean, h.harm.half) for h in heads]
+            finally:
+                lib.heed_ablation_free(byref(a))
+
+    # ---- elsewhere ----
+
+    def save(self, path, force=False):
+        """Writes it as a run to a new folder, or with force in the place of another run."""
+        self.context.made(lib.heed_run_save(self.pointer, path_bytes(path), force), "save")
+
+    def export(self, folder, force=False):
+        """Writes it in the format of Hugging Face's transformers."""
+        self.context.made(lib.heed_export(self.pointer, path_bytes(folder), force), "export")
+
+    def to_torch(self):
+        """A state dict: all parameters and states by heed's names, copied as torch tensors. export has transformers' names."""
+        import torch
+        return {name: torch.from_numpy(p.numpy()) for name, p in self.net.parameters().items()}

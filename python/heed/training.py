@@ -1,0 +1,136 @@
+"""train and resume: a training in one call, with progress."""
+import ctypes
+import os
+import tempfile
+from ctypes import byref, c_char_p
+
+from . import _c
+from ._library import Context, Interrupts, UsageError, function_type, lib, text
+from .run import MODELS, Run, models, open_, path_bytes, seed_of
+
+EVENTS = ("start", "step", "eval", "saved", "note")
+FIELDS = ("step", "steps", "progress", "epoch", "loss", "val_loss", "metric", "bits_per_byte", "best", "lr", "grad_norm", "items_per_s",
+          "seconds", "seconds_left", "params", "bytes")
+
+
+class Report:
+    """What a training tells: event is start, step, eval, saved or note; the numbers are those of heed_report, nan where unknown."""
+
+    def __init__(self, c):
+        self.event, self.note = EVENTS[c.event], text(c.note)
+        for name in FIELDS:
+            setattr(self, name, getattr(c, name))
+
+    def __str__(self):
+        if self.note:
+            return self.note
+        if self.event == "start":
+            return f"{self.params:,} parameters, {self.steps} steps"
+        said = f"step {self.step:>5} of {self.steps}  loss {self.loss:.3f}"
+        for name, value, form in (("validation", self.val_loss, "{:.3f}"), ("accuracy", self.metric, "{:.1%}")):
+            if value == value:
+                said += f"  {name} " + form.format(value)
+        return said + (" *" if self.event == "eval" and self.best else "")
+
+    def __repr__(self):
+        return f"<heed.Report {self.event}: {self}>"
+
+
+def show(report):
+    """The progress that True stands for."""
+    if report.event in ("start", "eval", "note"):
+        print(report, flush=True)
+
+
+class Watch(Interrupts):
+    """The callbacks of a training: they pass reports on, and stop it when progress returns False or raises, or at Ctrl-C."""
+
+    def __init__(self, progress):
+        super().__init__()
+        self.progress = show if progress is True else progress
+        self.stopped = False
+        self.report = function_type(_c.heed_train_args, "report")(self.take)
+        self.stop = function_type(_c.heed_train_args, "stop")(lambda _: self.stopped or self.raised is not None)
+
+    def take(self, _, report):
+        if not self.progress or self.raised:
+            return
+        try:
+            if self.progress(Report(_c.heed_report.from_address(report))) is False:
+                self.stopped = True
+        except BaseException as e:  # C cannot raise it
+            self.raised = e
+
+
+def value_text(value):
+    """A setting's value as heed reads it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (list, tuple)):
+        return ",".join(map(value_text, value))
+    return os.fspath(value) if isinstance(value, os.PathLike) else str(value)
+
+
+def run_training(args, progress, settings, options):
+    """heed_train; the context, its result, and whether it was stopped."""
+    pairs = [t for key, value in settings.items() for t in (key.rstrip("_").replace("_", "-"), value_text(value))]
+    values = (c_char_p * (len(pairs) + 1))(*(p.encode() for p in pairs))
+    watch, c = Watch(progress), Context(**options)
+    a = _c.heed_train_args(models=MODELS, values=ctypes.addressof(values), report=watch.report, stop=watch.stop, **args)
+    with watch:
+        result = lib.heed_train(c.pointer, byref(a))
+    if lib.heed_ctx_status(c.pointer) == _c.HEED_INTERRUPTED:
+        lib.heed_clear(c.pointer)
+    c.check()
+    if watch.raised:
+        raise watch.raised
+    return c, result, watch.stopped
+
+
+def finished(path, result, stopped, options):
+    """The run that was trained: its best weights or, if it was stopped before the first evaluation, its last ones."""
+    best = os.path.exists(os.path.join(path, "model.safetensors"))
+    run = open_(path, "best" if best else "last", options["threads"], options["isa"])
+    names = ("step", "loss", "val_loss", "best_loss", "metric", "best_metric")
+    run.result = {name: getattr(result, name) for name in names} | {"stopped": stopped}
+    return run
+
+
+def train(task, data, out=None, progress=None, preset=None, force=False, seed=1, threads=0, isa=None, **settings):
+    """Trains a model and returns it as a heed.Run; what `heed train` with the same settings makes, bit for bit.
+
+    task: mlm, gpt, vit, cnn, mlp, seq2seq, rnn, textcls, tag, caption, autoencoder. data: a file or folder of that kind. out: the
+    run's folder, which force replaces; without it the run lives as long as the result. settings: those that heed.settings(task)
+    lists, with _ for -, and from_ for from. progress: called with each heed.Report; it stops the training by returning False.
+    True prints the evaluations. Ctrl-C saves the run, which heed.resume continues, and raises KeyboardInterrupt."""
+    if task not in models():
+        raise UsageError(f'"{task}" is not a task: expected one of {", ".join(models())}')
+    folder = None if out is not None else tempfile.TemporaryDirectory(prefix="heed-")
+    path = os.path.join(folder.name, "run") if folder else os.fspath(out)
+    args = {"model": models()[task], "data": path_bytes(data), "run": path.encode(), "preset": preset and preset.encode(), "force": force}
+    options = {"seed": seed, "threads": threads, "isa": isa}
+    _, result, stopped = run_training(args, progress, settings, options)
+    run = finished(path, result, stopped, options)
+    run.folder = folder
+    return run
+
+
+def resume(path, progress=None, data=None, threads=0, isa=None, **settings):
+    """Continues a training that was stopped, to the same bits as if it had not been; or with steps=N goes on to N. data: its new
+    path, if it has moved."""
+    options = {"seed": seed_of(path), "threads": threads, "isa": isa}
+    args = {"model": open_(path, "last").c.model, "run": path_bytes(path), "resume": True, "data": data and path_bytes(data)}
+    _, result, stopped = run_training(args, progress, settings, options)
+    return finished(os.fspath(path), result, stopped, options)
+
+
+def settings(task):
+    """The settings of a task: for each its default and what it is for."""
+    if task not in models():
+        raise UsageError(f'"{task}" is not a task: expected one of {", ".join(models())}')
+    c = Context()
+    f, found, value = lib.heed_train_config(c.pointer, models()[task]), {}, c_char_p()
+    for i in range(lib.heed_config_count(c.made(f, task))):
+        option = _c.heed_option.from_address(lib.heed_config_at(f, i, byref(value)))
+        found[text(option.name)] = (text(value.value), text(option.help))
+    return found

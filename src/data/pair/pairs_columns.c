@@ -1,0 +1,132 @@
+/* pairs_columns.c -- which columns of a file, or keys of its objects, are the source and the
+ * target: as the caller names them, or by their usual names. */
+#include "data/pair/pairs.h"
+#include "text/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* ---- usual names ---- */
+
+/* What a column's name says: it is the source, the target, or text in some language. */
+typedef enum { UNKNOWN, SOURCE, TARGET, LANGUAGE } role;
+
+typedef struct {
+    role role;
+    const char *names;
+} column_names;
+static const column_names text_columns[] = {
+    {SOURCE, " src source input from text sentence document question prompt tokens words review "
+             "comment tweet message content "},
+    {TARGET, " tgt target output to translation answer response label labels class category tag "
+             "tags sentiment intent emotion topic "},
+    {LANGUAGE, " eng fra deu spa ita por rus cmn jpn kor en fr de es it pt ru zh ja ko english "
+               "french german spanish italian portuguese russian chinese japanese korean "},
+    {UNKNOWN, NULL}};
+static const column_names caption_columns[] = {{SOURCE, " file image path filename picture "},
+                                               {TARGET, " caption text description sentence "},
+                                               {UNKNOWN, NULL}};
+
+/* True if the list of words between spaces contains the name, ignoring case. */
+static bool lists(const char *list, heed__cut name) {
+    while ((list = strchr(list, ' ')) && *++list)
+        if (strncasecmp(list, name.s, name.n) == 0 && list[name.n] == ' ') return true;
+    return false;
+}
+
+static role role_of(heed_pair_kind kind, heed__cut name) {
+    heed__cut rest = name, second;
+    bool one_word = heed__next_word(&rest, &name) && !heed__next_word(&rest, &second);
+    const column_names *known = kind == HEED_CAPTIONS ? caption_columns : text_columns;
+    for (; one_word && known->names; known++)
+        if (lists(known->names, name)) return known->role;
+    return UNKNOWN;
+}
+
+/* A header has a column named as a source and one named as a target, in any columns; or its first
+ * two columns are names of languages, which say nothing about the direction. */
+static bool recognize(heed__line *l, const heed__cut *names, size_t count) {
+    size_t where[HEED__SIDES] = {0}, languages = 0;
+    bool found[HEED__SIDES] = {false};
+    for (size_t i = 0; i < count; i++) {
+        role r = role_of(l->k->a.kind, names[i]);
+        int side = r == SOURCE ? HEED__SOURCE : HEED__TARGET;
+        languages += i < 2 && r == LANGUAGE;
+        if ((r != SOURCE && r != TARGET) || found[side]) continue;
+        found[side] = true;
+        where[side] = i;
+    }
+    bool both = found[HEED__SOURCE] && found[HEED__TARGET];
+    if (both) memcpy(l->column, where, sizeof where);
+    return both || languages == 2;
+}
+
+/* ---- names and numbers of the caller ---- */
+
+bool heed__pairs_named(heed_pairs *k) {
+    heed__cut *to = k->columns;
+    const char *text = k->a.columns, *comma = text ? strchr(text, ',') : NULL;
+    if (!text || !*text) return true;
+    if (comma) to[HEED__SOURCE] = heed__trimmed((heed__cut){text, (size_t)(comma - text)});
+    if (comma) to[HEED__TARGET] = heed__trimmed((heed__cut){comma + 1, strlen(comma + 1)});
+    bool two = comma && !strchr(comma + 1, ',') && to[HEED__SOURCE].n && to[HEED__TARGET].n;
+    bool same = two && to[HEED__SOURCE].n == to[HEED__TARGET].n &&
+                memcmp(to[HEED__SOURCE].s, to[HEED__TARGET].s, to[HEED__SOURCE].n) == 0;
+    return (two && !same) ||
+           heed_fail(k->c, HEED_USAGE,
+                     "`columns` is wrong: expected two names or numbers with a comma, as %s, found "
+                     "%s",
+                     k->a.kind == HEED_TRANSLATION ? "source,target" : "text,label", text);
+}
+
+/* The column that a number from 1 names; 0: it is no number. */
+static size_t number_of(heed__cut name) {
+    size_t n = 0;
+    for (size_t i = 0; i < name.n; i++) {
+        if (name.s[i] < '0' || name.s[i] > '9' || n > HEED_CSV_FIELDS) return 0;
+        n = 10 * n + (size_t)(name.s[i] - '0');
+    }
+    return n;
+}
+
+bool heed__pairs_lacks(const heed__line *l, const char *what, const heed__cut *names,
+                       size_t count) {
+    enum { SHOWN = 12 };
+    heed_text list = {.c = l->k->c};
+    for (size_t i = 0; i < count && i < SHOWN; i++)
+        heed_text_add(&list, "%s%.*s", i ? ", " : "", (int)names[i].n, names[i].s);
+    heed_fail(l->k->c, HEED_DATA,
+              "columns are not known: %s:%zu: expected a first line that names %.200s, found "
+              "%.200s; hint: `columns` takes two names or numbers, `columns = 2,1`",
+              l->path, l->number, what, list.s ? list.s : "");
+    heed_text_free(&list);
+    return false;
+}
+
+static bool find_named(heed__line *l, const heed__cut *names, size_t count) {
+    for (int side = 0; side < HEED__SIDES; side++) {
+        heed__cut wanted = l->k->columns[side];
+        size_t i = 0;
+        while (i < count &&
+               (names[i].n != wanted.n || strncasecmp(names[i].s, wanted.s, wanted.n) != 0))
+            i++;
+        if (i == count) return heed__pairs_lacks(l, l->k->a.columns, names, count);
+        l->column[side] = i;
+    }
+    return true;
+}
+
+bool heed__pairs_header(heed__line *l, const heed__cut *names, size_t count, bool *header) {
+    const heed__cut *given = l->k->columns;
+    size_t source = number_of(given[HEED__SOURCE]), target = number_of(given[HEED__TARGET]);
+    *header = recognize(l, names, count);
+    if (!given[HEED__SOURCE].s) return true;
+    if (source && target) {
+        l->column[HEED__SOURCE] = source - 1;
+        l->column[HEED__TARGET] = target - 1;
+        return true;
+    }
+    *header = true;
+    return find_named(l, names, count);
+}

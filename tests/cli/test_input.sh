@@ -1,0 +1,139 @@
+# Data as people have it: the standard input, several texts, folders, patterns, two parallel texts, CSV.
+facts >facts.txt
+head -n 40 facts.txt >a.txt
+tail -n +41 facts.txt >b.txt
+printf 'a text without an end' >c.md
+mkdir -p texts/deep
+cp a.txt texts/deep/1.txt
+cp c.md texts/2.md
+head -c 3000 /dev/urandom >texts/noise
+cp texts/noise noise
+
+# The text of the standard input becomes a file of the run, which can be resumed, moved and evaluated.
+run_with facts.txt train gpt - -o in $SMALL
+status 0
+warns "heed: standard input, 3.3 KB: copied to in/heed-data.txt"
+holds cmp -s facts.txt in/heed-data.txt
+train_gpt file
+holds cmp -s file/model.safetensors in/model.safetensors
+mv in moved
+run resume moved --steps 7
+status 0
+run eval moved
+status 0
+run eval file facts.txt --json
+sed 's/facts.txt/standard input/' out >whole
+run_with facts.txt eval file - --json
+status 0
+holds cmp -s whole out
+run_with facts.txt train gpt - -o moved $SMALL --force
+status 0
+run train gpt moved/heed-data.txt -o moved $SMALL --force
+refuses 2 "a file of the run that would be replaced"
+holds cmp -s facts.txt moved/heed-data.txt
+
+# Several texts, folders and patterns, in their order; what is no text is named.
+run train gpt a.txt b.txt -o runs/two $SMALL
+status 0
+holds cmp -s facts.txt runs/two/heed-data.txt
+holds cmp -s file/model.safetensors runs/two/model.safetensors
+run train gpt c.md texts 'b*.txt' -o many $SMALL --steps 1
+status 0
+warns "left out: this is not a text: texts/noise"
+warns "4 texts, "
+(cat c.md && echo && cat c.md && echo && cat a.txt b.txt) >expected
+holds cmp -s expected many/heed-data.txt
+run data check gpt a.txt b.txt
+status 0
+says "2 texts"
+says "heed train gpt a.txt b.txt -o runs/first"
+run train gpt a.txt noise -o no
+refuses 3 "this is not a text: noise"
+run train gpt a.txt missing.txt -o no
+refuses 3 "cannot read missing.txt"
+run train gpt 'x*.txt' -o no
+refuses 3 "no file matches x*.txt"
+run train gpt - a.txt -o no
+refuses 2 "expected it alone"
+for bytes in 'ab\377\n' 'ab\000c\n' ''; do
+    printf "$bytes" >bytes
+    run_with bytes train gpt - -o no
+    refuses 3 "standard input"
+done
+run_with /dev/zero train gpt - -o no
+refuses 3 "found a NUL byte"
+run train vit - -o no
+refuses 2 "vit takes a folder of pictures"
+
+# Two parallel texts are lines of pairs; blank sides are left out, tabs do not part columns.
+i=0
+while [ $((i += 1)) -le 12 ]; do
+    echo "one $i" >>text.en
+    printf 'un\t%s\n' $i >>text.fr
+done
+printf '\nx\n' >>text.en
+printf 'y\ny\n' >>text.fr
+run train seq2seq text.en text.fr -o pairs $SMALL --steps 1
+status 0
+warns "1 lines are blank on a side"
+warns "two parallel texts, "
+holds grep -qx "one 12	un 12" pairs/heed-data.tsv
+holds test "$(wc -l <pairs/heed-data.tsv)" = 13
+run eval pairs text.en text.fr
+status 0
+says "two parallel texts"
+head -n 13 text.fr >short.fr
+run train seq2seq text.en short.fr -o no
+refuses 3 "text.en has 14 lines, short.fr has 13"
+run train seq2seq text.fr text.en -o no
+refuses 3 "text.fr has a tab in its first line"
+run train seq2seq a b c -o no
+refuses 2 "one argument too many: c"
+run_with pairs/heed-data.tsv data check seq2seq -
+status 0
+says "standard input"
+
+# CSV with names of columns, also from the standard input; columns by name and number.
+printf 'id,review,stars\n1,"good, ""very"" good",5\n2,"bad\nfilm",1\n3,fine,5\n4,awful,1\n5,great,5\n' >reviews.csv
+run data check textcls reviews.csv
+refuses 3 "expected a first line that names text and label, found id, review, stars; hint: --columns"
+run train textcls reviews.csv --columns review,stars -o stars $SMALL --steps 1
+status 0
+run eval stars reviews.csv
+status 0
+tail -n +2 reviews.csv >rows.csv
+run data check textcls rows.csv --columns 2,3 --json
+status 0
+json header false
+json pairs 4
+run data check textcls reviews.csv --columns review,star
+refuses 3 "names review,star, found id, review, stars"
+printf 'text,label\na b,x\nc d,y\ne f,x\ng h,y\n' >few.csv
+run_with few.csv train textcls - -o few $SMALL --steps 1
+status 0
+holds cmp -s few.csv few/heed-data.csv
+printf 'text,label\n"never closed,x\n' >open.csv
+run data check textcls open.csv
+refuses 3 "open.csv:2: expected a double quote that ends the field"
+absent no
+holds test -z "$(find . -name '.heed-data*')"
+
+# Prompts from a pipe or file, a line each; an empty input is none.
+printf 'Paris\n\nRome\n' >prompts
+run_with prompts generate file --n 3
+status 0
+holds test "$(grep -c '^---$' out)" = 1
+holds grep -q '^Paris' out
+holds grep -q '^Rome' out
+run_with prompts generate file - --n 3 --json
+json samples
+holds test "$(wc -l <out)" = 2
+run generate file --n 3
+status 0
+cp out none
+: >empty
+run_with empty generate file --n 3
+status 0
+holds cmp -s none out
+run_with prompts generate file --prompt Oslo --n 3
+holds grep -q '^Oslo' out

@@ -1,0 +1,175 @@
+"""Training, opening and using runs; records; other folders; what is refused, and what Ctrl-C does."""
+import copy
+import json
+import os
+import pathlib
+import signal
+import subprocess
+
+import heed
+import numpy as np
+from tools import SMALL, facts, raises
+
+HEED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "build", "release", "heed")
+
+
+def weights(path):
+    return (pathlib.Path(path) / "model.safetensors").read_bytes()
+
+
+def test_train_mlm_and_everything_of_it():
+    said = []
+    run = heed.train("mlm", facts(), out="run", progress=said.append, steps=60, evals=3, val="my facts.txt", **SMALL)
+    assert [r.event for r in said].count("step") == 60 and [r.step for r in said if r.event == "eval"] == [20, 40, 60]
+    assert run.task == "mlm" and run.path == "run" and run.step and run.result["step"] == 60 and not run.result["stopped"]
+    assert run.settings["val"] == "my facts.txt" and len(run.net) > 1000
+    m = run.metrics
+    assert list(m["step"][m["split"] == "val"]) == [20, 40, 60] and np.isfinite(m["loss"]).all()
+    # what the program makes of the same settings has the same bits
+    if os.path.exists(HEED) and not os.environ.get("HEED_LIBRARIES"):  # of another build
+        flags = [w for k, v in {**SMALL, "steps": 60, "evals": 3, "val": "my facts.txt"}.items() for w in ("--" + k, str(v))]
+        subprocess.run([HEED, "train", "mlm", "my facts.txt", "-o", "same", *flags], check=True, capture_output=True)
+        assert weights("run") == weights("same")
+    # predictions
+    words = "Paris is the capital of [MASK] ."
+    (guesses,) = run.fill(words, top=3)
+    assert len(guesses) == 3 and guesses[0][1] >= guesses[1][1] and len(run.fill("[MASK] is [MASK]")) == 2
+    with raises(heed.DataError, "[MASK]"):
+        run.fill("Paris")
+    with raises(heed.UsageError, "causal"):
+        run.generate("Paris")
+    assert run.decode(run.encode("the capital of Rome")) == "the capital of Rome" and "Rome" in run.vocabulary
+    # the record
+    record = run.attend(words, rollout=True, occlusion=True, gradient=True)
+    (block,) = record.blocks
+    assert block.weights.shape == (2, 9, 9) and block.queries.labels[1] == "Paris" and block.queries.special[0]
+    np.testing.assert_allclose(block.weights.sum(-1), 1, rtol=1e-5)
+    raw = block.q @ block.k.transpose(0, 2, 1)
+    np.testing.assert_allclose(raw, block.raw, rtol=1e-4, atol=1e-5)
+    assert set(record.maps) >= {"rollout", "occlusion", "gradient"} and record.maps["rollout"].values.shape == (9, 9)
+    ((position, says, found),) = record.predictions
+    assert position == 6 and says == "[MASK]" and found[0][0] == guesses[0][0]
+    assert abs(found[0][1] - guesses[0][1]) < 1e-6
+    kept = record.blocks[0].weights
+    for name, write in (("r.npz", record.npz), ("r.csv", record.csv), ("r.png", record.png), ("r.svg", record.png), ("r.html", record.html)):
+        write(name)
+        assert os.path.getsize(name) > 500
+    np.testing.assert_array_equal(heed.read("r.npz").blocks[0].weights, block.weights)
+    assert json.loads(record.json())["heed"].startswith("attention") and "Paris" in record.text() and "<iframe" in record._repr_html_()
+    title = record.title
+    del record, block, run
+    assert title == words and kept.sum() > 17  # arrays outlive their record and its run
+    run = heed.open("run")
+    assert run.fill(words, top=3)[0] == guesses
+    assert run.evaluate()["items"] > 0 and run.evaluate("my facts.txt")["accuracy"] > 0
+    assert run.embed([words, "Rome"]).shape == (2, 16)
+    assert run.influence(words).maps["influence"].values.shape == (9, 9)
+    # parameters without copies: what is written there changes the model
+    bias = run.net["head.bias"].array
+    bias[run.encode("Tokyo")] += 100
+    assert run.fill(words)[0][0][0] == "Tokyo"
+    run.save("changed")
+    assert heed.open("changed").fill(words)[0][0][0] == "Tokyo"
+
+
+def test_generate_stop_and_resume():
+    run = heed.train("gpt", facts(), out="whole", steps=80, seed=3, **SMALL)
+    seen = run.generate("Paris is", n=8, temperature=0)
+    pieces = []
+    assert run.generate("Paris is", n=8, temperature=0, on_token=pieces.append) == seen == "Paris is" + "".join(pieces)
+    two = run.generate("The", n=5, samples=2, seed=3)
+    assert len(two) == 2 and two[0] == run.generate("The", n=5, seed=3)
+    with raises(KeyboardInterrupt):
+        run.generate("The", n=100000, on_token=lambda t: os.kill(os.getpid(), signal.SIGINT))
+    assert run.generate("Paris is", n=0) == "Paris is" and run.decode([-1, 10**6]) is not None
+    with raises(TypeError, "cannot be copied"):
+        copy.copy(run.attend("Paris is"))
+    with raises(ZeroDivisionError):
+        run.generate("Paris", on_token=lambda t: 1 / 0)
+    assert run.generate("Paris is", n=8, temperature=0) == seen
+    part = heed.train("gpt", facts(), out="part", steps=80, progress=lambda r: r.step < 30, seed=3, **SMALL)
+    assert part.result["stopped"] and part.result["step"] == 30 and part.generate("Paris", n=3)
+    done = heed.resume("part", threads=1)
+    assert done.result["step"] == 80 and not done.result["stopped"] and weights("part") == weights("whole")
+    with raises(ZeroDivisionError):
+        heed.train("gpt", facts(), out="raised", steps=80, progress=lambda r: r.step < 30 or 1 / 0, seed=3, **SMALL)
+    assert heed.resume("raised", threads=1).result["step"] == 80 and weights("raised") == weights("whole")
+
+
+def test_ctrl_c():
+    """It saves the run, raises KeyboardInterrupt, and leaves the handler as it was."""
+    before = signal.getsignal(signal.SIGINT)
+    with raises(KeyboardInterrupt):
+        heed.train("gpt", facts(), out="run", steps=100000, progress=lambda r: r.step != 20 or os.kill(os.getpid(), signal.SIGINT), **SMALL)
+    assert signal.getsignal(signal.SIGINT) is before
+    assert 20 <= heed.open("run", "last").step < 1000
+
+
+def test_folder_of_its_own():
+    run = heed.train("gpt", facts(), steps=5, preset="nano", **SMALL)
+    path = run.path
+    assert os.path.exists(path) and run.settings["ff"] == "256" and run.settings["layers"] == "1"
+    del run
+    assert not os.path.exists(path)
+
+
+def test_pairs_labels_pictures():
+    lines = [f"{a}{b}\t{b}{a}" for a in "abcdefgh" for b in "abcdefgh"]
+    pathlib.Path("pairs.tsv").write_text("\n".join(lines) + "\n")
+    run = heed.train("seq2seq", "pairs.tsv", out="pairs", tokenizer="char", layers=1, heads=2, width=16, block=8, batch=16, steps=20, threads=1)
+    made = run.translate("ab")
+    record = run.attend("ab", target="ba")
+    assert isinstance(made, str) and isinstance(run.translate("ab", beam=2), str) and {b.stack for b in record.blocks} == {"encoder", "decoder", "cross"}
+    pathlib.Path("labels.tsv").write_text("".join(f"good\tfilm {i} was fine\nbad\tfilm {i} was dull\n" for i in range(20)))
+    run = heed.train("textcls", "labels.tsv", out="labels", layers=1, heads=2, width=16, block=16, batch=8, steps=40, lr=3e-3, threads=1)
+    assert run.labels == ["bad", "good"] and run.embed("film 3").shape == (16,)
+    assert run.classify("film 3 was fine")[0][0] == "good"
+    pathlib.Path("tags.tsv").write_text("".join(f"the {a} {b}\tD N V\n" for a in ("cat", "dog", "cow", "man") for b in ("sees", "runs", "eats", "is")))
+    run = heed.train("tag", "tags.tsv", out="tags", layers=1, heads=2, width=16, block=16, batch=8, steps=40, lr=3e-3, threads=1)
+    assert [g[0][0] for g in run.classify("the dog sees")] == ["D", "N", "V"]
+    rng = np.random.default_rng(0)
+    for name, channel in (("red", 0), ("blue", 2)):
+        os.makedirs("colours/" + name)
+        for i in range(12):
+            x = rng.integers(0, 60, (8, 8, 3))
+            x[..., channel] += 180
+            head = bytes([0, 0, 2] + [0] * 9 + [8, 0, 8, 0, 24, 32])
+            pathlib.Path(f"colours/{name}/{i}.tga").write_bytes(head + x[..., ::-1].astype(np.uint8).tobytes())
+    run = heed.train("vit", "colours", out="vit", image_size=8, patch=4, layers=1, heads=2, width=16, batch=8, steps=40, lr=3e-3, threads=1)
+    red = np.zeros((8, 8, 3), np.uint8)
+    red[..., 0] = 220
+    assert run.classify(red)[0][0] == "red" == run.classify("colours/red/0.tga")[0][0] == run.classify(red / 255)[0][0]
+    assert run.attend(red).blocks[0].keys.grid == (2, 2, 1)
+    with raises(heed.DataError, "nothing.png"):
+        run.classify("nothing.png")
+    with raises(heed.UsageError, "array"):
+        run.classify(np.zeros(3))
+
+
+def test_exchange():
+    run = heed.train("gpt", facts(), out="run", steps=5, **SMALL)
+    run.export("folder")
+    again = heed.import_("folder", out="again")
+    name = "decoder.0.attn.qkv.weight"
+    np.testing.assert_array_equal(again.net[name].array, run.net[name].array)
+    assert again.generate("Paris", n=4, temperature=0) == run.generate("Paris", n=4, temperature=0) and heed.open("again").task == "gpt"
+
+
+def test_refused():
+    facts()
+    for wrong, words in ((dict(widht=3), "did you mean width"), (dict(preset="huge"), "nano"), (dict(layers=-1), "layers")):
+        with raises(heed.UsageError, words):
+            heed.train("gpt", "my facts.txt", out="run", **wrong)
+    with raises(heed.DataError, "nothing.txt"):
+        heed.train("gpt", "nothing.txt", out="run")
+    with raises(heed.UsageError, '"gtp" is not a task', "mlm"):
+        heed.train("gtp", "my facts.txt")
+    with raises(heed.DataError, "run is missing"):
+        heed.open("run")
+    with raises(heed.Error):
+        heed.read("my facts.txt")
+    with raises(heed.UsageError, "isa"):
+        heed.Net(isa="sse9")
+    with raises(heed.DivergedError, "finite"):
+        heed.train("gpt", "my facts.txt", out="run", **{**SMALL, "lr": 1e6, "steps": 20, "clip": 0})
+    assert heed.settings("gpt")["layers"][0].isdigit() and heed.settings("gpt")["layers"][1]
