@@ -88,7 +88,7 @@ CPPFLAGS_ALL = -Iinclude -Isrc $(ROOM_INCLUDES) $(STB_DIR:%=-I%) $(PACKAGES:%=-i
 # -fno-math-errno: sqrt is an instruction, not a call; nothing reads errno after a function of math.h.
 CFLAGS_ALL   = -std=c11 $(OPT) $(SIZE) $(OMP) $(WARN) -ffp-contract=off -fno-math-errno -fPIC -fvisibility=hidden -MMD -MP $(CFLAGS)
 LIBS         = -ljansson -lutf8proc -lz -lm -lpthread $(MPI_LIBS)
-LDFLAGS_ALL  = $(OPT) $(OPENMP_LINK) $(PACKAGES:%=-L%/lib -Wl,-rpath,%/lib) $(LDFLAGS)
+LDFLAGS_ALL  = $(OPT) $(OPENMP_LINK) $(PACKAGES:%=-L%/lib) $(PACKAGES:%=-Wl,-rpath,%/lib) $(LDFLAGS)
 
 # make MPI=1 builds train/cli/mpi.c too, with the flags that the MPI's own compiler names.
 ifeq ($(VARIANT),mpi)
@@ -241,14 +241,14 @@ $(B)/src/data/image/image.o: CFLAGS_ALL += -fwrapv -fno-sanitize=shift-exponent
 ifneq ($(filter release mpi,$(VARIANT)),)
 $(foreach room,core text io data data/corpus data/image data/pair nn fit record inspect view exchange,$(B)/src/$(room)/%.o): SIZE := -Os
 $(B)/src/core/rng.o: SIZE := -O3
-$(B)/src/data/image/image.o $(B)/src/data/image/resize.o $(B)/src/data/image/augment.o: SIZE := -O2
+$(B)/src/data/image/resize.o: SIZE := -O2
 # Texts may be large.
 $(foreach i,core/memory text/utf8 $(addprefix data/corpus/,encode names reading stream words),$(B)/src/$(i).o): SIZE := -O2
 $(B)/src/ops/%.o $(B)/src/optim/%.o: SIZE := -O2
 $(foreach o,activate affine attention batch_norm bce binary clamp concat conv dropout embed layer_norm lora matmul mse note pad permute pool recurrent recurrent_attention reduce reshape rms_norm rotary scale slice softmax sum where xent,$(B)/src/ops/$(o).o): SIZE := -Os
 $(foreach o,check clip gd momentum nesterov optim schedule settings sgd,$(B)/src/optim/$(o).o): SIZE := -Os
 $(B)/src/kernels/dispatch.o $(B)/src/kernels/profile.o: SIZE := -Os
-$(B)/src/fit/gradients.o: SIZE := -O3
+$(B)/src/fit/gradients.o: SIZE := -O2
 # What the vectors do is written out, so that -O3 adds mainly size.
 $(foreach k,$(KERNELS),$(foreach i,avx2 avx512,$(B)/$(k:.c=.$(i).o))): SIZE := -O2
 $(foreach k,additive_attention broadcast cell dropout embed norm permute pool softmax update vec xent,$(foreach i,avx2 avx512,$(B)/src/kernels/$(k).$(i).o)): SIZE := -Os

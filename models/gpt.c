@@ -193,6 +193,7 @@ static const heed_published_key gpt2_keys[] = {
     KEY_FIXED("scale_attn_weights", "true"),
     KEY_FIXED("scale_attn_by_inverse_layer_idx", "false"),
     KEY_FIXED("add_cross_attention", "false"),
+    KEY("initializer_range", "init-std", "0.02"),
     {0}};
 static const heed_published_tensor gpt2_tensors[] = {
     TENSOR("embed.token.weight", "transformer.wte.weight"),
@@ -228,6 +229,7 @@ static const heed_published_key llama_keys[] = {
     KEY_FIXED("attention_bias", "false"),
     KEY_FIXED("mlp_bias", "false"),
     KEY("attention_dropout", "dropout", "0.0"),
+    KEY("initializer_range", "init-std", "0.02"),
     {0}};
 static const heed_published_tensor llama_tensors[] = {
     TENSOR("embed.token.weight", "model.embed_tokens.weight"),

@@ -85,6 +85,7 @@ static const heed_published_key keys[] = {
     KEY("patch_size", "patch", "16"),
     KEY("num_channels", "channels", "3"),
     KEY_FIXED("qkv_bias", "true"),
+    KEY("initializer_range", "init-std", "0.02"),
     KEY_FIXED("head_dim", "null"),
     {0}};
 

@@ -89,7 +89,7 @@ result $? "generate refuses a model without steps"
 ./own_model train attentive facts.txt -o own >out 2>&1
 [ $? = 2 ] && says "^own_model: run exists already: own: .*; hint: \`own_model resume own\` continues it, --force removes it"
 own train attentive --help
-says "^Usage: own_model train TASK DATA -o RUN" && says "^  own_model train attentive book.txt"
+says "^Usage: own_model train TASK DATA... -o RUN" && says "^  own_model train attentive book.txt"
 own help attend
 says "^  own_model attend runs/book"
 grep -w heed out
@@ -169,7 +169,7 @@ tiny eval masked
 tiny fill masked "Rome is the [MASK] of Italy ."
 tiny ablate masked
 tiny data check tiny-masked facts.txt --tokenizer word --val-split 0.3
-says "-o runs/first --steps 300" && ! grep -q preset out
+says "-o runs/first --tokenizer word" && ! grep -q preset out
 result $? "data check names no preset that the model lacks"
 tiny gradcheck --op 'tiny-*'
 says "5 checked, 0 wrong" && says "-DHEED_F64"
@@ -212,8 +212,8 @@ size=$(cat usr/lib/libheed.so.0 | wc -c)
 [ "$size" -le 900000 ]
 result $? "libheed has $size bytes: more than 900,000"
 size=$(cat usr/lib/libheed.so.0 usr/lib/libheed-inspect.so.0 usr/lib/libheed-models.so.0 | wc -c)
-[ "$size" -lt 1400000 ]
-result $? "libheed, -inspect and -models have $size bytes: more than 1,400,000"
+[ "$size" -lt 1440000 ]
+result $? "libheed, -inspect and -models have $size bytes: more than 1,440,000"
 usr/bin/heed --version >/dev/null
 result $? "installed heed --version"
 cd "$root" || exit 1

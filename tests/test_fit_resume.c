@@ -4,6 +4,7 @@
 #include "core/os.h"
 #include "fit_job.h"
 
+#include <math.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -144,6 +145,27 @@ TEST(fit_resume_with_more_steps) {
     CHECK_HAS(text, "\nsteps = 20\n");
     free(text);
     resume_run("run");
+}
+
+/* With a length and a rate the schedule counts from there, also when that training is stopped. */
+TEST(fit_resume_starts_a_schedule_anew) {
+    char from[256], to[256];
+    train_run("one", "steps=12 dropout=0.2 lr=0.02 eval-every=4");
+    command("cp -r '%s' '%s'", path_of(from, "one", ""), path_of(to, "two", ""));
+    job j;
+    job_open_resume(&j, "one", "steps=32 lr=0.01", (heed_options){.threads = 1});
+    job_fit(&j);
+    CHECK_HAS(j.notes, "starts anew at step 12");
+    CHECK(heed_config_int(j.args.config, "schedule-from") == 12);
+    CHECK_CLOSE(j.last[HEED_FIT_STEP].lr, 0.01 * (1 + cos(M_PI * 18 / 19)) / 2, 1e-4);
+    CLOSE(j.c);
+    job_open_resume(&j, "two", "steps=32 lr=0.01", (heed_options){.threads = 1});
+    j.stop_at = 17;
+    job_fit(&j);
+    CHECK(heed_ctx_status(j.c) == HEED_INTERRUPTED);
+    heed_close(j.c);
+    resume_run("two");
+    CHECK(same_run("one", "two"));
 }
 
 TEST(fit_resume_refuses_what_has_changed) {

@@ -76,12 +76,13 @@ bool heed_export(const heed_run *r, const char *dir, bool force);
 
 /* Writes the pass of a run's model as an ONNX file of opset 17, with the sizes of the batch and of
  * texts open: inputs ids and mask (text), picture, source, mask and target (pairs), or picture and
- * target (captions); outputs logits and, by path, the weights of each attention layer
+ * target (captions), and hidden, the patches that a masked auto-encoder does not see; outputs
+ * logits and, by path, the weights of each attention layer
  * ("encoder.0.attn.weights"). The parameters have their own names. cache: the next tokens of a
  * causal model, with the keys and values of the tokens before ("decoder.0.attn.k.past") as inputs
  * and those of all tokens ("decoder.0.attn.k") as outputs. HEED_USAGE if an op has no form in ONNX.
  */
-bool heed_export_onnx(heed_run *r, const char *path, bool cache);
+bool heed_export_onnx(const heed_run *r, const char *path, bool cache);
 
 /* The vector of a text, model->code, as (1,k) on the run's tape, until its next begin. A text that
  * is too long is cut. NULL: HEED_USAGE for a model without a code of texts, HEED_DATA for a text

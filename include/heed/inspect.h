@@ -421,5 +421,13 @@ void heed_alignment_peaks_free(heed_alignment_peaks *p);
 bool heed_alignment_peaks_add(heed_alignment_peaks *p, const heed_inspection *s,
                               const heed_alignment_range *right);
 
+/* ---- the loss of guessing ---- */
+
+/* The entropy, in nats, of what a model of m is to predict in training: the loss of one that knows
+ * how frequent each answer is, and ignores its input. Of classes it is counted over the training
+ * part; of tokens, over its first batches of `rows`, up to 50,000 tokens. NAN for models that
+ * predict neither, and on error. self: the model's struct. */
+double heed_label_entropy(const heed_model *m, void *self, const heed_data *d, int rows);
+
 HEED_EXPORT_END
 #endif

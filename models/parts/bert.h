@@ -21,7 +21,7 @@
         KEY("hidden_dropout_prob", "dropout", "0.1"),                                              \
         KEY_WITH("attention_probs_dropout_prob", "dropout", "0.1", .repeats = true),               \
         KEY_FIXED("position_embedding_type", "\"absolute\""), KEY_FIXED("is_decoder", "false"),    \
-        KEY_FIXED("add_cross_attention", "false")
+        KEY_FIXED("add_cross_attention", "false"), KEY("initializer_range", "init-std", "0.02")
 
 /* BERT: the prefix of its names. */
 #define BERT_LAYER(BERT) BERT "encoder.layer.#."

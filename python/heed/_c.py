@@ -122,7 +122,7 @@ class heed_problem(Structure):
 
 class heed_csv(Structure):
     _fields_ = [("c", c_void_p), ("what", c_char_p), ("path", c_char_p), ("line", c_size_t), ("count", c_size_t),
-        ("fields", c_void_p * 64), ("ended", c_bool), ("at", c_void_p), ("end", c_void_p), ("next", c_size_t)]
+        ("fields", c_void_p * 64), ("longest", c_size_t), ("ended", c_bool), ("at", c_void_p), ("end", c_void_p), ("next", c_size_t)]
 
 
 class heed_array(Structure):
@@ -221,7 +221,7 @@ class heed_duplicate(Structure):
 
 class heed_pairs_args(Structure):
     _fields_ = [("kind", c_int), ("val_split", c_double), ("val_path", c_char_p), ("block", c_int), ("labels", c_void_p),
-        ("label_count", c_int), ("bracket", c_bool)]
+        ("label_count", c_int), ("columns", c_char_p), ("bracket", c_bool)]
     _enums_ = {'kind': 'heed_pair_kind'}
 
 
@@ -607,7 +607,7 @@ class heed_cluster(Structure):
 class heed_fit_args(Structure):
     _fields_ = [("model", c_void_p), ("config", c_void_p), ("data", c_void_p), ("data_checksum", c_uint64), ("tokenizer", c_void_p),
         ("source", c_void_p), ("tokenizer_digest", c_uint64), ("run", c_char_p), ("labels", c_void_p), ("label_count", c_int),
-        ("no_val", c_bool), ("resume", c_bool), ("force", c_bool), ("from", c_void_p), ("models", c_void_p),
+        ("no_val", c_bool), ("resume", c_bool), ("force", c_bool), ("keep", c_char_p), ("from", c_void_p), ("models", c_void_p),
         ("report", CFUNCTYPE(None, c_void_p, c_void_p)), ("stop", CFUNCTYPE(c_bool, c_void_p)), ("user", c_void_p),
         ("cluster", c_void_p)]
 

@@ -119,7 +119,8 @@ class Record(Owner):
         b = self.blocks[block]
         values = np.ascontiguousarray(b.weights.mean(0) if head is None else b.weights[head])
         title = f"{b.path}, " + ("mean of all heads" if head is None else f"head {b.heads[head]}")
-        c = _c.heed_heatmap(title=title.encode(), rows=values.shape[0], cols=values.shape[1], values=values.ctypes.data)
+        c = _c.heed_heatmap(title=title.encode(), rows=values.shape[0], cols=values.shape[1], values=values.ctypes.data,
+                             uniform=1 / values.shape[1])
         axes = self.items(_c.heed_record_axis, self.c.axes, self.c.axis_count)
         raw = self.items(_c.heed_record_block, self.c.blocks, self.c.block_count)[block]
         c.row_labels, c.col_labels = axes[raw.queries].labels, axes[raw.keys].labels

@@ -377,18 +377,20 @@ class Run:
     def evaluation(self, data):
         """The heed_evaluation of other data, or with None of the part of its own that was kept for that."""
         c, f = self.context, self.c.config
-        if data is not None:
-            c.made(lib.heed_config_set(f, b"data", path_bytes(data), b"data", _c.HEED_FROM_FLAG), "data")
-        a = filled(_c.heed_data_args, eval=True, all=data is not None, label_count=self.c.label_count)
+        own = lib.heed_config_text(f, b"data")
+        same = data is None or (self.model.kind != _c.HEED_INPUT_TOKENS and os.path.abspath(data) == os.path.abspath(text(own)))
+        a = filled(_c.heed_data_args, eval=True, all=not same, label_count=self.c.label_count)
         a.tokenizer, a.source, a.labels = self.c.tokenizer, self.c.source, self.c.labels
-        d = c.made(lib.heed_data_open(c.pointer, f, lib.heed_model_spec(self.c.model), byref(a)), "data")
-        try:
+        with contextlib.ExitStack() as stack:
+            if data is not None:
+                c.made(lib.heed_config_set(f, b"data", path_bytes(data), b"data", _c.HEED_FROM_FLAG), "data")
+                stack.callback(lib.heed_config_set, f, b"data", own, b"data", _c.HEED_FROM_FLAG)
+            d = c.made(lib.heed_data_open(c.pointer, f, lib.heed_model_spec(self.c.model), byref(a)), "data")
+            stack.callback(lib.heed_data_close, d)
             rows, batches = lib.heed_config_int(f, b"batch"), _c.heed_data.from_address(d).batches
             count = lib.heed_model_eval_batches(self.c.model, self.c.self, batches, rows)
             self.net.moved()
             yield _c.heed_evaluation(run=self.pointer, data=batches, rows=rows, batches=count, what=b"data")
-        finally:
-            lib.heed_data_close(d)
 
     def evaluate(self, data=None):
         """Loss and accuracy on other data, or without it on the part of its own that was kept for that: loss, perplexity,
@@ -439,6 +441,12 @@ class Run:
     def export(self, folder, force=False):
         """Writes it in the format of Hugging Face's transformers."""
         self.context.made(lib.heed_export(self.pointer, path_bytes(folder), force), "export")
+
+    def onnx(self, path, cache=False):
+        """Writes its forward pass as an ONNX file, whose outputs are the logits and the attention of each layer. cache: the step of a
+        causal model, with keys and values of the tokens before."""
+        self.net.moved()
+        self.context.made(lib.heed_export_onnx(self.pointer, path_bytes(path), cache), "onnx")
 
     def to_torch(self):
         """A state dict: all parameters and states by heed's names, copied as torch tensors. export has transformers' names."""

@@ -119,7 +119,8 @@ def resume(path, progress=None, data=None, threads=0, isa=None, **settings):
     """Continues a training that was stopped, to the same bits as if it had not been; or with steps=N goes on to N. data: its new
     path, if it has moved."""
     options = {"seed": seed_of(path), "threads": threads, "isa": isa}
-    args = {"model": open_(path, "last").c.model, "run": path_bytes(path), "resume": True, "data": data and path_bytes(data)}
+    run = open_(path, "last")  # the model is read while the run exists
+    args = {"model": run.c.model, "run": path_bytes(path), "resume": True, "data": data and path_bytes(data)}
     _, result, stopped = run_training(args, progress, settings, options)
     return finished(os.fspath(path), result, stopped, options)
 

@@ -256,6 +256,7 @@ struct heed__fitting {
     const heed_fit_args *a;
     heed__settings set;
     heed_schedule schedule;
+    int64_t schedule_from; /* the step from which it counts */
     heed__plans plans;
     heed__clock clock;
     bool replanned;                           /* config.conf does not contain the last plan yet */

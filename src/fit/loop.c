@@ -18,7 +18,7 @@ static double seconds_done(const heed__fitting *f) {
 
 static heed_real rate_at(const heed__fitting *f, int64_t step) {
     return f->plans.count ? heed__plans_rate(&f->plans, &f->set, step)
-                          : heed_schedule_at(&f->schedule, step);
+                          : heed_schedule_at(&f->schedule, step - f->schedule_from);
 }
 
 static double progress(const heed__fitting *f) {

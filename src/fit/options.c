@@ -55,6 +55,10 @@ const heed_option heed_fit_options[] = {
      "how the learning rate falls after warm-up", OPTIM},
     {"warmup", HEED_REAL, "0.05", 0, 1e12, NULL,
      "steps over which the learning rate rises; below 1: share of all steps", OPTIM},
+    {"schedule-from", HEED_INT, "0", 0, 1e12, NULL,
+     "recorded in config.conf: the step at which a resume with `steps` and `lr` started the "
+     "schedule anew",
+     OPTIM},
     {"step-every", HEED_INT, "0", 0, 1e12, NULL,
      "schedule step: steps between falls; 0: a third of all steps", OPTIM},
     {"step-gamma", HEED_REAL, "0.1", 0, 1, NULL, "schedule step: factor of a fall", OPTIM},

@@ -88,7 +88,9 @@ static bool count_batches(heed__fitting *f) {
 
 bool heed__fit_fix_length(heed__fitting *f, double steps) {
     f->steps = steps < 1 ? 1 : steps > 1e12 ? (int64_t)1e12 : (int64_t)steps;
-    f->schedule = heed__settings_schedule(&f->set, f->steps);
+    int64_t from = heed_config_int(f->a->config, "schedule-from");
+    f->schedule_from = from < f->steps ? from : 0;
+    f->schedule = heed__settings_schedule(&f->set, f->steps - f->schedule_from);
     int64_t evals = f->set.evals, rows = HEED__LOG_ROWS;
     f->eval_every = f->set.eval_every ? f->set.eval_every : (f->steps + evals - 1) / evals;
     f->log_every = f->set.log_every ? f->set.log_every : (f->steps + rows - 1) / rows;
@@ -107,6 +109,17 @@ bool heed__fit_keep_plans(heed__fitting *f) {
     return ok;
 }
 
+/* Another length and another rate for a run that has begun: its schedule starts anew. */
+static bool start_anew(heed__fitting *f) {
+    heed_config *g = f->a->config;
+    bool anew = !f->fresh && f->set.steps > f->state.step && f->set.steps != f->state.steps &&
+                heed_config_rank(g, "steps") == HEED_FROM_FLAG &&
+                heed_config_rank(g, "lr") == HEED_FROM_FLAG;
+    if (f->fresh) return heed__settings_number(g, "schedule-from", 0, "a new run");
+    if (!anew) return true;
+    return heed__settings_number(g, "schedule-from", f->state.step, "steps");
+}
+
 /* --steps, --epochs and earlier plans give the length without a clock. The clock of a resumed
  * training may still change its plans, but a new requested length discards them. */
 static bool fix_by_data(heed__fitting *f) {
@@ -119,6 +132,7 @@ static bool fix_by_data(heed__fitting *f) {
             return false;
     }
     const char *plan = heed_config_text(g, "plan");
+    if (!start_anew(f)) return false;
     if (f->set.minutes > 0) return true;
     if (!*plan && f->set.steps) return heed__fit_fix_length(f, (double)f->set.steps);
     if (!*plan)
@@ -254,7 +268,12 @@ static void note_finished(heed__fitting *f) {
 
 static void note_changes(heed__fitting *f) {
     const heed__state *s = &f->state;
-    if (s->steps != f->steps)
+    if (s->step > 0 && f->schedule_from == s->step)
+        heed__fit_note(f,
+                       "the schedule of the learning rate starts anew at step %" PRId64
+                       ": warm-up to %g, then the schedule to step %" PRId64,
+                       s->step, (double)f->set.optim.lr, f->steps);
+    else if (s->steps != f->steps)
         heed__fit_note(f,
                        "steps are now %" PRId64 ", not %" PRId64
                        ": the learning rate follows the new schedule from step %" PRId64 " on",

@@ -119,7 +119,7 @@ SELDOM static void gather(heed_real *out, const heed_real *x, const size_t at[VL
             int n = width - c < VL ? width - c : VL;
             UNROLL for (int l = 0; l < VL; l++) {
                 lane[l] = get(x + at[l] + c, (size_t)n);
-                __builtin_prefetch(x + at[l] + c + ahead, 0, 2);
+                __builtin_prefetch(address(x, at[l] + (size_t)c + ahead), 0, 2);
             }
             transpose(lane);
             heed_real *to = out + (size_t)c * VL;
@@ -145,7 +145,7 @@ static void scatter(const group *g, heed_real *x, const size_t at[VL], size_t ld
             transpose(lane);
             for (int l = 0; l < g->lanes; l++) {
                 heed_real *to = x + at[l] + c;
-                __builtin_prefetch(to + STRIP * ld, 1);
+                __builtin_prefetch(address(to, STRIP * ld), 1);
                 put(to, add ? get(to, (size_t)n) + lane[l] : lane[l], (size_t)n);
             }
         }

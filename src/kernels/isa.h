@@ -66,6 +66,12 @@ typedef double dvec __attribute__((vector_size(VBYTES)));
 #define UNROLL _Pragma("GCC unroll 16")
 #endif
 
+/* The address of x[n], for a cache line that is requested, also where the array has ended: as a
+ * number, because C has no such pointers. */
+INLINE const void *address(const heed_real *x, size_t n) {
+    return (const void *)((uintptr_t)x + n * sizeof *x);
+}
+
 INLINE vec splat(heed_real x) { return x - (vec){0}; }
 INLINE ivec isplat(heed_lane x) { return x - (ivec){0}; }
 INLINE vec load(const heed_real *p) {

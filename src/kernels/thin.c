@@ -28,7 +28,7 @@ INLINE void add_square(const panel_job *j, int p, int v, vec sum[THIN_ROWS][TILE
     vec r[VL];
     UNROLL for (int i = 0; i < VL; i++, from += step) {
         r[i] = load(from);
-        __builtin_prefetch(from + j->ahead, 0, 2);
+        __builtin_prefetch(address(from, j->ahead), 0, 2);
     }
     transpose(r);
     UNROLL for (int q = 0; q < VL; q++) add_term(j, p + q, v, r[q], sum, rows);

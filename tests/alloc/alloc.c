@@ -9,6 +9,7 @@
 #include <heed/models.h>
 
 #include <heed/decode.h>
+#include <heed/exchange.h>
 #include <heed/image.h>
 #include <heed/pairs.h>
 #include <heed/view.h>
@@ -326,6 +327,35 @@ static void check_pictures(void) {
     fail_each((alloc_job){"pictures drawn", pictures_drawn, png}, NULL, check);
 }
 
+/* A model and its settings, as an ONNX file; gpt with a cache. */
+static bool exported(void *data) {
+    const heed_model *model = ((const void **)data)[0];
+    char path[600];
+    path_of(path, sizeof path, "model.onnx");
+    heed_ctx *c = heed_open(&(heed_options){.threads = 1});
+    heed_run r = {.c = c, .model = model, .store = heed_store_new(c)};
+    r.config = heed_model_config(c, model, NULL);
+    r.self = calloc(1, model->size);
+    bool ok = r.self &&
+              heed_config_set_list(r.config, ((const void **)data)[1], "alloc.c", HEED_FROM_FLAG) &&
+              heed_model_init(model, r.self, r.store, r.config) &&
+              heed_export_onnx(&r, path, model == &heed_model_gpt);
+    free(r.self);
+    heed_close(c);
+    return ok;
+}
+
+static void check_onnx(void) {
+    const void *jobs[][2] = {
+        {&heed_model_gpt, "vocab=9 block=8 width=8 heads=2 layers=1 positions=rotary"},
+        {&heed_model_rnn, "vocab=9 block=5 width=6 cell=lstm"},
+        {&heed_model_rnn, "vocab=9 block=5 width=6 attention=dot"},
+        {&heed_model_autoencoder,
+         "kind=masked image-size=4 channels=1 patch=2 width=8 layers=1 heads=2"}};
+    for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++)
+        fail_each((alloc_job){"ONNX", exported, jobs[i]}, &known, check);
+}
+
 int main(int argc, char **argv) {
     if (argc != 2) return 2;
     snprintf(dir, sizeof dir, "%s", argv[1]);
@@ -349,6 +379,7 @@ int main(int argc, char **argv) {
         fail_each((alloc_job){models[i]->name, whole_way, &models[i]}, &known, check);
     check_start();
     check_pictures();
+    check_onnx();
     printf("%d passed, %d failed\n", passed, failed);
     return failed != 0;
 }

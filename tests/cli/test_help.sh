@@ -53,7 +53,7 @@ for task in textcls tag; do
     hides "Pairs:"
 done
 run help train
-holds test "$(grep -c '^  heed train ' out)" = 17
+holds test "$(grep -c '^  heed train ' out)" = 18
 # A narrow terminal has its paragraphs filled anew; a pipe has them as they were written.
 for command in train attend view explain "data check"; do
     COLUMNS=50 run help $command

@@ -67,7 +67,7 @@ refuses 2 "vit takes a folder of pictures"
 
 # Two parallel texts are lines of pairs; blank sides are left out, tabs do not part columns.
 i=0
-while [ $((i += 1)) -le 12 ]; do
+while [ $((i += 1)) -le 20 ]; do
     echo "one $i" >>text.en
     printf 'un\t%s\n' $i >>text.fr
 done
@@ -78,13 +78,13 @@ status 0
 warns "1 lines are blank on a side"
 warns "two parallel texts, "
 holds grep -qx "one 12	un 12" pairs/heed-data.tsv
-holds test "$(wc -l <pairs/heed-data.tsv)" = 13
+holds test "$(wc -l <pairs/heed-data.tsv)" = 21
 run eval pairs text.en text.fr
 status 0
 says "two parallel texts"
-head -n 13 text.fr >short.fr
+head -n 21 text.fr >short.fr
 run train seq2seq text.en short.fr -o no
-refuses 3 "text.en has 14 lines, short.fr has 13"
+refuses 3 "text.en has 22 lines, short.fr has 21"
 run train seq2seq text.fr text.en -o no
 refuses 3 "text.fr has a tab in its first line"
 run train seq2seq a b c -o no
@@ -92,6 +92,13 @@ refuses 2 "one argument too many: c"
 run_with pairs/heed-data.tsv data check seq2seq -
 status 0
 says "standard input"
+
+run data check seq2seq text.en text.fr --block 6
+status 0
+says "--tokenizer wordpiece makes tokens of"
+run data check seq2seq text.en text.fr --block 16
+status 0
+hides "makes tokens of"
 
 # CSV with names of columns, also from the standard input; columns by name and number.
 printf 'id,review,stars\n1,"good, ""very"" good",5\n2,"bad\nfilm",1\n3,fine,5\n4,awful,1\n5,great,5\n' >reviews.csv

@@ -136,6 +136,12 @@ run classify run png/test --json
 status 0
 json
 holds test "$(wc -l <out)" = 10
+run classify run png/test --top 2 --csv classes.csv
+status 0
+says "wrote classes.csv"
+holds test "$(head -1 classes.csv)" = "input,rank,class,p"
+holds test "$(wc -l <classes.csv)" = $(($(find png/test -name '*.png' | wc -l) * 2 + 1))
+holds grep -q '^"png/test/[^"]*",2,"[^"]*",0\.[0-9]*$' classes.csv
 run classify run 'png/test/*/*.png' --json
 holds test "$(wc -l <out)" = 10
 ls png/test/*/*.png >list

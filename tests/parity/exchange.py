@@ -405,9 +405,10 @@ def trainings(t):
     published = (
         "--encoder attention --bracket --norm post --embed-norm --final-norm false --token-types 2 --segment-token 3".split()
     )
+    bert = "--norm post --embed-norm --token-types 2 --transform-head --head-bias".split()
     for kind in ("wordpiece", "word", "char", "byte", "bpe"):
         small = ["--tokenizer", kind, "--block", "48"] + SHAPE
-        yield f"mlm with {kind}", ["mlm", text, *small]
+        yield f"mlm with {kind}", ["mlm", text, *small, *bert]
         yield f"gpt with {kind}", ["gpt", text, *small]
     yield "gpt of LLaMA's blocks", ["gpt", text, "--tokenizer", "bpe", "--block", "48", *SHAPE, *llama]
     yield "textcls", ["textcls", labelled, "--block", "32", *SHAPE, *published, "--pool", "cls", "--pooler"]

@@ -111,6 +111,28 @@ static heed_tensor *ids(heed_tape *t, int rows, int len, int below) {
     return x;
 }
 
+/* The hidden patches of a masked auto-encoder, others in each picture. */
+static void hide(const heed_run *r, heed_tape *t, int rows, heed_model_input *in) {
+    heed_grid g;
+    if (!r->model->grid(r->self, &g) || !g.hidden) return;
+    int count = rows * g.hidden, patches = g.rows * g.cols;
+    in->masked_positions = heed_new_ids(t, 1, &count);
+    for (int b = 0; in->masked_positions && b < rows; b++) {
+        int32_t *at = in->masked_positions->i + b * g.hidden;
+        heed_masked_patches(r->c, (heed_batch_at){.rows = rows}, b, patches, g.hidden, at);
+        for (int i = 0; i < g.hidden; i++) at[i] += b * patches;
+    }
+}
+
+/* As the graph reads them: (B,h), from 0 in each picture. */
+static heed_tensor *hidden_of(const heed_run *r, heed_tape *t, const heed_tensor *flat, int rows) {
+    heed_grid g;
+    if (!flat || !r->model->grid(r->self, &g)) return NULL;
+    heed_tensor *x = heed_new_ids(t, 2, (int[]){rows, g.hidden});
+    for (size_t i = 0; x && i < x->size; i++) x->i[i] = flat->i[i] % (g.rows * g.cols);
+    return x;
+}
+
 static heed_model_input inputs(const heed_run *r, heed_tape *t, int rows, int len, int source) {
     heed_input_kind kind = r->model->kind;
     const heed_config *f = r->config;
@@ -119,6 +141,7 @@ static heed_model_input inputs(const heed_run *r, heed_tape *t, int rows, int le
     heed_model_input in = {0};
     int vocab = picture && !target ? 0 : (int)heed_config_int(f, "vocab");
     if (target) in.target = ids(t, rows, len, vocab);
+    if (picture && r->model->grid && !target) hide(r, t, rows, &in);
     if (picture) {
         int side = (int)heed_config_int(f, "image-size");
         in.x =
@@ -137,10 +160,8 @@ static heed_model_input inputs(const heed_run *r, heed_tape *t, int rows, int le
     in.pad = ids(t, rows, read, 1);
     for (int i = 0; in.pad && i < rows * read; i++)
         in.pad->i[i] = i % read == 0 || i % read < read - i / read % 3;
-    if (kind == HEED_INPUT_TOKENS)
-        in.types =
-            ids(t, rows, read,
-                heed_config_has(f, "token-types") && heed_config_int(f, "token-types") > 1 ? 2 : 1);
+    int types = heed_config_has(f, "token-types") ? (int)heed_config_int(f, "token-types") : 0;
+    if (kind == HEED_INPUT_TOKENS || types > 0) in.types = ids(t, rows, read, types > 1 ? 2 : 1);
     return in;
 }
 
@@ -154,6 +175,7 @@ static void pass(const heed_run *r, int k, heed_store *out) {
     const char *path;
     bool picture = r->model->kind == HEED_INPUT_PICTURE || r->model->kind == HEED_INPUT_CAPTION;
     put(out, k, picture ? "picture" : r->model->kind == HEED_INPUT_PAIR ? "source" : "ids", in.x);
+    put(out, k, "hidden", hidden_of(r, r->tape, in.masked_positions, rows[k]));
     put(out, k, "mask", in.pad);
     put(out, k, "types", in.types);
     put(out, k, "target", in.target);

@@ -77,6 +77,6 @@ for path in [a for a in sys.argv[1:] if a != "--write"]:
     except Exception:
         failed += 1
         print(f"FAILED {path}")
-        traceback.print_exc(limit=-2)
+        traceback.print_exc(limit=-4)
 print(f"{passed} passed, {failed} failed")
 sys.exit(failed > 0)

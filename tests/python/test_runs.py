@@ -61,7 +61,14 @@ def test_train_mlm_and_everything_of_it():
     assert title == words and kept.sum() > 17  # arrays outlive their record and its run
     run = heed.open("run")
     assert run.fill(words, top=3)[0] == guesses
-    assert run.evaluate()["items"] > 0 and run.evaluate("my facts.txt")["accuracy"] > 0
+    own = run.evaluate()
+    with raises(heed.DataError, "nothing.txt"):
+        run.evaluate("nothing.txt")
+    pathlib.Path("other.txt").write_text("Paris is the capital of Japan .\n" * 9)
+    assert run.evaluate("other.txt")["loss"] != own["loss"] and run.evaluate() == own and run.settings["data"] == "my facts.txt"
+    assert len(run.heads()["entropy"][0]) == 2 and [h for _, h, _, _ in run.ablate()] in ([0, 1], [1, 0])
+    lesson = run.explain(words, layer=0, head=1)
+    np.testing.assert_allclose(lesson["weights"], run.attend(words).blocks[0].weights[1], atol=1e-6)
     assert run.embed([words, "Rome"]).shape == (2, 16)
     assert run.influence(words).maps["influence"].values.shape == (9, 9)
     # parameters without copies: what is written there changes the model
@@ -150,9 +157,19 @@ def test_exchange():
     run = heed.train("gpt", facts(), out="run", steps=5, **SMALL)
     run.export("folder")
     again = heed.import_("folder", out="again")
+    run.onnx("model.onnx")
+    assert os.path.getsize("model.onnx") > 10000
     name = "decoder.0.attn.qkv.weight"
     np.testing.assert_array_equal(again.net[name].array, run.net[name].array)
     assert again.generate("Paris", n=4, temperature=0) == run.generate("Paris", n=4, temperature=0) and heed.open("again").task == "gpt"
+
+
+def test_hostile_labels():
+    """They stay text inside the frame of a notebook."""
+    evil = '"><script>alert(1)</script></iframe>'
+    pathlib.Path("evil.json").write_text(json.dumps({"weights": [[0.5, 0.5], [0.5, 0.5]], "tokens": [evil, "b"]}))
+    shown = heed.read("evil.json")._repr_html_()
+    assert shown.count("<iframe") == shown.count("</iframe>") == 1 and "<script" not in shown and shown.count('"') == 8, shown[:300]
 
 
 def test_refused():

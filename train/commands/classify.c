@@ -4,7 +4,9 @@
 #include "kinds/image.h"
 #include "kinds/pairs.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const heed_option options[] = {
     COUNT("top", "5", 1, 100000, "classes to print for each picture", "Output"),
@@ -15,12 +17,16 @@ static const heed_option options[] = {
     CHOOSE_LAYER("Output"),
     SWITCH("cells", "show it patch by patch instead of smoothly", "Output"),
     SWITCH("json", "print a JSON object for each picture", "Output"),
+    WORDS("csv", "pictures: also write the classes of all as a table", "Output"),
     {0}};
 
-static const applies uses[] = {
-    {"top", names_class, NULL},          {"convert", reads_pictures, NULL},
-    {"overlay", reads_patches, NULL},    {"layer", reads_patches, "overlay"},
-    {"cells", reads_patches, "overlay"}, {0}};
+static const applies uses[] = {{"top", names_class, NULL},
+                               {"convert", reads_pictures, NULL},
+                               {"overlay", reads_patches, NULL},
+                               {"layer", reads_patches, "overlay"},
+                               {"cells", reads_patches, "overlay"},
+                               {"csv", reads_pictures, NULL},
+                               {0}};
 
 typedef struct {
     program *p;
@@ -29,6 +35,7 @@ typedef struct {
     guess *guesses; /* probabilities of all classes for the current picture */
     int classes, done;
     bool json;
+    heed_text table; /* rows of --csv */
 } classifier;
 
 /* ---- one picture ---- */
@@ -58,6 +65,26 @@ static void print_classes_of(const classifier *k, const char *name, int top) {
     print_name(name, 0, 0);
     putchar('\n');
     print_class_guesses(k->run, k->guesses, top);
+}
+
+/* A row of the table for each class: the picture's file, the rank, the class, its probability. */
+static void add_rows(classifier *k, const char *name, int top) {
+    char number[16];
+    for (int i = 0; i < top; i++) {
+        heed_csv_put(&k->table, name);
+        heed_text_add(&k->table, ",%d,", i + 1);
+        heed_csv_put(&k->table, heed_class_label(k->run, k->guesses[i].label, number));
+        heed_text_add(&k->table, ",%.6f\n", k->guesses[i].p);
+    }
+}
+
+static void write_table(const classifier *k, const char *path) {
+    FILE *f = fopen(path, "wb");
+    bool ok = f && fputs("input,rank,class,p\n", f) >= 0 && fputs(k->table.s, f) >= 0;
+    if ((f && fclose(f) != 0) || !ok)
+        heed_fail(k->p->c, HEED_FAILED, "cannot write %s: %s", path, strerror(errno));
+    else if (!k->json)
+        printf("\nwrote %s\n", path);
 }
 
 /* Runs the model on the picture again, and writes the picture overlaid with the attention of [CLS]
@@ -91,6 +118,7 @@ static bool classify(program *p, void *user, const char *name, heed_picture *pic
         guesses_of(y->x, k->classes, k->guesses);
         if (top > k->classes) top = k->classes;
         print_classes_of(k, name, top);
+        if (*flag_text(p, "csv")) add_rows(k, name, top);
         if (*flag_text(p, "overlay")) write_overlay(k, picture);
         k->done++;
     }
@@ -119,6 +147,8 @@ static void run_classify(program *p) {
         classify_texts(p, k.run);
     else if (k.run && classifier_open(p, &k))
         each_picture(p, &k, classify);
+    if (k.table.s) write_table(&k, flag_text(p, "csv"));
+    heed_text_free(&k.table);
     free(k.guesses);
     heed_run_close(k.run);
 }

@@ -329,5 +329,6 @@ void progress_report(void *user, const heed_report *r) {
     heed_text_free(&note);
     if (r->event != HEED_FIT_EVAL) return;
     draw_loss(g);
+    warn_of_plateau(g, r);
     if (kind_of(g->p->model)->evaluated) kind_of(g->p->model)->evaluated(g, r);
 }

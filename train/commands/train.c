@@ -21,6 +21,8 @@
 static const heed_option train_options[] = {
     WORDS("out", "folder of the run to make; -o for short", "Run"),
     SWITCH("force", "replace an existing run", "Run"),
+    SWITCH("estimate", "print time, steps, memory and disk of the training, from a few steps",
+           "Run"),
     SHOWN,
     {0}};
 
@@ -52,7 +54,7 @@ typedef struct {
     const heed_model *model;
     heed_config *f; /* the settings for config.conf */
     const char *run;
-    bool resume, force;
+    bool resume, force, estimate;
     const heed_run *from;   /* a new training starts from its weights; or NULL */
     const gathered *inputs; /* of a new training */
 } training;
@@ -78,6 +80,16 @@ static void print_forgotten(program *p, const training *t, const heed_fit_result
     else
         print_wrapped(p, "on the validation part of %s: loss %.4f before, %.4f after", from,
                       r->first[0], r->first[1]);
+}
+
+static void print_judgement(program *p, const progress *g, const heed_fit_result *r, json_t *json) {
+    char text[JUDGEMENT];
+    heed_text shown = {.c = NULL};
+    judge_training(g, r, text);
+    if (*text) add_shown(p, text, &shown);
+    if (shown.s && json) json_object_set_new(json, "judgement", json_text(shown.s));
+    if (shown.s && !json) print_wrapped(p, "%s", shown.s);
+    heed_text_free(&shown);
 }
 
 /* Prints the results. */
@@ -108,6 +120,7 @@ static void conclude(program *p, const training *t, const heed_data *data, const
         putchar('\n');
     }
     print_forgotten(p, t, r, json);
+    print_judgement(p, g, r, json);
     if (kind->finish) kind->finish(p, data, &e);
     if (heed_ctx_status(p->c) == HEED_INTERRUPTED)
         json_decref(json);
@@ -191,6 +204,10 @@ static void fit(program *p, const training *t, const heed_data *data, progress *
                        .cluster = p->cluster.processes};
     double start = now();
     catch_interrupt();
+    if (t->estimate) {
+        estimate_training(p, &a);
+        return;
+    }
     prepare_to_end(p, t);
     catch_broken_pipe();
     heed_fit_result r = heed_fit(p->c, &a);
@@ -238,10 +255,10 @@ static void open_and_fit(program *p, const training *t, heed_data_args *how, pro
     heed_data *data = heed_data_open(p->c, t->f, heed_model_spec(t->model), how);
     if (data && !t->resume) heed_model_choose(t->model, t->f, data, &p->chosen);
     g->data = data;
-    if (data && t->inputs && *t->inputs->path) name_data(p, t);
-    bool outside = data && (t->resume || !data->tree ||
+    if (data && !t->estimate && t->inputs && *t->inputs->path) name_data(p, t);
+    bool outside = data && (t->resume || t->estimate || !data->tree ||
                             heed_run_outside(p->c, t->run, heed_config_text(t->f, "data")));
-    if (outside && is_first_process(p)) open_snapshots(p, t, g);
+    if (outside && !t->estimate && is_first_process(p)) open_snapshots(p, t, g);
     if (cluster_agree(p)) fit(p, t, data, g);
     heed_snapshots_close(g->snapshots);
     heed_data_close(data);
@@ -305,6 +322,7 @@ static bool check_run(program *p, const training *t) {
         return heed_fail(p->c, HEED_USAGE,
                          "missing DATA: expected %s; hint: `train %s %s -o runs/first`",
                          data_of(p->model)->noun, name, example_data(p->model));
+    if (t->estimate) return check_kind(p, t);
     if (!*t->run)
         return heed_fail(p->c, HEED_USAGE,
                          "missing -o: expected a folder for the run; hint: `train %s %s -o "
@@ -317,7 +335,8 @@ static void train(program *p) {
     training t = {.model = p->model,
                   .f = task_config(p), /* the settings stored in the run */
                   .run = flag_text(p, "out"),
-                  .force = flag_on(p, "force")};
+                  .force = flag_on(p, "force"),
+                  .estimate = flag_on(p, "estimate")};
     gathered inputs = {.path = ""};
     if (p->argc > 0) heed_config_set(t.f, "data", p->argv[0], "DATA", HEED_FROM_FLAG);
     bool ok = heed_ctx_status(p->c) == HEED_OK && check_run(p, &t);
@@ -359,6 +378,7 @@ const command cmd_train = {
         "--accumulate of them, among four processes, on one machine or several, to the same "
         "weights.",
     .examples = "  heed train gpt -c runs/book/config.conf -o runs/again --seed 2\n"
+                "  heed train gpt book.txt --estimate\n"
                 "  heed train gpt other.txt --from runs/book -o runs/other\n"
                 "  heed train gpt part1.txt part2.txt notes/ -o runs/all\n"
                 "  zcat book.txt.gz | heed train gpt - -o runs/book\n"
@@ -448,9 +468,11 @@ const command cmd_resume = {
     .about =
         "Continues from the last checkpoint of a run, to the same weights bit by bit as if it\n"
         "had never stopped. A finished run is not changed. Another --steps or more --minutes\n"
-        "change the length of the training and with it the schedule of the learning rate.",
+        "change the length of the training and with it the schedule of the learning rate; --steps\n"
+        "with --lr starts a new schedule, with its warm-up, where the run is.",
     .examples = "  heed resume runs/book\n"
                 "  heed resume runs/book --steps 2000\n"
+                "  heed resume runs/book --steps 4000 --lr 1e-3\n"
                 "  heed resume runs/book --minutes 5\n",
     .options = resume_options,
     .computes = true,

@@ -80,6 +80,27 @@ void banner_skipped(const heed_model *m, const heed_images *k, const heed_config
                    m->name, heed_config_text(f, "data"));
 }
 
+const char *few_hint(const heed_model *m, const heed_data *d, const heed_config *f,
+                     char text[256]) {
+    enum { FEW = 5000 };
+    const heed_images_info *a = heed_images_about(d->batches);
+    size_t n = a->count[HEED_TRAIN_PART];
+    *text = 0;
+    if (reads_patches(m) && names_pictures(m) && a->view.channels == 3 && n < FEW &&
+        !*heed_config_text(f, "from"))
+        snprintf(text, 256,
+                 "%zu photographs are few for attention over patches: a CNN learns more from them "
+                 "(%s train cnn), or --from RUN starts from the weights of a run on others",
+                 n, program_name());
+    return text;
+}
+
+static void banner_hints(const heed_model *m, const heed_data *d, const heed_config *f) {
+    char hint[256];
+    if (*few_hint(m, d, f, hint)) banner_row("note", "%s", hint);
+    if (!d->class_weights && *balance_hint(d, hint)) banner_row("note", "%s", hint);
+}
+
 void banner_pictures(const heed_model *m, const heed_data *d, const heed_config *f) {
     const heed_images_info *a = heed_images_about(d->batches);
     char n1[32], n2[32], n3[32], names[256];
@@ -101,6 +122,7 @@ void banner_pictures(const heed_model *m, const heed_data *d, const heed_config 
                    m->name, heed_config_text(f, "data"));
     banner_skipped(m, d->batches, f);
     banner_augment(d->batches, f);
+    banner_hints(m, d, f);
 }
 
 void log_skipped(program *p, const heed_images *k, const char *run) {

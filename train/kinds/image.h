@@ -7,6 +7,8 @@
 
 /* Writes "flip 0.5, shift by up to 2, ...", or "" for no augmentation, to text and returns it. */
 const char *augment_text(const heed_augment *a, char text[160]);
+/* Writes to text a hint that photographs are few for a model of patches; "": not. */
+const char *few_hint(const heed_model *m, const heed_data *d, const heed_config *f, char text[256]);
 /* Prints the first `most` skipped pictures with their reasons; returns how many more there are. */
 size_t print_skipped(FILE *out, const heed_images *k, const char *indent, size_t most);
 

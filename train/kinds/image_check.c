@@ -160,9 +160,13 @@ static void print_facts(program *p, heed_images *k) {
     print_duplicate(k);
 }
 
-static void print_notes(const heed_data *d) {
+static void print_notes(const program *p, const heed_data *d) {
     const heed_images_info *a = heed_images_about(d->batches);
     char hint[256];
+    if (*few_hint(p->model, d, p->flags, hint)) {
+        putchar('\n');
+        print_fact(AT, "  note", "%s", hint);
+    }
     if (*balance_hint(d, hint)) {
         putchar('\n');
         print_fact(AT, "  note", "%s", hint);
@@ -204,7 +208,7 @@ void check_pictures(program *p, heed_data *d) {
     else {
         print_facts(p, k);
         print_class_counts(k);
-        print_notes(d);
+        print_notes(p, d);
     }
     if (*sheet && write_sheet(p, k, sheet) && !json) printf("\nwrote %s\n", sheet);
     if (!json && heed_ctx_status(p->c) == HEED_OK) print_try(p, "--minutes 2");

@@ -66,7 +66,7 @@ void banner_balance(const heed_data *d) {
 }
 
 const char *balance_hint(const heed_data *d, char text[256]) {
-    enum { MANY = 10 };
+    enum { MANY = 5 };
     size_t largest = 0, least = SIZE_MAX;
     int smallest = 0;
     for (int i = 0; i < d->label_count; i++) {

@@ -54,6 +54,13 @@ static void print_labels(const heed_data *d, const heed_pairs_info *a) {
     if (a->classes > SHOWN) print_fact(AT, "", "and %d more", a->classes - SHOWN);
 }
 
+/* Whether a third of the texts, of single characters or bytes, is longer than the block. */
+static bool wants_pieces(const heed_data *d, const heed_pairs_info *a) {
+    const char *kind = heed_tokenizer_kind(d->tokenizer);
+    size_t longer = a->left_out + a->cut, all = a->pairs + a->left_out;
+    return longer * 3 > all && (strcmp(kind, "char") == 0 || strcmp(kind, "byte") == 0);
+}
+
 static void print_facts(program *p, const heed_data *d, const heed_pairs_info *a) {
     char n1[32], n2[32], note[160], hint[256];
     print_fact(0, "", "%s", data_name(p, heed_config_text(p->flags, "data")));
@@ -74,6 +81,11 @@ static void print_facts(program *p, const heed_data *d, const heed_pairs_info *a
     if (a->classes && *balance_hint(d, hint)) print_fact(AT, "  note", "%s", hint);
     for (int i = 0; pairs_note(a, p->flags, i, note); i++)
         if (*note) print_fact(AT, "  note", "%s", note);
+    if (wants_pieces(d, a))
+        print_fact(
+            AT, "  note",
+            "a third or more is longer than the block: --tokenizer wordpiece makes tokens of "
+            "several characters");
     if (share(a->unknown, a->tokens) > 1 || share(a->target_unknown, a->target_tokens) > 1)
         print_fact(AT, "  note",
                    "more than 1 %% is unknown: a larger --vocab, or another --tokenizer");
@@ -133,7 +145,10 @@ void check_pairs(program *p, heed_data *d) {
     const heed_pairs_info *a = heed_pairs_about(d->batches);
     char suggestion[64] = "--minutes 2";
     int longest = a->longest > a->target_longest ? a->longest : a->target_longest;
-    if (a->left_out) snprintf(suggestion, sizeof suggestion, "--minutes 2 --block %d", longest);
+    if (wants_pieces(d, a))
+        snprintf(suggestion, sizeof suggestion, "--minutes 2 --tokenizer wordpiece");
+    else if (a->left_out)
+        snprintf(suggestion, sizeof suggestion, "--minutes 2 --block %d", longest);
     if (heed_config_bool(p->flags, "json")) {
         print_object(p, d, a);
         return;

@@ -72,6 +72,8 @@ struct progress {
     heed_text samples;         /* a generated text; reused */
     heed_text taken;           /* settings of the run that the training starts from */
     heed_snapshots *snapshots; /* or NULL */
+    bool watched;              /* the loss was compared with `stuck` */
+    double stuck;              /* a loss above is that of guessing; 0: unknown */
 };
 show_mode show_mode_of(const char *name);
 /* Prints a line of the banner: label, text. */
@@ -95,6 +97,19 @@ void banner_epoch(const heed_model *m, const heed_config *f, uint64_t epoch_batc
 const char *label_list(const char *const *labels, int count, int columns, char text[256]);
 /* The heed_fit callback; user is a progress *. */
 void progress_report(void *user, const heed_report *r);
+
+/* ---- what a training says of its course (commands/judge.c) ---- */
+
+/* Warns, once after a third of the training, of a loss that is still that of guessing. */
+void warn_of_plateau(progress *g, const heed_report *r);
+/* Writes a sentence that judges a finished training; "" if it was too short. Settings and commands
+ * in it are in backquotes, for add_shown. */
+enum { JUDGEMENT = 1400 };
+void judge_training(const progress *g, const heed_fit_result *r, char text[JUDGEMENT]);
+
+/* Trains some steps without a run, and prints what the whole training would take
+ * (commands/estimate.c). */
+void estimate_training(program *p, const heed_fit_args *args);
 
 /* Prints the memory that a training takes, and returns it as an object. (memory.c) */
 void print_memory(FILE *to, const heed_memory *m);

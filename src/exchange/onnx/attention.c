@@ -12,27 +12,26 @@ typedef const heed__onnx_step *step;
 /* The least float, in the place of minus infinity: a row that sees nothing is then no NaN. */
 static const double LEAST = -3.4028234663852886e38;
 
-onnx heed__onnx_softmax(heed__onnx_export *e, onnx scores, onnx visible, const char *op,
+onnx heed__onnx_softmax(heed__onnx_export *e, onnx scores, onnx visible, bool empty, const char *op,
                         const char *result) {
-    if (visible)
-        scores = heed__onnx_node(e->g, IN(visible, scores, heed__onnx_real(e->g, LEAST)), "Where");
-    if (!visible) e->g->result = result;
+    if (visible) scores = ONNX(e, "Where", visible, scores, heed__onnx_real(e->g, LEAST));
+    if (!visible || !empty) e->g->result = result;
     onnx p = heed__onnx_node(e->g, IN(scores), "%s axis=-1", op);
-    if (!visible) return p;
+    if (!visible || !empty) return p;
     e->g->result = result;
-    return heed__onnx_node(e->g, IN(visible, p, heed__onnx_real(e->g, 0)), "Where");
+    return ONNX(e, "Where", visible, p, heed__onnx_real(e->g, 0));
 }
 
 static onnx scaled(heed__onnx_export *e, onnx x, double by) {
-    return by == 1 ? x : heed__onnx_node(e->g, IN(x, heed__onnx_real(e->g, by)), "Mul");
+    return by == 1 ? x : ONNX(e, "Mul", x, heed__onnx_real(e->g, by));
 }
 
 static onnx softmax_by(heed__onnx_export *e, step s, const char *op, bool scale) {
     const heed_real *beta = s->in[0]->args;
     onnx x = scaled(e, heed__onnx_in(e, s, 0), scale ? (double)*beta : 1);
     onnx mask = heed__onnx_in(e, s, 1);
-    onnx visible = mask && *mask ? heed__onnx_node(e->g, IN(mask), "Cast to=9") : NULL;
-    return heed__onnx_softmax(e, x, visible, op, NULL);
+    onnx visible = mask && *mask ? ONNX(e, "Cast to=9", mask) : NULL;
+    return heed__onnx_softmax(e, x, visible, true, op, NULL);
 }
 static onnx softmax(heed__onnx_export *e, step s) { return softmax_by(e, s, "Softmax", true); }
 static onnx log_softmax(heed__onnx_export *e, step s) {
@@ -67,17 +66,17 @@ static onnx turned(heed__onnx_export *e, step s, const heed_rotary_args *a, onnx
     for (int i = 0; i < 2; i++) {
         onnx rows = angles(e, a, from == to ? from : e->longest, i);
         rows = heed__onnx_positions(e, rows, from, to);
-        turn[i] = heed__onnx_node(e->g, IN(rows, INTS(e->g, 1)), "Unsqueeze");
+        turn[i] = ONNX(e, "Unsqueeze", rows, heed__onnx_one(e, 1));
     }
-    x = heed__onnx_node(e->g, IN(x, INTS(e->g, 0, 0, a->heads, a->width)), "Reshape");
+    x = ONNX(e, "Reshape", x, INTS(e->g, 0, 0, a->heads, a->width));
     heed__onnx_nodes(e->g, IN(x), 2, half, NULL, "Split axis=3");
     for (int i = 0; i < 2; i++) {
-        onnx own = heed__onnx_node(e->g, IN(half[i], turn[0]), "Mul");
-        onnx other = heed__onnx_node(e->g, IN(half[!i], turn[1]), "Mul");
+        onnx own = ONNX(e, "Mul", half[i], turn[0]);
+        onnx other = ONNX(e, "Mul", half[!i], turn[1]);
         y[i] = heed__onnx_node(e->g, IN(own, other), i ? "Add" : "Sub");
     }
-    x = heed__onnx_node(e->g, IN(y[0], y[1]), "Concat axis=3");
-    return heed__onnx_node(e->g, IN(x, INTS(e->g, 0, 0, a->heads * a->width)), "Reshape");
+    x = ONNX(e, "Concat axis=3", y[0], y[1]);
+    return ONNX(e, "Reshape", x, INTS(e->g, 0, 0, a->heads * a->width));
 }
 
 static onnx rotary(heed__onnx_export *e, step s) {
@@ -91,7 +90,7 @@ static onnx rotary(heed__onnx_export *e, step s) {
     if (columns == end) return turned(e, s, a, part[0]);
     heed__onnx_nodes(e->g, IN(part[0], INTS(e->g, end, columns - end)), 2, part, NULL,
                      "Split axis=2");
-    return heed__onnx_node(e->g, IN(turned(e, s, a, part[0]), part[1]), "Concat axis=2");
+    return ONNX(e, "Concat axis=2", turned(e, s, a, part[0]), part[1]);
 }
 
 /* ---- attention ---- */
@@ -113,16 +112,16 @@ static int parts(heed__onnx_export *e, step s, const heed_attention_args *a, onn
 
 /* (B,T,heads width) -> (B,heads,T,width) */
 static onnx by_head(heed__onnx_export *e, onnx x, int heads, int width) {
-    x = heed__onnx_node(e->g, IN(x, INTS(e->g, 0, 0, heads, width)), "Reshape");
-    return heed__onnx_node(e->g, IN(x), "Transpose perm=[0,2,1,3]");
+    x = ONNX(e, "Reshape", x, INTS(e->g, 0, 0, heads, width));
+    return ONNX(e, "Transpose perm=[0,2,1,3]", x);
 }
 
 /* Keys and values that heads share, once for each head: (B,g,T,w) -> (B,h,T,w). */
 static onnx repeated(heed__onnx_export *e, onnx x, int from, int to, int width) {
     if (from == to) return x;
-    x = heed__onnx_node(e->g, IN(x, INTS(e->g, 2)), "Unsqueeze");
-    x = heed__onnx_node(e->g, IN(x, INTS(e->g, 1, 1, to / from, 1, 1)), "Expand");
-    return heed__onnx_node(e->g, IN(x, INTS(e->g, 0, to, -1, width)), "Reshape");
+    x = ONNX(e, "Unsqueeze", x, heed__onnx_one(e, 2));
+    x = ONNX(e, "Expand", x, INTS(e->g, 1, 1, to / from, 1, 1));
+    return ONNX(e, "Reshape", x, INTS(e->g, 0, to, -1, width));
 }
 
 /* With a cache: what it has of the tokens before, then x; an output of the model. */
@@ -137,7 +136,7 @@ static onnx cached(heed__onnx_export *e, step s, onnx x, const char *part, int h
     heed__onnx_declare(&e->graph.outputs, 12, all, true, 4, shape,
                        (const char *[]){"batch", NULL, "total", NULL});
     e->g->result = all;
-    return heed__onnx_node(e->g, IN(past, x), "Concat axis=2");
+    return ONNX(e, "Concat axis=2", past, x);
 }
 
 /* The sizes of the queries and keys, for a causal mask. */
@@ -146,11 +145,11 @@ static void lengths(heed__onnx_export *e, step s, onnx out[2]) {
         int k = i && s->in[0]->inputs > 3, axis = 1;
         out[i] = heed__onnx_size(e, s->in[0]->in[k]->shape[axis], s->in[1]->in[k]->shape[axis]);
     }
-    if (e->cache) out[1] = heed__onnx_node(e->g, IN(heed__onnx_past(e), out[1]), "Add");
+    if (e->cache) out[1] = ONNX(e, "Add", heed__onnx_past(e), out[1]);
 }
 
-static onnx visible(heed__onnx_export *e, step s, const heed_attention_args *a, int pad) {
-    onnx size[2], mask = heed__onnx_in(e, s, pad);
+static onnx visible(heed__onnx_export *e, step s, const heed_attention_args *a, onnx mask) {
+    onnx size[2];
     bool padded = mask && *mask;
     if (!a->causal && !padded) return NULL;
     if (a->causal) lengths(e, s, size);
@@ -167,22 +166,22 @@ static onnx attention(heed__onnx_export *e, step s) {
     onnx q = by_head(e, part[0], a->heads, a->key);
     onnx k = cached(e, s, by_head(e, part[1], shared, a->key), "k", shared, a->key);
     onnx v = cached(e, s, by_head(e, part[2], shared, a->value), "v", shared, a->value);
-    k = heed__onnx_node(e->g, IN(repeated(e, k, shared, a->heads, a->key)),
-                        "Transpose perm=[0,1,3,2]");
-    onnx scores = heed__onnx_node(e->g, IN(q, k), "MatMul");
+    k = ONNX(e, "Transpose perm=[0,1,3,2]", repeated(e, k, shared, a->heads, a->key));
+    onnx scores = ONNX(e, "MatMul", q, k);
     scores = scaled(e, scores, a->has_beta ? (double)a->beta : 1 / sqrt(a->key));
     onnx more = heed__onnx_in(e, s, bias);
-    if (more && *more) scores = heed__onnx_node(e->g, IN(scores, more), "Add");
+    if (more && *more) scores = ONNX(e, "Add", scores, more);
+    onnx pad = heed__onnx_in(e, s, bias + 1);
+    bool empty = (pad && *pad) || s->in[0]->inputs > 3; /* else a token sees itself */
     onnx weights =
-        heed__onnx_softmax(e, scores, visible(e, s, a, bias + 1), a->hard ? "Hardmax" : "Softmax",
+        heed__onnx_softmax(e, scores, visible(e, s, a, pad), empty, a->hard ? "Hardmax" : "Softmax",
                            heed__onnx_weights(e, s->in[0]));
-    onnx y =
-        heed__onnx_node(e->g, IN(weights, repeated(e, v, shared, a->heads, a->value)), "MatMul");
-    y = heed__onnx_node(e->g, IN(y), "Transpose perm=[0,2,1,3]");
-    return heed__onnx_node(e->g, IN(y, INTS(e->g, 0, 0, a->heads * a->value)), "Reshape");
+    onnx y = ONNX(e, "MatMul", weights, repeated(e, v, shared, a->heads, a->value));
+    y = ONNX(e, "Transpose perm=[0,2,1,3]", y);
+    return ONNX(e, "Reshape", y, INTS(e->g, 0, 0, a->heads * a->value));
 }
 
-const heed__onnx_op heed__onnx_attention[] = {
+const heed__onnx_row heed__onnx_attention[] = {
     {"softmax", softmax},          {"log_softmax", log_softmax},
     {"hardmax", hardmax},          {"rotary", rotary},
     {"attention", attention},      {"cross_attention", attention},

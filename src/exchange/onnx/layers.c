@@ -27,10 +27,10 @@ static onnx affine(heed__onnx_export *e, step s) {
     onnx x = heed__onnx_in(e, s, 0), w = heed__onnx_in(e, s, 1), b = heed__onnx_in(e, s, 2), y;
     if (b && !*b) b = NULL;
     if (of(s, 0)->dims == 2)
-        y = heed__onnx_node(e->g, IN(x, w, b), "Gemm transB=1");
+        y = ONNX(e, "Gemm transB=1", x, w, b);
     else {
-        y = heed__onnx_node(e->g, IN(x, heed__onnx_transposed(e, w)), "MatMul");
-        if (b) y = heed__onnx_node(e->g, IN(y, b), "Add");
+        y = ONNX(e, "MatMul", x, heed__onnx_transposed(e, w));
+        if (b) y = ONNX(e, "Add", y, b);
     }
     return heed__onnx_activate(e, y, *act);
 }
@@ -45,7 +45,7 @@ static onnx product(heed__onnx_export *e, step s, bool flip_a, bool flip_b) {
     onnx a = heed__onnx_in(e, s, 0), b = heed__onnx_in(e, s, 1);
     if (flip_a) a = flipped(e, a, of(s, 0)->dims);
     if (flip_b) b = flipped(e, b, of(s, 1)->dims);
-    return heed__onnx_node(e->g, IN(a, b), "MatMul");
+    return ONNX(e, "MatMul", a, b);
 }
 static onnx matmul(heed__onnx_export *e, step s) { return product(e, s, false, false); }
 static onnx matmul_nt(heed__onnx_export *e, step s) { return product(e, s, false, true); }
@@ -59,11 +59,11 @@ static onnx lora(heed__onnx_export *e, step s) {
     int64_t ends[2 * HEED_DIMS] = {a->from},
                      shape[] = {rows, w->shape[1], w->shape[2], w->shape[3]};
     ends[dims] = w->shape[0] - a->from - rows;
-    onnx y = heed__onnx_node(e->g, IN(heed__onnx_in(e, s, 2), heed__onnx_in(e, s, 1)), "MatMul");
-    y = heed__onnx_node(e->g, IN(y, heed__onnx_real(e->g, (double)a->scale)), "Mul");
-    y = heed__onnx_node(e->g, IN(y, heed__onnx_ints(e->g, dims, shape)), "Reshape");
-    y = heed__onnx_node(e->g, IN(y, heed__onnx_ints(e->g, 2 * dims, ends)), "Pad");
-    return heed__onnx_node(e->g, IN(heed__onnx_in(e, s, 0), y), "Add");
+    onnx y = ONNX(e, "MatMul", heed__onnx_in(e, s, 2), heed__onnx_in(e, s, 1));
+    y = ONNX(e, "Mul", y, heed__onnx_real(e->g, (double)a->scale));
+    y = ONNX(e, "Reshape", y, heed__onnx_ints(e->g, dims, shape));
+    y = ONNX(e, "Pad", y, heed__onnx_ints(e->g, 2 * dims, ends));
+    return ONNX(e, "Add", heed__onnx_in(e, s, 0), y);
 }
 
 /* ---- norms ---- */
@@ -71,8 +71,8 @@ static onnx lora(heed__onnx_export *e, step s) {
 /* A gain or bias that is absent: `value` for each column. */
 static onnx or_all(heed__onnx_export *e, onnx x, int width, double value) {
     if (!x || *x) return x;
-    onnx shape = INTS(e->g, width);
-    return heed__onnx_node(e->g, IN(heed__onnx_real(e->g, value), shape), "Expand");
+    onnx shape = heed__onnx_one(e, width);
+    return ONNX(e, "Expand", heed__onnx_real(e->g, value), shape);
 }
 
 static onnx layer_norm(heed__onnx_export *e, step s) {
@@ -87,20 +87,20 @@ static onnx layer_norm(heed__onnx_export *e, step s) {
 static onnx rms_norm(heed__onnx_export *e, step s) {
     const heed_real *eps = args_of(s);
     onnx x = heed__onnx_in(e, s, 0), gain = heed__onnx_in(e, s, 1);
-    onnx y = heed__onnx_node(e->g, IN(x, x), "Mul");
-    y = heed__onnx_node(e->g, IN(y), "ReduceMean axes=[-1]");
-    y = heed__onnx_node(e->g, IN(y, heed__onnx_real(e->g, (double)*eps)), "Add");
-    y = heed__onnx_node(e->g, IN(x, heed__onnx_node(e->g, IN(y), "Sqrt")), "Div");
-    return gain && *gain ? heed__onnx_node(e->g, IN(y, gain), "Mul") : y;
+    onnx y = ONNX(e, "Mul", x, x);
+    y = ONNX(e, "ReduceMean axes=[-1]", y);
+    y = ONNX(e, "Add", y, heed__onnx_real(e->g, (double)*eps));
+    y = ONNX(e, "Div", x, ONNX(e, "Sqrt", y));
+    return gain && *gain ? ONNX(e, "Mul", y, gain) : y;
 }
 
 /* ---- channels ---- */
 
 static onnx channels_first(heed__onnx_export *e, onnx x) {
-    return heed__onnx_node(e->g, IN(x), "Transpose perm=[0,3,1,2]");
+    return ONNX(e, "Transpose perm=[0,3,1,2]", x);
 }
 static onnx channels_last(heed__onnx_export *e, onnx x) {
-    return heed__onnx_node(e->g, IN(x), "Transpose perm=[0,2,3,1]");
+    return ONNX(e, "Transpose perm=[0,2,3,1]", x);
 }
 
 static onnx batch_norm(heed__onnx_export *e, step s) {
@@ -144,20 +144,20 @@ static onnx pool(heed__onnx_export *e, step s, const char *op) {
 static onnx max_pool(heed__onnx_export *e, step s) { return pool(e, s, "MaxPool"); }
 static onnx avg_pool(heed__onnx_export *e, step s) { return pool(e, s, "AveragePool"); }
 static onnx global_pool(heed__onnx_export *e, step s) {
-    return heed__onnx_node(e->g, IN(heed__onnx_in(e, s, 0)), "ReduceMean axes=[1,2] keepdims=0");
+    return ONNX(e, "ReduceMean axes=[1,2] keepdims=0", heed__onnx_in(e, s, 0));
 }
 
-const heed__onnx_op heed__onnx_layers[] = {{"affine", affine},
-                                           {"matmul", matmul},
-                                           {"matmul_nt", matmul_nt},
-                                           {"matmul_tn", matmul_tn},
-                                           {"lora", lora},
-                                           {"layer_norm", layer_norm},
-                                           {"rms_norm", rms_norm},
-                                           {"batch_norm", batch_norm},
-                                           {"conv2d", conv2d},
-                                           {"conv2d_transposed", conv2d_transposed},
-                                           {"max_pool", max_pool},
-                                           {"avg_pool", avg_pool},
-                                           {"global_pool", global_pool},
-                                           {0}};
+const heed__onnx_row heed__onnx_layers[] = {{"affine", affine},
+                                            {"matmul", matmul},
+                                            {"matmul_nt", matmul_nt},
+                                            {"matmul_tn", matmul_tn},
+                                            {"lora", lora},
+                                            {"layer_norm", layer_norm},
+                                            {"rms_norm", rms_norm},
+                                            {"batch_norm", batch_norm},
+                                            {"conv2d", conv2d},
+                                            {"conv2d_transposed", conv2d_transposed},
+                                            {"max_pool", max_pool},
+                                            {"avg_pool", avg_pool},
+                                            {"global_pool", global_pool},
+                                            {0}};

@@ -35,7 +35,7 @@ static onnx filled(heed__onnx_export *e, both x) {
             if (number(x[k], i) != number(x[0], 0)) return NULL;
     if (!x[0]->size || !x[1]->size) return NULL;
     onnx one = x[0]->x ? heed__onnx_real(e->g, number(x[0], 0)) : heed__onnx_int(e->g, x[0]->i[0]);
-    return heed__onnx_node(e->g, IN(one, heed__onnx_shape(e, x)), "Expand");
+    return ONNX(e, "Expand", one, heed__onnx_shape(e, x));
 }
 
 /* The first rows of the sinusoids of Vaswani et al. 2017. */
@@ -86,36 +86,34 @@ static bool has_form(int form, const heed_tensor *x, const heed_tensor *mask) {
 
 /* 0 .. size - 1 */
 onnx heed__onnx_range(heed__onnx_export *e, onnx from, onnx to) {
-    from = heed__onnx_node(e->g, IN(from), "Squeeze");
-    to = heed__onnx_node(e->g, IN(to), "Squeeze");
-    return heed__onnx_node(e->g, IN(from, to, heed__onnx_int(e->g, 1)), "Range");
+    from = ONNX(e, "Squeeze", from);
+    to = ONNX(e, "Squeeze", to);
+    return ONNX(e, "Range", from, to, heed__onnx_int(e->g, 1));
 }
 
 /* (B,S): 1 at the last token that is not padding. */
 static onnx last_token(heed__onnx_export *e, onnx seen, onnx range) {
-    onnx at = heed__onnx_node(e->g, IN(seen), "Cast to=1");
-    onnx place = heed__onnx_node(e->g, IN(range), "Cast to=1");
-    at = heed__onnx_node(e->g, IN(at, place), "Mul");
-    at = heed__onnx_node(e->g, IN(at), "ArgMax axis=1");
-    return heed__onnx_node(e->g, IN(at, range), "Equal");
+    onnx at = ONNX(e, "Cast to=1", seen);
+    onnx place = ONNX(e, "Cast to=1", range);
+    at = ONNX(e, "Mul", at, place);
+    at = ONNX(e, "ArgMax axis=1", at);
+    return ONNX(e, "Equal", at, range);
 }
 
 static onnx of_tokens(heed__onnx_export *e, int form, both mask) {
-    onnx seen = heed__onnx_node(e->g, IN(heed__onnx_leaf(e, mask)), "Cast to=9");
-    onnx y = heed__onnx_node(e->g, IN(seen), "Cast to=1");
+    onnx seen = ONNX(e, "Cast to=9", heed__onnx_leaf(e, mask));
+    onnx y = ONNX(e, "Cast to=1", seen);
     if (form == PRESENT) return y;
-    if (form == MEAN)
-        return heed__onnx_node(
-            e->g, IN(y, heed__onnx_node(e->g, IN(y, INTS(e->g, 1)), "ReduceSum")), "Div");
-    onnx range = heed__onnx_range(e, INTS(e->g, 0),
+    if (form == MEAN) return ONNX(e, "Div", y, ONNX(e, "ReduceSum", y, heed__onnx_one(e, 1)));
+    onnx range = heed__onnx_range(e, heed__onnx_one(e, 0),
                                   heed__onnx_size(e, mask[0]->shape[1], mask[1]->shape[1]));
     onnx last = last_token(e, seen, range);
-    y = heed__onnx_node(e->g, IN(last), "Cast to=1");
+    y = ONNX(e, "Cast to=1", last);
     if (form == LAST) return y;
-    onnx first = heed__onnx_node(e->g, IN(range, heed__onnx_int(e->g, 0)), "Equal");
-    first = heed__onnx_node(e->g, IN(first), "Cast to=1");
-    y = heed__onnx_node(e->g, IN(y, first), "Add");
-    return heed__onnx_node(e->g, IN(y, heed__onnx_real(e->g, 0.5)), "Mul");
+    onnx first = ONNX(e, "Equal", range, heed__onnx_int(e->g, 0));
+    first = ONNX(e, "Cast to=1", first);
+    y = ONNX(e, "Add", y, first);
+    return ONNX(e, "Mul", y, heed__onnx_real(e->g, 0.5));
 }
 
 static onnx of_padding(heed__onnx_export *e, both x, both mask) {
@@ -126,9 +124,9 @@ static onnx of_padding(heed__onnx_export *e, both x, both mask) {
     onnx y = x[0]->i ? heed__onnx_leaf(e, mask) : of_tokens(e, form, mask);
     if (x[0]->dims == 2) return y;
     bool column = x[0]->shape[2] == 1 && x[1]->shape[2] == 1;
-    y = heed__onnx_node(e->g, IN(y, INTS(e->g, column ? 2 : 1)), "Unsqueeze");
+    y = ONNX(e, "Unsqueeze", y, heed__onnx_one(e, column ? 2 : 1));
     if (column || (x[0]->shape[1] == 1 && x[1]->shape[1] == 1)) return y;
-    return heed__onnx_node(e->g, IN(y, heed__onnx_shape(e, x)), "Expand");
+    return ONNX(e, "Expand", y, heed__onnx_shape(e, x));
 }
 
 /* ---- keys that a query sees: (B|1,1,Tq,Tk) ---- */
@@ -157,7 +155,7 @@ static onnx of_seen(heed__onnx_export *e, both x, both mask) {
         onnx tk = heed__onnx_size(e, x[0]->shape[3], x[1]->shape[3]);
         onnx y = heed__onnx_visible(e, causal[i] ? IN(tq, tk) : NULL,
                                     padded[i] ? heed__onnx_leaf(e, mask) : NULL);
-        return heed__onnx_node(e->g, IN(y), "Cast to=7");
+        return ONNX(e, "Cast to=7", y);
     }
     return NULL;
 }
@@ -170,19 +168,19 @@ onnx heed__onnx_visible(heed__onnx_export *e, const onnx *causal, onnx mask) {
         char key[512];
         snprintf(key, sizeof key, "causal %s %s", causal[0], causal[1]);
         if (!(y = heed__onnx_find(e->g, key))) {
-            onnx before = heed__onnx_node(e->g, IN(causal[1], causal[0]), "Sub");
+            onnx before = ONNX(e, "Sub", causal[1], causal[0]);
             onnx rows = heed__onnx_range(e, before, causal[1]);
-            onnx keys = heed__onnx_range(e, INTS(e->g, 0), causal[1]);
-            rows = heed__onnx_node(e->g, IN(rows, INTS(e->g, 1)), "Unsqueeze");
-            y = heed__onnx_node(e->g, IN(keys, rows), "LessOrEqual");
+            onnx keys = heed__onnx_range(e, heed__onnx_one(e, 0), causal[1]);
+            rows = ONNX(e, "Unsqueeze", rows, heed__onnx_one(e, 1));
+            y = ONNX(e, "LessOrEqual", keys, rows);
             heed__onnx_keep(e->g, key, y);
         }
     }
     if (mask) {
-        pad = heed__onnx_node(e->g, IN(mask), "Cast to=9");
-        pad = heed__onnx_node(e->g, IN(pad, INTS(e->g, 1, 2)), "Unsqueeze");
+        pad = ONNX(e, "Cast to=9", mask);
+        pad = ONNX(e, "Unsqueeze", pad, INTS(e->g, 1, 2));
     }
-    return !pad ? y : !y ? pad : heed__onnx_node(e->g, IN(y, pad), "And");
+    return !pad ? y : !y ? pad : ONNX(e, "And", y, pad);
 }
 
 /* ---- any leaf ---- */
@@ -197,15 +195,20 @@ static onnx parameter(heed__onnx_export *e, const heed_tensor *x) {
 }
 
 static onnx made(heed__onnx_export *e, both x) {
-    const heed_tensor *mask[2] = {NULL};
+    const heed__onnx_input *in = heed__onnx_input_named(e, "mask");
+    const heed_tensor *mask[2] = {in ? in->x[0] : NULL, in ? in->x[1] : NULL};
     onnx y = constant(e, x);
-    for (int i = 0; i < e->inputs; i++)
-        if (strcmp(e->input[i].name, "mask") == 0)
-            mask[0] = e->input[i].x[0], mask[1] = e->input[i].x[1];
     if (!y) y = filled(e, x);
     if (!y) y = sinusoids(e, x);
+    if (!y) y = heed__onnx_patches(e, x);
     if (!y && mask[0]) y = of_padding(e, x, mask);
     return y ? y : of_seen(e, x, mask);
+}
+
+heed__onnx_input *heed__onnx_input_named(heed__onnx_export *e, const char *name) {
+    for (int i = 0; i < e->inputs; i++)
+        if (strcmp(e->input[i].name, name) == 0) return &e->input[i];
+    return NULL;
 }
 
 onnx heed__onnx_leaf(heed__onnx_export *e, both x) {

@@ -104,7 +104,8 @@ static bool is_position(const heed__onnx_export *e, const heed__onnx_step *s) {
            now->dim == 1 && now->size == 1 && before->from == 0 && now->from == 1;
 }
 
-/* Checks that the first step does the same, with other states. */
+/* Checks that the first step does the same, with other states. Arguments of layers do not differ,
+ * and have gaps between their members. */
 static bool repeats(const heed__onnx_export *e, const heed__onnx_step *s) {
     const heed_node *n = s->in[0], *f = first_of(e, s, 0);
     if (!f || !first_of(e, s, 1) || f->op != n->op || f->inputs != n->inputs) return false;
@@ -115,7 +116,8 @@ static bool repeats(const heed__onnx_export *e, const heed__onnx_step *s) {
                      within(&e->loop, index, e->loop.begin);
         if (!inner && n->in[k] != f->in[k]) return false;
     }
-    return !n->args || memcmp(n->args, f->args, n->op->args_size) == 0;
+    bool gaps = strstr(n->op->name, "recurrent") || strstr(n->op->name, "attention");
+    return !n->args || gaps || memcmp(n->args, f->args, n->op->args_size) == 0;
 }
 
 /* Adds the state that input k of a step is, with the value before the first step. */
@@ -150,7 +152,7 @@ bool heed__onnx_loop_begin(heed__onnx_export *e, heed__onnx_scan *scan, int step
         heed__onnx_step *s = &e->step[i];
         if (!is_position(e, s)) continue;
         onnx y = heed__onnx_scan_input(e, scan, heed__onnx_in(e, s, 0));
-        s->value = y ? heed__onnx_node(e->g, IN(y, INTS(e->g, 1)), "Unsqueeze") : NULL;
+        s->value = y ? ONNX(e, "Unsqueeze", y, heed__onnx_one(e, 1)) : NULL;
     }
     return heed_ctx_status(e->c) == HEED_OK;
 }
@@ -177,7 +179,7 @@ bool heed__onnx_loop_end(heed__onnx_export *e, heed__onnx_scan *scan, int step) 
         if (!heed__onnx_gathers(e, n, e->step[i].in[1])) continue;
         if (*(const int *)n->args != 1 || n->y->dims != 3) return false;
         onnx y = heed__onnx_step_of(e, n->in[1])->value;
-        heed__onnx_scan_output(e, scan, heed__onnx_node(e->g, IN(y, INTS(e->g, 1)), "Squeeze"));
+        heed__onnx_scan_output(e, scan, ONNX(e, "Squeeze", y, heed__onnx_one(e, 1)));
     }
     if (!heed__onnx_scan_end(e, scan, out)) return false;
     for (int i = step; i < e->steps; i++)

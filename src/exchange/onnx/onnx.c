@@ -1,33 +1,10 @@
-/* onnx.c -- a run as an ONNX file. */
-#include "core/os.h"
+/* onnx.c -- a run as an ONNX file: op by op, then what the graph reads and gives. */
 #include "exchange/onnx/scan.h"
 
 #include <ctype.h>
 #include <string.h>
 
 /* ---- inputs and outputs ---- */
-
-void heed__onnx_declare(heed_text *out, int field, onnx name, bool reals, int dims,
-                        const int *shape, const char *const *names) {
-    heed_text size = {.c = out->c}, sizes = {.c = out->c}, array = {.c = out->c};
-    heed_text type = {.c = out->c}, value = {.c = out->c};
-    for (int d = 0; d < dims; d++) {
-        size.n = 0;
-        if (names[d])
-            heed__proto_text(&size, 2, names[d]);
-        else
-            heed__proto_int(&size, 1, shape[d]);
-        heed__proto_bytes(&sizes, 1, size.s, size.n);
-    }
-    heed__proto_int(&array, 1, reals ? HEED__ONNX_FLOAT : HEED__ONNX_INT64);
-    if (dims >= 0) heed__proto_bytes(&array, 2, sizes.s, sizes.n);
-    heed__proto_bytes(&type, 1, array.s, array.n);
-    if (name) heed__proto_text(&value, 1, name);
-    heed__proto_bytes(&value, 2, type.s, type.n);
-    heed__proto_bytes(out, field, value.s, value.n);
-    heed_text *all[] = {&size, &sizes, &array, &type, &value};
-    for (int i = 0; i < 5; i++) heed_text_free(all[i]);
-}
 
 /* x in both recordings. With a cache, attention has more keys than the input has tokens. */
 static void output(heed__onnx_export *e, onnx name, const heed_tensor *const x[2], bool attention) {
@@ -41,6 +18,14 @@ static void output(heed__onnx_export *e, onnx name, const heed_tensor *const x[2
 
 /* ---- nodes ---- */
 
+onnx heed__onnx_op(heed__onnx_export *e, const char *text, onnx a, onnx b, onnx c) {
+    onnx out;
+    heed__onnx_nodes(e->g, IN(a, b, c), 1, &out, NULL, text);
+    return out;
+}
+
+onnx heed__onnx_one(heed__onnx_export *e, int x) { return INTS(e->g, x); }
+
 onnx heed__onnx_refuse(heed__onnx_export *e, const char *what, const heed_node *n) {
     heed_fail(e->c, HEED_USAGE, "%s cannot be exported to ONNX: %s at %s has no form there",
               e->r->model->name, what, n->name);
@@ -53,25 +38,25 @@ onnx heed__onnx_weights(heed__onnx_export *e, const heed_node *n) {
 }
 
 static heed__onnx_form *form_of(const heed_op *op) {
-    static const heed__onnx_op *const tables[] = {heed__onnx_plain, heed__onnx_layers,
-                                                  heed__onnx_attention, heed__onnx_recurrent};
+    static const heed__onnx_row *const tables[] = {heed__onnx_plain, heed__onnx_layers,
+                                                   heed__onnx_attention, heed__onnx_recurrent};
     bool own = false; /* not a custom op that has such a name */
     for (const heed_op *const *list = heed_op_table(); *list; list++)
         for (const heed_op *o = *list; o->name; o++) own = own || o == op;
     for (int t = 0; own && t < 4; t++)
-        for (const heed__onnx_op *f = tables[t]; f->op; f++)
+        for (const heed__onnx_row *f = tables[t]; f->op; f++)
             if (strcmp(f->op, op->name) == 0) return f->form;
     return NULL;
 }
 
-/* "decoder.0.attn" -> "decoder.0": the layer that an op without a name belongs to, after one with
- * that name. */
+/* "decoder.0.attn" -> "decoder.0", "embed.token" -> "embed": the layer that an op without a name
+ * belongs to, after one with that name. */
 static const char *layer_of(heed__onnx_export *e, const char *name) {
-    size_t n = strlen(name);
-    for (size_t i = n; i-- > 0;)
-        if (isdigit((unsigned char)name[i]) && (i + 1 == n || name[i + 1] == '.'))
-            return heed__onnx_name(&e->graph, "%.*s", (int)i + 1, name);
-    return "";
+    const char *dot = strrchr(name, '.');
+    size_t n = strlen(name), to = dot ? (size_t)(dot - name) : 0;
+    for (size_t i = 0; i < n; i++)
+        if (isdigit((unsigned char)name[i]) && (i + 1 == n || name[i + 1] == '.')) to = i + 1;
+    return heed__onnx_name(&e->graph, "%.*s", (int)to, name);
 }
 
 /* An affine op that a recurrent layer reads is part of its node. */
@@ -114,7 +99,7 @@ static bool translate(heed__onnx_export *e) {
         inside = body;
         ok = ok && translate_step(e, &e->step[i]);
     }
-    if (inside && e->g != &e->graph) heed__onnx_graph_free(&scan.body);
+    if (e->g != &e->graph) heed__onnx_graph_free(&scan.body); /* after an error */
     return ok && !inside;
 }
 
@@ -170,117 +155,6 @@ static void inputs(heed__onnx_export *e) {
     heed_text_free(&after);
 }
 
-/* ---- the file ---- */
-
-static void put_property(heed_text *out, const char *key, const char *value) {
-    heed_text pair = {.c = out->c};
-    heed__proto_text(&pair, 1, key);
-    heed__proto_text(&pair, 2, value);
-    heed__proto_bytes(out, 14, pair.s, pair.n);
-    heed_text_free(&pair);
-}
-
-/* What those need who use the file: the classes, and how pixels are prepared. */
-static void put_properties(heed_text *out, const heed_run *r) {
-    static const char *const settings[] = {"mean", "std", NULL};
-    heed_text labels = {.c = r->c};
-    put_property(out, "heed.model", r->model->name);
-    for (int i = 0; settings[i]; i++)
-        if (heed_config_has(r->config, settings[i]) && *heed_config_text(r->config, settings[i]))
-            put_property(out, settings[i], heed_config_text(r->config, settings[i]));
-    for (int i = 0; i < r->label_count; i++)
-        heed_text_add(&labels, "%s%s", i ? "\n" : "", r->labels[i]);
-    if (labels.n) put_property(out, "labels", labels.s);
-    heed_text_free(&labels);
-}
-
-/* The parameters' values are not copied, except to floats from double precision. */
-typedef struct {
-    heed_text *header; /* (params) */
-    float **values;    /* (params) in double precision */
-    heed__piece *piece;
-    int pieces;
-    size_t bytes;
-} weights;
-
-static bool put_parameter(const heed_tensor *x, heed_text *header, float **values,
-                          heed__piece *piece) {
-    heed_text fields = {.c = header->c};
-    size_t bytes = x->size * sizeof(float);
-    heed__proto_tensor(&fields, x->name, true, x->dims, x->shape);
-    heed__proto_begin(&fields, 9, bytes);
-    heed__proto_begin(header, 5, fields.n + bytes);
-    heed_text_put(header, fields.s, fields.n);
-    heed_text_free(&fields);
-    piece[0] = (heed__piece){header->s, header->n};
-    piece[1] = (heed__piece){x->x, bytes};
-    if (sizeof(heed_real) == sizeof(float)) return true;
-    if (!(*values = heed__alloc_array(header->c, x->size + 1, sizeof **values))) return false;
-    for (size_t i = 0; i < x->size; i++) (*values)[i] = (float)x->x[i];
-    piece[1].data = *values;
-    return true;
-}
-
-static bool make_weights(const heed__onnx_export *e, weights *w) {
-    size_t n = e->params + 1;
-    w->header = heed__alloc_array(e->c, n, sizeof *w->header);
-    w->values = heed__alloc_array(e->c, n, sizeof *w->values);
-    w->piece = heed__alloc_array(e->c, 2 * n + 2, sizeof *w->piece);
-    if (!w->header || !w->values || !w->piece) return false;
-    for (size_t i = 0; i < e->params; i++) {
-        w->header[i].c = e->c;
-        if (!put_parameter(e->param[i], &w->header[i], &w->values[i], &w->piece[2 * i + 2]))
-            return false;
-    }
-    w->pieces = 2 * (int)e->params + 2;
-    for (int i = 2; i < w->pieces; i++) w->bytes += w->piece[i].n;
-    return heed_ctx_status(e->c) == HEED_OK;
-}
-
-static void free_weights(const heed__onnx_export *e, weights *w) {
-    for (size_t i = 0; w->header && w->values && i < e->params; i++) {
-        heed_text_free(&w->header[i]);
-        heed__free(w->values[i]);
-    }
-    heed__free(w->header);
-    heed__free(w->values);
-    heed__free(w->piece);
-}
-
-/* The graph last, and in it the parameters: all before is one piece. */
-static bool write_file(heed__onnx_export *e, const char *path) {
-    heed_text model = {.c = e->c}, graph = {.c = e->c}, opset = {.c = e->c};
-    const heed_text *parts[] = {&e->graph.nodes, NULL, &e->graph.constants, &e->graph.inputs,
-                                &e->graph.outputs};
-    weights w = {0};
-    bool ok = make_weights(e, &w);
-    for (int i = 0; i < 5; i++) {
-        if (!parts[i])
-            heed__proto_text(&graph, 2, e->r->model->name);
-        else
-            heed__onnx_append(&graph, parts[i]);
-    }
-    heed__proto_int(&model, 1, HEED__ONNX_IR);
-    heed__proto_text(&model, 2, "heed");
-    heed__proto_text(&model, 3, HEED_VERSION);
-    heed__proto_int(&opset, 2, HEED__ONNX_OPSET);
-    heed__proto_bytes(&model, 8, opset.s, opset.n);
-    put_properties(&model, e->r);
-    heed__proto_begin(&model, 7, graph.n + w.bytes);
-    if (ok && model.n + graph.n + w.bytes > INT32_MAX)
-        ok = heed_fail(e->c, HEED_USAGE,
-                       "%s is too large for ONNX: expected less than 2 GB, found %zu bytes",
-                       e->r->model->name, graph.n + w.bytes);
-    if (ok) w.piece[0] = (heed__piece){model.s, model.n};
-    if (ok) w.piece[1] = (heed__piece){graph.s, graph.n};
-    ok = ok && heed_ctx_status(e->c) == HEED_OK && heed__os_write(e->c, path, w.piece, w.pieces);
-    free_weights(e, &w);
-    heed_text_free(&model);
-    heed_text_free(&graph);
-    heed_text_free(&opset);
-    return ok;
-}
-
 static bool check(const heed_run *r, bool cache) {
     const heed_model *m = r->model;
     if (m->kind == HEED_INPUT_DENSE)
@@ -292,14 +166,14 @@ static bool check(const heed_run *r, bool cache) {
                      m->name);
 }
 
-bool heed_export_onnx(heed_run *r, const char *path, bool cache) {
+bool heed_export_onnx(const heed_run *r, const char *path, bool cache) {
     if (!r || !path || heed__stopped(r->c) || !check(r, cache)) return false;
     heed__onnx_export e = {.r = r, .c = r->c, .cache = cache, .g = &e.graph};
     if (heed_config_has(r->config, "block")) e.longest = (int)heed_config_int(r->config, "block");
     e.graph.nodes.c = e.graph.inputs.c = e.graph.outputs.c = e.graph.constants.c = r->c;
     bool ok = heed__onnx_record(&e) && translate(&e) && outputs(&e);
     if (ok) inputs(&e);
-    ok = ok && write_file(&e, path);
+    ok = ok && heed__onnx_write(&e, path);
     heed__onnx_record_free(&e);
     heed__onnx_graph_free(&e.graph);
     heed__free(e.param);

@@ -26,7 +26,7 @@ typedef struct {
 typedef struct {
     heed_node *in[2]; /* of the recordings */
     onnx value;
-    int readers;  /* nodes and outputs that read its output */
+    int readers;  /* inputs of nodes that are its output */
     bool skipped; /* part of the node that reads it */
 } heed__onnx_step;
 
@@ -86,6 +86,16 @@ onnx heed__onnx_state(const heed__onnx_export *e, const heed_tensor *x);
 bool heed__onnx_gathers(const heed__onnx_export *e, const heed_node *a, const heed_node *b);
 void heed__onnx_loop_free(heed__onnx_export *e);
 
+/* ---- nodes ---- */
+
+/* heed__onnx_node of e->g without formatted attributes, and of at most three inputs: ONNX(e, "Add",
+ * a, b). */
+onnx heed__onnx_op(heed__onnx_export *e, const char *text, onnx a, onnx b, onnx c);
+#define ONNX_OF(e, text, a, b, c, ...) heed__onnx_op(e, text, a, b, c)
+#define ONNX(...)                      ONNX_OF(__VA_ARGS__, NULL, NULL, NULL)
+/* A constant (1). */
+onnx heed__onnx_one(heed__onnx_export *e, int x);
+
 /* ---- sizes.c: a size is a in the first recording and b in the second ---- */
 
 /* As a value (1). NULL, with an error: it is no product of a constant and sizes of the inputs. */
@@ -111,6 +121,10 @@ onnx heed__onnx_in(heed__onnx_export *e, const heed__onnx_step *s, int k);
 onnx heed__onnx_value(heed__onnx_export *e, const heed_tensor *const x[2]);
 /* The same for an array that no node computed. */
 onnx heed__onnx_leaf(heed__onnx_export *e, const heed_tensor *const x[2]);
+/* The input of that name; NULL: there is none. */
+heed__onnx_input *heed__onnx_input_named(heed__onnx_export *e, const char *name);
+/* Rows that a masked auto-encoder gathers, by its hidden patches; NULL: x is something else. */
+onnx heed__onnx_patches(heed__onnx_export *e, const heed_tensor *const x[2]);
 /* (Tq,Tk), (B,1,1,Tk) or (B,1,Tq,Tk): true where a query sees a key. causal: Tq and Tk, or NULL.
  * mask (B,Tk), or NULL. */
 onnx heed__onnx_visible(heed__onnx_export *e, const onnx *causal, onnx mask);
@@ -121,9 +135,9 @@ typedef onnx heed__onnx_form(heed__onnx_export *e, const heed__onnx_step *s);
 typedef struct {
     const char *op;
     heed__onnx_form *form;
-} heed__onnx_op;
+} heed__onnx_row;
 /* Ended by {0}. */
-extern const heed__onnx_op heed__onnx_plain[], heed__onnx_layers[], heed__onnx_attention[],
+extern const heed__onnx_row heed__onnx_plain[], heed__onnx_layers[], heed__onnx_attention[],
     heed__onnx_recurrent[];
 
 /* Refuses the export because of node n: "WHAT at NAME has no ONNX form". Returns NULL. */
@@ -134,15 +148,17 @@ onnx heed__onnx_weights(heed__onnx_export *e, const heed_node *n);
 /* w' of a weight (out,in) */
 onnx heed__onnx_transposed(heed__onnx_export *e, onnx w);
 /* Softmax, LogSoftmax or Hardmax over the visible entries, 0 at the others. visible NULL: all.
- * result: the name of the output, or NULL. */
-onnx heed__onnx_softmax(heed__onnx_export *e, onnx scores, onnx visible, const char *op,
+ * empty: a row may have none. result: the name of the output, or NULL. */
+onnx heed__onnx_softmax(heed__onnx_export *e, onnx scores, onnx visible, bool empty, const char *op,
                         const char *result);
 
-/* ---- onnx.c ---- */
+/* ---- file.c ---- */
 
 /* Adds an input (field 11) or output (12) of a graph: names of its sizes that vary, and its shape
  * where there is none. dims -1: of any shape. */
 void heed__onnx_declare(heed_text *out, int field, onnx name, bool reals, int dims,
                         const int *shape, const char *const *names);
+/* Writes the graph, its parameters and properties of the run. */
+bool heed__onnx_write(heed__onnx_export *e, const char *path);
 
 #endif

@@ -22,27 +22,27 @@ static onnx mul(heed__onnx_export *e, step s) { return binary(e, s, "Mul"); }
 static onnx divide(heed__onnx_export *e, step s) { return binary(e, s, "Div"); }
 
 static onnx where(heed__onnx_export *e, step s) {
-    onnx mask = heed__onnx_node(e->g, IN(heed__onnx_in(e, s, 0)), "Cast to=9");
-    return heed__onnx_node(e->g, IN(mask, heed__onnx_in(e, s, 1), heed__onnx_in(e, s, 2)), "Where");
+    onnx mask = ONNX(e, "Cast to=9", heed__onnx_in(e, s, 0));
+    return ONNX(e, "Where", mask, heed__onnx_in(e, s, 1), heed__onnx_in(e, s, 2));
 }
 
 static onnx times(heed__onnx_export *e, onnx x, double by) {
-    return heed__onnx_node(e->g, IN(x, heed__onnx_real(e->g, by)), "Mul");
+    return ONNX(e, "Mul", x, heed__onnx_real(e->g, by));
 }
 static onnx plus(heed__onnx_export *e, onnx x, double more) {
-    return heed__onnx_node(e->g, IN(x, heed__onnx_real(e->g, more)), "Add");
+    return ONNX(e, "Add", x, heed__onnx_real(e->g, more));
 }
 
 /* x (1 + f) / 2: GELU by f = erf(x / sqrt 2), or by tanh. */
 static onnx gelu(heed__onnx_export *e, onnx x, bool by_tanh) {
     onnx f;
     if (by_tanh) {
-        f = heed__onnx_node(e->g, IN(x, heed__onnx_real(e->g, 3)), "Pow");
-        f = heed__onnx_node(e->g, IN(x, times(e, f, 0.044715)), "Add");
-        f = heed__onnx_node(e->g, IN(times(e, f, sqrt(2 / acos(-1)))), "Tanh");
+        f = ONNX(e, "Pow", x, heed__onnx_real(e->g, 3));
+        f = ONNX(e, "Add", x, times(e, f, 0.044715));
+        f = ONNX(e, "Tanh", times(e, f, sqrt(2 / acos(-1))));
     } else
-        f = heed__onnx_node(e->g, IN(times(e, x, sqrt(0.5))), "Erf");
-    return heed__onnx_node(e->g, IN(times(e, x, 0.5), plus(e, f, 1)), "Mul");
+        f = ONNX(e, "Erf", times(e, x, sqrt(0.5)));
+    return ONNX(e, "Mul", times(e, x, 0.5), plus(e, f, 1));
 }
 
 onnx heed__onnx_activate(heed__onnx_export *e, onnx x, heed_act act) {
@@ -52,7 +52,7 @@ onnx heed__onnx_activate(heed__onnx_export *e, onnx x, heed_act act) {
     if (act == HEED_IDENTITY) return x;
     if (act == HEED_GELU || act == HEED_GELU_TANH) return gelu(e, x, act == HEED_GELU_TANH);
     if (act != HEED_SILU) return heed__onnx_node(e->g, IN(x), "%s", nodes[act]);
-    return heed__onnx_node(e->g, IN(x, heed__onnx_node(e->g, IN(x), "Sigmoid")), "Mul");
+    return ONNX(e, "Mul", x, ONNX(e, "Sigmoid", x));
 }
 
 static onnx activate(heed__onnx_export *e, step s) {
@@ -69,10 +69,8 @@ static onnx scale(heed__onnx_export *e, step s) {
 
 static onnx clamp(heed__onnx_export *e, step s) {
     const heed__clamp_args *a = args_of(s);
-    return heed__onnx_node(e->g,
-                           IN(heed__onnx_in(e, s, 0), heed__onnx_real(e->g, (double)a->lo),
-                              heed__onnx_real(e->g, (double)a->hi)),
-                           "Clip");
+    return ONNX(e, "Clip", heed__onnx_in(e, s, 0), heed__onnx_real(e->g, (double)a->lo),
+                heed__onnx_real(e->g, (double)a->hi));
 }
 
 /* Views, and dropout in evaluation. */
@@ -116,8 +114,8 @@ static bool is_positions(const heed__onnx_export *e, const heed_tensor *x) {
 
 /* An end of a range that is a and b in the recordings, of a dim of size na and nb. */
 static onnx end_of(heed__onnx_export *e, int a, int b, int na, int nb) {
-    if (a == na && b == nb) return INTS(e->g, INT32_MAX);
-    return a != b && na - a == nb - b ? INTS(e->g, a - na) : heed__onnx_size(e, a, b);
+    if (a == na && b == nb) return heed__onnx_one(e, INT32_MAX);
+    return a != b && na - a == nb - b ? heed__onnx_one(e, a - na) : heed__onnx_size(e, a, b);
 }
 
 static onnx slice(heed__onnx_export *e, step s) {
@@ -128,9 +126,10 @@ static onnx slice(heed__onnx_export *e, step s) {
     if (a->from == 0 && b->from == 0 && axis == 0 && a->size != b->size &&
         is_positions(e, of(s, 0)))
         return heed__onnx_positions(e, x, a->size, b->size);
-    onnx from = a->from == b->from ? INTS(e->g, a->from) : end_of(e, a->from, b->from, na, nb);
+    onnx from =
+        a->from == b->from ? heed__onnx_one(e, a->from) : end_of(e, a->from, b->from, na, nb);
     onnx to = end_of(e, a->from + a->size, b->from + b->size, na, nb);
-    return heed__onnx_node(e->g, IN(x, from, to, INTS(e->g, axis)), "Slice");
+    return heed__onnx_node(e->g, IN(x, from, to, heed__onnx_one(e, axis)), "Slice");
 }
 
 static onnx pad(heed__onnx_export *e, step s) {
@@ -139,30 +138,25 @@ static onnx pad(heed__onnx_export *e, step s) {
     int dims = of(s, 0)->dims, axis = from_zero(of(s, 0), a->dim);
     ends[axis] = a->before;
     ends[dims + axis] = a->after;
-    return heed__onnx_node(e->g,
-                           IN(heed__onnx_in(e, s, 0), heed__onnx_ints(e->g, 2 * dims, ends),
-                              heed__onnx_real(e->g, (double)a->value)),
-                           "Pad");
+    return ONNX(e, "Pad", heed__onnx_in(e, s, 0), heed__onnx_ints(e->g, 2 * dims, ends),
+                heed__onnx_real(e->g, (double)a->value));
 }
 
 static onnx embed(heed__onnx_export *e, step s) {
-    return heed__onnx_node(e->g, IN(heed__onnx_in(e, s, 0), heed__onnx_in(e, s, 1)),
-                           "Gather axis=0");
+    return ONNX(e, "Gather axis=0", heed__onnx_in(e, s, 0), heed__onnx_in(e, s, 1));
 }
 
 static onnx gather(heed__onnx_export *e, step s) {
     const heed_tensor *x = of(s, 0);
-    onnx rows = heed__onnx_node(
-        e->g, IN(heed__onnx_in(e, s, 0), INTS(e->g, -1, x->shape[x->dims - 1])), "Reshape");
-    return heed__onnx_node(e->g, IN(rows, heed__onnx_in(e, s, 1)), "Gather axis=0");
+    onnx rows = ONNX(e, "Reshape", heed__onnx_in(e, s, 0), INTS(e->g, -1, x->shape[x->dims - 1]));
+    return ONNX(e, "Gather axis=0", rows, heed__onnx_in(e, s, 1));
 }
 
 /* ---- reductions ---- */
 
 static onnx sum_dim(heed__onnx_export *e, step s) {
     int dim = *(const int *)args_of(s);
-    return heed__onnx_node(e->g, IN(heed__onnx_in(e, s, 0), INTS(e->g, from_zero(of(s, 0), dim))),
-                           "ReduceSum");
+    return ONNX(e, "ReduceSum", heed__onnx_in(e, s, 0), INTS(e->g, from_zero(of(s, 0), dim)));
 }
 static onnx reduced(heed__onnx_export *e, step s, const char *op) {
     int dim = *(const int *)args_of(s);
@@ -172,34 +166,34 @@ static onnx reduced(heed__onnx_export *e, step s, const char *op) {
 static onnx mean_dim(heed__onnx_export *e, step s) { return reduced(e, s, "ReduceMean"); }
 static onnx max_dim(heed__onnx_export *e, step s) { return reduced(e, s, "ReduceMax"); }
 static onnx sum(heed__onnx_export *e, step s) {
-    return heed__onnx_node(e->g, IN(heed__onnx_in(e, s, 0)), "ReduceSum keepdims=0");
+    return ONNX(e, "ReduceSum keepdims=0", heed__onnx_in(e, s, 0));
 }
 static onnx mean(heed__onnx_export *e, step s) {
-    return heed__onnx_node(e->g, IN(heed__onnx_in(e, s, 0)), "ReduceMean keepdims=0");
+    return ONNX(e, "ReduceMean keepdims=0", heed__onnx_in(e, s, 0));
 }
 
 /* In the order of heed_act. */
 #define ACTIVATION(act, name, ...) {#name, activate},
-const heed__onnx_op heed__onnx_plain[] = {{"add", add},
-                                          {"sub", sub},
-                                          {"mul", mul},
-                                          {"div", divide},
-                                          {"where", where},
-                                          {"scale", scale},
-                                          {"clamp", clamp},
-                                          {"note", same},
-                                          {"dropout", same},
-                                          {"dropout_add", add},
-                                          {"reshape", reshape},
-                                          {"permute", permute},
-                                          {"concat", concat},
-                                          {"slice", slice},
-                                          {"pad", pad},
-                                          {"embed", embed},
-                                          {"gather", gather},
-                                          {"sum_dim", sum_dim},
-                                          {"mean_dim", mean_dim},
-                                          {"max_dim", max_dim},
-                                          {"sum", sum},
-                                          {"mean", mean},
-                                          HEED_ACTIVATIONS(ACTIVATION){0}};
+const heed__onnx_row heed__onnx_plain[] = {{"add", add},
+                                           {"sub", sub},
+                                           {"mul", mul},
+                                           {"div", divide},
+                                           {"where", where},
+                                           {"scale", scale},
+                                           {"clamp", clamp},
+                                           {"note", same},
+                                           {"dropout", same},
+                                           {"dropout_add", add},
+                                           {"reshape", reshape},
+                                           {"permute", permute},
+                                           {"concat", concat},
+                                           {"slice", slice},
+                                           {"pad", pad},
+                                           {"embed", embed},
+                                           {"gather", gather},
+                                           {"sum_dim", sum_dim},
+                                           {"mean_dim", mean_dim},
+                                           {"max_dim", max_dim},
+                                           {"sum", sum},
+                                           {"mean", mean},
+                                           HEED_ACTIVATIONS(ACTIVATION){0}};

@@ -40,6 +40,26 @@ static heed__onnx_input *mask(heed__onnx_export *e, const char *length) {
     return in;
 }
 
+/* Patches that a masked auto-encoder hides, from 0 in each picture, and as its model reads them,
+ * from 0 in the batch. */
+static void hide(heed__onnx_export *e, heed_model_input out[2]) {
+    const heed_model *m = e->r->model;
+    heed_grid g;
+    if (!m->grid || !m->grid(e->r->self, &g) || g.hidden < 1) return;
+    heed__onnx_input *in = &e->input[e->inputs++];
+    int patches = g.rows * g.cols;
+    *in = (heed__onnx_input){.name = "hidden", .dim = {"batch"}};
+    for (int k = 0; k < 2; k++) {
+        int rows = 2 + k, count = rows * g.hidden;
+        in->x[k] = heed_new_ids(e->tape[k], 2, (int[]){rows, g.hidden});
+        out[k].masked_positions = heed_new_ids(e->tape[k], 1, &count);
+        for (int i = 0; in->x[k] && out[k].masked_positions && i < count; i++) {
+            in->x[k]->i[i] = (i / g.hidden + i % g.hidden) % patches;
+            out[k].masked_positions->i[i] = in->x[k]->i[i] + i / g.hidden * patches;
+        }
+    }
+}
+
 static void make_inputs(heed__onnx_export *e, heed_model_input out[2]) {
     heed_input_kind kind = e->r->model->kind;
     bool picture = kind == HEED_INPUT_PICTURE || kind == HEED_INPUT_CAPTION;
@@ -70,6 +90,7 @@ static void make_inputs(heed__onnx_export *e, heed_model_input out[2]) {
                                     .pad = pad ? pad->x[k] : NULL,
                                     .types = types ? types->x[k] : NULL,
                                     .target = to ? to->x[k] : NULL};
+    if (kind == HEED_INPUT_PICTURE) hide(e, out);
 }
 
 /* ---- nodes ---- */

@@ -105,7 +105,7 @@ static bool reads_last_cell(const heed__onnx_export *e, const heed_node *n, int 
 static void first_state(heed__onnx_export *e, onnx state, int width, heed_cell kind, onnx out[2]) {
     out[0] = out[1] = "";
     if (!state || !*state) return;
-    state = heed__onnx_node(e->g, IN(state, INTS(e->g, 0)), "Unsqueeze");
+    state = ONNX(e, "Unsqueeze", state, heed__onnx_one(e, 0));
     out[0] = state;
     if (kind == HEED_LSTM)
         heed__onnx_nodes(e->g, IN(state, INTS(e->g, width, width)), 2, out, NULL, "Split axis=2");
@@ -118,9 +118,9 @@ static onnx lengths_of(heed__onnx_export *e, onnx mask) {
     snprintf(key, sizeof key, "lengths %s", mask);
     onnx known = heed__onnx_find(e->g, key);
     if (known) return known;
-    onnx y = heed__onnx_node(e->g, IN(mask), "Cast to=9");
-    y = heed__onnx_node(e->g, IN(y), "Cast to=6");
-    y = heed__onnx_node(e->g, IN(y, INTS(e->g, 1)), "ReduceSum keepdims=0");
+    onnx y = ONNX(e, "Cast to=9", mask);
+    y = ONNX(e, "Cast to=6", y);
+    y = ONNX(e, "ReduceSum keepdims=0", y, heed__onnx_one(e, 1));
     return heed__onnx_keep(e->g, key, y);
 }
 
@@ -128,20 +128,20 @@ static onnx lengths_of(heed__onnx_export *e, onnx mask) {
 static onnx held(heed__onnx_export *e, const cell *k, onnx y, onnx last, onnx mask) {
     onnx state = k->args.reverse ? k->h : last;
     if (!mask || !*mask || !state || !*state) return y;
-    mask = heed__onnx_node(e->g, IN(mask), "Cast to=9");
-    mask = heed__onnx_node(e->g, IN(mask, INTS(e->g, 2)), "Unsqueeze");
-    state = heed__onnx_node(e->g, IN(state), "Transpose perm=[1,0,2]");
-    return heed__onnx_node(e->g, IN(mask, y, state), "Where");
+    mask = ONNX(e, "Cast to=9", mask);
+    mask = ONNX(e, "Unsqueeze", mask, heed__onnx_one(e, 2));
+    state = ONNX(e, "Transpose perm=[1,0,2]", state);
+    return ONNX(e, "Where", mask, y, state);
 }
 
 /* c after the last step, at every step: (B,T,h) */
 static onnx cell_states(heed__onnx_export *e, step s, onnx c) {
     const heed_tensor *const *y = (const heed_tensor *const[]){s->in[0]->y, s->in[1]->y};
-    c = heed__onnx_node(e->g, IN(c), "Transpose perm=[1,0,2]");
+    c = ONNX(e, "Transpose perm=[1,0,2]", c);
     onnx size = heed__onnx_size(e, y[0]->shape[1], y[1]->shape[1]);
     if (!size) return NULL;
-    onnx shape = heed__onnx_node(e->g, IN(INTS(e->g, 1), size, INTS(e->g, 1)), "Concat axis=0");
-    return heed__onnx_node(e->g, IN(c, shape), "Expand");
+    onnx shape = ONNX(e, "Concat axis=0", heed__onnx_one(e, 1), size, heed__onnx_one(e, 1));
+    return ONNX(e, "Expand", c, shape);
 }
 
 /* With a cache: the state after the tokens before, an input, and after all, an output. */
@@ -155,9 +155,9 @@ static onnx past_state(heed__onnx_export *e, step s, int states) {
 static void present_state(heed__onnx_export *e, step s, onnx h, onnx c, int states) {
     bool both = c && *c;
     onnx name = heed__onnx_name(e->g, "%s.%d.state", s->in[0]->name, e->cached++);
-    onnx all = both ? heed__onnx_node(e->g, IN(h, c), "Concat axis=2") : h;
+    onnx all = both ? ONNX(e, "Concat axis=2", h, c) : h;
     e->g->result = name;
-    heed__onnx_node(e->g, IN(all, INTS(e->g, 0)), "Squeeze");
+    ONNX(e, "Squeeze", all, heed__onnx_one(e, 0));
     heed__onnx_declare(&e->graph.outputs, 12, name, true, 2, (int[]){0, states},
                        (const char *[]){"batch", NULL});
 }
@@ -176,16 +176,16 @@ static onnx recurrent(heed__onnx_export *e, step s) {
     onnx state = heed__onnx_in(e, s, STATE);
     if (e->cache) state = past_state(e, s, states);
     first_state(e, state, width, k.args.cell, first);
-    k.x = heed__onnx_node(e->g, IN(heed__onnx_in(e, from, 0)), "Transpose perm=[1,0,2]");
+    k.x = ONNX(e, "Transpose perm=[1,0,2]", heed__onnx_in(e, from, 0));
     k.w_in = heed__onnx_in(e, from, 1), k.b_in = heed__onnx_in(e, from, 2);
     k.w = heed__onnx_in(e, s, W), k.b = heed__onnx_in(e, s, B);
     k.h = first[0], k.c = first[1], k.lengths = lengths_of(e, mask);
     run(e, &k, out);
     if (e->cache) present_state(e, s, out[1], out[2], states);
-    onnx y = heed__onnx_node(e->g, IN(out[0], INTS(e->g, 1)), "Squeeze");
-    y = heed__onnx_node(e->g, IN(y), "Transpose perm=[1,0,2]");
+    onnx y = ONNX(e, "Squeeze", out[0], heed__onnx_one(e, 1));
+    y = ONNX(e, "Transpose perm=[1,0,2]", y);
     y = held(e, &k, y, out[1], mask);
-    return lstm ? heed__onnx_node(e->g, IN(y, cell_states(e, s, out[2])), "Concat axis=2") : y;
+    return lstm ? ONNX(e, "Concat axis=2", y, cell_states(e, s, out[2])) : y;
 }
 
 /* ---- the decoder that attends before each step ---- */
@@ -194,21 +194,21 @@ enum { Y, W_IN, B_IN, W_STATE, B_STATE, START, KEYS, VALUES, QUERY, SCORE, SHIFT
 
 /* a_t (B,P) = softmax_i(score tanh(h query' + keys_i) + shift) */
 static onnx look(heed__onnx_export *e, const onnx *in, onnx h, onnx visible) {
-    onnx q = heed__onnx_node(e->g, IN(h, heed__onnx_transposed(e, in[QUERY])), "MatMul");
-    q = heed__onnx_node(e->g, IN(q, INTS(e->g, 1)), "Unsqueeze");
-    q = heed__onnx_node(e->g, IN(heed__onnx_node(e->g, IN(q, in[KEYS]), "Add")), "Tanh");
-    onnx scores = heed__onnx_node(e->g, IN(q, heed__onnx_transposed(e, in[SCORE])), "MatMul");
-    if (*in[SHIFT]) scores = heed__onnx_node(e->g, IN(scores, in[SHIFT]), "Add");
-    scores = heed__onnx_node(e->g, IN(scores, INTS(e->g, 2)), "Squeeze");
-    return heed__onnx_softmax(e, scores, visible, "Softmax", NULL);
+    onnx q = ONNX(e, "MatMul", h, heed__onnx_transposed(e, in[QUERY]));
+    q = ONNX(e, "Unsqueeze", q, heed__onnx_one(e, 1));
+    q = ONNX(e, "Tanh", ONNX(e, "Add", q, in[KEYS]));
+    onnx scores = ONNX(e, "MatMul", q, heed__onnx_transposed(e, in[SCORE]));
+    if (*in[SHIFT]) scores = ONNX(e, "Add", scores, in[SHIFT]);
+    scores = ONNX(e, "Squeeze", scores, heed__onnx_one(e, 2));
+    return heed__onnx_softmax(e, scores, visible, true, "Softmax", NULL);
 }
 
 /* (B,..) <-> (1,B,..) */
 static onnx wrapped(heed__onnx_export *e, onnx x) {
-    return heed__onnx_node(e->g, IN(x, INTS(e->g, 0)), "Unsqueeze");
+    return ONNX(e, "Unsqueeze", x, heed__onnx_one(e, 0));
 }
 static onnx unwrapped(heed__onnx_export *e, onnx x) {
-    return heed__onnx_node(e->g, IN(x, INTS(e->g, 0)), "Squeeze");
+    return ONNX(e, "Squeeze", x, heed__onnx_one(e, 0));
 }
 
 /* One step, as the outputs of the body: h and, of an LSTM, c, as states and again as outputs; the
@@ -217,10 +217,10 @@ static void decode(heed__onnx_export *e, heed__onnx_scan *scan, const onnx *in, 
                    onnx visible) {
     onnx out[3], weights = look(e, in, k->h, visible);
     int states = k->args.cell == HEED_LSTM ? 2 : 1;
-    onnx c = heed__onnx_node(e->g, IN(weights, INTS(e->g, 1)), "Unsqueeze");
-    c = heed__onnx_node(e->g, IN(c, in[VALUES]), "MatMul");
-    c = heed__onnx_node(e->g, IN(c, INTS(e->g, 1)), "Squeeze");
-    k->x = wrapped(e, heed__onnx_node(e->g, IN(y, c), "Concat axis=1"));
+    onnx c = ONNX(e, "Unsqueeze", weights, heed__onnx_one(e, 1));
+    c = ONNX(e, "MatMul", c, in[VALUES]);
+    c = ONNX(e, "Squeeze", c, heed__onnx_one(e, 1));
+    k->x = wrapped(e, ONNX(e, "Concat axis=1", y, c));
     k->h = wrapped(e, k->h);
     if (states == 2) k->c = wrapped(e, k->c);
     run(e, k, out);
@@ -244,8 +244,8 @@ static onnx recurrent_attention(heed__onnx_export *e, step s) {
         heed__onnx_nodes(e->g, IN(in[START], INTS(e->g, k.width, k.width)), 2, first, NULL,
                          "Split axis=1");
     if (*in[MASK]) {
-        visible = heed__onnx_node(e->g, IN(in[MASK]), "Cast to=9");
-        visible = heed__onnx_node(e->g, IN(visible, INTS(e->g, 1)), "Squeeze");
+        visible = ONNX(e, "Cast to=9", in[MASK]);
+        visible = ONNX(e, "Squeeze", visible, heed__onnx_one(e, 1));
     }
     heed__onnx_scan_begin(e, &scan);
     k.h = heed__onnx_scan_state(e, &scan, first[0]);
@@ -254,10 +254,10 @@ static onnx recurrent_attention(heed__onnx_export *e, step s) {
     if (k.h && k.c && y) decode(e, &scan, in, &k, y, visible);
     if (!heed__onnx_scan_end(e, &scan, out)) return NULL;
     e->g->result = heed__onnx_weights(e, n);
-    heed__onnx_node(e->g, IN(out[2 * states + 1]), "Identity");
+    ONNX(e, "Identity", out[2 * states + 1]);
     out[2 * states + 1] = NULL; /* ends the list */
     return heed__onnx_node(e->g, out + states, "Concat axis=2");
 }
 
-const heed__onnx_op heed__onnx_recurrent[] = {
+const heed__onnx_row heed__onnx_recurrent[] = {
     {"recurrent", recurrent}, {"recurrent_attention", recurrent_attention}, {0}};

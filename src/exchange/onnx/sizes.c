@@ -61,8 +61,8 @@ onnx heed__onnx_size(heed__onnx_export *e, int a, int b) {
         return NULL;
     }
     onnx y = symbol_size(e, p.of[0]);
-    if (p.of[1]) y = heed__onnx_node(e->g, IN(y, symbol_size(e, p.of[1])), "Mul");
-    if (p.times > 1) y = heed__onnx_node(e->g, IN(y, INTS(e->g, p.times)), "Mul");
+    if (p.of[1]) y = ONNX(e, "Mul", y, symbol_size(e, p.of[1]));
+    if (p.times > 1) y = ONNX(e, "Mul", y, heed__onnx_one(e, p.times));
     return y;
 }
 
@@ -92,13 +92,13 @@ onnx heed__onnx_reshape(heed__onnx_export *e, onnx x, const heed_tensor *const f
         open += shape[d] < 0;
     }
     onnx s = open > 1 ? heed__onnx_shape(e, to) : heed__onnx_ints(e->g, to[0]->dims, shape);
-    return heed__onnx_node(e->g, IN(x, s), "Reshape");
+    return ONNX(e, "Reshape", x, s);
 }
 
 /* The tokens that the cache of the first attention layer holds: (1). */
 onnx heed__onnx_past(heed__onnx_export *e) {
     onnx known = heed__onnx_find(&e->graph, "size past");
-    if (!e->cache) return INTS(e->g, 0);
+    if (!e->cache) return heed__onnx_one(e, 0);
     for (int i = 0; i < e->steps && !known; i++) {
         const heed_node *n = e->step[i].in[0];
         if (strcmp(n->op->name, "self_attention") != 0) continue;
@@ -112,6 +112,6 @@ onnx heed__onnx_past(heed__onnx_export *e) {
 /* Its rows [past, past + tokens). */
 onnx heed__onnx_positions(heed__onnx_export *e, onnx table, int a, int b) {
     onnx from = heed__onnx_past(e), count = heed__onnx_size(e, a, b);
-    onnx to = e->cache && count ? heed__onnx_node(e->g, IN(from, count), "Add") : count;
-    return to ? heed__onnx_node(e->g, IN(table, from, to), "Slice") : NULL;
+    onnx to = e->cache && count ? ONNX(e, "Add", from, count) : count;
+    return to ? ONNX(e, "Slice", table, from, to) : NULL;
 }

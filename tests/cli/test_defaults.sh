@@ -1,0 +1,54 @@
+# Settings chosen from the data, an estimate, a schedule started anew, and what a training says of its course.
+facts >facts.txt
+run data check mlm facts.txt --json
+json chosen.0.settings "packing lines, block 16, batch 64"
+run data check mlm facts.txt
+says "Chosen by a training:"
+says "96 lines, each a sentence of at most 7 words"
+run data check mlm facts.txt --packing blocks --batch 8
+hides "packing lines,"
+sed 's/ \.$//' facts.txt >plain.txt # lines that are no sentences
+run data check gpt plain.txt
+hides "packing lines,"
+says "batch 8, steps 4000"
+run data check gpt plain.txt --steps 100
+hides "Chosen"
+run init mlm --lr 0.5
+says "# packing = blocks"
+says "chosen from the data, else"
+holds grep -qx 'lr = 0.5' out
+cp out mlm.conf
+run train mlm --help
+says "[chosen from the data, else 64]"
+
+run train mlm facts.txt --estimate -c mlm.conf --lr 0.004 --json
+status 0
+json seconds
+json memory
+json disk
+json steps 1000
+json chosen.0.settings
+run train mlm facts.txt --estimate --steps 5
+status 0
+says "disk"
+says "time"
+absent runs
+
+run train mlm facts.txt -o run -c mlm.conf --lr 0.004 --layers 1 --width 16 --heads 2 --steps 60
+status 0
+warns "96 lines, each a sentence"
+holds grep -qx 'packing = lines' run/config.conf
+holds grep -qx 'block = 16' run/config.conf
+run train mlm -c run/config.conf -o again
+status 0
+hides "chosen"
+holds cmp -s run/model.safetensors again/model.safetensors
+run resume run --steps 90 --lr 0.002
+status 0
+warns "starts anew at step 60"
+holds grep -qx 'schedule-from = 60' run/config.conf
+says "loss fell by"
+run train gpt facts.txt -o stuck $SMALL --steps 60 --lr 1e-9 --json
+status 0
+warns "is not below that of guessing"
+json judgement

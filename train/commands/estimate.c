@@ -1,0 +1,111 @@
+/* estimate.c -- heed train --estimate: what a training will take, from a few steps of it, of which
+ * nothing is kept. */
+#include "kinds/training.h"
+
+#include <math.h>
+
+typedef struct {
+    program *p;
+    const heed_fit_args *a;
+    heed_memory memory;
+    int64_t steps, done;
+    size_t params;
+    uint64_t eval_batches;          /* in an evaluation */
+    double start, timed, eval_time; /* from the end of the first steps; seconds of one batch */
+} estimate;
+
+enum {
+    FIRST = 2,
+    MOST = 20
+}; /* steps that are not timed, because memory is fresh; steps at most */
+
+/* The seconds of one evaluation batch. */
+static double time_evaluation(const estimate *e, void *self) {
+    heed_score score = {0};
+    heed_tape *t = heed_tape_new(e->p->c);
+    int rows = (int)heed_config_int(e->a->config, "batch");
+    double start = 0;
+    for (int i = 0; i < 2; i++) { /* the first one has fresh memory */
+        start = now();
+        heed_evaluate_batch(t, e->a->model, self, e->a->data, (heed_batch_at){.rows = rows}, NULL,
+                            &score);
+    }
+    double took = now() - start;
+    heed_tape_free(t);
+    return took;
+}
+
+static void on_report(void *user, const heed_report *r) {
+    estimate *e = user;
+    e->steps = r->steps;
+    if (r->event == HEED_FIT_START) {
+        e->memory = *r->memory;
+        e->params = r->params;
+        uint64_t limit = (uint64_t)heed_config_int(e->a->config, "eval-batches");
+        uint64_t all = e->a->no_val
+                           ? 0
+                           : heed_model_eval_batches(e->a->model, r->self, e->a->data,
+                                                     (int)heed_config_int(e->a->config, "batch"));
+        e->eval_batches = limit && limit < all ? limit : all;
+        if (e->eval_batches) e->eval_time = time_evaluation(e, r->self);
+    }
+    if (r->event != HEED_FIT_STEP) return;
+    e->done = r->step;
+    if (e->done == FIRST) e->start = now();
+    e->timed = now() - e->start;
+}
+
+static bool enough(void *user) {
+    const estimate *e = user;
+    return was_interrupted(NULL) || e->done >= MOST || (e->done > FIRST && e->timed > 3);
+}
+
+static double evaluations(const estimate *e) {
+    double every = (double)heed_config_int(e->a->config, "eval-every");
+    if (every > 0) return ceil((double)e->steps / every);
+    return fmin((double)e->steps, (double)heed_config_int(e->a->config, "evals"));
+}
+
+static void print_estimate(const estimate *e, double step, double evals, double evaluation) {
+    enum { AT = 14 };
+    program *p = e->p;
+    char n1[32], n2[32];
+    double seconds = (double)e->steps * step + evals * evaluation;
+    double disk = 2 * (double)e->memory.weights + (double)e->memory.optimizer;
+    if (flag_on(p, "json")) {
+        print_json(p, json_pack("{s:I, s:f, s:f, s:f, s:f, s:I, s:I, s:I, s:o}", "steps",
+                                (json_int_t)e->steps, "step_seconds", step, "evaluations", evals,
+                                "evaluation_seconds", evaluation, "seconds", seconds, "parameters",
+                                (json_int_t)e->params, "memory", (json_int_t)e->memory.total,
+                                "disk", (json_int_t)disk, "chosen", choices_json(&p->chosen)));
+        return;
+    }
+    for (int i = 0; i < p->chosen.count; i++)
+        print_fact(AT, i ? "" : "chosen", "%s: %s", p->chosen.list[i].what, p->chosen.list[i].why);
+    print_fact(AT, "time", "about %s with %d thread%s", heed_format_duration(n1, seconds),
+               heed_threads(p->c), heed_threads(p->c) == 1 ? "" : "s");
+    print_fact(AT, "steps", "%s, each %.3g ms", heed_format_count(n1, (uint64_t)e->steps),
+               1e3 * step);
+    if (evaluation > 0) print_fact(AT, "evaluations", "%.0f, each %.3g s", evals, evaluation);
+    print_fact(AT, "parameters", "%s", heed_format_count(n1, e->params));
+    print_fact(AT, "memory", "%s, of which %s are the program and its data",
+               heed_format_bytes(n1, (double)e->memory.total),
+               heed_format_bytes(n2, (double)e->memory.before));
+    print_fact(AT, "disk", "%s in the run: weights twice, and the state of the optimizer",
+               heed_format_bytes(n1, disk));
+}
+
+void estimate_training(program *p, const heed_fit_args *args) {
+    heed_fit_args a = *args;
+    estimate e = {.p = p, .a = args};
+    a.run = NULL;
+    a.report = on_report;
+    a.stop = enough;
+    a.user = &e;
+    heed_fit(p->c, &a);
+    if (heed_ctx_status(p->c) == HEED_INTERRUPTED && !was_interrupted(NULL)) heed_clear(p->c);
+    if (heed_ctx_status(p->c) != HEED_OK) return;
+    double timed = (double)(e.done - FIRST);
+    double step = timed > 0 ? e.timed / timed : e.timed;
+    print_estimate(&e, step, evaluations(&e), (double)e.eval_batches * e.eval_time);
+}

@@ -1,0 +1,102 @@
+/* judge.c -- what a training says about its own course: that the loss has not left that of
+ * guessing, and at the end one sentence with what to try. */
+#include "kinds/training.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- a loss that does not fall ---- */
+
+/* The loss at which a model only knows how frequent each answer is, and knows it exactly. */
+static double guessing(const progress *g, const heed_report *r) {
+    const heed_model *m = g->p->model;
+    double loss = heed_label_entropy(m, r->self, g->data, (int)heed_config_int(g->f, "batch"));
+    return isfinite(loss) && loss > 0 ? loss : 0;
+}
+
+void warn_of_plateau(progress *g, const heed_report *r) {
+    double loss = isfinite(r->val_loss) ? r->val_loss : r->loss;
+    if (g->watched || r->progress < 1 / 3.0 || r->step < 30) return;
+    g->watched = true;
+    double known = guessing(g, r);
+    g->stuck = known * 0.97;
+    if (known <= 0 || loss < g->stuck) return;
+    heed_message(g->p->c, HEED_WARN,
+                 "step %lld of %lld: the loss, %.3f, is not below that of guessing by frequency, "
+                 "%.3f; hint: another `lr`, a longer `warmup`, or a smaller `batch` with more "
+                 "`steps`",
+                 (long long)r->step, (long long)r->steps, loss, known);
+}
+
+/* ---- at the end ---- */
+
+/* The mean loss from one step up to another. */
+static double mean_between(const curve *k, double from, double to) {
+    double sum = 0;
+    int n = 0;
+    for (int i = 0; i < k->count; i++) {
+        if (k->step[i] <= from || k->step[i] > to) continue;
+        sum += k->loss[i];
+        n++;
+    }
+    return n ? sum / n : (double)NAN;
+}
+
+static int lowest(const double *x, int n) {
+    int best = 0;
+    for (int i = 1; i < n; i++)
+        if (x[i] < x[best]) best = i;
+    return best;
+}
+
+/* Whether the validation loss rose while the training loss fell; for classes, accuracy fell, too.
+ */
+static bool overfits(const run_curves *k, char text[JUDGEMENT]) {
+    const curve *v = &k->val;
+    int last = v->count - 1, best = lowest(v->loss, v->count);
+    double before = mean_between(&k->train, v->step[best] * 0.9, v->step[best]);
+    double after = mean_between(&k->train, v->step[last] * 0.9, v->step[last]);
+    bool worse = v->loss[last] > 1.02 * v->loss[best] && !(v->metric[last] > v->metric[best]);
+    if (!worse || after > before) return false;
+    snprintf(text, JUDGEMENT,
+             "overfitting since step %.0f: the validation loss rose from %.4g to %.4g while the "
+             "training loss fell; try `dropout = 0.1`, more data, or `steps = %.0f`",
+             v->step[best], v->loss[best], v->loss[last], v->step[best]);
+    return true;
+}
+
+/* By how much the loss fell in the last third of the steps: of validation or, without, training. */
+static void judge_fall(const run_curves *k, const progress *g, double end, char text[JUDGEMENT]) {
+    bool val = k->val.count > 0;
+    const curve *v = val ? &k->val : &k->train;
+    double wide = end / (val ? 10 : 20);
+    double then = mean_between(v, end * 2 / 3 - wide, end * 2 / 3 + wide / 10);
+    double fell = 100 * (1 - mean_between(v, end - wide, end) / then);
+    const char *what = val ? "validation" : "training";
+    if (fell > 2)
+        snprintf(text, JUDGEMENT,
+                 "still improving: the %s loss fell by %.1f %% in the last third; hint: `resume "
+                 "%s --steps %.0f --lr %s`",
+                 what, fell, g->run, 2 * end, heed_config_text(g->f, "lr"));
+    else if (isfinite(fell))
+        snprintf(text, JUDGEMENT,
+                 "plateau: the %s loss fell by %.1f %% in the last third, so more steps change "
+                 "little; try a larger `width`, another `lr` or more data",
+                 what, fmax(0, fell));
+}
+
+void judge_training(const progress *g, const heed_fit_result *r, char text[JUDGEMENT]) {
+    enum { STEPS = 30, EVALUATIONS = 3 };
+    run_curves k;
+    double loss = isfinite(r->val_loss) ? r->val_loss : r->loss;
+    *text = 0;
+    if (!g->any || r->step < STEPS || !curves_read(g->p->c, g->run, &k)) return;
+    bool seen = k.val.count >= EVALUATIONS || (k.val.count == 0 && k.train.count >= STEPS);
+    if (g->stuck > 0 && loss > g->stuck)
+        snprintf(text, JUDGEMENT,
+                 "plateau: the model has learned at most how frequent each answer is; try another "
+                 "`lr`, a longer `warmup`, or a smaller `batch` with more `steps`");
+    else if (seen && (k.val.count == 0 || !overfits(&k, text)))
+        judge_fall(&k, g, (double)r->step, text);
+    curves_free(&k);
+}
