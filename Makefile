@@ -245,13 +245,13 @@ $(B)/src/data/image/resize.o: SIZE := -O2
 # Texts may be large.
 $(foreach i,core/memory text/utf8 $(addprefix data/corpus/,encode names reading stream words),$(B)/src/$(i).o): SIZE := -O2
 $(B)/src/ops/%.o $(B)/src/optim/%.o: SIZE := -O2
-$(foreach o,affine attention batch_norm bce binary concat conv lora matmul note pad pool recurrent recurrent_attention reduce reshape rotary slice softmax where xent,$(B)/src/ops/$(o).o): SIZE := -Os
-$(foreach o,check clip optim schedule settings,$(B)/src/optim/$(o).o): SIZE := -Os
+$(foreach o,activate affine attention batch_norm bce binary clamp concat conv dropout embed layer_norm lora matmul mse note pad permute pool recurrent recurrent_attention reduce reshape rms_norm rotary scale slice softmax sum where xent,$(B)/src/ops/$(o).o): SIZE := -Os
+$(foreach o,check clip gd momentum nesterov optim schedule settings sgd,$(B)/src/optim/$(o).o): SIZE := -Os
 $(B)/src/kernels/dispatch.o $(B)/src/kernels/profile.o: SIZE := -Os
 $(B)/src/fit/gradients.o: SIZE := -O2
 # What the vectors do is written out, so that -O3 adds mainly size.
 $(foreach k,$(KERNELS),$(foreach i,avx2 avx512,$(B)/$(k:.c=.$(i).o))): SIZE := -O2
-$(foreach k,additive_attention broadcast cell dropout norm pool softmax update vec xent,$(foreach i,avx2 avx512,$(B)/src/kernels/$(k).$(i).o)): SIZE := -Os
+$(foreach k,additive_attention broadcast cell dropout embed norm permute pool softmax update vec xent,$(foreach i,avx2 avx512,$(B)/src/kernels/$(k).$(i).o)): SIZE := -Os
 $(foreach k,$(KERNELS),$(B)/$(k:.c=.generic.o)): SIZE := $(SMALL_generic)
 endif
 $(B)/train/cli/mpi.o: CPPFLAGS_ALL += $(MPI_CFLAGS)

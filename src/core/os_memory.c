@@ -12,7 +12,6 @@
 
 /* mmap aligns to pages of the usual size, so a large page more is mapped, and the ends unmapped. */
 void *heed__os_map(size_t bytes) {
-    if (bytes > SIZE_MAX / 2) return NULL;
     char *p = mmap(NULL, bytes + HEED__LARGE_PAGE, PROT_READ | PROT_WRITE,
                    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (p == MAP_FAILED) return NULL;

@@ -28,7 +28,8 @@ static bool evaluate_one(heed__fitting *f, double *seconds) {
 enum { FEW_STEPS = 20 };
 
 /* The next step whose batch has the most tokens. Pairs of similar length are batched together, in
- * windows of 64 batches. Other kinds have batches of one size; making one may take long. */
+ * windows of 64 batches, and the last micro-batch of a step has the longest. Other kinds have
+ * batches of one size; making one may take long. */
 static int64_t largest_step(const heed__fitting *f) {
     enum { WINDOW = 64 };
     const heed_model *m = f->a->model;
@@ -37,7 +38,8 @@ static int64_t largest_step(const heed__fitting *f) {
     double most = 0;
     for (int64_t i = step; varies && !f->set.full_batch && i < step + WINDOW; i++) {
         heed_batch b = {0};
-        heed_batch_at at = {.rows = f->set.rows, .index = (uint64_t)i, .micros = f->micros};
+        heed_batch_at at = {
+            .rows = f->set.rows, .index = (uint64_t)i, .micro = f->micros - 1, .micros = f->micros};
         if (!heed_model_batch(m, f->self, f->a->data, at, &b)) return step;
         double tokens = (double)b.rows * ((double)b.len + b.src_len);
         if (tokens > most) {
@@ -53,12 +55,13 @@ static int64_t largest_step(const heed__fitting *f) {
 static bool try_batches(heed__fitting *f) {
     int64_t step = f->state.step;
     f->state.step = largest_step(f);
-    bool ok = heed__fit_pass(f, 0);
+    uint32_t last = f->micros - 1;
+    bool ok = heed__fit_pass(f, 0) && (!last || f->set.full_batch || heed__fit_pass(f, last));
     f->state.step = step;
     if (!ok) return false;
     f->memory = heed_memory_of(f->store, f->optim, f->tape, f->memory.before);
     f->group.update_bytes = heed__word_updates(f->tape);
-    return !f->set.full_batch || f->micros < 2 || heed__fit_pass(f, f->micros - 1);
+    return !f->set.full_batch || !last || heed__fit_pass(f, last);
 }
 
 /* The passes of this process in an update. */

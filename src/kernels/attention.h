@@ -87,10 +87,12 @@ INLINE int keys_seen(const heed_attention_job *a, int i) {
 /* The generic instructions have the one way only: they are the reference. */
 #define ATTENTION_SHORT (HEED__SET != 0)
 
-/* Whether attention_short.c serves this job: where rows fill their vectors badly. The choice does
- * not depend on the batch, so a sequence gets the same bits in every batch. */
+/* Whether attention_short.c serves this job: where rows fill their vectors badly. 32 keys fill
+ * them, but tiles that are narrow, or half masked, are still slower. The choice does not depend on
+ * the batch, so a sequence gets the same bits in every batch. */
 INLINE bool is_short(const heed_attention_job *a) {
-    return ATTENTION_SHORT && a->tk <= 32 && a->tq >= 8 && a->tq <= 32 && a->group == 1 &&
+    int most = a->key < 32 || a->causal ? 32 : 31;
+    return ATTENTION_SHORT && a->tk <= most && a->tq >= 8 && a->tq <= 32 && a->group == 1 &&
            !a->bias && !a->hard;
 }
 /* Its functions: the reals that forward keeps, the reals of scratch per thread, and the passes. */

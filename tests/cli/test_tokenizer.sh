@@ -36,7 +36,7 @@ refuses 3 nowhere
 # Tokens of characters and bytes are never kept, also by a saved tokenizer.
 for kind in char byte; do
     run train gpt facts.txt -o refused --tokenizer $kind $SMALL --no-token-cache
-    refuses 2 "--token-cache has no effect here: expected --tokenizer other than char or byte, found --tokenizer $kind"
+    refuses 2 "--token-cache has no effect here: expected a tokenizer other than char or byte, found --tokenizer $kind"
     ln -s $kind saved-$kind
     run train gpt facts.txt -o refused --tokenizer saved-$kind $SMALL --no-token-cache
     refuses 2 "found --tokenizer saved-$kind, which is $kind"

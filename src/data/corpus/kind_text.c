@@ -54,13 +54,12 @@ static heed_tokenizer *open_tokenizer(const heed_data *d, const heed_config *f, 
 /* A saved tokenizer of characters or bytes keeps no tokens either: the condition above knows the
  * words `char` and `byte` only. */
 static bool check_cache(const heed_data *d, const heed_config *f) {
-    const char *name = heed_config_text(f, "tokenizer");
-    return d->tokenizer->kind >= HEED__WORD || heed__kind_find(name) >= 0 ||
+    return d->tokenizer->kind >= HEED__WORD ||
            heed_config_rank(f, "token-cache") != HEED_FROM_FLAG ||
            heed_fail(d->c, HEED_USAGE,
                      "`token-cache` has no effect here: expected a tokenizer other than char or "
                      "byte, found `tokenizer = %s`, which is %s",
-                     name, heed_tokenizer_kind(d->tokenizer));
+                     heed_config_text(f, "tokenizer"), heed_tokenizer_kind(d->tokenizer));
 }
 
 /* Opens the tokenizer that f names, or trains it on the text; a run already has one. */
