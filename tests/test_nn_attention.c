@@ -438,7 +438,7 @@ TEST(nn_attention_refuses_heads_and_widths_that_do_not_fit) {
     check_refused((heed_mha_args){.width = 8, .heads = 4, .kv_heads = 3}, "heads 4, kv-heads 3");
     check_refused((heed_mha_args){.width = 8, .heads = 2, .kv_heads = 4}, "heads 2, kv-heads 4");
     check_refused((heed_mha_args){.width = 8, .heads = 2, .kv_heads = -1}, "kv-heads -1");
-    check_refused((heed_mha_args){.width = 9, .heads = 3, .rotary = 10000}, "key width 3");
+    check_refused((heed_mha_args){.width = 9, .heads = 3, .rotary = 10000}, "key-width 3");
     check_refused((heed_mha_args){.width = 8, .heads = 2, .rotary = -1}, "theta -1");
     check_refused((heed_mha_args){.width = 8, .heads = 2, .rotary = 10000, .cross = true},
                   "cross attention");

@@ -190,7 +190,7 @@ TEST(logits_in_blocks_are_enough) {
 
 /* No array of rows by classes: the logits of 4096 rows of 1024 classes alone are 16 MB. */
 TEST(logits_in_blocks_need_little_memory) {
-    enum { N = 4096, C = 1024, D = 8 };
+    enum { N = 8192, C = 1024, D = 8 };
     heed_ctx *c = heed_open(&(heed_options){.seed = 7, .threads = 2});
     heed_store *s = heed_store_new(c);
     heed_tape *t = heed_tape_new(c);

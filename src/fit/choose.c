@@ -28,6 +28,7 @@ bool heed_choose(heed_choices *k, const char *settings, const char *why, ...) {
     char key[64], value[64];
     int n = 0;
     bool ok = true;
+    if (!k || !settings || !why) return false;
     for (const char *at = settings; ok && sscanf(at, " %63[^= ]=%63[^ ]%n", key, value, &n) == 2;
          at += n)
         ok = choose_one(k, key, value, &one);
