@@ -90,7 +90,7 @@ bool heed__choose_batch(heed_choices *k, int batch) {
     if (given || heed_config_rank(f, "batch") != HEED_FROM_DEFAULT) return true;
     snprintf(settings, sizeof settings, "batch=%d steps=%lld", batch,
              (long long)(steps * was / batch));
-    return heed_choose(k, settings, "in the time of %lld steps of %lld, more learn more",
+    return heed_choose(k, settings, "they cost what %lld steps of %lld do, and learn more",
                        (long long)steps, (long long)was);
 }
 
@@ -129,7 +129,7 @@ static bool choose_facts(heed_choices *k, const text_look *t) {
     size_t count = EPOCHS * lines_of(t) / BATCH;
     snprintf(steps, sizeof steps, "steps=%zu", count > 1000 ? count : 1000);
     return lines_of(t) > FEW_SENTENCES ||
-           (heed_choose(k, steps, "%d readings of each sentence", EPOCHS) &&
+           (heed_choose(k, steps, "%d epochs", EPOCHS) &&
             heed_choose(k, "val-split=0", "a sentence kept for validation would not be learned"));
 }
 
@@ -168,5 +168,5 @@ bool heed__choose_vit(heed_choices *k) {
     size_t n = heed_images_about(k->data->batches)->count[HEED_TRAIN_PART];
     double count = EPOCHS * (double)n / (double)heed_config_int(f, "batch");
     snprintf(steps, sizeof steps, "steps=%.0f", fmin(fmax(count, LEAST), MOST));
-    return heed_choose(k, steps, "%d readings of %zu pictures, at most %d steps", EPOCHS, n, MOST);
+    return heed_choose(k, steps, "%d epochs of %zu pictures, at most %d steps", EPOCHS, n, MOST);
 }

@@ -20,8 +20,9 @@ bool heed__keys_read(heed_ctx *c, const heed_published *p, const json_t *config,
                      heed_config *f);
 /* The settings and keys of a run as config.json. NULL: p cannot have them, see the error. */
 json_t *heed__keys_write(const heed_run *r, const heed_published *p);
-/* The first required setting of p that f has not: "norm=post"; "" if it has all. */
-bool heed__keys_fit(const heed_config *f, const heed_published *p, char missing[HEED__WORD_SIZE]);
+/* Whether f has all settings that p requires; appends the others to missing, unless NULL:
+ * "`norm = pre`, expected post; ...". */
+bool heed__keys_fit(const heed_config *f, const heed_published *p, heed_text *missing);
 
 /* ---- tensors.c: names and shapes ---- */
 

@@ -5,9 +5,9 @@
 
 #include <string.h>
 
-/* The architecture with the run's settings; if none has, the error is about the first. */
+/* The architecture with the run's settings; if none has, the error lists what the first expects. */
 static const heed_published *choose(const heed_run *r) {
-    char missing[HEED__WORD_SIZE], class[HEED__WORD_SIZE];
+    char class[HEED__WORD_SIZE];
     const heed_published *p = r->model->published;
     if (!p) {
         heed_fail(r->c, HEED_USAGE,
@@ -15,16 +15,14 @@ static const heed_published *choose(const heed_run *r) {
         return NULL;
     }
     for (; p->type; p++)
-        if (heed__keys_fit(r->config, p, missing)) return p;
-    heed__keys_fit(r->config, p = r->model->published, missing);
-    const char *list = p->architectures, *value = strchr(missing, '=');
+        if (heed__keys_fit(r->config, p, NULL)) return p;
+    heed_text missing = {.c = r->c};
+    heed__keys_fit(r->config, p = r->model->published, &missing);
+    const char *list = p->architectures;
     heed__list_word(&list, class);
-    heed_text key = {.c = r->c};
-    heed_text_add(&key, "%.*s", (int)(value - missing), missing);
-    heed_fail(r->c, HEED_USAGE, "run cannot be exported: `%s = %s`: expected %s for %s",
-              key.s ? key.s : "", key.s ? heed_config_text(r->config, key.s) : "", value + 1,
-              class);
-    heed_text_free(&key);
+    heed_fail(r->c, HEED_USAGE, "run cannot be exported as %s: %s", class,
+              missing.s ? missing.s : "");
+    heed_text_free(&missing);
     return NULL;
 }
 

@@ -197,17 +197,19 @@ static bool has_value(const heed_config *f, const char *setting, const char *val
     return same_value(own, value) || strcmp(own, "auto") == 0;
 }
 
-bool heed__keys_fit(const heed_config *f, const heed_published *p, char missing[HEED__WORD_SIZE]) {
-    for (const char *list = p->settings; heed__list_word(&list, missing);) {
-        char *value = strchr(missing, '=');
+bool heed__keys_fit(const heed_config *f, const heed_published *p, heed_text *missing) {
+    char word[HEED__WORD_SIZE];
+    bool fit = true;
+    for (const char *list = p->settings; heed__list_word(&list, word);) {
+        char *value = strchr(word, '=');
         *value++ = 0;
-        if (!has_value(f, missing, value)) {
-            value[-1] = '=';
-            return false;
-        }
+        if (has_value(f, word, value)) continue;
+        if (missing)
+            heed_text_add(missing, "%s`%s = %s`, expected %s", fit ? "" : "; ", word,
+                          heed_config_has(f, word) ? heed_config_text(f, word) : "", value);
+        fit = false;
     }
-    missing[0] = 0;
-    return true;
+    return fit;
 }
 
 static heed_option_kind kind_of(const heed_config *f, const char *setting) {

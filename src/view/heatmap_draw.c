@@ -169,7 +169,7 @@ static void draw_labels(plan *p, const heed_heatmap *m, int x, int y) {
     for (int j = 0; m->col_labels && j < m->cols; j += step) {
         const char *label = m->col_labels[j] ? m->col_labels[j] : "";
         int at = x + j * p->cell;
-        if (p->turned && heed__sketch_width(label, 1) > LETTER)
+        if (p->turned && heed_label_columns(label) > 1)
             heed__sketch_text(&p->sketch, at + middle, y - GAP, p->scale, INK, HEED__UP,
                               LONGEST_LABEL, label);
         else

@@ -90,7 +90,7 @@ refuses 2 "one of Q K V Q_R K_R raw"
 run train gpt facts.txt -o no --heads 4 --kv-heads 3
 refuses 2 "expected kv-heads that divide heads, found heads 4, kv-heads 3"
 run train gpt facts.txt -o no --positions rotary --key-width 5
-refuses 2 "keys of an even width"
+refuses 2 "an even key-width"
 run train gpt facts.txt -o no --positions rotary --rope-theta 0
 refuses 2 "rope-theta"
 run train gpt facts.txt -o no --ff-kind glu

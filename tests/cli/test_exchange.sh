@@ -118,7 +118,7 @@ refuses 3 "weights are missing: bare: expected model.safetensors"
 absent run
 run train mlm facts.txt $SMALL --norm pre -o pre
 run export pre -o pre-folder
-refuses 2 "run cannot be exported: --norm pre: expected post for BertForMaskedLM"
+refuses 2 "run cannot be exported as BertForMaskedLM: --norm pre, expected post"
 absent pre-folder
 
 # ---- vectors of texts ----

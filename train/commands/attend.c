@@ -176,7 +176,7 @@ static const char *opening_of(const work *w, const attend_view *v, char text[PAG
     bool words = grid && v->block->queries != v->block->keys;
     if (asked || words) {
         bool pair = m->kind == HEED_INPUT_PAIR;
-        o.view = grid ? "picture" : pair ? "cross" : query ? "head" : "matrix";
+        o.view = grid ? "picture" : pair ? "cross" : "head";
         if (v->block->heads > 1) o.head = head_word(v->block, v->head, number);
     }
     if (query) o.query = v->query;

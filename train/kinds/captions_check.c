@@ -35,9 +35,7 @@ static void print_pictures(heed_images *k) {
     heed_duplicate found;
     const char *name;
     char n[32], own[1024];
-    print_fact(AT, "  sizes", "%d to %d wide, %d to %d high; read as %d x %d, %s", a->low_width,
-               a->high_width, a->low_height, a->high_height, a->view.size, a->view.size,
-               a->view.channels == 1 ? "grey" : "colour");
+    print_sizes(AT, a);
     print_fact(AT, "  skipped", "%s",
                a->bad ? heed_format_count(n, a->bad) : "none: all pictures can be decoded");
     print_skipped(stdout, k, "               ", SIZE_MAX);

@@ -9,6 +9,8 @@
 const char *augment_text(const heed_augment *a, char text[160]);
 /* Writes to text a hint that photographs are few for a model of patches; "": not. */
 const char *few_hint(const heed_model *m, const heed_data *d, const heed_config *f, char text[256]);
+/* Prints the sizes of a set's pictures and the size in which they are read. */
+void print_sizes(int at, const heed_images_info *a);
 /* Prints the first `most` skipped pictures with their reasons; returns how many more there are. */
 size_t print_skipped(FILE *out, const heed_images *k, const char *indent, size_t most);
 

@@ -133,6 +133,17 @@ static void print_list(const char *label, const double *x, int n) {
     print_fact(AT, label, "%s", text);
 }
 
+void print_sizes(int at, const heed_images_info *a) {
+    char found[96];
+    if (a->low_width == a->high_width && a->low_height == a->high_height)
+        snprintf(found, sizeof found, "all %d x %d", a->low_width, a->low_height);
+    else
+        snprintf(found, sizeof found, "%d to %d wide, %d to %d high", a->low_width, a->high_width,
+                 a->low_height, a->high_height);
+    print_fact(at, "  sizes", "%s; read as %d x %d, %s", found, a->view.size, a->view.size,
+               a->view.channels == 1 ? "grey" : "colour");
+}
+
 static void print_facts(program *p, heed_images *k) {
     const heed_images_info *a = heed_images_about(k);
     size_t copies = overlap_of(k);
@@ -145,9 +156,7 @@ static void print_facts(program *p, heed_images *k) {
                heed_format_count(n1, a->count[HEED_TRAIN_PART]),
                heed_format_count(n2, a->count[HEED_VAL_PART]),
                heed_format_count(n3, a->count[HEED_TEST_PART]));
-    print_fact(AT, "  sizes", "%d to %d wide, %d to %d high; read as %d x %d, %s", a->low_width,
-               a->high_width, a->low_height, a->high_height, a->view.size, a->view.size,
-               a->view.channels == 1 ? "grey" : "colour");
+    print_sizes(AT, a);
     print_list("  mean", a->view.mean, a->view.channels);
     print_list("  deviation", a->view.deviation, a->view.channels);
     augment_text(&augment, text);
