@@ -95,9 +95,9 @@ static void size_panels(plan *p) {
  * shows. Returns its width. */
 static int write_legend(plan *p) {
     const char *unit = p->map->unit;
-    snprintf(p->from, sizeof p->from, "%.4g", p->lo);
-    snprintf(p->to, sizeof p->to, "%.4g%s%s%.60s", p->hi, p->above ? " and more" : "",
-             unit ? "  " : "", unit ? unit : "");
+    snprintf(p->from, sizeof p->from, fabs(p->lo) < 1000 ? "%.3g" : "%.0f", p->lo);
+    snprintf(p->to, sizeof p->to, p->hi < 1000 ? "%.3g%s%s%.60s" : "%.0f%s%s%.60s", p->hi,
+             p->above ? " and more" : "", unit ? "  " : "", unit ? unit : "");
     if (p->map->uniform > 0)
         snprintf(p->uniform, sizeof p->uniform, "uniform = %.3g", p->map->uniform);
     return p->left + heed__sketch_width(p->from, 2) + 8 + RAMP + 8 + heed__sketch_width(p->to, 2) +
