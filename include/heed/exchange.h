@@ -85,9 +85,13 @@ bool heed_export(const heed_run *r, const char *dir, bool force);
  */
 bool heed_export_onnx(const heed_run *r, const char *path, bool cache);
 
+/* Whether the run was imported from an architecture that makes vectors and has no head, and was not
+ * trained since: its head is not that of a trained model. */
+bool heed_import_is_headless(const heed_run *r);
+
 /* The vector of a text, model->code, as (1,k) on the run's tape, until its next begin. A text that
  * is too long is cut. NULL: HEED_USAGE for a model without a code of texts, HEED_DATA for a text
- * without tokens. */
+ * without tokens, if none is put before it. */
 const heed_tensor *heed_text_vector(heed_run *r, const char *text, size_t n);
 
 HEED_EXPORT_END

@@ -98,6 +98,7 @@ typedef struct {
     const heed_config *config; /* block; for pictures image-size, channels, mean and std */
     const heed_tokenizer *tokenizer, *source; /* source NULL: the same for both sides */
     bool any_length;                          /* a text may be empty, or longer than the block */
+    bool empty;   /* a text after a special token, [CLS], may be empty */
     bool cut;     /* a source or a labelled text that is too long is cut */
     bool quiet;   /* do not warn about words that the vocabulary lacks */
     bool convert; /* a picture with other channels is converted, as with the setting `convert` */

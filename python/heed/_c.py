@@ -276,7 +276,7 @@ class heed_data(Structure):
 
 class heed_reader(Structure):
     _fields_ = [("c", c_void_p), ("spec", heed_input_spec), ("config", c_void_p), ("tokenizer", c_void_p), ("source", c_void_p),
-        ("any_length", c_bool), ("cut", c_bool), ("quiet", c_bool), ("convert", c_bool), ("show", c_bool)]
+        ("any_length", c_bool), ("empty", c_bool), ("cut", c_bool), ("quiet", c_bool), ("convert", c_bool), ("show", c_bool)]
 
 
 class heed_sequence(Structure):
@@ -655,8 +655,8 @@ class heed_published_tensor(Structure):
 
 class heed_published(Structure):
     _fields_ = [("type", c_char_p), ("architectures", c_char_p), ("settings", c_char_p), ("prefix", c_char_p), ("renames", c_void_p),
-        ("ignored", c_char_p), ("harmless", c_char_p), ("present", c_char_p), ("vectors", c_bool), ("more", c_char_p),
-        ("keys", c_void_p), ("tensors", c_void_p)]
+        ("ignored", c_char_p), ("dropped", c_char_p), ("harmless", c_char_p), ("present", c_char_p), ("vectors", c_bool),
+        ("more", c_char_p), ("keys", c_void_p), ("tensors", c_void_p)]
 
 
 class heed_graph_node(Structure):
@@ -1319,6 +1319,7 @@ FUNCTIONS = {
     "heed_import": (c_void_p, (c_void_p, c_char_p, c_void_p,)),
     "heed_export": (c_bool, (c_void_p, c_char_p, c_bool,)),
     "heed_export_onnx": (c_bool, (c_void_p, c_char_p, c_bool,)),
+    "heed_import_is_headless": (c_bool, (c_void_p,)),
     "heed_text_vector": (c_void_p, (c_void_p, c_char_p, c_size_t,)),
     "heed_graph_read": (c_bool, (c_void_p, c_void_p,)),
     "heed_graph_free": (None, (c_void_p,)),

@@ -2,6 +2,7 @@
 import contextlib
 import csv
 import ctypes
+import operator
 import os
 import re
 from ctypes import byref, c_char_p, c_int32, c_void_p
@@ -58,6 +59,21 @@ def import_(folder, out=None, force=False, **options):
 def softmax(x):
     p = np.exp(x - x.max())
     return p / p.sum()
+
+
+def token_ids(ids, vocab):
+    """The ids as heed's numbers; of each of which the vocabulary must have a token."""
+    ids = [operator.index(i) for i in ids]
+    for i in ids:
+        if not 0 <= i < vocab:
+            raise UsageError(f"token {i} is not in the vocabulary: expected 0 to {vocab - 1}")
+    return (c_int32 * len(ids))(*ids)
+
+
+def check_range(name, value, low, high):
+    """An error unless low <= value <= high; nan is not."""
+    if not low <= value <= high:
+        raise UsageError(f"{name} is out of range: expected {low} to {high}, found {value}")
 
 
 class Run:
@@ -139,8 +155,9 @@ class Run:
 
     def decode(self, ids):
         """The text of tokens."""
+        ids = token_ids(ids, lib.heed_vocab_size(self.tokenizer))
         out = _c.heed_text(c=self.context.pointer)
-        self.context.made(lib.heed_decode(self.tokenizer, (c_int32 * len(ids))(*ids), len(ids), byref(out)), "decode")
+        self.context.made(lib.heed_decode(self.tokenizer, ids, len(ids), byref(out)), "decode")
         return take_text(out)
 
     # ---- reading one input ----
@@ -184,7 +201,9 @@ class Run:
                 shape = (ctypes.c_int * x.ndim)(*x.shape)
                 ok = lib.heed_inspection_numbers(byref(s), self.pointer, x.ctypes.data, x.ndim, shape, b"numbers")
             else:
-                ok = lib.heed_inspection_tokens(byref(s), self.pointer, (c_int32 * len(x))(*x), len(x))
+                words = self.c.source or self.c.tokenizer
+                x = token_ids(x, lib.heed_vocab_size(words) if words else int(self.settings["vocab"]))
+                ok = lib.heed_inspection_tokens(byref(s), self.pointer, x, len(x))
             stack.callback(lib.heed_inspection_free, byref(s))
             self.context.made(ok, "the input")
             yield s
@@ -215,6 +234,8 @@ class Run:
     def fill(self, words, top=5):
         """The most probable tokens for each [MASK] of a text: a list of [(token, probability), ...]."""
         self.need(self.model.answers == _c.HEED_ANSWER_MASKED, "a masked language model")
+        if lib.heed_import_is_headless(self.pointer):
+            raise UsageError(f"fill requires a masked language model: {self.path} was imported without a head, as an encoder; hint: embed")
         found = [guesses for _, guesses in self.predict(words, top)]
         if not found:
             raise DataError(f"no [MASK] in the input: {words}; hint: write [MASK] for the word to guess")
@@ -265,6 +286,9 @@ class Run:
         """Continues a text by up to n tokens. temperature 0: the most probable token each time. samples: how many texts, at most 64;
         without it one text is returned, else a list. on_token(text): called with each new piece of the first text; False stops."""
         self.need(self.model.kind == _c.HEED_INPUT_TOKENS and self.model.steps, "a causal language model")
+        for given in (("n", n, 0, 10**8), ("samples", samples or 1, 1, 64), ("temperature", temperature, 0, 100),
+                      ("top_k", top_k, 0, 1 << 24), ("top_p", top_p, 0, 1)):
+            check_range(*given)
         ids, data, e = [], prompt.encode(), _c.heed_example()
         try:
             how = self.reader(any_length=True)

@@ -150,7 +150,7 @@ static bool check_length(const heed_reader *r, const char *text, size_t n, heed_
     size_t block = (size_t)heed_config_int(r->config, "block"), shown = n < 40 ? n : 40;
     bool paired = r->spec.kind == HEED_INPUT_PAIR;
     if (r->any_length) return true;
-    if (k->count == before)
+    if (k->count == before && !(r->empty && before))
         return heed_fail(r->c, HEED_DATA, "the input is empty%s",
                          paired ? ": expected a text to translate" : "");
     if (k->count + after > block && r->cut) k->count = block - after;

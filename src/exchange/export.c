@@ -27,6 +27,13 @@ static const heed_published *choose(const heed_run *r) {
     return NULL;
 }
 
+bool heed_import_is_headless(const heed_run *r) {
+    if (!r || r->step >= 0 || *heed_config_text(r->config, "data")) return false;
+    const heed_published *p = r->model->published;
+    while (p && p->type && !heed__keys_fit(r->config, p, NULL)) p++;
+    return p && p->type && p->vectors;
+}
+
 /* The files of a model, of heed or transformers; a replaced one leaves none of them behind. */
 static const char model_files[] =
     "config.json model.safetensors model.safetensors.index.json model-*-of-*.safetensors "

@@ -23,7 +23,7 @@ const heed_tensor *heed_text_vector(heed_run *r, const char *text, size_t n) {
     }
     heed_example e = {0};
     heed_reader how = heed_run_reader(r);
-    how.cut = true;
+    how.cut = how.empty = true;
     const heed_tensor *y = NULL;
     if (heed_example_text(&how, text, n, &e)) {
         int count = cut(r, &e.text.tokens);

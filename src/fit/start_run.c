@@ -105,6 +105,17 @@ static bool take_model(heed_config *f, const heed_model *m, const heed_run *run,
     return !run->model->chosen || run->model->chosen(run->self, f);
 }
 
+/* What a model of masked tokens reads always is a setting elsewhere: [CLS] and [SEP] around a text.
+ * The dense layer of its pooler, if it has one, is for the output of [CLS]. */
+static bool take_brackets(heed_config *f, const heed_model *m, const heed_run *run,
+                          heed_text *said) {
+    if (!run->model->bracket || !find(m->options, "bracket")) return true;
+    const heed_option *pool = find(m->options, "pool");
+    bool pooler = pool && accepts(pool, "cls") && find(run->model->options, "pooler") &&
+                  heed_config_bool(run->config, "pooler");
+    return take(f, "bracket", "true", said) && (!pooler || take(f, "pool", "cls", said));
+}
+
 /* Pixels are normalised as in the run, if they have as many channels and neither number is given.
  */
 static bool take_pixels(heed_config *f, const heed_run *run, heed_text *said) {
@@ -150,7 +161,8 @@ bool heed_start_settings(heed_config *f, const heed_model *m, const heed_run *ru
     bool ok = check_data(run->c, m, run) &&
               (!heed_config_has(f, "from") ||
                heed_config_set(f, "from", run->dir, "from", HEED_FROM_FLAG)) &&
-              take_model(f, m, run, said) && take_pixels(f, run, said) && take_tokenizer(f, run);
+              take_model(f, m, run, said) && take_brackets(f, m, run, said) &&
+              take_pixels(f, run, said) && take_tokenizer(f, run);
     how->extend = ok && run->tokenizer && heed_config_has(f, "tokenizer") &&
                   strcmp(heed_config_text(f, "tokenizer"), run->dir) == 0;
     return ok;

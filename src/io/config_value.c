@@ -151,6 +151,7 @@ static bool explained(const heed_config *f, const char *key, size_t n, char text
 bool heed__setting_unknown(const heed_config *f, const char *key, size_t n, const char *where,
                            heed_rank rank) {
     char quoted[HEED_QUOTE], hint[HEED_EXPLAIN] = "";
+    if (where && strcmp(where, "settings") == 0) where = NULL; /* a place that says nothing */
     bool flag = where && strncmp(where, "--", 2) == 0;
     heed_status status = status_of(rank);
     const char *near = nearest(f, key, n), *no = "";

@@ -115,6 +115,8 @@ bool heed__npy_parse(heed_ctx *c, const char *path, const unsigned char *bytes, 
                      heed__npy *a) {
     if (n < 10 || memcmp(bytes, "\x93NUMPY", 6) != 0)
         return damaged(c, path, a, "expected NumPy's magic");
+    if (bytes[6] < 1 || bytes[6] > 3 || bytes[7] != 0)
+        return damaged(c, path, a, "expected version 1.0, 2.0 or 3.0");
     size_t wide = bytes[6] >= 2 ? 4 : 2;
     size_t size = n < 8 + wide ? 0 : (size_t)heed__little(bytes + 8, wide);
     if (size > n || 8 + wide + size > n) return damaged(c, path, a, "its header has no end");
@@ -123,9 +125,12 @@ bool heed__npy_parse(heed_ctx *c, const char *path, const unsigned char *bytes, 
     a->data = bytes + 8 + wide + size;
     if (!dictionary(&s, a)) return damaged(c, path, a, "its header is no description");
     char quote[HEED_QUOTE];
-    return count(a, n - 8 - wide - size) ||
-           heed_fail(c, HEED_DATA, "array %s is cut short: %s: %zu bytes are too few",
-                     heed_quote(quote, a->name, strlen(a->name)), path, n);
+    size_t left = n - 8 - wide - size;
+    if (!count(a, left))
+        return heed_fail(c, HEED_DATA, "array %s is cut short: %s: %zu bytes are too few",
+                         heed_quote(quote, a->name, strlen(a->name)), path, n);
+    return a->kind == '?' || a->count * (size_t)a->size == left ||
+           damaged(c, path, a, "bytes follow its elements");
 }
 
 /* ---- elements ---- */

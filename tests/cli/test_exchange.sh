@@ -147,6 +147,17 @@ run_with ids.txt embed encoder --npy gap.npy
 refuses 3 "expected numbers below"
 absent gap.npy
 
+# An empty line is an input, too: without [CLS] and [SEP] one without tokens.
+printf '3 1 4\n\n5 6\n' >ids.txt
+run_with ids.txt embed encoder --npy gap.npy
+refuses 3 "line 2: the input is empty"
+absent gap.npy
+run generate gpt2
+refuses 2 "the run's vocabulary has no new line to start from"
+# An encoder has no head that could fill anything.
+run fill encoder "3 1"
+refuses 2 "encoder was imported without a head, as an encoder; hint: \`heed embed encoder\`"
+
 # A value that the architecture cannot have.
 sed 's/"rope_type": "default"/"rope_type": "yarn"/' "$GOLDEN/llama/config.json" >wide.json
 holds grep -q yarn wide.json

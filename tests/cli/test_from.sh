@@ -76,7 +76,26 @@ warns "embed.*      5 tensors   taken"
 warns "12 tensors  taken"
 warns "head.weight  (2,16)      new"
 warns "4 tensors   only in the run, not used"
+warns "bracket = true"
+hides "pool = cls"
+holds grep -q '^bracket = true$' textcls/config.conf
 hides "on the validation part"
+run train textcls labels.tsv --from mlm -o plain --no-bracket --steps 1 --batch 4
+status 0
+hides "bracket = "
+holds grep -q '^bracket = false$' plain/config.conf
+run train mlm facts.txt --from mlm -o pooler --pooler --steps 1 --batch 4
+status 0
+run train textcls labels.tsv --from pooler -o pooled --steps 1 --batch 4
+status 0
+warns "pool = cls"
+holds grep -q '^pool = cls$' pooled/config.conf
+run train textcls labels.tsv --from mlm -o other --tokenizer word --steps 1 --batch 4
+status 0
+printf 'a\n\nb\n' >texts.txt
+run_with texts.txt embed mlm --npy rows.npy
+status 0
+says "rows.npy: 3 vectors of 16 numbers"
 run classify textcls "Paris is the capital of France ."
 status 0
 run train textcls labels.tsv --from textcls -o textcls2 --steps 2 --batch 4

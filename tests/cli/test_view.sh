@@ -81,6 +81,14 @@ for type in '>f4' '<i4'; do
     run view odd.npy
     refuses 3 "(2, 2) of type \"$type\"; hint: make it real in NumPy: weights.astype(float)"
 done
+npy more.npy '<f4'
+echo >>more.npy
+run view more.npy
+refuses 3 'array "weights" is damaged: more.npy: bytes follow its elements'
+npy version.npy '<f4'
+printf '\011' | dd of=version.npy bs=1 seek=6 conv=notrunc 2>/dev/null
+run view version.npy
+refuses 3 "version.npy: expected version 1.0, 2.0 or 3.0"
 npy odd.npy '<U1'
 run view odd.npy
 refuses 3 "of type \"<U1\""

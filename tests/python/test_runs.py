@@ -88,7 +88,14 @@ def test_generate_stop_and_resume():
     assert len(two) == 2 and two[0] == run.generate("The", n=5, seed=3)
     with raises(KeyboardInterrupt):
         run.generate("The", n=100000, on_token=lambda t: os.kill(os.getpid(), signal.SIGINT))
-    assert run.generate("Paris is", n=0) == "Paris is" and run.decode([-1, 10**6]) is not None
+    assert run.generate("Paris is", n=0) == "Paris is"
+    for ids in ([-1], [2**32 + 1], [1, 10**6]):  # not wrapped, not dropped
+        for use in (run.decode, run.attend):
+            with raises(heed.UsageError, f"token {ids[-1]} is not in the vocabulary: expected 0 to {len(run.vocabulary) - 1}"):
+                use(ids)
+    for wrong in (dict(n=-1), dict(temperature=float("nan")), dict(temperature=-1), dict(top_k=-5), dict(top_p=2), dict(samples=65)):
+        with raises(heed.UsageError, f"{[*wrong][0]} is out of range: expected "):
+            run.generate("Paris", **wrong)
     with raises(TypeError, "cannot be copied"):
         copy.copy(run.attend("Paris is"))
     with raises(ZeroDivisionError):
@@ -101,6 +108,16 @@ def test_generate_stop_and_resume():
     with raises(ZeroDivisionError):
         heed.train("gpt", facts(), out="raised", steps=80, progress=lambda r: r.step < 30 or 1 / 0, seed=3, **SMALL)
     assert heed.resume("raised", threads=1).result["step"] == 80 and weights("raised") == weights("whole")
+
+
+def test_encoder_without_a_head():
+    golden = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "golden", "exchange", "bert-encoder")
+    run = heed.import_(golden)
+    with raises(heed.UsageError, "imported without a head"):
+        run.fill("3 1")
+    with raises(heed.UsageError, "token 29 is not in the vocabulary: expected 0 to 28"):
+        run.attend([29])
+    assert run.embed("3 1").shape == (16,)
 
 
 def test_ctrl_c():

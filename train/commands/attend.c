@@ -286,7 +286,7 @@ static void attend(program *p) {
     if (w.heads && sees_pictures(w.run->model))
         take_pictures(&w);
     else if (w.heads)
-        each_input(p, &w, take_text, false);
+        each_input(p, &w, take_text, 0);
     free(list);
     free(w.layers);
     free(w.heads);

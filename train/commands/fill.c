@@ -2,6 +2,7 @@
 #include "commands/attend.h"
 #include "kinds/image.h"
 
+#include <heed/exchange.h>
 #include <string.h>
 
 static const heed_option options[] = {
@@ -90,13 +91,18 @@ static void fill(program *p) {
     if (!r) return;
     if (r->model->answers != HEED_ANSWER_MASKED)
         wrong_run(p, "a masked language model", r);
+    else if (heed_import_is_headless(r))
+        heed_fail(p->c, HEED_USAGE,
+                  "fill requires a masked language model: %s was imported without a head, as an "
+                  "encoder; hint: `heed embed %s`",
+                  p->argv[0], p->argv[0]);
     else if (is_text_without_quotes(p))
         heed_fail(p->c, HEED_USAGE,
                   "a text of several arguments: expected one; hint: put \"%s %s ...\" "
                   "in quotes",
                   p->argv[1], p->argv[2]);
     else if (layer_index(r, flag_int(p, "layer"), &layer))
-        each_input(p, r, fill_one, false);
+        each_input(p, r, fill_one, 0);
     heed_run_close(r);
 }
 

@@ -216,14 +216,15 @@ static bool has_start(const heed_run *r) {
 
 /* The start of a text without a prompt: the template alone, or after a line break. */
 static const char *first_prompt(const heed_run *r) {
+    const char *kind = heed_tokenizer_kind(r->tokenizer);
     if (has_start(r)) return "";
     if (heed_tokenizer_specials(r->tokenizer).newline >= 0 ||
         heed_token_id(r->tokenizer, "\n") >= 0)
         return "\n";
     heed_fail(r->c, HEED_USAGE,
-              "missing --prompt: the %s vocabulary of the run has no new line to start from; hint: "
+              "missing --prompt: the run's vocabulary%s%s has no new line to start from; hint: "
               "--prompt \"Some words\"",
-              heed_tokenizer_kind(r->tokenizer));
+              *kind ? " of kind " : "", kind);
     return NULL;
 }
 
@@ -293,7 +294,7 @@ static bool take_prompt(program *p, void *user, const char *text, size_t n) {
 /* Each line of the standard input is a prompt. */
 static void generate_lines(program *p, heed_run *r) {
     prompts k = {.run = r};
-    each_input(p, &k, take_prompt, false);
+    each_input(p, &k, take_prompt, 0);
     if (k.lines == 0 && p->argc == 1) generate_from(p, r, "");
 }
 

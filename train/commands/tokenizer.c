@@ -199,7 +199,7 @@ static bool decode_one(program *p, void *user, const char *text, size_t n) {
 
 static void each_text(program *p, take_input one) {
     heed_tokenizer *k = heed_tokenizer_open(p->c, p->argv[0]);
-    if (k) each_input(p, k, one, false);
+    if (k) each_input(p, k, one, 0);
 }
 
 static void encode(program *p) { each_text(p, encode_one); }

@@ -139,7 +139,7 @@ static void run_translate(program *p) {
     if (open_translator(p, p->argv[0], &w.k) &&
         (!*beside || open_translator(p, beside, &w.beside)) &&
         alignment_choice(w.k.run, flag_int(p, "layer"), flag_text(p, "head")))
-        each_input(p, &w, translate_one, !looks(p) && !flag_on(p, "json"));
+        each_input(p, &w, translate_one, looks(p) || flag_on(p, "json") ? 0 : BY_LINE);
     heed_run *runs[2] = {w.k.run, w.beside.run};
     translator_close(&w.beside);
     translator_close(&w.k);

@@ -129,7 +129,7 @@ void classify_texts(program *p, heed_run *r) {
     }
     k.guesses = malloc((size_t)r->label_count * sizeof *k.guesses);
     if (k.guesses)
-        each_input(p, &k, classify_one, false);
+        each_input(p, &k, classify_one, 0);
     else
         heed_fail(p->c, HEED_FAILED, "no memory for %d labels", r->label_count);
     heed_example_free(&k.text);

@@ -11,9 +11,12 @@ void print_shown(heed_ctx *c, const char *text, const char *end);
 typedef bool (*take_input)(program *p, void *user, const char *text, size_t n);
 /* Calls `one` for each argument from the second on. If there is none, or for an argument "-", calls
  * it for each line of stdin that is not empty. An error is printed and its status kept, and the
- * next input follows. by_line: each input line gives one output line, which is empty if the input
- * is blank or fails. */
-void each_input(program *p, void *user, take_input one, bool by_line);
+ * next input follows. */
+enum {
+    BY_LINE = 1, /* each input line gives one output line, empty if the input is blank or fails */
+    EMPTY_LINES = 2 /* empty lines are inputs, too */
+};
+void each_input(program *p, void *user, take_input one, int how);
 
 /* ---- questions (cloze.c) ---- */
 /* Questions for a masked model from the lines of a file: TEXT WITH ONE [MASK], a tab, ANSWER. */

@@ -66,7 +66,7 @@ static void embed(program *p) {
     if (v.json && v.keep)
         heed_fail(p->c, HEED_USAGE, "two outputs: --json and --npy: expected one of them");
     else
-        each_input(p, &v, embed_one, !v.keep && !v.json);
+        each_input(p, &v, embed_one, EMPTY_LINES | (v.keep || v.json ? 0 : BY_LINE));
     if (v.keep && p->status == HEED_OK) save(p, &v, path); /* a row for each input, or no file */
     heed_run_close(r);
 }
@@ -79,7 +79,7 @@ const command cmd_embed = {
         "Prints the vector of each text, numbers with spaces between: the mean of the encoder's\n"
         "outputs, or that of [CLS] (the setting pool), of length 1 with the setting unit; of a\n"
         "classifier, what its output layer reads. An imported sentence-transformers model has\n"
-        "its own. Without TEXT, each line of the standard input is one.",
+        "its own. Without TEXT, each line of the standard input is one, an empty line, too.",
     .examples = "  heed embed runs/minilm \"A man eats bread.\" --json\n"
                 "  heed embed runs/minilm --npy vectors.npy < sentences.txt\n",
     .options = options,
