@@ -602,6 +602,10 @@ TEST(exchange_gives_the_shapes_of_an_embedding) {
         retyped("bert", "bert.embeddings.word_embeddings.weight", "[29,16]", "[16,29]");
     CHECK_FAILS(c, heed_import(c, dir, heed_models), HEED_DATA,
                 "word_embeddings.weight: expected (29,16), found (16,29)");
+    dir = retyped("bert", "bert.embeddings.word_embeddings.weight", "[29,16]", "[58, 8]");
+    CHECK_FAILS(c, heed_import(c, dir, heed_models), HEED_DATA,
+                "config.json: expected 58, as bert.embeddings.word_embeddings.weight has the shape "
+                "(58,8), found 29");
     CLOSE(c);
 }
 

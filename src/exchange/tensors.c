@@ -278,6 +278,17 @@ static bool is_untied(const heed_published *p, const heed_store *s) {
 
 /* ---- reading ---- */
 
+enum { SHAPE = 100 };
+/* "(2,3)"; of more dimensions than a tensor may have, the first ones. */
+static const char *shape_text(char out[SHAPE], const heed_array *a) {
+    int used = snprintf(out, SHAPE, "(");
+    for (int i = 0; i < a->dims && i < 4; i++)
+        used += snprintf(out + used, (size_t)(SHAPE - used), "%s%lld", i ? "," : "",
+                         (long long)a->shape[i]);
+    snprintf(out + used, (size_t)(SHAPE - used), ")");
+    return out;
+}
+
 /* The dimension of a tensor that is the rows of its parameter. */
 static int64_t rows_of(const heed_array *a, heed_published_form form) {
     int at = form == HEED_PUBLISHED_LEADING || form == HEED_PUBLISHED_TRANSPOSED;
@@ -292,7 +303,7 @@ static bool has_size(const heed_array *a, int64_t size) {
 }
 
 bool heed__weights_check(const heed__weights *w, const heed_config *f, const char *path) {
-    char number[12], setting[HEED__WORD_SIZE], name[HEED__WORD_SIZE];
+    char number[12], setting[HEED__WORD_SIZE], name[HEED__WORD_SIZE], shape[SHAPE];
     for (const heed_published_key *k = w->p->keys; k->key; k++) {
         const heed_published_tensor *row =
             k->rows ? heed__published_row(w->p->tensors, k->rows, number) : NULL;
@@ -307,9 +318,10 @@ bool heed__weights_check(const heed__weights *w, const heed_config *f, const cha
             return heed_fail(w->c, HEED_DATA, "tensor is missing: %s: expected %s", w->dir, name);
         if (said && said != rows && !has_size(k_found->array, said))
             return heed_fail(w->c, HEED_DATA,
-                             "%s of the model does not fit its weights: %s: expected %lld, the "
-                             "size of %s, found %lld",
-                             k->key, path, (long long)rows, name, (long long)said);
+                             "%s of the model does not fit its weights: %s: expected %lld, as %s "
+                             "has the shape %s, found %lld",
+                             k->key, path, (long long)rows, name, shape_text(shape, k_found->array),
+                             (long long)said);
     }
     return true;
 }
@@ -327,13 +339,11 @@ static bool same_shape(heed_ctx *c, const heed__published_part *part, const heed
     bool same = a->dims == part->dims;
     for (int i = 0; same && i < a->dims; i++) same = a->shape[i] == part->shape[i];
     if (same) return true;
-    char text[2][100] = {"(", "("};
+    char given[SHAPE], expected[SHAPE] = "(";
     for (int i = 0; i < part->dims; i++)
-        snprintf(text[0] + strlen(text[0]), 20, "%s%d", i ? "," : "", part->shape[i]);
-    for (int i = 0; i < a->dims && i < 4; i++)
-        snprintf(text[1] + strlen(text[1]), 24, "%s%lld", i ? "," : "", (long long)a->shape[i]);
-    return heed_fail(c, HEED_DATA, "tensor has another shape: %s: expected %s), found %s)",
-                     part->name, text[0], text[1]);
+        snprintf(expected + strlen(expected), 20, "%s%d", i ? "," : "", part->shape[i]);
+    return heed_fail(c, HEED_DATA, "tensor has another shape: %s: expected %s), found %s",
+                     part->name, expected, shape_text(given, a));
 }
 
 static bool all_finite(const heed__weights *w, const char *name, const heed_real *x, size_t n) {
