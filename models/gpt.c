@@ -221,6 +221,7 @@ static const heed_published_key llama_keys[] = {
     KEY("rms_norm_eps", "norm-eps", "1e-06"),
     KEY("rope_parameters.rope_theta", "rope-theta", NULL),
     KEY_FIXED("rope_parameters.rope_type", "\"default\""),
+    KEY_FIXED("rope_parameters.type", "\"default\""),
     KEY("rope_theta", "rope-theta", "10000.0"),
     KEY_FIXED("rope_scaling", "null"),
     KEY_FIXED("partial_rotary_factor", "1.0"),

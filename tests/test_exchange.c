@@ -301,11 +301,60 @@ TEST(exchange_refuses_damaged_configs) {
     refuses("bert", "\"num_hidden_layers\": 2", "\"num_hidden_layers\": 1", "layer.1.attention");
     refuses("bert", "\"num_hidden_layers\": 2", "\"num_hidden_layers\": -1", "layers");
     refuses("bert", "\"num_hidden_layers\": 2", "\"num_hidden_layers\": [2]",
-            "found \"a list or an object\"");
+            "num_hidden_layers: expected a number, found \"[2]\"");
     refuses("bert", "\"hidden_size\": 16", "\"hidden_size\": 0", "width");
     refuses("vit", "\"2\": \"red bird\"", "\"2\": \"red\\nbird\"", "one line of text");
+    refuses("vit", "\"2\": \"red bird\"", "\"2\": 1",
+            "id2label: 2: expected one line of text, found");
+    refuses("vit", "\"2\": \"red bird\"", "\"3\": \"red bird\"", "id2label: 2: expected one line");
+    refuses("vit", "\"2\": \"red bird\"", "\"-1\": \"red bird\"", "id2label: 2: expected one line");
+    refuses("vit", "\"id2label\": {", "\"id2label\": \"x\", \"more\": {",
+            "id2label: expected an object, found \"x\"");
+    refuses("vit", "\"id2label\": {", "\"id2label\": [\"x\"], \"more\": {", "expected an object");
+    refuses("vit", "\"id2label\": {", "\"num_labels\": \"x\", \"more\": {",
+            "num_labels: expected a whole number");
     refuses("vit", "\"patch_size\": 4", "\"patch_size\": 0", "another shape");
     refuses("bert", "{", "", "no valid JSON");
+}
+
+/* A value of another kind is no default. */
+TEST(exchange_refuses_values_of_the_wrong_kind) {
+    static const char tie[] = "\"tie_word_embeddings\": false", kv[] = "\"num_key_value_heads\": 2";
+    refuses("llama", tie, "\"tie_word_embeddings\": \"yes\"",
+            "tie_word_embeddings: expected true or false, found \"yes\"");
+    refuses("llama", tie, "\"tie_word_embeddings\": null", "tie_word_embeddings: expected true");
+    refuses("llama", "\"rms_norm_eps\": 1e-05", "\"rms_norm_eps\": null",
+            "rms_norm_eps: expected a number, found \"null\"");
+    refuses("bert", "\"layer_norm_eps\": 1e-12", "\"layer_norm_eps\": null", "layer_norm_eps");
+    refuses("bert", "\"layer_norm_eps\": 1e-12", "\"layer_norm_eps\": \"1\"", "expected a number");
+    refuses("llama", kv, "\"num_key_value_heads\": 0",
+            "num_key_value_heads: expected null or a number other than 0, found \"0\"");
+    refuses("bert", "\"hidden_act\": \"gelu\"", "\"hidden_act\": 1", "hidden_act: expected gelu");
+    CHECK(edited_agrees("llama", "\"head_dim\": 4", "\"head_dim\": null"));
+    CHECK(edited_agrees("llama", "\"attention_dropout\": 0.0", "\"attention_dropout\": null"));
+}
+
+typedef struct {
+    char last[512];
+    int count;
+} heard;
+
+static void hear(void *user, heed_level level, const char *message) {
+    heard *h = user;
+    if (level != HEED_WARN) return;
+    snprintf(h->last, sizeof h->last, "%s", message);
+    h->count++;
+}
+
+TEST(exchange_knows_the_members_of_an_object) {
+    heard h = {.count = 0};
+    heed_ctx *c = heed_open(&(heed_options){.log = hear, .user = &h});
+    refuses("llama", "\"rope_type\": \"default\"", "\"type\": \"linear\", \"factor\": 2.0",
+            "rope_parameters.type: expected \"default\", found \"linear\"");
+    const char *dir = edited("llama", "\"rope_type\"", "\"factor\": 2.0, \"rope_type\"");
+    CHECK(heed_import(c, dir, heed_models));
+    CHECK(h.count == 1 && strstr(h.last, "\"rope_parameters.factor\" is not known"));
+    CLOSE(c);
 }
 
 /* ---- pictures ---- */
@@ -400,11 +449,18 @@ TEST(exchange_names_what_a_processor_does_otherwise) {
     refuses_processor("{\"size\": 8, \"resample\": \"x\"}", "resample: expected 0");
     refuses_processor("{\"size\": 8, \"do_pad\": true}", "do_pad");
     refuses_processor("{\"size\": 8, \"do_resize\": false}", "do_resize");
-    refuses_processor("{\"size\": 8, \"image_mean\": [0.5, 0.5]}", "mean: expected one number");
-    refuses_processor("{\"size\": 8, \"image_std\": [\"a\"]}", "std: expected one number");
+    refuses_processor("{\"size\": 8, \"image_mean\": [0.5, 0.5]}",
+                      "image_mean: expected one number, or three, found");
+    refuses_processor("{\"size\": 8, \"image_std\": [\"a\"]}", "image_std: expected one number");
     refuses_processor("{\"size\": 8, \"image_std\": 0}", "std");
     refuses_processor("{\"size\": 8, \"rescale_factor\": -1}", "rescale_factor");
+    refuses_processor("{\"size\": 8, \"rescale_factor\": \"x\"}",
+                      "rescale_factor: expected a number above 0, found \"x\"");
+    refuses_processor("{\"size\": 8, \"do_rescale\": \"no\"}",
+                      "do_rescale: expected true or false, found");
     refuses_processor("{\"image_processor_type\": \"CLIPImageProcessor\"}", "image_processor_type");
+    refuses_processor("{\"image_processor_type\": \"ViTHybridImageProcessor\"}",
+                      "image_processor_type: expected ViTImageProcessor, found");
     refuses_processor("{\"size\": {\"shortest_edge\": 4}, \"do_center_crop\": true, "
                       "\"crop_size\": 8}",
                       "shortest_edge of at least crop_size");
@@ -507,6 +563,58 @@ TEST(exchange_names_tensors_without_a_place) {
     CLOSE(c);
 }
 
+/* A golden's folder of which the tensor has other values, or another shape. */
+static const char *retyped(const char *name, const char *tensor, const char *from, const char *to) {
+    static char bytes[1 << 16];
+    char path[512];
+    const char *dir = edited(name, "{", "{");
+    size_t n = read_golden(name, "model.safetensors", bytes, sizeof bytes - 1);
+    uint64_t header;
+    memcpy(&header, bytes, sizeof header);
+    char *at = strstr(bytes + 8, tensor), *shape = at ? strstr(at, from ? from : "\"data_") : NULL;
+    CHECK(shape);
+    if (shape && from) memcpy(shape, to, strlen(from));
+    if (shape && !from) {
+        char *offset = strchr(shape, '[');
+        memcpy(bytes + 8 + header + strtoul(offset + 1, NULL, 10), to, 4);
+    }
+    snprintf(path, sizeof path, "%s/model.safetensors", dir);
+    put_file(path, bytes, n);
+    return dir;
+}
+
+TEST(exchange_refuses_numbers_that_are_not_finite) {
+    heed_ctx *c = heed_open(NULL);
+    float bad[] = {NAN, INFINITY, -INFINITY};
+    for (int i = 0; i < 3; i++) {
+        char bits[4];
+        memcpy(bits, &bad[i], 4);
+        const char *dir = retyped("bert", "bert.embeddings.LayerNorm.bias", NULL, bits);
+        CHECK_FAILS(c, heed_import(c, dir, heed_models), HEED_DATA,
+                    "bert.embeddings.LayerNorm.bias: expected finite numbers");
+    }
+    CLOSE(c);
+}
+
+TEST(exchange_gives_the_shapes_of_an_embedding) {
+    heed_ctx *c = heed_open(NULL);
+    const char *dir =
+        retyped("bert", "bert.embeddings.word_embeddings.weight", "[29,16]", "[16,29]");
+    CHECK_FAILS(c, heed_import(c, dir, heed_models), HEED_DATA,
+                "word_embeddings.weight: expected (29,16), found (16,29)");
+    CLOSE(c);
+}
+
+TEST(exchange_names_the_tensors_that_it_leaves_out) {
+    heard h = {.count = 0};
+    heed_ctx *c = heed_open(&(heed_options){.log = hear, .user = &h});
+    CHECK(heed_import(c, reweighted(c, "bert", NULL, "cls.seq_relationship.bias", NULL),
+                      heed_models));
+    CHECK(h.count == 1 && strstr(h.last, "are left out") &&
+          strstr(h.last, "cls.seq_relationship.bias"));
+    CLOSE(c);
+}
+
 /* ---- shards ---- */
 
 static const char *sharded(heed_ctx *c, const char *index) {
@@ -566,5 +674,6 @@ TEST(exchange_exports_only_what_is_published) {
     refuses_export(&heed_model_mlm, "norm=pre", "`norm = pre`, expected post");
     refuses_export(&heed_model_gpt, "hard=true", "`hard = true`");
     refuses_export(&heed_model_gpt, "activation=tanh", NULL);
-    refuses_export(&heed_model_cnn, "image-size=8 channels=1 classes=2", "architecture is like");
+    refuses_export(&heed_model_cnn, "image-size=8 channels=1 classes=2",
+                   "architecture is like the model cnn");
 }

@@ -49,6 +49,7 @@ typedef struct heed_published {
     const char *const *renames; /* pairs, ended by NULL: parts of names that a file may have, and
                                    those of the tables; or NULL */
     const char *ignored;  /* patterns of tensors that do not change the result (see heed_match) */
+    const char *dropped;  /* of tensors that the model lacks: an import warns, and names them */
     const char *harmless; /* patterns of keys that do not change the result */
     const char *present;  /* "pooler=pooler.dense.weight": a setting that says whether a file has a
                              tensor; or NULL */

@@ -15,6 +15,8 @@ bool heed__list_word(const char **list, char word[HEED__WORD_SIZE]);
 bool heed__matches_any(const char *patterns, const char *text);
 /* The value at "rope_parameters.rope_theta"; NULL: absent. */
 json_t *heed__key_get(const json_t *config, const char *key);
+/* A value quoted for a message; "nothing" if v is NULL. Returns out. */
+const char *heed__json_quote(char out[HEED_QUOTE], const json_t *v);
 /* Sets what config.json gives of p's keys in f, and checks all others. path: of config.json. */
 bool heed__keys_read(heed_ctx *c, const heed_published *p, const json_t *config, const char *path,
                      heed_config *f);
@@ -23,6 +25,12 @@ json_t *heed__keys_write(const heed_run *r, const heed_published *p);
 /* Whether f has all settings that p requires; appends the others to missing, unless NULL:
  * "`norm = pre`, expected post; ...". */
 bool heed__keys_fit(const heed_config *f, const heed_published *p, heed_text *missing);
+
+/* Refuses a file of the folder that is there, but is a pipe or a device: reading it might never
+ * end. */
+bool heed__plain_file(heed_ctx *c, const char *path);
+/* heed__json_read of a plain file. */
+json_t *heed__plain_json(heed_ctx *c, const char *path);
 
 /* ---- tensors.c: names and shapes ---- */
 

@@ -11,7 +11,8 @@ static const heed_published *choose(const heed_run *r) {
     const heed_published *p = r->model->published;
     if (!p) {
         heed_fail(r->c, HEED_USAGE,
-                  "run cannot be exported: no published architecture is like a %s", r->model->name);
+                  "run cannot be exported: no published architecture is like the model %s",
+                  r->model->name);
         return NULL;
     }
     for (; p->type; p++)

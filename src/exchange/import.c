@@ -67,9 +67,11 @@ static bool choose_model(reading *k, const heed_model *const *models) {
 
 /* ---- what belongs to it ---- */
 
+/* Whether the folder has the file, which is an error if it is none that can be read. */
 static bool has_file(const reading *k, const char *name) {
     heed_text path = {.c = k->c};
-    bool yes = heed_text_add(&path, "%s/%s", k->dir, name) && heed__os_exists(path.s);
+    bool yes = heed_text_add(&path, "%s/%s", k->dir, name) && heed__os_exists(path.s) &&
+               heed__plain_file(k->c, path.s);
     heed_text_free(&path);
     return yes;
 }
@@ -92,8 +94,11 @@ static bool open_tokenizer(reading *k) {
     static const char *const files[] = {"heed-tokenizer.json", "vocab.txt", "tokenizer.json",
                                         "vocab.json"};
     bool any = false;
+    if (k->model->kind == HEED_INPUT_PICTURE) return true;
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) any |= has_file(k, files[i]);
-    if (k->model->kind == HEED_INPUT_PICTURE || !any) return true;
+    has_file(k, "merges.txt");
+    has_file(k, "tokenizer_config.json");
+    if (!any || heed__stopped(k->c)) return !heed__stopped(k->c);
     k->tokenizer = heed_tokenizer_open(k->c, k->dir);
     if (!k->tokenizer || !set_segments(k)) return false;
     int64_t size = heed_vocab_size(k->tokenizer), rows = heed_config_int(k->config, "vocab");
@@ -112,7 +117,7 @@ static bool read_folder(reading *k, const heed_model *const *models) {
                          "model is missing: %s: expected a folder with config.json, found %s",
                          k->dir, heed__os_exists(k->dir) ? "a file" : "nothing");
     if (!heed_text_add(&k->path, "%s/config.json", k->dir)) return false;
-    k->json = heed__json_read(k->c, k->path.s);
+    k->json = heed__plain_json(k->c, k->path.s);
     if (!k->json || !choose_model(k, models)) return false;
     k->config = heed_train_config(k->c, k->model);
     if (!k->config || !heed__keys_read(k->c, k->p, k->json, k->path.s, k->config)) return false;

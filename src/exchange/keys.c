@@ -1,5 +1,6 @@
 /* keys.c -- config.json of a published model as settings, and settings as config.json. */
 #include "core/core.h"
+#include "core/os.h"
 #include "exchange/exchange.h"
 
 #include <stdio.h>
@@ -47,16 +48,61 @@ json_t *heed__key_get(const json_t *config, const char *key) {
     return json_object_get(json_object_get(config, first), dot + 1);
 }
 
+static char *json_line(const json_t *v) {
+    return json_dumps(v, JSON_COMPACT | JSON_ENCODE_ANY | JSON_SORT_KEYS);
+}
+
+const char *heed__json_quote(char out[HEED_QUOTE], const json_t *v) {
+    char *text = v && !json_is_string(v) ? json_line(v) : NULL;
+    const char *found = json_is_string(v) ? json_string_value(v) : text;
+    if (found)
+        heed_quote(out, found, strlen(found));
+    else
+        snprintf(out, HEED_QUOTE, "nothing");
+    free(text);
+    return out;
+}
+
+bool heed__plain_file(heed_ctx *c, const char *path) {
+    if (!heed__os_exists(path) || heed__os_is_file(path) || heed__os_is_dir(path)) return true;
+    return heed_fail(c, HEED_DATA, "cannot read %s: expected a file, found a pipe or a device",
+                     path);
+}
+
+json_t *heed__plain_json(heed_ctx *c, const char *path) {
+    return heed__plain_file(c, path) ? heed__json_read(c, path) : NULL;
+}
+
 /* ---- reading ---- */
 
+static heed_option_kind kind_of(const heed_config *f, const char *setting) {
+    for (int i = 0; i < heed_config_count(f); i++) {
+        const heed_option *o = heed_config_at(f, i, NULL);
+        if (strcmp(o->name, setting) == 0) return o->kind;
+    }
+    return HEED_TEXT;
+}
+
+/* What a key must have for a setting of this kind; NULL: v is such a value. null is one where the
+ * default is null or 0; where it is null, the number 0 is none. */
+static const char *wrong_kind(const heed_published_key *k, heed_option_kind kind, const json_t *v) {
+    bool null = k->value && strcmp(k->value, "null") == 0;
+    if (json_is_null(v) && (null || (k->value && strtod(k->value, NULL) == 0 && kind == HEED_REAL)))
+        return NULL;
+    if (kind == HEED_BOOL) return json_is_boolean(v) ? NULL : "true or false";
+    if (kind != HEED_INT && kind != HEED_REAL) return json_is_string(v) ? NULL : "a word";
+    if (json_is_number(v) && !(null && json_number_value(v) == 0)) return NULL;
+    return null ? "null or a number other than 0" : "a number";
+}
+
 /* The value as a setting has it: a number, a word, true or false; null is 0. Free with
- * heed_text_free. False: it is a list or an object. */
+ * heed_text_free. */
 static bool value_text(const json_t *v, heed_text *out) {
     if (json_is_string(v)) return heed_text_add(out, "%s", json_string_value(v));
     if (json_is_integer(v)) return heed_text_add(out, "%lld", (long long)json_integer_value(v));
     if (json_is_real(v)) return heed__put_number(out, json_real_value(v));
     if (json_is_boolean(v)) return heed_text_add(out, json_is_true(v) ? "true" : "false");
-    return json_is_null(v) && heed_text_add(out, "0");
+    return heed_text_add(out, "0");
 }
 
 /* Finds TEXT in "TEXT=SETTING ..."; in a list without "=", TEXT itself. */
@@ -73,29 +119,24 @@ static bool translate(const char *values, const char *text, bool back, char out[
     return false;
 }
 
-static bool refuse(heed_ctx *c, const heed_published_key *k, const char *path, const char *found) {
-    char quoted[HEED_QUOTE];
+static bool refuse(heed_ctx *c, const heed_published_key *k, const char *path, const char *expected,
+                   const json_t *v) {
+    char found[HEED_QUOTE];
     return heed_fail(c, HEED_DATA, "model cannot be represented: %s: %s: expected %s, found %s",
-                     path, k->key,
-                     k->values     ? k->values
-                     : k->settings ? "a number or a word"
-                                   : k->value,
-                     heed_quote(quoted, found, strlen(found)));
+                     path, k->key, expected, heed__json_quote(found, v));
 }
 
 /* A key that no setting has: it must be the value that the architecture has here. */
 static bool check_fixed(heed_ctx *c, const heed_published_key *k, const json_t *v,
                         const char *path) {
-    char *found = json_dumps(v, JSON_COMPACT | JSON_ENCODE_ANY | JSON_SORT_KEYS),
-         word[HEED__WORD_SIZE];
+    char *found = json_line(v), word[HEED__WORD_SIZE];
     if (!found) return heed_fail(c, HEED_FAILED, "cannot read %s: out of memory", path);
     bool same =
         strcmp(found, k->value) == 0 || (json_is_null(v) && strcmp(k->value, "true") != 0) ||
-        (json_is_number(v) && json_number_value(v) == strtod(k->value, NULL)) ||
+        (json_is_number(v) && *k->value != '"' && json_number_value(v) == strtod(k->value, NULL)) ||
         (json_is_string(v) && k->values && translate(k->values, json_string_value(v), false, word));
-    same = same || refuse(c, k, path, json_is_string(v) ? json_string_value(v) : found);
     free(found);
-    return same;
+    return same || refuse(c, k, path, k->values ? k->values : k->value, v);
 }
 
 /* Whether two texts are the same word or the same number. */
@@ -142,11 +183,13 @@ static bool read_key(heed_ctx *c, const heed_published_key *k, const json_t *con
     json_error_t e;
     json_t *usual = given ? NULL : json_loads(k->value, JSON_DECODE_ANY, &e);
     heed_text text = {.c = c};
-    char word[HEED__WORD_SIZE];
+    char word[HEED__WORD_SIZE], setting[HEED__WORD_SIZE];
+    const char *list = k->settings;
+    heed__list_word(&list, setting);
+    const char *expected = given ? wrong_kind(k, kind_of(f, setting), given) : NULL;
     bool ok = value_text(given ? given : usual, &text);
-    if (!ok && !heed__stopped(c)) refuse(c, k, path, "a list or an object");
-    if (ok && k->values && !(ok = translate(k->values, text.s, false, word)))
-        refuse(c, k, path, text.s);
+    if (ok && k->values && !translate(k->values, text.s, false, word)) expected = k->values;
+    if (ok && expected) ok = refuse(c, k, path, expected, given);
     ok = ok && set_all(k, k->values ? word : text.s, path, f);
     heed_text_free(&text);
     json_decref(usual);
@@ -159,6 +202,31 @@ static bool is_known(const heed_published *p, const char *key) {
     for (const heed_published_key *k = p->keys; k->key; k++)
         if (strncmp(k->key, key, n) == 0 && (k->key[n] == 0 || k->key[n] == '.')) return true;
     return heed__matches_any(harmless, key) || heed__matches_any(p->harmless, key);
+}
+
+/* Warns of the members that no row is about of an object "rope_parameters" that rows are about. */
+static void check_members(heed_ctx *c, const heed_published *p, const char *parent,
+                          const json_t *object, const char *path) {
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)object, key, value) {
+        char whole[HEED__WORD_SIZE], quoted[HEED_QUOTE];
+        bool known = false;
+        snprintf(whole, sizeof whole, "%s.%s", parent, key);
+        for (const heed_published_key *k = p->keys; k->key; k++)
+            known |= strcmp(k->key, whole) == 0;
+        if (!known && !json_is_null(value))
+            heed_message(c, HEED_WARN, "a key of %s is ignored: %s is not known to belong to %s",
+                         path, heed_quote(quoted, whole, strlen(whole)), p->type);
+    }
+}
+
+/* Whether a row is about a member of the object that the key has. */
+static bool has_members(const heed_published *p, const char *key) {
+    size_t n = strlen(key);
+    for (const heed_published_key *k = p->keys; k->key; k++)
+        if (strncmp(k->key, key, n) == 0 && k->key[n] == '.') return true;
+    return false;
 }
 
 /* What the architecture has no key for is ignored, as transformers does. */
@@ -177,6 +245,7 @@ static bool check_others(heed_ctx *c, const heed_published *p, const json_t *con
         if (!is_known(p, key) && !json_is_null(value) && !json_is_false(value))
             heed_message(c, HEED_WARN, "a key of %s is ignored: %s is not known to belong to %s",
                          path, quoted, p->type);
+        if (has_members(p, key)) check_members(c, p, key, value, path);
     }
     return true;
 }
@@ -210,14 +279,6 @@ bool heed__keys_fit(const heed_config *f, const heed_published *p, heed_text *mi
         fit = false;
     }
     return fit;
-}
-
-static heed_option_kind kind_of(const heed_config *f, const char *setting) {
-    for (int i = 0; i < heed_config_count(f); i++) {
-        const heed_option *o = heed_config_at(f, i, NULL);
-        if (strcmp(o->name, setting) == 0) return o->kind;
-    }
-    return HEED_TEXT;
 }
 
 /* A setting as JSON; 0 where config.json has null by default. NULL: the key cannot have it. */

@@ -12,7 +12,7 @@ static json_t *read_file(heed_ctx *c, const char *dir, const char *sub, const ch
                          heed_text *path) {
     path->n = 0;
     if (!heed_text_add(path, "%s/%s%s%s", dir, sub, *sub ? "/" : "", name)) return NULL;
-    return heed__os_exists(path->s) ? heed__json_read(c, path->s) : NULL;
+    return heed__os_exists(path->s) ? heed__plain_json(c, path->s) : NULL;
 }
 
 static bool refuse(heed_ctx *c, const char *path, const char *what) {

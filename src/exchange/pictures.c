@@ -15,13 +15,27 @@ static const struct {
 } filters[] = {{"nearest", 0}, {"lanczos", 1}, {"bilinear", 2}, {"bicubic", 3}};
 enum { FILTERS = sizeof filters / sizeof *filters };
 
-static bool refuse(heed_ctx *c, const char *path, const char *key, const char *expected) {
+/* v: what the key has; NULL: nothing. */
+static bool refuse(heed_ctx *c, const char *path, const char *key, const char *expected,
+                   const json_t *v) {
+    char found[HEED_QUOTE];
     return heed_fail(c, HEED_DATA,
-                     "pictures cannot be prepared in the same way: %s: %s: expected %s", path, key,
-                     expected);
+                     "pictures cannot be prepared in the same way: %s: %s: expected %s, found %s",
+                     path, key, expected, heed__json_quote(found, v));
 }
 
 /* ---- reading ---- */
+
+static bool check_switches(heed_ctx *c, const json_t *config, const char *path) {
+    static const char *const keys[] = {"do_pad", "do_resize", "do_center_crop", "do_rescale",
+                                       "do_normalize"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        const json_t *v = json_object_get(config, keys[i]);
+        if (v && !json_is_boolean(v) && !json_is_null(v))
+            return refuse(c, path, keys[i], "true or false", v);
+    }
+    return true;
+}
 
 /* A switch of the processor; absent or null: `usual`. */
 static bool is_on(const json_t *config, const char *key, bool usual) {
@@ -54,9 +68,10 @@ static bool read_size(heed_ctx *c, const json_t *config, const char *path, heed_
                         : 224;
     char expected[80];
     snprintf(expected, sizeof expected, "height and width %d, those of the model", model);
-    if (square != model) return refuse(c, path, crops ? "crop_size" : "size", expected);
+    const char *key = crops ? "crop_size" : "size";
+    if (square != model) return refuse(c, path, key, expected, json_object_get(config, key));
     if (crops && (!edge || edge < model))
-        return refuse(c, path, "size", "a shortest_edge of at least crop_size");
+        return refuse(c, path, "size", "a shortest_edge of at least crop_size", size);
     return set_number(f, "resize-to", crops ? edge : -1, path);
 }
 
@@ -66,25 +81,27 @@ static bool read_filter(heed_ctx *c, const json_t *config, const char *path, hee
         if (json_is_integer(code) ? json_integer_value(code) == filters[i].code
                                   : !code && filters[i].code == 2)
             return heed_config_set(f, "resample", filters[i].name, path, HEED_FROM_FILE);
-    return refuse(c, path, "resample", "0 (nearest), 1 (lanczos), 2 (bilinear) or 3 (bicubic)");
+    return refuse(c, path, "resample", "0 (nearest), 1 (lanczos), 2 (bilinear) or 3 (bicubic)",
+                  code);
 }
 
-/* Sets a list of one or three numbers, each divided by `by`. */
+/* Sets mean or std to a list of one or three numbers, each divided by `by`. */
 static bool read_list(heed_ctx *c, const json_t *v, double usual, double by, const char *key,
                       const char *path, heed_config *f) {
     char number[HEED__NUMBER];
     heed_text text = {.c = c};
     size_t count = json_is_array(v) ? json_array_size(v) : 1;
-    bool ok = count == 1 || count == 3;
+    bool ok = count == 1 || count == 3, mean = strcmp(key, "mean") == 0;
     for (size_t i = 0; ok && i < count; i++) {
         const json_t *x = json_is_array(v) ? json_array_get(v, i) : v;
         double value = (x ? json_number_value(x) : usual) / by;
-        ok = (!x || json_is_number(x)) && (value > 0 || strcmp(key, "mean") == 0);
+        ok = (!x || json_is_number(x)) && (value > 0 || mean);
         heed__number_text(number, value, 0);
         ok = ok && heed_text_add(&text, "%s%s", i ? "," : "", number);
     }
     ok = ok ? heed_config_set(f, key, text.s, path, HEED_FROM_FILE)
-            : refuse(c, path, key, "one number, or three; of std, above 0");
+            : refuse(c, path, mean ? "image_mean" : "image_std",
+                     mean ? "one number, or three" : "one number, or three, above 0", v);
     heed_text_free(&text);
     return ok;
 }
@@ -93,22 +110,38 @@ static bool read_list(heed_ctx *c, const json_t *v, double usual, double by, con
 static bool read_scale(heed_ctx *c, const json_t *config, const char *path, heed_config *f) {
     bool rescales = is_on(config, "do_rescale", true), normal = is_on(config, "do_normalize", true);
     const json_t *factor = json_object_get(config, "rescale_factor");
-    double by = !rescales ? 255 : json_is_number(factor) ? 255 * json_number_value(factor) : 1;
+    if (json_is_null(factor)) factor = NULL;
+    if (factor && !json_is_number(factor))
+        return refuse(c, path, "rescale_factor", "a number above 0", factor);
+    double by = !rescales ? 255 : factor ? 255 * json_number_value(factor) : 1;
     if (fabs(by - 1) < 1e-9) by = 1; /* 0.00392156862745098 */
-    if (!(by > 0) || !isfinite(by)) return refuse(c, path, "rescale_factor", "a number above 0");
+    if (!(by > 0) || !isfinite(by))
+        return refuse(c, path, "rescale_factor", "a number above 0", factor);
     const json_t *mean = normal ? json_object_get(config, "image_mean") : NULL;
     const json_t *deviation = normal ? json_object_get(config, "image_std") : NULL;
     return read_list(c, mean, normal ? 0.5 : 0, by, "mean", path, f) &&
            read_list(c, deviation, normal ? 0.5 : 1, by, "std", path, f);
 }
 
+/* The names that ViTImageProcessor has had. Others that begin so differ from it. */
+static bool check_type(heed_ctx *c, const json_t *config, const char *path) {
+    const char *key = "image_processor_type";
+    const json_t *type = json_object_get(config, key);
+    if (!type || json_is_null(type)) type = json_object_get(config, key = "feature_extractor_type");
+    if (!type || json_is_null(type) ||
+        (json_is_string(type) && heed__matches_any("ViTImageProcessor ViTImageProcessorFast "
+                                                   "ViTImageProcessorPil ViTFeatureExtractor",
+                                                   json_string_value(type))))
+        return true;
+    return refuse(c, path, key, "ViTImageProcessor", type);
+}
+
 static bool read_processor(heed_ctx *c, const json_t *config, const char *path, heed_config *f) {
-    const char *type = json_string_value(json_object_get(config, "image_processor_type"));
-    if (!type) type = json_string_value(json_object_get(config, "feature_extractor_type"));
-    if (type && strncmp(type, "ViT", 3) != 0)
-        return refuse(c, path, "image_processor_type", "ViTImageProcessor");
-    if (is_on(config, "do_pad", false)) return refuse(c, path, "do_pad", "false");
-    if (!is_on(config, "do_resize", true)) return refuse(c, path, "do_resize", "true");
+    if (!check_type(c, config, path) || !check_switches(c, config, path)) return false;
+    if (is_on(config, "do_pad", false))
+        return refuse(c, path, "do_pad", "false", json_object_get(config, "do_pad"));
+    if (!is_on(config, "do_resize", true))
+        return refuse(c, path, "do_resize", "true", json_object_get(config, "do_resize"));
     return read_size(c, config, path, f) && read_filter(c, config, path, f) &&
            read_scale(c, config, path, f);
 }
@@ -118,7 +151,7 @@ bool heed__pictures_read(heed_ctx *c, const char *dir, heed_config *f) {
     bool ok = heed_text_add(&path, "%s/preprocessor_config.json", dir) &&
               heed_config_set_list(f, "flip=0 convert=true", dir, HEED_FROM_FILE);
     if (ok && heed__os_exists(path.s)) {
-        json_t *config = heed__json_read(c, path.s);
+        json_t *config = heed__plain_json(c, path.s);
         ok = config && read_processor(c, config, path.s, f);
         json_decref(config);
     } else if (ok)

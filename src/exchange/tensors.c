@@ -5,6 +5,7 @@
 #include "exchange/exchange.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -181,8 +182,8 @@ static bool add_file(heed__weights *w, const char *name) {
     if (w->file_count == SHARDS)
         return heed_fail(w->c, HEED_DATA, "too many files of weights: %s: expected at most %d",
                          w->dir, SHARDS);
-    heed_safetensors *f =
-        heed_text_add(&path, "%s/%s", w->dir, name) ? heed__safetensors_head(w->c, path.s) : NULL;
+    bool plain = heed_text_add(&path, "%s/%s", w->dir, name) && heed__plain_file(w->c, path.s);
+    heed_safetensors *f = plain ? heed__safetensors_head(w->c, path.s) : NULL;
     heed_text_free(&path);
     if (!f) return false;
     w->files[w->file_count++] = f;
@@ -195,7 +196,7 @@ static bool add_file(heed__weights *w, const char *name) {
 
 /* {"weight_map": {"TENSOR": "FILE"}}; the files lie in the same folder. */
 static bool add_shards(heed__weights *w, const char *path) {
-    json_t *index = heed__json_read(w->c, path), *value, *seen = json_object();
+    json_t *index = heed__plain_json(w->c, path), *value, *seen = json_object();
     const json_t *map = json_object_get(index, "weight_map");
     const char *key;
     bool ok = index && seen;
@@ -283,6 +284,13 @@ static int64_t rows_of(const heed_array *a, heed_published_form form) {
     return at < a->dims ? a->shape[at] : 0;
 }
 
+/* Whether the tensor has the size in a dimension: then its shape may be wrong, but not the key. */
+static bool has_size(const heed_array *a, int64_t size) {
+    for (int i = 0; i < a->dims && a->bytes; i++)
+        if (a->shape[i] == size) return true;
+    return false;
+}
+
 bool heed__weights_check(const heed__weights *w, const heed_config *f, const char *path) {
     char number[12], setting[HEED__WORD_SIZE], name[HEED__WORD_SIZE];
     for (const heed_published_key *k = w->p->keys; k->key; k++) {
@@ -297,7 +305,7 @@ bool heed__weights_check(const heed__weights *w, const heed_config *f, const cha
         int64_t rows = k_found ? rows_of(k_found->array, row->form) : 0;
         if (!k_found && said)
             return heed_fail(w->c, HEED_DATA, "tensor is missing: %s: expected %s", w->dir, name);
-        if (said && said != rows)
+        if (said && said != rows && !has_size(k_found->array, said))
             return heed_fail(w->c, HEED_DATA,
                              "%s of the model does not fit its weights: %s: expected %lld, the "
                              "size of %s, found %lld",
@@ -328,13 +336,24 @@ static bool same_shape(heed_ctx *c, const heed__published_part *part, const heed
                      part->name, text[0], text[1]);
 }
 
+static bool all_finite(const heed__weights *w, const char *name, const heed_real *x, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        if (!isfinite(x[i]))
+            return heed_fail(w->c, HEED_DATA,
+                             "tensor is damaged: %s: %s: expected finite numbers in the range of "
+                             "F32, found %g at index %zu",
+                             w->dir, name, (double)x[i], i);
+    return true;
+}
+
 /* Reads one tensor into its rows of own; of a copy, compares them. */
 static bool read_part(const heed__weights *w, const heed__published_part *part, const found *from,
                       heed_tensor *own, bool copy) {
     if (!same_shape(w->c, part, from->array)) return false;
     size_t n = own->size / (size_t)own->shape[0] * (size_t)part->rows;
     heed_real *values = heed__alloc_untouched(w->c, n, sizeof *values);
-    bool ok = values && heed__safetensors_reals(w->c, from->file, from->array, values);
+    bool ok = values && heed__safetensors_reals(w->c, from->file, from->array, values) &&
+              all_finite(w, part->name, values, n);
     if (ok && copy)
         ok = memcmp(values, own->x, n * sizeof *values) == 0 ||
              heed_fail(w->c, HEED_DATA,
@@ -378,24 +397,43 @@ static bool read_entry(heed__weights *w, heed_store *s, heed_entry *e) {
                             "model cannot be represented: %s has no published name", e->name);
 }
 
-bool heed__weights_read(heed__weights *w, heed_store *s) {
+/* Whether one of the patterns matches the name, with the prefix or without it. */
+static bool is_of(const heed__weights *w, const char *patterns, const char *name) {
+    heed_text full = {.c = w->c};
+    bool is = heed__matches_any(patterns, name) ||
+              (heed_text_add(&full, "%s%s", w->p->prefix ? w->p->prefix : "", name) &&
+               heed__matches_any(patterns, full.s));
+    heed_text_free(&full);
+    return is;
+}
+
+/* Tensors without a parameter must be known; those that the model lacks are named. */
+static bool check_unused(const heed__weights *w) {
     char quoted[HEED_QUOTE];
-    for (int i = 0; i < heed_store_count(s); i++)
-        if (!read_entry(w, s, heed_store_at(s, i))) return false;
-    for (size_t i = 0; i < w->count; i++) {
+    heed_text left = {.c = w->c};
+    bool ok = true;
+    for (size_t i = 0; ok && i < w->count; i++) {
         const found *k = &w->list[i];
-        heed_text full = {.c = w->c};
-        bool ok = k->used || heed__matches_any(w->p->ignored, k->name) ||
-                  (heed_text_add(&full, "%s%s", w->p->prefix ? w->p->prefix : "", k->name) &&
-                   heed__matches_any(w->p->ignored, full.s));
-        heed_text_free(&full);
-        if (!ok)
-            return heed_fail(w->c, HEED_DATA,
+        const char *name = heed_quote(quoted, k->array->name, strlen(k->array->name));
+        if (k->used || is_of(w, w->p->ignored, k->name)) continue;
+        ok = is_of(w, w->p->dropped, k->name)
+                 ? heed_text_add(&left, "%s%s", left.n ? ", " : "", name)
+                 : heed_fail(w->c, HEED_DATA,
                              "model cannot be represented: %s: tensor %s: expected none of that "
                              "name",
-                             w->dir, heed_quote(quoted, k->array->name, strlen(k->array->name)));
+                             w->dir, name);
     }
-    return true;
+    if (ok && left.n)
+        heed_message(w->c, HEED_WARN, "tensors of %s are left out, as the model has none: %s",
+                     w->dir, left.s);
+    heed_text_free(&left);
+    return ok;
+}
+
+bool heed__weights_read(heed__weights *w, heed_store *s) {
+    for (int i = 0; i < heed_store_count(s); i++)
+        if (!read_entry(w, s, heed_store_at(s, i))) return false;
+    return check_unused(w);
 }
 
 /* ---- writing ---- */

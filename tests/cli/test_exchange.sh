@@ -180,6 +180,23 @@ holds grep -q 65536 wide/config.json
 run import wide -o run
 refuses 3 "tensor has another shape: model.layers.0.self_attn.q_proj.weight"
 
+# What is no file might never end.
+cp -r "$GOLDEN/llama" pipe
+rm pipe/config.json
+mkfifo pipe/config.json
+run import pipe -o run
+refuses 3 "cannot read pipe/config.json: expected a file, found a pipe or a device"
+cp -r "$GOLDEN/llama" endless
+rm endless/model.safetensors
+ln -s /dev/zero endless/model.safetensors
+run import endless -o run
+refuses 3 "cannot read endless/model.safetensors: expected a file, found a pipe or a device"
+cp -r "$GOLDEN/llama" waiting
+mkfifo waiting/tokenizer.json
+run import waiting -o run
+refuses 3 "cannot read waiting/tokenizer.json: expected a file, found a pipe or a device"
+absent run
+
 # ---- pictures ----
 mkdir processed
 cp "$GOLDEN/vit/config.json" "$GOLDEN/vit/model.safetensors" processed
