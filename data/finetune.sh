@@ -92,7 +92,7 @@ run() {
     [ "$part" = 1 ] || start="$start --lr-scale embed.*=$part,encoder.*=$part"
     case $kind in
     pictures) task="vit labels/$seed --pad 2" ;;
-    texts) task="textcls labels/$seed.tsv --tokenizer before" ;;
+    texts) task="textcls labels/$seed.tsv --tokenizer before --no-bracket" ;;
     esac
     if [ ! -e "$name/model.safetensors" ]; then
         "$heed" train $task $start -o "$name" --steps $steps --batch 50 --lr "$rate" --seed "$seed" --val-split 0 --evals 1 --force --progress none \
