@@ -199,9 +199,8 @@ static void run_caption(program *p) {
     if (r && r->model->kind != HEED_INPUT_CAPTION)
         wrong_run(p, "a model of captions", r);
     else if (r && attention_fits(p, r) && translator_open(&w.k, r, p->flags)) {
-        w.k.convert = flag_on(p, "convert") || heed_config_bool(r->config, "convert");
         w.k.show = *flag_text(p, "attention");
-        each_picture(p, &w, caption_picture);
+        each_picture(p, r, &w, caption_picture);
     }
     translator_close(&w.k);
     heed_run_close(r);

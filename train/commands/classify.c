@@ -95,7 +95,7 @@ static bool write_overlay(classifier *k, heed_picture *p) {
     heed_inspection s;
     numbered_path(path, sizeof path, flag_text(k->p, "overlay"), k->done + 1);
     free(heed_attention_layers(k->run, &layers)); /* only their number is needed */
-    heed_record *r = heed_inspection_picture(&s, k->run, p, path, true)
+    heed_record *r = heed_inspection_picture(&s, k->run, p, path)
                          ? capture_layer(&s, flag_int(k->p, "layer"), 0)
                          : NULL;
     bool ok = false;
@@ -134,7 +134,6 @@ static bool classifier_open(program *p, classifier *k) {
     heed_image_transform known;
     if (!heed_image_transform_of(p->c, r->config, &known)) return false;
     k->how = heed_run_reader(r);
-    k->how.convert = flag_on(p, "convert") || heed_config_bool(r->config, "convert");
     k->classes = (int)heed_config_int(r->config, "classes");
     k->json = flag_on(p, "json");
     k->guesses = allocate(p->c, (size_t)k->classes, sizeof *k->guesses, "classes");
@@ -146,7 +145,7 @@ static void run_classify(program *p) {
     if (k.run && k.run->model->kind == HEED_INPUT_LABELLED)
         classify_texts(p, k.run);
     else if (k.run && classifier_open(p, &k))
-        each_picture(p, &k, classify);
+        each_picture(p, k.run, &k, classify);
     if (k.table.s) write_table(&k, flag_text(p, "csv"));
     heed_text_free(&k.table);
     free(k.guesses);

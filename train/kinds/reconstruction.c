@@ -10,11 +10,10 @@
 
 /* ---- a sheet ---- */
 
-bool rebuilt_add(rebuilt *k, heed_run *r, heed_picture *picture, const char *name, bool convert) {
+bool rebuilt_add(rebuilt *k, heed_run *r, heed_picture *picture, const char *name) {
     heed_example e = {0};
     heed_reader how = heed_run_reader(r);
     k->c = r->c;
-    how.convert = convert;
     if (k->count == k->capacity) {
         int capacity = k->capacity ? 2 * k->capacity : 8;
         void *list = realloc(k->list, (size_t)capacity * sizeof *k->list);
@@ -93,7 +92,7 @@ static void draw_reconstructions(progress *g, const heed_report *r) {
         size_t index = i * all / count;
         snprintf(name, sizeof name, "%s %zu", heed_part_name(part), index);
         ok = heed_images_get(images, part, index, &picture, NULL, NULL) &&
-             rebuilt_add(&k, &run, &picture, name, true);
+             rebuilt_add(&k, &run, &picture, name);
         heed_picture_free(&picture);
     }
     heed_ctx *c = heed_open(&(heed_options){.threads = 1});
