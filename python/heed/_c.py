@@ -32,7 +32,7 @@ CONSTANTS = {"HEED_OK": 0, "HEED_FAILED": 1, "HEED_USAGE": 2, "HEED_DATA": 3, "H
     "HEED_HEAD_SPECIAL": 7, "HEED_HEAD_DIAGONAL": 8, "HEED_HEAD_INDUCTION": 9, "HEED_HEAD_MEASURES": 10, "HEED_PATCHES_ATTENTION": 0,
     "HEED_PATCHES_ROLLOUT": 1, "HEED_PATCHES_GRADIENT": 2, "HEED_PATCHES_OCCLUSION": 3, "HEED_PATCHES_RANDOM": 4, "HEED_PATCH_MEASURES": 5,
     "HEED_SNAPSHOT_ITEMS": 8, "HEED_SHOWN_INPUT": 0, "HEED_SHOWN_SEEN": 1, "HEED_SHOWN_MADE": 2, "HEED_SHOWN_OFF": 3, "HEED_SHOWN": 4,
-    "HEED_MOMENTS_MOST": 4096, "HEED_ASCII": 0, "HEED_COLOR256": 1, "HEED_TRUECOLOR": 2}
+    "HEED_MOMENTS_MOST": 4096, "HEED_ASCII": 0, "HEED_COLOR256": 1, "HEED_TRUECOLOR": 2, "HEED_TILE_LINES": 3}
 globals().update(CONSTANTS)
 
 ENUMS = {
@@ -899,8 +899,7 @@ class heed_chart(Structure):
 
 
 class heed_tile(Structure):
-    _fields_ = [("pixels", c_void_p), ("width", c_int), ("height", c_int), ("channels", c_int), ("caption", c_char_p),
-        ("second", c_char_p)]
+    _fields_ = [("pixels", c_void_p), ("width", c_int), ("height", c_int), ("channels", c_int), ("captions", c_char_p * 3)]
 
 
 class heed_sheet(Structure):

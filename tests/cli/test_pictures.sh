@@ -164,8 +164,8 @@ run classify run "$one" --overlay overlay.png
 status 0
 says "wrote overlay.png"
 holds test -s overlay.png
-run classify run png/test --overlay many.png --layer 1 --cells --json
-holds test -s many-10.png
+run classify run png/test/0 png/test/1 --overlay many.png --layer 1 --cells --json
+holds test -s many-00000.png -a -s many-00001.png
 run classify run "$one" --overlay overlay.png --layer 4
 status 2
 warns "--layer 4"

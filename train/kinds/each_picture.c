@@ -12,6 +12,38 @@ typedef struct {
     size_t taken, converted; /* pictures; those of other channels than the run's */
 } taker;
 
+/* ---- names of outputs ---- */
+
+/* The part of the path below the argument that is or names its folder. */
+static const char *below(const program *p, const char *path) {
+    const char *own = file_name(path);
+    for (int i = 1; i < p->argc; i++) {
+        size_t n = strlen(p->argv[i]);
+        if (!is_directory(p->argv[i]) || strncmp(path, p->argv[i], n) != 0) continue;
+        const char *rest = path + n + strspn(path + n, "/");
+        if (rest < own) own = rest;
+    }
+    return own;
+}
+
+bool name_outputs(program *p, picture_names *k, const char *path) {
+    const char *only = p->argc == 1 ? "-" : p->argv[1], *own = below(p, path);
+    const char *dot = strrchr(file_name(own), '.');
+    char stem[200], line[sizeof k->name];
+    *k->name = 0;
+    if (p->argc <= 2 && strcmp(path, only) == 0) return true;
+    snprintf(stem, sizeof stem, "%.*s", dot ? (int)(dot - own) : (int)strlen(own), own);
+    for (char *slash = stem; (slash = strchr(slash, '/'));) *slash = '-';
+    int same = 0;
+    do {
+        snprintf(line, sizeof line, same ? "\n%s-%d\n" : "\n%s\n", stem, same + 1);
+        same++;
+    } while (k->used.s && strstr(k->used.s, line));
+    snprintf(k->name, sizeof k->name, "%.*s", (int)strlen(line) - 2, line + 1);
+    k->used.c = p->c;
+    return heed_text_add(&k->used, "%s", line);
+}
+
 bool has_other_channels(const heed_run *r, const heed_picture *p) {
     return (p->channels < 3 ? 1 : 3) != heed_config_int(r->config, "channels");
 }

@@ -66,7 +66,7 @@ static bool add_sample(program *p, heed_images *k, const heed_augment *a, int in
             pixels[at] = (unsigned char)lround(fmin(fmax(y, 0), 255));
         }
         s->tiles[s->count++] =
-            (heed_tile){pixels, v->size, v->size, v->channels, i ? "" : s->names[index], NULL};
+            (heed_tile){pixels, v->size, v->size, v->channels, {i ? "" : s->names[index]}};
     }
     free(x);
     heed_picture_free(&picture);

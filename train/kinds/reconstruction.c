@@ -2,6 +2,7 @@
  * of a training, evaluation. */
 #include "kinds/reconstruction.h"
 
+#include "cli/os_files.h"
 #include "kinds/inputs.h"
 
 #include <math.h>
@@ -28,8 +29,7 @@ bool rebuilt_add(rebuilt *k, heed_run *r, heed_picture *picture, const char *nam
               heed_reconstruct_at(r, e.x, (uint64_t)k->count, one);
     heed_example_free(&e);
     if (!ok) return false;
-    const char *slash = strrchr(name, '/');
-    snprintf(k->captions[k->count][0], 64, "%.60s", slash ? slash + 1 : name);
+    snprintf(k->captions[k->count][0], 64, "%.60s", file_name(name));
     snprintf(k->captions[k->count][1], 64, "error %.4f", one->error);
     k->count++;
     return true;
@@ -53,8 +53,7 @@ bool rebuilt_png(heed_ctx *c, const rebuilt *k, const char *path) {
         const char *captions[HEED_SHOWN] = {k->captions[i][0], "", "", k->captions[i][1]};
         for (int s = 0; s < HEED_SHOWN; s++)
             if (masked || s != HEED_SHOWN_SEEN)
-                tiles[n++] =
-                    (heed_tile){one->pixels[s], size, size, one->channels, captions[s], NULL};
+                tiles[n++] = (heed_tile){one->pixels[s], size, size, one->channels, {captions[s]}};
     }
     bool ok =
         tiles &&

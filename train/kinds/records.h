@@ -12,6 +12,14 @@ bool print_heatmap(heed_ctx *c, heed_heatmap map);
 bool print_record(heed_ctx *c, const heed_record *r);
 /* Reads a picture file; "-" is the standard input. */
 bool read_picture(heed_ctx *c, const char *path, heed_picture *out);
+/* The name of the current picture's outputs, for named_path: "" of the only one; else that of its
+ * file without the extension, "cat-1" if the file is cat/1.png below a folder that was given, and
+ * "1-2" if an earlier one has the name "1". */
+typedef struct {
+    heed_text used; /* a line each */
+    char name[256];
+} picture_names;
+bool name_outputs(program *p, picture_names *k, const char *path);
 typedef bool (*take_picture)(program *p, void *user, const char *name, heed_picture *picture);
 /* Calls `one` for each picture of the arguments from the second on: a file, a folder (all pictures
  * below it), a pattern that the shell did not expand, or "-" for the standard input, as without
