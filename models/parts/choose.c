@@ -164,7 +164,7 @@ bool heed__choose_gpt(heed_choices *k) {
 /* ---- pairs of texts ---- */
 
 bool heed__choose_seq2seq(heed_choices *k) {
-    return k->data || heed__choose_batch(k, 8, "lr=0.001");
+    return k->data || heed__choose_batch(k, 8, "lr=0.0014");
 }
 
 bool heed__choose_rnn(heed_choices *k) { return k->data || heed__choose_batch(k, 8, ""); }

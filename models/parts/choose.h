@@ -15,7 +15,7 @@ typedef struct {
 bool heed__look_at_text(const char *path, text_look *out);
 
 /* A smaller batch in more steps, of as many examples, where neither was given, and the settings
- * `more` that suit it: "lr=0.001", or "". */
+ * `more` that suit it: "lr=0.0014", or "". */
 bool heed__choose_batch(heed_choices *k, int batch, const char *more);
 
 /* Masked and causal language models. */
