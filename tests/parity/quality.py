@@ -31,23 +31,19 @@ def reached(value, target, unit):
 
 
 def follow(command, values, target, unit, limit, env):
-    """Seconds until one of values(process) reaches the target, and the last value; None: it was not reached."""
-    start = time.time()
+    """[seconds, value] of each evaluation of a process, which is ended by the first that reaches the target."""
+    start, course = time.time(), []
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=env, start_new_session=True)
-    seconds, last = None, None
     for value in values(process, start + limit):
-        last, at = value, time.time() - start
+        course.append([time.time() - start, value])
         if target is not None and reached(value, target, unit):
-            seconds = at
             break
-    if target is None:
-        seconds = time.time() - start
     try:
         os.killpg(process.pid, signal.SIGKILL)
     except ProcessLookupError:
         pass
     process.wait()
-    return seconds, last
+    return course
 
 
 def of_recipe(unit):
@@ -93,17 +89,34 @@ def measure(name, a):
         if name != "mnist":
             words += ["--split", "tail"]
         peer = follow([a.python, os.path.join(HERE, "quality", task["recipe"]), data, *extra], of_recipe(unit), target, unit, a.limit, env)
-        target = peer[1] if target is None else target
-        heed = follow([a.heed, "train", task["model"], data, "-o", run, "--minutes", str(a.minutes), *words], of_run(run, unit), target, unit, a.limit, env)
+        goal = best(peer, unit)[1] if target is None else target
+        heed = follow([a.heed, "train", task["model"], data, "-o", run, *words], of_run(run, unit), goal, unit, a.limit, env)
     return {"task": name, "target": target, "unit": unit, "peer": peer, "heed": heed, "threads": a.threads}
 
 
-def row(r):
-    def text(x):
-        return f"{x[0]:.0f} s" if x[0] is not None else f"not reached ({x[1]:.4g})"
-    ratio = f"{r['peer'][0] / r['heed'][0]:.1f}" if r["peer"][0] and r["heed"][0] else "-"
-    target = f"{100 * r['target']:.0f} %" if r["unit"] == "accuracy" else f"loss {r['target']:.2f}"
-    return f"| {r['task']}, {target} | {text(r['heed'])} | {TASKS[r['task']]['peer']}: {text(r['peer'])} | {ratio} |"
+def best(course, unit):
+    """The first [seconds, value] of the best value."""
+    return (max if unit == "accuracy" else min)(course, key=lambda p: p[1])
+
+
+def row(r, target):
+    """A line of the table: both times to the target, or where a course ended without it."""
+    def text(course):
+        at = next((p for p in course if reached(p[1], target, r["unit"])), None)
+        return (at[0], f"{at[0]:.0f} s") if at else (None, f"not in {course[-1][0]:.0f} s")
+    heed, peer = text(r["heed"]), text(r["peer"])
+    ratio = f"{peer[0] / heed[0]:.1f}" if heed[0] and peer[0] else "-"
+    shown = f"{100 * target:.1f} %" if r["unit"] == "accuracy" else f"loss {target:.3f}"
+    return f"| {r['task']}, {shown} | {heed[1]} | {TASKS[r['task']]['peer']}: {peer[1]} | {ratio} |"
+
+
+def rows(r):
+    """Of the target, and of the best value of a recipe that did not reach it, or that had none."""
+    end = best(r["peer"], r["unit"])[1]
+    targets = [t for t in (r["target"],) if t is not None]
+    if not targets or not reached(end, targets[0], r["unit"]):
+        targets.append(end)
+    return [row(r, t) for t in targets]
 
 
 def main():
@@ -114,7 +127,6 @@ def main():
     p.add_argument("--heed", default="./heed")
     p.add_argument("--python", default=sys.executable)
     p.add_argument("--threads", type=int, default=2)
-    p.add_argument("--minutes", type=float, default=1, help="of heed's training")
     p.add_argument("--limit", type=float, default=600, help="seconds of each process at most")
     p.add_argument("--log")
     a = p.parse_args()
@@ -129,7 +141,7 @@ def main():
                 f.write(json.dumps(results[-1]) + "\n")
     print("| task, target | heed, defaults | recipe | ratio |\n|---|---|---|---|")
     for r in results:
-        print(row(r))
+        print("\n".join(rows(r)))
 
 
 main()
