@@ -117,7 +117,7 @@ TEST(inspect_sheet_holds_every_tile) {
     char path[128];
     int width, height, wide, tall;
     static const unsigned char grey[28 * 28] = {255}, rgb[90 * 60 * 3] = {1, 2, 3};
-    heed_tile tiles[5] = {{grey, 28, 28, 1, "7", NULL}, {rgb, 90, 60, 3, NULL, NULL}};
+    heed_tile tiles[5] = {{grey, 28, 28, 1, {"7"}}, {rgb, 90, 60, 3, {NULL}}};
     for (int i = 2; i < 5; i++) tiles[i] = tiles[i % 2];
     snprintf(path, sizeof path, "%s/sheet.png", test_folder());
     CHECK(heed_sheet_png(c, &(heed_sheet){NULL, 5, 2, 96, tiles}, path));
@@ -126,7 +126,7 @@ TEST(inspect_sheet_holds_every_tile) {
     CHECK(heed_sheet_png(c, &(heed_sheet){"a title", 5, 2, 96, tiles}, path));
     png_size(path, &wide, &tall);
     CHECK(wide == width && tall > height);
-    tiles[3].second = "a second line";
+    tiles[3].captions[2] = "a third line";
     CHECK(heed_sheet_png(c, &(heed_sheet){NULL, 5, 2, 96, tiles}, path));
     png_size(path, &wide, &tall);
     CHECK(wide == width && tall > height);
@@ -222,7 +222,7 @@ TEST(inspect_sheet_enlarges_by_whole_numbers_and_shrinks_by_means) {
                                                    10,  10, 200, 200, 10,  10};
     static unsigned char stripes[200 * 200];
     for (int i = 0; i < 200 * 200; i++) stripes[i] = i % 2 ? 255 : 1;
-    const heed_tile tiles[] = {{small, 2, 2, 3, NULL, NULL}, {stripes, 200, 200, 1, NULL, NULL}};
+    const heed_tile tiles[] = {{small, 2, 2, 3, {NULL}}, {stripes, 200, 200, 1, {NULL}}};
     snprintf(path, sizeof path, "%s/sheet.png", test_folder());
     CHECK(heed_sheet_png(c, &(heed_sheet){NULL, 2, 2, 100, tiles}, path));
     heed_picture p = read_back(path);

@@ -323,7 +323,7 @@ TEST(inspection_of_nothing_does_nothing) {
     int count;
     CHECK(!heed_inspection_text(&s, NULL, "text", 4, NULL) && !s.run);
     CHECK(!heed_inspection_tokens(&s, NULL, (int32_t[]){1}, 1));
-    CHECK(!heed_inspection_picture(&s, NULL, NULL, "", false));
+    CHECK(!heed_inspection_picture(&s, NULL, NULL, ""));
     CHECK(!heed_inspection_numbers(&s, NULL, numbers, 2, SHAPE(1, LEN), NULL));
     CHECK(!heed_inspection_open(&s, NULL, NULL, NULL) && !heed_attention_layers(NULL, &count));
     CHECK(!heed_capture(&s, NULL) && !heed_influence(&s, NULL) &&

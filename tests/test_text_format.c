@@ -81,6 +81,16 @@ TEST(text_labels_show_what_would_not_be_seen) {
     CHECK(shown("漢字", 2, "…") == 1); /* half a character is none */
     CHECK(shown("e\xCC\x81x", 2, "e\xCC\x81x") == 2);
     CHECK(heed_label_columns("e\xCC\x81漢 ") == 4);
+    /* marks, joiners and selectors alone, and other spaces */
+    CHECK(shown("\xCC\x81", 9, "◌\xCC\x81") == 1);
+    CHECK(shown(" \xCC\x81x", 9, "␣◌\xCC\x81x") == 3);
+    CHECK(shown("\xE2\x80\x8D", 9, "U+200D") == 6);
+    CHECK(shown("\xEF\xB8\x8F", 9, "U+FE0F") == 6);
+    CHECK(shown("\xEF\xBB\xBFw", 9, "U+FEFFw") == 7);
+    CHECK(shown("a\xE2\x80\x8D\xEF\xB8\x8F", 9, "a\xE2\x80\x8D\xEF\xB8\x8F") == 1);
+    CHECK(shown("so\xC2\xADon", 9, "so·on") == 5);
+    CHECK(shown("\xC2\xA0\xE3\x80\x80", 9, "␣␣") == 2);
+    CHECK(shown("a\xC2\xA0z", 9, "a\xC2\xA0z") == 3);
 }
 
 TEST(text_label_is_cut_between_characters) {

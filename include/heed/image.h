@@ -89,8 +89,9 @@ typedef enum { HEED_TRAIN_PART, HEED_VAL_PART, HEED_TEST_PART, HEED_PARTS } heed
 
 typedef struct {
     int size; /* side of the inputs; 0: that of the pictures, if all are square and of one size */
-    int channels; /* 1 or 3; 0: that of the pictures, if they agree */
-    bool convert; /* pictures with other channels are converted; else the first one is an error */
+    int channels; /* 1 or 3; 0: that of the pictures, 3 if they differ. Others are converted: grey
+                     to three equal channels, colour to 0.299 R + 0.587 G + 0.114 B */
+    bool convert; /* no message says how many are */
     double val_split; /* share of the training part kept for validation, the same share of each
                          class, chosen by the seed; used if the data has no validation part */
     bool no_test;     /* the test part is not read */
@@ -132,6 +133,7 @@ typedef struct {
     heed_image_transform view;
     int low_width, high_width, low_height, high_height; /* of the stored pictures */
     size_t bad;                                         /* skipped */
+    size_t converted;                                   /* whose own channels are not the view's */
     uint64_t checksum; /* of all pictures and labels of the training and validation parts */
     size_t overlap[HEED_PARTS]; /* validation, test: pictures that are also in the training part */
 } heed_images_info;

@@ -55,14 +55,13 @@ bool heed_inspection_text(heed_inspection *s, heed_run *r, const char *text, siz
                           const char *target);
 /* Opens a text given as tokens. */
 bool heed_inspection_tokens(heed_inspection *s, heed_run *r, const int32_t *ids, int count);
-/* Opens a picture. A picture whose channels differ from those of the run is an error unless convert
- * is true. name: for display. A model of captions describes it itself. */
-bool heed_inspection_picture(heed_inspection *s, heed_run *r, heed_picture *p, const char *name,
-                             bool convert);
+/* Opens a picture, which is converted to the run's channels. name: for display. A model of captions
+ * describes it itself. */
+bool heed_inspection_picture(heed_inspection *s, heed_run *r, heed_picture *p, const char *name);
 /* The same for a model of captions, with a caption. NULL: the model's own, the most probable token
  * at each step. */
 bool heed_inspection_caption(heed_inspection *s, heed_run *r, heed_picture *p, const char *name,
-                             bool convert, const char *caption);
+                             const char *caption);
 /* Opens numbers (1,T) or (1,T,d), copied, for a model of HEED_INPUT_DENSE: positions 1 to T. */
 bool heed_inspection_numbers(heed_inspection *s, heed_run *r, const heed_real *x, int dims,
                              const int *shape, const char *title);

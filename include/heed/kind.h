@@ -98,11 +98,10 @@ typedef struct {
     const heed_config *config; /* block; for pictures image-size, channels, mean and std */
     const heed_tokenizer *tokenizer, *source; /* source NULL: the same for both sides */
     bool any_length;                          /* a text may be empty, or longer than the block */
-    bool empty;   /* a text after a special token, [CLS], may be empty */
-    bool cut;     /* a source or a labelled text that is too long is cut */
-    bool quiet;   /* do not warn about words that the vocabulary lacks */
-    bool convert; /* a picture with other channels is converted, as with the setting `convert` */
-    bool show;    /* keep the picture for display, in `shown` */
+    bool empty; /* a text after a special token, [CLS], may be empty */
+    bool cut;   /* a source or a labelled text that is too long is cut */
+    bool quiet; /* do not warn about words that the vocabulary lacks */
+    bool show;  /* keep the picture for display, in `shown` */
 } heed_reader;
 
 /* Tokens and the parts of a text that they cover. */
@@ -134,7 +133,7 @@ bool heed_example_made(const heed_reader *r, const int32_t *ids, size_t n, bool 
                        heed_example *out);
 /* Uses the given tokens as the text. */
 bool heed_example_tokens(const heed_reader *r, const int32_t *ids, size_t n, heed_example *out);
-/* Reads a picture of the run's channels (alpha not counted) unless `convert`. name: for errors. */
+/* Reads a picture, which is converted to the run's channels. name: for errors. */
 bool heed_example_picture(const heed_reader *r, heed_picture *p, const char *name,
                           heed_example *out);
 void heed_example_free(heed_example *e);

@@ -60,11 +60,12 @@ bool heed_scatter_png(heed_ctx *c, const heed_chart *p, int width, int height, c
 
 /* ---- pictures ---- */
 
-/* A tile of a contact sheet: (H,W,C) bytes, C 1 or 3, and up to two lines of text under it. */
+enum { HEED_TILE_LINES = 3 };
+/* A tile of a contact sheet: (H,W,C) bytes, C 1 or 3, and the lines of text under it. */
 typedef struct {
     const unsigned char *pixels;
     int width, height, channels;
-    const char *caption, *second; /* or NULL */
+    const char *captions[HEED_TILE_LINES]; /* or NULL */
 } heed_tile;
 typedef struct {
     const char *title;

@@ -32,7 +32,7 @@ CONSTANTS = {"HEED_OK": 0, "HEED_FAILED": 1, "HEED_USAGE": 2, "HEED_DATA": 3, "H
     "HEED_HEAD_SPECIAL": 7, "HEED_HEAD_DIAGONAL": 8, "HEED_HEAD_INDUCTION": 9, "HEED_HEAD_MEASURES": 10, "HEED_PATCHES_ATTENTION": 0,
     "HEED_PATCHES_ROLLOUT": 1, "HEED_PATCHES_GRADIENT": 2, "HEED_PATCHES_OCCLUSION": 3, "HEED_PATCHES_RANDOM": 4, "HEED_PATCH_MEASURES": 5,
     "HEED_SNAPSHOT_ITEMS": 8, "HEED_SHOWN_INPUT": 0, "HEED_SHOWN_SEEN": 1, "HEED_SHOWN_MADE": 2, "HEED_SHOWN_OFF": 3, "HEED_SHOWN": 4,
-    "HEED_MOMENTS_MOST": 4096, "HEED_ASCII": 0, "HEED_COLOR256": 1, "HEED_TRUECOLOR": 2}
+    "HEED_MOMENTS_MOST": 4096, "HEED_ASCII": 0, "HEED_COLOR256": 1, "HEED_TRUECOLOR": 2, "HEED_TILE_LINES": 3}
 globals().update(CONSTANTS)
 
 ENUMS = {
@@ -211,7 +211,7 @@ class heed_images_args(Structure):
 class heed_images_info(Structure):
     _fields_ = [("kind", c_char_p), ("classes", c_int), ("labels", c_void_p), ("count", c_size_t * 3),
         ("view", heed_image_transform), ("low_width", c_int), ("high_width", c_int), ("low_height", c_int), ("high_height", c_int),
-        ("bad", c_size_t), ("checksum", c_uint64), ("overlap", c_size_t * 3)]
+        ("bad", c_size_t), ("converted", c_size_t), ("checksum", c_uint64), ("overlap", c_size_t * 3)]
 
 
 class heed_duplicate(Structure):
@@ -276,7 +276,7 @@ class heed_data(Structure):
 
 class heed_reader(Structure):
     _fields_ = [("c", c_void_p), ("spec", heed_input_spec), ("config", c_void_p), ("tokenizer", c_void_p), ("source", c_void_p),
-        ("any_length", c_bool), ("empty", c_bool), ("cut", c_bool), ("quiet", c_bool), ("convert", c_bool), ("show", c_bool)]
+        ("any_length", c_bool), ("empty", c_bool), ("cut", c_bool), ("quiet", c_bool), ("show", c_bool)]
 
 
 class heed_sequence(Structure):
@@ -899,8 +899,7 @@ class heed_chart(Structure):
 
 
 class heed_tile(Structure):
-    _fields_ = [("pixels", c_void_p), ("width", c_int), ("height", c_int), ("channels", c_int), ("caption", c_char_p),
-        ("second", c_char_p)]
+    _fields_ = [("pixels", c_void_p), ("width", c_int), ("height", c_int), ("channels", c_int), ("captions", c_char_p * 3)]
 
 
 class heed_sheet(Structure):
@@ -1365,8 +1364,8 @@ FUNCTIONS = {
     "heed_inspection_open": (c_bool, (c_void_p, c_void_p, c_void_p, c_char_p,)),
     "heed_inspection_text": (c_bool, (c_void_p, c_void_p, c_char_p, c_size_t, c_char_p,)),
     "heed_inspection_tokens": (c_bool, (c_void_p, c_void_p, c_void_p, c_int,)),
-    "heed_inspection_picture": (c_bool, (c_void_p, c_void_p, c_void_p, c_char_p, c_bool,)),
-    "heed_inspection_caption": (c_bool, (c_void_p, c_void_p, c_void_p, c_char_p, c_bool, c_char_p,)),
+    "heed_inspection_picture": (c_bool, (c_void_p, c_void_p, c_void_p, c_char_p,)),
+    "heed_inspection_caption": (c_bool, (c_void_p, c_void_p, c_void_p, c_char_p, c_char_p,)),
     "heed_inspection_numbers": (c_bool, (c_void_p, c_void_p, c_void_p, c_int, c_void_p, c_char_p,)),
     "heed_inspection_free": (None, (c_void_p,)),
     "heed_inspection_logits": (c_void_p, (c_void_p, c_void_p,)),

@@ -191,8 +191,8 @@ class Run:
             if kind in (_c.HEED_INPUT_PICTURE, _c.HEED_INPUT_CAPTION):
                 p = stack.enter_context(self.picture(x))
                 name = str(x).encode() if isinstance(x, (str, os.PathLike)) else b"picture"
-                ok = (lib.heed_inspection_picture(byref(s), self.pointer, byref(p), name, True) if kind == _c.HEED_INPUT_PICTURE
-                      else lib.heed_inspection_caption(byref(s), self.pointer, byref(p), name, True, target))
+                ok = (lib.heed_inspection_picture(byref(s), self.pointer, byref(p), name) if kind == _c.HEED_INPUT_PICTURE
+                      else lib.heed_inspection_caption(byref(s), self.pointer, byref(p), name, target))
             elif isinstance(x, str):
                 data = x.encode()
                 ok = lib.heed_inspection_text(byref(s), self.pointer, data, len(data), target)
@@ -341,7 +341,7 @@ class Run:
     def caption(self, x, beam=1, length_penalty=0.0):
         """The caption that the model writes of a picture, a path or an array."""
         self.need(self.model.kind == _c.HEED_INPUT_CAPTION, "a model of captions")
-        e, how = _c.heed_example(), self.reader(convert=True)
+        e, how = _c.heed_example(), self.reader()
         try:
             with self.picture(x) as p:
                 self.context.made(lib.heed_example_picture(byref(how), byref(p), b"picture", byref(e)), "caption")

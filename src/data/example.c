@@ -256,21 +256,6 @@ bool heed_example_made(const heed_reader *r, const int32_t *ids, size_t n, bool 
 
 /* ---- pictures ---- */
 
-static const char *channel_word(int channels) { return channels == 1 ? "grey" : "colour"; }
-
-/* Grey with alpha counts as grey, colour with alpha as colour. */
-static bool fit_channels(const heed_reader *r, heed_picture *p, int wanted, const char *name) {
-    int own = p->channels < 3 ? 1 : 3;
-    bool set = heed_config_has(r->config, "convert") && heed_config_bool(r->config, "convert");
-    if (own != wanted && !r->convert && !set)
-        return heed_fail(
-            r->c, HEED_DATA,
-            "channels do not fit the run: %s: expected %d (%s), found %d (%s); hint: `convert`",
-            name, wanted, channel_word(wanted), own, channel_word(own));
-    return heed_picture_convert(p, wanted) == HEED_OK ||
-           heed_fail(r->c, HEED_FAILED, "no memory for %s", name);
-}
-
 /* The centre square, or all of it if both sides were resized alike, as bytes. */
 static bool show_square(heed_ctx *c, const heed_picture *p, bool all, heed_picture *out) {
     enum { SIDE = 224 };
@@ -295,8 +280,9 @@ bool heed_example_picture(const heed_reader *r, heed_picture *p, const char *nam
     if (r->spec.kind != HEED_INPUT_PICTURE && r->spec.kind != HEED_INPUT_CAPTION)
         return heed_fail(r->c, HEED_USAGE,
                          "the run takes texts: expected a text, found a picture: %s", name);
-    if (!heed_image_transform_of(r->c, r->config, v) || !fit_channels(r, p, v->channels, name))
-        return false;
+    if (!heed_image_transform_of(r->c, r->config, v)) return false;
+    if (heed_picture_convert(p, v->channels) != HEED_OK)
+        return heed_fail(r->c, HEED_FAILED, "no memory for %s", name);
     size_t n = (size_t)v->size * (size_t)v->size * (size_t)v->channels;
     out->x = heed__alloc_array(r->c, n + heed_image_transform_work(p, v), sizeof *out->x);
     if (!out->x) return false;

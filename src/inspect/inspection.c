@@ -292,11 +292,10 @@ bool heed_inspection_tokens(heed_inspection *s, heed_run *r, const int32_t *ids,
 }
 
 bool heed_inspection_caption(heed_inspection *s, heed_run *r, heed_picture *p, const char *name,
-                             bool convert, const char *caption) {
+                             const char *caption) {
     heed_example e = {0};
     if (!begin(s, r) || !name) return false;
     heed_reader how = heed_run_reader(r);
-    how.convert = convert;
     how.show = true;
     bool ok = heed_example_picture(&how, p, name, &e);
     if (ok && r->model->kind == HEED_INPUT_CAPTION)
@@ -307,9 +306,8 @@ bool heed_inspection_caption(heed_inspection *s, heed_run *r, heed_picture *p, c
     return ok;
 }
 
-bool heed_inspection_picture(heed_inspection *s, heed_run *r, heed_picture *p, const char *name,
-                             bool convert) {
-    return heed_inspection_caption(s, r, p, name, convert, NULL);
+bool heed_inspection_picture(heed_inspection *s, heed_run *r, heed_picture *p, const char *name) {
+    return heed_inspection_caption(s, r, p, name, NULL);
 }
 
 bool heed_inspection_numbers(heed_inspection *s, heed_run *r, const heed_real *x, int dims,

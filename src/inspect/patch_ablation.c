@@ -134,7 +134,7 @@ static bool one_picture(hiding *r, size_t index) {
     const char *name;
     int label;
     bool ok = heed_images_get(r->args->images, r->args->part, index, &picture, &label, &name) &&
-              heed_inspection_picture(&s, r->run, &picture, name, true);
+              heed_inspection_picture(&s, r->run, &picture, name);
     heed_record *record = ok ? heed_capture(&s, &(heed_capture_args){.lean = true}) : NULL;
     ok = record && heed_rollout_add(&s, NULL, record) && heed_occlusion_add(&s, NULL, record) &&
          heed_gradient_add(&s, NULL, record) && hide_all(r, &s, record, label);

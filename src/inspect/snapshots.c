@@ -268,7 +268,7 @@ static bool start(heed_snapshots *s, const heed_report *r) {
     if (!heed__os_make_dir(s->disk, folder)) complain(s);
     for (int i = 0; i < s->items; i++)
         if (s->picture[i].pixels && !heed_inspection_caption(&s->item[i], &s->run, &s->picture[i],
-                                                             s->name[i], true, s->caption[i].s))
+                                                             s->name[i], s->caption[i].s))
             return false;
     if (r->step > 0 && !heed_snapshots_list(s->disk, s->dir, 0, remove_later, s)) complain(s);
     s->next = 0;

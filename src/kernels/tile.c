@@ -53,12 +53,17 @@ INLINE void request(heed__soon *s) {
     }
 }
 
+/* What is copied is read at distances that no prefetcher follows, and that share a few sets of the
+ * first level of the cache: it is requested not long before. */
+#define COPY_AHEAD 8
+
 /* Computes the tile that starts at `row`, of rows that end at `end`. a_copy and b_copy: NULL, or
  * receive what is read of a transposed A and of B. The part of C that comes next is requested a row
  * at a time: all at once, its lines would keep those of A and B waiting. */
 INLINE void tile_rows(const heed__tile *t, int row, const int rows, int end, const int vecs,
                       const size_t a_row, const size_t a_step, heed_real *a_copy,
                       heed_real *b_copy) {
+    const bool in_rows = __builtin_constant_p(a_step) && a_step == 1;
     vec sum[TILE_ROWS][TILE_VECS];
     UNROLL for (int i = 0; i < rows; i++) {
         UNROLL for (int v = 0; v < vecs; v++) sum[i][v] = splat(0);
@@ -73,7 +78,7 @@ INLINE void tile_rows(const heed__tile *t, int row, const int rows, int end, con
         next += t->ldc;
         const heed_real *a_soon = a + 2 * SOON_TERMS;
         for (int p = left < SOON_TERMS ? left : SOON_TERMS; p > 0; p--) {
-            if (a_step == 1 && rows == TILE_ROWS && p % 2) {
+            if (in_rows && rows == TILE_ROWS && p % 2) {
                 __builtin_prefetch(a_soon);
                 a_soon += a_row;
             }
@@ -84,10 +89,13 @@ INLINE void tile_rows(const heed__tile *t, int row, const int rows, int end, con
                 UNROLL for (int v = 0; v < vecs; v++) sum[i][v] += x * line[v];
             }
             if (a_copy) {
+                __builtin_prefetch(address(a, COPY_AHEAD * a_step));
                 memcpy(a_copy, a, (size_t)rows * sizeof *a);
                 a_copy += TILE_ROWS;
             }
             if (b_copy) {
+                for (int j = 0; j < vecs * VL; j += LINE)
+                    __builtin_prefetch(address(b, COPY_AHEAD * b_step + (size_t)j));
                 UNROLL for (int v = 0; v < vecs; v++) store(b_copy + v * VL, line[v]);
                 b_copy += PANEL;
             }

@@ -95,6 +95,15 @@ int heed__char_width(int32_t c) { return utf8proc_charwidth(c); }
 
 bool heed__is_mark(int32_t c) { return utf8proc_category(c) == UTF8PROC_CATEGORY_MN; }
 
+bool heed__is_seen_mark(int32_t c) {
+    utf8proc_category_t kind = utf8proc_category(c);
+    bool selector = (c >= 0xFE00 && c <= 0xFE0F) || (c >= 0xE0100 && c <= 0xE01EF) ||
+                    (c >= 0x180B && c <= 0x180F);
+    return kind >= UTF8PROC_CATEGORY_MN && kind <= UTF8PROC_CATEGORY_ME && !selector && c != 0x34F;
+}
+
+bool heed__is_blank(int32_t c) { return utf8proc_category(c) == UTF8PROC_CATEGORY_ZS; }
+
 int heed__combining_class(int32_t c) { return utf8proc_get_property(c)->combining_class; }
 
 int32_t heed__lower(int32_t c) { return utf8proc_tolower(c); }

@@ -1,13 +1,15 @@
 /* width.c -- labels in columns of a terminal; what is invisible or moves the cursor has a sign. */
 #include "text/text.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* The sign for a character; NULL: it is shown as it is. */
 static const char *sign_of(int32_t code, char buffer[4]) {
     heed__char_kind kind = heed__kind_of_char(code);
     if (kind == HEED__DIRECTION) return "↔";
-    if (kind == HEED__PLAIN) return code == 0x2028 || code == 0x2029 ? "·" : NULL;
+    if (code == 0x2028 || code == 0x2029 || code == 0xAD) return "·"; /* breaks; a soft hyphen */
+    if (kind == HEED__PLAIN) return NULL;
     if (code == '\n') return "⏎";
     if (code == '\t') return "⇥";
     if (code == 127) return "␡";
@@ -28,9 +30,28 @@ static int next_glyph(const char **text, heed_text *out) {
     return sign ? 1 : heed__char_width(code);
 }
 
+/* The same for a character without width that has none before it to be placed on: a mark on a
+ * circle, U+25CC, as in Unicode's charts; others, such as joiners, by their number. */
+static int next_alone(int32_t code, const char **text, heed_text *out) {
+    char number[16];
+    if (heed__is_seen_mark(code)) {
+        heed_text_put(out, "◌", strlen("◌"));
+        next_glyph(text, out);
+        return 1;
+    }
+    next_glyph(text, NULL);
+    snprintf(number, sizeof number, "U+%04X", (unsigned)code);
+    heed_text_put(out, number, strlen(number));
+    return (int)strlen(number);
+}
+
 /* The same for a base character with its marks. */
 static int next_cluster(const char **text, heed_text *out) {
-    int width = next_glyph(text, out);
+    int32_t code;
+    const char *start = *text;
+    heed_utf8_read(start, SIZE_MAX, &code);
+    int width = next_glyph(&start, NULL);
+    width = width > 0 ? next_glyph(text, out) : next_alone(code, text, out);
     for (const char *next = *text; *next; next = *text) {
         if (next_glyph(&next, NULL) > 0) break;
         next_glyph(text, out);
@@ -38,13 +59,22 @@ static int next_cluster(const char **text, heed_text *out) {
     return width;
 }
 
+static const char *skip_blanks(const char *s) {
+    int32_t code;
+    for (size_t n; *s; s += n) {
+        n = heed_utf8_read(s, SIZE_MAX, &code);
+        if (code < 0 || !heed__is_blank(code)) break;
+    }
+    return s;
+}
+
 /* The next cluster of a label, where a space at either end is shown as a sign. */
 static int next_of_label(const char *label, const char **at, heed_text *out) {
-    const char *s = *at;
-    bool hidden = *s == ' ' && (strspn(label, " ") > (size_t)(s - label) || s[strspn(s, " ")] == 0);
+    const char *s = *at, *after = skip_blanks(s);
+    bool hidden = after > s && (skip_blanks(label) > s || !*after);
     if (!hidden) return next_cluster(at, out);
     if (out) heed_text_put(out, "␣", strlen("␣"));
-    ++*at;
+    next_glyph(at, NULL);
     return 1;
 }
 

@@ -7,7 +7,16 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MARGIN = 20, GAP = 8, BETWEEN = 28, RAMP = 160, LEGEND = 44, TITLE = 34, CAPTION = 18 };
+enum {
+    MARGIN = 20,
+    GAP = 8,
+    BETWEEN = 28,
+    RAMP = 160,
+    LEGEND = 44,
+    TITLE = 34,
+    CAPTION = 18,
+    LINE = 24
+};
 enum { LETTER = 6, LONGEST_LABEL = 240, PANEL = 360, LONGEST_TITLE = 1600 };
 enum { MOST = 12000, VECTOR_CELLS = 400000 };
 static const heed__rgb INK = {40, 40, 40}, SOFT = {110, 110, 110};
@@ -24,6 +33,8 @@ typedef struct {
     int wide, tall;                      /* size of a panel */
     bool turned;                         /* column labels of several letters are rotated */
     char from[32], to[128], uniform[48]; /* of the legend; uniform: "" if there is no mark */
+    heed_text note;                      /* in lines that fit the picture */
+    int lines;
 } plan;
 
 static int larger(int a, int b) { return a > b ? a : b; }
@@ -109,9 +120,15 @@ static int panel_top(const plan *p, int row) {
     return MARGIN + (p->all->title ? TITLE : 0) + row * (p->tall + BETWEEN);
 }
 
+static void wrap_note(plan *p, int width) {
+    if (!p->all->note) return;
+    heed_label_words(p->all->note, 0, width / (2 * LETTER), &p->note);
+    for (const char *line = p->note.s; line; line = strchr(line + 1, '\n')) p->lines++;
+}
+
 static bool lay_out(heed_ctx *c, plan *p, bool vector) {
     const heed_heatmap *m = p->map;
-    const char *title = p->all->title, *note = p->all->note;
+    const char *title = p->all->title;
     int number = measure(p);
     p->scale = larger(m->rows, m->cols) <= (p->all->count == 1 ? 24 : 12) ? 2 : 1;
     p->cell = cell_size(p, number);
@@ -119,7 +136,8 @@ static bool lay_out(heed_ctx *c, plan *p, bool vector) {
     int least = title ? heed__sketch_width(title, 2) : RAMP + 120;
     if (least > LONGEST_TITLE) least = LONGEST_TITLE;
     int width = larger(least, p->columns * (p->wide + BETWEEN) - BETWEEN);
-    width = larger(width, larger(note ? heed__sketch_width(note, 1) : 0, write_legend(p)));
+    width = larger(width, write_legend(p));
+    wrap_note(p, width);
     if (vector && (double)p->all->count * m->rows * m->cols > VECTOR_CELLS)
         return heed_fail(
             c, HEED_USAGE,
@@ -127,8 +145,7 @@ static bool lay_out(heed_ctx *c, plan *p, bool vector) {
             "`png`, or one `head`",
             VECTOR_CELLS, p->all->count, m->rows, m->cols);
     return heed__sketch_new(c, &p->sketch, vector, 2 * MARGIN + width,
-                            panel_top(p, p->rows) - BETWEEN + LEGEND + (note ? CAPTION : 0) +
-                                MARGIN);
+                            panel_top(p, p->rows) - BETWEEN + LEGEND + p->lines * LINE + MARGIN);
 }
 
 /* ---- a panel ---- */
@@ -201,9 +218,13 @@ static void draw_legend(plan *p) {
     if (*p->uniform)
         heed__sketch_uniform(&p->sketch, x, RAMP, share_of(p, p->map->uniform), y,
                              x + 32 + RAMP + heed__sketch_width(p->to, 2), p->uniform);
-    if (p->all->note)
-        heed__sketch_text(&p->sketch, MARGIN, y + LEGEND - 16, 1, SOFT, HEED__LEFT, MOST,
-                          p->all->note);
+    y += LEGEND - LINE + 10;
+    for (char *line = p->note.s, *next; line; line = next) {
+        next = strchr(line, '\n');
+        if (next) *next++ = 0;
+        heed__sketch_text(&p->sketch, MARGIN, y, 2, SOFT, HEED__LEFT, MOST, line);
+        y += LINE;
+    }
 }
 
 static bool check(heed_ctx *c, const heed_panels *all) {
@@ -223,12 +244,13 @@ static bool check(heed_ctx *c, const heed_panels *all) {
 static bool draw(heed_ctx *c, const heed_panels *all, bool vector, heed__sketch *out) {
     *out = (heed__sketch){.vector = vector};
     if (heed__stopped(c) || !check(c, all)) return false;
-    plan p = {.all = all, .map = all->maps};
+    plan p = {.all = all, .map = all->maps, .note = {.c = c}};
     bool ok = lay_out(c, &p, vector);
     if (ok && all->title)
         heed__sketch_text(&p.sketch, MARGIN, MARGIN, 2, INK, HEED__LEFT, LONGEST_TITLE, all->title);
     for (int i = 0; ok && i < all->count; i++) draw_panel(&p, i);
     if (ok) draw_legend(&p);
+    heed_text_free(&p.note);
     *out = p.sketch;
     return ok && !heed__stopped(c);
 }

@@ -18,8 +18,8 @@ static void size_captions(layout *l) {
     int lines = 0;
     l->scale = 2;
     for (int i = 0; i < l->sheet->count; i++) {
-        const char *text[] = {l->sheet->tiles[i].caption, l->sheet->tiles[i].second};
-        for (int k = 0; k < 2; k++) {
+        const char *const *text = l->sheet->tiles[i].captions;
+        for (int k = 0; k < HEED_TILE_LINES; k++) {
             if (text[k] && lines <= k) lines = k + 1;
             if (text[k] && heed__text_width(text[k], 2) > l->side) l->scale = 1;
         }
@@ -64,8 +64,8 @@ static void draw_tile(layout *l, int index) {
     heed__fit_size(l->side, &width, &height);
     heed__canvas_pixels(&l->canvas, x + (l->side - width) / 2, y + (l->side - height) / 2, width,
                         height, (heed__pixels){t->pixels, t->width, t->height, t->channels});
-    draw_line(l, t->caption, x, y + l->side + 4, INK);
-    draw_line(l, t->second, x, y + l->side + 4 + l->line, SOFT);
+    for (int k = 0; k < HEED_TILE_LINES; k++)
+        draw_line(l, t->captions[k], x, y + l->side + 4 + k * l->line, k ? SOFT : INK);
 }
 
 static bool check(heed_ctx *c, const heed_sheet *s) {

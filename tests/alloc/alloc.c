@@ -291,7 +291,7 @@ static bool pictures_drawn(void *data) {
     heed_ctx *c = heed_open(&(heed_options){.threads = 1});
     const heed_real values[] = {1, 2, 3, 40}, *maps[] = {values};
     const char *names[] = {"one", "a class of a long name"};
-    const heed_tile tile = {jpeg_progressive_pixels, 18, 11, 3, "caption", "second"};
+    const heed_tile tile = {jpeg_progressive_pixels, 18, 11, 3, {"caption", "second"}};
     heed_sheet_png(c, &(heed_sheet){"title", 1, 0, 0, &tile}, png);
     heed_heatmap_png(c,
                      &(heed_heatmap){.rows = 2,

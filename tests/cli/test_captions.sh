@@ -127,7 +127,7 @@ hides "[CLS]"
 hides "[MASK]"
 run caption run s/val/0000[01].png --attention b.png --cells
 status 0
-holds test -s b-2.png
+holds test -s b-00000.png -a -s b-00001.png
 run caption run s/val
 status 0
 holds test "$(wc -l <out)" = 12

@@ -164,8 +164,8 @@ run classify run "$one" --overlay overlay.png
 status 0
 says "wrote overlay.png"
 holds test -s overlay.png
-run classify run png/test --overlay many.png --layer 1 --cells --json
-holds test -s many-10.png
+run classify run png/test/0 png/test/1 --overlay many.png --layer 1 --cells --json
+holds test -s many-00000.png -a -s many-00001.png
 run classify run "$one" --overlay overlay.png --layer 4
 status 2
 warns "--layer 4"
@@ -200,9 +200,11 @@ for i in 1 2 3 4 5 6 7 8; do
     ./picture colours/blue/$i.bmp $((20 + i)) 0 $((i * 9)) 250
 done
 run classify run colours/red/1.bmp
-refuses 3 "--convert"
-run classify run colours/red/1.bmp --convert
 status 0
+warns "the picture is in colour: converted to grey"
+run classify run colours/red colours/blue/1.bmp --convert
+status 0
+quiet
 run train vit colours -o colour $TINY
 status 2
 warns "--image-size"
@@ -211,12 +213,17 @@ status 0
 warns "flip 0.5"
 warns "brightness 0.2"
 warns "21 x 21 up to 28 x 28"
-run classify colour "$one"
-refuses 3 "--convert"
-run train vit colours -o grey $TINY --image-size 16 --channels 1
-refuses 3 "--convert"
-run train vit colours -o grey $TINY --image-size 16 --channels 1 --convert
+run classify colour "$one" colours/red/1.bmp
 status 0
+warns "1 of 2 pictures is grey: converted to colour"
+cp "$one" colours/red/0.png
+run train vit colours -o grey $TINY --image-size 16
+status 0
+warns "1 of 17 pictures is grey: converted to colour"
+run train vit colours -o grey $TINY --image-size 16 --channels 1 --force
+status 0
+warns "16 of 17 pictures are in colour: converted to grey"
+rm colours/red/0.png
 run classify grey colours/red/1.bmp
 status 0
 run train vit colours -o one $TINY --image-size 16 --head binary

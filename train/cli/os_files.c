@@ -202,11 +202,20 @@ bool read_stdin_line(heed_ctx *c, heed_text *line) {
     return input_ended(c) && heed_text_put(line, "", 0);
 }
 
-void numbered_path(char *out, size_t size, const char *path, int index) {
-    const char *dot = strrchr(path, '.'), *slash = strrchr(path, '/');
-    if (!dot || (slash && dot < slash)) dot = path + strlen(path);
-    if (index < 2)
-        snprintf(out, size, "%s", path);
-    else
-        snprintf(out, size, "%.*s-%d%s", (int)(dot - path), path, index, dot);
+/* ---- names ---- */
+
+const char *file_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+void named_path(char *out, size_t size, const char *path, const char *name) {
+    const char *dot = strrchr(file_name(path), '.');
+    int n = dot ? (int)(dot - path) : (int)strlen(path);
+    snprintf(out, size, "%.*s%s%s%s", n, path, *name ? "-" : "", name, path + n);
+}
+
+const char *number_name(char text[16], int done) {
+    snprintf(text, 16, done ? "%d" : "", done + 1);
+    return text;
 }

@@ -25,8 +25,11 @@ void paths_free(paths *list);
 FILE *temporary_file(const char *beside, char *path, size_t size);
 /* Renames the file to one with an extension, ".txt". */
 bool extend_name(heed_ctx *c, char *path, size_t size, const char *extension);
-/* "a.png" for index 1, "a-2.png" for 2 */
-void numbered_path(char *out, size_t size, const char *path, int index);
+const char *file_name(const char *path); /* its last part */
+/* "a-NAME.png" for the path "a.png"; without a name, the path itself */
+void named_path(char *out, size_t size, const char *path, const char *name);
+/* The names of the outputs of several texts: "" of the first (done = 0), "2" of the second .. */
+const char *number_name(char text[16], int done);
 /* Appends all of the standard input. */
 bool read_stdin(heed_ctx *c, heed_text *out);
 /* Reads the next line of standard input, without the line break. False: at its end or an error. */
@@ -34,9 +37,9 @@ bool read_stdin_line(heed_ctx *c, heed_text *line);
 
 /* outputs.c: checks the files that a command will write. None may be an input (a positional
  * argument or a setting of f), a file of a run or another output; the folder of each must exist;
- * none may have an empty name or, for a picture, the wrong extension. numbered: several inputs
- * write FILE-2 and so on. */
+ * none may have an empty name or, for a picture, the wrong extension. named: several inputs
+ * write FILE-NAME. */
 bool outputs_are_apart(heed_ctx *c, const heed_model *const *models, const heed_config *f,
-                       bool numbered, int argc, char **argv);
+                       bool named, int argc, char **argv);
 
 #endif

@@ -23,16 +23,19 @@ typedef struct {
     heed_ctx *c;
     const heed_model *const *models;
     const char *name, *path;
-    bool numbered; /* further inputs write FILE-2 and so on */
+    bool named; /* several inputs write FILE-NAME */
 } output;
 
 static bool writes_to(const output *o, const char *path) {
-    char own[1024];
-    const char *dash = strrchr(path, '-');
-    int number = o->numbered && dash ? atoi(dash + 1) : 0;
+    char own[1024], stem[1024];
+    const char *name = file_name(o->path), *other = file_name(path), *dot = strrchr(name, '.');
     if (same_place(o->path, path)) return true;
-    if (number < 2) return false;
-    numbered_path(own, sizeof own, o->path, number);
+    snprintf(stem, sizeof stem, "%.*s-", dot ? (int)(dot - name) : (int)strlen(name), name);
+    size_t n = strlen(other), end = dot ? strlen(dot) : 0;
+    if (!o->named || n < end || strncmp(other, stem, strlen(stem)) != 0 ||
+        (dot && strcmp(other + n - end, dot) != 0))
+        return false;
+    snprintf(own, sizeof own, "%.*s%s", (int)(name - o->path), o->path, other);
     return same_place(own, path);
 }
 
@@ -67,8 +70,7 @@ static bool keep_data(const output *o, const char *path) {
 /* No file of a run may be replaced, except loss.png, which heed plot redraws; nor what it was
  * trained on, which a command without DATA reads. */
 static bool keep_run(const output *o, const char *run) {
-    const char *slash = strrchr(o->path, '/'), *name = slash ? slash + 1 : o->path;
-    if (strcmp(name, "loss.png") != 0 && heed_run_owns(o->c, run, o->path))
+    if (strcmp(file_name(o->path), "loss.png") != 0 && heed_run_owns(o->c, run, o->path))
         return heed_fail(o->c, HEED_USAGE,
                          "output would replace a file of the run: --%s %s: expected another file; "
                          "hint: a name that is not in %s",
@@ -110,7 +112,7 @@ static bool is_apart(const output *o, const heed_config *f, int from) {
     const char *value;
     for (int i = 0; i < heed_config_count(f); i++) {
         const heed_option *k = heed_config_at(f, i, &value);
-        output other = {o->c, o->models, k->name, value, o->numbered};
+        output other = {o->c, o->models, k->name, value, o->named};
         if (is_one_of(reads, k) && *value && !keep_argument(o, value)) return false;
         if (i <= from || !is_one_of(writes, k) || !*value) continue;
         if (!writes_to(o, value) && !writes_to(&other, o->path)) continue;
@@ -149,8 +151,8 @@ static bool folder_exists(const output *o) {
 }
 
 bool outputs_are_apart(heed_ctx *c, const heed_model *const *models, const heed_config *f,
-                       bool numbered, int argc, char **argv) {
-    output o = {.c = c, .models = models, .numbered = numbered};
+                       bool named, int argc, char **argv) {
+    output o = {.c = c, .models = models, .named = named};
     for (int i = 0; i < heed_config_count(f); i++) {
         const heed_option *k = heed_config_at(f, i, &o.path);
         if (!is_one_of(writes, k)) continue;

@@ -388,9 +388,9 @@ heed_config *task_config(program *p) {
 static void find_own_data(heed_config *f, const char *dir) {
     char path[1100];
     const char *data = heed_config_has(f, "data") ? heed_config_text(f, "data") : "";
-    const char *slash = strrchr(data, '/');
-    if (!slash || strncmp(slash, "/heed-data.", 11) != 0 || is_file(data)) return;
-    snprintf(path, sizeof path, "%s%s", dir, slash);
+    const char *name = file_name(data);
+    if (name == data || strncmp(name, "heed-data.", 10) != 0 || is_file(data)) return;
+    snprintf(path, sizeof path, "%s/%s", dir, name);
     if (is_file(path)) heed_config_set(f, "data", path, dir, HEED_FROM_FLAG);
 }
 

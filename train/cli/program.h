@@ -86,7 +86,7 @@ typedef struct {
     bool opens_run;             /* accepts --edited */
     bool continues;             /* its first argument is a run, whose seed is used */
     bool divides;               /* may run in several processes */
-    bool numbers;               /* writes FILE-2 for the second input, and so on */
+    bool numbers;               /* of several inputs, writes FILE-NAME for each */
     struct {
         int least, most;
     } args;                  /* positional arguments; most -1: any number */

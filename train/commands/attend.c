@@ -41,7 +41,8 @@ static const heed_option options[] = {
     WORDS(
         "png",
         "write a picture: a matrix for each head, or of a --query a row for each; of a picture the "
-        "patches over it; of several inputs FILE-2.png and so on",
+        "patches over it; of several texts FILE-2.png and so on, of several pictures "
+        "FILE-NAME.png",
         "Output"),
     WORDS("svg", "write the same as a vector picture", "Output"),
     WORDS("npz", "write everything for NumPy: weights, raw, scores, q, k, v of each layer",
@@ -74,6 +75,7 @@ typedef struct {
     heed_run *run;
     int *layers, *heads; /* lists of --layers and --heads */
     int layer_count, head_count, done;
+    picture_names names; /* of outputs */
 } work;
 
 /* ---- the record ---- */
@@ -153,7 +155,7 @@ static bool check_text_size(const work *w, const heed_record *r) {
 /* ---- files ---- */
 
 static const char *path_of(const work *w, const char *key, char path[1024]) {
-    numbered_path(path, 1024, flag_text(w->p, key), w->done + 1);
+    named_path(path, 1024, flag_text(w->p, key), w->names.name);
     return path;
 }
 
@@ -249,7 +251,18 @@ static bool take_text(program *p, void *user, const char *text, size_t n) {
     work *w = user;
     heed_inspection s;
     const char *target = *flag_text(w->p, "target") ? flag_text(w->p, "target") : NULL;
+    number_name(w->names.name, w->done);
     bool ok = inspect_text(&s, w->run, text, n, target) && show(w, &s);
+    heed_inspection_free(&s);
+    return ok;
+}
+
+static bool attend_to_picture(program *p, void *user, const char *name, heed_picture *picture) {
+    work *w = user;
+    heed_inspection s;
+    const char *target = *flag_text(p, "target") ? flag_text(p, "target") : NULL;
+    bool ok = name_outputs(p, &w->names, name) &&
+              heed_inspection_caption(&s, w->run, picture, name, target) && show(w, &s);
     heed_inspection_free(&s);
     return ok;
 }
@@ -260,13 +273,8 @@ static void take_pictures(work *w) {
         heed_fail(p->c, HEED_USAGE,
                   "missing picture: the run takes pictures; hint: `attend %s FILE.png`",
                   p->argv[0]);
-    for (int i = 1; i < p->argc; i++) {
-        heed_inspection s;
-        const char *target = *flag_text(p, "target") ? flag_text(p, "target") : NULL;
-        if (inspect_input(&s, w->run, p->argv[i], target, flag_on(p, "convert"))) show(w, &s);
-        heed_inspection_free(&s);
-        program_complain(p);
-    }
+    else
+        each_picture(p, w->run, w, attend_to_picture);
 }
 
 /* ---- heed attend ---- */
@@ -290,6 +298,7 @@ static void attend(program *p) {
     free(list);
     free(w.layers);
     free(w.heads);
+    heed_text_free(&w.names.used);
     heed_run_close(w.run);
 }
 
@@ -300,8 +309,9 @@ const command cmd_attend = {
     .about =
         "Draws the attention weights of a layer: a row for each token, over the tokens that it\n"
         "attends to; for a vit, the patches over the picture. The weights of a row sum to 1.\n"
-        "INPUT is a text, a source, or the file of a picture (- for its bytes on the standard\n"
-        "input). Without INPUT, or for -, each line of the standard input is a text.\n"
+        "INPUT is a text, a source, the file of a picture (- for its bytes on the standard\n"
+        "input), a folder of pictures or a quoted pattern. Without INPUT, or for -, each line of\n"
+        "the standard input is a text.\n"
         "\n"
         "Without --head the terminal shows the mean of the heads. No head computes this mean, so\n"
         "look at single heads as well. Tokens, layers and heads count from 1 on the screen, in\n"

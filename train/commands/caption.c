@@ -22,7 +22,7 @@ static const heed_option options[] = {
     CONVERT("Output"),
     WORDS("attention",
           "write the picture once for each word, with where the model looked; of several pictures "
-          "FILE-2.png and so on",
+          "FILE-NAME.png, with the name of each",
           "Output"),
     CHOOSE_LAYER("Output"),
     WORDS("head", HEAD_WORDS "; without it the mean", "Output"),
@@ -40,7 +40,7 @@ static const applies uses[] = {
 
 typedef struct {
     translator k;
-    int done;
+    picture_names names; /* of --attention */
 } work;
 
 /* ---- the words of the caption: how probable each was, and where the model looked ---- */
@@ -125,7 +125,8 @@ static bool inspect_caption(program *p, work *w, const char *name, json_t *o) {
     heed_reader how = heed_run_reader(w->k.run);
     char path[1024] = "";
     const char *png = flag_text(p, "attention");
-    if (*png) numbered_path(path, sizeof path, png, w->done + 1);
+    if (*png && !name_outputs(p, &w->names, name)) return false;
+    if (*png) named_path(path, sizeof path, png, w->names.name);
     bool ok =
         heed_example_made(&how, w->k.ids, (size_t)w->k.about.count, w->k.about.ended, &w->k.in) &&
         heed_inspection_open(&s, w->k.run, &w->k.in, name);
@@ -174,7 +175,6 @@ static bool caption_picture(program *p, void *user, const char *name, heed_pictu
     }
     if (ok && samples && o) json_object_set(o, "captions", all);
     if (ok && o) print_json(p, json_incref(o));
-    if (ok) w->done++;
     json_decref(all);
     json_decref(o);
     return ok && fflush(stdout) == 0;
@@ -199,11 +199,11 @@ static void run_caption(program *p) {
     if (r && r->model->kind != HEED_INPUT_CAPTION)
         wrong_run(p, "a model of captions", r);
     else if (r && attention_fits(p, r) && translator_open(&w.k, r, p->flags)) {
-        w.k.convert = flag_on(p, "convert") || heed_config_bool(r->config, "convert");
         w.k.show = *flag_text(p, "attention");
-        each_picture(p, &w, caption_picture);
+        each_picture(p, r, &w, caption_picture);
     }
     translator_close(&w.k);
+    heed_text_free(&w.names.used);
     heed_run_close(r);
 }
 

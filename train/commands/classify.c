@@ -12,7 +12,8 @@ static const heed_option options[] = {
     COUNT("top", "5", 1, 100000, "classes to print for each picture", "Output"),
     CONVERT("Output"),
     WORDS("overlay",
-          "vit: write the attention over the picture; of several pictures FILE-2.png and so on",
+          "vit: write the attention over the picture; of several pictures FILE-NAME.png, with the "
+          "name of each",
           "Output"),
     CHOOSE_LAYER("Output"),
     SWITCH("cells", "show it patch by patch instead of smoothly", "Output"),
@@ -35,6 +36,7 @@ typedef struct {
     guess *guesses; /* probabilities of all classes for the current picture */
     int classes, done;
     bool json;
+    picture_names names;
     heed_text table; /* rows of --csv */
 } classifier;
 
@@ -89,13 +91,14 @@ static void write_table(const classifier *k, const char *path) {
 
 /* Runs the model on the picture again, and writes the picture overlaid with the attention of [CLS]
  * (without [CLS]: the mean over all patches), for each head and their mean. */
-static bool write_overlay(classifier *k, heed_picture *p) {
+static bool write_overlay(classifier *k, heed_picture *p, const char *name) {
     char path[1024];
     int layers;
     heed_inspection s;
-    numbered_path(path, sizeof path, flag_text(k->p, "overlay"), k->done + 1);
+    if (!name_outputs(k->p, &k->names, name)) return false;
+    named_path(path, sizeof path, flag_text(k->p, "overlay"), k->names.name);
     free(heed_attention_layers(k->run, &layers)); /* only their number is needed */
-    heed_record *r = heed_inspection_picture(&s, k->run, p, path, true)
+    heed_record *r = heed_inspection_picture(&s, k->run, p, name)
                          ? capture_layer(&s, flag_int(k->p, "layer"), 0)
                          : NULL;
     bool ok = false;
@@ -119,7 +122,7 @@ static bool classify(program *p, void *user, const char *name, heed_picture *pic
         if (top > k->classes) top = k->classes;
         print_classes_of(k, name, top);
         if (*flag_text(p, "csv")) add_rows(k, name, top);
-        if (*flag_text(p, "overlay")) write_overlay(k, picture);
+        if (*flag_text(p, "overlay")) write_overlay(k, picture, name);
         k->done++;
     }
     return heed_ctx_status(p->c) == HEED_OK;
@@ -134,7 +137,6 @@ static bool classifier_open(program *p, classifier *k) {
     heed_image_transform known;
     if (!heed_image_transform_of(p->c, r->config, &known)) return false;
     k->how = heed_run_reader(r);
-    k->how.convert = flag_on(p, "convert") || heed_config_bool(r->config, "convert");
     k->classes = (int)heed_config_int(r->config, "classes");
     k->json = flag_on(p, "json");
     k->guesses = allocate(p->c, (size_t)k->classes, sizeof *k->guesses, "classes");
@@ -146,9 +148,10 @@ static void run_classify(program *p) {
     if (k.run && k.run->model->kind == HEED_INPUT_LABELLED)
         classify_texts(p, k.run);
     else if (k.run && classifier_open(p, &k))
-        each_picture(p, &k, classify);
+        each_picture(p, k.run, &k, classify);
     if (k.table.s) write_table(&k, flag_text(p, "csv"));
     heed_text_free(&k.table);
+    heed_text_free(&k.names.used);
     free(k.guesses);
     heed_run_close(k.run);
 }

@@ -8,7 +8,7 @@
 static const heed_option options[] = {
     WORDS("target", "models of pairs: the target; without it, the one that the model generates",
           "What"),
-    SWITCH("convert", "convert a picture of other channels to grey or colour, as the run requires",
+    SWITCH("convert", "print no note when a picture is converted to grey or colour for the run",
            "What"),
     COUNT("draws", "0", 0, 65536,
           "estimate from this many random directions of y_t; 0: exact if that needs at most 4096 "

@@ -12,12 +12,12 @@ static const heed_option options[] = {
 typedef struct {
     heed_run *run;
     rebuilt sheet;
-    bool convert, json;
+    bool json;
 } work;
 
 static bool reconstruct(program *p, void *user, const char *name, heed_picture *picture) {
     work *w = user;
-    if (!rebuilt_add(&w->sheet, w->run, picture, name, w->convert)) return false;
+    if (!rebuilt_add(&w->sheet, w->run, picture, name)) return false;
     const heed_reconstruction *one = &w->sheet.list[w->sheet.count - 1];
     if (w->json) {
         print_json(p, json_pack("{s:o, s:o, s:i}", "input", json_text(name), "error",
@@ -37,8 +37,7 @@ static void run_reconstruct(program *p) {
     if (w.run && !makes_pictures(w.run->model))
         wrong_run(p, "an auto-encoder of pictures", w.run);
     else if (w.run) {
-        w.convert = flag_on(p, "convert") || heed_config_bool(w.run->config, "convert");
-        each_picture(p, &w, reconstruct);
+        each_picture(p, w.run, &w, reconstruct);
         if (*png && w.sheet.count && rebuilt_png(p->c, &w.sheet, png))
             fprintf(w.json ? stderr : stdout, "wrote %s\n", png);
     }

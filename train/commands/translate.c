@@ -73,14 +73,14 @@ static bool draw(program *p, work *w, const alignment *a, const char *text, size
 static bool looks(const program *p) { return flag_on(p, "attention") || *flag_text(p, "png"); }
 
 static bool show_attention(program *p, work *w, const alignment *a, const char *text, size_t n) {
-    char path[1024];
+    char path[1024], number[16];
     const char *png = flag_text(p, "png");
     bool json = flag_on(p, "json");
     if (!json && flag_on(p, "attention")) {
         putchar('\n');
         if (!alignment_print(p->c, a)) return false;
     }
-    numbered_path(path, sizeof path, png, w->done + 1);
+    named_path(path, sizeof path, png, number_name(number, w->done));
     if (*png && !draw(p, w, a, text, n, path)) return false;
     if (*png && !json) printf("wrote %s\n", path);
     return true;

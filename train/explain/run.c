@@ -86,7 +86,7 @@ static bool make_head(trained *t) {
 void explain_run(explaining *e, const char *run, const char *text) {
     trained t = {.e = e, .run = open_run(e->p, run)};
     if (t.run && choose_layer(&t) && choose_head(&t) &&
-        inspect_input(&t.s, t.run, text, NULL, true)) {
+        inspect_input(&t.s, t.run, text, NULL, false)) {
         const char *html = heed_config_text(e->p->flags, "html");
         heed_record *record =
             *html ? heed_capture(&t.s, &(heed_capture_args){.lean = false}) : NULL;

@@ -81,7 +81,7 @@ static bool caption_all(program *p, heed_run *r, const heed_config *f, heed_capt
     size_t all = heed_captions_about(captions)->val_pictures;
     translator k;
     bool ok = translator_open(&k, r, f);
-    k.convert = k.quiet = true;
+    k.quiet = true;
     if (most && most < all) all = most;
     for (size_t i = 0; ok && i < all; i++) {
         if (was_interrupted(NULL)) ok = heed_fail(p->c, HEED_INTERRUPTED, "interrupted");

@@ -1,5 +1,5 @@
 /* confusion.c -- which classes were confused: tables, pictures, and the worst mistakes. */
-#include "cli/program.h"
+#include "cli/os_files.h"
 #include "kinds/image.h"
 
 #include <math.h>
@@ -209,7 +209,7 @@ enum { MISTAKES_IN_A_ROW = 6, MISTAKE_SIDE = 224 };
 typedef struct {
     heed_tile *tiles;
     heed_picture *pictures;
-    char (*captions)[2][128];
+    char (*captions)[HEED_TILE_LINES][128];
     int count;
 } album;
 
@@ -264,8 +264,9 @@ static bool add_mistake(album *a, const class_predictions *all, size_t place) {
     snprintf(text[0], sizeof text[0], "is %s", short_name(cut, all->labels[v->label], 20));
     snprintf(text[1], sizeof text[1], "predicted %s, %.0f %%",
              short_name(cut, all->labels[v->predicted], 20), 100 * v->p);
+    snprintf(text[2], sizeof text[2], "%s", short_name(cut, file_name(name), 30));
     a->tiles[a->count++] =
-        (heed_tile){p->pixels, p->width, p->height, p->channels, text[0], text[1]};
+        (heed_tile){p->pixels, p->width, p->height, p->channels, {text[0], text[1], text[2]}};
     return true;
 }
 

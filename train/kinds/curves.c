@@ -1,4 +1,5 @@
 /* curves.c -- curves and their picture: of a run's metrics.csv, and of any CSV file of numbers. */
+#include "cli/os_files.h"
 #include "kinds/training.h"
 
 #include <math.h>
@@ -158,8 +159,7 @@ bool curve_csv_read(heed_ctx *c, const char *path, curve_csv *out) {
     heed_csv r;
     *out = (curve_csv){.text = heed_text_read(c, path, &n)};
     if (!out->text) return false;
-    const char *base = strrchr(path, '/');
-    snprintf(out->title, sizeof out->title, "%s", base ? base + 1 : path);
+    snprintf(out->title, sizeof out->title, "%s", file_name(path));
     char *dot = strrchr(out->title, '.');
     if (dot) *dot = 0;
     for (char *s = out->title; *s; s++)

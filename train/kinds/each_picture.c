@@ -6,14 +6,69 @@
 
 typedef struct {
     program *p;
+    const heed_run *run;
     void *user;
     take_picture take;
+    size_t taken, converted; /* pictures; those of other channels than the run's */
 } taker;
+
+/* ---- names of outputs ---- */
+
+/* The part of the path below the argument that is or names its folder. */
+static const char *below(const program *p, const char *path) {
+    const char *own = file_name(path);
+    for (int i = 1; i < p->argc; i++) {
+        size_t n = strlen(p->argv[i]);
+        if (!is_directory(p->argv[i]) || strncmp(path, p->argv[i], n) != 0) continue;
+        const char *rest = path + n + strspn(path + n, "/");
+        if (rest < own) own = rest;
+    }
+    return own;
+}
+
+bool name_outputs(program *p, picture_names *k, const char *path) {
+    const char *only = p->argc == 1 ? "-" : p->argv[1], *own = below(p, path);
+    const char *dot = strrchr(file_name(own), '.');
+    char stem[200], line[sizeof k->name];
+    *k->name = 0;
+    if (p->argc <= 2 && strcmp(path, only) == 0) return true;
+    snprintf(stem, sizeof stem, "%.*s", dot ? (int)(dot - own) : (int)strlen(own), own);
+    for (char *slash = stem; (slash = strchr(slash, '/'));) *slash = '-';
+    int same = 0;
+    do {
+        snprintf(line, sizeof line, same ? "\n%s-%d\n" : "\n%s\n", stem, same + 1);
+        same++;
+    } while (k->used.s && strstr(k->used.s, line));
+    snprintf(k->name, sizeof k->name, "%.*s", (int)strlen(line) - 2, line + 1);
+    k->used.c = p->c;
+    return heed_text_add(&k->used, "%s", line);
+}
+
+bool has_other_channels(const heed_run *r, const heed_picture *p) {
+    return (p->channels < 3 ? 1 : 3) != heed_config_int(r->config, "channels");
+}
+
+void note_converted(const heed_run *r, size_t converted, size_t all) {
+    bool grey = heed_config_int(r->config, "channels") == 3;
+    const char *from = grey ? "grey" : "in colour", *to = grey ? "colour" : "grey";
+    if (converted && all == 1)
+        heed_message(r->c, HEED_INFO, "the picture is %s: converted to %s", from, to);
+    else if (converted)
+        heed_message(r->c, HEED_INFO, "%zu of %zu pictures %s %s: converted to %s", converted, all,
+                     converted == 1 ? "is" : "are", from, to);
+}
+
+/* Also frees the picture. */
+static void take(taker *k, const char *name, heed_picture *p) {
+    k->taken++;
+    k->converted += has_other_channels(k->run, p);
+    k->take(k->p, k->user, name, p);
+    heed_picture_free(p);
+}
 
 static void take_file(taker *k, const char *path) {
     heed_picture p = {0};
-    if (read_picture(k->p->c, path, &p)) k->take(k->p, k->user, path, &p);
-    heed_picture_free(&p);
+    if (read_picture(k->p->c, path, &p)) take(k, path, &p);
     program_complain(k->p);
 }
 
@@ -66,19 +121,19 @@ static void take_stdin(taker *k) {
         if (status != HEED_OK)
             heed_fail(k->p->c, status, "standard input %s", why);
         else
-            k->take(k->p, k->user, "-", &p);
-        heed_picture_free(&p);
+            take(k, "-", &p);
     }
     program_complain(k->p);
     heed_text_free(&text);
 }
 
-void each_picture(program *p, void *user, take_picture one) {
-    taker k = {p, user, one};
+void each_picture(program *p, const heed_run *r, void *user, take_picture one) {
+    taker k = {.p = p, .run = r, .user = user, .take = one};
     for (int i = 1; i < p->argc; i++)
         if (strcmp(p->argv[i], "-") == 0)
             take_stdin(&k);
         else
             take_path(&k, p->argv[i]);
     if (p->argc == 1) take_stdin(&k);
+    if (!flag_on(p, "convert")) note_converted(r, k.converted, k.taken);
 }

@@ -42,7 +42,9 @@ void log_skipped(program *p, const heed_images *k, const char *run);
     PICTURE_PART, CONVERT("Pictures"),                                                             \
         SWITCH("strict", "a picture that cannot be decoded is an error, not skipped", "Pictures")
 #define CONVERT(group)                                                                             \
-    SWITCH("convert", "convert pictures of other channels to grey or colour, as the run requires", \
+    SWITCH("convert",                                                                              \
+           "print no note when grey pictures are converted to colour, or colour to grey, for the " \
+           "run",                                                                                  \
            group)
 #define PICTURE_PART                                                                               \
     CHOICE("part", "auto", "auto|train|val|test",                                                  \

@@ -66,7 +66,7 @@ static bool add_sample(program *p, heed_images *k, const heed_augment *a, int in
             pixels[at] = (unsigned char)lround(fmin(fmax(y, 0), 255));
         }
         s->tiles[s->count++] =
-            (heed_tile){pixels, v->size, v->size, v->channels, i ? "" : s->names[index], NULL};
+            (heed_tile){pixels, v->size, v->size, v->channels, {i ? "" : s->names[index]}};
     }
     free(x);
     heed_picture_free(&picture);
@@ -199,11 +199,12 @@ static json_t *info_json(const program *p, const heed_images *k) {
     for (size_t i = 0; heed_images_bad(k, i, &path, &why); i++)
         json_array_append_new(bad, json_pack("{s:o, s:s}", "path", json_text(path), "why", why));
     return json_pack(
-        "{s:s, s:s, s:I, s:I, s:I, s:i, s:i, s:o, s:o, s:I, s:o, s:o, s:o}", "data",
+        "{s:s, s:s, s:I, s:I, s:I, s:i, s:i, s:I, s:o, s:o, s:I, s:o, s:o, s:o}", "data",
         heed_config_text(p->flags, "data"), "kind", a->kind, "train",
         (json_int_t)a->count[HEED_TRAIN_PART], "val", (json_int_t)a->count[HEED_VAL_PART], "test",
         (json_int_t)a->count[HEED_TEST_PART], "image_size", a->view.size, "channels",
-        a->view.channels, "mean", json_doubles(a->view.mean, a->view.channels), "std",
+        a->view.channels, "converted", (json_int_t)a->converted, "mean",
+        json_doubles(a->view.mean, a->view.channels), "std",
         json_doubles(a->view.deviation, a->view.channels), "duplicates", (json_int_t)overlap_of(k),
         "classes", classes, "skipped", bad, "chosen", choices_json(&p->chosen));
 }

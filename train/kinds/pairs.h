@@ -31,7 +31,7 @@ typedef struct {
     int32_t *ids;         /* the current target, without [CLS] and [SEP] */
     heed_generated about; /* describes the current target */
     bool cuts, quiet;     /* a source that is too long is cut; unknown tokens are not reported */
-    bool convert, show;   /* a picture with other channels is converted; a picture is kept */
+    bool show;            /* a picture is kept */
     heed_example in;      /* the current source */
 } translator;
 /* f: settings that include DECODING; NULL: greedy decoding. */

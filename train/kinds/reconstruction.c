@@ -2,6 +2,7 @@
  * of a training, evaluation. */
 #include "kinds/reconstruction.h"
 
+#include "cli/os_files.h"
 #include "kinds/inputs.h"
 
 #include <math.h>
@@ -10,11 +11,10 @@
 
 /* ---- a sheet ---- */
 
-bool rebuilt_add(rebuilt *k, heed_run *r, heed_picture *picture, const char *name, bool convert) {
+bool rebuilt_add(rebuilt *k, heed_run *r, heed_picture *picture, const char *name) {
     heed_example e = {0};
     heed_reader how = heed_run_reader(r);
     k->c = r->c;
-    how.convert = convert;
     if (k->count == k->capacity) {
         int capacity = k->capacity ? 2 * k->capacity : 8;
         void *list = realloc(k->list, (size_t)capacity * sizeof *k->list);
@@ -29,8 +29,7 @@ bool rebuilt_add(rebuilt *k, heed_run *r, heed_picture *picture, const char *nam
               heed_reconstruct_at(r, e.x, (uint64_t)k->count, one);
     heed_example_free(&e);
     if (!ok) return false;
-    const char *slash = strrchr(name, '/');
-    snprintf(k->captions[k->count][0], 64, "%.60s", slash ? slash + 1 : name);
+    snprintf(k->captions[k->count][0], 64, "%.60s", file_name(name));
     snprintf(k->captions[k->count][1], 64, "error %.4f", one->error);
     k->count++;
     return true;
@@ -54,8 +53,7 @@ bool rebuilt_png(heed_ctx *c, const rebuilt *k, const char *path) {
         const char *captions[HEED_SHOWN] = {k->captions[i][0], "", "", k->captions[i][1]};
         for (int s = 0; s < HEED_SHOWN; s++)
             if (masked || s != HEED_SHOWN_SEEN)
-                tiles[n++] =
-                    (heed_tile){one->pixels[s], size, size, one->channels, captions[s], NULL};
+                tiles[n++] = (heed_tile){one->pixels[s], size, size, one->channels, {captions[s]}};
     }
     bool ok =
         tiles &&
@@ -93,7 +91,7 @@ static void draw_reconstructions(progress *g, const heed_report *r) {
         size_t index = i * all / count;
         snprintf(name, sizeof name, "%s %zu", heed_part_name(part), index);
         ok = heed_images_get(images, part, index, &picture, NULL, NULL) &&
-             rebuilt_add(&k, &run, &picture, name, true);
+             rebuilt_add(&k, &run, &picture, name);
         heed_picture_free(&picture);
     }
     heed_ctx *c = heed_open(&(heed_options){.threads = 1});

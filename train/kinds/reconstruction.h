@@ -13,7 +13,7 @@ typedef struct {
 } rebuilt;
 
 /* Reads a picture as the run does, reconstructs it and adds the result. name: its caption. */
-bool rebuilt_add(rebuilt *k, heed_run *r, heed_picture *picture, const char *name, bool convert);
+bool rebuilt_add(rebuilt *k, heed_run *r, heed_picture *picture, const char *name);
 /* Draws all of them: the picture, what the model sees of it if patches are hidden, the
  * reconstruction and the difference. c: may be another context. */
 bool rebuilt_png(heed_ctx *c, const rebuilt *k, const char *path);

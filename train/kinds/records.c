@@ -19,16 +19,17 @@ bool read_picture(heed_ctx *c, const char *path, heed_picture *out) {
 }
 
 bool inspect_input(heed_inspection *s, heed_run *r, const char *text, const char *target,
-                   bool convert) {
+                   bool quiet) {
     heed_picture p = {0};
     size_t n = strlen(text);
     *s = (heed_inspection){.run = r};
     if (!sees_pictures(r->model))
         return heed_check_text(r->c, text, n) && inspect_text(s, r, text, n, target);
-    bool ok = read_picture(r->c, text, &p) &&
-              (!target || heed_check_text(r->c, target, strlen(target))) &&
-              heed_inspection_caption(s, r, &p, text, convert, target);
+    bool ok = read_picture(r->c, text, &p), converted = ok && has_other_channels(r, &p);
+    ok = ok && (!target || heed_check_text(r->c, target, strlen(target))) &&
+         heed_inspection_caption(s, r, &p, text, target);
     heed_picture_free(&p);
+    if (ok && !quiet) note_converted(r, converted, 1);
     return ok;
 }
 

@@ -12,16 +12,27 @@ bool print_heatmap(heed_ctx *c, heed_heatmap map);
 bool print_record(heed_ctx *c, const heed_record *r);
 /* Reads a picture file; "-" is the standard input. */
 bool read_picture(heed_ctx *c, const char *path, heed_picture *out);
+/* The name of the current picture's outputs, for named_path: "" of the only one; else that of its
+ * file without the extension, "cat-1" if the file is cat/1.png below a folder that was given, and
+ * "1-2" if an earlier one has the name "1". */
+typedef struct {
+    heed_text used; /* a line each */
+    char name[256];
+} picture_names;
+bool name_outputs(program *p, picture_names *k, const char *path);
 typedef bool (*take_picture)(program *p, void *user, const char *name, heed_picture *picture);
 /* Calls `one` for each picture of the arguments from the second on: a file, a folder (all pictures
  * below it), a pattern that the shell did not expand, or "-" for the standard input, as without
  * arguments: a picture's bytes, or a list of paths. name: as it is shown. An error is printed and
  * its status kept, and the next picture follows. (each_picture.c) */
-void each_picture(program *p, void *user, take_picture one);
-/* Reads an argument: a picture's file if the model reads pictures, else as inspect_text. convert: a
- * picture of other channels becomes grey or colour. */
+void each_picture(program *p, const heed_run *r, void *user, take_picture one);
+/* Says how many of `all` pictures are converted to the channels of the run. */
+void note_converted(const heed_run *r, size_t converted, size_t all);
+bool has_other_channels(const heed_run *r, const heed_picture *p);
+/* Reads an argument: a picture's file if the model reads pictures, else as inspect_text. quiet: a
+ * picture of other channels is converted without a note. */
 bool inspect_input(heed_inspection *s, heed_run *r, const char *text, const char *target,
-                   bool convert);
+                   bool quiet);
 /* A record of the weights of one layer alone, given as in layer_index. */
 heed_record *capture_layer(const heed_inspection *s, int layer, int top);
 

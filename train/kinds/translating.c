@@ -50,7 +50,6 @@ bool translate(translator *k, const char *text, size_t n) {
 bool translate_picture(translator *k, heed_picture *p, const char *name) {
     const heed_run *r = k->run;
     heed_reader reader = heed_run_reader(r);
-    reader.convert = k->convert;
     reader.show = k->show;
     if (!heed_example_picture(&reader, p, name, &k->in)) return false;
     heed_generation how = k->how;

@@ -12,6 +12,7 @@ typedef struct {
     char *path;           /* NULL: from a file of records */
     heed_picture picture; /* of 1 or 3 channels; pixels NULL: decoded again when needed */
     bool lies_in_block;   /* pixels belong to a block, not to the item */
+    bool colour;          /* as stored */
     uint64_t hash;        /* of the stored picture */
     uint32_t label;
     heed_part part;

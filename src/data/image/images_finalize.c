@@ -137,24 +137,21 @@ static bool enough(heed_images *k, const char *path) {
 
 /* ---- the view ---- */
 
-static bool choose_channels(heed_images *k) {
-    heed_image_transform *v = &k->info.view;
-    const heed__item *first[2] = {0}; /* grey, colour */
-    for (size_t i = 0; i < k->count; i++) {
-        const heed__item *item = &k->items[i];
-        int kind = item->picture.channels == 3;
-        if (!item->why && !first[kind]) first[kind] = item;
-    }
-    v->channels = k->a.channels ? k->a.channels : first[1] ? 3 : 1;
-    const heed__item *other = first[v->channels != 3];
-    if (!other || k->a.convert) return true;
-    const char *path = other->path ? other->path : "the data";
-    return heed_fail(
-        k->c, HEED_DATA,
-        "picture is %s: %s: expected %s, as %s; hint: `convert` converts such pictures",
-        v->channels == 3 ? "grey" : "in colour", path,
-        v->channels == 3 ? "colour (3 channels)" : "grey (1 channel)",
-        k->a.channels ? "asked for" : "others are");
+/* One picture in colour makes the others colour, too, in which nothing is lost. */
+static void choose_channels(heed_images *k) {
+    size_t count[2] = {0}; /* grey, in colour */
+    for (size_t i = 0; i < k->count; i++)
+        if (!k->items[i].why) count[k->items[i].colour]++;
+    int channels = k->a.channels ? k->a.channels : count[1] ? 3 : 1;
+    k->info.view.channels = channels;
+    k->info.converted = count[channels == 1];
+    if (!k->info.converted || k->a.convert) return;
+    heed_message(k->c, HEED_INFO, "%zu of %zu pictures %s %s: converted to %s%s", k->info.converted,
+                 count[0] + count[1], k->info.converted == 1 ? "is" : "are",
+                 channels == 1 ? "in colour" : "grey", channels == 1 ? "grey" : "colour",
+                 count[0] > count[1] && !k->a.channels
+                     ? "; hint: `channels = 1` converts the others to grey instead"
+                     : "");
 }
 
 static bool choose_size(heed_images *k) {
@@ -233,9 +230,9 @@ static bool prepare(heed_images *k) {
 
 bool heed__images_finalize(heed_images *k, const char *path) {
     heed_images_info *f = &k->info;
-    if (!gather(k) || !enough(k, path) || !choose_channels(k) || !choose_size(k) ||
-        !normalise(k, path) || !prepare(k) || !count_overlap(k))
-        return false;
+    if (!gather(k) || !enough(k, path)) return false;
+    choose_channels(k);
+    if (!choose_size(k) || !normalise(k, path) || !prepare(k) || !count_overlap(k)) return false;
     f->checksum = checksum(k);
     k->eval_part = f->count[HEED_VAL_PART] ? HEED_VAL_PART : HEED_TRAIN_PART;
     return true;

@@ -42,14 +42,15 @@ static void join_sums(heed__sums *to, const heed__sums *from) {
 
 /* ---- one picture ---- */
 
-/* The channels of a cached picture: those requested if pictures may be converted, else its own,
- * without alpha, which is blended over white. */
-static int kept_channels(const heed_images *k, int channels) {
-    return k->a.convert && k->a.channels ? k->a.channels : channels < 3 ? 1 : 3;
+/* Brings a picture to the channels requested, or to its own without alpha, which is blended over
+ * white: others are not known before all pictures have been read. */
+static heed_status keep_channels(const heed_images *k, heed__item *item) {
+    item->colour = item->picture.channels >= 3;
+    return heed__images_convert(item, k->a.channels ? k->a.channels : item->colour ? 3 : 1);
 }
 
-static heed_status read_picture(const heed_images *k, const char *path, heed_picture *out,
-                                uint64_t *hash, char why[HEED_WHY]) {
+static heed_status read_picture(const char *path, heed_picture *out, uint64_t *hash,
+                                char why[HEED_WHY]) {
     *out = (heed_picture){0};
     if (!heed__os_is_file(path)) { /* reading a pipe could block */
         strcpy(why, heed__os_exists(path) ? "it is no file" : "there is no such file");
@@ -57,8 +58,6 @@ static heed_status read_picture(const heed_images *k, const char *path, heed_pic
     }
     heed_status s = heed_picture_read(path, out, why);
     if (s == HEED_OK) *hash = hash_picture(out);
-    if (s == HEED_OK) s = heed_picture_convert(out, kept_channels(k, out->channels));
-    if (s != HEED_OK) heed_picture_free(out);
     return s;
 }
 
@@ -69,7 +68,7 @@ heed_status heed__images_pixels(const heed_images *k, const heed__item *item, he
     if (item->picture.pixels) return HEED_OK;
     *out = own;
     uint64_t hash = 0;
-    heed_status s = read_picture(k, item->path, own, &hash, why);
+    heed_status s = read_picture(item->path, own, &hash, why);
     if (s == HEED_OK) s = heed_picture_convert(own, k->info.view.channels);
     if (s == HEED_OK && hash == item->hash) return s;
     heed_picture_free(own);
@@ -105,9 +104,10 @@ static heed_status measure_pixels(const heed_images *k, heed__item *item) {
     char why[HEED_WHY] = "";
     if (!item->path) {
         item->hash = hash_picture(&item->picture);
-        return heed__images_convert(item, kept_channels(k, item->picture.channels));
+        return keep_channels(k, item);
     }
-    heed_status s = read_picture(k, item->path, &item->picture, &item->hash, why);
+    heed_status s = read_picture(item->path, &item->picture, &item->hash, why);
+    if (s == HEED_OK) return keep_channels(k, item);
     if (s != HEED_DATA) return s;
     item->why = heed__copy_text(NULL, why);
     return item->why ? HEED_OK : HEED_FAILED;

@@ -11,7 +11,7 @@
     { __VA_ARGS__ }
 #define HEED__PICTURE_OPTIONS                                                                      \
     HEED__ROW("convert", HEED_BOOL, "false", 0, 0, NULL,                                           \
-              "convert pictures of other channels to grey or colour, according to `channels`",     \
+              "print no note when pictures of other `channels` are converted to grey or colour",   \
               HEED__PICTURES),                                                                     \
         HEED__ROW("mean", HEED_TEXT, "", 0, 0, NULL,                                               \
                   "subtracted from pixels of 0 to 1: a number, or one a channel, "                 \
