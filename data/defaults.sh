@@ -39,7 +39,7 @@ result() {
     shift 4
     if [ ! -e "$run.json" ]; then
         [ "$drop" = 0 ] || set -- "$@" --dropout "$drop"
-        "$heed" train "$task" "$data" -o "$run" --force --progress none --json --seed "$seed" --batch "$b" --steps "$n" --evals 4 --eval-batches 50 \
+        "$heed" train "$task" "$data" -o "$run" --force --progress none --json --seed "$seed" --batch "$b" --steps "$n" --evals 1 --eval-batches 0 \
             --lr "$(awk "BEGIN {print $lr * $lr_f}")" "$@" >"$run.json.new" || exit
         mv "$run.json.new" "$run.json" && rm -rf "$run"
     fi

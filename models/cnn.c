@@ -1,6 +1,7 @@
 /* cnn.c -- small residual network: a convolution, stages of residual blocks, the mean over
  * positions, a dense layer. Each stage halves the sides and doubles the channels. He et al. 2016,
  * sec. 3.3. */
+#include "parts/choose.h"
 #include "parts/convnet.h"
 #include "parts/image.h"
 
@@ -75,5 +76,7 @@ const heed_model heed_model_cnn = {
     .cases = cases,
     .size = sizeof(cnn),
     .init = init,
+    .choose = heed__choose_cnn,
+    .choices = CNN_CHOICES,
     PICTURE_MEMBERS,
 };

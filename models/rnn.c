@@ -195,6 +195,6 @@ const heed_model heed_model_rnn = {.name = "rnn",
                                    PAIR_MEMBERS,
                                    .attending = attending,
                                    .average = average,
-                                   .choose = heed__choose_pairs,
-                                   .choices = PAIR_CHOICES,
+                                   .choose = heed__choose_rnn,
+                                   .choices = RNN_CHOICES,
                                    .steps = &steps};

@@ -161,6 +161,6 @@ const heed_model heed_model_seq2seq = {.name = "seq2seq",
                                        .init = init,
                                        PAIR_MEMBERS,
                                        .attending = attending,
-                                       .choose = heed__choose_pairs,
-                                       .choices = PAIR_CHOICES,
+                                       .choose = heed__choose_seq2seq,
+                                       .choices = SEQ2SEQ_CHOICES,
                                        .steps = &steps};

@@ -1,5 +1,5 @@
 /* choose.c -- settings of language models by the text: sentences apart, or windows of a text. What
- * they reach beside a search of settings is in docs/defaults.md. */
+ * they reach compared with a search is in docs/defaults.md. */
 #include "choose.h"
 
 #include <math.h>
@@ -81,15 +81,15 @@ bool heed__look_at_text(const char *path, text_look *out) {
 
 /* ---- batches ---- */
 
-bool heed__choose_batch(heed_choices *k, int batch) {
-    char settings[64];
+bool heed__choose_batch(heed_choices *k, int batch, const char *more) {
+    char settings[96];
     const heed_config *f = k->config;
     int64_t was = heed_config_int(f, "batch"), steps = heed_config_int(f, "steps");
     bool given = heed_config_rank(f, "steps") != HEED_FROM_DEFAULT ||
                  heed_config_rank(f, "epochs") != HEED_FROM_DEFAULT;
     if (given || heed_config_rank(f, "batch") != HEED_FROM_DEFAULT) return true;
-    snprintf(settings, sizeof settings, "batch=%d steps=%lld", batch,
-             (long long)(steps * was / batch));
+    snprintf(settings, sizeof settings, "batch=%d steps=%lld %s", batch,
+             (long long)(steps * was / batch), more);
     return heed_choose(k, settings, "they cost what %lld steps of %lld do, and learn more",
                        (long long)steps, (long long)was);
 }
@@ -133,6 +133,13 @@ static bool choose_facts(heed_choices *k, const text_look *t) {
             heed_choose(k, "val-split=0", "a sentence kept for validation would not be learned"));
 }
 
+/* A few pages: a small model learns them as well in a fifth of the time. */
+static bool choose_small(heed_choices *k, const text_look *t, const char *small) {
+    enum { FEW_BYTES = 80000 };
+    return t->bytes > FEW_BYTES ||
+           heed_choose(k, small, "a small model learns %.3g KB fastest", t->bytes / 1e3);
+}
+
 bool heed__choose_mlm(heed_choices *k) {
     text_look t;
     if (k->data || !heed__look_at_text(heed_config_text(k->config, "data"), &t)) return true;
@@ -141,7 +148,7 @@ bool heed__choose_mlm(heed_choices *k) {
                                 "layers=2 width=64 norm=pre transform-head=false init-std=0.1 "
                                 "lr=0.004 warmup=0.2 dropout=0 decay=0.01") &&
                choose_facts(k, &t);
-    return heed__choose_batch(k, 16);
+    return choose_small(k, &t, "layers=2 width=64") && heed__choose_batch(k, 16, "");
 }
 
 bool heed__choose_gpt(heed_choices *k) {
@@ -150,14 +157,21 @@ bool heed__choose_gpt(heed_choices *k) {
     if (has_sentences(&t))
         return choose_sentences(k, &t, multiple_of_8(t.longest_bytes + 1),
                                 "layers=2 width=64 init-std=0.1 lr=0.004 dropout=0 decay=0.01");
-    return heed__choose_batch(k, 8);
+    return choose_small(k, &t, "layers=2 width=64 lr=0.004") &&
+           heed__choose_batch(k, 8, "warmup=0.15");
 }
 
 /* ---- pairs of texts ---- */
 
-bool heed__choose_pairs(heed_choices *k) { return k->data || heed__choose_batch(k, 8); }
+bool heed__choose_seq2seq(heed_choices *k) {
+    return k->data || heed__choose_batch(k, 8, "lr=0.0014");
+}
+
+bool heed__choose_rnn(heed_choices *k) { return k->data || heed__choose_batch(k, 8, ""); }
 
 /* ---- pictures ---- */
+
+bool heed__choose_cnn(heed_choices *k) { return !k->data || heed__choose_batch(k, 16, "lr=0.003"); }
 
 /* Attention over patches starts slowly: several epochs, where pictures are many. */
 bool heed__choose_vit(heed_choices *k) {

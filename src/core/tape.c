@@ -24,11 +24,15 @@ static void destroy(heed__owned *object) {
     heed__free(r);
 }
 
+/* Computing a value again costs 2 to 3 % of a step; what that saves matters in large models. */
+#define CHEAP ((size_t)4 << 20)
+
 static heed__recording *new_recording(heed_ctx *c) {
     heed__recording *r = heed__alloc(c, sizeof *r);
     if (!r) return NULL;
     r->c = r->arena.c = c;
     r->plain.r = r;
+    r->cheap = CHEAP;
     return r;
 }
 
@@ -328,6 +332,12 @@ void heed__let_go(heed_tape *t, heed_tensor *x) {
     heed__arena_give(&t->r->arena, x->x, x->size * sizeof *x->x);
     x->x = NULL;
     n->dropped = true;
+}
+
+void heed__let_go_if_large(heed_tape *t, heed_tensor *x) {
+    if (heed__tape_stopped(t) || !x) return;
+    bool large = x->size * sizeof *x->x > t->r->cheap;
+    if (large || t->r->mode == HEED_EVAL) heed__let_go(t, x);
 }
 
 /* ---- recording ---- */

@@ -52,6 +52,30 @@ static inline size_t column_blocks(size_t rows, size_t *block_rows) {
     return (rows + *block_rows - 1) / *block_rows;
 }
 
+/* Sums in double: the numbers of a vector of doubles. */
+#ifdef HEED_F64
+#define HALF VL
+#else
+#define HALF (VL / 2)
+#endif
+typedef heed_real hvec __attribute__((vector_size(HALF * sizeof(heed_real))));
+INLINE dvec load_doubles(const heed_real *p) {
+    hvec h;
+    memcpy(&h, p, sizeof h);
+    return __builtin_convertvector(h, dvec);
+}
+
+/* out[c] += the sum over the blocks of sum[b][c], blocks being `step` elements apart. */
+static inline void add_blocks(heed_real *out, const heed_real *sum, size_t step, size_t blocks,
+                              int width) {
+    for (int c = 0; out && c < width; c += HALF) {
+        dvec all = {0};
+        for (size_t b = 0; b < blocks; b++) all += load_doubles(sum + b * step + (size_t)c);
+        hvec add = __builtin_convertvector(all, hvec);
+        for (int i = 0; i < HALF && c + i < width; i++) out[c + i] += add[i];
+    }
+}
+
 /* out[i][c] += sum over rows of term i. */
 static inline void column_sums(const heed_kernels *k, heed__columns *j, heed__part *part) {
     heed_real partial[COLUMN_BLOCKS * 2 * COLUMN_STRIP];
@@ -61,14 +85,9 @@ static inline void column_sums(const heed_kernels *k, heed__columns *j, heed__pa
         int left = j->width - j->strip;
         j->strip_width = left < COLUMN_STRIP ? left : COLUMN_STRIP;
         heed__share(k, blocks, 4.0 * (double)j->rows * j->strip_width, part, j);
-        for (int c = 0; c < j->strip_width; c++)
-            for (int i = 0; i < 2; i++) {
-                if (!j->out[i]) continue;
-                double sum = 0;
-                for (size_t b = 0; b < blocks; b++)
-                    sum += (double)partial[(2 * b + (size_t)i) * COLUMN_STRIP + (size_t)c];
-                j->out[i][j->strip + c] += (heed_real)sum;
-            }
+        for (int i = 0; i < 2; i++)
+            add_blocks(j->out[i] ? j->out[i] + j->strip : NULL, partial + i * COLUMN_STRIP,
+                       2 * COLUMN_STRIP, blocks, j->strip_width);
     }
 }
 

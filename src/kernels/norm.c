@@ -21,34 +21,50 @@ INLINE vec centred(vec x, heed_real mean, size_t left) {
     return pick(lanes_below(left), x - splat(mean), splat(0));
 }
 
-static void layer_norm_row(const norm *j, size_t r) {
+/* Rows whose sums are computed one after the other before they are used, so that none waits for
+ * the end of another's. */
+#define TOGETHER 8
+static int rows_from(size_t r, size_t end) {
+    return end - r < TOGETHER ? (int)(end - r) : TOGETHER;
+}
+
+INLINE heed_real row_mean(const norm *j, size_t r) {
     const heed_real *x = j->x + r * j->stride;
-    heed_real *y = j->y + r * j->stride;
-    vec sum = {0}, squares = {0};
-    for (int i = 0; i < j->c; i += VL) { /* of the next row */
-        __builtin_prefetch(x + j->stride + i);
-        __builtin_prefetch(y + j->stride + i, 1);
-    }
-    for (int i = 0; j->mean_out && i < j->c; i += VL) sum += get(x + i, (size_t)(j->c - i));
-    heed_real mean = sum_lanes(sum) / (heed_real)j->c;
+    vec sum = {0};
+    for (int i = 0; i < j->c; i += VL) sum += get(x + i, (size_t)(j->c - i));
+    return sum_lanes(sum) / (heed_real)j->c;
+}
+INLINE heed_real row_variance(const norm *j, size_t r, heed_real mean) {
+    const heed_real *x = j->x + r * j->stride;
+    vec squares = {0};
     for (int i = 0; i < j->c; i += VL) {
         size_t left = (size_t)(j->c - i);
         vec d = centred(get(x + i, left), mean, left);
         squares += d * d;
     }
-    heed_real var = sum_lanes(squares) / (heed_real)j->c;
-    heed_real rstd = (heed_real)(1 / sqrt((double)(var + j->eps)));
-    if (j->mean_out) j->mean_out[r] = mean;
-    j->rstd_out[r] = rstd;
-    for (int i = 0; i < j->c; i += VL) {
-        size_t left = (size_t)(j->c - i);
+    return sum_lanes(squares) / (heed_real)j->c;
+}
+INLINE void normalize_row(const norm *j, size_t r, heed_real mean, heed_real rstd) {
+    const heed_real *x = j->x + r * j->stride;
+    heed_real *y = j->y + r * j->stride;
+    for (int i = 0, c = j->c; i < c; i += VL) {
+        size_t left = (size_t)(c - i);
         vec hat = (get(x + i, left) - splat(mean)) * splat(rstd);
         put(y + i, hat * or_else(j->gain, i, left, 1) + or_else(j->bias, i, left, 0), left);
     }
 }
+static void layer_norm_rows(const norm *j, size_t first, int rows) {
+    heed_real mean[TOGETHER] = {0}, rstd[TOGETHER];
+    for (int r = 0; j->mean_out && r < rows; r++)
+        j->mean_out[first + (size_t)r] = mean[r] = row_mean(j, first + (size_t)r);
+    for (int r = 0; r < rows; r++) rstd[r] = row_variance(j, first + (size_t)r, mean[r]) + j->eps;
+    for (int r = 0; r < rows; r++)
+        j->rstd_out[first + (size_t)r] = rstd[r] = (heed_real)(1 / sqrt((double)rstd[r]));
+    for (int r = 0; r < rows; r++) normalize_row(j, first + (size_t)r, mean[r], rstd[r]);
+}
 static void layer_norm_part(const void *job, size_t from, size_t to, int thread) {
     (void)thread;
-    for (size_t r = from; r < to; r++) layer_norm_row(job, r);
+    for (size_t r = from; r < to; r += TOGETHER) layer_norm_rows(job, r, rows_from(r, to));
 }
 void K(layer_norm)(const heed_kernels *k, heed_real *y, heed_real *mean, heed_real *rstd,
                    const heed_real *x, const heed_real *gain, const heed_real *bias, size_t rows,
@@ -65,80 +81,82 @@ void K(layer_norm)(const heed_kernels *k, heed_real *y, heed_real *mean, heed_re
     heed__share(k, rows, 10.0 * (double)rows * c, layer_norm_part, &j);
 }
 
-/* gx = or += rstd (g - mean(g) - xhat mean(g xhat)), g = gy gain. */
-static void layer_norm_grad_row(const norm *j, size_t r) {
+INLINE heed_real mean_of(const heed_real *mean, size_t r) { return mean ? mean[r] : 0; }
+
+/* For g = gy gain, the means in gx = or += rstd (g - mean(g) - xhat mean(g xhat)), the second one
+ * times rstd. RMS norm subtracts neither mean. */
+INLINE void row_means(const norm *j, size_t r, heed_real means[2]) {
     const heed_real *x = j->x + r * j->stride, *gy = j->gy + r * j->stride;
-    heed_real *gx = j->y + r * j->stride, mean = j->mean ? j->mean[r] : 0, rstd = j->rstd[r];
+    heed_real mean = mean_of(j->mean, r), rstd = j->rstd[r];
     vec sum = {0}, dot = {0};
     for (int i = 0; i < j->c; i += VL) {
         size_t left = (size_t)(j->c - i);
-        __builtin_prefetch(x + j->stride + i);
-        __builtin_prefetch(gy + j->stride + i);
-        __builtin_prefetch(gx + j->stride + i, 1);
+        __builtin_prefetch(x + (size_t)TOGETHER * j->stride + i);
         vec g = get(gy + i, left) * or_else(j->gain, i, left, 1);
         sum += g;
         dot += g * centred(get(x + i, left), mean, left);
     }
-    heed_real a = j->mean ? sum_lanes(sum) / (heed_real)j->c : 0;
-    heed_real b = sum_lanes(dot) * rstd * rstd / (heed_real)j->c;
-    for (int i = 0; i < j->c; i += VL) {
-        size_t left = (size_t)(j->c - i);
+    means[0] = j->mean ? sum_lanes(sum) / (heed_real)j->c : 0;
+    means[1] = sum_lanes(dot) * rstd * rstd / (heed_real)j->c;
+}
+INLINE void grad_row(const norm *j, size_t r, const heed_real means[2]) {
+    const heed_real *x = j->x + r * j->stride, *gy = j->gy + r * j->stride;
+    heed_real *gx = j->y + r * j->stride, mean = mean_of(j->mean, r), rstd = j->rstd[r];
+    for (int i = 0, c = j->c; i < c; i += VL) {
+        size_t left = (size_t)(c - i);
         vec g = get(gy + i, left) * or_else(j->gain, i, left, 1);
-        vec d = g - splat(a) - (get(x + i, left) - splat(mean)) * splat(b);
+        vec d = g - splat(means[0]) - (get(x + i, left) - splat(mean)) * splat(means[1]);
         vec into = j->add ? get(gx + i, left) : splat(0);
         put(gx + i, into + d * splat(rstd), left);
     }
 }
+static void layer_norm_grad_rows(const norm *j, size_t first, int rows) {
+    heed_real means[TOGETHER][2];
+    for (int r = 0; r < rows; r++) row_means(j, first + (size_t)r, means[r]);
+    for (int r = 0; r < rows; r++) grad_row(j, first + (size_t)r, means[r]);
+}
 static void layer_norm_grad_part(const void *job, size_t from, size_t to, int thread) {
     (void)thread;
-    for (size_t r = from; r < to; r++) layer_norm_grad_row(job, r);
+    for (size_t r = from; r < to; r += TOGETHER) layer_norm_grad_rows(job, r, rows_from(r, to));
 }
 
 /* The terms gy and gy xhat, with the row's statistics. */
 INLINE void row_terms(const heed__columns *j, size_t r, int c, size_t left, vec term[2]) {
     size_t at = r * j->stride + (size_t)c;
     term[0] = get(j->gy + at, left);
-    term[1] = term[0] * (get(j->x + at, left) - splat(j->mean[r])) * splat(j->rstd[r]);
+    term[1] = term[0] * (get(j->x + at, left) - splat(mean_of(j->mean, r))) * splat(j->rstd[r]);
 }
 HEED__COLUMN_PART(row_terms_part, row_terms)
 
-/* The same with a mean of 0. */
-INLINE void rms_terms(const heed__columns *j, size_t r, int c, size_t left, vec term[2]) {
-    size_t at = r * j->stride + (size_t)c;
-    term[0] = get(j->gy + at, left);
-    term[1] = term[0] * get(j->x + at, left) * splat(j->rstd[r]);
-}
-HEED__COLUMN_PART(rms_terms_part, rms_terms)
-
-/* Both in one pass over the rows, while a row is in the cache, if all columns are one strip. */
+/* Both in one pass over the rows, while they are in the cache, if all columns are one strip. */
 typedef struct {
     heed__columns sums; /* must be first: column_sums hands it to the part */
     norm rows;
 } norm_grad;
 
-INLINE void norm_grad_block(const norm_grad *j, size_t b, heed__term *term) {
-    const heed__columns *s = &j->sums;
-    size_t first = b * s->block_rows, last = first + s->block_rows;
-    heed_real *out = s->partial + b * 2 * COLUMN_STRIP;
-    memset(out, 0, 2 * COLUMN_STRIP * sizeof *out);
-    for (size_t r = first; r < last && r < s->rows; r++) {
-        layer_norm_grad_row(&j->rows, r);
-        for (int c = 0; c < s->width; c += VL) {
-            vec add[2];
-            term(s, r, c, (size_t)(s->width - c), add);
-            store(out + c, load(out + c) + add[0]);
-            store(out + COLUMN_STRIP + c, load(out + COLUMN_STRIP + c) + add[1]);
+static void norm_grad_rows(const norm_grad *j, heed_real *out, size_t first, int rows) {
+    layer_norm_grad_rows(&j->rows, first, rows);
+    for (int c = 0; c < j->sums.width; c += VL) {
+        vec sum[2] = {load(out + c), load(out + COLUMN_STRIP + c)}, add[2];
+        for (int r = 0; r < rows; r++) {
+            row_terms(&j->sums, first + (size_t)r, c, (size_t)(j->sums.width - c), add);
+            sum[0] += add[0];
+            sum[1] += add[1];
         }
+        store(out + c, sum[0]);
+        store(out + COLUMN_STRIP + c, sum[1]);
     }
 }
 static void norm_grad_part(const void *job, size_t from, size_t to, int thread) {
     const norm_grad *j = job;
     (void)thread;
-    for (size_t b = from; b < to; b++)
-        if (j->sums.mean)
-            norm_grad_block(j, b, row_terms);
-        else
-            norm_grad_block(j, b, rms_terms);
+    for (size_t b = from; b < to; b++) {
+        size_t first = b * j->sums.block_rows, end = first + j->sums.block_rows;
+        heed_real *out = j->sums.partial + b * 2 * COLUMN_STRIP;
+        memset(out, 0, 2 * COLUMN_STRIP * sizeof *out);
+        if (end > j->sums.rows) end = j->sums.rows;
+        for (size_t r = first; r < end; r += TOGETHER) norm_grad_rows(j, out, r, rows_from(r, end));
+    }
 }
 
 void K(layer_norm_grad)(const heed_kernels *k, heed_real *gx, heed_real *ggain, heed_real *gbias,
@@ -154,7 +172,7 @@ void K(layer_norm_grad)(const heed_kernels *k, heed_real *gx, heed_real *ggain, 
                           .rstd = rstd,
                           .out = {gbias, ggain}};
     bool wanted = ggain || gbias, both = wanted && gx && c <= COLUMN_STRIP;
-    if (wanted && !both) column_sums(k, &sums, mean ? row_terms_part : rms_terms_part);
+    if (wanted && !both) column_sums(k, &sums, row_terms_part);
     if (!gx) return;
     norm j = {.y = gx,
               .x = x,

@@ -118,29 +118,19 @@ static double total(const heed_kernels *k, const heed_real *x, size_t n, heed__p
     return all;
 }
 
-/* Added as doubles: two vectors of them hold a vector of floats. */
-#ifdef HEED_F64
-#define HALVES 1
-#else
-#define HALVES 2
-#endif
-typedef heed_real half __attribute__((vector_size(VBYTES / HALVES)));
-
 INLINE double sum_of(const heed_real *x, size_t n, bool squares) {
     dvec sum[4] = {{0}};
-    double lanes[VL / HALVES], all = 0;
+    double lanes[HALF], all = 0;
     size_t i = 0;
-    for (; n - i >= 4 * VL / HALVES; i += 4 * VL / HALVES) {
+    for (; n - i >= 4 * HALF; i += 4 * HALF) {
         UNROLL for (int s = 0; s < 4; s++) {
-            half h;
-            memcpy(&h, x + i + s * (VL / HALVES), sizeof h);
-            dvec v = __builtin_convertvector(h, dvec);
+            dvec v = load_doubles(x + i + s * HALF);
             sum[s] += squares ? v * v : v;
         }
     }
     sum[0] = (sum[0] + sum[1]) + (sum[2] + sum[3]);
     memcpy(lanes, &sum[0], sizeof lanes);
-    for (int l = 0; l < VL / HALVES; l++) all += lanes[l];
+    for (int l = 0; l < HALF; l++) all += lanes[l];
     for (; i < n; i++) all += squares ? (double)x[i] * (double)x[i] : (double)x[i];
     return all;
 }
@@ -249,11 +239,7 @@ static void add_columns(const heed_kernels *k, column_job *j, heed_real *out, he
         j->width = left < STRIP ? left : STRIP;
         double work = (j->gy ? 24.0 : 4.0) * (double)j->rows * j->width;
         heed__share(k, blocks, work, part, j);
-        for (int c = 0; out && c < j->width; c++) {
-            double all = 0;
-            for (size_t b = 0; b < blocks; b++) all += (double)sum[b * STRIP + (size_t)c];
-            out[j->strip + c] += (heed_real)all;
-        }
+        add_blocks(out ? out + j->strip : NULL, sum, STRIP, blocks, j->width);
     }
 }
 

@@ -24,7 +24,8 @@ heed_tensor *heed_ff_apply(const heed_ff *l, heed_tape *t, heed_tensor *x) {
     heed_tensor *h = heed_linear_act(first, t, x, l->act);
     if (l->gate.w) h = heed_mul(t, h, heed_linear_apply(&l->up, t, x));
     heed_tensor *y = heed_linear_apply(&l->down, t, h);
-    if (l->act != HEED_IDENTITY) heed__let_go(t, h); /* by the values before the activation */
+    if (l->act != HEED_IDENTITY)
+        heed__let_go_if_large(t, h); /* by the values before the activation */
     return y;
 }
 
@@ -91,7 +92,7 @@ static heed_tensor *after(const heed_block *l, heed_tape *t, heed_tensor *x, hee
                           heed_tensor *fx, const heed_drop *drop, const heed_norm *norm) {
     heed_tensor *y = heed_residual(t, x, fx, drop, l->args.pre_norm ? NULL : norm);
     heed__let_go(t, fx);
-    if (l->args.pre_norm) heed__let_go(t, in);
+    if (l->args.pre_norm) heed__let_go_if_large(t, in);
     return y;
 }
 

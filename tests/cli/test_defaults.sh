@@ -11,8 +11,13 @@ sed 's/ \.$//' facts.txt >plain.txt # lines that are no sentences
 run data check gpt plain.txt
 hides "packing lines,"
 says "batch 8, steps 4000"
+says "layers 2, width 64, lr 0.004"
 run data check gpt plain.txt --steps 100
-hides "Chosen"
+hides "batch 8"
+for i in $(seq 30); do cat plain.txt; done >long.txt # 90 KB
+run data check gpt long.txt
+says "batch 8, steps 4000, warmup 0.15"
+hides "layers 2"
 run init mlm --lr 0.5
 says "# packing = blocks"
 says "chosen from the data, else"
