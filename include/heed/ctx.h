@@ -32,8 +32,9 @@ typedef struct {
                         edited on purpose can be opened and resumed */
     void (*log)(void *user, heed_level level,
                 const char *message); /* receives messages; the library itself never prints */
-    /* Writes to text how the error about a setting that f lacks ends, as in ": did you mean
-     * `width`?". False: it does not know the name, and a similar one is suggested. */
+    /* For a setting `key` that f does not have: writes the end of the error message to text, for
+     * example ": did you mean `width`?". If it returns false, a setting of a similar name is
+     * suggested. */
     bool (*explain)(void *user, const struct heed_config *f, const char *key,
                     char text[HEED_EXPLAIN]);
     void *user; /* passed to both */
@@ -72,8 +73,8 @@ bool heed_fail(heed_ctx *c, heed_status status, const char *format, ...) HEED_PR
 /* Passes a message to heed_options.log. Settings and commands are named as in heed_fail. */
 void heed_message(heed_ctx *c, heed_level level, const char *format, ...) HEED_PRINTF(3, 4);
 
-/* Reports progress: `done` of `all` units. False stops what is under way with HEED_INTERRUPTED. It
- * is called from the thread that began the work. */
+/* Reports progress: `done` of `all` units. If it returns false, the work ends with
+ * HEED_INTERRUPTED. It is called from the thread that started the work. */
 typedef bool (*heed_progress)(void *user, uint64_t done, uint64_t all);
 
 /* The seed of heed_options, and the number of threads that kernels use; 0 if c is NULL. */
@@ -105,16 +106,16 @@ typedef struct {
     uint32_t site, step, micro;
 } heed_random;
 
-/* The stream of a seed for one purpose: site is the name of what draws, step and micro are the step
- * and micro-batch in which it draws. Equal arguments give the same stream on every machine. */
+/* The stream of a seed for one purpose: site names the purpose, for example a layer, and step and
+ * micro are the step and micro-batch. Equal arguments give the same stream on every machine. */
 heed_random heed_random_at(uint64_t seed, const char *site, uint64_t step, uint32_t micro);
 uint32_t heed_random_bits(const heed_random *r, uint64_t index);  /* uniform 32 bits */
 double heed_random_uniform(const heed_random *r, uint64_t index); /* in [0, 1) */
 double heed_random_normal(const heed_random *r, uint64_t index);  /* mean 0, variance 1 */
 uint32_t heed_random_below(const heed_random *r, uint64_t index,
                            uint32_t bound); /* in 0 .. bound-1 */
-/* The image of index under a random permutation of 0 .. n-1: an epoch's order without a table. n
- * >= 1. */
+/* The number at `index` of a random permutation of 0 .. n-1, for the order of an epoch without a
+ * table. n >= 1. */
 uint64_t heed_random_permute(const heed_random *r, uint64_t index, uint64_t n);
 
 HEED_EXPORT_END

@@ -42,23 +42,24 @@ typedef struct {
  * that is not UTF-8 where the kind needs it, HEED_DATA. */
 heed_tokenizer *heed_tokenizer_train(heed_ctx *c, const char *text, size_t n,
                                      heed_tokenizer_args a);
-/* A copy of k that covers a text: if k is of characters, with those of the text that it lacks after
- * its own tokens, by code point, while it has fewer than `vocab` tokens (0: no bound); with
- * `specials`, also the special tokens that it lacks, as heed_tokenizer_args has it. Tokens of k
- * keep their ids. NULL: as heed_tokenizer_train. */
+/* A copy of k for a new text. If k is of characters, those of the text that it does not have are
+ * added after its tokens, in the order of their code points, up to `vocab` tokens (0: no limit).
+ * With `specials`, missing special tokens are added as well (see heed_tokenizer_args). Tokens of k
+ * keep their ids. Ownership and errors are those of heed_tokenizer_train. */
 heed_tokenizer *heed_tokenizer_extend(const heed_tokenizer *k, const char *text, size_t n,
                                       int vocab, bool specials);
-/* From a run or tokenizer directory (heed-tokenizer.json, else tokenizer.json, vocab.json with
- * merges.txt, or vocab.txt), or one of these files. A tokenizer.json of Hugging Face's tokenizers
- * gives their ids: WordPiece, BPE and WordLevel with normalizer, pre-tokenizer, decoder, added
- * tokens; what of it is not supported is an error that names its place in the file. A vocab.txt is
- * read as wordpiece. It lower-cases if do_lower_case in the tokenizer_config.json beside it says
- * so; without that setting, if no token has a capital letter. */
+/* Reads the directory of a run or tokenizer (heed-tokenizer.json, else tokenizer.json, vocab.json
+ * with merges.txt, or vocab.txt), or one of these files. A tokenizer.json of Hugging Face's
+ * tokenizers (WordPiece, BPE or WordLevel, with normalizer, pre-tokenizer, decoder and added
+ * tokens) gives the same ids as there; if a part is not supported, the error names its place in the
+ * file. A vocab.txt is read as wordpiece. It is lower-case if do_lower_case in the
+ * tokenizer_config.json beside it says so; without that setting, if no token has a capital letter.
+ * Ownership and errors are those of heed_tokenizer_train. */
 heed_tokenizer *heed_tokenizer_open(heed_ctx *c, const char *path);
-/* Writes tokenizer.json into dir, which Hugging Face's tokenizers reads: of one that was read from
- * such a file, this file; of others also heed-tokenizer.json; for word and wordpiece vocab.txt, one
- * token per line, and for wordpiece tokenizer_config.json, for the BertTokenizer of transformers.
- */
+/* Writes tokenizer.json, which Hugging Face's tokenizers read, into dir. A tokenizer that was read
+ * from such a file writes the same file. Others also write heed-tokenizer.json; word and wordpiece
+ * also vocab.txt, one token per line; and wordpiece also tokenizer_config.json, for the
+ * BertTokenizer of transformers. False on error. */
 bool heed_tokenizer_save(const heed_tokenizer *k, const char *dir);
 void heed_tokenizer_free(heed_tokenizer *k);
 const char *heed_tokenizer_kind(const heed_tokenizer *k);
@@ -73,9 +74,9 @@ const char *heed_token_text(const heed_tokenizer *k, int id);
 /* Appends the tokens of text. No special tokens are added; those written in the text, such as
  * "[MASK]", are recognised. */
 bool heed_encode(const heed_tokenizer *k, const char *text, size_t n, heed_tokens *out);
-/* Converts tokens back to text: exactly for char, byte and bpe (bytes that are not valid UTF-8
- * become U+FFFD); of a tokenizer.json by its decoder; words are separated by spaces except where
- * punctuation attaches. Special tokens: by name. */
+/* Appends the text of tokens to out: for char, byte and bpe exactly (bytes that are not valid UTF-8
+ * become U+FFFD), for a tokenizer.json by its decoder, and for word and wordpiece with spaces
+ * between words, except at punctuation. Special tokens are written by name. */
 bool heed_decode(const heed_tokenizer *k, const int32_t *ids, size_t n, heed_text *out);
 void heed_tokens_free(heed_tokens *t);
 
@@ -127,9 +128,10 @@ typedef struct { /* training part; val_: validation part, 0 if there is none */
     size_t overlap; /* with census: validation lines that are also in the training part */
 } heed_corpus_info;
 heed_corpus_info heed_corpus_about(const heed_corpus *k);
-/* With `keep`, writes the tokens to tokens.bin in a run's folder, from where they are faster to
- * read than to make: those of word, wordpiece and bpe, of a text of 32 MB or more; with as much
- * space free besides. True if the run has them. A failure is a warning, and no error. */
+/* With `keep`, writes the tokens to tokens.bin in a run's folder if reading them will be faster
+ * than making them again: for word, wordpiece and bpe and a text of 32 MB or more. The disk must
+ * have as much space left afterwards. Returns true if the run has them. A failure is a warning, not
+ * an error. */
 bool heed_corpus_keep(heed_corpus *k, const char *run);
 
 /* One batch, owned by the corpus until its next batch. */
@@ -150,8 +152,8 @@ typedef struct {
                            batches of a balanced data set (heed_images_balance); NULL: 1 */
     int classes;
     double label_weight; /* with class_weights: their sum over the labels */
-    size_t items; /* tokens, padding not counted. Without masked_positions, the number of terms that
-                     the loss averages: labels, pictures. 0: rows */
+    size_t items; /* tokens without padding. Without masked_positions, the number of terms that the
+                 loss averages: labels, pictures. 0: rows */
     size_t label_bytes; /* text bytes that the labels cover, including white space before them (for
                            bits per byte); at most 4095 per token */
 } heed_batch;

@@ -1,6 +1,6 @@
 /* heed/exchange.h -- models in the folders of Hugging Face's transformers: config.json,
- * model.safetensors, the tokenizer, preprocessor_config.json. A heed_model has what is
- * published of it as tables; the functions below know no model by name. */
+ * model.safetensors, the tokenizer, preprocessor_config.json. Tables in a heed_model describe its
+ * published form; the functions below know no model by name. */
 #ifndef HEED_EXCHANGE_H
 #define HEED_EXCHANGE_H
 
@@ -8,20 +8,21 @@
 
 HEED_EXPORT_BEGIN
 
-/* ---- what is published of a model ---- */
+/* ---- the published form of a model ---- */
 
 /* A key of config.json. */
 typedef struct {
     const char *key;      /* "hidden_size"; in an object: "rope_parameters.rope_theta" */
-    const char *settings; /* those that have its value: "width", "key-width value-width"; NULL:
+    const char *settings; /* settings that get its value: "width", "key-width value-width". NULL:
                              none, and the value must be `value` */
-    const char *value;    /* if config.json lacks the key, as JSON: "768", "\"gelu\"", "null", which
-                             is 0 in a setting. NULL: the setting is left to another row, and the
-                             key is not written */
-    const char *values;   /* texts and settings: "gelu=gelu gelu_new=gelu-tanh"; an export writes
-                             the first of a setting. NULL: the setting has the same text */
-    const char *rows;     /* the parameter that has as many rows; an export writes their number */
-    bool repeats;         /* an earlier row gives the setting: written, and not read */
+    const char *value;    /* the value if config.json does not have the key, as JSON: "768",
+                             "\"gelu\"", or "null", which is 0 in a setting. NULL: another row sets
+                             the setting, and an export does not write the key */
+    const char *values;   /* pairs of the key's text and the setting's: "gelu=gelu
+                             gelu_new=gelu-tanh"; an export writes the first that fits. NULL: both
+                             have the same text */
+    const char *rows;     /* a parameter whose number of rows is the value; an export writes it */
+    bool repeats;         /* an earlier row gives the setting: the key is written, but not read */
 } heed_published_key;
 
 /* How a tensor's values are stored. */
@@ -29,30 +30,30 @@ typedef enum {
     HEED_PUBLISHED_SAME,
     HEED_PUBLISHED_TRANSPOSED, /* (in,out) */
     HEED_PUBLISHED_LEADING,    /* (1,rows,columns) */
-    HEED_PUBLISHED_COPY        /* of a tensor that is tied to it: not stored in an export; if found,
-                                  it must be equal. If one of these is a parameter's own, nothing
-                                  is tied, and the others are the tensors that are used */
+    HEED_PUBLISHED_COPY /* a copy of a tied tensor: an export does not store it, and an import
+                       requires it to be equal. If the model has a parameter for one of
+                       these copies, nothing is tied, and the other tensors are used */
 } heed_published_form;
 typedef struct {
     const char *name;      /* the parameter: "encoder.#.attn.qkv.weight", where # is any number */
-    const char *published; /* its tensor: "encoder.layer.#.output.dense.weight"; if several, with
-                              spaces between, they are the named ranges of the parameter's rows */
+    const char *published; /* its tensor: "encoder.layer.#.output.dense.weight". Several, with
+                          spaces between, are the named ranges of the parameter's rows */
     heed_published_form form;
 } heed_published_tensor;
 
-/* An architecture that a model with certain settings is. A list ends with {0}. */
+/* A published architecture, which a model is with certain settings. A list ends with {0}. */
 typedef struct heed_published {
     const char *type;           /* model_type of config.json: "bert" */
     const char *architectures;  /* classes, with spaces between; an export names the first */
-    const char *settings;       /* those that it requires: "norm=post embed-norm=true" */
-    const char *prefix;         /* "bert.": names of tensors may lack it, or have it besides */
+    const char *settings;       /* required settings: "norm=post embed-norm=true" */
+    const char *prefix;         /* "bert.": the names of tensors in a file may have it or not */
     const char *const *renames; /* pairs, ended by NULL: parts of names that a file may have, and
                                    those of the tables; or NULL */
     const char *ignored;  /* patterns of tensors that do not change the result (see heed_match) */
-    const char *dropped;  /* of tensors that the model lacks: an import warns, and names them */
+    const char *dropped;  /* of tensors that the model does not have: an import warns about them */
     const char *harmless; /* patterns of keys that do not change the result */
-    const char *present;  /* "pooler=pooler.dense.weight": a setting that says whether a file has a
-                             tensor; or NULL */
+    const char *present;  /* "pooler=pooler.dense.weight": a setting that becomes true if a file has
+                         the tensor; or NULL */
     bool vectors; /* modules.json of sentence-transformers gives `pool`, `unit`, `embed-tokens` */
     const char *more;                     /* keys that an export adds, as JSON; or NULL */
     const heed_published_key *keys;       /* ended by {0} */
@@ -75,23 +76,23 @@ heed_run *heed_import(heed_ctx *c, const char *dir, const heed_model *const *mod
  * run's settings: the error names the first one that differs. */
 bool heed_export(const heed_run *r, const char *dir, bool force);
 
-/* Writes the pass of a run's model as an ONNX file of opset 17, with the sizes of the batch and of
- * texts open: inputs ids and mask (text), picture, source, mask and target (pairs), or picture and
- * target (captions), and hidden, the patches that a masked auto-encoder does not see; outputs
- * logits and, by path, the weights of each attention layer
- * ("encoder.0.attn.weights"). The parameters have their own names. cache: the next tokens of a
+/* Writes the forward pass of a run's model as an ONNX file of opset 17. The sizes of the batch and
+ * of texts are open. Inputs are ids and mask (text), picture, source, mask and target (pairs), or
+ * picture and target (captions), and hidden, the patches that a masked auto-encoder does not see.
+ * Outputs are logits and, by path, the weights of each attention layer
+ * ("encoder.0.attn.weights"). The parameters keep their names. cache: computes the next tokens of a
  * causal model, with the keys and values of the tokens before ("decoder.0.attn.k.past") as inputs
  * and those of all tokens ("decoder.0.attn.k") as outputs. HEED_USAGE if an op has no form in ONNX.
  */
 bool heed_export_onnx(const heed_run *r, const char *path, bool cache);
 
-/* Whether the run was imported from an architecture that makes vectors and has no head, and was not
- * trained since: its head is not that of a trained model. */
+/* True if the run was imported from an architecture without a head, which makes vectors only, and
+ * has not been trained since: its head is then untrained. */
 bool heed_import_is_headless(const heed_run *r);
 
-/* The vector of a text, model->code, as (1,k) on the run's tape, until its next begin. A text that
- * is too long is cut. NULL: HEED_USAGE for a model without a code of texts, HEED_DATA for a text
- * without tokens, if none is put before it. */
+/* Returns the vector of a text, model->code, as (1,k) on the run's tape, valid until its next
+ * begin. A text that is too long is cut. NULL on error: HEED_USAGE for a model without a code of
+ * texts, HEED_DATA for a text without tokens, unless the model adds [CLS]. */
 const heed_tensor *heed_text_vector(heed_run *r, const char *text, size_t n);
 
 HEED_EXPORT_END

@@ -12,25 +12,27 @@ enum { HEED_MEMORY_OPS = 24 };
 typedef struct {
     const char *op;           /* "affine"; NULL: inputs of the step, and all other ops */
     int count;                /* ops of this name in a step */
-    size_t forward, backward; /* what they take of the step's memory */
+    size_t forward, backward; /* bytes of the step's memory that they use */
 } heed_memory_op;
 typedef struct {
     size_t before; /* resident before the model was made: the program and its data */
     size_t weights, gradients, optimizer;
-    size_t step;  /* values and gradients of one step: the sum of ops */
-    size_t other; /* what was resident besides these after the step: code, stacks, unused ends */
-    size_t evaluation; /* what an evaluation takes beyond a step; 0 from heed_memory_of */
-    size_t total;      /* the sum of all these: the peak that is expected */
+    size_t step;       /* values and gradients of one step: the sum of ops */
+    size_t other;      /* other resident memory after the step: code, stacks, unused ends */
+    size_t evaluation; /* memory that an evaluation needs beyond a step; 0 from heed_memory_of */
+    size_t total;      /* the sum of all these: the expected peak */
     heed_memory_op ops[HEED_MEMORY_OPS];
     int op_count;
 } heed_memory;
-/* The memory of training s with o and t, after a step's backward on t and before t's next begin.
- * before: heed_memory_resident() before s was made. */
+/* The memory of a training of s with optimizer o and tape t. Call it after heed_backward on t and
+ * before the next heed_tape_begin. before: heed_memory_resident() before s was made. */
 heed_memory heed_memory_of(const heed_store *s, heed_optim *o, const heed_tape *t, size_t before);
-/* The process's memory that is resident now; its peak if that is not known; 0 if neither is. */
+/* The resident memory of the process now, in bytes; its peak if that is not known; 0 if neither is
+ * known. */
 size_t heed_memory_resident(void);
 
-/* Settings that every training shares: batch accumulate steps epochs minutes optimizer lr ... */
+/* The settings of every training: batch accumulate steps epochs minutes optimizer lr ... Ended by
+ * {0}. */
 extern const heed_option heed_fit_options[];
 
 typedef struct heed_run heed_run;
@@ -55,12 +57,12 @@ typedef struct {
     bool best;               /* EVAL: the best so far by the setting `best` */
     double lr, grad_norm, items_per_s;
     double seconds, seconds_left; /* since the start or the resume; to the end */
-    size_t params, bytes;         /* START; bytes: of all of `memory` except before */
+    size_t params, bytes;         /* START: numbers of parameters; memory.total - memory.before */
     uint64_t epoch_batches;
     const heed_store *store;
     void *self; /* the model's struct, to sample from: in eval mode, on a separate tape */
-    const heed_start *start;   /* START: what was taken from a run's weights; NULL: nothing */
-    const heed_memory *memory; /* START: what the training will take; NULL otherwise */
+    const heed_start *start;   /* START: what was copied from a run's weights; NULL: nothing */
+    const heed_memory *memory; /* START: the memory that the training will need; else NULL */
     const char *note;
 } heed_report;
 
@@ -103,8 +105,8 @@ typedef struct {
                     best weights are chosen by training loss */
     bool resume; /* continue from run/last */
     bool force;  /* replace an existing run */
-    const char *keep; /* a file that becomes a file of the new run, under the name of the setting
-                         `data`: on the same disk, and it is moved. NULL: none */
+    const char *keep; /* a file on the same disk that is moved into the new run, under the name of
+                     the setting `data`. NULL: none */
     const heed_run *from; /* the run whose weights a new training starts from. NULL: the one that
                              the setting `from` names, which may be empty */
     const heed_model *const *models; /* to open that run by; NULL: only `model` */
@@ -118,27 +120,35 @@ typedef struct {
     int64_t step;
     double loss, val_loss, best_loss, metric;
     double best_metric; /* of the best evaluation, like best_loss */
-    double first[2]; /* what was forgotten: the loss on the validation part of the data of the run
-                        that the training started from, by that run and by the new one; NAN: not
-                        measured */
+    double first[2]; /* how much was forgotten: the loss on the validation part of the data of the
+                    run that the training started from, of that run [0] and of the new one [1];
+                    NAN: not measured */
 } heed_fit_result;
 
-/* Trains a->model by a->config. Several processes (a->cluster) call it with equal settings and
- * data: the weights have the same bits for every number of processes, at most the setting
- * `accumulate`. Only the first uses the run directory and calls `report` and `stop`. Model and data
- * are tried on one batch before anything is written; the run directory then contains config.conf
- * all settings, with the length in steps: read back, they give this run model.safetensors      the
- * best weights on the validation part, by loss or accuracy as the setting `best` says; without that
- * part by training loss adapter.safetensors    with the setting `lora`: what the training changed
- * of those weights last/                  model.safetensors optimizer.safetensors state.json: to
- * resume from metrics.csv train.log  the tokenizer's files, source-tokenizer/, labels.txt and is
- * consistent whenever the process may die. A resumed training ends with the same bits as one that
- * never stopped, at any thread count. Without a run directory only report sees the weights. Errors:
- * USAGE for settings and a run that exists; DATA for a damaged checkpoint, changed data or
- * tokenizer; FAILED for a full disk or another training active in the run; DIVERGED when a loss or
- * gradient is not finite, with step and name, before the update; INTERRUPTED when stop returned
- * true. The last three leave the last checkpoint valid. Returns the results of the last evaluation;
- * NAN if there was none. */
+/* clang-format off */
+/* Trains a->model by a->config. Before anything is written, model and data are tried on one batch.
+ *
+ * The run directory, if there is one, contains
+ *     config.conf            all settings, with the length in steps: read back, they give this run
+ *     model.safetensors      the best weights on the validation part, by loss or accuracy as the
+ *                            setting `best` says; without a validation part, by training loss
+ *     adapter.safetensors    with the setting `lora`: what the training changed of those weights
+ *     last/                  model.safetensors, optimizer.safetensors and state.json, to resume from
+ *     metrics.csv train.log labels.txt source-tokenizer/ and the files of the tokenizer
+ * and is consistent at any moment, also if the process is killed. Without a run directory, only
+ * `report` sees the weights. A resumed training ends with the same bits as one that never stopped,
+ * for any number of threads.
+ *
+ * Several processes (a->cluster) call it with equal settings and data, at most as many as the
+ * setting `accumulate`. The weights have the same bits for every number of processes. Only the
+ * first process uses the run directory and calls `report` and `stop`.
+ *
+ * Errors: HEED_USAGE for settings and for a run that exists; HEED_DATA for a damaged checkpoint and
+ * for changed data or another tokenizer; HEED_FAILED for a full disk and for a run in which another
+ * training is active; HEED_DIVERGED if a loss or gradient is not finite, with step and name, before
+ * the update; HEED_INTERRUPTED if stop returned true. After the last three the last checkpoint is
+ * valid. Returns the results of the last evaluation; NAN if there was none. */
+/* clang-format on */
 heed_fit_result heed_fit(heed_ctx *c, const heed_fit_args *a);
 
 /* ---- a training in one call ---- */
@@ -171,9 +181,9 @@ heed_config *heed_train_config(heed_ctx *c, const heed_model *m);
  * {0}. */
 extern const heed_option heed_train_options[];
 
-/* Sets in f, at HEED_FROM_DEFAULT, what runs of earlier versions were trained with, where that is
- * not today's default. To be called before the config.conf of a run is read, which has its own
- * values of all settings that there were when it was written. */
+/* Sets in f, at HEED_FROM_DEFAULT, the defaults of earlier versions that have changed since. Call
+ * it before reading the config.conf of a run: that file has only the settings of the version that
+ * wrote it. */
 bool heed_run_earlier(heed_config *f);
 
 /* A model with its parameters, new or read from a run. */
@@ -217,18 +227,18 @@ bool heed_run_outside(heed_ctx *c, const char *dir, const char *folder);
 heed_run *heed_run_open(heed_ctx *c, const char *dir, const heed_model *const *models,
                         const char *which);
 void heed_run_close(heed_run *r);
-/* The run whose training with adapters began with the weights of `base` and made `file`, its
- * adapter.safetensors: its weights are those of the base, and what the training changed is taken
- * from the file; the adapters are merged. Its tokenizers are the base's. HEED_DATA if the file is
- * damaged, or belongs to another base. */
+/* Returns a run with the weights and tokenizers of `base`, changed by `file`: the
+ * adapter.safetensors of a training with adapters that started from these weights. The adapters are
+ * merged. HEED_DATA if the file is damaged or belongs to another base. */
 heed_run *heed_run_adapt(const heed_run *base, const char *file, const heed_model *const *models);
-/* A run in memory: a new model with its initial values and the settings f, which heed_train_config
- * made, for a custom training loop that heed_run_save ends. f and tokenizer (NULL: none) belong to
- * the run from now on, also on failure. labels: names of the classes, which are copied; or NULL. */
+/* Returns a run in memory: a new model with its initial values and the settings f, from
+ * heed_train_config. A custom training loop can train it and write it by heed_run_save. The run
+ * takes ownership of f and tokenizer (NULL: none), also on failure. labels: names of the classes,
+ * which are copied; or NULL. */
 heed_run *heed_run_new(heed_ctx *c, const heed_model *m, heed_config *f, heed_tokenizer *tokenizer,
                        const char *const *labels, int label_count);
-/* Writes an open run to a new folder dir, or with `force` in the place of another run, as a run
- * without adapters: its settings, which then name none, weights, tokenizers and labels. It has no
+/* Writes settings, weights, tokenizers and labels of an open run to a new folder dir, or with
+ * `force` in place of another run. Adapters are merged and not in the settings. The new run has no
  * checkpoint to resume from. */
 bool heed_run_save(heed_run *r, const char *dir, bool force);
 /* The reader of the run's inputs, for heed_example_text and heed_example_picture (kind.h). */
@@ -236,9 +246,9 @@ heed_reader heed_run_reader(const heed_run *r);
 
 /* ---- starting from the weights of a run ---- */
 
-/* What became of a parameter or a state. */
+/* What happened to a parameter or a state of the new model. */
 typedef enum {
-    HEED_START_TAKEN,   /* it is that of the run */
+    HEED_START_TAKEN,   /* copied from the run */
     HEED_START_MATCHED, /* `rows` of its rows are those of the same tokens, positions or classes in
                            the run; the others are new */
     HEED_START_RESIZED, /* positions on a grid of another size are interpolated */
@@ -250,7 +260,7 @@ typedef enum {
 typedef struct {
     const char *name;
     heed_start_how how;
-    int rows;                     /* MATCHED: taken from the run */
+    int rows;                     /* MATCHED: rows copied from the run */
     const heed_tensor *to, *from; /* of the new model, and of the run; NULL: absent */
 } heed_start_entry;
 struct heed_start {
@@ -267,26 +277,27 @@ typedef struct {
     int label_count;
 } heed_row_names;
 
-/* Sets the entries of a new store s to the weights of a run, by name. An entry of the same shape is
- * copied. By the entry's `rows`, tokens are matched by their text, positions by number, classes by
- * name, if they are the same ones in any order; positions on a grid of another size are
- * interpolated bilinearly (Dosovitskiy et al. 2021, sec. 3.2). Every other value keeps its initial
- * value. out lists what became of each; free it with heed_start_free, before the run. HEED_USAGE if
- * no parameter could be taken. */
+/* Copies the weights of a run to the entries of a new store s, by name. The entry's `rows` decides
+ * how rows are matched: tokens by their text, positions by number, classes by name if both have the
+ * same ones in any order. Positions on a grid of another size are interpolated bilinearly
+ * (Dosovitskiy et al. 2021, sec. 3.2). All other values keep their initial values. out lists what
+ * happened to each entry; free it with heed_start_free, before the run. HEED_USAGE if no parameter
+ * could be copied. */
 bool heed_start_take(heed_store *s, const heed_row_names *names, const heed_run *run,
                      heed_start *out);
 void heed_start_free(heed_start *start);
 
-/* Prepares the settings f of a training of m that starts from a run: each setting of the model that
- * both have and that was not given (its rank is that of a default) becomes the run's, `from` and
- * `tokenizer` its folder, mean and std those of its pixels. `how`: for opening the data, gets
- * `extend` if the tokenizer is the run's. `said`: gets the settings that changed, as "width = 64,
- * layers = 2"; or NULL. HEED_USAGE if the run reads and writes another kind of data. */
+/* Prepares the settings f of a training of m that starts from a run. Settings of the model that
+ * both have and that were not given (their rank is HEED_FROM_DEFAULT) get the run's values; so do
+ * mean and std of pixels. `from` and `tokenizer` become the run's folder. how, for opening the
+ * data: its `extend` is set if the tokenizer is the run's. said: gets the settings that changed, as
+ * "width = 64, layers = 2"; or NULL. HEED_USAGE if the run reads or predicts another kind of data.
+ */
 bool heed_start_settings(heed_config *f, const heed_model *m, const heed_run *run,
                          heed_data_args *how, heed_text *said);
 
-/* Opens the best weights of a run for this. Fails if they are being trained, or if the run to be
- * made, `out` (or NULL), is the same one. */
+/* Opens the best weights of a run to start from. Fails if the run is being trained, or if `out`,
+ * the run to be made (or NULL), is the same one. */
 heed_run *heed_start_open(heed_ctx *c, const char *dir, const heed_model *const *models,
                           const char *out);
 

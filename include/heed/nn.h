@@ -1,6 +1,10 @@
 /* heed/nn.h -- layers: each is a struct of parameters, an init function that makes them in a store,
- * and an apply function that records ops. Layers have no hidden state. A field that is NULL after
- * init means that this part is absent. */
+ * and an apply function that records ops and returns the output, or NULL on error. Layers have no
+ * hidden state. A field that is NULL after init means that this part is absent.
+ *
+ * Parameters belong to the store; the structs own nothing. `name` is the layer's name in the open
+ * scope, as in heed_param; the struct keeps a pointer to the full name, which lives as long as the
+ * store. Errors (a size below 1, a name that exists, no memory) are those of the context. */
 #ifndef HEED_NN_H
 #define HEED_NN_H
 
@@ -21,6 +25,7 @@ typedef struct {
 } heed_linear_args;
 void heed_linear_init(heed_linear *l, heed_store *s, const char *name, heed_linear_args a);
 heed_tensor *heed_linear_apply(const heed_linear *l, heed_tape *t, heed_tensor *x);
+/* The same with an activation: act(x W' + b). */
 heed_tensor *heed_linear_act(const heed_linear *l, heed_tape *t, heed_tensor *x, heed_act act);
 
 /* The norms over the last dim. X(enumerator, "|" and the setting, whether it has a bias, the op
@@ -40,10 +45,12 @@ typedef struct {
     heed_norm_args args;
     heed_tensor *gain, *bias; /* stored as weight, bias (width) */
 } heed_norm;
+/* x (...,width) -> (...,width): heed_layer_norm or heed_rms_norm */
 void heed_norm_init(heed_norm *l, heed_store *s, const char *name, heed_norm_args a);
 heed_tensor *heed_norm_apply(const heed_norm *l, heed_tape *t, heed_tensor *x);
 
-/* Batch norm over all but the last dim; running_mean and running_var are state. */
+/* Batch norm over all but the last dim: heed_batch_norm with eps = 1e-5 and momentum = 0.1.
+ * x (...,width) -> (...,width). running_mean and running_var are state. */
 typedef struct {
     const char *name;
     heed_tensor *gain, *bias, *mean, *var;
@@ -52,7 +59,7 @@ typedef struct {
 void heed_batchnorm_init(heed_batchnorm *l, heed_store *s, const char *name, int width);
 heed_tensor *heed_batchnorm_apply(const heed_batchnorm *l, heed_tape *t, heed_tensor *x);
 
-/* Dropout with its own name. */
+/* Dropout with a name, from which its random numbers are drawn: heed_dropout. p in [0, 1). */
 typedef struct {
     const char *name;
     heed_real p;
@@ -60,7 +67,8 @@ typedef struct {
 void heed_drop_init(heed_drop *l, heed_store *s, const char *name, heed_real p);
 heed_tensor *heed_drop_apply(const heed_drop *l, heed_tape *t, heed_tensor *x);
 
-/* Convolution. 2-d: x (B,H,W,in) -> (B,H',W',out); 1-d: x (B,T,in) -> (B,T',out). */
+/* Convolution, heed_conv2d and its variants. 2-d: x (B,H,W,in) -> (B,H',W',out); 1-d: x (B,T,in) ->
+ * (B,T',out). */
 typedef struct {
     int in, out;
     int size[2]; /* of the kernel: vertical, horizontal; 1-d if size[0] is 0 */
@@ -149,15 +157,15 @@ typedef struct {
 } heed_mha_args;
 typedef struct {
     const char *name, *rotary; /* names of the attention op and of heed_rotary */
-    heed_mha_args args;        /* with the usual sizes filled in */
+    heed_mha_args args;        /* with default sizes instead of zeros */
     heed_linear qkv, q, kv, out;
 } heed_mha;
 void heed_mha_init(heed_mha *l, heed_store *s, const char *name, heed_mha_args a);
 /* The rows of a stacked projection, weight and bias, that compute the queries, keys or values of
  * one head (queries' heads for all three: heads that share keys have the same rows), or of all
  * heads if head is -1. They are rows of qkv, or, if cross, of q for queries and of kv for the rest.
- * Of the arguments it reads heads, kv_heads, key, value and cross; key and value must be set. None
- * for a head that there is not. */
+ * Of the arguments it reads heads, kv_heads, key, value and cross; key and value must be set. count
+ * is 0 for a head that does not exist. */
 typedef enum { HEED_QUERIES, HEED_KEYS, HEED_VALUES } heed_projected;
 typedef struct {
     int from, count;
@@ -168,12 +176,12 @@ heed_rows heed_mha_rows(const heed_mha_args *a, heed_projected part, int head);
 heed_tensor *heed_mha_apply(const heed_mha *l, heed_tape *t, heed_tensor *x, heed_tensor *memory,
                             heed_tensor *pad, heed_cache *cache);
 /* The same with a score bias (1|B, 1|heads, T, S) or NULL, added to the scores of heed_attention:
- * relative positions, or a custom mask. With a cache, S includes the tokens held. */
+ * relative positions, or a custom mask. With a cache, S includes the cached tokens. */
 heed_tensor *heed_mha_biased(const heed_mha *l, heed_tape *t, heed_tensor *x, heed_tensor *memory,
                              heed_tensor *score_bias, heed_tensor *pad, heed_cache *cache);
-/* The outputs of some positions of x (B,T,d) alone: rows, an index (n) of flat positions b T + t in
- * any order -> (n,d). All positions give keys and values. Dropout numbers the rows given, so with
- * it other weights are dropped than by heed_mha_apply. Self-attention only. */
+/* The outputs of some positions of x (B,T,d) only: rows, an index (n) of flat positions b T + t in
+ * any order -> (n,d). Keys and values are those of all positions. Dropout numbers the selected
+ * rows, so it drops other weights than in heed_mha_apply. Self-attention only. */
 heed_tensor *heed_mha_rows_apply(const heed_mha *l, heed_tape *t, heed_tensor *x, heed_tensor *rows,
                                  heed_tensor *pad);
 
@@ -214,7 +222,7 @@ typedef struct {
 void heed_block_init(heed_block *l, heed_store *s, const char *name, heed_block_args a);
 heed_tensor *heed_block_apply(const heed_block *l, heed_tape *t, heed_tensor *x, heed_tensor *pad,
                               heed_cache *cache);
-/* The outputs of some positions alone, for a last block of which only those are read: rows, an
+/* The outputs of some positions only, for a last block of which nothing else is read: rows, an
  * index (n) of flat positions b T + t -> (n,d), see heed_mha_rows_apply. Encoder blocks only. */
 heed_tensor *heed_block_rows_apply(const heed_block *l, heed_tape *t, heed_tensor *x,
                                    heed_tensor *rows, heed_tensor *pad);
@@ -233,12 +241,12 @@ heed_tensor *heed_decoder_block_apply(const heed_decoder_block *l, heed_tape *t,
                                       heed_tensor *pad, heed_tensor *memory,
                                       heed_tensor *memory_pad, heed_cache *caches);
 
-/* y = apply(self, t, in) of up to four inputs, the first of which must be given, computed again in
- * backward instead of keeping its intermediate values: the same bits for the time of one more
- * forward pass. Dropout draws the same again; its ops must be named (heed_at) for the bits that
- * they have without this. Values inside are not probed, and self must be valid until after
- * backward. A part must contain no other one, and update no state such as running statistics. Chen
- * et al. 2016, sec. 3. */
+/* y = apply(self, t, in) for up to four inputs, of which the first is required. The intermediate
+ * values are not kept: backward computes them again. This gives the same bits, saves memory and
+ * takes the time of one more forward pass. Dropout draws the same masks again; its ops must be
+ * named (heed_at) to have the same bits as without heed_recompute. Values inside are not probed.
+ * self must be valid until after backward. apply must not call heed_recompute, and must not update
+ * a state such as running statistics. Chen et al. 2016, sec. 3. */
 enum { HEED_RECOMPUTE = 4 };
 typedef heed_tensor *(*heed_recomputed)(const void *self, heed_tape *t,
                                         heed_tensor *const in[HEED_RECOMPUTE]);
@@ -252,7 +260,7 @@ enum { HEED_RNN_LAYERS = 16 };
 typedef struct {
     int in, width;
     heed_cell cell;
-    heed_act act;       /* for HEED_RNN; HEED_IDENTITY is accepted, too */
+    heed_act act;       /* of HEED_RNN, as in heed_recurrent */
     int layers;         /* 0: 1 */
     bool bidirectional; /* concatenates the outputs of both directions: 2 width */
     bool one_bias;
@@ -281,7 +289,7 @@ heed_tensor *heed_rnn_apply(const heed_rnn *l, heed_tape *t, heed_tensor *x, hee
  *   dot        e = q' k                              Luong et al. 2015, eq. 8
  *   scaled     e = q' k / sqrt(d_k)                  Vaswani et al. 2017, eq. 1
  *   general    e = q' W k                            Luong et al. 2015, eq. 8
- * Keys and values are the inputs themselves or projections of them. */
+ * q is the query, or W_q times it. k and v are the inputs, or W_k and W_v times them. */
 typedef enum { HEED_ADDITIVE, HEED_DOT, HEED_SCALED_DOT, HEED_GENERAL } heed_similarity;
 typedef struct {
     heed_similarity kind;
@@ -316,8 +324,8 @@ heed_attention_kv heed_attend_kv(const heed_attend *l, heed_tape *t, heed_tensor
  * summed, scores (before the mask) and weights (B,Tq,S). */
 heed_tensor *heed_attend_apply(const heed_attend *l, heed_tape *t, heed_tensor *query,
                                const heed_attention_kv *m);
-/* The query, scores and weights alone, without probes, for a decoder, which passes those of all its
- * steps to heed_attend_note. */
+/* Computes only the query, scores and weights, without probes, for a decoder, which passes those of
+ * all its steps to heed_attend_note. */
 typedef struct {
     heed_tensor *q, *scores, *weights; /* (B,Tq,e) (B,Tq,S) (B,Tq,S) */
 } heed_attended;
@@ -344,8 +352,8 @@ heed_tensor *heed_residual(heed_tape *t, heed_tensor *x, heed_tensor *fx, const 
  * Hu et al. 2022, sec. 4.1.
  */
 int heed_lora_add(heed_store *s, const char *pattern, int rank, heed_real alpha);
-/* Replaces each adapted weight by W + alpha / r B A, the bits that ops read, and removes the
- * adapters' entries. There must be no optimizer of s. */
+/* Replaces each adapted weight by W + alpha / r B A, to the same bits that ops read before, and
+ * removes the entries of the adapters. There must be no optimizer of s. */
 bool heed_lora_merge(heed_store *s);
 
 /* ---- the gradient check of layers ---- */

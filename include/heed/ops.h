@@ -1,7 +1,8 @@
 /* heed/ops.h -- all ops. Shapes are (rows, columns); "..." means any leading dims.
  *
- * All return NULL on error. Elementwise ops of two inputs broadcast as in NumPy. Gradients go to
- * every input that wants one. */
+ * All return a tensor that lives until the tape's next heed_tape_begin, or NULL on error
+ * (HEED_USAGE for shapes that do not fit). Elementwise ops of two inputs broadcast as in NumPy.
+ * Every input that wants a gradient gets one. A dim counts from 0, a negative one from the end. */
 #ifndef HEED_OPS_H
 #define HEED_OPS_H
 
@@ -19,18 +20,19 @@ heed_tensor *heed_where(heed_tape *t, heed_tensor *mask, heed_tensor *a, heed_te
 
 /* Elementwise, one input. */
 heed_tensor *heed_scale(heed_tape *t, heed_tensor *x, heed_real scale,
-                        heed_real shift); /* scale x + shift */
-heed_tensor *heed_activate(heed_tape *t, heed_tensor *x, heed_act act);
-heed_tensor *heed_identity(heed_tape *t, heed_tensor *x); /* x, as a view */
-heed_tensor *heed_exp(heed_tape *t, heed_tensor *x);
-heed_tensor *heed_log(heed_tape *t, heed_tensor *x); /* natural logarithm */
-heed_tensor *heed_sqrt(heed_tape *t, heed_tensor *x);
-heed_tensor *heed_tanh(heed_tape *t, heed_tensor *x);
+                        heed_real shift);                               /* scale x + shift */
+heed_tensor *heed_activate(heed_tape *t, heed_tensor *x, heed_act act); /* act(x) */
+heed_tensor *heed_identity(heed_tape *t, heed_tensor *x);               /* x, as a view */
+heed_tensor *heed_exp(heed_tape *t, heed_tensor *x);                    /* e^x */
+heed_tensor *heed_log(heed_tape *t, heed_tensor *x);                    /* natural logarithm */
+heed_tensor *heed_sqrt(heed_tape *t, heed_tensor *x); /* x >= 0; the derivative at 0 is infinite */
+heed_tensor *heed_tanh(heed_tape *t, heed_tensor *x); /* 1 - 2 / (1 + exp(2 x)) */
 heed_tensor *heed_sigmoid(heed_tape *t, heed_tensor *x); /* 1 / (1 + exp(-x)) */
 heed_tensor *heed_relu(heed_tape *t, heed_tensor *x);    /* max(x, 0); derivative 0 at 0 */
-heed_tensor *heed_gelu(heed_tape *t, heed_tensor *x);    /* x Phi(x) */
+heed_tensor *heed_gelu(heed_tape *t, heed_tensor *x);    /* x Phi(x), Phi the normal distribution */
+/* x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))). Hendrycks & Gimpel 2016, sec. 2 */
 heed_tensor *heed_gelu_tanh(heed_tape *t, heed_tensor *x);
-heed_tensor *heed_silu(heed_tape *t, heed_tensor *x);
+heed_tensor *heed_silu(heed_tape *t, heed_tensor *x); /* x / (1 + exp(-x)) */
 heed_tensor *heed_clamp(heed_tape *t, heed_tensor *x, heed_real lo,
                         heed_real hi); /* derivative 1 inside [lo, hi], else 0 */
 heed_tensor *heed_stop_gradient(heed_tape *t, heed_tensor *x); /* x; no gradient flows back */
@@ -54,12 +56,12 @@ heed_tensor *heed_affine_act(heed_tape *t, heed_tensor *x, heed_tensor *w, heed_
 heed_tensor *heed_lora(heed_tape *t, heed_tensor *w, heed_tensor *a, heed_tensor *b, int from,
                        heed_real scale);
 
-/* Softmax over the last dim: p_j = exp(beta x_j) / sum_k exp(beta x_k) over the unmasked k. mask
- * (index, broadcasts over leading dims of size 1 or missing) or NULL; masked entries are 0, a fully
- * masked row is zeros with zero gradients. */
+/* Softmax over the last dim: p_j = exp(beta x_j) / sum_k exp(beta x_k) over the unmasked k. mask:
+ * index, 0 at masked entries, which broadcasts over leading dims of size 1 or missing; or NULL.
+ * Masked entries are 0, and a fully masked row is zeros with zero gradients. */
 heed_tensor *heed_softmax(heed_tape *t, heed_tensor *x, heed_real beta, heed_tensor *mask);
 heed_tensor *heed_log_softmax(heed_tape *t, heed_tensor *x, heed_real beta,
-                              heed_tensor *mask); /* masked entries are 0 */
+                              heed_tensor *mask); /* log of heed_softmax; masked entries are 0 */
 /* One-hot of the largest unmasked entry (lowest index if tied); the backward is heed_softmax's. */
 heed_tensor *heed_hardmax(heed_tape *t, heed_tensor *x, heed_real beta, heed_tensor *mask);
 
@@ -110,14 +112,16 @@ typedef struct {
     int stride[2]; /* 0: the window's size */
     int pad[2];    /* padding, ignored by the maximum but counted by the average, as in PyTorch */
 } heed_pool_args;
+/* The maximum and the mean of each window: (B,H,W,C) -> (B,H',W',C), H' = floor((H + 2p - k) / s) +
+ * 1 */
 heed_tensor *heed_max_pool(heed_tape *t, heed_tensor *x,
-                           const heed_pool_args *a); /* (B,H',W',C); ties: the first */
+                           const heed_pool_args *a); /* ties: the gradient goes to the first */
 heed_tensor *heed_avg_pool(heed_tape *t, heed_tensor *x, const heed_pool_args *a);
 heed_tensor *heed_global_pool(heed_tape *t, heed_tensor *x); /* mean: (B,H,W,C) -> (B,C) */
 
-/* Rows and lookup. */
+/* Rows and lookup. An index out of range is HEED_USAGE. */
 heed_tensor *heed_embed(heed_tape *t, heed_tensor *table,
-                        heed_tensor *ids); /* (V,d), (...) -> (...,d) */
+                        heed_tensor *ids); /* rows of the table: (V,d), (...) -> (...,d) */
 /* rows of x viewed as (N,d): (...,d), (n) -> (n,d) */
 heed_tensor *heed_gather(heed_tape *t, heed_tensor *x, heed_tensor *rows);
 
@@ -135,11 +139,13 @@ heed_tensor *heed_reshape(heed_tape *t, heed_tensor *x, int dims,
                           const int *shape); /* a view; one entry may be -1 */
 heed_tensor *heed_permute(heed_tape *t, heed_tensor *x,
                           const int *order); /* y.shape[i] = x.shape[order[i]]; a copy */
+/* x[0] .. x[count - 1] one after the other along a dim; their other dims must be equal */
 heed_tensor *heed_concat(heed_tape *t, int dim, int count, heed_tensor *const *x);
 heed_tensor *heed_slice(heed_tape *t, heed_tensor *x, int dim, int from,
                         int size); /* a view if the range is contiguous, else a copy */
 bool heed_split(heed_tape *t, heed_tensor *x, int dim, int parts,
-                heed_tensor **out); /* into equal parts */
+                heed_tensor **out); /* into equal parts, out[0] .. out[parts - 1] */
+/* `before` and `after` entries of `value` are added at the ends of a dim */
 heed_tensor *heed_pad(heed_tape *t, heed_tensor *x, int dim, int before, int after,
                       heed_real value);
 

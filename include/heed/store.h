@@ -7,8 +7,8 @@
 
 HEED_EXPORT_BEGIN
 
-/* What the rows of a parameter, its first dimension, belong to. Weights of a run are matched by it
- * (heed_start_take in fit.h). */
+/* What the rows of a parameter (its first dimension) stand for. heed_start_take in fit.h matches
+ * the rows of two models by it. */
 typedef enum {
     HEED_ROWS_UNITS,     /* units of the model */
     HEED_ROWS_TOKENS,    /* tokens of the vocabulary */
@@ -33,9 +33,9 @@ typedef struct {
     bool decay;          /* weight decay applies; by default to tensors of two or more dims */
     bool reported;       /* a missing gradient has been reported */
     bool adapter;        /* belongs to an adapter of another entry: heed_lora_add */
-    char *undrawn;       /* init of values that a run is to give, instead of drawing them; NULL:
-                            the tensor has its values */
-    int64_t thaw;        /* the updates for which heed_freeze_for froze it; 0: none */
+    char *undrawn;       /* the init of an entry that waits for the values of a run, so that none
+                        are drawn; NULL: the tensor has its values */
+    int64_t thaw;        /* heed_freeze_for froze it for this number of updates; 0: it did not */
     heed_real lr_scale;  /* multiplies the learning rate; 1 by default */
     heed_row_kind rows;  /* HEED_ROWS_UNITS by default */
     heed_range ranges[HEED_RANGES]; /* rows with a name */
@@ -67,8 +67,8 @@ heed_tensor *heed_param(heed_store *s, const char *name, const char *init, int d
 heed_tensor *heed_state_new(heed_store *s, const char *name, const char *init, int dims,
                             const int *shape);
 
-/* Names rows [from, from + count) of parameter w, as "q" for example: heed_lora_add then finds them
- * as the parameter's name, a dot and this name. name is not copied. */
+/* Gives rows [from, from + count) of parameter w a name, for example "q". heed_lora_add then finds
+ * them as the parameter's name, a dot and this name. name is not copied. */
 bool heed_name_rows(heed_store *s, const heed_tensor *w, const char *name, int from, int count);
 
 /* Opens a naming scope, formatted as by printf, and returns its full name ("block.0"), which is
@@ -83,18 +83,19 @@ heed_entry *heed_store_find(const heed_store *s, const char *name);
 size_t
 heed_store_params(const heed_store *s); /* the number of scalar parameters, excluding state */
 
-/* Change the entries whose names match a pattern (see heed_match). Each returns how many matched.
- * heed_set_rows says what the rows of a parameter belong to. */
+/* Change the entries whose names match a pattern (see heed_match): stop training them, set whether
+ * weight decay applies, the factor of their learning rate, what their rows stand for. Each returns
+ * how many matched. */
 int heed_freeze(heed_store *s, const char *pattern);
-/* Freezes what is trained until heed_thaw is called with at least this number of updates. */
+/* Freezes trained entries until heed_thaw is called with at least this number of updates. */
 int heed_freeze_for(heed_store *s, const char *pattern, int64_t updates);
 int heed_set_decay(heed_store *s, const char *pattern, bool decay);
 int heed_set_lr_scale(heed_store *s, const char *pattern, heed_real scale);
 int heed_set_rows(heed_store *s, const char *pattern, heed_row_kind rows);
 
-/* After `updates` updates: trains what was frozen for at most as many. Returns how many entries are
- * trained from now on. An optimizer made before has slots for them, and its bias correction counts
- * their updates from here. */
+/* Call after `updates` updates: entries that were frozen for at most as many are trained again.
+ * Returns how many these are. An optimizer made before has slots for them, and its bias correction
+ * counts their updates from here. */
 int heed_thaw(heed_store *s, int64_t updates);
 
 /* Sets the gradients of all entries to zero. heed_step does this as well. */

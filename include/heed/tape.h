@@ -21,8 +21,8 @@ typedef enum {
                   inspection does not change training */
 } heed_mode;
 
-/* A tape without nodes, which the context owns and heed_tape_free frees before it. NULL: out of
- * memory. heed_tape_ctx returns that context. */
+/* Makes an empty tape. The context owns it; heed_tape_free frees it earlier. NULL: out of memory.
+ * heed_tape_ctx returns the context. */
 heed_tape *heed_tape_new(heed_ctx *c);
 void heed_tape_free(heed_tape *t);
 heed_ctx *heed_tape_ctx(const heed_tape *t);
@@ -40,7 +40,8 @@ heed_mode heed_tape_mode(const heed_tape *t);
  * does. */
 heed_tape *heed_at(heed_tape *t, const char *name) HEED_USE_RESULT;
 
-/* Inputs are copied into the arena. shape has dims entries; x may be NULL for zeros. */
+/* Input tensors, copied into the tape's arena. shape has dims entries. x and ids may be NULL for
+ * zeros. */
 heed_tensor *heed_input(heed_tape *t, const heed_real *x, int dims, const int *shape);
 heed_tensor *heed_input_ids(heed_tape *t, const int32_t *ids, int dims, const int *shape);
 heed_tensor *heed_ids(heed_tape *t, const int32_t *ids, int rows,
@@ -96,8 +97,8 @@ typedef struct {
     heed_tensor *y;
     int kept;
     const char *const *kept_name; /* (kept) names of the values kept for backward and probes */
-    size_t bytes[2]; /* memory of the step that forward and backward took, less what earlier ops had
-                        returned: output, kept values and scratch; gradients of inputs */
+    size_t bytes[2]; /* memory of the step used by forward (output, kept values, scratch) and by
+                    backward (gradients of inputs), without memory that earlier ops returned */
 } heed_recorded;
 /* The recorded op at index, 0 .. heed_tape_used(t).nodes - 1, in the order of the forward pass;
  * backward visits them in reverse. op is NULL if index is out of range. */

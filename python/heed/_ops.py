@@ -51,6 +51,7 @@ def scale(x, scale, shift=0.0, *, name=None):
 
 
 def activate(x, act, *, name=None):
+    """act(x)"""
     t = tape_of(x)
     return t.made(lib.heed_activate(t.pointer if name is None else t.named(name), t.real(x), choice("heed_act", act)), "activate")
 
@@ -62,6 +63,7 @@ def identity(x, *, name=None):
 
 
 def exp(x, *, name=None):
+    """e^x"""
     t = tape_of(x)
     return t.made(lib.heed_exp(t.pointer if name is None else t.named(name), t.real(x)), "exp")
 
@@ -73,11 +75,13 @@ def log(x, *, name=None):
 
 
 def sqrt(x, *, name=None):
+    """x >= 0; the derivative at 0 is infinite"""
     t = tape_of(x)
     return t.made(lib.heed_sqrt(t.pointer if name is None else t.named(name), t.real(x)), "sqrt")
 
 
 def tanh(x, *, name=None):
+    """1 - 2 / (1 + exp(2 x))"""
     t = tape_of(x)
     return t.made(lib.heed_tanh(t.pointer if name is None else t.named(name), t.real(x)), "tanh")
 
@@ -95,17 +99,19 @@ def relu(x, *, name=None):
 
 
 def gelu(x, *, name=None):
-    """x Phi(x)"""
+    """x Phi(x), Phi the normal distribution"""
     t = tape_of(x)
     return t.made(lib.heed_gelu(t.pointer if name is None else t.named(name), t.real(x)), "gelu")
 
 
 def gelu_tanh(x, *, name=None):
+    """x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))). Hendrycks & Gimpel 2016, sec. 2"""
     t = tape_of(x)
     return t.made(lib.heed_gelu_tanh(t.pointer if name is None else t.named(name), t.real(x)), "gelu_tanh")
 
 
 def silu(x, *, name=None):
+    """x / (1 + exp(-x))"""
     t = tape_of(x)
     return t.made(lib.heed_silu(t.pointer if name is None else t.named(name), t.real(x)), "silu")
 
@@ -160,14 +166,15 @@ def lora(w, a, b, start, scale, *, name=None):
 
 
 def softmax(x, *, beta=1.0, mask=None, name=None):
-    """Softmax over the last dim: p_j = exp(beta x_j) / sum_k exp(beta x_k) over the unmasked k. mask (index, broadcasts over
-    leading dims of size 1 or missing) or None; masked entries are 0, a fully masked row is zeros with zero gradients."""
+    """Softmax over the last dim: p_j = exp(beta x_j) / sum_k exp(beta x_k) over the unmasked k. mask: index, 0 at masked entries,
+    which broadcasts over leading dims of size 1 or missing; or None. Masked entries are 0, and a fully masked row is zeros with
+    zero gradients."""
     t = tape_of(x, mask)
     return t.made(lib.heed_softmax(t.pointer if name is None else t.named(name), t.real(x), float(beta), t.index(mask)), "softmax")
 
 
 def log_softmax(x, *, beta=1.0, mask=None, name=None):
-    """masked entries are 0"""
+    """log of softmax; masked entries are 0"""
     t = tape_of(x, mask)
     return t.made(lib.heed_log_softmax(t.pointer if name is None else t.named(name), t.real(x), float(beta), t.index(mask)), "log_softmax")
 
@@ -239,7 +246,7 @@ def conv1d_transposed(x, w, b=None, *, stride=None, pad=None, dilation=None, gro
 
 
 def max_pool(x, *, size=None, stride=None, pad=None, name=None):
-    """(B,H',W',C); ties: the first"""
+    """ties: the gradient goes to the first"""
     t = tape_of(x)
     a = filled(heed_pool_args, size=size, stride=stride, pad=pad)
     return t.made(lib.heed_max_pool(t.pointer if name is None else t.named(name), t.real(x), byref(a)), "max_pool")
@@ -258,7 +265,7 @@ def global_pool(x, *, name=None):
 
 
 def embed(table, ids, *, name=None):
-    """(V,d), (...) -> (...,d)"""
+    """rows of the table: (V,d), (...) -> (...,d)"""
     t = tape_of(table, ids)
     return t.made(lib.heed_embed(t.pointer if name is None else t.named(name), t.real(table), t.index(ids)), "embed")
 
@@ -311,6 +318,7 @@ def permute(x, order, *, name=None):
 
 
 def concat(x, dim, *, name=None):
+    """x[0] .. x[count - 1] one after the other along a dim; their other dims must be equal"""
     t = tape_of(*x)
     x = [t.real(each) for each in x]
     return t.made(lib.heed_concat(t.pointer if name is None else t.named(name), index(dim), len(x), (c_void_p * len(x))(*x)), "concat")
@@ -323,6 +331,7 @@ def slice(x, dim, start, size, *, name=None):
 
 
 def pad(x, dim, before, after, value=0.0, *, name=None):
+    """`before` and `after` entries of `value` are added at the ends of a dim"""
     t = tape_of(x)
     return t.made(lib.heed_pad(t.pointer if name is None else t.named(name), t.real(x), index(dim), index(before), index(after),
     float(value)), "pad")

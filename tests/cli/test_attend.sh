@@ -141,7 +141,7 @@ fi
 
 # Files: drawn, and as numbers.
 run help attend
-says "count from 1, in files and links as on the screen"
+says "layers and heads count from 1 on the screen, in"
 run attend mlm "$TEXT" --png a.png --svg a.svg --npz a.npz --csv a.csv --html a.html
 status 0
 says "wrote a.svg"

@@ -258,13 +258,16 @@ const command cmd_ablate = {
     .usage = "RUN [DATA]",
     .help = "what is lost without each attention head: loss and accuracy, sorted by harm",
     .about =
-        "Evaluates DATA, or without DATA what the run was trained on (of a text and of\n"
-        "pairs the validation part, of pictures the test part; of a masked model a DATA.tsv\n"
-        "holds questions, as heed eval has them), once as trained and once\n"
-        "without each head in turn: the head gives zeros to W_h (Michel et al. 2019). Of a\n"
-        "recurrent decoder's attention, all source tokens weigh alike instead. The run itself\n"
-        "is not changed. With --patches, parts of pictures are hidden instead of heads: those\n"
-        "that a measure puts first should be missed more than others (Samek et al. 2017).",
+        "Evaluates DATA, or without DATA the data that the run was trained on, once with the\n"
+        "trained model and once without each head in turn: the head's output to W_h is zero\n"
+        "(Michel et al. 2019). In the attention of a recurrent decoder, all source tokens have\n"
+        "equal weights instead. The run itself is not changed. Without DATA a text or pairs are\n"
+        "read from the validation part, and pictures from the test part. For a masked model a\n"
+        "DATA.tsv has questions, as in heed eval.\n"
+        "\n"
+        "With --patches, patches of pictures are hidden instead of heads. Hiding those that a\n"
+        "measure ranks first should change the prediction more than hiding others (Samek et al.\n"
+        "2017).",
     .examples = "  heed ablate runs/book\n"
                 "  heed ablate runs/facts questions.tsv\n"
                 "  heed ablate runs/digits --batches 4 --png harm.png\n"

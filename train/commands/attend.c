@@ -308,14 +308,15 @@ const command cmd_attend = {
     .help = "show what a run attends to on an input",
     .about =
         "Draws the attention weights of a layer: a row for each token, over the tokens that it\n"
-        "attends to; of a vit, the patches over the picture. INPUT is a text, a source, or a\n"
-        "picture's file, a folder of pictures or a quoted pattern (- for a picture's bytes on the\n"
-        "standard input); without INPUT, or for -, each line of the standard input is a text. The "
-        "weights of a row sum to 1. Without --head the "
-        "terminal\n"
-        "shows the mean of the heads, which no head computes: look at the heads, too. Tokens,\n"
-        "layers and heads count from 1, in files and links as on the screen; NumPy's arrays from\n"
-        "0. Pictures are dark where the weight is large, a terminal is bright there.",
+        "attends to; for a vit, the patches over the picture. The weights of a row sum to 1.\n"
+        "INPUT is a text, a source, the file of a picture (- for its bytes on the standard\n"
+        "input), a folder of pictures or a quoted pattern. Without INPUT, or for -, each line of\n"
+        "the standard input is a text.\n"
+        "\n"
+        "Without --head the terminal shows the mean of the heads. No head computes this mean, so\n"
+        "look at single heads as well. Tokens, layers and heads count from 1 on the screen, in\n"
+        "files and in links, and from 0 in NumPy arrays. In pictures large weights are dark; on a\n"
+        "terminal they are bright.",
     .examples =
         "  heed attend runs/book \"The king went to the [MASK] .\"\n"
         "  heed attend runs/book \"The king went home .\" --query king --head 2\n"

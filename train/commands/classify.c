@@ -162,12 +162,14 @@ const command cmd_classify = {
     .help = "classify pictures or texts, and show where the model looks",
     .about =
         "Prints the most probable classes of each picture. INPUT is a file, a folder (all\n"
-        "pictures below it), a quoted pattern, or - for the standard input, as without INPUT:\n"
-        "one picture's bytes, or a list of paths, a line each. What cannot be decoded is\n"
-        "reported, the others still print, and the exit status is 3. Pictures are resized as in\n"
-        "evaluation: the short side to the size of the run, then a centre crop.\n"
-        "For a run of textcls or tag, INPUT is a text, and so is each line of the standard input;\n"
-        "of tag, a label for each word is printed.",
+        "pictures below it), a quoted pattern, or - for the standard input: the bytes of a\n"
+        "picture, or a list of paths, one per line. Without INPUT, the standard input is read. A\n"
+        "picture that cannot be decoded is reported, the others are still classified, and the\n"
+        "exit status is 3. Pictures are resized as in evaluation: the short side to the size of\n"
+        "the run, then a centre crop.\n"
+        "\n"
+        "For a run of textcls or tag, INPUT is a text, and so is each line of the standard input.\n"
+        "A run of tag prints a label for each word.",
     .examples = "  heed classify runs/flowers rose.jpg\n"
                 "  heed classify runs/flowers photos --json > what.jsonl\n"
                 "  heed classify runs/flowers rose.jpg --overlay rose-attention.png\n"

@@ -72,12 +72,11 @@ const command cmd_data_check = {
     .usage = "TASK DATA...",
     .help = "what texts or a set of pictures hold, and what is wrong with them",
     .about =
-        "Reads DATA as a training of TASK would, and reports what it finds. Of a text: encoding,\n"
-        "lines, vocabulary, unknown tokens, overlap of training and validation. Of pairs of "
-        "texts:\n"
-        "counts, labels, vocabularies, lengths, what is left out or ignored. Of pictures: parts,\n"
-        "classes, sizes, files that cannot be decoded, pictures that stand in two parts. Of\n"
-        "captions: both. Trains nothing. DATA is given as to train: also several texts, or -.",
+        "Reads DATA as a training of TASK would, and reports what it finds, without training. For\n"
+        "a text: encoding, lines, vocabulary, unknown tokens, overlap of training and validation.\n"
+        "For pairs of texts: counts, labels, vocabularies, lengths, and what would be skipped.\n"
+        "For pictures: parts, classes, sizes, files that cannot be decoded, and pictures that are\n"
+        "in two parts. For captions: both. DATA is given as for train: also several texts, or -.",
     .examples = "  heed data check gpt book.txt\n"
                 "  heed data check mlm book.txt --tokenizer word --packing lines\n"
                 "  heed data check seq2seq french.tsv --tokenizer word --no-share-vocab\n"

@@ -111,9 +111,9 @@ const command cmd_fill = {
     .usage = "RUN [TEXT]...",
     .help = "guess the words at [MASK], and show what the mask attends to",
     .about =
-        "Prints the most probable words for each [MASK] of a text, and the attention that the\n"
-        "mask pays to every token: of each head, and their mean. Without TEXT, each line of\n"
-        "the standard input is one.",
+        "Prints the most probable words for each [MASK] of a text, and the attention of the mask\n"
+        "to every token: for each head, and the mean of all heads. Without TEXT, each line of the\n"
+        "standard input is a text.",
     .examples = "  heed fill runs/book \"The king went to the [MASK] .\"\n"
                 "  heed fill runs/book --json --top 1 < sentences.txt\n",
     .options = options,

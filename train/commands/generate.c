@@ -325,12 +325,13 @@ const command cmd_generate = {
     .usage = "RUN [PROMPT]",
     .help = "continue a prompt, token by token",
     .about =
-        "Makes text with a causal language model and prints it as it comes. Without PROMPT, or\n"
-        "for -, each line of a pipe or file on the standard input is a prompt. A model of lines\n"
-        "(--packing lines) ends a text where it would end a line. Beyond the model's block, it\n"
-        "sees the last half to all of its block: each time the block is full, the older half\n"
-        "is dropped and the newer one read again. Several samples have the texts that each\n"
-        "would have alone.",
+        "Generates text with a causal language model and prints it token by token. Without\n"
+        "PROMPT, or for -, each line of a pipe or file on the standard input is a prompt. A model\n"
+        "that was trained line by line (--packing lines) ends a text where a line would end.\n"
+        "\n"
+        "A text may be longer than the block of the model. Whenever the block is full, its older\n"
+        "half is dropped and the newer half is read again; from then on the model sees between\n"
+        "half a block and a block. With --samples, each text is the same as if generated alone.",
     .examples = "  echo \"The fox\" | heed generate runs/book\n"
                 "  heed generate runs/book --prompt \"Once upon a time\" --n 300\n"
                 "  heed generate runs/book --samples 3 --temperature 0.7 --top-p 0.95 --seed 7\n",

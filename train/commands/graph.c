@@ -287,11 +287,12 @@ const command cmd_graph = {
     .name = "graph",
     .usage = "MODEL",
     .help = "what a training step of a model computes, as a picture or a list",
-    .about = "Records a training step on a random batch and shows it: ops with their names,\n"
-             "parameters and shapes, in boxes by layer. MODEL is a task, which takes its settings\n"
-             "as flags, or a run. Without --svg the ops are listed: number, op, name, shape, the\n"
-             "numbers of its inputs, its parameters. In the picture blue ops have\n"
-             "parameters, yellow ones attend; layers that are all alike are drawn once.",
+    .about =
+        "Records a training step on a random batch and shows it: ops with their names, parameters\n"
+        "and shapes, in boxes by layer. MODEL is a task, whose settings are given as flags, or a\n"
+        "run. Without --svg the ops are listed: number, op, name, shape, the numbers of its\n"
+        "inputs, its parameters. In the picture blue ops have parameters and yellow ones are\n"
+        "attention. Layers that compute the same are drawn once.",
     .examples = "  heed graph gpt --preset nano --svg gpt.svg\n"
                 "  heed graph vit --layers 2 --backward --svg vit.svg\n"
                 "  heed graph rnn --cell lstm --depth 1 --svg lstm.svg\n"

@@ -215,15 +215,16 @@ const command cmd_heads = {
     .usage = "RUN [DATA]",
     .help = "what every attention head does over data: entropy, distance, shares, induction",
     .about =
-        "Evaluates DATA, or without DATA what the run was trained on (of a text and of\n"
-        "pairs the validation part, of pictures the test part; of a masked model a DATA.tsv\n"
-        "holds questions, as heed eval has them), and prints for every head\n"
-        "means over all queries: how spread its weights are, how far it looks, and which share\n"
-        "falls on the first, the same, the neighbouring and the special tokens. Of a gpt the\n"
-        "induction score is added: random tokens are repeated, and a head that looks at what\n"
-        "followed the last time has a score near 1 (Olsson et al. 2022). Distances of pictures\n"
-        "are between patches (Dosovitskiy et al. 2021, fig. 7). The last row is what a head has\n"
-        "that attends to everything alike.",
+        "Reads DATA, or without DATA the data that the run was trained on, and prints for every\n"
+        "head means over all queries: the entropy of its weights, how far it attends, and which\n"
+        "share of its weight is on the first, the same, the neighbouring and the special tokens.\n"
+        "Without DATA a text or pairs are read from the validation part, and pictures from the\n"
+        "test part. For a masked model a DATA.tsv has questions, as in heed eval.\n"
+        "\n"
+        "A gpt also has an induction score: random tokens are repeated, and a head that attends\n"
+        "to the token that followed last time has a score near 1 (Olsson et al. 2022). Distances\n"
+        "in pictures are between patches (Dosovitskiy et al. 2021, fig. 7). The last row is for a\n"
+        "head that attends to everything equally.",
     .examples = "  heed heads runs/book\n"
                 "  heed heads runs/book --sort induction --csv heads.csv\n"
                 "  heed heads runs/digits --batches 4 --json\n",

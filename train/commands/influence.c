@@ -166,13 +166,15 @@ const command cmd_influence = {
     .usage = "RUN[,RUN]... INPUT",
     .help = "how far each output place moves with each input place",
     .about =
-        "Shows the norm of d y_t / d x_s, a row for each place t of the output and a column for\n"
-        "each place s of the input: where information can flow, whatever carries it. x_s is the\n"
-        "embedding of a token or patch, y_t what the output layer reads at t. A convolution shows\n"
-        "a band, a recurrent layer a triangle that fades, attention its content. Of a cnn both\n"
-        "are cells of its last feature map; of a pair t is a place of the target and s one of the\n"
-        "source. Unlike attention weights the norm counts all layers,\n"
-        "values and residual paths; like them it describes one input only, and small changes.",
+        "Shows the norm of d y_t / d x_s, with a row for each position t of the output and a\n"
+        "column for each position s of the input. This is where information can flow, by any\n"
+        "path. x_s is the embedding of a token or patch, and y_t is the input of the output layer\n"
+        "at t. A convolution shows a band, a recurrent layer a triangle that fades, and attention\n"
+        "a pattern that depends on the content. For a cnn both are cells of its last feature map;\n"
+        "for a pair t is a position of the target and s one of the source.\n"
+        "\n"
+        "Unlike attention weights, the norm includes all layers, values and residual paths. Like\n"
+        "them, it describes one input and small changes only.",
     .examples = "  heed influence runs/book \"The king went home .\"\n"
                 "  heed influence runs/lstm,runs/book \"The king went home .\" --png side.png\n"
                 "  heed influence runs/flowers rose.jpg --png rose.png\n",

@@ -208,9 +208,9 @@ const command cmd_info = {
     .usage = "FILE|RUN",
     .help = "the parameters of a run or a .safetensors file, as a table",
     .about =
-        "Prints name, shape, mean and deviation of every tensor of a run's best weights, or\n"
-        "of a .safetensors file of any origin. Of a run the digests of weights, tokenizer and\n"
-        "labels are checked, too.",
+        "Prints name, shape, mean and deviation of every tensor of a run's best weights, or of\n"
+        "any .safetensors file. For a run it also checks the digests of weights, tokenizer and\n"
+        "labels.",
     .examples = "  heed info runs/book\n"
                 "  heed info runs/book --config\n"
                 "  heed info model.safetensors --json\n",

@@ -66,9 +66,9 @@ const command cmd_merge = {
     .usage = "RUN -o OUT",
     .help = "write a run that was trained with LoRA as a plain run",
     .about =
-        "Adds the adapters of a run that was trained with --lora to its weights, and writes a\n"
-        "run without adapters, which gives the same output. With --adapter FILE, RUN is the one\n"
-        "that the training started from, and FILE the adapter.safetensors that it made.",
+        "Adds the adapters of a run that was trained with --lora to its weights, and writes a run\n"
+        "without adapters that gives the same output. With --adapter FILE, RUN is the run that\n"
+        "the training started from, and FILE the adapter.safetensors that it made.",
     .examples = "  heed merge runs/lora -o runs/merged\n"
                 "  heed merge runs/base --adapter film.safetensors -o runs/film\n",
     .options = options,

@@ -113,9 +113,11 @@ const command cmd_plot = {
     .name = "plot",
     .usage = "RUN|TABLE.csv...",
     .help = "draw the loss curves of a run",
-    .about = "Draws training and validation loss in the terminal, and as a picture. Or tables of\n"
-             "numbers: a first line that names the columns, comma-separated; the first column is\n"
-             "x, each other one a curve, an empty field a gap. Several make one picture.",
+    .about =
+        "Draws the training and validation loss of a run in the terminal and as a picture; or\n"
+        "tables of numbers, whose first line names the columns, separated by commas. The first\n"
+        "column is x, and each other column is a curve. An empty field is a gap. Several tables\n"
+        "make one picture.",
     .examples = "  heed plot runs/book\n"
                 "  heed plot runs/book --png book.png\n"
                 "  heed plot accuracy.csv speed.csv --png both.png\n"

@@ -51,16 +51,16 @@ const command cmd_reconstruct = {
     .help = "pass pictures through an auto-encoder, and show how far off the results are",
     .about =
         "Passes pictures through a run of autoencoder and prints the mean squared error of each,\n"
-        "of pixels from 0 to 1. Of kind masked, patches are hidden from the model, others for "
-        "each\n"
-        "picture but the same in every call, and the error is that of the hidden ones. --png\n"
-        "draws a sheet: the picture, its visible patches if others are hidden, the\n"
-        "reconstruction, in which visible patches are those of the picture, and the difference,\n"
-        "black where there is none. INPUT is a file, a folder (all pictures below it), a quoted\n"
-        "pattern, or - for the standard input, as without INPUT: one picture's bytes, or a list "
-        "of\n"
-        "paths, a line each. What cannot be decoded is reported, the others still print, and the\n"
-        "exit status is 3.",
+        "for pixels from 0 to 1. A run of kind masked hides patches, which differ between\n"
+        "pictures but are the same in every call; its error is that of the hidden patches.\n"
+        "\n"
+        "--png draws a sheet: the picture, its visible patches if others are hidden, the\n"
+        "reconstruction, and the difference, which is black where there is none. Visible patches\n"
+        "of the reconstruction are those of the picture. INPUT is a file, a folder (all pictures\n"
+        "below it), a quoted pattern, or - for the standard input: the bytes of a picture, or a\n"
+        "list of paths, one per line. Without INPUT, the standard input is read. A picture that\n"
+        "cannot be decoded is reported, the others are still reconstructed, and the exit status\n"
+        "is 3.",
     .examples = "  heed reconstruct runs/digits seven.png --png sheet.png\n"
                 "  heed reconstruct runs/digits pictures --json > errors.jsonl\n",
     .options = options,

@@ -227,10 +227,10 @@ const command cmd_snapshots = {
     .usage = "RUN",
     .help = "how attention developed during a training",
     .about =
-        "Shows what `heed train ... --snapshots N` kept: attention on a fixed input at N steps\n"
-        "from the first to the last. The terminal lists one token's attention, a row a step;\n"
-        "--png and --svg draw the whole matrix of each step, --html the page with a slider.\n"
-        "The snapshots are NPZ files in RUN/snapshots, ITEM-STEP.npz.",
+        "Shows what `heed train ... --snapshots N` recorded: the attention on a fixed input at N\n"
+        "steps from the first to the last. The terminal shows the attention of one token, with a\n"
+        "row for each step. --png and --svg draw the whole matrix of each step, --html writes the\n"
+        "page with a slider. The snapshots are NPZ files in RUN/snapshots, ITEM-STEP.npz.",
     .examples = "  heed train gpt book.txt -o runs/book --snapshots 12\n"
                 "  heed snapshots runs/book --layer 2 --head 3 --query king\n"
                 "  heed snapshots runs/book --png learning.png --html learning.html\n",

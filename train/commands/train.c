@@ -354,29 +354,30 @@ const command cmd_train = {
     .usage = "TASK DATA... -o RUN",
     .help = "train a model on a text file, on pairs of texts, or on pictures",
     .about =
-        "Trains a model on DATA and writes a run: a folder that is all of the model.\n"
-        "mlm and gpt take a text file, or several, folders and quoted patterns of them, or - for\n"
-        "the standard input, whose text is then copied into the run; without --tokenizer PATH a\n"
-        "tokenizer is trained on it first. vit, cnn and mlp take pictures: a folder of class "
-        "folders (below train, val\n"
-        "and test, or at once), a folder of IDX or CIFAR files, or a CSV of path,label lines.\n"
-        "autoencoder takes such pictures, too, and needs no classes.\n"
-        "seq2seq and rnn take lines of source TAB target, textcls of label TAB text, tag of words\n"
-        "TAB labels, a label a word; or JSON objects, a line each: {src, tgt}, {label, text},\n"
-        "{tokens, tags}; or CSV. --columns chooses columns. seq2seq and rnn also take two "
-        "parallel\n"
-        "texts. A first line that names the columns is skipped. caption takes lines of\n"
-        "FILE TAB caption or {image, caption}: pictures' files beside DATA, any number of "
-        "captions\n"
-        "for each.\n"
-        "--from RUN starts from the best weights of a run, of this task or another one: its "
-        "tokenizer\n"
-        "and the settings of its model apply unless others are given. What is taken, what is new\n"
-        "and what does not fit is printed.\n"
-        "Ctrl-C saves and stops; `heed resume RUN` continues.\n"
-        "Built by make MPI=1, `mpirun -n 4 heed train ...` divides the batches of each update,\n"
-        "--accumulate of them, among four processes, on one machine or several, to the same "
-        "weights.",
+        "Trains a model on DATA and writes a run: a folder with everything that the model needs.\n"
+        "\n"
+        "mlm and gpt read a text: a file, several files, folders and quoted patterns, or - for\n"
+        "the standard input, whose text is copied into the run. Without --tokenizer PATH a\n"
+        "tokenizer is trained on the text first.\n"
+        "\n"
+        "vit, cnn and mlp read pictures: a folder of class folders, with or without train, val\n"
+        "and test above them, a folder of IDX or CIFAR files, or a CSV file of path,label lines.\n"
+        "autoencoder reads the same, but needs no classes.\n"
+        "\n"
+        "seq2seq and rnn read lines of source TAB target, textcls lines of label TAB text, tag\n"
+        "lines of words TAB labels, with one label per word. A line can also be a JSON object:\n"
+        "{src, tgt}, {label, text} or {tokens, tags}. The file can also be CSV, whose columns\n"
+        "--columns chooses. seq2seq and rnn also read two parallel texts. caption reads lines of\n"
+        "FILE TAB caption or {image, caption}, with any number of captions for a picture; FILE is\n"
+        "relative to the folder of DATA. A first line that names the columns is skipped.\n"
+        "\n"
+        "--from RUN starts from the best weights of a run, of this or another task. The tokenizer\n"
+        "and the settings of the model are those of the run unless others are given. What is\n"
+        "copied, what is new and what does not fit is printed.\n"
+        "\n"
+        "Ctrl-C saves and stops; `heed resume RUN` continues. If heed was built with make MPI=1,\n"
+        "`mpirun -n 4 heed train ...` divides the --accumulate batches of each update among four\n"
+        "processes, on one machine or several, with the same weights as result.",
     .examples = "  heed train gpt -c runs/book/config.conf -o runs/again --seed 2\n"
                 "  heed train gpt book.txt --estimate\n"
                 "  heed train gpt other.txt --from runs/book -o runs/other\n"
@@ -410,9 +411,8 @@ const command cmd_init = {
     .name = "init",
     .usage = "TASK",
     .help = "print a commented settings file with every default",
-    .about = "Prints a settings file for `heed train TASK DATA -c FILE -o RUN`. Settings given "
-             "here stand\n"
-             "in it.",
+    .about = "Prints a settings file for `heed train TASK DATA -c FILE -o RUN`. It contains the\n"
+             "settings that are given here, and the defaults of all others.",
     .examples = "  heed init gpt > gpt.conf\n"
                 "  heed init mlm --preset tiny --lr 5e-4 > mlm.conf\n",
     .task_example = "> settings.conf",
@@ -466,10 +466,11 @@ const command cmd_resume = {
     .usage = "RUN",
     .help = "continue a training that was stopped",
     .about =
-        "Continues from the last checkpoint of a run, to the same weights bit by bit as if it\n"
-        "had never stopped. A finished run is not changed. Another --steps or more --minutes\n"
-        "change the length of the training and with it the schedule of the learning rate; --steps\n"
-        "with --lr starts a new schedule, with its warm-up, where the run is.",
+        "Continues from the last checkpoint of a run, to the same weights, bit by bit, as without\n"
+        "the interruption. A finished run is not changed. Another --steps or more --minutes\n"
+        "change the length of the training, and with it the schedule of the learning rate.\n"
+        "--steps with --lr starts a new schedule, with its warm-up, at the step that the run has\n"
+        "reached.",
     .examples = "  heed resume runs/book\n"
                 "  heed resume runs/book --steps 2000\n"
                 "  heed resume runs/book --steps 4000 --lr 1e-3\n"

@@ -151,10 +151,10 @@ const command cmd_translate = {
     .usage = "RUN [TEXT]...",
     .help = "translate texts, and show what was attended to",
     .about =
-        "Prints the target that a run of seq2seq or rnn makes of each TEXT. Without TEXT, each\n"
-        "line of the standard input is one, and gives one line, an empty one where there is\n"
-        "nothing to translate. --attention draws the alignment: a row for each token made, over\n"
-        "the tokens of the source.",
+        "Prints the target that a run of seq2seq or rnn generates for each TEXT. Without TEXT,\n"
+        "each line of the standard input is a text and gives one line of output, which is empty\n"
+        "if there is nothing to translate. --attention draws the alignment: a row for each\n"
+        "generated token, over the tokens of the source.",
     .examples = "  heed translate runs/dates \"March 5, 1999\" --attention\n"
                 "  heed translate runs/french --beam 5 < sentences.txt\n"
                 "  heed translate runs/dates \"5 May 2020\" --png alignment.png --json\n",

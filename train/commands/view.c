@@ -111,20 +111,23 @@ const command cmd_view = {
     .usage = "FILE...",
     .help = "draw attention weights from a file, PyTorch's or NumPy's, as one page",
     .about =
-        "Reads an NPZ, NPY or JSON file and writes one HTML page that works offline: heads, lines, "
-        "matrix, and what else the file holds. A file that heed attend wrote has everything; one "
-        "of heed explain --json, the attention, scores, queries and keys of its head. Any "
-        "other one holds arrays of (queries, keys), (heads, queries, keys) or (layers, heads, "
-        "queries, keys), 16, 32 or 64 bits, and labels as texts under `tokens`, or `queries` and "
-        "`keys`, or `source` and `target`; a name with \"cross\" or \"dec\" in it says whose "
-        "attention it is; where queries and keys differ in number, it is the target's of the "
-        "source. `picture`, bytes of (height, width) or (height, width, 3), is what the "
-        "last keys are patches of: a square of them, or rows and columns under `grid`. In "
-        "PyTorch:\n\n"
+        "Reads an NPZ, NPY or JSON file and writes one HTML page that works offline, with every\n"
+        "view for which the file has data. A file that heed attend wrote has everything; a file\n"
+        "of heed explain --json has the attention, scores, queries and keys of its head.\n"
+        "\n"
+        "Any other file has arrays of (queries, keys), (heads, queries, keys) or (layers, heads,\n"
+        "queries, keys) in 16, 32 or 64 bits. Labels are texts under `tokens`, or `queries` and\n"
+        "`keys`, or `source` and `target`. An array with \"cross\" or \"dec\" in its name is cross "
+        "or\n"
+        "decoder attention; if the numbers of queries and keys differ, it is cross attention.\n"
+        "`picture`, bytes of (height, width) or (height, width, 3), is the picture whose patches\n"
+        "the last keys are: a square grid, or the rows and columns under `grid`. In PyTorch:\n"
+        "\n"
         "  a = model(**inputs, output_attentions=True).attentions\n"
-        "  np.savez('a.npz', attention=torch.stack(a)[:, 0].numpy(), tokens=tokens)\n\n"
-        "Weights are never corrected: values outside [0, 1] and rows that do not sum to 1 are "
-        "reported in a note. Several files are shown as steps of training.",
+        "  np.savez('a.npz', attention=torch.stack(a)[:, 0].numpy(), tokens=tokens)\n"
+        "\n"
+        "Weights are never corrected: values outside [0, 1] and rows that do not sum to 1 are\n"
+        "reported in a note. Several files are shown as steps of a training.",
     .examples = "  heed view a.npz --html a.html\n"
                 "  heed view large.npz --layers 1,11-12 --tokens 256 --html part.html\n"
                 "  heed view step0.npz step100.npz step200.npz --html learning.html\n",

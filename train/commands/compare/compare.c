@@ -311,10 +311,10 @@ const command cmd_compare = {
     .usage = "RUN...",
     .help = "put runs side by side: curves, numbers, settings that differ",
     .about =
-        "Draws the validation of several runs, and prints their numbers and the settings that\n"
-        "differ. Runs that differ only in the seed are also combined: the mean of\n"
-        "their curves, and of their numbers with its 95 % interval. A classifier's test part\n"
-        "is what its training read once, at its end.",
+        "Draws the validation curves of several runs, and prints their numbers and the settings\n"
+        "that differ. Runs that differ only in the seed are also combined: the mean of their\n"
+        "curves, and the mean of their numbers with its 95 % interval. For classifiers, the test\n"
+        "result is the one that the training measured once, at its end.",
     .examples = "  heed compare runs/a runs/b\n"
                 "  heed compare runs/* --png all.png\n"
                 "  heed compare runs/adam-1 runs/adam-2 runs/adam-3 runs/sgd-* --json\n",

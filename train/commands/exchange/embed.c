@@ -76,10 +76,11 @@ const command cmd_embed = {
     .usage = "RUN [TEXT]...",
     .help = "turn texts into vectors",
     .about =
-        "Prints the vector of each text, numbers with spaces between: the mean of the encoder's\n"
-        "outputs, or that of [CLS] (the setting pool), of length 1 with the setting unit; of a\n"
-        "classifier, what its output layer reads. An imported sentence-transformers model has\n"
-        "its own. Without TEXT, each line of the standard input is one, an empty line, too.",
+        "Prints the vector of each text as numbers separated by spaces. It is the mean of the\n"
+        "encoder's outputs, or the output of [CLS] (the setting pool), and has length 1 with the\n"
+        "setting unit. For a classifier it is the input of the output layer. An imported\n"
+        "sentence-transformers model has its own settings. Without TEXT, each line of the\n"
+        "standard input is a text, also an empty line.",
     .examples = "  heed embed runs/minilm \"A man eats bread.\" --json\n"
                 "  heed embed runs/minilm --npy vectors.npy < sentences.txt\n",
     .options = options,

@@ -51,9 +51,10 @@ const command cmd_export = {
     .help = "write a run in the format of Hugging Face's transformers, or as ONNX",
     .about =
         "With -o, writes config.json, model.safetensors, the tokenizer and, for pictures,\n"
-        "preprocessor_config.json. A run whose settings no published architecture has is refused,\n"
-        "and the setting named. With --onnx, writes the model's pass as a graph of opset 17 for\n"
-        "any batch and length, with the attention weights of every layer as named outputs.",
+        "preprocessor_config.json. A run whose settings do not fit a published architecture is\n"
+        "refused with the setting that differs. With --onnx, writes the forward pass of the model\n"
+        "as an ONNX graph of opset 17 for any batch and length; the attention weights of every\n"
+        "layer are named outputs.",
     .examples = "  heed export runs/book -o book-bert\n"
                 "  heed export runs/book --onnx book.onnx\n",
     .options = options,

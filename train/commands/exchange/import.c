@@ -42,9 +42,9 @@ const command cmd_import = {
     .help = "make a run of a model in the format of Hugging Face's transformers",
     .about =
         "Reads a folder that transformers wrote, or one downloaded from a hub: config.json,\n"
-        "model.safetensors (or its shards) and, if they are there, the tokenizer and\n"
-        "preprocessor_config.json. BERT, GPT-2, Llama and ViT. What heed does not compute in the\n"
-        "same way is refused, and the key or tensor named.",
+        "model.safetensors (or its shards) and, if they exist, the tokenizer and\n"
+        "preprocessor_config.json. The model may be BERT, GPT-2, Llama or ViT. A model that heed\n"
+        "would not compute in the same way is refused with the key or tensor that differs.",
     .examples = "  heed import bert-base-uncased -o runs/bert\n"
                 "  heed fill runs/bert \"Paris is the [MASK] of France.\"\n",
     .options = options,
