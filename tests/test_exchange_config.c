@@ -35,6 +35,8 @@ static void refuses(const char *name, const char *from, const char *to, const ch
 
 TEST(exchange_names_what_it_cannot_represent) {
     refuses("bert", "\"is_decoder\": false", "\"is_decoder\": true", "is_decoder: expected false");
+    refuses("bert", "\"is_decoder\": false", "\"is_decoder\": 0", "is_decoder: expected true or f");
+    refuses("bert", "\"is_decoder\": false", "\"is_decoder\": null", "is_decoder: expected true");
     refuses("bert", "\"gelu\"", "\"quick_gelu\"", "hidden_act: expected gelu=gelu");
     refuses("bert", "BertForMaskedLM", "BertForNextSentencePrediction",
             "expected one of BertForMaskedLM");

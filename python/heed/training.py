@@ -109,7 +109,12 @@ def train(task, data, out=None, progress=None, preset=None, force=False, seed=1,
     path = os.path.join(folder.name, "run") if folder else os.fspath(out)
     args = {"model": models()[task], "data": path_bytes(data), "run": path.encode(), "preset": preset and preset.encode(), "force": force}
     options = {"seed": seed, "threads": threads, "isa": isa}
-    _, result, stopped = run_training(args, progress, settings, options)
+    try:
+        _, result, stopped = run_training(args, progress, settings, options)
+    except UsageError as e:
+        if "unknown setting" not in str(e):
+            raise
+        raise UsageError(f'{e}; hint: heed.settings("{task}") lists the settings') from None
     run = finished(path, result, stopped, options)
     run.folder = folder
     return run

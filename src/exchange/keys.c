@@ -129,10 +129,12 @@ static bool refuse(heed_ctx *c, const heed_published_key *k, const char *path, c
 /* A key that no setting has: it must be the value that the architecture has here. */
 static bool check_fixed(heed_ctx *c, const heed_published_key *k, const json_t *v,
                         const char *path) {
+    bool flag = strcmp(k->value, "true") == 0 || strcmp(k->value, "false") == 0;
+    if (flag && !json_is_boolean(v)) return refuse(c, k, path, "true or false", v);
     char *found = json_line(v), word[HEED__WORD_SIZE];
     if (!found) return heed_fail(c, HEED_FAILED, "cannot read %s: out of memory", path);
     bool same =
-        strcmp(found, k->value) == 0 || (json_is_null(v) && strcmp(k->value, "true") != 0) ||
+        strcmp(found, k->value) == 0 || json_is_null(v) ||
         (json_is_number(v) && *k->value != '"' && json_number_value(v) == strtod(k->value, NULL)) ||
         (json_is_string(v) && k->values && translate(k->values, json_string_value(v), false, word));
     free(found);

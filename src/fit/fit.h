@@ -388,6 +388,7 @@ typedef struct {
     char architecture[64];
     uint64_t digest, labels_digest; /* of the tokenizer and of labels.txt; 0: none */
     heed_text dir, settings;
+    heed_text edited; /* why config.conf does not fit the weights; "": it does */
     heed__labels labels;
 } heed__opened;
 /* An empty one, which c owns; heed_run_close also frees what was added. */

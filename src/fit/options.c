@@ -47,7 +47,9 @@ const heed_option heed_fit_options[] = {
      "every use of the model but its training; faster, on CPUs with AVX512-BF16",
      LENGTH},
     {"optimizer", HEED_CHOICE, "adamw", 0, 0, heed__optimizer_names,
-     "gd: gradient descent, every update sees the whole training data", OPTIM},
+     "how gradients change the weights; gd: gradient descent, every update sees the whole training "
+     "data",
+     OPTIM},
     {"lr", HEED_REAL, "0.001", 1e-12, 1e6, NULL, "peak learning rate", OPTIM},
     {"lr-min", HEED_REAL, "0", 0, 1e6, NULL, "learning rate at the end of cosine and linear",
      OPTIM},

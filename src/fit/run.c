@@ -86,6 +86,7 @@ static void release(heed__owned *owned) {
     heed__run_config_free(&o->file);
     heed_text_free(&o->dir);
     heed_text_free(&o->settings);
+    heed_text_free(&o->edited);
     heed__labels_free(&o->labels);
     heed__free(o);
 }
@@ -105,7 +106,7 @@ void heed_run_close(heed_run *r) {
 heed__opened *heed__run_new(heed_ctx *c, const char *dir) {
     heed__opened *o = heed__alloc(c, sizeof *o);
     if (!o) return NULL;
-    o->run.c = o->dir.c = o->settings.c = c;
+    o->run.c = o->dir.c = o->settings.c = o->edited.c = c;
     o->run.step = -1;
     heed__own(c, &o->owned, release);
     heed_text_add(&o->dir, "%s", dir);
@@ -143,8 +144,31 @@ bool heed__run_read_meta(heed__opened *o, const heed_model *const *models, const
     return ok;
 }
 
-/* The settings in the weights file override config.conf. Files of 0.1.0 have lines without a mark.
- */
+/* Notes the first line of config.conf that differs from what the weights were trained with: it was
+ * edited since, and would be ignored. Sizes that the data gives may differ. */
+static void compare_setting(heed__opened *o, const char *key, const char *was, const char *now) {
+    static const char *const found[] = {"vocab", "source-vocab", "classes"};
+    for (size_t i = 0; i < sizeof found / sizeof *found; i++)
+        if (strcmp(key, found[i]) == 0) return;
+    if (strcmp(was, now) != 0 && !o->edited.n)
+        heed_text_add(&o->edited,
+                      "config.conf was changed: %s: the weights were trained with %s, found %s; "
+                      "hint: restore the line %s = %s, or train a new run with the other value",
+                      key, now, *was ? was : "nothing", key, now);
+}
+
+static bool apply_setting(heed__opened *o, const char *key, const char *value, const char *path) {
+    heed_config *f = o->run.config;
+    heed_text was = {.c = o->run.c};
+    bool own = heed_config_has(f, key) && heed_config_rank(f, key) == HEED_FROM_FILE;
+    bool ok = (!own || heed_text_add(&was, "%s", heed_config_text(f, key))) &&
+              heed_config_set(f, key, value, path, HEED_FROM_FLAG);
+    if (ok && own) compare_setting(o, key, was.s, heed_config_text(f, key));
+    heed_text_free(&was);
+    return ok;
+}
+
+/* The settings in the weights file. Files of 0.1.0 have lines without a mark. */
 bool heed__run_apply_settings(heed__opened *o, char *settings, const char *path) {
     const char *mark = settings && settings[0] == ';' ? ";" : "\n";
     for (char *key = settings, *next; key && *key; key = next) {
@@ -157,7 +181,7 @@ bool heed__run_apply_settings(heed__opened *o, char *settings, const char *path)
                              "%s is wrong: metadata settings: expected KEY=VALUE, found %s", path,
                              key);
         *value++ = 0;
-        if (!heed_config_set(o->run.config, key, value, path, HEED_FROM_FLAG)) return false;
+        if (!apply_setting(o, key, value, path)) return false;
     }
     return true;
 }
@@ -247,6 +271,7 @@ static bool open_all(heed__opened *o, const char *dir, const heed_model *const *
         (o->run.config = o->file.config) && heed__run_apply_settings(o, o->settings.s, weights.s) &&
         heed__run_read_tokenizers(o, dir) && read_labels(o, dir) &&
         heed__run_build(&o->run, NULL) && heed__weights_load(o->run.store, weights.s) &&
+        (!o->edited.n || heed__ctx_edited(c) || heed_fail(c, HEED_DATA, "%s", o->edited.s)) &&
         heed__run_merge(&o->run);
     heed__state s;
     if (ok && state.n && (ok = heed__state_read(c, state.s, &s)))

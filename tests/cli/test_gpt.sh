@@ -50,6 +50,16 @@ holds cmp -s out first
 run generate run --prompt "QQQ" --n 3
 status 0
 warns "unknown to the vocabulary: Q"
+run generate run facts.txt --n 3
+status 0
+warns "facts.txt is taken as the text, though a file has this name; hint: < facts.txt reads the lines of"
+# A line of config.conf that says other than the weights is not ignored.
+cp -r run changed
+edit 's/^tie = true/tie = false/' changed/config.conf
+run generate changed --n 3
+refuses 3 "config.conf was changed: tie: the weights were trained with true, found false; hint: restore"
+run generate changed --n 3 --edited
+status 0
 
 run generate run --prompt "Warsaw is the capital of Poland ." --n 3
 status 0

@@ -26,7 +26,12 @@ sed 's/facts.txt/standard input/' out >whole
 run_with facts.txt eval file - --json
 status 0
 holds cmp -s whole out
+touch .heed-data-fresh
+touch -t 202001010000 .heed-data-killed
 run_with facts.txt train gpt - -o moved $SMALL --force
+absent .heed-data-killed
+holds test -e .heed-data-fresh
+rm .heed-data-fresh
 status 0
 run train gpt moved/heed-data.txt -o moved $SMALL --force
 refuses 2 "a file of the run that would be replaced"

@@ -81,6 +81,9 @@ vit color_jitter --brightness
 vit num_workers --workers
 gpt num_workers --threads
 gpt train_file --data
+gpt seed_everything --seed
+gpt betas --beta1
+gpt nesterov --optimizer nesterov
 EOF
 absent run
 
@@ -95,6 +98,12 @@ asks "generate run --model x" "arguments have no names: expected heed generate R
 asks "eval run --dataset x" "arguments have no names: expected heed eval RUN [DATA]"
 asks "train gpt facts.txt --model gpt2" "expected heed train TASK DATA... -o RUN"
 asks "train gpt facts.txt --device cuda" "heed has no GPU"
+asks "train gpt --dataset facts.txt" "(what to train on; usually the second argument, without a name)"
+asks "train gpt facts.txt --accumulation_steps 2" "--accumulate? (batches of an update)"
+asks "train gpt facts.txt --eval_only" 'hint: `heed eval RUN` evaluates a run'
+asks "train gpt facts.txt --mlm_probability 1" 'hint: tokens are hidden by `heed train mlm` alone'
+asks "train vit facts.txt --mixup 1" "what augments pictures is --flip"
+asks "train gpt facts.txt --save_total_limit 2" "the best and the last"
 asks "train gpt facts.txt --no-cuda" "heed has no GPU"
 asks "train gpt facts.txt --resume" 'hint: `heed resume RUN` continues a run'
 asks "train gpt facts.txt --wandb_log" '`heed plot RUN` draws them'

@@ -1,15 +1,20 @@
 /* os_files.c -- folders, patterns and comparison of files. With os.c, the only parts of the program
  * that use POSIX. */
-#define _XOPEN_SOURCE 700
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* flock, O_NOFOLLOW */
+#endif
 #include "cli/os_files.h"
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <glob.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 bool same_file(const char *a, const char *b) {
@@ -143,6 +148,32 @@ static void go_up(char *path) {
         slash[slash == path] = 0;
 }
 
+static const char TEMPORARY[] = ".heed-data-";
+
+/* Removes a temporary file whose process was killed: nobody holds its lock. One of the last minute
+ * may belong to a process that is about to lock it. */
+static void remove_if_left(const char *path) {
+    struct stat s;
+    int file = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+    if (file < 0) return;
+    if (fstat(file, &s) == 0 && S_ISREG(s.st_mode) && time(NULL) - s.st_mtime > 60 &&
+        flock(file, LOCK_EX | LOCK_NB) == 0)
+        unlink(path);
+    close(file);
+}
+
+static void remove_left(const char *folder) {
+    char path[1300];
+    DIR *d = opendir(folder);
+    for (struct dirent *e; d && (e = readdir(d));) {
+        if (strncmp(e->d_name, TEMPORARY, strlen(TEMPORARY)) != 0) continue;
+        snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
+        remove_if_left(path);
+    }
+    if (d) closedir(d);
+}
+
+/* The lock is held until the process ends, as its copy of the file's descriptor stays open. */
 FILE *temporary_file(const char *beside, char *path, size_t size) {
     const char *folder = getenv("TMPDIR");
     char at[1024];
@@ -150,12 +181,14 @@ FILE *temporary_file(const char *beside, char *path, size_t size) {
     for (size_t n = strlen(at); n > 1 && at[n - 1] == '/';) at[--n] = 0;
     if (beside) go_up(at);
     while (beside && !is_directory(at) && strcmp(at, ".") != 0 && strcmp(at, "/") != 0) go_up(at);
-    snprintf(path, size, "%s/.heed-data-XXXXXX", at);
+    remove_left(at);
+    snprintf(path, size, "%s/%sXXXXXX", at, TEMPORARY);
     int file = mkstemp(path);
     mode_t mask = umask(0);
     umask(mask);
-    if (file >= 0 && fchmod(file, 0666 & ~mask) == 0) return fdopen(file, "wb");
-    return NULL;
+    if (file < 0 || fchmod(file, 0666 & ~mask) != 0) return NULL;
+    flock(dup(file), LOCK_EX | LOCK_NB);
+    return fdopen(file, "wb");
 }
 
 bool extend_name(heed_ctx *c, char *path, size_t size, const char *extension) {

@@ -21,7 +21,8 @@ bool paths_of_pattern(heed_ctx *c, const char *pattern, paths *out);
 bool files_of(heed_ctx *c, const char *path, paths *out);
 void paths_free(paths *list);
 /* Makes a file with a name of its own, hidden, in the folder that holds or will hold `beside`, or
- * (NULL) in that of temporary files. NULL: see errno; path names what could not be made. */
+ * (NULL) in that of temporary files, from which those of killed processes are removed. NULL: see
+ * errno; path names what could not be made. */
 FILE *temporary_file(const char *beside, char *path, size_t size);
 /* Renames the file to one with an extension, ".txt". */
 bool extend_name(heed_ctx *c, char *path, size_t size, const char *extension);

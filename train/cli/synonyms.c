@@ -54,7 +54,7 @@ static const synonym settings[] = {
      "share-all-embeddings ",
      "tie share-vocab", NULL},
     {" mlm-probability mlm-prob mask-prob mask-probability masking-ratio mask-ratio ",
-     "mask-share mask", NULL},
+     "mask-share mask", "tokens are hidden by `train mlm` alone"},
     {" patch-size patchsize ", "patch", NULL},
     {" imgsz img-size img input-size image-width image-height resolution crop-size target-size ",
      "image-size", NULL},
@@ -81,7 +81,7 @@ static const synonym settings[] = {
     {" gradient-accumulation-steps grad-accum grad-accum-steps grad-accumulation "
      "accumulation-steps accum-steps accumulate-grad-batches update-freq ",
      "accumulate", NULL},
-    {" random-seed manual-seed random-state rng-seed ", "seed", NULL},
+    {" random-seed manual-seed random-state rng-seed seed-everything ", "seed", NULL},
     {" fp16 bf16 amp half mixed-precision half-precision use-amp use-bf16 ", "precision=bf16",
      "only training has another precision: `train TASK DATA --precision bf16`"},
     {" dtype torch-dtype compute-dtype ", "precision", NULL},
@@ -101,7 +101,7 @@ static const synonym settings[] = {
     {" grad-clip clip-grad clip-grad-norm clip-norm max-grad-norm max-norm gradient-clip "
      "gradient-clip-val gradient-clip-norm ",
      "clip", NULL},
-    {" adam-beta1 ", "beta1", NULL},
+    {" adam-beta1 betas adam-betas ", "beta1", NULL},
     {" adam-beta2 ", "beta2", NULL},
     {" adam-epsilon epsilon opt-eps adam-eps ", "eps", NULL},
     {" label-smoothing label-smoothing-factor smooth ", "smoothing", NULL},
@@ -113,7 +113,15 @@ static const synonym settings[] = {
     {" gradient-checkpointing activation-checkpointing checkpoint-activations grad-checkpointing "
      "remat ",
      "recompute", NULL},
+    {" amsgrad ", NULL, "adam and adamw have no such variant"},
+    {" nesterov use-nesterov ", "optimizer=nesterov", NULL},
+    {" ema model-ema ema-decay use-ema ", NULL,
+     "averages of weights over steps are not made: a run keeps its best and its last weights"},
+    {" batch-first ", NULL, "a batch is always the first dim"},
     /* the run and its evaluations */
+    {" eval-only test-only ", NULL, "`eval RUN` evaluates a run"},
+    {" always-save-checkpoint save-total-limit keep-last keep-checkpoints max-to-keep save-top-k ",
+     NULL, "a run keeps two checkpoints, the best and the last"},
     {" output-dir output-directory out-dir outdir output save-dir save-path save project log-dir "
      "logdir checkpoint-dir ckpt-dir model-dir run-name exp-name experiment name run ",
      "out png npy overlay translations", NULL},
@@ -170,6 +178,12 @@ static const synonym settings[] = {
     {" hsv-s ", "saturation", NULL},
     {" random-crop random-resized-crop crop rrc ", "scale", NULL},
     {" augment augmentation data-augmentation aug aa auto-augment randaugment ", "flip", NULL},
+    {" mixup mixup-alpha cutmix mosaic close-mosaic reprob random-erasing erasing cutout hsv-h "
+     "degrees rotation rotate shear perspective translate ",
+     NULL,
+     "what augments pictures is --flip, --pad, --scale, --brightness, --contrast, --saturation"},
+    {" pin-memory persistent-workers prefetch-factor prefetch ", NULL,
+     "data is read ahead by itself, and there is no GPU to copy it to"},
     {" num-workers n-workers num-worker dataloader-num-workers loader-workers ", "workers threads",
      NULL},
     {" grayscale greyscale gray grey rgb ", "channels convert", NULL},
@@ -326,6 +340,12 @@ static void put_note(const program *p, const char *note, char text[HEED_EXPLAIN]
         snprintf(text, HEED_EXPLAIN, "%s%s", strchr(note, '`') ? "; hint: " : ": ", note);
 }
 
+/* The bytes of a help up to the first semicolon; if these are many, up to the first comma. */
+static int short_help(const char *help) {
+    size_t n = strcspn(help, ";");
+    return (int)(n > 60 ? strcspn(help, ",;") : n);
+}
+
 bool explain_setting(void *user, const heed_config *f, const char *key, char text[HEED_EXPLAIN]) {
     const synonym *s = look_up(settings, key);
     const heed_option *o = NULL;
@@ -335,8 +355,10 @@ bool explain_setting(void *user, const heed_config *f, const char *key, char tex
     for (const char *list = s && s->ours ? s->ours : ""; !o && *list;)
         o = next_setting(f, &list, value);
     if (o)
-        snprintf(text, HEED_EXPLAIN, ": did you mean `%s%s%s`? (%.*s)", o->name,
-                 *value ? " = " : "", value, (int)strcspn(o->help, ";"), o->help);
+        snprintf(text, HEED_EXPLAIN, ": did you mean `%s%s%s`? (%.*s%s)", o->name,
+                 *value ? " = " : "", value, short_help(o->help), o->help,
+                 strcmp(o->name, "data") == 0 ? "; usually the second argument, without a name"
+                                              : "");
     else if (s && s->note)
         put_note(user, s->note, text);
     return o || (s && s->note);

@@ -312,8 +312,11 @@ static void generate(program *p) {
         wrong_run(p, "a causal language model", r);
     else if (lines)
         generate_lines(p, r);
-    else
-        generate_from(p, r, p->argc > 1 ? p->argv[1] : flag_text(p, "prompt"));
+    else {
+        const char *prompt = p->argc > 1 ? p->argv[1] : flag_text(p, "prompt");
+        note_file(p->c, prompt);
+        generate_from(p, r, prompt);
+    }
     heed_run_close(r);
 }
 

@@ -135,7 +135,7 @@ static void report(program *p, const char *data, class_predictions *all) {
     if (*matrix && confusion_png(p->c, all, matrix) && !json) printf("\nwrote %s\n", matrix);
     int worst = (int)heed_config_int(p->flags, "worst");
     if (*mistakes && mistakes_png(p->c, all, worst, mistakes) && !json)
-        printf("\nwrote %s\n", mistakes);
+        printf("%swrote %s\n", *matrix ? "" : "\n", mistakes);
 }
 
 void warn_of_pictures(program *p, const heed_data *d, bool evaluated) {

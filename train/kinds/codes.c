@@ -77,6 +77,7 @@ void draw_codes(program *p, heed_run *r, const heed_data *d, int rows) {
     snprintf(title, sizeof title, "codes of %d pictures, %.160s", k.count, p->argv[0]);
     FILE *to = flag_on(p, "json") ? stderr : stdout;
     if (ok && *png && (ok = draw(p->c, &k, a, title, png))) fprintf(to, "\nwrote %s\n", png);
-    if (ok && *csv && write_csv(p->c, &k, a, csv)) fprintf(to, "\nwrote %s\n", csv);
+    if (ok && *csv && write_csv(p->c, &k, a, csv))
+        fprintf(to, "%swrote %s\n", *png ? "" : "\n", csv);
     heed_codes_free(&k);
 }

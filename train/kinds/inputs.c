@@ -30,6 +30,14 @@ static void each_line(program *p, void *user, take_input one, int how) {
     heed_text_free(&line);
 }
 
+void note_file(heed_ctx *c, const char *argument) {
+    if (is_file(argument))
+        heed_message(c, HEED_INFO,
+                     "note: %s is taken as the text, though a file has this name; hint: < %s reads "
+                     "the lines of the file",
+                     argument, argument);
+}
+
 void each_input(program *p, void *user, take_input one, int how) {
     if (p->argc == 1) each_line(p, user, one, how);
     for (int i = 1; i < p->argc; i++) {
@@ -38,6 +46,8 @@ void each_input(program *p, void *user, take_input one, int how) {
             each_line(p, user, one, how);
         else if (!heed_check_text(p->c, p->argv[i], n) || !one(p, user, p->argv[i], n))
             program_complain(p);
+        else
+            note_file(p->c, p->argv[i]);
     }
 }
 

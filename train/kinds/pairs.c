@@ -7,7 +7,10 @@
 
 /* ---- the banner ---- */
 
-const char *pair_noun(const heed_pairs_info *a) { return a->classes ? "texts" : "pairs"; }
+const char *pair_noun(const heed_pairs_info *a, size_t count) {
+    if (a->classes) return count == 1 ? "text" : "texts";
+    return count == 1 ? "pair" : "pairs";
+}
 
 bool pairs_note(const heed_pairs_info *a, const heed_config *f, int index, char text[160]) {
     int longest = a->longest > a->target_longest ? a->longest : a->target_longest;
@@ -25,10 +28,10 @@ bool pairs_note(const heed_pairs_info *a, const heed_config *f, int index, char 
         snprintf(
             text, 160,
             "%s %s are longer than --block %lld and left out of training: --block %d keeps all",
-            heed_format_count(n, a->left_out), pair_noun(a), block, longest);
+            heed_format_count(n, a->left_out), pair_noun(a, a->left_out), block, longest);
     if (index == 4 && a->cut)
         snprintf(text, 160, "%s %s are cut at --block %lld for evaluation",
-                 heed_format_count(n, a->cut), pair_noun(a), block);
+                 heed_format_count(n, a->cut), pair_noun(a, a->cut), block);
     if (index == 5 && a->overlap)
         snprintf(text, 160, "%s validation %s are also in the training part",
                  heed_format_count(n, a->overlap), a->classes ? "texts" : "sources");
@@ -49,7 +52,7 @@ static void banner_pairs(const heed_model *m, const heed_data *d, const heed_con
     char n1[32], n2[32], note[160], labels[256];
     (void)m;
     banner_row("data", "%s: %s %s for training, %s for validation", heed_config_text(f, "data"),
-               heed_format_count(n1, a->pairs), pair_noun(a),
+               heed_format_count(n1, a->pairs), pair_noun(a, a->pairs),
                d->no_val ? "none" : heed_format_count(n2, a->val_pairs));
     for (int i = 0; pairs_note(a, f, i, note); i++)
         if (*note) banner_row("", "%s", note);

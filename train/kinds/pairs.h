@@ -6,7 +6,7 @@
 
 /* ---- pairs as words ---- */
 /* "pairs", or "texts" for labelled data. */
-const char *pair_noun(const heed_pairs_info *a);
+const char *pair_noun(const heed_pairs_info *a, size_t count);
 /* Writes the index-th note (from 0) about the training part, on facts that its counts do not show.
  * False: there are no more notes. */
 bool pairs_note(const heed_pairs_info *a, const heed_config *f, int index, char text[160]);

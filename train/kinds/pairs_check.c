@@ -40,13 +40,14 @@ static size_t count_label(const heed_data *d, bool val, const char *name) {
 
 /* Prints counts in training and validation, then the label, which may be long. */
 static void print_labels(const heed_data *d, const heed_pairs_info *a) {
-    enum { SHOWN = 20, COUNTS = 22 };
+    enum { SHOWN = 20, COUNTS = 24 };
     char n1[32], n2[32], counts[96];
     int at = line_width(stdout) < AT + COUNTS + 20 ? 2 : AT;
     print_side("  texts", d->tokenizer, a->tokens, a->unknown, a->longest);
-    print_fact(AT, "  labels", "%d; in training and validation:", a->classes);
+    print_fact(AT, "  labels", "%d", a->classes);
+    printf("%*s%9s %11s  label\n", at, "", "training", "validation");
     for (int i = 0; i < a->classes && i < SHOWN; i++) {
-        snprintf(counts, sizeof counts, "%*s%9s %9s", at, "",
+        snprintf(counts, sizeof counts, "%*s%9s %11s", at, "",
                  heed_format_count(n1, count_label(d, false, a->labels[i])),
                  d->no_val ? "0" : heed_format_count(n2, count_label(d, true, a->labels[i])));
         print_fact(at + COUNTS - 1, counts, "%s", a->labels[i]);
@@ -65,10 +66,10 @@ static void print_facts(program *p, const heed_data *d, const heed_pairs_info *a
     char n1[32], n2[32], note[160], hint[256];
     print_fact(0, "", "%s", data_name(p, heed_config_text(p->flags, "data")));
     putchar('\n');
-    print_fact(AT, "  training", "%s %s", heed_format_count(n1, a->pairs), pair_noun(a));
+    print_fact(AT, "  training", "%s %s", heed_format_count(n1, a->pairs), pair_noun(a, a->pairs));
     print_fact(AT, "  validation", "%s %s; no %s is in both parts",
-               d->no_val ? "0" : heed_format_count(n2, a->val_pairs), pair_noun(a),
-               a->classes ? "text" : "source");
+               d->no_val ? "0" : heed_format_count(n2, a->val_pairs),
+               pair_noun(a, d->no_val ? 0 : a->val_pairs), a->classes ? "text" : "source");
     if (a->classes)
         print_labels(d, a);
     else {

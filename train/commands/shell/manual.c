@@ -90,13 +90,23 @@ typedef struct {
     const heed_option *o;
     const char *group;
     const char *values[TASKS]; /* NULL: this task does not have it */
+    bool by_data;              /* some task chooses it from its data */
 } entry;
 typedef struct {
     entry *at;
     int count;
 } entries;
 
-static void add_entries(entries *list, const heed_config *f, int task) {
+static bool lists(const char *keys, const char *name) {
+    for (size_t n; keys && *keys; keys += n + strspn(keys + n, " ")) {
+        n = strcspn(keys, " ");
+        if (strlen(name) == n && strncmp(keys, name, n) == 0) return true;
+    }
+    return false;
+}
+
+/* chosen: the settings that are chosen from the data, or NULL. */
+static void add_entries(entries *list, const heed_config *f, int task, const char *chosen) {
     for (int i = 0; i < heed_config_count(f); i++) {
         const heed_option *o = heed_config_at(f, i, NULL);
         int k = 0;
@@ -108,6 +118,7 @@ static void add_entries(entries *list, const heed_config *f, int task) {
             list->at[list->count++] = (entry){.o = o, .group = heed_config_group(f, i)};
         const char *value = heed_config_default(f, o->name);
         list->at[k].values[task] = value ? value : "";
+        list->at[k].by_data |= lists(chosen, o->name);
     }
 }
 
@@ -121,7 +132,8 @@ static void add_tasks(const program *p, heed_text *out, const entry *e, const ch
     }
 }
 
-/* Appends " [0.003; 0.001 for vit] (mlm, vit)": the defaults, and the tasks if others lack it. */
+/* Appends " [chosen from the data, else 0.003; 0.001 for vit] (mlm, vit)": the defaults, and the
+ * tasks if others lack it. */
 static void add_defaults(const program *p, heed_text *out, const entry *e) {
     const char *first = NULL;
     bool all = true;
@@ -133,7 +145,9 @@ static void add_defaults(const program *p, heed_text *out, const entry *e) {
         for (int j = 0; j < i && !known; j++)
             known = e->values[j] && strcmp(e->values[j], value) == 0;
         if (!known) {
-            heed_text_add(&text, "%s%s%s", first ? "; " : " [", value, first ? " for " : "");
+            heed_text_add(&text, "%s%s%s%s", first ? "; " : " [",
+                          e->by_data && !first ? "chosen from the data, else " : "", value,
+                          first ? " for " : "");
             if (first) add_tasks(p, &text, e, value);
             first = value;
         }
@@ -190,7 +204,8 @@ static void add_options(program *p, heed_text *out) {
         total += heed_config_count(f[tasks]);
     }
     entries list = {allocate(p->c, (size_t)total, sizeof *list.at, "settings"), 0};
-    for (int i = 0; list.at && i < tasks; i++) add_entries(&list, f[i], i);
+    for (int i = 0; list.at && i < tasks; i++)
+        add_entries(&list, f[i], i, k->task_options ? p->models[i]->choices : NULL);
     if (list.count > 0) heed_text_add(out, ".SH OPTIONS\n");
     if (list.at) add_settings(p, out, &list);
     for (int i = 0; i < tasks; i++) heed_config_free(f[i]);
