@@ -1,7 +1,7 @@
 """transformers_mlm.py TEXT VOCAB -- a masked language model of a book by transformers' Trainer, as its run_mlm example does it: the
 text in blocks of 128 tokens of a WordPiece vocabulary (VOCAB.txt, heed's own, so that losses are comparable), 15 % masked anew
 each time, BertForMaskedLM of 4 layers, 4 heads, width 256, AdamW with a linear schedule from 5e-4 (the example's 5e-5 is for
-fine-tuning), batches of 32, 2,000 steps, the last 10 % of the text to validate every 100. A line of JSON per evaluation. Needs
+fine-tuning), batches of 32, 500 steps, the last 10 % of the text to validate every 50. A line of JSON per evaluation. Needs
 torch, transformers and accelerate."""
 import json
 import os
@@ -13,7 +13,7 @@ from transformers import (
     BertConfig, BertForMaskedLM, BertTokenizerFast, DataCollatorForLanguageModeling, Trainer, TrainerCallback, TrainingArguments,
 )
 
-BLOCK, STEPS, EVERY = 128, 2000, 100
+BLOCK, STEPS, EVERY = 128, 500, 50
 
 
 class Report(TrainerCallback):
