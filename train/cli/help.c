@@ -182,8 +182,9 @@ bool print_help(program *p, int argc, char **argv) {
     heed_ctx *c = heed_open(&(heed_options){.threads = 1});
     const heed_model *m = k->task_options ? task_of(c, p, argc, argv) : NULL;
     heed_clear(c);
-    printf("Usage: %s %s %s%s[--key value]\n\n", program_name(), k->name, k->usage,
-           *k->usage ? " " : "");
+    print_fact(7, "Usage:", "%s %s %s%s[--key value]", program_name(), k->name, k->usage,
+               *k->usage ? " " : "");
+    putchar('\n');
     if (k->about)
         print_about(k->about);
     else
@@ -202,8 +203,10 @@ bool print_help(program *p, int argc, char **argv) {
             snprintf(name, sizeof name, "  %s", p->models[i]->name);
             print_fact(21, name, "%s", p->models[i]->help);
         }
-        printf("\n`%s %s %s --help` lists the settings of a task.\n\n", program_name(), k->name,
-               p->models[0]->name);
+        putchar('\n');
+        print_fact(0, "", "`%s %s %s --help` lists the settings of a task.", program_name(),
+                   k->name, p->models[0]->name);
+        putchar('\n');
     }
     print_settings(c, p, m, wants_all(argc, argv));
     print_examples(p, m);

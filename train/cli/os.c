@@ -18,9 +18,14 @@
 
 bool is_terminal(FILE *f) { return isatty(fileno(f)) == 1; }
 
+bool redraws(FILE *f) {
+    const char *term = getenv("TERM");
+    return is_terminal(f) && term && strcmp(term, "dumb") != 0;
+}
+
 bool has_color(FILE *f) {
-    const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
-    return is_terminal(f) && !(no && *no) && term && strcmp(term, "dumb") != 0;
+    const char *no = getenv("NO_COLOR");
+    return redraws(f) && !(no && *no);
 }
 
 heed_terminal terminal_kind(FILE *f) {

@@ -262,6 +262,7 @@ void *allocate(heed_ctx *c, size_t count, size_t size, const char *what);
 
 /* ---- os.c (with files.c, the only parts of the program that use POSIX) ---- */
 bool is_terminal(FILE *f);
+bool redraws(FILE *f);   /* a terminal that can clear a line */
 bool has_color(FILE *f); /* a terminal that is not dumb, and NO_COLOR is not set */
 heed_terminal terminal_kind(FILE *f);
 int terminal_width(void); /* COLUMNS, else the terminal's; 100 if unknown */

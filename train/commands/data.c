@@ -46,7 +46,7 @@ static void check_data(program *p, const char *data) {
                   data_of(p->model)->noun);
         return;
     }
-    reading shown = {.p = p, .bar = is_terminal(stderr)};
+    reading shown = {.p = p, .bar = redraws(stderr)};
     heed_data_args how = {.census = true, .progress = show_reading, .user = &shown};
     const char *from = flag_text(p, "from");
     heed_run *start = *from ? heed_start_open(p->c, from, p->models, NULL) : NULL;

@@ -305,7 +305,7 @@ const command cmd_explain = {
         "  title, tokens (T texts), features (d texts)\n"
         "  B_Q, B_K, B_V   one row, added to every row of Q, K, V\n"
         "  beta, causal, hard, hidden (T numbers, 1: no query sees that token)\n"
-        "  target     T rows of d2 numbers: what --backward and --learn compare the output with\n"
+        "  target     T rows of d2 numbers: what --backward and --learn compare to\n"
         "  W_h        d2 rows of w numbers: the layer adds output W_h to each token\n"
         "  B_O, others   one row of w numbers; T rows of w: what the bias and the other heads add\n"
         "  gain, bias, eps   one row of d numbers each and one number: LN(X + all heads) follows\n"

@@ -10,7 +10,7 @@ show_mode show_mode_of(const char *name) {
     if (strcmp(name, "line") == 0) return SHOW_LINES;
     if (strcmp(name, "json") == 0) return SHOW_JSON;
     if (strcmp(name, "none") == 0) return SHOW_NOTHING;
-    return is_terminal(stderr) ? SHOW_BAR : SHOW_LINES;
+    return redraws(stderr) ? SHOW_BAR : SHOW_LINES;
 }
 
 static const char *dim(void) { return has_color(stderr) ? "\033[2m" : ""; }

@@ -63,7 +63,7 @@ heed_data *eval_data_open(program *p, const heed_model *m, heed_config *f, const
         if (heed_config_has(p->flags, switches[i]) && heed_config_bool(p->flags, switches[i]))
             heed_config_set(f, switches[i], "true", switches[i], HEED_FROM_FLAG);
     bool parts = heed_config_has(p->flags, "part");
-    reading shown = {.p = p, .bar = is_terminal(stderr)};
+    reading shown = {.p = p, .bar = redraws(stderr)};
     heed_data_args a = {.tokenizer = r->tokenizer,
                         .source = r->source,
                         .labels = r->labels,
@@ -128,7 +128,7 @@ void eval_loop_close(eval_loop *s) {
 }
 
 void eval_loop_progress(program *p, const char *what, uint64_t done, uint64_t all) {
-    if (!is_terminal(stderr)) return;
+    if (!redraws(stderr)) return;
     fprintf(stderr, "\r\033[K");
     if (done < all)
         fprintf(stderr, "%s %llu of %llu", what, (unsigned long long)done, (unsigned long long)all);

@@ -165,10 +165,12 @@ static void note_test(program *p, const char *run, int64_t step, const measures 
 static void print_test(const measures *m, const training_end *e) {
     char n[32];
     if (isfinite(m->accuracy))
-        printf("test part, read once with the best weights: accuracy %.2f %% (95 %%: %.2f to %.2f) "
-               "of %s pictures\n",
-               100 * m->accuracy, 100 * m->low, 100 * m->high,
-               heed_format_count(n, (uint64_t)m->items));
+        print_fact(
+            0, "",
+            "test part, read once with the best weights: accuracy %.2f %% (95 %%: %.2f to %.2f) "
+            "of %s pictures",
+            100 * m->accuracy, 100 * m->low, 100 * m->high,
+            heed_format_count(n, (uint64_t)m->items));
     if (e->trained) print_waited(e);
 }
 
