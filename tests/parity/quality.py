@@ -16,6 +16,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -31,36 +32,42 @@ def reached(value, target, unit):
 
 
 def follow(command, values, target, unit, limit, env):
-    """[seconds, value] of each evaluation of a process, which is ended by the first that reaches the target."""
+    """[seconds, value] of each evaluation of a process, which is ended by the first that reaches the target, or after `limit`
+    seconds; and how long it ran."""
     start, course = time.time(), []
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=env, start_new_session=True)
-    for value in values(process, start + limit):
+    clock = threading.Timer(limit, end, [process])
+    clock.start()
+    for value in values(process):
         course.append([time.time() - start, value])
         if target is not None and reached(value, target, unit):
             break
+    clock.cancel()
+    end(process)
+    process.wait()
+    return {"course": course, "seconds": time.time() - start}
+
+
+def end(process):
     try:
         os.killpg(process.pid, signal.SIGKILL)
     except ProcessLookupError:
         pass
-    process.wait()
-    return course
 
 
 def of_recipe(unit):
-    def values(process, end):
+    def values(process):
         for line in process.stdout:
-            if line.startswith("{"):
+            if line.startswith('{"'):
                 yield json.loads(line)[unit]
-            if time.time() > end:
-                return
     return values
 
 
 def of_run(run, unit):
     """The validation rows of a run's metrics.csv as they appear."""
-    def values(process, end):
+    def values(process):
         seen, path = 0, os.path.join(run, "metrics.csv")
-        while time.time() < end:
+        while True:
             done = process.poll() is not None
             rows = []
             if os.path.exists(path):
@@ -89,21 +96,21 @@ def measure(name, a):
         if name != "mnist":
             words += ["--split", "tail"]
         peer = follow([a.python, os.path.join(HERE, "quality", task["recipe"]), data, *extra], of_recipe(unit), target, unit, a.limit, env)
-        goal = best(peer, unit)[1] if target is None else target
+        goal = best(peer, unit) if target is None else target
         heed = follow([a.heed, "train", task["model"], data, "-o", run, *words], of_run(run, unit), goal, unit, a.limit, env)
     return {"task": name, "target": target, "unit": unit, "peer": peer, "heed": heed, "threads": a.threads}
 
 
-def best(course, unit):
-    """The first [seconds, value] of the best value."""
-    return (max if unit == "accuracy" else min)(course, key=lambda p: p[1])
+def best(run, unit):
+    """The best value of a process, or None."""
+    return (max if unit == "accuracy" else min)((v for _, v in run["course"]), default=None)
 
 
 def row(r, target):
-    """A line of the table: both times to the target, or where a course ended without it."""
-    def text(course):
-        at = next((p for p in course if reached(p[1], target, r["unit"])), None)
-        return (at[0], f"{at[0]:.0f} s") if at else (None, f"not in {course[-1][0]:.0f} s")
+    """A line of the table: both times to the target, or how long a process ran without reaching it."""
+    def text(run):
+        at = next((t for t, v in run["course"] if reached(v, target, r["unit"])), None)
+        return (at, f"{at:.0f} s") if at else (None, f"not in {run['seconds']:.0f} s")
     heed, peer = text(r["heed"]), text(r["peer"])
     ratio = f"{peer[0] / heed[0]:.1f}" if heed[0] and peer[0] else "-"
     shown = f"{100 * target:.1f} %" if r["unit"] == "accuracy" else f"loss {target:.3f}"
@@ -112,10 +119,10 @@ def row(r, target):
 
 def rows(r):
     """Of the target, and of the best value of a recipe that did not reach it, or that had none."""
-    end = best(r["peer"], r["unit"])[1]
+    found = best(r["peer"], r["unit"])
     targets = [t for t in (r["target"],) if t is not None]
-    if not targets or not reached(end, targets[0], r["unit"]):
-        targets.append(end)
+    if found is not None and (not targets or not reached(found, targets[0], r["unit"])):
+        targets.append(found)
     return [row(r, t) for t in targets]
 
 
