@@ -22,7 +22,7 @@ class Report(TrainerCallback):
 
 
 def main():
-    tokenizer = BertTokenizerFast(vocab_file=sys.argv[2])
+    tokenizer = BertTokenizerFast(vocab=sys.argv[2])
     with open(sys.argv[1], encoding="utf-8") as f:
         ids = tokenizer(f.read(), add_special_tokens=False)["input_ids"]
     body = BLOCK - 2
