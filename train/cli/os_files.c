@@ -249,6 +249,7 @@ void named_path(char *out, size_t size, const char *path, const char *name) {
 }
 
 const char *number_name(char text[16], int done) {
-    snprintf(text, 16, done ? "%d" : "", done + 1);
+    *text = 0;
+    if (done) snprintf(text, 16, "%d", done + 1);
     return text;
 }
