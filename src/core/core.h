@@ -61,6 +61,8 @@ void heed__ctx_attach(heed_ctx *c, struct heed_profile *p);
 /* Parses a complete string as a finite decimal number, independent of the locale:
  * [+-]digits[.digits][e[+-]digits]. */
 bool heed__number(const char *text, double *value);
+/* True if the values of two settings are equal as texts or as numbers. */
+bool heed__same_value(const char *a, const char *b);
 /* Formats a number with the given number of significant digits (up to 17; 0: the fewest that read
  * back as the same double) and a decimal point in any locale; or "inf", "-inf", "nan". */
 enum { HEED__NUMBER = 40 };

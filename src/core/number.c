@@ -39,6 +39,11 @@ bool heed__number(const char *text, double *value) {
     return isfinite(*value);
 }
 
+bool heed__same_value(const char *a, const char *b) {
+    double x, y;
+    return strcmp(a, b) == 0 || (heed__number(a, &x) && heed__number(b, &y) && x == y);
+}
+
 static char *shortest(char text[HEED__NUMBER], double value) {
     for (int digits = 6; digits <= 17; digits++) {
         snprintf(text, HEED__NUMBER, "%.*g", digits, value);

@@ -141,12 +141,6 @@ static bool check_fixed(heed_ctx *c, const heed_published_key *k, const json_t *
     return same || refuse(c, k, path, k->values ? k->values : k->value, v);
 }
 
-/* Whether two texts are the same word or the same number. */
-static bool same_value(const char *a, const char *b) {
-    double x, y;
-    return strcmp(a, b) == 0 || (heed__number(a, &x) && heed__number(b, &y) && x == y);
-}
-
 /* A number that a setting has already keeps its text: equal settings are equal metadata. */
 static bool set_all(const heed_published_key *k, const char *value, const char *path,
                     heed_config *f) {
@@ -155,7 +149,7 @@ static bool set_all(const heed_published_key *k, const char *value, const char *
     for (const char *list = k->settings; heed__list_word(&list, setting);) {
         const char *now = heed_config_text(f, setting);
         if (heed_config_rank(f, setting) != HEED_FROM_FILE &&
-            !heed_config_set(f, setting, same_value(now, value) ? now : value, where,
+            !heed_config_set(f, setting, heed__same_value(now, value) ? now : value, where,
                              HEED_FROM_FILE))
             return false;
     }
@@ -265,7 +259,7 @@ bool heed__keys_read(heed_ctx *c, const heed_published *p, const json_t *config,
 /* Whether a setting has a value; one that is `auto` has it by the others: the tensors tell. */
 static bool has_value(const heed_config *f, const char *setting, const char *value) {
     const char *own = heed_config_has(f, setting) ? heed_config_text(f, setting) : value;
-    return same_value(own, value) || strcmp(own, "auto") == 0;
+    return heed__same_value(own, value) || strcmp(own, "auto") == 0;
 }
 
 bool heed__keys_fit(const heed_config *f, const heed_published *p, heed_text *missing) {
@@ -307,7 +301,8 @@ static json_t *key_value(const heed_run *r, const heed_published_key *k) {
     if (!list) return json_loads(k->value, JSON_DECODE_ANY, &e);
     heed__list_word(&list, first);
     while (heed__list_word(&list, other))
-        if (!same_value(heed_config_text(r->config, first), heed_config_text(r->config, other))) {
+        if (!heed__same_value(heed_config_text(r->config, first),
+                              heed_config_text(r->config, other))) {
             heed_fail(r->c, HEED_USAGE,
                       "run cannot be exported: `%s = %s`: expected the same as `%s = %s`", other,
                       heed_config_text(r->config, other), first,

@@ -318,7 +318,8 @@ bool heed__state_read(heed_ctx *c, const char *path, heed__state *s) {
 
 static bool same_setting(heed_config *f, heed_ctx *c, const char *path, const char *key,
                          const char *was, bool *changed) {
-    if (!was || !heed_config_has(f, key) || strcmp(was, heed_config_text(f, key)) == 0) return true;
+    if (!was || !heed_config_has(f, key) || heed__same_value(was, heed_config_text(f, key)))
+        return true;
     heed_rank rank = heed_config_rank(f, key);
     *changed = true;
     return rank == HEED_FROM_FLAG ||

@@ -150,11 +150,12 @@ static void compare_setting(heed__opened *o, const char *key, const char *was, c
     static const char *const found[] = {"vocab", "source-vocab", "classes"};
     for (size_t i = 0; i < sizeof found / sizeof *found; i++)
         if (strcmp(key, found[i]) == 0) return;
-    if (strcmp(was, now) != 0 && !o->edited.n)
-        heed_text_add(&o->edited,
-                      "config.conf was changed: %s: the weights were trained with %s, found %s; "
-                      "hint: restore the line %s = %s, or train a new run with the other value",
-                      key, now, *was ? was : "nothing", key, now);
+    if (!heed__same_value(was, now) && !o->edited.n)
+        heed_text_add(
+            &o->edited,
+            "config.conf was changed: %s: the weights were trained with %s, found %s; "
+            "hint: restore the line %s = %s, or open the run with `edited`, which ignores it",
+            key, now, *was ? was : "nothing", key, now);
 }
 
 static bool apply_setting(heed__opened *o, const char *key, const char *value, const char *path) {

@@ -91,7 +91,7 @@ INLINE void row_means(const norm *j, size_t r, heed_real means[2]) {
     vec sum = {0}, dot = {0};
     for (int i = 0; i < j->c; i += VL) {
         size_t left = (size_t)(j->c - i);
-        __builtin_prefetch(x + (size_t)TOGETHER * j->stride + i);
+        __builtin_prefetch(address(x, (size_t)TOGETHER * j->stride + (size_t)i));
         vec g = get(gy + i, left) * or_else(j->gain, i, left, 1);
         sum += g;
         dot += g * centred(get(x + i, left), mean, left);

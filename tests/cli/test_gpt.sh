@@ -60,6 +60,9 @@ run generate changed --n 3
 refuses 3 "config.conf was changed: tie: the weights were trained with true, found false; hint: restore"
 run generate changed --n 3 --edited
 status 0
+edit 's/^tie = false/tie = true/; s/^norm-eps = .*/norm-eps = 0.000010/' changed/config.conf
+run generate changed --n 3
+status 0
 
 run generate run --prompt "Warsaw is the capital of Poland ." --n 3
 status 0

@@ -259,7 +259,7 @@ static bool take_text(program *p, void *user, const char *text, size_t n) {
 
 static bool attend_to_picture(program *p, void *user, const char *name, heed_picture *picture) {
     work *w = user;
-    heed_inspection s;
+    heed_inspection s = {0};
     const char *target = *flag_text(p, "target") ? flag_text(p, "target") : NULL;
     bool ok = name_outputs(p, &w->names, name) &&
               heed_inspection_caption(&s, w->run, picture, name, target) && show(w, &s);

@@ -19,7 +19,9 @@ static const char *below(const program *p, const char *path) {
     const char *own = file_name(path);
     for (int i = 1; i < p->argc; i++) {
         size_t n = strlen(p->argv[i]);
-        if (!is_directory(p->argv[i]) || strncmp(path, p->argv[i], n) != 0) continue;
+        while (n && p->argv[i][n - 1] == '/') n--;
+        if (!is_directory(p->argv[i]) || strncmp(path, p->argv[i], n) != 0 || path[n] != '/')
+            continue;
         const char *rest = path + n + strspn(path + n, "/");
         if (rest < own) own = rest;
     }
@@ -33,6 +35,8 @@ bool name_outputs(program *p, picture_names *k, const char *path) {
     *k->name = 0;
     if (p->argc <= 2 && strcmp(path, only) == 0) return true;
     snprintf(stem, sizeof stem, "%.*s", dot ? (int)(dot - own) : (int)strlen(own), own);
+    for (size_t n = strlen(stem); n && ((unsigned char)own[n] & 0xC0) == 0x80;)
+        stem[--n] = 0; /* no part of a character */
     for (char *slash = stem; (slash = strchr(slash, '/'));) *slash = '-';
     int same = 0;
     do {
