@@ -44,8 +44,9 @@ endif
 MPI      ?=
 VARIANT  ?= $(if $(MPI),mpi,release)
 # No tables for unwinding the stack: a twelfth of libheed.so, and C raises nothing. Debuggers are served by `make debug`.
-# Functions and jumps are not aligned, which is a fiftieth, where the compiler (gcc) can; loops are.
-PACKED := $(shell echo | $(CC) -Werror -falign-functions=1 -falign-jumps=1 -x c -E - >/dev/null 2>&1 && echo -falign-functions=1 -falign-jumps=1)
+# Functions and jumps are not aligned, nor tables to 32 bytes, which is a fiftieth, where the compiler (gcc) can; loops are.
+compiler_takes = $(shell echo | $(CC) -Werror $(1) -x c -E - >/dev/null 2>&1 && echo '$(1)')
+PACKED := $(call compiler_takes,-falign-functions=1 -falign-jumps=1) $(call compiler_takes,-malign-data=abi)
 OPT_release := -O3 -fno-asynchronous-unwind-tables $(PACKED)
 OPT_f64     := -O2 -g1 -DHEED_F64
 OPT_asan    := -O1 -g -fsanitize=address -fno-omit-frame-pointer
