@@ -268,9 +268,9 @@ endef
 $(foreach i,$(ISAS),$(eval $(call ISA_RULE,$(i))))
 
 DEPS := CC="$(CC)" CPPFLAGS="$(PACKAGES:%=-I%/include) $(CPPFLAGS)" STB_DIR="$(STB_DIR)" FONT="$(FONT)" sh .ci/deps
-# Headers and the font that are missing are installed, or named, before anything is compiled.
+# Headers and the font that are missing are named before anything is compiled; only `make deps` installs.
 .deps-checked: .ci/deps
-	@$(DEPS) --quick && touch $@
+	@$(DEPS) --check && touch $@
 deps:
 	@$(DEPS)
 

@@ -12,7 +12,7 @@ objects=$(ls train/*/*.c train/*/*/*.c | grep -vx -e train/cli/cluster.c -e trai
 mpicc -std=c11 -O1 -DHEED_MPI -ffp-contract=off -Iinclude -Itrain train/cli/cluster.c train/cli/mpi.c build/release/train/main.o $objects build/release/libheed-models.a \
     build/release/libheed-inspect.a build/release/libheed.a -fopenmp -ljansson -lutf8proc -lz -lm -lpthread -o "$heed" || { echo "0 passed, 1 failed"; exit 1; }
 ok() { if [ "$1" = 0 ]; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "FAILED: $2"; tail -5 "$dir/log"; fi; }
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMP_NUM_THREADS=1 OMPI_MCA_rmaps_base_oversubscribe=1
+export PATH="$dir:$PATH" OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMP_NUM_THREADS=1 OMPI_MCA_rmaps_base_oversubscribe=1
 cd "$dir" || exit 1
 awk 'BEGIN {srand(3); for (i = 0; i < 300; i++) {s = ""; for (j = 0; j < 8; j++) s = s sprintf("w%d ", int(40 * rand() * rand())); print s "."}}' >text
 start() { # PROCESSES COMMAND...: that many, one without mpirun

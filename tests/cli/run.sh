@@ -10,7 +10,8 @@ trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
 JSON=$work/json
 ${CC:-cc} -o "$JSON" "$here/json.c" -ljansson || { echo "run.sh: cannot build json.c"; exit 1; }
-export HEED JSON
+PATH=$(dirname "$HEED"):$PATH # so that hints call the program by its name alone
+export HEED JSON PATH
 unset NO_COLOR COLUMNS
 export OMP_NUM_THREADS=1 # spinning teams would crowd out whatever else the machine does
 

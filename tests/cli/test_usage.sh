@@ -108,10 +108,18 @@ run eval '`train x`'
 refuses 3 'not a run: `train x`: expected'
 run train rnn pairs.tsv -o x --bridge copy --bidirectional --lr '`steps`'
 refuses 2 '"`steps`"'
-# The program's name is that of its file.
+# The program's name is that of its file; commands to type begin as this one did, unless PATH finds the name.
 ln -s "$HEED" own-name
-HEED_WAS=$HEED
-HEED=$PWD/own-name
+HEED_WAS=$HEED PATH_WAS=$PATH
+HEED=./own-name
+run eval nothing
+warns 'own-name: not a run: nothing: expected a folder with config.conf; hint: `./own-name train` makes one'
+run help train vit
+says "Usage: ./own-name train TASK DATA... -o RUN [--key value]"
+run help --man eval
+says '.B own\-name eval'
+hides "./own"
+HEED=$PWD/own-name PATH=$PWD:$PATH
 run eval nothing
 status 3
 warns 'own-name: not a run: nothing: expected a folder with config.conf; hint: `own-name train` makes one'
@@ -122,4 +130,4 @@ run help train vit
 says "Usage: own-name train TASK DATA... -o RUN [--key value]"
 says "  own-name train vit flowers -o runs/vit"
 hides "heed train"
-HEED=$HEED_WAS
+HEED=$HEED_WAS PATH=$PATH_WAS

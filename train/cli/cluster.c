@@ -22,7 +22,7 @@ bool cluster_open(cluster *k) {
     snprintf(why, sizeof why,
              "%s was built without MPI: expected one process, found %d; hint: `make MPI=1`, or "
              "start it without mpirun",
-             program_name(), processes);
+             message_name(), processes);
     if (launcher("OMPI_COMM_WORLD_RANK", "PMI_RANK", 0) == 0) print_note("", why);
     return false;
 #endif

@@ -159,6 +159,17 @@ const char *near_path(const char *path, char *out, size_t size) {
     return out;
 }
 
+bool is_found_by_name(const char *name, const char *path) {
+    char at[1024];
+    for (const char *list = getenv("PATH"); list;) {
+        int n = (int)strcspn(list, ":");
+        snprintf(at, sizeof at, "%.*s/%s", n ? n : 1, n ? list : ".", name);
+        if (is_file(at) && access(at, X_OK) == 0) return same_file(at, path);
+        list = list[n] ? list + n + 1 : NULL;
+    }
+    return false;
+}
+
 /* ---- temporary files ---- */
 
 /* Cuts the last part of a path; what has only one lies in ".". */

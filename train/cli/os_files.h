@@ -10,6 +10,8 @@ typedef struct {
 } paths;
 bool same_file(const char *a, const char *b);  /* both name the same existing file */
 bool same_place(const char *a, const char *b); /* the same, also for files that do not exist yet */
+/* Whether a shell that is given the name alone starts the program at `path`, by PATH. */
+bool is_found_by_name(const char *name, const char *path);
 bool lies_below(const char *path, const char *folder);
 bool is_pattern(const char *path);      /* contains *, ? or [ */
 bool is_picture_name(const char *name); /* by its extension */

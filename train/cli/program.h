@@ -211,8 +211,11 @@ void mpi_close(cluster *k);
 
 /* ---- output ---- */
 
-/* The name that usage, hints and examples call the program by: the last part of argv[0]. */
+/* What usage, hints and examples type to call the program: argv[0], or its last part if the shell
+ * finds it by that. */
 const char *program_name(void);
+/* What messages begin with, and what pages that are kept call the program: the last part. */
+const char *message_name(void);
 void set_program_name(const char *path);
 /* Appends a command's help, in which the word "heed" becomes the program's name. */
 void add_help(heed_text *out, const char *help);

@@ -1,5 +1,5 @@
 /* text.c -- readable output of words, numbers and tokens. */
-#include "cli/program.h"
+#include "cli/os_files.h"
 
 #include <limits.h>
 #include <math.h>
@@ -7,14 +7,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *own_name = "heed"; /* global because it is the process's, like argv */
+/* Global because they are the process's, like argv. */
+static const char *own_name = "heed", *typed_name = "heed";
 
-const char *program_name(void) { return own_name; }
+const char *program_name(void) { return typed_name; }
+const char *message_name(void) { return own_name; }
 
 void set_program_name(const char *path) {
-    const char *slash = path ? strrchr(path, '/') : NULL;
-    if (slash) path = slash + 1;
-    if (path && *path) own_name = path;
+    static char word[1024];
+    const char *slash = path ? strrchr(path, '/') : NULL, *name = slash ? slash + 1 : path;
+    if (!name || !*name) return;
+    own_name = name;
+    typed_name = !slash || is_found_by_name(name, path)
+                     ? name
+                     : heed_format_shell(word, sizeof word, path);
 }
 
 void add_help(heed_text *out, const char *help) {
@@ -22,7 +28,7 @@ void add_help(heed_text *out, const char *help) {
     for (const char *at; (at = strstr(help, word)) != NULL; help = at + sizeof word - 1) {
         bool whole = at == help || strchr(" `\n|", at[-1]);
         heed_text_put(out, help, (size_t)(at - help));
-        heed_text_add(out, "%s ", whole ? own_name : "heed");
+        heed_text_add(out, "%s ", whole ? typed_name : "heed");
     }
     heed_text_add(out, "%s", help);
 }

@@ -120,7 +120,7 @@ static void gradcheck(program *p) {
                all.worst, tolerance(), exact ? "double" : "float");
         if (!exact)
             printf("exact to 1e-6 in double: %s\n",
-                   strcmp(program_name(), "heed") == 0
+                   strcmp(message_name(), "heed") == 0
                        ? "make f64 && build/f64/heed gradcheck"
                        : "compile this program with -DHEED_F64 and link the libraries of "
                          "`make f64`");

@@ -150,7 +150,7 @@ static void prepare_to_end(const program *p, const training *t) {
                       line ? "%s%s\n"
                            : "\n%s: asked to end; the run has its last checkpoint, and continues "
                              "with\n  %s\n",
-                      line ? line : program_name(), line ? "" : typed.s);
+                      line ? line : message_name(), line ? "" : typed.s);
         say_on_interrupt(text.s ? text.s : "");
         free(line);
         json_decref(o);
@@ -172,7 +172,7 @@ static void interrupted(program *p, const training *t, long long step, bool done
     if (p->json_lines)
         print_event("interrupted", text.s ? text.s : "");
     else
-        fprintf(stderr, "%s%s: %s\n", p->line_open ? "\r\033[K" : "", program_name(),
+        fprintf(stderr, "%s%s: %s\n", p->line_open ? "\r\033[K" : "", message_name(),
                 text.s ? text.s : "");
     heed_text_free(&typed);
     heed_text_free(&text);

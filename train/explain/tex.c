@@ -122,7 +122,7 @@ static void put_head(explaining *e, heed_text *out) {
                   "\\linewidth\\linewidth\\else\\width\\fi}{!}{#1}}\n"
                   "\\newcommand\\blank{\\rule{0pt}{3ex}\\rule[-.4ex]{2.5em}{.4pt}}\n"
                   "\\begin{document}\n\\section*{",
-                  program_name());
+                  message_name());
     char name[48];
     if (*sheet_name(e, name)) heed_text_add(out, "%s: ", name);
     put_escaped(out, e->w.title, 200);

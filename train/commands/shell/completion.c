@@ -49,7 +49,7 @@ static const char zsh[] =
 
 static void print_script(const char *script) {
     for (const char *at; (at = strstr(script, "NAME")) != NULL; script = at + 4)
-        printf("%.*s%s", (int)(at - script), script, program_name());
+        printf("%.*s%s", (int)(at - script), script, message_name());
     fputs(script, stdout);
 }
 

@@ -296,6 +296,7 @@ static void add_program(const program *p, heed_text *out) {
 }
 
 bool print_manual(program *p) {
+    set_program_name(message_name());
     p->c = heed_open(&(heed_options){.threads = 1});
     heed_text out = {.c = p->c};
     if (p->command)
