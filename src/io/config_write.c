@@ -63,11 +63,26 @@ bool heed_config_write(const heed_config *f, heed_text *out, bool comments) {
 
 /* ---- --help ---- */
 
+/* " pre|post"; a list that is too long continues in the next line. */
+static bool put_choices(heed_text *out, const heed_option *o, size_t width) {
+    size_t used = strlen("  --") + strlen(o->name) + 1;
+    bool ok = heed_text_add(out, "  --%s ", o->name);
+    for (const char *at = o->choices; ok && *at;) {
+        size_t n = strcspn(at, "|");
+        n += at[n] != 0;
+        if (used + n > width) ok = heed_text_add(out, "\n      ");
+        used = used + n > width ? 6 + n : used + n;
+        ok = ok && heed_text_put(out, at, n);
+        at += n;
+    }
+    return ok;
+}
+
 /* "--layers N", "--norm pre|post", "--[no-]tie" */
-static bool put_flag(heed_text *out, const heed_option *o) {
+static bool put_flag(heed_text *out, const heed_option *o, size_t width) {
     static const char *const values[] = {
         [HEED_BOOL] = "", [HEED_INT] = " N", [HEED_REAL] = " X", [HEED_TEXT] = " TEXT"};
-    if (o->kind == HEED_CHOICE) return heed_text_add(out, "  --%s %s", o->name, o->choices);
+    if (o->kind == HEED_CHOICE) return put_choices(out, o, width);
     return heed_text_add(out, "  --%s%s%s", o->kind == HEED_BOOL ? "[no-]" : "", o->name,
                          values[o->kind]);
 }
@@ -77,7 +92,7 @@ static bool put_help(heed_text *out, const heed__setting *s, size_t width, const
     const char *initial = heed__setting_initial(s);
     size_t column = strlen(indent), start = out->n;
     heed_text line = {.c = out->c};
-    bool ok = put_flag(out, o);
+    bool ok = put_flag(out, o, width);
     size_t used = out->n - start;
     bool below = used + 2 > column; /* a long flag has a line of its own */
     ok = ok &&

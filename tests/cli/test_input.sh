@@ -62,6 +62,9 @@ run data check gpt ./fatcs.txt
 refuses 3 "did you mean ./facts.txt?"
 run tokenizer train facts.tx
 refuses 3 "did you mean facts.txt?"
+run train textcls a.txt -o no
+refuses 3 "a.txt has no tabs: textcls takes"
+warns 'hint: `heed train mlm a.txt -o no`, if it is a text'
 run train gpt 'x*.txt' -o no
 refuses 3 "no file matches x*.txt"
 run train gpt - a.txt -o no

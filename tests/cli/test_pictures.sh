@@ -199,6 +199,8 @@ for i in 1 2 3 4 5 6 7 8; do
     ./picture colours/red/$i.bmp $((20 + i)) 250 $((i * 9)) 0
     ./picture colours/blue/$i.bmp $((20 + i)) 0 $((i * 9)) 250
 done
+run data check gpt colours/red/1.bmp
+refuses 3 'is one picture: gpt takes a text file; hint: `heed data check vit colours`'
 run classify run colours/red/1.bmp
 status 0
 warns "the picture is in colour: converted to grey"

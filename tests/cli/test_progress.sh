@@ -11,6 +11,12 @@ json event start
 holds grep -q '"memory":{"before":[1-9]' err
 holds grep -q '"event":"evaluation"' err
 holds grep -q '"val_loss":' err
+TERM=dumb
+export TERM
+run train gpt facts.txt -o dumb $SMALL --progress bar
+status 0
+if grep -q "$(printf '[\r\033]')" err; then fail "a dumb terminal gets escapes"; else pass; fi
+TERM=xterm
 run train gpt facts.txt -o c $SMALL --progress bar
 status 0
 holds grep -q "$(printf '\r')" err

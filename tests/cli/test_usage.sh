@@ -117,7 +117,7 @@ warns 'own-name: not a run: nothing: expected a folder with config.conf; hint: `
 run help train vit
 says "Usage: ./own-name train TASK DATA... -o RUN [--key value]"
 run help --man eval
-says '.B own\-name eval'
+says '.B own-name eval'
 hides "./own"
 HEED=$PWD/own-name PATH=$PWD:$PATH
 run eval nothing

@@ -18,10 +18,12 @@
 
 bool is_terminal(FILE *f) { return isatty(fileno(f)) == 1; }
 
-bool redraws(FILE *f) {
+bool is_dumb(FILE *f) {
     const char *term = getenv("TERM");
-    return is_terminal(f) && term && strcmp(term, "dumb") != 0;
+    return term ? strcmp(term, "dumb") == 0 : is_terminal(f);
 }
+
+bool redraws(FILE *f) { return is_terminal(f) && !is_dumb(f); }
 
 bool has_color(FILE *f) {
     const char *no = getenv("NO_COLOR");

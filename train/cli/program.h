@@ -183,6 +183,9 @@ void add_trainings(const heed_model *const *models, const heed_model *m, heed_te
 /* Whether it is a setting of config.conf that nobody types. */
 bool is_internal(const heed_option *o);
 
+/* The first model of the list that reads such data; NULL: none. (fitting.c) */
+const heed_model *first_of(const heed_model *const *models, heed_input_kind kind);
+
 /* ---- synonyms.c: names that other programs use ---- */
 
 /* The callback `explain` of heed_options; user is a program *. */
@@ -267,6 +270,7 @@ void *allocate(heed_ctx *c, size_t count, size_t size, const char *what);
 
 /* ---- os.c (with files.c, the only parts of the program that use POSIX) ---- */
 bool is_terminal(FILE *f);
+bool is_dumb(FILE *f);   /* TERM says that escapes do nothing, or does not say what a terminal is */
 bool redraws(FILE *f);   /* a terminal that can clear a line */
 bool has_color(FILE *f); /* a terminal that is not dumb, and NO_COLOR is not set */
 heed_terminal terminal_kind(FILE *f);

@@ -18,9 +18,8 @@ void set_program_name(const char *path) {
     const char *slash = path ? strrchr(path, '/') : NULL, *name = slash ? slash + 1 : path;
     if (!name || !*name) return;
     own_name = name;
-    typed_name = !slash || is_found_by_name(name, path)
-                     ? name
-                     : heed_format_shell(word, sizeof word, path);
+    typed_name =
+        !slash || is_found_by_name(name, path) ? name : heed_format_shell(word, sizeof word, path);
 }
 
 void add_help(heed_text *out, const char *help) {

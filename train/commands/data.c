@@ -62,7 +62,8 @@ static void check_data(program *p, const char *data) {
 }
 
 static void check(program *p) {
-    gathered inputs;
+    gathered inputs = {.path = ""};
+    if (p->argc == 1 && !data_fits(p, p->argv[0])) return;
     if (gather(p, p->model, NULL, p->argc, p->argv, &inputs))
         check_data(p, *inputs.path ? inputs.path : p->argv[0]);
     gather_end(&inputs);

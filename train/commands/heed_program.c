@@ -60,12 +60,6 @@ static const char *const *list_commands(const char *names[NAMES]) {
     return names;
 }
 
-/* The first model of the list that reads such data; NULL: none. */
-static const heed_model *first_of(const heed_model *const *models, heed_input_kind kind) {
-    while (*models && (*models)->kind != kind) models++;
-    return *models;
-}
-
 /* A training of that model, and a use of it. */
 static void add_first(const heed_model *const *models, heed_input_kind kind, const char *heading,
                       heed_text *out) {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 show_mode show_mode_of(const char *name) {
-    if (strcmp(name, "bar") == 0) return SHOW_BAR;
+    if (strcmp(name, "bar") == 0) return is_dumb(stderr) ? SHOW_LINES : SHOW_BAR;
     if (strcmp(name, "line") == 0) return SHOW_LINES;
     if (strcmp(name, "json") == 0) return SHOW_JSON;
     if (strcmp(name, "none") == 0) return SHOW_NOTHING;

@@ -287,31 +287,6 @@ static void run_training(program *p, training *t) {
 
 /* ---- heed train ---- */
 
-/* Refuses a text file where pictures are expected, or a folder where a text is. The hint is with
- * the program's first model of the other kind. */
-static bool check_kind(program *p, const training *t) {
-    const char *name = p->model->name, *data = heed_config_text(t->f, "data");
-    const char *dot = strrchr(data, '.');
-    char hint[1024] = "";
-    bool csv = dot && strcmp(dot, ".csv") == 0;
-    bool text = p->model->kind == HEED_INPUT_TOKENS || writes_captions(p->model);
-    bool folder =
-        text && is_directory(data) && (writes_captions(p->model) || !holds_texts(p, data));
-    bool file = p->model->kind == HEED_INPUT_PICTURE && is_file(data) && !csv;
-    const heed_model *const *m = p->models;
-    while (*m && (*m)->kind != (folder ? HEED_INPUT_PICTURE : HEED_INPUT_TOKENS)) m++;
-    if (*m)
-        snprintf(hint, sizeof hint, "; hint: `train %s %.400s -o %.400s`, if it %s", (*m)->name,
-                 data, t->run, folder ? "holds pictures" : "is a text");
-    if (folder)
-        return heed_fail(p->c, HEED_DATA, "%s is a folder: %s takes %s%s", data, name,
-                         data_of(p->model)->noun, hint);
-    return !file || heed_fail(p->c, HEED_DATA,
-                              "%s is a file: %s takes a folder of pictures, or a CSV file of "
-                              "path,label lines%s",
-                              data, name, hint);
-}
-
 static bool check_run(program *p, const training *t) {
     const char *name = p->model->name, *data = heed_config_text(t->f, "data");
     bool dense = p->model->kind == HEED_INPUT_DENSE;
@@ -326,13 +301,12 @@ static bool check_run(program *p, const training *t) {
     int most = kind == HEED_INPUT_TOKENS ? p->argc : kind == HEED_INPUT_PAIR ? 2 : 1;
     for (int i = 0; p->argc <= most && i < p->argc; i++) /* gather refuses more */
         if (strcmp(p->argv[i], "-") != 0 && !path_exists(p->c, p->argv[i])) return false;
-    if (t->estimate) return check_kind(p, t);
-    if (!*t->run)
+    if (!t->estimate && !*t->run)
         return heed_fail(p->c, HEED_USAGE,
                          "missing -o: expected a folder for the run; hint: `train %s %s -o "
                          "runs/first`",
                          name, data);
-    return check_kind(p, t) && heed_run_vacant(p->c, t->run, t->force);
+    return data_fits(p, data) && (t->estimate || heed_run_vacant(p->c, t->run, t->force));
 }
 
 static void train(program *p) {

@@ -1,0 +1,84 @@
+/* fitting.c -- whether data is of the kind that a task reads; if not, the error names a task that
+ * does, and the command. */
+#include "cli/gather.h"
+
+#include "cli/os_files.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const heed_model *first_of(const heed_model *const *models, heed_input_kind kind) {
+    while (*models && (*models)->kind != kind) models++;
+    return *models;
+}
+
+/* "; hint: `train gpt book.txt -o runs/first`, if it is a text", with the first task that reads
+ * such inputs; "" if there is none. */
+static const char *hint_of(const program *p, heed_input_kind kind, const char *data,
+                           const char *when, char text[1200]) {
+    const heed_model *m = first_of(p->models, kind);
+    bool trains = strcmp(p->command->name, "train") == 0;
+    const char *run = trains ? flag_text(p, "out") : "";
+    *text = 0;
+    if (m)
+        snprintf(text, 1200, "; hint: `%s %s %.400s%s%.400s`, if it %s", p->command->name, m->name,
+                 data, trains ? " -o " : "", trains && !*run ? "runs/first" : run, when);
+    return text;
+}
+
+/* The folder of class folders that holds the picture "flowers/rose/1.jpg". */
+static const char *folder_of(const char *picture, char folder[400]) {
+    snprintf(folder, 400, "%.399s", picture);
+    for (int i = 0; i < 2; i++) {
+        char *slash = strrchr(folder, '/');
+        if (!slash) return "FOLDER";
+        *slash = 0;
+    }
+    return folder;
+}
+
+/* Whether the beginning of the file is lines of text, of which none has a tab, and no JSON. */
+static bool lacks_tabs(const char *path) {
+    char text[4096];
+    const char *dot = strrchr(path, '.');
+    if (!is_file(path) || (dot && (!strcmp(dot, ".csv") || !strcmp(dot, ".jsonl")))) return false;
+    FILE *f = fopen(path, "r");
+    size_t n = f ? fread(text, 1, sizeof text, f) : 0;
+    if (f) fclose(f);
+    return n && *text != '{' && memchr(text, '\n', n) && !memchr(text, '\t', n) &&
+           !memchr(text, 0, n);
+}
+
+/* Data of pictures: a folder, or a list of them. */
+static bool fits_pictures(program *p, const char *data) {
+    char hint[1200];
+    const char *dot = strrchr(data, '.');
+    if (!is_file(data) || (dot && strcmp(dot, ".csv") == 0)) return true;
+    return heed_fail(p->c, HEED_DATA,
+                     "%s is a file: %s takes a folder of pictures, or a CSV file of path,label "
+                     "lines%s",
+                     data, p->model->name, hint_of(p, HEED_INPUT_TOKENS, data, "is a text", hint));
+}
+
+bool data_fits(program *p, const char *data) {
+    const heed_model *m = p->model;
+    const char *noun = data_of(m)->noun;
+    char hint[1200], folder[400];
+    bool text = m->kind == HEED_INPUT_TOKENS, captions = writes_captions(m);
+    if (is_file(data) && is_picture_name(data))
+        return heed_fail(p->c, HEED_DATA, "%s is one picture: %s takes %s%s", data, m->name, noun,
+                         hint_of(p, HEED_INPUT_PICTURE, folder_of(data, folder),
+                                 "has a folder of pictures for each class", hint));
+    if (m->kind == HEED_INPUT_PICTURE) return fits_pictures(p, data);
+    if (is_directory(data) && (!text || !holds_texts(p, data)))
+        return heed_fail(p->c, HEED_DATA, "%s is a folder: %s takes %s%s", data, m->name, noun,
+                         hint_of(p, HEED_INPUT_PICTURE, data, "holds pictures", hint));
+    if (!text && p->argc == 1 && lacks_tabs(data))
+        return heed_fail(p->c, HEED_DATA, "%s has no tabs: %s takes %s, with %s in a line%s", data,
+                         m->name, noun,
+                         captions         ? "a picture's file, a tab and a caption"
+                         : reads_pairs(m) ? "a source, a tab and a target"
+                                          : "two columns",
+                         hint_of(p, HEED_INPUT_TOKENS, data, "is a text", hint));
+    return true;
+}
