@@ -264,17 +264,17 @@ static bool find_weights(heed_ctx *c, const char *dir, bool last, heed_text *wei
 static bool open_all(heed__opened *o, const char *dir, const heed_model *const *models, bool last) {
     heed_ctx *c = o->run.c;
     heed_text weights = {.c = c}, state = {.c = c}, config = {.c = c};
-    bool ok =
-        find_weights(c, dir, last, &weights, &state) && heed__run_read_meta(o, models, weights.s) &&
-        heed__run_config_read(c, o->run.model, heed__run_path(&config, dir, "config.conf"),
-                              &o->file) &&
-        (o->run.config = o->file.config) && heed_run_restore(c, dir, o->run.config) &&
-        heed__run_apply_settings(o, o->settings.s, weights.s) &&
-        (!state.n || heed__state_inputs(c, state.s, o->run.config, &o->edited)) &&
-        heed__run_read_tokenizers(o, dir) && read_labels(o, dir) &&
-        heed__run_build(&o->run, NULL) && heed__weights_load(o->run.store, weights.s) &&
-        (!o->edited.n || heed__ctx_edited(c) || heed_fail(c, HEED_DATA, "%s", o->edited.s)) &&
-        heed__run_merge(&o->run);
+    bool ok = find_weights(c, dir, last, &weights, &state) &&
+              heed__run_read_meta(o, models, weights.s) &&
+              heed__run_config_read(c, o->run.model, heed__run_path(&config, dir, "config.conf"),
+                                    &o->file) &&
+              (o->run.config = o->file.config) && heed_run_restore(c, dir, o->run.config) &&
+              heed__run_apply_settings(o, o->settings.s, weights.s) &&
+              (!state.n || heed__state_inputs(c, state.s, o->run.config, &o->edited)) &&
+              heed__run_read_tokenizers(o, dir) && read_labels(o, dir) &&
+              heed__run_build(&o->run, NULL) && heed__weights_load(o->run.store, weights.s) &&
+              (!o->edited.n || heed__ctx_edited(c) || heed_fail(c, HEED_DATA, "%s", o->edited.s)) &&
+              heed__run_merge(&o->run);
     heed__state s;
     if (ok && state.n && (ok = heed__state_read(c, state.s, &s)))
         o->run.step = last ? s.step : s.best_step;

@@ -18,7 +18,8 @@ static const heed_option compute_options[] = {
 static const heed_option run_options[] = {
     {"edited", HEED_BOOL, "false", 0, 0, NULL,
      "the run was edited on purpose: accept weights, tokenizer and labels as they are, and "
-     "ignore changed lines of config.conf", "Input"},
+     "ignore changed lines of config.conf",
+     "Input"},
     {0}};
 
 /* ---- messages ---- */
