@@ -127,14 +127,17 @@ static bool choose_sentences(heed_choices *k, const text_look *t, int block, con
 }
 
 /* Of a few sentences, each is learned by heart: in many steps, because a step masks one word in
- * seven, and with none kept for validation, because no other line tells what it says. */
+ * seven, and with none kept for validation, because no other line tells what it says. A word that
+ * occurs once is then several word pieces, for which one [MASK] cannot stand. */
 static bool choose_facts(heed_choices *k, const text_look *t) {
     enum { EPOCHS = 130, BATCH = 64 };
     char steps[32];
     size_t count = EPOCHS * lines_of(t) / BATCH;
     snprintf(steps, sizeof steps, "steps=%zu", count > 1000 ? count : 1000);
-    return (is_given(k->config, "minutes") || heed_choose(k, steps, "%d epochs", EPOCHS)) &&
-           heed_choose(k, "val-split=0", "a sentence kept for validation would not be learned");
+    return lines_of(t) > FEW_SENTENCES ||
+           ((k->only || heed_choose(k, "tokenizer=word", "one [MASK] stands for any word")) &&
+            (is_given(k->config, "minutes") || heed_choose(k, steps, "%d epochs", EPOCHS)) &&
+            heed_choose(k, "val-split=0", "a sentence kept for validation would not be learned"));
 }
 
 /* A few pages: a small model learns them as well in a fifth of the time. */

@@ -65,6 +65,10 @@ status 0
 warns "96 lines, each a sentence"
 holds grep -qx 'packing = lines' run/config.conf
 holds grep -qx 'block = 16' run/config.conf
+holds grep -qx 'tokenizer = word' run/config.conf
+run train mlm facts.txt --from run -o taken --steps 1
+status 0
+holds grep -qx 'tokenizer = run' taken/config.conf
 run train mlm -c run/config.conf -o again
 status 0
 hides "chosen"
