@@ -147,12 +147,15 @@ static bool choose_small(heed_choices *k, const text_look *t, const char *small)
            heed_choose(k, small, "a small model learns %.3g KB fastest", t->bytes / 1e3);
 }
 
-/* Whether rotary positions are possible: they turn the columns of a head in pairs. A preset is a
- * whole model, which is left as it is. */
+/* Whether rotary positions are possible, which turn the columns of a head in pairs, and no others
+ * were given; a preset is a whole model, which is left as it is. */
 static bool can_turn(const heed_config *f) {
-    int64_t key = heed_config_int(f, "key-width"), heads = heed_config_int(f, "heads");
-    if (!key) key = heed_config_int(f, "width") / heads;
-    return key % 2 == 0 && strcmp(heed_config_text(f, "preset"), "none") == 0;
+    bool preset = heed_config_has(f, "preset") && strcmp(heed_config_text(f, "preset"), "none");
+    int64_t key = heed_config_int(f, "key-width");
+    if (!key) key = heed_config_int(f, "width") / heed_config_int(f, "heads");
+    return key % 2 == 0 && !preset &&
+           (heed_config_rank(f, "positions") == HEED_FROM_DEFAULT ||
+            strcmp(heed_config_text(f, "positions"), "rotary") == 0);
 }
 
 /* With the learned positions of BERT, heads need far more steps to find the words beside a masked
@@ -171,7 +174,7 @@ bool heed__choose_mlm(heed_choices *k) {
         return choose_sentences(k, &t, multiple_of_8(2 * t.longest + 2),
                                 "layers=2 width=64 norm=pre transform-head=false init-std=0.1 "
                                 "lr=0.004 warmup=0.2 dropout=0 decay=0.01") &&
-               (lines_of(&t) > FEW_SENTENCES ? choose_rotary(k) : choose_facts(k, &t));
+               choose_facts(k, &t) && (lines_of(&t) <= FEW_SENTENCES || choose_rotary(k));
     return choose_small(k, &t, "width=64") && choose_rotary(k) && heed__choose_batch(k, 8, "");
 }
 

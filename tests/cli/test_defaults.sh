@@ -24,9 +24,8 @@ run data check mlm long.txt
 says "positions rotary, layers 2, lr 0.002"
 says "batch 8, steps 4000"
 hides "width 64"
-run data check mlm long.txt --positions learned # given settings are kept
-says "layers 2, lr 0.002"
-hides "positions rotary"
+run data check mlm long.txt --positions learned # BERT
+hides "layers 2"
 run data check mlm long.txt --preset tiny # a preset is a whole model
 hides "positions rotary"
 run data check mlm long.txt --width 12 # heads of an odd width cannot be turned in pairs
