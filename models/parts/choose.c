@@ -127,14 +127,17 @@ static bool choose_sentences(heed_choices *k, const text_look *t, int block, con
 }
 
 /* Of a few sentences, each is learned by heart: in many steps, because a step masks one word in
- * seven, and with none kept for validation, because no other line tells what it says. */
+ * seven, and with none kept for validation, because no other line tells what it says. A word that
+ * occurs once is then several word pieces, for which one [MASK] cannot stand. */
 static bool choose_facts(heed_choices *k, const text_look *t) {
     enum { EPOCHS = 130, BATCH = 64 };
     char steps[32];
     size_t count = EPOCHS * lines_of(t) / BATCH;
     snprintf(steps, sizeof steps, "steps=%zu", count > 1000 ? count : 1000);
-    return (is_given(k->config, "minutes") || heed_choose(k, steps, "%d epochs", EPOCHS)) &&
-           heed_choose(k, "val-split=0", "a sentence kept for validation would not be learned");
+    return lines_of(t) > FEW_SENTENCES ||
+           ((k->only || heed_choose(k, "tokenizer=word", "one [MASK] stands for any word")) &&
+            (is_given(k->config, "minutes") || heed_choose(k, steps, "%d epochs", EPOCHS)) &&
+            heed_choose(k, "val-split=0", "a sentence kept for validation would not be learned"));
 }
 
 /* A few pages: a small model learns them as well in a fifth of the time. */
@@ -144,12 +147,15 @@ static bool choose_small(heed_choices *k, const text_look *t, const char *small)
            heed_choose(k, small, "a small model learns %.3g KB fastest", t->bytes / 1e3);
 }
 
-/* Whether rotary positions are possible: they turn the columns of a head in pairs. A preset is a
- * whole model, which is left as it is. */
+/* Whether rotary positions are possible, which turn the columns of a head in pairs, and no others
+ * were given; a preset is a whole model, which is left as it is. */
 static bool can_turn(const heed_config *f) {
-    int64_t key = heed_config_int(f, "key-width"), heads = heed_config_int(f, "heads");
-    if (!key) key = heed_config_int(f, "width") / heads;
-    return key % 2 == 0 && strcmp(heed_config_text(f, "preset"), "none") == 0;
+    bool preset = heed_config_has(f, "preset") && strcmp(heed_config_text(f, "preset"), "none");
+    int64_t key = heed_config_int(f, "key-width");
+    if (!key) key = heed_config_int(f, "width") / heed_config_int(f, "heads");
+    return key % 2 == 0 && !preset &&
+           (heed_config_rank(f, "positions") == HEED_FROM_DEFAULT ||
+            strcmp(heed_config_text(f, "positions"), "rotary") == 0);
 }
 
 /* With the learned positions of BERT, heads need far more steps to find the words beside a masked
@@ -168,7 +174,7 @@ bool heed__choose_mlm(heed_choices *k) {
         return choose_sentences(k, &t, multiple_of_8(2 * t.longest + 2),
                                 "layers=2 width=64 norm=pre transform-head=false init-std=0.1 "
                                 "lr=0.004 warmup=0.2 dropout=0 decay=0.01") &&
-               (lines_of(&t) > FEW_SENTENCES ? choose_rotary(k) : choose_facts(k, &t));
+               choose_facts(k, &t) && (lines_of(&t) <= FEW_SENTENCES || choose_rotary(k));
     return choose_small(k, &t, "width=64") && choose_rotary(k) && heed__choose_batch(k, 8, "");
 }
 
@@ -179,7 +185,7 @@ bool heed__choose_gpt(heed_choices *k) {
         return choose_sentences(k, &t, multiple_of_8(t.longest_bytes + 1),
                                 "layers=2 width=64 init-std=0.1 lr=0.004 dropout=0 decay=0.01");
     return choose_small(k, &t, "layers=2 width=64 lr=0.004") &&
-           heed__choose_batch(k, 8, "warmup=0.15");
+           heed__choose_batch(k, 8, "lr=0.002 warmup=0.15");
 }
 
 /* ---- pairs of texts ---- */

@@ -27,6 +27,16 @@ holds grep -q '^classes = 10' run/config.conf
 holds grep -q '^flip = 0$' run/config.conf
 holds grep -q '^mean = 0\.' run/config.conf
 holds grep -q '^6,,test,' run/metrics.csv
+# How pictures are read is the run's own.
+cp -r run remean
+edit 's/^mean = .*/mean = 0.4/' remean/config.conf
+run classify remean png/test/3/00003.png
+refuses 3 "config.conf was changed: mean: the run was trained with 0."
+run classify remean png/test/3/00003.png --edited
+status 0
+cp out as-edited
+run classify run png/test/3/00003.png
+holds cmp -s out as-edited
 run train cnn png -o folder --steps 2 --batch 4 --width 4 --stages 2 --progress none --json
 status 0
 quiet

@@ -18,7 +18,9 @@ static const heed_option compute_options[] = {
 
 static const heed_option run_options[] = {
     {"edited", HEED_BOOL, "false", 0, 0, NULL,
-     "the run was edited on purpose: accept weights, tokenizer and labels as they are", "Input"},
+     "the run was edited on purpose: accept weights, tokenizer and labels as they are, and "
+     "ignore changed lines of config.conf",
+     "Input"},
     {0}};
 
 /* ---- messages ---- */
@@ -429,7 +431,9 @@ heed_config *run_settings(heed_ctx *c, const heed_model *const *models, const ch
         return NULL;
     }
     heed_config *f = training_config(c, *m);
-    if (!heed_run_earlier(f) || !heed_config_read(f, path, HEED_FROM_FILE)) return NULL;
+    if (!heed_run_earlier(f) || !heed_config_read(f, path, HEED_FROM_FILE) ||
+        !heed_run_restore(c, dir, f))
+        return NULL;
     find_own_data(f, dir);
     return f;
 }

@@ -31,12 +31,12 @@ static void each_line(program *p, void *user, take_input one, int how) {
     heed_text_free(&line);
 }
 
-void note_file(heed_ctx *c, const char *argument) {
+void note_file(heed_ctx *c, const char *argument, bool lines) {
     if (is_file(argument))
         heed_message(c, HEED_INFO,
-                     "note: %s is taken as the text, though a file has this name; hint: < %s reads "
-                     "the lines of the file",
-                     argument, argument);
+                     "note: %s is taken as the text, though a file has this name%s%s%s", argument,
+                     lines ? "; hint: < " : "", lines ? argument : "",
+                     lines ? " reads the lines of the file" : "");
 }
 
 void each_input(program *p, void *user, take_input one, int how) {
@@ -48,7 +48,7 @@ void each_input(program *p, void *user, take_input one, int how) {
         else if (!heed_check_text(p->c, p->argv[i], n) || !one(p, user, p->argv[i], n))
             program_complain(p);
         else
-            note_file(p->c, p->argv[i]);
+            note_file(p->c, p->argv[i], true);
     }
 }
 

@@ -8,8 +8,9 @@
 /* Prints a text on one line: invisible characters are replaced by visible ones, as in
  * heed_label_text. */
 void print_shown(heed_ctx *c, const char *text, const char *end);
-/* Says that an argument which is taken as a text is also the name of a file, and how to read it. */
-void note_file(heed_ctx *c, const char *argument);
+/* Says that an argument which is taken as a text is also the name of a file, and, if the command
+ * reads lines, how to read it. */
+void note_file(heed_ctx *c, const char *argument, bool lines);
 typedef bool (*take_input)(program *p, void *user, const char *text, size_t n);
 /* Calls `one` for each argument from the second on. If there is none, or for an argument "-", calls
  * it for each line of stdin that is not empty. An error is printed and its status kept, and the
