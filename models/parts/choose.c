@@ -191,7 +191,7 @@ bool heed__choose_gpt(heed_choices *k) {
         return choose_sentences(k, &t, multiple_of_8(t.longest_bytes + 1),
                                 "layers=2 width=64 init-std=0.1 lr=0.004 dropout=0 decay=0.01");
     return choose_small(k, &t, "layers=2 width=64 lr=0.004") &&
-           heed__choose_batch(k, 8, "warmup=0.15");
+           heed__choose_batch(k, 8, "lr=0.002 warmup=0.15");
 }
 
 /* ---- pairs of texts ---- */

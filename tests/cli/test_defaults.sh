@@ -18,7 +18,7 @@ run data check gpt plain.txt --minutes 1
 says "batch 8, warmup 0.15: smaller batches learn more in the same time"
 for i in $(seq 30); do cat plain.txt; done >long.txt # 90 KB
 run data check gpt long.txt
-says "batch 8, steps 4000, warmup 0.15"
+says "batch 8, steps 4000, lr 0.002, warmup 0.15"
 hides "layers 2"
 run data check mlm long.txt
 says "positions rotary, layers 2, lr 0.002"
