@@ -173,6 +173,7 @@ static const heed_published published[] = {
      .prefix = "roformer.",
      .renames = BERT_RENAMES,
      .ignored = "roformer.encoder.embed_positions.weight",
+     .angles = "roformer.encoder.embed_positions.weight",
      .dropped = "roformer.pooler.* pooler.*",
      .harmless = BERT_HARMLESS,
      .keys = rotary_keys,

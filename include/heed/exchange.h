@@ -57,7 +57,9 @@ typedef struct heed_published {
     const char *present;  /* "pooler=pooler.dense.weight": a setting that becomes true if a file has
                          the tensor; or NULL */
     bool vectors; /* modules.json of sentence-transformers gives `pool`, `unit`, `embed-tokens` */
-    const char *more;                     /* keys that an export adds, as JSON; or NULL */
+    const char *angles; /* a tensor of the sines and cosines of rotary positions, which an export
+                           computes; or NULL */
+    const char *more;   /* keys that an export adds, as JSON; or NULL */
     const heed_published_key *keys;       /* ended by {0} */
     const heed_published_tensor *tensors; /* ended by {0} */
 } heed_published;

@@ -141,9 +141,10 @@ static bool choose_facts(heed_choices *k, const text_look *t) {
 }
 
 /* A few pages: a small model learns them as well in a fifth of the time. */
+static bool is_small(const text_look *t) { return t->bytes <= 80000; }
+
 static bool choose_small(heed_choices *k, const text_look *t, const char *small) {
-    enum { FEW_BYTES = 80000 };
-    return t->bytes > FEW_BYTES ||
+    return !is_small(t) ||
            heed_choose(k, small, "a small model learns %.3g KB fastest", t->bytes / 1e3);
 }
 
@@ -175,7 +176,12 @@ bool heed__choose_mlm(heed_choices *k) {
                                 "layers=2 width=64 norm=pre transform-head=false init-std=0.1 "
                                 "lr=0.004 warmup=0.2 dropout=0 decay=0.01") &&
                choose_facts(k, &t) && (lines_of(&t) <= FEW_SENTENCES || choose_rotary(k));
-    return choose_small(k, &t, "width=64") && choose_rotary(k) && heed__choose_batch(k, 8, "");
+    if (!choose_small(k, &t, "width=64") || !choose_rotary(k)) return false;
+    const heed_config *f = k->config;
+    if (is_small(&t) && !is_given(f, "steps") && !is_given(f, "epochs") && !is_given(f, "batch") &&
+        !is_given(f, "minutes"))
+        return heed_choose(k, "batch=8 steps=1500", "more steps would learn the text by heart");
+    return heed__choose_batch(k, 8, "");
 }
 
 bool heed__choose_gpt(heed_choices *k) {

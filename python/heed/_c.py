@@ -658,7 +658,7 @@ class heed_published_tensor(Structure):
 class heed_published(Structure):
     _fields_ = [("type", c_char_p), ("architectures", c_char_p), ("settings", c_char_p), ("prefix", c_char_p), ("renames", c_void_p),
         ("ignored", c_char_p), ("dropped", c_char_p), ("harmless", c_char_p), ("present", c_char_p), ("vectors", c_bool),
-        ("more", c_char_p), ("keys", c_void_p), ("tensors", c_void_p)]
+        ("angles", c_char_p), ("more", c_char_p), ("keys", c_void_p), ("tensors", c_void_p)]
 
 
 class heed_graph_node(Structure):

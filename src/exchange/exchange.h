@@ -64,6 +64,8 @@ bool heed__weights_check(const heed__weights *w, const heed_config *f, const cha
 /* Sets what p->present says. */
 bool heed__weights_present(const heed__weights *w, heed_config *f);
 bool heed__weights_read(heed__weights *w, const heed_config *f, heed_store *s);
+/* Adds the tensor p->angles, if there is one, to those of an export. */
+bool heed__angles_write(heed_store *out, const heed_run *r, const heed_published *p);
 bool heed__weights_write(const heed_run *r, const heed_published *p, const char *path);
 
 /* ---- labels and pictures ---- */

@@ -3,6 +3,7 @@
 #include "core/os.h"
 #include "exchange/exchange.h"
 
+#include <math.h>
 #include <string.h>
 
 /* The architecture with the run's settings; if none has, the error lists what the first expects. */
@@ -78,6 +79,22 @@ static bool write_config(const heed_run *r, const heed_published *p, const char 
     json_decref(config);
     heed_text_free(&path);
     return ok;
+}
+
+/* Row p: sin(p theta^(-2i / e)) of a head's e / 2 pairs of columns, and after them the cosines. */
+bool heed__angles_write(heed_store *out, const heed_run *r, const heed_published *p) {
+    if (!p->angles) return true;
+    int head = (int)(heed_config_int(r->config, "width") / heed_config_int(r->config, "heads"));
+    int rows = (int)heed_config_int(r->config, "block"), half = head / 2;
+    double theta = heed_config_real(r->config, "rope-theta");
+    heed_tensor *t = heed_state_new(out, p->angles, "zero", 2, (int[]){rows, head});
+    for (int i = 0; t && i < rows * half; i++) {
+        heed_real *x = t->x + i / half * head + i % half;
+        double angle = i / half / pow(theta, 2.0 * (i % half) / head);
+        x[0] = (heed_real)sin(angle);
+        x[half] = (heed_real)cos(angle);
+    }
+    return t != NULL;
 }
 
 static bool write_weights(const heed_run *r, const heed_published *p, const char *dir) {

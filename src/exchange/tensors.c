@@ -486,7 +486,7 @@ static bool put_entry(heed_store *out, const heed_run *r, const heed_published *
 
 bool heed__weights_write(const heed_run *r, const heed_published *p, const char *path) {
     heed_store *out = heed_store_new(r->c);
-    bool ok = out != NULL;
+    bool ok = out && heed__angles_write(out, r, p);
     for (int i = 0; ok && i < heed_store_count(r->store); i++)
         ok = put_entry(out, r, p, heed_store_at(r->store, i));
     ok = ok && heed_save(out, path);

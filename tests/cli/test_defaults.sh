@@ -33,6 +33,7 @@ hides "positions rotary"
 run data check mlm plain.txt
 says "width 64"
 says "positions rotary"
+says "batch 8, steps 1500"
 for i in $(seq 21); do cat facts.txt; done >many.txt # 2,016 sentences
 run data check mlm many.txt
 says "packing lines"

@@ -121,6 +121,15 @@ run export pre -o pre-folder
 refuses 2 "run cannot be exported as BertForMaskedLM: --norm pre, expected post"
 absent pre-folder
 
+# With rotary positions a masked model is a RoFormer.
+run train mlm facts.txt $SMALL $BERT --positions rotary -o rotary
+run export rotary -o roformer
+status 0
+holds grep -q '"RoFormerForMaskedLM"' roformer/config.json
+run import roformer -o again-rotary
+status 0
+holds cmp -s rotary/model.safetensors again-rotary/model.safetensors
+
 # ---- vectors of texts ----
 run import "$GOLDEN/bert-encoder" -o encoder
 status 0
