@@ -128,9 +128,8 @@ static bool choose_facts(heed_choices *k, const text_look *t) {
     char steps[32];
     size_t count = EPOCHS * lines_of(t) / BATCH;
     snprintf(steps, sizeof steps, "steps=%zu", count > 1000 ? count : 1000);
-    return lines_of(t) > FEW_SENTENCES ||
-           (heed_choose(k, steps, "%d epochs", EPOCHS) &&
-            heed_choose(k, "val-split=0", "a sentence kept for validation would not be learned"));
+    return heed_choose(k, steps, "%d epochs", EPOCHS) &&
+           heed_choose(k, "val-split=0", "a sentence kept for validation would not be learned");
 }
 
 /* A few pages: a small model learns them as well in a fifth of the time. */
@@ -140,6 +139,23 @@ static bool choose_small(heed_choices *k, const text_look *t, const char *small)
            heed_choose(k, small, "a small model learns %.3g KB fastest", t->bytes / 1e3);
 }
 
+/* Whether rotary positions are possible: they turn the columns of a head in pairs. A preset is a
+ * whole model, which is left as it is. */
+static bool can_turn(const heed_config *f) {
+    int64_t key = heed_config_int(f, "key-width"), heads = heed_config_int(f, "heads");
+    if (!key) key = heed_config_int(f, "width") / heads;
+    return key % 2 == 0 && strcmp(heed_config_text(f, "preset"), "none") == 0;
+}
+
+/* With the learned positions of BERT, heads need far more steps to find the words beside a masked
+ * one, and until then the model learns only how frequent each token is. */
+static bool choose_rotary(heed_choices *k) {
+    return !can_turn(k->config) ||
+           heed_choose(k, "positions=rotary layers=2 lr=0.002",
+                       "heads find the neighbours of a token at once, unlike with the learned "
+                       "positions of BERT");
+}
+
 bool heed__choose_mlm(heed_choices *k) {
     text_look t;
     if (k->data || !heed__look_at_text(heed_config_text(k->config, "data"), &t)) return true;
@@ -147,8 +163,8 @@ bool heed__choose_mlm(heed_choices *k) {
         return choose_sentences(k, &t, multiple_of_8(2 * t.longest + 2),
                                 "layers=2 width=64 norm=pre transform-head=false init-std=0.1 "
                                 "lr=0.004 warmup=0.2 dropout=0 decay=0.01") &&
-               choose_facts(k, &t);
-    return choose_small(k, &t, "layers=2 width=64") && heed__choose_batch(k, 16, "");
+               (lines_of(&t) > FEW_SENTENCES ? choose_rotary(k) : choose_facts(k, &t));
+    return choose_small(k, &t, "width=64") && choose_rotary(k) && heed__choose_batch(k, 8, "");
 }
 
 bool heed__choose_gpt(heed_choices *k) {

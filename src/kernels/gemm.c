@@ -31,7 +31,7 @@ static bool streams(const heed_gemm *g, const heed_real *x, size_t least) {
 }
 #define LARGE ((size_t)1 << 20)
 
-#if HEED__AVX512
+#if HEED__AVX512 || HEED__AVX2
 /* Whether GELU is computed for two rows of a panel at a time. */
 static bool in_pairs(const heed_gemm *g, int rows, int width) {
     return (g->act == HEED_GELU || g->act == HEED_GELU_TANH) && width == PANEL && rows % 2 == 0;
@@ -53,7 +53,7 @@ static void gelu_pair(const heed_gemm *g, const heed_real *from, size_t ldf, con
         if (bias) x[v] += load(bias + j);
         if (g->pre) leave(g->pre + at + (size_t)(i * g->ldc + j), x[v], stream_pre);
     }
-    gelu_values(gelu_tail(g->act), x, N);
+    gelu_values(g->act, x, N);
     UNROLL for (int v = 0; v < N; v++)
         leave(g->c + at + (size_t)(v / TILE_VECS * g->ldc + v % TILE_VECS * VL), x[v], stream_c);
 }
@@ -64,7 +64,7 @@ void K(gemm_finish)(const heed_gemm *g, const heed_real *from, size_t ldf, size_
     const heed_real *bias = g->bias ? g->bias + col : NULL;
     heed_real *c = g->c + at, *pre = g->pre ? g->pre + at : NULL;
     size_t ldc = (size_t)g->ldc;
-#if HEED__AVX512
+#if HEED__AVX512 || HEED__AVX2
     if (in_pairs(g, rows, width)) {
         bool stream_c = from != c && streams(g, g->c, LARGE);
         bool stream_pre = pre && streams(g, g->pre, LARGE / 8);

@@ -171,7 +171,7 @@ typedef struct {
     heed_real *sum;           /* (blocks, STRIP) */
 } column_job;
 
-#if HEED__AVX512
+#if HEED__AVX512 || HEED__AVX2
 /* The columns of a row that fill several vectors; returns their number. The next row is requested:
  * it lies too far away for the CPU to foresee it. */
 static int gelu_grad_row(const column_job *j, heed_act f, size_t at, heed_real *sum) {
@@ -185,7 +185,7 @@ static int gelu_grad_row(const column_job *j, heed_act f, size_t at, heed_real *
             __builtin_prefetch(j->x + at + (size_t)(j->stride + c + i * VL));
             __builtin_prefetch(gy + j->stride + i * VL, 1);
         }
-        gelu_slopes(gelu_slope_tail(f), v, N);
+        gelu_slopes(f, v, N);
         UNROLL for (int i = 0; i < N; i++) {
             v[i] = v[i] * load(gy + i * VL);
             store(gy + i * VL, v[i]);
@@ -204,7 +204,7 @@ INLINE void columns_block(const column_job *j, heed_act f, size_t block, bool gr
     for (size_t r = first; r < last; r++) {
         size_t at = r * (size_t)j->stride + (size_t)j->strip;
         int c = 0;
-#if HEED__AVX512
+#if HEED__AVX512 || HEED__AVX2
         if (grad && (f == HEED_GELU || f == HEED_GELU_TANH)) c = gelu_grad_row(j, f, at, sum);
 #endif
         for (; c < j->width; c += VL) {

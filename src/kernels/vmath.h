@@ -272,28 +272,30 @@ INLINE const heed__pieces *gelu_slope_tail(heed_act f) {
 }
 
 /* x becomes GELU(x), or its slope. */
-INLINE void gelu_values(const heed__pieces *tail, vec *x, const int n) {
+INLINE void gelu_values(heed_act f, vec *x, const int n) {
+    const heed__pieces *tail = gelu_tail(f);
     vec a[HEED__TOGETHER], q[HEED__TOGETHER];
     UNROLL for (int k = 0; k < n; k++) a[k] = vmin(HEED__PIECES_END, vabs(x[k]));
     pieces(tail, a, q, n);
     UNROLL for (int k = 0; k < n; k++) /* x (1 - Phi(-x)) for positive x */
         x[k] = vmax(splat(0), x[k]) - a[k] * q[k];
 }
-INLINE void gelu_slopes(const heed__pieces *tail, vec *x, const int n) {
+INLINE void gelu_slopes(heed_act f, vec *x, const int n) {
+    const heed__pieces *tail = gelu_slope_tail(f);
     vec a[HEED__TOGETHER], q[HEED__TOGETHER];
     UNROLL for (int k = 0; k < n; k++) a[k] = vmin(HEED__PIECES_END, vabs(x[k]));
     pieces(tail, a, q, n);
     UNROLL for (int k = 0; k < n; k++) x[k] = pick(lt(x[k], splat(0)), q[k], splat(1) - q[k]);
 }
-#define HEED__GELU_OF(name, values, tail, f)                                                       \
+#define HEED__GELU_OF(name, values, f)                                                             \
     INLINE vec name(vec x) {                                                                       \
-        values(tail(f), &x, 1);                                                                    \
+        values(f, &x, 1);                                                                          \
         return x;                                                                                  \
     }
-HEED__GELU_OF(vgelu, gelu_values, gelu_tail, HEED_GELU)
-HEED__GELU_OF(vgelu_slope, gelu_slopes, gelu_slope_tail, HEED_GELU)
-HEED__GELU_OF(vgelu_tanh, gelu_values, gelu_tail, HEED_GELU_TANH)
-HEED__GELU_OF(vgelu_tanh_slope, gelu_slopes, gelu_slope_tail, HEED_GELU_TANH)
+HEED__GELU_OF(vgelu, gelu_values, HEED_GELU)
+HEED__GELU_OF(vgelu_slope, gelu_slopes, HEED_GELU)
+HEED__GELU_OF(vgelu_tanh, gelu_values, HEED_GELU_TANH)
+HEED__GELU_OF(vgelu_tanh_slope, gelu_slopes, HEED_GELU_TANH)
 #undef HEED__GELU_OF
 
 #else
@@ -319,6 +321,14 @@ INLINE vec vgelu_tanh_slope(vec x) {
     vec s = gelu_tanh_gate(x);
     vec twice_inner = splat(2 * HEED__GELU_SLOPE) * (one + splat(3 * HEED__GELU_CUBE) * x * x);
     return s + x * s * (one - s) * twice_inner;
+}
+
+/* x becomes GELU(x), or its slope. */
+INLINE void gelu_values(heed_act f, vec *x, const int n) {
+    for (int k = 0; k < n; k++) x[k] = f == HEED_GELU ? vgelu(x[k]) : vgelu_tanh(x[k]);
+}
+INLINE void gelu_slopes(heed_act f, vec *x, const int n) {
+    for (int k = 0; k < n; k++) x[k] = f == HEED_GELU ? vgelu_slope(x[k]) : vgelu_tanh_slope(x[k]);
 }
 
 #endif
