@@ -11,6 +11,7 @@ typedef struct {
     bool ta, tb, add, bias, pre, rounded; /* rounded: the operands, to bf16 */
     heed_act act;
     int batch, extra; /* extra: unused elements at the end of each stored row */
+    bool twin;        /* a batch of 2 as two jobs */
 } product;
 
 static double act(heed_act f, double x) {
@@ -87,26 +88,32 @@ static void run_product(const heed_kernels *k, const void *args, heed_real *out)
     stored s = store_product(p);
     size_t size = s.sc * (size_t)s.batch;
     for (size_t i = 0; i < size && p->add; i++) out[i] = (heed_real)0.5;
-    k->gemm(k, &(heed_gemm){.m = p->m,
-                            .n = p->n,
-                            .k = p->k,
-                            .a = s.a,
-                            .lda = s.lda,
-                            .ta = p->ta,
-                            .b = s.b,
-                            .ldb = s.ldb,
-                            .tb = p->tb,
-                            .c = out,
-                            .ldc = s.ldc,
-                            .add = p->add,
-                            .bias = p->bias ? s.bias : NULL,
-                            .act = p->act,
-                            .pre = p->pre ? out + size : NULL,
-                            .bf16 = true,
-                            .batch = p->batch,
-                            .stride_a = s.sa,
-                            .stride_b = s.sb,
-                            .stride_c = s.sc});
+    heed_gemm g[2] = {{.m = p->m,
+                       .n = p->n,
+                       .k = p->k,
+                       .a = s.a,
+                       .lda = s.lda,
+                       .ta = p->ta,
+                       .b = s.b,
+                       .ldb = s.ldb,
+                       .tb = p->tb,
+                       .c = out,
+                       .ldc = s.ldc,
+                       .add = p->add,
+                       .bias = p->bias ? s.bias : NULL,
+                       .act = p->act,
+                       .pre = p->pre ? out + size : NULL,
+                       .bf16 = true,
+                       .batch = p->twin ? 0 : p->batch,
+                       .stride_a = s.sa,
+                       .stride_b = s.sb,
+                       .stride_c = s.sc}};
+    g[1] = g[0];
+    g[1].a += s.sa;
+    g[1].b += s.sb;
+    g[1].c += s.sc;
+    g->twin = p->twin;
+    k->gemm(k, g);
     drop_product(&s);
 }
 static void want_product(const void *args, double *out) {
@@ -187,6 +194,20 @@ TEST(kernels_gemm_large_shapes) {
     check_product("gemm batch", (product){.m = 33, .n = 47, .k = 19, .batch = 13, .extra = 1});
     check_product("gemm batch nt",
                   (product){.m = 33, .n = 47, .k = 19, .batch = 13, .tb = true, .ta = true});
+}
+TEST(kernels_gemm_of_twins) {
+    static const int sizes[][3] = {{64, 128, 401}, {5, 33, 70}, {130, 300, 193}, {40, 65, 0}};
+    for (int i = 0; i < 4 * 4; i++) {
+        const int *size = sizes[i / 4];
+        check_product("gemm twins", (product){.m = size[0],
+                                              .n = size[1],
+                                              .k = size[2],
+                                              .ta = i % 2,
+                                              .add = i % 4 > 1,
+                                              .batch = 2,
+                                              .extra = i / 4,
+                                              .twin = true});
+    }
 }
 TEST(kernels_gemm_finishes_with_bias_and_activation) {
     for (int f = HEED_IDENTITY; f <= HEED_EXP; f++)

@@ -151,6 +151,37 @@ TEST(ops_affine_act_is_affine_then_act) {
     CLOSE(c);
 }
 
+/* Sums over many rows are computed in two halves. The gradients of two passes are added. */
+TEST(ops_affine_adds_the_gradient_of_many_rows) {
+    enum { ROWS = 301, IN = 20, OUT = 17 };
+    heed_real first[OUT * IN] = {0};
+    for (int threads = 1; threads <= 3; threads++) {
+        heed_ctx *c = heed_open(&(heed_options){.seed = 4, .threads = threads});
+        heed_store *s = heed_store_new(c);
+        heed_tape *t = heed_tape_new(c);
+        heed_tensor *w = heed_param(s, "w", "normal:1", 2, (int[]){OUT, IN});
+        heed_tensor *x = heed_param(s, "x", "normal:1", 2, (int[]){ROWS, IN});
+        for (int pass = 0; pass < 2; pass++) {
+            heed_tape_begin(t, HEED_TRAIN, 0);
+            heed_tensor *y = heed_affine(t, x, w, NULL);
+            CHECK(heed_backward(t, heed_sum(t, heed_mul(t, y, y))));
+        }
+        for (int i = 0; i < OUT * IN; i++) {
+            double want = 0;
+            for (int r = 0; r < ROWS; r++) {
+                double y = 0;
+                for (int j = 0; j < IN; j++)
+                    y += (double)x->x[r * IN + j] * (double)w->x[i / IN * IN + j];
+                want += 4 * y * (double)x->x[r * IN + i % IN];
+            }
+            CHECK_CLOSE(w->g[i], want, 1e4 * tiny);
+        }
+        if (threads == 1) memcpy(first, w->g, sizeof first);
+        CHECK(memcmp(first, w->g, sizeof first) == 0);
+        test_close(c, __FILE__, __LINE__);
+    }
+}
+
 /* ---- softmax ---- */
 
 TEST(ops_softmax_with_temperature_and_mask) {

@@ -283,6 +283,24 @@ TEST(values_computed_again_have_the_same_bits) {
     }
 }
 
+static size_t bytes_of_step(size_t cheap) {
+    built b = build_case(&heed_model_gpt, TEXT, "whole-logits", true);
+    CHECK(b.t->r->cheap == 4 << 20);
+    if (cheap != SIZE_MAX) b.t->r->cheap = cheap;
+    loss_of(&b, HEED_TRAIN, true);
+    size_t bytes = heed_tape_used(b.t).bytes;
+    DISCARD(b);
+    return bytes;
+}
+
+/* The largest of them, the activation of each block, has width 16, the others 8. */
+TEST(values_of_at_most_4_mb_are_kept) {
+    size_t inner = ROWS * LEN * 16 * sizeof(heed_real), by_default = bytes_of_step(SIZE_MAX);
+    CHECK(bytes_of_step(inner) == by_default);
+    CHECK(bytes_of_step(inner - 1) < by_default);
+    CHECK(bytes_of_step(0) < bytes_of_step(inner - 1));
+}
+
 static heed_tensor *refuses(const void *self, heed_tape *t, heed_tensor *const in[HEED_RECOMPUTE]) {
     (void)self;
     return heed_add(t, in[0], in[1]);

@@ -156,6 +156,7 @@ static void panel_product(const heed_gemm *g, const heed__tile *panel, size_t at
 
 /* A place in the order of computation: a piece of C, and the terms from p on. */
 typedef struct {
+    const heed_gemm *g;
     heed__gemm_part piece;
     int p;
     bool fresh; /* the first to use its part of B, which is not packed yet */
@@ -174,18 +175,24 @@ static place place_at(const heed_gemm *g, const heed__gemm_part *part, int i, in
     bool both = keeps_both(g, part);
     int stay = both ? BLOCK : g->k > DEPTH ? STAY : part->rows;
     int group = gemm_group(part->cols, both ? GROUP / 2 : GROUP);
-    return (place){{part->batch, part->row + i, at_most(stay, part->rows - i), part->col + j,
+    return (place){g,
+                   {part->batch, part->row + i, at_most(stay, part->rows - i), part->col + j,
                     at_most(group, part->cols - j)},
                    p,
                    !both || i == 0};
 }
 
-/* Moves to the place that follows; false after the last one. */
-static bool advance(const heed_gemm *g, const heed__gemm_part *part, place *at) {
+/* Moves to the place that follows, in the next product after the last one of at->g; false after
+ * that of the product `last`. */
+static bool advance(const heed_gemm *last, const heed__gemm_part *part, place *at) {
+    const heed_gemm *g = at->g;
     int i = at->piece.row - part->row, j = at->piece.col - part->col, p = at->p + DEPTH;
     if (p >= g->k) p = 0, i += at->piece.rows;
     if (i >= part->rows) i = 0, j += at->piece.cols;
-    if (j >= part->cols) return false;
+    if (j >= part->cols) {
+        if (g == last) return false;
+        g++, j = 0;
+    }
     *at = place_at(g, part, i, j, p);
     return true;
 }
@@ -202,7 +209,8 @@ static heed__soon soon_a(const heed_gemm *g, size_t batch, int row, int rows, in
     if (g->ta) return soon(a + (size_t)p * step + row, step, depth, rows, parts);
     return soon(a + (size_t)row * step + p, step, rows, depth, parts);
 }
-static heed__soon soon_b(const heed_gemm *g, const place *at, int parts) {
+static heed__soon soon_b(const place *at, int parts) {
+    const heed_gemm *g = at->g;
     const heed_real *b = g->b + at->piece.batch * g->stride_b;
     size_t step = (size_t)g->ldb;
     int depth = at_most(DEPTH, g->k - at->p), col = at->piece.col, cols = at->piece.cols;
@@ -211,9 +219,9 @@ static heed__soon soon_b(const heed_gemm *g, const place *at, int parts) {
 }
 
 /* Multiplies rows with a group of columns. next: the place that follows, or NULL. */
-static void group_product(const heed_gemm *g, heed_real *packed, const place *at,
-                          const place *next) {
+static void group_product(heed_real *packed, const place *at, const place *next) {
     _Alignas(64) heed_real tiles[BLOCK / TILE_ROWS * TILE_APART];
+    const heed_gemm *g = at->g;
     const heed__gemm_part *part = &at->piece;
     int p = at->p, depth = at_most(DEPTH, g->k - p), end = part->row + part->rows;
     int parts = (part->cols + PANEL - 1) / PANEL * ((depth + SOON_TERMS - 1) / SOON_TERMS);
@@ -224,10 +232,10 @@ static void group_product(const heed_gemm *g, heed_real *packed, const place *at
         int rows = at_most(BLOCK, end - i), left = end - i - rows;
         int now = parts * (rows / TILE_ROWS);
         lines[0] = left > 0 ? soon_a(g, part->batch, i + rows, at_most(BLOCK, left), p, now)
-                   : next   ? soon_a(g, part->batch, next->piece.row,
+                   : next   ? soon_a(next->g, part->batch, next->piece.row,
                                      at_most(BLOCK, next->piece.rows), next->p, now)
                             : (heed__soon){0};
-        if (left == 0 && next && next->fresh) lines[1] = soon_b(g, next, now);
+        if (left == 0 && next && next->fresh) lines[1] = soon_b(next, now);
         heed__tile t = rows_of_a(g, tiles, part->batch, i, p, part->cols);
         t.ldc = (size_t)g->ldc;
         t.depth = depth;
@@ -250,31 +258,40 @@ static void group_product(const heed_gemm *g, heed_real *packed, const place *at
 }
 
 #define HALF (GROUP / 2 / PANEL * PANEL_APART)
-static void product(const heed_gemm *g, const heed__gemm_part *part) {
+/* The products [g, g + count), which are stored in the same way. */
+static void products(const heed_gemm *g, int count, const heed__gemm_part *part) {
     _Alignas(64) heed_real packed[GROUP / PANEL * PANEL_APART];
     place at = place_at(g, part, 0, 0, 0), next = at;
     for (bool more = true; more; at = next) {
-        more = advance(g, part, &next);
+        more = advance(g + count - 1, part, &next);
         heed_real *to = packed + (keeps_both(g, part) && at.p > 0 ? HALF : 0);
-        if (at.fresh) pack(g, to, &at.piece, at.p, at_most(DEPTH, g->k - at.p));
-        group_product(g, to, &at, more ? &next : NULL);
+        if (at.fresh) pack(at.g, to, &at.piece, at.p, at_most(DEPTH, at.g->k - at.p));
+        group_product(to, &at, more ? &next : NULL);
     }
+}
+
+static void multiply(const gemm_job *j, const heed_gemm *g, int count,
+                     const heed__gemm_part *part) {
+    if (!j->bf16) products(g, count, part);
+    for (int i = 0; j->bf16 && i < count; i++) K(gemm_bf16)(g + i, part);
 }
 
 static void gemm_part(const void *job, size_t from, size_t to, int thread) {
     const gemm_job *j = job;
     const heed_gemm *g = j->g;
-    void (*compute)(const heed_gemm *, const heed__gemm_part *) = j->bf16 ? K(gemm_bf16) : product;
     size_t tiles = (size_t)j->row_tiles;
+    bool both = g->twin && to - from == 2 * tiles;
     (void)thread;
     if (tiles == 0) {
         int col = (int)from * PANEL, end = at_most((int)to * PANEL, g->n);
-        compute(g, &(heed__gemm_part){0, 0, g->m, col, end - col});
+        multiply(j, g, 1, &(heed__gemm_part){0, 0, g->m, col, end - col});
     }
     while (tiles > 0 && from < to) {
-        size_t tile = from % tiles, count = tiles - tile < to - from ? tiles - tile : to - from;
+        size_t tile = from % tiles, product = from / tiles, left = both ? to : tiles - tile;
+        size_t count = left < to - from ? left : to - from;
         int row = (int)tile * TILE_ROWS, rows = at_most((int)count * TILE_ROWS, g->m - row);
-        compute(g, &(heed__gemm_part){from / tiles, row, rows, 0, g->n});
+        heed__gemm_part part = {g->twin ? 0 : product, row, rows, 0, g->n};
+        multiply(j, g->twin ? g + product : g, both ? 2 : 1, &part);
         from += count;
     }
     stream_end();
@@ -290,9 +307,10 @@ static bool rounds(const heed_kernels *k, const heed_gemm *g) {
 void K(gemm)(const heed_kernels *k, const heed_gemm *g) {
     size_t batch = g->batch > 0 ? (size_t)g->batch : 1;
     int row_tiles = (g->m + TILE_ROWS - 1) / TILE_ROWS, panels = (g->n + PANEL - 1) / PANEL;
-    if (g->m <= 0 || g->n <= 0 || K(gemm_thin)(k, g)) return;
+    if (g->m <= 0 || g->n <= 0 || (!g->twin && K(gemm_thin)(k, g))) return;
     double work = 2.0 * (double)batch * g->m * g->n * (g->k > 0 ? g->k : 1);
-    bool by_columns = batch == 1 && panels >= row_tiles;
+    bool by_columns = batch == 1 && panels >= row_tiles && !g->twin;
     gemm_job j = {g, rounds(k, g), by_columns ? 0 : row_tiles};
-    heed__share(k, by_columns ? (size_t)panels : batch * (size_t)row_tiles, work, gemm_part, &j);
+    size_t units = (g->twin ? 2 : batch) * (size_t)row_tiles;
+    heed__share(k, by_columns ? (size_t)panels : units, work, gemm_part, &j);
 }

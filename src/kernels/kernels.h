@@ -48,7 +48,9 @@ typedef struct {
     heed_real *pre;        /* (m,n) row stride ldc: receives the input of the activation; or NULL */
     bool bf16;             /* operands may be rounded to bf16, if the kernels are set to */
     bool gradient;         /* a gradient, though computed in the forward pass: for profiles */
-    int batch;             /* independent products; 0 means 1. */
+    bool twin; /* the job after this one, which differs in k, add and addresses only, is computed in
+                  the same region: by other threads, if there are two. Without batch */
+    int batch; /* independent products; 0 means 1. */
     size_t stride_a, stride_b, stride_c; /* between them */
 } heed_gemm;
 

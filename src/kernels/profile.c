@@ -16,8 +16,9 @@ static const heed_kernels *plain(const heed_kernels *k) {
     return &((const attached *)(const void *)k->profile)->plain;
 }
 
+static int terms_of(const heed_gemm *g) { return g->k + (g->twin ? g[1].k : 0); }
 static double flops_of(const heed_gemm *g) {
-    return 2.0 * g->m * g->n * g->k * (g->batch > 0 ? g->batch : 1);
+    return 2.0 * g->m * g->n * terms_of(g) * (g->batch > 0 ? g->batch : 1);
 }
 
 static void gemm_alone(const heed_kernels *k, const heed_gemm *g) {
@@ -44,7 +45,7 @@ static void gemm(const heed_kernels *k, const heed_gemm *g) {
                           !back   ? forward
                           : g->ta ? right
                                   : left,
-                          (const int[]){g->m, g->n, g->k}, flops_of(g));
+                          (const int[]){g->m, g->n, terms_of(g)}, flops_of(g));
     plain(k)->gemm(k, g);
     heed__profile_product_end(k->profile);
 }

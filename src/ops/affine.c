@@ -80,6 +80,31 @@ static heed_real *grad_before_act(heed_node *n, heed_real *gb) {
     return gp;
 }
 
+/* Of a small product of many rows, each thread would compute some rows, and so read all rows of B
+ * and some columns of A. Of the halves of the sums it reads other rows of both, which are probably
+ * in its cache, because the ops before divided them in the same way. */
+void heed__grad_product(heed_node *n, const heed_gemm *product) {
+    enum { LEAST_TERMS = 256, MOST = 1 << 16 };
+    heed_gemm g[2] = {*product, *product};
+    size_t size = (size_t)g->m * (size_t)g->n, first = (size_t)g->k / 2;
+    g->ta = g[1].ta = true;
+    if (g->k < LEAST_TERMS || size > MOST || g->m < 16 || g->ldc != g->n) {
+        n->k->gemm(n->k, g);
+        return;
+    }
+    g->twin = true;
+    g->k = (int)first;
+    g[1].k -= (int)first;
+    g[1].a += first * (size_t)g->lda;
+    g[1].b += first * (size_t)g->ldb;
+    g[1].add = false;
+    g[1].c = heed_scratch(n, size * sizeof *g->c);
+    if (!g[1].c) return;
+    n->k->gemm(n->k, g);
+    n->k->axpy(n->k, g->c, g[1].c, 1, size);
+    heed_scratch_done(n, g[1].c, size * sizeof *g->c);
+}
+
 static void backward(heed_node *n) {
     const heed_tensor *x = n->in[X], *w = n->in[W];
     int rows = rows_of(n->y), in = w->shape[1], out = w->shape[0];
@@ -100,18 +125,17 @@ static void backward(heed_node *n) {
                                       .add = add,
                                       .bf16 = n->training});
     if (gw)
-        n->k->gemm(n->k, &(heed_gemm){.m = out,
-                                      .n = in,
-                                      .k = rows,
-                                      .a = gp,
-                                      .lda = out,
-                                      .ta = true,
-                                      .b = x->x,
-                                      .ldb = in,
-                                      .c = gw,
-                                      .ldc = in,
-                                      .add = true,
-                                      .bf16 = n->training});
+        heed__grad_product(n, &(heed_gemm){.m = out,
+                                           .n = in,
+                                           .k = rows,
+                                           .a = gp,
+                                           .lda = out,
+                                           .b = x->x,
+                                           .ldb = in,
+                                           .c = gw,
+                                           .ldc = in,
+                                           .add = true,
+                                           .bf16 = n->training});
     if (gp != n->y->g) heed_scratch_done(n, gp, n->y->size * sizeof *gp);
 }
 

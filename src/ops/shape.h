@@ -45,6 +45,10 @@ static inline bool heed__bad_shape(heed_node *n, int a, const char *why, ...) {
     return heed_wrong(n, "%s: %s", heed_shape_text(n->in[a], shape, sizeof shape), text);
 }
 
+/* affine.c: computes g, C (m,n) += or = A' B, the gradient of a weight summed over k rows. Small
+ * ones of many rows are computed in two halves. */
+void heed__grad_product(heed_node *n, const heed_gemm *g);
+
 /* The size of dim d counted from the last; 1 if it does not exist. */
 static inline int heed__from_last(const heed_tensor *x, int d) {
     return d < x->dims ? x->shape[x->dims - 1 - d] : 1;

@@ -53,17 +53,16 @@ static inline void heed__gather(heed_real *to, const heed_cell_job *j) {
 static inline void heed__weight_grad(heed_node *n, int m, const heed_real *a, const heed_real *b,
                                      int width, int ldb, int cells, heed_real *gw, int ldc) {
     if (!gw) return;
-    n->k->gemm(n->k, &(heed_gemm){.m = m,
-                                  .n = width,
-                                  .k = cells,
-                                  .a = a,
-                                  .lda = m,
-                                  .ta = true,
-                                  .b = b,
-                                  .ldb = ldb,
-                                  .c = gw,
-                                  .ldc = ldc,
-                                  .add = true});
+    heed__grad_product(n, &(heed_gemm){.m = m,
+                                       .n = width,
+                                       .k = cells,
+                                       .a = a,
+                                       .lda = m,
+                                       .b = b,
+                                       .ldb = ldb,
+                                       .c = gw,
+                                       .ldc = ldc,
+                                       .add = true});
 }
 
 #endif

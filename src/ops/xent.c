@@ -184,7 +184,6 @@ static void block(heed_node *n, const layer_state *s, int from, int rows, heed_r
                       .k = rows,
                       .a = z,
                       .lda = classes,
-                      .ta = true,
                       .b = x,
                       .ldb = in,
                       .c = s->g[W],
@@ -207,7 +206,7 @@ static void block(heed_node *n, const layer_state *s, int from, int rows, heed_r
     n->k->gemm(n->k, &logits);
     n->k->xent_in_place(n->k, z, loss + from, s->label + from, (size_t)rows, classes,
                         s->of.smoothing, s->of.weights, s->of.share);
-    if (s->g[W]) n->k->gemm(n->k, &to_w);
+    if (s->g[W]) heed__grad_product(n, &to_w);
     if (s->g[B]) n->k->sum_rows(n->k, s->g[B], z, (size_t)rows, classes);
     if (!s->g[X]) return;
     n->k->gemm(n->k, &to_x);
