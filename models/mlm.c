@@ -211,6 +211,6 @@ const heed_model heed_model_mlm = {
     .attending = attending,
     .code = code,
     .choose = heed__choose_mlm,
-    .choices = TEXT_CHOICES " transform-head positions",
+    .choices = TEXT_CHOICES " tokenizer transform-head positions",
     .published = published,
 };

@@ -29,8 +29,8 @@ typedef struct {
     int threads;     /* at most; 0: OMP_NUM_THREADS, else the CPUs that affinity and cgroup allow */
     const char *isa; /* "generic", "avx2", "avx512", "neon"; NULL: the best that this CPU has */
     bool edited;     /* do not compare digests, so that runs whose weights, tokenizer or labels were
-                        edited on purpose can be opened and resumed; a line of config.conf that the
-                        weights contradict is ignored instead of refused when a run is opened */
+                        edited on purpose can be opened, resumed and started from; changed lines of
+                        config.conf are ignored instead of refused */
     void (*log)(void *user, heed_level level,
                 const char *message); /* receives messages; the library itself never prints */
     /* For a setting `key` that f does not have: writes the end of the error message to text, for

@@ -212,7 +212,8 @@ class heed_images_args(Structure):
 class heed_images_info(Structure):
     _fields_ = [("kind", c_char_p), ("classes", c_int), ("labels", c_void_p), ("count", c_size_t * 3),
         ("view", heed_image_transform), ("low_width", c_int), ("high_width", c_int), ("low_height", c_int), ("high_height", c_int),
-        ("bad", c_size_t), ("converted", c_size_t), ("checksum", c_uint64), ("overlap", c_size_t * 3)]
+        ("sized", c_bool), ("bad", c_size_t), ("others", c_size_t), ("other", c_char_p), ("converted", c_size_t),
+        ("checksum", c_uint64), ("overlap", c_size_t * 3)]
 
 
 class heed_duplicate(Structure):
@@ -1300,6 +1301,7 @@ FUNCTIONS = {
     "heed_train": (heed_fit_result, (c_void_p, c_void_p,)),
     "heed_train_config": (c_void_p, (c_void_p, c_void_p,)),
     "heed_run_earlier": (c_bool, (c_void_p,)),
+    "heed_run_restore": (c_bool, (c_void_p, c_char_p, c_void_p,)),
     "heed_run_vacant": (c_bool, (c_void_p, c_char_p, c_bool,)),
     "heed_run_recover": (c_bool, (c_void_p, c_char_p,)),
     "heed_run_owns": (c_bool, (c_void_p, c_char_p, c_char_p,)),

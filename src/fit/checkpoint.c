@@ -316,19 +316,35 @@ bool heed__state_read(heed_ctx *c, const char *path, heed__state *s) {
     return ok;
 }
 
-static bool same_setting(heed_config *f, heed_ctx *c, const char *path, const char *key,
-                         const char *was, bool *changed) {
+void heed__setting_edited(heed_text *out, const char *key, const char *was, const char *now) {
+    heed_text_add(out,
+                  "config.conf was changed: %s: the run was trained with %s, found %s; hint: "
+                  "restore the line %s = %s, or open the run with `edited`, which ignores it",
+                  key, *was ? was : "nothing", now, key, was);
+}
+
+/* Whether key is in a list ended by NULL. */
+static bool listed(const char *const *list, const char *key) {
+    while (*list && strcmp(*list, key) != 0) list++;
+    return *list != NULL;
+}
+
+/* Where the data is: a checksum says whether it is the same. */
+static const char *const places[] = {"data", "val", NULL};
+
+static bool same_setting(heed_config *f, heed_ctx *c, const char *key, const char *was,
+                         bool *changed) {
     if (!was || !heed_config_has(f, key) || heed__same_value(was, heed_config_text(f, key)))
         return true;
     heed_rank rank = heed_config_rank(f, key);
+    heed_text why = {.c = c};
     *changed = true;
-    return rank == HEED_FROM_FLAG ||
-           heed_fail(c, HEED_DATA,
-                     "config.conf was changed: %s: %s names %s, found %s; hint: restore the line "
-                     "%s = %s, or train again",
-                     key, path, *was ? was : "nothing",
-                     rank == HEED_FROM_DEFAULT ? "no such line" : heed_config_text(f, key), key,
-                     was);
+    if (rank == HEED_FROM_FLAG || (heed__ctx_edited(c) && listed(places, key))) return true;
+    heed__setting_edited(&why, key, was,
+                         rank == HEED_FROM_DEFAULT ? "no such line" : heed_config_text(f, key));
+    heed_fail(c, HEED_DATA, "%s", why.s ? why.s : key);
+    heed_text_free(&why);
+    return false;
 }
 
 static bool restore_plans(heed_config *f, const json_t *was) {
@@ -351,8 +367,43 @@ bool heed__state_settings(heed_ctx *c, const char *path, heed_config *f, bool *c
     if (ok && !json_object_get(all, "accumulate-order"))
         ok = heed_config_set(f, "accumulate-order", "sequence", path, HEED_FROM_FILE);
     json_object_foreach(all, key, was) ok =
-        ok && same_setting(f, c, path, key, json_string_value(was), changed);
+        ok && same_setting(f, c, key, json_string_value(was), changed);
     json_decref(root);
+    return ok;
+}
+
+/* Model and weights fix the others. */
+bool heed__state_inputs(heed_ctx *c, const char *path, const heed_config *f, heed_text *edited) {
+    static const char *const keys[] = {"mean", "std", "resize-to", "resample", "packing"};
+    json_t *root = heed__json_read(c, path), *all = json_object_get(root, settings_key);
+    for (size_t i = 0; i < sizeof keys / sizeof *keys && !edited->n; i++) {
+        const char *was = json_string_value(json_object_get(all, keys[i]));
+        const char *now = heed_config_has(f, keys[i]) ? heed_config_text(f, keys[i]) : was;
+        if (was && !heed__same_value(was, now))
+            heed__setting_edited(edited, keys[i], was, *now ? now : "nothing");
+    }
+    json_decref(root);
+    return root != NULL;
+}
+
+/* Sizes are not read from config.conf; the context has the seed. */
+bool heed_run_restore(heed_ctx *c, const char *dir, heed_config *f) {
+    static const char *const kept[] = {"seed", "vocab", "source-vocab", "classes", NULL};
+    const char *key, *folder = heed__ctx_edited(c) ? heed__checkpoint_find(c, dir) : NULL;
+    heed_text path = {.c = c};
+    json_t *was;
+    if (!folder) return !heed__stopped(c);
+    heed_text_add(&path, "%s/%s/state.json", dir, folder);
+    json_t *root = heed__json_read(c, path.s ? path.s : "");
+    bool ok = root != NULL;
+    json_object_foreach(json_object_get(root, settings_key), key, was) {
+        const char *value = json_string_value(was);
+        if (ok && value && heed_config_has(f, key) && !listed(places, key) && !listed(kept, key) &&
+            heed_config_rank(f, key) != HEED_FROM_FLAG)
+            ok = heed_config_set(f, key, value, path.s, HEED_FROM_FILE);
+    }
+    json_decref(root);
+    heed_text_free(&path);
     return ok;
 }
 

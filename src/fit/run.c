@@ -144,18 +144,14 @@ bool heed__run_read_meta(heed__opened *o, const heed_model *const *models, const
     return ok;
 }
 
-/* Notes the first line of config.conf that differs from what the weights were trained with: it was
- * edited since, and would be ignored. Sizes that the data gives may differ. */
+/* Notes the first line of config.conf that differs from what the weights were trained with. Sizes
+ * that the tokenizer or labels.txt gives are not used, so that they may differ. */
 static void compare_setting(heed__opened *o, const char *key, const char *was, const char *now) {
     static const char *const found[] = {"vocab", "source-vocab", "classes"};
     for (size_t i = 0; i < sizeof found / sizeof *found; i++)
         if (strcmp(key, found[i]) == 0) return;
     if (!heed__same_value(was, now) && !o->edited.n)
-        heed_text_add(
-            &o->edited,
-            "config.conf was changed: %s: the weights were trained with %s, found %s; "
-            "hint: restore the line %s = %s, or open the run with `edited`, which ignores it",
-            key, now, *was ? was : "nothing", key, now);
+        heed__setting_edited(&o->edited, key, now, *was ? was : "nothing");
 }
 
 static bool apply_setting(heed__opened *o, const char *key, const char *value, const char *path) {
@@ -169,9 +165,11 @@ static bool apply_setting(heed__opened *o, const char *key, const char *value, c
     return ok;
 }
 
-/* The settings in the weights file. Files of 0.1.0 have lines without a mark. */
+/* The settings in the weights file, which names `lora` only if they have adapters. Files of 0.1.0
+ * have lines without a mark. */
 bool heed__run_apply_settings(heed__opened *o, char *settings, const char *path) {
     const char *mark = settings && settings[0] == ';' ? ";" : "\n";
+    bool adapted = false;
     for (char *key = settings, *next; key && *key; key = next) {
         next = key + strcspn(key, mark);
         if (*next) *next++ = 0;
@@ -182,9 +180,10 @@ bool heed__run_apply_settings(heed__opened *o, char *settings, const char *path)
                              "%s is wrong: metadata settings: expected KEY=VALUE, found %s", path,
                              key);
         *value++ = 0;
+        adapted = adapted || strcmp(key, "lora") == 0;
         if (!apply_setting(o, key, value, path)) return false;
     }
-    return true;
+    return adapted || apply_setting(o, "lora", "0", path);
 }
 
 static bool same_digest(heed_ctx *c, const char *what, const char *dir, uint64_t expected,
@@ -265,15 +264,17 @@ static bool find_weights(heed_ctx *c, const char *dir, bool last, heed_text *wei
 static bool open_all(heed__opened *o, const char *dir, const heed_model *const *models, bool last) {
     heed_ctx *c = o->run.c;
     heed_text weights = {.c = c}, state = {.c = c}, config = {.c = c};
-    bool ok =
-        find_weights(c, dir, last, &weights, &state) && heed__run_read_meta(o, models, weights.s) &&
-        heed__run_config_read(c, o->run.model, heed__run_path(&config, dir, "config.conf"),
-                              &o->file) &&
-        (o->run.config = o->file.config) && heed__run_apply_settings(o, o->settings.s, weights.s) &&
-        heed__run_read_tokenizers(o, dir) && read_labels(o, dir) &&
-        heed__run_build(&o->run, NULL) && heed__weights_load(o->run.store, weights.s) &&
-        (!o->edited.n || heed__ctx_edited(c) || heed_fail(c, HEED_DATA, "%s", o->edited.s)) &&
-        heed__run_merge(&o->run);
+    bool ok = find_weights(c, dir, last, &weights, &state) &&
+              heed__run_read_meta(o, models, weights.s) &&
+              heed__run_config_read(c, o->run.model, heed__run_path(&config, dir, "config.conf"),
+                                    &o->file) &&
+              (o->run.config = o->file.config) && heed_run_restore(c, dir, o->run.config) &&
+              heed__run_apply_settings(o, o->settings.s, weights.s) &&
+              (!state.n || heed__state_inputs(c, state.s, o->run.config, &o->edited)) &&
+              heed__run_read_tokenizers(o, dir) && read_labels(o, dir) &&
+              heed__run_build(&o->run, NULL) && heed__weights_load(o->run.store, weights.s) &&
+              (!o->edited.n || heed__ctx_edited(c) || heed_fail(c, HEED_DATA, "%s", o->edited.s)) &&
+              heed__run_merge(&o->run);
     heed__state s;
     if (ok && state.n && (ok = heed__state_read(c, state.s, &s)))
         o->run.step = last ? s.step : s.best_step;

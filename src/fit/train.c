@@ -76,7 +76,8 @@ static bool read_settings(heed_ctx *c, const heed_train_args *a, heed__run_confi
     heed_text path = {.c = c};
     bool ok = true;
     if (a->resume)
-        ok = heed__run_config_read(c, a->model, heed__run_path(&path, a->run, "config.conf"), k);
+        ok = heed__run_config_read(c, a->model, heed__run_path(&path, a->run, "config.conf"), k) &&
+             heed_run_restore(c, a->run, k->config);
     else
         ok = (k->config = heed_train_config(c, a->model)) &&
              heed_config_set(k->config, "task", a->model->name, "model", HEED_FROM_FLAG);

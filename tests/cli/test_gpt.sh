@@ -57,9 +57,32 @@ warns "facts.txt is taken as the text, though a file has this name; hint: < fact
 cp -r run changed
 edit 's/^tie = true/tie = false/' changed/config.conf
 run generate changed --n 3
-refuses 3 "config.conf was changed: tie: the weights were trained with true, found false; hint: restore"
+refuses 3 "config.conf was changed: tie: the run was trained with true, found false; hint: restore"
 run generate changed --n 3 --edited
 status 0
+run train gpt facts.txt --from changed -o from-changed --steps 1
+refuses 3 "config.conf was changed: tie: "
+run train gpt facts.txt --from changed -o from-changed --steps 1 --edited
+status 0
+run train gpt facts.txt -o alone --steps 1 --edited
+refuses 2 "--edited has no effect here: expected --from, too"
+# With --edited, a resume continues as if nothing had been changed, and restores the lines.
+cp -r run as-it-was
+run resume as-it-was --steps 8
+status 0
+cp -r changed longer
+edit 's/^lr = .*/lr = 0.5/; s/^lora = 0/lora = 2/' longer/config.conf
+run resume longer --steps 8
+refuses 3 "config.conf was changed: lora: the run was trained with 0, found 2; hint: restore"
+run generate longer --n 3
+refuses 3 "config.conf was changed: "
+run resume longer --steps 8 --edited
+status 0
+holds cmp -s longer/model.safetensors as-it-was/model.safetensors
+holds cmp -s longer/config.conf as-it-was/config.conf
+edit 's/^lora = 0/lora = 2/' longer/config.conf
+run generate longer --n 3
+refuses 3 "config.conf was changed: lora: the run was trained with 0, found 2; hint: restore"
 edit 's/^tie = false/tie = true/; s/^norm-eps = .*/norm-eps = 0.000010/' changed/config.conf
 run generate changed --n 3
 status 0

@@ -35,8 +35,16 @@ run influence linear "Paris is" --draws 64 --exact
 refuses 2 "expected --exact or --draws, not both"
 # Attention; several runs side by side.
 train_gpt book
+run influence book,linear facts.txt
+status 0
+holds test "$(grep -c 'facts.txt is taken as the text, though a file has this name' err)" = 1
+run explain book facts.txt
+status 0
+warns "facts.txt is taken as the text, though a file has this name"
+hides "hint: <"
 run influence book,linear "Paris is" --png side.png --numbers
 status 0
+quiet
 says "book: influence"
 says "linear: influence"
 holds test "$(head -c 4 side.png | tail -c 3)" = PNG

@@ -140,6 +140,11 @@ dataset data check
 tutorial explain
 EOF
 asks "predict run" 'hint: `heed info RUN` names the task'
+train_mlm masked
+train_gpt causal
+asks "predict masked x" "unknown command predict: did you mean fill?"
+asks "inference --model causal" "did you mean generate?"
+asks "chat masked" "did you mean fill?"
 asks "finetune run" '`heed train TASK DATA --from RUN`'
 asks "trian run" "did you mean train?"
 while read -r name ours; do

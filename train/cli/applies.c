@@ -7,11 +7,11 @@
 /* Whether one of the settings in the list was given a value other than its default; true without a
  * list. */
 static bool any_given(const program *p, const char *list) {
+    char key[64];
     for (const char *s = list; s && *s; s += strcspn(s, " "), s += *s == ' ') {
-        size_t n = strcspn(s, " ");
-        const heed_option *o = p->command->options;
-        while (o->name && (strlen(o->name) != n || strncmp(o->name, s, n) != 0)) o++;
-        if (o->name && strcmp(heed_config_text(p->flags, o->name), o->value) != 0) return true;
+        snprintf(key, sizeof key, "%.*s", (int)strcspn(s, " "), s);
+        if (strcmp(heed_config_text(p->flags, key), heed_config_default(p->flags, key)) != 0)
+            return true;
     }
     return !list;
 }

@@ -228,7 +228,7 @@ static const synonym settings[] = {
 static const synonym commands[] = {
     {" sample chat complete completion gen continue-text write text-generation samples ",
      "generate", NULL},
-    {" predict infer inference apply run use ask query prompt ", NULL,
+    {" predict infer inference apply run use ask query prompt ", "generate",
      "`info RUN` names the task of a run, and with it the command: fill, generate, classify, "
      "translate, caption, reconstruct or embed"},
     {" evaluate evaluation validate validation val test score perplexity benchmark-model accuracy "

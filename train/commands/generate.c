@@ -113,7 +113,7 @@ static bool attend(stream *s, int context, json_t **result) {
     if (n < 1) return false;
     heed_inspection seen;
     heed_record *record = heed_inspection_tokens(&seen, r, s->ids + from, n - from)
-                              ? capture_layer(&seen, flag_int(s->p, "layer"), 0)
+                              ? capture_layer(&seen, s->p->flags, 0)
                               : NULL;
     attend_view v = row_view(s->p, record, n - from - 1);
     if (record && result) *result = attend_row_json(&v);
@@ -314,7 +314,7 @@ static void generate(program *p) {
         generate_lines(p, r);
     else {
         const char *prompt = p->argc > 1 ? p->argv[1] : flag_text(p, "prompt");
-        note_file(p->c, prompt);
+        note_file(p->c, prompt, true);
         generate_from(p, r, prompt);
     }
     heed_run_close(r);

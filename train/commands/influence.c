@@ -59,6 +59,7 @@ static bool study_run(work *w, const char *dir, const char *what) {
     const char *target = *flag_text(w->p, "target") ? flag_text(w->p, "target") : NULL;
     if (!l->run || !inspect_input(&l->e, l->run, what, target, flag_on(w->p, "convert")))
         return false;
+    if (l == w->looks && !sees_pictures(l->run->model)) note_file(w->p->c, what, false);
     l->record = heed_influence(&l->e, &a);
     if (!l->record) return false;
     l->map = &l->record->maps[0];

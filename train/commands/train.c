@@ -26,6 +26,8 @@ static const heed_option train_options[] = {
     SHOWN,
     {0}};
 
+static const applies train_applies[] = {{"edited", NULL, "from"}, {0}};
+
 static const heed_option resume_options[] = {
     COUNT("steps", "0", 0, 1e12, "another total length; 0: the run's own", "Run"),
     NUMBER("minutes", "0", 0, 1e6,
@@ -315,6 +317,7 @@ static bool check_kind(program *p, const training *t) {
 static bool check_run(program *p, const training *t) {
     const char *name = p->model->name, *data = heed_config_text(t->f, "data");
     bool dense = p->model->kind == HEED_INPUT_DENSE;
+    if (!settings_apply(p, NULL, "")) return false;
     if (dense && *data)
         return heed_fail(p->c, HEED_USAGE, "%s has no effect here: %s makes its own data", data,
                          name);
@@ -322,6 +325,10 @@ static bool check_run(program *p, const training *t) {
         return heed_fail(p->c, HEED_USAGE,
                          "missing DATA: expected %s; hint: `train %s %s -o runs/first`",
                          data_of(p->model)->noun, name, example_data(p->model));
+    heed_input_kind kind = p->model->kind;
+    int most = kind == HEED_INPUT_TOKENS ? p->argc : kind == HEED_INPUT_PAIR ? 2 : 1;
+    for (int i = 0; p->argc <= most && i < p->argc; i++) /* gather refuses more */
+        if (strcmp(p->argv[i], "-") != 0 && !path_exists(p->c, p->argv[i])) return false;
     if (t->estimate) return check_kind(p, t);
     if (!*t->run)
         return heed_fail(p->c, HEED_USAGE,
@@ -387,8 +394,10 @@ const command cmd_train = {
                 "  heed train textcls reviews.tsv --from runs/mlm -o runs/reviews\n"
                 "  heed train textcls reviews.csv --columns review,stars -o runs/stars\n",
     .options = train_options,
+    .applies = train_applies,
     .task_options = true,
     .computes = true,
+    .opens_run = true,
     .divides = true,
     .args = {0, -1},
     .run = train,

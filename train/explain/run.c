@@ -43,7 +43,7 @@ static bool choose_layer(trained *t) {
 
 static bool choose_head(trained *t) {
     int head = (int)heed_config_int(t->e->p->flags, "head");
-    if (head > t->block.heads)
+    if (head < 1 || head > t->block.heads)
         return heed_fail(t->e->c, HEED_USAGE, "--head %d: expected 1 to %d", head, t->block.heads);
     t->head = head - 1;
     return true;
@@ -88,6 +88,7 @@ void explain_run(explaining *e, const char *run, const char *text) {
     if (t.run && choose_layer(&t) && choose_head(&t) &&
         inspect_input(&t.s, t.run, text, NULL, false)) {
         const char *html = heed_config_text(e->p->flags, "html");
+        if (!sees_pictures(t.run->model)) note_file(e->c, text, false);
         heed_record *record =
             *html ? heed_capture(&t.s, &(heed_capture_args){.lean = false}) : NULL;
         char first[PAGE_LINK_SIZE], head[16];

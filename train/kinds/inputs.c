@@ -2,6 +2,7 @@
  * read them. */
 #include "kinds/inputs.h"
 
+#include "cli/choice.h"
 #include "cli/os_files.h"
 
 #include <limits.h>
@@ -30,12 +31,12 @@ static void each_line(program *p, void *user, take_input one, int how) {
     heed_text_free(&line);
 }
 
-void note_file(heed_ctx *c, const char *argument) {
+void note_file(heed_ctx *c, const char *argument, bool lines) {
     if (is_file(argument))
         heed_message(c, HEED_INFO,
-                     "note: %s is taken as the text, though a file has this name; hint: < %s reads "
-                     "the lines of the file",
-                     argument, argument);
+                     "note: %s is taken as the text, though a file has this name%s%s%s", argument,
+                     lines ? "; hint: < " : "", lines ? argument : "",
+                     lines ? " reads the lines of the file" : "");
 }
 
 void each_input(program *p, void *user, take_input one, int how) {
@@ -47,7 +48,7 @@ void each_input(program *p, void *user, take_input one, int how) {
         else if (!heed_check_text(p->c, p->argv[i], n) || !one(p, user, p->argv[i], n))
             program_complain(p);
         else
-            note_file(p->c, p->argv[i]);
+            note_file(p->c, p->argv[i], true);
     }
 }
 
@@ -108,17 +109,15 @@ bool inspect_advance(void *user, uint64_t done, uint64_t all) {
 
 /* ---- layers and heads ---- */
 
-bool layer_index(const heed_run *r, int layer, int *index) {
+bool layer_index(const heed_run *r, const heed_config *flags, int *index) {
     int count, most = 0;
     heed_record_block *list = heed_attention_layers(r, &count);
     for (int i = 0; i < count; i++)
         if (list[i].layer >= most) most = list[i].layer + 1;
     free(list);
     if (!list) return false;
-    *index = (layer ? layer : most) - 1;
-    return layer <= most ||
-           heed_fail(r->c, HEED_USAGE, "--layer %d: expected 1 to %d, or 0 for the last", layer,
-                     most);
+    *index = chosen_layer(r->c, flags, most, "") - 1;
+    return *index >= 0;
 }
 
 bool has_stacks(const heed_record_block *list, int count) {

@@ -8,8 +8,9 @@
 /* Prints a text on one line: invisible characters are replaced by visible ones, as in
  * heed_label_text. */
 void print_shown(heed_ctx *c, const char *text, const char *end);
-/* Says that an argument which is taken as a text is also the name of a file, and how to read it. */
-void note_file(heed_ctx *c, const char *argument);
+/* Says that an argument which is taken as a text is also the name of a file, and, if the command
+ * reads lines, how to read it. */
+void note_file(heed_ctx *c, const char *argument, bool lines);
 typedef bool (*take_input)(program *p, void *user, const char *text, size_t n);
 /* Calls `one` for each argument from the second on. If there is none, or for an argument "-", calls
  * it for each line of stdin that is not empty. An error is printed and its status kept, and the
@@ -52,9 +53,9 @@ bool inspect_advance(void *user, uint64_t done, uint64_t all);
 #define NO_EXPLANATION                                                                             \
     "Attention alone is no explanation: it shows where a head looks, not why the model answers"
 
-/* Whether some attention stack of the run has the layer that --layer gives, from 1, or 0 for the
- * last. Sets *index to the layer's index. */
-bool layer_index(const heed_run *r, int layer, int *index);
+/* Whether some attention stack of the run has the layer that --layer chooses. Sets *index to the
+ * layer's index. */
+bool layer_index(const heed_run *r, const heed_config *flags, int *index);
 /* Whether the layers belong to more than one stack. */
 bool has_stacks(const heed_record_block *list, int count);
 /* "layer 2, head 3"; or "cross layer 1, head 2" if the model has several stacks. */
