@@ -1,7 +1,8 @@
 /* broadcast.c -- elementwise kernels of two inputs that broadcast as in NumPy. */
 #include "set.h"
 
-#define RUN ((size_t)512)
+#define RUN   ((size_t)512)
+#define AHEAD 256 /* elements between what is computed and what is requested */
 
 /* An iteration without dims of size 1, adjacent dims merged where all strides allow; the last dim
  * has strides 0 or 1. */
@@ -85,6 +86,9 @@ static void binary_part(const void *job, size_t from, size_t to, int thread) {
         for (size_t i = first; i < end; i += (size_t)VL) {
             vec a = read(j->a + at[0], j->g.stride[0][last], i, end - i);
             vec b = read(j->b + at[1], j->g.stride[1][last], i, end - i);
+            __builtin_prefetch(address(j->a, at[0] + i + AHEAD));
+            __builtin_prefetch(address(j->b, at[1] + i + AHEAD));
+            __builtin_prefetch(address(j->out, at[2] + i + AHEAD), 1);
             put(j->out + at[2] + i, value(j->f, a, b), end - i);
         }
     }

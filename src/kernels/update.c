@@ -4,7 +4,7 @@
 
 #define RUN ((size_t)2048)
 
-/* The arrays are in memory, one after another: they are requested this many elements ahead. */
+/* The arrays are requested this many elements ahead: they rarely fit into a cache. */
 #define AHEAD 256
 
 typedef struct {

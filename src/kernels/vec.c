@@ -7,6 +7,9 @@
 /* Elementwise work is divided into runs of this many elements. */
 #define RUN ((size_t)2048)
 
+/* Long sums request what they read this many elements ahead. */
+#define AHEAD 256
+
 static size_t runs(size_t n) { return (n + RUN - 1) / RUN; }
 
 typedef struct {
@@ -125,6 +128,7 @@ INLINE double sum_of(const heed_real *x, size_t n, bool squares) {
     for (; n - i >= 4 * HALF; i += 4 * HALF) {
         UNROLL for (int s = 0; s < 4; s++) {
             dvec v = load_doubles(x + i + s * HALF);
+            __builtin_prefetch(address(x, i + (size_t)(AHEAD + s * HALF)));
             sum[s] += squares ? v * v : v;
         }
     }
