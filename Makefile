@@ -241,7 +241,8 @@ $(B)/%.o: %.c | .deps-checked
 $(B)/src/data/image/image.o: CFLAGS_ALL += -fwrapv -fno-sanitize=shift-exponent
 # The kernels are built for speed; what calls them, and those that -O3 only makes longer, with -O2; the other rooms for size.
 ifneq ($(filter release mpi,$(VARIANT)),)
-$(foreach room,core text io data data/corpus data/image data/pair nn fit record inspect view exchange,$(B)/src/$(room)/%.o): SIZE := -Os
+SMALLEST := $(or $(call compiler_takes,-Oz),-Os)
+$(foreach room,core text io data data/corpus data/image data/pair nn fit record inspect view exchange,$(B)/src/$(room)/%.o): SIZE := $(SMALLEST)
 $(B)/src/core/rng.o: SIZE := -O3
 $(B)/src/data/image/resize.o: SIZE := -O2
 # Texts may be large.

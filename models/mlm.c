@@ -137,19 +137,22 @@ static bool attending(const void *self, int index, heed_attending *out) {
     return heed__stack_attending(&((const mlm *)self)->body.stack, HEED_ENCODER, index, out);
 }
 
-/* ---- as published: BertForMaskedLM, and BertModel, which has no head ---- */
+/* ---- as published: BertForMaskedLM, RoFormerForMaskedLM, and BertModel, which has no head ---- */
+
+#define HEAD_TENSORS                                                                               \
+    TENSORS("head.dense", "cls.predictions.transform.dense"),                                      \
+        TENSORS("head.norm", "cls.predictions.transform.LayerNorm"),                               \
+        TENSOR("head.bias", "cls.predictions.bias"),                                               \
+        TENSOR_AS("head.bias", "cls.predictions.decoder.bias", HEED_PUBLISHED_COPY),               \
+        TENSOR("head.weight", "cls.predictions.decoder.weight"),                                   \
+        TENSOR_AS("embed.token.weight", "cls.predictions.decoder.weight", HEED_PUBLISHED_COPY)
 
 static const heed_published_key keys[] = {
     BERT_KEYS, KEY("tie_word_embeddings", "tie", "true"), {0}};
-static const heed_published_tensor whole[] = {
-    BERT_TENSORS("bert."),
-    TENSORS("head.dense", "cls.predictions.transform.dense"),
-    TENSORS("head.norm", "cls.predictions.transform.LayerNorm"),
-    TENSOR("head.bias", "cls.predictions.bias"),
-    TENSOR_AS("head.bias", "cls.predictions.decoder.bias", HEED_PUBLISHED_COPY),
-    TENSOR("head.weight", "cls.predictions.decoder.weight"),
-    TENSOR_AS("embed.token.weight", "cls.predictions.decoder.weight", HEED_PUBLISHED_COPY),
-    {0}};
+static const heed_published_tensor whole[] = {BERT_TENSORS("bert."), HEAD_TENSORS, {0}};
+static const heed_published_key rotary_keys[] = {
+    ROFORMER_KEYS, KEY("tie_word_embeddings", "tie", "true"), {0}};
+static const heed_published_tensor rotary[] = {ROFORMER_TENSORS, HEAD_TENSORS, {0}};
 static const heed_published_key encoder_keys[] = {BERT_KEYS, {0}};
 static const heed_published_tensor encoder[] = {
     BERT_TENSORS(""), TENSORS("pooler", "pooler.dense"), {0}};
@@ -164,6 +167,16 @@ static const heed_published published[] = {
      .harmless = BERT_HARMLESS,
      .keys = keys,
      .tensors = whole},
+    {.type = "roformer",
+     .architectures = "RoFormerForMaskedLM",
+     .settings = ROFORMER_SETTINGS "transform-head=true head-bias=true pooler=false",
+     .prefix = "roformer.",
+     .renames = BERT_RENAMES,
+     .ignored = "roformer.encoder.embed_positions.weight",
+     .dropped = "roformer.pooler.* pooler.*",
+     .harmless = BERT_HARMLESS,
+     .keys = rotary_keys,
+     .tensors = rotary},
     {.type = "bert",
      .architectures = "BertModel",
      .settings = BERT_SETTINGS "transform-head=false head-bias=false tie=true",
@@ -198,6 +211,6 @@ const heed_model heed_model_mlm = {
     .attending = attending,
     .code = code,
     .choose = heed__choose_mlm,
-    .choices = TEXT_CHOICES " tokenizer transform-head",
+    .choices = TEXT_CHOICES " tokenizer transform-head positions",
     .published = published,
 };

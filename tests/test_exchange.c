@@ -7,7 +7,8 @@
 
 #include <unistd.h>
 
-static const char *const names[] = {"bert", "bert-class", "bert-tags", "gpt2", "llama", "vit"};
+static const char *const names[] = {"bert", "bert-class", "bert-tags", "roformer",
+                                    "gpt2", "llama",      "vit"};
 enum { NAMES = sizeof names / sizeof *names };
 
 TEST(exchange_imports_compute_what_transformers_does) {

@@ -326,15 +326,38 @@ TEST(images_folder_of_odd_sizes) {
     put_class("cats", 2, 0);
     put_class("dogs", 1, 0);
     put_tga("dogs/001.tga", 9, 12, 1, 5);
-    CHECK_FAILS(c, open_here(c, (heed_images_args){0}), HEED_USAGE, "`image-size = 64`");
     heed_images *k = open_here(c, (heed_images_args){.size = 4});
     const heed_images_info *f = heed_images_about(k);
-    CHECK(f && f->low_width == SIDE && f->high_width == 9 && f->high_height == 12);
+    CHECK(f && !f->sized && f->low_width == SIDE && f->high_width == 9 && f->high_height == 12);
     heed_batch b;
     CHECK(heed_image_batch(k, (heed_batch_at){.rows = 3}, &b) && b.len == 16);
     CHECK_FAILS(c, open_here(c, (heed_images_args){.size = -1}), HEED_USAGE, "size");
     CHECK_FAILS(c, open_here(c, (heed_images_args){.size = 5000}), HEED_USAGE, "size");
     CLOSE(c);
+}
+
+/* Pictures that differ in size are read in the median of their short sides, at most 64. */
+TEST(images_folder_chooses_size) {
+    static const int sides[][2] = {{9, 8}, {12, 12}, {15, 12}, {40, 40}, {79, 64}, {100, 64}};
+    make_folder("cats");
+    make_folder("dogs");
+    for (size_t i = 0; i < sizeof sides / sizeof *sides; i++) {
+        heed_ctx *c = open_images_ctx();
+        put_tga("cats/1.tga", 8, 10, 1, 5);
+        put_tga("cats/2.tga", sides[i][0] + 5, sides[i][0], 1, 6);
+        put_tga("dogs/1.tga", 111, 110, 1, 7);
+        text_file("dogs/a.txt", "no picture");
+        text_file("dogs/b.txt", "nor this");
+        heed_images *k = open_here(c, (heed_images_args){0});
+        const heed_images_info *f = heed_images_about(k);
+        CHECK(f && f->sized && f->view.size == sides[i][1]);
+        CHECK(f && f->others == 2);
+        if (f) CHECK_HAS(f->other, "dogs/a.txt");
+        heed_images_close(k);
+        k = open_here(c, (heed_images_args){.resize_to = 9});
+        CHECK(k && heed_images_about(k)->view.size <= 9);
+        CLOSE(c);
+    }
 }
 
 /* The checksum is of what training and validation hold, wherever the folder lies. */

@@ -30,9 +30,11 @@ typedef enum {
     HEED_PUBLISHED_SAME,
     HEED_PUBLISHED_TRANSPOSED, /* (in,out) */
     HEED_PUBLISHED_LEADING,    /* (1,rows,columns) */
-    HEED_PUBLISHED_COPY /* a copy of a tied tensor: an export does not store it, and an import
-                       requires it to be equal. If the model has a parameter for one of
-                       these copies, nothing is tied, and the other tensors are used */
+    HEED_PUBLISHED_PAIRED, /* of queries and keys, the two columns of a head that rotary positions
+                              turn together are neighbours; here they are halves apart */
+    HEED_PUBLISHED_COPY    /* a copy of a tied tensor: an export does not store it, and an import
+                          requires it to be equal. If the model has a parameter for one of
+                          these copies, nothing is tied, and the other tensors are used */
 } heed_published_form;
 typedef struct {
     const char *name;      /* the parameter: "encoder.#.attn.qkv.weight", where # is any number */

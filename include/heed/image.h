@@ -88,7 +88,8 @@ void heed_masked_patches(heed_ctx *c, heed_batch_at at, int row, int patches, in
 typedef enum { HEED_TRAIN_PART, HEED_VAL_PART, HEED_TEST_PART, HEED_PARTS } heed_part;
 
 typedef struct {
-    int size; /* side of the inputs; 0: that of the pictures, if all are square and of one size */
+    int size;     /* side of the inputs; 0: that of the pictures, if all are square and of one size,
+                     else the median of their short sides, at most 64, as a multiple of 4 */
     int channels; /* 1 or 3; 0: that of the pictures, 3 if they differ. Others are converted: grey
                      to three equal channels, colour to 0.299 R + 0.587 G + 0.114 B */
     bool convert; /* no message says how many are */
@@ -132,8 +133,11 @@ typedef struct {
     size_t count[HEED_PARTS];
     heed_image_transform view;
     int low_width, high_width, low_height, high_height; /* of the stored pictures */
-    size_t bad;                                         /* skipped */
-    size_t converted;                                   /* whose own channels are not the view's */
+    bool sized;        /* view.size is the median of their short sides */
+    size_t bad;        /* pictures that are skipped, as they cannot be decoded */
+    size_t others;     /* files, not hidden ones, in folders of classes that are not pictures */
+    const char *other; /* the first of them; NULL: none */
+    size_t converted;  /* whose own channels are not the view's */
     uint64_t checksum; /* of all pictures and labels of the training and validation parts */
     size_t overlap[HEED_PARTS]; /* validation, test: pictures that are also in the training part */
 } heed_images_info;

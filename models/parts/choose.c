@@ -7,6 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+static bool is_given(const heed_config *f, const char *key) {
+    return heed_config_rank(f, key) != HEED_FROM_DEFAULT;
+}
+
 /* ---- what a text looks like ---- */
 
 enum { LOOK = 1 << 20 }; /* bytes */
@@ -85,12 +89,13 @@ bool heed__choose_batch(heed_choices *k, int batch, const char *more) {
     char settings[96];
     const heed_config *f = k->config;
     int64_t was = heed_config_int(f, "batch"), steps = heed_config_int(f, "steps");
-    bool given = heed_config_rank(f, "steps") != HEED_FROM_DEFAULT ||
-                 heed_config_rank(f, "epochs") != HEED_FROM_DEFAULT;
-    if (given || heed_config_rank(f, "batch") != HEED_FROM_DEFAULT) return true;
+    if (is_given(f, "steps") || is_given(f, "epochs") || is_given(f, "batch")) return true;
+    snprintf(settings, sizeof settings, "batch=%d %s", batch, more);
+    if (is_given(f, "minutes"))
+        return heed_choose(k, settings, "smaller batches learn more in the same time");
     snprintf(settings, sizeof settings, "batch=%d steps=%lld %s", batch,
              (long long)(steps * was / batch), more);
-    return heed_choose(k, settings, "they cost what %lld steps of %lld do, and learn more",
+    return heed_choose(k, settings, "learns more in the same time than %lld steps of %lld",
                        (long long)steps, (long long)was);
 }
 
@@ -131,7 +136,7 @@ static bool choose_facts(heed_choices *k, const text_look *t) {
     snprintf(steps, sizeof steps, "steps=%zu", count > 1000 ? count : 1000);
     return lines_of(t) > FEW ||
            ((k->only || heed_choose(k, "tokenizer=word", "one [MASK] stands for any word")) &&
-            heed_choose(k, steps, "%d epochs", EPOCHS) &&
+            (is_given(k->config, "minutes") || heed_choose(k, steps, "%d epochs", EPOCHS)) &&
             heed_choose(k, "val-split=0", "a sentence kept for validation would not be learned"));
 }
 
@@ -142,15 +147,36 @@ static bool choose_small(heed_choices *k, const text_look *t, const char *small)
            heed_choose(k, small, "a small model learns %.3g KB fastest", t->bytes / 1e3);
 }
 
+/* Whether rotary positions are possible, which turn the columns of a head in pairs, and no others
+ * were given; a preset is a whole model, which is left as it is. */
+static bool can_turn(const heed_config *f) {
+    bool preset = heed_config_has(f, "preset") && strcmp(heed_config_text(f, "preset"), "none");
+    int64_t key = heed_config_int(f, "key-width");
+    if (!key) key = heed_config_int(f, "width") / heed_config_int(f, "heads");
+    return key % 2 == 0 && !preset &&
+           (heed_config_rank(f, "positions") == HEED_FROM_DEFAULT ||
+            strcmp(heed_config_text(f, "positions"), "rotary") == 0);
+}
+
+/* With the learned positions of BERT, heads need far more steps to find the words beside a masked
+ * one, and until then the model learns only how frequent each token is. */
+static bool choose_rotary(heed_choices *k) {
+    return !can_turn(k->config) ||
+           heed_choose(k, "positions=rotary layers=2 lr=0.002",
+                       "heads find the neighbours of a token at once, unlike with the learned "
+                       "positions of BERT");
+}
+
 bool heed__choose_mlm(heed_choices *k) {
+    enum { FEW = 20000 };
     text_look t;
     if (k->data || !heed__look_at_text(heed_config_text(k->config, "data"), &t)) return true;
     if (has_sentences(&t))
-        return choose_sentences(k, &t, multiple_of_8(2 * t.longest + 2), 20000,
+        return choose_sentences(k, &t, multiple_of_8(2 * t.longest + 2), FEW,
                                 "layers=2 width=64 norm=pre transform-head=false init-std=0.1 "
                                 "lr=0.004 warmup=0.2 dropout=0 decay=0.01") &&
-               choose_facts(k, &t);
-    return choose_small(k, &t, "layers=2 width=64") && heed__choose_batch(k, 16, "");
+               choose_facts(k, &t) && (lines_of(&t) <= FEW || choose_rotary(k));
+    return choose_small(k, &t, "width=64") && choose_rotary(k) && heed__choose_batch(k, 8, "");
 }
 
 bool heed__choose_gpt(heed_choices *k) {
@@ -180,7 +206,7 @@ bool heed__choose_vit(heed_choices *k) {
     enum { EPOCHS = 6, LEAST = 1000, MOST = 8000 };
     const heed_config *f = k->config;
     char steps[32];
-    if (!k->data || heed_config_rank(f, "epochs") != HEED_FROM_DEFAULT) return true;
+    if (!k->data || is_given(f, "epochs") || is_given(f, "minutes")) return true;
     size_t n = heed_images_about(k->data->batches)->count[HEED_TRAIN_PART];
     double count = EPOCHS * (double)n / (double)heed_config_int(f, "batch");
     snprintf(steps, sizeof steps, "steps=%.0f", fmin(fmax(count, LEAST), MOST));

@@ -40,14 +40,17 @@ typedef struct {
     char name[HEED__WORD_SIZE];
     int dims, shape[HEED_DIMS + 1];
     int from, rows;
+    int paired; /* columns of a head, in pairs; 0: as they are here */
     heed_published_form form;
 } heed__published_part;
 /* The row of p's table for a parameter, from `row` on; NULL: there is none. number: what # is. */
 const heed_published_tensor *heed__published_row(const heed_published_tensor *row, const char *name,
                                                  char number[12]);
-/* The tensors of a row for entry e of s; returns their number, 0 if its ranges do not fit. */
-int heed__published_parts(const heed_published_tensor *row, const char *number, const heed_store *s,
-                          const heed_entry *e, heed__published_part parts[HEED__PARTS_MOST]);
+/* The tensors of a row for entry e of s, a model of the settings f; returns their number, 0 if its
+ * ranges do not fit. */
+int heed__published_parts(const heed_published_tensor *row, const char *number,
+                          const heed_config *f, const heed_store *s, const heed_entry *e,
+                          heed__published_part parts[HEED__PARTS_MOST]);
 /* Copies between a parameter and the values of one of its tensors. */
 void heed__published_copy(const heed__published_part *part, heed_tensor *own, heed_real *values,
                           bool out);
@@ -60,8 +63,8 @@ void heed__weights_close(heed__weights *w);
 bool heed__weights_check(const heed__weights *w, const heed_config *f, const char *path);
 /* Sets what p->present says. */
 bool heed__weights_present(const heed__weights *w, heed_config *f);
-bool heed__weights_read(heed__weights *w, heed_store *s);
-bool heed__weights_write(const heed_store *s, const heed_published *p, const char *path);
+bool heed__weights_read(heed__weights *w, const heed_config *f, heed_store *s);
+bool heed__weights_write(const heed_run *r, const heed_published *p, const char *path);
 
 /* ---- labels and pictures ---- */
 

@@ -82,8 +82,8 @@ static bool write_config(const heed_run *r, const heed_published *p, const char 
 
 static bool write_weights(const heed_run *r, const heed_published *p, const char *dir) {
     heed_text path = {.c = r->c};
-    bool ok = heed_text_add(&path, "%s/model.safetensors", dir) &&
-              heed__weights_write(r->store, p, path.s);
+    bool ok =
+        heed_text_add(&path, "%s/model.safetensors", dir) && heed__weights_write(r, p, path.s);
     heed_text_free(&path);
     return ok;
 }

@@ -66,9 +66,12 @@ static void set_shape(heed__published_part *part, const heed_tensor *own) {
     part->shape[1] = part->rows;
 }
 
-int heed__published_parts(const heed_published_tensor *row, const char *number, const heed_store *s,
-                          const heed_entry *e, heed__published_part parts[HEED__PARTS_MOST]) {
+int heed__published_parts(const heed_published_tensor *row, const char *number,
+                          const heed_config *f, const heed_store *s, const heed_entry *e,
+                          heed__published_part parts[HEED__PARTS_MOST]) {
     const heed_range *ranges = ranges_of(s, e);
+    bool paired = row->form == HEED_PUBLISHED_PAIRED;
+    int head = paired ? (int)(heed_config_int(f, "width") / heed_config_int(f, "heads")) : 0;
     int count = 0, from = 0, all = e->tensor->shape[0];
     char word[HEED__WORD_SIZE];
     for (const char *list = row->published; heed__list_word(&list, word); count++) {
@@ -76,7 +79,10 @@ int heed__published_parts(const heed_published_tensor *row, const char *number, 
         heed__published_part *part = &parts[count];
         bool several = strchr(row->published, ' ') != NULL;
         *part = (heed__published_part){
-            .form = row->form, .from = from, .rows = several ? ranges[count].count : all};
+            .form = row->form,
+            .from = from,
+            .rows = several ? ranges[count].count : all,
+            .paired = count < 2 ? head : 0}; /* queries and keys, but not values */
         memcpy(part->name, word, sizeof word);
         put_number(part->name, number);
         if (several && ranges[count].from != from) return 0;
@@ -86,20 +92,23 @@ int heed__published_parts(const heed_published_tensor *row, const char *number, 
     return from == all ? count : 0;
 }
 
+/* The row of the parameter that is row r of its tensor. */
+static size_t own_row(const heed__published_part *part, size_t r) {
+    size_t head = (size_t)part->paired, within = head ? r % head : 0;
+    return r - within + within % 2 * (head / 2) + within / 2;
+}
+
 void heed__published_copy(const heed__published_part *part, heed_tensor *own, heed_real *values,
                           bool out) {
     size_t width = own->size / (size_t)own->shape[0], rows = (size_t)part->rows;
     heed_real *x = own->x + (size_t)part->from * width;
-    if (part->form != HEED_PUBLISHED_TRANSPOSED) {
-        memcpy(out ? values : x, out ? x : values, rows * width * sizeof *x);
-        return;
-    }
+    bool transposed = part->form == HEED_PUBLISHED_TRANSPOSED;
     for (size_t r = 0; r < rows; r++)
-        for (size_t i = 0; i < width; i++)
-            if (out)
-                values[i * rows + r] = x[r * width + i];
-            else
-                x[r * width + i] = values[i * rows + r];
+        for (size_t i = 0; i < width; i++) {
+            heed_real *mine = &x[own_row(part, r) * width + i];
+            heed_real *theirs = &values[transposed ? i * rows + r : r * width + i];
+            *(out ? theirs : mine) = *(out ? mine : theirs);
+        }
 }
 
 /* ---- the tensors of a folder ---- */
@@ -377,10 +386,10 @@ static bool read_part(const heed__weights *w, const heed__published_part *part, 
 }
 
 /* A parameter from the tensors of one row; copies may be absent. */
-static bool read_row(heed__weights *w, heed_store *s, heed_entry *e,
+static bool read_row(heed__weights *w, const heed_config *f, heed_store *s, heed_entry *e,
                      const heed_published_tensor *row, const char *number) {
     heed__published_part parts[HEED__PARTS_MOST];
-    int count = heed__published_parts(row, number, s, e, parts);
+    int count = heed__published_parts(row, number, f, s, e, parts);
     bool copy = row->form == HEED_PUBLISHED_COPY && !is_untied(w->p, s);
     for (int i = 0; i < count; i++) {
         found *from = find(w, parts[i].name);
@@ -394,12 +403,12 @@ static bool read_row(heed__weights *w, heed_store *s, heed_entry *e,
     return count || heed_fail(w->c, HEED_DATA, "rows of %s do not fit %s", e->name, row->published);
 }
 
-static bool read_entry(heed__weights *w, heed_store *s, heed_entry *e) {
+static bool read_entry(heed__weights *w, const heed_config *f, heed_store *s, heed_entry *e) {
     char number[12];
     bool any = false;
     const heed_published_tensor *row = heed__published_row(w->p->tensors, e->name, number);
     for (; row; row = heed__published_row(row + 1, e->name, number)) {
-        if (!is_owned(w->p, s, row) && !read_row(w, s, e, row, number)) return false;
+        if (!is_owned(w->p, s, row) && !read_row(w, f, s, e, row, number)) return false;
         any = true;
     }
     heed__store_known(e);
@@ -440,19 +449,19 @@ static bool check_unused(const heed__weights *w) {
     return ok;
 }
 
-bool heed__weights_read(heed__weights *w, heed_store *s) {
+bool heed__weights_read(heed__weights *w, const heed_config *f, heed_store *s) {
     for (int i = 0; i < heed_store_count(s); i++)
-        if (!read_entry(w, s, heed_store_at(s, i))) return false;
+        if (!read_entry(w, f, s, heed_store_at(s, i))) return false;
     return check_unused(w);
 }
 
 /* ---- writing ---- */
 
 /* Adds the tensors of one row for e. */
-static bool put_row(heed_store *out, const heed_store *s, const heed_entry *e,
+static bool put_row(heed_store *out, const heed_run *r, const heed_entry *e,
                     const heed_published_tensor *row, const char *number) {
     heed__published_part parts[HEED__PARTS_MOST];
-    int count = heed__published_parts(row, number, s, e, parts);
+    int count = heed__published_parts(row, number, r->config, r->store, e, parts);
     for (int i = 0; i < count; i++) {
         heed_tensor *to = heed_state_new(out, parts[i].name, "zero", parts[i].dims, parts[i].shape);
         if (!to) return false;
@@ -461,25 +470,25 @@ static bool put_row(heed_store *out, const heed_store *s, const heed_entry *e,
     return count > 0;
 }
 
-static bool put_entry(heed_store *out, const heed_store *s, const heed_published *p,
+static bool put_entry(heed_store *out, const heed_run *r, const heed_published *p,
                       const heed_entry *e) {
     char number[12];
-    bool any = false, untied = is_untied(p, s);
+    bool any = false, untied = is_untied(p, r->store);
     const heed_published_tensor *row = heed__published_row(p->tensors, e->name, number);
     for (; row; row = heed__published_row(row + 1, e->name, number)) {
-        bool stored = row->form != HEED_PUBLISHED_COPY || (untied && !is_owned(p, s, row));
-        if (stored && !put_row(out, s, e, row, number)) return false;
+        bool stored = row->form != HEED_PUBLISHED_COPY || (untied && !is_owned(p, r->store, row));
+        if (stored && !put_row(out, r, e, row, number)) return false;
         any |= stored;
     }
-    return any || heed_fail(heed_store_ctx(s), HEED_USAGE,
-                            "run cannot be exported: %s has no published name", e->name);
+    return any ||
+           heed_fail(r->c, HEED_USAGE, "run cannot be exported: %s has no published name", e->name);
 }
 
-bool heed__weights_write(const heed_store *s, const heed_published *p, const char *path) {
-    heed_store *out = heed_store_new(heed_store_ctx(s));
+bool heed__weights_write(const heed_run *r, const heed_published *p, const char *path) {
+    heed_store *out = heed_store_new(r->c);
     bool ok = out != NULL;
-    for (int i = 0; ok && i < heed_store_count(s); i++)
-        ok = put_entry(out, s, p, heed_store_at(s, i));
+    for (int i = 0; ok && i < heed_store_count(r->store); i++)
+        ok = put_entry(out, r, p, heed_store_at(r->store, i));
     ok = ok && heed_save(out, path);
     heed_store_free(out);
     return ok;

@@ -62,11 +62,26 @@ static bool is_near(const row *a) {
     return HEED__SET != 0 && a->ekeys && double_exp(a->eq, a->q, a->inner);
 }
 
+/* 1 / x for x > 0, within 1 ulp. A division of 16 lanes takes as long as 20 multiplications: the
+ * first guess is within 6 %, the second within 0.13 %. */
+INLINE vec inverse(vec x) {
+#if HEED__AVX512
+    x = vmin(splat(0x1p125f), x); /* keeps NaN */
+    vec y = (vec)(0x7ef33000 - (ivec)x);
+    y = y * (splat(2.001275f) - x * y);
+    vec e = splat(1) - x * y;
+    return y * (e * e + e) + y;
+#else
+    return splat(1) / x;
+#endif
+}
+
 /* tanh(q + k) at element i and place s. */
 INLINE vec tanh_at(const row *a, bool near, size_t s, size_t i, size_t left) {
     size_t at = s * a->inner + i;
     if (!near) return vtanh(get(a->q + i, left) + get(a->keys + at, left));
-    return splat(1) - splat(2) / (splat(1) + get(a->eq + i, left) * get(a->ekeys + at, left));
+    return splat(1) -
+           splat(2) * inverse(splat(1) + get(a->eq + i, left) * get(a->ekeys + at, left));
 }
 
 INLINE void score(const row *a, bool near, heed_real shift) {
@@ -145,14 +160,13 @@ INLINE void score_back(const row *a, bool near) {
     EACH(i, a->inner) {
         vec v = get(a->v + i, left), gq = {0}, gv = {0};
         for (size_t s = 0; s < a->len; s++) {
-            vec t = tanh_at(a, near, s, i, left), g = splat(a->ge[s]);
+            vec t = tanh_at(a, near, s, i, left), g = splat(a->ge[s]), slope = splat(1) - t * t;
             gv += g * t;
-            g = g * v * (splat(1) - t * t);
-            gq += g;
+            gq += g * slope;
             heed_real *gk = a->gkeys ? a->gkeys + s * a->inner + i : NULL;
-            if (gk) put(gk, get(gk, left) + g, left);
+            if (gk) put(gk, get(gk, left) + g * v * slope, left);
         }
-        put(a->gq + i, gq, left);
+        put(a->gq + i, v * gq, left);
         put(a->gv + i, get(a->gv + i, left) + gv, left);
     }
 }

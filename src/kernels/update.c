@@ -4,6 +4,9 @@
 
 #define RUN ((size_t)2048)
 
+/* The arrays are in memory, one after another: they are requested this many elements ahead. */
+#define AHEAD 256
+
 typedef struct {
     heed_real *x, *g, *m, *v;
     const heed_update *u;
@@ -31,7 +34,13 @@ INLINE vec kept(vec v) { return pick(lt(vabs(v), splat(HEED__LEAST)), splat(0), 
         const update *j = job;                                                                     \
         size_t end = to * RUN < j->n ? to * RUN : j->n;                                            \
         (void)thread;                                                                              \
-        for (size_t i = from * RUN; i < end; i += (size_t)VL) body(j, i, end - i);                 \
+        for (size_t i = from * RUN; i < end; i += (size_t)VL) {                                    \
+            __builtin_prefetch(address(j->x, i + AHEAD), 1);                                       \
+            __builtin_prefetch(address(j->g, i + AHEAD), 1);                                       \
+            __builtin_prefetch(address(j->m, i + AHEAD), 1);                                       \
+            __builtin_prefetch(address(j->v, i + AHEAD), 1);                                       \
+            body(j, i, end - i);                                                                   \
+        }                                                                                          \
     }
 
 INLINE void sgd_step(const update *j, size_t i, size_t left) {

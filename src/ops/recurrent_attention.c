@@ -179,8 +179,9 @@ static void step(const heed_kernels *k, const pass *p, int t, int from, int to) 
     k->cell(k, &j);
 }
 
-/* Rows computed at a time, through all steps: their keys and values stay in cache. */
-enum { TOGETHER = 16 };
+/* Rows computed at a time, through all steps: their keys and values, and the gradients of these,
+ * stay in the second level of the cache. */
+enum { TOGETHER = 8 };
 
 static void forward_rows(const heed_kernels *k, const void *job, int from, int to) {
     const pass *p = job;

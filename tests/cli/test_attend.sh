@@ -72,7 +72,11 @@ run attend mlm "$long" --occlude
 status 3
 warns "nothing is predicted here: aéé"
 hides '\x'
-run attend gpt "Paris is"
+run attend gpt "Paris is" --layer 0
+refuses 2 "--layer 0: expected 1 to 1 of the decoder, or last"
+run fill mlm "a [MASK]" --layer 2
+refuses 2 "--layer 2: expected 1 to 1, or last"
+run attend gpt "Paris is" --layer last
 says "decoder, layer 1 of 1"
 says "predicts token 9"
 run attend mlm "$TEXT" --head max --hide-special
@@ -268,7 +272,7 @@ refuses 2 "--layer 2: expected 1 to 1"
 run attend mlm "$TEXT" --head 3
 refuses 2 "--head 3: expected 1 to 2, mean or max"
 run attend mlm "$TEXT" --head x
-refuses 2 "expected a number from 1, mean or max"
+refuses 2 "expected 1 to 2, mean or max"
 run attend mlm "$TEXT" --query Pariss --svg no.svg
 refuses 2 "did you mean Paris?"
 absent no.svg

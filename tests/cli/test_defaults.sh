@@ -14,10 +14,30 @@ says "batch 8, steps 4000"
 says "layers 2, width 64, lr 0.004"
 run data check gpt plain.txt --steps 100
 hides "batch 8"
+run data check gpt plain.txt --minutes 1
+says "batch 8, warmup 0.15: smaller batches learn more in the same time"
 for i in $(seq 30); do cat plain.txt; done >long.txt # 90 KB
 run data check gpt long.txt
 says "batch 8, steps 4000, warmup 0.15"
 hides "layers 2"
+run data check mlm long.txt
+says "positions rotary, layers 2, lr 0.002"
+says "batch 8, steps 4000"
+hides "width 64"
+run data check mlm long.txt --positions learned # BERT
+hides "layers 2"
+run data check mlm long.txt --preset tiny # a preset is a whole model
+hides "positions rotary"
+run data check mlm long.txt --width 12 # heads of an odd width cannot be turned in pairs
+hides "positions rotary"
+run data check mlm plain.txt
+says "width 64"
+says "positions rotary"
+for i in $(seq 21); do cat facts.txt; done >many.txt # 2,016 sentences
+run data check mlm many.txt
+says "packing lines"
+says "positions rotary"
+hides "epochs"
 run init mlm --lr 0.5
 says "# packing = blocks"
 says "chosen from the data, else"

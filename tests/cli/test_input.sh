@@ -56,6 +56,12 @@ run train gpt a.txt noise -o no
 refuses 3 "this is not a text: noise"
 run train gpt a.txt missing.txt -o no
 refuses 3 "cannot read missing.txt"
+run train gpt fact.txt
+refuses 3 "cannot read fact.txt: No such file or directory; did you mean facts.txt?"
+run data check gpt ./fatcs.txt
+refuses 3 "did you mean ./facts.txt?"
+run tokenizer train facts.tx
+refuses 3 "did you mean facts.txt?"
 run train gpt 'x*.txt' -o no
 refuses 3 "no file matches x*.txt"
 run train gpt - a.txt -o no

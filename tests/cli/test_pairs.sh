@@ -182,7 +182,7 @@ holds test "$(cat mean.weight)" != "$(cat max.weight)"
 run translate two aei --attention --head 3
 refuses 2 "--head 3: expected 1 to 2, mean or max"
 run translate two aei --attention --head 0
-refuses 2 "--head 0: expected a number from 1, mean or max"
+refuses 2 "--head 0: expected 1 to 2, mean or max"
 run translate two aei --attention --layer 2
 status 2
 warns "--layer 2"

@@ -215,14 +215,15 @@ warns "the picture is in colour: converted to grey"
 run classify run colours/red colours/blue/1.bmp --convert
 status 0
 quiet
-run train vit colours -o colour $TINY
-status 2
-warns "--image-size"
-run train vit colours -o colour $TINY --image-size 16 --brightness 0.2
+echo >colours/red/notes.txt
+run train vit colours -o colour $TINY --brightness 0.2
 status 0
 warns "flip 0.5"
 warns "brightness 0.2"
-warns "21 x 21 up to 28 x 28"
+warns "24 x 24, colour, from 21 x 21 up to 28 x 28"
+warns "chosen     image-size 24: the median of the short sides"
+warns "1 file is not a picture: colours/red/notes.txt"
+holds grep -qx 'image-size = 24' colour/config.conf
 run classify colour "$one" colours/red/1.bmp
 status 0
 warns "1 of 2 pictures is grey: converted to colour"
@@ -249,13 +250,19 @@ status 0
 quiet
 says "2 classes"
 says "colours/red/9.png is not a picture"
-says "heed train vit colours -o runs/first"
+says "1 file is not a picture: colours/red/notes.txt"
+says "heed train cnn colours -o runs/first" # as the note recommends
 says "--pad 2"
+hides "Chosen"
 says "wrote sheet.png"
 holds test -s sheet.png
+run data check vit colours
+says "Chosen by a training of vit:"
+says "image-size 24: the median"
 run data check vit colours --image-size 16 --json
 status 0
 json skipped.0.path colours/red/9.png
+json ignored 1
 json classes.0.class blue
 json duplicates
 run data check cnn png --json

@@ -71,7 +71,7 @@ json snapshots.8.step 400
 json snapshots.8.weights.0.0 1.0
 json snapshots.0.weights.7.7
 run snapshots whole --layer 3
-refuses 2 "--layer 3: expected 1 to 2 of the decoder, or 0 for the last"
+refuses 2 "--layer 3: expected 1 to 2 of the decoder, or last"
 run snapshots whole --head 3
 refuses 2 "expected 1 to 2"
 # A bad query is refused before anything is written.
@@ -87,7 +87,7 @@ json head max
 run snapshots whole --head mean --json
 json head mean
 run snapshots whole --head 0
-refuses 2 "--head 0: expected a number from 1, mean or max"
+refuses 2 "--head 0: expected 1 to 2, mean or max"
 # A causal layer sees nothing after the token: no column is empty.
 run snapshots whole --query 3
 holds test "$(sed -n 2p out | tr -s ' ')" = " P a r"

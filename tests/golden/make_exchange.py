@@ -11,7 +11,7 @@ import os
 import numpy as np
 import torch
 import transformers as hf
-from safetensors.numpy import save_file
+from safetensors.numpy import load_file, save_file
 
 HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "exchange")
 BERT = dict(
@@ -30,7 +30,8 @@ def spread(model):
     """Biases and norms get values, too, so that none can be forgotten."""
     with torch.no_grad():
         for p in model.parameters():
-            p.add_(0.1 * torch.randn_like(p))
+            if p.requires_grad:
+                p.add_(0.1 * torch.randn_like(p))
     return model.eval()
 
 
@@ -57,13 +58,20 @@ def texts(seed):
     return ids, pad, types
 
 
-def bert(name, kind, seed, typed=True, **more):
+def bert(name, kind, seed, typed=True, config=hf.BertConfig, **more):
     ids, pad, types = texts(seed)
     types *= typed
-    model = spread(kind(hf.BertConfig(**BERT, **more)))
+    model = spread(kind(config(**BERT, **more)))
     given = {"input_ids": ids, "attention_mask": pad, "token_type_ids": types}
     save(name, model, given, {"ids": ids, "pad": pad, "types": types})
     return model
+
+
+def without(name, tensor):
+    """Removes a tensor that heed does not write: a table that the class computes."""
+    path = os.path.join(HERE, name, "model.safetensors")
+    kept = {k: v for k, v in load_file(path).items() if k != tensor}
+    save_file(kept, path, metadata={"format": "pt"})
 
 
 def sentences(name, model):
@@ -121,6 +129,8 @@ def main():
     names = {"id2label": {0: "no", 1: "yes", 2: "may be"}, "label2id": {"no": 0, "yes": 1, "may be": 2}}
     bert("bert-class", hf.BertForSequenceClassification, 4, False, **names)
     bert("bert-tags", hf.BertForTokenClassification, 5, False, **names)
+    bert("roformer", hf.RoFormerForMaskedLM, 6, config=hf.RoFormerConfig)
+    without("roformer", "roformer.encoder.embed_positions.weight")
     ids = texts(3)[0]
     gpt2 = hf.GPT2Config(
         vocab_size=29, n_embd=16, n_layer=2, n_head=2, n_positions=12, initializer_range=0.25,

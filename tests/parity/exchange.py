@@ -46,7 +46,7 @@ LLAMA = dict(SMALL, vocab_size=29, hidden_size=16, num_hidden_layers=2, num_atte
 VIT = dict(SMALL, hidden_size=16, num_hidden_layers=2, num_attention_heads=2, intermediate_size=24,
            image_size=8, patch_size=4, **NAMES)  # fmt: skip
 TEXTS = {"max_position_embeddings": 64}
-FAMILY = {"bert": (hf.BertConfig, BERT), "gpt2": (hf.GPT2Config, GPT2),
+FAMILY = {"bert": (hf.BertConfig, BERT), "roformer": (hf.RoFormerConfig, BERT), "gpt2": (hf.GPT2Config, GPT2),
           "llama": (hf.LlamaConfig, LLAMA), "vit": (hf.ViTConfig, VIT)}  # fmt: skip
 
 
@@ -143,6 +143,9 @@ CASES = {
     "bert-class-shards": ("BertForSequenceClassification", NAMES, sharded),
     "bert-tags": ("BertForTokenClassification", NAMES),
     "bert-encoder": ("BertModel", {}),
+    "roformer": ("RoFormerForMaskedLM", {}),
+    "roformer-four-heads": ("RoFormerForMaskedLM", {"num_attention_heads": 4}),
+    "roformer-of-texts": ("RoFormerForMaskedLM", {**TEXTS, "vocab_size": 640}, with_tokenizer(bert_tokenizer)),
     "gpt2": ("GPT2LMHeadModel", {}),
     "gpt2-inner": ("GPT2LMHeadModel", {"n_inner": 20}),
     "gpt2-relu": ("GPT2LMHeadModel", {"activation_function": "relu"}),
@@ -183,7 +186,8 @@ def make(name, folder):
     model = getattr(hf, kind)(config(**{**usual, **keys}))
     with torch.no_grad():
         for p in model.parameters():
-            p.add_(0.1 * torch.randn_like(p))
+            if p.requires_grad:
+                p.add_(0.1 * torch.randn_like(p))
     model.save_pretrained(folder)
     for change in changes:
         change(folder)
@@ -198,7 +202,7 @@ def inputs(config):
     most = getattr(config, "max_position_embeddings", None) or config.n_positions
     length = min(12, most) - 3
     ids = r.integers(0, config.vocab_size, (2, length)).astype(np.int32)
-    if config.model_type != "bert":
+    if config.model_type not in ("bert", "roformer"):
         return {"input_ids": ids}
     pad, types = np.ones_like(ids), np.zeros_like(ids)
     pad[1, length - 3 :] = 0
@@ -216,7 +220,8 @@ class Theirs:
         kind = getattr(hf, self.config.architectures[0])
         how = dict(attn_implementation="eager", dtype=torch.float32)
         model, info = kind.from_pretrained(folder, output_loading_info=True, **how)
-        self.left = sum(len(info[k]) for k in ("missing_keys", "unexpected_keys", "mismatched_keys"))
+        left = [k for kind in ("missing_keys", "unexpected_keys", "mismatched_keys") for k in info[kind]]
+        self.left = sum(k != "roformer.encoder.embed_positions.weight" for k in left)  # which the class computes
         self.weights = {k: x.clone() for k, x in model.state_dict().items()}
         _, rough = self.run(model.eval(), given, torch.float32)
         self.logits, self.attention = self.run(model.double(), given, torch.float64)
@@ -410,6 +415,7 @@ def trainings(t):
         small = ["--tokenizer", kind, "--block", "48"] + SHAPE
         yield f"mlm with {kind}", ["mlm", text, *small, *bert]
         yield f"gpt with {kind}", ["gpt", text, *small]
+    yield "mlm with rotary positions", ["mlm", text, *SHAPE, *bert, "--positions", "rotary"]
     yield "gpt of LLaMA's blocks", ["gpt", text, "--tokenizer", "bpe", "--block", "48", *SHAPE, *llama]
     yield "textcls", ["textcls", labelled, "--block", "32", *SHAPE, *published, "--pool", "cls", "--pooler"]
     yield "tag", ["tag", tagged, "--block", "32", *SHAPE, *published]

@@ -49,25 +49,36 @@ int *number_list(heed_ctx *c, const char *flag, const char *text, int *count) {
 
 /* ---- the block ---- */
 
+int chosen_layer(heed_ctx *c, const heed_config *flags, int count, const char *whose) {
+    const char *text = flags ? heed_config_text(flags, "layer") : "last", *at = text;
+    int layer;
+    if (strcmp(text, "last") == 0) return count;
+    if (read_number(&at, &layer) && !*at && layer <= count) return layer;
+    heed_fail(c, HEED_USAGE, "--layer %s: expected 1 to %d%s, or last", text, count, whose);
+    return 0;
+}
+
 int chosen_block(heed_ctx *c, const char *of, const heed_config *flags, const heed_record_block *b,
                  int count) {
     const char *name = heed_config_text(flags, "stack");
-    int found = -1, last = -1, layer = (int)heed_config_int(flags, "layer");
+    char whose[32];
+    int found = -1, layers = 0;
     heed_stack stack = b[0].stack;
     for (int i = 0; i < count; i++)
         if (b[i].stack == HEED_CROSS) stack = HEED_CROSS;
     for (int i = 0; *name && i <= HEED_CROSS; i++)
         if (strcmp(heed_stack_name((heed_stack)i), name) == 0) stack = (heed_stack)i;
-    for (int i = 0; i < count; i++) {
-        if (b[i].stack != stack) continue;
-        if (layer ? b[i].layer + 1 == layer : b[i].layer >= last) found = i;
-        if (b[i].layer > last) last = b[i].layer;
-    }
-    if (last < 0)
+    for (int i = 0; i < count; i++)
+        if (b[i].stack == stack && b[i].layer >= layers) layers = b[i].layer + 1;
+    if (!layers) {
         heed_fail(c, HEED_USAGE, "--stack %s: %s has no such attention", name, of);
-    else if (found < 0)
-        heed_fail(c, HEED_USAGE, "--layer %d: expected 1 to %d of the %s, or 0 for the last", layer,
-                  last + 1, heed_stack_name(stack));
+        return -1;
+    }
+    snprintf(whose, sizeof whose, " of the %s", heed_stack_name(stack));
+    int layer = chosen_layer(c, flags, layers, whose);
+    for (int i = 0; i < count; i++)
+        if (b[i].stack == stack && b[i].layer + 1 == layer) found = i;
+    if (layer && found < 0) heed_fail(c, HEED_USAGE, "--layer %d: %s lacks that layer", layer, of);
     return found;
 }
 
@@ -78,10 +89,10 @@ static int number_of(const heed_record_block *b, int head) {
 }
 
 /* The error when --heads left out the head asked for: lists the heads that were kept. */
-static bool fail_kept(heed_ctx *c, int number, const heed_record_block *b) {
+static bool fail_kept(heed_ctx *c, const char *text, const heed_record_block *b) {
     heed_text list = {.c = c};
     for (int i = 0; i < b->heads; i++) heed_text_add(&list, "%d, ", number_of(b, i));
-    heed_fail(c, HEED_USAGE, "--head %d: expected one of %smean or max", number,
+    heed_fail(c, HEED_USAGE, "--head %s: expected one of %smean or max", text,
               list.s ? list.s : "");
     heed_text_free(&list);
     return false;
@@ -92,16 +103,15 @@ bool chosen_head(heed_ctx *c, const char *text, const heed_record_block *b, int 
     int number;
     *head = strcmp(text, "max") == 0 ? MAX_HEAD : MEAN_HEAD;
     if (!*text || strcmp(text, "mean") == 0 || *head == MAX_HEAD) return true;
-    if (!read_number(&at, &number) || *at)
-        return heed_fail(c, HEED_USAGE, "--head %s: expected a number from 1, mean or max", text);
-    for (int i = 0; i < b->heads; i++)
+    bool is_number = read_number(&at, &number) && !*at;
+    for (int i = 0; is_number && i < b->heads; i++)
         if (number_of(b, i) == number) {
             *head = i;
             return true;
         }
     return number_of(b, b->heads - 1) > b->heads
-               ? fail_kept(c, number, b)
-               : heed_fail(c, HEED_USAGE, "--head %d: expected 1 to %d, mean or max", number,
+               ? fail_kept(c, text, b)
+               : heed_fail(c, HEED_USAGE, "--head %s: expected 1 to %d, mean or max", text,
                            b->heads);
 }
 

@@ -7,7 +7,7 @@
 
 /* Rows of a command's table. */
 #define CHOOSE_LAYER(group)                                                                        \
-    COUNT("layer", "0", 0, 64, "layer whose attention is shown, from 1; 0: the last", group)
+    { "layer", HEED_TEXT, "last", 0, 0, NULL, "layer whose attention is shown, from 1", group }
 #define CHOOSE_STACK(group)                                                                        \
     CHOICE("stack", "", "encoder|decoder|cross",                                                   \
            "models of pairs: whose attention; without it cross", group)
@@ -21,9 +21,11 @@ enum { MEAN_HEAD = -1, MAX_HEAD = -2 };
  * frees. NULL, with an error, if the text is not such a list; *count is 0 for "". */
 int *number_list(heed_ctx *c, const char *flag, const char *text, int *count);
 
+/* The layer of `count` that --layer chooses, from 1; flags NULL: the last. 0, with an error, which
+ * says whose layers they are, " of the encoder": there is no such layer. */
+int chosen_layer(heed_ctx *c, const heed_config *flags, int count, const char *whose);
 /* The index of the block that --stack and --layer choose among the blocks of `of`; -1: an error.
- * The default stack is cross if there is one, otherwise that of the first block; layer 0 is the
- * last of the stack. */
+ * The default stack is cross if there is one, otherwise that of the first block. */
 int chosen_block(heed_ctx *c, const char *of, const heed_config *flags, const heed_record_block *b,
                  int count);
 /* The head of a block that --head chooses; MEAN_HEAD if it is not given. A block that keeps only

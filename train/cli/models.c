@@ -62,9 +62,8 @@ const char *example_data(const heed_model *m) {
 }
 
 const char *example_flags(const heed_model *m, char text[96]) {
-    const char *length = m->kind == HEED_INPUT_TOKENS || m->kind == HEED_INPUT_DENSE ? "--steps 300"
-                         : reads_pictures(m) ? "--image-size 64 --minutes 2"
-                                             : "--minutes 2";
+    const char *length =
+        m->kind == HEED_INPUT_TOKENS || m->kind == HEED_INPUT_DENSE ? "--steps 300" : "--minutes 2";
     snprintf(text, 96, "-o runs/%s %s", m->name, length);
     return text;
 }

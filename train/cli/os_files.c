@@ -137,6 +137,28 @@ void paths_free(paths *list) {
     *list = (paths){0};
 }
 
+bool path_exists(heed_ctx *c, const char *path) {
+    struct stat s;
+    return is_pattern(path) || stat(path, &s) == 0 ||
+           heed_fail(c, HEED_DATA, "cannot read %s: %s", path, strerror(errno));
+}
+
+const char *near_path(const char *path, char *out, size_t size) {
+    enum { MOST = 2 }; /* edits */
+    const char *name = file_name(path), *near = NULL;
+    paths list;
+    snprintf(out, size, "%.*s", name > path ? (int)(name - path) : 1, name > path ? path : ".");
+    paths_in_folder(NULL, out, &list);
+    const char **names = calloc(list.count + 1, sizeof *names);
+    for (size_t i = 0; names && i < list.count; i++) names[i] = file_name(list.at[i]);
+    if (names) near = heed_closest(name, names);
+    if (near && heed_text_edits(name, strlen(name), near, strlen(near)) > MOST) near = NULL;
+    snprintf(out, size, "%.*s%s", near ? (int)(name - path) : 0, path, near ? near : "");
+    free((void *)names);
+    paths_free(&list);
+    return out;
+}
+
 /* ---- temporary files ---- */
 
 /* Cuts the last part of a path; what has only one lies in ".". */

@@ -5,6 +5,7 @@
 #include "cli/os_files.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,10 +61,26 @@ static void add_named(const program *p, const char *message, heed_text *out) {
         heed_text_add(out, "%s", message);
 }
 
+/* Appends the message; if it is that a file does not exist, with one of a similar name. */
+static void add_near(const char *message, heed_text *out) {
+    static const char start[] = "cannot read ";
+    char path[1024], near[1024];
+    const char *end = strrchr(message, ':');
+    bool missing = end && strncmp(message, start, strlen(start)) == 0 &&
+                   strcmp(end + 1 + (end[1] == ' '), strerror(ENOENT)) == 0;
+    heed_text_add(out, "%s", message);
+    if (!missing) return;
+    const char *from = message + strlen(start);
+    snprintf(path, sizeof path, "%.*s", (int)(end - from), from);
+    if (*near_path(path, near, sizeof near)) heed_text_add(out, "; did you mean %s?", near);
+}
+
 static void show(program *p, const char *event, const char *mark, const char *message) {
-    heed_text text = {.c = NULL}, named = {.c = NULL};
-    add_named(p, message, &named);
+    heed_text text = {.c = NULL}, near = {.c = NULL}, named = {.c = NULL};
+    add_near(message, &near);
+    add_named(p, near.s ? near.s : message, &named);
     add_shown(p, named.s ? named.s : message, &text);
+    heed_text_free(&near);
     heed_text_free(&named);
     print_message(p, event, mark, text.s ? text.s : message);
     heed_text_free(&text);
@@ -120,6 +137,12 @@ static const heed_model *model_of_file(heed_ctx *c, const heed_model *const *mod
     }
     free(text);
     return find_model(models, name);
+}
+
+const heed_model *model_of_run(heed_ctx *c, const heed_model *const *models, const char *dir) {
+    char path[1024];
+    snprintf(path, sizeof path, "%s/config.conf", dir);
+    return is_file(path) ? model_of_file(c, models, path) : NULL;
 }
 
 const heed_option *find_option(const program *p, const char *name) {
@@ -183,11 +206,7 @@ const heed_model *task_of(heed_ctx *c, const program *p, int argc, char **argv) 
     while (i < argc && argv[i][0] == '-') i += 1 + takes_value(p, argv[i]);
     const char *first = i < argc ? argv[i] : NULL;
     const heed_model *m = first ? find_model(p->models, first) : NULL;
-    char path[1024];
-    if (first && !m && p->command->task_or_run) {
-        snprintf(path, sizeof path, "%s/config.conf", first);
-        if (is_file(path)) m = model_of_file(c, p->models, path);
-    }
+    if (first && !m && p->command->task_or_run) m = model_of_run(c, p->models, first);
     for (i = 0; !m && i + 1 < argc; i++)
         if (strcmp(argv[i], "-c") == 0) m = model_of_file(c, p->models, argv[i + 1]);
     return m;

@@ -171,6 +171,8 @@ bool wants_help(int argc, char **argv);
 /* The task of the arguments: that of the first one that is neither a flag nor a flag's value,
  * otherwise of the -c FILE. NULL: none. */
 const heed_model *task_of(heed_ctx *c, const program *p, int argc, char **argv);
+/* The task of the run in a folder; NULL: it holds none. */
+const heed_model *model_of_run(heed_ctx *c, const heed_model *const *models, const char *dir);
 /* The settings of a command, and of a task (NULL: none), at their defaults. */
 heed_config *settings_of(heed_ctx *c, const command *k, const heed_model *m);
 
@@ -186,7 +188,7 @@ bool is_internal(const heed_option *o);
 /* The callback `explain` of heed_options; user is a program *. */
 bool explain_setting(void *user, const heed_config *f, const char *key, char text[HEED_EXPLAIN]);
 /* The command, or the task, that other programs call by that word; or NULL. *note: what to say
- * instead; or NULL. */
+ * instead, unless an argument tells more; or NULL. */
 const char *known_command(const char *word, const char **note);
 const char *known_task(const char *word);
 

@@ -1,4 +1,5 @@
 /* caption.c -- heed caption: captions of pictures, and where the model looked for each word. */
+#include "cli/choice.h"
 #include "cli/os_files.h"
 #include "commands/attend.h"
 #include "kinds/image.h"
@@ -81,10 +82,11 @@ static json_t *weights_json(const attend_view *v) {
                      grid->cols, "weights", list);
 }
 
-/* The attention of a layer of the decoder, from 1 (0: the last), to the picture. */
-static heed_record *capture(const heed_inspection *s, int layer, int layers) {
+/* The attention of the chosen layer of the decoder to the picture. */
+static heed_record *capture(const heed_inspection *s, const heed_config *flags, int layers) {
     static const heed_stack cross = HEED_CROSS;
-    int index = (layer ? layer : layers) - 1;
+    int index = chosen_layer(s->run->c, flags, layers, "") - 1;
+    if (index < 0) return NULL;
     return heed_capture(
         s, &(heed_capture_args){
                .layer_count = 1, .layers = &index, .stack = &cross, .lean = true, .top = 1});
@@ -96,7 +98,7 @@ static bool look(program *p, const heed_inspection *s, const char *path, json_t 
     heed_attending layer;
     int layers = 0;
     while (heed_cross_layer(s->run, layers, &layer)) layers++;
-    heed_record *r = capture(s, flag_int(p, "layer"), layers);
+    heed_record *r = capture(s, p->flags, layers);
     bool ok = r != NULL;
     if (ok) {
         v = row_view(p, r, -1);
@@ -186,7 +188,7 @@ static bool attention_fits(program *p, const heed_run *r) {
     int index;
     if (!*flag_text(p, "attention") && !flag_on(p, "weights")) return true;
     heed_attending a;
-    if (heed_cross_layer(r, 0, &a)) return layer_index(r, flag_int(p, "layer"), &index);
+    if (heed_cross_layer(r, 0, &a)) return layer_index(r, p->flags, &index);
     return heed_fail(p->c, HEED_USAGE,
                      "%s looks nowhere: it has one fixed context for all words "
                      "(`attention = none`): expected a run with attention",

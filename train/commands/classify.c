@@ -98,9 +98,8 @@ static bool write_overlay(classifier *k, heed_picture *p, const char *name) {
     if (!name_outputs(k->p, &k->names, name)) return false;
     named_path(path, sizeof path, flag_text(k->p, "overlay"), k->names.name);
     free(heed_attention_layers(k->run, &layers)); /* only their number is needed */
-    heed_record *r = heed_inspection_picture(&s, k->run, p, name)
-                         ? capture_layer(&s, flag_int(k->p, "layer"), 0)
-                         : NULL;
+    heed_record *r =
+        heed_inspection_picture(&s, k->run, p, name) ? capture_layer(&s, k->p->flags, 0) : NULL;
     bool ok = false;
     if (r) {
         attend_view v = row_view(k->p, r, s.axes[0].first ? 0 : -1);

@@ -9,13 +9,16 @@ static const heed_option options[] = {
     WORDS("sheet", "pictures: write samples before and after augmentation as a picture", "Output"),
     {0}};
 
-void print_try(const program *p, const char *suggestion) {
+void print_try(const program *p, const heed_model *m, const char *suggestion) {
     char word[1024], words[1100];
     heed_text out = {.c = p->c};
-    if (p->chosen.count) puts("\nChosen by a training:");
+    heed_config *settings = training_config(p->c, m);
+    bool other = m != p->model;
+    if (p->chosen.count)
+        printf("\nChosen by a training%s%s:\n", other ? " of " : "", other ? p->model->name : "");
     for (int i = 0; i < p->chosen.count; i++)
         print_fact(2, "  ", "%s: %s", p->chosen.list[i].what, p->chosen.list[i].why);
-    heed_text_add(&out, "  %s train %s", program_name(), p->model->name);
+    heed_text_add(&out, "  %s train %s", program_name(), m->name);
     for (int i = 0; i < p->argc; i++)
         add_typed(&out, line_width(stdout), heed_format_shell(word, sizeof word, p->argv[i]));
     add_typed(&out, line_width(stdout), "-o runs/first");
@@ -24,9 +27,7 @@ void print_try(const program *p, const char *suggestion) {
         const char *value;
         const heed_option *o = heed_config_at(p->flags, i, &value);
         bool given = heed_config_rank(p->flags, o->name) == HEED_FROM_FLAG;
-        bool own = strcmp(o->name, "data") == 0; /* of this command, not of a training */
-        for (const heed_option *k = options; k->name; k++) own |= strcmp(k->name, o->name) == 0;
-        if (!given || own) continue;
+        if (!given || strcmp(o->name, "data") == 0 || !heed_config_has(settings, o->name)) continue;
         if (o->kind == HEED_BOOL)
             snprintf(words, sizeof words, "--%s%s", flag_on(p, o->name) ? "" : "no-", o->name);
         else
@@ -80,7 +81,7 @@ const command cmd_data_check = {
     .examples = "  heed data check gpt book.txt\n"
                 "  heed data check mlm book.txt --tokenizer word --packing lines\n"
                 "  heed data check seq2seq french.tsv --tokenizer word --no-share-vocab\n"
-                "  heed data check vit flowers --image-size 64 --pad 4 --sheet samples.png\n",
+                "  heed data check vit flowers --pad 4 --sheet samples.png\n",
     .options = options,
     .task_options = true,
     .args = {1, -1},

@@ -64,7 +64,7 @@ static bool fill_one(program *p, void *user, const char *text, size_t n) {
         ok = heed_fail(p->c, HEED_DATA,
                        "no [MASK] in the input: %.*s; hint: write [MASK] for the word to guess",
                        (int)heed_label_cut(s.title, 80), s.title);
-    heed_record *r = ok ? capture_layer(&s, flag_int(p, "layer"), flag_int(p, "top")) : NULL;
+    heed_record *r = ok ? capture_layer(&s, p->flags, flag_int(p, "top")) : NULL;
     ok = r != NULL;
     if (ok && !list) print_shown(p->c, text, "\n\n");
     for (int i = 0; ok && i < r->guess_count; i++) ok = show_mask(p, r, &r->guesses[i], list);
@@ -101,7 +101,7 @@ static void fill(program *p) {
                   "a text of several arguments: expected one; hint: put \"%s %s ...\" "
                   "in quotes",
                   p->argv[1], p->argv[2]);
-    else if (layer_index(r, flag_int(p, "layer"), &layer))
+    else if (layer_index(r, p->flags, &layer))
         each_input(p, r, fill_one, 0);
     heed_run_close(r);
 }

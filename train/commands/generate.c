@@ -113,7 +113,7 @@ static bool attend(stream *s, int context, json_t **result) {
     if (n < 1) return false;
     heed_inspection seen;
     heed_record *record = heed_inspection_tokens(&seen, r, s->ids + from, n - from)
-                              ? capture_layer(&seen, flag_int(s->p, "layer"), 0)
+                              ? capture_layer(&seen, s->p->flags, 0)
                               : NULL;
     attend_view v = row_view(s->p, record, n - from - 1);
     if (record && result) *result = attend_row_json(&v);

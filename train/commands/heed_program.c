@@ -160,7 +160,22 @@ static const char *help_of(const char *name) {
     return "explain a command";
 }
 
-static int unknown_command(int argc, char **argv) {
+/* The use of the run that an argument names, where the word means a use of some run; or NULL. */
+static const char *use_of_run(const heed_model *const *models, const char *near, int argc,
+                              char **argv) {
+    static const char *const uses[] = {"fill",      "generate", "classify",
+                                       "translate", "caption",  "reconstruct"};
+    const heed_model *m = NULL;
+    bool is_use = false;
+    for (size_t i = 0; near && i < sizeof uses / sizeof *uses; i++)
+        is_use |= strcmp(near, uses[i]) == 0;
+    heed_ctx *c = heed_open(&(heed_options){.threads = 1});
+    for (int i = 1; is_use && !m && i < argc; i++) m = model_of_run(c, models, argv[i]);
+    heed_close(c);
+    return m ? use_of(m) : NULL;
+}
+
+static int unknown_command(int argc, char **argv, const heed_model *const *models) {
     char typed[128], why[512];
     const char *names[NAMES], *note = NULL;
     program p = {.commands = list_commands(names)};
@@ -168,6 +183,8 @@ static int unknown_command(int argc, char **argv) {
     bool two = argc > 1 && is_family(argv[0]);
     snprintf(typed, sizeof typed, "%s%s%s", argv[0], two ? " " : "", two ? argv[1] : "");
     const char *near = known_command(typed, &note);
+    const char *use = use_of_run(models, near, argc, argv);
+    if (use) near = use, note = NULL;
     if (!near && !note) near = heed_closest(typed, names);
     if (note)
         snprintf(why, sizeof why, "unknown command %s; hint: %s", typed, note);
@@ -200,7 +217,7 @@ static int help(int argc, char **argv, const heed_model *const *models) {
         return (int)end_output(print_manual(&p) ? HEED_OK : HEED_FAILED, false);
     if (k) return explain_command(&p, argc - words, argv + words);
     return print_family(argv[0], stdout) ? (int)end_output(HEED_OK, false)
-                                         : unknown_command(1, argv);
+                                         : unknown_command(1, argv, models);
 }
 
 /* Errors of one process are those of all. */
@@ -250,7 +267,7 @@ static int run_program(int argc, char **argv, const heed_model *const *models, c
     if (k) return run_command(k, argc - words, argv + words, models, processes);
     if (argc > 1 && wants_help(1, argv + 1)) return help(1, argv, models);
     if (argc == 1 && print_family(argv[0], stderr)) return HEED_USAGE;
-    return unknown_command(argc, argv);
+    return unknown_command(argc, argv, models);
 }
 
 int heed_program(int argc, char **argv, const heed_model *const *models) {

@@ -1,4 +1,5 @@
 /* tokenizer.c -- heed tokenizer train, encode, decode, info. */
+#include "cli/os_files.h"
 #include "kinds/inputs.h"
 
 #include <errno.h>
@@ -95,6 +96,7 @@ static void print_tokenizer(program *p, const heed_tokenizer *k, const char *pat
 static bool check_out(program *p, const char *out) {
     static const char *const names[] = {"config.conf", "heed-tokenizer.json", "tokenizer.json",
                                         "vocab.txt"};
+    if (!path_exists(p->c, p->argv[0])) return false;
     if (!*out)
         return heed_fail(p->c, HEED_USAGE,
                          "missing -o: expected a folder for the tokenizer; hint: `tokenizer "

@@ -325,6 +325,10 @@ static bool check_run(program *p, const training *t) {
         return heed_fail(p->c, HEED_USAGE,
                          "missing DATA: expected %s; hint: `train %s %s -o runs/first`",
                          data_of(p->model)->noun, name, example_data(p->model));
+    heed_input_kind kind = p->model->kind;
+    int most = kind == HEED_INPUT_TOKENS ? p->argc : kind == HEED_INPUT_PAIR ? 2 : 1;
+    for (int i = 0; p->argc <= most && i < p->argc; i++) /* gather refuses more */
+        if (strcmp(p->argv[i], "-") != 0 && !path_exists(p->c, p->argv[i])) return false;
     if (t->estimate) return check_kind(p, t);
     if (!*t->run)
         return heed_fail(p->c, HEED_USAGE,

@@ -62,7 +62,7 @@ static bool draw(program *p, work *w, const alignment *a, const char *text, size
                  const char *path) {
     alignment both[2] = {*a};
     if (!w->beside.run) return alignment_png(p->c, both, 1, path);
-    bool ok = translate(&w->beside, text, n) && alignment_of(&w->beside, 0, "", &both[1]);
+    bool ok = translate(&w->beside, text, n) && alignment_of(&w->beside, NULL, &both[1]);
     both[0].title = p->argv[0];
     both[1].title = flag_text(p, "beside");
     ok = ok && alignment_png(p->c, both, 2, path);
@@ -88,8 +88,7 @@ static bool show_attention(program *p, work *w, const alignment *a, const char *
 
 static bool show(program *p, work *w, const char *text, size_t n, const char *made) {
     alignment a = {0};
-    bool attends = looks(p),
-         ok = !attends || alignment_of(&w->k, flag_int(p, "layer"), flag_text(p, "head"), &a);
+    bool attends = looks(p), ok = !attends || alignment_of(&w->k, p->flags, &a);
     if (ok) {
         if (flag_on(p, "json"))
             print_object(p, w, text, n, made, attends ? &a : NULL);
@@ -137,8 +136,7 @@ static void run_translate(program *p) {
     work w = {0};
     const char *beside = flag_text(p, "beside");
     if (open_translator(p, p->argv[0], &w.k) &&
-        (!*beside || open_translator(p, beside, &w.beside)) &&
-        alignment_choice(w.k.run, flag_int(p, "layer"), flag_text(p, "head")))
+        (!*beside || open_translator(p, beside, &w.beside)) && alignment_choice(w.k.run, p->flags))
         each_input(p, &w, translate_one, looks(p) || flag_on(p, "json") ? 0 : BY_LINE);
     heed_run *runs[2] = {w.k.run, w.beside.run};
     translator_close(&w.beside);

@@ -20,25 +20,24 @@ static bool inspect_target(translator *k, heed_inspection *s) {
 
 /* ---- the matrix ---- */
 
-/* The `layer`-th layer, from 1, that attends to the source; 0: the last. Sets out->layer to it, and
- * *chosen to the head. */
-static bool choose(const heed_run *r, int layer, const char *head, alignment *out, int *chosen) {
+/* Of the layers that attend to the source, sets out->layer to the one that --layer chooses, from 1,
+ * and *chosen to the head. */
+static bool choose(const heed_run *r, const heed_config *flags, alignment *out, int *chosen) {
     heed_attending a = {.heads = 1};
     int layers = 0;
     while (heed_cross_layer(r, layers, &a)) layers++;
-    if (layer > layers)
-        return heed_fail(r->c, HEED_USAGE, "--layer %d: expected 1 to %d, or 0 for the last", layer,
-                         layers);
-    out->layer = layer ? layer : layers;
+    out->layer = chosen_layer(r->c, flags, layers, "");
+    if (!out->layer) return false;
     heed_cross_layer(r, out->layer - 1, &a);
     out->fixed = a.fixed;
-    return chosen_head(r->c, head, &(heed_record_block){.heads = a.heads}, chosen);
+    return chosen_head(r->c, flags ? heed_config_text(flags, "head") : "",
+                       &(heed_record_block){.heads = a.heads}, chosen);
 }
 
-bool alignment_choice(const heed_run *r, int layer, const char *head) {
+bool alignment_choice(const heed_run *r, const heed_config *flags) {
     alignment a;
     int chosen;
-    return choose(r, layer, head, &a, &chosen);
+    return choose(r, flags, &a, &chosen);
 }
 
 /* The labels of columns are stored after those of rows. */
@@ -65,11 +64,11 @@ static bool fill(const heed_inspection *s, int head, alignment *a) {
     return true;
 }
 
-bool alignment_of(translator *k, int layer, const char *head, alignment *out) {
+bool alignment_of(translator *k, const heed_config *flags, alignment *out) {
     heed_inspection s;
     int chosen;
     *out = (alignment){.weights = NULL};
-    if (!choose(k->run, layer, head, out, &chosen)) return false;
+    if (!choose(k->run, flags, out, &chosen)) return false;
     bool ok = inspect_target(k, &s);
     out->rows = s.target_count;
     out->cols = s.count;

@@ -134,5 +134,5 @@ void check_captions(program *p, heed_data *d) {
     }
     print_facts(p, d);
     print_samples(d->batches);
-    print_try(p, suggestion);
+    print_try(p, p->model, suggestion);
 }

@@ -21,6 +21,17 @@ size_t print_skipped(FILE *out, const heed_images *k, const char *indent, size_t
     return heed_images_about(k)->bad - i;
 }
 
+const char *others_text(const heed_images_info *a, char text[400]) {
+    char n[32];
+    *text = 0;
+    if (a->others)
+        snprintf(text, 400,
+                 a->others == 1 ? "%s file is not a picture: %.300s"
+                                : "%s files are not pictures; the first is %.300s",
+                 heed_format_count(n, a->others), a->other);
+    return text;
+}
+
 static void add_strength(char text[160], const char *format, double v) {
     size_t n = strlen(text);
     if (!(v > 0)) return;
@@ -70,8 +81,9 @@ static void banner_augment(const heed_images *k, const heed_config *f) {
 }
 
 void banner_skipped(const heed_model *m, const heed_images *k, const heed_config *f) {
-    char n[32];
+    char n[32], others[400];
     size_t bad = heed_images_about(k)->bad;
+    if (*others_text(heed_images_about(k), others)) banner_row("ignored", "%s", others);
     if (!bad) return;
     banner_row("skipped", "%s that cannot be decoded", heed_format_count(n, bad));
     size_t more = print_skipped(stderr, k, "             ", 3);
@@ -80,24 +92,24 @@ void banner_skipped(const heed_model *m, const heed_images *k, const heed_config
                    m->name, heed_config_text(f, "data"));
 }
 
-const char *few_hint(const heed_model *m, const heed_data *d, const heed_config *f,
-                     char text[256]) {
+bool are_few(const heed_model *m, const heed_data *d, const heed_config *f, char text[256]) {
     enum { FEW = 5000 };
     const heed_images_info *a = heed_images_about(d->batches);
     size_t n = a->count[HEED_TRAIN_PART];
-    *text = 0;
-    if (reads_patches(m) && names_pictures(m) && a->view.channels == 3 && n < FEW &&
-        !*heed_config_text(f, "from"))
-        snprintf(text, 256,
-                 "%zu photographs are few for attention over patches: a CNN learns more from them "
-                 "(%s train cnn), or --from RUN starts from the weights of a run on others",
-                 n, program_name());
-    return text;
+    char count[32];
+    if (!reads_patches(m) || !names_pictures(m) || a->view.channels != 3 || n >= FEW ||
+        *heed_config_text(f, "from"))
+        return false;
+    snprintf(text, 256,
+             "%s photographs are few for attention over patches: a CNN learns more from them "
+             "(%s train cnn), or --from RUN starts from the weights of a run on others",
+             heed_format_count(count, n), program_name());
+    return true;
 }
 
 static void banner_hints(const heed_model *m, const heed_data *d, const heed_config *f) {
     char hint[256];
-    if (*few_hint(m, d, f, hint)) banner_row("note", "%s", hint);
+    if (are_few(m, d, f, hint)) banner_row("note", "%s", hint);
     if (!d->class_weights && *balance_hint(d, hint)) banner_row("note", "%s", hint);
 }
 

@@ -133,13 +133,20 @@ static void print_list(const char *label, const double *x, int n) {
     print_fact(AT, label, "%s", text);
 }
 
+/* "320", or "240 to 320" */
+static const char *range_text(char text[32], int low, int high) {
+    snprintf(text, 32, low == high ? "%d" : "%d to %d", low, high);
+    return text;
+}
+
 void print_sizes(int at, const heed_images_info *a) {
-    char found[96];
+    char found[96], width[32], height[32];
     if (a->low_width == a->high_width && a->low_height == a->high_height)
         snprintf(found, sizeof found, "all %d x %d", a->low_width, a->low_height);
     else
-        snprintf(found, sizeof found, "%d to %d wide, %d to %d high", a->low_width, a->high_width,
-                 a->low_height, a->high_height);
+        snprintf(found, sizeof found, "%s wide, %s high",
+                 range_text(width, a->low_width, a->high_width),
+                 range_text(height, a->low_height, a->high_height));
     print_fact(at, "  sizes", "%s; read as %d x %d, %s", found, a->view.size, a->view.size,
                a->view.channels == 1 ? "grey" : "colour");
 }
@@ -148,7 +155,7 @@ static void print_facts(program *p, heed_images *k) {
     const heed_images_info *a = heed_images_about(k);
     size_t copies = overlap_of(k);
     heed_augment augment = heed_augment_of(p->flags);
-    char n1[32], n2[32], n3[32], text[160];
+    char n1[32], n2[32], n3[32], text[160], others[400];
     print_fact(0, "", "%s", heed_config_text(p->flags, "data"));
     putchar('\n');
     print_fact(AT, "  kind", "%s, %d classes", a->kind, a->classes);
@@ -160,10 +167,11 @@ static void print_facts(program *p, heed_images *k) {
     print_list("  mean", a->view.mean, a->view.channels);
     print_list("  deviation", a->view.deviation, a->view.channels);
     augment_text(&augment, text);
-    print_fact(AT, "  augmented", "%s", *text ? text : "not");
+    print_fact(AT, "  augmented", "%s", *text ? text : "no");
     print_fact(AT, "  skipped", "%s",
                a->bad ? heed_format_count(n1, a->bad) : "none: all can be decoded");
     print_skipped(stdout, k, "               ", SIZE_MAX);
+    if (*others_text(a, others)) print_fact(AT, "  ignored", "%s", others);
     print_fact(AT, "  duplicates", "%s of validation and test %s the pixels of a training picture",
                copies ? heed_format_count(n1, copies) : "none", copies == 1 ? "has" : "have");
     print_duplicate(k);
@@ -172,7 +180,7 @@ static void print_facts(program *p, heed_images *k) {
 static void print_notes(const program *p, const heed_data *d) {
     const heed_images_info *a = heed_images_about(d->batches);
     char hint[256];
-    if (*few_hint(p->model, d, p->flags, hint)) {
+    if (are_few(p->model, d, p->flags, hint)) {
         putchar('\n');
         print_fact(AT, "  note", "%s", hint);
     }
@@ -198,21 +206,23 @@ static json_t *info_json(const program *p, const heed_images *k) {
                                (json_int_t)heed_images_count(k, HEED_TEST_PART, i)));
     for (size_t i = 0; heed_images_bad(k, i, &path, &why); i++)
         json_array_append_new(bad, json_pack("{s:o, s:s}", "path", json_text(path), "why", why));
-    return json_pack(
-        "{s:s, s:s, s:I, s:I, s:I, s:i, s:i, s:I, s:o, s:o, s:I, s:o, s:o, s:o}", "data",
-        heed_config_text(p->flags, "data"), "kind", a->kind, "train",
-        (json_int_t)a->count[HEED_TRAIN_PART], "val", (json_int_t)a->count[HEED_VAL_PART], "test",
-        (json_int_t)a->count[HEED_TEST_PART], "image_size", a->view.size, "channels",
-        a->view.channels, "converted", (json_int_t)a->converted, "mean",
-        json_doubles(a->view.mean, a->view.channels), "std",
-        json_doubles(a->view.deviation, a->view.channels), "duplicates", (json_int_t)overlap_of(k),
-        "classes", classes, "skipped", bad, "chosen", choices_json(&p->chosen));
+    return json_pack("{s:s, s:s, s:I, s:I, s:I, s:i, s:i, s:I, s:o, s:o, s:I, s:o, s:o, s:o, s:I}",
+                     "data", heed_config_text(p->flags, "data"), "kind", a->kind, "train",
+                     (json_int_t)a->count[HEED_TRAIN_PART], "val",
+                     (json_int_t)a->count[HEED_VAL_PART], "test",
+                     (json_int_t)a->count[HEED_TEST_PART], "image_size", a->view.size, "channels",
+                     a->view.channels, "converted", (json_int_t)a->converted, "mean",
+                     json_doubles(a->view.mean, a->view.channels), "std",
+                     json_doubles(a->view.deviation, a->view.channels), "duplicates",
+                     (json_int_t)overlap_of(k), "classes", classes, "skipped", bad, "chosen",
+                     choices_json(&p->chosen), "ignored", (json_int_t)a->others);
 }
 
 void check_pictures(program *p, heed_data *d) {
     heed_images *k = d->batches;
     const char *sheet = heed_config_text(p->flags, "sheet");
     bool json = heed_config_bool(p->flags, "json");
+    char hint[256];
     if (json)
         print_json(p, info_json(p, k));
     else {
@@ -221,5 +231,7 @@ void check_pictures(program *p, heed_data *d) {
         print_notes(p, d);
     }
     if (*sheet && write_sheet(p, k, sheet) && !json) printf("\nwrote %s\n", sheet);
-    if (!json && heed_ctx_status(p->c) == HEED_OK) print_try(p, "--minutes 2");
+    if (json || heed_ctx_status(p->c) != HEED_OK) return;
+    const heed_model *cnn = find_model(p->models, "cnn");
+    print_try(p, cnn && are_few(p->model, d, p->flags, hint) ? cnn : p->model, "--minutes 2");
 }

@@ -2,6 +2,7 @@
  * read them. */
 #include "kinds/inputs.h"
 
+#include "cli/choice.h"
 #include "cli/os_files.h"
 
 #include <limits.h>
@@ -108,17 +109,15 @@ bool inspect_advance(void *user, uint64_t done, uint64_t all) {
 
 /* ---- layers and heads ---- */
 
-bool layer_index(const heed_run *r, int layer, int *index) {
+bool layer_index(const heed_run *r, const heed_config *flags, int *index) {
     int count, most = 0;
     heed_record_block *list = heed_attention_layers(r, &count);
     for (int i = 0; i < count; i++)
         if (list[i].layer >= most) most = list[i].layer + 1;
     free(list);
     if (!list) return false;
-    *index = (layer ? layer : most) - 1;
-    return layer <= most ||
-           heed_fail(r->c, HEED_USAGE, "--layer %d: expected 1 to %d, or 0 for the last", layer,
-                     most);
+    *index = chosen_layer(r->c, flags, most, "") - 1;
+    return *index >= 0;
 }
 
 bool has_stacks(const heed_record_block *list, int count) {

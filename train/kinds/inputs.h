@@ -53,9 +53,9 @@ bool inspect_advance(void *user, uint64_t done, uint64_t all);
 #define NO_EXPLANATION                                                                             \
     "Attention alone is no explanation: it shows where a head looks, not why the model answers"
 
-/* Whether some attention stack of the run has the layer that --layer gives, from 1, or 0 for the
- * last. Sets *index to the layer's index. */
-bool layer_index(const heed_run *r, int layer, int *index);
+/* Whether some attention stack of the run has the layer that --layer chooses. Sets *index to the
+ * layer's index. */
+bool layer_index(const heed_run *r, const heed_config *flags, int *index);
 /* Whether the layers belong to more than one stack. */
 bool has_stacks(const heed_record_block *list, int count);
 /* "layer 2, head 3"; or "cross layer 1, head 2" if the model has several stacks. */

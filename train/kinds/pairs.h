@@ -55,11 +55,11 @@ typedef struct {
     char *memory;       /* the labels' texts */
     const char **row_label, **col_label;
 } alignment;
-/* False, with an error, if the run has no such layer or head. */
-bool alignment_choice(const heed_run *r, int layer, const char *head);
-/* The alignment of the current target; afterwards the translator no longer has its source. layer
- * from 1, 0: the last; head: a value of --head (choice.h). */
-bool alignment_of(translator *k, int layer, const char *head, alignment *out);
+/* False, with an error, if the run lacks the layer or head that the flags choose. */
+bool alignment_choice(const heed_run *r, const heed_config *flags);
+/* The alignment of the current target by the layer and head that the flags choose, NULL: the last
+ * layer, all heads; afterwards the translator no longer has its source. */
+bool alignment_of(translator *k, const heed_config *flags, alignment *out);
 void alignment_free(alignment *a);
 bool alignment_print(heed_ctx *c, const alignment *a);
 /* Draws several side by side, each under its title. */

@@ -156,5 +156,5 @@ void check_pairs(program *p, heed_data *d) {
     }
     print_facts(p, d, a);
     print_samples(d->batches, a);
-    print_try(p, suggestion);
+    print_try(p, p->model, suggestion);
 }

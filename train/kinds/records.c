@@ -33,9 +33,9 @@ bool inspect_input(heed_inspection *s, heed_run *r, const char *text, const char
     return ok;
 }
 
-heed_record *capture_layer(const heed_inspection *s, int layer, int top) {
+heed_record *capture_layer(const heed_inspection *s, const heed_config *flags, int top) {
     int index;
-    if (!layer_index(s->run, layer, &index)) return NULL;
+    if (!layer_index(s->run, flags, &index)) return NULL;
     return heed_capture(
         s, &(heed_capture_args){.layer_count = 1, .layers = &index, .lean = true, .top = top});
 }

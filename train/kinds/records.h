@@ -33,8 +33,8 @@ bool has_other_channels(const heed_run *r, const heed_picture *p);
  * picture of other channels is converted without a note. */
 bool inspect_input(heed_inspection *s, heed_run *r, const char *text, const char *target,
                    bool quiet);
-/* A record of the weights of one layer alone, given as in layer_index. */
-heed_record *capture_layer(const heed_inspection *s, int layer, int top);
+/* A record of the weights of one layer alone, which --layer chooses. */
+heed_record *capture_layer(const heed_inspection *s, const heed_config *flags, int top);
 
 /* ---- pages ---- */
 /* What a page shows when it opens. */

@@ -102,6 +102,6 @@ void check_text(program *p, heed_data *d) {
     else {
         print_facts(p, d->tokenizer, &about, &facts);
         print_sample(data);
-        print_try(p, "");
+        print_try(p, p->model, "");
     }
 }

@@ -24,7 +24,7 @@ static void images_free(heed__owned *object) {
     for (size_t i = 0; i < k->block_count; i++) heed__free(k->blocks[i]);
     for (int i = 0; i < HEED_PARTS; i++) heed__free(k->part[i]);
     void *rest[] = {k->items,  k->classes, k->labels, k->blocks, k->bad,
-                    k->counts, k->weights, k->uses,   k};
+                    k->counts, k->weights, k->uses,   k->other,  k};
     for (size_t i = 0; i < sizeof rest / sizeof *rest; i++) heed__free(rest[i]);
 }
 

@@ -88,6 +88,7 @@ struct heed_images {
     heed__sums sums;
     size_t cached, work; /* bytes of cached pictures; numbers that a view needs */
     heed_images_info info;
+    char *other;              /* the same as info's */
     heed_duplicate duplicate; /* set if info.overlap is not 0 */
     heed_part eval_part;      /* of batches with `val` */
     heed__ring ring;

@@ -154,7 +154,7 @@ static void choose_channels(heed_images *k) {
                      : "");
 }
 
-static bool choose_size(heed_images *k) {
+static void measure_sizes(heed_images *k) {
     heed_images_info *f = &k->info;
     f->low_width = f->low_height = INT32_MAX;
     for (size_t i = 0; i < k->count; i++) {
@@ -165,17 +165,36 @@ static bool choose_size(heed_images *k) {
         if (p->height < f->low_height) f->low_height = p->height;
         if (p->height > f->high_height) f->high_height = p->height;
     }
-    f->view.size = k->a.size ? k->a.size : f->low_width;
-    f->view.resize_to = k->a.resize_to;
-    f->view.filter = k->a.filter;
-    bool one = f->low_width == f->high_width && f->low_height == f->high_height;
-    if (k->a.size || (one && f->low_width == f->low_height && f->low_width <= HEED__MOST_SIZE))
-        return true;
-    return heed_fail(
-        k->c, HEED_USAGE,
-        "size of the inputs is not known: expected pictures of one square size of at most 4096, "
-        "found widths of %d to %d and heights of %d to %d; hint: `image-size = 64`",
-        f->low_width, f->high_width, f->low_height, f->high_height);
+}
+
+/* The median of the pictures' short sides, at most 64, rounded down to a multiple of 4, which
+ * divides into patches. */
+static int middle_size(const heed_images *k) {
+    enum { MOST = 64 };
+    size_t of_side[MOST + 1] = {0}, below = 0, count = 0;
+    for (size_t i = 0; i < k->count; i++) {
+        const heed_picture *p = &k->items[i].picture;
+        int side = p->width < p->height ? p->width : p->height;
+        if (k->items[i].why) continue;
+        of_side[side < MOST ? side : MOST]++;
+        count++;
+    }
+    int size = 0;
+    while (size < MOST && (below += of_side[size]) * 2 <= count) size++;
+    return size < 4 ? size : size / 4 * 4;
+}
+
+static void choose_size(heed_images *k) {
+    heed_images_info *f = &k->info;
+    heed_image_transform *v = &f->view;
+    measure_sizes(k);
+    bool same = f->low_width == f->high_width && f->low_height == f->high_height &&
+                f->low_width == f->low_height && f->low_width <= HEED__MOST_SIZE;
+    f->sized = !k->a.size && !same;
+    v->size = k->a.size ? k->a.size : same ? f->low_width : middle_size(k);
+    v->resize_to = k->a.resize_to;
+    v->filter = k->a.filter;
+    if (f->sized && v->resize_to > 0 && v->size > v->resize_to) v->size = v->resize_to;
 }
 
 /* E[x] and sqrt(E[x^2] - E[x]^2) of x/255; grey pictures as colour have three equal channels. */
@@ -232,7 +251,8 @@ bool heed__images_finalize(heed_images *k, const char *path) {
     heed_images_info *f = &k->info;
     if (!gather(k) || !enough(k, path)) return false;
     choose_channels(k);
-    if (!choose_size(k) || !normalise(k, path) || !prepare(k) || !count_overlap(k)) return false;
+    choose_size(k);
+    if (!normalise(k, path) || !prepare(k) || !count_overlap(k)) return false;
     f->checksum = checksum(k);
     k->eval_part = f->count[HEED_VAL_PART] ? HEED_VAL_PART : HEED_TRAIN_PART;
     return true;

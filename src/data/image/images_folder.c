@@ -15,7 +15,6 @@ typedef struct {
     heed_part part;
     uint64_t (*seen)[2]; /* folders of this class and its parents: a link may lead back to one */
     size_t seen_count, seen_capacity;
-    size_t others; /* files that are not pictures */
 } scan;
 
 /* True if the folder was not seen before. */
@@ -52,18 +51,26 @@ static bool is_picture(const char *name) {
     return false;
 }
 
+/* Takes ownership of the path. */
+static void skip_other(heed_images *k, char *path) {
+    if (k->info.others++)
+        heed__free(path);
+    else
+        k->info.other = k->other = path;
+}
+
 static bool add_tree(scan *s, const char *folder) {
     heed__listing l;
     if (!is_new(s, folder)) return !heed__stopped(s->k->c);
     bool ok = heed__os_list(s->k->c, folder, &l);
     for (size_t i = 0; ok && i < l.count; i++) {
         const heed__entry *e = &l.entries[i];
-        if (!e->folder && !is_picture(e->name)) {
-            s->others++;
-            continue;
-        }
         char *path = heed__images_path(s->k->c, folder, e->name);
         ok = path != NULL;
+        if (ok && !e->folder && !is_picture(e->name)) {
+            skip_other(s->k, path);
+            continue;
+        }
         if (ok && e->folder) {
             ok = add_tree(s, path);
             heed__free(path);
@@ -78,14 +85,14 @@ static bool add_tree(scan *s, const char *folder) {
 static bool add_class(heed_images *k, heed_part part, const char *folder, const char *name) {
     scan s = {.k = k, .part = part, .class = heed__images_class(k, name, folder)};
     char *path = heed__images_path(k->c, folder, name);
-    size_t before = k->count;
+    size_t before = k->count, others = k->info.others;
     bool ok = s.class >= 0 && path && see_above(&s, folder, ".") && see_above(&s, path, "..") &&
               add_tree(&s, path);
     if (ok && k->count == before)
         ok = heed_fail(k->c, HEED_DATA,
                        "class \"%s\" has no pictures: %s: expected JPEG, PNG, BMP or TGA files, "
                        "found %zu others; hint: put pictures there, or move the folder away",
-                       name, path, s.others);
+                       name, path, k->info.others - others);
     heed__free(s.seen);
     heed__free(path);
     return ok;
