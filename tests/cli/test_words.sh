@@ -182,5 +182,4 @@ criterion the task has its loss
 group_by_length pairs of texts are sorted
 fraction a training reads all of its data
 zero_stage a program built by make MPI=1
-tensorboard_logdir the curves of a run
 EOF
