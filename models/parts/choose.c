@@ -113,28 +113,28 @@ static size_t lines_of(const text_look *t) { /* of the whole file, about */
 
 static int multiple_of_8(size_t n) { return (int)((n + 7) / 8 * 8); }
 
-enum { FEW_SENTENCES = 2000 };
-
-/* Sentences are rows of their own, and a few are learned fastest by a small model. */
-static bool choose_sentences(heed_choices *k, const text_look *t, int block, const char *few) {
+/* Sentences are rows of their own, and those of up to `few` lines are learned fastest by a small
+ * model. */
+static bool choose_sentences(heed_choices *k, const text_look *t, int block, size_t few,
+                             const char *small) {
     char settings[80];
     size_t lines = lines_of(t);
     snprintf(settings, sizeof settings, "packing=lines block=%d batch=64", block);
     return heed_choose(k, settings, "%zu lines, each a sentence of at most %zu words", lines,
                        t->longest) &&
-           (lines > FEW_SENTENCES ||
-            heed_choose(k, few, "a small model learns %.3g KB fastest", t->bytes / 1e3));
+           (lines > few ||
+            heed_choose(k, small, "a small model learns %.3g KB fastest", t->bytes / 1e3));
 }
 
 /* Of a few sentences, each is learned by heart: in many steps, because a step masks one word in
  * seven, and with none kept for validation, because no other line tells what it says. A word that
  * occurs once is then several word pieces, for which one [MASK] cannot stand. */
 static bool choose_facts(heed_choices *k, const text_look *t) {
-    enum { EPOCHS = 130, BATCH = 64 };
+    enum { FEW = 4000, EPOCHS = 130, BATCH = 64 };
     char steps[32];
     size_t count = EPOCHS * lines_of(t) / BATCH;
     snprintf(steps, sizeof steps, "steps=%zu", count > 1000 ? count : 1000);
-    return lines_of(t) > FEW_SENTENCES ||
+    return lines_of(t) > FEW ||
            ((k->only || heed_choose(k, "tokenizer=word", "one [MASK] stands for any word")) &&
             (is_given(k->config, "minutes") || heed_choose(k, steps, "%d epochs", EPOCHS)) &&
             heed_choose(k, "val-split=0", "a sentence kept for validation would not be learned"));
@@ -169,13 +169,14 @@ static bool choose_rotary(heed_choices *k) {
 }
 
 bool heed__choose_mlm(heed_choices *k) {
+    enum { FEW = 20000 };
     text_look t;
     if (k->data || !heed__look_at_text(heed_config_text(k->config, "data"), &t)) return true;
     if (has_sentences(&t))
-        return choose_sentences(k, &t, multiple_of_8(2 * t.longest + 2),
+        return choose_sentences(k, &t, multiple_of_8(2 * t.longest + 2), FEW,
                                 "layers=2 width=64 norm=pre transform-head=false init-std=0.1 "
                                 "lr=0.004 warmup=0.2 dropout=0 decay=0.01") &&
-               choose_facts(k, &t) && (lines_of(&t) <= FEW_SENTENCES || choose_rotary(k));
+               choose_facts(k, &t) && (lines_of(&t) <= FEW || choose_rotary(k));
     if (!choose_small(k, &t, "width=64") || !choose_rotary(k)) return false;
     const heed_config *f = k->config;
     if (is_small(&t) && !is_given(f, "steps") && !is_given(f, "epochs") && !is_given(f, "batch") &&
@@ -188,7 +189,7 @@ bool heed__choose_gpt(heed_choices *k) {
     text_look t;
     if (k->data || !heed__look_at_text(heed_config_text(k->config, "data"), &t)) return true;
     if (has_sentences(&t))
-        return choose_sentences(k, &t, multiple_of_8(t.longest_bytes + 1),
+        return choose_sentences(k, &t, multiple_of_8(t.longest_bytes + 1), 2000,
                                 "layers=2 width=64 init-std=0.1 lr=0.004 dropout=0 decay=0.01");
     return choose_small(k, &t, "layers=2 width=64 lr=0.004") &&
            heed__choose_batch(k, 8, "lr=0.002 warmup=0.15");

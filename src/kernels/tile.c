@@ -48,8 +48,8 @@ INLINE void request(heed__soon *s) {
         s->line += LINE;
         if (s->line < s->width) continue;
         s->line = 0;
-        s->at += s->step;
         if (--s->rows == 0) return;
+        s->at += s->step;
     }
 }
 
@@ -69,18 +69,18 @@ INLINE void tile_rows(const heed__tile *t, int row, const int rows, int end, con
         UNROLL for (int v = 0; v < vecs; v++) sum[i][v] = splat(0);
     }
     size_t a_tile = t->a_tile ? t->a_tile : TILE_ROWS * a_row, b_step = t->b_step;
-    const heed_real *next = row + rows < end ? t->c + (size_t)(row + rows) * t->ldc : t->c + PANEL;
+    const void *next = address(t->c, row + rows < end ? (size_t)(row + rows) * t->ldc : PANEL);
     const heed_real *a = t->a + (size_t)(row / TILE_ROWS) * a_tile, *b = t->b;
     a += (size_t)(row % TILE_ROWS) * a_row;
     for (int left = t->depth; left > 0; left -= SOON_TERMS) {
         if (HEED__SET && rows == TILE_ROWS && t->soon) request(t->soon), request(t->soon + 1);
-        for (int j = 0; j < vecs * VL; j += LINE) __builtin_prefetch(next + j, 1);
-        next += t->ldc;
-        const heed_real *a_soon = a + 2 * SOON_TERMS;
+        for (int j = 0; j < vecs * VL; j += LINE) __builtin_prefetch(address(next, (size_t)j), 1);
+        next = address(next, t->ldc);
+        const void *a_soon = address(a, 2 * SOON_TERMS);
         for (int p = left < SOON_TERMS ? left : SOON_TERMS; p > 0; p--) {
             if (in_rows && rows == TILE_ROWS && p % 2) {
                 __builtin_prefetch(a_soon);
-                a_soon += a_row;
+                a_soon = address(a_soon, a_row);
             }
             vec line[TILE_VECS];
             UNROLL for (int v = 0; v < vecs; v++) line[v] = load(b + v * VL);

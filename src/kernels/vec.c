@@ -186,8 +186,8 @@ static int gelu_grad_row(const column_job *j, heed_act f, size_t at, heed_real *
         heed_real *gy = j->gy + at + (size_t)c;
         UNROLL for (int i = 0; i < N; i++) {
             v[i] = load(j->x + at + (size_t)(c + i * VL));
-            __builtin_prefetch(j->x + at + (size_t)(j->stride + c + i * VL));
-            __builtin_prefetch(gy + j->stride + i * VL, 1);
+            __builtin_prefetch(address(j->x, at + (size_t)(j->stride + c + i * VL)));
+            __builtin_prefetch(address(gy, (size_t)(j->stride + i * VL)), 1);
         }
         gelu_slopes(f, v, N);
         UNROLL for (int i = 0; i < N; i++) {

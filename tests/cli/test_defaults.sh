@@ -34,8 +34,13 @@ run data check mlm plain.txt
 says "width 64"
 says "positions rotary"
 says "batch 8, steps 1500"
-for i in $(seq 21); do cat facts.txt; done >many.txt # 2,016 sentences
+for i in $(seq 42); do cat facts.txt; done >many.txt # 4,032 sentences
 run data check mlm many.txt
+says "packing lines"
+says "layers 2, width 64"
+hides "epochs"
+for i in $(seq 5); do cat many.txt; done >more.txt # 20,160 sentences
+run data check mlm more.txt
 says "packing lines"
 says "positions rotary"
 hides "epochs"

@@ -28,6 +28,13 @@ gpt block_size --block
 gpt max_seq_length --block
 gpt vocab_size --vocab
 gpt attention_dropout --dropout
+gpt lr_base --lr
+gpt native_amp --precision bf16
+gpt decoder_embed_dim --width
+gpt encoder-attention-heads --heads
+gpt validation_freq --eval-every
+gpt val_loss_every --eval-every
+gpt steps_per_epoch --steps
 gpt hidden_act --activation
 gpt max_iters --steps
 gpt max_steps --steps
@@ -161,3 +168,18 @@ ner tag
 sentiment textcls
 EOF
 absent run
+
+# Names of settings that this program has not, each with what it does instead.
+while read -r name why; do
+    run train gpt facts.txt -o run "--$name" 1
+    refuses 2 "unknown option --$name: $why"
+done <<EOF
+drop_last training makes full batches alone
+drop_path whole blocks are not dropped: --dropout
+channels_last pictures are computed with channels last
+callbacks what callbacks do are settings: --patience
+criterion the task has its loss
+group_by_length pairs of texts are sorted
+fraction a training reads all of its data
+zero_stage a program built by make MPI=1
+EOF

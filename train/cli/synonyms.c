@@ -19,18 +19,20 @@ static const synonym settings[] = {
     /* the model */
     {" n-embd n-embed d-model hidden-size hidden-dim embed-dim embedding-dim embedding-size "
      "emb-dim "
-     "model-dim dim n-units units num-hiddens ",
+     "model-dim dim encoder-embed-dim decoder-embed-dim encoder-hidden-size n-units units "
+     "num-hiddens ",
      "width", NULL},
     {" n-layer n-layers num-layers num-layer num-hidden-layers encoder-layers num-encoder-layers "
      "hidden-layers depth num-blocks n-blocks ",
      "layers", NULL},
     {" num-decoder-layers n-decoder-layers ", "decoder-layers", NULL},
-    {" n-head n-heads num-heads num-attention-heads attention-heads encoder-attention-heads nhead "
+    {" n-head n-heads num-heads num-attention-heads attention-heads encoder-attention-heads "
+     "decoder-attention-heads nhead "
      "nheads ",
      "heads", NULL},
     {" n-kv-head n-kv-heads num-key-value-heads num-kv-heads ", "kv-heads", NULL},
     {" intermediate-size ffn-dim d-ff dff dim-feedforward mlp-dim n-inner ff-dim ffn-embed-dim "
-     "encoder-ffn-embed-dim feed-forward-size mlp-ratio ",
+     "encoder-ffn-embed-dim decoder-ffn-embed-dim feed-forward-size mlp-ratio ",
      "ff", NULL},
     {" head-dim head-size d-k key-dim d-head ", "key-width", NULL},
     {" block-size context-length context-size context n-ctx ctx-len ctx-size n-positions "
@@ -82,11 +84,11 @@ static const synonym settings[] = {
      "accumulation-steps accum-steps accumulate-grad-batches update-freq ",
      "accumulate", NULL},
     {" random-seed manual-seed random-state rng-seed seed-everything ", "seed", NULL},
-    {" fp16 bf16 amp half mixed-precision half-precision use-amp use-bf16 ", "precision=bf16",
-     "only training has another precision: `train TASK DATA --precision bf16`"},
+    {" fp16 bf16 amp native-amp amp-dtype half mixed-precision half-precision use-amp use-bf16 ",
+     "precision=bf16", "only training has another precision: `train TASK DATA --precision bf16`"},
     {" dtype torch-dtype compute-dtype ", "precision", NULL},
     /* the optimizer */
-    {" learning-rate lr0 base-lr max-lr initial-lr init-lr peak-lr start-lr ", "lr", NULL},
+    {" learning-rate lr0 base-lr lr-base max-lr initial-lr init-lr peak-lr start-lr ", "lr", NULL},
     {" min-lr lrf final-lr end-lr eta-min ", "lr-min", NULL},
     {" weight-decay wd l2 ", "decay", NULL},
     {" warmup-steps warmup-iters warmup-ratio warmup-epochs warmup-updates num-warmup-steps "
@@ -95,7 +97,7 @@ static const synonym settings[] = {
     {" lr-scheduler lr-scheduler-type scheduler sched decay-lr cos-lr lr-schedule lr-policy "
      "lr-decay ",
      "schedule", NULL},
-    {" lr-decay-iters lr-decay-steps ", NULL,
+    {" lr-decay-iters lr-decay-steps learning-rate-decay-frac ", NULL,
      "the learning rate falls until the last step; its --schedule says how"},
     {" optim opt optimiser ", "optimizer", NULL},
     {" grad-clip clip-grad clip-grad-norm clip-norm max-grad-norm max-norm gradient-clip "
@@ -105,7 +107,8 @@ static const synonym settings[] = {
     {" adam-beta2 ", "beta2", NULL},
     {" adam-epsilon epsilon opt-eps adam-eps ", "eps", NULL},
     {" label-smoothing label-smoothing-factor smooth ", "smoothing", NULL},
-    {" class-weight class-weights balanced weighted-loss weighted-sampler ", "balance", NULL},
+    {" class-weight class-weights sample-weight balanced weighted-loss weighted-sampler ",
+     "balance", NULL},
     {" freeze-layers freeze-encoder freeze-backbone frozen ", "freeze", NULL},
     {" layer-decay layerwise-lr lr-mult backbone-lr ", "lr-scale", NULL},
     {" lora-r lora-rank use-lora peft ", "lora", NULL},
@@ -113,6 +116,10 @@ static const synonym settings[] = {
     {" gradient-checkpointing activation-checkpointing checkpoint-activations grad-checkpointing "
      "remat ",
      "recompute", NULL},
+    {" drop-path drop-path-rate stochastic-depth layerdrop ", NULL,
+     "whole blocks are not dropped: --dropout drops single values"},
+    {" drop-last dataloader-drop-last drop-remainder ", NULL,
+     "training makes full batches alone, and an evaluation reads every example"},
     {" amsgrad ", NULL, "adam and adamw have no such variant"},
     {" nesterov use-nesterov ", "optimizer=nesterov", NULL},
     {" ema model-ema ema-decay use-ema ", NULL,
@@ -133,7 +140,7 @@ static const synonym settings[] = {
      "warm-start ",
      "from", ARGUMENT},
     {" eval-interval eval-steps eval-freq evaluation-strategy eval-strategy val-interval "
-     "val-check-interval validate-interval test-interval ",
+     "val-check-interval validate-interval val-loss-every validation-freq test-interval ",
      "eval-every", NULL},
     {" eval-iters eval-iter limit-val-batches max-eval-samples validation-steps ", "eval-batches",
      NULL},
@@ -145,8 +152,9 @@ static const synonym settings[] = {
     {" monitor best-metric metric-for-best-model load-best-model-at-end save-best-only ", "best",
      NULL},
     {" verbose quiet silent v q progress-bar no-progress disable-tqdm ", "progress", NULL},
-    {" wandb wandb-log wandb-project use-wandb report-to tensorboard tb-log logger log-to ", NULL,
-     "the curves of a run are in its metrics.csv and loss.png, and `plot RUN` draws them"},
+    {" wandb wandb-log wandb-project use-wandb report-to tensorboard tensorboard-logdir tb-log "
+     "logger log-to ",
+     NULL, "the curves of a run are in its metrics.csv and loss.png, and `plot RUN` draws them"},
     {" push-to-hub hub-model-id hub-token ", NULL,
      "`export RUN --format hf` writes a model that transformers opens"},
     {" do-train do-eval do-predict do-test ", NULL,
@@ -155,11 +163,12 @@ static const synonym settings[] = {
     {" config cfg config-file config-path yaml conf settings ", NULL,
      "-c FILE reads settings from a file"},
     /* the data */
-    {" train-file train-data train-path train-dir train dataset dataset-name dataset-path data-dir "
+    {" train-file train-data train-path train-dir train input-bin input-data-pattern dataset "
+     "dataset-name dataset-path data-dir "
      "data-path data-root data-file input-file text-file corpus root ",
      "data", ARGUMENT},
     {" validation-file valid-file val-file eval-file dev-file val-data valid-data validation-data "
-     "eval-data val-dir valid-dir validation valid dev ",
+     "eval-data val-dir valid-dir input-val-bin input-val-data-pattern validation valid dev ",
      "val", NULL},
     {" validation-split valid-split validation-split-percentage test-size test-split val-fraction "
      "val-ratio val-size holdout ",
@@ -173,7 +182,7 @@ static const synonym settings[] = {
      "columns", NULL},
     {" line-by-line ", "packing=lines", NULL},
     {" shuffle no-shuffle ", NULL, "training reads the examples in a random order, by its --seed"},
-    {" fliplr hflip horizontal-flip random-flip flip-prob ", "flip", NULL},
+    {" fliplr flipud hflip vflip horizontal-flip random-flip flip-prob ", "flip", NULL},
     {" color-jitter colour-jitter jitter hsv-v ", "brightness", NULL},
     {" hsv-s ", "saturation", NULL},
     {" random-crop random-resized-crop crop rrc ", "scale", NULL},
@@ -182,10 +191,25 @@ static const synonym settings[] = {
      "degrees rotation rotate shear perspective translate ",
      NULL,
      "what augments pictures is --flip, --pad, --scale, --brightness, --contrast, --saturation"},
+    {" cache-images cache-ram ", "cache-mb token-cache", NULL},
+    {" steps-per-epoch initial-epoch ", "steps", NULL},
+    {" channels-last data-format memory-format ", NULL,
+     "pictures are computed with channels last, always"},
+    {" callbacks callback ", NULL,
+     "what callbacks do are settings: --patience, --best, --save-every, --eval-every"},
+    {" criterion loss loss-fn objective ", NULL, "the task has its loss"},
+    {" sample-every ", "eval-every", NULL},
+    {" rect single-cls overlap-mask ", NULL,
+     "it is of the detection of objects, which is no task here"},
+    {" group-by-length ", NULL, "pairs of texts are sorted into batches of like length, always"},
+    {" auto-find-batch-size ", NULL,
+     "--estimate prints the memory that a training with --batch takes"},
+    {" overfit-single-batch fraction limit-train-batches ", NULL,
+     "a training reads all of its data; a file with a part of it is another data set"},
     {" pin-memory persistent-workers prefetch-factor prefetch ", NULL,
      "data is read ahead by itself, and there is no GPU to copy it to"},
-    {" num-workers n-workers num-worker dataloader-num-workers loader-workers ", "workers threads",
-     NULL},
+    {" num-workers n-workers num-worker workers dataloader-num-workers loader-workers ",
+     "workers threads", NULL},
     {" grayscale greyscale gray grey rgb ", "channels convert", NULL},
     /* the machine */
     {" device devices cuda use-cuda gpu gpus n-gpu ngpu num-gpus gpu-id gpu-ids mps accelerator "
@@ -195,7 +219,7 @@ static const synonym settings[] = {
     {" num-threads n-threads nthreads n-jobs cpus cpu-threads jobs j t ", "threads", NULL},
     {" local-rank local-world-size nproc nproc-per-node world-size nnodes num-nodes distributed "
      "ddp "
-     "backend launcher strategy deepspeed fsdp ",
+     "backend launcher strategy deepspeed fsdp ddp-backend zero-stage ",
      NULL, "a program built by make MPI=1 trains in several processes: mpirun -n 4 heed train ..."},
     {" compile jit torch-compile torchscript xla jit-compile ", NULL,
      "there is nothing to compile: the kernels are chosen for this CPU"},
@@ -212,7 +236,9 @@ static const synonym settings[] = {
     {" topk num-predictions n-best top5 k ", "top-k top", NULL},
     {" topp nucleus p top-probability ", "top-p", NULL},
     {" do-sample sampling ", "sample temperature", NULL},
-    {" num-beams beam-size beam-width beams n-beams ", "beam", NULL},
+    {" lenpen length-penalty-weight ", "length-penalty",
+     "translations have a length penalty: `translate RUN --length-penalty X`"},
+    {" num-beams beam-size nbest beam-width beams n-beams ", "beam", NULL},
     {" use-cache kv-cache ", "cache", NULL},
     {" stream streaming ", NULL, "a text is printed while it is made"},
     {" output-attentions show-attention attentions return-attention plot-attention ",
