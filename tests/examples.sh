@@ -81,17 +81,17 @@ result $? "explain claims nothing of what own_model does with its heads"
 own help train attentive
 says "layers of attention"
 ./own_model generate own >out 2>&1
-[ $? = 2 ] && says "hint: .own_model eval own."
+[ $? = 2 ] && says "hint: .\./own_model eval own."
 result $? "generate refuses a model without steps"
 # It has its own name, and the library's messages have no command line in them.
 ./own_model attend nothing text >out 2>&1
-[ $? = 3 ] && says "^own_model: run is missing: nothing: .*; hint: \`own_model train\` makes one"
+[ $? = 3 ] && says "^own_model: run is missing: nothing: .*; hint: \`./own_model train\` makes one"
 ./own_model train attentive facts.txt -o own >out 2>&1
-[ $? = 2 ] && says "^own_model: run exists already: own: .*; hint: \`own_model resume own\` continues it, --force removes it"
+[ $? = 2 ] && says "^own_model: run exists already: own: .*; hint: \`./own_model resume own\` continues it, --force removes it"
 own train attentive --help
-says "^Usage: own_model train TASK DATA... -o RUN" && says "^  own_model train attentive book.txt"
+says "^Usage: ./own_model train TASK DATA... -o RUN" && says "^  ./own_model train attentive book.txt"
 own help attend
-says "^  own_model attend runs/book"
+says "^  ./own_model attend runs/book"
 grep -w heed out
 [ $? = 1 ]
 result $? "own_model's help is its own"

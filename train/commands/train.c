@@ -356,7 +356,7 @@ const command cmd_train = {
         "and the settings of the model are those of the run unless others are given. What is\n"
         "copied, what is new and what does not fit is printed.\n"
         "\n"
-        "Ctrl-C saves and stops; `heed resume RUN` continues. If heed was built with make MPI=1,\n"
+        "Ctrl-C saves and stops; `heed resume RUN` continues. In a build of `make MPI=1`,\n"
         "`mpirun -n 4 heed train ...` divides the --accumulate batches of each update among four\n"
         "processes, on one machine or several, with the same weights as result.",
     .examples = "  heed train gpt -c runs/book/config.conf -o runs/again --seed 2\n"
