@@ -81,7 +81,8 @@ static bool write_config(const heed_run *r, const heed_published *p, const char 
     return ok;
 }
 
-/* Row p: sin(p theta^(-2i / e)) of a head's e / 2 pairs of columns, and after them the cosines. */
+/* Row p: sin(p theta^(-2i / e)) of a head's e / 2 pairs of columns, and after them the cosines, as
+ * floats also where heed_real is double. */
 bool heed__angles_write(heed_store *out, const heed_run *r, const heed_published *p) {
     if (!p->angles) return true;
     int head = (int)(heed_config_int(r->config, "width") / heed_config_int(r->config, "heads"));
@@ -91,8 +92,8 @@ bool heed__angles_write(heed_store *out, const heed_run *r, const heed_published
     for (int i = 0; t && i < rows * half; i++) {
         heed_real *x = t->x + i / half * head + i % half;
         double angle = i / half / pow(theta, 2.0 * (i % half) / head);
-        x[0] = (heed_real)sin(angle);
-        x[half] = (heed_real)cos(angle);
+        x[0] = (heed_real)(float)sin(angle);
+        x[half] = (heed_real)(float)cos(angle);
     }
     return t != NULL;
 }

@@ -160,13 +160,14 @@ INLINE void score_back(const row *a, bool near) {
     EACH(i, a->inner) {
         vec v = get(a->v + i, left), gq = {0}, gv = {0};
         for (size_t s = 0; s < a->len; s++) {
-            vec t = tanh_at(a, near, s, i, left), g = splat(a->ge[s]), slope = splat(1) - t * t;
+            vec t = tanh_at(a, near, s, i, left), g = splat(a->ge[s]);
             gv += g * t;
-            gq += g * slope;
+            g = g * v * (splat(1) - t * t);
+            gq += g;
             heed_real *gk = a->gkeys ? a->gkeys + s * a->inner + i : NULL;
-            if (gk) put(gk, get(gk, left) + g * v * slope, left);
+            if (gk) put(gk, get(gk, left) + g, left);
         }
-        put(a->gq + i, v * gq, left);
+        put(a->gq + i, gq, left);
         put(a->gv + i, get(a->gv + i, left) + gv, left);
     }
 }

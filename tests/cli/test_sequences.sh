@@ -106,7 +106,7 @@ for task in rnn seq2seq textcls tag; do
     run train $task cut.tsv -o never
     refuses 3 "cut.tsv:2"
     run train $task recall -o never
-    refuses 3 "found a folder"
+    refuses 3 "is a folder"
 done
 absent never
 if [ -w /dev/full ]; then
