@@ -30,7 +30,7 @@ typedef struct {
     const char *isa; /* "generic", "avx2", "avx512", "neon"; NULL: the best that this CPU has */
     bool edited;     /* do not compare digests, so that runs whose weights, tokenizer or labels were
                         edited on purpose can be opened, resumed and started from; changed lines of
-                        config.conf are ignored instead of refused */
+                        config.conf, except the seed, are ignored instead of refused */
     void (*log)(void *user, heed_level level,
                 const char *message); /* receives messages; the library itself never prints */
     /* For a setting `key` that f does not have: writes the end of the error message to text, for

@@ -317,10 +317,12 @@ bool heed__state_read(heed_ctx *c, const char *path, heed__state *s) {
 }
 
 void heed__setting_edited(heed_text *out, const char *key, const char *was, const char *now) {
+    bool ignorable = strcmp(key, "seed") != 0; /* the context was opened with the seed */
     heed_text_add(out,
                   "config.conf was changed: %s: the run was trained with %s, found %s; hint: "
-                  "restore the line %s = %s, or open the run with `edited`, which ignores it",
-                  key, *was ? was : "nothing", now, key, was);
+                  "restore the line %s = %s%s",
+                  key, *was ? was : "nothing", now, key, was,
+                  ignorable ? ", or open the run with `edited`, which ignores it" : "");
 }
 
 /* Whether key is in a list ended by NULL. */

@@ -264,7 +264,7 @@ static void products(const heed_gemm *g, int count, const heed__gemm_part *part)
     place at = place_at(g, part, 0, 0, 0), next = at;
     for (bool more = true; more; at = next) {
         more = advance(g + count - 1, part, &next);
-        heed_real *to = packed + (keeps_both(g, part) && at.p > 0 ? HALF : 0);
+        heed_real *to = packed + (keeps_both(at.g, part) && at.p > 0 ? HALF : 0);
         if (at.fresh) pack(at.g, to, &at.piece, at.p, at_most(DEPTH, at.g->k - at.p));
         group_product(to, &at, more ? &next : NULL);
     }

@@ -152,6 +152,7 @@ const char *near_path(const char *path, char *out, size_t size) {
     const char **names = calloc(list.count + 1, sizeof *names);
     for (size_t i = 0; names && i < list.count; i++) names[i] = file_name(list.at[i]);
     if (names) near = heed_closest(name, names);
+    if (near && strlen(name) <= MOST) near = NULL; /* any short name is as near */
     if (near && heed_text_edits(name, strlen(name), near, strlen(near)) > MOST) near = NULL;
     snprintf(out, size, "%.*s%s", near ? (int)(name - path) : 0, path, near ? near : "");
     free((void *)names);
@@ -183,6 +184,14 @@ static void go_up(char *path) {
 
 static const char TEMPORARY[] = ".heed-data-";
 
+/* Whether a name is what mkstemp makes of it: six letters and digits, and perhaps an extension. */
+static bool is_temporary(const char *name) {
+    if (strncmp(name, TEMPORARY, strlen(TEMPORARY)) != 0) return false;
+    name += strlen(TEMPORARY);
+    size_t n = strspn(name, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz");
+    return n == 6 && (!name[n] || name[n] == '.');
+}
+
 /* Removes a temporary file whose process was killed: nobody holds its lock. One of the last minute
  * may belong to a process that is about to lock it. */
 static void remove_if_left(const char *path) {
@@ -199,7 +208,7 @@ static void remove_left(const char *folder) {
     char path[1300];
     DIR *d = opendir(folder);
     for (struct dirent *e; d && (e = readdir(d));) {
-        if (strncmp(e->d_name, TEMPORARY, strlen(TEMPORARY)) != 0) continue;
+        if (!is_temporary(e->d_name)) continue;
         snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
         remove_if_left(path);
     }
@@ -220,7 +229,7 @@ FILE *temporary_file(const char *beside, char *path, size_t size) {
     mode_t mask = umask(0);
     umask(mask);
     if (file < 0 || fchmod(file, 0666 & ~mask) != 0) return NULL;
-    flock(dup(file), LOCK_EX | LOCK_NB);
+    flock(fcntl(file, F_DUPFD_CLOEXEC, 0), LOCK_EX | LOCK_NB);
     return fdopen(file, "wb");
 }
 

@@ -19,7 +19,7 @@ static const heed_option compute_options[] = {
 static const heed_option run_options[] = {
     {"edited", HEED_BOOL, "false", 0, 0, NULL,
      "the run was edited on purpose: accept weights, tokenizer and labels as they are, and "
-     "ignore changed lines of config.conf",
+     "ignore changed lines of config.conf, except the seed",
      "Input"},
     {0}};
 
