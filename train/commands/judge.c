@@ -86,7 +86,7 @@ static void judge_fall(const run_curves *k, const progress *g, double end, char 
 }
 
 void judge_training(const progress *g, const heed_fit_result *r, char text[JUDGEMENT]) {
-    enum { STEPS = 100, EVALUATIONS = 3 };
+    enum { STEPS = 50, EVALUATIONS = 3 };
     run_curves k;
     double loss = isfinite(r->val_loss) ? r->val_loss : r->loss;
     *text = 0;
