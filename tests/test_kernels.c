@@ -81,6 +81,9 @@ static void drop_product(stored *s) {
     free(s->bias);
 }
 
+/* The terms of product number b; of twins with an odd number, the first has one fewer. */
+static int depth_of(const product *p, size_t b) { return p->k - (p->twin && b == 0 && p->k % 2); }
+
 /* out: C of all batches, then what the activation was given. C starts at 0.5 where it is added to.
  */
 static void run_product(const heed_kernels *k, const void *args, heed_real *out) {
@@ -90,7 +93,7 @@ static void run_product(const heed_kernels *k, const void *args, heed_real *out)
     for (size_t i = 0; i < size && p->add; i++) out[i] = (heed_real)0.5;
     heed_gemm g[2] = {{.m = p->m,
                        .n = p->n,
-                       .k = p->k,
+                       .k = depth_of(p, 0),
                        .a = s.a,
                        .lda = s.lda,
                        .ta = p->ta,
@@ -109,6 +112,7 @@ static void run_product(const heed_kernels *k, const void *args, heed_real *out)
                        .stride_b = s.sb,
                        .stride_c = s.sc}};
     g[1] = g[0];
+    g[1].k = p->k;
     g[1].a += s.sa;
     g[1].b += s.sb;
     g[1].c += s.sc;
@@ -127,7 +131,7 @@ static void want_product(const void *args, double *out) {
                 const heed_real *x = s.a + b * s.sa, *y = s.b + b * s.sb;
                 size_t at = b * s.sc + (size_t)i * (size_t)s.ldc + (size_t)j;
                 double sum = out[at] + (p->bias ? (double)s.bias[j] : 0);
-                for (int q = 0; q < p->k; q++)
+                for (int q = 0; q < depth_of(p, b); q++)
                     sum += (double)x[p->ta ? q * s.lda + i : i * s.lda + q] *
                            (double)y[p->tb ? j * s.ldb + q : q * s.ldb + j];
                 if (p->pre) out[size + at] = sum;

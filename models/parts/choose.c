@@ -85,11 +85,16 @@ bool heed__look_at_text(const char *path, text_look *out) {
 
 /* ---- batches ---- */
 
+/* Whether the number of steps or the batch was given. */
+static bool is_planned(const heed_config *f) {
+    return is_given(f, "steps") || is_given(f, "epochs") || is_given(f, "batch");
+}
+
 bool heed__choose_batch(heed_choices *k, int batch, const char *more) {
     char settings[96];
     const heed_config *f = k->config;
     int64_t was = heed_config_int(f, "batch"), steps = heed_config_int(f, "steps");
-    if (is_given(f, "steps") || is_given(f, "epochs") || is_given(f, "batch")) return true;
+    if (is_planned(f)) return true;
     snprintf(settings, sizeof settings, "batch=%d %s", batch, more);
     if (is_given(f, "minutes"))
         return heed_choose(k, settings, "smaller batches learn more in the same time");
@@ -178,9 +183,7 @@ bool heed__choose_mlm(heed_choices *k) {
                                 "lr=0.004 warmup=0.2 dropout=0 decay=0.01") &&
                choose_facts(k, &t) && (lines_of(&t) <= FEW || choose_rotary(k));
     if (!choose_small(k, &t, "width=64") || !choose_rotary(k)) return false;
-    const heed_config *f = k->config;
-    if (is_small(&t) && !is_given(f, "steps") && !is_given(f, "epochs") && !is_given(f, "batch") &&
-        !is_given(f, "minutes"))
+    if (is_small(&t) && !is_planned(k->config) && !is_given(k->config, "minutes"))
         return heed_choose(k, "batch=8 steps=1500", "more steps would learn the text by heart");
     return heed__choose_batch(k, 8, "");
 }
