@@ -95,9 +95,9 @@ void heed__sketch_picture(heed__sketch *s, int x, int y, const heed__canvas *fro
 typedef enum { HEED__LEFT, HEED__RIGHT, HEED__MIDDLE, HEED__UP } heed__place;
 void heed__sketch_text(heed__sketch *s, int x, int y, int scale, heed__rgb color, heed__place place,
                        int capacity, const char *text);
-/* The largest width of a label in pixels, as PNG and as SVG, where letters are 6*scale wide and a
- * wide character counts as two. */
-int heed__sketch_width(const char *text, int scale);
+/* The width of a label in pixels. In SVG letters are 6*scale wide, and a wide character counts as
+ * two. */
+int heed__sketch_width(bool vector, const char *text, int scale);
 /* Marks the uniform weight, at that share of a ramp of colours that begins at (x,y), and at `right`
  * says what the mark means. */
 void heed__sketch_uniform(heed__sketch *s, int x, int ramp, double share, int y, int right,
