@@ -21,8 +21,12 @@ typedef struct {
 /* Makes a white canvas. Returns false on error; heed__free(rgb) frees it. */
 bool heed__canvas_new(heed_ctx *c, heed__canvas *p, int width, int height);
 void heed__canvas_fill(heed__canvas *p, int x, int y, int width, int height, heed__rgb color);
-void heed__canvas_line(heed__canvas *p, double x0, double y0, double x1, double y1, double thick,
-                       heed__rgb color);
+/* Draws a line into a mask of the canvas's size, 0 to 255: where lines overlap, the larger share of
+ * a pixel counts, so that the joints of a curve are no darker than the rest. */
+void heed__mask_line(const heed__canvas *p, unsigned char *mask, double x0, double y0, double x1,
+                     double y1, double thick);
+/* Paints what the mask covers, and clears it. */
+void heed__canvas_mask(heed__canvas *p, unsigned char *mask, heed__rgb color);
 /* Scale is 1 or 2. The base line is 7*scale pixels below y, the lowest letters reach 9*scale;
  * characters that the font lacks are drawn as boxes. up: from bottom to top, rotated. */
 void heed__canvas_text(heed__canvas *p, int x, int y, int scale, heed__rgb color, bool up,
