@@ -21,7 +21,7 @@ run attend mlm "$TEXT"
 status 0
 quiet
 plain
-says "(the most concentrated of 2)"
+says "(most concentrated of 2)"
 says "percent of a row's attention"
 says "[MASK]:"
 hides "0.00 " # a probability between 0 and 1 is not shown as either
@@ -195,7 +195,7 @@ run train seq2seq pairs.tsv -o s2s $TINY --layers 2 --heads 2
 run attend s2s ag --target ga
 status 0
 says "ag → ga"
-says "(the most concentrated of 4)"
+says "(most concentrated of 4)"
 run attend s2s ag --target ga --png pair.png
 quiet
 run attend s2s ag --target "gΩ"

@@ -25,7 +25,7 @@ typedef struct {
 /* ---- choosing (attend_view.c) ---- */
 /* Reads the flags --stack, --layer, --head and --query, and their like. False: an error. */
 bool view_open(attend_view *v, program *p, const heed_run *r, const heed_record *record);
-/* "encoder, layer 2 of 2"; and the same with "mean of 4 heads" or "head 3 (the most concentrated of
+/* "encoder, layer 2 of 2"; and the same with "mean of 4 heads" or "head 3 (most concentrated of
  * 4)". */
 const char *view_layer(const attend_view *v, char text[160]);
 const char *view_name(const attend_view *v, int head, char text[160]);

@@ -63,7 +63,7 @@ const char *view_layer(const attend_view *v, char text[160]) {
 const char *view_name(const attend_view *v, int head, char text[160]) {
     char what[48], where[160], of[48] = "";
     if (!v->chosen && head >= 0 && head == v->focus.head && v->focus.count > 1)
-        snprintf(of, sizeof of, " (the most concentrated of %d)", v->focus.count);
+        snprintf(of, sizeof of, " (most concentrated of %d)", v->focus.count);
     snprintf(text, 160, "%.60s, %s%s", view_layer(v, where), head_words(v->block, head, what), of);
     return text;
 }
