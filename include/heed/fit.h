@@ -185,9 +185,11 @@ extern const heed_option heed_train_options[];
  * it before reading the config.conf of a run: that file has only the settings of the version that
  * wrote it. */
 bool heed_run_earlier(heed_config *f);
-/* If heed_options.edited is set: gives the settings read from config.conf of the run `dir` the
- * values that its checkpoint has, except where the data is, and sizes that the data gives. Call it
- * after reading that file. A run without a checkpoint is not changed. */
+/* Compares the settings read from config.conf of the run `dir` with those of its checkpoint. Fails if
+ * how inputs are read was changed (mean, std, resize-to, resample, packing). If heed_options.edited
+ * is set, it instead gives changed settings the checkpoint's values, except where the data is and
+ * sizes that the data gives, and a message lists them. Call it after reading that file. A run
+ * without a checkpoint is not changed. */
 bool heed_run_restore(heed_ctx *c, const char *dir, heed_config *f);
 
 /* A model with its parameters, new or read from a run. */

@@ -34,6 +34,12 @@ run classify remean png/test/3/00003.png
 refuses 3 "config.conf was changed: mean: the run was trained with 0."
 run classify remean png/test/3/00003.png --edited
 status 0
+warns "ignored in remean/config.conf: mean = 0.4 (trained with 0."
+edit '/^mean = /d' remean/config.conf
+run resume remean --steps 9
+refuses 3 "config.conf was changed: mean: the run was trained with 0."
+run classify remean png/test/3/00003.png --edited
+warns "mean missing (trained with"
 cp out as-edited
 run classify run png/test/3/00003.png
 holds cmp -s out as-edited

@@ -304,12 +304,11 @@ static bool check_run(program *p, const training *t) {
     int most = kind == HEED_INPUT_TOKENS ? p->argc : kind == HEED_INPUT_PAIR ? 2 : 1;
     for (int i = 0; p->argc <= most && i < p->argc; i++) /* gather refuses more */
         if (strcmp(p->argv[i], "-") != 0 && !path_exists(p->c, p->argv[i])) return false;
+    if (!data_fits(p, data)) return false;
     if (!t->estimate && !*t->run)
         return heed_fail(p->c, HEED_USAGE,
-                         "missing -o: expected a folder for the run; hint: `train %s %s -o "
-                         "runs/first`",
-                         name, data);
-    return data_fits(p, data) && (t->estimate || heed_run_vacant(p->c, t->run, t->force));
+                         "missing -o: expected a folder for the run; hint: add -o runs/first");
+    return t->estimate || heed_run_vacant(p->c, t->run, t->force);
 }
 
 static void train(program *p) {
