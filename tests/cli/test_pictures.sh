@@ -10,7 +10,7 @@ status 0
 says "run: step 6"
 says "test part, read once with the best weights: accuracy"
 says "of 30 pictures"
-says "training waited for pictures"
+hides "training waited for pictures"
 says "heed classify run"
 warns "110 for training, 10 for validation, 30 for the test"
 warns "10: 0, 1, 2"
@@ -265,7 +265,8 @@ hides "Chosen"
 says "wrote sheet.png"
 holds test -s sheet.png
 run data check vit colours
-says "Chosen by a training of vit:"
+says "Chosen for this data by train vit:"
+says "Try (cnn rather than vit, for the reason in the note):"
 says "image-size 24: the median"
 run data check vit colours --image-size 16 --json
 status 0
