@@ -273,7 +273,7 @@ DEPS := CC="$(CC)" CPPFLAGS="$(PACKAGES:%=-I%/include) $(CPPFLAGS)" STB_DIR="$(S
 .deps-checked: .ci/deps
 	@$(DEPS) --check && touch $@
 deps:
-	@$(DEPS)
+	@$(DEPS) && echo "what heed needs is installed"
 
 f64 asan ubsan tsan serial debug:
 	@$(MAKE) VARIANT=$@ program test-program

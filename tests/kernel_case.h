@@ -22,6 +22,9 @@ void kernel_check(const kernel_case *c);
 heed_real *kernel_numbers(uint64_t seed, size_t n);
 int32_t *kernel_indices(uint64_t seed, size_t n, uint32_t below);
 
+/* Whether dropout with probability p keeps element i of a stream. */
+bool kernel_keeps(const heed_random *r, uint64_t i, double p);
+
 #ifdef HEED_F64
 #define KERNEL_EPSILON 0x1p-46 /* the plain sums are in double themselves */
 #else

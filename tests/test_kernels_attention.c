@@ -165,9 +165,7 @@ static void plain_row(const plain *p, int b, int h, int i) {
         soft[j] = visible(a, b, i, j) ? exp(s[j]) / sum : 0;
         w[j] = a->hard ? j == best : soft[j];
         double kept = 1 / (1 - (double)a->dropout);
-        if (a->dropout > 0 &&
-            heed_random_uniform(&a->random, base + (size_t)j) < (double)a->dropout)
-            kept = 0;
+        if (!kernel_keeps(&a->random, base + (size_t)j, (double)a->dropout)) kept = 0;
         for (int c = 0; c < a->value; c++) {
             double g = (double)a->gy[at(b, a->tq, i, a->ldy, h, a->value, c)];
             size_t v = at(b, a->tk, j, a->ldv, kv, a->value, c);

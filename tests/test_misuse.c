@@ -18,6 +18,7 @@ TEST(misuse_tensor_of_an_earlier_step) {
     CHECK_FAILS(l.c, heed_want_grad(l.t, x), HEED_USAGE, "an earlier step");
     CHECK_FAILS(l.c, heed_stop_gradient(l.t, state), HEED_USAGE, "an earlier step");
     CHECK(!heed_want_grad(l.t, NULL));
+    CHECK_FAILS(l.c, heed_backward(l.t, NULL), HEED_USAGE, "expected a loss, found NULL");
     CHECK(heed_backward(l.t, heed_mean(l.t, heed_matmul(l.t, w, w)))); /* a store's, any time */
     CLOSE(l.c);
 }

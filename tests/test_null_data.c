@@ -35,6 +35,7 @@ TEST(null_is_accepted_in_io) {
     CALL(heed_save(NULL, NULL));
     CALL(heed_save_meta(NULL, NULL, NULL));
     CALL(heed_load(NULL, NULL));
+    CALL(heed_load_bytes(NULL, NULL, 1));
     CALL(heed_safetensors_open(NULL, NULL));
     CALL(heed_safetensors_close(NULL));
     CALL(heed_safetensors_count(NULL));

@@ -1,6 +1,7 @@
 /* test_random.c -- random streams where a count leaves 32 bits: steps, indices and permutations. */
 #define HEED_ISA generic
 #include "core/core.h"
+#include "kernel_case.h"
 #include "kernels/random.h"
 #include "test.h"
 
@@ -26,7 +27,7 @@ TEST(random_index_and_step_count_in_64_bits) {
     CHECK(equal_draws(r, large - 3, r, large - 3) == 200);
 }
 
-/* The vectors draw what heed_random_uniform draws, beyond 32 bits of blocks too. */
+/* The vectors draw the stream's words by halves, beyond 32 bits of blocks too. */
 TEST(random_vectors_draw_the_stream_at_any_index) {
     const heed_random r = heed_random_at(3, "somewhere", 7, 2);
     static const uint64_t from[] = {0, 1, 6, large - 9, large + 2, 5 * large - 30, large << 20};
@@ -36,7 +37,7 @@ TEST(random_vectors_draw_the_stream_at_any_index) {
             uint32_t words[4] = {0};
             dropout_kept(&d, words, from[i], n);
             for (size_t j = 0; j < n; j++) {
-                bool kept = heed_random_uniform(&r, from[i] + j) >= 0.25;
+                bool kept = kernel_keeps(&r, from[i] + j, 0.25);
                 CHECK((words[j / 32] >> j % 32 & 1) == kept);
                 CHECK((kept_factor(&d, words, j)[0] != 0) == kept);
             }

@@ -277,6 +277,19 @@ TEST(safetensors_load_is_strict) {
     CLOSE(c);
 }
 
+TEST(safetensors_load_from_memory) {
+    heed_ctx *c = heed_open(NULL);
+    heed_store *a = store_of(c, 1), *b = store_of(c, 50);
+    size_t n;
+    CHECK(heed_save(a, in_folder("s")));
+    unsigned char *bytes = heed__os_read(c, in_folder("s"), 0, &n);
+    CHECK_FAILS(c, heed_load_bytes(b, bytes, n - 1), HEED_DATA, "weights in memory");
+    CHECK_FAILS(c, heed_load_bytes(b, bytes, 0), HEED_DATA, "expected at least 8 bytes");
+    CHECK(heed_load_bytes(b, bytes, n) && same_values(a, b));
+    heed__free(bytes);
+    CLOSE(c);
+}
+
 /* A file that is opened by its header is read later, and may have changed. */
 TEST(safetensors_values_are_read_from_the_file) {
     heed_ctx *c = heed_open(NULL);

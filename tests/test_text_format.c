@@ -89,7 +89,8 @@ TEST(text_labels_show_what_would_not_be_seen) {
     CHECK(shown("\xEF\xBB\xBFw", 9, "U+FEFFw") == 7);
     CHECK(shown("a\xE2\x80\x8D\xEF\xB8\x8F", 9, "a\xE2\x80\x8D\xEF\xB8\x8F") == 1);
     CHECK(shown("so\xC2\xADon", 9, "so·on") == 5);
-    CHECK(shown("\xC2\xA0\xE3\x80\x80", 9, "␣␣") == 2);
+    CHECK(shown("\xC2\xA0\xE3\x80\x80\xE2\x80\x83", 9, "␣␣␣") == 3);
+    CHECK(shown("\xE3\x85\xA4", 9, "␣") == 1); /* U+3164, a letter without ink */
     CHECK(shown("a\xC2\xA0z", 9, "a\xC2\xA0z") == 3);
 }
 

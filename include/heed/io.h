@@ -17,6 +17,8 @@ bool heed_save_meta(const heed_store *s, const char *path, const char *const *me
 /* Fills all entries of s by name, from F32, F64, F16 or BF16. A missing name, an extra name or a
  * different shape is an error that names it and leaves s unchanged. */
 bool heed_load(heed_store *s, const char *path);
+/* The same, from the bytes of such a file: weights that are part of the program. */
+bool heed_load_bytes(heed_store *s, const void *bytes, size_t n);
 
 typedef struct {
     const char *name;

@@ -77,8 +77,8 @@ heed_tensor *heed_rms_norm(heed_tape *t, heed_tensor *x, heed_tensor *gain, heed
 heed_tensor *heed_batch_norm(heed_tape *t, heed_tensor *x, heed_tensor *gain, heed_tensor *bias,
                              heed_tensor *mean, heed_tensor *var, heed_real eps,
                              heed_real momentum);
-/* In training, each element is 0 with probability p, else x / (1 - p); in eval, x. Srivastava et
- * al. 2014, sec. 10, inverted. */
+/* In training, each element is 0 with probability p (rounded to a multiple of 1/65536), else
+ * x / (1 - p); in eval, x. Srivastava et al. 2014, sec. 10, inverted. */
 heed_tensor *heed_dropout(heed_tape *t, heed_tensor *x, heed_real p);
 /* onto + heed_dropout(x, p), of one shape, in one pass. */
 heed_tensor *heed_dropout_add(heed_tape *t, heed_tensor *onto, heed_tensor *x, heed_real p);

@@ -1005,6 +1005,7 @@ FUNCTIONS = {
     "heed_save": (c_bool, (c_void_p, c_char_p,)),
     "heed_save_meta": (c_bool, (c_void_p, c_char_p, c_void_p,)),
     "heed_load": (c_bool, (c_void_p, c_char_p,)),
+    "heed_load_bytes": (c_bool, (c_void_p, c_void_p, c_size_t,)),
     "heed_safetensors_open": (c_void_p, (c_void_p, c_char_p,)),
     "heed_safetensors_close": (None, (c_void_p,)),
     "heed_safetensors_count": (c_int, (c_void_p,)),

@@ -206,7 +206,8 @@ def batch_norm(x, mean, var, gain=None, bias=None, eps=1e-05, momentum=0.1, *, n
 
 
 def dropout(x, p, *, name=None):
-    """In training, each element is 0 with probability p, else x / (1 - p); in eval, x. Srivastava et al. 2014, sec. 10, inverted."""
+    """In training, each element is 0 with probability p (rounded to a multiple of 1/65536), else x / (1 - p); in eval, x.
+    Srivastava et al. 2014, sec. 10, inverted."""
     t = tape_of(x)
     return t.made(lib.heed_dropout(t.pointer if name is None else t.named(name), t.real(x), float(p)), "dropout")
 

@@ -178,7 +178,8 @@ bool heed_backward_from(heed_tape *t, heed_tensor *y, const heed_real *gy) {
 
 bool heed_backward(heed_tape *t, heed_tensor *loss) {
     char text[64];
-    if (heed__tape_stopped(t) || !loss) return false;
+    if (heed__tape_stopped(t)) return false;
+    if (!loss) return heed_fail(t->r->c, HEED_USAGE, "backward: expected a loss, found NULL");
     if (loss->size != 1)
         return heed_fail(t->r->c, HEED_USAGE,
                          "backward: a loss is one number, found shape %s; hint: heed_mean",

@@ -106,9 +106,21 @@ bool heed__load_parsed(heed_store *s, const char *path, const heed_safetensors *
     return ok;
 }
 
-bool heed_load(heed_store *s, const char *path) {
-    heed_safetensors *f = heed__safetensors_head(heed_store_ctx(s), path);
+static bool load_and_close(heed_store *s, const char *path, heed_safetensors *f) {
     bool ok = heed__load_parsed(s, path, f);
     heed_safetensors_close(f);
     return ok;
+}
+
+bool heed_load(heed_store *s, const char *path) {
+    return load_and_close(s, path, heed__safetensors_head(heed_store_ctx(s), path));
+}
+
+bool heed_load_bytes(heed_store *s, const void *bytes, size_t n) {
+    static const char path[] = "weights in memory";
+    heed_ctx *c = heed_store_ctx(s);
+    unsigned char *copy = heed__stopped(c) || !bytes ? NULL : heed__alloc(c, n);
+    if (!copy) return false;
+    memcpy(copy, bytes, n);
+    return load_and_close(s, path, heed__safetensors_parse(c, path, copy, n));
 }

@@ -113,12 +113,16 @@ INLINE heed_real *kept_row(const heed__head *w, int i) {
     return w->a->kept + query_at(w, i) * row_kept(w->a);
 }
 
+/* Whether dropout draws the weights row by row, only for the keys that a row's block sees. Short
+ * rows are drawn together, because many draws are made at a time. */
+INLINE bool draws_rows(const heed_attention_job *a) { return a->causal && a->tk > 128; }
+
 /* Lays out the scratch from base; with base NULL, only counts its size. */
 static inline void lay_out(heed__head *w, heed_real *base, bool backward) {
     const heed_attention_job *a = w->a;
     size_t panels = whole_panels(a->tk), e = whole_panels(a->key), d = whole_panels(a->value);
     size_t rows = backward ? (size_t)band_rows(a) : QUERIES, keys = row_stride(a);
-    size_t tk = (size_t)a->tk, bits = a->causal ? (tk + 31) / 32 * 32 : tk;
+    size_t tk = (size_t)a->tk, bits = draws_rows(a) ? (tk + 31) / 32 * 32 : tk;
     struct {
         heed_real **at;
         size_t n;
@@ -220,11 +224,10 @@ static inline void begin_head(heed__head *w) {
     if (w->kt && !w->bf16) turn(w, w->kt, a->k + kv_at(w, a->ldk, a->key), a->ldk, a->key);
 }
 
-/* Draws which weights of a block dropout keeps. Rows of which only n keys are seen are drawn one by
- * one. */
+/* Draws which weights of a block that sees n keys dropout keeps. */
 static inline void draw(const heed__head *w, int first, int rows, int n) {
     size_t tk = (size_t)w->a->tk;
-    if (!w->a->causal) {
+    if (!draws_rows(w->a)) {
         K(dropout_kept)(&w->drop, w->words, query_at(w, first) * tk, (size_t)rows * tk);
         return;
     }

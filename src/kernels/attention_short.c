@@ -229,15 +229,16 @@ static void soften(const group *g, heed_real *s, int n, int end, vec *shift, vec
     for (int j = n; j < end; j++) store(s + j * VL, splat(0));
 }
 
-/* Draws which weights are kept: bit e of lane l decides on element e of that pair's (tq, tk). */
+/* Draws which weights are kept: bit e of lane l decides on element e of that pair's (tq, tk). The
+ * elements of the pairs follow each other. */
 SELDOM static void draw_group(const group *g) {
     const heed_attention_job *a = g->a;
-    uint32_t words[1024 / 32 + 1];
+    uint32_t words[VL * 1024 / 32 + 1];
     size_t square = (size_t)a->tq * (size_t)a->tk, n = words_of(a);
+    K(dropout_kept)(&g->drop, words, g->first * square, VL * square);
     for (size_t l = 0; l < VL; l++) {
-        K(dropout_kept)(&g->drop, words, (g->first + l) * square, square);
         heed_lane *to = (heed_lane *)(void *)g->bits + l;
-        for (size_t w = 0; w < n; w++) to[w * VL] = (heed_lane)words[w];
+        for (size_t w = 0; w < n; w++) to[w * VL] = (heed_lane)bits_at(words, l * square + w * 32);
     }
 }
 INLINE vec factor_of(const group *g, size_t element) {

@@ -31,7 +31,7 @@ static void dropout_part(const void *job, size_t from, size_t to, int thread) {
     }
 }
 static void share(const heed_kernels *k, const dropout *j) {
-    heed__share(k, (j->n + RUN - 1) / RUN, (j->draw ? 20.0 : 4.0) * (double)j->n, dropout_part, j);
+    heed__share(k, (j->n + RUN - 1) / RUN, (j->draw ? 8.0 : 4.0) * (double)j->n, dropout_part, j);
 }
 void K(dropout)(const heed_kernels *k, heed_real *y, const heed_real *x, const heed_real *onto,
                 heed_real p, const heed_random *r, uint32_t *words, size_t n) {

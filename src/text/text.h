@@ -14,7 +14,7 @@ HEED_EXPORT_BEGIN
 int heed__char_width(int32_t c);      /* columns of a terminal: 0, 1 or 2 */
 bool heed__is_mark(int32_t c);        /* category Mn: placed on the character before it */
 bool heed__is_seen_mark(int32_t c);   /* category M, except variation selectors and U+034F */
-bool heed__is_blank(int32_t c);       /* category Zs: a space of any width */
+bool heed__is_blank(int32_t c);       /* a space of any width, or a letter drawn as nothing */
 int heed__combining_class(int32_t c); /* Unicode's; 0 for letters and variation selectors */
 int32_t heed__lower(int32_t c);
 /* The canonical decomposition (NFD) of c; returns its length, at most HEED__DECOMPOSED. */

@@ -102,7 +102,10 @@ bool heed__is_seen_mark(int32_t c) {
     return kind >= UTF8PROC_CATEGORY_MN && kind <= UTF8PROC_CATEGORY_ME && !selector && c != 0x34F;
 }
 
-bool heed__is_blank(int32_t c) { return utf8proc_category(c) == UTF8PROC_CATEGORY_ZS; }
+bool heed__is_blank(int32_t c) {
+    return utf8proc_category(c) == UTF8PROC_CATEGORY_ZS || c == 0x2800 || c == 0x3164 ||
+           c == 0xFFA0;
+}
 
 int heed__combining_class(int32_t c) { return utf8proc_get_property(c)->combining_class; }
 

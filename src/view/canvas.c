@@ -42,8 +42,15 @@ static double distance(double px, double py, double x0, double y0, double x1, do
     return hypot(px - x0 - t * dx, py - y0 - t * dy);
 }
 
-void heed__canvas_line(heed__canvas *p, double x0, double y0, double x1, double y1, double thick,
-                       heed__rgb color) {
+static void cover(const heed__canvas *p, unsigned char *mask, int x, int y, double share) {
+    if (x < 0 || y < 0 || x >= p->width || y >= p->height || !(share > 0)) return;
+    unsigned char *at = mask + (size_t)y * (size_t)p->width + (size_t)x;
+    long ink = lround(255 * fmin(share, 1));
+    if (ink > *at) *at = (unsigned char)ink;
+}
+
+void heed__mask_line(const heed__canvas *p, unsigned char *mask, double x0, double y0, double x1,
+                     double y1, double thick) {
     double r = thick / 2 + 1;
     int left = (int)floor(fmin(x0, x1) - r), right = (int)ceil(fmax(x0, x1) + r);
     for (int x = left; x <= right; x++) {
@@ -55,7 +62,14 @@ void heed__canvas_line(heed__canvas *p, double x0, double y0, double x1, double 
             high = fmin(high, fmax(a, b));
         }
         for (int y = (int)floor(low - r); y <= (int)ceil(high + r); y++)
-            blend(p, x, y, color, thick / 2 + 0.5 - distance(x, y, x0, y0, x1, y1));
+            cover(p, mask, x, y, thick / 2 + 0.5 - distance(x, y, x0, y0, x1, y1));
+    }
+}
+
+void heed__canvas_mask(heed__canvas *p, unsigned char *mask, heed__rgb color) {
+    for (int i = 0; i < p->width * p->height; i++) {
+        if (mask[i]) blend(p, i % p->width, i / p->width, color, mask[i] / 255.0);
+        mask[i] = 0;
     }
 }
 

@@ -57,6 +57,7 @@ static const heed__rgb INK = {40, 40, 40}, GRID = {228, 228, 228};
 
 typedef struct {
     heed__canvas canvas;
+    unsigned char *mask; /* of the curve that is drawn */
     range r;
     int right; /* columns of the legend */
 } surface;
@@ -74,7 +75,7 @@ static void draw_axes(surface *s, const heed_chart *p) {
     heed__canvas *c = &s->canvas;
     double ticks[12], step;
     char text[32];
-    int bottom = c->height - BOTTOM, n = heed__ticks(s->r.y0, s->r.y1, 6, ticks, &step);
+    int bottom = c->height - BOTTOM, n = heed__ticks(s->r.y0, s->r.y1, 8, ticks, &step);
     for (int i = 0; i < n; i++) {
         int y = (int)lround(at_y(s, ticks[i]));
         heed__canvas_fill(c, LEFT, y, c->width - LEFT - s->right, 1, GRID);
@@ -82,7 +83,7 @@ static void draw_axes(surface *s, const heed_chart *p) {
         heed__canvas_text(c, LEFT - 10 - heed__text_width(text, SCALE), y - 7, SCALE, INK, false,
                           text);
     }
-    n = heed__ticks(s->r.x0, s->r.x1, c->width > 600 ? 8 : 5, ticks, &step);
+    n = heed__ticks(s->r.x0, s->r.x1, c->width > 600 ? 9 : 5, ticks, &step);
     for (int i = 0; i < n; i++) {
         int x = (int)lround(at_x(s, ticks[i]));
         heed__canvas_fill(c, x, bottom, 1, 6, INK);
@@ -95,7 +96,10 @@ static void draw_axes(surface *s, const heed_chart *p) {
     if (p->x_label)
         heed__canvas_text(c, c->width - s->right - heed__text_width(p->x_label, SCALE), bottom + 40,
                           SCALE, INK, false, p->x_label);
-    if (p->y_label) heed__canvas_text(c, 8, TOP - 36, SCALE, INK, false, p->y_label);
+    if (p->y_label) {
+        int x = LEFT - 10 - heed__text_width(p->y_label, SCALE);
+        heed__canvas_text(c, x > 8 ? x : 8, TOP - 34, SCALE, INK, false, p->y_label);
+    }
     if (p->title) heed__canvas_text(c, LEFT, 8, SCALE, INK, false, p->title);
 }
 
@@ -104,19 +108,18 @@ static void draw_axes(surface *s, const heed_chart *p) {
 static void stroke(surface *s, int index, double x0, double y0, double x1, double y1, double thick,
                    double *along) {
     enum { DASH = 9 };
-    heed__rgb color = heed__series_color(index);
     double length = hypot(x1 - x0, y1 - y0);
     if (index < HEED__SERIES_COLORS || length == 0) {
-        heed__canvas_line(&s->canvas, x0, y0, x1, y1, thick, color);
+        heed__mask_line(&s->canvas, s->mask, x0, y0, x1, y1, thick);
         return;
     }
     for (double at = 0, next; at < length; at = next) {
         double place = fmod(*along + at, 2 * DASH);
         next = fmin(length, at + (place < DASH ? DASH : 2 * DASH) - place + 1e-6);
         if (place < DASH)
-            heed__canvas_line(&s->canvas, x0 + (x1 - x0) * at / length,
-                              y0 + (y1 - y0) * at / length, x0 + (x1 - x0) * next / length,
-                              y0 + (y1 - y0) * next / length, thick, color);
+            heed__mask_line(&s->canvas, s->mask, x0 + (x1 - x0) * at / length,
+                            y0 + (y1 - y0) * at / length, x0 + (x1 - x0) * next / length,
+                            y0 + (y1 - y0) * next / length, thick);
     }
     *along += length;
 }
@@ -157,6 +160,7 @@ static void draw_points(surface *s, const heed_chart *p) {
 
 static void draw_curve(surface *s, const heed_series *e, int index) {
     enum { SHORT = 24 };
+    static const double THICK = 2;
     double along = 0, low = INFINITY, high = -INFINITY;
     for (int i = 0; i < e->count; i++) {
         if (!is_point(e, i)) continue;
@@ -168,8 +172,9 @@ static void draw_curve(surface *s, const heed_series *e, int index) {
         int from = i > 0 && is_point(e, i - 1) ? i - 1 : i;
         if (is_point(e, i))
             stroke(s, index, at_x(s, e->x[from]), at_y(s, e->y[from]), at_x(s, e->x[i]),
-                   at_y(s, e->y[i]), from == i ? dot : 2.4, &along);
+                   at_y(s, e->y[i]), from == i ? dot : THICK, &along);
     }
+    heed__canvas_mask(&s->canvas, s->mask, heed__series_color(index));
 }
 
 /* The legend is to the right of the curves, so that it hides none of them. */
@@ -181,6 +186,7 @@ static void draw_legend(surface *s, const heed_chart *p, bool points) {
             mark(s, i, x + 14, y + 8, false);
         else
             stroke(s, i, x, y + 8, x + 28, y + 8, 4, &(double){0});
+        heed__canvas_mask(&s->canvas, s->mask, heed__series_color(i));
         heed__canvas_text(&s->canvas, x + 40, y + 1, SCALE, INK, false,
                           heed__text_fold(cut, p->series[i].label, SCALE, WIDEST));
     }
@@ -205,13 +211,21 @@ static bool draw_chart(heed_ctx *c, const void *list, int index, heed__canvas *o
     const column *e = list;
     const heed_chart *p = &e->charts[index];
     surface s = {.r = range_of(p), .right = legend_width(p)};
+    double pad = 0.02 * (s.r.x1 - s.r.x0);
+    s.r.x0 -= pad, s.r.x1 += pad;
     if (!heed__canvas_new(c, &s.canvas, e->width > 640 ? e->width : 640,
                           e->height > 240 ? e->height : 240))
         return false;
+    s.mask = heed__alloc_array(c, (size_t)s.canvas.width, (size_t)s.canvas.height);
+    if (!s.mask) {
+        heed__free(s.canvas.rgb);
+        return false;
+    }
     draw_axes(&s, p);
     if (e->points) draw_points(&s, p);
     for (int i = 0; !e->points && i < p->series_count; i++) draw_curve(&s, &p->series[i], i);
     draw_legend(&s, p, e->points);
+    heed__free(s.mask);
     *out = s.canvas;
     return true;
 }

@@ -21,8 +21,12 @@ typedef struct {
 /* Makes a white canvas. Returns false on error; heed__free(rgb) frees it. */
 bool heed__canvas_new(heed_ctx *c, heed__canvas *p, int width, int height);
 void heed__canvas_fill(heed__canvas *p, int x, int y, int width, int height, heed__rgb color);
-void heed__canvas_line(heed__canvas *p, double x0, double y0, double x1, double y1, double thick,
-                       heed__rgb color);
+/* Draws a line into a mask of the canvas's size, 0 to 255: where lines overlap, the larger share of
+ * a pixel counts, so that the joints of a curve are no darker than the rest. */
+void heed__mask_line(const heed__canvas *p, unsigned char *mask, double x0, double y0, double x1,
+                     double y1, double thick);
+/* Paints what the mask covers, and clears it. */
+void heed__canvas_mask(heed__canvas *p, unsigned char *mask, heed__rgb color);
 /* Scale is 1 or 2. The base line is 7*scale pixels below y, the lowest letters reach 9*scale;
  * characters that the font lacks are drawn as boxes. up: from bottom to top, rotated. */
 void heed__canvas_text(heed__canvas *p, int x, int y, int scale, heed__rgb color, bool up,
@@ -95,9 +99,9 @@ void heed__sketch_picture(heed__sketch *s, int x, int y, const heed__canvas *fro
 typedef enum { HEED__LEFT, HEED__RIGHT, HEED__MIDDLE, HEED__UP } heed__place;
 void heed__sketch_text(heed__sketch *s, int x, int y, int scale, heed__rgb color, heed__place place,
                        int capacity, const char *text);
-/* The largest width of a label in pixels, as PNG and as SVG, where letters are 6*scale wide and a
- * wide character counts as two. */
-int heed__sketch_width(const char *text, int scale);
+/* The width of a label in pixels. In SVG letters are 6*scale wide, and a wide character counts as
+ * two. */
+int heed__sketch_width(bool vector, const char *text, int scale);
 /* Marks the uniform weight, at that share of a ramp of colours that begins at (x,y), and at `right`
  * says what the mark means. */
 void heed__sketch_uniform(heed__sketch *s, int x, int ramp, double share, int y, int right,

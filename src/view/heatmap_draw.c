@@ -24,6 +24,7 @@ static const heed__rgb INK = {40, 40, 40}, SOFT = {110, 110, 110};
 typedef struct {
     const heed_panels *all;
     const heed_heatmap *map; /* the first map, which determines the sizes */
+    bool vector;
     heed__sketch sketch;
     double lo, hi;
     bool fractions, above;               /* some value is not an integer; some value is above hi */
@@ -71,10 +72,14 @@ static int measure(plan *p) {
     return widest;
 }
 
-static int widest_label(const char *const *labels, int count, int scale) {
+static int width_of(const plan *p, const char *text, int scale) {
+    return heed__sketch_width(p->vector, text, scale);
+}
+
+static int widest_label(const plan *p, const char *const *labels, int count) {
     int widest = 0;
     for (int i = 0; labels && i < count; i++)
-        widest = larger(widest, labels[i] ? heed__sketch_width(labels[i], scale) : 0);
+        widest = larger(widest, labels[i] ? width_of(p, labels[i], p->scale) : 0);
     return widest < LONGEST_LABEL ? widest : LONGEST_LABEL;
 }
 
@@ -89,10 +94,10 @@ static int cell_size(const plan *p, int number) {
 
 static void size_panels(plan *p) {
     const heed_heatmap *m = p->map;
-    int head = widest_label(m->col_labels, m->cols, p->scale);
+    int head = widest_label(p, m->col_labels, m->cols);
     p->turned = head > p->cell - 4;
     if (!p->turned || head < 8 * p->scale) head = 8 * p->scale;
-    p->left = widest_label(m->row_labels, m->rows, p->scale) + GAP;
+    p->left = widest_label(p, m->row_labels, m->rows) + GAP;
     p->top = (p->all->count > 1 ? CAPTION * p->scale : 0) + head + GAP;
     p->wide = p->left + p->cell * m->cols;
     p->tall = p->top + p->cell * m->rows;
@@ -106,13 +111,14 @@ static void size_panels(plan *p) {
  * shows. Returns its width. */
 static int write_legend(plan *p) {
     const char *unit = p->map->unit;
+    if (!unit && p->map->uniform > 0) unit = "of a row's attention";
     snprintf(p->from, sizeof p->from, fabs(p->lo) < 1000 ? "%.3g" : "%.0f", p->lo);
     snprintf(p->to, sizeof p->to, p->hi < 1000 ? "%.3g%s%s%.60s" : "%.0f%s%s%.60s", p->hi,
              p->above ? " and more" : "", unit ? "  " : "", unit ? unit : "");
     if (p->map->uniform > 0)
         snprintf(p->uniform, sizeof p->uniform, "uniform = %.3g", p->map->uniform);
-    return p->left + heed__sketch_width(p->from, 2) + 8 + RAMP + 8 + heed__sketch_width(p->to, 2) +
-           (*p->uniform ? 32 + heed__sketch_width(p->uniform, 2) : 0);
+    return p->left + width_of(p, p->from, 2) + 8 + RAMP + 8 + width_of(p, p->to, 2) +
+           (*p->uniform ? 32 + width_of(p, p->uniform, 2) : 0);
 }
 
 /* Upper edge of a row of panels. */
@@ -121,30 +127,40 @@ static int panel_top(const plan *p, int row) {
 }
 
 static void wrap_note(plan *p, int width) {
-    if (!p->all->note) return;
-    heed_label_words(p->all->note, 0, width / (2 * LETTER), &p->note);
+    const char *note = p->all->note;
+    if (!note || !*note) return;
+    heed_label_words(note, 0, width * heed_label_columns(note) / width_of(p, note, 2), &p->note);
     for (const char *line = p->note.s; line; line = strchr(line + 1, '\n')) p->lines++;
 }
 
-static bool lay_out(heed_ctx *c, plan *p, bool vector) {
+/* Cells of one small map grow until it is as wide as its title and legend. */
+static void fill_width(plan *p, int width) {
+    int cell = (width - p->left) / p->map->cols, most = 2 * p->cell;
+    if (p->all->count > 1 || p->map->numbers || cell <= p->cell) return;
+    p->cell = cell < most ? cell : most;
+    size_panels(p);
+}
+
+static bool lay_out(heed_ctx *c, plan *p) {
     const heed_heatmap *m = p->map;
     const char *title = p->all->title;
     int number = measure(p);
     p->scale = larger(m->rows, m->cols) <= (p->all->count == 1 ? 24 : 12) ? 2 : 1;
     p->cell = cell_size(p, number);
     size_panels(p);
-    int least = title ? heed__sketch_width(title, 2) : RAMP + 120;
+    int least = title ? width_of(p, title, 2) : RAMP + 120;
     if (least > LONGEST_TITLE) least = LONGEST_TITLE;
+    least = larger(least, write_legend(p));
+    fill_width(p, least);
     int width = larger(least, p->columns * (p->wide + BETWEEN) - BETWEEN);
-    width = larger(width, write_legend(p));
     wrap_note(p, width);
-    if (vector && (double)p->all->count * m->rows * m->cols > VECTOR_CELLS)
+    if (p->vector && (double)p->all->count * m->rows * m->cols > VECTOR_CELLS)
         return heed_fail(
             c, HEED_USAGE,
             "too many cells for an SVG: expected at most %d, found %d x %d x %d; hint: "
             "`png`, or one `head`",
             VECTOR_CELLS, p->all->count, m->rows, m->cols);
-    return heed__sketch_new(c, &p->sketch, vector, 2 * MARGIN + width,
+    return heed__sketch_new(c, &p->sketch, p->vector, 2 * MARGIN + width,
                             panel_top(p, p->rows) - BETWEEN + LEGEND + p->lines * LINE + MARGIN);
 }
 
@@ -210,14 +226,15 @@ static void draw_panel(plan *p, int index) {
 static void draw_legend(plan *p) {
     int x = MARGIN + p->left, y = panel_top(p, p->rows) - BETWEEN + 24;
     heed__sketch_text(&p->sketch, x, y + 2, 2, SOFT, HEED__LEFT, 100, p->from);
-    x += heed__sketch_width(p->from, 2) + 8;
-    for (int i = 0; i < RAMP; i += 4)
-        heed__sketch_box(&p->sketch, x + i, y, 4, 18, heed__paper(i / (RAMP - 4.0)));
+    x += width_of(p, p->from, 2) + 8;
+    int step = p->vector ? 4 : 1;
+    for (int i = 0; i < RAMP; i += step)
+        heed__sketch_box(&p->sketch, x + i, y, step, 18, heed__paper(i / (double)(RAMP - step)));
     heed__sketch_text(&p->sketch, x + 8 + RAMP, y + 2, 2, SOFT, HEED__LEFT, MOST, p->to);
     heed__sketch_frame(&p->sketch, x, y, RAMP, 18);
     if (*p->uniform)
         heed__sketch_uniform(&p->sketch, x, RAMP, share_of(p, p->map->uniform), y,
-                             x + 32 + RAMP + heed__sketch_width(p->to, 2), p->uniform);
+                             x + 32 + RAMP + width_of(p, p->to, 2), p->uniform);
     y += LEGEND - LINE + 10;
     for (char *line = p->note.s, *next; line; line = next) {
         next = strchr(line, '\n');
@@ -244,8 +261,8 @@ static bool check(heed_ctx *c, const heed_panels *all) {
 static bool draw(heed_ctx *c, const heed_panels *all, bool vector, heed__sketch *out) {
     *out = (heed__sketch){.vector = vector};
     if (heed__stopped(c) || !check(c, all)) return false;
-    plan p = {.all = all, .map = all->maps, .note = {.c = c}};
-    bool ok = lay_out(c, &p, vector);
+    plan p = {.all = all, .map = all->maps, .vector = vector, .note = {.c = c}};
+    bool ok = lay_out(c, &p);
     if (ok && all->title)
         heed__sketch_text(&p.sketch, MARGIN, MARGIN, 2, INK, HEED__LEFT, LONGEST_TITLE, all->title);
     for (int i = 0; ok && i < all->count; i++) draw_panel(&p, i);

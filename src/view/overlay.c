@@ -74,7 +74,7 @@ static bool lay_out(heed_ctx *c, plan *p, bool vector) {
     int rows = (panels + p->columns - 1) / p->columns;
     p->columns = (panels + rows - 1) / rows;
     int width = 2 * MARGIN - GAP + p->columns * p->cell;
-    int title = p->o->title ? heed__sketch_width(p->o->title, 2) + 2 * MARGIN : 0;
+    int title = p->o->title ? heed__sketch_width(vector, p->o->title, 2) + 2 * MARGIN : 0;
     if (title < LEAST_WIDTH) title = LEAST_WIDTH;
     p->full_width = width > title ? width : title;
     p->full_height = 2 * MARGIN + (p->o->title ? TITLE : 0) + LEGEND + (p->o->measures ? LINE : 0) +
@@ -178,7 +178,7 @@ static void draw_legend(plan *p) {
     int x = MARGIN + 28 + RAMP;
     heed__sketch_text(&p->sketch, x, y + 2, 2, SOFT, HEED__LEFT, p->full_width, end);
     heed__sketch_uniform(&p->sketch, MARGIN + 20, RAMP, p->uniform / p->top, y,
-                         x + heed__sketch_width(end, 2) + 24, uniform);
+                         x + heed__sketch_width(p->sketch.vector, end, 2) + 24, uniform);
     if (below)
         heed__sketch_text(&p->sketch, MARGIN, y + 26, 1, INK, HEED__LEFT, p->full_width,
                           OWN_SCALES);

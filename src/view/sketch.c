@@ -81,9 +81,8 @@ void heed__sketch_end_cells(heed__sketch *s) {
 
 /* ---- text ---- */
 
-int heed__sketch_width(const char *text, int scale) {
-    int drawn = heed__text_width(text, scale), written = 6 * scale * heed_label_columns(text);
-    return drawn > written ? drawn : written;
+int heed__sketch_width(bool vector, const char *text, int scale) {
+    return vector ? 6 * scale * heed_label_columns(text) : heed__text_width(text, scale);
 }
 
 void heed__put_escaped(heed_text *out, const char *text) {

@@ -123,7 +123,7 @@ refuses 2 "--head 1: expected one of 2, mean or max"
 run attend gpt "Paris is the cap" --svg causal.svg
 says " and more  percent of a row's attention"
 hides " 100 and more"
-holds grep -q '>0[.][0-9]* and more<' causal.svg
+holds grep -q '>0[.][0-9]* and more  of a row' causal.svg
 run attend mlm "$TEXT"
 hides "and more"
 run attend gpt P

@@ -54,6 +54,10 @@ says "2 texts"
 says "heed train gpt a.txt b.txt -o runs/first"
 run train gpt a.txt noise -o no
 refuses 3 "this is not a text: noise"
+for command in "train gpt moved -o no" "eval moved many" "heads moved many"; do
+    run $command
+    refuses 2 "is a run: expected a text file"
+done
 run train gpt a.txt missing.txt -o no
 refuses 3 "cannot read missing.txt"
 run train gpt fact.txt

@@ -310,6 +310,21 @@ def check_all_saves(b, folder):
     check(lines[1 + 2][3] == samples.HOSTILE[2] and lines[1 + 15][3] == samples.HOSTILE[15], "the CSV has hostile tokens as they are")
 
 
+# The code points below U+10000 that are drawn as nothing, when they are a token.
+NO_INK = """(() => {
+    const pen = Object.assign(document.createElement("canvas"), {width: 120, height: 30}).getContext("2d", {willReadFrequently: true}), blank = [];
+    pen.font = "16px sans-serif";
+    for (let code = 0; code < 65536; code++) {
+        const c = String.fromCodePoint(code), shown = heed.show(c);
+        if (shown === c && !/[\\p{Z}\\p{C}\\p{Lo}\\p{So}]/u.test(c) || /[\\p{Cn}\\p{Cs}\\p{Co}]/u.test(c)) continue;
+        pen.clearRect(0, 0, 120, 30);
+        pen.fillText(shown, 20, 20);
+        if (!new Uint32Array(pen.getImageData(0, 0, 120, 30).data.buffer).some(Boolean)) blank.push(code.toString(16));
+    }
+    return blank.join();
+})()"""
+
+
 def check_hostile(b, folder):
     for v in VIEWS["hostile"]:
         b.open(os.path.join(folder, "hostile.html"), f"#view={v}&row=1&column=2&table=1")
@@ -319,6 +334,8 @@ def check_hostile(b, folder):
         clean(b, "hostile")
     check(b.run("JSON.stringify(heed.block().keys.labels)") == b.run(f"JSON.stringify({__import__('json').dumps(samples.HOSTILE)})"), "hostile: the tokens come through literally")
     check(b.run("heed.quote(heed.block().keys, 3)") == "‘\u2068שלום\u2069’", "hostile: letters from right to left turn no words around")
+    blank = b.run(NO_INK)
+    check(blank == "", f"hostile: tokens without ink: {blank}")
     check("</script><script>window.hacked=1</scrip" in b.run("heed.id('side').querySelector('h2').textContent"), "hostile: a token is shown literally")
 
 

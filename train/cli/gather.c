@@ -188,11 +188,24 @@ static bool is_one(const heed_model *m, int count, char *const *inputs) {
            !(is_directory(inputs[0]) || is_pattern(inputs[0]));
 }
 
+/* A run holds texts, too: its settings and its vocabulary. */
+static bool is_no_run(const program *p, const heed_model *m, const char *input) {
+    char settings[4096];
+    snprintf(settings, sizeof settings, "%s/config.conf", input);
+    return !is_directory(input) || !is_file(settings) ||
+           heed_fail(p->c, HEED_USAGE,
+                     "%s is a run: expected %s; hint: `compare` compares runs, `--from` continues "
+                     "from the weights of one",
+                     input, data_of(m)->noun);
+}
+
 bool gather(program *p, const heed_model *m, const char *run, int count, char *const *inputs,
             gathered *g) {
     bool text = m->kind == HEED_INPUT_TOKENS;
     bool lines = m->kind == HEED_INPUT_PAIR || m->kind == HEED_INPUT_LABELLED;
     *g = (gathered){.name = ""};
+    for (int i = 0; i < count; i++)
+        if (!is_no_run(p, m, inputs[i])) return false;
     if (count < 1 || is_one(m, count, inputs)) return true;
     int most = text ? count : m->kind == HEED_INPUT_PAIR ? 2 : 1;
     if (count > most)

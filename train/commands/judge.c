@@ -69,19 +69,32 @@ static bool overfits(const run_curves *k, char text[JUDGEMENT]) {
     return true;
 }
 
-/* By how much the loss fell in the last third of the steps: of validation or, without, training. */
+/* By how much the loss fell in the last third of the steps, in percent. */
+static double fall(const curve *v, double end, double wide) {
+    double then = mean_between(v, end * 2 / 3 - wide, end * 2 / 3 + wide / 10);
+    return 100 * (1 - mean_between(v, end - wide, end) / then);
+}
+
+/* Judges that fall: of validation or, without, training. A validation loss that no longer falls,
+ * far above a training loss that does, is that of a model which learns its data by heart. */
 static void judge_fall(const run_curves *k, const progress *g, double end, char text[JUDGEMENT]) {
     bool val = k->val.count > 0;
     const curve *v = val ? &k->val : &k->train;
-    double wide = end / (val ? 10 : 20);
-    double then = mean_between(v, end * 2 / 3 - wide, end * 2 / 3 + wide / 10);
-    double fell = 100 * (1 - mean_between(v, end - wide, end) / then);
+    double fell = fall(v, end, end / (val ? 10 : 20)),
+           trained = mean_between(&k->train, end * 0.9, end);
     const char *what = val ? "validation" : "training";
+    bool by_heart =
+        val && trained < 0.8 * v->loss[v->count - 1] && fall(&k->train, end, end / 20) > 2;
     if (fell > 2)
         snprintf(text, JUDGEMENT,
                  "still improving: the %s loss fell by %.1f %% in the last third; hint: `resume "
                  "%s --steps %.0f --lr %s`",
                  what, fell, g->run, 2 * end, heed_config_text(g->f, "lr"));
+    else if (by_heart)
+        snprintf(text, JUDGEMENT,
+                 "overfitting: the training loss fell to %.4g while the validation loss stays near "
+                 "%.4g; try `dropout = 0.1`, a smaller `width` or more data",
+                 trained, v->loss[v->count - 1]);
     else if (isfinite(fell))
         snprintf(text, JUDGEMENT,
                  "plateau: the %s loss fell by %.1f %% in the last third, so more steps change "

@@ -105,8 +105,10 @@ bool alignment_print(heed_ctx *c, const alignment *a) {
 bool alignment_png(heed_ctx *c, const alignment *a, int count, const char *path) {
     enum { MOST = 2 };
     heed_heatmap maps[MOST];
-    for (int i = 0; i < count && i < MOST; i++)
+    for (int i = 0; i < count && i < MOST; i++) {
         maps[i] = map_of(&a[i], a[i].title ? a[i].title : "rows: generated; columns: the source");
+        maps[i].unit = "of a row's attention";
+    }
     return heed_heatmaps_png(c, maps, count < MOST ? count : MOST, path);
 }
 

@@ -36,11 +36,12 @@ static void each_line(program *p, void *user, take_input one, int how) {
 }
 
 void note_file(heed_ctx *c, const char *argument, bool lines) {
-    if (is_file(argument))
-        heed_message(c, HEED_INFO,
-                     "note: %s is taken as the text, though a file has this name%s%s%s", argument,
-                     lines ? "; hint: < " : "", lines ? argument : "",
-                     lines ? " reads the lines of the file" : "");
+    bool file = is_file(argument);
+    lines = lines && file;
+    if (file || is_directory(argument))
+        heed_message(c, HEED_INFO, "note: %s is taken as the text, though a %s has this name%s%s%s",
+                     argument, file ? "file" : "folder", lines ? "; hint: < " : "",
+                     lines ? argument : "", lines ? " reads the lines of the file" : "");
 }
 
 void each_input(program *p, void *user, take_input one, int how) {

@@ -24,14 +24,22 @@ static int keep_words(char *line, int most) {
     return n;
 }
 
-/* The first words of the first plain line with at least four words. */
-static bool first_line(const char *path, char line[LONGEST + 2]) {
-    char text[4096];
+/* Reads 4 KB of a file and returns the start of a line: for a long one, in its middle, as books
+ * begin with a licence. */
+static char *read_part(const char *path, char text[4096]) {
     FILE *f = fopen(path, "r");
-    size_t n = f ? fread(text, 1, sizeof text - 1, f) : 0;
+    bool book = f && fseek(f, 0, SEEK_END) == 0 && ftell(f) > 1 << 16;
+    if (f) fseek(f, book ? ftell(f) / 2 : 0, SEEK_SET);
+    size_t n = f ? fread(text, 1, 4095, f) : 0;
     if (f) fclose(f);
     text[n] = 0;
-    char *start = strncmp(text, "\xEF\xBB\xBF", 3) == 0 ? text + 3 : text;
+    if (book) return text + strcspn(text, "\n");
+    return strncmp(text, "\xEF\xBB\xBF", 3) == 0 ? text + 3 : text;
+}
+
+/* The first words of a plain line with at least four words. */
+static bool first_line(const char *path, char line[LONGEST + 2]) {
+    char text[4096], *start = read_part(path, text);
     for (char *s = start, *end; (end = strchr(s, '\n')); s = end + 1) {
         *end = 0;
         s[strcspn(s, "\r")] = 0;

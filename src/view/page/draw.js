@@ -16,16 +16,18 @@
         return x.toFixed(size >= 100 ? 1 : size >= 10 ? 2 : digits).replace("-", "−");
     };
     heed.weight = (x) => (x > 0 && x < 0.0005 ? "<.001" : heed.number(x));
-    const pictures = {"\n": "⏎", "\t": "⇥", "\r": "␍", " ": "␣", "\u00a0": "⍽", "\u3000": "␣", "\u0000": "␀"};
+    const pictures = {"\n": "⏎", "\t": "⇥", "\r": "␍", "\u0000": "␀"};
     /* Control, format and direction characters are named, but for the joiners that emoji and scripts need. */
-    const odd = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
+    const odd = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u180e\u2060-\u206f\ufeff\ufff9-\ufffc\u{1d173}-\u{1d17a}\u{e0001}]/gu;
     const named = (c) => pictures[c] || `⟨U+${c.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}⟩`;
-    /* What has no letter before it to join or to be placed on: joiners and variation selectors are named, marks get a circle. */
-    const alone = /^[\u200c\u200d\ufe00-\ufe0f\u034f]+/, mark = /^\p{M}/u;
+    /* Spaces of any width, and letters that are drawn as nothing. */
+    const blanks = /^[\p{Zs}\u2800\u3164\uffa0]+|[\p{Zs}\u2800\u3164\uffa0]+$/gu;
+    /* What has no letter before it to join or to be placed on: joiners, variation selectors and tags are named, marks get a circle. */
+    const alone = /^[\u200c\u200d\ufe00-\ufe0f\u034f\u{e0020}-\u{e01ef}]+/u, mark = /^\p{M}/u;
     /* A token as it is shown: spaces at its ends, newlines and invisible characters made visible. */
     heed.show = (token) => {
         if (token === "") return "∅";
-        const spaced = token.replace(/^[ \u00a0\u3000]+|[ \u00a0\u3000]+$/g, (all) => [...all].map(named).join(""));
+        const spaced = token.replace(blanks, (all) => "␣".repeat(all.length));
         return spaced.replace(odd, named).replace(alone, (all) => [...all].map(named).join("")).replace(mark, "◌$&");
     };
     /* A token within a sentence: letters that run from right to left leave the words around them in place. */
