@@ -135,7 +135,7 @@ static void wrap_note(plan *p, int width) {
 
 /* Cells of one small map grow until it is as wide as its title and legend. */
 static void fill_width(plan *p, int width) {
-    int cell = (width - p->left) / p->map->cols, most = 2 * p->cell;
+    int cell = (width - p->left) / p->map->cols, most = 3 * p->cell;
     if (p->all->count > 1 || p->map->numbers || cell <= p->cell) return;
     p->cell = cell < most ? cell : most;
     size_panels(p);
