@@ -261,6 +261,10 @@ endif
 $(B)/train/cli/mpi.o: CPPFLAGS_ALL += $(MPI_CFLAGS)
 # The rooms of the program and the tests find each other, too.
 $(B)/train/%.o $(B)/tests/%.o: ROOM_INCLUDES := -Itrain -I.
+# Tests are compiled longer than they run; the variant without OpenMP is the one that warns of what only -O2 sees.
+ifneq ($(VARIANT),serial)
+$(B)/tests/%.o: SIZE := -O0
+endif
 define ISA_RULE
 $(B)/%.$(1).o: %.c | .deps-checked
 	@mkdir -p $$(@D)

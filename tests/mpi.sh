@@ -44,8 +44,7 @@ for model in $models; do
         ok $? "$model in $n processes: other bits"
     done
     # A process that is killed ends all; any number goes on.
-    more=$((steps * 10))
-    [ -n "$long" ] || more=$((steps * 20))
+    more=800
     train one $model $model-whole --steps $more
     for n in $resumes; do
         rm -rf killed
