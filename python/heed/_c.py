@@ -304,8 +304,8 @@ class heed_surrogate(Structure):
 
 
 class heed_case(Structure):
-    _fields_ = [("shapes", c_char_p), ("args", c_void_p), ("away", c_char_p), ("fixed", c_char_p), ("surrogate", c_void_p),
-        ("lo", c_float), ("hi", c_float), ("apart", c_bool), ("eval", c_bool)]
+    _fields_ = [("shapes", c_char_p), ("args", c_void_p), ("away", c_char_p), ("surrogate", c_void_p), ("lo", c_float),
+        ("hi", c_float), ("fixed", c_uint), ("apart", c_bool), ("eval", c_bool)]
 
 
 class heed_op(Structure):
