@@ -181,14 +181,10 @@ heed_config *heed_train_config(heed_ctx *c, const heed_model *m);
  * {0}. */
 extern const heed_option heed_train_options[];
 
-/* Sets in f, at HEED_FROM_DEFAULT, the defaults of earlier versions that have changed since. Call
- * it before reading the config.conf of a run: that file has only the settings of the version that
- * wrote it. */
-bool heed_run_earlier(heed_config *f);
-/* If heed_options.edited is set: gives the settings read from config.conf of the run `dir` the
- * values that its checkpoint has, except where the data is, and sizes that the data gives. Call it
- * after reading that file. A run without a checkpoint is not changed. */
-bool heed_run_restore(heed_ctx *c, const char *dir, heed_config *f);
+/* Reads config.conf of the run `dir` into f. Settings that the version which wrote it did not know
+ * have that version's behaviour. If heed_options.edited is set, settings have the values of the
+ * run's checkpoint, if there is one, except where the data is, and sizes that the data gives. */
+bool heed_run_settings(heed_ctx *c, const char *dir, heed_config *f);
 
 /* A model with its parameters, new or read from a run. */
 struct heed_run {

@@ -389,8 +389,7 @@ bool heed__state_inputs(heed_ctx *c, const char *path, const heed_config *f, hee
 }
 
 /* Sizes are not read from config.conf; the context has the seed. */
-bool heed_run_restore(heed_ctx *c, const char *dir, heed_config *f) {
-    static const char *const kept[] = {"seed", "vocab", "source-vocab", "classes", NULL};
+bool heed__state_restore(heed_ctx *c, const char *dir, heed_config *f) {
     const char *key, *folder = heed__ctx_edited(c) ? heed__checkpoint_find(c, dir) : NULL;
     heed_text path = {.c = c};
     json_t *was;
@@ -400,7 +399,8 @@ bool heed_run_restore(heed_ctx *c, const char *dir, heed_config *f) {
     bool ok = root != NULL;
     json_object_foreach(json_object_get(root, settings_key), key, was) {
         const char *value = json_string_value(was);
-        if (ok && value && heed_config_has(f, key) && !listed(places, key) && !listed(kept, key) &&
+        if (ok && value && heed_config_has(f, key) && !listed(places, key) &&
+            strcmp(key, "seed") != 0 && !heed__size_of_data(key) &&
             heed_config_rank(f, key) != HEED_FROM_FLAG)
             ok = heed_config_set(f, key, value, path.s, HEED_FROM_FILE);
     }
