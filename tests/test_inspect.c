@@ -139,6 +139,40 @@ TEST(inspect_sheet_holds_every_tile) {
     CLOSE(c);
 }
 
+static int count_lines(const char *text) {
+    int count = 0;
+    for (; (text = strchr(text, '\n')); text++) count++;
+    return count;
+}
+
+/* Of a few rows no label is cut, and no band is much shorter than another. */
+TEST(inspect_bands_of_a_few_rows_are_balanced_and_show_whole_labels) {
+    static const char *const rows[] = {"mean", "head 1"};
+    static const char *const cols[] = {"[CLS]", "the",    "rabbits", "said",  "that", "they",
+                                       "have",  "[MASK]", "the",     "queen", ".",    "[SEP]"};
+    heed_ctx *c = heed_open(NULL);
+    heed_real values[24] = {.5f};
+    heed_heatmap m = {.rows = 2,
+                      .cols = 12,
+                      .values = values,
+                      .row_labels = rows,
+                      .col_labels = cols,
+                      .width = 100};
+    heed_text out = draw(c, m);
+    CHECK_HAS(out.s, "rabbits");
+    CHECK_HAS(out.s, "[MASK]");
+    CHECK(count_lines(out.s) == 4); /* one band: cells are as wide as their labels need */
+    heed_text_free(&out);
+    m.width = 60;
+    out = draw(c, m);
+    CHECK_HAS(out.s, "rabbits");
+    CHECK(count_lines(out.s) == 7);
+    const char *second = strstr(out.s, "head 1");
+    CHECK(second && strstr(second, "have") && strstr(second, "queen")); /* half of the labels */
+    heed_text_free(&out);
+    CLOSE(c);
+}
+
 TEST(inspect_heatmap_picture_grows_with_cells_and_labels) {
     heed_ctx *c = heed_open(NULL);
     char path[128];

@@ -30,6 +30,19 @@ typedef struct {
 double heed_evenness(const heed_real *weights, int n);
 /* The evenness from which pictures and pages say "nearly uniform". */
 #define HEED_NEARLY_UNIFORM 0.9
+/* The head that is worth looking at first: the one whose rows have the lowest evenness on average,
+ * among the layers of a stack, or in one layer (from 0; -1: all). Rows: the query (from 0), or with
+ * -1 those at which something is predicted (in a causal layer the last of them), or all. Heads that
+ * put most of their weight on the same, the previous or the next token, or on the first and special
+ * tokens, come after all others that are not nearly uniform. Returns false if the record has no
+ * such layer. */
+typedef struct {
+    int block, head; /* indices in the record */
+    int count;       /* heads that were compared */
+    double score;    /* by which they were compared; the head has the lowest */
+} heed_focus;
+bool heed_record_focus(const heed_record *r, heed_stack stack, int layer, int query,
+                       heed_focus *out);
 /* Appends the drawn map, with column labels above and a legend below; no line is wider than the
  * width or ends with a blank. Cells contain their percentages if these fit; a few long rows are
  * continued in bands below. Otherwise cells are two columns wide and column labels read from top to

@@ -891,6 +891,10 @@ class heed_heatmap(Structure):
     _enums_ = {'terminal': 'heed_terminal'}
 
 
+class heed_focus(Structure):
+    _fields_ = [("block", c_int), ("head", c_int), ("count", c_int), ("score", c_double)]
+
+
 class heed_series(Structure):
     _fields_ = [("label", c_char_p), ("count", c_int), ("x", c_void_p), ("y", c_void_p)]
 
@@ -1427,6 +1431,7 @@ FUNCTIONS = {
     "heed_codes_free": (None, (c_void_p,)),
     "heed_codes_plane": (c_bool, (c_void_p, c_void_p, c_void_p, c_void_p,)),
     "heed_evenness": (c_double, (c_void_p, c_int,)),
+    "heed_record_focus": (c_bool, (c_void_p, c_int, c_int, c_int, c_void_p,)),
     "heed_heatmap_text": (c_bool, (c_void_p, c_void_p,)),
     "heed_chart_text": (c_bool, (c_void_p, c_int, c_int, c_bool, c_void_p,)),
     "heed_chart_png": (c_bool, (c_void_p, c_void_p, c_int, c_int, c_char_p,)),

@@ -11,9 +11,10 @@ typedef struct {
     const heed_record *record;
     const heed_record_block *block; /* whose weights are shown */
     int layers;                     /* number of layers in its stack */
-    int head;    /* index into the block's heads; or MEAN_HEAD or MAX_HEAD: one matrix of all */
-    bool chosen; /* the user chose a head; otherwise files have all heads */
-    int query;   /* the row that is shown; -1: all */
+    int head; /* index into the block's heads; or MEAN_HEAD or MAX_HEAD: one matrix of all */
+    heed_focus focus; /* the most concentrated head; count 0: the heads were not compared */
+    bool chosen;      /* the user chose a head; otherwise files have all heads */
+    int query;        /* the row that is shown; -1: all */
     int top;
     bool masks;         /* the model predicts only tokens that are [MASK] */
     bool numbers, hide; /* hide: special tokens are left out */
@@ -24,7 +25,8 @@ typedef struct {
 /* ---- choosing (attend_view.c) ---- */
 /* Reads the flags --stack, --layer, --head and --query, and their like. False: an error. */
 bool view_open(attend_view *v, program *p, const heed_run *r, const heed_record *record);
-/* "encoder, layer 2 of 2"; and the same with "mean of 4 heads". */
+/* "encoder, layer 2 of 2"; and the same with "mean of 4 heads" or "head 3 (most concentrated of
+ * 4)". */
 const char *view_layer(const attend_view *v, char text[160]);
 const char *view_name(const attend_view *v, int head, char text[160]);
 

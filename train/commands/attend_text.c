@@ -76,12 +76,13 @@ static void print_top(const attend_view *v, const shown *m, int row, int width) 
     heed_text_add(&line, "  %-*s", width, m->row_labels[row]);
     for (int k = 0; k < v->top && k < m->map.cols; k++) {
         int best = 0;
+        char number[16];
         for (int j = 1; j < m->map.cols; j++)
             if (x[j] > x[best]) best = j;
         heed_text item = {.c = v->p->c};
         heed_label_text(m->col_labels[best], 24, &item);
         if (is_repeated(m, best)) heed_text_add(&item, "(%d)", m->col[best] + 1);
-        heed_text_add(&item, (double)x[best] < 0.005 ? " %.1g" : " %.2f", (double)x[best]);
+        heed_text_add(&item, " %s", probability_text(number, (double)x[best], false));
         add_piece(&line, 2, item.s ? item.s : "", 4 + width, terminal_width());
         heed_text_free(&item);
         x[best] = -1; /* done with this one */
@@ -106,21 +107,27 @@ static bool print_query(const attend_view *v) {
 /* ---- a single row ---- */
 
 attend_view row_view(program *p, const heed_record *r, int query) {
-    return (attend_view){
+    attend_view v = {
         .p = p, .record = r, .block = r ? r->blocks : NULL, .head = MEAN_HEAD, .query = query};
+    if (r && heed_record_focus(r, v.block->stack, -1, query, &v.focus))
+        v.block = &r->blocks[v.focus.block];
+    return v;
 }
 
 bool attend_print_row(const attend_view *v) {
-    char title[200];
+    char title[200], head[48];
     heed_text token = {.c = v->p->c};
     shown m;
     heed_label_text(v->record->axes[v->block->queries].labels[v->query], 40, &token);
-    snprintf(title, sizeof title, "attention of %.120s (token %d), layer %d",
+    snprintf(title, sizeof title, "attention of %.100s (token %d), layer %d",
              token.s ? token.s : "", v->query + 1, v->block->layer + 1);
+    size_t n = strlen(title);
+    if (v->focus.count > 1)
+        snprintf(title + n, sizeof title - n, "; %s is the most concentrated of %d",
+                 head_words(v->block, v->focus.head, head), v->focus.count);
     bool ok = shown_query(v, &m);
     m.map.title = title;
     m.map.hi = 1;
-    m.map.numbers = terminal_kind(stdout) == HEED_ASCII;
     ok = ok && print_heatmap(v->p->c, m.map);
     heed_text_free(&token);
     shown_free(&m);
@@ -154,8 +161,9 @@ static void print_guess(const attend_view *v, const heed_record_guess *g) {
     heed_text_add(&line, ":");
     for (int i = 0; i < v->top && i < g->count; i++) {
         heed_text item = {.c = v->p->c};
+        char p[16];
         heed_label_text(g->labels[i], 24, &item);
-        heed_text_add(&item, " %.2f", (double)g->p[i]);
+        heed_text_add(&item, " %s", probability_text(p, (double)g->p[i], false));
         add_piece(&line, i ? 2 : 1, item.s ? item.s : "", 5, terminal_width());
         heed_text_free(&item);
     }
