@@ -109,7 +109,7 @@ ISAS := generic
 endif
 # Where kernels of SIMD instructions stand beside them, the generic ones are the reference and the way of an old machine.
 FLAGS_generic := -DHEED_ISA=generic -ffp-contract=off
-SMALL_generic := $(if $(filter-out generic,$(ISAS)),-Os)
+SMALL_generic = $(if $(filter-out generic,$(ISAS)),$(SMALLEST))
 FLAGS_avx2    := -DHEED_ISA=avx2 -mavx2 -mfma -ffp-contract=fast
 # Tuned for Intel, loops of products keep the order of their source; gcc's default order costs 2 % of their time.
 FLAGS_avx512  := -DHEED_ISA=avx512 -mtune=skylake-avx512 -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx2 -mfma -mprefer-vector-width=512 -ffp-contract=fast
@@ -170,10 +170,10 @@ $(B)/libheed-program$(SO): $(PROGRAM_OBJ) $(B)/libheed-models$(SO) $(B)/libheed-
 $(LIBRARIES:%=$(B)/lib%$(SO)): $(B)/heed.map
 $(B)/%$(SO):
 	$(call say,LD $@)$(CC) $(SHARED) -o $@ $(filter-out %.map,$^) $(LDFLAGS_ALL) $(LIBS)
-# Symbols bear the version of the interface; heed__ is shared between these libraries alone.
-$(B)/heed.map: Makefile
-	@mkdir -p $(@D)
-	@echo 'HEED_$(basename $(VERSION)) { global: heed_[a-z]*; local: *; }; HEED_PRIVATE { global: heed__*; };' >$@
+# Symbols bear the version of the interface; heed__ is shared between these libraries alone: what others than its own use of it.
+$(B)/heed.map: $(INSPECT_OBJ) $(MODEL_OBJ) $(PROGRAM_OBJ) Makefile
+	@{ echo 'HEED_$(basename $(VERSION)) { global: heed_[a-z]*; local: *; }; HEED_PRIVATE { global:'; \
+	   nm -u $(filter %.o,$^) | sed -n 's/.* \(heed__[a-z0-9_]*\)$$/\1;/p' | sort -u; echo '};'; } >$@
 
 # A page of the program and one of each command, by the program itself.
 man: $(B)/man/heed.1
@@ -248,14 +248,14 @@ $(B)/src/data/image/resize.o: SIZE := -O2
 # Texts may be large.
 $(foreach i,core/memory text/utf8 $(addprefix data/corpus/,encode names reading stream words),$(B)/src/$(i).o): SIZE := -O2
 $(B)/src/ops/%.o $(B)/src/optim/%.o: SIZE := -O2
-$(foreach o,activate affine attention batch_norm bce binary clamp concat conv dropout embed layer_norm lora matmul mse note pad permute pool recurrent recurrent_attention reduce reshape rms_norm rotary scale slice softmax sum where xent,$(B)/src/ops/$(o).o): SIZE := -Os
-$(foreach o,check clip gd momentum nesterov optim schedule settings sgd,$(B)/src/optim/$(o).o): SIZE := -Os
-$(B)/src/kernels/dispatch.o $(B)/src/kernels/profile.o: SIZE := -Os
+$(foreach o,activate affine attention batch_norm bce binary clamp concat conv dropout embed layer_norm lora matmul mse note pad permute pool recurrent recurrent_attention reduce reshape rms_norm rotary scale slice softmax sum where xent,$(B)/src/ops/$(o).o): SIZE := $(SMALLEST)
+$(foreach o,check clip gd momentum nesterov optim schedule settings sgd,$(B)/src/optim/$(o).o): SIZE := $(SMALLEST)
+$(B)/src/kernels/dispatch.o $(B)/src/kernels/profile.o: SIZE := $(SMALLEST)
 $(B)/src/fit/gradients.o: SIZE := -O2
 # What the vectors do is written out, so that -O3 adds mainly size.
 $(foreach k,$(KERNELS),$(foreach i,avx2 avx512,$(B)/$(k:.c=.$(i).o))): SIZE := -O2
 $(foreach k,additive_attention broadcast cell dropout embed norm permute pool softmax update vec xent,$(foreach i,avx2,$(B)/src/kernels/$(k).$(i).o)): SIZE := -Os
-$(foreach k,broadcast dropout permute pool softmax vec xent,$(B)/src/kernels/$(k).avx512.o): SIZE := -Os
+$(foreach k,additive_attention broadcast dropout permute pool softmax vec xent,$(B)/src/kernels/$(k).avx512.o): SIZE := -Os
 $(foreach k,$(KERNELS),$(B)/$(k:.c=.generic.o)): SIZE := $(SMALL_generic)
 endif
 $(B)/train/cli/mpi.o: CPPFLAGS_ALL += $(MPI_CFLAGS)

@@ -181,16 +181,12 @@ heed_config *heed_train_config(heed_ctx *c, const heed_model *m);
  * {0}. */
 extern const heed_option heed_train_options[];
 
-/* Sets in f, at HEED_FROM_DEFAULT, the defaults of earlier versions that have changed since. Call
- * it before reading the config.conf of a run: that file has only the settings of the version that
- * wrote it. */
-bool heed_run_earlier(heed_config *f);
-/* Compares the settings read from config.conf of the run `dir` with those of its checkpoint. Fails
- * if how inputs are read was changed (mean, std, resize-to, resample, packing). If
- * heed_options.edited is set, it instead gives changed settings the checkpoint's values, except
- * where the data is and sizes that the data gives, and a message lists them. Call it after reading
- * that file. A run without a checkpoint is not changed. */
-bool heed_run_restore(heed_ctx *c, const char *dir, heed_config *f);
+/* Reads config.conf of the run `dir` into f. Settings that the version which wrote it did not know
+ * have that version's behaviour. Fails if how inputs are read (mean, std, resize-to, resample,
+ * packing) differs from the run's checkpoint, if there is one. If heed_options.edited is set,
+ * changed settings have the checkpoint's values instead, except where the data is and sizes that
+ * the data gives, and a message lists them. */
+bool heed_run_settings(heed_ctx *c, const char *dir, heed_config *f);
 
 /* A model with its parameters, new or read from a run. */
 struct heed_run {

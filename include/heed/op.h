@@ -20,10 +20,10 @@ typedef struct {
                            mask, "-" absent, "s" scalar */
     const void *args;   /* passed to heed_push */
     const char *away;   /* kinks: inputs keep a distance of 0.05 from them: "0" or "-1 1" */
-    const char *fixed;  /* one character per input, '1' if it is not differentiated: "001" */
     const heed_surrogate *surrogate;
-    float lo, hi; /* reals are uniform in [lo, hi); both 0: [-1, 1) */
-    bool apart;   /* all values of an input differ by at least 0.01, for maxima */
+    float lo, hi;   /* reals are uniform in [lo, hi); both 0: [-1, 1) */
+    unsigned fixed; /* bit i: input i is not differentiated */
+    bool apart;     /* all values of an input differ by at least 0.01, for maxima */
     bool eval; /* run under HEED_TRACE instead of HEED_TRAIN (batch norm with running statistics) */
 } heed_case;
 

@@ -304,8 +304,8 @@ class heed_surrogate(Structure):
 
 
 class heed_case(Structure):
-    _fields_ = [("shapes", c_char_p), ("args", c_void_p), ("away", c_char_p), ("fixed", c_char_p), ("surrogate", c_void_p),
-        ("lo", c_float), ("hi", c_float), ("apart", c_bool), ("eval", c_bool)]
+    _fields_ = [("shapes", c_char_p), ("args", c_void_p), ("away", c_char_p), ("surrogate", c_void_p), ("lo", c_float),
+        ("hi", c_float), ("fixed", c_uint), ("apart", c_bool), ("eval", c_bool)]
 
 
 class heed_op(Structure):
@@ -1306,8 +1306,7 @@ FUNCTIONS = {
     "heed_fit": (heed_fit_result, (c_void_p, c_void_p,)),
     "heed_train": (heed_fit_result, (c_void_p, c_void_p,)),
     "heed_train_config": (c_void_p, (c_void_p, c_void_p,)),
-    "heed_run_earlier": (c_bool, (c_void_p,)),
-    "heed_run_restore": (c_bool, (c_void_p, c_char_p, c_void_p,)),
+    "heed_run_settings": (c_bool, (c_void_p, c_char_p, c_void_p,)),
     "heed_run_vacant": (c_bool, (c_void_p, c_char_p, c_bool,)),
     "heed_run_recover": (c_bool, (c_void_p, c_char_p,)),
     "heed_run_owns": (c_bool, (c_void_p, c_char_p, c_char_p,)),

@@ -103,12 +103,13 @@ void heed__published_copy(const heed__published_part *part, heed_tensor *own, he
     size_t width = own->size / (size_t)own->shape[0], rows = (size_t)part->rows;
     heed_real *x = own->x + (size_t)part->from * width;
     bool transposed = part->form == HEED_PUBLISHED_TRANSPOSED;
-    for (size_t r = 0; r < rows; r++)
+    for (size_t r = 0; r < rows; r++) {
+        heed_real *row = x + own_row(part, r) * width;
         for (size_t i = 0; i < width; i++) {
-            heed_real *mine = &x[own_row(part, r) * width + i];
-            heed_real *theirs = &values[transposed ? i * rows + r : r * width + i];
+            heed_real *mine = &row[i], *theirs = &values[transposed ? i * rows + r : r * width + i];
             *(out ? theirs : mine) = *(out ? mine : theirs);
         }
+    }
 }
 
 /* ---- the tensors of a folder ---- */

@@ -387,13 +387,13 @@ static bool same_inputs(heed_ctx *c, const json_t *all, heed_config *f) {
 /* Gives changed settings the values that the checkpoint has, and lists them in `ignored`. Sizes are
  * not read from config.conf; the context has the seed. */
 static bool restore(heed_config *f, json_t *all, heed_text *ignored) {
-    static const char *const kept[] = {"seed", "vocab", "source-vocab", "classes", NULL};
     const char *key;
     bool ok = true;
     json_t *was;
     json_object_foreach(all, key, was) {
         const char *value = json_string_value(was);
-        if (!ok || !value || !heed_config_has(f, key) || listed(places, key) || listed(kept, key) ||
+        if (!ok || !value || !heed_config_has(f, key) || listed(places, key) ||
+            strcmp(key, "seed") == 0 || heed__size_of_data(key) ||
             heed_config_rank(f, key) == HEED_FROM_FLAG ||
             heed__same_value(value, heed_config_text(f, key)))
             continue;
@@ -406,7 +406,7 @@ static bool restore(heed_config *f, json_t *all, heed_text *ignored) {
     return ok;
 }
 
-bool heed_run_restore(heed_ctx *c, const char *dir, heed_config *f) {
+bool heed__state_restore(heed_ctx *c, const char *dir, heed_config *f) {
     const char *folder = heed__checkpoint_find(c, dir);
     heed_text path = {.c = c}, ignored = {.c = c};
     if (!folder) return !heed__stopped(c);

@@ -128,6 +128,9 @@ bool heed__state_read(heed_ctx *c, const char *path, heed__state *s);
  * newer. Checkpoints of early versions have no settings, or none that says in which order they add
  * micro-batches. */
 bool heed__state_settings(heed_ctx *c, const char *path, heed_config *f, bool *changed);
+/* Compares settings read from config.conf of the run `dir` with its checkpoint, if there is one, as
+ * heed_run_settings does. */
+bool heed__state_restore(heed_ctx *c, const char *dir, heed_config *f);
 /* Adds why a run whose config.conf has another value than the one it was trained with is refused.
  */
 void heed__setting_edited(heed_text *out, const char *key, const char *was, const char *now);
@@ -151,9 +154,10 @@ typedef struct {
     size_t capacity;
 } heed__run_config;
 bool heed__model_usable(const heed_model *m); /* has what every model must have */
-bool heed__run_config_read(heed_ctx *c, const heed_model *m, const char *path,
+bool heed__run_config_read(heed_ctx *c, const heed_model *m, const char *dir,
                            heed__run_config *out);
-void heed__run_config_free(heed__run_config *k);             /* everything except the config */
+bool heed__size_of_data(const char *key);        /* the tokenizer or labels.txt gives it */
+void heed__run_config_free(heed__run_config *k); /* everything except the config */
 bool heed__option_in(const heed_option *o, const char *key); /* o: a table ended by {0}, or NULL */
 
 /* ---- labels.c ---- */

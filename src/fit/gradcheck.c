@@ -86,8 +86,7 @@ typedef struct {
 } trial;
 
 static bool fixed(const trial *t, int input) {
-    return !t->in[input] || !t->in[input]->x ||
-           (t->k->fixed && strlen(t->k->fixed) > (size_t)input && t->k->fixed[input] == '1');
+    return !t->in[input] || !t->in[input]->x || (t->k->fixed >> input & 1);
 }
 
 static heed_random stream(const trial *t, int input) {

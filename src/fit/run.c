@@ -147,10 +147,7 @@ bool heed__run_read_meta(heed__opened *o, const heed_model *const *models, const
 /* Notes the first line of config.conf that differs from what the weights were trained with. Sizes
  * that the tokenizer or labels.txt gives are not used, so that they may differ. */
 static void compare_setting(heed__opened *o, const char *key, const char *was, const char *now) {
-    static const char *const found[] = {"vocab", "source-vocab", "classes"};
-    for (size_t i = 0; i < sizeof found / sizeof *found; i++)
-        if (strcmp(key, found[i]) == 0) return;
-    if (!heed__same_value(was, now) && !o->edited.n)
+    if (!heed__size_of_data(key) && !heed__same_value(was, now) && !o->edited.n)
         heed__setting_edited(&o->edited, key, now, *was ? was : "nothing");
 }
 
@@ -263,23 +260,20 @@ static bool find_weights(heed_ctx *c, const char *dir, bool last, heed_text *wei
 
 static bool open_all(heed__opened *o, const char *dir, const heed_model *const *models, bool last) {
     heed_ctx *c = o->run.c;
-    heed_text weights = {.c = c}, state = {.c = c}, config = {.c = c};
-    bool ok = find_weights(c, dir, last, &weights, &state) &&
-              heed__run_read_meta(o, models, weights.s) &&
-              heed__run_config_read(c, o->run.model, heed__run_path(&config, dir, "config.conf"),
-                                    &o->file) &&
-              (o->run.config = o->file.config) && heed_run_restore(c, dir, o->run.config) &&
-              heed__run_apply_settings(o, o->settings.s, weights.s) &&
-              heed__run_read_tokenizers(o, dir) && read_labels(o, dir) &&
-              heed__run_build(&o->run, NULL) && heed__weights_load(o->run.store, weights.s) &&
-              (!o->edited.n || heed__ctx_edited(c) || heed_fail(c, HEED_DATA, "%s", o->edited.s)) &&
-              heed__run_merge(&o->run);
+    heed_text weights = {.c = c}, state = {.c = c};
+    bool ok =
+        find_weights(c, dir, last, &weights, &state) && heed__run_read_meta(o, models, weights.s) &&
+        heed__run_config_read(c, o->run.model, dir, &o->file) && (o->run.config = o->file.config) &&
+        heed__run_apply_settings(o, o->settings.s, weights.s) &&
+        heed__run_read_tokenizers(o, dir) && read_labels(o, dir) &&
+        heed__run_build(&o->run, NULL) && heed__weights_load(o->run.store, weights.s) &&
+        (!o->edited.n || heed__ctx_edited(c) || heed_fail(c, HEED_DATA, "%s", o->edited.s)) &&
+        heed__run_merge(&o->run);
     heed__state s;
     if (ok && state.n && (ok = heed__state_read(c, state.s, &s)))
         o->run.step = last ? s.step : s.best_step;
     heed_text_free(&weights);
     heed_text_free(&state);
-    heed_text_free(&config);
     return ok;
 }
 

@@ -32,18 +32,32 @@ static bool find_foreign(heed__run_config *k, const heed_option *const *tables) 
     return k->foreign || heed__grow(k->text.c, &k->foreign, &k->capacity, 1, sizeof *k->foreign);
 }
 
-bool heed_run_earlier(heed_config *f) {
-    return heed_config_set_list(f, "all-rows=true whole-logits=true", "a run of an earlier version",
-                                HEED_FROM_DEFAULT);
+bool heed__size_of_data(const char *key) {
+    return strcmp(key, "vocab") == 0 || strcmp(key, "source-vocab") == 0 ||
+           strcmp(key, "classes") == 0;
 }
 
-bool heed__run_config_read(heed_ctx *c, const heed_model *m, const char *path,
+/* Earlier versions did not have these settings, whose defaults differ from what they did. */
+bool heed_run_settings(heed_ctx *c, const char *dir, heed_config *f) {
+    heed_text path = {.c = c};
+    bool ok = dir &&
+              heed_config_set_list(f, "all-rows=true whole-logits=true",
+                                   "a run of an earlier version", HEED_FROM_DEFAULT) &&
+              heed_config_read(f, heed__run_path(&path, dir, "config.conf"), HEED_FROM_FILE) &&
+              heed__state_restore(c, dir, f);
+    heed_text_free(&path);
+    return ok;
+}
+
+bool heed__run_config_read(heed_ctx *c, const heed_model *m, const char *dir,
                            heed__run_config *out) {
+    heed_text path = {.c = c};
     size_t n;
-    unsigned char *bytes = heed__os_read(c, path, 1 << 20, &n);
+    unsigned char *bytes = heed__os_read(c, heed__run_path(&path, dir, "config.conf"), 1 << 20, &n);
     *out = (heed__run_config){.text = {.c = c}};
     bool ok = bytes && heed_text_put(&out->text, (const char *)bytes, n);
     heed__free(bytes);
+    heed_text_free(&path);
     const heed_option *tables[6] = {heed_train_options};
     const heed_data_kind *kind = heed_data_kind_of(heed_model_spec(m));
     int count = 1;
@@ -53,8 +67,8 @@ bool heed__run_config_read(heed_ctx *c, const heed_model *m, const char *path,
     if (!ok || !find_foreign(out, tables)) return false;
     tables[count] = out->foreign;
     out->config = heed_config_new(c, tables);
-    return heed_config_set_list(out->config, m->defaults, path, HEED_FROM_DEFAULT) &&
-           heed_run_earlier(out->config) && heed_config_read(out->config, path, HEED_FROM_FILE);
+    return heed_config_set_list(out->config, m->defaults, m->name, HEED_FROM_DEFAULT) &&
+           heed_run_settings(c, dir, out->config);
 }
 
 void heed__run_config_free(heed__run_config *k) {

@@ -73,15 +73,12 @@ static bool set_values(heed_config *f, const char *const *v) {
 
 /* Reads the settings of the model or, when resuming, of the run, and those of the caller. */
 static bool read_settings(heed_ctx *c, const heed_train_args *a, heed__run_config *k) {
-    heed_text path = {.c = c};
     bool ok = true;
     if (a->resume)
-        ok = heed__run_config_read(c, a->model, heed__run_path(&path, a->run, "config.conf"), k) &&
-             heed_run_restore(c, a->run, k->config);
+        ok = heed__run_config_read(c, a->model, a->run, k);
     else
         ok = (k->config = heed_train_config(c, a->model)) &&
              heed_config_set(k->config, "task", a->model->name, "model", HEED_FROM_FLAG);
-    heed_text_free(&path);
     if (ok && a->data) ok = heed_config_set(k->config, "data", a->data, "data", HEED_FROM_FLAG);
     if (ok && a->preset) ok = heed_preset_apply(c, k->config, a->model, a->preset);
     return ok && set_given(k->config, a->settings) && set_values(k->config, a->values);

@@ -50,7 +50,7 @@ static void backward(heed_node *n) {
 static const heed__batch_norm_args usual = {(heed_real)1e-5, (heed_real)0.1},
                                    wide = {(heed_real)0.1, 1};
 #define CASE(text, a, mode)                                                                        \
-    { .shapes = text, .args = &(a), .lo = 0.5f, .hi = 2, .eval = mode, .fixed = "00011" }
+    { .shapes = text, .args = &(a), .lo = 0.5f, .hi = 2, .eval = mode, .fixed = 3u << 3 }
 static const heed_case cases[] = {CASE("6x3 3 3 3 3", usual, false),
                                   CASE("2x1 1 1 1 1", wide, false),
                                   CASE("2x3x4 4 - 4 4", usual, false),

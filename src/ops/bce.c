@@ -52,7 +52,7 @@ static const heed_case cases[] = {{.shapes = "s s", .lo = 0.1f, .hi = 0.9f},
                                   {.shapes = "1 1", .lo = 0.1f, .hi = 0.9f},
                                   {.shapes = "3x5 3x5", .lo = -3, .hi = 3},
                                   {.shapes = "2x3x4x5 2x3x4x5", .lo = 0.1f, .hi = 0.9f},
-                                  {.shapes = "7 7", .lo = -9, .hi = 9, .fixed = "01"},
+                                  {.shapes = "7 7", .lo = -9, .hi = 9, .fixed = 1u << 1},
                                   {0}};
 
 const heed_op heed_ops_bce[] = {{"bce", 2, infer, forward, backward, cases, 0, 0}, {0}};

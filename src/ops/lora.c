@@ -87,7 +87,7 @@ static const heed_case cases[] = {{.shapes = "4x5 2x5 4x2", .args = &all},
                                   {.shapes = "1x1 1x1 1x1", .args = &all},
                                   {.shapes = "33x18 4x18 29x4", .args = &last},
                                   {.shapes = "4x3x2x2 2x12 3x2", .args = &all},
-                                  {.shapes = "5x6 1x6 5x1", .args = &all, .fixed = "100"},
+                                  {.shapes = "5x6 1x6 5x1", .args = &all, .fixed = 1u << 0},
                                   {0}};
 
 const heed_op heed_ops_lora[] = {

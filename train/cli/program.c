@@ -431,9 +431,7 @@ heed_config *run_settings(heed_ctx *c, const heed_model *const *models, const ch
         return NULL;
     }
     heed_config *f = training_config(c, *m);
-    if (!heed_run_earlier(f) || !heed_config_read(f, path, HEED_FROM_FILE) ||
-        !heed_run_restore(c, dir, f))
-        return NULL;
+    if (!heed_run_settings(c, dir, f)) return NULL;
     find_own_data(f, dir);
     return f;
 }
