@@ -79,6 +79,12 @@ refuses 2 "own holds config.conf, but no run"
 holds grep -qx "mine = 1" own/config.conf
 rm -r own facts.copy
 
+# A folder in place of an output is refused before anything is done or printed.
+mkdir folder
+run attend run text --png folder
+refuses 1 "cannot write folder: expected a file, found a folder"
+rmdir folder
+
 # The task is the first word that is neither a flag nor a flag's value.
 run train -o gpt mlm facts.txt $SMALL
 status 0
