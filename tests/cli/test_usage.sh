@@ -33,6 +33,10 @@ run train gpt facts.txt -o run --layers 0
 refuses 2 "--layers"
 run train gpt facts.txt -o run --lr
 refuses 2 "--lr"
+run train gpt facts.txt -o run --no-lr
+refuses 2 "--no-lr is wrong: no switch: expected --lr=VALUE"
+run plot nothing.csv
+refuses 3 "cannot read nothing.csv"
 run train gpt facts.txt -o run --norm middle
 refuses 2 "pre"
 run train gpt facts.txt -o run --heads 7 --width 64
