@@ -180,7 +180,7 @@ TEST(config_args_errors) {
         {{"--tie=false"},
          "--tie is wrong: expected no value, found =false; hint: --tie or --no-tie"},
         {{"--no-tei"}, "unknown option --no-tei: did you mean --no-tie?"},
-        {{"--no-layers"}, "unknown option --no-layers: did you mean"},
+        {{"--no-layers"}, "--no-layers is wrong: no switch: expected --layers=VALUE"},
         {{"--nrm", "pre"}, "did you mean --norm?"},
         {{"--lrr", "1"}, "unknown option --lrr: did you mean --lr?"},
         {{"--=3"}, "unknown option --"},

@@ -36,8 +36,10 @@ static bool take_flag(arguments *a, const char *arg) {
     heed__setting *s = heed__setting_find(a->f, key, n);
     bool off = !s && n > 3 && strncmp(key, "no-", 3) == 0;
     if (off) s = heed__setting_find(a->f, key + 3, n - 3);
-    if (!s || (off && s->o->kind != HEED_BOOL))
-        return heed__setting_unknown(a->f, key, n, flag, HEED_FROM_FLAG);
+    if (!s) return heed__setting_unknown(a->f, key, n, flag, HEED_FROM_FLAG);
+    if (off && s->o->kind != HEED_BOOL)
+        return heed_fail(a->f->c, HEED_USAGE, "%s is wrong: no switch: expected --%s=VALUE", flag,
+                         s->o->name);
     bool is_switch = s->o->kind == HEED_BOOL;
     if (is_switch && equals)
         return heed_fail(a->f->c, HEED_USAGE,

@@ -33,6 +33,10 @@ run train gpt facts.txt -o run --layers 0
 refuses 2 "--layers"
 run train gpt facts.txt -o run --lr
 refuses 2 "--lr"
+run train gpt facts.txt -o run --no-lr
+refuses 2 "--no-lr is wrong: no switch: expected --lr=VALUE"
+run plot nothing.csv
+refuses 3 "cannot read nothing.csv"
 run train gpt facts.txt -o run --norm middle
 refuses 2 "pre"
 run train gpt facts.txt -o run --heads 7 --width 64
@@ -78,6 +82,12 @@ run train gpt facts.txt -o own $SMALL --force
 refuses 2 "own holds config.conf, but no run"
 holds grep -qx "mine = 1" own/config.conf
 rm -r own facts.copy
+
+# A folder in place of an output is refused before anything is done or printed.
+mkdir folder
+run attend run text --png folder
+refuses 1 "cannot write folder: expected a file, found a folder"
+rmdir folder
 
 # The task is the first word that is neither a flag nor a flag's value.
 run train -o gpt mlm facts.txt $SMALL

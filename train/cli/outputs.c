@@ -140,11 +140,14 @@ static bool is_named_right(const output *o) {
 }
 
 /* Checked early: otherwise other files would be written before this one fails. */
-static bool folder_exists(const output *o) {
+static bool can_be_written(const output *o) {
     char folder[1024];
     const char *slash = strrchr(o->path, '/');
     int n = slash ? (int)(slash - o->path) : 0;
     snprintf(folder, sizeof folder, "%.*s", n, o->path);
+    if (is_directory(o->path))
+        return heed_fail(o->c, HEED_FAILED, "cannot write %s: expected a file, found a folder",
+                         o->path);
     return n == 0 || is_directory(folder) ||
            heed_fail(o->c, HEED_FAILED, "cannot write %s: there is no folder %s; hint: mkdir -p %s",
                      o->path, folder, folder);
@@ -195,7 +198,7 @@ bool outputs_are_apart(heed_ctx *c, const heed_model *const *models, const heed_
             return heed_fail(c, HEED_USAGE, "--%s: expected a file name, found an empty one",
                              o.name);
         if (!*o.path || is_stream(o.path)) continue;
-        if (!folder_exists(&o) || !is_apart(&o, f, i)) return false;
+        if (!can_be_written(&o) || !is_apart(&o, f, i)) return false;
         for (int a = 0; a < argc; a++)
             if (!keep_argument(&o, argv[a])) return false;
         if (!is_named_right(&o)) return false;

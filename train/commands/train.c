@@ -115,7 +115,8 @@ static void conclude(program *p, const training *t, const heed_data *data, const
     if (!json) {
         char n[32];
         bool language = data_of(t->model)->perplexity;
-        printf("%s: step %s", t->run, heed_format_count(n, (uint64_t)r->step));
+        print_name(t->run, 0, 0);
+        printf(": step %s", heed_format_count(n, (uint64_t)r->step));
         if (!isfinite(r->val_loss)) printf(", training loss %.4f", r->loss);
         print_measure("validation loss", "%.4f", r->val_loss,
                       language ? fmin(r->best_loss, r->val_loss) : r->val_loss);

@@ -108,7 +108,7 @@ enum { MOST_CURVES = 32 };
 
 bool is_curve_csv(const char *path) {
     size_t n = strlen(path);
-    return n > 4 && strcmp(path + n - 4, ".csv") == 0 && is_file(path);
+    return n > 4 && strcmp(path + n - 4, ".csv") == 0 && !is_directory(path);
 }
 
 /* The first row: names of the columns. */
