@@ -384,13 +384,28 @@ TEST(kernels_team_pauses_in_proportion_to_the_loss) {
     CHECK(now < 100.04); /* some regions show it */
     for (int trial = 0; trial < 9; trial++) {
         double begin = end_of_pause(&t, now), took = 2e-3 * pow(2, trial);
-        CHECK(begin - now >= 0.4 && begin - now <= 5.002);
-        CHECK(begin - now >= fmin(5, 40 * took / 2)); /* the trial before took half as long */
+        double each = fmin(40, 10 * pow(2, trial)); /* the first pauses are short */
+        CHECK(begin - now >= 10e-3 * each && begin - now <= 5.002);
+        CHECK(begin - now >= fmin(5, each * took / 2)); /* the trial before took half as long */
         now = run_regions(&t, begin, begin + 1, took, 1e-4);
         CHECK(now - begin < 2.1 * took); /* one region shows it, of the shortest two */
     }
     heed__team_count(&t, now + 5, now + 3605, 1e-4, true); /* a stopped process went on */
     CHECK(heed__team_pays(&t, now + 3610.001));
+}
+
+/* A delay that ends costs a short training less than 0.2 seconds, and so does the next one. */
+TEST(kernels_team_returns_soon_after_a_delay) {
+    heed__team t;
+    heed__team_init(&t);
+    double now = 100;
+    for (int delay = 0; delay < 5; delay++) {
+        double begin = run_regions(&t, now, now + 1, 4e-3, 1e-4);
+        now = end_of_pause(&t, begin);
+        CHECK(now - begin >= 0.1 && now - begin < 0.2);
+        CHECK(run_regions(&t, now, now + 1, 1e-4, 1.8e-4) >= now + 1);
+        now += 1;
+    }
 }
 
 typedef struct {

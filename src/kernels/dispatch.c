@@ -163,14 +163,16 @@ const char *heed_isa(const heed_ctx *c) { return c ? heed__kernels_of(c)->isa : 
  * a trial costs afterwards: its threads spin for a few milliseconds before they sleep, and the
  * scheduler moves other processes to the CPU of this one. */
 static const double LIMIT = 24e-3, GRACE = 1e-3, AFTERWARDS = 10e-3, LONGEST_PAUSE = 5;
-/* A pause lasts this many times what the trial before it cost, so that trials take about 2.5 % of
- * the time: 0.4 to 0.8 seconds beside 1 to 4 busy processes on 2 CPUs. A loss of minutes, when the
- * process itself was stopped, counts as one of a tenth of a second. */
-static const double PAUSE_PER_LOSS = 40;
+/* A pause lasts this many times what the trial before it cost. At first it is short, so that a
+ * delay which soon ends costs a short training little; it doubles with every trial that fails until
+ * trials take about 2.5 % of the time: 0.4 to 0.8 seconds beside 1 to 4 busy processes on 2 CPUs. A
+ * loss of minutes, when the process itself was stopped, counts as one of a tenth of a second. */
+static const double FIRST_PER_LOSS = 10, PAUSE_PER_LOSS = 40;
 
 void heed__team_init(heed__team *t) {
     atomic_init(&t->credit, LIMIT);
     atomic_init(&t->begin, 0);
+    atomic_init(&t->per_loss, FIRST_PER_LOSS);
 }
 
 static double get(const _Atomic double *x) { return atomic_load_explicit(x, memory_order_relaxed); }
@@ -185,9 +187,11 @@ void heed__team_count(heed__team *t, double begin, double end, double alone, boo
     if (!measured && credit < GRACE) credit = GRACE;
     if (credit >= 0) {
         set(&t->credit, credit < LIMIT ? credit : LIMIT);
+        if (credit >= LIMIT) set(&t->per_loss, FIRST_PER_LOSS);
         return;
     }
-    double pause = (AFTERWARDS - credit) * PAUSE_PER_LOSS;
+    double per_loss = get(&t->per_loss), pause = (AFTERWARDS - credit) * per_loss;
+    set(&t->per_loss, 2 * per_loss < PAUSE_PER_LOSS ? 2 * per_loss : PAUSE_PER_LOSS);
     set(&t->credit, GRACE);
     set(&t->begin, end + (pause < LONGEST_PAUSE ? pause : LONGEST_PAUSE));
 }

@@ -117,7 +117,7 @@ KERNEL(void, sum_pool, const heed_kernels *k, heed_real *y, const heed_real *x,
 KERNEL(void, sum_pool_grad, const heed_kernels *k, heed_real *gx, const heed_real *gy,
        const heed_pool_job *j)
 
-/* permute.c: y = x, or y += x if add is set; y of w's shape is contiguous, x has strides w->a */
+/* permute.c: y = x, or y += x if add is set, of w's shape; x has strides w->a, y w->c, the last 1 */
 KERNEL(void, permute, const heed_kernels *k, heed_real *y, const heed_real *x, const heed_walk *w,
        bool add)
 

@@ -27,7 +27,8 @@ heed__alone heed__alone_of(const heed_kernels *k, double *flops);
  * occupies a CPU, every region can last a time slice of the scheduler, and two threads are many
  * times slower than one. So the seconds that regions saved, compared with one thread computing all
  * units, are added up. If the balance is too negative, the team pauses, in proportion to the loss,
- * and the first regions after the pause are a trial.
+ * and the first regions after the pause are a trial. The first pauses are short; once the balance
+ * is full again, the next one is, too.
  *
  * One thread would need the CPU time that all threads used: this contains what the first use of
  * memory costs and what makes parts uneven, but not the wait for a CPU. As it takes half a
@@ -37,8 +38,9 @@ heed__alone heed__alone_of(const heed_kernels *k, double *flops);
  *
  * Several threads may use one account: no result depends on it. */
 struct heed__team {
-    _Atomic double credit; /* seconds saved, up to a limit */
-    _Atomic double begin;  /* end of the current pause: one thread works alone until then */
+    _Atomic double credit;   /* seconds saved, up to a limit */
+    _Atomic double begin;    /* end of the current pause: one thread works alone until then */
+    _Atomic double per_loss; /* the next pause as a multiple of the loss */
 };
 void heed__team_init(heed__team *t);
 bool heed__team_pays(const heed__team *t, double now);

@@ -1,4 +1,4 @@
-/* permute.c -- copies with permuted dims. */
+/* permute.c -- copies between arrays of other strides. */
 #include "set.h"
 
 typedef struct {
@@ -19,19 +19,20 @@ INLINE void row(heed_real *y, const heed_real *x, size_t n, size_t step, const b
         for (size_t i = 0; i < n; i++) y[i] = add ? y[i] + x[i * step] : x[i * step];
 }
 
-/* Units are rows of y's last dim. */
+/* Units are rows of the last dim, which is contiguous in y. */
 static void permute_part(const void *job, size_t from, size_t to, int thread) {
     const permute *p = job;
     const heed_walk *w = p->w;
     size_t n = (size_t)w->shape[3], lines = (size_t)w->shape[2], planes = (size_t)w->shape[1];
     (void)thread;
     for (size_t u = from; u < to; u++) {
-        const heed_real *x = p->x + u % lines * w->a[2] + u / lines % planes * w->a[1] +
-                             u / lines / planes * w->a[0];
+        size_t i[3] = {u / lines / planes, u / lines % planes, u % lines};
+        heed_real *y = p->y + i[0] * w->c[0] + i[1] * w->c[1] + i[2] * w->c[2];
+        const heed_real *x = p->x + i[0] * w->a[0] + i[1] * w->a[1] + i[2] * w->a[2];
         if (p->add)
-            row(p->y + u * n, x, n, w->a[3], true);
+            row(y, x, n, w->a[3], true);
         else
-            row(p->y + u * n, x, n, w->a[3], false);
+            row(y, x, n, w->a[3], false);
     }
 }
 

@@ -17,27 +17,23 @@ static bool infer(heed_node *n) {
     return heed_out(n, n->in[0]->dims, shape);
 }
 
-/* For each outer index, copies a run of elements of every input. */
 static void forward(heed_node *n) {
-    int axis = heed__axis_of(n);
-    heed_real *y = n->y->x;
-    for (size_t o = 0; o < heed_extent(n->y, 0, axis); o++)
-        for (int i = 0; i < n->inputs; i++) {
-            size_t run = heed_extent(n->in[i], axis, n->y->dims);
-            memcpy(y, n->in[i]->x + o * run, run * sizeof *y);
-            y += run;
-        }
+    size_t at = 0;
+    for (int i = 0; i < n->inputs; i++) {
+        const heed_tensor *x = n->in[i];
+        heed__copy(n, x, n->y->x + at, n->y, x->x, x, false);
+        at += heed_extent(x, heed__axis_of(n), x->dims);
+    }
 }
 
 static void backward(heed_node *n) {
-    int axis = heed__axis_of(n);
-    size_t outer = heed_extent(n->y, 0, axis), all = heed_extent(n->y, axis, n->y->dims), at = 0;
+    size_t at = 0;
     for (int i = 0; i < n->inputs; i++) {
-        heed_real *gx = heed_grad(n, i);
-        size_t run = heed_extent(n->in[i], axis, n->y->dims);
-        for (size_t o = 0; gx && o < outer; o++)
-            n->k->axpy(n->k, gx + o * run, n->y->g + o * all + at, 1, run);
-        at += run;
+        const heed_tensor *x = n->in[i];
+        bool add;
+        heed_real *gx = heed_grad_into(n, i, &add);
+        if (gx) heed__copy(n, x, gx, x, n->y->g + at, n->y, add);
+        at += heed_extent(x, heed__axis_of(n), x->dims);
     }
 }
 

@@ -127,4 +127,17 @@ static inline heed__slab heed__slab_of(const heed_tensor *x, int axis) {
                         heed_extent(x, axis + 1, x->dims)};
 }
 
+/* y = or += x, of the shape of `part`, where x and y are in arrays like these. */
+static inline void heed__copy(const heed_node *n, const heed_tensor *part, heed_real *y,
+                              const heed_tensor *like_y, const heed_real *x,
+                              const heed_tensor *like_x, bool add) {
+    heed_walk w = {.shape = {1, 1, 1, 1}};
+    for (int d = 0, to = HEED_DIMS - part->dims; d < part->dims; d++, to++) {
+        w.shape[to] = part->shape[d];
+        w.a[to] = heed_extent(like_x, d + 1, like_x->dims);
+        w.c[to] = heed_extent(like_y, d + 1, like_y->dims);
+    }
+    n->k->permute(n->k, y, x, &w, add);
+}
+
 #endif

@@ -4,6 +4,13 @@
 #include "ops/args.h"
 #include "ops/shape.h"
 
+/* Where the range begins in x. */
+static size_t begin(const heed_node *n) {
+    const heed__slice_args *a = n->args;
+    const heed_tensor *x = n->in[0];
+    return (size_t)a->from * heed_extent(x, heed__axis_of(n) + 1, x->dims);
+}
+
 static bool is_view(const heed_node *n) { return heed_extent(n->in[0], 0, heed__axis_of(n)) == 1; }
 
 static bool infer(heed_node *n) {
@@ -16,31 +23,21 @@ static bool infer(heed_node *n) {
     memcpy(shape, x->shape, sizeof shape);
     shape[axis] = a->size;
     if (!is_view(n)) return heed_out(n, x->dims, shape);
-    size_t inner = heed_extent(x, axis + 1, x->dims);
-    return heed_out_view(n, 0, (size_t)a->from * inner, x->dims, shape);
+    return heed_out_view(n, 0, begin(n), x->dims, shape);
 }
 
 static void forward(heed_node *n) {
-    const heed__slice_args *a = n->args;
-    if (is_view(n)) return;
-    heed__slab s = heed__slab_of(n->in[0], heed__axis_of(n));
-    size_t run = (size_t)a->size * s.inner, skip = (size_t)a->from * s.inner;
-    for (size_t o = 0; o < s.outer; o++)
-        memcpy(n->y->x + o * run, n->in[0]->x + o * s.size * s.inner + skip,
-               run * sizeof(heed_real));
+    const heed_tensor *x = n->in[0];
+    if (!is_view(n)) heed__copy(n, n->y, n->y->x, n->y, x->x + begin(n), x, false);
 }
 
 static void backward(heed_node *n) {
-    const heed__slice_args *a = n->args;
     if (is_view(n)) {
         heed_view_backward(n);
         return;
     }
-    heed__slab s = heed__slab_of(n->in[0], heed__axis_of(n));
-    size_t run = (size_t)a->size * s.inner, skip = (size_t)a->from * s.inner;
     heed_real *gx = heed_grad(n, 0);
-    for (size_t o = 0; gx && o < s.outer; o++)
-        n->k->axpy(n->k, gx + o * s.size * s.inner + skip, n->y->g + o * run, 1, run);
+    if (gx) heed__copy(n, n->y, gx + begin(n), n->in[0], n->y->g, n->y, true);
 }
 
 static const heed__slice_args head = {0, 0, 2}, middle = {0, 1, 1}, tail = {-1, 3, 2},

@@ -13,10 +13,14 @@ machine meets both. Times are in ms per step: the best process of each, of PyTor
 mode, with the median of its processes in brackets; the ratio is PyTorch's time over heed's, of the
 best and in brackets of the medians. % of peak: the model's operations (of all rows, computed or
 not) against a loop of multiply-adds on as many threads, the fastest of all turns. Run it on a
-machine that does nothing else; --log FILE keeps every result and takes up those that FILE has, so
-that a table can be measured a few processes at a time:
+machine that does nothing else.
 
-    python3 tests/parity/bench.py gpt-baby --threads 2 --runs 1 --log main.jsonl    (repeated)
+--log FILE keeps every result, and those that FILE has are not measured again; with --limit, a call
+starts no process after so many seconds. So a table can be measured in several short calls, the same
+command again until no process is missing. PyTorch keeps what it compiles for the next process: a
+first call without --log, with --runs 1 --seconds 0 --min-steps 1, prepares short ones.
+
+    python3 tests/parity/bench.py --threads 1,2 --limit 30 --log main.jsonl         (repeated)
     python3 tests/parity/bench.py --threads 1,2 --runs 0 --log main.jsonl           the table"""
 
 import argparse
@@ -26,6 +30,7 @@ import os
 import statistics
 import subprocess
 import sys
+import time
 
 import torch_steps
 
@@ -54,6 +59,7 @@ def arguments():
     p.add_argument("--seconds", type=float, default=2.5, help="measured per process")
     p.add_argument("--min-steps", type=int, default=5, help="at least this many in each")
     p.add_argument("--log", help="results, a file per table, a JSON object per line")
+    p.add_argument("--limit", type=float, help="seconds after which no process is started")
     return p.parse_args()
 
 
@@ -85,21 +91,43 @@ def ours(a, workload, threads, precision):
     return {**result, "mode": HEED[precision], "peak_gflops": peak}
 
 
+def kinds(a):
+    """The programs that take turns: the mode in the results, the precision, PyTorch's mode."""
+    for precision in dict.fromkeys(["fp32", a.precision]):
+        yield HEED[precision], precision, None
+        for mode in a.modes.split(","):
+            yield torch_steps.name_of(mode, precision), precision, mode
+
+
+def planned(a):
+    """Every process of a table, in turn: workload, threads, number of the turn, kind."""
+    for workload in a.workloads:
+        for threads in map(int, a.threads.split(",")):
+            for turn in range(a.runs):
+                for kind in kinds(a):
+                    yield workload, threads, turn, kind
+
+
 def turns(a):
     """The results: those of the log and those of new processes."""
     results = [json.loads(line) for line in open(a.log)] if a.log and os.path.exists(a.log) else []
-    for workload in a.workloads:
-        for threads in map(int, a.threads.split(",")):
-            for _ in range(a.runs):
-                new = []
-                for precision in dict.fromkeys(["fp32", a.precision]):
-                    new.append(ours(a, workload, threads, precision))
-                    modes = a.modes.split(",")
-                    new += [theirs(a, workload, threads, precision, mode) for mode in modes]
-                results += new
-                if a.log:
-                    with open(a.log, "a") as log:
-                        log.writelines(json.dumps(result) + "\n" for result in new)
+    begin, missing = time.monotonic(), 0
+    for workload, threads, turn, (name, precision, mode) in planned(a):
+        wanted = (workload, threads, name)
+        if turn < sum((r["workload"], r["threads"], r["mode"]) == wanted for r in results):
+            continue
+        if a.limit and time.monotonic() - begin > a.limit:
+            missing += 1
+            continue
+        if mode:
+            results.append(theirs(a, workload, threads, precision, mode))
+        else:
+            results.append(ours(a, workload, threads, precision))
+        if a.log:
+            with open(a.log, "a") as log:
+                log.write(json.dumps(results[-1]) + "\n")
+    if missing:
+        print(f"{missing} processes are missing: run the same command again", file=sys.stderr)
     return results
 
 

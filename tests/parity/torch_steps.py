@@ -181,6 +181,11 @@ def attention_net(dropout):
     return {"mlm": Text, "gpt": Text, "vit": Vit, "seq2seq": Seq2seq, "rnn": Rnn, "mlp": Mlp}
 
 
+def name_of(mode, precision):
+    """The mode in the results."""
+    return mode if precision == "fp32" else f"{mode} {precision}"
+
+
 def text(model, width, layers, heads, block, batch, vocab, **more):
     return dict(model=model, width=width, layers=layers, heads=heads, ff=4 * width, block=block,
                 batch=batch, vocab=vocab, **more)
@@ -255,7 +260,7 @@ def main():
         times.append(time.perf_counter() - start)
     out = {
         "workload": a.workload,
-        "mode": a.mode if a.precision == "fp32" else f"{a.mode} bf16",
+        "mode": name_of(a.mode, a.precision),
         "threads": a.threads,
         "params": sum(p.numel() for p in model.parameters()),
         "steps": len(times),
