@@ -13,7 +13,9 @@
         const size = Math.abs(x);
         if (x === 0) return "0";
         if (size < 10 ** -digits / 2 || size >= 1e6) return x.toExponential(1).replace("-", "−");
-        return x.toFixed(size >= 100 ? 1 : size >= 10 ? 2 : digits).replace("-", "−");
+        const text = x.toFixed(size >= 100 ? 1 : size >= 10 ? 2 : digits);
+        if (size < 1 && Math.abs(text) === 1) return digits < 4 ? heed.number(x, digits + 1) : text.replace(/1[.]0+/, "0.9999"); /* 1.00 is certain */
+        return text.replace("-", "−");
     };
     heed.weight = (x) => (x > 0 && x < 0.0005 ? "<.001" : heed.number(x));
     const pictures = {"\n": "⏎", "\t": "⇥", "\r": "␍", "\u0000": "␀"};
