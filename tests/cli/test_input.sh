@@ -157,6 +157,10 @@ run generate file --n 3
 status 0
 cp out none
 : >empty
+for command in "generate file -" "embed file" "attend file -" "tokenizer encode file" "eval file -"; do
+    run_with empty $command
+    refuses 3 "standard input: no lines: expected the input of heed ${command%% file*}"
+done
 run_with empty generate file --n 3
 status 0
 holds cmp -s none out

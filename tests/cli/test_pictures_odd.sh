@@ -121,9 +121,9 @@ for text in '' '
  '; do
     printf '%s' "$text" >empty
     run_with empty classify run
-    refuses 3 "standard input is empty"
+    refuses 3 "standard input: no lines"
     run_with empty classify run -
-    refuses 3 "standard input is empty"
+    refuses 3 "standard input: no lines"
 done
 
 # All that is skipped is told somewhere.
