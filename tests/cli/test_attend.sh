@@ -184,6 +184,10 @@ json blocks.0.heads.0 2
 json note "head 2 alone"
 hides '"scores"'
 printf '%s\n' "$TEXT" "Rome is the capital of [MASK] ." >two.txt
+run_with two.txt attend mlm --html both.html # one page has all texts
+says "wrote both.html"
+absent both-2.html
+holds test "$(grep -o '"title":"[A-Z][a-z]* is the capital of \[MASK\] ."' both.html | sort -u | wc -l)" = 2
 run_with two.txt attend mlm --svg two.svg
 status 0
 holds test -s two-2.svg

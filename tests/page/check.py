@@ -63,6 +63,7 @@ def make_run(heed, folder):
     run("attend", at("causal"), "Paris is the", "--gradient", "--html", at("causal.html"))
     run("attend", at("run"), "Paris is the capital of [MASK] .", "--head", "2", "--query", "capital", "--html", at("asked.html"))
     run("attend", at("run"), "Paris is the capital of [MASK] .", "--layer", "1", "--html", at("layer.html"))
+    run("attend", at("run"), "Paris is the capital of [MASK] .", "Rome is the capital of [MASK] .", "Rome is [MASK] .", "--html", at("inputs.html"))
 
 
 def clean(b, what):
@@ -180,6 +181,22 @@ def check_others(b, folder):
     check(len(rows) == 9 and rows[-1].startswith("1 other"), f"what is not listed is counted: {rows}")
     total = sum(float(v.replace("<", "")) for v in b.run("[...document.querySelectorAll('#side > .bars:last-of-type .value')].map(v => v.textContent)"))
     check(abs(total - 1) < 0.005, f"the column sums to {total}")
+
+
+def check_inputs(b, folder):
+    """Several inputs on one page: one is chosen, and Compare sets the same head of the others beside it."""
+    b.open(os.path.join(folder, "inputs.html"), "#view=compare&record=2")
+    check(b.run("heed.id('title').textContent") == "Rome is the capital of [MASK] .", "the chosen input is the title")
+    choices = b.run("[...document.querySelectorAll('#controls select')][0].textContent")
+    check(choices == "1. Paris is the capital of [MASK] .2. Rome is the capital of [MASK] .3. Rome is [MASK] .", f"inputs are chosen by their texts: {choices}")
+    maps = b.run("[...new Set(heed.current().table().all().slice(1).map(row => row[0]))].join('|')")
+    name = "1. Paris is the capital of [MASK] ."
+    check(re.fullmatch(r"attention, layer 1, head \d\|" + re.escape(f"{name}|difference to {name}|3. Rome is [MASK] ."), maps), f"compare has the other inputs and, of as many tokens, the difference: {maps}")
+    rows = {(row[0], row[1], row[3]): float(row[5]) for row in b.run("heed.current().table().all().slice(1)")}
+    first = maps.split("|")[0]
+    check(all(abs(rows[first, q, k] - rows[name, q, k] - rows[f"difference to {name}", q, k]) < 1e-6 for (m, q, k) in rows if m == first), "the difference is that of the weights")
+    check(b.run(DRAWN) and not b.run("[...document.querySelectorAll('#view-compare button')].some(x => x.offsetParent)"), "inputs are no steps that could be played")
+    clean(b, "inputs")
 
 
 def check_opening(b, folder):
@@ -469,7 +486,7 @@ def main():
         b = Browser()
         for name in VIEWS:
             print(f"        {name}: drawn after {check_views(b, folder, name):.2f} s", flush=True)
-        for part in (check_keys, check_positions, check_caption, check_others, check_opening, check_scale, check_pointer, check_numbers, check_additive, check_many, check_all_saves, check_hostile, check_steps, check_matters, check_ground, check_hatch, check_legends):
+        for part in (check_keys, check_positions, check_caption, check_others, check_inputs, check_opening, check_scale, check_pointer, check_numbers, check_additive, check_many, check_all_saves, check_hostile, check_steps, check_matters, check_ground, check_hatch, check_legends):
             part(b, folder)
         check_media(b, folder, keep)
     finally:

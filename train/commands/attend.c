@@ -48,7 +48,10 @@ static const heed_option options[] = {
     WORDS("svg", "write the same as a vector picture", "Output"),
     WORDS("npz", "write everything for NumPy: weights, raw, scores, q, k, v of each layer",
           "Output"),
-    WORDS("html", "write one self-contained page with every view of it", "Output"),
+    WORDS("html",
+          "write one self-contained page with every view; several texts are compared on it, and of "
+          "several pictures each has its own",
+          "Output"),
     WORDS("csv", "write the weights as a table, a line each", "Output"),
     SWITCH("json", "print everything as one JSON object", "Output"),
     WORDS("layers",
@@ -77,6 +80,9 @@ typedef struct {
     int *layers, *heads; /* lists of --layers and --heads */
     int layer_count, head_count, done;
     picture_names names; /* of outputs */
+    heed_record *kept;   /* texts: all of them, which are shown on one page */
+    int kept_count;
+    char opening[PAGE_LINK_SIZE];
 } work;
 
 /* ---- the record ---- */
@@ -200,37 +206,67 @@ static void report_omitted(const work *w, const attend_view *v) {
     print_note("", note);
 }
 
-/* Files that may be refused for their size come first, so that no others are written then. */
-static bool write_files(const work *w, const attend_view *v) {
-    heed_ctx *c = w->p->c;
-    char path[1024], first[PAGE_LINK_SIZE];
-    const heed_record *r = v->record;
-    bool html = *flag_text(w->p, "html");
+/* Adds a record to those of the page. false: out of memory. */
+static bool keep(work *w, const attend_view *v) {
+    size_t size = (size_t)(w->kept_count + 1) * sizeof *w->kept;
+    heed_record *more = realloc(w->kept, size);
+    if (!more) return heed_fail(w->p->c, HEED_FAILED, "no memory for the page");
+    if (w->kept_count == 0) opening_of(w, v, w->opening);
+    w->kept = more;
+    w->kept[w->kept_count++] = *v->record;
+    return true;
+}
+
+static heed_page page_of(const work *w) {
+    return (heed_page){.count = w->kept_count,
+                       .records = w->kept,
+                       .opening = w->opening,
+                       .no_qk = !flag_on(w->p, "qk"),
+                       .force = flag_on(w->p, "force")};
+}
+
+static void print_written(const work *w, const char *key) {
+    char path[1024];
+    if (*flag_text(w->p, key))
+        fprintf(flag_on(w->p, "json") ? stderr : stdout, "wrote %s\n", path_of(w, key, path));
+}
+
+/* One page for all texts; each picture has its own. */
+static bool write_page(work *w) {
+    char path[1024];
     page_curves k = {0};
-    heed_page page = {.count = 1,
-                      .records = r,
-                      .opening = opening_of(w, v, first),
-                      .no_qk = !flag_on(w->p, "qk"),
-                      .force = flag_on(w->p, "force")};
-    bool ok = !html || (page_add_curves(c, &page, w->p->argv[0], &k) &&
-                        page_fits(c, &page, path_of(w, "html", path)));
+    heed_page page = page_of(w);
+    if (page.count == 0 || heed_ctx_status(w->p->c) != HEED_OK) return true;
+    bool ok = page_add_curves(w->p->c, &page, w->p->argv[0], &k) &&
+              heed_page_write(w->p->c, &page, path_of(w, "html", path));
+    curves_free(&k.curves);
+    if (ok) print_written(w, "html");
+    w->kept_count = 0;
+    return ok;
+}
+
+/* Files that may be refused for their size come first, so that no others are written then. */
+static bool write_files(work *w, const attend_view *v) {
+    heed_ctx *c = w->p->c;
+    char path[1024];
+    const heed_record *r = v->record;
+    bool html = *flag_text(w->p, "html"), ok = !html || keep(w, v);
+    heed_page page = page_of(w);
+    if (html) ok = ok && page_fits(c, &page, path_of(w, "html", path));
     if (ok) report_omitted(w, v);
     if (*flag_text(w->p, "svg")) ok = ok && draw(w, v, true, path_of(w, "svg", path));
     if (*flag_text(w->p, "png")) ok = ok && draw(w, v, false, path_of(w, "png", path));
     if (*flag_text(w->p, "npz")) ok = ok && heed_record_npz(c, r, path_of(w, "npz", path));
     if (*flag_text(w->p, "csv")) ok = ok && heed_record_csv(c, r, path_of(w, "csv", path));
-    if (html) ok = ok && heed_page_write(c, &page, path_of(w, "html", path));
-    curves_free(&k.curves);
     return ok;
 }
 
 /* ---- one input ---- */
 
 static bool show(work *w, const heed_inspection *s) {
-    static const char *const keys[] = {"png", "svg", "npz", "csv", "html"};
-    char path[1024];
+    static const char *const keys[] = {"png", "svg", "npz", "csv"};
     attend_view v;
-    int layer;
+    int layer, kept = w->kept_count;
     heed_stack stack;
     heed_record *r = choose_layer(w, &layer, &stack) ? record_of(w, s, layer, stack) : NULL;
     bool ok = r && check_text_size(w, r) && view_open(&v, w->p, w->run, r) &&
@@ -241,11 +277,10 @@ static bool show(work *w, const heed_inspection *s) {
         if (w->done) putchar('\n');
         ok = attend_print(&v);
     }
-    for (size_t i = 0; ok && i < sizeof keys / sizeof *keys; i++)
-        if (*flag_text(w->p, keys[i]))
-            fprintf(flag_on(w->p, "json") ? stderr : stdout, "wrote %s\n",
-                    path_of(w, keys[i], path));
-    heed_record_free(r);
+    for (size_t i = 0; ok && i < sizeof keys / sizeof *keys; i++) print_written(w, keys[i]);
+    if (!ok) w->kept_count = kept;
+    if (ok && sees_pictures(w->run->model)) ok = write_page(w);
+    if (w->kept_count == kept) heed_record_free(r);
     w->done++;
     return ok;
 }
@@ -297,8 +332,12 @@ static void attend(program *p) {
         w.layers ? number_list(p->c, "--heads", flag_text(w.p, "heads"), &w.head_count) : NULL;
     if (w.heads && sees_pictures(w.run->model))
         take_pictures(&w);
-    else if (w.heads)
+    else if (w.heads) {
         each_input(p, &w, take_text, 0);
+        *w.names.name = 0; /* of the page, which has all texts */
+        write_page(&w);
+    }
+    free(w.kept);
     free(list);
     free(w.layers);
     free(w.heads);

@@ -27,13 +27,26 @@
     const plain = (m, axes, more) => heed.matrixOf(m, axes, Math.max(m.max, -m.min) || 1, {rows: known(m, heed.visible(axes.queries)), plain: true, ...more});
     const scope = (m) => (m.layer < 0 ? "" : `, layer ${m.layer + 1}`) + (m.head < 0 ? "" : `, head ${m.head + 1}`);
     const meaning = (how) => (how === "mean" ? "the mean of all heads, which no head computes" : how === "max" ? "the largest weight of any head" : "where this head takes its values from");
+    /* The same head on the other inputs; where these have as many tokens, also what the head gives more or less here than there. */
+    const others = (b) => heed.data.records.flatMap((r, i) => {
+        const like = r === heed.record() ? null : r.blocks.find((x) => x.stack === b.stack && x.layer === b.layer), how = heed.state.head;
+        if (!like) return [];
+        const g = r.guesses.find((x) => x.tokens.length), here = heed.weights(b, how), there = heed.weights(like, how), name = heed.stepName(i);
+        const answer = g ? `${g.says}: ${heed.cut(heed.show(g.tokens[0][0]), 24)} ${heed.number(g.tokens[0][1], 2)}` : "";
+        const out = [plain(there, like, {name, help: `the same head on this input${answer ? "; " + answer : ""}`, void: (q, k) => heed.masked(like, q, k), hatched: heed.hatched(like), beside: true})];
+        if (here.rows !== there.rows || here.cols !== there.cols) return out;
+        const data = here.data.map((w, at) => w - there.data[at]), top = data.reduce((x, w) => Math.max(x, Math.abs(w)), 1e-9);
+        const m = {rows: here.rows, cols: here.cols, min: -top, max: top, at: (q, k) => data[q * here.cols + k]};
+        return [...out, plain(m, b, {name: `difference to ${name}`, help: "the weights here less those there, by position: orange, more here; blue, less", void: (q, k) => heed.masked(b, q, k), hatched: heed.hatched(b)})];
+    });
     const panels = () => {
         const b = heed.block(), out = [];
         const add = (how) => out.push(plain(heed.weights(b, how), b, {
             name: `attention, layer ${b.layer + 1}, ${heed.headName(how)}`, help: meaning(how), void: (q, k) => heed.masked(b, q, k), hatched: heed.hatched(b),
         }));
         add(heed.state.head);
-        if (b.heads.length > 1 && heed.state.head !== "mean") add("mean");
+        if (heed.severalInputs()) out.push(...others(b));
+        else if (b.heads.length > 1 && heed.state.head !== "mean") add("mean");
         for (const m of mapsOf(heed.record(), b)) {
             const values = heed.mapValues(m), none = idle(m, values), same = m.queries === b.queries && m.keys === b.keys;
             const hidden = (q, k) => none.has(q) || Number.isNaN(values.at(q, k)) || (same && heed.masked(b, q, k));
@@ -74,7 +87,8 @@
     /* What is chosen is a place of the block's axes: a panel over others, of targets where those are sources, has none. */
     const chosenIn = (p) => {
         const b = heed.block(), at = heed.selected();
-        return {query: p.queries === b.queries ? at.query : -1, key: p.keys === b.keys ? at.key : -1};
+        const has = (axis, own) => axis === own || (p.beside && axis.count === own.count);
+        return {query: has(p.queries, b.queries) ? at.query : -1, key: has(p.keys, b.keys) ? at.key : -1};
     };
     const paintPanel = (pen, p) => {
         pen.text(p.name, p.x, p.y + 10, {size: 14, weight: 600, width: p.each});
@@ -109,19 +123,19 @@
             heed.update({record: (heed.state.record + 1) % heed.data.records.length});
         }, matchMedia("(prefers-reduced-motion: reduce)").matches ? 2000 : 700);
     };
-    const stepName = (i) => (heed.data.records[i].step >= 0 ? "after " : "") + heed.stepName(i);
+    const stepName = (i) => (heed.data.records[i].step >= 0 && !heed.severalInputs() ? "after " : "") + heed.stepName(i);
 
     heed.view({
         id: "compare",
         title: "Compare",
-        help: "attention beside rollout, occlusion and gradient; the same head over the steps of training",
+        help: "attention beside rollout, occlusion and gradient; the same head over the steps of training, or on several inputs",
         uses: ["layer", "head", "scale", "special", "side"],
         available: (data) => data.records.length > 1 || data.records.some((r) => r.blocks.length && r.maps.length),
         open(box) {
             const last = heed.data.records.length - 1;
             player = heed.el("button", {type: "button", text: "Play", onclick: play});
             const when = heed.el("div", {class: "tools"}, heed.bind("record", "Training", {range: [0, last, 1], say: stepName}).box, player);
-            when.hidden = last < 1;
+            when.hidden = last < 1 || heed.severalInputs();
             this.canvas = heed.canvas("maps over the same tokens", {
                 move(x, y, e) { const u = under(x, y); heed.preview(place(u)); heed.tip(u && tip(u), e); },
                 click(x, y) { const p = place(under(x, y)); if (p) heed.lock(p.query, p.key); },

@@ -45,7 +45,8 @@
     const step = (label, text, act) => heed.el("button", {type: "button", class: "step", "aria-label": label, title: label, text, onclick: act});
     const stepped = (control, before, after) => heed.el("span", {class: "stepped"}, before, control.box, after);
     heed.stepName = (i) => {
-        const {step, model} = heed.data.records[i];
+        const {step, model, title} = heed.data.records[i];
+        if (heed.severalInputs()) return `${i + 1}. ${heed.cut(heed.show(title), 40)}`;
         return step >= 0 ? `step ${step}` : model || `record ${i + 1}`;
     };
     const layerBox = () => stepped(
@@ -61,7 +62,7 @@
         if (!heed.block()) return [];
         const {records} = heed.data, stacks = heed.stacks(heed.record()), out = [], has = (name) => v.uses.includes(name);
         const bind = (name, label, kind) => out.push(heed.bind(name, label, kind).box);
-        if (has("layer") && records.length > 1) bind("record", "Step", {choices: records.map((_, i) => [i, heed.stepName(i)])});
+        if (has("layer") && records.length > 1) bind("record", heed.severalInputs() ? "Input" : "Step", {choices: records.map((_, i) => [i, heed.stepName(i)])});
         if (has("layer") && stacks.length > 1) bind("stack", "Attention", {choices: stacks.map((s) => [s, stackNames[s]])});
         if (has("layer")) out.push(layerBox());
         if (has("head")) out.push(headBox());
