@@ -139,6 +139,40 @@ TEST(inspect_sheet_holds_every_tile) {
     CLOSE(c);
 }
 
+static int count_lines(const char *text) {
+    int count = 0;
+    for (; (text = strchr(text, '\n')); text++) count++;
+    return count;
+}
+
+/* Of a few rows no label is cut, and no band is much shorter than another. */
+TEST(inspect_bands_of_a_few_rows_are_balanced_and_show_whole_labels) {
+    static const char *const rows[] = {"mean", "head 1"};
+    static const char *const cols[] = {"[CLS]", "the",    "rabbits", "said",  "that", "they",
+                                       "have",  "[MASK]", "the",     "queen", ".",    "[SEP]"};
+    heed_ctx *c = heed_open(NULL);
+    heed_real values[24] = {.5f};
+    heed_heatmap m = {.rows = 2,
+                      .cols = 12,
+                      .values = values,
+                      .row_labels = rows,
+                      .col_labels = cols,
+                      .width = 100};
+    heed_text out = draw(c, m);
+    CHECK_HAS(out.s, "rabbits");
+    CHECK_HAS(out.s, "[MASK]");
+    CHECK(count_lines(out.s) == 4); /* one band: cells are as wide as their labels need */
+    heed_text_free(&out);
+    m.width = 60;
+    out = draw(c, m);
+    CHECK_HAS(out.s, "rabbits");
+    CHECK(count_lines(out.s) == 7);
+    const char *second = strstr(out.s, "head 1");
+    CHECK(second && strstr(second, "have") && strstr(second, "queen")); /* half of the labels */
+    heed_text_free(&out);
+    CLOSE(c);
+}
+
 TEST(inspect_heatmap_picture_grows_with_cells_and_labels) {
     heed_ctx *c = heed_open(NULL);
     char path[128];
@@ -273,6 +307,27 @@ TEST(inspect_heatmap_picture_paints_shares_of_the_scale) {
     CHECK(heed_heatmap_png(c, &m, path));
     p = read_back(path);
     CHECK(pixels_of(&p, 255, 255, 255) < white);
+    heed_picture_free(&p);
+    CLOSE(c);
+}
+
+/* Rows with their own scale: blue below 0, orange above, and as strong as the share of its end. */
+TEST(inspect_heatmap_picture_paints_rows_with_their_own_scale) {
+    heed_ctx *c = heed_open(NULL);
+    char path[128];
+    heed_heatmap m = {.rows = 2,
+                      .cols = 3,
+                      .values = (heed_real[]){1, 0, 0, 4, -4, -2},
+                      .ends = (heed_real[]){0, 4}};
+    heed__rgb above = heed__signed(1), below = heed__signed(-1), half = heed__signed(-0.5);
+    snprintf(path, sizeof path, "%s/map.png", test_folder());
+    CHECK(heed_heatmap_png(c, &m, path));
+    heed_picture p = read_back(path);
+    CHECK(pixels_of(&p, 68, 1, 84) > 200); /* the end of the other row's scale is 1, not 4 */
+    CHECK(pixels_of(&p, above.r, above.g, above.b) > 200);
+    CHECK(pixels_of(&p, below.r, below.g, below.b) > 200);
+    CHECK(pixels_of(&p, half.r, half.g, half.b) > 200);
+    CHECK(below.b > below.r && above.r > above.b && half.r > below.r);
     heed_picture_free(&p);
     CLOSE(c);
 }

@@ -41,6 +41,22 @@ TEST(kernels_exp_is_within_2_ulp) {
     check_ulps(HEED_EXP, f_exp, -1, 1, 2);
     check_ulps(HEED_EXP, f_exp, -104, -87, 2); /* denormals */
 }
+/* The ratio of two weights is the exponential of the difference of their scores, with a relative
+ * error in units of 2^-23. */
+TEST(kernels_softmax_is_exact_where_weights_are_large) {
+    enum { N = 4001 };
+    for (const char *const *isa = heed__kernels_available(); *isa; isa++) {
+        heed_kernels k;
+        heed__kernels_choose(&k, *isa, 1);
+        for (int i = 0; i < N; i++) {
+            float x[2] = {0, -86.0f * (float)i / (N - 1)}, y[2];
+            k.softmax(&k, y, x, &(heed_softmax_args){.rows = 1, .n = 2, .beta = 1});
+            double error = fabs((double)y[1] / (double)y[0] / exp((double)x[1]) - 1) * 0x1p23;
+            if (!(error <= 3 - (double)x[1] * 2 / 3))
+                test_fail(__FILE__, __LINE__, "%s: %.2f at %.9g", *isa, error, (double)x[1]);
+        }
+    }
+}
 TEST(kernels_log_is_within_4_ulp) {
     check_ulps(HEED_LOG, f_log, 0.5f, 2, 4);
     check_ulps(HEED_LOG, f_log, 1e-30f, 1000, 4);

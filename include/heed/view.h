@@ -24,12 +24,27 @@ typedef struct {
     bool percent;   /* with a unit: values are shares, shown as percentages on a terminal */
     double uniform; /* of weights: what each would be if all were equal. The scale ends at twice
                        that or more, and the legend of a picture marks it. 0: no weights */
+    const heed_real *ends; /* of a picture: (rows), NULL or the ends of rows that have their own
+                              scale, from -end to end, blue below 0 and orange above; 0: others */
 } heed_heatmap;
 /* How evenly n weights are spread, from 1/n, one has all, to 1, all are equal: 2^H / n, where H is
  * the entropy in bits of the weights divided by their sum. Negative and unknown ones count as 0. */
 double heed_evenness(const heed_real *weights, int n);
 /* The evenness from which pictures and pages say "nearly uniform". */
 #define HEED_NEARLY_UNIFORM 0.9
+/* The head that is worth looking at first: the one whose rows have the lowest evenness on average,
+ * among the layers of a stack, or in one layer (from 0; -1: all). Rows: the query (from 0), or with
+ * -1 those at which something is predicted (in a causal layer the last of them), or all. Heads that
+ * put most of their weight on the same, the previous or the next token, or on the first and special
+ * tokens, come after all others that are not nearly uniform. Returns false if the record has no
+ * such layer. */
+typedef struct {
+    int block, head; /* indices in the record */
+    int count;       /* heads that were compared */
+    double score;    /* by which they were compared; the head has the lowest */
+} heed_focus;
+bool heed_record_focus(const heed_record *r, heed_stack stack, int layer, int query,
+                       heed_focus *out);
 /* Appends the drawn map, with column labels above and a legend below; no line is wider than the
  * width or ends with a blank. Cells contain their percentages if these fit; a few long rows are
  * continued in bands below. Otherwise cells are two columns wide and column labels read from top to
@@ -83,8 +98,8 @@ bool heed_heatmaps_png(heed_ctx *c, const heed_heatmap *maps, int count, const c
 /* Several heat maps of equal size on one scale, each under its own title; labels, scale and numbers
  * are those of the first. In SVG, text stays text, and the file is self-contained. */
 typedef struct {
-    const char *title, *note; /* above and below all panels; or NULL */
-    int count, columns;       /* columns 0: nearly square */
+    const char *title, *subtitle, *note; /* two lines above and one below all panels; or NULL */
+    int count, columns;                  /* columns 0: nearly square */
     const heed_heatmap *maps;
 } heed_panels;
 bool heed_panels_png(heed_ctx *c, const heed_panels *all, const char *path);

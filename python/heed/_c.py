@@ -887,8 +887,12 @@ class heed_codes(Structure):
 class heed_heatmap(Structure):
     _fields_ = [("title", c_char_p), ("rows", c_int), ("cols", c_int), ("values", c_void_p), ("row_labels", c_void_p),
         ("col_labels", c_void_p), ("hi", c_float), ("lo", c_float), ("unit", c_char_p), ("numbers", c_bool), ("terminal", c_int),
-        ("width", c_int), ("percent", c_bool), ("uniform", c_double)]
+        ("width", c_int), ("percent", c_bool), ("uniform", c_double), ("ends", c_void_p)]
     _enums_ = {'terminal': 'heed_terminal'}
+
+
+class heed_focus(Structure):
+    _fields_ = [("block", c_int), ("head", c_int), ("count", c_int), ("score", c_double)]
 
 
 class heed_series(Structure):
@@ -909,7 +913,8 @@ class heed_sheet(Structure):
 
 
 class heed_panels(Structure):
-    _fields_ = [("title", c_char_p), ("note", c_char_p), ("count", c_int), ("columns", c_int), ("maps", c_void_p)]
+    _fields_ = [("title", c_char_p), ("subtitle", c_char_p), ("note", c_char_p), ("count", c_int), ("columns", c_int),
+        ("maps", c_void_p)]
 
 
 class heed_overlay(Structure):
@@ -1428,6 +1433,7 @@ FUNCTIONS = {
     "heed_codes_free": (None, (c_void_p,)),
     "heed_codes_plane": (c_bool, (c_void_p, c_void_p, c_void_p, c_void_p,)),
     "heed_evenness": (c_double, (c_void_p, c_int,)),
+    "heed_record_focus": (c_bool, (c_void_p, c_int, c_int, c_int, c_void_p,)),
     "heed_heatmap_text": (c_bool, (c_void_p, c_void_p,)),
     "heed_chart_text": (c_bool, (c_void_p, c_int, c_int, c_bool, c_void_p,)),
     "heed_chart_png": (c_bool, (c_void_p, c_void_p, c_int, c_int, c_char_p,)),

@@ -24,8 +24,10 @@ static void destroy(heed__owned *object) {
     heed__free(r);
 }
 
-/* Computing a value again costs 2 to 3 % of a step; what that saves matters in large models. */
+/* Computing a value again costs 2 to 3 % of a step; what that saves matters in large models: there,
+ * the first values of a step are kept until their memory is SPARE times that of a small one. */
 #define CHEAP ((size_t)4 << 20)
+#define SPARE 16
 
 static heed__recording *new_recording(heed_ctx *c) {
     heed__recording *r = heed__alloc(c, sizeof *r);
@@ -64,6 +66,7 @@ void heed_tape_begin_micro(heed_tape *t, heed_mode mode, uint64_t step, uint32_t
     r->mode = mode;
     r->step = step;
     r->micro = micro;
+    r->spare = r->is_inner ? 0 : SPARE * r->cheap;
     r->pushed = 0;
     r->node_count = r->probe_count = r->asked_count = r->adapted_count = r->update_count = 0;
 }
@@ -336,8 +339,12 @@ void heed__let_go(heed_tape *t, heed_tensor *x) {
 
 void heed__let_go_if_large(heed_tape *t, heed_tensor *x) {
     if (heed__tape_stopped(t) || !x) return;
-    bool large = x->size * sizeof *x->x > t->r->cheap;
-    if (large || t->r->mode == HEED_EVAL) heed__let_go(t, x);
+    size_t bytes = x->size * sizeof *x->x, *spare = &t->r->spare;
+    bool large = bytes > t->r->cheap, keep = bytes <= *spare;
+    if (t->r->mode == HEED_EVAL || (large && !keep))
+        heed__let_go(t, x);
+    else if (large)
+        *spare -= bytes;
 }
 
 /* ---- recording ---- */

@@ -77,6 +77,7 @@ struct heed__recording {
     size_t inner_most;      /* the most memory that an ended recording of `inner` used */
     bool is_inner;
     size_t cheap; /* bytes of a value, at most, that is kept instead of being computed again */
+    size_t spare; /* bytes of larger values that this step may still keep */
     bool defers;  /* updates of states are listed instead of made */
     heed__state_update *updates; /* of this step */
     size_t update_capacity, update_count;
@@ -95,8 +96,8 @@ heed_tape *heed__tape_inner(heed_tape *t);
  * no more, or its op can compute it again for them. Nothing else may read x->x from now on. Not
  * under HEED_TRACE or while probing, when values are looked at. */
 void heed__let_go(heed_tape *t, heed_tensor *x);
-/* The same for x that backward reads, so that it must be computed again: only if x is large, or
- * under HEED_EVAL, which has no backward. */
+/* The same for x that backward reads, so that it must be computed again: only if x is large and
+ * many such values are kept already, or under HEED_EVAL, which has no backward. */
 void heed__let_go_if_large(heed_tape *t, heed_tensor *x);
 /* True if backward propagates to x: under HEED_TRACE not to parameters, unless requested. */
 bool heed__wants_grad(const heed__recording *r, const heed_tensor *x);

@@ -105,7 +105,7 @@ static void soften(const row *a) {
     heed_real most = max_lanes(top);
     if (most == -INFINITY) most = 0;
     EACH(i, a->len) {
-        vec e = vexp(shown_score(a, i, left) - splat(most));
+        vec e = vexp_term(shown_score(a, i, left) - splat(most));
         sums += e;
         put(a->a + i, e, left);
     }

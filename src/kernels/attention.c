@@ -33,7 +33,7 @@ static heed_real exponentials(heed_real *s, heed_real shift, int n, int end) {
     vec sums = splat(0);
     int j = 0;
     for (; j < n; j += VL) {
-        vec x = vexp(load(s + j) - splat(shift));
+        vec x = vexp_term(load(s + j) - splat(shift));
         store(s + j, x);
         sums += x;
     }

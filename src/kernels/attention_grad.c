@@ -19,7 +19,7 @@ static heed_real weights_again(const heed__head *w, int r, heed_real *s, heed_re
     const bool drops = w->a->dropout > 0;
     vec shift = splat(lse == -INFINITY ? 0 : lse), dot = splat(0);
     for (int j = 0; j < end; j += VL) {
-        vec p = vexp(load(s + j) - shift), g = load(d + j);
+        vec p = vexp_term(load(s + j) - shift), g = load(d + j);
         if (drops) {
             g *= factor(w, r, j);
             store(d + j, g);

@@ -218,7 +218,7 @@ static void soften(const group *g, heed_real *s, int n, int end, vec *shift, vec
     *shift = pick(eq(top, splat(-INFINITY)), splat(0), top);
     for (int i = 0; i < VL; i++) lane[i] = splat(0);
     for (int j = 0; j < n; j++) {
-        vec x = vexp(load(s + j * VL) - *shift);
+        vec x = vexp_term(load(s + j * VL) - *shift);
         store(s + j * VL, x);
         lane[j % VL] += x;
     }

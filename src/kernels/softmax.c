@@ -38,7 +38,7 @@ static void softmax_row(const rows_job *j, size_t r) {
     heed_real most = top(j, x, mask);
     vec sums = {0};
     for (int i = 0; i < j->a->n; i += VL) {
-        vec e = vexp(score(j, x, mask, i) - splat(most));
+        vec e = vexp_term(score(j, x, mask, i) - splat(most));
         sums += e;
         put(y + i, e, (size_t)(j->a->n - i));
     }
@@ -56,7 +56,7 @@ static void log_softmax_row(const rows_job *j, size_t r) {
     const int32_t *mask = mask_row(j->a, r);
     heed_real most = top(j, x, mask);
     vec sums = {0};
-    for (int i = 0; i < j->a->n; i += VL) sums += vexp(score(j, x, mask, i) - splat(most));
+    for (int i = 0; i < j->a->n; i += VL) sums += vexp_term(score(j, x, mask, i) - splat(most));
     vec log_sum = vlog(splat(sum_lanes(sums))); /* subtract most first, because it may be large */
     for (int i = 0; i < j->a->n; i += VL) {
         size_t left = (size_t)(j->a->n - i);

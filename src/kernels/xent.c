@@ -34,7 +34,7 @@ static heed_real exponentials(heed_real *p, const heed_real *x, heed_real most, 
     vec sums = {0};
     for (int i = 0; i < c; i += VL) {
         size_t left = (size_t)(c - i);
-        vec e = vexp(get(x + i, left) - splat(most));
+        vec e = vexp_term(get(x + i, left) - splat(most));
         sums += pick(lanes_below(left), e, splat(0));
         put(p + i, e, left);
     }

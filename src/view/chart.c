@@ -159,7 +159,7 @@ static void draw_points(surface *s, const heed_chart *p) {
 }
 
 static void draw_curve(surface *s, const heed_series *e, int index) {
-    enum { SHORT = 24 };
+    enum { SHORT = 16 };
     static const double THICK = 2;
     double along = 0, low = INFINITY, high = -INFINITY;
     for (int i = 0; i < e->count; i++) {

@@ -19,6 +19,9 @@ typedef struct {
     int width, head;    /* columns of the terminal, and of the row labels */
     const char *format; /* of the numbers in cells */
     int digits;         /* columns of the widest number */
+    int cell;  /* columns of a cell with a number; 0: as many as its column's label needs */
+    int least; /* then: at least so many */
+    int band;  /* columns of the cells of a band together */
 } plan;
 
 static int clamp(int v, int lo, int hi) { return v < lo ? lo : v > hi ? hi : v; }
@@ -88,6 +91,63 @@ static void measure(plan *p) {
     p->digits = (int)(strlen(low) > strlen(high) ? strlen(low) : strlen(high));
 }
 
+/* ---- bands of columns ---- */
+
+static int column_width(const plan *p, int col) {
+    return p->cell ? p->cell
+                   : 1 + label_width(p->m->col_labels ? p->m->col_labels + col : NULL, 1,
+                                     p->least - 1, MAX_CELL - 1);
+}
+
+/* The end of the band that begins at a column and is at most `width` columns wide. */
+static int band_end(const plan *p, int from, int width) {
+    int to = from + 1;
+    for (int used = column_width(p, from); to < p->m->cols; to++) {
+        used += column_width(p, to);
+        if (used > width) break;
+    }
+    return to;
+}
+
+static int count_bands(const plan *p, int width) {
+    int count = 0;
+    for (int from = 0; from < p->m->cols; from = band_end(p, from, width)) count++;
+    return count;
+}
+
+/* The least width at which there are no more bands than at `capacity`: all are equally long. */
+static int even_bands(const plan *p, int capacity) {
+    int least = p->least, count = count_bands(p, capacity);
+    while (least < capacity && count_bands(p, least) > count) least++;
+    return least;
+}
+
+/* Chooses the widths of cells with numbers and of their bands: of all cells, if they have space for
+ * every label; of a few long rows, and of numbers, as each label needs; else labels are cut. False:
+ * cells without numbers are better. */
+static bool choose_cells(plan *p) {
+    const heed_heatmap *m = p->m;
+    bool letters = m->terminal == HEED_ASCII && !m->numbers; /* beside the numbers */
+    int least = p->digits + (letters ? 3 : 1), capacity = p->width - p->head - 1;
+    if (least < MIN_CELL) least = MIN_CELL;
+    int wanted = 1 + label_width(m->col_labels, m->cols, least - 1, MAX_CELL - 1);
+    int readable = wanted < READABLE ? wanted : clamp(least, READABLE, MAX_CELL);
+    bool few = m->numbers || m->rows < FEW_ROWS / 2;
+    p->band = capacity;
+    p->cell = wanted;
+    if (m->cols <= capacity / wanted) return true;
+    p->cell = 0;
+    p->least = readable;
+    p->band = even_bands(p, capacity);
+    if (few || count_bands(p, capacity) == 1) return true;
+    bool fits = m->cols <= capacity / readable;
+    p->cell = fits ? capacity / m->cols : readable;
+    p->band = even_bands(p, capacity);
+    return m->cols <= 2 * capacity / readable;
+}
+
+/* ---- cells ---- */
+
 /* A number at the right end, followed by a blank; without colours, letters for its share precede
  * it, separated from the widest number by a blank. */
 static void put_cell(const plan *p, double v, int width) {
@@ -99,18 +159,20 @@ static void put_cell(const plan *p, double v, int width) {
         heed__put_on_shade(p->out, m->terminal, share, width, number);
         return;
     }
-    int letters = m->numbers || width < p->digits + 2 ? 0 : width - p->digits - 2;
+    int letters = (p->cell ? width : p->least) - p->digits - 2;
+    if (m->numbers || letters < 0) letters = 0;
+    heed_text_add(p->out, "%*s", p->cell ? 0 : width - p->least, "");
     heed__put_shade(p->out, HEED_ASCII, share, letters);
-    heed_text_add(p->out, "%*s ", width - 1 - letters, number);
+    heed_text_add(p->out, "%*s ", (p->cell ? width : p->least) - 1 - letters, number);
 }
 
 /* Columns [from, to). */
-static void put_band(const plan *p, int from, int to, int cell) {
+static void put_band(const plan *p, int from, int to) {
     const heed_heatmap *m = p->m;
     if (m->col_labels) {
         heed_text_add(p->out, "%*s ", p->head, "");
         for (int j = from; j < to; j++) {
-            heed__put_label(p->out, m->col_labels[j], cell - 1, true);
+            heed__put_label(p->out, m->col_labels[j], column_width(p, j) - 1, true);
             heed_text_put(p->out, " ", 1);
         }
         heed__end_line(p->out);
@@ -118,23 +180,9 @@ static void put_band(const plan *p, int from, int to, int cell) {
     for (int i = 0; i < m->rows; i++) {
         heed__put_label(p->out, m->row_labels ? m->row_labels[i] : "", p->head, false);
         heed_text_put(p->out, " ", 1);
-        for (int j = from; j < to; j++) put_cell(p, value_at(p, i, j), cell);
+        for (int j = from; j < to; j++) put_cell(p, value_at(p, i, j), column_width(p, j));
         heed__end_line(p->out);
     }
-}
-
-/* Returns the columns of a cell, or 0 if cells without numbers are better. */
-static int cell_width(const plan *p) {
-    const heed_heatmap *m = p->m;
-    bool letters = m->terminal == HEED_ASCII && !m->numbers; /* beside the numbers */
-    int least = p->digits + (letters ? 3 : 1), capacity = p->width - p->head - 1;
-    if (least < MIN_CELL) least = MIN_CELL;
-    int wanted = 1 + label_width(m->col_labels, m->cols, least - 1, MAX_CELL - 1);
-    int readable = wanted < READABLE ? wanted : clamp(least, READABLE, MAX_CELL);
-    if (m->cols <= capacity / wanted) return wanted;
-    if (m->cols <= capacity / readable) return capacity / m->cols;
-    return m->numbers || m->rows < FEW_ROWS / 2 || m->cols <= 2 * capacity / readable ? readable
-                                                                                      : 0;
 }
 
 /* ---- cells without numbers: of two columns, or half blocks if there are colours ---- */
@@ -252,11 +300,13 @@ bool heed_heatmap_text(const heed_heatmap *m, heed_text *out) {
         heed_label_words(m->title, 0, p.width, out);
         heed__end_line(out);
     }
-    int cell = cell_width(&p),
-        per_band = cell ? clamp((p.width - p.head - 1) / cell, 1, m->cols) : 0;
-    for (int from = 0; cell && from < m->cols; from += per_band)
-        put_band(&p, from, clamp(from + per_band, 0, m->cols), cell);
-    if (!cell) put_dense(&p);
+    if (!choose_cells(&p))
+        put_dense(&p);
+    else
+        for (int from = 0, to; from < m->cols; from = to) {
+            to = band_end(&p, from, p.band);
+            put_band(&p, from, to);
+        }
     heed__put_legend(out, m->terminal,
                      (heed__legend){.lo = p.lo,
                                     .hi = p.hi,

@@ -144,6 +144,16 @@ static void put_masked(heed_text *out, const heed_record_block *b, int rows, int
     heed_json_close(out, ']');
 }
 
+/* The layer's head to look at first, and by how little it is even. */
+static void put_focus(heed_text *out, const heed_record *r, const heed_record_block *b) {
+    heed_focus f;
+    heed_record_focus(r, b->stack, b->layer, -1, &f);
+    heed_json_open(out, "focus", '{');
+    heed_json_int(out, "head", b->head ? b->head[f.head] : f.head);
+    heed_json_real(out, "score", f.score, 6);
+    heed_json_close(out, '}');
+}
+
 /* For the additive form, a list per head of the weights of its units; absent if q and k are
  * multiplied. */
 static void put_align(heed_text *out, const heed_record_block *b) {
@@ -183,6 +193,7 @@ static void put_block(writer *w, int r, int i) {
     put_scale(w->json, k);
     heed_json_bool(w->json, "triangle", k.triangle);
     put_masked(w->json, b, rows, cols);
+    put_focus(w->json, of, b);
     if (heed__page_has_qk(w->page, b)) {
         put_id(w->json, "qk", 'x', r, i);
         if (b->align) put_align(w->json, b);

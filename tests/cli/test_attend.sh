@@ -21,9 +21,12 @@ run attend mlm "$TEXT"
 status 0
 quiet
 plain
-says "encoder, layer 1 of 1, mean of 2 heads"
+says "(most concentrated of 2)"
 says "percent of a row's attention"
 says "[MASK]:"
+hides "0.00 " # a probability between 0 and 1 is not shown as either
+run attend mlm "$TEXT" --head mean
+says "encoder, layer 1 of 1, mean of 2 heads"
 says "$NOTE"
 says "--occlude"
 fits 100
@@ -116,7 +119,7 @@ if awk '!NF && !last { bad = 1 } { last = NF } END { exit !bad }' out; then fail
 run attend mlm "$TEXT" --heads 2 --svg two.svg
 status 0
 says "layer 1 of 1, head 2"
-holds grep -q "layer 1 of 1, head 2<" two.svg
+holds grep -q "layer 1 of 1, head 2, token 7, " two.svg
 run attend mlm "$TEXT" --heads 2 --head 1
 refuses 2 "--head 1: expected one of 2, mean or max"
 # The first token of a causal layer has one choice: the scale is that of the others.
@@ -155,6 +158,8 @@ holds grep -q '>Paris</text>' a.svg
 holds test "$(head -c 2 a.npz)" = PK
 holds grep -q '</html>' a.html
 holds grep -q '"opening":"stack=encoder&layer=1"' a.html
+run attend mlm "$TEXT" --layer 1 --html b.html
+holds grep -q '"opening":"view=head&stack=encoder&layer=1&head=[12]"' b.html
 holds test "$(wc -l <a.csv)" = $((1 + 2 * 9 * 9))
 # Letters that only one kind of picture can draw.
 run attend mlm "中 is the capital" --svg boxes.svg
@@ -190,7 +195,7 @@ run train seq2seq pairs.tsv -o s2s $TINY --layers 2 --heads 2
 run attend s2s ag --target ga
 status 0
 says "ag → ga"
-says "cross, layer 2 of 2, mean of 2 heads"
+says "(most concentrated of 4)"
 run attend s2s ag --target ga --png pair.png
 quiet
 run attend s2s ag --target "gΩ"

@@ -62,6 +62,7 @@ def make_run(heed, folder):
     run("train", "gpt", at("facts.txt"), "-o", at("causal"), *small)
     run("attend", at("causal"), "Paris is the", "--gradient", "--html", at("causal.html"))
     run("attend", at("run"), "Paris is the capital of [MASK] .", "--head", "2", "--query", "capital", "--html", at("asked.html"))
+    run("attend", at("run"), "Paris is the capital of [MASK] .", "--layer", "1", "--html", at("layer.html"))
 
 
 def clean(b, what):
@@ -172,6 +173,15 @@ def check_caption(b, folder):
     clean(b, "caption")
 
 
+def check_others(b, folder):
+    """The list of what a token attends to adds up: the keys that are not in it share a row."""
+    b.open(os.path.join(folder, "text.html"), "#view=head&layer=1&head=1&row=7")
+    rows = b.run("[...document.querySelectorAll('#side > .bars:last-of-type .row')].map(r => r.textContent)")
+    check(len(rows) == 9 and rows[-1].startswith("1 other"), f"what is not listed is counted: {rows}")
+    total = sum(float(v.replace("<", "")) for v in b.run("[...document.querySelectorAll('#side > .bars:last-of-type .value')].map(v => v.textContent)"))
+    check(abs(total - 1) < 0.005, f"the column sums to {total}")
+
+
 def check_opening(b, folder):
     at = os.path.join(folder, "asked.html")
     b.open(at)
@@ -185,9 +195,17 @@ def check_opening(b, folder):
     for name, view in (("text", "head"), ("gpt", "head"), ("pairs", "head"), ("picture", "picture"), ("caption", "picture")):
         b.open(os.path.join(folder, name + ".html"))
         check(b.run("heed.state.view") == view, f"{name} opens in {b.run('heed.state.view')}, expected {view}")
-        check(b.run("heed.state.layer === heed.layers().at(-1).layer"), f"{name} opens at the last layer")
-        least = "Math.min(...heed.block().heads.map(h => heed.measures(heed.block(), h).entropy)) === heed.measures(heed.block(), heed.state.head).entropy"
-        check(b.run("heed.state.head") == "mean" if view == "picture" and b.run("heed.block().heads.length > 1") else b.run(least), f"{name} opens at the head that says most")
+        last, least = "heed.state.layer === heed.layers().at(-1).layer", "heed.block().focus.score === Math.min(...heed.layers().map(b => b.focus.score))"
+        check(b.run(last if view == "picture" else least), f"{name} opens at the layer that says most")
+        check(b.run("heed.state.head") == "mean" if view == "picture" and b.run("heed.block().heads.length > 1") else b.run("heed.state.head === heed.block().focus.head"), f"{name} opens at the head that says most")
+    # One head of 12 looks at a single token where [MASK] is predicted; others follow positions, or are less concentrated.
+    b.open(os.path.join(folder, "text.html"))
+    row = "heed.evenness([...heed.weights(heed.block(), heed.state.head).data.subarray(6 * 9, 7 * 9)])"
+    every = "heed.layers().flatMap(b => b.heads.map(h => heed.evenness([...heed.weights(b, h).data.subarray(6 * 9, 7 * 9)])))"
+    check(b.run(f"{row} - Math.min(...{every})") < 0.05, f"text opens at a concentrated head: {b.run(row)}, {b.run(every)}")
+    asked = os.path.join(folder, "layer.html")
+    b.open(asked)
+    check(b.run("heed.state.layer") == 0 and b.run("heed.state.head === heed.block().focus.head"), f"a page of a layer opens at one of its heads: {b.run(STATE)}")
     clean(b, "opening")
 
 
@@ -198,6 +216,13 @@ def check_scale(b, folder):
     check(b.run("heed.weightMatrix(heed.block(), 0).top") == 0.5, "the scale ends at twice the uniform weight")
     check("uniform = 0.25" in b.run("heed.id('legend').textContent") and b.run("document.querySelector('#legend .mark').style.left") == "50%", "the legend marks the uniform weight")
     check("nearly uniform" in b.run("heed.id('legend').textContent") and "nearly uniform" in b.run("heed.id('side').textContent"), "a head that is nearly uniform says so")
+    b.open(at, "#view=head&head=1")
+    said = b.run("heed.id('legend').textContent")
+    check(re.match("00.50uniform = 0.25.*up to twice the uniform weight$", said), f"the Head view says where its scale ends: {said}")
+    b.open(at, "#view=head&head=2")
+    check(b.run("heed.id('legend').textContent").endswith("up to the head's largest"), "and of another head, too")
+    bars = b.run("[...document.querySelectorAll('#side > .bars:last-of-type .row')].map(r => [parseFloat(r.querySelector('.bar span').style.width) / 100, r.querySelector('.value').textContent])")
+    check(all(abs(w - float(v.replace("<", ""))) < 0.002 for w, v in bars), f"bars are drawn from 0 to 1: {bars}")
     b.open(at, "#view=matrix&head=2")
     check("nearly uniform" not in b.run("heed.id('legend').textContent"), "another one does not")
     b.open(os.path.join(folder, "picture.html"), "#view=picture&strength=90&smooth=0&head=1")
@@ -444,7 +469,7 @@ def main():
         b = Browser()
         for name in VIEWS:
             print(f"        {name}: drawn after {check_views(b, folder, name):.2f} s", flush=True)
-        for part in (check_keys, check_positions, check_caption, check_opening, check_scale, check_pointer, check_numbers, check_additive, check_many, check_all_saves, check_hostile, check_steps, check_matters, check_ground, check_hatch, check_legends):
+        for part in (check_keys, check_positions, check_caption, check_others, check_opening, check_scale, check_pointer, check_numbers, check_additive, check_many, check_all_saves, check_hostile, check_steps, check_matters, check_ground, check_hatch, check_legends):
             part(b, folder)
         check_media(b, folder, keep)
     finally:

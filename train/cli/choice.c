@@ -52,7 +52,7 @@ int *number_list(heed_ctx *c, const char *flag, const char *text, int *count) {
 int chosen_layer(heed_ctx *c, const heed_config *flags, int count, const char *whose) {
     const char *text = flags ? heed_config_text(flags, "layer") : "last", *at = text;
     int layer;
-    if (strcmp(text, "last") == 0) return count;
+    if (!*text || strcmp(text, "last") == 0) return count;
     if (read_number(&at, &layer) && !*at && layer <= count) return layer;
     heed_fail(c, HEED_USAGE, "--layer %s: expected 1 to %d%s, or last", text, count, whose);
     return 0;

@@ -8,6 +8,12 @@
 /* Rows of a command's table. */
 #define CHOOSE_LAYER(group)                                                                        \
     { "layer", HEED_TEXT, "last", 0, 0, NULL, "layer whose attention is shown, from 1", group }
+/* The same where the layer of the most concentrated head is the default (attend, fill). */
+#define CHOOSE_FOCUS(group)                                                                        \
+    WORDS("layer",                                                                                 \
+          "layer whose attention is shown, from 1, or last; without it the one with the most "     \
+          "concentrated head, of a picture the last",                                              \
+          group)
 #define CHOOSE_STACK(group)                                                                        \
     CHOICE("stack", "", "encoder|decoder|cross",                                                   \
            "models of pairs: whose attention; without it cross", group)
@@ -21,8 +27,8 @@ enum { MEAN_HEAD = -1, MAX_HEAD = -2 };
  * frees. NULL, with an error, if the text is not such a list; *count is 0 for "". */
 int *number_list(heed_ctx *c, const char *flag, const char *text, int *count);
 
-/* The layer of `count` that --layer chooses, from 1; flags NULL: the last. 0, with an error, which
- * says whose layers they are, " of the encoder": there is no such layer. */
+/* The layer of `count` that --layer chooses, from 1; flags NULL, or no layer: the last. 0, with an
+ * error, which says whose layers they are, " of the encoder": there is no such layer. */
 int chosen_layer(heed_ctx *c, const heed_config *flags, int count, const char *whose);
 /* The index of the block that --stack and --layer choose among the blocks of `of`; -1: an error.
  * The default stack is cross if there is one, otherwise that of the first block. */

@@ -50,6 +50,19 @@ void print_json(program *p, json_t *v) {
     json_decref(v);
 }
 
+const char *probability_text(char text[16], double p, bool percent) {
+    double all = percent ? 100 : 1, shown = 0;
+    int digits = percent ? 1 : 2, most = percent ? 2 : 4;
+    for (; digits <= most; digits++) {
+        snprintf(text, 16, "%.*f", digits, all * p);
+        shown = strtod(text, NULL);
+        if ((shown > 0 || p <= 0) && (shown < all || p >= 1)) return text;
+    }
+    double least = pow(10, -most);
+    snprintf(text, 16, "%s%.*f", shown > 0 ? ">" : "<", most, shown > 0 ? all - least : least);
+    return text;
+}
+
 json_t *json_number(double x) { return isfinite(x) ? json_real(x) : json_null(); }
 
 json_t *json_text(const char *text) {

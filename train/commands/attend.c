@@ -6,9 +6,10 @@
 #include <stdlib.h>
 
 static const heed_option options[] = {
-    CHOOSE_LAYER("What"),
+    CHOOSE_FOCUS("What"),
     WORDS("head",
-          HEAD_WORDS "; without it the terminal shows the mean, and pictures show every head",
+          HEAD_WORDS "; without it the terminal shows the most concentrated head, and pictures "
+                     "show every head",
           "What"),
     WORDS("query",
           QUERY_WORDS ": what it looks at, head by head; of a picture cls, ROW,COLUMN or a number",
@@ -86,8 +87,8 @@ static bool is_whole(const work *w) {
            *flag_text(w->p, "html");
 }
 
-/* The layer that is shown, from 0, among those that --layers keeps. */
-static bool choose_layer(const work *w, int *layer) {
+/* Finds the layer that is shown, from 0, among those that --layers keeps, and its stack. */
+static bool choose_layer(const work *w, int *layer, heed_stack *stack) {
     int count, kept = 0, found = -1;
     heed_record_block *list = heed_attention_layers(w->run, &count);
     if (!list) return false;
@@ -102,12 +103,13 @@ static bool choose_layer(const work *w, int *layer) {
                   last);
     else
         found = chosen_block(w->p->c, w->run->model->name, w->p->flags, list, kept);
-    if (found >= 0) *layer = list[found].layer;
+    if (found >= 0) *layer = list[found].layer, *stack = list[found].stack;
     free(list);
     return found >= 0;
 }
 
-static heed_record *record_of(const work *w, const heed_inspection *s, int layer) {
+static heed_record *record_of(const work *w, const heed_inspection *s, int layer,
+                              heed_stack stack) {
     heed_capture_args wish = {.layer_count = w->layer_count,
                               .layers = w->layers,
                               .head_count = w->head_count,
@@ -115,10 +117,10 @@ static heed_record *record_of(const work *w, const heed_inspection *s, int layer
                               .lean = !flag_on(w->p, "qk"),
                               .top = flag_int(w->p, "top"),
                               .most = flag_on(w->p, "force") ? -1 : 0};
-    if (!is_whole(w)) {
+    if (!is_whole(w)) wish.lean = true;
+    if (!is_whole(w) && !compares_layers(s, w->p->flags, stack)) {
         wish.layer_count = 1;
         wish.layers = &layer;
-        wish.lean = true;
     }
     heed_record *r = heed_capture(s, &wish);
     heed_text note = {.c = w->p->c}; /* on what was left out */
@@ -179,7 +181,8 @@ static const char *opening_of(const work *w, const attend_view *v, char text[PAG
     if (asked || words) {
         bool pair = m->kind == HEED_INPUT_PAIR;
         o.view = grid ? "picture" : pair ? "cross" : "head";
-        if (v->block->heads > 1) o.head = head_word(v->block, v->head, number);
+        int head = v->chosen || !v->focus.count ? v->head : v->focus.head;
+        if (v->block->heads > 1) o.head = head_word(v->block, head, number);
     }
     if (query) o.query = v->query;
     return page_link_text(&o, text);
@@ -228,7 +231,8 @@ static bool show(work *w, const heed_inspection *s) {
     char path[1024];
     attend_view v;
     int layer;
-    heed_record *r = choose_layer(w, &layer) ? record_of(w, s, layer) : NULL;
+    heed_stack stack;
+    heed_record *r = choose_layer(w, &layer, &stack) ? record_of(w, s, layer, stack) : NULL;
     bool ok = r && check_text_size(w, r) && view_open(&v, w->p, w->run, r) &&
               maps_add(&v, s, r, is_whole(w)) && write_files(w, &v);
     if (ok && flag_on(w->p, "json"))
@@ -307,16 +311,19 @@ const command cmd_attend = {
     .usage = "RUN [INPUT]...",
     .help = "show what a run attends to on an input",
     .about =
-        "Draws the attention weights of a layer: a row for each token, over the tokens that it\n"
+        "Draws the attention weights of a head: a row for each token, over the tokens that it\n"
         "attends to; for a vit, the patches over the picture. The weights of a row sum to 1.\n"
         "INPUT is a text, a source, the file of a picture (- for its bytes on the standard\n"
         "input), a folder of pictures or a quoted pattern. Without INPUT, or for -, each line of\n"
         "the standard input is a text.\n"
         "\n"
-        "Without --head the terminal shows the mean of the heads. No head computes this mean, so\n"
-        "look at single heads as well. Tokens, layers and heads count from 1 on the screen, in\n"
-        "files and in links, and from 0 in NumPy arrays. In pictures large weights are dark; on a\n"
-        "terminal they are bright.",
+        "Without --layer and --head it shows the most concentrated head: the one with the lowest\n"
+        "entropy, relative to uniform attention, where something is predicted. Heads that follow\n"
+        "positions only (the previous token, special tokens) come after the others. Of a picture\n"
+        "it shows the mean of the heads of the last layer, which no head computes.\n"
+        "Tokens, layers and heads count from 1 on the screen, in files and in links, and from 0 "
+        "in\n"
+        "NumPy arrays. In pictures large weights are dark; on a terminal they are bright.",
     .examples =
         "  heed attend runs/book \"The king went to the [MASK] .\"\n"
         "  heed attend runs/book \"The king went home .\" --query king --head 2\n"

@@ -11,9 +11,10 @@ typedef struct {
     const heed_record *record;
     const heed_record_block *block; /* whose weights are shown */
     int layers;                     /* number of layers in its stack */
-    int head;    /* index into the block's heads; or MEAN_HEAD or MAX_HEAD: one matrix of all */
-    bool chosen; /* the user chose a head; otherwise files have all heads */
-    int query;   /* the row that is shown; -1: all */
+    int head; /* index into the block's heads; or MEAN_HEAD or MAX_HEAD: one matrix of all */
+    heed_focus focus; /* the most concentrated head; count 0: the heads were not compared */
+    bool chosen;      /* the user chose a head; otherwise files have all heads */
+    int query;        /* the row that is shown; -1: all */
     int top;
     bool masks;         /* the model predicts only tokens that are [MASK] */
     bool numbers, hide; /* hide: special tokens are left out */
@@ -24,7 +25,8 @@ typedef struct {
 /* ---- choosing (attend_view.c) ---- */
 /* Reads the flags --stack, --layer, --head and --query, and their like. False: an error. */
 bool view_open(attend_view *v, program *p, const heed_run *r, const heed_record *record);
-/* "encoder, layer 2 of 2"; and the same with "mean of 4 heads". */
+/* "encoder, layer 2 of 2"; and the same with "mean of 4 heads" or "head 3 (most concentrated of
+ * 4)". */
 const char *view_layer(const attend_view *v, char text[160]);
 const char *view_name(const attend_view *v, int head, char text[160]);
 
@@ -48,12 +50,10 @@ void shown_free(shown *m);
 /* ---- output ---- */
 bool attend_print(const attend_view *v); /* attend_text.c: on stdout */
 bool attend_draw(const attend_view *v, bool svg, const char *path);
-enum { TITLE_SIZE = 640 };
-/* The title of a drawing: the input, the layer, the query (-1: none) and the head, if one was
- * chosen. */
-const char *drawn_title(const attend_view *v, int query, char text[TITLE_SIZE]);
-bool draw_panels(const attend_view *v, const char *title, const heed_heatmap *maps, int count,
-                 bool svg, const char *path);
+/* Draws heat maps under two lines: the input; the layer, the head if one was chosen, the query (-1:
+ * none) and the answer there. */
+bool draw_panels(const attend_view *v, int query, const heed_heatmap *maps, int count, bool svg,
+                 const char *path);
 /* For other commands: one row of a record of one layer, as a heat map of the heads and their mean,
  * or as {layer, position, mean: [..], heads: [[..]]}. */
 attend_view row_view(program *p, const heed_record *r, int query);
@@ -70,7 +70,7 @@ bool maps_add(const attend_view *v, const heed_inspection *s, heed_record *recor
 /* Prints them: bars beside the tokens for one prediction, else matrices. */
 bool maps_print(const attend_view *v);
 /* Whether maps of one prediction are shown beside the weights. maps_draw then draws a row for each
- * head, their mean and each map, as shares of 1. */
+ * head, their mean and each map. */
 bool maps_drawable(const attend_view *v);
 /* Whether they would be if a single prediction were asked for. */
 bool maps_need_query(const attend_view *v);

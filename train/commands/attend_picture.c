@@ -184,24 +184,16 @@ static void title_of(const attend_view *v, char title[TITLE]) {
              query, v->block->layer + 1, v->layers, head, mass);
 }
 
-/* "3, 98.7 %   ": what is not quite certain is not rounded to 100 %. */
-static void put_guess(const heed_record_guess *g, char *text, size_t size) {
-    double percent = 100 * (double)g->p[0];
-    if (percent >= 99.95)
-        snprintf(text, size, "%.60s, over 99.9 %%   ", g->labels[0]);
-    else
-        snprintf(text, size, "%.60s, %.1f %%   ", g->labels[0], percent);
-}
-
 bool attend_draw_picture(const attend_view *v, bool cells, bool svg, const char *path) {
     const heed_record_guess *g = v->record->guesses;
-    char what[TITLE], guess[240] = "", title[TITLE + sizeof guess];
+    char what[TITLE], guess[240] = "", percent[16], title[TITLE + sizeof guess];
     panels p;
     title_of(v, what);
     if (has_words(v))
         snprintf(guess, sizeof guess, "%.200s   ", v->record->title ? v->record->title : "");
     else if (v->record->guess_count)
-        put_guess(g, guess, sizeof guess);
+        snprintf(guess, sizeof guess, "%.60s, %s %%   ", g->labels[0],
+                 probability_text(percent, (double)g->p[0], true));
     snprintf(title, sizeof title, "%s%s", guess, what);
     bool ok = open_panels(v, &p);
     heed_overlay o = overlay_of(v, &p, cells, title);

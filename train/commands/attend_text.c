@@ -76,12 +76,13 @@ static void print_top(const attend_view *v, const shown *m, int row, int width) 
     heed_text_add(&line, "  %-*s", width, m->row_labels[row]);
     for (int k = 0; k < v->top && k < m->map.cols; k++) {
         int best = 0;
+        char number[16];
         for (int j = 1; j < m->map.cols; j++)
             if (x[j] > x[best]) best = j;
         heed_text item = {.c = v->p->c};
         heed_label_text(m->col_labels[best], 24, &item);
         if (is_repeated(m, best)) heed_text_add(&item, "(%d)", m->col[best] + 1);
-        heed_text_add(&item, (double)x[best] < 0.005 ? " %.1g" : " %.2f", (double)x[best]);
+        heed_text_add(&item, " %s", probability_text(number, (double)x[best], false));
         add_piece(&line, 2, item.s ? item.s : "", 4 + width, terminal_width());
         heed_text_free(&item);
         x[best] = -1; /* done with this one */
@@ -106,21 +107,27 @@ static bool print_query(const attend_view *v) {
 /* ---- a single row ---- */
 
 attend_view row_view(program *p, const heed_record *r, int query) {
-    return (attend_view){
+    attend_view v = {
         .p = p, .record = r, .block = r ? r->blocks : NULL, .head = MEAN_HEAD, .query = query};
+    if (r && heed_record_focus(r, v.block->stack, -1, query, &v.focus))
+        v.block = &r->blocks[v.focus.block];
+    return v;
 }
 
 bool attend_print_row(const attend_view *v) {
-    char title[200];
+    char title[200], head[48];
     heed_text token = {.c = v->p->c};
     shown m;
     heed_label_text(v->record->axes[v->block->queries].labels[v->query], 40, &token);
-    snprintf(title, sizeof title, "attention of %.120s (token %d), layer %d",
+    snprintf(title, sizeof title, "attention of %.100s (token %d), layer %d",
              token.s ? token.s : "", v->query + 1, v->block->layer + 1);
+    size_t n = strlen(title);
+    if (v->focus.count > 1)
+        snprintf(title + n, sizeof title - n, "; %s is the most concentrated of %d",
+                 head_words(v->block, v->focus.head, head), v->focus.count);
     bool ok = shown_query(v, &m);
     m.map.title = title;
     m.map.hi = 1;
-    m.map.numbers = terminal_kind(stdout) == HEED_ASCII;
     ok = ok && print_heatmap(v->p->c, m.map);
     heed_text_free(&token);
     shown_free(&m);
@@ -154,8 +161,9 @@ static void print_guess(const attend_view *v, const heed_record_guess *g) {
     heed_text_add(&line, ":");
     for (int i = 0; i < v->top && i < g->count; i++) {
         heed_text item = {.c = v->p->c};
+        char p[16];
         heed_label_text(g->labels[i], 24, &item);
-        heed_text_add(&item, " %.2f", (double)g->p[i]);
+        heed_text_add(&item, " %s", probability_text(p, (double)g->p[i], false));
         add_piece(&line, i ? 2 : 1, item.s ? item.s : "", 5, terminal_width());
         heed_text_free(&item);
     }
@@ -208,32 +216,50 @@ bool attend_print(const attend_view *v) {
 
 /* ---- pictures of matrices ---- */
 
-const char *drawn_title(const attend_view *v, int query, char text[TITLE_SIZE]) {
-    bool one = v->chosen || v->block->heads == 1;
-    char name[160], token[QUERY_SIZE] = "";
-    if (query >= 0) query_words(v, query, token);
-    snprintf(text, TITLE_SIZE, "%.200s   %s%s%s%s", v->record->title ? v->record->title : "",
-             one ? view_name(v, v->head, name) : view_layer(v, name), query >= 0 ? ", " : "", token,
-             v->hide ? " (special tokens hidden)" : "");
-    return text;
+/* The query, and the answer there or the only one: ", token 7, [MASK]: France 0.99". */
+static void add_answer(const attend_view *v, int query, heed_text *out) {
+    const heed_record *r = v->record;
+    const heed_record_guess *g = NULL;
+    char token[QUERY_SIZE], p[16];
+    for (int i = 0; i < r->guess_count; i++) {
+        const heed_record_guess *of = &r->guesses[i];
+        bool here = of->axis == v->block->queries && of->query == query;
+        if (here || of->query < 0 || (query < 0 && r->guess_count == 1)) g = of;
+    }
+    int at = query < 0 && g && g->axis == v->block->queries ? g->query : query;
+    if (at >= 0) heed_text_add(out, ", %s", query_words(v, at, token));
+    if (!g || g->count == 0) return;
+    if (strcmp(g->says, "[MASK]") != 0) heed_text_add(out, "; predicts %s", g->says);
+    heed_text_add(out, ": ");
+    heed_label_text(g->labels[0], 24, out);
+    heed_text_add(out, " %s", probability_text(p, (double)g->p[0], false));
 }
 
-bool draw_panels(const attend_view *v, const char *title, const heed_heatmap *maps, int count,
-                 bool svg, const char *path) {
-    heed_panels all = {
-        .title = title, .count = count, .maps = maps, .note = attend_note(v->record)};
-    return (svg ? heed_panels_svg : heed_panels_png)(v->p->c, &all, path);
+bool draw_panels(const attend_view *v, int query, const heed_heatmap *maps, int count, bool svg,
+                 const char *path) {
+    bool one = v->chosen || v->block->heads == 1;
+    char name[160];
+    heed_text where = {.c = v->p->c};
+    heed_text_add(&where, "%s", one ? view_name(v, v->head, name) : view_layer(v, name));
+    add_answer(v, query, &where);
+    if (v->hide) heed_text_add(&where, " (special tokens hidden)");
+    heed_panels all = {.title = v->record->title ? v->record->title : "",
+                       .subtitle = where.s,
+                       .count = count,
+                       .maps = maps,
+                       .note = NO_EXPLANATION "."};
+    bool ok = (svg ? heed_panels_svg : heed_panels_png)(v->p->c, &all, path);
+    heed_text_free(&where);
+    return ok;
 }
 
 bool attend_draw(const attend_view *v, bool svg, const char *path) {
     if (maps_drawable(v)) return maps_draw(v, svg, path);
-    char title[TITLE_SIZE];
-    drawn_title(v, v->query, title);
     if (v->query >= 0) { /* a row for each head, as on the terminal */
         shown m;
         bool drawn = shown_query(v, &m);
         m.map.title = "what it attends to";
-        drawn = drawn && draw_panels(v, title, &m.map, 1, svg, path);
+        drawn = drawn && draw_panels(v, v->query, &m.map, 1, svg, path);
         shown_free(&m);
         return drawn;
     }
@@ -254,7 +280,7 @@ bool attend_draw(const attend_view *v, bool svg, const char *path) {
         heed_real end = scale_end(v, &parts[i]); /* all maps share the first one's scale */
         if (end > maps[0].hi) maps[0].hi = end;
     }
-    ok = ok && draw_panels(v, title, maps, count, svg, path);
+    ok = ok && draw_panels(v, v->query, maps, count, svg, path);
     for (int i = 0; parts && i < count; i++) shown_free(&parts[i]);
     free(maps);
     free(parts);

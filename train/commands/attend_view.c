@@ -8,9 +8,21 @@ static bool no_token(const attend_view *v) {
     return heed_fail(v->p->c, HEED_USAGE, "--hide-special leaves no token to show");
 }
 
+/* Compares the heads, of the layer that --layer chooses or of all in its stack, and shows the most
+ * concentrated one, unless the user chose another. */
+static void focus(attend_view *v) {
+    const heed_record *r = v->record;
+    int layer = *flag_text(v->p, "layer") ? v->block->layer : -1;
+    if (r->axes[v->block->keys].rows > 0) return;
+    heed_record_focus(r, v->block->stack, layer, v->query, &v->focus);
+    v->block = &r->blocks[v->focus.block];
+    if (!v->chosen && v->query < 0) v->head = v->focus.head;
+}
+
 bool view_open(attend_view *v, program *p, const heed_run *r, const heed_record *record) {
     *v = (attend_view){.p = p,
                        .record = record,
+                       .head = MEAN_HEAD,
                        .masks = r->model->answers == HEED_ANSWER_MASKED,
                        .top = flag_int(p, "top"),
                        .numbers = flag_on(p, "numbers"),
@@ -29,8 +41,9 @@ bool view_open(attend_view *v, program *p, const heed_run *r, const heed_record 
     free(list);
     const char *query = flag_text(p, "query");
     const heed_record_axis *a = &record->axes[v->block->queries];
-    if (!chosen_head(p->c, head, v->block, &v->head) || !chosen_query(p->c, query, a, &v->query))
-        return false;
+    if (!chosen_query(p->c, query, a, &v->query)) return false;
+    focus(v);
+    if (v->chosen && !chosen_head(p->c, head, v->block, &v->head)) return false;
     if (!*query && a->rows && a->first) v->query = 0; /* of a picture, [CLS] */
     for (int k = 0; v->hide && k < 2; k++) {
         const heed_record_axis *side = k ? &record->axes[v->block->keys] : a;
@@ -48,8 +61,10 @@ const char *view_layer(const attend_view *v, char text[160]) {
 }
 
 const char *view_name(const attend_view *v, int head, char text[160]) {
-    char what[48], where[160];
-    snprintf(text, 160, "%.100s, %s", view_layer(v, where), head_words(v->block, head, what));
+    char what[48], where[160], of[48] = "";
+    if (!v->chosen && head >= 0 && head == v->focus.head && v->focus.count > 1)
+        snprintf(of, sizeof of, " (most concentrated of %d)", v->focus.count);
+    snprintf(text, 160, "%.60s, %s%s", view_layer(v, where), head_words(v->block, head, what), of);
     return text;
 }
 

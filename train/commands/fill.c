@@ -7,7 +7,7 @@
 
 static const heed_option options[] = {
     COUNT("top", "5", 1, 1000, "predictions to print", "Output"),
-    CHOOSE_LAYER("Output"),
+    CHOOSE_FOCUS("Output"),
     {"attention", HEED_BOOL, "true", 0, 0, NULL, "show the attention of the masks", "Output"},
     SWITCH("json", "print a JSON object for each input", "Output"),
     {0}};

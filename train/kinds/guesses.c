@@ -35,7 +35,7 @@ void print_guess(const char *label, int width, double p) {
     int length = (int)lround(24 * p);
     fputs("  ", stdout);
     print_name(label, width, 0);
-    printf("  %.4f", p);
+    printf("  %.4f", p > 0.9999 && p < 1 ? 0.9999 : p); /* 1.0000 only if it is certain */
     if (length > 0) fputs(color ? "  \033[36m" : "  ", stdout);
     for (int i = 0; i < length; i++) fputs(color ? "\xe2\x96\x88" : "#", stdout);
     if (length > 0 && color) fputs("\033[0m", stdout);

@@ -3,6 +3,7 @@
 
 #include "cli/os_files.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 bool read_picture(heed_ctx *c, const char *path, heed_picture *out) {
@@ -33,11 +34,28 @@ bool inspect_input(heed_inspection *s, heed_run *r, const char *text, const char
     return ok;
 }
 
+bool compares_layers(const heed_inspection *s, const heed_config *flags, heed_stack stack) {
+    double most = 64e6, bytes = 0;
+    int count;
+    if (*heed_config_text(flags, "layer")) return false;
+    heed_record_block *list = heed_attention_layers(s->run, &count);
+    for (int i = 0; list && i < count; i++) {
+        const heed_record_axis *keys = &s->axes[list[i].keys];
+        if (list[i].stack != stack) continue;
+        bytes += (double)sizeof(heed_real) * list[i].heads * s->axes[list[i].queries].count *
+                 keys->count;
+        if (keys->rows > 0) bytes = most + 1;
+    }
+    free(list);
+    return bytes > 0 && bytes <= most;
+}
+
 heed_record *capture_layer(const heed_inspection *s, const heed_config *flags, int top) {
     int index;
+    heed_capture_args a = {.layer_count = 1, .layers = &index, .lean = true, .top = top};
     if (!layer_index(s->run, flags, &index)) return NULL;
-    return heed_capture(
-        s, &(heed_capture_args){.layer_count = 1, .layers = &index, .lean = true, .top = top});
+    if (compares_layers(s, flags, HEED_ENCODER)) a.layer_count = 0;
+    return heed_capture(s, &a);
 }
 
 /* ---- output ---- */

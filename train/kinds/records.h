@@ -33,7 +33,10 @@ bool has_other_channels(const heed_run *r, const heed_picture *p);
  * picture of other channels is converted without a note. */
 bool inspect_input(heed_inspection *s, heed_run *r, const char *text, const char *target,
                    bool quiet);
-/* A record of the weights of one layer alone, which --layer chooses. */
+/* Whether all layers of a stack are recorded, so that the one with the most concentrated head can
+ * be shown: --layer is not given, the input is no picture, and the weights take at most 64 MB. */
+bool compares_layers(const heed_inspection *s, const heed_config *flags, heed_stack stack);
+/* A record of weights alone: of the layer that --layer chooses, or of all that are compared. */
 heed_record *capture_layer(const heed_inspection *s, const heed_config *flags, int top);
 
 /* ---- pages ---- */

@@ -41,16 +41,23 @@
         }
         return out;
     };
-    const gap = 28, head = 94;
+    const gap = 28, small = {size: 12};
+    /* What is said of a panel below its name: at most four lines. */
+    const words = (p, width) => [...(p.of ? heed.lines(p.of, width, small, 2) : []), ...heed.lines(p.help, width, small, 4)].slice(0, 4);
     const layout = () => {
         const width = heed.widthIn(scroll), list = panels(), columns = Math.max(1, Math.min(list.length, Math.floor((width + gap) / (320 + gap)))), each = Math.floor((width - gap * (columns - 1)) / columns);
-        let y = 0, high = 0;
+        let y = 0, high = 0, head = 0;
         list.forEach((p, i) => {
-            if (i % columns === 0) { y += high + (i ? gap : 0); high = 0; }
+            if (i % columns === 0) {
+                y += high + (i ? gap : 0);
+                high = 0;
+                head = 30 + 16 * Math.max(...list.slice(i, i + columns).map((x) => words(x, each).length));
+            }
             const inner = heed.matrixLayout(p, each, 0, 380);
             p.x = (i % columns) * (each + gap);
             p.y = y;
             p.each = each;
+            p.head = head;
             p.l = {...inner, left: p.x + inner.left, top: y + head + inner.top};
             p.inner = inner;
             high = Math.max(high, head + inner.height + 26);
@@ -71,10 +78,9 @@
     };
     const paintPanel = (pen, p) => {
         pen.text(p.name, p.x, p.y + 10, {size: 14, weight: 600, width: p.each});
-        const said = [...(p.of ? heed.lines(p.of, p.each, {size: 12}, 2) : []), ...heed.lines(p.help, p.each, {size: 12}, 4)].slice(0, 4);
-        said.forEach((line, i) => pen.text(line, p.x, p.y + 29 + 16 * i, {size: 12, color: heed.theme.muted, width: p.each}));
+        words(p, p.each).forEach((line, i) => pen.text(line, p.x, p.y + 29 + 16 * i, {...small, color: heed.theme.muted, width: p.each}));
         /* Labels stand left of the cells: the panel draws in its own place. */
-        pen.group(p.x, p.y + head, () => heed.paintMatrix(pen, p, p.inner, chosenIn(p)));
+        pen.group(p.x, p.y + p.head, () => heed.paintMatrix(pen, p, p.inner, chosenIn(p)));
         paintLegend(pen, p);
     };
     const hatching = () => {

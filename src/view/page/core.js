@@ -64,7 +64,7 @@ const heed = {views: [], state: {}, data: {records: [], curves: null, steps: nul
     /* ---- state and links ---- */
 
     const defaults = {
-        view: "", record: 0, stack: "", layer: -1, head: "", query: -1, key: -1, /* -1: the last layer, nothing locked; "": natural() */
+        view: "", record: 0, stack: "", layer: -1, head: "", query: -1, key: -1, /* -1: nothing locked; layer -1 and "": natural */
         palette: "viridis", theme: "auto", scale: "max", hide: false, table: false,
     };
     /* Settings that take one of some words alone. */
@@ -96,10 +96,10 @@ const heed = {views: [], state: {}, data: {records: [], curves: null, steps: nul
         }
         return found;
     };
-    /* What is shown without a choice: the first attention of a record, its last layer, the head that says most. */
+    /* What is shown without a choice: the first attention of a record, the layer and the head that say most. */
     const natural = {
         stack: () => heed.record().blocks[0].stack,
-        layer: () => heed.layers().at(-1).layer,
+        layer: () => heed.naturalLayer(heed.layers()).layer,
         head: () => heed.naturalHead(heed.block()),
     };
     const plain = (name) => Object.hasOwn(natural, name) && Boolean(heed.block()) && heed.state[name] === natural[name]();
@@ -124,7 +124,7 @@ const heed = {views: [], state: {}, data: {records: [], curves: null, steps: nul
         if (!blocks.length) return;
         if (!blocks.some((b) => b.stack === s.stack)) s.stack = blocks[0].stack;
         const layers = blocks.filter((b) => b.stack === s.stack);
-        const block = s.layer < 0 ? layers.at(-1) : layers.reduce((best, b) => (Math.abs(b.layer - s.layer) < Math.abs(best.layer - s.layer) ? b : best));
+        const block = s.layer < 0 ? heed.naturalLayer(layers) : layers.reduce((best, b) => (Math.abs(b.layer - s.layer) < Math.abs(best.layer - s.layer) ? b : best));
         s.layer = block.layer;
         if (s.head !== "mean" && s.head !== "max" && !block.heads.includes(s.head)) s.head = s.head === "" ? heed.naturalHead(block) : block.heads[0];
         s.query = whole(s.query, -1, block.queries.count - 1);

@@ -94,11 +94,11 @@
     heed.hides = (axis) => heed.state.hide && axis.special.some(Boolean) && heed.visible(axis).length < axis.count;
     heed.masked = (b, q, k) => (b.triangle && k > q) || b.masked.has(k);
     heed.hatched = (b) => b.triangle || b.masked.size > 0;
-    /* The head that says most without being asked: over a photograph their mean, else the one that looks at the fewest. */
-    heed.naturalHead = (b) => {
-        if (b.heads.length > 1 && b.keys.grid && heed.record().picture) return "mean";
-        return b.heads.reduce((x, h) => (heed.measures(b, h).entropy < heed.measures(b, x).entropy ? h : x));
-    };
+    /* What says most without being asked: over a photograph the mean of the last layer, else the most concentrated head
+     * (heed_record_focus in heed/view.h). */
+    const photograph = (b) => b.keys.grid && heed.data.records[0].picture;
+    heed.naturalLayer = (layers) => layers.reduce((x, b) => (photograph(b) || b.focus.score < x.focus.score ? b : x));
+    heed.naturalHead = (b) => (b.heads.length > 1 && photograph(b) ? "mean" : b.focus.head);
     heed.headName = (head) => (head === "mean" ? "mean of heads" : head === "max" ? "max of heads" : `head ${head + 1}`);
     heed.guesses = (axis, query) => heed.record().guesses.filter((g) => g.axis === axis && g.query === query);
 

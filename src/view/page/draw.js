@@ -366,4 +366,9 @@
     };
     /* Full scale: the largest value, of weights at least twice the uniform one, as in PNG files; or 1. */
     heed.scaleOf = (m) => (heed.state.scale === "one" && m.min >= 0 ? 1 : Math.max(m.most ?? m.max, -m.min, Math.min(1, 2 * (m.uniform || 0))) || 1);
+    /* Where that scale of weights ends, in words. */
+    heed.scaleWords = (m) => {
+        const top = heed.scaleOf(m);
+        return top === m.most ? ", up to the head's largest" : top === 1 ? "" : ", up to twice the uniform weight";
+    };
 })();

@@ -103,13 +103,15 @@
     const best = (b, m, q, cols, n) => cols.filter((k) => !heed.masked(b, q, k)).map((k) => [k, m.at(q, k)]).filter((x) => x[1] === x[1]).sort((a, b) => b[1] - a[1]).slice(0, n);
 
     const listOf = (rows) => heed.el("ol", {class: "bars"}, ...rows);
-    const keyRow = (b, at, [k, w], top) => {
+    const keyRow = (b, at, [k, w], full) => {
         const button = heed.el("button", {
             type: "button", class: "row" + (k === at.key ? " chosen" : ""), onclick: () => heed.lock(at.query, k),
             "aria-label": `row ${heed.nth(at.query)} ${heed.quote(b.queries, at.query)} attends ${heed.weight(w)} to ${heed.quote(b.keys, k)}`,
-        }, heed.el("span", {class: "index", text: String(heed.nth(k))}), heed.word(b.keys, k, 18), bar(w / top), heed.el("span", {class: "value", text: heed.weight(w)}));
+        }, heed.el("span", {class: "index", text: String(heed.nth(k))}), heed.word(b.keys, k, 18), bar(w / full), heed.el("span", {class: "value", text: heed.weight(w)}));
         return heed.el("li", {}, button);
     };
+    /* The keys that are not listed, so that the column adds up. */
+    const othersRow = (count, w, full) => heed.el("li", {class: "row others muted"}, heed.el("span"), heed.el("span", {text: `${count} other${count > 1 ? "s" : ""}`}), bar(w / full), heed.el("span", {class: "value", text: heed.weight(w)}));
     const guessBlock = (g, query) => {
         const where = query < 0 ? "The input: " : `Row ${heed.nth(query)} predicts `;
         const first = g.tokens[0];
@@ -143,15 +145,16 @@
         const side = heed.id("side"), b = heed.block();
         side.hidden = !(b && v.uses.includes("side"));
         if (side.hidden) return;
-        const at = heed.selected(), m = heed.matrix(), cols = heed.visible(b.keys), rows = best(b, m, at.query, cols, 8), top = rows.length ? Math.max(rows[0][1], 1e-9) : 1;
+        const at = heed.selected(), m = heed.matrix(), cols = heed.visible(b.keys), all = best(b, m, at.query, cols, Infinity), rows = all.slice(0, 8);
         const row = m.data.subarray(at.query * m.cols, (at.query + 1) * m.cols);
         const head = heed.el("h2", {}, heed.el("span", {class: "index", text: String(heed.nth(at.query))}), heed.word(b.queries, at.query, 40));
         const lock = heed.el("p", {class: "muted small"}, at.locked ? "Locked. Esc lets it go." : "Hover to look, click to lock.");
+        const full = Math.max(1, m.max), rest = all.slice(8).reduce((a, x) => a + x[1], 0); /* bars of 0 to 1, as those of predictions */
         const total = row.reduce((a, w) => a + (w === w ? w : 0), 0);
         const even = heed.nearlyUniform(b, heed.state.head) ? ", nearly uniform" : "";
         const heading = heed.el("h3", {text: `attends to (${heed.headName(heed.state.head)}${even})`});
         const sum = Math.abs(total - 1) > 0.002 ? heed.el("p", {class: "muted small", text: `The row sums to ${heed.number(total)}.`}) : null;
-        side.replaceChildren(head, lock, ...guesses(b, at), heading, listOf(rows.map((x) => keyRow(b, at, x, top))), sum || "");
+        side.replaceChildren(head, lock, ...guesses(b, at), heading, listOf([...rows.map((x) => keyRow(b, at, x, full)), ...(all.length > 8 ? [othersRow(all.length - 8, rest, full)] : [])]), sum || "");
         if (at.locked) speak();
     };
 

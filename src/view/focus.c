@@ -1,0 +1,79 @@
+/* focus.c -- the head of a record that is worth looking at first: the most concentrated one. */
+#include "view/draw.h"
+
+typedef struct {
+    const heed_record *record;
+    const heed_record_block *block;
+    const heed_real *weights; /* (rows,cols) of one head */
+    int rows, cols;
+} head_of;
+
+/* How many keys a query may attend to. */
+static int keys_of(const head_of *h, int query) {
+    return h->block->causal && query < h->cols ? query + 1 : h->cols;
+}
+
+/* Whether a row is one of those that are asked about: the query, or without one those of the
+ * predictions (of a causal layer the last), or without predictions all. */
+static bool is_asked(const head_of *h, int query, int row) {
+    int last = -1;
+    if (query >= 0) return row == query;
+    for (int i = 0; i < h->record->guess_count; i++) {
+        const heed_record_guess *g = &h->record->guesses[i];
+        if (g->axis != h->block->queries || g->query < 0) continue;
+        if (g->query == row && !h->block->causal) return true;
+        last = g->query;
+    }
+    return last < 0 || (h->block->causal && row == last);
+}
+
+static double evenness(const head_of *h, int query) {
+    double sum = 0;
+    int count = 0;
+    for (int i = 0; i < h->rows; i++) {
+        if (!is_asked(h, query, i) || keys_of(h, i) < 2) continue;
+        sum += heed_evenness(h->weights + (size_t)i * (size_t)h->cols, keys_of(h, i));
+        count++;
+    }
+    return count ? sum / count : 1;
+}
+
+/* Whether most of the weight is at one place whatever the tokens are: on the token itself, the one
+ * before or after it, or on the first and special tokens. */
+static bool is_positional(const head_of *h) {
+    const heed_record_axis *keys = &h->record->axes[h->block->keys];
+    double at[3] = {0}, fixed = 0, all = 0;
+    for (int i = 0; i < h->rows; i++)
+        for (int k = 0; k < h->cols && keys_of(h, i) > 1; k++) {
+            double w = (double)h->weights[(size_t)i * (size_t)h->cols + (size_t)k];
+            if (!(w > 0)) continue;
+            all += w;
+            if (k == 0 || (keys->special && keys->special[k])) fixed += w;
+            if (h->block->queries == h->block->keys && k >= i - 1 && k <= i + 1) at[k - i + 1] += w;
+        }
+    for (int i = 0; i < 3; i++)
+        if (at[i] > fixed) fixed = at[i];
+    return fixed > all / 2;
+}
+
+/* Positional heads come after all others that are not nearly uniform. */
+static double score_of(const head_of *h, int query) {
+    double even = evenness(h, query);
+    return is_positional(h) ? HEED_NEARLY_UNIFORM + even / 1000 : even;
+}
+
+bool heed_record_focus(const heed_record *r, heed_stack stack, int layer, int query,
+                       heed_focus *out) {
+    *out = (heed_focus){0};
+    for (int i = 0; r && i < r->block_count; i++) {
+        const heed_record_block *b = &r->blocks[i];
+        if (b->stack != stack || (layer >= 0 && b->layer != layer)) continue;
+        head_of h = {r, b, b->weights, r->axes[b->queries].count, r->axes[b->keys].count};
+        for (int k = 0; k < b->heads; k++, h.weights += (size_t)h.rows * (size_t)h.cols) {
+            double score = score_of(&h, query);
+            if (!out->count++ || score < out->score)
+                out->block = i, out->head = k, out->score = score;
+        }
+    }
+    return out->count > 0;
+}
