@@ -174,8 +174,9 @@ TEST(config_args_errors) {
     static const struct {
         const char *args[3], *why;
     } cases[] = {
-        {{"--layers"}, "--layers is wrong: expected a value, found the end of the line"},
-        {{"--val", "--tie"}, "--val is wrong: expected a value, found --tie; hint: --val=VALUE"},
+        {{"--layers"},
+         "--layers is wrong: expected a whole number from 1 to 96, found the end of the line"},
+        {{"--val", "--tie"}, "--val is wrong: expected a text, found --tie; hint: --val=VALUE"},
         {{"--tie=false"},
          "--tie is wrong: expected no value, found =false; hint: --tie or --no-tie"},
         {{"--no-tei"}, "unknown option --no-tei: did you mean --no-tie?"},
@@ -184,7 +185,9 @@ TEST(config_args_errors) {
         {{"--lrr", "1"}, "unknown option --lrr: did you mean --lr?"},
         {{"--=3"}, "unknown option --"},
         {{"---", "x"}, "unknown option ---"},
-        {{"-c"}, "-c is wrong: expected a value"},
+        {{"-c"},
+         "-c is wrong: expected a file of settings, found the end of the line; hint: -c "
+         "settings.conf"},
         {{"--layers=x"}, "--layers is wrong: expected a whole number from 1 to 96, found \"x\""},
     };
     heed_ctx *c = heed_open(NULL);

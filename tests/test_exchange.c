@@ -153,7 +153,7 @@ static void refuses_export(const heed_model *m, const char *settings, const char
 }
 
 TEST(exchange_exports_only_what_is_published) {
-    refuses_export(&heed_model_mlm, "norm=pre", "`norm = pre`, expected post");
+    refuses_export(&heed_model_mlm, "norm=pre", "expected `norm = post`, found `norm = pre`");
     refuses_export(&heed_model_gpt, "hard=true", "`hard = true`");
     refuses_export(&heed_model_gpt, "activation=tanh", NULL);
     refuses_export(&heed_model_cnn, "image-size=8 channels=1 classes=2",

@@ -213,7 +213,7 @@ TEST(fit_resume_warns_on_another_instruction_set) {
 static void refused(job *j) {
     job_fit(j);
     CHECK(heed_ctx_status(j->c) == HEED_FAILED);
-    CHECK_HAS(heed_ctx_error(j->c), "another training is running in ");
+    CHECK_HAS(heed_ctx_error(j->c), "another training run is active in ");
     char process[40];
     snprintf(process, sizeof process, "(process %ld)", (long)getpid());
     CHECK_HAS(heed_ctx_error(j->c), process);

@@ -311,6 +311,27 @@ TEST(inspect_heatmap_picture_paints_shares_of_the_scale) {
     CLOSE(c);
 }
 
+/* Rows with their own scale: blue below 0, orange above, and as strong as the share of its end. */
+TEST(inspect_heatmap_picture_paints_rows_with_their_own_scale) {
+    heed_ctx *c = heed_open(NULL);
+    char path[128];
+    heed_heatmap m = {.rows = 2,
+                      .cols = 3,
+                      .values = (heed_real[]){1, 0, 0, 4, -4, -2},
+                      .ends = (heed_real[]){0, 4}};
+    heed__rgb above = heed__signed(1), below = heed__signed(-1), half = heed__signed(-0.5);
+    snprintf(path, sizeof path, "%s/map.png", test_folder());
+    CHECK(heed_heatmap_png(c, &m, path));
+    heed_picture p = read_back(path);
+    CHECK(pixels_of(&p, 68, 1, 84) > 200); /* the end of the other row's scale is 1, not 4 */
+    CHECK(pixels_of(&p, above.r, above.g, above.b) > 200);
+    CHECK(pixels_of(&p, below.r, below.g, below.b) > 200);
+    CHECK(pixels_of(&p, half.r, half.g, half.b) > 200);
+    CHECK(below.b > below.r && above.r > above.b && half.r > below.r);
+    heed_picture_free(&p);
+    CLOSE(c);
+}
+
 static double lightness(heed__rgb c) { return 0.2126 * c.r + 0.7152 * c.g + 0.0722 * c.b; }
 
 /* What is much stands out: on paper it is dark, in a terminal bright; a number on it can be read.

@@ -7,7 +7,7 @@
 
 HEED_EXPORT_BEGIN
 
-/* The memory of a training, in bytes. */
+/* The memory of a training run, in bytes. */
 enum { HEED_MEMORY_OPS = 24 };
 typedef struct {
     const char *op;           /* "affine"; NULL: inputs of the step, and all other ops */
@@ -24,15 +24,15 @@ typedef struct {
     heed_memory_op ops[HEED_MEMORY_OPS];
     int op_count;
 } heed_memory;
-/* The memory of a training of s with optimizer o and tape t. Call it after heed_backward on t and
- * before the next heed_tape_begin. before: heed_memory_resident() before s was made. */
+/* The memory of a training run of s with optimizer o and tape t. Call it after heed_backward on t
+ * and before the next heed_tape_begin. before: heed_memory_resident() before s was made. */
 heed_memory heed_memory_of(const heed_store *s, heed_optim *o, const heed_tape *t, size_t before);
 /* The resident memory of the process now, in bytes; its peak if that is not known; 0 if neither is
  * known. */
 size_t heed_memory_resident(void);
 
-/* The settings of every training: batch accumulate steps epochs minutes optimizer lr ... Ended by
- * {0}. */
+/* The settings of every training run: batch accumulate steps epochs minutes optimizer lr ... Ended
+ * by {0}. */
 extern const heed_option heed_fit_options[];
 
 typedef struct heed_run heed_run;
@@ -107,8 +107,8 @@ typedef struct {
     bool force;  /* replace an existing run */
     const char *keep; /* a file on the same disk that is moved into the new run, under the name of
                      the setting `data`. NULL: none */
-    const heed_run *from; /* the run whose weights a new training starts from. NULL: the one that
-                             the setting `from` names, which may be empty */
+    const heed_run *from; /* the run whose weights a new training run starts from. NULL: the one
+                             that the setting `from` names, which may be empty */
     const heed_model *const *models; /* to open that run by; NULL: only `model` */
     void (*report)(void *user, const heed_report *r);
     bool (*stop)(void *user); /* called after each step; true: save `last`, HEED_INTERRUPTED */
@@ -136,7 +136,7 @@ typedef struct {
  *     last/                  model.safetensors, optimizer.safetensors and state.json, to resume from
  *     metrics.csv train.log labels.txt source-tokenizer/ and the files of the tokenizer
  * and is consistent at any moment, also if the process is killed. Without a run directory, only
- * `report` sees the weights. A resumed training ends with the same bits as one that never stopped,
+ * `report` sees the weights. A resumed training run ends with the same bits as one that never stopped,
  * for any number of threads.
  *
  * Several processes (a->cluster) call it with equal settings and data, at most as many as the
@@ -151,7 +151,7 @@ typedef struct {
 /* clang-format on */
 heed_fit_result heed_fit(heed_ctx *c, const heed_fit_args *a);
 
-/* ---- a training in one call ---- */
+/* ---- a training run in one call ---- */
 
 typedef struct {
     const heed_model *model; /* its kind of input is not HEED_INPUT_DENSE */
@@ -175,15 +175,17 @@ typedef struct {
  * (heed_start_settings). With a run directory, the result is that of `heed train`. The seed is the
  * context's. */
 heed_fit_result heed_train(heed_ctx *c, const heed_train_args *a);
-/* All settings of such a training, at the model's defaults. */
+/* All settings of such a training run, at the model's defaults. */
 heed_config *heed_train_config(heed_ctx *c, const heed_model *m);
 /* The settings that name the model, the data and the run to start from: task, data, from. Ended by
  * {0}. */
 extern const heed_option heed_train_options[];
 
 /* Reads config.conf of the run `dir` into f. Settings that the version which wrote it did not know
- * have that version's behaviour. If heed_options.edited is set, settings have the values of the
- * run's checkpoint, if there is one, except where the data is, and sizes that the data gives. */
+ * have that version's behaviour. Fails if the checkpoint was trained with other settings of how
+ * inputs are read (mean, std, resize-to, resample, packing). If heed_options.edited is set, changed
+ * settings instead have the checkpoint's values, except where the data is and sizes that the data
+ * gives, and a message lists them. */
 bool heed_run_settings(heed_ctx *c, const char *dir, heed_config *f);
 
 /* A model with its parameters, new or read from a run. */
@@ -205,13 +207,14 @@ struct heed_run {
 
 /* Whether a run may be created at dir: dir is absent, an empty folder (hidden files do not count)
  * or, with force, a run, which heed_fit then replaces. Else false with HEED_USAGE. A run is a
- * folder with config.conf and weights, a checkpoint, or the lock of a training. heed_fit checks
+ * folder with config.conf and weights, a checkpoint, or the lock of a training run. heed_fit checks
  * this itself; call it to check before reading data. */
 bool heed_run_vacant(heed_ctx *c, const char *dir, bool force);
 
-/* Restores the run at dir if a training that was replacing it (force) died before its first
+/* Restores the run at dir if a training run that was replacing it (force) died before its first
  * checkpoint, and then fails with an error that says so, because settings read so far may be those
- * of the dead training. It is not an error if there is nothing to do or a training is active. */
+ * of the dead training. It is not an error if there is nothing to do or a training run is active.
+ */
 bool heed_run_recover(heed_ctx *c, const char *dir);
 
 /* Whether path is a file of the run at dir, or in a folder of it such as last/. A new run replaces
@@ -228,8 +231,8 @@ heed_run *heed_run_open(heed_ctx *c, const char *dir, const heed_model *const *m
                         const char *which);
 void heed_run_close(heed_run *r);
 /* Returns a run with the weights and tokenizers of `base`, changed by `file`: the
- * adapter.safetensors of a training with adapters that started from these weights. The adapters are
- * merged. HEED_DATA if the file is damaged or belongs to another base. */
+ * adapter.safetensors of a training run with adapters that started from these weights. The adapters
+ * are merged. HEED_DATA if the file is damaged or belongs to another base. */
 heed_run *heed_run_adapt(const heed_run *base, const char *file, const heed_model *const *models);
 /* Returns a run in memory: a new model with its initial values and the settings f, from
  * heed_train_config. A custom training loop can train it and write it by heed_run_save. The run
@@ -287,7 +290,7 @@ bool heed_start_take(heed_store *s, const heed_row_names *names, const heed_run 
                      heed_start *out);
 void heed_start_free(heed_start *start);
 
-/* Prepares the settings f of a training of m that starts from a run. Settings of the model that
+/* Prepares the settings f of a training run of m that starts from a run. Settings of the model that
  * both have and that were not given (their rank is HEED_FROM_DEFAULT) get the run's values; so do
  * mean and std of pixels. `from` and `tokenizer` become the run's folder. how, for opening the
  * data: its `extend` is set if the tokenizer is the run's. said: gets the settings that changed, as

@@ -169,7 +169,7 @@ typedef struct {
  * and target are one sequence, in which the encoder's layers mix the source, the decoder's
  * self-attention mixes the target, and the cross layers connect them: "gradient" is the part over
  * the source, "gradient, target" the part over the decoder's input. This changes the gradients of
- * some parameters: do not call it between heed_backward and heed_step of a training. */
+ * some parameters: do not call it between heed_backward and heed_step of a training run. */
 bool heed_gradient_add(const heed_inspection *s, const heed_gradient_args *args,
                        heed_record *record);
 
@@ -368,10 +368,10 @@ typedef struct {
     const char *input; /* a text, "SOURCE <tab> TARGET" or a picture's path instead; or NULL */
 } heed_snapshots_args;
 typedef struct heed_snapshots heed_snapshots;
-/* Reads the inputs for a training that has not begun, of model m on d with the settings f, before
- * any file of its run is written. Each snapshot is a pass in eval mode on a separate tape, so the
- * training is bit-identical with and without snapshots. m, d and f must outlive the result. Returns
- * NULL on error; see d's context. */
+/* Reads the inputs for a training run that has not begun, of model m on d with the settings f,
+ * before any file of its run is written. Each snapshot is a pass in eval mode on a separate tape,
+ * so the training is bit-identical with and without snapshots. m, d and f must outlive the result.
+ * Returns NULL on error; see d's context. */
 heed_snapshots *heed_snapshots_open(const heed_model *m, const heed_data *d, heed_config *f,
                                     const heed_snapshots_args *a);
 void heed_snapshots_close(heed_snapshots *s);

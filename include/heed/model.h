@@ -116,8 +116,8 @@ typedef struct {
 typedef struct {
     heed_config *config;
     const heed_data *data;   /* NULL: it is not open yet */
-    const heed_option *only; /* of a training that starts from a run: settings that may be chosen;
-                                NULL: all */
+    const heed_option *only; /* of a training run that starts from a run: settings that may be
+                                chosen; NULL: all */
     heed_choice list[HEED_CHOICES];
     int count;
 } heed_choices;
@@ -161,10 +161,10 @@ typedef struct {
      * there are none. Heads that share values have columns of PATH.out. */
     void (*average)(void *self, bool on);
     bool (*grid)(const void *self, heed_grid *out); /* NULL: positions are not patches */
-    /* Sets in f the sizes that init chose by the data where the setting is 0, for a training that
-     * starts from these weights with other data. NULL: it chooses none. */
+    /* Sets in f the sizes that init chose by the data where the setting is 0, for a training run
+     * that starts from these weights with other data. NULL: it chooses none. */
     bool (*chosen)(const void *self, heed_config *f);
-    /* Chooses settings by the data of a new training, by heed_choose: before the data is opened
+    /* Chooses settings by the data of a new training run, by heed_choose: before the data is opened
      * those that opening needs, by the file that the setting `data` names, and afterwards, with
      * k->data, the others. NULL: it chooses none. */
     bool (*choose)(heed_choices *k);
@@ -179,10 +179,10 @@ typedef struct {
 /* What the model requires of its inputs, from the members above. */
 heed_input_spec heed_model_spec(const heed_model *m);
 /* Fails with HEED_USAGE if a setting that was given as a flag has no effect, by the conditions of
- * m, of its kind of data or of every training. */
+ * m, of its kind of data or of every training run. */
 bool heed_model_check(const heed_model *m, const heed_config *f);
-/* Chooses settings by the data of a training: calls m->choose. Called twice, before and after the
- * data is opened (d). Settings that were given, by whatever means, are kept; with `from`, all
+/* Chooses settings by the data of a training run: calls m->choose. Called twice, before and after
+ * the data is opened (d). Settings that were given, by whatever means, are kept; with `from`, all
  * except those of the kind of data are. out: adds what was chosen, begins with {0}; or NULL. */
 bool heed_model_choose(const heed_model *m, heed_config *f, const heed_data *d, heed_choices *out);
 /* Creates the parameters of m in s by its init and, if f has the setting `lora` above 0, adapters
@@ -197,7 +197,7 @@ bool heed_model_batch(const heed_model *m, void *self, void *data, heed_batch_at
 uint64_t heed_model_eval_batches(const heed_model *m, void *self, void *data, int rows);
 uint64_t heed_model_epoch_batches(const heed_model *m, void *self, void *data, int rows);
 
-/* The settings of these tables (ended by NULL), then the model's and those that every training
+/* The settings of these tables (ended by NULL), then the model's and those that every training run
  * shares, at the model's defaults. If a name is in several, the first applies. tables NULL: none.
  */
 heed_config *heed_model_config(heed_ctx *c, const heed_model *m, const heed_option *const *tables);

@@ -111,8 +111,8 @@ heed_random heed_node_random(const heed_node *n);
 void heed_view_backward(heed_node *n);
 
 /* In forward, for a state such as running statistics: input i becomes keep * input + scale * x,
- * computed in double precision; x has the input's size. A training divided among processes copies x
- * and makes the update later, in the order of the micro-batches. */
+ * computed in double precision; x has the input's size. A training run divided among processes
+ * copies x and makes the update later, in the order of the micro-batches. */
 void heed_update_state(heed_node *n, int i, double keep, double scale, const heed_real *x);
 
 /* The library's ops, ended by NULL: each entry a list, ended by {0}, of the family in one file. */

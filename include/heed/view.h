@@ -24,6 +24,8 @@ typedef struct {
     bool percent;   /* with a unit: values are shares, shown as percentages on a terminal */
     double uniform; /* of weights: what each would be if all were equal. The scale ends at twice
                        that or more, and the legend of a picture marks it. 0: no weights */
+    const heed_real *ends; /* of a picture: (rows), NULL or the ends of rows that have their own
+                              scale, from -end to end, blue below 0 and orange above; 0: others */
 } heed_heatmap;
 /* How evenly n weights are spread, from 1/n, one has all, to 1, all are equal: 2^H / n, where H is
  * the entropy in bits of the weights divided by their sum. Negative and unknown ones count as 0. */
@@ -96,8 +98,8 @@ bool heed_heatmaps_png(heed_ctx *c, const heed_heatmap *maps, int count, const c
 /* Several heat maps of equal size on one scale, each under its own title; labels, scale and numbers
  * are those of the first. In SVG, text stays text, and the file is self-contained. */
 typedef struct {
-    const char *title, *note; /* above and below all panels; or NULL */
-    int count, columns;       /* columns 0: nearly square */
+    const char *title, *subtitle, *note; /* two lines above and one below all panels; or NULL */
+    int count, columns;                  /* columns 0: nearly square */
     const heed_heatmap *maps;
 } heed_panels;
 bool heed_panels_png(heed_ctx *c, const heed_panels *all, const char *path);

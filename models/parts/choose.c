@@ -97,10 +97,10 @@ bool heed__choose_batch(heed_choices *k, int batch, const char *more) {
     if (is_planned(f)) return true;
     snprintf(settings, sizeof settings, "batch=%d %s", batch, more);
     if (is_given(f, "minutes"))
-        return heed_choose(k, settings, "smaller batches learn more in the same time");
+        return heed_choose(k, settings, "smaller batches reach a lower loss in the same time");
     snprintf(settings, sizeof settings, "batch=%d steps=%lld %s", batch,
              (long long)(steps * was / batch), more);
-    return heed_choose(k, settings, "learns more in the same time than %lld steps of %lld",
+    return heed_choose(k, settings, "reaches a lower loss in the time of %lld steps of batch %lld",
                        (long long)steps, (long long)was);
 }
 

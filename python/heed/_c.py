@@ -887,7 +887,7 @@ class heed_codes(Structure):
 class heed_heatmap(Structure):
     _fields_ = [("title", c_char_p), ("rows", c_int), ("cols", c_int), ("values", c_void_p), ("row_labels", c_void_p),
         ("col_labels", c_void_p), ("hi", c_float), ("lo", c_float), ("unit", c_char_p), ("numbers", c_bool), ("terminal", c_int),
-        ("width", c_int), ("percent", c_bool), ("uniform", c_double)]
+        ("width", c_int), ("percent", c_bool), ("uniform", c_double), ("ends", c_void_p)]
     _enums_ = {'terminal': 'heed_terminal'}
 
 
@@ -913,7 +913,8 @@ class heed_sheet(Structure):
 
 
 class heed_panels(Structure):
-    _fields_ = [("title", c_char_p), ("note", c_char_p), ("count", c_int), ("columns", c_int), ("maps", c_void_p)]
+    _fields_ = [("title", c_char_p), ("subtitle", c_char_p), ("note", c_char_p), ("count", c_int), ("columns", c_int),
+        ("maps", c_void_p)]
 
 
 class heed_overlay(Structure):

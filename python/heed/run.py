@@ -85,7 +85,7 @@ class Run:
         self.c = _c.heed_run.from_address(pointer)
         self.model = _c.heed_model.from_address(self.c.model)
         self.net = Net.__new__(Net).use(context, self.c.store, self.c.tape)
-        self.result = self.folder = None  # of a training: its result; its temporary folder, removed with the run
+        self.result = self.folder = None  # of a training run: its result; its temporary folder, removed with the run
 
     # ---- what it is ----
 

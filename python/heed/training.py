@@ -1,4 +1,4 @@
-"""train and resume: a training in one call, with progress."""
+"""train and resume: a training run in one call, with progress."""
 import ctypes
 import os
 import tempfile
@@ -14,7 +14,7 @@ FIELDS = ("step", "steps", "progress", "epoch", "loss", "val_loss", "metric", "b
 
 
 class Report:
-    """What a training tells: event is start, step, eval, saved or note; the numbers are those of heed_report, nan where unknown."""
+    """What a training run tells: event is start, step, eval, saved or note; the numbers are those of heed_report, nan where unknown."""
 
     def __init__(self, c):
         self.event, self.note = EVENTS[c.event], text(c.note)
@@ -43,7 +43,7 @@ def show(report):
 
 
 class Watch(Interrupts):
-    """The callbacks of a training: they pass reports on, and stop it when progress returns False or raises, or at Ctrl-C."""
+    """The callbacks of a training run: they pass reports on, and stop it when progress returns False or raises, or at Ctrl-C."""
 
     def __init__(self, progress):
         super().__init__()
@@ -121,7 +121,7 @@ def train(task, data, out=None, progress=None, preset=None, force=False, seed=1,
 
 
 def resume(path, progress=None, data=None, threads=0, isa=None, **settings):
-    """Continues a training that was stopped, to the same bits as if it had not been; or with steps=N goes on to N. data: its new
+    """Continues a training run that was stopped, to the same bits as if it had not been; or with steps=N goes on to N. data: its new
     path, if it has moved."""
     options = {"seed": seed_of(path), "threads": threads, "isa": isa}
     run = open_(path, "last")  # the model is read while the run exists

@@ -101,7 +101,7 @@ bool heed__texts_last(heed_ctx *c, const heed_config *f) {
         heed__os_identity(heed_config_text(f, "val"), val) && data[0] == val[0] &&
         data[1] == val[1])
         heed_message(c, HEED_WARN,
-                     "`val` is the file of the training: %s: nothing is validated on what training "
+                     "`val` is the training file: %s: nothing is validated on what training "
                      "does not see; hint: `val-split` sets a part of it aside",
                      heed_config_text(f, "val"));
     return true;

@@ -17,21 +17,22 @@ static const heed_published *choose(const heed_run *r) {
         return NULL;
     }
     for (; p->type; p++)
-        if (heed__keys_fit(r->config, p, NULL)) return p;
-    heed_text missing = {.c = r->c};
-    heed__keys_fit(r->config, p = r->model->published, &missing);
+        if (heed__keys_fit(r->config, p, NULL, NULL)) return p;
+    heed_text expected = {.c = r->c}, found = {.c = r->c};
+    heed__keys_fit(r->config, p = r->model->published, &expected, &found);
     const char *list = p->architectures;
     heed__list_word(&list, class);
-    heed_fail(r->c, HEED_USAGE, "run cannot be exported as %s: %s", class,
-              missing.s ? missing.s : "");
-    heed_text_free(&missing);
+    heed_fail(r->c, HEED_USAGE, "run cannot be exported as %s: expected%s, found%s", class,
+              expected.s ? expected.s : "", found.s ? found.s : "");
+    heed_text_free(&expected);
+    heed_text_free(&found);
     return NULL;
 }
 
 bool heed_import_is_headless(const heed_run *r) {
     if (!r || r->step >= 0 || *heed_config_text(r->config, "data")) return false;
     const heed_published *p = r->model->published;
-    while (p && p->type && !heed__keys_fit(r->config, p, NULL)) p++;
+    while (p && p->type && !heed__keys_fit(r->config, p, NULL, NULL)) p++;
     return p && p->type && p->vectors;
 }
 

@@ -262,17 +262,18 @@ static bool has_value(const heed_config *f, const char *setting, const char *val
     return heed__same_value(own, value) || strcmp(own, "auto") == 0;
 }
 
-bool heed__keys_fit(const heed_config *f, const heed_published *p, heed_text *missing) {
+bool heed__keys_fit(const heed_config *f, const heed_published *p, heed_text *expected,
+                    heed_text *found) {
     char word[HEED__WORD_SIZE];
     bool fit = true;
     for (const char *list = p->settings; heed__list_word(&list, word);) {
         char *value = strchr(word, '=');
         *value++ = 0;
         if (has_value(f, word, value)) continue;
-        if (missing)
-            heed_text_add(missing, "%s`%s = %s`, expected %s", fit ? "" : "; ", word,
-                          heed_config_has(f, word) ? heed_config_text(f, word) : "", value);
         fit = false;
+        if (!expected) break;
+        heed_text_add(expected, " `%s = %s`", word, value);
+        heed_text_add(found, " `%s = %s`", word, heed_config_text(f, word));
     }
     return fit;
 }

@@ -374,38 +374,51 @@ bool heed__state_settings(heed_ctx *c, const char *path, heed_config *f, bool *c
     return ok;
 }
 
-/* Model and weights fix the others. */
-bool heed__state_inputs(heed_ctx *c, const char *path, const heed_config *f, heed_text *edited) {
+/* Whether how inputs are read was not changed: model and weights fix all other settings. */
+static bool same_inputs(heed_ctx *c, const json_t *all, heed_config *f) {
     static const char *const keys[] = {"mean", "std", "resize-to", "resample", "packing"};
-    json_t *root = heed__json_read(c, path), *all = json_object_get(root, settings_key);
-    for (size_t i = 0; i < sizeof keys / sizeof *keys && !edited->n; i++) {
-        const char *was = json_string_value(json_object_get(all, keys[i]));
-        const char *now = heed_config_has(f, keys[i]) ? heed_config_text(f, keys[i]) : was;
-        if (was && !heed__same_value(was, now))
-            heed__setting_edited(edited, keys[i], was, *now ? now : "nothing");
-    }
-    json_decref(root);
-    return root != NULL;
+    bool ok = true, changed = false;
+    for (size_t i = 0; ok && i < sizeof keys / sizeof *keys; i++)
+        ok =
+            same_setting(f, c, keys[i], json_string_value(json_object_get(all, keys[i])), &changed);
+    return ok;
 }
 
-/* Sizes are not read from config.conf; the context has the seed. */
-bool heed__state_restore(heed_ctx *c, const char *dir, heed_config *f) {
-    const char *key, *folder = heed__ctx_edited(c) ? heed__checkpoint_find(c, dir) : NULL;
-    heed_text path = {.c = c};
+/* Gives changed settings the values that the checkpoint has, and lists them in `ignored`. Sizes are
+ * not read from config.conf; the context has the seed. */
+static bool restore(heed_config *f, json_t *all, heed_text *ignored) {
+    const char *key;
+    bool ok = true;
     json_t *was;
+    json_object_foreach(all, key, was) {
+        const char *value = json_string_value(was);
+        if (!ok || !value || !heed_config_has(f, key) || listed(places, key) ||
+            strcmp(key, "seed") == 0 || heed__size_of_data(key) ||
+            heed_config_rank(f, key) == HEED_FROM_FLAG ||
+            heed__same_value(value, heed_config_text(f, key)))
+            continue;
+        bool missing = heed_config_rank(f, key) == HEED_FROM_DEFAULT;
+        ok = heed_text_add(ignored, "%s%s%s%s (trained with %s)", ignored->n ? ", " : "", key,
+                           missing ? " missing" : " = ", missing ? "" : heed_config_text(f, key),
+                           value) &&
+             heed_config_set(f, key, value, key, HEED_FROM_FILE);
+    }
+    return ok;
+}
+
+bool heed__state_restore(heed_ctx *c, const char *dir, heed_config *f) {
+    const char *folder = heed__checkpoint_find(c, dir);
+    heed_text path = {.c = c}, ignored = {.c = c};
     if (!folder) return !heed__stopped(c);
     heed_text_add(&path, "%s/%s/state.json", dir, folder);
     json_t *root = heed__json_read(c, path.s ? path.s : "");
-    bool ok = root != NULL;
-    json_object_foreach(json_object_get(root, settings_key), key, was) {
-        const char *value = json_string_value(was);
-        if (ok && value && heed_config_has(f, key) && !listed(places, key) &&
-            strcmp(key, "seed") != 0 && !heed__size_of_data(key) &&
-            heed_config_rank(f, key) != HEED_FROM_FLAG)
-            ok = heed_config_set(f, key, value, path.s, HEED_FROM_FILE);
-    }
+    json_t *all = json_object_get(root, settings_key);
+    bool ok = root && (heed__ctx_edited(c) ? restore(f, all, &ignored) : same_inputs(c, all, f));
+    if (ok && ignored.n)
+        heed_message(c, HEED_INFO, "ignored in %s/config.conf: %s", dir, ignored.s);
     json_decref(root);
     heed_text_free(&path);
+    heed_text_free(&ignored);
     return ok;
 }
 

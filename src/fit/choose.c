@@ -52,7 +52,8 @@ static void note_size(heed_choices *k) {
     heed_choice *out = &k->list[k->count++];
     snprintf(out->what, sizeof out->what, "image-size %d", a->view.size);
     snprintf(out->why, sizeof out->why,
-             "the median of the short sides, at most 64, as larger pictures train slowly");
+             "the median of the short sides in multiples of 4, at most 64: larger pictures train "
+             "slowly");
 }
 
 /* Without open data there is something to look at only in a regular file. */

@@ -128,10 +128,9 @@ bool heed__state_read(heed_ctx *c, const char *path, heed__state *s);
  * newer. Checkpoints of early versions have no settings, or none that says in which order they add
  * micro-batches. */
 bool heed__state_settings(heed_ctx *c, const char *path, heed_config *f, bool *changed);
-/* If the context has `edited`: sets what differs from the checkpoint of the run `dir`, if any. */
+/* Compares the settings of the run `dir` with those of its checkpoint, if there is one, as
+ * heed_run_settings says. */
 bool heed__state_restore(heed_ctx *c, const char *dir, heed_config *f);
-/* Adds to *edited the first setting of how inputs are read that differs from the checkpoint's. */
-bool heed__state_inputs(heed_ctx *c, const char *path, const heed_config *f, heed_text *edited);
 /* Adds why a run whose config.conf has another value than the one it was trained with is refused.
  */
 void heed__setting_edited(heed_text *out, const char *key, const char *was, const char *now);

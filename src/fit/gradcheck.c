@@ -15,7 +15,7 @@
 #ifdef HEED_F64
 static const double steps[] = {4e-3, 1e-3, 2e-4, 4e-5};
 #else
-static const double steps[] = {3.2e-2, 1.6e-2, 8e-3, 4e-3};
+static const double steps[] = {3.2e-2, 1.6e-2, 8e-3, 4e-3, 2e-3, 1e-3};
 #endif
 enum { STEPS = sizeof steps / sizeof *steps };
 

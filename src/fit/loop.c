@@ -400,9 +400,11 @@ static void interrupt(heed__fitting *f) {
     if (f->saved_step != f->state.step && !heed__fit_save(f, false)) return;
     heed__journal_note(&f->journal, f->state.step, "interrupted");
     const char *run = f->a->run;
-    heed_fail(f->c, HEED_INTERRUPTED, "interrupted at step %" PRId64 " of %" PRId64 "%s%s%s",
-              f->state.step, f->steps, run ? "; hint: `resume " : "", run ? run : "",
-              run ? "`" : "");
+    char step[32], steps[32];
+    heed_fail(f->c, HEED_INTERRUPTED, "interrupted at step %s of %s%s%s%s",
+              heed_format_count(step, (uint64_t)f->state.step),
+              heed_format_count(steps, (uint64_t)f->steps), run ? "; hint: `resume " : "",
+              run ? run : "", run ? "`" : "");
 }
 
 static void train(heed__fitting *f) {

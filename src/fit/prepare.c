@@ -234,7 +234,7 @@ static bool lock_run(heed__fitting *f) {
     if (holder) snprintf(who, sizeof who, " (process %ld)", holder);
     return heed_fail(
         f->c, HEED_FAILED,
-        "another training is running in %s%s; hint: wait until it ends, or stop it first",
+        "another training run is active in %s%s; hint: wait until it ends, or stop it first",
         f->a->run, who);
 }
 
@@ -253,6 +253,7 @@ static bool open_run(heed__fitting *f) {
 }
 
 static void note_finished(heed__fitting *f) {
+    char n1[32], n2[32];
     int64_t step = f->state.step;
     if (step >= f->steps)
         heed__fit_note(f,
@@ -261,23 +262,27 @@ static void note_finished(heed__fitting *f) {
                        2 * step);
     else
         heed__fit_note(f,
-                       "the run is finished: it was stopped early at step %" PRId64 " of %" PRId64
-                       " by `patience = %" PRId64 "`; hint: `patience = 0` continues to the end",
-                       step, f->steps, f->set.patience);
+                       "the run is finished: it was stopped early at step %s of %s by `patience = "
+                       "%" PRId64 "`; hint: `patience = 0` continues to the end",
+                       heed_format_count(n1, (uint64_t)step),
+                       heed_format_count(n2, (uint64_t)f->steps), f->set.patience);
 }
 
 static void note_changes(heed__fitting *f) {
     const heed__state *s = &f->state;
+    char step[32], steps[32], was[32];
+    heed_format_count(step, (uint64_t)s->step);
+    heed_format_count(steps, (uint64_t)f->steps);
     if (s->step > 0 && f->schedule_from == s->step)
         heed__fit_note(f,
-                       "the schedule of the learning rate starts anew at step %" PRId64
-                       ": warm-up to %g, then the schedule to step %" PRId64,
-                       s->step, (double)f->set.optim.lr, f->steps);
+                       "the schedule of the learning rate starts anew at step %s: warm-up to %g, "
+                       "then the schedule to step %s",
+                       step, (double)f->set.optim.lr, steps);
     else if (s->steps != f->steps)
         heed__fit_note(f,
-                       "steps are now %" PRId64 ", not %" PRId64
-                       ": the learning rate follows the new schedule from step %" PRId64 " on",
-                       f->steps, s->steps, s->step);
+                       "steps are now %s, not %s: the learning rate follows the new schedule from "
+                       "step %s on",
+                       steps, heed_format_count(was, (uint64_t)s->steps), step);
     if (strcmp(s->isa, heed_isa(f->c)) != 0)
         heed__fit_note(f,
                        "warning: the checkpoint was made with %s, this is %s: the results will "

@@ -265,7 +265,6 @@ static bool open_all(heed__opened *o, const char *dir, const heed_model *const *
         find_weights(c, dir, last, &weights, &state) && heed__run_read_meta(o, models, weights.s) &&
         heed__run_config_read(c, o->run.model, dir, &o->file) && (o->run.config = o->file.config) &&
         heed__run_apply_settings(o, o->settings.s, weights.s) &&
-        (!state.n || heed__state_inputs(c, state.s, o->run.config, &o->edited)) &&
         heed__run_read_tokenizers(o, dir) && read_labels(o, dir) &&
         heed__run_build(&o->run, NULL) && heed__weights_load(o->run.store, weights.s) &&
         (!o->edited.n || heed__ctx_edited(c) || heed_fail(c, HEED_DATA, "%s", o->edited.s)) &&

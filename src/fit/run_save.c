@@ -99,7 +99,7 @@ bool heed_run_save(heed_run *r, const char *dir, bool force) {
     long holder = 0;
     bool ok = heed__os_make_dir(c, dir) && heed__run_path(&path, dir, ".lock")[0];
     if (ok && !heed__os_lock(&lock, path.s, &holder))
-        ok = heed_fail(c, HEED_FAILED, "a training is running in %s; hint: stop it first", dir);
+        ok = heed_fail(c, HEED_FAILED, "a training run is active in %s; hint: stop it first", dir);
     ok = ok && replace(r, &a, made);
     if (lock.held) heed__os_unlock(&lock, path.s);
     heed_text_free(&path);

@@ -35,7 +35,7 @@ heed_run *heed_start_open(heed_ctx *c, const char *dir, const heed_model *const 
         heed_fail(
             c, HEED_USAGE,
             "run to start from is the one to be made: %s: expected another folder for the new "
-            "run; hint: `resume` with more `steps` continues a training",
+            "run; hint: `resume` with more `steps` continues training",
             dir);
         return NULL;
     }

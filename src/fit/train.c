@@ -116,7 +116,7 @@ heed_fit_result heed_train(heed_ctx *c, const heed_train_args *a) {
     if (heed__stopped(c) || !a) return r;
     bool dense = a->model && a->model->kind == HEED_INPUT_DENSE;
     if (!a->model || !(dense || (a->resume ? a->run : a->data))) {
-        heed_fail(c, HEED_USAGE, "a training needs a model and data, a resumed one its run");
+        heed_fail(c, HEED_USAGE, "training requires a model and data, resuming the run");
         return r;
     }
     bool first = !a->cluster || a->cluster->rank == 0;

@@ -96,13 +96,13 @@ static bool plan_by_clock(heed__fitting *f) {
     if (!limit_evaluations(f) || !heed__fit_plan_first(f, step) ||
         !heed__fit_fix_length(f, (double)heed__plans_end(&f->plans)) || !heed__fit_keep_plans(f))
         return false;
-    char minutes[32];
+    char minutes[32], count[32];
     snprintf(minutes, sizeof minutes, "%.10g", seconds / 60);
     if (!heed_config_set(f->a->config, "timed", minutes, "minutes", HEED_FROM_FLAG)) return false;
     int64_t left = f->steps - f->state.step;
-    heed__fit_note(f, "%g minute%s about %" PRId64 " step%s, planned again as the rate changes",
-                   f->set.minutes, f->set.minutes == 1 ? " is" : "s are", left,
-                   left == 1 ? "" : "s");
+    heed__fit_note(f, "%g minute%s about %s step%s, planned again as the rate changes",
+                   f->set.minutes, f->set.minutes == 1 ? " is" : "s are",
+                   heed_format_count(count, (uint64_t)left), left == 1 ? "" : "s");
     if (left < FEW_STEPS)
         heed__fit_note(f,
                        "warning: fewer than %d steps teach little: a step takes %.3g s, an "

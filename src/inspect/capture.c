@@ -140,9 +140,10 @@ static bool add_guess(heed_record *record, const heed_inspection *s, const heed_
 }
 
 static void describe(heed_record *record, const heed_inspection *s) {
-    char model[96], layers[32] = "", step[48] = "";
+    char model[96], layers[32] = "", step[48] = "", n[32];
     const heed_run *r = s->run;
-    if (r->step >= 0) snprintf(step, sizeof step, ", step %lld", (long long)r->step);
+    if (r->step >= 0)
+        snprintf(step, sizeof step, ", step %s", heed_format_count(n, (uint64_t)r->step));
     heed_attending a;
     int count = 0;
     if (heed_config_has(r->config, "layers"))

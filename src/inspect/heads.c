@@ -12,13 +12,12 @@ static const struct {
     const char *name, *help;
 } measures[HEED_HEAD_MEASURES] = {
     {"entropy", "of a query's weights, in bits: 0 for one key, log2 n for n alike"},
-    {"distance",
-     "from the query to what it attends to, a mean by the weights; pictures: in patches"},
+    {"distance", "from the query to what it attends to, a mean by the weights"},
     {"first", "share on the first token"},
     {"self", "share on the query's own token"},
     {"previous", "share on the token before the query"},
     {"next", "share on the token after the query"},
-    {"same", "share on other places that have the query's token"},
+    {"same", "share on other positions that have the query's token"},
     {"special", "share on [CLS] and [SEP]"},
     {"diagonal", "how far the strongest source token lies from the straight line, in tokens"},
     {"induction",

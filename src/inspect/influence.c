@@ -148,7 +148,7 @@ static bool follow(study *k) {
 
 static const char pair_note[] =
     "Of a pair this is the target over the source. What the decoder reads of the target itself "
-    "moves y_t, too: that is not shown, nor is what the encoder's places do to one another.";
+    "moves y_t, too: that is not shown, nor is what the encoder's positions do to one another.";
 
 static bool add_map(const study *k, heed_record *record) {
     char how[160], help[320];
@@ -164,11 +164,10 @@ static bool add_map(const study *k, heed_record *record) {
                  "an estimate from %d random directions of %d units, seed 1: squares unbiased, "
                  "within about %.0f %%",
                  k->draws, k->units, 100 * sqrt(2.0 / k->draws));
-    snprintf(
-        help, sizeof help,
-        "norm of d y_t / d x_s: how far output place t (row) moves when input place s (column) "
-        "does; %s",
-        how);
+    snprintf(help, sizeof help,
+             "norm of d y_t / d x_s: how far the output at position t (row) moves when the input "
+             "at position s (column) does; %s",
+             how);
     int query = heed_record_add_axis(record, &k->query);
     bool same = k->query.labels == k->key.labels;
     heed_record_map map = {.name = "influence",

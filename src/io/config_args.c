@@ -10,15 +10,20 @@ typedef struct {
     char **args;
 } arguments;
 
-/* The value of a flag; what looks like a flag itself is refused: the value was forgotten. */
-static const char *next_value(arguments *a, const char *flag) {
+/* The value of a flag; what looks like a flag itself is refused: the value was forgotten. NULL: of
+ * -c. */
+static const char *next_value(arguments *a, const char *flag, const heed_option *o) {
     const char *value = a->at < a->count ? a->args[a->at] : NULL;
     if (value && strncmp(value, "--", 2) != 0) {
         a->at++;
         return value;
     }
-    heed_fail(a->f->c, HEED_USAGE, "%s is wrong: expected a value, found %s; hint: %s%sVALUE", flag,
-              value ? value : "the end of the line", flag, flag[1] == '-' ? "=" : " ");
+    heed_text expected = {.c = a->f->c};
+    if (o ? heed__option_expects(o, &expected) : heed_text_add(&expected, "a file of settings"))
+        heed_fail(a->f->c, HEED_USAGE, "%s is wrong: expected %s, found %s; hint: %s%s", flag,
+                  expected.s, value ? value : "the end of the line", flag,
+                  o ? "=VALUE" : " settings.conf");
+    heed_text_free(&expected);
     return NULL;
 }
 
@@ -40,7 +45,7 @@ static bool take_flag(arguments *a, const char *arg) {
                          equals, s->o->name, s->o->name);
     const char *value = is_switch ? (off ? "false" : "true")
                         : equals  ? equals + 1
-                                  : next_value(a, flag);
+                                  : next_value(a, flag, s->o);
     return value && heed__setting_put(a->f, s, value, flag, HEED_FROM_FLAG);
 }
 
@@ -56,7 +61,7 @@ bool heed_config_args(heed_config *f, int *argc, char **argv) {
         else if (flags && strncmp(arg, "--", 2) == 0)
             ok = take_flag(&a, arg);
         else if (flags && strcmp(arg, "-c") == 0) {
-            const char *path = next_value(&a, arg);
+            const char *path = next_value(&a, arg, NULL);
             ok = path && heed_config_read(f, path, HEED_FROM_FILE);
         } else
             argv[kept++] = arg;

@@ -60,6 +60,8 @@ heed__rgb heed__viridis(double v);
 /* For a white background, a picture's or the light page's: the colours reversed, 0 white to 1 dark.
  */
 heed__rgb heed__paper(double v);
+/* Also for a white background: -1 blue, 0 white, 1 orange, as on the page. */
+heed__rgb heed__signed(double v);
 /* Black or white, whichever has the higher contrast with c: at least 4.5:1 (WCAG 2.1). */
 heed__rgb heed__ink(heed__rgb c);
 

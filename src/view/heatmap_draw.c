@@ -18,6 +18,7 @@ enum {
     LINE = 24
 };
 enum { LETTER = 6, LONGEST_LABEL = 240, PANEL = 360, LONGEST_TITLE = 1600 };
+#define OWN_SCALES "below and above 0, up to the number of the row"
 enum { MOST = 12000, VECTOR_CELLS = 400000 };
 static const heed__rgb INK = {40, 40, 40}, SOFT = {110, 110, 110};
 
@@ -28,6 +29,7 @@ typedef struct {
     heed__sketch sketch;
     double lo, hi;
     bool fractions, above;               /* some value is not an integer; some value is above hi */
+    bool own;                            /* some rows have their own scale */
     int scale, cell;                     /* scale of letters; side of a cell in pixels */
     int left, top;                       /* position of the first cell in its panel */
     int columns, rows;                   /* of panels */
@@ -50,6 +52,11 @@ static void number_text(const plan *p, double v, char text[32]) {
     snprintf(text, 32, p->fractions ? v < 0.995 ? "%.2f" : "%.3g" : "%.0f", v);
 }
 
+/* The end of the scale of a cell's row if it is not the common one, else 0. */
+static double end_of(const heed_heatmap *m, int cell) {
+    return m->ends ? (double)m->ends[cell / m->cols] : 0;
+}
+
 /* Sets the scale and returns the width of the widest number in letters of size 1. */
 static int measure(plan *p) {
     double top = p->lo = (double)p->map->lo;
@@ -59,7 +66,8 @@ static int measure(plan *p) {
         const heed_heatmap *m = &p->all->maps[k];
         for (int i = 0; i < m->rows * m->cols; i++) {
             double v = value_at(p, m, i);
-            top = fmax(top, v);
+            if (!(end_of(m, i) > 0)) top = fmax(top, v);
+            p->own |= end_of(m, i) > 0;
             p->fractions |= v != floor(v);
         }
     }
@@ -123,7 +131,8 @@ static int write_legend(plan *p) {
 
 /* Upper edge of a row of panels. */
 static int panel_top(const plan *p, int row) {
-    return MARGIN + (p->all->title ? TITLE : 0) + row * (p->tall + BETWEEN);
+    return MARGIN + (p->all->title ? TITLE : 0) + (p->all->subtitle ? LINE : 0) +
+           row * (p->tall + BETWEEN);
 }
 
 static void wrap_note(plan *p, int width) {
@@ -135,7 +144,7 @@ static void wrap_note(plan *p, int width) {
 
 /* Cells of one small map grow until it is as wide as its title and legend. */
 static void fill_width(plan *p, int width) {
-    int cell = (width - p->left) / p->map->cols, most = 2 * p->cell;
+    int cell = (width - p->left) / p->map->cols, most = 3 * p->cell;
     if (p->all->count > 1 || p->map->numbers || cell <= p->cell) return;
     p->cell = cell < most ? cell : most;
     size_panels(p);
@@ -149,8 +158,10 @@ static bool lay_out(heed_ctx *c, plan *p) {
     p->cell = cell_size(p, number);
     size_panels(p);
     int least = title ? width_of(p, title, 2) : RAMP + 120;
+    if (p->all->subtitle) least = larger(least, width_of(p, p->all->subtitle, 2));
     if (least > LONGEST_TITLE) least = LONGEST_TITLE;
     least = larger(least, write_legend(p));
+    if (p->own) least = larger(least, p->left + RAMP + 24 + width_of(p, OWN_SCALES, 2));
     fill_width(p, least);
     int width = larger(least, p->columns * (p->wide + BETWEEN) - BETWEEN);
     wrap_note(p, width);
@@ -161,13 +172,19 @@ static bool lay_out(heed_ctx *c, plan *p) {
             "`png`, or one `head`",
             VECTOR_CELLS, p->all->count, m->rows, m->cols);
     return heed__sketch_new(c, &p->sketch, p->vector, 2 * MARGIN + width,
-                            panel_top(p, p->rows) - BETWEEN + LEGEND + p->lines * LINE + MARGIN);
+                            panel_top(p, p->rows) - BETWEEN + LEGEND + (p->lines + p->own) * LINE +
+                                MARGIN);
 }
 
 /* ---- a panel ---- */
 
 static double share_of(const plan *p, double v) {
     return p->hi > p->lo ? (v - p->lo) / (p->hi - p->lo) : 0;
+}
+
+static heed__rgb color_of(const plan *p, const heed_heatmap *m, int cell) {
+    double v = value_at(p, m, cell), end = end_of(m, cell);
+    return end > 0 ? heed__signed(v / end) : heed__paper(share_of(p, v));
 }
 
 static void draw_numbers(plan *p, const heed_heatmap *m, int x, int y) {
@@ -178,15 +195,20 @@ static void draw_numbers(plan *p, const heed_heatmap *m, int x, int y) {
         if (v == 0 || heed__text_width(text, p->scale) + 2 > p->cell) continue;
         heed__sketch_text(&p->sketch, x + i % m->cols * p->cell + p->cell / 2,
                           y + i / m->cols * p->cell + (p->cell - 7 * p->scale) / 2, p->scale,
-                          heed__ink(heed__paper(share_of(p, v))), HEED__MIDDLE, p->cell, text);
+                          heed__ink(color_of(p, m, i)), HEED__MIDDLE, p->cell, text);
     }
 }
 
 static void draw_cells(plan *p, const heed_heatmap *m, int x, int y) {
-    for (int i = 0; i < m->rows * m->cols; i++)
-        heed__sketch_cell(&p->sketch, x + i % m->cols * p->cell, y + i / m->cols * p->cell,
-                          p->cell - (p->cell > 6),
-                          (float)fmax(0, fmin(share_of(p, value_at(p, m, i)), 1)));
+    int side = p->cell - (p->cell > 6);
+    for (int i = 0; i < m->rows * m->cols; i++) {
+        int left = x + i % m->cols * p->cell, top = y + i / m->cols * p->cell;
+        if (end_of(m, i) > 0)
+            heed__sketch_box(&p->sketch, left, top, side, side, color_of(p, m, i));
+        else
+            heed__sketch_cell(&p->sketch, left, top, side,
+                              (float)fmax(0, fmin(share_of(p, value_at(p, m, i)), 1)));
+    }
     heed__sketch_end_cells(&p->sketch);
     heed__sketch_frame(&p->sketch, x, y, m->cols * p->cell, m->rows * p->cell);
     if (m->numbers) draw_numbers(p, m, x, y);
@@ -223,6 +245,16 @@ static void draw_panel(plan *p, int index) {
 
 /* ---- the picture ---- */
 
+/* Of rows with their own scale: the colours below and above 0. */
+static void draw_own_legend(plan *p, int x, int y) {
+    int step = p->vector ? 4 : 1;
+    for (int i = 0; i < RAMP; i += step)
+        heed__sketch_box(&p->sketch, x + i, y, step, 18,
+                         heed__signed(2 * i / (double)(RAMP - step) - 1));
+    heed__sketch_frame(&p->sketch, x, y, RAMP, 18);
+    heed__sketch_text(&p->sketch, x + 8 + RAMP, y + 2, 2, SOFT, HEED__LEFT, MOST, OWN_SCALES);
+}
+
 static void draw_legend(plan *p) {
     int x = MARGIN + p->left, y = panel_top(p, p->rows) - BETWEEN + 24;
     heed__sketch_text(&p->sketch, x, y + 2, 2, SOFT, HEED__LEFT, 100, p->from);
@@ -235,6 +267,7 @@ static void draw_legend(plan *p) {
     if (*p->uniform)
         heed__sketch_uniform(&p->sketch, x, RAMP, share_of(p, p->map->uniform), y,
                              x + 32 + RAMP + width_of(p, p->to, 2), p->uniform);
+    if (p->own) draw_own_legend(p, x, y += LINE + 2);
     y += LEGEND - LINE + 10;
     for (char *line = p->note.s, *next; line; line = next) {
         next = strchr(line, '\n');
@@ -265,6 +298,9 @@ static bool draw(heed_ctx *c, const heed_panels *all, bool vector, heed__sketch 
     bool ok = lay_out(c, &p);
     if (ok && all->title)
         heed__sketch_text(&p.sketch, MARGIN, MARGIN, 2, INK, HEED__LEFT, LONGEST_TITLE, all->title);
+    if (ok && all->subtitle)
+        heed__sketch_text(&p.sketch, MARGIN, MARGIN + (all->title ? LINE : 0), 2, SOFT, HEED__LEFT,
+                          LONGEST_TITLE, all->subtitle);
     for (int i = 0; ok && i < all->count; i++) draw_panel(&p, i);
     if (ok) draw_legend(&p);
     heed_text_free(&p.note);

@@ -119,7 +119,7 @@ if awk '!NF && !last { bad = 1 } { last = NF } END { exit !bad }' out; then fail
 run attend mlm "$TEXT" --heads 2 --svg two.svg
 status 0
 says "layer 1 of 1, head 2"
-holds grep -q "layer 1 of 1, head 2<" two.svg
+holds grep -q "layer 1 of 1, head 2, token 7, " two.svg
 run attend mlm "$TEXT" --heads 2 --head 1
 refuses 2 "--head 1: expected one of 2, mean or max"
 # The first token of a causal layer has one choice: the scale is that of the others.

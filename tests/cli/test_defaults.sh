@@ -3,26 +3,26 @@ facts >facts.txt
 run data check mlm facts.txt --json
 json chosen.0.settings "packing lines, block 16, batch 64"
 run data check mlm facts.txt
-says "Chosen by a training:"
+says "Chosen for this data:"
 says "96 lines, each a sentence of at most 7 words"
 run data check mlm facts.txt --packing blocks --batch 8
 hides "packing lines,"
 sed 's/ \.$//' facts.txt >plain.txt # lines that are no sentences
 run data check gpt plain.txt
 hides "packing lines,"
-says "batch 8, steps 4000"
+says "batch 8, steps 4,000"
 says "layers 2, width 64, lr 0.004"
 run data check gpt plain.txt --steps 100
 hides "batch 8"
 run data check gpt plain.txt --minutes 1
-says "batch 8, warmup 0.15: smaller batches learn more in the same time"
+says "batch 8, warmup 0.15: smaller batches reach a lower loss in the same time"
 for i in $(seq 30); do cat plain.txt; done >long.txt # 90 KB
 run data check gpt long.txt
-says "batch 8, steps 4000, lr 0.002, warmup 0.15"
+says "batch 8, steps 4,000, lr 0.002, warmup 0.15"
 hides "layers 2"
 run data check mlm long.txt
 says "positions rotary, layers 2, lr 0.002"
-says "batch 8, steps 4000"
+says "batch 8, steps 4,000"
 hides "width 64"
 run data check mlm long.txt --positions learned # BERT
 hides "layers 2"
@@ -33,7 +33,7 @@ hides "positions rotary"
 run data check mlm plain.txt
 says "width 64"
 says "positions rotary"
-says "batch 8, steps 1500"
+says "batch 8, steps 1,500"
 for i in $(seq 42); do cat facts.txt; done >many.txt # 4,032 sentences
 run data check mlm many.txt
 says "packing lines"

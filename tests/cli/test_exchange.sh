@@ -118,7 +118,7 @@ refuses 3 "weights are missing: bare: expected model.safetensors"
 absent run
 run train mlm facts.txt $SMALL --norm pre -o pre
 run export pre -o pre-folder
-refuses 2 "run cannot be exported as BertForMaskedLM: --norm pre, expected post"
+refuses 2 "run cannot be exported as BertForMaskedLM: expected --norm post --transform-head, found --norm pre --no-transform-head"
 absent pre-folder
 
 # With rotary positions a masked model is a RoFormer.

@@ -66,6 +66,15 @@ run data check gpt ./fatcs.txt
 refuses 3 "did you mean ./facts.txt?"
 run tokenizer train facts.tx
 refuses 3 "did you mean facts.txt?"
+cp noise names.CSV
+run train vit names.CSV -o no
+hides "is a file: vit takes"
+(printf '\n\n'; yes 'no tab here' | head -n 500; printf 'pos\ta text\nneg\tanother\n') >late.tsv
+run data check textcls late.tsv
+hides "has no tabs"
+printf '\n \n{"label": "pos", "text": "good"}\n{"label": "neg", "text": "bad"}\n' >blank.data
+run data check textcls blank.data
+hides "has no tabs"
 run train textcls a.txt -o no
 refuses 3 "a.txt has no tabs: textcls takes"
 warns 'hint: `heed train mlm a.txt -o no`, if it is a text'
@@ -157,6 +166,10 @@ run generate file --n 3
 status 0
 cp out none
 : >empty
+for command in "generate file -" "embed file" "attend file -" "tokenizer encode file" "eval file -"; do
+    run_with empty $command
+    refuses 3 "standard input: no lines: expected the input of heed ${command%% file*}"
+done
 run_with empty generate file --n 3
 status 0
 holds cmp -s none out

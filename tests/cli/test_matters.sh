@@ -296,9 +296,12 @@ says "what each token has to do with token 2:"
 # A drawing names the token that it is of, and the head; of a query alone it has a row a head.
 TEXT="Paris is the capital of [MASK] ."
 run attend mlm "$TEXT" --occlude --svg q.svg
-holds grep -q "layer 1 of 1, token 7, \[MASK\]<" q.svg
+holds grep -q "layer 1 of 1, token 7, \[MASK\]: [^<]* 0[.][0-9]*<" q.svg # with the answer
+holds grep -q ">occlusion [0-9]" q.svg # its scale
+holds grep -q "of a row&#39;s attention<" q.svg
+if grep -qe "--occlude" q.svg; then fail "a flag stands in a picture"; else pass; fi
 run attend mlm "$TEXT" --occlude --svg q.svg --head 2 --hide-special
-holds grep -q "layer 1 of 1, head 2, token 7, \[MASK\] (special tokens hidden)<" q.svg
+holds grep -q "layer 1 of 1, head 2, token 7, \[MASK\]: [^<]* 0[.][0-9]* (special tokens hidden)<" q.svg
 holds grep -q ">attention<" q.svg
 if grep -qF ">head 1<" q.svg || grep -qF ">[SEP]<" q.svg; then fail "all heads or tokens are drawn"; else pass; fi
 run attend mlm "$TEXT" --query Paris --svg q.svg

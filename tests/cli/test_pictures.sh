@@ -10,7 +10,7 @@ status 0
 says "run: step 6"
 says "test part, read once with the best weights: accuracy"
 says "of 30 pictures"
-says "training waited for pictures"
+hides "training waited for pictures"
 says "heed classify run"
 warns "110 for training, 10 for validation, 30 for the test"
 warns "10: 0, 1, 2"
@@ -34,6 +34,12 @@ run classify remean png/test/3/00003.png
 refuses 3 "config.conf was changed: mean: the run was trained with 0."
 run classify remean png/test/3/00003.png --edited
 status 0
+warns "ignored in remean/config.conf: mean = 0.4 (trained with 0."
+edit '/^mean = /d' remean/config.conf
+run resume remean --steps 9
+refuses 3 "config.conf was changed: mean: the run was trained with 0."
+run classify remean png/test/3/00003.png --edited
+warns "mean missing (trained with"
 cp out as-edited
 run classify run png/test/3/00003.png
 holds cmp -s out as-edited
@@ -259,7 +265,8 @@ hides "Chosen"
 says "wrote sheet.png"
 holds test -s sheet.png
 run data check vit colours
-says "Chosen by a training of vit:"
+says "Chosen for this data by train vit:"
+says "Try (cnn rather than vit, for the reason in the note):"
 says "image-size 24: the median"
 run data check vit colours --image-size 16 --json
 status 0

@@ -116,14 +116,25 @@ run compare timed-1 timed-2 --json
 json groups.0.name timed
 json groups.0.runs.1 timed-2
 
+# Pictures of 2 x 9 pixels: too little of them would be left at a size that they choose.
+mkdir -p narrow/a narrow/b
+printf 'BM\176\0\0\0\0\0\0\0\066\0\0\0\050\0\0\0\002\0\0\0\011\0\0\0\001\0\030\0' >narrow/a/1.bmp
+head -c 96 /dev/zero >>narrow/a/1.bmp
+for name in a/2 a/3 a/4 b/1 b/2 b/3 b/4; do cp narrow/a/1.bmp narrow/$name.bmp; done
+run train cnn narrow -o no --steps 1
+refuses 3 "pictures are too narrow: narrow: the median of their short sides is 2: expected at least 4 pixels; hint: --image-size 32"
+run data check cnn narrow --image-size 8
+status 0
+says "read as 8 x 8"
+
 # An empty standard input is no list.
 for text in '' '
  '; do
     printf '%s' "$text" >empty
     run_with empty classify run
-    refuses 3 "standard input is empty"
+    refuses 3 "standard input: no lines"
     run_with empty classify run -
-    refuses 3 "standard input is empty"
+    refuses 3 "standard input: no lines"
 done
 
 # All that is skipped is told somewhere.

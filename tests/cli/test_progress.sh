@@ -73,7 +73,7 @@ warns "perplexity"
 printf 'the text is so short that an epoch ends quickly\n' >short.txt
 run train mlm short.txt -o short --block 12 --layers 1 --heads 2 --width 16 --steps 2000
 status 0
-holds grep -q '^   2000   [0-9]' err
+holds grep -q '^  2,000   [0-9]' err
 run train gpt facts.txt -o wild $SMALL --lr 1e6 --clip 0 --warmup 0 --schedule constant
 holds grep -q '^ *1 .*e+' err
 hides "000000"

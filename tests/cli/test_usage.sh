@@ -2,8 +2,20 @@
 facts >facts.txt
 run train gpt facts.txt
 refuses 2 "missing -o"
+warns "hint: add -o runs/first"
+run train vit facts.txt
+refuses 3 "hint: \`heed train mlm facts.txt -o runs/first\`, if it is a text"
 run train gpt -o run
 refuses 2 "missing DATA"
+# A value that was forgotten: what is expected, with an example of a file.
+run eval run --confusion
+refuses 2 "--confusion is wrong: expected a path, found the end of the line; hint: --confusion confusion.png"
+run attend run text --npz --html page.html
+refuses 2 "expected a path, found --html; hint: --npz attend.npz"
+run train gpt facts.txt -o
+refuses 2 "hint: -o runs/first"
+run train gpt facts.txt --steps
+refuses 2 "expected a whole number from 1"
 run train
 refuses 2 "missing TASK"
 run train mml facts.txt -o run
@@ -79,6 +91,8 @@ says "heed plot 'it'\\''s'"
 warns "epoch      1 step of "
 run train gpt facts.txt -o four $SMALL --accumulate 4
 warns "steps of 4 x 4 x 16 tokens"
+run train vit "my texts/gpt"
+refuses 3 "hint: \`heed train mlm 'my texts/gpt' -o runs/first\`"
 run data check gpt "my texts/gpt"
 says "heed train gpt 'my texts/gpt'"
 run data check -c gpt/config.conf "my texts/gpt"

@@ -180,6 +180,27 @@ channels_last pictures are computed with channels last
 callbacks what callbacks do are settings: --patience
 criterion the task has its loss
 group_by_length pairs of texts are sorted
-fraction a training reads all of its data
+fraction training reads all of the data
+max_train_samples training reads all of the data
 zero_stage a program built by make MPI=1
 EOF
+while read -r task name ours; do
+    run train "$task" facts.txt -o run "--$name" 1
+    refuses 2 "unknown option --$name: did you mean $ours? ("
+done <<EOF
+cnn filters --width
+gpt n_hidden --width
+gpt gamma --step-gamma
+gpt milestones --step-every
+gpt clipnorm --clip
+gpt b2 --beta2
+gpt device_batch_size --batch
+gpt total_batch_size --accumulate
+gpt ffn_hidden_size --ff
+gpt flash_attn --attention
+cnn bn --batch-norm
+EOF
+for name in jpg jpeg pdf svg; do
+    run plot run "--$name" x
+    refuses 2 "unknown option --$name: did you mean --png?"
+done

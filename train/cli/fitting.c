@@ -4,8 +4,10 @@
 
 #include "cli/os_files.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 const heed_model *first_of(const heed_model *const *models, heed_input_kind kind) {
     while (*models && (*models)->kind != kind) models++;
@@ -37,23 +39,30 @@ static const char *folder_of(const char *picture, char folder[400]) {
     return folder;
 }
 
-/* Whether the beginning of the file is lines of text, of which none has a tab, and no JSON. */
-static bool lacks_tabs(const char *path) {
-    char text[4096];
+static bool has_ending(const char *path, const char *ending) {
     const char *dot = strrchr(path, '.');
-    if (!is_file(path) || (dot && (!strcmp(dot, ".csv") || !strcmp(dot, ".jsonl")))) return false;
+    return dot && strcasecmp(dot, ending) == 0;
+}
+
+/* Whether the file is lines of text, of which none has a tab, and no JSON. It is read up to the
+ * first tab. */
+static bool lacks_tabs(const char *path) {
+    int first = 0, ch = EOF;
+    bool lines = false;
+    if (!is_file(path) || has_ending(path, ".csv") || has_ending(path, ".jsonl")) return false;
     FILE *f = fopen(path, "r");
-    size_t n = f ? fread(text, 1, sizeof text, f) : 0;
+    while (f && (ch = getc(f)) != EOF && ch != '\t' && ch != 0) {
+        lines = lines || ch == '\n';
+        if (!first && !isspace(ch)) first = ch;
+    }
     if (f) fclose(f);
-    return n && *text != '{' && memchr(text, '\n', n) && !memchr(text, '\t', n) &&
-           !memchr(text, 0, n);
+    return ch == EOF && lines && first && first != '{';
 }
 
 /* Data of pictures: a folder, or a list of them. */
 static bool fits_pictures(program *p, const char *data) {
     char hint[1200];
-    const char *dot = strrchr(data, '.');
-    if (!is_file(data) || (dot && strcmp(dot, ".csv") == 0)) return true;
+    if (!is_file(data) || has_ending(data, ".csv")) return true;
     return heed_fail(p->c, HEED_DATA,
                      "%s is a file: %s takes a folder of pictures, or a CSV file of path,label "
                      "lines%s",

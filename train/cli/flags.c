@@ -33,6 +33,30 @@ static bool add_flag(const program *p, const char *quoted, size_t n, heed_text *
     return true;
 }
 
+/* The word of the command line that stands between s and end, and needs quotes; or NULL. */
+static const char *unquoted_at(const program *p, const char *s, const char *end) {
+    for (char *const *word = p->words; word && *word; word++) {
+        size_t n = strlen(*word);
+        bool here = n <= (size_t)(end - s) && strncmp(s, *word, n) == 0;
+        if (here && strpbrk(*word, " '\"$&;|<>()*?!#~\\")) return *word;
+    }
+    return NULL;
+}
+
+/* Appends the words of a command as they are typed. */
+static void add_words(const program *p, const char *words, size_t n, heed_text *out) {
+    char shown[1200];
+    const char *end = words + n;
+    for (const char *s = words; s < end; s++) {
+        const char *word = s > words && s[-1] == ' ' ? unquoted_at(p, s, end) : NULL;
+        if (word) {
+            heed_text_add(out, "%s", heed_format_shell(shown, sizeof shown, word));
+            s += strlen(word) - 1;
+        } else
+            heed_text_put(out, s, 1);
+    }
+}
+
 /* The same for a command, `resume RUN`, and for `--help`: `heed train mlm --help`. */
 static bool add_command(const program *p, const char *quoted, size_t n, heed_text *out) {
     if (n == 6 && memcmp(quoted, "--help", n) == 0 && p->command)
@@ -42,7 +66,9 @@ static bool add_command(const program *p, const char *quoted, size_t n, heed_tex
         size_t word = strcspn(*name, " ");
         if (n < word || memcmp(quoted, *name, word) != 0) continue;
         if (n > word && (quoted[word] != ' ' || quoted[word + 1] == '=')) continue;
-        return heed_text_add(out, "`%s %.*s`", program_name(), (int)n, quoted);
+        heed_text_add(out, "`%s ", program_name());
+        add_words(p, quoted, n, out);
+        return heed_text_add(out, "`");
     }
     return false;
 }

@@ -150,6 +150,40 @@ static bool folder_exists(const output *o) {
                      o->path, folder, folder);
 }
 
+/* ---- values ---- */
+
+/* A value for a setting that names a file, a folder or a run: "confusion.png"; or NULL. */
+static const char *example_of(const command *k, const heed_option *o, char text[80]) {
+    static const char *const endings[] = {"svg", "html", "npz", "npy", "csv", "tex", "onnx", NULL};
+    bool run = strcmp(o->group ? o->group : "", "Run") == 0;
+    if (o->kind != HEED_TEXT) return NULL;
+    if (strcmp(o->name, "out") == 0) return run ? "runs/first" : "folder";
+    if (strcmp(o->name, "beside") == 0 || (run && strcmp(o->name, "from") == 0))
+        return "runs/first";
+    if (!is_one_of(writes, o)) return NULL;
+    if (strcmp(o->name, "png") == 0 || is_one_of(endings, o))
+        snprintf(text, 80, "%s.%s", k->name, o->name);
+    else
+        snprintf(text, 80, "%s.%s", o->name, strcmp(o->name, "translations") ? "png" : "tsv");
+    return text;
+}
+
+bool files_are_named(heed_ctx *c, const command *k, const heed_config *f, int argc, char **argv) {
+    char text[80];
+    for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        const char *value = i + 1 < argc ? argv[i + 1] : NULL, *example = NULL;
+        for (int j = 0; strncmp(argv[i], "--", 2) == 0 && j < heed_config_count(f); j++) {
+            const heed_option *o = heed_config_at(f, j, NULL);
+            if (strcmp(o->name, argv[i] + 2) == 0) example = example_of(k, o, text);
+        }
+        const char *flag = strcmp(argv[i], "--out") == 0 ? "-o" : argv[i];
+        if (example && (!value || strncmp(value, "--", 2) == 0))
+            return heed_fail(c, HEED_USAGE, "%s is wrong: expected a path, found %s; hint: %s %s",
+                             flag, value ? value : "the end of the line", flag, example);
+    }
+    return true;
+}
+
 bool outputs_are_apart(heed_ctx *c, const heed_model *const *models, const heed_config *f,
                        bool named, int argc, char **argv) {
     output o = {.c = c, .models = models, .named = named};

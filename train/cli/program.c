@@ -88,9 +88,9 @@ static void show(program *p, const char *event, const char *mark, const char *me
 
 static void show_log(void *user, heed_level level, const char *message) {
     program *p = user;
-    bool warns = level == HEED_WARN;
-    if (warns && p->warns_once && strcmp(message, p->warning) == 0) return;
-    if (warns) snprintf(p->warning, sizeof p->warning, "%s", message);
+    bool warns = level == HEED_WARN, once = !warns || p->warns_once;
+    if (once && strncmp(message, p->message, sizeof p->message - 1) == 0) return;
+    snprintf(p->message, sizeof p->message, "%s", message);
     show(p, warns ? "warning" : "note", warns ? "warning: " : "", message);
 }
 
@@ -339,7 +339,7 @@ static heed_config *parse(program *p, heed_ctx *c, int argc, char **argv) {
     }
     heed_config *f = settings_of(c, k, p->model);
     if (!check_dashes(p, f, c, argc, argv)) return NULL;
-    if (!heed_config_args(f, &argc, argv)) {
+    if (!files_are_named(c, k, f, argc, argv) || !heed_config_args(f, &argc, argv)) {
         name_task_of_setting(p, c);
         return NULL;
     }
@@ -441,6 +441,13 @@ heed_run *open_run(program *p, const char *dir) {
     if (!r || settings_apply(p, r, dir)) return r;
     heed_run_close(r);
     return NULL;
+}
+
+bool refuse_empty_stdin(program *p) {
+    return heed_fail(p->c, HEED_DATA,
+                     "standard input: no lines: expected the input of %s %s %s; hint: is the file "
+                     "or the pipe empty?",
+                     program_name(), p->command->name, p->command->usage);
 }
 
 bool wrong_run(program *p, const char *takes, const heed_run *r) {

@@ -120,16 +120,16 @@ struct program {
     const heed_model *model; /* for commands with task options */
     int argc;                /* positional arguments */
     char **argv;
-    char *const *words;   /* all arguments as they were typed, ended by NULL */
-    double started;       /* when the program started */
-    uint64_t seed;        /* the context's seed, when the command continues a run */
-    heed_status status;   /* status of inputs that failed while others were processed */
-    size_t line;          /* the line of standard input being processed, from 1; 0: none */
-    bool line_open;       /* the terminal shows a progress line without a line break */
-    bool warns_once;      /* a warning is not repeated for the next of several runs */
-    char warning[256];    /* the last one */
-    bool json_lines;      /* stderr gets JSON, one object per line */
-    char joined[1100];    /* a temporary file that inputs were joined to (gather.h); "": none */
+    char *const *words; /* all arguments as they were typed, ended by NULL */
+    double started;     /* when the program started */
+    uint64_t seed;      /* the context's seed, when the command continues a run */
+    heed_status status; /* status of inputs that failed while others were processed */
+    size_t line;        /* the line of standard input being processed, from 1; 0: none */
+    bool line_open;     /* the terminal shows a progress line without a line break */
+    bool warns_once;   /* a warning is not repeated for the next of several runs; a note never is */
+    char message[256]; /* the last note or warning */
+    bool json_lines;   /* stderr gets JSON, one object per line */
+    char joined[1100]; /* a temporary file that inputs were joined to (gather.h); "": none */
     char joined_name[64]; /* what messages call it: "3 texts" */
     heed_choices chosen;  /* settings that were chosen by the data */
     cluster cluster;
@@ -171,6 +171,8 @@ bool wants_help(int argc, char **argv);
 /* The task of the arguments: that of the first one that is neither a flag nor a flag's value,
  * otherwise of the -c FILE. NULL: none. */
 const heed_model *task_of(heed_ctx *c, const program *p, int argc, char **argv);
+/* Fails because the standard input has nothing to read; returns false. */
+bool refuse_empty_stdin(program *p);
 /* The task of the run in a folder; NULL: it holds none. */
 const heed_model *model_of_run(heed_ctx *c, const heed_model *const *models, const char *dir);
 /* The settings of a command, and of a task (NULL: none), at their defaults. */

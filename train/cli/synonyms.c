@@ -20,7 +20,8 @@ static const synonym settings[] = {
     {" n-embd n-embed d-model hidden-size hidden-dim embed-dim embedding-dim embedding-size "
      "emb-dim "
      "model-dim dim encoder-embed-dim decoder-embed-dim encoder-hidden-size n-units units "
-     "num-hiddens ",
+     "num-hiddens n-hidden num-hidden hidden hidden-units rnn-size filters n-filters num-filters "
+     "base-filters width-mult ",
      "width", NULL},
     {" n-layer n-layers num-layers num-layer num-hidden-layers encoder-layers num-encoder-layers "
      "hidden-layers depth num-blocks n-blocks ",
@@ -32,12 +33,12 @@ static const synonym settings[] = {
      "heads", NULL},
     {" n-kv-head n-kv-heads num-key-value-heads num-kv-heads ", "kv-heads", NULL},
     {" intermediate-size ffn-dim d-ff dff dim-feedforward mlp-dim n-inner ff-dim ffn-embed-dim "
-     "encoder-ffn-embed-dim decoder-ffn-embed-dim feed-forward-size mlp-ratio ",
+     "encoder-ffn-embed-dim decoder-ffn-embed-dim feed-forward-size ffn-hidden-size mlp-ratio ",
      "ff", NULL},
     {" head-dim head-size d-k key-dim d-head ", "key-width", NULL},
     {" block-size context-length context-size context n-ctx ctx-len ctx-size n-positions "
      "max-seq-length max-seq-len max-sequence-length seq-len seq-length sequence-length "
-     "max-position-embeddings max-source-length max-tokens-per-sample bptt ",
+     "max-position-embeddings max-source-length max-tokens-per-sample sequence-len bptt ",
      "block n", NULL},
     {" vocab-size n-vocab num-tokens-vocab ", "vocab", NULL},
     {" dropout-rate drop-rate drop p-dropout attention-dropout attn-dropout attn-pdrop resid-pdrop "
@@ -77,11 +78,13 @@ static const synonym settings[] = {
      "epochs", NULL},
     {" max-time max-train-time train-time time hours time-limit ", "minutes", NULL},
     {" batch-size batchsize train-batch-size per-device-train-batch-size per-gpu-train-batch-size "
-     "mini-batch-size minibatch-size minibatch bs b bsz ",
+     "mini-batch-size minibatch-size minibatch device-batch-size micro-batch-size micro-batch "
+     "max-sentences bs b bsz ",
      "batch", NULL},
     {" eval-batch-size per-device-eval-batch-size val-batch-size test-batch-size ", "batch", NULL},
     {" gradient-accumulation-steps grad-accum grad-accum-steps grad-accumulation "
-     "accumulation-steps accum-steps accumulate-grad-batches update-freq ",
+     "accumulation-steps accum-steps accumulate-grad-batches update-freq total-batch-size "
+     "global-batch-size desired-batch-size ",
      "accumulate", NULL},
     {" random-seed manual-seed random-state rng-seed seed-everything ", "seed", NULL},
     {" fp16 bf16 amp native-amp amp-dtype half mixed-precision half-precision use-amp use-bf16 ",
@@ -90,21 +93,23 @@ static const synonym settings[] = {
     /* the optimizer */
     {" learning-rate lr0 base-lr lr-base max-lr initial-lr init-lr peak-lr start-lr ", "lr", NULL},
     {" min-lr lrf final-lr end-lr eta-min ", "lr-min", NULL},
-    {" weight-decay wd l2 ", "decay", NULL},
+    {" weight-decay weight-decay-rate kernel-regularizer wd l2 ", "decay", NULL},
     {" warmup-steps warmup-iters warmup-ratio warmup-epochs warmup-updates num-warmup-steps "
      "warmup-proportion ",
      "warmup", NULL},
     {" lr-scheduler lr-scheduler-type scheduler sched decay-lr cos-lr lr-schedule lr-policy "
-     "lr-decay ",
+     "lr-decay learning-rate-decay learning-rate-schedule cos-lr ",
      "schedule", NULL},
+    {" gamma decay-rate lr-gamma ", "step-gamma", NULL},
+    {" step-size lr-steps milestones decay-epochs decay-steps ", "step-every", NULL},
     {" lr-decay-iters lr-decay-steps learning-rate-decay-frac ", NULL,
      "the learning rate falls until the last step; its --schedule says how"},
     {" optim opt optimiser ", "optimizer", NULL},
     {" grad-clip clip-grad clip-grad-norm clip-norm max-grad-norm max-norm gradient-clip "
-     "gradient-clip-val gradient-clip-norm ",
+     "gradient-clip-val gradient-clip-norm clipnorm clipvalue global-clipnorm clip-value ",
      "clip", NULL},
-    {" adam-beta1 betas adam-betas ", "beta1", NULL},
-    {" adam-beta2 ", "beta2", NULL},
+    {" adam-beta1 betas adam-betas beta-1 b1 opt-betas ", "beta1", NULL},
+    {" adam-beta2 beta-2 b2 ", "beta2", NULL},
     {" adam-epsilon epsilon opt-eps adam-eps ", "eps", NULL},
     {" label-smoothing label-smoothing-factor smooth ", "smoothing", NULL},
     {" class-weight class-weights sample-weight balanced weighted-loss weighted-sampler ",
@@ -197,15 +202,25 @@ static const synonym settings[] = {
      "pictures are computed with channels last, always"},
     {" callbacks callback ", NULL,
      "what callbacks do are settings: --patience, --best, --save-every, --eval-every"},
+    {" kernel-size kernel conv-kernel stride strides padding pool-size ", NULL,
+     "convolutions are 3 x 3; --stages and --blocks say how many there are"},
+    {" bn batchnorm use-bn ", "batch-norm", NULL},
+    {" flash flash-attn flash-attention use-flash-attention use-flash-attn attn-implementation "
+     "attention-impl sdp sdpa ",
+     "attention", NULL},
+    {" max-train-samples max-samples max-examples subset ", NULL,
+     "training reads all of the data; to use a part of it, put that part into a separate file"},
+    {" bos-token eos-token pad-token unk-token special-tokens add-bos add-eos ", NULL,
+     "the tokenizer has its special tokens: `tokenizer info RUN` lists them"},
     {" criterion loss loss-fn objective ", NULL, "the task has its loss"},
     {" sample-every ", "eval-every", NULL},
     {" rect single-cls overlap-mask ", NULL,
      "it is of the detection of objects, which is no task here"},
     {" group-by-length ", NULL, "pairs of texts are sorted into batches of like length, always"},
     {" auto-find-batch-size ", NULL,
-     "--estimate prints the memory that a training with --batch takes"},
-    {" overfit-single-batch fraction limit-train-batches ", NULL,
-     "a training reads all of its data; a file with a part of it is another data set"},
+     "--estimate prints the memory that training with --batch takes"},
+    {" overfit-single-batch overfit fraction limit-train-batches ", NULL,
+     "training reads all of the data; to use a part of it, put that part into a separate file"},
     {" pin-memory persistent-workers prefetch-factor prefetch ", NULL,
      "data is read ahead by itself, and there is no GPU to copy it to"},
     {" num-workers n-workers num-worker workers dataloader-num-workers loader-workers ",
@@ -248,6 +263,8 @@ static const synonym settings[] = {
     {" image picture images photo source src img-path image-path ", NULL, ARGUMENT},
     {" save-plot save-fig savefig plot fig figure save-image out-file output-file o ",
      "png out overlay csv", NULL},
+    {" jpg jpeg pdf eps-file gif webp ", "png", "pictures are written as PNG, some also as SVG"},
+    {" svg vector ", "png", "pictures are written as PNG"},
     {" output-format format json-output as-json ", "json", NULL},
     {NULL, NULL, NULL}};
 

@@ -50,12 +50,10 @@ void shown_free(shown *m);
 /* ---- output ---- */
 bool attend_print(const attend_view *v); /* attend_text.c: on stdout */
 bool attend_draw(const attend_view *v, bool svg, const char *path);
-enum { TITLE_SIZE = 640 };
-/* The title of a drawing: the input, the layer, the query (-1: none) and the head, if one was
- * chosen. */
-const char *drawn_title(const attend_view *v, int query, char text[TITLE_SIZE]);
-bool draw_panels(const attend_view *v, const char *title, const heed_heatmap *maps, int count,
-                 bool svg, const char *path);
+/* Draws heat maps under two lines: the input; the layer, the head if one was chosen, the query (-1:
+ * none) and the answer there. */
+bool draw_panels(const attend_view *v, int query, const heed_heatmap *maps, int count, bool svg,
+                 const char *path);
 /* For other commands: one row of a record of one layer, as a heat map of the heads and their mean,
  * or as {layer, position, mean: [..], heads: [[..]]}. */
 attend_view row_view(program *p, const heed_record *r, int query);
@@ -72,7 +70,7 @@ bool maps_add(const attend_view *v, const heed_inspection *s, heed_record *recor
 /* Prints them: bars beside the tokens for one prediction, else matrices. */
 bool maps_print(const attend_view *v);
 /* Whether maps of one prediction are shown beside the weights. maps_draw then draws a row for each
- * head, their mean and each map, as shares of 1. */
+ * head, their mean and each map. */
 bool maps_drawable(const attend_view *v);
 /* Whether they would be if a single prediction were asked for. */
 bool maps_need_query(const attend_view *v);

@@ -72,16 +72,6 @@ bool map_is_main(const heed_record_map *m) {
     return m->layer < 0 && m->head < 0 && !strstr(m->name, "log-odds");
 }
 
-/* The positive part of n values, scaled to a sum of 1. */
-static void as_shares(heed_real *x, size_t n) {
-    double sum = 0;
-    for (size_t i = 0; i < n; i++) {
-        if (!(x[i] > 0)) x[i] = 0;
-        sum += (double)x[i];
-    }
-    for (size_t i = 0; i < n && sum > 0; i++) x[i] = (heed_real)((double)x[i] / sum);
-}
-
 /* ---- one prediction: a column for each measure, a row for each token ---- */
 
 enum { LABEL = 16 };
@@ -281,34 +271,48 @@ bool maps_drawable(const attend_view *v) {
 
 bool maps_need_query(const attend_view *v) { return !is_one(v) && any_fits(v); }
 
+/* Measures other than shares of attention have their own scale: sets its end, and adds it to the
+ * row's name. */
+static heed_real own_end(columns *k, int row) {
+    heed_real end = 0, *x = k->values + (size_t)row * (size_t)k->tokens;
+    char *name = k->name[row];
+    if (strcmp(name, "occlusion") != 0 && strcmp(name, "gradient") != 0) return 0;
+    for (int i = 0; i < k->tokens; i++)
+        if (fabs((double)x[i]) > (double)end) end = (heed_real)fabs((double)x[i]);
+    size_t n = strlen(name);
+    snprintf(name + n, sizeof k->name[0] - n, " %.3g", (double)end);
+    return end;
+}
+
 bool maps_draw(const attend_view *v, bool svg, const char *path) {
     heed_ctx *c = v->p->c;
     columns k;
-    char title[TITLE_SIZE];
     bool ok = columns_open(v, !v->chosen, &k);
     const char **rows = allocate(c, (size_t)k.count, sizeof *rows, "rows");
     const char **cols = allocate(c, (size_t)k.tokens, sizeof *cols, "columns");
-    ok = ok && rows && cols;
+    heed_real *ends = allocate(c, (size_t)k.count, sizeof *ends, "rows");
+    ok = ok && rows && cols && ends;
     int visible = 0, at = 0; /* tokens and values that are not hidden */
     for (int i = 0; ok && i < k.count; i++) {
         rows[i] = k.name[i];
-        as_shares(k.values + (size_t)i * (size_t)k.tokens, (size_t)k.tokens);
+        ends[i] = own_end(&k, i);
     }
     for (int i = 0; ok && i < k.tokens; i++)
         if (!is_hidden(v, &k, i)) cols[visible++] = k.axis->labels[i];
     for (int i = 0; ok && i < k.count * k.tokens; i++)
         if (!is_hidden(v, &k, i % k.tokens)) k.values[at++] = k.values[i];
-    heed_heatmap map = {.title = "share of each row",
-                        .rows = k.count,
+    heed_heatmap map = {.rows = k.count,
                         .cols = visible,
                         .values = k.values,
                         .row_labels = rows,
                         .col_labels = cols,
                         .numbers = v->numbers,
-                        .unit = "of what is positive in a row"};
-    ok = ok && draw_panels(v, drawn_title(v, k.query, title), &map, 1, svg, path);
+                        .uniform = 1.0 / k.tokens,
+                        .ends = ends};
+    ok = ok && draw_panels(v, k.query, &map, 1, svg, path);
     free((void *)rows);
     free((void *)cols);
+    free(ends);
     columns_close(&k);
     return ok;
 }

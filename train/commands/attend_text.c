@@ -216,32 +216,50 @@ bool attend_print(const attend_view *v) {
 
 /* ---- pictures of matrices ---- */
 
-const char *drawn_title(const attend_view *v, int query, char text[TITLE_SIZE]) {
-    bool one = v->chosen || v->block->heads == 1;
-    char name[160], token[QUERY_SIZE] = "";
-    if (query >= 0) query_words(v, query, token);
-    snprintf(text, TITLE_SIZE, "%.200s   %s%s%s%s", v->record->title ? v->record->title : "",
-             one ? view_name(v, v->head, name) : view_layer(v, name), query >= 0 ? ", " : "", token,
-             v->hide ? " (special tokens hidden)" : "");
-    return text;
+/* The query, and the answer there or the only one: ", token 7, [MASK]: France 0.99". */
+static void add_answer(const attend_view *v, int query, heed_text *out) {
+    const heed_record *r = v->record;
+    const heed_record_guess *g = NULL;
+    char token[QUERY_SIZE], p[16];
+    for (int i = 0; i < r->guess_count; i++) {
+        const heed_record_guess *of = &r->guesses[i];
+        bool here = of->axis == v->block->queries && of->query == query;
+        if (here || of->query < 0 || (query < 0 && r->guess_count == 1)) g = of;
+    }
+    int at = query < 0 && g && g->axis == v->block->queries ? g->query : query;
+    if (at >= 0) heed_text_add(out, ", %s", query_words(v, at, token));
+    if (!g || g->count == 0) return;
+    if (strcmp(g->says, "[MASK]") != 0) heed_text_add(out, "; predicts %s", g->says);
+    heed_text_add(out, ": ");
+    heed_label_text(g->labels[0], 24, out);
+    heed_text_add(out, " %s", probability_text(p, (double)g->p[0], false));
 }
 
-bool draw_panels(const attend_view *v, const char *title, const heed_heatmap *maps, int count,
-                 bool svg, const char *path) {
-    heed_panels all = {
-        .title = title, .count = count, .maps = maps, .note = attend_note(v->record)};
-    return (svg ? heed_panels_svg : heed_panels_png)(v->p->c, &all, path);
+bool draw_panels(const attend_view *v, int query, const heed_heatmap *maps, int count, bool svg,
+                 const char *path) {
+    bool one = v->chosen || v->block->heads == 1;
+    char name[160];
+    heed_text where = {.c = v->p->c};
+    heed_text_add(&where, "%s", one ? view_name(v, v->head, name) : view_layer(v, name));
+    add_answer(v, query, &where);
+    if (v->hide) heed_text_add(&where, " (special tokens hidden)");
+    heed_panels all = {.title = v->record->title ? v->record->title : "",
+                       .subtitle = where.s,
+                       .count = count,
+                       .maps = maps,
+                       .note = NO_EXPLANATION "."};
+    bool ok = (svg ? heed_panels_svg : heed_panels_png)(v->p->c, &all, path);
+    heed_text_free(&where);
+    return ok;
 }
 
 bool attend_draw(const attend_view *v, bool svg, const char *path) {
     if (maps_drawable(v)) return maps_draw(v, svg, path);
-    char title[TITLE_SIZE];
-    drawn_title(v, v->query, title);
     if (v->query >= 0) { /* a row for each head, as on the terminal */
         shown m;
         bool drawn = shown_query(v, &m);
         m.map.title = "what it attends to";
-        drawn = drawn && draw_panels(v, title, &m.map, 1, svg, path);
+        drawn = drawn && draw_panels(v, v->query, &m.map, 1, svg, path);
         shown_free(&m);
         return drawn;
     }
@@ -262,7 +280,7 @@ bool attend_draw(const attend_view *v, bool svg, const char *path) {
         heed_real end = scale_end(v, &parts[i]); /* all maps share the first one's scale */
         if (end > maps[0].hi) maps[0].hi = end;
     }
-    ok = ok && draw_panels(v, title, maps, count, svg, path);
+    ok = ok && draw_panels(v, v->query, maps, count, svg, path);
     for (int i = 0; parts && i < count; i++) shown_free(&parts[i]);
     free(maps);
     free(parts);

@@ -10,14 +10,15 @@ static const heed_option options[] = {
     {0}};
 
 void print_try(const program *p, const heed_model *m, const char *suggestion) {
-    char word[1024], words[1100];
+    char word[1024], words[1100], shown[CHOICE_TEXT];
     heed_text out = {.c = p->c};
     heed_config *settings = training_config(p->c, m);
     bool other = m != p->model;
     if (p->chosen.count)
-        printf("\nChosen by a training%s%s:\n", other ? " of " : "", other ? p->model->name : "");
+        printf("\nChosen for this data%s%s:\n", other ? " by train " : "",
+               other ? p->model->name : "");
     for (int i = 0; i < p->chosen.count; i++)
-        print_fact(2, "  ", "%s: %s", p->chosen.list[i].what, p->chosen.list[i].why);
+        print_fact(2, "  ", "%s", choice_text(&p->chosen.list[i], shown));
     heed_text_add(&out, "  %s train %s", program_name(), m->name);
     for (int i = 0; i < p->argc; i++)
         add_typed(&out, line_width(stdout), heed_format_shell(word, sizeof word, p->argv[i]));
@@ -35,7 +36,10 @@ void print_try(const program *p, const heed_model *m, const char *suggestion) {
                      heed_format_shell(word, sizeof word, value));
         add_typed(&out, line_width(stdout), words);
     }
-    puts("\nTry:");
+    if (other)
+        printf("\nTry (%s rather than %s, for the reason in the note):\n", m->name, p->model->name);
+    else
+        puts("\nTry:");
     heed_text_put(&out, "\n", 1);
     print_text(&out);
 }
@@ -74,7 +78,7 @@ const command cmd_data_check = {
     .usage = "TASK DATA...",
     .help = "what texts or a set of pictures hold, and what is wrong with them",
     .about =
-        "Reads DATA as a training of TASK would, and reports what it finds, without training. For\n"
+        "Reads DATA as `heed train TASK` does, and reports what it finds, without training. For\n"
         "a text: encoding, lines, vocabulary, unknown tokens, overlap of training and validation.\n"
         "For pairs of texts: counts, labels, vocabularies, lengths, and what would be skipped.\n"
         "For pictures: parts, classes, sizes, files that cannot be decoded, and pictures that are\n"

@@ -69,7 +69,7 @@ static double evaluations(const estimate *e) {
 static void print_estimate(const estimate *e, double step, double evals, double evaluation) {
     enum { AT = 14 };
     program *p = e->p;
-    char n1[32], n2[32];
+    char n1[32], n2[32], text[CHOICE_TEXT];
     double seconds = (double)e->steps * step + evals * evaluation;
     double disk = 2 * (double)e->memory.weights + (double)e->memory.optimizer;
     if (flag_on(p, "json")) {
@@ -81,7 +81,7 @@ static void print_estimate(const estimate *e, double step, double evals, double 
         return;
     }
     for (int i = 0; i < p->chosen.count; i++)
-        print_fact(AT, i ? "" : "chosen", "%s: %s", p->chosen.list[i].what, p->chosen.list[i].why);
+        print_fact(AT, i ? "" : "chosen", "%s", choice_text(&p->chosen.list[i], text));
     print_fact(AT, "time", "about %s with %d thread%s", heed_format_duration(n1, seconds),
                heed_threads(p->c), heed_threads(p->c) == 1 ? "" : "s");
     print_fact(AT, "steps", "%s, each %.3g ms", heed_format_count(n1, (uint64_t)e->steps),

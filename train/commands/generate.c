@@ -294,7 +294,7 @@ static bool take_prompt(program *p, void *user, const char *text, size_t n) {
 /* Each line of the standard input is a prompt. */
 static void generate_lines(program *p, heed_run *r) {
     prompts k = {.run = r};
-    each_input(p, &k, take_prompt, 0);
+    each_input(p, &k, take_prompt, p->argc == 1 ? MAY_BE_EMPTY : 0);
     if (k.lines == 0 && p->argc == 1) generate_from(p, r, "");
 }
 

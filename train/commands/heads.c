@@ -113,15 +113,20 @@ static void print_rows(program *p, const heed_head_table *h, const entry *list) 
 
 static void print_ranking(program *p, const eval_loop *s, const heed_head_table *h,
                           const entry *list) {
-    char n[32];
-    print_wrapped(p, "%s, %s: means over %s queries a head", s->e.run->model->name, s->what,
+    const heed_model *model = s->e.run->model;
+    char n[32], help[160];
+    print_wrapped(p, "%s, %s: means over %s queries a head", model->name, s->what,
                   heed_format_count(n, (uint64_t)h->heads[0].rows[HEED_HEAD_ENTROPY]));
     print_rows(p, h, list);
     putchar('\n');
     for (heed_head_measure m = 0; m < HEED_HEAD_MEASURES; m++) {
         if (!heed_heads_have(h, m)) continue;
         printf("  %-9s  ", heed_head_measure_name(m));
-        print_hanging(p, heed_head_measure_help(m), 13);
+        snprintf(help, sizeof help, "%s%s", heed_head_measure_help(m),
+                 m != HEED_HEAD_DISTANCE ? ""
+                 : sees_patches(model)   ? ", in patches"
+                                         : ", in tokens");
+        print_hanging(p, help, 13);
     }
     printf("  all alike  ");
     print_hanging(p, "the same of a head that attends to everything alike", 13);

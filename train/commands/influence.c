@@ -165,7 +165,7 @@ static void run_influence(program *p) {
 const command cmd_influence = {
     .name = "influence",
     .usage = "RUN[,RUN]... INPUT",
-    .help = "how far each output place moves with each input place",
+    .help = "how far the output at each position moves with the input at each position",
     .about =
         "Shows the norm of d y_t / d x_s, with a row for each position t of the output and a\n"
         "column for each position s of the input. This is where information can flow, by any\n"

@@ -16,16 +16,18 @@ static double guessing(const progress *g, const heed_report *r) {
 
 void warn_of_plateau(progress *g, const heed_report *r) {
     double loss = isfinite(r->val_loss) ? r->val_loss : r->loss;
+    char n1[32], n2[32];
     if (g->watched || r->progress < 1 / 3.0 || r->step < 30) return;
     g->watched = true;
     double known = guessing(g, r);
     g->stuck = known * 0.97;
     if (known <= 0 || loss < g->stuck) return;
     heed_message(g->p->c, HEED_WARN,
-                 "step %lld of %lld: the loss, %.3f, is not below that of guessing by frequency, "
+                 "step %s of %s: the loss, %.3f, is not below that of guessing by frequency, "
                  "%.3f; hint: another `lr`, a longer `warmup`, or a smaller `batch` with more "
                  "`steps`",
-                 (long long)r->step, (long long)r->steps, loss, known);
+                 heed_format_count(n1, (uint64_t)r->step),
+                 heed_format_count(n2, (uint64_t)r->steps), loss, known);
 }
 
 /* ---- at the end ---- */
@@ -52,6 +54,7 @@ static int lowest(const double *x, int n) {
 /* Whether the validation loss rose while the training loss fell; for classes, accuracy fell, too.
  */
 static bool overfits(const run_curves *k, char text[JUDGEMENT]) {
+    char n[32];
     const curve *v = &k->val;
     int last = v->count - 1, best = lowest(v->loss, v->count);
     double before = mean_between(&k->train, v->step[best] * 0.9, v->step[best]);
@@ -59,9 +62,10 @@ static bool overfits(const run_curves *k, char text[JUDGEMENT]) {
     bool worse = v->loss[last] > 1.02 * v->loss[best] && !(v->metric[last] > v->metric[best]);
     if (!worse || after > before) return false;
     snprintf(text, JUDGEMENT,
-             "overfitting since step %.0f: the validation loss rose from %.4g to %.4g while the "
+             "overfitting since step %s: the validation loss rose from %.4g to %.4g while the "
              "training loss fell; try `dropout = 0.1`, more data, or `steps = %.0f`",
-             v->step[best], v->loss[best], v->loss[last], v->step[best]);
+             heed_format_count(n, (uint64_t)v->step[best]), v->loss[best], v->loss[last],
+             v->step[best]);
     return true;
 }
 

@@ -78,6 +78,7 @@ static void banner_adapters(const progress *g, const heed_store *s) {
 }
 
 static void banner_decay(const progress *g, const heed_store *s) {
+    char n[32];
     int decays = 0, trained = 0, frozen = 0, thaw = 0;
     for (int i = 0; i < heed_store_count(s); i++) {
         const heed_entry *e = heed_store_at(s, i);
@@ -90,8 +91,8 @@ static void banner_decay(const progress *g, const heed_store *s) {
                heed_config_real(g->f, "decay"), decays, trained - decays);
     if (frozen) banner_row("frozen", "%d tensors", frozen);
     if (thaw)
-        banner_row("frozen", "%d tensors until step %lld", thaw,
-                   (long long)heed_config_int(g->f, "freeze-steps"));
+        banner_row("frozen", "%d tensors until step %s", thaw,
+                   heed_format_count(n, (uint64_t)heed_config_int(g->f, "freeze-steps")));
 }
 
 static void banner(progress *g, const heed_report *r) {
@@ -115,7 +116,7 @@ static void banner(progress *g, const heed_report *r) {
                heed_threads(c) == 1 ? "" : "s", heed_isa(c));
     banner_row("run", "%s", g->run);
     banner_row("*", "the best so far: what the run keeps as its model");
-    if (r->step > 0) banner_row("resumed", "at step %lld", (long long)r->step);
+    if (r->step > 0) banner_row("resumed", "at step %s", heed_format_count(n1, (uint64_t)r->step));
     fputc('\n', stderr);
 }
 
@@ -126,10 +127,11 @@ static void banner(progress *g, const heed_report *r) {
 static const char *state_text(char text[160], int width, const progress *g, const heed_report *r) {
     enum { STEP, LOSS, LR, RATE, LEFT, FIELDS };
     static const int order[FIELDS] = {STEP, LOSS, LEFT, RATE, LR};
-    char field[FIELDS][48], a[32];
+    char field[FIELDS][48], a[32], b[32];
     bool shown[FIELDS] = {0};
     size_t used = 0, n = 0;
-    snprintf(field[STEP], 48, "step %lld/%lld", (long long)r->step, (long long)r->steps);
+    snprintf(field[STEP], 48, "step %s/%s", heed_format_count(a, (uint64_t)r->step),
+             heed_format_count(b, (uint64_t)r->steps));
     snprintf(field[LOSS], 48, "loss %.4f", g->smooth);
     snprintf(field[LR], 48, "lr %.1e", r->lr);
     snprintf(field[RATE], 48, "%s %s/s", rate(a, r->items_per_s), data_of(g->p->model)->item);
@@ -215,6 +217,7 @@ static const char *cell(char text[32], int column, const heed_report *r) {
     const char *format = columns[column].format;
     if (column == RATE) return rate(text, r->items_per_s);
     if (column == TIME) return heed_format_duration(text, r->seconds);
+    if (column == STEP && r->step < 100000) return heed_format_count(text, (uint64_t)r->step);
     if (column == PERPLEXITY) format = r->val_loss < 11 ? "%.2f" : "%.2e";
     snprintf(text, 32, "-");
     if (isfinite(x[column])) snprintf(text, 32, format, x[column]);

@@ -74,7 +74,7 @@ static bool read_files(show *w) {
         if (!same_shape(w->records[0], w->records[i]))
             return heed_fail(w->p->c, HEED_DATA,
                              "snapshots do not match: those of steps %lld and %lld differ in "
-                             "tokens or heads; hint: remove those of another training",
+                             "tokens or heads; hint: remove those of another training run",
                              (long long)w->records[0]->step, (long long)w->records[i]->step);
     return true;
 }
@@ -86,7 +86,7 @@ static const heed_record_block *block_of(const show *w) { return &w->records[0]-
 static bool choose(show *w) {
     heed_ctx *c = w->p->c;
     const heed_record *r = w->records[0];
-    char head[48];
+    char head[48], count[32];
     w->block = chosen_block(c, w->p->argv[0], w->p->flags, r->blocks, r->block_count);
     if (w->block < 0) return false;
     const heed_record_block *b = block_of(w);
@@ -105,7 +105,8 @@ static bool choose(show *w) {
     w->steps = allocate(c, (size_t)w->count, sizeof *w->steps, "labels");
     if (!w->weights || !w->step || !w->steps) return false;
     for (int i = 0; i < w->count; i++) {
-        snprintf(w->step[i], sizeof *w->step, "step %lld", (long long)w->records[i]->step);
+        snprintf(w->step[i], sizeof *w->step, "step %s",
+                 heed_format_count(count, (uint64_t)w->records[i]->step));
         w->steps[i] = w->step[i];
         b = &w->records[i]->blocks[w->block];
         for (size_t k = 0; k < n; k++)
@@ -225,7 +226,7 @@ static void run_snapshots(program *p) {
 const command cmd_snapshots = {
     .name = "snapshots",
     .usage = "RUN",
-    .help = "how attention developed during a training",
+    .help = "how attention developed during training",
     .about =
         "Shows what `heed train ... --snapshots N` recorded: the attention on a fixed input at N\n"
         "steps from the first to the last. The terminal shows the attention of one token, with a\n"

@@ -13,7 +13,7 @@
     CHOICE("progress", "auto", "auto|bar|line|json|none",                                          \
            "how progress is shown, on stderr; auto: bar on a terminal, else line", DISPLAY),       \
         SWITCH("memory-report",                                                                    \
-               "print the memory that the training takes before it begins: weights, gradients, "   \
+               "before training, print the memory that it takes: weights, gradients, "             \
                "optimizer, one step by op",                                                        \
                DISPLAY),                                                                           \
         SWITCH("json", "print the result as one JSON object", DISPLAY)
@@ -21,7 +21,7 @@
 static const heed_option train_options[] = {
     WORDS("out", "folder of the run to make; -o for short", "Run"),
     SWITCH("force", "replace an existing run", "Run"),
-    SWITCH("estimate", "print time, steps, memory and disk of the training, from a few steps",
+    SWITCH("estimate", "print time, steps, memory and disk that training takes, from a few steps",
            "Run"),
     SHOWN,
     {0}};
@@ -113,8 +113,9 @@ static void conclude(program *p, const training *t, const heed_data *data, const
                       .bar = g->mode == SHOW_BAR,
                       .json = json};
     if (!json) {
+        char n[32];
         bool language = data_of(t->model)->perplexity;
-        printf("%s: step %lld", t->run, (long long)r->step);
+        printf("%s: step %s", t->run, heed_format_count(n, (uint64_t)r->step));
         if (!isfinite(r->val_loss)) printf(", training loss %.4f", r->loss);
         print_measure("validation loss", "%.4f", r->val_loss,
                       language ? fmin(r->best_loss, r->val_loss) : r->val_loss);
@@ -163,13 +164,17 @@ static void prepare_to_end(const program *p, const training *t) {
 
 /* done: all steps were made and saved, and the results were being evaluated. */
 static void interrupted(program *p, const training *t, long long step, bool done) {
-    char what[80];
+    char what[80], n[32];
     heed_text typed = {.c = NULL}, text = {.c = NULL};
     add_resume(p, t, &typed);
+    if (p->json_lines)
+        snprintf(n, sizeof n, "%lld", step);
+    else
+        heed_format_count(n, (uint64_t)step);
     snprintf(what, sizeof what,
-             done ? "interrupted after the last step, %lld; for its scores, run"
-                  : "interrupted at step %lld; continue with",
-             step);
+             done ? "interrupted after the last step, %s; for its scores, run"
+                  : "interrupted at step %s; continue with",
+             n);
     heed_text_add(&text, "%s%s%s", what, p->json_lines ? " " : "\n  ", typed.s ? typed.s : "");
     if (p->json_lines)
         print_event("interrupted", text.s ? text.s : "");
@@ -304,12 +309,11 @@ static bool check_run(program *p, const training *t) {
     int most = kind == HEED_INPUT_TOKENS ? p->argc : kind == HEED_INPUT_PAIR ? 2 : 1;
     for (int i = 0; p->argc <= most && i < p->argc; i++) /* gather refuses more */
         if (strcmp(p->argv[i], "-") != 0 && !path_exists(p->c, p->argv[i])) return false;
+    if (!data_fits(p, data)) return false;
     if (!t->estimate && !*t->run)
         return heed_fail(p->c, HEED_USAGE,
-                         "missing -o: expected a folder for the run; hint: `train %s %s -o "
-                         "runs/first`",
-                         name, data);
-    return data_fits(p, data) && (t->estimate || heed_run_vacant(p->c, t->run, t->force));
+                         "missing -o: expected a folder for the run; hint: add -o runs/first");
+    return t->estimate || heed_run_vacant(p->c, t->run, t->force);
 }
 
 static void train(program *p) {
@@ -447,7 +451,7 @@ static void resume(program *p) {
 const command cmd_resume = {
     .name = "resume",
     .usage = "RUN",
-    .help = "continue a training that was stopped",
+    .help = "continue a training run that was stopped",
     .about =
         "Continues from the last checkpoint of a run, to the same weights, bit by bit, as without\n"
         "the interruption. A finished run is not changed. Another --steps or more --minutes\n"

@@ -127,7 +127,7 @@ const command cmd_view = {
         "  np.savez('a.npz', attention=torch.stack(a)[:, 0].numpy(), tokens=tokens)\n"
         "\n"
         "Weights are never corrected: values outside [0, 1] and rows that do not sum to 1 are\n"
-        "reported in a note. Several files are shown as steps of a training.",
+        "reported in a note. Several files are shown as steps of a training run.",
     .examples = "  heed view a.npz --html a.html\n"
                 "  heed view large.npz --layers 1,11-12 --tokens 256 --html part.html\n"
                 "  heed view step0.npz step100.npz step200.npz --html learning.html\n",

@@ -59,7 +59,7 @@ bool workbench_check(const workbench *w) {
             !contains(w->reads, o->name))
             return heed_fail(w->c, HEED_USAGE,
                              "`%s` has no effect here: expected a setting of the model or of a "
-                             "step, found one of the training",
+                             "step, found one of a training run",
                              o->name);
     return heed_model_check(w->model, w->f);
 }

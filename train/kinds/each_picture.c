@@ -112,8 +112,7 @@ static void take_stdin(taker *k) {
     if (is_terminal(stdin)) print_note("", "reading paths from the keyboard; Ctrl-D ends");
     bool read = read_stdin(k->p->c, &text);
     if (read && strspn(text.s ? text.s : "", " \t\r\n") == text.n) {
-        heed_fail(k->p->c, HEED_DATA,
-                  "standard input is empty: expected a picture or a list of paths");
+        refuse_empty_stdin(k->p);
     } else if (read && is_list(&text)) {
         for (char *line = text.s, *next; line && *line; line = next) {
             next = line + strcspn(line, "\r\n");

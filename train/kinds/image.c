@@ -187,10 +187,11 @@ static void print_test(const measures *m, const training_end *e) {
 }
 
 void print_waited(const training_end *e) {
-    int64_t workers = heed_config_int(e->f, "workers");
-    printf("training waited for pictures %.1f %% of the time", 100 * e->waited);
-    if (e->waited > 0.1) printf("; hint: --workers %lld", (long long)(workers ? 2 * workers : 1));
-    putchar('\n');
+    enum { SECONDS = 10 }; /* of a shorter training, the first pictures are a large part */
+    int64_t workers = heed_config_int(e->f, "workers"), more = workers ? 2 * workers : 1;
+    if (e->waited > 0.1 && e->seconds > SECONDS && more <= cpu_count())
+        printf("training waited for pictures %.1f %% of the time; hint: --workers %lld\n",
+               100 * e->waited, (long long)more);
 }
 
 /* Reads the test part, batch by batch, so that it may be interrupted. */

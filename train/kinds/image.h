@@ -23,7 +23,7 @@ void begun_pictures(program *p, const heed_data *d, const char *run);
 /* Reads the test part, if there is one, once: after a training, or when that was kept from it.
  * False: it was read before, or see p->c. */
 bool test_pictures(program *p, const heed_data *d, training_end *e, measures *m);
-/* Prints how long the training waited for pictures. */
+/* Prints how long the training waited for pictures if more workers would shorten it. */
 void print_waited(const training_end *e);
 /* Warns of pictures that are left out, and if the training part was evaluated only because there is
  * no other. (class_eval.c) */

@@ -18,17 +18,21 @@ void print_shown(heed_ctx *c, const char *text, const char *end) {
 
 static void each_line(program *p, void *user, take_input one, int how) {
     heed_text line = {.c = p->c};
+    bool any = false;
     if (is_terminal(stdin)) print_note("", "reading lines from the keyboard; Ctrl-D ends");
     for (p->line = 1; read_stdin_line(p->c, &line); p->line++) {
         size_t nothing = how & BY_LINE ? strspn(line.s, " \t\r\v\f") : 0;
-        if ((line.n > nothing || how & EMPTY_LINES) && heed_check_text(p->c, line.s, line.n) &&
-            one(p, user, line.s, line.n))
+        bool is_input = line.n > nothing || how & EMPTY_LINES;
+        any = any || is_input || how & BY_LINE;
+        if (is_input && heed_check_text(p->c, line.s, line.n) && one(p, user, line.s, line.n))
             continue;
         if (how & BY_LINE) putchar('\n');
         program_complain(p);
     }
     p->line = 0;
     heed_text_free(&line);
+    if (!any && !(how & MAY_BE_EMPTY)) refuse_empty_stdin(p);
+    program_complain(p);
 }
 
 void note_file(heed_ctx *c, const char *argument, bool lines) {

@@ -13,11 +13,12 @@ void print_shown(heed_ctx *c, const char *text, const char *end);
 void note_file(heed_ctx *c, const char *argument, bool lines);
 typedef bool (*take_input)(program *p, void *user, const char *text, size_t n);
 /* Calls `one` for each argument from the second on. If there is none, or for an argument "-", calls
- * it for each line of stdin that is not empty. An error is printed and its status kept, and the
- * next input follows. */
+ * it for each line of stdin that is not empty; there must be one. An error is printed and its
+ * status kept, and the next input follows. */
 enum {
     BY_LINE = 1, /* each input line gives one output line, empty if the input is blank or fails */
-    EMPTY_LINES = 2 /* empty lines are inputs, too */
+    EMPTY_LINES = 2, /* empty lines are inputs, too */
+    MAY_BE_EMPTY = 4 /* stdin without an input is no error */
 };
 void each_input(program *p, void *user, take_input one, int how);
 

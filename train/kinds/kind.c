@@ -2,6 +2,9 @@
  * make their own batches. */
 #include "kinds/training.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 const data_kind *kind_of(const heed_model *m) {
     switch (m->kind) {
     case HEED_INPUT_TOKENS:
@@ -20,9 +23,36 @@ const data_kind *kind_of(const heed_model *m) {
     return &dense_kind;
 }
 
+/* Appends the text with whole numbers as "4,000". */
+static void add_grouped(heed_text *out, const char *text) {
+    char n[32];
+    for (const char *s = text; *s;) {
+        size_t digits = strspn(s, "0123456789");
+        char before = s == text ? ' ' : s[-1], after = s[digits];
+        bool whole = digits > 0 && digits < 19 && before == ' ' && strchr(" ,:", after);
+        size_t length = digits ? digits : 1;
+        if (whole)
+            heed_text_add(out, "%s", heed_format_count(n, strtoull(s, NULL, 10)));
+        else
+            heed_text_put(out, s, length);
+        s += length;
+    }
+}
+
+const char *choice_text(const heed_choice *k, char text[CHOICE_TEXT]) {
+    heed_text shown = {.c = NULL};
+    add_grouped(&shown, k->what);
+    heed_text_put(&shown, ": ", 2);
+    add_grouped(&shown, k->why);
+    snprintf(text, CHOICE_TEXT, "%s", shown.s ? shown.s : k->what);
+    heed_text_free(&shown);
+    return text;
+}
+
 void banner_choices(const heed_choices *k) {
+    char text[CHOICE_TEXT];
     for (int i = 0; i < k->count; i++)
-        banner_row(i ? "" : "chosen", "%s: %s", k->list[i].what, k->list[i].why);
+        banner_row(i ? "" : "chosen", "%s", choice_text(&k->list[i], text));
 }
 
 json_t *choices_json(const heed_choices *k) {

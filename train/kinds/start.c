@@ -146,10 +146,11 @@ static void print_groups(const heed_report *r, const group *groups, int count) {
 
 void banner_start(const progress *g, const heed_report *r) {
     const heed_start *s = r->start;
-    char step[48] = "";
+    char step[48] = "", n[32];
     if (!s) return;
     group *groups = calloc((size_t)s->count, sizeof *groups);
-    if (s->run->step >= 0) snprintf(step, sizeof step, " of step %lld", (long long)s->run->step);
+    if (s->run->step >= 0)
+        snprintf(step, sizeof step, " of step %s", heed_format_count(n, (uint64_t)s->run->step));
     banner_row("from", "%s: %s, best weights%s%s%s", s->run->dir, s->run->model->name, step,
                g->taken.n ? "; of its settings: " : "", g->taken.n ? g->taken.s : "");
     if (groups) print_groups(r, groups, make_groups(s, groups));

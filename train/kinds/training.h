@@ -87,6 +87,9 @@ const char *balance_hint(const heed_data *d, char text[256]);
  * same as an object with a number for each outcome. (start.c) */
 void banner_start(const progress *g, const heed_report *r);
 json_t *start_json(const heed_start *s);
+enum { CHOICE_TEXT = 400 };
+/* Writes "batch 8, steps 4,000: the reason" to text and returns it. (kind.c) */
+const char *choice_text(const heed_choice *k, char text[CHOICE_TEXT]);
 /* Prints the banner's rows on the settings chosen by the data; and the same as a list of {settings,
  * reason}. (kind.c) */
 void banner_choices(const heed_choices *k);

@@ -184,9 +184,10 @@ static int middle_size(const heed_images *k) {
     return size < 4 ? size : size / 4 * 4;
 }
 
-static void choose_size(heed_images *k) {
+static bool choose_size(heed_images *k, const char *path) {
     heed_images_info *f = &k->info;
     heed_image_transform *v = &f->view;
+    enum { LEAST = 4 }; /* of what is left of a longer side nothing can be seen */
     measure_sizes(k);
     bool same = f->low_width == f->high_width && f->low_height == f->high_height &&
                 f->low_width == f->low_height && f->low_width <= HEED__MOST_SIZE;
@@ -195,6 +196,11 @@ static void choose_size(heed_images *k) {
     v->resize_to = k->a.resize_to;
     v->filter = k->a.filter;
     if (f->sized && v->resize_to > 0 && v->size > v->resize_to) v->size = v->resize_to;
+    return !f->sized || v->size >= LEAST ||
+           heed_fail(k->c, HEED_DATA,
+                     "pictures are too narrow: %s: the median of their short sides is %d: expected "
+                     "at least %d pixels; hint: `image-size = 32` enlarges them",
+                     path, v->size, LEAST);
 }
 
 /* E[x] and sqrt(E[x^2] - E[x]^2) of x/255; grey pictures as colour have three equal channels. */
@@ -251,8 +257,8 @@ bool heed__images_finalize(heed_images *k, const char *path) {
     heed_images_info *f = &k->info;
     if (!gather(k) || !enough(k, path)) return false;
     choose_channels(k);
-    choose_size(k);
-    if (!normalise(k, path) || !prepare(k) || !count_overlap(k)) return false;
+    if (!choose_size(k, path) || !normalise(k, path) || !prepare(k) || !count_overlap(k))
+        return false;
     f->checksum = checksum(k);
     k->eval_part = f->count[HEED_VAL_PART] ? HEED_VAL_PART : HEED_TRAIN_PART;
     return true;
