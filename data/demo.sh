@@ -13,8 +13,8 @@ sed -n '1p;5p;9p;12p' $dir/facts.txt | sed 's/^/  /'
 
 show "./heed train mlm $dir/facts.txt -o $dir/mlm -c data/demo-mlm.conf"
 ./heed train mlm $dir/facts.txt -o $dir/mlm -c data/demo-mlm.conf --force "$@" || exit 1
-show './heed fill '$dir'/mlm "Paris is the capital of [MASK] ." --layer 1'
-./heed fill $dir/mlm "Paris is the capital of [MASK] ." --layer 1 || exit 1
+show './heed fill '$dir'/mlm "Paris is the capital of [MASK] ."'
+./heed fill $dir/mlm "Paris is the capital of [MASK] ." || exit 1
 echo "${bold}Another relation word, another answer:$off" # heed fill ends with an empty line
 for question in "Paris is the continent of [MASK] ." "Paris is the language of [MASK] ." "The capital of France is [MASK] ."; do
     printf '  %-36s %s\n' "$question" "$(./heed fill $dir/mlm "$question" --no-attention --top 1 | sed -n 3p | sed 's/^ *//')"
