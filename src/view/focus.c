@@ -64,6 +64,7 @@ static double score_of(const head_of *h, int query) {
 
 bool heed_record_focus(const heed_record *r, heed_stack stack, int layer, int query,
                        heed_focus *out) {
+    if (!out) return false;
     *out = (heed_focus){0};
     for (int i = 0; r && i < r->block_count; i++) {
         const heed_record_block *b = &r->blocks[i];

@@ -110,8 +110,7 @@ for command in "fill masked" "attend masked" "tokenizer encode masked" "explain 
     refuses 3 "cannot read standard input: "
 done
 run_with empty.txt fill masked
-status 0
-silent
+refuses 3 "standard input: no lines"
 
 # What a foreign name says is shown, not done: no cursor moves, no line begins, UTF-8 stays.
 esc=$(printf '\033')

@@ -40,7 +40,7 @@ absent plain/adapter.safetensors
 run info plain
 hides lora
 # The run's name, and the step of the weights, which a merged run does not know.
-said() { sed "s/$1/RUN/g; s/\"step\":[-0-9]*/STEP/; s/, step [0-9]*//" out; }
+said() { sed "s/$1/RUN/g; s/\"step\":[0-9]*,//; s/, step [0-9]*//" out; }
 for part in "eval RUN facts.txt --json" "attend RUN Paris --json" "generate RUN --prompt Paris --n 8 --seed 3"; do
     run $(echo "$part" | sed s/RUN/whole/)
     status 0
