@@ -182,11 +182,14 @@ heed_config *heed_train_config(heed_ctx *c, const heed_model *m);
 extern const heed_option heed_train_options[];
 
 /* Reads config.conf of the run `dir` into f. Settings that the version which wrote it did not know
- * have that version's behaviour. Fails if how inputs are read (mean, std, resize-to, resample,
- * packing) differs from the run's checkpoint, if there is one. If heed_options.edited is set,
- * changed settings have the checkpoint's values instead, except where the data is and sizes that
- * the data gives, and a message lists them. */
+ * have that version's behaviour. If heed_options.edited is set, changed settings have the values of
+ * the run's checkpoint, if there is one, except where the data is and sizes that the data gives,
+ * and a message lists them. */
 bool heed_run_settings(heed_ctx *c, const char *dir, heed_config *f);
+/* Fails if these settings of the run `dir` read inputs in another way than the run's checkpoint, if
+ * there is one: mean, std, resize-to, resample or packing. Opening and resuming a run check this.
+ */
+bool heed_run_check(heed_ctx *c, const char *dir, heed_config *f);
 
 /* A model with its parameters, new or read from a run. */
 struct heed_run {

@@ -1307,6 +1307,7 @@ FUNCTIONS = {
     "heed_train": (heed_fit_result, (c_void_p, c_void_p,)),
     "heed_train_config": (c_void_p, (c_void_p, c_void_p,)),
     "heed_run_settings": (c_bool, (c_void_p, c_char_p, c_void_p,)),
+    "heed_run_check": (c_bool, (c_void_p, c_char_p, c_void_p,)),
     "heed_run_vacant": (c_bool, (c_void_p, c_char_p, c_bool,)),
     "heed_run_recover": (c_bool, (c_void_p, c_char_p,)),
     "heed_run_owns": (c_bool, (c_void_p, c_char_p, c_char_p,)),

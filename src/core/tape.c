@@ -25,7 +25,7 @@ static void destroy(heed__owned *object) {
 }
 
 /* Computing a value again costs 2 to 3 % of a step; what that saves matters in large models: there,
- * the first values of a step are kept until their memory is SPARE times that of a small one. */
+ * the first values of a step are kept until they take SPARE * CHEAP bytes. */
 #define CHEAP ((size_t)4 << 20)
 #define SPARE 16
 

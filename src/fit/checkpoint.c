@@ -374,18 +374,7 @@ bool heed__state_settings(heed_ctx *c, const char *path, heed_config *f, bool *c
     return ok;
 }
 
-/* Whether how inputs are read was not changed: model and weights fix all other settings. */
-static bool same_inputs(heed_ctx *c, const json_t *all, heed_config *f) {
-    static const char *const keys[] = {"mean", "std", "resize-to", "resample", "packing"};
-    bool ok = true, changed = false;
-    for (size_t i = 0; ok && i < sizeof keys / sizeof *keys; i++)
-        ok =
-            same_setting(f, c, keys[i], json_string_value(json_object_get(all, keys[i])), &changed);
-    return ok;
-}
-
-/* Gives changed settings the values that the checkpoint has, and lists them in `ignored`. Sizes are
- * not read from config.conf; the context has the seed. */
+/* Sets what was changed again, listed in `ignored`. The context has the seed, not config.conf. */
 static bool restore(heed_config *f, json_t *all, heed_text *ignored) {
     const char *key;
     bool ok = true;
@@ -406,20 +395,36 @@ static bool restore(heed_config *f, json_t *all, heed_text *ignored) {
     return ok;
 }
 
-bool heed__state_restore(heed_ctx *c, const char *dir, heed_config *f) {
+/* The settings in the checkpoint of a run, or NULL; *root, which holds them, is the caller's. */
+static json_t *settings_in(heed_ctx *c, const char *dir, json_t **root) {
     const char *folder = heed__checkpoint_find(c, dir);
-    heed_text path = {.c = c}, ignored = {.c = c};
-    if (!folder) return !heed__stopped(c);
-    heed_text_add(&path, "%s/%s/state.json", dir, folder);
-    json_t *root = heed__json_read(c, path.s ? path.s : "");
-    json_t *all = json_object_get(root, settings_key);
-    bool ok = root && (heed__ctx_edited(c) ? restore(f, all, &ignored) : same_inputs(c, all, f));
-    if (ok && ignored.n)
+    heed_text path = {.c = c};
+    bool named = folder && heed_text_add(&path, "%s/%s/state.json", dir, folder);
+    *root = named ? heed__json_read(c, path.s) : NULL;
+    heed_text_free(&path);
+    return json_object_get(*root, settings_key);
+}
+
+bool heed__state_restore(heed_ctx *c, const char *dir, heed_config *f) {
+    heed_text ignored = {.c = c};
+    json_t *root = NULL, *all = heed__ctx_edited(c) ? settings_in(c, dir, &root) : NULL;
+    if (all && restore(f, all, &ignored) && ignored.n)
         heed_message(c, HEED_INFO, "ignored in %s/config.conf: %s", dir, ignored.s);
     json_decref(root);
-    heed_text_free(&path);
     heed_text_free(&ignored);
-    return ok;
+    return !heed__stopped(c);
+}
+
+/* Model and weights fix all other settings. */
+bool heed_run_check(heed_ctx *c, const char *dir, heed_config *f) {
+    static const char *const keys[] = {"mean", "std", "resize-to", "resample", "packing"};
+    bool ok = dir && f && !heed__stopped(c), changed = false;
+    json_t *root = NULL, *all = ok && !heed__ctx_edited(c) ? settings_in(c, dir, &root) : NULL;
+    for (size_t i = 0; all && ok && i < sizeof keys / sizeof *keys; i++)
+        ok =
+            same_setting(f, c, keys[i], json_string_value(json_object_get(all, keys[i])), &changed);
+    json_decref(root);
+    return ok && !heed__stopped(c);
 }
 
 /* ---- the folder ---- */

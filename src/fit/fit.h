@@ -128,8 +128,7 @@ bool heed__state_read(heed_ctx *c, const char *path, heed__state *s);
  * newer. Checkpoints of early versions have no settings, or none that says in which order they add
  * micro-batches. */
 bool heed__state_settings(heed_ctx *c, const char *path, heed_config *f, bool *changed);
-/* Compares settings read from config.conf of the run `dir` with its checkpoint, if there is one, as
- * heed_run_settings does. */
+/* If the context has `edited`: sets what differs from the checkpoint of the run `dir`, if any. */
 bool heed__state_restore(heed_ctx *c, const char *dir, heed_config *f);
 /* Adds why a run whose config.conf has another value than the one it was trained with is refused.
  */

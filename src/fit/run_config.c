@@ -68,7 +68,7 @@ bool heed__run_config_read(heed_ctx *c, const heed_model *m, const char *dir,
     tables[count] = out->foreign;
     out->config = heed_config_new(c, tables);
     return heed_config_set_list(out->config, m->defaults, m->name, HEED_FROM_DEFAULT) &&
-           heed_run_settings(c, dir, out->config);
+           heed_run_settings(c, dir, out->config) && heed_run_check(c, dir, out->config);
 }
 
 void heed__run_config_free(heed__run_config *k) {

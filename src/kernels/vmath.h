@@ -84,7 +84,8 @@ INLINE vec vexp(vec x) {
     return pick(vanishes, splat(0), exp_of(pick(vanishes, splat(0), x)));
 }
 
-/* exp x for terms of a softmax, x at most about 0: relative error at most (2 + 2/3 |x|) 2^-23.
+/* exp x for terms of a softmax, x at most about 0: relative error at most (2 + 2/3 |x|) 2^-23 where
+ * exp x is normal.
  * 2^t = 2^floor(t) 2^r, with 2^r = 1 + r P(r). */
 #if HEED__AVX512
 INLINE vec vexp_term(vec x) {

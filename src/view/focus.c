@@ -68,7 +68,7 @@ bool heed_record_focus(const heed_record *r, heed_stack stack, int layer, int qu
     *out = (heed_focus){0};
     for (int i = 0; r && i < r->block_count; i++) {
         const heed_record_block *b = &r->blocks[i];
-        if (b->stack != stack || (layer >= 0 && b->layer != layer)) continue;
+        if (!b->weights || b->stack != stack || (layer >= 0 && b->layer != layer)) continue;
         head_of h = {r, b, b->weights, r->axes[b->queries].count, r->axes[b->keys].count};
         for (int k = 0; k < b->heads; k++, h.weights += (size_t)h.rows * (size_t)h.cols) {
             double score = score_of(&h, query);

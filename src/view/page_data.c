@@ -147,7 +147,8 @@ static void put_masked(heed_text *out, const heed_record_block *b, int rows, int
 /* The layer's head to look at first, and by how little it is even. */
 static void put_focus(heed_text *out, const heed_record *r, const heed_record_block *b) {
     heed_focus f;
-    heed_record_focus(r, b->stack, b->layer, -1, &f);
+    bool found = heed_record_focus(r, b->stack, b->layer, -1, &f) && &r->blocks[f.block] == b;
+    if (!found) f = (heed_focus){.score = 1}; /* of two blocks of one layer, that of the other */
     heed_json_open(out, "focus", '{');
     heed_json_int(out, "head", b->head ? b->head[f.head] : f.head);
     heed_json_real(out, "score", f.score, 6);

@@ -190,9 +190,10 @@ static bool is_one(const heed_model *m, int count, char *const *inputs) {
 
 /* A run holds texts, too: its settings and its vocabulary. */
 static bool is_no_run(const program *p, const heed_model *m, const char *input) {
-    char settings[4096];
+    char settings[4096], weights[4096];
     snprintf(settings, sizeof settings, "%s/config.conf", input);
-    return !is_directory(input) || !is_file(settings) ||
+    snprintf(weights, sizeof weights, "%s/model.safetensors", input);
+    return !is_directory(input) || !is_file(settings) || !is_file(weights) ||
            heed_fail(p->c, HEED_USAGE,
                      "%s is a run: expected %s; hint: `compare` compares runs, `--from` continues "
                      "from the weights of one",

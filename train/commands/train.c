@@ -444,7 +444,7 @@ static void resume(program *p) {
     training t = {.run = p->argv[0], .resume = true};
     if (is_first_process(p) && !heed_run_recover(p->c, t.run)) return;
     t.f = run_settings(p->c, p->models, t.run, &t.model);
-    if (!t.f) return;
+    if (!t.f || !heed_run_check(p->c, t.run, t.f)) return;
     if (override(p, &t) && data_exists(p, &t, "data") && data_exists(p, &t, "val"))
         run_training(p, &t);
 }

@@ -30,7 +30,7 @@
     /* The same head on the other inputs; where these have as many tokens, also what the head gives more or less here than there. */
     const others = (b) => heed.data.records.flatMap((r, i) => {
         const like = r === heed.record() ? null : r.blocks.find((x) => x.stack === b.stack && x.layer === b.layer), how = heed.state.head;
-        if (!like) return [];
+        if (!like || (typeof how === "number" && !like.heads.includes(how))) return [];
         const g = r.guesses.find((x) => x.tokens.length), here = heed.weights(b, how), there = heed.weights(like, how), name = heed.stepName(i);
         const answer = g ? `${g.says}: ${heed.cut(heed.show(g.tokens[0][0]), 24)} ${heed.number(g.tokens[0][1], 2)}` : "";
         const out = [plain(there, like, {name, help: `the same head on this input${answer ? "; " + answer : ""}`, void: (q, k) => heed.masked(like, q, k), hatched: heed.hatched(like), beside: true})];
