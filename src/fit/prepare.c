@@ -278,6 +278,12 @@ static void note_changes(heed__fitting *f) {
                        "the schedule of the learning rate starts anew at step %s: warm-up to %g, "
                        "then the schedule to step %s",
                        step, (double)f->set.optim.lr, steps);
+    else if (f->steps > 0 && f->steps < s->step)
+        heed__fit_note(
+            f,
+            "the run is at step %s, beyond the %s asked for: nothing is trained; hint: a "
+            "larger `steps`",
+            step, steps);
     else if (s->steps != f->steps)
         heed__fit_note(f,
                        "steps are now %s, not %s: the learning rate follows the new schedule from "

@@ -62,7 +62,7 @@ for columns in 40 60 80; do
     holds grep -q 'train    valid' bars
     holds grep -q '\*$' bars
     holds grep -q '%  step 6/6' bars
-    warns "the best so far"
+    warns "the best so far, by loss"
 done
 unset COLUMNS
 hides perplexity

@@ -27,6 +27,11 @@ holds test -s run/last/state.json
 reached() { tr -d , <out | grep -q "step $1 "; } # "step 1,234, validation"
 step=$(sed -n 's/.*interrupted at step \([0-9]*\).*/\1/p' err)
 holds test "$step" -gt 0
+cp -r run beyond
+run resume beyond --steps 1
+status 0
+warns "beyond the 1 asked for: nothing is trained"
+holds reached $step
 run resume run --steps $((step + 5)) --eval-every 1000
 status 0
 holds reached $((step + 5))

@@ -196,6 +196,13 @@ def check_inputs(b, folder):
     first = maps.split("|")[0]
     check(all(abs(rows[first, q, k] - rows[name, q, k] - rows[f"difference to {name}", q, k]) < 1e-6 for (m, q, k) in rows if m == first), "the difference is that of the weights")
     check(b.run(DRAWN) and not b.run("[...document.querySelectorAll('#view-compare button')].some(x => x.offsetParent)"), "inputs are no steps that could be played")
+    ends = re.findall(r">0 to ([0-9.]+)<", b.download("heed.id('save-svg').click()")[0].decode())
+    check(len(ends) == 3 and len(set(ends)) == 1 and float(ends[0]) > 0, f"its scale ends at one weight: {ends}")
+    check("one scale on all inputs" in b.run("heed.id('legend').textContent"), "the same head of several inputs has one scale")
+    shown = b.run("[heed.number(0.9964, 2), heed.number(0.99996), heed.number(-0.99996), heed.number(1, 2)].join(' ')")
+    check(shown == "0.996 0.9999 −0.9999 1.00", f"only 1 is shown as 1: {shown}")
+    b.open(os.path.join(folder, "inputs.html"), "#view=overview&record=2")
+    check(b.run("document.querySelector('#controls select').selectedOptions[0].textContent").startswith("2. Rome"), "the overview has the choice of input, too")
     clean(b, "inputs")
 
 
@@ -396,6 +403,7 @@ def check_matters(b, folder):
     b.open(os.path.join(folder, "run.html"), "#view=compare&head=1")
     svg = b.download("heed.id('save-svg').click()")[0].decode()
     texts = re.sub(r"<[^>]+>", "\n", svg)
+    check(svg.count(">0 to ") > 0 and ">0 to 0<" not in svg, "compare: every scale has an end")
     check(texts.count("Of the prediction at 7 ‘[MASK]’: nothing is predicted elsewhere.") == 3, "compare: occlusion, its log-odds and the gradient say which prediction they are of")
     check("of the prediction at row 7 alone" in texts, "compare: so does the gradient of a head")
     names = "heed.current().table().head.slice(1).filter(n => n.startsWith('gradient')).join('; ')"

@@ -52,6 +52,7 @@ void print_json(program *p, json_t *v) {
 
 const char *probability_text(char text[16], double p, bool percent) {
     double all = percent ? 100 : 1, shown = 0;
+    if (isnan(p)) return "nan";
     int digits = percent ? 1 : 2, most = percent ? 2 : 4;
     for (; digits <= most; digits++) {
         snprintf(text, 16, "%.*f", digits, all * p);

@@ -95,7 +95,8 @@ static void cell(const void *of, int row, int column, char text[HEED_TABLE_CELL]
             text, HEED_TABLE_CELL, "%s",
             head_name(name, &a->layers[h->layer], h->head, has_stacks(a->layers, a->layer_count)));
     if (column == LOSS) snprintf(text, HEED_TABLE_CELL, "%.4f", h ? h->loss : a->loss);
-    if (column == HARM && h) snprintf(text, HEED_TABLE_CELL, "%+.4f", h->harm.mean);
+    if (column == HARM && h) /* a sum with 0 is not -0 */
+        snprintf(text, HEED_TABLE_CELL, "%+.4f", round(1e4 * h->harm.mean) / 1e4 + 0.0);
     if (column == HALF && h && !isnan(h->harm.half))
         snprintf(text, HEED_TABLE_CELL, "+- %.4f", h->harm.half);
     if (column == ACCURACY)

@@ -17,7 +17,7 @@ static double guessing(const progress *g, const heed_report *r) {
 void warn_of_plateau(progress *g, const heed_report *r) {
     double loss = isfinite(r->val_loss) ? r->val_loss : r->loss;
     char n1[32], n2[32];
-    if (g->watched || r->progress < 1 / 3.0 || r->step < 30) return;
+    if (g->watched || r->progress < 1 / 3.0 || r->step < 30 || r->step > r->steps) return;
     g->watched = true;
     double known = guessing(g, r);
     g->stuck = known * 0.97;

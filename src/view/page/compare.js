@@ -24,33 +24,36 @@
         const none = m.layer < 0 ? [] : m.queries.order.filter((q) => m.keys.order.every((k) => values.at(q, k) === 0));
         return new Set(none);
     };
-    const plain = (m, axes, more) => heed.matrixOf(m, axes, Math.max(m.max, -m.min) || 1, {rows: known(m, heed.visible(axes.queries)), plain: true, ...more});
+    const plain = (m, axes, {top, ...more}) => heed.matrixOf(m, axes, top || Math.max(m.max, -m.min) || 1, {rows: known(m, heed.visible(axes.queries)), plain: true, ...more});
     const scope = (m) => (m.layer < 0 ? "" : `, layer ${m.layer + 1}`) + (m.head < 0 ? "" : `, head ${m.head + 1}`);
     const meaning = (how) => (how === "mean" ? "the mean of all heads, which no head computes" : how === "max" ? "the largest weight of any head" : "where this head takes its values from");
-    /* The same head on the other inputs; where these have as many tokens, also what the head gives more or less here than there. */
-    const others = (b) => heed.data.records.flatMap((r, i) => {
-        const like = r === heed.record() ? null : r.blocks.find((x) => x.stack === b.stack && x.layer === b.layer), how = heed.state.head;
-        if (!like || (typeof how === "number" && !like.heads.includes(how))) return [];
+    /* The layer of this block in another record, if it has the chosen head. */
+    const layerIn = (b, r) => r.blocks.find((x) => x.stack === b.stack && x.layer === b.layer && (typeof heed.state.head !== "number" || x.heads.includes(heed.state.head)));
+    /* The same head on the other inputs, on one scale; where these have as many tokens, also what the head gives more or less here than there. */
+    const others = (b, top) => heed.data.records.flatMap((r, i) => {
+        const like = r === heed.record() ? null : layerIn(b, r), how = heed.state.head;
+        if (!like) return [];
         const g = r.guesses.find((x) => x.tokens.length), here = heed.weights(b, how), there = heed.weights(like, how), name = heed.stepName(i);
         const answer = g ? `${g.says}: ${heed.cut(heed.show(g.tokens[0][0]), 24)} ${heed.number(g.tokens[0][1], 2)}` : "";
-        const out = [plain(there, like, {name, help: `the same head on this input${answer ? "; " + answer : ""}`, void: (q, k) => heed.masked(like, q, k), hatched: heed.hatched(like), beside: true})];
+        const out = [plain(there, like, {name, top, help: `the same head on this input${answer ? "; " + answer : ""}`, void: (q, k) => heed.masked(like, q, k), hatched: heed.hatched(like), beside: true})];
         if (here.rows !== there.rows || here.cols !== there.cols) return out;
-        const data = here.data.map((w, at) => w - there.data[at]), top = data.reduce((x, w) => Math.max(x, Math.abs(w)), 1e-9);
-        const m = {rows: here.rows, cols: here.cols, min: -top, max: top, at: (q, k) => data[q * here.cols + k]};
+        const data = here.data.map((w, at) => w - there.data[at]), most = data.reduce((x, w) => Math.max(x, Math.abs(w)), 1e-9);
+        const m = {rows: here.rows, cols: here.cols, min: -most, max: most, at: (q, k) => data[q * here.cols + k]};
         return [...out, plain(m, b, {name: `difference to ${name}`, help: "the weights here less those there, by position: orange, more here; blue, less", void: (q, k) => heed.masked(b, q, k), hatched: heed.hatched(b)})];
     });
     const panels = () => {
-        const b = heed.block(), out = [];
+        const b = heed.block(), out = [], several = heed.severalInputs(), of = several ? `${heed.stepName(heed.state.record)}: ` : "";
+        const top = several ? Math.max(...heed.data.records.map((r) => layerIn(b, r)).filter(Boolean).map((x) => heed.weights(x, heed.state.head).max)) : 0;
         const add = (how) => out.push(plain(heed.weights(b, how), b, {
-            name: `attention, layer ${b.layer + 1}, ${heed.headName(how)}`, help: meaning(how), void: (q, k) => heed.masked(b, q, k), hatched: heed.hatched(b),
+            name: `attention, layer ${b.layer + 1}, ${heed.headName(how)}`, top, help: of + meaning(how), void: (q, k) => heed.masked(b, q, k), hatched: heed.hatched(b),
         }));
         add(heed.state.head);
-        if (heed.severalInputs()) out.push(...others(b));
+        if (several) out.push(...others(b, top));
         else if (b.heads.length > 1 && heed.state.head !== "mean") add("mean");
         for (const m of mapsOf(heed.record(), b)) {
             const values = heed.mapValues(m), none = idle(m, values), same = m.queries === b.queries && m.keys === b.keys;
             const hidden = (q, k) => none.has(q) || Number.isNaN(values.at(q, k)) || (same && heed.masked(b, q, k));
-            out.push(plain(values, m, {name: m.name + scope(m), help: m.help || "", void: hidden, hatched: true, of: predictions(m, values)}));
+            out.push(plain(values, m, {name: m.name + scope(m), help: of + (m.help || ""), void: hidden, hatched: true, of: predictions(m, values)}));
         }
         return out;
     };
@@ -147,7 +150,7 @@
         layout,
         paint: (pen) => l.list.forEach((p) => paintPanel(pen, p)),
         caption: () => (heed.data.records.length > 1 ? stepName(heed.state.record) + ": " : "") + heed.selectionText(),
-        legend: () => heed.legend("each panel has its own scale, written under it" + hatching(), 0, "largest", (t) => heed.color(t)),
+        legend: () => heed.legend((heed.severalInputs() ? "the head has one scale on all inputs; other panels have their own, written under them" : "each panel has its own scale, written under it") + hatching(), 0, "largest", (t) => heed.color(t)),
         table() {
             const at = heed.selected(), same = panels().filter((p) => p.queries === heed.block().queries && p.keys === heed.block().keys), cols = heed.visible(heed.block().keys), keys = heed.block().keys;
             const all = () => [["map", ...heed.placeColumns, "value"], ...panels().flatMap((p) => p.rows.flatMap((q) => p.cols.map((k) => [p.name, ...heed.placeCells(p.queries, q, p.keys, k), p.value(q, k)])))];

@@ -7,7 +7,7 @@
  *     id: "steps",                  // in links: #view=steps
  *     title: "Steps",               // on its tab
  *     help: "what it shows",        // a line, for the help and the tab's tooltip
- *     uses: ["layer", "head"],      // shared controls: "layer" (with stack and record), "head", "scale", "special", "side"
+ *     uses: ["layer", "head"],      // shared controls: "layer" (with stack and record), "record", "head", "scale", "special", "side"
  *     state: {row: 0, soft: true},  // settings of its own with their defaults: they live in heed.state and in the link
  *     allowed: {sort: ["a", "b"]},  // optional: settings that take one of some words alone
  *     open(box) { ... },           // once, when it is first shown: puts its elements into box, an empty <div>

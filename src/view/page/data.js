@@ -82,8 +82,11 @@
     /* ---- where things stand ---- */
 
     heed.record = () => heed.data.records[heed.state.record];
-    /* Whether the records are of several inputs rather than of one over the steps of training. */
-    heed.severalInputs = () => heed.data.records.some((r) => r.title !== heed.data.records[0].title) && heed.data.records.every((r) => r.step === heed.data.records[0].step);
+    /* Whether the records are of several inputs rather than of the steps of a training run. */
+    heed.severalInputs = () => {
+        const {records} = heed.data, differ = (what) => records.some((r) => r[what] !== records[0][what]);
+        return differ("title") && (differ("model") || !differ("step"));
+    };
     heed.layers = () => (heed.record() ? heed.record().blocks.filter((b) => b.stack === heed.state.stack) : []);
     heed.block = () => heed.layers().find((b) => b.layer === heed.state.layer) || null;
     heed.stacks = (record) => [...new Set(record.blocks.map((b) => b.stack))];

@@ -13,8 +13,8 @@
         const size = Math.abs(x);
         if (x === 0) return "0";
         if (size < 10 ** -digits / 2 || size >= 1e6) return x.toExponential(1).replace("-", "−");
-        const text = x.toFixed(size >= 100 ? 1 : size >= 10 ? 2 : digits);
-        if (size < 1 && Math.abs(text) === 1) return digits < 4 ? heed.number(x, digits + 1) : text.replace(/1[.]0+/, "0.9999"); /* 1.00 is certain */
+        let text = x.toFixed(size >= 100 ? 1 : size >= 10 ? 2 : digits);
+        if (size < 1 && Math.abs(text) === 1) text = String(Math.sign(x) * Number(Math.min(size, 0.9999).toFixed(size < 0.9995 ? 3 : 4))); /* 1.00 is certain */
         return text.replace("-", "−");
     };
     heed.weight = (x) => (x > 0 && x < 0.0005 ? "<.001" : heed.number(x));
@@ -320,7 +320,7 @@
         m.rows.forEach((q, i) => m.cols.forEach((k, j) => {
             const v = m.value(q, k);
             if (m.void(q, k) || Number.isNaN(v)) return;
-            const text = m.signed ? heed.number(v, 2) : v === 0 ? "0" : v < 0.005 ? "·" : v > 0.995 ? "1" : v.toFixed(2).slice(1);
+            const text = m.signed ? heed.number(v, 2) : v === 0 ? "0" : v < 0.005 ? "·" : v >= 1 ? "1" : Math.min(v, 0.99).toFixed(2).slice(1);
             pen.text(text, l.left + (j + 0.5) * l.cell, l.top + (i + 0.5) * l.cell, {size, align: "center", color: heed.ink(m.color(v))});
         }));
     };

@@ -82,7 +82,7 @@
         id: "overview",
         title: "Overview",
         help: "every head as a thumbnail, sorted by entropy, distance or share",
-        uses: ["scale"],
+        uses: ["record", "scale"],
         state: {sort: "place", falling: false},
         allowed: {sort: Object.keys(sorts)},
         open(box) {

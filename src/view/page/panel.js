@@ -62,7 +62,7 @@
         if (!heed.block()) return [];
         const {records} = heed.data, stacks = heed.stacks(heed.record()), out = [], has = (name) => v.uses.includes(name);
         const bind = (name, label, kind) => out.push(heed.bind(name, label, kind).box);
-        if (has("layer") && records.length > 1) bind("record", heed.severalInputs() ? "Input" : "Step", {choices: records.map((_, i) => [i, heed.stepName(i)])});
+        if ((has("layer") || has("record")) && records.length > 1) bind("record", heed.severalInputs() ? "Input" : "Step", {choices: records.map((_, i) => [i, heed.stepName(i)])});
         if (has("layer") && stacks.length > 1) bind("stack", "Attention", {choices: stacks.map((s) => [s, stackNames[s]])});
         if (has("layer")) out.push(layerBox());
         if (has("head")) out.push(headBox());
