@@ -39,6 +39,7 @@ static bool is_measure(const heed_overlay *o, int map) { return map >= o->count 
 
 /* End of the scale of attention, `least` or more. */
 static double shared_top(const heed_overlay *o, double least) {
+    if (o->hi > 0) return o->hi;
     for (int i = 0; i < o->count - o->measures; i++) least = fmax(least, largest(o, i));
     return least;
 }
@@ -61,6 +62,8 @@ typedef struct {
     int width, height, cell, columns; /* of a panel; its width with the gap; panels per row */
     double top, uniform;              /* end of the scale; weight of a cell if all are equal */
     int digits;                       /* decimals of weights */
+    heed_text note;
+    int note_height;
 } plan;
 
 static bool lay_out(heed_ctx *c, plan *p, bool vector) {
@@ -74,11 +77,14 @@ static bool lay_out(heed_ctx *c, plan *p, bool vector) {
     int rows = (panels + p->columns - 1) / p->columns;
     p->columns = (panels + rows - 1) / rows;
     int width = 2 * MARGIN - GAP + p->columns * p->cell;
-    int title = p->o->title ? heed__sketch_width(vector, p->o->title, 2) + 2 * MARGIN : 0;
+    int title = p->o->title ? heed__text_width(p->o->title, 2) + 2 * MARGIN : 0;
     if (title < LEAST_WIDTH) title = LEAST_WIDTH;
     p->full_width = width > title ? width : title;
+    p->note.c = c;
+    p->note_height =
+        HEED__NOTE_LINE * heed__wrap_note(p->o->note, p->full_width - 2 * MARGIN, &p->note);
     p->full_height = 2 * MARGIN + (p->o->title ? TITLE : 0) + LEGEND + (p->o->measures ? LINE : 0) +
-                     rows * (p->height + CAPTION);
+                     p->note_height + rows * (p->height + CAPTION);
     return heed__sketch_new(c, &p->sketch, vector, p->full_width, p->full_height);
 }
 
@@ -168,7 +174,8 @@ static void draw_panel(plan *p, int index) {
 static void draw_legend(plan *p) {
     enum { RAMP = 160 };
     char end[32], uniform[48];
-    int below = p->o->measures ? LINE : 0, y = p->full_height - MARGIN - 20 - below;
+    int below = p->o->measures ? LINE : 0;
+    int y = p->full_height - MARGIN - 20 - below - p->note_height;
     snprintf(end, sizeof end, "%.*f", p->digits, p->top);
     snprintf(uniform, sizeof uniform, "uniform = %.*f", p->digits, p->uniform);
     heed__sketch_text(&p->sketch, MARGIN, y + 2, 2, SOFT, HEED__LEFT, p->full_width, "0");
@@ -178,10 +185,11 @@ static void draw_legend(plan *p) {
     int x = MARGIN + 28 + RAMP;
     heed__sketch_text(&p->sketch, x, y + 2, 2, SOFT, HEED__LEFT, p->full_width, end);
     heed__sketch_uniform(&p->sketch, MARGIN + 20, RAMP, p->uniform / p->top, y,
-                         x + heed__sketch_width(p->sketch.vector, end, 2) + 24, uniform);
+                         x + heed__text_width(end, 2) + 24, uniform);
     if (below)
         heed__sketch_text(&p->sketch, MARGIN, y + 26, 1, INK, HEED__LEFT, p->full_width,
                           OWN_SCALES);
+    heed__sketch_note(&p->sketch, MARGIN, y + 26 + below, &p->note);
 }
 
 static bool draw(heed_ctx *c, const heed_overlay *o, bool vector, const char *path) {
@@ -194,6 +202,7 @@ static bool draw(heed_ctx *c, const heed_overlay *o, bool vector, const char *pa
     for (int i = 0; ok && i <= o->count; i++) draw_panel(&p, i);
     if (ok) draw_legend(&p);
     ok = ok && heed__sketch_save(&p.sketch, path);
+    heed_text_free(&p.note);
     heed__sketch_free(&p.sketch);
     return ok;
 }
