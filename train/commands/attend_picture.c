@@ -192,8 +192,10 @@ static void title_of(const attend_view *v, char title[TITLE]) {
                  a->labels[v->query]);
     if (v->mass > 0)
         snprintf(mass, sizeof mass, "; the strongest patches that hold %g %% of it", 100 * v->mass);
-    snprintf(title, TITLE, "%sattention of %s, layer %d of %d%s%s", v->block->hard ? "hard " : "",
-             query, v->block->layer + 1, v->layers, head, mass);
+    bool more = v->record->map_count > 0;
+    snprintf(title, TITLE, "%sattention of %s, layer %d of %d%s%s%s", v->block->hard ? "hard " : "",
+             query, v->block->layer + 1, v->layers, head, mass,
+             more ? " (other measures: the whole model)" : "");
 }
 
 bool attend_draw_picture(const attend_view *v, bool cells, bool svg, const char *path) {
@@ -230,8 +232,9 @@ static bool print_strongest(const attend_view *v, const panels *p, int index) {
         if (best < 0) break;
         taken[best] = true;
         char item[48];
-        int w = snprintf(item, sizeof item, "  %d,%d %.3f", best / p->cols + 1, best % p->cols + 1,
-                         (double)own[best]);
+        bool little = index < p->weights && own[best] > 0 && (double)own[best] < 0.0005;
+        int w = snprintf(item, sizeof item, little ? "  %d,%d <0.001" : "  %d,%d %.3f",
+                         best / p->cols + 1, best % p->cols + 1, (double)own[best]);
         if (used + w > capacity) used = printf("\n  %-14s", "") + w - 1;
         used += w;
         fputs(item, stdout);
