@@ -126,8 +126,8 @@ INLINE heed__tile rows_of_a(const heed_gemm *g, heed_real *tiles, size_t batch, 
 
 /* ---- multiplying ---- */
 
-/* Multiplies rows with a panel or two. Complete sums are finished while they are in the first level of the
- * cache. */
+/* Multiplies rows with a panel or two. Complete sums are finished while they are in the first level
+ * of the cache. */
 #define HOT      (2 * TILE_ROWS)
 #define HOT_PAIR (2 * PAIR_ROWS)
 static void panel_product(const heed_gemm *g, const heed__tile *panel, size_t at, int col, int rows,

@@ -71,8 +71,8 @@ INLINE void tile_rows(const heed__tile *t, int row, const int rows, int end, con
         UNROLL for (int v = 0; v < vecs; v++) sum[i][v] = splat(0);
     }
     size_t a_tile = t->a_tile ? t->a_tile : TILE_ROWS * a_row, b_step = t->b_step;
-    const void *next = address(t->c, row + rows < end ? (size_t)(row + rows) * t->ldc
-                                                              : (size_t)(vecs * VL));
+    const void *next =
+        address(t->c, row + rows < end ? (size_t)(row + rows) * t->ldc : (size_t)(vecs * VL));
     const heed_real *a = t->a + (size_t)(row / TILE_ROWS) * a_tile, *b = t->b;
     a += (size_t)(row % TILE_ROWS) * a_row;
     for (int left = t->depth; left > 0; left -= SOON_TERMS) {
@@ -136,7 +136,8 @@ static __attribute__((noinline)) void tile_pair(const heed__tile *t, int rows) {
         tile_rows(t, row, PAIR_ROWS, rows, MOST_VECS, t->a_row, 1, NULL, NULL);
 }
 
-/* Two panels. One or two tiles of TILE_ROWS rows leave a multiple of PAIR_ROWS, if rows are even. */
+/* Two panels. One or two tiles of TILE_ROWS rows leave a multiple of PAIR_ROWS, if rows are even.
+ */
 static void run_pair(const heed__tile *t, int rows) {
     int rest = rows % PAIR_ROWS;
     if (rest % 2 == 0 && 4 * rest <= rows) rest *= 4;
