@@ -362,14 +362,10 @@ bool heed__checkpoint_save(const heed__checkpoint *k, const heed__state *s, bool
     return move(c, k->run, "last.new", "last") && finish(c, k->run);
 }
 
+/* The best weights are read only to find damage before training goes on. */
 bool heed__checkpoint_load(const heed__checkpoint *k) {
-    static const char best[] = "model.safetensors"; /* read first, so that damage is found now */
-    heed_text path = {.c = k->c};
-    bool ok = !heed__run_has(k->c, k->run, best) ||
-              heed__weights_load(k->store, heed__run_path(&path, k->run, best));
-    ok = ok && heed__weights_load(k->store, heed__run_path(&path, k->run, "last/model.safetensors"));
-    ok = ok &&
-         heed__weights_load(k->slots, heed__run_path(&path, k->run, "last/optimizer.safetensors"));
-    heed_text_free(&path);
-    return ok;
+    static const char best[] = "model.safetensors";
+    return (!heed__run_has(k->c, k->run, best) || heed__run_read_weights(k->store, k->run, best)) &&
+           heed__run_read_weights(k->store, k->run, "last/model.safetensors") &&
+           heed__run_read_weights(k->slots, k->run, "last/optimizer.safetensors");
 }
