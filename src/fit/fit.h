@@ -103,7 +103,7 @@ typedef struct {
     int label_count;
 } heed__checkpoint;
 
-/* The adapters and all else that a training run with adapters changes. */
+/* Of heed__adapters_save. */
 #define HEED__ADAPTER_FILE "adapter.safetensors"
 
 /* Writes RUN/NAME to t and returns its text. */
@@ -133,14 +133,19 @@ bool heed__state_restore(heed_ctx *c, const char *dir, heed_config *f);
 /* Adds why a run whose config.conf has another value than the one it was trained with is refused.
  */
 void heed__setting_edited(heed_text *out, const char *key, const char *was, const char *now);
+/* ---- weights.c ---- */
+
 /* Writes s as RUN/NAME, with metadata. */
 bool heed__weights_save(const heed__checkpoint *k, const heed_store *s, const char *name);
+/* Writes all that a training run with adapters changes as RUN/NAME, with metadata from which, and
+ * from the base, the run can be made again. */
+bool heed__adapters_save(const heed__checkpoint *k, const char *name);
 /* A digest of what a training run of s does not change. */
 uint64_t heed__base_digest(const heed_store *s);
-/* The same from an open file of that path. */
-bool heed__weights_take(heed_store *s, const char *path, const heed_safetensors *f);
 /* Fills s from a file of heed__checkpoint_save, and verifies that the file is unchanged. */
 bool heed__weights_load(heed_store *s, const char *path);
+/* The same from an open file of that path. */
+bool heed__weights_take(heed_store *s, const char *path, const heed_safetensors *f);
 
 /* ---- run_config.c ---- */
 
@@ -309,8 +314,7 @@ bool heed__join_plans(heed__fitting *f);
 bool heed__join_weights(heed__fitting *f);
 
 /* plan.c: makes the first plan of a training run, or that by which a resumed one continues for
- * more minutes, from the rate so far or `step` seconds per step. The clock later makes new plans.
- */
+ * more minutes, from the rate so far or `step` seconds per step. The clock later makes new plans. */
 bool heed__fit_plan_first(heed__fitting *f, double step);
 
 /* lora.c: replaces `lora-train = auto` by the names of the parameters that are new. */
@@ -372,8 +376,8 @@ bool heed__start_apply(heed__fitting *f);
 
 /* ---- forget.c ---- */
 
-/* At the end of training that started from a run: sets f->first, and writes it to train.log; NAN
- * if the two runs do not compare or the first one's data is not there. Never fails. */
+/* At the end of a training run that started from a run: sets f->first, and writes it to train.log;
+ * NAN if the two runs do not compare or the first one's data is not there. Never fails. */
 void heed__fit_forgetting(heed__fitting *f);
 
 /* ---- gradcheck.c ---- */
