@@ -314,7 +314,8 @@ bool heed__join_plans(heed__fitting *f);
 bool heed__join_weights(heed__fitting *f);
 
 /* plan.c: makes the first plan of a training run, or that by which a resumed one continues for
- * more minutes, from the rate so far or `step` seconds per step. The clock later makes new plans. */
+ * more minutes, from the rate so far or `step` seconds per step. The clock later makes new plans.
+ */
 bool heed__fit_plan_first(heed__fitting *f, double step);
 
 /* lora.c: replaces `lora-train = auto` by the names of the parameters that are new. */

@@ -1,5 +1,5 @@
-/* weights.c -- the weights files of runs: metadata from which a run is opened, and a digest by which
- * a damaged file is found. */
+/* weights.c -- the weights files of runs: metadata from which a run is opened, and a digest by
+ * which a damaged file is found. */
 #include "core/core.h"
 #include "fit/fit.h"
 #include "io/io.h"
