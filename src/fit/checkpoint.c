@@ -1,5 +1,5 @@
-/* checkpoint.c -- RUN/last, the checkpoint to resume a training from, and RUN/model.safetensors,
- * the best weights.
+/* checkpoint.c -- RUN/last, the checkpoint to resume from, and RUN/model.safetensors, the
+ * best weights.
  *
  * A checkpoint is written completely as last.new, state.json last, each file fsynced. Then
  *     last -> last.old, last.new -> last, last/best.safetensors -> model.safetensors,
