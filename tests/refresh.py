@@ -1,14 +1,19 @@
 #!/usr/bin/env python3
 """Replaces what README.md and docs/*.md print by what their commands print now.
 
-    make demo && python3 tests/refresh.py [PAGE...] [--write] [--keep FOLDER]
+    make demo && python3 tests/refresh.py [PAGE...] [--long] [--write] [--keep FOLDER]
 
-Runs, in a scratch folder, every block marked `sh test` that an output block follows, and every
-block that begins with `$ COMMAND`. Each printed line is replaced by the most similar line of the
-output, in order; lines `...` stay. Speeds and times at the end of a line also stay, as they are
-of a quiet machine. Without --write it prints the differences. A line that resembles nothing in
-the output is reported and stays, and so are places where lines are left out without `...`. Pages
-continue one another: docs/tour.md needs README.md."""
+Runs, in a scratch folder, the blocks marked `sh test`, those that begin with `$ COMMAND`, and with
+--long also those marked `sh long`, which train for minutes. A block without a language is output:
+of its own `$ COMMAND`, of the block of commands before it, or, if text is between them, of the
+earlier command whose output resembles it most. Each printed line is replaced by the most similar
+line of the output, in order; lines `...` stay. Speeds and times at the end of a line also stay, as
+they are of a quiet machine. Without --write it prints the differences.
+
+What stays as it is is reported: a line that resembles nothing in the output, a block that no
+command prints, and places where lines are left out without `...`. Pages continue one another:
+docs/tour.md needs README.md. Data that is not of the project (alice.txt, oz.txt, eng-fra.tsv,
+mnist) has to be in FOLDER; commands without their data are reported like the others."""
 
 import argparse
 import difflib
@@ -44,8 +49,10 @@ def blocks(lines):
             start = None
 
 
-def commands(lines):
-    """(command, first line of its output, line after it) of all that is printed."""
+def commands(lines, long):
+    """(command, first line of its output, line after it) of all that is printed. The command is
+    None if text or another output is between the two; the output is empty if none follows."""
+    marks = ("sh test", "sh long") if long else ("sh test",)
     before = None
     for info, first, end in blocks(lines):
         if info == "" and end > first and lines[first].startswith("$ "):
@@ -53,11 +60,18 @@ def commands(lines):
             while lines[at].endswith("\\"):
                 at += 1
             yield "\n".join(lines[first : at + 1])[2:], at + 1, end
-        elif info == "sh test":
-            yield "\n".join(lines[first:end]), end + 1, end + 1
-        elif info == "" and before and before[0] == "sh test" and before[2] + 1 >= first - 2:
-            yield "", first, end
-        before = (info, first, end)
+        elif info in marks:
+            if before:
+                yield before[0], end, end
+            before = ("\n".join(lines[first:end]), end)
+        elif info == "":
+            near = before and before[1] + 1 >= first - 2
+            if before and not near:
+                yield before[0], end, end
+            yield before[0] if near else None, first, end
+            before = None
+    if before:
+        yield before[0], end, end
 
 
 def likeness(a, b):
@@ -110,14 +124,32 @@ def with_clock(new, old):
     return CLOCK.sub(clock.group(), new) if clock else new
 
 
-def refreshed(page, folder):
+def resembling(printed, outputs):
+    """Of all outputs the one that has most of the printed lines but for their numbers, the latest
+    of equal ones; empty if none has a third of them."""
+
+    def kinds(lines):
+        return {re.sub(r"[\d., ]+", "0", line) for line in lines if line.strip() not in ("...", "")}
+
+    wanted = kinds(printed)
+    counts = [len(wanted & kinds(output)) for output in outputs]
+    most = max(counts, default=0)
+    return outputs[len(counts) - 1 - counts[::-1].index(most)] if 3 * most >= len(wanted) > 0 else []
+
+
+def refreshed(page, folder, outputs, long):
     lines = open(page).read().split("\n")
-    output = []
-    for command, first, end in list(commands(lines)):
-        if command:
-            output = runs(command, folder)
+    for command, first, end in list(commands(lines, long)):
         printed = lines[first:end]
+        if command is None:
+            output = resembling(printed, outputs)
+        else:
+            output = runs(command, folder)
+            outputs.append(output)
         found = aligned(printed, output)
+        if end > first and not any(j is not None for j in found):
+            print(f"{page}:{first + 1}: no command here prints this block", file=sys.stderr)
+            continue
         for i in unmarked(printed, output, found) if end > first else []:
             print(f"{page}:{first + i + 1}: lines are left out without ...", file=sys.stderr)
         for i, j in enumerate(found):
@@ -144,13 +176,14 @@ def main():
     first = ["README.md", "docs/tour.md"]
     rest = sorted(set(glob.glob("docs/*.md", root_dir=ROOT)) - set(first))
     p.add_argument("pages", nargs="*", default=first + rest)
+    p.add_argument("--long", action="store_true", help="also run what trains for minutes")
     p.add_argument("--write", action="store_true", help="change the pages")
     p.add_argument("--keep", help="folder to run in, which is kept")
     a = p.parse_args()
     os.chdir(ROOT)
-    folder = scratch(a.keep)
+    folder, outputs = scratch(a.keep), []
     for page in a.pages:
-        old, new = open(page).read(), refreshed(page, folder)
+        old, new = open(page).read(), refreshed(page, folder, outputs, a.long)
         if a.write:
             open(page, "w").write(new)
         sys.stdout.writelines(
