@@ -185,7 +185,7 @@ bool heed__choose_mlm(heed_choices *k) {
     if (!choose_small(k, &t, "width=64") || !choose_rotary(k)) return false;
     if (is_small(&t) && !is_planned(k->config) && !is_given(k->config, "minutes"))
         return heed_choose(k, "batch=8 steps=1500", "more steps would learn the text by heart");
-    return heed__choose_batch(k, 8, "");
+    return heed__choose_batch(k, 16, "");
 }
 
 bool heed__choose_gpt(heed_choices *k) {

@@ -22,7 +22,7 @@ says "batch 8, steps 4,000, lr 0.002, warmup 0.15"
 hides "layers 2"
 run data check mlm long.txt
 says "positions rotary, layers 2, lr 0.002"
-says "batch 8, steps 4,000"
+says "batch 16, steps 2,000"
 hides "width 64"
 run data check mlm long.txt --positions learned # BERT
 hides "layers 2"
