@@ -20,6 +20,7 @@ import difflib
 import glob
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -27,7 +28,9 @@ import tempfile
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 LEAST = 0.48  # similarity of a printed line and its replacement
 BONUS = 0.3  # so that as many lines as possible are replaced
-CLOCK = re.compile(r"(?: +[\d.]+k)? +(?:\d+m *)?[\d.]+s(?=(?: \*)?$)")  # "  135.9k   13s", "  0.9s"
+EXACT = 1.2  # of equal lines; of others at most 1
+BLOCK = 0.2  # so that lines that follow one another are replaced by such lines
+CLOCK = re.compile(r"(?: +[\d.]+k?)? +(?:\d+m *)?[\d.]+s(?=(?: \*)?$)")  # "  135.9k   13s", "  0.9s"
 
 
 def runs(command, folder):
@@ -49,29 +52,33 @@ def blocks(lines):
             start = None
 
 
+def is_open(command):
+    """True if the command continues on the next line: a quote or a backslash is open."""
+    try:
+        shlex.split(command)
+    except ValueError:
+        return True
+    return False
+
+
 def commands(lines, long):
-    """(command, first line of its output, line after it) of all that is printed. The command is
-    None if text or another output is between the two; the output is empty if none follows."""
+    """(command, first line of its output, line after it) of all that is run and printed. Without
+    output both are equal. The command is "" if it is the one before, and None if it is unknown."""
     marks = ("sh test", "sh long") if long else ("sh test",)
-    before = None
+    last = None  # the line after the last block of commands, until its output
     for info, first, end in blocks(lines):
         if info == "" and end > first and lines[first].startswith("$ "):
-            at = first
-            while lines[at].endswith("\\"):
-                at += 1
-            yield "\n".join(lines[first : at + 1])[2:], at + 1, end
+            starts = [i for i in range(first, end) if lines[i].startswith("$ ")] + [end]
+            for start, after in zip(starts, starts[1:]):
+                output = start + 1
+                while output < after and is_open("\n".join(lines[start:output])[2:]):
+                    output += 1
+                yield "\n".join(lines[start:output])[2:], output, after
         elif info in marks:
-            if before:
-                yield before[0], end, end
-            before = ("\n".join(lines[first:end]), end)
+            yield "\n".join(lines[first:end]), end, end
         elif info == "":
-            near = before and before[1] + 1 >= first - 2
-            if before and not near:
-                yield before[0], end, end
-            yield before[0] if near else None, first, end
-            before = None
-    if before:
-        yield before[0], end, end
+            yield "" if last and last + 1 >= first - 2 else None, first, end
+        last = end if info in marks else None
 
 
 def likeness(a, b):
@@ -87,13 +94,15 @@ def aligned(printed, output):
     best = [[(0.0, None)] * (len(output) + 1) for _ in range(len(printed) + 1)]
     for i in range(len(printed) - 1, -1, -1):
         for j in range(len(output), -1, -1):
-            skip = (best[i + 1][j][0], "printed")
-            options = [skip]
+            options = []  # the first of equal ones is taken
             if j < len(output):
-                options.append((best[i][j + 1][0], "output"))
-                like = 1.0 if printed[i] == output[j] else likeness(printed[i], output[j])
+                like = EXACT if printed[i] == output[j] else likeness(printed[i], output[j])
                 if printed[i].strip() not in ("...", "") and like >= LEAST:
-                    options.append((BONUS + like + best[i + 1][j + 1][0], "both"))
+                    after = best[i + 1][j + 1]
+                    together = BLOCK if after[1] == "both" else 0
+                    options.append((BONUS + together + like + after[0], "both"))
+                options.append((best[i][j + 1][0], "output"))
+            options.append((best[i + 1][j][0], "printed"))
             best[i][j] = max(options, key=lambda option: option[0])
     i = j = 0
     found = [None] * len(printed)
@@ -126,7 +135,7 @@ def with_clock(new, old):
 
 def resembling(printed, outputs):
     """Of all outputs the one that has most of the printed lines but for their numbers, the latest
-    of equal ones; empty if none has a third of them."""
+    of equal ones; empty if none has two thirds of them."""
 
     def kinds(lines):
         return {re.sub(r"[\d., ]+", "0", line) for line in lines if line.strip() not in ("...", "")}
@@ -134,18 +143,16 @@ def resembling(printed, outputs):
     wanted = kinds(printed)
     counts = [len(wanted & kinds(output)) for output in outputs]
     most = max(counts, default=0)
-    return outputs[len(counts) - 1 - counts[::-1].index(most)] if 3 * most >= len(wanted) > 0 else []
+    return outputs[len(counts) - 1 - counts[::-1].index(most)] if 3 * most >= 2 * len(wanted) > 0 else []
 
 
 def refreshed(page, folder, outputs, long):
     lines = open(page).read().split("\n")
     for command, first, end in list(commands(lines, long)):
         printed = lines[first:end]
-        if command is None:
-            output = resembling(printed, outputs)
-        else:
-            output = runs(command, folder)
-            outputs.append(output)
+        if command:
+            outputs.append(runs(command, folder))
+        output = resembling(printed, outputs) if command is None else outputs[-1]
         found = aligned(printed, output)
         if end > first and not any(j is not None for j in found):
             print(f"{page}:{first + 1}: no command here prints this block", file=sys.stderr)
