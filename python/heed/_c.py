@@ -123,7 +123,8 @@ class heed_problem(Structure):
 
 class heed_csv(Structure):
     _fields_ = [("c", c_void_p), ("what", c_char_p), ("path", c_char_p), ("line", c_size_t), ("count", c_size_t),
-        ("fields", c_void_p * 64), ("longest", c_size_t), ("ended", c_bool), ("at", c_void_p), ("end", c_void_p), ("next", c_size_t)]
+        ("fields", c_void_p * 64), ("longest", c_size_t), ("ended", c_bool), ("separator", c_char), ("at", c_void_p),
+        ("end", c_void_p), ("next", c_size_t)]
 
 
 class heed_array(Structure):

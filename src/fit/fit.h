@@ -103,7 +103,7 @@ typedef struct {
     int label_count;
 } heed__checkpoint;
 
-/* The adapters and all else that a training with adapters changes. */
+/* Of heed__adapters_save. */
 #define HEED__ADAPTER_FILE "adapter.safetensors"
 
 /* Writes RUN/NAME to t and returns its text. */
@@ -133,14 +133,19 @@ bool heed__state_restore(heed_ctx *c, const char *dir, heed_config *f);
 /* Adds why a run whose config.conf has another value than the one it was trained with is refused.
  */
 void heed__setting_edited(heed_text *out, const char *key, const char *was, const char *now);
+/* ---- weights.c ---- */
+
 /* Writes s as RUN/NAME, with metadata. */
 bool heed__weights_save(const heed__checkpoint *k, const heed_store *s, const char *name);
+/* Writes all that a training with adapters changes as RUN/NAME, with metadata from which, and from
+ * the base, the run can be made again. */
+bool heed__adapters_save(const heed__checkpoint *k, const char *name);
 /* A digest of what a training of s does not change. */
 uint64_t heed__base_digest(const heed_store *s);
-/* The same from an open file of that path. */
-bool heed__weights_take(heed_store *s, const char *path, const heed_safetensors *f);
 /* Fills s from a file of heed__checkpoint_save, and verifies that the file is unchanged. */
 bool heed__weights_load(heed_store *s, const char *path);
+/* The same from an open file of that path. */
+bool heed__weights_take(heed_store *s, const char *path, const heed_safetensors *f);
 
 /* ---- run_config.c ---- */
 

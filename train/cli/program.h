@@ -128,7 +128,7 @@ struct program {
     size_t line;        /* the line of standard input being processed, from 1; 0: none */
     bool line_open;     /* the terminal shows a progress line without a line break */
     bool warns_once;   /* a warning is not repeated for the next of several runs; a note never is */
-    char message[256]; /* the last note or warning */
+    char last[2][256]; /* the last note, and the last warning */
     bool json_lines;   /* stderr gets JSON, one object per line */
     char joined[1100]; /* a temporary file that inputs were joined to (gather.h); "": none */
     char joined_name[64]; /* what messages call it: "3 texts" */
