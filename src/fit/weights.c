@@ -1,5 +1,5 @@
-/* weights.c -- the weights files of runs: metadata from which a run is opened, and a digest by which
- * a damaged file is found. */
+/* weights.c -- the weights files of runs: metadata from which a run is opened, and a digest by
+ * which a damaged file is found. */
 #include "core/core.h"
 #include "fit/fit.h"
 #include "io/io.h"
@@ -132,5 +132,12 @@ bool heed__weights_load(heed_store *s, const char *path) {
     heed_safetensors *f = heed__safetensors_head(heed_store_ctx(s), path);
     bool ok = heed__weights_take(s, path, f);
     heed_safetensors_close(f);
+    return ok;
+}
+
+bool heed__run_read_weights(heed_store *s, const char *run, const char *name) {
+    heed_text path = {.c = heed_store_ctx(s)};
+    bool ok = heed__weights_load(s, heed__run_path(&path, run, name));
+    heed_text_free(&path);
     return ok;
 }
