@@ -362,17 +362,10 @@ bool heed__checkpoint_save(const heed__checkpoint *k, const heed__state *s, bool
     return move(c, k->run, "last.new", "last") && finish(c, k->run);
 }
 
-static bool load(const heed__checkpoint *k, heed_store *s, const char *name) {
-    heed_text path = {.c = k->c};
-    bool ok = heed__weights_load(s, heed__run_path(&path, k->run, name));
-    heed_text_free(&path);
-    return ok;
-}
-
-/* The best weights are read as well, so that damage to them is found before training goes on. */
+/* The best weights are read only to find damage before training goes on. */
 bool heed__checkpoint_load(const heed__checkpoint *k) {
     static const char best[] = "model.safetensors";
-    return (!heed__run_has(k->c, k->run, best) || load(k, k->store, best)) &&
-           load(k, k->store, "last/model.safetensors") &&
-           load(k, k->slots, "last/optimizer.safetensors");
+    return (!heed__run_has(k->c, k->run, best) || heed__run_read_weights(k->store, k->run, best)) &&
+           heed__run_read_weights(k->store, k->run, "last/model.safetensors") &&
+           heed__run_read_weights(k->slots, k->run, "last/optimizer.safetensors");
 }
