@@ -15,7 +15,7 @@ static double guessing(const progress *g, const heed_report *r) {
 }
 
 void warn_of_plateau(progress *g, const heed_report *r) {
-    double loss = isfinite(r->val_loss) ? r->val_loss : r->loss;
+    double loss = fmin(r->val_loss, r->loss); /* NAN: no validation part */
     char n1[32], n2[32];
     if (g->watched || r->progress < 1 / 3.0 || r->step < 30 || r->step > r->steps) return;
     g->watched = true;
@@ -142,7 +142,7 @@ static void judge_course(const run_curves *k, const progress *g, double end, cha
 void judge_training(const progress *g, const heed_fit_result *r, char text[JUDGEMENT]) {
     enum { STEPS = 50, EVALUATIONS = 3 };
     run_curves k;
-    double loss = isfinite(r->val_loss) ? r->val_loss : r->loss;
+    double loss = fmin(r->val_loss, r->loss);
     *text = 0;
     if (!g->any || r->step < STEPS || !curves_read(g->p->c, g->run, &k)) return;
     bool seen = k.val.count >= EVALUATIONS || (k.val.count == 0 && k.train.count >= STEPS);
