@@ -172,8 +172,9 @@ $(B)/%$(SO):
 	$(call say,LD $@)$(CC) $(SHARED) -o $@ $(filter-out %.map,$^) $(LDFLAGS_ALL) $(LIBS)
 # Symbols bear the version of the interface; heed__ is shared between these libraries alone: what others than its own use of it.
 $(B)/heed.map: $(INSPECT_OBJ) $(MODEL_OBJ) $(PROGRAM_OBJ) Makefile
-	@{ echo 'HEED_$(basename $(VERSION)) { global: heed_[a-z]*; local: *; }; HEED_PRIVATE { global:'; \
-	   nm -u $(filter %.o,$^) | sed -n 's/.* \(heed__[a-z0-9_]*\)$$/\1;/p' | sort -u; echo '};'; } >$@
+	@nm -u $(filter %.o,$^) >$@.used && \
+	 { echo 'HEED_$(basename $(VERSION)) { global: heed_[a-z]*; local: *; }; HEED_PRIVATE { global:'; \
+	   sed -n 's/.* \(heed__[a-z0-9_]*\)$$/\1;/p' $@.used | sort -u; echo '};'; } >$@ && rm $@.used
 
 # A page of the program and one of each command, by the program itself.
 man: $(B)/man/heed.1

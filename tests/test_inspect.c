@@ -209,6 +209,23 @@ TEST(inspect_heatmap_cells_grow_until_the_map_is_as_wide_as_its_title) {
     CLOSE(c);
 }
 
+/* A causal row has as many keys as its place; the first one, of one key, does not count. */
+TEST(inspect_uniform_weight_is_that_of_visible_keys) {
+    heed_record_axis axes[] = {{"text", 4, NULL, NULL, 0, 0, 0}};
+    heed_record r = {.axis_count = 1, .axes = axes};
+    heed_record_block b = {.heads = 1};
+    CHECK_CLOSE(heed_record_uniform(&r, &b, -1), 0.25, 1e-12);
+    CHECK_CLOSE(heed_record_uniform(&r, &b, 1), 0.25, 1e-12);
+    b.causal = true;
+    CHECK_CLOSE(heed_record_uniform(&r, &b, -1), (1 / 2.0 + 1 / 3.0 + 1 / 4.0) / 3, 1e-12);
+    CHECK_CLOSE(heed_record_uniform(&r, &b, 2), 1 / 3.0, 1e-12);
+    CHECK_CLOSE(heed_record_uniform(&r, &b, 0), 1, 1e-12);
+    heed_real scores[16] = {0};
+    for (int q = 0; q < 4; q++) scores[4 * q] = (heed_real)-INFINITY; /* key 1 is padding */
+    b.scores = scores;
+    CHECK_CLOSE(heed_record_uniform(&r, &b, -1), (1 / 2.0 + 1 / 3.0) / 2, 1e-12);
+}
+
 TEST(inspect_overlay_lays_panels_side_by_side) {
     heed_ctx *c = heed_open(NULL);
     char path[128];
@@ -217,7 +234,7 @@ TEST(inspect_overlay_lays_panels_side_by_side) {
     const heed_real a[4] = {0, 1, (heed_real)NAN, 0}, b[4] = {0};
     const heed_real *maps[] = {a, b, a, a, a};
     const char *captions[] = {"mean", "head 1", NULL, "", "head 4"};
-    heed_overlay o = {NULL, grey, 28, 28, 1, 2, 2, 2, maps, captions, false, 0, 0};
+    heed_overlay o = {NULL, grey, 28, 28, 1, 2, 2, 2, maps, captions, false, 0, 0, 0, NULL};
     snprintf(path, sizeof path, "%s/overlay.png", test_folder());
     CHECK(heed_overlay_png(c, &o, path));
     png_size(path, &width, &height);
@@ -357,7 +374,7 @@ TEST(inspect_overlay_tints_where_the_weight_is) {
     static unsigned char black[28 * 28];
     const heed_real weights[4] = {0, 3, 0, 0};
     const heed_real *maps[] = {weights};
-    heed_overlay o = {NULL, black, 28, 28, 1, 2, 2, 1, maps, NULL, true, 0, 0};
+    heed_overlay o = {NULL, black, 28, 28, 1, 2, 2, 1, maps, NULL, true, 0, 0, 0, NULL};
     snprintf(path, sizeof path, "%s/overlay.png", test_folder());
     CHECK(heed_overlay_png(c, &o, path));
     heed_picture p = read_back(path);
@@ -382,7 +399,7 @@ TEST(inspect_overlay_has_one_scale_for_all_panels) {
     static unsigned char black[28 * 28];
     const heed_real sharp[4] = {0, 1, 0, 0}, flat[4] = {0.25, 0.25, 0.26f, 0.24f};
     const heed_real *maps[] = {sharp, flat};
-    heed_overlay o = {NULL, black, 28, 28, 1, 2, 2, 2, maps, NULL, true, 0, 0};
+    heed_overlay o = {NULL, black, 28, 28, 1, 2, 2, 2, maps, NULL, true, 0, 0, 0, NULL};
     size_t dark[2], lit = 112 * 112;
     snprintf(path, sizeof path, "%s/overlay.png", test_folder());
     for (int i = 0; i < 2; i++) {
@@ -405,7 +422,7 @@ TEST(inspect_overlay_measures_have_scales_of_their_own) {
     const heed_real sharp[4] = {0, 1, 0, 0};
     heed_real measure[4] = {0, 0, 0, 9};
     const heed_real *maps[] = {sharp, measure};
-    heed_overlay o = {NULL, black, 28, 28, 1, 2, 2, 2, maps, NULL, true, 0, 1};
+    heed_overlay o = {NULL, black, 28, 28, 1, 2, 2, 2, maps, NULL, true, 0, 1, 0, NULL};
     snprintf(path, sizeof path, "%s/overlay.png", test_folder());
     for (int i = 0; i < 2; i++) {
         heed_text text = {.c = c};

@@ -444,7 +444,7 @@ TEST(record_labels_show_what_would_not_be_seen) {
 TEST(record_svg_turns_words_alone_and_has_room_for_its_legend) {
     heed_ctx *c = heed_open(NULL);
     char path[160];
-    int width = 0;
+    int width = 0, height = 0;
     size_t n;
     const char *labels[] = {"q", "[CLS]", "tokenizer"};
     heed_heatmap map = {.rows = 1,
@@ -458,8 +458,12 @@ TEST(record_svg_turns_words_alone_and_has_room_for_its_legend) {
     int turned = 0;
     for (const char *at = svg; (at = strstr(at, "rotate(-90)")); at++) turned++;
     CHECK(turned == 2);
-    CHECK(wide && sscanf(wide, " width=\"%d", &width) == 1);
-    CHECK(width > 200 + 12 * (int)strlen(map.unit));
+    CHECK(wide && sscanf(wide, " width=\"%d\" height=\"%d", &width, &height) == 2);
+    CHECK(width > 200 + 8 * (int)strlen(map.unit));
+    CHECK(strstr(svg, "font-family=\"DejaVu Sans, Verdana, sans-serif\""));
+    CHECK(heed_panels_png(c, &(heed_panels){.count = 1, .maps = &map}, path));
+    const unsigned char *png = (const unsigned char *)contents(path, &n);
+    CHECK(n > 24 && png[18] * 256 + png[19] == width && png[22] * 256 + png[23] == height);
     CLOSE(c);
 }
 

@@ -78,6 +78,9 @@ TEST(run_null_and_error_states) {
     heed_clear(c);
     CHECK(!heed_run_open(c, test_folder(), tiny_models, "middle"));
     CHECK_HAS(heed_ctx_error(c), "middle");
+    heed_clear(c);
+    CHECK(!heed_run_settings(c, NULL, NULL));
+    CHECK_HAS(heed_ctx_error(c), "expected its folder and a heed_config, found NULL");
     heed_close(c);
 }
 

@@ -284,6 +284,7 @@ TEST(safetensors_load_from_memory) {
     CHECK(heed_save(a, in_folder("s")));
     unsigned char *bytes = heed__os_read(c, in_folder("s"), 0, &n);
     CHECK_FAILS(c, heed_load_bytes(b, bytes, n - 1), HEED_DATA, "weights in memory");
+    CHECK_FAILS(c, heed_load_bytes(b, NULL, n), HEED_USAGE, "expected bytes, found NULL");
     CHECK_FAILS(c, heed_load_bytes(b, bytes, 0), HEED_DATA, "expected at least 8 bytes");
     CHECK(heed_load_bytes(b, bytes, n) && same_values(a, b));
     heed__free(bytes);

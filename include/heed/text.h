@@ -127,9 +127,10 @@ bool heed_reject(heed_ctx *c, heed_status status, heed_problem p);
 /* ---- CSV: RFC 4180 ---- */
 
 enum { HEED_CSV_FIELDS = 64, HEED_CSV_LONGEST = 4096 };
-/* Reads a text row by row. Fields are separated by commas and cut out of the text in place. A field
- * in double quotes may contain commas, line ends and doubled quotes; blanks around an unquoted
- * field are dropped. Lines end with LF or CR LF; blank lines and a byte order mark are skipped. */
+/* Reads a text row by row. Fields are separated by commas, or by semicolons if the first line has
+ * one and no comma; they are cut out of the text in place. A field in double quotes may contain
+ * separators, line ends and doubled quotes; blanks around an unquoted field are dropped. Lines end
+ * with LF or CR LF; blank lines and a byte order mark are skipped. */
 typedef struct {
     heed_ctx *c;
     const char *what, *path;       /* for errors: "WHAT is wrong: PATH:LINE: ..." */
@@ -138,6 +139,7 @@ typedef struct {
     char *fields[HEED_CSV_FIELDS]; /* the first fields; further ones are only counted */
     size_t longest; /* the bytes that a field must not reach; HEED_CSV_LONGEST, may be changed */
     bool ended;     /* the row ends with a line end; false: a last line without one */
+    char separator; /* ',' or ';' */
     char *at, *end; /* what is left of the text */
     size_t next;    /* the line number at `at` */
 } heed_csv;

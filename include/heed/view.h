@@ -45,6 +45,9 @@ typedef struct {
 } heed_focus;
 bool heed_record_focus(const heed_record *r, heed_stack stack, int layer, int query,
                        heed_focus *out);
+/* The uniform weight of a block: 1 / the number of keys that a query may attend to. With query -1
+ * the mean over the queries that may attend to several keys; 1 if there are none. */
+double heed_record_uniform(const heed_record *r, const heed_record_block *b, int query);
 /* Appends the drawn map, with column labels above and a legend below; no line is wider than the
  * width or ends with a blank. Cells contain their percentages if these fit; a few long rows are
  * continued in bands below. Otherwise cells are two columns wide and column labels read from top to
@@ -120,6 +123,8 @@ typedef struct {
     double uniform; /* mark in the legend: a cell's value if all are equal; 0: 1 / (rows cols) */
     int measures;   /* number of maps, the last ones, that are not shares of attention: each has its
                        own scale, from 0 to its largest value */
+    double hi;      /* end of the scale of all others; 0: as above */
+    const char *note; /* below all panels; or NULL */
 } heed_overlay;
 bool heed_overlay_png(heed_ctx *c, const heed_overlay *o, const char *path);
 /* The same as SVG: text stays text; each panel is an image embedded in the file. */

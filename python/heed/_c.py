@@ -123,7 +123,8 @@ class heed_problem(Structure):
 
 class heed_csv(Structure):
     _fields_ = [("c", c_void_p), ("what", c_char_p), ("path", c_char_p), ("line", c_size_t), ("count", c_size_t),
-        ("fields", c_void_p * 64), ("longest", c_size_t), ("ended", c_bool), ("at", c_void_p), ("end", c_void_p), ("next", c_size_t)]
+        ("fields", c_void_p * 64), ("longest", c_size_t), ("ended", c_bool), ("separator", c_char), ("at", c_void_p),
+        ("end", c_void_p), ("next", c_size_t)]
 
 
 class heed_array(Structure):
@@ -920,7 +921,7 @@ class heed_panels(Structure):
 class heed_overlay(Structure):
     _fields_ = [("title", c_char_p), ("pixels", c_void_p), ("width", c_int), ("height", c_int), ("channels", c_int), ("rows", c_int),
         ("cols", c_int), ("count", c_int), ("maps", c_void_p), ("captions", c_void_p), ("cells", c_bool), ("uniform", c_double),
-        ("measures", c_int)]
+        ("measures", c_int), ("hi", c_double), ("note", c_char_p)]
 
 
 class heed_page(Structure):
@@ -1434,6 +1435,7 @@ FUNCTIONS = {
     "heed_codes_plane": (c_bool, (c_void_p, c_void_p, c_void_p, c_void_p,)),
     "heed_evenness": (c_double, (c_void_p, c_int,)),
     "heed_record_focus": (c_bool, (c_void_p, c_int, c_int, c_int, c_void_p,)),
+    "heed_record_uniform": (c_double, (c_void_p, c_void_p, c_int,)),
     "heed_heatmap_text": (c_bool, (c_void_p, c_void_p,)),
     "heed_chart_text": (c_bool, (c_void_p, c_int, c_int, c_bool, c_void_p,)),
     "heed_chart_png": (c_bool, (c_void_p, c_void_p, c_int, c_int, c_char_p,)),

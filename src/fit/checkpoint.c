@@ -409,7 +409,8 @@ bool heed__state_restore(heed_ctx *c, const char *dir, heed_config *f) {
     heed_text ignored = {.c = c};
     json_t *root = NULL, *all = heed__ctx_edited(c) ? settings_in(c, dir, &root) : NULL;
     if (all && restore(f, all, &ignored) && ignored.n)
-        heed_message(c, HEED_INFO, "ignored in %s/config.conf: %s", dir, ignored.s);
+        heed_message(c, HEED_INFO, "ignored in %s/config.conf, where resuming restores it: %s", dir,
+                     ignored.s);
     json_decref(root);
     heed_text_free(&ignored);
     return !heed__stopped(c);
@@ -417,12 +418,11 @@ bool heed__state_restore(heed_ctx *c, const char *dir, heed_config *f) {
 
 /* Model and weights fix all other settings. */
 bool heed_run_check(heed_ctx *c, const char *dir, heed_config *f) {
-    static const char *const keys[] = {"mean", "std", "resize-to", "resample", "packing"};
+    static const char *const key[] = {"mean", "std", "resize-to", "resample", "packing"};
     bool ok = dir && f && !heed__stopped(c), changed = false;
     json_t *root = NULL, *all = ok && !heed__ctx_edited(c) ? settings_in(c, dir, &root) : NULL;
-    for (size_t i = 0; all && ok && i < sizeof keys / sizeof *keys; i++)
-        ok =
-            same_setting(f, c, keys[i], json_string_value(json_object_get(all, keys[i])), &changed);
+    for (size_t i = 0; all && ok && i < sizeof key / sizeof *key; i++)
+        ok = same_setting(f, c, key[i], json_string_value(json_object_get(all, key[i])), &changed);
     json_decref(root);
     return ok && !heed__stopped(c);
 }
@@ -491,8 +491,11 @@ bool heed__checkpoint_save(const heed__checkpoint *k, const heed__state *s, bool
 }
 
 bool heed__checkpoint_load(const heed__checkpoint *k) {
+    static const char best[] = "model.safetensors"; /* read first, so that damage is found now */
     heed_text path = {.c = k->c};
-    bool ok = heed__weights_load(k->store, heed__run_path(&path, k->run, "last/model.safetensors"));
+    bool ok = !heed__run_has(k->c, k->run, best) ||
+              heed__weights_load(k->store, heed__run_path(&path, k->run, best));
+    ok = ok && heed__weights_load(k->store, heed__run_path(&path, k->run, "last/model.safetensors"));
     ok = ok &&
          heed__weights_load(k->slots, heed__run_path(&path, k->run, "last/optimizer.safetensors"));
     heed_text_free(&path);

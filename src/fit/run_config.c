@@ -40,8 +40,12 @@ bool heed__size_of_data(const char *key) {
 /* Earlier versions did not have these settings, whose defaults differ from what they did. */
 bool heed_run_settings(heed_ctx *c, const char *dir, heed_config *f) {
     heed_text path = {.c = c};
-    bool ok = dir &&
-              heed_config_set_list(f, "all-rows=true whole-logits=true",
+    if (heed__stopped(c)) return false;
+    if (!dir || !f)
+        return heed_fail(c, HEED_USAGE,
+                         "settings of a run: expected its folder and a "
+                         "heed_config, found NULL");
+    bool ok = heed_config_set_list(f, "all-rows=true whole-logits=true",
                                    "a run of an earlier version", HEED_FROM_DEFAULT) &&
               heed_config_read(f, heed__run_path(&path, dir, "config.conf"), HEED_FROM_FILE) &&
               heed__state_restore(c, dir, f);

@@ -60,10 +60,23 @@ static char *plain_value(char *p) {
     return p;
 }
 
+/* A line without "=": the hint corrects it if it begins with the name of a setting. */
+static bool lacks_equals(const reading *r, const char *line) {
+    char hint[HEED_QUOTE] = "a comment begins with #";
+    const char *key = line + strspn(line, "-"), *value;
+    size_t n = strcspn(key, " \t:=");
+    value = key + n + strspn(key + n, " \t:=");
+    if (heed__setting_find(r->f, key, n))
+        snprintf(hint, sizeof hint, "%.*s = %.40s", (int)n, key, *value ? value : "VALUE");
+    return heed_reject(r->f->c, HEED_DATA,
+                       (heed_problem){"config is wrong", r->path, r->line, "key = value",
+                                      .text = line, .n = strlen(line), .hint = hint});
+}
+
 static bool read_line(reading *r, char *line) {
     char *key = skip_blanks(line), *equals = strchr(key, '=');
     if (!*key || *key == '#') return true;
-    if (!equals || equals == key) return syntax(r, "key = value", key, strlen(key));
+    if (!equals || equals == key) return lacks_equals(r, key);
     size_t n = (size_t)(equals - key);
     while (n && is_blank(key[n - 1])) n--;
     char where[512];

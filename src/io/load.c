@@ -119,7 +119,9 @@ bool heed_load(heed_store *s, const char *path) {
 bool heed_load_bytes(heed_store *s, const void *bytes, size_t n) {
     static const char path[] = "weights in memory";
     heed_ctx *c = heed_store_ctx(s);
-    unsigned char *copy = heed__stopped(c) || !bytes ? NULL : heed__alloc(c, n);
+    if (heed__stopped(c)) return false;
+    if (!bytes) return heed_fail(c, HEED_USAGE, "cannot load %s: expected bytes, found NULL", path);
+    unsigned char *copy = heed__alloc(c, n);
     if (!copy) return false;
     memcpy(copy, bytes, n);
     return load_and_close(s, path, heed__safetensors_parse(c, path, copy, n));

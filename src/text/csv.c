@@ -1,4 +1,5 @@
-/* csv.c -- CSV by RFC 4180, read row by row and written; the lines of metrics.csv. */
+/* csv.c -- CSV by RFC 4180, or with semicolons, read row by row and written; the lines of
+ * metrics.csv. */
 #include "core/os.h"
 #include "text/text.h"
 
@@ -17,6 +18,17 @@ bool heed_csv_reject(const heed_csv *r, const char *expected, const char *found)
     return r && reject(r, r->line, expected, found);
 }
 
+/* A semicolon if the first line has one and no comma, both outside quotes. */
+static char separator_of(const char *text) {
+    bool quoted = false, semicolon = false;
+    for (text += strspn(text, " \t\r\n"); *text && (quoted || *text != '\n'); text++) {
+        quoted ^= *text == '"';
+        if (!quoted && *text == ',') return ',';
+        semicolon |= !quoted && *text == ';';
+    }
+    return semicolon ? ';' : ',';
+}
+
 bool heed_csv_open(heed_csv *r, heed_ctx *c, const char *what, const char *path, char *text,
                    size_t n) {
     if (!r) return false;
@@ -32,6 +44,7 @@ bool heed_csv_open(heed_csv *r, heed_ctx *c, const char *what, const char *path,
     if (nul) return reject(r, heed__line_of(text, (size_t)(nul - text)), "text", "a NUL byte");
     r->end = text + n;
     if (n >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0) r->at += 3;
+    r->separator = separator_of(r->at);
     return true;
 }
 
@@ -55,23 +68,27 @@ static char *quoted_field(heed_csv *r) {
     }
     r->at = from + 1;
     if (*r->at == '\r') r->at++;
-    if (r->at < r->end && *r->at != ',' && *r->at != '\n') {
-        reject(r, r->next, "a comma or the end of the line after a quoted field", "something else");
+    if (r->at < r->end && *r->at != r->separator && *r->at != '\n') {
+        char expected[64];
+        snprintf(expected, sizeof expected, "a %s or the end of the line after a quoted field",
+                 r->separator == ',' ? "comma" : "semicolon");
+        reject(r, r->next, expected, "something else");
         return NULL;
     }
     *to = 0; /* the closing quote comes after it */
     return field;
 }
 
-/* The next field, ended by a zero byte that replaces *separator at r->at; NULL on error. */
-static char *next_field(heed_csv *r, char *separator) {
+/* The next field, ended by a zero byte that replaces *after at r->at; NULL on error. */
+static char *next_field(heed_csv *r, char *after) {
+    const char ends[] = {r->separator, '\n', 0};
     while (is_blank(*r->at)) r->at++;
     char *field = r->at, *stop;
     bool quotes = *field == '"';
     if (quotes && !(field = quoted_field(r))) return NULL;
-    if (!quotes) r->at += strcspn(r->at, ",\n");
+    if (!quotes) r->at += strcspn(r->at, ends);
     stop = r->at;
-    *separator = *stop;
+    *after = *stop;
     if (!quotes) {
         while (stop > field && (is_blank(stop[-1]) || stop[-1] == '\r')) stop--;
         *stop = 0;
@@ -85,17 +102,17 @@ static char *next_field(heed_csv *r, char *separator) {
 
 bool heed_csv_next(heed_csv *r) {
     while (r && r->at < r->end && !heed__stopped(r->c)) {
-        char separator = ',';
+        char after = r->separator;
         r->line = r->next;
         r->count = 0;
-        while (separator == ',') {
-            char *field = next_field(r, &separator);
+        while (after == r->separator) {
+            char *field = next_field(r, &after);
             if (!field) return false;
             if (r->count < HEED_CSV_FIELDS) r->fields[r->count] = field;
             r->count++;
-            r->at += separator != 0;
+            r->at += after != 0;
         }
-        r->ended = separator == '\n';
+        r->ended = after == '\n';
         r->next += r->ended;
         if (r->count > 1 || *r->fields[0]) return true;
     }

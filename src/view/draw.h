@@ -72,6 +72,7 @@ int heed__ticks(double lo, double hi, int want, double ticks[12], double *step);
 void heed__tick_text(double v, double step, char *text, size_t size);
 
 /* ---- sketch.c: boxes, cells and labels, as PNG or as SVG: the same layout for both ---- */
+/* Letters of an SVG have the sizes and, where the viewer has DejaVu Sans, the widths of a PNG's. */
 
 enum { HEED__LEVELS = 64 };
 typedef struct {
@@ -101,9 +102,11 @@ void heed__sketch_picture(heed__sketch *s, int x, int y, const heed__canvas *fro
 typedef enum { HEED__LEFT, HEED__RIGHT, HEED__MIDDLE, HEED__UP } heed__place;
 void heed__sketch_text(heed__sketch *s, int x, int y, int scale, heed__rgb color, heed__place place,
                        int capacity, const char *text);
-/* The width of a label in pixels. In SVG letters are 6*scale wide, and a wide character counts as
- * two. */
-int heed__sketch_width(bool vector, const char *text, int scale);
+/* Breaks a note, which may be NULL, into lines of about `width` pixels at scale 2, and returns how
+ * many. heed__sketch_note draws them, the first one at (x,y), and cuts the text into its lines. */
+enum { HEED__NOTE_LINE = 24 };
+int heed__wrap_note(const char *note, int width, heed_text *out);
+void heed__sketch_note(heed__sketch *s, int x, int y, heed_text *note);
 /* Marks the uniform weight, at that share of a ramp of colours that begins at (x,y), and at `right`
  * says what the mark means. */
 void heed__sketch_uniform(heed__sketch *s, int x, int ramp, double share, int y, int right,

@@ -1,5 +1,7 @@
 /* focus.c -- the head of a record that is worth looking at first: the most concentrated one. */
-#include "view/draw.h"
+#include "view/page.h"
+
+#include <math.h>
 
 typedef struct {
     const heed_record *record;
@@ -60,6 +62,27 @@ static bool is_positional(const head_of *h) {
 static double score_of(const head_of *h, int query) {
     double even = evenness(h, query);
     return is_positional(h) ? HEED_NEARLY_UNIFORM + even / 1000 : even;
+}
+
+bool heed__key_masked(const heed_record *r, const heed_record_block *b, int key) {
+    int rows = r->axes[b->queries].count, cols = r->axes[b->keys].count;
+    bool all = b->scores != NULL;
+    for (int i = 0; all && i < b->heads * rows; i++)
+        all = (double)b->scores[(size_t)i * (size_t)cols + (size_t)key] == -(double)INFINITY;
+    return all;
+}
+
+double heed_record_uniform(const heed_record *r, const heed_record_block *b, int query) {
+    head_of h = {r, b, NULL, r->axes[b->queries].count, r->axes[b->keys].count};
+    int from = query < 0 ? 0 : query, end = query < 0 ? h.rows : query + 1, rows = 0;
+    double sum = 0;
+    for (int i = from, key = 0, visible = 0; i < end; i++) {
+        for (; key < keys_of(&h, i); key++) visible += !heed__key_masked(r, b, key);
+        if (visible < 2) continue;
+        sum += 1.0 / visible;
+        rows++;
+    }
+    return rows ? sum / rows : 1;
 }
 
 bool heed_record_focus(const heed_record *r, heed_stack stack, int layer, int query,

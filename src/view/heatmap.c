@@ -47,14 +47,13 @@ static double share_of(const plan *p, double v) {
 
 static bool is_percent(const heed_heatmap *m) { return !m->numbers && (!m->unit || m->percent); }
 
-/* "" for unknown values and for a share that would be 0 %. A cell with a shade never shows -0.00.
- */
+/* "" for unknown values and for a share that would be 0 %; never -0.00. */
 static void number_text(const plan *p, double v, char text[32]) {
     bool percent = is_percent(p->m);
     *text = 0;
     if (!isfinite(v) || (percent && v < 0.005)) return;
     snprintf(text, 32, p->format, percent ? 100 * v : v);
-    if (v < 0 && !p->m->numbers && !text[strspn(text, "-0.")]) snprintf(text, 32, p->format, 0.0);
+    if (v < 0 && !text[strspn(text, "-0.")]) snprintf(text, 32, p->format, 0.0);
 }
 
 /* Two significant digits for the largest number, and as many decimals for all others, so that their

@@ -15,10 +15,9 @@ enum {
     LEGEND = 44,
     TITLE = 34,
     CAPTION = 18,
-    LINE = 24
+    LINE = HEED__NOTE_LINE
 };
 enum { LETTER = 6, LONGEST_LABEL = 240, PANEL = 360, LONGEST_TITLE = 1600 };
-#define OWN_SCALES "below and above 0, up to the number of the row"
 enum { MOST = 12000, VECTOR_CELLS = 400000 };
 static const heed__rgb INK = {40, 40, 40}, SOFT = {110, 110, 110};
 
@@ -36,6 +35,7 @@ typedef struct {
     int wide, tall;                      /* size of a panel */
     bool turned;                         /* column labels of several letters are rotated */
     char from[32], to[128], uniform[48]; /* of the legend; uniform: "" if there is no mark */
+    heed_text ends;                      /* of the scales that rows have for themselves */
     heed_text note;                      /* in lines that fit the picture */
     int lines;
 } plan;
@@ -49,6 +49,7 @@ static double value_at(const plan *p, const heed_heatmap *m, int cell) {
 }
 
 static void number_text(const plan *p, double v, char text[32]) {
+    if (v < 0 && v > -0.005) v = 0;
     snprintf(text, 32, p->fractions ? v < 0.995 ? "%.2f" : "%.3g" : "%.0f", v);
 }
 
@@ -80,14 +81,10 @@ static int measure(plan *p) {
     return widest;
 }
 
-static int width_of(const plan *p, const char *text, int scale) {
-    return heed__sketch_width(p->vector, text, scale);
-}
-
 static int widest_label(const plan *p, const char *const *labels, int count) {
     int widest = 0;
     for (int i = 0; labels && i < count; i++)
-        widest = larger(widest, labels[i] ? width_of(p, labels[i], p->scale) : 0);
+        widest = larger(widest, labels[i] ? heed__text_width(labels[i], p->scale) : 0);
     return widest < LONGEST_LABEL ? widest : LONGEST_LABEL;
 }
 
@@ -125,21 +122,25 @@ static int write_legend(plan *p) {
              p->above ? " and more" : "", unit ? "  " : "", unit ? unit : "");
     if (p->map->uniform > 0)
         snprintf(p->uniform, sizeof p->uniform, "uniform = %.3g", p->map->uniform);
-    return p->left + width_of(p, p->from, 2) + 8 + RAMP + 8 + width_of(p, p->to, 2) +
-           (*p->uniform ? 32 + width_of(p, p->uniform, 2) : 0);
+    return p->left + heed__text_width(p->from, 2) + 8 + RAMP + 8 + heed__text_width(p->to, 2) +
+           (*p->uniform ? 32 + heed__text_width(p->uniform, 2) : 0);
+}
+
+/* "occlusion: -0.99 to 0.99, gradient: -3.45 to 3.45" */
+static void write_ends(plan *p) {
+    const heed_heatmap *m = p->map;
+    for (int i = 0; p->own && i < m->rows; i++) {
+        double end = (double)m->ends[i];
+        if (end > 0)
+            heed_text_add(&p->ends, "%s%s -%.3g to %.3g", p->ends.n ? ", " : "",
+                          m->row_labels && m->row_labels[i] ? m->row_labels[i] : "", end, end);
+    }
 }
 
 /* Upper edge of a row of panels. */
 static int panel_top(const plan *p, int row) {
     return MARGIN + (p->all->title ? TITLE : 0) + (p->all->subtitle ? LINE : 0) +
            row * (p->tall + BETWEEN);
-}
-
-static void wrap_note(plan *p, int width) {
-    const char *note = p->all->note;
-    if (!note || !*note) return;
-    heed_label_words(note, 0, width * heed_label_columns(note) / width_of(p, note, 2), &p->note);
-    for (const char *line = p->note.s; line; line = strchr(line + 1, '\n')) p->lines++;
 }
 
 /* Cells of one small map grow until it is as wide as its title and legend. */
@@ -157,14 +158,15 @@ static bool lay_out(heed_ctx *c, plan *p) {
     p->scale = larger(m->rows, m->cols) <= (p->all->count == 1 ? 24 : 12) ? 2 : 1;
     p->cell = cell_size(p, number);
     size_panels(p);
-    int least = title ? width_of(p, title, 2) : RAMP + 120;
-    if (p->all->subtitle) least = larger(least, width_of(p, p->all->subtitle, 2));
+    int least = title ? heed__text_width(title, 2) : RAMP + 120;
+    if (p->all->subtitle) least = larger(least, heed__text_width(p->all->subtitle, 2));
     if (least > LONGEST_TITLE) least = LONGEST_TITLE;
     least = larger(least, write_legend(p));
-    if (p->own) least = larger(least, p->left + RAMP + 24 + width_of(p, OWN_SCALES, 2));
+    write_ends(p);
+    if (p->ends.s) least = larger(least, p->left + RAMP + 24 + heed__text_width(p->ends.s, 2));
     fill_width(p, least);
     int width = larger(least, p->columns * (p->wide + BETWEEN) - BETWEEN);
-    wrap_note(p, width);
+    p->lines = heed__wrap_note(p->all->note, width, &p->note);
     if (p->vector && (double)p->all->count * m->rows * m->cols > VECTOR_CELLS)
         return heed_fail(
             c, HEED_USAGE,
@@ -252,13 +254,14 @@ static void draw_own_legend(plan *p, int x, int y) {
         heed__sketch_box(&p->sketch, x + i, y, step, 18,
                          heed__signed(2 * i / (double)(RAMP - step) - 1));
     heed__sketch_frame(&p->sketch, x, y, RAMP, 18);
-    heed__sketch_text(&p->sketch, x + 8 + RAMP, y + 2, 2, SOFT, HEED__LEFT, MOST, OWN_SCALES);
+    heed__sketch_text(&p->sketch, x + 8 + RAMP, y + 2, 2, SOFT, HEED__LEFT, MOST,
+                      p->ends.s ? p->ends.s : "");
 }
 
 static void draw_legend(plan *p) {
     int x = MARGIN + p->left, y = panel_top(p, p->rows) - BETWEEN + 24;
     heed__sketch_text(&p->sketch, x, y + 2, 2, SOFT, HEED__LEFT, 100, p->from);
-    x += width_of(p, p->from, 2) + 8;
+    x += heed__text_width(p->from, 2) + 8;
     int step = p->vector ? 4 : 1;
     for (int i = 0; i < RAMP; i += step)
         heed__sketch_box(&p->sketch, x + i, y, step, 18, heed__paper(i / (double)(RAMP - step)));
@@ -266,15 +269,10 @@ static void draw_legend(plan *p) {
     heed__sketch_frame(&p->sketch, x, y, RAMP, 18);
     if (*p->uniform)
         heed__sketch_uniform(&p->sketch, x, RAMP, share_of(p, p->map->uniform), y,
-                             x + 32 + RAMP + width_of(p, p->to, 2), p->uniform);
+                             x + 32 + RAMP + heed__text_width(p->to, 2), p->uniform);
     if (p->own) draw_own_legend(p, x, y += LINE + 2);
     y += LEGEND - LINE + 10;
-    for (char *line = p->note.s, *next; line; line = next) {
-        next = strchr(line, '\n');
-        if (next) *next++ = 0;
-        heed__sketch_text(&p->sketch, MARGIN, y, 2, SOFT, HEED__LEFT, MOST, line);
-        y += LINE;
-    }
+    heed__sketch_note(&p->sketch, MARGIN, y, &p->note);
 }
 
 static bool check(heed_ctx *c, const heed_panels *all) {
@@ -294,7 +292,7 @@ static bool check(heed_ctx *c, const heed_panels *all) {
 static bool draw(heed_ctx *c, const heed_panels *all, bool vector, heed__sketch *out) {
     *out = (heed__sketch){.vector = vector};
     if (heed__stopped(c) || !check(c, all)) return false;
-    plan p = {.all = all, .map = all->maps, .vector = vector, .note = {.c = c}};
+    plan p = {.all = all, .map = all->maps, .vector = vector, .ends = {.c = c}, .note = {.c = c}};
     bool ok = lay_out(c, &p);
     if (ok && all->title)
         heed__sketch_text(&p.sketch, MARGIN, MARGIN, 2, INK, HEED__LEFT, LONGEST_TITLE, all->title);
@@ -303,6 +301,7 @@ static bool draw(heed_ctx *c, const heed_panels *all, bool vector, heed__sketch 
                           LONGEST_TITLE, all->subtitle);
     for (int i = 0; ok && i < all->count; i++) draw_panel(&p, i);
     if (ok) draw_legend(&p);
+    heed_text_free(&p.ends);
     heed_text_free(&p.note);
     *out = p.sketch;
     return ok && !heed__stopped(c);

@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MARGIN = 20, GAP = 20, WIDTH = 1500, SIDE = 224, LEAST_PANEL = 120, LEAST_WIDTH = 480 };
-enum { TITLE = 34, CAPTION = 56, LEGEND = 40, LINE = 16 };
+enum { MARGIN = 20, GAP = 20, WIDTH = 1500, SIDE = 224, LEAST_PANEL = 120, LEAST_WIDTH = 640 };
+enum { TITLE = 34, CAPTION = 56, LEGEND = 40 };
 static const double PALE = 0.7, OPAQUE = 0.75; /* contrast of the picture, most of the colour */
 static const heed__rgb INK = {40, 40, 40}, SOFT = {110, 110, 110};
 static const char OWN_SCALES[] = "Other measures: each on its own scale, from 0 to its largest.";
@@ -39,6 +39,7 @@ static bool is_measure(const heed_overlay *o, int map) { return map >= o->count 
 
 /* End of the scale of attention, `least` or more. */
 static double shared_top(const heed_overlay *o, double least) {
+    if (o->hi > 0) return o->hi;
     for (int i = 0; i < o->count - o->measures; i++) least = fmax(least, largest(o, i));
     return least;
 }
@@ -61,6 +62,8 @@ typedef struct {
     int width, height, cell, columns; /* of a panel; its width with the gap; panels per row */
     double top, uniform;              /* end of the scale; weight of a cell if all are equal */
     int digits;                       /* decimals of weights */
+    heed_text note;
+    int note_height;
 } plan;
 
 static bool lay_out(heed_ctx *c, plan *p, bool vector) {
@@ -74,10 +77,14 @@ static bool lay_out(heed_ctx *c, plan *p, bool vector) {
     int rows = (panels + p->columns - 1) / p->columns;
     p->columns = (panels + rows - 1) / rows;
     int width = 2 * MARGIN - GAP + p->columns * p->cell;
-    int title = p->o->title ? heed__sketch_width(vector, p->o->title, 2) + 2 * MARGIN : 0;
+    int title = p->o->title ? heed__text_width(p->o->title, 2) + 2 * MARGIN : 0;
     if (title < LEAST_WIDTH) title = LEAST_WIDTH;
     p->full_width = width > title ? width : title;
-    p->full_height = 2 * MARGIN + (p->o->title ? TITLE : 0) + LEGEND + (p->o->measures ? LINE : 0) +
+    p->note.c = c;
+    p->note_height =
+        HEED__NOTE_LINE * heed__wrap_note(p->o->note, p->full_width - 2 * MARGIN, &p->note);
+    p->full_height = 2 * MARGIN + (p->o->title ? TITLE : 0) + LEGEND +
+                     (p->o->measures ? HEED__NOTE_LINE : 0) + p->note_height +
                      rows * (p->height + CAPTION);
     return heed__sketch_new(c, &p->sketch, vector, p->full_width, p->full_height);
 }
@@ -167,9 +174,10 @@ static void draw_panel(plan *p, int index) {
  * attention. */
 static void draw_legend(plan *p) {
     enum { RAMP = 160 };
-    char end[32], uniform[48];
-    int below = p->o->measures ? LINE : 0, y = p->full_height - MARGIN - 20 - below;
-    snprintf(end, sizeof end, "%.*f", p->digits, p->top);
+    char end[64], uniform[48];
+    int below = p->o->measures ? HEED__NOTE_LINE : 0;
+    int y = p->full_height - MARGIN - 20 - below - p->note_height;
+    snprintf(end, sizeof end, "%.*f  of a row's attention", p->digits, p->top);
     snprintf(uniform, sizeof uniform, "uniform = %.*f", p->digits, p->uniform);
     heed__sketch_text(&p->sketch, MARGIN, y + 2, 2, SOFT, HEED__LEFT, p->full_width, "0");
     for (int i = 0; i < RAMP; i++)
@@ -178,10 +186,11 @@ static void draw_legend(plan *p) {
     int x = MARGIN + 28 + RAMP;
     heed__sketch_text(&p->sketch, x, y + 2, 2, SOFT, HEED__LEFT, p->full_width, end);
     heed__sketch_uniform(&p->sketch, MARGIN + 20, RAMP, p->uniform / p->top, y,
-                         x + heed__sketch_width(p->sketch.vector, end, 2) + 24, uniform);
+                         x + heed__text_width(end, 2) + 24, uniform);
     if (below)
-        heed__sketch_text(&p->sketch, MARGIN, y + 26, 1, INK, HEED__LEFT, p->full_width,
+        heed__sketch_text(&p->sketch, MARGIN, y + 28, 2, SOFT, HEED__LEFT, p->full_width,
                           OWN_SCALES);
+    heed__sketch_note(&p->sketch, MARGIN, y + 28 + below, &p->note);
 }
 
 static bool draw(heed_ctx *c, const heed_overlay *o, bool vector, const char *path) {
@@ -194,6 +203,7 @@ static bool draw(heed_ctx *c, const heed_overlay *o, bool vector, const char *pa
     for (int i = 0; ok && i <= o->count; i++) draw_panel(&p, i);
     if (ok) draw_legend(&p);
     ok = ok && heed__sketch_save(&p.sketch, path);
+    heed_text_free(&p.note);
     heed__sketch_free(&p.sketch);
     return ok;
 }

@@ -27,6 +27,8 @@ bool heed__page_data(heed_ctx *c, const heed_page *p, heed_text *json, heed_text
 /* Appends JSON with '<' written as an escape, so that no text can end its element. */
 bool heed__page_escape(heed_text *out, const char *json, size_t n);
 
+/* Whether no query of any head may attend to a key, by the scores: padding. */
+bool heed__key_masked(const heed_record *r, const heed_record_block *b, int key);
 /* Whether q and k of the block go into the page. */
 bool heed__page_has_qk(const heed_page *p, const heed_record_block *b);
 /* The record whose picture record r shows: the first one with the same pixels; -1: none. */

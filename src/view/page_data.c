@@ -132,16 +132,13 @@ static void put_id(heed_text *out, const char *key, char kind, int r, int i) {
     heed_json_text(out, key, id);
 }
 
-/* Keys that no query of any head may attend to, according to the scores: padding. */
-static void put_masked(heed_text *out, const heed_record_block *b, int rows, int cols) {
+/* The keys that no query may attend to, and the uniform weight. */
+static void put_masked(heed_text *out, const heed_record *r, const heed_record_block *b) {
     heed_json_open(out, "masked", '[');
-    for (int k = 0; b->scores && k < cols; k++) {
-        bool all = true;
-        for (int i = 0; all && i < b->heads * rows; i++)
-            all = (double)b->scores[(size_t)i * (size_t)cols + (size_t)k] == -(double)INFINITY;
-        if (all) heed_json_int(out, NULL, k);
-    }
+    for (int k = 0; k < r->axes[b->keys].count; k++)
+        if (heed__key_masked(r, b, k)) heed_json_int(out, NULL, k);
     heed_json_close(out, ']');
+    heed_json_real(out, "uniform", heed_record_uniform(r, b, -1), 9);
 }
 
 /* The layer's head to look at first, and by how little it is even. */
@@ -193,7 +190,7 @@ static void put_block(writer *w, int r, int i) {
     put_id(w->json, "id", 'w', r, i);
     put_scale(w->json, k);
     heed_json_bool(w->json, "triangle", k.triangle);
-    put_masked(w->json, b, rows, cols);
+    put_masked(w->json, of, b);
     put_focus(w->json, of, b);
     if (heed__page_has_qk(w->page, b)) {
         put_id(w->json, "qk", 'x', r, i);

@@ -10,12 +10,12 @@
 bool heed__sketch_new(heed_ctx *c, heed__sketch *s, bool vector, int width, int height) {
     *s = (heed__sketch){.c = c, .vector = vector, .svg = {.c = c}};
     if (!vector) return heed__canvas_new(c, &s->canvas, width, height);
-    heed_text_add(
-        &s->svg,
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
-        "viewBox=\"0 0 %d %d\" font-family=\"monospace\" shape-rendering=\"crispEdges\">\n"
-        "<rect width=\"%d\" height=\"%d\" fill=\"#fff\"/>\n",
-        width, height, width, height, width, height);
+    heed_text_add(&s->svg,
+                  "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
+                  "viewBox=\"0 0 %d %d\" font-family=\"DejaVu Sans, Verdana, sans-serif\" "
+                  "shape-rendering=\"crispEdges\">\n"
+                  "<rect width=\"%d\" height=\"%d\" fill=\"#fff\"/>\n",
+                  width, height, width, height, width, height);
     return !heed__stopped(c);
 }
 
@@ -81,10 +81,6 @@ void heed__sketch_end_cells(heed__sketch *s) {
 
 /* ---- text ---- */
 
-int heed__sketch_width(bool vector, const char *text, int scale) {
-    return vector ? 6 * scale * heed_label_columns(text) : heed__text_width(text, scale);
-}
-
 void heed__put_escaped(heed_text *out, const char *text) {
     static const char special[] = "&<>\"'";
     static const char *const names[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"};
@@ -106,7 +102,7 @@ static void put_svg_text(heed__sketch *s, int x, int y, int scale, heed__rgb k, 
     heed_text_add(&s->svg,
                   "<text font-size=\"%d\" fill=\"#%02x%02x%02x\" text-anchor=\"%s\" "
                   "style=\"unicode-bidi:isolate;white-space:pre\" ",
-                  10 * scale, k.r, k.g, k.b, anchors[place]);
+                  scale > 1 ? 18 : 10, k.r, k.g, k.b, anchors[place]);
     if (place == HEED__UP)
         heed_text_add(&s->svg, "transform=\"translate(%d %d) rotate(-90)\">", x + 7 * scale, y);
     else
@@ -117,22 +113,38 @@ static void put_svg_text(heed__sketch *s, int x, int y, int scale, heed__rgb k, 
 
 void heed__sketch_text(heed__sketch *s, int x, int y, int scale, heed__rgb color, heed__place place,
                        int capacity, const char *text) {
-    heed_text cut = {.c = s->c};
-    if (!heed_text_put(&cut, "", 0)) return;
+    char plain[HEED__LABEL];
+    heed_text whole = {.c = s->c};
+    if (!heed_text_put(&whole, "", 0)) return;
+    heed_label_text(text, HEED__LABEL, &whole);
+    heed__text_cut(plain, whole.s, scale, capacity);
     if (s->vector) {
-        heed_label_text(text, capacity / (6 * scale), &cut);
-        put_svg_text(s, x, y, scale, color, place, cut.s);
+        put_svg_text(s, x, y, scale, color, place, plain);
     } else {
-        char plain[HEED__LABEL];
-        heed_label_text(text, HEED__LABEL, &cut);
-        heed__text_cut(plain, cut.s, scale, capacity);
         int width = heed__text_width(plain, scale);
         s->boxed = s->boxed || heed__text_boxed(plain);
         if (place == HEED__RIGHT) x -= width;
         if (place == HEED__MIDDLE) x -= width / 2;
         heed__canvas_text(&s->canvas, x, y, scale, color, place == HEED__UP, plain);
     }
-    heed_text_free(&cut);
+    heed_text_free(&whole);
+}
+
+int heed__wrap_note(const char *note, int width, heed_text *out) {
+    int lines = 0;
+    if (!note || !*note) return 0;
+    heed_label_words(note, 0, width * heed_label_columns(note) / heed__text_width(note, 2), out);
+    for (const char *line = out->s; line; line = strchr(line + 1, '\n')) lines++;
+    return lines;
+}
+
+void heed__sketch_note(heed__sketch *s, int x, int y, heed_text *note) {
+    static const heed__rgb soft = {110, 110, 110};
+    for (char *line = note->s, *next; line; line = next, y += HEED__NOTE_LINE) {
+        next = strchr(line, '\n');
+        if (next) *next++ = 0;
+        heed__sketch_text(s, x, y, 2, soft, HEED__LEFT, 12000, line);
+    }
 }
 
 void heed__sketch_uniform(heed__sketch *s, int x, int ramp, double share, int y, int right,

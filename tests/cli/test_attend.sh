@@ -191,6 +191,26 @@ holds test "$(grep -o '"title":"[A-Z][a-z]* is the capital of \[MASK\] ."' both.
 run_with two.txt attend mlm --svg two.svg
 status 0
 holds test -s two-2.svg
+# A head has one scale on all inputs of a command, on the screen and in pictures.
+end_of() { sed -n 's/.* \([0-9.]*\)  percent of a row.*/\1/p; s/.*>\([0-9.]*\)  of a row.*/\1/p' "$1" | sort -u; }
+longest="Paris is the capital of [MASK] and Rome is the capital ."
+run attend mlm "$TEXT" "$longest" --head 2 --svg one.svg
+status 0
+holds test "$(grep -c "percent of a row" out)" = 2
+holds test "$(end_of out | wc -l)" = 1
+holds test "$(cat one.svg one-2.svg | end_of - | wc -l)" = 1
+end_of out >all
+: >each
+for text in "$TEXT" "$longest"; do
+    run attend mlm "$text" --head 2
+    end_of out >>each
+done
+holds test "$(sort -u each | wc -l)" = 2
+holds test "$(sort -g each | tail -1)" = "$(cat all)"
+for mode in "--query 2" "--query 7 --occlude"; do
+    run attend mlm "$TEXT" "$longest" $mode --svg one.svg
+    holds test "$(cat one.svg one-2.svg | end_of - | wc -l)" = 1
+done
 
 # Pairs: cross attention by itself, the other stacks when asked for, a target of one's own.
 for a in a b c d e f; do for b in g h i j; do printf '%s%s\t%s%s\n' $a $b $b $a; done; done >pairs.tsv
@@ -258,8 +278,15 @@ says "wrote patches.png"
 run attend vit "$one" --svg patches.svg --rollout
 says "wrote patches.svg"
 holds test "$(grep -c '<image .*href="data:image/png;base64,' patches.svg)" = 5 # the picture, mean, two heads, rollout
-holds grep -q '  attention of \[CLS\], layer 2 of 2<' patches.svg
+holds grep -q '  attention of \[CLS\], layer 2 of 2 (other measures: the whole model)<' patches.svg
 holds test "$(grep -o 'http[^"]*' patches.svg)" = http://www.w3.org/2000/svg
+holds grep -q ">$NOTE" patches.svg
+two=$(find png/test -name '*.png' | sed -n 2p)
+run attend vit "$one" "$two" --svg pair.svg
+status 0
+says "wrote pair-$(basename "$two" .png).svg"
+holds test "$(cat pair-*.svg | grep -c "  of a row&#39;s attention<")" = 2
+holds test "$(cat pair-*.svg | end_of - | wc -l)" = 1
 run_with "$one" attend vit - --json --layers 1
 json axes.0.grid.rows
 json picture.channels 1

@@ -22,8 +22,11 @@ says "batch 8, steps 4,000, lr 0.002, warmup 0.15"
 hides "layers 2"
 run data check mlm long.txt
 says "positions rotary, layers 2, lr 0.002"
-says "batch 16, steps 2,000"
+hides "batch 16"
 hides "width 64"
+for i in 1 2 3 4 5; do cat long.txt; done >book.txt # 460 KB
+run data check mlm book.txt
+says "batch 16, steps 2,000"
 run data check mlm long.txt --positions learned # BERT
 hides "layers 2"
 run data check mlm long.txt --preset tiny # a preset is a whole model

@@ -131,6 +131,8 @@ cp -r one damaged
 printf x | dd of=damaged/model.safetensors bs=1 seek=3000 conv=notrunc 2>/dev/null
 run train gpt facts.txt --from damaged -o bad --progress none
 refuses 3 "is damaged"
+run resume damaged --steps 30 --progress none
+refuses 3 "damaged/model.safetensors is damaged"
 mkdir foreign
 echo '{"model_type": "gpt2"}' >foreign/config.json
 run train gpt facts.txt --from foreign -o bad --progress none

@@ -78,6 +78,8 @@ run generate longer --n 3
 refuses 3 "config.conf was changed: "
 run resume longer --steps 8 --edited
 status 0
+warns "ignored in longer/config.conf, where resuming restores it: "
+warns "lr = 0.5 (trained with "
 holds cmp -s longer/model.safetensors as-it-was/model.safetensors
 holds cmp -s longer/config.conf as-it-was/config.conf
 edit 's/^lora = 0/lora = 2/' longer/config.conf

@@ -56,6 +56,14 @@ refuses 2 "--layer 9"
 run generate mlm
 refuses 2 "heed: generate requires a causal language model: mlm holds an mlm"
 
+# A mask that is written otherwise.
+for mask in "[mask]" "<mask>" "[Mask]"; do
+    run fill mlm "Paris is $mask ."
+    status 3
+    silent
+    warns "no [MASK] in the input: found $mask: did you mean [MASK]?"
+done
+
 # A text without quotes.
 run fill mlm Paris is the capital of "[MASK]" .
 refuses 2 "hint: put \"Paris is ...\" in quotes"
@@ -126,6 +134,18 @@ refuses 2 "unknown option -o:"
 echo "transform-head = true" >mlm.conf
 run train gpt facts.txt -o refused -c mlm.conf
 refuses 3 'unknown setting "transform-head": mlm.conf:1: gpt has no such setting, it is one of mlm'
+
+# A line without "=".
+while IFS='|' read -r line hint; do
+    echo "$line" >line.conf
+    run train gpt facts.txt -o refused -c line.conf
+    refuses 3 "line.conf:1: expected key = value, found \"$line\"; hint: $hint"
+done <<EOF
+lr 0.1|lr = 0.1
+--layers: 3|layers = 3
+width|width = VALUE
+my settings|a comment begins with #
+EOF
 
 # The first line of a settings file is the command that uses it.
 run init gpt

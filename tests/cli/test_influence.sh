@@ -52,6 +52,10 @@ train_mlm blanks
 run influence blanks,blanks "Paris is Oslo ."
 status 0
 holds test "$(grep -c 'unknown to the vocabulary: Oslo' err)" = 1
+echo "a note between two warnings" >Oslo
+run influence blanks,blanks Oslo
+holds test "$(grep -c 'unknown to the vocabulary: Oslo' err)" = 1
+warns "Oslo is taken as the text"
 # Their pictures have the tokens beside them: longer ones take more room.
 tall() { od -An -tu1 -j22 -N2 "$1" | awk '{ print 256 * $1 + $2 }'; }
 run influence blanks,blanks "Paris is the capital ." --png long.png

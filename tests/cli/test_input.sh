@@ -114,6 +114,12 @@ run train seq2seq text.en short.fr -o no
 refuses 3 "text.en has 22 lines, short.fr has 21"
 run train seq2seq text.fr text.en -o no
 refuses 3 "text.fr has a tab in its first line"
+for same in text.en ./text.en; do
+    run train seq2seq text.en $same -o no
+    refuses 3 "the two texts are one file: text.en: expected the sources in one"
+done
+run train seq2seq a.txt -o no
+refuses 3 "seq2seq takes a file of pairs of texts, TSV, CSV or JSONL, or two parallel texts; in TSV a line has a source"
 run train seq2seq a b c -o no
 refuses 2 "one argument too many: c"
 run_with pairs/heed-data.tsv data check seq2seq -
@@ -130,7 +136,7 @@ hides "makes tokens of"
 # CSV with names of columns, also from the standard input; columns by name and number.
 printf 'id,review,stars\n1,"good, ""very"" good",5\n2,"bad\nfilm",1\n3,fine,5\n4,awful,1\n5,great,5\n' >reviews.csv
 run data check textcls reviews.csv
-refuses 3 "expected a first line that names text and label, found id, review, stars; hint: --columns"
+refuses 3 "expected a first line that names text and label, found id, review, stars; hint: --columns takes two names or numbers, --columns 1,2"
 run train textcls reviews.csv --columns review,stars -o stars $SMALL --steps 1
 status 0
 run eval stars reviews.csv
@@ -146,6 +152,22 @@ printf 'text,label\na b,x\nc d,y\ne f,x\ng h,y\n' >few.csv
 run_with few.csv train textcls - -o few $SMALL --steps 1
 status 0
 holds cmp -s few.csv few/heed-data.csv
+# Semicolons, as spreadsheets write where a comma is the decimal sign; a comma in the first line wins.
+printf 'text;label\r\n"a; b";x\r\nc, d;y\r\ne f;x\r\ng h;y\r\n' >semicolons.csv
+run data check textcls semicolons.csv --json --val-split 0
+status 0
+json header true
+json pairs 4
+json labels.1.label y
+printf '"one, two";three\nx;y\n' >both.csv
+run data check textcls both.csv --columns 1,2 --json --val-split 0
+json pairs 2
+printf 'text,label\na;b,x\nc;d,y\n' >commas.csv
+run data check textcls commas.csv --json
+json labels.0.label x
+printf 'text;label\n"a"b;x\n' >quoted.csv
+run data check textcls quoted.csv
+refuses 3 "quoted.csv:2: expected a semicolon or the end of the line after a quoted field"
 printf 'text,label\n"never closed,x\n' >open.csv
 run data check textcls open.csv
 refuses 3 "open.csv:2: expected a double quote that ends the field"
@@ -166,10 +188,28 @@ run generate file --n 3
 status 0
 cp out none
 : >empty
-for command in "generate file -" "embed file" "attend file -" "tokenizer encode file" "eval file -"; do
+for command in "generate file -" "embed file" "attend file -" "tokenizer encode file" "eval file -" "influence file -" "explain file -"; do
     run_with empty $command
     refuses 3 "standard input: no lines: expected the input of heed ${command%% file*}"
 done
+run_with empty train mlm - -o no
+refuses 3 "standard input: no lines: expected the input of heed train TASK"
+# One input of the standard input, for commands that show one.
+printf '\nParis\n' >line
+for command in "influence file" "explain file"; do
+    run $command Paris
+    cp out one
+    run_with line $command -
+    status 0
+    holds cmp -s one out
+    run_with prompts $command -
+    refuses 3 "standard input has several lines: ${command% file} shows one input"
+    printf 'Pa\000ris\n' >bytes
+    run_with bytes $command -
+    refuses 3 "the input is not text: byte 0x00"
+done
+run_with line influence file,file -
+status 0
 run_with empty generate file --n 3
 status 0
 holds cmp -s none out

@@ -117,9 +117,10 @@ says "decoder all alike"
 run ablate pairs --json
 status 0
 json heads.5.harm
-# The map has the signs of the list.
+# The map has the signs of the list; what is rounded to 0 has none.
 run ablate pairs
-holds awk '/, head/ { n += $7 ~ /^-/ } /^[a-z]+ layer 1 / { m += ($4 ~ /^-/) + ($5 ~ /^-/) } END { exit n != m }' out
+holds awk '/, head/ { n += $7 <= -0.0005 } /^[a-z]+ layer 1 / { m += ($4 ~ /^-/) + ($5 ~ /^-/) } END { exit n != m }' out
+if grep -qE '[-+]0[.]0+( |$)' out; then fail "a sign of 0"; else pass; fi
 for kind in additive dot scaled general; do
     run train rnn pairs.tsv -o rnn-$kind $TINY --attention $kind
     run ablate rnn-$kind --json
@@ -189,6 +190,9 @@ run attend mlm "Paris is the capital of [MASK] ." --rollout --occlude --gradient
 status 0
 quiet
 says "what each token has to do with the prediction at token 7:"
+tr '\n' ' ' <out >line
+holds grep -qE "A full bar is attention [0-9.]+, rollout [0-9.]+, occlusion [0-9.]+, gradient [0-9.]+: each column has its own scale[.]" line
+holds grep -q "^attention: encoder, layer 1 of 1, head [12] (most concentrated of 2)[.]$" out
 says "attention  "
 says "rollout: attention of all layers followed back"
 says "occlusion: by how much the probability of the prediction falls"
@@ -203,7 +207,7 @@ export COLUMNS
 for head in mean max; do
     run attend mlm "Paris is the capital of [MASK] ." --occlude --head $head
     status 0
-    awk '/^ +attention/ { on = 1 } on && /\./ { sum += $2 } /^occlusion/ { exit } END { print int(1000 * sum) }' out >$head.sum
+    awk '/^ +attention/ { on = 1 } on && /\./ { sum += $2 } /^A full/ { exit } END { print int(1000 * sum) }' out >$head.sum
 done
 holds test "$(cat max.sum)" -gt "$(cat mean.sum)"
 run attend mlm "Paris is the capital of [MASK] ." --occlude --gradient
@@ -213,7 +217,7 @@ unset COLUMNS
 # Bars of a column begin in one place, two behind its widest number.
 for width in 40 80 200; do
     COLUMNS=$width run attend mlm "Paris is the capital of [MASK] ." --occlude --gradient
-    holds awk '/^what each/ { on = 1; next } /^occlusion:/ { exit } !on { next }
+    holds awk '/^what each/ { on = 1; next } /^A full/ { exit } !on { next }
         NF == 0 || / (attention|occlusion|gradient)/ { delete at; next }
         { for (i = 2; i <= length($0); i++) if (substr($0, i, 2) ~ /^ [#-]$/ && substr($0, i - 1, 1) ~ /[0-9]/) {
               n++; c = int((i - 12) / 10); if (!(c in at)) at[c] = i; bad += at[c] != i } }
@@ -296,12 +300,13 @@ says "what each token has to do with token 2:"
 # A drawing names the token that it is of, and the head; of a query alone it has a row a head.
 TEXT="Paris is the capital of [MASK] ."
 run attend mlm "$TEXT" --occlude --svg q.svg
-holds grep -q "layer 1 of 1, token 7, \[MASK\]: [^<]* 0[.][0-9]*<" q.svg # with the answer
-holds grep -q ">occlusion [0-9]" q.svg # its scale
+holds grep -q "layer 1 of 1, token 7, \[MASK\]: [^<]* 0[.][0-9]* (other measures: the whole model)<" q.svg # with the answer
+holds grep -q ">occlusion<" q.svg
+holds grep -qE ">occlusion -[0-9.e-]+ to [0-9.e-]+<" q.svg # its scale
 holds grep -q "of a row&#39;s attention<" q.svg
 if grep -qe "--occlude" q.svg; then fail "a flag stands in a picture"; else pass; fi
 run attend mlm "$TEXT" --occlude --svg q.svg --head 2 --hide-special
-holds grep -q "layer 1 of 1, head 2, token 7, \[MASK\]: [^<]* 0[.][0-9]* (special tokens hidden)<" q.svg
+holds grep -q "layer 1 of 1, head 2, token 7, \[MASK\]: [^<]* 0[.][0-9]* (other measures: the whole model) (special tokens hidden)<" q.svg
 holds grep -q ">attention<" q.svg
 if grep -qF ">head 1<" q.svg || grep -qF ">[SEP]<" q.svg; then fail "all heads or tokens are drawn"; else pass; fi
 run attend mlm "$TEXT" --query Paris --svg q.svg

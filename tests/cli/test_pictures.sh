@@ -34,7 +34,7 @@ run classify remean png/test/3/00003.png
 refuses 3 "config.conf was changed: mean: the run was trained with 0."
 run classify remean png/test/3/00003.png --edited
 status 0
-warns "ignored in remean/config.conf: mean = 0.4 (trained with 0."
+warns "ignored in remean/config.conf, where resuming restores it: mean = 0.4 (trained with 0."
 run eval remean --edited
 status 0
 run compare run remean

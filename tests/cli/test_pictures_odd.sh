@@ -55,6 +55,11 @@ run train mlp colours -o run $LITTLE --steps 2
 status 0
 cp -r colours broken
 echo text >broken/red/1.bmp
+for mode in none json; do
+    run train mlp broken -o unseen $LITTLE --steps 1 --progress $mode --force
+    status 0
+    warns "skipped pictures: 1; the first: broken/red/1.bmp is not a picture"
+done
 run eval run broken
 status 0
 says "run on broken: all 15 pictures"

@@ -14,6 +14,13 @@ run attend run text --npz --html page.html
 refuses 2 "expected a path, found --html; hint: --npz attend.npz"
 run train gpt facts.txt -o
 refuses 2 "hint: -o runs/first"
+# Of two outputs one would be ignored.
+run train gpt facts.txt -o one -o two
+refuses 2 "-o is given twice: expected one of one and two"
+run train gpt facts.txt --out=one -o two
+refuses 2 "-o is given twice"
+run attend run text --png one.png --html page.html --png=two.png
+refuses 2 "--png is given twice: expected one of one.png and two.png"
 run train gpt facts.txt --steps
 refuses 2 "expected a whole number from 1"
 run train

@@ -91,7 +91,34 @@ gpt train_file --data
 gpt seed_everything --seed
 gpt betas --beta1
 gpt nesterov --optimizer nesterov
+gpt tf32 --precision bf16
+gpt preprocessing_num_workers --threads
+vit qkv_bias --bias
+vit preprocessing_num_workers --workers
+seq2seq joined_dictionary --share-vocab
+seq2seq encoder_normalize_before --norm pre
+seq2seq max_target_positions --block
+seq2seq trainpref --data
+seq2seq srcdict --tokenizer
+gpt tokens_per_sample --block
+gpt val_max_steps --eval-batches
+gpt data_seed --seed
+gpt recurrent_dropout --dropout
+gpt metric_name --best
+gpt keep_linebreaks --packing lines
+textcls text_column_names --columns
+textcls pooling_mode --pool
+vit value_dim --value-width
+vit interpolation --resample
+vit crop_pct --resize-to
+vit color_mode --channels
+vit global_pool --pool
+vit nbs --accumulate
+rnn cell_type --cell
+gpt trainer.max_epochs --epochs
 EOF
+run train gpt facts.txt -o run --trainer.threads 1
+refuses 2 "unknown option --trainer.threads: did you mean --threads?"
 absent run
 
 # What an option of another command is called there; the run and the data have no names.
@@ -145,7 +172,11 @@ benchmark bench
 unmask fill
 dataset data check
 tutorial explain
+run_glue train
+fairseq-interactive translate
+sample.py generate
 EOF
+asks compile "hint: there is nothing to compile"
 asks "predict run" 'hint: `heed info RUN` names the task'
 train_mlm masked
 train_gpt causal
@@ -183,7 +214,16 @@ group_by_length pairs of texts are sorted
 fraction training reads all of the data
 max_train_samples training reads all of the data
 zero_stage a program built by make MPI=1
+sentence_avg the loss of a batch is the mean over its tokens
+remove_bpe output is text, in which pieces of words are joined
+min_frequency a vocabulary keeps the most frequent tokens
+revision nothing is downloaded
+detect_anomaly a loss or gradient that is not finite ends training
+warmup_init_lr the learning rate rises from 0
+label_smoothing_factor the loss of a language model has no smoothing
 EOF
+asks "train gpt facts.txt --top_k 5" 'hint: `heed generate RUN`'
+asks "train vit facts.txt --iou 1" "the detection of objects"
 while read -r task name ours; do
     run train "$task" facts.txt -o run "--$name" 1
     refuses 2 "unknown option --$name: did you mean $ours? ("

@@ -177,8 +177,12 @@ def check_caption(b, folder):
 def check_others(b, folder):
     """The list of what a token attends to adds up: the keys that are not in it share a row."""
     b.open(os.path.join(folder, "text.html"), "#view=head&layer=1&head=1&row=7")
-    rows = b.run("[...document.querySelectorAll('#side > .bars:last-of-type .row')].map(r => r.textContent)")
-    check(len(rows) == 9 and rows[-1].startswith("1 other"), f"what is not listed is counted: {rows}")
+    listed = "[...document.querySelectorAll('#side > .bars:last-of-type .row')].map(r => r.textContent)"
+    rows = b.run(listed)
+    check(len(rows) == 9 and not any("other" in row for row in rows), f"a single one that is left is listed, too: {rows}")
+    b.open(os.path.join(folder, "gpt.html"), "#view=head&layer=1&head=1&row=24")
+    rows = b.run(listed)
+    check(len(rows) == 9 and rows[-1].startswith("16 others"), f"what is not listed is counted: {rows}")
     total = sum(float(v.replace("<", "")) for v in b.run("[...document.querySelectorAll('#side > .bars:last-of-type .value')].map(v => v.textContent)"))
     check(abs(total - 1) < 0.005, f"the column sums to {total}")
 
@@ -191,16 +195,30 @@ def check_inputs(b, folder):
     check(choices == "1. Paris is the capital of [MASK] .2. Rome is the capital of [MASK] .3. Rome is [MASK] .", f"inputs are chosen by their texts: {choices}")
     maps = b.run("[...new Set(heed.current().table().all().slice(1).map(row => row[0]))].join('|')")
     name = "1. Paris is the capital of [MASK] ."
-    check(re.fullmatch(r"attention, layer 1, head \d\|" + re.escape(f"{name}|difference to {name}|3. Rome is [MASK] ."), maps), f"compare has the other inputs and, of as many tokens, the difference: {maps}")
-    rows = {(row[0], row[1], row[3]): float(row[5]) for row in b.run("heed.current().table().all().slice(1)")}
+    check(re.fullmatch(r"attention, layer 1, head \d\|" + re.escape(f"{name}|difference to {name}|3. Rome is [MASK] .|difference to 3. Rome is [MASK] ."), maps), f"compare has the other inputs and the differences: {maps}")
+    rows = {(row[0], row[1], row[3]): row[5] for row in b.run("heed.current().table().all().slice(1)") if row[5] is not None}
     first = maps.split("|")[0]
     check(all(abs(rows[first, q, k] - rows[name, q, k] - rows[f"difference to {name}", q, k]) < 1e-6 for (m, q, k) in rows if m == first), "the difference is that of the weights")
+    # "the capital of" has no counterpart in the third input; [CLS] Rome is [MASK] . [SEP] are 1 2 3 7 8 9 here and 1 to 6 there.
+    third, at = "3. Rome is [MASK] .", {1: 1, 2: 2, 3: 3, 7: 4, 8: 5, 9: 6}
+    raw = b.run("heed.current().table().all().slice(1).map(row => [row[0], row[1], row[3], Number.isNaN(row[5]) ? null : row[5]])")
+    shift = {(q, k): w for m, q, k, w in raw if m == f"difference to {third}"}
+    check(len(shift) == 81 and all((w is None) == (q not in at or k not in at) for (q, k), w in shift.items()), "a difference is that of tokens that have a counterpart")
+    check(all(abs(rows[first, q, k] - rows[third, at[q], at[k]] - w) < 1e-6 for (q, k), w in shift.items() if w is not None), "and is that of their weights")
+    check("has no counterpart there" in b.download("heed.id('save-svg').click()")[0].decode(), "which is said")
     check(b.run(DRAWN) and not b.run("[...document.querySelectorAll('#view-compare button')].some(x => x.offsetParent)"), "inputs are no steps that could be played")
     ends = re.findall(r">0 to ([0-9.]+)<", b.download("heed.id('save-svg').click()")[0].decode())
     check(len(ends) == 3 and len(set(ends)) == 1 and float(ends[0]) > 0, f"its scale ends at one weight: {ends}")
     check("one scale on all inputs" in b.run("heed.id('legend').textContent"), "the same head of several inputs has one scale")
     shown = b.run("[heed.number(0.9964, 2), heed.number(0.99996), heed.number(-0.99996), heed.number(1, 2)].join(' ')")
     check(shown == "0.996 0.9999 −0.9999 1.00", f"only 1 is shown as 1: {shown}")
+    ends = []
+    for record in (1, 2, 3):
+        b.open(os.path.join(folder, "inputs.html"), f"#view=matrix&record={record}&head=1")
+        ends.append(b.run("[heed.current().legend().hi, heed.scaleOf(heed.matrix()) === Math.max(...heed.data.records.map(r => heed.weights(r.blocks[0], 0)).flatMap(m => [m.most, 2 * m.uniform]))].join()"))
+    check(len(set(ends)) == 1 and ends[0].endswith("true"), f"in every view a head has one scale on all inputs: {ends}")
+    shown = b.run("[0.0011, 0.00004, 0, 0.996, 0.99999, 1, 0.42].map(heed.probability).join(' ')")
+    check(shown == "0.001 <0.0001 0.00 0.996 >0.9999 1.00 0.42", f"probabilities are those of the terminal: {shown}")
     b.open(os.path.join(folder, "inputs.html"), "#view=overview&record=2")
     check(b.run("document.querySelector('#controls select').selectedOptions[0].textContent").startswith("2. Rome"), "the overview has the choice of input, too")
     clean(b, "inputs")
@@ -249,6 +267,9 @@ def check_scale(b, folder):
     check(all(abs(w - float(v.replace("<", ""))) < 0.002 for w, v in bars), f"bars are drawn from 0 to 1: {bars}")
     b.open(at, "#view=matrix&head=2")
     check("nearly uniform" not in b.run("heed.id('legend').textContent"), "another one does not")
+    b.open(os.path.join(folder, "gpt.html"), "#view=matrix&head=1")
+    visible = sum(1 / n for n in range(2, 25)) / 23
+    check(abs(b.run("heed.matrix().uniform") - visible) < 1e-6, f"the uniform weight of a causal layer is the mean of 1 / visible keys, {visible}: {b.run('heed.matrix().uniform')}")
     b.open(os.path.join(folder, "picture.html"), "#view=picture&strength=90&smooth=0&head=1")
     grey = """(() => { const b = heed.block(), g = b.keys.grid, q = heed.selected().query, w = heed.weights(b, heed.state.head), c = document.querySelector('#view-picture canvas');
         const d = c.getContext('2d'), out = []; for (let i = 0; i < g.rows * g.cols; i++) { const x = (i % g.cols + 0.5) * c.width / g.cols, y = (Math.floor(i / g.cols) + 0.5) * c.height / g.rows;

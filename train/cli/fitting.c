@@ -45,18 +45,19 @@ static bool has_ending(const char *path, const char *ending) {
 }
 
 /* Whether the file is lines of text, of which none has a tab, and no JSON. It is read up to the
- * first tab. */
+ * first tab, at most a megabyte. */
 static bool lacks_tabs(const char *path) {
-    int first = 0, ch = EOF;
+    enum { MOST = 1 << 20 };
+    int first = 0, ch = EOF, n = 0;
     bool lines = false;
     if (!is_file(path) || has_ending(path, ".csv") || has_ending(path, ".jsonl")) return false;
     FILE *f = fopen(path, "r");
-    while (f && (ch = getc(f)) != EOF && ch != '\t' && ch != 0) {
+    while (f && first != '{' && n++ < MOST && (ch = getc(f)) != EOF && ch != '\t' && ch != 0) {
         lines = lines || ch == '\n';
         if (!first && !isspace(ch)) first = ch;
     }
     if (f) fclose(f);
-    return ch == EOF && lines && first && first != '{';
+    return ch != '\t' && ch != 0 && lines && first && first != '{';
 }
 
 /* Data of pictures: a folder, or a list of them. */
@@ -83,8 +84,8 @@ bool data_fits(program *p, const char *data) {
         return heed_fail(p->c, HEED_DATA, "%s is a folder: %s takes %s%s", data, m->name, noun,
                          hint_of(p, HEED_INPUT_PICTURE, data, "holds pictures", hint));
     if (!text && p->argc == 1 && lacks_tabs(data))
-        return heed_fail(p->c, HEED_DATA, "%s has no tabs: %s takes %s, with %s in a line%s", data,
-                         m->name, noun,
+        return heed_fail(p->c, HEED_DATA, "%s has no tabs: %s takes %s; in TSV a line has %s%s",
+                         data, m->name, noun,
                          captions         ? "a picture's file, a tab and a caption"
                          : reads_pairs(m) ? "a source, a tab and a target"
                                           : "two columns",

@@ -152,6 +152,11 @@ static bool put_pairs(joining *j, char *a, char *b) {
 static bool join_parallel(joining *j, const char *source, const char *target) {
     heed_ctx *c = j->p->c;
     size_t n = 0, m = 0;
+    if (same_file(source, target))
+        return heed_fail(c, HEED_DATA,
+                         "the two texts are one file: %s: expected the sources in one and their "
+                         "translations in another; hint: a file of pairs is given once",
+                         source);
     char *a = heed_text_read(c, source, &n), *b = a ? heed_text_read(c, target, &m) : NULL;
     bool ok = a && b;
     size_t lines = ok ? count_lines(a, n) : 0, others = ok ? count_lines(b, m) : 0;

@@ -42,8 +42,7 @@ bool read_stdin(heed_ctx *c, heed_text *out);
 /* Reads the next line of standard input, without the line break. False: at its end or an error. */
 bool read_stdin_line(heed_ctx *c, heed_text *line);
 
-/* outputs.c: false, with an error that has an example, if a setting of f that names a file has no
- * value. */
+/* outputs.c: false, with an error, if a setting of f that names a file has no value or two. */
 bool files_are_named(heed_ctx *c, const command *k, const heed_config *f, int argc, char **argv);
 /* Checks the files that a command will write. None may be an input (a positional
  * argument or a setting of f), a file of a run or another output; the folder of each must exist;

@@ -171,18 +171,40 @@ static const char *example_of(const command *k, const heed_option *o, char text[
     return text;
 }
 
-bool files_are_named(heed_ctx *c, const command *k, const heed_config *f, int argc, char **argv) {
-    char text[80];
+/* Whether an argument is the option: "--png" or "--png=FILE". */
+static bool is_option(const char *argument, const heed_option *o) {
+    size_t n = strlen(o->name);
+    return strncmp(argument, "--", 2) == 0 && strncmp(argument + 2, o->name, n) == 0 &&
+           (!argument[2 + n] || argument[2 + n] == '=');
+}
+
+/* Whether all that give the option give the same path; of two, one would be ignored. */
+static bool is_named(heed_ctx *c, const heed_option *o, const char *example, int argc,
+                     char **argv) {
+    const char *found = NULL;
+    char flag[80] = "-o";
+    if (strcmp(o->name, "out") != 0) snprintf(flag, sizeof flag, "--%s", o->name);
     for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++) {
-        const char *value = i + 1 < argc ? argv[i + 1] : NULL, *example = NULL;
-        for (int j = 0; strncmp(argv[i], "--", 2) == 0 && j < heed_config_count(f); j++) {
-            const heed_option *o = heed_config_at(f, j, NULL);
-            if (strcmp(o->name, argv[i] + 2) == 0) example = example_of(k, o, text);
-        }
-        const char *flag = strcmp(argv[i], "--out") == 0 ? "-o" : argv[i];
-        if (example && (!value || strncmp(value, "--", 2) == 0))
+        if (!is_option(argv[i], o)) continue;
+        const char *equals = strchr(argv[i], '=');
+        const char *value = equals ? equals + 1 : i + 1 < argc ? argv[i + 1] : NULL;
+        if (!value || (!equals && strncmp(value, "--", 2) == 0))
             return heed_fail(c, HEED_USAGE, "%s is wrong: expected a path, found %s; hint: %s %s",
                              flag, value ? value : "the end of the line", flag, example);
+        if (found && strcmp(found, value) != 0)
+            return heed_fail(c, HEED_USAGE, "%s is given twice: expected one of %s and %s", flag,
+                             found, value);
+        found = value;
+    }
+    return true;
+}
+
+bool files_are_named(heed_ctx *c, const command *k, const heed_config *f, int argc, char **argv) {
+    char text[80];
+    for (int i = 0; i < heed_config_count(f); i++) {
+        const heed_option *o = heed_config_at(f, i, NULL);
+        const char *example = example_of(k, o, text);
+        if (example && !is_named(c, o, example, argc, argv)) return false;
     }
     return true;
 }

@@ -89,8 +89,9 @@ static void show(program *p, const char *event, const char *mark, const char *me
 static void show_log(void *user, heed_level level, const char *message) {
     program *p = user;
     bool warns = level == HEED_WARN, once = !warns || p->warns_once;
-    if (once && strncmp(message, p->message, sizeof p->message - 1) == 0) return;
-    snprintf(p->message, sizeof p->message, "%s", message);
+    char *last = p->last[warns];
+    if (once && strncmp(message, last, sizeof *p->last - 1) == 0) return;
+    snprintf(last, sizeof *p->last, "%s", message);
     show(p, warns ? "warning" : "note", warns ? "warning: " : "", message);
 }
 

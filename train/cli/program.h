@@ -127,7 +127,7 @@ struct program {
     size_t line;        /* the line of standard input being processed, from 1; 0: none */
     bool line_open;     /* the terminal shows a progress line without a line break */
     bool warns_once;   /* a warning is not repeated for the next of several runs; a note never is */
-    char message[256]; /* the last note or warning */
+    char last[2][256]; /* the last note, and the last warning */
     bool json_lines;   /* stderr gets JSON, one object per line */
     char joined[1100]; /* a temporary file that inputs were joined to (gather.h); "": none */
     char joined_name[64]; /* what messages call it: "3 texts" */
@@ -229,9 +229,11 @@ void add_help(heed_text *out, const char *help);
 void whole_json(void);
 /* Prints v on one line of stdout, and frees it. */
 void print_json(program *p, json_t *v);
-/* A probability for people: "0.42", or in percent "42.0"; with up to 4 digits, or 2 of percent, so
- * that none between 0 and 1 is shown as 0 or 1: "0.9997", else "<0.0001", ">99.99". */
-const char *probability_text(char text[16], double p, bool percent);
+/* A probability for people: "0.42", in percent "42.0", or for a column of them "0.4200"; with up to
+ * 4 digits, or 2 of percent, so that none between 0 and 1 is shown as 0 or 1: "0.9997", else
+ * "<0.0001", ">99.99". */
+typedef enum { PROBABILITY, PROBABILITY_PERCENT, PROBABILITY_COLUMN } probability_form;
+const char *probability_text(char text[16], double p, probability_form form);
 json_t *json_number(double x); /* null if not finite */
 /* A path or other external text: bytes that are not UTF-8 become U+FFFD; NULL becomes null. */
 json_t *json_text(const char *text);

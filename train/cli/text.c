@@ -50,11 +50,12 @@ void print_json(program *p, json_t *v) {
     json_decref(v);
 }
 
-const char *probability_text(char text[16], double p, bool percent) {
-    double all = percent ? 100 : 1, shown = 0;
+const char *probability_text(char text[16], double p, probability_form form) {
+    static const int least_digits[] = {2, 1, 4}, most_digits[] = {4, 2, 4};
+    double all = form == PROBABILITY_PERCENT ? 100 : 1, shown = 0;
     if (isnan(p)) return "nan";
-    int digits = percent ? 1 : 2, most = percent ? 2 : 4;
-    for (; digits <= most; digits++) {
+    int most = most_digits[form];
+    for (int digits = least_digits[form]; digits <= most; digits++) {
         snprintf(text, 16, "%.*f", digits, all * p);
         shown = strtod(text, NULL);
         if ((shown > 0 || p <= 0) && (shown < all || p >= 1)) return text;

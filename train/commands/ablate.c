@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const heed_option options[] = {
     WORDS("png", "draw layers and heads as a picture", "Output"),
@@ -80,6 +81,12 @@ static bool map_open(heed_ctx *c, const heed_ablation *a, harm_map *m) {
 
 /* ---- as text ---- */
 
+/* "+0.5682"; what is rounded to 0 has no sign. */
+static void signed_text(char text[HEED_TABLE_CELL], double x, int digits) {
+    snprintf(text, HEED_TABLE_CELL, "%+.*f", digits, x);
+    if (!text[strspn(text, "+-0.")]) snprintf(text, HEED_TABLE_CELL, "%.*f", digits, 0.0);
+}
+
 enum { LOSS, HARM, HALF, ACCURACY, COLUMNS };
 static const heed_table_column columns[] = {
     {"loss", 8, false}, {"harm", 9, false}, {"(95 %)", 11, true}, {"accuracy", 8, false}};
@@ -95,8 +102,7 @@ static void cell(const void *of, int row, int column, char text[HEED_TABLE_CELL]
             text, HEED_TABLE_CELL, "%s",
             head_name(name, &a->layers[h->layer], h->head, has_stacks(a->layers, a->layer_count)));
     if (column == LOSS) snprintf(text, HEED_TABLE_CELL, "%.4f", h ? h->loss : a->loss);
-    if (column == HARM && h) /* a sum with 0 is not -0 */
-        snprintf(text, HEED_TABLE_CELL, "%+.4f", round(1e4 * h->harm.mean) / 1e4 + 0.0);
+    if (column == HARM && h) signed_text(text, h->harm.mean, 4);
     if (column == HALF && h && !isnan(h->harm.half))
         snprintf(text, HEED_TABLE_CELL, "+- %.4f", h->harm.half);
     if (column == ACCURACY)
@@ -166,8 +172,11 @@ static void patch_ablation_cell(const void *of, int row, int column, char text[H
     snprintf(text, HEED_TABLE_CELL, "%s",
              column == HEED_TABLE_NAME ? heed_patch_measure_name((heed_patch_measure)row) : "");
     if (column == FALL) snprintf(text, HEED_TABLE_CELL, "%.3f +- %.3f", fall->mean, fall->half);
-    if (column == MORE && row != HEED_PATCHES_RANDOM)
-        snprintf(text, HEED_TABLE_CELL, "%+.3f +- %.3f", more->mean, more->half);
+    if (column == MORE && row != HEED_PATCHES_RANDOM) {
+        signed_text(text, more->mean, 3);
+        size_t n = strlen(text);
+        snprintf(text + n, HEED_TABLE_CELL - n, " +- %.3f", more->half);
+    }
     if (column == KEPT) snprintf(text, HEED_TABLE_CELL, "%.1f %%", 100 * r->by[row].kept);
 }
 

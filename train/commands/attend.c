@@ -75,14 +75,20 @@ static const applies uses[] = {{"mass", sees_patches, NULL},
                                {0}};
 
 typedef struct {
+    heed_record *record;
+    attend_view view;
+    char name[sizeof(picture_names){0}.name]; /* of its files */
+} input;
+
+typedef struct {
     program *p;
     heed_run *run;
     int *layers, *heads; /* lists of --layers and --heads */
-    int layer_count, head_count, done;
+    int layer_count, head_count, taken, done;
     picture_names names; /* of outputs */
-    heed_record *kept;   /* texts: all of them, which are shown on one page */
-    int kept_count;
-    char opening[PAGE_LINK_SIZE];
+    input *list;         /* those taken that are not shown yet: they share their scales */
+    int count;
+    double bytes; /* of their records */
 } work;
 
 /* ---- the record ---- */
@@ -124,6 +130,7 @@ static heed_record *record_of(const work *w, const heed_inspection *s, int layer
                               .top = flag_int(w->p, "top"),
                               .most = flag_on(w->p, "force") ? -1 : 0};
     if (!is_whole(w)) wish.lean = true;
+    if (!is_whole(w)) wish.stack = &stack;
     if (!is_whole(w) && !compares_layers(s, w->p->flags, stack)) {
         wish.layer_count = 1;
         wish.layers = &layer;
@@ -162,8 +169,8 @@ static bool check_text_size(const work *w, const heed_record *r) {
 
 /* ---- files ---- */
 
-static const char *path_of(const work *w, const char *key, char path[1024]) {
-    named_path(path, 1024, flag_text(w->p, key), w->names.name);
+static const char *path_of(const work *w, const input *in, const char *key, char path[1024]) {
+    named_path(path, 1024, flag_text(w->p, key), in->name);
     return path;
 }
 
@@ -206,82 +213,126 @@ static void report_omitted(const work *w, const attend_view *v) {
     print_note("", note);
 }
 
-/* Adds a record to those of the page. false: out of memory. */
-static bool keep(work *w, const attend_view *v) {
-    size_t size = (size_t)(w->kept_count + 1) * sizeof *w->kept;
-    heed_record *more = realloc(w->kept, size);
-    if (!more) return heed_fail(w->p->c, HEED_FAILED, "no memory for the page");
-    if (w->kept_count == 0) opening_of(w, v, w->opening);
-    w->kept = more;
-    w->kept[w->kept_count++] = *v->record;
+static void print_written(const work *w, const input *in, const char *key) {
+    char path[1024];
+    if (*flag_text(w->p, key))
+        fprintf(flag_on(w->p, "json") ? stderr : stdout, "wrote %s\n", path_of(w, in, key, path));
+}
+
+/* Writes the page of these inputs, or only checks that its size is allowed. */
+static bool write_page(const work *w, const input *list, int count, bool check) {
+    char path[1024], opening[PAGE_LINK_SIZE];
+    heed_ctx *c = w->p->c;
+    page_curves k = {0};
+    input one = *list;
+    if (!sees_pictures(w->run->model)) *one.name = 0; /* all texts are on one page */
+    path_of(w, &one, "html", path);
+    heed_record *records = allocate(c, (size_t)count, sizeof *records, "records");
+    for (int i = 0; records && i < count; i++) records[i] = *list[i].record;
+    heed_page page = {.count = count,
+                      .records = records,
+                      .opening = opening_of(w, &list->view, opening),
+                      .no_qk = !flag_on(w->p, "qk"),
+                      .force = flag_on(w->p, "force")};
+    bool ok = records != NULL;
+    if (check)
+        ok = ok && page_fits(c, &page, path);
+    else {
+        ok = ok && page_add_curves(c, &page, w->p->argv[0], &k) && heed_page_write(c, &page, path);
+        if (ok) print_written(w, &one, "html");
+    }
+    curves_free(&k.curves);
+    free(records);
+    return ok;
+}
+
+static bool write_files(const work *w, const input *in) {
+    heed_ctx *c = w->p->c;
+    char path[1024];
+    const attend_view *v = &in->view;
+    bool ok = true;
+    report_omitted(w, v);
+    if (*flag_text(w->p, "svg")) ok = ok && draw(w, v, true, path_of(w, in, "svg", path));
+    if (*flag_text(w->p, "png")) ok = ok && draw(w, v, false, path_of(w, in, "png", path));
+    if (*flag_text(w->p, "npz"))
+        ok = ok && heed_record_npz(c, in->record, path_of(w, in, "npz", path));
+    if (*flag_text(w->p, "csv"))
+        ok = ok && heed_record_csv(c, in->record, path_of(w, in, "csv", path));
+    return ok;
+}
+
+/* ---- inputs ---- */
+
+/* A page that may be refused for its size is checked first, so that no other files are written
+ * then. Each picture has its own. */
+static bool show(work *w, const input *in) {
+    static const char *const keys[] = {"png", "svg", "npz", "csv"};
+    bool page = *flag_text(w->p, "html") && sees_pictures(w->run->model);
+    bool ok = (!page || write_page(w, in, 1, true)) && write_files(w, in);
+    if (ok && flag_on(w->p, "json"))
+        ok = print_record(w->p->c, in->record);
+    else if (ok) {
+        if (w->done) putchar('\n');
+        ok = attend_print(&in->view);
+    }
+    for (size_t i = 0; ok && i < sizeof keys / sizeof *keys; i++) print_written(w, in, keys[i]);
+    w->done++;
+    return ok && (!page || write_page(w, in, 1, false));
+}
+
+/* Shows the inputs taken so far, each head on one scale. */
+static void show_all(work *w) {
+    bool page = w->count && *flag_text(w->p, "html") && !sees_pictures(w->run->model);
+    scales k = {0};
+    for (int i = 0; i < w->count; i++) scales_add(&k, &w->list[i].view);
+    if (!page || write_page(w, w->list, w->count, true)) {
+        for (int i = 0; i < w->count; i++) {
+            w->list[i].view.scales = &k;
+            if (!show(w, &w->list[i])) program_complain(w->p);
+        }
+        if (page) write_page(w, w->list, w->count, false);
+    }
+    program_complain(w->p);
+    for (int i = 0; i < w->count; i++) heed_record_free(w->list[i].record);
+    w->count = 0;
+    w->bytes = 0;
+    free(k.list);
+}
+
+/* Adds an input; it then belongs to the list. */
+static bool append(work *w, const input *in) {
+    input *more = realloc(w->list, ((size_t)w->count + 1) * sizeof *more);
+    if (!more) return heed_fail(w->p->c, HEED_FAILED, "no memory for input %d", w->count + 1);
+    w->list = more;
+    w->list[w->count++] = *in;
+    w->bytes += heed_record_bytes(in->record);
     return true;
 }
 
-static heed_page page_of(const work *w) {
-    return (heed_page){.count = w->kept_count,
-                       .records = w->kept,
-                       .opening = w->opening,
-                       .no_qk = !flag_on(w->p, "qk"),
-                       .force = flag_on(w->p, "force")};
+/* Whether those taken are shown before the next one is read: nothing is drawn, somebody types them,
+ * or they are too many, and the next ones then share other scales. */
+static bool is_due(const work *w) {
+    static const double most = 256e6;
+    bool html = *flag_text(w->p, "html") && !sees_pictures(w->run->model);
+    bool drawn = !flag_on(w->p, "json") || *flag_text(w->p, "png") || *flag_text(w->p, "svg");
+    bool typed = w->p->line > 0 && is_terminal(stdin);
+    if (!html && drawn && !typed && w->bytes > most)
+        print_note("", "the inputs up to here have one scale, the next ones another");
+    return !html && (!drawn || typed || w->bytes > most);
 }
 
-static void print_written(const work *w, const char *key) {
-    char path[1024];
-    if (*flag_text(w->p, key))
-        fprintf(flag_on(w->p, "json") ? stderr : stdout, "wrote %s\n", path_of(w, key, path));
-}
-
-/* One page for all texts; each picture has its own. */
-static bool write_page(work *w) {
-    char path[1024];
-    page_curves k = {0};
-    heed_page page = page_of(w);
-    if (page.count == 0 || heed_ctx_status(w->p->c) != HEED_OK) return true;
-    bool ok = page_add_curves(w->p->c, &page, w->p->argv[0], &k) &&
-              heed_page_write(w->p->c, &page, path_of(w, "html", path));
-    curves_free(&k.curves);
-    if (ok) print_written(w, "html");
-    w->kept_count = 0;
-    return ok;
-}
-
-/* Files that may be refused for their size come first, so that no others are written then. */
-static bool write_files(work *w, const attend_view *v) {
-    heed_ctx *c = w->p->c;
-    char path[1024];
-    const heed_record *r = v->record;
-    bool html = *flag_text(w->p, "html"), ok = !html || keep(w, v);
-    heed_page page = page_of(w);
-    if (html) ok = ok && page_fits(c, &page, path_of(w, "html", path));
-    if (ok) report_omitted(w, v);
-    if (*flag_text(w->p, "svg")) ok = ok && draw(w, v, true, path_of(w, "svg", path));
-    if (*flag_text(w->p, "png")) ok = ok && draw(w, v, false, path_of(w, "png", path));
-    if (*flag_text(w->p, "npz")) ok = ok && heed_record_npz(c, r, path_of(w, "npz", path));
-    if (*flag_text(w->p, "csv")) ok = ok && heed_record_csv(c, r, path_of(w, "csv", path));
-    return ok;
-}
-
-/* ---- one input ---- */
-
-static bool show(work *w, const heed_inspection *s) {
-    static const char *const keys[] = {"png", "svg", "npz", "csv"};
-    attend_view v;
-    int layer, kept = w->kept_count;
+static bool take(work *w, const heed_inspection *s) {
+    input in = {0};
+    int layer;
     heed_stack stack;
     heed_record *r = choose_layer(w, &layer, &stack) ? record_of(w, s, layer, stack) : NULL;
-    bool ok = r && check_text_size(w, r) && view_open(&v, w->p, w->run, r) &&
-              maps_add(&v, s, r, is_whole(w)) && write_files(w, &v);
-    if (ok && flag_on(w->p, "json"))
-        ok = print_record(w->p->c, r);
-    else if (ok) {
-        if (w->done) putchar('\n');
-        ok = attend_print(&v);
-    }
-    for (size_t i = 0; ok && i < sizeof keys / sizeof *keys; i++) print_written(w, keys[i]);
-    if (!ok) w->kept_count = kept;
-    if (ok && sees_pictures(w->run->model)) ok = write_page(w);
-    if (w->kept_count == kept) heed_record_free(r);
-    w->done++;
+    in.record = r;
+    snprintf(in.name, sizeof in.name, "%s", w->names.name);
+    w->taken++;
+    bool ok = r && check_text_size(w, r) && view_open(&in.view, w->p, w->run, r) &&
+              maps_add(&in.view, s, r, is_whole(w)) && append(w, &in);
+    if (!ok) heed_record_free(r);
+    if (ok && is_due(w)) show_all(w);
     return ok;
 }
 
@@ -290,18 +341,18 @@ static bool take_text(program *p, void *user, const char *text, size_t n) {
     work *w = user;
     heed_inspection s;
     const char *target = *flag_text(w->p, "target") ? flag_text(w->p, "target") : NULL;
-    number_name(w->names.name, w->done);
-    bool ok = inspect_text(&s, w->run, text, n, target) && show(w, &s);
+    number_name(w->names.name, w->taken);
+    bool ok = inspect_text(&s, w->run, text, n, target) && take(w, &s);
     heed_inspection_free(&s);
     return ok;
 }
 
-static bool attend_to_picture(program *p, void *user, const char *name, heed_picture *picture) {
+static bool take_picture_input(program *p, void *user, const char *name, heed_picture *picture) {
     work *w = user;
     heed_inspection s = {0};
     const char *target = *flag_text(p, "target") ? flag_text(p, "target") : NULL;
     bool ok = name_outputs(p, &w->names, name) &&
-              heed_inspection_caption(&s, w->run, picture, name, target) && show(w, &s);
+              heed_inspection_caption(&s, w->run, picture, name, target) && take(w, &s);
     heed_inspection_free(&s);
     return ok;
 }
@@ -313,7 +364,7 @@ static void take_pictures(work *w) {
                   "missing picture: the run takes pictures; hint: `attend %s FILE.png`",
                   p->argv[0]);
     else
-        each_picture(p, w->run, w, attend_to_picture);
+        each_picture(p, w->run, w, take_picture_input);
 }
 
 /* ---- heed attend ---- */
@@ -332,12 +383,10 @@ static void attend(program *p) {
         w.layers ? number_list(p->c, "--heads", flag_text(w.p, "heads"), &w.head_count) : NULL;
     if (w.heads && sees_pictures(w.run->model))
         take_pictures(&w);
-    else if (w.heads) {
+    else if (w.heads)
         each_input(p, &w, take_text, 0);
-        *w.names.name = 0; /* of the page, which has all texts */
-        write_page(&w);
-    }
-    free(w.kept);
+    if (w.heads) show_all(&w);
+    free(w.list);
     free(list);
     free(w.layers);
     free(w.heads);

@@ -5,6 +5,19 @@
 #include "cli/choice.h"
 #include "kinds/records.h"
 
+/* Where the scales end that the inputs of a command share (attend_view.c). */
+typedef enum { SCALE_HEAD, SCALE_ROWS, SCALE_MAPS, SCALE_PICTURE } scale_of; /* what is drawn */
+typedef struct {
+    scale_of of;
+    heed_stack stack;
+    int layer, head;
+    heed_real end;
+} scale;
+typedef struct {
+    scale *list;
+    int count;
+} scales;
+
 /* The part of a record that is shown. */
 typedef struct {
     program *p;
@@ -16,10 +29,11 @@ typedef struct {
     bool chosen;      /* the user chose a head; otherwise files have all heads */
     int query;        /* the row that is shown; -1: all */
     int top;
-    bool masks;         /* the model predicts only tokens that are [MASK] */
-    bool numbers, hide; /* hide: special tokens are left out */
-    double mass;        /* pictures: show the strongest patches that together have this share of the
-                           weight; 0: all */
+    bool masks;           /* the model predicts only tokens that are [MASK] */
+    bool numbers, hide;   /* hide: special tokens are left out */
+    const scales *scales; /* of all inputs; NULL: each has its own */
+    double mass; /* pictures: show the strongest patches that together have this share of the
+                    weight; 0: all */
 } attend_view;
 
 /* ---- choosing (attend_view.c) ---- */
@@ -29,6 +43,12 @@ bool view_open(attend_view *v, program *p, const heed_run *r, const heed_record 
  * 4)". */
 const char *view_layer(const attend_view *v, char text[160]);
 const char *view_name(const attend_view *v, int head, char text[160]);
+
+/* Extends the scales, so that what is shown of this input fits. */
+void scales_add(scales *k, const attend_view *v);
+/* The end of the scale of the layer's matrix of one head, or of what else is drawn of it; 0: the
+ * largest value. */
+heed_real scale_end(const attend_view *v, scale_of of, int head);
 
 /* A matrix as it is shown, without hidden tokens. */
 typedef struct {
@@ -62,6 +82,7 @@ json_t *attend_row_json(const attend_view *v);
 /* Attention of patches over a picture (attend_picture.c). */
 bool attend_print_picture(const attend_view *v);
 bool attend_draw_picture(const attend_view *v, bool cells, bool svg, const char *path);
+heed_real attend_picture_end(const attend_view *v); /* the largest weight that it draws */
 
 /* ---- maps: whether attention matters (attend_maps.c) ---- */
 /* Adds the maps that the flags ask for to the record of v. whole: for all questions and by layer,
@@ -75,6 +96,7 @@ bool maps_drawable(const attend_view *v);
 /* Whether they would be if a single prediction were asked for. */
 bool maps_need_query(const attend_view *v);
 bool maps_draw(const attend_view *v, bool svg, const char *path);
+heed_real maps_end(const attend_view *v); /* the largest share of attention that it draws */
 /* Whether a map is one of those shown: of the entire model, in probabilities. */
 bool map_is_main(const heed_record_map *m);
 

@@ -170,15 +170,22 @@ static void put_bar(heed_text *out, double share, int width) {
     heed_text_add(out, "%*s", width - full, "");
 }
 
-/* "  +0.912 ########  ", with another digit in a column of small numbers. A value that is rounded
- * to 0 has neither sign nor bar. */
-static void put_cell(heed_text *out, const columns *k, int c, int token, int bar) {
-    double x = (double)k->values[c * k->tokens + token], most = 0;
+/* The value of a full bar of a column, and the digits of its numbers. */
+static double full_bar(const columns *k, int c, int *digits) {
+    double most = 0;
     for (int i = 0; i < k->tokens; i++) {
         double size = fabs((double)k->values[c * k->tokens + i]);
         if (size > most) most = size;
     }
-    int digits = most < 0.01 ? 4 : 3;
+    *digits = most < 0.01 ? 4 : 3;
+    return most;
+}
+
+/* "  +0.912 ########  ", with another digit in a column of small numbers. A value that is rounded
+ * to 0 has neither sign nor bar. */
+static void put_cell(heed_text *out, const columns *k, int c, int token, int bar) {
+    int digits;
+    double x = (double)k->values[c * k->tokens + token], most = full_bar(k, c, &digits);
     bool none = fabs(x) < 0.5 * pow(10, -digits);
     if (isnan(x))
         heed_text_add(out, "  %7s %*s", "-", bar, "");
@@ -216,6 +223,21 @@ static void print_columns(const attend_view *v, const columns *k) {
     heed_text_free(&line);
 }
 
+/* What the attention is of, and the scales of the bars. */
+static void explain_columns(const attend_view *v, const columns *k) {
+    char name[160];
+    heed_text full = {.c = v->p->c};
+    for (int c = 0; c < k->count; c++) {
+        int digits;
+        double most = full_bar(k, c, &digits);
+        heed_text_add(&full, "%s%s %.*f", c ? ", " : "", k->name[c], digits, most);
+    }
+    putchar('\n');
+    print_wrapped(v->p, "A full bar is %s: each column has its own scale.", full.s ? full.s : "");
+    print_wrapped(v->p, "attention: %s.", view_name(v, v->head, name));
+    heed_text_free(&full);
+}
+
 static bool print_matrix(const attend_view *v, const heed_record_map *m) {
     heed_heatmap map = heatmap_of_map(v->record, m, m->name);
     for (int i = 0; i < map.rows * map.cols; i++)
@@ -251,12 +273,13 @@ bool maps_print(const attend_view *v) {
         else
             print_wrapped(v->p, "what each token has to do with the prediction:");
         print_columns(v, &k);
+        explain_columns(v, &k);
     }
     if (table) columns_close(&k);
     for (int i = 0; ok && !patches && i < r->map_count; i++)
         if (map_is_main(&r->maps[i]) && !(table && fits_block(v, &r->maps[i])))
             ok = print_matrix(v, &r->maps[i]);
-    if (r->map_count) putchar('\n');
+    if (r->map_count && !table) putchar('\n');
     for (int i = 0; i < r->map_count; i++)
         if (map_is_main(&r->maps[i]))
             print_wrapped(v->p, "%s: %s.", r->maps[i].name, r->maps[i].help);
@@ -271,17 +294,26 @@ bool maps_drawable(const attend_view *v) {
 
 bool maps_need_query(const attend_view *v) { return !is_one(v) && any_fits(v); }
 
-/* Measures other than shares of attention have their own scale: sets its end, and adds it to the
- * row's name. */
-static heed_real own_end(columns *k, int row) {
+/* The end of the row's own scale; 0: it is of shares of attention, which have a common one. */
+static heed_real own_end(const columns *k, int row) {
     heed_real end = 0, *x = k->values + (size_t)row * (size_t)k->tokens;
-    char *name = k->name[row];
+    const char *name = k->name[row];
     if (strcmp(name, "occlusion") != 0 && strcmp(name, "gradient") != 0) return 0;
     for (int i = 0; i < k->tokens; i++)
         if (fabs((double)x[i]) > (double)end) end = (heed_real)fabs((double)x[i]);
-    size_t n = strlen(name);
-    snprintf(name + n, sizeof k->name[0] - n, " %.3g", (double)end);
     return end;
+}
+
+heed_real maps_end(const attend_view *v) {
+    columns k;
+    bool ok = columns_open(v, !v->chosen, &k);
+    heed_real most = (heed_real)fmin(2 * heed_record_uniform(v->record, v->block, k.query), 1);
+    for (int c = 0; ok && c < k.count; c++)
+        for (int i = 0; i < k.tokens && own_end(&k, c) == 0; i++)
+            if (!is_hidden(v, &k, i) && k.values[c * k.tokens + i] > most)
+                most = k.values[c * k.tokens + i];
+    columns_close(&k);
+    return most;
 }
 
 bool maps_draw(const attend_view *v, bool svg, const char *path) {
@@ -307,7 +339,8 @@ bool maps_draw(const attend_view *v, bool svg, const char *path) {
                         .row_labels = rows,
                         .col_labels = cols,
                         .numbers = v->numbers,
-                        .uniform = 1.0 / k.tokens,
+                        .hi = scale_end(v, SCALE_MAPS, v->head),
+                        .uniform = heed_record_uniform(v->record, v->block, k.query),
                         .ends = ends};
     ok = ok && draw_panels(v, k.query, &map, 1, svg, path);
     free((void *)rows);

@@ -143,6 +143,16 @@ static bool open_panels(const attend_view *v, panels *p) {
     return true;
 }
 
+heed_real attend_picture_end(const attend_view *v) {
+    panels p;
+    heed_real most = (heed_real)fmin(2 * heed_record_uniform(v->record, v->block, v->query), 1);
+    int all = open_panels(v, &p) ? p.weights * p.rows * p.cols : 0;
+    for (int i = 0; i < all; i++)
+        if (p.own[i] > most) most = p.own[i];
+    close_panels(&p);
+    return most;
+}
+
 static heed_overlay overlay_of(const attend_view *v, const panels *p, bool cells,
                                const char *title) {
     const heed_record *r = v->record;
@@ -158,7 +168,9 @@ static heed_overlay overlay_of(const attend_view *v, const panels *p, bool cells
                           .measures = p->count - p->weights,
                           .captions = p->captions,
                           .cells = cells || v->mass > 0,
-                          .uniform = 1.0 / r->axes[v->block->keys].count};
+                          .uniform = heed_record_uniform(r, v->block, v->query),
+                          .hi = (double)scale_end(v, SCALE_PICTURE, v->head),
+                          .note = NO_EXPLANATION "."};
 }
 
 enum { TITLE = 440 };
@@ -180,8 +192,10 @@ static void title_of(const attend_view *v, char title[TITLE]) {
                  a->labels[v->query]);
     if (v->mass > 0)
         snprintf(mass, sizeof mass, "; the strongest patches that hold %g %% of it", 100 * v->mass);
-    snprintf(title, TITLE, "%sattention of %s, layer %d of %d%s%s", v->block->hard ? "hard " : "",
-             query, v->block->layer + 1, v->layers, head, mass);
+    bool more = v->record->map_count > 0;
+    snprintf(title, TITLE, "%sattention of %s, layer %d of %d%s%s%s", v->block->hard ? "hard " : "",
+             query, v->block->layer + 1, v->layers, head, mass,
+             more ? " (other measures: the whole model)" : "");
 }
 
 bool attend_draw_picture(const attend_view *v, bool cells, bool svg, const char *path) {
@@ -193,7 +207,7 @@ bool attend_draw_picture(const attend_view *v, bool cells, bool svg, const char 
         snprintf(guess, sizeof guess, "%.200s   ", v->record->title ? v->record->title : "");
     else if (v->record->guess_count)
         snprintf(guess, sizeof guess, "%.60s, %s %%   ", g->labels[0],
-                 probability_text(percent, (double)g->p[0], true));
+                 probability_text(percent, (double)g->p[0], PROBABILITY_PERCENT));
     snprintf(title, sizeof title, "%s%s", guess, what);
     bool ok = open_panels(v, &p);
     heed_overlay o = overlay_of(v, &p, cells, title);
@@ -218,8 +232,9 @@ static bool print_strongest(const attend_view *v, const panels *p, int index) {
         if (best < 0) break;
         taken[best] = true;
         char item[48];
-        int w = snprintf(item, sizeof item, "  %d,%d %.3f", best / p->cols + 1, best % p->cols + 1,
-                         (double)own[best]);
+        bool little = index < p->weights && own[best] > 0 && (double)own[best] < 0.0005;
+        int w = snprintf(item, sizeof item, little ? "  %d,%d <0.001" : "  %d,%d %.3f",
+                         best / p->cols + 1, best % p->cols + 1, (double)own[best]);
         if (used + w > capacity) used = printf("\n  %-14s", "") + w - 1;
         used += w;
         fputs(item, stdout);

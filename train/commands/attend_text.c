@@ -22,17 +22,6 @@ static void print_label(const attend_view *v, const char *text) {
 
 /* ---- heat maps ---- */
 
-/* The end of a matrix's scale; 0: the largest value. The first token of a causal layer can only
- * attend to itself: its 100 % is ignored, as it would make the other rows pale. */
-static heed_real scale_end(const attend_view *v, const shown *m) {
-    const unsigned char *special = v->record->axes[v->block->queries].special;
-    bool first = !(v->hide && special && special[0]);
-    heed_real most = 0;
-    for (int i = m->map.cols; v->block->causal && first && i < m->map.rows * m->map.cols; i++)
-        if (m->values[i] > most) most = m->values[i];
-    return most;
-}
-
 /* ", nearly uniform", or "": by the mean over the rows that may attend to several tokens. */
 static const char *evenness(const attend_view *v, const shown *m) {
     double sum = 0;
@@ -54,7 +43,6 @@ static bool print_matrix(const attend_view *v) {
     snprintf(title, sizeof title, "%s%s: a row is a token, over what it attends to",
              view_name(v, v->head, name), ok ? evenness(v, &m) : "");
     m.map.title = title;
-    m.map.hi = ok ? scale_end(v, &m) : 0;
     ok = ok && print_heatmap(v->p->c, m.map);
     shown_free(&m);
     return ok;
@@ -82,7 +70,7 @@ static void print_top(const attend_view *v, const shown *m, int row, int width) 
         heed_text item = {.c = v->p->c};
         heed_label_text(m->col_labels[best], 24, &item);
         if (is_repeated(m, best)) heed_text_add(&item, "(%d)", m->col[best] + 1);
-        heed_text_add(&item, " %s", probability_text(number, (double)x[best], false));
+        heed_text_add(&item, " %s", probability_text(number, (double)x[best], PROBABILITY));
         add_piece(&line, 2, item.s ? item.s : "", 4 + width, terminal_width());
         heed_text_free(&item);
         x[best] = -1; /* done with this one */
@@ -163,7 +151,7 @@ static void print_guess(const attend_view *v, const heed_record_guess *g) {
         heed_text item = {.c = v->p->c};
         char p[16];
         heed_label_text(g->labels[i], 24, &item);
-        heed_text_add(&item, " %s", probability_text(p, (double)g->p[i], false));
+        heed_text_add(&item, " %s", probability_text(p, (double)g->p[i], PROBABILITY));
         add_piece(&line, i ? 2 : 1, item.s ? item.s : "", 5, terminal_width());
         heed_text_free(&item);
     }
@@ -232,7 +220,7 @@ static void add_answer(const attend_view *v, int query, heed_text *out) {
     if (strcmp(g->says, "[MASK]") != 0) heed_text_add(out, "; predicts %s", g->says);
     heed_text_add(out, ": ");
     heed_label_text(g->labels[0], 24, out);
-    heed_text_add(out, " %s", probability_text(p, (double)g->p[0], false));
+    heed_text_add(out, " %s", probability_text(p, (double)g->p[0], PROBABILITY));
 }
 
 bool draw_panels(const attend_view *v, int query, const heed_heatmap *maps, int count, bool svg,
@@ -242,6 +230,7 @@ bool draw_panels(const attend_view *v, int query, const heed_heatmap *maps, int 
     heed_text where = {.c = v->p->c};
     heed_text_add(&where, "%s", one ? view_name(v, v->head, name) : view_layer(v, name));
     add_answer(v, query, &where);
+    if (maps->ends) heed_text_add(&where, " (other measures: the whole model)");
     if (v->hide) heed_text_add(&where, " (special tokens hidden)");
     heed_panels all = {.title = v->record->title ? v->record->title : "",
                        .subtitle = where.s,
@@ -277,8 +266,7 @@ bool attend_draw(const attend_view *v, bool svg, const char *path) {
         snprintf(names[i], sizeof names[i], "%.28s%s", head_words(v->block, head, words),
                  evenness(v, &parts[i]));
         maps[i].title = names[i];
-        heed_real end = scale_end(v, &parts[i]); /* all maps share the first one's scale */
-        if (end > maps[0].hi) maps[0].hi = end;
+        if (maps[i].hi > maps[0].hi) maps[0].hi = maps[i].hi; /* all share the first one's scale */
     }
     ok = ok && draw_panels(v, v->query, maps, count, svg, path);
     for (int i = 0; parts && i < count; i++) shown_free(&parts[i]);

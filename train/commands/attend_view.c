@@ -2,6 +2,7 @@
 #include "commands/attend.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 
 static bool no_token(const attend_view *v) {
@@ -110,7 +111,6 @@ static bool open_matrix(const attend_view *v, shown *out, int rows, int keys) {
     out->map.row_labels = out->row_labels;
     out->map.col_labels = out->col_labels;
     out->map.numbers = v->numbers;
-    out->map.uniform = 1.0 / v->record->axes[v->block->keys].count;
     return out->map.cols > 0 || no_token(v);
 }
 
@@ -118,6 +118,8 @@ bool shown_matrix(const attend_view *v, int head, shown *out) {
     int rows;
     *out = (shown){.row = visible(v, v->block->queries, INT_MAX, &rows)};
     bool ok = out->row && open_matrix(v, out, rows, INT_MAX);
+    out->map.uniform = heed_record_uniform(v->record, v->block, -1);
+    out->map.hi = scale_end(v, SCALE_HEAD, head);
     for (int i = 0; ok && i < rows; i++) {
         out->row_labels[i] = v->record->axes[v->block->queries].labels[out->row[i]];
         for (int j = 0; j < out->map.cols; j++)
@@ -133,6 +135,8 @@ bool shown_query(const attend_view *v, shown *out) {
     *out = (shown){0};
     out->name = allocate(v->p->c, (size_t)rows, sizeof *out->name, "rows");
     if (!out->name || !open_matrix(v, out, rows, b->causal ? v->query + 1 : INT_MAX)) return false;
+    out->map.uniform = heed_record_uniform(v->record, b, v->query);
+    out->map.hi = scale_end(v, SCALE_ROWS, v->head);
     for (int i = 0; i < rows; i++) {
         int head = v->chosen ? v->head : i - mean;
         if (head >= 0)
@@ -145,6 +149,65 @@ bool shown_query(const attend_view *v, shown *out) {
             out->values[i * out->map.cols + j] = weight(v, head, v->query, out->col[j]);
     }
     return true;
+}
+
+/* ---- scales ---- */
+
+/* The largest value; the first token of a causal layer can only attend to itself: its 100 % is
+ * ignored, as it would make the other rows pale. */
+static heed_real largest_shown(const attend_view *v, const shown *m) {
+    bool first = m->row && m->row[0] == 0 && v->block->causal;
+    heed_real most = (heed_real)fmin(2 * m->map.uniform, 1);
+    for (int i = first ? m->map.cols : 0; i < m->map.rows * m->map.cols; i++)
+        if (m->values[i] > most) most = m->values[i];
+    return most;
+}
+
+static const scale *find_scale(const scales *k, const scale *like) {
+    for (int i = 0; k && i < k->count; i++) {
+        const scale *s = &k->list[i];
+        if (s->of == like->of && s->stack == like->stack && s->layer == like->layer &&
+            s->head == like->head)
+            return s;
+    }
+    return NULL;
+}
+
+static void extend(scales *k, const attend_view *v, scale_of of, int head, heed_real end) {
+    scale own = {of, v->block->stack, v->block->layer, head, end};
+    const scale *same = find_scale(k, &own);
+    scale *more = same ? k->list : realloc(k->list, ((size_t)k->count + 1) * sizeof *more);
+    if (!more) {
+        heed_fail(v->p->c, HEED_FAILED, "no memory for %d scales", k->count + 1);
+        return;
+    }
+    k->list = more;
+    if (!same)
+        more[k->count++] = own;
+    else if (end > same->end)
+        more[same - more].end = end;
+}
+
+void scales_add(scales *k, const attend_view *v) {
+    shown m;
+    if (v->record->axes[v->block->keys].rows > 0) {
+        extend(k, v, SCALE_PICTURE, v->head, attend_picture_end(v));
+        return;
+    }
+    for (int head = MAX_HEAD; v->query < 0 && head < v->block->heads; head++) {
+        if (shown_matrix(v, head, &m)) extend(k, v, SCALE_HEAD, head, largest_shown(v, &m));
+        shown_free(&m);
+    }
+    if (v->query >= 0) {
+        if (shown_query(v, &m)) extend(k, v, SCALE_ROWS, v->head, largest_shown(v, &m));
+        shown_free(&m);
+    }
+    if (maps_drawable(v)) extend(k, v, SCALE_MAPS, v->head, maps_end(v));
+}
+
+heed_real scale_end(const attend_view *v, scale_of of, int head) {
+    const scale *s = find_scale(v->scales, &(scale){of, v->block->stack, v->block->layer, head, 0});
+    return s ? s->end : 0;
 }
 
 void shown_free(shown *m) {

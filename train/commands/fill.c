@@ -4,6 +4,7 @@
 
 #include <heed/exchange.h>
 #include <string.h>
+#include <strings.h>
 
 static const heed_option options[] = {
     COUNT("top", "5", 1, 1000, "predictions to print", "Output"),
@@ -56,14 +57,27 @@ static void print_object(program *p, const heed_record *r, json_t *masks) {
 
 /* ---- one input ---- */
 
+/* Fails because the text has no mask. The error names a word that looks like one: "[mask]". */
+static bool refuse_without_mask(program *p, const heed_run *r, const char *text) {
+    int id = heed_tokenizer_specials(r->tokenizer).mask;
+    const char *mask = heed_token_text(r->tokenizer, id);
+    const char *const others[] = {mask, "[mask]", "<mask>", NULL};
+    for (const char *s = text; *s; s++)
+        for (const char *const *o = others; *o; o++)
+            if (strncasecmp(s, *o, strlen(*o)) == 0)
+                return heed_fail(p->c, HEED_DATA,
+                                 "no %s in the input: found %.*s: did you mean %s?", mask,
+                                 (int)strlen(*o), s, mask);
+    return heed_fail(p->c, HEED_DATA,
+                     "no %s in the input: %.*s; hint: write %s for the word to guess", mask,
+                     (int)heed_label_cut(text, 80), text, mask);
+}
+
 static bool fill_one(program *p, void *user, const char *text, size_t n) {
     json_t *list = flag_on(p, "json") ? json_array() : NULL;
     heed_inspection s;
     bool ok = inspect_text(&s, user, text, n, NULL);
-    if (ok && s.question_count == 0)
-        ok = heed_fail(p->c, HEED_DATA,
-                       "no [MASK] in the input: %.*s; hint: write [MASK] for the word to guess",
-                       (int)heed_label_cut(s.title, 80), s.title);
+    if (ok && s.question_count == 0) ok = refuse_without_mask(p, s.run, s.title);
     heed_record *r = ok ? capture_layer(&s, p->flags, flag_int(p, "top")) : NULL;
     ok = r != NULL;
     if (ok && !list) print_shown(p->c, text, "\n\n");

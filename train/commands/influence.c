@@ -37,6 +37,7 @@ typedef struct {
     program *p;
     int count;
     look looks[RUNS];
+    heed_text line; /* of the standard input, for "-" */
 } work;
 
 /* ---- the matrix of a run and an input ---- */
@@ -57,9 +58,11 @@ static bool study_run(work *w, const char *dir, const char *what) {
     snprintf(l->name, sizeof l->name, "%.120s", dir);
     l->run = open_run(w->p, dir);
     const char *target = *flag_text(w->p, "target") ? flag_text(w->p, "target") : NULL;
-    if (!l->run || !inspect_input(&l->e, l->run, what, target, flag_on(w->p, "convert")))
+    bool text = l->run && !sees_pictures(l->run->model);
+    if (text) what = one_text(w->p, what, &w->line);
+    if (!l->run || !what || !inspect_input(&l->e, l->run, what, target, flag_on(w->p, "convert")))
         return false;
-    if (l == w->looks && !sees_pictures(l->run->model)) note_file(w->p->c, what, false);
+    if (l == w->looks && text) note_file(w->p->c, what, false);
     l->record = heed_influence(&l->e, &a);
     if (!l->record) return false;
     l->map = &l->record->maps[0];
@@ -160,6 +163,7 @@ static void run_influence(program *p) {
         heed_record_free(w.looks[i].record);
         heed_run_close(w.looks[i].run);
     }
+    heed_text_free(&w.line);
 }
 
 const command cmd_influence = {
@@ -173,6 +177,8 @@ const command cmd_influence = {
         "at t. A convolution shows a band, a recurrent layer a triangle that fades, and attention\n"
         "a pattern that depends on the content. For a cnn both are cells of its last feature map;\n"
         "for a pair t is a position of the target and s one of the source.\n"
+        "\n"
+        "INPUT is a text or a picture, or - for one of the standard input.\n"
         "\n"
         "Unlike attention weights, the norm includes all layers, values and residual paths. Like\n"
         "them, it describes one input and small changes only.",

@@ -56,23 +56,30 @@ static void print_object(program *p, const work *w, const char *text, size_t n, 
     print_json(p, o);
 }
 
-/* Draws the alignment, beside that of the other run if there is one; each then has its run's name
- * as title. */
+/* Draws the alignment under source and target, or beside that of the other run, each then under its
+ * run's name. */
 static bool draw(program *p, work *w, const alignment *a, const char *text, size_t n,
-                 const char *path) {
+                 const char *made, const char *path) {
     alignment both[2] = {*a};
-    if (!w->beside.run) return alignment_png(p->c, both, 1, path);
-    bool ok = translate(&w->beside, text, n) && alignment_of(&w->beside, NULL, &both[1]);
-    both[0].title = p->argv[0];
-    both[1].title = flag_text(p, "beside");
-    ok = ok && alignment_png(p->c, both, 2, path);
-    alignment_free(&both[1]);
+    const char *titles[2] = {p->argv[0], flag_text(p, "beside")};
+    if (w->beside.run) {
+        bool ok = translate(&w->beside, text, n) && alignment_of(&w->beside, NULL, &both[1]) &&
+                  alignment_png(p->c, both, titles, 2, path);
+        alignment_free(&both[1]);
+        return ok;
+    }
+    heed_text title = {.c = p->c};
+    heed_text_add(&title, "%.*s \u2192 %s", (int)n, text, made);
+    titles[0] = title.s ? title.s : "";
+    bool ok = alignment_png(p->c, both, titles, 1, path);
+    heed_text_free(&title);
     return ok;
 }
 
 static bool looks(const program *p) { return flag_on(p, "attention") || *flag_text(p, "png"); }
 
-static bool show_attention(program *p, work *w, const alignment *a, const char *text, size_t n) {
+static bool show_attention(program *p, work *w, const alignment *a, const char *text, size_t n,
+                           const char *made) {
     char path[1024], number[16];
     const char *png = flag_text(p, "png");
     bool json = flag_on(p, "json");
@@ -81,7 +88,7 @@ static bool show_attention(program *p, work *w, const alignment *a, const char *
         if (!alignment_print(p->c, a)) return false;
     }
     named_path(path, sizeof path, png, number_name(number, w->done));
-    if (*png && !draw(p, w, a, text, n, path)) return false;
+    if (*png && !draw(p, w, a, text, n, made, path)) return false;
     if (*png && !json) printf("wrote %s\n", path);
     return true;
 }
@@ -94,7 +101,7 @@ static bool show(program *p, work *w, const char *text, size_t n, const char *ma
             print_object(p, w, text, n, made, attends ? &a : NULL);
         else
             puts(made);
-        ok = !attends || show_attention(p, w, &a, text, n);
+        ok = !attends || show_attention(p, w, &a, text, n, made);
         w->done++;
     }
     alignment_free(&a);

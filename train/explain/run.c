@@ -85,7 +85,9 @@ static bool make_head(trained *t) {
 
 void explain_run(explaining *e, const char *run, const char *text) {
     trained t = {.e = e, .run = open_run(e->p, run)};
-    if (t.run && choose_layer(&t) && choose_head(&t) &&
+    heed_text line = {.c = e->c};
+    if (t.run && !sees_pictures(t.run->model)) text = one_text(e->p, text, &line);
+    if (t.run && text && choose_layer(&t) && choose_head(&t) &&
         inspect_input(&t.s, t.run, text, NULL, false)) {
         const char *html = heed_config_text(e->p->flags, "html");
         if (!sees_pictures(t.run->model)) note_file(e->c, text, false);
@@ -105,4 +107,5 @@ void explain_run(explaining *e, const char *run, const char *text) {
     worked_free(&e->w);
     heed_inspection_free(&t.s);
     heed_run_close(t.run);
+    heed_text_free(&line);
 }

@@ -30,8 +30,15 @@ static bool choose(const heed_run *r, const heed_config *flags, alignment *out, 
     if (!out->layer) return false;
     heed_cross_layer(r, out->layer - 1, &a);
     out->fixed = a.fixed;
-    return chosen_head(r->c, flags ? heed_config_text(flags, "head") : "",
-                       &(heed_record_block){.heads = a.heads}, chosen);
+    heed_record_block block = {.heads = a.heads};
+    if (!chosen_head(r->c, flags ? heed_config_text(flags, "head") : "", &block, chosen))
+        return false;
+    char head[48];
+    snprintf(out->of, sizeof out->of,
+             a.fixed ? "no attention: one context, of the encoder's last states, for all"
+                     : "cross, layer %d of %d, %s: a row for each generated token, over the source",
+             out->layer, layers, head_words(&block, *chosen, head));
+    return true;
 }
 
 bool alignment_choice(const heed_run *r, const heed_config *flags) {
@@ -92,24 +99,28 @@ static heed_heatmap map_of(const alignment *a, const char *title) {
                           .values = a->weights,
                           .row_labels = a->row_label,
                           .col_labels = a->col_label,
+                          .unit = "of a row's attention",
+                          .uniform = 1.0 / a->cols,
                           .hi = 1};
 }
 
 bool alignment_print(heed_ctx *c, const alignment *a) {
-    heed_heatmap map =
-        map_of(a, a->fixed ? "no attention: one context, of the encoder's last states, for all"
-                           : "attention: a row for each generated token, over the source");
+    heed_heatmap map = map_of(a, a->of);
+    map.unit = NULL; /* percent */
     return print_heatmap(c, map);
 }
 
-bool alignment_png(heed_ctx *c, const alignment *a, int count, const char *path) {
-    enum { MOST = 2 };
-    heed_heatmap maps[MOST];
-    for (int i = 0; i < count && i < MOST; i++) {
-        maps[i] = map_of(&a[i], a[i].title ? a[i].title : "rows: generated; columns: the source");
-        maps[i].unit = "of a row's attention";
-    }
-    return heed_heatmaps_png(c, maps, count < MOST ? count : MOST, path);
+bool alignment_png(heed_ctx *c, const alignment *a, const char *const *titles, int count,
+                   const char *path) {
+    heed_heatmap maps[2];
+    for (int i = 0; i < count; i++) maps[i] = map_of(&a[i], titles[i]);
+    if (count > 1) return heed_heatmaps_png(c, maps, count, path);
+    heed_panels one = {.title = *titles,
+                       .subtitle = a->of,
+                       .note = a->fixed ? NULL : NO_EXPLANATION ".",
+                       .count = 1,
+                       .maps = maps};
+    return heed_panels_png(c, &one, path);
 }
 
 json_t *alignment_json(const alignment *a) {

@@ -44,6 +44,14 @@ static bool read_metrics(run_curves *k, heed_csv *r) {
     return !heed_ctx_status(k->c);
 }
 
+/* A row of the training has the mean loss of the steps since the row before. */
+static void set_label(run_curves *k) {
+    int last = k->train.count - 1;
+    double steps = last < 0 ? 0 : k->train.step[last] - (last ? k->train.step[last - 1] : 0);
+    snprintf(k->label, sizeof k->label, steps > 1 ? "training, mean of %.0f steps" : "training",
+             steps);
+}
+
 bool curves_read(heed_ctx *c, const char *dir, run_curves *out) {
     char path[1024];
     size_t n = 0;
@@ -68,6 +76,7 @@ bool curves_read(heed_ctx *c, const char *dir, run_curves *out) {
         ok = heed_fail(c, HEED_DATA, "%s holds no numbers yet: expected a line per evaluation",
                        path);
     free(text);
+    set_label(out);
     if (!ok) curves_free(out);
     return ok;
 }

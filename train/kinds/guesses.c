@@ -32,10 +32,11 @@ int guess_width(int width, const char *label) {
 
 void print_guess(const char *label, int width, double p) {
     bool color = has_color(stdout);
+    char number[16];
     int length = (int)lround(24 * p);
     fputs("  ", stdout);
     print_name(label, width, 0);
-    printf("  %.4f", p > 0.9999 && p < 1 ? 0.9999 : p); /* 1.0000 only if it is certain */
+    printf(" %7s", probability_text(number, p, PROBABILITY_COLUMN));
     if (length > 0) fputs(color ? "  \033[36m" : "  ", stdout);
     for (int i = 0; i < length; i++) fputs(color ? "\xe2\x96\x88" : "#", stdout);
     if (length > 0 && color) fputs("\033[0m", stdout);

@@ -137,9 +137,20 @@ void banner_pictures(const heed_model *m, const heed_data *d, const heed_config 
     banner_hints(m, d, f);
 }
 
+/* Without a banner, which lists them. */
+static void warn_of_skipped(program *p, const heed_images *k) {
+    const char *first, *why;
+    show_mode mode = show_mode_of(flag_text(p, "progress"));
+    bool banner = mode == SHOW_BAR || mode == SHOW_LINES;
+    if (!banner && heed_images_bad(k, 0, &first, &why))
+        heed_message(p->c, HEED_WARN, "skipped pictures: %zu; the first: %s %s",
+                     heed_images_about(k)->bad, first, why);
+}
+
 void log_skipped(program *p, const heed_images *k, const char *run) {
     char path[1024];
     if (!heed_images_about(k)->bad) return;
+    warn_of_skipped(p, k);
     snprintf(path, sizeof path, "%s/train.log", run);
     FILE *out = fopen(path, "a");
     if (out) print_skipped(out, k, "skipped: ", SIZE_MAX);

@@ -35,6 +35,29 @@ static void each_line(program *p, void *user, take_input one, int how) {
     program_complain(p);
 }
 
+/* Reads the next line that is not blank. */
+static bool next_line(program *p, heed_text *line) {
+    while (read_stdin_line(p->c, line))
+        if (line->s[strspn(line->s, " \t\r\v\f")]) return true;
+    return false;
+}
+
+const char *one_text(program *p, const char *argument, heed_text *line) {
+    heed_text more = {.c = p->c};
+    if (strcmp(argument, "-") != 0 || line->s) return line->s ? line->s : argument;
+    if (is_terminal(stdin)) print_note("", "reading a line from the keyboard; Ctrl-D ends");
+    line->c = p->c;
+    if (!next_line(p, line)) {
+        if (heed_ctx_status(p->c) == HEED_OK) refuse_empty_stdin(p);
+    } else if (next_line(p, &more))
+        heed_fail(p->c, HEED_DATA,
+                  "standard input has several lines: %s shows one input; hint: head -n 1",
+                  p->command->name);
+    heed_text_free(&more);
+    if (heed_ctx_status(p->c) == HEED_OK) heed_check_text(p->c, line->s, line->n);
+    return heed_ctx_status(p->c) == HEED_OK ? line->s : NULL;
+}
+
 void note_file(heed_ctx *c, const char *argument, bool lines) {
     bool file = is_file(argument);
     lines = lines && file;

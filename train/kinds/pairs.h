@@ -50,7 +50,7 @@ typedef struct {
     int rows, cols;     /* target tokens, and [SEP] if the target ended; source tokens with [SEP] */
     int layer;          /* the layer of the weights, from 1 */
     bool fixed;         /* not attention, but the source of the one context that all steps share */
-    const char *title;  /* the picture's title; NULL: a default one */
+    char of[160];       /* "cross, layer 1 of 2, mean of 4 heads: a row for each ..." */
     heed_real *weights; /* (rows,cols): the mean over the heads, or one head */
     char *memory;       /* the labels' texts */
     const char **row_label, **col_label;
@@ -62,8 +62,9 @@ bool alignment_choice(const heed_run *r, const heed_config *flags);
 bool alignment_of(translator *k, const heed_config *flags, alignment *out);
 void alignment_free(alignment *a);
 bool alignment_print(heed_ctx *c, const alignment *a);
-/* Draws several side by side, each under its title. */
-bool alignment_png(heed_ctx *c, const alignment *a, int count, const char *path);
+/* Draws one under its title, or two side by side, each under its own. */
+bool alignment_png(heed_ctx *c, const alignment *a, const char *const *titles, int count,
+                   const char *path);
 json_t *alignment_json(const alignment *a); /* [[..]], one list per row */
 
 /* The expected peak of token t of a target: t; or S - 1 - t, counted from the source's end; or

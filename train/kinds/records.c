@@ -110,6 +110,8 @@ bool page_add_curves(heed_ctx *c, heed_page *page, const char *run, page_curves 
     if (!is_file(metrics)) return true;
     if (!curves_read(c, run, &k->curves)) return false;
     k->chart = curves_chart(&k->curves, "loss over training", k->series);
+    if (k->curves.train.count)
+        k->series->label = k->curves.label; /* the page writes its last value */
     page->curves = &k->chart;
     return true;
 }

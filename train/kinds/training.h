@@ -155,6 +155,7 @@ typedef struct {
 } curve;
 typedef struct {
     curve train, val;
+    char label[48]; /* "training, mean of 20 steps": what its last value is */
     bool tested;    /* the test part was read */
     double test;    /* accuracy on it; NAN: not measured */
     double seconds; /* time of the last line; NAN: not recorded */

@@ -185,7 +185,7 @@ static bool open_data(heed_data *d, heed_config *f, const heed_data_args *a) {
 static void close_data(heed_data *d) { heed_pairs_close(d->batches); }
 
 const heed_data_kind heed__data_translation = {
-    .noun = "a file of pairs of texts, TSV, CSV or JSONL",
+    .noun = "a file of pairs of texts, TSV, CSV or JSONL, or two parallel texts",
     .item = "tok",
     .perplexity = true,
     .options = translation_options,

@@ -98,7 +98,7 @@ bool heed__pairs_lacks(const heed__line *l, const char *what, const heed__cut *n
         heed_text_add(&list, "%s%.*s", i ? ", " : "", (int)names[i].n, names[i].s);
     heed_fail(l->k->c, HEED_DATA,
               "columns are not known: %s:%zu: expected a first line that names %.200s, found "
-              "%.200s; hint: `columns` takes two names or numbers, `columns = 2,1`",
+              "%.200s; hint: `columns` takes two names or numbers, `columns = 1,2`",
               l->path, l->number, what, list.s ? list.s : "");
     heed_text_free(&list);
     return false;

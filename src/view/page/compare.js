@@ -24,31 +24,59 @@
         const none = m.layer < 0 ? [] : m.queries.order.filter((q) => m.keys.order.every((k) => values.at(q, k) === 0));
         return new Set(none);
     };
-    const plain = (m, axes, {top, ...more}) => heed.matrixOf(m, axes, top || Math.max(m.max, -m.min) || 1, {rows: known(m, heed.visible(axes.queries)), plain: true, ...more});
+    const plain = (m, axes, more) => heed.matrixOf(m, axes, heed.scaleOf(m), {rows: known(m, heed.visible(axes.queries)), plain: true, ...more});
     const scope = (m) => (m.layer < 0 ? "" : `, layer ${m.layer + 1}`) + (m.head < 0 ? "" : `, head ${m.head + 1}`);
     const meaning = (how) => (how === "mean" ? "the mean of all heads, which no head computes" : how === "max" ? "the largest weight of any head" : "where this head takes its values from");
-    /* The layer of this block in another record, if it has the chosen head. */
-    const layerIn = (b, r) => r.blocks.find((x) => x.stack === b.stack && x.layer === b.layer && (typeof heed.state.head !== "number" || x.heads.includes(heed.state.head)));
-    /* The same head on the other inputs, on one scale; where these have as many tokens, also what the head gives more or less here than there. */
-    const others = (b, top) => heed.data.records.flatMap((r, i) => {
-        const like = r === heed.record() ? null : layerIn(b, r), how = heed.state.head;
+    /* Of each element of the list a the place of its counterpart in b; -1: it has none. Equal ones are paired in order, as many as
+     * possible (the longest common subsequence); others between the same two pairs in order, if they are as many in a as in b. */
+    const counterparts = (a, b) => {
+        const common = Array.from({length: a.length + 1}, () => new Uint32Array(b.length + 1)), out = a.map(() => -1);
+        for (let i = a.length - 1; i >= 0; i--)
+            for (let j = b.length - 1; j >= 0; j--) common[i][j] = a[i] === b[j] ? common[i + 1][j + 1] + 1 : Math.max(common[i + 1][j], common[i][j + 1]);
+        let i = 0, j = 0, x = 0, y = 0; /* x and y: behind the last pair of equal ones */
+        const others = () => { if (i - x === j - y) while (x < i) out[x++] = y++; };
+        while (i < a.length || j < b.length) {
+            if (a[i] === b[j]) {
+                others();
+                out[i] = j;
+                x = ++i;
+                y = ++j;
+            } else if (j === b.length || (i < a.length && common[i + 1][j] >= common[i][j + 1])) i++;
+            else j++;
+        }
+        others();
+        return out;
+    };
+    const held = heed.memory(64);
+    /* The weights of a head here less those there, of tokens that have a counterpart; NaN of others. */
+    const difference = (b, like, how) => held([b.id, like.id, how].join(), () => {
+        const here = heed.weights(b, how), there = heed.weights(like, how), data = new Float32Array(here.data.length).fill(NaN);
+        const rows = counterparts(b.queries.labels, like.queries.labels), cols = b.queries === b.keys ? rows : counterparts(b.keys.labels, like.keys.labels);
+        rows.forEach((r, q) => cols.forEach((c, k) => { if (r >= 0 && c >= 0) data[q * here.cols + k] = here.at(q, k) - there.at(r, c); }));
+        const most = data.reduce((x, w) => Math.max(x, Math.abs(w) || 0), 1e-9);
+        return {cols: here.cols, min: -most, max: most, at: (q, k) => data[q * here.cols + k], some: [...rows, ...cols].includes(-1)};
+    });
+    /* The same head on the other inputs, on one scale, and what the head gives more or less here than there. */
+    const others = (b) => heed.data.records.flatMap((r, i) => {
+        const how = heed.state.head, like = r === heed.record() ? null : heed.layerIn(r, b, how);
         if (!like) return [];
-        const g = r.guesses.find((x) => x.tokens.length), here = heed.weights(b, how), there = heed.weights(like, how), name = heed.stepName(i);
-        const answer = g ? `${g.says}: ${heed.cut(heed.show(g.tokens[0][0]), 24)} ${heed.number(g.tokens[0][1], 2)}` : "";
-        const out = [plain(there, like, {name, top, help: `the same head on this input${answer ? "; " + answer : ""}`, void: (q, k) => heed.masked(like, q, k), hatched: heed.hatched(like), beside: true})];
-        if (here.rows !== there.rows || here.cols !== there.cols) return out;
-        const data = here.data.map((w, at) => w - there.data[at]), most = data.reduce((x, w) => Math.max(x, Math.abs(w)), 1e-9);
-        const m = {rows: here.rows, cols: here.cols, min: -most, max: most, at: (q, k) => data[q * here.cols + k]};
-        return [...out, plain(m, b, {name: `difference to ${name}`, help: "the weights here less those there, by position: orange, more here; blue, less", void: (q, k) => heed.masked(b, q, k), hatched: heed.hatched(b)})];
+        const g = r.guesses.find((x) => x.tokens.length), m = difference(b, like, how), name = heed.stepName(i);
+        const answer = g ? `${g.says}: ${heed.cut(heed.show(g.tokens[0][0]), 24)} ${heed.probability(g.tokens[0][1])}` : "";
+        return [
+            plain(heed.weights(like, how), like, {name, help: `the same head on this input${answer ? "; " + answer : ""}`, void: (q, k) => heed.masked(like, q, k), hatched: heed.hatched(like), beside: true}),
+            plain(m, b, {
+                name: `difference to ${name}`, help: `the weights here less those there: orange, more here; blue, less${m.some ? "; hatched: a token that has no counterpart there" : ""}`,
+                rows: heed.visible(b.queries), void: (q, k) => heed.masked(b, q, k) || Number.isNaN(m.at(q, k)), hatched: m.some || heed.hatched(b),
+            }),
+        ];
     });
     const panels = () => {
         const b = heed.block(), out = [], several = heed.severalInputs(), of = several ? `${heed.stepName(heed.state.record)}: ` : "";
-        const top = several ? Math.max(...heed.data.records.map((r) => layerIn(b, r)).filter(Boolean).map((x) => heed.weights(x, heed.state.head).max)) : 0;
         const add = (how) => out.push(plain(heed.weights(b, how), b, {
-            name: `attention, layer ${b.layer + 1}, ${heed.headName(how)}`, top, help: of + meaning(how), void: (q, k) => heed.masked(b, q, k), hatched: heed.hatched(b),
+            name: `attention, layer ${b.layer + 1}, ${heed.headName(how)}`, help: of + meaning(how), void: (q, k) => heed.masked(b, q, k), hatched: heed.hatched(b),
         }));
         add(heed.state.head);
-        if (several) out.push(...others(b, top));
+        if (several) out.push(...others(b));
         else if (b.heads.length > 1 && heed.state.head !== "mean") add("mean");
         for (const m of mapsOf(heed.record(), b)) {
             const values = heed.mapValues(m), none = idle(m, values), same = m.queries === b.queries && m.keys === b.keys;

@@ -12,7 +12,7 @@
     };
     const decades = (lo, hi) => { const out = []; for (let e = Math.ceil(Math.log10(lo) - 1e-9); 10 ** e <= hi * 1.0001; e++) out.push(10 ** e); return out.length > 1 ? out : [lo, hi]; };
     const layout = () => {
-        const width = Math.min(1100, heed.widthIn(scroll, 280)), height = Math.max(260, Math.min(460, width * 0.5)), right = Math.min(170, Math.max(120, width * 0.24));
+        const width = Math.min(1100, heed.widthIn(scroll, 280)), height = Math.max(260, Math.min(460, width * 0.5)), right = Math.min(190, Math.max(120, width * 0.24));
         const all = heed.data.curves.series.flatMap(finite), xs = all.map((p) => p[0]), ys = all.map((p) => p[1]);
         const lo = Math.min(...ys), hi = Math.max(...ys), pad = (hi - lo) * 0.05 || Math.abs(lo) * 0.05 || 0.5;
         l = {width, height, right, x0: Math.min(...xs), x1: Math.max(...xs), y0: lo - pad, y1: hi + pad};
@@ -49,8 +49,9 @@
         ends.sort((a, b) => a.y - b.y).forEach((e, n, list) => { e.at = n ? Math.max(e.y, list[n - 1].at + 32) : e.y; });
         for (const e of ends) {
             pen.line([[l.width - l.right + 8, e.at], [l.width - l.right + 34, e.at]], {color: e.color, width: 3, dash: heed.dash(e.i)});
-            pen.text(`${e.i + 1} ${e.s.label}`, l.width - l.right + 40, e.at - 2, {size: 12, weight: 600, width: l.right - 42});
-            pen.text(heed.number(e.last), l.width - l.right + 40, e.at + 13, {size: 12, color: heed.theme.muted});
+            const [name, how] = e.s.label.split(", "); /* "training, mean of 20 steps" */
+            pen.text(`${e.i + 1} ${name}`, l.width - l.right + 40, e.at - 2, {size: 12, weight: 600, width: l.right - 42});
+            pen.text(heed.number(e.last) + (how ? `, ${how}` : ""), l.width - l.right + 40, e.at + 13, {size: 12, color: heed.theme.muted, width: l.right - 42});
         }
         if (near) pen.line([[fx(near), top], [fx(near), l.height - bottom]], {color: heed.theme.muted, width: 1, dash: [3, 3]});
     };

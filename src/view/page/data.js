@@ -70,8 +70,14 @@
         const fused = head === "mean" || head === "max";
         const m = fused ? fuse(b, head) : decode(`${b.id}.${head}`, b.queries.count, b.keys.count, b.scale, b.triangle);
         const most = b.triangle && m.rows > 1 ? m.data.subarray(m.cols).reduce((x, w) => (w > x ? w : x), 0) : m.max;
-        return {...m, most, uniform: 1 / Math.max(1, b.keys.count - b.masked.size)};
+        return {...m, most, uniform: b.uniform, of: [b, head]};
     });
+    /* Where the scale of a head ends: at its largest weight, or twice the uniform one if that is more, on any of the inputs. */
+    const ends = heed.memory();
+    heed.scaleEnd = (b, head) => Math.max(...heed.alike(b, head).map((x) => ends(`${x.id}.${head}`, () => {
+        const m = heed.weights(x, head);
+        return Math.max(m.most, -m.min, Math.min(1, 2 * m.uniform));
+    })));
     heed.mapValues = (m) => kept(m.id, () => decode(m.id, m.queries.count, m.keys.count, m.scale, false));
     /* (tokens, width) of q or k of one head. */
     heed.vectors = (b, head, which) => {
@@ -83,10 +89,14 @@
 
     heed.record = () => heed.data.records[heed.state.record];
     /* Whether the records are of several inputs rather than of the steps of a training run. */
+    let several;
     heed.severalInputs = () => {
         const {records} = heed.data, differ = (what) => records.some((r) => r[what] !== records[0][what]);
-        return differ("title") && (differ("model") || !differ("step"));
+        return (several ??= differ("title") && (differ("model") || !differ("step")));
     };
+    /* This layer in the records of all inputs that have the head; in one alone of the steps of a training run. */
+    heed.alike = (b, head) => (heed.severalInputs() ? heed.data.records.flatMap((r) => heed.layerIn(r, b, head) || []) : [b]);
+    heed.layerIn = (r, b, head) => r.blocks.find((x) => x.stack === b.stack && x.layer === b.layer && (typeof head !== "number" || x.heads.includes(head)));
     heed.layers = () => (heed.record() ? heed.record().blocks.filter((b) => b.stack === heed.state.stack) : []);
     heed.block = () => heed.layers().find((b) => b.layer === heed.state.layer) || null;
     heed.stacks = (record) => [...new Set(record.blocks.map((b) => b.stack))];

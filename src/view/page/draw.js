@@ -17,7 +17,9 @@
         if (size < 1 && Math.abs(text) === 1) text = String(Math.sign(x) * Number(Math.min(size, 0.9999).toFixed(size < 0.9995 ? 3 : 4))); /* 1.00 is certain */
         return text.replace("-", "−");
     };
-    heed.weight = (x) => (x > 0 && x < 0.0005 ? "<.001" : heed.number(x));
+    heed.weight = (x) => (x > 0 && x < 0.0005 ? "<0.001" : heed.number(x));
+    /* With two to four digits, so that none between 0 and 1 is shown as 0 or 1, as in the terminal. */
+    heed.probability = (p) => [2, 3, 4].map((digits) => p.toFixed(digits)).find((text) => (text > 0 || p <= 0) && (text < 1 || p >= 1)) ?? (p < 0.5 ? "<0.0001" : ">0.9999");
     const pictures = {"\n": "⏎", "\t": "⇥", "\r": "␍", "\u0000": "␀"};
     /* Control, format and direction characters are named, but for the joiners that emoji and scripts need. */
     const odd = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u180e\u2060-\u206f\ufeff\ufff9-\ufffc\u{1d173}-\u{1d17a}\u{e0001}]/gu;
@@ -364,13 +366,13 @@
     /* The weights of a block's head. */
     heed.weightMatrix = (b, head) => {
         const w = heed.weights(b, head);
-        return heed.matrixOf(w, b, heed.scaleOf(w), {void: (q, k) => heed.masked(b, q, k), hatched: heed.hatched(b), uniform: w.uniform, above: w.max > w.most, even: heed.nearlyUniform(b, head)});
+        return heed.matrixOf(w, b, heed.scaleOf(w), {void: (q, k) => heed.masked(b, q, k), hatched: heed.hatched(b), uniform: w.uniform, above: w.max > heed.scaleOf(w), even: heed.nearlyUniform(b, head)});
     };
-    /* Full scale: the largest value, of weights at least twice the uniform one, as in PNG files; or 1. */
-    heed.scaleOf = (m) => (heed.state.scale === "one" && m.min >= 0 ? 1 : Math.max(m.most ?? m.max, -m.min, Math.min(1, 2 * (m.uniform || 0))) || 1);
+    /* Full scale: the largest value, of weights at least twice the uniform one and the same on all inputs, as in PNG files; or 1. */
+    heed.scaleOf = (m) => (heed.state.scale === "one" && m.min >= 0 ? 1 : m.of ? heed.scaleEnd(...m.of) : Math.max(m.max, -m.min)) || 1;
     /* Where that scale of weights ends, in words. */
     heed.scaleWords = (m) => {
         const top = heed.scaleOf(m);
-        return top === m.most ? ", up to the head's largest" : top === 1 ? "" : ", up to twice the uniform weight";
+        return top > 2 * m.uniform ? `, up to the head's largest${heed.severalInputs() ? " on all inputs" : ""}` : top === 1 ? "" : ", up to twice the uniform weight";
     };
 })();

@@ -111,13 +111,13 @@
         }, heed.el("span", {class: "index", text: String(heed.nth(k))}), heed.word(b.keys, k, 18), bar(w / full), heed.el("span", {class: "value", text: heed.weight(w)}));
         return heed.el("li", {}, button);
     };
-    /* The keys that are not listed, so that the column adds up. */
-    const othersRow = (count, w, full) => heed.el("li", {class: "row others muted"}, heed.el("span"), heed.el("span", {text: `${count} other${count > 1 ? "s" : ""}`}), bar(w / full), heed.el("span", {class: "value", text: heed.weight(w)}));
+    /* The keys that are not listed, several ones, so that the column adds up. */
+    const othersRow = (count, w, full) => heed.el("li", {class: "row others muted"}, heed.el("span"), heed.el("span", {text: `${count} others`}), bar(w / full), heed.el("span", {class: "value", text: heed.weight(w)}));
     const guessBlock = (g, query) => {
         const where = query < 0 ? "The input: " : `Row ${heed.nth(query)} predicts `;
         const first = g.tokens[0];
-        const line = heed.el("h3", {}, where + g.says + ": ", ...(first ? ["‘", word(heed.show(first[0])), `’, p\u00a0=\u00a0${heed.number(first[1], 2)}`] : []));
-        const rows = g.tokens.slice(0, 5).map(([token, p]) => heed.el("li", {class: "row"}, word(heed.cut(heed.show(token), 18), heed.show(token)), bar(p), heed.el("span", {class: "value", text: heed.weight(p)})));
+        const line = heed.el("h3", {}, where + g.says + ": ", ...(first ? ["‘", word(heed.show(first[0])), `’, p\u00a0=\u00a0${heed.probability(first[1])}`] : []));
+        const rows = g.tokens.slice(0, 5).map(([token, p]) => heed.el("li", {class: "row"}, word(heed.cut(heed.show(token), 18), heed.show(token)), bar(p), heed.el("span", {class: "value", text: heed.probability(p)})));
         return heed.el("div", {class: "guess"}, line, listOf(rows));
     };
     const guesses = (b, at) => [
@@ -134,7 +134,7 @@
     /* "row 5 predicts token 6: ‘Paris’, p = 0.83", or "". */
     heed.predicts = (b, query) => {
         const g = heed.guesses(b.queryAxis, query)[0];
-        return g && g.tokens.length ? `row ${heed.nth(query)} predicts ${g.says}: ‘${heed.within(heed.cut(heed.show(g.tokens[0][0]), 16))}’, p = ${heed.number(g.tokens[0][1], 2)}` : "";
+        return g && g.tokens.length ? `row ${heed.nth(query)} predicts ${g.says}: ‘${heed.within(heed.cut(heed.show(g.tokens[0][0]), 16))}’, p = ${heed.probability(g.tokens[0][1])}` : "";
     };
     let spoken = "";
     const speak = () => {
@@ -146,16 +146,16 @@
         const side = heed.id("side"), b = heed.block();
         side.hidden = !(b && v.uses.includes("side"));
         if (side.hidden) return;
-        const at = heed.selected(), m = heed.matrix(), cols = heed.visible(b.keys), all = best(b, m, at.query, cols, Infinity), rows = all.slice(0, 8);
+        const at = heed.selected(), m = heed.matrix(), cols = heed.visible(b.keys), all = best(b, m, at.query, cols, Infinity), rows = all.slice(0, all.length > 9 ? 8 : 9), left = all.slice(rows.length);
         const row = m.data.subarray(at.query * m.cols, (at.query + 1) * m.cols);
         const head = heed.el("h2", {}, heed.el("span", {class: "index", text: String(heed.nth(at.query))}), heed.word(b.queries, at.query, 40));
         const lock = heed.el("p", {class: "muted small"}, at.locked ? "Locked. Esc lets it go." : "Hover to look, click to lock.");
-        const full = Math.max(1, m.max), rest = all.slice(8).reduce((a, x) => a + x[1], 0); /* bars of 0 to 1, as those of predictions */
+        const full = Math.max(1, m.max), rest = left.reduce((a, x) => a + x[1], 0); /* bars of 0 to 1, as those of predictions */
         const total = row.reduce((a, w) => a + (w === w ? w : 0), 0);
         const even = heed.nearlyUniform(b, heed.state.head) ? ", nearly uniform" : "";
         const heading = heed.el("h3", {text: `attends to (${heed.headName(heed.state.head)}${even})`});
         const sum = Math.abs(total - 1) > 0.002 ? heed.el("p", {class: "muted small", text: `The row sums to ${heed.number(total)}.`}) : null;
-        side.replaceChildren(head, lock, ...guesses(b, at), heading, listOf([...rows.map((x) => keyRow(b, at, x, full)), ...(all.length > 8 ? [othersRow(all.length - 8, rest, full)] : [])]), sum || "");
+        side.replaceChildren(head, lock, ...guesses(b, at), heading, listOf([...rows.map((x) => keyRow(b, at, x, full)), ...(left.length ? [othersRow(left.length, rest, full)] : [])]), sum || "");
         if (at.locked) speak();
     };
 
