@@ -78,7 +78,8 @@ static bool add_text(joining *j, const char *path, bool named) {
     return ok;
 }
 
-/* Says how many pictures lie beside the texts; if they are more than the texts, they may be meant. */
+/* Says how many pictures lie beside the texts; if they are more than the texts, they may be meant.
+ */
 static void note_pictures(const joining *j, const char *input, int pictures, int texts) {
     char n[32];
     if (pictures)

@@ -27,8 +27,8 @@ void warn_of_plateau(progress *g, const heed_report *r) {
                  "%.3f; hint: another `lr`, a longer `warmup`, or a smaller `batch` with more "
                  "`steps`",
                  heed_format_count(n1, (uint64_t)r->step),
-                 heed_format_count(n2, (uint64_t)r->steps), loss,
-                 loss < known ? "hardly" : "not", known);
+                 heed_format_count(n2, (uint64_t)r->steps), loss, loss < known ? "hardly" : "not",
+                 known);
 }
 
 /* ---- at the end ---- */
@@ -77,8 +77,8 @@ static bool overfits(const run_curves *k, bool accuracy, char text[JUDGEMENT]) {
     int last = v->count - 1, best = lowest(v->loss, v->count);
     double before = mean_between(t, t->loss, v->step[best] * 0.9, v->step[best]);
     double after = mean_between(t, t->loss, v->step[last] * 0.9, v->step[last]);
-    bool worse = v->loss[last] > 1.02 * v->loss[best] &&
-                 !(accuracy && v->metric[last] > v->metric[best]);
+    bool worse =
+        v->loss[last] > 1.02 * v->loss[best] && !(accuracy && v->metric[last] > v->metric[best]);
     if (!worse || after > before) return false;
     snprintf(text, JUDGEMENT,
              "overfitting since step %s: the validation loss rose from %.4g to %.4g while the "
