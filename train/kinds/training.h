@@ -112,7 +112,7 @@ void judge_training(const progress *g, const heed_fit_result *r, char text[JUDGE
 
 /* Trains some steps without a run, and prints what the whole training run would take
  * (commands/estimate.c). */
-void estimate_training(program *p, const heed_fit_args *args);
+void estimate_training(program *p, const heed_data *data, const heed_fit_args *args);
 
 /* Prints the memory that a training run takes, and returns it as an object. (memory.c) */
 void print_memory(FILE *to, const heed_memory *m);
