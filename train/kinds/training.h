@@ -133,6 +133,8 @@ void eval_scores(program *p, const heed_model *m, heed_config *f, heed_run *r);
 void check_text(program *p, heed_data *d); /* text_check.c */
 
 /* ---- pictures and classes (image_check.c, class_eval.c) ---- */
+/* "test/cat/1.png is train/cat/7.png", if a picture is in the training part, too. */
+void print_duplicate(heed_images *k);
 void check_pictures(program *p, heed_data *d);
 void eval_classes(program *p, const heed_model *m, heed_config *f, heed_run *r);
 
