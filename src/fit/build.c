@@ -1,4 +1,4 @@
-/* build.c -- the model of a training, before and after it is tried. */
+/* build.c -- the model of a training run, before and after it is tried. */
 #include "core/core.h"
 #include "core/store.h"
 #include "fit/fit.h"

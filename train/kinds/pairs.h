@@ -103,7 +103,7 @@ void print_given_truth(const char *what, const measures *m);
 void print_decoding(const program *p, const char *what, size_t count);
 /* Removes RUN/scores.json of an earlier training. */
 void remove_scores(const char *run);
-/* Scores the best weights at the end of a training, unless they are scored already, and reports
+/* Scores the best weights at the end of a training run, unless they are scored already, and reports
  * them; `score` fills *out. noun: "pairs translated". */
 void finish_scores(program *p, const heed_data *d, training_end *e, const char *noun,
                    bool (*score)(program *p, heed_run *r, const heed_data *d, size_t most,

@@ -1,5 +1,5 @@
-/* join.c -- the processes of a training become one before its first step: they agree on what they
- * train, and take the state of rank 0, which alone reads the run. */
+/* join.c -- the processes of a training run become one before its first step: they agree on what
+ * they train, and take the state of rank 0, which alone reads the run. */
 #include "core/tape.h"
 #include "fit/fit.h"
 
