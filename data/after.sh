@@ -2,7 +2,7 @@
 # after.sh FIRST.txt SECOND.txt [-o FOLDER] [--steps N] [--quick] [-- SETTINGS...] -- a text after another: gpt learns FIRST for a minute, then
 # SECOND for a minute from those weights and, for comparison, from new ones, with three seeds each. Prints the best validation loss on SECOND of
 # both, and what was forgotten of FIRST. Finished runs in FOLDER (runs/after) are kept, unfinished ones are resumed. --steps: N steps instead of
-# a minute, for a busy machine. --quick: few steps. SETTINGS go to all trainings.
+# a minute, for a busy machine. --quick: few steps. SETTINGS go to all training runs.
 root=$(cd "$(dirname "$0")/.." && pwd)
 heed=${HEED:-$root/heed} out=runs/after budget="--minutes 1" first= second=
 while [ $# -gt 0 ]; do

@@ -1,8 +1,8 @@
 #!/bin/sh
 # defaults.sh TASK DATA [-o FOLDER] [--share X] [--seeds N] [--quick] [-- SETTINGS...] -- the settings that heed chooses for DATA beside a search of
 # twelve: half, the same and twice the learning rate, with half, the same and twice the batch, or with dropout 0.1 instead; all read as many examples,
-# which takes about the same time. --share: the part of the chosen steps that each training makes (0.1). The search has seed 1; the chosen settings and
-# the best of the search are repeated with N seeds (3). Prints the best validation loss, or accuracy. --quick: few steps. SETTINGS go to all trainings.
+# which takes about the same time. --share: the part of the chosen steps that each training run makes (0.1). The search has seed 1; the chosen settings and
+# the best of the search are repeated with N seeds (3). Prints the best validation loss, or accuracy. --quick: few steps. SETTINGS go to all training runs.
 root=$(cd "$(dirname "$0")/.." && pwd)
 heed=${HEED:-$root/heed} out=runs/defaults share=0.1 seeds=3 task= data=
 while [ $# -gt 0 ]; do
@@ -21,7 +21,7 @@ done
 mkdir -p "$out" || exit 1
 "$heed" init "$task" "$@" >"$out/init.conf" && "$heed" data check "$task" "$data" "$@" --json >"$out/check.json" || exit
 
-# value KEY: what a training of the data would use.
+# value KEY: what a training run of the data would use.
 value() {
     v=$(sed 's/"reason":"[^"]*"//g' "$out/check.json" | sed -n "s/.*\"chosen\":.*[\" ]$1 \([^,\"]*\)[,\"].*/\1/p")
     [ -n "$v" ] || v=$(sed -n "s/^#* *$1 = //p" "$out/init.conf")

@@ -7,7 +7,7 @@
 #                   pictures (augmentation), and all of these together
 #   sweep           only if named: the optimizers at several learning rates, by which those below were chosen
 # DATA: a set of pictures; none: digits drawn here. Runs that are already in FOLDER (runs/experiment) are kept, unfinished ones continue. --quick: one
-# seed, two passes. SETTINGS go to every training.
+# seed, two passes. SETTINGS go to every training run.
 root=$(cd "$(dirname "$0")/.." && pwd)
 heed=${HEED:-$root/heed} data= out=runs/experiment seeds="1 2 3" epochs=8 long=60 patch=0 parts="optimizers layers regularization"
 usage='sh data/experiment.sh [DATA] [-o FOLDER] [--part PART] [--quick] [-- SETTINGS...]'

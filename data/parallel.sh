@@ -4,7 +4,7 @@
 # head), trained on random texts of 16 to 1,024 tokens with 1 and 2 threads: twice, at width 64 in batches of 16 texts and at width 256 one text at a
 # time. Prints the time of a training step and of a text, and draws the time of a token against the length: FOLDER/parallel.png. The time is the best of
 # some ten stretches of steps, so that other work on the machine does little harm. Times that are already in FOLDER (runs/parallel) are kept, so that an
-# interrupted measurement continues. --quick: two lengths, few steps. SETTINGS go to every training.
+# interrupted measurement continues. --quick: two lengths, few steps. SETTINGS go to every training run.
 root=$(cd "$(dirname "$0")/.." && pwd)
 heed=${HEED:-$root/heed} out=runs/parallel lengths="16 32 64 128 256 512 1024" most=200 least=20
 while [ $# -gt 0 ]; do

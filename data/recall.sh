@@ -4,7 +4,7 @@
 # convolutions (4 layers of 5 tokens, each letter sees itself and 16 before it), a recurrent layer of plain cells, one of LSTM cells, and one
 # layer of attention. Each must answer from the last token. Prints one table, of accuracy on unseen texts and of texts a second by distance, and
 # draws one picture: FOLDER/recall.png. Finished runs in FOLDER (runs/recall) are kept, unfinished ones are resumed. --quick: two distances, few steps.
-# SETTINGS go to every training.
+# SETTINGS go to every training run.
 root=$(cd "$(dirname "$0")/.." && pwd)
 heed=${HEED:-$root/heed} out=runs/recall distances="5 10 20 40 60 100" steps=500 train=20000 test=1000
 while [ $# -gt 0 ]; do

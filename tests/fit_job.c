@@ -84,7 +84,7 @@ const heed_model tiny_model = {.name = "tiny",
 const heed_model *const tiny_models[] = {&tiny_model, NULL};
 static const heed_option *const tables[] = {tiny_options, heed_fit_options, program_options, NULL};
 
-/* ---- a training, set up by words ---- */
+/* ---- a training run, set up by words ---- */
 
 static void on_report(void *user, const heed_report *r) {
     job *j = user;

@@ -1,4 +1,4 @@
-/* A small model, trainings of it set up by words, and files to compare. */
+/* A small model, training runs of it set up by words, and files to compare. */
 #ifndef HEED_FIT_JOB_H
 #define HEED_FIT_JOB_H
 

@@ -46,7 +46,7 @@ for model in gpt vit seq2seq; do
         result $? "$model, $n threads: other bits"
     done
 done
-killed() { # SEED SHARE COMMAND...: the command, killed at a random moment of that share of a training; true: it was at work
+killed() { # SEED SHARE COMMAND...: the command, killed at a random moment of that share of a training run; true: it was at work
     moment=$(awk -F, -v seed=$1 -v share=$2 'END {srand(seed * 7919); rand(); printf "%.2f", 0.02 + share * $NF * rand()}' $model/metrics.csv)
     shift 2
     "$@" &
@@ -69,7 +69,7 @@ while [ $i -lt "$trainings" ]; do
     result $? "$model, killed twice ($i): other bits"
 done
 [ $interrupted -ge "$trainings" ]
-result $? "most trainings were over before they were killed"
+result $? "most training runs were over before they were killed"
 echo "$interrupted of $((2 * trainings)) were killed in the middle"
 echo "$passed passed, $failed failed"
 [ $failed = 0 ]

@@ -49,10 +49,15 @@ void test_close(heed_ctx *c, const char *file, int line) {
     heed_close(c);
 }
 
+/* PREFIX: the tests whose name starts so; -PREFIX: all but those. */
 static bool wanted(const test_case *t, int argc, char **argv) {
-    for (int i = 1; i < argc; i++)
-        if (strncmp(t->name, argv[i], strlen(argv[i])) == 0) return true;
-    return argc < 2;
+    bool yes = argc < 2 || argv[1][0] == '-';
+    for (int i = 1; i < argc; i++) {
+        bool without = argv[i][0] == '-';
+        const char *prefix = argv[i] + without;
+        if (strncmp(t->name, prefix, strlen(prefix)) == 0) yes = !without;
+    }
+    return yes;
 }
 
 int main(int argc, char **argv) {

@@ -1,5 +1,5 @@
 /* The test runner: TEST(name) { ... CHECK(...); }. One binary; `heed-test PREFIX` runs the tests
- * whose name starts so. */
+ * whose name starts so, `heed-test -PREFIX` the others. */
 #ifndef HEED_TEST_H
 #define HEED_TEST_H
 

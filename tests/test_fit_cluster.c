@@ -117,7 +117,7 @@ static heed_model net_model(void) {
     return m;
 }
 
-/* ---- trainings of several threads ---- */
+/* ---- training runs of several threads ---- */
 
 typedef struct {
     heed_model model;

@@ -1,5 +1,6 @@
-/* test_fit_plan.c -- trainings by the clock: plans, the learning rate by them, the clock that makes
- * them on durations given by the test, and whole trainings by a clock that the test moves. */
+/* test_fit_plan.c -- training runs by the clock: plans, the learning rate by them, the clock that
+ * makes them on durations given by the test, and whole training runs by a clock that the test
+ * moves. */
 #define _GNU_SOURCE /* syscall */
 #include "fit_job.h"
 
@@ -194,7 +195,7 @@ TEST(fit_clock_has_few_steps) {
     CHECK(heed__plans_end(&p) == 1);
 }
 
-/* ---- whole trainings, by a clock that the test moves ---- */
+/* ---- whole training runs, by a clock that the test moves ---- */
 
 #ifdef __linux__
 #include <sys/syscall.h>

@@ -244,7 +244,7 @@ TEST(fit_one_training_a_run) {
     CHECK(!exists("run", ".lock"));
 }
 
-/* Another training makes the run while this one still tries out its model. */
+/* Another training run makes the run while this one still tries out its model. */
 static void make_run_meanwhile(void *user, const heed_report *r) {
     (void)user, (void)r;
     if (!exists("run", "")) train_run("run", "steps=5");

@@ -394,7 +394,7 @@ TEST(kernels_team_pauses_in_proportion_to_the_loss) {
     CHECK(heed__team_pays(&t, now + 3610.001));
 }
 
-/* A delay that ends costs a short training less than 0.2 seconds, and so does the next one. */
+/* A delay that ends costs a short training run less than 0.2 seconds, and so does the next one. */
 TEST(kernels_team_returns_soon_after_a_delay) {
     heed__team t;
     heed__team_init(&t);

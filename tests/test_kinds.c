@@ -1,12 +1,12 @@
 /* test_kinds.c -- the kinds of data, opened by settings: what they find, one input of each, and
- * whole trainings by heed_train. */
+ * whole training runs by heed_train. */
 #include "images.h"
 
 #include <heed/models.h>
 
 static heed_ctx *open_kinds(void) { return heed_open(&(heed_options){.seed = 1, .threads = 1}); }
 
-/* The settings of a training of m on data, and these. */
+/* The settings of a training run of m on data, and these. */
 static heed_config *settings_of(heed_ctx *c, const heed_model *m, const char *data,
                                 const char *list) {
     heed_config *f = heed_train_config(c, m);

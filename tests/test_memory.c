@@ -1,4 +1,4 @@
-/* The memory of a training: its parts, and the ops of a step. */
+/* The memory of a training run: its parts, and the ops of a step. */
 #include "test.h"
 
 TEST(memory_is_the_sum_of_its_parts) {

@@ -1,4 +1,4 @@
-/* The models of pictures: parameters, patches, places, heads, trainings. */
+/* The models of pictures: parameters, patches, places, heads, training runs. */
 #include "built.h"
 
 static const double exact = sizeof(heed_real) == 8 ? 1e-12 : 1e-5;

@@ -186,7 +186,7 @@ TEST(run_replaces_only_its_own_files) {
     }
 }
 
-/* A training that was killed before its first checkpoint leaves settings and its lock. */
+/* A training run that was killed before its first checkpoint leaves settings and its lock. */
 TEST(run_vacant_knows_a_run_without_a_checkpoint) {
     char path[256];
     heed_ctx *c = heed_open(&(heed_options){.threads = 1});
@@ -293,8 +293,8 @@ TEST(run_weights_digest_covers_what_they_say_of_themselves) {
     heed_close(c);
 }
 
-/* Of a model's options, those that all trainings share are none of its weights' settings, whatever
- * default the model gives them; each other follows a mark that no value has. */
+/* Of a model's options, those that all training runs share are none of its weights' settings,
+ * whatever default the model gives them; each other follows a mark that no value has. */
 TEST(run_settings_of_weights_are_the_models_own) {
     heed_option options[64] = {{"first", HEED_TEXT, "1", 0, 0, NULL, "", "Model"}};
     int n = 1;

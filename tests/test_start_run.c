@@ -9,7 +9,7 @@
 #include <heed/models.h>
 #include <unistd.h>
 
-/* Watches a training: what it took at its start, and when it is to stop. */
+/* Watches a training run: what it took at its start, and when it is to stop. */
 typedef struct {
     int count[6]; /* of entries, by heed_start_how */
     bool started; /* from a run */
@@ -166,8 +166,8 @@ TEST(start_is_the_first_candidate) {
     free(rows);
 }
 
-/* Bits of the whole training, at any thread count, after a stop, from a settings file; the first
- * run is needed only until the first checkpoint. */
+/* Bits of the whole training run, at any thread count, after a stop, from a settings file; the
+ * first run is needed only until the first checkpoint. */
 TEST(start_is_exact) {
     write_texts();
     train(&heed_model_gpt, "first.txt", "one", GPT);

@@ -1,5 +1,5 @@
-/* choose.h -- settings that models choose by the data of a training: members `choose` and `choices`
- * of heed_model. */
+/* choose.h -- settings that models choose by the data of a training run: members `choose` and
+ * `choices` of heed_model. */
 #ifndef MODELS_CHOOSE_H
 #define MODELS_CHOOSE_H
 

@@ -41,7 +41,7 @@ enum { MODEL_STEPS = 4096 }; /* maximum tokens in a source, and in a target */
 heed_act heed__model_activation(const heed_config *f, const char *key);
 /* A norm by the settings norm-kind, norm-eps and bias. */
 heed_norm_args heed__model_norm(const heed_config *f, int width);
-/* A setting that every training shares, off where f lacks it: "all-rows" or "whole-logits". */
+/* A setting that every training run shares, off where f lacks it: "all-rows" or "whole-logits". */
 bool heed__model_on(const heed_config *f, const char *key);
 heed_position_kind heed__model_positions(const heed_config *f);
 /* Recurrent layers by the settings cell, cell-activation, one-bias, width, layers and dropout. */

@@ -1,4 +1,4 @@
-/* build.c -- the model of a training, before and after it is tried. */
+/* build.c -- the model of a training run, before and after it is tried. */
 #include "core/core.h"
 #include "core/store.h"
 #include "fit/fit.h"
@@ -49,13 +49,5 @@ bool heed__fit_build_again(heed__fitting *f) {
     heed__fit_unbuild(f);
     bool ok = build(f, tried);
     heed_store_free(tried);
-    return ok;
-}
-
-bool heed__fit_read_weights(heed__fitting *f) {
-    heed_text path = {.c = f->c};
-    heed__run_path(&path, f->a->run, "last/model.safetensors");
-    bool ok = heed__weights_load(f->store, path.s);
-    heed_text_free(&path);
     return ok;
 }

@@ -75,7 +75,7 @@ typedef struct {
     int64_t count;
 } heed__mean;
 
-/* All that a training needs to resume, besides weights, optimizer slots and config.conf. */
+/* All that a training run needs to resume, besides weights, optimizer slots and config.conf. */
 typedef struct {
     int64_t step, steps;
     int64_t eval_step;             /* of the last evaluation */
@@ -103,7 +103,7 @@ typedef struct {
     int label_count;
 } heed__checkpoint;
 
-/* The adapters and all else that a training with adapters changes. */
+/* Of heed__adapters_save. */
 #define HEED__ADAPTER_FILE "adapter.safetensors"
 
 /* Writes RUN/NAME to t and returns its text. */
@@ -124,23 +124,30 @@ bool heed__checkpoint_save(const heed__checkpoint *k, const heed__state *s, bool
 bool heed__checkpoint_load(const heed__checkpoint *k);
 bool heed__state_read(heed_ctx *c, const char *path, heed__state *s);
 /* Refuses settings that differ from the checkpoint's, except those given by a flag, which set
- * *changed. For a training by the clock, the checkpoint's plans apply, because config.conf may be
- * newer. Checkpoints of early versions have no settings, or none that says in which order they add
- * micro-batches. */
+ * *changed. For a training run by the clock, the checkpoint's plans apply, because config.conf may
+ * be newer. Checkpoints of early versions have no settings, or none that says in which order they
+ * add micro-batches. */
 bool heed__state_settings(heed_ctx *c, const char *path, heed_config *f, bool *changed);
 /* If the context has `edited`: sets what differs from the checkpoint of the run `dir`, if any. */
 bool heed__state_restore(heed_ctx *c, const char *dir, heed_config *f);
 /* Adds why a run whose config.conf has another value than the one it was trained with is refused.
  */
 void heed__setting_edited(heed_text *out, const char *key, const char *was, const char *now);
+/* ---- weights.c ---- */
+
 /* Writes s as RUN/NAME, with metadata. */
 bool heed__weights_save(const heed__checkpoint *k, const heed_store *s, const char *name);
-/* A digest of what a training of s does not change. */
+/* Writes all that a training run with adapters changes as RUN/NAME, with metadata from which, and
+ * from the base, the run can be made again. */
+bool heed__adapters_save(const heed__checkpoint *k, const char *name);
+/* A digest of what a training run of s does not change. */
 uint64_t heed__base_digest(const heed_store *s);
-/* The same from an open file of that path. */
-bool heed__weights_take(heed_store *s, const char *path, const heed_safetensors *f);
 /* Fills s from a file of heed__checkpoint_save, and verifies that the file is unchanged. */
 bool heed__weights_load(heed_store *s, const char *path);
+/* The same from RUN/NAME. */
+bool heed__run_read_weights(heed_store *s, const char *run, const char *name);
+/* The same from an open file of that path. */
+bool heed__weights_take(heed_store *s, const char *path, const heed_safetensors *f);
 
 /* ---- run_config.c ---- */
 
@@ -238,7 +245,7 @@ heed_real heed__plans_rate(const heed__plans *p, const heed__settings *s, int64_
 bool heed__plans_write(const heed__plans *p, heed_text *out);
 bool heed__plans_read(heed_ctx *c, const char *text, int64_t steps, heed__plans *p);
 
-/* The clock of a training with a time limit, evaluations included. */
+/* The clock of a training run with a time limit, evaluations included. */
 typedef struct {
     double budget; /* 0: no clock */
     double eval;   /* seconds of an evaluation, averaged with more weight on recent ones */
@@ -308,8 +315,9 @@ bool heed__join_plans(heed__fitting *f);
 /* When the run directory is ready: takes rank 0's weights. */
 bool heed__join_weights(heed__fitting *f);
 
-/* plan.c: makes the first plan of a training, or the plan by which a resumed one continues for more
- * minutes, from the rate so far or `step` seconds per step. The clock later makes new plans. */
+/* plan.c: makes the first plan of a training run, or that by which a resumed one continues for
+ * more minutes, from the rate so far or `step` seconds per step. The clock later makes new plans.
+ */
 bool heed__fit_plan_first(heed__fitting *f, double step);
 
 /* lora.c: replaces `lora-train = auto` by the names of the parameters that are new. */
@@ -322,10 +330,8 @@ bool heed__fit_build(heed__fitting *f); /* model, store and optimizer by the set
 /* Builds a new model in place of the tried one, with the same parameters. */
 bool heed__fit_build_again(heed__fitting *f);
 void heed__fit_unbuild(heed__fitting *f);
-/* Reads the weights of the checkpoint to resume from. */
-bool heed__fit_read_weights(heed__fitting *f);
 
-/* prepare.c: prepares a training up to its first step. False on error or if nothing is to do. */
+/* prepare.c: prepares training up to its first step. False on error or if nothing is to do. */
 bool heed__fit_prepare(heed__fitting *f);
 void heed__fit_release(heed__fitting *f);
 bool heed__fit_fix_length(heed__fitting *f, double steps);
@@ -352,7 +358,7 @@ bool heed__fit_pass(heed__fitting *f, uint32_t micro);
 /* An evaluation with the training's settings. */
 heed__evaluation heed__fit_evaluation(const heed__fitting *f);
 
-/* ---- start_run.c: the run that a training starts from ---- */
+/* ---- start_run.c: the run that training starts from ---- */
 
 /* Whether a run has these classes, in any order. */
 bool heed__start_same_classes(const heed_run *run, const char *const *labels, int count);
@@ -371,8 +377,8 @@ bool heed__start_apply(heed__fitting *f);
 
 /* ---- forget.c ---- */
 
-/* At the end of a training that started from a run: sets f->first, and writes it to train.log; NAN
- * if the two runs do not compare or the first one's data is not there. Never fails. */
+/* At the end of a training run that started from a run: sets f->first, and writes it to train.log;
+ * NAN if the two runs do not compare or the first one's data is not there. Never fails. */
 void heed__fit_forgetting(heed__fitting *f);
 
 /* ---- gradcheck.c ---- */

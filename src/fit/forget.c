@@ -1,4 +1,4 @@
-/* forget.c -- what a training that started from a run has forgotten: the loss on the validation
+/* forget.c -- what training that started from a run has forgotten: the loss on the validation
  * part of that run's data, before and after. */
 #include "core/core.h"
 #include "core/os.h"
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The run that a training started from, and the run that it made. */
+/* The run that training started from, and the run that it made. */
 typedef struct {
     heed_ctx *c; /* has the first run's seed, by which its data was divided into parts */
     const heed_model *const *models;
@@ -82,7 +82,7 @@ static bool read_as_first(const comparison *k, heed_config *f) {
     return ok;
 }
 
-/* The data must be that of the first training. */
+/* The data must be that of the first training run. */
 static bool is_first_data(comparison *k, const heed_data *d) {
     heed_text path = {.c = k->c};
     heed__state s;

@@ -14,7 +14,7 @@ static void put(heed_text *out, char mark, const heed_config *f, const char *key
     heed_text_add(out, "%c%s=%s", mark, key, heed_config_text(f, key));
 }
 
-/* A model's default for a setting that all trainings share is not a setting of the model. */
+/* A model's default for a setting that all training runs share is not a setting of the model. */
 static bool of_model(const heed_option *o) { return !heed__option_in(heed_fit_options, o->name); }
 
 bool heed__settings_text(const heed_model *m, const heed_config *f, heed_text *out) {

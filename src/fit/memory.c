@@ -1,4 +1,4 @@
-/* memory.c -- the memory of a training: weights, gradients, optimizer, and one step by op. */
+/* memory.c -- the memory of a training run: weights, gradients, optimizer, and one step by op. */
 #include "core/os.h"
 
 #include <heed/fit.h>

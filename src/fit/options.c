@@ -1,4 +1,5 @@
-/* options.c -- the settings that every training shares, from their table to what the loop reads. */
+/* options.c -- the settings that every training run shares, from their table to what the loop
+ * reads. */
 #include "core/core.h"
 #include "fit/fit.h"
 #include "io/io.h"

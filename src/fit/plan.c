@@ -1,4 +1,4 @@
-/* plan.c -- plans of a training whose length changes while it runs. Each plan is a step and the
+/* plan.c -- plans of a training run whose length changes while it runs. Each plan is a step and the
  * number of steps left from there. The plans determine the progress at every step, and so the
  * learning rate and when to evaluate: the same plans give the same training. The clock makes the
  * plans. */

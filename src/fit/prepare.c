@@ -121,7 +121,7 @@ static bool start_anew(heed__fitting *f) {
 }
 
 /* --steps, --epochs and earlier plans give the length without a clock. The clock of a resumed
- * training may still change its plans, but a new requested length discards them. */
+ * training run may still change its plans, but a new requested length discards them. */
 static bool fix_by_data(heed__fitting *f) {
     heed_config *g = f->a->config;
     if (heed_config_rank(g, "steps") == HEED_FROM_FLAG ||
@@ -222,7 +222,7 @@ static bool read_checkpoint(heed__fitting *f) {
     return ok;
 }
 
-/* Two trainings in one folder would overwrite each other's files. */
+/* Two training runs in one folder would overwrite each other's files. */
 static bool lock_run(heed__fitting *f) {
     long holder = 0;
     char who[40] = "";

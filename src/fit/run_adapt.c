@@ -76,7 +76,7 @@ static bool check_base(const heed_run *r, const heed_run *base, const char *dige
                      path, base->dir, digest, found);
 }
 
-/* A training that extended the vocabulary has another tokenizer than the run it started from. */
+/* A run that extended the vocabulary has another tokenizer than the one it started from. */
 static bool check_tokenizer(const heed__opened *o, const heed_run *base, const char *path) {
     uint64_t found = base->tokenizer ? heed__tokenizers_digest(base->tokenizer, base->source) : 0;
     return found == o->digest ||

@@ -29,8 +29,8 @@ enum { RUN_FILES = sizeof run_files / sizeof *run_files };
 #define BACKUP ".heed-replaced"
 
 /* True for settings together with a product of training: weights, a checkpoint, the lock of a
- * training killed before its first checkpoint, or a backup of the run it was replacing. Settings
- * alone may belong to another program. */
+ * training run killed before its first checkpoint, or a backup of the run it was replacing.
+ * Settings alone may belong to another program. */
 static bool is_run(heed_ctx *c, const char *dir) {
     return heed__run_has(c, dir, "config.conf") &&
            (heed__run_has(c, dir, "model.safetensors") || heed__checkpoint_find(c, dir) ||

@@ -1,5 +1,5 @@
-/* start.c -- the weights of a new training taken from a run: by name, and row by row where rows are
- * tokens, positions or classes. */
+/* start.c -- the weights of a new run taken from another: by name, and row by row where rows
+ * are tokens, positions or classes. */
 #include "core/core.h"
 #include "core/store.h"
 #include "fit/fit.h"
@@ -10,7 +10,7 @@
 /* One entry of the new store, and that of the run with its name. */
 typedef struct {
     const heed_entry *to, *from;
-    const heed_row_names *names; /* of the new training */
+    const heed_row_names *names; /* of the new run */
     const heed_run *run;
     int rows, width; /* of the new entry: width: the size of a row */
 } pair;

@@ -1,5 +1,4 @@
-/* start_run.c -- the run that a training starts from: opening it, and the settings taken from it.
- */
+/* start_run.c -- the run that training starts from: opening it, and the settings taken from it. */
 #include "core/core.h"
 #include "core/os.h"
 #include "fit/fit.h"
@@ -10,7 +9,7 @@
 
 /* ---- opening ---- */
 
-/* A training that holds the lock of the run may replace its best weights at any moment. */
+/* Training that holds the lock of the run may replace its best weights at any moment. */
 static bool is_idle(heed_ctx *c, const char *dir) {
     heed_text path = {.c = c};
     heed__lock lock = {0};
@@ -51,7 +50,7 @@ heed_run *heed_start_open(heed_ctx *c, const char *dir, const heed_model *const 
 
 /* ---- settings ---- */
 
-/* Sizes that the data of the new training decides. */
+/* Sizes that the data of the new run decides. */
 static const char *const of_data[] = {"vocab", "source-vocab", "classes", NULL};
 
 static const heed_option *find(const heed_option *o, const char *name) {
@@ -168,7 +167,7 @@ bool heed_start_settings(heed_config *f, const heed_model *m, const heed_run *ru
     return ok;
 }
 
-/* ---- in a training ---- */
+/* ---- in training ---- */
 
 bool heed__start_same_classes(const heed_run *run, const char *const *labels, int count) {
     bool same = count == run->label_count;

@@ -84,7 +84,7 @@ static bool read_settings(heed_ctx *c, const heed_train_args *a, heed__run_confi
     return ok && set_given(k->config, a->settings) && set_values(k->config, a->values);
 }
 
-/* Opens the run that a new training starts from, and takes its settings. */
+/* Opens the run that a new run starts from, and takes its settings. */
 static bool open_start(heed_ctx *c, const heed_train_args *a, heed_config *f, heed_data_args *how,
                        heed_run **from) {
     const heed_model *const own[] = {a->model, NULL};

@@ -1,5 +1,5 @@
 /* snapshots.c -- attention on the first validation inputs, or on a given input, at some steps of a
- * training. */
+ * training run. */
 #include "core/core.h"
 #include "core/os.h"
 #include "inspect/inspect.h"
@@ -244,7 +244,7 @@ static void complain(heed_snapshots *s) {
     heed_clear(s->disk);
 }
 
-/* A resumed training removes snapshots of later steps. */
+/* A resumed training run removes snapshots of later steps. */
 static bool remove_later(void *user, const char *path, int64_t step) {
     const heed_snapshots *s = user;
     return step <= s->run.step || heed__os_remove(s->disk, path);

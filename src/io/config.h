@@ -16,7 +16,7 @@ typedef struct {
     double real;
     int64_t whole;
     bool on;
-    bool by_data; /* chosen from the data of a training, where it is at its default */
+    bool by_data; /* chosen from the data of a training run, where it is at its default */
     heed_rank rank;
 } heed__setting;
 

@@ -164,9 +164,10 @@ const char *heed_isa(const heed_ctx *c) { return c ? heed__kernels_of(c)->isa : 
  * scheduler moves other processes to the CPU of this one. */
 static const double LIMIT = 24e-3, GRACE = 1e-3, AFTERWARDS = 10e-3, LONGEST_PAUSE = 5;
 /* A pause lasts this many times what the trial before it cost. At first it is short, so that a
- * delay which soon ends costs a short training little; it doubles with every trial that fails until
- * trials take about 2.5 % of the time: 0.4 to 0.8 seconds beside 1 to 4 busy processes on 2 CPUs. A
- * loss of minutes, when the process itself was stopped, counts as one of a tenth of a second. */
+ * delay which soon ends costs a short training run little; it doubles with every trial that fails
+ * until trials take about 2.5 % of the time: 0.4 to 0.8 seconds beside 1 to 4 busy processes on 2
+ * CPUs. A loss of minutes, when the process itself was stopped, counts as one of a tenth of a
+ * second. */
 static const double FIRST_PER_LOSS = 10, PAUSE_PER_LOSS = 40;
 
 void heed__team_init(heed__team *t) {

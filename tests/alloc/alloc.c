@@ -253,7 +253,7 @@ static bool train_gpt(const char *run, const char *more) {
     return ok;
 }
 
-/* A training that starts from the weights of the run at `data`, and leaves nothing behind. */
+/* A training run that starts from the weights of the run at `data`, and leaves nothing behind. */
 static bool started(void *data) {
     char from[700];
     snprintf(from, sizeof from, "from=%s", (const char *)data);

@@ -89,7 +89,7 @@ warns "the last line has no end: s/cut.tsv: the file may have been cut off"
 run train caption s/train.tsv --val s/../s/train.tsv -o same $TINY --steps 1
 status 0
 warns "--val is the training file: s/../s/train.tsv"
-# The same bits with other threads, and where a training went on after a stop.
+# The same bits with other threads, and where a training run went on after a stop.
 STEADY="--filters 4 --width 16 --batch 8 --pad 2 --schedule constant --warmup 0 --progress none"
 run train caption s/train.tsv -o one $STEADY --steps 14 --threads 1
 run train caption s/train.tsv -o two $STEADY --steps 9 --threads 3 --workers 0

@@ -1,4 +1,4 @@
-# Settings chosen from the data, an estimate, a schedule started anew, and what a training says of its course.
+# Settings chosen from the data, an estimate, a schedule started anew, and what a training run says of its course.
 facts >facts.txt
 run data check mlm facts.txt --json
 json chosen.0.settings "packing lines, block 16, batch 64"

@@ -1,4 +1,4 @@
-# A training that starts from the weights of a run: what is taken and said, to the same bits; what is refused.
+# A training run that starts from the weights of a run: what is taken and said, to the same bits; what is refused.
 facts >facts.txt
 sed 's/capital/cåpital/' facts.txt >others.txt
 train_gpt one

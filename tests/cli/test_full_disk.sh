@@ -56,7 +56,7 @@ if mount -t tmpfs -o size=1m heed-test disk 2>/dev/null; then
     holds cmp good/last/model.safetensors disk/run/last/model.safetensors
     rm -r disk/run
 
-    # The disk is full in the middle of a training: its last checkpoint goes on to what it would have been.
+    # The disk is full in the middle of a training run: its last checkpoint goes on to what it would have been.
     COMMAND="train, while the disk fills"
     "$HEED" train mlm facts.txt -o disk/run --tokenizer word --packing lines $SMALL --steps 400 --eval-every 20 >out 2>err &
     pid=$!

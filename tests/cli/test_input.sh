@@ -26,13 +26,23 @@ sed 's/facts.txt/standard input/' out >whole
 run_with facts.txt eval file - --json
 status 0
 holds cmp -s whole out
+# What a process that still reads has written is kept, however old; what one that was killed has left is removed.
+mkfifo pipe
+"$HEED" train gpt - -o held $SMALL --steps 1 <pipe >held.out 2>&1 &
+exec 3>pipe
+i=0
+until held=$(ls -a | grep '^\.heed-data-......$') || [ $((i += 1)) -gt 200 ]; do sleep 0.05; done
+touch -t 202001010000 .heed-data-killed "$held"
 touch .heed-data-fresh
-touch -t 202001010000 .heed-data-killed
 run_with facts.txt train gpt - -o moved $SMALL --force
+status 0
 absent .heed-data-killed
 holds test -e .heed-data-fresh
 rm .heed-data-fresh
-status 0
+cat facts.txt >&3
+exec 3>&-
+wait $!
+holds cmp -s facts.txt held/heed-data.txt
 run train gpt moved/heed-data.txt -o moved $SMALL --force
 refuses 2 "a file of the run that would be replaced"
 holds cmp -s facts.txt moved/heed-data.txt

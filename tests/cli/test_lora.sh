@@ -91,7 +91,7 @@ train -o cells --lora 2 --lora-targets '*.mlp.*.weight,*.out.weight' --lora-trai
 status 0
 warns "3 of rank 2: "
 
-# A training may not be continued with other adapters.
+# A training run may not be continued with other adapters.
 sed 's/^lora-alpha = 6/lora-alpha = 7/' half/config.conf >edited && cp edited half/config.conf
 run resume half --steps 8
 refuses 3 "config.conf was changed: lora-alpha"

@@ -163,7 +163,7 @@ run data check mlp broken
 status 0
 says "blue/6.webp is a WebP picture"
 
-# The test part is read once for each end of a training: again after more steps, and later if it was missed.
+# The test part is read once for each end of a training run: again after more steps, and later if it was missed.
 for c in red blue; do
     mkdir -p parts/train/$c parts/test/$c
     cp colours/$c/[1-6].bmp parts/train/$c

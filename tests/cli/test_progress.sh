@@ -1,4 +1,4 @@
-# How a training shows itself.
+# How a training run shows itself.
 facts >facts.txt
 run train gpt facts.txt -o a $SMALL --progress none
 status 0

@@ -1,4 +1,4 @@
-# Models of sequences: the same bits with 1 and 2 threads, and where a training went on after a stop.
+# Models of sequences: the same bits with 1 and 2 threads, and where a training run went on after a stop.
 for i in 1 2 3 4 5 6 7 8; do
     for w in abcd bcde cdef defg; do printf '%s%s\t%s%s\n' $w $i $i $w; done
 done >pairs.tsv

@@ -20,7 +20,7 @@ holds grep -q '^snapshots = 4' with/config.conf
 run train gpt facts.txt -o with $TINY --steps 6 --snapshots 1 --force
 holds test "$(ls with/snapshots)" = 1-00000006.npz
 
-# Killed and gone on with, the snapshots are those of a training that never stopped.
+# Killed and gone on with, the snapshots are those of a training run that never stopped.
 run train gpt facts.txt -o whole $TINY --steps 400 --snapshots 9 --snapshot-input "Paris is"
 status 0
 COMMAND="train with snapshots, killed"

@@ -42,7 +42,7 @@ run resume run --steps 0 --lr 0
 status 0
 holds reached $((step + 5))
 
-# A terminal that is closed (it may say so twice) stops a training as Ctrl-C does; nohup keeps it.
+# A terminal that is closed (it may say so twice) stops a training run as Ctrl-C does; nohup keeps it.
 ignored=$(sed -n 's/^SigIgn:[^0-9a-f]*//p' /proc/self/status 2>/dev/null)
 signals="HUP TERM"
 [ $((0x${ignored:-0} & 1)) = 1 ] && signals=TERM # these tests run under nohup themselves
@@ -129,7 +129,7 @@ done
 COMMAND="train, killed"
 holds test $KILLS -gt 0
 
-# One training a run; who reads is not concerned; a killed one blocks nobody.
+# One training run at a time; who reads is not concerned; a killed one blocks nobody.
 COMMAND="train, the first of two"
 "$HEED" train gpt facts.txt -o both $SMALL --steps 1000000 --eval-every 100000 --progress json >out 2>err &
 pid=$!
@@ -177,7 +177,7 @@ refuses 3 "--val"
 run resume judged --steps 8 --val there.txt
 status 0
 
-# A training that is done stands; its scores may be had later.
+# A training run that is done stands; its scores may be had later.
 i=0
 while [ $((i += 1)) -le 200 ]; do printf 'a%sb c\tb c a%s\n' $i $i; done >pairs.tsv
 COMMAND="train, interrupted while its pairs are translated"

@@ -83,7 +83,7 @@ sed "s|^  heed|'$HEED'|" try.sh >try2.sh
 holds sh try2.sh >typed 2>&1
 holds test -f runs/first/config.conf
 
-# The banner of a training, on stderr.
+# The banner of a training run, on stderr.
 COLUMNS=40 run train gpt facts.txt -o slim $SMALL
 status 0
 holds awk 'length($0) > 40 { bad = 1 } /^             [a-z]/ { n++ } END { exit bad || n < 2 }' err

@@ -31,7 +31,7 @@ int posix_memalign(void **p, size_t align, size_t n) {
     return *p ? 0 : ENOMEM;
 }
 
-/* The calls of a training of that many steps; -1: it failed. */
+/* The calls of a training run of that many steps; -1: it failed. */
 static long train(const cluster *k, const char *data, int steps) {
     char settings[200];
     long before = calls;

@@ -3,8 +3,8 @@
  *     attention THREADS TOKENS WIDTH CAUSAL [LAYERS [SECONDS]]
  *
  * 32 sequences of 4 heads. Prints the best GFLOP/s of forward, and of forward and backward
- * together, over calls of LAYERS ops of separate arrays: more than one, as in a training, are not
- * in cache. */
+ * together, over calls of LAYERS ops of separate arrays: more than one, as in a training run, are
+ * not in cache. */
 #include <heed/heed.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""--memory-report beside the peak that the process then has, for benchmarks and short trainings.
+"""--memory-report beside the peak that the process then has, for benchmarks and short training runs.
 
     python3 tests/parity/memory.py                                # every benchmark, every mode
     python3 tests/parity/memory.py "gpt TEXT" "vit PICTURES --preset vit32 --patch 8"

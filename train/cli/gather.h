@@ -1,5 +1,5 @@
-/* gather.h -- inputs of a training or evaluation that are not one file: the standard input, several
- * texts, folders and patterns of texts, two parallel texts. They are joined to one file. */
+/* gather.h -- inputs of a training run or evaluation that are not one file: the standard input,
+ * several texts, folders and patterns of texts, two parallel texts. They are joined to one file. */
 #ifndef HEED_GATHER_H
 #define HEED_GATHER_H
 
@@ -11,9 +11,9 @@ typedef struct {
     size_t bytes;
 } gathered;
 
-/* Joins the inputs of model m. A new training gives the folder that its run will have, and the file
- * is then on the same disk; otherwise run is NULL. Each text is checked, and an error names it;
- * files of folders and patterns that are no text are left out with a warning. False: see p->c.
+/* Joins the inputs of model m. A new training run gives the folder that its run will have, and the
+ * file is then on the same disk; otherwise run is NULL. Each text is checked, and an error names
+ * it; files of folders and patterns that are no text are left out with a warning. False: see p->c.
  * Call gather_end also then. */
 bool gather(program *p, const heed_model *m, const char *run, int count, char *const *inputs,
             gathered *g);

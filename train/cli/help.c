@@ -40,7 +40,7 @@ static void print_about(const char *about) {
 
 /* ---- settings ---- */
 
-/* The most common settings of a training; a task's help begins with the first ten that it has. */
+/* The most common settings of training; a task's help begins with the first ten that it has. */
 static const char *const common[] = {
     "out",       "minutes", "steps",      "batch", "lr",   "layers", "heads", "width", "block",
     "tokenizer", "patch",   "image-size", "flip",  "from", "val",    "seed",  NULL};
@@ -152,10 +152,10 @@ static void print_examples(const program *p, const heed_model *m) {
     const command *k = p->command;
     char word[40];
     bool trains = strcmp(k->name, "train") == 0, found = false;
-    heed_text examples = {.c = NULL}, trainings = {.c = NULL};
+    heed_text examples = {.c = NULL}, runs = {.c = NULL};
     puts("Examples:");
-    if (trains) add_trainings(p->models, m, &trainings);
-    print_text(&trainings);
+    if (trains) add_trainings(p->models, m, &runs);
+    print_text(&runs);
     add_help(&examples, k->examples);
     if (!m) fputs(examples.s ? examples.s : "", stdout);
     snprintf(word, sizeof word, " %s ", m ? m->name : "");

@@ -1,5 +1,5 @@
 /* models.c -- what the program derives from a model: the kind of its data, the main command for its
- * runs, examples, and the settings of its trainings. */
+ * runs, examples, and the settings of its training runs. */
 #include "cli/program.h"
 
 #include <string.h>

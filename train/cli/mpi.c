@@ -1,5 +1,5 @@
-/* mpi.c -- the processes of a training, connected by MPI. The only file that knows it; compiled by
- * make MPI=1. */
+/* mpi.c -- the processes of a training run, connected by MPI. The only file that knows it; compiled
+ * by make MPI=1. */
 #define OMPI_SKIP_MPICXX 1 /* no header of C++ */
 #include "cli/program.h"
 

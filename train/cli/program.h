@@ -19,7 +19,7 @@ const heed_model *find_model(const heed_model *const *models, const char *name);
 const heed_data_kind *data_of(const heed_model *m); /* the kind of the model's data */
 /* The main command for the model's runs: "generate". */
 const char *use_of(const heed_model *m);
-/* An example of a training: a name for the data ("book.txt"; "" if there is none), and the
+/* An example of a training run: a name for the data ("book.txt"; "" if there is none), and the
  * arguments after it ("-o runs/gpt --steps 300"; written to text, which is returned). */
 const char *example_data(const heed_model *m);
 const char *example_flags(const heed_model *m, char text[96]);
@@ -38,7 +38,7 @@ bool writes_targets(const heed_model *m);  /* captions, or translations */
 bool names_class(const heed_model *m);     /* one class for the entire input */
 bool names_classes(const heed_model *m);   /* classes of the input or of its words */
 
-/* The settings of a training of m, as tables for heed_config_new: those in its config.conf. */
+/* The settings of a training run of m, as tables for heed_config_new: those in its config.conf. */
 enum { TABLES = 8 };
 void model_tables(const heed_model *m, const heed_option *tables[TABLES]);
 /* The same settings, at the model's defaults. */
@@ -54,6 +54,7 @@ bool apply_preset(heed_ctx *c, const heed_model *m, heed_config *f);
     { name, HEED_BOOL, "false", 0, 0, NULL, help, group }
 #define WORDS(name, help, group)                                                                   \
     { name, HEED_TEXT, "", 0, 0, NULL, help, group }
+#define AS_SVG(group) WORDS("svg", "write the same as a vector picture, for slides", group)
 #define CHOICE(name, value, choices, help, group)                                                  \
     { name, HEED_CHOICE, value, 0, 0, choices, help, group }
 #define COUNT(name, value, least, most, help, group)                                               \
@@ -203,7 +204,7 @@ const char *known_task(const char *word);
 bool cluster_open(cluster *k);
 void cluster_close(cluster *k);
 bool is_first_process(const program *p);
-/* heed_cluster_agree, once: before a training, or when the command ends without one. */
+/* heed_cluster_agree, once: before a training run, or when the command ends without one. */
 bool cluster_agree(program *p);
 /* The number of threads by the setting `threads`; without it, a share of the machine's CPUs if
  * other processes are on it, else 0. */
@@ -234,6 +235,8 @@ void print_json(program *p, json_t *v);
  * "<0.0001", ">99.99". */
 typedef enum { PROBABILITY, PROBABILITY_PERCENT, PROBABILITY_COLUMN } probability_form;
 const char *probability_text(char text[16], double p, probability_form form);
+/* After an empty line, names the pictures that a command wrote: png, unless it is "", and --svg. */
+void print_drawn(const program *p, const char *png);
 json_t *json_number(double x); /* null if not finite */
 /* A path or other external text: bytes that are not UTF-8 become U+FFFD; NULL becomes null. */
 json_t *json_text(const char *text);

@@ -1,4 +1,4 @@
-/* data.c -- heed data check: what a training would read from data. */
+/* data.c -- heed data check: what a training run would read from data. */
 #include "cli/gather.h"
 #include "kinds/training.h"
 

@@ -1,5 +1,5 @@
-/* estimate.c -- heed train --estimate: what a training will take, from a few steps of it, of which
- * nothing is kept. */
+/* estimate.c -- heed train --estimate: what a training run will take, from a few steps of it, of
+ * which nothing is kept. */
 #include "kinds/training.h"
 
 #include <math.h>

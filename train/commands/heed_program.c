@@ -60,7 +60,7 @@ static const char *const *list_commands(const char *names[NAMES]) {
     return names;
 }
 
-/* A training of that model, and a use of it. */
+/* Commands that train that model, and use it. */
 static void add_first(const heed_model *const *models, heed_input_kind kind, const char *heading,
                       heed_text *out) {
     char flags[96];

@@ -1,4 +1,4 @@
-/* judge.c -- what a training says about its own course: that the loss has not left that of
+/* judge.c -- what a training run says about its own course: that the loss has not left that of
  * guessing, and at the end one sentence with what to try. */
 #include "kinds/training.h"
 

@@ -1,4 +1,4 @@
-/* progress.c -- the display of a training on stderr: banner, line or bar, table. */
+/* progress.c -- the display of a training run on stderr: banner, line or bar, table. */
 #include "kinds/training.h"
 
 #include <math.h>

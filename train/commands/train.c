@@ -1,4 +1,4 @@
-/* train.c -- heed train, heed resume, and heed init: the settings of a training, as a file. */
+/* train.c -- heed train, heed resume, and heed init: the settings of a training run, as a file. */
 #include "cli/gather.h"
 #include "cli/os_files.h"
 #include "kinds/inputs.h"
@@ -50,15 +50,15 @@ static const heed_option resume_options[] = {
     SHOWN,
     {0}};
 
-/* ---- a training ---- */
+/* ---- a training run ---- */
 
 typedef struct {
     const heed_model *model;
     heed_config *f; /* the settings for config.conf */
     const char *run;
     bool resume, force, estimate;
-    const heed_run *from;   /* a new training starts from its weights; or NULL */
-    const gathered *inputs; /* of a new training */
+    const heed_run *from;   /* a new run starts from its weights; or NULL */
+    const gathered *inputs; /* of a new run */
 } training;
 
 /* ", NAME 1.2345, the best one 1.2000" */

@@ -22,7 +22,7 @@ typedef struct {
     int masked_positions; /* per row; used only by mlm */
     int sources;       /* vocabulary of the sources, which are as long as the rows; 0: no sources */
     int labels;        /* classes of texts, where only the source is read; 0: none */
-    const char *reads; /* settings of a training that the command reads, besides those of a step */
+    const char *reads; /* settings of training that the command reads, besides those of a step */
     bool dense;        /* reads numbers, not tokens: pictures, or the model's custom batches */
 } workbench;
 

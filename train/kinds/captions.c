@@ -1,4 +1,4 @@
-/* captions.c -- what the program prints during and after a training on pictures with captions. */
+/* captions.c -- what the program prints during and after training on pictures with captions. */
 #include "kinds/image.h"
 #include "kinds/pairs.h"
 
@@ -41,7 +41,7 @@ static void banner_captions(const heed_model *m, const heed_data *d, const heed_
     banner_augment(k, f);
 }
 
-/* ---- the course and the end of a training ---- */
+/* ---- the course and the end of a training run ---- */
 
 static void begun_captions(program *p, const heed_data *d, const char *run) {
     remove_scores(run);

@@ -1,4 +1,4 @@
-/* captions_check.c -- heed data check of pictures with captions: what a training would read. */
+/* captions_check.c -- heed data check of pictures with captions: what a training run would read. */
 #include "kinds/image.h"
 #include "kinds/pairs.h"
 

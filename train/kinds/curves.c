@@ -28,7 +28,7 @@ static bool read_metrics(run_curves *k, heed_csv *r) {
     if (step < 0 || split < 0 || loss < 0)
         return heed_csv_reject(r, "the columns step, split, loss", "others");
     while (heed_csv_next(r)) {
-        if (r->count != count && !r->ended) break; /* a training is still writing this line */
+        if (r->count != count && !r->ended) break; /* a training run is still writing this line */
         if (r->count != count) return wrong_count(r, "as many fields as columns", count);
         if (isfinite(number(r, seconds))) k->seconds = number(r, seconds);
         curve *to = strcmp(r->fields[split], "val") == 0 ? &k->val : &k->train;

@@ -1,4 +1,4 @@
-/* image.c -- what the program prints during and after a training on pictures. */
+/* image.c -- what the program prints during and after training on pictures. */
 #include "kinds/image.h"
 #include "kinds/inputs.h"
 
@@ -163,7 +163,7 @@ void begun_pictures(program *p, const heed_data *d, const char *run) {
     log_skipped(p, d->batches, run);
 }
 
-/* ---- the end of a training ---- */
+/* ---- the end of a training run ---- */
 
 static void next_pictures(const heed_model *m, const char *data, const char *run) {
     (void)m;

@@ -20,7 +20,7 @@ size_t print_skipped(FILE *out, const heed_images *k, const char *indent, size_t
 void banner_pictures(const heed_model *m, const heed_data *d, const heed_config *f);
 /* train.log lists all skipped pictures. */
 void begun_pictures(program *p, const heed_data *d, const char *run);
-/* Reads the test part, if there is one, once: after a training, or when that was kept from it.
+/* Reads the test part, if there is one, once: after a training run, or when that was kept from it.
  * False: it was read before, or see p->c. */
 bool test_pictures(program *p, const heed_data *d, training_end *e, measures *m);
 /* Prints how long the training waited for pictures if more workers would shorten it. */

@@ -1,4 +1,4 @@
-/* memory.c -- the memory that a training takes, as a table and as JSON: --memory-report. */
+/* memory.c -- the memory that a training run takes, as a table and as JSON: --memory-report. */
 #include "kinds/training.h"
 
 #include <stdlib.h>

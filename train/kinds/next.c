@@ -1,4 +1,4 @@
-/* next.c -- commands to try after a training, with words of its data. */
+/* next.c -- commands to try after a training run, with words of its data. */
 #include "kinds/training.h"
 
 #include <ctype.h>

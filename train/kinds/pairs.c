@@ -1,4 +1,4 @@
-/* pairs.c -- what the program prints during and after a training on pairs of texts. */
+/* pairs.c -- what the program prints during and after training on pairs of texts. */
 #include "kinds/pairs.h"
 
 #include <math.h>
@@ -67,7 +67,7 @@ static void banner_pairs(const heed_model *m, const heed_data *d, const heed_con
     banner_balance(d);
 }
 
-/* ---- the end of a training ---- */
+/* ---- the end of a training run ---- */
 
 static const char *scores_path(const char *run, char path[1024]) {
     snprintf(path, 1024, "%s/scores.json", run);

@@ -63,8 +63,8 @@ bool alignment_of(translator *k, const heed_config *flags, alignment *out);
 void alignment_free(alignment *a);
 bool alignment_print(heed_ctx *c, const alignment *a);
 /* Draws one under its title, or two side by side, each under its own. */
-bool alignment_png(heed_ctx *c, const alignment *a, const char *const *titles, int count,
-                   const char *path);
+bool alignment_draw(heed_ctx *c, const alignment *a, const char *const *titles, int count, bool svg,
+                    const char *path);
 json_t *alignment_json(const alignment *a); /* [[..]], one list per row */
 
 /* The expected peak of token t of a target: t; or S - 1 - t, counted from the source's end; or
@@ -103,7 +103,7 @@ void print_given_truth(const char *what, const measures *m);
 void print_decoding(const program *p, const char *what, size_t count);
 /* Removes RUN/scores.json of an earlier training. */
 void remove_scores(const char *run);
-/* Scores the best weights at the end of a training, unless they are scored already, and reports
+/* Scores the best weights at the end of a training run, unless they are scored already, and reports
  * them; `score` fills *out. noun: "pairs translated". */
 void finish_scores(program *p, const heed_data *d, training_end *e, const char *noun,
                    bool (*score)(program *p, heed_run *r, const heed_data *d, size_t most,

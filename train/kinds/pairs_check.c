@@ -1,4 +1,4 @@
-/* pairs_check.c -- heed data check of pairs of texts: what a training would read. */
+/* pairs_check.c -- heed data check of pairs of texts: what a training run would read. */
 #include "cli/gather.h"
 #include "kinds/pairs.h"
 

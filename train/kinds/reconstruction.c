@@ -1,5 +1,5 @@
 /* reconstruction.c -- what the program prints of auto-encoders: their sheets of pictures, the end
- * of a training, evaluation. */
+ * of a training run, evaluation. */
 #include "kinds/reconstruction.h"
 
 #include "cli/os_files.h"
@@ -70,7 +70,7 @@ bool rebuilt_png(heed_ctx *c, const rebuilt *k, const char *path) {
     return ok;
 }
 
-/* ---- during and after a training ---- */
+/* ---- during and after a training run ---- */
 
 /* Draws fixed pictures of the validation part, spread over it, in RUN/reconstructions.png. Uses a
  * separate context for the file: failing to write it must not end the training. */

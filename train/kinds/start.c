@@ -1,4 +1,4 @@
-/* start.c -- what a training takes from the run that it starts from, as rows of the banner. */
+/* start.c -- what training takes from the run that it starts from, as rows of the banner. */
 #include "kinds/training.h"
 
 #include <ctype.h>

@@ -1,5 +1,5 @@
-/* text.c -- what the program prints of a training on text, and heed eval for language models, on a
- * text or on questions; for other models, loss and accuracy. */
+/* text.c -- what the program prints of training on text, and heed eval for language models,
+ * on a text or on questions; for other models, loss and accuracy. */
 #include "kinds/inputs.h"
 
 #include <math.h>

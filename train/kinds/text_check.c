@@ -1,4 +1,4 @@
-/* text_check.c -- heed data check of a text file: what a training would read. */
+/* text_check.c -- heed data check of a text file: what a training run would read. */
 #include "cli/gather.h"
 #include "kinds/training.h"
 

@@ -101,7 +101,7 @@ const char *label_list(const char *const *labels, int count, int columns, char t
 /* The heed_fit callback; user is a progress *. */
 void progress_report(void *user, const heed_report *r);
 
-/* ---- what a training says of its course (commands/judge.c) ---- */
+/* ---- what a training run says of its course (commands/judge.c) ---- */
 
 /* Warns, once after a third of the training, of a loss that is still that of guessing. */
 void warn_of_plateau(progress *g, const heed_report *r);
@@ -110,17 +110,17 @@ void warn_of_plateau(progress *g, const heed_report *r);
 enum { JUDGEMENT = 1400 };
 void judge_training(const progress *g, const heed_fit_result *r, char text[JUDGEMENT]);
 
-/* Trains some steps without a run, and prints what the whole training would take
+/* Trains some steps without a run, and prints what the whole training run would take
  * (commands/estimate.c). */
 void estimate_training(program *p, const heed_fit_args *args);
 
-/* Prints the memory that a training takes, and returns it as an object. (memory.c) */
+/* Prints the memory that a training run takes, and returns it as an object. (memory.c) */
 void print_memory(FILE *to, const heed_memory *m);
 json_t *memory_json(const heed_memory *m);
 /* Prints the start of a text that may be long, in at most `columns`. (kind.c) */
 void print_start(const char *text, size_t n, int columns);
-/* Prints the settings that a training would choose by the data, and the command of a training of m:
- * the suggestion, and the settings given to data check (commands/data.c). */
+/* Prints the settings that a training run would choose by the data, and the command of a training
+ * run of m: the suggestion, and the settings given to data check (commands/data.c). */
 void print_try(const program *p, const heed_model *m, const char *suggestion);
 
 /* ---- text (text.c and others) ---- */
@@ -168,6 +168,8 @@ void curves_free(run_curves *k);
 heed_chart curves_chart(const run_curves *k, const char *title, heed_series series[2]);
 /* Draws the chart on stdout, as wide as the terminal. */
 void draw_chart(program *p, const heed_chart *chart);
+/* Writes charts as a picture, unless png is "", and to the file of --svg. */
+bool write_charts(program *p, const heed_chart *charts, int count, int height, const char *png);
 /* Draws DIR/metrics.csv as a picture at path. */
 bool curves_png(heed_ctx *c, const char *dir, const char *path);
 size_t curves_png_memory(void); /* what curves_png takes at most meanwhile, in bytes */

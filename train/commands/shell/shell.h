@@ -9,7 +9,7 @@
 const command *command_at(int index, const char **heading);
 /* The command that the first words name, and how many words do: 1 or 2. NULL: none. */
 const command *find_command(int argc, char **argv, int *words);
-/* Adds examples of first trainings, each below a heading. */
+/* Adds examples of first training runs, each below a heading. */
 void add_first_examples(const heed_model *const *models, heed_text *out);
 
 /* Prints the man page of p->command; of the program, if that is NULL. */

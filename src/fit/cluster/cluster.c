@@ -1,4 +1,4 @@
-/* cluster.c -- what the processes of a training say to each other besides gradients. */
+/* cluster.c -- what the processes of a training run say to each other besides gradients. */
 #include "fit/fit.h"
 
 #include <stdio.h>
