@@ -241,7 +241,15 @@ TEST(inspect_overlay_lays_panels_side_by_side) {
     const heed_real a[4] = {0, 1, (heed_real)NAN, 0}, b[4] = {0};
     const heed_real *maps[] = {a, b, a, a, a};
     const char *captions[] = {"mean", "head 1", NULL, "", "head 4"};
-    heed_overlay o = {NULL, grey, 28, 28, 1, 2, 2, 2, maps, captions, false, 0, 0, 0, NULL};
+    heed_overlay o = {.pixels = grey,
+                      .width = 28,
+                      .height = 28,
+                      .channels = 1,
+                      .rows = 2,
+                      .cols = 2,
+                      .count = 2,
+                      .maps = maps,
+                      .captions = captions};
     snprintf(path, sizeof path, "%s/overlay.png", test_folder());
     CHECK(heed_overlay_png(c, &o, path));
     png_size(path, &width, &height);
@@ -381,7 +389,15 @@ TEST(inspect_overlay_tints_where_the_weight_is) {
     static unsigned char black[28 * 28];
     const heed_real weights[4] = {0, 3, 0, 0};
     const heed_real *maps[] = {weights};
-    heed_overlay o = {NULL, black, 28, 28, 1, 2, 2, 1, maps, NULL, true, 0, 0, 0, NULL};
+    heed_overlay o = {.pixels = black,
+                      .width = 28,
+                      .height = 28,
+                      .channels = 1,
+                      .rows = 2,
+                      .cols = 2,
+                      .count = 1,
+                      .maps = maps,
+                      .cells = true};
     snprintf(path, sizeof path, "%s/overlay.png", test_folder());
     CHECK(heed_overlay_png(c, &o, path));
     heed_picture p = read_back(path);
@@ -406,7 +422,15 @@ TEST(inspect_overlay_has_one_scale_for_all_panels) {
     static unsigned char black[28 * 28];
     const heed_real sharp[4] = {0, 1, 0, 0}, flat[4] = {0.25, 0.25, 0.26f, 0.24f};
     const heed_real *maps[] = {sharp, flat};
-    heed_overlay o = {NULL, black, 28, 28, 1, 2, 2, 2, maps, NULL, true, 0, 0, 0, NULL};
+    heed_overlay o = {.pixels = black,
+                      .width = 28,
+                      .height = 28,
+                      .channels = 1,
+                      .rows = 2,
+                      .cols = 2,
+                      .count = 2,
+                      .maps = maps,
+                      .cells = true};
     size_t dark[2], lit = 112 * 112;
     snprintf(path, sizeof path, "%s/overlay.png", test_folder());
     for (int i = 0; i < 2; i++) {
@@ -420,30 +444,49 @@ TEST(inspect_overlay_has_one_scale_for_all_panels) {
     CLOSE(c);
 }
 
-/* A measure of large values leaves the scale of attention as it is, and is dark at its own largest,
- * however small that is. */
+#define ORANGE 145, 73, 19
+#define BLUE   34, 82, 139
+
+/* A measure of large values leaves the scale of attention as it is; it is orange at its own largest
+ * value and blue at the opposite one, however small these are. */
 TEST(inspect_overlay_measures_have_scales_of_their_own) {
     heed_ctx *c = heed_open(NULL);
     char path[128];
     static unsigned char black[28 * 28];
     const heed_real sharp[4] = {0, 1, 0, 0};
-    heed_real measure[4] = {0, 0, 0, 9};
+    heed_real measure[4] = {-9, 0, 0, 9};
     const heed_real *maps[] = {sharp, measure};
-    heed_overlay o = {NULL, black, 28, 28, 1, 2, 2, 2, maps, NULL, true, 0, 1, 0, NULL};
+    heed_overlay o = {.pixels = black,
+                      .width = 28,
+                      .height = 28,
+                      .channels = 1,
+                      .rows = 2,
+                      .cols = 2,
+                      .count = 2,
+                      .maps = maps,
+                      .cells = true,
+                      .measures = 1};
     snprintf(path, sizeof path, "%s/overlay.png", test_folder());
     for (int i = 0; i < 2; i++) {
         heed_text text = {.c = c};
         CHECK(heed_overlay_png(c, &o, path));
         heed_picture p = read_back(path);
-        CHECK(pixels_of(&p, DARK) == 2 * 112 * 112);
+        CHECK(pixels_of(&p, DARK) == 112 * 112);
+        CHECK(pixels_of(&p, ORANGE) == 112 * 112);
+        CHECK(pixels_of(&p, BLUE) == 112 * 112);
         heed_picture_free(&p);
         CHECK(heed_overlay_text(&o, HEED_ASCII, 100, &text));
         const char *end = strstr(text.s, "Other measures: each on its own scale");
         CHECK(end && strstr(text.s, " 100  percent of a row's attention"));
-        int full = 0;
-        for (const char *s = text.s; s < end; s++) full += *s == '@';
+        int full = 0, below = 0;
+        for (const char *s = text.s; s < end; s++) {
+            full += *s == '@';
+            below += *s == 'i' && s[1] == 'i';
+        }
         CHECK(full == 2 * 14 * 7 + 2); /* two of the legend */
+        CHECK(below == 13 * 7);
         heed_text_free(&text);
+        measure[0] = -0.001f;
         measure[3] = 0.001f;
     }
     CLOSE(c);

@@ -121,6 +121,7 @@ typedef struct {
     heed_image_transform transform; /* for a picture: */
     heed_real *x;                   /* the model's input, (size,size,channels) */
     heed_picture shown; /* the square that the model sees, at most 224 pixels wide; with `show` */
+    bool cropped;       /* `shown` is the centre of a picture that is not square */
 } heed_example;
 
 /* Reads a text, or the source of a pair, as the model does: between [CLS] and [SEP] if bracketed; a

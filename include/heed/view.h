@@ -24,13 +24,16 @@ typedef struct {
     bool percent;   /* with a unit: values are shares, shown as percentages on a terminal */
     double uniform; /* of weights: what each would be if all were equal. The scale ends at twice
                        that or more, and the legend of a picture marks it. 0: no weights */
-    const heed_real *ends; /* of a picture: (rows), NULL or the ends of rows that have their own
-                              scale, from -end to end, blue below 0 and orange above; 0: others */
+    const heed_real *ends;    /* of a picture: (rows), NULL or the ends of rows that have their own
+                                 scale, from -end to end, blue below 0 and orange above; 0: others */
+    const char *const *units; /* (rows): what those rows measure, for the legend; or NULL */
 } heed_heatmap;
 /* How evenly n weights are spread, from 1/n, one has all, to 1, all are equal: 2^H / n, where H is
  * the entropy in bits of the weights divided by their sum. Negative and unknown ones count as 0. */
 double heed_evenness(const heed_real *weights, int n);
-/* The evenness from which pictures and pages say "nearly uniform". */
+/* Whether pictures and pages say "nearly uniform": the evenness is HEED_NEARLY_UNIFORM or more, and
+ * no weight is twice the mean or more, which is where the scale of uniform weights ends. */
+bool heed_nearly_uniform(const heed_real *weights, int n);
 #define HEED_NEARLY_UNIFORM 0.9
 /* The head that is worth looking at first: the one whose rows have the lowest evenness on average,
  * among the layers of a stack, or in one layer (from 0; -1: all). Rows: the query (from 0), or with
@@ -126,9 +129,13 @@ typedef struct {
     bool cells;     /* one colour per cell; else interpolated between the centres of cells */
     double uniform; /* mark in the legend: a cell's value if all are equal; 0: 1 / (rows cols) */
     int measures;   /* number of maps, the last ones, that are not shares of attention: each has its
-                       own scale, from 0 to its largest value */
+                       own scale, from -end to end, where end is the largest size of a value: blue
+                       below 0 and orange above */
     double hi;      /* end of the scale of all others; 0: as above */
-    const char *note; /* below all panels; or NULL */
+    const char *note;         /* below all panels; or NULL */
+    const char *subtitle;     /* below the title; or NULL */
+    const char *of;           /* what the others are shares of; NULL: a row's attention */
+    const char *const *units; /* (measures) what each of them measures; or NULL */
 } heed_overlay;
 bool heed_overlay_png(heed_ctx *c, const heed_overlay *o, const char *path);
 /* The same as SVG: text stays text; each panel is an image embedded in the file. */

@@ -288,7 +288,8 @@ class heed_sequence(Structure):
 
 class heed_example(Structure):
     _fields_ = [("text", heed_sequence), ("target", heed_sequence), ("words", c_void_p), ("word_count", c_size_t),
-        ("word_capacity", c_size_t), ("transform", heed_image_transform), ("x", c_void_p), ("shown", heed_picture)]
+        ("word_capacity", c_size_t), ("transform", heed_image_transform), ("x", c_void_p), ("shown", heed_picture),
+        ("cropped", c_bool)]
 
 
 class heed_tape_usage(Structure):
@@ -888,7 +889,7 @@ class heed_codes(Structure):
 class heed_heatmap(Structure):
     _fields_ = [("title", c_char_p), ("rows", c_int), ("cols", c_int), ("values", c_void_p), ("row_labels", c_void_p),
         ("col_labels", c_void_p), ("hi", c_float), ("lo", c_float), ("unit", c_char_p), ("numbers", c_bool), ("terminal", c_int),
-        ("width", c_int), ("percent", c_bool), ("uniform", c_double), ("ends", c_void_p)]
+        ("width", c_int), ("percent", c_bool), ("uniform", c_double), ("ends", c_void_p), ("units", c_void_p)]
     _enums_ = {'terminal': 'heed_terminal'}
 
 
@@ -921,7 +922,7 @@ class heed_panels(Structure):
 class heed_overlay(Structure):
     _fields_ = [("title", c_char_p), ("pixels", c_void_p), ("width", c_int), ("height", c_int), ("channels", c_int), ("rows", c_int),
         ("cols", c_int), ("count", c_int), ("maps", c_void_p), ("captions", c_void_p), ("cells", c_bool), ("uniform", c_double),
-        ("measures", c_int), ("hi", c_double), ("note", c_char_p)]
+        ("measures", c_int), ("hi", c_double), ("note", c_char_p), ("subtitle", c_char_p), ("of", c_char_p), ("units", c_void_p)]
 
 
 class heed_page(Structure):
@@ -1434,6 +1435,7 @@ FUNCTIONS = {
     "heed_codes_free": (None, (c_void_p,)),
     "heed_codes_plane": (c_bool, (c_void_p, c_void_p, c_void_p, c_void_p,)),
     "heed_evenness": (c_double, (c_void_p, c_int,)),
+    "heed_nearly_uniform": (c_bool, (c_void_p, c_int,)),
     "heed_record_focus": (c_bool, (c_void_p, c_int, c_int, c_int, c_void_p,)),
     "heed_record_uniform": (c_double, (c_void_p, c_void_p, c_int,)),
     "heed_heatmap_text": (c_bool, (c_void_p, c_void_p,)),

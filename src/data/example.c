@@ -287,6 +287,7 @@ bool heed_example_picture(const heed_reader *r, heed_picture *p, const char *nam
     out->x = heed__alloc_array(r->c, n + heed_image_transform_work(p, v), sizeof *out->x);
     if (!out->x) return false;
     heed_picture_transform(p, v, NULL, NULL, out->x, out->x + n);
+    out->cropped = v->resize_to >= 0 && p->width != p->height;
     return !r->show || show_square(r->c, p, v->resize_to < 0, &out->shown);
 }
 

@@ -154,7 +154,13 @@ static void describe(heed_record *record, const heed_inspection *s) {
         snprintf(layers, sizeof layers, " of %d layer%s", count, count == 1 ? "" : "s");
     snprintf(model, sizeof model, "%s%s%s", r->model->name, layers, step);
     heed_record_describe(
-        record, (heed_record_texts){.title = s->title, .model = model, .task = r->model->name});
+        record, (heed_record_texts){
+                    .title = s->title,
+                    .model = model,
+                    .task = r->model->name,
+                    .note = s->example.cropped
+                                ? "The model sees the centre square of the picture, which is shown."
+                                : NULL});
     record->step = r->step;
     for (int i = 0; i < s->axis_count; i++) heed_record_add_axis(record, &s->axes[i]);
     const heed_picture *p = &s->example.shown;

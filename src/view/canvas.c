@@ -213,6 +213,12 @@ heed__rgb heed__signed(double v) {
     return (heed__rgb){mix(255, c.r, cover), mix(255, c.g, cover), mix(255, c.b, cover)};
 }
 
+heed__rgb heed__signed_dark(double v) {
+    heed__rgb c = v < 0 ? (heed__rgb){110, 176, 255} : (heed__rgb){255, 163, 72};
+    double cover = pow(fmin(1, fabs(v)), 0.8);
+    return (heed__rgb){mix(0, c.r, cover), mix(0, c.g, cover), mix(0, c.b, cover)};
+}
+
 heed__rgb heed__ink(heed__rgb c) {
     const double part[3] = {c.r / 255.0, c.g / 255.0, c.b / 255.0};
     static const double share[3] = {0.2126, 0.7152, 0.0722};

@@ -56,6 +56,8 @@ heed__rgb heed__viridis(double v);
 heed__rgb heed__paper(double v);
 /* Also for a white background: -1 blue, 0 white, 1 orange, as on the page. */
 heed__rgb heed__signed(double v);
+/* The same for a dark background: 0 is black. */
+heed__rgb heed__signed_dark(double v);
 /* Black or white, whichever has the higher contrast with c: at least 4.5:1 (WCAG 2.1). */
 heed__rgb heed__ink(heed__rgb c);
 
@@ -103,6 +105,10 @@ int heed__wrap_note(const char *note, int width, heed_text *out);
 void heed__sketch_note(heed__sketch *s, int x, int y, heed_text *note);
 /* Marks the uniform weight, at that share of a ramp of colours that begins at (x,y), and at `right`
  * says what the mark means. */
+/* A ramp of heed__signed at (x,y), and beside it what it is of: "occlusion -0.99 to 0.99, unit".
+ * Returns the width. NULL s: measures it. */
+int heed__sketch_signed(heed__sketch *s, int x, int y, const char *name, double end,
+                        const char *unit);
 void heed__sketch_uniform(heed__sketch *s, int x, int ramp, double share, int y, int right,
                           const char *text);
 bool heed__sketch_save(heed__sketch *s, const char *path);
@@ -116,7 +122,8 @@ void heed__put_escaped(heed_text *out, const char *text);
 
 /* ---- shade.c: values as colours or letters of a terminal ---- */
 
-/* `width` blanks on the colour of a share of the scale, or without colours as many letters. */
+/* `width` blanks on the colour of a share of the scale, or without colours as many letters: below
+ * 0, which only those show, a to i. */
 void heed__put_shade(heed_text *out, heed_terminal terminal, double share, int width);
 /* A number, aligned right and followed by a blank, in black or white on that colour. */
 void heed__put_on_shade(heed_text *out, heed_terminal terminal, double share, int width,

@@ -28,14 +28,13 @@ typedef struct {
     heed__sketch sketch;
     double lo, hi;
     bool fractions, above;               /* some value is not an integer; some value is above hi */
-    bool own;                            /* some rows have their own scale */
+    int own;                             /* number of rows with their own scale */
     int scale, cell;                     /* scale of letters; side of a cell in pixels */
     int left, top;                       /* position of the first cell in its panel */
     int columns, rows;                   /* of panels */
     int wide, tall;                      /* size of a panel */
     bool turned;                         /* column labels of several letters are rotated */
     char from[32], to[128], uniform[48]; /* of the legend; uniform: "" if there is no mark */
-    heed_text ends;                      /* of the scales that rows have for themselves */
     heed_text note;                      /* in lines that fit the picture */
     int lines;
 } plan;
@@ -63,12 +62,12 @@ static int measure(plan *p) {
     double top = p->lo = (double)p->map->lo;
     int widest = 0;
     char text[32];
+    for (int i = 0; p->map->ends && i < p->map->rows; i++) p->own += p->map->ends[i] > 0;
     for (int k = 0; k < p->all->count; k++) {
         const heed_heatmap *m = &p->all->maps[k];
         for (int i = 0; i < m->rows * m->cols; i++) {
             double v = value_at(p, m, i);
             if (!(end_of(m, i) > 0)) top = fmax(top, v);
-            p->own |= end_of(m, i) > 0;
             p->fractions |= v != floor(v);
         }
     }
@@ -126,15 +125,19 @@ static int write_legend(plan *p) {
            (*p->uniform ? 32 + heed__text_width(p->uniform, 2) : 0);
 }
 
-/* "occlusion: -0.99 to 0.99, gradient: -3.45 to 3.45" */
-static void write_ends(plan *p) {
+/* The width of the legends of rows with their own scale, which are drawn one below the other from
+ * (x,y) if s is not NULL. */
+static int put_own_legends(const plan *p, heed__sketch *s, int x, int y) {
     const heed_heatmap *m = p->map;
+    int widest = 0;
     for (int i = 0; p->own && i < m->rows; i++) {
-        double end = (double)m->ends[i];
-        if (end > 0)
-            heed_text_add(&p->ends, "%s%s -%.3g to %.3g", p->ends.n ? ", " : "",
-                          m->row_labels && m->row_labels[i] ? m->row_labels[i] : "", end, end);
+        if (!(m->ends[i] > 0)) continue;
+        int width = heed__sketch_signed(s, x, y, m->row_labels ? m->row_labels[i] : "",
+                                        (double)m->ends[i], m->units ? m->units[i] : NULL);
+        widest = larger(widest, width);
+        y += LINE + 2;
     }
+    return widest;
 }
 
 /* Upper edge of a row of panels. */
@@ -162,8 +165,7 @@ static bool lay_out(heed_ctx *c, plan *p) {
     if (p->all->subtitle) least = larger(least, heed__text_width(p->all->subtitle, 2));
     if (least > LONGEST_TITLE) least = LONGEST_TITLE;
     least = larger(least, write_legend(p));
-    write_ends(p);
-    if (p->ends.s) least = larger(least, p->left + RAMP + 24 + heed__text_width(p->ends.s, 2));
+    least = larger(least, p->left + 24 + put_own_legends(p, NULL, 0, 0));
     fill_width(p, least);
     int width = larger(least, p->columns * (p->wide + BETWEEN) - BETWEEN);
     p->lines = heed__wrap_note(p->all->note, width, &p->note);
@@ -174,8 +176,8 @@ static bool lay_out(heed_ctx *c, plan *p) {
             "`png`, or one `head`",
             VECTOR_CELLS, p->all->count, m->rows, m->cols);
     return heed__sketch_new(c, &p->sketch, p->vector, 2 * MARGIN + width,
-                            panel_top(p, p->rows) - BETWEEN + LEGEND + (p->lines + p->own) * LINE +
-                                MARGIN);
+                            panel_top(p, p->rows) - BETWEEN + LEGEND + p->lines * LINE +
+                                p->own * (LINE + 2) + MARGIN);
 }
 
 /* ---- a panel ---- */
@@ -247,17 +249,6 @@ static void draw_panel(plan *p, int index) {
 
 /* ---- the picture ---- */
 
-/* Of rows with their own scale: the colours below and above 0. */
-static void draw_own_legend(plan *p, int x, int y) {
-    int step = p->vector ? 4 : 1;
-    for (int i = 0; i < RAMP; i += step)
-        heed__sketch_box(&p->sketch, x + i, y, step, 18,
-                         heed__signed(2 * i / (double)(RAMP - step) - 1));
-    heed__sketch_frame(&p->sketch, x, y, RAMP, 18);
-    heed__sketch_text(&p->sketch, x + 8 + RAMP, y + 2, 2, SOFT, HEED__LEFT, MOST,
-                      p->ends.s ? p->ends.s : "");
-}
-
 static void draw_legend(plan *p) {
     int x = MARGIN + p->left, y = panel_top(p, p->rows) - BETWEEN + 24;
     heed__sketch_text(&p->sketch, x, y + 2, 2, SOFT, HEED__LEFT, 100, p->from);
@@ -270,8 +261,8 @@ static void draw_legend(plan *p) {
     if (*p->uniform)
         heed__sketch_uniform(&p->sketch, x, RAMP, share_of(p, p->map->uniform), y,
                              x + 32 + RAMP + heed__text_width(p->to, 2), p->uniform);
-    if (p->own) draw_own_legend(p, x, y += LINE + 2);
-    y += LEGEND - LINE + 10;
+    put_own_legends(p, &p->sketch, x, y + LINE + 2);
+    y += LEGEND - LINE + 10 + p->own * (LINE + 2);
     heed__sketch_note(&p->sketch, MARGIN, y, &p->note);
 }
 
@@ -292,7 +283,7 @@ static bool check(heed_ctx *c, const heed_panels *all) {
 static bool draw(heed_ctx *c, const heed_panels *all, bool vector, heed__sketch *out) {
     *out = (heed__sketch){.vector = vector};
     if (heed__stopped(c) || !check(c, all)) return false;
-    plan p = {.all = all, .map = all->maps, .vector = vector, .ends = {.c = c}, .note = {.c = c}};
+    plan p = {.all = all, .map = all->maps, .vector = vector, .note = {.c = c}};
     bool ok = lay_out(c, &p);
     if (ok && all->title)
         heed__sketch_text(&p.sketch, MARGIN, MARGIN, 2, INK, HEED__LEFT, LONGEST_TITLE, all->title);
@@ -301,7 +292,6 @@ static bool draw(heed_ctx *c, const heed_panels *all, bool vector, heed__sketch 
                           LONGEST_TITLE, all->subtitle);
     for (int i = 0; ok && i < all->count; i++) draw_panel(&p, i);
     if (ok) draw_legend(&p);
-    heed_text_free(&p.ends);
     heed_text_free(&p.note);
     *out = p.sketch;
     return ok && !heed__stopped(c);

@@ -9,10 +9,9 @@
 #include <string.h>
 
 enum { MARGIN = 20, GAP = 20, WIDTH = 1500, SIDE = 224, LEAST_PANEL = 120, LEAST_WIDTH = 640 };
-enum { TITLE = 34, CAPTION = 56, LEGEND = 40 };
+enum { TITLE = 34, LINE = 22, LEGEND = 40, MEASURE = 28 };
 static const double PALE = 0.7, OPAQUE = 0.75; /* contrast of the picture, most of the colour */
 static const heed__rgb INK = {40, 40, 40}, SOFT = {110, 110, 110};
-static const char OWN_SCALES[] = "Other measures: each on its own scale, from 0 to its largest.";
 
 static bool check(heed_ctx *c, const heed_overlay *o) {
     bool ok = o && o->pixels && o->width > 0 && o->height > 0 &&
@@ -27,12 +26,16 @@ static bool check(heed_ctx *c, const heed_overlay *o) {
 
 /* ---- scales ---- */
 
-/* The largest value in a map, except cells left out; 0 if there is none. */
-static double largest(const heed_overlay *o, int map) {
+/* The largest value of `sign` times a map, except cells left out; 0 if there is none. */
+static double largest(const heed_overlay *o, int map, int sign) {
     double top = -INFINITY;
     for (int i = 0; i < o->rows * o->cols; i++)
-        if (isfinite((double)o->maps[map][i])) top = fmax(top, (double)o->maps[map][i]);
+        if (isfinite((double)o->maps[map][i])) top = fmax(top, sign * (double)o->maps[map][i]);
     return isfinite(top) ? top : 0;
+}
+
+static double size_of(const heed_overlay *o, int map) {
+    return fmax(largest(o, map, 1), largest(o, map, -1));
 }
 
 static bool is_measure(const heed_overlay *o, int map) { return map >= o->count - o->measures; }
@@ -40,7 +43,7 @@ static bool is_measure(const heed_overlay *o, int map) { return map >= o->count 
 /* End of the scale of attention, `least` or more. */
 static double shared_top(const heed_overlay *o, double least) {
     if (o->hi > 0) return o->hi;
-    for (int i = 0; i < o->count - o->measures; i++) least = fmax(least, largest(o, i));
+    for (int i = 0; i < o->count - o->measures; i++) least = fmax(least, largest(o, i, 1));
     return least;
 }
 
@@ -49,8 +52,20 @@ static double uniform_of(const heed_overlay *o) {
 }
 
 static double top_of(const heed_overlay *o, int map, double shared) {
-    double top = is_measure(o, map) ? largest(o, map) : shared;
+    double top = is_measure(o, map) ? size_of(o, map) : shared;
     return top > 0 ? top : 1;
+}
+
+static bool is_even(const heed_overlay *o, int map) {
+    return !is_measure(o, map) && heed_nearly_uniform(o->maps[map], o->rows * o->cols);
+}
+
+static const char *unit_of(const heed_overlay *o, int map) {
+    return o->units ? o->units[map - (o->count - o->measures)] : NULL;
+}
+
+static const char *name_of(const heed_overlay *o, int map) {
+    return o->captions && o->captions[map] ? o->captions[map] : "";
 }
 
 /* ---- a drawing ---- */
@@ -60,11 +75,24 @@ typedef struct {
     heed__sketch sketch;
     int full_width, full_height;
     int width, height, cell, columns; /* of a panel; its width with the gap; panels per row */
+    int caption, head;                /* heights of the lines below a panel and above all */
     double top, uniform;              /* end of the scale; weight of a cell if all are equal */
     int digits;                       /* decimals of weights */
     heed_text note;
     int note_height;
 } plan;
+
+static int larger(int a, int b) { return a > b ? a : b; }
+
+static int text_width(const char *text) {
+    return text ? heed__text_width(text, 2) + 2 * MARGIN : 0;
+}
+
+/* The legend of a measure. */
+static int put_measure(const plan *p, heed__sketch *s, int map, int y) {
+    return heed__sketch_signed(s, MARGIN + 20, y, name_of(p->o, map), size_of(p->o, map),
+                               unit_of(p->o, map));
+}
 
 static bool lay_out(heed_ctx *c, plan *p, bool vector) {
     int panels = p->o->count + 1;
@@ -77,15 +105,19 @@ static bool lay_out(heed_ctx *c, plan *p, bool vector) {
     int rows = (panels + p->columns - 1) / p->columns;
     p->columns = (panels + rows - 1) / rows;
     int width = 2 * MARGIN - GAP + p->columns * p->cell;
-    int title = p->o->title ? heed__text_width(p->o->title, 2) + 2 * MARGIN : 0;
-    if (title < LEAST_WIDTH) title = LEAST_WIDTH;
-    p->full_width = width > title ? width : title;
+    p->full_width = larger(larger(width, LEAST_WIDTH),
+                           larger(text_width(p->o->title), text_width(p->o->subtitle)));
+    p->caption = 12 + 2 * LINE;
+    for (int i = 0; i < p->o->count; i++)
+        if (is_even(p->o, i)) p->caption = 12 + 3 * LINE;
+    for (int i = p->o->count - p->o->measures; i < p->o->count; i++)
+        p->full_width = larger(p->full_width, 2 * MARGIN + 20 + put_measure(p, NULL, i, 0));
     p->note.c = c;
     p->note_height =
         HEED__NOTE_LINE * heed__wrap_note(p->o->note, p->full_width - 2 * MARGIN, &p->note);
-    p->full_height = 2 * MARGIN + (p->o->title ? TITLE : 0) + LEGEND +
-                     (p->o->measures ? HEED__NOTE_LINE : 0) + p->note_height +
-                     rows * (p->height + CAPTION);
+    p->head = MARGIN + (p->o->title ? TITLE : 0) + (p->o->subtitle ? LINE : 0);
+    p->full_height = MARGIN + p->head + LEGEND + p->o->measures * MEASURE + p->note_height +
+                     rows * (p->height + p->caption);
     return heed__sketch_new(c, &p->sketch, vector, p->full_width, p->full_height);
 }
 
@@ -93,7 +125,7 @@ static double weight_at(const heed_overlay *o, const heed_real *map, int row, in
     row = row < 0 ? 0 : row >= o->rows ? o->rows - 1 : row;
     col = col < 0 ? 0 : col >= o->cols ? o->cols - 1 : col;
     double v = (double)map[(size_t)row * (size_t)o->cols + (size_t)col];
-    return isfinite(v) && v > 0 ? v : 0;
+    return isfinite(v) ? v : 0;
 }
 
 /* The map at (u,v) of the unit square: its cell, or interpolated between the centres of four cells.
@@ -121,17 +153,18 @@ static void set_scale(plan *p) {
 
 /* The picture in grey, paler than it is; over it the colour of the weight, the more opaque the more
  * it is above uniform, so that the picture is recognised everywhere. The page does the same
- * (picture.js). Of other measures, what is above 0 is coloured. */
+ * (picture.js). Of other measures, what differs from 0 is coloured. */
 static void tint(const plan *p, int map, heed__canvas *panel) {
-    double top = top_of(p->o, map, p->top), from = is_measure(p->o, map) ? 0 : p->uniform;
+    bool measure = is_measure(p->o, map);
+    double top = top_of(p->o, map, p->top), from = measure ? 0 : p->uniform;
     for (int j = 0; j < p->height; j++)
         for (int i = 0; i < p->width; i++) {
             unsigned char *at = panel->rgb + 3 * ((size_t)j * (size_t)p->width + (size_t)i);
             double w = sample(p->o, p->o->maps[map], (i + 0.5) / p->width, (j + 0.5) / p->height);
             double grey = 255 - PALE * (255 - (0.299 * at[0] + 0.587 * at[1] + 0.114 * at[2]));
-            double above = top > from ? (w - from) / (top - from) : 0;
+            double above = top > from ? ((measure ? fabs(w) : w) - from) / (top - from) : 0;
             double opacity = above > 0 ? OPAQUE * sqrt(fmin(above, 1)) : 0;
-            heed__rgb c = heed__paper(w / top);
+            heed__rgb c = measure ? heed__signed(w / top) : heed__paper(w / top);
             at[0] = (unsigned char)lround(grey + (c.r - grey) * opacity);
             at[1] = (unsigned char)lround(grey + (c.g - grey) * opacity);
             at[2] = (unsigned char)lround(grey + (c.b - grey) * opacity);
@@ -147,9 +180,9 @@ static void write_line(plan *p, int x, int y, const char *text) {
 /* Panel 0 is the picture, panel i map i - 1. */
 static void draw_panel(plan *p, int index) {
     const heed_overlay *o = p->o;
-    char second[48] = "";
+    char second[64];
     int x = MARGIN + index % p->columns * p->cell;
-    int y = MARGIN + (o->title ? TITLE : 0) + index / p->columns * (p->height + CAPTION);
+    int y = p->head + index / p->columns * (p->height + p->caption);
     heed__canvas panel;
     if (!heed__canvas_new(p->sketch.c, &panel, p->width, p->height)) return;
     heed__canvas_pixels(&panel, 0, 0, p->width, p->height,
@@ -161,23 +194,25 @@ static void draw_panel(plan *p, int index) {
         write_line(p, x, y + p->height + 6, "picture");
         return;
     }
-    bool even = !is_measure(o, index - 1) &&
-                heed_evenness(o->maps[index - 1], o->rows * o->cols) >= HEED_NEARLY_UNIFORM;
-    snprintf(second, sizeof second, even ? "nearly uniform (%.*f)" : "largest %.*f", p->digits,
-             largest(o, index - 1));
-    if (o->captions && o->captions[index - 1])
-        write_line(p, x, y + p->height + 6, o->captions[index - 1]);
-    write_line(p, x, y + p->height + 28, second);
+    if (is_measure(o, index - 1))
+        snprintf(second, sizeof second, "%.2g to %.2g", fmin(-largest(o, index - 1, -1), 0),
+                 fmax(largest(o, index - 1, 1), 0));
+    else
+        snprintf(second, sizeof second, "largest %.*f", p->digits, largest(o, index - 1, 1));
+    y += p->height + 6;
+    write_line(p, x, y, name_of(o, index - 1));
+    write_line(p, x, y + LINE, second);
+    if (is_even(o, index - 1)) write_line(p, x, y + 2 * LINE, "nearly uniform");
 }
 
 /* "0 [colours] 0.210  | uniform 0.016": a mark shows the uniform weight. This is the scale of
- * attention. */
+ * attention; those of the measures are below. */
 static void draw_legend(plan *p) {
     enum { RAMP = 160 };
-    char end[64], uniform[48];
-    int below = p->o->measures ? HEED__NOTE_LINE : 0;
-    int y = p->full_height - MARGIN - 20 - below - p->note_height;
-    snprintf(end, sizeof end, "%.*f  of a row's attention", p->digits, p->top);
+    char end[160], uniform[48];
+    int y = p->full_height - MARGIN - 20 - p->o->measures * MEASURE - p->note_height;
+    snprintf(end, sizeof end, "%.*f  of %.100s", p->digits, p->top,
+             p->o->of ? p->o->of : "a row's attention");
     snprintf(uniform, sizeof uniform, "uniform = %.*f", p->digits, p->uniform);
     heed__sketch_text(&p->sketch, MARGIN, y + 2, 2, SOFT, HEED__LEFT, p->full_width, "0");
     for (int i = 0; i < RAMP; i++)
@@ -187,10 +222,10 @@ static void draw_legend(plan *p) {
     heed__sketch_text(&p->sketch, x, y + 2, 2, SOFT, HEED__LEFT, p->full_width, end);
     heed__sketch_uniform(&p->sketch, MARGIN + 20, RAMP, p->uniform / p->top, y,
                          x + heed__text_width(end, 2) + 24, uniform);
-    if (below)
-        heed__sketch_text(&p->sketch, MARGIN, y + 28, 2, SOFT, HEED__LEFT, p->full_width,
-                          OWN_SCALES);
-    heed__sketch_note(&p->sketch, MARGIN, y + 28 + below, &p->note);
+    y += MEASURE;
+    for (int i = p->o->count - p->o->measures; i < p->o->count; i++, y += MEASURE)
+        put_measure(p, &p->sketch, i, y);
+    heed__sketch_note(&p->sketch, MARGIN, y, &p->note);
 }
 
 static bool draw(heed_ctx *c, const heed_overlay *o, bool vector, const char *path) {
@@ -200,6 +235,9 @@ static bool draw(heed_ctx *c, const heed_overlay *o, bool vector, const char *pa
     set_scale(&p);
     if (ok && o->title)
         heed__sketch_text(&p.sketch, MARGIN, MARGIN, 2, INK, HEED__LEFT, p.full_width, o->title);
+    if (ok && o->subtitle)
+        heed__sketch_text(&p.sketch, MARGIN, p.head - TITLE, 2, SOFT, HEED__LEFT, p.full_width,
+                          o->subtitle);
     for (int i = 0; ok && i <= o->count; i++) draw_panel(&p, i);
     if (ok) draw_legend(&p);
     ok = ok && heed__sketch_save(&p.sketch, path);
@@ -248,7 +286,8 @@ static heed__rgb color_at(const panels *p, int panel, int x, int y) {
     heed__rgb c = point_of(p, x, y);
     if (panel == 0) return c;
     double share = map_share(p, panel, x, y);
-    if (isfinite(share)) return heed__viridis(share);
+    if (isfinite(share))
+        return is_measure(p->o, panel - 1) ? heed__signed_dark(share) : heed__viridis(share);
     unsigned char grey = (unsigned char)(110 * grey_of(c));
     return (heed__rgb){grey, grey, grey};
 }
@@ -256,7 +295,7 @@ static heed__rgb color_at(const panels *p, int panel, int x, int y) {
 static double share_at(const panels *p, int panel, int x, int y) {
     if (panel == 0) return grey_of(point_of(p, x, y));
     double share = map_share(p, panel, x, y);
-    return isfinite(share) ? fmax(share, 0) : 0;
+    return isfinite(share) ? share : 0;
 }
 
 static void put_line(const panels *p, int panel, int line) {
@@ -275,15 +314,28 @@ static void put_line(const panels *p, int panel, int line) {
 static void put_row(const panels *p, int from, int to) {
     for (int line = -1; line < (p->points.height + 1) / 2; line++) {
         for (int i = from; i < to; i++) {
-            const char *name = i ? p->o->captions ? p->o->captions[i - 1] : "" : "picture";
             if (line < 0)
-                heed__put_label(p->out, name ? name : "", p->points.width, false);
+                heed__put_label(p->out, i ? name_of(p->o, i - 1) : "picture", p->points.width,
+                                false);
             else
                 put_line(p, i, line);
             heed_text_add(p->out, "%*s", APART, "");
         }
         heed__end_line(p->out);
     }
+}
+
+/* "Other measures: each on its own scale, occlusion -0.9 to 0.9, gradient .." */
+static void put_scales(const panels *p, int width) {
+    const heed_overlay *o = p->o;
+    heed_text line = {.c = p->out->c};
+    heed_text_add(&line, "Other measures: each on its own scale");
+    for (int i = o->count - o->measures; i < o->count; i++)
+        heed_text_add(&line, ", %s -%.2g to %.2g", name_of(o, i), size_of(o, i), size_of(o, i));
+    heed_text_add(&line, "; below 0: %s.", p->terminal == HEED_ASCII ? "letters a to i" : "blue");
+    if (line.s) heed_label_words(line.s, 0, width, p->out);
+    heed__end_line(p->out);
+    heed_text_free(&line);
 }
 
 static void put_panels(const panels *p, int width) {
@@ -300,10 +352,7 @@ static void put_panels(const panels *p, int width) {
         p->out, p->terminal,
         (heed__legend){
             .hi = p->top, .times = 100, .unit = "percent of a row's attention", .width = width});
-    if (o->measures) {
-        heed_label_words(OWN_SCALES, 0, width, p->out);
-        heed__end_line(p->out);
-    }
+    if (o->measures) put_scales(p, width);
 }
 
 bool heed_overlay_text(const heed_overlay *o, heed_terminal terminal, int width, heed_text *out) {

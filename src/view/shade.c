@@ -24,8 +24,9 @@ static void put_color(heed_text *out, heed_terminal terminal, int ground, heed__
 }
 
 void heed__put_shade(heed_text *out, heed_terminal terminal, double share, int width) {
-    int at = (int)floor((share > 0 ? share < 1 ? share : 1 : 0) * 9.999);
-    char letter = terminal == HEED_ASCII ? " .:-=+*#%@"[at] : ' ';
+    bool below = share < 0;
+    int at = (int)floor((share == share ? fmin(fabs(share), 1) : 0) * 9.999);
+    char letter = terminal != HEED_ASCII ? ' ' : (below ? " abcdefghi" : " .:-=+*#%@")[at];
     if (terminal != HEED_ASCII) put_color(out, terminal, 48, heed__viridis(share));
     for (int i = 0; i < width; i++) heed_text_put(out, &letter, 1);
 }
@@ -64,6 +65,15 @@ void heed__put_legend(heed_text *out, heed_terminal terminal, heed__legend l) {
     }
     heed_label_words(l.unit, below, l.width, out);
     heed__end_line(out);
+}
+
+bool heed_nearly_uniform(const heed_real *weights, int n) {
+    double sum = 0, most = 0;
+    for (int i = 0; weights && i < n; i++) {
+        sum += fmax((double)weights[i], 0);
+        most = fmax(most, (double)weights[i]);
+    }
+    return heed_evenness(weights, n) >= HEED_NEARLY_UNIFORM && most * n < 2 * sum;
 }
 
 double heed_evenness(const heed_real *weights, int n) {

@@ -5,6 +5,7 @@
 #include "view/draw.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 bool heed__sketch_new(heed_ctx *c, heed__sketch *s, bool vector, int width, int height) {
@@ -155,6 +156,21 @@ void heed__sketch_uniform(heed__sketch *s, int x, int ramp, double share, int y,
     heed__sketch_box(s, x + (int)lround((ramp - 1) * share), y - 3, 2, 24, ink);
     heed__sketch_box(s, right, y - 3, 2, 24, ink);
     heed__sketch_text(s, right + 8, y + 2, 2, ink, HEED__LEFT, 400, text);
+}
+
+int heed__sketch_signed(heed__sketch *s, int x, int y, const char *name, double end,
+                        const char *unit) {
+    enum { RAMP = 160 };
+    static const heed__rgb soft = {110, 110, 110};
+    char text[200];
+    snprintf(text, sizeof text, "%.60s: %.2g to %.2g%s%.90s", name, -end, end, unit ? ", " : "",
+             unit ? unit : "");
+    int step = s && s->vector ? 4 : 1;
+    for (int i = 0; s && i < RAMP; i += step)
+        heed__sketch_box(s, x + i, y, step, 18, heed__signed(2 * i / (double)(RAMP - step) - 1));
+    if (s) heed__sketch_frame(s, x, y, RAMP, 18);
+    if (s) heed__sketch_text(s, x + 8 + RAMP, y + 2, 2, soft, HEED__LEFT, 12000, text);
+    return RAMP + 8 + heed__text_width(text, 2);
 }
 
 bool heed__sketch_save(heed__sketch *s, const char *path) {

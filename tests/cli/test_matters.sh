@@ -282,10 +282,11 @@ run attend vit one/test/0/*.png --occlude
 holds test "$(awk '$1 == "occlusion" { print $3 }' out)" = "$(printf %.3f "$fall")"
 run attend vit one/test/0/*.png --occlude --svg over.svg
 says "Other measures: each on its own scale"
-holds grep -q "Other measures: each on its own scale" over.svg
+holds grep -q ">occlusion: -[0-9.e-]* to [0-9.e-]*, fall of the probability if hidden<" over.svg
+holds grep -q ">[0-9a-z]*[.]png: predicted " over.svg
 run attend vit one/test/0/*.png --svg over.svg
 hides "Other measures"
-if grep -q "Other measures" over.svg; then fail "there are no measures"; else pass; fi
+if grep -q ">occlusion" over.svg; then fail "there are no measures"; else pass; fi
 run attend vit one/test/0/*.png --occlude --window 3
 warns "--window 3: expected at most 2 patches"
 status 2
@@ -306,7 +307,7 @@ TEXT="Paris is the capital of [MASK] ."
 run attend mlm "$TEXT" --occlude --svg q.svg
 holds grep -q "layer 1 of 1, token 7, \[MASK\]: [^<]* 0[.][0-9]* (other measures: the whole model)<" q.svg # with the answer
 holds grep -q ">occlusion<" q.svg
-holds grep -qE ">occlusion -[0-9.e-]+ to [0-9.e-]+<" q.svg # its scale
+holds grep -qE ">occlusion: -[0-9.e-]+ to [0-9.e-]+, fall of the probability if hidden<" q.svg # its scale
 holds grep -q "of a row&#39;s attention<" q.svg
 if grep -qe "--occlude" q.svg; then fail "a flag stands in a picture"; else pass; fi
 run attend mlm "$TEXT" --occlude --svg q.svg --head 2 --hide-special

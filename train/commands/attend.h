@@ -99,5 +99,7 @@ bool maps_draw(const attend_view *v, bool svg, const char *path);
 heed_real maps_end(const attend_view *v); /* the largest share of attention that it draws */
 /* Whether a map is one of those shown: of the entire model, in probabilities. */
 bool map_is_main(const heed_record_map *m);
+/* What the values of a map measure, in a few words; NULL: shares of attention, as rollout's. */
+const char *map_unit(const char *name);
 
 #endif

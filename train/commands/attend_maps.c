@@ -72,6 +72,11 @@ bool map_is_main(const heed_record_map *m) {
     return m->layer < 0 && m->head < 0 && !strstr(m->name, "log-odds");
 }
 
+const char *map_unit(const char *name) {
+    if (strcmp(name, "occlusion") == 0) return "fall of the probability if hidden";
+    return strcmp(name, "gradient") == 0 ? "attention times gradient of the logit" : NULL;
+}
+
 /* ---- one prediction: a column for each measure, a row for each token ---- */
 
 enum { LABEL = 16 };
@@ -297,9 +302,7 @@ bool maps_need_query(const attend_view *v) { return !is_one(v) && any_fits(v); }
 /* The end of the row's own scale; 0: it is of shares of attention, which have a common one. */
 static heed_real own_end(const columns *k, int row) {
     heed_real end = 0, *x = k->values + (size_t)row * (size_t)k->tokens;
-    const char *name = k->name[row];
-    if (strcmp(name, "occlusion") != 0 && strcmp(name, "gradient") != 0) return 0;
-    for (int i = 0; i < k->tokens; i++)
+    for (int i = 0; map_unit(k->name[row]) && i < k->tokens; i++)
         if (fabs((double)x[i]) > (double)end) end = (heed_real)fabs((double)x[i]);
     return end;
 }
@@ -322,12 +325,14 @@ bool maps_draw(const attend_view *v, bool svg, const char *path) {
     bool ok = columns_open(v, !v->chosen, &k);
     const char **rows = allocate(c, (size_t)k.count, sizeof *rows, "rows");
     const char **cols = allocate(c, (size_t)k.tokens, sizeof *cols, "columns");
+    const char **units = allocate(c, (size_t)k.count, sizeof *units, "rows");
     heed_real *ends = allocate(c, (size_t)k.count, sizeof *ends, "rows");
-    ok = ok && rows && cols && ends;
+    ok = ok && rows && cols && ends && units;
     int visible = 0, at = 0; /* tokens and values that are not hidden */
     for (int i = 0; ok && i < k.count; i++) {
         rows[i] = k.name[i];
         ends[i] = own_end(&k, i);
+        units[i] = map_unit(k.name[i]);
     }
     for (int i = 0; ok && i < k.tokens; i++)
         if (!is_hidden(v, &k, i)) cols[visible++] = k.axis->labels[i];
@@ -341,10 +346,12 @@ bool maps_draw(const attend_view *v, bool svg, const char *path) {
                         .numbers = v->numbers,
                         .hi = scale_end(v, SCALE_MAPS, v->head),
                         .uniform = heed_record_uniform(v->record, v->block, k.query),
-                        .ends = ends};
+                        .ends = ends,
+                        .units = units};
     ok = ok && draw_panels(v, k.query, &map, 1, svg, path);
     free((void *)rows);
     free((void *)cols);
+    free((void *)units);
     free(ends);
     columns_close(&k);
     return ok;

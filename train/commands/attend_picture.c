@@ -1,4 +1,5 @@
 /* attend_picture.c -- attention among patches, over the picture: in the terminal and as PNG. */
+#include "cli/os_files.h"
 #include "commands/attend.h"
 
 #include <math.h>
@@ -9,11 +10,11 @@ enum { PANEL_NAME = 32 };
 
 typedef struct {
     int count, rows, cols;
-    int weights;             /* the first so many panels show attention, the others maps */
+    int weights;             /* the first so many panels show shares of attention, the others not */
     heed_real *own, *values; /* (count,rows,cols): the values, and the values as drawn */
     const heed_real **at;
     char (*names)[PANEL_NAME];
-    const char **captions;
+    const char **captions, **units; /* units: of the others */
 } panels;
 
 static void close_panels(panels *p) {
@@ -22,6 +23,7 @@ static void close_panels(panels *p) {
     free((void *)p->at);
     free(p->names);
     free((void *)p->captions);
+    free((void *)p->units);
 }
 
 /* Whether the queries are words of a caption, not patches. */
@@ -70,7 +72,8 @@ static void add_words(const attend_view *v, panels *p) {
     }
 }
 
-/* Adds a map of the record as a separate panel: the query's row, or the mean of all rows. */
+/* Adds a map of the record as a separate panel, of shares of attention or not: the query's row, or
+ * the mean of all rows. */
 static void add_map(const attend_view *v, panels *p, const heed_record_map *m) {
     const heed_record_axis *a = &v->record->axes[m->keys];
     size_t patches = (size_t)p->rows * (size_t)p->cols;
@@ -82,7 +85,16 @@ static void add_map(const attend_view *v, panels *p, const heed_record_map *m) {
         for (size_t i = 0; i < patches; i++)
             to[i] += m->values[(size_t)q * (size_t)a->count + (size_t)a->first + i] /
                      (heed_real)(end - from);
+    if (p->count >= p->weights) p->units[p->count - p->weights] = map_unit(m->name);
     snprintf(p->names[p->count++], PANEL_NAME, "%s", m->name);
+}
+
+static void add_maps(const attend_view *v, panels *p, bool shares) {
+    const heed_record *r = v->record;
+    for (int i = 0; i < r->map_count; i++)
+        if (r->maps[i].keys == v->block->keys && map_is_main(&r->maps[i]) &&
+            shares == !map_unit(r->maps[i].name))
+            add_map(v, p, &r->maps[i]);
 }
 
 static int by_size(const void *a, const void *b) {
@@ -122,6 +134,7 @@ static bool open_panels(const attend_view *v, panels *p) {
     p->at = allocate(c, most, sizeof *p->at, "pictures");
     p->names = allocate(c, most, sizeof *p->names, "pictures");
     p->captions = allocate(c, most, sizeof *p->captions, "pictures");
+    p->units = allocate(c, most, sizeof *p->units, "pictures");
     if (heed_ctx_status(c) != HEED_OK) return false;
     if (words)
         add_words(v, p);
@@ -129,10 +142,10 @@ static bool open_panels(const attend_view *v, panels *p) {
         add_head(v, p, v->head);
     else
         for (int h = heads > 1 ? -1 : 0; h < heads; h++) add_head(v, p, h);
+    p->weights = (int)most; /* for now, all are */
+    add_maps(v, p, true);
     p->weights = p->count;
-    for (int i = 0; i < r->map_count; i++)
-        if (r->maps[i].keys == v->block->keys && map_is_main(&r->maps[i]))
-            add_map(v, p, &r->maps[i]);
+    add_maps(v, p, false);
     memcpy(p->values, p->own, (size_t)p->count * n * sizeof *p->own);
     for (int i = 0; i < p->count; i++) {
         heed_real *drawn = p->values + (size_t)i * n;
@@ -153,10 +166,12 @@ heed_real attend_picture_end(const attend_view *v) {
     return most;
 }
 
-static heed_overlay overlay_of(const attend_view *v, const panels *p, bool cells,
-                               const char *title) {
+static heed_overlay overlay_of(const attend_view *v, const panels *p, bool cells, const char *title,
+                               const char *subtitle) {
     const heed_record *r = v->record;
     return (heed_overlay){.title = title,
+                          .subtitle = subtitle,
+                          .units = p->units,
                           .pixels = r->pixels,
                           .width = r->width,
                           .height = r->height,
@@ -169,8 +184,7 @@ static heed_overlay overlay_of(const attend_view *v, const panels *p, bool cells
                           .captions = p->captions,
                           .cells = cells || v->mass > 0,
                           .uniform = heed_record_uniform(r, v->block, v->query),
-                          .hi = (double)scale_end(v, SCALE_PICTURE, v->head),
-                          .note = NO_EXPLANATION "."};
+                          .hi = (double)scale_end(v, SCALE_PICTURE, v->head)};
 }
 
 enum { TITLE = 440 };
@@ -199,18 +213,22 @@ static void title_of(const attend_view *v, char title[TITLE]) {
 }
 
 bool attend_draw_picture(const attend_view *v, bool cells, bool svg, const char *path) {
-    const heed_record_guess *g = v->record->guesses;
-    char what[TITLE], guess[240] = "", percent[16], title[TITLE + sizeof guess];
+    const heed_record *r = v->record;
+    const heed_record_guess *g = r->guesses;
+    const char *name = r->title ? r->title : "";
+    char what[TITLE], title[TITLE], note[240], p0[16];
     panels p;
     title_of(v, what);
-    if (has_words(v))
-        snprintf(guess, sizeof guess, "%.200s   ", v->record->title ? v->record->title : "");
-    else if (v->record->guess_count)
-        snprintf(guess, sizeof guess, "%.60s, %s %%   ", g->labels[0],
-                 probability_text(percent, (double)g->p[0], PROBABILITY_PERCENT));
-    snprintf(title, sizeof title, "%s%s", guess, what);
+    if (has_words(v) || !r->guess_count)
+        snprintf(title, sizeof title, "%.200s", has_words(v) ? name : file_name(name));
+    else
+        snprintf(title, sizeof title, "%.120s: predicted %.60s, probability %s", file_name(name),
+                 g->labels[0], probability_text(p0, (double)g->p[0], PROBABILITY));
+    snprintf(note, sizeof note, "%.120s%s" NO_EXPLANATION ".", r->note ? r->note : "",
+             r->note ? " " : "");
     bool ok = open_panels(v, &p);
-    heed_overlay o = overlay_of(v, &p, cells, title);
+    heed_overlay o = overlay_of(v, &p, cells, title, what);
+    o.note = note;
     ok = ok && (svg ? heed_overlay_svg : heed_overlay_png)(v->p->c, &o, path);
     close_panels(&p);
     return ok;
@@ -250,7 +268,7 @@ bool attend_print_picture(const attend_view *v) {
     heed_text text = {.c = v->p->c};
     title_of(v, title);
     bool ok = open_panels(v, &p);
-    heed_overlay o = overlay_of(v, &p, true, title);
+    heed_overlay o = overlay_of(v, &p, true, title, NULL);
     ok = ok && heed_overlay_text(&o, terminal_kind(stdout), terminal_width(), &text);
     if (ok) {
         print_text(&text);

@@ -22,18 +22,17 @@ static void print_label(const attend_view *v, const char *text) {
 
 /* ---- heat maps ---- */
 
-/* ", nearly uniform", or "": by the mean over the rows that may attend to several tokens. */
+/* ", nearly uniform", or "": by all rows that may attend to several tokens. */
 static const char *evenness(const attend_view *v, const shown *m) {
-    double sum = 0;
     int rows = 0;
     for (int i = 0; i < m->map.rows; i++) {
         int keys = 0;
         while (keys < m->map.cols && !(v->block->causal && m->col[keys] > m->row[i])) keys++;
         if (keys < 2) continue;
-        sum += heed_evenness(m->values + (size_t)i * (size_t)m->map.cols, keys);
+        if (!heed_nearly_uniform(m->values + (size_t)i * (size_t)m->map.cols, keys)) return "";
         rows++;
     }
-    return rows > 0 && sum / rows >= HEED_NEARLY_UNIFORM ? ", nearly uniform" : "";
+    return rows > 0 ? ", nearly uniform" : "";
 }
 
 static bool print_matrix(const attend_view *v) {

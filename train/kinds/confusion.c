@@ -178,23 +178,19 @@ void print_confusion(const class_predictions *all) {
     }
 }
 
-/* The scale ends at the largest mistake, so that mistakes remain visible beside correct
- * predictions. */
+/* The scale covers the diagonal, too: equal colours are equal numbers. */
 bool confusion_png(heed_ctx *c, const class_predictions *all, const char *path) {
     size_t n = (size_t)all->classes;
-    heed_real *values = malloc(n * n * sizeof *values), worst = 0;
+    heed_real *values = malloc(n * n * sizeof *values);
     if (!values) return heed_fail(c, HEED_FAILED, "no memory for a table of %zu classes", n);
-    for (size_t i = 0; i < n * n; i++) {
-        values[i] = (heed_real)all->confusion[i];
-        if (i / n != i % n && values[i] > worst) worst = values[i];
-    }
+    for (size_t i = 0; i < n * n; i++) values[i] = (heed_real)all->confusion[i];
     heed_heatmap map = {.title = "rows: the class, columns: the prediction",
                         .rows = all->classes,
                         .cols = all->classes,
                         .values = values,
                         .row_labels = all->labels,
                         .col_labels = all->labels,
-                        .hi = worst,
+                        .unit = all->noun,
                         .numbers = true};
     bool ok = heed_heatmap_png(c, &map, path);
     free(values);
