@@ -393,6 +393,8 @@ static void run_additive(const heed_kernels *k, const void *args, heed_real *out
                                      .context = context,
                                      .ldcontext = WIDTH,
                                      .gcontext = in.gc,
+                                     .ldgcontext = WIDTH,
+                                     .steps = 1,
                                      .gscores = ge,
                                      .gquery = gq,
                                      .gkeys = gk,

@@ -51,11 +51,3 @@ bool heed__fit_build_again(heed__fitting *f) {
     heed_store_free(tried);
     return ok;
 }
-
-bool heed__fit_read_weights(heed__fitting *f) {
-    heed_text path = {.c = f->c};
-    heed__run_path(&path, f->a->run, "last/model.safetensors");
-    bool ok = heed__weights_load(f->store, path.s);
-    heed_text_free(&path);
-    return ok;
-}

@@ -281,8 +281,7 @@ bool heed__state_restore(heed_ctx *c, const char *dir, heed_config *f) {
     heed_text ignored = {.c = c};
     json_t *root = NULL, *all = heed__ctx_edited(c) ? settings_in(c, dir, &root) : NULL;
     if (all && restore(f, all, &ignored) && ignored.n)
-        heed_message(c, HEED_INFO, "ignored in %s/config.conf, where resuming restores it: %s", dir,
-                     ignored.s);
+        heed_message(c, HEED_INFO, "ignored in %s/config.conf: %s", dir, ignored.s);
     json_decref(root);
     heed_text_free(&ignored);
     return !heed__stopped(c);
@@ -290,11 +289,12 @@ bool heed__state_restore(heed_ctx *c, const char *dir, heed_config *f) {
 
 /* Model and weights fix all other settings. */
 bool heed_run_check(heed_ctx *c, const char *dir, heed_config *f) {
-    static const char *const key[] = {"mean", "std", "resize-to", "resample", "packing"};
+    static const char *const keys[] = {"mean", "std", "resize-to", "resample", "packing"};
     bool ok = dir && f && !heed__stopped(c), changed = false;
     json_t *root = NULL, *all = ok && !heed__ctx_edited(c) ? settings_in(c, dir, &root) : NULL;
-    for (size_t i = 0; all && ok && i < sizeof key / sizeof *key; i++)
-        ok = same_setting(f, c, key[i], json_string_value(json_object_get(all, key[i])), &changed);
+    for (size_t i = 0; all && ok && i < sizeof keys / sizeof *keys; i++)
+        ok =
+            same_setting(f, c, keys[i], json_string_value(json_object_get(all, keys[i])), &changed);
     json_decref(root);
     return ok && !heed__stopped(c);
 }
@@ -362,15 +362,10 @@ bool heed__checkpoint_save(const heed__checkpoint *k, const heed__state *s, bool
     return move(c, k->run, "last.new", "last") && finish(c, k->run);
 }
 
+/* The best weights are read only to find damage before training goes on. */
 bool heed__checkpoint_load(const heed__checkpoint *k) {
-    static const char best[] = "model.safetensors"; /* read first, so that damage is found now */
-    heed_text path = {.c = k->c};
-    bool ok = !heed__run_has(k->c, k->run, best) ||
-              heed__weights_load(k->store, heed__run_path(&path, k->run, best));
-    ok =
-        ok && heed__weights_load(k->store, heed__run_path(&path, k->run, "last/model.safetensors"));
-    ok = ok &&
-         heed__weights_load(k->slots, heed__run_path(&path, k->run, "last/optimizer.safetensors"));
-    heed_text_free(&path);
-    return ok;
+    static const char best[] = "model.safetensors";
+    return (!heed__run_has(k->c, k->run, best) || heed__run_read_weights(k->store, k->run, best)) &&
+           heed__run_read_weights(k->store, k->run, "last/model.safetensors") &&
+           heed__run_read_weights(k->slots, k->run, "last/optimizer.safetensors");
 }

@@ -144,6 +144,8 @@ bool heed__adapters_save(const heed__checkpoint *k, const char *name);
 uint64_t heed__base_digest(const heed_store *s);
 /* Fills s from a file of heed__checkpoint_save, and verifies that the file is unchanged. */
 bool heed__weights_load(heed_store *s, const char *path);
+/* The same from RUN/NAME. */
+bool heed__run_read_weights(heed_store *s, const char *run, const char *name);
 /* The same from an open file of that path. */
 bool heed__weights_take(heed_store *s, const char *path, const heed_safetensors *f);
 
@@ -328,8 +330,6 @@ bool heed__fit_build(heed__fitting *f); /* model, store and optimizer by the set
 /* Builds a new model in place of the tried one, with the same parameters. */
 bool heed__fit_build_again(heed__fitting *f);
 void heed__fit_unbuild(heed__fitting *f);
-/* Reads the weights of the checkpoint to resume from. */
-bool heed__fit_read_weights(heed__fitting *f);
 
 /* prepare.c: prepares training up to its first step. False on error or if nothing is to do. */
 bool heed__fit_prepare(heed__fitting *f);

@@ -134,3 +134,10 @@ bool heed__weights_load(heed_store *s, const char *path) {
     heed_safetensors_close(f);
     return ok;
 }
+
+bool heed__run_read_weights(heed_store *s, const char *run, const char *name) {
+    heed_text path = {.c = heed_store_ctx(s)};
+    bool ok = heed__weights_load(s, heed__run_path(&path, run, name));
+    heed_text_free(&path);
+    return ok;
+}

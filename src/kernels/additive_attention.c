@@ -20,7 +20,7 @@ typedef struct {
     const int32_t *pad;
     heed_real *a, *e, *c, *eq, *gq, *gkeys, *gvalues, *gv;
     heed_real *ge; /* of the scores */
-    size_t len, inner, width;
+    size_t len, inner, width, steps;
 } row;
 
 static row row_of(const heed_additive_attention_job *j, size_t r) {
@@ -31,7 +31,7 @@ static row row_of(const heed_additive_attention_job *j, size_t r) {
                  .eq = j->equery ? j->equery + r * inner : NULL,
                  .values = j->values + r * len * width,
                  .v = j->v,
-                 .gc = j->gcontext ? j->gcontext + r * width : NULL,
+                 .gc = j->gcontext ? j->gcontext + r * j->ldgcontext : NULL,
                  .pad = j->pad ? j->pad + r * len : NULL,
                  .a = j->weights + r * j->ldweights,
                  .e = j->scores ? j->scores + r * j->ldweights : NULL,
@@ -43,7 +43,8 @@ static row row_of(const heed_additive_attention_job *j, size_t r) {
                  .ge = j->gscores ? j->gscores + r * len : NULL,
                  .len = len,
                  .inner = inner,
-                 .width = width};
+                 .width = width,
+                 .steps = (size_t)j->steps};
 }
 
 /* e = exp(2 x); false if a number is large, or not one. */
@@ -137,18 +138,38 @@ static void forward_part(const void *job, size_t from, size_t to, int thread) {
     }
 }
 
-/* ga_i = gc' V_i, gV_i += a_i gc, ge_i = a_i (ga_i - sum a ga) */
+/* gV_i += sum over steps of a_i gc */
+static void values_back(const row *a) {
+    enum { PLACES = 4 };
+    size_t s = 0, w = a->width;
+    for (; w % VL == 0 && a->len - s >= PLACES; s += PLACES)
+        for (size_t i = 0; i < w; i += VL) {
+            heed_real *gv = a->gvalues + s * w + i;
+            vec sum[PLACES];
+            UNROLL for (size_t p = 0; p < PLACES; p++) sum[p] = load(gv + p * w);
+            for (size_t t = a->steps; t-- > 0;) {
+                vec g = load(a->gc + t * w + i);
+                const heed_real *weight = a->a + t * a->len + s;
+                UNROLL for (size_t p = 0; p < PLACES; p++) sum[p] += splat(weight[p]) * g;
+            }
+            UNROLL for (size_t p = 0; p < PLACES; p++) store(gv + p * w, sum[p]);
+        }
+    for (; s < a->len; s++) EACH(i, w) {
+            vec sum = get(a->gvalues + s * w + i, left);
+            for (size_t t = a->steps; t-- > 0;)
+                sum += splat(a->a[t * a->len + s]) * get(a->gc + t * w + i, left);
+            put(a->gvalues + s * w + i, sum, left);
+        }
+}
+
+/* ga_i = gc' V_i, ge_i = a_i (ga_i - sum a ga) */
 static void weigh_back(const row *a) {
     heed_real dot = 0;
+    if (a->gvalues) values_back(a);
     for (size_t s = 0; s < a->len; s++) {
         const heed_real *v = a->values + s * a->width;
-        heed_real *gv = a->gvalues ? a->gvalues + s * a->width : NULL;
-        vec sum = {0}, weight = splat(a->a[s]);
-        EACH(i, a->width) {
-            vec g = get(a->gc + i, left);
-            sum += g * get(v + i, left);
-            if (gv) put(gv + i, get(gv + i, left) + weight * g, left);
-        }
+        vec sum = {0};
+        EACH(i, a->width) sum += get(a->gc + i, left) * get(v + i, left);
         a->ge[s] = sum_lanes(sum);
         dot += a->a[s] * a->ge[s];
     }

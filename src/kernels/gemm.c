@@ -34,7 +34,7 @@ static bool streams(const heed_gemm *g, const heed_real *x, size_t least) {
 #if HEED__AVX512 || HEED__AVX2
 /* Whether GELU is computed for two rows of a panel at a time. */
 static bool in_pairs(const heed_gemm *g, int rows, int width) {
-    return (g->act == HEED_GELU || g->act == HEED_GELU_TANH) && width == PANEL && rows % 2 == 0;
+    return (g->act == HEED_GELU || g->act == HEED_GELU_TANH) && width % PANEL == 0 && rows % 2 == 0;
 }
 /* Stores a vector, past the caches if it streams. */
 INLINE void leave(heed_real *to, vec x, bool streams) {
@@ -69,8 +69,9 @@ void K(gemm_finish)(const heed_gemm *g, const heed_real *from, size_t ldf, size_
         bool stream_c = from != c && streams(g, g->c, LARGE);
         bool stream_pre = pre && streams(g, g->pre, LARGE / 8);
         for (int i = 0; i < rows; i += 2)
-            gelu_pair(g, from + (size_t)i * ldf, ldf, bias, at + (size_t)i * ldc, stream_c,
-                      stream_pre);
+            for (int j = 0; j < width; j += PANEL)
+                gelu_pair(g, from + (size_t)i * ldf + j, ldf, bias ? bias + j : NULL,
+                          at + (size_t)i * ldc + (size_t)j, stream_c, stream_pre);
         return;
     }
 #endif
@@ -125,23 +126,25 @@ INLINE heed__tile rows_of_a(const heed_gemm *g, heed_real *tiles, size_t batch, 
 
 /* ---- multiplying ---- */
 
-/* Multiplies rows with a panel. Complete sums are finished while they are in the first level of the
- * cache. */
-#define HOT (2 * TILE_ROWS)
+/* Multiplies rows with a panel or two. Complete sums are finished while they are in the first level
+ * of the cache. */
+#define HOT      (2 * TILE_ROWS)
+#define HOT_PAIR (2 * PAIR_ROWS)
 static void panel_product(const heed_gemm *g, const heed__tile *panel, size_t at, int col, int rows,
                           bool last) {
-    _Alignas(64) heed_real sums[HOT * PANEL];
+    _Alignas(64) heed_real sums[(HOT > 2 * HOT_PAIR ? HOT : 2 * HOT_PAIR) * PANEL];
     heed__tile t = *panel;
+    int most = t.width > PANEL ? HOT_PAIR : HOT;
     t.c = g->c + at;
     if (!last || (!g->pre && g->act == HEED_IDENTITY)) {
         t.bias = last && g->bias ? g->bias + col : NULL;
         K(tile_run)(&t, rows);
         return;
     }
-    if (!t.add) t.c = sums, t.ldc = PANEL;
+    if (!t.add) t.c = sums, t.ldc = whole_panels(t.width);
     bool fetch = !t.add && !(g->pre && streams(g, g->c, LARGE));
-    for (int i = 0; i < rows; i += HOT, at += HOT * (size_t)g->ldc) {
-        int some = at_most(HOT, rows - i);
+    for (int i = 0; i < rows; i += most, at += (size_t)most * (size_t)g->ldc) {
+        int some = at_most(most, rows - i);
         t.a = panel->a + (t.a_tile ? (size_t)(i / TILE_ROWS) * t.a_tile : (size_t)i * t.a_row);
         if (t.add) t.c = g->c + at;
         if (panel->a_copy) t.a_copy = panel->a_copy + (size_t)(i / TILE_ROWS) * t.apart;
@@ -218,6 +221,11 @@ static heed__soon soon_b(const place *at, int parts) {
     return soon(b + (size_t)at->p * step + col, step, depth, cols, parts);
 }
 
+/* Whether panels of a group are multiplied in pairs: not while a tile copies them. */
+INLINE bool multiplies_pairs(const heed_gemm *g, bool copies, int rows) {
+    return PAIR_ROWS && !g->ta && !copies && rows >= 4 * PAIR_ROWS;
+}
+
 /* Multiplies rows with a group of columns. next: the place that follows, or NULL. */
 static void group_product(heed_real *packed, const place *at, const place *next) {
     _Alignas(64) heed_real tiles[BLOCK / TILE_ROWS * TILE_APART];
@@ -230,7 +238,9 @@ static void group_product(heed_real *packed, const place *at, const place *next)
     heed__soon lines[2] = {{0}, {0}};
     for (int i = part->row; i < end; i += BLOCK) {
         int rows = at_most(BLOCK, end - i), left = end - i - rows;
-        int now = parts * (rows / TILE_ROWS);
+        bool copies = !g->tb && !few && at->fresh && i == part->row;
+        bool pairs = multiplies_pairs(g, copies, rows);
+        int now = parts * rows / (pairs ? 2 * PAIR_ROWS : TILE_ROWS);
         lines[0] = left > 0 ? soon_a(g, part->batch, i + rows, at_most(BLOCK, left), p, now)
                    : next   ? soon_a(next->g, part->batch, next->piece.row,
                                      at_most(BLOCK, next->piece.rows), next->p, now)
@@ -241,14 +251,16 @@ static void group_product(heed_real *packed, const place *at, const place *next)
         t.depth = depth;
         t.add = g->add || p > 0;
         t.soon = lines;
-        for (int j = 0; j < part->cols; j += PANEL) {
+        for (int j = 0; j < part->cols; j += t.width) {
             size_t to =
                 part->batch * g->stride_c + (size_t)i * (size_t)g->ldc + (size_t)(part->col + j);
             t.width = at_most(PANEL, part->cols - j);
             heed_real *copy = packed + (size_t)(j / PANEL) * PANEL_APART;
-            bool read = in_place(g, part, t.width) && (few || (at->fresh && i == part->row));
+            bool read = in_place(g, part, t.width) && (few || copies);
+            if (pairs && part->cols - j >= 2 * PANEL) t.width = 2 * PANEL;
             t.b = read ? b + part->col + j : copy;
             t.b_step = read ? (size_t)g->ldb : PANEL;
+            t.b_apart = read ? PANEL : PANEL_APART;
             t.b_copy = read && !few ? copy : NULL;
             panel_product(g, &t, to, part->col + j, rows, last);
             if (t.a_copy) t.a = tiles, t.a_step = TILE_ROWS, t.a_tile = TILE_APART;

@@ -15,6 +15,9 @@
 #define TILE_ROWS 4
 #endif
 #define TILE_VECS 2
+/* Two panels at a time are multiplied with fewer rows, where that many registers hold more columns:
+ * A is read half as often. 0: never. */
+#define PAIR_ROWS (HEED__SET == 2 ? 6 : 0)
 #define PANEL     (TILE_VECS * VL)                /* columns of a tile */
 #define LINE      ((int)(64 / sizeof(heed_real))) /* elements of a cache line */
 
@@ -29,12 +32,13 @@ typedef struct {
     int each;              /* lines requested at a time */
 } heed__soon;
 
-/* c (rows, width) = or += A (rows, depth) B (depth, width) + bias, width at most PANEL. */
+/* c (rows, width) = or += A (rows, depth) B (depth, width) + bias, width at most PANEL; or 2 PANEL,
+ * if PAIR_ROWS, A is not transposed and nothing is copied. */
 typedef struct {
     const heed_real *a; /* element (i, p) at a[i * a_row + p * a_step]; one of the steps is 1 */
     size_t a_row, a_step, a_tile; /* a_tile: distance between tiles of rows; 0: TILE_ROWS * a_row */
     const heed_real *b;           /* row p at b + p * b_step; full vectors are read */
-    size_t b_step;
+    size_t b_step, b_apart;       /* b_apart: to the second panel */
     /* Unless NULL, these receive what is read of a transposed A and of B of at least TILE_ROWS rows
      * and of PANEL columns: tiles (depth, TILE_ROWS) at a distance of `apart`, and (depth, PANEL),
      * which all tiles but the first read instead of b. */

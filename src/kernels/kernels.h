@@ -167,7 +167,10 @@ typedef struct {
     heed_real *context; /* rows of width: written by forward */
     size_t ldcontext;
     /* backward only */
-    const heed_real *gcontext;  /* (rows, width) */
+    const heed_real *gcontext; /* rows of width */
+    size_t ldgcontext;
+    int steps; /* of gvalues: this one and those after it, whose rows follow its own in weights and
+                  gcontext; the last one is added first */
     heed_real *gscores;         /* (rows, len): overwritten */
     heed_real *gquery;          /* like query: overwritten */
     heed_real *gkeys, *gvalues; /* like keys and values, added to; or NULL */

@@ -14,10 +14,12 @@ static __attribute__((noinline)) void edge_store(const heed__tile *t, heed_real 
         }
 }
 
+#define MOST_VECS (2 * TILE_VECS)
+
 /* Stores the registers to c, row by row. */
-INLINE void tile_store(const heed__tile *t, heed_real *c, vec sum[TILE_ROWS][TILE_VECS],
+INLINE void tile_store(const heed__tile *t, heed_real *c, vec sum[TILE_ROWS][MOST_VECS],
                        const int rows, const int vecs) {
-    if (rows < TILE_ROWS || t->width < vecs * VL) {
+    if (vecs <= TILE_VECS && (rows < TILE_ROWS || t->width < vecs * VL)) {
         _Alignas(64) heed_real sums[TILE_ROWS * PANEL];
         UNROLL for (int i = 0; i < rows; i++) {
             UNROLL for (int v = 0; v < vecs; v++) store(sums + i * PANEL + v * VL, sum[i][v]);
@@ -64,26 +66,28 @@ INLINE void tile_rows(const heed__tile *t, int row, const int rows, int end, con
                       const size_t a_row, const size_t a_step, heed_real *a_copy,
                       heed_real *b_copy) {
     const bool in_rows = __builtin_constant_p(a_step) && a_step == 1;
-    vec sum[TILE_ROWS][TILE_VECS];
+    vec sum[TILE_ROWS][MOST_VECS];
     UNROLL for (int i = 0; i < rows; i++) {
         UNROLL for (int v = 0; v < vecs; v++) sum[i][v] = splat(0);
     }
     size_t a_tile = t->a_tile ? t->a_tile : TILE_ROWS * a_row, b_step = t->b_step;
-    const void *next = address(t->c, row + rows < end ? (size_t)(row + rows) * t->ldc : PANEL);
+    const void *next =
+        address(t->c, row + rows < end ? (size_t)(row + rows) * t->ldc : (size_t)(vecs * VL));
     const heed_real *a = t->a + (size_t)(row / TILE_ROWS) * a_tile, *b = t->b;
     a += (size_t)(row % TILE_ROWS) * a_row;
     for (int left = t->depth; left > 0; left -= SOON_TERMS) {
-        if (HEED__SET && rows == TILE_ROWS && t->soon) request(t->soon), request(t->soon + 1);
+        if (HEED__SET && rows > 2 && t->soon) request(t->soon), request(t->soon + 1);
         for (int j = 0; j < vecs * VL; j += LINE) __builtin_prefetch(address(next, (size_t)j), 1);
         next = address(next, t->ldc);
         const void *a_soon = address(a, 2 * SOON_TERMS);
         for (int p = left < SOON_TERMS ? left : SOON_TERMS; p > 0; p--) {
-            if (in_rows && rows == TILE_ROWS && p % 2) {
+            if (in_rows && rows > 2 && p % 2) {
                 __builtin_prefetch(a_soon);
                 a_soon = address(a_soon, a_row);
             }
-            vec line[TILE_VECS];
-            UNROLL for (int v = 0; v < vecs; v++) line[v] = load(b + v * VL);
+            vec line[MOST_VECS];
+            UNROLL for (int v = 0; v < vecs; v++) line[v] =
+                load(v < TILE_VECS ? b + v * VL : b + t->b_apart + (v - TILE_VECS) * VL);
             UNROLL for (int i = 0; i < rows; i++) {
                 vec x = splat(a[(size_t)i * a_row]);
                 UNROLL for (int v = 0; v < vecs; v++) sum[i][v] += x * line[v];
@@ -126,6 +130,31 @@ TILE_OF(tile_slim, 1, t->a_row, 1)
 TILE_OF(tile_slim_turned, 1, 1, t->a_step)
 #undef TILE_OF
 
+#if PAIR_ROWS
+static __attribute__((noinline)) void tile_pair(const heed__tile *t, int rows) {
+    for (int row = 0; row < rows; row += PAIR_ROWS)
+        tile_rows(t, row, PAIR_ROWS, rows, MOST_VECS, t->a_row, 1, NULL, NULL);
+}
+
+/* Two panels. One or two tiles of TILE_ROWS rows leave a multiple of PAIR_ROWS, if rows are even.
+ */
+static void run_pair(const heed__tile *t, int rows) {
+    int rest = rows % PAIR_ROWS;
+    if (rest % 2 == 0 && 4 * rest <= rows) rest *= 4;
+    heed__tile half = *t;
+    tile_pair(t, rows - rest);
+    half.width = PANEL;
+    half.a += (size_t)(rows - rest) * t->a_row;
+    half.c += (size_t)(rows - rest) * t->ldc;
+    for (int i = 0; i < 2 && rest > 0; i++) {
+        tile_wide(&half, rest);
+        half.b += t->b_apart;
+        half.c += PANEL;
+        if (half.bias) half.bias += PANEL;
+    }
+}
+#endif
+
 static __attribute__((noinline)) void tile_copying(const heed__tile *t, int row, int end,
                                                    heed_real *a_copy, heed_real *b_copy) {
     if (t->a_step == 1)
@@ -157,6 +186,12 @@ static void run_copying(const heed__tile *t, int rows) {
 
 void K(tile_run)(const heed__tile *t, int rows) {
     bool turned = t->a_step != 1;
+#if PAIR_ROWS
+    if (t->width > PANEL) {
+        run_pair(t, rows);
+        return;
+    }
+#endif
     if (t->a_copy || t->b_copy)
         run_copying(t, rows);
     else if (t->width > VL)

@@ -23,11 +23,13 @@ static void run(heed_node *n, heed_binary f) {
     n->k->binary(n->k, f, n->y->x, n->in[0]->x, n->in[1]->x, &w);
 }
 
-static void run_back(heed_node *n, heed_binary f) {
+/* Adds to the gradients of both inputs, or, if it is not -1, only of input `one`. */
+static void run_back_of(heed_node *n, heed_binary f, int one) {
     heed_walk w = walk_of(n);
-    n->k->binary_grad(n->k, f, heed_grad(n, 0), heed_grad(n, 1), n->in[0]->x, n->in[1]->x, n->y->g,
-                      &w);
+    n->k->binary_grad(n->k, f, one == 1 ? NULL : heed_grad(n, 0), one == 0 ? NULL : heed_grad(n, 1),
+                      n->in[0]->x, n->in[1]->x, n->y->g, &w);
 }
+static void run_back(heed_node *n, heed_binary f) { run_back_of(n, f, -1); }
 
 static void add(heed_node *n) { run(n, HEED_BIN_ADD); }
 static void add_to(heed_node *n, int i) {
@@ -37,12 +39,15 @@ static void add_to(heed_node *n, int i) {
     if (g && add) n->k->axpy(n->k, g, y->g, 1, y->size);
     if (g && !add) n->k->copy(n->k, g, y->g, y->size);
 }
-/* Without broadcasting both gradients equal that of the sum: one input takes its array, and the
- * other, if possible, reads it where it is. */
+/* The gradient of an input that is not broadcast equals that of the sum: it takes its array. If
+ * neither is, the other one reads it where it is, if possible. */
 static void add_back(heed_node *n) {
     const heed_tensor *y = n->y;
     if (n->in[0]->size != y->size || n->in[1]->size != y->size) {
-        run_back(n, HEED_BIN_ADD);
+        int whole = n->in[0]->size == y->size ? 0 : 1;
+        bool take = heed__grad_may_take(n, whole);
+        run_back_of(n, HEED_BIN_ADD, take ? 1 - whole : -1);
+        if (take) heed__grad_take(n, whole);
     } else if (heed__grad_may_take(n, 0)) {
         if (!heed__grad_lend(n, 1, 0)) add_to(n, 1);
         heed__grad_take(n, 0);

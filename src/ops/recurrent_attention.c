@@ -256,7 +256,7 @@ static void forward(heed_node *n) {
 /* ---- backward ---- */
 
 /* Intermediate gradients, in one allocation: of the input's contribution to the gates (B,T,G h), of
- * the state's (T,B,G h), of queries (T,B,A), of the current state (B,states) and its context (B,C),
+ * the state's (T,B,G h), of queries (T,B,A), of the current state (B,states), of contexts (B,T,C),
  * of scores (B,S), and each row's contribution to the gradient of v (B,A). Also the states before
  * each step (T,B,h), for products over all steps. */
 typedef struct {
@@ -267,7 +267,7 @@ typedef struct {
 static bool allocate(heed_node *n, const sizes *z, gradients *g) {
     size_t rows = (size_t)z->rows, gates = z->cells * (size_t)z->gates;
     size_t q = z->cells * (size_t)z->inner, states = rows * (size_t)z->states;
-    size_t context = rows * (size_t)z->context, inner = rows * (size_t)z->inner;
+    size_t context = z->cells * (size_t)z->context, inner = rows * (size_t)z->inner;
     size_t scores = rows * (size_t)z->len, before = z->cells * (size_t)z->width;
     size_t added = states + inner; /* to what is zero at first; the others are written */
     g->bytes = (added + 2 * gates + q + context + scores + before) * sizeof *g->carry;
@@ -298,25 +298,26 @@ static void probed_weights(const heed_kernels *k, const pass_back *p, int t, int
     const sizes *z = p->z;
     heed_real *g = n->kept[0]->wants_grad ? n->kept[0]->g : NULL;
     for (int r = from; g && r < to; r++)
-        k->gemm(
-            k, &(heed_gemm){.m = z->len,
-                            .n = 1,
-                            .k = z->context,
-                            .a = n->in[VALUES]->x + (size_t)r * (size_t)z->len * (size_t)z->context,
-                            .lda = z->context,
-                            .b = p->g->gc + (size_t)r * (size_t)z->context,
-                            .ldb = 1,
-                            .c = g + ((size_t)r * (size_t)z->steps + (size_t)t) * (size_t)z->len,
-                            .ldc = 1});
+        k->gemm(k,
+                &(heed_gemm){
+                    .m = z->len,
+                    .n = 1,
+                    .k = z->context,
+                    .a = n->in[VALUES]->x + (size_t)r * (size_t)z->len * (size_t)z->context,
+                    .lda = z->context,
+                    .b = p->g->gc + ((size_t)r * (size_t)z->steps + (size_t)t) * (size_t)z->context,
+                    .ldb = 1,
+                    .c = g + ((size_t)r * (size_t)z->steps + (size_t)t) * (size_t)z->len,
+                    .ldc = 1});
 }
 
 /* The gradient of the context: what later ops and the gates of this step made of it. */
 static void context_back(const heed_kernels *k, const pass_back *p, const heed_cell_job *j,
                          heed_real *gc) {
     const sizes *z = p->z;
-    size_t width = (size_t)z->context;
+    size_t width = (size_t)z->context, ldgc = (size_t)z->steps * width;
     for (int r = 0; r < j->rows; r++)
-        memcpy(gc + (size_t)r * width, j->gy + (size_t)r * j->ldafter + z->states,
+        memcpy(gc + (size_t)r * ldgc, j->gy + (size_t)r * j->ldafter + z->states,
                width * sizeof *gc);
     k->gemm(k, &(heed_gemm){.m = j->rows,
                             .n = z->context,
@@ -326,7 +327,7 @@ static void context_back(const heed_kernels *k, const pass_back *p, const heed_c
                             .b = p->n->in[W_IN]->x + z->in,
                             .ldb = z->in + z->context,
                             .c = gc,
-                            .ldc = z->context,
+                            .ldc = (int)ldgc,
                             .add = true});
 }
 
@@ -338,7 +339,8 @@ static void step_back(const heed_kernels *k, const pass_back *p, int t, int from
     heed_additive_attention_job look = additive_job(n, z, t, from, to);
     size_t row = (size_t)from, done = (size_t)t * (size_t)z->rows + row;
     size_t keys = row * (size_t)z->len * (size_t)z->inner;
-    heed_real *gc = g->gc + row * (size_t)z->context;
+    size_t ldgc = (size_t)z->steps * (size_t)z->context;
+    heed_real *gc = g->gc + row * ldgc + (size_t)t * (size_t)z->context;
     j.gy = n->y->g + row * j.ldafter + (size_t)t * (size_t)z->out;
     j.gx = g->gx + row * j.ldx + (size_t)t * (size_t)z->gates;
     j.gu = g->gu + done * (size_t)z->gates;
@@ -351,11 +353,13 @@ static void step_back(const heed_kernels *k, const pass_back *p, int t, int from
     k->gemm(k, &to_state);
     context_back(k, p, &j, gc);
     probed_weights(k, p, t, from, to);
-    look.gcontext = gc, look.gscores = g->ge + row * (size_t)z->len;
+    look.gcontext = gc, look.ldgcontext = ldgc, look.steps = z->steps;
+    look.gscores = g->ge + row * (size_t)z->len;
     look.gv = g->gv + row * (size_t)z->inner;
     look.gquery = g->gq + done * (size_t)z->inner;
     look.gkeys = p->gkeys ? p->gkeys + keys : NULL;
-    look.gvalues = p->gvalues ? p->gvalues + row * (size_t)z->len * (size_t)z->context : NULL;
+    if (t == 0 && p->gvalues) /* once, of all steps */
+        look.gvalues = p->gvalues + row * (size_t)z->len * (size_t)z->context;
     k->additive_attention_grad(k, &look);
     to_state.k = to_state.lda = z->inner, to_state.a = look.gquery, to_state.b = n->in[QUERY]->x;
     k->gemm(k, &to_state);
@@ -379,7 +383,8 @@ static void state_weights(heed_node *n, const sizes *z, const gradients *g) {
 
 static void input_weights(heed_node *n, const sizes *z, const gradients *g) {
     int row = z->in + z->context, cells = (int)z->cells;
-    heed_real *gw = heed_grad(n, W_IN), *gy = heed_grad(n, Y);
+    bool add;
+    heed_real *gw = heed_grad(n, W_IN), *gy = heed_grad_into(n, Y, &add);
     heed__weight_grad(n, z->gates, g->gx, n->in[Y]->x, z->in, z->in, cells, gw, row);
     heed__weight_grad(n, z->gates, g->gx, n->y->x + z->states, z->context, z->out, cells,
                       gw ? gw + z->in : NULL, row);
@@ -393,7 +398,7 @@ static void input_weights(heed_node *n, const sizes *z, const gradients *g) {
                                   .ldb = row,
                                   .c = gy,
                                   .ldc = z->in,
-                                  .add = true});
+                                  .add = add});
 }
 
 static void sum_into(heed_node *n, int input, const heed_real *x, size_t rows, int width) {

@@ -108,6 +108,8 @@ typedef struct {
     heed_real *g[3];  /* the gradients of x, W and b for a loss gradient of 1, where wanted */
 } layer_state;
 
+static bool all_count(const layer_state *s) { return (size_t)s->count == s->of.rows; }
+
 /* Rows of a block: enough to share the reading of W, few enough for the logits to stay in cache. */
 static int block_rows(int classes) {
     const int numbers = 1 << 21, least = 64, most = 1 << 12;
@@ -149,24 +151,28 @@ static bool infer_layer(heed_node *n) {
     return find_counted(n, s) && heed_out(n, 0, NULL);
 }
 
-/* Memory for the gradients of the inputs that want one. W's is written by the first block. */
+/* Memory for the gradients of the inputs that want one. W's is written by the first block, x's by
+ * all blocks if all rows count. */
 static bool gradients(heed_node *n, layer_state *s) {
     for (int i = X; i <= B && n->recording; i++) {
         const heed_tensor *x = n->in[i];
         if (!x || !heed__wants_grad(n->tape->r, x)) continue;
         s->g[i] = heed_scratch(n, x->size * sizeof **s->g);
         if (!s->g[i]) return false;
-        if (i != W || s->count == 0) n->k->fill(n->k, s->g[i], 0, x->size);
+        bool written = s->count > 0 && (i == W || (i == X && all_count(s)));
+        if (!written) n->k->fill(n->k, s->g[i], 0, x->size);
     }
     return true;
 }
 
-/* One block: counted rows [from, from + rows), as x (rows,in), their logits z (rows,C) and losses.
- */
-static void block(heed_node *n, const layer_state *s, int from, int rows, heed_real *x,
+/* One block: counted rows [from, from + rows), copied to x (rows,in) unless all count, their logits
+ * z (rows,C) and losses. */
+static void block(heed_node *n, const layer_state *s, int from, int rows, heed_real *copy,
                   heed_real *z, heed_real *loss) {
     const heed_tensor *w = n->in[W], *b = n->in[B];
     int in = s->width, classes = s->of.classes;
+    size_t at = (size_t)from * (size_t)in;
+    const heed_real *x = copy ? copy : n->in[X]->x + at;
     heed_gemm logits = {.m = rows,
                         .n = classes,
                         .k = in,
@@ -198,34 +204,34 @@ static void block(heed_node *n, const layer_state *s, int from, int rows, heed_r
                       .lda = classes,
                       .b = w->x,
                       .ldb = in,
-                      .c = x,
                       .ldc = in,
                       .bf16 = n->training,
                       .gradient = true};
-    n->k->embed(n->k, x, n->in[X]->x, s->row + from, (size_t)rows, in);
+    if (copy) n->k->embed(n->k, copy, n->in[X]->x, s->row + from, (size_t)rows, in);
     n->k->gemm(n->k, &logits);
     n->k->xent_in_place(n->k, z, loss + from, s->label + from, (size_t)rows, classes,
                         s->of.smoothing, s->of.weights, s->of.share);
     if (s->g[W]) heed__grad_product(n, &to_w);
     if (s->g[B]) n->k->sum_rows(n->k, s->g[B], z, (size_t)rows, classes);
     if (!s->g[X]) return;
+    to_x.c = copy ? copy : s->g[X] + at;
     n->k->gemm(n->k, &to_x);
-    for (int r = 0; r < rows; r++)
-        memcpy(s->g[X] + (size_t)s->row[from + r] * (size_t)in, x + (size_t)r * (size_t)in,
-               (size_t)in * sizeof *x);
+    for (int r = 0; copy && r < rows; r++)
+        memcpy(s->g[X] + (size_t)s->row[from + r] * (size_t)in, copy + (size_t)r * (size_t)in,
+               (size_t)in * sizeof *copy);
 }
 
 static void forward_layer(heed_node *n) {
     layer_state *s = n->scratch;
     int most = block_rows(s->of.classes);
     if (most > s->count) most = s->count;
-    size_t x_bytes = (size_t)most * (size_t)s->width * sizeof(heed_real);
+    size_t x_bytes = all_count(s) ? 0 : (size_t)most * (size_t)s->width * sizeof(heed_real);
     size_t z_bytes = (size_t)most * (size_t)s->of.classes * sizeof(heed_real);
     size_t loss_bytes = (size_t)s->count * sizeof(heed_real);
     if (!gradients(n, s)) return;
-    heed_real *x = heed_scratch(n, x_bytes), *z = heed_scratch(n, z_bytes);
+    heed_real *x = x_bytes ? heed_scratch(n, x_bytes) : NULL, *z = heed_scratch(n, z_bytes);
     heed_real *loss = heed_scratch(n, loss_bytes);
-    if (!x || !z || !loss) return;
+    if ((x_bytes && !x) || !z || !loss) return;
     for (int from = 0; from < s->count; from += most)
         block(n, s, from, s->count - from < most ? s->count - from : most, x, z, loss);
     double sum = counted(n, &s->of);
@@ -237,9 +243,16 @@ static void forward_layer(heed_node *n) {
 
 static void backward_layer(heed_node *n) {
     const layer_state *s = n->scratch;
+    heed_real scale = n->y->g[0];
     for (int i = X; i <= B; i++) {
+        if (!s->g[i]) continue;
+        size_t size = n->in[i]->size;
+        if (i == X && heed__grad_give(n, X, s->g[X])) {
+            if (scale != 1) n->k->scale(n->k, s->g[X], s->g[X], scale, 0, size);
+            continue;
+        }
         heed_real *g = heed_grad(n, i);
-        if (g && s->g[i]) n->k->axpy(n->k, g, s->g[i], n->y->g[0], n->in[i]->size);
+        if (g) n->k->axpy(n->k, g, s->g[i], scale, size);
     }
 }
 

@@ -210,7 +210,7 @@ bool heed__join_weights(heed__fitting *f) {
 bool heed__join_read(heed__fitting *f) {
     const heed_cluster *k = f->group.k;
     bool reads = !f->fresh && !heed__stopped(f->c) && (!k || k->rank == 0);
-    if (reads) heed__fit_read_weights(f);
+    if (reads) heed__run_read_weights(f->store, f->a->run, "last/model.safetensors");
     if (f->fresh || !k) return !heed__stopped(f->c);
     return heed_cluster_agree(f->c, k) && copy_store(f, f->store);
 }
