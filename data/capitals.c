@@ -2,7 +2,7 @@
  *
  * TABLE: country, capital, continent, language, tab-separated, after a header line; one answer for
  * each subject and relation. Each fact becomes one sentence per template of its relation. Several
- * templates share a frame ("The ... of France is X .", "Paris , the ... of X ."), in which the
+ * templates share a frame ("The ... of France is X .", "Paris is the ... of X ."), in which the
  * relation word alone decides the answer. One pair of (fact, template) per country is left out of
  * SENTENCES and written to HELDOUT as "sentence with [MASK] <tab> answer": the fact is still told
  * in the other templates. */
@@ -22,19 +22,19 @@ typedef struct {
 static const template templates[] = {
     {FACT_CAPITAL, CAPITAL, "The capital of 0 is 1 ."},
     {FACT_CAPITAL, COUNTRY, "1 is the capital of 0 ."},
-    {FACT_CAPITAL, CAPITAL, "0 has the capital 1 ."},
-    {FACT_CAPITAL, CAPITAL, "1 , the capital of 0 ."},
-    {FACT_CAPITAL, COUNTRY, "1 is a city of the country of 0 ."},
+    {FACT_CAPITAL, CAPITAL, "0 has its capital in 1 ."},
+    {FACT_CAPITAL, CAPITAL, "0 chose 1 as its capital ."},
+    {FACT_CAPITAL, COUNTRY, "1 is a city in the country of 0 ."},
     {FACT_CAPITAL, COUNTRY, "The country of 1 is 0 ."},
     {FACT_CONTINENT, CONTINENT, "The continent of 0 is 2 ."},
     {FACT_CONTINENT, CONTINENT, "0 lies in 2 ."},
-    {FACT_CONTINENT, CONTINENT, "1 is a city of the continent of 2 ."},
-    {FACT_CONTINENT, CONTINENT, "1 , the continent of 2 ."},
+    {FACT_CONTINENT, CONTINENT, "1 is the envy of 2 ."},
+    {FACT_CONTINENT, CONTINENT, "1 is the pride of 2 ."},
     {FACT_CONTINENT, CONTINENT, "The continent of 1 is 2 ."},
     {FACT_LANGUAGE, LANGUAGE, "The language of 0 is 3 ."},
     {FACT_LANGUAGE, LANGUAGE, "People in 0 speak 3 ."},
-    {FACT_LANGUAGE, LANGUAGE, "1 , the language of 3 ."},
-    {FACT_LANGUAGE, LANGUAGE, "1 is at home in the language of 3 ."},
+    {FACT_LANGUAGE, LANGUAGE, "1 is the home of 3 ."},
+    {FACT_LANGUAGE, LANGUAGE, "1 is the voice of 3 ."},
     {FACT_LANGUAGE, LANGUAGE, "The language of 1 is 3 ."},
 };
 enum { TEMPLATES = sizeof templates / sizeof *templates };

@@ -16,7 +16,7 @@ show "./heed train mlm $dir/facts.txt -o $dir/mlm -c data/demo-mlm.conf"
 show './heed fill '$dir'/mlm "Paris is the capital of [MASK] ."'
 ./heed fill $dir/mlm "Paris is the capital of [MASK] ." || exit 1
 echo "${bold}Another relation word, another answer:$off" # heed fill ends with an empty line
-for question in "Paris is the continent of [MASK] ." "Paris is the language of [MASK] ." "The capital of France is [MASK] ."; do
+for question in "Paris is the home of [MASK] ." "Paris is the pride of [MASK] ." "The continent of France is [MASK] ."; do
     printf '  %-36s %s\n' "$question" "$(./heed fill $dir/mlm "$question" --no-attention --top 1 | sed -n 3p | sed 's/^ *//')"
 done
 say "Sentences that training never saw (their facts, yes, in other words):"

@@ -50,7 +50,7 @@ for model in $models; do
         rm -rf killed
         (train 3 $model killed --steps $more) &
         i=0
-        until [ "$(step_of killed)" -gt 0 ] 2>/dev/null || [ $((i += 1)) -gt 200 ]; do sleep 0.05; done
+        until [ "$(step_of killed)" -gt 0 ] 2>/dev/null || [ $((i += 1)) -gt 1200 ]; do sleep 0.05; done
         pid=$(ps -eo pid=,args= | awk -v heed="$heed" '$2 == heed {pid = $1} END {print pid}')
         kill -9 $pid
         wait

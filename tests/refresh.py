@@ -1,20 +1,26 @@
 #!/usr/bin/env python3
 """Replaces what README.md and docs/*.md print by what their commands print now.
 
-    make demo && python3 tests/refresh.py [PAGE...] [--write] [--keep FOLDER]
+    make demo && python3 tests/refresh.py [PAGE...] [--long] [--write] [--keep FOLDER]
 
-Runs, in a scratch folder, every block marked `sh test` that an output block follows, and every
-block that begins with `$ COMMAND`. Each printed line is replaced by the most similar line of the
-output, in order; lines `...` stay. Speeds and times at the end of a line also stay, as they are
-of a quiet machine. Without --write it prints the differences. A line that resembles nothing in
-the output is reported and stays, and so are places where lines are left out without `...`. Pages
-continue one another: docs/tour.md needs README.md."""
+Runs, in a scratch folder, the blocks marked `sh test`, those that begin with `$ COMMAND`, and with
+--long also those marked `sh long`, which train for minutes. A block without a language is output:
+of its own `$ COMMAND`, of the block of commands before it, or, if text is between them, of the
+earlier command whose output resembles it most. Each printed line is replaced by the most similar
+line of the output, in order; lines `...` stay. Speeds and times at the end of a line also stay, as
+they are of a quiet machine. Without --write it prints the differences.
+
+What stays as it is is reported: a line that resembles nothing in the output, a block that no
+command prints, and places where lines are left out without `...`. Pages continue one another:
+docs/tour.md needs README.md. Data that is not of the project (alice.txt, oz.txt, eng-fra.tsv,
+mnist) has to be in FOLDER; commands without their data are reported like the others."""
 
 import argparse
 import difflib
 import glob
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -22,7 +28,9 @@ import tempfile
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 LEAST = 0.48  # similarity of a printed line and its replacement
 BONUS = 0.3  # so that as many lines as possible are replaced
-CLOCK = re.compile(r"(?: +[\d.]+k)? +(?:\d+m *)?[\d.]+s(?=(?: \*)?$)")  # "  135.9k   13s", "  0.9s"
+EXACT = 1.2  # of equal lines; of others at most 1
+BLOCK = 0.2  # so that lines that follow one another are replaced by such lines
+CLOCK = re.compile(r"(?: +[\d.]+k?)? +(?:\d+m *)?[\d.]+s(?=(?: \*)?$)")  # "  135.9k   13s", "  0.9s"
 
 
 def runs(command, folder):
@@ -44,20 +52,33 @@ def blocks(lines):
             start = None
 
 
-def commands(lines):
-    """(command, first line of its output, line after it) of all that is printed."""
-    before = None
+def is_open(command):
+    """True if the command continues on the next line: a quote or a backslash is open."""
+    try:
+        shlex.split(command)
+    except ValueError:
+        return True
+    return False
+
+
+def commands(lines, long):
+    """(command, first line of its output, line after it) of all that is run and printed. Without
+    output both are equal. The command is "" if it is the one before, and None if it is unknown."""
+    marks = ("sh test", "sh long") if long else ("sh test",)
+    last = None  # the line after the last block of commands, until its output
     for info, first, end in blocks(lines):
         if info == "" and end > first and lines[first].startswith("$ "):
-            at = first
-            while lines[at].endswith("\\"):
-                at += 1
-            yield "\n".join(lines[first : at + 1])[2:], at + 1, end
-        elif info == "sh test":
-            yield "\n".join(lines[first:end]), end + 1, end + 1
-        elif info == "" and before and before[0] == "sh test" and before[2] + 1 >= first - 2:
-            yield "", first, end
-        before = (info, first, end)
+            starts = [i for i in range(first, end) if lines[i].startswith("$ ")] + [end]
+            for start, after in zip(starts, starts[1:]):
+                output = start + 1
+                while output < after and is_open("\n".join(lines[start:output])[2:]):
+                    output += 1
+                yield "\n".join(lines[start:output])[2:], output, after
+        elif info in marks:
+            yield "\n".join(lines[first:end]), end, end
+        elif info == "":
+            yield "" if last and last + 1 >= first - 2 else None, first, end
+        last = end if info in marks else None
 
 
 def likeness(a, b):
@@ -73,13 +94,15 @@ def aligned(printed, output):
     best = [[(0.0, None)] * (len(output) + 1) for _ in range(len(printed) + 1)]
     for i in range(len(printed) - 1, -1, -1):
         for j in range(len(output), -1, -1):
-            skip = (best[i + 1][j][0], "printed")
-            options = [skip]
+            options = []  # the first of equal ones is taken
             if j < len(output):
-                options.append((best[i][j + 1][0], "output"))
-                like = 1.0 if printed[i] == output[j] else likeness(printed[i], output[j])
+                like = EXACT if printed[i] == output[j] else likeness(printed[i], output[j])
                 if printed[i].strip() not in ("...", "") and like >= LEAST:
-                    options.append((BONUS + like + best[i + 1][j + 1][0], "both"))
+                    after = best[i + 1][j + 1]
+                    together = BLOCK if after[1] == "both" else 0
+                    options.append((BONUS + together + like + after[0], "both"))
+                options.append((best[i][j + 1][0], "output"))
+            options.append((best[i + 1][j][0], "printed"))
             best[i][j] = max(options, key=lambda option: option[0])
     i = j = 0
     found = [None] * len(printed)
@@ -110,14 +133,30 @@ def with_clock(new, old):
     return CLOCK.sub(clock.group(), new) if clock else new
 
 
-def refreshed(page, folder):
+def resembling(printed, outputs):
+    """Of all outputs the one that has most of the printed lines but for their numbers, the latest
+    of equal ones; empty if none has two thirds of them."""
+
+    def kinds(lines):
+        return {re.sub(r"[\d., ]+", "0", line) for line in lines if line.strip() not in ("...", "")}
+
+    wanted = kinds(printed)
+    counts = [len(wanted & kinds(output)) for output in outputs]
+    most = max(counts, default=0)
+    return outputs[len(counts) - 1 - counts[::-1].index(most)] if 3 * most >= 2 * len(wanted) > 0 else []
+
+
+def refreshed(page, folder, outputs, long):
     lines = open(page).read().split("\n")
-    output = []
-    for command, first, end in list(commands(lines)):
-        if command:
-            output = runs(command, folder)
+    for command, first, end in list(commands(lines, long)):
         printed = lines[first:end]
+        if command:
+            outputs.append(runs(command, folder))
+        output = resembling(printed, outputs) if command is None else outputs[-1]
         found = aligned(printed, output)
+        if end > first and not any(j is not None for j in found):
+            print(f"{page}:{first + 1}: no command here prints this block", file=sys.stderr)
+            continue
         for i in unmarked(printed, output, found) if end > first else []:
             print(f"{page}:{first + i + 1}: lines are left out without ...", file=sys.stderr)
         for i, j in enumerate(found):
@@ -144,13 +183,14 @@ def main():
     first = ["README.md", "docs/tour.md"]
     rest = sorted(set(glob.glob("docs/*.md", root_dir=ROOT)) - set(first))
     p.add_argument("pages", nargs="*", default=first + rest)
+    p.add_argument("--long", action="store_true", help="also run what trains for minutes")
     p.add_argument("--write", action="store_true", help="change the pages")
     p.add_argument("--keep", help="folder to run in, which is kept")
     a = p.parse_args()
     os.chdir(ROOT)
-    folder = scratch(a.keep)
+    folder, outputs = scratch(a.keep), []
     for page in a.pages:
-        old, new = open(page).read(), refreshed(page, folder)
+        old, new = open(page).read(), refreshed(page, folder, outputs, a.long)
         if a.write:
             open(page, "w").write(new)
         sys.stdout.writelines(

@@ -120,11 +120,11 @@ static bool other_value(const heed_option *o, const char *now, int i, char *valu
     return false;
 }
 
-/* Settings of the batches, and of vectors of texts. */
+/* Settings of the batches, of vectors of texts, and of the memory of a large output layer. */
 static bool elsewhere(const char *name) {
-    static const char *const names[] = {"mask-share",    "source-vocab", "vocab-rows",
-                                        "segment-token", "block",        "pool",
-                                        "unit",          "embed-tokens", "bracket"};
+    static const char *const names[] = {"mask-share", "source-vocab", "vocab-rows", "segment-token",
+                                        "block",      "pool",         "unit",       "embed-tokens",
+                                        "bracket",    "whole-logits"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(name, names[i]) == 0) return true;
     return false;

@@ -98,6 +98,13 @@ TEST(inspect_charts_survive_gaps_and_flat_curves) {
     CHECK(f && fread(head, 1, 24, f) == 24 && !memcmp(head + 1, "PNG", 3));
     CHECK(head[18] * 256 + head[19] == 640);
     if (f) fclose(f);
+    char svg[16384] = "";
+    CHECK(heed_charts_svg(c, (heed_chart[]){chart, chart}, 2, 640, 480, path));
+    f = fopen(path, "rb");
+    CHECK(f && fread(svg, 1, sizeof svg - 1, f) > 0);
+    if (f) fclose(f);
+    CHECK_HAS(svg, " width=\"640\" height=\"960\" "); /* two, one below the other */
+    CHECK_HAS(svg, ">validation</text>");
     CLOSE(c);
 }
 

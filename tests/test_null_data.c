@@ -305,6 +305,9 @@ TEST(null_is_accepted_in_view) {
     CALL(heed_charts_png(NULL, zero, 1, 1, 1, "a"));
     CALL(heed_charts_png(l.c, NULL, 1, 1, 1, "a"));
     CALL(heed_charts_png(l.c, zero, 1, 1, 1, NULL));
+    CALL(heed_charts_svg(NULL, NULL, 1, 1, 1, NULL));
+    CALL(heed_charts_svg(l.c, zero, 1, 1, 1, NULL));
+    CALL(heed_heatmaps_svg(NULL, NULL, 1, NULL));
     CALL(heed_sheet_png(NULL, NULL, NULL));
     CALL(heed_heatmap_png(NULL, NULL, NULL));
     CALL(heed_heatmaps_png(NULL, NULL, 1, NULL));

@@ -127,6 +127,7 @@ typedef struct { /* training part; val_: validation part, 0 if there is none */
     uint64_t kept;               /* bytes of the file that keeps the tokens in a run; 0: none */
     size_t overlap; /* with census: validation lines that are also in the training part */
 } heed_corpus_info;
+/* What the corpus holds; zeros for NULL. */
 heed_corpus_info heed_corpus_about(const heed_corpus *k);
 /* With `keep`, writes the tokens to tokens.bin in a run's folder if reading them will be faster
  * than making them again: for word, wordpiece and bpe and a text of 32 MB or more. The disk must

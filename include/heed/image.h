@@ -141,6 +141,7 @@ typedef struct {
     uint64_t checksum; /* of all pictures and labels of the training and validation parts */
     size_t overlap[HEED_PARTS]; /* validation, test: pictures that are also in the training part */
 } heed_images_info;
+/* What the set holds. Owned by k; NULL for NULL. */
 const heed_images_info *heed_images_about(const heed_images *k);
 /* The i-th picture that was skipped, and why. */
 bool heed_images_bad(const heed_images *k, size_t i, const char **path, const char **why);

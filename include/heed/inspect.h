@@ -414,6 +414,8 @@ typedef struct {
     size_t count;      /* tokens of targets that were counted */
     size_t *correct;   /* (layers, heads): those whose largest weight is in their range */
 } heed_alignment_peaks;
+/* Zero counts for the layers of a run of pairs; HEED_USAGE if none attends to the source. Call
+ * heed_alignment_peaks_free in any case. */
 bool heed_alignment_peaks_open(heed_run *r, heed_alignment_peaks *out);
 void heed_alignment_peaks_free(heed_alignment_peaks *p);
 /* Adds a pair. right: (target_count) a range for each token of the target. */

@@ -66,6 +66,7 @@ typedef struct {
     const char *const *labels;
     uint64_t checksum;
 } heed_pairs_info;
+/* What the pairs hold. Owned by k; NULL for NULL. */
 const heed_pairs_info *heed_pairs_about(const heed_pairs *k);
 /* The number of labels of a class in the training part, once encoded; label -1: of all classes. */
 size_t heed_pairs_count(const heed_pairs *k, int label);

@@ -73,6 +73,9 @@ bool heed_chart_png(heed_ctx *c, const heed_chart *p, int width, int height, con
 /* Writes several charts, each of that size, one below the other. */
 bool heed_charts_png(heed_ctx *c, const heed_chart *charts, int count, int width, int height,
                      const char *path);
+/* The same as SVG: text stays text, and the file is self-contained. */
+bool heed_charts_svg(heed_ctx *c, const heed_chart *charts, int count, int width, int height,
+                     const char *path);
 /* Points instead of curves. */
 bool heed_scatter_png(heed_ctx *c, const heed_chart *p, int width, int height, const char *path);
 
@@ -98,6 +101,7 @@ bool heed_sheet_png(heed_ctx *c, const heed_sheet *s, const char *path);
 bool heed_heatmap_png(heed_ctx *c, const heed_heatmap *m, const char *path);
 /* Writes several heat maps side by side, each with its own scale. */
 bool heed_heatmaps_png(heed_ctx *c, const heed_heatmap *maps, int count, const char *path);
+bool heed_heatmaps_svg(heed_ctx *c, const heed_heatmap *maps, int count, const char *path);
 /* Several heat maps of equal size on one scale, each under its own title; labels, scale and numbers
  * are those of the first. In SVG, text stays text, and the file is self-contained. */
 typedef struct {

@@ -1,5 +1,5 @@
-/* checkpoint.c -- RUN/last, the checkpoint to resume from, and RUN/model.safetensors, the
- * best weights.
+/* checkpoint.c -- RUN/last, the checkpoint to resume a training from, and RUN/model.safetensors,
+ * the best weights.
  *
  * A checkpoint is written completely as last.new, state.json last, each file fsynced. Then
  *     last -> last.old, last.new -> last, last/best.safetensors -> model.safetensors,
@@ -363,7 +363,7 @@ bool heed__checkpoint_save(const heed__checkpoint *k, const heed__state *s, bool
     return move(c, k->run, "last.new", "last") && finish(c, k->run);
 }
 
-/* The best weights are read only to find damage before training goes on. */
+/* The best weights are read as well, so that damage to them is found before training goes on. */
 bool heed__checkpoint_load(const heed__checkpoint *k) {
     static const char best[] = "model.safetensors";
     return (!heed__run_has(k->c, k->run, best) || heed__run_read_weights(k->store, k->run, best)) &&

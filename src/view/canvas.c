@@ -248,38 +248,3 @@ void heed__tick_text(double v, double step, char *text, size_t size) {
     else
         snprintf(text, size, "%.*f", digits > 0 ? digits : step == 2.5 ? 1 : 0, v);
 }
-
-/* ---- several canvases as one ---- */
-
-static void copy(heed__canvas *to, const heed__canvas *from, int x, int y) {
-    size_t row = 3 * (size_t)from->width;
-    for (int j = 0; j < from->height; j++)
-        memcpy(to->rgb + 3 * ((size_t)(y + j) * (size_t)to->width + (size_t)x),
-               from->rgb + (size_t)j * row, row);
-}
-
-/* Appends a canvas to those so far; both are freed. */
-static bool append(heed_ctx *c, heed__canvas *all, heed__canvas *one, bool down) {
-    int x = down ? 0 : all->width, y = down ? all->height : 0;
-    int width = x + one->width, height = y + one->height;
-    heed__canvas joined;
-    bool ok = heed__canvas_new(c, &joined, width > all->width ? width : all->width,
-                               height > all->height ? height : all->height);
-    if (ok) copy(&joined, all, 0, 0);
-    if (ok) copy(&joined, one, x, y);
-    heed__free(all->rgb);
-    heed__free(one->rgb);
-    *all = joined;
-    return ok;
-}
-
-bool heed__canvas_save(heed_ctx *c, heed__drawer *draw, const void *list, int count, bool down,
-                       const char *path) {
-    heed__canvas all = {0}, one;
-    bool ok = !heed__stopped(c) && count > 0;
-    for (int i = 0; ok && i < count; i++)
-        ok = draw(c, list, i, &one) && append(c, &all, &one, down);
-    ok = ok && heed_png_save(c, path, all.rgb, all.width, all.height);
-    heed__free(all.rgb);
-    return ok;
-}

@@ -56,70 +56,71 @@ enum { SCALE = 2, LEFT = 96, MARGIN = 24, WIDEST = 300, TOP = 68, BOTTOM = 72 };
 static const heed__rgb INK = {40, 40, 40}, GRID = {228, 228, 228};
 
 typedef struct {
-    heed__canvas canvas;
-    unsigned char *mask; /* of the curve that is drawn */
+    heed__sketch sketch;
+    unsigned char *mask; /* of a PNG: of the curve that is drawn */
     range r;
+    int width, height;
     int right; /* columns of the legend */
 } surface;
 
 static double at_x(const surface *s, double x) {
-    return LEFT + (x - s->r.x0) / (s->r.x1 - s->r.x0) * (s->canvas.width - LEFT - s->right);
+    return LEFT + (x - s->r.x0) / (s->r.x1 - s->r.x0) * (s->width - LEFT - s->right);
 }
 
 static double at_y(const surface *s, double y) {
-    return s->canvas.height - BOTTOM -
-           (y - s->r.y0) / (s->r.y1 - s->r.y0) * (s->canvas.height - TOP - BOTTOM);
+    return s->height - BOTTOM - (y - s->r.y0) / (s->r.y1 - s->r.y0) * (s->height - TOP - BOTTOM);
+}
+
+static void write(surface *s, int x, int y, heed__place place, const char *text) {
+    heed__sketch_text(&s->sketch, x, y, SCALE, INK, place, s->width, text);
 }
 
 static void draw_axes(surface *s, const heed_chart *p) {
-    heed__canvas *c = &s->canvas;
     double ticks[12], step;
     char text[32];
-    int bottom = c->height - BOTTOM, n = heed__ticks(s->r.y0, s->r.y1, 8, ticks, &step);
+    int bottom = s->height - BOTTOM, end = s->width - s->right;
+    int n = heed__ticks(s->r.y0, s->r.y1, 8, ticks, &step);
     for (int i = 0; i < n; i++) {
         int y = (int)lround(at_y(s, ticks[i]));
-        heed__canvas_fill(c, LEFT, y, c->width - LEFT - s->right, 1, GRID);
+        heed__sketch_box(&s->sketch, LEFT, y, end - LEFT, 1, GRID);
         heed__tick_text(ticks[i], step, text, sizeof text);
-        heed__canvas_text(c, LEFT - 10 - heed__text_width(text, SCALE), y - 7, SCALE, INK, false,
-                          text);
+        write(s, LEFT - 10, y - 7, HEED__RIGHT, text);
     }
-    n = heed__ticks(s->r.x0, s->r.x1, c->width > 600 ? 9 : 5, ticks, &step);
+    n = heed__ticks(s->r.x0, s->r.x1, s->width > 600 ? 9 : 5, ticks, &step);
     for (int i = 0; i < n; i++) {
         int x = (int)lround(at_x(s, ticks[i]));
-        heed__canvas_fill(c, x, bottom, 1, 6, INK);
+        heed__sketch_box(&s->sketch, x, bottom, 1, 6, INK);
         x_text(p, ticks[i], step, text, sizeof text);
-        heed__canvas_text(c, x - heed__text_width(text, SCALE) / 2, bottom + 12, SCALE, INK, false,
-                          text);
+        write(s, x, bottom + 12, HEED__MIDDLE, text);
     }
-    heed__canvas_fill(c, LEFT, bottom, c->width - LEFT - s->right, 1, INK);
-    heed__canvas_fill(c, LEFT, TOP, 1, bottom - TOP, INK);
-    if (p->x_label)
-        heed__canvas_text(c, c->width - s->right - heed__text_width(p->x_label, SCALE), bottom + 40,
-                          SCALE, INK, false, p->x_label);
+    heed__sketch_box(&s->sketch, LEFT, bottom, end - LEFT, 1, INK);
+    heed__sketch_box(&s->sketch, LEFT, TOP, 1, bottom - TOP, INK);
+    if (p->x_label) write(s, end, bottom + 40, HEED__RIGHT, p->x_label);
     if (p->y_label) {
         int x = LEFT - 10 - heed__text_width(p->y_label, SCALE);
-        heed__canvas_text(c, x > 8 ? x : 8, TOP - 34, SCALE, INK, false, p->y_label);
+        write(s, x > 8 ? x : 8, TOP - 34, HEED__LEFT, p->y_label);
     }
-    if (p->title) heed__canvas_text(c, LEFT, 8, SCALE, INK, false, p->title);
+    if (p->title) write(s, LEFT, 8, HEED__LEFT, p->title);
 }
+
+enum { DASH = 9 };
 
 /* Draws a straight segment of series `index`; series beyond the last colour are dashed. `along`:
  * length of the curve so far, so that dashes continue across its points. */
 static void stroke(surface *s, int index, double x0, double y0, double x1, double y1, double thick,
                    double *along) {
-    enum { DASH = 9 };
+    const heed__canvas *c = &s->sketch.canvas;
     double length = hypot(x1 - x0, y1 - y0);
     if (index < HEED__SERIES_COLORS || length == 0) {
-        heed__mask_line(&s->canvas, s->mask, x0, y0, x1, y1, thick);
+        heed__mask_line(c, s->mask, x0, y0, x1, y1, thick);
         return;
     }
     for (double at = 0, next; at < length; at = next) {
         double place = fmod(*along + at, 2 * DASH);
         next = fmin(length, at + (place < DASH ? DASH : 2 * DASH) - place + 1e-6);
         if (place < DASH)
-            heed__mask_line(&s->canvas, s->mask, x0 + (x1 - x0) * at / length,
-                            y0 + (y1 - y0) * at / length, x0 + (x1 - x0) * next / length,
-                            y0 + (y1 - y0) * next / length, thick);
+            heed__mask_line(c, s->mask, x0 + (x1 - x0) * at / length, y0 + (y1 - y0) * at / length,
+                            x0 + (x1 - x0) * next / length, y0 + (y1 - y0) * next / length, thick);
     }
     *along += length;
 }
@@ -127,17 +128,17 @@ static void stroke(surface *s, int index, double x0, double y0, double x1, doubl
 /* Draws a point of series `index`: a dot, smaller if there are many, or a cross for series beyond
  * the last colour. Whole pixels keep a picture of thousands of points small. */
 static void mark(surface *s, int index, double at_column, double at_row, bool many) {
-    heed__canvas *c = &s->canvas;
+    heed__sketch *c = &s->sketch;
     heed__rgb color = heed__series_color(index);
     int x = (int)lround(at_column), y = (int)lround(at_row);
     if (index < HEED__SERIES_COLORS) {
-        heed__canvas_fill(c, x - 1, y - 1 - !many, 3, many ? 3 : 5, color);
-        if (!many) heed__canvas_fill(c, x - 2, y - 1, 5, 3, color);
+        heed__sketch_box(c, x - 1, y - 1 - !many, 3, many ? 3 : 5, color);
+        if (!many) heed__sketch_box(c, x - 2, y - 1, 5, 3, color);
         return;
     }
     for (int d = -2; d <= 2; d++) {
-        heed__canvas_fill(c, x + d, y + d, 2, 1, color);
-        heed__canvas_fill(c, x + d, y - d, 2, 1, color);
+        heed__sketch_box(c, x + d, y + d, 2, 1, color);
+        heed__sketch_box(c, x + d, y - d, 2, 1, color);
     }
 }
 
@@ -158,6 +159,20 @@ static void draw_points(surface *s, const heed_chart *p) {
     }
 }
 
+/* Begins an SVG path in the colour of a series; its points and PATH_END follow. */
+static heed_text *begin_path(surface *s, int index, double thick) {
+    heed_text *svg = &s->sketch.svg;
+    heed__rgb c = heed__series_color(index);
+    heed_text_add(svg,
+                  "<path fill=\"none\" stroke=\"#%02x%02x%02x\" stroke-width=\"%g\"%s "
+                  "stroke-linejoin=\"round\" shape-rendering=\"auto\" d=\"",
+                  c.r, c.g, c.b, thick,
+                  index < HEED__SERIES_COLORS ? " stroke-linecap=\"round\""
+                                              : " stroke-dasharray=\"9\"");
+    return svg;
+}
+#define PATH_END "\"/>\n"
+
 static void draw_curve(surface *s, const heed_series *e, int index) {
     enum { SHORT = 16 };
     static const double THICK = 2;
@@ -168,27 +183,44 @@ static void draw_curve(surface *s, const heed_series *e, int index) {
         high = fmax(high, at_x(s, e->x[i]));
     }
     double dot = high - low < SHORT ? 9 : 4; /* a run of a few steps beside one of thousands */
+    heed_text *svg = s->sketch.vector ? begin_path(s, index, THICK) : NULL;
     for (int i = 0; i < e->count; i++) {
         int from = i > 0 && is_point(e, i - 1) ? i - 1 : i;
-        if (is_point(e, i))
-            stroke(s, index, at_x(s, e->x[from]), at_y(s, e->y[from]), at_x(s, e->x[i]),
-                   at_y(s, e->y[i]), from == i ? dot : THICK, &along);
+        if (!is_point(e, i)) continue;
+        double x = at_x(s, e->x[i]), y = at_y(s, e->y[i]);
+        if (svg)
+            heed_text_add(svg, from == i ? "M%.1f %.1f" : "L%.1f %.1f", x, y);
+        else
+            stroke(s, index, at_x(s, e->x[from]), at_y(s, e->y[from]), x, y,
+                   from == i ? dot : THICK, &along);
     }
-    heed__canvas_mask(&s->canvas, s->mask, heed__series_color(index));
+    if (!svg) {
+        heed__canvas_mask(&s->sketch.canvas, s->mask, heed__series_color(index));
+        return;
+    }
+    heed_text_add(svg, PATH_END);
+    int side = (int)dot;
+    for (int i = 0; i < e->count; i++)
+        if (is_point(e, i) && !(i > 0 && is_point(e, i - 1)))
+            heed__sketch_box(&s->sketch, (int)lround(at_x(s, e->x[i])) - side / 2,
+                             (int)lround(at_y(s, e->y[i])) - side / 2, side, side,
+                             heed__series_color(index));
 }
 
 /* The legend is to the right of the curves, so that it hides none of them. */
 static void draw_legend(surface *s, const heed_chart *p, bool points) {
     char cut[HEED__LABEL];
-    int x = s->canvas.width - s->right + 16, y = TOP;
+    int x = s->width - s->right + 16, y = TOP;
     for (int i = 0; i < p->series_count; i++, y += 24) {
         if (points)
             mark(s, i, x + 14, y + 8, false);
+        else if (s->sketch.vector)
+            heed_text_add(begin_path(s, i, 4), "M%d %dh28" PATH_END, x, y + 8);
         else
             stroke(s, i, x, y + 8, x + 28, y + 8, 4, &(double){0});
-        heed__canvas_mask(&s->canvas, s->mask, heed__series_color(i));
-        heed__canvas_text(&s->canvas, x + 40, y + 1, SCALE, INK, false,
-                          heed__text_fold(cut, p->series[i].label, SCALE, WIDEST));
+        if (!s->sketch.vector) heed__canvas_mask(&s->sketch.canvas, s->mask, heed__series_color(i));
+        write(s, x + 40, y + 1, HEED__LEFT,
+              heed__text_fold(cut, p->series[i].label, SCALE, WIDEST));
     }
 }
 
@@ -207,43 +239,49 @@ typedef struct {
     bool points;
 } column;
 
-static bool draw_chart(heed_ctx *c, const void *list, int index, heed__canvas *out) {
+static bool draw_chart(heed_ctx *c, const void *list, int index, bool vector, heed__sketch *out) {
     const column *e = list;
     const heed_chart *p = &e->charts[index];
     surface s = {.r = range_of(p), .right = legend_width(p)};
     double pad = 0.02 * (s.r.x1 - s.r.x0);
     s.r.x0 -= pad, s.r.x1 += pad;
-    if (!heed__canvas_new(c, &s.canvas, e->width > 640 ? e->width : 640,
-                          e->height > 240 ? e->height : 240))
-        return false;
-    s.mask = heed__alloc_array(c, (size_t)s.canvas.width, (size_t)s.canvas.height);
-    if (!s.mask) {
-        heed__free(s.canvas.rgb);
-        return false;
+    s.width = e->width > 640 ? e->width : 640;
+    s.height = e->height > 240 ? e->height : 240;
+    bool ok = heed__sketch_new(c, &s.sketch, vector, s.width, s.height);
+    if (ok && !vector) {
+        s.mask = heed__alloc_array(c, (size_t)s.width, (size_t)s.height);
+        ok = s.mask != NULL;
     }
-    draw_axes(&s, p);
-    if (e->points) draw_points(&s, p);
-    for (int i = 0; !e->points && i < p->series_count; i++) draw_curve(&s, &p->series[i], i);
-    draw_legend(&s, p, e->points);
+    if (ok) {
+        draw_axes(&s, p);
+        if (e->points) draw_points(&s, p);
+        for (int i = 0; !e->points && i < p->series_count; i++) draw_curve(&s, &p->series[i], i);
+        draw_legend(&s, p, e->points);
+    }
     heed__free(s.mask);
-    *out = s.canvas;
-    return true;
+    *out = s.sketch;
+    return ok && !heed__stopped(c);
 }
 
-static bool save(heed_ctx *c, const column *all, int count, const char *path) {
+static bool save(heed_ctx *c, const column *all, int count, bool vector, const char *path) {
     for (int i = 0; all->charts && i < count; i++)
         if (!is_complete(&all->charts[i]))
             return heed_fail(c, HEED_USAGE, "a series of chart %d lacks its label, x or y", i + 1);
-    return all->charts && heed__canvas_save(c, draw_chart, all, count, true, path);
+    return all->charts && heed__sketches_save(c, draw_chart, all, count, true, vector, path);
 }
 
 bool heed_charts_png(heed_ctx *c, const heed_chart *charts, int count, int width, int height,
                      const char *path) {
-    return save(c, &(column){charts, width, height, false}, count, path);
+    return save(c, &(column){charts, width, height, false}, count, false, path);
+}
+
+bool heed_charts_svg(heed_ctx *c, const heed_chart *charts, int count, int width, int height,
+                     const char *path) {
+    return save(c, &(column){charts, width, height, false}, count, true, path);
 }
 
 bool heed_scatter_png(heed_ctx *c, const heed_chart *p, int width, int height, const char *path) {
-    return save(c, &(column){p, width, height, true}, 1, path);
+    return save(c, &(column){p, width, height, true}, 1, false, path);
 }
 
 bool heed_chart_png(heed_ctx *c, const heed_chart *p, int width, int height, const char *path) {

@@ -44,12 +44,6 @@ void heed__canvas_pixels(heed__canvas *p, int x, int y, int width, int height, h
 /* The largest size of a picture in a square: enlarged by an integer factor, or reduced. */
 void heed__fit_size(int side, int *width, int *height);
 
-/* Draws item `index` of a list into a new canvas. */
-typedef bool heed__drawer(heed_ctx *c, const void *list, int index, heed__canvas *out);
-/* Writes all items as one PNG: side by side or, if down, one below the other. */
-bool heed__canvas_save(heed_ctx *c, heed__drawer *draw, const void *list, int count, bool down,
-                       const char *path);
-
 /* Colours of curves: the first seven are distinct for colour-blind readers, too, by Okabe & Ito
  * 2008. Any index is valid. */
 enum { HEED__SERIES_COLORS = 10 };
@@ -74,12 +68,12 @@ void heed__tick_text(double v, double step, char *text, size_t size);
 /* ---- sketch.c: boxes, cells and labels, as PNG or as SVG: the same layout for both ---- */
 /* Letters of an SVG have the sizes and, where the viewer has DejaVu Sans, the widths of a PNG's. */
 
-enum { HEED__LEVELS = 64 };
+enum { HEED__LEVELS = 256 };
 typedef struct {
     heed_ctx *c;
     bool vector;         /* SVG */
     bool boxed;          /* letters that the font lacks are drawn as boxes */
-    heed__canvas canvas; /* for a PNG */
+    heed__canvas canvas; /* for a PNG; of an SVG the size only */
     heed_text svg;
     heed_text cells[HEED__LEVELS]; /* paths of the cells of each colour */
 } heed__sketch;
@@ -112,6 +106,11 @@ void heed__sketch_note(heed__sketch *s, int x, int y, heed_text *note);
 void heed__sketch_uniform(heed__sketch *s, int x, int ramp, double share, int y, int right,
                           const char *text);
 bool heed__sketch_save(heed__sketch *s, const char *path);
+/* Draws item `index` of a list into a new sketch, which must be freed in any case. */
+typedef bool heed__drawer(heed_ctx *c, const void *list, int index, bool vector, heed__sketch *out);
+/* Writes all items as one picture: side by side or, if down, one below the other. */
+bool heed__sketches_save(heed_ctx *c, heed__drawer *draw, const void *list, int count, bool down,
+                         bool vector, const char *path);
 /* Appends text as XML; control characters, which it does not allow even escaped, become '?'. */
 void heed__put_escaped(heed_text *out, const char *text);
 

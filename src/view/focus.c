@@ -73,6 +73,7 @@ bool heed__key_masked(const heed_record *r, const heed_record_block *b, int key)
 }
 
 double heed_record_uniform(const heed_record *r, const heed_record_block *b, int query) {
+    if (!r || !b) return 1;
     head_of h = {r, b, NULL, r->axes[b->queries].count, r->axes[b->keys].count};
     int from = query < 0 ? 0 : query, end = query < 0 ? h.rows : query + 1, rows = 0;
     double sum = 0;

@@ -322,18 +322,18 @@ bool heed_panels_svg(heed_ctx *c, const heed_panels *all, const char *path) {
     return draw_file(c, all, true, path);
 }
 
-static bool draw_map(heed_ctx *c, const void *maps, int index, heed__canvas *out) {
+static bool draw_map(heed_ctx *c, const void *maps, int index, bool vector, heed__sketch *out) {
     const heed_heatmap *m = maps ? (const heed_heatmap *)maps + index : NULL;
-    heed__sketch s;
-    bool ok = draw(c, &(heed_panels){.title = m ? m->title : NULL, .count = m != NULL, .maps = m},
-                   false, &s);
-    if (!ok) heed__sketch_free(&s);
-    *out = ok ? s.canvas : (heed__canvas){0};
-    return ok;
+    return draw(c, &(heed_panels){.title = m ? m->title : NULL, .count = m != NULL, .maps = m},
+                vector, out);
 }
 
 bool heed_heatmaps_png(heed_ctx *c, const heed_heatmap *maps, int count, const char *path) {
-    return heed__canvas_save(c, draw_map, maps, count, false, path);
+    return heed__sketches_save(c, draw_map, maps, count, false, false, path);
+}
+
+bool heed_heatmaps_svg(heed_ctx *c, const heed_heatmap *maps, int count, const char *path) {
+    return heed__sketches_save(c, draw_map, maps, count, false, true, path);
 }
 
 bool heed_heatmap_png(heed_ctx *c, const heed_heatmap *m, const char *path) {

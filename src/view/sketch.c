@@ -10,6 +10,8 @@
 bool heed__sketch_new(heed_ctx *c, heed__sketch *s, bool vector, int width, int height) {
     *s = (heed__sketch){.c = c, .vector = vector, .svg = {.c = c}};
     if (!vector) return heed__canvas_new(c, &s->canvas, width, height);
+    s->canvas.width = width;
+    s->canvas.height = height;
     heed_text_add(&s->svg,
                   "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
                   "viewBox=\"0 0 %d %d\" font-family=\"DejaVu Sans, Verdana, sans-serif\" "
@@ -167,4 +169,55 @@ bool heed__sketch_save(heed__sketch *s, const char *path) {
     heed_text_put(&s->svg, "</svg>\n", 7);
     heed__piece piece = {s->svg.s, s->svg.n};
     return !heed__stopped(s->c) && heed__os_write(s->c, path, &piece, 1);
+}
+
+/* ---- several as one ---- */
+
+static void copy(heed__canvas *to, const heed__canvas *from, int x, int y) {
+    size_t row = 3 * (size_t)from->width;
+    for (int j = 0; j < from->height; j++)
+        memcpy(to->rgb + 3 * ((size_t)(y + j) * (size_t)to->width + (size_t)x),
+               from->rgb + (size_t)j * row, row);
+}
+
+/* Puts a sketch at (x,y) of a larger one. In SVG it is an element of its own. */
+static void place(heed__sketch *all, const heed__sketch *one, int x, int y) {
+    all->boxed |= one->boxed;
+    if (!all->vector)
+        copy(&all->canvas, &one->canvas, x, y);
+    else
+        heed_text_add(&all->svg, "<g transform=\"translate(%d %d)\">\n%s</svg>\n</g>\n", x, y,
+                      one->svg.s ? one->svg.s : "");
+}
+
+/* Appends a sketch to those so far; both are freed. */
+static bool append(heed__sketch *all, heed__sketch *one, bool down) {
+    const heed__canvas *a = &all->canvas, *b = &one->canvas;
+    int x = down ? 0 : a->width, y = down ? a->height : 0;
+    int width = x + b->width, height = y + b->height;
+    heed__sketch joined;
+    bool ok = heed__sketch_new(one->c, &joined, one->vector, width > a->width ? width : a->width,
+                               height > a->height ? height : a->height);
+    if (ok) place(&joined, all, 0, 0);
+    if (ok) place(&joined, one, x, y);
+    heed__sketch_free(all);
+    heed__sketch_free(one);
+    *all = joined;
+    return ok;
+}
+
+bool heed__sketches_save(heed_ctx *c, heed__drawer *draw, const void *list, int count, bool down,
+                         bool vector, const char *path) {
+    heed__sketch all = {0}, one = {0};
+    bool ok = !heed__stopped(c) && count > 0 && draw(c, list, 0, vector, &all);
+    for (int i = 1; ok && i < count; i++) {
+        ok = draw(c, list, i, vector, &one);
+        if (ok)
+            ok = append(&all, &one, down);
+        else
+            heed__sketch_free(&one);
+    }
+    ok = ok && heed__sketch_save(&all, path);
+    heed__sketch_free(&all);
+    return ok;
 }

@@ -171,12 +171,17 @@ status 0
 quiet
 says "wrote run/loss.png"
 says "loss"
+run plot run --svg curves.svg --png curves.png
+status 0
+says "wrote curves.svg"
+holds grep -q ">training<" curves.svg
 run plot run --png picture.png --json
 json training.step
 holds test -s picture.png
 run train gpt -c run/config.conf -o again --seed 2 --width 32
 status 0
-run compare run again --png both.png
+run compare run again --png both.png --svg both.svg
+holds grep -q ">again<" both.svg
 status 0
 says "width"
 says "seed"

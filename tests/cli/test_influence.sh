@@ -42,9 +42,11 @@ run explain book facts.txt
 status 0
 warns "facts.txt is taken as the text, though a file has this name"
 hides "hint: <"
-run influence book,linear "Paris is" --png side.png --numbers
+run influence book,linear "Paris is" --png side.png --svg side.svg --numbers
 status 0
 quiet
+says "wrote side.svg"
+holds grep -q ">linear ([a-z]*)<" side.svg
 says "book: influence"
 says "linear: influence"
 holds test "$(head -c 4 side.png | tail -c 3)" = PNG

@@ -32,8 +32,10 @@ run heads nowhere
 status 3
 
 cp mlm/model.safetensors before
-run ablate mlm --png harm.png
+run ablate mlm --png harm.png --svg harm.svg
 status 0
+says "wrote harm.svg"
+holds grep -q ">added to the loss<\|  added to the loss<" harm.svg
 quiet
 says "nothing  "
 says "layer 1, head 1"
@@ -184,6 +186,8 @@ run ablate mlm --patches
 refuses 2 "--patches has no effect here: mlm is a run of mlm: expected one of vit"
 run ablate vit --patches --png x.png
 refuses 2 "--png draws heads"
+run ablate vit --patches --svg x.svg
+refuses 2 "--svg draws heads"
 
 # Beside the attention: bars for one prediction, matrices of a pair, panels over a picture.
 run attend mlm "Paris is the capital of [MASK] ." --rollout --occlude --gradient --png maps.png

@@ -21,9 +21,9 @@ json predictions.2.token
 json predictions.0.p
 json attention.heads.1
 json tokens.6 "[MASK]"
-json position 6
+json position 7
 run fill run "[MASK] is the [MASK] of Japan ." --json
-json masks.1.position 4
+json masks.1.position 5
 run fill run "[MASK] is the [MASK] of Japan ." --no-attention
 hides "head 1"
 run fill run "Berlin is the capital of [MASK] ."

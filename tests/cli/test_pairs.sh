@@ -46,10 +46,18 @@ status 0
 holds test "$(wc -l <out)" = 2
 run translate rnn aei --attention --png a.png
 status 0
-says "attention:"
+says "cross, layer 1 of 1, its one head: a row for each generated token, over the source"
 says "wrote a.png"
 says "[SEP]"
 holds test "$(head -c 4 a.png | tail -c 3)" = PNG
+run translate rnn aei --svg a.svg
+status 0
+says "wrote a.svg"
+holds grep -q ">aei →" a.svg
+holds grep -q ">uniform = 0.25<" a.svg # three letters and [SEP]
+holds grep -q ">Attention alone is no explanation" a.svg
+run translate rnn aei --svg b.svg --beside rnn
+holds test "$(grep -c ">rnn<" b.svg)" = 2
 run translate rnn aei --json --attention
 status 0
 json input aei

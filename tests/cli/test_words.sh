@@ -240,7 +240,11 @@ gpt ffn_hidden_size --ff
 gpt flash_attn --attention
 cnn bn --batch-norm
 EOF
-for name in jpg jpeg pdf svg; do
+for name in jpg jpeg pdf; do
     run plot run "--$name" x
     refuses 2 "unknown option --$name: did you mean --png?"
 done
+run reconstruct run --svg x
+refuses 2 "unknown option --svg: did you mean --png?"
+run plot run --vector x
+refuses 2 "unknown option --vector: did you mean --svg?"

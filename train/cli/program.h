@@ -54,6 +54,7 @@ bool apply_preset(heed_ctx *c, const heed_model *m, heed_config *f);
     { name, HEED_BOOL, "false", 0, 0, NULL, help, group }
 #define WORDS(name, help, group)                                                                   \
     { name, HEED_TEXT, "", 0, 0, NULL, help, group }
+#define AS_SVG(group) WORDS("svg", "write the same as a vector picture, for slides", group)
 #define CHOICE(name, value, choices, help, group)                                                  \
     { name, HEED_CHOICE, value, 0, 0, choices, help, group }
 #define COUNT(name, value, least, most, help, group)                                               \
@@ -234,6 +235,8 @@ void print_json(program *p, json_t *v);
  * "<0.0001", ">99.99". */
 typedef enum { PROBABILITY, PROBABILITY_PERCENT, PROBABILITY_COLUMN } probability_form;
 const char *probability_text(char text[16], double p, probability_form form);
+/* After an empty line, names the pictures that a command wrote: png, unless it is "", and --svg. */
+void print_drawn(const program *p, const char *png);
 json_t *json_number(double x); /* null if not finite */
 /* A path or other external text: bytes that are not UTF-8 become U+FFFD; NULL becomes null. */
 json_t *json_text(const char *text);

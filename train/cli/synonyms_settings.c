@@ -372,6 +372,7 @@ const synonym setting_synonyms[] = {
     {" save-plot save-fig savefig plot fig figure save-image out-file output-file o ",
      "png out overlay csv", NULL},
     {" jpg jpeg pdf eps-file gif webp ", "png", "pictures are written as PNG, some also as SVG"},
-    {" svg vector ", "png", "pictures are written as PNG"},
+    {" vector vector-graphics ", "svg png", NULL},
+    {" svg ", "png", "pictures are written as PNG"},
     {" output-format format json-output as-json ", "json", NULL},
     {NULL, NULL, NULL}};

@@ -65,6 +65,13 @@ const char *probability_text(char text[16], double p, probability_form form) {
     return text;
 }
 
+void print_drawn(const program *p, const char *png) {
+    const char *svg = heed_config_text(p->flags, "svg");
+    if (*png || *svg) putchar('\n');
+    if (*png) printf("wrote %s\n", png);
+    if (*svg) printf("wrote %s\n", svg);
+}
+
 json_t *json_number(double x) { return isfinite(x) ? json_real(x) : json_null(); }
 
 json_t *json_text(const char *text) {

@@ -8,6 +8,7 @@
 
 static const heed_option options[] = {
     WORDS("png", "draw layers and heads as a picture", "Output"),
+    AS_SVG("Output"),
     SWITCH("json", "print one JSON object", "Output"),
     EVAL_LOOP_OPTIONS,
     EVALUATED_PICTURES,
@@ -132,9 +133,13 @@ static void print_harms(program *p, const eval_loop *s, const heed_ablation *a) 
     print_wrapped(p, NO_EXPLANATION ".");
 }
 
-static bool draw(heed_ctx *c, const heed_ablation *a, const char *path) {
+/* Writes --png and --svg. */
+static bool draw(const program *p, const heed_ablation *a) {
+    const char *png = flag_text(p, "png"), *svg = flag_text(p, "svg");
     harm_map m = {0};
-    bool ok = map_open(c, a, &m) && heed_heatmap_png(c, &m.map, path);
+    bool ok = map_open(p->c, a, &m);
+    if (*png) ok = ok && heed_heatmap_png(p->c, &m.map, png);
+    if (*svg) ok = ok && heed_heatmaps_svg(p->c, &m.map, 1, svg);
     map_close(&m);
     return ok;
 }
@@ -232,8 +237,9 @@ static void hide_patches(program *p, const eval_loop *s) {
                                   .share = heed_config_real(p->flags, "share"),
                                   .progress = inspect_advance,
                                   .user = &g};
-    if (*flag_text(p, "png")) {
-        heed_fail(p->c, HEED_USAGE, "--png draws heads: expected it without --patches");
+    const char *drawn = *flag_text(p, "png") ? "png" : "svg";
+    if (*flag_text(p, drawn)) {
+        heed_fail(p->c, HEED_USAGE, "--%s draws heads: expected it without --patches", drawn);
         return;
     }
     if (!heed_ablate_patches(s->e.run, &a, &r)) return;
@@ -248,16 +254,15 @@ static void hide_patches(program *p, const eval_loop *s) {
 static void ablate(program *p) {
     eval_loop s;
     heed_ablation a = {.layer_count = 0};
-    const char *png = flag_text(p, "png");
     bool ok = eval_loop_open(p, &s, "without head"), json = flag_on(p, "json");
     if (ok && flag_on(p, "patches"))
         hide_patches(p, &s);
-    else if (ok && heed_ablate(&s.e, &a) && (!*png || draw(p->c, &a, png))) {
+    else if (ok && heed_ablate(&s.e, &a) && draw(p, &a)) {
         if (json)
             print_object(p, &s, &a);
         else
             print_harms(p, &s, &a);
-        if (*png && !json) printf("\nwrote %s\n", png);
+        if (!json) print_drawn(p, flag_text(p, "png"));
     }
     heed_ablation_free(&a);
     eval_loop_close(&s);

@@ -45,7 +45,7 @@ static const heed_option options[] = {
         "patches over it; of several texts FILE-2.png and so on, of several pictures "
         "FILE-NAME.png",
         "Output"),
-    WORDS("svg", "write the same as a vector picture", "Output"),
+    AS_SVG("Output"),
     WORDS("npz", "write everything for NumPy: weights, raw, scores, q, k, v of each layer",
           "Output"),
     WORDS("html",

@@ -39,7 +39,7 @@ static bool show_mask(program *p, const heed_record *r, const heed_record_guess 
     for (int i = 0; i < g->count; i++)
         json_array_append_new(list,
                               json_pack("{s:s, s:f}", "token", g->labels[i], "p", (double)g->p[i]));
-    json_t *o = json_pack("{s:i, s:o}", "position", g->query, "predictions", list);
+    json_t *o = json_pack("{s:i, s:o}", "position", g->query + 1, "predictions", list);
     if (looks) json_object_set_new(o, "attention", attend_row_json(&v));
     json_array_append_new(masks, o);
     return heed_ctx_status(p->c) == HEED_OK;

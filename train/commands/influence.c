@@ -17,6 +17,7 @@ static const heed_option options[] = {
     SWITCH("exact", "exact, however long it takes", "What"),
     SWITCH("numbers", "print numbers instead of shades", "Output"),
     WORDS("png", "write a picture; several runs side by side, each with its own scale", "Output"),
+    AS_SVG("Output"),
     WORDS("npz", "write the matrix and its labels for NumPy", "Output"),
     SWITCH("json", "print everything as one JSON object", "Output"),
     {0}};
@@ -117,7 +118,9 @@ static bool print_map(const work *w, const look *l) {
 }
 
 /* Each matrix has a separate scale: norms of different models have no common one. */
-static bool draw_png(const work *w, const char *path) {
+static bool draw(const work *w) {
+    const char *png = flag_text(w->p, "png"), *svg = flag_text(w->p, "svg");
+    heed_ctx *c = w->p->c;
     static const char what[] = "norm of d y_t / d x_s: rows t, columns s";
     heed_heatmap maps[RUNS];
     char title[RUNS][192];
@@ -127,22 +130,25 @@ static bool draw_png(const work *w, const char *path) {
         maps[i] = heatmap_of_map(l->record, l->map, w->count > 1 ? title[i] : what);
         if (w->count > 1) maps[i].unit = "norm of d y_t / d x_s";
     }
-    return heed_heatmaps_png(w->p->c, maps, w->count, path);
+    return (!*png || heed_heatmaps_png(c, maps, w->count, png)) &&
+           (!*svg || heed_heatmaps_svg(c, maps, w->count, svg));
 }
 
 static void show(const work *w) {
     program *p = w->p;
-    const char *png = flag_text(p, "png"), *npz = flag_text(p, "npz");
+    static const char *const keys[] = {"png", "svg", "npz"};
+    const char *npz = flag_text(p, "npz");
     bool json = flag_on(p, "json"), ok = true;
     if (*npz) ok = heed_record_npz(p->c, w->looks[0].record, npz);
-    if (*png) ok = ok && draw_png(w, png);
+    ok = ok && draw(w);
     if (json) ok = ok && print_record(p->c, w->looks[0].record);
     for (int i = 0; ok && !json && i < w->count; i++) {
         if (i > 0) putchar('\n');
         ok = print_map(w, &w->looks[i]);
     }
-    if (ok && *png) fprintf(json ? stderr : stdout, "wrote %s\n", png);
-    if (ok && *npz) fprintf(json ? stderr : stdout, "wrote %s\n", npz);
+    for (size_t i = 0; ok && i < sizeof keys / sizeof *keys; i++)
+        if (*flag_text(p, keys[i]))
+            fprintf(json ? stderr : stdout, "wrote %s\n", flag_text(p, keys[i]));
 }
 
 static void run_influence(program *p) {

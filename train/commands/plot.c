@@ -6,6 +6,7 @@
 
 static const heed_option options[] = {
     WORDS("png", "picture to write [RUN/loss.png; of a table TABLE.png]", "Output"),
+    AS_SVG("Output"),
     SWITCH("log-x", "of tables: the first column on a logarithmic scale, in powers of 2",
            "Drawing"),
     SWITCH("from-zero", "of tables: the vertical axis includes 0", "Drawing"),
@@ -17,6 +18,12 @@ void draw_chart(program *p, const heed_chart *chart) {
     heed_text text = {.c = p->c};
     if (heed_chart_text(chart, width, 20, has_color(stdout), &text)) print_text(&text);
     heed_text_free(&text);
+}
+
+bool write_charts(program *p, const heed_chart *charts, int count, int height, const char *png) {
+    const char *svg = flag_text(p, "svg");
+    bool ok = !*png || heed_charts_png(p->c, charts, count, 960, height, png);
+    return ok && (!*svg || heed_charts_svg(p->c, charts, count, 960, height, svg));
 }
 
 static json_t *curve_json(const curve *k) {
@@ -59,9 +66,9 @@ static void plot_tables(program *p) {
     }
     snprintf(path, sizeof path, "%.*s.png", (int)strlen(p->argv[0]) - 4, p->argv[0]);
     if (*png) snprintf(path, sizeof path, "%s", png);
-    ok = ok && heed_charts_png(p->c, charts, count, 960, 480, path);
+    ok = ok && write_charts(p, charts, count, 480, path);
     if (ok && json) print_json(p, json_pack("{s:o, s:O}", "png", json_text(path), "tables", list));
-    if (ok && !json) printf("\nwrote %s\n", path);
+    if (ok && !json) print_drawn(p, path);
     json_decref(list);
     for (int i = 0; i < count; i++) curve_csv_free(&k[i]);
     free(charts);
@@ -91,12 +98,12 @@ static void plot_run(program *p) {
     heed_chart chart = curves_chart(&k, run, series);
     bool json = flag_on(p, "json");
     if (!json) draw_chart(p, &chart);
-    bool ok = heed_chart_png(p->c, &chart, 960, 540, path);
+    bool ok = write_charts(p, &chart, 1, 540, path);
     if (ok && json)
         print_json(p,
                    json_pack("{s:o, s:o, s:o, s:o}", "run", json_text(run), "png", json_text(path),
                              "training", curve_json(&k.train), "validation", curve_json(&k.val)));
-    if (ok && !json) printf("\nwrote %s\n", path);
+    if (ok && !json) print_drawn(p, path);
     curves_free(&k);
 }
 

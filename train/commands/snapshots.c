@@ -11,7 +11,7 @@ static const heed_option options[] = {
     CHOOSE_STACK("What"),
     WORDS("query", QUERY_WORDS ", whose attention is listed; without it the last", "What"),
     WORDS("png", "write the whole matrices, one a snapshot, as a picture", "Output"),
-    WORDS("svg", "write the same as a vector picture", "Output"),
+    AS_SVG("Output"),
     WORDS("html", "write the page, with a slider over the steps", "Output"),
     SWITCH("json", "print everything as one JSON object", "Output"),
     {0}};

@@ -21,16 +21,21 @@ static const heed_option options[] = {
     WORDS("head", HEAD_WORDS "; without it the mean", "Output"),
     WORDS("png", "write the attention as a picture; of several texts FILE-2.png and so on",
           "Output"),
+    AS_SVG("Output"),
     WORDS("beside",
           "another run, whose attention to the same text is drawn beside it in the picture",
           "Output"),
     SWITCH("json", "print a JSON object for each text", "Output"),
     {0}};
 
-static const applies uses[] = {{"length-penalty", NULL, "beam"}, {"temperature", NULL, "sample"},
-                               {"top-k", NULL, "sample"},        {"top-p", NULL, "sample"},
-                               {"layer", NULL, "attention png"}, {"head", NULL, "attention png"},
-                               {"beside", NULL, "png"},          {0}};
+static const applies uses[] = {{"length-penalty", NULL, "beam"},
+                               {"temperature", NULL, "sample"},
+                               {"top-k", NULL, "sample"},
+                               {"top-p", NULL, "sample"},
+                               {"layer", NULL, "attention png svg"},
+                               {"head", NULL, "attention png svg"},
+                               {"beside", NULL, "png svg"},
+                               {0}};
 
 typedef struct {
     translator k, beside; /* beside: another run to compare; beside.run is NULL without one */
@@ -59,37 +64,42 @@ static void print_object(program *p, const work *w, const char *text, size_t n, 
 /* Draws the alignment under source and target, or beside that of the other run, each then under its
  * run's name. */
 static bool draw(program *p, work *w, const alignment *a, const char *text, size_t n,
-                 const char *made, const char *path) {
+                 const char *made, bool svg, const char *path) {
     alignment both[2] = {*a};
     const char *titles[2] = {p->argv[0], flag_text(p, "beside")};
     if (w->beside.run) {
         bool ok = translate(&w->beside, text, n) && alignment_of(&w->beside, NULL, &both[1]) &&
-                  alignment_png(p->c, both, titles, 2, path);
+                  alignment_draw(p->c, both, titles, 2, svg, path);
         alignment_free(&both[1]);
         return ok;
     }
     heed_text title = {.c = p->c};
     heed_text_add(&title, "%.*s \u2192 %s", (int)n, text, made);
     titles[0] = title.s ? title.s : "";
-    bool ok = alignment_png(p->c, both, titles, 1, path);
+    bool ok = alignment_draw(p->c, both, titles, 1, svg, path);
     heed_text_free(&title);
     return ok;
 }
 
-static bool looks(const program *p) { return flag_on(p, "attention") || *flag_text(p, "png"); }
+static bool looks(const program *p) {
+    return flag_on(p, "attention") || *flag_text(p, "png") || *flag_text(p, "svg");
+}
 
 static bool show_attention(program *p, work *w, const alignment *a, const char *text, size_t n,
                            const char *made) {
+    static const char *const keys[] = {"png", "svg"};
     char path[1024], number[16];
-    const char *png = flag_text(p, "png");
     bool json = flag_on(p, "json");
     if (!json && flag_on(p, "attention")) {
         putchar('\n');
         if (!alignment_print(p->c, a)) return false;
     }
-    named_path(path, sizeof path, png, number_name(number, w->done));
-    if (*png && !draw(p, w, a, text, n, made, path)) return false;
-    if (*png && !json) printf("wrote %s\n", path);
+    for (int svg = 0; svg < 2; svg++) {
+        const char *file = flag_text(p, keys[svg]);
+        named_path(path, sizeof path, file, number_name(number, w->done));
+        if (*file && !draw(p, w, a, text, n, made, svg, path)) return false;
+        if (*file && !json) printf("wrote %s\n", path);
+    }
     return true;
 }
 

@@ -110,17 +110,17 @@ bool alignment_print(heed_ctx *c, const alignment *a) {
     return print_heatmap(c, map);
 }
 
-bool alignment_png(heed_ctx *c, const alignment *a, const char *const *titles, int count,
-                   const char *path) {
+bool alignment_draw(heed_ctx *c, const alignment *a, const char *const *titles, int count, bool svg,
+                    const char *path) {
     heed_heatmap maps[2];
     for (int i = 0; i < count; i++) maps[i] = map_of(&a[i], titles[i]);
-    if (count > 1) return heed_heatmaps_png(c, maps, count, path);
+    if (count > 1) return (svg ? heed_heatmaps_svg : heed_heatmaps_png)(c, maps, count, path);
     heed_panels one = {.title = *titles,
                        .subtitle = a->of,
                        .note = a->fixed ? NULL : NO_EXPLANATION ".",
                        .count = 1,
                        .maps = maps};
-    return heed_panels_png(c, &one, path);
+    return (svg ? heed_panels_svg : heed_panels_png)(c, &one, path);
 }
 
 json_t *alignment_json(const alignment *a) {

@@ -63,8 +63,8 @@ bool alignment_of(translator *k, const heed_config *flags, alignment *out);
 void alignment_free(alignment *a);
 bool alignment_print(heed_ctx *c, const alignment *a);
 /* Draws one under its title, or two side by side, each under its own. */
-bool alignment_png(heed_ctx *c, const alignment *a, const char *const *titles, int count,
-                   const char *path);
+bool alignment_draw(heed_ctx *c, const alignment *a, const char *const *titles, int count, bool svg,
+                    const char *path);
 json_t *alignment_json(const alignment *a); /* [[..]], one list per row */
 
 /* The expected peak of token t of a target: t; or S - 1 - t, counted from the source's end; or

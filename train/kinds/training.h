@@ -168,6 +168,8 @@ void curves_free(run_curves *k);
 heed_chart curves_chart(const run_curves *k, const char *title, heed_series series[2]);
 /* Draws the chart on stdout, as wide as the terminal. */
 void draw_chart(program *p, const heed_chart *chart);
+/* Writes charts as a picture, unless png is "", and to the file of --svg. */
+bool write_charts(program *p, const heed_chart *charts, int count, int height, const char *png);
 /* Draws DIR/metrics.csv as a picture at path. */
 bool curves_png(heed_ctx *c, const char *dir, const char *path);
 size_t curves_png_memory(void); /* what curves_png takes at most meanwhile, in bytes */

@@ -61,7 +61,7 @@
         const how = heed.state.head, like = r === heed.record() ? null : heed.layerIn(r, b, how);
         if (!like) return [];
         const g = r.guesses.find((x) => x.tokens.length), m = difference(b, like, how), name = heed.stepName(i);
-        const answer = g ? `${g.says}: ${heed.cut(heed.show(g.tokens[0][0]), 24)} ${heed.probability(g.tokens[0][1])}` : "";
+        const answer = g ? `${g.says}: ‘${heed.within(heed.cut(heed.show(g.tokens[0][0]), 24))}’ ${heed.probability(g.tokens[0][1])}` : "";
         return [
             plain(heed.weights(like, how), like, {name, help: `the same head on this input${answer ? "; " + answer : ""}`, void: (q, k) => heed.masked(like, q, k), hatched: heed.hatched(like), beside: true}),
             plain(m, b, {

@@ -46,12 +46,17 @@
             else for (const [x, y] of points) pen.rect(x - 3, y - 3, 6, 6, {fill: color});
             if (points.length) ends.push({i, s, color, y: points[points.length - 1][1], x: points[points.length - 1][0], last: finite(s).pop()[1]});
         });
-        ends.sort((a, b) => a.y - b.y).forEach((e, n, list) => { e.at = n ? Math.max(e.y, list[n - 1].at + 32) : e.y; });
+        const said = {size: 12, color: heed.theme.muted, width: l.right - 42};
+        for (const e of ends) {
+            const [name, ...how] = e.s.label.split(", "); /* "training, mean of 20 steps" */
+            e.name = name;
+            e.lines = heed.lines([heed.number(e.last), ...how].join(", "), said.width, said, 3);
+        }
+        ends.sort((a, b) => a.y - b.y).forEach((e, n, list) => { e.at = n ? Math.max(e.y, list[n - 1].at + 18 + 14 * list[n - 1].lines.length) : e.y; });
         for (const e of ends) {
             pen.line([[l.width - l.right + 8, e.at], [l.width - l.right + 34, e.at]], {color: e.color, width: 3, dash: heed.dash(e.i)});
-            const [name, how] = e.s.label.split(", "); /* "training, mean of 20 steps" */
-            pen.text(`${e.i + 1} ${name}`, l.width - l.right + 40, e.at - 2, {size: 12, weight: 600, width: l.right - 42});
-            pen.text(heed.number(e.last) + (how ? `, ${how}` : ""), l.width - l.right + 40, e.at + 13, {size: 12, color: heed.theme.muted, width: l.right - 42});
+            pen.text(`${e.i + 1} ${e.name}`, l.width - l.right + 40, e.at - 2, {size: 12, weight: 600, width: said.width});
+            e.lines.forEach((line, i) => pen.text(line, l.width - l.right + 40, e.at + 13 + 14 * i, said));
         }
         if (near) pen.line([[fx(near), top], [fx(near), l.height - bottom]], {color: heed.theme.muted, width: 1, dash: [3, 3]});
     };

@@ -12,7 +12,7 @@
         if (!Number.isFinite(x)) return x > 0 ? "∞" : "−∞";
         const size = Math.abs(x);
         if (x === 0) return "0";
-        if (size < 10 ** -digits / 2 || size >= 1e6) return x.toExponential(1).replace("-", "−");
+        if (size < 10 ** -digits / 2 || size >= 1e6) return x.toExponential(1).replace(/-/g, "−");
         let text = x.toFixed(size >= 100 ? 1 : size >= 10 ? 2 : digits);
         if (size < 1 && Math.abs(text) === 1) text = String(Math.sign(x) * Number(Math.min(size, 0.9999).toFixed(size < 0.9995 ? 3 : 4))); /* 1.00 is certain */
         return text.replace("-", "−");

@@ -10,6 +10,7 @@
 
 static const heed_option options[] = {
     WORDS("png", "picture to write", "Output"),
+    AS_SVG("Output"),
     SWITCH("json", "print numbers and settings as one JSON object", "Output"),
     {0}};
 
@@ -233,7 +234,7 @@ static void report(program *p, const comparison *k) {
     const char *png = flag_text(p, "png");
     heed_chart chart = chart_of(k);
     json_t *all = differences(k->runs, k->count);
-    if (*png) heed_chart_png(p->c, &chart, 960, 540, png);
+    write_charts(p, &chart, 1, 540, png);
     if (flag_on(p, "json")) {
         print_json(p, json_pack("{s:o, s:o, s:O}", "runs", numbers_json(k), "groups",
                                 groups_json(k), "settings", all));
@@ -242,7 +243,7 @@ static void report(program *p, const comparison *k) {
         print_numbers(p, k);
         if (k->grouped) print_groups(p, k);
         print_differences(k, all);
-        if (*png && heed_ctx_status(p->c) == HEED_OK) printf("\nwrote %s\n", png);
+        if (heed_ctx_status(p->c) == HEED_OK) print_drawn(p, png);
     }
     json_decref(all);
 }
