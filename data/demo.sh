@@ -24,7 +24,7 @@ say "Sentences that training never saw (their facts, yes, in other words):"
 
 show "./heed train gpt $dir/facts.txt -o $dir/gpt -c data/demo-gpt.conf"
 ./heed train gpt $dir/facts.txt -o $dir/gpt -c data/demo-gpt.conf --force "$@" || exit 1
-show './heed generate '$dir'/gpt --prompt "Paris is the capital of" --n 2 --attention'
+show './heed generate '$dir'/gpt --prompt "Paris is the capital of" --n 2 --temperature 0 --attention'
 ./heed generate $dir/gpt --prompt "Paris is the capital of" --n 2 --temperature 0 --attention || exit 1
 
 ${CC:-gcc} -std=c11 -O2 -o $dir/maker data/digits.c -lz -lm || exit 1

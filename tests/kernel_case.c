@@ -14,9 +14,11 @@ int32_t *kernel_indices(uint64_t seed, size_t n, uint32_t below) {
     return x;
 }
 
+double kernel_dropped(double p) { return floor(p * 65536 + 0.5) / 65536; }
+
 bool kernel_keeps(const heed_random *r, uint64_t i, double p) {
     uint32_t draw = heed_random_bits(r, i / 2) >> i % 2 * 16 & 0xffff;
-    return draw >= floor(p * 65536 + 0.5);
+    return draw >= 65536 * kernel_dropped(p);
 }
 
 static void compare(const kernel_case *c, const heed_kernels *k, const heed_real *got,

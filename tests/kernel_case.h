@@ -22,6 +22,7 @@ void kernel_check(const kernel_case *c);
 heed_real *kernel_numbers(uint64_t seed, size_t n);
 int32_t *kernel_indices(uint64_t seed, size_t n, uint32_t below);
 
+double kernel_dropped(double p); /* the share that dropout drops: p, rounded */
 /* Whether dropout with probability p keeps element i of a stream. */
 bool kernel_keeps(const heed_random *r, uint64_t i, double p);
 

@@ -164,7 +164,7 @@ static void plain_row(const plain *p, int b, int h, int i) {
     for (int j = 0; j < a->tk; j++) {
         soft[j] = visible(a, b, i, j) ? exp(s[j]) / sum : 0;
         w[j] = a->hard ? j == best : soft[j];
-        double kept = 1 / (1 - (double)a->dropout);
+        double kept = 1 / (1 - kernel_dropped((double)a->dropout));
         if (!kernel_keeps(&a->random, base + (size_t)j, (double)a->dropout)) kept = 0;
         for (int c = 0; c < a->value; c++) {
             double g = (double)a->gy[at(b, a->tq, i, a->ldy, h, a->value, c)];

@@ -347,7 +347,7 @@ static void want_drop(const void *args, double *out) {
     heed_real *x = kernel_numbers(14, d->n);
     double p = (double)(heed_real)d->p;
     for (size_t i = 0; i < d->n; i++)
-        if (kernel_keeps(&drop_random, i, p)) out[i] = 3 * (double)x[i] / (1 - p);
+        if (kernel_keeps(&drop_random, i, p)) out[i] = 3 * (double)x[i] / (1 - kernel_dropped(p));
     free(x);
 }
 TEST(kernels_dropout_draws_the_stream) {

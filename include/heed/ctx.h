@@ -85,11 +85,12 @@ const char *heed_isa(const heed_ctx *c); /* the instruction set in use: "avx2" *
 
 /* How heed_affine, heed_affine_xent, the heed_matmul family and attention multiply under
  * HEED_TRAIN: in fp32, the default, or with both operands rounded to bf16 (8 bits of precision) and
- * sums in fp32, which is up to twice as fast. Values, gradients and parameters remain fp32, and
- * products with fewer than 16 rows, 32 columns or 32 terms, and attention with fewer than 64 keys
- * or heads narrower than 32, are computed in fp32, as is everything under HEED_EVAL and HEED_TRACE.
- * bf16 requires the instruction set avx512 and a CPU with AVX512-BF16; otherwise false, with the
- * error HEED_USAGE. Not to be called while another thread uses the context. */
+ * sums in fp32, which is up to twice as fast (AMD) or half as fast (Intel). Values, gradients and
+ * parameters remain fp32, and products with fewer than 16 rows, 32 columns or 32 terms, and
+ * attention with fewer than 64 keys or heads narrower than 32, are computed in fp32, as is
+ * everything under HEED_EVAL and HEED_TRACE. bf16 requires the instruction set avx512 and a CPU
+ * with AVX512-BF16; otherwise false, with the error HEED_USAGE. Not to be called while another
+ * thread uses the context. */
 typedef enum { HEED_FP32, HEED_BF16 } heed_precision;
 bool heed_set_precision(heed_ctx *c, heed_precision precision);
 

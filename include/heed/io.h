@@ -15,7 +15,8 @@ HEED_EXPORT_BEGIN
 bool heed_save(const heed_store *s, const char *path);
 bool heed_save_meta(const heed_store *s, const char *path, const char *const *meta);
 /* Fills all entries of s by name, from F32, F64, F16 or BF16. A missing name, an extra name or a
- * different shape is an error that names it and leaves s unchanged. */
+ * different shape is an error that names it and leaves s unchanged; a file that cannot be read to
+ * its end leaves some entries filled. */
 bool heed_load(heed_store *s, const char *path);
 /* The same, from the bytes of such a file: weights that are part of the program. */
 bool heed_load_bytes(heed_store *s, const void *bytes, size_t n);
@@ -115,7 +116,8 @@ bool heed_npy_save(heed_ctx *c, const char *path, const heed_tensor *t);
 /* NumPy's uncompressed archive of named arrays: np.load(path)[names[i]] is tensors[i]. */
 bool heed_npz_save(heed_ctx *c, const char *path, int count, const char *const *names,
                    const heed_tensor *const *tensors);
-/* Writes RGB rows of 3*width bytes; the file is written atomically. */
+/* Writes RGB rows of 3*width bytes; the file is written atomically. Sides are from 1 to 32,768, of
+ * at most 2^28 pixels; others are HEED_USAGE. */
 bool heed_png_save(heed_ctx *c, const char *path, const unsigned char *rgb, int width, int height);
 
 HEED_EXPORT_END

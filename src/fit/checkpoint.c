@@ -1,5 +1,5 @@
-/* checkpoint.c -- RUN/last, the checkpoint to resume a training from, and RUN/model.safetensors,
- * the best weights.
+/* checkpoint.c -- RUN/last, the checkpoint to resume from, and RUN/model.safetensors, the
+ * best weights.
  *
  * A checkpoint is written completely as last.new, state.json last, each file fsynced. Then
  *     last -> last.old, last.new -> last, last/best.safetensors -> model.safetensors,
@@ -281,7 +281,8 @@ bool heed__state_restore(heed_ctx *c, const char *dir, heed_config *f) {
     heed_text ignored = {.c = c};
     json_t *root = NULL, *all = heed__ctx_edited(c) ? settings_in(c, dir, &root) : NULL;
     if (all && restore(f, all, &ignored) && ignored.n)
-        heed_message(c, HEED_INFO, "ignored in %s/config.conf: %s", dir, ignored.s);
+        heed_message(c, HEED_INFO, "ignored in %s/config.conf, where resuming restores it: %s", dir,
+                     ignored.s);
     json_decref(root);
     heed_text_free(&ignored);
     return !heed__stopped(c);

@@ -258,7 +258,7 @@ static void note_finished(heed__fitting *f) {
     if (step >= f->steps)
         heed__fit_note(f,
                        "the run is finished: nothing is left to do; hint: `steps = %" PRId64
-                       "`, for example, continues it",
+                       "`, for example, continues it, with `lr` by a new schedule",
                        2 * step);
     else
         heed__fit_note(f,

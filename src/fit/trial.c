@@ -79,18 +79,30 @@ static bool limit_evaluations(heed__fitting *f) {
     return heed__settings_number(f->a->config, "evals", k->evals, "minutes");
 }
 
-/* Measures an update without the optimizer by a second pass: the first one uses fresh memory. */
+/* Measures an update by a second pass, because the first one uses fresh memory, and a step of the
+ * optimizer at a rate of 0, which changes no weight; 0: an error. */
+static double time_update(heed__fitting *f) {
+    double start = heed__os_seconds();
+    if (!heed__fit_pass(f, 0)) return 0;
+    double passed = heed__os_seconds();
+    heed_clip(f->optim, (heed_real)f->set.clip, 1);
+    if (!heed_step(f->optim, 0)) return 0;
+    return fmax(1e-9, (passed - start) * own_micros(f) + heed__os_seconds() - passed);
+}
+
+/* Seconds of an evaluation besides its batches: the checkpoint is synchronized to the disk, and the
+ * curves are drawn. The clock later knows how long they take. */
+static const double SAVING = 0.1;
+
 static bool plan_by_clock(heed__fitting *f) {
-    double eval = INFINITY, start;
+    double eval = INFINITY;
     if (!try_batches(f) || !evaluate_one(f, &eval)) return false;
-    start = heed__os_seconds();
-    if (!heed__fit_pass(f, 0)) return false;
-    double step = fmax(1e-9, (heed__os_seconds() - start) * own_micros(f));
-    if (!evaluate_one(f, &eval)) return false;
+    double step = time_update(f);
+    if (step <= 0 || !evaluate_one(f, &eval)) return false;
     double seconds = f->before + f->set.minutes * 60;
     f->state.clock = seconds;
     f->clock = (heed__clock){.budget = seconds,
-                             .eval = eval * (double)f->evals,
+                             .eval = eval * (double)f->evals + (f->a->run ? SAVING : 0),
                              .evals = f->set.evals,
                              .eval_every = f->set.eval_every};
     if (!limit_evaluations(f) || !heed__fit_plan_first(f, step) ||

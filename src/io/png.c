@@ -50,8 +50,10 @@ static unsigned char *png_bytes(heed_ctx *c, const char *name, const unsigned ch
     if (heed__stopped(c) || !rgb) return NULL;
     if (width < 1 || height < 1 || width > SIDE_LIMIT || height > SIDE_LIMIT ||
         (int64_t)width * height > PIXEL_LIMIT)
-        heed_fail(c, HEED_USAGE, "cannot write %s: expected sides from 1 to %d, found %d x %d",
-                  name, SIDE_LIMIT, width, height);
+        heed_fail(
+            c, HEED_USAGE,
+            "cannot write %s: expected sides from 1 to %d, of at most %d pixels, found %d x %d",
+            name, SIDE_LIMIT, PIXEL_LIMIT, width, height);
     else if (!(png = stbi_write_png_to_mem(rgb, 3 * width, width, height, 3, &bytes)))
         heed_fail(c, HEED_FAILED, "cannot write %s: out of memory", name);
     *n = (size_t)bytes;

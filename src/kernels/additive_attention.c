@@ -142,7 +142,7 @@ static void forward_part(const void *job, size_t from, size_t to, int thread) {
 static void values_back(const row *a) {
     enum { PLACES = 4 };
     size_t s = 0, w = a->width;
-    for (; w % VL == 0 && a->len - s >= PLACES; s += PLACES)
+    for (; HEED__SET && w % VL == 0 && a->len - s >= PLACES; s += PLACES)
         for (size_t i = 0; i < w; i += VL) {
             heed_real *gv = a->gvalues + s * w + i;
             vec sum[PLACES];

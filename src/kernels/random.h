@@ -46,13 +46,14 @@ typedef struct {
     heed_random random;
     uint64_t key[10][2]; /* of the rounds: seed + round * (0x9E3779B9, 0xBB67AE85) */
     uint32_t threshold;  /* elements whose draw is at least this are kept: p 2^16, rounded */
-    heed_real keep;      /* factor of kept elements: 1 / (1 - p) */
+    heed_real keep;      /* factor of kept elements: 1 / (1 - threshold / 2^16) */
 } heed__dropout;
 
 INLINE heed__dropout dropout_of(const heed_random *r, heed_real p) {
     uint32_t threshold = (uint32_t)((double)p * 65536 + 0.5);
-    heed__dropout d = {
-        .random = *r, .threshold = threshold, .keep = threshold < 65536 ? 1 / (1 - p) : 0};
+    heed__dropout d = {.random = *r,
+                       .threshold = threshold,
+                       .keep = threshold < 65536 ? 65536 / (heed_real)(65536 - threshold) : 0};
     for (uint32_t i = 0; i < 10; i++) {
         d.key[i][0] = (uint32_t)(r->seed + i * 0x9E3779B9u);
         d.key[i][1] = (uint32_t)((r->seed >> 32) + i * 0xBB67AE85u);

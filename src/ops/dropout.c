@@ -1,7 +1,7 @@
 /* dropout.c -- in training each element is 0 with probability p, else x / (1 - p); in eval y is x,
  * as a view. Srivastava et al. 2014, sec. 10, inverted. 16 bits of the node's random stream decide
- * on an element, so p is rounded to 1/65536; a bit per element is kept for backward. dropout_add
- * adds x to another tensor. */
+ * on an element, so both p are rounded to 1/65536; a bit per element is kept for backward.
+ * dropout_add adds x to another tensor. */
 #include "core/tape.h"
 #include "ops/shape.h"
 

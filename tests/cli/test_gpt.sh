@@ -52,7 +52,7 @@ status 0
 warns "unknown to the vocabulary: Q"
 run generate run facts.txt --n 3
 status 0
-warns "facts.txt is taken as the text, though a file has this name; hint: < facts.txt reads the lines of"
+warns "facts.txt is taken as the text, though a file has this name; hint: \`heed generate run - < facts.txt\` reads the lines of"
 # A line of config.conf that says other than the weights is not ignored.
 cp -r run changed
 edit 's/^tie = true/tie = false/' changed/config.conf
@@ -166,6 +166,23 @@ run info run/model.safetensors --json
 json tensors.0.name
 json numbers
 
+mkdir -p full
+cp -r run full/run
+rm full/run/loss.png
+mkdir full/run/loss.png
+run plot full/run
+status 1
+warns "hint: --png FILE.png writes it elsewhere"
+# What leads on: from a folder without the data, from a run's misspelt name, from the end of a run.
+sed 's/facts.txt/gone.txt/' run/config.conf >full/run/config.conf
+run eval full/run
+refuses 3 'the data of the run is missing: full/run/config.conf: data = gone.txt; hint: run from the folder that it was trained in, or `heed eval full/run PATH`'
+run eval full/rum
+refuses 3 "not a run: full/rum: expected a folder with config.conf; did you mean full/run?"
+cp run/config.conf full/run/config.conf
+run resume full/run --lr 0.001
+status 0
+warns "continues it, with --lr by a new schedule"
 run plot run
 status 0
 quiet

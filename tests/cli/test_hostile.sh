@@ -31,6 +31,14 @@ for task in gpt mlm; do
 done
 warns "short.txt"
 
+mkdir -p a.folder
+cp utf16.txt a.folder/table.csv
+cp latin.txt a.folder/plain
+run data check textcls a.folder/table.csv
+refuses 3 "hint: iconv -f UTF-16 -t UTF-8 'a.folder/table.csv' > 'a.folder/table.utf8.csv'"
+run data check gpt a.folder/plain
+refuses 3 "'a.folder/plain' > 'a.folder/plain.utf8'"
+
 echo file >taken
 run train gpt facts.txt -o taken $SMALL
 refuses 2 "taken"

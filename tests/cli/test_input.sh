@@ -158,6 +158,11 @@ json header false
 json pairs 4
 run data check textcls reviews.csv --columns review,star
 refuses 3 "names review,star, found id, review, stars"
+printf 'id,Review Text,Stars,Sentiment\n1,good,5,pos\n2,bad,1,neg\n' >words.csv
+for columns in "" "--columns review,sentiment"; do
+    run data check textcls words.csv $columns
+    refuses 3 "found id, Review Text, Stars, Sentiment; hint: --columns takes two names or numbers, --columns 'Review Text,Sentiment'"
+done
 printf 'text,label\na b,x\nc d,y\ne f,x\ng h,y\n' >few.csv
 run_with few.csv train textcls - -o few $SMALL --steps 1
 status 0

@@ -78,3 +78,30 @@ run train gpt facts.txt -o wild $SMALL --lr 1e6 --clip 0 --warmup 0 --schedule c
 holds grep -q '^ *1 .*e+' err
 hides "000000"
 holds awk '/^ *[0-9]+ / && NF < 10 {exit 1}' err
+
+# The sentence at the end. The table of a run of 60 steps is edited, and its last evaluation is made anew, at step 61.
+judged() {
+    rm -rf judged
+    cp -r $1 judged
+    awk -F , -v OFS=, -v losses="$2" -v metrics="$3" '
+        BEGIN { split(losses, loss, " "); split(metrics, metric, " ") }
+        $3 == "val" { n++; if (n in loss) $4 = loss[n]; if (n in metric) $5 = metric[n] }
+        { print }' $1/metrics.csv >judged/metrics.csv
+    run resume judged --steps 61 --eval-every 6
+    status 0
+}
+WIDTH16="--layers 1 --heads 2 --width 16 --block 16 --batch 4 --steps 60"
+run train gpt facts.txt -o text $WIDTH16 --lr 0.01 --val-split 0.3
+status 0
+says "still improving: the validation loss fell by"
+judged text ".1 .1 .1 .1 .1 .1 .1 .1 .1 .1" "0 0 0 0 0 0 0 0 0 0"
+says "overfitting since step 6: the validation loss rose from 0.1 to "
+for i in 1 2 3 4 5 6 7 8 9 10 11 12; do printf 'pos\tgood film %s\nneg\tbad film %s\n' $i $i; done >texts.tsv
+run train textcls texts.tsv -o learned $WIDTH16 --lr 0.01 --val-split 0.3
+status 0
+says "learned: the validation accuracy is 100.0 %, so more steps change little"
+run train textcls texts.tsv -o slow $WIDTH16 --lr 1e-6 --val-split 0.3
+status 0
+judged slow "9 9 9 9 9 9 9 9 9 9" "1 1 1 1 1 1 1 1 1 1"
+says "the validation accuracy went from 100.00 % to "
+hides "still improving"

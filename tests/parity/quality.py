@@ -123,7 +123,8 @@ def rows(r):
     targets = [t for t in (r["target"],) if t is not None]
     if found is not None and (not targets or not reached(found, targets[0], r["unit"])):
         targets.append(found)
-    return [row(r, t) for t in targets]
+    none = f"| {r['task']} | - | {TASKS[r['task']]['peer']}: no evaluation in {r['peer']['seconds']:.0f} s | - |"
+    return [row(r, t) for t in targets] or [none]
 
 
 def main():

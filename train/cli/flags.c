@@ -28,9 +28,11 @@ static bool add_flag(const program *p, const char *quoted, size_t n, heed_text *
         bool off = n == length + 8 && memcmp(quoted + length, " = false", 8) == 0;
         return heed_text_add(out, "--%s%s", off ? "no-" : "", key);
     }
+    char value[256], shown[300];
     heed_text_add(out, "--%s", key);
-    if (valued) heed_text_add(out, " %.*s", (int)(n - length - 3), quoted + length + 3);
-    return true;
+    if (!valued) return true;
+    snprintf(value, sizeof value, "%.*s", (int)(n - length - 3), quoted + length + 3);
+    return heed_text_add(out, " %s", heed_format_shell(shown, sizeof shown, value));
 }
 
 /* The word of the command line that stands between s and end, and needs quotes; or NULL. */

@@ -78,16 +78,32 @@ static bool add_text(joining *j, const char *path, bool named) {
     return ok;
 }
 
+/* Says how many pictures lie beside the texts; if they are more than the texts, they may be meant.
+ */
+static void note_pictures(const joining *j, const char *input, int pictures, int texts) {
+    char n[32];
+    if (pictures)
+        heed_message(j->p->c, HEED_WARN, "left out: %s picture%s of %s%s",
+                     heed_format_count(n, (uint64_t)pictures), pictures == 1 ? "" : "s", input,
+                     pictures <= texts ? ""
+                                       : ", which are no text; hint: `train vit` and `train cnn` "
+                                         "train on pictures");
+}
+
 static bool add_listed(joining *j, const char *input) {
     paths list = {0};
     bool folder = is_directory(input), ok = files_of(j->p->c, input, &list);
-    int before = j->texts;
-    for (size_t i = 0; ok && i < list.count; i++)
-        if (!is_picture_name(list.at[i])) ok = add_text(j, list.at[i], false);
+    int before = j->texts, pictures = 0;
+    for (size_t i = 0; ok && i < list.count; i++) {
+        bool picture = is_picture_name(list.at[i]);
+        pictures += picture;
+        if (!picture) ok = add_text(j, list.at[i], false);
+    }
     paths_free(&list);
     if (ok && j->texts == before)
-        ok = heed_fail(j->p->c, HEED_DATA, "no text in %s: expected files of text %s it", input,
-                       folder ? "below" : "that match");
+        return heed_fail(j->p->c, HEED_DATA, "no text in %s: expected files of text %s it", input,
+                         folder ? "below" : "that match");
+    if (ok) note_pictures(j, input, pictures, j->texts - before);
     return ok;
 }
 

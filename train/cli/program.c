@@ -421,9 +421,10 @@ heed_config *run_settings(heed_ctx *c, const heed_model *const *models, const ch
     char path[1024];
     snprintf(path, sizeof path, "%s/config.conf", dir);
     if (!is_file(path)) {
-        heed_fail(c, HEED_DATA,
-                  "not a run: %s: expected a folder with config.conf; hint: `train` makes one",
-                  dir);
+        bool typo = !is_directory(dir) && *near_path(dir, path, sizeof path);
+        heed_fail(c, HEED_DATA, "not a run: %s: expected a folder with config.conf; %s%s%s", dir,
+                  typo ? "did you mean " : "hint: `train` makes one", typo ? path : "",
+                  typo ? "?" : "");
         return NULL;
     }
     if (!(*m = model_of_file(c, models, path))) {
@@ -435,6 +436,16 @@ heed_config *run_settings(heed_ctx *c, const heed_model *const *models, const ch
     if (!heed_run_settings(c, dir, f)) return NULL;
     find_own_data(f, dir);
     return f;
+}
+
+bool data_exists(program *p, const heed_config *f, const char *key, const char *option) {
+    if (!heed_config_has(f, key)) return true;
+    const char *path = heed_config_text(f, key), *run = p->argv[0];
+    return !*path || is_file(path) || is_directory(path) ||
+           heed_fail(p->c, HEED_DATA,
+                     "the data of the run is missing: %s/config.conf: %s = %s; hint: run from the "
+                     "folder that it was trained in, or `%s %s %sPATH`",
+                     run, key, path, p->command->name, run, option);
 }
 
 heed_run *open_run(program *p, const char *dir) {

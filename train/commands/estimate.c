@@ -1,11 +1,12 @@
 /* estimate.c -- heed train --estimate: what a training run will take, from a few steps of it, of
  * which nothing is kept. */
-#include "kinds/training.h"
+#include "kinds/image.h"
 
 #include <math.h>
 
 typedef struct {
     program *p;
+    const heed_data *data;
     const heed_fit_args *a;
     heed_memory memory;
     int64_t steps, done;
@@ -69,7 +70,7 @@ static double evaluations(const estimate *e) {
 static void print_estimate(const estimate *e, double step, double evals, double evaluation) {
     enum { AT = 14 };
     program *p = e->p;
-    char n1[32], n2[32], text[CHOICE_TEXT];
+    char n1[32], n2[32], text[CHOICE_TEXT], hint[256];
     double seconds = (double)e->steps * step + evals * evaluation;
     double disk = 2 * (double)e->memory.weights + (double)e->memory.optimizer;
     if (flag_on(p, "json")) {
@@ -82,6 +83,8 @@ static void print_estimate(const estimate *e, double step, double evals, double 
     }
     for (int i = 0; i < p->chosen.count; i++)
         print_fact(AT, i ? "" : "chosen", "%s", choice_text(&p->chosen.list[i], text));
+    if (p->model->kind == HEED_INPUT_PICTURE && are_few(p->model, e->data, e->a->config, hint))
+        print_fact(AT, "note", "%s", hint);
     print_fact(AT, "time", "about %s with %d thread%s", heed_format_duration(n1, seconds),
                heed_threads(p->c), heed_threads(p->c) == 1 ? "" : "s");
     print_fact(AT, "steps", "%s, each %.3g ms", heed_format_count(n1, (uint64_t)e->steps),
@@ -95,9 +98,9 @@ static void print_estimate(const estimate *e, double step, double evals, double 
                heed_format_bytes(n1, disk));
 }
 
-void estimate_training(program *p, const heed_fit_args *args) {
+void estimate_training(program *p, const heed_data *data, const heed_fit_args *args) {
     heed_fit_args a = *args;
-    estimate e = {.p = p, .a = args};
+    estimate e = {.p = p, .data = data, .a = args};
     a.run = NULL;
     a.report = on_report;
     a.stop = enough;

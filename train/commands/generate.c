@@ -314,7 +314,7 @@ static void generate(program *p) {
         generate_lines(p, r);
     else {
         const char *prompt = p->argc > 1 ? p->argv[1] : flag_text(p, "prompt");
-        note_file(p->c, prompt, true);
+        note_file(p->c, prompt, p);
         generate_from(p, r, prompt);
     }
     heed_run_close(r);

@@ -63,7 +63,7 @@ static bool study_run(work *w, const char *dir, const char *what) {
     if (text) what = one_text(w->p, what, &w->line);
     if (!l->run || !what || !inspect_input(&l->e, l->run, what, target, flag_on(w->p, "convert")))
         return false;
-    if (l == w->looks && text) note_file(w->p->c, what, false);
+    if (l == w->looks && text) note_file(w->p->c, what, NULL);
     l->record = heed_influence(&l->e, &a);
     if (!l->record) return false;
     l->map = &l->record->maps[0];

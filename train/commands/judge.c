@@ -15,7 +15,7 @@ static double guessing(const progress *g, const heed_report *r) {
 }
 
 void warn_of_plateau(progress *g, const heed_report *r) {
-    double loss = isfinite(r->val_loss) ? r->val_loss : r->loss;
+    double loss = fmin(r->val_loss, r->loss); /* NAN: no validation part */
     char n1[32], n2[32];
     if (g->watched || r->progress < 1 / 3.0 || r->step < 30 || r->step > r->steps) return;
     g->watched = true;
@@ -23,22 +23,23 @@ void warn_of_plateau(progress *g, const heed_report *r) {
     g->stuck = known * 0.97;
     if (known <= 0 || loss < g->stuck) return;
     heed_message(g->p->c, HEED_WARN,
-                 "step %s of %s: the loss, %.3f, is not below that of guessing by frequency, "
+                 "step %s of %s: the loss, %.3f, is %s below that of guessing by frequency, "
                  "%.3f; hint: another `lr`, a longer `warmup`, or a smaller `batch` with more "
                  "`steps`",
                  heed_format_count(n1, (uint64_t)r->step),
-                 heed_format_count(n2, (uint64_t)r->steps), loss, known);
+                 heed_format_count(n2, (uint64_t)r->steps), loss, loss < known ? "hardly" : "not",
+                 known);
 }
 
 /* ---- at the end ---- */
 
-/* The mean loss from one step up to another. */
-static double mean_between(const curve *k, double from, double to) {
+/* The mean of a column of the curve from one step up to another. */
+static double mean_between(const curve *k, const double *column, double from, double to) {
     double sum = 0;
     int n = 0;
     for (int i = 0; i < k->count; i++) {
         if (k->step[i] <= from || k->step[i] > to) continue;
-        sum += k->loss[i];
+        sum += column[i];
         n++;
     }
     return n ? sum / n : (double)NAN;
@@ -51,15 +52,33 @@ static int lowest(const double *x, int n) {
     return best;
 }
 
-/* Whether the validation loss rose while the training loss fell; for classes, accuracy fell, too.
- */
-static bool overfits(const run_curves *k, char text[JUDGEMENT]) {
+/* Whether accuracy chooses the weights. */
+static bool by_accuracy(const progress *g, const curve *v) {
+    return v->count && isfinite(v->metric[v->count - 1]) &&
+           strcmp(heed_config_text(g->f, "best"), "accuracy") == 0;
+}
+
+/* Whether (nearly) every answer is right. */
+static bool learned(const curve *v, char text[JUDGEMENT]) {
+    char share[16];
+    double last = v->count ? v->metric[v->count - 1] : 0;
+    if (!(last >= 0.999)) return false;
+    snprintf(text, JUDGEMENT,
+             "learned: the validation accuracy is %s %%, so more steps change little",
+             probability_text(share, last, true));
+    return true;
+}
+
+/* Whether the validation loss rose while the training loss fell; where accuracy chooses the
+ * weights, it did not rise, either. */
+static bool overfits(const run_curves *k, bool accuracy, char text[JUDGEMENT]) {
     char n[32];
-    const curve *v = &k->val;
+    const curve *v = &k->val, *t = &k->train;
     int last = v->count - 1, best = lowest(v->loss, v->count);
-    double before = mean_between(&k->train, v->step[best] * 0.9, v->step[best]);
-    double after = mean_between(&k->train, v->step[last] * 0.9, v->step[last]);
-    bool worse = v->loss[last] > 1.02 * v->loss[best] && !(v->metric[last] > v->metric[best]);
+    double before = mean_between(t, t->loss, v->step[best] * 0.9, v->step[best]);
+    double after = mean_between(t, t->loss, v->step[last] * 0.9, v->step[last]);
+    bool worse =
+        v->loss[last] > 1.02 * v->loss[best] && !(accuracy && v->metric[last] > v->metric[best]);
     if (!worse || after > before) return false;
     snprintf(text, JUDGEMENT,
              "overfitting since step %s: the validation loss rose from %.4g to %.4g while the "
@@ -69,43 +88,61 @@ static bool overfits(const run_curves *k, char text[JUDGEMENT]) {
     return true;
 }
 
-/* By how much the loss fell in the last third of the steps, in percent. */
-static double fall(const curve *v, double end, double wide) {
-    double then = mean_between(v, end * 2 / 3 - wide, end * 2 / 3 + wide / 10);
-    return 100 * (1 - mean_between(v, end - wide, end) / then);
+/* The course of a measure in the last third of the steps. */
+typedef struct {
+    char name[24], change[64], last[24];
+    bool known, improves;
+} course;
+
+static course course_of(const curve *k, const char *part, bool accuracy, double end, double wide) {
+    const double *x = accuracy ? k->metric : k->loss;
+    double then = mean_between(k, x, end * 2 / 3 - wide, end * 2 / 3 + wide / 10);
+    double now = mean_between(k, x, end - wide, end), fell = 100 * (1 - now / then);
+    course c = {.known = isfinite(then) && isfinite(now),
+                .improves = accuracy ? now - then > 0.002 : fell > 2};
+    snprintf(c.name, sizeof c.name, "%s %s", part, accuracy ? "accuracy" : "loss");
+    if (accuracy)
+        snprintf(c.change, sizeof c.change, "went from %.2f %% to %.2f %%", 100 * then, 100 * now);
+    else
+        snprintf(c.change, sizeof c.change, "fell by %.1f %%", fmax(0, fell));
+    snprintf(c.last, sizeof c.last, accuracy ? "%.2f %%" : "%.4g",
+             (accuracy ? 100 : 1) * x[k->count - 1]);
+    return c;
 }
 
-/* Judges that fall: of validation or, without, training. A validation loss that no longer falls,
- * far above a training loss that does, is that of a model which learns its data by heart. */
-static void judge_fall(const run_curves *k, const progress *g, double end, char text[JUDGEMENT]) {
+/* Judges the last third: of validation or, without, training. A validation measure that no longer
+ * improves, with a loss far above a training loss that falls, is that of a model which learns its
+ * data by heart. */
+static void judge_course(const run_curves *k, const progress *g, double end, char text[JUDGEMENT]) {
     bool val = k->val.count > 0;
-    const curve *v = val ? &k->val : &k->train;
-    double fell = fall(v, end, end / (val ? 10 : 20)),
-           trained = mean_between(&k->train, end * 0.9, end);
-    const char *what = val ? "validation" : "training";
-    bool by_heart =
-        val && trained < 0.8 * v->loss[v->count - 1] && fall(&k->train, end, end / 20) > 2;
-    if (fell > 2)
+    const curve *v = val ? &k->val : &k->train, *t = &k->train;
+    course c = course_of(v, val ? "validation" : "training", by_accuracy(g, &k->val), end,
+                         end / (val ? 10 : 20));
+    double trained = mean_between(t, t->loss, end * 0.9, end);
+    bool by_heart = val && trained < 0.8 * v->loss[v->count - 1] &&
+                    course_of(t, "training", false, end, end / 20).improves;
+    if (!c.known) return;
+    if (c.improves)
         snprintf(text, JUDGEMENT,
-                 "still improving: the %s loss fell by %.1f %% in the last third; hint: `resume "
-                 "%s --steps %.0f --lr %s`",
-                 what, fell, g->run, 2 * end, heed_config_text(g->f, "lr"));
+                 "still improving: the %s %s in the last third; hint: `resume %s --steps %.0f "
+                 "--lr %s`",
+                 c.name, c.change, g->run, 2 * end, heed_config_text(g->f, "lr"));
     else if (by_heart)
         snprintf(text, JUDGEMENT,
-                 "overfitting: the training loss fell to %.4g while the validation loss stays near "
-                 "%.4g; try `dropout = 0.1`, a smaller `width` or more data",
-                 trained, v->loss[v->count - 1]);
-    else if (isfinite(fell))
+                 "overfitting: the training loss fell to %.4g while the %s stays near %s; try "
+                 "`dropout = 0.1`, a smaller `width` or more data",
+                 trained, c.name, c.last);
+    else
         snprintf(text, JUDGEMENT,
-                 "plateau: the %s loss fell by %.1f %% in the last third, so more steps change "
-                 "little; try a larger `width`, another `lr` or more data",
-                 what, fmax(0, fell));
+                 "plateau: the %s %s in the last third, so more steps change little; try a larger "
+                 "`width`, another `lr` or more data",
+                 c.name, c.change);
 }
 
 void judge_training(const progress *g, const heed_fit_result *r, char text[JUDGEMENT]) {
     enum { STEPS = 50, EVALUATIONS = 3 };
     run_curves k;
-    double loss = isfinite(r->val_loss) ? r->val_loss : r->loss;
+    double loss = fmin(r->val_loss, r->loss);
     *text = 0;
     if (!g->any || r->step < STEPS || !curves_read(g->p->c, g->run, &k)) return;
     bool seen = k.val.count >= EVALUATIONS || (k.val.count == 0 && k.train.count >= STEPS);
@@ -113,7 +150,8 @@ void judge_training(const progress *g, const heed_fit_result *r, char text[JUDGE
         snprintf(text, JUDGEMENT,
                  "plateau: the model has learned at most how frequent each answer is; try another "
                  "`lr`, a longer `warmup`, or a smaller `batch` with more `steps`");
-    else if (seen && (k.val.count == 0 || !overfits(&k, text)))
-        judge_fall(&k, g, (double)r->step, text);
+    else if (seen && !learned(&k.val, text) &&
+             (k.val.count == 0 || !overfits(&k, by_accuracy(g, &k.val), text)))
+        judge_course(&k, g, (double)r->step, text);
     curves_free(&k);
 }

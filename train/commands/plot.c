@@ -75,6 +75,16 @@ static void plot_tables(program *p) {
     free(k);
 }
 
+/* Adds to the error that the picture can be written elsewhere than into the run. */
+static void hint_at_png(heed_ctx *c) {
+    heed_text why = {.c = NULL};
+    heed_status status = heed_ctx_status(c);
+    heed_text_add(&why, "%s", heed_ctx_error(c));
+    heed_clear(c);
+    heed_fail(c, status, "%s; hint: `png = FILE.png` writes it elsewhere", why.s ? why.s : "");
+    heed_text_free(&why);
+}
+
 static void plot_run(program *p) {
     run_curves k;
     heed_series series[2];
@@ -99,6 +109,7 @@ static void plot_run(program *p) {
     bool json = flag_on(p, "json");
     if (!json) draw_chart(p, &chart);
     bool ok = write_charts(p, &chart, 1, 540, path);
+    if (!ok && !*png) hint_at_png(p->c);
     if (ok && json)
         print_json(p,
                    json_pack("{s:o, s:o, s:o, s:o}", "run", json_text(run), "png", json_text(path),
@@ -121,10 +132,10 @@ const command cmd_plot = {
     .usage = "RUN|TABLE.csv...",
     .help = "draw the loss curves of a run",
     .about =
-        "Draws the training and validation loss of a run in the terminal and as a picture; or\n"
-        "tables of numbers, whose first line names the columns, separated by commas. The first\n"
-        "column is x, and each other column is a curve. An empty field is a gap. Several tables\n"
-        "make one picture.",
+        "Draws the training and validation loss of a run in the terminal and as the picture\n"
+        "loss.png in the run; or tables of numbers, whose first line names the columns, separated\n"
+        "by commas. The first column is x, and each other column is a curve. An empty field is a\n"
+        "gap. Several tables make one picture.",
     .examples = "  heed plot runs/book\n"
                 "  heed plot runs/book --png book.png\n"
                 "  heed plot accuracy.csv speed.csv --png both.png\n"

@@ -213,7 +213,7 @@ static void fit(program *p, const training *t, const heed_data *data, progress *
     double start = now();
     catch_interrupt();
     if (t->estimate) {
-        estimate_training(p, &a);
+        estimate_training(p, data, &a);
         return;
     }
     prepare_to_end(p, t);
@@ -428,24 +428,13 @@ static bool override(program *p, const training *t) {
     return heed_ctx_status(p->c) == HEED_OK;
 }
 
-/* False if the file that the run's setting `key` names does not exist. */
-static bool data_exists(program *p, const training *t, const char *key) {
-    if (!heed_config_has(t->f, key) || t->model->kind == HEED_INPUT_DENSE) return true;
-    const char *path = heed_config_text(t->f, key);
-    bool named = *path || strcmp(key, "data") == 0;
-    return !named || is_file(path) || is_directory(path) ||
-           heed_fail(p->c, HEED_DATA,
-                     "the data of the run is missing: %s/config.conf: %s = %s; hint: run from the "
-                     "folder that it was trained in, or `resume %s --%s PATH`",
-                     t->run, key, path, t->run, key);
-}
-
 static void resume(program *p) {
     training t = {.run = p->argv[0], .resume = true};
     if (is_first_process(p) && !heed_run_recover(p->c, t.run)) return;
     t.f = run_settings(p->c, p->models, t.run, &t.model);
     if (!t.f || !heed_run_check(p->c, t.run, t.f)) return;
-    if (override(p, &t) && data_exists(p, &t, "data") && data_exists(p, &t, "val"))
+    if (override(p, &t) && data_exists(p, t.f, "data", "--data ") &&
+        data_exists(p, t.f, "val", "--val "))
         run_training(p, &t);
 }
 

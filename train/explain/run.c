@@ -90,7 +90,7 @@ void explain_run(explaining *e, const char *run, const char *text) {
     if (t.run && text && choose_layer(&t) && choose_head(&t) &&
         inspect_input(&t.s, t.run, text, NULL, false)) {
         const char *html = heed_config_text(e->p->flags, "html");
-        if (!sees_pictures(t.run->model)) note_file(e->c, text, false);
+        if (!sees_pictures(t.run->model)) note_file(e->c, text, NULL);
         heed_record *record =
             *html ? heed_capture(&t.s, &(heed_capture_args){.lean = false}) : NULL;
         char first[PAGE_LINK_SIZE], head[16];

@@ -32,21 +32,14 @@ static void print_captions(const heed_data *d, const heed_pairs_info *t) {
 static void print_pictures(heed_images *k) {
     const heed_images_info *a = heed_images_about(k);
     size_t copies = a->overlap[HEED_VAL_PART];
-    heed_duplicate found;
-    const char *name;
-    char n[32], own[1024];
+    char n[32];
     print_sizes(AT, a);
     print_fact(AT, "  skipped", "%s",
                a->bad ? heed_format_count(n, a->bad) : "none: all pictures can be decoded");
     print_skipped(stdout, k, "               ", SIZE_MAX);
     print_fact(AT, "  duplicates", "%s validation captions are of pixels in the training part",
                copies ? heed_format_count(n, copies) : "no");
-    if (!heed_images_duplicate(k, &found) ||
-        !heed_images_get(k, found.part, found.index, NULL, NULL, &name))
-        return;
-    snprintf(own, sizeof own, "%s", name);
-    if (heed_images_get(k, HEED_TRAIN_PART, found.trained, NULL, NULL, &name))
-        print_fact(AT, "", "%s is %s", own, name);
+    print_duplicate(k);
 }
 
 static void print_facts(program *p, const heed_data *d) {

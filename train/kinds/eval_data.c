@@ -50,6 +50,7 @@ heed_data *eval_data_open(program *p, const heed_model *m, heed_config *f, const
                   m->name);
         return NULL;
     }
+    if (p->argc < 2 && !data_exists(p, f, "data", "")) return NULL;
     gathered inputs;
     if (!gather(p, m, NULL, p->argc - 1, p->argv + 1, &inputs)) {
         gather_end(&inputs);

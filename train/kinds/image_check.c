@@ -14,8 +14,7 @@ static size_t overlap_of(const heed_images *k) {
 
 enum { AT = 15 }; /* column at which facts begin, after their labels */
 
-/* "test/cat/1.png is train/cat/7.png" */
-static void print_duplicate(heed_images *k) {
+void print_duplicate(heed_images *k) {
     heed_duplicate found;
     const char *name;
     char own[1024];

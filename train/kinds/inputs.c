@@ -58,13 +58,16 @@ const char *one_text(program *p, const char *argument, heed_text *line) {
     return heed_ctx_status(p->c) == HEED_OK ? line->s : NULL;
 }
 
-void note_file(heed_ctx *c, const char *argument, bool lines) {
+void note_file(heed_ctx *c, const char *argument, const program *p) {
     bool file = is_file(argument);
-    lines = lines && file;
+    heed_text hint = {.c = NULL};
+    if (p && file)
+        heed_text_add(&hint, "; hint: `%s %s - < %s` reads the lines of the file", p->command->name,
+                      p->argv[0], argument);
     if (file || is_directory(argument))
-        heed_message(c, HEED_INFO, "note: %s is taken as the text, though a %s has this name%s%s%s",
-                     argument, file ? "file" : "folder", lines ? "; hint: < " : "",
-                     lines ? argument : "", lines ? " reads the lines of the file" : "");
+        heed_message(c, HEED_INFO, "note: %s is taken as the text, though a %s has this name%s",
+                     argument, file ? "file" : "folder", hint.s ? hint.s : "");
+    heed_text_free(&hint);
 }
 
 void each_input(program *p, void *user, take_input one, int how) {
@@ -76,7 +79,7 @@ void each_input(program *p, void *user, take_input one, int how) {
         else if (!heed_check_text(p->c, p->argv[i], n) || !one(p, user, p->argv[i], n))
             program_complain(p);
         else
-            note_file(p->c, p->argv[i], true);
+            note_file(p->c, p->argv[i], p);
     }
 }
 

@@ -8,9 +8,9 @@
 /* Prints a text on one line: invisible characters are replaced by visible ones, as in
  * heed_label_text. */
 void print_shown(heed_ctx *c, const char *text, const char *end);
-/* Says that an argument which is taken as a text is also the name of a file, and, if the command
- * reads lines, how to read it. */
-void note_file(heed_ctx *c, const char *argument, bool lines);
+/* Says that an argument which is taken as a text is also the name of a file, and how to read that,
+ * if p, not NULL, is a command on a run that reads lines. */
+void note_file(heed_ctx *c, const char *argument, const program *p);
 typedef bool (*take_input)(program *p, void *user, const char *text, size_t n);
 /* The text of an argument; of "-", the line of the standard input, which has one that is not blank.
  * It is read once, into *line. NULL: see the context. */

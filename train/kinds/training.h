@@ -112,7 +112,7 @@ void judge_training(const progress *g, const heed_fit_result *r, char text[JUDGE
 
 /* Trains some steps without a run, and prints what the whole training run would take
  * (commands/estimate.c). */
-void estimate_training(program *p, const heed_fit_args *args);
+void estimate_training(program *p, const heed_data *data, const heed_fit_args *args);
 
 /* Prints the memory that a training run takes, and returns it as an object. (memory.c) */
 void print_memory(FILE *to, const heed_memory *m);
@@ -133,6 +133,8 @@ void eval_scores(program *p, const heed_model *m, heed_config *f, heed_run *r);
 void check_text(program *p, heed_data *d); /* text_check.c */
 
 /* ---- pictures and classes (image_check.c, class_eval.c) ---- */
+/* "test/cat/1.png is train/cat/7.png", if a picture is in the training part, too. */
+void print_duplicate(heed_images *k);
 void check_pictures(program *p, heed_data *d);
 void eval_classes(program *p, const heed_model *m, heed_config *f, heed_run *r);
 

@@ -22,31 +22,39 @@ static bool is_binary(const unsigned char *b, size_t n) {
     return n >= 256 && strange * 20 > n;
 }
 
+/* The length of the path without its extension: "dir/a.csv" is converted to "dir/a.utf8.csv". */
+static int stem_of(const char *path) {
+    const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash : path, '.');
+    return dot ? (int)(dot - path) : (int)strlen(path);
+}
+
 bool heed__text_begins(heed_ctx *c, const char *path, const unsigned char *bytes, size_t n) {
     if (n == 0)
         return heed_fail(c, HEED_DATA, "text is empty: %s: expected UTF-8 text, found 0 bytes",
                          path);
     const char *wide = wide_encoding(bytes, n);
+    int stem = stem_of(path);
     if (wide)
         return heed_fail(c, HEED_DATA,
                          "text is not UTF-8: %s:1: expected UTF-8, found %s at byte 0; hint: iconv "
-                         "-f %s -t UTF-8 '%s' > '%s.utf8'",
-                         path, wide, wide, path, path);
+                         "-f %s -t UTF-8 '%s' > '%.*s.utf8%s'",
+                         path, wide, wide, path, stem, path, path + stem);
     return !is_binary(bytes, n) ||
            heed_fail(c, HEED_DATA, "this is not a text: %s: expected UTF-8 text, found bytes",
                      path);
 }
 
 bool heed__text_refuse(heed_ctx *c, const char *path, unsigned char byte, size_t at, size_t line) {
+    int stem = stem_of(path);
     if (!byte)
         return heed_fail(c, HEED_DATA,
                          "text holds a NUL byte: %s:%zu: expected UTF-8 text, found 0x00 at byte "
-                         "%zu; hint: tr -d '\\000' < '%s' > '%s.clean'",
-                         path, line, at, path, path);
+                         "%zu; hint: tr -d '\\000' < '%s' > '%.*s.clean%s'",
+                         path, line, at, path, stem, path, path + stem);
     return heed_fail(c, HEED_DATA,
                      "text is not UTF-8: %s:%zu: expected UTF-8, found 0x%02X at byte %zu; "
-                     "hint: iconv -f ISO-8859-1 -t UTF-8 '%s' > '%s.utf8'",
-                     path, line, byte, at, path, path);
+                     "hint: iconv -f ISO-8859-1 -t UTF-8 '%s' > '%.*s.utf8%s'",
+                     path, line, byte, at, path, stem, path, path + stem);
 }
 
 static bool check(heed_ctx *c, const char *path, const unsigned char *bytes, size_t n) {

@@ -35,22 +35,26 @@ static bool lists(const char *list, heed__cut name) {
     return false;
 }
 
-static role role_of(heed_pair_kind kind, heed__cut name) {
-    heed__cut rest = name, second;
-    bool one_word = heed__next_word(&rest, &name) && !heed__next_word(&rest, &second);
-    const column_names *known = kind == HEED_CAPTIONS ? caption_columns : text_columns;
-    for (; one_word && known->names; known++)
-        if (lists(known->names, name)) return known->role;
+/* The role of a name's first word with one; of several words nothing is sure, but they suggest it.
+ */
+static role role_of(heed_pair_kind kind, heed__cut name, bool suggested) {
+    heed__cut rest = name, word, second;
+    if (!suggested && heed__next_word(&rest, &word) && heed__next_word(&rest, &second))
+        return UNKNOWN;
+    for (rest = name; heed__next_word(&rest, &word);)
+        for (const column_names *known = kind == HEED_CAPTIONS ? caption_columns : text_columns;
+             known->names; known++)
+            if (lists(known->names, word)) return known->role;
     return UNKNOWN;
 }
 
 /* A header has a column named as a source and one named as a target, in any columns; or its first
  * two columns are names of languages, which say nothing about the direction. */
-static bool recognize(heed__line *l, const heed__cut *names, size_t count) {
+static bool recognize(heed__line *l, const heed__cut *names, size_t count, bool suggested) {
     size_t where[HEED__SIDES] = {0}, languages = 0;
     bool found[HEED__SIDES] = {false};
     for (size_t i = 0; i < count; i++) {
-        role r = role_of(l->k->a.kind, names[i]);
+        role r = role_of(l->k->a.kind, names[i], suggested);
         int side = r == SOURCE ? HEED__SOURCE : HEED__TARGET;
         languages += i < 2 && r == LANGUAGE;
         if ((r != SOURCE && r != TARGET) || found[side]) continue;
@@ -59,7 +63,7 @@ static bool recognize(heed__line *l, const heed__cut *names, size_t count) {
     }
     bool both = found[HEED__SOURCE] && found[HEED__TARGET];
     if (both) memcpy(l->column, where, sizeof where);
-    return both || languages == 2;
+    return both || (languages == 2 && !suggested);
 }
 
 /* ---- names and numbers of the caller ---- */
@@ -90,16 +94,19 @@ static size_t number_of(heed__cut name) {
     return n;
 }
 
-bool heed__pairs_lacks(const heed__line *l, const char *what, const heed__cut *names,
-                       size_t count) {
+bool heed__pairs_lacks(heed__line *l, const char *what, const heed__cut *names, size_t count) {
     enum { SHOWN = 12 };
     heed_text list = {.c = l->k->c};
     for (size_t i = 0; i < count && i < SHOWN; i++)
         heed_text_add(&list, "%s%.*s", i ? ", " : "", (int)names[i].n, names[i].s);
+    bool known = recognize(l, names, count, true);
+    heed__cut source = known ? names[l->column[HEED__SOURCE]] : (heed__cut){"1", 1};
+    heed__cut target = known ? names[l->column[HEED__TARGET]] : (heed__cut){"2", 1};
     heed_fail(l->k->c, HEED_DATA,
               "columns are not known: %s:%zu: expected a first line that names %.200s, found "
-              "%.200s; hint: `columns` takes two names or numbers, `columns = 1,2`",
-              l->path, l->number, what, list.s ? list.s : "");
+              "%.200s; hint: `columns` takes two names or numbers, `columns = %.*s,%.*s`",
+              l->path, l->number, what, list.s ? list.s : "", (int)source.n, source.s,
+              (int)target.n, target.s);
     heed_text_free(&list);
     return false;
 }
@@ -120,7 +127,7 @@ static bool find_named(heed__line *l, const heed__cut *names, size_t count) {
 bool heed__pairs_header(heed__line *l, const heed__cut *names, size_t count, bool *header) {
     const heed__cut *given = l->k->columns;
     size_t source = number_of(given[HEED__SOURCE]), target = number_of(given[HEED__TARGET]);
-    *header = recognize(l, names, count);
+    *header = recognize(l, names, count, false);
     if (!given[HEED__SOURCE].s) return true;
     if (source && target) {
         l->column[HEED__SOURCE] = source - 1;
