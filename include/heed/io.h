@@ -86,7 +86,7 @@ bool heed_config_read(heed_config *f, const char *path, heed_rank rank);
 /* --key value, --key=value, --flag, --no-flag; -c FILE reads a file, which flags override wherever
  * they are. Everything else, and all after --, is positional and left in argv[0 .. *argc - 1], in
  * order (argv[0] is an argument like any other). A value that begins with -- must be given as
- * --key=value. */
+ * --key=value. A key may have _ for -: --top_k. */
 bool heed_config_args(heed_config *f, int *argc, char **argv);
 /* Fails with HEED_USAGE if a setting that was given as a flag has no effect by the list. list NULL:
  * true. */

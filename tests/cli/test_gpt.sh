@@ -43,6 +43,9 @@ status 2
 warns "--layer 9"
 run generate run --n 0
 status 0
+run generate run --n 3 --top_k 3
+status 0
+quiet
 run generate run --temperature 0 --n 10
 cp out first
 run generate run --temperature 0 --n 10 --seed 8
