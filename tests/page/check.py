@@ -260,7 +260,7 @@ def check_scale(b, folder):
     check("nearly uniform" in b.run("heed.id('legend').textContent") and "nearly uniform" in b.run("heed.id('side').textContent"), "a head that is nearly uniform says so")
     b.open(at, "#view=head&head=1")
     said = b.run("heed.id('legend').textContent")
-    check(re.match("00.50uniform = 0.25.*up to twice the uniform weight$", said), f"the Head view says where its scale ends: {said}")
+    check(re.match("00.500uniform = 0.25.*up to twice the uniform weight$", said), f"the Head view says where its scale ends: {said}")
     b.open(at, "#view=head&head=2")
     check(b.run("heed.id('legend').textContent").endswith("up to the head's largest"), "and of another head, too")
     bars = b.run("[...document.querySelectorAll('#side > .bars:last-of-type .row')].map(r => [parseFloat(r.querySelector('.bar span').style.width) / 100, r.querySelector('.value').textContent])")
@@ -270,6 +270,10 @@ def check_scale(b, folder):
     b.open(os.path.join(folder, "gpt.html"), "#view=matrix&head=1")
     visible = sum(1 / n for n in range(2, 25)) / 23
     check(abs(b.run("heed.matrix().uniform") - visible) < 1e-6, f"the uniform weight of a causal layer is the mean of 1 / visible keys, {visible}: {b.run('heed.matrix().uniform')}")
+    # Occlusion and gradient are signed wherever they are shown, also where no value is below 0.
+    b.open(os.path.join(folder, "run.html"), "#view=compare&head=1")
+    signed = b.run("heed.record().maps.filter(m => /^(occlusion|gradient)/.test(m.name)).map(heed.mapValues).map(m => m.min < 0 || m.max === 0)")
+    check(len(signed) > 2 and all(signed), f"occlusion and gradient have the colours of what can be negative: {signed}")
     b.open(os.path.join(folder, "picture.html"), "#view=picture&strength=90&smooth=0&head=1")
     grey = """(() => { const b = heed.block(), g = b.keys.grid, q = heed.selected().query, w = heed.weights(b, heed.state.head), c = document.querySelector('#view-picture canvas');
         const d = c.getContext('2d'), out = []; for (let i = 0; i < g.rows * g.cols; i++) { const x = (i % g.cols + 0.5) * c.width / g.cols, y = (Math.floor(i / g.cols) + 0.5) * c.height / g.rows;
@@ -425,7 +429,7 @@ def check_matters(b, folder):
     svg = b.download("heed.id('save-svg').click()")[0].decode()
     texts = re.sub(r"<[^>]+>", "\n", svg)
     check(svg.count(">0 to ") > 0 and ">0 to 0<" not in svg, "compare: every scale has an end")
-    check(texts.count("Of the prediction at 7 ‘[MASK]’: nothing is predicted elsewhere.") == 3, "compare: occlusion, its log-odds and the gradient say which prediction they are of")
+    check(texts.count("Of the prediction at 7 ‘[MASK]’; other positions have none.") == 3, "compare: occlusion, its log-odds and the gradient say which prediction they are of")
     check("of the prediction at row 7 alone" in texts, "compare: so does the gradient of a head")
     names = "heed.current().table().head.slice(1).filter(n => n.startsWith('gradient')).join('; ')"
     check(b.run(names) == "gradient; gradient, layer 1, head 1", f"compare: the model's gradient and the head's: {b.run(names)}")
@@ -467,7 +471,7 @@ def check_hatch(b, folder):
 
 
 def check_legends(b, folder):
-    for link, wanted in (("view=overview", r"^00\.99uniform = 0\.111weight: .*one scale for all heads$"), ("view=overview&scale=one", "^01.00uniform"), ("view=qk", r"q ±[\d.]+, k ±[\d.]+, q × k ±[\d.]+$")):
+    for link, wanted in (("view=overview", r"^00\.989uniform = 0\.111weight: .*one scale for all heads$"), ("view=overview&scale=one", "^01.000uniform"), ("view=qk", r"q ±[\d.]+, k ±[\d.]+, q × k ±[\d.]+$")):
         b.open(os.path.join(folder, "text.html"), "#" + link)
         said = b.run("heed.id('legend').textContent")
         check(re.search(wanted, said), f"the legend of {link}: {said}")

@@ -16,7 +16,7 @@
     const predictions = (m, values) => {
         if (m.layer >= 0 || !/^(occlusion|gradient)/.test(m.name)) return "";
         const all = m.queries.order, rows = known(values, all), name = (q) => `${heed.nth(q)} ${heed.quote(m.queries, q, 12)}`;
-        if (rows.length < all.length) return `Of the prediction at ${heed.cut(rows.map(name).join(", "), 60)}: nothing is predicted elsewhere.`;
+        if (rows.length < all.length) return `Of the prediction at ${heed.cut(rows.map(name).join(", "), 60)}; other positions have none.`;
         return heed.guesses(m.queryAxis, -1).length ? "Every row is of the one prediction." : "Each row is of its own prediction.";
     };
     /* A row of a head's gradient that leads nowhere is no weak one. */
@@ -26,7 +26,7 @@
     };
     const plain = (m, axes, more) => heed.matrixOf(m, axes, heed.scaleOf(m), {rows: known(m, heed.visible(axes.queries)), plain: true, ...more});
     const scope = (m) => (m.layer < 0 ? "" : `, layer ${m.layer + 1}`) + (m.head < 0 ? "" : `, head ${m.head + 1}`);
-    const meaning = (how) => (how === "mean" ? "the mean of all heads, which no head computes" : how === "max" ? "the largest weight of any head" : "where this head takes its values from");
+    const meaning = (how) => (how === "mean" ? "the mean of the weights of all heads" : how === "max" ? "the largest weight of any head" : "the weights of this head");
     /* Of each element of the list a the place of its counterpart in b; -1: it has none. Equal ones are paired in order, as many as
      * possible (the longest common subsequence); others between the same two pairs in order, if they are as many in a as in b. */
     const counterparts = (a, b) => {
@@ -71,7 +71,7 @@
         ];
     });
     const panels = () => {
-        const b = heed.block(), out = [], several = heed.severalInputs(), of = several ? `${heed.stepName(heed.state.record)}: ` : "";
+        const b = heed.block(), out = [], several = heed.severalInputs(), of = several ? `Input ${heed.state.record + 1}: ` : "";
         const add = (how) => out.push(plain(heed.weights(b, how), b, {
             name: `attention, layer ${b.layer + 1}, ${heed.headName(how)}`, help: of + meaning(how), void: (q, k) => heed.masked(b, q, k), hatched: heed.hatched(b),
         }));
@@ -81,9 +81,19 @@
         for (const m of mapsOf(heed.record(), b)) {
             const values = heed.mapValues(m), none = idle(m, values), same = m.queries === b.queries && m.keys === b.keys;
             const hidden = (q, k) => none.has(q) || Number.isNaN(values.at(q, k)) || (same && heed.masked(b, q, k));
-            out.push(plain(values, m, {name: m.name + scope(m), help: of + (m.help || ""), void: hidden, hatched: true, of: predictions(m, values)}));
+            out.push(plain(values, m, {name: m.name + scope(m), help: of + (m.help || ""), void: hidden, hatched: true, of: predictions(m, values), values}));
         }
         return out;
+    };
+    /* One row over the patches of a picture is drawn over the picture. */
+    const pictured = (p) => Boolean(p.values && p.rows.length === 1 && p.keys === heed.block().keys && p.keys.grid && heed.record().picture);
+    const pictureLayout = (width) => {
+        const {width: w, height: h} = heed.record().picture, wide = Math.min(width, 260), high = Math.round((wide * h) / w);
+        return {left: 0, top: 0, cell: high, wide, height: high};
+    };
+    const patchAt = (p, x, y) => {
+        const g = p.keys.grid, c = Math.floor(((x - p.l.left) * g.cols) / p.l.wide), r = Math.floor(((y - p.l.top) * g.rows) / p.l.cell);
+        return r < 0 || c < 0 || r >= g.rows || c >= g.cols ? null : {query: p.rows[0], key: g.first + r * g.cols + c};
     };
     const gap = 28, small = {size: 12};
     /* What is said of a panel below its name: at most four lines. */
@@ -97,7 +107,7 @@
                 high = 0;
                 head = 30 + 16 * Math.max(...list.slice(i, i + columns).map((x) => words(x, each).length));
             }
-            const inner = heed.matrixLayout(p, each, 0, 380);
+            const inner = pictured(p) ? pictureLayout(each) : heed.matrixLayout(p, each, 0, 380);
             p.x = (i % columns) * (each + gap);
             p.y = y;
             p.each = each;
@@ -113,7 +123,7 @@
         const y = p.l.top + p.l.cell * p.rows.length + 14, x = p.l.left;
         pen.cells(x, y, 90, 8, 1, 48, (_, i) => (p.signed ? heed.signed((2 * i) / 47 - 1) : heed.color(i / 47)));
         pen.rect(x - 0.5, y - 0.5, 91, 9, {stroke: heed.theme.line});
-        pen.text(`${p.signed ? heed.number(-p.top, 2) : "0"} to ${heed.number(p.top, 2)}`, x + 98, y + 4, {size: 11, color: heed.theme.muted});
+        pen.text(`${p.signed ? heed.number(-p.top) : "0"} to ${heed.number(p.top)}`, x + 98, y + 4, {size: 11, color: heed.theme.muted});
     };
     /* What is chosen is a place of the block's axes: a panel over others, of targets where those are sources, has none. */
     const chosenIn = (p) => {
@@ -125,7 +135,8 @@
         pen.text(p.name, p.x, p.y + 10, {size: 14, weight: 600, width: p.each});
         words(p, p.each).forEach((line, i) => pen.text(line, p.x, p.y + 29 + 16 * i, {...small, color: heed.theme.muted, width: p.each}));
         /* Labels stand left of the cells: the panel draws in its own place. */
-        pen.group(p.x, p.y + p.head, () => heed.paintMatrix(pen, p, p.inner, chosenIn(p)));
+        if (pictured(p)) heed.overPicture(pen, p.values, p.rows[0], {x: p.l.left, y: p.l.top, w: p.l.wide, h: p.l.cell}, p.top);
+        else pen.group(p.x, p.y + p.head, () => heed.paintMatrix(pen, p, p.inner, chosenIn(p)));
         paintLegend(pen, p);
     };
     const hatching = () => {
@@ -136,7 +147,7 @@
     };
     const under = (x, y) => {
         for (const p of l.list) {
-            const at = heed.matrixAt(p, p.l, x, y);
+            const at = pictured(p) ? patchAt(p, x, y) : heed.matrixAt(p, p.l, x, y);
             if (at && at.key >= 0 && x >= p.x && x < p.x + p.each) return {p, ...at};
         }
         return null;

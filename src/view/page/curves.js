@@ -55,7 +55,7 @@
         ends.sort((a, b) => a.y - b.y).forEach((e, n, list) => { e.at = n ? Math.max(e.y, list[n - 1].at + 18 + 14 * list[n - 1].lines.length) : e.y; });
         for (const e of ends) {
             pen.line([[l.width - l.right + 8, e.at], [l.width - l.right + 34, e.at]], {color: e.color, width: 3, dash: heed.dash(e.i)});
-            pen.text(`${e.i + 1} ${e.name}`, l.width - l.right + 40, e.at - 2, {size: 12, weight: 600, width: said.width});
+            pen.text(e.name, l.width - l.right + 40, e.at - 2, {size: 12, weight: 600, width: said.width});
             e.lines.forEach((line, i) => pen.text(line, l.width - l.right + 40, e.at + 13 + 14 * i, said));
         }
         if (near) pen.line([[fx(near), top], [fx(near), l.height - bottom]], {color: heed.theme.muted, width: 1, dash: [3, 3]});

@@ -78,7 +78,11 @@
         const m = heed.weights(x, head);
         return Math.max(m.most, -m.min, Math.min(1, 2 * m.uniform));
     })));
-    heed.mapValues = (m) => kept(m.id, () => decode(m.id, m.queries.count, m.keys.count, m.scale, false));
+    /* What is no share of attention can be negative, and is drawn so wherever it is shown. */
+    heed.mapValues = (m) => kept(m.id, () => {
+        const values = decode(m.id, m.queries.count, m.keys.count, m.scale, false), signed = /^(occlusion|gradient)/.test(m.name);
+        return signed ? {...values, min: Math.min(values.min, -values.max), max: Math.max(values.max, -values.min)} : values;
+    });
     /* (tokens, width) of q or k of one head. */
     heed.vectors = (b, head, which) => {
         const id = `${b.qk}.${which}.${head}`, rows = which === "q" ? b.queries.count : b.keys.count;
@@ -153,15 +157,17 @@
         const sum = w.reduce((a, x) => a + (x > 0 ? x : 0), 0);
         return sum > 0 ? 2 ** w.reduce((bits, x) => (x > 0 ? bits - (x / sum) * Math.log2(x / sum) : bits), 0) / w.length : 0;
     };
+    /* heed_nearly_uniform in heed/view.h. */
+    heed.isEven = (w) => heed.evenness(w) >= 0.9 && Math.max(...w) * w.length < 2 * w.reduce((a, x) => a + Math.max(0, x), 0);
     const even = heed.memory();
-    /* Whether a head's rows are so in the mean, those of several keys. */
+    /* Whether all of a head's rows are so, those of several keys. */
     heed.nearlyUniform = (b, head) => even(`${b.id}.${head}`, () => {
         const m = heed.weights(b, head), rows = [];
         for (let q = 0; q < m.rows; q++) {
             const keys = Array.from({length: m.cols}, (_, k) => k).filter((k) => !heed.masked(b, q, k));
-            if (keys.length > 1) rows.push(heed.evenness(keys.map((k) => m.at(q, k))));
+            if (keys.length > 1) rows.push(heed.isEven(keys.map((k) => m.at(q, k))));
         }
-        return rows.length > 0 && m.min >= 0 && rows.reduce((a, x) => a + x, 0) / rows.length >= 0.9;
+        return rows.length > 0 && m.min >= 0 && rows.every(Boolean);
     });
     const measured = heed.memory();
     heed.measures = (b, head) => measured(`${b.id}.${head}`, () => measure(b, heed.weights(b, head)));

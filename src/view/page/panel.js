@@ -82,7 +82,7 @@
         built = shape;
         heed.refill(form, ...wanted(v));
         form.hidden = !form.children.length;
-        const r = heed.record() || {}, title = r.title || heed.data.steps?.title || "Attention";
+        const r = heed.record() || {}, named = r.title || heed.data.steps?.title || "Attention", title = r.picture ? named.replace(/^.*[/\\](?=[^/\\]*$)/, "") : named;
         heed.id("title").textContent = heed.cut(heed.show(title), 240);
         heed.id("model").textContent = r.model || "";
         heed.id("record-note").textContent = r.note || "";
@@ -163,9 +163,9 @@
 
     /* {label, lo, hi, color(t in 0..1) -> [r,g,b], uniform, at} or null: the colours of the current view, always in sight. lo and hi
      * are numbers, or words where parts of the view have scales of their own; uniform, if given, is marked, `at` a share of the scale. */
-    const end = (x) => (typeof x === "number" ? heed.number(x, 2) : x);
+    const end = (x) => (typeof x === "number" ? heed.number(x) : x);
     heed.legend = (label, lo, hi, color, uniform = 0) => ({label, lo: end(lo), hi: end(hi), color, uniform: uniform ? `uniform = ${heed.number(uniform)}` : "", at: uniform / hi});
-    heed.signedLegend = (top) => heed.legend("value: blue below 0, orange above", -top, top, (t) => heed.signed(2 * t - 1));
+    heed.signedLegend = (top) => heed.legend("blue below 0, orange above", -top, top, (t) => heed.signed(2 * t - 1));
     heed.matrixLegend = (m) => (m.signed
         ? heed.signedLegend(m.top)
         : heed.legend("weight: the share of a row's attention" + (m.above ? ", larger ones in the last colour" : "") + (m.hatched ? "; hatched: may not attend" : "") + (m.even ? "; this head is nearly uniform" : ""),

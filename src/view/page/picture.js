@@ -13,10 +13,12 @@
         return image.complete && image.naturalWidth ? image : null;
     };
     const maps = () => heed.record().maps.filter((m) => m.keys === heed.block().keys && m.queries === heed.block().queries && (m.head < 0 || m.head === heed.state.head) && (m.layer < 0 || m.layer === heed.block().layer));
+    /* Rollout is of shares of attention: it has the scale of the heads. */
+    const shareOf = (m) => ({...heed.mapValues(m), uniform: m.name === "rollout" ? heed.block().uniform : 0});
     /* What is laid over: the head that is chosen, or a map of the record. */
     const source = () => {
         const named = maps().find((m) => m.name === heed.state.over);
-        return named ? {m: heed.mapValues(named), name: named.name} : {m: heed.matrix(), name: heed.headName(heed.state.head)};
+        return named ? {m: shareOf(named), name: named.name} : {m: heed.matrix(), name: heed.headName(heed.state.head)};
     };
     /* The weights of the patches for a query; those beyond the mass threshold are NaN. */
     const patches = (m, query, keep = heed.state.keep) => {
@@ -30,10 +32,11 @@
         return out;
     };
     const query = () => heed.selected().query;
-    const even = (m) => (heed.evenness(patches(m, query(), 100)) >= 0.9 ? ", nearly uniform" : "");
+    const even = (m) => (heed.isEven(patches(m, query(), 100)) ? ", nearly uniform" : "");
     const layout = () => {
         const g = heed.block().keys.grid, p = heed.record().picture, ratio = p ? p.height / p.width : g.rows / g.cols;
-        const width = Math.max(220, Math.min(scroll.clientWidth - 4, 720, Math.max(260, window.innerHeight - 430) / ratio));
+        const beside = scroll.clientWidth > 700 ? 230 : 4; /* the small ones stand beside it */
+        const width = Math.max(220, Math.min(scroll.clientWidth - beside, 720, Math.max(260, window.innerHeight - 430) / ratio));
         l = {g, width: Math.round(width), height: Math.round(width * ratio)};
         return l;
     };
@@ -49,9 +52,9 @@
         return canvas;
     });
     const overlay = (pen, m, at, box, top) => {
-        const w = patches(m, at), g = l.g, image = photo(), strength = heed.state.strength / 100, from = m.uniform || 0;
+        const w = patches(m, at), g = heed.block().keys.grid, image = photo(), strength = heed.state.strength / 100, from = m.uniform || 0;
         if (image) {
-            pen.image(grey(image), box.x, box.y, box.w, box.h, {smooth: image.naturalWidth > box.w});
+            pen.image(grey(image), box.x, box.y, box.w, box.h, {smooth: image.naturalWidth >= 64});
             pen.rect(box.x, box.y, box.w, box.h, {fill: heed.css(heed.theme.surface), alpha: 1 - PALE});
         } else pen.rect(box.x, box.y, box.w, box.h, {fill: heed.css(heed.theme.empty)});
         const layer = heed.bitmap(g.rows, g.cols, (r, c) => {
@@ -61,13 +64,14 @@
         });
         pen.image(layer, box.x, box.y, box.w, box.h, {smooth: heed.state.smooth});
     };
+    heed.overPicture = overlay;
     const largest = (m, at) => patches(m, at, 100).reduce((top, w) => Math.max(top, Math.abs(w) || 0), 0);
     /* All heads share a scale, up to the largest weight or twice the uniform one; each other map has its own. */
     const topOf = (m, at) => {
         if (heed.state.scale === "one" && m.min >= 0) return 1;
         if (!m.uniform) return largest(m, at) || 1;
         const b = heed.block();
-        return b.heads.reduce((top, h) => Math.max(top, largest(heed.weights(b, h), at)), Math.min(1, 2 * m.uniform));
+        return b.heads.reduce((top, h) => Math.max(top, largest(heed.weights(b, h), at)), Math.max(largest(m, at), Math.min(1, 2 * m.uniform)));
     };
     const cell = (axis, i) => {
         if (axis !== heed.block().keys || !l.g || i < l.g.first || i >= l.g.first + l.g.rows * l.g.cols) return null;
@@ -96,7 +100,7 @@
         const b = heed.block(), heads = b.heads.length > 1 ? [...b.heads, "mean", "max"] : b.heads, {over, head} = heed.state;
         return [
             ...heads.map((h) => ({name: heed.headName(h), m: heed.weights(b, h), on: over === "" && head === h, act: {head: h, over: ""}})),
-            ...maps().map((m) => ({name: m.name, m: heed.mapValues(m), on: over === m.name, act: {over: m.name}})),
+            ...maps().map((m) => ({name: m.name, m: shareOf(m), on: over === m.name, act: {over: m.name}})),
         ];
     };
     const drawStrip = () => {
@@ -145,7 +149,7 @@
             ];
             chips = heed.el("div", {class: "chips", role: "group", "aria-label": "queries that are no patches"});
             strip = heed.el("div", {class: "thumbs", role: "group", "aria-label": "heads and maps"});
-            scroll = heed.el("div", {}, heed.el("div", {class: "tools"}, ...tools.map((t) => t.box)), chips, this.canvas, strip);
+            scroll = heed.el("div", {}, heed.el("div", {class: "tools"}, ...tools.map((t) => t.box)), chips, heed.el("div", {class: "beside"}, this.canvas, strip));
             box.append(scroll, heed.el("p", {class: "lead", id: "no-picture", text: "The keys of this layer are no patches: choose another attention above."}));
         },
         draw() {
