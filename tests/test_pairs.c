@@ -178,6 +178,7 @@ TEST(pairs_refuse_csv) {
          "a.csv:2: expected as many columns as in the first line, found fewer"},
         {"text,label\na,\n", NULL, "a.csv:2: expected text on both sides, found an empty one"},
         {"one,two\na,b\n", NULL, "a.csv:1: expected a first line that names text and label"},
+        {"5\" pipe,5\" rod;x\na,b\n", NULL, "found 5\" pipe, 5\" rod;x"},
         {"one;two\na;b\n", NULL,
          "a.csv:1: expected a first line that names text and label, found one, two"},
         {"one,two\na,b\n", "one,three",

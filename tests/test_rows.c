@@ -217,6 +217,30 @@ TEST(logits_in_blocks_need_little_memory) {
     test_close(c, __FILE__, __LINE__);
 }
 
+/* The gradients of two calls of backward in one step are added. */
+TEST(a_second_backward_through_the_output_layer_adds_as_much) {
+    enum { N = 5, C = 7, D = 3 };
+    heed_ctx *c = heed_open(&(heed_options){.seed = 7});
+    heed_store *s = heed_store_new(c);
+    heed_tape *t = heed_tape_new(c);
+    heed_tensor *w = heed_param(s, "w", "normal:1", 2, (int[]){C, D});
+    heed_tensor *x = heed_param(s, "x", "normal:1", 2, (int[]){N, D});
+    const int32_t labels[N] = {0, 6, 2, 3, 1};
+    heed_real g[2] = {0};
+    for (int fused = 0; fused < 2; fused++) {
+        heed_tape_begin(t, HEED_TRAIN, 0);
+        heed_tensor *ids = heed_input_ids(t, labels, 1, (int[]){N}), *h = heed_gelu(t, x);
+        heed_tensor *y = fused ? heed_affine_xent(t, h, w, NULL, ids, NULL)
+                               : heed_xent(t, heed_affine(t, h, w, NULL), ids, NULL);
+        y = heed_scale(t, y, 2, 0);
+        CHECK(heed_backward(t, y) && heed_backward(t, y));
+        g[fused] = x->g[0];
+        heed_zero_grads(s);
+    }
+    CHECK_CLOSE(g[1], g[0], 1e-5);
+    test_close(c, __FILE__, __LINE__);
+}
+
 /* ---- blocks computed again in backward ---- */
 
 TEST(recomputed_blocks_give_the_same_bits) {

@@ -145,8 +145,8 @@ typedef struct {
  *
  * Errors: HEED_USAGE for settings and for a run that exists; HEED_DATA for a damaged checkpoint and
  * for changed data or another tokenizer; HEED_FAILED for a full disk and for a run in which another
- * training run is active; HEED_DIVERGED if a loss or gradient is not finite, with step and name, before
- * the update; HEED_INTERRUPTED if stop returned true. After the last three the last checkpoint is
+ * training run is active; HEED_DIVERGED if a loss or gradient is not finite, with step and name,
+ * before the update; HEED_INTERRUPTED if stop returned true. After the last three the checkpoint is
  * valid. Returns the results of the last evaluation; NAN if there was none. */
 /* clang-format on */
 heed_fit_result heed_fit(heed_ctx *c, const heed_fit_args *a);

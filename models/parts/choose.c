@@ -174,7 +174,10 @@ static bool choose_rotary(heed_choices *k) {
 }
 
 bool heed__choose_mlm(heed_choices *k) {
-    enum { FEW = 20000, BOOK = 400000 }; /* lines; bytes, of which 1,000 steps of 32 are enough */
+    enum {
+        FEW = 20000,
+        BOOK = 400000
+    }; /* lines; bytes, up to which 1,000 steps of batch 32 are enough */
     text_look t;
     if (k->data || !heed__look_at_text(heed_config_text(k->config, "data"), &t)) return true;
     if (has_sentences(&t))

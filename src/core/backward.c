@@ -59,16 +59,6 @@ void heed__grad_take(heed_node *n, int i) {
     n->y->g = NULL;
 }
 
-bool heed__grad_give(heed_node *n, int i, heed_real *g) {
-    const heed__recording *r = n->tape->r;
-    heed_tensor *x = n->in[i];
-    while (shares(x) && x->base->size == x->size) x = x->base;
-    if (shares(x) || x->g || x->name || !heed__wants_grad(r, x)) return false;
-    x->g = g;
-    x->touched = true;
-    return true;
-}
-
 bool heed__grad_lent(const heed_node *n) { return n->tape->r->lent == n->y; }
 
 bool heed__grad_lend(heed_node *n, int i, int owner) {

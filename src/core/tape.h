@@ -129,9 +129,6 @@ bool heed__grad_may_take(const heed_node *n, int i);
 /* Hands the array on to input i, as the last act of n's backward: n's output has none afterwards.
  */
 void heed__grad_take(heed_node *n, int i);
-/* Makes g, scratch memory of n that it needs no more, the gradient of input i. False if that has an
- * array already, or lasts longer than the step. */
-bool heed__grad_give(heed_node *n, int i, heed_real *g);
 /* Before input `owner` takes the array: lets input i read it in place of a separate gradient.
  * False unless the node that computed input i is the next of backward, and adds nothing to the
  * gradient of the owner. */

@@ -103,7 +103,7 @@ typedef struct {
     int label_count;
 } heed__checkpoint;
 
-/* Of heed__adapters_save. */
+/* The file that heed__adapters_save writes in RUN. */
 #define HEED__ADAPTER_FILE "adapter.safetensors"
 
 /* Writes RUN/NAME to t and returns its text. */
@@ -133,6 +133,7 @@ bool heed__state_restore(heed_ctx *c, const char *dir, heed_config *f);
 /* Adds why a run whose config.conf has another value than the one it was trained with is refused.
  */
 void heed__setting_edited(heed_text *out, const char *key, const char *was, const char *now);
+
 /* ---- weights.c ---- */
 
 /* Writes s as RUN/NAME, with metadata. */
@@ -142,7 +143,7 @@ bool heed__weights_save(const heed__checkpoint *k, const heed_store *s, const ch
 bool heed__adapters_save(const heed__checkpoint *k, const char *name);
 /* A digest of what a training run of s does not change. */
 uint64_t heed__base_digest(const heed_store *s);
-/* Fills s from a file of heed__checkpoint_save, and verifies that the file is unchanged. */
+/* Fills s from a file of heed__weights_save, and verifies that the file is unchanged. */
 bool heed__weights_load(heed_store *s, const char *path);
 /* The same from RUN/NAME. */
 bool heed__run_read_weights(heed_store *s, const char *run, const char *name);

@@ -31,15 +31,14 @@ static const char *next_value(arguments *a, const char *flag, const heed_option 
 static bool take_flag(arguments *a, const char *arg) {
     const char *key = arg + 2, *equals = strchr(key, '=');
     size_t n = equals ? (size_t)(equals - key) : strlen(key);
-    char flag[128];
+    char flag[128], dashed[128];
     snprintf(flag, sizeof flag, "--%.*s", n < 100 ? (int)n : 100, key);
-    char dashed[128];
     snprintf(dashed, sizeof dashed, "%.*s", n < 100 ? (int)n : 100, key);
     for (char *at = dashed; (at = strchr(at, '_')) != NULL;) *at = '-';
     heed__setting *s = heed__setting_find(a->f, key, n);
     if (!s) s = heed__setting_find(a->f, dashed, strlen(dashed)); /* "--top_k" */
-    bool off = !s && n > 3 && strncmp(key, "no-", 3) == 0;
-    if (off) s = heed__setting_find(a->f, key + 3, n - 3);
+    bool off = !s && strncmp(dashed, "no-", 3) == 0;
+    if (off) s = heed__setting_find(a->f, dashed + 3, strlen(dashed) - 3);
     if (!s) return heed__setting_unknown(a->f, key, n, flag, HEED_FROM_FLAG);
     if (off && s->o->kind != HEED_BOOL)
         return heed_fail(a->f->c, HEED_USAGE, "%s is wrong: no switch: expected --%s=VALUE", flag,

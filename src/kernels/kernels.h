@@ -169,8 +169,8 @@ typedef struct {
     /* backward only */
     const heed_real *gcontext; /* rows of width */
     size_t ldgcontext;
-    int steps; /* of gvalues: this one and those after it, whose rows follow its own in weights and
-                  gcontext; the last one is added first */
+    int steps; /* gvalues is summed over this step and the `steps - 1` after it, whose rows follow
+                  in weights and gcontext; the last step is added first */
     heed_real *gscores;         /* (rows, len): overwritten */
     heed_real *gquery;          /* like query: overwritten */
     heed_real *gkeys, *gvalues; /* like keys and values, added to; or NULL */

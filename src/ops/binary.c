@@ -40,7 +40,7 @@ static void add_to(heed_node *n, int i) {
     if (g && !add) n->k->copy(n->k, g, y->g, y->size);
 }
 /* The gradient of an input that is not broadcast equals that of the sum: it takes its array. If
- * neither is, the other one reads it where it is, if possible. */
+ * neither is broadcast, the second input reads the array of the first, if possible. */
 static void add_back(heed_node *n) {
     const heed_tensor *y = n->y;
     if (n->in[0]->size != y->size || n->in[1]->size != y->size) {

@@ -245,14 +245,10 @@ static void backward_layer(heed_node *n) {
     const layer_state *s = n->scratch;
     heed_real scale = n->y->g[0];
     for (int i = X; i <= B; i++) {
-        if (!s->g[i]) continue;
-        size_t size = n->in[i]->size;
-        if (i == X && heed__grad_give(n, X, s->g[X])) {
-            if (scale != 1) n->k->scale(n->k, s->g[X], s->g[X], scale, 0, size);
-            continue;
-        }
-        heed_real *g = heed_grad(n, i);
-        if (g) n->k->axpy(n->k, g, s->g[i], scale, size);
+        bool add;
+        heed_real *g = s->g[i] ? heed_grad_into(n, i, &add) : NULL;
+        if (g && add) n->k->axpy(n->k, g, s->g[i], scale, n->in[i]->size);
+        if (g && !add) n->k->scale(n->k, g, s->g[i], scale, 0, n->in[i]->size);
     }
 }
 

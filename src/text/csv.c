@@ -18,12 +18,14 @@ bool heed_csv_reject(const heed_csv *r, const char *expected, const char *found)
     return r && reject(r, r->line, expected, found);
 }
 
-/* A semicolon if the first line has one and no comma, both outside quotes. */
+/* A semicolon if the first line has one and no comma, both outside quotes, which open at the start
+ * of a field. */
 static char separator_of(const char *text) {
-    bool quoted = false, semicolon = false;
+    bool quoted = false, semicolon = false, start = true;
     for (text += strspn(text, " \t\r\n"); *text && (quoted || *text != '\n'); text++) {
-        quoted ^= *text == '"';
+        if (*text == '"' && (quoted || start)) quoted = !quoted;
         if (!quoted && *text == ',') return ',';
+        start = !quoted && (*text == ';' || (start && *text == ' '));
         semicolon |= !quoted && *text == ';';
     }
     return semicolon ? ';' : ',';

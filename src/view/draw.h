@@ -105,12 +105,12 @@ int heed__wrap_note(const char *note, int width, heed_text *out);
 void heed__sketch_note(heed__sketch *s, int x, int y, heed_text *note);
 /* Marks the uniform weight, at that share of a ramp of colours that begins at (x,y), and at `right`
  * says what the mark means. */
-/* A ramp of heed__signed at (x,y), and beside it what it is of: "occlusion -0.99 to 0.99, unit".
+void heed__sketch_uniform(heed__sketch *s, int x, int ramp, double share, int y, int right,
+                          const char *text);
+/* A ramp of heed__signed at (x,y), and beside it what it is of: "occlusion: -0.99 to 0.99, unit".
  * Returns the width. NULL s: measures it. */
 int heed__sketch_signed(heed__sketch *s, int x, int y, const char *name, double end,
                         const char *unit);
-void heed__sketch_uniform(heed__sketch *s, int x, int ramp, double share, int y, int right,
-                          const char *text);
 bool heed__sketch_save(heed__sketch *s, const char *path);
 /* Draws item `index` of a list into a new sketch, which must be freed in any case. */
 typedef bool heed__drawer(heed_ctx *c, const void *list, int index, bool vector, heed__sketch *out);

@@ -184,7 +184,7 @@ bool heed__sketch_save(heed__sketch *s, const char *path) {
         return heed_png_save(s->c, path, s->canvas.rgb, s->canvas.width, s->canvas.height);
     heed_text_put(&s->svg, "</svg>\n", 7);
     heed__piece piece = {s->svg.s, s->svg.n};
-    return !heed__stopped(s->c) && heed__os_write(s->c, path, &piece, 1);
+    return path && !heed__stopped(s->c) && heed__os_write(s->c, path, &piece, 1);
 }
 
 /* ---- several as one ---- */

@@ -187,7 +187,7 @@ static heed_overlay overlay_of(const attend_view *v, const panels *p, bool cells
                           .hi = (double)scale_end(v, SCALE_PICTURE, v->head)};
 }
 
-enum { TITLE = 440 };
+enum { TITLE = 640 };
 
 /* "attention of patch 2,5, layer 1 of 2"; the query may also be "[CLS]" or "all patches"; or
  * "attention of each word, layer 1 of 1, mean of 4 heads". */

@@ -65,7 +65,7 @@ static bool learned(const curve *v, char text[JUDGEMENT]) {
     if (!(last >= 0.999)) return false;
     snprintf(text, JUDGEMENT,
              "learned: the validation accuracy is %s %%, so more steps change little",
-             probability_text(share, last, true));
+             probability_text(share, last, PROBABILITY_PERCENT));
     return true;
 }
 

@@ -109,7 +109,7 @@ static void plot_run(program *p) {
     bool json = flag_on(p, "json");
     if (!json) draw_chart(p, &chart);
     bool ok = write_charts(p, &chart, 1, 540, path);
-    if (!ok && !*png) hint_at_png(p->c);
+    if (!ok && !*png && !*flag_text(p, "svg")) hint_at_png(p->c);
     if (ok && json)
         print_json(p,
                    json_pack("{s:o, s:o, s:o, s:o}", "run", json_text(run), "png", json_text(path),
