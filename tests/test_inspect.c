@@ -233,6 +233,19 @@ TEST(inspect_uniform_weight_is_that_of_visible_keys) {
     CHECK_CLOSE(heed_record_uniform(&r, &b, -1), (1 / 2.0 + 1 / 3.0) / 2, 1e-12);
 }
 
+/* Maps of 2 x 2 patches over a picture of 28 x 28 grey pixels. */
+static heed_overlay patches_over(const unsigned char *pixels, const heed_real *const *maps,
+                                 int count) {
+    return (heed_overlay){.pixels = pixels,
+                          .width = 28,
+                          .height = 28,
+                          .channels = 1,
+                          .rows = 2,
+                          .cols = 2,
+                          .count = count,
+                          .maps = maps};
+}
+
 TEST(inspect_overlay_lays_panels_side_by_side) {
     heed_ctx *c = heed_open(NULL);
     char path[128];
@@ -241,15 +254,8 @@ TEST(inspect_overlay_lays_panels_side_by_side) {
     const heed_real a[4] = {0, 1, (heed_real)NAN, 0}, b[4] = {0};
     const heed_real *maps[] = {a, b, a, a, a};
     const char *captions[] = {"mean", "head 1", NULL, "", "head 4"};
-    heed_overlay o = {.pixels = grey,
-                      .width = 28,
-                      .height = 28,
-                      .channels = 1,
-                      .rows = 2,
-                      .cols = 2,
-                      .count = 2,
-                      .maps = maps,
-                      .captions = captions};
+    heed_overlay o = patches_over(grey, maps, 2);
+    o.captions = captions;
     snprintf(path, sizeof path, "%s/overlay.png", test_folder());
     CHECK(heed_overlay_png(c, &o, path));
     png_size(path, &width, &height);
@@ -389,15 +395,8 @@ TEST(inspect_overlay_tints_where_the_weight_is) {
     static unsigned char black[28 * 28];
     const heed_real weights[4] = {0, 3, 0, 0};
     const heed_real *maps[] = {weights};
-    heed_overlay o = {.pixels = black,
-                      .width = 28,
-                      .height = 28,
-                      .channels = 1,
-                      .rows = 2,
-                      .cols = 2,
-                      .count = 1,
-                      .maps = maps,
-                      .cells = true};
+    heed_overlay o = patches_over(black, maps, 1);
+    o.cells = true;
     snprintf(path, sizeof path, "%s/overlay.png", test_folder());
     CHECK(heed_overlay_png(c, &o, path));
     heed_picture p = read_back(path);
@@ -422,15 +421,8 @@ TEST(inspect_overlay_has_one_scale_for_all_panels) {
     static unsigned char black[28 * 28];
     const heed_real sharp[4] = {0, 1, 0, 0}, flat[4] = {0.25, 0.25, 0.26f, 0.24f};
     const heed_real *maps[] = {sharp, flat};
-    heed_overlay o = {.pixels = black,
-                      .width = 28,
-                      .height = 28,
-                      .channels = 1,
-                      .rows = 2,
-                      .cols = 2,
-                      .count = 2,
-                      .maps = maps,
-                      .cells = true};
+    heed_overlay o = patches_over(black, maps, 2);
+    o.cells = true;
     size_t dark[2], lit = 112 * 112;
     snprintf(path, sizeof path, "%s/overlay.png", test_folder());
     for (int i = 0; i < 2; i++) {
@@ -456,16 +448,9 @@ TEST(inspect_overlay_measures_have_scales_of_their_own) {
     const heed_real sharp[4] = {0, 1, 0, 0};
     heed_real measure[4] = {-9, 0, 0, 9};
     const heed_real *maps[] = {sharp, measure};
-    heed_overlay o = {.pixels = black,
-                      .width = 28,
-                      .height = 28,
-                      .channels = 1,
-                      .rows = 2,
-                      .cols = 2,
-                      .count = 2,
-                      .maps = maps,
-                      .cells = true,
-                      .measures = 1};
+    heed_overlay o = patches_over(black, maps, 2);
+    o.cells = true;
+    o.measures = 1;
     snprintf(path, sizeof path, "%s/overlay.png", test_folder());
     for (int i = 0; i < 2; i++) {
         heed_text text = {.c = c};

@@ -174,10 +174,8 @@ static bool choose_rotary(heed_choices *k) {
 }
 
 bool heed__choose_mlm(heed_choices *k) {
-    enum {
-        FEW = 20000,
-        BOOK = 400000
-    }; /* lines; bytes, up to which 1,000 steps of batch 32 are enough */
+    enum { FEW = 20000 };      /* lines */
+    const double book = 400e3; /* bytes, up to which 1,000 steps of batch 32 are enough */
     text_look t;
     if (k->data || !heed__look_at_text(heed_config_text(k->config, "data"), &t)) return true;
     if (has_sentences(&t))
@@ -188,7 +186,7 @@ bool heed__choose_mlm(heed_choices *k) {
     if (!choose_small(k, &t, "width=64") || !choose_rotary(k)) return false;
     if (is_small(&t) && !is_planned(k->config) && !is_given(k->config, "minutes"))
         return heed_choose(k, "batch=8 steps=1500", "more steps would learn the text by heart");
-    return t.bytes <= BOOK || heed__choose_batch(k, 16, "");
+    return t.bytes <= book || heed__choose_batch(k, 16, "");
 }
 
 bool heed__choose_gpt(heed_choices *k) {
