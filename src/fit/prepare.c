@@ -49,7 +49,7 @@ static int64_t bound_of(const heed_config *g, const char *key) {
 
 static bool set_precision(heed__fitting *f) {
     bool bf16 = strcmp(heed_config_text(f->a->config, "precision"), "bf16") == 0;
-    return heed_set_precision(f->c, bf16 ? HEED_BF16 : HEED_FP32);
+    return heed_set_precision(f->c, bf16 ? HEED_BF16_IF_FASTER : HEED_FP32);
 }
 
 static bool read_settings(heed__fitting *f) {

@@ -95,14 +95,10 @@ static void banner_decay(const progress *g, const heed_store *s) {
                    heed_format_count(n, (uint64_t)heed_config_int(g->f, "freeze-steps")));
 }
 
-/* Intel's CPUs multiply bf16 at half the speed of fp32 (docs/figures.md, Products in bf16). */
 static void banner_precision(const progress *g) {
-    if (strcmp(heed_config_text(g->f, "precision"), "bf16") != 0) return;
-#ifdef __x86_64__
-    if (__builtin_cpu_is("intel"))
-        banner_row("note", "bf16 is slower than fp32 on this Intel CPU: leave out "
-                           "--precision");
-#endif
+    bool bf16 = strcmp(heed_config_text(g->f, "precision"), "bf16") == 0;
+    if (bf16 && !heed_bf16_is_faster())
+        banner_row("note", "products are computed in fp32, which is faster than bf16 on this CPU");
 }
 
 static void banner(progress *g, const heed_report *r) {
