@@ -14,10 +14,18 @@ while [ $# -gt 0 ]; do
     esac
     shift
 done
-[ $# -gt 0 ] || { echo "labelled.sh: expected NAME=FILE; hint: sh data/labelled.sh alice=alice.txt oz=oz.txt >authors.tsv" >&2; exit 2; }
+fail() { echo "labelled.sh: $1" >&2; exit 2; }
+case $each in *[!0-9]* | '' | 0*) fail "--each: expected a number of 1 or more, found '$each'" ;; esac
+[ $# -gt 0 ] || fail "expected NAME=FILE; hint: sh data/labelled.sh alice=alice.txt oz=oz.txt >authors.tsv"
+for pair in "$@"; do
+    case $pair in -* | =*) fail "expected NAME=FILE, found '$pair'" ;; esac
+    [ "${pair#*=}" != "$pair" ] || fail "expected NAME=FILE, found '$pair'"
+    [ -f "${pair#*=}" ] && [ -r "${pair#*=}" ] || fail "cannot read '${pair#*=}'; expected NAME=FILE"
+done
 
 sentences() {
-    tr -s '\r\n\t ' ' ' | sed 's/\([.!?]["'\'')]*\) /\1\n/g' | awk -v name="$1" 'NF >= 4 && NF <= 50 {print name "\t" $0}'
+    tr -s '\r\n\t ' ' ' | awk '{gsub(/[.!?]["'\'')]* /, "&\n"); print}' |
+        awk -v name="$1" 'NF >= 4 && NF <= 50 {sub(/ $/, ""); print name "\t" $0}'
 }
 lines() {
     tr '\r\t' '  ' | awk -v name="$1" 'NF >= 3 && length($0) <= 200 {$1 = $1; print name "\t" $0}'
@@ -32,7 +40,6 @@ marks() {
         }'
 }
 for pair in "$@"; do
-    [ -r "${pair#*=}" ] || { echo "labelled.sh: cannot read '${pair#*=}'; expected NAME=FILE" >&2; exit 2; }
-    sed 's/^\xef\xbb\xbf//' "${pair#*=}" | $mode "${pair%%=*}" |
+    awk 'NR == 1 {sub(/^\357\273\277/, "")} {print}' "${pair#*=}" | $mode "${pair%%=*}" |
         awk -v each="$each" '{all[NR] = $0} END {k = NR < each ? NR : each; for (i = 0; i < k; i++) print all[1 + int(i * NR / k)]}'
 done

@@ -92,3 +92,11 @@ holds test "$(cut -f2 out | cut -d' ' -f1-13)" = "none none comma none end none 
 labelled fox=missing.txt
 status 2
 warns "cannot read 'missing.txt'"
+labelled fox=.
+status 2
+labelled --lin fox=a.txt
+status 2
+warns "expected NAME=FILE, found '--lin'"
+labelled --each many fox=a.txt
+status 2
+warns "expected a number"

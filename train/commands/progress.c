@@ -95,12 +95,6 @@ static void banner_decay(const progress *g, const heed_store *s) {
                    heed_format_count(n, (uint64_t)heed_config_int(g->f, "freeze-steps")));
 }
 
-static void banner_precision(const progress *g) {
-    bool bf16 = strcmp(heed_config_text(g->f, "precision"), "bf16") == 0;
-    if (bf16 && !heed_bf16_is_faster())
-        banner_row("note", "products are computed in fp32, which is faster than bf16 on this CPU");
-}
-
 static void banner(progress *g, const heed_report *r) {
     const heed_ctx *c = heed_store_ctx(r->store);
     char n1[32], n2[32];
@@ -114,7 +108,6 @@ static void banner(progress *g, const heed_report *r) {
     banner_start(g, r);
     banner_adapters(g, r->store);
     banner_decay(g, r->store);
-    banner_precision(g);
     banner_epoch(g->p->model, g->f, r->epoch_batches);
     const heed_cluster *k = g->p->cluster.processes;
     char several[48] = "";
