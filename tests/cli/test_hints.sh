@@ -125,6 +125,11 @@ absent refused
 # An unknown option leads to the help of the command, a foreign setting to its task.
 run train gpt --foo
 refuses 2 "unknown option --foo; hint: \`heed train gpt --help\` lists the options"
+run train gpt facts.txt --learning-rate 1 --no-foo --steps=x -lr 2 -- --bar
+refuses 2 "unknown option --learning-rate: did you mean --lr?"
+refuses 2 "unknown option --no-foo; hint:"
+refuses 2 "unknown option -lr: did you mean --lr?"
+hides "--bar"
 run eval gpt --foo
 refuses 2 "unknown option --foo; hint: \`heed eval --help\` lists the options"
 run train gpt --learning-rate 1

@@ -165,22 +165,41 @@ bool takes_value(const program *p, const char *flag) {
 }
 
 /* "-l", but not "-1" or "- and more", is probably a mistyped option, not an input. */
-static bool check_dashes(program *p, const heed_config *f, heed_ctx *c, int argc, char **argv) {
+static bool check_dash(program *p, const heed_config *f, heed_ctx *c, const char *arg) {
     char text[HEED_EXPLAIN];
+    if (!isalpha((unsigned char)arg[1]) || strcmp(arg, "-c") == 0 || strpbrk(arg, " \t\n"))
+        return true;
+    if (heed_config_has(f, arg + 1))
+        snprintf(text, sizeof text, ": did you mean -%.80s?", arg);
+    else if (!explain_setting(p, f, arg + 1, text))
+        snprintf(text, sizeof text,
+                 ": expected two dashes, --NAME; hint: put -- before an input that begins with a "
+                 "dash");
+    return heed_fail(c, HEED_USAGE, "unknown option %.80s%s", arg, text);
+}
+
+/* Whether f has the option; its value is checked later. */
+static bool check_name(heed_config *f, char *arg) {
+    char name[64];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(arg + 2, "="), arg + 2);
+    return heed_config_has(f, name) ||
+           (strncmp(name, "no-", 3) == 0 && heed_config_has(f, name + 3)) ||
+           heed_config_args(f, &(int){1}, (char *[]){arg, NULL});
+}
+
+/* Prints the error of every unknown option but the last, which is left as the error of c. */
+static bool check_options(program *p, heed_config *f, heed_ctx *c, int argc, char **argv) {
+    char last[1024] = "";
     for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++) {
-        bool letter = argv[i][0] == '-' && isalpha((unsigned char)argv[i][1]);
-        if (letter && strcmp(argv[i], "-c") != 0 && !strpbrk(argv[i], " \t\n")) {
-            if (heed_config_has(f, argv[i] + 1))
-                snprintf(text, sizeof text, ": did you mean -%.80s?", argv[i]);
-            else if (!explain_setting(p, f, argv[i] + 1, text))
-                snprintf(text, sizeof text,
-                         ": expected two dashes, --NAME; hint: put -- before an input that begins "
-                         "with a dash");
-            return heed_fail(c, HEED_USAGE, "unknown option %.80s%s", argv[i], text);
+        if (argv[i][0] != '-') continue;
+        if (!(argv[i][1] == '-' ? check_name(f, argv[i]) : check_dash(p, f, c, argv[i]))) {
+            if (*last) show(p, "error", "", last);
+            snprintf(last, sizeof last, "%s", heed_ctx_error(c));
+            heed_clear(c);
         }
-        if (argv[i][0] == '-') i += takes_value(p, argv[i]);
+        i += takes_value(p, argv[i]);
     }
-    return true;
+    return !*last || heed_fail(c, HEED_USAGE, "%s", last);
 }
 
 /* "epochs=10" is an option of other programs, unless it is an input. */
@@ -339,7 +358,7 @@ static heed_config *parse(program *p, heed_ctx *c, int argc, char **argv) {
         return NULL;
     }
     heed_config *f = settings_of(c, k, p->model);
-    if (!check_dashes(p, f, c, argc, argv)) return NULL;
+    if (!check_options(p, f, c, argc, argv)) return NULL;
     if (!files_are_named(c, k, f, argc, argv) || !heed_config_args(f, &argc, argv)) {
         name_task_of_setting(p, c);
         return NULL;
