@@ -91,8 +91,15 @@ const char *heed_isa(const heed_ctx *c); /* the instruction set in use: "avx2" *
  * everything under HEED_EVAL and HEED_TRACE. bf16 requires the instruction set avx512 and a CPU
  * with AVX512-BF16; otherwise false, with the error HEED_USAGE. Not to be called while another
  * thread uses the context. */
-typedef enum { HEED_FP32, HEED_BF16 } heed_precision;
+typedef enum {
+    HEED_FP32,
+    HEED_BF16,
+    HEED_BF16_IF_FASTER, /* HEED_BF16 where heed_bf16_is_faster(), else HEED_FP32 */
+} heed_precision;
 bool heed_set_precision(heed_ctx *c, heed_precision precision);
+
+/* Whether this CPU multiplies faster in bf16 than in fp32: false for Intel's. */
+bool heed_bf16_is_faster(void);
 
 /* How busy the machine is: *load is the mean number of processes that ran or waited for one of the
  * *cpus CPUs during the last minute (negative: unknown). True if *load exceeds *cpus by more than

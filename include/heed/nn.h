@@ -37,7 +37,7 @@ typedef enum { HEED_NORMS(HEED__ENUMERATOR) } heed_norm_kind;
 typedef struct {
     heed_norm_kind kind;
     int width;
-    heed_real eps;
+    heed_real eps; /* such as 1e-5; with 0, a row of equal numbers becomes NaN */
     bool no_bias;
 } heed_norm_args;
 typedef struct {

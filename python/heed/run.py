@@ -164,7 +164,7 @@ class Run:
 
     @contextlib.contextmanager
     def picture(self, x):
-        """A heed_picture of a file or of an array (H,W) or (H,W,C) of bytes, or of fractions from 0 to 1."""
+        """A heed_picture of a file or of an array (H,W) or (H,W,C) of whole numbers 0 to 255 or of fractions 0 to 1, C at most 4."""
         p = _c.heed_picture()
         if isinstance(x, (str, os.PathLike)):
             why = ctypes.create_string_buffer(_c.HEED_WHY)
@@ -172,8 +172,11 @@ class Run:
                 raise DataError(f"picture is wrong: {x}: {text(why.value)}")
         else:
             x = np.asarray(x)
-            if x.ndim not in (2, 3) or x.dtype.kind not in "uif":
-                raise UsageError(f"a picture is a path or an array (height, width[, channels]): found shape {x.shape} of {x.dtype}")
+            if x.ndim not in (2, 3) or x.shape[2:] > (4,) or 0 in x.shape or x.dtype.kind not in "uif":
+                raise UsageError(f"a picture is a path or an array (height, width[, 1 to 4 channels]): found shape {x.shape} of {x.dtype}")
+            if not (x.min() >= 0 and x.max() <= (1 if x.dtype.kind == "f" else 255)):  # NaN is neither
+                raise UsageError(f"a picture has whole numbers from 0 to 255, or fractions from 0 to 1: found {x.min()} to {x.max()} of {x.dtype}; "
+                                 "hint: x.astype('uint8') makes whole numbers of floats")
             x = np.ascontiguousarray(np.rint(x * 255) if x.dtype.kind == "f" else x, dtype=np.uint8)
             p.height, p.width, p.channels = (*x.shape, 1)[:3]
             p.pixels = libc.malloc(max(1, x.nbytes))  # heed may replace the pixels, and frees them

@@ -45,8 +45,8 @@ const heed_option heed_fit_options[] = {
     {"precision", HEED_CHOICE, "fp32", 0, 0, "fp32|bf16",
      "of training: bf16 rounds the operands of the products of linear layers, attention and "
      "matmul, except small ones; sums, weights, convolutions and all else remain fp32, as does "
-     "every use of the model but its training; requires AVX512-BF16: faster on AMD, slower on "
-     "Intel",
+     "every use of the model but its training; requires AVX512-BF16; on Intel's CPUs, where bf16 "
+     "is slower, training computes in fp32",
      LENGTH},
     {"optimizer", HEED_CHOICE, "adamw", 0, 0, heed__optimizer_names,
      "how gradients change the weights; gd: gradient descent, every update sees the whole training "

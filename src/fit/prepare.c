@@ -48,8 +48,13 @@ static int64_t bound_of(const heed_config *g, const char *key) {
 }
 
 static bool set_precision(heed__fitting *f) {
-    bool bf16 = strcmp(heed_config_text(f->a->config, "precision"), "bf16") == 0;
-    return heed_set_precision(f->c, bf16 ? HEED_BF16 : HEED_FP32);
+    if (strcmp(heed_config_text(f->a->config, "precision"), "bf16") != 0)
+        return heed_set_precision(f->c, HEED_FP32);
+    if (!heed_set_precision(f->c, HEED_BF16_IF_FASTER)) return false;
+    if (!heed_bf16_is_faster())
+        heed__fit_note(f, "`precision = bf16`: products are computed in fp32, which is faster than "
+                          "bf16 on this CPU");
+    return true;
 }
 
 static bool read_settings(heed__fitting *f) {

@@ -82,10 +82,18 @@ typedef struct {
     bool rounded; /* heed_kernels.bf16 */
 } opened;
 
+bool heed_bf16_is_faster(void) {
+#ifdef __x86_64__
+    return !__builtin_cpu_is("intel"); /* its vdpbf16ps does half the operations of fp32's FMAs */
+#else
+    return true;
+#endif
+}
+
 bool heed_set_precision(heed_ctx *c, heed_precision precision) {
     if (!c || heed_ctx_status(c) != HEED_OK) return false;
     heed_kernels *k = heed__ctx_kernels(c);
-    const char *why = precision == HEED_BF16 ? heed__kernels_bf16(k) : NULL;
+    const char *why = precision != HEED_FP32 ? heed__kernels_bf16(k) : NULL;
     if (why)
         return heed_fail(c, HEED_USAGE,
                          "bf16 is not available: `precision`: %s, in use is %s; hint: train with "
@@ -93,7 +101,9 @@ bool heed_set_precision(heed_ctx *c, heed_precision precision) {
                          why, k->isa);
     bool *rounded = &((opened *)(void *)k)->rounded;
     *rounded = false;
-    k->bf16 = precision == HEED_BF16 ? rounded : NULL;
+    bool rounds =
+        precision == HEED_BF16 || (precision == HEED_BF16_IF_FASTER && heed_bf16_is_faster());
+    k->bf16 = rounds ? rounded : NULL;
     return true;
 }
 

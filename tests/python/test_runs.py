@@ -168,6 +168,12 @@ def test_pairs_labels_pictures():
         run.classify("nothing.png")
     with raises(heed.UsageError, "array"):
         run.classify(np.zeros(3))
+    for wrong in (red.astype(float), -red.astype(int), red / 255 + np.nan):
+        with raises(heed.UsageError, "from 0 to"):
+            run.classify(wrong)
+    for wrong in (red[None, ..., 0].repeat(8, axis=0).transpose(1, 2, 0), red[:0]):
+        with raises(heed.UsageError, "1 to 4 channels"):
+            run.classify(wrong)
 
 
 def test_exchange():

@@ -7,7 +7,8 @@
 static const heed_option options[] = {
     SWITCH("json", "print one JSON object", "Output"),
     WORDS("confusion", "pictures, textcls, tag: write the confusion matrix as a picture", "Output"),
-    WORDS("mistakes", "pictures: write the worst mistakes as a contact sheet", "Output"),
+    WORDS("mistakes", "pictures: write the worst mistakes, highest loss first, as a contact sheet",
+          "Output"),
     COUNT("worst", "40", 1, 300, "how many of them", "Output"),
     WORDS("code",
           "pictures: write a picture of all codes (of a classifier, the features before its output "

@@ -95,16 +95,6 @@ static void banner_decay(const progress *g, const heed_store *s) {
                    heed_format_count(n, (uint64_t)heed_config_int(g->f, "freeze-steps")));
 }
 
-/* Intel's CPUs multiply bf16 at half the speed of fp32 (docs/figures.md, Products in bf16). */
-static void banner_precision(const progress *g) {
-    if (strcmp(heed_config_text(g->f, "precision"), "bf16") != 0) return;
-#ifdef __x86_64__
-    if (__builtin_cpu_is("intel"))
-        banner_row("note", "bf16 is slower than fp32 on this Intel CPU: leave out "
-                           "--precision");
-#endif
-}
-
 static void banner(progress *g, const heed_report *r) {
     const heed_ctx *c = heed_store_ctx(r->store);
     char n1[32], n2[32];
@@ -118,7 +108,6 @@ static void banner(progress *g, const heed_report *r) {
     banner_start(g, r);
     banner_adapters(g, r->store);
     banner_decay(g, r->store);
-    banner_precision(g);
     banner_epoch(g->p->model, g->f, r->epoch_batches);
     const heed_cluster *k = g->p->cluster.processes;
     char several[48] = "";

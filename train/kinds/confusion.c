@@ -278,7 +278,7 @@ bool mistakes_png(heed_ctx *c, const class_predictions *all, int most, const cha
         heed_message(c, HEED_INFO, "no mistakes: %s is not written", path);
     else if (ok)
         ok = heed_sheet_png(c,
-                            &(heed_sheet){.title = "the worst mistakes",
+                            &(heed_sheet){.title = "the worst mistakes, highest loss first",
                                           .count = found,
                                           .columns = MISTAKES_IN_A_ROW,
                                           .side = MISTAKE_SIDE,

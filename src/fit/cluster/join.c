@@ -24,7 +24,9 @@ static facts facts_of(const heed__fitting *f) {
     facts x = {0};
     snprintf(x.of[0], 64, "%s", HEED_VERSION);
     snprintf(x.of[1], 64, "%zu bytes", sizeof(heed_real));
-    snprintf(x.of[2], 64, "%s", heed_isa(f->c));
+    bool bf16 = strcmp(heed_config_text(f->a->config, "precision"), "bf16") == 0;
+    snprintf(x.of[2], 64, "%s%s", heed_isa(f->c),
+             bf16 && heed_bf16_is_faster() ? " with bf16" : "");
     snprintf(x.of[3], 64, "%.60s", f->a->model->name);
     snprintf(x.of[4], 64, "%016" PRIx64, f->a->data_checksum);
     snprintf(x.of[5], 64, "%016" PRIx64,

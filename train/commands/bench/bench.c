@@ -152,7 +152,7 @@ static bool note_time(bench *b, double seconds) {
 
 static void measure_steps(program *p, bench *b) {
     bool bf16 = strcmp(heed_config_text(b->w.f, "precision"), "bf16") == 0;
-    if (!heed_set_precision(p->c, bf16 ? HEED_BF16 : HEED_FP32)) return;
+    if (!heed_set_precision(p->c, bf16 ? HEED_BF16_IF_FASTER : HEED_FP32)) return;
     double warm = heed_config_real(p->flags, "warmup-seconds"), begin = now();
     double seconds = heed_config_real(p->flags, "seconds"), system = 0;
     size_t least = (size_t)heed_config_int(p->flags, "min-steps");
