@@ -180,8 +180,8 @@ static bool draw(const work *w, const attend_view *v, bool svg, const char *path
     return attend_draw(v, svg, path);
 }
 
-/* The page opens at what is shown; if a part was asked for, in the view that shows it. The words of
- * a caption are read over their picture. */
+/* The page opens at what is shown; if a part or a measure was asked for, in the view that shows it.
+ * The words of a caption are read over their picture. */
 static const char *opening_of(const work *w, const attend_view *v, char text[PAGE_LINK_SIZE]) {
     const program *p = w->p;
     const heed_model *m = w->run->model;
@@ -191,9 +191,13 @@ static const char *opening_of(const work *w, const attend_view *v, char text[PAG
     page_link o = {.stack = v->block->stack, .layer = v->block->layer, .query = -1};
     bool grid = v->record->axes[v->block->keys].rows > 0;
     bool words = grid && v->block->queries != v->block->keys;
-    if (asked || words) {
+    bool measured = flag_on(p, "rollout") || flag_on(p, "occlude") || flag_on(p, "gradient");
+    if (asked || words || measured) {
         bool pair = m->kind == HEED_INPUT_PAIR;
-        o.view = grid ? "picture" : pair ? "cross" : "head";
+        o.view = measured && v->record->map_count ? "compare"
+                 : grid                           ? "picture"
+                 : pair                           ? "cross"
+                                                  : "head";
         int head = v->chosen || !v->focus.count ? v->head : v->focus.head;
         if (v->block->heads > 1) o.head = head_word(v->block, head, number);
     }

@@ -13,18 +13,18 @@
         return some.length ? some : rows;
     };
     /* Which predictions a map is of; "": it is of none, or its help says of which. */
-    const predictions = (m, values) => {
+    const predictions = (r, m, values) => {
         if (m.layer >= 0 || !/^(occlusion|gradient)/.test(m.name)) return "";
         const all = m.queries.order, rows = known(values, all), name = (q) => `${heed.nth(q)} ${heed.quote(m.queries, q, 12)}`;
         if (rows.length < all.length) return `Of the prediction at ${heed.cut(rows.map(name).join(", "), 60)}; other positions have none.`;
-        return heed.guesses(m.queryAxis, -1).length ? "Every row is of the one prediction." : "Each row is of its own prediction.";
+        return r.guesses.some((g) => g.axis === m.queryAxis && g.query < 0) ? "Every row is of the one prediction." : "Each row is of its own prediction.";
     };
     /* A row of a head's gradient that leads nowhere is no weak one. */
     const idle = (m, values) => {
         const none = m.layer < 0 ? [] : m.queries.order.filter((q) => m.keys.order.every((k) => values.at(q, k) === 0));
         return new Set(none);
     };
-    const plain = (m, axes, more) => heed.matrixOf(m, axes, heed.scaleOf(m), {rows: known(m, heed.visible(axes.queries)), plain: true, ...more});
+    const plain = (values, axes, more, top = heed.scaleOf(values)) => heed.matrixOf(values, axes, top, {rows: known(values, heed.visible(axes.queries)), plain: true, values, record: heed.record(), ...more});
     const scope = (m) => (m.layer < 0 ? "" : `, layer ${m.layer + 1}`) + (m.head < 0 ? "" : `, head ${m.head + 1}`);
     const meaning = (how) => (how === "mean" ? "the mean of the weights of all heads" : how === "max" ? "the largest weight of any head" : "the weights of this head");
     /* Of each element of the list a the place of its counterpart in b; -1: it has none. Equal ones are paired in order, as many as
@@ -63,64 +63,80 @@
         const g = r.guesses.find((x) => x.tokens.length), m = difference(b, like, how), name = heed.stepName(i);
         const answer = g ? `${g.says}: ‘${heed.within(heed.cut(heed.show(g.tokens[0][0]), 24))}’ ${heed.probability(g.tokens[0][1])}` : "";
         return [
-            plain(heed.weights(like, how), like, {name, help: `the same head on this input${answer ? "; " + answer : ""}`, void: (q, k) => heed.masked(like, q, k), hatched: heed.hatched(like), beside: true}),
+            plain(heed.weights(like, how), like, {name, record: r, help: `the same head on this input${answer ? "; " + answer : ""}`, void: (q, k) => heed.masked(like, q, k), hatched: heed.hatched(like), beside: true}),
             plain(m, b, {
                 name: `difference to ${name}`, help: `the weights here less those there: orange, more here; blue, less${m.some ? "; hatched: a token that has no counterpart there" : ""}`,
                 rows: heed.visible(b.queries), void: (q, k) => heed.masked(b, q, k) || Number.isNaN(m.at(q, k)), hatched: m.some || heed.hatched(b),
             }),
         ];
     });
-    const panels = () => {
-        const b = heed.block(), out = [], several = heed.severalInputs(), of = several ? `Input ${heed.state.record + 1}: ` : "";
-        const add = (how) => out.push(plain(heed.weights(b, how), b, {
-            name: `attention, layer ${b.layer + 1}, ${heed.headName(how)}`, help: of + meaning(how), void: (q, k) => heed.masked(b, q, k), hatched: heed.hatched(b),
-        }));
-        add(heed.state.head);
-        if (several) out.push(...others(b));
-        else if (b.heads.length > 1 && heed.state.head !== "mean") add("mean");
-        for (const m of mapsOf(heed.record(), b)) {
-            const values = heed.mapValues(m), none = idle(m, values), same = m.queries === b.queries && m.keys === b.keys;
-            const hidden = (q, k) => none.has(q) || Number.isNaN(values.at(q, k)) || (same && heed.masked(b, q, k));
-            out.push(plain(values, m, {name: m.name + scope(m), help: of + (m.help || ""), void: hidden, hatched: true, of: predictions(m, values), values}));
-        }
-        return out;
+    /* A measure of this input, and beside it the same one of the others, on one scale. */
+    const measures = (b, m) => {
+        const several = heed.severalInputs(), same = (x) => x.name === m.name && x.layer === m.layer && x.head === m.head && x.stack === m.stack;
+        const own = {r: heed.record(), b, m}, rest = several ? heed.data.records.filter((r) => r !== own.r) : [];
+        const all = [own, ...rest.map((r) => ({r, b: heed.layerIn(r, b, heed.state.head), m: r.maps.find(same)})).filter((x) => x.b && x.m)];
+        const top = Math.max(...all.map((x) => heed.scaleOf(heed.mapValues(x.m)))), share = m.name === "rollout";
+        return all.map(({r, b: at, m: map}) => {
+            const values = {...heed.mapValues(map), uniform: share ? at.uniform : 0}, none = idle(map, values), over = map.queries === at.queries && map.keys === at.keys;
+            const hidden = (q, k) => none.has(q) || Number.isNaN(values.at(q, k)) || (over && heed.masked(at, q, k));
+            const name = m.name + scope(m) + (several ? `: ${heed.stepName(heed.data.records.indexOf(r))}` : "");
+            return plain(values, map, {name, group: m.name + scope(m), help: map.help || "", void: hidden, hatched: true, of: predictions(r, map, values), record: r, beside: r !== own.r}, top);
+        });
     };
-    /* One row over the patches of a picture is drawn over the picture. */
-    const pictured = (p) => Boolean(p.values && p.rows.length === 1 && p.keys === heed.block().keys && p.keys.grid && heed.record().picture);
-    const pictureLayout = (width) => {
-        const {width: w, height: h} = heed.record().picture, wide = Math.min(width, 260), high = Math.round((wide * h) / w);
+    /* Of one input the attention comes first; of several the measures, those of a single row before the matrices, so that a
+     * measure of all inputs is seen at once. */
+    const panels = () => {
+        const b = heed.block(), several = heed.severalInputs(), of = several ? `Input ${heed.state.record + 1}: ` : "";
+        const weights = (how) => plain(heed.weights(b, how), b, {
+            name: `attention, layer ${b.layer + 1}, ${heed.headName(how)}`, help: of + meaning(how), void: (q, k) => heed.masked(b, q, k), hatched: heed.hatched(b),
+        });
+        const attention = [weights(heed.state.head), ...(several ? others(b) : [])], maps = mapsOf(heed.record(), b).flatMap((m) => measures(b, m));
+        if (several) return [...maps.sort((x, y) => (x.rows.length > 1) - (y.rows.length > 1)), ...attention];
+        return [...attention, ...maps, ...(b.heads.length > 1 && heed.state.head !== "mean" ? [weights("mean")] : [])];
+    };
+    /* What is over the patches of a picture is drawn over the picture, for the chosen row. */
+    const pictured = (p) => Boolean(p.keys.grid && p.record.picture);
+    const rowOf = (p) => { const {query} = chosenIn(p); return p.rows.includes(query) ? query : p.rows[0]; };
+    const pictureLayout = (p, width) => {
+        const {width: w, height: h} = p.record.picture, wide = Math.min(width, 260), high = Math.round((wide * h) / w);
         return {left: 0, top: 0, cell: high, wide, height: high};
     };
     const patchAt = (p, x, y) => {
         const g = p.keys.grid, c = Math.floor(((x - p.l.left) * g.cols) / p.l.wide), r = Math.floor(((y - p.l.top) * g.rows) / p.l.cell);
-        return r < 0 || c < 0 || r >= g.rows || c >= g.cols ? null : {query: p.rows[0], key: g.first + r * g.cols + c};
+        return r < 0 || c < 0 || r >= g.rows || c >= g.cols ? null : {query: rowOf(p), key: g.first + r * g.cols + c};
+    };
+    /* Over pictures all shares of attention have one scale, as in the Picture view, and a measure has one for all inputs. */
+    const scaleOver = (list) => {
+        const kind = (p) => (p.signed ? p.group || p.name : ""), largest = (p) => heed.patchWeights(p.values, rowOf(p), 100, p.keys.grid).reduce((top, w) => Math.max(top, Math.abs(w) || 0), 2 * (p.values.uniform || 0));
+        const tops = list.map(largest);
+        list.forEach((p) => { p.top = heed.state.scale === "one" && !p.signed ? 1 : Math.max(...tops.filter((_, i) => kind(list[i]) === kind(p))) || 1; });
     };
     const gap = 28, small = {size: 12};
     /* What is said of a panel below its name: at most four lines. */
     const words = (p, width) => [...(p.of ? heed.lines(p.of, width, small, 2) : []), ...heed.lines(p.help, width, small, 4)].slice(0, 4);
+    const grouped = (list, p) => (p.group ? list.filter((x) => x.group === p.group) : [p]);
+    /* Each panel goes below the shortest column; the panels of a measure stand side by side. */
     const layout = () => {
-        const width = heed.widthIn(scroll), list = panels(), columns = Math.max(1, Math.min(list.length, Math.floor((width + gap) / (320 + gap)))), each = Math.floor((width - gap * (columns - 1)) / columns);
-        let y = 0, high = 0, head = 0;
+        const width = heed.widthIn(scroll), list = panels(), over = list.filter(pictured), least = over.length === list.length ? 210 : 320;
+        const columns = Math.max(1, Math.min(list.length, Math.floor((width + gap) / (least + gap)))), each = Math.floor((width - gap * (columns - 1)) / columns);
+        const ends = Array(columns).fill(0), several = heed.severalInputs();
+        scaleOver(over);
         list.forEach((p, i) => {
-            if (i % columns === 0) {
-                y += high + (i ? gap : 0);
-                high = 0;
-                head = 30 + 16 * Math.max(...list.slice(i, i + columns).map((x) => words(x, each).length));
-            }
-            const inner = pictured(p) ? pictureLayout(each) : heed.matrixLayout(p, each, 0, 380);
-            p.x = (i % columns) * (each + gap);
-            p.y = y;
+            if (several && (i === 0 || p.group !== list[i - 1].group)) ends.fill(Math.max(...ends));
+            const column = ends.indexOf(Math.min(...ends)), inner = pictured(p) ? pictureLayout(p, each) : heed.matrixLayout(p, each, 0, 380);
+            p.x = column * (each + gap);
+            p.y = ends[column];
             p.each = each;
-            p.head = head;
-            p.l = {...inner, left: p.x + inner.left, top: y + head + inner.top};
+            p.head = 30 + 16 * Math.max(...grouped(list, p).map((x) => words(x, each).length));
+            p.l = {...inner, left: p.x + inner.left, top: p.y + p.head + inner.top};
             p.inner = inner;
-            high = Math.max(high, head + inner.height + 26);
+            ends[column] += p.head + inner.height + 26 + gap;
         });
-        l = {list, width, height: y + high};
+        l = {list, width, height: Math.max(...ends) - gap};
         return l;
     };
     const paintLegend = (pen, p) => {
-        const y = p.l.top + p.l.cell * p.rows.length + 14, x = p.l.left;
+        const y = p.l.top + p.l.cell * (pictured(p) ? 1 : p.rows.length) + 14, x = p.l.left;
         pen.cells(x, y, 90, 8, 1, 48, (_, i) => (p.signed ? heed.signed((2 * i) / 47 - 1) : heed.color(i / 47)));
         pen.rect(x - 0.5, y - 0.5, 91, 9, {stroke: heed.theme.line});
         pen.text(`${p.signed ? heed.number(-p.top) : "0"} to ${heed.number(p.top)}`, x + 98, y + 4, {size: 11, color: heed.theme.muted});
@@ -135,7 +151,7 @@
         pen.text(p.name, p.x, p.y + 10, {size: 14, weight: 600, width: p.each});
         words(p, p.each).forEach((line, i) => pen.text(line, p.x, p.y + 29 + 16 * i, {...small, color: heed.theme.muted, width: p.each}));
         /* Labels stand left of the cells: the panel draws in its own place. */
-        if (pictured(p)) heed.overPicture(pen, p.values, p.rows[0], {x: p.l.left, y: p.l.top, w: p.l.wide, h: p.l.cell}, p.top);
+        if (pictured(p)) heed.overPicture(pen, p.values, rowOf(p), {x: p.l.left, y: p.l.top, w: p.l.wide, h: p.l.cell}, p.top, p.keys.grid, p.record.picture);
         else pen.group(p.x, p.y + p.head, () => heed.paintMatrix(pen, p, p.inner, chosenIn(p)));
         paintLegend(pen, p);
     };
@@ -189,7 +205,7 @@
         layout,
         paint: (pen) => l.list.forEach((p) => paintPanel(pen, p)),
         caption: () => (heed.data.records.length > 1 ? stepName(heed.state.record) + ": " : "") + heed.selectionText(),
-        legend: () => heed.legend((heed.severalInputs() ? "the head has one scale on all inputs; other panels have their own, written under them" : "each panel has its own scale, written under it") + hatching(), 0, "largest", (t) => heed.color(t)),
+        legend: () => heed.legend((heed.severalInputs() ? "a head and a measure have one scale on all inputs, written under each panel" : "each panel's scale is written under it") + hatching(), 0, "largest", (t) => heed.color(t)),
         table() {
             const at = heed.selected(), same = panels().filter((p) => p.queries === heed.block().queries && p.keys === heed.block().keys), cols = heed.visible(heed.block().keys), keys = heed.block().keys;
             const all = () => [["map", ...heed.placeColumns, "value"], ...panels().flatMap((p) => p.rows.flatMap((q) => p.cols.map((k) => [p.name, ...heed.placeCells(p.queries, q, p.keys, k), p.value(q, k)])))];

@@ -95,6 +95,7 @@
     const bar = (share) => {
         const outer = heed.el("span", {class: "bar", "aria-hidden": "true"}), inner = heed.el("span");
         inner.style.width = `${Math.max(0, Math.min(100, share * 100)).toFixed(1)}%`;
+        if (share > 0) inner.style.minWidth = "2px"; /* little is not none */
         outer.append(inner);
         return outer;
     };

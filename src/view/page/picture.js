@@ -6,8 +6,7 @@
     const pictures = heed.memory(), greys = heed.memory();
 
     const able = () => { const b = heed.block(); return Boolean(b && b.keys.grid); };
-    const photo = () => {
-        const p = heed.record().picture;
+    const photo = (p) => {
         if (!p) return null;
         const image = pictures(p.id, () => heed.el("img", {onload: heed.redraw, src: "data:image/png;base64," + heed.id(p.id).textContent.trim()}));
         return image.complete && image.naturalWidth ? image : null;
@@ -21,8 +20,8 @@
         return named ? {m: shareOf(named), name: named.name} : {m: heed.matrix(), name: heed.headName(heed.state.head)};
     };
     /* The weights of the patches for a query; those beyond the mass threshold are NaN. */
-    const patches = (m, query, keep = heed.state.keep) => {
-        const g = heed.block().keys.grid, n = g.rows * g.cols, out = new Float32Array(n);
+    const patches = (m, query, keep = heed.state.keep, g = heed.block().keys.grid) => {
+        const n = g.rows * g.cols, out = new Float32Array(n);
         for (let i = 0; i < n; i++) out[i] = m.at(query, g.first + i);
         if (keep >= 100) return out;
         const order = [...out.keys()].sort((a, b) => out[b] - out[a]), total = out.reduce((a, w) => a + Math.max(0, w), 0);
@@ -43,7 +42,7 @@
     /* As src/view/overlay.c draws it: the picture in grey and paler, over it colour where a weight is above the uniform one, the more
      * opaque the more it is, so that the picture can be recognised at any strength. Of other maps, what differs from 0 is coloured. */
     const PALE = 0.7;
-    const grey = (image) => greys(heed.record().picture.id, () => {
+    const grey = (image, id) => greys(id, () => {
         const canvas = heed.el("canvas", {width: image.naturalWidth, height: image.naturalHeight}), c = canvas.getContext("2d");
         c.drawImage(image, 0, 0);
         const all = c.getImageData(0, 0, canvas.width, canvas.height), d = all.data;
@@ -51,10 +50,10 @@
         c.putImageData(all, 0, 0);
         return canvas;
     });
-    const overlay = (pen, m, at, box, top) => {
-        const w = patches(m, at), g = heed.block().keys.grid, image = photo(), strength = heed.state.strength / 100, from = m.uniform || 0;
+    const overlay = (pen, m, at, box, top, g = heed.block().keys.grid, picture = heed.record().picture) => {
+        const w = patches(m, at, heed.state.keep, g), image = photo(picture), strength = heed.state.strength / 100, from = m.uniform || 0;
         if (image) {
-            pen.image(grey(image), box.x, box.y, box.w, box.h, {smooth: image.naturalWidth >= 64});
+            pen.image(grey(image, picture.id), box.x, box.y, box.w, box.h, {smooth: image.naturalWidth >= 64});
             pen.rect(box.x, box.y, box.w, box.h, {fill: heed.css(heed.theme.surface), alpha: 1 - PALE});
         } else pen.rect(box.x, box.y, box.w, box.h, {fill: heed.css(heed.theme.empty)});
         const layer = heed.bitmap(g.rows, g.cols, (r, c) => {
@@ -65,6 +64,7 @@
         pen.image(layer, box.x, box.y, box.w, box.h, {smooth: heed.state.smooth});
     };
     heed.overPicture = overlay;
+    heed.patchWeights = patches;
     const largest = (m, at) => patches(m, at, 100).reduce((top, w) => Math.max(top, Math.abs(w) || 0), 0);
     /* All heads share a scale, up to the largest weight or twice the uniform one; each other map has its own. */
     const topOf = (m, at) => {
