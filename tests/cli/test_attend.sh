@@ -160,6 +160,9 @@ holds grep -q '</html>' a.html
 holds grep -q '"opening":"stack=encoder&layer=1"' a.html
 run attend mlm "$TEXT" --layer 1 --html b.html
 holds grep -q '"opening":"view=head&stack=encoder&layer=1&head=[12]"' b.html
+run attend mlm "Paris is the capital of [MASK] ." --occlude --html b.html
+status 0
+holds grep -q '"opening":"view=compare&stack=encoder&layer=1&head=[12]"' b.html
 holds test "$(wc -l <a.csv)" = $((1 + 2 * 9 * 9))
 # Letters that only one kind of picture can draw.
 run attend mlm "中 is the capital" --svg boxes.svg

@@ -112,8 +112,8 @@
         list.forEach((p) => { p.top = heed.state.scale === "one" && !p.signed ? 1 : Math.max(...tops.filter((_, i) => kind(list[i]) === kind(p))) || 1; });
     };
     const gap = 28, small = {size: 12};
-    /* What is said of a panel below its name: at most four lines. */
-    const words = (p, width) => [...(p.of ? heed.lines(p.of, width, small, 2) : []), ...heed.lines(p.help, width, small, 4)].slice(0, 4);
+    /* What is said of a panel below its name: at most six lines. */
+    const words = (p, width) => [...(p.of ? heed.lines(p.of, width, small, 2) : []), ...heed.lines(p.help, width, small, 4)];
     const grouped = (list, p) => (p.group ? list.filter((x) => x.group === p.group) : [p]);
     /* Each panel goes below the shortest column; the panels of a measure stand side by side. */
     const layout = () => {
