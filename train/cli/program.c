@@ -178,10 +178,11 @@ static bool check_dash(program *p, const heed_config *f, heed_ctx *c, const char
     return heed_fail(c, HEED_USAGE, "unknown option %.80s%s", arg, text);
 }
 
-/* Whether f has the option; its value is checked later. */
+/* Whether f has the option, also with _ for -; its value is checked later. */
 static bool check_name(heed_config *f, char *arg) {
     char name[64];
     snprintf(name, sizeof name, "%.*s", (int)strcspn(arg + 2, "="), arg + 2);
+    for (char *at = name; (at = strchr(at, '_')) != NULL;) *at = '-';
     return heed_config_has(f, name) ||
            (strncmp(name, "no-", 3) == 0 && heed_config_has(f, name + 3)) ||
            heed_config_args(f, &(int){1}, (char *[]){arg, NULL});
