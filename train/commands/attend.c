@@ -191,13 +191,10 @@ static const char *opening_of(const work *w, const attend_view *v, char text[PAG
     page_link o = {.stack = v->block->stack, .layer = v->block->layer, .query = -1};
     bool grid = v->record->axes[v->block->keys].rows > 0;
     bool words = grid && v->block->queries != v->block->keys;
-    bool measured = flag_on(p, "rollout") || flag_on(p, "occlude") || flag_on(p, "gradient");
+    bool measured = v->record->map_count > 0;
     if (asked || words || measured) {
         bool pair = m->kind == HEED_INPUT_PAIR;
-        o.view = measured && v->record->map_count ? "compare"
-                 : grid                           ? "picture"
-                 : pair                           ? "cross"
-                                                  : "head";
+        o.view = measured ? "compare" : grid ? "picture" : pair ? "cross" : "head";
         int head = v->chosen || !v->focus.count ? v->head : v->focus.head;
         if (v->block->heads > 1) o.head = head_word(v->block, head, number);
     }

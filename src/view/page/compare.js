@@ -114,10 +114,11 @@
     const gap = 28, small = {size: 12};
     /* What is said of a panel below its name: at most six lines. */
     const words = (p, width) => [...(p.of ? heed.lines(p.of, width, small, 2) : []), ...heed.lines(p.help, width, small, 4)];
-    const grouped = (list, p) => (p.group ? list.filter((x) => x.group === p.group) : [p]);
+    /* The panels that begin at the height of p: all pictures of a page of pictures, else those of the same measure. */
+    const aligned = (list, p) => (list.every(pictured) ? list : p.group ? list.filter((x) => x.group === p.group) : [p]);
     /* Each panel goes below the shortest column; the panels of a measure stand side by side. */
     const layout = () => {
-        const width = heed.widthIn(scroll), list = panels(), over = list.filter(pictured), least = over.length === list.length ? 210 : 320;
+        const width = heed.widthIn(scroll), list = panels(), over = list.filter(pictured), least = list.every(pictured) ? 210 : 320;
         const columns = Math.max(1, Math.min(list.length, Math.floor((width + gap) / (least + gap)))), each = Math.floor((width - gap * (columns - 1)) / columns);
         const ends = Array(columns).fill(0), several = heed.severalInputs();
         scaleOver(over);
@@ -127,7 +128,7 @@
             p.x = column * (each + gap);
             p.y = ends[column];
             p.each = each;
-            p.head = 30 + 16 * Math.max(...grouped(list, p).map((x) => words(x, each).length));
+            p.head = 30 + 16 * Math.max(...aligned(list, p).map((x) => words(x, each).length));
             p.l = {...inner, left: p.x + inner.left, top: p.y + p.head + inner.top};
             p.inner = inner;
             ends[column] += p.head + inner.height + 26 + gap;
