@@ -108,9 +108,20 @@ def planned(a):
                     yield workload, threads, turn, kind
 
 
+def logged(path):
+    """The results that a file has."""
+    results = []
+    for number, line in enumerate(open(path), 1):
+        try:
+            results.append(json.loads(line))
+        except json.JSONDecodeError:
+            sys.exit(f"{path}:{number}: expected a JSON object, found {line[:40]!r}; hint: delete the line")
+    return results
+
+
 def turns(a):
     """The results: those of the log and those of new processes."""
-    results = [json.loads(line) for line in open(a.log)] if a.log and os.path.exists(a.log) else []
+    results = logged(a.log) if a.log and os.path.exists(a.log) else []
     begin, missing = time.monotonic(), 0
     for workload, threads, turn, (name, precision, mode) in planned(a):
         wanted = (workload, threads, name)
