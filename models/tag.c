@@ -51,9 +51,11 @@ static const heed_published published[] = {
      .tensors = tensors},
     {0}};
 
+/* With learned positions, heads need far more steps to find the neighbours of a word. */
 const heed_model heed_model_tag = {.name = "tag",
                                    .help = "a label for every token",
                                    .answers = HEED_ANSWER_SAME,
+                                   .defaults = "best=accuracy positions=rotary",
                                    .options = options,
                                    .conditions = conditions,
                                    .cases = cases,

@@ -110,6 +110,7 @@ static const heed_published published[] = {
 const heed_model heed_model_textcls = {.name = "textcls",
                                        .help = "classifier of texts",
                                        .answers = HEED_ANSWER_INPUT,
+                                       .defaults = "best=accuracy",
                                        .options = options,
                                        .conditions = conditions,
                                        .cases = cases,
