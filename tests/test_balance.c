@@ -199,7 +199,8 @@ TEST(balanced_losses_pass_the_gradient_check) {
     static const heed_real x[4 * 4] = {1, 2, 3, -1, 0, 1, 2, 0, -2, 1, 1, 3, 0, 0, 1, -1};
     for (int i = 0; i < 2; i++) {
         char text[160];
-        snprintf(text, sizeof text, "image-size=2 channels=1 width=4 %s", settings[i]);
+        snprintf(text, sizeof text, "image-size=2 channels=1 width=4 activation=tanh %s",
+                 settings[i]); /* ReLU has a kink where batch norm centres its inputs */
         built b = build(&heed_model_mlp, NULL, text);
         heed_batch batch = {.rows = 4,
                             .len = 4,
