@@ -13,9 +13,13 @@
 #define SHARED INLINE
 #endif
 
-/* c[0] + c[1] x + ... + c[n-1] x^(n-1), by Horner's method. */
+/* c[0] + c[1] x + ... + c[n-1] x^(n-1), by Horner's method. Without its mark, the loop is not
+ * unrolled where code is built for size. */
 INLINE vec polynomial(vec x, const heed_real *c, int n) {
     vec y = splat(c[n - 1]);
+#if HEED__SET
+    UNROLL
+#endif
     for (int i = n - 2; i >= 0; i--) y = y * x + splat(c[i]);
     return y;
 }
@@ -57,22 +61,26 @@ SHARED vec normal(vec x, vec *bell) {
 
 #else
 
-/* exp x = 2^n exp r, r = x - n log 2 in two parts, |r| <= log(2)/2; exp r = 1 + r + r^2 P(r), for x
- * from -104. */
-SHARED vec exp_of(vec x) {
+#define HEED__MAGIC splat(12582912.0f) /* 1.5 2^23: adding it rounds to an integer */
+
+/* exp x = 2^n exp r, r = x - n log 2 in two parts, |r| <= log(2)/2. Returns exp r - 1 = r + r^2
+ * P(r), and n + HEED__MAGIC as *t. */
+INLINE vec exp_reduced(vec x, vec *t) {
     static const float c[] = {0.4999999403953552f, 0.1666651964187622f, 0.04166839271783829f,
                               0.008368780836462975f, 0.001381446490995586f};
-    const vec magic = splat(12582912.0f); /* 1.5 2^23: adding it rounds to an integer */
-    x = vmin(splat(89.0f), x);            /* keeps NaN */
-    vec t = x * splat(1.44269504f) + magic, n = t - magic;
-    vec r = x - n * splat(0.693145751953125f);
+    *t = x * splat(1.44269504f) + HEED__MAGIC;
+    vec n = *t - HEED__MAGIC, r = x - n * splat(0.693145751953125f);
     r = r - n * splat(1.428606820309417e-06f);
-    vec p = (r * r) * polynomial(r, c, 5) + r;
-    p = p + splat(1.0f);
+    return (r * r) * polynomial(r, c, 5) + r;
+}
+
+/* exp x, for x from -104. */
+SHARED vec exp_of(vec x) {
+    vec t, p = exp_reduced(vmin(splat(89.0f), x), &t) + splat(1.0f); /* keeps NaN */
 #if HEED__AVX512
-    return (vec)_mm512_scalef_ps((__m512)p, (__m512)n);
+    return (vec)_mm512_scalef_ps((__m512)p, (__m512)(t - HEED__MAGIC));
 #else
-    ivec e = (ivec)t - (ivec)magic, half = e >> 1; /* 2^n in two factors: n may be out of range */
+    ivec e = (ivec)t - (ivec)HEED__MAGIC, half = e >> 1; /* two factors: n may be out of range */
     return p * (vec)((half + 127) << 23) * (vec)((e - half + 127) << 23);
 #endif
 }
@@ -100,6 +108,19 @@ INLINE vec vexp_term(vec x) {
     UNROLL for (int i = 4; i >= 0; i--) p = p * r + splat(c[i]);
     return (vec)_mm512_scalef_ps((__m512)p, t);
 }
+#elif HEED__AVX2
+/* 2^n y, if y and the result are normal numbers: t is n + HEED__MAGIC. */
+INLINE vec shifted(vec y, vec t) { return (vec)((ivec)y + ((ivec)t << 23)); }
+
+INLINE vec vexp_term(vec x) {
+    static const float c[] = {
+        1, 0.693147004f, 0.240222424f, 0.0555073358f, 0.00967151299f, 0.00132647273f};
+    const vec log2e = splat(1.44269504f);
+    vec a = vmax(splat(-87.0f), x); /* keeps NaN */
+    vec t = a * log2e + HEED__MAGIC, r = a * log2e - (t - HEED__MAGIC);
+    vec y = shifted(polynomial(r, c, 6), t);
+    return (vec)(~lt(x, splat(-87.0f)) & (ivec)y);
+}
 #else
 INLINE vec vexp_term(vec x) { return vexp(x); }
 #endif
@@ -123,6 +144,16 @@ SHARED vec vlog(vec x) {
     return pick(ge(x, splat(0.0f)), y, splat(NAN)); /* negative, or not a number */
 }
 
+#if HEED__AVX2
+/* (e - 1) / (e + 1) with e = exp 2|x| = 2^n (1 + q), where e - 1 = 2^n q + (2^n - 1) loses no
+ * digits; with the sign of x. From 9.1 on it is 1. */
+INLINE vec vtanh(vec x) {
+    const ivec sign = (ivec)splat(-0.0f);
+    vec a = vmin(splat(9.1f), vabs(x)), t, q = exp_reduced(a + a, &t); /* keeps NaN */
+    vec power = shifted(splat(1.0f), t), e = power * q + (power - splat(1.0f));
+    return (vec)((ivec)(e / (e + splat(2.0f))) | ((ivec)x & sign));
+}
+#else
 /* |x| < 5/8: x + x^3 P(x^2); else 1 - 2 / (exp 2|x| + 1), with the sign of x, which vectors of
  * small numbers do without. */
 SHARED vec vtanh(vec x) {
@@ -137,6 +168,7 @@ SHARED vec vtanh(vec x) {
     far = (vec)((ivec)far | ((ivec)x & sign));
     return pick(small, near, far);
 }
+#endif
 
 /* Phi(x), the normal distribution function; *bell = exp(-x^2 / 2). For a >= 0, Phi(-a) =
  * bell (1/2 + u P(u)) with u = 0.28 a / (1 + 0.28 a), exact at 0; it is 0 beyond 14. */
@@ -153,206 +185,16 @@ SHARED vec normal(vec x, vec *bell) {
 
 #endif
 
-INLINE vec vsigmoid(vec x) { return splat(1) / (splat(1) + vexp(-x)); }
-
-#define HEED__GELU_SLOPE  ((heed_real)0.79788456080286536) /* sqrt(2/pi) */
-#define HEED__GELU_CUBE   ((heed_real)0.044715)
-#define HEED__NORMAL_PEAK ((heed_real)0.39894228040143268) /* 1/sqrt(2 pi) */
-
-#if HEED__AVX512
-
-/* A function of a >= 0 in 16 pieces of width 0.4, each a polynomial of the distance from its
- * middle; it is 0 where a has its limit of 6.16. One instruction selects the coefficients of 16
- * lanes. */
-#define HEED__PIECES_END splat(6.16f)
-#define HEED__TOGETHER   4 /* most vectors computed at a time, to overlap their operations */
-typedef float heed__pieces[6][16];
-INLINE void pieces(const heed__pieces *c, const vec *a, vec *y, const int n) {
-    const vec magic = splat(12582912.0f); /* 1.5 2^23: adding it rounds to an integer */
-    vec t[HEED__TOGETHER], d[HEED__TOGETHER];
-    UNROLL for (int k = 0; k < n; k++) {
-        vec s = a[k] * splat(2.5f);
-        t[k] = s + magic;
-        d[k] = s - (t[k] - magic);
-    }
-    UNROLL for (int i = 5; i >= 0; i--) {
-        UNROLL for (int k = 0; k < n; k++) {
-            vec own = (vec)_mm512_permutexvar_ps((__m512i)t[k], (__m512)load((*c)[i]));
-            y[k] = i == 5 ? own : y[k] * d[k] + own;
-        }
-    }
-    UNROLL for (int k = 0; k < n; k++) y[k] = pick(ge(a[k], HEED__PIECES_END), splat(0), y[k]);
-}
-
-/* GELU(x) / x at x = -a, which is Phi(-a), or the gate of the tanh form: relative errors of 3e-8
- * near 0 to 1e-4 at 6, or 1e-3. */
-INLINE const heed__pieces *gelu_tail(heed_act f) {
-    static const heed__pieces
-        of_erf = {{0.5f, 0.344578266f, 0.211855412f, 0.115069672f, 0.0547992885f, 0.0227501299f,
-                   0.00819753483f, 0.00255513028f, 0.000687138236f, 0.000159108837f,
-                   3.16713558e-05f, 5.41258305e-06f, 7.93338302e-07f, 9.96463214e-08f,
-                   1.07179225e-08f, 9.86630777e-10f},
-                  {-0.159576908f, -0.147308037f, -0.115876608f, -0.0776744187f, -0.0443683453f,
-                   -0.0215963982f, -0.00895781815f, -0.00316618057f, -0.000953632756f,
-                   -0.000244758528f, -5.35309082e-05f, -9.97653751e-06f, -1.58438752e-06f,
-                   -2.14410747e-07f, -2.47247502e-08f, -2.42948039e-09f},
-                  {9.66443925e-10f, 0.0117842555f, 0.0185398497f, 0.0186417382f, 0.0141980024f,
-                   0.00863873959f, 0.00429984601f, 0.00177306985f, 0.000610303017f, 0.00017620709f,
-                   4.2815409e-05f, 8.77611274e-06f, 1.5201515e-06f, 2.2280696e-07f, 2.76614163e-08f,
-                   2.91124125e-09f},
-                  {0.00425527338f, 0.00329944189f, 0.0011122193f, -0.000911371259f, -0.00184554537f,
-                   -0.00172752305f, -0.00113695743f, -0.000577518949f, -0.000235018917f,
-                   -7.80982227e-05f, -2.14314296e-05f, -4.89177773e-06f, -9.33337049e-07f,
-                   -1.49387688e-07f, -2.01118731e-08f, -2.28213959e-09f},
-                  {-5.03267916e-09f, -0.000442064629f, -0.000578984153f, -0.00038642477f,
-                   -8.47889314e-05f, 0.000113150105f, 0.000157171191f, 0.00011432774f,
-                   5.91874486e-05f, 2.36421201e-05f, 7.54345137e-06f, 1.95850362e-06f,
-                   4.18437224e-07f, 7.41151709e-08f, 1.09397122e-08f, 1.35073597e-09f},
-                  {-0.000101262165f, -6.38283673e-05f, 1.10738092e-05f, 5.87117647e-05f,
-                   5.42125708e-05f, 2.24813084e-05f, -3.25491374e-06f, -1.16768224e-05f,
-                   -9.29208727e-06f, -4.76141804e-06f, -1.81158453e-06f, -5.39038922e-07f,
-                   -1.28701615e-07f, -2.5029447e-08f, -4.00321465e-09f, -5.30084088e-10f}},
-        of_tanh = {{0.5f, 0.344597071f, 0.21196039f, 0.115247697f, 0.0549143963f, 0.0227011498f,
-                    0.00803201832f, 0.00238889037f, 0.000584239315f, 0.000114605835f,
-                    1.75615951e-05f, 2.04592743e-06f, 1.76325855e-07f, 1.09381668e-08f,
-                    4.75187278e-10f, 1.40650304e-11f},
-                   {-0.159576908f, -0.147255898f, -0.115772046f, -0.0776579455f, -0.0445037372f,
-                    -0.021760093f, -0.0090153357f, -0.00312105077f, -0.000884670357f,
-                    -0.000200307099f, -3.52669085e-05f, -4.69681527e-06f, -4.60244507e-07f,
-                    -3.22812426e-08f, -1.57667013e-09f, -5.21677632e-11f},
-                   {1.01198883e-09f, 0.0118259657f, 0.0185358655f, 0.0185652338f, 0.0141415903f,
-                    0.00866719056f, 0.00436369563f, 0.00180538499f, 0.000605393259f,
-                    0.000160882919f, 3.29972972e-05f, 5.08075027e-06f, 5.71311205e-07f,
-                    4.56540441e-08f, 2.52377585e-09f, 9.39745295e-11f},
-                   {0.00427633058f, 0.0033002717f, 0.0010848291f, -0.000924013904f, -0.00182158861f,
-                    -0.00170265592f, -0.00113892381f, -0.00059238862f, -0.000243145274f,
-                    -7.78129179e-05f, -1.89797338e-05f, -3.43835723e-06f, -4.50736991e-07f,
-                    -4.16781774e-08f, -2.65092637e-09f, -1.13134752e-10f},
-                   {-5.26980592e-09f, -0.000450447842f, -0.000581732776f, -0.000377512624f,
-                    -7.87623358e-05f, 0.000108208653f, 0.000151061569f, 0.000114137714f,
-                    6.17178812e-05f, 2.4959174e-05f, 7.50690015e-06f, 1.64704909e-06f,
-                    2.57692307e-07f, 2.80819474e-08f, 2.08095208e-09f, 1.02317987e-10f},
-                   {-0.000103556093f, -6.43136809e-05f, 1.35833052e-05f, 5.99358282e-05f,
-                    5.20601679e-05f, 2.10016333e-05f, -2.34693584e-06f, -1.06288835e-05f,
-                    -9.28193367e-06f, -5.09811707e-06f, -1.94103245e-06f, -5.16269665e-07f,
-                    -9.48158529e-08f, -1.18168684e-08f, -9.79626491e-10f, -5.28605111e-11f}};
-    return f == HEED_GELU ? &of_erf : &of_tanh;
-}
-/* The slope of GELU at -a, with errors of at most 5e-8. */
-INLINE const heed__pieces *gelu_slope_tail(heed_act f) {
-    static const heed__pieces
-        of_erf = {{0.5f, 0.197270244f, -0.0198978093f, -0.117953598f, -0.12267407f, -0.0852318183f,
-                   -0.0455493368f, -0.0196081288f, -0.00694194064f, -0.00204373733f,
-                   -0.000503649935f, -0.000104334671f, -1.82210715e-05f, -2.68814642e-06f,
-                   -3.35521577e-07f, -3.54710075e-08f},
-                  {-0.319153786f, -0.271046817f, -0.157592237f, -0.0434977002f, 0.0248462632f,
-                   0.0431927852f, 0.0336813815f, 0.0184904952f, 0.00785795227f, 0.00268257619f,
-                   0.000749448896f, 0.000173200649f, 3.33384269e-05f, 5.36967127e-06f,
-                   7.26103622e-07f, 8.26355588e-08f},
-                  {5.03120715e-15f, 0.0452500544f, 0.062292736f, 0.0477232784f, 0.0204465799f,
-                   1.11882116e-06f, -0.00756752025f, -0.00680894405f, -0.00380870514f,
-                   -0.00157906674f, -0.000513889012f, -0.000134832546f, -2.89507225e-05f,
-                   -5.13460236e-06f, -7.56928898e-07f, -9.31605726e-08f},
-                  {0.017020693f, 0.0114133693f, -0.000216897941f, -0.00829782616f, -0.00871548988f,
-                   -0.00460756384f, -0.000750874635f, 0.000893736316f, 0.000945504347f,
-                   0.000530304853f, 0.000211283026f, 6.4724707e-05f, 1.57809918e-05f,
-                   3.12011684e-06f, 5.06012043e-07f, 6.78305554e-08f},
-                  {-2.33040278e-14f, -0.00252391538f, -0.00278348289f, -0.00105362828f,
-                   0.000665048021f, 0.0011398585f, 0.000697980809f, 0.000164315221f,
-                   -8.02938885e-05f, -0.000101278369f, -5.61642919e-05f, -2.13144958e-05f,
-                   -6.11664063e-06f, -1.38321718e-06f, -2.51929407e-07f, -3.74480678e-08f},
-                  {-0.000606010261f, -0.000318920967f, 0.000202045441f, 0.000413376663f,
-                   0.000230984893f, -2.53820745e-05f, -0.000120619821f, -8.07208999e-05f,
-                   -2.07492722e-05f, 6.60988189e-06f, 9.04800982e-06f, 4.76554214e-06f,
-                   1.67747987e-06f, 4.41450538e-07f, 9.08723194e-08f, 1.49832609e-08f}},
-        of_tanh = {{0.5f, 0.197341204f, -0.0195836965f, -0.11772614f, -0.123100534f, -0.086099267f,
-                    -0.0460599586f, -0.0194584578f, -0.00649313815f, -0.00168818026f,
-                    -0.00033512339f, -4.96260909e-05f, -5.34861147e-06f, -4.09084493e-07f,
-                    -2.16410214e-08f, -7.71601116e-10f},
-                   {-0.319153786f, -0.270859063f, -0.157399014f, -0.0439238921f, 0.0241240915f,
-                    0.043150045f, 0.0343326479f, 0.0190331023f, 0.00791724212f, 0.00249563158f,
-                    0.000589623174f, 0.000102460865f, 1.28094734e-05f, 1.12525709e-06f,
-                    6.77835459e-08f, 2.73108913e-09f},
-                   {-2.88263153e-16f, 0.0453776233f, 0.0621164404f, 0.047379937f, 0.0205647387f,
-                    0.000459615258f, -0.00741125317f, -0.00702439947f, -0.00401856238f,
-                    -0.00161719031f, -0.00046959272f, -9.78601456e-05f, -1.44072228e-05f,
-                    -1.46870252e-06f, -1.01380827e-07f, -4.62665062e-09f},
-                   {0.0171049032f, 0.011382374f, -0.000349173817f, -0.00823877938f, -0.00852147583f,
-                    -0.0046099145f, -0.000907615118f, 0.000830390083f, 0.000995656243f,
-                    0.000578922336f, 0.000219199865f, 5.67260504e-05f, 1.0066402e-05f,
-                    1.21158735e-06f, 9.72271437e-08f, 5.09647968e-09f},
-                   {-1.42074967e-16f, -0.00256798812f, -0.002772131f, -0.000990445609f,
-                    0.000652581919f, 0.0010774259f, 0.000694068731f, 0.000200788592f,
-                    -6.67347049e-05f, -0.000110664638f, -6.39405553e-05f, -2.21657065e-05f,
-                    -4.9878754e-06f, -7.39295047e-07f, -7.18301294e-08f, -4.51574556e-09f},
-                   {-0.00061970012f, -0.000318728999f, 0.000220019356f, 0.000410066452f,
-                    0.000211001869f, -2.21271257e-05f, -0.000106154046f, -8.04130395e-05f,
-                    -2.74299109e-05f, 4.83940494e-06f, 1.05921827e-05f, 5.67605366e-06f,
-                    1.69474947e-06f, 3.12649462e-07f, 3.64711319e-08f, 2.68841349e-09f}};
-    return f == HEED_GELU ? &of_erf : &of_tanh;
-}
-
-/* x becomes GELU(x), or its slope. */
-INLINE void gelu_values(heed_act f, vec *x, const int n) {
-    const heed__pieces *tail = gelu_tail(f);
-    vec a[HEED__TOGETHER], q[HEED__TOGETHER];
-    UNROLL for (int k = 0; k < n; k++) a[k] = vmin(HEED__PIECES_END, vabs(x[k]));
-    pieces(tail, a, q, n);
-    UNROLL for (int k = 0; k < n; k++) /* x (1 - Phi(-x)) for positive x */
-        x[k] = vmax(splat(0), x[k]) - a[k] * q[k];
-}
-INLINE void gelu_slopes(heed_act f, vec *x, const int n) {
-    const heed__pieces *tail = gelu_slope_tail(f);
-    vec a[HEED__TOGETHER], q[HEED__TOGETHER];
-    UNROLL for (int k = 0; k < n; k++) a[k] = vmin(HEED__PIECES_END, vabs(x[k]));
-    pieces(tail, a, q, n);
-    UNROLL for (int k = 0; k < n; k++) x[k] = pick(lt(x[k], splat(0)), q[k], splat(1) - q[k]);
-}
-#define HEED__GELU_OF(name, values, f)                                                             \
-    INLINE vec name(vec x) {                                                                       \
-        values(f, &x, 1);                                                                          \
-        return x;                                                                                  \
-    }
-HEED__GELU_OF(vgelu, gelu_values, HEED_GELU)
-HEED__GELU_OF(vgelu_slope, gelu_slopes, HEED_GELU)
-HEED__GELU_OF(vgelu_tanh, gelu_values, HEED_GELU_TANH)
-HEED__GELU_OF(vgelu_tanh_slope, gelu_slopes, HEED_GELU_TANH)
-#undef HEED__GELU_OF
-
+INLINE vec vsigmoid(vec x) {
+#if HEED__AVX2
+    vec e = vexp_term(-vabs(x)); /* the numerator is 1, or e for negative x: the sign selects it */
+    return (vec)_mm256_blendv_ps((__m256)splat(1), (__m256)e, (__m256)x) / (splat(1) + e);
 #else
-
-INLINE vec vgelu(vec x) {
-    vec bell;
-    return x * normal(x, &bell);
-}
-INLINE vec vgelu_slope(vec x) {
-    vec bell, below = normal(x, &bell);
-    return below + x * splat(HEED__NORMAL_PEAK) * bell;
-}
-
-/* (1 + tanh u) / 2 = sigmoid(2u), with u the argument of the tanh form of GELU. */
-INLINE vec gelu_tanh_gate(vec x) {
-    vec u = splat(HEED__GELU_SLOPE) * (x + splat(HEED__GELU_CUBE) * (x * x * x));
-    return vsigmoid(u + u);
-}
-
-INLINE vec vgelu_tanh(vec x) { return x * gelu_tanh_gate(x); }
-INLINE vec vgelu_tanh_slope(vec x) {
-    const vec one = splat(1);
-    vec s = gelu_tanh_gate(x);
-    vec twice_inner = splat(2 * HEED__GELU_SLOPE) * (one + splat(3 * HEED__GELU_CUBE) * x * x);
-    return s + x * s * (one - s) * twice_inner;
-}
-
-/* x becomes GELU(x), or its slope. */
-INLINE void gelu_values(heed_act f, vec *x, const int n) {
-    for (int k = 0; k < n; k++) x[k] = f == HEED_GELU ? vgelu(x[k]) : vgelu_tanh(x[k]);
-}
-INLINE void gelu_slopes(heed_act f, vec *x, const int n) {
-    for (int k = 0; k < n; k++) x[k] = f == HEED_GELU ? vgelu_slope(x[k]) : vgelu_tanh_slope(x[k]);
-}
-
+    return splat(1) / (splat(1) + vexp(-x));
 #endif
+}
+
+#include "gelu.h"
 
 INLINE vec vsilu_slope(vec x) {
     vec s = vsigmoid(x);
