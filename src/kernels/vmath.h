@@ -74,11 +74,20 @@ INLINE vec exp_reduced(vec x, vec *t) {
     return (r * r) * polynomial(r, c, 5) + r;
 }
 
+/* 2^n y, with t = n + HEED__MAGIC; AVX2: if y and the result are normal numbers. */
+#if HEED__AVX512
+INLINE vec times_power(vec y, vec t) {
+    return (vec)_mm512_scalef_ps((__m512)y, (__m512)(t - HEED__MAGIC));
+}
+#elif HEED__AVX2
+INLINE vec times_power(vec y, vec t) { return (vec)((ivec)y + ((ivec)t << 23)); }
+#endif
+
 /* exp x, for x from -104. */
 SHARED vec exp_of(vec x) {
     vec t, p = exp_reduced(vmin(splat(89.0f), x), &t) + splat(1.0f); /* keeps NaN */
 #if HEED__AVX512
-    return (vec)_mm512_scalef_ps((__m512)p, (__m512)(t - HEED__MAGIC));
+    return times_power(p, t);
 #else
     ivec e = (ivec)t - (ivec)HEED__MAGIC, half = e >> 1; /* two factors: n may be out of range */
     return p * (vec)((half + 127) << 23) * (vec)((e - half + 127) << 23);
@@ -109,16 +118,13 @@ INLINE vec vexp_term(vec x) {
     return (vec)_mm512_scalef_ps((__m512)p, t);
 }
 #elif HEED__AVX2
-/* 2^n y, if y and the result are normal numbers: t is n + HEED__MAGIC. */
-INLINE vec shifted(vec y, vec t) { return (vec)((ivec)y + ((ivec)t << 23)); }
-
 INLINE vec vexp_term(vec x) {
     static const float c[] = {
         1, 0.693147004f, 0.240222424f, 0.0555073358f, 0.00967151299f, 0.00132647273f};
     const vec log2e = splat(1.44269504f);
     vec a = vmax(splat(-87.0f), x); /* keeps NaN */
     vec t = a * log2e + HEED__MAGIC, r = a * log2e - (t - HEED__MAGIC);
-    vec y = shifted(polynomial(r, c, 6), t);
+    vec y = times_power(polynomial(r, c, 6), t);
     return (vec)(~lt(x, splat(-87.0f)) & (ivec)y);
 }
 #else
@@ -144,13 +150,13 @@ SHARED vec vlog(vec x) {
     return pick(ge(x, splat(0.0f)), y, splat(NAN)); /* negative, or not a number */
 }
 
-#if HEED__AVX2
+#if HEED__AVX512 || HEED__AVX2
 /* (e - 1) / (e + 1) with e = exp 2|x| = 2^n (1 + q), where e - 1 = 2^n q + (2^n - 1) loses no
  * digits; with the sign of x. From 9.1 on it is 1. */
 INLINE vec vtanh(vec x) {
     const ivec sign = (ivec)splat(-0.0f);
     vec a = vmin(splat(9.1f), vabs(x)), t, q = exp_reduced(a + a, &t); /* keeps NaN */
-    vec power = shifted(splat(1.0f), t), e = power * q + (power - splat(1.0f));
+    vec power = times_power(splat(1.0f), t), e = power * q + (power - splat(1.0f));
     return (vec)((ivec)(e / (e + splat(2.0f))) | ((ivec)x & sign));
 }
 #else
@@ -186,7 +192,9 @@ SHARED vec normal(vec x, vec *bell) {
 #endif
 
 INLINE vec vsigmoid(vec x) {
-#if HEED__AVX2
+#if HEED__AVX512
+    return splat(1) / (splat(1) + vexp_term(-x));
+#elif HEED__AVX2
     vec e = vexp_term(-vabs(x)); /* the numerator is 1, or e for negative x: the sign selects it */
     return (vec)_mm256_blendv_ps((__m256)splat(1), (__m256)e, (__m256)x) / (splat(1) + e);
 #else
