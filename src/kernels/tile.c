@@ -115,6 +115,10 @@ INLINE void tile_all_rows(const heed__tile *t, int rows, const int vecs, const s
     int row = 0;
     for (; rows - row >= TILE_ROWS; row += TILE_ROWS)
         tile_rows(t, row, TILE_ROWS, rows, vecs, a_row, a_step, none, none);
+    if (REST_ROWS && vecs == TILE_VECS && rows - row >= REST_ROWS) {
+        tile_rows(t, row, REST_ROWS, rows, vecs, a_row, a_step, none, none);
+        row += REST_ROWS;
+    }
     for (; rows - row >= 2; row += 2) tile_rows(t, row, 2, rows, vecs, a_row, a_step, none, none);
     if (row < rows) tile_rows(t, row, 1, rows, vecs, a_row, a_step, none, none);
 }
