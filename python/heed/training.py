@@ -125,6 +125,8 @@ def resume(path, progress=None, data=None, threads=0, isa=None, **settings):
     path, if it has moved."""
     options = {"seed": seed_of(path), "threads": threads, "isa": isa}
     run = open_(path, "last")  # the model is read while the run exists
+    if data is None and "data" in run.settings:
+        run.check_own_data(f'heed.resume("{path}", data=PATH)')
     args = {"model": run.c.model, "run": path_bytes(path), "resume": True, "data": data and path_bytes(data)}
     _, result, stopped = run_training(args, progress, settings, options)
     return finished(os.fspath(path), result, stopped, options)

@@ -29,7 +29,7 @@ typedef struct {
     bool chosen;      /* the user chose a head; otherwise files have all heads */
     int query;        /* the row that is shown; -1: all */
     int top;
-    bool masks;           /* the model predicts only tokens that are [MASK] */
+    const char *unmasked; /* what to say if nothing is predicted; NULL: something always is */
     bool numbers, hide;   /* hide: special tokens are left out */
     const scales *scales; /* of all inputs; NULL: each has its own */
     double mass; /* pictures: show the strongest patches that together have this share of the

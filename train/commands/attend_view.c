@@ -20,11 +20,19 @@ static void focus(attend_view *v) {
     if (!v->chosen && v->query < 0) v->head = v->focus.head;
 }
 
+/* What is said of a text for which a masked model predicts nothing. */
+static const char *without_mask(const heed_run *r) {
+    if (r->model->answers != HEED_ANSWER_MASKED) return NULL;
+    if (r->tokenizer) return "the text has no [MASK]; hint: write [MASK] for the word to guess";
+    return "the run has no tokenizer, so that no id is known as [MASK]; hint: `import` the model's "
+           "folder with its tokenizer.json or vocab.txt";
+}
+
 bool view_open(attend_view *v, program *p, const heed_run *r, const heed_record *record) {
     *v = (attend_view){.p = p,
                        .record = record,
                        .head = MEAN_HEAD,
-                       .masks = r->model->answers == HEED_ANSWER_MASKED,
+                       .unmasked = without_mask(r),
                        .top = flag_int(p, "top"),
                        .numbers = flag_on(p, "numbers"),
                        .hide = flag_on(p, "hide-special"),
