@@ -169,7 +169,7 @@ run attend mlm "中 is the capital" --svg boxes.svg
 hides "boxes for letters"
 run attend mlm "中 is the capital" --png boxes.png
 status 0
-warns "boxes.png has boxes for letters that its font lacks; hint: --svg"
+warns "boxes.png has boxes for letters that its font lacks; an SVG has the letters"
 holds grep -q '^encoder.0.attn,encoder,1,2,9,2,"[[]SEP]","Paris",' a.csv # positions count from 1
 run attend mlm "$TEXT" --json
 status 0

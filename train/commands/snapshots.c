@@ -66,8 +66,8 @@ static bool read_files(show *w) {
     if (!heed_snapshots_list(w->p->c, run, item, add_file, w)) return false;
     if (w->count == 0)
         return heed_fail(w->p->c, HEED_DATA,
-                         "no snapshots: %s: expected %s/snapshots/%d-STEP.npz; hint: `train ... "
-                         "--snapshots 12%s`",
+                         "no snapshots: %s: expected %s/snapshots/%d-STEP.npz; hint: they are kept "
+                         "while a model is trained: `train ... --snapshots 12%s`",
                          run, run, item, item > 1 ? " --snapshot-items N" : "");
     qsort(w->records, (size_t)w->count, sizeof *w->records, by_step);
     for (int i = 0; i < w->count; i++)
