@@ -26,6 +26,7 @@ typedef struct {
     int layers;                     /* number of layers in its stack */
     int head; /* index into the block's heads; or MEAN_HEAD or MAX_HEAD: one matrix of all */
     heed_focus focus; /* the most concentrated head; count 0: the heads were not compared */
+    int inputs;       /* in how many inputs they were compared */
     bool chosen;      /* the user chose a head; otherwise files have all heads */
     int query;        /* the row that is shown; -1: all */
     int top;
@@ -39,6 +40,9 @@ typedef struct {
 /* ---- choosing (attend_view.c) ---- */
 /* Reads the flags --stack, --layer, --head and --query, and their like. False: an error. */
 bool view_open(attend_view *v, program *p, const heed_run *r, const heed_record *record);
+/* Shows the same head of all inputs, the most concentrated one over all, unless the user chose one,
+ * so that they can be compared. False: out of memory. */
+bool views_focus(attend_view *const *list, int count);
 /* "encoder, layer 2 of 2"; and the same with "mean of 4 heads" or "head 3 (most concentrated of
  * 4)". */
 const char *view_layer(const attend_view *v, char text[160]);

@@ -9,15 +9,31 @@ static bool no_token(const attend_view *v) {
     return heed_fail(v->p->c, HEED_USAGE, "--hide-special leaves no token to show");
 }
 
-/* Compares the heads, of the layer that --layer chooses or of all in its stack, and shows the most
- * concentrated one, unless the user chose another. */
-static void focus(attend_view *v) {
-    const heed_record *r = v->record;
+/* Shows a head of `inputs` inputs, unless the user chose another. */
+static void set_focus(attend_view *v, heed_focus focus, int inputs) {
+    v->focus = focus;
+    v->inputs = inputs;
+    v->block = &v->record->blocks[focus.block];
+    if (!v->chosen && v->query < 0) v->head = focus.head;
+}
+
+/* Compares the heads, of the layer that --layer chooses or of all in its stack. */
+bool views_focus(attend_view *const *list, int count) {
+    if (count == 0 || list[0]->record->axes[list[0]->block->keys].rows > 0) return true;
+    const attend_view *v = list[0];
+    heed_ctx *c = v->p->c;
+    heed_focus found;
+    const heed_record **records = allocate(c, (size_t)count, sizeof *records, "records");
+    int *queries = allocate(c, (size_t)count, sizeof *queries, "records");
+    for (int i = 0; records && queries && i < count; i++)
+        records[i] = list[i]->record, queries[i] = list[i]->query;
     int layer = *flag_text(v->p, "layer") ? v->block->layer : -1;
-    if (r->axes[v->block->keys].rows > 0) return;
-    heed_record_focus(r, v->block->stack, layer, v->query, &v->focus);
-    v->block = &r->blocks[v->focus.block];
-    if (!v->chosen && v->query < 0) v->head = v->focus.head;
+    bool ok = records && queries;
+    if (ok && heed_records_focus(records, queries, count, v->block->stack, layer, &found))
+        for (int i = 0; i < count; i++) set_focus(list[i], found, count);
+    free((void *)records);
+    free(queries);
+    return ok;
 }
 
 /* What is said of a text for which a masked model predicts nothing. */
@@ -51,7 +67,7 @@ bool view_open(attend_view *v, program *p, const heed_run *r, const heed_record 
     const char *query = flag_text(p, "query");
     const heed_record_axis *a = &record->axes[v->block->queries];
     if (!chosen_query(p->c, query, a, &v->query)) return false;
-    focus(v);
+    if (!views_focus(&v, 1)) return false;
     if (v->chosen && !chosen_head(p->c, head, v->block, &v->head)) return false;
     if (!*query && a->rows && a->first) v->query = 0; /* of a picture, [CLS] */
     for (int k = 0; v->hide && k < 2; k++) {
@@ -70,9 +86,10 @@ const char *view_layer(const attend_view *v, char text[160]) {
 }
 
 const char *view_name(const attend_view *v, int head, char text[160]) {
-    char what[48], where[160], of[48] = "";
+    char what[48], where[160], of[64] = "", inputs[32] = "";
+    if (v->inputs > 1) snprintf(inputs, sizeof inputs, " over all %d inputs", v->inputs);
     if (!v->chosen && head >= 0 && head == v->focus.head && v->focus.count > 1)
-        snprintf(of, sizeof of, " (most concentrated of %d)", v->focus.count);
+        snprintf(of, sizeof of, " (most concentrated of %d%s)", v->focus.count, inputs);
     snprintf(text, 160, "%.60s, %s%s", view_layer(v, where), head_words(v->block, head, what), of);
     return text;
 }

@@ -6,7 +6,10 @@
 
 static const heed_option options[] = {
     WORDS("prompt", "text to continue; none: a new line", "Text"),
-    COUNT("n", "200", 0, 1e8, "tokens to make", "Text"),
+    COUNT("n", "200", 0, 1e8,
+          "how many tokens to make: characters, words or pieces of words, as the run's tokenizer "
+          "makes them",
+          "Text"),
     COUNT("samples", "1", 1, 1e6, "how many texts; up to 8 are made at once", "Text"),
     NUMBER("temperature", "0.8", 0, 100, "divides the logits; 0: always the most probable token",
            "Text"),
