@@ -63,8 +63,9 @@ typedef struct {
     char (*name)[24]; /* texts of row_labels, if the rows are heads */
 } shown;
 bool shown_matrix(const attend_view *v, int head, shown *out);
-/* "token 2, Paris" */
+/* "token 2, Paris"; "patch 2,3 (row, column)" */
 enum { QUERY_SIZE = 240 };
+const char *place_words(heed_ctx *c, const heed_record_axis *a, int at, char text[QUERY_SIZE]);
 const char *query_words(const attend_view *v, int query, char text[QUERY_SIZE]);
 /* A row for the mean (with more than one head), and one for each head. For a causal layer, the
  * tokens after the query are left out. */

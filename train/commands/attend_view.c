@@ -94,12 +94,22 @@ const char *view_name(const attend_view *v, int head, char text[160]) {
     return text;
 }
 
-const char *query_words(const attend_view *v, int query, char text[QUERY_SIZE]) {
-    heed_text token = {.c = v->p->c};
-    heed_label_text(v->record->axes[v->block->queries].labels[query], 40, &token);
-    snprintf(text, QUERY_SIZE, "token %d, %s", query + 1, token.s ? token.s : "");
-    heed_text_free(&token);
+const char *place_words(heed_ctx *c, const heed_record_axis *a, int at, char text[QUERY_SIZE]) {
+    heed_text label = {.c = c};
+    heed_label_text(a->labels[at], 40, &label);
+    const char *own = label.s ? label.s : "";
+    if (a->rows && at >= a->first)
+        snprintf(text, QUERY_SIZE, "patch %s (row, column)", own);
+    else if (a->rows)
+        snprintf(text, QUERY_SIZE, "%s", own);
+    else
+        snprintf(text, QUERY_SIZE, "token %d, %s", at + 1, own);
+    heed_text_free(&label);
     return text;
+}
+
+const char *query_words(const attend_view *v, int query, char text[QUERY_SIZE]) {
+    return place_words(v->p->c, &v->record->axes[v->block->queries], query, text);
 }
 
 /* ---- matrices ---- */
