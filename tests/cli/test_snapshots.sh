@@ -138,7 +138,7 @@ status 0
 holds test -s vit/snapshots/1-00000004.npz
 run snapshots vit
 says "attention of [CLS] while the model learned, layer 1, mean of 2 heads"
-says "Patches are named by row and column, from 1."
+says "Patches are named by row and"
 run snapshots vit --query 2,3
 says "attention of patch 2,3 while the model learned"
 run train cnn idx -o cnn --steps 4 --width 4 --snapshots 2
