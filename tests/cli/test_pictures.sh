@@ -275,6 +275,8 @@ holds test -s sheet.png
 run data check vit colours
 says "Chosen for this data by train vit:"
 says "Try (cnn rather than vit, for the reason in the note):"
+tr '\n' ' ' <out | tr -s ' ' >line
+holds grep -q "from them, but has no attention to show; --from RUN, which starts from" line
 says "image-size 24: the median"
 run data check vit colours --image-size 16 --json
 status 0
