@@ -163,8 +163,8 @@ static bool check_length(const heed_reader *r, const char *text, size_t n, heed_
     return k->count + after <= block ||
            heed_fail(r->c, HEED_DATA,
                      "the input is too long: %zu tokens%s, the model accepts %zu%s%.*s%s",
-                     k->count + after, after ? " with [SEP]" : "", block, n ? ": " : "", (int)shown,
-                     text, n ? "..." : "");
+                     k->count + after, r->spec.kind == HEED_INPUT_TOKENS ? "" : " with [SEP]",
+                     block, n ? ": " : "", (int)shown, text, n ? "..." : "");
 }
 
 /* Tokens before and after a text: [CLS] and [SEP], or, for a model that has no brackets, those of

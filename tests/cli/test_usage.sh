@@ -171,3 +171,6 @@ for option in --lr_min --lr-min; do
     run train gpt facts.txt -o none $option --foo
     refuses 2 "$option is wrong: expected a number from 0 to 1000000, found --foo"
 done
+# A file in the place of a run is no misspelt name of itself.
+run resume facts.txt
+refuses 3 "not a run: facts.txt: expected a folder with config.conf; hint: \`heed train\` makes one"

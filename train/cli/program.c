@@ -448,7 +448,7 @@ heed_config *run_settings(heed_ctx *c, const heed_model *const *models, const ch
     char path[1024];
     snprintf(path, sizeof path, "%s/config.conf", dir);
     if (!is_file(path)) {
-        bool typo = !is_directory(dir) && *near_path(dir, path, sizeof path);
+        bool typo = !is_directory(dir) && !is_file(dir) && *near_path(dir, path, sizeof path);
         heed_fail(c, HEED_DATA, "not a run: %s: expected a folder with config.conf; %s%s%s", dir,
                   typo ? "did you mean " : "hint: `train` makes one", typo ? path : "",
                   typo ? "?" : "");
