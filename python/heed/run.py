@@ -73,6 +73,13 @@ def token_ids(ids, vocab):
     return (c_int32 * len(ids))(*ids)
 
 
+def words_bytes(words):
+    """A text for heed."""
+    if not isinstance(words, str):
+        raise UsageError(f"the input is wrong: expected a text, found {words!r:.60}")
+    return words.encode()
+
+
 def check_range(name, value, low, high):
     """An error unless low <= value <= high; nan is not."""
     if not low <= value <= high:
@@ -157,7 +164,7 @@ class Run:
 
     def encode(self, words):
         """The tokens of a text, without those that the model adds."""
-        t, data = _c.heed_tokens(c=self.context.pointer), words.encode()
+        t, data = _c.heed_tokens(c=self.context.pointer), words_bytes(words)
         try:
             self.context.made(lib.heed_encode(self.tokenizer, data, len(data), byref(t)), "encode")
             return array(t.ids, (t.count,), None, "<i4").tolist() if t.count else []
@@ -357,7 +364,7 @@ class Run:
     def translate(self, words, beam=1, length_penalty=0.0):
         """The target that a model of pairs makes of a source. beam: hypotheses kept."""
         self.need(self.model.kind == _c.HEED_INPUT_PAIR, "a model of pairs of texts")
-        e, data, how = _c.heed_example(), words.encode(), self.reader()
+        e, data, how = _c.heed_example(), words_bytes(words), self.reader()
         try:
             self.context.made(lib.heed_example_text(byref(how), data, len(data), byref(e)), "translate")
             return self.targets(e, beam, length_penalty)
@@ -379,9 +386,8 @@ class Run:
     def embed(self, words):
         """The vector of a text (width), or of a list of texts (n, width). Without a tokenizer a text is ids, as "3 1 4"."""
         if not isinstance(words, str):
-            wrong = next((w for w in words if not isinstance(w, str)), None)
-            if wrong is not None:
-                raise UsageError(f"the input is wrong: expected a text or a list of texts, found {wrong!r:.60} in it")
+            if not isinstance(words, (list, tuple, np.ndarray)) or len(words) == 0 or not all(isinstance(w, str) for w in words):
+                raise UsageError(f"the input is wrong: expected a text or a list of texts, found {words!r:.60}")
             return np.stack([self.embed(w) for w in words])
         data = words.encode()
         self.net.moved()

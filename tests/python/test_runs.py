@@ -134,8 +134,12 @@ def test_without_a_tokenizer():
             use()
     with raises(heed.UsageError, "the run has no tokenizer", "expected token ids instead of texts"):
         gpt.encode("3 1")
-    with raises(heed.UsageError, "expected a text or a list of texts, found 3 in it"):
-        bert.embed([3, 1])
+    for wrong in ([3, 1], 5, []):
+        with raises(heed.UsageError, f"expected a text or a list of texts, found {wrong}"):
+            bert.embed(wrong)
+    gpt.save("saved")
+    with raises(heed.DataError, "there is no training to resume: saved has a model without it", 'from_="saved"'):
+        heed.resume("saved")
     for method in ("evaluate", "heads", "ablate"):
         with raises(heed.DataError, "the run has no data of its own", f"run.{method}(PATH)"):
             getattr(gpt, method)()
