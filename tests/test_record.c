@@ -372,6 +372,17 @@ TEST(record_focus_is_the_most_concentrated_head_that_does_not_follow_positions) 
     CHECK(heed_record_focus(r, HEED_ENCODER, -1, -1, &f) && f.block == 3 && f.count == 5);
     CHECK(heed_record_focus(r, HEED_ENCODER, -1, 0, &f) && f.block == 4); /* the row decides */
     CHECK(heed_record_focus(r, HEED_ENCODER, 2, -1, &f) && f.block == 2 && f.count == 1);
+    const heed_record *const twice[] = {r, r};
+    double score[2];
+    CHECK(heed_record_focus(r, HEED_ENCODER, -1, -1, &f) && f.block == 3);
+    score[0] = f.score;
+    CHECK(heed_record_focus(r, HEED_ENCODER, 4, 0, &f) && f.block == 4);
+    score[1] = f.score;
+    CHECK(heed_records_focus(twice, (int[]){-1, -1}, 2, HEED_ENCODER, -1, &f) && f.block == 3);
+    CHECK_CLOSE(f.score, score[0], 1e-12);
+    CHECK(heed_records_focus(twice, (int[]){0, -1}, 2, HEED_ENCODER, 4, &f) && f.block == 4);
+    CHECK(f.score > score[1] / 2 && f.count == 1); /* the mean of two rows' scores */
+    CHECK(!heed_records_focus(twice, (int[]){-1, -1}, 0, HEED_ENCODER, -1, &f) && f.count == 0);
     heed_record_add_guess(r, &(heed_record_guess){.query = 0});
     CHECK(heed_record_focus(r, HEED_ENCODER, -1, -1, &f) && f.block == 4); /* of the prediction */
     CHECK(!heed_record_focus(r, HEED_CROSS, -1, -1, &f) && f.count == 0);

@@ -53,7 +53,8 @@ bool heed_inspection_open(heed_inspection *s, heed_run *r, heed_example *example
  * the most probable token at each step. */
 bool heed_inspection_text(heed_inspection *s, heed_run *r, const char *text, size_t n,
                           const char *target);
-/* Opens a text given as tokens. */
+/* Opens a text given as all tokens that the model reads, [CLS] and [SEP] included. Without a
+ * tokenizer their ids are their labels. HEED_DATA for no tokens, or more than the block. */
 bool heed_inspection_tokens(heed_inspection *s, heed_run *r, const int32_t *ids, int count);
 /* Opens a picture, which is converted to the run's channels. name: for display. A model of captions
  * describes it itself. */

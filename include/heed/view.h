@@ -48,6 +48,11 @@ typedef struct {
 } heed_focus;
 bool heed_record_focus(const heed_record *r, heed_stack stack, int layer, int query,
                        heed_focus *out);
+/* The same for inputs that are to be compared, of which the records hold the same layers: the head
+ * with the lowest mean score. queries: a row of each record, or -1. Returns false also if their
+ * layers differ. */
+bool heed_records_focus(const heed_record *const *records, const int *queries, int count,
+                        heed_stack stack, int layer, heed_focus *out);
 /* The uniform weight of a block: 1 / the number of keys that a query may attend to. With query -1
  * the mean over the queries that may attend to several keys; 1 if there are none. */
 double heed_record_uniform(const heed_record *r, const heed_record_block *b, int query);

@@ -1438,6 +1438,7 @@ FUNCTIONS = {
     "heed_evenness": (c_double, (c_void_p, c_int,)),
     "heed_nearly_uniform": (c_bool, (c_void_p, c_int,)),
     "heed_record_focus": (c_bool, (c_void_p, c_int, c_int, c_int, c_void_p,)),
+    "heed_records_focus": (c_bool, (c_void_p, c_void_p, c_int, c_int, c_int, c_void_p,)),
     "heed_record_uniform": (c_double, (c_void_p, c_void_p, c_int,)),
     "heed_heatmap_text": (c_bool, (c_void_p, c_void_p,)),
     "heed_chart_text": (c_bool, (c_void_p, c_int, c_int, c_bool, c_void_p,)),

@@ -63,11 +63,21 @@ def softmax(x):
 
 def token_ids(ids, vocab):
     """The ids as heed's numbers; of each of which the vocabulary must have a token."""
-    ids = [operator.index(i) for i in ids]
+    try:
+        ids = [operator.index(i) for i in (None if isinstance(ids, bytes) else ids)]
+    except TypeError:
+        raise UsageError(f"the input is wrong: expected a text or a sequence of token ids, found {ids!r:.60}") from None
     for i in ids:
         if not 0 <= i < vocab:
             raise UsageError(f"token {i} is not in the vocabulary: expected 0 to {vocab - 1}")
     return (c_int32 * len(ids))(*ids)
+
+
+def words_bytes(words):
+    """A text for heed."""
+    if not isinstance(words, str):
+        raise UsageError(f"the input is wrong: expected a text, found {words!r:.60}")
+    return words.encode()
 
 
 def check_range(name, value, low, high):
@@ -136,17 +146,25 @@ class Run:
 
     @property
     def tokenizer(self):
-        self.need(self.c.tokenizer, "a run with a tokenizer")
+        if not self.c.tokenizer:
+            raise UsageError(f"the run has no tokenizer: {self.path}: expected token ids instead of texts, as attend([3, 1, 4]); "
+                             "hint: import_ the model's folder with its tokenizer.json or vocab.txt")
         return self.c.tokenizer
 
     @property
+    def vocab(self):
+        """How many tokens it knows."""
+        words = self.c.source or self.c.tokenizer
+        return lib.heed_vocab_size(words) if words else int(self.settings["vocab"])
+
+    @property
     def vocabulary(self):
-        """The text of each token."""
+        """The text of each token; an error without a tokenizer."""
         return [text(lib.heed_token_text(self.tokenizer, i)) for i in range(lib.heed_vocab_size(self.tokenizer))]
 
     def encode(self, words):
         """The tokens of a text, without those that the model adds."""
-        t, data = _c.heed_tokens(c=self.context.pointer), words.encode()
+        t, data = _c.heed_tokens(c=self.context.pointer), words_bytes(words)
         try:
             self.context.made(lib.heed_encode(self.tokenizer, data, len(data), byref(t)), "encode")
             return array(t.ids, (t.count,), None, "<i4").tolist() if t.count else []
@@ -159,6 +177,10 @@ class Run:
         out = _c.heed_text(c=self.context.pointer)
         self.context.made(lib.heed_decode(self.tokenizer, ids, len(ids), byref(out)), "decode")
         return take_text(out)
+
+    def said(self, ids):
+        """What tokens say: their text, or without a tokenizer their ids, as the command prints them."""
+        return self.decode(ids) if self.c.tokenizer else " ".join(map(str, ids))
 
     # ---- reading one input ----
 
@@ -204,8 +226,7 @@ class Run:
                 shape = (ctypes.c_int * x.ndim)(*x.shape)
                 ok = lib.heed_inspection_numbers(byref(s), self.pointer, x.ctypes.data, x.ndim, shape, b"numbers")
             else:
-                words = self.c.source or self.c.tokenizer
-                x = token_ids(x, lib.heed_vocab_size(words) if words else int(self.settings["vocab"]))
+                x = token_ids(x, self.vocab)
                 ok = lib.heed_inspection_tokens(byref(s), self.pointer, x, len(x))
             stack.callback(lib.heed_inspection_free, byref(s))
             self.context.made(ok, "the input")
@@ -235,10 +256,13 @@ class Run:
             raise UsageError(f"the run is of {self.task}: expected {what}")
 
     def fill(self, words, top=5):
-        """The most probable tokens for each [MASK] of a text: a list of [(token, probability), ...]."""
+        """The most probable tokens for each [MASK] of a text, or of token ids: a list of [(token, probability), ...]."""
         self.need(self.model.answers == _c.HEED_ANSWER_MASKED, "a masked language model")
         if lib.heed_import_is_headless(self.pointer):
             raise UsageError(f"fill requires a masked language model: {self.path} was imported without a head, as an encoder; hint: embed")
+        if not self.c.tokenizer:
+            raise UsageError(f"fill requires a tokenizer: {self.path} has none, and so no token that is known as [MASK]; "
+                             "hint: import_ the model's folder with its tokenizer.json or vocab.txt")
         found = [guesses for _, guesses in self.predict(words, top)]
         if not found:
             raise DataError(f"no [MASK] in the input: {words}; hint: write [MASK] for the word to guess")
@@ -285,41 +309,47 @@ class Run:
         self.context.made(ok, "generate")
         return [out[i * most:i * most + about[i].count] for i in range(rows)]
 
+    def prompt_ids(self, words):
+        """The tokens of a prompt, which may be longer than the model sees."""
+        data, e, how = words.encode(), _c.heed_example(), self.reader(any_length=True)
+        try:
+            self.context.made(lib.heed_example_text(byref(how), data, len(data), byref(e)), "generate")
+            return array(e.text.tokens.ids, (e.text.tokens.count,), None, "<i4").tolist() if e.text.tokens.count else []
+        finally:
+            lib.heed_example_free(byref(e))
+
     def generate(self, prompt="\n", n=200, samples=None, temperature=0.8, top_k=0, top_p=0.0, seed=1, on_token=None):
-        """Continues a text by up to n tokens. temperature 0: the most probable token each time. samples: how many texts, at most 64;
-        without it one text is returned, else a list. on_token(text): called with each new piece of the first text; False stops."""
+        """Continues a prompt by up to n tokens: a text, or token ids, and then ids are returned. temperature 0: the most probable token
+        each time. samples: how many, at most 64; without it one text is returned, else a list. on_token(text): called with each new
+        piece of the first text, or with its id; False stops. Without a tokenizer a text is ids, as "3 1 4"."""
         self.need(self.model.kind == _c.HEED_INPUT_TOKENS and self.model.steps, "a causal language model")
         for given in (("n", n, 0, 10**8), ("samples", samples or 1, 1, 64), ("temperature", temperature, 0, 100),
                       ("top_k", top_k, 0, 1 << 24), ("top_p", top_p, 0, 1)):
             check_range(*given)
-        ids, data, e = [], prompt.encode(), _c.heed_example()
-        try:
-            how = self.reader(any_length=True)
-            self.context.made(lib.heed_example_text(byref(how), data, len(data), byref(e)), "generate")
-            ids = array(e.text.tokens.ids, (e.text.tokens.count,), None, "<i4").tolist() if e.text.tokens.count else []
-        finally:
-            lib.heed_example_free(byref(e))
+        words = isinstance(prompt, str)
+        ids = self.prompt_ids(prompt) if words else list(token_ids(prompt, self.vocab))
         if not ids:
-            raise DataError(f'the prompt "{prompt}" holds no token to continue from')
-        start = "" if prompt == "\n" else prompt
+            raise DataError(f"the prompt {prompt!r} holds no token to continue from; hint: "
+                            + ('a text, as "The fox"' if self.c.tokenizer else "token ids, as [3, 1, 4]: the run has no tokenizer"))
+        start = ids if not words else "" if prompt == "\n" else prompt
         if n < 1:  # of heed_generate, 0 means the model's length
             return [start] * samples if samples else start
-        said = self.decode(ids)
+        said = self.said(ids) if words else ""
         made = []
 
         def piece(output, token):
-            if output:
-                return True
-            before = self.decode(ids + made)
+            if output or not words:
+                return output or on_token(token)
+            before = self.said(ids + made)
             made.append(token)
-            return on_token(self.decode(ids + made)[len(before):])
+            return on_token(self.said(ids + made)[len(before):])
 
         a = filled(_c.heed_generation, count=n, temperature=temperature, top_k=top_k, top_p=top_p, seed=seed, samples=samples or 1,
                    has_end=True, end=lib.heed_text_end(self.c.config, self.c.tokenizer), prompt_count=len(ids))
         prompt_ids = (c_int32 * len(ids))(*ids)
         a.prompt = ctypes.addressof(prompt_ids)
         rows = self.make(a, samples or 1, on_token and piece)
-        found = [start + self.decode(ids + row)[len(said):] for row in rows]
+        found = [start + (self.said(ids + row)[len(said):] if words else row) for row in rows]
         return found if samples else found[0]
 
     def targets(self, e, beam, length_penalty, **picture):
@@ -334,7 +364,7 @@ class Run:
     def translate(self, words, beam=1, length_penalty=0.0):
         """The target that a model of pairs makes of a source. beam: hypotheses kept."""
         self.need(self.model.kind == _c.HEED_INPUT_PAIR, "a model of pairs of texts")
-        e, data, how = _c.heed_example(), words.encode(), self.reader()
+        e, data, how = _c.heed_example(), words_bytes(words), self.reader()
         try:
             self.context.made(lib.heed_example_text(byref(how), data, len(data), byref(e)), "translate")
             return self.targets(e, beam, length_penalty)
@@ -354,8 +384,10 @@ class Run:
             lib.heed_example_free(byref(e))
 
     def embed(self, words):
-        """The vector of a text (width), or of a list of texts (n, width)."""
+        """The vector of a text (width), or of a list of texts (n, width). Without a tokenizer a text is ids, as "3 1 4"."""
         if not isinstance(words, str):
+            if not isinstance(words, (list, tuple, np.ndarray)) or len(words) == 0 or not all(isinstance(w, str) for w in words):
+                raise UsageError(f"the input is wrong: expected a text or a list of texts, found {words!r:.60}")
             return np.stack([self.embed(w) for w in words])
         data = words.encode()
         self.net.moved()
@@ -364,8 +396,8 @@ class Run:
     # ---- looking into it ----
 
     def attend(self, x, target=None, rollout=False, occlusion=False, gradient=False, lean=False, top=5):
-        """A heed.Record of what the model attends to on an input, a text, a list of tokens, or a picture; with a target for a model
-        of pairs or captions, else it makes its own. rollout, occlusion, gradient: maps to compare. lean: the weights alone."""
+        """A heed.Record of what the model attends to on an input, a text, the ids of all tokens that it reads, or a picture; with a
+        target for a model of pairs or captions, else it makes its own. rollout, occlusion, gradient: maps to compare. lean: the weights alone."""
         with self.inspection(x, target) as s:
             self.net.moved()
             args = filled(_c.heed_capture_args, lean=lean, top=top)
@@ -400,10 +432,20 @@ class Run:
 
     # ---- on data ----
 
+    def check_own_data(self, other):
+        """An error unless the data that it was trained on is there. other: the call that takes another path."""
+        data, f = self.settings.get("data", ""), os.path.join(self.path, "config.conf")
+        if not data:
+            raise DataError(f"the run has no data of its own: {self.path}: expected the path of data; hint: {other}")
+        if not os.path.exists(data):
+            raise DataError(f"the data of the run is missing: {f}: data = {data}; hint: work in the folder that it was trained in, or {other}")
+
     @contextlib.contextmanager
-    def evaluation(self, data):
+    def evaluation(self, data, method):
         """The heed_evaluation of other data, or with None of the part of its own that was kept for that."""
         c, f = self.context, self.c.config
+        if data is None and self.model.kind != _c.HEED_INPUT_DENSE:
+            self.check_own_data(f"run.{method}(PATH)")
         own = lib.heed_config_text(f, b"data")
         same = data is None or (self.model.kind != _c.HEED_INPUT_TOKENS and os.path.abspath(data) == os.path.abspath(text(own)))
         a = filled(_c.heed_data_args, eval=True, all=not same, label_count=self.c.label_count)
@@ -422,7 +464,7 @@ class Run:
     def evaluate(self, data=None):
         """Loss and accuracy on other data, or without it on the part of its own that was kept for that: loss, perplexity,
         bits_per_byte, accuracy, top5, items, as they apply."""
-        with self.evaluation(data) as e:
+        with self.evaluation(data, "evaluate") as e:
             s = lib.heed_evaluate(self.c.tape, self.c.model, self.c.self, e.data, e.rows)
             self.context.check()
         found = {"loss": s.loss / s.weight, "items": int(s.weight)}
@@ -436,7 +478,7 @@ class Run:
         """What the heads do over data: for each measure (entropy, distance, first, self, previous, ...) a list of a layer's heads,
         nan where it does not apply."""
         table = _c.heed_head_table()
-        with self.evaluation(data) as e:
+        with self.evaluation(data, "heads") as e:
             try:
                 self.context.made(lib.heed_heads(byref(e), byref(table)), "heads")
                 first = array(table.first, (table.layer_count,), None, "<i4").tolist() + [table.head_count]
@@ -450,7 +492,7 @@ class Run:
     def ablate(self, data=None):
         """What is lost without each head: (path, head, by how much the loss rises, half of the 95 % interval), the most first."""
         a = _c.heed_ablation()
-        with self.evaluation(data) as e:
+        with self.evaluation(data, "ablate") as e:
             try:
                 self.context.made(lib.heed_ablate(byref(e), byref(a)), "ablate")
                 heads = [_c.heed_ablated_head.from_address(a.heads + i * ctypes.sizeof(_c.heed_ablated_head)) for i in range(a.head_count)]

@@ -5,6 +5,7 @@
 
 #include <ctype.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 bool heed_check_text(heed_ctx *c, const char *text, size_t n) {
@@ -61,15 +62,18 @@ static void free_sequence(heed_sequence *s) {
     *s = (heed_sequence){0};
 }
 
-/* Sets the tokens' labels. text: the text that they cover; NULL: none. */
+/* Sets the tokens' labels; without a tokenizer they are the ids. text: the text that they cover;
+ * NULL: none. */
 static bool label(heed_ctx *c, const heed_tokenizer *t, const char *text, heed_sequence *s) {
+    char number[16];
     heed_tokens *k = &s->tokens;
     heed_specials x = heed_tokenizer_specials(t);
     s->labels = heed__alloc_array(c, k->count + 1, sizeof *s->labels);
     s->special = heed__alloc(c, k->count + 1);
     for (size_t i = 0; s->labels && s->special && i < k->count; i++) {
         int32_t id = k->ids[i];
-        const char *own = heed_token_text(t, id);
+        snprintf(number, sizeof number, "%d", (int)id);
+        const char *own = t ? heed_token_text(t, id) : number;
         size_t n = strlen(own);
         if (text && (!t || id == x.unk) && k->end[i] > k->begin[i])
             own = text + k->begin[i], n = k->end[i] - k->begin[i];
@@ -144,7 +148,8 @@ static bool put_numbers(const heed_reader *r, const char *text, size_t n, heed_t
     return true;
 }
 
-/* Checks the tokens of the text after `before` special tokens; `after` more will follow. */
+/* Checks the tokens of the text, or of none, after `before` special tokens; `after` more will
+ * follow. */
 static bool check_length(const heed_reader *r, const char *text, size_t n, heed_tokens *k,
                          size_t before, size_t after) {
     size_t block = (size_t)heed_config_int(r->config, "block"), shown = n < 40 ? n : 40;
@@ -157,9 +162,9 @@ static bool check_length(const heed_reader *r, const char *text, size_t n, heed_
     shown = heed_utf8_valid(text, shown); /* do not split a character */
     return k->count + after <= block ||
            heed_fail(r->c, HEED_DATA,
-                     "the input is too long: %zu tokens%s, the model accepts %zu: %.*s...",
+                     "the input is too long: %zu tokens%s, the model accepts %zu%s%.*s%s",
                      k->count + after, r->spec.kind == HEED_INPUT_TOKENS ? "" : " with [SEP]",
-                     block, (int)shown, text);
+                     block, n ? ": " : "", (int)shown, text, n ? "..." : "");
 }
 
 /* Tokens before and after a text: [CLS] and [SEP], or, for a model that has no brackets, those of
@@ -217,8 +222,10 @@ bool heed_example_text(const heed_reader *r, const char *text, size_t n, heed_ex
 bool heed_example_tokens(const heed_reader *r, const int32_t *ids, size_t n, heed_example *out) {
     if (!r || heed__stopped(r->c) || !out || (n && !ids)) return false;
     heed_example_free(out);
-    out->text.tokens.c = r->c;
-    return put_ids(ids, n, &out->text.tokens) && label(r->c, r->tokenizer, NULL, &out->text);
+    heed_tokens *k = &out->text.tokens;
+    k->c = r->c;
+    return put_ids(ids, n, k) && check_length(r, "", 0, k, 0, 0) &&
+           label(r->c, r->tokenizer, NULL, &out->text);
 }
 
 /* ---- targets ---- */

@@ -257,20 +257,32 @@ static bool open_run(heed__fitting *f) {
     return !a->resume || (heed__checkpoint_recover(f->c, a->run) && read_checkpoint(f));
 }
 
+static void note_beyond(heed__fitting *f) {
+    char step[32], steps[32];
+    heed__fit_note(f,
+                   "the run is at step %s, beyond the %s asked for: nothing is trained; hint: a "
+                   "larger `steps`",
+                   heed_format_count(step, (uint64_t)f->state.step),
+                   heed_format_count(steps, (uint64_t)f->steps));
+}
+
 static void note_finished(heed__fitting *f) {
     char n1[32], n2[32];
     int64_t step = f->state.step;
-    if (step >= f->steps)
+    heed_format_count(n1, (uint64_t)step);
+    heed_format_count(n2, (uint64_t)f->steps);
+    if (step > f->steps)
+        note_beyond(f);
+    else if (step == f->steps)
         heed__fit_note(f,
-                       "the run is finished: nothing is left to do; hint: `steps = %" PRId64
-                       "`, for example, continues it, with `lr` by a new schedule",
-                       2 * step);
+                       "the run is finished at step %s: nothing is left to do; hint: `steps = "
+                       "%" PRId64 "`, for example, continues it, with `lr` by a new schedule",
+                       n1, 2 * step);
     else
         heed__fit_note(f,
                        "the run is finished: it was stopped early at step %s of %s by `patience = "
                        "%" PRId64 "`; hint: `patience = 0` continues to the end",
-                       heed_format_count(n1, (uint64_t)step),
-                       heed_format_count(n2, (uint64_t)f->steps), f->set.patience);
+                       n1, n2, f->set.patience);
 }
 
 static void note_changes(heed__fitting *f) {
@@ -284,11 +296,7 @@ static void note_changes(heed__fitting *f) {
                        "then the schedule to step %s",
                        step, (double)f->set.optim.lr, steps);
     else if (f->steps > 0 && f->steps < s->step)
-        heed__fit_note(
-            f,
-            "the run is at step %s, beyond the %s asked for: nothing is trained; hint: a "
-            "larger `steps`",
-            step, steps);
+        note_beyond(f);
     else if (s->steps != f->steps)
         heed__fit_note(f,
                        "steps are now %s, not %s: the learning rate follows the new schedule from "

@@ -218,7 +218,8 @@ enum { REPEATS = 16 };
 static void repeat_tokens(const heed_run *r, int32_t *ids, int half) {
     heed_specials s = heed_tokenizer_specials(r->tokenizer);
     heed_random random = heed_random_at(heed_seed(r->c), "heads.induction", 0, 0);
-    uint32_t vocab = (uint32_t)heed_vocab_size(r->tokenizer);
+    uint32_t vocab = (uint32_t)(r->tokenizer ? heed_vocab_size(r->tokenizer)
+                                             : heed_config_int(r->config, "vocab"));
     for (int i = 0; i < REPEATS * half; i++) {
         int row = i / half, at = 2 * half * row + i % half, tries = 0;
         int32_t id;
@@ -248,7 +249,7 @@ static void count_induction(const heed_tensor *w, heed_head_table *h, int layer,
 static bool measure_induction(heed_run *r, heed_head_table *h) {
     const heed_model *m = r->model;
     if (m->kind != HEED_INPUT_TOKENS || m->answers != HEED_ANSWER_NEXT || !m->logits ||
-        !r->tokenizer || !heed_config_has(r->config, "block"))
+        !heed_config_has(r->config, "block"))
         return true;
     for (int i = 0; i < h->layer_count; i++)
         if (!h->layers[i].causal) return true;

@@ -278,13 +278,21 @@ bool heed_inspection_text(heed_inspection *s, heed_run *r, const char *text, siz
     return ok;
 }
 
+/* The text of tokens; without a tokenizer their ids, separated by blanks. */
+static bool decode(const heed_run *r, const int32_t *ids, size_t n, heed_text *out) {
+    if (r->tokenizer) return heed_decode(r->tokenizer, ids, n, out);
+    for (size_t i = 0; i < n; i++) heed_text_add(out, "%s%d", i ? " " : "", (int)ids[i]);
+    return heed_ctx_status(r->c) == HEED_OK;
+}
+
 bool heed_inspection_tokens(heed_inspection *s, heed_run *r, const int32_t *ids, int count) {
     heed_example e = {0};
-    if (!begin(s, r) || !ids || count < 1) return false;
+    if (!begin(s, r) || !ids) return false;
+    if (count < 0) count = 0;
     heed_reader how = heed_run_reader(r);
     heed_text title = {.c = r->c};
     bool ok = heed_example_tokens(&how, ids, (size_t)count, &e) &&
-              heed_decode(r->tokenizer, ids, (size_t)count, &title) &&
+              decode(r, ids, (size_t)count, &title) &&
               heed_inspection_open(s, r, &e, title.s ? title.s : "");
     heed_text_free(&title);
     heed_example_free(&e);

@@ -86,19 +86,47 @@ double heed_record_uniform(const heed_record *r, const heed_record_block *b, int
     return rows ? sum / rows : 1;
 }
 
-bool heed_record_focus(const heed_record *r, heed_stack stack, int layer, int query,
-                       heed_focus *out) {
+/* Whether a record has the block of another one, by its index. */
+static bool has_block(const heed_record *r, int index, const heed_record_block *b) {
+    const heed_record_block *own = r && index < r->block_count ? &r->blocks[index] : NULL;
+    return own && own->weights && own->stack == b->stack && own->layer == b->layer &&
+           own->heads == b->heads;
+}
+
+/* The mean score of a head over all records; NAN: one lacks its block. */
+static double mean_score(const heed_record *const *records, const int *queries, int count,
+                         int block, int head) {
+    double sum = 0;
+    for (int i = 0; i < count; i++) {
+        const heed_record *r = records[i];
+        if (!has_block(r, block, &records[0]->blocks[block])) return (double)NAN;
+        const heed_record_block *b = &r->blocks[block];
+        head_of h = {r, b, b->weights, r->axes[b->queries].count, r->axes[b->keys].count};
+        h.weights += (size_t)head * (size_t)h.rows * (size_t)h.cols;
+        sum += score_of(&h, queries[i]) / count;
+    }
+    return sum;
+}
+
+bool heed_records_focus(const heed_record *const *records, const int *queries, int count,
+                        heed_stack stack, int layer, heed_focus *out) {
     if (!out) return false;
     *out = (heed_focus){0};
-    for (int i = 0; r && i < r->block_count; i++) {
-        const heed_record_block *b = &r->blocks[i];
+    const heed_record *first = records && queries && count > 0 ? records[0] : NULL;
+    for (int i = 0; first && i < first->block_count; i++) {
+        const heed_record_block *b = &first->blocks[i];
         if (!b->weights || b->stack != stack || (layer >= 0 && b->layer != layer)) continue;
-        head_of h = {r, b, b->weights, r->axes[b->queries].count, r->axes[b->keys].count};
-        for (int k = 0; k < b->heads; k++, h.weights += (size_t)h.rows * (size_t)h.cols) {
-            double score = score_of(&h, query);
+        for (int k = 0; k < b->heads; k++) {
+            double score = mean_score(records, queries, count, i, k);
+            if (isnan(score)) break;
             if (!out->count++ || score < out->score)
                 out->block = i, out->head = k, out->score = score;
         }
     }
     return out->count > 0;
+}
+
+bool heed_record_focus(const heed_record *r, heed_stack stack, int layer, int query,
+                       heed_focus *out) {
+    return heed_records_focus(&r, &query, 1, stack, layer, out);
 }

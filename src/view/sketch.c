@@ -176,10 +176,8 @@ int heed__sketch_signed(heed__sketch *s, int x, int y, const char *name, double 
 bool heed__sketch_save(heed__sketch *s, const char *path) {
     if (heed__stopped(s->c)) return false;
     if (s->boxed)
-        heed_message(
-            s->c, HEED_WARN,
-            "%s has boxes for letters that its font lacks; hint: `svg`, where available, has them",
-            path);
+        heed_message(s->c, HEED_WARN,
+                     "%s has boxes for letters that its font lacks; an SVG has the letters", path);
     if (!s->vector)
         return heed_png_save(s->c, path, s->canvas.rgb, s->canvas.width, s->canvas.height);
     heed_text_put(&s->svg, "</svg>\n", 7);

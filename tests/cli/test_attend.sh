@@ -169,7 +169,7 @@ run attend mlm "中 is the capital" --svg boxes.svg
 hides "boxes for letters"
 run attend mlm "中 is the capital" --png boxes.png
 status 0
-warns "boxes.png has boxes for letters that its font lacks; hint: --svg"
+warns "boxes.png has boxes for letters that its font lacks; an SVG has the letters"
 holds grep -q '^encoder.0.attn,encoder,1,2,9,2,"[[]SEP]","Paris",' a.csv # positions count from 1
 run attend mlm "$TEXT" --json
 status 0
@@ -369,3 +369,11 @@ done
 printf 'Paris \0 is\n' >nul.txt
 run_with nul.txt attend mlm
 refuses 3 "line 1: the input is not text: byte 0x00 at offset 6: expected UTF-8 without NUL"
+
+# Several inputs are shown by one head, so that they can be compared; one that is chosen is kept.
+run attend mlm "Paris is the capital of [MASK] ." "Rome is the [MASK] of Italy ." "Oslo"
+status 0
+holds test "$(grep -c 'most concentrated of 2 over all 3 inputs' out)" = 3
+holds test "$(grep -o '^encoder, layer [0-9] of [0-9], head [0-9]' out | sort -u | wc -l)" = 1
+run attend mlm "Paris is [MASK]" "Rome is [MASK]" --head 2
+hides "over all"

@@ -13,6 +13,10 @@ run attend bert "3 29"
 refuses 3 "expected numbers below 29, found 29"
 run attend bert "3 x"
 refuses 3 "the run has no tokenizer: expected numbers below 29, found x"
+run attend bert "3 1"
+says "Nothing is predicted: the run has no tokenizer, so that no id is known as [MASK]"
+run fill bert "3 1"
+refuses 3 "fill requires a tokenizer with a mask token: bert has none"
 run import "$GOLDEN/gpt2" -o gpt2 --json
 status 0
 json task gpt
@@ -27,6 +31,18 @@ refuses 3 "there is no training to resume: gpt2 has a model without data, as of 
 run generate gpt2 --prompt "3 1 4" --n 3 --temperature 0
 status 0
 says "3 1 4 "
+run generate gpt2 --prompt "3 1 4" --n 3 --temperature 0 --attention
+status 0
+says "attention of "
+run generate gpt2 --prompt "3 1 4" --n 1 --temperature 0 --json
+status 0
+hides '"tokens":[""]'
+run generate gpt2
+refuses 2 'missing --prompt: the run has no tokenizer: expected ids; hint: --prompt "3 1 4"'
+facts >ids.txt
+run heads gpt2 ids.txt --sort induction
+status 0
+says "induction"
 run import "$GOLDEN/vit" -o vit
 status 0
 says "vit: vit of 4,883 parameters"
@@ -167,8 +183,6 @@ printf '3 1 4\n\n5 6\n' >ids.txt
 run_with ids.txt embed encoder --npy gap.npy
 refuses 3 "line 2: the input is empty"
 absent gap.npy
-run generate gpt2
-refuses 2 "the run's vocabulary has no new line to start from"
 # An encoder has no head that could fill anything.
 run fill encoder "3 1"
 refuses 2 "encoder was imported without a head, as an encoder; hint: \`heed embed encoder\`"

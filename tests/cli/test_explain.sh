@@ -21,6 +21,7 @@ json hard false
 
 # Settings.
 run explain --hard --beta 3 --tex hard.tex
+run explain --hard --beta 3
 says "All scores are multiplied by beta = 3 instead of the usual 1/sqrt(3) = 0.5774."
 says "9. Weights: weights = 1 at the largest of each row"
 says "Each token receives the one value that its row of weights chooses."
@@ -108,6 +109,7 @@ sed -n '/^1[.]/,$p' out >solution
 # shellcheck disable=SC2016
 holds awk 'NR == FNR { p[FNR] = $0; next } $0 !~ p[FNR] { bad++ } END { exit bad > 0 || FNR < 80 }' patterns solution
 run explain --exercise --seed 3 --hard --tex sheet.tex
+run explain --exercise --seed 3 --hard
 says "5. Weights: 1 at the largest of each row"
 holds grep -qF 'section*{Exercise 3: The hungry lion' sheet.tex
 holds grep -q 'Fill in the [0-9]* blanks' sheet.tex
@@ -195,6 +197,7 @@ json backward.dO "[[36.0]]"
 json backward.dW_V "[[36.0],[108.0]]"
 json backward.check.1.of W_h
 run explain --from layer.json --backward --tex layer.tex
+run explain --from layer.json --backward
 says "13. Loss: dU = all heads"
 says "dW_h[1, 2] = 1·6 = 6"
 says "dO[1, 1] = 3·2 + 6·5 = 36"
@@ -246,6 +249,13 @@ refuses 3 "eps is wrong: own.json: expected a number from 0 to 1"
 run explain --tex lion.tex --html lion.html
 status 0
 says "wrote lion.tex"
+says "wrote lion.html"
+says "The hungry lion attacked the slow zebra in the tall grass: 11 tokens have 10"
+says "The steps are printed where no file is asked for"
+hides "1. Tokens"
+run explain --exercise --html sheet.html
+says "Exercise 1, 82 blanks"
+hides "1. Queries"
 holds test "$(grep -c '\\bordermatrix' lion.tex)" = 17
 holds test "$(tr -cd '{' <lion.tex | wc -c)" = "$(tr -cd '}' <lion.tex | wc -c)"
 holds grep -q 'W_Q' lion.html
@@ -304,6 +314,9 @@ json W_h.7.15
 json weights.0.8
 run explain mlm "Paris is the capital of [MASK] ." --backward --tex mlm.tex --html mlm.html
 status 0
+says "Layer 1, head 1 of 2 (encoder.0.attn)"
+hides "dB_Q"
+run explain mlm "Paris is the capital of [MASK] ." --backward
 quiet
 says "dB_Q = sum of the rows of dQ"
 says "softmax does not see that"

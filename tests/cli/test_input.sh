@@ -230,3 +230,14 @@ status 0
 holds cmp -s none out
 run_with prompts generate file --prompt Oslo --n 3
 holds grep -q '^Oslo' out
+
+# Lines of pairs without a tab, from the standard input: the first one is named.
+printf 'hello world\nfoo bar\n' >untabbed.txt
+for task in rnn:source textcls:label tag:words; do
+    run_with untabbed.txt train ${task%%:*} - -o untabbed
+    refuses 3 "line is wrong: standard input:1: expected ${task##*:} TAB"
+    absent untabbed
+done
+printf 'source,target\na,b\nc,d\n' >commas.csv
+run_with commas.csv data check rnn - --val-split 0
+status 0

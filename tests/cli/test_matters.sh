@@ -325,3 +325,14 @@ run attend taught "Paris is the capital of [MASK] ." --query "[MASK]" --top 1 --
 says "7 [MASK]: France"
 holds grep -q '^  head [12]   Paris ' out
 holds grep -q '^  Paris .*+0\.[0-9]* ################$' out
+
+# A probability that stays near 1 whatever is hidden: occlusion says so, and what else there is.
+for i in 1 2 3 4 5 6 7 8 9 10 11 12; do printf 'pos\tgood film %s good great\nneg\tbad film %s bad awful\n' $i $i; done >sure.tsv
+run train textcls sure.tsv -o sure --layers 1 --heads 2 --width 16 --block 16 --batch 4 --steps 300 --lr 0.01 --val-split 0.3
+status 0
+run attend sure "bad film bad awful" --occlude
+tr '\n' ' ' <out >line
+holds grep -q "The probability is so near 1 that it changes by less than 0.0[0-9]* whatever is hidden" line
+holds grep -q "and --gradient shows what moves the logit" line
+run attend sure "bad film bad awful" --occlude --gradient
+hides "and --gradient"

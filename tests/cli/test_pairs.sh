@@ -312,3 +312,14 @@ run translate run aei
 status 3
 warns "tokenizer"
 silent
+
+# Words of validation targets that training lacks: a vocabulary of words cannot write them.
+awk 'BEGIN { for (i = 0; i < 60; i++) printf "number %d\tzahl eins%dx\n", i, i }' >rare.tsv
+run data check seq2seq rare.tsv --tokenizer word
+status 0
+tr '\n' ' ' <out | tr -s ' ' >line
+holds grep -q "[0-9.]* % of the words of validation targets are unknown, so the model cannot write them: --tokenizer wordpiece or char can" line
+run data check seq2seq rare.tsv --tokenizer word --json
+json val_target_unknown
+run data check seq2seq rare.tsv --tokenizer char
+hides "cannot write them"

@@ -96,6 +96,11 @@ status 0
 says "still improving: the validation loss fell by"
 judged text ".1 .1 .1 .1 .1 .1 .1 .1 .1 .1" "0 0 0 0 0 0 0 0 0 0"
 says "overfitting since step 6: the validation loss rose from 0.1 to "
+awk 'BEGIN { for (i = 0; i < 2000; i++) printf "ab" }' >same.txt
+run train gpt same.txt -o same $WIDTH16 --lr 0.03 --steps 100 --val-split 0
+status 0
+says "learned: the training perplexity is 1.0"
+hides "still improving"
 for i in 1 2 3 4 5 6 7 8 9 10 11 12; do printf 'pos\tgood film %s\nneg\tbad film %s\n' $i $i; done >texts.tsv
 run train textcls texts.tsv -o learned $WIDTH16 --lr 0.01 --val-split 0.3
 status 0

@@ -136,6 +136,11 @@ ${CC:-cc} -O1 -o digits "$here/../../data/digits.c" -lm -lz || fail "cannot buil
 run train vit idx -o vit --steps 4 --batch 8 --layers 1 --heads 2 --width 8 --snapshots 2
 status 0
 holds test -s vit/snapshots/1-00000004.npz
+run snapshots vit
+says "attention of [CLS] while the model learned, layer 1, mean of 2 heads"
+says "Patches are named by row and"
+run snapshots vit --query 2,3
+says "attention of patch 2,3 while the model learned"
 run train cnn idx -o cnn --steps 4 --width 4 --snapshots 2
 refuses 2 "does not attend"
 

@@ -37,7 +37,13 @@ status 0
 holds reached $((step + 5))
 run resume run --steps $((step + 5))
 status 0
+edit "s/\([0-9]\),\([0-9]\)/\1\2/g" err
+warns "the run is finished at step $((step + 5)): nothing is left to do"
 holds reached $((step + 5))
+run resume run --steps 2
+status 0
+edit "s/\([0-9]\),\([0-9]\)/\1\2/g" err
+warns "the run is at step $((step + 5)), beyond the 2 asked for: nothing is trained"
 run resume run --steps 0 --lr 0
 status 0
 holds reached $((step + 5))

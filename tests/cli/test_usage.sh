@@ -162,3 +162,15 @@ says "Usage: own-name train TASK DATA... -o RUN [--key value]"
 says "  own-name train vit flowers -o runs/vit"
 hides "heed train"
 HEED=$HEED_WAS PATH=$PATH_WAS
+
+# An option with _ for - takes its value as well as the one with -.
+facts >facts.txt
+run train --val_split 0.1 gpt facts.txt -o dashes --layers 1 --heads 2 --width 8 --steps 2
+status 0
+for option in --lr_min --lr-min; do
+    run train gpt facts.txt -o none $option --foo
+    refuses 2 "$option is wrong: expected a number from 0 to 1000000, found --foo"
+done
+# A file in the place of a run is no misspelt name of itself.
+run resume facts.txt
+refuses 3 "not a run: facts.txt: expected a folder with config.conf; hint: \`heed train\` makes one"

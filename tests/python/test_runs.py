@@ -110,6 +110,51 @@ def test_generate_stop_and_resume():
     assert heed.resume("raised", threads=1).result["step"] == 80 and weights("raised") == weights("whole")
 
 
+def test_without_a_tokenizer():
+    """Token ids are what the command takes; what requires texts says so."""
+    golden = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "golden", "exchange")
+    gpt, bert = heed.import_(os.path.join(golden, "gpt2")), heed.import_(os.path.join(golden, "bert"))
+    assert gpt.attend([3, 1, 4]).blocks[0].keys.labels == ["3", "1", "4"] and gpt.attend([3, 1, 4]).title == "3 1 4"
+    np.testing.assert_array_equal(gpt.attend(np.array([3, 1, 4])).blocks[0].weights, gpt.attend("3 1 4").blocks[0].weights)
+    made, pieces = gpt.generate([3, 1, 4], n=3, temperature=0, on_token=(seen := []).append), []
+    assert made == [3, 1, 4] + seen and len(gpt.generate([3], n=2, samples=3)) == 3
+    words = gpt.generate("3 1 4", n=3, temperature=0, on_token=pieces.append)
+    assert words == " ".join(map(str, made)) == "3 1 4" + "".join(pieces)
+    for call in (lambda: gpt.attend([]), lambda: gpt.attend([1] * 5000), gpt.generate, lambda: gpt.generate([])):
+        with raises(heed.DataError):
+            call()
+    with raises(heed.DataError, "holds no token", "as [3, 1, 4]: the run has no tokenizer"):
+        gpt.generate()
+    for wrong in (5, None, [1.5], ["a"], [[1, 2]], b"3 1"):
+        for use in (gpt.attend, gpt.generate):
+            with raises(heed.UsageError, "expected a text or a sequence of token ids, found"):
+                use(wrong)
+    for use in (lambda: bert.fill([3, 1]), lambda: bert.fill("3 1")):
+        with raises(heed.UsageError, "fill requires a tokenizer", "vocab.txt"):
+            use()
+    with raises(heed.UsageError, "the run has no tokenizer", "expected token ids instead of texts"):
+        gpt.encode("3 1")
+    for wrong in ([3, 1], 5, []):
+        with raises(heed.UsageError, f"expected a text or a list of texts, found {wrong}"):
+            bert.embed(wrong)
+    gpt.save("saved")
+    with raises(heed.DataError, "there is no training to resume: saved has a model without it", 'from_="saved"'):
+        heed.resume("saved")
+    for method in ("evaluate", "heads", "ablate"):
+        with raises(heed.DataError, "the run has no data of its own", f"run.{method}(PATH)"):
+            getattr(gpt, method)()
+
+
+def test_data_that_was_moved():
+    run = heed.train("gpt", facts(), out="run", steps=5, **SMALL)
+    os.rename("my facts.txt", "moved.txt")
+    for call, hint in ((run.evaluate, "run.evaluate(PATH)"), (run.heads, "run.heads(PATH)"), (run.ablate, "run.ablate(PATH)"),
+                       (lambda: heed.resume("run", steps=6), 'heed.resume("run", data=PATH)')):
+        with raises(heed.DataError, "the data of the run is missing: run/config.conf: data = my facts.txt; hint: ", hint):
+            call()
+    assert run.evaluate("moved.txt")["loss"] and heed.resume("run", steps=6, data="moved.txt").result["step"] == 6
+
+
 def test_encoder_without_a_head():
     golden = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "golden", "exchange", "bert-encoder")
     run = heed.import_(golden)

@@ -157,10 +157,18 @@ const heed_option *find_option(const program *p, const char *name) {
     return o;
 }
 
+/* The name of an option of n bytes, with - for _. */
+static void with_dashes(const char *option, size_t n, char name[64]) {
+    snprintf(name, 64, "%.*s", (int)n, option);
+    for (char *at = name; (at = strchr(at, '_')) != NULL;) *at = '-';
+}
+
 bool takes_value(const program *p, const char *flag) {
     if (flag[1] != '-') return strcmp(flag, "-c") == 0 || strcmp(flag, "-o") == 0;
     if (strchr(flag, '=')) return false;
-    const heed_option *o = find_option(p, flag + 2);
+    char name[64];
+    with_dashes(flag + 2, strlen(flag + 2), name);
+    const heed_option *o = find_option(p, name);
     return o && o->kind != HEED_BOOL;
 }
 
@@ -181,8 +189,7 @@ static bool check_dash(program *p, const heed_config *f, heed_ctx *c, const char
 /* Whether f has the option, also with _ for -; its value is checked later. */
 static bool check_name(heed_config *f, char *arg) {
     char name[64];
-    snprintf(name, sizeof name, "%.*s", (int)strcspn(arg + 2, "="), arg + 2);
-    for (char *at = name; (at = strchr(at, '_')) != NULL;) *at = '-';
+    with_dashes(arg + 2, strcspn(arg + 2, "="), name);
     return heed_config_has(f, name) ||
            (strncmp(name, "no-", 3) == 0 && heed_config_has(f, name + 3)) ||
            heed_config_args(f, &(int){1}, (char *[]){arg, NULL});
@@ -441,7 +448,7 @@ heed_config *run_settings(heed_ctx *c, const heed_model *const *models, const ch
     char path[1024];
     snprintf(path, sizeof path, "%s/config.conf", dir);
     if (!is_file(path)) {
-        bool typo = !is_directory(dir) && *near_path(dir, path, sizeof path);
+        bool typo = !is_directory(dir) && !is_file(dir) && *near_path(dir, path, sizeof path);
         heed_fail(c, HEED_DATA, "not a run: %s: expected a folder with config.conf; %s%s%s", dir,
                   typo ? "did you mean " : "hint: `train` makes one", typo ? path : "",
                   typo ? "?" : "");

@@ -197,7 +197,8 @@ static const char *opening_of(const work *w, const attend_view *v, char text[PAG
         o.view = measured ? "compare" : grid ? "picture" : pair ? "cross" : "head";
         int head = v->chosen || !v->focus.count ? v->head : v->focus.head;
         if (v->block->heads > 1) o.head = head_word(v->block, head, number);
-    }
+    } else if (v->inputs > 1 && v->block->heads > 1)
+        o.head = head_word(v->block, v->focus.head, number);
     if (query) o.query = v->query;
     return page_link_text(&o, text);
 }
@@ -281,10 +282,20 @@ static bool show(work *w, const input *in) {
     return ok && (!page || write_page(w, in, 1, false));
 }
 
+/* Shows the same head of all inputs. */
+static bool focus_all(const work *w) {
+    attend_view **list = allocate(w->p->c, (size_t)w->count, sizeof *list, "inputs");
+    for (int i = 0; list && i < w->count; i++) list[i] = &w->list[i].view;
+    bool ok = list && views_focus(list, w->count);
+    free(list);
+    return ok;
+}
+
 /* Shows the inputs taken so far, each head on one scale. */
 static void show_all(work *w) {
     bool page = w->count && *flag_text(w->p, "html") && !sees_pictures(w->run->model);
     scales k = {0};
+    if (w->count > 1 && !focus_all(w)) return;
     for (int i = 0; i < w->count; i++) scales_add(&k, &w->list[i].view);
     if (!page || write_page(w, w->list, w->count, true)) {
         for (int i = 0; i < w->count; i++) {
@@ -318,7 +329,7 @@ static bool is_due(const work *w) {
     bool drawn = !flag_on(w->p, "json") || *flag_text(w->p, "png") || *flag_text(w->p, "svg");
     bool typed = w->p->line > 0 && is_terminal(stdin);
     if (!html && drawn && !typed && w->bytes > most)
-        print_note("", "the inputs up to here have one scale, the next ones another");
+        print_note("", "the inputs up to here have one head and scale, the next ones another");
     return !html && (!drawn || typed || w->bytes > most);
 }
 
@@ -408,8 +419,9 @@ const command cmd_attend = {
         "\n"
         "Without --layer and --head it shows the most concentrated head: the one with the lowest\n"
         "entropy, relative to uniform attention, where something is predicted. Heads that follow\n"
-        "positions only (the previous token, special tokens) come after the others. Of a picture\n"
-        "it shows the mean of the heads of the last layer, which no head computes.\n"
+        "positions only (the previous token, special tokens) come after the others. Of several\n"
+        "inputs it shows the same head, the most concentrated one on average over all. Of a\n"
+        "picture it shows the mean of the heads of the last layer, which no head computes.\n"
         "Tokens, layers and heads count from 1 on the screen, in files and in links, and from 0 "
         "in\n"
         "NumPy arrays. In pictures large weights are dark; on a terminal they are bright.",

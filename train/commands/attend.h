@@ -26,10 +26,11 @@ typedef struct {
     int layers;                     /* number of layers in its stack */
     int head; /* index into the block's heads; or MEAN_HEAD or MAX_HEAD: one matrix of all */
     heed_focus focus; /* the most concentrated head; count 0: the heads were not compared */
+    int inputs;       /* in how many inputs they were compared */
     bool chosen;      /* the user chose a head; otherwise files have all heads */
     int query;        /* the row that is shown; -1: all */
     int top;
-    bool masks;           /* the model predicts only tokens that are [MASK] */
+    const char *unmasked; /* what to say if nothing is predicted; NULL: something always is */
     bool numbers, hide;   /* hide: special tokens are left out */
     const scales *scales; /* of all inputs; NULL: each has its own */
     double mass; /* pictures: show the strongest patches that together have this share of the
@@ -39,6 +40,9 @@ typedef struct {
 /* ---- choosing (attend_view.c) ---- */
 /* Reads the flags --stack, --layer, --head and --query, and their like. False: an error. */
 bool view_open(attend_view *v, program *p, const heed_run *r, const heed_record *record);
+/* Shows the same head of all inputs, the most concentrated one over all, unless the user chose one,
+ * so that they can be compared. False: out of memory. */
+bool views_focus(attend_view *const *list, int count);
 /* "encoder, layer 2 of 2"; and the same with "mean of 4 heads" or "head 3 (most concentrated of
  * 4)". */
 const char *view_layer(const attend_view *v, char text[160]);
@@ -59,8 +63,9 @@ typedef struct {
     char (*name)[24]; /* texts of row_labels, if the rows are heads */
 } shown;
 bool shown_matrix(const attend_view *v, int head, shown *out);
-/* "token 2, Paris" */
+/* "token 2, Paris"; "patch 2,3 (row, column)" */
 enum { QUERY_SIZE = 240 };
+const char *place_words(heed_ctx *c, const heed_record_axis *a, int at, char text[QUERY_SIZE]);
 const char *query_words(const attend_view *v, int query, char text[QUERY_SIZE]);
 /* A row for the mean (with more than one head), and one for each head. For a causal layer, the
  * tokens after the query are left out. */

@@ -95,6 +95,12 @@ static heed_real *column(columns *k, const char *name, bool sign) {
     return k->values + (size_t)k->count++ * (size_t)k->tokens;
 }
 
+/* The query that is shown, else that of the last guess. */
+static int query_of_answer(const attend_view *v) {
+    const heed_record *r = v->record;
+    return v->query < 0 && r->guess_count ? r->guesses[r->guess_count - 1].query : v->query;
+}
+
 /* Row `query` of (Q,K); without a query, the mean of all rows. */
 static void take_row(const heed_real *values, int queries, int keys, int query, heed_real *out) {
     int from = query < 0 ? 0 : query, end = query < 0 ? queries : query + 1;
@@ -143,8 +149,7 @@ static void columns_close(columns *k) {
 /* False: out of memory; call columns_close also then. each: every head has a column. */
 static bool columns_open(const attend_view *v, bool each, columns *k) {
     const heed_record *r = v->record;
-    *k = (columns){.axis = &r->axes[v->block->keys], .query = v->query};
-    if (v->query < 0 && r->guess_count) k->query = r->guesses[r->guess_count - 1].query;
+    *k = (columns){.axis = &r->axes[v->block->keys], .query = query_of_answer(v)};
     k->tokens = k->axis->count;
     size_t most = (size_t)v->block->heads + 1 + (size_t)r->map_count;
     k->name = allocate(v->p->c, most, sizeof *k->name, "columns");
@@ -262,6 +267,51 @@ static bool any_fits(const attend_view *v) {
     return false;
 }
 
+/* The probability of the answer at a query, or of the whole input; NAN: nothing is predicted. */
+static double answer_at(const attend_view *v, int query) {
+    for (int i = 0; i < v->record->guess_count; i++) {
+        const heed_record_guess *g = &v->record->guesses[i];
+        bool here = g->query < 0 || (g->axis == v->block->queries && g->query == query);
+        if (here && g->count) return (double)g->p[0];
+    }
+    return (double)NAN;
+}
+
+/* The key at which a row of a map is the largest by its size, as *most; -1: the map has no values
+ * there. */
+static int largest_at(const heed_record *r, const heed_record_map *m, int query, double *most) {
+    int keys = r->axes[m->keys].count, best = -1;
+    const heed_real *row = m->values + (size_t)(query < 0 ? 0 : query) * (size_t)keys;
+    for (int i = 0; i < keys; i++)
+        if (isfinite((double)row[i]) && (best < 0 || fabs((double)row[i]) > fabs(*most)))
+            best = i, *most = (double)row[i];
+    return best;
+}
+
+/* Where the probability is so near 1 that it hardly changes whatever is hidden, occlusion tells
+ * nothing apart: says so, and what changes the log-odds. */
+static void note_saturated(const attend_view *v, int query) {
+    enum { STAYS = 2 }; /* percent of the probability that hiding may take at most */
+    const heed_record *r = v->record;
+    double falls = 0, odds = 0, p = answer_at(v, query);
+    char place[QUERY_SIZE];
+    int at = -1;
+    for (int i = 0; i < r->map_count; i++) {
+        const heed_record_map *m = &r->maps[i];
+        if (strcmp(m->name, "occlusion") == 0) largest_at(r, m, query, &falls);
+        if (strcmp(m->name, "occlusion, log-odds") == 0) at = largest_at(r, m, query, &odds);
+    }
+    if (at < 0 || !(p > 0.99) || fabs(falls) * 100 > STAYS) return;
+    const heed_record_axis *keys = &r->axes[v->block->keys];
+    print_wrapped(v->p,
+                  "The probability is so near 1 that it changes by less than %.4f whatever is "
+                  "hidden: occlusion tells little here. The log-odds, ln p / (1 - p), change the "
+                  "most, by %+.2f, if %s is hidden; --json and --npz have those of all%s.",
+                  ceil(fabs(falls) * 1e4 + 1e-6) / 1e4, -odds,
+                  place_words(v->p->c, keys, at, place),
+                  flag_on(v->p, "gradient") ? "" : ", and --gradient shows what moves the logit");
+}
+
 bool maps_print(const attend_view *v) {
     const heed_record *r = v->record;
     bool ok = true, patches = r->pixels && v->block->queries == v->block->keys;
@@ -288,6 +338,7 @@ bool maps_print(const attend_view *v) {
     for (int i = 0; i < r->map_count; i++)
         if (map_is_main(&r->maps[i]))
             print_wrapped(v->p, "%s: %s.", r->maps[i].name, r->maps[i].help);
+    if (is_one(v)) note_saturated(v, query_of_answer(v));
     return ok && heed_ctx_status(v->p->c) == HEED_OK;
 }
 

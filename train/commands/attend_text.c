@@ -191,10 +191,9 @@ bool attend_print(const attend_view *v) {
     if (r->note) print_label(v, r->note);
     ok = ok && maps_print(v);
     if (ok) print_guesses(v);
-    if (ok && v->masks && r->guess_count == 0) {
+    if (ok && v->unmasked && r->guess_count == 0) {
         putchar('\n');
-        print_wrapped(v->p, "Nothing is predicted: the text has no [MASK]; hint: write [MASK] for "
-                            "the word to guess");
+        print_wrapped(v->p, "Nothing is predicted: %s", v->unmasked);
     }
     putchar('\n');
     print_wrapped(v->p, "%s", attend_note(v->record));

@@ -9,22 +9,46 @@ static bool no_token(const attend_view *v) {
     return heed_fail(v->p->c, HEED_USAGE, "--hide-special leaves no token to show");
 }
 
-/* Compares the heads, of the layer that --layer chooses or of all in its stack, and shows the most
- * concentrated one, unless the user chose another. */
-static void focus(attend_view *v) {
-    const heed_record *r = v->record;
+/* Shows a head of `inputs` inputs, unless the user chose another. */
+static void set_focus(attend_view *v, heed_focus focus, int inputs) {
+    v->focus = focus;
+    v->inputs = inputs;
+    v->block = &v->record->blocks[focus.block];
+    if (!v->chosen && v->query < 0) v->head = focus.head;
+}
+
+/* Compares the heads, of the layer that --layer chooses or of all in its stack. */
+bool views_focus(attend_view *const *list, int count) {
+    if (count == 0 || list[0]->record->axes[list[0]->block->keys].rows > 0) return true;
+    const attend_view *v = list[0];
+    heed_ctx *c = v->p->c;
+    heed_focus found;
+    const heed_record **records = allocate(c, (size_t)count, sizeof *records, "records");
+    int *queries = allocate(c, (size_t)count, sizeof *queries, "records");
+    for (int i = 0; records && queries && i < count; i++)
+        records[i] = list[i]->record, queries[i] = list[i]->query;
     int layer = *flag_text(v->p, "layer") ? v->block->layer : -1;
-    if (r->axes[v->block->keys].rows > 0) return;
-    heed_record_focus(r, v->block->stack, layer, v->query, &v->focus);
-    v->block = &r->blocks[v->focus.block];
-    if (!v->chosen && v->query < 0) v->head = v->focus.head;
+    bool ok = records && queries;
+    if (ok && heed_records_focus(records, queries, count, v->block->stack, layer, &found))
+        for (int i = 0; i < count; i++) set_focus(list[i], found, count);
+    free((void *)records);
+    free(queries);
+    return ok;
+}
+
+/* What is said of a text for which a masked model predicts nothing. */
+static const char *without_mask(const heed_run *r) {
+    if (r->model->answers != HEED_ANSWER_MASKED) return NULL;
+    if (r->tokenizer) return "the text has no [MASK]; hint: write [MASK] for the word to guess";
+    return "the run has no tokenizer, so that no id is known as [MASK]; hint: `import` the model's "
+           "folder with its tokenizer.json or vocab.txt";
 }
 
 bool view_open(attend_view *v, program *p, const heed_run *r, const heed_record *record) {
     *v = (attend_view){.p = p,
                        .record = record,
                        .head = MEAN_HEAD,
-                       .masks = r->model->answers == HEED_ANSWER_MASKED,
+                       .unmasked = without_mask(r),
                        .top = flag_int(p, "top"),
                        .numbers = flag_on(p, "numbers"),
                        .hide = flag_on(p, "hide-special"),
@@ -43,7 +67,7 @@ bool view_open(attend_view *v, program *p, const heed_run *r, const heed_record 
     const char *query = flag_text(p, "query");
     const heed_record_axis *a = &record->axes[v->block->queries];
     if (!chosen_query(p->c, query, a, &v->query)) return false;
-    focus(v);
+    if (!views_focus(&v, 1)) return false;
     if (v->chosen && !chosen_head(p->c, head, v->block, &v->head)) return false;
     if (!*query && a->rows && a->first) v->query = 0; /* of a picture, [CLS] */
     for (int k = 0; v->hide && k < 2; k++) {
@@ -62,19 +86,31 @@ const char *view_layer(const attend_view *v, char text[160]) {
 }
 
 const char *view_name(const attend_view *v, int head, char text[160]) {
-    char what[48], where[160], of[48] = "";
+    char what[48], where[160], of[64] = "", inputs[32] = "";
+    if (v->inputs == 2) snprintf(inputs, sizeof inputs, " over both inputs");
+    if (v->inputs > 2) snprintf(inputs, sizeof inputs, " over all %d inputs", v->inputs);
     if (!v->chosen && head >= 0 && head == v->focus.head && v->focus.count > 1)
-        snprintf(of, sizeof of, " (most concentrated of %d)", v->focus.count);
+        snprintf(of, sizeof of, " (most concentrated of %d%s)", v->focus.count, inputs);
     snprintf(text, 160, "%.60s, %s%s", view_layer(v, where), head_words(v->block, head, what), of);
     return text;
 }
 
-const char *query_words(const attend_view *v, int query, char text[QUERY_SIZE]) {
-    heed_text token = {.c = v->p->c};
-    heed_label_text(v->record->axes[v->block->queries].labels[query], 40, &token);
-    snprintf(text, QUERY_SIZE, "token %d, %s", query + 1, token.s ? token.s : "");
-    heed_text_free(&token);
+const char *place_words(heed_ctx *c, const heed_record_axis *a, int at, char text[QUERY_SIZE]) {
+    heed_text label = {.c = c};
+    heed_label_text(a->labels[at], 40, &label);
+    const char *own = label.s ? label.s : "";
+    if (a->rows && at >= a->first)
+        snprintf(text, QUERY_SIZE, "patch %s (row, column)", own);
+    else if (a->rows)
+        snprintf(text, QUERY_SIZE, "%s", own);
+    else
+        snprintf(text, QUERY_SIZE, "token %d, %s", at + 1, own);
+    heed_text_free(&label);
     return text;
+}
+
+const char *query_words(const attend_view *v, int query, char text[QUERY_SIZE]) {
+    return place_words(v->p->c, &v->record->axes[v->block->queries], query, text);
 }
 
 /* ---- matrices ---- */

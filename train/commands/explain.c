@@ -184,10 +184,15 @@ static void show(explaining *e) {
     bool own = e->own_text != NULL;
     for (size_t i = 0; i < sizeof of_steps / sizeof *of_steps; i++)
         own = own && !flag_given(e->p, of_steps[i]);
+    bool files = *html || *tex || *flag_text(e->p, "png");
     if (sheet && !sheet_open(e, solution)) return;
-    if (sheet && !e->json) explain_sheet(e, solution);
-    if (!sheet && !e->json) own ? e->own_text(e) : explain_steps(e);
-    if ((*html || *tex || *flag_text(e->p, "png")) && !e->json) gap(e);
+    if (!e->json && !sheet && own)
+        e->own_text(e);
+    else if (!e->json && files && !e->step)
+        explain_summary(e);
+    else if (!e->json)
+        sheet ? explain_sheet(e, solution) : explain_steps(e);
+    if (files && !e->json && (own || e->step)) gap(e);
     if (!write_weights(e)) return;
     bool wrote_html = *html && write_html(e, html), wrote_tex = *tex && write_tex(e, tex);
     if (wrote_html && !e->json) heed_text_add(&e->out, "wrote %s\n", html);
@@ -294,7 +299,8 @@ const command cmd_explain = {
         "with labels and shapes; one cell of each is written out. Without arguments it shows the\n"
         "worked example of the lecture notes, the hungry lion; --list names the others. With a\n"
         "RUN and an INPUT (a text, a picture, - for one of the standard input) it shows a head of\n"
-        "that trained model.\n"
+        "that trained model. With --html, --tex or --png, which write a file, the steps are not\n"
+        "printed.\n"
         "\n"
         "--from FILE reads a custom head, as one JSON object. --json prints such an object, so\n"
         "`heed explain --json > my.json` makes a file to start from. T is the number of tokens\n"

@@ -61,10 +61,12 @@ static void print_object(program *p, const heed_record *r, json_t *masks) {
 static bool refuse_without_mask(program *p, const heed_run *r, const char *text) {
     int id = heed_tokenizer_specials(r->tokenizer).mask;
     const char *mask = heed_token_text(r->tokenizer, id);
-    if (!mask)
+    if (id < 0)
         return heed_fail(p->c, HEED_DATA,
-                         "%s cannot be filled: expected a tokenizer with a mask token, found none",
-                         r->dir);
+                         "fill requires a tokenizer with a mask token: %s has %s, so that no token "
+                         "is known as [MASK]; hint: `import` the model's folder with its "
+                         "tokenizer.json or vocab.txt",
+                         r->dir, r->tokenizer ? "one without" : "none");
     const char *const others[] = {mask, "[mask]", "<mask>", NULL};
     for (const char *s = text; *s; s++)
         for (const char *const *o = others; *o; o++)

@@ -6,7 +6,10 @@
 
 static const heed_option options[] = {
     WORDS("prompt", "text to continue; none: a new line", "Text"),
-    COUNT("n", "200", 0, 1e8, "tokens to make", "Text"),
+    COUNT("n", "200", 0, 1e8,
+          "how many tokens to make: characters, words or pieces of words, as the run's tokenizer "
+          "makes them",
+          "Text"),
     COUNT("samples", "1", 1, 1e6, "how many texts; up to 8 are made at once", "Text"),
     NUMBER("temperature", "0.8", 0, 100, "divides the logits; 0: always the most probable token",
            "Text"),
@@ -128,8 +131,9 @@ static bool attend(stream *s, int context, json_t **result) {
 
 static json_t *sample_json(const stream *s) {
     json_t *tokens = json_array();
+    char number[16];
     for (int i = s->prompt_tokens; i < s->count; i++)
-        json_array_append_new(tokens, json_text(heed_token_text(s->run->tokenizer, s->ids[i])));
+        json_array_append_new(tokens, json_text(heed_class_label(s->run, s->ids[i], number)));
     return json_pack("{s:s, s:o}", "text", s->all.s ? s->all.s : "", "tokens", tokens);
 }
 
@@ -221,10 +225,15 @@ static const char *first_prompt(const heed_run *r) {
     if (heed_tokenizer_specials(r->tokenizer).newline >= 0 ||
         heed_token_id(r->tokenizer, "\n") >= 0)
         return "\n";
-    heed_fail(r->c, HEED_USAGE,
-              "missing --prompt: the run's vocabulary%s%s has no new line to start from; hint: "
-              "--prompt \"Some words\"",
-              *kind ? " of kind " : "", kind);
+    if (!r->tokenizer)
+        heed_fail(r->c, HEED_USAGE,
+                  "missing --prompt: the run has no tokenizer: expected ids; hint: "
+                  "--prompt \"3 1 4\"");
+    else
+        heed_fail(r->c, HEED_USAGE,
+                  "missing --prompt: the run's vocabulary%s%s has no new line to start from; hint: "
+                  "--prompt \"Some words\"",
+                  *kind ? " of kind " : "", kind);
     return NULL;
 }
 

@@ -54,6 +54,12 @@ static entry *sorted(heed_ctx *c, const heed_head_table *h, const char *key) {
     return list;
 }
 
+/* Whether a model that predicts the next token lacks the score that the others of its kind have. */
+static bool lacks_induction(const heed_model *m, const heed_head_table *h) {
+    return m->kind == HEED_INPUT_TOKENS && m->answers == HEED_ANSWER_NEXT &&
+           !heed_heads_have(h, HEED_HEAD_INDUCTION);
+}
+
 /* ---- as text ---- */
 
 typedef struct {
@@ -131,6 +137,9 @@ static void print_ranking(program *p, const eval_loop *s, const heed_head_table 
     printf("  all alike  ");
     print_hanging(p, "the same of a head that attends to everything alike", 13);
     putchar('\n');
+    if (lacks_induction(model, h))
+        print_wrapped(p, "induction is not measured: it requires causal layers and a block of at "
+                         "least 4 tokens.");
     print_wrapped(p, NO_EXPLANATION "; `%s ablate` shows what is lost without it.", program_name());
 }
 

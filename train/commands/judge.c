@@ -58,15 +58,24 @@ static bool by_accuracy(const progress *g, const curve *v) {
            strcmp(heed_config_text(g->f, "best"), "accuracy") == 0;
 }
 
-/* Whether (nearly) every answer is right. */
-static bool learned(const curve *v, char text[JUDGEMENT]) {
+/* Whether (nearly) every answer is right: by the accuracy or, where losses are perplexities, by the
+ * loss of the last tenth of the steps. */
+static bool learned(const progress *g, const run_curves *k, double end, char text[JUDGEMENT]) {
     char share[16];
-    double last = v->count ? v->metric[v->count - 1] : 0;
-    if (!(last >= 0.999)) return false;
-    snprintf(text, JUDGEMENT,
-             "learned: the validation accuracy is %s %%, so more steps change little",
-             probability_text(share, last, PROBABILITY_PERCENT));
-    return true;
+    bool val = k->val.count > 0;
+    const curve *v = val ? &k->val : &k->train;
+    double accuracy = val ? v->metric[v->count - 1] : 0;
+    double loss = mean_between(v, v->loss, end * 0.9, end);
+    if (accuracy >= 0.999)
+        snprintf(text, JUDGEMENT,
+                 "learned: the validation accuracy is %s %%, so more steps change little",
+                 probability_text(share, accuracy, PROBABILITY_PERCENT));
+    else if (loss < 0.05 && data_of(g->p->model)->perplexity)
+        snprintf(text, JUDGEMENT,
+                 "learned: the %s perplexity is %.2f and cannot be below 1, so more steps change "
+                 "little",
+                 val ? "validation" : "training", exp(loss));
+    return *text;
 }
 
 /* Whether the validation loss rose while the training loss fell; where accuracy chooses the
@@ -150,7 +159,7 @@ void judge_training(const progress *g, const heed_fit_result *r, char text[JUDGE
         snprintf(text, JUDGEMENT,
                  "plateau: the model has learned at most how frequent each answer is; try another "
                  "`lr`, a longer `warmup`, or a smaller `batch` with more `steps`");
-    else if (seen && !learned(&k.val, text) &&
+    else if (seen && !learned(g, &k, (double)r->step, text) &&
              (k.val.count == 0 || !overfits(&k, by_accuracy(g, &k.val), text)))
         judge_course(&k, g, (double)r->step, text);
     curves_free(&k);

@@ -9,7 +9,10 @@ static const heed_option options[] = {
     CHOOSE_LAYER("What"),
     WORDS("head", HEAD_WORDS "; without it the mean", "What"),
     CHOOSE_STACK("What"),
-    WORDS("query", QUERY_WORDS ", whose attention is listed; without it the last", "What"),
+    WORDS("query",
+          QUERY_WORDS ", or of a picture cls or ROW,COLUMN, whose attention is listed; without it "
+                      "the last, or [CLS]",
+          "What"),
     WORDS("png", "write the whole matrices, one a snapshot, as a picture", "Output"),
     AS_SVG("Output"),
     WORDS("html", "write the page, with a slider over the steps", "Output"),
@@ -66,8 +69,8 @@ static bool read_files(show *w) {
     if (!heed_snapshots_list(w->p->c, run, item, add_file, w)) return false;
     if (w->count == 0)
         return heed_fail(w->p->c, HEED_DATA,
-                         "no snapshots: %s: expected %s/snapshots/%d-STEP.npz; hint: `train ... "
-                         "--snapshots 12%s`",
+                         "no snapshots: %s: expected %s/snapshots/%d-STEP.npz; hint: they are kept "
+                         "while a model is trained: `train ... --snapshots 12%s`",
                          run, run, item, item > 1 ? " --snapshot-items N" : "");
     qsort(w->records, (size_t)w->count, sizeof *w->records, by_step);
     for (int i = 0; i < w->count; i++)
@@ -97,7 +100,7 @@ static bool choose(show *w) {
     if (!chosen_head(c, flag_text(w->p, "head"), b, &w->head) ||
         !chosen_query(c, flag_text(w->p, "query"), w->query_axis, &w->query))
         return false;
-    if (w->query < 0) w->query = w->queries - 1;
+    if (w->query < 0) w->query = w->query_axis->rows && w->query_axis->first ? 0 : w->queries - 1;
     snprintf(w->of, sizeof w->of, "layer %d, %s", b->layer + 1, head_words(b, w->head, head));
     size_t n = (size_t)w->queries * (size_t)w->keys;
     w->weights = allocate(c, (size_t)w->count * n, sizeof *w->weights, "weights");
@@ -117,19 +120,30 @@ static bool choose(show *w) {
 
 /* ---- output ---- */
 
+/* "a (token 2)"; "patch 2,3" */
+static const char *place_of(const show *w, char text[QUERY_SIZE]) {
+    const heed_record_axis *a = w->query_axis;
+    char token[64];
+    heed_format_token(token, sizeof token, a->labels[w->query]);
+    if (a->rows)
+        snprintf(text, QUERY_SIZE, "%s%s", w->query < a->first ? "" : "patch ", token);
+    else
+        snprintf(text, QUERY_SIZE, "%s (token %d)", token, w->query + 1);
+    return text;
+}
+
 /* Prints the attention of the query, one row per snapshot. A causal layer sees no tokens after the
  * query. */
 static bool print_query(const show *w) {
     heed_ctx *c = w->p->c;
     size_t cols = (size_t)(block_of(w)->causal ? w->query + 1 : w->keys);
-    char title[400], token[64];
+    char title[400], place[QUERY_SIZE];
     heed_real *rows = allocate(c, (size_t)w->count * cols, sizeof *rows, "weights");
     for (int i = 0; rows && i < w->count; i++) {
         size_t from = ((size_t)i * (size_t)w->queries + (size_t)w->query) * (size_t)w->keys;
         memcpy(rows + (size_t)i * cols, w->weights + from, cols * sizeof *rows);
     }
-    snprintf(title, sizeof title, "attention of %s (token %d) while the model learned, %s",
-             heed_format_token(token, sizeof token, w->query_axis->labels[w->query]), w->query + 1,
+    snprintf(title, sizeof title, "attention of %s while the model learned, %s", place_of(w, place),
              w->of);
     bool ok = rows && print_heatmap(c, (heed_heatmap){.title = title,
                                                       .rows = w->count,
@@ -138,7 +152,8 @@ static bool print_query(const show *w) {
                                                       .row_labels = w->steps,
                                                       .col_labels = w->key_axis->labels});
     if (ok)
-        print_wrapped(w->p, "Shades are relative to the largest of these weights in all steps.");
+        print_wrapped(w->p, "Shades are relative to the largest of these weights in all steps.%s",
+                      w->key_axis->rows ? " Patches are named by row and column, from 1." : "");
     free(rows);
     return ok;
 }

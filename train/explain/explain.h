@@ -267,7 +267,8 @@ bool example_parse(explaining *e, const char *path, const char *json, size_t n);
 /* Explains a head of a trained model on an input; uses --layer, --head and --stack. */
 void explain_run(explaining *e, const char *run, const char *text);
 
-void explain_steps(explaining *e); /* all steps, on the terminal */
+void explain_steps(explaining *e);   /* all steps, on the terminal */
+void explain_summary(explaining *e); /* what it is of, where files have the steps */
 void explain_lion(explaining *e);
 void explain_paris(explaining *e);
 void explain_mix(explaining *e);

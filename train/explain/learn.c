@@ -133,9 +133,9 @@ static void learn(explaining *e, goal *g, int steps, double rate) {
     if (!e->json) {
         gap(e);
         say(e,
-            "The loss fell from %.4g to %.4g. Below, the steps with the learned matrices: they "
-            "need not be the given ones, for many W give the same scores (Q and K may be turned "
-            "together without a change of Q K').",
+            "The loss fell from %.4g to %.4g. The steps have the learned matrices, which need not "
+            "be the given ones, for many W give the same scores (Q and K may be turned together "
+            "without a change of Q K').",
             first, loss);
     }
     json_t *o =

@@ -11,6 +11,7 @@ static const heed_lesson_part asked[] = {HEED_LESSON_Q,   HEED_LESSON_K,       H
 bool sheet_open(explaining *e, bool solution) {
     double share = heed_config_real(e->p->flags, "blanks");
     unsigned char flag = solution ? 2 : 1;
+    e->most_width = e->most_tokens = 0; /* a reader needs all numbers */
     for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
         const heed_matrix *m = &e->w.lesson.part[asked[i]];
         size_t n = (size_t)m->rows * (size_t)m->cols;
@@ -81,7 +82,6 @@ void explain_sheet(explaining *e, bool solution) {
     const heed_lesson_args *a = &e->w.lesson.args;
     bool c = e->columns;
     heed_text title = {.c = e->c};
-    e->most_width = e->most_tokens = 0; /* a reader needs all numbers */
     heading(e, "%s: %s", sheet_name(e, name), shown_title(&title, e->w.title));
     heed_text_free(&title);
     put_words(e,

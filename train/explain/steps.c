@@ -455,6 +455,21 @@ static void introduce(explaining *e) {
     gap(e);
 }
 
+void explain_summary(explaining *e) {
+    const heed_lesson_args *a = &e->w.lesson.args;
+    heed_text title = {.c = e->c};
+    char name[48];
+    const char *sheet = sheet_name(e, name);
+    if (*sheet) put_words(e, "%s, %d blanks", sheet, sheet_blanks(e));
+    if (e->w.layer)
+        introduce(e);
+    else
+        say(e, "%s: %d tokens have %d numbers, queries and keys %d, values %d.",
+            shown_title(&title, e->w.title), a->tokens, a->features, a->key, a->value);
+    say(e, "The steps are printed where no file is asked for (--html, --tex, --png).");
+    heed_text_free(&title);
+}
+
 void explain_steps(explaining *e) {
     enum { STEPS = sizeof steps / sizeof *steps };
     int number = 0;

@@ -100,10 +100,12 @@ bool are_few(const heed_model *m, const heed_data *d, const heed_config *f, char
     if (!reads_patches(m) || !names_pictures(m) || a->view.channels != 3 || n >= FEW ||
         *heed_config_text(f, "from"))
         return false;
-    snprintf(text, 256,
-             "%s photographs are few for attention over patches: a CNN learns more from them "
-             "(%s train cnn), or --from RUN starts from the weights of a run on others",
-             heed_format_count(count, n), program_name());
+    snprintf(
+        text, 256,
+        "%s photographs are few for attention over patches: a CNN (%s train cnn) learns more "
+        "from them, but has no attention to show; --from RUN, which starts from the weights of "
+        "a run on others, keeps it",
+        heed_format_count(count, n), program_name());
     return true;
 }
 

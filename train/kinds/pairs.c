@@ -35,7 +35,13 @@ bool pairs_note(const heed_pairs_info *a, const heed_config *f, int index, char 
     if (index == 5 && a->overlap)
         snprintf(text, 160, "%s validation %s are also in the training part",
                  heed_format_count(n, a->overlap), a->classes ? "texts" : "sources");
-    return index <= 5;
+    double unknown = 100 * (double)a->val_target_unknown / fmax((double)a->val_target_tokens, 1);
+    if (index == 6 && unknown > 2 && strcmp(heed_config_text(f, "tokenizer"), "word") == 0)
+        snprintf(text, 160,
+                 "%.1f %% of the words of validation targets are unknown, so the model cannot "
+                 "write them: --tokenizer wordpiece or char can",
+                 unknown);
+    return index <= 6;
 }
 
 void banner_vocabulary(const char *label, const heed_tokenizer *k, size_t unknown, size_t tokens) {

@@ -135,9 +135,11 @@ static void print_object(program *p, const heed_data *d, const heed_pairs_info *
     if (a->classes)
         json_object_set_new(o, "labels", labels_json(d, a));
     else
-        json_object_update_new(o, json_pack("{s:b, s:o}", "shared", (int)!d->source, "target",
-                                            side_json(d->tokenizer, a->target_tokens,
-                                                      a->target_unknown, a->target_longest)));
+        json_object_update_new(o,
+                               json_pack("{s:b, s:o, s:I}", "shared", (int)!d->source, "target",
+                                         side_json(d->tokenizer, a->target_tokens,
+                                                   a->target_unknown, a->target_longest),
+                                         "val_target_unknown", (json_int_t)a->val_target_unknown));
     json_object_set_new(o, "chosen", choices_json(&p->chosen));
     print_json(p, o);
 }

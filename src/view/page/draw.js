@@ -20,6 +20,8 @@
     heed.weight = (x) => (x > 0 && x < 0.0005 ? "<0.001" : heed.number(x));
     /* With two to four digits, so that none between 0 and 1 is shown as 0 or 1, as in the terminal. */
     heed.probability = (p) => (Number.isNaN(p) ? "–" : [2, 3, 4].map((digits) => p.toFixed(digits)).find((text) => (text > 0 || p <= 0) && (text < 1 || p >= 1)) ?? (p < 0.5 ? "<0.0001" : ">0.9999"));
+    /* The same after "p": "= 0.42", "> 0.9999". */
+    heed.relation = (p) => heed.probability(p).replace(/^[<>]?/, (sign) => `${sign || "="}\u00a0`);
     const pictures = {"\n": "⏎", "\t": "⇥", "\r": "␍", "\u0000": "␀"};
     /* Control, format and direction characters are named, but for the joiners that emoji and scripts need. */
     const odd = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u180e\u2060-\u206f\ufeff\ufff9-\ufffc\u{1d173}-\u{1d17a}\u{e0001}]/gu;

@@ -117,7 +117,7 @@
     const guessBlock = (g, query) => {
         const where = query < 0 ? "The input: " : `Row ${heed.nth(query)} predicts `;
         const first = g.tokens[0];
-        const line = heed.el("h3", {}, where + g.says + ": ", ...(first ? ["‘", word(heed.show(first[0])), `’, p\u00a0=\u00a0${heed.probability(first[1])}`] : []));
+        const line = heed.el("h3", {}, where + g.says + ": ", ...(first ? ["‘", word(heed.show(first[0])), `’, p\u00a0${heed.relation(first[1])}`] : []));
         const rows = g.tokens.slice(0, 5).map(([token, p]) => heed.el("li", {class: "row"}, word(heed.cut(heed.show(token), 18), heed.show(token)), bar(p), heed.el("span", {class: "value", text: heed.probability(p)})));
         return heed.el("div", {class: "guess"}, line, listOf(rows));
     };
@@ -135,7 +135,7 @@
     /* "row 5 predicts token 6: ‘Paris’, p = 0.83", or "". */
     heed.predicts = (b, query) => {
         const g = heed.guesses(b.queryAxis, query)[0];
-        return g && g.tokens.length ? `row ${heed.nth(query)} predicts ${g.says}: ‘${heed.within(heed.cut(heed.show(g.tokens[0][0]), 16))}’, p = ${heed.probability(g.tokens[0][1])}` : "";
+        return g && g.tokens.length ? `row ${heed.nth(query)} predicts ${g.says}: ‘${heed.within(heed.cut(heed.show(g.tokens[0][0]), 16))}’, p ${heed.relation(g.tokens[0][1])}` : "";
     };
     let spoken = "";
     const speak = () => {
