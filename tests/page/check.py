@@ -60,6 +60,8 @@ def make_run(heed, folder):
     run("train", "mlm", at("facts.txt"), "-o", at("run"), *small)
     run("attend", at("run"), "Paris is the capital of [MASK] .", "--rollout", "--occlude", "--gradient", "--html", at("run.html"))
     run("train", "gpt", at("facts.txt"), "-o", at("causal"), *small)
+    run("train", "mlm", at("facts.txt"), "-o", at("valid"), *small, "--val-split", "0.2")
+    run("attend", at("valid"), "Paris is the capital of [MASK] .", "--html", at("curves.html"))
     run("attend", at("causal"), "Paris is the", "--gradient", "--html", at("causal.html"))
     run("attend", at("run"), "Paris is the capital of [MASK] .", "--head", "2", "--query", "capital", "--html", at("asked.html"))
     run("attend", at("run"), "Paris is the capital of [MASK] .", "--layer", "1", "--html", at("layer.html"))
@@ -480,6 +482,22 @@ def check_legends(b, folder):
         check(b.run("(e => e.scrollHeight <= e.clientHeight)(document.querySelector('.view:not([hidden]) .scroll'))"), f"{v} scrolls with the page alone")
 
 
+def check_curves(b, folder):
+    """The evaluation whose weights the run keeps is marked, and its values are given; on a phone what is said stands below."""
+    for width, below in ((1280, False), (390, True)):
+        b.size(width, 844)
+        b.open(os.path.join(folder, "curves.html"), "#view=curves")
+        svg = b.download("heed.id('save-svg').click()")[0].decode()
+        texts = re.findall(r">([^<>]+)</text>", svg)
+        check("best evaluation: loss" in " ".join(texts), f"the legend gives the best evaluation: {texts}")
+        series = b.run("heed.data.curves.series.find(s => s.mark)")
+        check(series["y"][series["marked"]] == min(series["y"]) and series["label"] == "validation", "which has the lowest validation loss")
+        layout = b.run("(l => [l.below, l.height, ...l.entries.map(e => e.at + e.high)])(heed.current().layout())")
+        check(layout[0] is below and max(layout[2:]) <= layout[1] + 8, f"what is said of curves is within the picture: {layout}")
+    b.size(1280, 900)
+    clean(b, "curves")
+
+
 def check_media(b, folder, pictures):
     for width, dark in ((1280, False), (1280, True), (800, False), (400, False), (400, True)):
         b.size(width, 900)
@@ -519,7 +537,7 @@ def main():
         b = Browser()
         for name in VIEWS:
             print(f"        {name}: drawn after {check_views(b, folder, name):.2f} s", flush=True)
-        for part in (check_keys, check_positions, check_caption, check_others, check_inputs, check_opening, check_scale, check_pointer, check_numbers, check_additive, check_many, check_all_saves, check_hostile, check_steps, check_matters, check_ground, check_hatch, check_legends):
+        for part in (check_keys, check_positions, check_caption, check_others, check_inputs, check_opening, check_scale, check_pointer, check_numbers, check_additive, check_many, check_all_saves, check_hostile, check_steps, check_matters, check_ground, check_hatch, check_legends, check_curves):
             part(b, folder)
         check_media(b, folder, keep)
     finally:
