@@ -196,7 +196,7 @@ quiet
 says "what each token has to do with the prediction at token 7:"
 tr '\n' ' ' <out >line
 holds grep -qE "A full bar is attention [0-9.]+, rollout [0-9.]+, occlusion [0-9.]+, gradient [0-9.]+: each column has its own scale[.]" line
-holds grep -q "^attention: encoder, layer 1 of 1, head [12] (most concentrated of 2)[.]$" out
+holds grep -q "^attention: shares of a row (1 = 100 %), encoder, layer 1 of 1, head [12] (most concentrated of 2)[.]$" out
 says "attention  "
 says "rollout: attention of all layers followed back"
 says "occlusion: by how much the probability of the prediction falls"
