@@ -308,7 +308,7 @@ run attend mlm "$TEXT" --occlude --svg q.svg
 holds grep -q "layer 1 of 1, token 7, \[MASK\]: [^<]* 0[.][0-9]* (other measures: the whole model)<" q.svg # with the answer
 holds grep -q ">occlusion<" q.svg
 holds grep -qE ">occlusion: -[0-9.e-]+ to [0-9.e-]+, fall of the probability if hidden<" q.svg # its scale
-holds grep -q "of a row&#39;s attention<" q.svg
+holds grep -q "of a row&#39;s attention (1 = 100 %)<" q.svg
 if grep -qe "--occlude" q.svg; then fail "a flag stands in a picture"; else pass; fi
 run attend mlm "$TEXT" --occlude --svg q.svg --head 2 --hide-special
 holds grep -q "layer 1 of 1, head 2, token 7, \[MASK\]: [^<]* 0[.][0-9]* (other measures: the whole model) (special tokens hidden)<" q.svg
