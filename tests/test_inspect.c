@@ -498,6 +498,43 @@ TEST(inspect_chart_shows_a_short_run) {
     CLOSE(c);
 }
 
+/* A line has no dot at its first point, and a point between gaps has one; the marked point has a
+ * ring, and the legends give its values. */
+TEST(inspect_chart_marks_a_point) {
+    heed_ctx *c = heed_open(NULL);
+    char path[128], svg[8192] = "";
+    const double x[] = {100, 200, 300, 400, 500}, y[] = {4, 2, 1.5, (double)NAN, 3};
+    const heed_series series[] = {{"training", 3, x, y}, {"validation", 5, x, y}};
+    heed_chart chart = {.x_label = "step", .y_label = "loss", .series_count = 2, .series = series};
+    snprintf(path, sizeof path, "%s/marked.svg", test_folder());
+    for (int i = 0; i < 2; i++, chart.mark = "best evaluation", chart.mark_series = 1) {
+        chart.mark_point = 2;
+        heed_text out = {.c = c};
+        CHECK(heed_chart_text(&chart, 80, 12, false, &out));
+        CHECK(!strstr(out.s, "o validation, best evaluation: loss 1.5, step 300") == !i);
+        heed_text_free(&out);
+        CHECK(heed_charts_svg(c, &chart, 1, 960, 540, path));
+        FILE *f = fopen(path, "rb");
+        size_t n = f ? fread(svg, 1, sizeof svg - 1, f) : 0;
+        if (f) fclose(f);
+        svg[n] = 0;
+        int dots = 0;
+        for (const char *s = svg; (s = strstr(s, "<circle")); s++) dots++;
+        CHECK(dots == (i ? 5 : 1)); /* the lone point; two of each ring */
+        CHECK(!strstr(svg, ">loss 1.5, step 300</text>") == !i);
+    }
+    chart.mark_point = 3; /* a gap */
+    CHECK(heed_chart_png(c, &chart, 960, 540, path));
+    heed_picture p = read_back(path);
+    chart.mark = NULL;
+    CHECK(heed_chart_png(c, &chart, 960, 540, path));
+    heed_picture none = read_back(path);
+    CHECK(p.width == none.width && memcmp(p.pixels, none.pixels, (size_t)p.width * 540) == 0);
+    heed_picture_free(&p);
+    heed_picture_free(&none);
+    CLOSE(c);
+}
+
 TEST(confusion_counts_predictions) {
     heed_ctx *c = heed_open(NULL);
     const heed_real rows[][3] = {{2, 1, 0}, {0, 1, 1}, {0, 0, 3}, {5, 0, 0}};

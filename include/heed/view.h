@@ -72,8 +72,11 @@ typedef struct {
     const char *title, *x_label, *y_label;
     int series_count;
     const heed_series *series;
-    bool from_zero; /* the vertical axis includes 0 */
-    bool log2_x;    /* x are logarithms to base 2: the horizontal axis shows 2^x */
+    bool from_zero;              /* the vertical axis includes 0 */
+    bool log2_x;                 /* x are logarithms to base 2: the horizontal axis shows 2^x */
+    const char *mark;            /* what a point is that is marked, with its values in the legend:
+                                    "best evaluation". NULL: none */
+    int mark_series, mark_point; /* its indices */
 } heed_chart;
 /* Curves with axes, numbers and legend. */
 bool heed_chart_text(const heed_chart *p, int width, int height, bool color, heed_text *out);

@@ -20,7 +20,20 @@ static bool is_complete(const heed_chart *p) {
     return true;
 }
 
-static bool is_point(const heed_series *e, int i) { return isfinite(e->x[i]) && isfinite(e->y[i]); }
+static bool is_point(const heed_series *e, int i) {
+    return i >= 0 && i < e->count && isfinite(e->x[i]) && isfinite(e->y[i]);
+}
+
+/* The values of the marked point if it is of this series: "loss 0.1027, step 918". Else "". */
+static bool mark_text(const heed_chart *p, int series, char text[96]) {
+    const heed_series *e = &p->series[series];
+    *text = 0;
+    if (!p->mark || p->mark_series != series || !is_point(e, p->mark_point)) return false;
+    double x = e->x[p->mark_point];
+    snprintf(text, 96, "%.30s %.4g, %.30s %.9g", p->y_label ? p->y_label : "y", e->y[p->mark_point],
+             p->x_label ? p->x_label : "x", p->log2_x ? exp2(x) : x);
+    return true;
+}
 
 /* Range of the finite points, widened if empty in one direction; {0,1,0,1} without points. */
 static range range_of(const heed_chart *p) {
@@ -52,7 +65,7 @@ static void x_text(const heed_chart *p, double x, double step, char *text, size_
 
 /* ---- a picture ---- */
 
-enum { SCALE = 2, LEFT = 96, MARGIN = 24, WIDEST = 300, TOP = 68, BOTTOM = 72 };
+enum { SCALE = 2, LEFT = 96, MARGIN = 24, WIDEST = 300, TOP = 68, BOTTOM = 72, ENTRY = 24 };
 static const heed__rgb INK = {40, 40, 40}, GRID = {228, 228, 228};
 
 typedef struct {
@@ -173,62 +186,99 @@ static heed_text *begin_path(surface *s, int index, double thick) {
 }
 #define PATH_END "\"/>\n"
 
-static void draw_curve(surface *s, const heed_series *e, int index) {
+/* A disc. */
+static void draw_dot(surface *s, double x, double y, double wide, heed__rgb k) {
+    if (s->sketch.vector) {
+        heed_text_add(&s->sketch.svg,
+                      "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%g\" fill=\"#%02x%02x%02x\" "
+                      "shape-rendering=\"auto\"/>\n",
+                      x, y, wide / 2, k.r, k.g, k.b);
+        return;
+    }
+    heed__mask_line(&s->sketch.canvas, s->mask, x, y, x, y, wide);
+    heed__canvas_mask(&s->sketch.canvas, s->mask, k);
+}
+
+static void draw_ring(surface *s, double x, double y, int index) {
+    draw_dot(s, x, y, 13, heed__series_color(index));
+    draw_dot(s, x, y, 8, (heed__rgb){255, 255, 255});
+}
+
+/* Points that no line shows: those between gaps, and the first of a curve of a few pixels, a run of
+ * a few steps beside one of thousands. */
+static void draw_lone_points(surface *s, const heed_series *e, int index) {
     enum { SHORT = 16 };
-    static const double THICK = 2;
-    double along = 0, low = INFINITY, high = -INFINITY;
+    double low = INFINITY, high = -INFINITY;
     for (int i = 0; i < e->count; i++) {
         if (!is_point(e, i)) continue;
         low = fmin(low, at_x(s, e->x[i]));
         high = fmax(high, at_x(s, e->x[i]));
     }
-    double dot = high - low < SHORT ? 9 : 4; /* a run of a few steps beside one of thousands */
+    bool brief = high - low < SHORT;
+    for (int i = 0; i < e->count; i++)
+        if (is_point(e, i) && !is_point(e, i - 1) && (brief || !is_point(e, i + 1)))
+            draw_dot(s, at_x(s, e->x[i]), at_y(s, e->y[i]), brief ? 9 : 4,
+                     heed__series_color(index));
+}
+
+static void draw_curve(surface *s, const heed_chart *p, int index) {
+    static const double THICK = 2;
+    const heed_series *e = &p->series[index];
+    char text[96];
+    double along = 0;
     heed_text *svg = s->sketch.vector ? begin_path(s, index, THICK) : NULL;
     for (int i = 0; i < e->count; i++) {
-        int from = i > 0 && is_point(e, i - 1) ? i - 1 : i;
+        int from = is_point(e, i - 1) ? i - 1 : i;
         if (!is_point(e, i)) continue;
         double x = at_x(s, e->x[i]), y = at_y(s, e->y[i]);
         if (svg)
             heed_text_add(svg, from == i ? "M%.1f %.1f" : "L%.1f %.1f", x, y);
         else
-            stroke(s, index, at_x(s, e->x[from]), at_y(s, e->y[from]), x, y,
-                   from == i ? dot : THICK, &along);
+            stroke(s, index, at_x(s, e->x[from]), at_y(s, e->y[from]), x, y, THICK, &along);
     }
-    if (!svg) {
+    if (svg)
+        heed_text_add(svg, PATH_END);
+    else
         heed__canvas_mask(&s->sketch.canvas, s->mask, heed__series_color(index));
-        return;
-    }
-    heed_text_add(svg, PATH_END);
-    int side = (int)dot;
-    for (int i = 0; i < e->count; i++)
-        if (is_point(e, i) && !(i > 0 && is_point(e, i - 1)))
-            heed__sketch_box(&s->sketch, (int)lround(at_x(s, e->x[i])) - side / 2,
-                             (int)lround(at_y(s, e->y[i])) - side / 2, side, side,
-                             heed__series_color(index));
+    draw_lone_points(s, e, index);
+    if (mark_text(p, index, text))
+        draw_ring(s, at_x(s, e->x[p->mark_point]), at_y(s, e->y[p->mark_point]), index);
+}
+
+/* What a series is, in the legend from y on. Returns the y of the next one. */
+static int draw_entry(surface *s, const heed_chart *p, int index, bool points, int y) {
+    const heed_series *e = &p->series[index];
+    char cut[HEED__LABEL], text[96];
+    int x = s->width - s->right + 16;
+    if (points)
+        mark(s, index, x + 14, y + 8, false);
+    else if (s->sketch.vector)
+        heed_text_add(begin_path(s, index, 4), "M%d %dh28" PATH_END, x, y + 8);
+    else
+        stroke(s, index, x, y + 8, x + 28, y + 8, 4, &(double){0});
+    if (!s->sketch.vector) heed__canvas_mask(&s->sketch.canvas, s->mask, heed__series_color(index));
+    write(s, x + 40, y + 1, HEED__LEFT, heed__text_fold(cut, e->label, SCALE, WIDEST));
+    y += ENTRY;
+    if (points || !mark_text(p, index, text)) return y;
+    draw_ring(s, x + 14, y + 8, index);
+    write(s, x + 40, y + 1, HEED__LEFT, heed__text_fold(cut, p->mark, SCALE, WIDEST));
+    write(s, x + 40, y + ENTRY + 1, HEED__LEFT, heed__text_fold(cut, text, SCALE, WIDEST));
+    return y + 2 * ENTRY;
 }
 
 /* The legend is to the right of the curves, so that it hides none of them. */
 static void draw_legend(surface *s, const heed_chart *p, bool points) {
-    char cut[HEED__LABEL];
-    int x = s->width - s->right + 16, y = TOP;
-    for (int i = 0; i < p->series_count; i++, y += 24) {
-        if (points)
-            mark(s, i, x + 14, y + 8, false);
-        else if (s->sketch.vector)
-            heed_text_add(begin_path(s, i, 4), "M%d %dh28" PATH_END, x, y + 8);
-        else
-            stroke(s, i, x, y + 8, x + 28, y + 8, 4, &(double){0});
-        if (!s->sketch.vector) heed__canvas_mask(&s->sketch.canvas, s->mask, heed__series_color(i));
-        write(s, x + 40, y + 1, HEED__LEFT,
-              heed__text_fold(cut, p->series[i].label, SCALE, WIDEST));
-    }
+    for (int i = 0, y = TOP; i < p->series_count; i++) y = draw_entry(s, p, i, points, y);
 }
 
-static int legend_width(const heed_chart *p) {
+static int legend_width(const heed_chart *p, bool points) {
     int widest = 0;
+    char text[96];
     for (int i = 0; i < p->series_count; i++) {
-        int w = heed__text_width(p->series[i].label, SCALE);
-        if (w > widest) widest = w;
+        bool marked = !points && mark_text(p, i, text);
+        const char *lines[] = {p->series[i].label, p->mark, text};
+        for (int k = 0; k < (marked ? 3 : 1); k++)
+            widest = (int)fmax(widest, heed__text_width(lines[k], SCALE));
     }
     return 16 + 40 + (widest < WIDEST ? widest : WIDEST) + MARGIN;
 }
@@ -242,7 +292,7 @@ typedef struct {
 static bool draw_chart(heed_ctx *c, const void *list, int index, bool vector, heed__sketch *out) {
     const column *e = list;
     const heed_chart *p = &e->charts[index];
-    surface s = {.r = range_of(p), .right = legend_width(p)};
+    surface s = {.r = range_of(p), .right = legend_width(p, e->points)};
     double pad = 0.02 * (s.r.x1 - s.r.x0);
     s.r.x0 -= pad, s.r.x1 += pad;
     s.width = e->width > 640 ? e->width : 640;
@@ -255,7 +305,7 @@ static bool draw_chart(heed_ctx *c, const void *list, int index, bool vector, he
     if (ok) {
         draw_axes(&s, p);
         if (e->points) draw_points(&s, p);
-        for (int i = 0; !e->points && i < p->series_count; i++) draw_curve(&s, &p->series[i], i);
+        for (int i = 0; !e->points && i < p->series_count; i++) draw_curve(&s, p, i);
         draw_legend(&s, p, e->points);
     }
     heed__free(s.mask);
@@ -324,7 +374,7 @@ static void plot(grid *g, const heed_chart *p, range r) {
     for (int s = 0; s < p->series_count; s++) {
         const heed_series *e = &p->series[s];
         for (int i = 0; i < e->count; i++) {
-            int from = i > 0 && is_point(e, i - 1) ? i - 1 : i;
+            int from = is_point(e, i - 1) ? i - 1 : i;
             if (is_point(e, i))
                 segment(g, (e->x[from] - r.x0) * sx, (r.y1 - e->y[from]) * sy,
                         (e->x[i] - r.x0) * sx, (r.y1 - e->y[i]) * sy, s);
@@ -352,23 +402,28 @@ static void put_gutter(range r, int row, int height, heed_text *out) {
     heed_text_add(out, "%*s %s", GUTTER - 2, text, text[0] ? "┤" : "│");
 }
 
-/* A sign and a label per series, in lines of `width` columns. */
+/* A sign and a label per series, and what is marked, in lines of `width` columns. */
 static void put_legend(const heed_chart *p, int width, bool color, heed_text *out) {
     int used = 0;
     heed_text_add(out, "%*s", GUTTER, "");
     for (int s = 0; s < p->series_count; s++) {
         heed__rgb c = heed__series_color(s);
         const char *label = p->series[s].label;
+        char text[96];
+        bool marked = mark_text(p, s, text);
         int own = heed_label_columns(label) + 6;
+        if (marked) own += heed_label_columns(p->mark) + heed_label_columns(text) + 4;
         if (used > 0 && used + own > width) {
             heed__end_line(out);
             heed_text_add(out, "%*s", GUTTER, "");
             used = 0;
         }
         if (color)
-            heed_text_add(out, "\033[38;2;%d;%d;%dm━━\033[0m %s   ", c.r, c.g, c.b, label);
+            heed_text_add(out, "\033[38;2;%d;%d;%dm━━\033[0m %s", c.r, c.g, c.b, label);
         else
-            heed_text_add(out, "%c %s   ", signs[s % 8], label);
+            heed_text_add(out, "%c %s", signs[s % 8], label);
+        if (marked) heed_text_add(out, ", %s: %s", p->mark, text);
+        heed_text_add(out, "   ");
         used += own;
     }
 }

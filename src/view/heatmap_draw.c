@@ -115,7 +115,7 @@ static void size_panels(plan *p) {
  * shows. Returns its width. */
 static int write_legend(plan *p) {
     const char *unit = p->map->unit;
-    if (!unit && p->map->uniform > 0) unit = "of a row's attention";
+    if (!unit && p->map->uniform > 0) unit = "of a row's attention (1 = 100 %)";
     snprintf(p->from, sizeof p->from, fabs(p->lo) < 1000 ? "%.3g" : "%.0f", p->lo);
     snprintf(p->to, sizeof p->to, p->hi < 1000 ? "%.3g%s%s%.60s" : "%.0f%s%s%.60s", p->hi,
              p->above ? " and more" : "", unit ? "  " : "", unit ? unit : "");

@@ -9,7 +9,7 @@
 #include <string.h>
 
 enum { MARGIN = 20, GAP = 20, WIDTH = 1500, SIDE = 224, LEAST_PANEL = 120, LEAST_WIDTH = 640 };
-enum { TITLE = 34, LINE = 22, LEGEND = 40, MEASURE = 28 };
+enum { TITLE = 34, LINE = 22, LEGEND = 40, MEASURE = 28, RAMP = 160 };
 static const double PALE = 0.7, OPAQUE = 0.75; /* contrast of the picture, most of the colour */
 static const heed__rgb INK = {40, 40, 40}, SOFT = {110, 110, 110};
 
@@ -78,6 +78,7 @@ typedef struct {
     int caption, head;                /* heights of the lines below a panel and above all */
     double top, uniform;              /* end of the scale; weight of a cell if all are equal */
     int digits;                       /* decimals of weights */
+    char to[160], mark[48];           /* of the legend: the end of the scale, the uniform weight */
     heed_text note;
     int note_height;
 } plan;
@@ -86,6 +87,25 @@ static int larger(int a, int b) { return a > b ? a : b; }
 
 static int text_width(const char *text) {
     return text ? heed__text_width(text, 2) + 2 * MARGIN : 0;
+}
+
+/* A head with uniform attention does not look as if it attended to something, so the scale ends at
+ * twice the uniform weight or more. */
+static void set_scale(plan *p) {
+    const heed_overlay *o = p->o;
+    p->uniform = uniform_of(o);
+    p->digits = 1 - (int)floor(log10(p->uniform));
+    if (p->digits < 1) p->digits = 1;
+    p->top = shared_top(o, fmin(2 * p->uniform, 1));
+    snprintf(p->to, sizeof p->to, "%.*f  of %.100s (1 = 100 %%)", p->digits, p->top,
+             o->of ? o->of : "a row's attention");
+    snprintf(p->mark, sizeof p->mark, "uniform = %.*f", p->digits, p->uniform);
+}
+
+/* The legend of attention, from the left edge. */
+static int legend_width(const plan *p) {
+    return MARGIN + 28 + RAMP + heed__text_width(p->to, 2) + 32 + heed__text_width(p->mark, 2) +
+           MARGIN;
 }
 
 /* The legend of a measure. */
@@ -107,6 +127,7 @@ static bool lay_out(heed_ctx *c, plan *p, bool vector) {
     int width = 2 * MARGIN - GAP + p->columns * p->cell;
     p->full_width = larger(larger(width, LEAST_WIDTH),
                            larger(text_width(p->o->title), text_width(p->o->subtitle)));
+    p->full_width = larger(p->full_width, legend_width(p));
     p->caption = 12 + 2 * LINE;
     for (int i = 0; i < p->o->count; i++)
         if (is_even(p->o, i)) p->caption = 12 + 3 * LINE;
@@ -139,16 +160,6 @@ static double sample(const heed_overlay *o, const heed_real *map, double u, doub
     double below =
         weight_at(o, map, row + 1, col) * (1 - fx) + weight_at(o, map, row + 1, col + 1) * fx;
     return above * (1 - fy) + below * fy;
-}
-
-/* A head with uniform attention does not look as if it attended to something, so the scale ends at
- * twice the uniform weight or more. */
-static void set_scale(plan *p) {
-    const heed_overlay *o = p->o;
-    p->uniform = uniform_of(o);
-    p->digits = 1 - (int)floor(log10(p->uniform));
-    if (p->digits < 1) p->digits = 1;
-    p->top = shared_top(o, fmin(2 * p->uniform, 1));
 }
 
 /* The picture in grey, paler than it is; over it the colour of the weight, the more opaque the more
@@ -208,20 +219,15 @@ static void draw_panel(plan *p, int index) {
 /* "0 [colours] 0.210  | uniform 0.016": a mark shows the uniform weight. This is the scale of
  * attention; those of the measures are below. */
 static void draw_legend(plan *p) {
-    enum { RAMP = 160 };
-    char end[160], uniform[48];
     int y = p->full_height - MARGIN - 20 - p->o->measures * MEASURE - p->note_height;
-    snprintf(end, sizeof end, "%.*f  of %.100s", p->digits, p->top,
-             p->o->of ? p->o->of : "a row's attention");
-    snprintf(uniform, sizeof uniform, "uniform = %.*f", p->digits, p->uniform);
     heed__sketch_text(&p->sketch, MARGIN, y + 2, 2, SOFT, HEED__LEFT, p->full_width, "0");
     for (int i = 0; i < RAMP; i++)
         heed__sketch_box(&p->sketch, MARGIN + 20 + i, y, 1, 18, heed__paper(i / (RAMP - 1.0)));
     heed__sketch_frame(&p->sketch, MARGIN + 20, y, RAMP, 18);
     int x = MARGIN + 28 + RAMP;
-    heed__sketch_text(&p->sketch, x, y + 2, 2, SOFT, HEED__LEFT, p->full_width, end);
+    heed__sketch_text(&p->sketch, x, y + 2, 2, SOFT, HEED__LEFT, p->full_width, p->to);
     heed__sketch_uniform(&p->sketch, MARGIN + 20, RAMP, p->uniform / p->top, y,
-                         x + heed__text_width(end, 2) + 24, uniform);
+                         x + heed__text_width(p->to, 2) + 24, p->mark);
     y += MEASURE;
     for (int i = p->o->count - p->o->measures; i < p->o->count; i++, y += MEASURE)
         put_measure(p, &p->sketch, i, y);
@@ -231,8 +237,8 @@ static void draw_legend(plan *p) {
 static bool draw(heed_ctx *c, const heed_overlay *o, bool vector, const char *path) {
     plan p = {.o = o};
     if (heed__stopped(c) || !check(c, o)) return false;
-    bool ok = lay_out(c, &p, vector);
     set_scale(&p);
+    bool ok = lay_out(c, &p, vector);
     if (ok && o->title)
         heed__sketch_text(&p.sketch, MARGIN, MARGIN, 2, INK, HEED__LEFT, p.full_width, o->title);
     if (ok && o->subtitle)

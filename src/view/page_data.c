@@ -251,6 +251,10 @@ static void put_curves(heed_text *out, const heed_chart *k) {
         put_text(out, "label", k->series[s].label);
         put_values(out, "x", k->series[s].x, k->series[s].count);
         put_values(out, "y", k->series[s].y, k->series[s].count);
+        if (k->mark && s == k->mark_series) {
+            put_text(out, "mark", k->mark);
+            heed_json_int(out, "marked", k->mark_point);
+        }
         heed_json_close(out, '}');
     }
     heed_json_close(out, ']');

@@ -288,7 +288,7 @@ two=$(find png/test -name '*.png' | sed -n 2p)
 run attend vit "$one" "$two" --svg pair.svg
 status 0
 says "wrote pair-$(basename "$two" .png).svg"
-holds test "$(cat pair-*.svg | grep -c "  of a row&#39;s attention<")" = 2
+holds test "$(cat pair-*.svg | grep -c "  of a row&#39;s attention (1 = 100 %)<")" = 2
 holds test "$(cat pair-*.svg | end_of - | wc -l)" = 1
 run_with "$one" attend vit - --json --layers 1
 json axes.0.grid.rows

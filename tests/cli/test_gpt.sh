@@ -190,7 +190,7 @@ run plot run
 status 0
 quiet
 says "wrote run/loss.png"
-says "loss"
+says "validation, best evaluation: loss"
 run plot run --svg curves.svg --png curves.png
 status 0
 says "wrote curves.svg"

@@ -196,7 +196,7 @@ quiet
 says "what each token has to do with the prediction at token 7:"
 tr '\n' ' ' <out >line
 holds grep -qE "A full bar is attention [0-9.]+, rollout [0-9.]+, occlusion [0-9.]+, gradient [0-9.]+: each column has its own scale[.]" line
-holds grep -q "^attention: encoder, layer 1 of 1, head [12] (most concentrated of 2)[.]$" out
+holds grep -q "^attention: shares of a row (1 = 100 %), encoder, layer 1 of 1, head [12] (most concentrated of 2)[.]$" out
 says "attention  "
 says "rollout: attention of all layers followed back"
 says "occlusion: by how much the probability of the prediction falls"
@@ -308,7 +308,7 @@ run attend mlm "$TEXT" --occlude --svg q.svg
 holds grep -q "layer 1 of 1, token 7, \[MASK\]: [^<]* 0[.][0-9]* (other measures: the whole model)<" q.svg # with the answer
 holds grep -q ">occlusion<" q.svg
 holds grep -qE ">occlusion: -[0-9.e-]+ to [0-9.e-]+, fall of the probability if hidden<" q.svg # its scale
-holds grep -q "of a row&#39;s attention<" q.svg
+holds grep -q "of a row&#39;s attention (1 = 100 %)<" q.svg
 if grep -qe "--occlude" q.svg; then fail "a flag stands in a picture"; else pass; fi
 run attend mlm "$TEXT" --occlude --svg q.svg --head 2 --hide-special
 holds grep -q "layer 1 of 1, head 2, token 7, \[MASK\]: [^<]* 0[.][0-9]* (other measures: the whole model) (special tokens hidden)<" q.svg

@@ -341,6 +341,7 @@ says "vit, layers 1"
 says "embed.patch.weight"
 run plot run
 status 0
+says "validation, best accuracy: loss"
 run init cnn
 status 0
 says "batch-norm = true"

@@ -57,7 +57,8 @@ status 0
 says "attention of r (token 3) while the model learned, layer 1, head 2"
 says "wrote strip.png"
 says "wrote learning.html"
-holds grep -q '"opening":"view=compare&stack=decoder&layer=1&head=2&row=3"' learning.html
+holds grep -q '"opening":"view=compare&stack=decoder&layer=1&head=2&row=3&record=9"' learning.html
+holds grep -q '>0[.][0-9]* and more  of a row' strip.svg # the first token sees itself alone: its 1 is no end of the scale
 holds test "$(head -c 4 strip.png | tail -c 3)" = PNG
 holds test "$(grep -c '>r</text>' strip.svg)" = 18 # nine matrices, of which rows and columns are labelled
 holds grep -q '>step 400</text>' strip.svg

@@ -60,6 +60,8 @@ def make_run(heed, folder):
     run("train", "mlm", at("facts.txt"), "-o", at("run"), *small)
     run("attend", at("run"), "Paris is the capital of [MASK] .", "--rollout", "--occlude", "--gradient", "--html", at("run.html"))
     run("train", "gpt", at("facts.txt"), "-o", at("causal"), *small)
+    run("train", "mlm", at("facts.txt"), "-o", at("valid"), *small, "--val-split", "0.2")
+    run("attend", at("valid"), "Paris is the capital of [MASK] .", "--html", at("curves.html"))
     run("attend", at("causal"), "Paris is the", "--gradient", "--html", at("causal.html"))
     run("attend", at("run"), "Paris is the capital of [MASK] .", "--head", "2", "--query", "capital", "--html", at("asked.html"))
     run("attend", at("run"), "Paris is the capital of [MASK] .", "--layer", "1", "--html", at("layer.html"))
@@ -162,8 +164,12 @@ def check_positions(b, folder):
 
 
 def check_caption(b, folder):
-    """The words of a caption are buttons above the picture; the one that is clicked lies over it."""
+    """The words of a caption are buttons above the picture; the one that is clicked lies over it. All words have one scale."""
     b.open(os.path.join(folder, "caption.html"), "#view=picture")
+    most = "(m => [0, 1, 2].map(q => Math.max(...m.data.subarray(q * m.cols, (q + 1) * m.cols))))(heed.weights(heed.block(), 'mean'))"
+    check(b.run(f"(list => heed.selected().query === list.indexOf(Math.max(...list)))({most})"), "a caption opens at the word that looks at one patch most")
+    ends = b.run("[0, 1, 2, 3].map(query => { heed.state.query = query; return heed.current().legend().hi; })")
+    check(len(set(ends)) == 1, f"its words have one scale: {ends}")
     check(b.run("[...document.querySelectorAll('.view:not([hidden]) .chip')].map(c => c.textContent).join(' ')") == "a red circle [SEP]", "a caption's words are buttons")
     b.run("document.querySelectorAll('.view:not([hidden]) .chip')[1].click()")
     b.settle()
@@ -423,6 +429,9 @@ def check_steps(b, folder):
     check(b.run("document.querySelector('#view-compare output').textContent") == "after step 300", "the slider says the step")
     check(b.run("heed.matrix().at(6, 1)") != first, "another step has other weights")
     check("record=3" in b.run("location.hash"), "the step is in the link")
+    ends = b.run("[0, 1, 2].map(i => { heed.state.record = i; return heed.scaleOf(heed.matrix()); })")
+    check(len(set(ends)) == 1, f"a head has one scale at all steps: {ends}")
+    check("one scale at all steps" in b.run("heed.id('legend').textContent"), "which the legend says")
 
 
 def check_matters(b, folder):
@@ -432,7 +441,7 @@ def check_matters(b, folder):
     texts = re.sub(r"<[^>]+>", "\n", svg)
     check(svg.count(">0 to ") > 0 and ">0 to 0<" not in svg, "compare: every scale has an end")
     check(texts.count("Of the prediction at 7 ‘[MASK]’; other positions have none.") == 3, "compare: occlusion, its log-odds and the gradient say which prediction they are of")
-    check("of the prediction at row 7 alone" in texts, "compare: so does the gradient of a head")
+    check("of the prediction at row 7 alone" in texts.lower(), "compare: so does the gradient of a head")
     names = "heed.current().table().head.slice(1).filter(n => n.startsWith('gradient')).join('; ')"
     check(b.run(names) == "gradient; gradient, layer 1, head 1", f"compare: the model's gradient and the head's: {b.run(names)}")
     head = svg[svg.index("gradient, layer 1, head 1"):]
@@ -477,9 +486,55 @@ def check_legends(b, folder):
         b.open(os.path.join(folder, "text.html"), "#" + link)
         said = b.run("heed.id('legend').textContent")
         check(re.search(wanted, said), f"the legend of {link}: {said}")
+    for name, v in (("text", "overview"), ("text", "matrix"), ("text", "head"), ("picture", "picture"), ("run", "compare")):
+        b.open(os.path.join(folder, name + ".html"), f"#view={v}")
+        check("share" in b.run("heed.id('legend').textContent") and "1 = 100 %" in b.run("heed.id('legend').textContent"), f"the legend of {v} has the unit")
+    b.open(os.path.join(folder, "picture.html"), "#view=compare")
+    check("hatched" not in b.run("heed.id('legend').textContent"), "the legend of pictures speaks of no hatching, which they do not have")
     for v in ("overview", "compare"):
         b.open(os.path.join(folder, "run.html"), f"#view={v}")
         check(b.run("(e => e.scrollHeight <= e.clientHeight)(document.querySelector('.view:not([hidden]) .scroll'))"), f"{v} scrolls with the page alone")
+
+
+def check_curves(b, folder):
+    """The evaluation whose weights the run keeps is marked, and its values are given; on a phone what is said stands below."""
+    for width, below in ((1280, False), (390, True)):
+        b.size(width, 844)
+        b.open(os.path.join(folder, "curves.html"), "#view=curves")
+        svg = b.download("heed.id('save-svg').click()")[0].decode()
+        texts = re.findall(r">([^<>]+)</text>", svg)
+        check("best evaluation: loss" in " ".join(texts), f"the legend gives the best evaluation: {texts}")
+        series = b.run("heed.data.curves.series.find(s => s.mark)")
+        check(series["y"][series["marked"]] == min(series["y"]) and series["label"] == "validation", "which has the lowest validation loss")
+        layout = b.run("(l => [l.below, l.height, ...l.entries.map(e => e.at + e.high)])(heed.current().layout())")
+        check(layout[0] is below and max(layout[2:]) <= layout[1] + 8, f"what is said of curves is within the picture: {layout}")
+    b.size(1280, 900)
+    clean(b, "curves")
+
+
+def check_phone(b, folder):
+    """On a phone the tabs are one row, the chosen one in sight; Compare begins with what was asked for."""
+    b.size(390, 844)
+    for name in ("picture", "additive", "run"):
+        b.open(os.path.join(folder, name + ".html"))
+        for v in VIEWS[name]:
+            b.run(f"heed.update({{view: '{v}'}})")
+            b.settle()
+            tops, inside = b.run("""(() => { const tabs = [...document.querySelectorAll('#tabs button')], r = document.querySelector('#tabs [aria-selected=true]').getBoundingClientRect();
+                return [new Set(tabs.map(t => t.offsetTop)).size, r.left >= 0 && r.right <= innerWidth]; })()""")
+            check(tops == 1 and inside, f"{name}: {v} has its tab in one row, in sight: {tops}, {inside}")
+    b.open(os.path.join(folder, "run.html"))
+    first, low = b.run("(p => [p.name, document.querySelector('#view-compare canvas').getBoundingClientRect().top + p.l.top + p.l.cell])((heed.current().layout(), heed.current().panels()[0]))")
+    check(first == "occlusion" and low < 844, f"compare begins with the measure, on the first screen: {first}, {low}")
+    b.size(900, 800)
+    for name in ("picture", "inputs", "run"):
+        b.open(os.path.join(folder, name + ".html"), "#view=compare&head=mean")
+        names = re.findall(r'font-size="14" font-weight="600"[^>]*>([^<]*)<', b.download("heed.id('save-svg').click()")[0].decode())
+        check(len(names) > 2 and not any("…" in n for n in names[1:]), f"{name}: names of panels are whole: {names}")
+    b.size(1280, 900)
+    b.open(os.path.join(folder, "run.html"))
+    check(b.run("heed.current().panels()[0].name").startswith("attention"), "where there is room, the attention stands beside it")
+    clean(b, "phone")
 
 
 def check_media(b, folder, pictures):
@@ -521,7 +576,7 @@ def main():
         b = Browser()
         for name in VIEWS:
             print(f"        {name}: drawn after {check_views(b, folder, name):.2f} s", flush=True)
-        for part in (check_keys, check_positions, check_caption, check_others, check_inputs, check_opening, check_scale, check_pointer, check_numbers, check_additive, check_many, check_all_saves, check_hostile, check_steps, check_matters, check_ground, check_hatch, check_legends):
+        for part in (check_keys, check_positions, check_caption, check_others, check_inputs, check_opening, check_scale, check_pointer, check_numbers, check_additive, check_many, check_all_saves, check_hostile, check_steps, check_matters, check_ground, check_hatch, check_legends, check_curves, check_phone):
             part(b, folder)
         check_media(b, folder, keep)
     finally:

@@ -244,7 +244,8 @@ static void explain_columns(const attend_view *v, const columns *k) {
     }
     putchar('\n');
     print_wrapped(v->p, "A full bar is %s: each column has its own scale.", full.s ? full.s : "");
-    print_wrapped(v->p, "attention: %s.", view_name(v, v->head, name));
+    print_wrapped(v->p, "attention: shares of a row (1 = 100 %%), %s.",
+                  view_name(v, v->head, name));
     heed_text_free(&full);
 }
 

@@ -2,7 +2,6 @@
 #include "commands/attend.h"
 
 #include <limits.h>
-#include <math.h>
 #include <stdlib.h>
 
 static bool no_token(const attend_view *v) {
@@ -189,14 +188,9 @@ bool shown_query(const attend_view *v, shown *out) {
 
 /* ---- scales ---- */
 
-/* The largest value; the first token of a causal layer can only attend to itself: its 100 % is
- * ignored, as it would make the other rows pale. */
-static heed_real largest_shown(const attend_view *v, const shown *m) {
+static heed_real end_of(const attend_view *v, const shown *m) {
     bool first = m->row && m->row[0] == 0 && v->block->causal;
-    heed_real most = (heed_real)fmin(2 * m->map.uniform, 1);
-    for (int i = first ? m->map.cols : 0; i < m->map.rows * m->map.cols; i++)
-        if (m->values[i] > most) most = m->values[i];
-    return most;
+    return weights_end(m->values, m->map.rows, m->map.cols, first, m->map.uniform);
 }
 
 static const scale *find_scale(const scales *k, const scale *like) {
@@ -231,11 +225,11 @@ void scales_add(scales *k, const attend_view *v) {
         return;
     }
     for (int head = MAX_HEAD; v->query < 0 && head < v->block->heads; head++) {
-        if (shown_matrix(v, head, &m)) extend(k, v, SCALE_HEAD, head, largest_shown(v, &m));
+        if (shown_matrix(v, head, &m)) extend(k, v, SCALE_HEAD, head, end_of(v, &m));
         shown_free(&m);
     }
     if (v->query >= 0) {
-        if (shown_query(v, &m)) extend(k, v, SCALE_ROWS, v->head, largest_shown(v, &m));
+        if (shown_query(v, &m)) extend(k, v, SCALE_ROWS, v->head, end_of(v, &m));
         shown_free(&m);
     }
     if (maps_drawable(v)) extend(k, v, SCALE_MAPS, v->head, maps_end(v));

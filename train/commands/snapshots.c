@@ -1,6 +1,7 @@
 /* snapshots.c -- heed snapshots: how attention on a fixed input developed during training. */
 #include "commands/attend.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -162,6 +163,8 @@ static bool draw_strip(const show *w, bool svg, const char *path) {
     heed_ctx *c = w->p->c;
     size_t each = (size_t)w->queries * (size_t)w->keys;
     heed_heatmap *maps = allocate(c, (size_t)w->count, sizeof *maps, "pictures");
+    const heed_record_block *b = block_of(w);
+    double uniform = heed_record_uniform(w->records[0], b, -1);
     char title[200];
     for (int i = 0; maps && i < w->count; i++)
         maps[i] = (heed_heatmap){.title = w->steps[i],
@@ -170,7 +173,11 @@ static bool draw_strip(const show *w, bool svg, const char *path) {
                                  .values = w->weights + (size_t)i * each,
                                  .row_labels = w->query_axis->labels,
                                  .col_labels = w->key_axis->labels,
-                                 .unit = "of a row's attention"};
+                                 .uniform = uniform};
+    for (int i = 0; maps && i < w->count; i++)
+        maps->hi =
+            (heed_real)fmax((double)maps->hi, (double)weights_end(maps[i].values, w->queries,
+                                                                  w->keys, b->causal, uniform));
     snprintf(title, sizeof title, "attention, %s: rows attend to columns", w->of);
     heed_panels all = {.title = title, .count = w->count, .maps = maps};
     bool ok = maps && (svg ? heed_panels_svg : heed_panels_png)(c, &all, path);
@@ -202,7 +209,8 @@ static bool write_files(const show *w, const char *png, const char *svg, const c
     heed_ctx *c = w->p->c;
     const heed_record_block *b = block_of(w);
     char head[16], opening[PAGE_LINK_SIZE];
-    page_link link = {"compare", b->stack, b->layer, head_word(b, w->head, head), w->query};
+    page_link link = {"compare", b->stack, b->layer, head_word(b, w->head, head),
+                      w->query,  w->count};
     page_curves k = {0};
     heed_record *list = allocate(c, (size_t)w->count, sizeof *list, "snapshots");
     for (int i = 0; list && i < w->count; i++) list[i] = *w->records[i];

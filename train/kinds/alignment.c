@@ -99,16 +99,11 @@ static heed_heatmap map_of(const alignment *a, const char *title) {
                           .values = a->weights,
                           .row_labels = a->row_label,
                           .col_labels = a->col_label,
-                          .unit = "of a row's attention",
                           .uniform = 1.0 / a->cols,
                           .hi = 1};
 }
 
-bool alignment_print(heed_ctx *c, const alignment *a) {
-    heed_heatmap map = map_of(a, a->of);
-    map.unit = NULL; /* percent */
-    return print_heatmap(c, map);
-}
+bool alignment_print(heed_ctx *c, const alignment *a) { return print_heatmap(c, map_of(a, a->of)); }
 
 bool alignment_draw(heed_ctx *c, const alignment *a, const char *const *titles, int count, bool svg,
                     const char *path) {

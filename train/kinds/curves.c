@@ -52,6 +52,19 @@ static void set_label(run_curves *k) {
              steps);
 }
 
+/* Whether the run keeps the weights of the best accuracy, by the settings in its checkpoint; if
+ * there is none yet, those of the lowest loss. */
+static bool keeps_by_accuracy(const char *dir) {
+    char path[1024];
+    const char *best = "";
+    snprintf(path, sizeof path, "%s/last/state.json", dir);
+    json_t *state = json_load_file(path, 0, NULL);
+    json_unpack(state, "{s:{s:s}}", "settings", "best", &best);
+    bool yes = strcmp(best, "accuracy") == 0;
+    json_decref(state);
+    return yes;
+}
+
 bool curves_read(heed_ctx *c, const char *dir, run_curves *out) {
     char path[1024];
     size_t n = 0;
@@ -77,6 +90,7 @@ bool curves_read(heed_ctx *c, const char *dir, run_curves *out) {
                        path);
     free(text);
     set_label(out);
+    out->by_accuracy = keeps_by_accuracy(dir);
     if (!ok) curves_free(out);
     return ok;
 }
@@ -86,14 +100,36 @@ void curves_free(run_curves *k) {
     *k = (run_curves){0};
 }
 
+/* The evaluation whose weights the run keeps, by its setting `best`; -1: none. */
+static int best_evaluation(const run_curves *k) {
+    const curve *v = &k->val;
+    int best = -1;
+    for (int i = 0; i < v->count; i++) {
+        if (!isfinite(v->loss[i])) continue;
+        bool metric = best >= 0 && k->by_accuracy && isfinite(v->metric[i]) &&
+                      v->metric[i] != v->metric[best];
+        if (best < 0 || (metric ? !(v->metric[i] < v->metric[best]) : v->loss[i] < v->loss[best]))
+            best = i;
+    }
+    return best;
+}
+
 heed_chart curves_chart(const run_curves *k, const char *title, heed_series series[2]) {
-    int n = 0;
+    int n = 0, best = best_evaluation(k);
     if (k->train.count)
         series[n++] = (heed_series){"training", k->train.count, k->train.step, k->train.loss};
     if (k->val.count)
         series[n++] = (heed_series){"validation", k->val.count, k->val.step, k->val.loss};
-    return (heed_chart){
-        .title = title, .x_label = "step", .y_label = "loss", .series_count = n, .series = series};
+    return (heed_chart){.title = title,
+                        .x_label = "step",
+                        .y_label = "loss",
+                        .series_count = n,
+                        .series = series,
+                        .mark = best < 0         ? NULL
+                                : k->by_accuracy ? "best accuracy"
+                                                 : "best evaluation",
+                        .mark_series = n - 1,
+                        .mark_point = best};
 }
 
 enum { PNG_WIDTH = 960, PNG_HEIGHT = 540 };

@@ -3,6 +3,7 @@
 
 #include "cli/os_files.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -88,14 +89,22 @@ bool print_record(heed_ctx *c, const heed_record *r) {
     return ok;
 }
 
+heed_real weights_end(const heed_real *weights, int rows, int cols, bool causal, double uniform) {
+    heed_real most = (heed_real)fmin(2 * uniform, 1);
+    for (int i = causal && rows > 1 ? cols : 0; i < rows * cols; i++)
+        if (weights[i] > most) most = weights[i];
+    return most;
+}
+
 /* ---- pages ---- */
 
 const char *page_link_text(const page_link *o, char text[PAGE_LINK_SIZE]) {
-    char query[24] = "";
+    char query[24] = "", record[24] = "";
     if (o->query >= 0) snprintf(query, sizeof query, "&row=%d", o->query + 1);
-    snprintf(text, PAGE_LINK_SIZE, "%s%s%sstack=%s&layer=%d%s%.24s%s", o->view ? "view=" : "",
+    if (o->record > 0) snprintf(record, sizeof record, "&record=%d", o->record);
+    snprintf(text, PAGE_LINK_SIZE, "%s%s%sstack=%s&layer=%d%s%.24s%s%s", o->view ? "view=" : "",
              o->view ? o->view : "", o->view ? "&" : "", heed_stack_name(o->stack), o->layer + 1,
-             o->head ? "&head=" : "", o->head ? o->head : "", query);
+             o->head ? "&head=" : "", o->head ? o->head : "", query, record);
     return text;
 }
 

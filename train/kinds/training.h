@@ -157,10 +157,11 @@ typedef struct {
 } curve;
 typedef struct {
     curve train, val;
-    char label[48]; /* "training, mean of 20 steps": what its last value is */
-    bool tested;    /* the test part was read */
-    double test;    /* accuracy on it; NAN: not measured */
-    double seconds; /* time of the last line; NAN: not recorded */
+    char label[48];   /* "training, mean of 20 steps": what its last value is */
+    bool by_accuracy; /* the best evaluation has the best accuracy, not the lowest loss */
+    bool tested;      /* the test part was read */
+    double test;      /* accuracy on it; NAN: not measured */
+    double seconds;   /* time of the last line; NAN: not recorded */
     heed_ctx *c;
 } run_curves;
 /* Reads DIR/metrics.csv. */

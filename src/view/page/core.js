@@ -155,7 +155,7 @@ const heed = {views: [], state: {}, data: {records: [], curves: null, steps: nul
         const s = heed.state, b = heed.block();
         if (s.query >= 0) return {query: s.query, key: s.key, locked: true};
         if (hover) return {query: hover.query, key: hover.key ?? -1, locked: false};
-        return {query: b ? b.home : 0, key: -1, locked: false};
+        return {query: b ? heed.home(b) : 0, key: -1, locked: false};
     };
     heed.lock = (query, key = -1) => heed.update({query, key});
 

@@ -72,7 +72,8 @@
         const most = b.triangle && m.rows > 1 ? m.data.subarray(m.cols).reduce((x, w) => (w > x ? w : x), 0) : m.max;
         return {...m, most, uniform: b.uniform, of: [b, head]};
     });
-    /* Where the scale of a head ends: at its largest weight, or twice the uniform one if that is more, on any of the inputs. */
+    /* Where the scale of a head ends: at its largest weight, or twice the uniform one if that is more, on any of the inputs or at
+     * any of the steps. */
     const ends = heed.memory();
     heed.scaleEnd = (b, head) => Math.max(...heed.alike(b, head).map((x) => ends(`${x.id}.${head}`, () => {
         const m = heed.weights(x, head);
@@ -98,8 +99,8 @@
         const {records} = heed.data, differ = (what) => records.some((r) => r[what] !== records[0][what]);
         return (several ??= differ("title") && (differ("model") || !differ("step")));
     };
-    /* This layer in the records of all inputs that have the head; in one alone of the steps of a training run. */
-    heed.alike = (b, head) => (heed.severalInputs() ? heed.data.records.flatMap((r) => heed.layerIn(r, b, head) || []) : [b]);
+    /* This layer in all records that have the head. */
+    heed.alike = (b, head) => heed.data.records.flatMap((r) => heed.layerIn(r, b, head) || []);
     heed.layerIn = (r, b, head) => r.blocks.find((x) => x.stack === b.stack && x.layer === b.layer && (typeof head !== "number" || x.heads.includes(head)));
     heed.layers = () => (heed.record() ? heed.record().blocks.filter((b) => b.stack === heed.state.stack) : []);
     heed.block = () => heed.layers().find((b) => b.layer === heed.state.layer) || null;
@@ -179,12 +180,23 @@
         const fits = g && g.rows > 0 && g.cols > 0 && g.first >= 0 && g.first + g.rows * g.cols <= a.count;
         return {name: "", ...a, labels, order: labels.map((_, i) => i), special: labels.map((_, i) => Boolean(a.special && a.special[i])), grid: fits ? g : null};
     };
-    /* What is shown before anybody chose: the query that the first guess is about (of a causal layer the last one, which says
-     * what comes next), else the first token. */
-    const homeOf = (record, b) => {
-        const guesses = record.guesses.filter((x) => record.axes[x.axis] === b.queries && x.query >= 0), g = guesses.at(b.triangle ? -1 : 0);
-        return g ? g.query : b.queries.grid && !b.queries.grid.first ? Math.floor(b.queries.count / 2) : 0;
+    /* The word of a caption that looks at one patch most. */
+    const sharpest = (b, words) => {
+        const m = heed.weights(b, b.heads.length > 1 ? "mean" : b.heads[0]);
+        const most = (q) => m.data.subarray(q * m.cols, (q + 1) * m.cols).reduce((x, w) => Math.max(x, w), 0);
+        return words.reduce((best, q) => (most(q) > most(best) ? q : best));
     };
+    /* What is shown before anybody chose: the query that the first guess is about (of a causal layer the last one, which says
+     * what comes next; of a caption the word that looks at one patch most), else the first token. */
+    const homes = heed.memory();
+    heed.home = (b) => homes(b.id, () => {
+        const record = heed.data.records.find((r) => r.blocks.includes(b)), {queries, keys} = b;
+        const asked = record.guesses.map((g) => (record.axes[g.axis] === queries ? g.query : -1)).filter((q) => q >= 0);
+        const words = keys.grid && queries !== keys ? asked.filter((q) => !queries.special[q]) : [];
+        if (words.length) return sharpest(b, words);
+        if (asked.length) return asked.at(b.triangle ? -1 : 0);
+        return queries.grid && !queries.grid.first ? Math.floor(queries.count / 2) : 0;
+    });
     /* Layers, heads and positions count from 1 in JSON, from 0 here; -1: of the whole model or input. */
     const index = (n) => (n ?? 0) - 1;
     const recordOf = (r, stored) => {
@@ -194,7 +206,6 @@
         record.blocks = r.blocks.map((b, i) => ({
             ...placed(b), heads: b.heads.map(index), width: b.key, ...stored.blocks[i], masked: new Set(stored.blocks[i].masked),
         }));
-        for (const b of record.blocks) b.home = homeOf(record, b);
         record.maps = r.maps.map((m, i) => ({name: "", help: "", ...placed(m), head: index(m.head), ...stored.maps[i]}));
         record.picture = r.picture ? {...r.picture, id: stored.picture} : null;
         return record;

@@ -375,6 +375,7 @@
     /* Where that scale of weights ends, in words. */
     heed.scaleWords = (m) => {
         const top = heed.scaleOf(m);
-        return top > 2 * m.uniform ? `, up to the head's largest${heed.severalInputs() ? " on all inputs" : ""}` : top === 1 ? "" : ", up to twice the uniform weight";
+        const among = heed.data.records.length < 2 ? "" : heed.severalInputs() ? " on all inputs" : " at all steps";
+        return top > 2 * m.uniform ? `, up to the head's largest${among}` : top === 1 ? "" : ", up to twice the uniform weight";
     };
 })();

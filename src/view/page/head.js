@@ -236,7 +236,7 @@
         caption: () => [heed.selectionText(), leftOut()].filter(Boolean).join(". "),
         layout,
         paint,
-        legend: () => heed.legend(`line width and strength: weight${heed.scaleWords(heed.matrix())}`, 0, heed.scaleOf(heed.matrix()),
+        legend: () => heed.legend(`line width and strength: weight, share of a row's attention (1 = 100 %)${heed.scaleWords(heed.matrix())}`, 0, heed.scaleOf(heed.matrix()),
             (t) => { const c = heed.hue(hueOf(heed.state.head)); return c.map((x, i) => Math.round(heed.theme.surface[i] + (x - heed.theme.surface[i]) * t)); }, heed.matrix().uniform),
     });
 })();

@@ -119,7 +119,7 @@
         },
         legend() {
             const uniform = new Set(list.map((t) => heed.weights(t.b, t.h).uniform));
-            return heed.legend("weight: the share of a row's attention, one scale for all heads", 0, top, (t) => heed.color(t), uniform.size === 1 ? [...uniform][0] : 0);
+            return heed.legend("weight: share of a row's attention (1 = 100 %), one scale for all heads", 0, top, (t) => heed.color(t), uniform.size === 1 ? [...uniform][0] : 0);
         },
         table() {
             const head = ["stack", "layer", "head", "entropy", "distance", "special", "previous", "diagonal"];

@@ -54,7 +54,7 @@
         step("previous layer ({)", "‹", () => heed.nextLayer(-1)), step("next layer (})", "›", () => heed.nextLayer(1)));
     const headBox = () => {
         const heads = heed.block().heads.map((h) => [h, String(h + 1)]);
-        const more = heads.length > 1 ? [["mean", "mean of heads"], ["max", "max of heads"]] : [];
+        const more = heads.length > 1 ? [["mean", "mean"], ["max", "max"]] : [];
         return stepped(heed.bind("head", "Head", {choices: [...heads, ...more]}),
             step("previous head ([)", "‹", () => heed.nextHead(-1)), step("next head (])", "›", () => heed.nextHead(1)));
     };
@@ -169,7 +169,7 @@
     heed.signedLegend = (top) => heed.legend("blue below 0, orange above", -top, top, (t) => heed.signed(2 * t - 1));
     heed.matrixLegend = (m) => (m.signed
         ? heed.signedLegend(m.top)
-        : heed.legend("weight: the share of a row's attention" + (m.above ? ", larger ones in the last colour" : "") + (m.hatched ? "; hatched: may not attend" : "") + (m.even ? "; this head is nearly uniform" : ""),
+        : heed.legend("weight: share of a row's attention (1 = 100 %)" + (m.above ? ", larger ones in the last colour" : "") + (m.hatched ? "; hatched: may not attend" : "") + (m.even ? "; this head is nearly uniform" : ""),
             0, m.top, (t) => heed.color(t), m.uniform));
     heed.drawLegend = (v) => {
         const box = heed.id("legend"), l = v.legend();

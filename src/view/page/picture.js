@@ -64,8 +64,12 @@
         pen.image(layer, box.x, box.y, box.w, box.h, {smooth: heed.state.smooth});
     };
     heed.overPicture = overlay;
-    heed.patchWeights = patches;
-    const largest = (m, at) => patches(m, at, 100).reduce((top, w) => Math.max(top, Math.abs(w) || 0), 0);
+    /* The largest weight that is laid over a picture of what is asked for: of all words of a caption, which have one scale. */
+    const largest = (m, at, {queries, keys} = heed.block()) => {
+        const rows = queries === keys ? [at] : queries.order, sizes = (q) => patches(m, q, 100, keys.grid).map((w) => Math.abs(w) || 0);
+        return rows.reduce((top, q) => Math.max(top, ...sizes(q)), 0);
+    };
+    heed.largestOver = largest;
     /* All heads share a scale, up to the largest weight or twice the uniform one; each other map has its own. */
     const topOf = (m, at) => {
         if (heed.state.scale === "one" && m.min >= 0) return 1;
@@ -181,7 +185,7 @@
             if (!able()) return null;
             layout();
             const m = source().m, top = topOf(m, query());
-            return m.min < 0 ? heed.signedLegend(top) : heed.legend(`share of the attention of ${heed.quote(heed.block().queries, query())}` + (m.uniform ? even(m) + "; colour where it is above uniform" : ""), 0, top, (t) => heed.color(t), m.uniform);
+            return m.min < 0 ? heed.signedLegend(top) : heed.legend(`share of the attention of ${heed.quote(heed.block().queries, query())} (1 = 100 %)` + (m.uniform ? even(m) + "; colour where it is above uniform" : ""), 0, top, (t) => heed.color(t), m.uniform);
         },
         table() {
             if (!able()) return {caption: "no patches here", head: [], rows: []};
