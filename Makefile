@@ -254,7 +254,8 @@ $(foreach o,check clip gd momentum nesterov optim schedule settings sgd,$(B)/src
 $(B)/src/kernels/dispatch.o $(B)/src/kernels/profile.o: SIZE := $(SMALLEST)
 $(B)/src/fit/gradients.o: SIZE := -O2
 # What the vectors do is written out, so that -O3 adds mainly size.
-$(foreach k,$(KERNELS),$(foreach i,avx2 avx512,$(B)/$(k:.c=.$(i).o))): SIZE := -O2 -fno-tree-vectorize -fno-tree-loop-distribute-patterns
+$(foreach k,$(KERNELS),$(foreach i,avx2 avx512,$(B)/$(k:.c=.$(i).o))): SIZE := -O2 -fno-tree-vectorize \
+    $(call compiler_takes,-fno-tree-loop-distribute-patterns)
 $(foreach k,broadcast dropout permute pool softmax vec xent,$(foreach i,avx2 avx512,$(B)/src/kernels/$(k).$(i).o)): SIZE := -Os
 $(foreach k,$(KERNELS),$(B)/$(k:.c=.generic.o)): SIZE := $(SMALL_generic)
 endif

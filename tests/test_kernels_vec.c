@@ -68,6 +68,11 @@ TEST(kernels_tanh_is_within_4_ulp) {
     check_ulps(HEED_TANH, f_tanh, -12, 12, 4);
     check_ulps(HEED_TANH, f_tanh, -1e-4f, 1e-4f, 4);
 }
+static double sigmoid_of(double x) { return 1 / (1 + exp(-x)); }
+TEST(kernels_sigmoid_is_within_4_ulp) {
+    check_ulps(HEED_SIGMOID, sigmoid_of, -8, 40, 4);
+    check_ulps(HEED_SIGMOID, sigmoid_of, -1e-3f, 1e-3f, 4);
+}
 static double gelu_of(double x) { return 0.5 * x * (1 + f_erf_gelu(x * sqrt(0.5))); }
 TEST(kernels_erf_is_within_4_ulp) { /* through gelu, where 1 + erf does not cancel */
     check_ulps(HEED_GELU, gelu_of, 0, 8, 4);
@@ -82,14 +87,31 @@ static heed_real act_of(const heed_kernels *k, heed_act f, double x) {
     k->activate(k, f, &out, &in, 1);
     return out;
 }
+/* NaN of any payload is kept, alone and among weights. */
+static void check_nan(const heed_kernels *k, const heed_act *all, size_t count) {
+#ifndef HEED_F64
+    static const uint32_t bits[] = {0x7fc00000, 0xffc00000, 0x7fc00001, 0x7fffffff, 0xffffffff};
+    for (size_t b = 0; b < sizeof bits / sizeof *bits; b++) {
+        float nan, x[2] = {0, 0}, y[2];
+        memcpy(&nan, &bits[b], sizeof nan);
+        for (size_t i = 0; i < count; i++) {
+            k->activate(k, all[i], y, &nan, 1);
+            CHECK(isnan(y[0]));
+        }
+        x[1] = nan;
+        k->softmax(k, y, x, &(heed_softmax_args){.rows = 1, .n = 2, .beta = 1});
+        CHECK(isnan(y[0]) && isnan(y[1]));
+    }
+#endif
+    for (size_t i = 0; i < count; i++) CHECK(isnan(act_of(k, all[i], (double)NAN)));
+}
 TEST(kernels_functions_keep_infinities_and_nan) {
     static const heed_act all[] = {HEED_RELU, HEED_GELU,    HEED_GELU_TANH, HEED_SILU, HEED_TANH,
                                    HEED_EXP,  HEED_SIGMOID, HEED_LOG,       HEED_SQRT};
     for (const char *const *isa = heed__kernels_available(); *isa; isa++) {
         heed_kernels k;
         heed__kernels_choose(&k, *isa, 1);
-        for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-            CHECK(isnan(act_of(&k, all[i], (double)NAN)));
+        check_nan(&k, all, sizeof all / sizeof *all);
         CHECK(act_of(&k, HEED_EXP, -INFINITY) == 0);
         CHECK(act_of(&k, HEED_EXP, INFINITY) == (heed_real)INFINITY);
         CHECK(act_of(&k, HEED_EXP, 0) == 1);

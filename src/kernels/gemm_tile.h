@@ -18,7 +18,8 @@
 /* Two panels at a time are multiplied with fewer rows, where that many registers hold more columns:
  * A is read half as often. 0: never. */
 #define PAIR_ROWS (HEED__SET == 2 ? 6 : 0)
-/* A tile of the last rows, where two of 2 rows take twice its time: of 64 rows tiles of 6 leave 4. */
+/* Rows of an extra tile for the last rows: of 64 rows, tiles of 6 leave 4, and two tiles of 2 rows
+ * take twice the time of one of 4. 0: none. */
 #define REST_ROWS (HEED__SET == 1 ? 4 : 0)
 #define PANEL     (TILE_VECS * VL)                /* columns of a tile */
 #define LINE      ((int)(64 / sizeof(heed_real))) /* elements of a cache line */

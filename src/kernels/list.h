@@ -137,7 +137,7 @@ KERNEL(void, rmsprop, const heed_kernels *k, heed_real *x, heed_real *g, heed_re
 KERNEL(void, adam, const heed_kernels *k, heed_real *x, heed_real *g, heed_real *m, heed_real *v,
        const heed_update *u, size_t n)
 
-/* peak.c: runs a loop of multiply-adds; returns the floating-point operations of one pass */
+/* table.c: runs a loop of multiply-adds; returns the floating-point operations of one pass */
 KERNEL(double, multiply_adds, const heed_kernels *k, int loops)
 
 /* embedding: gtable[ids[r]] += gy[r] for all rows in order; work is divided by columns, so equal

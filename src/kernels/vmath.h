@@ -1,6 +1,7 @@
 /* vmath.h -- transcendental functions on vectors. For float: polynomials (minimax fits of the
- * relative error) with an error of at most 2 ulp for exp and 4 ulp for the others. For double, used
- * by the tests: libm, lane by lane. */
+ * relative error) with an error of at most 2 ulp for exp and 4 ulp for log, tanh and erf; that of
+ * the sigmoid is the error of vexp_term, that of GELU is in gelu.h. For double, used by
+ * the tests: libm, lane by lane. */
 #ifndef HEED_VMATH_H
 #define HEED_VMATH_H
 
@@ -102,7 +103,7 @@ INLINE vec vexp(vec x) {
 }
 
 /* exp x for terms of a softmax, x at most about 0: relative error at most (2 + 2/3 |x|) 2^-23 where
- * exp x is normal.
+ * exp x is normal (AVX2: above -87, below which it is 0).
  * 2^t = 2^floor(t) 2^r, with 2^r = 1 + r P(r). */
 #if HEED__AVX512
 INLINE vec vexp_term(vec x) {
@@ -124,7 +125,7 @@ INLINE vec vexp_term(vec x) {
     const vec log2e = splat(1.44269504f);
     vec a = vmax(splat(-87.0f), x); /* keeps NaN */
     vec t = a * log2e + HEED__MAGIC, r = a * log2e - (t - HEED__MAGIC);
-    vec y = times_power(polynomial(r, c, 6), t);
+    vec y = polynomial(r, c, 6) * times_power(splat(1), t); /* the factor of NaN is a number */
     return (vec)(~lt(x, splat(-87.0f)) & (ivec)y);
 }
 #else
