@@ -299,6 +299,7 @@ static void note_saturated(const attend_view *v, int query) {
     int at = -1;
     for (int i = 0; i < r->map_count; i++) {
         const heed_record_map *m = &r->maps[i];
+        if (m->queries != v->block->queries || m->keys != v->block->keys) continue;
         if (strcmp(m->name, "occlusion") == 0) largest_at(r, m, query, &falls);
         if (strcmp(m->name, "occlusion, log-odds") == 0) at = largest_at(r, m, query, &odds);
     }

@@ -185,8 +185,9 @@ static void show(explaining *e) {
     for (size_t i = 0; i < sizeof of_steps / sizeof *of_steps; i++)
         own = own && !flag_given(e->p, of_steps[i]);
     bool files = *html || *tex || *flag_text(e->p, "png");
+    own = own && !sheet;
     if (sheet && !sheet_open(e, solution)) return;
-    if (!e->json && !sheet && own)
+    if (!e->json && own)
         e->own_text(e);
     else if (!e->json && files && !e->step)
         explain_summary(e);

@@ -7,8 +7,8 @@
 static const heed_option options[] = {
     WORDS("prompt", "text to continue; none: a new line", "Text"),
     COUNT("n", "200", 0, 1e8,
-          "how many tokens to make: characters, words or pieces of words, as the run's tokenizer "
-          "makes them",
+          "tokens to make; a token is a character, a word or a piece of a word, as the run's "
+          "tokenizer has it",
           "Text"),
     COUNT("samples", "1", 1, 1e6, "how many texts; up to 8 are made at once", "Text"),
     NUMBER("temperature", "0.8", 0, 100, "divides the logits; 0: always the most probable token",
