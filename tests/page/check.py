@@ -484,10 +484,14 @@ def check_legends(b, folder):
         b.open(os.path.join(folder, "text.html"), "#" + link)
         said = b.run("heed.id('legend').textContent")
         check(re.search(wanted, said), f"the legend of {link}: {said}")
+    check("−0.0" not in b.download("heed.id('save-svg').click()")[0].decode(), "no unit is -0.0")
     for name, v in (("text", "overview"), ("text", "matrix"), ("text", "head"), ("picture", "picture"), ("run", "compare")):
         b.open(os.path.join(folder, name + ".html"), f"#view={v}")
         check("share" in b.run("heed.id('legend').textContent") and "1 = 100 %" in b.run("heed.id('legend').textContent"), f"the legend of {v} has the unit")
+    b.open(os.path.join(folder, "picture.html"), "#view=picture")
+    end = b.run("heed.current().legend().hi")
     b.open(os.path.join(folder, "picture.html"), "#view=compare")
+    check(b.run("heed.number(heed.current().panels().find(p => !p.signed).top)") == end, f"over a picture, Compare has the scale of the Picture view: {end}")
     check("hatched" not in b.run("heed.id('legend').textContent"), "the legend of pictures speaks of no hatching, which they do not have")
     for v in ("overview", "compare"):
         b.open(os.path.join(folder, "run.html"), f"#view={v}")
@@ -524,6 +528,14 @@ def check_phone(b, folder):
     b.open(os.path.join(folder, "run.html"))
     first, low = b.run("(p => [p.name, document.querySelector('#view-compare canvas').getBoundingClientRect().top + p.l.top + p.l.cell])((heed.current().layout(), heed.current().panels()[0]))")
     check(first == "occlusion" and low < 844, f"compare begins with the measure, on the first screen: {first}, {low}")
+    b.open(os.path.join(folder, "caption.html"), "#view=overview")
+    high, wide = b.run("(l => [l.height, l.width])(heed.current().layout())")
+    check(high < wide, f"thumbnails of few queries are low: {high} x {wide}")
+    for name in ("pairs", "text"):
+        b.open(os.path.join(folder, name + ".html"), "#view=overview")
+        wide = b.run("""(() => { const at = []; heed.current().layout(); heed.current().paint(new Proxy({}, {get: (_, f) => (...a) => { if (f === 'text' && a[3].size === 13) at.push([a[1], a[2], heed.width(a[0], a[3])]); }}));
+            return at.every(([x, y, w]) => at.every(([u, v]) => v !== y || u <= x || u >= x + w)); })()""")
+        check(wide, f"{name}: no name of a thumbnail reaches into the next")
     b.size(900, 800)
     for name in ("picture", "inputs", "run"):
         b.open(os.path.join(folder, name + ".html"), "#view=compare&head=mean")
