@@ -225,6 +225,8 @@ def check_inputs(b, folder):
     check(len(set(ends)) == 1 and ends[0].endswith("true"), f"in every view a head has one scale on all inputs: {ends}")
     shown = b.run("[0.0011, 0.00004, 0, 0.996, 0.99999, 1, 0.42].map(heed.probability).join(' ')")
     check(shown == "0.001 <0.0001 0.00 0.996 >0.9999 1.00 0.42", f"probabilities are those of the terminal: {shown}")
+    shown = b.run("[0.42, 0.99999, 0.00004].map(heed.probable).join(', ')")
+    check(shown == "p = 0.42, p > 0.9999, p < 0.0001", f"and are told with one sign: {shown}")
     b.open(os.path.join(folder, "inputs.html"), "#view=overview&record=2")
     check(b.run("document.querySelector('#controls select').selectedOptions[0].textContent").startswith("2. Rome"), "the overview has the choice of input, too")
     clean(b, "inputs")

@@ -25,6 +25,8 @@
         const texts = [2, 3, 4].map((digits) => p.toFixed(digits)), fits = (text) => (text > 0 || p <= 0) && (text < 1 || p >= 1);
         return texts.find(fits) ?? (p < 0.5 ? "<0.0001" : ">0.9999");
     };
+    /* "p = 0.42", "p > 0.9999" */
+    heed.probable = (p) => `p = ${heed.probability(p)}`.replace(/= ([<>])/, "$1 ");
     const pictures = {"\n": "⏎", "\t": "⇥", "\r": "␍", "\u0000": "␀"};
     /* Control, format and direction characters are named, but for the joiners that emoji and scripts need. */
     const odd = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u180e\u2060-\u206f\ufeff\ufff9-\ufffc\u{1d173}-\u{1d17a}\u{e0001}]/gu;

@@ -126,7 +126,7 @@
     const guessBlock = (g, query) => {
         const where = query < 0 ? "The input: " : `Row ${heed.nth(query)} predicts `;
         const first = g.tokens[0];
-        const answer = first ? ["‘", word(heed.show(first[0])), `’, p\u00a0=\u00a0${heed.probability(first[1])}`] : [];
+        const answer = first ? ["‘", word(heed.show(first[0])), `’, ${heed.probable(first[1]).replaceAll(" ", "\u00a0")}`] : [];
         const line = heed.el("h3", {}, where + g.says + ": ", ...answer);
         const row = (token, p) => heed.el("li", {class: "row"}, word(heed.cut(token, 18), token), bar(p), amount(heed.probability(p)));
         const rows = g.tokens.slice(0, 5).map(([token, p]) => row(heed.show(token), p));
@@ -147,7 +147,7 @@
     heed.predicts = (b, query) => {
         const g = heed.guesses(b.queryAxis, query)[0], [token, p] = g?.tokens[0] || [];
         if (token === undefined) return "";
-        return `row ${heed.nth(query)} predicts ${g.says}: ‘${heed.within(heed.cut(heed.show(token), 16))}’, p = ${heed.probability(p)}`;
+        return `row ${heed.nth(query)} predicts ${g.says}: ‘${heed.within(heed.cut(heed.show(token), 16))}’, ${heed.probable(p)}`;
     };
     let spoken = "";
     const speak = () => {
