@@ -903,7 +903,7 @@ class heed_series(Structure):
 
 class heed_chart(Structure):
     _fields_ = [("title", c_char_p), ("x_label", c_char_p), ("y_label", c_char_p), ("series_count", c_int), ("series", c_void_p),
-        ("from_zero", c_bool), ("log2_x", c_bool)]
+        ("from_zero", c_bool), ("log2_x", c_bool), ("mark", c_char_p), ("mark_series", c_int), ("mark_point", c_int)]
 
 
 class heed_tile(Structure):

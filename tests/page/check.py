@@ -225,8 +225,8 @@ def check_inputs(b, folder):
     check(len(set(ends)) == 1 and ends[0].endswith("true"), f"in every view a head has one scale on all inputs: {ends}")
     shown = b.run("[0.0011, 0.00004, 0, 0.996, 0.99999, 1, 0.42].map(heed.probability).join(' ')")
     check(shown == "0.001 <0.0001 0.00 0.996 >0.9999 1.00 0.42", f"probabilities are those of the terminal: {shown}")
-    shown = b.run("[0.00004, 0.99999, 1, 0.42].map(heed.relation).join()")
-    check(shown.replace("\u00a0", " ") == "< 0.0001,> 0.9999,= 1.00,= 0.42", f"after p there is one sign: {shown}")
+    shown = b.run("[0.42, 0.99999, 0.00004].map(heed.probable).join(', ')")
+    check(shown == "p = 0.42, p > 0.9999, p < 0.0001", f"and have one sign: {shown}")
     b.open(os.path.join(folder, "inputs.html"), "#view=overview&record=2")
     check(b.run("document.querySelector('#controls select').selectedOptions[0].textContent").startswith("2. Rome"), "the overview has the choice of input, too")
     clean(b, "inputs")
@@ -486,10 +486,14 @@ def check_legends(b, folder):
         b.open(os.path.join(folder, "text.html"), "#" + link)
         said = b.run("heed.id('legend').textContent")
         check(re.search(wanted, said), f"the legend of {link}: {said}")
+    check("−0.0" not in b.download("heed.id('save-svg').click()")[0].decode(), "no unit is -0.0")
     for name, v in (("text", "overview"), ("text", "matrix"), ("text", "head"), ("picture", "picture"), ("run", "compare")):
         b.open(os.path.join(folder, name + ".html"), f"#view={v}")
         check("share" in b.run("heed.id('legend').textContent") and "1 = 100 %" in b.run("heed.id('legend').textContent"), f"the legend of {v} has the unit")
+    b.open(os.path.join(folder, "picture.html"), "#view=picture")
+    end = b.run("heed.current().legend().hi")
     b.open(os.path.join(folder, "picture.html"), "#view=compare")
+    check(b.run("heed.number(heed.current().panels().find(p => !p.signed).top)") == end, f"over a picture, Compare has the scale of the Picture view: {end}")
     check("hatched" not in b.run("heed.id('legend').textContent"), "the legend of pictures speaks of no hatching, which they do not have")
     for v in ("overview", "compare"):
         b.open(os.path.join(folder, "run.html"), f"#view={v}")
@@ -526,6 +530,14 @@ def check_phone(b, folder):
     b.open(os.path.join(folder, "run.html"))
     first, low = b.run("(p => [p.name, document.querySelector('#view-compare canvas').getBoundingClientRect().top + p.l.top + p.l.cell])((heed.current().layout(), heed.current().panels()[0]))")
     check(first == "occlusion" and low < 844, f"compare begins with the measure, on the first screen: {first}, {low}")
+    b.open(os.path.join(folder, "caption.html"), "#view=overview")
+    high, wide = b.run("(l => [l.height, l.width])(heed.current().layout())")
+    check(high < wide, f"thumbnails of few queries are low: {high} x {wide}")
+    for name in ("pairs", "text"):
+        b.open(os.path.join(folder, name + ".html"), "#view=overview")
+        wide = b.run("""(() => { const at = []; heed.current().layout(); heed.current().paint(new Proxy({}, {get: (_, f) => (...a) => { if (f === 'text' && a[3].size === 13) at.push([a[1], a[2], heed.width(a[0], a[3])]); }}));
+            return at.every(([x, y, w]) => at.every(([u, v]) => v !== y || u <= x || u >= x + w)); })()""")
+        check(wide, f"{name}: no name of a thumbnail reaches into the next")
     b.size(900, 800)
     for name in ("picture", "inputs", "run"):
         b.open(os.path.join(folder, name + ".html"), "#view=compare&head=mean")

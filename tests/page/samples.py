@@ -108,8 +108,8 @@ def pairs(path):
     source, target = list("March 5, 1999") + ["[SEP]"], ["[BOS]"] + list("1999-03-05")
     s, t, arrays, blocks = len(source), len(target), {}, []
     for name, stack, rows, cols, a, b, style in (("encoder.0.attn", "encoder", s, s, 0, 0, None), ("decoder.0.attn", "decoder", t, t, 1, 1, None), ("decoder.0.cross", "cross", t, s, 1, 0, 3)):
-        arrays[name + ".weights"] = floats((2, rows, cols), attention(r, 2, rows, cols, stack == "decoder", style))
-        blocks.append(block(name, stack, 0, 2, a, b, causal=stack == "decoder"))
+        arrays[name + ".weights"] = floats((4, rows, cols), attention(r, 4, rows, cols, stack == "decoder", style))
+        blocks.append(block(name, stack, 0, 4, a, b, causal=stack == "decoder"))
     record(path, arrays, title="March 5, 1999", model="seq2seq", task="seq2seq", blocks=blocks, axes=[
         {"name": "source", "labels": source, "special": [0] * 13 + [1]}, {"name": "target", "labels": target, "special": [1] + [0] * 10}],
         guesses=[{"axis": 1, "query": i, "says": f"token {i + 2}", "tokens": [{"token": target[i + 1], "p": 0.9}]} for i in range(t - 1)])

@@ -179,7 +179,7 @@ static bool draw_strip(const show *w, bool svg, const char *path) {
             (heed_real)fmax((double)maps->hi, (double)weights_end(maps[i].values, w->queries,
                                                                   w->keys, b->causal, uniform));
     snprintf(title, sizeof title, "attention, %s: rows attend to columns", w->of);
-    heed_panels all = {.title = title, .count = w->count, .maps = maps};
+    heed_panels all = {.title = title, .note = NO_EXPLANATION ".", .count = w->count, .maps = maps};
     bool ok = maps && (svg ? heed_panels_svg : heed_panels_png)(c, &all, path);
     free(maps);
     return ok;

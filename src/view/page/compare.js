@@ -138,12 +138,9 @@
     /* Over pictures all shares of attention have one scale, as in the Picture view, and a measure has one for all inputs. */
     const scaleOver = (list) => {
         const kind = (p) => (p.signed ? p.group || p.name : "");
-        const largest = (p) => Math.max(heed.largestOver(p.values, rowOf(p), p), 2 * (p.values.uniform || 0));
+        const largest = (p) => (p.signed ? heed.largestOver(p.values, rowOf(p), p) : heed.topOver(p.values, rowOf(p)));
         const tops = list.map(largest);
-        list.forEach((p) => {
-            const own = Math.max(...tops.filter((_, i) => kind(list[i]) === kind(p))) || 1;
-            p.top = heed.state.scale === "one" && !p.signed ? 1 : own;
-        });
+        list.forEach((p) => { p.top = Math.max(...tops.filter((_, i) => kind(list[i]) === kind(p))) || 1; });
     };
     const gap = 28, small = {size: 12}, bold = {size: 14, weight: 600};
     /* Above a panel: its name, and what is said of it in at most six lines. */

@@ -124,7 +124,8 @@ const heed = {views: [], state: {}, data: {records: [], curves: null, steps: nul
         if (!blocks.length) return;
         if (!blocks.some((b) => b.stack === s.stack)) s.stack = blocks[0].stack;
         const layers = blocks.filter((b) => b.stack === s.stack);
-        const block = s.layer < 0 ? heed.naturalLayer(layers) : layers.reduce((best, b) => (Math.abs(b.layer - s.layer) < Math.abs(best.layer - s.layer) ? b : best));
+        const far = (b) => Math.abs(b.layer - s.layer);
+        const block = s.layer < 0 ? heed.naturalLayer(layers) : layers.reduce((best, b) => (far(b) < far(best) ? b : best));
         s.layer = block.layer;
         if (s.head !== "mean" && s.head !== "max" && !block.heads.includes(s.head)) s.head = s.head === "" ? heed.naturalHead(block) : block.heads[0];
         s.query = whole(s.query, -1, block.queries.count - 1);
@@ -206,7 +207,7 @@ const heed = {views: [], state: {}, data: {records: [], curves: null, steps: nul
         }
         for (const other of heed.views) if (other.box) other.box.hidden = other !== v;
         document.body.classList.toggle("with-side", v.uses.includes("side"));
-        heed.id("note").hidden = v.id === "curves"; /* of attention */
+        heed.id("note").hidden = heed.id("record-note").hidden = v.id === "curves"; /* of attention, of the input */
         heed.drawTheme();
         heed.drawControls(v);
         heed.drawPanel(v);

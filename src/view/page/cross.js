@@ -5,7 +5,8 @@
     let scroll, lines, pick, m, l;
     const bestOf = (q) => m.cols.reduce((best, k) => (m.void(q, k) || !(m.value(q, k) > (best < 0 ? -1 : m.value(q, best))) ? best : k), -1);
     /* The way through the matrix: the strongest key of each row. */
-    const path = () => m.rows.map((q, i) => [m.cols.indexOf(bestOf(q)), i]).filter(([j]) => j >= 0).map(([j, i]) => [l.left + (j + 0.5) * l.cell, l.top + (i + 0.5) * l.cell]);
+    const path = () => m.rows.map((q, i) => [m.cols.indexOf(bestOf(q)), i]).filter(([j]) => j >= 0)
+        .map(([j, i]) => [l.left + (j + 0.5) * l.cell, l.top + (i + 0.5) * l.cell]);
     const paint = (pen) => {
         heed.paintMatrix(pen, m, l, heed.selected());
         if (!heed.state.path) return;
@@ -18,21 +19,27 @@
     };
     /* A sentence as words one can click; shade(i) in [0,1] is its ground. */
     const sentence = (title, axis, chosen, shade, act) => {
-        const list = heed.visible(axis).slice(0, 600);
-        return heed.el("div", {class: "sentence"}, heed.el("span", {class: "muted small", text: title}), heed.el("span", {class: "words", dir: "auto"}, ...list.map((i) => {
-            const t = shade(i), word = heed.el("button", {type: "button", class: "word", dir: "auto", "aria-pressed": String(i === chosen), title: heed.cut(heed.show(axis.labels[i]), 2000), text: heed.token(axis, i, 24), onclick: () => act(i)});
+        const words = heed.visible(axis).slice(0, 600).map((i) => {
+            const t = shade(i), word = heed.el("button", {
+                type: "button", class: "word", dir: "auto", "aria-pressed": String(i === chosen),
+                title: heed.cut(heed.show(axis.labels[i]), 2000), text: heed.token(axis, i, 24), onclick: () => act(i),
+            });
             if (t !== null) { const c = heed.color(t); word.style.background = heed.css(c); word.style.color = heed.ink(c); }
             return word;
-        })));
+        });
+        const name = heed.el("span", {class: "muted small", text: title});
+        return heed.el("div", {class: "sentence"}, name, heed.el("span", {class: "words", dir: "auto"}, ...words));
     };
     const drawSentences = () => {
-        const b = heed.block(), s = heed.selected();
+        const b = heed.block(), s = heed.selected(), [reads, writes] = b.stack === "cross" ? ["reads", "writes"] : ["keys", "queries"];
+        const shade = (k) => (m.void(s.query, k) ? null : Math.max(0, m.value(s.query, k) / m.top));
         lines.replaceChildren(
-            sentence(b.stack === "cross" ? "reads" : "keys", b.keys, s.key, (k) => (m.void(s.query, k) ? null : Math.max(0, m.value(s.query, k) / m.top)), (k) => heed.lock(s.query, k)),
-            sentence(b.stack === "cross" ? "writes" : "queries", b.queries, s.query, () => null, (q) => heed.lock(q, -1)));
+            sentence(reads, b.keys, s.key, shade, (k) => heed.lock(s.query, k)),
+            sentence(writes, b.queries, s.query, () => null, (q) => heed.lock(q, -1)));
     };
     const names = {encoder: "Encoder", decoder: "Decoder", cross: "Cross"};
     const drawPick = () => {
+        pick.hidden = heed.stacks(heed.record()).length < 2;
         heed.refill(pick, ...heed.stacks(heed.record()).map((s) => heed.el("button", {
             type: "button", "aria-pressed": String(s === heed.state.stack), text: names[s], onclick: () => heed.update({stack: s, query: -1, key: -1}),
         })));

@@ -6,16 +6,22 @@
 
     const finite = (s) => s.x.map((x, i) => [x, s.y[i]]).filter(([x, y]) => x !== null && y !== null && (!heed.state.logx || x > 0));
     const ticks = (lo, hi, want) => {
-        const rough = (hi - lo) / want || 1, power = 10 ** Math.floor(Math.log10(rough)), step = [1, 2, 2.5, 5, 10].map((s) => s * power).find((s) => s >= rough * 0.999) || 10 * power, out = [];
+        const rough = (hi - lo) / want || 1, power = 10 ** Math.floor(Math.log10(rough)), out = [];
+        const step = [1, 2, 2.5, 5, 10].map((s) => s * power).find((s) => s >= rough * 0.999) || 10 * power;
         for (let v = Math.ceil(lo / step - 1e-9) * step; v <= hi + step * 1e-9; v += step) out.push(Math.abs(v) < step * 1e-9 ? 0 : v);
         return out;
     };
-    const decades = (lo, hi) => { const out = []; for (let e = Math.ceil(Math.log10(lo) - 1e-9); 10 ** e <= hi * 1.0001; e++) out.push(10 ** e); return out.length > 1 ? out : [lo, hi]; };
+    const decades = (lo, hi) => {
+        const out = [];
+        for (let e = Math.ceil(Math.log10(lo) - 1e-9); 10 ** e <= hi * 1.0001; e++) out.push(10 ** e);
+        return out.length > 1 ? out : [lo, hi];
+    };
     /* The plot, and beside it what the curves are; where that leaves no room, below it. */
     const layout = () => {
         const width = Math.min(1100, heed.widthIn(scroll, 280)), plot = Math.max(260, Math.min(460, width * 0.5)), below = width < 520;
         const right = below ? 12 : Math.min(190, Math.max(120, width * 0.24)), all = heed.data.curves.series.flatMap(finite);
-        const xs = all.map((p) => p[0]), ys = all.map((p) => p[1]), lo = Math.min(...ys), hi = Math.max(...ys), pad = (hi - lo) * 0.05 || Math.abs(lo) * 0.05 || 0.5;
+        const xs = all.map((p) => p[0]), ys = all.map((p) => p[1]), lo = Math.min(...ys), hi = Math.max(...ys);
+        const pad = (hi - lo) * 0.05 || Math.abs(lo) * 0.05 || 0.5;
         l = {width, plot, below, right, x0: Math.min(...xs), x1: Math.max(...xs), y0: lo - pad, y1: hi + pad};
         if (l.x0 === l.x1) l.x1 = l.x0 + 1;
         l.entries = entries();
@@ -28,16 +34,16 @@
     };
     const fy = (y) => top + ((l.y1 - y) / (l.y1 - l.y0)) * (l.plot - top - bottom);
     const paintAxes = (pen) => {
-        const c = heed.data.curves, faint = {color: heed.theme.line, width: 1};
+        const c = heed.data.curves, faint = {color: heed.theme.line, width: 1}, middle = {size: 12, align: "center", color: heed.theme.muted};
         for (const y of ticks(l.y0, l.y1, 6)) {
             pen.line([[left, fy(y)], [l.width - l.right, fy(y)]], faint);
             pen.text(heed.number(y, 2), left - 8, fy(y), {size: 12, align: "right", color: heed.theme.muted});
         }
         for (const x of heed.state.logx ? decades(l.x0, l.x1) : ticks(l.x0, l.x1, l.width > 600 ? 8 : 4)) {
             pen.line([[fx(x), l.plot - bottom], [fx(x), l.plot - bottom + 5]], faint);
-            pen.text(x >= 1e4 ? `${x / 1000}k` : String(Math.round(x * 1000) / 1000), fx(x), l.plot - bottom + 16, {size: 12, align: "center", color: heed.theme.muted});
+            pen.text(x >= 1e4 ? `${x / 1000}k` : String(Math.round(x * 1000) / 1000), fx(x), l.plot - bottom + 16, middle);
         }
-        pen.text(c.x || "step", (left + l.width - l.right) / 2, l.plot - 8, {size: 12, align: "center", color: heed.theme.muted});
+        pen.text(c.x || "step", (left + l.width - l.right) / 2, l.plot - 8, middle);
         pen.text(c.y || "loss", 4, 8, {size: 12, color: heed.theme.muted});
     };
     /* The point that is marked: a ring, so that the curve is seen to go on. */
@@ -101,7 +107,8 @@
             this.canvas = heed.canvas("curves of training", {
                 move(x, _, e) {
                     near = unmap(x);
-                    heed.tip([`${heed.data.curves.x || "step"} ${heed.number(near, 0)}`, ...heed.data.curves.series.map((s) => { const p = at(s, near); return p ? `${s.label}: ${heed.number(p[1], 4)}` : ""; })], e);
+                    const said = (s) => { const p = at(s, near); return p ? `${s.label}: ${heed.number(p[1], 4)}` : ""; };
+                    heed.tip([`${heed.data.curves.x || "step"} ${heed.number(near, 0)}`, ...heed.data.curves.series.map(said)], e);
                     heed.redraw();
                 },
                 leave() { near = null; heed.redraw(); },
@@ -120,7 +127,8 @@
         table() {
             const head = ["curve", heed.data.curves.x || "step", heed.data.curves.y || "loss"];
             const rows = heed.data.curves.series.flatMap((s) => finite(s).map(([x, y]) => [s.label, x, y])), every = Math.ceil(rows.length / 200);
-            return {caption: "Curves" + (every > 1 ? `: every ${every}th point; the CSV has all` : ""), head, rows: rows.filter((_, i) => i % every === 0), all: () => [head, ...rows]};
+            const caption = "Curves" + (every > 1 ? `: every ${every}th point; the CSV has all` : "");
+            return {caption, head, rows: rows.filter((_, i) => i % every === 0), all: () => [head, ...rows]};
         },
     });
 })();

@@ -178,7 +178,8 @@
     const axisOf = (a) => {
         const labels = a.labels || Array.from({length: a.count}, (_, i) => String(i + 1)), g = a.grid;
         const fits = g && g.rows > 0 && g.cols > 0 && g.first >= 0 && g.first + g.rows * g.cols <= a.count;
-        return {name: "", ...a, labels, order: labels.map((_, i) => i), special: labels.map((_, i) => Boolean(a.special && a.special[i])), grid: fits ? g : null};
+        const special = labels.map((_, i) => Boolean(a.special && a.special[i]));
+        return {name: "", ...a, labels, order: labels.map((_, i) => i), special, grid: fits ? g : null};
     };
     /* The word of a caption that looks at one patch most. */
     const sharpest = (b, words) => {
@@ -201,7 +202,9 @@
     const index = (n) => (n ?? 0) - 1;
     const recordOf = (r, stored) => {
         const record = {title: "", model: "", task: "", note: "", ...r, axes: r.axes.map(axisOf)};
-        const placed = (x) => ({...x, layer: index(x.layer), queries: record.axes[x.queries], keys: record.axes[x.keys], queryAxis: x.queries, keyAxis: x.keys});
+        const placed = (x) => ({
+            ...x, layer: index(x.layer), queries: record.axes[x.queries], keys: record.axes[x.keys], queryAxis: x.queries, keyAxis: x.keys,
+        });
         record.guesses = r.guesses.map((g) => ({says: "", ...g, query: index(g.position), tokens: g.tokens.map((t) => [t.token, t.p])}));
         record.blocks = r.blocks.map((b, i) => ({
             ...placed(b), heads: b.heads.map(index), width: b.key, ...stored.blocks[i], masked: new Set(stored.blocks[i].masked),
@@ -212,7 +215,7 @@
     };
     heed.readData = () => {
         const meta = JSON.parse(heed.id("meta").textContent);
-        const steps = heed.id("steps-data");
-        heed.data = {records: meta.records.map((r, i) => recordOf(r, meta.stored[i])), curves: meta.curves, opening: meta.opening, steps: steps ? JSON.parse(steps.textContent) : null};
+        const steps = heed.id("steps-data"), {curves, opening} = meta, records = meta.records.map((r, i) => recordOf(r, meta.stored[i]));
+        heed.data = {records, curves, opening, steps: steps ? JSON.parse(steps.textContent) : null};
     };
 })();

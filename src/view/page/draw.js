@@ -1,6 +1,7 @@
 /* draw.js -- colours, pens and the parts that several views draw: a pen paints on a canvas or writes SVG, by the same calls.
  *
- * A pen has rect, line, curve, text, cells, image and group, which draws with its origin at (x, y). Sizes are CSS pixels. What is put on a pen stands on the surface colour.
+ * A pen has rect, line, curve, text, cells, image and group, which draws with its origin at (x, y). Sizes are CSS pixels. What is put
+ * on a pen stands on the surface colour.
  */
 "use strict";
 (() => {
@@ -19,9 +20,13 @@
     };
     heed.weight = (x) => (x > 0 && x < 0.0005 ? "<0.001" : heed.number(x));
     /* With two to four digits, so that none between 0 and 1 is shown as 0 or 1, as in the terminal. */
-    heed.probability = (p) => (Number.isNaN(p) ? "–" : [2, 3, 4].map((digits) => p.toFixed(digits)).find((text) => (text > 0 || p <= 0) && (text < 1 || p >= 1)) ?? (p < 0.5 ? "<0.0001" : ">0.9999"));
-    /* The same after "p": "= 0.42", "> 0.9999". */
-    heed.relation = (p) => heed.probability(p).replace(/^[<>]?/, (sign) => `${sign || "="}\u00a0`);
+    heed.probability = (p) => {
+        if (Number.isNaN(p)) return "–";
+        const texts = [2, 3, 4].map((digits) => p.toFixed(digits)), fits = (text) => (text > 0 || p <= 0) && (text < 1 || p >= 1);
+        return texts.find(fits) ?? (p < 0.5 ? "<0.0001" : ">0.9999");
+    };
+    /* "p = 0.42", "p > 0.9999" */
+    heed.probable = (p) => `p = ${heed.probability(p)}`.replace(/= ([<>])/, "$1 ");
     const pictures = {"\n": "⏎", "\t": "⇥", "\r": "␍", "\u0000": "␀"};
     /* Control, format and direction characters are named, but for the joiners that emoji and scripts need. */
     const odd = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u180e\u2060-\u206f\ufeff\ufff9-\ufffc\u{1d173}-\u{1d17a}\u{e0001}]/gu;
@@ -216,8 +221,8 @@
             },
             line(points, o) { out.push(`<polyline points="${points.map((p) => p.map(places).join(",")).join(" ")}" fill="none"${strokeText(o)}/>`); },
             curve(x0, y0, x1, y1, o) {
-                const mid = places((x0 + x1) / 2);
-                out.push(`<path d="M${places(x0)} ${places(y0)}C${mid} ${places(y0)} ${mid} ${places(y1)} ${places(x1)} ${places(y1)}" fill="none"${strokeText(o)}/>`);
+                const [a, b, c, d, mid] = [x0, y0, x1, y1, (x0 + x1) / 2].map(places);
+                out.push(`<path d="M${a} ${b}C${mid} ${b} ${mid} ${d} ${c} ${d}" fill="none"${strokeText(o)}/>`);
             },
             group(x, y, draw) { out.push(`<g transform="translate(${x} ${y})">`); draw(); out.push("</g>"); },
             text(text, x, y, o = {}) {
@@ -309,7 +314,8 @@
         const every = Math.ceil(12 / cell), own = list.indexOf(chosen);
         list.forEach((x, i) => {
             const mine = i === own, near = every > 1 && own >= 0 && Math.abs(i - own) < every;
-            if (mine || (i % every === 0 && !near)) paint(x, (i + 0.5) * cell, {size: 12, color: mine ? heed.theme.ink : heed.theme.muted, weight: mine ? 700 : 400});
+            const style = {size: 12, color: mine ? heed.theme.ink : heed.theme.muted, weight: mine ? 700 : 400};
+            if (mine || (i % every === 0 && !near)) paint(x, (i + 0.5) * cell, style);
         });
     };
     const paintLabels = (pen, m, l, at) => {
@@ -324,7 +330,7 @@
         m.rows.forEach((q, i) => m.cols.forEach((k, j) => {
             const v = m.value(q, k);
             if (m.void(q, k) || Number.isNaN(v)) return;
-            const text = m.signed ? heed.number(v, 2) : v === 0 ? "0" : v < 0.005 ? "·" : v >= 1 ? "1" : Math.min(v, 0.99).toFixed(2).slice(1);
+            const text = m.signed ? heed.number(v, 2) : v < 0.005 ? "·" : v >= 1 ? "1" : Math.min(v, 0.99).toFixed(2).slice(1);
             pen.text(text, l.left + (j + 0.5) * l.cell, l.top + (i + 0.5) * l.cell, {size, align: "center", color: heed.ink(m.color(v))});
         }));
     };
@@ -336,7 +342,7 @@
     /* Where no query may look nothing is of a colour, which would be a weight's: it is hatched. */
     const paintHatch = (pen, m, l) => {
         const rows = m.rows.length, cols = m.cols.length, apart = Math.ceil(8 / l.cell), color = heed.theme.line;
-        const put = (d, from, to) => pen.line([[l.left + (from + d) * l.cell, l.top + from * l.cell], [l.left + (to + d) * l.cell, l.top + to * l.cell]], {color});
+        const at = (d, i) => [l.left + (i + d) * l.cell, l.top + i * l.cell], put = (d, from, to) => pen.line([at(d, from), at(d, to)], {color});
         for (let d = apart * Math.ceil((1 - rows) / apart); m.hatched && d < cols; d += apart)
             for (let i = Math.max(0, -d), from = -1; i <= rows; i++) {
                 const empty = i < rows && i + d < cols && m.void(m.rows[i], m.cols[i + d]);
@@ -367,8 +373,10 @@
     };
     /* The weights of a block's head. */
     heed.weightMatrix = (b, head) => {
-        const w = heed.weights(b, head);
-        return heed.matrixOf(w, b, heed.scaleOf(w), {void: (q, k) => heed.masked(b, q, k), hatched: heed.hatched(b), uniform: w.uniform, above: w.max > heed.scaleOf(w), even: heed.nearlyUniform(b, head)});
+        const w = heed.weights(b, head), top = heed.scaleOf(w);
+        return heed.matrixOf(w, b, top, {
+            void: (q, k) => heed.masked(b, q, k), hatched: heed.hatched(b), uniform: w.uniform, above: w.max > top, even: heed.nearlyUniform(b, head),
+        });
     };
     /* Full scale: the largest value, of weights at least twice the uniform one and the same on all inputs, as in PNG files; or 1. */
     heed.scaleOf = (m) => (heed.state.scale === "one" && m.min >= 0 ? 1 : m.of ? heed.scaleEnd(...m.of) : Math.max(m.max, -m.min)) || 1;

@@ -99,10 +99,14 @@
     /* The lines of all queries, as they are behind those of the chosen one. */
     const paintAll = (pen, view, h, n, of) => {
         const locked = heed.selected().locked, top = heed.scaleOf(heed.weights(l.b, h)), color = heed.css(heed.hue(hueOf(h)));
-        for (const {q, k, w} of drawn(h, of)) curve(pen, view, q, k, shiftOf(n, of), {color, width: 0.5 + (2 * w) / top, alpha: locked ? 0.06 : 0.1 + (0.4 * w) / top});
+        for (const {q, k, w} of drawn(h, of)) {
+            const alpha = locked ? 0.06 : 0.1 + (0.4 * w) / top;
+            curve(pen, view, q, k, shiftOf(n, of), {color, width: 0.5 + (2 * w) / top, alpha});
+        }
     };
     const paintOwn = (pen, view, h, n, of) => {
-        const m = heed.weights(l.b, h), s = heed.selected(), i = l.row.get(s.query), top = heed.scaleOf(m), color = heed.css(heed.hue(hueOf(h))), dash = heed.dash(hueOf(h));
+        const m = heed.weights(l.b, h), s = heed.selected(), i = l.row.get(s.query), top = heed.scaleOf(m);
+        const color = heed.css(heed.hue(hueOf(h))), dash = heed.dash(hueOf(h));
         for (const k of i === undefined ? [] : keysOf(h, i, own(counts(h)[i]))) {
             const w = m.at(s.query, k) / top;
             curve(pen, view, s.query, k, shiftOf(n, of), {color, dash, width: 1 + 5 * w, alpha: s.key < 0 || s.key === k ? 0.35 + 0.65 * w : 0.3});
@@ -112,7 +116,8 @@
     const paintShare = (pen, k, j, heads) => {
         heads.forEach((h, n) => {
             const m = heed.weights(l.b, h), w = m.at(heed.selected().query, k) / heed.scaleOf(m), high = (l.step - 4) / heads.length;
-            if (w > 0.002) pen.rect(l.right, l.top + j * l.step + 2 + n * high, 6 + w * (l.width - l.right - 8), high, {fill: heed.css(heed.hue(hueOf(h))), alpha: 0.16 + 0.16 * w});
+            const top = l.top + j * l.step + 2 + n * high, wide = 6 + w * (l.width - l.right - 8);
+            if (w > 0.002) pen.rect(l.right, top, wide, high, {fill: heed.css(heed.hue(hueOf(h))), alpha: 0.16 + 0.16 * w});
         });
     };
     const sizeOf = () => Math.min(14, l.step * 0.8);
@@ -120,7 +125,10 @@
         pen.text(heed.token(l.b.queries, q, 60), l.left - 8, y(i), {size: sizeOf(), align: "right", weight: mine ? 700 : 400, width: l.left - 40});
         pen.text(String(heed.nth(q)), 4, y(i), {size: 10, color: heed.theme.muted});
     };
-    const paintKey = (pen, k, j, mine) => pen.text(heed.token(l.b.keys, k, 60), l.right + 10, y(j), {size: sizeOf(), weight: mine ? 700 : 400, width: l.width - l.right - 60});
+    const paintKey = (pen, k, j, mine) => {
+        const style = {size: sizeOf(), weight: mine ? 700 : 400, width: l.width - l.right - 60};
+        pen.text(heed.token(l.b.keys, k, 60), l.right + 10, y(j), style);
+    };
     /* A strip where a label stood makes room for its bold form. */
     const clear = (pen, x, i, width) => pen.rect(x, l.top + i * l.step, width, l.step, {fill: heed.css(heed.theme.surface)});
     const paintChosen = (pen, view, heads) => {
@@ -150,7 +158,11 @@
         each(l.rows, (q, i) => { if (i % every === 0) paintQuery(pen, q, i, false); });
         each(l.cols, (k, j) => { if (j % every === 0) paintKey(pen, k, j, false); });
         paintChosen(pen, view, heads);
-        if (l.step >= 14) each(l.cols, (k, j) => { const w = best.at(query, k); if (w >= 0.01) pen.text(heed.weight(w), l.width - 4, y(j), {size: 11, align: "right", color: heed.theme.muted}); });
+        if (l.step < 14) return;
+        each(l.cols, (k, j) => {
+            const w = best.at(query, k);
+            if (w >= 0.01) pen.text(heed.weight(w), l.width - 4, y(j), {size: 11, align: "right", color: heed.theme.muted});
+        });
     };
     /* The canvas is as high as its window and goes along with it: many tokens cost no more than few. */
     const drawSight = () => {
@@ -159,7 +171,8 @@
     };
     /* The lines of all queries change less often than the pointer moves: they are drawn once. */
     const stillLines = (pen, view) => {
-        const high = view.hi - view.lo, id = [...chosen().map(linesId), l.width, view.lo, high, heed.selected().locked, heed.dark(), heed.state.scale, devicePixelRatio].join();
+        const high = view.hi - view.lo, look = [heed.selected().locked, heed.dark(), heed.state.scale, devicePixelRatio];
+        const id = [...chosen().map(linesId), l.width, view.lo, high, ...look].join();
         const picture = still(id, () => {
             const lines = heed.el("canvas");
             heed.paint(lines, l.width, high, (own) => paintLines(own, view), view.lo);
@@ -182,8 +195,8 @@
         const pen = heed.canvasPen(sample.getContext("2d"));
         pen.line([[0, 4], [48, 4]], {color, width: 4, dash: heed.dash(h).map((x) => 2 * x)});
         return heed.el("button", {
-            type: "button", class: "chip", "aria-pressed": String(on), title: on ? `head ${h + 1} is drawn` : `draw head ${h + 1}, too`, "aria-label": `head ${h + 1}`,
-            onclick: () => toggle(h),
+            type: "button", class: "chip", "aria-pressed": String(on), "aria-label": `head ${h + 1}`,
+            title: on ? `head ${h + 1} is drawn` : `draw head ${h + 1}, too`, onclick: () => toggle(h),
         }, heed.el("span", {text: String(h + 1)}), sample);
     };
     const toggle = (h) => {
@@ -236,7 +249,11 @@
         caption: () => [heed.selectionText(), leftOut()].filter(Boolean).join(". "),
         layout,
         paint,
-        legend: () => heed.legend(`line width and strength: weight, share of a row's attention (1 = 100 %)${heed.scaleWords(heed.matrix())}`, 0, heed.scaleOf(heed.matrix()),
-            (t) => { const c = heed.hue(hueOf(heed.state.head)); return c.map((x, i) => Math.round(heed.theme.surface[i] + (x - heed.theme.surface[i]) * t)); }, heed.matrix().uniform),
+        legend() {
+            const m = heed.matrix(), end = heed.hue(hueOf(heed.state.head)), ground = heed.theme.surface;
+            const color = (t) => end.map((x, i) => Math.round(ground[i] + (x - ground[i]) * t));
+            const label = `line width and strength: weight, share of a row's attention (1 = 100 %)${heed.scaleWords(m)}`;
+            return heed.legend(label, 0, heed.scaleOf(m), color, m.uniform);
+        },
     });
 })();

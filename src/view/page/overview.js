@@ -28,25 +28,38 @@
     };
     const many = () => heed.stacks(heed.record()).length > 1;
     const byRows = () => heed.state.sort === "place" && heed.record().blocks.every((b) => b.heads.length <= 16);
+    const ratio = (b) => b.queries.count / b.keys.count;
+    /* A thumbnail: its cells, and left of them and above them, where there is room, their labels. */
+    const shapeOf = (b) => {
+        const wished = Math.min(64, Math.round(side / 5)), gutter = (side - wished) / Math.max(b.queries.count, b.keys.count) >= 10 ? wished : 0;
+        const inner = side - gutter, share = (x) => Math.max(24, Math.round(inner * Math.min(1, x)));
+        return {gutter, inner, wide: share(1 / ratio(b)), high: share(ratio(b))};
+    };
+    /* Where each stands: a row of few queries is as low as they are, and as wide as the window. */
     const layout = () => {
-        const width = heed.widthIn(scroll);
+        const width = heed.widthIn(scroll), {blocks} = heed.record(), sideOf = (n) => Math.floor((width - edge) / n) - edge;
         list = collect();
-        const heads = Math.max(...heed.record().blocks.map((b) => b.heads.length)), sideOf = (n) => Math.floor((width - edge) / n) - edge;
+        const heads = Math.max(...blocks.map((b) => b.heads.length)), flat = Math.max(...blocks.map((b) => Math.min(1, ratio(b))));
         columns = byRows() && sideOf(heads) >= 64 ? heads : Math.max(1, Math.floor((width - edge) / (112 + edge)));
-        side = Math.max(64, Math.min(420, sideOf(columns)));
+        side = Math.max(64, Math.min(420 / flat, sideOf(columns)));
         top = list.reduce((most, t) => Math.max(most, heed.scaleOf(heed.weights(t.b, t.h))), 0);
-        let row = -1, col = columns, last = null;
+        let y = edge, col = 0, tall = 0, last = null;
         for (const t of list) {
-            const fresh = byRows() && t.b !== last;
-            if (col >= columns || fresh) { row++; col = 0; }
-            t.x = edge + col++ * (side + edge);
-            t.y = edge + row * (side + foot + edge);
+            if (col >= columns || (last && byRows() && t.b !== last)) { y += tall + foot + edge; col = tall = 0; }
+            Object.assign(t, shapeOf(t.b), {x: edge + col++ * (side + edge), y});
+            t.end = t.gutter + t.high;
+            tall = Math.max(tall, t.end);
             last = t.b;
         }
-        return {width: edge + columns * (side + edge), height: edge + (row + 1) * (side + foot + edge)};
+        return {width: edge + columns * (side + edge), height: y + tall + foot + edge};
     };
-    const named = (t) => `${many() ? t.b.stack + " " : ""}${t.b.layer + 1}.${t.h + 1}`;
-    const measureText = (t) => (heed.nearlyUniform(t.b, t.h) && heed.state.sort === "place" ? "nearly uniform" : heed.state.sort === "place" ? `${heed.number(t.of.entropy, 2)} bits` : heed.number(t.of[heed.state.sort], 2));
+    const shortly = {encoder: "enc", decoder: "dec", cross: "cross"};
+    const named = (t) => `${many() ? (side < 90 ? shortly[t.b.stack] : t.b.stack) + " " : ""}${t.b.layer + 1}.${t.h + 1}`;
+    const measureText = (t) => {
+        const by = heed.state.sort;
+        if (by !== "place") return heed.number(t.of[by], 2);
+        return heed.nearlyUniform(t.b, t.h) ? "nearly uniform" : `${heed.number(t.of.entropy, 2)} bits`;
+    };
     /* Tokens or patches beside the cells, where they are large enough to be read. */
     const paintLabels = (pen, t, gutter, cell) => {
         const {queries, keys} = t.b, o = {size: 10, color: heed.theme.muted, width: gutter - 5};
@@ -55,19 +68,18 @@
     };
     const paintThumb = (pen, t) => {
         const m = heed.weights(t.b, t.h), n = Math.max(m.rows, m.cols), chosen = t.b === heed.block() && t.h === heed.state.head;
-        const wished = Math.min(64, Math.round(side / 5)), gutter = (side - wished) / n >= 10 ? wished : 0, inner = side - gutter, s = shrunk(m, inner);
-        const high = Math.max(24, Math.round((inner * Math.min(1, m.rows / m.cols)))), wide = Math.max(24, Math.round(inner * Math.min(1, m.cols / m.rows)));
+        const {gutter, inner, wide, high} = t, s = shrunk(m, Math.round(inner));
         pen.cells(t.x + gutter, t.y + gutter, wide, high, s.rows, s.cols, (r, c) => {
             if (t.b.triangle && Math.floor((c * m.cols) / s.cols) > Math.ceil(((r + 1) * m.rows) / s.rows) - 1) return heed.theme.surface;
             return heed.color(s.out[r * s.cols + c] / top);
         });
         if (gutter) paintLabels(pen, t, gutter, inner / n);
         pen.rect(t.x + gutter - 0.5, t.y + gutter - 0.5, wide + 1, high + 1, {stroke: heed.theme.line});
-        if (chosen) pen.rect(t.x - 4, t.y - 4, side + 8, side + foot, {stroke: heed.theme.accent, width: 2});
-        pen.text(named(t), t.x, t.y + side + 13, {size: 13, weight: 600});
-        if (side >= 90) pen.text(measureText(t), t.x + side, t.y + side + 13, {size: 12, color: heed.theme.muted, align: "right"});
+        if (chosen) pen.rect(t.x - 4, t.y - 4, side + 8, t.end + foot, {stroke: heed.theme.accent, width: 2});
+        pen.text(named(t), t.x, t.y + t.end + 13, {size: 13, weight: 600});
+        if (side >= 90) pen.text(measureText(t), t.x + side, t.y + t.end + 13, {size: 12, color: heed.theme.muted, align: "right"});
     };
-    const under = (x, y) => list.find((t) => x >= t.x && x < t.x + side && y >= t.y && y < t.y + side + foot);
+    const under = (x, y) => list.find((t) => x >= t.x && x < t.x + side && y >= t.y && y < t.y + t.end + foot);
     const tip = (t) => [
         `${t.b.path || t.b.stack}: layer ${t.b.layer + 1}, head ${t.h + 1}`,
         `entropy ${heed.number(t.of.entropy, 2)} bits, mean distance ${heed.number(t.of.distance, 1)}`,
@@ -97,8 +109,10 @@
         },
         draw() {
             order.input.disabled = heed.state.sort === "place";
+            const [name, unit] = sorts[heed.state.sort];
             heed.id("sort-note").textContent = heed.state.sort === "place"
-                ? "A thumbnail is queries (down) x keys (across); 2.3 is layer 2, head 3. Click one to open it." : `${sorts[heed.state.sort][0]}: ${sorts[heed.state.sort][1] || "mean over the queries"}`;
+                ? "A thumbnail is queries (down) x keys (across); 2.3 is layer 2, head 3. Click one to open it."
+                : `${name}: ${unit || "mean over the queries"}`;
             heed.drawCanvas(this);
         },
         layout,
@@ -118,8 +132,8 @@
             return `${list.length} heads by ${sorts[heed.state.sort][0]}` + (t ? `; chosen: ${named(t)}, entropy ${heed.number(t.of.entropy, 2)} bits` : "");
         },
         legend() {
-            const uniform = new Set(list.map((t) => heed.weights(t.b, t.h).uniform));
-            return heed.legend("weight: share of a row's attention (1 = 100 %), one scale for all heads", 0, top, (t) => heed.color(t), uniform.size === 1 ? [...uniform][0] : 0);
+            const uniform = new Set(list.map((t) => heed.weights(t.b, t.h).uniform)), one = uniform.size === 1 ? [...uniform][0] : 0;
+            return heed.legend("weight: share of a row's attention (1 = 100 %), one scale for all heads", 0, top, heed.color, one);
         },
         table() {
             const head = ["stack", "layer", "head", "entropy", "distance", "special", "previous", "diagonal"];

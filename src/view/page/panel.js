@@ -24,7 +24,10 @@
             const [min, max, step] = range;
             input = heed.el("input", {type: "range", min, max, step, oninput: () => set(Number(input.value))});
             said = heed.el("output");
-        } else input = heed.el("select", {onchange: () => set(choices[input.selectedIndex][0])}, ...choices.map(([value, text]) => heed.el("option", {value, text})));
+        } else {
+            const options = choices.map(([value, text]) => heed.el("option", {value, text}));
+            input = heed.el("select", {onchange: () => set(choices[input.selectedIndex][0])}, ...options);
+        }
         const box = heed.el("label", {class: check ? "check" : "field"}, check ? input : null, heed.el("span", {text: label}), check ? null : input, said);
         const sync = () => {
             if (check) input.checked = get();
@@ -62,7 +65,8 @@
         if (!heed.block()) return [];
         const {records} = heed.data, stacks = heed.stacks(heed.record()), out = [], has = (name) => v.uses.includes(name);
         const bind = (name, label, kind) => out.push(heed.bind(name, label, kind).box);
-        if ((has("layer") || has("record")) && records.length > 1) bind("record", heed.severalInputs() ? "Input" : "Step", {choices: records.map((_, i) => [i, heed.stepName(i)])});
+        if ((has("layer") || has("record")) && records.length > 1)
+            bind("record", heed.severalInputs() ? "Input" : "Step", {choices: records.map((_, i) => [i, heed.stepName(i)])});
         if (has("layer") && stacks.length > 1) bind("stack", "Attention", {choices: stacks.map((s) => [s, stackNames[s]])});
         if (has("layer")) out.push(layerBox());
         if (has("head")) out.push(headBox());
@@ -82,7 +86,8 @@
         built = shape;
         heed.refill(form, ...wanted(v));
         form.hidden = !form.children.length;
-        const r = heed.record() || {}, named = r.title || heed.data.steps?.title || "Attention", title = r.picture ? named.replace(/^.*[/\\](?=[^/\\]*$)/, "") : named;
+        const r = heed.record() || {}, named = r.title || heed.data.steps?.title || "Attention";
+        const title = r.picture ? named.replace(/^.*[/\\](?=[^/\\]*$)/, "") : named;
         heed.id("title").textContent = heed.cut(heed.show(title), 240);
         heed.id("model").textContent = r.model || "";
         heed.id("record-note").textContent = r.note || "";
@@ -102,23 +107,29 @@
     const word = (text, full = text) => heed.el("span", {class: "token", dir: "auto", title: heed.cut(full, 2000), text});
     heed.word = (axis, i, n = 24) => word(heed.token(axis, i, n), heed.show(axis.labels[i]));
     heed.quote = (axis, i, n = 24) => `‘${heed.within(heed.token(axis, i, n))}’`;
-    const best = (b, m, q, cols, n) => cols.filter((k) => !heed.masked(b, q, k)).map((k) => [k, m.at(q, k)]).filter((x) => x[1] === x[1]).sort((a, b) => b[1] - a[1]).slice(0, n);
+    /* The keys of a row and their weights, the largest first. */
+    const ranked = (b, m, q, cols) => cols.filter((k) => !heed.masked(b, q, k)).map((k) => [k, m.at(q, k)])
+        .filter((x) => !Number.isNaN(x[1])).sort((a, b) => b[1] - a[1]);
+    const amount = (text) => heed.el("span", {class: "value", text});
 
     const listOf = (rows) => heed.el("ol", {class: "bars"}, ...rows);
     const keyRow = (b, at, [k, w], full) => {
         const button = heed.el("button", {
             type: "button", class: "row" + (k === at.key ? " chosen" : ""), onclick: () => heed.lock(at.query, k),
             "aria-label": `row ${heed.nth(at.query)} ${heed.quote(b.queries, at.query)} attends ${heed.weight(w)} to ${heed.quote(b.keys, k)}`,
-        }, heed.el("span", {class: "index", text: String(heed.nth(k))}), heed.word(b.keys, k, 18), bar(w / full), heed.el("span", {class: "value", text: heed.weight(w)}));
+        }, heed.el("span", {class: "index", text: String(heed.nth(k))}), heed.word(b.keys, k, 18), bar(w / full), amount(heed.weight(w)));
         return heed.el("li", {}, button);
     };
     /* The keys that are not listed, several ones, so that the column adds up. */
-    const othersRow = (count, w, full) => heed.el("li", {class: "row others muted"}, heed.el("span"), heed.el("span", {text: `${count} others`}), bar(w / full), heed.el("span", {class: "value", text: heed.weight(w)}));
+    const othersRow = (count, w, full) => heed.el("li", {class: "row others muted"},
+        heed.el("span"), heed.el("span", {text: `${count} others`}), bar(w / full), amount(heed.weight(w)));
     const guessBlock = (g, query) => {
         const where = query < 0 ? "The input: " : `Row ${heed.nth(query)} predicts `;
         const first = g.tokens[0];
-        const line = heed.el("h3", {}, where + g.says + ": ", ...(first ? ["‘", word(heed.show(first[0])), `’, p\u00a0${heed.relation(first[1])}`] : []));
-        const rows = g.tokens.slice(0, 5).map(([token, p]) => heed.el("li", {class: "row"}, word(heed.cut(heed.show(token), 18), heed.show(token)), bar(p), heed.el("span", {class: "value", text: heed.probability(p)})));
+        const answer = first ? ["‘", word(heed.show(first[0])), `’, ${heed.probable(first[1]).replaceAll(" ", "\u00a0")}`] : [];
+        const line = heed.el("h3", {}, where + g.says + ": ", ...answer);
+        const row = (token, p) => heed.el("li", {class: "row"}, word(heed.cut(token, 18), token), bar(p), amount(heed.probability(p)));
+        const rows = g.tokens.slice(0, 5).map(([token, p]) => row(heed.show(token), p));
         return heed.el("div", {class: "guess"}, line, listOf(rows));
     };
     const guesses = (b, at) => [
@@ -134,8 +145,9 @@
     };
     /* "row 5 predicts token 6: ‘Paris’, p = 0.83", or "". */
     heed.predicts = (b, query) => {
-        const g = heed.guesses(b.queryAxis, query)[0];
-        return g && g.tokens.length ? `row ${heed.nth(query)} predicts ${g.says}: ‘${heed.within(heed.cut(heed.show(g.tokens[0][0]), 16))}’, p ${heed.relation(g.tokens[0][1])}` : "";
+        const g = heed.guesses(b.queryAxis, query)[0], [token, p] = g?.tokens[0] || [];
+        if (token === undefined) return "";
+        return `row ${heed.nth(query)} predicts ${g.says}: ‘${heed.within(heed.cut(heed.show(token), 16))}’, ${heed.probable(p)}`;
     };
     let spoken = "";
     const speak = () => {
@@ -147,7 +159,8 @@
         const side = heed.id("side"), b = heed.block();
         side.hidden = !(b && v.uses.includes("side"));
         if (side.hidden) return;
-        const at = heed.selected(), m = heed.matrix(), cols = heed.visible(b.keys), all = best(b, m, at.query, cols, Infinity), rows = all.slice(0, all.length > 9 ? 8 : 9), left = all.slice(rows.length);
+        const at = heed.selected(), m = heed.matrix(), all = ranked(b, m, at.query, heed.visible(b.keys));
+        const rows = all.slice(0, all.length > 9 ? 8 : 9), left = all.slice(rows.length);
         const row = m.data.subarray(at.query * m.cols, (at.query + 1) * m.cols);
         const head = heed.el("h2", {}, heed.el("span", {class: "index", text: String(heed.nth(at.query))}), heed.word(b.queries, at.query, 40));
         const lock = heed.el("p", {class: "muted small"}, at.locked ? "Locked. Esc lets it go." : "Hover to look, click to lock.");
@@ -156,7 +169,8 @@
         const even = heed.nearlyUniform(b, heed.state.head) ? ", nearly uniform" : "";
         const heading = heed.el("h3", {text: `attends to (${heed.headName(heed.state.head)}${even})`});
         const sum = Math.abs(total - 1) > 0.002 ? heed.el("p", {class: "muted small", text: `The row sums to ${heed.number(total)}.`}) : null;
-        side.replaceChildren(head, lock, ...guesses(b, at), heading, listOf([...rows.map((x) => keyRow(b, at, x, full)), ...(left.length ? [othersRow(left.length, rest, full)] : [])]), sum || "");
+        const others = left.length ? [othersRow(left.length, rest, full)] : [];
+        side.replaceChildren(head, lock, ...guesses(b, at), heading, listOf([...rows.map((x) => keyRow(b, at, x, full)), ...others]), sum || "");
         if (at.locked) speak();
     };
 
@@ -165,12 +179,15 @@
     /* {label, lo, hi, color(t in 0..1) -> [r,g,b], uniform, at} or null: the colours of the current view, always in sight. lo and hi
      * are numbers, or words where parts of the view have scales of their own; uniform, if given, is marked, `at` a share of the scale. */
     const end = (x) => (typeof x === "number" ? heed.number(x) : x);
-    heed.legend = (label, lo, hi, color, uniform = 0) => ({label, lo: end(lo), hi: end(hi), color, uniform: uniform ? `uniform = ${heed.number(uniform)}` : "", at: uniform / hi});
+    heed.legend = (label, lo, hi, color, uniform = 0) => ({
+        label, lo: end(lo), hi: end(hi), color, uniform: uniform ? `uniform = ${heed.number(uniform)}` : "", at: uniform / hi,
+    });
     heed.signedLegend = (top) => heed.legend("blue below 0, orange above", -top, top, (t) => heed.signed(2 * t - 1));
-    heed.matrixLegend = (m) => (m.signed
-        ? heed.signedLegend(m.top)
-        : heed.legend("weight: share of a row's attention (1 = 100 %)" + (m.above ? ", larger ones in the last colour" : "") + (m.hatched ? "; hatched: may not attend" : "") + (m.even ? "; this head is nearly uniform" : ""),
-            0, m.top, (t) => heed.color(t), m.uniform));
+    heed.matrixLegend = (m) => {
+        if (m.signed) return heed.signedLegend(m.top);
+        const more = [m.above && ", larger ones in the last colour", m.hatched && "; hatched: may not attend", m.even && "; this head is nearly uniform"];
+        return heed.legend("weight: share of a row's attention (1 = 100 %)" + more.filter(Boolean).join(""), 0, m.top, heed.color, m.uniform);
+    };
     heed.drawLegend = (v) => {
         const box = heed.id("legend"), l = v.legend();
         box.hidden = !l;
@@ -181,7 +198,8 @@
         strip.setAttribute("aria-label", `colours from ${l.lo} to ${l.hi}`);
         const ramp = heed.el("span", {class: "ramp"}, strip), mark = heed.el("span", {class: "mark", "aria-hidden": "true"});
         if (l.uniform) { mark.style.left = `${(100 * l.at).toFixed(1)}%`; ramp.append(mark); }
-        box.replaceChildren(heed.el("span", {text: l.lo}), ramp, heed.el("span", {text: l.hi}), ...(l.uniform ? [heed.el("span", {class: "marked", text: l.uniform})] : []), heed.el("span", {class: "muted", text: l.label}));
+        const uniform = l.uniform ? [heed.el("span", {class: "marked", text: l.uniform})] : [], label = heed.el("span", {class: "muted", text: l.label});
+        box.replaceChildren(heed.el("span", {text: l.lo}), ramp, heed.el("span", {text: l.hi}), ...uniform, label);
     };
 
     /* ---- the table of what is drawn ---- */
@@ -193,11 +211,12 @@
     heed.matrixTable = (m, at, caption) => {
         const whole = m.rows.length * m.cols.length <= 600, rows = whole ? m.rows : [at.query];
         const cell = (q, k) => (m.void(q, k) ? "masked" : heed.weight(m.value(q, k)));
+        const who = (q) => `row ${heed.nth(q)} ${heed.quote(m.queries, q)}`;
         return {
             caption: caption + (whole ? "" : `: row ${heed.nth(at.query)} of ${m.rows.length}; choose another one with the arrow keys`),
             head: ["query", ...m.cols.map((k) => `${heed.nth(k)} ${heed.token(m.keys, k)}`)],
             rows: rows.map((q) => [`${heed.nth(q)} ${heed.token(m.queries, q)}`, ...m.cols.map((k) => cell(q, k))]),
-            label: (i, j) => `row ${heed.nth(rows[i])} ${heed.quote(m.queries, rows[i])} attends ${cell(rows[i], m.cols[j - 1])} to ${heed.quote(m.keys, m.cols[j - 1])}`,
+            label: (i, j) => `${who(rows[i])} attends ${cell(rows[i], m.cols[j - 1])} to ${heed.quote(m.keys, m.cols[j - 1])}`,
             all: () => [[...heed.placeColumns, "weight"],
                 ...m.rows.flatMap((q) => m.cols.filter((k) => !m.void(q, k)).map((k) => [...heed.placeCells(m.queries, q, m.keys, k), m.value(q, k)]))],
         };
@@ -233,7 +252,8 @@
     heed.cellTip = (b, m, q, k) => {
         if (k < 0) return [`${heed.nth(q)} ${heed.show(b.queries.labels[q])}`, heed.predicts(b, q)];
         const what = heed.masked(b, q, k) ? "may not attend" : `attends ${heed.weight(m.at(q, k))}`;
-        return [`row ${heed.nth(q)} ‘${heed.within(heed.show(b.queries.labels[q]))}’ ${what} to ${heed.nth(k)} ‘${heed.within(heed.show(b.keys.labels[k]))}’`, heed.predicts(b, q)];
+        const whole = (axis, i) => `${heed.nth(i)} ‘${heed.within(heed.show(axis.labels[i]))}’`;
+        return [`row ${whole(b.queries, q)} ${what} to ${whole(b.keys, k)}`, heed.predicts(b, q)];
     };
 
     /* ---- help ---- */
@@ -243,13 +263,19 @@
         ["{ }", "layer before, layer after"], ["Esc", "let the selected token go"], ["1 – 9", "views, in the order of the tabs"],
         ["h", "hide special tokens"], ["t", "table of what is drawn"], ["d", "light or dark"], ["?", "this help"],
     ];
+    const paragraphs = [
+        "A row is a query: the token that looks. A column is a key: the token that is looked at. A weight says which share of the key's "
+            + "value the query takes; a row sums to 1. Hover to look, click to lock.",
+        "What is much stands out from the page: dark where the page is light, bright where it is dark. The legend under a picture has the scale.",
+        "The address of the page holds the view: copy it to send what you see. Tokens, layers and heads count from 1, here, in links and in "
+            + "saved tables.",
+    ];
     heed.help = () => {
-        const tabs = [...heed.id("tabs").children].map((tab) => heed.views.find((v) => tab.id === "tab-" + v.id)), box = heed.id("help"), pairs = (list) => heed.el("dl", {}, ...list.flatMap(([a, b]) => [heed.el("dt", {text: a}), heed.el("dd", {text: b})]));
+        const tabs = [...heed.id("tabs").children].map((tab) => heed.views.find((v) => tab.id === "tab-" + v.id)), box = heed.id("help");
+        const pair = ([a, b]) => [heed.el("dt", {text: a}), heed.el("dd", {text: b})], pairs = (list) => heed.el("dl", {}, ...list.flatMap(pair));
         box.replaceChildren(
             heed.el("h2", {id: "help-title", tabindex: -1, autofocus: true, text: "How to read this page"}),
-            heed.el("p", {text: "A row is a query: the token that looks. A column is a key: the token that is looked at. A weight says which share of the key's value the query takes; a row sums to 1. Hover to look, click to lock."}),
-            heed.el("p", {text: "What is much stands out from the page: dark where the page is light, bright where it is dark. The legend under a picture has the scale."}),
-            heed.el("p", {text: "The address of the page holds the view: copy it to send what you see. Tokens, layers and heads count from 1, here, in links and in saved tables."}),
+            ...paragraphs.map((text) => heed.el("p", {text})),
             heed.el("h3", {text: "Keys"}), pairs(keys),
             heed.el("h3", {text: "Views"}), pairs(tabs.map((v) => [v.title, v.help || ""])),
             heed.el("form", {method: "dialog"}, heed.el("button", {type: "submit", text: "Close"})));

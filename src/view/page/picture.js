@@ -11,7 +11,10 @@
         const image = pictures(p.id, () => heed.el("img", {onload: heed.redraw, src: "data:image/png;base64," + heed.id(p.id).textContent.trim()}));
         return image.complete && image.naturalWidth ? image : null;
     };
-    const maps = () => heed.record().maps.filter((m) => m.keys === heed.block().keys && m.queries === heed.block().queries && (m.head < 0 || m.head === heed.state.head) && (m.layer < 0 || m.layer === heed.block().layer));
+    const maps = () => {
+        const {queries, keys, layer} = heed.block(), ours = (own, chosen) => own < 0 || own === chosen;
+        return heed.record().maps.filter((m) => m.keys === keys && m.queries === queries && ours(m.head, heed.state.head) && ours(m.layer, layer));
+    };
     /* Rollout is of shares of attention: it has the scale of the heads. */
     const shareOf = (m) => ({...heed.mapValues(m), uniform: m.name === "rollout" ? heed.block().uniform : 0});
     /* What is laid over: the head that is chosen, or a map of the record. */
@@ -77,6 +80,7 @@
         const b = heed.block();
         return b.heads.reduce((top, h) => Math.max(top, largest(heed.weights(b, h), at)), Math.max(largest(m, at), Math.min(1, 2 * m.uniform)));
     };
+    heed.topOver = topOf;
     const cell = (axis, i) => {
         if (axis !== heed.block().keys || !l.g || i < l.g.first || i >= l.g.first + l.g.rows * l.g.cols) return null;
         const j = i - l.g.first;
@@ -112,15 +116,18 @@
         heed.refill(strip, ...panels().map(({name, m, on, act}) => {
             const small = heed.el("canvas", {"aria-hidden": "true"});
             heed.paint(small, side, high, (pen) => overlay(pen, m, query(), {x: 0, y: 0, w: side, h: high}, topOf(m, query())));
-            return heed.el("button", {type: "button", class: "thumb", "aria-pressed": String(on), onclick: () => heed.update(act)}, small, heed.el("span", {text: name}));
+            const button = {type: "button", class: "thumb", "aria-pressed": String(on), onclick: () => heed.update(act)};
+            return heed.el("button", button, small, heed.el("span", {text: name}));
         }));
     };
     /* Queries that are no patches: [CLS], words of a caption. */
     const drawChips = () => {
-        const a = heed.block().queries, free = a.order.filter((i) => !a.grid || i < a.grid.first || i >= a.grid.first + a.grid.rows * a.grid.cols).slice(0, 400);
+        const a = heed.block().queries, g = a.grid, patch = (i) => g && i >= g.first && i < g.first + g.rows * g.cols;
+        const free = a.order.filter((i) => !patch(i)).slice(0, 400);
         chips.hidden = !free.length;
         heed.refill(chips, ...free.map((i) => heed.el("button", {
-            type: "button", class: "chip", "aria-pressed": String(query() === i), dir: "auto", title: heed.predicts(heed.block(), i) || heed.show(a.labels[i]).slice(0, 2000),
+            type: "button", class: "chip", "aria-pressed": String(query() === i), dir: "auto",
+            title: heed.predicts(heed.block(), i) || heed.show(a.labels[i]).slice(0, 2000),
             text: heed.token(a, i, 20), onclick: () => heed.lock(i), onpointerenter: () => heed.preview({query: i}), onpointerleave: () => heed.preview(null),
         })));
     };
@@ -153,7 +160,8 @@
             ];
             chips = heed.el("div", {class: "chips", role: "group", "aria-label": "queries that are no patches"});
             strip = heed.el("div", {class: "thumbs", role: "group", "aria-label": "heads and maps"});
-            scroll = heed.el("div", {}, heed.el("div", {class: "tools"}, ...tools.map((t) => t.box)), chips, heed.el("div", {class: "beside"}, this.canvas, strip));
+            const beside = heed.el("div", {class: "beside"}, this.canvas, strip);
+            scroll = heed.el("div", {}, heed.el("div", {class: "tools"}, ...tools.map((t) => t.box)), chips, beside);
             box.append(scroll, heed.el("p", {class: "lead", id: "no-picture", text: "The keys of this layer are no patches: choose another attention above."}));
         },
         draw() {
@@ -185,15 +193,20 @@
             if (!able()) return null;
             layout();
             const m = source().m, top = topOf(m, query());
-            return m.min < 0 ? heed.signedLegend(top) : heed.legend(`share of the attention of ${heed.quote(heed.block().queries, query())} (1 = 100 %)` + (m.uniform ? even(m) + "; colour where it is above uniform" : ""), 0, top, (t) => heed.color(t), m.uniform);
+            if (m.min < 0) return heed.signedLegend(top);
+            const above = m.uniform ? even(m) + "; colour where it is above uniform" : "", who = heed.quote(heed.block().queries, query());
+            return heed.legend(`share of the attention of ${who} (1 = 100 %)${above}`, 0, top, heed.color, m.uniform);
         },
         table() {
             if (!able()) return {caption: "no patches here", head: [], rows: []};
-            const w = patches(source().m, query()), g = heed.block().keys.grid, row = (r) => Array.from(w.subarray(r * g.cols, (r + 1) * g.cols), (x) => (x === x ? heed.weight(x) : "below"));
+            const {queries, keys} = heed.block(), w = patches(source().m, query()), g = keys.grid;
+            const row = (r) => Array.from(w.subarray(r * g.cols, (r + 1) * g.cols), (x) => (x === x ? heed.weight(x) : "below"));
+            const cell = (x, i) => [heed.nth(query()), queries.labels[query()], Math.floor(i / g.cols) + 1, (i % g.cols) + 1, x];
             return {
-                caption: this.caption(), head: ["row", ...Array.from({length: g.cols}, (_, c) => `column ${c + 1}`)], rows: Array.from({length: g.rows}, (_, r) => [r + 1, ...row(r)]),
+                caption: this.caption(), head: ["row", ...Array.from({length: g.cols}, (_, c) => `column ${c + 1}`)],
+                rows: Array.from({length: g.rows}, (_, r) => [r + 1, ...row(r)]),
                 label: (r, c) => `patch row ${r + 1} column ${c}: ${row(r)[c - 1]}`,
-                all: () => [["query_position", "query_token", "patch_row", "patch_column", "weight"], ...Array.from(w, (x, i) => [heed.nth(query()), heed.block().queries.labels[query()], Math.floor(i / g.cols) + 1, (i % g.cols) + 1, x])],
+                all: () => [["query_position", "query_token", "patch_row", "patch_column", "weight"], ...Array.from(w, cell)],
             };
         },
     });

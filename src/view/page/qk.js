@@ -9,7 +9,8 @@
     const able = () => { const b = heed.block(); return Boolean(b && b.qk); };
     const choose = () => {
         const b = heed.block(), s = heed.selected();
-        const h = typeof heed.state.head === "number" ? heed.state.head : b.heads[0], m = heed.weights(b, h), row = m.data.subarray(s.query * m.cols, (s.query + 1) * m.cols);
+        const h = typeof heed.state.head === "number" ? heed.state.head : b.heads[0], m = heed.weights(b, h);
+        const row = m.data.subarray(s.query * m.cols, (s.query + 1) * m.cols);
         let key = s.key;
         if (key < 0) key = row.reduce((best, w, k) => (w > row[best] ? k : best), 0);
         return {b, h, m, query: s.query, key};
@@ -58,12 +59,13 @@
             }
         }
     };
-    const short = (v) => (Math.abs(v) < 10 ? v.toFixed(1) : v.toFixed(0)).replace("-", "−");
+    const short = (v) => (Math.abs(v) < 10 ? v.toFixed(1) : v.toFixed(0)).replace(/^-0\.0$/, "0.0").replace("-", "−");
     const heightOf = (p, width) => Math.ceil(p.e / Math.max(1, Math.floor((width - label - 8) / unit))) * blockHeight(p);
     /* A line per key: its dot product, score and weight. */
     const rowHeight = 20;
     const paintKeys = (pen, p, width) => {
-        const cols = heed.visible(p.b.keys), far = Math.max(1e-9, ...p.dots.map(Math.abs)), name = Math.min(150, width * 0.3), a = name + 40, span = (width - a - 150) / 2;
+        const cols = heed.visible(p.b.keys), far = Math.max(1e-9, ...p.dots.map(Math.abs)), name = Math.min(150, width * 0.3);
+        const a = name + 40, span = (width - a - 150) / 2, edge = {stroke: heed.theme.line, width: 0.5};
         [p.form.name, "weight"].forEach((text, i) => pen.text(text, a + i * (span + 75) + 4, 10, {size: 11, color: heed.theme.muted}));
         cols.forEach((k, j) => {
             const y = 20 + j * rowHeight, mine = k === p.key, dot = p.dots[k] / far, hidden = p.scores[k] === -Infinity;
@@ -71,23 +73,29 @@
             pen.text(String(heed.nth(k)), 4, y + rowHeight / 2, {size: 10, color: heed.theme.muted});
             pen.text(heed.token(p.b.keys, k), 34, y + rowHeight / 2, {size: 13, weight: mine ? 700 : 400, width: name});
             const mid = a + span / 2, c = heed.css(heed.signed(dot));
-            pen.rect(dot < 0 ? mid + (dot * span) / 2 : mid, y + 4, Math.max(1, (Math.abs(dot) * span) / 2), rowHeight - 8, {fill: c, stroke: heed.theme.line, width: 0.5});
+            pen.rect(dot < 0 ? mid + (dot * span) / 2 : mid, y + 4, Math.max(1, (Math.abs(dot) * span) / 2), rowHeight - 8, {fill: c, ...edge});
             pen.text(hidden ? "masked" : heed.number(p.dots[k], 2), a + span + 66, y + rowHeight / 2, {size: 11, align: "right", color: heed.theme.muted});
-            pen.rect(a + span + 75, y + 4, p.weights[k] * span, rowHeight - 8, {fill: heed.css(heed.color(0.35 + 0.65 * p.weights[k])), stroke: heed.theme.line, width: 0.5});
+            const fill = heed.css(heed.color(0.35 + 0.65 * p.weights[k]));
+            pen.rect(a + span + 75, y + 4, p.weights[k] * span, rowHeight - 8, {fill, ...edge});
             pen.text(heed.weight(p.weights[k]), width - 6, y + rowHeight / 2, {size: 11, align: "right", color: heed.theme.muted});
         });
     };
-    const stage = (title, value, note) => heed.el("li", {}, heed.el("span", {class: "muted small", text: title}), heed.el("strong", {text: value}), heed.el("span", {class: "muted small", text: note}));
+    const stage = (title, value, note) => {
+        const small = (text) => heed.el("span", {class: "muted small", text});
+        return heed.el("li", {}, small(title), heed.el("strong", {text: value}), small(note));
+    };
     const drawFlow = (p) => {
         const own = p.m.at(p.query, p.key), off = Math.abs(own - p.weights[p.key]), masked = p.scores[p.key] === -Infinity;
         flow.replaceChildren(
             stage("sum over the units", heed.number(p.dots[p.key], 3), p.form.name),
             stage("scale", heed.number(p.beta * p.dots[p.key], 3), `times β = ${heed.number(p.beta, 4)}`),
             stage("mask", masked ? "−∞" : heed.number(p.scores[p.key], 3), masked ? "this key may not be seen" : "allowed"),
-            stage(p.b.hard ? "hard selection" : "softmax", heed.weight(p.weights[p.key]), p.b.hard ? "1 at the largest score of the row" : `e^score over the row's sum`),
+            stage(p.b.hard ? "hard selection" : "softmax", heed.weight(p.weights[p.key]),
+                p.b.hard ? "1 at the largest score of the row" : "e^score over the row's sum"),
             stage("the model's own", heed.weight(own), off < 0.01 ? "agrees" : "differs: a bias or another rule takes part here"));
     };
     const now = () => compute(choose());
+    const keyAt = (y) => heed.visible(heed.block().keys)[Math.floor((y - 20) / rowHeight)];
 
     heed.view({
         id: "qk",
@@ -100,8 +108,8 @@
             flow = heed.el("ol", {class: "flow"});
             canvas = heed.canvas("query and key, unit by unit");
             bars = heed.canvas("dot product and weight of every key of the row", {
-                move(x, y, e) { const k = heed.visible(heed.block().keys)[Math.floor((y - 20) / rowHeight)]; heed.tip(k !== undefined && able() && heed.show(heed.block().keys.labels[k]), e); },
-                click(x, y) { const k = heed.visible(heed.block().keys)[Math.floor((y - 20) / rowHeight)]; if (k !== undefined) heed.lock(heed.selected().query, k); },
+                move(x, y, e) { const k = keyAt(y); heed.tip(k !== undefined && able() && heed.show(heed.block().keys.labels[k]), e); },
+                click(x, y) { const k = keyAt(y); if (k !== undefined) heed.lock(heed.selected().query, k); },
             });
             scroll = heed.el("div", {class: "scroll"}, canvas);
             parts = heed.el("div", {}, scroll, flow, heed.el("h3", {text: "The whole row: click a key"}), heed.el("div", {class: "scroll"}, bars));
@@ -111,12 +119,14 @@
             parts.hidden = !able();
             if (!able()) {
                 head.textContent = heed.block() && heed.block().additive
-                    ? "What this additive attention is made of is not in the page: it was written without it. A score is v·tanh(W s + U h), no product of q and k."
+                    ? "What this additive attention is made of is not in the page: it was written without it. "
+                        + "A score is v·tanh(W s + U h), no product of q and k."
                     : "q and k of this layer are not in the page: it was written without them.";
                 return;
             }
             const p = now(), width = heed.widthIn(scroll, 280), fused = typeof heed.state.head !== "number";
-            head.textContent = `${heed.quote(p.b.queries, p.query)} (query ${heed.nth(p.query)}) asks ${heed.quote(p.b.keys, p.key)} (key ${heed.nth(p.key)})` + (fused ? `; head ${p.h + 1}, because a ${heed.headName(heed.state.head)} has no q and k` : "")
+            const asks = `${heed.quote(p.b.queries, p.query)} (query ${heed.nth(p.query)}) asks ${heed.quote(p.b.keys, p.key)} (key ${heed.nth(p.key)})`;
+            head.textContent = asks + (fused ? `; head ${p.h + 1}, because a ${heed.headName(heed.state.head)} has no q and k` : "")
                 + (p.b.rotary ? `; q and k as they are compared, rotated by their places (theta ${p.b.rotary})` : "");
             heed.paint(canvas, width, heightOf(p, width), (pen) => paint(pen, p, width));
             heed.paint(bars, width, 26 + heed.visible(p.b.keys).length * rowHeight, (pen) => paintKeys(pen, p, width));
@@ -126,7 +136,8 @@
         caption() {
             if (!able()) return "no q and k here";
             const p = now();
-            return `layer ${p.b.layer + 1}, head ${p.h + 1}: ${p.form.name} of ${heed.quote(p.b.queries, p.query)} and ${heed.quote(p.b.keys, p.key)} = ${heed.number(p.dots[p.key], 3)}, weight ${heed.weight(p.weights[p.key])}`;
+            const of = `${heed.quote(p.b.queries, p.query)} and ${heed.quote(p.b.keys, p.key)}`, dot = heed.number(p.dots[p.key], 3);
+            return `layer ${p.b.layer + 1}, head ${p.h + 1}: ${p.form.name} of ${of} = ${dot}, weight ${heed.weight(p.weights[p.key])}`;
         },
         picture() {
             const width = heed.widthIn(scroll, 280), p = able() ? now() : null, first = p ? heightOf(p, width) : 0;
@@ -141,14 +152,17 @@
         },
         legend() {
             if (!able()) return null;
-            const ranges = now().units.map((u) => `${u.name} ±${heed.number(u.most, 2)}`);
-            return heed.legend(`blue below 0, orange above; each line has its own scale: ${ranges.join(", ")}`, "− largest", "largest", (t) => heed.signed(2 * t - 1));
+            const ranges = now().units.map((u) => `${u.name} ±${heed.number(u.most, 2)}`).join(", "), color = (t) => heed.signed(2 * t - 1);
+            return heed.legend(`blue below 0, orange above; each line has its own scale: ${ranges}`, "− largest", "largest", color);
         },
         table() {
             if (!able()) return {caption: "no q and k here", head: [], rows: []};
             const p = now(), sum = p.b.align ? "sum" : "qk", more = [sum, "score", "weight"];
-            const rows = heed.visible(p.b.keys).map((k) => [heed.nth(k), heed.show(p.b.keys.labels[k]), heed.number(p.dots[k]), p.scores[k] === -Infinity ? "masked" : heed.number(p.scores[k]), heed.weight(p.weights[k])]);
-            const exact = () => [[...heed.placeColumns, ...more], ...heed.visible(p.b.keys).map((k) => [...heed.placeCells(p.b.queries, p.query, p.b.keys, k), p.dots[k], p.scores[k] === -Infinity ? "-inf" : p.scores[k], p.weights[k]])];
+            const {queries, keys} = p.b, score = (k, none, say) => (p.scores[k] === -Infinity ? none : say(p.scores[k]));
+            const told = (k) => [heed.nth(k), heed.show(keys.labels[k]), heed.number(p.dots[k]), score(k, "masked", heed.number), heed.weight(p.weights[k])];
+            const rows = heed.visible(keys).map(told);
+            const cells = (k) => [...heed.placeCells(queries, p.query, keys, k), p.dots[k], score(k, "-inf", Number), p.weights[k]];
+            const exact = () => [[...heed.placeColumns, ...more], ...heed.visible(keys).map(cells)];
             return {caption: this.caption(), head: ["key", "key_token", ...more], rows, all: exact};
         },
     });

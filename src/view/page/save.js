@@ -10,16 +10,19 @@
         const hidden = !heed.id("badge").hidden;
         const paint = (pen) => {
             pen.rect(0, 0, width + 2 * margin, low + footing + margin, {fill: heed.css(heed.theme.surface)});
+            const small = {size: 11, color: heed.theme.muted}, texts = record ? [record.title, record.model].filter(Boolean) : [];
             pen.text(v.caption(), margin, margin + 2, {size: 14, weight: 600, width});
-            if (record) pen.text([record.title, record.model].filter(Boolean).map((x) => heed.show(x)).join(" · "), margin, margin + 20, {size: 11, color: heed.theme.muted, width});
+            pen.text(texts.map((x) => heed.show(x)).join(" · "), margin, margin + 20, {...small, width});
             pen.group(margin, heading, () => p.paint(pen));
             if (l) {
                 pen.cells(margin, low + 8, 120, 10, 1, 64, (_, i) => l.color(i / 63));
                 pen.rect(margin - 0.5, low + 7.5, 121, 11, {stroke: heed.theme.line});
                 if (l.uniform) pen.rect(margin + 120 * l.at - 1, low + 5, 2, 16, {fill: heed.theme.ink});
-                pen.text(`${l.lo} to ${l.hi}${l.uniform ? `, mark: ${l.uniform}` : ""}: ${l.label}`, margin + 130, low + 13, {size: 11, color: heed.theme.muted, width: width - 130});
+                const mark = l.uniform ? `, mark: ${l.uniform}` : "";
+                pen.text(`${l.lo} to ${l.hi}${mark}: ${l.label}`, margin + 130, low + 13, {...small, width: width - 130});
             }
-            pen.text((hidden ? "Special tokens are hidden, weights as they were. " : "") + "Attention alone is no explanation.", margin, low + 32, {size: 11, color: heed.theme.muted, width});
+            const note = (hidden ? "Special tokens are hidden, weights as they were. " : "") + "Attention alone is no explanation.";
+            if (v.id !== "curves") pen.text(note, margin, low + 32, {...small, width});
         };
         return {width: width + 2 * margin, height: low + footing + margin, paint};
     };
