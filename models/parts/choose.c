@@ -211,6 +211,8 @@ bool heed__choose_rnn(heed_choices *k) { return k->data || heed__choose_batch(k,
 
 bool heed__choose_cnn(heed_choices *k) { return !k->data || heed__choose_batch(k, 16, "lr=0.003"); }
 
+bool heed__choose_caption(heed_choices *k) { return !k->data || heed__choose_batch(k, 8, ""); }
+
 /* Attention over patches starts slowly: several epochs, where pictures are many. */
 static bool choose_epochs(heed_choices *k, size_t n) {
     enum { EPOCHS = 6, LEAST = 1000, MOST = 8000 };
