@@ -1,13 +1,15 @@
 #!/bin/sh
-# defaults.sh TASK DATA [-o FOLDER] [--share X] [--seeds N] [--quick] [-- SETTINGS...] -- the settings that heed chooses for DATA beside a search of
-# twelve: half, the same and twice the learning rate, with half, the same and twice the batch, or with dropout 0.1 instead; all read as many examples,
-# which takes about the same time. --share: the part of the chosen steps that each training run makes (0.1). The search has seed 1; the chosen settings and
-# the best of the search are repeated with N seeds (3). Prints the best validation loss, or accuracy. --quick: few steps. SETTINGS go to all training runs.
+# defaults.sh TASK DATA [-o FOLDER] [--share X] [--seeds N] [--loss] [--quick] [-- SETTINGS...] -- the settings that heed chooses for DATA beside a search
+# of twelve: half, the same and twice the learning rate, with half, the same and twice the batch, or with dropout 0.1 instead where it has an effect; all
+# read as many examples, which takes about the same time. --share: the part of the chosen steps that each training run makes (0.1). The search has seed 1;
+# the chosen settings and the best of the search are repeated with N seeds (3). Prints the best validation loss, or accuracy where it chooses the weights;
+# --loss: the loss there, too. What FOLDER has is not trained again. --quick: few steps. SETTINGS go to all training runs.
 root=$(cd "$(dirname "$0")/.." && pwd)
-heed=${HEED:-$root/heed} out=runs/defaults share=0.1 seeds=3 task= data=
+heed=${HEED:-$root/heed} out=runs/defaults share=0.1 seeds=3 measure= task= data=
 while [ $# -gt 0 ]; do
     case $1 in
     --quick) share=0.002 ;;
+    --loss) measure=loss ;;
     --share) share=${2:?expected a number}; shift ;;
     --seeds) seeds=${2:?expected a number}; shift ;;
     -o) out=${2:?expected a folder}; shift ;;
@@ -28,8 +30,7 @@ value() {
     echo "$v"
 }
 lr=$(value lr) batch=$(value batch) steps=$(value steps)
-measure=best_loss
-grep -q '^best = accuracy' "$out/init.conf" && measure=best_accuracy
+[ -n "$measure" ] || { grep -q '^best = accuracy' "$out/init.conf" && measure=accuracy || measure=loss; }
 
 # result LR BATCH DROPOUT SEED: of factors of the rate and the batch; SETTINGS follow.
 result() {
@@ -41,20 +42,25 @@ result() {
         [ "$drop" = 0 ] || set -- "$@" --dropout "$drop"
         "$heed" train "$task" "$data" -o "$run" --force --progress none --json --seed "$seed" --batch "$b" --steps "$n" --evals 1 --eval-batches 0 \
             --lr "$(awk "BEGIN {print $lr * $lr_f}")" "$@" >"$run.json.new" || exit
-        mv "$run.json.new" "$run.json" && rm -rf "$run"
+        mv "$run/metrics.csv" "$run.csv" && mv "$run.json.new" "$run.json" && rm -rf "$run"
     fi
-    sed -n "s/.*\"$measure\":\([0-9.]*\).*/\1/p" "$run.json"
+    case $measure in
+    loss) grep ',val,' "$run.csv" | cut -d, -f4 | sort -g | head -1 ;;
+    *) grep ',val,' "$run.csv" | cut -d, -f5 | sort -gr | head -1 ;;
+    esac
 }
 means() { # of the seeds, for the factors $1 $2 $3
-    for s in $(seq 1 "$seeds"); do result "$1" "$2" "$3" "$s" $more; done | awk '{s += $1} END {printf "%.4f", s / NR}'
+    for s in $(seq 1 "$seeds"); do result "$1" "$2" "$3" "$s" $more; done | awk '{s += $1} END {printf "%.4g", s / NR}'
 }
-more=$*
+more=$* drops=
+"$heed" train "$task" "$data" "$@" --dropout 0.1 --estimate >"$out/estimate.txt" 2>&1 && drops=yes
 echo "$task $data: lr $lr, batch $batch, $(awk "BEGIN {print int($steps * $share)}") of $steps steps; $measure"
 for f in "0.5 0.5 0" "1 0.5 0" "2 0.5 0" "0.5 1 0" "1 1 0" "2 1 0" "0.5 2 0" "1 2 0" "2 2 0" "0.5 1 0.1" "1 1 0.1" "2 1 0.1"; do
+    [ "$drops" ] || [ "${f##* }" = 0 ] || continue
     echo "$f $(result $f 1 $more)"
 done >"$out/search.txt"
 awk '{printf "  lr x %-4s batch x %-4s dropout %-4s %s\n", $1, $2, $3, $4}' "$out/search.txt"
 order=-k4,4n
-[ $measure = best_loss ] || order=-k4,4nr
+[ $measure = loss ] || order=-k4,4nr
 best=$(sort $order "$out/search.txt" | head -1 | cut -d' ' -f1-3)
 echo "$seeds seeds: chosen $(means 1 1 0), best of the search (lr x ${best%% *}, batch and dropout ${best#* }) $(means $best)"

@@ -44,7 +44,7 @@ shape() {
     case $1 in
     mlp) echo "mlp --layers 2 --width 256" ;;
     cnn) echo "cnn --stages 3 --width 8" ;;
-    vit) echo "vit --layers 2 --width 64 --ff 128 --patch $patch --init-std 0.1" ;;
+    vit) echo "vit --layers 2 --width 64 --ff 128 --patch $patch --init-std 0.1 --dropout 0" ;;
     esac
 }
 # The learning rate of MODEL-OPTIMIZER: of those in the sweep the one of the lowest validation loss.

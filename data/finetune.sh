@@ -65,7 +65,7 @@ prepare_$kind
 case $kind in
 pictures)
     before=autoencoder learned=$all
-    shape="--layers 4 --width 64 --heads 4 --ff 256 --patch 4 --init-std 0.05" ;;
+    shape="--layers 4 --width 64 --heads 4 --ff 256 --patch 4 --init-std 0.05 --dropout 0" ;;
 texts)
     before=mlm learned=unlabelled.txt
     shape="--layers 2 --width 64 --heads 4 --ff 256 --block 24 --init-std 0.05" ;;
@@ -73,7 +73,7 @@ esac
 if [ ! -e before/config.conf ]; then
     echo "before: $before of $learned" >&2
     case $kind in
-    pictures) "$heed" train autoencoder "$learned" -o before --kind masked $shape --steps $learn --batch 64 --progress none >/dev/null ;;
+    pictures) "$heed" train autoencoder "$learned" -o before --kind masked --lr 0.001 $shape --steps $learn --batch 64 --progress none >/dev/null ;;
     texts) "$heed" train mlm "$learned" -o before $shape --packing lines --tokenizer word --vocab 4096 --steps $learn --batch 64 --progress none >/dev/null ;;
     esac || exit 1
 fi

@@ -205,7 +205,7 @@ const heed_model heed_model_autoencoder = {
     .embedding = "embed.patch",
     .options = options,
     .conditions = conditions,
-    .defaults = "lr=0.001",
+    .defaults = "lr=0.002",
     .presets = presets,
     .cases = cases,
     .size = sizeof(autoencoder),

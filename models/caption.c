@@ -7,6 +7,7 @@
  * context. Xu et al. 2015, sec. 3; Vinyals et al. 2015. Or the decoder is the Transformer's
  * (block_decoder.h). */
 #include "parts/block_decoder.h"
+#include "parts/choose.h"
 #include "parts/decoder.h"
 #include "parts/grid.h"
 
@@ -305,5 +306,7 @@ const heed_model heed_model_caption = {
     .average = average,
     .grid = grid,
     .chosen = chosen,
+    .choose = heed__choose_caption,
+    .choices = CAPTION_CHOICES,
     .steps = &steps,
 };

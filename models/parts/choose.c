@@ -211,14 +211,23 @@ bool heed__choose_rnn(heed_choices *k) { return k->data || heed__choose_batch(k,
 
 bool heed__choose_cnn(heed_choices *k) { return !k->data || heed__choose_batch(k, 16, "lr=0.003"); }
 
+bool heed__choose_caption(heed_choices *k) { return !k->data || heed__choose_batch(k, 8, ""); }
+
 /* Attention over patches starts slowly: several epochs, where pictures are many. */
-bool heed__choose_vit(heed_choices *k) {
+static bool choose_epochs(heed_choices *k, size_t n) {
     enum { EPOCHS = 6, LEAST = 1000, MOST = 8000 };
     const heed_config *f = k->config;
     char steps[32];
-    if (!k->data || is_given(f, "epochs") || is_given(f, "minutes")) return true;
-    size_t n = heed_images_about(k->data->batches)->count[HEED_TRAIN_PART];
+    if (is_given(f, "epochs") || is_given(f, "minutes")) return true;
     double count = EPOCHS * (double)n / (double)heed_config_int(f, "batch");
     snprintf(steps, sizeof steps, "steps=%.0f", fmin(fmax(count, LEAST), MOST));
     return heed_choose(k, steps, "%d epochs of %zu pictures, at most %d steps", EPOCHS, n, MOST);
+}
+
+bool heed__choose_vit(heed_choices *k) {
+    enum { FEW = 1000 };
+    if (!k->data) return true;
+    size_t n = heed_images_about(k->data->batches)->count[HEED_TRAIN_PART];
+    return choose_epochs(k, n) &&
+           (n >= FEW || heed_choose(k, "dropout=0.2", "%zu pictures are soon learned by heart", n));
 }

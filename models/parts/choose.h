@@ -31,7 +31,9 @@ bool heed__choose_rnn(heed_choices *k);
 
 bool heed__choose_cnn(heed_choices *k);
 #define CNN_CHOICES "batch steps lr"
+bool heed__choose_caption(heed_choices *k);
+#define CAPTION_CHOICES "batch steps"
 bool heed__choose_vit(heed_choices *k);
-#define VIT_CHOICES "steps"
+#define VIT_CHOICES "steps dropout"
 
 #endif

@@ -90,3 +90,43 @@ run train gpt facts.txt -o stuck $SMALL --steps 60 --lr 1e-9 --json
 status 0
 warns "is not below that of guessing"
 json judgement
+
+# Pictures: few of them are learned by heart.
+${CC:-cc} -O1 -o digits "$here/../../data/digits.c" -lm -lz || fail "cannot build data/digits.c"
+./digits idx --train 120 --test 30
+./digits many --train 1200 --test 30
+run data check vit idx
+says "dropout 0.2: 110 pictures are soon learned by heart"
+run data check vit idx --dropout 0
+hides "learned by heart"
+run data check vit many
+hides "dropout"
+run train vit idx -o vit --steps 1 --layers 1 --width 8 --heads 2 --batch 8
+holds grep -qx 'dropout = 0.2' vit/config.conf
+run train vit many -o more --steps 1 --layers 1 --width 8 --heads 2 --batch 8
+run train vit idx --from more -o taken --steps 1 --batch 8 # keeps the settings of that run's model
+holds grep -qx 'dropout = 0' taken/config.conf
+run init autoencoder
+holds grep -qx 'lr = 0.002' out
+
+# data/defaults.sh: a search of twelve, or of nine where dropout has no effect; the loss of the same runs without training again.
+search() {
+    COMMAND="defaults.sh $*"
+    sh "$here/../../data/defaults.sh" "$@" >out 2>err </dev/null
+    STATUS=$?
+}
+search autoencoder idx --quick --seeds 1 -o code -- --hidden 8
+status 0
+quiet
+holds test "$(grep -c "batch x" out)" = 9
+says "1 seeds: chosen 0.0"
+SETTINGS="--layers 1 --width 8 --heads 2"
+search vit idx --quick --seeds 1 -o patches -- $SETTINGS
+status 0
+says "accuracy"
+holds test "$(grep -c "batch x" out)" = 12
+trained=$(stat -c %y patches/run-1-1-0-1.csv)
+search vit idx --quick --seeds 1 --loss -o patches -- $SETTINGS
+status 0
+says "1 seeds: chosen 2."
+holds test "$trained" = "$(stat -c %y patches/run-1-1-0-1.csv)"
