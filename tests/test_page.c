@@ -70,6 +70,26 @@ TEST(page_size_counts_escapes) {
     CLOSE(c);
 }
 
+TEST(page_marks_only_points_of_the_curve) {
+    heed_ctx *c = heed_open(NULL);
+    sample s;
+    make_sample(&s);
+    const double x[] = {1, 2, 3};
+    const heed_series curve = {"validation", 3, x, x};
+    heed_chart chart = {.series_count = 1, .series = &curve, .mark = "best evaluation"};
+    heed_page page = {.count = 1, .records = &s.record, .curves = &chart};
+    for (chart.mark_point = -1; chart.mark_point <= 3; chart.mark_point++) {
+        size_t n = 0;
+        char *html = written(c, &page, &n), text[32];
+        bool inside = chart.mark_point >= 0 && chart.mark_point < 3;
+        snprintf(text, sizeof text, "\"marked\":%d", chart.mark_point);
+        CHECK(html && !strstr(html, text) == !inside);
+        CHECK(html && !strstr(html, "best evaluation") == !inside);
+        heed__free(html);
+    }
+    CLOSE(c);
+}
+
 TEST(page_holds_records_and_no_text_ends_its_element) {
     heed_ctx *c = heed_open(NULL);
     sample s;

@@ -278,7 +278,7 @@ static int legend_width(const heed_chart *p, bool points) {
         bool marked = !points && mark_text(p, i, text);
         const char *lines[] = {p->series[i].label, p->mark, text};
         for (int k = 0; k < (marked ? 3 : 1); k++)
-            widest = (int)fmax(widest, heed__text_width(lines[k], SCALE));
+            widest = heed__larger(widest, heed__text_width(lines[k], SCALE));
     }
     return 16 + 40 + (widest < WIDEST ? widest : WIDEST) + MARGIN;
 }

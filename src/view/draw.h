@@ -7,6 +7,8 @@
 
 #include <heed/view.h>
 
+static inline int heed__larger(int a, int b) { return a > b ? a : b; }
+
 /* ---- canvas.c: RGB pixels, anti-aliased lines and letters ---- */
 
 typedef struct {

@@ -39,8 +39,6 @@ typedef struct {
     int lines;
 } plan;
 
-static int larger(int a, int b) { return a > b ? a : b; }
-
 /* Unknown values are at the start of the scale. */
 static double value_at(const plan *p, const heed_heatmap *m, int cell) {
     double v = (double)m->values[cell];
@@ -75,7 +73,7 @@ static int measure(plan *p) {
     p->above = top > p->hi;
     for (int i = 0; p->map->numbers && i < p->map->rows * p->map->cols; i++) {
         number_text(p, value_at(p, p->map, i), text);
-        widest = larger(widest, heed__text_width(text, 1));
+        widest = heed__larger(widest, heed__text_width(text, 1));
     }
     return widest;
 }
@@ -83,16 +81,16 @@ static int measure(plan *p) {
 static int widest_label(const plan *p, const char *const *labels, int count) {
     int widest = 0;
     for (int i = 0; labels && i < count; i++)
-        widest = larger(widest, labels[i] ? heed__text_width(labels[i], p->scale) : 0);
+        widest = heed__larger(widest, labels[i] ? heed__text_width(labels[i], p->scale) : 0);
     return widest < LONGEST_LABEL ? widest : LONGEST_LABEL;
 }
 
 /* Cells of many panels are smaller. */
 static int cell_size(const plan *p, int number) {
-    int side = larger(p->map->rows, p->map->cols), most = MOST / side;
-    int cell = (6 + larger(number, 8)) * p->scale;
+    int side = heed__larger(p->map->rows, p->map->cols), most = MOST / side;
+    int cell = (6 + heed__larger(number, 8)) * p->scale;
     if (p->all->count > 1 && !p->map->numbers && cell * side > PANEL)
-        cell = larger(PANEL / side, 3);
+        cell = heed__larger(PANEL / side, 3);
     return cell < most ? cell : most;
 }
 
@@ -134,7 +132,7 @@ static int put_own_legends(const plan *p, heed__sketch *s, int x, int y) {
         if (!(m->ends[i] > 0)) continue;
         int width = heed__sketch_signed(s, x, y, m->row_labels ? m->row_labels[i] : "",
                                         (double)m->ends[i], m->units ? m->units[i] : NULL);
-        widest = larger(widest, width);
+        widest = heed__larger(widest, width);
         y += LINE + 2;
     }
     return widest;
@@ -158,16 +156,16 @@ static bool lay_out(heed_ctx *c, plan *p) {
     const heed_heatmap *m = p->map;
     const char *title = p->all->title;
     int number = measure(p);
-    p->scale = larger(m->rows, m->cols) <= (p->all->count == 1 ? 24 : 12) ? 2 : 1;
+    p->scale = heed__larger(m->rows, m->cols) <= (p->all->count == 1 ? 24 : 12) ? 2 : 1;
     p->cell = cell_size(p, number);
     size_panels(p);
     int least = title ? heed__text_width(title, 2) : RAMP + 120;
-    if (p->all->subtitle) least = larger(least, heed__text_width(p->all->subtitle, 2));
+    if (p->all->subtitle) least = heed__larger(least, heed__text_width(p->all->subtitle, 2));
     if (least > LONGEST_TITLE) least = LONGEST_TITLE;
-    least = larger(least, write_legend(p));
-    least = larger(least, p->left + 24 + put_own_legends(p, NULL, 0, 0));
+    least = heed__larger(least, write_legend(p));
+    least = heed__larger(least, p->left + 24 + put_own_legends(p, NULL, 0, 0));
     fill_width(p, least);
-    int width = larger(least, p->columns * (p->wide + BETWEEN) - BETWEEN);
+    int width = heed__larger(least, p->columns * (p->wide + BETWEEN) - BETWEEN);
     p->lines = heed__wrap_note(p->all->note, width, &p->note);
     if (p->vector && (double)p->all->count * m->rows * m->cols > VECTOR_CELLS)
         return heed_fail(
@@ -233,7 +231,7 @@ static void draw_labels(plan *p, const heed_heatmap *m, int x, int y) {
                               LONGEST_LABEL, label);
         else
             heed__sketch_text(&p->sketch, at + p->cell / 2, y - GAP - letter, p->scale, INK,
-                              HEED__MIDDLE, larger(p->cell, LETTER * p->scale), label);
+                              HEED__MIDDLE, heed__larger(p->cell, LETTER * p->scale), label);
     }
 }
 

@@ -83,8 +83,6 @@ typedef struct {
     int note_height;
 } plan;
 
-static int larger(int a, int b) { return a > b ? a : b; }
-
 static int text_width(const char *text) {
     return text ? heed__text_width(text, 2) + 2 * MARGIN : 0;
 }
@@ -125,14 +123,14 @@ static bool lay_out(heed_ctx *c, plan *p, bool vector) {
     int rows = (panels + p->columns - 1) / p->columns;
     p->columns = (panels + rows - 1) / rows;
     int width = 2 * MARGIN - GAP + p->columns * p->cell;
-    p->full_width = larger(larger(width, LEAST_WIDTH),
-                           larger(text_width(p->o->title), text_width(p->o->subtitle)));
-    p->full_width = larger(p->full_width, legend_width(p));
+    p->full_width = heed__larger(heed__larger(width, LEAST_WIDTH),
+                                 heed__larger(text_width(p->o->title), text_width(p->o->subtitle)));
+    p->full_width = heed__larger(p->full_width, legend_width(p));
     p->caption = 12 + 2 * LINE;
     for (int i = 0; i < p->o->count; i++)
         if (is_even(p->o, i)) p->caption = 12 + 3 * LINE;
     for (int i = p->o->count - p->o->measures; i < p->o->count; i++)
-        p->full_width = larger(p->full_width, 2 * MARGIN + 20 + put_measure(p, NULL, i, 0));
+        p->full_width = heed__larger(p->full_width, 2 * MARGIN + 20 + put_measure(p, NULL, i, 0));
     p->note.c = c;
     p->note_height =
         HEED__NOTE_LINE * heed__wrap_note(p->o->note, p->full_width - 2 * MARGIN, &p->note);

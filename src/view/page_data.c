@@ -251,7 +251,8 @@ static void put_curves(heed_text *out, const heed_chart *k) {
         put_text(out, "label", k->series[s].label);
         put_values(out, "x", k->series[s].x, k->series[s].count);
         put_values(out, "y", k->series[s].y, k->series[s].count);
-        if (k->mark && s == k->mark_series) {
+        bool marked = k->mark_point >= 0 && k->mark_point < k->series[s].count;
+        if (k->mark && s == k->mark_series && marked) {
             put_text(out, "mark", k->mark);
             heed_json_int(out, "marked", k->mark_point);
         }

@@ -186,11 +186,14 @@ cp run/config.conf full/run/config.conf
 run resume full/run --lr 0.001
 status 0
 warns "continues it, with --lr by a new schedule"
+cp run/loss.png drawn.png # when the training run ended
 run plot run
 status 0
 quiet
 says "wrote run/loss.png"
-says "validation, best evaluation: loss"
+best=$(sed -n 's/.*"best_step": \([0-9]*\),.*/\1/p' run/last/state.json)
+holds grep -q "validation, best evaluation: loss [0-9.]*, step $best\$" out
+holds cmp run/loss.png drawn.png
 run plot run --svg curves.svg --png curves.png
 status 0
 says "wrote curves.svg"

@@ -501,7 +501,7 @@ def check_legends(b, folder):
 
 
 def check_curves(b, folder):
-    """The evaluation whose weights the run keeps is marked, and its values are given; on a phone what is said stands below."""
+    """The evaluation whose weights the run keeps is marked, and its values are given; on a phone the legend is below."""
     for width, below in ((1280, False), (390, True)):
         b.size(width, 844)
         b.open(os.path.join(folder, "curves.html"), "#view=curves")
@@ -545,7 +545,7 @@ def check_phone(b, folder):
         check(len(names) > 2 and not any("…" in n for n in names[1:]), f"{name}: names of panels are whole: {names}")
     b.size(1280, 900)
     b.open(os.path.join(folder, "run.html"))
-    check(b.run("heed.current().panels()[0].name").startswith("attention"), "where there is room, the attention stands beside it")
+    check(b.run("heed.current().panels()[0].name").startswith("attention"), "where there is room, the attention is beside it")
     clean(b, "phone")
 
 

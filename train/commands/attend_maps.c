@@ -307,7 +307,7 @@ static void note_saturated(const attend_view *v, int query) {
     const heed_record_axis *keys = &r->axes[v->block->keys];
     print_wrapped(v->p,
                   "The probability is so near 1 that it changes by less than %.4f whatever is "
-                  "hidden: occlusion tells little here. The log-odds, ln p / (1 - p), change the "
+                  "hidden: occlusion says little here. The log-odds, ln p / (1 - p), change the "
                   "most, by %+.2f, if %s is hidden; --json and --npz have those of all%s.",
                   ceil(fabs(falls) * 1e4 + 1e-6) / 1e4, -odds,
                   place_words(v->p->c, keys, at, place),

@@ -332,8 +332,9 @@ void progress_report(void *user, const heed_report *r) {
         print_note("", with_note.note);
     }
     heed_text_free(&note);
+    if (r->event == HEED_FIT_SAVED && g->undrawn) draw_loss(g); /* the checkpoint knows the best */
+    g->undrawn = r->event == HEED_FIT_EVAL || (g->undrawn && r->event != HEED_FIT_SAVED);
     if (r->event != HEED_FIT_EVAL) return;
-    draw_loss(g);
     warn_of_plateau(g, r);
     if (kind_of(g->p->model)->evaluated) kind_of(g->p->model)->evaluated(g, r);
 }

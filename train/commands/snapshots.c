@@ -1,7 +1,6 @@
 /* snapshots.c -- heed snapshots: how attention on a fixed input developed during training. */
 #include "commands/attend.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -174,10 +173,12 @@ static bool draw_strip(const show *w, bool svg, const char *path) {
                                  .row_labels = w->query_axis->labels,
                                  .col_labels = w->key_axis->labels,
                                  .uniform = uniform};
-    for (int i = 0; maps && i < w->count; i++)
-        maps->hi =
-            (heed_real)fmax((double)maps->hi, (double)weights_end(maps[i].values, w->queries,
-                                                                  w->keys, b->causal, uniform));
+    heed_real end = 0;
+    for (int i = 0; maps && i < w->count; i++) {
+        heed_real own = weights_end(maps[i].values, w->queries, w->keys, b->causal, uniform);
+        if (own > end) end = own;
+    }
+    if (maps) maps[0].hi = end; /* the panels' scale is that of the first */
     snprintf(title, sizeof title, "attention, %s: rows attend to columns", w->of);
     heed_panels all = {.title = title, .note = NO_EXPLANATION ".", .count = w->count, .maps = maps};
     bool ok = maps && (svg ? heed_panels_svg : heed_panels_png)(c, &all, path);

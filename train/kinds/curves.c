@@ -52,17 +52,23 @@ static void set_label(run_curves *k) {
              steps);
 }
 
-/* Whether the run keeps the weights of the best accuracy, by the settings in its checkpoint; if
- * there is none yet, those of the lowest loss. */
-static bool keeps_by_accuracy(const char *dir) {
+/* Finds the evaluation whose weights the run keeps; only its checkpoint knows. */
+static void find_best(run_curves *k, const char *dir) {
     char path[1024];
-    const char *best = "";
+    const char *by = "";
+    json_int_t step = -1;
+    k->best = -1;
     snprintf(path, sizeof path, "%s/last/state.json", dir);
     json_t *state = json_load_file(path, 0, NULL);
-    json_unpack(state, "{s:{s:s}}", "settings", "best", &best);
-    bool yes = strcmp(best, "accuracy") == 0;
+    json_unpack(state, "{s:I, s?{s?s}}", "best_step", &step, "settings", "best", &by);
+    for (int i = 0; i < k->val.count; i++)
+        if (k->val.step[i] == (double)step) k->best = i;
+    double metric = k->best < 0 ? (double)NAN : k->val.metric[k->best];
+    if (strcmp(by, "accuracy") == 0 && isfinite(metric))
+        snprintf(k->mark, sizeof k->mark, "best accuracy %.2f %%", 100 * metric);
+    else
+        snprintf(k->mark, sizeof k->mark, "best evaluation");
     json_decref(state);
-    return yes;
 }
 
 bool curves_read(heed_ctx *c, const char *dir, run_curves *out) {
@@ -90,7 +96,7 @@ bool curves_read(heed_ctx *c, const char *dir, run_curves *out) {
                        path);
     free(text);
     set_label(out);
-    out->by_accuracy = keeps_by_accuracy(dir);
+    find_best(out, dir);
     if (!ok) curves_free(out);
     return ok;
 }
@@ -100,22 +106,8 @@ void curves_free(run_curves *k) {
     *k = (run_curves){0};
 }
 
-/* The evaluation whose weights the run keeps, by its setting `best`; -1: none. */
-static int best_evaluation(const run_curves *k) {
-    const curve *v = &k->val;
-    int best = -1;
-    for (int i = 0; i < v->count; i++) {
-        if (!isfinite(v->loss[i])) continue;
-        bool metric = best >= 0 && k->by_accuracy && isfinite(v->metric[i]) &&
-                      v->metric[i] != v->metric[best];
-        if (best < 0 || (metric ? !(v->metric[i] < v->metric[best]) : v->loss[i] < v->loss[best]))
-            best = i;
-    }
-    return best;
-}
-
 heed_chart curves_chart(const run_curves *k, const char *title, heed_series series[2]) {
-    int n = 0, best = best_evaluation(k);
+    int n = 0;
     if (k->train.count)
         series[n++] = (heed_series){"training", k->train.count, k->train.step, k->train.loss};
     if (k->val.count)
@@ -125,11 +117,9 @@ heed_chart curves_chart(const run_curves *k, const char *title, heed_series seri
                         .y_label = "loss",
                         .series_count = n,
                         .series = series,
-                        .mark = best < 0         ? NULL
-                                : k->by_accuracy ? "best accuracy"
-                                                 : "best evaluation",
+                        .mark = k->best < 0 ? NULL : k->mark,
                         .mark_series = n - 1,
-                        .mark_point = best};
+                        .mark_point = k->best};
 }
 
 enum { PNG_WIDTH = 960, PNG_HEIGHT = 540 };

@@ -66,6 +66,7 @@ struct progress {
     double drawn, wrote; /* times when the bar was last drawn, and a line last written */
     double smooth;       /* training loss, averaged over about ten steps */
     bool any, header;    /* a step was reported; the table's header was printed */
+    bool undrawn;        /* loss.png lacks the last evaluation */
     bool hidden[16];     /* columns that the table leaves out */
     int evaluations;
     heed_tape *tape;           /* for samples; created when needed */
@@ -157,17 +158,18 @@ typedef struct {
 } curve;
 typedef struct {
     curve train, val;
-    char label[48];   /* "training, mean of 20 steps": what its last value is */
-    bool by_accuracy; /* the best evaluation has the best accuracy, not the lowest loss */
-    bool tested;      /* the test part was read */
-    double test;      /* accuracy on it; NAN: not measured */
-    double seconds;   /* time of the last line; NAN: not recorded */
+    char label[48]; /* "training, mean of 20 steps": what its last value is */
+    int best;       /* index in val of the evaluation whose weights the run keeps; -1: unknown */
+    char mark[48];  /* "best accuracy 98.31 %", "best evaluation": what it is */
+    bool tested;    /* the test part was read */
+    double test;    /* accuracy on it; NAN: not measured */
+    double seconds; /* time of the last line; NAN: not recorded */
     heed_ctx *c;
 } run_curves;
-/* Reads DIR/metrics.csv. */
+/* Reads DIR/metrics.csv, and from DIR/last which evaluation was the best. */
 bool curves_read(heed_ctx *c, const char *dir, run_curves *out);
 void curves_free(run_curves *k);
-/* A chart of training and validation loss over steps; series and title must outlive it. */
+/* A chart of training and validation loss over steps; k, series and title must outlive it. */
 heed_chart curves_chart(const run_curves *k, const char *title, heed_series series[2]);
 /* Draws the chart on stdout, as wide as the terminal. */
 void draw_chart(program *p, const heed_chart *chart);

@@ -109,9 +109,8 @@
             }, top);
         });
     };
-    /* What was asked for is seen at once: measures of a single row come before matrices. Of one input the attention stands
-     * beside them; of several inputs, and where panels stand below one another, it comes after them. */
-    const panels = (columns = 2) => {
+    /* What was asked for is seen at once: measures of a single row come before matrices, and of several inputs before attention. */
+    const panels = () => {
         const b = heed.block(), several = heed.severalInputs(), of = several ? `Input ${heed.state.record + 1}: ` : "";
         const weights = (how) => plain(heed.weights(b, how), b, {
             name: `attention, layer ${b.layer + 1}, ${heed.headName(how)}`, help: of + meaning(how), masks: heed.hatched(b),
@@ -121,7 +120,7 @@
         maps.sort((x, y) => (x.rows.length > 1) - (y.rows.length > 1));
         if (several) return [...maps, weights(heed.state.head), ...others(b)];
         const mean = b.heads.length > 1 && heed.state.head !== "mean" ? [weights("mean")] : [];
-        return columns > 1 ? [weights(heed.state.head), ...maps, ...mean] : [...maps, weights(heed.state.head), ...mean];
+        return [weights(heed.state.head), ...maps, ...mean];
     };
     /* What is over the patches of a picture is drawn over the picture, for the chosen row. */
     const pictured = (p) => Boolean(p.keys.grid && p.record.picture);
@@ -152,10 +151,11 @@
     const heightOf = ({name, said}) => 12 + 18 * name.length + 16 * said.length;
     /* The panels that begin at the height of p: all pictures of a page of pictures, else those of the same measure. */
     const aligned = (list, p) => (list.every(pictured) ? list : p.group ? list.filter((x) => x.group === p.group) : [p]);
-    /* Each panel goes below the shortest column; the panels of a measure stand side by side. */
+    /* Each panel goes below the shortest column; the panels of a measure are side by side. In a single column measures come first. */
     const layout = () => {
-        const width = heed.widthIn(scroll), pictures = panels().every(pictured), least = pictures ? 210 : 320;
-        const room = Math.max(1, Math.floor((width + gap) / (least + gap))), list = panels(room);
+        const width = heed.widthIn(scroll), all = panels(), least = all.every(pictured) ? 210 : 320;
+        const room = Math.max(1, Math.floor((width + gap) / (least + gap)));
+        const list = room > 1 ? all : [...all.filter((p) => p.group), ...all.filter((p) => !p.group)];
         const columns = Math.min(list.length, room), each = Math.floor((width - gap * (columns - 1)) / columns);
         const ends = Array(columns).fill(0), several = heed.severalInputs();
         scaleOver(list.filter(pictured));
@@ -193,25 +193,25 @@
         name.forEach((line, i) => pen.text(line, p.x, p.y + 10 + 18 * i, {...bold, width}));
         said.forEach((line, i) => pen.text(line, p.x, p.y + 11 + 18 * name.length + 16 * i, {...small, color, width}));
         const box = {x: p.l.left, y: p.l.top, w: p.l.wide, h: p.l.cell};
-        /* Labels stand left of the cells: the panel draws in its own place. */
+        /* Labels are left of the cells: the panel draws in its own place. */
         if (pictured(p)) heed.overPicture(pen, p.values, rowOf(p), box, p.top, p.keys.grid, p.record.picture);
         else pen.group(p.x, p.y + p.head, () => heed.paintMatrix(pen, p, p.inner, chosenIn(p)));
         paintLegend(pen, p);
     };
     /* What hatching means in the matrices that are drawn; pictures have none. */
-    const hatching = () => {
-        const matrices = l.list.filter((p) => !pictured(p)), said = [];
+    const hatching = (list) => {
+        const matrices = list.filter((p) => !pictured(p)), said = [];
         const unknown = (p) => p.unknown && p.rows.some((q) => p.cols.some((k) => p.unknown(q, k)));
         if (matrices.some((p) => p.masks)) said.push("may not attend");
         if (matrices.some(unknown)) said.push("in a map, what is unknown or has no part in the prediction");
         return said.length ? `; hatched: ${said.join("; ")}` : "";
     };
     const legend = () => {
-        layout();
+        const list = panels();
         const many = heed.severalInputs() ? "a head and a measure have one scale on all inputs" : "a head has one scale at all steps";
         const scales = heed.data.records.length > 1 ? `${many}, written under each panel` : "each panel's scale is written under it";
-        const marks = l.list.some((p) => p.values.uniform) ? "; mark: the uniform weight" : "";
-        return heed.legend(`${scales}; weights are shares of a row's attention (1 = 100 %)` + marks + hatching(), 0, "largest", heed.color);
+        const marks = list.some((p) => p.values.uniform) ? "; mark: the uniform weight" : "";
+        return heed.legend(`${scales}; weights are shares of a row's attention (1 = 100 %)` + marks + hatching(list), 0, "largest", heed.color);
     };
     const under = (x, y) => {
         for (const p of l.list) {

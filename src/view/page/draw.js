@@ -1,7 +1,7 @@
 /* draw.js -- colours, pens and the parts that several views draw: a pen paints on a canvas or writes SVG, by the same calls.
  *
  * A pen has rect, line, curve, text, cells, image and group, which draws with its origin at (x, y). Sizes are CSS pixels. What is put
- * on a pen stands on the surface colour.
+ * on a pen is on the surface colour.
  */
 "use strict";
 (() => {

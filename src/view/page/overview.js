@@ -35,7 +35,7 @@
         const inner = side - gutter, share = (x) => Math.max(24, Math.round(inner * Math.min(1, x)));
         return {gutter, inner, wide: share(1 / ratio(b)), high: share(ratio(b))};
     };
-    /* Where each stands: a row of few queries is as low as they are, and as wide as the window. */
+    /* Where each is: a row of few queries is as low as they are, and as wide as the window. */
     const layout = () => {
         const width = heed.widthIn(scroll), {blocks} = heed.record(), sideOf = (n) => Math.floor((width - edge) / n) - edge;
         list = collect();

@@ -159,8 +159,8 @@
             if (!able()) return {caption: "no q and k here", head: [], rows: []};
             const p = now(), sum = p.b.align ? "sum" : "qk", more = [sum, "score", "weight"];
             const {queries, keys} = p.b, score = (k, none, say) => (p.scores[k] === -Infinity ? none : say(p.scores[k]));
-            const told = (k) => [heed.nth(k), heed.show(keys.labels[k]), heed.number(p.dots[k]), score(k, "masked", heed.number), heed.weight(p.weights[k])];
-            const rows = heed.visible(keys).map(told);
+            const shown = (k) => [heed.nth(k), heed.show(keys.labels[k]), heed.number(p.dots[k]), score(k, "masked", heed.number), heed.weight(p.weights[k])];
+            const rows = heed.visible(keys).map(shown);
             const cells = (k) => [...heed.placeCells(queries, p.query, keys, k), p.dots[k], score(k, "-inf", Number), p.weights[k]];
             const exact = () => [[...heed.placeColumns, ...more], ...heed.visible(keys).map(cells)];
             return {caption: this.caption(), head: ["key", "key_token", ...more], rows, all: exact};
