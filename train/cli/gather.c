@@ -23,8 +23,8 @@ static bool put(joining *j, const char *bytes, size_t n) {
 
 /* ---- the standard input ---- */
 
-/* Lines of pairs are told apart by their first line; one that has neither tab, comma nor semicolon
- * is a line of TSV without its tab. */
+/* Lines of pairs are distinguished by their first line; one that has neither tab, comma nor
+ * semicolon is a line of TSV without its tab. */
 static const char *form_of(const char *bytes, size_t n) {
     const char *end = memchr(bytes, '\n', n);
     size_t line = end ? (size_t)(end - bytes) : n;
