@@ -191,6 +191,7 @@ TEST(null_is_accepted_in_fit) {
     CALL(heed_fit(NULL, NULL));
     CALL(heed_run_vacant(NULL, NULL, false));
     CALL(heed_run_recover(NULL, NULL));
+    CALL(heed_run_resumable(NULL, NULL));
     CALL(heed_run_owns(NULL, NULL, NULL));
     CALL(heed_run_outside(NULL, NULL, NULL));
     CALL(heed_run_open(NULL, NULL, NULL, NULL));

@@ -347,50 +347,6 @@ static void check_lines(const char *text, int width) {
     }
 }
 
-/* Adds a layer of one head to a record with an axis of 4 tokens, of which the first is special. */
-static void add_layer(heed_record *r, int layer, const heed_real *weights) {
-    heed_record_add_block(
-        r, &(heed_record_block){.path = "a", .layer = layer, .heads = 1, .weights = weights});
-}
-
-TEST(record_focus_is_the_most_concentrated_head_that_does_not_follow_positions) {
-    static const heed_real even[16] = {.25f, .25f, .25f, .25f, .25f, .25f, .25f, .25f,
-                                       .25f, .25f, .25f, .25f, .25f, .25f, .25f, .25f};
-    static const heed_real before[16] = {1, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
-    static const heed_real first[16] = {1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0};
-    static const heed_real sharp[16] = {0, 0, .5f, .5f, 0, 0, 0, 1, 0, 1, 0, 0, 0, 0, 1, 0};
-    static const heed_real wide[16] = {0, 0, 0, 1, 0, 0, 0, 1, .1f, .7f, .1f, .1f, 0, 1, 0, 0};
-    heed_ctx *c = heed_open(NULL);
-    heed_record *r = heed_record_new(c);
-    heed_focus f;
-    heed_record_add_axis(r, &(heed_record_axis){.name = "text",
-                                                .count = 4,
-                                                .labels = (const char *[]){"[CLS]", "a", "b", "c"},
-                                                .special = (unsigned char[]){1, 0, 0, 0}});
-    const heed_real *const layers[] = {even, before, first, sharp, wide};
-    for (int i = 0; i < 5; i++) add_layer(r, i, layers[i]);
-    CHECK(heed_record_focus(r, HEED_ENCODER, -1, -1, &f) && f.block == 3 && f.count == 5);
-    CHECK(heed_record_focus(r, HEED_ENCODER, -1, 0, &f) && f.block == 4); /* the row decides */
-    CHECK(heed_record_focus(r, HEED_ENCODER, 2, -1, &f) && f.block == 2 && f.count == 1);
-    const heed_record *const twice[] = {r, r};
-    double score[2];
-    CHECK(heed_record_focus(r, HEED_ENCODER, -1, -1, &f) && f.block == 3);
-    score[0] = f.score;
-    CHECK(heed_record_focus(r, HEED_ENCODER, 4, 0, &f) && f.block == 4);
-    score[1] = f.score;
-    CHECK(heed_records_focus(twice, (int[]){-1, -1}, 2, HEED_ENCODER, -1, &f) && f.block == 3);
-    CHECK_CLOSE(f.score, score[0], 1e-12);
-    CHECK(heed_records_focus(twice, (int[]){0, -1}, 2, HEED_ENCODER, 4, &f) && f.block == 4);
-    CHECK(f.score > score[1] / 2 && f.count == 1); /* the mean of two rows' scores */
-    CHECK(!heed_records_focus(twice, (int[]){-1, -1}, 0, HEED_ENCODER, -1, &f) && f.count == 0);
-    heed_record_add_guess(r, &(heed_record_guess){.query = 0});
-    CHECK(heed_record_focus(r, HEED_ENCODER, -1, -1, &f) && f.block == 4); /* of the prediction */
-    CHECK(!heed_record_focus(r, HEED_CROSS, -1, -1, &f) && f.count == 0);
-    r->block_count = 3; /* one that follows positions is better than a uniform one */
-    CHECK(heed_record_focus(r, HEED_ENCODER, -1, -1, &f) && f.block == 1);
-    CLOSE(c);
-}
-
 TEST(record_heatmaps_fit_any_terminal) {
     heed_ctx *c = heed_open(NULL);
     static heed_real values[300 * 300];

@@ -266,6 +266,29 @@ TEST(run_resume_refuses_a_changed_config) {
     resume_run("whole");
 }
 
+/* A checkpoint, even within an unfinished swap, or no weights yet; what was saved has neither. */
+TEST(run_resumable_needs_a_checkpoint) {
+    train_run("run", "steps=10");
+    char dir[256];
+    path_of(dir, "run", "");
+    heed_ctx *c = heed_open(&(heed_options){.threads = 1});
+    CHECK(heed_run_resumable(c, dir));
+    command("mv %s/last %s/last.old", dir, dir);
+    CHECK(heed_run_resumable(c, dir));
+    command("mv %s/last.old %s/moved", dir, dir);
+    CHECK(!heed_run_resumable(c, dir));
+    CHECK_HAS(heed_ctx_error(c), "has lost its checkpoint");
+    heed_clear(c);
+    resume_refused("run", "has lost its checkpoint");
+    command("mv %s/metrics.csv %s/moved", dir, dir);
+    CHECK(!heed_run_resumable(c, dir) && heed_ctx_status(c) == HEED_DATA);
+    CHECK_HAS(heed_ctx_error(c), "no training to resume");
+    heed_clear(c);
+    command("rm %s/model.safetensors", dir);
+    CHECK(heed_run_resumable(c, dir) && heed_ctx_status(c) == HEED_OK);
+    CLOSE(c);
+}
+
 /* The checkpoint of the resumed run names the new settings, so that it can be resumed again. */
 TEST(run_resume_takes_settings_from_flags) {
     stop_run("run", "steps=10 lr=0.03");

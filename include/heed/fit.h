@@ -220,6 +220,11 @@ bool heed_run_vacant(heed_ctx *c, const char *dir, bool force);
  */
 bool heed_run_recover(heed_ctx *c, const char *dir);
 
+/* Whether the run at dir has a training to resume: a checkpoint, or no weights yet. Else false with
+ * HEED_DATA: an import and what heed_run_save wrote have none, and a checkpoint may be lost.
+ * Resuming checks this itself; call it to check before reading data. */
+bool heed_run_resumable(heed_ctx *c, const char *dir);
+
 /* Whether path is a file of the run at dir, or in a folder of it such as last/. A new run replaces
  * these files; nothing else should write them. */
 bool heed_run_owns(heed_ctx *c, const char *dir, const char *path);

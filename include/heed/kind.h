@@ -132,8 +132,8 @@ bool heed_example_text(const heed_reader *r, const char *text, size_t n, heed_ex
 bool heed_example_target(const heed_reader *r, const char *text, size_t n, heed_example *out);
 bool heed_example_made(const heed_reader *r, const int32_t *ids, size_t n, bool ended,
                        heed_example *out);
-/* Uses the given tokens as the text; without a tokenizer their ids are their labels. HEED_DATA as
- * above. */
+/* Uses the given tokens as the text; without a tokenizer their ids are their labels. HEED_DATA if
+ * there are none, or more than the block. */
 bool heed_example_tokens(const heed_reader *r, const int32_t *ids, size_t n, heed_example *out);
 /* Reads a picture, which is converted to the run's channels. name: for errors. */
 bool heed_example_picture(const heed_reader *r, heed_picture *p, const char *name,

@@ -39,8 +39,8 @@ bool heed_nearly_uniform(const heed_real *weights, int n);
  * among the layers of a stack, or in one layer (from 0; -1: all). Rows: the query (from 0), or with
  * -1 those at which something is predicted (in a causal layer the last of them), or all. Heads that
  * put most of their weight on the same, the previous or the next token, or on the first and special
- * tokens, come after all others that are not nearly uniform. Returns false if the record has no
- * such layer. */
+ * tokens, come after all others that are not nearly uniform. Heads with weights in these rows that
+ * are not finite are left out. Returns false if the record has no such layer. */
 typedef struct {
     int block, head; /* indices in the record */
     int count;       /* heads that were compared */
@@ -49,8 +49,9 @@ typedef struct {
 bool heed_record_focus(const heed_record *r, heed_stack stack, int layer, int query,
                        heed_focus *out);
 /* The same for inputs that are to be compared, of which the records hold the same layers: the head
- * with the lowest mean score. queries: a row of each record, or -1. Returns false also if their
- * layers differ. */
+ * with the lowest mean score. records and queries have `count` elements; a query is a row of its
+ * record, or -1. Layers that a record lacks, or has with another number of heads, are left out.
+ * Returns false if none is left. */
 bool heed_records_focus(const heed_record *const *records, const int *queries, int count,
                         heed_stack stack, int layer, heed_focus *out);
 /* The uniform weight of a block: 1 / the number of keys that a query may attend to. With query -1

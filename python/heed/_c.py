@@ -1313,6 +1313,7 @@ FUNCTIONS = {
     "heed_run_check": (c_bool, (c_void_p, c_char_p, c_void_p,)),
     "heed_run_vacant": (c_bool, (c_void_p, c_char_p, c_bool,)),
     "heed_run_recover": (c_bool, (c_void_p, c_char_p,)),
+    "heed_run_resumable": (c_bool, (c_void_p, c_char_p,)),
     "heed_run_owns": (c_bool, (c_void_p, c_char_p, c_char_p,)),
     "heed_run_outside": (c_bool, (c_void_p, c_char_p, c_char_p,)),
     "heed_run_open": (c_void_p, (c_void_p, c_char_p, c_void_p, c_char_p,)),

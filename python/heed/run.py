@@ -63,10 +63,13 @@ def softmax(x):
 
 def token_ids(ids, vocab):
     """The ids as heed's numbers; of each of which the vocabulary must have a token."""
+    wrong = UsageError(f"the input is wrong: expected a text or a sequence of token ids, found {ids!r:.60}")
+    if isinstance(ids, bytes):  # whose elements are numbers, too
+        raise wrong
     try:
-        ids = [operator.index(i) for i in (None if isinstance(ids, bytes) else ids)]
+        ids = [operator.index(i) for i in ids]
     except TypeError:
-        raise UsageError(f"the input is wrong: expected a text or a sequence of token ids, found {ids!r:.60}") from None
+        raise wrong from None
     for i in ids:
         if not 0 <= i < vocab:
             raise UsageError(f"token {i} is not in the vocabulary: expected 0 to {vocab - 1}")
@@ -153,7 +156,7 @@ class Run:
 
     @property
     def vocab(self):
-        """How many tokens it knows."""
+        """The size of the vocabulary."""
         words = self.c.source or self.c.tokenizer
         return lib.heed_vocab_size(words) if words else int(self.settings["vocab"])
 
@@ -178,8 +181,8 @@ class Run:
         self.context.made(lib.heed_decode(self.tokenizer, ids, len(ids), byref(out)), "decode")
         return take_text(out)
 
-    def said(self, ids):
-        """What tokens say: their text, or without a tokenizer their ids, as the command prints them."""
+    def text_of(self, ids):
+        """The text of tokens or, without a tokenizer, their ids, as the command prints them."""
         return self.decode(ids) if self.c.tokenizer else " ".join(map(str, ids))
 
     # ---- reading one input ----
@@ -333,23 +336,23 @@ class Run:
                             + ('a text, as "The fox"' if self.c.tokenizer else "token ids, as [3, 1, 4]: the run has no tokenizer"))
         start = ids if not words else "" if prompt == "\n" else prompt
         if n < 1:  # of heed_generate, 0 means the model's length
-            return [start] * samples if samples else start
-        said = self.said(ids) if words else ""
+            return [start[:] for _ in range(samples)] if samples else start
+        said = self.text_of(ids) if words else ""
         made = []
 
         def piece(output, token):
             if output or not words:
                 return output or on_token(token)
-            before = self.said(ids + made)
+            before = self.text_of(ids + made)
             made.append(token)
-            return on_token(self.said(ids + made)[len(before):])
+            return on_token(self.text_of(ids + made)[len(before):])
 
         a = filled(_c.heed_generation, count=n, temperature=temperature, top_k=top_k, top_p=top_p, seed=seed, samples=samples or 1,
                    has_end=True, end=lib.heed_text_end(self.c.config, self.c.tokenizer), prompt_count=len(ids))
-        prompt_ids = (c_int32 * len(ids))(*ids)
-        a.prompt = ctypes.addressof(prompt_ids)
+        numbers = (c_int32 * len(ids))(*ids)
+        a.prompt = ctypes.addressof(numbers)
         rows = self.make(a, samples or 1, on_token and piece)
-        found = [start + (self.said(ids + row)[len(said):] if words else row) for row in rows]
+        found = [start + (self.text_of(ids + row)[len(said):] if words else row) for row in rows]
         return found if samples else found[0]
 
     def targets(self, e, beam, length_penalty, **picture):
@@ -436,7 +439,7 @@ class Run:
         """An error unless the data that it was trained on is there. other: the call that takes another path."""
         data, f = self.settings.get("data", ""), os.path.join(self.path, "config.conf")
         if not data:
-            raise DataError(f"the run has no data of its own: {self.path}: expected the path of data; hint: {other}")
+            raise DataError(f"the run names no data: {self.path}: expected the path of data; hint: {other}")
         if not os.path.exists(data):
             raise DataError(f"the data of the run is missing: {f}: data = {data}; hint: work in the folder that it was trained in, or {other}")
 

@@ -5,7 +5,7 @@ import tempfile
 from ctypes import byref, c_char_p
 
 from . import _c
-from ._library import Context, DataError, Interrupts, UsageError, function_type, lib, text
+from ._library import Context, Interrupts, UsageError, function_type, lib, text
 from .run import MODELS, Run, models, open_, path_bytes, seed_of
 
 EVENTS = ("start", "step", "eval", "saved", "note")
@@ -124,10 +124,8 @@ def resume(path, progress=None, data=None, threads=0, isa=None, **settings):
     """Continues a training run that was stopped, to the same bits as if it had not been; or with steps=N goes on to N. data: its new
     path, if it has moved."""
     options = {"seed": seed_of(path), "threads": threads, "isa": isa}
-    has = lambda name: os.path.exists(os.path.join(path, name))
-    if has("config.conf") and not any(map(has, ("last", "last.new", "last.old"))):  # the others: a swap was cut off
-        raise DataError(f"there is no training to resume: {path} has a model without it, as of an import; "
-                        f'hint: heed.train(TASK, DATA, from_="{path}") starts from its weights')
+    c = Context(**options)
+    c.made(lib.heed_run_resumable(c.pointer, path_bytes(path)), "resume")
     run = open_(path, "last")  # the model is read while the run exists
     if data is None and "data" in run.settings:
         run.check_own_data(f'heed.resume("{path}", data=PATH)')

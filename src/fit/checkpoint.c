@@ -317,6 +317,21 @@ const char *heed__checkpoint_find(heed_ctx *c, const char *run) {
     return NULL;
 }
 
+bool heed_run_resumable(heed_ctx *c, const char *dir) {
+    if (heed__stopped(c) || !dir) return false;
+    if (heed__checkpoint_find(c, dir) || !heed__run_has(c, dir, "model.safetensors"))
+        return !heed__stopped(c);
+    if (heed__run_has(c, dir, "metrics.csv"))
+        return heed_fail(c, HEED_DATA,
+                         "%s has lost its checkpoint: %s/last/state.json: not found; hint: restore "
+                         "a copy of the folder, or start from its weights with `from = %s`",
+                         dir, dir, dir);
+    return heed_fail(c, HEED_DATA,
+                     "there is no training to resume: %s has a model without its training, as of "
+                     "an import; hint: start a new run from its weights with `from = %s`",
+                     dir, dir);
+}
+
 /* Completes a swap that lacks only the best weights' rename and the old folder's removal. */
 static bool finish(heed_ctx *c, const char *run) {
     return (!heed__run_has(c, run, "last/best.safetensors") ||

@@ -215,12 +215,8 @@ static bool read_checkpoint(heed__fitting *f) {
     else if (found)
         ok = heed__state_read(f->c, heed__run_path(&path, run, "last/state.json"), &f->state) &&
              heed__state_settings(f->c, path.s, f->a->config, &f->changed) && agrees(f);
-    else if (heed__run_has(f->c, run, "model.safetensors"))
-        ok = heed_fail(f->c, HEED_DATA,
-                       "%s has lost its checkpoint: %s/last/state.json: not found; hint: restore "
-                       "a copy of the folder, or start from its weights with `from = %s`, as from "
-                       "those of a merged run, which has none",
-                       run, run, run);
+    else
+        ok = heed_run_resumable(f->c, run);
     f->fresh = !found;
     f->before = f->state.seconds;
     heed_text_free(&path);

@@ -121,7 +121,8 @@ heed_fit_result heed_train(heed_ctx *c, const heed_train_args *a) {
     }
     bool first = !a->cluster || a->cluster->rank == 0;
     if (a->run && first)
-        (void)(a->resume ? heed_run_recover(c, a->run) : heed_run_vacant(c, a->run, a->force));
+        (void)(a->resume ? heed_run_recover(c, a->run) && heed_run_resumable(c, a->run)
+                         : heed_run_vacant(c, a->run, a->force));
     if (heed_cluster_agree(c, a->cluster)) {
         read_settings(c, a, &k);
         r = train(c, a, k.config);

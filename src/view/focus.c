@@ -29,12 +29,16 @@ static bool is_asked(const head_of *h, int query, int row) {
     return last < 0 || (h->block->causal && row == last);
 }
 
+/* NAN: a weight is no number. */
 static double evenness(const head_of *h, int query) {
     double sum = 0;
     int count = 0;
     for (int i = 0; i < h->rows; i++) {
         if (!is_asked(h, query, i) || keys_of(h, i) < 2) continue;
-        sum += heed_evenness(h->weights + (size_t)i * (size_t)h->cols, keys_of(h, i));
+        const heed_real *row = h->weights + (size_t)i * (size_t)h->cols;
+        for (int k = 0; k < keys_of(h, i); k++)
+            if (!isfinite((double)row[k])) return (double)NAN;
+        sum += heed_evenness(row, keys_of(h, i));
         count++;
     }
     return count ? sum / count : 1;
@@ -93,13 +97,18 @@ static bool has_block(const heed_record *r, int index, const heed_record_block *
            own->heads == b->heads;
 }
 
-/* The mean score of a head over all records; NAN: one lacks its block. */
+static bool all_have(const heed_record *const *records, int count, int index) {
+    for (int i = 0; i < count; i++)
+        if (!has_block(records[i], index, &records[0]->blocks[index])) return false;
+    return true;
+}
+
+/* The mean score of a head over all records; NAN: one of its weights is no number. */
 static double mean_score(const heed_record *const *records, const int *queries, int count,
                          int block, int head) {
     double sum = 0;
     for (int i = 0; i < count; i++) {
         const heed_record *r = records[i];
-        if (!has_block(r, block, &records[0]->blocks[block])) return (double)NAN;
         const heed_record_block *b = &r->blocks[block];
         head_of h = {r, b, b->weights, r->axes[b->queries].count, r->axes[b->keys].count};
         h.weights += (size_t)head * (size_t)h.rows * (size_t)h.cols;
@@ -115,10 +124,11 @@ bool heed_records_focus(const heed_record *const *records, const int *queries, i
     const heed_record *first = records && queries && count > 0 ? records[0] : NULL;
     for (int i = 0; first && i < first->block_count; i++) {
         const heed_record_block *b = &first->blocks[i];
-        if (!b->weights || b->stack != stack || (layer >= 0 && b->layer != layer)) continue;
+        if (b->stack != stack || (layer >= 0 && b->layer != layer)) continue;
+        if (!all_have(records, count, i)) continue;
         for (int k = 0; k < b->heads; k++) {
             double score = mean_score(records, queries, count, i, k);
-            if (isnan(score)) break;
+            if (isnan(score)) continue;
             if (!out->count++ || score < out->score)
                 out->block = i, out->head = k, out->score = score;
         }

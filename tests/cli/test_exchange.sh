@@ -24,10 +24,10 @@ json params 7248
 json tokenizer false
 for analysis in heads ablate eval; do
     run $analysis bert
-    refuses 3 "the run has no data of its own: bert: expected DATA, a text file; hint: \`heed $analysis bert book.txt\`"
+    refuses 3 "the run names no data: bert: expected DATA, a text file; hint: \`heed $analysis bert book.txt\`"
 done
 run resume gpt2
-refuses 3 "there is no training to resume: gpt2 has a model without data, as of an import; hint: \`heed train gpt book.txt --from gpt2 -o runs/next\`"
+refuses 3 "there is no training to resume: gpt2 has a model without its training, as of an import; hint: start a new run from its weights with --from gpt2"
 run generate gpt2 --prompt "3 1 4" --n 3 --temperature 0
 status 0
 says "3 1 4 "

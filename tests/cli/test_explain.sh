@@ -21,6 +21,7 @@ json hard false
 
 # Settings.
 run explain --hard --beta 3 --tex hard.tex
+status 0
 run explain --hard --beta 3
 says "All scores are multiplied by beta = 3 instead of the usual 1/sqrt(3) = 0.5774."
 says "9. Weights: weights = 1 at the largest of each row"
@@ -74,6 +75,7 @@ refuses 2 "--step has no effect here: --json"
 run explain --list lion
 refuses 2 "--list prints all examples"
 run explain --json --html one.html
+status 0
 holds test "$(wc -l <out)" = 1
 run explain --rate 3
 refuses 2 "--rate has no effect here: expected --learn N"
@@ -109,6 +111,7 @@ sed -n '/^1[.]/,$p' out >solution
 # shellcheck disable=SC2016
 holds awk 'NR == FNR { p[FNR] = $0; next } $0 !~ p[FNR] { bad++ } END { exit bad > 0 || FNR < 80 }' patterns solution
 run explain --exercise --seed 3 --hard --tex sheet.tex
+status 0
 run explain --exercise --seed 3 --hard
 says "5. Weights: 1 at the largest of each row"
 holds grep -qF 'section*{Exercise 3: The hungry lion' sheet.tex
@@ -118,7 +121,9 @@ hides '\^{'
 run explain --exercise --seed 4
 holds sh -c '! cmp -s out exercise'
 run explain --exercise --seed 3 --html exercise.html
+status 0
 run explain --solution --seed 3 --html solution.html
+status 0
 holds grep -q '"sheet":"Exercise 3"' exercise.html
 holds grep -q '"sheet":"Solution 3"' solution.html
 holds grep -q '"blanks":{"Q":..0,0,0.,.1,' exercise.html
@@ -197,6 +202,7 @@ json backward.dO "[[36.0]]"
 json backward.dW_V "[[36.0],[108.0]]"
 json backward.check.1.of W_h
 run explain --from layer.json --backward --tex layer.tex
+status 0
 run explain --from layer.json --backward
 says "13. Loss: dU = all heads"
 says "dW_h[1, 2] = 1·6 = 6"
@@ -254,12 +260,14 @@ says "The hungry lion attacked the slow zebra in the tall grass: 11 tokens have 
 says "The steps are printed where no file is asked for"
 hides "1. Tokens"
 run explain --exercise --html sheet.html
+status 0
 says "Exercise 1, 82 blanks"
 hides "1. Queries"
 holds test "$(grep -c '\\bordermatrix' lion.tex)" = 17
 holds test "$(tr -cd '{' <lion.tex | wc -c)" = "$(tr -cd '}' <lion.tex | wc -c)"
 holds grep -q 'W_Q' lion.html
 run explain --backward --tex lion.tex
+status 0
 holds grep -qF '{dQ\ (11\times 3)}' lion.tex
 holds grep -qF 'Values: $dV\ =\ \text{weights}^\top \ dO$' lion.tex
 holds grep -qF ' and $dW_Q$ has $28.578839990$ there' lion.tex
@@ -273,6 +281,7 @@ absent absent
 own '{"X": [[1]], "tokens": ["100% \\{a_b}~^&#$ \u2603 </script>"], "W_Q": [[1]], "W_K": [[1]], "W_V": [[1]]}'
 status 0
 run explain --from own.json --tex odd.tex
+status 0
 holds grep -qF '100\% \textbackslash{}\{a\_b\}\textasciitilde{}\textasciicircum{}\&\#\$ [U+2603] </script>' odd.tex
 
 # Labels and titles may hold anything: nothing of it moves the cursor or makes a line too wide.
@@ -291,6 +300,7 @@ for how in --backward "--hard --notation columns" --exercise; do
     done
 done
 run explain --from odd.json --html odd.html
+status 0
 holds grep -qF 'u003c/script>' odd.html
 holds sh -c '! grep -qF "\"</script>" odd.html'
 

@@ -67,7 +67,7 @@ absent other
 run merge nowhere -o other
 refuses 3 "run is missing"
 run resume plain
-status 3
+refuses 3 "there is no training to resume: plain has a model without its training"
 train -o bad --lora 2 --lora-targets nothing
 refuses 2 "--lora-targets matches no parameter: nothing"
 train -o bad --lora 2 --lora-targets 'decoder.*'

@@ -50,11 +50,11 @@ rm -r 'a[1]*'
 run snapshots whole
 status 0
 quiet
-says "attention of s (token 8) while the model learned, layer 2, mean of 2 heads"
+says "attention of token 8, s, while the model learned, layer 2, mean of 2 heads"
 says "step 400"
 run snapshots whole --layer 1 --head 2 --query 3 --png strip.png --svg strip.svg --html learning.html
 status 0
-says "attention of r (token 3) while the model learned, layer 1, head 2"
+says "attention of token 3, r, while the model learned, layer 1, head 2"
 says "wrote strip.png"
 says "wrote learning.html"
 holds grep -q '"opening":"view=compare&stack=decoder&layer=1&head=2&row=3&record=9"' learning.html
@@ -82,7 +82,7 @@ absent none.png
 absent none.html
 run snapshots whole --query a --head max
 status 0
-says "attention of a (token 2) while the model learned, layer 2, largest of 2 heads"
+says "attention of token 2, a, while the model learned, layer 2, largest of 2 heads"
 run snapshots whole --head max --json
 json head max
 run snapshots whole --head mean --json
@@ -138,10 +138,10 @@ run train vit idx -o vit --steps 4 --batch 8 --layers 1 --heads 2 --width 8 --sn
 status 0
 holds test -s vit/snapshots/1-00000004.npz
 run snapshots vit
-says "attention of [CLS] while the model learned, layer 1, mean of 2 heads"
+says "attention of [CLS], while the model learned, layer 1, mean of 2 heads"
 says "Patches are named by row and"
 run snapshots vit --query 2,3
-says "attention of patch 2,3 while the model learned"
+says "attention of patch 2,3 (row, column), while the model learned"
 run train cnn idx -o cnn --steps 4 --width 4 --snapshots 2
 refuses 2 "does not attend"
 

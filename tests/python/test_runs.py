@@ -118,6 +118,9 @@ def test_without_a_tokenizer():
     np.testing.assert_array_equal(gpt.attend(np.array([3, 1, 4])).blocks[0].weights, gpt.attend("3 1 4").blocks[0].weights)
     made, pieces = gpt.generate([3, 1, 4], n=3, temperature=0, on_token=(seen := []).append), []
     assert made == [3, 1, 4] + seen and len(gpt.generate([3], n=2, samples=3)) == 3
+    same = gpt.generate([3, 1], n=0, samples=2)
+    same[0].append(9)
+    assert same[1] == [3, 1]  # a list of its own for each sample
     words = gpt.generate("3 1 4", n=3, temperature=0, on_token=pieces.append)
     assert words == " ".join(map(str, made)) == "3 1 4" + "".join(pieces)
     for call in (lambda: gpt.attend([]), lambda: gpt.attend([1] * 5000), gpt.generate, lambda: gpt.generate([])):
@@ -138,10 +141,10 @@ def test_without_a_tokenizer():
         with raises(heed.UsageError, f"expected a text or a list of texts, found {wrong}"):
             bert.embed(wrong)
     gpt.save("saved")
-    with raises(heed.DataError, "there is no training to resume: saved has a model without it", 'from_="saved"'):
+    with raises(heed.DataError, "there is no training to resume: saved has a model without its training", "`from = saved`"):
         heed.resume("saved")
     for method in ("evaluate", "heads", "ablate"):
-        with raises(heed.DataError, "the run has no data of its own", f"run.{method}(PATH)"):
+        with raises(heed.DataError, "the run names no data", f"run.{method}(PATH)"):
             getattr(gpt, method)()
 
 
@@ -153,6 +156,9 @@ def test_data_that_was_moved():
         with raises(heed.DataError, "the data of the run is missing: run/config.conf: data = my facts.txt; hint: ", hint):
             call()
     assert run.evaluate("moved.txt")["loss"] and heed.resume("run", steps=6, data="moved.txt").result["step"] == 6
+    os.rename("run/last", "run/gone")
+    with raises(heed.DataError, "run has lost its checkpoint", "`from = run`"):
+        heed.resume("run", data="moved.txt")
 
 
 def test_encoder_without_a_head():

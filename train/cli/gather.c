@@ -23,7 +23,7 @@ static bool put(joining *j, const char *bytes, size_t n) {
 
 /* ---- the standard input ---- */
 
-/* The kind of lines of pairs is known by their first line; one that has neither tab, comma nor
+/* Lines of pairs are distinguished by their first line; one that has neither tab, comma nor
  * semicolon is a line of TSV without its tab. */
 static const char *form_of(const char *bytes, size_t n) {
     const char *end = memchr(bytes, '\n', n);

@@ -292,7 +292,7 @@ static int largest_at(const heed_record *r, const heed_record_map *m, int query,
 /* Where the probability is so near 1 that it hardly changes whatever is hidden, occlusion tells
  * nothing apart: says so, and what changes the log-odds. */
 static void note_saturated(const attend_view *v, int query) {
-    enum { STAYS = 2 }; /* percent of the probability that hiding may take at most */
+    enum { MOST_CHANGE = 2 }; /* percent of the probability that hiding may take at most */
     const heed_record *r = v->record;
     double falls = 0, odds = 0, p = answer_at(v, query);
     char place[QUERY_SIZE];
@@ -303,7 +303,7 @@ static void note_saturated(const attend_view *v, int query) {
         if (strcmp(m->name, "occlusion") == 0) largest_at(r, m, query, &falls);
         if (strcmp(m->name, "occlusion, log-odds") == 0) at = largest_at(r, m, query, &odds);
     }
-    if (at < 0 || !(p > 0.99) || fabs(falls) * 100 > STAYS) return;
+    if (at < 0 || !(p > 0.99) || fabs(falls) * 100 > MOST_CHANGE) return;
     const heed_record_axis *keys = &r->axes[v->block->keys];
     print_wrapped(v->p,
                   "The probability is so near 1 that it changes by less than %.4f whatever is "

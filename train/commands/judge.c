@@ -70,7 +70,7 @@ static bool learned(const progress *g, const run_curves *k, double end, char tex
         snprintf(text, JUDGEMENT,
                  "learned: the validation accuracy is %s %%, so more steps change little",
                  probability_text(share, accuracy, PROBABILITY_PERCENT));
-    else if (loss < 0.05 && data_of(g->p->model)->perplexity)
+    else if (exp(loss) < 1.05 && data_of(g->p->model)->perplexity)
         snprintf(text, JUDGEMENT,
                  "learned: the %s perplexity is %.2f and cannot be below 1, so more steps change "
                  "little",

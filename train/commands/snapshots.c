@@ -120,18 +120,6 @@ static bool choose(show *w) {
 
 /* ---- output ---- */
 
-/* "a (token 2)"; "patch 2,3" */
-static const char *place_of(const show *w, char text[QUERY_SIZE]) {
-    const heed_record_axis *a = w->query_axis;
-    char token[64];
-    heed_format_token(token, sizeof token, a->labels[w->query]);
-    if (a->rows)
-        snprintf(text, QUERY_SIZE, "%s%s", w->query < a->first ? "" : "patch ", token);
-    else
-        snprintf(text, QUERY_SIZE, "%s (token %d)", token, w->query + 1);
-    return text;
-}
-
 /* Prints the attention of the query, one row per snapshot. A causal layer sees no tokens after the
  * query. */
 static bool print_query(const show *w) {
@@ -143,8 +131,8 @@ static bool print_query(const show *w) {
         size_t from = ((size_t)i * (size_t)w->queries + (size_t)w->query) * (size_t)w->keys;
         memcpy(rows + (size_t)i * cols, w->weights + from, cols * sizeof *rows);
     }
-    snprintf(title, sizeof title, "attention of %s while the model learned, %s", place_of(w, place),
-             w->of);
+    snprintf(title, sizeof title, "attention of %s, while the model learned, %s",
+             place_words(c, w->query_axis, w->query, place), w->of);
     bool ok = rows && print_heatmap(c, (heed_heatmap){.title = title,
                                                       .rows = w->count,
                                                       .cols = (int)cols,

@@ -432,14 +432,7 @@ static void resume(program *p) {
     training t = {.run = p->argv[0], .resume = true};
     if (is_first_process(p) && !heed_run_recover(p->c, t.run)) return;
     t.f = run_settings(p->c, p->models, t.run, &t.model);
-    if (!t.f || !heed_run_check(p->c, t.run, t.f)) return;
-    if (t.model->kind != HEED_INPUT_DENSE && !*heed_config_text(t.f, "data")) {
-        heed_fail(p->c, HEED_DATA,
-                  "there is no training to resume: %s has a model without data, as of an import; "
-                  "hint: `train %s %s --from %s -o runs/next` starts from its weights",
-                  t.run, t.model->name, example_data(t.model), t.run);
-        return;
-    }
+    if (!t.f || !heed_run_check(p->c, t.run, t.f) || !heed_run_resumable(p->c, t.run)) return;
     if (override(p, &t) && data_exists(p, t.f, "data", "--data ") &&
         data_exists(p, t.f, "val", "--val "))
         run_training(p, &t);

@@ -51,8 +51,7 @@ heed_data *eval_data_open(program *p, const heed_model *m, heed_config *f, const
         return NULL;
     }
     if (m->kind != HEED_INPUT_DENSE && p->argc < 2 && !*heed_config_text(f, "data")) {
-        heed_fail(p->c, HEED_DATA,
-                  "the run has no data of its own: %s: expected DATA, %s; hint: `%s %s %s`",
+        heed_fail(p->c, HEED_DATA, "the run names no data: %s: expected DATA, %s; hint: `%s %s %s`",
                   p->argv[0], data_of(m)->noun, p->command->name, p->argv[0], example_data(m));
         return NULL;
     }

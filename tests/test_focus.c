@@ -1,0 +1,120 @@
+/* test_focus.c -- the head of records that is worth looking at first. */
+#include "test.h"
+
+#include <heed/view.h>
+
+#include <math.h>
+
+/* A record with an axis of 4 tokens, of which the first is special. */
+static heed_record *record_of_4(heed_ctx *c) {
+    heed_record *r = heed_record_new(c);
+    heed_record_add_axis(r, &(heed_record_axis){.name = "text",
+                                                .count = 4,
+                                                .labels = (const char *[]){"[CLS]", "a", "b", "c"},
+                                                .special = (unsigned char[]){1, 0, 0, 0}});
+    return r;
+}
+
+/* Adds a layer of (heads,4,4) weights to it. */
+static void add_layer(heed_record *r, int layer, int heads, const heed_real *weights) {
+    heed_record_add_block(
+        r, &(heed_record_block){.path = "a", .layer = layer, .heads = heads, .weights = weights});
+}
+
+TEST(record_focus_is_the_most_concentrated_head_that_does_not_follow_positions) {
+    static const heed_real even[16] = {.25f, .25f, .25f, .25f, .25f, .25f, .25f, .25f,
+                                       .25f, .25f, .25f, .25f, .25f, .25f, .25f, .25f};
+    static const heed_real before[16] = {1, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
+    static const heed_real first[16] = {1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0};
+    static const heed_real sharp[16] = {0, 0, .5f, .5f, 0, 0, 0, 1, 0, 1, 0, 0, 0, 0, 1, 0};
+    static const heed_real wide[16] = {0, 0, 0, 1, 0, 0, 0, 1, .1f, .7f, .1f, .1f, 0, 1, 0, 0};
+    heed_ctx *c = heed_open(NULL);
+    heed_record *r = record_of_4(c);
+    heed_focus f;
+    const heed_real *const layers[] = {even, before, first, sharp, wide};
+    for (int i = 0; i < 5; i++) add_layer(r, i, 1, layers[i]);
+    CHECK(heed_record_focus(r, HEED_ENCODER, -1, -1, &f) && f.block == 3 && f.count == 5);
+    CHECK(heed_record_focus(r, HEED_ENCODER, -1, 0, &f) && f.block == 4); /* the row decides */
+    CHECK(heed_record_focus(r, HEED_ENCODER, 2, -1, &f) && f.block == 2 && f.count == 1);
+    const heed_record *const twice[] = {r, r};
+    double score[2];
+    CHECK(heed_record_focus(r, HEED_ENCODER, -1, -1, &f) && f.block == 3);
+    score[0] = f.score;
+    CHECK(heed_record_focus(r, HEED_ENCODER, 4, 0, &f) && f.block == 4);
+    score[1] = f.score;
+    CHECK(heed_record_focus(r, HEED_ENCODER, 4, -1, &f) && f.block == 4);
+    double all = f.score;
+    CHECK(heed_records_focus(twice, (int[]){-1, -1}, 2, HEED_ENCODER, -1, &f) && f.block == 3);
+    CHECK_CLOSE(f.score, score[0], 1e-12);
+    CHECK(heed_records_focus(twice, (int[]){0, -1}, 2, HEED_ENCODER, 4, &f) && f.block == 4);
+    CHECK(f.count == 1 && all > score[1]);
+    CHECK_CLOSE(f.score, (score[1] + all) / 2, 1e-12);
+    CHECK(!heed_records_focus(twice, (int[]){-1, -1}, 0, HEED_ENCODER, -1, &f) && f.count == 0);
+    heed_record_add_guess(r, &(heed_record_guess){.query = 0});
+    CHECK(heed_record_focus(r, HEED_ENCODER, -1, -1, &f) && f.block == 4); /* of the prediction */
+    CHECK(!heed_record_focus(r, HEED_CROSS, -1, -1, &f) && f.count == 0);
+    r->block_count = 3; /* one that follows positions is better than a uniform one */
+    CHECK(heed_record_focus(r, HEED_ENCODER, -1, -1, &f) && f.block == 1);
+    CLOSE(c);
+}
+
+/* (4,4) weights: each token attends to one key with the weight `most`, and to two others. */
+static void fill_head(heed_real *w, heed_real most) {
+    static const int at[4] = {3, 3, 0, 1};
+    for (int i = 0; i < 16; i++) w[i] = 0;
+    for (int i = 0; i < 4; i++) {
+        w[i * 4 + at[i]] = most;
+        for (int k = 1; k < 3; k++) w[i * 4 + (at[i] + k) % 4] = (1 - most) / 2;
+    }
+}
+
+/* A record with a layer of three heads and, with `more` above 0, one of one head. */
+static heed_record *record_of_heads(heed_ctx *c, const heed_real most[3], heed_real more) {
+    heed_real w[3 * 16];
+    heed_record *r = record_of_4(c);
+    for (int i = 0; i < 3; i++) fill_head(w + 16 * i, most[i]);
+    add_layer(r, 0, 3, w);
+    fill_head(w, more);
+    if (more > 0) add_layer(r, 1, 1, w);
+    return r;
+}
+
+TEST(record_focus_of_several_records_is_by_the_mean_score) {
+    heed_ctx *c = heed_open(NULL);
+    heed_focus f, own[2];
+    /* The first prefers head 1, the second head 3, and both together head 2. */
+    const heed_record *const r[] = {
+        record_of_heads(c, (heed_real[]){.9f, .85f, .4f}, .95f),
+        record_of_heads(c, (heed_real[]){.4f, .85f, .9f}, .95f),
+        record_of_heads(c, (heed_real[]){.4f, .4f, .9f}, 0)}; /* without the second layer */
+    const int any[] = {-1, -1, -1};
+    for (int i = 0; i < 2; i++) {
+        CHECK(heed_record_focus(r[i], HEED_ENCODER, 0, -1, &f) && f.head == 2 * i && f.count == 3);
+        CHECK(heed_record_focus(r[i], HEED_ENCODER, 1, -1, &own[i]) && own[i].count == 1);
+    }
+    CHECK(heed_records_focus(r, any, 2, HEED_ENCODER, 0, &f) && f.head == 1 && f.count == 3);
+    CHECK(heed_records_focus(r, any, 2, HEED_ENCODER, -1, &f) && f.block == 1 && f.count == 4);
+    CHECK_CLOSE(f.score, (own[0].score + own[1].score) / 2, 1e-12);
+    CHECK(heed_records_focus(r, any, 3, HEED_ENCODER, -1, &f) && f.block == 0 && f.count == 3);
+    CHECK(f.head == 2);
+    CHECK(!heed_records_focus(r, any, 3, HEED_ENCODER, 1, &f) && f.count == 0);
+    const heed_record *const lacks[] = {r[0], NULL};
+    CHECK(!heed_records_focus(lacks, any, 2, HEED_ENCODER, -1, &f) && f.count == 0);
+    CLOSE(c);
+}
+
+/* A head with unknown weights is left out, in the rows that are asked about; others are not. */
+TEST(record_focus_leaves_out_weights_that_are_not_finite) {
+    heed_ctx *c = heed_open(NULL);
+    heed_focus f;
+    heed_real w[3 * 16];
+    for (int i = 0; i < 3; i++) fill_head(w + 16 * i, i == 1 ? .5f : .9f);
+    for (int i = 4; i < 16; i++) w[i] = (heed_real)NAN;
+    w[2 * 16 + 8] = (heed_real)INFINITY;
+    heed_record *r = record_of_4(c);
+    add_layer(r, 0, 3, w);
+    CHECK(heed_record_focus(r, HEED_ENCODER, -1, -1, &f) && f.head == 1 && f.count == 1);
+    CHECK(heed_record_focus(r, HEED_ENCODER, -1, 2, &f) && f.head == 1 && f.count == 1);
+    CHECK(heed_record_focus(r, HEED_ENCODER, -1, 0, &f) && f.head == 0 && f.count == 3);
+    CLOSE(c);
+}
