@@ -108,5 +108,18 @@ says "learned: the validation accuracy is 100.0 %, so more steps change little"
 run train textcls texts.tsv -o slow $WIDTH16 --lr 1e-6 --val-split 0.3
 status 0
 judged slow "9 9 9 9 9 9 9 9 9 9" "1 1 1 1 1 1 1 1 1 1"
-says "the validation accuracy went from 100.00 % to "
+says "plateau: the validation accuracy went from 100.00 % to "
+says "% (means over a tenth of the steps)"
 hides "still improving"
+# An accuracy whose best is not in the last third does not improve, whatever the means say.
+judged slow "9 9 9 9 9 9 9 9 9 9" "0 .9 0 0 0 0 0 0 0 0"
+hides "still improving"
+# A loss that hardly falls, in a run that has read little of its data.
+cat facts.txt facts.txt facts.txt facts.txt >facts4.txt
+run train gpt facts4.txt -o brief $WIDTH16 --lr 0.01 --val-split 0.3
+status 0
+real=$(grep ',val,' brief/metrics.csv | tail -1 | cut -d , -f 4)
+judged brief "$real $real $real $real $real $real $real $real $real $real"
+says "too short to judge: the validation loss fell by "
+says "passes over the data; hint: "
+says "--steps 122 --lr 0.01"

@@ -45,10 +45,11 @@ static double mean_between(const curve *k, const double *column, double from, do
     return n ? sum / n : (double)NAN;
 }
 
-static int lowest(const double *x, int n) {
+/* The first index of the lowest number, or of the highest. */
+static int best_of(const double *x, int n, bool highest) {
     int best = 0;
     for (int i = 1; i < n; i++)
-        if (x[i] < x[best]) best = i;
+        if (highest ? x[i] > x[best] : x[i] < x[best]) best = i;
     return best;
 }
 
@@ -83,7 +84,7 @@ static bool learned(const progress *g, const run_curves *k, double end, char tex
 static bool overfits(const run_curves *k, bool accuracy, char text[JUDGEMENT]) {
     char n[32];
     const curve *v = &k->val, *t = &k->train;
-    int last = v->count - 1, best = lowest(v->loss, v->count);
+    int last = v->count - 1, best = best_of(v->loss, v->count, false);
     double before = mean_between(t, t->loss, v->step[best] * 0.9, v->step[best]);
     double after = mean_between(t, t->loss, v->step[last] * 0.9, v->step[last]);
     bool worse =
@@ -97,9 +98,10 @@ static bool overfits(const run_curves *k, bool accuracy, char text[JUDGEMENT]) {
     return true;
 }
 
-/* The course of a measure in the last third of the steps. */
+/* The course of a measure in the last third of the steps. An accuracy improves only if its best is
+ * there. */
 typedef struct {
-    char name[24], change[64], last[24];
+    char name[24], change[112], last[24];
     bool known, improves;
 } course;
 
@@ -107,11 +109,14 @@ static course course_of(const curve *k, const char *part, bool accuracy, double 
     const double *x = accuracy ? k->metric : k->loss;
     double then = mean_between(k, x, end * 2 / 3 - wide, end * 2 / 3 + wide / 10);
     double now = mean_between(k, x, end - wide, end), fell = 100 * (1 - now / then);
+    bool late = k->step[best_of(x, k->count, true)] > end * 2 / 3;
     course c = {.known = isfinite(then) && isfinite(now),
-                .improves = accuracy ? now - then > 0.002 : fell > 2};
+                .improves = accuracy ? now - then > 0.002 && late : fell > 2};
     snprintf(c.name, sizeof c.name, "%s %s", part, accuracy ? "accuracy" : "loss");
     if (accuracy)
-        snprintf(c.change, sizeof c.change, "went from %.2f %% to %.2f %%", 100 * then, 100 * now);
+        snprintf(c.change, sizeof c.change,
+                 "went from %.2f %% to %.2f %% (means over a tenth of the steps)", 100 * then,
+                 100 * now);
     else
         snprintf(c.change, sizeof c.change, "fell by %.1f %%", fmax(0, fell));
     snprintf(c.last, sizeof c.last, accuracy ? "%.2f %%" : "%.4g",
@@ -119,6 +124,7 @@ static course course_of(const curve *k, const char *part, bool accuracy, double 
     return c;
 }
 
+#define FEW 3 /* passes over the data, after which a loss that hardly falls may do so again */
 /* Judges the last third: of validation or, without, training. A validation measure that no longer
  * improves, with a loss far above a training loss that falls, is that of a model which learns its
  * data by heart. */
@@ -141,6 +147,11 @@ static void judge_course(const run_curves *k, const progress *g, double end, cha
                  "overfitting: the training loss fell to %.4g while the %s stays near %s; try "
                  "`dropout = 0.1`, a smaller `width` or more data",
                  trained, c.name, c.last);
+    else if (g->epochs < FEW)
+        snprintf(text, JUDGEMENT,
+                 "too short to judge: the %s %s in the last third, where the learning rate is low, "
+                 "after %.2g passes over the data; hint: `resume %s --steps %.0f --lr %s`",
+                 c.name, c.change, g->epochs, g->run, 2 * end, heed_config_text(g->f, "lr"));
     else
         snprintf(text, JUDGEMENT,
                  "plateau: the %s %s in the last third, so more steps change little; try a larger "

@@ -304,6 +304,7 @@ void progress_report(void *user, const heed_report *r) {
     if (r->event == HEED_FIT_STEP) {
         g->smooth = g->any ? 0.9 * g->smooth + 0.1 * r->loss : r->loss;
         g->any = true;
+        g->epochs = r->epoch;
     }
     heed_report with_note = *r;
     heed_text note = {.c = NULL};
