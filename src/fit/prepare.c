@@ -272,7 +272,7 @@ static void note_finished(heed__fitting *f) {
     else if (step == f->steps)
         heed__fit_note(f,
                        "the run is finished at step %s: nothing is left to do; hint: `steps = "
-                       "%" PRId64 "`, for example, continues it, with `lr` by a new schedule",
+                       "%" PRId64 "` continues it; `lr` beside it starts a new schedule",
                        n1, 2 * step);
     else
         heed__fit_note(f,

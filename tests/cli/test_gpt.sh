@@ -185,7 +185,7 @@ refuses 3 "not a run: full/rum: expected a folder with config.conf; did you mean
 cp run/config.conf full/run/config.conf
 run resume full/run --lr 0.001
 status 0
-warns "continues it, with --lr by a new schedule"
+warns "continues it; --lr beside it starts a new schedule"
 cp run/loss.png drawn.png # when the training run ended
 run plot run
 status 0

@@ -116,7 +116,7 @@ run attend rnn "the film was good" --occlude
 refuses 2 "influence"
 run resume attention
 status 0
-warns "hint: --steps 80, for example, continues it"
+warns "hint: --steps 80 continues it"
 
 run train tag tags.tsv -o tag $TINY --layers 1 --heads 2
 status 0
