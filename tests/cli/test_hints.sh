@@ -177,3 +177,10 @@ run data check gpt crlf.txt
 says "CR LF: 96 carriage returns"
 run data check gpt facts.txt
 hides "CR LF"
+
+# A rate far too high: the hint has one that is usual, in a command that can be copied.
+run train gpt facts.txt -o far $SMALL --lr 1e6 --steps 30
+status 4
+warns 'hint: `heed resume far --lr 0.003`'
+run resume far --lr 0.003
+status 0
