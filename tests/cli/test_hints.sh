@@ -184,3 +184,9 @@ status 4
 warns 'hint: `heed resume far --lr 0.003`'
 run resume far --lr 0.003
 status 0
+
+# A run in place of a file of weights, and a text without its run.
+run view gpt
+refuses 2 'gpt is a run: expected a file of weights; hint: `heed attend gpt INPUT`'
+run fill "Paris is the capital of [MASK] ."
+refuses 2 'missing RUN: expected a run and a text, found the text alone; hint: `heed fill RUN TEXT`'
