@@ -156,7 +156,8 @@ static const heed_option *option_by_ending(const program *p, const heed_config *
     const char *value = typed_value(p, key), *dot = value ? strrchr(value, '.') : NULL;
     char none[32];
     for (size_t i = 0; dot && i < sizeof endings / sizeof *endings; i++)
-        if (strcmp(dot + 1, endings[i]) == 0) return next_setting(f, &(const char *){dot + 1}, none);
+        if (strcmp(dot + 1, endings[i]) == 0)
+            return next_setting(f, &(const char *){dot + 1}, none);
     return NULL;
 }
 
