@@ -179,6 +179,9 @@ TEST(captions_refuse_wrong_lines) {
     CHECK_FAILS(c, open_lines(c, "0.tga\t\xff\n", NULL, 0, NULL), HEED_DATA, "a.tsv");
     CHECK_FAILS(c, open_lines(c, "file\tcaption\n", NULL, 0, NULL), HEED_DATA, "no pairs");
     heed_pairs_args args = {.kind = HEED_CAPTIONS, .block = 6};
+    CHECK(heed_pairs_open(c, text_file("a.csv", "id,text,label\n1,a,b\n"), &args) == NULL);
+    CHECK_HAS(heed_ctx_error(c), "names image and caption, found id, text, label");
+    heed_clear(c);
     heed_pairs *pairs = heed_pairs_open(c, text_file("a.tsv", "0.tga\ta\n"), &args);
     heed_batch b;
     CHECK_FAILS(c, heed_captions_open(c, pairs, &plain), HEED_USAGE, "tokens");

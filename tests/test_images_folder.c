@@ -85,6 +85,8 @@ TEST(images_folder_refuses_what_makes_no_classes) {
     put_class("cats", 2, 0);
     CHECK_FAILS(c, open_here(c, a), HEED_DATA, "expected at least 2, found 1, cats");
     CHECK_FAILS(c, heed_images_open(c, in_folder("cats/000.tga"), &a), HEED_DATA, "CSV file");
+    CHECK_FAILS(c, heed_images_open(c, in_folder("cats/"), &a), HEED_DATA,
+                "name the folder above, /");
     make_folder("dogs");
     text_file("dogs/000.txt", "no picture");
     CHECK_FAILS(c, open_here(c, a), HEED_DATA, "class \"dogs\" has no pictures");
@@ -151,7 +153,9 @@ TEST(images_folder_called_train_may_be_a_class) {
     heed_images_args a = {0};
     put_class("train", 2, 0);
     put_class("test", 2, 0);
-    CHECK_FAILS(c, open_here(c, a), HEED_DATA, "/train: expected a folder for each class, found 2");
+    CHECK_FAILS(
+        c, open_here(c, a), HEED_DATA,
+        "/train: expected a folder for each class, found pictures and no folder; hint: put");
     put_class("plane", 2, 0);
     heed_images *k = open_here(c, a);
     CHECK(k && heed_images_about(k)->classes == 3 && total(k) == 6);

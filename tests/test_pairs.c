@@ -187,7 +187,7 @@ TEST(pairs_refuse_csv) {
         {"one,two\na,b\n", "one", "`columns` is wrong: expected two names"},
         {"one,two\na,b\n", "one,one", "`columns` is wrong"},
         {"one,two\na,b\n", "1,2,3", "`columns` is wrong"},
-        {"text,label\n", NULL, "no pairs: "},
+        {"text,label\n", NULL, "a.csv: expected rows below the names of the columns"},
         {"a\xFF,b\n", NULL, "a.csv"},
     };
     heed_ctx *c = open_ctx();
@@ -209,8 +209,8 @@ TEST(pairs_refuse) {
         {"a.tsv", "a\tb\nc\t \n", "a.tsv:2: expected text on both sides, found an empty one", 0},
         {"a.tsv", "x\n", "a.tsv:1: expected label TAB text", HEED_CLASSES},
         {"a.tsv", "id\tsrc\ttgt\n1\ta\n", "a.tsv:2: expected source TAB target, found fewer", 0},
-        {"a.tsv", "\n\n", "no pairs: ", 0},
-        {"a.tsv", "src\ttgt\n", "no pairs: ", 0},
+        {"a.tsv", "\n\n", "a.tsv: expected lines of source TAB target, found none", 0},
+        {"a.tsv", "src\ttgt\n", "found only the line of these names", 0},
         {"a.tsv", "", "text is empty", 0},
         {"a.tsv", "a\tb\nc\t\xE9\n", "a.tsv:2: expected UTF-8", 0},
         {"a.tsv", "the cat\tD N\ngo on\tV\n",

@@ -35,6 +35,8 @@ TEST(text_read_refuses) {
     } cases[] = {
         {"", 0, "is empty", "0 bytes"},
         {"\xEF\xBB\xBF", 3, "is empty", "0 bytes"},
+        {"\x89PNG\r\n\x1A\n\0\0\0\rIHDR", 16, "this is not a text: ", "found a picture (PNG)"},
+        {"\xFF\xD8\xFF\xE0\0\x10JFIF", 10, "expected UTF-8 text", "found a picture (JPEG)"},
         {"a\nb\0c", 5, ":2: expected UTF-8 text, found 0x00 at byte 3", "tr -d"},
         {"\xFF\xFE"
          "a\0",

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 /* ---- reports ---- */
 
@@ -120,16 +121,17 @@ static const char *first_bad_output(const heed_tape *t, double *found) {
     return NULL;
 }
 
-/* Always false. what: "loss", "gradient", "validation loss" of the given step. */
+/* Always false. what: "loss", "gradient", "validation loss" of the given step. The hint has a third
+ * of the rate, or the model's default if that is lower. */
 static bool diverged(heed__fitting *f, int64_t step, const char *what, const char *tensor,
                      double found) {
     char note[640], hint[320];
-    double lr = (double)f->set.optim.lr / 3;
+    double usual = strtod(heed_config_default(f->a->config, "lr"), NULL);
+    double lr = fmin((double)f->set.optim.lr / 3, usual);
     if (f->a->run && f->saved_step >= 0)
         snprintf(hint, sizeof hint,
-                 "the checkpoint of step %" PRId64
-                 " is kept: `resume %.200s` with `lr = %.2g` continues from it",
-                 f->saved_step, f->a->run, lr);
+                 "`resume %.200s --lr %.2g` continues from the checkpoint of step %" PRId64,
+                 f->a->run, lr, f->saved_step);
     else
         snprintf(hint, sizeof hint, "a lower learning rate: `lr = %.2g`", lr);
     snprintf(note, sizeof note,

@@ -177,3 +177,26 @@ run data check gpt crlf.txt
 says "CR LF: 96 carriage returns"
 run data check gpt facts.txt
 hides "CR LF"
+
+# A rate far too high: the hint has one that is usual, in a command that can be copied.
+run train gpt facts.txt -o far $SMALL --lr 1e6 --steps 30
+status 4
+warns 'hint: `heed resume far --lr 0.003`'
+run resume far --lr 0.003
+status 0
+
+# A run in place of a file of weights, and a text without its run.
+run view far
+refuses 2 'far is a run: expected a file of weights; hint: `heed attend far INPUT`'
+run fill "Paris is the capital of [MASK] ."
+refuses 2 'missing RUN: expected a run and a text, found the text alone; hint: `heed fill RUN TEXT`'
+
+# The file that is asked for says which option writes it.
+for ending in html png svg npz csv; do
+    run attend far Paris --output x.$ending
+    refuses 2 "unknown option --output: did you mean --$ending?"
+    run attend far Paris --out=x.$ending
+    refuses 2 "unknown option --out: did you mean --$ending?"
+done
+run attend far Paris --output x
+refuses 2 "unknown option --output: did you mean --png?"

@@ -203,12 +203,16 @@ run generate file --n 3
 status 0
 cp out none
 : >empty
-for command in "generate file -" "embed file" "attend file -" "tokenizer encode file" "eval file -" "influence file -" "explain file -"; do
+for command in "generate file -" "embed file" "attend file -" "tokenizer encode file" "influence file -" "explain file -"; do
     run_with empty $command
     refuses 3 "standard input: no lines: expected the input of heed ${command%% file*}"
 done
-run_with empty train mlm - -o no
-refuses 3 "standard input: no lines: expected the input of heed train TASK"
+for command in "train mlm - -o no" "eval file -"; do
+    run_with empty $command
+    refuses 3 "standard input is empty: expected a text, found 0 bytes; hint: is the file or the pipe empty?"
+done
+run_with empty train textcls - -o no
+refuses 3 "standard input is empty: expected lines of data"
 # One input of the standard input, for commands that show one.
 printf '\nParis\n' >line
 for command in "influence file" "explain file"; do

@@ -59,6 +59,10 @@ for run in attention rnn one; do
     json classes.0.recall
 done
 fits_in 80 classify attention "the book was great" "the day was awful"
+for width in 30 40; do # the bar of a sure class takes what is left
+    fits_in $width classify attention "the book was great"
+    holds grep -q '[0-9]  ########' out
+done
 holds grep -q '0\.0[0-9]*$' out
 run eval attention
 says "validation part, 2 texts"

@@ -55,7 +55,12 @@ static bool copy_input(joining *j, bool text) {
     }
     if (ferror(stdin))
         return heed_fail(j->p->c, HEED_DATA, "cannot read standard input: %s", strerror(errno));
-    return j->bytes > 0 || refuse_empty_stdin(j->p);
+    return j->bytes > 0 ||
+           heed_fail(
+               j->p->c, HEED_DATA,
+               "standard input is empty: expected %s, found 0 bytes; hint: is the file or the "
+               "pipe empty?",
+               text ? "a text" : "lines of data");
 }
 
 /* ---- texts ---- */

@@ -137,6 +137,30 @@ static int short_help(const char *help) {
     return (int)(n > 60 ? strcspn(help, ",;") : n);
 }
 
+/* The value that was typed after --KEY; NULL: none. */
+static const char *typed_value(const program *p, const char *key) {
+    size_t n = strlen(key);
+    for (char *const *word = p->words; word && *word; word++) {
+        if (strncmp(*word, "--", 2) != 0 || strncmp(*word + 2, key, n) != 0) continue;
+        if ((*word)[n + 2] == '=') return *word + n + 3;
+        if (!(*word)[n + 2]) return word[1];
+    }
+    return NULL;
+}
+
+/* The option that writes files like the value of an unknown one: --html for `--output a.html`;
+ * NULL: there is none. */
+static const heed_option *option_by_ending(const program *p, const heed_config *f,
+                                           const char *key) {
+    static const char *const endings[] = {"html", "png", "svg", "npz", "npy", "csv"};
+    const char *value = typed_value(p, key), *dot = value ? strrchr(value, '.') : NULL;
+    char none[32];
+    for (size_t i = 0; dot && i < sizeof endings / sizeof *endings; i++)
+        if (strcmp(dot + 1, endings[i]) == 0)
+            return next_setting(f, &(const char *){dot + 1}, none);
+    return NULL;
+}
+
 bool explain_setting(void *user, const heed_config *f, const char *key, char text[HEED_EXPLAIN]) {
     const char *dot = strrchr(key, '.'); /* "trainer.max_epochs" */
     if (dot) key = dot + 1;
@@ -147,6 +171,7 @@ bool explain_setting(void *user, const heed_config *f, const char *key, char tex
         return snprintf(text, HEED_EXPLAIN, ": did you mean `%s`?", key) > 0;
     if (!s && (strncmp(key, "no-", 3) == 0 || strncmp(key, "no_", 3) == 0))
         s = look_up(setting_synonyms, key + 3);
+    if (s && s->ours && strstr(s->ours, "png")) o = option_by_ending(user, f, key);
     for (const char *list = s && s->ours ? s->ours : ""; !o && *list;)
         o = next_setting(f, &list, value);
     if (o)

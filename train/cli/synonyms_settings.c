@@ -369,7 +369,7 @@ const synonym setting_synonyms[] = {
     {" layer-index layer-idx layer-num ", "layer", NULL},
     {" head-index head-idx head-num ", "head", NULL},
     {" image picture images photo source src img-path image-path ", NULL, NAMELESS},
-    {" save-plot save-fig savefig plot fig figure save-image out-file output-file o ",
+    {" save-plot save-fig savefig plot fig figure save-image out-file output-file o out ",
      "png out overlay csv", NULL},
     {" jpg jpeg pdf eps-file gif webp ", "png", "pictures are written as PNG, some also as SVG"},
     {" vector vector-graphics ", "svg png", NULL},

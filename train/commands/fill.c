@@ -107,6 +107,12 @@ static bool is_text_without_quotes(const program *p) {
 
 static void fill(program *p) {
     int layer;
+    if (p->argc == 1 && strstr(p->argv[0], "[MASK]") && !is_directory(p->argv[0])) {
+        heed_fail(p->c, HEED_USAGE,
+                  "missing RUN: expected a run and a text, found the text alone; hint: `fill RUN "
+                  "TEXT`");
+        return;
+    }
     heed_run *r = open_run(p, p->argv[0]);
     if (!r) return;
     if (r->model->answers != HEED_ANSWER_MASKED)

@@ -75,6 +75,17 @@ static void print_summary(program *p, const char *file, const heed_record *r) {
     if (r->note && *r->note) heed_message(p->c, HEED_INFO, "note: %s: %s", file, r->note);
 }
 
+static heed_record *read_weights(program *p, const char *path) {
+    if (model_of_run(p->c, p->models, path)) {
+        heed_fail(p->c, HEED_USAGE,
+                  "%s is a run: expected a file of weights; hint: `attend %s INPUT` shows what the "
+                  "run attends to",
+                  path, path);
+        return NULL;
+    }
+    return cut(p, heed_record_read(p->c, path));
+}
+
 static void view(program *p) {
     const char *html = flag_text(p, "html");
     bool json = flag_on(p, "json");
@@ -82,7 +93,7 @@ static void view(program *p) {
     json_t *files = json_array();
     bool ok = records != NULL;
     for (int i = 0; ok && i < p->argc; i++) {
-        heed_record *r = cut(p, heed_record_read(p->c, p->argv[i]));
+        heed_record *r = read_weights(p, p->argv[i]);
         ok = r != NULL;
         if (!ok) break;
         records[i] = *r;

@@ -33,7 +33,9 @@ int guess_width(int width, const char *label) {
 void print_guess(const char *label, int width, double p) {
     bool color = has_color(stdout);
     char number[16];
-    int length = (int)lround(24 * p);
+    int taken = width > heed_label_columns(label) ? width : heed_label_columns(label);
+    int left = line_width(stdout) - taken - 12, cells = left < 0 ? 0 : left < 24 ? left : 24;
+    int length = (int)lround(cells * p);
     fputs("  ", stdout);
     print_name(label, width, 0);
     printf(" %7s", probability_text(number, p, PROBABILITY_COLUMN));

@@ -65,8 +65,9 @@ typedef struct {
 } guess;
 /* Writes the softmax of n logits, sorted, to g (n elements). */
 void guesses_of(const heed_real *logits, int n, guess *g);
-/* Prints a line "  label  p  bar", with `width` columns for the label. guess_width raises width to
- * the label's columns if these are under 40. */
+/* Prints a line "  label  p  bar", with `width` columns for the label, and a bar of up to 24
+ * columns where the terminal has room. guess_width raises width to the label's columns if these are
+ * under 40. */
 void print_guess(const char *label, int width, double p);
 int guess_width(int width, const char *label);
 /* The first `top` guesses of the classes of a run. */

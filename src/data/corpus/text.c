@@ -22,6 +22,12 @@ static bool is_binary(const unsigned char *b, size_t n) {
     return n >= 256 && strange * 20 > n;
 }
 
+/* What the first bytes of a picture say; NULL: it is none of these. */
+static const char *picture_format(const unsigned char *b, size_t n) {
+    if (n >= 3 && memcmp(b, "\xFF\xD8\xFF", 3) == 0) return "JPEG";
+    return n >= 8 && memcmp(b, "\x89PNG\r\n\x1A\n", 8) == 0 ? "PNG" : NULL;
+}
+
 /* The length of the path without its extension: "dir/a.csv" is converted to "dir/a.utf8.csv". */
 static int stem_of(const char *path) {
     const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash : path, '.');
@@ -32,8 +38,12 @@ bool heed__text_begins(heed_ctx *c, const char *path, const unsigned char *bytes
     if (n == 0)
         return heed_fail(c, HEED_DATA, "text is empty: %s: expected UTF-8 text, found 0 bytes",
                          path);
-    const char *wide = wide_encoding(bytes, n);
+    const char *picture = picture_format(bytes, n), *wide = wide_encoding(bytes, n);
     int stem = stem_of(path);
+    if (picture)
+        return heed_fail(c, HEED_DATA,
+                         "this is not a text: %s: expected UTF-8 text, found a picture (%s)", path,
+                         picture);
     if (wide)
         return heed_fail(c, HEED_DATA,
                          "text is not UTF-8: %s:1: expected UTF-8, found %s at byte 0; hint: iconv "

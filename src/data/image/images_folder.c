@@ -104,6 +104,45 @@ static bool holds_pictures(const heed__listing *l) {
     return false;
 }
 
+/* The part that the first n bytes of a name mean, in any case; -1: none. */
+static int part_called(const char *name, size_t n) {
+    static const struct {
+        const char *name;
+        heed_part part;
+    } words[] = {{"train", HEED_TRAIN_PART}, {"training", HEED_TRAIN_PART}, {"val", HEED_VAL_PART},
+                 {"valid", HEED_VAL_PART},   {"validation", HEED_VAL_PART}, {"dev", HEED_VAL_PART},
+                 {"test", HEED_TEST_PART},   {"testing", HEED_TEST_PART}};
+    for (size_t w = 0; w < sizeof words / sizeof *words; w++)
+        if (strlen(words[w].name) == n && strncasecmp(name, words[w].name, n) == 0)
+            return (int)words[w].part;
+    return -1;
+}
+
+/* Fails because the folder has no folders of classes. One with pictures may be a class itself: then
+ * the folder above it is meant, unless it is called like a part. */
+static bool refuse_flat(heed_images *k, const char *folder, const heed__listing *l) {
+    size_t n = strlen(folder), name, above;
+    while (n > 1 && folder[n - 1] == '/') n--;
+    for (name = n; name > 0 && folder[name - 1] != '/';) name--;
+    for (above = name; above > 1 && folder[above - 1] == '/';) above--;
+    if (!holds_pictures(l))
+        return heed_fail(
+            k->c, HEED_DATA,
+            "no pictures: %s: expected a folder for each class, found %zu files and no folder; "
+            "hint: other data are IDX files ({train,t10k}-{images-idx3,labels-idx1}-ubyte[.gz]), "
+            "CIFAR's *.bin, or a CSV file of path,label",
+            folder, l->count);
+    if (folder[name] == '.' || part_called(folder + name, n - name) >= 0)
+        return heed_fail(k->c, HEED_DATA,
+                         "no classes: %s: expected a folder for each class, found pictures and no "
+                         "folder; hint: put the pictures of each class into a folder of its name",
+                         folder);
+    return heed_fail(k->c, HEED_DATA,
+                     "no classes: %s: expected a folder for each class, found pictures and no "
+                     "folder; hint: if these are of one class, name the folder above, %.*s",
+                     folder, above ? (int)above : 1, above ? folder : ".");
+}
+
 /* All pictures of the folder and below it, without classes. */
 static bool add_unlabelled(heed_images *k, heed_part part, const char *folder) {
     scan s = {.k = k, .part = part, .class = heed__images_class(k, HEED_UNLABELLED, folder)};
@@ -130,32 +169,12 @@ static bool add_part(heed_images *k, heed_part part, const char *folder) {
                        "no pictures: %s: expected JPEG, PNG, BMP or TGA files, or folders of them, "
                        "found %zu other files",
                        folder, l.count);
-    if (ok && !classes)
-        ok = heed_fail(
-            k->c, HEED_DATA,
-            "no pictures: %s: expected a folder for each class, found %zu files and no folder; "
-            "hint: other data are IDX files ({train,t10k}-{images-idx3,labels-idx1}-ubyte[.gz]), "
-            "CIFAR's *.bin, or a CSV file of path,label",
-            folder, l.count);
+    if (ok && !classes) ok = refuse_flat(k, folder, &l);
     heed__os_list_free(&l);
     return ok;
 }
 
 /* ---- parts ---- */
-
-/* The part that the first n bytes of a name mean, in any case; -1: none. */
-static int part_called(const char *name, size_t n) {
-    static const struct {
-        const char *name;
-        heed_part part;
-    } words[] = {{"train", HEED_TRAIN_PART}, {"training", HEED_TRAIN_PART}, {"val", HEED_VAL_PART},
-                 {"valid", HEED_VAL_PART},   {"validation", HEED_VAL_PART}, {"dev", HEED_VAL_PART},
-                 {"test", HEED_TEST_PART},   {"testing", HEED_TEST_PART}};
-    for (size_t w = 0; w < sizeof words / sizeof *words; w++)
-        if (strlen(words[w].name) == n && strncasecmp(name, words[w].name, n) == 0)
-            return (int)words[w].part;
-    return -1;
-}
 
 static int part_of(const heed__entry *e) {
     return e->folder ? part_called(e->name, strlen(e->name)) : -1;

@@ -121,10 +121,18 @@ static bool read_file(heed_pairs *k, const char *path, int number) {
     char *text = k->file[number] = heed_text_read(k->c, path, &n);
     if (!text) return false;
     k->info.checksum = heed__hash64(text, n, k->info.checksum);
+    bool others = k->info.header;
+    k->info.header = false;
     if (!read_lines(k, path, text, n)) return false;
     if (k->a.kind == HEED_CAPTIONS && n && text[n - 1] != '\n')
         heed_message(k->c, HEED_WARN,
                      "the last line has no end: %s: the file may have been cut off", path);
+    if (k->count == before && k->info.header)
+        return heed_fail(k->c, HEED_DATA,
+                         "no pairs: %s: expected rows below the names of the columns, found only "
+                         "the line of these names",
+                         path);
+    k->info.header |= others;
     return k->count > before ||
            heed_fail(k->c, HEED_DATA, "no pairs: %s: expected lines of %s, found none", path,
                      heed__pairs_form(k->a.kind));

@@ -34,9 +34,11 @@ static bool begin(heed__line *l, const heed__cut *fields, size_t count, bool *he
     if (!heed__pairs_header(l, fields, count, header)) return false;
     l->k->info.header |= *header;
     if (*header || l->k->columns[HEED__SOURCE].s) return true;
-    return heed__pairs_lacks(
-        l, l->k->a.kind == HEED_TRANSLATION ? "source and target" : "text and label", fields,
-        count);
+    heed_pair_kind kind = l->k->a.kind;
+    const char *needed = kind == HEED_TRANSLATION ? "source and target"
+                         : kind == HEED_CAPTIONS  ? "image and caption"
+                                                  : "text and label";
+    return heed__pairs_lacks(l, needed, fields, count);
 }
 
 bool heed__pairs_csv(heed__line *l, char *text, size_t n) {
