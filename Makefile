@@ -256,7 +256,7 @@ $(B)/src/fit/gradients.o: SIZE := -O2
 # What the vectors do is written out, so that -O3 adds mainly size.
 $(foreach k,$(KERNELS),$(foreach i,avx2 avx512,$(B)/$(k:.c=.$(i).o))): SIZE := -O2 -fno-tree-vectorize \
     $(call compiler_takes,-fno-tree-loop-distribute-patterns)
-$(foreach k,additive_attention cell norm,$(foreach i,avx2 avx512,$(B)/src/kernels/$(k).$(i).o)): SIZE += $(call compiler_takes,-falign-loops=1)
+$(foreach k,additive_attention attention attention_grad cell gemm_bf16 norm thin,$(foreach i,avx2 avx512,$(B)/src/kernels/$(k).$(i).o)): SIZE += $(call compiler_takes,-falign-loops=1)
 $(foreach k,broadcast dropout permute pool softmax vec xent,$(foreach i,avx2 avx512,$(B)/src/kernels/$(k).$(i).o)): SIZE := -Os
 $(foreach k,$(KERNELS),$(B)/$(k:.c=.generic.o)): SIZE := $(SMALL_generic)
 endif

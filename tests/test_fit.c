@@ -365,7 +365,7 @@ TEST(fit_names_the_weight_that_diverged) {
     job_fit(&j);
     CHECK(heed_ctx_status(j.c) == HEED_DIVERGED);
     CHECK_HAS(heed_ctx_error(j.c), "head.weight");
-    CHECK_HAS(heed_ctx_error(j.c), "/run --lr 0.001` continues from the"); /* the default */
+    CHECK_HAS(heed_ctx_error(j.c), "/run` with `lr = 0.001` continues from the"); /* the default */
     heed_close(j.c);
 }
 

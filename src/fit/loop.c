@@ -130,7 +130,7 @@ static bool diverged(heed__fitting *f, int64_t step, const char *what, const cha
     double lr = fmin((double)f->set.optim.lr / 3, usual);
     if (f->a->run && f->saved_step >= 0)
         snprintf(hint, sizeof hint,
-                 "`resume %.200s --lr %.2g` continues from the checkpoint of step %" PRId64,
+                 "`resume %.200s` with `lr = %.2g` continues from the checkpoint of step %" PRId64,
                  f->a->run, lr, f->saved_step);
     else
         snprintf(hint, sizeof hint, "a lower learning rate: `lr = %.2g`", lr);

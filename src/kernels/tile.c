@@ -111,11 +111,12 @@ INLINE void tile_rows(const heed__tile *t, int row, const int rows, int end, con
 }
 INLINE void tile_all_rows(const heed__tile *t, int rows, const int vecs, const size_t a_row,
                           const size_t a_step) {
+    const bool in_rows = __builtin_constant_p(a_step) && a_step == 1;
     heed_real *none = NULL;
     int row = 0;
     for (; rows - row >= TILE_ROWS; row += TILE_ROWS)
         tile_rows(t, row, TILE_ROWS, rows, vecs, a_row, a_step, none, none);
-    if (REST_ROWS && vecs == TILE_VECS && rows - row >= REST_ROWS) {
+    if (REST_ROWS && in_rows && vecs == TILE_VECS && rows - row >= REST_ROWS) {
         tile_rows(t, row, REST_ROWS, rows, vecs, a_row, a_step, none, none);
         row += REST_ROWS;
     }

@@ -178,10 +178,10 @@ says "CR LF: 96 carriage returns"
 run data check gpt facts.txt
 hides "CR LF"
 
-# A rate far too high: the hint has one that is usual, in a command that can be copied.
+# A rate far too high: the hint has one that is usual.
 run train gpt facts.txt -o far $SMALL --lr 1e6 --steps 30
 status 4
-warns 'hint: `heed resume far --lr 0.003`'
+warns "hint: \`heed resume far\` with --lr 0.003 continues from the checkpoint of step"
 run resume far --lr 0.003
 status 0
 
