@@ -85,7 +85,7 @@ const char *view_layer(const attend_view *v, char text[160]) {
 }
 
 const char *view_name(const attend_view *v, int head, char text[160]) {
-    char what[48], where[160], of[64] = "", inputs[32] = "";
+    char what[48], where[160], of[80] = "", inputs[40] = "";
     if (v->inputs == 2) snprintf(inputs, sizeof inputs, " over both inputs");
     if (v->inputs > 2) snprintf(inputs, sizeof inputs, " over all %d inputs", v->inputs);
     if (!v->chosen && head >= 0 && head == v->focus.head && v->focus.count > 1)
