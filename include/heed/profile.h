@@ -54,7 +54,8 @@ double heed_profile_seconds(const heed_profile *p, heed_phase phase);
 int heed_profile_rows(const heed_profile *p, const heed_profile_row **rows);
 
 /* Floating-point operations a second of a loop of multiply-adds in registers on all threads, with
- * the context's instruction set: the limit of every kernel. The best of the parts of `seconds`. */
+ * the context's instruction set: the limit of every kernel. The best of many short measurements in
+ * `seconds`, or in up to 20 times as long while other programs take turns with the threads. */
 double heed_peak_flops(heed_ctx *c, double seconds);
 
 HEED_EXPORT_END
