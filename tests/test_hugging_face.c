@@ -235,6 +235,22 @@ TEST(hugging_face_pattern_is_bounded) {
     heed_close(c);
 }
 
+/* A group of one alternative may be absent. */
+TEST(hugging_face_pattern_optional_group) {
+    heed_ctx *c = open_ctx();
+    heed_tokenizer *k = heed_tokenizer_open(
+        c, folder_of("optional",
+                     FILE_OF("\"pre_tokenizer\":{\"type\":\"Split\",\"pattern\":{\"Regex\":"
+                             "\"x(?:y)?z\"},\"behavior\":\"Isolated\"},",
+                             "\"type\":\"WordLevel\",\"unk_token\":\"u\","
+                             "\"vocab\":{\"u\":0,\"xz\":1,\"xyz\":2}")));
+    heed_tokens t = {0};
+    CHECK(heed_encode(k, "xzxzxyzxyyz", 11, &t) && t.count == 4);
+    CHECK(t.ids[0] == 1 && t.ids[1] == 1 && t.ids[2] == 2 && t.ids[3] == 0);
+    heed_tokens_free(&t);
+    CLOSE(c);
+}
+
 /* ---- corpora ---- */
 
 /* The tokens of a file that is read in passages are those of its text. */

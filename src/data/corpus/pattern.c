@@ -284,8 +284,11 @@ static way read_group(reader *r) {
         inner = (way){at, at};
     } else if (*r->s == '?') {
         r->s++;
-        int32_t fork = add_node(r, (node){.kind = FORK, .sub = inner.first, .other = inner.last});
-        inner.first = fork;
+        int32_t join = add_node(r, (node){.kind = JOIN});
+        int32_t fork = add_node(r, (node){.kind = FORK, .sub = inner.first, .other = join});
+        if (join < 0 || fork < 0) return no_way;
+        r->p->nodes[inner.last].next = join;
+        inner = (way){fork, join};
     }
     if (*r->s && strchr("?*+{", *r->s)) return refuse(r, "a repeated group");
     return inner;
