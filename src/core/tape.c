@@ -438,9 +438,9 @@ static heed_tensor *run(heed_node *n) {
 heed_tensor *heed_push_list(heed_tape *t, const heed_op *op, const void *args, int count,
                             heed_tensor *const *in) {
     if (heed__tape_stopped(t)) return NULL;
-    if (!op || count < 0 || (count && !in)) {
-        heed_fail(t->r->c, HEED_USAGE, "an op cannot be pushed: expected %s, found NULL",
-                  op ? "its inputs" : "an op");
+    if (!op || count < 0 || (count && !in) || (op->inputs >= 0 && count != op->inputs)) {
+        heed_fail(t->r->c, HEED_USAGE, "an op cannot be pushed: expected %s",
+                  op ? "all its inputs" : "an op, found NULL");
         return NULL;
     }
     heed_node *n = new_node(t, op, args, count, in);
