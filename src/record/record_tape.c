@@ -83,11 +83,11 @@ static heed_real *products(const layer *l) {
 
 /* In a causal layer, query i sees keys up to i + K - Q. */
 static void hide(const layer *l, heed_real *scores, const int32_t *pad) {
-    for (int at = 0; scores && at < l->heads * l->queries * l->keys; at++) {
-        int key = at % l->keys, query = at / l->keys % l->queries;
-        bool later = l->like->causal && key > query + l->keys - l->queries;
-        if (later || (pad && !pad[key])) scores[at] = -INFINITY;
-    }
+    for (int row = 0; scores && row < l->heads * l->queries; row++)
+        for (int key = 0; key < l->keys; key++, scores++) {
+            int last = row % l->queries + l->keys - l->queries;
+            if ((l->like->causal && key > last) || (pad && !pad[key])) *scores = -INFINITY;
+        }
 }
 
 static bool fits(const heed_record *r, const layer *l) {
