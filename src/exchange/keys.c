@@ -178,6 +178,7 @@ static bool read_key(heed_ctx *c, const heed_published_key *k, const json_t *con
     if (!k->settings) return check_fixed(c, k, given, path);
     json_error_t e;
     json_t *usual = given ? NULL : json_loads(k->value, JSON_DECODE_ANY, &e);
+    if (!given && !usual) return heed_fail(c, HEED_FAILED, "cannot read %s: out of memory", path);
     heed_text text = {.c = c};
     char word[HEED__WORD_SIZE], setting[HEED__WORD_SIZE];
     const char *list = k->settings;

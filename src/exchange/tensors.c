@@ -36,7 +36,7 @@ const heed_published_tensor *heed__published_row(const heed_published_tensor *ro
     return NULL;
 }
 
-/* Replaces each # by the number. */
+/* Replaces the # of a name by the number. */
 static void put_number(char name[HEED__WORD_SIZE], const char *number) {
     char *at = strchr(name, '#'), rest[HEED__WORD_SIZE];
     if (!at) return;
