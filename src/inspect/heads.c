@@ -326,7 +326,7 @@ void heed_heads_free(heed_head_table *h) {
 }
 
 bool heed_heads_have(const heed_head_table *h, heed_head_measure m) {
-    for (int i = 0; h && i < h->head_count; i++)
+    for (int i = 0; h && h->heads && is_measure(m) && i < h->head_count; i++)
         if (h->heads[i].rows[m] > 0) return true;
     return false;
 }
