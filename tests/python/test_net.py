@@ -159,6 +159,8 @@ def test_errors():
         heed.add(1.0, 2.0)
     with raises(IndexError):
         x[5]
+    with raises(IndexError):
+        x[np.int64(5)]
     with raises(KeyError):
         net["nothing"]
     with raises(heed.DataError, "nothing.safetensors"):
@@ -195,5 +197,11 @@ def test_lesson():
     l = heed.Lesson(x, *w)
     p = softmax(x @ w[0] @ (x @ w[1]).T / np.sqrt(2))
     np.testing.assert_allclose(l["output"], p @ (x @ w[2]), rtol=1e-13)
+    hidden = heed.Lesson(x, *w, hide=[False, True, False])["weights"]
+    assert not hidden[:, 1].any() and hidden.sum() > 2.9
     with raises(ValueError, "w_k"):
         heed.Lesson(x, w[0], w[1][:3], w[2])
+    with raises(ValueError, "b_q"):
+        heed.Lesson(x, *w, b_q=[1])
+    with raises(ValueError, "hide"):
+        heed.Lesson(x, *w, hide=[True])
