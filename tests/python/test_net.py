@@ -157,6 +157,10 @@ def test_errors():
         heed.add(x, None)
     with raises(TypeError, "net.input"):
         heed.add(1.0, 2.0)
+    with raises(heed.UsageError, "all 2 dims"):
+        x.permute(1)
+    with raises(heed.UsageError, "each of 3 classes"):
+        heed.xent(x, [0, 1], weights=[1, 2])
     with raises(IndexError):
         x[5]
     with raises(IndexError):
