@@ -190,7 +190,7 @@ static void count_layer(const heed_run *r, const heed_batch *b, const heed_tenso
 }
 
 static const heed_tensor *weights_of(const heed_run *r, const heed_record_block *l) {
-    char path[80];
+    char path[HEED__PATH];
     snprintf(path, sizeof path, "%s.weights", l->path);
     const heed_tensor *w = heed_probe_find(r->tape, path);
     if (!w) heed_fail(r->c, HEED_FAILED, "the model kept no attention weights: %s", path);

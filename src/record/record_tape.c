@@ -12,7 +12,7 @@ static const char *const names[PARTS] = {"weights", "scores", "q", "k", "v"};
 
 void heed_record_probe(heed_tape *t, const char *pattern, bool lean) {
     for (int i = 0; i < (lean ? 1 : PARTS); i++) {
-        char path[320];
+        char path[HEED__PATH];
         snprintf(path, sizeof path, "%s.%s", pattern, names[i]);
         heed_probe(t, path, false);
     }
@@ -25,7 +25,7 @@ typedef struct {
 } part;
 
 static part part_of(const heed_tape *t, const char *layer, const char *value, int item) {
-    char path[320];
+    char path[HEED__PATH];
     snprintf(path, sizeof path, "%s.%s", layer, value);
     const heed_tensor *x = heed_probe_find(t, path);
     if (!x || x->dims < 3 || item < 0 || item >= x->shape[0]) return (part){0};
