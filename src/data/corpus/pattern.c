@@ -123,7 +123,7 @@ static bool read_property(reader *r, bool negated) {
 /* After a backslash. Sets *single to the character, -1 if it is a class. */
 static bool read_escape(reader *r, int32_t *single) {
     static const char classes[] = "sdw", controls[] = "rntfv", codes[] = "\r\n\t\f\v";
-    static const heed__class of[] = {HEED__SPACE, HEED__DECIMAL, HEED__WORD_CHAR};
+    static const heed__class of[] = {HEED__SPACE, HEED__DECIMAL, HEED__PATTERN_WORD};
     char c = *r->s++;
     const char *class = c ? strchr(classes, c | 32) : NULL,
                *control = c ? strchr(controls, c) : NULL;
