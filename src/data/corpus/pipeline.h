@@ -154,10 +154,6 @@ int32_t heed__merge_add(heed_tokenizer *k, const char *a, const char *b);
 
 /* ---- all together ---- */
 
-/* The first added token from `from` on, among those that are found in the normalised text or in
- * the text itself, and its place; NULL, and the end of the text: none. */
-const heed__added *heed__added_next(const heed__pipeline *p, bool normalized, const char *s,
-                                    size_t n, size_t from, heed__range *at);
 bool heed__pipeline_encode(const heed_tokenizer *k, heed__memo *m, const char *text, size_t n,
                            heed__sink *sink);
 bool heed__pipeline_decode(const heed_tokenizer *k, const int32_t *ids, size_t n, heed_text *out);
