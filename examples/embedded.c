@@ -21,7 +21,7 @@ int main(int argc, char **argv) {
         heed_decode(r->tokenizer, made, (size_t)about.count, &text);
     if (text.s) printf("%s >> %s\n", argv[2], text.s);
     bool bad = heed_ctx_status(c) != HEED_OK;
-    if (heed_ctx_status(c) != HEED_OK) fprintf(stderr, "embedded: %s\n", heed_ctx_error(c));
+    if (bad) fprintf(stderr, "embedded: %s\n", heed_ctx_error(c));
     heed_text_free(&text);
     heed_tokens_free(&prompt);
     heed_close(c);

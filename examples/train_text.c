@@ -8,7 +8,7 @@
 static void report(void *user, const heed_report *r) {
     (void)user;
     if (r->event == HEED_FIT_EVAL)
-        printf("step %lld: loss %.4f, on text kept apart %.4f\n", (long long)r->step, r->loss,
+        printf("step %lld: loss %.4f, on held-out text %.4f\n", (long long)r->step, r->loss,
                r->val_loss);
 }
 

@@ -284,6 +284,7 @@ INDEX = {"ids", "labels", "mask", "pad", "rows"}           # tensors of whole nu
 LEFT_OUT = {"recurrent_attention", "split", "gather_list"}  # structs of tensors, output parameters
 OPTIONAL = {"b", "gain", "bias", "mask", "pad", "state", "score_bias"}
 TWO = {"add", "sub", "mul", "div", "where", "matmul", "matmul_nt", "matmul_tn", "mse", "lora"}  # with inputs a, b or mask that must be given
+CLASSES = {"xent": "logits, -1", "affine_xent": "w, 0"}  # the tensor and its dim that has a place for each class
 KEYWORDS = {"beta", "mask"}  # by name alone: in softmax(x, -1) the number would be another library's dim
 DEFAULTS = {"beta": "1.0", "eps": "1e-05", "shift": "0.0", "momentum": "0.1", "value": "0.0"}
 
@@ -320,6 +321,8 @@ def op(p, name, says):
         elif text.endswith("args *"):
             struct = text.split()[1]
             options = [f for f, _ in p.structs[struct] if not f.startswith("has_")]
+            if "weights" in options:
+                before.append(f"weights = weights_of(weights, {CLASSES[name]})")
             before.append(f"a = filled({struct}, {', '.join(f'{f}={f}' for f in options)})")
             call.append("byref(a)" if "weights" not in options else "t.keep(a)")
         elif n == "dims":
@@ -328,7 +331,7 @@ def op(p, name, says):
             call.append("len(x)")
         elif text == "const int *":
             words.append(n)
-            call.append(f"shape_of({n})")
+            call.append("order_of(order, x)" if n == "order" else f"shape_of({n})")
         elif text == "heed_act":
             words.append(n)
             call.append(f'choice("heed_act", {n})')
@@ -365,7 +368,8 @@ def ops(p):
     says = comments()
     names = [n for n in names if n not in LEFT_OUT]
     out = ['"""Written by declare.py from include/heed/ops.h; not to be edited."""', "from ctypes import byref, c_void_p",
-           "from operator import index", "", "from ._c import *", "from ._library import choice, filled, lib", "from .net import shape_of, tape_of", ""]
+           "from operator import index", "", "from ._c import *", "from ._library import choice, filled, lib",
+           "from .net import order_of, shape_of, tape_of, weights_of", ""]
     out += lines_of("__all__ = [", [f'"{n}"' for n in names], "]")
     return "\n".join(out) + "\n\n\n" + "\n\n\n".join(op(p, n, says.get(n, "")) for n in names) + "\n"
 

@@ -73,13 +73,16 @@ TEST(gpt_generates_the_most_probable_and_drops_halves) {
     }
 }
 
-/* Beyond the block, with one that ends early, and for any number of threads. */
+/* Beyond the block, with one that ends early, without some tokens, and for any number of threads.
+ */
 static void check_samples(const built *b, int32_t end) {
     enum { SAMPLES = 11, MADE = 15 };
+    static const int32_t never[] = {6, 9};
     int32_t all[SAMPLES][MADE], one[MADE];
     heed_generated about[SAMPLES], alone;
     heed_generation a = {.prompt = tokens, .prompt_count = 3, .count = MADE, .temperature = 2};
     a.has_end = true, a.end = end;
+    a.never = never, a.never_count = 2;
     a.sample = 5, a.samples = SAMPLES;
     CHECK(heed_generate(b->model, b->self, b->t, &a, all[0], about));
     a.samples = 0;

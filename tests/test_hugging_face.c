@@ -190,6 +190,11 @@ TEST(hugging_face_refuses_by_name) {
          "pre_tokenizer.pretokenizers[1]: expected ByteLevel as the last splitter"},
         {FILE_OF("\"decoder\":{\"type\":\"CTC\"},", WORDS_OF), "decoder.type"},
         {FILE_OF("\"post_processor\":{\"type\":\"Odd\"},", WORDS_OF), "post_processor.type"},
+        {FILE_OF("\"pre_tokenizer\":{\"type\":\"ByteLevel\"},", WORDS_OF),
+         "model.type: expected BPE after ByteLevel"},
+        {FILE_OF("", "\"type\":\"BPE\",\"byte_fallback\":true,\"end_of_word_suffix\":\"</w>\","
+                     "\"vocab\":{\"a\":0},\"merges\":[]"),
+         "model.byte_fallback: expected false"},
         {FILE_OF("", "\"type\":\"WordLevel\",\"unk_token\":\"b\",\"vocab\":{\"a\":0}"),
          "model.unk_token"},
         {FILE_OF("", "\"type\":\"WordLevel\",\"unk_token\":\"a\",\"vocab\":{\"a\":1}"),
@@ -233,6 +238,40 @@ TEST(hugging_face_pattern_is_bounded) {
     CHECK_HAS(heed_ctx_error(c), "takes too long");
     heed_tokens_free(&t);
     heed_close(c);
+}
+
+static void check_ids(const char *name, const char *file, const char *text, size_t count,
+                      const int32_t *ids) {
+    heed_ctx *c = open_ctx();
+    heed_tokenizer *k = heed_tokenizer_open(c, folder_of(name, file));
+    heed_tokens t = {0};
+    CHECK(heed_encode(k, text, strlen(text), &t) && t.count == count);
+    CHECK(t.count == count && memcmp(t.ids, ids, count * sizeof *ids) == 0);
+    heed_tokens_free(&t);
+    CLOSE(c);
+}
+
+#define SPLIT_OF(regex)                                                                            \
+    "\"pre_tokenizer\":{\"type\":\"Split\",\"pattern\":{\"Regex\":\"" regex                        \
+    "\"},\"behavior\":\"Isolated\"},"
+#define VOCAB_OF(words) "\"type\":\"WordLevel\",\"unk_token\":\"u\",\"vocab\":{\"u\":0," words "}"
+
+/* A group of one alternative may be absent; Oniguruma's \\w has the numerals of Latin-1. */
+TEST(hugging_face_pattern_details) {
+    check_ids("optional", FILE_OF(SPLIT_OF("x(?:y)?z"), VOCAB_OF("\"xz\":1,\"xyz\":2")),
+              "xzxzxyzxyyz", 4, (const int32_t[]){1, 1, 2, 0});
+    check_ids("words", FILE_OF(SPLIT_OF("\\\\w+"), VOCAB_OF("\"a\u00BD\":1,\".\":2")),
+              "a\u00BD.a\u00BD", 3, (const int32_t[]){1, 2, 1});
+}
+
+/* An added token is not one of the model's: it is found as the normalizers leave it, or not. */
+TEST(hugging_face_added_tokens_are_not_words) {
+    check_ids("added",
+              "{\"added_tokens\":[{\"id\":2,\"content\":\"ab\",\"normalized\":true}],"
+              "\"normalizer\":{\"type\":\"Prepend\",\"prepend\":\"_\"},"
+              "\"pre_tokenizer\":{\"type\":\"WhitespaceSplit\"},"
+              "\"model\":{" VOCAB_OF("\"x\":1") "}}",
+              "ab x ab", 3, (const int32_t[]){2, 1, 0});
 }
 
 /* ---- corpora ---- */

@@ -332,7 +332,7 @@ typedef struct {
 heed_attended heed_attend_look(const heed_attend *l, heed_tape *t, heed_tensor *query,
                                const heed_attention_kv *m);
 /* Concatenates the parts of all steps along the queries and keeps them for probes; parts that are
- * not probed are not concatenated. */
+ * not probed are not concatenated. Of more than HEED_ATTEND_STEPS steps nothing is kept. */
 enum { HEED_ATTEND_STEPS = 4096 };
 void heed_attend_note(const heed_attend *l, heed_tape *t, int steps, const heed_attended *a);
 

@@ -24,7 +24,7 @@ typedef enum {
  * file (image path filename picture) and caption (text description sentence); a number after the
  * file, as in dog.jpg#2, is removed.
  * CSV (by the extension .csv; RFC 4180): the same, and the first line must name the columns unless
- * `columns` gives their numbers. Line ends within a field become spaces.
+ * `columns` gives their numbers. Line ends and tabs within a field become spaces.
  * JSONL (by the extension .jsonl or .json): objects with src and tgt (or label and text, or tokens
  * and tags: texts or lists of words, or image and caption); a label may also be a whole number.
  * Errors name file and line. Owned by c. */

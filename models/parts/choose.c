@@ -15,6 +15,13 @@ static bool is_given(const heed_config *f, const char *key) {
 
 enum { LOOK = 1 << 20 }; /* bytes */
 
+/* What the beginning of a text file looks like. */
+typedef struct {
+    double bytes;                         /* of the file */
+    size_t lines, sentences;              /* lines that are not blank; those that end like one */
+    size_t words, longest, longest_bytes; /* words and marks; of the longest line */
+} text_look;
+
 /* A character of Chinese or Japanese, which is a word of its own: U+3000 to U+9FFF. */
 static bool is_wide(unsigned char c) { return c >= 0xE3 && c <= 0xE9; }
 
@@ -66,7 +73,8 @@ static void look_at_line(const char *s, size_t n, text_look *out) {
     if (n > out->longest_bytes) out->longest_bytes = n;
 }
 
-bool heed__look_at_text(const char *path, text_look *out) {
+/* Looks at the first LOOK bytes. False: there is nothing to see, or it is not a text. */
+static bool look_at_text(const char *path, text_look *out) {
     *out = (text_look){0};
     FILE *f = fopen(path, "rb");
     char *text = f ? malloc(LOOK) : NULL;
@@ -90,7 +98,9 @@ static bool is_planned(const heed_config *f) {
     return is_given(f, "steps") || is_given(f, "epochs") || is_given(f, "batch");
 }
 
-bool heed__choose_batch(heed_choices *k, int batch, const char *more) {
+/* A smaller batch in more steps, of as many examples, where neither was given, and the settings
+ * `more` that suit it: "lr=0.0014", or "". */
+static bool choose_batch(heed_choices *k, int batch, const char *more) {
     char settings[96];
     const heed_config *f = k->config;
     int64_t was = heed_config_int(f, "batch"), steps = heed_config_int(f, "steps");
@@ -177,7 +187,7 @@ bool heed__choose_mlm(heed_choices *k) {
     enum { FEW = 20000 };      /* lines */
     const double book = 400e3; /* bytes, up to which 1,000 steps of batch 32 are enough */
     text_look t;
-    if (k->data || !heed__look_at_text(heed_config_text(k->config, "data"), &t)) return true;
+    if (k->data || !look_at_text(heed_config_text(k->config, "data"), &t)) return true;
     if (has_sentences(&t))
         return choose_sentences(k, &t, multiple_of_8(2 * t.longest + 2), FEW,
                                 "layers=2 width=64 norm=pre transform-head=false init-std=0.1 "
@@ -186,32 +196,30 @@ bool heed__choose_mlm(heed_choices *k) {
     if (!choose_small(k, &t, "width=64") || !choose_rotary(k)) return false;
     if (is_small(&t) && !is_planned(k->config) && !is_given(k->config, "minutes"))
         return heed_choose(k, "batch=8 steps=1500", "more steps would learn the text by heart");
-    return t.bytes <= book || heed__choose_batch(k, 16, "");
+    return t.bytes <= book || choose_batch(k, 16, "");
 }
 
 bool heed__choose_gpt(heed_choices *k) {
     text_look t;
-    if (k->data || !heed__look_at_text(heed_config_text(k->config, "data"), &t)) return true;
+    if (k->data || !look_at_text(heed_config_text(k->config, "data"), &t)) return true;
     if (has_sentences(&t))
         return choose_sentences(k, &t, multiple_of_8(t.longest_bytes + 1), 2000,
                                 "layers=2 width=64 init-std=0.1 lr=0.004 dropout=0 decay=0.01");
     return choose_small(k, &t, "layers=2 width=64 lr=0.004") &&
-           heed__choose_batch(k, 8, "lr=0.002 warmup=0.15");
+           choose_batch(k, 8, "lr=0.002 warmup=0.15");
 }
 
 /* ---- pairs of texts ---- */
 
-bool heed__choose_seq2seq(heed_choices *k) {
-    return k->data || heed__choose_batch(k, 8, "lr=0.0014");
-}
+bool heed__choose_seq2seq(heed_choices *k) { return k->data || choose_batch(k, 8, "lr=0.0014"); }
 
-bool heed__choose_rnn(heed_choices *k) { return k->data || heed__choose_batch(k, 8, ""); }
+bool heed__choose_rnn(heed_choices *k) { return k->data || choose_batch(k, 8, ""); }
 
 /* ---- pictures ---- */
 
-bool heed__choose_cnn(heed_choices *k) { return !k->data || heed__choose_batch(k, 16, "lr=0.003"); }
+bool heed__choose_cnn(heed_choices *k) { return !k->data || choose_batch(k, 16, "lr=0.003"); }
 
-bool heed__choose_caption(heed_choices *k) { return !k->data || heed__choose_batch(k, 8, ""); }
+bool heed__choose_caption(heed_choices *k) { return !k->data || choose_batch(k, 8, ""); }
 
 /* Attention over patches starts slowly: several epochs, where pictures are many. */
 static bool choose_epochs(heed_choices *k, size_t n) {

@@ -5,19 +5,6 @@
 
 #include "common.h"
 
-/* What the beginning of a text file looks like. */
-typedef struct {
-    double bytes;                         /* of the file */
-    size_t lines, sentences;              /* lines that are not blank; those that end like one */
-    size_t words, longest, longest_bytes; /* words and marks; of the longest line */
-} text_look;
-/* Looks at the first MiB. False: there is nothing to see, or it is not a text. */
-bool heed__look_at_text(const char *path, text_look *out);
-
-/* A smaller batch in more steps, of as many examples, where neither was given, and the settings
- * `more` that suit it: "lr=0.0014", or "". */
-bool heed__choose_batch(heed_choices *k, int batch, const char *more);
-
 /* Masked and causal language models. */
 bool heed__choose_mlm(heed_choices *k);
 bool heed__choose_gpt(heed_choices *k);

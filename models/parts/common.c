@@ -167,8 +167,9 @@ static int rank_of(const heed_real *row, int classes, int32_t label) {
     return rank;
 }
 
-heed_tensor *heed__model_xent(model_result *r, heed_tape *t, heed_tensor *labels,
-                              heed_real smoothing) {
+/* Cross entropy of the result's logits; smoothing is for training, evaluation is without it. */
+static heed_tensor *model_xent(model_result *r, heed_tape *t, heed_tensor *labels,
+                               heed_real smoothing) {
     if (heed_tape_mode(t) != HEED_TRAIN) smoothing = 0;
     return r->loss = heed_xent(t, r->logits, labels, &(heed_xent_args){.smoothing = smoothing});
 }
@@ -177,7 +178,7 @@ heed_tensor *heed__model_head_loss(model_result *r, heed_tape *t, const heed_lin
                                    heed_tensor *x, heed_tensor *labels, heed_real smoothing) {
     bool in_blocks = heed_tape_mode(t) == HEED_TRAIN && !r->whole_logits && !heed_is_probing(t);
     r->logits = in_blocks ? NULL : heed_linear_apply(head, t, x);
-    if (!in_blocks) return heed__model_xent(r, t, labels, smoothing);
+    if (!in_blocks) return model_xent(r, t, labels, smoothing);
     heed_xent_args a = {.smoothing = smoothing};
     return r->loss = heed_affine_xent(heed_at(t, head->name), x, head->w, head->b, labels, &a);
 }
@@ -185,7 +186,7 @@ heed_tensor *heed__model_head_loss(model_result *r, heed_tape *t, const heed_lin
 heed_tensor *heed__model_label_xent(model_result *r, heed_tape *t, heed_tensor *labels,
                                     const heed_batch *b, heed_real smoothing) {
     const heed_tensor *y = r->logits;
-    if (!b->class_weights) return heed__model_xent(r, t, labels, smoothing);
+    if (!b->class_weights) return model_xent(r, t, labels, smoothing);
     if (y && y->shape[y->dims - 1] != b->classes) {
         heed_fail(heed_tape_ctx(t), HEED_USAGE,
                   "balanced classes do not fit the model: expected %d, found %d",

@@ -59,9 +59,6 @@ typedef struct {
 /* Members `metrics` of heed_model: add a batch to the score, the second with its bytes. */
 void heed__model_metrics(void *self, const heed_batch *b, heed_score *score);
 void heed__model_text_metrics(void *self, const heed_batch *b, heed_score *score);
-/* Cross entropy of the result's logits; smoothing is for training, evaluation is without it. */
-heed_tensor *heed__model_xent(model_result *r, heed_tape *t, heed_tensor *labels,
-                              heed_real smoothing);
 
 /* The loss of an output layer on x (...,d), whose logits are never in memory for all rows in
  * training, unless the setting whole-logits or a probe asks for that. The result has logits only if

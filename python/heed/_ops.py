@@ -4,7 +4,7 @@ from operator import index
 
 from ._c import *
 from ._library import choice, filled, lib
-from .net import shape_of, tape_of
+from .net import order_of, shape_of, tape_of, weights_of
 
 __all__ = ["add", "sub", "mul", "div", "where", "scale", "activate", "identity", "exp", "log", "sqrt", "tanh", "sigmoid", "relu", "gelu",
     "gelu_tanh", "silu", "clamp", "stop_gradient", "matmul", "matmul_nt", "matmul_tn", "affine", "affine_act", "lora", "softmax",
@@ -315,7 +315,7 @@ def reshape(x, shape, *, name=None):
 def permute(x, order, *, name=None):
     """y.shape[i] = x.shape[order[i]]; a copy"""
     t = tape_of(x)
-    return t.made(lib.heed_permute(t.pointer if name is None else t.named(name), t.real(x), shape_of(order)), "permute")
+    return t.made(lib.heed_permute(t.pointer if name is None else t.named(name), t.real(x), order_of(order, x)), "permute")
 
 
 def concat(x, dim, *, name=None):
@@ -348,6 +348,7 @@ def xent(logits, labels, *, ignore=None, smoothing=None, weights=None, name=None
     """mean over the counted rows of -log softmax(logits)[label]: logits (...,C), labels (...). 0 if no row is counted. args may
     be None"""
     t = tape_of(logits, labels)
+    weights = weights_of(weights, logits, -1)
     a = filled(heed_xent_args, ignore=ignore, smoothing=smoothing, weights=weights)
     return t.made(lib.heed_xent(t.pointer if name is None else t.named(name), t.real(logits), t.index(labels), t.keep(a)), "xent")
 
@@ -356,6 +357,7 @@ def affine_xent(x, w, labels, b=None, *, ignore=None, smoothing=None, weights=No
     """xent of the logits x W' + b, of which only a block of rows is in memory at a time: x (...,in), w (C,in), b (C) or None,
     labels (...). The gradients are computed with the logits, in forward."""
     t = tape_of(x, w, b, labels)
+    weights = weights_of(weights, w, 0)
     a = filled(heed_xent_args, ignore=ignore, smoothing=smoothing, weights=weights)
     return t.made(lib.heed_affine_xent(t.pointer if name is None else t.named(name), t.real(x), t.real(w), t.real(b), t.index(labels),
     t.keep(a)), "affine_xent")

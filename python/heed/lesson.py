@@ -10,25 +10,29 @@ from ._library import Context, lib, text
 
 class Lesson:
     """softmax(beta Q K') V with Q = X W_Q + b_Q and so on, in double: lesson["Q"], lesson["raw"], lesson["weights"], lesson["output"].
-    x (tokens, features), w_q, w_k, w_v (features, width). Others: z, b_q, b_k, b_v, beta, causal, hard, hide."""
+    x (tokens, features), w_q, w_k, w_v (features, width). Others: z, b_q, b_k, b_v, beta, causal, hard,
+    hide (one truth value per key), rotary."""
 
     def __init__(self, x, w_q, w_k, w_v, z=None, b_q=None, b_k=None, b_v=None, beta=None, causal=False, hard=False, hide=None, rotary=0.0):
         kept = {k: None if v is None else np.ascontiguousarray(v, float) for k, v in
                 dict(x=x, z=z, w_q=w_q, w_k=w_k, w_v=w_v, b_q=b_q, b_k=b_k, b_v=b_v).items()}
-        for name, rows in (("w_q", "x"), ("w_k", "x" if z is None else "z"), ("w_v", "x" if z is None else "z")):
+        keys = "x" if z is None else "z"
+        for name, rows in (("w_q", "x"), ("w_k", keys), ("w_v", keys)):
             if kept[name].ndim != 2 or kept[rows].ndim != 2 or kept[name].shape[0] != kept[rows].shape[1]:
                 raise ValueError(f"{name} of shape {kept[name].shape} does not fit {rows} of shape {kept[rows].shape}")
-        if kept["w_q"].shape[1] != kept["w_k"].shape[1]:
-            raise ValueError(f"w_q and w_k have {kept['w_q'].shape[1]} and {kept['w_k'].shape[1]} columns: expected equally many")
-        a = _c.heed_lesson_args(tokens=len(kept["x"]), features=kept["x"].shape[1], key=kept["w_q"].shape[1], value=kept["w_v"].shape[1],
+        key, value, sources = kept["w_q"].shape[1], kept["w_v"].shape[1], len(kept[keys])
+        if key != kept["w_k"].shape[1]:
+            raise ValueError(f"w_q and w_k have {key} and {kept['w_k'].shape[1]} columns: expected equally many")
+        kept["hide"] = None if hide is None else np.ascontiguousarray(hide, bool)
+        for name, size in (("b_q", key), ("b_k", key), ("b_v", value), ("hide", sources)):
+            if kept[name] is not None and kept[name].shape != (size,):
+                raise ValueError(f"{name} has shape {kept[name].shape}: expected ({size},)")
+        a = _c.heed_lesson_args(tokens=len(kept["x"]), features=kept["x"].shape[1], key=key, value=value,
                                 beta=float("nan") if beta is None else beta, causal=causal, hard=hard, rotary=rotary)
         if z is not None:
             a.sources, a.memory = kept["z"].shape
-        for name, value in kept.items():
-            setattr(a, name, None if value is None else value.ctypes.data)
-        if hide is not None:
-            hidden = np.ascontiguousarray(hide, np.uint8)
-            a.hide = hidden.ctypes.data
+        for name, matrix in kept.items():
+            setattr(a, name, None if matrix is None else matrix.ctypes.data)
         c, made = Context(), _c.heed_lesson()
         try:
             c.made(lib.heed_lesson_make(c.pointer, byref(a), byref(made)), "Lesson")

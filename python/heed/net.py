@@ -8,13 +8,30 @@ from ctypes import byref, c_int
 import numpy as np
 
 from . import _c
-from ._library import Context, Error, array, lib, text
+from ._library import Context, Error, UsageError, array, lib, text
 
 MODES = {"eval": _c.HEED_EVAL, "train": _c.HEED_TRAIN, "trace": _c.HEED_TRACE}
 
 
 def shape_of(shape):
     return (c_int * len(shape))(*map(operator.index, shape))
+
+
+def order_of(order, x):
+    """The dims of x in another order."""
+    if len(order) != np.ndim(x):
+        raise UsageError(f"permute: expected all {np.ndim(x)} dims, found {len(order)}")
+    return shape_of(order)
+
+
+def weights_of(weights, x, dim):
+    """A weight for each class, which are as many as this dim of x is long; None without weights."""
+    if weights is None:
+        return None
+    weights = np.ascontiguousarray(weights, np.float32)
+    if weights.shape != (np.shape(x)[dim],):
+        raise UsageError(f"weights have shape {weights.shape}: expected one for each of {np.shape(x)[dim]} classes")
+    return weights
 
 
 def tape_of(*inputs):

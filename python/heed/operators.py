@@ -1,5 +1,6 @@
 """The operators and methods of Tensor, each an op."""
 from numbers import Number
+from operator import index
 
 from . import _ops as ops
 from .net import Tensor
@@ -49,8 +50,9 @@ def item(x, at):
     if len(at) > x.ndim:
         raise IndexError(f"{len(at)} indices for a tensor of {x.ndim} dims")
     shape = list(x.shape)
+    at = tuple(part if isinstance(part, slice) else index(part) for part in at)
     for d, part in enumerate(at):
-        if isinstance(part, int) and not -shape[d] <= part < shape[d]:
+        if not isinstance(part, slice) and not -shape[d] <= part < shape[d]:
             raise IndexError(f"index {part} of a dim of size {shape[d]}")
         start, stop, step = (part if isinstance(part, slice) else slice(part % shape[d], part % shape[d] + 1)).indices(shape[d])
         if step != 1:

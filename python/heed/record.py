@@ -114,6 +114,12 @@ class Record(Owner):
 
     # ---- as text and pictures ----
 
+    def block_at(self, i):
+        """The index of a block, which may be counted from the end."""
+        if not -self.c.block_count <= i < self.c.block_count:
+            raise IndexError(f"block {i} of {self.c.block_count}")
+        return i % self.c.block_count
+
     def heatmap(self, block, head, keep):
         """A heed_heatmap of a head, or of the mean of all; what keeps its arrays valid is added to keep."""
         b = self.blocks[block]
@@ -130,14 +136,14 @@ class Record(Owner):
     def text(self, block=-1, head=None, width=100):
         """The attention of a layer as a heat map of letters: of a head, or the mean of all."""
         keep, out = [], _c.heed_text(c=self.context.pointer)
-        m = self.heatmap(block % self.c.block_count, head, keep)
+        m = self.heatmap(self.block_at(block), head, keep)
         m.width = width
         self.context.made(lib.heed_heatmap_text(byref(m), byref(out)), "text")
         return take_text(out)
 
     def png(self, path, block=-1, head=None):
         """Writes the heat maps of a layer's heads, or of one head, as a picture (or an SVG, by the extension)."""
-        block %= self.c.block_count
+        block = self.block_at(block)
         keep, heads = [], range(len(self.blocks[block].heads)) if head is None else [head]
         maps = (_c.heed_heatmap * len(heads))(*(self.heatmap(block, h, keep) for h in heads))
         panels = _c.heed_panels(title=(self.title or "").encode(), count=len(heads), maps=ctypes.addressof(maps))

@@ -73,6 +73,9 @@ char *heed__number_text(char text[HEED__NUMBER], double value, int digits);
 void heed__random_uniforms(const heed_random *r, uint64_t block, double out[4]);
 void heed__random_normals(const heed_random *r, uint64_t pair, double out[2]);
 
+/* Bytes for the path of a layer with the name of one of its values; longer ones are cut. */
+enum { HEED__PATH = 320 };
+
 /* FNV-1a. */
 uint32_t heed__hash(const char *text);
 uint64_t heed__hash64(const void *bytes, size_t n,

@@ -40,17 +40,17 @@ static const heed__pattern *wanted(const heed_node *n, const char *name, char *p
 bool heed_is_probing(const heed_tape *t) { return t && t->r->pattern_count > 0; }
 
 bool heed_is_probed(const heed_tape *t, const char *name, const char *value) {
-    char path[320];
+    char path[HEED__PATH];
     return t && name && value && matching(t->r, name, value, path, sizeof path);
 }
 
 bool heed_probed(const heed_node *n, const char *name) {
-    char path[320];
+    char path[HEED__PATH];
     return n && name && wanted(n, name, path, sizeof path) != NULL;
 }
 
 static bool collect(heed_node *n, const char *name, heed_tensor *value) {
-    char path[320];
+    char path[HEED__PATH];
     heed__recording *r = n->tape->r;
     const heed__pattern *p = wanted(n, name, path, sizeof path);
     if (!p) return true;

@@ -166,7 +166,8 @@ bool heed__tape_owns(const heed__recording *r, const heed_tensor *x, const char 
                          x->owner == r ? "an earlier step" : "another tape");
 }
 
-heed_tensor *heed__new_tensor(heed_tape *t, int dims, const int *shape) {
+/* A tensor of this step without memory for values; NULL in error. */
+static heed_tensor *new_tensor(heed_tape *t, int dims, const int *shape) {
     size_t size;
     if (heed__tape_stopped(t)) return NULL;
     if (!heed__shape_size(dims, shape, &size)) {
@@ -190,7 +191,7 @@ static bool take_values(heed_tape *t, heed_tensor *y) {
 }
 
 heed_tensor *heed_input(heed_tape *t, const heed_real *x, int dims, const int *shape) {
-    heed_tensor *y = heed__new_tensor(t, dims, shape);
+    heed_tensor *y = new_tensor(t, dims, shape);
     if (!y || !take_values(t, y)) return NULL;
     if (x)
         memcpy(y->x, x, y->size * sizeof *x);
@@ -200,7 +201,7 @@ heed_tensor *heed_input(heed_tape *t, const heed_real *x, int dims, const int *s
 }
 
 heed_tensor *heed_new_ids(heed_tape *t, int dims, const int *shape) {
-    heed_tensor *y = heed__new_tensor(t, dims, shape);
+    heed_tensor *y = new_tensor(t, dims, shape);
     if (!y) return NULL;
     y->i = heed__arena_take(&t->r->arena, y->size * sizeof *y->i);
     if (!y->i) return NULL;
@@ -219,7 +220,7 @@ heed_tensor *heed_ids(heed_tape *t, const int32_t *ids, int rows, int len) {
 }
 
 heed_tensor *heed_wrap(heed_tape *t, heed_real *x, int dims, const int *shape) {
-    heed_tensor *y = x ? heed__new_tensor(t, dims, shape) : NULL;
+    heed_tensor *y = x ? new_tensor(t, dims, shape) : NULL;
     if (y) y->x = x;
     return y;
 }
@@ -273,7 +274,7 @@ bool heed_wrong(heed_node *n, const char *format, ...) {
 
 bool heed_out(heed_node *n, int dims, const int *shape) {
     if (!n) return false;
-    n->y = heed__new_tensor(n->tape, dims, shape);
+    n->y = new_tensor(n->tape, dims, shape);
     return n->y && take_values(n->tape, n->y);
 }
 
@@ -283,7 +284,7 @@ bool heed_out_like(heed_node *n, int i) {
 
 bool heed_out_view(heed_node *n, int i, size_t offset, int dims, const int *shape) {
     heed_tensor *in = n ? n->in[i] : NULL;
-    heed_tensor *y = in ? heed__new_tensor(n->tape, dims, shape) : NULL;
+    heed_tensor *y = in ? new_tensor(n->tape, dims, shape) : NULL;
     if (!y) return false;
     if (offset > in->size || y->size > in->size - offset)
         return heed_wrong(n, "a view of %zu elements from %zu exceeds its %zu", y->size, offset,
@@ -304,7 +305,7 @@ heed_tensor *heed_keep(heed_node *n, const char *name, int dims, const int *shap
         heed_wrong(n, "more than %d kept values", capacity);
         return NULL;
     }
-    heed_tensor *y = heed__new_tensor(n->tape, dims, shape);
+    heed_tensor *y = new_tensor(n->tape, dims, shape);
     if (!y || !take_values(n->tape, y)) return NULL;
     n->kept[n->kept_count] = y;
     n->kept_name[n->kept_count++] = name;
@@ -438,9 +439,9 @@ static heed_tensor *run(heed_node *n) {
 heed_tensor *heed_push_list(heed_tape *t, const heed_op *op, const void *args, int count,
                             heed_tensor *const *in) {
     if (heed__tape_stopped(t)) return NULL;
-    if (!op || count < 0 || (count && !in)) {
-        heed_fail(t->r->c, HEED_USAGE, "an op cannot be pushed: expected %s, found NULL",
-                  op ? "its inputs" : "an op");
+    if (!op || count < 0 || (count && !in) || (op->inputs >= 0 && count != op->inputs)) {
+        heed_fail(t->r->c, HEED_USAGE, "an op cannot be pushed: expected %s",
+                  op ? "all its inputs" : "an op, found NULL");
         return NULL;
     }
     heed_node *n = new_node(t, op, args, count, in);

@@ -87,8 +87,6 @@ struct heed__recording {
 
 bool heed__tape_stopped(const heed_tape *t);
 size_t heed__tape_bytes(const heed__recording *r); /* of the step so far, and of the inner tape */
-/* A tensor of this step without memory for values; NULL in error. */
-heed_tensor *heed__new_tensor(heed_tape *t, int dims, const int *shape);
 /* A second tape, of the same step and mode, which begins anew at each call: for a part of a step
  * that is recorded, differentiated and forgotten by itself. NULL in error. */
 heed_tape *heed__tape_inner(heed_tape *t);

@@ -13,8 +13,6 @@ enum { HEED__WORD_SIZE = 200 };
 bool heed__list_word(const char **list, char word[HEED__WORD_SIZE]);
 /* Whether one of the patterns of such a list matches. */
 bool heed__matches_any(const char *patterns, const char *text);
-/* The value at "rope_parameters.rope_theta"; NULL: absent. */
-json_t *heed__key_get(const json_t *config, const char *key);
 /* A value quoted for a message; "nothing" if v is NULL. Returns out. */
 const char *heed__json_quote(char out[HEED_QUOTE], const json_t *v);
 /* Sets what config.json gives of p's keys in f, and checks all others. path: of config.json. */
@@ -35,26 +33,6 @@ json_t *heed__plain_json(heed_ctx *c, const char *path);
 
 /* ---- tensors.c: names and shapes ---- */
 
-enum { HEED__PARTS_MOST = HEED_RANGES };
-/* A published tensor, and the rows of the parameter that it holds. */
-typedef struct {
-    char name[HEED__WORD_SIZE];
-    int dims, shape[HEED_DIMS + 1];
-    int from, rows;
-    int paired; /* columns of a head, in pairs; 0: as they are here */
-    heed_published_form form;
-} heed__published_part;
-/* The row of p's table for a parameter, from `row` on; NULL: there is none. number: what # is. */
-const heed_published_tensor *heed__published_row(const heed_published_tensor *row, const char *name,
-                                                 char number[12]);
-/* The tensors of a row for entry e of s, a model of the settings f; returns their number, 0 if its
- * ranges do not fit. */
-int heed__published_parts(const heed_published_tensor *row, const char *number,
-                          const heed_config *f, const heed_store *s, const heed_entry *e,
-                          heed__published_part parts[HEED__PARTS_MOST]);
-/* Copies between a parameter and the values of one of its tensors. */
-void heed__published_copy(const heed__published_part *part, heed_tensor *own, heed_real *values,
-                          bool out);
 /* The weights of a folder. heed__weights_check checks the numbers that f took from config.json
  * against the shapes, before memory is allocated by them; heed__weights_read fills s, which must
  * need all and only them. */

@@ -39,13 +39,11 @@ static bool is_published_as(const heed_published *p, const char *type, const cha
 }
 
 static void list_known(const heed_model *const *models, heed_text *out) {
+    char name[HEED__WORD_SIZE];
     for (; models && *models; models++)
         for (const heed_published *p = (*models)->published; p && p->type; p++)
-            for (const char *list = p->architectures, *rest = list; *rest;) {
-                size_t n = strcspn(list, " ");
-                heed_text_add(out, "%s%.*s", out->n ? ", " : "", (int)n, list);
-                rest = list += n + (list[n] == ' ');
-            }
+            for (const char *list = p->architectures; heed__list_word(&list, name);)
+                heed_text_add(out, "%s%s", out->n ? ", " : "", name);
 }
 
 static bool choose_model(reading *k, const heed_model *const *models) {

@@ -40,7 +40,8 @@ bool heed__matches_any(const char *patterns, const char *text) {
     return false;
 }
 
-json_t *heed__key_get(const json_t *config, const char *key) {
+/* The value at "rope_parameters.rope_theta"; NULL: absent. */
+static json_t *key_get(const json_t *config, const char *key) {
     const char *dot = strchr(key, '.');
     char first[64];
     if (!dot) return json_object_get(config, key);
@@ -173,11 +174,12 @@ static bool check_parent(heed_ctx *c, const heed_published_key *k, const json_t 
 static bool read_key(heed_ctx *c, const heed_published_key *k, const json_t *config,
                      const char *path, heed_config *f) {
     if (!check_parent(c, k, config, path)) return false;
-    const json_t *given = heed__key_get(config, k->key);
+    const json_t *given = key_get(config, k->key);
     if (k->repeats || (!given && (!k->value || !k->settings))) return true;
     if (!k->settings) return check_fixed(c, k, given, path);
     json_error_t e;
     json_t *usual = given ? NULL : json_loads(k->value, JSON_DECODE_ANY, &e);
+    if (!given && !usual) return heed_fail(c, HEED_FAILED, "cannot read %s: out of memory", path);
     heed_text text = {.c = c};
     char word[HEED__WORD_SIZE], setting[HEED__WORD_SIZE];
     const char *list = k->settings;

@@ -4,24 +4,30 @@
 #include "core/store.h"
 #include "exchange/exchange.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* A published tensor, and the rows of the parameter that it holds. */
+typedef struct {
+    char name[HEED__WORD_SIZE];
+    int dims, shape[HEED_DIMS + 1];
+    int from, rows, paired; /* paired: columns of a head, in pairs; 0: as they are here */
+    heed_published_form form;
+} published_part;
+
 /* ---- names ---- */
 
 /* Whether name is the pattern, in which # is a number. */
 static bool fits(const char *pattern, const char *name, char number[12]) {
-    size_t digits = 0;
     number[0] = 0;
     for (; *pattern; pattern++) {
         if (*pattern != '#') {
             if (*name++ != *pattern) return false;
             continue;
         }
-        for (digits = 0; isdigit((unsigned char)name[digits]); digits++) {}
+        size_t digits = strspn(name, "0123456789");
         if (!digits || digits > 11) return false;
         snprintf(number, 12, "%.*s", (int)digits, name);
         name += digits;
@@ -29,14 +35,15 @@ static bool fits(const char *pattern, const char *name, char number[12]) {
     return !*name;
 }
 
-const heed_published_tensor *heed__published_row(const heed_published_tensor *row, const char *name,
-                                                 char number[12]) {
+/* The row of p's table for a parameter, from `row` on; NULL: there is none. number: what # is. */
+static const heed_published_tensor *row_for(const heed_published_tensor *row, const char *name,
+                                            char number[12]) {
     for (; row->name; row++)
         if (fits(row->name, name, number)) return row;
     return NULL;
 }
 
-/* Replaces each # by the number. */
+/* Replaces the # of a name by the number. */
 static void put_number(char name[HEED__WORD_SIZE], const char *number) {
     char *at = strchr(name, '#'), rest[HEED__WORD_SIZE];
     if (!at) return;
@@ -57,7 +64,7 @@ static const heed_range *ranges_of(const heed_store *s, const heed_entry *e) {
     return beside ? beside->ranges : e->ranges;
 }
 
-static void set_shape(heed__published_part *part, const heed_tensor *own) {
+static void set_shape(published_part *part, const heed_tensor *own) {
     part->dims = 0;
     if (part->form == HEED_PUBLISHED_LEADING) part->shape[part->dims++] = 1;
     for (int i = 0; i < own->dims; i++) part->shape[part->dims++] = i ? own->shape[i] : part->rows;
@@ -66,23 +73,21 @@ static void set_shape(heed__published_part *part, const heed_tensor *own) {
     part->shape[1] = part->rows;
 }
 
-int heed__published_parts(const heed_published_tensor *row, const char *number,
-                          const heed_config *f, const heed_store *s, const heed_entry *e,
-                          heed__published_part parts[HEED__PARTS_MOST]) {
+/* The tensors of a row for an entry of s; returns how many, 0 if its ranges do not fit. */
+static int parts_of(const heed_published_tensor *row, const char *number, const heed_config *f,
+                    const heed_store *s, const heed_entry *e, published_part parts[HEED_RANGES]) {
     const heed_range *ranges = ranges_of(s, e);
     bool paired = row->form == HEED_PUBLISHED_PAIRED;
     int head = paired ? (int)(heed_config_int(f, "width") / heed_config_int(f, "heads")) : 0;
     int count = 0, from = 0, all = e->tensor->shape[0];
     char word[HEED__WORD_SIZE];
     for (const char *list = row->published; heed__list_word(&list, word); count++) {
-        if (count == HEED__PARTS_MOST) return 0;
-        heed__published_part *part = &parts[count];
+        if (count == HEED_RANGES) return 0;
+        published_part *part = &parts[count];
         bool several = strchr(row->published, ' ') != NULL;
-        *part = (heed__published_part){
-            .form = row->form,
-            .from = from,
-            .rows = several ? ranges[count].count : all,
-            .paired = count < 2 ? head : 0}; /* queries and keys, but not values */
+        int rows = several ? ranges[count].count : all;
+        *part = (published_part){.form = row->form, .from = from, .rows = rows};
+        part->paired = count < 2 ? head : 0; /* queries and keys, but not values */
         memcpy(part->name, word, sizeof word);
         put_number(part->name, number);
         if (several && ranges[count].from != from) return 0;
@@ -93,13 +98,13 @@ int heed__published_parts(const heed_published_tensor *row, const char *number,
 }
 
 /* The row of the parameter that is row r of its tensor. */
-static size_t own_row(const heed__published_part *part, size_t r) {
+static size_t own_row(const published_part *part, size_t r) {
     size_t head = (size_t)part->paired, within = head ? r % head : 0;
     return r - within + within % 2 * (head / 2) + within / 2;
 }
 
-void heed__published_copy(const heed__published_part *part, heed_tensor *own, heed_real *values,
-                          bool out) {
+/* Copies between a parameter and the values of one of its tensors. */
+static void copy_part(const published_part *part, heed_tensor *own, heed_real *values, bool out) {
     size_t width = own->size / (size_t)own->shape[0], rows = (size_t)part->rows;
     heed_real *x = own->x + (size_t)part->from * width;
     bool transposed = part->form == HEED_PUBLISHED_TRANSPOSED;
@@ -315,8 +320,7 @@ static bool has_size(const heed_array *a, int64_t size) {
 bool heed__weights_check(const heed__weights *w, const heed_config *f, const char *path) {
     char number[12], setting[HEED__WORD_SIZE], name[HEED__WORD_SIZE], shape[SHAPE];
     for (const heed_published_key *k = w->p->keys; k->key; k++) {
-        const heed_published_tensor *row =
-            k->rows ? heed__published_row(w->p->tensors, k->rows, number) : NULL;
+        const heed_published_tensor *row = k->rows ? row_for(w->p->tensors, k->rows, number) : NULL;
         const char *list = k->settings;
         if (!row || !heed__list_word(&list, setting)) continue;
         snprintf(name, sizeof name, "%s", row->published);
@@ -345,7 +349,7 @@ bool heed__weights_present(const heed__weights *w, heed_config *f) {
                            HEED_FROM_FILE);
 }
 
-static bool same_shape(heed_ctx *c, const heed__published_part *part, const heed_array *a) {
+static bool same_shape(heed_ctx *c, const published_part *part, const heed_array *a) {
     bool same = a->dims == part->dims;
     for (int i = 0; same && i < a->dims; i++) same = a->shape[i] == part->shape[i];
     if (same) return true;
@@ -367,7 +371,7 @@ static bool all_finite(const heed__weights *w, const char *name, const heed_real
 }
 
 /* Reads one tensor into its rows of own; of a copy, compares them. */
-static bool read_part(const heed__weights *w, const heed__published_part *part, const found *from,
+static bool read_part(const heed__weights *w, const published_part *part, const found *from,
                       heed_tensor *own, bool copy) {
     if (!same_shape(w->c, part, from->array)) return false;
     size_t n = own->size / (size_t)own->shape[0] * (size_t)part->rows;
@@ -381,7 +385,7 @@ static bool read_part(const heed__weights *w, const heed__published_part *part, 
                        "to, found others; hint: tie_word_embeddings in config.json",
                        w->dir, part->name);
     else if (ok)
-        heed__published_copy(part, own, values, false);
+        copy_part(part, own, values, false);
     heed__free(values);
     return ok;
 }
@@ -389,8 +393,8 @@ static bool read_part(const heed__weights *w, const heed__published_part *part, 
 /* A parameter from the tensors of one row; copies may be absent. */
 static bool read_row(heed__weights *w, const heed_config *f, heed_store *s, heed_entry *e,
                      const heed_published_tensor *row, const char *number) {
-    heed__published_part parts[HEED__PARTS_MOST];
-    int count = heed__published_parts(row, number, f, s, e, parts);
+    published_part parts[HEED_RANGES];
+    int count = parts_of(row, number, f, s, e, parts);
     bool copy = row->form == HEED_PUBLISHED_COPY && !is_untied(w->p, s);
     for (int i = 0; i < count; i++) {
         found *from = find(w, parts[i].name);
@@ -407,8 +411,8 @@ static bool read_row(heed__weights *w, const heed_config *f, heed_store *s, heed
 static bool read_entry(heed__weights *w, const heed_config *f, heed_store *s, heed_entry *e) {
     char number[12];
     bool any = false;
-    const heed_published_tensor *row = heed__published_row(w->p->tensors, e->name, number);
-    for (; row; row = heed__published_row(row + 1, e->name, number)) {
+    const heed_published_tensor *row = w->p->tensors;
+    for (; (row = row_for(row, e->name, number)); row++) {
         if (!is_owned(w->p, s, row) && !read_row(w, f, s, e, row, number)) return false;
         any = true;
     }
@@ -461,12 +465,12 @@ bool heed__weights_read(heed__weights *w, const heed_config *f, heed_store *s) {
 /* Adds the tensors of one row for e. */
 static bool put_row(heed_store *out, const heed_run *r, const heed_entry *e,
                     const heed_published_tensor *row, const char *number) {
-    heed__published_part parts[HEED__PARTS_MOST];
-    int count = heed__published_parts(row, number, r->config, r->store, e, parts);
+    published_part parts[HEED_RANGES];
+    int count = parts_of(row, number, r->config, r->store, e, parts);
     for (int i = 0; i < count; i++) {
         heed_tensor *to = heed_state_new(out, parts[i].name, "zero", parts[i].dims, parts[i].shape);
         if (!to) return false;
-        heed__published_copy(&parts[i], e->tensor, to->x, true);
+        copy_part(&parts[i], e->tensor, to->x, true);
     }
     return count > 0;
 }
@@ -475,8 +479,8 @@ static bool put_entry(heed_store *out, const heed_run *r, const heed_published *
                       const heed_entry *e) {
     char number[12];
     bool any = false, untied = is_untied(p, r->store);
-    const heed_published_tensor *row = heed__published_row(p->tensors, e->name, number);
-    for (; row; row = heed__published_row(row + 1, e->name, number)) {
+    const heed_published_tensor *row = p->tensors;
+    for (; (row = row_for(row, e->name, number)); row++) {
         bool stored = row->form != HEED_PUBLISHED_COPY || (untied && !is_owned(p, r->store, row));
         if (stored && !put_row(out, r, e, row, number)) return false;
         any |= stored;

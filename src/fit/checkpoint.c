@@ -182,7 +182,7 @@ static bool parse_state(heed_ctx *c, const char *path, const char *text, size_t 
 
 bool heed__state_read(heed_ctx *c, const char *path, heed__state *s) {
     size_t n;
-    unsigned char *text = heed__os_read(c, path, 1 << 16, &n);
+    unsigned char *text = heed__os_read(c, path, 1 << 22, &n);
     bool ok = text && parse_state(c, path, (const char *)text, n, s);
     heed__free(text);
     return ok;

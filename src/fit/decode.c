@@ -144,12 +144,17 @@ static heed_random draws(const search *s, uint32_t sample) {
     return heed_random_at(a->seed, "sample", total_of(s), sample);
 }
 
-/* The candidates of a hypothesis: of a beam all tokens, of a sample one. */
-static bool expand(search *s, int row, heed_real *logits, int vocab) {
-    const heed_generation *a = s->a;
-    double score = s->now.score[row], sum = log_sum(logits, vocab);
+/* Excludes the tokens that are never chosen. */
+static void exclude(const heed_generation *a, heed_real *logits, int vocab) {
     for (int i = 0; i < a->never_count; i++)
         if (a->never[i] >= 0 && a->never[i] < vocab) logits[a->never[i]] = (heed_real)-INFINITY;
+}
+
+/* The candidates of a hypothesis: of a beam all tokens, of a sample one. sum: the logarithm of the
+ * sum of exp(logits), before any was excluded. */
+static bool expand(search *s, int row, const heed_real *logits, int vocab, double sum) {
+    const heed_generation *a = s->a;
+    double score = s->now.score[row];
     if (is_beam(s)) {
         for (int32_t id = 0; id < vocab; id++)
             if (isfinite(logits[id])) offer(s, score + (double)logits[id] - sum, row, id);
@@ -182,9 +187,14 @@ static bool find_candidates(search *s) {
         size_t each = y->size / (size_t)rows, vocab = (size_t)y->shape[y->dims - 1];
         bool first = s->made == 0 && !is_beam(s);
         if (first) branch(s);
+        double sum = 0;
         for (int i = 0; i < (first ? s->live : rows); i++) {
             heed_real *logits = y->x + (first ? 1 : (size_t)i + 1) * each - vocab;
-            if (!expand(s, row + i, logits, (int)vocab)) return false;
+            if (i == 0 || !first) { /* all first tokens are drawn from the same logits */
+                sum = log_sum(logits, (int)vocab);
+                exclude(s->a, logits, (int)vocab);
+            }
+            if (!expand(s, row + i, logits, (int)vocab, sum)) return false;
         }
     }
     s->held = total_of(s) - s->from;

@@ -418,9 +418,11 @@ static void train(heed__fitting *f) {
             go = step(f) && !(f->a->stop && f->a->stop(f->a->user));
     }
     if (heed__stopped(f->c)) return;
-    if (!heed__fit_finished(f))
+    if (!heed__fit_finished(f)) {
         interrupt(f);
-    else if (f->state.step < f->steps) {
+        return;
+    }
+    if (f->state.step < f->steps) {
         bool metric = f->set.by_metric && isfinite(f->state.best_metric);
         heed__fit_note(f,
                        "stopped early: %" PRId64 " evaluations without a better %s than %.6g of "

@@ -3,7 +3,6 @@
 #include "fit/fit.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 const heed_option heed_train_options[] = {
@@ -53,18 +52,6 @@ static heed_fit_result fit(heed_ctx *c, const heed_train_args *a, heed_config *f
                                         .cluster = a->cluster});
 }
 
-/* "steps=300 width=64": an unknown key is an error. */
-static bool set_given(heed_config *f, const char *settings) {
-    char key[64], value[1024];
-    int n = 0;
-    for (const char *at = settings ? settings : ""; *(at += strspn(at, " ")); at += n) {
-        if (sscanf(at, "%63[^= ]=%1023[^ ]%n", key, value, &n) != 2)
-            return heed_config_set_list(f, at, "settings", HEED_FROM_FLAG); /* reports the error */
-        if (!heed_config_set(f, key, value, "settings", HEED_FROM_FLAG)) return false;
-    }
-    return true;
-}
-
 static bool set_values(heed_config *f, const char *const *v) {
     for (; v && v[0]; v += 2)
         if (!heed_config_set(f, v[0], v[1] ? v[1] : "", "settings", HEED_FROM_FLAG)) return false;
@@ -81,7 +68,8 @@ static bool read_settings(heed_ctx *c, const heed_train_args *a, heed__run_confi
              heed_config_set(k->config, "task", a->model->name, "model", HEED_FROM_FLAG);
     if (ok && a->data) ok = heed_config_set(k->config, "data", a->data, "data", HEED_FROM_FLAG);
     if (ok && a->preset) ok = heed_preset_apply(c, k->config, a->model, a->preset);
-    return ok && set_given(k->config, a->settings) && set_values(k->config, a->values);
+    return ok && heed_config_set_list(k->config, a->settings, "settings", HEED_FROM_FLAG) &&
+           set_values(k->config, a->values);
 }
 
 /* Opens the run that a new run starts from, and takes its settings. */

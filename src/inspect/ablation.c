@@ -33,7 +33,7 @@ static bool zero_rows(const heed_run *r, const heed_entry *e, heed_rows rows, he
 /* The values of a head that shares them are the others', too: what it alone has are the columns of
  * W_h that read its output. */
 static bool output_off(const heed_run *r, const heed_attending *l, int head, heed_head_backup *b) {
-    char name[96];
+    char name[HEED__PATH];
     snprintf(name, sizeof name, "%s.out.weight", l->path);
     const heed_entry *e = heed_store_find(r->store, name);
     if (!e)
@@ -57,7 +57,7 @@ static bool values_off(const heed_run *r, const heed_attending *l, int head, hee
     heed_rows rows = heed_mha_rows(
         &(heed_mha_args){.heads = l->heads, .key = l->key, .value = l->value, .cross = cross},
         HEED_VALUES, head);
-    char name[96];
+    char name[HEED__PATH];
     snprintf(name, sizeof name, "%s.%s.bias", l->path, stacked);
     const heed_entry *bias = heed_store_find(r->store, name);
     snprintf(name, sizeof name, "%s.%s.weight", l->path, stacked);

@@ -21,7 +21,7 @@ bool heed_cross_layer(const heed_run *r, int layer, heed_attending *out) {
 /* Passes the pair through its model and keeps the weights of one layer, or of all (-1). */
 static bool pass(const heed_inspection *s, int layer) {
     heed_attending a;
-    char path[96];
+    char path[HEED__PATH];
     if (!s->target)
         return heed_fail(s->run->c, HEED_USAGE, "attention to a source: expected a pair of texts");
     heed_tape *t = s->run->tape;
@@ -37,7 +37,7 @@ static bool pass(const heed_inspection *s, int layer) {
 /* heads: how many the layer has; 0: as the model says. */
 static const heed_tensor *weights_of(const heed_inspection *s, int layer, int heads) {
     heed_attending a = {.path = "decoder"};
-    char path[96];
+    char path[HEED__PATH];
     heed_cross_layer(s->run, layer, &a);
     snprintf(path, sizeof path, "%s.weights", a.path);
     const heed_tensor *w = heed_probe_find(s->run->tape, path);
@@ -150,10 +150,10 @@ bool heed_alignment_peaks_open(heed_run *r, heed_alignment_peaks *out) {
     if (!out) return false;
     *out = (heed_alignment_peaks){.layers = 0};
     if (!r || heed__stopped(r->c)) return false;
-    while (heed_cross_layer(r, out->layers, &a)) {
-        out->layers++;
-        out->heads = a.heads;
-    }
+    for (; heed_cross_layer(r, out->layers, &a); out->layers++, out->heads = a.heads)
+        if (out->layers && a.heads != out->heads)
+            return heed_fail(r->c, HEED_USAGE, "%s: expected %d heads as in other layers, found %d",
+                             a.path, out->heads, a.heads);
     if (out->layers == 0)
         return heed_fail(r->c, HEED_USAGE, "model %s has no attention to a source", r->model->name);
     out->correct =

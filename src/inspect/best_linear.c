@@ -111,15 +111,25 @@ static bool measure(fitting *f, heed_part part, size_t most, const double *ridge
     return ok && !heed__stopped(f->c);
 }
 
-/* The ridge of least error on validation pictures; without any, on training pictures. */
-static bool choose_ridge(fitting *f) {
+/* The ridge is chosen on validation pictures; without any, on training pictures. */
+static heed_part ridge_part(const fitting *f) {
     const size_t *count = heed_images_about(f->a->images)->count;
+    return count[HEED_VAL_PART] ? HEED_VAL_PART : HEED_TRAIN_PART;
+}
+
+static uint64_t ridge_batches(const fitting *f) {
+    uint64_t rows = f->a->rows > 0 ? (uint64_t)f->a->rows : 1, most = (CHOOSE + rows - 1) / rows;
+    uint64_t all = choose_part(f, ridge_part(f));
+    return all < most ? all : most;
+}
+
+/* Sets the ridge of least error. */
+static bool choose_ridge(fitting *f) {
     double tried[RIDGES], error[RIDGES], variance = 0;
     int n = f->moments.n, best = 0;
     for (int i = 0; i < n; i++) variance += f->moments.covariance[(size_t)i * (size_t)(n + 1)] / n;
     for (int i = 0; i < RIDGES; i++) tried[i] = ridges[i] * fmax(variance, 1e-9);
-    heed_part part = count[HEED_VAL_PART] ? HEED_VAL_PART : HEED_TRAIN_PART;
-    if (!measure(f, part, CHOOSE, tried, RIDGES, error)) return false;
+    if (!measure(f, ridge_part(f), CHOOSE, tried, RIDGES, error)) return false;
     for (int i = 1; i < RIDGES; i++)
         if (!(error[best] <= error[i])) best = i; /* an error that is not finite is none */
     f->out->ridge = tried[best];
@@ -146,13 +156,14 @@ static bool open_fitting(fitting *f) {
     if (!masks && !f->out->components)
         return heed_fail(f->c, HEED_USAGE, "there is no linear model like %s: it has no code",
                          r->model->name);
+    if (!heed_moments_open(&f->moments, f->c, n)) return false; /* limits n */
     f->t = heed_tape_new(f->c);
     f->axes = heed__alloc_array(f->c, (size_t)(f->out->components * n) + 1, sizeof *f->axes);
     f->x = heed__alloc_array(f->c, (size_t)n, sizeof *f->x);
     f->y = heed__alloc_array(f->c, (size_t)n, sizeof *f->y);
     f->hidden = heed__alloc(f->c, (size_t)n);
     f->patches = heed__alloc_array(f->c, (size_t)f->grid.hidden + 1, sizeof *f->patches);
-    return !heed__stopped(f->c) && heed_moments_open(&f->moments, f->c, n);
+    return !heed__stopped(f->c);
 }
 
 bool heed_best_linear_error(const heed_best_linear_args *a, heed_best_linear_result *out) {
@@ -162,7 +173,9 @@ bool heed_best_linear_error(const heed_best_linear_args *a, heed_best_linear_res
     fitting f = {.a = a, .c = r->c, .v = &heed_images_about(a->images)->view, .out = out};
     f.all = choose_part(&f, a->part);
     f.all += choose_part(&f, HEED_TRAIN_PART);
-    bool ok = !heed__stopped(f.c) && open_fitting(&f) && fit(&f);
+    bool ok = !heed__stopped(f.c) && open_fitting(&f);
+    if (ok && !out->components) f.all += ridge_batches(&f);
+    ok = ok && fit(&f);
     if (ok)
         ok = out->components ? heed_principal(&f.moments, out->components, f.axes, NULL)
                              : choose_ridge(&f);

@@ -11,7 +11,7 @@
  * the layer's queries and keys begin at first_query and first_key. */
 typedef struct {
     heed_record_block at;
-    char weights[96], out[96]; /* paths of their probes */
+    char weights[HEED__PATH], out[HEED__PATH]; /* paths of their probes */
     int heads, queries, keys, first_query, first_key;
     heed_real *values; /* (heads, Q, K): (A x dy/dA)+ of the current question */
 } traced_layer;

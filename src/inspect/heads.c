@@ -190,7 +190,7 @@ static void count_layer(const heed_run *r, const heed_batch *b, const heed_tenso
 }
 
 static const heed_tensor *weights_of(const heed_run *r, const heed_record_block *l) {
-    char path[80];
+    char path[HEED__PATH];
     snprintf(path, sizeof path, "%s.weights", l->path);
     const heed_tensor *w = heed_probe_find(r->tape, path);
     if (!w) heed_fail(r->c, HEED_FAILED, "the model kept no attention weights: %s", path);
@@ -326,7 +326,7 @@ void heed_heads_free(heed_head_table *h) {
 }
 
 bool heed_heads_have(const heed_head_table *h, heed_head_measure m) {
-    for (int i = 0; h && i < h->head_count; i++)
+    for (int i = 0; h && h->heads && is_measure(m) && i < h->head_count; i++)
         if (h->heads[i].rows[m] > 0) return true;
     return false;
 }

@@ -50,7 +50,7 @@ static bool pass(study *k) {
     const heed_run *r = k->s->run;
     const heed_model *m = r->model;
     heed_model_input in;
-    char path[96];
+    char path[HEED__PATH];
     heed_tape_begin(k->t, HEED_TRACE, 0);
     if (!heed__inspection_inputs(k->s, k->t, ROWS, true, &in)) return false;
     k->x = m->embedding ? NULL : heed_want_grad(k->t, in.x);
@@ -185,7 +185,7 @@ static bool add_map(const study *k, heed_record *record) {
 heed_record *heed_influence(const heed_inspection *s, const heed_influence_args *args) {
     if (!heed__inspectable(s)) return NULL;
     study k = {.s = s, .t = s->run->tape};
-    char path[96];
+    char path[HEED__PATH];
     const heed_model *m = s->run->model;
     if (args) k.args = *args;
     snprintf(path, sizeof path, "%s.out", m->embedding ? m->embedding : "");

@@ -176,7 +176,7 @@ static int attended_positions(const heed_inspection *s) {
     const heed_run *r = s->run;
     heed_attending a = {.fixed = true};
     heed_model_input in;
-    char weights[96];
+    char weights[HEED__PATH];
     for (int i = 0; a.fixed; i++)
         if (!r->model->attending || !r->model->attending(r->self, i, &a)) return 0;
     snprintf(weights, sizeof weights, "%s.weights", a.path);

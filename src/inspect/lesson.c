@@ -61,10 +61,12 @@ void heed_matrix_softmax(const heed_matrix *scores, bool hard, heed_matrix *out)
 int heed_lesson_ties(const heed_lesson *l, int query, int *first) {
     if (!l || !first) return 0;
     const heed_matrix *m = &l->part[HEED_LESSON_SCORES];
+    *first = 0;
+    if (!m->x || query < 0 || query >= m->rows) return 0;
     const double *s = m->x + (size_t)query * (size_t)m->cols;
     int best = first_largest(s, m->cols), count = 0;
     for (int j = 0; best >= 0 && j < m->cols; j++) count += s[j] == s[best];
-    *first = best < 0 ? 0 : best;
+    if (best > 0) *first = best;
     return count;
 }
 

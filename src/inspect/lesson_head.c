@@ -20,14 +20,14 @@ typedef struct {
 
 /* A parameter, or a value that the forward pass kept, below a path; NULL: there is none. */
 static const heed_tensor *parameter(const source *h, const char *path, const char *name) {
-    char full[128];
+    char full[HEED__PATH];
     snprintf(full, sizeof full, "%s.%s", path, name);
     heed_entry *p = heed_store_find(h->s->run->store, full);
     return p ? p->tensor : NULL;
 }
 
 static const heed_tensor *value(const source *h, const char *path, const char *name) {
-    char full[128];
+    char full[HEED__PATH];
     snprintf(full, sizeof full, "%s.%s", path, name);
     return heed_probe_find(h->s->run->tape, full);
 }
@@ -93,7 +93,7 @@ static bool copy_weights(source *h) {
 /* ---- intermediate values, in the order of the ops that computed them ---- */
 
 static void forward(source *h) {
-    char weights[96];
+    char weights[HEED__PATH];
     heed_tape *t = h->s->run->tape;
     snprintf(weights, sizeof weights, "%s.weights", h->block->path);
     heed_unprobe(t);
@@ -120,7 +120,7 @@ static bool copy_values(source *h) {
     heed_lesson_args *a = &h->args;
     const heed_tape *tape = h->s->run->tape;
     bool cross = h->block->stack == HEED_CROSS;
-    char path[96];
+    char path[HEED__PATH];
     const char *name;
     int at = 0, count = heed_probe_count(tape);
     size_t n = (size_t)a->tokens * (size_t)a->features;
@@ -138,10 +138,11 @@ static bool copy_values(source *h) {
 /* ---- the layer after the head ---- */
 
 /* The path of the sublayer's norm: "encoder.0.norm1", after cross-attention "decoder.0.norm2". */
-static const char *norm_path(const source *h, char path[96]) {
+static const char *norm_path(const source *h, char path[HEED__PATH]) {
     const char *dot = strrchr(h->block->path, '.');
     int n = dot ? (int)(dot + 1 - h->block->path) : 0;
-    snprintf(path, 96, "%.*snorm%d", n, h->block->path, h->block->stack == HEED_CROSS ? 2 : 1);
+    snprintf(path, HEED__PATH, "%.*snorm%d", n, h->block->path,
+             h->block->stack == HEED_CROSS ? 2 : 1);
     return path;
 }
 
@@ -151,7 +152,7 @@ static void copy_layer(source *h) {
     heed_lesson_args *a = &h->args;
     const heed_config *f = h->s->run->config;
     const heed_tensor *out = parameter(h, h->block->path, "out.weight");
-    char norm[96];
+    char norm[HEED__PATH];
     if (!out) return;
     heed_rows all = {0, a->width = out->shape[0]};
     a->w_h = transposed(h, out, all, h->head * a->value, a->value);
@@ -193,7 +194,7 @@ static double largest_gap(const heed_matrix *m, const heed_tensor *x, size_t fro
 
 static bool agrees(const source *h, const heed_lesson *l, double *off) {
     const heed_matrix *w = &l->part[HEED_LESSON_WEIGHTS], *normed = &l->part[HEED_LESSON_NORMED];
-    char path[96];
+    char path[HEED__PATH];
     size_t from = (size_t)h->head * (size_t)w->rows * (size_t)w->cols;
     *off = largest_gap(w, value(h, h->block->path, "weights"), from);
     if (!(*off < 1e-3))

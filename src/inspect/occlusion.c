@@ -144,12 +144,13 @@ void heed_hide_patches(const heed_inspection *s, heed_real *x, const int *patche
 /* Squares of patches, the first of which is at each place of the grid where one fits. */
 static bool hide_windows(const occlusion *o) {
     const heed_record_axis *a = &o->s->axes[0];
-    int window = o->args.window > 1 ? o->args.window : 1, square = window * window;
+    int window = o->args.window > 1 ? o->args.window : 1;
     int down = a->rows - window + 1, right = a->cols - window + 1;
     if (down < 1 || right < 1)
         return heed_fail(o->s->run->c, HEED_USAGE, "`window` %d: expected at most %d patches",
                          window, a->rows < a->cols ? a->rows : a->cols);
-    int *keys = heed__alloc_array(o->s->run->c, (size_t)window, (size_t)window * sizeof *keys);
+    int square = window * window;
+    int *keys = heed__alloc_array(o->s->run->c, (size_t)square, sizeof *keys);
     bool ok = keys != NULL;
     for (int at = 0; ok && at < down * right; at++) {
         memcpy(o->x, o->s->x, numbers_of(o->s) * sizeof *o->x);

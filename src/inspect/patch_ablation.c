@@ -8,7 +8,9 @@
 
 static const char *const names[HEED_PATCH_MEASURES] = {"attention", "rollout", "gradient",
                                                        "occlusion", "random"};
-const char *heed_patch_measure_name(heed_patch_measure m) { return names[m]; }
+const char *heed_patch_measure_name(heed_patch_measure m) {
+    return (unsigned)m < HEED_PATCH_MEASURES ? names[m] : NULL;
+}
 
 enum { DRAWS = 10 }; /* choices of random patches, which are averaged */
 

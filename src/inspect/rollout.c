@@ -127,6 +127,10 @@ static bool roll_record(const heed_inspection *s, heed_rollout_args a, const hee
         if (b->stack == HEED_CROSS || b->queries != 0 || b->keys != 0) continue;
         weights[a.layers++] = b->weights;
         if (!first) first = b;
+        if (b->heads != first->heads)
+            heed_fail(c, HEED_USAGE,
+                      "rollout: expected as many heads in every layer, found %d in %s and %d in %s",
+                      first->heads, first->path, b->heads, b->path);
     }
     bool ok = weights && out;
     if (ok && !first)

@@ -224,18 +224,20 @@ static int64_t step_of(const char *name, int item) {
 
 bool heed_snapshots_list(heed_ctx *c, const char *run, int item, heed_snapshot_file each,
                          void *user) {
-    char folder[1024], path[1400];
+    heed_text folder = {.c = c}, path = {.c = c};
     heed__listing list = {0};
     if (!run || !each || heed__stopped(c)) return false;
-    snprintf(folder, sizeof folder, "%.900s/snapshots", run);
-    if (!heed__os_is_dir(folder)) return true;
-    bool ok = heed__os_list(c, folder, &list);
+    bool ok = heed_text_add(&folder, "%s/snapshots", run);
+    if (ok && heed__os_is_dir(folder.s)) ok = heed__os_list(c, folder.s, &list);
     for (size_t i = 0; ok && i < list.count; i++) {
         int64_t step = step_of(list.entries[i].name, item);
-        snprintf(path, sizeof path, "%s/%.300s", folder, list.entries[i].name);
-        ok = step < 0 || each(user, path, step);
+        path.n = 0;
+        ok = heed_text_add(&path, "%s/%s", folder.s, list.entries[i].name) &&
+             (step < 0 || each(user, path.s, step));
     }
     heed__os_list_free(&list);
+    heed_text_free(&folder);
+    heed_text_free(&path);
     return ok;
 }
 
@@ -262,10 +264,11 @@ static bool reached(const heed_snapshots *s, int64_t k, const heed_report *r) {
 }
 
 static bool start(heed_snapshots *s, const heed_report *r) {
-    char folder[1024];
+    heed_text folder = {.c = s->disk};
     if (!attends(&s->run)) return false;
-    snprintf(folder, sizeof folder, "%.900s/snapshots", s->dir);
-    if (!heed__os_make_dir(s->disk, folder)) complain(s);
+    if (!heed_text_add(&folder, "%s/snapshots", s->dir) || !heed__os_make_dir(s->disk, folder.s))
+        complain(s);
+    heed_text_free(&folder);
     for (int i = 0; i < s->items; i++)
         if (s->picture[i].pixels && !heed_inspection_caption(&s->item[i], &s->run, &s->picture[i],
                                                              s->name[i], s->caption[i].s))
@@ -283,13 +286,14 @@ void heed_snapshots_report(heed_snapshots *s, const heed_report *r) {
     if (r->event == HEED_FIT_START && !start(s, r)) return;
     if (!reached(s, s->next, r)) return;
     for (int i = 0; i < s->items && heed_ctx_status(s->c) == HEED_OK; i++) {
-        char path[1024];
+        heed_text path = {.c = s->disk};
         heed_record *record = heed_capture(&s->item[i], &(heed_capture_args){.lean = true});
         if (!record) break;
         record->step = r->step;
-        snprintf(path, sizeof path, "%.900s/snapshots/%d-%08" PRId64 ".npz", s->dir, i + 1,
-                 r->step);
-        if (!heed_record_npz(s->disk, record, path)) complain(s);
+        if (!heed_text_add(&path, "%s/snapshots/%d-%08" PRId64 ".npz", s->dir, i + 1, r->step) ||
+            !heed_record_npz(s->disk, record, path.s))
+            complain(s);
+        heed_text_free(&path);
         heed_record_free(record);
     }
     while (reached(s, s->next, r)) s->next++;

@@ -173,6 +173,7 @@ bool heed_config_set_list(heed_config *f, const char *settings, const char *wher
     if (!f || heed__stopped(f->c)) return false;
     heed_text value = {.c = f->c};
     bool ok = true;
+    if (settings) settings += strspn(settings, " ");
     for (const char *key = settings; ok && key && *key; key += strspn(key, " ")) {
         size_t n = strcspn(key, " "), name = strcspn(key, "= ");
         if (key[name] != '=') {

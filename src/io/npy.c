@@ -66,7 +66,7 @@ bool heed_npy_save(heed_ctx *c, const char *path, const heed_tensor *t) {
 
 /* ---- zip: APPNOTE.TXT 6.3, sec. 4.3; method 0, no zip64 ---- */
 
-enum { ZIP_LIMIT = 0x7FFFFFFF, ZIP_ENTRIES = 65535 };
+enum { ZIP_LIMIT = 0x7FFF0000, ZIP_ENTRIES = 65535, NAME_LIMIT = 1000 };
 
 typedef struct {
     heed__npz_array a;
@@ -119,7 +119,8 @@ static bool add_member(heed_ctx *c, const char *path, member *members, size_t i,
     for (size_t k = 0; k < i; k++)
         if (strcmp(members[k].a.name, m->a.name) == 0)
             return refuse(c, path, m->a.name, "named twice");
-    if (bytes_of(&m->a) > ZIP_LIMIT || *offset > ZIP_LIMIT || strlen(m->a.name) > 1000)
+    if (strlen(m->a.name) > NAME_LIMIT) return refuse(c, path, m->a.name, "its name is too long");
+    if (bytes_of(&m->a) > ZIP_LIMIT || *offset > ZIP_LIMIT)
         return refuse(c, path, m->a.name, "more than 2 GB; hint: write several files");
     if (!put_local(m, *offset)) return false;
     *offset += m->head.n + bytes_of(&m->a);

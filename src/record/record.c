@@ -63,6 +63,12 @@ static void *new_piece(keeper *k, size_t count, size_t each) {
     return p;
 }
 
+static bool check_size(const keeper *k, const char *what, int size, int least) {
+    return size >= least ||
+           heed_fail(k->c, HEED_USAGE, "record: %s: expected at least %d, found %d", what, least,
+                     size);
+}
+
 /* Replaces the pointer *at by one to a copy of its data; NULL is kept. */
 static bool own(keeper *k, void *at, size_t count, size_t each) {
     const void *from;
@@ -103,7 +109,7 @@ static bool own_texts(keeper *k, const char *const **list, int count) {
 
 int heed_record_add_axis(heed_record *r, const heed_record_axis *a) {
     keeper *k = r && a ? keeper_of(r) : NULL;
-    if (!k || heed__stopped(k->c) ||
+    if (!k || heed__stopped(k->c) || !check_size(k, "count of an axis", a->count, 0) ||
         !heed__grow(k->c, &k->axes, &k->axis_capacity, (size_t)r->axis_count + 1, sizeof *k->axes))
         return -1;
     r->axes = k->axes;
@@ -139,6 +145,8 @@ void heed__block_arrays(const heed_record_axis *axes, heed_record_block *b,
 int heed_record_add_block(heed_record *r, const heed_record_block *b) {
     keeper *k = r && b ? keeper_of(r) : NULL;
     if (!k || heed__stopped(k->c) || !has_axes(k, b->queries, b->keys) ||
+        !check_size(k, "heads", b->heads, 0) || !check_size(k, "key", b->key, 0) ||
+        !check_size(k, "value", b->value, 0) ||
         !heed__grow(k->c, &k->blocks, &k->block_capacity, (size_t)r->block_count + 1,
                     sizeof *k->blocks))
         return -1;
@@ -202,7 +210,10 @@ bool heed_record_picture(heed_record *r, const unsigned char *pixels, int width,
                          int channels) {
     if (!r || !pixels) return false;
     keeper *k = keeper_of(r);
-    if (!own(k, &pixels, (size_t)width * (size_t)height * (size_t)channels, 1)) return false;
+    if (!check_size(k, "width", width, 1) || !check_size(k, "height", height, 1) ||
+        !check_size(k, "channels", channels, 1) ||
+        !own(k, &pixels, (size_t)width * (size_t)height * (size_t)channels, 1))
+        return false;
     r->pixels = pixels;
     r->width = width;
     r->height = height;

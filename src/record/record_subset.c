@@ -105,6 +105,7 @@ static void describe(const job *j) {
 heed_record *heed_record_subset(heed_ctx *c, const heed_record *r, const heed_record_cut *cut) {
     if (!r || !cut || heed__stopped(c)) return NULL;
     job j = {c, r, cut, heed_record_new(c)};
+    if (!j.to) return NULL;
     describe(&j);
     for (int i = 0; i < r->axis_count; i++) {
         heed_record_axis a = r->axes[i];
@@ -118,7 +119,7 @@ heed_record *heed_record_subset(heed_ctx *c, const heed_record *r, const heed_re
         if (r->guesses[i].query < length_of(&r->axes[r->guesses[i].axis], cut))
             heed_record_add_guess(j.to, &r->guesses[i]);
     if (r->pixels) heed_record_picture(j.to, r->pixels, r->width, r->height, r->channels);
-    if (j.to && r->block_count && j.to->block_count == 0)
+    if (r->block_count && j.to->block_count == 0)
         heed_fail(c, HEED_USAGE,
                   "nothing is left of the record: no such layers and heads among its %d layers",
                   r->block_count);

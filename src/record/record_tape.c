@@ -12,7 +12,7 @@ static const char *const names[PARTS] = {"weights", "scores", "q", "k", "v"};
 
 void heed_record_probe(heed_tape *t, const char *pattern, bool lean) {
     for (int i = 0; i < (lean ? 1 : PARTS); i++) {
-        char path[320];
+        char path[HEED__PATH];
         snprintf(path, sizeof path, "%s.%s", pattern, names[i]);
         heed_probe(t, path, false);
     }
@@ -25,7 +25,7 @@ typedef struct {
 } part;
 
 static part part_of(const heed_tape *t, const char *layer, const char *value, int item) {
-    char path[320];
+    char path[HEED__PATH];
     snprintf(path, sizeof path, "%s.%s", layer, value);
     const heed_tensor *x = heed_probe_find(t, path);
     if (!x || x->dims < 3 || item < 0 || item >= x->shape[0]) return (part){0};
@@ -83,11 +83,11 @@ static heed_real *products(const layer *l) {
 
 /* In a causal layer, query i sees keys up to i + K - Q. */
 static void hide(const layer *l, heed_real *scores, const int32_t *pad) {
-    for (int at = 0; scores && at < l->heads * l->queries * l->keys; at++) {
-        int key = at % l->keys, query = at / l->keys % l->queries;
-        bool later = l->like->causal && key > query + l->keys - l->queries;
-        if (later || (pad && !pad[key])) scores[at] = -INFINITY;
-    }
+    for (int row = 0; scores && row < l->heads * l->queries; row++)
+        for (int key = 0; key < l->keys; key++, scores++) {
+            int last = row % l->queries + l->keys - l->queries;
+            if ((l->like->causal && key > last) || (pad && !pad[key])) *scores = -INFINITY;
+        }
 }
 
 static bool fits(const heed_record *r, const layer *l) {

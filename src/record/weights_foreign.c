@@ -59,8 +59,9 @@ static bool read_grid(const heed__source *s, patches *out) {
     for (int i = 0; fits && i < 2; i++) fits = (double)n.x[i] >= 1 && (double)n.x[i] <= 1 << 10;
     out->rows = fits ? (int)n.x[0] : 0;
     out->cols = fits ? (int)n.x[1] : 0;
+    bool absent = !n.x;
     heed__free(n.x);
-    return !n.x || fits ||
+    return absent || fits ||
            heed_fail(s->c, HEED_DATA,
                      "grid is wrong: %s: expected its rows and columns, as [14, 14]", s->path);
 }

@@ -53,7 +53,7 @@ static bool add_axis(reader *k, const json_t *v) {
                  *grid = json_object_get(v, "grid");
     heed_record_axis a = {.name = text(v, "name")};
     size_t n = json_array_size(list);
-    if (n > MOST || !integer(k, v, "count", 1, MOST, (int)n, &a.count)) return false;
+    if (!integer(k, v, "count", 1, MOST, n > MOST ? -1 : (int)n, &a.count)) return false;
     if (list && n != (size_t)a.count) return wrong(k, "an axis has another count than labels");
     if (grid && !(integer(k, grid, "rows", 1, MOST, 0, &a.rows) &&
                   integer(k, grid, "cols", 1, MOST, 0, &a.cols) &&
@@ -109,7 +109,7 @@ static bool read_heads(const reader *k, const json_t *v, heed_record_block *b, i
     enum { MOST = 4096 };
     const json_t *list = json_object_get(v, "heads");
     b->heads = (int)json_array_size(list);
-    if (b->heads < 1 || b->heads > MOST) return wrong(k, "a layer has no heads");
+    if (b->heads < 1 || b->heads > MOST) return wrong(k, "a layer has no heads, or over 4096");
     for (int i = 0; i < b->heads; i++) {
         json_int_t h = json_integer_value(json_array_get(list, (size_t)i)) - k->base;
         if (h < 0 || h > MOST || (i && h <= heads[i - 1]))

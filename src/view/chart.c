@@ -476,5 +476,5 @@ bool heed_chart_text(const heed_chart *p, int width, int height, bool color, hee
     }
     put_footer(p, r, g.width, color, out);
     heed__free(g.cells);
-    return true;
+    return !heed__stopped(out->c);
 }

@@ -75,11 +75,11 @@ static void measure(plan *p) {
     p->lo = (double)m->lo;
     for (size_t i = 0; i < (size_t)m->rows * (size_t)m->cols; i++) {
         double v = (double)m->values[i];
+        if (!isfinite(v)) continue;
         if (m->hi != 0)
             p->above |= v > p->hi;
         else if (v > p->hi)
             p->hi = v;
-        if (!isfinite(v)) continue;
         least = fmin(least, v);
         most = fmax(most, v);
     }

@@ -157,8 +157,14 @@ def test_errors():
         heed.add(x, None)
     with raises(TypeError, "net.input"):
         heed.add(1.0, 2.0)
+    with raises(heed.UsageError, "all 2 dims"):
+        x.permute(1)
+    with raises(heed.UsageError, "each of 3 classes"):
+        heed.xent(x, [0, 1], weights=[1, 2])
     with raises(IndexError):
         x[5]
+    with raises(IndexError):
+        x[np.int64(5)]
     with raises(KeyError):
         net["nothing"]
     with raises(heed.DataError, "nothing.safetensors"):
@@ -195,5 +201,11 @@ def test_lesson():
     l = heed.Lesson(x, *w)
     p = softmax(x @ w[0] @ (x @ w[1]).T / np.sqrt(2))
     np.testing.assert_allclose(l["output"], p @ (x @ w[2]), rtol=1e-13)
+    hidden = heed.Lesson(x, *w, hide=[False, True, False])["weights"]
+    assert not hidden[:, 1].any() and hidden.sum() > 2.9
     with raises(ValueError, "w_k"):
         heed.Lesson(x, w[0], w[1][:3], w[2])
+    with raises(ValueError, "b_q"):
+        heed.Lesson(x, *w, b_q=[1])
+    with raises(ValueError, "hide"):
+        heed.Lesson(x, *w, hide=[True])

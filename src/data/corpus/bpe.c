@@ -197,6 +197,12 @@ static void put_unknown(const heed__pipeline *p, spelling *s, uint32_t bytes) {
     }
 }
 
+/* The model's token of that text, or -1. */
+static int32_t look(const heed_tokenizer *k, const char *s, size_t n) {
+    int32_t id = heed__names_look(&k->names, s, n);
+    return id < k->pipeline->own ? id : -1;
+}
+
 /* The token of a character alone, with the prefix and suffix of its place. */
 static int32_t token_of(const heed_tokenizer *k, const char *s, size_t n, bool first, bool last) {
     const heed__pipeline *p = k->pipeline;
@@ -204,14 +210,14 @@ static int32_t token_of(const heed_tokenizer *k, const char *s, size_t n, bool f
     const char *after = last && p->suffix ? p->suffix : "";
     char coded[4];
     if (!*before && !*after && p->bytes) return p->byte_ids[(unsigned char)*s];
-    if (!*before && !*after) return heed__names_look(&k->names, s, n);
+    if (!*before && !*after) return look(k, s, n);
     if (p->bytes) {
         n = heed_utf8_write(heed__byte_char((unsigned char)*s), coded);
         s = coded;
     }
     char text[2 * HEED__TOKEN_BYTES + 8];
     int length = snprintf(text, sizeof text, "%s%.*s%s", before, (int)n, s, after);
-    return heed__names_look(&k->names, text, (size_t)length);
+    return look(k, text, (size_t)length);
 }
 
 static bool falls_back(const heed__pipeline *p, const char *s, size_t n, spelling *out) {
@@ -277,7 +283,8 @@ static int32_t piece_id(const heed_tokenizer *k, const char *s, size_t n, bool l
     if (before + n >= HEED__TOKEN_BYTES) return -1;
     if (before) memcpy(text, prefix, before);
     memcpy(text + before, s, n);
-    return heed__names_find(&k->names, text, before + n, heed__hash64(s, n, hash));
+    int32_t id = heed__names_find(&k->names, text, before + n, heed__hash64(s, n, hash));
+    return id < k->pipeline->own ? id : -1;
 }
 
 /* False: a part has no token, and so the word is unknown. */
@@ -303,11 +310,10 @@ bool heed__model_divide(const heed_tokenizer *k, const char *word, size_t n, hee
     *count = 0;
     if (p->ignore_merges && p->bytes) {
         heed_text text = {.c = k->c};
-        if (heed__put_byte_chars(&text, word, n))
-            whole = heed__names_look(&k->names, text.s, text.n);
+        if (heed__put_byte_chars(&text, word, n)) whole = look(k, text.s, text.n);
         heed_text_free(&text);
     } else if (p->ignore_merges || k->kind == HEED__WORD) {
-        whole = heed__names_look(&k->names, word, n);
+        whole = look(k, word, n);
     }
     if (whole < 0 && k->kind == HEED__BPE) return divide_bpe(k, word, n, out, count);
     if (whole < 0 && k->kind == HEED__WORDPIECE && divide_longest(k, word, n, out, count))

@@ -5,7 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool copy_text(heed__hf *r, const char *text, char **out) {
+/* Copies a text of the model; NULL if it is empty or absent. */
+static bool read_text(heed__hf *r, const json_t *o, const char *key, const char *otherwise,
+                      char **out) {
+    const char *text;
+    if (!heed__hf_text(r, o, "model", key, otherwise, &text)) return false;
     *out = text && *text ? heed__copy_text(r->c, text) : NULL;
     return *out || !text || !*text;
 }
@@ -54,6 +58,8 @@ static bool read_tokens(const heed__hf *r, const json_t *vocab, const json_t *ad
         if (!good) break;
         snprintf(where, sizeof where, "model.vocab.%.60s", text);
         good = place(r, by_id, count + more, text, id, where);
+        if (good && r->p->own <= json_integer_value(id))
+            r->p->own = (int32_t)json_integer_value(id) + 1;
     }
     for (size_t i = 0; good && i < json_array_size(added); i++) {
         char where[HEED__PLACE];
@@ -148,34 +154,30 @@ static bool read_merges(heed__hf *r, const json_t *merges) {
 
 static bool read_bpe(heed__hf *r, const json_t *o) {
     heed__pipeline *p = r->p;
-    const char *unk, *prefix, *suffix;
     const json_t *dropout = json_object_get(o, "dropout");
     return heed__hf_keys(r, o, "model",
                          "type dropout unk_token continuing_subword_prefix end_of_word_suffix "
                          "fuse_unk byte_fallback ignore_merges vocab merges") &&
            (!json_is_number(dropout) || json_number_value(dropout) == 0 ||
             heed__hf_refuse(r, "model.dropout", "null", dropout)) &&
-           heed__hf_text(r, o, "model", "unk_token", NULL, &unk) &&
-           copy_text(r, unk, &p->unk_text) &&
-           heed__hf_text(r, o, "model", "continuing_subword_prefix", NULL, &prefix) &&
-           copy_text(r, prefix, &p->prefix) &&
-           heed__hf_text(r, o, "model", "end_of_word_suffix", NULL, &suffix) &&
-           copy_text(r, suffix, &p->suffix) &&
+           read_text(r, o, "unk_token", NULL, &p->unk_text) &&
+           read_text(r, o, "continuing_subword_prefix", NULL, &p->prefix) &&
+           read_text(r, o, "end_of_word_suffix", NULL, &p->suffix) &&
            heed__hf_bool(r, o, "model", "fuse_unk", false, &p->fuse_unk) &&
            heed__hf_bool(r, o, "model", "byte_fallback", false, &p->byte_fallback) &&
-           heed__hf_bool(r, o, "model", "ignore_merges", false, &p->ignore_merges);
+           heed__hf_bool(r, o, "model", "ignore_merges", false, &p->ignore_merges) &&
+           (!p->byte_fallback || (!p->prefix && !p->suffix) ||
+            heed__hf_refuse(r, "model.byte_fallback", "false beside a prefix or suffix",
+                            json_object_get(o, "byte_fallback")));
 }
 
 static bool read_wordpiece(heed__hf *r, const json_t *o) {
     heed__pipeline *p = r->p;
-    const char *unk, *prefix;
     int most;
     if (!heed__hf_keys(r, o, "model",
                        "type unk_token continuing_subword_prefix max_input_chars_per_word vocab") ||
-        !heed__hf_text(r, o, "model", "unk_token", "[UNK]", &unk) ||
-        !copy_text(r, unk, &p->unk_text) ||
-        !heed__hf_text(r, o, "model", "continuing_subword_prefix", "##", &prefix) ||
-        !copy_text(r, prefix, &p->prefix) ||
+        !read_text(r, o, "unk_token", "[UNK]", &p->unk_text) ||
+        !read_text(r, o, "continuing_subword_prefix", "##", &p->prefix) ||
         !heed__hf_int(r, o, "model", "max_input_chars_per_word", 100, &most))
         return false;
     p->most_chars = (size_t)most;
@@ -183,10 +185,8 @@ static bool read_wordpiece(heed__hf *r, const json_t *o) {
 }
 
 static bool read_word_level(heed__hf *r, const json_t *o) {
-    const char *unk;
     return heed__hf_keys(r, o, "model", "type unk_token vocab") &&
-           heed__hf_text(r, o, "model", "unk_token", "<unk>", &unk) &&
-           copy_text(r, unk, &r->p->unk_text);
+           read_text(r, o, "unk_token", "<unk>", &r->p->unk_text);
 }
 
 /* Settings, then tokens, then merges. Old files have no type of the model. */
@@ -200,6 +200,8 @@ static bool read_model(heed__hf *r, const json_t *o, const json_t *added) {
     if (!json_is_object(o)) return heed__hf_refuse(r, "model", "an object", o);
     if (!heed__hf_choice(r, o, "model", "type", types, merges ? 2 : pieces ? 1 : -1, &type))
         return false;
+    if (r->p->bytes && type != 2)
+        return heed__hf_refuse(r, "model.type", "BPE after ByteLevel", json_object_get(o, "type"));
     r->k->kind = (heed__kind)(HEED__WORD + type);
     if (!read[type](r, o) || !read_tokens(r, json_object_get(o, "vocab"), added) ||
         (type == 2 && !read_merges(r, json_object_get(o, "merges"))))

@@ -123,7 +123,7 @@ static bool read_property(reader *r, bool negated) {
 /* After a backslash. Sets *single to the character, -1 if it is a class. */
 static bool read_escape(reader *r, int32_t *single) {
     static const char classes[] = "sdw", controls[] = "rntfv", codes[] = "\r\n\t\f\v";
-    static const heed__class of[] = {HEED__SPACE, HEED__DECIMAL, HEED__WORD_CHAR};
+    static const heed__class of[] = {HEED__SPACE, HEED__DECIMAL, HEED__PATTERN_WORD};
     char c = *r->s++;
     const char *class = c ? strchr(classes, c | 32) : NULL,
                *control = c ? strchr(controls, c) : NULL;
@@ -284,8 +284,11 @@ static way read_group(reader *r) {
         inner = (way){at, at};
     } else if (*r->s == '?') {
         r->s++;
-        int32_t fork = add_node(r, (node){.kind = FORK, .sub = inner.first, .other = inner.last});
-        inner.first = fork;
+        int32_t join = add_node(r, (node){.kind = JOIN});
+        int32_t fork = add_node(r, (node){.kind = FORK, .sub = inner.first, .other = join});
+        if (join < 0 || fork < 0) return no_way;
+        r->p->nodes[inner.last].next = join;
+        inner = (way){fork, join};
     }
     if (*r->s && strchr("?*+{", *r->s)) return refuse(r, "a repeated group");
     return inner;

@@ -127,8 +127,10 @@ static heed__range widen(const heed__added *a, const char *s, size_t n, heed__ra
     return at;
 }
 
-const heed__added *heed__added_next(const heed__pipeline *p, bool normalized, const char *s,
-                                    size_t n, size_t from, heed__range *at) {
+/* The first added token from `from` on, among those that are found in the normalised text or in
+ * the text itself, and its place; NULL, and the end of the text: none. */
+static const heed__added *added_next(const heed__pipeline *p, bool normalized, const char *s,
+                                     size_t n, size_t from, heed__range *at) {
     const uint32_t *first = p->first[normalized];
     for (size_t i = from; i < n; i++) {
         unsigned char byte = (unsigned char)s[i];
@@ -219,7 +221,7 @@ static bool put_text(encoder *e, const char *text, heed__range part) {
     bool good = heed__respell(&p->normalizers, part.begin == 0, &s);
     heed__range at = {0, 0};
     for (size_t from = 0; good && from < s.n; from = at.end) {
-        const heed__added *a = heed__added_next(p, true, s.s, s.n, from, &at);
+        const heed__added *a = added_next(p, true, s.s, s.n, from, &at);
         good = put_part(e, &s, (heed__range){from, at.begin});
         if (good && a) good = put(e, &s, a->id, at.begin, at.end);
     }
@@ -234,7 +236,7 @@ bool heed__pipeline_encode(const heed_tokenizer *k, heed__memo *m, const char *t
     bool good = true;
     if (m) m->words.c = k->c;
     for (size_t from = 0; good && from < n; from = at.end) {
-        const heed__added *a = heed__added_next(k->pipeline, false, text, n, from, &at);
+        const heed__added *a = added_next(k->pipeline, false, text, n, from, &at);
         good = at.begin == from || put_text(&e, text, (heed__range){from, at.begin});
         if (good && a) good = sink->put(sink, a->id, at.begin, at.end);
     }

@@ -86,6 +86,7 @@ struct heed__pipeline {
     bool fuse_unk, byte_fallback, ignore_merges;
     size_t most_chars; /* wordpiece: of a word; a longer one is unknown */
     int32_t unk;
+    int32_t own;        /* the model has no token from this id on: these are added */
     heed__names merges; /* pairs of ids, by rank */
     int32_t *joined;    /* (merges) */
     size_t joined_capacity;
@@ -141,7 +142,7 @@ size_t heed__gpt2_end(const char *s, size_t n, size_t at);
 
 /* ---- the model ---- */
 
-/* Finds byte_ids, and the texts that are shown; checks what the model needs. */
+/* Finds byte_ids, and the texts that are shown. */
 bool heed__model_finish(heed_tokenizer *k);
 /* Divides a word; out has space for n pieces, whose `chars` are bytes of the word. */
 bool heed__model_divide(const heed_tokenizer *k, const char *word, size_t n, heed__word_piece *out,
@@ -153,10 +154,6 @@ int32_t heed__merge_add(heed_tokenizer *k, const char *a, const char *b);
 
 /* ---- all together ---- */
 
-/* The first added token from `from` on, among those that are found in the normalised text or in
- * the text itself, and its place; NULL, and the end of the text: none. */
-const heed__added *heed__added_next(const heed__pipeline *p, bool normalized, const char *s,
-                                    size_t n, size_t from, heed__range *at);
 bool heed__pipeline_encode(const heed_tokenizer *k, heed__memo *m, const char *text, size_t n,
                            heed__sink *sink);
 bool heed__pipeline_decode(const heed_tokenizer *k, const int32_t *ids, size_t n, heed_text *out);

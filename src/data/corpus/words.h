@@ -39,21 +39,22 @@ size_t heed__words_plain(heed__words *k, char word[HEED__WORD_CHARS], size_t *be
 void heed__word_set(heed__word *w, const char *word, size_t n, size_t begin);
 
 typedef enum {
-    HEED__SPACE,       /* the property White_Space: \s */
-    HEED__LETTER,      /* \p{L} */
-    HEED__NUMERAL,     /* \p{N} */
-    HEED__DECIMAL,     /* \p{Nd}: \d */
-    HEED__PUNCTUATION, /* ASCII except letters, digits, space and controls; category P* */
-    HEED__WORD_CHAR,   /* \w: alphabetic, marks, Nd, Pc, joiners */
-    HEED__MARK,        /* \p{M} */
-    HEED__UPPER,       /* \p{Lu} */
-    HEED__LOWER_CASE,  /* \p{Ll} */
-    HEED__TITLE,       /* \p{Lt} */
-    HEED__MODIFIER,    /* \p{Lm} */
-    HEED__OTHER,       /* \p{Lo} */
-    HEED__SYMBOL,      /* \p{S} */
-    HEED__POINT,       /* \p{P} */
-    HEED__ONE          /* the character of a step's text */
+    HEED__SPACE,        /* the property White_Space: \s */
+    HEED__LETTER,       /* \p{L} */
+    HEED__NUMERAL,      /* \p{N} */
+    HEED__DECIMAL,      /* \p{Nd}: \d */
+    HEED__PUNCTUATION,  /* ASCII except letters, digits, space and controls; category P* */
+    HEED__WORD_CHAR,    /* \w: alphabetic, marks, Nd, Pc, joiners */
+    HEED__PATTERN_WORD, /* \w of a pattern: without joiners, with the numerals of Latin-1 */
+    HEED__MARK,         /* \p{M} */
+    HEED__UPPER,        /* \p{Lu} */
+    HEED__LOWER_CASE,   /* \p{Ll} */
+    HEED__TITLE,        /* \p{Lt} */
+    HEED__MODIFIER,     /* \p{Lm} */
+    HEED__OTHER,        /* \p{Lo} */
+    HEED__SYMBOL,       /* \p{S} */
+    HEED__POINT,        /* \p{P} */
+    HEED__ONE           /* the character of a step's text */
 } heed__class;
 /* character: -1, which is in no class, where a text is not UTF-8. */
 bool heed__in_class(heed__class k, int32_t character);

@@ -47,7 +47,7 @@ void heed__proto_text(heed_text *out, int field, const char *text) {
 
 /* ---- names ---- */
 
-heed__onnx_graph *heed__onnx_top(heed__onnx_graph *g) {
+static heed__onnx_graph *top_of(heed__onnx_graph *g) {
     while (g->outer) g = g->outer;
     return g;
 }
@@ -68,7 +68,7 @@ const char *heed__onnx_name(heed__onnx_graph *g, const char *format, ...) {
     va_start(list, format);
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
-    g = heed__onnx_top(g);
+    g = top_of(g);
     size_t n = strlen(text) + 1;
     heed_ctx *c = g->nodes.c;
     if (!heed__grow(c, &g->names, &g->name_capacity, g->name_count + 1, sizeof *g->names))
@@ -159,8 +159,8 @@ void heed__onnx_nodes(heed__onnx_graph *g, const onnx *in, int outputs, onnx *ou
     heed_text node = {.c = g->nodes.c};
     int type = (int)strcspn(text, " ");
     const char *scope = g->scope ? g->scope : "";
-    const char *name = heed__onnx_name(g, "%s%s%.*s.%d", scope, *scope ? "/" : "", type, text,
-                                       heed__onnx_top(g)->count++);
+    const char *name =
+        heed__onnx_name(g, "%s%s%.*s.%d", scope, *scope ? "/" : "", type, text, top_of(g)->count++);
     for (; *in; in++) heed__proto_text(&node, 1, *in);
     for (int i = 0; i < outputs; i++) {
         out[i] = i ? heed__onnx_name(g, "%s:%d", name, i) : g->result ? g->result : name;
@@ -201,7 +201,7 @@ void heed__proto_tensor(heed_text *out, onnx name, bool reals, int dims, const i
 /* raw_data: little-endian. */
 static onnx put_constant(heed__onnx_graph *g, onnx name, bool reals, int dims, const int *shape,
                          const void *values, size_t bytes) {
-    heed__onnx_graph *top = heed__onnx_top(g);
+    heed__onnx_graph *top = top_of(g);
     heed_text t = {.c = top->nodes.c};
     if (!name) return NULL;
     heed__proto_tensor(&t, name, reals, dims, shape);

@@ -34,7 +34,6 @@ typedef struct heed__onnx_graph {
     int count; /* nodes so far, in the bodies too */
 } heed__onnx_graph;
 
-heed__onnx_graph *heed__onnx_top(heed__onnx_graph *g);
 void heed__onnx_graph_free(heed__onnx_graph *g);
 /* A formatted name that the graph of the model owns. */
 const char *heed__onnx_name(heed__onnx_graph *g, const char *format, ...) HEED_PRINTF(2, 3);

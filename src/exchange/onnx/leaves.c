@@ -7,6 +7,7 @@
 #include <string.h>
 
 typedef const heed_tensor *const both[2];
+static onnx leaf(heed__onnx_export *e, both x);
 
 /* ---- constants ---- */
 
@@ -84,8 +85,8 @@ static bool has_form(int form, const heed_tensor *x, const heed_tensor *mask) {
     return true;
 }
 
-/* 0 .. size - 1 */
-onnx heed__onnx_range(heed__onnx_export *e, onnx from, onnx to) {
+/* from .. to - 1, both (1) */
+static onnx range_of(heed__onnx_export *e, onnx from, onnx to) {
     from = ONNX(e, "Squeeze", from);
     to = ONNX(e, "Squeeze", to);
     return ONNX(e, "Range", from, to, heed__onnx_int(e->g, 1));
@@ -101,12 +102,12 @@ static onnx last_token(heed__onnx_export *e, onnx seen, onnx range) {
 }
 
 static onnx of_tokens(heed__onnx_export *e, int form, both mask) {
-    onnx seen = ONNX(e, "Cast to=9", heed__onnx_leaf(e, mask));
+    onnx seen = ONNX(e, "Cast to=9", leaf(e, mask));
     onnx y = ONNX(e, "Cast to=1", seen);
     if (form == PRESENT) return y;
     if (form == MEAN) return ONNX(e, "Div", y, ONNX(e, "ReduceSum", y, heed__onnx_one(e, 1)));
-    onnx range = heed__onnx_range(e, heed__onnx_one(e, 0),
-                                  heed__onnx_size(e, mask[0]->shape[1], mask[1]->shape[1]));
+    onnx range =
+        range_of(e, heed__onnx_one(e, 0), heed__onnx_size(e, mask[0]->shape[1], mask[1]->shape[1]));
     onnx last = last_token(e, seen, range);
     y = ONNX(e, "Cast to=1", last);
     if (form == LAST) return y;
@@ -121,7 +122,7 @@ static onnx of_padding(heed__onnx_export *e, both x, both mask) {
     while (form < FORMS && !(has_form(form, x[0], mask[0]) && has_form(form, x[1], mask[1])))
         form++;
     if (form == FORMS || x[0]->dims > 3) return NULL;
-    onnx y = x[0]->i ? heed__onnx_leaf(e, mask) : of_tokens(e, form, mask);
+    onnx y = x[0]->i ? leaf(e, mask) : of_tokens(e, form, mask);
     if (x[0]->dims == 2) return y;
     bool column = x[0]->shape[2] == 1 && x[1]->shape[2] == 1;
     y = ONNX(e, "Unsqueeze", y, heed__onnx_one(e, column ? 2 : 1));
@@ -153,8 +154,8 @@ static onnx of_seen(heed__onnx_export *e, both x, both mask) {
             continue;
         onnx tq = heed__onnx_size(e, x[0]->shape[2], x[1]->shape[2]);
         onnx tk = heed__onnx_size(e, x[0]->shape[3], x[1]->shape[3]);
-        onnx y = heed__onnx_visible(e, causal[i] ? IN(tq, tk) : NULL,
-                                    padded[i] ? heed__onnx_leaf(e, mask) : NULL);
+        onnx y =
+            heed__onnx_visible(e, causal[i] ? IN(tq, tk) : NULL, padded[i] ? leaf(e, mask) : NULL);
         return ONNX(e, "Cast to=7", y);
     }
     return NULL;
@@ -169,8 +170,8 @@ onnx heed__onnx_visible(heed__onnx_export *e, const onnx *causal, onnx mask) {
         snprintf(key, sizeof key, "causal %s %s", causal[0], causal[1]);
         if (!(y = heed__onnx_find(e->g, key))) {
             onnx before = ONNX(e, "Sub", causal[1], causal[0]);
-            onnx rows = heed__onnx_range(e, before, causal[1]);
-            onnx keys = heed__onnx_range(e, heed__onnx_one(e, 0), causal[1]);
+            onnx rows = range_of(e, before, causal[1]);
+            onnx keys = range_of(e, heed__onnx_one(e, 0), causal[1]);
             rows = ONNX(e, "Unsqueeze", rows, heed__onnx_one(e, 1));
             y = ONNX(e, "LessOrEqual", keys, rows);
             heed__onnx_keep(e->g, key, y);
@@ -211,7 +212,8 @@ heed__onnx_input *heed__onnx_input_named(heed__onnx_export *e, const char *name)
     return NULL;
 }
 
-onnx heed__onnx_leaf(heed__onnx_export *e, both x) {
+/* The value of an array that no node computed. */
+static onnx leaf(heed__onnx_export *e, both x) {
     char key[40];
     if (x[0]->name) return parameter(e, x[0]);
     for (int i = 0; i < e->inputs; i++)
@@ -232,7 +234,7 @@ onnx heed__onnx_leaf(heed__onnx_export *e, both x) {
 onnx heed__onnx_value(heed__onnx_export *e, both x) {
     const heed__onnx_step *from = heed__onnx_step_of(e, x[0]);
     onnx state = heed__onnx_state(e, x[0]);
-    return state ? state : from ? from->value : heed__onnx_leaf(e, x);
+    return state ? state : from ? from->value : leaf(e, x);
 }
 
 onnx heed__onnx_in(heed__onnx_export *e, const heed__onnx_step *s, int k) {

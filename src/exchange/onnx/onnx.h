@@ -110,8 +110,6 @@ onnx heed__onnx_reshape(heed__onnx_export *e, onnx x, const heed_tensor *const f
 onnx heed__onnx_past(heed__onnx_export *e);
 /* The rows of a table for the positions of as many tokens. */
 onnx heed__onnx_positions(heed__onnx_export *e, onnx table, int a, int b);
-/* from .. to - 1, both (1) */
-onnx heed__onnx_range(heed__onnx_export *e, onnx from, onnx to);
 
 /* ---- leaves.c: what nodes read ---- */
 
@@ -119,8 +117,6 @@ onnx heed__onnx_range(heed__onnx_export *e, onnx from, onnx to);
 onnx heed__onnx_in(heed__onnx_export *e, const heed__onnx_step *s, int k);
 /* The value of x. */
 onnx heed__onnx_value(heed__onnx_export *e, const heed_tensor *const x[2]);
-/* The same for an array that no node computed. */
-onnx heed__onnx_leaf(heed__onnx_export *e, const heed_tensor *const x[2]);
 /* The input of that name; NULL: there is none. */
 heed__onnx_input *heed__onnx_input_named(heed__onnx_export *e, const char *name);
 /* Rows that a masked auto-encoder gathers, by its hidden patches; NULL: x is something else. */
