@@ -98,6 +98,7 @@ static void print_judgement(program *p, const progress *g, const heed_fit_result
 static void conclude(program *p, const training *t, const heed_data *data, const progress *g,
                      const heed_fit_result *r, double seconds) {
     const data_kind *kind = kind_of(t->model);
+    char word[1024];
     json_t *json = NULL;
     if (flag_on(p, "json"))
         json =
@@ -131,7 +132,8 @@ static void conclude(program *p, const training *t, const heed_data *data, const
     else if (json)
         print_json(p, json);
     else
-        kind->next(t->model, heed_config_text(t->f, "data"), t->run);
+        kind->next(t->model, data, heed_config_text(t->f, "data"),
+                   heed_format_shell(word, sizeof word, t->run));
 }
 
 /* The command that continues the run. */
