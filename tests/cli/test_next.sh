@@ -29,3 +29,57 @@ says "heed fill 'a run' \"[MASK]\""
 run train textcls texts.csv -o class --width 16 --steps 2
 status 0
 says 'heed classify class "no film, it is"'
+
+# A file or a run that does not exist: one of a similar name, or what was expected.
+run train gpt fatcs.txt -o run
+refuses 3 "cannot read fatcs.txt: No such file or directory; did you mean facts.txt?"
+run train gpt FACTS.TXT -o run
+refuses 3 "did you mean facts.txt?"
+run train gpt facts -o run
+refuses 3 "did you mean facts.txt?"
+run train gpt zz.txt -o run
+refuses 3 "cannot read zz.txt: No such file or directory; expected a text file"
+run train vit nowhere/pictures -o run
+refuses 3 "nowhere/pictures: No such file or directory; there is no folder nowhere"
+run view weights.npz
+refuses 3 "weights.npz: No such file or directory; hint: \`heed view --help\`"
+run train gpt facts.txt -o run -c nowhere.conf
+refuses 3 "hint: \`heed train gpt --help\`"
+for command in eval generate info plot resume "eval class" "train gpt facts.txt -o run --from"; do
+    case $command in "eval class") near=texts.csv path=text.csv ;; *) near=class path=clas ;; esac
+    run $command $path
+    refuses 3 "did you mean $near?"
+done
+run eval nothing
+refuses 3 "hint: \`heed train\` makes one"
+
+# The folder of one picture, where its path has one.
+printf P >/tmp/heed-test-$$.png
+run train gpt /tmp/heed-test-$$.png -o run
+refuses 3 "hint: \`heed train vit FOLDER -o run\`, if it has a folder"
+rm /tmp/heed-test-$$.png
+mkdir -p "my pictures/a"
+printf P >"my pictures/a/1.png"
+run train gpt "my pictures/a/1.png" -o run
+refuses 3 "hint: \`heed train vit 'my pictures' -o run\`"
+
+# An empty standard input is refused, and helps say so.
+train_gpt gpt
+train_mlm mlm
+: >empty.txt
+for command in "fill mlm" "generate gpt" "attend mlm" "classify class" "embed mlm" "tokenizer encode gpt" "tokenizer decode gpt"; do
+    run_with empty.txt $command
+    refuses 3 "standard input: no lines"
+    run help ${command% *}
+    tr -s ' \n' '  ' <out >line
+    if grep -q "may not be empty\|must be one" line; then pass; else fail "the help lacks it"; fi
+done
+run_with empty.txt generate gpt --prompt "" --n 5
+status 0
+
+# A width below 20 counts as 20.
+COLUMNS=20 run fill mlm "Paris is [MASK]"
+cp out 20.txt
+COLUMNS=10 run fill mlm "Paris is [MASK]"
+holds cmp -s 20.txt out
+fits 20

@@ -152,6 +152,9 @@ bool program_open(program *p, int argc, char **argv);
 int program_close(program *p);
 /* Prints the context's error, clears it and keeps its status: for one bad input among many. */
 void program_complain(program *p);
+void show_error(program *p, const char *message); /* prints it as an error (messages.c) */
+/* The callback `log` of heed_options; user is a program *. */
+void show_message(void *user, heed_level level, const char *message);
 /* The settings of the task without those of the command, for config.conf. */
 heed_config *task_config(program *p);
 /* False, with an error, if the file that the setting `key` of the run argv[0] names does not exist.
@@ -287,7 +290,7 @@ bool is_dumb(FILE *f);   /* TERM says that escapes do nothing, or does not say w
 bool redraws(FILE *f);   /* a terminal that can clear a line */
 bool has_color(FILE *f); /* a terminal that is not dumb, and NO_COLOR is not set */
 heed_terminal terminal_kind(FILE *f);
-int terminal_width(void); /* COLUMNS, else the terminal's; 100 if unknown */
+int terminal_width(void); /* COLUMNS, else the terminal's, at least 20; 100 if unknown */
 int line_width(FILE *f);  /* the same for a terminal or with COLUMNS; otherwise INT_MAX */
 double now(void);         /* monotonic seconds */
 size_t peak_memory(void); /* bytes */

@@ -139,7 +139,7 @@ const command cmd_fill = {
     .about =
         "Prints the most probable words for each [MASK] of a text, and the attention of the mask\n"
         "to every token: for each head, and the mean of all heads. Without TEXT, each line of the\n"
-        "standard input is a text.",
+        "standard input, which may not be empty, is a text.",
     .examples = "  heed fill runs/book \"The king went to the [MASK] .\"\n"
                 "  heed fill runs/book --json --top 1 < sentences.txt\n",
     .options = options,

@@ -31,7 +31,7 @@ static void each_line(program *p, void *user, take_input one, int how) {
     }
     p->line = 0;
     heed_text_free(&line);
-    if (!any && !(how & MAY_BE_EMPTY)) refuse_empty_stdin(p);
+    if (!any) refuse_empty_stdin(p);
     program_complain(p);
 }
 
