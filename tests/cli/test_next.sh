@@ -83,3 +83,18 @@ cp out 20.txt
 COLUMNS=10 run fill mlm "Paris is [MASK]"
 holds cmp -s 20.txt out
 fits 20
+
+# A word that only its case, or one letter, makes unknown; of characters and word pieces nothing is said.
+run fill mlm "paris is the captial of [MASK] , Oslo ."
+status 0
+warns "unknown to the vocabulary: paris, captial, ,, Oslo; did you mean Paris, capital?"
+run attend mlm "rome is"
+warns "unknown to the vocabulary: rome; did you mean Rome?"
+run classify class "a FILN"
+warns "unknown to the vocabulary: FILN"
+hides "did you mean"
+run classify class "a FILM"
+warns "unknown to the vocabulary: FILM; did you mean film?"
+run attend gpt "Q"
+warns "unknown to the vocabulary: Q"
+hides "did you mean"

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <strings.h>
 
 void print_event(const char *event, const char *note) {
     char text[PLAIN];
@@ -86,9 +87,45 @@ static void add_near(const program *p, const char *message, heed_text *out) {
     if (missing && !*near && !hint) add_expected(p, path, out);
 }
 
+/* ---- words ---- */
+
+/* The word of a vocabulary that an unknown one was probably meant to be: in other case, or one edit
+ * away. NULL: none. */
+static const char *near_word(const heed_tokenizer *k, const char *word) {
+    enum { LEAST = 4 }; /* bytes: any shorter word is an edit away from several */
+    const char *near = NULL;
+    size_t n = strlen(word);
+    for (int id = 0; id < heed_vocab_size(k); id++) {
+        const char *other = heed_token_text(k, id);
+        if (strcasecmp(word, other) == 0) return other;
+        if (!near && n >= LEAST && heed_text_edits(word, n, other, strlen(other)) == 1)
+            near = other;
+    }
+    return near;
+}
+
+/* Appends the words that were probably meant, if the message names words that a vocabulary lacks.
+ */
+static void add_near_words(const heed_tokenizer *k, const char *message, heed_text *out) {
+    static const char start[] = "unknown to the vocabulary: ";
+    char word[256];
+    int found = 0;
+    if (strncmp(message, start, strlen(start)) != 0) return;
+    if (strcmp(heed_tokenizer_kind(k), "word") != 0) return;
+    for (const char *s = message + strlen(start); s; s = strncmp(s, ", ", 2) ? NULL : s + 2) {
+        size_t n = strcspn(s, ", ");
+        snprintf(word, sizeof word, "%.*s", (int)n, s);
+        const char *near = n ? near_word(k, word) : NULL;
+        if (near) heed_text_add(out, "%s%s", found++ ? ", " : "; did you mean ", near);
+        s += n;
+    }
+    if (found) heed_text_put(out, "?", 1);
+}
+
 static void show(program *p, const char *event, const char *mark, const char *message) {
     heed_text text = {.c = NULL}, near = {.c = NULL}, named = {.c = NULL};
     add_near(p, message, &near);
+    if (p->vocabulary) add_near_words(p->vocabulary, message, &near);
     add_named(p, near.s ? near.s : message, &named);
     add_shown(p, named.s ? named.s : message, &text);
     heed_text_free(&near);

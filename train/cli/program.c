@@ -395,6 +395,7 @@ bool data_exists(program *p, const heed_config *f, const char *key, const char *
 
 heed_run *open_run(program *p, const char *dir) {
     heed_run *r = heed_run_open(p->c, dir, p->models, NULL);
+    p->vocabulary = !r ? NULL : r->source ? r->source : r->tokenizer;
     if (!r || settings_apply(p, r, dir)) return r;
     heed_run_close(r);
     return NULL;

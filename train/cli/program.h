@@ -131,8 +131,9 @@ struct program {
     char last[2][256]; /* the last note, and the last warning */
     bool json_lines;   /* stderr gets JSON, one object per line */
     char joined[1100]; /* a temporary file that inputs were joined to (gather.h); "": none */
-    char joined_name[64]; /* what messages call it: "3 texts" */
-    heed_choices chosen;  /* settings that were chosen by the data */
+    char joined_name[64];             /* what messages call it: "3 texts" */
+    heed_choices chosen;              /* settings that were chosen by the data */
+    const heed_tokenizer *vocabulary; /* of the texts for the run opened last; NULL: none */
     cluster cluster;
     bool agreed; /* the processes know of each other's errors so far */
 };
