@@ -1394,6 +1394,7 @@ FUNCTIONS = {
     "heed_gradient_add": (c_bool, (c_void_p, c_void_p, c_void_p,)),
     "heed_influence": (c_void_p, (c_void_p, c_void_p,)),
     "heed_evaluation_batch": (c_bool, (c_void_p, c_uint64, c_void_p, c_void_p,)),
+    "heed_run_has_data": (c_bool, (c_void_p, c_void_p, c_char_p, c_void_p, c_char_p, c_char_p,)),
     "heed_estimate_mean": (heed_estimate, (c_void_p, c_int,)),
     "heed_head_measure_name": (c_char_p, (c_int,)),
     "heed_head_measure_help": (c_char_p, (c_int,)),

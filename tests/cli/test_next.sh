@@ -98,3 +98,10 @@ warns "unknown to the vocabulary: FILM; did you mean film?"
 run attend gpt "Q"
 warns "unknown to the vocabulary: Q"
 hides "did you mean"
+
+# A run that was killed before its first checkpoint.
+rm -r gpt/last gpt/model.safetensors gpt/metrics.csv
+run generate gpt
+refuses 3 "cannot read gpt/model.safetensors: No such file or directory; hint: \`heed resume gpt\`"
+run resume gpt
+status 0

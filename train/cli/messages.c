@@ -42,14 +42,17 @@ static void add_named(const program *p, const char *message, heed_text *out) {
         heed_text_add(out, "%s", message);
 }
 
-/* What was expected in place of a file that does not exist. */
+/* What was expected in place of a file that does not exist. A run without weights was killed before
+ * its first checkpoint. */
 static void add_expected(const program *p, char *path, heed_text *out) {
-    bool data = false;
+    bool data = false, weights = strcmp(file_name(path), "model.safetensors") == 0;
     for (int i = 0; i < p->argc; i++) data = data || strcmp(p->argv[i], path) == 0;
     char *slash = strrchr(path, '/');
     if (slash && slash > path) *slash = 0;
     if (slash && slash > path && !is_directory(path))
         heed_text_add(out, "; there is no folder %s", path);
+    else if (slash && weights)
+        heed_text_add(out, "; hint: `resume %s`", path);
     else if (data && p->model)
         heed_text_add(out, "; expected %s", data_of(p->model)->noun);
     else if (p->command)

@@ -383,14 +383,12 @@ heed_config *run_settings(heed_ctx *c, const heed_model *const *models, const ch
     return f;
 }
 
-bool data_exists(program *p, const heed_config *f, const char *key, const char *option) {
-    if (!heed_config_has(f, key)) return true;
-    const char *path = heed_config_text(f, key), *run = p->argv[0];
-    return !*path || is_file(path) || is_directory(path) ||
-           heed_fail(p->c, HEED_DATA,
-                     "the data of the run is missing: %s/config.conf: %s = %s; hint: run from the "
-                     "folder that it was trained in, or `%s %s %sPATH`",
-                     run, key, path, p->command->name, run, option);
+bool data_exists(program *p, const heed_model *m, const heed_config *f, const char *key,
+                 const char *option) {
+    char other[1200];
+    snprintf(other, sizeof other, "`%s %.900s %sPATH`, where PATH is %.200s", p->command->name,
+             p->argv[0], option, data_of(m)->noun);
+    return heed_run_has_data(p->c, m, p->argv[0], f, key, other);
 }
 
 heed_run *open_run(program *p, const char *dir) {

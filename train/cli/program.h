@@ -158,9 +158,10 @@ void show_error(program *p, const char *message); /* prints it as an error (mess
 void show_message(void *user, heed_level level, const char *message);
 /* The settings of the task without those of the command, for config.conf. */
 heed_config *task_config(program *p);
-/* False, with an error, if the file that the setting `key` of the run argv[0] names does not exist.
- * option: what the command takes before another path, "--data ". */
-bool data_exists(program *p, const heed_config *f, const char *key, const char *option);
+/* heed_run_has_data of the run argv[0] of m, whose settings are f. option: what the command takes
+ * before another path, "--data ". */
+bool data_exists(program *p, const heed_model *m, const heed_config *f, const char *key,
+                 const char *option);
 /* Opens a run of any task, after checking that the command's settings apply to it, or only its
  * settings. NULL: see p->c. */
 heed_run *open_run(program *p, const char *dir);

@@ -435,8 +435,8 @@ static void resume(program *p) {
     if (is_first_process(p) && !heed_run_recover(p->c, t.run)) return;
     t.f = run_settings(p->c, p->models, t.run, &t.model);
     if (!t.f || !heed_run_check(p->c, t.run, t.f) || !heed_run_resumable(p->c, t.run)) return;
-    if (override(p, &t) && data_exists(p, t.f, "data", "--data ") &&
-        data_exists(p, t.f, "val", "--val "))
+    if (override(p, &t) && data_exists(p, t.model, t.f, "data", "--data ") &&
+        data_exists(p, t.model, t.f, "val", "--val "))
         run_training(p, &t);
 }
 
