@@ -67,6 +67,7 @@ struct progress {
     double drawn, wrote; /* times when the bar was last drawn, and a line last written */
     double smooth;       /* training loss, averaged over about ten steps */
     double epochs;       /* passes over the data so far */
+    double answers;      /* those of an evaluation, of which the accuracy is a share */
     bool any, header;    /* a step was reported; the table's header was printed */
     bool undrawn;        /* loss.png lacks the last evaluation */
     bool hidden[16];     /* columns that the table leaves out */
