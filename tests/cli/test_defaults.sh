@@ -62,8 +62,12 @@ json memory
 json disk
 json steps 1000
 json chosen.0.settings
+for steps in 1 2 5; do
+    run train mlm facts.txt --estimate --steps $steps --json
+    status 0
+    holds grep -q '"step_seconds":0\.[0-9]' out
+done
 run train mlm facts.txt --estimate --steps 5
-status 0
 says "disk"
 says "time"
 absent runs

@@ -105,3 +105,19 @@ run generate gpt
 refuses 3 "cannot read gpt/model.safetensors: No such file or directory; hint: \`heed resume gpt\`"
 run resume gpt
 status 0
+
+# Arguments in the wrong order, a blank for a mask, a file for its lines; what is no command.
+run fill "Paris is [MASK] ." mlm
+refuses 3 "hint: \`heed fill mlm ...\`, with the run first"
+run generate --run gpt
+refuses 2 "unknown option --run: arguments have no names: expected heed generate RUN [PROMPT]"
+run fill mlm "Paris is ___ ."
+status 3
+warns "no [MASK] in the input: found ___: did you mean [MASK]?"
+run fill mlm facts.txt
+status 3
+warns "facts.txt is taken as the text, though a file has this name; hint: \`heed fill mlm - < facts.txt\`"
+for word in version -V; do
+    run $word
+    refuses 2 "unknown command $word; hint: \`heed --version\` prints the version"
+done

@@ -76,18 +76,35 @@ static bool names_missing(const char *message, char path[1024]) {
     return false;
 }
 
+/* The run that is an argument after the first, of a command whose first argument is the run; or
+ * NULL. */
+static const char *later_run(const program *p) {
+    char path[1100];
+    const char *usage = p->command ? p->command->usage : "";
+    if (strncmp(usage, "RUN ", 4) != 0 || strstr(usage + 4, "RUN")) return NULL;
+    for (int i = 1; i < p->argc; i++) {
+        snprintf(path, sizeof path, "%.1000s/config.conf", p->argv[i]);
+        if (is_file(path)) return p->argv[i];
+    }
+    return NULL;
+}
+
 /* Appends the message; if something does not exist, with one of a similar name or, unless the
  * message has a hint, with what was expected. */
 static void add_near(const program *p, const char *message, heed_text *out) {
     char path[1024], near[1024];
     const char *hint = strstr(message, "; hint: ");
     bool missing = names_missing(message, path);
-    if (missing && *near_path(path, near, sizeof near))
-        heed_text_add(out, "%.*s; did you mean %s?",
-                      hint ? (int)(hint - message) : (int)strlen(message), message, near);
+    int length = hint ? (int)(hint - message) : (int)strlen(message);
+    const char *run = missing ? later_run(p) : NULL;
+    if (run)
+        heed_text_add(out, "%.*s; hint: `%s %s ...`, with the run first", length, message,
+                      p->command->name, run);
+    else if (missing && *near_path(path, near, sizeof near))
+        heed_text_add(out, "%.*s; did you mean %s?", length, message, near);
     else
         heed_text_add(out, "%s", message);
-    if (missing && !*near && !hint) add_expected(p, path, out);
+    if (missing && !run && !*near && !hint) add_expected(p, path, out);
 }
 
 /* ---- words ---- */

@@ -66,7 +66,7 @@ const heed_model *model_of_run(heed_ctx *c, const heed_model *const *models, con
 }
 
 const heed_option *find_option(const program *p, const char *name) {
-    const heed_option *tables[TABLES], *o = find_in(p->command->options, name);
+    const heed_option *tables[TABLES], *o = p->command ? find_in(p->command->options, name) : NULL;
     if (!o) o = find_in(compute_options, name);
     if (!o) o = find_in(run_options, name);
     for (int i = 0; !o && p->models[i]; i++) {

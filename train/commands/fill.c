@@ -67,7 +67,7 @@ static bool refuse_without_mask(program *p, const heed_run *r, const char *text)
                          "is known as [MASK]; hint: `import` the model's folder with its "
                          "tokenizer.json or vocab.txt",
                          r->dir, r->tokenizer ? "one without" : "none");
-    const char *const others[] = {mask, "[mask]", "<mask>", NULL};
+    const char *const others[] = {mask, "[mask]", "<mask>", "___", NULL};
     for (const char *s = text; *s; s++)
         for (const char *const *o = others; *o; o++)
             if (strncasecmp(s, *o, strlen(*o)) == 0)
