@@ -53,6 +53,7 @@ typedef struct {
     double epoch;
     double loss; /* STEP: this step's; EVAL: the mean training loss since the last evaluation */
     double val_loss, metric; /* EVAL: validation loss, accuracy; NAN without validation data */
+    double val_total;        /* EVAL: the number of answers that the accuracy is a share of */
     double bits_per_byte;    /* EVAL; NAN if unknown */
     bool best;               /* EVAL: the best so far by the setting `best` */
     double lr, grad_norm, items_per_s;

@@ -216,6 +216,13 @@ typedef struct {
 bool heed_evaluation_batch(const heed_evaluation *e, uint64_t index, heed_batch *b,
                            heed_score *score);
 
+/* Whether the data that the run at dir, of model m, was trained on is where its settings say: to
+ * evaluate on it, or to resume. f: the settings; NULL: those of its config.conf. key: "data", or
+ * "val", which may be empty. Else false with HEED_DATA; other: what takes the path of other data,
+ * for the hint. */
+bool heed_run_has_data(heed_ctx *c, const heed_model *m, const char *dir, const heed_config *f,
+                       const char *key, const char *other);
+
 /* The mean of several numbers and its 95 % interval by Student's t, mean +- half. */
 typedef struct {
     int count;         /* finite numbers; others are left out */

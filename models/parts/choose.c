@@ -211,9 +211,57 @@ bool heed__choose_gpt(heed_choices *k) {
 
 /* ---- pairs of texts ---- */
 
-bool heed__choose_seq2seq(heed_choices *k) { return k->data || choose_batch(k, 8, "lr=0.0014"); }
+/* Whether the texts, a line each, are of words: several in a text, with few digits, most of which
+ * occur more than once. */
+static bool has_words(heed_ctx *c, const char *text, size_t n) {
+    enum { FEW = 200 }; /* lines */
+    size_t lines = 0, apart = 0, digits = 0, words = 0, length;
+    for (size_t at = 0; at < n; at += length + 1) {
+        const char *end = memchr(text + at, '\n', n - at);
+        length = end ? (size_t)(end - text) - at : n - at;
+        words += count_words(text + at, length);
+        lines++;
+    }
+    for (size_t i = 0; i < n; i++) {
+        apart += text[i] == ' ' || is_wide((unsigned char)text[i]);
+        digits += text[i] >= '0' && text[i] <= '9';
+    }
+    if (lines < FEW || apart < lines || digits * 10 > n) return false;
+    heed_tokenizer *t = heed_tokenizer_train(c, text, n, (heed_tokenizer_args){.kind = "word"});
+    size_t different = (size_t)heed_vocab_size(t);
+    heed_tokenizer_free(t);
+    return different > 0 && different * 2 <= words;
+}
 
-bool heed__choose_rnn(heed_choices *k) { return k->data || choose_batch(k, 8, ""); }
+/* Of words that repeat, pieces are learned in fewer steps than characters. */
+static bool choose_pieces(heed_choices *k) {
+    const heed_config *f = k->config;
+    if (k->only || is_given(f, "tokenizer")) return true;
+    heed_ctx *c = heed_open(&(heed_options){.threads = 1}); /* opening the data reports errors */
+    heed_pairs_args a = {.kind = HEED_TRANSLATION,
+                         .block = (int)heed_config_int(f, "block"),
+                         .columns = heed_config_text(f, "columns")};
+    heed_pairs *pairs = heed_pairs_open(c, heed_config_text(f, "data"), &a);
+    bool words = pairs != NULL;
+    for (int side = 0; side < 2 && words; side++) {
+        heed_text text = {.c = c};
+        words = heed_pairs_text(pairs, side, &text);
+        if (text.n > LOOK)
+            for (text.n = LOOK; text.n && text.s[text.n - 1] != '\n';) text.n--;
+        words = words && has_words(c, text.s, text.n);
+        heed_text_free(&text);
+    }
+    heed_close(c);
+    return !words || heed_choose(k, "tokenizer=wordpiece vocab=2000", "texts of words that repeat");
+}
+
+bool heed__choose_seq2seq(heed_choices *k) {
+    return k->data || (choose_pieces(k) && choose_batch(k, 8, "lr=0.0014"));
+}
+
+bool heed__choose_rnn(heed_choices *k) {
+    return k->data || (choose_pieces(k) && choose_batch(k, 8, ""));
+}
 
 /* ---- pictures ---- */
 

@@ -13,8 +13,8 @@ bool heed__choose_gpt(heed_choices *k);
 
 bool heed__choose_seq2seq(heed_choices *k);
 bool heed__choose_rnn(heed_choices *k);
-#define SEQ2SEQ_CHOICES "batch steps lr"
-#define RNN_CHOICES     "batch steps"
+#define SEQ2SEQ_CHOICES "tokenizer vocab batch steps lr"
+#define RNN_CHOICES     "tokenizer vocab batch steps"
 
 bool heed__choose_cnn(heed_choices *k);
 #define CNN_CHOICES "batch steps lr"

@@ -595,10 +595,10 @@ class heed_memory(Structure):
 
 class heed_report(Structure):
     _fields_ = [("event", c_int), ("step", c_int64), ("steps", c_int64), ("progress", c_double), ("epoch", c_double),
-        ("loss", c_double), ("val_loss", c_double), ("metric", c_double), ("bits_per_byte", c_double), ("best", c_bool),
-        ("lr", c_double), ("grad_norm", c_double), ("items_per_s", c_double), ("seconds", c_double), ("seconds_left", c_double),
-        ("params", c_size_t), ("bytes", c_size_t), ("epoch_batches", c_uint64), ("store", c_void_p), ("self", c_void_p),
-        ("start", c_void_p), ("memory", c_void_p), ("note", c_char_p)]
+        ("loss", c_double), ("val_loss", c_double), ("metric", c_double), ("val_total", c_double), ("bits_per_byte", c_double),
+        ("best", c_bool), ("lr", c_double), ("grad_norm", c_double), ("items_per_s", c_double), ("seconds", c_double),
+        ("seconds_left", c_double), ("params", c_size_t), ("bytes", c_size_t), ("epoch_batches", c_uint64), ("store", c_void_p),
+        ("self", c_void_p), ("start", c_void_p), ("memory", c_void_p), ("note", c_char_p)]
     _enums_ = {'event': 'heed_fit_event'}
 
 
@@ -1394,6 +1394,7 @@ FUNCTIONS = {
     "heed_gradient_add": (c_bool, (c_void_p, c_void_p, c_void_p,)),
     "heed_influence": (c_void_p, (c_void_p, c_void_p,)),
     "heed_evaluation_batch": (c_bool, (c_void_p, c_uint64, c_void_p, c_void_p,)),
+    "heed_run_has_data": (c_bool, (c_void_p, c_void_p, c_char_p, c_void_p, c_char_p, c_char_p,)),
     "heed_estimate_mean": (heed_estimate, (c_void_p, c_int,)),
     "heed_head_measure_name": (c_char_p, (c_int,)),
     "heed_head_measure_help": (c_char_p, (c_int,)),

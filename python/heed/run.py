@@ -31,13 +31,18 @@ def path_bytes(path):
     return os.fspath(path).encode()
 
 
-def seed_of(path):
-    """The seed of a run's training, which its evaluation and its resuming have, too."""
+def setting_of(path, key, default):
+    """A setting in config.conf of a run, which may have nothing else yet."""
     try:
         with open(os.path.join(path, "config.conf"), encoding="utf-8", errors="replace") as f:
-            return int((re.findall(r"^seed = (\d+)", f.read(), re.MULTILINE) or ["1"])[0])
+            return (re.findall(rf"^{key} = (\w+)", f.read(), re.MULTILINE) or [default])[0]
     except OSError:
-        return 1  # heed says what is wrong
+        return default  # heed says what is wrong
+
+
+def seed_of(path):
+    """The seed of a run's training, which its evaluation and its resuming have, too."""
+    return int(setting_of(path, "seed", "1"))
 
 
 def open_(path, which="best", threads=0, isa=None, edited=False):
@@ -435,20 +440,13 @@ class Run:
 
     # ---- on data ----
 
-    def check_own_data(self, other):
-        """An error unless the data that it was trained on is there. other: the call that takes another path."""
-        data, f = self.settings.get("data", ""), os.path.join(self.path, "config.conf")
-        if not data:
-            raise DataError(f"the run names no data: {self.path}: expected the path of data; hint: {other}")
-        if not os.path.exists(data):
-            raise DataError(f"the data of the run is missing: {f}: data = {data}; hint: work in the folder that it was trained in, or {other}")
-
     @contextlib.contextmanager
     def evaluation(self, data, method):
         """The heed_evaluation of other data, or with None of the part of its own that was kept for that."""
         c, f = self.context, self.c.config
-        if data is None and self.model.kind != _c.HEED_INPUT_DENSE:
-            self.check_own_data(f"run.{method}(PATH)")
+        if data is None:
+            other = f"run.{method}(PATH)".encode()
+            c.made(lib.heed_run_has_data(c.pointer, self.c.model, path_bytes(self.path), f, b"data", other), method)
         own = lib.heed_config_text(f, b"data")
         same = data is None or (self.model.kind != _c.HEED_INPUT_TOKENS and os.path.abspath(data) == os.path.abspath(text(own)))
         a = filled(_c.heed_data_args, eval=True, all=not same, label_count=self.c.label_count)

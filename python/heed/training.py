@@ -6,7 +6,7 @@ from ctypes import byref, c_char_p
 
 from . import _c
 from ._library import Context, Interrupts, UsageError, function_type, lib, text
-from .run import MODELS, Run, models, open_, path_bytes, seed_of
+from .run import MODELS, Run, models, open_, path_bytes, seed_of, setting_of
 
 EVENTS = ("start", "step", "eval", "saved", "note")
 FIELDS = ("step", "steps", "progress", "epoch", "loss", "val_loss", "metric", "bits_per_byte", "best", "lr", "grad_norm", "items_per_s",
@@ -126,10 +126,11 @@ def resume(path, progress=None, data=None, threads=0, isa=None, **settings):
     options = {"seed": seed_of(path), "threads": threads, "isa": isa}
     c = Context(**options)
     c.made(lib.heed_run_resumable(c.pointer, path_bytes(path)), "resume")
-    run = open_(path, "last")  # the model is read while the run exists
-    if data is None and "data" in run.settings:
-        run.check_own_data(f'heed.resume("{path}", data=PATH)')
-    args = {"model": run.c.model, "run": path_bytes(path), "resume": True, "data": data and path_bytes(data)}
+    model = models().get(setting_of(path, "task", "")) or open_(path).c.model
+    if data is None:
+        other = f'heed.resume("{path}", data=PATH)'.encode()
+        c.made(lib.heed_run_has_data(c.pointer, model, path_bytes(path), None, b"data", other), "resume")
+    args = {"model": model, "run": path_bytes(path), "resume": True, "data": data and path_bytes(data)}
     _, result, stopped = run_training(args, progress, settings, options)
     return finished(os.fspath(path), result, stopped, options)
 

@@ -160,11 +160,13 @@ typedef struct {
     heed_option *foreign; /* keys that are in no table of the library */
     size_t capacity;
 } heed__run_config;
-bool heed__model_usable(const heed_model *m); /* has what every model must have */
+HEED_EXPORT_BEGIN
 bool heed__run_config_read(heed_ctx *c, const heed_model *m, const char *dir,
                            heed__run_config *out);
-bool heed__size_of_data(const char *key);        /* the tokenizer or labels.txt gives it */
 void heed__run_config_free(heed__run_config *k); /* everything except the config */
+HEED_EXPORT_END
+bool heed__model_usable(const heed_model *m); /* has what every model must have */
+bool heed__size_of_data(const char *key);     /* the tokenizer or labels.txt gives it */
 bool heed__option_in(const heed_option *o, const char *key); /* o: a table ended by {0}, or NULL */
 
 /* ---- labels.c ---- */

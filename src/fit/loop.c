@@ -306,6 +306,7 @@ bool heed__fit_evaluate(heed__fitting *f) {
     r.loss = f->state.loss;
     r.val_loss = f->state.val_loss;
     r.metric = f->state.metric;
+    r.val_total = score.total;
     r.best = best;
     if (score.bytes > 0) r.bits_per_byte = score.loss / log(2) / score.bytes;
     pass_on(f, &r);

@@ -1,9 +1,41 @@
-/* evaluation.c -- the batches on which heads and ablation are measured, progress of an analysis,
+/* evaluation.c -- the data on which a run is evaluated and its batches, progress of an analysis,
  * predictions of a classifier for single items, and the mean of a few numbers. */
 #include "core/core.h"
+#include "core/os.h"
+#include "fit/fit.h"
 #include "inspect/inspect.h"
 
 #include <math.h>
+#include <string.h>
+
+/* ---- data ---- */
+
+static bool has_data(heed_ctx *c, const char *dir, const heed_config *f, const char *key,
+                     const char *other) {
+    const char *path = heed_config_has(f, key) ? heed_config_text(f, key) : "";
+    if (!*path)
+        return strcmp(key, "data") != 0 ||
+               heed_fail(c, HEED_DATA,
+                         "the run names no data: %s: expected the path of data; hint: %s", dir,
+                         other);
+    return heed__os_is_file(path) || heed__os_is_dir(path) ||
+           heed_fail(c, HEED_DATA,
+                     "the data of the run is missing: %s/config.conf: %s = %s; hint: run from the "
+                     "folder that it was trained in, or %s",
+                     dir, key, path, other);
+}
+
+bool heed_run_has_data(heed_ctx *c, const heed_model *m, const char *dir, const heed_config *f,
+                       const char *key, const char *other) {
+    heed__run_config own = {0};
+    if (heed__stopped(c) || !m || !dir || !key || !other) return false;
+    if (m->kind == HEED_INPUT_DENSE) return true;
+    bool ok = (f || heed__run_config_read(c, m, dir, &own)) &&
+              has_data(c, dir, f ? f : own.config, key, other);
+    heed_config_free(own.config);
+    heed__run_config_free(&own);
+    return ok;
+}
 
 bool heed_evaluation_batch(const heed_evaluation *e, uint64_t index, heed_batch *b,
                            heed_score *score) {

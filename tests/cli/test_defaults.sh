@@ -62,8 +62,12 @@ json memory
 json disk
 json steps 1000
 json chosen.0.settings
+for steps in 1 2 5; do
+    run train mlm facts.txt --estimate --steps $steps --json
+    status 0
+    holds grep -q '"step_seconds":0\.[0-9]' out
+done
 run train mlm facts.txt --estimate --steps 5
-status 0
 says "disk"
 says "time"
 absent runs
@@ -90,6 +94,38 @@ run train gpt facts.txt -o stuck $SMALL --steps 60 --lr 1e-9 --json
 status 0
 warns "is not below that of guessing"
 json judgement
+
+# Pairs of sentences are of word pieces; dates, letters and a few pairs of characters.
+facts | awk '{ print "the " $1 " of " $5 "\tof " $5 ", the " $1; print $5 " has " $1 "\t" $1 " has it , " $5; print $1 "\t" $5 $1 }' >short.tsv
+grep ' ' short.tsv >sentences.tsv
+cat sentences.tsv sentences.tsv >many.tsv
+(echo src,tgt && sed 's/.*/"&"/; s/\t/","/' many.tsv) >many.csv
+cut -f 1 many.tsv >many.en
+cut -f 2 many.tsv >many.fr
+for data in many.tsv many.csv "many.en many.fr"; do
+    for task in seq2seq rnn; do
+        run data check $task $data
+        status 0
+        says "tokenizer wordpiece, vocab 2,000: texts of words that repeat"
+    done
+done
+run data check seq2seq many.tsv --tokenizer char
+hides "wordpiece"
+run train seq2seq many.tsv -o pieces --steps 1 --width 8 --heads 2 --layers 1
+holds grep -qx 'tokenizer = wordpiece' pieces/config.conf
+run train seq2seq many.tsv -o from-pieces --from pieces --steps 1
+status 0
+hides "texts of words"
+run data check seq2seq sentences.tsv # too few
+hides "wordpiece"
+awk -F '\t' '{ gsub(" ", "", $1); gsub(" ", "", $2); print $1 "\t" $2 }' many.tsv >letters.tsv
+awk -F '\t' -v OFS='\t' '{ print $1 " 1999-03-0" NR % 9, NR % 31 " 03 1999" }' many.tsv >dates.tsv
+awk -F '\t' -v OFS='\t' '{ print "w" NR " x" NR " of", "y" NR " z" NR " v" NR }' many.tsv | tr 0-9 a-j >once.tsv
+for data in letters dates once; do
+    run data check seq2seq $data.tsv
+    status 0
+    hides "wordpiece"
+done
 
 # Pictures: few of them are learned by heart.
 ${CC:-cc} -O1 -o digits "$here/../../data/digits.c" -lm -lz || fail "cannot build data/digits.c"

@@ -24,7 +24,7 @@ json params 7248
 json tokenizer false
 for analysis in heads ablate eval; do
     run $analysis bert
-    refuses 3 "the run names no data: bert: expected DATA, a text file; hint: \`heed $analysis bert book.txt\`"
+    refuses 3 "the run names no data: bert: expected the path of data; hint: \`heed $analysis bert PATH\`, where PATH is a text file"
 done
 run resume gpt2
 refuses 3 "there is no training to resume: gpt2 has a model without its training, as of an import; hint: start a new run from its weights with --from gpt2"

@@ -179,7 +179,7 @@ warns "hint: --png FILE.png writes it elsewhere"
 # What leads on: from a folder without the data, from a run's misspelt name, from the end of a run.
 sed 's/facts.txt/gone.txt/' run/config.conf >full/run/config.conf
 run eval full/run
-refuses 3 'the data of the run is missing: full/run/config.conf: data = gone.txt; hint: run from the folder that it was trained in, or `heed eval full/run PATH`'
+refuses 3 'the data of the run is missing: full/run/config.conf: data = gone.txt; hint: run from the folder that it was trained in, or `heed eval full/run PATH`, where PATH is a text file'
 run eval full/rum
 refuses 3 "not a run: full/rum: expected a folder with config.conf; did you mean full/run?"
 cp run/config.conf full/run/config.conf

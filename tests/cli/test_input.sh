@@ -189,7 +189,7 @@ refuses 3 "open.csv:2: expected a double quote that ends the field"
 absent no
 holds test -z "$(find . -name '.heed-data*')"
 
-# Prompts from a pipe or file, a line each; an empty input is none.
+# Prompts from a pipe or file, a line each; an empty input is refused.
 printf 'Paris\n\nRome\n' >prompts
 run_with prompts generate file --n 3
 status 0
@@ -230,6 +230,8 @@ done
 run_with line influence file,file -
 status 0
 run_with empty generate file --n 3
+refuses 3 "standard input: no lines"
+run_with empty generate file --prompt "" --n 3
 status 0
 holds cmp -s none out
 run_with prompts generate file --prompt Oslo --n 3

@@ -3,6 +3,7 @@ import copy
 import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 
@@ -108,6 +109,22 @@ def test_generate_stop_and_resume():
     with raises(ZeroDivisionError):
         heed.train("gpt", facts(), out="raised", steps=80, progress=lambda r: r.step < 30 or 1 / 0, seed=3, **SMALL)
     assert heed.resume("raised", threads=1).result["step"] == 80 and weights("raised") == weights("whole")
+
+
+def test_killed_before_the_first_checkpoint():
+    """What is left is what the command resumes, too: the run without its weights. It starts again, and is the same."""
+    heed.train("gpt", facts(), out="run", steps=5, **SMALL)
+    made = weights("run")
+    shutil.rmtree("run/last")
+    for name in ("model.safetensors", "metrics.csv"):
+        os.remove(f"run/{name}")
+    os.rename("my facts.txt", "moved.txt")
+    with raises(heed.DataError, "the data of the run is missing: run/config.conf", 'heed.resume("run", data=PATH)'):
+        heed.resume("run")
+    os.rename("moved.txt", "my facts.txt")
+    assert heed.resume("run", threads=1).result["step"] == 5 and weights("run") == made
+    with raises(heed.DataError, "run is missing: nowhere: expected the folder of a run, found nothing"):
+        heed.resume("nowhere")
 
 
 def test_without_a_tokenizer():

@@ -21,10 +21,12 @@ static const char *hint_of(const program *p, heed_input_kind kind, const char *d
     const heed_model *m = first_of(p->models, kind);
     bool trains = strcmp(p->command->name, "train") == 0;
     const char *run = trains ? flag_text(p, "out") : "";
+    char word[500];
     *text = 0;
     if (m)
         snprintf(text, 1200, "; hint: `%s %s %.400s%s%.400s`, if it %s", p->command->name, m->name,
-                 data, trains ? " -o " : "", trains && !*run ? "runs/first" : run, when);
+                 heed_format_shell(word, sizeof word, data), trains ? " -o " : "",
+                 trains && !*run ? "runs/first" : run, when);
     return text;
 }
 
@@ -33,7 +35,7 @@ static const char *folder_of(const char *picture, char folder[400]) {
     snprintf(folder, 400, "%.399s", picture);
     for (int i = 0; i < 2; i++) {
         char *slash = strrchr(folder, '/');
-        if (!slash) return "FOLDER";
+        if (!slash || slash == folder) return "FOLDER";
         *slash = 0;
     }
     return folder;

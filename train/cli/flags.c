@@ -59,8 +59,11 @@ static void add_words(const program *p, const char *words, size_t n, heed_text *
     }
 }
 
-/* The same for a command, `resume RUN`, and for `--help`: `heed train mlm --help`. */
+/* The same for a command, `resume RUN`, for `--help`: `heed train mlm --help`, and for `--version`.
+ */
 static bool add_command(const program *p, const char *quoted, size_t n, heed_text *out) {
+    if (n == 9 && memcmp(quoted, "--version", n) == 0)
+        return heed_text_add(out, "`%s --version`", program_name());
     if (n == 6 && memcmp(quoted, "--help", n) == 0 && p->command)
         return heed_text_add(out, "`%s %s%s%s --help`", program_name(), p->command->name,
                              p->model ? " " : "", p->model ? p->model->name : "");

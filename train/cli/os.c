@@ -38,13 +38,14 @@ heed_terminal terminal_kind(FILE *f) {
 }
 
 int terminal_width(void) {
+    enum { LEAST = 20, MOST = 10000 };
     struct winsize w;
     const char *columns = getenv("COLUMNS");
-    int given = columns ? atoi(columns) : 0;
-    if (given >= 20 && given < 10000) return given;
-    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_col >= 20) return w.ws_col;
-    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_col >= 20) return w.ws_col;
-    return 100;
+    long width = columns ? strtol(columns, NULL, 10) : 0;
+    if (width <= 0 && ioctl(STDERR_FILENO, TIOCGWINSZ, &w) == 0) width = w.ws_col;
+    if (width <= 0 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) == 0) width = w.ws_col;
+    if (width <= 0) return 100;
+    return width < LEAST ? LEAST : width > MOST ? MOST : (int)width;
 }
 
 int line_width(FILE *f) { return getenv("COLUMNS") || is_terminal(f) ? terminal_width() : INT_MAX; }

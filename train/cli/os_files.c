@@ -143,17 +143,25 @@ bool path_exists(heed_ctx *c, const char *path) {
            heed_fail(c, HEED_DATA, "cannot read %s: %s", path, strerror(errno));
 }
 
+/* Whether a name is close: one edit, or two of a long name, or an extension, apart. */
+static bool is_near(const char *name, const char *near) {
+    size_t stem = strcspn(name, "."), n = strlen(name);
+    size_t most = stem < 3 ? 0 : stem < 6 ? 1 : 2;
+    bool cut = strncasecmp(name, near, n) == 0 && near[n] == '.';
+    return cut || strcasecmp(name, near) == 0 ||
+           heed_text_edits(name, n, near, strlen(near)) <= most;
+}
+
 const char *near_path(const char *path, char *out, size_t size) {
-    enum { MOST = 2 }; /* edits */
     const char *name = file_name(path), *near = NULL;
     paths list;
     snprintf(out, size, "%.*s", name > path ? (int)(name - path) : 1, name > path ? path : ".");
     paths_in_folder(NULL, out, &list);
     const char **names = calloc(list.count + 1, sizeof *names);
-    for (size_t i = 0; names && i < list.count; i++) names[i] = file_name(list.at[i]);
-    if (names) near = heed_closest(name, names);
-    if (near && strlen(name) <= MOST) near = NULL; /* any short name is as near */
-    if (near && heed_text_edits(name, strlen(name), near, strlen(near)) > MOST) near = NULL;
+    for (size_t i = 0, n = 0; names && i < list.count; i++)
+        if (is_near(name, file_name(list.at[i]))) names[n++] = file_name(list.at[i]);
+    if (names && *names) near = heed_closest(name, names);
+    if (names && !near) near = *names;
     snprintf(out, size, "%.*s%s", near ? (int)(name - path) : 0, path, near ? near : "");
     free((void *)names);
     paths_free(&list);

@@ -5,7 +5,6 @@
 #include "cli/os_files.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,86 +21,6 @@ static const heed_option run_options[] = {
      "ignore changed lines of config.conf, except the seed",
      "Input"},
     {0}};
-
-/* ---- messages ---- */
-
-void print_event(const char *event, const char *note) {
-    char text[PLAIN];
-    json_t *o =
-        json_pack("{s:s, s:s}", "event", event, "note", heed_format_line(text, sizeof text, note));
-    json_dumpf(o, stderr, JSON_COMPACT);
-    fputc('\n', stderr);
-    json_decref(o);
-}
-
-static void print_message(program *p, const char *event, const char *mark, const char *message) {
-    if (p->json_lines) {
-        print_event(event, message);
-        return;
-    }
-    char start[48], where[32] = "";
-    if (p->line_open) fputs("\r\033[K", stderr);
-    p->line_open = false;
-    if (p->line) snprintf(where, sizeof where, "line %zu: ", p->line);
-    snprintf(start, sizeof start, "%s%s", mark, where);
-    print_note(start, message);
-}
-
-/* Appends the message, in which a file of joined inputs is called what it is of. A hint that names
- * the file is left out. */
-static void add_named(const program *p, const char *message, heed_text *out) {
-    const char *at = *p->joined ? strstr(message, p->joined) : NULL;
-    const char *hint = strstr(message, "; hint: "), *end = message + strlen(message);
-    if (at) {
-        const char *rest = at + strlen(p->joined);
-        if (hint && strstr(hint, p->joined)) end = hint;
-        heed_text_add(out, "%.*s%s%.*s", (int)(at - message), message, p->joined_name,
-                      (int)(end - rest), rest);
-    } else
-        heed_text_add(out, "%s", message);
-}
-
-/* Appends the message; if it is that a file does not exist, with one of a similar name. */
-static void add_near(const char *message, heed_text *out) {
-    static const char start[] = "cannot read ";
-    char path[1024], near[1024];
-    const char *end = strrchr(message, ':');
-    bool missing = end && strncmp(message, start, strlen(start)) == 0 &&
-                   strcmp(end + 1 + (end[1] == ' '), strerror(ENOENT)) == 0;
-    heed_text_add(out, "%s", message);
-    if (!missing) return;
-    const char *from = message + strlen(start);
-    snprintf(path, sizeof path, "%.*s", (int)(end - from), from);
-    if (*near_path(path, near, sizeof near)) heed_text_add(out, "; did you mean %s?", near);
-}
-
-static void show(program *p, const char *event, const char *mark, const char *message) {
-    heed_text text = {.c = NULL}, near = {.c = NULL}, named = {.c = NULL};
-    add_near(message, &near);
-    add_named(p, near.s ? near.s : message, &named);
-    add_shown(p, named.s ? named.s : message, &text);
-    heed_text_free(&near);
-    heed_text_free(&named);
-    print_message(p, event, mark, text.s ? text.s : message);
-    heed_text_free(&text);
-}
-
-static void show_log(void *user, heed_level level, const char *message) {
-    program *p = user;
-    bool warns = level == HEED_WARN, once = !warns || p->warns_once;
-    char *last = p->last[warns];
-    if (once && strncmp(message, last, sizeof *p->last - 1) == 0) return;
-    snprintf(last, sizeof *p->last, "%s", message);
-    show(p, warns ? "warning" : "note", warns ? "warning: " : "", message);
-}
-
-void program_complain(program *p) {
-    if (heed_ctx_status(p->c) == HEED_OK) return;
-    fflush(stdout);
-    show(p, "error", "", heed_ctx_error(p->c));
-    p->status = heed_ctx_status(p->c);
-    heed_clear(p->c);
-}
 
 /* ---- arguments ---- */
 
@@ -147,7 +66,7 @@ const heed_model *model_of_run(heed_ctx *c, const heed_model *const *models, con
 }
 
 const heed_option *find_option(const program *p, const char *name) {
-    const heed_option *tables[TABLES], *o = find_in(p->command->options, name);
+    const heed_option *tables[TABLES], *o = p->command ? find_in(p->command->options, name) : NULL;
     if (!o) o = find_in(compute_options, name);
     if (!o) o = find_in(run_options, name);
     for (int i = 0; !o && p->models[i]; i++) {
@@ -201,7 +120,7 @@ static bool check_options(program *p, heed_config *f, heed_ctx *c, int argc, cha
     for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++) {
         if (argv[i][0] != '-') continue;
         if (!(argv[i][1] == '-' ? check_name(f, argv[i]) : check_dash(p, f, c, argv[i]))) {
-            if (*last) show(p, "error", "", last);
+            if (*last) show_error(p, last);
             snprintf(last, sizeof last, "%s", heed_ctx_error(c));
             heed_clear(c);
         }
@@ -325,7 +244,7 @@ static void copy_given(heed_config *to, const heed_config *from) {
 }
 
 static void open_context(program *p, const heed_config *f) {
-    heed_options o = {.seed = p->seed, .log = show_log, .explain = explain_setting, .user = p};
+    heed_options o = {.seed = p->seed, .log = show_message, .explain = explain_setting, .user = p};
     const char *isa = heed_config_has(f, "isa") ? heed_config_text(f, "isa") : "auto";
     if (strcmp(isa, "auto") != 0) o.isa = isa;
     o.threads = threads_of(p, f);
@@ -390,7 +309,7 @@ static heed_config *parse(program *p, heed_ctx *c, int argc, char **argv) {
 
 bool program_open(program *p, int argc, char **argv) {
     heed_ctx *c = heed_open(
-        &(heed_options){.threads = 1, .log = show_log, .explain = explain_setting, .user = p});
+        &(heed_options){.threads = 1, .log = show_message, .explain = explain_setting, .user = p});
     heed_config *f = parse(p, c, argc, argv);
     if (!f) {
         p->c = c;
@@ -420,7 +339,7 @@ heed_status end_output(heed_status status, bool json_lines) {
 int program_close(program *p) {
     heed_status status = heed_ctx_status(p->c) == HEED_OK ? p->status : heed_ctx_status(p->c);
     fflush(stdout);
-    if (heed_ctx_status(p->c) != HEED_OK) show(p, "error", "", heed_ctx_error(p->c));
+    if (heed_ctx_status(p->c) != HEED_OK) show_error(p, heed_ctx_error(p->c));
     status = end_output(status, p->json_lines);
     heed_close(p->c);
     return status == HEED_INTERRUPTED ? 130 : (int)status;
@@ -448,10 +367,9 @@ heed_config *run_settings(heed_ctx *c, const heed_model *const *models, const ch
     char path[1024];
     snprintf(path, sizeof path, "%s/config.conf", dir);
     if (!is_file(path)) {
-        bool typo = !is_directory(dir) && !is_file(dir) && *near_path(dir, path, sizeof path);
-        heed_fail(c, HEED_DATA, "not a run: %s: expected a folder with config.conf; %s%s%s", dir,
-                  typo ? "did you mean " : "hint: `train` makes one", typo ? path : "",
-                  typo ? "?" : "");
+        heed_fail(c, HEED_DATA,
+                  "not a run: %s: expected a folder with config.conf; hint: `train` makes one",
+                  dir);
         return NULL;
     }
     if (!(*m = model_of_file(c, models, path))) {
@@ -465,18 +383,17 @@ heed_config *run_settings(heed_ctx *c, const heed_model *const *models, const ch
     return f;
 }
 
-bool data_exists(program *p, const heed_config *f, const char *key, const char *option) {
-    if (!heed_config_has(f, key)) return true;
-    const char *path = heed_config_text(f, key), *run = p->argv[0];
-    return !*path || is_file(path) || is_directory(path) ||
-           heed_fail(p->c, HEED_DATA,
-                     "the data of the run is missing: %s/config.conf: %s = %s; hint: run from the "
-                     "folder that it was trained in, or `%s %s %sPATH`",
-                     run, key, path, p->command->name, run, option);
+bool data_exists(program *p, const heed_model *m, const heed_config *f, const char *key,
+                 const char *option) {
+    char other[1200];
+    snprintf(other, sizeof other, "`%s %.900s %sPATH`, where PATH is %.200s", p->command->name,
+             p->argv[0], option, data_of(m)->noun);
+    return heed_run_has_data(p->c, m, p->argv[0], f, key, other);
 }
 
 heed_run *open_run(program *p, const char *dir) {
     heed_run *r = heed_run_open(p->c, dir, p->models, NULL);
+    p->vocabulary = !r ? NULL : r->source ? r->source : r->tokenizer;
     if (!r || settings_apply(p, r, dir)) return r;
     heed_run_close(r);
     return NULL;

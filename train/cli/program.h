@@ -131,8 +131,9 @@ struct program {
     char last[2][256]; /* the last note, and the last warning */
     bool json_lines;   /* stderr gets JSON, one object per line */
     char joined[1100]; /* a temporary file that inputs were joined to (gather.h); "": none */
-    char joined_name[64]; /* what messages call it: "3 texts" */
-    heed_choices chosen;  /* settings that were chosen by the data */
+    char joined_name[64];             /* what messages call it: "3 texts" */
+    heed_choices chosen;              /* settings that were chosen by the data */
+    const heed_tokenizer *vocabulary; /* of the texts for the run opened last; NULL: none */
     cluster cluster;
     bool agreed; /* the processes know of each other's errors so far */
 };
@@ -152,11 +153,15 @@ bool program_open(program *p, int argc, char **argv);
 int program_close(program *p);
 /* Prints the context's error, clears it and keeps its status: for one bad input among many. */
 void program_complain(program *p);
+void show_error(program *p, const char *message); /* prints it as an error (messages.c) */
+/* The callback `log` of heed_options; user is a program *. */
+void show_message(void *user, heed_level level, const char *message);
 /* The settings of the task without those of the command, for config.conf. */
 heed_config *task_config(program *p);
-/* False, with an error, if the file that the setting `key` of the run argv[0] names does not exist.
- * option: what the command takes before another path, "--data ". */
-bool data_exists(program *p, const heed_config *f, const char *key, const char *option);
+/* heed_run_has_data of the run argv[0] of m, whose settings are f. option: what the command takes
+ * before another path, "--data ". */
+bool data_exists(program *p, const heed_model *m, const heed_config *f, const char *key,
+                 const char *option);
 /* Opens a run of any task, after checking that the command's settings apply to it, or only its
  * settings. NULL: see p->c. */
 heed_run *open_run(program *p, const char *dir);
@@ -287,7 +292,7 @@ bool is_dumb(FILE *f);   /* TERM says that escapes do nothing, or does not say w
 bool redraws(FILE *f);   /* a terminal that can clear a line */
 bool has_color(FILE *f); /* a terminal that is not dumb, and NO_COLOR is not set */
 heed_terminal terminal_kind(FILE *f);
-int terminal_width(void); /* COLUMNS, else the terminal's; 100 if unknown */
+int terminal_width(void); /* COLUMNS, else the terminal's, at least 20; 100 if unknown */
 int line_width(FILE *f);  /* the same for a terminal or with COLUMNS; otherwise INT_MAX */
 double now(void);         /* monotonic seconds */
 size_t peak_memory(void); /* bytes */

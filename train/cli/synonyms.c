@@ -63,7 +63,7 @@ static const synonym commands[] = {
     {" track solutions ", NULL, "objects in pictures are not detected or tracked"},
     {" distill distillation avg-checkpoints average-checkpoints ", NULL,
      "distillation and averages of weights are not supported"},
-    {" version ", NULL, "`--version` prints the version"},
+    {" version -v -V ", NULL, "`--version` prints the version"},
     {NULL, NULL, NULL}};
 
 static const synonym tasks[] = {

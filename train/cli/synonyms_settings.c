@@ -59,7 +59,7 @@ const synonym setting_synonyms[] = {
      "image-size", NULL},
     {" in-chans in-channels num-channels n-channels ", "channels", NULL},
     {" num-classes num-labels n-classes nb-classes nc ", "classes", NULL},
-    {" model arch architecture model-type task-name run-dir ", NULL, NAMELESS},
+    {" model arch architecture model-type task-name run-dir run ", NULL, NAMELESS},
     {" rope-scaling rope-type ", NULL, "scaled rotary positions are not supported"},
     {" partial-rotary-factor rotary-pct rotary-dim ", NULL,
      "rotary positions of a part of a head are not supported"},

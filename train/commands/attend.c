@@ -415,7 +415,7 @@ const command cmd_attend = {
         "attends to; for a vit, the patches over the picture. The weights of a row sum to 1.\n"
         "INPUT is a text, a source, the file of a picture (- for its bytes on the standard\n"
         "input), a folder of pictures or a quoted pattern. Without INPUT, or for -, each line of\n"
-        "the standard input is a text.\n"
+        "the standard input, which must not be empty, is a text.\n"
         "\n"
         "Without --layer and --head it shows the most concentrated head: the one with the lowest\n"
         "entropy, relative to uniform attention, where something is predicted. Heads that follow\n"

@@ -217,9 +217,9 @@ const command cmd_caption = {
         "Prints for each picture its name, a tab, and the caption that a run of caption\n"
         "generates. PICTURE is a file, a folder (all pictures below it), a quoted pattern, or -\n"
         "for the standard input: the bytes of a picture, or a list of paths, one per line.\n"
-        "Without PICTURE, the standard input is read. A picture that cannot be decoded is\n"
-        "reported, the others are still captioned, and the exit status is 3. --attention draws\n"
-        "the picture once for each word, with colour where the model looked.",
+        "Without PICTURE, the standard input is read, which must not be empty. A picture that\n"
+        "cannot be decoded is reported, the others are still captioned, and the exit status is\n"
+        "3. --attention draws the picture once for each word, with colour where the model looked.",
     .examples = "  heed caption runs/shapes shape.png\n"
                 "  heed caption runs/shapes photos --beam 5 > captions.tsv\n"
                 "  heed caption runs/shapes shape.png --attention looked.png\n"

@@ -162,10 +162,10 @@ const command cmd_classify = {
     .about =
         "Prints the most probable classes of each picture. INPUT is a file, a folder (all\n"
         "pictures below it), a quoted pattern, or - for the standard input: the bytes of a\n"
-        "picture, or a list of paths, one per line. Without INPUT, the standard input is read. A\n"
-        "picture that cannot be decoded is reported, the others are still classified, and the\n"
-        "exit status is 3. Pictures are resized as in evaluation: the short side to the size of\n"
-        "the run, then a centre crop.\n"
+        "picture, or a list of paths, one per line. Without INPUT, the standard input is read,\n"
+        "which must not be empty. A picture that cannot be decoded is reported, the others are\n"
+        "still classified, and the exit status is 3. Pictures are resized as in evaluation: the\n"
+        "short side to the size of the run, then a centre crop.\n"
         "\n"
         "For a run of textcls or tag, INPUT is a text, and so is each line of the standard input.\n"
         "A run of tag prints a label for each word.",

@@ -18,7 +18,10 @@ typedef struct {
 enum {
     FIRST = 2,
     MOST = 20
-}; /* steps that are not timed, because memory is fresh; steps at most */
+}; /* steps that are not timed if there are more, because memory is fresh; steps at most */
+
+/* The steps before those that are timed. */
+static int64_t untimed(const estimate *e) { return e->steps > FIRST ? FIRST : 0; }
 
 /* The seconds of one evaluation batch. */
 static double time_evaluation(const estimate *e, void *self) {
@@ -49,10 +52,11 @@ static void on_report(void *user, const heed_report *r) {
                                                      (int)heed_config_int(e->a->config, "batch"));
         e->eval_batches = limit && limit < all ? limit : all;
         if (e->eval_batches) e->eval_time = time_evaluation(e, r->self);
+        e->start = now();
     }
     if (r->event != HEED_FIT_STEP) return;
     e->done = r->step;
-    if (e->done == FIRST) e->start = now();
+    if (e->done == untimed(e)) e->start = now();
     e->timed = now() - e->start;
 }
 
@@ -108,7 +112,7 @@ void estimate_training(program *p, const heed_data *data, const heed_fit_args *a
     heed_fit(p->c, &a);
     if (heed_ctx_status(p->c) == HEED_INTERRUPTED && !was_interrupted(NULL)) heed_clear(p->c);
     if (heed_ctx_status(p->c) != HEED_OK) return;
-    double timed = (double)(e.done - FIRST);
+    double timed = (double)(e.done - untimed(&e));
     double step = timed > 0 ? e.timed / timed : e.timed;
     print_estimate(&e, step, evaluations(&e), (double)e.eval_batches * e.eval_time);
 }

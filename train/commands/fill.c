@@ -67,7 +67,7 @@ static bool refuse_without_mask(program *p, const heed_run *r, const char *text)
                          "is known as [MASK]; hint: `import` the model's folder with its "
                          "tokenizer.json or vocab.txt",
                          r->dir, r->tokenizer ? "one without" : "none");
-    const char *const others[] = {mask, "[mask]", "<mask>", NULL};
+    const char *const others[] = {mask, "[mask]", "<mask>", "___", NULL};
     for (const char *s = text; *s; s++)
         for (const char *const *o = others; *o; o++)
             if (strncasecmp(s, *o, strlen(*o)) == 0)
@@ -139,7 +139,7 @@ const command cmd_fill = {
     .about =
         "Prints the most probable words for each [MASK] of a text, and the attention of the mask\n"
         "to every token: for each head, and the mean of all heads. Without TEXT, each line of the\n"
-        "standard input is a text.",
+        "standard input, which must not be empty, is a text.",
     .examples = "  heed fill runs/book \"The king went to the [MASK] .\"\n"
                 "  heed fill runs/book --json --top 1 < sentences.txt\n",
     .options = options,

@@ -303,8 +303,7 @@ static bool take_prompt(program *p, void *user, const char *text, size_t n) {
 /* Each line of the standard input is a prompt. */
 static void generate_lines(program *p, heed_run *r) {
     prompts k = {.run = r};
-    each_input(p, &k, take_prompt, p->argc == 1 ? MAY_BE_EMPTY : 0);
-    if (k.lines == 0 && p->argc == 1) generate_from(p, r, "");
+    each_input(p, &k, take_prompt, 0);
 }
 
 static void generate(program *p) {
@@ -335,8 +334,10 @@ const command cmd_generate = {
     .help = "continue a prompt, token by token",
     .about =
         "Generates text with a causal language model and prints it token by token. Without\n"
-        "PROMPT, or for -, each line of a pipe or file on the standard input is a prompt. A model\n"
-        "that was trained line by line (--packing lines) ends a text where a line would end.\n"
+        "PROMPT, or for -, each line of a pipe or file on the standard input, which may not be\n"
+        "empty, is a prompt; --prompt \"\" starts a text without one. A model that was trained "
+        "line\n"
+        "by line (--packing lines) ends a text where a line would end.\n"
         "\n"
         "A text may be longer than the block of the model. Whenever the block is full, its older\n"
         "half is dropped and the newer half is read again; from then on the model sees between\n"

@@ -172,7 +172,7 @@ static const char *use_of_run(const heed_model *const *models, const char *near,
 static int unknown_command(int argc, char **argv, const heed_model *const *models) {
     char typed[128], why[512];
     const char *names[NAMES], *note = NULL;
-    program p = {.commands = list_commands(names)};
+    program p = {.models = models, .commands = list_commands(names)};
     heed_text shown = {.c = NULL};
     bool two = argc > 1 && is_family(argv[0]);
     snprintf(typed, sizeof typed, "%s%s%s", argv[0], two ? " " : "", two ? argv[1] : "");

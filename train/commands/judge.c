@@ -98,6 +98,13 @@ static bool overfits(const run_curves *k, bool accuracy, char text[JUDGEMENT]) {
     return true;
 }
 
+/* Whether an accuracy, a share of n answers, improved by more than chance: its standard error. */
+static bool improved(double then, double now, double n) {
+    const double least = 0.002;
+    double p = (then + now) / 2;
+    return now - then > fmax(least, sqrt(p * (1 - p) / n));
+}
+
 /* The course of a measure in the last third of the steps. An accuracy improves only if its best is
  * there. */
 typedef struct {
@@ -105,13 +112,15 @@ typedef struct {
     bool known, improves;
 } course;
 
-static course course_of(const curve *k, const char *part, bool accuracy, double end, double wide) {
+/* answers: those of an accuracy; 0: it is a loss. */
+static course course_of(const curve *k, const char *part, double answers, double end, double wide) {
+    bool accuracy = answers > 0;
     const double *x = accuracy ? k->metric : k->loss;
     double then = mean_between(k, x, end * 2 / 3 - wide, end * 2 / 3 + wide / 10);
     double now = mean_between(k, x, end - wide, end), fell = 100 * (1 - now / then);
     bool late = k->step[best_of(x, k->count, true)] > end * 2 / 3;
     course c = {.known = isfinite(then) && isfinite(now),
-                .improves = accuracy ? now - then > 0.002 && late : fell > 2};
+                .improves = accuracy ? improved(then, now, answers) && late : fell > 2};
     snprintf(c.name, sizeof c.name, "%s %s", part, accuracy ? "accuracy" : "loss");
     if (accuracy)
         snprintf(c.change, sizeof c.change,
@@ -131,11 +140,11 @@ static course course_of(const curve *k, const char *part, bool accuracy, double 
 static void judge_course(const run_curves *k, const progress *g, double end, char text[JUDGEMENT]) {
     bool val = k->val.count > 0;
     const curve *v = val ? &k->val : &k->train, *t = &k->train;
-    course c = course_of(v, val ? "validation" : "training", by_accuracy(g, &k->val), end,
-                         end / (val ? 10 : 20));
+    course c = course_of(v, val ? "validation" : "training",
+                         by_accuracy(g, &k->val) ? g->answers : 0, end, end / (val ? 10 : 20));
     double trained = mean_between(t, t->loss, end * 0.9, end);
     bool by_heart = val && trained < 0.8 * v->loss[v->count - 1] &&
-                    course_of(t, "training", false, end, end / 20).improves;
+                    course_of(t, "training", 0, end, end / 20).improves;
     if (!c.known) return;
     if (c.improves)
         snprintf(text, JUDGEMENT,

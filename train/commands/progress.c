@@ -306,6 +306,7 @@ void progress_report(void *user, const heed_report *r) {
         g->any = true;
         g->epochs = r->epoch;
     }
+    if (r->event == HEED_FIT_EVAL) g->answers = r->val_total;
     heed_report with_note = *r;
     heed_text note = {.c = NULL};
     if (r->note) add_shown(g->p, r->note, &note);

@@ -223,7 +223,8 @@ const command cmd_tokenizer_encode = {
     .usage = "TOKENIZER [TEXT]...",
     .help = "text to token numbers",
     .about = "Prints the numbers of the tokens of each TEXT, or of each line of the standard\n"
-             "input. TOKENIZER is the folder of a tokenizer or a run, or a vocab.txt.",
+             "input, which must not be empty. TOKENIZER is the folder of a tokenizer or a run, or a "
+             "vocab.txt.",
     .examples = "  heed tokenizer encode runs/book \"The king went home .\" --tokens\n",
     .options = encode_options,
     .args = {1, -1},
@@ -234,7 +235,9 @@ const command cmd_tokenizer_decode = {
     .name = "tokenizer decode",
     .usage = "TOKENIZER [NUMBERS]...",
     .help = "token numbers to text",
-    .about = "Prints the text of each list of numbers, or of each line of the standard input.",
+    .about =
+        "Prints the text of each list of numbers, or of each line of the standard input, which\n"
+        "may not be empty.",
     .examples = "  heed tokenizer decode runs/book \"12 5 301\"\n"
                 "  heed tokenizer encode runs/book < in.txt | heed tokenizer decode runs/book\n",
     .options = plain_options,

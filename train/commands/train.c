@@ -98,6 +98,7 @@ static void print_judgement(program *p, const progress *g, const heed_fit_result
 static void conclude(program *p, const training *t, const heed_data *data, const progress *g,
                      const heed_fit_result *r, double seconds) {
     const data_kind *kind = kind_of(t->model);
+    char word[1024];
     json_t *json = NULL;
     if (flag_on(p, "json"))
         json =
@@ -131,7 +132,8 @@ static void conclude(program *p, const training *t, const heed_data *data, const
     else if (json)
         print_json(p, json);
     else
-        kind->next(t->model, heed_config_text(t->f, "data"), t->run);
+        kind->next(t->model, data, heed_config_text(t->f, "data"),
+                   heed_format_shell(word, sizeof word, t->run));
 }
 
 /* The command that continues the run. */
@@ -433,8 +435,8 @@ static void resume(program *p) {
     if (is_first_process(p) && !heed_run_recover(p->c, t.run)) return;
     t.f = run_settings(p->c, p->models, t.run, &t.model);
     if (!t.f || !heed_run_check(p->c, t.run, t.f) || !heed_run_resumable(p->c, t.run)) return;
-    if (override(p, &t) && data_exists(p, t.f, "data", "--data ") &&
-        data_exists(p, t.f, "val", "--val "))
+    if (override(p, &t) && data_exists(p, t.model, t.f, "data", "--data ") &&
+        data_exists(p, t.model, t.f, "val", "--val "))
         run_training(p, &t);
 }
 

@@ -54,11 +54,11 @@ static void finish_captions(program *p, const heed_data *d, training_end *e) {
     finish_scores(p, d, e, "pictures captioned", captions_scores);
 }
 
-static void next_captions(const heed_model *m, const char *data, const char *run) {
-    (void)data;
-    char word[1024];
+static void next_captions(const heed_model *m, const heed_data *d, const char *path,
+                          const char *run) {
+    (void)d;
+    (void)path;
     const char *heed = program_name();
-    run = heed_format_shell(word, sizeof word, run);
     printf("\nNext:\n");
     if (m->steps) printf("  %s caption %s PICTURE...\n", heed, run);
     printf("  %s eval %s\n  %s plot %s\n", heed, run, heed, run);

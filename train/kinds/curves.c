@@ -77,10 +77,12 @@ bool curves_read(heed_ctx *c, const char *dir, run_curves *out) {
     heed_csv r;
     *out = (run_curves){.c = c, .seconds = (double)NAN, .test = (double)NAN};
     snprintf(path, sizeof path, "%s/metrics.csv", dir);
-    if (!is_file(path))
+    if (!is_directory(dir))
         return heed_fail(
             c, HEED_DATA,
-            "%s does not exist: expected the folder of a run; hint: `train` writes one", path);
+            "run is missing: %s: expected the folder of a run; hint: `train` makes one", dir);
+    if (!is_file(path))
+        return heed_fail(c, HEED_DATA, "%s does not exist: a training run writes it", path);
     char *text = heed_text_read(c, path, &n);
     size_t lines = 1;
     for (size_t i = 0; text && i < n; i++) lines += text[i] == '\n';

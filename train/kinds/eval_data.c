@@ -50,12 +50,7 @@ heed_data *eval_data_open(program *p, const heed_model *m, heed_config *f, const
                   m->name);
         return NULL;
     }
-    if (m->kind != HEED_INPUT_DENSE && p->argc < 2 && !*heed_config_text(f, "data")) {
-        heed_fail(p->c, HEED_DATA, "the run names no data: %s: expected DATA, %s; hint: `%s %s %s`",
-                  p->argv[0], data_of(m)->noun, p->command->name, p->argv[0], example_data(m));
-        return NULL;
-    }
-    if (p->argc < 2 && !data_exists(p, f, "data", "")) return NULL;
+    if (p->argc < 2 && !data_exists(p, m, f, "data", "")) return NULL;
     gathered inputs;
     if (!gather(p, m, NULL, p->argc - 1, p->argv + 1, &inputs)) {
         gather_end(&inputs);

@@ -167,9 +167,11 @@ void begun_pictures(program *p, const heed_data *d, const char *run) {
 
 /* ---- the end of a training run ---- */
 
-static void next_pictures(const heed_model *m, const char *data, const char *run) {
+static void next_pictures(const heed_model *m, const heed_data *d, const char *path,
+                          const char *run) {
     (void)m;
-    (void)data;
+    (void)d;
+    (void)path;
     const char *heed = program_name();
     printf("\nNext:\n  %s eval %s\n  %s classify %s PICTURE...\n  %s plot %s\n", heed, run, heed,
            run, heed, run);

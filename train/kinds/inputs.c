@@ -31,7 +31,7 @@ static void each_line(program *p, void *user, take_input one, int how) {
     }
     p->line = 0;
     heed_text_free(&line);
-    if (!any && !(how & MAY_BE_EMPTY)) refuse_empty_stdin(p);
+    if (!any) refuse_empty_stdin(p);
     program_complain(p);
 }
 
@@ -74,12 +74,13 @@ void each_input(program *p, void *user, take_input one, int how) {
     if (p->argc == 1) each_line(p, user, one, how);
     for (int i = 1; i < p->argc; i++) {
         size_t n = strlen(p->argv[i]);
-        if (strcmp(p->argv[i], "-") == 0)
+        if (strcmp(p->argv[i], "-") == 0) {
             each_line(p, user, one, how);
-        else if (!heed_check_text(p->c, p->argv[i], n) || !one(p, user, p->argv[i], n))
+            continue;
+        }
+        if (!heed_check_text(p->c, p->argv[i], n) || !one(p, user, p->argv[i], n))
             program_complain(p);
-        else
-            note_file(p->c, p->argv[i], p);
+        note_file(p->c, p->argv[i], p);
     }
 }
 

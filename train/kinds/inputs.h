@@ -20,8 +20,7 @@ const char *one_text(program *p, const char *argument, heed_text *line);
  * status kept, and the next input follows. */
 enum {
     BY_LINE = 1, /* each input line gives one output line, empty if the input is blank or fails */
-    EMPTY_LINES = 2, /* empty lines are inputs, too */
-    MAY_BE_EMPTY = 4 /* stdin without an input is no error */
+    EMPTY_LINES = 2 /* empty lines are inputs, too */
 };
 void each_input(program *p, void *user, take_input one, int how);
 

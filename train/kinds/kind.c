@@ -133,10 +133,9 @@ void print_start(const char *text, size_t n, int columns) {
 
 /* ---- models that make their own batches ---- */
 
-static void next_plot(const heed_model *m, const char *data, const char *run) {
-    char word[1024];
-    (void)data;
-    run = heed_format_shell(word, sizeof word, run);
+static void next_plot(const heed_model *m, const heed_data *d, const char *path, const char *run) {
+    (void)d;
+    (void)path;
     const char *heed = program_name();
     printf("\nNext:\n");
     if (m->eval_batches) printf("  %s %s %s\n", heed, use_of(m), run);

@@ -4,11 +4,11 @@
 #include <ctype.h>
 #include <string.h>
 
-enum { LONGEST = 200, WORDS = 9 };
+enum { LONGEST = 400, COLUMNS = 80, WORDS = 9 };
 
 /* Whether a character needs no escape between double quotes in any shell. */
 static bool is_plain(char ch) {
-    return isalnum((unsigned char)ch) || (unsigned char)ch >= 0x80 || strchr(" .,;:'-", ch);
+    return ch && (isalnum((unsigned char)ch) || (unsigned char)ch >= 0x80 || strchr(" .,;:'-", ch));
 }
 
 /* Cuts the line after its `most`-th word; returns how many words it has. */
@@ -25,7 +25,7 @@ static int keep_words(char *line, int most) {
 }
 
 /* Reads 4 KB of a file and returns the start of a line: for a long one, in its middle, as books
- * begin with a licence. */
+ * begin with a licence; the start of a word, if the file has no lines. */
 static char *read_part(const char *path, char text[4096]) {
     FILE *f = fopen(path, "r");
     bool book = f && fseek(f, 0, SEEK_END) == 0 && ftell(f) > 1 << 16;
@@ -33,31 +33,38 @@ static char *read_part(const char *path, char text[4096]) {
     size_t n = f ? fread(text, 1, 4095, f) : 0;
     if (f) fclose(f);
     text[n] = 0;
-    if (book) return text + strcspn(text, "\n");
-    return strncmp(text, "\xEF\xBB\xBF", 3) == 0 ? text + 3 : text;
+    if (book) return text + strcspn(text, strchr(text, '\n') ? "\n" : " ");
+    return n >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0 ? text + 3 : text;
 }
 
-/* The first words of a plain line with at least four words. */
-static bool first_line(const char *path, char line[LONGEST + 2]) {
-    char text[4096], *start = read_part(path, text);
-    for (char *s = start, *end; (end = strchr(s, '\n')); s = end + 1) {
-        *end = 0;
-        s[strcspn(s, "\r")] = 0;
-        s += strspn(s, " ");
-        size_t plain = 0;
-        while (s[plain] && is_plain(s[plain])) plain++;
-        if (s[plain] || plain > LONGEST || keep_words(s, WORDS) < 4) continue;
-        memcpy(line, s, plain + 1);
-        return true;
+/* Copies the words with which the n bytes at s begin, as far as they are plain. Whether all are. */
+static bool take_words(const char *s, size_t n, char words[LONGEST + 1]) {
+    size_t plain = 0;
+    while (plain < n && is_plain(s[plain])) plain++;
+    snprintf(words, LONGEST + 1, "%.*s", (int)plain, s);
+    words[heed_label_cut(words, COLUMNS)] = 0;
+    return plain == n;
+}
+
+/* The first words of a plain line with at least four words or, if there is none, those with which a
+ * line begins. "": there are none, either. */
+static void first_words(const char *path, char line[LONGEST + 1]) {
+    char text[4096], words[LONGEST + 1];
+    *line = 0;
+    for (char *s = read_part(path, text); *s; s += strcspn(s, "\n")) {
+        s += strspn(s, " \r\n");
+        bool found = take_words(s, strcspn(s, "\r\n"), words) && keep_words(words, WORDS) >= 4;
+        if (found || !*line) snprintf(line, sizeof words, "%s", words);
+        if (found) return;
     }
-    return false;
+    keep_words(line, WORDS);
 }
 
-void next_text(const heed_model *m, const char *data, const char *run) {
-    char line[LONGEST + 2] = "Some words and one more .", word[1024];
+void next_text(const heed_model *m, const heed_data *d, const char *path, const char *run) {
+    char line[LONGEST + 1];
     const char *heed = program_name();
-    first_line(data, line);
-    run = heed_format_shell(word, sizeof word, run);
+    (void)d;
+    first_words(path, line);
     printf("\nNext:\n");
     if (m->answers == HEED_ANSWER_MASKED) { /* for the last word that has a letter */
         size_t end = strlen(line);
@@ -69,35 +76,35 @@ void next_text(const heed_model *m, const char *data, const char *run) {
         printf("  %s fill %s \"%.*s[MASK]%s\"\n", heed, run, (int)start, line, line + end);
     } else {
         keep_words(line, 3);
-        if (m->steps) printf("  %s generate %s --prompt \"%s\"\n", heed, run, line);
-        if (!m->steps && m->attending) printf("  %s attend %s \"%s\"\n", heed, run, line);
+        if (m->steps && *line)
+            printf("  %s generate %s --prompt \"%s\"\n", heed, run, line);
+        else if (m->steps)
+            printf("  %s generate %s\n", heed, run);
+        else if (m->attending && *line)
+            printf("  %s attend %s \"%s\"\n", heed, run, line);
     }
     printf("  %s plot %s\n", heed, run);
 }
 
-/* Reads a column of the second line, as the first may name the columns. */
-static bool first_source(const char *path, int column, char source[LONGEST + 2]) {
-    char text[4096] = "", *line = text;
-    FILE *f = fopen(path, "r");
-    bool ok = f && fgets(text, sizeof text, f) && fgets(text, sizeof text, f) && strchr(text, '\t');
-    if (f) fclose(f);
-    if (ok && column == 1) line = strchr(text, '\t') + 1;
-    size_t n = strcspn(line, "\t\r\n"), plain = 0;
-    while (plain < n && is_plain(line[plain])) plain++;
-    if (!ok || n == 0 || n > LONGEST || plain < n) return false;
-    memcpy(source, line, n);
-    source[n] = 0;
-    return true;
+/* A source that is plain, among the first hundred; otherwise the words with which the last of these
+ * begins. "": nothing is plain. */
+static void first_source(const heed_pairs *k, char source[LONGEST + 1]) {
+    enum { MOST = 100 };
+    heed_pair one;
+    *source = 0;
+    size_t count = heed_pairs_about(k)->pairs;
+    for (size_t i = 0; i < count && i < MOST && heed_pairs_get(k, false, i, &one); i++)
+        if (take_words(one.source, one.source_n, source)) return;
 }
 
-void next_pairs(const heed_model *m, const char *data, const char *run) {
-    char source[LONGEST + 2] = "some text", word[1024];
+void next_pairs(const heed_model *m, const heed_data *d, const char *path, const char *run) {
+    char source[LONGEST + 1];
     const char *heed = program_name();
     bool pairs = m->kind == HEED_INPUT_PAIR;
-    first_source(data, m->kind == HEED_INPUT_LABELLED && !heed_model_spec(m).per_word, source);
-    run = heed_format_shell(word, sizeof word, run);
+    (void)path;
+    first_source(d->batches, source);
     printf("\nNext:\n");
-    if (!pairs || m->steps)
+    if (*source && (!pairs || m->steps))
         printf("  %s %s %s \"%s\"%s\n", heed, use_of(m), run, source, pairs ? " --attention" : "");
     printf("  %s eval %s\n  %s plot %s\n", heed, run, heed, run);
 }

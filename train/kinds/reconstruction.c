@@ -117,9 +117,11 @@ static void finish(program *p, const heed_data *d, training_end *e) {
     if (e->trained) print_waited(e);
 }
 
-static void next_pictures(const heed_model *m, const char *data, const char *run) {
+static void next_pictures(const heed_model *m, const heed_data *d, const char *path,
+                          const char *run) {
     (void)m;
-    (void)data;
+    (void)d;
+    (void)path;
     const char *heed = program_name();
     printf("\nNext:\n  %s reconstruct %s PICTURE... --png sheet.png\n  %s eval %s --linear --code "
            "codes.png\n  %s plot %s\n",

@@ -80,7 +80,7 @@ const command cmd_embed = {
         "encoder's outputs, or the output of [CLS] (the setting pool), and has length 1 with the\n"
         "setting unit. For a classifier it is the input of the output layer. An imported\n"
         "sentence-transformers model has its own settings. Without TEXT, each line of the\n"
-        "standard input is a text, also an empty line.",
+        "standard input is a text, also an empty line; there must be one.",
     .examples = "  heed embed runs/minilm \"A man eats bread.\" --json\n"
                 "  heed embed runs/minilm --npy vectors.npy < sentences.txt\n",
     .options = options,

@@ -1,0 +1,123 @@
+# What to do next: commands that a training run suggests have words of its data, and a mistake names what was probably meant.
+facts >facts.txt
+
+# A text without the usual letters, of one line, of short lines, without spaces, of nothing that can be typed.
+suggests() {
+    run train gpt text.txt -o "a run" --force $SMALL
+    status 0
+    says "heed generate 'a run'$1"
+    command=$(sed -n "s/^  heed //p" out | head -n 1)
+    eval "run $command"
+    status 0
+    hides "unknown to the vocabulary"
+}
+for i in 1 2 3 4 5 6 7 8 9; do echo "abab cdcd abab"; done >text.txt
+suggests ' --prompt "abab cdcd abab"'
+tr '\n' ' ' <text.txt >line.txt && mv line.txt text.txt
+suggests ' --prompt "abab cdcd abab"'
+for i in 1 2 3 4 5 6 7 8 9; do printf 'emma\nolivia = 1\n'; done >text.txt
+suggests ' --prompt "emma"'
+for i in 1 2 3 4 5 6 7 8 9; do printf '我喜欢吃苹果，也喜欢香蕉。\n'; done >text.txt
+suggests ' --prompt "我喜欢吃苹果，也喜欢香蕉。"'
+for i in 1 2 3 4 5 6 7 8 9; do printf '(){}[]$\n'; done >text.txt
+suggests ''
+run train mlm text.txt -o "a run" --force --tokenizer char $SMALL
+says "heed fill 'a run' \"[MASK]\""
+
+# Pairs and texts of a CSV file.
+(echo label,text && for i in 1 2 3 4; do printf 'good,"a $ film, it is"\nbad,"no film, it is"\n'; done) >texts.csv
+run train textcls texts.csv -o class --width 16 --steps 2
+status 0
+says 'heed classify class "no film, it is"'
+
+# A file or a run that does not exist: one of a similar name, or what was expected.
+run train gpt fatcs.txt -o run
+refuses 3 "cannot read fatcs.txt: No such file or directory; did you mean facts.txt?"
+run train gpt FACTS.TXT -o run
+refuses 3 "did you mean facts.txt?"
+run train gpt facts -o run
+refuses 3 "did you mean facts.txt?"
+run train gpt zz.txt -o run
+refuses 3 "cannot read zz.txt: No such file or directory; expected a text file"
+run train vit nowhere/pictures -o run
+refuses 3 "nowhere/pictures: No such file or directory; there is no folder nowhere"
+run view weights.npz
+refuses 3 "weights.npz: No such file or directory; hint: \`heed view --help\`"
+run train gpt facts.txt -o run -c nowhere.conf
+refuses 3 "hint: \`heed train gpt --help\`"
+for command in eval generate info plot resume "eval class" "train gpt facts.txt -o run --from"; do
+    case $command in "eval class") near=texts.csv path=text.csv ;; *) near=class path=clas ;; esac
+    run $command $path
+    refuses 3 "did you mean $near?"
+done
+run eval nothing
+refuses 3 "hint: \`heed train\` makes one"
+
+# The folder of one picture, where its path has one.
+printf P >/tmp/heed-test-$$.png
+run train gpt /tmp/heed-test-$$.png -o run
+refuses 3 "hint: \`heed train vit FOLDER -o run\`, if it has a folder"
+rm /tmp/heed-test-$$.png
+mkdir -p "my pictures/a"
+printf P >"my pictures/a/1.png"
+run train gpt "my pictures/a/1.png" -o run
+refuses 3 "hint: \`heed train vit 'my pictures' -o run\`"
+
+# An empty standard input is refused, and helps say so.
+train_gpt gpt
+train_mlm mlm
+: >empty.txt
+for command in "fill mlm" "generate gpt" "attend mlm" "classify class" "embed mlm" "tokenizer encode gpt" "tokenizer decode gpt"; do
+    run_with empty.txt $command
+    refuses 3 "standard input: no lines"
+    run help ${command% *}
+    tr -s ' \n' '  ' <out >line
+    if grep -q "may not be empty\|must be one" line; then pass; else fail "the help lacks it"; fi
+done
+run_with empty.txt generate gpt --prompt "" --n 5
+status 0
+
+# A width below 20 counts as 20.
+COLUMNS=20 run fill mlm "Paris is [MASK]"
+cp out 20.txt
+COLUMNS=10 run fill mlm "Paris is [MASK]"
+holds cmp -s 20.txt out
+fits 20
+
+# A word that only its case, or one letter, makes unknown; of characters and word pieces nothing is said.
+run fill mlm "paris is the captial of [MASK] , Oslo ."
+status 0
+warns "unknown to the vocabulary: paris, captial, ,, Oslo; did you mean Paris, capital?"
+run attend mlm "rome is"
+warns "unknown to the vocabulary: rome; did you mean Rome?"
+run classify class "no FILN"
+warns "unknown to the vocabulary: FILN"
+hides "did you mean"
+run classify class "no FILM"
+warns "unknown to the vocabulary: FILM; did you mean film?"
+run attend gpt "Q"
+warns "unknown to the vocabulary: Q"
+hides "did you mean"
+
+# A run that was killed before its first checkpoint.
+rm -r gpt/last gpt/model.safetensors gpt/metrics.csv
+run generate gpt
+refuses 3 "cannot read gpt/model.safetensors: No such file or directory; hint: \`heed resume gpt\`"
+run resume gpt
+status 0
+
+# Arguments in the wrong order, a blank for a mask, a file for its lines; what is no command.
+run fill "Paris is [MASK] ." mlm
+refuses 3 "hint: \`heed fill mlm ...\`, with the run first"
+run generate --run gpt
+refuses 2 "unknown option --run: arguments have no names: expected heed generate RUN [PROMPT]"
+run fill mlm "Paris is ___ ."
+status 3
+warns "no [MASK] in the input: found ___: did you mean [MASK]?"
+run fill mlm facts.txt
+status 3
+warns "facts.txt is taken as the text, though a file has this name; hint: \`heed fill mlm - < facts.txt\`"
+for word in version -V; do
+    run $word
+    refuses 2 "unknown command $word; hint: \`heed --version\` prints the version"
+done

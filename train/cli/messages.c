@@ -1,0 +1,174 @@
+/* messages.c -- errors, warnings and notes as they are shown: what a file is called, a name that
+ * was probably meant, settings and commands as they are typed. */
+#include "cli/os_files.h"
+
+#include <errno.h>
+#include <string.h>
+#include <strings.h>
+
+void print_event(const char *event, const char *note) {
+    char text[PLAIN];
+    json_t *o =
+        json_pack("{s:s, s:s}", "event", event, "note", heed_format_line(text, sizeof text, note));
+    json_dumpf(o, stderr, JSON_COMPACT);
+    fputc('\n', stderr);
+    json_decref(o);
+}
+
+static void print_message(program *p, const char *event, const char *mark, const char *message) {
+    if (p->json_lines) {
+        print_event(event, message);
+        return;
+    }
+    char start[48], where[32] = "";
+    if (p->line_open) fputs("\r\033[K", stderr);
+    p->line_open = false;
+    if (p->line) snprintf(where, sizeof where, "line %zu: ", p->line);
+    snprintf(start, sizeof start, "%s%s", mark, where);
+    print_note(start, message);
+}
+
+/* Appends the message, in which a file of joined inputs is called what it is of. A hint that names
+ * the file is left out. */
+static void add_named(const program *p, const char *message, heed_text *out) {
+    const char *at = *p->joined ? strstr(message, p->joined) : NULL;
+    const char *hint = strstr(message, "; hint: "), *end = message + strlen(message);
+    if (at) {
+        const char *rest = at + strlen(p->joined);
+        if (hint && strstr(hint, p->joined)) end = hint;
+        heed_text_add(out, "%.*s%s%.*s", (int)(at - message), message, p->joined_name,
+                      (int)(end - rest), rest);
+    } else
+        heed_text_add(out, "%s", message);
+}
+
+/* What was expected in place of a file that does not exist. A run without weights was killed before
+ * its first checkpoint. */
+static void add_expected(const program *p, char *path, heed_text *out) {
+    bool data = false, weights = strcmp(file_name(path), "model.safetensors") == 0;
+    for (int i = 0; i < p->argc; i++) data = data || strcmp(p->argv[i], path) == 0;
+    char *slash = strrchr(path, '/');
+    if (slash && slash > path) *slash = 0;
+    if (slash && slash > path && !is_directory(path))
+        heed_text_add(out, "; there is no folder %s", path);
+    else if (slash && weights)
+        heed_text_add(out, "; hint: `resume %s`", path);
+    else if (data && p->model)
+        heed_text_add(out, "; expected %s", data_of(p->model)->noun);
+    else if (p->command)
+        heed_text_add(out, "; hint: `--help`");
+}
+
+/* Whether the message is that a file or a run does not exist, and its path. */
+static bool names_missing(const char *message, char path[1024]) {
+    char reason[128];
+    snprintf(reason, sizeof reason, ": %s", strerror(ENOENT));
+    const char *const forms[][2] = {{"cannot read ", reason},
+                                    {"run is missing: ", ": expected the folder of a run"},
+                                    {"not a run: ", ": expected a folder"}};
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        const char *from = message + strlen(forms[i][0]), *end = NULL;
+        if (strncmp(message, forms[i][0], strlen(forms[i][0])) == 0)
+            end = strstr(from, forms[i][1]);
+        if (end) snprintf(path, 1024, "%.*s", (int)(end - from), from);
+        if (end) return !is_file(path) && !is_directory(path);
+    }
+    return false;
+}
+
+/* The run that is an argument after the first, of a command whose first argument is the run; or
+ * NULL. */
+static const char *later_run(const program *p) {
+    char path[1100];
+    const char *usage = p->command ? p->command->usage : "";
+    if (strncmp(usage, "RUN ", 4) != 0 || strstr(usage + 4, "RUN")) return NULL;
+    for (int i = 1; i < p->argc; i++) {
+        snprintf(path, sizeof path, "%.1000s/config.conf", p->argv[i]);
+        if (is_file(path)) return p->argv[i];
+    }
+    return NULL;
+}
+
+/* Appends the message; if something does not exist, with one of a similar name or, unless the
+ * message has a hint, with what was expected. */
+static void add_near(const program *p, const char *message, heed_text *out) {
+    char path[1024], near[1024];
+    const char *hint = strstr(message, "; hint: ");
+    bool missing = names_missing(message, path);
+    int length = hint ? (int)(hint - message) : (int)strlen(message);
+    const char *run = missing ? later_run(p) : NULL;
+    if (run)
+        heed_text_add(out, "%.*s; hint: `%s %s ...`, with the run first", length, message,
+                      p->command->name, run);
+    else if (missing && *near_path(path, near, sizeof near))
+        heed_text_add(out, "%.*s; did you mean %s?", length, message, near);
+    else
+        heed_text_add(out, "%s", message);
+    if (missing && !run && !*near && !hint) add_expected(p, path, out);
+}
+
+/* ---- words ---- */
+
+/* The word of a vocabulary that an unknown one was probably meant to be: in other case, or one edit
+ * away. NULL: none. */
+static const char *near_word(const heed_tokenizer *k, const char *word) {
+    enum { LEAST = 4 }; /* bytes: any shorter word is an edit away from several */
+    const char *near = NULL;
+    size_t n = strlen(word);
+    for (int id = 0; id < heed_vocab_size(k); id++) {
+        const char *other = heed_token_text(k, id);
+        if (strcasecmp(word, other) == 0) return other;
+        if (!near && n >= LEAST && heed_text_edits(word, n, other, strlen(other)) == 1)
+            near = other;
+    }
+    return near;
+}
+
+/* Appends the words that were probably meant, if the message names words that a vocabulary lacks.
+ */
+static void add_near_words(const heed_tokenizer *k, const char *message, heed_text *out) {
+    static const char start[] = "unknown to the vocabulary: ";
+    char word[256];
+    int found = 0;
+    if (strncmp(message, start, strlen(start)) != 0) return;
+    if (strcmp(heed_tokenizer_kind(k), "word") != 0) return;
+    for (const char *s = message + strlen(start); s; s = strncmp(s, ", ", 2) ? NULL : s + 2) {
+        size_t n = strcspn(s, ", ");
+        snprintf(word, sizeof word, "%.*s", (int)n, s);
+        const char *near = n ? near_word(k, word) : NULL;
+        if (near) heed_text_add(out, "%s%s", found++ ? ", " : "; did you mean ", near);
+        s += n;
+    }
+    if (found) heed_text_put(out, "?", 1);
+}
+
+static void show(program *p, const char *event, const char *mark, const char *message) {
+    heed_text text = {.c = NULL}, near = {.c = NULL}, named = {.c = NULL};
+    add_near(p, message, &near);
+    if (p->vocabulary) add_near_words(p->vocabulary, message, &near);
+    add_named(p, near.s ? near.s : message, &named);
+    add_shown(p, named.s ? named.s : message, &text);
+    heed_text_free(&near);
+    heed_text_free(&named);
+    print_message(p, event, mark, text.s ? text.s : message);
+    heed_text_free(&text);
+}
+
+void show_message(void *user, heed_level level, const char *message) {
+    program *p = user;
+    bool warns = level == HEED_WARN, once = !warns || p->warns_once;
+    char *last = p->last[warns];
+    if (once && strncmp(message, last, sizeof *p->last - 1) == 0) return;
+    snprintf(last, sizeof *p->last, "%s", message);
+    show(p, warns ? "warning" : "note", warns ? "warning: " : "", message);
+}
+
+void show_error(program *p, const char *message) { show(p, "error", "", message); }
+
+void program_complain(program *p) {
+    if (heed_ctx_status(p->c) == HEED_OK) return;
+    fflush(stdout);
+    show_error(p, heed_ctx_error(p->c));
+    p->status = heed_ctx_status(p->c);
+    heed_clear(p->c);
+}
