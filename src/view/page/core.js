@@ -169,9 +169,14 @@ const heed = {views: [], state: {}, data: {records: [], curves: null, steps: nul
         s.key = s.query < 0 ? -1 : whole(s.key, -1, block.keys.count - 1);
     };
 
+    /* Heads of another stack are others: who saw the one that says most sees that of the other. */
+    const ofOtherStack = ({stack}) => {
+        const other = stack !== undefined && stack !== heed.state.stack;
+        return other && plain("layer") && plain("head") ? {layer: -1, head: ""} : {};
+    };
     /* The one way to change the state. */
     heed.update = (change) => {
-        Object.assign(heed.state, change);
+        Object.assign(heed.state, ofOtherStack(change), change);
         keepWithin(heed.state);
         if (location.hash !== heed.link()) {
             try {

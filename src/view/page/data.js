@@ -144,6 +144,17 @@
     heed.naturalLayer = (layers) =>
         layers.reduce((x, b) => (photograph(b) || b.focus.score < x.focus.score ? b : x));
     heed.naturalHead = (b) => (b.heads.length > 1 && photograph(b) ? "mean" : b.focus.head);
+    /* Why that head: of the layers of a stack, in a line. */
+    heed.whyHead = (layers) => {
+        const b = heed.naturalLayer(layers), count = layers.reduce((n, x) => n + x.heads.length, 0);
+        const least = Math.min(...layers.map((x) => x.focus.positional)), {head, score} = b.focus;
+        if (count < 2 || (photograph(b) && !b.queries.grid)) return "";
+        if (photograph(b))
+            return "First shown: the mean of the last layer, where the class is read.";
+        const of = `${count} heads${heed.severalInputs() ? " on this input" : ""}`;
+        const passed = score < 0.5 && least < score ? " but for those that follow positions" : "";
+        return `Most concentrated of ${of}${passed}: layer ${b.layer + 1}, head ${head + 1}.`;
+    };
     heed.headName = (head) =>
         (head === "mean"      ? "mean of heads"
              : head === "max" ? "max of heads"
