@@ -147,6 +147,8 @@
 
     const ruler = document.createElement("canvas").getContext("2d");
     const fontOf = (o) => `${o.weight || 400} ${o.size || 13}px ${heed.theme.font}`;
+    /* The sign of a space hangs below the letters: where it is alone it is raised to them. */
+    const drop = (text, o) => (/^␣+$/u.test(text) ? -0.3 * (o.size || 13) : 0);
     const fitted = (text, o) => (o.width ? heed.fit(text, o.width, o) : heed.cut(text, 200));
     heed.width = (text, o = {}) => {
         ruler.font = fontOf(o);
@@ -240,7 +242,7 @@
             c.direction = "ltr";
             c.translate(x, y);
             if (o.turn) c.rotate((o.turn * Math.PI) / 180);
-            c.fillText(fitted(text, o), 0, 0);
+            c.fillText(fitted(text, o), 0, drop(text, o));
             c.restore();
         },
         cells(x, y, w, h, rows, cols, colorAt) {
@@ -300,7 +302,8 @@
                 const turn =
                     o.turn ? ` transform="rotate(${o.turn} ${places(x)} ${places(y)})"` : "";
                 out.push(
-                    `<text x="${places(x)}" y="${places(y)}" dominant-baseline="central"` +
+                    `<text x="${places(x)}" y="${places(y + drop(text, o))}"` +
+                    ' dominant-baseline="central"' +
                     ` text-anchor="${anchor}" font-size="${o.size || 13}"` +
                     ` font-weight="${o.weight || 400}"` +
                     ` font-family="${heed.escape(heed.theme.font)}"` +

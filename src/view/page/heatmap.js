@@ -2,6 +2,8 @@
  * that its colours have. */
 "use strict";
 (() => {
+    const LEAST = 9;  /* the smallest letters */
+    const WHOLE = 12; /* of usual ones: cells are that high also where the window is lower */
     /* more: beside the text, as a row's number is. */
     const labelWidth = (axis, list, more, most) => {
         let widest = 24;
@@ -15,13 +17,15 @@
     heed.matrixLayout = (m, width, cell = 0, height = Math.max(340, window.innerHeight - 330)) => {
         const left = labelWidth(m.queries, m.rows, 40, Math.min(170, width * 0.3)),
               top = labelWidth(m.keys, m.cols, 18, 130);
-        const fits = Math.min(
-            (width - left - 8) / m.cols.length, Math.max(height - top, 200) / m.rows.length);
+        const high = Math.max(Math.max(height - top, 200) / m.rows.length, WHOLE);
+        const fits = Math.min((width - left - 8) / m.cols.length, high);
         const natural = fits > 6 ? Math.floor(fits) : fits > 3 ? Math.floor(fits * 2) / 2 : 3;
         const side = Math.max(2, Math.min(64, cell || natural));
+        const every = Math.ceil(LEAST / (side + 1)), wide = left + side * m.cols.length + 8;
+        const low = top + side * m.rows.length + 8;
         return {
-            left, top, cell: side, width: left + side * m.cols.length + 8,
-            height: top + side * m.rows.length + 8
+            left, top, cell: side, every, low, width: every > 1 ? Math.max(wide, 200) : wide,
+            height: every > 1 ? low + 16 : low,
         };
     };
     heed.matrixAt = (m, l, x, y) => {
@@ -29,30 +33,38 @@
         if (r < 0 || r >= m.rows.length || c >= m.cols.length) return null;
         return {query: m.rows[r], key: c < 0 ? -1 : m.cols[c]};
     };
-    /* Small cells are labelled at intervals; the chosen one always is, its neighbours make room for
-     * it. */
-    const labelled = (list, chosen, cell, paint) => {
-        const every = Math.ceil(12 / cell), own = list.indexOf(chosen);
+    /* Letters are as small as cells are, down to LEAST; labels of smaller cells are at intervals,
+     * and a line says so. The chosen one always is there, its neighbours make room for it. */
+    const labelled = (list, chosen, {cell, every}, paint) => {
+        const own = list.indexOf(chosen), size = Math.max(LEAST, Math.min(WHOLE, cell + 1));
         list.forEach((x, i) => {
             const mine = i === own, near = every > 1 && own >= 0 && Math.abs(i - own) < every;
             const style = {
-                size: 12, color: mine ? heed.theme.ink : heed.theme.muted, weight: mine ? 700 : 400
+                size, color: mine ? heed.theme.ink : heed.theme.muted, weight: mine ? 700 : 400
             };
             if (mine || (i % every === 0 && !near)) paint(x, (i + 0.5) * cell, style);
         });
     };
+    /* The label of a column, which ends at (x, y): from below upwards, or upright if it is one
+     * letter. */
+    heed.columnLabel = (pen, text, x, y, o) => {
+        if ([...text].length > 1) return pen.text(text, x, y, {...o, turn: -90});
+        pen.text(text, x, y - o.size / 2, {...o, align: "center"});
+    };
     const paintLabels = (pen, m, l, at) => {
-        labelled(m.rows, at.query, l.cell, (q, y, o) => {
+        labelled(m.rows, at.query, l, (q, y, o) => {
+            const number = {...o, size: Math.min(o.size, 10), color: heed.theme.muted};
             pen.text(
                 heed.token(m.queries, q), l.left - 6, l.top + y,
                 {...o, align: "right", width: l.left - 34});
-            pen.text(String(heed.nth(q)), 2, l.top + y, {...o, size: 10, color: heed.theme.muted});
+            pen.text(String(heed.nth(q)), 2, l.top + y, number);
         });
-        labelled(
-            m.cols, at.key, l.cell,
-            (k, x, o) => pen.text(
-                heed.token(m.keys, k), l.left + x, l.top - 6,
-                {...o, turn: -90, width: l.top - 14}));
+        labelled(m.cols, at.key, l, (k, x, o) => heed.columnLabel(
+            pen, heed.token(m.keys, k), l.left + x, l.top - 6, {...o, width: l.top - 14}));
+        if (l.every > 1)
+            pen.text(
+                `Of ${l.every} labels one is shown.`, l.left, l.low + 6,
+                {size: 11, color: heed.theme.muted});
     };
     const paintNumbers = (pen, m, l) => {
         const size = l.cell >= 44 ? 12 : 10;
@@ -100,7 +112,7 @@
         });
         paintHatch(pen, m, l);
         if (l.cell >= 28 && !m.plain) paintNumbers(pen, m, l);
-        if (!l.bare) paintLabels(pen, m, l, at);
+        paintLabels(pen, m, l, at);
         const r = m.rows.indexOf(at.query), c = m.cols.indexOf(at.key);
         pen.rect(l.left - 0.5, l.top - 0.5, w + 1, h + 1, {stroke: heed.theme.line});
         if (r >= 0)

@@ -88,9 +88,8 @@
                 heed.token(queries, q), t.x + gutter - 4, t.y + gutter + (i + 0.5) * cell,
                 {...o, align: "right"}));
         keys.order.forEach(
-            (k, i) => pen.text(
-                heed.token(keys, k), t.x + gutter + (i + 0.5) * cell, t.y + gutter - 4,
-                {...o, turn: -90}));
+            (k, i) => heed.columnLabel(
+                pen, heed.token(keys, k), t.x + gutter + (i + 0.5) * cell, t.y + gutter - 4, o));
     };
     const paintThumb = (pen, t) => {
         const m = heed.weights(t.b, t.h), n = Math.max(m.rows, m.cols),

@@ -101,6 +101,8 @@
         }
         if (has("special") && heed.record().axes.some((a) => a.special.some(Boolean)))
             bind("hide", "Hide special tokens", {check: true});
+        const why = has("head") ? heed.whyHead(heed.layers()) : "";
+        if (why) out.push(heed.el("span", {class: "muted why", text: why}));
         return out;
     };
     let built = "";
@@ -239,10 +241,12 @@
 
     /* {label, lo, hi, color(t in 0..1) -> [r,g,b], uniform, at} or null: the colours of the current
      * view, always in sight. lo and hi are numbers, or words where parts of the view have scales of
-     * their own; uniform, if given, is marked, `at` a share of the scale. */
+     * their own; uniform, if given, is marked, `at` a share of the scale. Which way the colours of
+     * weights run is said. */
     const end = (x) => (typeof x === "number" ? heed.number(x) : x);
+    const way = () => (heed.dark() ? "; brighter is more" : "; darker is more");
     heed.legend = (label, lo, hi, color, uniform = 0) => ({
-        label, lo: end(lo), hi: end(hi), color,
+        label: color === heed.color ? label + way() : label, lo: end(lo), hi: end(hi), color,
         uniform: uniform ? `uniform = ${heed.number(uniform)}` : "", at: uniform / hi,
     });
     heed.signedLegend = (top) =>
@@ -375,6 +379,8 @@
         "A row is a query: the token that looks. A column is a key: the token that is looked at. " +
             "A weight says which share of the key's value the query takes; a row sums to 1. " +
             "Hover to look, click to lock.",
+        "Without a choice, a text opens at the most concentrated head: that whose queries attend " +
+            "to the smallest part of their keys. Heads that mostly follow positions come last.",
         "What is much stands out from the page: dark where the page is light, bright where it is " +
             "dark. The legend under a picture has the scale.",
         "The address of the page holds the view: copy it to send what you see. Tokens, layers " +
