@@ -305,7 +305,8 @@ says "what each token has to do with token 2:"
 # A drawing names the token that it is of, and the head; of a query alone it has a row a head.
 TEXT="Paris is the capital of [MASK] ."
 run attend mlm "$TEXT" --occlude --svg q.svg
-holds grep -q "layer 1 of 1, token 7, \[MASK\]: [^<]* 0[.][0-9]* (other measures: the whole model); head [12] is the most concentrated of 2<" q.svg # with the answer
+holds grep -q "layer 1 of 1, token 7, \[MASK\]: [^<]* 0[.][0-9]* (other measures: the whole model)<" q.svg # with the answer
+holds grep -q ">Darker is more. The most concentrated of 2: head [12]. Attention alone is no explanation" q.svg
 holds grep -q ">occlusion<" q.svg
 holds grep -qE ">occlusion: -[0-9.e-]+ to [0-9.e-]+, fall of the probability if hidden<" q.svg # its scale
 holds grep -q "of a row&#39;s attention (1 = 100 %)<" q.svg
@@ -315,7 +316,7 @@ holds grep -q "layer 1 of 1, head 2, token 7, \[MASK\]: [^<]* 0[.][0-9]* (other 
 holds grep -q ">attention<" q.svg
 if grep -qF ">head 1<" q.svg || grep -qF ">[SEP]<" q.svg; then fail "all heads or tokens are drawn"; else pass; fi
 run attend mlm "$TEXT" --query Paris --svg q.svg
-holds grep -q "layer 1 of 1, token 2, Paris; head [12] is the most concentrated of 2<" q.svg
+holds grep -q "layer 1 of 1, token 2, Paris<" q.svg
 holds grep -q ">mean<" q.svg
 holds test "$(grep -c ">Paris<" q.svg)" = 1
 

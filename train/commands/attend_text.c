@@ -225,21 +225,23 @@ bool draw_panels(const attend_view *v, int query, const heed_heatmap *maps, int 
                  const char *path) {
     bool one = v->chosen || v->block->heads == 1;
     char name[160], why[FOCUS_SIZE];
-    heed_text where = {.c = v->p->c};
+    heed_text where = {.c = v->p->c}, note = {.c = v->p->c};
+    if (!one && v->focus.count > 1)
+        heed_text_add(&note, "The %s: %s. ", focus_words(v, why),
+                      head_words(v->block, v->focus.head, name));
+    heed_text_add(&note, NO_EXPLANATION ".");
     heed_text_add(&where, "%s", one ? view_name(v, v->head, name) : view_layer(v, name));
     add_answer(v, query, &where);
     if (maps->ends) heed_text_add(&where, " (other measures: the whole model)");
     if (v->hide) heed_text_add(&where, " (special tokens hidden)");
-    if (!one && v->focus.count > 1)
-        heed_text_add(&where, "; %s is the %s", head_words(v->block, v->focus.head, name),
-                      focus_words(v, why));
     heed_panels all = {.title = v->record->title ? v->record->title : "",
                        .subtitle = where.s,
                        .count = count,
                        .maps = maps,
-                       .note = NO_EXPLANATION "."};
+                       .note = note.s};
     bool ok = (svg ? heed_panels_svg : heed_panels_png)(v->p->c, &all, path);
     heed_text_free(&where);
+    heed_text_free(&note);
     return ok;
 }
 
