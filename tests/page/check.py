@@ -579,6 +579,12 @@ def check_phone(b, folder):
     b.open(os.path.join(folder, "caption.html"), "#view=overview")
     high, wide = b.run("(l => [l.height, l.width])(heed.current().layout())")
     check(high < wide, f"thumbnails of few queries are low: {high} x {wide}")
+    b.open(os.path.join(folder, "text.html"), "#view=overview")
+    cut = b.run("(() => { const at = []; heed.current().layout(); heed.current().paint(new Proxy({}, {get: (_, f) => (t, x, y, o) => { if (f === 'text' && o.size === 10) at.push(heed.fit(t, o.width, o)); }})); return at; })()")
+    check(all(t != "…" for t in cut), f"thumbnails have labels that say something, or none: {cut}")
+    b.open(os.path.join(folder, "picture.html"), "#view=picture")
+    wide = b.run("[...document.querySelectorAll('#side .value')].every(v => v.scrollWidth <= v.clientWidth)")
+    check(wide, "numbers of the panel are within it")
     for name in ("pairs", "text"):
         b.open(os.path.join(folder, name + ".html"), "#view=overview")
         wide = b.run("""(() => { const at = []; heed.current().layout(); heed.current().paint(new Proxy({}, {get: (_, f) => (...a) => { if (f === 'text' && a[3].size === 13) at.push([a[1], a[2], heed.width(a[0], a[3])]); }}));

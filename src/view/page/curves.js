@@ -26,7 +26,7 @@
     const layout = () => {
         const width = Math.min(1100, heed.widthIn(scroll, 280)),
               plot = Math.max(260, Math.min(460, width * 0.5)), below = width < 520;
-        const right = below ? 12 : Math.min(190, Math.max(120, width * 0.24)),
+        const right = below ? 20 : Math.min(190, Math.max(120, width * 0.24)),
               all = heed.data.curves.series.flatMap(finite);
         const xs = all.map((p) => p[0]), ys = all.map((p) => p[1]), lo = Math.min(...ys),
               hi = Math.max(...ys);

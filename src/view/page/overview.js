@@ -37,11 +37,15 @@
     const byRows = () =>
         heed.state.sort === "place" && heed.record().blocks.every((b) => b.heads.length <= 16);
     const ratio = (b) => b.queries.count / b.keys.count;
+    /* Whether labels of `wide` pixels say something: all are whole, or some letters of each. */
+    const readable = (b, wide) => wide >= 30 || [b.queries, b.keys].every((axis) =>
+        axis.order.every((i) => heed.width(heed.token(axis, i), {size: 10}) <= wide - 5));
     /* A thumbnail: its cells, and left of them and above them, where there is room, their
      * labels. */
     const shapeOf = (b) => {
         const wished = Math.min(64, Math.round(side / 5)),
-              gutter = (side - wished) / Math.max(b.queries.count, b.keys.count) >= 10 ? wished : 0;
+              large = (side - wished) / Math.max(b.queries.count, b.keys.count) >= 10,
+              gutter = large && readable(b, wished) ? wished : 0;
         const inner = side - gutter,
               share = (x) => Math.max(24, Math.round(inner * Math.min(1, x)));
         return {gutter, inner, wide: share(1 / ratio(b)), high: share(ratio(b))};
