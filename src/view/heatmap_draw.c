@@ -162,7 +162,10 @@ static int write_note(plan *p, int width) {
     heed_text all = {.c = p->note.c};
     heed_text_add(&all, "Darker is more.");
     if (step > 1 && (m->row_labels || m->col_labels))
-        heed_text_add(&all, " Of %d labels one is shown.", step);
+        heed_text_add(&all, " Every %d%s label is shown.", step,
+                      step == 2   ? "nd"
+                      : step == 3 ? "rd"
+                                  : "th");
     if (p->all->note) heed_text_add(&all, " %s", p->all->note);
     int lines = heed__wrap_note(all.s, width, &p->note);
     heed_text_free(&all);

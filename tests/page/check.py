@@ -504,7 +504,7 @@ def check_labels(b, folder):
         b.open(os.path.join(folder, name + ".html"), f"#view={view}")
         drawn = b.run(f"{LABELS}({width})")
         rows = [t for t in drawn["at"] if re.fullmatch(r"\d+", t["text"]) and t["size"] <= 10]
-        notes = [t for t in drawn["at"] if "labels one is shown" in t["text"]]
+        notes = [t for t in drawn["at"] if re.search(r"Every \d(nd|rd|th) label is shown", t["text"])]
         check(drawn["every"] == every and len(notes) == (every > 1), f"{name}: of {every} labels one is shown, and said to be: {drawn['every']}, {notes}")
         check(min(t["size"] for t in drawn["at"]) >= 9, f"{name}: letters are of 9 pixels or more")
         check(every > 1 or len(drawn["at"]) == 2 * drawn["rows"] + drawn["cols"], f"{name}: each row has a number and a label, each column a label: {len(drawn['at'])}")

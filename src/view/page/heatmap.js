@@ -61,9 +61,10 @@
         });
         labelled(m.cols, at.key, l, (k, x, o) => heed.columnLabel(
             pen, heed.token(m.keys, k), l.left + x, l.top - 6, {...o, width: l.top - 14}));
+        const nth = l.every + (["", "", "nd", "rd"][l.every] || "th");
         if (l.every > 1)
             pen.text(
-                `Of ${l.every} labels one is shown.`, l.left, l.low + 6,
+                `Every ${nth} label is shown.`, l.left, l.low + 6,
                 {size: 11, color: heed.theme.muted});
     };
     const paintNumbers = (pen, m, l) => {
