@@ -103,6 +103,47 @@ TEST(record_focus_of_several_records_is_by_the_mean_score) {
     CLOSE(c);
 }
 
+/* A single sharp row, be it the one of the prediction, does not outweigh a matrix that is nearly
+ * uniform; if that row alone is asked for, it does. */
+TEST(record_focus_is_no_head_that_is_nearly_uniform_but_for_one_row) {
+    static const heed_real w[2][16] = {
+        {.25f, .25f, .25f, .25f, .25f, .25f, .25f, .25f, .25f, .25f, .25f, .25f, 0, 1, 0, 0},
+        {0, 0, .9f, .1f, 0, .1f, 0, .9f, .1f, .9f, 0, 0, 0, .9f, .1f, 0}};
+    heed_ctx *c = heed_open(NULL);
+    heed_record *r = record_of_4(c);
+    heed_focus f;
+    add_layer(r, 0, 2, w[0]);
+    heed_record_add_guess(r, &(heed_record_guess){.query = 3});
+    CHECK(heed_record_focus(r, HEED_ENCODER, -1, -1, &f) && f.head == 1);
+    CHECK(heed_record_focus(r, HEED_ENCODER, -1, 3, &f) && f.head == 0);
+    CLOSE(c);
+}
+
+/* Heads that follow positions come after one that attends to less than half of what it may, and
+ * before one that attends to more. */
+TEST(record_focus_prefers_a_head_of_positions_to_one_of_much) {
+    static const heed_real w[3][16] = {
+        {.7f, .1f, .1f, .1f, .7f, .1f, .1f, .1f, .1f, .7f, .1f, .1f, .1f, .1f, .7f, .1f},
+        {1, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0},
+        {0, 0, .5f, .5f, .4f, 0, .2f, .4f, .1f, .5f, 0, .4f, .1f, .5f, .4f, 0}};
+    heed_ctx *c = heed_open(NULL);
+    heed_record *r = record_of_4(c);
+    heed_focus f;
+    add_layer(r, 0, 3, w[0]);
+    CHECK(heed_record_focus(r, HEED_ENCODER, -1, -1, &f) && f.head == 1);
+    CHECK(f.score > 0.5 && f.positional < 0.3);
+    CLOSE(c);
+    c = heed_open(NULL);
+    r = record_of_4(c);
+    heed_real sharp[2 * 16];
+    for (int i = 0; i < 16; i++) sharp[i] = w[1][i];
+    fill_head(sharp + 16, .9f);
+    add_layer(r, 0, 2, sharp);
+    CHECK(heed_record_focus(r, HEED_ENCODER, -1, -1, &f) && f.head == 1);
+    CHECK(f.score < 0.5 && f.positional < f.score); /* the other one is passed over */
+    CLOSE(c);
+}
+
 /* A head with unknown weights is left out, in the rows that are asked about; others are not. */
 TEST(record_focus_leaves_out_weights_that_are_not_finite) {
     heed_ctx *c = heed_open(NULL);

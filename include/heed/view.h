@@ -35,16 +35,19 @@ double heed_evenness(const heed_real *weights, int n);
  * no weight is twice the mean or more, which is where the scale of uniform weights ends. */
 bool heed_nearly_uniform(const heed_real *weights, int n);
 #define HEED_NEARLY_UNIFORM 0.9
-/* The head that is worth looking at first: the one whose rows have the lowest evenness on average,
- * among the layers of a stack, or in one layer (from 0; -1: all). Rows: the query (from 0), or with
- * -1 those at which something is predicted (in a causal layer the last of them), or all. Heads that
- * put most of their weight on the same, the previous or the next token, or on the first and special
- * tokens, come after all others that are not nearly uniform. Heads with weights in these rows that
- * are not finite are left out. Returns false if the record has no such layer. */
+/* The head that is worth looking at first: the one with the lowest evenness, among the layers of a
+ * stack, or in one layer (from 0; -1: all). Evenness: that of the query's row (from 0), or with -1
+ * the mean over all rows and the mean over those at which something is predicted (in a causal layer
+ * the last of them), half each. Heads that put most of their weight on the same, the previous or
+ * the next token, or on the first and special tokens, come after all others with an evenness below
+ * 0.5, that is, which attend to less than half of what they may. Heads with weights in these rows
+ * that are not finite are left out. Returns false if the record has no such layer. */
 typedef struct {
-    int block, head; /* indices in the record */
-    int count;       /* heads that were compared */
-    double score;    /* by which they were compared; the head has the lowest */
+    int block, head;   /* indices in the record */
+    int count;         /* heads that were compared */
+    double score;      /* by which they were compared; the head has the lowest */
+    double positional; /* the lowest evenness of those that follow positions; 1: there are none.
+                          They are passed over if it is below the score, and that below 0.5 */
 } heed_focus;
 bool heed_record_focus(const heed_record *r, heed_stack stack, int layer, int query,
                        heed_focus *out);

@@ -894,7 +894,7 @@ class heed_heatmap(Structure):
 
 
 class heed_focus(Structure):
-    _fields_ = [("block", c_int), ("head", c_int), ("count", c_int), ("score", c_double)]
+    _fields_ = [("block", c_int), ("head", c_int), ("count", c_int), ("score", c_double), ("positional", c_double)]
 
 
 class heed_series(Structure):

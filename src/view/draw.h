@@ -134,7 +134,8 @@ void heed__put_on_shade(heed_text *out, heed_terminal terminal, double share, in
 void heed__put_half(heed_text *out, heed_terminal terminal, heed__rgb upper, heed__rgb lower);
 /* Ends the colours of a line. */
 void heed__put_plain(heed_text *out, heed_terminal terminal);
-/* "   0 [colours] 42  percent of a row's attention" */
+/* "   0 [colours] 42  percent of a row's attention; brighter is more", without colours less the
+ * last: a picture says that darker is more. */
 typedef struct {
     double lo, hi, times;
     bool above; /* some values are above hi */

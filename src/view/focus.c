@@ -29,12 +29,12 @@ static bool is_asked(const head_of *h, int query, int row) {
     return last < 0 || (h->block->causal && row == last);
 }
 
-/* NAN: a weight is no number. */
-static double evenness(const head_of *h, int query) {
+/* The mean over the rows that are asked about, or over all. NAN: a weight is no number. */
+static double mean_evenness(const head_of *h, int query, bool all) {
     double sum = 0;
     int count = 0;
     for (int i = 0; i < h->rows; i++) {
-        if (!is_asked(h, query, i) || keys_of(h, i) < 2) continue;
+        if (!(all || is_asked(h, query, i)) || keys_of(h, i) < 2) continue;
         const heed_real *row = h->weights + (size_t)i * (size_t)h->cols;
         for (int k = 0; k < keys_of(h, i); k++)
             if (!isfinite((double)row[k])) return (double)NAN;
@@ -42,6 +42,14 @@ static double evenness(const head_of *h, int query) {
         count++;
     }
     return count ? sum / count : 1;
+}
+
+/* Of a query that row alone is shown. Else the whole matrix is: the rows that are asked about and
+ * all rows count half each, lest a head be chosen for one row that is nearly uniform in the rest.
+ */
+static double evenness(const head_of *h, int query) {
+    double asked = mean_evenness(h, query, false);
+    return query >= 0 ? asked : (asked + mean_evenness(h, query, true)) / 2;
 }
 
 /* Whether most of the weight is at one place whatever the tokens are: on the token itself, the one
@@ -62,10 +70,9 @@ static bool is_positional(const head_of *h) {
     return fixed > all / 2;
 }
 
-/* Positional heads come after all others that are not nearly uniform. */
-static double score_of(const head_of *h, int query) {
-    double even = evenness(h, query);
-    return is_positional(h) ? HEED_NEARLY_UNIFORM + even / 1000 : even;
+/* Positional heads come after all others that attend to less than half of what they may. */
+static double score_of(const head_of *h, double even) {
+    return is_positional(h) ? fmax(even, 0.5 + even / 1000) : even;
 }
 
 bool heed__key_masked(const heed_record *r, const heed_record_block *b, int key) {
@@ -103,16 +110,22 @@ static bool all_have(const heed_record *const *records, int count, int index) {
     return true;
 }
 
-/* The mean score of a head over all records; NAN: one of its weights is no number. */
-static double mean_score(const heed_record *const *records, const int *queries, int count,
-                         int block, int head) {
-    double sum = 0;
+/* The evenness of a head and its score, means over all records; NAN: a weight is no number. */
+typedef struct {
+    double even, score;
+} mark;
+
+static mark mean_mark(const heed_record *const *records, const int *queries, int count, int block,
+                      int head) {
+    mark sum = {0};
     for (int i = 0; i < count; i++) {
         const heed_record *r = records[i];
         const heed_record_block *b = &r->blocks[block];
         head_of h = {r, b, b->weights, r->axes[b->queries].count, r->axes[b->keys].count};
         h.weights += (size_t)head * (size_t)h.rows * (size_t)h.cols;
-        sum += score_of(&h, queries[i]) / count;
+        double even = evenness(&h, queries[i]);
+        sum.even += even / count;
+        sum.score += score_of(&h, even) / count;
     }
     return sum;
 }
@@ -120,17 +133,18 @@ static double mean_score(const heed_record *const *records, const int *queries, 
 bool heed_records_focus(const heed_record *const *records, const int *queries, int count,
                         heed_stack stack, int layer, heed_focus *out) {
     if (!out) return false;
-    *out = (heed_focus){0};
+    *out = (heed_focus){.positional = 1};
     const heed_record *first = records && queries && count > 0 ? records[0] : NULL;
     for (int i = 0; first && i < first->block_count; i++) {
         const heed_record_block *b = &first->blocks[i];
         if (b->stack != stack || (layer >= 0 && b->layer != layer)) continue;
         if (!all_have(records, count, i)) continue;
         for (int k = 0; k < b->heads; k++) {
-            double score = mean_score(records, queries, count, i, k);
-            if (isnan(score)) continue;
-            if (!out->count++ || score < out->score)
-                out->block = i, out->head = k, out->score = score;
+            mark m = mean_mark(records, queries, count, i, k);
+            if (isnan(m.score)) continue;
+            if (!out->count++ || m.score < out->score)
+                out->block = i, out->head = k, out->score = m.score;
+            if (m.score > m.even) out->positional = fmin(out->positional, m.even);
         }
     }
     return out->count > 0;

@@ -216,11 +216,22 @@ static double largest_share(const dense *d, int row, int col) {
     return most;
 }
 
+/* Every how many cells have a label: letters that are two columns wide need two, if one is drawn
+ * in a column every second cell has one. */
+static int label_step(const dense *d) {
+    bool wide = false;
+    for (int j = 0; d->cell == 1 && d->p->m->col_labels && j < d->cols; j++) {
+        const char *label = d->p->m->col_labels[j * d->pool];
+        wide |= heed_label_columns(label) > heed__label_glyphs(label);
+    }
+    return wide ? 2 : 1;
+}
+
 /* Column labels from top to bottom, with their ends next to the map; labels that are too long end
- * with a sign. A label needs two columns: if cells have one column, every second cell has one. */
+ * with a sign. */
 static void put_columns(const dense *d) {
     const heed_heatmap *m = d->p->m;
-    int step = d->cell == 2 ? 1 : 2, tall = 0;
+    int step = label_step(d), width = d->cell * step, tall = 0;
     for (int j = 0; j < d->cols; j += step) {
         int n = heed__label_glyphs(m->col_labels[j * d->pool]);
         if (n > tall) tall = n < TALLEST ? n : TALLEST;
@@ -235,7 +246,7 @@ static void put_columns(const dense *d) {
                 used = heed_label_text("…", 1, d->p->out);
             else if (at >= 0)
                 used = heed__label_glyph(label, at, d->p->out);
-            heed_text_add(d->p->out, "%*s", used < 2 ? 2 - used : 0, "");
+            heed_text_add(d->p->out, "%*s", used < width ? width - used : 0, "");
         }
         heed__end_line(d->p->out);
     }
@@ -281,11 +292,16 @@ static void put_dense(const plan *p) {
         put_head(&d, i);
         put_line(&d, i);
     }
-    if (d.pool == 1) return;
-    char note[64];
-    snprintf(note, sizeof note, "each cell: the largest of %d x %d", d.pool_rows, d.pool);
-    heed_label_text(note, p->width, p->out);
+    char merged[64] = "";
+    const char *second = label_step(&d) == 2 ? "every second column has its label" : "";
+    if (d.pool > 1)
+        snprintf(merged, sizeof merged, "each cell: the largest of %d x %d", d.pool_rows, d.pool);
+    if (!*merged && !*second) return;
+    heed_text note = {.c = p->out->c};
+    heed_text_add(&note, "%s%s%s", merged, *merged && *second ? "; " : "", second);
+    heed_label_words(note.s ? note.s : "", 0, p->width, p->out);
     heed__end_line(p->out);
+    heed_text_free(&note);
 }
 
 /* ---- the heat map ---- */

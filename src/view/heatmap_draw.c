@@ -17,7 +17,7 @@ enum {
     CAPTION = 18,
     LINE = HEED__NOTE_LINE
 };
-enum { LETTER = 6, LONGEST_LABEL = 240, PANEL = 360, LONGEST_TITLE = 1600 };
+enum { LETTER = 6, LONGEST_LABEL = 240, PANEL = 360, MANY = 64, LONGEST_TITLE = 1600 };
 enum { MOST = 12000, VECTOR_CELLS = 400000 };
 static const heed__rgb INK = {40, 40, 40}, SOFT = {110, 110, 110};
 
@@ -85,12 +85,12 @@ static int widest_label(const plan *p, const char *const *labels, int count) {
     return widest < LONGEST_LABEL ? widest : LONGEST_LABEL;
 }
 
-/* Cells of many panels are smaller. */
+/* Cells of many panels are smaller, but those of a text of usual length as high as its letters. */
 static int cell_size(const plan *p, int number) {
     int side = heed__larger(p->map->rows, p->map->cols), most = MOST / side;
     int cell = (6 + heed__larger(number, 8)) * p->scale;
     if (p->all->count > 1 && !p->map->numbers && cell * side > PANEL)
-        cell = heed__larger(PANEL / side, 3);
+        cell = heed__larger(PANEL / side, side <= MANY ? 9 : 3);
     return cell < most ? cell : most;
 }
 
@@ -152,6 +152,26 @@ static void fill_width(plan *p, int width) {
     size_panels(p);
 }
 
+/* If a letter is higher than a cell, labels are at regular intervals of several cells. */
+static int label_step(const plan *p) { return (7 * p->scale + p->cell - 1) / p->cell; }
+
+/* How to read the colours and the labels, and what the caller says; returns the number of lines. */
+static int write_note(plan *p, int width) {
+    const heed_heatmap *m = p->map;
+    int step = label_step(p);
+    heed_text all = {.c = p->note.c};
+    heed_text_add(&all, "Darker is more.");
+    if (step > 1 && (m->row_labels || m->col_labels))
+        heed_text_add(&all, " Every %d%s label is shown.", step,
+                      step == 2   ? "nd"
+                      : step == 3 ? "rd"
+                                  : "th");
+    if (p->all->note) heed_text_add(&all, " %s", p->all->note);
+    int lines = heed__wrap_note(all.s, width, &p->note);
+    heed_text_free(&all);
+    return lines;
+}
+
 static bool lay_out(heed_ctx *c, plan *p) {
     const heed_heatmap *m = p->map;
     const char *title = p->all->title;
@@ -166,7 +186,7 @@ static bool lay_out(heed_ctx *c, plan *p) {
     least = heed__larger(least, p->left + 24 + put_own_legends(p, NULL, 0, 0));
     fill_width(p, least);
     int width = heed__larger(least, p->columns * (p->wide + BETWEEN) - BETWEEN);
-    p->lines = heed__wrap_note(p->all->note, width, &p->note);
+    p->lines = write_note(p, width);
     if (p->vector && (double)p->all->count * m->rows * m->cols > VECTOR_CELLS)
         return heed_fail(
             c, HEED_USAGE,
@@ -216,9 +236,8 @@ static void draw_cells(plan *p, const heed_heatmap *m, int x, int y) {
     if (m->numbers) draw_numbers(p, m, x, y);
 }
 
-/* If a letter is higher than a cell, labels are at regular intervals of several cells. */
 static void draw_labels(plan *p, const heed_heatmap *m, int x, int y) {
-    int letter = 9 * p->scale, step = (letter - 2 * p->scale + p->cell - 1) / p->cell;
+    int letter = 9 * p->scale, step = label_step(p);
     int middle = (p->cell - 7 * p->scale) / 2;
     for (int i = 0; m->row_labels && i < m->rows; i += step)
         heed__sketch_text(&p->sketch, x - GAP, y + i * p->cell + middle, p->scale, INK, HEED__RIGHT,

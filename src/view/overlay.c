@@ -132,8 +132,12 @@ static bool lay_out(heed_ctx *c, plan *p, bool vector) {
     for (int i = p->o->count - p->o->measures; i < p->o->count; i++)
         p->full_width = heed__larger(p->full_width, 2 * MARGIN + 20 + put_measure(p, NULL, i, 0));
     p->note.c = c;
+    heed_text note = {.c = c};
+    heed_text_add(&note, "Darker is more.%s%s", p->o->note ? " " : "",
+                  p->o->note ? p->o->note : "");
     p->note_height =
-        HEED__NOTE_LINE * heed__wrap_note(p->o->note, p->full_width - 2 * MARGIN, &p->note);
+        HEED__NOTE_LINE * heed__wrap_note(note.s, p->full_width - 2 * MARGIN, &p->note);
+    heed_text_free(&note);
     p->head = MARGIN + (p->o->title ? TITLE : 0) + (p->o->subtitle ? LINE : 0);
     p->full_height = MARGIN + p->head + LEGEND + p->o->measures * MEASURE + p->note_height +
                      rows * (p->height + p->caption);

@@ -141,14 +141,16 @@ static void put_masked(heed_text *out, const heed_record *r, const heed_record_b
     heed_json_real(out, "uniform", heed_record_uniform(r, b, -1), 9);
 }
 
-/* The layer's head to look at first, and by how little it is even. */
+/* The layer's head to look at first, and how even it is, and those that follow positions. */
 static void put_focus(heed_text *out, const heed_record *r, const heed_record_block *b) {
     heed_focus f;
     bool found = heed_record_focus(r, b->stack, b->layer, -1, &f) && &r->blocks[f.block] == b;
-    if (!found) f = (heed_focus){.score = 1}; /* of two blocks of one layer, that of the other */
+    /* Else it is that of the other of two blocks of one layer. */
+    if (!found) f = (heed_focus){.score = 1, .positional = 1};
     heed_json_open(out, "focus", '{');
     heed_json_int(out, "head", b->head ? b->head[f.head] : f.head);
     heed_json_real(out, "score", f.score, 6);
+    heed_json_real(out, "positional", f.positional, 6);
     heed_json_close(out, '}');
 }
 

@@ -48,10 +48,12 @@ void heed__put_plain(heed_text *out, heed_terminal terminal) {
 }
 
 void heed__put_legend(heed_text *out, heed_terminal terminal, heed__legend l) {
-    char lo[32], hi[32];
+    char lo[32], hi[32], unit[160];
     snprintf(lo, sizeof lo, "%.3g", l.times * l.lo);
     snprintf(hi, sizeof hi, "%.3g%s", l.times * l.hi, l.above ? " and more" : "");
-    int steps = 20, rest = (int)(strlen(lo) + strlen(hi)) + 5 + heed_label_columns(l.unit);
+    snprintf(unit, sizeof unit, "%.120s%s", l.unit,
+             terminal == HEED_ASCII ? "" : "; brighter is more");
+    int steps = 20, rest = (int)(strlen(lo) + strlen(hi)) + 5 + heed_label_columns(unit);
     if (l.indent + rest + steps > l.width) l.indent = 0;
     if (rest + steps > l.width) steps = l.width - rest < 8 ? 8 : l.width - rest;
     bool below = rest + steps > l.width;
@@ -63,7 +65,7 @@ void heed__put_legend(heed_text *out, heed_terminal terminal, heed__legend l) {
         heed__end_line(out);
         heed_text_put(out, " ", 1);
     }
-    heed_label_words(l.unit, below, l.width, out);
+    heed_label_words(unit, below, l.width, out);
     heed__end_line(out);
 }
 

@@ -121,6 +121,9 @@ void heed__sketch_text(heed__sketch *s, int x, int y, int scale, heed__rgb color
     if (!heed_text_put(&whole, "", 0)) return;
     heed_label_text(text, HEED__LABEL, &whole);
     heed__text_cut(plain, whole.s, scale, capacity);
+    /* The sign of a space hangs below the letters: where it is alone it is raised to them. */
+    int raise = plain[strspn(plain, "␣")] ? 0 : 3 * scale;
+    *(place == HEED__UP ? &x : &y) -= raise;
     if (s->vector) {
         put_svg_text(s, x, y, scale, color, place, plain);
     } else {

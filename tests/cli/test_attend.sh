@@ -283,7 +283,7 @@ says "wrote patches.svg"
 holds test "$(grep -c '<image .*href="data:image/png;base64,' patches.svg)" = 5 # the picture, mean, two heads, rollout
 holds grep -q '>attention of \[CLS\], layer 2 of 2 (other measures: the whole model)<' patches.svg
 holds test "$(grep -o 'http[^"]*' patches.svg)" = http://www.w3.org/2000/svg
-holds grep -q ">$NOTE" patches.svg
+holds grep -q ">Darker is more. $NOTE" patches.svg
 two=$(find png/test -name '*.png' | sed -n 2p)
 run attend vit "$one" "$two" --svg pair.svg
 status 0

@@ -306,6 +306,7 @@ says "what each token has to do with token 2:"
 TEXT="Paris is the capital of [MASK] ."
 run attend mlm "$TEXT" --occlude --svg q.svg
 holds grep -q "layer 1 of 1, token 7, \[MASK\]: [^<]* 0[.][0-9]* (other measures: the whole model)<" q.svg # with the answer
+holds grep -q ">Darker is more. The most concentrated of 2: head [12]. Attention alone is no explanation" q.svg
 holds grep -q ">occlusion<" q.svg
 holds grep -qE ">occlusion: -[0-9.e-]+ to [0-9.e-]+, fall of the probability if hidden<" q.svg # its scale
 holds grep -q "of a row&#39;s attention (1 = 100 %)<" q.svg

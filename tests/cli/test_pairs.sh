@@ -55,7 +55,7 @@ status 0
 says "wrote a.svg"
 holds grep -q ">aei →" a.svg
 holds grep -q ">uniform = 0.25<" a.svg # three letters and [SEP]
-holds grep -q ">Attention alone is no explanation" a.svg
+holds grep -q ">Darker is more. Attention alone is no explanation" a.svg
 run translate rnn aei --svg b.svg --beside rnn
 holds test "$(grep -c ">rnn<" b.svg)" = 2
 run translate rnn aei --json --attention

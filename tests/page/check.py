@@ -248,11 +248,29 @@ def check_opening(b, folder):
         last, least = "heed.state.layer === heed.layers().at(-1).layer", "heed.block().focus.score === Math.min(...heed.layers().map(b => b.focus.score))"
         check(b.run(last if view == "picture" else least), f"{name} opens at the layer that says most")
         check(b.run("heed.state.head") == "mean" if view == "picture" and b.run("heed.block().heads.length > 1") else b.run("heed.state.head === heed.block().focus.head"), f"{name} opens at the head that says most")
-    # One head of 12 looks at a single token where [MASK] is predicted; others follow positions, or are less concentrated.
+    # Of 12 heads it is the most concentrated one: half by the row where [MASK] is predicted, half by all rows.
     b.open(os.path.join(folder, "text.html"))
-    row = "heed.evenness([...heed.weights(heed.block(), heed.state.head).data.subarray(6 * 9, 7 * 9)])"
-    every = "heed.layers().flatMap(b => b.heads.map(h => heed.evenness([...heed.weights(b, h).data.subarray(6 * 9, 7 * 9)])))"
-    check(b.run(f"{row} - Math.min(...{every})") < 0.05, f"text opens at a concentrated head: {b.run(row)}, {b.run(every)}")
+    score = """((b, h) => { const w = heed.weights(b, h).data, row = (q) => heed.evenness([...w.subarray(q * 9, q * 9 + 9)]);
+               return (row(6) + [...Array(9).keys()].reduce((sum, q) => sum + row(q) / 9, 0)) / 2; })"""
+    own, every = b.run(f"{score}(heed.block(), heed.state.head)"), b.run(f"heed.layers().flatMap(b => b.heads.map(h => {score}(b, h)))")
+    check(len(every) == 12 and own - min(every) < 0.001, f"text opens at the most concentrated head: {own}, {every}")
+    why = "document.querySelector('#controls .why')?.textContent"
+    check(b.run(why) == b.run("`Most concentrated of 12 heads: layer ${heed.state.layer + 1}, head ${heed.state.head + 1}.`"), f"and says why: {b.run(why)}")
+    b.key("]")
+    check(b.run(why).startswith("Most concentrated of 12 heads: "), "also when another one is chosen")
+    b.open(os.path.join(folder, "picture.html"))
+    check(b.run(why) == "First shown: the mean of the last layer, where the class is read.", f"a photograph says that its heads' mean is shown: {b.run(why)}")
+    # The heads of another stack are others: who sees the most concentrated one sees that of the other stack.
+    b.open(os.path.join(folder, "pairs.html"), "#view=head")
+    stacks = b.run("heed.stacks(heed.record())")
+    natural = "[heed.state.layer === heed.naturalLayer(heed.layers()).layer, heed.state.head === heed.naturalHead(heed.block())].join()"
+    for stack in stacks[::-1]:
+        b.run(f"heed.update({{stack: '{stack}'}})")
+        b.settle()
+        check(b.run(natural) == "true,true", f"{stack} is opened at its own head that says most: {b.run(STATE)}")
+    b.run("heed.update({layer: 0, head: 'mean'})")
+    b.run(f"heed.update({{stack: '{stacks[-1]}'}})")
+    check(b.run("[heed.state.layer, heed.state.head].join()") == "0,mean", f"a choice is kept: {b.run(STATE)}")
     asked = os.path.join(folder, "layer.html")
     b.open(asked)
     check(b.run("heed.state.layer") == 0 and b.run("heed.state.head === heed.block().focus.head"), f"a page of a layer opens at one of its heads: {b.run(STATE)}")
@@ -464,12 +482,40 @@ def check_ground(b, folder):
         for palette in ("viridis", "cividis", "grey"):
             b.open(os.path.join(folder, "text.html"), f"#view=matrix&theme={theme}&palette={palette}")
             none, some, much = (b.run(sum % x) for x in (0, 0.5, 1))
+            said = b.run("heed.id('legend').textContent")
+            check(said.count("is more") == 1 and ("darker is more" if theme == "light" else "brighter is more") in said, f"{theme}: the legend says which way: {said}")
             check(none > some > much if theme == "light" else none < some < much, f"{theme}, {palette}: {none}, {some}, {much}")
             check(b.run("(c => c.join())(heed.color(0)) === heed.theme.surface.join()"), f"{theme}, {palette}: nothing is the ground")
 
 
 HATCH = """(() => { let lines = 0, m = heed.weightMatrix(heed.block(), 0); const pen = new Proxy({}, {get: (_, name) => () => { if (name === 'line') lines++; }});
            heed.paintMatrix(pen, m, heed.matrixLayout(m, 600), {query: 0, key: -1}); return lines; })()"""
+
+
+LABELS = """(width => { const at = [], m = heed.weightMatrix(heed.block(), heed.state.head), l = heed.matrixLayout(m, width);
+            const pen = new Proxy({}, {get: (_, name) => (text, x, y, o) => { if (name === 'text') at.push({text, y, turn: o.turn || 0, size: o.size}); }});
+            heed.paintMatrix(pen, {...m, plain: true}, l, {query: 0, key: -1}); return {at, every: l.every, height: l.height, rows: m.rows.length, cols: m.cols.length}; })"""
+
+
+def check_labels(b, folder):
+    """All tokens are labelled where letters of 9 pixels fit; else the picture says which are not."""
+    b.size(1280, 800)
+    for name, view, width, every in (("pairs", "cross", 880, 1), ("gpt", "matrix", 330, 1), ("large", "matrix", 880, 3)):
+        b.open(os.path.join(folder, name + ".html"), f"#view={view}")
+        drawn = b.run(f"{LABELS}({width})")
+        rows = [t for t in drawn["at"] if re.fullmatch(r"\d+", t["text"]) and t["size"] <= 10]
+        notes = [t for t in drawn["at"] if re.search(r"Every \d(nd|rd|th) label is shown", t["text"])]
+        check(drawn["every"] == every and len(notes) == (every > 1), f"{name}: of {every} labels one is shown, and said to be: {drawn['every']}, {notes}")
+        check(min(t["size"] for t in drawn["at"]) >= 9, f"{name}: letters are of 9 pixels or more")
+        check(every > 1 or len(drawn["at"]) == 2 * drawn["rows"] + drawn["cols"], f"{name}: each row has a number and a label, each column a label: {len(drawn['at'])}")
+        check(all(t["y"] < drawn["height"] for t in notes), f"{name}: the note is within the picture")
+    # The sign of a space that is alone is raised; a column's single letter is upright.
+    texts = b.run("['␣', 'x', '␣x'].map(text => { const pen = heed.svgPen(); pen.text(text, 10, 20, {size: 10}); return pen.out.join(''); })")
+    heights = [float(re.search(r' y="([-.\d]+)"', t)[1]) for t in texts]
+    check(heights == [17, 20, 20], f"a space that is alone is raised: {heights}")
+    turned = b.run("['x', 'xy'].map(text => { const pen = heed.svgPen(); heed.columnLabel(pen, text, 10, 20, {size: 10}); return pen.out.join('').includes('rotate'); })")
+    check(turned == [False, True], f"labels of columns are turned if they are long: {turned}")
+    clean(b, "labels")
 
 
 def check_hatch(b, folder):
@@ -482,7 +528,7 @@ def check_hatch(b, folder):
 
 
 def check_legends(b, folder):
-    for link, wanted in (("view=overview", r"^00\.989uniform = 0\.111weight: .*one scale for all heads$"), ("view=overview&scale=one", "^01.000uniform"), ("view=qk", r"q ±[\d.]+, k ±[\d.]+, q × k ±[\d.]+$")):
+    for link, wanted in (("view=overview", r"^00\.989uniform = 0\.111weight: .*one scale for all heads; (darker|brighter) is more$"), ("view=overview&scale=one", "^01.000uniform"), ("view=qk", r"q ±[\d.]+, k ±[\d.]+, q × k ±[\d.]+$")):
         b.open(os.path.join(folder, "text.html"), "#" + link)
         said = b.run("heed.id('legend').textContent")
         check(re.search(wanted, said), f"the legend of {link}: {said}")
@@ -533,6 +579,12 @@ def check_phone(b, folder):
     b.open(os.path.join(folder, "caption.html"), "#view=overview")
     high, wide = b.run("(l => [l.height, l.width])(heed.current().layout())")
     check(high < wide, f"thumbnails of few queries are low: {high} x {wide}")
+    b.open(os.path.join(folder, "text.html"), "#view=overview")
+    cut = b.run("(() => { const at = []; heed.current().layout(); heed.current().paint(new Proxy({}, {get: (_, f) => (t, x, y, o) => { if (f === 'text' && o.size === 10) at.push(heed.fit(t, o.width, o)); }})); return at; })()")
+    check(all(t != "…" for t in cut), f"thumbnails have labels that say something, or none: {cut}")
+    b.open(os.path.join(folder, "picture.html"), "#view=picture")
+    wide = b.run("[...document.querySelectorAll('#side .value')].every(v => v.scrollWidth <= v.clientWidth)")
+    check(wide, "numbers of the panel are within it")
     for name in ("pairs", "text"):
         b.open(os.path.join(folder, name + ".html"), "#view=overview")
         wide = b.run("""(() => { const at = []; heed.current().layout(); heed.current().paint(new Proxy({}, {get: (_, f) => (...a) => { if (f === 'text' && a[3].size === 13) at.push([a[1], a[2], heed.width(a[0], a[3])]); }}));
@@ -588,7 +640,7 @@ def main():
         b = Browser()
         for name in VIEWS:
             print(f"        {name}: drawn after {check_views(b, folder, name):.2f} s", flush=True)
-        for part in (check_keys, check_positions, check_caption, check_others, check_inputs, check_opening, check_scale, check_pointer, check_numbers, check_additive, check_many, check_all_saves, check_hostile, check_steps, check_matters, check_ground, check_hatch, check_legends, check_curves, check_phone):
+        for part in (check_keys, check_positions, check_caption, check_others, check_inputs, check_opening, check_scale, check_pointer, check_numbers, check_additive, check_many, check_all_saves, check_hostile, check_steps, check_matters, check_ground, check_labels, check_hatch, check_legends, check_curves, check_phone):
             part(b, folder)
         check_media(b, folder, keep)
     finally:

@@ -47,6 +47,9 @@ bool views_focus(attend_view *const *list, int count);
  * 4)". */
 const char *view_layer(const attend_view *v, char text[160]);
 const char *view_name(const attend_view *v, int head, char text[160]);
+/* Why that head is shown first: "most concentrated of 8 over both inputs". */
+enum { FOCUS_SIZE = 112 };
+const char *focus_words(const attend_view *v, char text[FOCUS_SIZE]);
 
 /* Extends the scales, so that what is shown of this input fits. */
 void scales_add(scales *k, const attend_view *v);

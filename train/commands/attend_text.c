@@ -102,7 +102,7 @@ attend_view row_view(program *p, const heed_record *r, int query) {
 }
 
 bool attend_print_row(const attend_view *v) {
-    char title[200], head[48];
+    char title[280], head[48], why[FOCUS_SIZE];
     heed_text token = {.c = v->p->c};
     shown m;
     heed_label_text(v->record->axes[v->block->queries].labels[v->query], 40, &token);
@@ -110,8 +110,8 @@ bool attend_print_row(const attend_view *v) {
              token.s ? token.s : "", v->query + 1, v->block->layer + 1);
     size_t n = strlen(title);
     if (v->focus.count > 1)
-        snprintf(title + n, sizeof title - n, "; %s is the most concentrated of %d",
-                 head_words(v->block, v->focus.head, head), v->focus.count);
+        snprintf(title + n, sizeof title - n, "; %s is the %s",
+                 head_words(v->block, v->focus.head, head), focus_words(v, why));
     bool ok = shown_query(v, &m);
     m.map.title = title;
     m.map.hi = 1;
@@ -224,8 +224,12 @@ static void add_answer(const attend_view *v, int query, heed_text *out) {
 bool draw_panels(const attend_view *v, int query, const heed_heatmap *maps, int count, bool svg,
                  const char *path) {
     bool one = v->chosen || v->block->heads == 1;
-    char name[160];
-    heed_text where = {.c = v->p->c};
+    char name[160], why[FOCUS_SIZE];
+    heed_text where = {.c = v->p->c}, note = {.c = v->p->c};
+    if (!one && v->focus.count > 1)
+        heed_text_add(&note, "The %s: %s. ", focus_words(v, why),
+                      head_words(v->block, v->focus.head, name));
+    heed_text_add(&note, NO_EXPLANATION ".");
     heed_text_add(&where, "%s", one ? view_name(v, v->head, name) : view_layer(v, name));
     add_answer(v, query, &where);
     if (maps->ends) heed_text_add(&where, " (other measures: the whole model)");
@@ -234,9 +238,10 @@ bool draw_panels(const attend_view *v, int query, const heed_heatmap *maps, int 
                        .subtitle = where.s,
                        .count = count,
                        .maps = maps,
-                       .note = NO_EXPLANATION "."};
+                       .note = note.s};
     bool ok = (svg ? heed_panels_svg : heed_panels_png)(v->p->c, &all, path);
     heed_text_free(&where);
+    heed_text_free(&note);
     return ok;
 }
 

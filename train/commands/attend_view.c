@@ -84,12 +84,20 @@ const char *view_layer(const attend_view *v, char text[160]) {
     return text;
 }
 
-const char *view_name(const attend_view *v, int head, char text[160]) {
-    char what[48], where[160], of[80] = "", inputs[40] = "";
+const char *focus_words(const attend_view *v, char text[FOCUS_SIZE]) {
+    char inputs[40] = "";
+    bool passed = v->focus.score < 0.5 && v->focus.positional < v->focus.score;
     if (v->inputs == 2) snprintf(inputs, sizeof inputs, " over both inputs");
     if (v->inputs > 2) snprintf(inputs, sizeof inputs, " over all %d inputs", v->inputs);
+    snprintf(text, FOCUS_SIZE, "most concentrated of %d%s%s", v->focus.count, inputs,
+             passed ? " but for those that follow positions" : "");
+    return text;
+}
+
+const char *view_name(const attend_view *v, int head, char text[160]) {
+    char what[48], where[160], why[FOCUS_SIZE], of[FOCUS_SIZE + 4] = "";
     if (!v->chosen && head >= 0 && head == v->focus.head && v->focus.count > 1)
-        snprintf(of, sizeof of, " (most concentrated of %d%s)", v->focus.count, inputs);
+        snprintf(of, sizeof of, " (%s)", focus_words(v, why));
     snprintf(text, 160, "%.60s, %s%s", view_layer(v, where), head_words(v->block, head, what), of);
     return text;
 }

@@ -334,7 +334,7 @@ const command cmd_generate = {
     .help = "continue a prompt, token by token",
     .about =
         "Generates text with a causal language model and prints it token by token. Without\n"
-        "PROMPT, or for -, each line of a pipe or file on the standard input, which may not be\n"
+        "PROMPT, or for -, each line of a pipe or file on the standard input, which must not be\n"
         "empty, is a prompt; --prompt \"\" starts a text without one. A model that was trained "
         "line\n"
         "by line (--packing lines) ends a text where a line would end.\n"

@@ -237,7 +237,7 @@ const command cmd_tokenizer_decode = {
     .help = "token numbers to text",
     .about =
         "Prints the text of each list of numbers, or of each line of the standard input, which\n"
-        "may not be empty.",
+        "must not be empty.",
     .examples = "  heed tokenizer decode runs/book \"12 5 301\"\n"
                 "  heed tokenizer encode runs/book < in.txt | heed tokenizer decode runs/book\n",
     .options = plain_options,

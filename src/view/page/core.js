@@ -1,30 +1,42 @@
-/* core.js -- the frame of the page: views, state, links, tabs, keys. Every other file adds to `heed`.
+/* core.js -- the frame of the page: views, state, links, tabs, keys. Every other file adds to
+ * `heed`.
  *
- * A view is a file of its own here (the Makefile embeds every .js of this folder: core.js first) and registers itself; nothing but
- * `heed` is shared:
+ * A view is a file of its own here (the Makefile embeds every .js of this folder: core.js first)
+ * and registers itself; nothing but `heed` is shared:
  *
  *   heed.view({
  *     id: "steps",                  // in links: #view=steps
  *     title: "Steps",               // on its tab
  *     help: "what it shows",        // a line, for the help and the tab's tooltip
- *     uses: ["layer", "head"],      // shared controls: "layer" (with stack and record), "record", "head", "scale", "special", "side"
- *     state: {row: 0, soft: true},  // settings of its own with their defaults: they live in heed.state and in the link
+ *     uses: ["layer", "head"],      // shared controls: "layer" (with stack and record), "record",
+ *                                   // "head", "scale", "special", "side"
+ *     state: {row: 0, soft: true},  // settings of its own with their defaults: they live in
+ *                                   // heed.state and in the link
  *     allowed: {sort: ["a", "b"]},  // optional: settings that take one of some words alone
- *     open(box) { ... },           // once, when it is first shown: puts its elements into box, an empty <div>
- *     layout() { ... },             // {width, height} of what paint(pen) draws on this.canvas (draw.js has the pens)
- *     keys(event) { ... },          // optional: a key was pressed; true if it was used. Comes before the shared keys
- *                                   // and, in place of what a view of one canvas over the weights of a head has (usual, below):
- *     available(data) { ... },      // true if there is something to show; data: {records, curves, steps}
- *     draw() { ... },               // after each change of heed.state, of the window's size and of the colours, while shown
+ *     open(box) { ... },            // once, when it is first shown: puts its elements into box, an
+ *                                   // empty <div>
+ *     layout() { ... },             // {width, height} of what paint(pen) draws on this.canvas
+ *                                   // (draw.js has the pens)
+ *     keys(event) { ... },          // optional: a key was pressed; true if it was used. Comes
+ *                                   // before the shared keys
+ *                                   // and, in place of what a view of one canvas over the weights
+ *                                   // of a head has (usual, below):
+ *     available(data) { ... },      // true if there is something to show; data: {records, curves,
+ *                                   // steps}
+ *     draw() { ... },               // after each change of heed.state, of the window's size and of
+ *                                   // the colours, while shown
  *     picture() { ... },            // {width, height, paint(pen)}, for Save PNG and Save SVG
- *     table() { ... },              // {caption, head: [..], rows: [[..]..], all() -> rows}: the table and Save CSV
+ *     table() { ... },              // {caption, head: [..], rows: [[..]..], all() -> rows}: the
+ *                                   // table and Save CSV
  *     legend() { ... },             // what heed.legend gives (panel.js), or null
- *     caption() { ... },            // a line that says what is selected, for saved pictures and the live region
+ *     caption() { ... },            // a line that says what is selected, for saved pictures and
+ *                                   // the live region
  *   });
  *
- * State is changed by heed.update({...}) alone; it keeps it within bounds, writes the link and draws. Helpers for every view:
- * heed.el (elements), heed.show (a token with visible spaces), heed.number, heed.color and heed.ink (palette), heed.bind (one
- * control for one setting). Text from the data goes into textContent or canvas text, never into innerHTML.
+ * State is changed by heed.update({...}) alone; it keeps it within bounds, writes the link and
+ * draws. Helpers for every view: heed.el (elements), heed.show (a token with visible spaces),
+ * heed.number, heed.color and heed.ink (palette), heed.bind (one control for one setting). Text
+ * from the data goes into textContent or canvas text, never into innerHTML.
  */
 "use strict";
 const heed = {views: [], state: {}, data: {records: [], curves: null, steps: null}};
@@ -32,7 +44,8 @@ const heed = {views: [], state: {}, data: {records: [], curves: null, steps: nul
 (() => {
     /* ---- elements ---- */
 
-    /* el("button", {type: "button", onclick: f, text: "Save"}, child, ...): attributes, handlers, text, children. */
+    /* el("button", {type: "button", onclick: f, text: "Save"}, child, ...): attributes, handlers,
+     * text, children. */
     heed.el = (tag, attributes = {}, ...children) => {
         const e = document.createElement(tag);
         for (const [name, value] of Object.entries(attributes)) {
@@ -47,11 +60,13 @@ const heed = {views: [], state: {}, data: {records: [], curves: null, steps: nul
     heed.id = (id) => document.getElementById(id);
     /* Replaces what a box holds; the focus stays at the control in the same place. */
     heed.refill = (box, ...children) => {
-        const controls = () => [...box.querySelectorAll("button, select, input")], focused = controls().indexOf(document.activeElement);
+        const controls = () => [...box.querySelectorAll("button, select, input")],
+              focused = controls().indexOf(document.activeElement);
         box.replaceChildren(...children);
         controls()[focused]?.focus();
     };
-    /* remember(id, make): what make() gave for that id; it is called once, or again after `most` others. */
+    /* remember(id, make): what make() gave for that id; it is called once, or again after `most`
+     * others. */
     heed.memory = (most = Infinity) => {
         const held = new Map();
         return (id, make) => {
@@ -64,20 +79,32 @@ const heed = {views: [], state: {}, data: {records: [], curves: null, steps: nul
     /* ---- state and links ---- */
 
     const defaults = {
-        view: "", record: 0, stack: "", layer: -1, head: "", query: -1, key: -1, /* -1: nothing locked; layer -1 and "": natural */
-        palette: "viridis", theme: "auto", scale: "max", hide: false, table: false,
+        view: "", record: 0, stack: "", layer: -1, head: "", query: -1,
+        key: -1, /* -1: nothing locked; layer -1 and "": natural */
+        palette: "viridis",
+        theme: "auto", scale: "max", hide: false, table: false,
     };
     /* Settings that take one of some words alone. */
-    const allowed = {palette: ["viridis", "cividis", "grey"], theme: ["auto", "light", "dark"], scale: ["max", "one"]};
-    const counted = new Set(["layer", "head", "record", "query", "key"]); /* from 0 in the data, from 1 in links and on screen */
-    const words = {query: "row", key: "column"}; /* their names in links; older links say query and key, and count those from 0 */
+    const allowed = {
+        palette: ["viridis", "cividis", "grey"], theme: ["auto", "light", "dark"],
+        scale: ["max", "one"]
+    };
+    const counted = new Set([
+        "layer", "head", "record", "query", "key"
+    ]); /* from 0 in the data, from 1 in links and on screen */
+    const words = {
+        query: "row", key: "column"
+    }; /* their names in links; older links say query and key, and count those from 0 */
     let hover = null, waiting = false;
 
     const parse = (name, text) => {
         const like = defaults[name];
         if (typeof like === "boolean") return text === "1";
         if (allowed[name] && !allowed[name].includes(text)) return like;
-        if (name === "head") return text === "mean" || text === "max" ? text : Number.isFinite(Number(text)) ? Math.round(Number(text)) - 1 : like;
+        if (name === "head")
+            return text === "mean" || text === "max" ? text
+                : Number.isFinite(Number(text))      ? Math.round(Number(text)) - 1
+                                                     : like;
         if (typeof like !== "number") return text.slice(0, 200);
         const value = Number(text);
         return Number.isFinite(value) ? (counted.has(name) ? Math.round(value) - 1 : value) : like;
@@ -92,32 +119,40 @@ const heed = {views: [], state: {}, data: {records: [], curves: null, steps: nul
         const found = {...defaults};
         for (const [name, value] of heed.asked()) {
             const own = Object.keys(words).find((x) => words[x] === name) || name;
-            if (Object.hasOwn(defaults, own)) found[own] = parse(own, Object.hasOwn(words, name) ? String(Number(value) + 1) : value);
+            if (Object.hasOwn(defaults, own))
+                found[own] =
+                    parse(own, Object.hasOwn(words, name) ? String(Number(value) + 1) : value);
         }
         return found;
     };
-    /* What is shown without a choice: the first attention of a record, the layer and the head that say most. */
+    /* What is shown without a choice: the first attention of a record, the layer and the head that
+     * say most. */
     const natural = {
         stack: () => heed.record().blocks[0].stack,
         layer: () => heed.naturalLayer(heed.layers()).layer,
         head: () => heed.naturalHead(heed.block()),
     };
-    const plain = (name) => Object.hasOwn(natural, name) && Boolean(heed.block()) && heed.state[name] === natural[name]();
+    const plain = (name) => Object.hasOwn(natural, name) && Boolean(heed.block()) &&
+        heed.state[name] === natural[name]();
     heed.link = () => {
         const link = new URLSearchParams();
         for (const name of Object.keys(defaults))
-            if (name === "view" || (heed.state[name] !== defaults[name] && !plain(name))) link.set(words[name] || name, print(name, heed.state[name]));
+            if (name === "view" || (heed.state[name] !== defaults[name] && !plain(name)))
+                link.set(words[name] || name, print(name, heed.state[name]));
         return "#" + link;
     };
 
-    /* A page opens where something is to be read: a worked example, a photograph, the lines of a head. */
+    /* A page opens where something is to be read: a worked example, a photograph, the lines of a
+     * head. */
     const opening = () => {
         const list = shown().map((v) => v.id), photograph = heed.record()?.picture ? "picture" : "";
         return ["steps", photograph, "head"].find((id) => list.includes(id)) || list[0] || "";
     };
-    /* Keeps what is chosen within what there is: another record or stack may have fewer layers, heads and tokens. */
+    /* Keeps what is chosen within what there is: another record or stack may have fewer layers,
+     * heads and tokens. */
     const keepWithin = (s) => {
-        const records = heed.data.records, whole = (x, lo, hi) => Math.max(lo, Math.min(hi, Math.round(x) || 0));
+        const records = heed.data.records,
+              whole = (x, lo, hi) => Math.max(lo, Math.min(hi, Math.round(x) || 0));
         if (!shown().some((v) => v.id === s.view)) s.view = opening();
         s.record = whole(s.record, 0, Math.max(0, records.length - 1));
         const blocks = records.length ? records[s.record].blocks : [];
@@ -125,19 +160,30 @@ const heed = {views: [], state: {}, data: {records: [], curves: null, steps: nul
         if (!blocks.some((b) => b.stack === s.stack)) s.stack = blocks[0].stack;
         const layers = blocks.filter((b) => b.stack === s.stack);
         const far = (b) => Math.abs(b.layer - s.layer);
-        const block = s.layer < 0 ? heed.naturalLayer(layers) : layers.reduce((best, b) => (far(b) < far(best) ? b : best));
+        const block = s.layer < 0 ? heed.naturalLayer(layers)
+                                  : layers.reduce((best, b) => (far(b) < far(best) ? b : best));
         s.layer = block.layer;
-        if (s.head !== "mean" && s.head !== "max" && !block.heads.includes(s.head)) s.head = s.head === "" ? heed.naturalHead(block) : block.heads[0];
+        if (s.head !== "mean" && s.head !== "max" && !block.heads.includes(s.head))
+            s.head = s.head === "" ? heed.naturalHead(block) : block.heads[0];
         s.query = whole(s.query, -1, block.queries.count - 1);
         s.key = s.query < 0 ? -1 : whole(s.key, -1, block.keys.count - 1);
     };
 
+    /* Heads of another stack are others: who saw the one that says most sees that of the other. */
+    const ofOtherStack = ({stack}) => {
+        const other = stack !== undefined && stack !== heed.state.stack;
+        return other && plain("layer") && plain("head") ? {layer: -1, head: ""} : {};
+    };
     /* The one way to change the state. */
     heed.update = (change) => {
-        Object.assign(heed.state, change);
+        Object.assign(heed.state, ofOtherStack(change), change);
         keepWithin(heed.state);
         if (location.hash !== heed.link()) {
-            try { history.replaceState(null, "", heed.link()); } catch { location.replace(heed.link()); }
+            try {
+                history.replaceState(null, "", heed.link());
+            } catch {
+                location.replace(heed.link());
+            }
         }
         heed.redraw();
     };
@@ -147,11 +193,13 @@ const heed = {views: [], state: {}, data: {records: [], curves: null, steps: nul
     };
     /* What the pointer is over: shown as if selected unless something is locked. null: nothing. */
     heed.preview = (place) => {
-        const same = place && hover ? place.query === hover.query && place.key === hover.key : place === hover;
+        const same = place && hover ? place.query === hover.query && place.key === hover.key
+                                    : place === hover;
         hover = place;
         if (!same && heed.state.query < 0) heed.redraw();
     };
-    /* The query and key at hand: locked, else under the pointer, else those that the record is about. key -1: none. */
+    /* The query and key at hand: locked, else under the pointer, else those that the record is
+     * about. key -1: none. */
     heed.selected = () => {
         const s = heed.state, b = heed.block();
         if (s.query >= 0) return {query: s.query, key: s.key, locked: true};
@@ -165,9 +213,15 @@ const heed = {views: [], state: {}, data: {records: [], curves: null, steps: nul
     const usual = {
         uses: [],
         available: (data) => data.records.some((r) => r.blocks.length),
-        draw() { heed.drawCanvas(this); },
-        picture() { return {...this.layout(), paint: this.paint}; },
-        table: () => heed.matrixTable(heed.weightMatrix(heed.block(), heed.state.head), heed.selected(), "Attention weights, queries in rows"),
+        draw() {
+            heed.drawCanvas(this);
+        },
+        picture() {
+            return {...this.layout(), paint: this.paint};
+        },
+        table: () => heed.matrixTable(
+            heed.weightMatrix(heed.block(), heed.state.head), heed.selected(),
+            "Attention weights, queries in rows"),
         legend: () => heed.matrixLegend(heed.weightMatrix(heed.block(), heed.state.head)),
         caption: () => heed.selectionText(),
     };
@@ -176,22 +230,27 @@ const heed = {views: [], state: {}, data: {records: [], curves: null, steps: nul
         Object.assign(defaults, view.state);
         Object.assign(allowed, view.allowed);
     };
-    const order = ["overview", "head", "matrix", "qk", "picture", "cross", "compare", "steps", "curves"];
+    const order =
+        ["overview", "head", "matrix", "qk", "picture", "cross", "compare", "steps", "curves"];
     const place = (v) => (order.indexOf(v.id) + order.length) % order.length;
     let usable = null;
-    const shown = () => (usable ??= heed.views.filter((v) => v.available(heed.data)).sort((a, b) => place(a) - place(b)));
+    const shown = () =>
+        (usable ??=
+             heed.views.filter((v) => v.available(heed.data)).sort((a, b) => place(a) - place(b)));
     heed.current = () => shown().find((v) => v.id === heed.state.view);
 
     const drawTabs = () => {
         const nav = heed.id("tabs");
         if (!nav.children.length)
             shown().forEach((v, i) => nav.append(heed.el("button", {
-                type: "button", role: "tab", id: "tab-" + v.id, title: `${v.help || v.title} (${i + 1})`,
-                "aria-controls": "view-" + v.id, text: v.title, onclick: () => heed.update({view: v.id}),
+                type: "button", role: "tab", id: "tab-" + v.id,
+                title: `${v.help || v.title} (${i + 1})`, "aria-controls": "view-" + v.id,
+                text: v.title, onclick: () => heed.update({view: v.id}),
             })));
         for (const v of shown()) {
             const tab = heed.id("tab-" + v.id), chosen = v.id === heed.state.view;
-            if (chosen && tab.getAttribute("aria-selected") !== "true") tab.scrollIntoView({block: "nearest", inline: "nearest"});
+            if (chosen && tab.getAttribute("aria-selected") !== "true")
+                tab.scrollIntoView({block: "nearest", inline: "nearest"});
             tab.setAttribute("aria-selected", String(chosen));
             tab.tabIndex = chosen ? 0 : -1;
         }
@@ -201,13 +260,17 @@ const heed = {views: [], state: {}, data: {records: [], curves: null, steps: nul
         drawTabs();
         if (!v) return;
         if (!v.box) {
-            v.box = heed.el("div", {id: "view-" + v.id, class: "view", role: "tabpanel", "aria-labelledby": "tab-" + v.id});
+            v.box = heed.el("div", {
+                id: "view-" + v.id, class: "view", role: "tabpanel",
+                "aria-labelledby": "tab-" + v.id
+            });
             heed.id("views").append(v.box);
             v.open(v.box);
         }
         for (const other of heed.views) if (other.box) other.box.hidden = other !== v;
         document.body.classList.toggle("with-side", v.uses.includes("side"));
-        heed.id("note").hidden = heed.id("record-note").hidden = v.id === "curves"; /* of attention, of the input */
+        heed.id("note").hidden = heed.id("record-note").hidden =
+            v.id === "curves"; /* of attention, of the input */
         heed.drawTheme();
         heed.drawControls(v);
         heed.drawPanel(v);
@@ -221,30 +284,47 @@ const heed = {views: [], state: {}, data: {records: [], curves: null, steps: nul
 
     /* ---- keys ---- */
 
-    const typing = (e) => e.target.closest && e.target.closest("input:not([type=checkbox]):not([type=radio]), select, textarea, [contenteditable]");
-    const walk = (list, value, step) => list[Math.max(0, Math.min(list.length - 1, list.indexOf(value) + step))];
+    const typing = (e) => e.target.closest &&
+        e.target.closest(
+            "input:not([type=checkbox]):not([type=radio]), select, textarea, [contenteditable]");
+    const walk = (list, value, step) =>
+        list[Math.max(0, Math.min(list.length - 1, list.indexOf(value) + step))];
     heed.nextLayer = (step) => {
         const layers = heed.layers().map((b) => b.layer);
         heed.update({layer: walk(layers, heed.state.layer, step)});
     };
-    heed.nextHead = (step) => heed.update({head: walk([...heed.block().heads, "mean", "max"], heed.state.head, step)});
+    heed.nextHead = (step) =>
+        heed.update({head: walk([...heed.block().heads, "mean", "max"], heed.state.head, step)});
     const move = (dq, dk) => {
         const b = heed.block(), at = heed.selected();
         const rows = heed.visible(b.queries), cols = heed.visible(b.keys);
-        const near = (list, value) => (list.includes(value) ? value : list.find((i) => i >= value) ?? list[0]);
+        const near = (list, value) =>
+            (list.includes(value) ? value : list.find((i) => i >= value) ?? list[0]);
         const query = walk(rows, near(rows, at.query), dq);
-        heed.lock(query, dk ? (at.key < 0 ? cols[dk > 0 ? 0 : cols.length - 1] : walk(cols, near(cols, at.key), dk)) : at.key);
+        heed.lock(
+            query,
+            dk ? (at.key < 0 ? cols[dk > 0 ? 0 : cols.length - 1]
+                             : walk(cols, near(cols, at.key), dk))
+               : at.key);
     };
     heed.arrows = {ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1]};
     const shared = {
-        "[": () => heed.nextHead(-1), "]": () => heed.nextHead(1), "{": () => heed.nextLayer(-1), "}": () => heed.nextLayer(1),
-        Escape: () => { hover = null; heed.update({query: -1, key: -1}); },
-        "?": () => heed.help(), t: () => heed.update({table: !heed.state.table}), d: () => heed.flipTheme(),
-        h: () => heed.update({hide: !heed.state.hide}),
+        "[": () => heed.nextHead(-1), "]": () => heed.nextHead(1), "{": () => heed.nextLayer(-1),
+        "}": () => heed.nextLayer(1),
+        Escape: () => {
+            hover = null;
+            heed.update({query: -1, key: -1});
+        },
+        "?": () => heed.help(), t: () => heed.update({table: !heed.state.table}),
+        d: () => heed.flipTheme(), h: () => heed.update({hide: !heed.state.hide}),
     };
     const tabKeys = (e) => {
-        if (!e.target.closest || !e.target.closest("#tabs") || !["ArrowLeft", "ArrowRight"].includes(e.key)) return false;
-        heed.update({view: walk(shown().map((v) => v.id), heed.state.view, e.key === "ArrowLeft" ? -1 : 1)});
+        if (!e.target.closest || !e.target.closest("#tabs") ||
+            !["ArrowLeft", "ArrowRight"].includes(e.key))
+            return false;
+        heed.update({
+            view: walk(shown().map((v) => v.id), heed.state.view, e.key === "ArrowLeft" ? -1 : 1)
+        });
         heed.id("tab-" + heed.state.view).focus();
         return true;
     };
@@ -254,8 +334,14 @@ const heed = {views: [], state: {}, data: {records: [], curves: null, steps: nul
         if (!v) return;
         if (tabKeys(e) || (v.keys && v.keys(e))) return e.preventDefault();
         if (digit && digit <= shown().length) return heed.update({view: shown()[digit - 1].id});
-        if (heed.arrows[e.key] && heed.block() && v.uses.includes("side")) { e.preventDefault(); return move(...heed.arrows[e.key]); }
-        if (Object.hasOwn(shared, e.key) && (heed.block() || !"[]{}".includes(e.key))) { e.preventDefault(); shared[e.key](); }
+        if (heed.arrows[e.key] && heed.block() && v.uses.includes("side")) {
+            e.preventDefault();
+            return move(...heed.arrows[e.key]);
+        }
+        if (Object.hasOwn(shared, e.key) && (heed.block() || !"[]{}".includes(e.key))) {
+            e.preventDefault();
+            shared[e.key]();
+        }
     };
 
     /* When all scripts are read: decodes the data and opens the view that the link names. */

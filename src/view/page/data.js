@@ -5,26 +5,30 @@
  * (src/view/page_data.c). The numbers lie beside it, a script element per head, in base64 of
  * little-endian u16: weights are u / 65535; whatever leaves [0,1] is lo + (hi - lo) u / 65534 with
  * 65535 for "unknown". Causal layers keep the triangle k <= q, row by row. q and k are IEEE
- * halves, (tokens, width).
- */
+ * halves, (tokens,
+ * width). */
 "use strict";
 (() => {
     /* ---- bytes ---- */
 
     const words = (id) => {
-        const bytes = atob(heed.id(id).textContent.trim()), out = new Uint16Array(bytes.length >> 1);
-        for (let i = 0; i < out.length; i++) out[i] = bytes.charCodeAt(2 * i) | (bytes.charCodeAt(2 * i + 1) << 8);
+        const bytes = atob(heed.id(id).textContent.trim()),
+              out = new Uint16Array(bytes.length >> 1);
+        for (let i = 0; i < out.length; i++)
+            out[i] = bytes.charCodeAt(2 * i) | (bytes.charCodeAt(2 * i + 1) << 8);
         return out;
     };
-    const value = (scale) =>
-        scale ? (u) => (u === 65535 ? NaN : scale[0] + ((scale[1] - scale[0]) * u) / 65534) : (u) => u / 65535;
+    const value = (scale) => scale
+        ? (u) => (u === 65535 ? NaN : scale[0] + ((scale[1] - scale[0]) * u) / 65534)
+        : (u) => u / 65535;
     const half = (u) => {
         const sign = u & 0x8000 ? -1 : 1, exponent = (u >> 10) & 31, fraction = u & 1023;
         if (exponent === 31) return fraction ? NaN : sign * Infinity;
         return sign * (exponent ? 2 ** (exponent - 25) * (1024 + fraction) : fraction * 2 ** -24);
     };
 
-    /* ---- matrices: {rows, cols, data, min, max}, of weights also {uniform, most}; the latest ones are kept ---- */
+    /* ---- matrices: {rows, cols, data, min, max}, of weights also {uniform, most}; the latest ones
+     * are kept ---- */
 
     const cache = new Map(), capacity = 24e6; /* numbers */
     let held = 0;
@@ -51,42 +55,57 @@
     };
     const decode = (id, rows, cols, scale, triangle) => {
         const coded = words(id), read = value(scale), data = new Float32Array(rows * cols);
-        for (let q = 0, i = 0; q < rows; q++) for (let k = 0; k < (triangle ? q + 1 : cols); k++) data[q * cols + k] = read(coded[i++]);
+        for (let q = 0, i = 0; q < rows; q++)
+            for (let k = 0; k < (triangle ? q + 1 : cols); k++)
+                data[q * cols + k] = read(coded[i++]);
         return finish(rows, cols, data);
     };
     const fuse = (b, how) => {
         const first = heed.weights(b, b.heads[0]), out = Float32Array.from(first.data);
         for (const h of b.heads.slice(1)) {
             const more = heed.weights(b, h).data;
-            if (how === "max") for (let i = 0; i < out.length; i++) out[i] = Math.max(out[i], more[i]);
+            if (how === "max")
+                for (let i = 0; i < out.length; i++) out[i] = Math.max(out[i], more[i]);
             else for (let i = 0; i < out.length; i++) out[i] += more[i];
         }
         if (how === "mean") for (let i = 0; i < out.length; i++) out[i] /= b.heads.length;
         return finish(first.rows, first.cols, out);
     };
-    /* Of one head by its number, or of "mean" or "max" over the heads that are held. uniform: a weight if all keys had the same.
-     * most: the largest one; the first token of a causal layer can attend to nothing but itself, which is left out. */
+    /* Of one head by its number, or of "mean" or "max" over the heads that are held. uniform: a
+     * weight if all keys had the same. most: the largest one; the first token of a causal layer can
+     * attend to nothing but itself, which is left out. */
     heed.weights = (b, head) => kept(`${b.id}.${head}`, () => {
         const fused = head === "mean" || head === "max";
-        const m = fused ? fuse(b, head) : decode(`${b.id}.${head}`, b.queries.count, b.keys.count, b.scale, b.triangle);
-        const most = b.triangle && m.rows > 1 ? m.data.subarray(m.cols).reduce((x, w) => (w > x ? w : x), 0) : m.max;
+        const m = fused
+            ? fuse(b, head)
+            : decode(`${b.id}.${head}`, b.queries.count, b.keys.count, b.scale, b.triangle);
+        const most = b.triangle && m.rows > 1
+            ? m.data.subarray(m.cols).reduce((x, w) => (w > x ? w : x), 0)
+            : m.max;
         return {...m, most, uniform: b.uniform, of: [b, head]};
     });
-    /* Where the scale of a head ends: at its largest weight, or twice the uniform one if that is more, on any of the inputs or at
-     * any of the steps. */
+    /* Where the scale of a head ends: at its largest weight, or twice the uniform one if that is
+     * more, on any of the inputs or at any of the steps. */
     const ends = heed.memory();
-    heed.scaleEnd = (b, head) => Math.max(...heed.alike(b, head).map((x) => ends(`${x.id}.${head}`, () => {
-        const m = heed.weights(x, head);
+    const endOf = (b, head) => ends(`${b.id}.${head}`, () => {
+        const m = heed.weights(b, head);
         return Math.max(m.most, -m.min, Math.min(1, 2 * m.uniform));
-    })));
+    });
+    heed.scaleEnd = (b, head) => Math.max(...heed.alike(b, head).map((x) => endOf(x, head)));
     /* What is no share of attention can be negative, and is drawn so wherever it is shown. */
     heed.mapValues = (m) => kept(m.id, () => {
-        const values = decode(m.id, m.queries.count, m.keys.count, m.scale, false), signed = /^(occlusion|gradient)/.test(m.name);
-        return signed ? {...values, min: Math.min(values.min, -values.max), max: Math.max(values.max, -values.min)} : values;
+        const values = decode(m.id, m.queries.count, m.keys.count, m.scale, false),
+              signed = /^(occlusion|gradient)/.test(m.name);
+        return signed ? {
+            ...values, min: Math.min(values.min, -values.max),
+            max: Math.max(values.max, -values.min)
+        }
+                      : values;
     });
     /* (tokens, width) of q or k of one head. */
     heed.vectors = (b, head, which) => {
-        const id = `${b.qk}.${which}.${head}`, rows = which === "q" ? b.queries.count : b.keys.count;
+        const id = `${b.qk}.${which}.${head}`,
+              rows = which === "q" ? b.queries.count : b.keys.count;
         return kept(id, () => finish(rows, b.width, Float32Array.from(words(id), half)));
     };
 
@@ -96,13 +115,17 @@
     /* Whether the records are of several inputs rather than of the steps of a training run. */
     let several;
     heed.severalInputs = () => {
-        const {records} = heed.data, differ = (what) => records.some((r) => r[what] !== records[0][what]);
+        const {records} = heed.data,
+              differ = (what) => records.some((r) => r[what] !== records[0][what]);
         return (several ??= differ("title") && (differ("model") || !differ("step")));
     };
     /* This layer in all records that have the head. */
     heed.alike = (b, head) => heed.data.records.flatMap((r) => heed.layerIn(r, b, head) || []);
-    heed.layerIn = (r, b, head) => r.blocks.find((x) => x.stack === b.stack && x.layer === b.layer && (typeof head !== "number" || x.heads.includes(head)));
-    heed.layers = () => (heed.record() ? heed.record().blocks.filter((b) => b.stack === heed.state.stack) : []);
+    heed.layerIn = (r, b, head) => r.blocks.find(
+        (x) => x.stack === b.stack && x.layer === b.layer &&
+            (typeof head !== "number" || x.heads.includes(head)));
+    heed.layers = () =>
+        (heed.record() ? heed.record().blocks.filter((b) => b.stack === heed.state.stack) : []);
     heed.block = () => heed.layers().find((b) => b.layer === heed.state.layer) || null;
     heed.stacks = (record) => [...new Set(record.blocks.map((b) => b.stack))];
     heed.matrix = () => heed.weights(heed.block(), heed.state.head);
@@ -111,16 +134,33 @@
         const all = heed.state.hide ? axis.order.filter((i) => !axis.special[i]) : axis.order;
         return all.length ? all : axis.order;
     };
-    heed.hides = (axis) => heed.state.hide && axis.special.some(Boolean) && heed.visible(axis).length < axis.count;
+    heed.hides = (axis) =>
+        heed.state.hide && axis.special.some(Boolean) && heed.visible(axis).length < axis.count;
     heed.masked = (b, q, k) => (b.triangle && k > q) || b.masked.has(k);
     heed.hatched = (b) => b.triangle || b.masked.size > 0;
-    /* What says most without being asked: over a photograph the mean of the last layer, else the most concentrated head
-     * (heed_record_focus in heed/view.h). */
+    /* What says most without being asked: over a photograph the mean of the last layer, else the
+     * most concentrated head (heed_record_focus in heed/view.h). */
     const photograph = (b) => b.keys.grid && heed.data.records[0].picture;
-    heed.naturalLayer = (layers) => layers.reduce((x, b) => (photograph(b) || b.focus.score < x.focus.score ? b : x));
+    heed.naturalLayer = (layers) =>
+        layers.reduce((x, b) => (photograph(b) || b.focus.score < x.focus.score ? b : x));
     heed.naturalHead = (b) => (b.heads.length > 1 && photograph(b) ? "mean" : b.focus.head);
-    heed.headName = (head) => (head === "mean" ? "mean of heads" : head === "max" ? "max of heads" : `head ${head + 1}`);
-    heed.guesses = (axis, query) => heed.record().guesses.filter((g) => g.axis === axis && g.query === query);
+    /* Why that head: of the layers of a stack, in a line. */
+    heed.whyHead = (layers) => {
+        const b = heed.naturalLayer(layers), count = layers.reduce((n, x) => n + x.heads.length, 0);
+        const least = Math.min(...layers.map((x) => x.focus.positional)), {head, score} = b.focus;
+        if (count < 2 || (photograph(b) && !b.queries.grid)) return "";
+        if (photograph(b))
+            return "First shown: the mean of the last layer, where the class is read.";
+        const of = `${count} heads${heed.severalInputs() ? " on this input" : ""}`;
+        const passed = score < 0.5 && least < score ? " but for those that follow positions" : "";
+        return `Most concentrated of ${of}${passed}: layer ${b.layer + 1}, head ${head + 1}.`;
+    };
+    heed.headName = (head) =>
+        (head === "mean"      ? "mean of heads"
+             : head === "max" ? "max of heads"
+                              : `head ${head + 1}`);
+    heed.guesses = (axis, query) =>
+        heed.record().guesses.filter((g) => g.axis === axis && g.query === query);
 
     /* ---- of a head, a number ---- */
 
@@ -136,10 +176,12 @@
             return Math.hypot(dx, Math.floor((q - first) / cols) - Math.floor((k - first) / cols));
         };
     };
-    /* Means over the queries. entropy: bits. distance: of the keys, by weight. special: share on [CLS], [SEP] and their like.
-     * previous: share on the token before. diagonal: on the token itself. */
+    /* Means over the queries. entropy: bits. distance: of the keys, by weight. special: share on
+     * [CLS], [SEP] and their like. previous: share on the token before. diagonal: on the token
+     * itself. */
     const measure = (b, m) => {
-        const far = distance(b), special = b.keys.special, out = {entropy: 0, distance: 0, special: 0, previous: 0, diagonal: 0};
+        const far = distance(b), special = b.keys.special,
+              out = {entropy: 0, distance: 0, special: 0, previous: 0, diagonal: 0};
         for (let q = 0, i = 0; q < m.rows; q++)
             for (let k = 0; k < m.cols; k++, i++) {
                 const w = m.data[i];
@@ -156,66 +198,86 @@
     /* How evenly n weights are spread: 2^H / n, from 1/n to 1 (heed_evenness in heed/view.h). */
     heed.evenness = (w) => {
         const sum = w.reduce((a, x) => a + (x > 0 ? x : 0), 0);
-        return sum > 0 ? 2 ** w.reduce((bits, x) => (x > 0 ? bits - (x / sum) * Math.log2(x / sum) : bits), 0) / w.length : 0;
+        return sum > 0 ? 2 **
+                w.reduce((bits, x) => (x > 0 ? bits - (x / sum) * Math.log2(x / sum) : bits), 0) /
+                w.length
+                       : 0;
     };
     /* heed_nearly_uniform in heed/view.h. */
-    heed.isEven = (w) => heed.evenness(w) >= 0.9 && Math.max(...w) * w.length < 2 * w.reduce((a, x) => a + Math.max(0, x), 0);
+    heed.isEven = (w) => heed.evenness(w) >= 0.9 &&
+        Math.max(...w) * w.length < 2 * w.reduce((a, x) => a + Math.max(0, x), 0);
     const even = heed.memory();
     /* Whether all of a head's rows are so, those of several keys. */
     heed.nearlyUniform = (b, head) => even(`${b.id}.${head}`, () => {
         const m = heed.weights(b, head), rows = [];
         for (let q = 0; q < m.rows; q++) {
-            const keys = Array.from({length: m.cols}, (_, k) => k).filter((k) => !heed.masked(b, q, k));
+            const keys =
+                Array.from({length: m.cols}, (_, k) => k).filter((k) => !heed.masked(b, q, k));
             if (keys.length > 1) rows.push(heed.isEven(keys.map((k) => m.at(q, k))));
         }
         return rows.length > 0 && m.min >= 0 && rows.every(Boolean);
     });
     const measured = heed.memory();
-    heed.measures = (b, head) => measured(`${b.id}.${head}`, () => measure(b, heed.weights(b, head)));
+    heed.measures = (b, head) =>
+        measured(`${b.id}.${head}`, () => measure(b, heed.weights(b, head)));
 
     /* ---- reading the block ---- */
 
     const axisOf = (a) => {
-        const labels = a.labels || Array.from({length: a.count}, (_, i) => String(i + 1)), g = a.grid;
-        const fits = g && g.rows > 0 && g.cols > 0 && g.first >= 0 && g.first + g.rows * g.cols <= a.count;
+        const labels = a.labels || Array.from({length: a.count}, (_, i) => String(i + 1)),
+              g = a.grid;
+        const fits =
+            g && g.rows > 0 && g.cols > 0 && g.first >= 0 && g.first + g.rows * g.cols <= a.count;
         const special = labels.map((_, i) => Boolean(a.special && a.special[i]));
-        return {name: "", ...a, labels, order: labels.map((_, i) => i), special, grid: fits ? g : null};
+        return {
+            name: "", ...a, labels, order: labels.map((_, i) => i), special, grid: fits ? g : null
+        };
     };
     /* The word of a caption that looks at one patch most. */
     const sharpest = (b, words) => {
         const m = heed.weights(b, b.heads.length > 1 ? "mean" : b.heads[0]);
-        const most = (q) => m.data.subarray(q * m.cols, (q + 1) * m.cols).reduce((x, w) => Math.max(x, w), 0);
+        const most = (q) =>
+            m.data.subarray(q * m.cols, (q + 1) * m.cols).reduce((x, w) => Math.max(x, w), 0);
         return words.reduce((best, q) => (most(q) > most(best) ? q : best));
     };
-    /* What is shown before anybody chose: the query that the first guess is about (of a causal layer the last one, which says
-     * what comes next; of a caption the word that looks at one patch most), else the first token. */
+    /* What is shown before anybody chose: the query that the first guess is about (of a causal
+     * layer the last one, which says what comes next; of a caption the word that looks at one patch
+     * most), else the first token. */
     const homes = heed.memory();
     heed.home = (b) => homes(b.id, () => {
         const record = heed.data.records.find((r) => r.blocks.includes(b)), {queries, keys} = b;
-        const asked = record.guesses.map((g) => (record.axes[g.axis] === queries ? g.query : -1)).filter((q) => q >= 0);
+        const asked = record.guesses.map((g) => (record.axes[g.axis] === queries ? g.query : -1))
+                          .filter((q) => q >= 0);
         const words = keys.grid && queries !== keys ? asked.filter((q) => !queries.special[q]) : [];
         if (words.length) return sharpest(b, words);
         if (asked.length) return asked.at(b.triangle ? -1 : 0);
         return queries.grid && !queries.grid.first ? Math.floor(queries.count / 2) : 0;
     });
-    /* Layers, heads and positions count from 1 in JSON, from 0 here; -1: of the whole model or input. */
+    /* Layers, heads and positions count from 1 in JSON, from 0 here; -1: of the whole model or
+     * input. */
     const index = (n) => (n ?? 0) - 1;
     const recordOf = (r, stored) => {
         const record = {title: "", model: "", task: "", note: "", ...r, axes: r.axes.map(axisOf)};
         const placed = (x) => ({
-            ...x, layer: index(x.layer), queries: record.axes[x.queries], keys: record.axes[x.keys], queryAxis: x.queries, keyAxis: x.keys,
+            ...x, layer: index(x.layer), queries: record.axes[x.queries], keys: record.axes[x.keys],
+            queryAxis: x.queries, keyAxis: x.keys,
         });
-        record.guesses = r.guesses.map((g) => ({says: "", ...g, query: index(g.position), tokens: g.tokens.map((t) => [t.token, t.p])}));
-        record.blocks = r.blocks.map((b, i) => ({
-            ...placed(b), heads: b.heads.map(index), width: b.key, ...stored.blocks[i], masked: new Set(stored.blocks[i].masked),
+        record.guesses = r.guesses.map((g) => ({
+            says: "", ...g, query: index(g.position), tokens: g.tokens.map((t) => [t.token, t.p]),
         }));
-        record.maps = r.maps.map((m, i) => ({name: "", help: "", ...placed(m), head: index(m.head), ...stored.maps[i]}));
+        record.blocks = r.blocks.map((b, i) => ({
+            ...placed(b), heads: b.heads.map(index), width: b.key, ...stored.blocks[i],
+            masked: new Set(stored.blocks[i].masked),
+        }));
+        record.maps = r.maps.map(
+            (m, i) => ({name: "", help: "", ...placed(m), head: index(m.head), ...stored.maps[i]}));
         record.picture = r.picture ? {...r.picture, id: stored.picture} : null;
         return record;
     };
     heed.readData = () => {
         const meta = JSON.parse(heed.id("meta").textContent);
-        const steps = heed.id("steps-data"), {curves, opening} = meta, records = meta.records.map((r, i) => recordOf(r, meta.stored[i]));
+        const steps = heed.id("steps-data"), {curves, opening} = meta,
+              records = meta.records.map((r, i) => recordOf(r, meta.stored[i]));
         heed.data = {records, curves, opening, steps: steps ? JSON.parse(steps.textContent) : null};
     };
 })();

@@ -1,6 +1,7 @@
-/* steps_math.js -- the attention of a worked example in double precision: what the Steps view recomputes at every edit.
- * Matrices are arrays of rows; nothing here touches the document. The order of every sum is the program's own
- * (src/inspect/lesson.c), so that the numbers are the same. */
+/* steps_math.js -- the attention of a worked example in double precision: what the Steps view
+ * recomputes at every edit. Matrices are arrays of rows; nothing here touches the document. The
+ * order of every sum is the program's own (src/inspect/lesson.c), so that the numbers are the
+ * same. */
 "use strict";
 (() => {
     const copy = (m) => m.map((row) => row.slice());
@@ -8,9 +9,11 @@
     const total = (list) => list.reduce((sum, x) => sum + x, 0);
 
     /* a (n,d) times b (d,e). */
-    const product = (a, b) => a.map((row) => b[0].map((_, j) => row.reduce((sum, x, k) => sum + x * b[k][j], 0)));
+    const product = (a, b) =>
+        a.map((row) => b[0].map((_, j) => row.reduce((sum, x, k) => sum + x * b[k][j], 0)));
     /* x W + b. */
-    const project = (x, w, bias) => product(x, w).map((row) => (bias ? row.map((v, j) => v + bias[0][j]) : row));
+    const project = (x, w, bias) =>
+        product(x, w).map((row) => (bias ? row.map((v, j) => v + bias[0][j]) : row));
 
     /* A row that is hidden throughout gives zeros. */
     const softmax = (row) => {
@@ -32,43 +35,64 @@
 
     /* A row to mean 0 and deviation 1: [(x - mean) scale, scale]. */
     const rowNormed = (row, eps) => {
-        const mean = row.reduce((sum, x) => sum + x / row.length, 0), variance = row.reduce((sum, x) => sum + ((x - mean) * (x - mean)) / row.length, 0);
+        const mean = row.reduce((sum, x) => sum + x / row.length, 0),
+              variance = row.reduce((sum, x) => sum + ((x - mean) * (x - mean)) / row.length, 0);
         const scale = 1 / Math.sqrt(variance + eps);
         return [row.map((x) => (x - mean) * scale), scale];
     };
     const plus = (a, b) => a.map((row, i) => row.map((x, j) => x + b[i][j]));
-    /* What the layer makes of a head: its share, with the other heads and the bias, and LN(X + that) where there is a norm. */
+    /* What the layer makes of a head: its share, with the other heads and the bias, and LN(X +
+     * that) where there is a norm. */
     const layer = (m, output) => {
-        const share = product(output, m.W_h), all_heads = share.map((row, i) => row.map((x, j) => x + m.others[i][j] + (m.B_O ? m.B_O[0][j] : 0)));
+        const share = product(output, m.W_h),
+              all_heads = share.map(
+                  (row, i) => row.map((x, j) => x + m.others[i][j] + (m.B_O ? m.B_O[0][j] : 0)));
         if (!m.gain) return {share, all_heads};
-        const normed = plus(m.X, all_heads).map((row) => rowNormed(row, m.eps)[0].map((x, j) => x * m.gain[0][j] + m.bias[0][j]));
+        const normed = plus(m.X, all_heads)
+                           .map(
+                               (row) => rowNormed(row, m.eps)[0].map(
+                                   (x, j) => x * m.gain[0][j] + m.bias[0][j]));
         return {share, all_heads, normed};
     };
 
-    /* Rotary positions: the two products whose sum is number j of the row at place p, as [factor, number it is of]. */
+    /* Rotary positions: the two products whose sum is number j of the row at place p, as [factor,
+     * number it is of]. */
     const turn = (theta, width, p, j, back) => {
-        const half = width / 2, angle = p * theta ** ((-2 * (j % half)) / width), sine = back ? -Math.sin(angle) : Math.sin(angle);
+        const half = width / 2, angle = p * theta ** ((-2 * (j % half)) / width),
+              sine = back ? -Math.sin(angle) : Math.sin(angle);
         return [[Math.cos(angle), j], j < half ? [-sine, j + half] : [sine, j - half]];
     };
-    const rotated = (m, theta, back) => m.map((row, p) => row.map((_, j) => total(turn(theta, row.length, p, j, back).map(([f, k]) => f * row[k]))));
+    const rotated = (m, theta, back) => m.map(
+        (row, p) => row.map(
+            (_, j) => total(turn(theta, row.length, p, j, back).map(([f, k]) => f * row[k]))));
 
-    /* All that follows from m: {X, Z or none, W_Q, W_K, W_V, B_Q, B_K, B_V or none, rotary: theta or none, beta, causal, hard, hidden: 0 or 1 a key;
-     * W_h or none, others, B_O or none, gain or none, bias, eps}. */
+    /* All that follows from m: {X, Z or none, W_Q, W_K, W_V, B_Q, B_K, B_V or none, rotary: theta
+     * or none, beta, causal, hard, hidden: 0 or 1 a key; W_h or none, others, B_O or none, gain or
+     * none, bias, eps}. */
     const compute = (m) => {
         const memory = m.Z || m.X;
-        const Q = project(m.X, m.W_Q, m.B_Q), K = project(memory, m.W_K, m.B_K), V = project(memory, m.W_V, m.B_V);
+        const Q = project(m.X, m.W_Q, m.B_Q), K = project(memory, m.W_K, m.B_K),
+              V = project(memory, m.W_V, m.B_V);
         const turned = m.rotary ? {Q_R: rotated(Q, m.rotary), K_R: rotated(K, m.rotary)} : {};
         const raw = product(turned.Q_R || Q, transpose(turned.K_R || K));
         const unseen = (i, j) => (m.causal && j > i) || m.hidden[j];
-        const scores = raw.map((row, i) => row.map((s, j) => (unseen(i, j) ? -Infinity : m.beta * s)));
+        const scores =
+            raw.map((row, i) => row.map((s, j) => (unseen(i, j) ? -Infinity : m.beta * s)));
         const weights = scores.map(m.hard ? hardmax : softmax);
         const output = product(weights, V);
-        return {Q, K, V, ...turned, raw, scores, weights, output, ...(m.W_h ? layer(m, output) : {})};
+        return {
+            Q, K, V, ...turned, raw, scores, weights, output, ...(m.W_h ? layer(m, output) : {})
+        };
     };
 
     /* Largest difference of two matrices of one shape. */
-    const distance = (a, b) => Math.max(0, ...a.flatMap((row, i) => row.map((x, j) => (x === b[i][j] ? 0 : Math.abs(x - b[i][j])))));
+    const distance = (a, b) => Math.max(
+        0,
+        ...a.flatMap((row, i) => row.map((x, j) => (x === b[i][j] ? 0 : Math.abs(x - b[i][j])))));
     const swapped = (rows, a, b) => rows.map((row, i) => rows[i === a ? b : i === b ? a : i]);
 
-    heed.stepsMath = {compute, turn, rotated, copy, transpose, product, plus, softmax, rowNormed, winners, distance, swapped, total};
+    heed.stepsMath = {
+        compute, turn, rotated, copy, transpose, product, plus, softmax, rowNormed, winners,
+        distance, swapped, total
+    };
 })();

@@ -1,0 +1,110 @@
+/* test_heatmap.c -- what a heat map says of its labels and colours, in a terminal and in pictures.
+ */
+#include "core/core.h"
+#include "files.h"
+#include <heed/view.h>
+
+enum { SIDE = 30, MANY = 90 };
+
+/* A map of count x count values, whose labels are all `label`. */
+static heed_heatmap map_of(int count, const char *label) {
+    static heed_real values[MANY * MANY] = {1};
+    static const char *labels[MANY];
+    for (int i = 0; i < count; i++) labels[i] = label;
+    return (heed_heatmap){.rows = count,
+                          .cols = count,
+                          .values = values,
+                          .row_labels = labels,
+                          .col_labels = labels,
+                          .width = 40};
+}
+
+static int count_of(const char *text, const char *part) {
+    int count = 0;
+    for (; text && (text = strstr(text, part)); text += strlen(part)) count++;
+    return count;
+}
+
+static heed_text drawn(heed_ctx *c, heed_heatmap m) {
+    heed_text out = {.c = c};
+    CHECK(heed_heatmap_text(&m, &out));
+    return out;
+}
+
+/* The SVG of a map; to be freed. */
+static char *svg_of(heed_ctx *c, heed_heatmap m) {
+    size_t n = 0;
+    const char *path = in_folder("map.svg");
+    CHECK(heed_heatmaps_svg(c, &m, 1, path));
+    char *svg = heed_text_read(c, path, &n);
+    CHECK(svg != NULL);
+    return svg;
+}
+
+TEST(heatmap_in_a_narrow_terminal_labels_all_columns_or_says_how_many) {
+    heed_ctx *c = heed_open(NULL);
+    heed_text out = drawn(c, map_of(SIDE, "q"));
+    const char *line = strchr(out.s, 'q');
+    CHECK(line && strspn(line, "q") == SIDE); /* one beside the other */
+    CHECK(!strstr(out.s, "label"));
+    heed_text_free(&out);
+    out = drawn(c, map_of(SIDE, "日"));
+    line = strchr(out.s, '\n');
+    CHECK_HAS(out.s, "every second column has its label\n");
+    CHECK(count_of(out.s, "日") == SIDE + SIDE / 2); /* of rows, and of every second column */
+    heed_text_free(&out);
+    out = drawn(c, map_of(MANY, "日"));
+    CHECK_HAS(out.s, "each cell: the largest of 3 x 3; every");
+    heed_text_free(&out);
+    CLOSE(c);
+}
+
+TEST(heatmap_says_which_way_its_colours_run) {
+    heed_ctx *c = heed_open(NULL);
+    heed_heatmap m = map_of(4, "q");
+    heed_text out = drawn(c, m);
+    CHECK(!strstr(out.s, "is more")); /* letters: denser ones */
+    heed_text_free(&out);
+    m.terminal = HEED_TRUECOLOR;
+    m.width = 100;
+    out = drawn(c, m);
+    CHECK_HAS(out.s, "percent of a row's attention; brighter is more\n");
+    heed_text_free(&out);
+    char *svg = svg_of(c, m);
+    CHECK(svg && strstr(svg, ">Darker is more.</text>"));
+    free(svg);
+    CLOSE(c);
+}
+
+TEST(heatmap_picture_says_that_it_lacks_labels) {
+    heed_ctx *c = heed_open(NULL);
+    heed_heatmap two[2];
+    for (int i = 0; i < 2; i++) two[i] = map_of(MANY, "q");
+    const char *path = in_folder("two.svg");
+    size_t n = 0;
+    CHECK(heed_panels_svg(c, &(heed_panels){.count = 2, .maps = two, .columns = 2}, path));
+    char *svg = heed_text_read(c, path, &n);
+    CHECK(svg && strstr(svg, "Every 2nd label is shown.") && count_of(svg, ">q<") == 2 * MANY);
+    free(svg);
+    svg = svg_of(c, map_of(SIDE, "q"));
+    CHECK(svg && !strstr(svg, "label is shown") && count_of(svg, ">q<") == 2 * SIDE);
+    free(svg);
+    CLOSE(c);
+}
+
+/* Its height in the picture's SVG. */
+static int height_of(heed_ctx *c, const char *label, const char *shown) {
+    int y = 0;
+    char *svg = svg_of(c, map_of(1, label)), *at = svg ? strstr(svg, shown) : NULL;
+    while (at && at > svg && strncmp(at, " y=\"", 4) != 0) at--;
+    CHECK(at && sscanf(at, " y=\"%d\"", &y) == 1);
+    free(svg);
+    return y;
+}
+
+TEST(heatmap_raises_the_sign_of_a_space_that_is_alone) {
+    heed_ctx *c = heed_open(NULL);
+    CHECK(height_of(c, " ", ">␣<") == height_of(c, "q", ">q<") - 6);
+    CHECK(height_of(c, " q", ">␣q<") == height_of(c, "q", ">q<"));
+    CLOSE(c);
+}
