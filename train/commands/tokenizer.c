@@ -222,9 +222,10 @@ const command cmd_tokenizer_encode = {
     .name = "tokenizer encode",
     .usage = "TOKENIZER [TEXT]...",
     .help = "text to token numbers",
-    .about = "Prints the numbers of the tokens of each TEXT, or of each line of the standard\n"
-             "input, which must not be empty. TOKENIZER is the folder of a tokenizer or a run, or a "
-             "vocab.txt.",
+    .about =
+        "Prints the numbers of the tokens of each TEXT, or of each line of the standard\n"
+        "input, which must not be empty. TOKENIZER is the folder of a tokenizer or a run, or a "
+        "vocab.txt.",
     .examples = "  heed tokenizer encode runs/book \"The king went home .\" --tokens\n",
     .options = encode_options,
     .args = {1, -1},

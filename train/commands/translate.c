@@ -167,7 +167,8 @@ const command cmd_translate = {
     .help = "translate texts, and show what was attended to",
     .about =
         "Prints the target that a run of seq2seq or rnn generates for each TEXT. Without TEXT,\n"
-        "each line of the standard input, which must not be empty, is a text and gives one line of\n"
+        "each line of the standard input, which must not be empty, is a text and gives one line "
+        "of\n"
         "output, which is empty if there is nothing to translate. --attention draws the alignment: "
         "a row for each\n"
         "generated token, over the tokens of the source.",
