@@ -57,8 +57,9 @@ OPT_serial  := -O2 -g1
 OPT_debug   := -O0 -g
 OPT_mpi     := $(OPT_release) -DHEED_MPI
 OPT      := $(OPT_$(VARIANT))
-# Relocations packed (a table of options is nearly all addresses), code and constants in the same pages, no symbols for debuggers.
-SO_release  := -Wl,-s -Wl,-z,pack-relative-relocs -Wl,-z,noseparate-code
+# Relocations packed (a table of options is nearly all addresses), code and constants in the same pages, no symbols for debuggers, no index of the tables for
+# unwinding, which are not there.
+SO_release  := -Wl,-s -Wl,-z,pack-relative-relocs -Wl,-z,noseparate-code -Wl,--no-eh-frame-hdr
 SO_mpi      := $(SO_release)
 # How a shared library is linked. Flags that not every linker of ELF accepts are tried, once.
 comma       := ,
