@@ -72,7 +72,7 @@ for command in "fill mlm" "generate gpt" "attend mlm" "classify class" "embed ml
     refuses 3 "standard input: no lines"
     run help ${command% *}
     tr -s ' \n' '  ' <out >line
-    if grep -q "may not be empty\|must be one" line; then pass; else fail "the help lacks it"; fi
+    if grep -q "must not be empty\|must be one" line; then pass; else fail "the help lacks it"; fi
 done
 run_with empty.txt generate gpt --prompt "" --n 5
 status 0

@@ -58,9 +58,8 @@ const command cmd_reconstruct = {
         "reconstruction, and the difference, which is black where there is none. Visible patches\n"
         "of the reconstruction are those of the picture. INPUT is a file, a folder (all pictures\n"
         "below it), a quoted pattern, or - for the standard input: the bytes of a picture, or a\n"
-        "list of paths, one per line. Without INPUT, the standard input is read, which must not "
-        "be\n"
-        "empty. A picture that cannot be decoded is reported, the others are still\n"
+        "list of paths, one per line. Without INPUT, the standard input is read, which must not\n"
+        "be empty. A picture that cannot be decoded is reported, the others are still\n"
         "reconstructed, and the exit status is 3.",
     .examples = "  heed reconstruct runs/digits seven.png --png sheet.png\n"
                 "  heed reconstruct runs/digits pictures --json > errors.jsonl\n",

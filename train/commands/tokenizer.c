@@ -224,7 +224,7 @@ const command cmd_tokenizer_encode = {
     .help = "text to token numbers",
     .about =
         "Prints the numbers of the tokens of each TEXT, or of each line of the standard\n"
-        "input, which must not be empty. TOKENIZER is the folder of a tokenizer or a run, or a "
+        "input, which must not be empty. TOKENIZER is the folder of a tokenizer or a run, or a\n"
         "vocab.txt.",
     .examples = "  heed tokenizer encode runs/book \"The king went home .\" --tokens\n",
     .options = encode_options,

@@ -167,11 +167,9 @@ const command cmd_translate = {
     .help = "translate texts, and show what was attended to",
     .about =
         "Prints the target that a run of seq2seq or rnn generates for each TEXT. Without TEXT,\n"
-        "each line of the standard input, which must not be empty, is a text and gives one line "
-        "of\n"
-        "output, which is empty if there is nothing to translate. --attention draws the alignment: "
-        "a row for each\n"
-        "generated token, over the tokens of the source.",
+        "each line of the standard input, which must not be empty, is a text and gives one line\n"
+        "of output, which is empty if there is nothing to translate. --attention draws the\n"
+        "alignment: a row for each generated token, over the tokens of the source.",
     .examples = "  heed translate runs/dates \"March 5, 1999\" --attention\n"
                 "  heed translate runs/french --beam 5 < sentences.txt\n"
                 "  heed translate runs/dates \"5 May 2020\" --png alignment.png --json\n",
