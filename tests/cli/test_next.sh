@@ -121,3 +121,20 @@ for word in version -V; do
     run $word
     refuses 2 "unknown command $word; hint: \`heed --version\` prints the version"
 done
+
+# Pictures and models that do not exist; a run that is imported.
+${CC:-cc} -O1 -o digits "$here/../../data/digits.c" -lm -lz || fail "cannot build data/digits.c"
+./digits shown --png --train 40 --test 10
+run train vit shown -o vit --width 8 --heads 2 --layers 1 --batch 4 --steps 1
+status 0
+cp "my pictures/a/1.png" rose.png
+run classify vit roze.png
+refuses 3 "\"roze.png\" cannot be read: No such file or directory; did you mean rose.png?"
+run classify vit nowhere/rose.png
+refuses 3 "there is no folder nowhere"
+run import showm -o run
+refuses 3 "did you mean shown?"
+run import vit -o run
+refuses 2 "vit is a run already: expected the folder of a model of transformers; hint: \`heed classify vit\`"
+run export vit --to hf
+refuses 2 "unknown option --to: -o FOLDER writes the format of transformers, --onnx FILE ONNX"

@@ -61,9 +61,12 @@ static void add_expected(const program *p, char *path, heed_text *out) {
 
 /* Whether the message is that a file or a run does not exist, and its path. */
 static bool names_missing(const char *message, char path[1024]) {
-    char reason[128];
+    char reason[128], picture[160];
     snprintf(reason, sizeof reason, ": %s", strerror(ENOENT));
+    snprintf(picture, sizeof picture, "\" cannot be read%s", reason);
     const char *const forms[][2] = {{"cannot read ", reason},
+                                    {"\"", picture},
+                                    {"model is missing: ", ": expected a folder"},
                                     {"run is missing: ", ": expected the folder of a run"},
                                     {"not a run: ", ": expected a folder"}};
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
