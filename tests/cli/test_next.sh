@@ -138,3 +138,9 @@ run import vit -o run
 refuses 2 "vit is a run already: expected the folder of a model of transformers; hint: \`heed classify vit\`"
 run export vit --to hf
 refuses 2 "unknown option --to: -o FOLDER writes the format of transformers, --onnx FILE ONNX"
+
+# A setting of training, given to another command.
+for command in "generate gpt" "resume gpt" "eval gpt"; do
+    run $command --width 8
+    refuses 2 "unknown option --width: a run keeps the settings that it was trained with"
+done

@@ -134,7 +134,7 @@ static void add_near_words(const heed_tokenizer *k, const char *message, heed_te
     char word[256];
     int found = 0;
     if (strncmp(message, start, strlen(start)) != 0) return;
-    if (strcmp(heed_tokenizer_kind(k), "word") != 0) return;
+    if (strncmp(heed_tokenizer_kind(k), "word", 4) != 0) return; /* word and wordpiece */
     for (const char *s = message + strlen(start); s; s = strncmp(s, ", ", 2) ? NULL : s + 2) {
         size_t n = strcspn(s, ", ");
         snprintf(word, sizeof word, "%.*s", (int)n, s);
