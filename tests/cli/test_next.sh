@@ -15,6 +15,8 @@ for i in 1 2 3 4 5 6 7 8 9; do echo "abab cdcd abab"; done >text.txt
 suggests ' --prompt "abab cdcd abab"'
 tr '\n' ' ' <text.txt >line.txt && mv line.txt text.txt
 suggests ' --prompt "abab cdcd abab"'
+for i in 1 2 3 4 5 6 7 8 9; do echo "-- abab cdcd abab"; done >text.txt
+suggests ' --prompt "abab cdcd abab"'
 for i in 1 2 3 4 5 6 7 8 9; do printf 'emma\nolivia = 1\n'; done >text.txt
 suggests ' --prompt "emma"'
 for i in 1 2 3 4 5 6 7 8 9; do printf '我喜欢吃苹果，也喜欢香蕉。\n'; done >text.txt

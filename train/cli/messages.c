@@ -70,11 +70,12 @@ static bool names_missing(const char *message, char path[1024]) {
                                     {"run is missing: ", ": expected the folder of a run"},
                                     {"not a run: ", ": expected a folder"}};
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
-        const char *from = message + strlen(forms[i][0]), *end = NULL;
-        if (strncmp(message, forms[i][0], strlen(forms[i][0])) == 0)
-            end = strstr(from, forms[i][1]);
-        if (end) snprintf(path, 1024, "%.*s", (int)(end - from), from);
-        if (end) return !is_file(path) && !is_directory(path);
+        size_t n = strlen(forms[i][0]);
+        bool starts = strncmp(message, forms[i][0], n) == 0;
+        const char *end = starts ? strstr(message + n, forms[i][1]) : NULL;
+        if (!end) continue;
+        snprintf(path, 1024, "%.*s", (int)(end - message - (ptrdiff_t)n), message + n);
+        return !is_file(path) && !is_directory(path);
     }
     return false;
 }
