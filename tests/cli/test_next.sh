@@ -15,6 +15,8 @@ for i in 1 2 3 4 5 6 7 8 9; do echo "abab cdcd abab"; done >text.txt
 suggests ' --prompt "abab cdcd abab"'
 tr '\n' ' ' <text.txt >line.txt && mv line.txt text.txt
 suggests ' --prompt "abab cdcd abab"'
+for i in 1 2 3 4 5 6 7 8 9; do echo "-- abab cdcd abab"; done >text.txt
+suggests ' --prompt "abab cdcd abab"'
 for i in 1 2 3 4 5 6 7 8 9; do printf 'emma\nolivia = 1\n'; done >text.txt
 suggests ' --prompt "emma"'
 for i in 1 2 3 4 5 6 7 8 9; do printf '我喜欢吃苹果，也喜欢香蕉。\n'; done >text.txt
@@ -120,4 +122,27 @@ warns "facts.txt is taken as the text, though a file has this name; hint: \`heed
 for word in version -V; do
     run $word
     refuses 2 "unknown command $word; hint: \`heed --version\` prints the version"
+done
+
+# Pictures and models that do not exist; a run that is imported.
+${CC:-cc} -O1 -o digits "$here/../../data/digits.c" -lm -lz || fail "cannot build data/digits.c"
+./digits shown --png --train 40 --test 10
+run train vit shown -o vit --width 8 --heads 2 --layers 1 --batch 4 --steps 1
+status 0
+cp "my pictures/a/1.png" rose.png
+run classify vit roze.png
+refuses 3 "\"roze.png\" cannot be read: No such file or directory; did you mean rose.png?"
+run classify vit nowhere/rose.png
+refuses 3 "there is no folder nowhere"
+run import showm -o run
+refuses 3 "did you mean shown?"
+run import vit -o run
+refuses 2 "vit is a run already: expected the folder of a model of transformers; hint: \`heed classify vit\`"
+run export vit --to hf
+refuses 2 "unknown option --to: -o FOLDER writes the format of transformers, --onnx FILE ONNX"
+
+# A setting of training, given to another command.
+for command in "generate gpt" "resume gpt" "eval gpt"; do
+    run $command --width 8
+    refuses 2 "unknown option --width: a run keeps the settings that it was trained with"
 done

@@ -61,17 +61,21 @@ static void add_expected(const program *p, char *path, heed_text *out) {
 
 /* Whether the message is that a file or a run does not exist, and its path. */
 static bool names_missing(const char *message, char path[1024]) {
-    char reason[128];
+    char reason[128], picture[160];
     snprintf(reason, sizeof reason, ": %s", strerror(ENOENT));
+    snprintf(picture, sizeof picture, "\" cannot be read%s", reason);
     const char *const forms[][2] = {{"cannot read ", reason},
+                                    {"\"", picture},
+                                    {"model is missing: ", ": expected a folder"},
                                     {"run is missing: ", ": expected the folder of a run"},
                                     {"not a run: ", ": expected a folder"}};
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
-        const char *from = message + strlen(forms[i][0]), *end = NULL;
-        if (strncmp(message, forms[i][0], strlen(forms[i][0])) == 0)
-            end = strstr(from, forms[i][1]);
-        if (end) snprintf(path, 1024, "%.*s", (int)(end - from), from);
-        if (end) return !is_file(path) && !is_directory(path);
+        size_t n = strlen(forms[i][0]);
+        bool starts = strncmp(message, forms[i][0], n) == 0;
+        const char *end = starts ? strstr(message + n, forms[i][1]) : NULL;
+        if (!end) continue;
+        snprintf(path, 1024, "%.*s", (int)(end - message - (ptrdiff_t)n), message + n);
+        return !is_file(path) && !is_directory(path);
     }
     return false;
 }
@@ -131,7 +135,7 @@ static void add_near_words(const heed_tokenizer *k, const char *message, heed_te
     char word[256];
     int found = 0;
     if (strncmp(message, start, strlen(start)) != 0) return;
-    if (strcmp(heed_tokenizer_kind(k), "word") != 0) return;
+    if (strncmp(heed_tokenizer_kind(k), "word", 4) != 0) return; /* word and wordpiece */
     for (const char *s = message + strlen(start); s; s = strncmp(s, ", ", 2) ? NULL : s + 2) {
         size_t n = strcspn(s, ", ");
         snprintf(word, sizeof word, "%.*s", (int)n, s);

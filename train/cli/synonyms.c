@@ -161,6 +161,12 @@ static const heed_option *option_by_ending(const program *p, const heed_config *
     return NULL;
 }
 
+/* Whether the setting is one of training, and the command is on a run. */
+static bool of_training(const program *p, const char *key) {
+    const command *k = p->command;
+    return k && k->opens_run && !k->task_options && find_option(p, key);
+}
+
 bool explain_setting(void *user, const heed_config *f, const char *key, char text[HEED_EXPLAIN]) {
     const char *dot = strrchr(key, '.'); /* "trainer.max_epochs" */
     if (dot) key = dot + 1;
@@ -181,7 +187,11 @@ bool explain_setting(void *user, const heed_config *f, const char *key, char tex
                                               : "");
     else if (s && s->note)
         put_note(user, s->note, text);
-    return o || (s && s->note);
+    else if (of_training(user, key))
+        snprintf(text, HEED_EXPLAIN, ": a run keeps the settings that it was trained with");
+    else
+        return false;
+    return true;
 }
 
 const char *known_command(const char *word, const char **note) {

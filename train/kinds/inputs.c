@@ -78,9 +78,9 @@ void each_input(program *p, void *user, take_input one, int how) {
             each_line(p, user, one, how);
             continue;
         }
-        if (!heed_check_text(p->c, p->argv[i], n) || !one(p, user, p->argv[i], n))
-            program_complain(p);
-        note_file(p->c, p->argv[i], p);
+        bool ok = heed_check_text(p->c, p->argv[i], n) && one(p, user, p->argv[i], n);
+        program_complain(p);
+        if (ok || !is_picture_name(p->argv[i])) note_file(p->c, p->argv[i], p);
     }
 }
 

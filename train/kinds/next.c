@@ -52,7 +52,7 @@ static void first_words(const char *path, char line[LONGEST + 1]) {
     char text[4096], words[LONGEST + 1];
     *line = 0;
     for (char *s = read_part(path, text); *s; s += strcspn(s, "\n")) {
-        s += strspn(s, " \r\n");
+        s += strspn(s, " \r\n-"); /* a dash would begin an option */
         bool found = take_words(s, strcspn(s, "\r\n"), words) && keep_words(words, WORDS) >= 4;
         if (found || !*line) snprintf(line, sizeof words, "%s", words);
         if (found) return;

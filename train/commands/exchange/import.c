@@ -30,6 +30,14 @@ static void import(program *p) {
                   dir);
         return;
     }
+    const heed_model *m = model_of_run(p->c, p->models, dir);
+    if (m) {
+        heed_fail(p->c, HEED_USAGE,
+                  "%s is a run already: expected the folder of a model of transformers; hint: "
+                  "`%s %s`",
+                  dir, use_of(m), dir);
+        return;
+    }
     heed_run *r =
         heed_run_vacant(p->c, out, flag_on(p, "force")) ? heed_import(p->c, dir, p->models) : NULL;
     if (r && heed_run_save(r, out, flag_on(p, "force"))) conclude(p, r, out);
