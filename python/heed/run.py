@@ -445,7 +445,7 @@ class Run:
 
     @contextlib.contextmanager
     def evaluation(self, data, method):
-        """The heed_evaluation of other data, or with None of the part of its own that was kept for that."""
+        """The heed_evaluation of other data, or with None of the held-out part of the data that it was trained on."""
         c, f = self.context, self.c.config
         if data is None and self.model.kind != _c.HEED_INPUT_DENSE:
             self.check_own_data(f"run.{method}(PATH)")
@@ -465,7 +465,7 @@ class Run:
             yield _c.heed_evaluation(run=self.pointer, data=batches, rows=rows, batches=count, what=b"data")
 
     def evaluate(self, data=None):
-        """Loss and accuracy on other data, or without it on the part of its own that was kept for that: loss, perplexity,
+        """Loss and accuracy on other data, or without it on the held-out part of the data that it was trained on: loss, perplexity,
         bits_per_byte, accuracy, top5, items, as they apply."""
         with self.evaluation(data, "evaluate") as e:
             s = lib.heed_evaluate(self.c.tape, self.c.model, self.c.self, e.data, e.rows)
