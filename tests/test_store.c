@@ -36,6 +36,19 @@ TEST(store_rows_are_of_a_known_kind) {
 }
 
 /* Nothing is made while the context is in error, and all goes on where it was afterwards. */
+TEST(store_scope_of_any_length_is_whole_or_an_error) {
+    heed_ctx *c = heed_open(NULL);
+    heed_store *s = heed_store_new(c);
+    char name[300];
+    memset(name, 'x', sizeof name);
+    name[150] = 0;
+    CHECK_TEXT(heed_scope(s, "%s", name), name);
+    CHECK(!heed_scope(s, "%s", name));
+    CHECK_HAS(heed_ctx_error(c), "scope is too long");
+    heed_clear(c);
+    CLOSE(c);
+}
+
 TEST(store_makes_nothing_after_an_error) {
     heed_ctx *c = heed_open(NULL);
     heed_store *s = heed_store_new(c);

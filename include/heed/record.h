@@ -139,13 +139,14 @@ bool heed_record_csv(heed_ctx *c, const heed_record *r, const char *path);
 /* Writes a NumPy archive: PATH.weights (heads,Q,K), PATH.raw, .scores, .q, .k, .v, maps.N (Q,K),
  * picture (H,W,C) of bytes, and "record", the bytes of the JSON object without arrays. */
 bool heed_record_npz(heed_ctx *c, const heed_record *r, const char *path);
-/* Reads such a JSON or NPZ file, a worked example of `heed explain --json` (its attention, scores,
- * Q and K), or weights of another program: an NPZ, NPY or JSON file with arrays of (queries, keys),
- * (heads, queries, keys) or (layers, heads, queries, keys). Layers are numbered in the order of the
- * file; an array whose name contains "cross" or "dec" is cross or decoder attention. Labels are the
- * texts under `tokens`, or `queries` and `keys`, or `source` and `target`; if their count differs
- * from that of the weights, the error names both counts. Values outside [0, 1] and rows that do not
- * sum to 1 are kept unchanged and reported in the note. Returns NULL on error. */
+/* Reads such a JSON file, of which the picture is left out, or NPZ file, a worked example of `heed
+ * explain --json` (its attention, scores, Q and K), or weights of another program: an NPZ, NPY or
+ * JSON file with arrays of (queries, keys), (heads, queries, keys) or (layers, heads, queries,
+ * keys). Layers are numbered in the order of the file; an array whose name contains "cross" or
+ * "dec" is cross or decoder attention. Labels are the texts under `tokens`, or `queries` and
+ * `keys`, or `source` and `target`; if their count differs from that of the weights, the error
+ * names both counts. Values outside [0, 1] and rows that do not sum to 1 are kept unchanged and
+ * reported in the note. Returns NULL on error. */
 heed_record *heed_record_read(heed_ctx *c, const char *path);
 
 HEED_EXPORT_END

@@ -72,7 +72,8 @@ heed_tensor *heed_state_new(heed_store *s, const char *name, const char *init, i
 bool heed_name_rows(heed_store *s, const heed_tensor *w, const char *name, int from, int count);
 
 /* Opens a naming scope, formatted as by printf, and returns its full name ("block.0"), which is
- * valid as long as the store. An empty string opens a scope that adds nothing to names. */
+ * valid as long as the store and has at most 254 bytes; NULL on error. An empty string opens a
+ * scope that adds nothing to names. */
 const char *heed_scope(heed_store *s, const char *format, ...) HEED_PRINTF(2, 3);
 void heed_unscope(heed_store *s);
 

@@ -25,7 +25,7 @@ def order_of(order, x):
 
 
 def weights_of(weights, x, dim):
-    """A weight for each class, which are as many as this dim of x is long; None without weights."""
+    """The weights as floats, one for each class: as many as this dim of x has; None without weights."""
     if weights is None:
         return None
     weights = np.ascontiguousarray(weights, np.float32)
@@ -35,7 +35,7 @@ def weights_of(weights, x, dim):
 
 
 def tape_of(*inputs):
-    """The net whose tape records an op on these inputs."""
+    """The net whose tape records an op on these inputs: that of the first tensor among them."""
     for x in inputs:
         if isinstance(x, Tensor):
             return x.net

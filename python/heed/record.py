@@ -199,7 +199,7 @@ class Record(Owner):
 
 
 class Page:
-    """The page of a record as a notebook shows it: a frame of its own."""
+    """The page of a record as a notebook shows it: in a separate frame."""
 
     def __init__(self, record, height=640, opening=None, qk=True):
         self.record, self.height, self.opening, self.qk = record, height, opening, qk

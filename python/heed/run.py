@@ -442,7 +442,7 @@ class Run:
 
     @contextlib.contextmanager
     def evaluation(self, data, method):
-        """The heed_evaluation of other data, or with None of the part of its own that was kept for that."""
+        """The heed_evaluation of other data, or with None of the held-out part of the data that it was trained on."""
         c, f = self.context, self.c.config
         if data is None:
             other = f"run.{method}(PATH)".encode()
@@ -463,7 +463,7 @@ class Run:
             yield _c.heed_evaluation(run=self.pointer, data=batches, rows=rows, batches=count, what=b"data")
 
     def evaluate(self, data=None):
-        """Loss and accuracy on other data, or without it on the part of its own that was kept for that: loss, perplexity,
+        """Loss and accuracy on other data, or without it on the held-out part of the data that it was trained on: loss, perplexity,
         bits_per_byte, accuracy, top5, items, as they apply."""
         with self.evaluation(data, "evaluate") as e:
             s = lib.heed_evaluate(self.c.tape, self.c.model, self.c.self, e.data, e.rows)

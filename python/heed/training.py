@@ -14,7 +14,7 @@ FIELDS = ("step", "steps", "progress", "epoch", "loss", "val_loss", "metric", "b
 
 
 class Report:
-    """What a training run tells: event is start, step, eval, saved or note; the numbers are those of heed_report, nan where unknown."""
+    """What a training run reports: event is start, step, eval, saved or note; the numbers are those of heed_report, nan where unknown."""
 
     def __init__(self, c):
         self.event, self.note = EVENTS[c.event], text(c.note)
@@ -37,7 +37,7 @@ class Report:
 
 
 def show(report):
-    """The progress that True stands for."""
+    """Prints a report: what progress=True does."""
     if report.event in ("start", "eval", "note"):
         print(report, flush=True)
 

@@ -93,8 +93,12 @@ const char *heed_scope(heed_store *s, const char *format, ...) {
     char text[256];
     va_list list;
     va_start(list, format);
-    vsnprintf(text, sizeof text, format, list);
+    int n = vsnprintf(text, sizeof text, format, list);
     va_end(list);
+    if (n < 0 || strlen(prefix_of(s)) + (size_t)n + 1 >= sizeof text) {
+        heed_fail(s->c, HEED_USAGE, "scope is too long: %.40s..: expected at most 254 bytes", text);
+        return NULL;
+    }
     if (!heed__grow(s->c, &s->names, &s->name_capacity, s->name_count + 1, sizeof *s->names) ||
         !heed__grow(s->c, &s->scopes, &s->scope_capacity, s->depth + 1, sizeof *s->scopes))
         return NULL;

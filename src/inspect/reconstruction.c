@@ -21,7 +21,7 @@ static bool takes_pictures(const heed_run *r) {
                      m->name);
 }
 
-/* Whether pixel `at` of (size,size,channels) lies in a hidden patch; patches (n): 1 for those. */
+/* Whether pixel `at` of (size,size,channels) is in a hidden patch; patches (n): 1 for those. */
 static bool is_hidden(const unsigned char *patches, heed_grid g, int size, int channels,
                       size_t at) {
     int pixel = (int)(at / (size_t)channels), row = pixel / size, col = pixel % size;

@@ -1,49 +1,12 @@
-/* shape.h -- shared by shape rules: kinds of inputs, broadcasting, messages with both shapes. */
+/* shape.h -- shared by shape rules: broadcasting, dims counted from the end, norms. */
 #ifndef HEED_OPS_SHAPE_H
 #define HEED_OPS_SHAPE_H
 
 #include "core/core.h"
+#include "core/shape.h"
 #include "kernels/kernels.h"
 #include <heed/ops.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
-
-/* True if every input that is not NULL has the kind given in kinds: r reals, i indices; the last
- * letter applies to all further inputs. */
-static inline bool heed__accepts(heed_node *n, const char *kinds) {
-    for (int i = 0; i < n->inputs; i++) {
-        bool reals = *kinds == 'r';
-        if (kinds[1]) kinds++;
-        if (!n->in[i] || (reals ? n->in[i]->x != NULL : n->in[i]->i != NULL)) continue;
-        return heed_wrong(n, "input %d must hold %s", i,
-                          reals ? "reals, not indices" : "indices, not reals");
-    }
-    return true;
-}
-
-/* Records the error "(2,3) x (4): WHY" for inputs a and b. Returns false. */
-HEED_PRINTF(4, 5)
-static inline bool heed__bad_shapes(heed_node *n, int a, int b, const char *why, ...) {
-    char left[64], right[64], text[160];
-    va_list list;
-    va_start(list, why);
-    vsnprintf(text, sizeof text, why, list);
-    va_end(list);
-    return heed_wrong(n, "%s x %s: %s", heed_shape_text(n->in[a], left, sizeof left),
-                      heed_shape_text(n->in[b], right, sizeof right), text);
-}
-
-/* Records the error "(2,3): WHY" for input a. Returns false. */
-HEED_PRINTF(3, 4)
-static inline bool heed__bad_shape(heed_node *n, int a, const char *why, ...) {
-    char shape[64], text[160];
-    va_list list;
-    va_start(list, why);
-    vsnprintf(text, sizeof text, why, list);
-    va_end(list);
-    return heed_wrong(n, "%s: %s", heed_shape_text(n->in[a], shape, sizeof shape), text);
-}
 
 /* affine.c: computes g, C (m,n) += or = A' B, the gradient of a weight summed over k rows. Small
  * ones of many rows are computed in two halves. */

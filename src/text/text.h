@@ -27,7 +27,7 @@ heed__char_kind heed__kind_of_char(int32_t c);
 
 /* The place of the first byte that is NUL or not UTF-8; n: there is none. */
 size_t heed__text_flaw(const char *text, size_t n);
-/* The number of the line, from 1, that the byte `at` lies in. */
+/* The number of the line, from 1, that holds the byte `at`. */
 size_t heed__line_of(const char *text, size_t at);
 /* The bytes of the first line of n bytes, without its LF. */
 size_t heed__line_length(const char *text, size_t n);
