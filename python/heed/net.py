@@ -106,6 +106,11 @@ class Net:
 
     def ids(self, x):
         """A copy of whole numbers or truth values as an index tensor."""
+        x = np.asarray(x)
+        low, high = -2**31, 2**31 - 1
+        whole = x.dtype.kind in "biu" or (x.dtype.kind == "f" and (x == np.floor(x)).all())
+        if not whole or (x.size and not low <= x.min() <= x.max() <= high):
+            raise UsageError(f"ids: expected whole numbers from {low} to {high}, found an array of {x.dtype}")
         return self.copied(lib.heed_input_ids, x, np.int32)
 
     def copied(self, function, x, kind):

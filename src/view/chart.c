@@ -419,9 +419,10 @@ static void put_legend(const heed_chart *p, int width, bool color, heed_text *ou
             used = 0;
         }
         if (color)
-            heed_text_add(out, "\033[38;2;%d;%d;%dm━━\033[0m %s", c.r, c.g, c.b, label);
+            heed_text_add(out, "\033[38;2;%d;%d;%dm━━\033[0m ", c.r, c.g, c.b);
         else
-            heed_text_add(out, "%c %s", signs[s % 8], label);
+            heed_text_add(out, "%c ", signs[s % 8]);
+        heed_label_text(label, heed_label_columns(label), out);
         if (marked) heed_text_add(out, ", %s: %s", p->mark, text);
         heed_text_add(out, "   ");
         used += own;

@@ -49,6 +49,10 @@ def test_ops_with_arguments():
     picture, kernel = rng.standard_normal((1, 5, 5, 1)), rng.standard_normal((1, 1, 3, 3))
     expected = [[(picture[0, i:i + 3, j:j + 3, 0] * kernel[0, 0]).sum() for j in (0, 2)] for i in (0, 2)]
     close(heed.conv2d(net.input(picture), kernel, stride=2)[0, :, :, 0], expected)
+    for wrong in (np.array([2**31]), np.array([0.5]), np.array([np.nan]), ["1"]):
+        with raises(heed.UsageError, "ids: expected whole numbers"):
+            net.ids(wrong)
+    assert net.ids(np.array([1.0, 0.0])).shape == net.ids([True, False]).shape == (2,)
     with raises(TypeError, "strides"):
         heed.conv2d(net.input(picture), kernel, strides=2)
 

@@ -13,7 +13,7 @@ typedef struct {
     heed_run *run;
     heed_inspection s;
     heed_record_block block;
-    char path[48]; /* the layer's path: "encoder.0.attn" */
+    char path[320]; /* the layer's path: "encoder.0.attn" */
     int head;
 } trained;
 
