@@ -44,7 +44,7 @@ static uint64_t roll(uint64_t *state) {
     return z ^ (z >> 31);
 }
 
-/* Uniform in 0 .. bound - 1, but for 2^-40. */
+/* Uniform in 0 .. bound - 1, except for 2^-40. */
 static uint64_t below(uint64_t *state, uint64_t bound) { return (roll(state) >> 8) % bound; }
 
 /* Which part a source belongs to: 1, the test, for every eighth. */

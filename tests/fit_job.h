@@ -52,7 +52,7 @@ bool exists(const char *run, const char *name);
 char *slurp(const char *run, const char *name, size_t *n); /* to be freed; NULL if absent */
 void spill(const char *run, const char *name, const char *data, size_t n);
 bool equal_files(const char *a, const char *b, const char *name);
-/* Equal weights, optimizers and metrics, but for the times in these. */
+/* Equal weights, optimizers and metrics, except for the times in these. */
 bool same_run(const char *a, const char *b);
 void command(const char *format, ...) HEED_PRINTF(1, 2); /* of the shell; must succeed */
 

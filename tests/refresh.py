@@ -134,7 +134,7 @@ def with_clock(new, old):
 
 
 def resembling(printed, outputs):
-    """Of all outputs the one that has most of the printed lines but for their numbers, the latest
+    """Of all outputs the one that has most of the printed lines except for their numbers, the latest
     of equal ones; empty if none has two thirds of them."""
 
     def kinds(lines):

@@ -318,7 +318,7 @@ static void turn_columns(const heed_real *w, int h, double *out) {
         out[i] = (double)w[i % WIDTH * WIDTH + h * HALF + i / WIDTH];
 }
 
-/* The numbers of head h, but for what the other one adds. */
+/* The numbers of head h, except for what the other one adds. */
 static heed_lesson make_head(heed_ctx *c, const heed_mha *m, const heed_norm *norm, int h,
                              const double *x) {
     double n[5][HALF * WIDTH], b[3][HALF], wide[3][WIDTH];

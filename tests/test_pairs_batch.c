@@ -157,7 +157,7 @@ TEST(pairs_batch_evaluates_in_order) {
     CLOSE(c);
 }
 
-/* More rows than pairs: each comes as often as another, but for one. */
+/* More rows than pairs: each comes as often as another, except for one. */
 TEST(pairs_batch_of_few) {
     heed_ctx *c = heed_open(&(heed_options){.seed = 3});
     heed_pairs *k = open_pairs(c, 3, 0);

@@ -18,8 +18,8 @@ typedef struct {
 } known_places;
 
 /* Runs the job undisturbed, then again for each allocation that is to fail: some from every place,
- * but for those in known, which gets the new ones; NULL: none is known. They must end in an error,
- * but for a few that are survived rightly: stdio does without its buffers. */
+ * except for those in known, which gets the new ones; NULL: none is known. They must end in an
+ * error, except for a few that are survived rightly: stdio does without its buffers. */
 void fail_each(alloc_job job, known_places *known, void (*check)(bool ok, const char *what));
 
 #endif

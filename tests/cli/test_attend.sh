@@ -215,7 +215,7 @@ for mode in "--query 2" "--query 7 --occlude"; do
     holds test "$(cat one.svg one-2.svg | end_of - | wc -l)" = 1
 done
 
-# Pairs: cross attention by itself, the other stacks when asked for, a target of one's own.
+# Pairs: cross attention by itself, the other stacks when asked for, a target of the user's.
 for a in a b c d e f; do for b in g h i j; do printf '%s%s\t%s%s\n' $a $b $b $a; done; done >pairs.tsv
 TINY="--width 16 --block 8 --batch 8 --steps 6"
 run train seq2seq pairs.tsv -o s2s $TINY --layers 2 --heads 2

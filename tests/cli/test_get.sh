@@ -18,7 +18,7 @@ tail -c +$((have + 1)) "$from" | head -c "${BREAK:-100000000}" >>"$file"
 END
 chmod +x bin/curl
 
-# The script itself, but for the sums: those of small files made here.
+# The script itself, except for the sums: those of small files made here.
 cp "$get" get.sh
 publish() { # NAME SUM-IT-HAS CONTENTS
     printf '%s' "$3" | gzip >"home/$1"

@@ -154,7 +154,7 @@ near zE.1.0 "2 / 4" 1e-12
 holds test "$("$JSON" E <out | tr -cd '[' | wc -c)" = 5
 run explain patches --patch 3
 refuses 2 "--patch 3: expected a divisor of 8"
-# Pictures of one's own: squares of whole patches, large ones made smaller.
+# Pictures of the user's: squares of whole patches, large ones made smaller.
 ${CC:-cc} -std=c11 -o picture "$here/picture.c"
 ./picture grey.bmp 8 200 200 200
 run explain patches grey.bmp --patch 3 --json

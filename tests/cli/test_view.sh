@@ -45,7 +45,7 @@ echo '{"words": ["a", "b"], "attention": [[1, 0], [0, 1]]}' >words.json
 run view words.json
 status 0
 warns "Not read: \"words\"; labels are read from tokens"
-# What is odd is said, and not mended.
+# What is odd is reported, and not changed.
 echo '[[0.5, 0.7], [1, -0.5]]' >odd.json
 run view odd.json --html odd.html
 status 0
@@ -67,7 +67,7 @@ holds grep -q 'octet-stream+b64" id="p0"' picture.html
 holds grep -q '"grid":{"rows":2,"cols":2,"first":1}' picture.html
 
 # What is no number, and what is no weight.
-npy() { # NAME TYPE: 2 x 2 elements of zero bits but for the first, which has all
+npy() { # NAME TYPE: 2 x 2 elements of zero bits except for the first, which has all
     head="{'descr': '$2', 'fortran_order': False, 'shape': (2, 2), }"
     { printf '\223NUMPY\001\000%b\000%s' "\\0$(printf %o ${#head})" "$head"
       printf '\377\377\377\377\000\000\000\000\000\000\000\000\000\000\000\000'; } >"$1"

@@ -5,7 +5,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
-/* Records that are whole but for the last one: the bytes over and over. */
+/* Records that are whole except for the last one: the bytes over and over. */
 static void put_records(const char *name, size_t size, const uint8_t *data, size_t n, bool sized) {
     enum { MOST = 24 * 3074 };
     static uint8_t bytes[MOST];

@@ -235,7 +235,7 @@ static void print_columns(const attend_view *v, const columns *k) {
 
 /* What the attention is of, and the scales of the bars. */
 static void explain_columns(const attend_view *v, const columns *k) {
-    char name[160];
+    char name[NAME_SIZE];
     heed_text full = {.c = v->p->c};
     for (int c = 0; c < k->count; c++) {
         int digits;

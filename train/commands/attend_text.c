@@ -36,7 +36,7 @@ static const char *evenness(const attend_view *v, const shown *m) {
 }
 
 static bool print_matrix(const attend_view *v) {
-    char name[160], title[240];
+    char name[NAME_SIZE], title[NAME_SIZE + 160];
     shown m;
     bool ok = shown_matrix(v, v->head, &m);
     snprintf(title, sizeof title, "%s%s: a row is a token, over what it attends to",
@@ -79,7 +79,7 @@ static void print_top(const attend_view *v, const shown *m, int row, int width) 
 }
 
 static bool print_query(const attend_view *v) {
-    char name[160], token[QUERY_SIZE], title[512];
+    char name[NAME_SIZE], token[QUERY_SIZE], title[512];
     shown m;
     bool ok = shown_query(v, &m);
     snprintf(title, sizeof title, "what %s, attends to: %s", query_words(v, v->query, token),
@@ -224,7 +224,7 @@ static void add_answer(const attend_view *v, int query, heed_text *out) {
 bool draw_panels(const attend_view *v, int query, const heed_heatmap *maps, int count, bool svg,
                  const char *path) {
     bool one = v->chosen || v->block->heads == 1;
-    char name[160], why[FOCUS_SIZE];
+    char name[NAME_SIZE], why[FOCUS_SIZE];
     heed_text where = {.c = v->p->c}, note = {.c = v->p->c};
     if (!one && v->focus.count > 1)
         heed_text_add(&note, "The %s: %s. ", focus_words(v, why),

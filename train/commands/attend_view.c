@@ -90,15 +90,16 @@ const char *focus_words(const attend_view *v, char text[FOCUS_SIZE]) {
     if (v->inputs == 2) snprintf(inputs, sizeof inputs, " over both inputs");
     if (v->inputs > 2) snprintf(inputs, sizeof inputs, " over all %d inputs", v->inputs);
     snprintf(text, FOCUS_SIZE, "most concentrated of %d%s%s", v->focus.count, inputs,
-             passed ? " but for those that follow positions" : "");
+             passed ? " except for those that follow positions" : "");
     return text;
 }
 
-const char *view_name(const attend_view *v, int head, char text[160]) {
+const char *view_name(const attend_view *v, int head, char text[NAME_SIZE]) {
     char what[48], where[160], why[FOCUS_SIZE], of[FOCUS_SIZE + 4] = "";
     if (!v->chosen && head >= 0 && head == v->focus.head && v->focus.count > 1)
         snprintf(of, sizeof of, " (%s)", focus_words(v, why));
-    snprintf(text, 160, "%.60s, %s%s", view_layer(v, where), head_words(v->block, head, what), of);
+    snprintf(text, NAME_SIZE, "%.60s, %s%s", view_layer(v, where), head_words(v->block, head, what),
+             of);
     return text;
 }
 

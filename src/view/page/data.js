@@ -152,7 +152,8 @@
         if (photograph(b))
             return "First shown: the mean of the last layer, where the class is read.";
         const of = `${count} heads${heed.severalInputs() ? " on this input" : ""}`;
-        const passed = score < 0.5 && least < score ? " but for those that follow positions" : "";
+        const passed =
+            score < 0.5 && least < score ? " except for those that follow positions" : "";
         return `Most concentrated of ${of}${passed}: layer ${b.layer + 1}, head ${head + 1}.`;
     };
     heed.headName = (head) =>

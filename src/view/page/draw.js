@@ -35,7 +35,7 @@
     /* "p = 0.42", "p > 0.9999" */
     heed.probable = (p) => `p = ${heed.probability(p)}`.replace(/= ([<>])/, "$1 ");
     const pictures = {"\n": "⏎", "\t": "⇥", "\r": "␍", "\u0000": "␀"};
-    /* Control, format and direction characters are named, but for the joiners that emoji and
+    /* Control, format and direction characters are named, except for the joiners that emoji and
      * scripts need. */
     const odd = new RegExp(
         "[\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u061c\\u200b\\u200e\\u200f\\u2028-\\u202e\\u180e" +
