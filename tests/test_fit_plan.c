@@ -257,7 +257,7 @@ TEST(fit_minutes_are_kept_and_replayed) {
     CHECK(j.count[HEED_FIT_EVAL] == 10);
     CHECK(j.result.step > 400 && heed_config_int(j.args.config, "steps") == j.result.step);
     CHECK(j.last[HEED_FIT_STEP].lr < 1e-6 && j.last[HEED_FIT_STEP].progress == 1);
-    CHECK_HAS(j.notes, "0.5 minutes are about");
+    CHECK_HAS(j.notes, "0.5 minutes allow about");
     CLOSE(j.c);
     size_t n;
     char *text = slurp("timed", "config.conf", &n);

@@ -49,7 +49,7 @@ int heed_label_columns(const char *label);
 size_t heed_label_cut(const char *text, int columns);
 /* Appends several words as labels, wrapped at blanks into lines of `columns` columns. Each line
  * except the first is indented by `indent` blanks; the caller has indented the first. A word that
- * is longer than a line is cut. */
+ * is longer than a line is cut. A command in backticks is one word if it fits in a line. */
 void heed_label_words(const char *text, int indent, int columns, heed_text *out);
 
 /* ---- tables ---- */

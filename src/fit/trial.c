@@ -112,8 +112,8 @@ static bool plan_by_clock(heed__fitting *f) {
     snprintf(minutes, sizeof minutes, "%.10g", seconds / 60);
     if (!heed_config_set(f->a->config, "timed", minutes, "minutes", HEED_FROM_FLAG)) return false;
     int64_t left = f->steps - f->state.step;
-    heed__fit_note(f, "%g minute%s about %s step%s, planned again as the rate changes",
-                   f->set.minutes, f->set.minutes == 1 ? " is" : "s are",
+    heed__fit_note(f, "%g minute%s about %s step%s; the number is adjusted as the speed changes",
+                   f->set.minutes, f->set.minutes == 1 ? " allows" : "s allow",
                    heed_format_count(count, (uint64_t)left), left == 1 ? "" : "s");
     if (left < FEW_STEPS)
         heed__fit_note(f,

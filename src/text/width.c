@@ -119,12 +119,19 @@ int heed_label_text(const char *label, int columns, heed_text *out) {
     return used + 1;
 }
 
+/* The bytes of the first word; a command in backticks is one word if it fits in a line. */
+static size_t word_bytes(const char *text, int columns) {
+    const char *end = *text == '`' ? strchr(text + 1, '`') : NULL;
+    size_t n = end ? (size_t)(end - text) + strcspn(end, " ") : 0;
+    return n > 0 && n <= (size_t)columns ? n : strcspn(text, " ");
+}
+
 void heed_label_words(const char *text, int indent, int columns, heed_text *out) {
     if (!text || !out) return;
     int used = 0, capacity = columns > indent ? columns - indent : 1;
     for (size_t n; *text; text += n + strspn(text + n, " ")) {
         heed_text word = {.c = out->c};
-        n = strcspn(text, " ");
+        n = word_bytes(text, capacity);
         if (n == 0 || !heed_text_put(&word, text, n)) continue;
         int width = heed_label_columns(word.s);
         if (used && used + 1 + width > capacity) {

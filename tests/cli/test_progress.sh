@@ -128,3 +128,11 @@ judged brief "$real $real $real $real $real $real $real $real $real $real"
 says "too short to judge: the validation loss fell by "
 says "passes over the data; hint: "
 says "--steps 122 --lr 0.01"
+# A schedule that began anew is compared with what was there before.
+run train gpt facts.txt -o anew $WIDTH16 --lr 0.01 --val-split 0.3 --eval-every 6
+status 0
+run resume anew --steps 120 --lr 1e-9
+status 0
+says "no better than before: the validation loss was "
+says " at step 60, where the schedule began anew, and is "
+hides "still improving"

@@ -135,7 +135,7 @@ static void print_ranking(program *p, const eval_loop *s, const heed_head_table 
         print_hanging(p, help, 13);
     }
     printf("  all alike  ");
-    print_hanging(p, "the same of a head that attends to everything alike", 13);
+    print_hanging(p, "the same for a head that attends to everything equally", 13);
     putchar('\n');
     if (lacks_induction(model, h))
         print_wrapped(p, "induction is not measured: it requires causal layers and a block of at "

@@ -133,6 +133,27 @@ static course course_of(const curve *k, const char *part, double answers, double
     return c;
 }
 
+/* Whether a schedule that began anew at some step ends no better than the one before it. Its loss
+ * rises with the learning rate and falls again, which is no improvement. */
+static bool no_better(const run_curves *k, const progress *g, double end, char text[JUDGEMENT]) {
+    double from = (double)heed_config_int(g->f, "schedule-from");
+    bool val = k->val.count > 0, accuracy = by_accuracy(g, &k->val);
+    const curve *v = val ? &k->val : &k->train;
+    const double *x = accuracy ? v->metric : v->loss;
+    double wide = end / (val ? 10 : 20), then = mean_between(v, x, from - wide, from);
+    double now = mean_between(v, x, end - wide, end), unit = accuracy ? 100 : 1;
+    char n[32];
+    if (from <= 0 || !isfinite(then) || !isfinite(now)) return false;
+    if (accuracy ? improved(then, now, g->answers) : now < 0.98 * then) return false;
+    snprintf(text, JUDGEMENT,
+             "no better than before: the %s %s was %.4g%s at step %s, where the schedule began "
+             "anew, and is %.4g%s; try another `lr`, a larger `width` or more data",
+             val ? "validation" : "training", accuracy ? "accuracy" : "loss", unit * then,
+             accuracy ? " %" : "", heed_format_count(n, (uint64_t)from), unit * now,
+             accuracy ? " %" : "");
+    return true;
+}
+
 #define FEW 3 /* passes over the data, after which a loss that hardly falls may do so again */
 /* Judges the last third: of validation or, without, training. A validation measure that no longer
  * improves, with a loss far above a training loss that falls, is that of a model which learns its
@@ -180,7 +201,8 @@ void judge_training(const progress *g, const heed_fit_result *r, char text[JUDGE
                  "plateau: the model has learned at most how frequent each answer is; try another "
                  "`lr`, a longer `warmup`, or a smaller `batch` with more `steps`");
     else if (seen && !learned(g, &k, (double)r->step, text) &&
-             (k.val.count == 0 || !overfits(&k, by_accuracy(g, &k.val), text)))
+             (k.val.count == 0 || !overfits(&k, by_accuracy(g, &k.val), text)) &&
+             !no_better(&k, g, (double)r->step, text))
         judge_course(&k, g, (double)r->step, text);
     curves_free(&k);
 }
