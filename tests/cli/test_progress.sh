@@ -134,5 +134,5 @@ status 0
 run resume anew --steps 120 --lr 1e-9
 status 0
 says "no better than before: the validation loss was "
-says " at step 60, where the schedule began anew, and is "
+says " at step 60, where the schedule began anew, and"
 hides "still improving"
