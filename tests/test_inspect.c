@@ -461,7 +461,7 @@ TEST(inspect_overlay_measures_have_scales_of_their_own) {
         CHECK(pixels_of(&p, BLUE) == 112 * 112);
         heed_picture_free(&p);
         CHECK(heed_overlay_text(&o, HEED_ASCII, 100, &text));
-        const char *end = strstr(text.s, "Other measures: each on its own scale");
+        const char *end = strstr(text.s, "Other measures have a scale each");
         CHECK(end && strstr(text.s, " 100  percent of a row's attention"));
         int full = 0, below = 0;
         for (const char *s = text.s; s < end; s++) {

@@ -178,9 +178,10 @@ static bool can_turn(const heed_config *f) {
  * one, and until then the model learns only how frequent each token is. */
 static bool choose_rotary(heed_choices *k) {
     return !can_turn(k->config) ||
-           heed_choose(k, "positions=rotary layers=2 lr=0.002",
-                       "heads find the neighbours of a token at once, unlike with the learned "
-                       "positions of BERT");
+           heed_choose(
+               k, "positions=rotary layers=2 lr=0.002",
+               "heads find neighbouring tokens sooner than with learned positions, so fewer "
+               "layers and a higher rate suffice");
 }
 
 bool heed__choose_mlm(heed_choices *k) {

@@ -333,14 +333,16 @@ static void put_row(const panels *p, int from, int to) {
     }
 }
 
-/* "Other measures: each on its own scale, occlusion -0.9 to 0.9, gradient .." */
+/* "Other measures have a scale each: occlusion -0.9 to 0.9, gradient .." */
 static void put_scales(const panels *p, int width) {
     const heed_overlay *o = p->o;
     heed_text line = {.c = p->out->c};
-    heed_text_add(&line, "Other measures: each on its own scale");
+    heed_text_add(&line, "Other measures have a scale each");
     for (int i = o->count - o->measures; i < o->count; i++)
-        heed_text_add(&line, ", %s -%.2g to %.2g", name_of(o, i), size_of(o, i), size_of(o, i));
-    heed_text_add(&line, "; below 0: %s.", p->terminal == HEED_ASCII ? "letters a to i" : "blue");
+        heed_text_add(&line, "%s %s -%.2g to %.2g", i > o->count - o->measures ? "," : ":",
+                      name_of(o, i), size_of(o, i), size_of(o, i));
+    heed_text_add(&line, "; %s below 0.",
+                  p->terminal == HEED_ASCII ? "letters a to i are" : "blue is");
     if (line.s) heed_label_words(line.s, 0, width, p->out);
     heed__end_line(p->out);
     heed_text_free(&line);

@@ -222,7 +222,7 @@ run train seq2seq pairs.tsv -o s2s $TINY --layers 2 --heads 2
 run attend s2s ag --target ga
 status 0
 says "ag → ga"
-says "(most concentrated of 4)"
+says "(most concentrated of 4 in 2 layers)"
 run attend s2s ag --target ga --png pair.png
 quiet
 run attend s2s ag --target "gΩ"

@@ -71,3 +71,7 @@ for given in "gpt-tiny --all-rows" "mlp-mnist --recompute" "vit-tiny28 --whole-l
     run bench --seconds 0 --warmup-seconds 0 --min-steps 1 --workload $given
     refuses 2 "has no effect here: expected"
 done
+# A task is missing before the data.
+printf 'A text .\n' >lone.txt
+run data check lone.txt
+refuses 2 "missing TASK before lone.txt: expected one of mlm, gpt"

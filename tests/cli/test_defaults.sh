@@ -89,7 +89,7 @@ run resume run --steps 90 --lr 0.002
 status 0
 warns "starts anew at step 60"
 holds grep -qx 'schedule-from = 60' run/config.conf
-says "loss fell by"
+says "the training loss "
 run train gpt facts.txt -o stuck $SMALL --steps 60 --lr 1e-9 --json
 status 0
 warns "is not below that of guessing"

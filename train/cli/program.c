@@ -179,6 +179,9 @@ static void refuse_task(heed_ctx *c, const program *p, int argc, char **argv) {
     else if (near)
         heed_fail(c, HEED_USAGE, "unknown task %s: did you mean %s? (%s)", argv[0], near,
                   find_model(p->models, near)->help);
+    else if (named && (is_file(argv[0]) || is_directory(argv[0])))
+        heed_fail(c, HEED_USAGE, "missing TASK before %s: expected one of %s; hint: `help %s`",
+                  argv[0], list, k->name);
     else if (named)
         heed_fail(c, HEED_USAGE, "unknown task %s: expected one of %s; hint: `help %s`", argv[0],
                   list, k->name);

@@ -85,11 +85,13 @@ const char *view_layer(const attend_view *v, char text[160]) {
 }
 
 const char *focus_words(const attend_view *v, char text[FOCUS_SIZE]) {
-    char inputs[40] = "";
+    char inputs[40] = "", layers[40] = "";
     bool passed = v->focus.score < 0.5 && v->focus.positional < v->focus.score;
     if (v->inputs == 2) snprintf(inputs, sizeof inputs, " over both inputs");
     if (v->inputs > 2) snprintf(inputs, sizeof inputs, " over all %d inputs", v->inputs);
-    snprintf(text, FOCUS_SIZE, "most concentrated of %d%s%s", v->focus.count, inputs,
+    if (v->focus.count > v->block->heads)
+        snprintf(layers, sizeof layers, " in %d layers", v->layers);
+    snprintf(text, FOCUS_SIZE, "most concentrated of %d%s%s%s", v->focus.count, layers, inputs,
              passed ? " except for those that follow positions" : "");
     return text;
 }

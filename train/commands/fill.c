@@ -124,8 +124,7 @@ static void fill(program *p) {
                   p->argv[0], p->argv[0]);
     else if (is_text_without_quotes(p))
         heed_fail(p->c, HEED_USAGE,
-                  "a text of several arguments: expected one; hint: put \"%s %s ...\" "
-                  "in quotes",
+                  "the text is several arguments: expected one; hint: put \"%s %s ...\" in quotes",
                   p->argv[1], p->argv[2]);
     else if (layer_index(r, p->flags, &layer))
         each_input(p, r, fill_one, 0);

@@ -102,8 +102,9 @@ static bool print_map(const work *w, const look *l) {
         if (l->map->values[i] > top) top = l->map->values[i];
     for (int i = 0; i < n; i++)
         share[i] = numbers || top <= 0 ? l->map->values[i] : l->map->values[i] / top;
-    snprintf(title, sizeof title, "%s: influence of %s on %s, %s %.4g", l->name, key->name,
-             query->name, numbers ? "at most" : "in percent of the largest,", (double)top);
+    snprintf(title, sizeof title, "%s: influence of %s on %s, %s %.4g%s", l->name, key->name,
+             query->name, numbers ? "at most" : "in percent of the largest (a norm of", (double)top,
+             numbers ? "" : ")");
     heed_heatmap m = heatmap_of_map(l->record, l->map, title);
     m.values = share;
     m.hi = numbers ? top : 1;

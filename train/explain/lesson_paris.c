@@ -38,7 +38,7 @@ static const struct {
     const char *name, *formula, *title, *words;
 } stages[STAGES] = {
     {"raw", "z X' X", "1. Raw: z X' X",
-     "Each word counts by its dot product with the gap. The numbers are no shares: a longer "
+     "Each word counts by its dot product with the gap. The numbers are not shares: a longer "
      "sentence would give a larger sum."},
     {"softmax", "softmax(z X') X", "2. Softmax: softmax(z X') X",
      "Now they sum to 1. Look at Paris: it has the least of all, for without parameters a word "

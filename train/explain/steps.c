@@ -129,7 +129,7 @@ static void after_keys(explaining *e) {
     if (!e->w.lesson.self || a->features != a->memory) return;
     aside(e,
           "Without W_Q and W_K the scores would be %s: every token would look for what resembles "
-          "itself, and i would mean to j what j means to i.",
+          "itself, and the score of i on j would be that of j on i.",
           e->columns ? "X' X" : "X X'");
 }
 
