@@ -391,13 +391,13 @@ static bool put_cell(cell of, bool color, heed_text *out) {
     return heed_text_add(out, "\033[38;2;%d;%d;%dm%.*s\033[0m", c.r, c.g, c.b, n, braille);
 }
 
-/* The tick on this row, if any, else blanks. */
+/* The tick on this row, where a curve of its value is drawn, if any; else blanks. */
 static void put_gutter(range r, int row, int height, heed_text *out) {
     double ticks[12], step;
     char text[32] = "";
     int n = heed__ticks(r.y0, r.y1, height / 3 > 2 ? height / 3 : 2, ticks, &step);
     for (int i = 0; i < n; i++)
-        if ((int)lround((r.y1 - ticks[i]) / (r.y1 - r.y0) * (height - 1)) == row)
+        if (lround((r.y1 - ticks[i]) / (r.y1 - r.y0) * (4 * height - 1)) / 4 == row)
             heed__tick_text(ticks[i], step, text, sizeof text);
     heed_text_add(out, "%*s %s", GUTTER - 2, text, text[0] ? "┤" : "│");
 }

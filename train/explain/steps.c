@@ -62,15 +62,22 @@ static void write_notes(explaining *e, heed_lesson_part w) {
 
 /* ---- what would change without a step: the head is computed again without it ---- */
 
-/* The weight that differs most between two heads; returns by how much. */
-static double most_changed(const heed_matrix *a, const heed_matrix *b, int *row, int *col) {
-    double most = -1;
-    for (int i = 0; i < a->rows; i++)
+/* The weight that differs most from another head's; returns by how much. A row whose largest score
+ * several keys share is taken only if no other differs: which of them is chosen means nothing. */
+static double most_changed(const heed_lesson *l, const heed_matrix *b, int *row, int *col) {
+    const heed_matrix *a = &l->part[HEED_LESSON_WEIGHTS];
+    double most[2] = {-1, -1}; /* of rows with one largest score, of the others */
+    int at[2][2] = {{0}}, first;
+    for (int i = 0; i < a->rows; i++) {
+        bool tied = heed_lesson_ties(l, i, &first) > 1;
         for (int j = 0; j < a->cols; j++) {
             double d = fabs(heed_matrix_at(a, i, j) - heed_matrix_at(b, i, j));
-            if (d > most) most = d, *row = i, *col = j;
+            if (d > most[tied]) most[tied] = d, at[tied][0] = i, at[tied][1] = j;
         }
-    return most;
+    }
+    bool tied = most[0] < 0.005; /* too little to be shown */
+    *row = at[tied][0], *col = at[tied][1];
+    return most[tied];
 }
 
 /* Writes what other arguments would change: "the weight of "in" on "lion" would be 0.84 instead of
@@ -82,7 +89,7 @@ static void write_change(explaining *e, const heed_lesson_args *a, const char *l
     int row = 0, col = 0, digits = e->look.precision > 1 ? e->look.precision : 2;
     if (heed_lesson_make(e->c, a, &other)) {
         after = &other.part[HEED_LESSON_WEIGHTS];
-        if (most_changed(before, after, &row, &col) < 0.5 * pow(10, -digits))
+        if (most_changed(&e->w.lesson, after, &row, &col) < 0.5 * pow(10, -digits))
             aside(e, "%s the weights would be the same here.", lead);
         else
             aside(e, "%s the weight of \"%s\" on \"%s\" would be %s instead of %s.", lead,
