@@ -20,14 +20,14 @@ typedef struct {
 
 /* A parameter, or a value that the forward pass kept, below a path; NULL: there is none. */
 static const heed_tensor *parameter(const source *h, const char *path, const char *name) {
-    char full[HEED__PATH];
+    char full[HEED__PATH + 32];
     snprintf(full, sizeof full, "%s.%s", path, name);
     heed_entry *p = heed_store_find(h->s->run->store, full);
     return p ? p->tensor : NULL;
 }
 
 static const heed_tensor *value(const source *h, const char *path, const char *name) {
-    char full[HEED__PATH];
+    char full[HEED__PATH + 32];
     snprintf(full, sizeof full, "%s.%s", path, name);
     return heed_probe_find(h->s->run->tape, full);
 }
