@@ -45,8 +45,8 @@ static double mean_evenness(const head_of *h, int query, bool all) {
 }
 
 /* Of a query that row alone is shown. Else the whole matrix is: the rows that are asked about and
- * all rows count half each, lest a head be chosen for one row that is nearly uniform in the rest.
- */
+ * all rows count half each, so that no head is chosen for one row that is nearly uniform in the
+ * others. */
 static double evenness(const head_of *h, int query) {
     double asked = mean_evenness(h, query, false);
     return query >= 0 ? asked : (asked + mean_evenness(h, query, true)) / 2;

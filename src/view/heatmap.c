@@ -216,8 +216,8 @@ static double largest_share(const dense *d, int row, int col) {
     return most;
 }
 
-/* Every how many cells have a label: letters that are two columns wide need two, if one is drawn
- * in a column every second cell has one. */
+/* The cells for each label: two if a cell is one column wide and letters are two, so that only
+ * every second cell has its label; else one. */
 static int label_step(const dense *d) {
     bool wide = false;
     for (int j = 0; d->cell == 1 && d->p->m->col_labels && j < d->cols; j++) {

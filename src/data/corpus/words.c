@@ -168,7 +168,7 @@ static const uint32_t categories[] = {
     [HEED__POINT] = POINTS,
 };
 
-/* As Oniguruma has it. */
+/* \w as in Oniguruma. */
 static bool is_pattern_word(int32_t c) {
     if (c == 0x200C || c == 0x200D) return false;
     return c == 0xB2 || c == 0xB3 || c == 0xB9 || (c >= 0xBC && c <= 0xBE) ||

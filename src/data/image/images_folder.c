@@ -128,10 +128,10 @@ static bool refuse_flat(heed_images *k, const char *folder, const heed__listing 
     if (!holds_pictures(l))
         return heed_fail(
             k->c, HEED_DATA,
-            "no pictures: %s: expected a folder for each class, found %zu files and no folder; "
+            "no pictures: %s: expected a folder for each class, found %zu file%s and no folder; "
             "hint: other data are IDX files ({train,t10k}-{images-idx3,labels-idx1}-ubyte[.gz]), "
             "CIFAR's *.bin, or a CSV file of path,label",
-            folder, l->count);
+            folder, l->count, l->count == 1 ? "" : "s");
     if (folder[name] == '.' || part_called(folder + name, n - name) >= 0)
         return heed_fail(k->c, HEED_DATA,
                          "no classes: %s: expected a folder for each class, found pictures and no "
