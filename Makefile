@@ -260,6 +260,8 @@ $(foreach k,$(KERNELS),$(foreach i,avx2 avx512,$(B)/$(k:.c=.$(i).o))): SIZE := -
 $(foreach k,additive_attention attention attention_grad cell gemm_bf16 norm thin,$(foreach i,avx2 avx512,$(B)/src/kernels/$(k).$(i).o)): SIZE += $(call compiler_takes,-falign-loops=1)
 $(foreach k,broadcast dropout permute pool softmax vec xent,$(foreach i,avx2 avx512,$(B)/src/kernels/$(k).$(i).o)): SIZE := -Os
 $(foreach k,$(KERNELS),$(B)/$(k:.c=.generic.o)): SIZE := $(SMALL_generic)
+# The program only talks, and -O1 compiles in two thirds of the time.
+$(B)/train/%.o: SIZE := -O1
 endif
 $(B)/train/cli/mpi.o: CPPFLAGS_ALL += $(MPI_CFLAGS)
 # The rooms of the program and the tests find each other, too.
