@@ -96,3 +96,8 @@ status 0
 run data check mlm mixed.txt
 says "Try:"
 hides "--vocab"
+
+# Which head is shown, of how many in how many layers.
+run train mlm facts.txt -o two --tokenizer word --packing lines --width 16 --heads 2 --layers 2 --steps 2
+run fill two "Paris is the capital of [MASK] ."
+says "is the most concentrated of 4 in 2 layers"

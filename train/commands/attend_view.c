@@ -90,7 +90,7 @@ const char *focus_words(const attend_view *v, char text[FOCUS_SIZE]) {
     if (v->inputs == 2) snprintf(inputs, sizeof inputs, " over both inputs");
     if (v->inputs > 2) snprintf(inputs, sizeof inputs, " over all %d inputs", v->inputs);
     if (v->focus.count > v->block->heads)
-        snprintf(layers, sizeof layers, " in %d layers", v->layers);
+        snprintf(layers, sizeof layers, " in %d layers", v->focus.count / v->block->heads);
     snprintf(text, FOCUS_SIZE, "most concentrated of %d%s%s%s", v->focus.count, layers, inputs,
              passed ? " except for those that follow positions" : "");
     return text;
