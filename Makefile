@@ -270,10 +270,19 @@ $(B)/train/%.o $(B)/tests/%.o: ROOM_INCLUDES := -Itrain -I.
 ifneq ($(VARIANT),serial)
 $(B)/tests/%.o: SIZE := -O0
 endif
+# gcc's declarations of vector instructions are 2 MB. They are compiled once for each instruction set instead of once for each kernel; the objects are
+# the same. Not with ccache, which does not cache what reads compiled headers.
+PRECOMPILED := $(if $(findstring ccache,$(CC)),,$(shell $(CC) --version 2>/dev/null | grep -q 'Free Software Foundation' && echo .gch))
 define ISA_RULE
-$(B)/%.$(1).o: %.c | .deps-checked
+$(B)/isa.$(1).h: | .deps-checked
 	@mkdir -p $$(@D)
-	$$(call say,CC $$< $(1))$$(CC) $$(CPPFLAGS_ALL) $$(CFLAGS_ALL) $(FLAGS_$(1)) -c -o $$@ $$<
+	@echo '#include "kernels/isa.h"' >$$@
+$(B)/isa.$(1).h.gch: SIZE := -O2
+$(B)/isa.$(1).h.gch: $(B)/isa.$(1).h
+	$$(call say,CC $$<)$$(CC) $$(CPPFLAGS_ALL) $$(CFLAGS_ALL) $(FLAGS_$(1)) -x c-header -o $$@ $$<
+$(B)/%.$(1).o: %.c $(B)/isa.$(1).h$(PRECOMPILED) | .deps-checked
+	@mkdir -p $$(@D)
+	$$(call say,CC $$< $(1))$$(CC) $$(CPPFLAGS_ALL) $$(CFLAGS_ALL) $(FLAGS_$(1)) -include $(B)/isa.$(1).h -c -o $$@ $$<
 endef
 $(foreach i,$(ISAS),$(eval $(call ISA_RULE,$(i))))
 
