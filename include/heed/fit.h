@@ -207,6 +207,7 @@ struct heed_run {
     void *self;   /* the model's struct */
     int64_t step; /* step of the weights that were read; -1: unknown */
     int adapters; /* the adapters of the run that were merged into the weights on opening */
+    uint64_t data_checksum; /* of the data that it was trained on; 0: unknown */
 };
 
 /* Whether a run may be created at dir: dir is absent, an empty folder (hidden files do not count)

@@ -631,7 +631,7 @@ class heed_train_args(Structure):
 class heed_run(Structure):
     _fields_ = [("c", c_void_p), ("dir", c_char_p), ("model", c_void_p), ("config", c_void_p), ("store", c_void_p),
         ("tape", c_void_p), ("tokenizer", c_void_p), ("source", c_void_p), ("labels", c_void_p), ("label_count", c_int),
-        ("self", c_void_p), ("step", c_int64), ("adapters", c_int)]
+        ("self", c_void_p), ("step", c_int64), ("adapters", c_int), ("data_checksum", c_uint64)]
 
 
 class heed_start_entry(Structure):
@@ -1395,6 +1395,7 @@ FUNCTIONS = {
     "heed_influence": (c_void_p, (c_void_p, c_void_p,)),
     "heed_evaluation_batch": (c_bool, (c_void_p, c_uint64, c_void_p, c_void_p,)),
     "heed_run_has_data": (c_bool, (c_void_p, c_void_p, c_char_p, c_void_p, c_char_p, c_char_p,)),
+    "heed_run_data": (c_void_p, (c_void_p, c_void_p, c_char_p, c_void_p,)),
     "heed_estimate_mean": (heed_estimate, (c_void_p, c_int,)),
     "heed_head_measure_name": (c_char_p, (c_int,)),
     "heed_head_measure_help": (c_char_p, (c_int,)),

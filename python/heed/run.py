@@ -448,14 +448,10 @@ class Run:
             other = f"run.{method}(PATH)".encode()
             c.made(lib.heed_run_has_data(c.pointer, self.c.model, path_bytes(self.path), f, b"data", other), method)
         own = lib.heed_config_text(f, b"data")
-        same = data is None or (self.model.kind != _c.HEED_INPUT_TOKENS and os.path.abspath(data) == os.path.abspath(text(own)))
-        a = filled(_c.heed_data_args, eval=True, all=not same, label_count=self.c.label_count)
-        a.tokenizer, a.source, a.labels = self.c.tokenizer, self.c.source, self.c.labels
         with contextlib.ExitStack() as stack:
             if data is not None:
-                c.made(lib.heed_config_set(f, b"data", path_bytes(data), b"data", _c.HEED_FROM_FLAG), "data")
                 stack.callback(lib.heed_config_set, f, b"data", own, b"data", _c.HEED_FROM_FLAG)
-            d = c.made(lib.heed_data_open(c.pointer, f, lib.heed_model_spec(self.c.model), byref(a)), "data")
+            d = c.made(lib.heed_run_data(self.pointer, f, path_bytes(data) if data is not None else None, None), "data")
             stack.callback(lib.heed_data_close, d)
             rows, batches = lib.heed_config_int(f, b"batch"), _c.heed_data.from_address(d).batches
             count = lib.heed_model_eval_batches(self.c.model, self.c.self, batches, rows)

@@ -271,7 +271,7 @@ static bool open_all(heed__opened *o, const char *dir, const heed_model *const *
         heed__run_merge(&o->run);
     heed__state s;
     if (ok && state.n && (ok = heed__state_read(c, state.s, &s)))
-        o->run.step = last ? s.step : s.best_step;
+        o->run.step = last ? s.step : s.best_step, o->run.data_checksum = s.data_checksum;
     heed_text_free(&weights);
     heed_text_free(&state);
     return ok;

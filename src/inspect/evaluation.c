@@ -37,6 +37,30 @@ bool heed_run_has_data(heed_ctx *c, const heed_model *m, const char *dir, const 
     return ok;
 }
 
+heed_data *heed_run_data(const heed_run *r, heed_config *f, const char *path,
+                         const heed_data_args *how) {
+    if (!r || !f || heed__stopped(r->c)) return NULL;
+    heed_data_args a = how ? *how : (heed_data_args){0};
+    uint64_t was[2], now[2];
+    a.all = path && !(heed__os_identity(heed_config_text(f, "data"), was) &&
+                      heed__os_identity(path, now) && was[0] == now[0] && was[1] == now[1]);
+    a.eval = true;
+    a.tokenizer = r->tokenizer;
+    a.source = r->source;
+    a.labels = r->labels;
+    a.label_count = r->label_count;
+    if (path && !heed_config_set(f, "data", path, "data", HEED_FROM_FLAG)) return NULL;
+    const char *part = a.part;
+    if (a.all) a.part = NULL; /* a copy may have the part only when it is read as in training */
+    heed_data *d = heed_data_open(r->c, f, heed_model_spec(r->model), &a);
+    bool copy = d && a.all && r->data_checksum && d->checksum == r->data_checksum;
+    if (!d || (!copy && a.part == part)) return d;
+    heed_data_close(d);
+    a.all = !copy;
+    a.part = part;
+    return heed_data_open(r->c, f, heed_model_spec(r->model), &a);
+}
+
 bool heed_evaluation_batch(const heed_evaluation *e, uint64_t index, heed_batch *b,
                            heed_score *score) {
     heed_run *r = e ? e->run : NULL;

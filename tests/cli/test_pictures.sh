@@ -109,6 +109,10 @@ holds test -s mistakes.png
 holds test "$(od -An -tu1 -j16 -N4 mistakes.png | tr -s ' ')" = " 0 0 4 192"
 run eval run --part val --json
 json part val
+kept=$("$JSON" items <out)
+cp -r idx copied
+run eval run copied --part val --json
+json items "$kept"
 run eval run --part train --json
 json items 110
 run eval run png --json

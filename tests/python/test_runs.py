@@ -66,6 +66,7 @@ def test_train_mlm_and_everything_of_it():
     with raises(heed.DataError, "nothing.txt"):
         run.evaluate("nothing.txt")
     pathlib.Path("other.txt").write_text("Paris is the capital of Japan .\n" * 9)
+    assert run.evaluate("my facts.txt") == run.evaluate(os.path.abspath("my facts.txt")) == own
     assert run.evaluate("other.txt")["loss"] != own["loss"] and run.evaluate() == own and run.settings["data"] == "my facts.txt"
     assert len(run.heads()["entropy"][0]) == 2 and [h for _, h, _, _ in run.ablate()] in ([0, 1], [1, 0])
     lesson = run.explain(words, layer=0, head=1)

@@ -90,9 +90,11 @@ const command cmd_eval = {
     .usage = "RUN [DATA]...",
     .help = "how well a run does: loss, accuracy and what follows from them",
     .about =
-        "Measures the best weights of a run on DATA. Without DATA it measures them on the data\n"
-        "that the run was trained on: for a text the validation part, for pictures the test part,\n"
-        "or the validation part if there is no test part.\n"
+        "Measures the best weights of a run on DATA. Without DATA, and if DATA is what the run "
+        "was\n"
+        "trained on or a copy of it, it measures them on a part of this: for a text the "
+        "validation\n"
+        "part, for pictures the test part, or the validation part if there is no test part.\n"
         "\n"
         "Masked models: a DATA.tsv has questions. Each line is a text with one [MASK], a tab, and\n"
         "the correct word.\n"

@@ -57,28 +57,19 @@ heed_data *eval_data_open(program *p, const heed_model *m, heed_config *f, const
         return NULL;
     }
     const char *data = *inputs.path ? inputs.path : p->argc > 1 ? p->argv[1] : NULL;
-    bool text = m->kind == HEED_INPUT_TOKENS;
-    bool whole = data && (text || !same_file(data, heed_config_text(f, "data")));
-    if (data) heed_config_set(f, "data", data, "DATA", HEED_FROM_FLAG);
     for (int i = 0; sees_pictures(m) && i < 2; i++)
         if (heed_config_has(p->flags, switches[i]) && heed_config_bool(p->flags, switches[i]))
             heed_config_set(f, switches[i], "true", switches[i], HEED_FROM_FLAG);
     bool parts = heed_config_has(p->flags, "part");
     reading shown = {.p = p, .bar = redraws(stderr)};
-    heed_data_args a = {.tokenizer = r->tokenizer,
-                        .source = r->source,
-                        .labels = r->labels,
-                        .label_count = r->label_count,
-                        .eval = true,
-                        .all = whole,
-                        .part = parts ? heed_config_text(p->flags, "part") : NULL,
+    heed_data_args a = {.part = parts ? heed_config_text(p->flags, "part") : NULL,
                         .cache = r->dir,
                         .progress = show_reading,
                         .user = &shown};
-    heed_data *d = heed_data_open(p->c, f, heed_model_spec(m), &a);
+    heed_data *d = heed_run_data(r, f, data, &a);
     end_reading(&shown);
     if (d) describe(d, data_name(p, heed_config_text(f, "data")), what);
-    if (d && text) warn_of_text(p, d);
+    if (d && m->kind == HEED_INPUT_TOKENS) warn_of_text(p, d);
     gather_end(&inputs);
     return d;
 }
