@@ -343,6 +343,7 @@
     heed.drawTable = (v) => {
         const box = heed.id("table");
         box.classList.toggle("aside", !heed.state.table);
+        box.tabIndex = heed.state.table ? 0 : -1; /* what scrolls is reached by the keyboard */
         clearTimeout(later);
         later =
             setTimeout(() => box.replaceChildren(tableOf(v.table())), heed.state.table ? 0 : 150);
