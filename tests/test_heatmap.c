@@ -76,6 +76,17 @@ TEST(heatmap_says_which_way_its_colours_run) {
     CLOSE(c);
 }
 
+TEST(heatmap_picture_of_values_below_0_is_blue_there_and_orange_above) {
+    heed_ctx *c = heed_open(NULL);
+    const heed_real values[] = {-3, 0, 1, 3};
+    heed_heatmap m = {.rows = 2, .cols = 2, .values = values, .lo = -3, .numbers = true};
+    char *svg = svg_of(c, m);
+    CHECK(svg && strstr(svg, ">Blue is below 0, orange above.</text>") && strstr(svg, ">-3<"));
+    CHECK(svg && strstr(svg, "#1454a0") && strstr(svg, "#a84800"));
+    free(svg);
+    CLOSE(c);
+}
+
 TEST(heatmap_picture_says_that_it_lacks_labels) {
     heed_ctx *c = heed_open(NULL);
     heed_heatmap two[2];

@@ -16,7 +16,8 @@ typedef struct {
     const char *const *row_labels, *const *col_labels; /* or NULL */
     heed_real hi; /* end of the scale; 0: the largest value. Larger values have the last colour, and
                      the legend says so */
-    heed_real lo; /* start of the scale */
+    heed_real lo; /* start of the scale; of a picture, if it is below 0, from -hi to hi, blue below
+                     0 and orange above */
     const char *unit; /* shown in the legend; NULL: attention, in percent of a row */
     bool numbers;     /* print numbers instead of shades */
     heed_terminal terminal;

@@ -28,6 +28,7 @@ typedef struct {
     heed__sketch sketch;
     double lo, hi;
     bool fractions, above;               /* some value is not an integer; some value is above hi */
+    bool both;                           /* values on both sides of 0: from -hi to hi */
     int own;                             /* number of rows with their own scale */
     int scale, cell;                     /* scale of letters; side of a cell in pixels */
     int left, top;                       /* position of the first cell in its panel */
@@ -39,15 +40,15 @@ typedef struct {
     int lines;
 } plan;
 
-/* Unknown values are at the start of the scale. */
+/* Unknown values have the colour of nothing. */
 static double value_at(const plan *p, const heed_heatmap *m, int cell) {
     double v = (double)m->values[cell];
-    return isfinite(v) ? v : p->lo;
+    return isfinite(v) ? v : p->both ? 0 : p->lo;
 }
 
 static void number_text(const plan *p, double v, char text[32]) {
     if (v < 0 && v > -0.005) v = 0;
-    snprintf(text, 32, p->fractions ? v < 0.995 ? "%.2f" : "%.3g" : "%.0f", v);
+    snprintf(text, 32, p->fractions ? fabs(v) < 0.995 ? "%.2f" : "%.3g" : "%.0f", v);
 }
 
 /* The end of the scale of a cell's row if it is not the common one, else 0. */
@@ -70,6 +71,11 @@ static int measure(plan *p) {
         }
     }
     p->hi = fmax(p->map->hi > 0 ? (double)p->map->hi : top, fmin(2 * p->map->uniform, 1));
+    p->both = p->lo < 0;
+    if (p->both) {
+        p->hi = fmax(p->hi, -p->lo);
+        p->lo = -p->hi;
+    }
     p->above = top > p->hi;
     for (int i = 0; p->map->numbers && i < p->map->rows * p->map->cols; i++) {
         number_text(p, value_at(p, p->map, i), text);
@@ -160,7 +166,7 @@ static int write_note(plan *p, int width) {
     const heed_heatmap *m = p->map;
     int step = label_step(p);
     heed_text all = {.c = p->note.c};
-    heed_text_add(&all, "Darker is more.");
+    heed_text_add(&all, p->both ? "Blue is below 0, orange above." : "Darker is more.");
     if (step > 1 && (m->row_labels || m->col_labels))
         heed_text_add(&all, " Every %d%s label is shown.", step,
                       step == 2   ? "nd"
@@ -205,7 +211,7 @@ static double share_of(const plan *p, double v) {
 }
 
 static heed__rgb color_of(const plan *p, const heed_heatmap *m, int cell) {
-    double v = value_at(p, m, cell), end = end_of(m, cell);
+    double v = value_at(p, m, cell), end = p->both ? p->hi : end_of(m, cell);
     return end > 0 ? heed__signed(v / end) : heed__paper(share_of(p, v));
 }
 
@@ -225,7 +231,7 @@ static void draw_cells(plan *p, const heed_heatmap *m, int x, int y) {
     int side = p->cell - (p->cell > 6);
     for (int i = 0; i < m->rows * m->cols; i++) {
         int left = x + i % m->cols * p->cell, top = y + i / m->cols * p->cell;
-        if (end_of(m, i) > 0)
+        if (p->both || end_of(m, i) > 0)
             heed__sketch_box(&p->sketch, left, top, side, side, color_of(p, m, i));
         else
             heed__sketch_cell(&p->sketch, left, top, side,
@@ -271,8 +277,11 @@ static void draw_legend(plan *p) {
     heed__sketch_text(&p->sketch, x, y + 2, 2, SOFT, HEED__LEFT, 100, p->from);
     x += heed__text_width(p->from, 2) + 8;
     int step = p->vector ? 4 : 1;
-    for (int i = 0; i < RAMP; i += step)
-        heed__sketch_box(&p->sketch, x + i, y, step, 18, heed__paper(i / (double)(RAMP - step)));
+    for (int i = 0; i < RAMP; i += step) {
+        double share = i / (double)(RAMP - step);
+        heed__sketch_box(&p->sketch, x + i, y, step, 18,
+                         p->both ? heed__signed(2 * share - 1) : heed__paper(share));
+    }
     heed__sketch_text(&p->sketch, x + 8 + RAMP, y + 2, 2, SOFT, HEED__LEFT, MOST, p->to);
     heed__sketch_frame(&p->sketch, x, y, RAMP, 18);
     if (*p->uniform)

@@ -10,6 +10,7 @@ import sys
 import tempfile
 import xml.dom.minidom
 
+import access
 import samples
 from browser import Browser
 
@@ -59,6 +60,7 @@ def make_run(heed, folder):
     run = lambda *args: subprocess.run([heed, *args], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=120)
     run("train", "mlm", at("facts.txt"), "-o", at("run"), *small)
     run("attend", at("run"), "Paris is the capital of [MASK] .", "--rollout", "--occlude", "--gradient", "--html", at("run.html"))
+    run("explain", "lion", "--html", at("lion.html"))
     run("train", "gpt", at("facts.txt"), "-o", at("causal"), *small)
     run("train", "mlm", at("facts.txt"), "-o", at("valid"), *small, "--val-split", "0.2")
     run("attend", at("valid"), "Paris is the capital of [MASK] .", "--html", at("curves.html"))
@@ -562,6 +564,11 @@ def check_curves(b, folder):
     clean(b, "curves")
 
 
+# The texts of the current view that fulfil a condition, as they fit.
+WRITTEN = """(() => { const at = [], l = heed.current().layout(), pen = new Proxy({}, {get: (_, f) => (t, x, y, o) => { if (f === 'text' && %s) at.push(heed.fit(t, o.width, o)); }});
+           heed.current().paint(pen, {lo: 0, hi: l.height}, () => {}); return at; })()"""
+
+
 def check_phone(b, folder):
     """On a phone the tabs are one row, the chosen one in sight; Compare begins with what was asked for."""
     b.size(390, 844)
@@ -573,6 +580,7 @@ def check_phone(b, folder):
             tops, inside = b.run("""(() => { const tabs = [...document.querySelectorAll('#tabs button')], r = document.querySelector('#tabs [aria-selected=true]').getBoundingClientRect();
                 return [new Set(tabs.map(t => t.offsetTop)).size, r.left >= 0 && r.right <= innerWidth]; })()""")
             check(tops == 1 and inside, f"{name}: {v} has its tab in one row, in sight: {tops}, {inside}")
+        check(b.run("[...document.querySelectorAll('#tabs button')].every(t => t.getBoundingClientRect().right <= innerWidth)"), f"{name}: all tabs are in sight")
     b.open(os.path.join(folder, "run.html"))
     first, low = b.run("(p => [p.name, document.querySelector('#view-compare canvas').getBoundingClientRect().top + p.l.top + p.l.cell])((heed.current().layout(), heed.current().panels()[0]))")
     check(first == "occlusion" and low < 844, f"compare begins with the measure, on the first screen: {first}, {low}")
@@ -580,8 +588,19 @@ def check_phone(b, folder):
     high, wide = b.run("(l => [l.height, l.width])(heed.current().layout())")
     check(high < wide, f"thumbnails of few queries are low: {high} x {wide}")
     b.open(os.path.join(folder, "text.html"), "#view=overview")
-    cut = b.run("(() => { const at = []; heed.current().layout(); heed.current().paint(new Proxy({}, {get: (_, f) => (t, x, y, o) => { if (f === 'text' && o.size === 10) at.push(heed.fit(t, o.width, o)); }})); return at; })()")
+    cut = b.run(WRITTEN % "o.size === 10")
     check(all(t != "…" for t in cut), f"thumbnails have labels that say something, or none: {cut}")
+    b.size(768, 900)
+    b.open(os.path.join(folder, "text.html"), "#view=overview")
+    cut = b.run(WRITTEN % "o.size === 10")
+    check("[MASK]" in cut and not any("…" in t for t in cut), f"where there is room, labels of thumbnails are whole: {cut[:9]}")
+    b.size(390, 844)
+    b.open(os.path.join(folder, "run.html"), "#view=head&row=7&column=7")
+    whole = b.run(WRITTEN % "o.width")
+    check("[MASK]" in whole and not any("…" in t for t in whole), f"tokens of the Head view are whole: {whole}")
+    b.open(os.path.join(folder, "large.html"), "#view=matrix")
+    few, many = b.run("[10, 256].map(n => { const m = heed.weightMatrix(heed.block(), 0); return heed.matrixLayout({...m, rows: m.rows.slice(0, n)}, 332); })")
+    check(few["cell"] < 6 and few["tall"] == 12 and few["everyRow"] == 1 and many["tall"] == many["cell"], f"few rows are 12 pixels high where columns are narrow: {few}, {many}")
     b.open(os.path.join(folder, "picture.html"), "#view=picture")
     wide = b.run("[...document.querySelectorAll('#side .value')].every(v => v.scrollWidth <= v.clientWidth)")
     check(wide, "numbers of the panel are within it")
@@ -599,6 +618,44 @@ def check_phone(b, folder):
     b.open(os.path.join(folder, "run.html"))
     check(b.run("heed.current().panels()[0].name").startswith("attention"), "where there is room, the attention is beside it")
     clean(b, "phone")
+
+
+def check_touch(b, folder):
+    """Nobody is asked to hover who cannot; a token is let go by a button, and the focus stays in the view."""
+    b.open(os.path.join(folder, "text.html"), "#view=matrix")
+    lock = "heed.id('side').querySelector('.lock').textContent"
+    for none, said in (("true", "Tap a token to lock it."), ("false", "Hover to look, click to lock.")):
+        b.run(f"(own => {{ window.matchMedia = (q) => (q === '(hover: none)' ? {{matches: {none}}} : own.call(window, q)); }})(window.matchMedia); heed.drawNow()")
+        check(said in b.run(lock), f"without hover: {none}: {b.run(lock)}")
+    b.run("heed.lock(3, 2)")
+    b.settle()
+    b.run("(e => { e.focus(); e.click(); })(heed.id('side').querySelector('.free'))")
+    b.settle()
+    check(b.run("!heed.selected().locked && document.activeElement === document.querySelector('#view-matrix canvas')"), "a locked token is let go by a button")
+    b.run("heed.id('side').querySelectorAll('button.row')[2].focus()")
+    b.run("document.activeElement.click()")
+    b.settle()
+    check(b.run("document.activeElement === heed.id('side').querySelectorAll('button.row')[2]"), "a row of the panel that is chosen keeps the focus")
+    b.open(os.path.join(folder, "pairs.html"), "#view=cross")
+    b.run("(e => { e.focus(); e.click(); })(document.querySelectorAll('#view-cross .word')[4])")
+    b.settle()
+    check(b.run("document.activeElement === document.querySelectorAll('#view-cross .word')[4]"), "so does a word")
+    clean(b, "touch")
+
+
+def check_paper(b, folder):
+    """Paper is white: the colours are those of a light page while it is printed, and nothing scrolls."""
+    b.dark(True)
+    b.open(os.path.join(folder, "text.html"), "#view=head")
+    b.run("window.addEventListener('beforeprint', () => { window.printed = document.documentElement.dataset.theme; })")
+    b.call("Page.printToPDF")
+    check(b.run("[window.printed, document.documentElement.dataset.theme].join()") == "light,dark", "a dark page is printed as a light one")
+    b.call("Emulation.setEmulatedMedia", media="print", features=[])
+    check(b.run("[...document.querySelectorAll('.scroll, #side')].every(e => getComputedStyle(e).maxHeight === 'none')"), "nothing is cut on paper")
+    check(b.run("[...document.querySelectorAll('header .buttons, nav, #controls, .tools, .lock')].every(e => !e.checkVisibility())"), "paper has no buttons")
+    b.call("Emulation.setEmulatedMedia", media="", features=[])
+    b.dark(False)
+    clean(b, "paper")
 
 
 def check_media(b, folder, pictures):
@@ -628,6 +685,9 @@ def check_sizes(folder):
         check(size <= most, f"{name}: {size} bytes, more than {most:.0f}")
 
 
+ACCESS = {"run": VIEWS["run"], "picture": ["picture", "compare"], "caption": ["cross"], "gpt": ["matrix"], "lion": ["steps"]}
+
+
 def main():
     heed, keep = os.path.abspath(sys.argv[1]), len(sys.argv) > 2
     folder = sys.argv[2] if keep else tempfile.mkdtemp(prefix="heed-page-")
@@ -640,8 +700,11 @@ def main():
         b = Browser()
         for name in VIEWS:
             print(f"        {name}: drawn after {check_views(b, folder, name):.2f} s", flush=True)
-        for part in (check_keys, check_positions, check_caption, check_others, check_inputs, check_opening, check_scale, check_pointer, check_numbers, check_additive, check_many, check_all_saves, check_hostile, check_steps, check_matters, check_ground, check_labels, check_hatch, check_legends, check_curves, check_phone):
+        for part in (check_keys, check_positions, check_caption, check_others, check_inputs, check_opening, check_scale, check_pointer, check_numbers, check_additive, check_many, check_all_saves, check_hostile, check_steps, check_matters, check_ground, check_labels, check_hatch, check_legends, check_curves, check_phone, check_touch, check_paper):
             part(b, folder)
+        for name, views in ACCESS.items():
+            access.check_access(b, check, os.path.join(folder, name + ".html"), views)
+            clean(b, f"access to {name}")
         check_media(b, folder, keep)
     finally:
         if b:

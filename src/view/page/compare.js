@@ -167,11 +167,11 @@
     const pictureLayout = (p, width) => {
         const {width: w, height: h} = p.record.picture, wide = Math.min(width, 260),
               high = Math.round((wide * h) / w);
-        return {left: 0, top: 0, cell: high, wide, height: high};
+        return {left: 0, top: 0, tall: high, wide, height: high};
     };
     const patchAt = (p, x, y) => {
         const g = p.keys.grid, c = Math.floor(((x - p.l.left) * g.cols) / p.l.wide);
-        const r = Math.floor(((y - p.l.top) * g.rows) / p.l.cell);
+        const r = Math.floor(((y - p.l.top) * g.rows) / p.l.tall);
         return r < 0 || c < 0 || r >= g.rows || c >= g.cols
             ? null
             : {query: rowOf(p), key: g.first + r * g.cols + c};
@@ -233,7 +233,7 @@
         return l;
     };
     const paintLegend = (pen, p) => {
-        const y = p.l.top + p.l.cell * (pictured(p) ? 1 : p.rows.length) + 14, x = p.l.left,
+        const y = p.l.top + p.l.tall * (pictured(p) ? 1 : p.rows.length) + 14, x = p.l.left,
               {uniform} = p.values;
         pen.cells(
             x, y, 90, 8, 1, 48,
@@ -258,7 +258,7 @@
         said.forEach(
             (line, i) => pen.text(
                 line, p.x, p.y + 11 + 18 * name.length + 16 * i, {...small, color, width}));
-        const box = {x: p.l.left, y: p.l.top, w: p.l.wide, h: p.l.cell};
+        const box = {x: p.l.left, y: p.l.top, w: p.l.wide, h: p.l.tall};
         /* Labels are left of the cells: the panel draws in its own place. */
         if (pictured(p))
             heed.overPicture(pen, p.values, rowOf(p), box, p.top, p.keys.grid, p.record.picture);

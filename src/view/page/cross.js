@@ -10,7 +10,7 @@
         -1);
     /* The way through the matrix: the strongest key of each row. */
     const path = () => m.rows.map((q, i) => [m.cols.indexOf(bestOf(q)), i]).filter(([j]) => j >= 0)
-        .map(([j, i]) => [l.left + (j + 0.5) * l.cell, l.top + (i + 0.5) * l.cell]);
+        .map(([j, i]) => [l.left + (j + 0.5) * l.cell, l.top + (i + 0.5) * l.tall]);
     const paint = (pen) => {
         heed.paintMatrix(pen, m, l, heed.selected());
         if (!heed.state.path) return;
@@ -46,8 +46,8 @@
         const b = heed.block(), s = heed.selected(),
               [reads, writes] = b.stack === "cross" ? ["reads", "writes"] : ["keys", "queries"];
         const shade = (k) => (m.void(s.query, k) ? null : Math.max(0, m.value(s.query, k) / m.top));
-        lines.replaceChildren(
-            sentence(reads, b.keys, s.key, shade, (k) => heed.lock(s.query, k)),
+        heed.refill(
+            lines, sentence(reads, b.keys, s.key, shade, (k) => heed.lock(s.query, k)),
             sentence(writes, b.queries, s.query, () => null, (q) => heed.lock(q, -1)));
     };
     const names = {encoder: "Encoder", decoder: "Decoder", cross: "Cross"};

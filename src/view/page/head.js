@@ -169,8 +169,14 @@
             {size: sizeOf(), align: "right", weight: mine ? 700 : 400, width: l.left - 40});
         pen.text(String(heed.nth(q)), 4, y(i), {size: 10, color: heed.theme.muted});
     };
+    /* The weight of a key in the chosen row, which is written at the right edge. */
+    const numberOf = (k) => {
+        const w = heed.weights(l.b, heed.state.head).at(heed.selected().query, k);
+        return l.step >= 14 && w >= 0.01 ? heed.weight(w) : "";
+    };
     const paintKey = (pen, k, j, mine) => {
-        const style = {size: sizeOf(), weight: mine ? 700 : 400, width: l.width - l.right - 60};
+        const room = l.width - l.right - (numberOf(k) ? 50 : 14);
+        const style = {size: sizeOf(), weight: mine ? 700 : 400, width: room};
         pen.text(heed.token(l.b.keys, k, 60), l.right + 10, y(j), style);
     };
     /* A strip where a label stood makes room for its bold form. */
@@ -196,8 +202,7 @@
     const paintLines = (pen, view) =>
         chosen().forEach((h, n, heads) => paintAll(pen, view, h, n, heads.length));
     const paint = (pen, view = {lo: 0, hi: l.height}, lines = paintLines) => {
-        const heads = chosen(), every = l.step < 11 ? 2 : 1,
-              best = heed.weights(l.b, heed.state.head), query = heed.selected().query;
+        const heads = chosen(), every = l.step < 11 ? 2 : 1;
         const first = Math.max(0, Math.floor((view.lo - l.top) / l.step)),
               last = Math.ceil((view.hi - l.top) / l.step);
         const each = (list, act) => {
@@ -210,13 +215,9 @@
         each(l.rows, (q, i) => { if (i % every === 0) paintQuery(pen, q, i, false); });
         each(l.cols, (k, j) => { if (j % every === 0) paintKey(pen, k, j, false); });
         paintChosen(pen, view, heads);
-        if (l.step < 14) return;
         each(l.cols, (k, j) => {
-            const w = best.at(query, k);
-            if (w >= 0.01)
-                pen.text(
-                    heed.weight(w), l.width - 4, y(j),
-                    {size: 11, align: "right", color: heed.theme.muted});
+            const text = numberOf(k);
+            if (text) pen.text(text, l.width - 4, y(j), {size: 11, align: "right"});
         });
     };
     /* The canvas is as high as its window and goes along with it: many tokens cost no more than

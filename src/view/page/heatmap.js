@@ -21,21 +21,25 @@
         const fits = Math.min((width - left - 8) / m.cols.length, high);
         const natural = fits > 6 ? Math.floor(fits) : fits > 3 ? Math.floor(fits * 2) / 2 : 3;
         const side = Math.max(2, Math.min(64, cell || natural));
+        /* Where all rows have room they are high enough to be read, also if columns are narrow. */
+        const room = !cell && m.rows.length * WHOLE <= height,
+              tall = room ? Math.max(side, WHOLE) : side;
         const every = Math.ceil(LEAST / (side + 1)), wide = left + side * m.cols.length + 8;
-        const low = top + side * m.rows.length + 8;
+        const low = top + tall * m.rows.length + 8;
         return {
-            left, top, cell: side, every, low, width: every > 1 ? Math.max(wide, 200) : wide,
+            left, top, cell: side, tall, every, low,
+            everyRow: Math.ceil(LEAST / (tall + 1)), width: every > 1 ? Math.max(wide, 200) : wide,
             height: every > 1 ? low + 16 : low,
         };
     };
     heed.matrixAt = (m, l, x, y) => {
-        const r = Math.floor((y - l.top) / l.cell), c = Math.floor((x - l.left) / l.cell);
+        const r = Math.floor((y - l.top) / l.tall), c = Math.floor((x - l.left) / l.cell);
         if (r < 0 || r >= m.rows.length || c >= m.cols.length) return null;
         return {query: m.rows[r], key: c < 0 ? -1 : m.cols[c]};
     };
     /* Letters are as small as cells are, down to LEAST; labels of smaller cells are at intervals,
      * and a line says so. The chosen one always is there, its neighbours make room for it. */
-    const labelled = (list, chosen, {cell, every}, paint) => {
+    const labelled = (list, chosen, cell, every, paint) => {
         const own = list.indexOf(chosen), size = Math.max(LEAST, Math.min(WHOLE, cell + 1));
         list.forEach((x, i) => {
             const mine = i === own, near = every > 1 && own >= 0 && Math.abs(i - own) < every;
@@ -52,19 +56,20 @@
         pen.text(text, x, y - o.size / 2, {...o, align: "center"});
     };
     const paintLabels = (pen, m, l, at) => {
-        labelled(m.rows, at.query, l, (q, y, o) => {
+        labelled(m.rows, at.query, l.tall, l.everyRow, (q, y, o) => {
             const number = {...o, size: Math.min(o.size, 10), color: heed.theme.muted};
             pen.text(
                 heed.token(m.queries, q), l.left - 6, l.top + y,
                 {...o, align: "right", width: l.left - 34});
             pen.text(String(heed.nth(q)), 2, l.top + y, number);
         });
-        labelled(m.cols, at.key, l, (k, x, o) => heed.columnLabel(
+        labelled(m.cols, at.key, l.cell, l.every, (k, x, o) => heed.columnLabel(
             pen, heed.token(m.keys, k), l.left + x, l.top - 6, {...o, width: l.top - 14}));
         const nth = l.every + (["", "", "nd", "rd"][l.every] || "th");
+        const which = l.everyRow < l.every ? "label of columns" : "label";
         if (l.every > 1)
             pen.text(
-                `Every ${nth} label is shown.`, l.left, l.low + 6,
+                `Every ${nth} ${which} is shown.`, l.left, l.low + 6,
                 {size: 11, color: heed.theme.muted});
     };
     const paintNumbers = (pen, m, l) => {
@@ -77,7 +82,7 @@
                 : v >= 1          ? "1"
                                   : Math.min(v, 0.99).toFixed(2).slice(1);
             pen.text(
-                text, l.left + (j + 0.5) * l.cell, l.top + (i + 0.5) * l.cell,
+                text, l.left + (j + 0.5) * l.cell, l.top + (i + 0.5) * l.tall,
                 {size, align: "center", color: heed.ink(m.color(v))});
         }));
     };
@@ -90,7 +95,7 @@
     const paintHatch = (pen, m, l) => {
         const rows = m.rows.length, cols = m.cols.length, apart = Math.ceil(8 / l.cell),
               color = heed.theme.line;
-        const at = (d, i) => [l.left + (i + d) * l.cell, l.top + i * l.cell],
+        const at = (d, i) => [l.left + (i + d) * l.cell, l.top + i * l.tall],
               put = (d, from, to) => pen.line([at(d, from), at(d, to)], {color});
         for (let d = apart * Math.ceil((1 - rows) / apart); m.hatched && d < cols; d += apart)
             for (let i = Math.max(0, -d), from = -1; i <= rows; i++) {
@@ -106,7 +111,7 @@
     /* m: {queries, keys, rows, cols, value(q, k), color(v) -> [r,g,b], void(q, k), hatched: some
      * are void, signed}; at: {query, key}. */
     heed.paintMatrix = (pen, m, l, at) => {
-        const w = l.cell * m.cols.length, h = l.cell * m.rows.length;
+        const w = l.cell * m.cols.length, h = l.tall * m.rows.length;
         pen.cells(l.left, l.top, w, h, m.rows.length, m.cols.length, (i, j) => {
             const q = m.rows[i], k = m.cols[j];
             return m.void(q, k) ? heed.theme.surface : m.color(m.value(q, k));
@@ -117,9 +122,9 @@
         const r = m.rows.indexOf(at.query), c = m.cols.indexOf(at.key);
         pen.rect(l.left - 0.5, l.top - 0.5, w + 1, h + 1, {stroke: heed.theme.line});
         if (r >= 0)
-            pen.rect(l.left, l.top + r * l.cell, w, l.cell, {stroke: heed.theme.ink, width: 1.5});
+            pen.rect(l.left, l.top + r * l.tall, w, l.tall, {stroke: heed.theme.ink, width: 1.5});
         if (r >= 0 && c >= 0)
-            heed.frame(pen, l.left + c * l.cell, l.top + r * l.cell, l.cell, l.cell, 3);
+            heed.frame(pen, l.left + c * l.cell, l.top + r * l.tall, l.cell, l.tall, 3);
     };
     /* Values over two axes as such a matrix; more: what else it has. */
     heed.matrixOf = (m, {queries, keys}, top, more) => {

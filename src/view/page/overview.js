@@ -37,15 +37,18 @@
     const byRows = () =>
         heed.state.sort === "place" && heed.record().blocks.every((b) => b.heads.length <= 16);
     const ratio = (b) => b.queries.count / b.keys.count;
-    /* Whether labels of `wide` pixels say something: all are whole, or some letters of each. */
-    const readable = (b, wide) => wide >= 30 || [b.queries, b.keys].every((axis) =>
-        axis.order.every((i) => heed.width(heed.token(axis, i), {size: 10}) <= wide - 5));
+    /* The room of the longest label. */
+    const widest = (b) => 5 + Math.ceil(Math.max(...[b.queries, b.keys].flatMap((axis) =>
+        axis.order.map((i) => heed.width(heed.token(axis, i), {size: 10})))));
     /* A thumbnail: its cells, and left of them and above them, where there is room, their
      * labels. */
     const shapeOf = (b) => {
-        const wished = Math.min(64, Math.round(side / 5)),
-              large = (side - wished) / Math.max(b.queries.count, b.keys.count) >= 10,
-              gutter = large && readable(b, wished) ? wished : 0;
+        const most = Math.max(b.queries.count, b.keys.count),
+              limit = Math.min(64, Math.round(side / 3)),
+              wished = 10 * most < side ? Math.min(limit, widest(b)) : side;
+        /* Labels say something where all are whole, or some letters of each fit. */
+        const large = side - wished >= 10 * most && (wished < limit || limit >= 30),
+              gutter = large ? wished : 0;
         const inner = side - gutter,
               share = (x) => Math.max(24, Math.round(inner * Math.min(1, x)));
         return {gutter, inner, wide: share(1 / ratio(b)), high: share(ratio(b))};
@@ -166,7 +169,7 @@
             const [name, unit] = sorts[heed.state.sort];
             heed.id("sort-note").textContent = heed.state.sort === "place"
                 ? "A thumbnail is queries (down) x keys (across); 2.3 is layer 2, head 3. " +
-                    "Click one to open it."
+                    "Choose one to open it."
                 : `${name}: ${unit || "mean over the queries"}`;
             heed.drawCanvas(this);
         },

@@ -4,10 +4,13 @@
 (() => {
     /* ---- theme ---- */
 
+    let printing = false; /* on paper, which is white */
+    const print = (on) => { printing = on; heed.drawNow(); };
     heed.drawTheme = () => {
-        const dark = heed.state.theme === "auto"
+        const wished = heed.state.theme === "auto"
             ? matchMedia("(prefers-color-scheme: dark)").matches
             : heed.state.theme === "dark";
+        const dark = wished && !printing;
         document.documentElement.dataset.theme = dark ? "dark" : "light";
         heed.id("theme").textContent = dark ? "Light" : "Dark";
         heed.readTheme();
@@ -148,6 +151,13 @@
             .sort((a, b) => b[1] - a[1]);
     const amount = (text) => heed.el("span", {class: "value", text});
 
+    /* How a token is chosen where there is no pointer that hovers. */
+    heed.toChoose = () => (matchMedia("(hover: none)").matches ? "Tap a token to lock it."
+                                                               : "Hover to look, click to lock.");
+    const letGo = () => {
+        heed.update({query: -1, key: -1});
+        heed.current().box.querySelector("canvas[tabindex]")?.focus({preventScroll: true});
+    };
     const listOf = (rows) => heed.el("ol", {class: "bars"}, ...rows);
     const keyRow = (b, at, [k, w], full) => {
         const button = heed.el(
@@ -164,8 +174,8 @@
     };
     /* The keys that are not listed, several ones, so that the column adds up. */
     const othersRow = (count, w, full) => heed.el(
-        "li", {class: "row others muted"}, heed.el("span"),
-        heed.el("span", {text: `${count} others`}), bar(w / full), amount(heed.weight(w)));
+        "li", {class: "row others muted"}, heed.el("span", {text: `${count} others`}),
+        bar(w / full), amount(heed.weight(w)));
     const guessBlock = (g, query) => {
         const where = query < 0 ? "The input: " : `Row ${heed.nth(query)} predicts `;
         const first = g.tokens[0];
@@ -217,9 +227,13 @@
         const head = heed.el(
             "h2", {}, heed.el("span", {class: "index", text: String(heed.nth(at.query))}),
             heed.word(b.queries, at.query, 40));
-        const lock = heed.el(
-            "p", {class: "muted small"},
-            at.locked ? "Locked. Esc lets it go." : "Hover to look, click to lock.");
+        const free = heed.el("button", {
+            type: "button", class: "free", hidden: !at.locked, title: "Esc", text: "Let go",
+            onclick: letGo
+        });
+        const lock =
+            heed.el(
+                "p", {class: "lock muted small"}, at.locked ? "Locked. " : heed.toChoose(), free);
         const full = Math.max(1, m.max),
               rest =
                   left.reduce((a, x) => a + x[1], 0); /* bars of 0 to 1, as those of predictions */
@@ -231,8 +245,8 @@
             ? heed.el("p", {class: "muted small", text: `The row sums to ${heed.number(total)}.`})
             : null;
         const others = left.length ? [othersRow(left.length, rest, full)] : [];
-        side.replaceChildren(
-            head, lock, ...guesses(b, at), heading,
+        heed.refill(
+            side, head, lock, ...guesses(b, at), heading,
             listOf([...rows.map((x) => keyRow(b, at, x, full)), ...others]), sum || "");
         if (at.locked) speak();
     };
@@ -329,6 +343,7 @@
     heed.drawTable = (v) => {
         const box = heed.id("table");
         box.classList.toggle("aside", !heed.state.table);
+        box.tabIndex = heed.state.table ? 0 : -1; /* what scrolls is reached by the keyboard */
         clearTimeout(later);
         later =
             setTimeout(() => box.replaceChildren(tableOf(v.table())), heed.state.table ? 0 : 150);
@@ -378,7 +393,7 @@
     const paragraphs = [
         "A row is a query: the token that looks. A column is a key: the token that is looked at. " +
             "A weight says which share of the key's value the query takes; a row sums to 1. " +
-            "Hover to look, click to lock.",
+            heed.toChoose(),
         "Without a choice, a text opens at the most concentrated head: that whose queries attend " +
             "to the smallest part of their keys. Heads that mostly follow positions come last.",
         "What is much stands out from the page: dark where the page is light, bright where it is " +
@@ -405,6 +420,8 @@
         box.showModal();
     };
     heed.dressPage = () => {
+        window.addEventListener("beforeprint", () => print(true));
+        window.addEventListener("afterprint", () => print(false));
         heed.id("theme").addEventListener("click", heed.flipTheme);
         heed.id("help-switch").addEventListener("click", heed.help);
         heed.id("table-switch").addEventListener("click", () => heed.update({

@@ -166,7 +166,7 @@
             });
             scroll = heed.el("div", {class: "scroll"}, canvas);
             parts = heed.el(
-                "div", {}, scroll, flow, heed.el("h3", {text: "The whole row: click a key"}),
+                "div", {}, scroll, flow, heed.el("h3", {text: "The whole row: choose a key"}),
                 heed.el("div", {class: "scroll"}, bars));
             box.append(head, parts);
         },
