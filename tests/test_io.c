@@ -138,7 +138,34 @@ TEST(io_os_lock_has_one_holder) {
     text_file("lock", "");
     heed__os_unlock(&b, path);
     CHECK(heed__os_exists(path));
-    CHECK(heed__os_lock(&a, in_folder("none/lock"), &holder) && !a.held);
+    CHECK(!heed__os_lock(&a, in_folder("none/lock"), &holder) && !a.held && holder == 0);
+}
+
+/* Who only asks leaves the file as it is, and several may ask at once. */
+TEST(io_os_lock_is_asked_for_without_a_trace) {
+    heed__lock k = {0};
+    const char *path = in_folder("lock");
+    long holder = 7;
+    CHECK(!heed__os_locked(path, &holder) && holder == 0 && !heed__os_exists(path));
+    text_file("lock", "12345\n");
+    CHECK(!heed__os_locked(path, &holder) && holder == 0 && heed__os_exists(path));
+    CHECK(heed__os_lock(&k, path, &holder));
+    CHECK(heed__os_locked(path, &holder) && holder == (long)getpid());
+    heed__os_unlock(&k, path);
+}
+
+TEST(io_os_unlock_leaves_the_folder_of_another) {
+    heed__lock k = {0};
+    long holder;
+    const char *folder = in_folder("run");
+    CHECK(mkdir(folder, 0777) == 0);
+    CHECK(heed__os_lock(&k, in_folder("run/lock"), &holder));
+    text_file("run/other", "");
+    heed__os_unlock_folder(&k, in_folder("run"), in_folder("run/lock"));
+    CHECK(heed__os_exists(in_folder("run/other")) && !heed__os_exists(in_folder("run/lock")));
+    CHECK(unlink(in_folder("run/other")) == 0 && heed__os_lock(&k, in_folder("run/lock"), &holder));
+    heed__os_unlock_folder(&k, in_folder("run"), in_folder("run/lock"));
+    CHECK(!heed__os_exists(in_folder("run")));
 }
 
 /* A process that has come to its end; with a lock: killed while it held it. */

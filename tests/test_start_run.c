@@ -296,6 +296,11 @@ TEST(start_open_refuses) {
     CHECK_FAILS(c, heed_start_open(c, in_folder("one"), heed_models, NULL), HEED_FAILED,
                 "is being trained");
     heed__os_unlock(&held, lock);
+    CHECK(mkdir(in_folder("dead"), 0777) == 0); /* killed before its first checkpoint */
+    text_file("dead/config.conf", "steps = 2\n");
+    text_file("dead/.lock", "1\n");
+    CHECK_FAILS(c, heed_start_open(c, in_folder("dead"), heed_models, NULL), HEED_DATA, "dead");
+    CHECK(heed__os_exists(path_of(lock, "dead", ".lock")));
     heed_run *r = heed_start_open(c, in_folder("one"), heed_models, in_folder("two"));
     CHECK(r && strcmp(r->dir, in_folder("one")) == 0);
     CHECK(!heed_start_open(c, NULL, heed_models, NULL) && heed_ctx_status(c) == HEED_OK);

@@ -342,7 +342,7 @@ bool heed__os_lock(heed__lock *k, const char *path, long *holder) {
     *holder = 0;
     for (;;) {
         int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-        if (fd < 0) return true;
+        if (fd < 0) return errno != ENOENT;
         if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
             bool taken = errno == EWOULDBLOCK;
             if (taken) *holder = read_holder(fd);
@@ -358,11 +358,25 @@ bool heed__os_lock(heed__lock *k, const char *path, long *holder) {
     }
 }
 
+/* A shared lock is refused while another process has the exclusive one. */
+bool heed__os_locked(const char *path, long *holder) {
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    bool locked = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    *holder = locked ? read_holder(fd) : 0;
+    if (fd >= 0) close(fd);
+    return locked;
+}
+
 void heed__os_unlock(heed__lock *k, const char *path) {
     if (!k->held) return;
     if (is_at(k->fd, path)) unlink(path);
     close(k->fd);
     k->held = false;
+}
+
+void heed__os_unlock_folder(heed__lock *k, const char *folder, const char *path) {
+    heed__os_unlock(k, path);
+    rmdir(folder);
 }
 
 /* ---- machine ---- */

@@ -454,8 +454,8 @@ bool heed__run_recover(heed_ctx *c, const char *dir, bool resumes);
 bool heed__run_is_backed_up(heed_ctx *c, const char *dir);
 /* Writes the settings, tokenizers and labels of a new run, replacing what a run left there. */
 bool heed__run_make(heed_ctx *c, const heed_fit_args *a);
-/* Removes what heed__run_make and a first checkpoint wrote; made: the folder itself is new. */
-void heed__run_abandon(heed_ctx *c, const char *dir, bool made);
+/* Removes what heed__run_make and a first checkpoint wrote. */
+void heed__run_abandon(heed_ctx *c, const char *dir);
 bool heed__run_write_config(heed_ctx *c, const heed_fit_args *a);
 
 #endif
