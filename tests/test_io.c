@@ -168,6 +168,29 @@ TEST(io_os_unlock_leaves_the_folder_of_another) {
     CHECK(!heed__os_exists(in_folder("run")));
 }
 
+#ifdef __linux__
+static double quota_of(const char *table) {
+    return heed__os_quota(text_file("table", table), in_folder("."));
+}
+
+TEST(io_os_quota_of_both_versions) {
+    static const char *const folders[] = {"a", "a/b", "cpu", "cpu/c", "cpu/c/d"};
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
+        CHECK(mkdir(in_folder(folders[i]), 0777) == 0);
+    text_file("a/cpu.max", "250000 100000\n");
+    text_file("a/b/cpu.max", "max 100000\n");
+    text_file("cpu/c/cpu.cfs_quota_us", "400000\n");
+    text_file("cpu/c/cpu.cfs_period_us", "100000\n");
+    text_file("cpu/c/d/cpu.cfs_quota_us", "-1\n");
+    text_file("cpu/c/d/cpu.cfs_period_us", "100000\n");
+    CHECK(quota_of("0::/a/b\n") == 3); /* that of the parent */
+    CHECK(quota_of("0::/\n") == 1e9);
+    CHECK(quota_of("4:cpu,cpuacct:/c/d\n") == 4 && quota_of("4:cpuacct,cpu:/c\n") == 4);
+    CHECK(quota_of("4:cpu:/c\n0::/a\n") == 3); /* both are mounted */
+    CHECK(quota_of("4:memory,cpuset:/c\n5:cpuacct:/c\n6:cpuset,cpus:/c\n") == 1e9);
+}
+#endif
+
 /* A process that has come to its end; with a lock: killed while it held it. */
 static pid_t past_process(const char *lock) {
     pid_t child = fork();

@@ -106,6 +106,9 @@ void heed__os_unlock_folder(heed__lock *k, const char *folder, const char *path)
 bool heed__os_locked(const char *path, long *holder);
 
 int heed__os_cpus(void); /* CPUs that affinity and cgroup quota allow, at least 1 */
+/* The CPUs that the control groups of a table like /proc/self/cgroup allow, by their folders below
+ * root, /sys/fs/cgroup; 1e9: no limit is set. Linux only. */
+double heed__os_quota(const char *table, const char *root);
 /* The mean number of processes that ran or waited for a CPU during the last minute, negative if
  * unknown; *cpus is the machine's number of CPUs. */
 double heed__os_load(int *cpus);
