@@ -92,10 +92,10 @@ typedef struct {
     int fd;
     bool held;
 } heed__lock;
-/* False if another process, *holder (0: unknown), holds it or has removed the folder. True without a lock if the file cannot
- * be created or locked (a read-only folder, a file system without locks). Processes that write to a
- * run's folder hold the lock of its file .lock while they do; those that only read ask
- * heed__os_locked. */
+/* False if another process, *holder (0: unknown), holds it or has removed the folder. True without
+ * a lock if the file cannot be created or locked (a read-only folder, a file system without locks).
+ * Processes that write to a run's folder hold the lock of its file .lock while they do; those that
+ * only read ask heed__os_locked. */
 bool heed__os_lock(heed__lock *k, const char *path, long *holder);
 /* Also removes the file. */
 void heed__os_unlock(heed__lock *k, const char *path);

@@ -22,8 +22,8 @@ void heed_unprobe(heed_tape *t) {
     r->pattern_count = r->probe_count = 0;
 }
 
-static const heed__probe_pattern *matching(const heed__recording *r, const char *node, const char *name,
-                                     char *path, size_t size) {
+static const heed__probe_pattern *matching(const heed__recording *r, const char *node,
+                                           const char *name, char *path, size_t size) {
     if (r->pattern_count == 0) return NULL;
     snprintf(path, size, "%s.%s", node, name);
     const heed__probe_pattern *found = NULL;
@@ -33,7 +33,8 @@ static const heed__probe_pattern *matching(const heed__recording *r, const char 
     return found;
 }
 
-static const heed__probe_pattern *wanted(const heed_node *n, const char *name, char *path, size_t size) {
+static const heed__probe_pattern *wanted(const heed_node *n, const char *name, char *path,
+                                         size_t size) {
     return matching(n->tape->r, n->name, name, path, size);
 }
 

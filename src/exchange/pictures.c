@@ -189,8 +189,8 @@ bool heed__pictures_write(heed_ctx *c, const char *dir, const heed_config *f) {
     bool whole = config && (to <= 0 || json_object_set(config, "crop_size", square) == 0);
     json_decref(square);
     bool ok = whole ? heed_text_add(&path, "%s/preprocessor_config.json", dir) &&
-                           heed__json_write(c, path.s, config)
-                     : heed_fail(c, HEED_FAILED, "cannot export: out of memory");
+                          heed__json_write(c, path.s, config)
+                    : heed_fail(c, HEED_FAILED, "cannot export: out of memory");
     json_decref(config);
     heed_text_free(&path);
     return ok;

@@ -33,7 +33,8 @@ static heed_tensor *slot(heed_store *s, const char *prefix, const char *which, c
     return y;
 }
 
-/* Makes "adam.count", "adam.count_rounds" and, for each trained parameter, slots of its shape: "adam.m.PARAMETER". */
+/* Makes "adam.count", "adam.count_rounds" and, for each trained parameter, slots of its shape:
+ * "adam.m.PARAMETER". */
 static bool make_slots(heed_optim *o) {
     const heed_optimizer *r = o->optimizer;
     const char *prefix = r->prefix ? r->prefix : r->name;

@@ -29,7 +29,7 @@ struct heed_optim {
     /* (1) each: the number of updates so far is count + rounds HEED__ROUND. A heed_real counts no
      * further than HEED__ROUND; files of earlier versions have no rounds. */
     heed_tensor *count, *rounds;
-    heed__slots *of;    /* one element per entry of the parameters */
+    heed__slots *of; /* one element per entry of the parameters */
     int entries;
     heed__cut *pieces; /* of all entries, in order */
     size_t piece_count;

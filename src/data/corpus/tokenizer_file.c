@@ -68,8 +68,7 @@ static bool save_shared(const heed_tokenizer *k, const char *dir) {
 static bool put_role(const heed_tokenizer *k, int id, const char *role, const char *other,
                      json_t *out) {
     const char *name = id < 0 ? "" : heed__names_text(&k->names, (size_t)id);
-    return !*name ||
-           json_object_set_new(out, *name == '[' ? role : other, json_string(name)) == 0;
+    return !*name || json_object_set_new(out, *name == '[' ? role : other, json_string(name)) == 0;
 }
 
 /* Writes tokenizer_config.json: a class that reads tokenizer.json as it is, except for BERT's. */
@@ -79,18 +78,17 @@ static bool save_foreign(const heed_tokenizer *k, const char *dir) {
     json_t *out = json_pack("{s:s, s:b}", "tokenizer_class",
                             bert ? "BertTokenizer" : "PreTrainedTokenizerFast",
                             "clean_up_tokenization_spaces", 0);
-    bool all =
-        out &&
-        (!bert || json_object_set_new(out, "do_lower_case", json_boolean(k->lower)) == 0) &&
-        put_role(k, s.pad, "pad_token", "pad_token", out) &&
-        put_role(k, s.unk, "unk_token", "unk_token", out) &&
-        put_role(k, s.cls, "cls_token", "bos_token", out) &&
-        put_role(k, s.sep, "sep_token", "eos_token", out) &&
-        put_role(k, s.mask, "mask_token", "mask_token", out) &&
-        json_object_set_new(out, "model_input_names",
-                            json_pack("[s, s, s*]", "input_ids", "attention_mask",
-                                      json_object_get(out, "sep_token") ? "token_type_ids"
-                                                                        : NULL)) == 0;
+    bool all = out &&
+               (!bert || json_object_set_new(out, "do_lower_case", json_boolean(k->lower)) == 0) &&
+               put_role(k, s.pad, "pad_token", "pad_token", out) &&
+               put_role(k, s.unk, "unk_token", "unk_token", out) &&
+               put_role(k, s.cls, "cls_token", "bos_token", out) &&
+               put_role(k, s.sep, "sep_token", "eos_token", out) &&
+               put_role(k, s.mask, "mask_token", "mask_token", out) &&
+               json_object_set_new(
+                   out, "model_input_names",
+                   json_pack("[s, s, s*]", "input_ids", "attention_mask",
+                             json_object_get(out, "sep_token") ? "token_type_ids" : NULL)) == 0;
     return write_json(k->c, dir, foreign_name, all, out);
 }
 
@@ -156,7 +154,8 @@ static heed_tokenizer *from_json(heed_ctx *c, const json_t *all, const char *pat
         heed_fail(c, HEED_DATA,
                   "not a tokenizer of heed: %s: expected format, kind, lower and tokens", path);
     else if (json_integer_value(format) != FORMAT)
-        heed_fail(c, HEED_DATA, "tokenizer is of another version: %s: expected format %d, found "
+        heed_fail(c, HEED_DATA,
+                  "tokenizer is of another version: %s: expected format %d, found "
                   "%" JSON_INTEGER_FORMAT,
                   path, FORMAT, json_integer_value(format));
     else if (strcmp(name, heed__kind_names[HEED__BPE]) == 0)
