@@ -214,6 +214,10 @@ TEST(hugging_face_refuses_by_name) {
         {"{\"model\":7}", "model: expected an object"},
         {"{\"added_tokens\":[{\"id\":5,\"content\":\"x\"}],\"model\":{" WORDS_OF "}}",
          "added_tokens[0]: expected ids from 0"},
+        {"{\"added_tokens\":[{\"id\":1,\"content\":\"x\",\"normalized\":true}],\"normalizer\":{"
+         "\"type\":\"Replace\",\"pattern\":{\"String\":\"x\"},\"content\":\"\"},\"model\":"
+         "{" WORDS_OF "}}",
+         "added_tokens[0]: expected a content that the normalizers leave something of"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         heed_ctx *c = open_ctx();
@@ -256,12 +260,43 @@ static void check_ids(const char *name, const char *file, const char *text, size
     "\"},\"behavior\":\"Isolated\"},"
 #define VOCAB_OF(words) "\"type\":\"WordLevel\",\"unk_token\":\"u\",\"vocab\":{\"u\":0," words "}"
 
-/* A group of one alternative may be absent; Oniguruma's \\w has the numerals of Latin-1. */
+/* A group of one alternative may be absent; Oniguruma's \\w has the numerals of Latin-1, except in
+ * a set. */
 TEST(hugging_face_pattern_details) {
     check_ids("optional", FILE_OF(SPLIT_OF("x(?:y)?z"), VOCAB_OF("\"xz\":1,\"xyz\":2")),
               "xzxzxyzxyyz", 4, (const int32_t[]){1, 1, 2, 0});
     check_ids("words", FILE_OF(SPLIT_OF("\\\\w+"), VOCAB_OF("\"a\u00BD\":1,\".\":2")),
               "a\u00BD.a\u00BD", 3, (const int32_t[]){1, 2, 1});
+    check_ids("set", FILE_OF(SPLIT_OF("[^\\\\w]+"), VOCAB_OF("\"a\":1,\"\u00BD\":2")), "a\u00BDa",
+              3, (const int32_t[]){1, 2, 1});
+}
+
+/* What random files of tests/parity/tokenizer_json.py found. */
+TEST(hugging_face_strips_before_a_prefix) {
+    const char *file =
+        FILE_OF("\"normalizer\":{\"type\":\"Strip\"},\"pre_tokenizer\":{\"type\":\"Metaspace\","
+                "\"replacement\":\"_\",\"prepend_scheme\":\"first\",\"split\":false},",
+                VOCAB_OF("\"a\":1,\"_a\":2"));
+    check_ids("strip", file, "a", 1, (const int32_t[]){2});
+    check_ids("strip", file, "  a", 1, (const int32_t[]){1}); /* not the start of the text */
+}
+
+TEST(hugging_face_orders_halfwidth_marks) {
+    check_ids("marks",
+              FILE_OF("\"normalizer\":{\"type\":\"NFKD\"},", VOCAB_OF("\"n\u309A\u0303\":1")),
+              "\u00F1\uFF9F", 1, (const int32_t[]){1});
+}
+
+/* White space that belongs to a token may begin another one; of a token with lstrip nothing is left
+ * if all of it belongs to the one before. */
+TEST(hugging_face_added_tokens_share_white_space) {
+    static const char file[] =
+        "{\"added_tokens\":[{\"id\":2,\"content\":\" x \",\"special\":true},{\"id\":3,\"content\":"
+        "\"ab\",\"rstrip\":true,\"special\":true},{\"id\":4,\"content\":\"  \",\"lstrip\":true,"
+        "\"rstrip\":true,\"special\":true}],\"model\":{" VOCAB_OF("\"x\":1") "}}";
+    check_ids("spaces", file, "ab x x", 3, (const int32_t[]){3, 2, 1});
+    check_ids("spaces", file, "x    x", 3, (const int32_t[]){1, 4, 1});
+    check_ids("spaces", file, "ab     x", 2, (const int32_t[]){3, 1});
 }
 
 /* An added token is not one of the model's: it is found as the normalizers leave it, or not. */

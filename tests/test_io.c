@@ -138,8 +138,58 @@ TEST(io_os_lock_has_one_holder) {
     text_file("lock", "");
     heed__os_unlock(&b, path);
     CHECK(heed__os_exists(path));
-    CHECK(heed__os_lock(&a, in_folder("none/lock"), &holder) && !a.held);
+    CHECK(!heed__os_lock(&a, in_folder("none/lock"), &holder) && !a.held && holder == 0);
 }
+
+/* Who only asks leaves the file as it is, and several may ask at once. */
+TEST(io_os_lock_is_asked_for_without_a_trace) {
+    heed__lock k = {0};
+    const char *path = in_folder("lock");
+    long holder = 7;
+    CHECK(!heed__os_locked(path, &holder) && holder == 0 && !heed__os_exists(path));
+    text_file("lock", "12345\n");
+    CHECK(!heed__os_locked(path, &holder) && holder == 0 && heed__os_exists(path));
+    CHECK(heed__os_lock(&k, path, &holder));
+    CHECK(heed__os_locked(path, &holder) && holder == (long)getpid());
+    heed__os_unlock(&k, path);
+}
+
+TEST(io_os_unlock_leaves_the_folder_of_another) {
+    heed__lock k = {0};
+    long holder;
+    const char *folder = in_folder("run");
+    CHECK(mkdir(folder, 0777) == 0);
+    CHECK(heed__os_lock(&k, in_folder("run/lock"), &holder));
+    text_file("run/other", "");
+    heed__os_unlock_folder(&k, in_folder("run"), in_folder("run/lock"));
+    CHECK(heed__os_exists(in_folder("run/other")) && !heed__os_exists(in_folder("run/lock")));
+    CHECK(unlink(in_folder("run/other")) == 0 && heed__os_lock(&k, in_folder("run/lock"), &holder));
+    heed__os_unlock_folder(&k, in_folder("run"), in_folder("run/lock"));
+    CHECK(!heed__os_exists(in_folder("run")));
+}
+
+#ifdef __linux__
+static double quota_of(const char *table) {
+    return heed__os_quota(text_file("table", table), in_folder("."));
+}
+
+TEST(io_os_quota_of_both_versions) {
+    static const char *const folders[] = {"a", "a/b", "cpu", "cpu/c", "cpu/c/d"};
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
+        CHECK(mkdir(in_folder(folders[i]), 0777) == 0);
+    text_file("a/cpu.max", "250000 100000\n");
+    text_file("a/b/cpu.max", "max 100000\n");
+    text_file("cpu/c/cpu.cfs_quota_us", "400000\n");
+    text_file("cpu/c/cpu.cfs_period_us", "100000\n");
+    text_file("cpu/c/d/cpu.cfs_quota_us", "-1\n");
+    text_file("cpu/c/d/cpu.cfs_period_us", "100000\n");
+    CHECK(quota_of("0::/a/b\n") == 3); /* that of the parent */
+    CHECK(quota_of("0::/\n") == 1e9);
+    CHECK(quota_of("4:cpu,cpuacct:/c/d\n") == 4 && quota_of("4:cpuacct,cpu:/c\n") == 4);
+    CHECK(quota_of("4:cpu:/c\n0::/a\n") == 3); /* both are mounted */
+    CHECK(quota_of("4:memory,cpuset:/c\n5:cpuacct:/c\n6:cpuset,cpus:/c\n") == 1e9);
+}
+#endif
 
 /* A process that has come to its end; with a lock: killed while it held it. */
 static pid_t past_process(const char *lock) {

@@ -1,4 +1,5 @@
 /* Optimizers against PyTorch's trajectories, and what they leave alone. */
+#include "files.h"
 #include "optim/optim.h"
 #include "test.h"
 
@@ -243,11 +244,56 @@ TEST(optim_defined_outside_trains) {
 TEST(optim_names_slots_after_parameters) {
     pair p = open_pair();
     heed_store *slots = heed_optim_slots(heed_optim_new(p.s, &heed_adamw, NULL));
-    static const char *const names[] = {"adam.count", "adam.m.w", "adam.v.w", "adam.m.b",
-                                        "adam.v.b"};
-    CHECK(heed_store_count(slots) == 5);
-    for (int i = 0; i < 5; i++) CHECK(heed_store_find(slots, names[i]) != NULL);
+    static const char *const names[] = {"adam.count", "adam.count_rounds", "adam.m.w",
+                                        "adam.v.w",   "adam.m.b",          "adam.v.b"};
+    CHECK(heed_store_count(slots) == 6);
+    for (int i = 0; i < 6; i++) CHECK(heed_store_find(slots, names[i]) != NULL);
     CHECK(heed_store_params(slots) == 0);
+    CLOSE(p.c);
+}
+
+static int64_t last_step;
+static void step_update(const heed_optim_update *u, heed_real *x, heed_real *g,
+                        heed_real *const *slots, size_t n) {
+    (void)x, (void)slots;
+    last_step = u->step;
+    memset(g, 0, n * sizeof *g);
+}
+
+/* A float alone stops at 2^24. */
+TEST(optim_counts_beyond_a_float) {
+    heed_optimizer counting = own;
+    counting.update = step_update;
+    pair p = open_pair();
+    heed_optim *o = new_optim(&p, &counting, "lr=0.05");
+    heed_store *slots = heed_optim_slots(o);
+    heed_store_find(slots, "own.count")->tensor->x[0] = (1 << 24) - 1;
+    for (int t = 0; t < 3; t++) {
+        give_both(&p, t);
+        CHECK(heed_step(o, 1));
+        CHECK(last_step == (1 << 24) + t);
+    }
+    CHECK(heed_save(slots, in_folder("slots")));
+    o = new_optim(&p, &counting, "lr=0.05");
+    CHECK(heed_load(heed_optim_slots(o), in_folder("slots")));
+    give_both(&p, 3);
+    CHECK(heed_step(o, 1) && last_step == (1 << 24) + 3);
+    CLOSE(p.c);
+}
+
+/* Below 2^24 updates a file is as earlier versions write and read it. */
+TEST(optim_count_has_its_earlier_file) {
+    pair p = open_pair();
+    heed_optim *o = new_optim(&p, &own, "lr=0.05");
+    heed_store *slots = heed_optim_slots(o);
+    give_both(&p, 0);
+    CHECK(heed_step(o, 1) && heed_save(slots, in_folder("slots")));
+    heed_safetensors *f = heed_safetensors_open(p.c, in_folder("slots"));
+    CHECK(heed_safetensors_count(f) == 3 && !heed_safetensors_find(f, "own.count_rounds"));
+    heed_store_find(slots, "own.count_rounds")->tensor->x[0] = 7;
+    CHECK(heed_load(slots, in_folder("slots")));
+    CHECK(heed_store_find(slots, "own.count")->tensor->x[0] == 1);
+    CHECK(heed_store_find(slots, "own.count_rounds")->tensor->x[0] == 0);
     CLOSE(p.c);
 }
 

@@ -281,6 +281,35 @@ TEST(start_settings) {
     CLOSE(c);
 }
 
+/* Before the data is read: it does not even exist. */
+TEST(train_refuses_a_seed_that_settings_cannot_hold) {
+    heed_ctx *c = heed_open(&(heed_options){.seed = (1ULL << 53) + 1});
+    heed_train(c, &(heed_train_args){.model = &heed_model_gpt, .data = in_folder("none")});
+    CHECK(heed_ctx_status(c) == HEED_USAGE);
+    CHECK_HAS(heed_ctx_error(c), "expected 0 to 9007199254740992, found 9007199254740993");
+    heed_close(c);
+}
+
+/* A pattern is never cut: what is left of it might match. */
+TEST(train_refuses_a_pattern_that_is_too_long) {
+    static const char *const keys[] = {"freeze", "lr-scale", "lora=1 lora-targets",
+                                       "lora=1 lora-train"};
+    char settings[1000], pattern[601];
+    memset(pattern, '*', 600);
+    pattern[600] = 0;
+    write_texts();
+    for (int i = 0; i < 4; i++) {
+        heed_ctx *c = open_ctx(1);
+        snprintf(settings, sizeof settings, GPT "%s=%s", keys[i], pattern);
+        heed_train(c, &(heed_train_args){.model = &heed_model_gpt,
+                                         .data = in_folder("first.txt"),
+                                         .settings = settings});
+        CHECK(heed_ctx_status(c) == HEED_USAGE);
+        CHECK_HAS(heed_ctx_error(c), "pattern is too long: ****");
+        heed_close(c);
+    }
+}
+
 TEST(start_open_refuses) {
     write_texts();
     train(&heed_model_gpt, "first.txt", "one", GPT);
@@ -296,6 +325,11 @@ TEST(start_open_refuses) {
     CHECK_FAILS(c, heed_start_open(c, in_folder("one"), heed_models, NULL), HEED_FAILED,
                 "is being trained");
     heed__os_unlock(&held, lock);
+    CHECK(mkdir(in_folder("dead"), 0777) == 0); /* killed before its first checkpoint */
+    text_file("dead/config.conf", "steps = 2\n");
+    text_file("dead/.lock", "1\n");
+    CHECK_FAILS(c, heed_start_open(c, in_folder("dead"), heed_models, NULL), HEED_DATA, "dead");
+    CHECK(heed__os_exists(path_of(lock, "dead", ".lock")));
     heed_run *r = heed_start_open(c, in_folder("one"), heed_models, in_folder("two"));
     CHECK(r && strcmp(r->dir, in_folder("one")) == 0);
     CHECK(!heed_start_open(c, NULL, heed_models, NULL) && heed_ctx_status(c) == HEED_OK);

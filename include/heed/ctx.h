@@ -25,7 +25,7 @@ enum { HEED_EXPLAIN = 512 };
 
 /* Any field may be 0. */
 typedef struct {
-    uint64_t seed;   /* for initial weights, dropout and batches */
+    uint64_t seed;   /* for initial weights, dropout and batches; of a training at most 2^53 */
     int threads;     /* at most; 0: OMP_NUM_THREADS, else the CPUs that affinity and cgroup allow */
     const char *isa; /* "generic", "avx2", "avx512", "neon"; NULL: the best that this CPU has */
     bool edited;     /* do not compare digests, so that runs whose weights, tokenizer or labels were

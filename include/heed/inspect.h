@@ -153,7 +153,8 @@ typedef struct {
  * 2014, sec. 4.2. */
 bool heed_occlusion_add(const heed_inspection *s, const heed_occlusion_args *args,
                         heed_record *record);
-/* Sets patches of a picture, numbered row by row, to 0, the mean colour, in x, a copy of s->x. */
+/* Sets patches (count) of a picture, numbered row by row from 0, to 0, the mean colour, in x, a
+ * copy of s->x of the same size. */
 void heed_hide_patches(const heed_inspection *s, heed_real *x, const int *patches, int count);
 
 typedef struct {
@@ -229,7 +230,7 @@ bool heed_run_has_data(heed_ctx *c, const heed_model *m, const char *dir, const 
 heed_data *heed_run_data(const heed_run *r, heed_config *f, const char *path,
                          const heed_data_args *how);
 
-/* The mean of several numbers and its 95 % interval by Student's t, mean +- half. */
+/* The mean of numbers (n) and its 95 % interval by Student's t, mean +- half. */
 typedef struct {
     int count;         /* finite numbers; others are left out */
     double mean, half; /* NAN: no numbers; half is also NAN for a single number */

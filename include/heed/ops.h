@@ -134,7 +134,7 @@ heed_tensor *heed_mean_dim(heed_tape *t, heed_tensor *x, int dim);
 heed_tensor *heed_max_dim(heed_tape *t, heed_tensor *x,
                           int dim); /* ties: the gradient goes to the lowest index */
 
-/* Shape. */
+/* Shape: shape has dims entries, order x.dims. */
 heed_tensor *heed_reshape(heed_tape *t, heed_tensor *x, int dims,
                           const int *shape); /* a view; one entry may be -1 */
 heed_tensor *heed_permute(heed_tape *t, heed_tensor *x,

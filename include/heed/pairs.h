@@ -100,8 +100,9 @@ typedef struct {
     size_t longest; /* words of the longest sentence on either side: under 4, BLEU is always 0 */
 } heed_bleu;
 bool heed_bleu_add(heed_ctx *c, heed_bleu *b, const char *hypothesis, const char *reference);
-/* With several references: an n-gram counts as often as in the reference that has it most often,
- * and the reference closest in length counts for the brevity penalty (sec. 2.1.1 and 2.2.2). */
+/* With several references (count): an n-gram counts as often as in the reference that has it most
+ * often, and the reference closest in length counts for the brevity penalty (sec. 2.1.1 and 2.2.2).
+ */
 bool heed_bleu_add_best(heed_ctx *c, heed_bleu *b, const char *hypothesis,
                         const char *const *references, size_t count);
 double heed_bleu_of(const heed_bleu *b); /* 0 to 100 */

@@ -59,7 +59,7 @@ double heed_principal_error(const heed_moments *m, const double *axes, int k, co
 
 /* The best linear prediction of some entries of x from its others, those with hidden[i] == 0:
  *     out_h = mean_h + C_hv (C_vv + ridge I)^-1 (x_v - mean_v)
- * out (n): x, with its hidden entries predicted. ridge > 0. */
+ * hidden (n), x (n); out (n): x, with its hidden entries predicted. ridge > 0. */
 bool heed_linear_predict(const heed_moments *m, const unsigned char *hidden, double ridge,
                          const double *x, double *out);
 

@@ -97,6 +97,7 @@ typedef struct {
     const char *title, *model, *task, *note;
 } heed_record_texts;
 bool heed_record_describe(heed_record *r, heed_record_texts t);
+/* pixels (height,width,channels), channels 1 or 3, which are copied. */
 bool heed_record_picture(heed_record *r, const unsigned char *pixels, int width, int height,
                          int channels);
 

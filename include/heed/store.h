@@ -32,6 +32,7 @@ typedef struct {
     bool state;          /* never trained: running statistics, counters */
     bool decay;          /* weight decay applies; by default to tensors of two or more dims */
     bool reported;       /* a missing gradient has been reported */
+    bool optional;       /* of one element, which files leave out while it is 0 */
     bool adapter;        /* belongs to an adapter of another entry: heed_lora_add */
     char *undrawn;       /* the init of an entry that waits for the values of a run, so that none
                         are drawn; NULL: the tensor has its values */

@@ -40,16 +40,17 @@ heed_mode heed_tape_mode(const heed_tape *t);
  * does. */
 heed_tape *heed_at(heed_tape *t, const char *name) HEED_USE_RESULT;
 
-/* Input tensors, copied into the tape's arena. shape has dims entries. x NULL: zeros. ids NULL:
- * none, and the result is NULL without an error, as for an optional mask; see heed_new_ids for
- * zeros. */
+/* Input tensors, copied into the tape's arena. shape has dims entries, and x or ids as many
+ * elements as the product of these. x NULL: zeros. ids NULL: none, and the result is NULL without
+ * an error, as for an optional mask; see heed_new_ids for zeros. */
 heed_tensor *heed_input(heed_tape *t, const heed_real *x, int dims, const int *shape);
 heed_tensor *heed_input_ids(heed_tape *t, const int32_t *ids, int dims, const int *shape);
 heed_tensor *heed_ids(heed_tape *t, const int32_t *ids, int rows, int len); /* (rows,len) */
 /* An index tensor of zeros, whose elements the caller writes before an op reads them. */
 heed_tensor *heed_new_ids(heed_tape *t, int dims, const int *shape);
 
-/* A leaf in the caller's memory, not copied: it must remain valid until the next begin. */
+/* A leaf in the caller's memory, of these sizes as for heed_input, not copied: it must remain valid
+ * until the next begin. */
 heed_tensor *heed_wrap(heed_tape *t, heed_real *x, int dims, const int *shape);
 
 /* Requests the gradient of a tensor of this step that is not a parameter; under HEED_TRACE, x may

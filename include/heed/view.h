@@ -13,7 +13,7 @@ typedef struct {
     const char *title;
     int rows, cols;
     const heed_real *values;
-    const char *const *row_labels, *const *col_labels; /* or NULL */
+    const char *const *row_labels, *const *col_labels; /* (rows), (cols), or NULL */
     heed_real hi; /* end of the scale; 0: the largest value. Larger values have the last colour, and
                      the legend says so */
     heed_real lo; /* start of the scale; of a picture, if it is below 0, from -hi to hi, blue below
@@ -29,8 +29,9 @@ typedef struct {
                                  scale, from -end to end, blue below 0 and orange above; 0: others */
     const char *const *units; /* (rows): what those rows measure, for the legend; or NULL */
 } heed_heatmap;
-/* How evenly n weights are spread, from 1/n, one has all, to 1, all are equal: 2^H / n, where H is
- * the entropy in bits of the weights divided by their sum. Negative and unknown ones count as 0. */
+/* How evenly weights (n) are spread, from 1/n, one has all, to 1, all are equal: 2^H / n, where H
+ * is the entropy in bits of the weights divided by their sum. Negative and unknown ones count as 0.
+ */
 double heed_evenness(const heed_real *weights, int n);
 /* Whether pictures and pages say "nearly uniform": the evenness is HEED_NEARLY_UNIFORM or more, and
  * no weight is twice the mean or more, which is where the scale of uniform weights ends. */
@@ -71,7 +72,7 @@ bool heed_heatmap_text(const heed_heatmap *m, heed_text *out);
 typedef struct {
     const char *label;
     int count;
-    const double *x, *y; /* not finite: a gap in the curve */
+    const double *x, *y; /* (count); not finite: a gap in the curve */
 } heed_series;
 typedef struct {
     const char *title, *x_label, *y_label;

@@ -97,8 +97,8 @@ class heed_range(Structure):
 
 class heed_entry(Structure):
     _fields_ = [("name", c_char_p), ("tensor", c_void_p), ("trained", c_bool), ("state", c_bool), ("decay", c_bool),
-        ("reported", c_bool), ("adapter", c_bool), ("undrawn", c_void_p), ("thaw", c_int64), ("lr_scale", c_float), ("rows", c_int),
-        ("ranges", heed_range * 4)]
+        ("reported", c_bool), ("optional", c_bool), ("adapter", c_bool), ("undrawn", c_void_p), ("thaw", c_int64),
+        ("lr_scale", c_float), ("rows", c_int), ("ranges", heed_range * 4)]
     _enums_ = {'rows': 'heed_row_kind'}
 
 

@@ -119,10 +119,20 @@ class Interrupts:
             signal.signal(signal.SIGINT, self.before)
 
 
+MOST_SEED = 2**64 - 1  # ctypes would take the rest of a larger one
+
+
+def check_range(name, value, low, high):
+    """An error unless low <= value <= high; nan is not."""
+    if not low <= value <= high:
+        raise UsageError(f"{name} is out of range: expected {low} to {high}, found {value}")
+
+
 class Context(Owner):
     """Owns all objects made with it, and frees them when nothing refers to it any more. Messages go to the logger "heed"."""
 
     def __init__(self, seed=1, threads=0, isa=None, edited=False):
+        check_range("seed", seed, 0, MOST_SEED)
         self.options = _c.heed_options(seed=seed, threads=threads, isa=isa and isa.encode(), edited=edited, log=LOG)
         self.pointer = lib.heed_open_real(ctypes.byref(self.options), ctypes.sizeof(ctypes.c_float))
         if not self.pointer:

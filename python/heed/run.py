@@ -10,7 +10,8 @@ from ctypes import byref, c_char_p, c_int32, c_void_p
 import numpy as np
 
 from . import _c
-from ._library import Context, DataError, Interrupts, UsageError, array, filled, function_type, lib, libc, take_text, text, texts
+from ._library import (MOST_SEED, Context, DataError, Interrupts, UsageError, array, check_range, filled, function_type, lib, libc,
+                       take_text, text, texts)
 from .lesson import Lesson
 from .net import Net
 from .record import Record
@@ -86,12 +87,6 @@ def words_bytes(words):
     if not isinstance(words, str):
         raise UsageError(f"the input is wrong: expected a text, found {words!r:.60}")
     return words.encode()
-
-
-def check_range(name, value, low, high):
-    """An error unless low <= value <= high; nan is not."""
-    if not low <= value <= high:
-        raise UsageError(f"{name} is out of range: expected {low} to {high}, found {value}")
 
 
 class Run:
@@ -332,7 +327,7 @@ class Run:
         piece of the first text, or with its id; False stops. Without a tokenizer a text is ids, as "3 1 4"."""
         self.need(self.model.kind == _c.HEED_INPUT_TOKENS and self.model.steps, "a causal language model")
         for given in (("n", n, 0, 10**8), ("samples", samples or 1, 1, 64), ("temperature", temperature, 0, 100),
-                      ("top_k", top_k, 0, 1 << 24), ("top_p", top_p, 0, 1)):
+                      ("top_k", top_k, 0, 1 << 24), ("top_p", top_p, 0, 1), ("seed", seed, 0, MOST_SEED)):
             check_range(*given)
         words = isinstance(prompt, str)
         ids = self.prompt_ids(prompt) if words else list(token_ids(prompt, self.vocab))

@@ -342,7 +342,7 @@ bool heed__os_lock(heed__lock *k, const char *path, long *holder) {
     *holder = 0;
     for (;;) {
         int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-        if (fd < 0) return true;
+        if (fd < 0) return errno != ENOENT;
         if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
             bool taken = errno == EWOULDBLOCK;
             if (taken) *holder = read_holder(fd);
@@ -358,11 +358,25 @@ bool heed__os_lock(heed__lock *k, const char *path, long *holder) {
     }
 }
 
+/* A shared lock is refused while another process has the exclusive one. */
+bool heed__os_locked(const char *path, long *holder) {
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    bool locked = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    *holder = locked ? read_holder(fd) : 0;
+    if (fd >= 0) close(fd);
+    return locked;
+}
+
 void heed__os_unlock(heed__lock *k, const char *path) {
     if (!k->held) return;
     if (is_at(k->fd, path)) unlink(path);
     close(k->fd);
     k->held = false;
+}
+
+void heed__os_unlock_folder(heed__lock *k, const char *folder, const char *path) {
+    heed__os_unlock(k, path);
+    rmdir(folder);
 }
 
 /* ---- machine ---- */
@@ -380,7 +394,7 @@ static int read_numbers(const char *path, double *a, double *b) {
 /* The number of CPUs that one control group allows; 1e9 if it sets no limit. root/group: cpu.max
  * holds quota and period (v2), cpu.cfs_quota_us and cpu.cfs_period_us one number each (v1). */
 static double group_cpus(const char *root, const char *group) {
-    char path[PATH_MAX + 64];
+    char path[2 * PATH_MAX + 64];
     double quota = -1, period = 1e5, none;
     snprintf(path, sizeof path, "%s%s/cpu.max", root, group);
     if (read_numbers(path, &quota, &period) == 0) {
@@ -403,21 +417,29 @@ static double least_of_parents(const char *root, char *group) {
     }
 }
 
-/* Lines of /proc/self/cgroup are "ID:CONTROLLERS:GROUP", without controllers in v2. */
-static double quota_cpus(void) {
+/* Whether "cpu" is one of the names in a list "cpuset,cpu,cpuacct". */
+static bool has_cpu(const char *list) {
+    for (; *list; list += strcspn(list, ","), list += *list == ',')
+        if (strcspn(list, ",") == 3 && strncmp(list, "cpu", 3) == 0) return true;
+    return false;
+}
+
+/* Lines of the table are "ID:CONTROLLERS:GROUP", without controllers in v2. */
+double heed__os_quota(const char *table, const char *root) {
     double least = 1e9;
-    FILE *f = fopen("/proc/self/cgroup", "r");
+    FILE *f = fopen(table, "r");
     if (!f) return least;
-    char line[PATH_MAX];
+    char line[PATH_MAX], cpu_root[PATH_MAX];
+    snprintf(cpu_root, sizeof cpu_root, "%s/cpu", root);
     while (fgets(line, sizeof line, f)) {
         line[strcspn(line, "\n")] = 0;
         char *kinds = strchr(line, ':'), *group = kinds ? strchr(kinds + 1, ':') : NULL;
         if (!group) continue;
         *group++ = 0;
         if (kinds[1] == 0)
-            least = fmin(least, least_of_parents("/sys/fs/cgroup", group));
-        else if (strcmp(kinds + 1, "cpu") == 0 || strstr(kinds, ":cpu,") || strstr(kinds, ",cpu"))
-            least = fmin(least, least_of_parents("/sys/fs/cgroup/cpu", group));
+            least = fmin(least, least_of_parents(root, group));
+        else if (has_cpu(kinds + 1))
+            least = fmin(least, least_of_parents(cpu_root, group));
     }
     fclose(f);
     return least;
@@ -429,12 +451,15 @@ static int allowed_cpus(void) {
     return count > 0 ? count : (int)sysconf(_SC_NPROCESSORS_ONLN);
 }
 #else
-static double quota_cpus(void) { return 1e9; }
+double heed__os_quota(const char *table, const char *root) {
+    (void)table, (void)root;
+    return 1e9;
+}
 static int allowed_cpus(void) { return (int)sysconf(_SC_NPROCESSORS_ONLN); }
 #endif
 
 int heed__os_cpus(void) {
-    double cpus = fmin(allowed_cpus(), quota_cpus());
+    double cpus = fmin(allowed_cpus(), heed__os_quota("/proc/self/cgroup", "/sys/fs/cgroup"));
     return cpus >= 1 ? (int)cpus : 1;
 }
 

@@ -92,13 +92,23 @@ typedef struct {
     int fd;
     bool held;
 } heed__lock;
-/* False if another process, *holder (0: unknown), holds it. True without a lock if the file cannot
- * be created or locked (a read-only folder, a file system without locks). */
+/* False if another process, *holder (0: unknown), holds it or has removed the folder. True without
+ * a lock if the file cannot be created or locked (a read-only folder, a file system without locks).
+ * Processes that write to a run's folder hold the lock of its file .lock while they do; those that
+ * only read ask heed__os_locked. */
 bool heed__os_lock(heed__lock *k, const char *path, long *holder);
 /* Also removes the file. */
 void heed__os_unlock(heed__lock *k, const char *path);
+/* The same, and removes its folder if that is empty: in this order, so that no process removes the
+ * lock of another one that uses the folder by now. */
+void heed__os_unlock_folder(heed__lock *k, const char *folder, const char *path);
+/* Whether a process, *holder (0: unknown), holds the lock. The file remains as it is. */
+bool heed__os_locked(const char *path, long *holder);
 
 int heed__os_cpus(void); /* CPUs that affinity and cgroup quota allow, at least 1 */
+/* The CPUs that the control groups of a table like /proc/self/cgroup allow, by their folders below
+ * root, /sys/fs/cgroup; 1e9: no limit is set. Linux only. */
+double heed__os_quota(const char *table, const char *root);
 /* The mean number of processes that ran or waited for a CPU during the last minute, negative if
  * unknown; *cpus is the machine's number of CPUs. */
 double heed__os_load(int *cpus);

@@ -12,7 +12,7 @@ void heed_probe(heed_tape *t, const char *pattern, bool grad) {
                                 sizeof *r->patterns))
         return;
     char *copy = heed__copy_text(r->c, pattern);
-    if (copy) r->patterns[r->pattern_count++] = (heed__pattern){copy, grad};
+    if (copy) r->patterns[r->pattern_count++] = (heed__probe_pattern){copy, grad};
 }
 
 void heed_unprobe(heed_tape *t) {
@@ -22,18 +22,19 @@ void heed_unprobe(heed_tape *t) {
     r->pattern_count = r->probe_count = 0;
 }
 
-static const heed__pattern *matching(const heed__recording *r, const char *node, const char *name,
-                                     char *path, size_t size) {
+static const heed__probe_pattern *matching(const heed__recording *r, const char *node,
+                                           const char *name, char *path, size_t size) {
     if (r->pattern_count == 0) return NULL;
     snprintf(path, size, "%s.%s", node, name);
-    const heed__pattern *found = NULL;
+    const heed__probe_pattern *found = NULL;
     for (size_t i = 0; i < r->pattern_count; i++)
         if (heed_match(r->patterns[i].pattern, path) && (!found || r->patterns[i].grad))
             found = &r->patterns[i];
     return found;
 }
 
-static const heed__pattern *wanted(const heed_node *n, const char *name, char *path, size_t size) {
+static const heed__probe_pattern *wanted(const heed_node *n, const char *name, char *path,
+                                         size_t size) {
     return matching(n->tape->r, n->name, name, path, size);
 }
 
@@ -52,7 +53,7 @@ bool heed_probed(const heed_node *n, const char *name) {
 static bool collect(heed_node *n, const char *name, heed_tensor *value) {
     char path[HEED__PATH];
     heed__recording *r = n->tape->r;
-    const heed__pattern *p = wanted(n, name, path, sizeof path);
+    const heed__probe_pattern *p = wanted(n, name, path, sizeof path);
     if (!p) return true;
     if (!heed__grow(r->c, &r->probes, &r->probe_capacity, r->probe_count + 1, sizeof *r->probes))
         return false;

@@ -9,7 +9,7 @@
 typedef struct {
     char *pattern;
     bool grad;
-} heed__pattern;
+} heed__probe_pattern;
 
 typedef struct {
     const char *path;
@@ -65,7 +65,7 @@ struct heed__recording {
     size_t node_capacity, node_count;
     size_t walked;     /* in backward: the position of the node whose backward runs */
     heed_tensor *lent; /* whose gradient is an array of another tensor; or NULL */
-    heed__pattern *patterns;
+    heed__probe_pattern *patterns;
     size_t pattern_capacity, pattern_count;
     heed__probe *probes; /* of this step */
     size_t probe_capacity, probe_count;

@@ -118,9 +118,10 @@ static bool set_key(heed_ctx *c, const char *dir, const char *name, const char *
                     json_t *value) {
     heed_text path = {.c = c};
     json_t *all = heed_text_add(&path, "%s/%s", dir, name) ? heed__json_read(c, path.s) : NULL;
-    bool ok = all && json_object_set(all, key, value) == 0 && heed__json_write(c, path.s, all);
+    bool ok = all && json_object_set_new(all, key, value) == 0;
+    if (!ok && !heed__stopped(c)) heed_fail(c, HEED_FAILED, "cannot write %s: out of memory", name);
+    ok = ok && heed__json_write(c, path.s, all);
     json_decref(all);
-    json_decref(value);
     heed_text_free(&path);
     return ok;
 }

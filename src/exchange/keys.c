@@ -347,25 +347,22 @@ json_t *heed__keys_write(const heed_run *r, const heed_published *p) {
     heed__list_word(&list, class);
     json_t *config = json_pack("{s:s, s:[s], s:s}", "model_type", p->type, "architectures", class,
                                "dtype", "float32");
-    for (const heed_published_key *k = p->keys; config && k->key; k++) {
+    bool ok = config != NULL;
+    for (const heed_published_key *k = p->keys; ok && k->key; k++) {
         if (strchr(k->key, '.') || !k->value || (!k->settings && strcmp(k->value, "null") == 0))
             continue;
         json_t *v = key_value(r, k);
-        if (v && json_object_set_new(config, k->key, v) == 0) continue;
-        json_decref(config);
-        config = NULL;
+        ok = v && json_object_set_new(config, k->key, v) == 0;
     }
     json_t *more = p->more ? json_loads(p->more, 0, &e) : NULL;
-    if (config && more) json_object_update(config, more);
+    ok = ok && (!p->more || (more && json_object_update(config, more) == 0));
     json_decref(more);
-    if (config && r->label_count && !put_classes(r, config)) {
-        json_decref(config);
-        config = NULL;
-    }
+    ok = ok && (!r->label_count || put_classes(r, config));
     int pad = heed_tokenizer_specials(r->tokenizer).pad;
-    if (config && r->tokenizer && pad >= 0)
-        json_object_set_new(config, "pad_token_id", json_integer(pad));
-    if (!config && !heed__stopped(r->c))
-        heed_fail(r->c, HEED_FAILED, "cannot export: out of memory");
-    return config;
+    if (ok && r->tokenizer && pad >= 0)
+        ok = json_object_set_new(config, "pad_token_id", json_integer(pad)) == 0;
+    if (ok) return config;
+    json_decref(config);
+    if (!heed__stopped(r->c)) heed_fail(r->c, HEED_FAILED, "cannot export: out of memory");
+    return NULL;
 }

@@ -106,11 +106,11 @@ static bool write_file(heed_ctx *c, const char *dir, const char *name, json_t *v
     return ok;
 }
 
-static void add_module(json_t *list, const char *path, const char *type) {
+static bool add_module(json_t *list, const char *path, const char *type) {
     int index = (int)json_array_size(list);
-    json_array_append_new(list, json_pack("{s:i, s:s, s:s, s:s+}", "idx", index, "name",
-                                          *path ? path : "0", "path", path, "type",
-                                          "sentence_transformers.models.", type));
+    return json_array_append_new(list, json_pack("{s:i, s:s, s:s, s:s+}", "idx", index, "name",
+                                                 *path ? path : "0", "path", path, "type",
+                                                 "sentence_transformers.models.", type)) == 0;
 }
 
 static bool write_length(heed_ctx *c, const char *dir, const heed_config *f) {
@@ -123,16 +123,16 @@ static bool write_length(heed_ctx *c, const char *dir, const heed_config *f) {
 bool heed__modules_write(heed_ctx *c, const char *dir, const heed_config *f, int width) {
     bool cls = strcmp(heed_config_text(f, "pool"), "cls") == 0;
     json_t *list = json_array();
-    add_module(list, "", "Transformer");
-    add_module(list, "1_Pooling", "Pooling");
-    if (heed_config_bool(f, "unit")) add_module(list, "2_Normalize", "Normalize");
     heed_text pooling = {.c = c};
+    bool whole = add_module(list, "", "Transformer") && add_module(list, "1_Pooling", "Pooling") &&
+                 (!heed_config_bool(f, "unit") || add_module(list, "2_Normalize", "Normalize"));
     bool ok =
         heed_text_add(&pooling, "%s/1_Pooling", dir) && heed__os_make_dir(c, pooling.s) &&
         write_file(c, pooling.s, "config.json",
                    json_pack("{s:i, s:b, s:b}", "word_embedding_dimension", width,
                              "pooling_mode_cls_token", cls, "pooling_mode_mean_tokens", !cls)) &&
-        write_length(c, dir, f) && write_file(c, dir, "modules.json", json_incref(list));
+        write_length(c, dir, f) &&
+        write_file(c, dir, "modules.json", whole ? json_incref(list) : NULL);
     json_decref(list);
     heed_text_free(&pooling);
     return ok;

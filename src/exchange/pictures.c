@@ -162,10 +162,14 @@ bool heed__pictures_read(heed_ctx *c, const char *dir, heed_config *f) {
 
 /* ---- writing ---- */
 
+/* NULL: out of memory. */
 static json_t *list_of(const double *x, int count) {
     json_t *list = json_array();
-    for (int i = 0; i < count; i++) json_array_append_new(list, json_real(x[i]));
-    return list;
+    bool ok = list != NULL;
+    for (int i = 0; ok && i < count; i++) ok = json_array_append_new(list, json_real(x[i])) == 0;
+    if (ok) return list;
+    json_decref(list);
+    return NULL;
 }
 
 bool heed__pictures_write(heed_ctx *c, const char *dir, const heed_config *f) {
@@ -182,11 +186,11 @@ bool heed__pictures_write(heed_ctx *c, const char *dir, const heed_config *f) {
         "ViTImageProcessor", "do_resize", 1, "size", size, "resample", code, "do_rescale", 1,
         "rescale_factor", 1 / 255.0, "do_normalize", 1, "image_mean", list_of(v.mean, v.channels),
         "image_std", list_of(v.deviation, v.channels), "do_center_crop", (int)(to > 0));
-    if (config && to > 0) json_object_set(config, "crop_size", square);
+    bool whole = config && (to <= 0 || json_object_set(config, "crop_size", square) == 0);
     json_decref(square);
-    bool ok = config ? heed_text_add(&path, "%s/preprocessor_config.json", dir) &&
-                           heed__json_write(c, path.s, config)
-                     : heed_fail(c, HEED_FAILED, "cannot export: out of memory");
+    bool ok = whole ? heed_text_add(&path, "%s/preprocessor_config.json", dir) &&
+                          heed__json_write(c, path.s, config)
+                    : heed_fail(c, HEED_FAILED, "cannot export: out of memory");
     json_decref(config);
     heed_text_free(&path);
     return ok;

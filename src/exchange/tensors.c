@@ -231,7 +231,7 @@ static bool add_shards(heed__weights *w, const char *path) {
     }
     json_decref(index);
     json_decref(seen);
-    return ok;
+    return ok || heed_fail(w->c, HEED_FAILED, "cannot read %s: out of memory", path);
 }
 
 /* model.safetensors, or the shards that model.safetensors.index.json lists. */

@@ -39,9 +39,10 @@ int64_t heed__settings_rows(const heed_config *f, const heed_tokenizer *k);
 
 /* ---- patterns.c ---- */
 
-/* Copies the next item of a comma-separated list, without the spaces around it; false at the end.
- */
-bool heed__next_item(const char **list, char *item, size_t size);
+enum { HEED__ITEM = 512 };
+/* Copies the next item of a comma-separated list, without the spaces around it; false at the end,
+ * and with an error for an item that is too long. */
+bool heed__next_item(heed_ctx *c, const char **list, char item[HEED__ITEM]);
 bool heed__matches(const heed_store *s, const char *pattern); /* the name of a parameter of s */
 /* Fails: the setting `key` has a pattern that matches nothing in s. */
 bool heed__no_match(const char *key, const char *pattern, const heed_store *s);
@@ -454,8 +455,8 @@ bool heed__run_recover(heed_ctx *c, const char *dir, bool resumes);
 bool heed__run_is_backed_up(heed_ctx *c, const char *dir);
 /* Writes the settings, tokenizers and labels of a new run, replacing what a run left there. */
 bool heed__run_make(heed_ctx *c, const heed_fit_args *a);
-/* Removes what heed__run_make and a first checkpoint wrote; made: the folder itself is new. */
-void heed__run_abandon(heed_ctx *c, const char *dir, bool made);
+/* Removes what heed__run_make and a first checkpoint wrote. */
+void heed__run_abandon(heed_ctx *c, const char *dir);
 bool heed__run_write_config(heed_ctx *c, const heed_fit_args *a);
 
 #endif

@@ -34,7 +34,7 @@ bool heed__lora_complete(heed_config *f) {
 }
 
 bool heed__lora_attach(heed_store *s, const heed_config *f) {
-    char item[256];
+    char item[HEED__ITEM];
     if (!heed_config_has(f, "lora") || heed_config_int(f, "lora") == 0) return true;
     int rank = (int)heed_config_int(f, "lora");
     double alpha = heed_config_real(f, "lora-alpha");
@@ -44,7 +44,7 @@ bool heed__lora_attach(heed_store *s, const heed_config *f) {
         return heed_fail(heed_store_ctx(s), HEED_USAGE,
                          "`lora-targets` is empty: expected name patterns; hint: '%s'",
                          heed_config_default(f, "lora-targets"));
-    while (heed__next_item(&at, item, sizeof item)) {
+    while (heed__next_item(heed_store_ctx(s), &at, item)) {
         int n = heed_lora_add(s, item, rank, (heed_real)alpha);
         if (n < 0) return false;
         if (n == 0) return no_target(f, item, s);
@@ -113,21 +113,22 @@ void heed__lora_warn(heed__fitting *f) {
 }
 
 /* Whether the list has a pattern that matches. */
-static bool listed(const char *patterns, const char *name) {
-    char item[256];
-    while (heed__next_item(&patterns, item, sizeof item))
+static bool listed(heed_ctx *c, const char *patterns, const char *name) {
+    char item[HEED__ITEM];
+    while (heed__next_item(c, &patterns, item))
         if (heed_match(item, name)) return true;
     return false;
 }
 
 bool heed__lora_freeze(heed_store *s, const char *patterns) {
-    char item[256];
-    for (const char *at = patterns; heed__next_item(&at, item, sizeof item);)
+    char item[HEED__ITEM];
+    heed_ctx *c = heed_store_ctx(s);
+    for (const char *at = patterns; heed__next_item(c, &at, item);)
         if (strcmp(item, "none") != 0 && !heed__matches(s, item))
             return heed__no_match("lora-train", item, s);
     for (int i = 0; i < heed_store_count(s); i++) {
         const heed_entry *e = heed_store_at(s, i);
-        if (!e->adapter && !listed(patterns, e->name)) heed_freeze(s, e->name);
+        if (!e->adapter && !listed(c, patterns, e->name)) heed_freeze(s, e->name);
     }
-    return true;
+    return !heed__stopped(c);
 }

@@ -40,7 +40,7 @@ const heed_option heed_fit_options[] = {
      "in pairs, for any number of processes; sequence: one after another, as runs of early "
      "versions do",
      LENGTH},
-    {"seed", HEED_INT, "1", 0, 9007199254740992.0, NULL,
+    {"seed", HEED_INT, "1", 0, 9007199254740992.0, NULL, /* 2^53 */
      "seed of initial weights, dropout and batches", LENGTH},
     {"precision", HEED_CHOICE, "fp32", 0, 0, "fp32|bf16",
      "of training: bf16 rounds the operands of the products of linear layers, attention and "
@@ -266,18 +266,20 @@ static bool scale_one(heed_store *store, char *item) {
 }
 
 bool heed__settings_apply(const heed__settings *s, heed_store *store) {
-    char item[256];
+    char item[HEED__ITEM];
+    heed_ctx *c = heed_store_ctx(store);
     if (s->lora && !heed__lora_freeze(store, s->lora_train)) return false;
-    for (const char *at = s->freeze; heed__next_item(&at, item, sizeof item);)
+    for (const char *at = s->freeze; heed__next_item(c, &at, item);)
         if ((s->freeze_steps ? heed_freeze_for(store, item, s->freeze_steps)
                              : heed_freeze(store, item)) == 0)
             return heed__no_match("freeze", item, store);
-    for (const char *at = s->lr_scale; heed__next_item(&at, item, sizeof item);)
+    for (const char *at = s->lr_scale; heed__next_item(c, &at, item);)
         if (!scale_one(store, item)) return false;
+    if (heed__stopped(c)) return false;
     int trained = 0, count = heed_store_count(store);
     for (int i = 0; i < count; i++) trained += heed_store_at(store, i)->trained;
     return trained > 0 || !*s->freeze ||
-           heed_fail(heed_store_ctx(store), HEED_USAGE,
+           heed_fail(c, HEED_USAGE,
                      "`freeze` leaves nothing to train: %s: expected some parameters that it does "
                      "not match; hint: `info RUN` lists a run's parameters",
                      s->freeze);

@@ -4,14 +4,17 @@
 
 #include <string.h>
 
-bool heed__next_item(const char **list, char *item, size_t size) {
+bool heed__next_item(heed_ctx *c, const char **list, char item[HEED__ITEM]) {
     while (**list) {
         const char *at = *list + strspn(*list, " \t,");
         size_t n = strcspn(at, ",");
         *list = at + n;
         while (n > 0 && (at[n - 1] == ' ' || at[n - 1] == '\t')) n--;
         if (n == 0) continue;
-        if (n >= size) n = size - 1;
+        if (n >= HEED__ITEM)
+            return heed_fail(c, HEED_USAGE,
+                             "pattern is too long: %.40s...: expected under %d bytes, found %zu",
+                             at, HEED__ITEM, n);
         memcpy(item, at, n);
         item[n] = 0;
         return true;

@@ -376,7 +376,10 @@ static bool begin(heed__fitting *f) {
     else if (ok && (f->fresh || f->changed))
         ok = heed__fit_save(f, f->fresh);
     ok = ok && !heed__stopped(f->c);
-    if (!ok && claimed && !f->a->resume) heed__run_abandon(f->c, run, made);
+    if (!ok && claimed && !f->a->resume) {
+        heed__run_abandon(f->c, run);
+        if (made) heed__os_unlock_folder(&f->lock, run, f->lock_path.s);
+    }
     return ok && (!run || !f->fresh || heed__run_commit(f->c, run));
 }
 

@@ -240,10 +240,8 @@ bool heed__run_make(heed_ctx *c, const heed_fit_args *a) {
     return ok && (!a->labels || heed__labels_write(c, a->run, a->labels, a->label_count));
 }
 
-void heed__run_abandon(heed_ctx *c, const char *dir, bool made) {
-    if (made)
-        heed__os_remove(c, dir);
-    else if (heed__run_has(c, dir, BACKUP))
+void heed__run_abandon(heed_ctx *c, const char *dir) {
+    if (heed__run_has(c, dir, BACKUP))
         restore(c, dir);
     else
         clear_run(c, dir, 0);

@@ -65,13 +65,13 @@ static bool write_all(const heed_run *r, const heed_fit_args *a) {
 }
 
 /* The folder exists and is locked. */
-static bool replace(const heed_run *r, const heed_fit_args *a, bool made) {
+static bool replace(const heed_run *r, const heed_fit_args *a) {
     heed_ctx *c = r->c;
     bool ok = heed__run_recover(c, a->run, false) && heed_run_vacant(c, a->run, a->force) &&
               heed__run_backup(c, a->run);
     if (!ok) return false;
     if (write_all(r, a)) return heed__run_commit(c, a->run);
-    heed__run_abandon(c, a->run, made);
+    heed__run_abandon(c, a->run);
     return false;
 }
 
@@ -100,8 +100,11 @@ bool heed_run_save(heed_run *r, const char *dir, bool force) {
     bool ok = heed__os_make_dir(c, dir) && heed__run_path(&path, dir, ".lock")[0];
     if (ok && !heed__os_lock(&lock, path.s, &holder))
         ok = heed_fail(c, HEED_FAILED, "a training run is active in %s; hint: stop it first", dir);
-    ok = ok && replace(r, &a, made);
-    if (lock.held) heed__os_unlock(&lock, path.s);
+    ok = ok && replace(r, &a);
+    if (!ok && made)
+        heed__os_unlock_folder(&lock, dir, path.s);
+    else
+        heed__os_unlock(&lock, path.s);
     heed_text_free(&path);
     return ok;
 }

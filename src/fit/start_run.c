@@ -9,18 +9,15 @@
 
 /* ---- opening ---- */
 
-/* Training that holds the lock of the run may replace its best weights at any moment. */
+/* Training that holds the lock of the run may replace its best weights at any moment. A run that is
+ * only read is not locked, and keeps the file that a killed training left: by it, `force` knows a
+ * folder without weights as a run. */
 static bool is_idle(heed_ctx *c, const char *dir) {
     heed_text path = {.c = c};
-    heed__lock lock = {0};
     long holder = 0;
-    bool idle = true;
-    heed__run_path(&path, dir, ".lock");
-    if (path.s && heed__os_exists(path.s)) {
-        idle = heed__os_lock(&lock, path.s, &holder);
-        heed__os_unlock(&lock, path.s);
-    }
+    bool idle = heed__run_path(&path, dir, ".lock")[0] && !heed__os_locked(path.s, &holder);
     heed_text_free(&path);
+    if (heed__stopped(c)) return false;
     return idle || heed_fail(c, HEED_FAILED,
                              "run to start from is being trained: %s (process %ld); hint: wait "
                              "until that training ends, or stop it first",

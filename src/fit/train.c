@@ -2,6 +2,7 @@
 #include "core/core.h"
 #include "fit/fit.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -98,6 +99,15 @@ static heed_fit_result train(heed_ctx *c, const heed_train_args *a, heed_config 
     return r;
 }
 
+/* The seed is a setting of the run, which JSON and other programs hold as a double. */
+static bool seed_fits(heed_ctx *c) {
+    const uint64_t most = 1ULL << 53;
+    return heed_seed(c) <= most ||
+           heed_fail(c, HEED_USAGE,
+                     "seed of the context is wrong: expected 0 to %" PRIu64 ", found %" PRIu64,
+                     most, heed_seed(c));
+}
+
 heed_fit_result heed_train(heed_ctx *c, const heed_train_args *a) {
     heed_fit_result r = nothing;
     heed__run_config k = {0};
@@ -107,6 +117,7 @@ heed_fit_result heed_train(heed_ctx *c, const heed_train_args *a) {
         heed_fail(c, HEED_USAGE, "training requires a model and data, resuming the run");
         return r;
     }
+    if (!seed_fits(c)) return r;
     bool first = !a->cluster || a->cluster->rank == 0;
     if (a->run && first)
         (void)(a->resume ? heed_run_recover(c, a->run) && heed_run_resumable(c, a->run)

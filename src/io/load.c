@@ -96,11 +96,16 @@ bool heed__load_parsed(heed_store *s, const char *path, const heed_safetensors *
     bool ok = no_extra(c, path, s, f);
     for (int i = 0; ok && i < heed_store_count(s); i++) {
         const heed_entry *e = heed_store_at(s, i);
-        ok = check(c, path, e, heed_safetensors_find(f, e->name));
+        const heed_array *a = heed_safetensors_find(f, e->name);
+        ok = (!a && e->optional) || check(c, path, e, a);
     }
     for (int i = 0; ok && i < heed_store_count(s); i++) {
         heed_entry *e = heed_store_at(s, i);
-        ok = heed__safetensors_reals(c, f, heed_safetensors_find(f, e->name), e->tensor->x);
+        const heed_array *a = heed_safetensors_find(f, e->name);
+        if (a)
+            ok = heed__safetensors_reals(c, f, a, e->tensor->x);
+        else
+            e->tensor->x[0] = 0;
         if (ok) heed__store_known(e);
     }
     return ok;

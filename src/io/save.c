@@ -91,11 +91,14 @@ static bool put_header(heed_text *out, heed_entry *const *entries, size_t count,
 bool heed_save_meta(const heed_store *s, const char *path, const char *const *meta) {
     heed_ctx *c = heed_store_ctx(s);
     if (heed__stopped(c) || !path) return false;
-    size_t count = (size_t)heed_store_count(s);
+    size_t all = (size_t)heed_store_count(s), count = 0;
     heed_text header = {.c = c};
-    heed_entry **entries = heed__alloc_array(c, count, sizeof(heed_entry *));
-    heed__piece *pieces = heed__alloc_array(c, count + 2, sizeof *pieces);
-    for (size_t i = 0; entries && i < count; i++) entries[i] = heed_store_at(s, (int)i);
+    heed_entry **entries = heed__alloc_array(c, all, sizeof(heed_entry *));
+    heed__piece *pieces = heed__alloc_array(c, all + 2, sizeof *pieces);
+    for (size_t i = 0; entries && i < all; i++) {
+        heed_entry *e = heed_store_at(s, (int)i);
+        if (!e->optional || e->tensor->x[0] != 0) entries[count++] = e;
+    }
     if (entries) qsort(entries, count, sizeof(heed_entry *), by_name);
     bool ok = entries && pieces && put_header(&header, entries, count, meta);
     for (size_t i = 0; ok && i < count; i++) {

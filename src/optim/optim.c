@@ -4,6 +4,7 @@
 #include "core/profile.h"
 #include "kernels/parallel.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -32,14 +33,18 @@ static heed_tensor *slot(heed_store *s, const char *prefix, const char *which, c
     return y;
 }
 
-/* Makes "adam.count" and, for each trained parameter, slots of its shape: "adam.m.PARAMETER". */
+/* Makes "adam.count", "adam.count_rounds" and, for each trained parameter, slots of its shape:
+ * "adam.m.PARAMETER". */
 static bool make_slots(heed_optim *o) {
     const heed_optimizer *r = o->optimizer;
     const char *prefix = r->prefix ? r->prefix : r->name;
     heed_store *s = o->slots.store;
     o->entries = heed_store_count(o->params.store);
     o->of = heed__alloc_array(o->c, (size_t)o->entries, sizeof *o->of);
-    o->count = slot(s, prefix, "", "count", &(heed_tensor){.dims = 1, .shape = {1}});
+    const heed_tensor *one = &(heed_tensor){.dims = 1, .shape = {1}};
+    o->count = slot(s, prefix, "", "count", one);
+    o->rounds = slot(s, prefix, "", "count_rounds", one);
+    if (o->rounds) heed_store_find(s, o->rounds->name)->optional = true;
     for (int i = 0; i < o->entries && !heed__stopped(o->c); i++) {
         const heed_entry *e = heed_store_at(o->params.store, i);
         for (int j = 0; j < HEED_OPTIM_SLOTS && (e->trained || e->thaw) && r->slots[j]; j++)
@@ -100,6 +105,22 @@ bool heed__optim_alive(const heed_optim *o) {
                      o->params.store ? "slots" : "parameters", o->optimizer->name);
 }
 
+/* ---- the number of updates ---- */
+
+/* A count from a file may be any number. */
+static int64_t whole(heed_real x) { return x >= 0 && x < (heed_real)1e9 ? (int64_t)x : 0; }
+
+static int64_t updates(const heed_optim *o) {
+    return whole(o->rounds->x[0]) * HEED__ROUND + whole(o->count->x[0]);
+}
+
+static void count_update(heed_optim *o) {
+    o->count->x[0] += 1;
+    if (o->count->x[0] < HEED__ROUND) return;
+    o->count->x[0] -= HEED__ROUND;
+    o->rounds->x[0] += 1;
+}
+
 /* ---- passes over all pieces, each in one region ---- */
 
 static const heed_entry *entry_of(const heed_optim *o, size_t piece) {
@@ -147,7 +168,7 @@ static void update_elements(const pass *a, int i, size_t from, size_t to) {
     for (int j = 0; j < HEED_OPTIM_SLOTS && o->of[i].at[j]; j++)
         slots[j] = o->of[i].at[j]->x + from;
     o->optimizer->update(&(heed_optim_update){.args = &o->args,
-                                              .step = (int64_t)o->count->x[0] - e->thaw,
+                                              .step = updates(o) - e->thaw,
                                               .lr = a->lr * e->lr_scale,
                                               .decay = e->decay ? o->args.decay : 0,
                                               .grad_scale = o->grad_scale,
@@ -203,9 +224,9 @@ static bool check(heed_optim *o) {
     for (int i = 0; i < o->entries; i++)
         if (!isfinite(heed__optim_entry_squares(o, i, &piece)))
             return heed_fail(o->c, HEED_DIVERGED,
-                             "gradient is not finite: %s at update %.0f; hint: a smaller `lr`, a "
-                             "longer `warmup`, or `clip = 1`",
-                             heed_store_at(o->params.store, i)->name, (double)o->count->x[0]);
+                             "gradient is not finite: %s at update %" PRId64
+                             "; hint: a smaller `lr`, a longer `warmup`, or `clip = 1`",
+                             heed_store_at(o->params.store, i)->name, updates(o));
     return true;
 }
 
@@ -223,7 +244,7 @@ bool heed_step(heed_optim *o, heed_real lr_scale) {
     heed__profile_begin(profile, o->optimizer->name, profile ? bytes_of(o) : 0);
     bool ok = check(o);
     if (ok) {
-        o->count->x[0] += 1;
+        count_update(o);
         update_all(o, o->args.lr * lr_scale);
         for (int i = 0; i < o->entries; i++) {
             const heed_entry *e = heed_store_at(o->params.store, i);

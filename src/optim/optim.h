@@ -18,14 +18,18 @@ typedef struct {
     double squares;
 } heed__cut;
 
+enum { HEED__ROUND = 1 << 24 };
+
 struct heed_optim {
     heed__owned owned;
     heed_ctx *c;
     heed__store_ref params, slots;
     const heed_optimizer *optimizer;
     heed_optim_args args;
-    heed_tensor *count; /* (1): number of updates so far */
-    heed__slots *of;    /* one element per entry of the parameters */
+    /* (1) each: the number of updates so far is count + rounds HEED__ROUND. A heed_real counts no
+     * further than HEED__ROUND; files of earlier versions have no rounds. */
+    heed_tensor *count, *rounds;
+    heed__slots *of; /* one element per entry of the parameters */
     int entries;
     heed__cut *pieces; /* of all entries, in order */
     size_t piece_count;

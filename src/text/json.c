@@ -33,17 +33,18 @@ json_t *heed__json_read(heed_ctx *c, const char *path) {
 }
 
 /* Real numbers with no more digits than they need, 1e-12 rather than 9.9999999999999998e-13: as
- * many as one of them needs at most. */
+ * many as one of them needs at most. NULL: out of memory. */
 static char *dumps(const json_t *value) {
     size_t most = 17;
     for (size_t digits = 6; digits < most; digits++) {
         char *text =
             json_dumps(value, JSON_INDENT(2) | JSON_ENCODE_ANY | JSON_REAL_PRECISION(digits));
         json_t *same = text ? json_loads(text, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL) : NULL;
-        bool whole = same && json_equal(same, value);
+        bool memory = same != NULL, whole = memory && json_equal(same, value);
         json_decref(same);
         if (whole) return text;
         free(text);
+        if (!memory) return NULL;
     }
     return json_dumps(value, JSON_INDENT(2) | JSON_ENCODE_ANY | JSON_REAL_PRECISION(most));
 }

@@ -95,7 +95,7 @@ def test_generate_stop_and_resume():
         for use in (run.decode, run.attend):
             with raises(heed.UsageError, f"token {ids[-1]} is not in the vocabulary: expected 0 to {len(run.vocabulary) - 1}"):
                 use(ids)
-    for wrong in (dict(n=-1), dict(temperature=float("nan")), dict(temperature=-1), dict(top_k=-5), dict(top_p=2), dict(samples=65)):
+    for wrong in (dict(n=-1), dict(temperature=float("nan")), dict(temperature=-1), dict(top_k=-5), dict(top_p=2), dict(samples=65), dict(seed=-1)):
         with raises(heed.UsageError, f"{[*wrong][0]} is out of range: expected "):
             run.generate("Paris", **wrong)
     with raises(TypeError, "cannot be copied"):

@@ -394,12 +394,21 @@ bool data_exists(program *p, const heed_model *m, const heed_config *f, const ch
     return heed_run_has_data(p->c, m, p->argv[0], f, key, other);
 }
 
+static const heed_tokenizer *vocabulary_of(const heed_run *r) {
+    return !r ? NULL : r->source ? r->source : r->tokenizer;
+}
+
 heed_run *open_run(program *p, const char *dir) {
     heed_run *r = heed_run_open(p->c, dir, p->models, NULL);
-    p->vocabulary = !r ? NULL : r->source ? r->source : r->tokenizer;
+    p->vocabulary = vocabulary_of(r);
     if (!r || settings_apply(p, r, dir)) return r;
-    heed_run_close(r);
+    close_run(p, r);
     return NULL;
+}
+
+void close_run(program *p, heed_run *r) {
+    if (p->vocabulary == vocabulary_of(r)) p->vocabulary = NULL;
+    heed_run_close(r);
 }
 
 bool refuse_empty_stdin(program *p) {

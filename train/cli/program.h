@@ -133,7 +133,7 @@ struct program {
     char joined[1100]; /* a temporary file that inputs were joined to (gather.h); "": none */
     char joined_name[64];             /* what messages call it: "3 texts" */
     heed_choices chosen;              /* settings that were chosen by the data */
-    const heed_tokenizer *vocabulary; /* of the texts for the run opened last; NULL: none */
+    const heed_tokenizer *vocabulary; /* of the texts for the run opened last, while open */
     cluster cluster;
     bool agreed; /* the processes know of each other's errors so far */
 };
@@ -165,6 +165,7 @@ bool data_exists(program *p, const heed_model *m, const heed_config *f, const ch
 /* Opens a run of any task, after checking that the command's settings apply to it, or only its
  * settings. NULL: see p->c. */
 heed_run *open_run(program *p, const char *dir);
+void close_run(program *p, heed_run *r); /* opened by it; NULL: none */
 heed_config *run_settings(heed_ctx *c, const heed_model *const *models, const char *dir,
                           const heed_model **m);
 /* False, with an error, if a given setting would have no effect (applies.c). */

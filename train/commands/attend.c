@@ -403,7 +403,7 @@ static void attend(program *p) {
     free(w.layers);
     free(w.heads);
     heed_text_free(&w.names.used);
-    heed_run_close(w.run);
+    close_run(p, w.run);
 }
 
 const command cmd_attend = {

@@ -206,7 +206,7 @@ static void run_caption(program *p) {
     }
     translator_close(&w.k);
     heed_text_free(&w.names.used);
-    heed_run_close(r);
+    close_run(p, r);
 }
 
 const command cmd_caption = {

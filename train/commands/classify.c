@@ -152,7 +152,7 @@ static void run_classify(program *p) {
     heed_text_free(&k.table);
     heed_text_free(&k.names.used);
     free(k.guesses);
-    heed_run_close(k.run);
+    close_run(p, k.run);
 }
 
 const command cmd_classify = {

@@ -82,7 +82,7 @@ static void eval(program *p) {
     heed_config *f = run_settings(p->c, p->models, p->argv[0], &m);
     heed_run *r = f ? open_run(p, p->argv[0]) : NULL;
     if (r) kind_of(m)->eval(p, m, f, r);
-    heed_run_close(r);
+    close_run(p, r);
 }
 
 const command cmd_eval = {

@@ -128,7 +128,7 @@ static void fill(program *p) {
                   p->argv[1], p->argv[2]);
     else if (layer_index(r, p->flags, &layer))
         each_input(p, r, fill_one, 0);
-    heed_run_close(r);
+    close_run(p, r);
 }
 
 const command cmd_fill = {

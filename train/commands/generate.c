@@ -325,7 +325,7 @@ static void generate(program *p) {
         note_file(p->c, prompt, p);
         generate_from(p, r, prompt);
     }
-    heed_run_close(r);
+    close_run(p, r);
 }
 
 const command cmd_generate = {

@@ -168,7 +168,7 @@ static void run_influence(program *p) {
     for (int i = 0; i < w.count; i++) {
         heed_inspection_free(&w.looks[i].e);
         heed_record_free(w.looks[i].record);
-        heed_run_close(w.looks[i].run);
+        close_run(p, w.looks[i].run);
     }
     heed_text_free(&w.line);
 }

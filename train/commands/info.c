@@ -167,7 +167,7 @@ static bool show_run(program *p, const char *dir, bool json) {
     }
     heed_run *r = open_run(p, dir);
     int adapters = r ? r->adapters : 0, vocab = r ? heed_vocab_size(r->tokenizer) : 0;
-    heed_run_close(r);
+    close_run(p, r);
     if (!r || json) return r;
     if (flag_on(p, "config")) {
         if (heed_config_write(f, &text, false)) print_text(&text);

@@ -57,8 +57,8 @@ static void merge(program *p) {
                   dir);
     else if (r && heed_run_save(r, out, flag_on(p, "force")))
         conclude(p, r, out);
-    if (r != base) heed_run_close(r);
-    heed_run_close(base);
+    if (r != base) close_run(p, r);
+    close_run(p, base);
 }
 
 const command cmd_merge = {

@@ -42,7 +42,7 @@ static void run_reconstruct(program *p) {
             fprintf(w.json ? stderr : stdout, "wrote %s\n", png);
     }
     rebuilt_close(&w.sheet);
-    heed_run_close(w.run);
+    close_run(p, w.run);
 }
 
 const command cmd_reconstruct = {

@@ -145,7 +145,7 @@ static bool open_translator(program *p, const char *dir, translator *k) {
     else if (r)
         heed_fail(p->c, HEED_USAGE, "--beside %s is of %s: expected a model of pairs of texts", dir,
                   r->model->name);
-    heed_run_close(r);
+    close_run(p, r);
     return false;
 }
 
@@ -158,7 +158,7 @@ static void run_translate(program *p) {
     heed_run *runs[2] = {w.k.run, w.beside.run};
     translator_close(&w.beside);
     translator_close(&w.k);
-    for (int i = 0; i < 2; i++) heed_run_close(runs[i]);
+    for (int i = 0; i < 2; i++) close_run(p, runs[i]);
 }
 
 const command cmd_translate = {

@@ -106,6 +106,6 @@ void explain_run(explaining *e, const char *run, const char *text) {
     e->place = (trained_place){0};
     worked_free(&e->w);
     heed_inspection_free(&t.s);
-    heed_run_close(t.run);
+    close_run(e->p, t.run);
     heed_text_free(&line);
 }

@@ -115,7 +115,7 @@ bool eval_loop_open(program *p, eval_loop *s, const char *unit) {
 void eval_loop_close(eval_loop *s) {
     cloze_close(s->questions);
     heed_data_close(s->open);
-    heed_run_close(s->e.run);
+    close_run(s->progress.p, s->e.run);
     *s = (eval_loop){.f = NULL};
 }
 

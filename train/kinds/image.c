@@ -238,7 +238,7 @@ bool test_pictures(program *p, const heed_data *d, training_end *e, measures *m)
     if (r) score = read_test(e, r, k);
     *m = measure(&score);
     if (r && heed_ctx_status(p->c) == HEED_OK) note_test(p, e->run, e->step, m);
-    heed_run_close(r);
+    close_run(p, r);
     return heed_ctx_status(p->c) == HEED_OK;
 }
 

@@ -112,7 +112,7 @@ void finish_scores(program *p, const heed_data *d, training_end *e, const char *
     if (!p->model->steps || d->no_val || (!e->trained && is_file(path))) return;
     heed_run *r = open_run(p, e->run);
     bool ok = r && score(p, r, d, MOST, &s);
-    heed_run_close(r);
+    close_run(p, r);
     if (!ok) return;
     json_t *o = json_pack("{s:I, s:o, s:o}", "pairs", (json_int_t)s.pairs, "exact",
                           json_number(s.exact), "bleu", json_number(s.bleu));

@@ -80,8 +80,10 @@ static bool by_characters(const heed__step *k, const heed__spelling *from, heed_
 
 /* ---- normal forms ---- */
 
-/* A character that may change together with those before it. */
+/* A character that may change together with those before it. The halfwidth sound marks of kana
+ * are letters, but what they become are marks. */
 static bool goes_on(int32_t c) {
+    if (c == 0xFF9E || c == 0xFF9F) return true;
     return c >= 0x300 && (heed__in_class(HEED__MARK, c) || (c >= 0x1160 && c <= 0x11FF));
 }
 

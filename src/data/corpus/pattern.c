@@ -120,10 +120,11 @@ static bool read_property(reader *r, bool negated) {
     return false;
 }
 
-/* After a backslash. Sets *single to the character, -1 if it is a class. */
-static bool read_escape(reader *r, int32_t *single) {
+/* After a backslash, in a set (word: HEED__SET_WORD) or outside. Sets *single to the character, -1
+ * if it is a class. */
+static bool read_escape(reader *r, heed__class word, int32_t *single) {
     static const char classes[] = "sdw", controls[] = "rntfv", codes[] = "\r\n\t\f\v";
-    static const heed__class of[] = {HEED__SPACE, HEED__DECIMAL, HEED__PATTERN_WORD};
+    const heed__class of[] = {HEED__SPACE, HEED__DECIMAL, word};
     char c = *r->s++;
     const char *class = c ? strchr(classes, c | 32) : NULL,
                *control = c ? strchr(controls, c) : NULL;
@@ -148,7 +149,7 @@ static bool read_member(reader *r) {
         return refuse(r, "a set in a set"), false;
     if (*r->s == '\\') {
         r->s++;
-        if (!read_escape(r, &low)) return false;
+        if (!read_escape(r, HEED__SET_WORD, &low)) return false;
         if (low < 0) return true;
     } else {
         r->s += heed_utf8_read(r->s, SIZE_MAX, &low);
@@ -157,7 +158,7 @@ static bool read_member(reader *r) {
     r->s++;
     if (*r->s == '\\') {
         r->s++;
-        if (!read_escape(r, &high)) return false;
+        if (!read_escape(r, HEED__SET_WORD, &high)) return false;
     } else {
         r->s += heed_utf8_read(r->s, SIZE_MAX, &high);
     }
@@ -233,7 +234,7 @@ static way read_atom(reader *r) {
             n.negated = true;
             c = '\n';
         } else {
-            good = first == '[' ? read_set(r, &n) : read_escape(r, &c);
+            good = first == '[' ? read_set(r, &n) : read_escape(r, HEED__PATTERN_WORD, &c);
         }
     } else if (strchr("^$*+?{}", *r->s)) {
         return refuse(r, "an anchor, or a quantifier of nothing");

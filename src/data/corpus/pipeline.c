@@ -111,7 +111,8 @@ static bool stands_alone(const char *s, size_t n, heed__range at) {
            !heed__in_class(HEED__WORD_CHAR, after);
 }
 
-/* Adds the white space around a token, but not before `from`. */
+/* Adds the white space around a token, but not before `from`; of a token with lstrip nothing is
+ * left if all of it lies before. */
 static heed__range widen(const heed__added *a, const char *s, size_t n, heed__range at,
                          size_t from) {
     size_t length;
@@ -119,6 +120,7 @@ static heed__range widen(const heed__added *a, const char *s, size_t n, heed__ra
     while (a->lstrip && at.begin > from &&
            heed__in_class(HEED__SPACE, char_before(s, at.begin, &length)))
         at.begin -= length;
+    if (a->lstrip && at.begin < from) at.begin = from;
     while (a->rstrip && at.end < n) {
         length = heed_utf8_read(s + at.end, n - at.end, &c);
         if (!heed__in_class(HEED__SPACE, c)) break;
@@ -127,19 +129,26 @@ static heed__range widen(const heed__added *a, const char *s, size_t n, heed__ra
     return at;
 }
 
-/* The first added token from `from` on, among those that are found in the normalised text or in
- * the text itself, and its place; NULL, and the end of the text: none. */
+/* How far a text has been searched for added tokens, and how far it belongs to those found: also
+ * the white space after one, which may begin another. */
+typedef struct {
+    size_t searched, used;
+} progress;
+
+/* The next added token, among those that are found in the normalised text or in the text itself,
+ * and its place; NULL, and the end of the text: none. */
 static const heed__added *added_next(const heed__pipeline *p, bool normalized, const char *s,
-                                     size_t n, size_t from, heed__range *at) {
+                                     size_t n, progress *to, heed__range *at) {
     const uint32_t *first = p->first[normalized];
-    for (size_t i = from; i < n; i++) {
+    for (size_t i = to->searched; i < n; i++) {
         unsigned char byte = (unsigned char)s[i];
         if (!(first[byte >> 5] >> (byte & 31) & 1)) continue;
         const heed__added *a = longest_at(p, normalized, s + i, n - i);
         if (!a) continue;
         *at = (heed__range){i, i + a->n};
         if (!a->single_word || stands_alone(s, n, *at)) {
-            *at = widen(a, s, n, *at, from);
+            to->searched = at->end;
+            *at = widen(a, s, n, *at, to->used);
             return a;
         }
         i += a->n - 1;
@@ -193,10 +202,10 @@ static bool put_word(encoder *e, const heed__spelling *s, heed__range word) {
 /* Puts the words of a part of a spelling between added tokens. */
 static bool put_part(encoder *e, const heed__spelling *of, heed__range part) {
     const heed__pipeline *p = e->k->pipeline;
-    if (part.begin == part.end) return true;
+    if (part.begin >= part.end) return true;
     heed__spelling s = {.c = e->k->c, .s = of->s + part.begin, .n = part.end - part.begin};
     size_t base = e->base;
-    bool first = base == 0 && part.begin == 0;
+    bool first = base + (of->begin ? of->begin[part.begin] : part.begin) == 0;
     if (of->begin) {
         s.begin = of->begin + part.begin;
         s.end = of->end + part.begin;
@@ -213,17 +222,26 @@ static bool put_part(encoder *e, const heed__spelling *of, heed__range part) {
 
 /* ---- texts ---- */
 
+/* Where a token begins: not in what belongs to the one before, unless all of it is there. */
+static size_t begin_of(heed__range at, size_t used) {
+    size_t begin = at.begin > used ? at.begin : used;
+    return begin < at.end ? begin : at.begin;
+}
+
 /* Puts a part of the text between added tokens that are found as they are written. */
 static bool put_text(encoder *e, const char *text, heed__range part) {
     const heed__pipeline *p = e->k->pipeline;
     heed__spelling s = {.c = e->k->c, .s = text + part.begin, .n = part.end - part.begin};
     e->base = part.begin;
     bool good = heed__respell(&p->normalizers, part.begin == 0, &s);
-    heed__range at = {0, 0};
-    for (size_t from = 0; good && from < s.n; from = at.end) {
-        const heed__added *a = added_next(p, true, s.s, s.n, from, &at);
-        good = put_part(e, &s, (heed__range){from, at.begin});
-        if (good && a) good = put(e, &s, a->id, at.begin, at.end);
+    progress to = {0, 0};
+    for (bool more = good; more;) {
+        heed__range at;
+        const heed__added *a = added_next(p, true, s.s, s.n, &to, &at);
+        good = put_part(e, &s, (heed__range){to.used, at.begin});
+        if (good && a && at.begin < at.end) good = put(e, &s, a->id, begin_of(at, to.used), at.end);
+        to.used = at.end;
+        more = good && a;
     }
     heed__spelling_free(&s);
     return good;
@@ -232,13 +250,17 @@ static bool put_text(encoder *e, const char *text, heed__range part) {
 bool heed__pipeline_encode(const heed_tokenizer *k, heed__memo *m, const char *text, size_t n,
                            heed__sink *sink) {
     encoder e = {.k = k, .memo = m, .sink = sink};
-    heed__range at = {0, 0};
+    progress to = {0, 0};
     bool good = true;
     if (m) m->words.c = k->c;
-    for (size_t from = 0; good && from < n; from = at.end) {
-        const heed__added *a = added_next(k->pipeline, false, text, n, from, &at);
-        good = at.begin == from || put_text(&e, text, (heed__range){from, at.begin});
-        if (good && a) good = sink->put(sink, a->id, at.begin, at.end);
+    for (bool more = true; more;) {
+        heed__range at;
+        const heed__added *a = added_next(k->pipeline, false, text, n, &to, &at);
+        good = at.begin <= to.used || put_text(&e, text, (heed__range){to.used, at.begin});
+        if (good && a && at.begin < at.end)
+            good = sink->put(sink, a->id, begin_of(at, to.used), at.end);
+        to.used = at.end;
+        more = good && a;
     }
     heed__free(e.words.of);
     heed__free(e.pieces);

@@ -20,10 +20,10 @@ static bool join(heed_text *out, const char *dir, const char *name) {
     return heed_text_add(out, "%s/%s", dir, name);
 }
 
-/* Frees value. */
-static bool write_json(heed_ctx *c, const char *dir, const char *name, json_t *value) {
+/* Writes value, unless it lacks a part for want of memory; frees it. */
+static bool write_json(heed_ctx *c, const char *dir, const char *name, bool whole, json_t *value) {
     heed_text path = {.c = c};
-    bool good = join(&path, dir, name) && heed__json_write(c, path.s, value);
+    bool good = join(&path, dir, name) && heed__json_write(c, path.s, whole ? value : NULL);
     heed_text_free(&path);
     json_decref(value);
     return good;
@@ -36,11 +36,7 @@ static bool save_own(const heed_tokenizer *k, const char *dir) {
     bool all = json_array_size(tokens) == k->names.count;
     json_t *value = json_pack("{s:i, s:s, s:b, s:o}", "format", FORMAT, "kind",
                               heed__kind_names[k->kind], "lower", (int)k->lower, "tokens", tokens);
-    if (!all) {
-        json_decref(value);
-        value = NULL; /* write_json reports it */
-    }
-    return write_json(k->c, dir, own_name, value);
+    return write_json(k->c, dir, own_name, all, value);
 }
 
 static bool save_lines(const heed_tokenizer *k, const char *dir) {
@@ -69,10 +65,10 @@ static bool save_shared(const heed_tokenizer *k, const char *dir) {
 }
 
 /* Names a special token: "sep_token", or "eos_token" if its name is not of BERT's kind, "[SEP]". */
-static void put_role(const heed_tokenizer *k, int id, const char *role, const char *other,
+static bool put_role(const heed_tokenizer *k, int id, const char *role, const char *other,
                      json_t *out) {
     const char *name = id < 0 ? "" : heed__names_text(&k->names, (size_t)id);
-    if (*name) json_object_set_new(out, *name == '[' ? role : other, json_string(name));
+    return !*name || json_object_set_new(out, *name == '[' ? role : other, json_string(name)) == 0;
 }
 
 /* Writes tokenizer_config.json: a class that reads tokenizer.json as it is, except for BERT's. */
@@ -82,16 +78,18 @@ static bool save_foreign(const heed_tokenizer *k, const char *dir) {
     json_t *out = json_pack("{s:s, s:b}", "tokenizer_class",
                             bert ? "BertTokenizer" : "PreTrainedTokenizerFast",
                             "clean_up_tokenization_spaces", 0);
-    if (bert) json_object_set_new(out, "do_lower_case", json_boolean(k->lower));
-    put_role(k, s.pad, "pad_token", "pad_token", out);
-    put_role(k, s.unk, "unk_token", "unk_token", out);
-    put_role(k, s.cls, "cls_token", "bos_token", out);
-    put_role(k, s.sep, "sep_token", "eos_token", out);
-    put_role(k, s.mask, "mask_token", "mask_token", out);
-    json_object_set_new(out, "model_input_names",
-                        json_pack("[s, s, s*]", "input_ids", "attention_mask",
-                                  json_object_get(out, "sep_token") ? "token_type_ids" : NULL));
-    return write_json(k->c, dir, foreign_name, out);
+    bool all = out &&
+               (!bert || json_object_set_new(out, "do_lower_case", json_boolean(k->lower)) == 0) &&
+               put_role(k, s.pad, "pad_token", "pad_token", out) &&
+               put_role(k, s.unk, "unk_token", "unk_token", out) &&
+               put_role(k, s.cls, "cls_token", "bos_token", out) &&
+               put_role(k, s.sep, "sep_token", "eos_token", out) &&
+               put_role(k, s.mask, "mask_token", "mask_token", out) &&
+               json_object_set_new(
+                   out, "model_input_names",
+                   json_pack("[s, s, s*]", "input_ids", "attention_mask",
+                             json_object_get(out, "sep_token") ? "token_type_ids" : NULL)) == 0;
+    return write_json(k->c, dir, foreign_name, all, out);
 }
 
 bool heed_tokenizer_save(const heed_tokenizer *k, const char *dir) {
@@ -156,8 +154,10 @@ static heed_tokenizer *from_json(heed_ctx *c, const json_t *all, const char *pat
         heed_fail(c, HEED_DATA,
                   "not a tokenizer of heed: %s: expected format, kind, lower and tokens", path);
     else if (json_integer_value(format) != FORMAT)
-        heed_fail(c, HEED_DATA, "tokenizer is of another version: %s: expected format %d, found %d",
-                  path, FORMAT, (int)json_integer_value(format));
+        heed_fail(c, HEED_DATA,
+                  "tokenizer is of another version: %s: expected format %d, found "
+                  "%" JSON_INTEGER_FORMAT,
+                  path, FORMAT, json_integer_value(format));
     else if (strcmp(name, heed__kind_names[HEED__BPE]) == 0)
         heed_fail(c, HEED_DATA, "not a tokenizer of heed: %s: expected merges in tokenizer.json",
                   path);

@@ -168,16 +168,17 @@ static const uint32_t categories[] = {
     [HEED__POINT] = POINTS,
 };
 
-/* \w as in Oniguruma. */
-static bool is_pattern_word(int32_t c) {
+/* \w as in Oniguruma, which counts the powers and fractions of Latin-1 only outside of sets. */
+static bool is_pattern_word(int32_t c, bool in_set) {
     if (c == 0x200C || c == 0x200D) return false;
-    return c == 0xB2 || c == 0xB3 || c == 0xB9 || (c >= 0xBC && c <= 0xBE) ||
-           heed__in_class(HEED__WORD_CHAR, c);
+    bool number = c == 0xB2 || c == 0xB3 || c == 0xB9 || (c >= 0xBC && c <= 0xBE);
+    return (number && !in_set) || heed__in_class(HEED__WORD_CHAR, c);
 }
 
 bool heed__in_class(heed__class k, int32_t c) {
     if (c < 0) return false;
-    if (k == HEED__PATTERN_WORD) return is_pattern_word(c);
+    if (k == HEED__PATTERN_WORD || k == HEED__SET_WORD)
+        return is_pattern_word(c, k == HEED__SET_WORD);
     if (k == HEED__SPACE) return heed__is_space(c);
     if (k == HEED__PUNCTUATION && c < 0x80) return heed__is_single(c);
     if (k == HEED__WORD_CHAR && (c == 0x200C || c == 0x200D || is_lettered(c))) return true;

@@ -46,6 +46,7 @@ typedef enum {
     HEED__PUNCTUATION,  /* ASCII except letters, digits, space and controls; category P* */
     HEED__WORD_CHAR,    /* \w: alphabetic, marks, Nd, Pc, joiners */
     HEED__PATTERN_WORD, /* \w of a pattern: without joiners, with the numerals of Latin-1 */
+    HEED__SET_WORD,     /* \w in a set of a pattern: without these numerals */
     HEED__MARK,         /* \p{M} */
     HEED__UPPER,        /* \p{Lu} */
     HEED__LOWER_CASE,   /* \p{Ll} */

@@ -68,7 +68,7 @@ static void embed(program *p) {
     else
         each_input(p, &v, embed_one, EMPTY_LINES | (v.keep || v.json ? 0 : BY_LINE));
     if (v.keep && p->status == HEED_OK) save(p, &v, path); /* a row for each input, or no file */
-    heed_run_close(r);
+    close_run(p, r);
 }
 
 const command cmd_embed = {

@@ -42,7 +42,7 @@ static void export_run(program *p) {
     heed_run *r = open_run(p, p->argv[0]);
     if (r && *onnx && heed_export_onnx(r, onnx, flag_on(p, "cache"))) conclude(p, r, onnx, "ONNX");
     if (r && *out && heed_export(r, out, flag_on(p, "force"))) conclude(p, r, out, "transformers");
-    heed_run_close(r);
+    close_run(p, r);
 }
 
 const command cmd_export = {
