@@ -89,7 +89,7 @@ run eval rnn
 status 0
 says "pairs.tsv, validation part, 5 pairs"
 says "exact"
-says "BLEU             -  (no text has four words)"
+says "BLEU             -  (no text has four tokens)"
 run eval rnn pairs.tsv
 says "validation part, 5 pairs"
 run eval rnn pairs.tsv --json --translations made.tsv --beam 2
