@@ -206,12 +206,11 @@ static bool choose_rotary(heed_choices *k) {
     { "dropout=0 decay=0.01", "so few sentences are learned by heart" }
 
 bool heed__choose_mlm(heed_choices *k) {
-    static const choice small[] = {
-        {"norm=pre transform-head=false init-std=0.1",
-         "the loss falls sooner below that of guessing by frequency"},
-        {"lr=0.004 warmup=0.2", "a small model tolerates a high rate"},
-        BY_HEART,
-        {NULL, NULL}};
+    static const choice small[] = {{"norm=pre transform-head=false init-std=0.1",
+                                    "the loss falls sooner below that of guessing by frequency"},
+                                   {"lr=0.004 warmup=0.2", "a small model tolerates a high rate"},
+                                   BY_HEART,
+                                   {NULL, NULL}};
     enum { FEW = 20000 };      /* lines */
     const double book = 400e3; /* bytes, up to which 1,000 steps of batch 32 are enough */
     text_look t;

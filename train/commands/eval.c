@@ -105,8 +105,10 @@ const command cmd_eval = {
         "the model hides any.\n"
         "\n"
         "Pairs of texts: all sources are also translated, for BLEU and exact\n"
-        "matches. BLEU has the tokens of sacreBLEU that suit the targets: 13a; zh for Chinese; char\n"
-        "for Japanese and Thai. --alignment fields reads the fields from the third column of DATA, as\n"
+        "matches. BLEU has the tokens of sacreBLEU that suit the targets: 13a; zh for Chinese; "
+        "char\n"
+        "for Japanese and Thai. --alignment fields reads the fields from the third column of DATA, "
+        "as\n"
         "\"9-13 0-5 6-7\": ranges of bytes of the source without the end, one for each run of\n"
         "letters and digits of the target.",
     .examples = "  heed eval runs/book\n"
