@@ -10,7 +10,7 @@ says "[MASK]"
 says "mean"
 says "head 1"
 says "head 2"
-says "is the most concentrated of 2"
+says "is the most concentrated of 2 heads"
 says "percent of a row's attention"
 holds awk '/^(mean|head)/ && /[.][0-9]/ { exit 1 }' out # the weights, too, are in percent
 run fill run "Paris is the capital of [MASK] ." --json --top 3
