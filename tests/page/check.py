@@ -337,9 +337,9 @@ def check_numbers(b, folder):
     check(b.run("document.querySelectorAll('#table tbody tr').length") == 1, "the table of a large matrix is its chosen row")
     b.open(os.path.join(folder, "gpt.html"), "#view=head&row=5")
     check("Row 5 predicts token 6" in b.run("heed.id('side').textContent"), "a row says which token it predicts")
+    check(b.run("heed.block().triangle && heed.matrix().at(0, 5) === 0 && Math.abs(heed.matrix().at(0, 0) - 1) < 1e-6"), "a triangle is read back")
     b.open(os.path.join(folder, "text.html"), "#view=head&row=7")
     check("Row 7 predicts ‘" in b.run("heed.id('side').textContent"), "the row of a mask predicts a word")
-    check(b.run("heed.block().triangle && heed.matrix().at(0, 5) === 0 && Math.abs(heed.matrix().at(0, 0) - 1) < 1e-6"), "a triangle is read back")
 
 
 def check_additive(b, folder):

@@ -195,7 +195,7 @@ static int unknown_command(int argc, char **argv, const heed_model *const *model
 }
 
 static int explain_command(program *p, int argc, char **argv) {
-    return (int)end_output(print_help(p, argc, argv) ? HEED_OK : HEED_FAILED, false);
+    return (int)end_output(print_help(p, argc, argv), false);
 }
 
 /* heed help, heed help COMMAND; with --man before it, as a man page. */
