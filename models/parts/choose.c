@@ -268,6 +268,13 @@ static bool has_words(heed_ctx *c, const char *text, size_t n) {
     return different > 0 && different * 2 <= words;
 }
 
+/* Whether most of a text is Chinese or Japanese, whose characters have three bytes. */
+static bool is_chinese(const char *text, size_t n) {
+    size_t wide = 0;
+    for (size_t i = 0; i < n; i++) wide += is_wide((unsigned char)text[i]);
+    return wide * 6 > n;
+}
+
 /* Of words that repeat, pieces are learned in fewer steps than characters. */
 static bool choose_pieces(heed_choices *k) {
     const heed_config *f = k->config;
@@ -277,17 +284,21 @@ static bool choose_pieces(heed_choices *k) {
                          .block = (int)heed_config_int(f, "block"),
                          .columns = heed_config_text(f, "columns")};
     heed_pairs *pairs = heed_pairs_open(c, heed_config_text(f, "data"), &a);
-    bool words = pairs != NULL;
+    bool words = pairs != NULL, wide = false;
     for (int side = 0; side < 2 && words; side++) {
         heed_text text = {.c = c};
         words = heed_pairs_text(pairs, side, &text);
         if (text.n > LOOK)
             for (text.n = LOOK; text.n && text.s[text.n - 1] != '\n';) text.n--;
         words = words && has_words(c, text.s, text.n);
+        wide = wide || is_chinese(text.s, text.n);
         heed_text_free(&text);
     }
     heed_close(c);
-    return !words || heed_choose(k, "tokenizer=wordpiece vocab=2000", "texts of words that repeat");
+    if (!words) return true;
+    return wide ? heed_choose(k, "tokenizer=wordpiece vocab=4000",
+                              "texts of words that repeat, and of thousands of characters")
+                : heed_choose(k, "tokenizer=wordpiece vocab=2000", "texts of words that repeat");
 }
 
 bool heed__choose_seq2seq(heed_choices *k) {

@@ -114,6 +114,12 @@ for data in many.tsv many.csv "many.en many.fr"; do
         says "tokenizer wordpiece, vocab 2,000: texts of words that repeat"
     done
 done
+# Chinese has more characters.
+for i in a b c d e f g h i j; do
+    for a in 我 你 他 她; do for b in 爱 看 吃; do for c in 书 鱼; do printf "we do it %s\t%s%s%s。\n" $i $a $b $c; done; done; done
+done >chinese.tsv
+run data check seq2seq chinese.tsv
+says "tokenizer wordpiece, vocab 4,000: texts of words that repeat, and of thousands of characters"
 run data check seq2seq many.tsv --tokenizer char
 hides "wordpiece"
 run train seq2seq many.tsv -o pieces --steps 1 --width 8 --heads 2 --layers 1

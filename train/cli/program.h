@@ -282,7 +282,8 @@ void print_event(const char *event, const char *note);
  * --lr 0.1; a command in its hint, `resume RUN`, gets the program's name: `heed resume RUN`.
  * (flags.c) */
 void add_shown(const program *p, const char *message, heed_text *out);
-/* Prints "heed: KIND MESSAGE", with the program's name, as a line on stderr. */
+/* Prints "heed: KIND MESSAGE", with the program's name, on stderr: a line, which is wrapped on a
+ * terminal, but not within a command in backquotes. */
 void print_note(const char *kind, const char *message);
 /* Allocates zeroed memory, which the caller frees. NULL, with an error that says what it was for
  * ("heads"): out of memory. */

@@ -123,8 +123,8 @@ void finish_scores(program *p, const heed_data *d, training_end *e, const char *
     if (e->json)
         json_object_update(e->json, o);
     else
-        printf("%s validation %s with the best weights: exact %.2f %%%s\n",
-               heed_format_count(n, s.pairs), noun, 100 * s.exact, bleu);
+        print_fact(0, "", "%s validation %s with the best weights: exact %.2f %%%s",
+                   heed_format_count(n, s.pairs), noun, 100 * s.exact, bleu);
     json_decref(o);
 }
 
