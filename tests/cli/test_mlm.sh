@@ -12,6 +12,10 @@ says "head 1"
 says "head 2"
 says "is the most concentrated of 2 heads"
 says "percent of a row's attention"
+run train mlm facts.txt -o two --layers 2 --heads 2 --width 16 --ff 32 --steps 2
+run fill two "Paris is the capital of [MASK] ."
+says "is the most concentrated of 4 heads in 2 layers"
+run fill run "Paris is the capital of [MASK] ."
 holds awk '/^(mean|head)/ && /[.][0-9]/ { exit 1 }' out # the weights, too, are in percent
 run fill run "Paris is the capital of [MASK] ." --json --top 3
 status 0

@@ -98,6 +98,7 @@ attend_view row_view(program *p, const heed_record *r, int query) {
         .p = p, .record = r, .block = r ? r->blocks : NULL, .head = MEAN_HEAD, .query = query};
     if (r && heed_record_focus(r, v.block->stack, -1, query, &v.focus))
         v.block = &r->blocks[v.focus.block];
+    for (int i = 0; r && i < r->block_count; i++) v.layers += r->blocks[i].stack == v.block->stack;
     return v;
 }
 
