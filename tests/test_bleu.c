@@ -44,6 +44,59 @@ TEST(bleu_counts_as_sacrebleu) {
     CLOSE(c);
 }
 
+/* The counts and scores of sacreBLEU 2.6 with --tokenize zh and char. */
+TEST(bleu_divides_texts_without_spaces) {
+    static const struct {
+        heed_bleu_tokens tokens;
+        const char *hypothesis, *reference;
+        size_t match[4], length;
+        double score;
+    } cases[] = {
+        {HEED_BLEU_ZH, "我爱你。", "我爱她。", {3, 1, 0, 0}, 4, 35.35533906},
+        {HEED_BLEU_ZH, "他叫 Tom，3.5 岁。", "他叫Tom，3.5岁。", {7, 6, 5, 4}, 7, 100},
+        {HEED_BLEU_ZH,
+         " 3. “你好”…&lt; a-b 2-3 ",
+         "3. “您好”…&lt; a-b 2-3",
+         {13, 11, 9, 7},
+         14,
+         78.2542290},
+        {HEED_BLEU_CHAR, "これは本です。", "それは本です。", {6, 5, 4, 3}, 7, 80.91067116},
+        {HEED_BLEU_CHAR, "ab c d", "ab cd", {4, 3, 2, 1}, 4, 100},
+        {HEED_BLEU_13A, "我爱你。", "我爱你。", {1, 0, 0, 0}, 1, 0},
+    };
+    heed_ctx *c = heed_open(NULL);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        heed_bleu b = {.tokens = cases[i].tokens};
+        CHECK(heed_bleu_add(c, &b, cases[i].hypothesis, cases[i].reference));
+        CHECK(memcmp(b.match, cases[i].match, sizeof b.match) == 0);
+        CHECK(b.length == cases[i].length);
+        CHECK_CLOSE(heed_bleu_of(&b), cases[i].score, 1e-7);
+    }
+    CLOSE(c);
+}
+
+TEST(bleu_tokens_suit_the_references) {
+    static const struct {
+        const char *text;
+        heed_bleu_tokens tokens;
+    } cases[] = {{"The cat sat.", HEED_BLEU_13A}, {"Das 猫 sat.", HEED_BLEU_13A},
+                 {"我爱你，Tom。", HEED_BLEU_ZH}, {"これは本です。", HEED_BLEU_CHAR},
+                 {"ฉันรักคุณ", HEED_BLEU_CHAR},      {"나는 너를 사랑해", HEED_BLEU_13A},
+                 {"12", HEED_BLEU_13A},           {"", HEED_BLEU_13A}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        heed_bleu b = {.length = 0};
+        heed_bleu_read(&b, cases[i].text, strlen(cases[i].text));
+        CHECK(b.tokens == cases[i].tokens);
+    }
+    heed_bleu b = {.length = 0}; /* all references count together */
+    heed_bleu_read(&b, "Tom", 3);
+    heed_bleu_read(&b, "我爱你", strlen("我爱你"));
+    heed_bleu_read(&b, "他", strlen("他"));
+    CHECK(b.tokens == HEED_BLEU_ZH);
+    heed_bleu_read(NULL, "a", 1);
+    heed_bleu_read(&b, NULL, 1);
+}
+
 TEST(bleu_adds_up_over_a_corpus) {
     heed_ctx *c = heed_open(NULL);
     heed_bleu b = {0};

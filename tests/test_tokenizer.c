@@ -271,6 +271,39 @@ TEST(tokenizer_decodes_readably) {
     CLOSE(c);
 }
 
+/* Chinese and Japanese have no spaces between words, which the tokens do not say. */
+TEST(tokenizer_decodes_chinese_without_spaces) {
+    heed_ctx *c = open_ctx();
+    const char *const texts[] = {"我爱你，Tom。你呢？", "「これは本です」と、彼は言った。",
+                                 "他有3只猫。", "나는 너를 사랑해 .", "a b 。c"};
+    const char *const expected[] = {texts[0], texts[1], texts[2], "나는 너를 사랑해.", "a b。c"};
+    const char *const kinds[] = {"word", "wordpiece"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        for (size_t j = 0; j < 2; j++) {
+            heed_tokenizer *k = train(c, texts[i], (heed_tokenizer_args){.kind = kinds[j]});
+            CHECK_TEXT(round_trip(k, texts[i]), expected[i]);
+        }
+    CLOSE(c);
+}
+
+/* More than 1000 characters: as many as cover the text, in half of the vocabulary at most. */
+TEST(tokenizer_wordpiece_has_the_characters_of_chinese) {
+    heed_ctx *c = open_ctx();
+    heed_text text = {.c = c};
+    char character[4];
+    for (int32_t i = 0; i < 2000 * 3; i++)
+        heed_text_put(&text, character, heed_utf8_write(0x4E00 + i % 2000, character));
+    static const int vocabularies[][2] = {{1500, 1005}, {3000, 1505}, {8000, 2004}};
+    for (int i = 0; i < 3; i++) {
+        heed_tokenizer *k = heed_tokenizer_train(
+            c, text.s, text.n,
+            (heed_tokenizer_args){.kind = "wordpiece", .vocab = vocabularies[i][0]});
+        CHECK(heed_vocab_size(k) == vocabularies[i][1]);
+    }
+    heed_text_free(&text);
+    CLOSE(c);
+}
+
 /* ---- files ---- */
 
 TEST(tokenizer_saves_and_opens) {

@@ -108,7 +108,7 @@ typedef struct {
 } heed_model_case;
 
 /* Settings chosen by the data, in groups that have one reason. */
-enum { HEED_CHOICES = 8 };
+enum { HEED_CHOICES = 12 };
 typedef struct {
     char what[160]; /* "packing lines, block 16" */
     char why[120];

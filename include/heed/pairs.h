@@ -93,12 +93,22 @@ uint64_t heed_pairs_epoch_batches(const heed_pairs *k, int rows);
 
 /* ---- how good translations are ---- */
 
-/* Corpus BLEU of Papineni et al. 2002 as sacreBLEU counts it: 13a tokenization, n-grams up to 4,
- * exponential smoothing of zero counts only, brevity penalty. Counts are summed over sentences. */
+/* How BLEU divides texts, as `--tokenize` of sacreBLEU 2.6 names it: words and marks (13a); the
+ * same with every Chinese character and sign a token (zh); every character a token (char). */
+typedef enum { HEED_BLEU_13A, HEED_BLEU_ZH, HEED_BLEU_CHAR } heed_bleu_tokens;
+
+/* Corpus BLEU of Papineni et al. 2002 as sacreBLEU counts it: n-grams up to 4, exponential
+ * smoothing of zero counts only, brevity penalty. Counts are summed over sentences. */
 typedef struct {
+    heed_bleu_tokens tokens;
     size_t match[4], total[4], length, reference;
-    size_t longest; /* words of the longest sentence on either side: under 4, BLEU is always 0 */
+    size_t longest; /* tokens of the longest sentence on either side: under 4, BLEU is always 0 */
+    size_t spaced, chinese, unspaced; /* letters that heed_bleu_read has counted */
 } heed_bleu;
+/* Counts the letters of a reference, and sets b->tokens to what suits those counted so far: if over
+ * a third are of scripts without spaces between words, zh for Chinese and char for the others
+ * (Japanese, Thai), otherwise 13a. For all references, before the first translation is added. */
+void heed_bleu_read(heed_bleu *b, const char *reference, size_t n);
 bool heed_bleu_add(heed_ctx *c, heed_bleu *b, const char *hypothesis, const char *reference);
 /* With several references (count): an n-gram counts as often as in the reference that has it most
  * often, and the reference closest in length counts for the brevity penalty (sec. 2.1.1 and 2.2.2).

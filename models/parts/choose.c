@@ -98,21 +98,41 @@ static bool is_planned(const heed_config *f) {
     return is_given(f, "steps") || is_given(f, "epochs") || is_given(f, "batch");
 }
 
+typedef struct {
+    const char *settings, *why;
+} choice;
+
+static bool choose_all(heed_choices *k, const choice *list) {
+    for (; list->settings; list++)
+        if (!heed_choose(k, list->settings, "%s", list->why)) return false;
+    return true;
+}
+
 /* A smaller batch in more steps, of as many examples, where neither was given, and the settings
- * `more` that suit it: "lr=0.0014", or "". */
-static bool choose_batch(heed_choices *k, int batch, const char *more) {
-    char settings[96];
+ * `more` that suit it. */
+static bool choose_batch(heed_choices *k, int batch, const choice *more) {
+    char settings[64];
     const heed_config *f = k->config;
     int64_t was = heed_config_int(f, "batch"), steps = heed_config_int(f, "steps");
+    bool ok;
     if (is_planned(f)) return true;
-    snprintf(settings, sizeof settings, "batch=%d %s", batch, more);
-    if (is_given(f, "minutes"))
-        return heed_choose(k, settings, "smaller batches reach a lower loss in the same time");
-    snprintf(settings, sizeof settings, "batch=%d steps=%lld %s", batch,
-             (long long)(steps * was / batch), more);
-    return heed_choose(k, settings, "reaches a lower loss in the time of %lld steps of batch %lld",
-                       (long long)steps, (long long)was);
+    if (is_given(f, "minutes")) {
+        snprintf(settings, sizeof settings, "batch=%d", batch);
+        ok = heed_choose(k, settings, "smaller batches reach a lower loss in the same time");
+    } else {
+        snprintf(settings, sizeof settings, "batch=%d steps=%lld", batch,
+                 (long long)(steps * was / batch));
+        ok =
+            heed_choose(k, settings, "reaches a lower loss in the time of %lld steps of batch %lld",
+                        (long long)steps, (long long)was);
+    }
+    return ok && choose_all(k, more);
 }
+
+/* The rate that was best for the smaller batch. */
+#define LOWER(rate)                                                                                \
+    { "lr=" rate, "a lower rate suits smaller batches" }
+static const choice no_more[] = {{NULL, NULL}};
 
 /* ---- language models ---- */
 
@@ -128,17 +148,20 @@ static size_t lines_of(const text_look *t) { /* of the whole file, about */
 
 static int multiple_of_8(size_t n) { return (int)((n + 7) / 8 * 8); }
 
+static bool choose_size(heed_choices *k, const text_look *t, const char *size) {
+    return heed_choose(k, size, "a small model learns %.3g KB fastest", t->bytes / 1e3);
+}
+
 /* Sentences are rows of their own, and those of up to `few` lines are learned fastest by a small
  * model. */
 static bool choose_sentences(heed_choices *k, const text_look *t, int block, size_t few,
-                             const char *small) {
+                             const choice *small) {
     char settings[80];
     size_t lines = lines_of(t);
     snprintf(settings, sizeof settings, "packing=lines block=%d batch=64", block);
     return heed_choose(k, settings, "%zu lines, each a sentence of at most %zu words", lines,
                        t->longest) &&
-           (lines > few ||
-            heed_choose(k, small, "a small model learns %.3g KB fastest", t->bytes / 1e3));
+           (lines > few || (choose_size(k, t, "layers=2 width=64") && choose_all(k, small)));
 }
 
 /* Of a few sentences, each is learned by heart: in many steps, because a step masks one word in
@@ -157,11 +180,6 @@ static bool choose_facts(heed_choices *k, const text_look *t) {
 
 /* A few pages: a small model learns them as well in a fifth of the time. */
 static bool is_small(const text_look *t) { return t->bytes <= 80000; }
-
-static bool choose_small(heed_choices *k, const text_look *t, const char *small) {
-    return !is_small(t) ||
-           heed_choose(k, small, "a small model learns %.3g KB fastest", t->bytes / 1e3);
-}
 
 /* Whether rotary positions are possible, which turn the columns of a head in pairs, and no others
  * were given; a preset is a whole model, which is left as it is. */
@@ -184,30 +202,46 @@ static bool choose_rotary(heed_choices *k) {
                "layers and a higher rate suffice");
 }
 
+#define BY_HEART                                                                                   \
+    { "dropout=0 decay=0.01", "so few sentences are learned by heart" }
+
 bool heed__choose_mlm(heed_choices *k) {
+    static const choice small[] = {{"norm=pre transform-head=false init-std=0.1",
+                                    "the loss falls sooner below that of guessing by frequency"},
+                                   {"lr=0.004 warmup=0.2", "a small model tolerates a high rate"},
+                                   BY_HEART,
+                                   {NULL, NULL}};
     enum { FEW = 20000 };      /* lines */
     const double book = 400e3; /* bytes, up to which 1,000 steps of batch 32 are enough */
     text_look t;
     if (k->data || !look_at_text(heed_config_text(k->config, "data"), &t)) return true;
     if (has_sentences(&t))
-        return choose_sentences(k, &t, multiple_of_8(2 * t.longest + 2), FEW,
-                                "layers=2 width=64 norm=pre transform-head=false init-std=0.1 "
-                                "lr=0.004 warmup=0.2 dropout=0 decay=0.01") &&
+        return choose_sentences(k, &t, multiple_of_8(2 * t.longest + 2), FEW, small) &&
                choose_facts(k, &t) && (lines_of(&t) <= FEW || choose_rotary(k));
-    if (!choose_small(k, &t, "width=64") || !choose_rotary(k)) return false;
+    if (is_small(&t) && !choose_size(k, &t, "width=64")) return false;
+    if (!choose_rotary(k)) return false;
     if (is_small(&t) && !is_planned(k->config) && !is_given(k->config, "minutes"))
         return heed_choose(k, "batch=8 steps=1500", "more steps would learn the text by heart");
-    return t.bytes <= book || choose_batch(k, 16, "");
+    return t.bytes <= book || choose_batch(k, 16, no_more);
 }
 
 bool heed__choose_gpt(heed_choices *k) {
+    static const choice small[] = {{"init-std=0.1 lr=0.004",
+                                    "a small model tolerates larger weights and a higher rate"},
+                                   BY_HEART,
+                                   {NULL, NULL}},
+                        steady[] = {
+                            LOWER("0.002"),
+                            {"warmup=0.15", "a slower rise of the rate lets the loss end lower"},
+                            {NULL, NULL}};
     text_look t;
     if (k->data || !look_at_text(heed_config_text(k->config, "data"), &t)) return true;
     if (has_sentences(&t))
-        return choose_sentences(k, &t, multiple_of_8(t.longest_bytes + 1), 2000,
-                                "layers=2 width=64 init-std=0.1 lr=0.004 dropout=0 decay=0.01");
-    return choose_small(k, &t, "layers=2 width=64 lr=0.004") &&
-           choose_batch(k, 8, "lr=0.002 warmup=0.15");
+        return choose_sentences(k, &t, multiple_of_8(t.longest_bytes + 1), 2000, small);
+    if (is_small(&t) && (!choose_size(k, &t, "layers=2 width=64") ||
+                         !heed_choose(k, "lr=0.004", "a small model tolerates a high rate")))
+        return false;
+    return choose_batch(k, 8, steady);
 }
 
 /* ---- pairs of texts ---- */
@@ -234,6 +268,13 @@ static bool has_words(heed_ctx *c, const char *text, size_t n) {
     return different > 0 && different * 2 <= words;
 }
 
+/* Whether most of a text is Chinese or Japanese, whose characters have three bytes. */
+static bool is_chinese(const char *text, size_t n) {
+    size_t wide = 0;
+    for (size_t i = 0; i < n; i++) wide += is_wide((unsigned char)text[i]);
+    return wide * 6 > n;
+}
+
 /* Of words that repeat, pieces are learned in fewer steps than characters. */
 static bool choose_pieces(heed_choices *k) {
     const heed_config *f = k->config;
@@ -243,32 +284,40 @@ static bool choose_pieces(heed_choices *k) {
                          .block = (int)heed_config_int(f, "block"),
                          .columns = heed_config_text(f, "columns")};
     heed_pairs *pairs = heed_pairs_open(c, heed_config_text(f, "data"), &a);
-    bool words = pairs != NULL;
+    bool words = pairs != NULL, wide = false;
     for (int side = 0; side < 2 && words; side++) {
         heed_text text = {.c = c};
         words = heed_pairs_text(pairs, side, &text);
         if (text.n > LOOK)
             for (text.n = LOOK; text.n && text.s[text.n - 1] != '\n';) text.n--;
         words = words && has_words(c, text.s, text.n);
+        wide = wide || is_chinese(text.s, text.n);
         heed_text_free(&text);
     }
     heed_close(c);
-    return !words || heed_choose(k, "tokenizer=wordpiece vocab=2000", "texts of words that repeat");
+    if (!words) return true;
+    return wide ? heed_choose(k, "tokenizer=wordpiece vocab=4000",
+                              "texts of words that repeat, and of thousands of characters")
+                : heed_choose(k, "tokenizer=wordpiece vocab=2000", "texts of words that repeat");
 }
 
 bool heed__choose_seq2seq(heed_choices *k) {
-    return k->data || (choose_pieces(k) && choose_batch(k, 8, "lr=0.0014"));
+    static const choice lower[] = {LOWER("0.0014"), {NULL, NULL}};
+    return k->data || (choose_pieces(k) && choose_batch(k, 8, lower));
 }
 
 bool heed__choose_rnn(heed_choices *k) {
-    return k->data || (choose_pieces(k) && choose_batch(k, 8, ""));
+    return k->data || (choose_pieces(k) && choose_batch(k, 8, no_more));
 }
 
 /* ---- pictures ---- */
 
-bool heed__choose_cnn(heed_choices *k) { return !k->data || choose_batch(k, 16, "lr=0.003"); }
+bool heed__choose_cnn(heed_choices *k) {
+    static const choice lower[] = {LOWER("0.003"), {NULL, NULL}};
+    return !k->data || choose_batch(k, 16, lower);
+}
 
-bool heed__choose_caption(heed_choices *k) { return !k->data || choose_batch(k, 8, ""); }
+bool heed__choose_caption(heed_choices *k) { return !k->data || choose_batch(k, 8, no_more); }
 
 /* Attention over patches starts slowly: several epochs, where pictures are many. */
 static bool choose_epochs(heed_choices *k, size_t n) {

@@ -11,20 +11,20 @@ CONSTANTS = {"HEED_OK": 0, "HEED_FAILED": 1, "HEED_USAGE": 2, "HEED_DATA": 3, "H
     "HEED_FROM_DEFAULT": 0, "HEED_FROM_PRESET": 1, "HEED_FROM_FILE": 2, "HEED_FROM_FLAG": 3, "HEED_INPUT_DENSE": 0, "HEED_INPUT_TOKENS": 1,
     "HEED_INPUT_PICTURE": 2, "HEED_INPUT_PAIR": 3, "HEED_INPUT_LABELLED": 4, "HEED_INPUT_CAPTION": 5, "HEED_BLOCKS": 0, "HEED_LINES": 1,
     "HEED_WHY": 200, "HEED_BILINEAR": 0, "HEED_BICUBIC": 1, "HEED_LANCZOS": 2, "HEED_NEAREST": 3, "HEED_TRAIN_PART": 0, "HEED_VAL_PART": 1,
-    "HEED_TEST_PART": 2, "HEED_PARTS": 3, "HEED_TRANSLATION": 0, "HEED_CLASSES": 1, "HEED_TAGS": 2, "HEED_CAPTIONS": 3, "HEED_EVAL": 0,
-    "HEED_TRAIN": 1, "HEED_TRACE": 2, "HEED_LAYER_NORM": 0, "HEED_RMS_NORM": 1, "HEED_LEARNED": 0, "HEED_SINUSOIDAL": 1,
-    "HEED_SINUSOIDAL_2D": 2, "HEED_NO_POSITIONS": 3, "HEED_QUERIES": 0, "HEED_KEYS": 1, "HEED_VALUES": 2, "HEED_RECOMPUTE": 4,
-    "HEED_RNN_LAYERS": 16, "HEED_ADDITIVE": 0, "HEED_DOT": 1, "HEED_SCALED_DOT": 2, "HEED_GENERAL": 3, "HEED_ATTEND_STEPS": 4096,
-    "HEED_CASE_ROWS": 2, "HEED_CASE_LEN": 3, "HEED_CASE_WIDTH": 8, "HEED_ANSWER_INPUT": 0, "HEED_ANSWER_MASKED": 1, "HEED_ANSWER_NEXT": 2,
-    "HEED_ANSWER_SAME": 3, "HEED_ANSWER_PICTURE": 4, "HEED_STEPS_KEPT": 128, "HEED_CHOICES": 8, "HEED_OPTIM_SLOTS": 4,
-    "HEED_OPTIM_EXTRA": 4, "HEED_OPTIM_CASE": 8, "HEED_CONSTANT": 0, "HEED_COSINE": 1, "HEED_LINEAR": 2, "HEED_INVSQRT": 3,
-    "HEED_STEPS": 4, "HEED_MEMORY_OPS": 24, "HEED_FIT_START": 0, "HEED_FIT_STEP": 1, "HEED_FIT_EVAL": 2, "HEED_FIT_SAVED": 3,
-    "HEED_FIT_NOTE": 4, "HEED_START_TAKEN": 0, "HEED_START_MATCHED": 1, "HEED_START_RESIZED": 2, "HEED_START_NEW": 3,
-    "HEED_START_UNFIT": 4, "HEED_START_UNUSED": 5, "HEED_PUBLISHED_SAME": 0, "HEED_PUBLISHED_TRANSPOSED": 1, "HEED_PUBLISHED_LEADING": 2,
-    "HEED_PUBLISHED_PAIRED": 3, "HEED_PUBLISHED_COPY": 4, "HEED_PHASE_OUTSIDE": 0, "HEED_PHASE_FORWARD": 1, "HEED_PHASE_BACKWARD": 2,
-    "HEED_PHASE_OPTIMIZER": 3, "HEED_PHASES": 4, "HEED_LESSON_X": 0, "HEED_LESSON_Z": 1, "HEED_LESSON_W_Q": 2, "HEED_LESSON_W_K": 3,
-    "HEED_LESSON_W_V": 4, "HEED_LESSON_B_Q": 5, "HEED_LESSON_B_K": 6, "HEED_LESSON_B_V": 7, "HEED_LESSON_Q": 8, "HEED_LESSON_K": 9,
-    "HEED_LESSON_V": 10, "HEED_LESSON_Q_R": 11, "HEED_LESSON_K_R": 12, "HEED_LESSON_RAW": 13, "HEED_LESSON_SCALED": 14,
+    "HEED_TEST_PART": 2, "HEED_PARTS": 3, "HEED_TRANSLATION": 0, "HEED_CLASSES": 1, "HEED_TAGS": 2, "HEED_CAPTIONS": 3, "HEED_BLEU_13A": 0,
+    "HEED_BLEU_ZH": 1, "HEED_BLEU_CHAR": 2, "HEED_EVAL": 0, "HEED_TRAIN": 1, "HEED_TRACE": 2, "HEED_LAYER_NORM": 0, "HEED_RMS_NORM": 1,
+    "HEED_LEARNED": 0, "HEED_SINUSOIDAL": 1, "HEED_SINUSOIDAL_2D": 2, "HEED_NO_POSITIONS": 3, "HEED_QUERIES": 0, "HEED_KEYS": 1,
+    "HEED_VALUES": 2, "HEED_RECOMPUTE": 4, "HEED_RNN_LAYERS": 16, "HEED_ADDITIVE": 0, "HEED_DOT": 1, "HEED_SCALED_DOT": 2,
+    "HEED_GENERAL": 3, "HEED_ATTEND_STEPS": 4096, "HEED_CASE_ROWS": 2, "HEED_CASE_LEN": 3, "HEED_CASE_WIDTH": 8, "HEED_ANSWER_INPUT": 0,
+    "HEED_ANSWER_MASKED": 1, "HEED_ANSWER_NEXT": 2, "HEED_ANSWER_SAME": 3, "HEED_ANSWER_PICTURE": 4, "HEED_STEPS_KEPT": 128,
+    "HEED_CHOICES": 12, "HEED_OPTIM_SLOTS": 4, "HEED_OPTIM_EXTRA": 4, "HEED_OPTIM_CASE": 8, "HEED_CONSTANT": 0, "HEED_COSINE": 1,
+    "HEED_LINEAR": 2, "HEED_INVSQRT": 3, "HEED_STEPS": 4, "HEED_MEMORY_OPS": 24, "HEED_FIT_START": 0, "HEED_FIT_STEP": 1,
+    "HEED_FIT_EVAL": 2, "HEED_FIT_SAVED": 3, "HEED_FIT_NOTE": 4, "HEED_START_TAKEN": 0, "HEED_START_MATCHED": 1, "HEED_START_RESIZED": 2,
+    "HEED_START_NEW": 3, "HEED_START_UNFIT": 4, "HEED_START_UNUSED": 5, "HEED_PUBLISHED_SAME": 0, "HEED_PUBLISHED_TRANSPOSED": 1,
+    "HEED_PUBLISHED_LEADING": 2, "HEED_PUBLISHED_PAIRED": 3, "HEED_PUBLISHED_COPY": 4, "HEED_PHASE_OUTSIDE": 0, "HEED_PHASE_FORWARD": 1,
+    "HEED_PHASE_BACKWARD": 2, "HEED_PHASE_OPTIMIZER": 3, "HEED_PHASES": 4, "HEED_LESSON_X": 0, "HEED_LESSON_Z": 1, "HEED_LESSON_W_Q": 2,
+    "HEED_LESSON_W_K": 3, "HEED_LESSON_W_V": 4, "HEED_LESSON_B_Q": 5, "HEED_LESSON_B_K": 6, "HEED_LESSON_B_V": 7, "HEED_LESSON_Q": 8,
+    "HEED_LESSON_K": 9, "HEED_LESSON_V": 10, "HEED_LESSON_Q_R": 11, "HEED_LESSON_K_R": 12, "HEED_LESSON_RAW": 13, "HEED_LESSON_SCALED": 14,
     "HEED_LESSON_SCORES": 15, "HEED_LESSON_WEIGHTS": 16, "HEED_LESSON_OUTPUT": 17, "HEED_LESSON_W_H": 18, "HEED_LESSON_B_O": 19,
     "HEED_LESSON_OTHERS": 20, "HEED_LESSON_GAIN": 21, "HEED_LESSON_BIAS": 22, "HEED_LESSON_SHARE": 23, "HEED_LESSON_ALL": 24,
     "HEED_LESSON_NORMED": 25, "HEED_LESSON_COUNT": 26, "HEED_INSPECTION_AXES": 3, "HEED_INFLUENCE_EXACT": 4096, "HEED_INFLUENCE_DRAWS": 16,
@@ -51,6 +51,7 @@ ENUMS = {
     "heed_filter": ('HEED_BILINEAR', 'HEED_BICUBIC', 'HEED_LANCZOS', 'HEED_NEAREST'),
     "heed_part": ('HEED_TRAIN_PART', 'HEED_VAL_PART', 'HEED_TEST_PART', 'HEED_PARTS'),
     "heed_pair_kind": ('HEED_TRANSLATION', 'HEED_CLASSES', 'HEED_TAGS', 'HEED_CAPTIONS'),
+    "heed_bleu_tokens": ('HEED_BLEU_13A', 'HEED_BLEU_ZH', 'HEED_BLEU_CHAR'),
     "heed_mode": ('HEED_EVAL', 'HEED_TRAIN', 'HEED_TRACE'),
     "heed_norm_kind": ('HEED_LAYER_NORM', 'HEED_RMS_NORM'),
     "heed_position_kind": ('HEED_LEARNED', 'HEED_SINUSOIDAL', 'HEED_SINUSOIDAL_2D', 'HEED_NO_POSITIONS'),
@@ -242,7 +243,9 @@ class heed_pair(Structure):
 
 
 class heed_bleu(Structure):
-    _fields_ = [("match", c_size_t * 4), ("total", c_size_t * 4), ("length", c_size_t), ("reference", c_size_t), ("longest", c_size_t)]
+    _fields_ = [("tokens", c_int), ("match", c_size_t * 4), ("total", c_size_t * 4), ("length", c_size_t), ("reference", c_size_t),
+        ("longest", c_size_t), ("spaced", c_size_t), ("chinese", c_size_t), ("unspaced", c_size_t)]
+    _enums_ = {'tokens': 'heed_bleu_tokens'}
 
 
 class heed_captions_info(Structure):
@@ -525,7 +528,7 @@ class heed_choice(Structure):
 
 
 class heed_choices(Structure):
-    _fields_ = [("config", c_void_p), ("data", c_void_p), ("only", c_void_p), ("list", heed_choice * 8), ("count", c_int)]
+    _fields_ = [("config", c_void_p), ("data", c_void_p), ("only", c_void_p), ("list", heed_choice * 12), ("count", c_int)]
 
 
 class heed_model(Structure):
@@ -1101,6 +1104,7 @@ FUNCTIONS = {
     "heed_pair_batch": (c_bool, (c_void_p, heed_batch_at, c_void_p,)),
     "heed_pairs_eval_batches": (c_uint64, (c_void_p, c_int,)),
     "heed_pairs_epoch_batches": (c_uint64, (c_void_p, c_int,)),
+    "heed_bleu_read": (None, (c_void_p, c_char_p, c_size_t,)),
     "heed_bleu_add": (c_bool, (c_void_p, c_void_p, c_char_p, c_char_p,)),
     "heed_bleu_add_best": (c_bool, (c_void_p, c_void_p, c_char_p, c_void_p, c_size_t,)),
     "heed_bleu_of": (c_double, (c_void_p,)),

@@ -21,7 +21,7 @@ run attend mlm "$TEXT"
 status 0
 quiet
 plain
-says "(most concentrated of 2)"
+says "(most concentrated of 2 heads)"
 says "percent of a row's attention"
 says "[MASK]:"
 hides "0.00 " # a probability between 0 and 1 is not shown as either
@@ -82,6 +82,7 @@ refuses 2 "--layer 2: expected 1 to 1, or last"
 run attend gpt "Paris is" --layer last
 says "decoder, layer 1 of 1"
 says "predicts token 9"
+holds grep -q "^most probable, row by row:  P→[^ ]* 0" out
 run attend mlm "$TEXT" --head max --hide-special
 says "largest of 2 heads"
 says "Special tokens are hidden"
@@ -222,7 +223,7 @@ run train seq2seq pairs.tsv -o s2s $TINY --layers 2 --heads 2
 run attend s2s ag --target ga
 status 0
 says "ag → ga"
-says "(most concentrated of 4 in 2 layers)"
+says "(most concentrated of 4 heads in 2 layers)"
 run attend s2s ag --target ga --png pair.png
 quiet
 run attend s2s ag --target "gΩ"
@@ -373,7 +374,7 @@ refuses 3 "line 1: the input is not text: byte 0x00 at offset 6: expected UTF-8 
 # Several inputs are shown by one head, so that they can be compared; one that is chosen is kept.
 run attend mlm "Paris is the capital of [MASK] ." "Rome is the [MASK] of Italy ." "Oslo"
 status 0
-holds test "$(grep -c 'most concentrated of 2 over all 3 inputs' out)" = 3
+holds test "$(grep -c 'most concentrated of 2 heads over all 3 inputs' out)" = 3
 holds test "$(grep -o '^encoder, layer [0-9] of [0-9], head [0-9]' out | sort -u | wc -l)" = 1
 run attend mlm "Paris is [MASK]" "Rome is [MASK]" --head 2
 hides "over all"

@@ -52,6 +52,12 @@ for task in textcls tag; do
     says "Texts:"
     hides "Pairs:"
 done
+run help train gtp
+refuses 2 "unknown task gtp: did you mean gpt?"
+run train gtp --help
+refuses 2 "did you mean gpt?"
+run data check ""
+refuses 2 "TASK is empty: expected one of mlm,"
 run help train
 holds test "$(grep -c '^  heed train ' out)" = 18
 # A narrow terminal has its paragraphs filled anew; a pipe has them as they were written.

@@ -35,7 +35,7 @@ mkdir -p a.folder
 cp utf16.txt a.folder/table.csv
 cp latin.txt a.folder/plain
 run data check textcls a.folder/table.csv
-refuses 3 "hint: iconv -f UTF-16 -t UTF-8 'a.folder/table.csv' > 'a.folder/table.utf8.csv'"
+refuses 3 "hint: \`iconv -f UTF-16 -t UTF-8 'a.folder/table.csv' > 'a.folder/table.utf8.csv'\`"
 run data check gpt a.folder/plain
 refuses 3 "'a.folder/plain' > 'a.folder/plain.utf8'"
 

@@ -145,7 +145,7 @@ for width in 40 80; do
     fits_in $width heads pairs
     says diagonal
     fits_in $width attend mlm "Paris is the capital of France ."
-    says "what it attends to"
+    says "attends to"
 done
 for width in 40 80; do
     for run in mlm pairs; do
@@ -196,7 +196,7 @@ quiet
 says "what each token has to do with the prediction at token 7:"
 tr '\n' ' ' <out >line
 holds grep -qE "A full bar is attention [0-9.]+, rollout [0-9.]+, occlusion [0-9.]+, gradient [0-9.]+: each column has its own scale[.]" line
-holds grep -q "^attention: shares of a row (1 = 100 %), encoder, layer 1 of 1, head [12] (most concentrated of 2)[.]$" out
+holds grep -q "attention: shares of a row (1 = 100 %), encoder, layer 1 of 1, head [12] (most concentrated of 2 heads)[.]" line
 says "attention  "
 says "rollout: attention of all layers followed back"
 says "occlusion: by how much the probability of the prediction falls"
@@ -306,7 +306,7 @@ says "what each token has to do with token 2:"
 TEXT="Paris is the capital of [MASK] ."
 run attend mlm "$TEXT" --occlude --svg q.svg
 holds grep -q "layer 1 of 1, token 7, \[MASK\]: [^<]* 0[.][0-9]* (other measures: the whole model)<" q.svg # with the answer
-holds grep -q ">Darker is more. The most concentrated of 2: head [12]. Attention alone is no explanation" q.svg
+holds grep -q ">Darker is more. The most concentrated of 2 heads: head [12]. Attention alone is" q.svg
 holds grep -q ">occlusion<" q.svg
 holds grep -qE ">occlusion: -[0-9.e-]+ to [0-9.e-]+, fall of the probability if hidden<" q.svg # its scale
 holds grep -q "of a row&#39;s attention (1 = 100 %)<" q.svg

@@ -10,8 +10,12 @@ says "[MASK]"
 says "mean"
 says "head 1"
 says "head 2"
-says "is the most concentrated of 2"
+says "is the most concentrated of 2 heads"
 says "percent of a row's attention"
+run train mlm facts.txt -o two --layers 2 --heads 2 --width 16 --ff 32 --steps 2
+run fill two "Paris is the capital of [MASK] ."
+says "is the most concentrated of 4 heads in 2 layers"
+run fill run "Paris is the capital of [MASK] ."
 holds awk '/^(mean|head)/ && /[.][0-9]/ { exit 1 }' out # the weights, too, are in percent
 run fill run "Paris is the capital of [MASK] ." --json --top 3
 status 0
@@ -100,4 +104,4 @@ hides "--vocab"
 # Which head is shown, of how many in how many layers.
 run train mlm facts.txt -o two --tokenizer word --packing lines --width 16 --heads 2 --layers 2 --steps 2
 run fill two "Paris is the capital of [MASK] ."
-says "is the most concentrated of 4 in 2 layers"
+says "is the most concentrated of 4 heads in 2 layers"

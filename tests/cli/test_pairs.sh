@@ -85,11 +85,19 @@ run_with tabs.txt translate rnn
 status 0
 warns "line 2: the text has a tab in it"
 holds test "$(grep -c 'has a tab' err)" = 1
+# Every row says what it predicts: its own token, or another one that is more probable.
+run attend rnn aei --target ei
+status 0
+tr '\n' ' ' <out | tr -s ' ' | sed 's/.*most probable, row by row: //; s/ Attention alone.*//' >each
+holds awk '{ exit NF != 6 || $1 !~ /^e/ || $3 !~ /^i/ || $5 !~ /^\[SEP\]/ }' each
+hides "predicts"
+run attend rnn aei --target ei --query 2
+holds grep -q '^token 2: ' out
 run eval rnn
 status 0
 says "pairs.tsv, validation part, 5 pairs"
 says "exact"
-says "BLEU             -  (no text has four words)"
+says "BLEU             -  (no text has four tokens)"
 run eval rnn pairs.tsv
 says "validation part, 5 pairs"
 run eval rnn pairs.tsv --json --translations made.tsv --beam 2

@@ -16,6 +16,19 @@ for kind in char byte word wordpiece bpe; do
     json kind $kind
     json vocab
 done
+# As for train: the standard input, several texts and patterns.
+run_with facts.txt tokenizer train - -o piped --kind word
+status 0
+holds cmp -s piped/vocab.txt word/vocab.txt
+run tokenizer train 'fact*.txt' -o matched --kind word
+status 0
+holds cmp -s matched/vocab.txt word/vocab.txt
+run tokenizer train - -o none
+refuses 3 "standard input is empty"
+run tokenizer train missing.txt -o none
+refuses 3 "cannot read missing.txt"
+run tokenizer train facts.txt -o none --tokenizer word
+refuses 2 "unknown option --tokenizer: did you mean --kind?"
 run tokenizer train facts.txt -o word --kind char
 refuses 2 "--force"
 run tokenizer train facts.txt -o word --kind word --force

@@ -90,6 +90,30 @@ holds awk 'length($0) > 40 { bad = 1 } /^             [a-z]/ { n++ } END { exit 
 run train gpt facts.txt -o wide $SMALL
 warns "in all: weights, gradients, optimizer, one step"
 
+# Errors and the results of a training run are wrapped between words, but not within a command that is to be copied.
+widest() { holds awk -v w=40 '{ line = $0; gsub(/`[^`]*`[^ ]*/, "", line) } length(line) > w && !/^  / { bad = 1 } END { exit bad }' "$1"; }
+COLUMNS=40
+export COLUMNS
+run train gtp facts.txt
+widest err
+holds test "$(wc -l <err)" -gt 1
+run train gpt facts.txt -o slim
+widest err
+holds grep -q '`heed resume slim`' err
+run fill mlm "no mask"
+widest err
+run train rnn pairs.tsv -o slim-pairs $TINY
+widest out
+widest err
+says "validation pairs"
+run train textcls texts.tsv -o slim-class $TINY
+widest out
+widest err
+run --help
+widest out
+unset COLUMNS
+run train gpt facts.txt -o slim
+refuses 2 "expected no run there; hint: "
 # Piped, a fact is one line, whatever its length.
 run doctor
 holds test "$(grep -c '^ ' out)" = 0

@@ -257,9 +257,9 @@ def check_opening(b, folder):
     own, every = b.run(f"{score}(heed.block(), heed.state.head)"), b.run(f"heed.layers().flatMap(b => b.heads.map(h => {score}(b, h)))")
     check(len(every) == 12 and own - min(every) < 0.001, f"text opens at the most concentrated head: {own}, {every}")
     why = "document.querySelector('#controls .why')?.textContent"
-    check(b.run(why) == b.run("`Most concentrated of 12 heads: layer ${heed.state.layer + 1}, head ${heed.state.head + 1}.`"), f"and says why: {b.run(why)}")
+    check(b.run(why) == b.run("`Most concentrated of 12 heads in ${heed.layers().length} layers: layer ${heed.state.layer + 1}, head ${heed.state.head + 1}.`"), f"and says why: {b.run(why)}")
     b.key("]")
-    check(b.run(why).startswith("Most concentrated of 12 heads: "), "also when another one is chosen")
+    check(b.run(why).startswith("Most concentrated of 12 heads in "), "also when another one is chosen")
     b.open(os.path.join(folder, "picture.html"))
     check(b.run(why) == "First shown: the mean of the last layer, where the class is read.", f"a photograph says that its heads' mean is shown: {b.run(why)}")
     # The heads of another stack are others: who sees the most concentrated one sees that of the other stack.
@@ -340,6 +340,8 @@ def check_numbers(b, folder):
     b.open(os.path.join(folder, "gpt.html"), "#view=head&row=5")
     check("Row 5 predicts token 6" in b.run("heed.id('side').textContent"), "a row says which token it predicts")
     check(b.run("heed.block().triangle && heed.matrix().at(0, 5) === 0 && Math.abs(heed.matrix().at(0, 0) - 1) < 1e-6"), "a triangle is read back")
+    b.open(os.path.join(folder, "text.html"), "#view=head&row=7")
+    check("Row 7 predicts ‘" in b.run("heed.id('side').textContent"), "the row of a mask predicts a word")
 
 
 def check_additive(b, folder):

@@ -177,11 +177,25 @@ static bool wants_all(int argc, char **argv) {
     return argc > 0 && strcmp(argv[argc - 1], "all") == 0;
 }
 
-bool print_help(program *p, int argc, char **argv) {
+/* Whether help is asked for a task that does not exist; then c has the error. */
+static bool asks_unknown(heed_ctx *c, const program *p, const heed_model *m, int argc,
+                         char **argv) {
+    bool named = p->command->task_options && !m && argc > 0 && argv[0][0] != '-' &&
+                 strcmp(argv[0], "all") != 0 && !is_file(argv[0]) && !is_directory(argv[0]);
+    if (named) refuse_task(c, p, argc, argv);
+    return named;
+}
+
+heed_status print_help(program *p, int argc, char **argv) {
     const command *k = p->command;
     heed_ctx *c = heed_open(&(heed_options){.threads = 1});
     const heed_model *m = k->task_options ? task_of(c, p, argc, argv) : NULL;
     heed_clear(c);
+    if (asks_unknown(c, p, m, argc, argv)) {
+        show_error(p, heed_ctx_error(c));
+        heed_close(c);
+        return HEED_USAGE;
+    }
     print_fact(7, "Usage:", "%s %s %s%s[--key value]", program_name(), k->name, k->usage,
                *k->usage ? " " : "");
     putchar('\n');
@@ -211,7 +225,7 @@ bool print_help(program *p, int argc, char **argv) {
     print_settings(c, p, m, wants_all(argc, argv));
     print_examples(p, m);
     if (heed_ctx_status(c) != HEED_OK) print_note("", heed_ctx_error(c));
-    bool ok = heed_ctx_status(c) == HEED_OK;
+    heed_status status = heed_ctx_status(c) == HEED_OK ? HEED_OK : HEED_FAILED;
     heed_close(c);
-    return ok;
+    return status;
 }

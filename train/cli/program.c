@@ -159,7 +159,7 @@ const heed_model *task_of(heed_ctx *c, const program *p, int argc, char **argv) 
     return m;
 }
 
-static void refuse_task(heed_ctx *c, const program *p, int argc, char **argv) {
+void refuse_task(heed_ctx *c, const program *p, int argc, char **argv) {
     const command *k = p->command;
     const char *names[16] = {0}, *near;
     char list[256] = "";
@@ -168,6 +168,12 @@ static void refuse_task(heed_ctx *c, const program *p, int argc, char **argv) {
         snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "", names[i]);
     }
     bool named = argc > 0 && argv[0][0] != '-';
+    if (named && !*argv[0]) {
+        heed_fail(c, HEED_USAGE,
+                  "TASK is empty: expected one of %s; hint: is a variable of the shell not set?",
+                  list);
+        return;
+    }
     near = named ? known_task(argv[0]) : NULL;
     if (near && !find_model(p->models, near)) near = NULL; /* a program with other models */
     if (named && !near) near = heed_closest(argv[0], names);

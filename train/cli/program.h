@@ -181,6 +181,8 @@ bool wants_help(int argc, char **argv);
 /* The task of the arguments: that of the first one that is neither a flag nor a flag's value,
  * otherwise of the -c FILE. NULL: none. */
 const heed_model *task_of(heed_ctx *c, const program *p, int argc, char **argv);
+/* Fails because the arguments do not begin with a task; the error says what may be meant. */
+void refuse_task(heed_ctx *c, const program *p, int argc, char **argv);
 /* Fails because the standard input has nothing to read; returns false. */
 bool refuse_empty_stdin(program *p);
 /* The task of the run in a folder; NULL: it holds none. */
@@ -189,7 +191,7 @@ const heed_model *model_of_run(heed_ctx *c, const heed_model *const *models, con
 heed_config *settings_of(heed_ctx *c, const command *k, const heed_model *m);
 
 /* ---- help.c ---- */
-bool print_help(program *p, int argc, char **argv);
+heed_status print_help(program *p, int argc, char **argv);
 /* Adds "heed train gpt book.txt ...", for one model or (NULL) for each. */
 void add_trainings(const heed_model *const *models, const heed_model *m, heed_text *out);
 /* Whether it is a setting of config.conf that nobody types. */
@@ -281,7 +283,8 @@ void print_event(const char *event, const char *note);
  * --lr 0.1; a command in its hint, `resume RUN`, gets the program's name: `heed resume RUN`.
  * (flags.c) */
 void add_shown(const program *p, const char *message, heed_text *out);
-/* Prints "heed: KIND MESSAGE", with the program's name, as a line on stderr. */
+/* Prints "heed: KIND MESSAGE", with the program's name, on stderr: a line, which is wrapped on a
+ * terminal, but not within a command in backquotes. */
 void print_note(const char *kind, const char *message);
 /* Allocates zeroed memory, which the caller frees. NULL, with an error that says what it was for
  * ("heads"): out of memory. */

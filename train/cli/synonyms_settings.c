@@ -250,6 +250,7 @@ const synonym setting_synonyms[] = {
     {" tokenizer-name tokenizer-path tokenizer-type tokenizer-file vocab-file encoding bpe "
      "srcdict tgtdict standardize ngrams output-mode ",
      "tokenizer", NULL},
+    {" tokenizer ", "kind", NULL}, /* of `tokenizer train` */
     {" do-lower-case lowercase uncased ", "lower", NULL},
     {" text-column label-column text-col label-col text-field label-field text-key "
      "label-key column column-name column-names input-column target-column source-column "

@@ -192,7 +192,25 @@ void print_name(const char *name, int least, int most) {
     if (used < least) printf("%*s", least - used, "");
 }
 
+/* The bytes of the first word; a command in backquotes is one, so that it can be copied. */
+static size_t message_word(const char *s) {
+    const char *end = *s == '`' ? strchr(s + 1, '`') : NULL;
+    return end ? (size_t)(end - s) + strcspn(end, " ") : strcspn(s, " ");
+}
+
 void print_note(const char *kind, const char *message) {
     char text[PLAIN];
-    fprintf(stderr, "%s: %s%s\n", own_name, kind, heed_format_line(text, sizeof text, message));
+    heed_text all = {.c = NULL}, shown = {.c = NULL}, word = {.c = NULL};
+    heed_text_add(&all, "%s: %s%s", own_name, kind, heed_format_line(text, sizeof text, message));
+    for (const char *s = all.s; s && *s;) {
+        size_t gap = strspn(s, " "), n = message_word(s + gap);
+        word.n = 0;
+        if (!heed_text_put(&word, s + gap, n)) break;
+        add_piece(&shown, (int)gap, word.s, 0, line_width(stderr));
+        s += gap + n;
+    }
+    fprintf(stderr, "%s\n", shown.s ? shown.s : message);
+    heed_text_free(&all);
+    heed_text_free(&shown);
+    heed_text_free(&word);
 }

@@ -45,10 +45,10 @@ bool view_open(attend_view *v, program *p, const heed_run *r, const heed_record 
 bool views_focus(attend_view *const *list, int count);
 enum { FOCUS_SIZE = 160, NAME_SIZE = 256 };
 /* "encoder, layer 2 of 2"; and the same with "mean of 4 heads" or "head 3 (most concentrated of
- * 4)". */
+ * 4 heads)". */
 const char *view_layer(const attend_view *v, char text[160]);
 const char *view_name(const attend_view *v, int head, char text[NAME_SIZE]);
-/* Why that head is shown first: "most concentrated of 8 in 2 layers over both inputs". */
+/* Why that head is shown first: "most concentrated of 8 heads in 2 layers over both inputs". */
 const char *focus_words(const attend_view *v, char text[FOCUS_SIZE]);
 
 /* Extends the scales, so that what is shown of this input fits. */

@@ -139,9 +139,11 @@ json_t *attend_row_json(const attend_view *v) {
 
 static void print_guess(const attend_view *v, const heed_record_guess *g) {
     heed_text line = {.c = v->p->c};
-    if (g->query >= 0) {
+    if (g->axis > 0)
+        heed_text_add(&line, "%s", g->says);
+    else if (g->query >= 0) {
         heed_text_add(&line, "%d ", g->query + 1);
-        heed_label_text(v->record->axes[g->axis].labels[g->query], 16, &line);
+        heed_label_text(v->record->axes[0].labels[g->query], 16, &line);
     }
     if (strcmp(g->says, "[MASK]") != 0 && g->axis == 0)
         heed_text_add(&line, "%spredicts %s", g->query >= 0 ? " " : "", g->says);
@@ -158,18 +160,50 @@ static void print_guess(const attend_view *v, const heed_record_guess *g) {
     heed_text_free(&line);
 }
 
-/* Prints the guesses at the query that is shown; without a query all of them, or only the last if
- * there are many. */
-static void print_guesses(const attend_view *v) {
+/* Prints the most probable token of each row, "a→b 0.98": b follows a. A row of a target is
+ * labelled with its token, so it is named twice only where another one is more probable: "4 0.98
+ * 7→1 0.51".
+ */
+static void print_each_guess(const attend_view *v) {
     const heed_record *r = v->record;
-    bool first = true;
-    int last = r->guess_count - 1;
-    bool many = v->block->stack != HEED_ENCODER || r->guess_count > 12;
-    for (int i = 0; i <= last; i++) {
+    heed_text line = {.c = v->p->c};
+    heed_text_add(&line, "most probable, row by row:");
+    for (int i = 0; i < r->guess_count; i++) {
         const heed_record_guess *g = &r->guesses[i];
-        bool mine = v->query >= 0 && g->axis == v->block->queries && g->query == v->query;
-        if (!(mine || g->query < 0 || r->pixels || (v->query < 0 && (!many || i == last))))
-            continue;
+        const char *row = g->query >= 0 ? r->axes[g->axis].labels[g->query] : "";
+        heed_text item = {.c = v->p->c};
+        char p[16];
+        if (g->count == 0) continue;
+        if (g->axis == 0 || strcmp(row, g->labels[0]) != 0) {
+            heed_label_text(row, 16, &item);
+            heed_text_add(&item, "→");
+        }
+        heed_label_text(g->labels[0], 16, &item);
+        heed_text_add(&item, " %s", probability_text(p, (double)g->p[0], PROBABILITY));
+        add_piece(&line, 2, item.s, 2, terminal_width());
+        heed_text_free(&item);
+    }
+    print_line(&line);
+    heed_text_free(&line);
+}
+
+/* Prints the guesses at the query that is shown, or without a query all of them: many of them
+ * briefly, and then the one that continues a text. */
+static void print_guesses(const attend_view *v) {
+    enum { FEW = 12, MOST = 200 };
+    const heed_record *r = v->record;
+    bool first = true, target = r->guess_count > 0 && r->guesses[0].axis > 0;
+    bool many = v->query < 0 && !r->pixels && r->guess_count > 1 &&
+                (target || v->block->stack != HEED_ENCODER || r->guess_count > FEW);
+    if (many && r->guess_count <= MOST) {
+        putchar('\n');
+        print_each_guess(v);
+        if (target) return;
+    }
+    for (int i = many ? r->guess_count - 1 : 0; i < r->guess_count; i++) {
+        const heed_record_guess *g = &r->guesses[i];
+        bool mine = g->axis == v->block->queries && g->query == v->query;
+        if (v->query >= 0 && !mine && g->query >= 0 && !r->pixels) continue;
         if (first) putchar('\n');
         first = false;
         print_guess(v, g);
@@ -215,7 +249,8 @@ static void add_answer(const attend_view *v, int query, heed_text *out) {
     int at = query < 0 && g && g->axis == v->block->queries ? g->query : query;
     if (at >= 0) heed_text_add(out, ", %s", query_words(v, at, token));
     if (!g || g->count == 0) return;
-    if (strcmp(g->says, "[MASK]") != 0) heed_text_add(out, "; predicts %s", g->says);
+    if (strcmp(g->says, "[MASK]") != 0 && g->axis == 0)
+        heed_text_add(out, "; predicts %s", g->says);
     heed_text_add(out, ": ");
     heed_label_text(g->labels[0], 24, out);
     heed_text_add(out, " %s", probability_text(p, (double)g->p[0], PROBABILITY));

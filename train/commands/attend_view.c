@@ -91,8 +91,8 @@ const char *focus_words(const attend_view *v, char text[FOCUS_SIZE]) {
     if (v->inputs > 2) snprintf(inputs, sizeof inputs, " over all %d inputs", v->inputs);
     if (v->focus.count > v->block->heads)
         snprintf(layers, sizeof layers, " in %d layers", v->focus.count / v->block->heads);
-    snprintf(text, FOCUS_SIZE, "most concentrated of %d%s%s%s", v->focus.count, layers, inputs,
-             passed ? " except for those that follow positions" : "");
+    snprintf(text, FOCUS_SIZE, "most concentrated of %d heads%s%s%s", v->focus.count, layers,
+             inputs, passed ? " except for those that follow positions" : "");
     return text;
 }
 

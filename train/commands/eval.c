@@ -106,8 +106,11 @@ const command cmd_eval = {
         "Auto-encoders: the mean squared error of pixels from 0 to 1, or of the hidden patches if\n"
         "the model hides any.\n"
         "\n"
-        "Pairs of texts: all sources are also translated, for BLEU (as in sacreBLEU, 13a) and\n"
-        "exact matches. --alignment fields reads the fields from the third column of DATA, as\n"
+        "Pairs of texts: all sources are also translated, for BLEU and exact\n"
+        "matches. BLEU has the tokens of sacreBLEU that suit the targets: 13a; zh for Chinese; "
+        "char\n"
+        "for Japanese and Thai. --alignment fields reads the fields from the third column of DATA, "
+        "as\n"
         "\"9-13 0-5 6-7\": ranges of bytes of the source without the end, one for each run of\n"
         "letters and digits of the target.",
     .examples = "  heed eval runs/book\n"

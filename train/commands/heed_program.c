@@ -93,6 +93,17 @@ void add_first_examples(const heed_model *const *models, heed_text *out) {
                       program_name(), to->name, example_data(to), from->name, to->name);
 }
 
+/* Prints the lines, of which only those of commands may be wider than the terminal. */
+static void print_examples(const char *s) {
+    for (int n; s && *s; s += n + (s[n] != 0)) {
+        n = (int)strcspn(s, "\n");
+        if (*s == ' ' || n == 0)
+            printf("%.*s\n", n, s);
+        else
+            print_fact(0, "", "%.*s", n, s);
+    }
+}
+
 static void print_overview(const heed_model *const *models) {
     char name[40];
     print_fact(0, "",
@@ -106,8 +117,10 @@ static void print_overview(const heed_model *const *models) {
     }
     heed_text first = {.c = NULL};
     add_first_examples(models, &first);
-    print_text(&first);
-    printf("\n`%s help COMMAND` explains a command and all its settings.\n", program_name());
+    print_examples(first.s);
+    heed_text_free(&first);
+    putchar('\n');
+    print_fact(0, "", "`%s help COMMAND` explains a command and all its settings.", program_name());
 }
 
 /* How many words of argv name the command: 2, 1, or 0 if they name another. */
@@ -195,7 +208,7 @@ static int unknown_command(int argc, char **argv, const heed_model *const *model
 }
 
 static int explain_command(program *p, int argc, char **argv) {
-    return (int)end_output(print_help(p, argc, argv) ? HEED_OK : HEED_FAILED, false);
+    return (int)end_output(print_help(p, argc, argv), false);
 }
 
 /* heed help, heed help COMMAND; with --man before it, as a man page. */

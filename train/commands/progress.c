@@ -99,7 +99,11 @@ static void banner(progress *g, const heed_report *r) {
     const heed_ctx *c = heed_store_ctx(r->store);
     char n1[32], n2[32];
     wipe(g);
-    fprintf(stderr, "%s%s%s  %s\n", bold(), g->p->model->name, plain(), g->p->model->help);
+    const char *name = g->p->model->name;
+    heed_text help = {.c = NULL};
+    heed_label_words(g->p->model->help, (int)strlen(name) + 2, line_width(stderr), &help);
+    fprintf(stderr, "%s%s%s  %s\n", bold(), name, plain(), help.s ? help.s : "");
+    heed_text_free(&help);
     const data_kind *kind = kind_of(g->p->model);
     if (kind->banner) kind->banner(g->p->model, g->data, g->f);
     banner_row("model", "%s parameters, %s in all: weights, gradients, optimizer, one step",

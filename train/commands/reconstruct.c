@@ -24,7 +24,7 @@ static bool reconstruct(program *p, void *user, const char *name, heed_picture *
                                 json_number(one->error), "hidden_patches", one->hidden));
         return true;
     }
-    if (w->sheet.count == 1) puts("error    mean squared, of pixels from 0 to 1");
+    if (w->sheet.count == 1) print_fact(9, "error", "mean squared, of pixels from 0 to 1");
     printf("%.5f  ", one->error);
     print_name(name, 0, 0);
     putchar('\n');

@@ -1,4 +1,5 @@
 /* tokenizer.c -- heed tokenizer train, encode, decode, info. */
+#include "cli/gather.h"
 #include "cli/os_files.h"
 #include "kinds/inputs.h"
 
@@ -96,7 +97,8 @@ static void print_tokenizer(program *p, const heed_tokenizer *k, const char *pat
 static bool check_out(program *p, const char *out) {
     static const char *const names[] = {"config.conf", "heed-tokenizer.json", "tokenizer.json",
                                         "vocab.txt"};
-    if (!path_exists(p->c, p->argv[0])) return false;
+    bool file = strcmp(p->argv[0], "-") != 0 && !is_pattern(p->argv[0]);
+    if (file && !path_exists(p->c, p->argv[0])) return false;
     if (!*out)
         return heed_fail(p->c, HEED_USAGE,
                          "missing -o: expected a folder for the tokenizer; hint: `tokenizer "
@@ -115,8 +117,13 @@ static bool check_out(program *p, const char *out) {
 static void train(program *p) {
     const char *out = flag_text(p, "out");
     size_t n = 0;
+    gathered inputs = {.path = ""};
+    const heed_model *m = first_of(p->models, HEED_INPUT_TOKENS);
     if (!check_out(p, out)) return;
-    char *text = heed_text_read(p->c, p->argv[0], &n);
+    char *text = NULL;
+    if (!m || gather(p, m, NULL, p->argc, p->argv, &inputs))
+        text = heed_text_read(p->c, *inputs.path ? inputs.path : p->argv[0], &n);
+    gather_end(&inputs);
     heed_tokenizer *k =
         heed_tokenizer_train(p->c, text, n,
                              (heed_tokenizer_args){.kind = flag_text(p, "kind"),
@@ -209,12 +216,14 @@ static void decode(program *p) { each_text(p, decode_one); }
 
 const command cmd_tokenizer_train = {
     .name = "tokenizer train",
-    .usage = "FILE -o FOLDER",
+    .usage = "FILE... -o FOLDER",
     .help = "make a vocabulary from a text file",
+    .about = "Reads a text as `heed train gpt` does: a file, several files, folders and quoted\n"
+             "patterns, or - for the standard input.",
     .examples = "  heed tokenizer train book.txt -o tokenizer --vocab 4096\n"
                 "  heed train mlm book.txt --tokenizer tokenizer -o runs/book\n",
     .options = train_options,
-    .args = {1, 1},
+    .args = {1, -1},
     .run = train,
 };
 

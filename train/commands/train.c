@@ -62,13 +62,14 @@ typedef struct {
 } training;
 
 /* ", NAME 1.2345, the best one 1.2000" */
-static void print_measure(const char *name, const char *format, double last, double best) {
+static void add_measure(heed_text *out, const char *name, const char *format, double last,
+                        double best) {
     if (!isfinite(last)) return;
-    printf(", %s ", name);
-    printf(format, last);
+    heed_text_add(out, ", %s ", name);
+    heed_text_add(out, format, last);
     if (!isfinite(best) || best == last) return;
-    fputs(", the best one ", stdout);
-    printf(format, best);
+    heed_text_add(out, ", the best one ");
+    heed_text_add(out, format, best);
 }
 
 /* Prints the loss on the data of the run that the training started from, if it was measured. */
@@ -116,13 +117,15 @@ static void conclude(program *p, const training *t, const heed_data *data, const
     if (!json) {
         char n[32];
         bool language = data_of(t->model)->perplexity;
-        print_name(t->run, 0, 0);
-        printf(": step %s", heed_format_count(n, (uint64_t)r->step));
-        if (!isfinite(r->val_loss)) printf(", training loss %.4f", r->loss);
-        print_measure("validation loss", "%.4f", r->val_loss,
-                      language ? fmin(r->best_loss, r->val_loss) : r->val_loss);
-        if (!language) print_measure("accuracy", "%.2f %%", 100 * r->metric, 100 * r->best_metric);
-        putchar('\n');
+        heed_text line = {.c = NULL};
+        heed_text_add(&line, "%s: step %s", t->run, heed_format_count(n, (uint64_t)r->step));
+        if (!isfinite(r->val_loss)) heed_text_add(&line, ", training loss %.4f", r->loss);
+        add_measure(&line, "validation loss", "%.4f", r->val_loss,
+                    language ? fmin(r->best_loss, r->val_loss) : r->val_loss);
+        if (!language)
+            add_measure(&line, "accuracy", "%.2f %%", 100 * r->metric, 100 * r->best_metric);
+        print_fact(0, "", "%s", line.s ? line.s : "");
+        heed_text_free(&line);
     }
     print_forgotten(p, t, r, json);
     print_judgement(p, g, r, json);

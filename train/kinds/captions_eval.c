@@ -74,6 +74,13 @@ static bool add_caption(translator *k, heed_captions *captions, size_t index, he
     return ok && heed_ctx_status(c) == HEED_OK;
 }
 
+static void read_captions(heed_captions *k, size_t index, heed_bleu *b) {
+    size_t n;
+    const char *text;
+    for (size_t i = 0; (text = heed_captions_text(k, true, index, i, &n)) != NULL; i++)
+        heed_bleu_read(b, text, n);
+}
+
 /* Captions of the first `most` validation pictures (0: all) as the settings f say (NULL: greedy);
  * the lines are added to out, unless it is NULL. */
 static bool caption_all(program *p, heed_run *r, const heed_config *f, heed_captions *captions,
@@ -83,6 +90,7 @@ static bool caption_all(program *p, heed_run *r, const heed_config *f, heed_capt
     bool ok = translator_open(&k, r, f);
     k.quiet = true;
     if (most && most < all) all = most;
+    for (size_t i = 0; ok && i < all; i++) read_captions(captions, i, &q->bleu);
     for (size_t i = 0; ok && i < all; i++) {
         if (was_interrupted(NULL)) ok = heed_fail(p->c, HEED_INTERRUPTED, "interrupted");
         ok = ok && add_caption(&k, captions, i, out, q);
@@ -96,7 +104,8 @@ static bool caption_all(program *p, heed_run *r, const heed_config *f, heed_capt
 bool captions_scores(program *p, heed_run *r, const heed_data *d, size_t most, pair_scores *out) {
     quality q = {0};
     bool ok = caption_all(p, r, NULL, d->batches, most, NULL, &q);
-    *out = (pair_scores){q.count, (double)q.exact / (double)q.count, shown_bleu(&q.bleu)};
+    *out = (pair_scores){q.count, (double)q.exact / (double)q.count, shown_bleu(&q.bleu),
+                         bleu_tokens(&q.bleu)};
     return ok && q.count > 0;
 }
 
@@ -105,29 +114,27 @@ bool captions_scores(program *p, heed_run *r, const heed_data *d, size_t most, p
 static void print_object(program *p, const char *what, const measures *m, const quality *q) {
     double n = (double)q->count, low, high;
     share_interval((double)q->exact, n, &low, &high);
-    json_t *o = json_pack(
-        "{s:o, s:I, s:o, s:o, s:o, s:o, s:o, s:[o,o], s:o, s:I, s:I}", "data", json_text(what),
-        "pictures", (json_int_t)q->count, "loss", json_number(m->loss), "perplexity",
-        json_number(m->perplexity), "token_accuracy", json_number(m->accuracy), "bleu",
-        json_number(shown_bleu(&q->bleu)), "exact", json_number((double)q->exact / n), "exact_95",
-        json_number(low), json_number(high), "log_probability", json_number(q->log_probability / n),
-        "unended", (json_int_t)q->unended, "tokens", (json_int_t)m->items);
+    json_t *o = json_pack("{s:o, s:I, s:o, s:o, s:o, s:o, s:s, s:o, s:[o,o], s:o, s:I, s:I}",
+                          "data", json_text(what), "pictures", (json_int_t)q->count, "loss",
+                          json_number(m->loss), "perplexity", json_number(m->perplexity),
+                          "token_accuracy", json_number(m->accuracy), "bleu",
+                          json_number(shown_bleu(&q->bleu)), "bleu_tokens", bleu_tokens(&q->bleu),
+                          "exact", json_number((double)q->exact / n), "exact_95", json_number(low),
+                          json_number(high), "log_probability", json_number(q->log_probability / n),
+                          "unended", (json_int_t)q->unended, "tokens", (json_int_t)m->items);
     print_json(p, o);
 }
 
 static void print_measures(program *p, const char *what, const measures *m, const quality *q) {
     enum { AT = MEASURES_AT };
-    double low, high, n = (double)q->count, bleu = shown_bleu(&q->bleu);
+    double low, high, n = (double)q->count;
     char text[32];
     share_interval((double)q->exact, n, &low, &high);
     print_given_truth(what, m);
     print_decoding(p, "pictures captioned", q->count);
     print_fact(AT, "  exact", "%.2f %%  (95 %%: %.2f to %.2f), equal to a caption of the picture",
                100 * (double)q->exact / n, 100 * low, 100 * high);
-    if (isnan(bleu))
-        print_fact(AT, "  BLEU", "-  (no caption has four words)");
-    else
-        print_fact(AT, "  BLEU", "%.2f, against all captions of the picture", bleu);
+    print_bleu(&q->bleu, ", against all captions of the picture");
     print_fact(AT, "  log probability", "%.4f a caption", q->log_probability / n);
     if (q->unended) print_fact(AT, "  without an end", "%s", heed_format_count(text, q->unended));
 }

@@ -107,23 +107,24 @@ void finish_scores(program *p, const heed_data *d, training_end *e, const char *
                                  pair_scores *out)) {
     enum { MOST = 200 };
     pair_scores s;
-    char path[1024], n[32], bleu[32] = "";
+    char path[1024], n[32], bleu[48] = "";
     scores_path(e->run, path);
     if (!p->model->steps || d->no_val || (!e->trained && is_file(path))) return;
     heed_run *r = open_run(p, e->run);
     bool ok = r && score(p, r, d, MOST, &s);
     close_run(p, r);
     if (!ok) return;
-    json_t *o = json_pack("{s:I, s:o, s:o}", "pairs", (json_int_t)s.pairs, "exact",
-                          json_number(s.exact), "bleu", json_number(s.bleu));
+    json_t *o =
+        json_pack("{s:I, s:o, s:o, s:s}", "pairs", (json_int_t)s.pairs, "exact",
+                  json_number(s.exact), "bleu", json_number(s.bleu), "bleu_tokens", s.bleu_tokens);
     save_scores(p, o, path);
     json_object_del(o, "pairs");
-    if (isfinite(s.bleu)) snprintf(bleu, sizeof bleu, ", BLEU %.2f", s.bleu);
+    if (isfinite(s.bleu)) snprintf(bleu, sizeof bleu, ", BLEU %.2f (%s)", s.bleu, s.bleu_tokens);
     if (e->json)
         json_object_update(e->json, o);
     else
-        printf("%s validation %s with the best weights: exact %.2f %%%s\n",
-               heed_format_count(n, s.pairs), noun, 100 * s.exact, bleu);
+        print_fact(0, "", "%s validation %s with the best weights: exact %.2f %%%s",
+                   heed_format_count(n, s.pairs), noun, 100 * s.exact, bleu);
     json_decref(o);
 }
 

@@ -92,10 +92,14 @@ void eval_pairs(program *p, const heed_model *m, heed_config *f, heed_run *r); /
 /* Scores of the first `most` validation pairs, translated greedily; saved in RUN/scores.json. */
 typedef struct {
     size_t pairs;
-    double exact, bleu; /* bleu is NAN if no text has four words */
+    double exact, bleu; /* bleu is NAN if no text has four tokens */
+    const char *bleu_tokens;
 } pair_scores;
 bool pairs_scores(program *p, heed_run *r, const heed_pairs *pairs, size_t most, pair_scores *out);
-double shown_bleu(const heed_bleu *b); /* NAN if no text has four words */
+double shown_bleu(const heed_bleu *b); /* NAN if no text has four tokens */
+/* The name of its tokens, "13a"; prints it. against: what follows the number. */
+const char *bleu_tokens(const heed_bleu *b);
+void print_bleu(const heed_bleu *b, const char *against);
 /* Prints the loss, and the accuracy of each token given the true ones before it. */
 enum { MEASURES_AT = 19 }; /* the column of the values */
 void print_given_truth(const char *what, const measures *m);

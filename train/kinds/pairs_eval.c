@@ -103,8 +103,23 @@ typedef struct {
     alignment_peaks peaks;
 } quality;
 
-/* BLEU counts sequences of four words. */
+/* BLEU counts sequences of four tokens. */
 double shown_bleu(const heed_bleu *b) { return b->longest < 4 ? (double)NAN : heed_bleu_of(b); }
+
+const char *bleu_tokens(const heed_bleu *b) {
+    static const char *const names[] = {"13a", "zh", "char"};
+    return names[b->tokens];
+}
+
+void print_bleu(const heed_bleu *b, const char *against) {
+    static const char *const what[] = {"words and marks", "each Chinese character is a token",
+                                       "each character is a token"};
+    if (isnan(shown_bleu(b)))
+        print_fact(MEASURES_AT, "  BLEU", "-  (no text has four tokens)");
+    else
+        print_fact(MEASURES_AT, "  BLEU", "%.2f%s  (as sacreBLEU's %s: %s)", shown_bleu(b), against,
+                   bleu_tokens(b), what[b->tokens]);
+}
 
 static bool add_translation(translator *k, const heed_pair *pair, heed_text *out, quality *q) {
     heed_ctx *c = k->run->c;
@@ -144,6 +159,8 @@ static bool translate_all(program *p, heed_run *r, const heed_config *f, const h
     bool ok = translator_open(&k, r, f);
     k.cuts = k.quiet = true;
     if (most && most < all) all = most;
+    for (size_t i = 0; ok && i < all && heed_pairs_get(pairs, true, i, &pair); i++)
+        heed_bleu_read(&q->bleu, pair.target, pair.target_n);
     for (size_t i = 0; ok && i < all; i++) {
         if (was_interrupted(NULL)) ok = heed_fail(p->c, HEED_INTERRUPTED, "interrupted");
         ok = ok && heed_pairs_get(pairs, true, i, &pair) && add_translation(&k, &pair, out, q);
@@ -170,7 +187,8 @@ static bool measure_translations(program *p, heed_run *r, const heed_pairs *pair
 bool pairs_scores(program *p, heed_run *r, const heed_pairs *pairs, size_t most, pair_scores *out) {
     quality q = {0};
     bool ok = translate_all(p, r, NULL, pairs, most, NULL, &q);
-    *out = (pair_scores){q.count, (double)q.exact / (double)q.count, shown_bleu(&q.bleu)};
+    *out = (pair_scores){q.count, (double)q.exact / (double)q.count, shown_bleu(&q.bleu),
+                         bleu_tokens(&q.bleu)};
     return ok && q.count > 0;
 }
 
@@ -179,13 +197,14 @@ bool pairs_scores(program *p, heed_run *r, const heed_pairs *pairs, size_t most,
 static void print_object(program *p, const char *what, const measures *m, const quality *q) {
     double n = (double)q->count;
     json_t *o = json_pack(
-        "{s:o, s:I, s:o, s:o, s:o, s:o, s:[o,o], s:o, s:o, s:o, s:I, s:I}", "data", json_text(what),
-        "pairs", (json_int_t)q->count, "loss", json_number(m->loss), "perplexity",
+        "{s:o, s:I, s:o, s:o, s:o, s:o, s:[o,o], s:o, s:s, s:o, s:o, s:I, s:I}", "data",
+        json_text(what), "pairs", (json_int_t)q->count, "loss", json_number(m->loss), "perplexity",
         json_number(m->perplexity), "bits_per_byte", json_number(m->bits_per_byte),
         "token_accuracy", json_number(m->accuracy), "token_accuracy_95", json_number(m->low),
-        json_number(m->high), "bleu", json_number(shown_bleu(&q->bleu)), "exact",
-        json_number((double)q->exact / n), "log_probability", json_number(q->log_probability / n),
-        "unended", (json_int_t)q->unended, "tokens", (json_int_t)m->items);
+        json_number(m->high), "bleu", json_number(shown_bleu(&q->bleu)), "bleu_tokens",
+        bleu_tokens(&q->bleu), "exact", json_number((double)q->exact / n), "log_probability",
+        json_number(q->log_probability / n), "unended", (json_int_t)q->unended, "tokens",
+        (json_int_t)m->items);
     if (isnan(m->accuracy)) { /* the model counts no correct tokens */
         json_object_del(o, "token_accuracy");
         json_object_del(o, "token_accuracy_95");
@@ -218,7 +237,7 @@ void print_decoding(const program *p, const char *what, size_t count) {
 }
 
 static void print_measures(program *p, const char *what, const measures *m, const quality *q) {
-    double low, high, n = (double)q->count, bleu = shown_bleu(&q->bleu);
+    double low, high, n = (double)q->count;
     char text[32];
     share_interval((double)q->exact, n, &low, &high);
     enum { AT = MEASURES_AT };
@@ -226,10 +245,7 @@ static void print_measures(program *p, const char *what, const measures *m, cons
     print_decoding(p, "pairs translated", q->count);
     print_fact(AT, "  exact", "%.2f %%  (95 %%: %.2f to %.2f)", 100 * (double)q->exact / n,
                100 * low, 100 * high);
-    if (isnan(bleu))
-        print_fact(AT, "  BLEU", "-  (no text has four words)");
-    else
-        print_fact(AT, "  BLEU", "%.2f", bleu);
+    print_bleu(&q->bleu, "");
     print_fact(AT, "  log probability", "%.4f a target", q->log_probability / n);
     if (q->unended) print_fact(AT, "  without an end", "%s", heed_format_count(text, q->unended));
     by_length_print(&q->lengths);

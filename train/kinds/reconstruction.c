@@ -112,8 +112,10 @@ static void finish(program *p, const heed_data *d, training_end *e) {
         return;
     }
     if (isfinite(m.error))
-        printf("test part, read once with the best weights: error %.5f per pixel, of %s pictures\n",
-               m.error, heed_format_count(n, (uint64_t)m.items));
+        print_fact(0, "",
+                   "test part, read once with the best weights: error %.5f per pixel, of %s "
+                   "pictures",
+                   m.error, heed_format_count(n, (uint64_t)m.items));
     if (e->trained) print_waited(e);
 }
 

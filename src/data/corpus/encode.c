@@ -259,6 +259,20 @@ static part part_of(const heed_tokenizer *k, int32_t id) {
     return p;
 }
 
+static int32_t first_of(const part *p) {
+    int32_t c;
+    heed_utf8_read(p->s, p->n, &c);
+    return c;
+}
+
+static int32_t last_of(const part *p) {
+    size_t at = p->n;
+    while (at > 1 && ((unsigned char)p->s[at - 1] & 0xC0) == 0x80) at--;
+    int32_t c;
+    heed_utf8_read(p->s + at - 1, p->n - at + 1, &c);
+    return c;
+}
+
 static bool is_apostrophe(const part *p) {
     return is_one_of(p->s, p->n, "'") || (p->n == 3 && memcmp(p->s, "\u2019", 3) == 0);
 }
@@ -277,8 +291,10 @@ static bool is_elided(const part *p) {
     return !p->joins && !p->bound && is_one_of(p->s, p->n, "cdjlmnstCDJLMNST");
 }
 
-/* Tokens are separated by a space unless punctuation attaches: `word.` `(word` `a-b` `don't`. */
+/* Tokens are separated by a space unless punctuation attaches: `word.` `(word` `a-b` `don't`.
+ * Chinese and Japanese are written without spaces, also where another script begins. */
 static bool spaced(const part *a, const part *b, const part *next) {
+    if (heed__is_unspaced(last_of(a)) || heed__is_unspaced(first_of(b))) return false;
     if (b->joins || is_one_of(b->s, b->n, ".,!?;:)]}%") || is_one_of(a->s, a->n, "([{$#@"))
         return false;
     if (a->closes || b->closes || (is_apostrophe(b) && is_contraction(next))) return false;

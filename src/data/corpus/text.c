@@ -45,10 +45,11 @@ bool heed__text_begins(heed_ctx *c, const char *path, const unsigned char *bytes
                          "this is not a text: %s: expected UTF-8 text, found a picture (%s)", path,
                          picture);
     if (wide)
-        return heed_fail(c, HEED_DATA,
-                         "text is not UTF-8: %s:1: expected UTF-8, found %s at byte 0; hint: iconv "
-                         "-f %s -t UTF-8 '%s' > '%.*s.utf8%s'",
-                         path, wide, wide, path, stem, path, path + stem);
+        return heed_fail(
+            c, HEED_DATA,
+            "text is not UTF-8: %s:1: expected UTF-8, found %s at byte 0; hint: `iconv "
+            "-f %s -t UTF-8 '%s' > '%.*s.utf8%s'`",
+            path, wide, wide, path, stem, path, path + stem);
     return !is_binary(bytes, n) ||
            heed_fail(c, HEED_DATA, "this is not a text: %s: expected UTF-8 text, found bytes",
                      path);
@@ -59,11 +60,11 @@ bool heed__text_refuse(heed_ctx *c, const char *path, unsigned char byte, size_t
     if (!byte)
         return heed_fail(c, HEED_DATA,
                          "text holds a NUL byte: %s:%zu: expected UTF-8 text, found 0x00 at byte "
-                         "%zu; hint: tr -d '\\000' < '%s' > '%.*s.clean%s'",
+                         "%zu; hint: `tr -d '\\000' < '%s' > '%.*s.clean%s'`",
                          path, line, at, path, stem, path, path + stem);
     return heed_fail(c, HEED_DATA,
                      "text is not UTF-8: %s:%zu: expected UTF-8, found 0x%02X at byte %zu; "
-                     "hint: iconv -f ISO-8859-1 -t UTF-8 '%s' > '%.*s.utf8%s'",
+                     "hint: `iconv -f ISO-8859-1 -t UTF-8 '%s' > '%.*s.utf8%s'`",
                      path, line, byte, at, path, stem, path, path + stem);
 }
 

@@ -34,6 +34,12 @@ bool heed__is_ideograph(int32_t c) {
     return false;
 }
 
+/* U+3000 to U+30FF: 、。「」々, hiragana and katakana; U+FF01 to U+FF60: ！，？ and other wide
+ * forms. */
+bool heed__is_unspaced(int32_t c) {
+    return (c >= 0x3000 && c <= 0x30FF) || (c > 0xFF00 && c <= 0xFF60) || heed__is_ideograph(c);
+}
+
 /* ASCII except letters, digits, space and controls (so $, ^ and ` too); beyond it, category P*. */
 static bool is_punctuation(int32_t c) {
     if (c < 0x80)

@@ -64,6 +64,8 @@ bool heed__is_space(int32_t character);
 /* What BERT removes from texts: controls and the like. An ideograph is a word by itself. */
 bool heed__is_dropped(int32_t character);
 bool heed__is_ideograph(int32_t character);
+/* Whether a character is written without a space beside it: Chinese, and kana. */
+bool heed__is_unspaced(int32_t character);
 /* Whether a character is a word by itself: punctuation, or an ideograph. */
 bool heed__is_single(int32_t character);
 

@@ -1,5 +1,5 @@
-/* bleu.c -- corpus BLEU. Papineni et al. 2002; counted as sacreBLEU does (Post 2018): tokens of the
- * 13a rule, exponential smoothing. */
+/* bleu.c -- corpus BLEU. Papineni et al. 2002; counted as sacreBLEU does (Post 2018): its tokens
+ * 13a, zh and char, exponential smoothing. */
 #include "data/corpus/tokenizer.h"
 #include "data/corpus/words.h"
 #include "text/text.h"
@@ -66,27 +66,103 @@ static void swap_texts(heed_text *now, heed_text *next) {
     next->n = 0;
 }
 
-/* The text with spaces between its tokens. */
-static void tokenize(heed_text *now, heed_text *next, const char *text) {
+/* The 13a rule's first part, which the zh rule lacks. */
+static void unescape(heed_text *now, heed_text *next) {
     static const char *const replacements[][2] = {
         {"<skipped>", ""}, {"-\n", ""},   {"\n", " "},   {"&quot;", "\""},
         {"&amp;", "&"},    {"&lt;", "<"}, {"&gt;", ">"},
     };
-    static const rule rules[] = {
-        {is_other, is_stop, false}, {is_stop, is_other, true}, {is_digit, is_dash, false}};
-    heed_text_put(now, text, strlen(text));
     for (size_t i = 0; i < sizeof replacements / sizeof *replacements; i++) {
         replace(next, now->s, now->n, replacements[i][0], replacements[i][1]);
         swap_texts(now, next);
     }
     heed_text_put(next, " ", 1);
-    marks_apart(next, now->s, now->n);
+    heed_text_put(next, now->s, now->n);
     heed_text_put(next, " ", 1);
+    swap_texts(now, next);
+}
+
+static void western(heed_text *now, heed_text *next) {
+    static const rule rules[] = {
+        {is_other, is_stop, false}, {is_stop, is_other, true}, {is_digit, is_dash, false}};
+    marks_apart(next, now->s, now->n);
     swap_texts(now, next);
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
         neighbours_apart(next, now->s, now->n, &rules[i]);
         swap_texts(now, next);
     }
+}
+
+/* What sacreBLEU 2.6 takes for Chinese. It has no range beyond U+FFFF, and U+2001 to U+2A6D by
+ * mistake: "\u20000" is two characters in Python. */
+static bool is_chinese(int32_t c) {
+    static const int32_t ranges[][2] = {
+        {0x2001, 0x2A6D}, {0x2E80, 0x2FDF}, {0x2FF0, 0x303F}, {0x3100, 0x312F}, {0x31A0, 0x31EF},
+        {0x3200, 0x4DB5}, {0x4E00, 0x9FBB}, {0xF900, 0xFA2D}, {0xFA30, 0xFA6A}, {0xFA70, 0xFAD9},
+        {0xFE10, 0xFE1F}, {0xFE30, 0xFE4F}, {0xFF00, 0xFFEF}};
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
+        if (c >= ranges[i][0] && c <= ranges[i][1]) return true;
+    return false;
+}
+
+/* White space as in Python's str.split(). */
+static bool is_white(int32_t c) { return heed__is_space(c) || (c >= 0x1C && c <= 0x1F); }
+
+/* Puts spaces around every Chinese character, or around every character. White space at both ends
+ * is dropped. */
+static void characters_apart(heed_text *out, const char *s, size_t n, bool all) {
+    size_t end = 0;
+    int32_t c;
+    for (size_t at = 0, length; at < n; at += length) {
+        length = heed_utf8_read(s + at, n - at, &c);
+        if (!out->n && is_white(c)) continue;
+        bool apart = all || is_chinese(c);
+        heed_text_put(out, " ", apart);
+        heed_text_put(out, s + at, length);
+        heed_text_put(out, " ", apart);
+        if (!is_white(c)) end = out->n;
+    }
+    out->n = end;
+}
+
+/* The text with spaces between its tokens, and one at its end. */
+static void tokenize(heed_bleu_tokens tokens, heed_text *now, heed_text *next, const char *text) {
+    heed_text_put(now, text, strlen(text));
+    if (tokens == HEED_BLEU_13A) {
+        unescape(now, next);
+    } else {
+        characters_apart(next, now->s, now->n, tokens == HEED_BLEU_CHAR);
+        swap_texts(now, next);
+    }
+    if (tokens != HEED_BLEU_CHAR) western(now, next);
+    heed_text_put(now, " ", 1);
+}
+
+/* ---- the tokens that suit a language ---- */
+
+static bool is_kana(int32_t c) { return c >= 0x3040 && c <= 0x30FF; }
+
+/* Thai, Lao, Tibetan, Burmese and Khmer have no spaces between words, either. */
+static bool is_southern(int32_t c) {
+    return (c >= 0x0E00 && c <= 0x109F) || (c >= 0x1780 && c <= 0x17FF);
+}
+
+void heed_bleu_read(heed_bleu *b, const char *reference, size_t n) {
+    int32_t c;
+    if (!b || !reference) return;
+    for (size_t at = 0; at < n;) {
+        at += heed_utf8_read(reference + at, n - at, &c);
+        if (heed__is_ideograph(c))
+            b->chinese++;
+        else if (is_kana(c) || is_southern(c))
+            b->unspaced++;
+        else
+            b->spaced += heed__in_class(HEED__LETTER, c);
+    }
+    if ((b->chinese + b->unspaced) * 2 <= b->spaced)
+        b->tokens = HEED_BLEU_13A;
+    else
+        b->tokens = b->unspaced * 10 > b->chinese ? HEED_BLEU_CHAR : HEED_BLEU_ZH;
 }
 
 /* ---- n-grams ---- */
@@ -96,9 +172,6 @@ typedef struct {
     size_t count, capacity;
     int32_t (*runs)[ORDER];
 } sentence;
-
-/* White space as in Python's str.split(). */
-static bool is_white(int32_t c) { return heed__is_space(c) || (c >= 0x1C && c <= 0x1F); }
 
 static bool add_word(heed_ctx *c, heed__names *names, const char *s, size_t n, sentence *out) {
     if (!n) return true;
@@ -124,9 +197,10 @@ static bool split_words(heed_ctx *c, heed__names *names, const heed_text *t, sen
     return true; /* the text ends with a space */
 }
 
-static bool read_sentence(heed_ctx *c, heed__names *names, const char *text, sentence *out) {
+static bool read_sentence(heed_ctx *c, const heed_bleu *b, heed__names *names, const char *text,
+                          sentence *out) {
     heed_text now = {.c = c}, next = {.c = c};
-    tokenize(&now, &next, text);
+    tokenize(b->tokens, &now, &next, text);
     bool ok = !heed__stopped(c) && split_words(c, names, &now, out);
     if (ok && out->count) out->runs = heed__alloc_array(c, out->count, sizeof *out->runs);
     heed_text_free(&now);
@@ -222,9 +296,9 @@ bool heed_bleu_add_best(heed_ctx *c, heed_bleu *b, const char *hypothesis,
     if (heed__stopped(c) || !b || !hypothesis || !references || !count) return false;
     heed__names names = {.c = c};
     sentence h = {0}, *list = heed__alloc_array(c, count, sizeof *list);
-    bool ok = list && read_sentence(c, &names, hypothesis, &h);
+    bool ok = list && read_sentence(c, b, &names, hypothesis, &h);
     for (size_t r = 0; ok && r < count; r++)
-        ok = references[r] && read_sentence(c, &names, references[r], &list[r]);
+        ok = references[r] && read_sentence(c, b, &names, references[r], &list[r]);
     if (ok) add_counts(b, &h, list, count);
     for (size_t r = 0; list && r < count; r++) free_sentence(&list[r]);
     free_sentence(&h);

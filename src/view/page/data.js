@@ -151,7 +151,8 @@
         if (count < 2 || (photograph(b) && !b.queries.grid)) return "";
         if (photograph(b))
             return "First shown: the mean of the last layer, where the class is read.";
-        const of = `${count} heads${heed.severalInputs() ? " on this input" : ""}`;
+        const among = layers.length > 1 ? ` in ${layers.length} layers` : "";
+        const of = `${count} heads${among}${heed.severalInputs() ? " on this input" : ""}`;
         const passed =
             score < 0.5 && least < score ? " except for those that follow positions" : "";
         return `Most concentrated of ${of}${passed}: layer ${b.layer + 1}, head ${head + 1}.`;

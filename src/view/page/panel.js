@@ -177,11 +177,11 @@
         "li", {class: "row others muted"}, heed.el("span", {text: `${count} others`}),
         bar(w / full), amount(heed.weight(w)));
     const guessBlock = (g, query) => {
-        const where = query < 0 ? "The input: " : `Row ${heed.nth(query)} predicts `;
         const first = g.tokens[0];
         const probable = (p) => heed.probable(p).replaceAll(" ", "\u00a0");
         const answer = first ? ["‘", word(heed.show(first[0])), `’, ${probable(first[1])}`] : [];
-        const line = heed.el("h3", {}, where + g.says + ": ", ...answer);
+        const of = heed.guessOf(g, query);
+        const line = heed.el("h3", {}, of[0].toUpperCase() + of.slice(1), ...answer);
         const row = (token, p) => heed.el(
             "li", {class: "row"}, word(heed.cut(token, 18), token), bar(p),
             amount(heed.probability(p)));
@@ -203,11 +203,16 @@
                           : `${where}: ${who} attends ${heed.weight(m.at(at.query, at.key))} to ` +
                                 `${heed.quote(b.keys, at.key)}`;
     };
+    /* "row 5 predicts token 6: "; at a mask "row 5 predicts "; "the class: " of an input. */
+    heed.guessOf = (g, query) => {
+        const what = g.says === "[MASK]" ? "" : g.says + ": ";
+        return query < 0 ? what : `row ${heed.nth(query)} predicts ${what}`;
+    };
     /* "row 5 predicts token 6: ‘Paris’, p = 0.83", or "". */
     heed.predicts = (b, query) => {
         const g = heed.guesses(b.queryAxis, query)[0], [token, p] = g?.tokens[0] || [];
         if (token === undefined) return "";
-        return `row ${heed.nth(query)} predicts ${g.says}: ` +
+        return heed.guessOf(g, query) +
             `‘${heed.within(heed.cut(heed.show(token), 16))}’, ${heed.probable(p)}`;
     };
     let spoken = "";
