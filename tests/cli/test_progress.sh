@@ -98,7 +98,7 @@ WIDTH16="--layers 1 --heads 2 --width 16 --block 16 --batch 4 --steps 60"
 run train gpt facts.txt -o text $WIDTH16 --lr 0.01 --val-split 0.3
 status 0
 says "still improving: the validation loss fell by"
-judged text ".1 .2 .3 .4 .5 .6 .7 .7 .7 .7" "0 0 0 0 0 0 0 0 0 0"
+judged text ".1 .2 .3 .4 .5 .6 .7 .7 .7 .7" ".8 .8 .8 .8 .8 .8 .8 .8 .8 .8"
 says "overfitting since step 6: the validation loss rose from 0.1 to "
 awk 'BEGIN { for (i = 0; i < 2000; i++) printf "ab" }' >same.txt
 run train gpt same.txt -o same $WIDTH16 --lr 0.03 --steps 100 --val-split 0

@@ -119,7 +119,8 @@ json_t *memory_json(const heed_memory *m);
 /* Prints the start of a text that may be long, in at most `columns`. (kind.c) */
 void print_start(const char *text, size_t n, int columns);
 /* Prints the settings that a training run would choose by the data, and the command of a training
- * run of m: the suggestion, and the settings given to data check (commands/data.c). */
+ * run of m: the suggestion, and the settings given to data check. After that of the task, m may be
+ * another one that a note recommends (commands/data.c). */
 void print_try(const program *p, const heed_model *m, const char *suggestion);
 
 /* ---- text (text.c and others) ---- */
