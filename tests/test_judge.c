@@ -130,6 +130,10 @@ static const judged_case cases[] = {
      "100 200 300 900 1000", "overfitting since step 100: ", "2.95", "improving"},
     {"none before two thirds", GPT, 9999, 99, FALLS, "2 1.5 1", NULL, "800 900 1000",
      "still improving: the validation loss fell by ", "resume", "plateau"},
+    {"losses below zero", CNN, 9999, 99, "1 .5 0 -.5 -1 -1.5 -2 -2.4 -2.8 -3",
+     "1 .5 0 -.5 -1 -1.5 -1.6 -1.65 -1.7 -1.75", NULL, NULL,
+     "still improving: the validation loss went from -1.5 to -1.75 in the last third", "resume",
+     "overfitting"},
     /* No validation part. */
     {"a training loss alone", MLM, 0, 40, "4 3.5 3 2.5 2 1.5 1 .6 .4 .3", NULL, NULL, NULL,
      "still falling: the training loss fell by ",

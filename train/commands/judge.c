@@ -103,7 +103,7 @@ static void write_change(course *c, double anew) {
     if (c->accuracy)
         snprintf(c->change, sizeof c->change, "went from %.2f %% to %.2f %% %s", 100 * c->then,
                  100 * c->now, since);
-    else if (c->improves)
+    else if (c->improves && c->now > 0)
         snprintf(c->change, sizeof c->change, "fell by %.1f %% %s", 100 * (1 - c->now / c->then),
                  since);
     else
@@ -127,9 +127,9 @@ static course course_of(const training_course *j, bool val, bool accuracy) {
         since = anew;
     }
     bool late = !val || k->step[best_of(x, k->count, accuracy)] > fmax(since, 0.85 * end);
-    double least = val ? chance(j->answers) : chance_of_rows(k);
+    double move = fabs(c.then) * (val ? chance(j->answers) : chance_of_rows(k));
     int way = accuracy ? changed(c.then, c.now, j->answers)
-                       : (c.now < (1 - least) * c.then) - (c.now > (1 + least) * c.then);
+                       : (c.now < c.then - move) - (c.now > c.then + move);
     c.improves = way > 0 && late;
     c.worsens = way < 0;
     snprintf(c.name, sizeof c.name, "%s %s", val ? "validation" : "training",
@@ -210,7 +210,7 @@ static int risen_since(const training_course *j) {
         if (v->step[i] > 0.8 * end) low = fmin(low, v->loss[i]);
     double before = mean_until(t, t->loss, v->step[best], v->step[best] / 10);
     bool falls = mean_until(t, t->loss, end, end / 10) < before;
-    return falls && low > (1 + chance(j->answers)) * v->loss[best] ? best : -1;
+    return falls && low > v->loss[best] + chance(j->answers) * fabs(v->loss[best]) ? best : -1;
 }
 
 /* Where the accuracy improves nevertheless, more answers are right, but those that are wrong are so
@@ -253,6 +253,7 @@ static bool learns_by_heart(const training_course *j, char text[JUDGEMENT]) {
     course val = course_of(j, true, false), train = course_of(j, false, false);
     double far = 1 - fmax(0.2, 2 * chance(j->answers)), end = end_of(j);
     double late = late_fall(&j->curves.train, end);
+    if (train.now < 0 || val.now < 0) return false; /* losses without a zero */
     bool flat = train.improves && 1 - val.now / val.then < 0.1 * (1 - train.now / train.then);
     bool ended =
         late > chance_of_rows(&j->curves.train) && late_fall(&j->curves.val, end) < 0.1 * late;
