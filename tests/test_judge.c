@@ -70,6 +70,10 @@ static const judged_case cases[] = {
      "overconfident since step 200: the validation loss rose from 0.9 to 1.4 while the accuracy "
      "rose from 70.00 % to 78.00 %",
      "try `smoothing = 0.1`, `dropout = 0.3` or more data", "overfitting"},
+    {"many words more of a language model", GPT, 2000, 99, FALLS,
+     "2.3 2.2 2.4 2.6 2.8 3 3.1 3.2 3.3 3.4", ".3 .36 .38 .4 .42 .44 .45 .46 .46 .46", NULL,
+     "overfitting since step 200: the validation loss rose from 2.2 to 3.4 while the accuracy rose",
+     "or `steps = 200`", "overconfident"},
     {"much dropout", &heed_model_gpt, "dropout=0.5", 9999, 99, FALLS,
      "2 1.5 1.6 1.7 1.8 1.9 2 2 2 2", NULL, NULL,
      "overfitting since step 200: ", "fell; try more data or `steps = 200`", "dropout"},
@@ -105,6 +109,8 @@ static const judged_case cases[] = {
      ".7 .8 .9 .9 .9 .9 .9 .9 .9 .901", NULL,
      "plateau: the validation accuracy went from 90.00 % to 90.10 % in the last third",
      "try a larger `width`, another `lr` or more data", "improving"},
+    {"new examples only", GPT, 9999, 0.9, FALLS, "2 1.5 1.6 1.7 1.8 1.9 2 2 2 2", NULL, NULL,
+     "getting worse: the validation loss went", "lower `lr`", "overfitting"},
     {"few passes", GPT, 9999, 1.5, "2 2 2 2 2 2 2 2 2 2", "2 2 2 2 2 2 2 2 2 2", NULL, NULL,
      "too short to judge: ", "after 1.5 passes over the data; hint: `resume", "plateau"},
     /* It improves. */

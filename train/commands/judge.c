@@ -200,6 +200,11 @@ static void add_resume(char text[JUDGEMENT], const training_course *j) {
 
 /* ---- verdicts ---- */
 
+/* Whether the model saw examples more than once, and others were kept to compare with. */
+static bool learns_again(const training_course *j) {
+    return j->curves.val.count > 0 && j->epochs > 1;
+}
+
 /* The evaluation of the least validation loss, if that rose by more than chance and stayed so for
  * the last fifth of the steps while the training loss fell; -1: it did not. */
 static int risen_since(const training_course *j) {
@@ -218,24 +223,26 @@ static int risen_since(const training_course *j) {
 static bool overfits(const training_course *j, char text[JUDGEMENT]) {
     char n[32], dropout[32], steps[40];
     const curve *v = &j->curves.val;
-    int best = v->count ? risen_since(j) : -1, last = v->count - 1;
+    int best = learns_again(j) ? risen_since(j) : -1, last = v->count - 1;
     if (best < 0) return false;
     bool better = changed(v->metric[best], v->metric[last], j->answers) > 0;
+    bool over = better && by_accuracy(j);
     add(text, "%s since step %s: the validation loss rose from %.4g to %.4g while the ",
-        better ? "overconfident" : "overfitting", heed_format_count(n, (uint64_t)v->step[best]),
+        over ? "overconfident" : "overfitting", heed_format_count(n, (uint64_t)v->step[best]),
         v->loss[best], v->loss[last]);
-    snprintf(steps, sizeof steps, "`steps = %.0f`", v->step[best]);
-    more_dropout(j, dropout);
-    if (better) {
+    if (better)
         add(text,
             "accuracy rose from %.2f %% to %.2f %%: more answers are right, and the wrong ones are "
             "given with more confidence",
             100 * v->metric[best], 100 * v->metric[last]);
-        add_try(text, setting(j, "smoothing", "`smoothing = 0.1`"), dropout, "more data");
-    } else {
+    else
         add(text, "training loss fell");
+    snprintf(steps, sizeof steps, "`steps = %.0f`", v->step[best]);
+    more_dropout(j, dropout);
+    if (over)
+        add_try(text, setting(j, "smoothing", "`smoothing = 0.1`"), dropout, "more data");
+    else
         add_try(text, dropout, "more data", steps);
-    }
     return true;
 }
 
@@ -249,7 +256,7 @@ static double late_fall(const curve *k, double end) {
  * what is chance for one part, as the parts are of different examples. */
 static bool learns_by_heart(const training_course *j, char text[JUDGEMENT]) {
     char dropout[32];
-    if (!j->curves.val.count) return false;
+    if (!learns_again(j)) return false;
     course val = course_of(j, true, false), train = course_of(j, false, false);
     double far = 1 - fmax(0.2, 2 * chance(j->answers)), end = end_of(j);
     double late = late_fall(&j->curves.train, end);
