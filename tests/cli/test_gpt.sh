@@ -226,6 +226,13 @@ run compare run
 status 0
 says "no setting differs"
 
+# The training loss of compare is what the training run printed.
+run train gpt facts.txt -o flat $SMALL --steps 60 --val-split 0
+loss=$(sed -n 's/^flat: step 60, training loss //p' out)
+run compare flat run
+holds grep -q "^flat *60 *$loss  *- " out
+says "train loss  valid loss  best loss"
+
 # The same settings give the same weights, at any number of threads.
 run train gpt facts.txt -o one $SMALL --threads 1
 run train gpt facts.txt -o three $SMALL --threads 3

@@ -240,7 +240,7 @@ warns "24 x 24, colour, from 21 x 21 up to 28 x 28"
 warns "chosen     image-size 24: the median of the short sides"
 warns "1 file is not a picture: colours/red/notes.txt"
 run train vit colours $TINY --estimate
-says "14 photographs are few for attention over patches: a CNN (heed train cnn) learns more"
+says "14 photographs are few for attention over patches: a CNN (heed train cnn) often learns"
 run train gpt colours -o text --steps 1
 warns 'left out: 16 pictures of colours, which are no text; hint: `heed train vit` and `heed train cnn` train on pictures'
 holds grep -qx 'image-size = 24' colour/config.conf
@@ -271,14 +271,15 @@ quiet
 says "2 classes"
 says "colours/red/9.png is not a picture"
 says "1 file is not a picture: colours/red/notes.txt"
+says "heed train vit colours -o runs/first"
 says "heed train cnn colours -o runs/first" # as the note recommends
 says "--pad 2"
 hides "Chosen"
 says "wrote sheet.png"
 holds test -s sheet.png
 run data check vit colours
-says "Chosen for this data by train vit:"
-says "Try (cnn rather than vit, for the reason in the note):"
+says "Chosen for this data:"
+says "Or cnn, for the reason in the note:"
 tr '\n' ' ' <out | tr -s ' ' >line
 holds grep -q "from them, but has no attention to show; --from RUN, which starts from" line
 says "image-size 24: the median"

@@ -79,7 +79,7 @@ holds grep -q '^ *1 .*e+' err
 hides "000000"
 holds awk '/^ *[0-9]+ / && NF < 10 {exit 1}' err
 
-# The sentence at the end. The table of a run of 60 steps is edited, and its last evaluation is made anew, at step 61.
+# The sentence at the end, of whose kinds tests/test_judge.c has more. The table of a run of 60 steps is edited, and its last evaluation is made anew, at step 61.
 judged() {
     rm -rf judged
     cp -r $1 judged
@@ -90,11 +90,15 @@ judged() {
     run resume judged --steps 61 --eval-every 6
     status 0
 }
+joined() { # a sentence that may be wrapped
+    tr '\n' ' ' <out >line
+    holds grep -q -e "$1" line
+}
 WIDTH16="--layers 1 --heads 2 --width 16 --block 16 --batch 4 --steps 60"
 run train gpt facts.txt -o text $WIDTH16 --lr 0.01 --val-split 0.3
 status 0
 says "still improving: the validation loss fell by"
-judged text ".1 .1 .1 .1 .1 .1 .1 .1 .1 .1" "0 0 0 0 0 0 0 0 0 0"
+judged text ".1 .2 .3 .4 .5 .6 .7 .7 .7 .7" ".8 .8 .8 .8 .8 .8 .8 .8 .8 .8"
 says "overfitting since step 6: the validation loss rose from 0.1 to "
 awk 'BEGIN { for (i = 0; i < 2000; i++) printf "ab" }' >same.txt
 run train gpt same.txt -o same $WIDTH16 --lr 0.03 --steps 100 --val-split 0
@@ -105,34 +109,27 @@ for i in 1 2 3 4 5 6 7 8 9 10 11 12; do printf 'pos\tgood film %s\nneg\tbad film
 run train textcls texts.tsv -o learned $WIDTH16 --lr 0.01 --val-split 0.3
 status 0
 says "learned: the validation accuracy is 100.0 %, so more steps change little"
-run train textcls texts.tsv -o slow $WIDTH16 --lr 1e-6 --val-split 0.3
+# Without a validation part a training loss that falls may be one of sentences learned by heart.
+run train gpt facts.txt -o nothing $WIDTH16 --lr 0.01 --val-split 0
 status 0
-judged slow "9 9 9 9 9 9 9 9 9 9" "1 1 1 1 1 1 1 1 1 1"
-says "plateau: the validation accuracy went from 100.00 % to "
-says "% (means over a tenth of the steps)"
-hides "still improving"
-# An accuracy whose best is not in the last third does not improve, whatever the means say.
-judged slow "9 9 9 9 9 9 9 9 9 9" "0 .9 0 0 0 0 0 0 0 0"
-hides "still improving"
-# The evaluation at step 61 is worse than the one of the table, so that one answer more of seven remains, which may be chance; or two.
-judged slow "9 9 9 9 9 9 9 9 9 9" ".43 .43 .43 .43 .43 .43 .71 .71 .71 .71"
-says "plateau: the validation accuracy went from 43.00 % to 56.93 %"
-judged slow "9 9 9 9 9 9 9 9 9 9" ".43 .43 .43 .43 .43 .43 1 1 1 1"
-says "still improving: the validation accuracy went from 43.00 % to 71.43 %"
+says "still falling: the training loss fell by"
+joined "no validation part was kept, so this cannot tell whether"
+joined "heart: --val-split 0.1 measures it"
+hides "resume"
 # A loss that hardly falls, in a run that has read little of its data.
 cat facts.txt facts.txt facts.txt facts.txt >facts4.txt
 run train gpt facts4.txt -o brief $WIDTH16 --lr 0.01 --val-split 0.3
 status 0
 real=$(grep ',val,' brief/metrics.csv | tail -1 | cut -d , -f 4)
 judged brief "$real $real $real $real $real $real $real $real $real $real"
-says "too short to judge: the validation loss fell by "
-says "passes over the data; hint: "
+says "too short to judge: the validation loss went from "
+joined "passes over the data; hint: "
 says "--steps 122 --lr 0.01"
 # A schedule that began anew is compared with what was there before.
 run train gpt facts.txt -o anew $WIDTH16 --lr 0.01 --val-split 0.3 --eval-every 6
 status 0
 run resume anew --steps 120 --lr 1e-9
 status 0
-says "no better than before: the validation loss was "
-says " at step 60, where the schedule began anew, and"
+says "no better than before: the validation loss went from "
+joined " since step 60, where the schedule began anew; try"
 hides "still improving"

@@ -74,7 +74,7 @@ says "          8   9
 COLUMNS=40 run info vit
 for word in shape numbers mean deviation embed.patch.bias; do says $word; done
 COLUMNS=40 run compare gpt other
-for word in steps training validation best time "seeds together"; do says "$word"; done
+for word in steps "train loss" "valid loss" "best loss" time "seeds together"; do says "$word"; done
 # The command that is printed works as it is typed.
 COLUMNS=40 run data check rnn pairs.tsv --tokenizer word --no-share-vocab
 sed -n '/^Try:/,$p' out | sed -e 1d -e 's/--minutes 2/--steps 1/' >try.sh

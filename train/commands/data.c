@@ -14,10 +14,8 @@ void print_try(const program *p, const heed_model *m, const char *suggestion) {
     heed_text out = {.c = p->c};
     heed_config *settings = training_config(p->c, m);
     bool other = m != p->model;
-    if (p->chosen.count)
-        printf("\nChosen for this data%s%s:\n", other ? " by train " : "",
-               other ? p->model->name : "");
-    for (int i = 0; i < p->chosen.count; i++)
+    if (p->chosen.count && !other) puts("\nChosen for this data:");
+    for (int i = 0; i < p->chosen.count && !other; i++)
         print_fact(2, "  ", "%s", choice_text(&p->chosen.list[i], shown));
     heed_text_add(&out, "  %s train %s", program_name(), m->name);
     for (int i = 0; i < p->argc; i++)
@@ -37,7 +35,7 @@ void print_try(const program *p, const heed_model *m, const char *suggestion) {
         add_typed(&out, line_width(stdout), words);
     }
     if (other)
-        printf("\nTry (%s rather than %s, for the reason in the note):\n", m->name, p->model->name);
+        printf("\nOr %s, for the reason in the note:\n", m->name);
     else
         puts("\nTry:");
     heed_text_put(&out, "\n", 1);

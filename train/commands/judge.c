@@ -3,6 +3,8 @@
 #include "kinds/training.h"
 
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 /* ---- a loss that does not fall ---- */
@@ -31,18 +33,42 @@ void warn_of_plateau(progress *g, const heed_report *r) {
                  known);
 }
 
-/* ---- at the end ---- */
+/* ---- changes and chance ---- */
 
-/* The mean of a column of the curve from one step up to another. */
-static double mean_between(const curve *k, const double *column, double from, double to) {
-    double sum = 0;
+/* The share by which a loss may change by chance: the standard error of a mean of n losses that
+ * deviate by as much as their mean. n 0: unknown. */
+static double chance(double n) { return fmax(0.02, n > 0 ? 1 / sqrt(n) : 0); }
+
+/* The same for a training loss, of which two means over a tenth of the rows differ: twice the
+ * standard error by which neighbours differ in the last third. */
+static double chance_of_rows(const curve *k) {
+    double sum = 0, tenth = 0.1 * k->count;
     int n = 0;
-    for (int i = 0; i < k->count; i++) {
-        if (k->step[i] <= from || k->step[i] > to) continue;
+    for (int i = k->count * 2 / 3 + 1; i < k->count; i++, n++)
+        sum += pow(2 * (k->loss[i] - k->loss[i - 1]) / (k->loss[i] + k->loss[i - 1]), 2);
+    return fmax(chance(0), n ? 2 * sqrt(sum / n / tenth) : 0);
+}
+
+/* Whether an accuracy, a share of n answers, left its 95 % interval: upwards 1, downwards -1. */
+static int changed(double then, double now, double n) {
+    const double least = 0.002;
+    double low, high;
+    share_interval(then * n, n, &low, &high);
+    return (now > fmax(high, then + least)) - (now < fmin(low, then - least));
+}
+
+/* The mean of a column over the rows in (to - wide, to]; without any, the last row before, or the
+ * first. */
+static double mean_until(const curve *k, const double *column, double to, double wide) {
+    double sum = 0;
+    int n = 0, last = 0;
+    for (int i = 0; i < k->count && k->step[i] <= to; i++) {
+        last = i;
+        if (k->step[i] <= to - wide) continue;
         sum += column[i];
         n++;
     }
-    return n ? sum / n : (double)NAN;
+    return n ? sum / n : column[last];
 }
 
 /* The first index of the lowest number, or of the highest. */
@@ -53,156 +79,287 @@ static int best_of(const double *x, int n, bool highest) {
     return best;
 }
 
+/* ---- a measure in the last third ---- */
+
+enum { SOME = 100 }; /* answers: an accuracy of fewer shows little */
+
+typedef struct {
+    char name[24], change[128]; /* "validation loss", "fell by 3.1 % in the last third" */
+    double then, now;
+    bool anew;     /* `then` is what it was when the schedule began anew: later it was no better */
+    bool accuracy; /* it is one; otherwise a loss */
+    bool improves, worsens; /* by more than chance */
+} course;
+
+static double end_of(const training_course *j) {
+    return j->curves.train.step[j->curves.train.count - 1];
+}
+
+static void write_change(course *c, double anew) {
+    char n[32], since[80] = "in the last third";
+    if (c->anew)
+        snprintf(since, sizeof since, "since step %s, where the schedule began anew",
+                 heed_format_count(n, (uint64_t)anew));
+    if (c->accuracy)
+        snprintf(c->change, sizeof c->change, "went from %.2f %% to %.2f %% %s", 100 * c->then,
+                 100 * c->now, since);
+    else if (c->improves && c->now > 0)
+        snprintf(c->change, sizeof c->change, "fell by %.1f %% %s", 100 * (1 - c->now / c->then),
+                 since);
+    else
+        snprintf(c->change, sizeof c->change, "went from %.4g to %.4g %s", c->then, c->now, since);
+}
+
+/* A schedule that began anew raises the loss at first; what it then regains is no improvement. An
+ * evaluation improves only if the best one is late. */
+static course course_of(const training_course *j, bool val, bool accuracy) {
+    const curve *k = val ? &j->curves.val : &j->curves.train;
+    const double *x = accuracy ? k->metric : k->loss;
+    double end = end_of(j), wide = end / 10, since = end * 2 / 3;
+    double anew = (double)heed_config_int(j->f, "schedule-from");
+    course c = {.accuracy = accuracy,
+                .then = mean_until(k, x, since + wide / 10, wide),
+                .now = mean_until(k, x, end, wide)};
+    double before = anew > 0 ? mean_until(k, x, anew, wide) : (double)NAN;
+    c.anew = accuracy ? before > c.then - 0.002 : before < 1.02 * c.then;
+    if (c.anew) {
+        c.then = before;
+        since = anew;
+    }
+    bool late = !val || k->step[best_of(x, k->count, accuracy)] > fmax(since, 0.85 * end);
+    double move = fabs(c.then) * (val ? chance(j->answers) : chance_of_rows(k));
+    int way = accuracy ? changed(c.then, c.now, j->answers)
+                       : (c.now < c.then - move) - (c.now > c.then + move);
+    c.improves = way > 0 && late;
+    c.worsens = way < 0;
+    snprintf(c.name, sizeof c.name, "%s %s", val ? "validation" : "training",
+             accuracy ? "accuracy" : "loss");
+    write_change(&c, anew);
+    return c;
+}
+
 /* Whether accuracy chooses the weights. */
-static bool by_accuracy(const progress *g, const curve *v) {
+static bool by_accuracy(const training_course *j) {
+    const curve *v = &j->curves.val;
     return v->count && isfinite(v->metric[v->count - 1]) &&
-           strcmp(heed_config_text(g->f, "best"), "accuracy") == 0;
+           strcmp(heed_config_text(j->f, "best"), "accuracy") == 0;
+}
+
+/* The course of the accuracy where that chooses the weights, unless only the loss shows something:
+ * it changes with the probability of each answer, an accuracy only with one answer more or less. */
+static course main_course(const training_course *j) {
+    course loss = course_of(j, j->curves.val.count > 0, false);
+    if (!by_accuracy(j)) return loss;
+    course accuracy = course_of(j, true, true);
+    bool shows = accuracy.improves || accuracy.worsens;
+    return shows || (!loss.improves && j->answers >= SOME) ? accuracy : loss;
+}
+
+/* ---- sentences ---- */
+
+static void add(char text[JUDGEMENT], const char *format, ...) HEED_PRINTF(2, 3);
+static void add(char text[JUDGEMENT], const char *format, ...) {
+    size_t n = strlen(text);
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text + n, JUDGEMENT - n, format, list);
+    va_end(list);
+}
+
+/* Appends "; try A, B or C", without what is "". */
+static void add_try(char text[JUDGEMENT], const char *a, const char *b, const char *c) {
+    const char *all[] = {a, b, c};
+    int left = 0;
+    for (int i = 0; i < 3; i++) left += *all[i] != 0;
+    const char *before = "; try ";
+    for (int i = 0; i < 3; i++) {
+        if (!*all[i]) continue;
+        add(text, "%s%s", before, all[i]);
+        before = --left > 1 ? ", " : " or ";
+    }
+}
+
+static const char *setting(const training_course *j, const char *key, const char *words) {
+    return heed_config_has(j->f, key) ? words : "";
+}
+
+/* "`dropout = 0.3`": the next tenth above the present one; "": there is no such setting, or no
+ * higher value that is usual. */
+static const char *more_dropout(const training_course *j, char text[32]) {
+    double now = heed_config_has(j->f, "dropout") ? heed_config_real(j->f, "dropout") : 1;
+    double next = floor(now * 10 + 1.001) / 10;
+    *text = 0;
+    if (next < 0.6) snprintf(text, 32, "`dropout = %.1f`", next);
+    return text;
+}
+
+static void add_resume(char text[JUDGEMENT], const training_course *j) {
+    add(text, "; hint: `resume %s --steps %.0f --lr %s`", j->run, 2 * end_of(j),
+        heed_config_text(j->f, "lr"));
+}
+
+/* ---- verdicts ---- */
+
+/* Whether the model saw examples more than once, and others were kept to compare with. */
+static bool learns_again(const training_course *j) {
+    return j->curves.val.count > 0 && j->epochs > 1;
+}
+
+/* The evaluation of the least validation loss, if that rose by more than chance and stayed so for
+ * the last fifth of the steps while the training loss fell; -1: it did not. */
+static int risen_since(const training_course *j) {
+    const curve *v = &j->curves.val, *t = &j->curves.train;
+    double end = end_of(j), low = INFINITY;
+    int best = best_of(v->loss, v->count, false);
+    for (int i = best; i < v->count; i++)
+        if (v->step[i] > 0.8 * end) low = fmin(low, v->loss[i]);
+    double before = mean_until(t, t->loss, v->step[best], v->step[best] / 10);
+    bool falls = mean_until(t, t->loss, end, end / 10) < before;
+    return falls && low > v->loss[best] + chance(j->answers) * fabs(v->loss[best]) ? best : -1;
+}
+
+/* Where the accuracy improves nevertheless, more answers are right, but those that are wrong are so
+ * with ever less doubt. */
+static bool overfits(const training_course *j, char text[JUDGEMENT]) {
+    char n[32], dropout[32], steps[40];
+    const curve *v = &j->curves.val;
+    int best = learns_again(j) ? risen_since(j) : -1, last = v->count - 1;
+    if (best < 0) return false;
+    bool better = changed(v->metric[best], v->metric[last], j->answers) > 0;
+    bool over = better && by_accuracy(j);
+    add(text, "%s since step %s: the validation loss rose from %.4g to %.4g while the ",
+        over ? "overconfident" : "overfitting", heed_format_count(n, (uint64_t)v->step[best]),
+        v->loss[best], v->loss[last]);
+    if (better)
+        add(text,
+            "accuracy rose from %.2f %% to %.2f %%: more answers are right, and the wrong ones are "
+            "given with more confidence",
+            100 * v->metric[best], 100 * v->metric[last]);
+    else
+        add(text, "training loss fell");
+    snprintf(steps, sizeof steps, "`steps = %.0f`", v->step[best]);
+    more_dropout(j, dropout);
+    if (over)
+        add_try(text, setting(j, "smoothing", "`smoothing = 0.1`"), dropout, "more data");
+    else
+        add_try(text, dropout, "more data", steps);
+    return true;
+}
+
+/* The share by which a loss fell in the last tenth of the steps. */
+static double late_fall(const curve *k, double end) {
+    return 1 - mean_until(k, k->loss, end, end / 10) / mean_until(k, k->loss, 0.91 * end, end / 10);
+}
+
+/* Whether the training loss fell far below the validation loss, which fell hardly or not at all in
+ * the last third; or no longer does in the last tenth, if it is half of it. Far: more than twice
+ * what is chance for one part, as the parts are of different examples. */
+static bool learns_by_heart(const training_course *j, char text[JUDGEMENT]) {
+    char dropout[32];
+    if (!learns_again(j)) return false;
+    course val = course_of(j, true, false), train = course_of(j, false, false);
+    double far = 1 - fmax(0.2, 2 * chance(j->answers)), end = end_of(j);
+    double late = late_fall(&j->curves.train, end);
+    if (train.now < 0 || val.now < 0) return false; /* losses without a zero */
+    bool flat = train.improves && 1 - val.now / val.then < 0.1 * (1 - train.now / train.then);
+    bool ended =
+        late > chance_of_rows(&j->curves.train) && late_fall(&j->curves.val, end) < 0.1 * late;
+    if (train.now > (flat ? far : fmin(far, 0.5)) * val.now || !(flat || ended)) return false;
+    add(text,
+        "overfitting: the training loss fell to %.4g while the validation loss stays near %.4g",
+        train.now, val.now);
+    add_try(text, more_dropout(j, dropout), setting(j, "width", "a smaller `width`"), "more data");
+    return true;
+}
+
+/* What a training loss alone does not show. */
+static void add_unmeasured(const training_course *j, char text[JUDGEMENT]) {
+    if (j->curves.val.count || !heed_config_has(j->f, "val-split")) return;
+    add(text,
+        "; no validation part was kept, so this cannot tell whether the model learns its data "
+        "by heart: `val-split = 0.1` measures it");
 }
 
 /* Whether (nearly) every answer is right: by the accuracy or, where losses are perplexities, by the
  * loss of the last tenth of the steps. */
-static bool learned(const progress *g, const run_curves *k, double end, char text[JUDGEMENT]) {
+static bool learned(const training_course *j, char text[JUDGEMENT]) {
     char share[16];
-    bool val = k->val.count > 0;
-    const curve *v = val ? &k->val : &k->train;
-    double accuracy = val ? v->metric[v->count - 1] : 0;
-    double loss = mean_between(v, v->loss, end * 0.9, end);
+    bool val = j->curves.val.count > 0;
+    const curve *v = val ? &j->curves.val : &j->curves.train;
+    double accuracy = val ? v->metric[v->count - 1] : 0, end = end_of(j);
+    double loss = mean_until(v, v->loss, end, end / 10);
     if (accuracy >= 0.999)
-        snprintf(text, JUDGEMENT,
-                 "learned: the validation accuracy is %s %%, so more steps change little",
-                 probability_text(share, accuracy, PROBABILITY_PERCENT));
-    else if (exp(loss) < 1.05 && data_of(g->p->model)->perplexity)
-        snprintf(text, JUDGEMENT,
-                 "learned: the %s perplexity is %.2f and cannot be below 1, so more steps change "
-                 "little",
-                 val ? "validation" : "training", exp(loss));
+        add(text, "learned: the validation accuracy is %s %%, so more steps change little",
+            probability_text(share, accuracy, PROBABILITY_PERCENT));
+    else if (exp(loss) < 1.05 && j->perplexity)
+        add(text,
+            "learned: the %s perplexity is %.2f and cannot be below 1, so more steps change "
+            "little",
+            val ? "validation" : "training", exp(loss));
+    if (*text) add_unmeasured(j, text);
     return *text;
 }
 
-/* Whether the validation loss rose while the training loss fell; where accuracy chooses the
- * weights, it did not rise, either. */
-static bool overfits(const run_curves *k, bool accuracy, char text[JUDGEMENT]) {
-    char n[32];
-    const curve *v = &k->val, *t = &k->train;
-    int last = v->count - 1, best = best_of(v->loss, v->count, false);
-    double before = mean_between(t, t->loss, v->step[best] * 0.9, v->step[best]);
-    double after = mean_between(t, t->loss, v->step[last] * 0.9, v->step[last]);
-    bool worse =
-        v->loss[last] > 1.02 * v->loss[best] && !(accuracy && v->metric[last] > v->metric[best]);
-    if (!worse || after > before) return false;
-    snprintf(text, JUDGEMENT,
-             "overfitting since step %s: the validation loss rose from %.4g to %.4g while the "
-             "training loss fell; try `dropout = 0.1`, more data, or `steps = %.0f`",
-             heed_format_count(n, (uint64_t)v->step[best]), v->loss[best], v->loss[last],
-             v->step[best]);
-    return true;
+/* A result that improved by no more than chance. */
+static void judge_end(const training_course *j, const course *c, char text[JUDGEMENT]) {
+    enum { FEW = 3 }; /* passes, after which the loss may yet fall */
+    double moved = fabs(c->now - c->then) / c->then;
+    bool few = j->curves.val.count && j->answers > 0 && j->answers < SOME;
+    bool brief = j->epochs < FEW && !c->anew && !c->worsens;
+    if (c->anew) {
+        add(text, "no better than before: the %s %s", c->name, c->change);
+        add_try(text, "another `lr`", setting(j, "width", "a larger `width`"), "more data");
+    } else if (c->worsens)
+        add(text, "getting worse: the %s %s; try a lower `lr`", c->name, c->change);
+    else if (brief)
+        add(text,
+            "too short to judge: the %s %s, where the learning rate is low, after %.2g passes over "
+            "the data",
+            c->name, c->change, j->epochs);
+    else if (few && moved > chance(0))
+        add(text,
+            "unclear: the %s %s, which may be chance for %.0f answers; a larger validation part "
+            "would show it",
+            c->name, c->change, j->answers);
+    else {
+        add(text, "plateau: the %s %s, so more steps change little", c->name, c->change);
+        add_try(text, setting(j, "width", "a larger `width`"), "another `lr`", "more data");
+    }
+    add_unmeasured(j, text);
+    if (brief) add_resume(text, j);
 }
 
-/* Whether an accuracy, a share of n answers, improved by more than chance: its standard error. */
-static bool improved(double then, double now, double n) {
-    const double least = 0.002;
-    double p = (then + now) / 2;
-    return now - then > fmax(least, sqrt(p * (1 - p) / n));
-}
-
-/* The course of a measure in the last third of the steps. An accuracy improves only if its best is
- * there. */
-typedef struct {
-    char name[24], change[112], last[24];
-    bool known, improves;
-} course;
-
-/* answers: those of an accuracy; 0: it is a loss. */
-static course course_of(const curve *k, const char *part, double answers, double end, double wide) {
-    bool accuracy = answers > 0;
-    const double *x = accuracy ? k->metric : k->loss;
-    double then = mean_between(k, x, end * 2 / 3 - wide, end * 2 / 3 + wide / 10);
-    double now = mean_between(k, x, end - wide, end), fell = 100 * (1 - now / then);
-    bool late = k->step[best_of(x, k->count, true)] > end * 2 / 3;
-    course c = {.known = isfinite(then) && isfinite(now),
-                .improves = accuracy ? improved(then, now, answers) && late : fell > 2};
-    snprintf(c.name, sizeof c.name, "%s %s", part, accuracy ? "accuracy" : "loss");
-    if (accuracy)
-        snprintf(c.change, sizeof c.change,
-                 "went from %.2f %% to %.2f %% (means over a tenth of the steps)", 100 * then,
-                 100 * now);
-    else
-        snprintf(c.change, sizeof c.change, "fell by %.1f %%", fmax(0, fell));
-    snprintf(c.last, sizeof c.last, accuracy ? "%.2f %%" : "%.4g",
-             (accuracy ? 100 : 1) * x[k->count - 1]);
-    return c;
-}
-
-/* Whether a schedule that began anew at some step ends no better than the one before it. Its loss
- * rises with the learning rate and falls again, which is no improvement. */
-static bool no_better(const run_curves *k, const progress *g, double end, char text[JUDGEMENT]) {
-    double from = (double)heed_config_int(g->f, "schedule-from");
-    bool val = k->val.count > 0, accuracy = by_accuracy(g, &k->val);
-    const curve *v = val ? &k->val : &k->train;
-    const double *x = accuracy ? v->metric : v->loss;
-    double wide = end / (val ? 10 : 20), then = mean_between(v, x, from - wide, from);
-    double now = mean_between(v, x, end - wide, end), unit = accuracy ? 100 : 1;
-    char n[32];
-    if (from <= 0 || !isfinite(then) || !isfinite(now)) return false;
-    if (accuracy ? improved(then, now, g->answers) : now < 0.98 * then) return false;
-    snprintf(text, JUDGEMENT,
-             "no better than before: the %s %s was %.4g%s at step %s, where the schedule began "
-             "anew, and is %.4g%s; try another `lr`, a larger `width` or more data",
-             val ? "validation" : "training", accuracy ? "accuracy" : "loss", unit * then,
-             accuracy ? " %" : "", heed_format_count(n, (uint64_t)from), unit * now,
-             accuracy ? " %" : "");
-    return true;
-}
-
-#define FEW 3 /* passes over the data, after which a loss that hardly falls may do so again */
-/* Judges the last third: of validation or, without, training. A validation measure that no longer
- * improves, with a loss far above a training loss that falls, is that of a model which learns its
- * data by heart. */
-static void judge_course(const run_curves *k, const progress *g, double end, char text[JUDGEMENT]) {
-    bool val = k->val.count > 0;
-    const curve *v = val ? &k->val : &k->train, *t = &k->train;
-    course c = course_of(v, val ? "validation" : "training",
-                         by_accuracy(g, &k->val) ? g->answers : 0, end, end / (val ? 10 : 20));
-    double trained = mean_between(t, t->loss, end * 0.9, end);
-    bool by_heart = val && trained < 0.8 * v->loss[v->count - 1] &&
-                    course_of(t, "training", 0, end, end / 20).improves;
-    if (!c.known) return;
-    if (c.improves)
-        snprintf(text, JUDGEMENT,
-                 "still improving: the %s %s in the last third; hint: `resume %s --steps %.0f "
-                 "--lr %s`",
-                 c.name, c.change, g->run, 2 * end, heed_config_text(g->f, "lr"));
-    else if (by_heart)
-        snprintf(text, JUDGEMENT,
-                 "overfitting: the training loss fell to %.4g while the %s stays near %s; try "
-                 "`dropout = 0.1`, a smaller `width` or more data",
-                 trained, c.name, c.last);
-    else if (g->epochs < FEW)
-        snprintf(text, JUDGEMENT,
-                 "too short to judge: the %s %s in the last third, where the learning rate is low, "
-                 "after %.2g passes over the data; hint: `resume %s --steps %.0f --lr %s`",
-                 c.name, c.change, g->epochs, g->run, 2 * end, heed_config_text(g->f, "lr"));
-    else
-        snprintf(text, JUDGEMENT,
-                 "plateau: the %s %s in the last third, so more steps change little; try a larger "
-                 "`width`, another `lr` or more data",
-                 c.name, c.change);
+void judge_course(const training_course *j, char text[JUDGEMENT]) {
+    enum { ROWS = 10, EVALUATIONS = 3 };
+    bool val = j->curves.val.count > 0;
+    *text = 0;
+    if (j->curves.train.count < (val ? 1 : ROWS)) return;
+    if (val && j->curves.val.count < EVALUATIONS) return;
+    if (learned(j, text) || overfits(j, text)) return;
+    course c = main_course(j);
+    if (!(c.improves && c.accuracy) && learns_by_heart(j, text)) return;
+    if (c.improves) {
+        add(text, "still %s: the %s %s", val ? "improving" : "falling", c.name, c.change);
+        add_unmeasured(j, text);
+        if (val) add_resume(text, j);
+    } else
+        judge_end(j, &c, text);
 }
 
 void judge_training(const progress *g, const heed_fit_result *r, char text[JUDGEMENT]) {
-    enum { STEPS = 50, EVALUATIONS = 3 };
-    run_curves k;
-    double loss = fmin(r->val_loss, r->loss);
+    enum { STEPS = 50 };
+    training_course j = {.f = g->f,
+                         .run = g->run,
+                         .answers = g->answers,
+                         .epochs = g->epochs,
+                         .perplexity = data_of(g->p->model)->perplexity};
     *text = 0;
-    if (!g->any || r->step < STEPS || !curves_read(g->p->c, g->run, &k)) return;
-    bool seen = k.val.count >= EVALUATIONS || (k.val.count == 0 && k.train.count >= STEPS);
-    if (g->stuck > 0 && loss > g->stuck)
-        snprintf(text, JUDGEMENT,
-                 "plateau: the model has learned at most how frequent each answer is; try another "
-                 "`lr`, a longer `warmup`, or a smaller `batch` with more `steps`");
-    else if (seen && !learned(g, &k, (double)r->step, text) &&
-             (k.val.count == 0 || !overfits(&k, by_accuracy(g, &k.val), text)) &&
-             !no_better(&k, g, (double)r->step, text))
-        judge_course(&k, g, (double)r->step, text);
-    curves_free(&k);
+    if (!g->any || r->step < STEPS || !curves_read(g->p->c, g->run, &j.curves)) return;
+    if (g->stuck > 0 && fmin(r->val_loss, r->loss) > g->stuck)
+        add(text,
+            "plateau: the model has learned at most how frequent each answer is; try another `lr`, "
+            "a longer `warmup`, or a smaller `batch` with more `steps`");
+    else
+        judge_course(&j, text);
+    curves_free(&j.curves);
 }

@@ -102,9 +102,9 @@ bool are_few(const heed_model *m, const heed_data *d, const heed_config *f, char
         return false;
     snprintf(
         text, 256,
-        "%s photographs are few for attention over patches: a CNN (%s train cnn) learns more "
-        "from them, but has no attention to show; --from RUN, which starts from the weights of "
-        "a run on others, keeps the attention",
+        "%s photographs are few for attention over patches: a CNN (%s train cnn) often learns "
+        "more from them, but has no attention to show; --from RUN, which starts from the weights "
+        "of a run on others, keeps the attention",
         heed_format_count(count, n), program_name());
     return true;
 }

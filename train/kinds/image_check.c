@@ -232,5 +232,6 @@ void check_pictures(program *p, heed_data *d) {
     if (*sheet && write_sheet(p, k, sheet) && !json) printf("\nwrote %s\n", sheet);
     if (json || heed_ctx_status(p->c) != HEED_OK) return;
     const heed_model *cnn = find_model(p->models, "cnn");
-    print_try(p, cnn && are_few(p->model, d, p->flags, hint) ? cnn : p->model, "--minutes 2");
+    print_try(p, p->model, "--minutes 2");
+    if (cnn && are_few(p->model, d, p->flags, hint)) print_try(p, cnn, "--minutes 2");
 }

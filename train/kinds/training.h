@@ -109,11 +109,6 @@ void progress_report(void *user, const heed_report *r);
 
 /* Warns, once after a third of the training, of a loss that is still that of guessing. */
 void warn_of_plateau(progress *g, const heed_report *r);
-/* Writes a sentence that judges a finished training; "" if it was too short. Settings and commands
- * in it are in backquotes, for add_shown. */
-enum { JUDGEMENT = 1400 };
-void judge_training(const progress *g, const heed_fit_result *r, char text[JUDGEMENT]);
-
 /* Trains some steps without a run, and prints what the whole training run would take
  * (commands/estimate.c). */
 void estimate_training(program *p, const heed_data *data, const heed_fit_args *args);
@@ -124,7 +119,8 @@ json_t *memory_json(const heed_memory *m);
 /* Prints the start of a text that may be long, in at most `columns`. (kind.c) */
 void print_start(const char *text, size_t n, int columns);
 /* Prints the settings that a training run would choose by the data, and the command of a training
- * run of m: the suggestion, and the settings given to data check (commands/data.c). */
+ * run of m: the suggestion, and the settings given to data check. After that of the task, m may be
+ * another one that a note recommends (commands/data.c). */
 void print_try(const program *p, const heed_model *m, const char *suggestion);
 
 /* ---- text (text.c and others) ---- */
@@ -172,6 +168,23 @@ typedef struct {
 /* Reads DIR/metrics.csv, and from DIR/last which evaluation was the best. */
 bool curves_read(heed_ctx *c, const char *dir, run_curves *out);
 void curves_free(run_curves *k);
+
+/* ---- the sentence at the end of a training run (commands/judge.c) ---- */
+enum { JUDGEMENT = 1400 };
+typedef struct {
+    run_curves curves;
+    heed_config *f;
+    const char *run;
+    double answers;  /* those of an evaluation, of which an accuracy is a share; 0: unknown */
+    double epochs;   /* passes over the data */
+    bool perplexity; /* the losses are of a language model */
+} training_course;
+/* Judges a finished training; "" if it was too short. Settings and commands in text are in
+ * backquotes, for add_shown. */
+void judge_course(const training_course *j, char text[JUDGEMENT]);
+void judge_training(const progress *g, const heed_fit_result *r, char text[JUDGEMENT]);
+
+/* ---- curves as charts ---- */
 /* A chart of training and validation loss over steps; k, series and title must outlive it. */
 heed_chart curves_chart(const run_curves *k, const char *title, heed_series series[2]);
 /* Draws the chart on stdout, as wide as the terminal. */

@@ -314,9 +314,10 @@ const command cmd_compare = {
     .about =
         "Draws the validation curves of several runs, and prints their numbers and the settings\n"
         "that differ. Runs that differ only in the seed are also combined: the mean of their\n"
-        "curves, and the mean of their numbers with its 95 % interval. The training loss is that\n"
-        "of the last row of metrics.csv, often of fewer steps than what `train` printed. For\n"
-        "classifiers, the test result is the one that the training measured once, at its end.",
+        "curves, and the mean of their numbers with its 95 % interval. Losses are those of the\n"
+        "last evaluation, as `train` prints them: the training loss is the mean since the\n"
+        "evaluation before it. For classifiers, the test result is the one that the training\n"
+        "measured once, at its end.",
     .examples = "  heed compare runs/a runs/b\n"
                 "  heed compare runs/* --png all.png\n"
                 "  heed compare runs/adam-1 runs/adam-2 runs/adam-3 runs/sgd-* --json\n",

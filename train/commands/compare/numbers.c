@@ -29,13 +29,24 @@ static double score(const json_t *scores, const char *key) {
     return json_is_number(x) ? json_number_value(x) : (double)NAN;
 }
 
+/* The training loss as `train` printed it, the mean since the evaluation before, which the
+ * checkpoint has; otherwise that of the last row of metrics.csv. */
+static double training_loss(const char *run, const curve *train) {
+    char path[1024];
+    snprintf(path, sizeof path, "%s/last/state.json", run);
+    json_t *state = json_load_file(path, 0, NULL);
+    double loss = score(state, "loss");
+    json_decref(state);
+    return isfinite(loss) ? loss : last_of(train->loss, train->count);
+}
+
 run_numbers numbers_of(const char *run, const run_curves *c) {
     const curve *train = &c->train, *val = &c->val;
     char path[1024];
     snprintf(path, sizeof path, "%s/scores.json", run); /* of translated validation pairs */
     json_t *scores = json_load_file(path, 0, NULL);
     run_numbers n = {.steps = last_of(train->step, train->count),
-                     .loss = last_of(train->loss, train->count),
+                     .loss = training_loss(run, train),
                      .val_loss = last_of(val->loss, val->count),
                      .accuracy = last_of(val->metric, val->count),
                      .best_loss = least_of(val->loss, val->count),
@@ -57,9 +68,9 @@ typedef struct {
 } number;
 #define FIELD(name) offsetof(run_numbers, name)
 static const number numbers[] = {{{"steps", 6, false}, ALWAYS, "%.0f", 1, FIELD(steps)},
-                                 {{"training", 9, false}, ALWAYS, "%.4f", 1, FIELD(loss)},
-                                 {{"validation", 11, false}, ALWAYS, "%.4f", 1, FIELD(val_loss)},
-                                 {{"best", 11, false}, LOSSES, "%.4f", 1, FIELD(best_loss)},
+                                 {{"train loss", 11, false}, ALWAYS, "%.4f", 1, FIELD(loss)},
+                                 {{"valid loss", 11, false}, ALWAYS, "%.4f", 1, FIELD(val_loss)},
+                                 {{"best loss", 10, false}, LOSSES, "%.4f", 1, FIELD(best_loss)},
                                  {{"accuracy", 9, false}, SHARES, "%.2f %%", 100, FIELD(accuracy)},
                                  {{"best", 8, false}, SHARES, "%.2f %%", 100, FIELD(best_accuracy)},
                                  {{"test", 8, false}, SHARES, "%.2f %%", 100, FIELD(test_accuracy)},
