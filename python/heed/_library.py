@@ -1,6 +1,8 @@
 """The shared libraries, loaded and declared, and what is shared by all calls of them: errors, choices by name, structs of arguments."""
 import ctypes
+import functools
 import logging
+import math
 import operator
 import os
 import signal
@@ -94,10 +96,21 @@ def LOG(user, level, message):
 
 
 class Owner:
-    """What frees something of heed's: a copy would free it again."""
+    """What has memory of heed's: a copy would free it again."""
+
+    __slots__ = ()
 
     def __reduce_ex__(self, protocol):
         raise TypeError(f"a heed.{type(self).__name__} cannot be copied or pickled; hint: save it to a file")
+
+
+def alone(method):
+    """A method that waits until no other thread is in one of the same context."""
+    @functools.wraps(method)
+    def call(self, *args, **settings):
+        with self.context.lock:
+            return method(self, *args, **settings)
+    return call
 
 
 class Interrupts:
@@ -119,11 +132,24 @@ class Interrupts:
             signal.signal(signal.SIGINT, self.before)
 
 
+def check_range(name, value, low, high, kind=operator.index):
+    """The number; an error unless low <= value <= high, which nan is not, and it is whole, unless kind is float."""
+    try:
+        number = kind(value)
+    except (TypeError, ValueError):
+        number = math.nan
+    if not low <= number <= high:
+        raise UsageError(f"{name} is out of range: expected {low} to {high}, found {value!r:.60}")
+    return number
+
+
 class Context(Owner):
     """Owns all objects made with it, and frees them when nothing refers to it any more. Messages go to the logger "heed"."""
 
     def __init__(self, seed=1, threads=0, isa=None, edited=False):
-        self.options = _c.heed_options(seed=seed, threads=threads, isa=isa and isa.encode(), edited=edited, log=LOG)
+        self.lock = threading.RLock()
+        check_range("seed", seed, 0, 2**64 - 1), check_range("threads", threads, 0, 2**31 - 1)
+        self.options = _c.heed_options(seed=seed, threads=threads, isa=isa and text_bytes(isa, "isa"), edited=edited, log=LOG)
         self.pointer = lib.heed_open_real(ctypes.byref(self.options), ctypes.sizeof(ctypes.c_float))
         if not self.pointer:
             raise MemoryError("no memory for a context")
@@ -204,6 +230,16 @@ def filled(struct, **values):
             value = a.arrays[-1].ctypes.data
         setattr(a, name, value)
     return a
+
+
+def text_bytes(words, what="text"):
+    """A text for heed."""
+    if not isinstance(words, str):
+        raise UsageError(f"the {what} is wrong: expected a text, found {words!r:.60}")
+    try:
+        return words.encode()
+    except UnicodeEncodeError as e:
+        raise UsageError(f"the {what} is wrong: expected Unicode, found {words[e.start]!r} at character {e.start}") from None
 
 
 def text(bytes_):

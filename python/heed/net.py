@@ -8,7 +8,8 @@ from ctypes import byref, c_int
 import numpy as np
 
 from . import _c
-from ._library import Context, Error, UsageError, array, lib, text
+from ._library import Context, Error, Owner, UsageError, array, lib, text, text_bytes
+from .data import path_bytes
 
 MODES = {"eval": _c.HEED_EVAL, "train": _c.HEED_TRAIN, "trace": _c.HEED_TRACE}
 
@@ -42,7 +43,7 @@ def tape_of(*inputs):
     raise TypeError("an op needs at least one heed.Tensor among its inputs; hint: net.input(array)")
 
 
-class Net:
+class Net(Owner):
     """Named parameters, and a tape that records what is computed with them.
 
         net = heed.Net(seed=1)
@@ -76,6 +77,7 @@ class Net:
     # ---- steps ----
 
     def begin(self, mode, step=0, micro=0):
+        """Begins a step: train, eval and trace."""
         self.moved()
         self.mode = mode
         lib.heed_tape_begin_micro(self.pointer, MODES[mode], step, micro)
@@ -164,6 +166,7 @@ class Net:
             lib.heed_unscope(self.store)
 
     def entries(self):
+        """heed's structs of all parameters and states."""
         for i in range(lib.heed_store_count(self.store)):
             yield _c.heed_entry.from_address(lib.heed_store_at(self.store, i))
 
@@ -207,6 +210,7 @@ class Net:
         self.context.made(lib.heed_lora_merge(self.store), "merge_lora")
 
     def zero_grads(self):
+        """Sets all gradients to zero, as the step of an optimizer does."""
         lib.heed_zero_grads(self.store)
 
     def grad_norm(self):
@@ -215,11 +219,11 @@ class Net:
 
     def save(self, path):
         """Writes all parameters as a safetensors file."""
-        self.context.made(lib.heed_save(self.store, str(path).encode()), "save")
+        self.context.made(lib.heed_save(self.store, path_bytes(path)), "save")
 
     def load(self, path):
         """Fills all parameters from such a file, which must have the same names and shapes."""
-        self.context.made(lib.heed_load(self.store, str(path).encode()), "load")
+        self.context.made(lib.heed_load(self.store, path_bytes(path)), "load")
 
     # ---- probes ----
 
@@ -229,6 +233,7 @@ class Net:
         self.context.check()
 
     def unprobe(self):
+        """Ends all probes."""
         lib.heed_unprobe(self.pointer)
 
     def probed(self):
@@ -266,7 +271,7 @@ class Net:
         return check.error, text(check.worst)
 
 
-class Tensor:
+class Tensor(Owner):
     """A value of a net's step, or a parameter. Operators and methods are heed's ops: + - * / @, x[i:j], x.T, x.sum(), ..."""
 
     __slots__ = ("net", "pointer", "count", "__weakref__")
@@ -289,15 +294,18 @@ class Tensor:
 
     @property
     def shape(self):
+        """The sizes of its dims."""
         c = self.c
         return tuple(c.shape[:c.dims])
 
     @property
     def ndim(self):
+        """The number of its dims."""
         return self.c.dims
 
     @property
     def size(self):
+        """The number of its elements."""
         return self.c.size
 
     @property

@@ -66,6 +66,7 @@ def item(x, at):
 def reduced(whole, one):
     """Over all elements, or over one dim, which is dropped unless it is to be kept."""
     def reduce(x, dim=None, keepdim=False):
+        """Over all elements, or over one dim."""
         if dim is None:
             return whole(x)
         d = counted(x, dim)
@@ -87,7 +88,10 @@ def transposed(x):
 
 def shaped(function):
     """A method that takes x.reshape(2, 3) and x.reshape((2, 3))."""
-    return lambda x, *shape: function(x, shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape)
+    def method(x, *shape):
+        return function(x, shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape)
+    method.__doc__ = function.__doc__
+    return method
 
 
 for name, method in {

@@ -145,10 +145,11 @@ def test_without_a_tokenizer():
             call()
     with raises(heed.DataError, "holds no token", "as [3, 1, 4]: the run has no tokenizer"):
         gpt.generate()
-    for wrong in (5, None, [1.5], ["a"], [[1, 2]], b"3 1"):
-        for use in (gpt.attend, gpt.generate):
+    for use, wrongs in ((gpt.attend, (5, None, [1.5], ["a"], [[1, 2]], b"3 1")), (gpt.generate, (5, None, [1.5], [["a"]], [[[1, 2]]], b"3 1"))):
+        for wrong in wrongs:
             with raises(heed.UsageError, "expected a text or a sequence of token ids, found"):
                 use(wrong)
+    assert gpt.generate([[3, 1, 4], np.array([3])], n=3, temperature=0) == [made, gpt.generate([3], n=3, temperature=0)]
     for use in (lambda: bert.fill([3, 1]), lambda: bert.fill("3 1")):
         with raises(heed.UsageError, "fill requires a tokenizer", "vocab.txt"):
             use()
