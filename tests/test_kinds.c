@@ -348,6 +348,10 @@ TEST(kinds_train_keeps_data_in_the_run) {
     CHECK(heed_train(c, &a).step == 2 && access(text, F_OK) != 0 && access(kept, F_OK) == 0);
     heed_train_args more = {.model = a.model, .run = run, .resume = true, .settings = "steps=4"};
     CHECK(heed_train(c, &more).step == 4);
+    CHECK(rename(run, in_folder("moved")) == 0); /* with its data */
+    more.run = in_folder("moved");
+    more.settings = "steps=6";
+    CHECK(heed_train(c, &more).step == 6);
     a.keep = write_lines();
     a.force = true;
     CHECK(heed_train(c, &a).step == 2 && access(kept, F_OK) == 0);

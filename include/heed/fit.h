@@ -188,7 +188,8 @@ extern const heed_option heed_train_options[];
 /* Reads config.conf of the run `dir` into f. Settings that the version which wrote it did not know
  * have that version's behaviour. If heed_options.edited is set, changed settings have the values of
  * the run's checkpoint, if there is one, except where the data is and sizes that the data gives,
- * and a message lists them. */
+ * and a message lists them. Data that was moved into the run (heed_fit_args.keep) is found there,
+ * also if the run itself has been moved since. */
 bool heed_run_settings(heed_ctx *c, const char *dir, heed_config *f);
 /* Fails if these settings of the run `dir` read inputs in another way than the run's checkpoint, if
  * there is one: mean, std, resize-to, resample or packing. Opening and resuming a run check this.

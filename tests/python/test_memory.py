@@ -76,6 +76,8 @@ def test_texts():
     assert run.evaluate(lines[:9]) == same.evaluate(np.array(lines[:9])) and run.evaluate() == same.evaluate()
     assert run.heads(lines[:9])["entropy"] == same.heads(lines[:9])["entropy"] and run.ablate(lines[:9]) == same.ablate(lines[:9])
     assert sorted(os.listdir()) == ["my facts.txt", "run", "same"]
+    os.rename("run", "moved")
+    assert heed.open("moved").evaluate() == same.evaluate() and heed.resume("moved", steps=6).result["step"] == 6
     for data in ([1, 2], [["a"]], ["a", None], [], 5, "one line\nanother", np.zeros(3)):
         with raises(heed.UsageError, "expected a path, or a list of texts: found"):
             heed.train("gpt", data, **SMALL)
