@@ -90,9 +90,15 @@ def function_type(struct, field):
     return dict(f[:2] for f in struct._fields_)[field]
 
 
+missed = []  # what a message's handler raised, as Ctrl-C may at any moment: C cannot raise it, the end of the call does
+
+
 @function_type(_c.heed_options, "log")
 def LOG(user, level, message):
-    logging.getLogger("heed").log(logging.WARNING if level == _c.HEED_WARN else logging.INFO, "%s", text(message))
+    try:
+        logging.getLogger("heed").log(logging.WARNING if level == _c.HEED_WARN else logging.INFO, "%s", text(message))
+    except BaseException as e:
+        missed.append(e)
 
 
 class Owner:
@@ -157,6 +163,9 @@ class Context(Owner):
 
     def check(self):
         """Raises the error that the context holds, if any, and clears it."""
+        if missed:
+            lib.heed_clear(self.pointer)
+            raise missed.pop()
         status = lib.heed_ctx_status(self.pointer)
         if status:
             message = lib.heed_ctx_error(self.pointer).decode(errors="replace")
@@ -165,7 +174,7 @@ class Context(Owner):
 
     def made(self, result, what="a call"):
         """A result that is not NULL or false; else the error."""
-        if not result:
+        if not result or missed:
             self.check()
             raise UsageError(f"{what}: an input is missing")
         return result

@@ -488,8 +488,8 @@ class Run(Owner):
 
     @contextlib.contextmanager
     def _evaluation(self, data, method):
-        """The heed_evaluation of other data, or with None of the held-out part of the data that it was trained on. Ctrl-C ends it
-        after a batch."""
+        """The heed_evaluation of other data, or with None of the held-out part of the data that it was trained on. Ctrl-C ends the
+        reading of a text, or the evaluation after a batch."""
         c, f, spec = self.context, self.c.config, lib.heed_model_spec(self.c.model)
         if data is None:
             other = f"run.{method}(PATH)".encode()
@@ -498,25 +498,30 @@ class Run(Owner):
         same = data is None or (self.model.kind != _c.HEED_INPUT_TOKENS and is_path(data) and os.path.abspath(data) == os.path.abspath(text(own)))
         a = filled(_c.heed_data_args, eval=True, all=not same, label_count=self.c.label_count)
         a.tokenizer, a.source, a.labels = self.c.tokenizer, self.c.source, self.c.labels
-        with contextlib.ExitStack() as stack:
+        watch = Interrupts()
+        a.progress = function_type(_c.heed_data_args, "progress")(lambda *_: not watch.raised)
+        with contextlib.ExitStack() as stack, watch:
             if data is not None:
                 data = stack.enter_context(written(data, spec))
                 c.made(lib.heed_config_set(f, b"data", path_bytes(data, "data"), b"data", _c.HEED_FROM_FLAG), "data")
                 stack.callback(lib.heed_config_set, f, b"data", own, b"data", _c.HEED_FROM_FLAG)
-            d = c.made(lib.heed_data_open(c.pointer, f, spec, byref(a)), "data")
+            d = lib.heed_data_open(c.pointer, f, spec, byref(a))
             stack.callback(lib.heed_data_close, d)
+            if watch.raised:
+                lib.heed_clear(c.pointer)
+                raise watch.raised
+            c.made(d, "data")
             rows, batches = lib.heed_config_int(f, b"batch"), _c.heed_data.from_address(d).batches
             count = lib.heed_model_eval_batches(self.c.model, self.c.self, batches, rows)
             self.net.moved()
-            watch = Interrupts()
-            going = function_type(_c.heed_evaluation, "progress")(lambda *_: not watch.raised)
-            with watch:
-                try:
-                    yield _c.heed_evaluation(run=self.pointer, data=batches, rows=rows, batches=count, what=b"data", progress=going)
-                finally:
-                    if watch.raised:
-                        lib.heed_clear(c.pointer)
-                        raise watch.raised
+            try:
+                yield _c.heed_evaluation(run=self.pointer, data=batches, rows=rows, batches=count, what=b"data", progress=a.progress)
+            finally:
+                if watch.raised:
+                    lib.heed_clear(c.pointer)
+                    raise watch.raised
+        if watch.raised:
+            raise watch.raised
 
     def evaluate(self, data=None):
         """Loss and accuracy on other data, or without it on the held-out part of the data that it was trained on: loss, perplexity,

@@ -3,6 +3,7 @@ import copy
 import gc
 import inspect
 import json
+import logging
 import os
 import pathlib
 import pickle
@@ -220,9 +221,25 @@ def test_ctrl_c_on_data():
         timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
         timer.start()
         with raises(KeyboardInterrupt):
-            while True:
+            for _ in range(100):
                 method(lines)
         assert run.evaluate() == own
+
+
+def test_ctrl_c_in_a_message():
+    """What is raised while a message is passed on is raised by the call that it is about."""
+    class Raising(logging.Handler):
+        def emit(self, record):
+            os.kill(os.getpid(), signal.SIGINT)
+
+    run, handler = heed.train("mlm", facts(), steps=5, **SMALL), Raising()
+    logging.getLogger("heed").addHandler(handler)
+    try:
+        with raises(KeyboardInterrupt):
+            run.fill("nobody [MASK]")
+    finally:
+        logging.getLogger("heed").removeHandler(handler)
+    assert run.fill("Paris [MASK]")
 
 
 def test_closed():
