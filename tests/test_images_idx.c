@@ -37,6 +37,23 @@ TEST(images_idx_reads_plain_and_zipped) {
     CHECK(checksum[0] == checksum[1]);
 }
 
+TEST(images_idx_labels_have_the_names_of_labels_txt) {
+    heed_ctx *c = open_images_ctx();
+    put_mnist(false, 40, 10);
+    text_file("labels.txt", "shirt\nblue coat\nbag\nboot\nunused\n");
+    const heed_images_info *f = heed_images_about(open_here(c, (heed_images_args){0}));
+    CHECK(f && f->classes == 4);
+    if (f) CHECK_TEXT(f->labels[1], "blue coat");
+    text_file("labels.txt", "shirt\nbag\n");
+    CHECK_FAILS(c, open_here(c, (heed_images_args){0}), HEED_DATA,
+                "expected less than 2, the lines of labels.txt, found 3");
+    text_file("labels.txt", "shirt\nbag\nshirt\nboot\n");
+    f = heed_images_about(open_here(c, (heed_images_args){0}));
+    CHECK(f && f->classes == 3); /* one name is one class */
+    unlink(in_folder("labels.txt"));
+    CLOSE(c);
+}
+
 TEST(images_idx_without_a_test_part_and_unread_tests) {
     heed_ctx *c = open_images_ctx();
     put_mnist(false, 40, 10);

@@ -1,8 +1,11 @@
+#define _DEFAULT_SOURCE /* access */
 /* test_kinds.c -- the kinds of data, opened by settings: what they find, one input of each, and
  * whole training runs by heed_train. */
 #include "images.h"
 
 #include <heed/models.h>
+
+#include <unistd.h>
 
 static heed_ctx *open_kinds(void) { return heed_open(&(heed_options){.seed = 1, .threads = 1}); }
 
@@ -322,6 +325,37 @@ static unsigned char *weights_of(const char *run, long *n) {
     if (bytes && fread(bytes, 1, (size_t)*n, f) != (size_t)*n) *n = 0;
     fclose(f);
     return bytes;
+}
+
+/* Data from memory is moved into the run, where resuming finds it; the caller may stop before. */
+TEST(kinds_train_keeps_data_in_the_run) {
+    heed_ctx *c = open_kinds();
+    char run[256], kept[512];
+    snprintf(run, sizeof run, "%s/keeping", test_folder());
+    snprintf(kept, sizeof kept, "%s/heed-data.txt", run);
+    const char *text = write_lines();
+    heed_train_args a = {.model = &heed_model_gpt,
+                         .data = kept,
+                         .keep = text,
+                         .run = run,
+                         .settings = "steps=2 batch=2 width=8 layers=1 heads=2 block=4"};
+    int64_t step = 9;
+    a.stop = stop_at_three;
+    a.user = &step;
+    CHECK_FAILS(c, heed_train(c, &a).step, HEED_INTERRUPTED, "interrupted");
+    CHECK(access(text, F_OK) == 0 && access(run, F_OK) != 0); /* while the text was read */
+    a.stop = NULL;
+    CHECK(heed_train(c, &a).step == 2 && access(text, F_OK) != 0 && access(kept, F_OK) == 0);
+    heed_train_args more = {.model = a.model, .run = run, .resume = true, .settings = "steps=4"};
+    CHECK(heed_train(c, &more).step == 4);
+    CHECK(rename(run, in_folder("moved")) == 0); /* with its data */
+    more.run = in_folder("moved");
+    more.settings = "steps=6";
+    CHECK(heed_train(c, &more).step == 6);
+    a.keep = write_lines();
+    a.force = true;
+    CHECK(heed_train(c, &a).step == 2 && access(kept, F_OK) == 0);
+    CLOSE(c);
 }
 
 /* Stopped and resumed, it ends with the same bits as in one go. */

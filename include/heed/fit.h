@@ -106,8 +106,8 @@ typedef struct {
                     best weights are chosen by training loss */
     bool resume; /* continue from run/last */
     bool force;  /* replace an existing run */
-    const char *keep; /* a file on the same disk that is moved into the new run, under the name of
-                     the setting `data`. NULL: none */
+    const char *keep; /* a file or folder on the same disk that is moved into the new run, under the
+                     name of the setting `data`. NULL: none */
     const heed_run *from; /* the run whose weights a new training run starts from. NULL: the one
                              that the setting `from` names, which may be empty */
     const heed_model *const *models; /* to open that run by; NULL: only `model` */
@@ -156,9 +156,12 @@ heed_fit_result heed_fit(heed_ctx *c, const heed_fit_args *a);
 
 typedef struct {
     const heed_model *model; /* its kind of input is not HEED_INPUT_DENSE */
-    const char *data;     /* a file or folder of that kind; when resuming, NULL or its new path */
-    const char *run;      /* as in heed_fit_args */
-    const char *settings; /* "steps=300 width=64", of heed_train_config; or NULL */
+    const char *data; /* a file or folder of that kind; when resuming, NULL or its new path */
+    const char *run;  /* as in heed_fit_args */
+    const char *keep; /* where the data of a new training run is until it is moved to `data`, which
+                     is RUN/heed-data.txt, .tsv, .csv or .jsonl, or a folder RUN/heed-data: for data
+                     from memory. NULL: at `data` */
+    const char *settings;      /* "steps=300 width=64", of heed_train_config; or NULL */
     const char *const *values; /* the same as keys and values in turn, ended by NULL, which may
                                   contain blanks: "val", "my text.txt"; or NULL */
     const char *preset;        /* of the model: its settings, which those given replace; or NULL */
@@ -185,7 +188,8 @@ extern const heed_option heed_train_options[];
 /* Reads config.conf of the run `dir` into f. Settings that the version which wrote it did not know
  * have that version's behaviour. If heed_options.edited is set, changed settings have the values of
  * the run's checkpoint, if there is one, except where the data is and sizes that the data gives,
- * and a message lists them. */
+ * and a message lists them. Data that was moved into the run (heed_fit_args.keep) is found there,
+ * also if the run itself has been moved since. */
 bool heed_run_settings(heed_ctx *c, const char *dir, heed_config *f);
 /* Fails if these settings of the run `dir` read inputs in another way than the run's checkpoint, if
  * there is one: mean, std, resize-to, resample or packing. Opening and resuming a run check this.

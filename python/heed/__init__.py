@@ -5,6 +5,9 @@
     print(run.generate("Once upon a time"))
     run.attend("Once upon a time").show()
 
+train, resume, open, import_ and read are the ways in. They give a Run (fill, generate, classify, translate, evaluate, attend, ...) or
+a Record of what was attended to. train and evaluate read files, or arrays and lists; what goes wrong is raised as an Error.
+
 Net, its layers and its optimizers are for custom models and loops. Ops are functions here and methods of Tensor."""
 from ._library import Context, DataError, DivergedError, Error, FailedError, UsageError
 from ._ops import *
@@ -17,4 +20,9 @@ from .record import Axis, Block as RecordBlock, Map, Page, Record, read
 from .run import Run, import_, open_ as open
 from .training import Report, resume, settings, train
 
+__all__ = [
+    "train", "resume", "settings", "open", "import_", "read", "Run", "Report", "Record", "RecordBlock", "Axis", "Map", "Page", "Lesson",
+    "Net", "Tensor", "View", "Linear", "Embedding", "Position", "Norm", "BatchNorm", "Dropout", "Conv", "Attention", "FeedForward", "Block",
+    "DecoderBlock", "RNN", "Optimizer", "AdamW", "Adam", "Lion", "SGD", "Momentum", "Nesterov", "RMSprop", "Schedule",
+    "Error", "UsageError", "DataError", "DivergedError", "FailedError", *_ops.__all__]
 __version__ = "0.1.0"

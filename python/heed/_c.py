@@ -625,8 +625,8 @@ class heed_fit_result(Structure):
 
 
 class heed_train_args(Structure):
-    _fields_ = [("model", c_void_p), ("data", c_char_p), ("run", c_char_p), ("settings", c_char_p), ("values", c_void_p),
-        ("preset", c_char_p), ("models", c_void_p), ("resume", c_bool), ("force", c_bool),
+    _fields_ = [("model", c_void_p), ("data", c_char_p), ("run", c_char_p), ("keep", c_char_p), ("settings", c_char_p),
+        ("values", c_void_p), ("preset", c_char_p), ("models", c_void_p), ("resume", c_bool), ("force", c_bool),
         ("report", CFUNCTYPE(None, c_void_p, c_void_p)), ("stop", CFUNCTYPE(c_bool, c_void_p)), ("user", c_void_p),
         ("cluster", c_void_p)]
 

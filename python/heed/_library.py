@@ -1,6 +1,8 @@
 """The shared libraries, loaded and declared, and what is shared by all calls of them: errors, choices by name, structs of arguments."""
 import ctypes
+import functools
 import logging
+import math
 import operator
 import os
 import signal
@@ -88,16 +90,33 @@ def function_type(struct, field):
     return dict(f[:2] for f in struct._fields_)[field]
 
 
+missed = []  # what a message's handler raised, as Ctrl-C may at any moment: C cannot raise it, the end of the call does
+
+
 @function_type(_c.heed_options, "log")
 def LOG(user, level, message):
-    logging.getLogger("heed").log(logging.WARNING if level == _c.HEED_WARN else logging.INFO, "%s", text(message))
+    try:
+        logging.getLogger("heed").log(logging.WARNING if level == _c.HEED_WARN else logging.INFO, "%s", text(message))
+    except BaseException as e:
+        missed.append(e)
 
 
 class Owner:
-    """What frees something of heed's: a copy would free it again."""
+    """What has memory of heed's: a copy would free it again."""
+
+    __slots__ = ()
 
     def __reduce_ex__(self, protocol):
         raise TypeError(f"a heed.{type(self).__name__} cannot be copied or pickled; hint: save it to a file")
+
+
+def alone(method):
+    """A method that waits until no other thread is in one of the same context."""
+    @functools.wraps(method)
+    def call(self, *args, **settings):
+        with self.context.lock:
+            return method(self, *args, **settings)
+    return call
 
 
 class Interrupts:
@@ -119,21 +138,24 @@ class Interrupts:
             signal.signal(signal.SIGINT, self.before)
 
 
-MOST_SEED = 2**64 - 1  # ctypes would take the rest of a larger one
-
-
-def check_range(name, value, low, high):
-    """An error unless low <= value <= high; nan is not."""
-    if not low <= value <= high:
-        raise UsageError(f"{name} is out of range: expected {low} to {high}, found {value}")
+def check_range(name, value, low, high, kind=operator.index):
+    """The number; an error unless low <= value <= high, which nan is not, and it is whole, unless kind is float."""
+    try:
+        number = kind(value)
+    except (TypeError, ValueError):
+        number = math.nan
+    if not low <= number <= high:
+        raise UsageError(f"{name} is out of range: expected {low} to {high}, found {value!r:.60}")
+    return number
 
 
 class Context(Owner):
     """Owns all objects made with it, and frees them when nothing refers to it any more. Messages go to the logger "heed"."""
 
     def __init__(self, seed=1, threads=0, isa=None, edited=False):
-        check_range("seed", seed, 0, MOST_SEED)
-        self.options = _c.heed_options(seed=seed, threads=threads, isa=isa and isa.encode(), edited=edited, log=LOG)
+        self.lock = threading.RLock()
+        check_range("seed", seed, 0, 2**64 - 1), check_range("threads", threads, 0, 2**31 - 1)
+        self.options = _c.heed_options(seed=seed, threads=threads, isa=isa and text_bytes(isa, "isa"), edited=edited, log=LOG)
         self.pointer = lib.heed_open_real(ctypes.byref(self.options), ctypes.sizeof(ctypes.c_float))
         if not self.pointer:
             raise MemoryError("no memory for a context")
@@ -141,6 +163,9 @@ class Context(Owner):
 
     def check(self):
         """Raises the error that the context holds, if any, and clears it."""
+        if missed:
+            lib.heed_clear(self.pointer)
+            raise missed.pop()
         status = lib.heed_ctx_status(self.pointer)
         if status:
             message = lib.heed_ctx_error(self.pointer).decode(errors="replace")
@@ -149,7 +174,7 @@ class Context(Owner):
 
     def made(self, result, what="a call"):
         """A result that is not NULL or false; else the error."""
-        if not result:
+        if not result or missed:
             self.check()
             raise UsageError(f"{what}: an input is missing")
         return result
@@ -214,6 +239,16 @@ def filled(struct, **values):
             value = a.arrays[-1].ctypes.data
         setattr(a, name, value)
     return a
+
+
+def text_bytes(words, what="text"):
+    """A text for heed."""
+    if not isinstance(words, str):
+        raise UsageError(f"the {what} is wrong: expected a text, found {words!r:.60}")
+    try:
+        return words.encode()
+    except UnicodeEncodeError as e:
+        raise UsageError(f"the {what} is wrong: expected Unicode, found {words[e.start]!r} at character {e.start}") from None
 
 
 def text(bytes_):

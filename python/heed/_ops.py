@@ -241,19 +241,22 @@ def conv1d(x, w, b=None, *, stride=None, pad=None, dilation=None, groups=None, e
 
 
 def conv1d_transposed(x, w, b=None, *, stride=None, pad=None, dilation=None, groups=None, extra=None, name=None):
+    """conv2d_transposed along a sequence: x (B,T,C), w (C, O/groups, k)"""
     t = tape_of(x, w, b)
     a = filled(heed_conv_args, stride=stride, pad=pad, dilation=dilation, groups=groups, extra=extra)
     return t.made(lib.heed_conv1d_transposed(t.pointer if name is None else t.named(name), t.real(x), t.real(w), t.real(b), byref(a)), "conv1d_transposed")
 
 
 def max_pool(x, *, size=None, stride=None, pad=None, name=None):
-    """ties: the gradient goes to the first"""
+    """the maximum of each window: (B,H,W,C) -> (B,H',W',C), H' = floor((H + 2p - k) / s) + 1; ties: the gradient goes to the
+    first"""
     t = tape_of(x)
     a = filled(heed_pool_args, size=size, stride=stride, pad=pad)
     return t.made(lib.heed_max_pool(t.pointer if name is None else t.named(name), t.real(x), byref(a)), "max_pool")
 
 
 def avg_pool(x, *, size=None, stride=None, pad=None, name=None):
+    """the mean of each window, as max_pool"""
     t = tape_of(x)
     a = filled(heed_pool_args, size=size, stride=stride, pad=pad)
     return t.made(lib.heed_avg_pool(t.pointer if name is None else t.named(name), t.real(x), byref(a)), "avg_pool")
@@ -296,6 +299,7 @@ def sum_dim(x, dim, *, name=None):
 
 
 def mean_dim(x, dim, *, name=None):
+    """over one dim, which is kept with size 1"""
     t = tape_of(x)
     return t.made(lib.heed_mean_dim(t.pointer if name is None else t.named(name), t.real(x), index(dim)), "mean_dim")
 
@@ -376,6 +380,11 @@ def mse(a, b, *, name=None):
 
 
 def recurrent(gates, w, b=None, state=None, pad=None, *, cell=None, act=None, reverse=None, name=None):
+    """Recurrent layers: all time steps in one op. gates (B,T,G h): the contribution of the input, W_x x + b_x, for rnn (G = 1),
+    gru (r z n) or lstm (i f g o). w (G h, h), b (G h) or None: the weights of the state. state (B,S): the state before the first
+    step, or None for zeros; S = h, for lstm 2h (h, then c). pad (B,T) index or None: where it is 0, the state is unchanged. ->
+    (B,T,S): the state after each step. rnn h' = act(x + h W' + b) Elman 1990 gru h' = (1-z) n + z h, n = tanh(x_n + r (h W' +
+    b)_n) Cho et al. 2014, PyTorch's form lstm c' = s(f) c + s(i) tanh(g), h' = s(o) tanh(c') Hochreiter & Schmidhuber 1997"""
     t = tape_of(gates, w, b, state, pad)
     a = filled(heed_recurrent_args, cell=cell, act=act, reverse=reverse)
     return t.made(lib.heed_recurrent(t.pointer if name is None else t.named(name), t.real(gates), t.real(w), t.real(b), t.real(state),
@@ -383,6 +392,10 @@ def recurrent(gates, w, b=None, state=None, pad=None, *, cell=None, act=None, re
 
 
 def rotary(x, *, heads=None, width=None, first=None, theta=None, name=None):
+    """Rotary positions: the first heads * width columns of x (...,T,C) are heads of `width` numbers; the token at position p =
+    first + t has its pairs (x_i, x_{i + width/2}) rotated by the angle p theta^(-2i / width), as LLaMA in transformers does.
+    Further columns are copied. Then the product of a query and a key depends on the distance between their positions alone. Su et
+    al. 2021, eq. 15 and 34. -> (...,T,C)"""
     t = tape_of(x)
     a = filled(heed_rotary_args, heads=heads, width=width, first=first, theta=theta)
     return t.made(lib.heed_rotary(t.pointer if name is None else t.named(name), t.real(x), byref(a)), "rotary")

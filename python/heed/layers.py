@@ -4,7 +4,7 @@ from ctypes import byref
 
 from . import _c
 from . import _ops as ops
-from ._library import choice, filled, lib
+from ._library import choice, filled, lib, text_bytes
 
 
 class Layer:
@@ -14,7 +14,7 @@ class Layer:
 
     def __init__(self, net, name, *args):
         self.net, self.name, self.args, self.layer = net, name, args, self.kind()  # args hold texts that heed reads
-        self.init(byref(self.layer), net.store, name.encode(), *args)
+        self.init(byref(self.layer), net.store, text_bytes(name, "name"), *args)
         net.context.check()
 
     def __call__(self, x):

@@ -5,7 +5,8 @@ from ctypes import byref
 import numpy as np
 
 from . import _c
-from ._library import Context, lib, text
+from ._library import Context, UsageError, lib, text
+from .net import numbers
 
 
 class Lesson:
@@ -14,19 +15,19 @@ class Lesson:
     hide (one truth value per key), rotary."""
 
     def __init__(self, x, w_q, w_k, w_v, z=None, b_q=None, b_k=None, b_v=None, beta=None, causal=False, hard=False, hide=None, rotary=0.0):
-        kept = {k: None if v is None else np.ascontiguousarray(v, float) for k, v in
+        kept = {k: None if v is None else np.ascontiguousarray(numbers(v), float) for k, v in
                 dict(x=x, z=z, w_q=w_q, w_k=w_k, w_v=w_v, b_q=b_q, b_k=b_k, b_v=b_v).items()}
         keys = "x" if z is None else "z"
         for name, rows in (("w_q", "x"), ("w_k", keys), ("w_v", keys)):
             if kept[name].ndim != 2 or kept[rows].ndim != 2 or kept[name].shape[0] != kept[rows].shape[1]:
-                raise ValueError(f"{name} of shape {kept[name].shape} does not fit {rows} of shape {kept[rows].shape}")
+                raise UsageError(f"{name} of shape {kept[name].shape} does not fit {rows} of shape {kept[rows].shape}")
         key, value, sources = kept["w_q"].shape[1], kept["w_v"].shape[1], len(kept[keys])
         if key != kept["w_k"].shape[1]:
-            raise ValueError(f"w_q and w_k have {key} and {kept['w_k'].shape[1]} columns: expected equally many")
+            raise UsageError(f"w_q and w_k have {key} and {kept['w_k'].shape[1]} columns: expected equally many")
         kept["hide"] = None if hide is None else np.ascontiguousarray(hide, bool)
         for name, size in (("b_q", key), ("b_k", key), ("b_v", value), ("hide", sources)):
             if kept[name] is not None and kept[name].shape != (size,):
-                raise ValueError(f"{name} has shape {kept[name].shape}: expected ({size},)")
+                raise UsageError(f"{name} has shape {kept[name].shape}: expected ({size},)")
         a = _c.heed_lesson_args(tokens=len(kept["x"]), features=kept["x"].shape[1], key=key, value=value,
                                 beta=float("nan") if beta is None else beta, causal=causal, hard=hard, rotary=rotary)
         if z is not None:

@@ -8,13 +8,25 @@ from ctypes import byref, c_int
 import numpy as np
 
 from . import _c
-from ._library import Context, Error, UsageError, array, lib, text
+from ._library import Context, Error, Owner, UsageError, array, check_range, lib, text, text_bytes
+from .data import path_bytes
 
 MODES = {"eval": _c.HEED_EVAL, "train": _c.HEED_TRAIN, "trace": _c.HEED_TRACE}
 
 
 def shape_of(shape):
     return (c_int * len(shape))(*map(operator.index, shape))
+
+
+def numbers(x, **how):
+    """An array of real numbers."""
+    try:
+        found = np.asarray(x, **how)
+    except ValueError:
+        raise UsageError("the input is wrong: expected an array of numbers, found lists of different lengths") from None
+    if found.dtype.kind not in "fiub":
+        raise UsageError(f"the input is wrong: expected an array of numbers, found {x!r:.60} of {found.dtype}")
+    return found
 
 
 def order_of(order, x):
@@ -42,7 +54,7 @@ def tape_of(*inputs):
     raise TypeError("an op needs at least one heed.Tensor among its inputs; hint: net.input(array)")
 
 
-class Net:
+class Net(Owner):
     """Named parameters, and a tape that records what is computed with them.
 
         net = heed.Net(seed=1)
@@ -76,8 +88,10 @@ class Net:
     # ---- steps ----
 
     def begin(self, mode, step=0, micro=0):
+        """Begins a step: train, eval and trace."""
         self.moved()
         self.mode = mode
+        check_range("step", step, 0, 2**64 - 1), check_range("micro", micro, 0, 2**32 - 1)
         lib.heed_tape_begin_micro(self.pointer, MODES[mode], step, micro)
         self.context.check()
 
@@ -98,7 +112,7 @@ class Net:
     def input(self, x, grad=False):
         """A copy of x as a tensor of this step: of reals, or of indices if x holds whole numbers or truth values. grad: backward
         computes its gradient."""
-        x = np.asarray(x)
+        x = numbers(x)
         if x.dtype.kind in "iub":
             return self.ids(x)
         t = self.copied(lib.heed_input, x, np.float32)
@@ -114,7 +128,7 @@ class Net:
         return self.copied(lib.heed_input_ids, x, np.int32)
 
     def copied(self, function, x, kind):
-        x = np.asarray(x, order="C").astype(kind, copy=False)  # ascontiguousarray would give a scalar a dim
+        x = numbers(x, order="C").astype(kind, copy=False)  # ascontiguousarray would give a scalar a dim
         return self.made(function(self.pointer, x.ctypes.data, x.ndim, shape_of(x.shape)), "input")
 
     def made(self, pointer, what):
@@ -138,7 +152,7 @@ class Net:
 
     def text(self, words):
         """A text that heed keeps by its address until the next step."""
-        self.kept.append(words.encode())
+        self.kept.append(text_bytes(words, "name"))
         return self.kept[-1]
 
     def keep(self, struct):
@@ -149,21 +163,23 @@ class Net:
     # ---- parameters ----
 
     def param(self, name, shape, init="kaiming"):
-        """Makes a parameter of a name that is unique in the open scopes. init: zero, one, const:V, normal:S, uniform:A, kaiming,
+        """Makes a parameter of a shape, of one dim if that is a number, and of a name that is unique in the open scopes. init: zero, one, const:V, normal:S, uniform:A, kaiming,
         kaiming:N, xavier; the values depend on the seed and the full name alone."""
-        p = lib.heed_param(self.store, name.encode(), init.encode(), len(shape), shape_of(shape))
+        shape = shape if np.ndim(shape) else (shape,)
+        p = lib.heed_param(self.store, text_bytes(name, "name"), text_bytes(init, "init"), len(shape), shape_of(shape))
         return Tensor(self, self.context.made(p, name), None)
 
     @contextlib.contextmanager
     def scope(self, name):
         """Names of parameters made within begin with this one and a dot."""
-        self.context.made(lib.heed_scope(self.store, name.replace("%", "%%").encode()), name)
+        self.context.made(lib.heed_scope(self.store, text_bytes(name, "name").replace(b"%", b"%%")), name)
         try:
             yield
         finally:
             lib.heed_unscope(self.store)
 
     def entries(self):
+        """heed's structs of all parameters and states."""
         for i in range(lib.heed_store_count(self.store)):
             yield _c.heed_entry.from_address(lib.heed_store_at(self.store, i))
 
@@ -172,13 +188,13 @@ class Net:
         return {text(e.name): Tensor(self, e.tensor, None) for e in self.entries() if e.trained or not trained}
 
     def __getitem__(self, name):
-        found = lib.heed_store_find(self.store, name.encode())
+        found = lib.heed_store_find(self.store, text_bytes(name, "name"))
         if not found:
             raise KeyError(name)
         return Tensor(self, _c.heed_entry.from_address(found).tensor, None)
 
     def __contains__(self, name):
-        return bool(lib.heed_store_find(self.store, name.encode()))
+        return bool(lib.heed_store_find(self.store, text_bytes(name, "name")))
 
     def __len__(self):
         """The number of trained numbers."""
@@ -186,19 +202,19 @@ class Net:
 
     def freeze(self, pattern):
         """Stops the training of the parameters whose names match ("encoder.*"); how many they are."""
-        return lib.heed_freeze(self.store, pattern.encode())
+        return lib.heed_freeze(self.store, text_bytes(pattern, "pattern"))
 
     def decay(self, pattern, on):
         """Whether weight decay applies to these parameters; by default to those of two or more dims."""
-        return lib.heed_set_decay(self.store, pattern.encode(), on)
+        return lib.heed_set_decay(self.store, text_bytes(pattern, "pattern"), on)
 
     def lr_scale(self, pattern, scale):
         """Multiplies the learning rate of these parameters."""
-        return lib.heed_set_lr_scale(self.store, pattern.encode(), scale)
+        return lib.heed_set_lr_scale(self.store, text_bytes(pattern, "pattern"), scale)
 
     def lora(self, pattern, rank, alpha):
         """Adds adapters to the weights whose names match; how many. Hu et al. 2022."""
-        n = lib.heed_lora_add(self.store, pattern.encode(), rank, alpha)
+        n = lib.heed_lora_add(self.store, text_bytes(pattern, "pattern"), rank, alpha)
         self.context.check()
         return n
 
@@ -207,6 +223,7 @@ class Net:
         self.context.made(lib.heed_lora_merge(self.store), "merge_lora")
 
     def zero_grads(self):
+        """Sets all gradients to zero, as the step of an optimizer does."""
         lib.heed_zero_grads(self.store)
 
     def grad_norm(self):
@@ -215,20 +232,21 @@ class Net:
 
     def save(self, path):
         """Writes all parameters as a safetensors file."""
-        self.context.made(lib.heed_save(self.store, str(path).encode()), "save")
+        self.context.made(lib.heed_save(self.store, path_bytes(path)), "save")
 
     def load(self, path):
         """Fills all parameters from such a file, which must have the same names and shapes."""
-        self.context.made(lib.heed_load(self.store, str(path).encode()), "load")
+        self.context.made(lib.heed_load(self.store, path_bytes(path)), "load")
 
     # ---- probes ----
 
     def probe(self, pattern, grad=False):
         """From now on, keeps the values inside ops whose path matches ("*.weights"), for probed. grad: their gradients, too."""
-        lib.heed_probe(self.pointer, pattern.encode(), grad)
+        lib.heed_probe(self.pointer, text_bytes(pattern, "pattern"), grad)
         self.context.check()
 
     def unprobe(self):
+        """Ends all probes."""
         lib.heed_unprobe(self.pointer)
 
     def probed(self):
@@ -266,7 +284,7 @@ class Net:
         return check.error, text(check.worst)
 
 
-class Tensor:
+class Tensor(Owner):
     """A value of a net's step, or a parameter. Operators and methods are heed's ops: + - * / @, x[i:j], x.T, x.sum(), ..."""
 
     __slots__ = ("net", "pointer", "count", "__weakref__")
@@ -289,15 +307,18 @@ class Tensor:
 
     @property
     def shape(self):
+        """The sizes of its dims."""
         c = self.c
         return tuple(c.shape[:c.dims])
 
     @property
     def ndim(self):
+        """The number of its dims."""
         return self.c.dims
 
     @property
     def size(self):
+        """The number of its elements."""
         return self.c.size
 
     @property
@@ -361,7 +382,7 @@ class Tensor:
             return n.context.made(lib.heed_backward(n.pointer, n.real(self)), "backward")
         grad = np.ascontiguousarray(grad, np.float32)
         if grad.shape != self.shape:
-            raise ValueError(f"a gradient of shape {grad.shape} for a tensor of shape {self.shape}")
+            raise UsageError(f"a gradient of shape {grad.shape} for a tensor of shape {self.shape}")
         return n.context.made(lib.heed_backward_from(n.pointer, n.real(self), grad.ctypes.data), "backward")
 
 

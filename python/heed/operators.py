@@ -2,7 +2,10 @@
 from numbers import Number
 from operator import index
 
+import numpy as np
+
 from . import _ops as ops
+from ._library import UsageError
 from .net import Tensor
 
 
@@ -31,7 +34,7 @@ def power(a, b):
         return ops.mul(a, a)
     if b == 0.5:
         return ops.sqrt(a)
-    raise ValueError(f"a tensor to the power of {b}: expected 2 or 0.5; hint: heed.exp(heed.log(x) * {b})")
+    raise UsageError(f"a tensor to the power of {b}: expected 2 or 0.5; hint: heed.exp(heed.log(x) * {b})")
 
 
 def counted(x, d):
@@ -44,8 +47,11 @@ def counted(x, d):
 def item(x, at):
     """x[2], x[:, 1:4], x[..., -1]: whole numbers, which drop their dim, and ranges of step 1."""
     at = at if isinstance(at, tuple) else (at,)
-    if Ellipsis in at:
-        i = at.index(Ellipsis)
+    wrong = [part for part in at if not (part is Ellipsis or isinstance(part, slice) or hasattr(part, "__index__")) or isinstance(part, np.ndarray)]
+    if wrong:
+        raise UsageError(f"an index of a tensor is a whole number or a range: found {wrong[0]!r:.60}; hint: x.numpy() has all indices of NumPy")
+    if any(part is Ellipsis for part in at):
+        i = next(i for i, part in enumerate(at) if part is Ellipsis)
         at = at[:i] + (slice(None),) * (x.ndim - len(at) + 1) + at[i + 1:]
     if len(at) > x.ndim:
         raise IndexError(f"{len(at)} indices for a tensor of {x.ndim} dims")
@@ -65,7 +71,9 @@ def item(x, at):
 
 def reduced(whole, one):
     """Over all elements, or over one dim, which is dropped unless it is to be kept."""
-    def reduce(x, dim=None, keepdim=False):
+    def reduce(x, dim=None, keepdim=False, *, axis=None, keepdims=False):
+        """Over all elements, or over one dim. axis and keepdims are NumPy's names of dim and keepdim."""
+        dim, keepdim = axis if dim is None else dim, keepdim or keepdims
         if dim is None:
             return whole(x)
         d = counted(x, dim)
@@ -87,7 +95,10 @@ def transposed(x):
 
 def shaped(function):
     """A method that takes x.reshape(2, 3) and x.reshape((2, 3))."""
-    return lambda x, *shape: function(x, shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape)
+    def method(x, *shape):
+        return function(x, shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape)
+    method.__doc__ = function.__doc__
+    return method
 
 
 for name, method in {

@@ -1,8 +1,9 @@
 """Optimizers, clipping and schedules of the learning rate."""
+import math
 from ctypes import byref
 
 from . import _c
-from ._library import Owner, UsageError, choice, filled, lib, text
+from ._library import Owner, UsageError, check_range, choice, filled, lib, text, text_bytes
 
 
 class Optimizer(Owner):
@@ -10,14 +11,14 @@ class Optimizer(Owner):
     beta1, beta2, eps, as far as it has them; by default those of PyTorch."""
 
     def __init__(self, net, name, **settings):
-        rule = lib.heed_optimizer_named(name.encode())
+        rule = lib.heed_optimizer_named(text_bytes(name, "name"))
         if not rule:
             raise UsageError(f'"{name}" is not the name of an optimizer')
         args = lib.heed_optim_defaults(rule)
         for key, value in settings.items():
             if key not in dict(_c.heed_optim_args._fields_):
                 raise TypeError(f"{key!r} is not a setting of an optimizer")
-            setattr(args, key, float(value))
+            setattr(args, key, check_range(key, value, -math.inf, math.inf, float))
         self.net, self.name = net, name
         self.pointer = net.context.made(lib.heed_optim_new(net.store, rule, byref(args)), name)
 

@@ -9,7 +9,8 @@ from ctypes import byref
 import numpy as np
 
 from . import _c
-from ._library import Context, Owner, array, lib, take_text, text, texts
+from ._library import Context, Owner, alone, array, lib, take_text, text, text_bytes, texts
+from .data import path_bytes
 
 STACKS = ("encoder", "decoder", "cross")
 
@@ -17,7 +18,7 @@ STACKS = ("encoder", "decoder", "cross")
 def read(path):
     """A record from a file that heed wrote (JSON or NPZ), or of weights of another program."""
     c = Context()
-    return Record(c, c.made(lib.heed_record_read(c.pointer, os.fspath(path).encode()), "read"))
+    return Record(c, c.made(lib.heed_record_read(c.pointer, path_bytes(path)), "read"))
 
 
 class Axis:
@@ -85,14 +86,17 @@ class Record(Owner):
 
     @property
     def title(self):
+        """Its input, as a text."""
         return text(self.c.title)
 
     @property
     def axes(self):
+        """A heed.Axis for each sequence of tokens or patches."""
         return [Axis(a) for a in self.items(_c.heed_record_axis, self.c.axes, self.c.axis_count)]
 
     @property
     def blocks(self):
+        """A heed.RecordBlock for each layer."""
         return [Block(self, b) for b in self.items(_c.heed_record_block, self.c.blocks, self.c.block_count)]
 
     @property
@@ -133,6 +137,7 @@ class Record(Owner):
         keep.append((values, c))
         return c
 
+    @alone
     def text(self, block=-1, head=None, width=100):
         """The attention of a layer as a heat map of letters: of a head, or the mean of all."""
         keep, out = [], _c.heed_text(c=self.context.pointer)
@@ -141,33 +146,38 @@ class Record(Owner):
         self.context.made(lib.heed_heatmap_text(byref(m), byref(out)), "text")
         return take_text(out)
 
+    @alone
     def png(self, path, block=-1, head=None):
         """Writes the heat maps of a layer's heads, or of one head, as a picture (or an SVG, by the extension)."""
         block = self.block_at(block)
         keep, heads = [], range(len(self.blocks[block].heads)) if head is None else [head]
         maps = (_c.heed_heatmap * len(heads))(*(self.heatmap(block, h, keep) for h in heads))
         panels = _c.heed_panels(title=(self.title or "").encode(), count=len(heads), maps=ctypes.addressof(maps))
-        draw = lib.heed_panels_svg if os.fspath(path).endswith(".svg") else lib.heed_panels_png
-        self.context.made(draw(self.context.pointer, byref(panels), os.fspath(path).encode()), "png")
+        draw = lib.heed_panels_svg if path_bytes(path).endswith(b".svg") else lib.heed_panels_png
+        self.context.made(draw(self.context.pointer, byref(panels), path_bytes(path)), "png")
 
     # ---- as files ----
 
+    @alone
     def json(self, arrays=True):
         """The record as a JSON text."""
         out = _c.heed_text(c=self.context.pointer)
         self.context.made(lib.heed_record_json(self.pointer, arrays, byref(out)), "json")
         return take_text(out)
 
+    @alone
     def npz(self, path):
         """Writes everything as a NumPy archive, which heed.read opens."""
-        self.context.made(lib.heed_record_npz(self.context.pointer, self.pointer, os.fspath(path).encode()), "npz")
+        self.context.made(lib.heed_record_npz(self.context.pointer, self.pointer, path_bytes(path)), "npz")
 
+    @alone
     def csv(self, path):
         """Writes the weights as a table, a line each."""
-        self.context.made(lib.heed_record_csv(self.context.pointer, self.pointer, os.fspath(path).encode()), "csv")
+        self.context.made(lib.heed_record_csv(self.context.pointer, self.pointer, path_bytes(path)), "csv")
 
     # ---- as the page ----
 
+    @alone
     def html(self, path=None, opening=None, qk=True, force=False):
         """Writes the page with every view of the record, one file; without a path its text is returned. opening: the first view,
         as in the page's links ("view=head&layer=2"). qk: with queries and keys. force: however large."""
@@ -177,8 +187,8 @@ class Record(Owner):
                 self.html(path, opening, qk, force)
                 with open(path, encoding="utf-8") as f:
                     return f.read()
-        page = _c.heed_page(count=1, records=self.pointer, opening=opening and opening.encode(), no_qk=not qk, force=force)
-        self.context.made(lib.heed_page_write(self.context.pointer, byref(page), os.fspath(path).encode()), "html")
+        page = _c.heed_page(count=1, records=self.pointer, opening=opening and text_bytes(opening, "opening"), no_qk=not qk, force=force)
+        self.context.made(lib.heed_page_write(self.context.pointer, byref(page), path_bytes(path)), "html")
 
     def show(self, height=640, opening=None, qk=True):
         """The page inside a notebook, by IPython; elsewhere in a browser."""

@@ -10,8 +10,9 @@ from ctypes import byref, c_char_p, c_int32, c_void_p
 import numpy as np
 
 from . import _c
-from ._library import (MOST_SEED, Context, DataError, Interrupts, UsageError, array, check_range, filled, function_type, lib, libc,
-                       take_text, text, texts)
+from ._library import (Context, DataError, Interrupts, Owner, UsageError, alone, array, check_range, filled, function_type, lib, libc, take_text,
+                       text, text_bytes, texts)
+from .data import array_of, described, is_path, listed, path_bytes, pixels, written
 from .lesson import Lesson
 from .net import Net
 from .record import Record
@@ -26,10 +27,6 @@ def models():
         found[text(_c.heed_model.from_address(model).name)] = model
         i += 1
     return found
-
-
-def path_bytes(path):
-    return os.fspath(path).encode()
 
 
 def setting_of(path, key, default):
@@ -49,8 +46,9 @@ def seed_of(path):
 def open_(path, which="best", threads=0, isa=None, edited=False):
     """Opens a run: its best weights, or with which="last" those at the end of its training. edited: its files may have been changed
     since."""
+    name = path_bytes(path, "run")
     c = Context(seed_of(path), threads, isa, edited)
-    return Run(c, c.made(lib.heed_run_open(c.pointer, path_bytes(path), MODELS, which.encode()), "open"))
+    return Run(c, c.made(lib.heed_run_open(c.pointer, name, MODELS, text_bytes(which, "setting which")), "open"))
 
 
 def import_(folder, out=None, force=False, **options):
@@ -82,16 +80,16 @@ def token_ids(ids, vocab):
     return (c_int32 * len(ids))(*ids)
 
 
-def words_bytes(words):
-    """A text for heed."""
-    if not isinstance(words, str):
-        raise UsageError(f"the input is wrong: expected a text, found {words!r:.60}")
-    return words.encode()
-
-
-class Run:
+class Run(Owner):
     """A model with its weights. What applies depends on the model: fill (masked), generate (gpt), classify (pictures, labelled
-    texts, tags), translate (pairs), caption, embed; attend for all that attend."""
+    texts, tags), translate (pairs), caption, embed; attend for all that attend.
+
+    predict, fill, classify, generate, translate, caption and embed take one input, or a list of them, for which they return a list
+    of results in the same order. A list (or a tuple, or an array) of texts, of paths, of arrays or of lists of token ids is a list of
+    inputs; so is an array of pictures (n, height, width, channels), or (n, height, width) for a model of grey ones.
+
+    Threads may share a run: its calls wait for each other. It cannot be copied or pickled: another process opens run.path. close,
+    or the end of a `with` block, lets go of the model before the variable ends."""
 
     def __init__(self, context, pointer):
         self.context, self.pointer = context, pointer
@@ -99,6 +97,23 @@ class Run:
         self.model = _c.heed_model.from_address(self.c.model)
         self.net = Net.__new__(Net).use(context, self.c.store, self.c.tape)
         self.result = self.folder = None  # of a training run: its result; its temporary folder, removed with the run
+
+    def close(self):
+        """Lets go of the model, whose memory is freed once no array of it is left. Using the run afterwards is an error."""
+        if self.folder:
+            self.folder()
+        vars(self).clear()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def __getattr__(self, name):
+        if vars(self) or name.startswith("__"):
+            raise AttributeError(f"a heed.Run has no {name!r}")
+        raise UsageError("the run was closed; hint: heed.open opens it again")
 
     # ---- what it is ----
 
@@ -109,6 +124,7 @@ class Run:
 
     @property
     def task(self):
+        """The name of its model: "gpt"."""
         return text(self.model.name)
 
     @property
@@ -142,13 +158,15 @@ class Run:
         return {k: column(k) for k in (rows[0] if rows else ())}
 
     def __repr__(self):
+        if not vars(self):
+            return "<heed.Run, closed>"
         where = "" if self.folder else f" {self.path}:"
         return f"<heed.Run{where} {self.task}, {len(self.net):,} parameters>"
 
     # ---- tokens ----
 
     @property
-    def tokenizer(self):
+    def _tokenizer(self):
         if not self.c.tokenizer:
             raise UsageError(f"the run has no tokenizer: {self.path}: expected token ids instead of texts, as attend([3, 1, 4]); "
                              "hint: import_ the model's folder with its tokenizer.json or vocab.txt")
@@ -163,46 +181,60 @@ class Run:
     @property
     def vocabulary(self):
         """The text of each token; an error without a tokenizer."""
-        return [text(lib.heed_token_text(self.tokenizer, i)) for i in range(lib.heed_vocab_size(self.tokenizer))]
+        return [text(lib.heed_token_text(self._tokenizer, i)) for i in range(lib.heed_vocab_size(self._tokenizer))]
 
     def encode(self, words):
         """The tokens of a text, without those that the model adds."""
-        t, data = _c.heed_tokens(c=self.context.pointer), words_bytes(words)
+        t, data = _c.heed_tokens(c=self.context.pointer), text_bytes(words, "input")
         try:
-            self.context.made(lib.heed_encode(self.tokenizer, data, len(data), byref(t)), "encode")
+            self.context.made(lib.heed_encode(self._tokenizer, data, len(data), byref(t)), "encode")
             return array(t.ids, (t.count,), None, "<i4").tolist() if t.count else []
         finally:
             lib.heed_tokens_free(byref(t))
 
     def decode(self, ids):
         """The text of tokens."""
-        ids = token_ids(ids, lib.heed_vocab_size(self.tokenizer))
+        ids = token_ids(ids, lib.heed_vocab_size(self._tokenizer))
         out = _c.heed_text(c=self.context.pointer)
-        self.context.made(lib.heed_decode(self.tokenizer, ids, len(ids), byref(out)), "decode")
+        self.context.made(lib.heed_decode(self._tokenizer, ids, len(ids), byref(out)), "decode")
         return take_text(out)
 
-    def text_of(self, ids):
+    def _text_of(self, ids):
         """The text of tokens or, without a tokenizer, their ids, as the command prints them."""
         return self.decode(ids) if self.c.tokenizer else " ".join(map(str, ids))
 
-    # ---- reading one input ----
+    # ---- reading inputs ----
+
+    def _each(self, x):
+        """The inputs of a list of them; None if x is one input."""
+        x = listed(x)
+        count = x.shape[0] if isinstance(x, np.ndarray) and x.ndim else len(x) if isinstance(x, (list, tuple)) else 0
+        if not count:
+            return None
+        several = (str, os.PathLike, np.ndarray)
+        if self.model.kind not in (_c.HEED_INPUT_PICTURE, _c.HEED_INPUT_CAPTION):
+            return list(x) if self.model.kind != _c.HEED_INPUT_DENSE and isinstance(x[0], (list, tuple, *several)) else None
+        if not isinstance(x, np.ndarray):
+            if isinstance(x[0], several):
+                return list(x)
+            x = array_of(x, "pictures")
+        grey = x.ndim == 3 and x.shape[2] > 4 and self.settings["channels"] == "1"
+        return list(x) if x.ndim == 4 or grey or x.dtype.kind in "UOT" else None
 
     @contextlib.contextmanager
-    def picture(self, x):
+    def _picture(self, x):
         """A heed_picture of a file or of an array (H,W) or (H,W,C) of whole numbers 0 to 255 or of fractions 0 to 1, C at most 4."""
         p = _c.heed_picture()
-        if isinstance(x, (str, os.PathLike)):
+        if is_path(x):
             why = ctypes.create_string_buffer(_c.HEED_WHY)
             if lib.heed_picture_read(path_bytes(x), byref(p), why):
                 raise DataError(f"picture is wrong: {x}: {text(why.value)}")
         else:
-            x = np.asarray(x)
+            x = array_of(x, "rows of the picture")
             if x.ndim not in (2, 3) or x.shape[2:] > (4,) or 0 in x.shape or x.dtype.kind not in "uif":
-                raise UsageError(f"a picture is a path or an array (height, width[, 1 to 4 channels]): found shape {x.shape} of {x.dtype}")
-            if not (x.min() >= 0 and x.max() <= (1 if x.dtype.kind == "f" else 255)):  # NaN is neither
-                raise UsageError(f"a picture has whole numbers from 0 to 255, or fractions from 0 to 1: found {x.min()} to {x.max()} of {x.dtype}; "
-                                 "hint: x.astype('uint8') makes whole numbers of floats")
-            x = np.ascontiguousarray(np.rint(x * 255) if x.dtype.kind == "f" else x, dtype=np.uint8)
+                hint = "; hint: x.transpose(1, 2, 0) puts the channels last" if x.ndim == 3 and x.shape[0] in (1, 3, 4) else ""
+                raise UsageError(f"a picture is a path or an array (height, width[, 1 to 4 channels]): found shape {x.shape} of {x.dtype}{hint}")
+            x = pixels(x)
             p.height, p.width, p.channels = (*x.shape, 1)[:3]
             p.pixels = libc.malloc(max(1, x.nbytes))  # heed may replace the pixels, and frees them
             ctypes.memmove(p.pixels, x.ctypes.data, x.nbytes)
@@ -212,17 +244,17 @@ class Run:
             lib.heed_picture_free(byref(p))
 
     @contextlib.contextmanager
-    def inspection(self, x, target=None):
+    def _inspection(self, x, target=None):
         """A heed_inspection of an input of the model's kind."""
-        s, kind, target = _c.heed_inspection(), self.model.kind, None if target is None else target.encode()
+        s, kind, target = _c.heed_inspection(), self.model.kind, None if target is None else text_bytes(target, "target")
         with contextlib.ExitStack() as stack:
             if kind in (_c.HEED_INPUT_PICTURE, _c.HEED_INPUT_CAPTION):
-                p = stack.enter_context(self.picture(x))
-                name = str(x).encode() if isinstance(x, (str, os.PathLike)) else b"picture"
+                p = stack.enter_context(self._picture(x))
+                name = path_bytes(x) if is_path(x) else b"picture"
                 ok = (lib.heed_inspection_picture(byref(s), self.pointer, byref(p), name) if kind == _c.HEED_INPUT_PICTURE
                       else lib.heed_inspection_caption(byref(s), self.pointer, byref(p), name, target))
             elif isinstance(x, str):
-                data = x.encode()
+                data = text_bytes(x, "input")
                 ok = lib.heed_inspection_text(byref(s), self.pointer, data, len(data), target)
             elif kind == _c.HEED_INPUT_DENSE:
                 x = np.ascontiguousarray(x, np.float32)
@@ -237,13 +269,20 @@ class Run:
 
     # ---- predictions ----
 
-    def label(self, i):
+    def _label(self, i):
         """The name of an output: a token or a class."""
         return text(lib.heed_class_label(self.pointer, i, ctypes.create_string_buffer(16)))
 
     def predict(self, x, top=5, target=None):
-        """All predictions on an input: for each the position (None: about the whole input) and [(label, probability), ...]."""
-        with self.inspection(x, target) as s:
+        """All predictions on an input: for each the position (None: about the whole input) and [(label, probability), ...]. top: how
+        many of these. target: as in attend."""
+        if (many := self._each(x)) is not None:
+            targets = [None] * len(many) if target is None else target
+            if isinstance(targets, str) or len(targets) != len(many):
+                raise UsageError(f"the target is wrong: expected a list of {len(many)} texts, as there are inputs, found {target!r:.60}")
+            return [self.predict(one, top, t) for one, t in zip(many, targets)]
+        top = check_range("top", top, 1, 1 << 24)
+        with self._inspection(x, target) as s:
             self.net.eval()
             y = self.net.made(lib.heed_inspection_logits(byref(s), self.net.pointer), "predict").numpy()
             y, found = y.reshape(-1, y.shape[-1]), []
@@ -251,21 +290,23 @@ class Run:
                 q = _c.heed_question.from_address(s.questions + i * ctypes.sizeof(_c.heed_question))
                 p = softmax(y[q.row].astype(float))
                 best = np.argsort(-p, kind="stable")[:top]
-                found.append((None if q.query < 0 else q.query, [(self.label(k), float(p[k])) for k in map(int, best)]))
+                found.append((None if q.query < 0 else q.query, [(self._label(k), float(p[k])) for k in map(int, best)]))
             return found
 
-    def need(self, fits, what):
+    def _need(self, fits, what):
         if not fits:
             raise UsageError(f"the run is of {self.task}: expected {what}")
 
     def fill(self, words, top=5):
         """The most probable tokens for each [MASK] of a text, or of token ids: a list of [(token, probability), ...]."""
-        self.need(self.model.answers == _c.HEED_ANSWER_MASKED, "a masked language model")
+        self._need(self.model.answers == _c.HEED_ANSWER_MASKED, "a masked language model")
         if lib.heed_import_is_headless(self.pointer):
             raise UsageError(f"fill requires a masked language model: {self.path} was imported without a head, as an encoder; hint: embed")
         if not self.c.tokenizer:
             raise UsageError(f"fill requires a tokenizer: {self.path} has none, and so no token that is known as [MASK]; "
                              "hint: import_ the model's folder with its tokenizer.json or vocab.txt")
+        if (many := self._each(words)) is not None:
+            return [self.fill(one, top) for one in many]
         found = [guesses for _, guesses in self.predict(words, top)]
         if not found:
             raise DataError(f"no [MASK] in the input: {words}; hint: write [MASK] for the word to guess")
@@ -275,19 +316,21 @@ class Run:
         """The most probable classes of a picture (a path or an array) or a text: [(label, probability), ...]; of tag such a list
         for each word."""
         kinds = (_c.HEED_INPUT_PICTURE, _c.HEED_INPUT_LABELLED)
-        self.need(self.model.kind in kinds and self.model.answers != _c.HEED_ANSWER_PICTURE, "a classifier of pictures or texts")
+        self._need(self.model.kind in kinds and self.model.answers != _c.HEED_ANSWER_PICTURE, "a classifier of pictures or texts")
+        if (many := self._each(x)) is not None:
+            return [self.classify(one, top) for one in many]
         found = [guesses for _, guesses in self.predict(x, top)]
         return found[0] if self.model.answers == _c.HEED_ANSWER_INPUT else found
 
     # ---- texts made ----
 
-    def reader(self, **settings):
+    def _reader(self, **settings):
         how = lib.heed_run_reader(self.pointer)
         for name, value in settings.items():
             setattr(how, name, value)
         return how
 
-    def make(self, a, rows, on_token=None):
+    def _make(self, a, rows, on_token=None):
         """What heed_generate makes by the settings a: for each of the rows its tokens."""
         watch = Interrupts()
 
@@ -312,9 +355,9 @@ class Run:
         self.context.made(ok, "generate")
         return [out[i * most:i * most + about[i].count] for i in range(rows)]
 
-    def prompt_ids(self, words):
+    def _prompt_ids(self, words):
         """The tokens of a prompt, which may be longer than the model sees."""
-        data, e, how = words.encode(), _c.heed_example(), self.reader(any_length=True)
+        data, e, how = text_bytes(words, "prompt"), _c.heed_example(), self._reader(any_length=True)
         try:
             self.context.made(lib.heed_example_text(byref(how), data, len(data), byref(e)), "generate")
             return array(e.text.tokens.ids, (e.text.tokens.count,), None, "<i4").tolist() if e.text.tokens.count else []
@@ -325,74 +368,82 @@ class Run:
         """Continues a prompt by up to n tokens: a text, or token ids, and then ids are returned. temperature 0: the most probable token
         each time. samples: how many, at most 64; without it one text is returned, else a list. on_token(text): called with each new
         piece of the first text, or with its id; False stops. Without a tokenizer a text is ids, as "3 1 4"."""
-        self.need(self.model.kind == _c.HEED_INPUT_TOKENS and self.model.steps, "a causal language model")
-        for given in (("n", n, 0, 10**8), ("samples", samples or 1, 1, 64), ("temperature", temperature, 0, 100),
-                      ("top_k", top_k, 0, 1 << 24), ("top_p", top_p, 0, 1), ("seed", seed, 0, MOST_SEED)):
+        self._need(self.model.kind == _c.HEED_INPUT_TOKENS and self.model.steps, "a causal language model")
+        for given in (("n", n, 0, 10**8), ("samples", 1 if samples is None else samples, 1, 64), ("top_k", top_k, 0, 1 << 24), ("seed", seed, 0, 2**64 - 1),
+                      ("temperature", temperature, 0, 100, float), ("top_p", top_p, 0, 1, float)):
             check_range(*given)
+        if (many := self._each(prompt)) is not None:
+            return [self.generate(one, n, samples, temperature, top_k, top_p, seed, on_token) for one in many]
         words = isinstance(prompt, str)
-        ids = self.prompt_ids(prompt) if words else list(token_ids(prompt, self.vocab))
+        ids = self._prompt_ids(prompt) if words else list(token_ids(prompt, self.vocab))
         if not ids:
             raise DataError(f"the prompt {prompt!r} holds no token to continue from; hint: "
                             + ('a text, as "The fox"' if self.c.tokenizer else "token ids, as [3, 1, 4]: the run has no tokenizer"))
         start = ids if not words else "" if prompt == "\n" else prompt
         if n < 1:  # of heed_generate, 0 means the model's length
             return [start[:] for _ in range(samples)] if samples else start
-        said = self.text_of(ids) if words else ""
+        said = self._text_of(ids) if words else ""
         made = []
 
         def piece(output, token):
             if output or not words:
                 return output or on_token(token)
-            before = self.text_of(ids + made)
+            before = self._text_of(ids + made)
             made.append(token)
-            return on_token(self.text_of(ids + made)[len(before):])
+            return on_token(self._text_of(ids + made)[len(before):])
 
         a = filled(_c.heed_generation, count=n, temperature=temperature, top_k=top_k, top_p=top_p, seed=seed, samples=samples or 1,
                    has_end=True, end=lib.heed_text_end(self.c.config, self.c.tokenizer), prompt_count=len(ids))
         numbers = (c_int32 * len(ids))(*ids)
         a.prompt = ctypes.addressof(numbers)
-        rows = self.make(a, samples or 1, on_token and piece)
-        found = [start + (self.text_of(ids + row)[len(said):] if words else row) for row in rows]
+        rows = self._make(a, samples or 1, on_token and piece)
+        found = [start + (self._text_of(ids + row)[len(said):] if words else row) for row in rows]
         return found if samples else found[0]
 
-    def targets(self, e, beam, length_penalty, **picture):
+    def _targets(self, e, beam, length_penalty, **picture):
+        check_range("beam", beam, 1, 64), check_range("length_penalty", length_penalty, -100, 100, float)
         s = lib.heed_tokenizer_specials(self.c.tokenizer)
         start = (c_int32 * 1)(s.cls)
         a = filled(_c.heed_generation, beam=beam, length_penalty=length_penalty, has_end=True, end=s.sep, prompt_count=1, **picture)
         a.prompt = ctypes.addressof(start)
         if not picture:
             a.source, a.source_count = e.text.tokens.ids, e.text.tokens.count
-        return self.decode(self.make(a, 1)[0])
+        return self.decode(self._make(a, 1)[0])
 
     def translate(self, words, beam=1, length_penalty=0.0):
         """The target that a model of pairs makes of a source. beam: hypotheses kept."""
-        self.need(self.model.kind == _c.HEED_INPUT_PAIR, "a model of pairs of texts")
-        e, data, how = _c.heed_example(), words_bytes(words), self.reader()
+        self._need(self.model.kind == _c.HEED_INPUT_PAIR, "a model of pairs of texts")
+        if (many := self._each(words)) is not None:
+            return [self.translate(one, beam, length_penalty) for one in many]
+        e, data, how = _c.heed_example(), text_bytes(words, "input"), self._reader()
         try:
             self.context.made(lib.heed_example_text(byref(how), data, len(data), byref(e)), "translate")
-            return self.targets(e, beam, length_penalty)
+            return self._targets(e, beam, length_penalty)
         finally:
             lib.heed_example_free(byref(e))
 
     def caption(self, x, beam=1, length_penalty=0.0):
         """The caption that the model writes of a picture, a path or an array."""
-        self.need(self.model.kind == _c.HEED_INPUT_CAPTION, "a model of captions")
-        e, how = _c.heed_example(), self.reader()
+        self._need(self.model.kind == _c.HEED_INPUT_CAPTION, "a model of captions")
+        if (many := self._each(x)) is not None:
+            return [self.caption(one, beam, length_penalty) for one in many]
+        e, how = _c.heed_example(), self._reader()
         try:
-            with self.picture(x) as p:
+            with self._picture(x) as p:
                 self.context.made(lib.heed_example_picture(byref(how), byref(p), b"picture", byref(e)), "caption")
             v = e.transform
-            return self.targets(e, beam, length_penalty, picture=e.x, picture_size=v.size, picture_channels=v.channels)
+            return self._targets(e, beam, length_penalty, picture=e.x, picture_size=v.size, picture_channels=v.channels)
         finally:
             lib.heed_example_free(byref(e))
 
     def embed(self, words):
         """The vector of a text (width), or of a list of texts (n, width). Without a tokenizer a text is ids, as "3 1 4"."""
+        words = listed(words)
         if not isinstance(words, str):
             if not isinstance(words, (list, tuple, np.ndarray)) or len(words) == 0 or not all(isinstance(w, str) for w in words):
                 raise UsageError(f"the input is wrong: expected a text or a list of texts, found {words!r:.60}")
             return np.stack([self.embed(w) for w in words])
-        data = words.encode()
+        data = text_bytes(words, "input")
         self.net.moved()
         return self.net.made(lib.heed_text_vector(self.pointer, data, len(data)), "embed").numpy()[0]
 
@@ -401,9 +452,9 @@ class Run:
     def attend(self, x, target=None, rollout=False, occlusion=False, gradient=False, lean=False, top=5):
         """A heed.Record of what the model attends to on an input, a text, the ids of all tokens that it reads, or a picture; with a
         target for a model of pairs or captions, else it makes its own. rollout, occlusion, gradient: maps to compare. lean: the weights alone."""
-        with self.inspection(x, target) as s:
+        with self._inspection(x, target) as s:
             self.net.moved()
-            args = filled(_c.heed_capture_args, lean=lean, top=top)
+            args = filled(_c.heed_capture_args, lean=lean, top=check_range("top", top, 1, 1 << 24))
             record = Record(self.context, self.context.made(lib.heed_capture(byref(s), byref(args)), "attend"))
             for wanted, add in ((rollout, lib.heed_rollout_add), (occlusion, lib.heed_occlusion_add), (gradient, lib.heed_gradient_add)):
                 if wanted:
@@ -412,22 +463,22 @@ class Run:
 
     def influence(self, x, target=None):
         """A heed.Record with the map "influence": how much each output position depends on each input position."""
-        with self.inspection(x, target) as s:
+        with self._inspection(x, target) as s:
             self.net.moved()
             return Record(self.context, self.context.made(lib.heed_influence(byref(s), None), "influence"))
 
     def explain(self, x, layer=-1, head=0, target=None):
         """A heed.Lesson: a head of one of attend's blocks computed in double precision, matrix by matrix, from the model's own weights
         on an input; an error if it does not give the model's attention."""
-        with self.inspection(x, target) as s:
+        with self._inspection(x, target) as s:
             self.net.moved()
             count, made = ctypes.c_int(), _c.heed_lesson()
             layers = self.context.made(lib.heed_attention_layers(self.pointer, byref(count)), "explain")
             try:
-                if not -count.value <= layer < count.value:
-                    raise IndexError(f"layer {layer} of {count.value}")
-                block = layers + layer % count.value * ctypes.sizeof(_c.heed_record_block)
-                self.context.made(lib.heed_lesson_of_head(byref(s), block, head, byref(made), None), "explain")
+                layer = check_range("layer", layer, -count.value, count.value - 1) % count.value
+                block = _c.heed_record_block.from_address(layers + layer * ctypes.sizeof(_c.heed_record_block))
+                head = check_range("head", head, -block.heads, block.heads - 1) % block.heads
+                self.context.made(lib.heed_lesson_of_head(byref(s), byref(block), head, byref(made), None), "explain")
                 return Lesson.of(made)
             finally:
                 lib.heed_lesson_free(byref(made))
@@ -436,29 +487,49 @@ class Run:
     # ---- on data ----
 
     @contextlib.contextmanager
-    def evaluation(self, data, method):
-        """The heed_evaluation of other data, or with None of the held-out part of the data that it was trained on."""
+    def _evaluation(self, data, method):
+        """The heed_evaluation of other data, or with None of the held-out part of the data that it was trained on. Ctrl-C ends the
+        reading of a text, or the evaluation after a batch."""
         c, f = self.context, self.c.config
         if data is None:
             other = f"run.{method}(PATH)".encode()
             c.made(lib.heed_run_has_data(c.pointer, self.c.model, path_bytes(self.path), f, b"data", other), method)
         own = lib.heed_config_text(f, b"data")
-        with contextlib.ExitStack() as stack:
+        a = _c.heed_data_args()
+        watch = Interrupts()
+        a.progress = function_type(_c.heed_data_args, "progress")(lambda *_: not watch.raised)
+        with contextlib.ExitStack() as stack, watch:
             if data is not None:
+                data = path_bytes(stack.enter_context(written(data, lib.heed_model_spec(self.c.model))), "data")
                 stack.callback(lib.heed_config_set, f, b"data", own, b"data", _c.HEED_FROM_FLAG)
-            d = c.made(lib.heed_run_data(self.pointer, f, path_bytes(data) if data is not None else None, None), "data")
+            d = lib.heed_run_data(self.pointer, f, data, byref(a))
             stack.callback(lib.heed_data_close, d)
+            if watch.raised:
+                lib.heed_clear(c.pointer)
+                raise watch.raised
+            c.made(d, "data")
             rows, batches = lib.heed_config_int(f, b"batch"), _c.heed_data.from_address(d).batches
             count = lib.heed_model_eval_batches(self.c.model, self.c.self, batches, rows)
             self.net.moved()
-            yield _c.heed_evaluation(run=self.pointer, data=batches, rows=rows, batches=count, what=b"data")
+            try:
+                yield _c.heed_evaluation(run=self.pointer, data=batches, rows=rows, batches=count, what=b"data", progress=a.progress)
+            finally:
+                if watch.raised:
+                    lib.heed_clear(c.pointer)
+                    raise watch.raised
+        if watch.raised:
+            raise watch.raised
 
     def evaluate(self, data=None):
         """Loss and accuracy on other data, or without it on the held-out part of the data that it was trained on: loss, perplexity,
-        bits_per_byte, accuracy, top5, items, as they apply."""
-        with self.evaluation(data, "evaluate") as e:
-            s = lib.heed_evaluate(self.c.tape, self.c.model, self.c.self, e.data, e.rows)
-            self.context.check()
+        bits_per_byte, accuracy, top5, items, as they apply. data: a path, or data from memory as in heed.train."""
+        s = _c.heed_score()
+        with self._evaluation(data, "evaluate") as e:
+            for i in range(e.batches):
+                at = _c.heed_batch_at(val=True, index=i, rows=e.rows)
+                self.context.made(lib.heed_evaluate_batch(self.c.tape, self.c.model, self.c.self, e.data, at, None, byref(s)), "evaluate")
+                if not e.progress(None, i + 1, e.batches):
+                    break
         found = {"loss": s.loss / s.weight, "items": int(s.weight)}
         if s.total:
             found.update(accuracy=s.correct / s.total, top5=s.top5 / s.total)
@@ -470,7 +541,7 @@ class Run:
         """What the heads do over data: for each measure (entropy, distance, first, self, previous, ...) a list of a layer's heads,
         nan where it does not apply."""
         table = _c.heed_head_table()
-        with self.evaluation(data, "heads") as e:
+        with self._evaluation(data, "heads") as e:
             try:
                 self.context.made(lib.heed_heads(byref(e), byref(table)), "heads")
                 first = array(table.first, (table.layer_count,), None, "<i4").tolist() + [table.head_count]
@@ -484,7 +555,7 @@ class Run:
     def ablate(self, data=None):
         """What is lost without each head: (path, head, by how much the loss rises, half of the 95 % interval), the most first."""
         a = _c.heed_ablation()
-        with self.evaluation(data, "ablate") as e:
+        with self._evaluation(data, "ablate") as e:
             try:
                 self.context.made(lib.heed_ablate(byref(e), byref(a)), "ablate")
                 heads = [_c.heed_ablated_head.from_address(a.heads + i * ctypes.sizeof(_c.heed_ablated_head)) for i in range(a.head_count)]
@@ -513,3 +584,8 @@ class Run:
         """A state dict: all parameters and states by heed's names, copied as torch tensors. export has transformers' names."""
         import torch
         return {name: torch.from_numpy(p.numpy()) for name, p in self.net.parameters().items()}
+
+
+for name in ("encode", "decode", "predict", "fill", "classify", "generate", "translate", "caption", "embed", "attend", "influence", "explain",
+             "evaluate", "heads", "ablate", "save", "export", "onnx", "to_torch"):
+    setattr(Run, name, alone(getattr(Run, name)))

@@ -1,12 +1,18 @@
 """train and resume: a training run in one call, with progress."""
+import contextlib
 import ctypes
 import os
+import shutil
 import tempfile
+import weakref
 from ctypes import byref, c_char_p
 
+import numpy as np
+
 from . import _c
-from ._library import Context, Interrupts, UsageError, function_type, lib, text
-from .run import MODELS, Run, models, open_, path_bytes, seed_of, setting_of
+from ._library import Context, Interrupts, UsageError, function_type, lib, text, text_bytes
+from .data import is_path, path_bytes, written
+from .run import MODELS, Run, models, open_, seed_of, setting_of
 
 EVENTS = ("start", "step", "eval", "saved", "note")
 FIELDS = ("step", "steps", "progress", "epoch", "loss", "val_loss", "metric", "bits_per_byte", "best", "lr", "grad_norm", "items_per_s",
@@ -47,6 +53,8 @@ class Watch(Interrupts):
 
     def __init__(self, progress):
         super().__init__()
+        if not (progress in (None, True, False) or callable(progress)):
+            raise UsageError(f"progress is wrong: expected True or a function of a heed.Report, found {progress!r:.60}")
         self.progress = show if progress is True else progress
         self.stopped = False
         self.report = function_type(_c.heed_train_args, "report")(self.take)
@@ -64,27 +72,52 @@ class Watch(Interrupts):
 
 def value_text(value):
     """A setting's value as heed reads it."""
-    if isinstance(value, bool):
+    if isinstance(value, (bool, np.bool_)):
         return "true" if value else "false"
-    if isinstance(value, (list, tuple)):
+    if isinstance(value, (list, tuple, np.ndarray)):
         return ",".join(map(value_text, value))
-    return os.fspath(value) if isinstance(value, os.PathLike) else str(value)
+    return os.fsdecode(value) if is_path(value) else str(value)
 
 
 def run_training(args, progress, settings, options):
-    """heed_train; the context, its result, and whether it was stopped."""
-    pairs = [t for key, value in settings.items() for t in (key.rstrip("_").replace("_", "-"), value_text(value))]
-    values = (c_char_p * (len(pairs) + 1))(*(p.encode() for p in pairs))
+    """heed_train; the context, its result, and whether it was stopped. A setting of None has its default."""
+    if "val" in settings and settings["val"] is not None:
+        path_bytes(settings["val"], "setting val")
+    pairs = [t for key, value in settings.items() if value is not None for t in (key.rstrip("_").replace("_", "-"), value_text(value))]
+    values = (c_char_p * (len(pairs) + 1))(*(os.fsencode(p) for p in pairs))
     watch, c = Watch(progress), Context(**options)
     a = _c.heed_train_args(models=MODELS, values=ctypes.addressof(values), report=watch.report, stop=watch.stop, **args)
     with watch:
         result = lib.heed_train(c.pointer, byref(a))
+    said = DONE
     if lib.heed_ctx_status(c.pointer) == _c.HEED_INTERRUPTED:
+        said = text(lib.heed_ctx_error(c.pointer)).partition(";")[0]
         lib.heed_clear(c.pointer)
     c.check()
+    if isinstance(watch.raised, KeyboardInterrupt) and not watch.raised.args:
+        raise KeyboardInterrupt(said)
     if watch.raised:
         raise watch.raised
     return c, result, watch.stopped
+
+
+DONE = "interrupted after the last step"
+
+
+@contextlib.contextmanager
+def saying(path, kept=True):
+    """Ctrl-C within says what is saved and how to go on. kept: the run is not in a temporary folder."""
+    try:
+        yield
+    except KeyboardInterrupt as e:
+        if not e.args:
+            raise
+        if not kept:
+            raise KeyboardInterrupt(f"{e}; nothing is saved; hint: with out=PATH a run can be resumed") from None
+        if not os.path.exists(os.path.join(path, "last")):
+            raise KeyboardInterrupt(f"{e} before the first step; nothing is saved") from None
+        how = f'heed.open("{path}") opens it' if str(e) == DONE else f'heed.resume("{path}") continues it'
+        raise KeyboardInterrupt(f"{e}; the run is saved; hint: {how}") from None
 
 
 def finished(path, result, stopped, options):
@@ -99,40 +132,59 @@ def finished(path, result, stopped, options):
 def train(task, data, out=None, progress=None, preset=None, force=False, seed=1, threads=0, isa=None, **settings):
     """Trains a model and returns it as a heed.Run; what `heed train` with the same settings makes, bit for bit.
 
-    task: mlm, gpt, vit, cnn, mlp, seq2seq, rnn, textcls, tag, caption, autoencoder. data: a file or folder of that kind. out: the
-    run's folder, which force replaces; without it the run lives as long as the result. settings: those that heed.settings(task)
+    task: mlm, gpt, vit, cnn, mlp, seq2seq, rnn, textcls, tag, caption, autoencoder.
+
+    data: a file or folder of that kind, or data from memory, of which the run keeps a copy (heed-data):
+        gpt, mlm                a list of texts, one a line
+        seq2seq, rnn            a list of (source, target), or (sources, targets)
+        textcls, tag            (texts, classes); (lists of words, lists of tags); or a list of such pairs
+        vit, cnn, mlp           (x, y): x an array of pictures (n, height, width) or (n, height, width, 1 or 3), of whole numbers 0 to 255
+                                or fractions 0 to 1, or a list of paths; y their classes, whole numbers or texts
+        autoencoder             x alone
+
+    out: the run's folder, which force replaces; without it the run exists as long as the result. settings: those that heed.settings(task)
     lists, with _ for -, and from_ for from. progress: called with each heed.Report; it stops the training by returning False.
     True prints the evaluations. Ctrl-C saves the run, which heed.resume continues, and raises KeyboardInterrupt."""
-    if task not in models():
-        raise UsageError(f'"{task}" is not a task: expected one of {", ".join(models())}')
-    folder = None if out is not None else tempfile.TemporaryDirectory(prefix="heed-")
-    path = os.path.join(folder.name, "run") if folder else os.fspath(out)
-    args = {"model": models()[task], "data": path_bytes(data), "run": path.encode(), "preset": preset and preset.encode(), "force": force}
-    options = {"seed": seed, "threads": threads, "isa": isa}
+    models_ = models()
+    if task not in models_:
+        raise UsageError(f'"{task}" is not a task: expected one of {", ".join(models_)}')
+    folder = None if out is not None else tempfile.mkdtemp(prefix="heed-")
+    path = os.path.join(folder, "run") if folder else os.fsdecode(path_bytes(out, "run"))
     try:
-        _, result, stopped = run_training(args, progress, settings, options)
-    except UsageError as e:
-        if "unknown setting" not in str(e):
-            raise
-        raise UsageError(f'{e}; hint: heed.settings("{task}") lists the settings') from None
-    run = finished(path, result, stopped, options)
-    run.folder = folder
+        options = {"seed": seed, "threads": threads, "isa": isa}
+        with written(data, lib.heed_model_spec(models_[task]), path) as place, saying(path, not folder):
+            args = {"model": models_[task], "run": path_bytes(path), "preset": preset and text_bytes(preset, "preset"), "force": force}
+            args["data"] = path_bytes(place, "data")
+            if not is_path(data):
+                args["keep"], args["data"] = args["data"], path_bytes(os.path.join(path, os.path.basename(place)))
+            _, result, stopped = run_training(args, progress, settings, options)
+        run = finished(path, result, stopped, options)
+    except BaseException as e:
+        if folder:
+            shutil.rmtree(folder, ignore_errors=True)
+        if isinstance(e, UsageError) and "unknown setting" in str(e):
+            raise UsageError(f'{e}; hint: heed.settings("{task}") lists the settings') from None
+        raise
+    if folder:
+        run.folder = weakref.finalize(run, shutil.rmtree, folder, ignore_errors=True)
     return run
 
 
 def resume(path, progress=None, data=None, threads=0, isa=None, **settings):
     """Continues a training run that was stopped, to the same bits as if it had not been; or with steps=N goes on to N. data: its new
     path, if it has moved."""
+    name = path_bytes(path, "run")
     options = {"seed": seed_of(path), "threads": threads, "isa": isa}
     c = Context(**options)
-    c.made(lib.heed_run_resumable(c.pointer, path_bytes(path)), "resume")
+    c.made(lib.heed_run_resumable(c.pointer, name), "resume")
     model = models().get(setting_of(path, "task", "")) or open_(path).c.model
     if data is None:
         other = f'heed.resume("{path}", data=PATH)'.encode()
-        c.made(lib.heed_run_has_data(c.pointer, model, path_bytes(path), None, b"data", other), "resume")
-    args = {"model": model, "run": path_bytes(path), "resume": True, "data": data and path_bytes(data)}
-    _, result, stopped = run_training(args, progress, settings, options)
-    return finished(os.fspath(path), result, stopped, options)
+        c.made(lib.heed_run_has_data(c.pointer, model, name, None, b"data", other), "resume")
+    args = {"model": model, "run": name, "resume": True, "data": None if data is None else path_bytes(data, "data")}
+    with saying(os.fsdecode(name)):
+        _, result, stopped = run_training(args, progress, settings, options)
+    return finished(os.fsdecode(name), result, stopped, options)
 
 
 def settings(task):

@@ -37,7 +37,21 @@ bool heed__size_of_data(const char *key) {
            strcmp(key, "classes") == 0;
 }
 
-/* Earlier versions did not have these settings, whose defaults differ from what they did. */
+/* A run that was moved still holds the data that was moved into it (heed_fit_args.keep). */
+static bool find_own_data(heed_ctx *c, const char *dir, heed_config *f) {
+    static const char own[] = "heed-data";
+    const char *data = heed_config_has(f, "data") ? heed_config_text(f, "data") : "";
+    const char *slash = strrchr(data, '/');
+    if (!slash || strncmp(slash + 1, own, sizeof own - 1) != 0 || heed__os_exists(data))
+        return true;
+    heed_text path = {.c = c};
+    bool ok = heed_text_add(&path, "%s%s", dir, slash);
+    if (ok && heed__os_exists(path.s))
+        ok = heed_config_set(f, "data", path.s, dir, HEED_FROM_FLAG); /* as if it were given */
+    heed_text_free(&path);
+    return ok;
+}
+
 bool heed_run_settings(heed_ctx *c, const char *dir, heed_config *f) {
     heed_text path = {.c = c};
     if (heed__stopped(c)) return false;
@@ -45,10 +59,11 @@ bool heed_run_settings(heed_ctx *c, const char *dir, heed_config *f) {
         return heed_fail(c, HEED_USAGE,
                          "settings of a run: expected its folder and a "
                          "heed_config, found NULL");
+    /* Earlier versions did not have these settings, whose defaults differ from what they did. */
     bool ok = heed_config_set_list(f, "all-rows=true whole-logits=true",
                                    "a run of an earlier version", HEED_FROM_DEFAULT) &&
               heed_config_read(f, heed__run_path(&path, dir, "config.conf"), HEED_FROM_FILE) &&
-              heed__state_restore(c, dir, f);
+              heed__state_restore(c, dir, f) && find_own_data(c, dir, f);
     heed_text_free(&path);
     return ok;
 }

@@ -8,19 +8,33 @@
 /* All files of a run: a new one may replace these and nothing else. config.conf comes first, so
  * that it is written before the others and removed after them: a folder without it is not a run.
  * Checkpoints are removed first, so a partly removed run has none. */
-static const char *const run_files[] = {"config.conf",       "metrics.csv",
-                                        "train.log",         "loss.png",
-                                        "samples.txt",       "reconstructions.png",
-                                        "labels.txt",        "snapshots",
-                                        "scores.json",       "tokens.bin",
-                                        HEED__SOURCE_FOLDER, "heed-tokenizer.json",
-                                        "tokenizer.json",    "tokenizer_config.json",
-                                        "vocab.txt",         "vocab.json",
-                                        "merges.txt",        "heed-data.txt",
-                                        "heed-data.tsv",     "heed-data.csv",
-                                        "heed-data.jsonl",   "model.safetensors",
-                                        HEED__ADAPTER_FILE,  "last",
-                                        "last.new",          "last.old"};
+static const char *const run_files[] = {"config.conf",
+                                        "metrics.csv",
+                                        "train.log",
+                                        "loss.png",
+                                        "samples.txt",
+                                        "reconstructions.png",
+                                        "labels.txt",
+                                        "snapshots",
+                                        "scores.json",
+                                        "tokens.bin",
+                                        HEED__SOURCE_FOLDER,
+                                        "heed-tokenizer.json",
+                                        "tokenizer.json",
+                                        "tokenizer_config.json",
+                                        "vocab.txt",
+                                        "vocab.json",
+                                        "merges.txt",
+                                        "heed-data.txt",
+                                        "heed-data.tsv",
+                                        "heed-data.csv",
+                                        "heed-data.jsonl",
+                                        "heed-data",
+                                        "model.safetensors",
+                                        HEED__ADAPTER_FILE,
+                                        "last",
+                                        "last.new",
+                                        "last.old"};
 enum { RUN_FILES = sizeof run_files / sizeof *run_files };
 
 /* The files of a run that is replaced wait here until the new run has a checkpoint. config.conf is

@@ -47,6 +47,7 @@ static heed_fit_result fit(heed_ctx *c, const heed_train_args *a, heed_config *f
                                         .no_val = d->no_val,
                                         .resume = a->resume,
                                         .force = a->force,
+                                        .keep = a->keep,
                                         .report = a->report,
                                         .stop = a->stop,
                                         .user = a->user,
@@ -67,7 +68,8 @@ static bool read_settings(heed_ctx *c, const heed_train_args *a, heed__run_confi
     else
         ok = (k->config = heed_train_config(c, a->model)) &&
              heed_config_set(k->config, "task", a->model->name, "model", HEED_FROM_FLAG);
-    if (ok && a->data) ok = heed_config_set(k->config, "data", a->data, "data", HEED_FROM_FLAG);
+    const char *data = a->keep ? a->keep : a->data;
+    if (ok && data) ok = heed_config_set(k->config, "data", data, "data", HEED_FROM_FLAG);
     if (ok && a->preset) ok = heed_preset_apply(c, k->config, a->model, a->preset);
     return ok && heed_config_set_list(k->config, a->settings, "settings", HEED_FROM_FLAG) &&
            set_values(k->config, a->values);
@@ -83,16 +85,27 @@ static bool open_start(heed_ctx *c, const heed_train_args *a, heed_config *f, he
     return *from && heed_start_settings(f, a->model, *from, how, NULL);
 }
 
+/* The caller may stop the training while its text is read, too. */
+static bool reading(void *user, uint64_t done, uint64_t all) {
+    const heed_train_args *a = user;
+    (void)done, (void)all;
+    return !a->stop || !a->stop(a->user);
+}
+
 /* Trains by complete settings. Other processes learn of an error here or in heed_fit. */
 static heed_fit_result train(heed_ctx *c, const heed_train_args *a, heed_config *f) {
     heed_fit_result r = nothing;
-    heed_data_args how = {.run = a->resume ? a->run : NULL, .cache = a->resume ? a->run : NULL};
+    heed_data_args how = {.run = a->resume ? a->run : NULL,
+                          .cache = a->resume ? a->run : NULL,
+                          .progress = reading,
+                          .user = (void *)(uintptr_t)a};
     heed_run *from = NULL;
     bool new_run = a->run && !a->resume, ok = f && open_start(c, a, f, &how, &from);
     if (!a->resume) ok = ok && heed_model_choose(a->model, f, NULL, NULL);
     heed_data *d = ok ? heed_data_open(c, f, heed_model_spec(a->model), &how) : NULL;
     if (d && !a->resume) heed_model_choose(a->model, f, d, NULL);
     if (d && new_run && d->tree) heed_run_outside(c, a->run, heed_config_text(f, "data"));
+    if (d && a->keep) heed_config_set(f, "data", a->data, "data", HEED_FROM_FLAG);
     if (heed_cluster_agree(c, a->cluster)) r = fit(c, a, f, d, from);
     heed_data_close(d);
     heed_run_close(from);

@@ -25,7 +25,7 @@ def test_operators():
     for got, expected in ((x + y, a + b), (x - y, a - b), (x * y, a * b), (x / y, a / b), (x @ z, a @ m), (-x, -a), (x + 2, a + 2), (2 - x, 2 - a),
                           (3 * x, 3 * a), (x / 4, a / 4), (1 / x, 1 / a), (x ** 2, a ** 2), (x + b, a + b), (b - x, b - a), (a @ z, a @ m),
                           (x.T, a.T), (x.sum(), a.sum()), (x.sum(0), a.sum(0)), (x.mean(-1), a.mean(-1)), (x.max(dim=1, keepdim=True), a.max(1, keepdims=True)),
-                          (x.max(), a.max()), (x[1], a[1]), (x[:, 1:], a[:, 1:]), (x[..., -1], a[..., -1]), (x.reshape(3, 2), a.reshape(3, 2)),
+                          (x.max(), a.max()), (x.sum(axis=0), a.sum(0)), (x.mean(axis=-1, keepdims=True), a.mean(-1, keepdims=True)), (x[1], a[1]), (x[:, 1:], a[:, 1:]), (x[..., -1], a[..., -1]), (x.reshape(3, 2), a.reshape(3, 2)),
                           (x.exp(), np.exp(a)), (x.softmax(), softmax(a)), (heed.concat([x, y], 1), np.concatenate([a, b], 1)),
                           (heed.slice(x, 1, 1, np.int64(2)), a[:, 1:3]), (x * np.float32(2), 2 * a), (heed.scale(x, 2, 1), 2 * a + 1), (net.input(3.0), 3.0)):
         assert got.shape == np.shape(expected), (got, np.shape(expected))
@@ -173,7 +173,29 @@ def test_errors():
         net["nothing"]
     with raises(heed.DataError, "nothing.safetensors"):
         net.load("nothing.safetensors")
-    net.param("w", (1,))
+    for wrong in (None, "a", ["a"], [1j], [[1], [2, 3]], {}, object()):
+        with raises(heed.UsageError, "expected an array of numbers, found"):
+            net.input(wrong)
+    for wrong in (heed.mse, heed.add):
+        with raises(heed.UsageError, "expected an array of numbers, found"):
+            wrong(x, "a")
+    for wrong in ([0, 1], None, np.ones((2, 3), bool), 1.5):
+        with raises(heed.UsageError, "an index of a tensor is a whole number or a range"):
+            x[wrong]
+    for wrong in (net.param, net.probe, net.freeze, net.lora, heed.Linear, heed.Norm):
+        with raises(heed.UsageError, "expected a text, found None"):
+            wrong(*((net, None, 2, 2) if isinstance(wrong, type) else (None, 2, 1) if wrong == net.lora else (None, (2,)) if wrong == net.param else (None,)))
+    for wrong in (dict(lr="a"), dict(lr=np.nan)):
+        with raises(heed.UsageError, "lr is out of range"):
+            heed.AdamW(net, **wrong)
+    for wrong in (-1, 1.5, "a"):
+        with raises(heed.UsageError, "step is out of range"):
+            heed.Net().train(wrong)
+    with raises(heed.UsageError, "a gradient of shape"):
+        x.backward(np.ones(3))
+    with raises(heed.UsageError, "expected 2 or 0.5"):
+        x ** 3
+    net.param("w", 1)
     with raises(heed.UsageError, "w"):
         net.param("w", (1,))
     with raises(ZeroDivisionError):

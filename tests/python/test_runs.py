@@ -1,11 +1,16 @@
 """Training, opening and using runs; records; other folders; what is refused, and what Ctrl-C does."""
 import copy
+import gc
+import inspect
 import json
+import logging
 import os
 import pathlib
+import pickle
 import shutil
 import signal
 import subprocess
+import threading
 
 import heed
 import numpy as np
@@ -146,10 +151,11 @@ def test_without_a_tokenizer():
             call()
     with raises(heed.DataError, "holds no token", "as [3, 1, 4]: the run has no tokenizer"):
         gpt.generate()
-    for wrong in (5, None, [1.5], ["a"], [[1, 2]], b"3 1"):
-        for use in (gpt.attend, gpt.generate):
+    for use, wrongs in ((gpt.attend, (5, None, [1.5], ["a"], [[1, 2]], b"3 1")), (gpt.generate, (5, None, [1.5], [[1.5]], b"3 1"))):
+        for wrong in wrongs:
             with raises(heed.UsageError, "expected a text or a sequence of token ids, found"):
                 use(wrong)
+    assert gpt.generate([[3, 1, 4], np.array([3])], n=3, temperature=0) == [made, gpt.generate([3], n=3, temperature=0)]
     for use in (lambda: bert.fill([3, 1]), lambda: bert.fill("3 1")):
         with raises(heed.UsageError, "fill requires a tokenizer", "vocab.txt"):
             use()
@@ -192,10 +198,104 @@ def test_encoder_without_a_head():
 def test_ctrl_c():
     """It saves the run, raises KeyboardInterrupt, and leaves the handler as it was."""
     before = signal.getsignal(signal.SIGINT)
-    with raises(KeyboardInterrupt):
-        heed.train("gpt", facts(), out="run", steps=100000, progress=lambda r: r.step != 20 or os.kill(os.getpid(), signal.SIGINT), **SMALL)
+    at = lambda step: {"progress": lambda r: r.step != step or os.kill(os.getpid(), signal.SIGINT), **SMALL}
+    with raises(KeyboardInterrupt, 'interrupted at step 20 of 100,000; the run is saved; hint: heed.resume("run") continues it'):
+        heed.train("gpt", facts(), out="run", steps=100000, **at(20))
     assert signal.getsignal(signal.SIGINT) is before
     assert 20 <= heed.open("run", "last").step < 1000
+    with raises(KeyboardInterrupt, 'interrupted at step 30 of 100,000; the run is saved; hint: heed.resume("run") continues it'):
+        heed.resume("run", progress=at(30)["progress"])
+    with raises(KeyboardInterrupt, "interrupted at step 20 of 100,000; nothing is saved; hint: with out=PATH"):
+        heed.train("gpt", "my facts.txt", steps=100000, **at(20))
+    last = lambda r: r.event != "saved" or r.step < 40 or os.kill(os.getpid(), signal.SIGINT)
+    with raises(KeyboardInterrupt, 'interrupted after the last step; the run is saved; hint: heed.open("run") opens it'):
+        heed.resume("run", progress=last, steps=40)
+    assert heed.open("run", "last").step == 40
+    assert sorted(os.listdir()) == ["my facts.txt", "run"]
+
+
+def test_ctrl_c_on_data():
+    """It ends an evaluation after a batch; the run goes on working."""
+    run, lines = heed.train("gpt", facts(), steps=5, **SMALL), pathlib.Path("my facts.txt").read_text().splitlines() * 100
+    own = run.evaluate()
+    for method in (run.evaluate, run.heads, run.ablate):
+        timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+        timer.start()
+        with raises(KeyboardInterrupt):
+            for _ in range(100):
+                method(lines)
+        assert run.evaluate() == own
+
+
+def test_ctrl_c_in_a_message():
+    """What is raised while a message is passed on is raised by the call that it is about."""
+    class Raising(logging.Handler):
+        def emit(self, record):
+            os.kill(os.getpid(), signal.SIGINT)
+
+    run, handler = heed.train("mlm", facts(), steps=5, **SMALL), Raising()
+    logging.getLogger("heed").addHandler(handler)
+    try:
+        with raises(KeyboardInterrupt):
+            run.fill("nobody [MASK]")
+    finally:
+        logging.getLogger("heed").removeHandler(handler)
+    assert run.fill("Paris [MASK]")
+
+
+def test_closed():
+    """Arrays and records outlive their run; what needs the run says that it was closed."""
+    with heed.train("gpt", facts(), steps=5, **SMALL) as run:
+        path, a, record = run.path, run.net["norm.weight"].array, run.attend("Paris is")
+    assert not os.path.exists(path) and np.isfinite(a).all() and record.text() and repr(run) == "<heed.Run, closed>"
+    for use in (lambda: run.generate("Paris"), lambda: run.settings, lambda: run.path, lambda: run.net, run.close):
+        with raises(heed.UsageError, "the run was closed; hint: heed.open"):
+            use()
+    with raises(AttributeError, "no 'nothing'"):
+        heed.train("gpt", facts(), steps=5, **SMALL).nothing
+
+
+def test_copies():
+    run = heed.train("gpt", facts(), steps=5, **SMALL)
+    for x in (run, run.net, run.net["norm.weight"], run.attend("Paris"), heed.AdamW(heed.Net())):
+        for use in (pickle.dumps, copy.copy, copy.deepcopy):
+            with raises(TypeError, f"a heed.{type(x).__name__} cannot be copied or pickled; hint: "):
+                use(x)
+
+
+def test_threads():
+    """Calls of one run wait for each other."""
+    run = heed.train("gpt", facts(), steps=5, **SMALL)
+    alone, record, wrong = [run.generate("Paris is", n=10, seed=i) for i in range(10)], run.attend("Paris is"), []
+
+    def work():
+        try:
+            for i, expected in enumerate(alone):
+                assert run.generate("Paris is", n=10, seed=i) == expected and record.json() and run.attend("Rome").text() and run.predict("The")
+        except BaseException as e:
+            wrong.append(e)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for step in (threading.Thread.start, threading.Thread.join):
+        for t in threads:
+            step(t)
+    assert not wrong, wrong
+
+
+def test_memory_does_not_grow():
+    """Thousands of calls, also ones that fail; a tenth of them first, so that all is allocated that is kept."""
+    run = heed.train("mlm", facts(), steps=5, **SMALL)
+
+    def calls(count):
+        for _ in range(count):
+            run.fill("Paris is [MASK]"), run.embed("Rome"), run.encode("the capital"), run.attend("Paris").blocks[0].weights.sum()
+            with raises(heed.DataError, "no [MASK]"):
+                run.fill("Paris")
+        gc.collect()
+        return int(pathlib.Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+    before = calls(200)
+    assert calls(2000) - before < 1e6
 
 
 def test_folder_of_its_own():
@@ -256,6 +356,19 @@ def test_exchange():
     assert again.generate("Paris", n=4, temperature=0) == run.generate("Paris", n=4, temperature=0) and heed.open("again").task == "gpt"
 
 
+def test_help():
+    """help(heed) lists what there is, with a line about each."""
+    for name in heed.__all__:
+        found = getattr(heed, name)
+        assert inspect.getdoc(found), name
+        for method, f in vars(found).items() if inspect.isclass(found) else ():
+            assert method.startswith("_") or not (inspect.isfunction(f) or isinstance(f, property)) or method in INNER or inspect.getdoc(f), (name, method)
+    assert {"train", "open", "Run", "Net", "attention"} <= set(heed.__all__)
+
+
+INNER = {"use", "copied", "named", "stale", "view", "now", "c", "items"}  # methods that only the package calls
+
+
 def test_hostile_labels():
     """They stay text inside the frame of a notebook."""
     evil = '"><script>alert(1)</script></iframe>'
@@ -279,6 +392,16 @@ def test_refused():
         heed.read("my facts.txt")
     with raises(heed.UsageError, "isa"):
         heed.Net(isa="sse9")
+    for use in (lambda x: heed.open(x), lambda x: heed.resume(x), lambda x: heed.read(x), lambda x: heed.import_(x), heed.Net().save, heed.Net().load,
+                lambda x: heed.train("gpt", "my facts.txt", out=x or b"")):
+        for wrong in (5, None, b"run", "a\0b"):
+            with raises(heed.UsageError, " is wrong: expected a path, found "):
+                use(wrong)
+    for wrong in (dict(seed="x"), dict(seed=-1), dict(seed=2**64), dict(threads=1.5), dict(threads=-1), dict(isa=5), dict(preset=5), dict(progress=5)):
+        with raises(heed.UsageError, [*wrong][0], "expected"):
+            heed.train("gpt", "my facts.txt", out="run", **{**SMALL, **wrong})
+    assert heed.train("gpt", "my facts.txt", val=None, **{**SMALL, "steps": np.int64(2), "lr": np.float32(0.01), "norm": None, "tie": np.True_}).step == 2
+    assert not os.path.exists("run")
     with raises(heed.DivergedError, "finite"):
         heed.train("gpt", "my facts.txt", out="run", **{**SMALL, "lr": 1e6, "steps": 20, "clip": 0})
     assert heed.settings("gpt")["layers"][0].isdigit() and heed.settings("gpt")["layers"][1]

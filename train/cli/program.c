@@ -361,16 +361,6 @@ heed_config *task_config(program *p) {
     return f;
 }
 
-/* A run that was moved still holds data that was copied into it (cli/gather.h). */
-static void find_own_data(heed_config *f, const char *dir) {
-    char path[1100];
-    const char *data = heed_config_has(f, "data") ? heed_config_text(f, "data") : "";
-    const char *name = file_name(data);
-    if (name == data || strncmp(name, "heed-data.", 10) != 0 || is_file(data)) return;
-    snprintf(path, sizeof path, "%s/%s", dir, name);
-    if (is_file(path)) heed_config_set(f, "data", path, dir, HEED_FROM_FLAG);
-}
-
 heed_config *run_settings(heed_ctx *c, const heed_model *const *models, const char *dir,
                           const heed_model **m) {
     char path[1024];
@@ -388,7 +378,6 @@ heed_config *run_settings(heed_ctx *c, const heed_model *const *models, const ch
     }
     heed_config *f = training_config(c, *m);
     if (!heed_run_settings(c, dir, f)) return NULL;
-    find_own_data(f, dir);
     return f;
 }
 

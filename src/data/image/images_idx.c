@@ -185,23 +185,56 @@ static bool pictures_fit(heed_ctx *c, const char *path, const idx *f) {
 
 /* ---- labels ---- */
 
+/* The lines of labels.txt in the folder, which name the classes 0, 1, ..; count 0: numbers do. */
+typedef struct {
+    char *text, **line;
+    size_t count, capacity;
+} names;
+
+static bool read_names(heed_ctx *c, const char *folder, names *out) {
+    char *path = heed__images_path(c, folder, "labels.txt");
+    size_t n;
+    if (path && heed__os_exists(path)) out->text = heed_text_read(c, path, &n);
+    heed__free(path);
+    for (char *at = out->text; at && *at;) {
+        if (!heed__grow(c, &out->line, &out->capacity, out->count + 1, sizeof *out->line))
+            return false;
+        out->line[out->count++] = at;
+        at += strcspn(at, "\n");
+        if (*at) *at++ = 0;
+    }
+    return !heed__stopped(c);
+}
+
+enum { NUMBER = 32 };
+/* The name of the class of a value. */
+static const char *name_of(const names *s, int64_t value, char number[NUMBER]) {
+    if (s->count) return s->line[value];
+    snprintf(number, NUMBER, "%lld", (long long)value);
+    return number;
+}
+
 static int by_value(const void *a, const void *b) {
     int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
     return (x > y) - (x < y);
 }
 
 /* Adds the class of each value, in the order of the values. */
-static bool add_classes(heed_images *k, const char *path, const int64_t *values, size_t n) {
+static bool add_classes(heed_images *k, const names *s, const char *path, const int64_t *values,
+                        size_t n) {
     int64_t *sorted = heed__alloc_array(k->c, n, sizeof *sorted);
     if (!sorted) return false;
     memcpy(sorted, values, n * sizeof *sorted);
     qsort(sorted, n, sizeof *sorted, by_value);
-    bool ok = true;
+    bool ok = !n || !s->count || (uint64_t)sorted[n - 1] < s->count ||
+              heed_fail(k->c, HEED_DATA,
+                        "label is wrong: %s: expected less than %zu, the lines of labels.txt, "
+                        "found %lld",
+                        path, s->count, (long long)sorted[n - 1]);
     for (size_t i = 0; ok && i < n; i++) {
-        char name[32];
+        char number[NUMBER];
         if (i && sorted[i] == sorted[i - 1]) continue;
-        snprintf(name, sizeof name, "%lld", (long long)sorted[i]);
-        ok = heed__images_class(k, name, path) >= 0;
+        ok = heed__images_class(k, name_of(s, sorted[i], number), path) >= 0;
     }
     heed__free(sorted);
     return ok;
@@ -252,11 +285,12 @@ static const pair pairs[] = {
     {"t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte", HEED_TEST_PART},
 };
 
-static bool add_pictures(heed_images *k, const pair *p, const idx *f, const int64_t *labels) {
+static bool add_pictures(heed_images *k, const names *s, const pair *p, const idx *f,
+                         const int64_t *labels) {
     size_t height = f->dim[1], width = f->dim[2], channels = f->dims == 4 ? f->dim[3] : 1;
     for (size_t i = 0; i < f->dim[0]; i++) {
-        char name[32] = HEED_UNLABELLED;
-        if (labels) snprintf(name, sizeof name, "%lld", (long long)labels[i]);
+        char number[NUMBER];
+        const char *name = labels ? name_of(s, labels[i], number) : HEED_UNLABELLED;
         heed_picture picture = {(int)width, (int)height, (int)channels,
                                 f->bytes + f->header + i * height * width * channels};
         if (!heed__images_add(k, heed__images_class(k, name, p->images), p->part, NULL, picture))
@@ -266,8 +300,8 @@ static bool add_pictures(heed_images *k, const pair *p, const idx *f, const int6
 }
 
 /* label_path NULL: the pictures have no labels. */
-static bool read_pair(heed_images *k, const pair *p, const char *image_path, const char *label_path,
-                      range *r) {
+static bool read_pair(heed_images *k, const names *s, const pair *p, const char *image_path,
+                      const char *label_path, range *r) {
     idx f;
     int64_t *labels = NULL;
     size_t count = 0;
@@ -279,14 +313,15 @@ static bool read_pair(heed_images *k, const pair *p, const char *image_path, con
                        "labels and pictures differ in number: %s: expected %zu labels, as there "
                        "are pictures in %s, found %zu",
                        label_path, f.dim[0], image_path, count);
-    ok = ok && (!labels || add_classes(k, label_path, labels, count)) &&
-         add_pictures(k, p, &f, labels);
+    ok = ok && (!labels || add_classes(k, s, label_path, labels, count)) &&
+         add_pictures(k, s, p, &f, labels);
     heed__free(labels);
     return ok;
 }
 
 bool heed__images_idx(heed_images *k, const char *path) {
     range r = {0};
+    names s = {0};
     bool ok = true;
     for (int i = 0; ok && i < 2; i++) {
         const pair *p = &pairs[i];
@@ -298,12 +333,14 @@ bool heed__images_idx(heed_images *k, const char *path) {
         if (p->part == HEED_TEST_PART && k->a.no_test)
             ok = true;
         else if (images && (labels || k->a.unlabelled))
-            ok = read_pair(k, p, images, labels, &r);
+            ok = (s.text || read_names(k->c, path, &s)) && read_pair(k, &s, p, images, labels, &r);
         else if (images || labels)
             ok = heed_fail(k->c, HEED_DATA, "IDX files are not complete: %s: expected %s%s, too",
                            path, images ? p->labels : p->images, " (plain or .gz)");
         heed__free(images);
         heed__free(labels);
     }
+    heed__free(s.text);
+    heed__free(s.line);
     return ok && !heed__stopped(k->c);
 }

@@ -1,0 +1,213 @@
+"""Data from memory, written in the formats that heed reads: texts, pairs, labelled texts, pictures as arrays or by their paths."""
+import contextlib
+import csv
+import json
+import operator
+import os
+import tempfile
+
+import numpy as np
+
+from . import _c
+from ._library import UsageError, text_bytes
+
+FORMS = {  # by the kind of input: what is expected instead of a path, and how it looks
+    _c.HEED_INPUT_TOKENS: ("a list of texts", '["One line .", "Another line ."]'),
+    _c.HEED_INPUT_PAIR: ("a list of pairs of texts, or (sources, targets)", '[("I am", "je suis"), ("You are", "tu es")]'),
+    _c.HEED_INPUT_LABELLED: ("(texts, classes) or, for tag, (lists of words, lists of tags)", '(["fine film", "dull film"], ["good", "bad"])'),
+    _c.HEED_INPUT_PICTURE: ("(pictures, classes)", "(x, y) with x of shape (n, height, width) or (n, height, width, 3)"),
+    _c.HEED_INPUT_CAPTION: ("", "a file of lines: a picture's path, a tab, its caption"),
+}
+
+
+def is_path(x):
+    return isinstance(x, (str, os.PathLike))
+
+
+def path_bytes(path, what="path"):
+    """A path for heed."""
+    if not is_path(path) or "\0" in os.fsdecode(path):
+        raise UsageError(f"the {what} is wrong: expected a path, found {path!r:.60}")
+    return os.fsencode(path)
+
+
+def wrong(spec, found):
+    form, hint = FORMS.get(spec.kind, ("", "heed.Net trains custom models on arrays"))
+    return UsageError(f"the data is wrong: expected a path{form and ', or ' + form}: found {found}; hint: {hint}")
+
+
+def described(x):
+    """What it is, in an error."""
+    if isinstance(x, np.ndarray):
+        return f"an array of shape {x.shape} of {x.dtype}"
+    return f"a {type(x).__name__} of {len(x)}" if isinstance(x, (list, tuple)) and x else f"{x!r:.60}"
+
+
+# ---- pictures ----
+
+def pixels(x):
+    """Pictures as bytes: whole numbers from 0 to 255 are kept, fractions from 0 to 1 are multiplied by 255."""
+    if not (x.min() >= 0 and x.max() <= (1 if x.dtype.kind == "f" else 255)):  # NaN is neither
+        raise UsageError(f"a picture has whole numbers from 0 to 255, or fractions from 0 to 1: found {x.min()} to {x.max()} of {x.dtype}; "
+                         "hint: x.astype('uint8') makes whole numbers of floats")
+    return np.ascontiguousarray(np.rint(x * 255) if x.dtype.kind == "f" else x, dtype=np.uint8)
+
+
+def array_of(x, what):
+    """Numbers or texts as an array; lists of unequal lengths are none."""
+    try:
+        return np.asarray(x)
+    except ValueError:
+        raise UsageError(f"the {what} have different shapes: expected equal ones; hint: x.shape of each") from None
+
+
+def classes_of(y, count):
+    """The classes as whole numbers from 0, and the names of these; None if the numbers are the names."""
+    y = array_of(y, "classes")
+    y = y.reshape(len(y)) if y.ndim == 2 and y.shape[1] == 1 else y
+    if y.shape != (count,):
+        hint = "; hint: y.argmax(1) for one column for each class" if y.ndim == 2 else ""
+        raise UsageError(f"the classes are wrong: expected one for each of {count} items, found {described(y)}{hint}")
+    if y.dtype.kind == "f" and (y == np.floor(y)).all():
+        y = y.astype(np.int64)
+    if y.dtype.kind not in "iubUOT" or (y.dtype.kind == "O" and not all(isinstance(i, str) for i in y)):
+        raise UsageError(f"the classes are wrong: expected whole numbers or texts, found {described(y)}")
+    if y.dtype.kind in "iu" and 0 <= y.min() and y.max() < 2**31:
+        return y, None
+    names, y = np.unique(y.astype(str), return_inverse=True)
+    for name in names:
+        if not name.strip() or len(name.splitlines()) > 1:
+            raise UsageError(f"the classes are wrong: expected names of one line, found {name!r:.60}")
+    return y, names.tolist()
+
+
+def write_idx(path, x, kind, code):
+    with open(path, "wb") as f:
+        f.write(bytes([0, 0, code, x.ndim]) + np.array(x.shape, ">u4").tobytes())
+        np.ascontiguousarray(x, kind).tofile(f)
+
+
+def write_pictures(x, y, folder):
+    """A folder of IDX files."""
+    x = array_of(x, "pictures")
+    if x.ndim not in (3, 4) or x.shape[3:] not in ((), (1,), (3,)) or 0 in x.shape or x.dtype.kind not in "uif":
+        hint = "; hint: x.transpose(0, 2, 3, 1) puts the channels last" if x.ndim == 4 and x.shape[1] in (1, 3) else ""
+        raise UsageError(f"the pictures are wrong: expected an array (n, height, width[, 1 or 3 channels]), found {described(x)}{hint}")
+    path = os.path.join(folder, "heed-data")
+    os.mkdir(path)
+    if y is not None:
+        numbers, names = classes_of(y, len(x))
+        write_idx(os.path.join(path, "train-labels-idx1-ubyte"), numbers, ">i4", 0x0C)
+        if names:
+            with open(os.path.join(path, "labels.txt"), "wb") as f:
+                f.writelines(text_bytes(name + "\n") for name in names)
+    write_idx(os.path.join(path, "train-images-idx3-ubyte"), pixels(x), "u1", 0x08)
+    return path
+
+
+def write_paths(x, y, folder):
+    """A list of pictures by their paths."""
+    path = os.path.join(folder, "heed-data.csv")
+    numbers, names = (None, None) if y is None else classes_of(y, len(x))
+    with open(path, "w", newline="", encoding="utf-8", errors="surrogateescape") as f:
+        rows = csv.writer(f, lineterminator="\n")
+        for i, picture in enumerate(x):
+            if not is_path(picture):
+                raise UsageError(f"the pictures are wrong: expected all of them by their paths, found {described(picture)}")
+            rows.writerow([os.path.abspath(picture)] + ([] if y is None else [names[numbers[i]] if names else numbers[i]]))
+    return path
+
+
+# ---- texts ----
+
+def sides(data, spec):
+    """(x, y), or a list of (x, y), as two lists of equally many."""
+    two = isinstance(data, tuple) and len(data) == 2
+    try:
+        x, y = data if two else zip(*data) if data_is_pairs(data) else (None, None)
+        x, y = list(x), list(y)
+    except TypeError:
+        raise wrong(spec, described(data)) from None
+    if len(x) != len(y) or not x:
+        raise UsageError(f"the data is wrong: expected equally many of both, and at least one: found {len(x)} and {len(y)}")
+    return x, y
+
+
+def data_is_pairs(data):
+    return isinstance(data, (list, tuple, np.ndarray)) and len(data) and all(
+        isinstance(d, (list, tuple, np.ndarray)) and len(d) == 2 for d in data)
+
+
+def plain(x, spec):
+    """A text, a class, or a list of words or tags, for JSON."""
+    if isinstance(x, str):
+        text_bytes(x)
+        return str(x)
+    if spec.per_word and isinstance(x, (list, tuple, np.ndarray)):
+        return [plain(word, spec) for word in x]
+    try:
+        return int(operator.index(x))
+    except TypeError:
+        raise wrong(spec, described(x)) from None
+
+
+def write_texts(data, spec, folder):
+    """One text a line."""
+    if not isinstance(data, (list, tuple, np.ndarray)) or len(data) == 0 or not all(isinstance(t, str) for t in data):
+        raise wrong(spec, described(data))
+    path = os.path.join(folder, "heed-data.txt")
+    with open(path, "wb") as f:
+        f.writelines(text_bytes(t) + b"\n" for t in data)
+    return path
+
+
+def write_lines(data, spec, folder):
+    """JSON objects, one a line."""
+    keys = ("src", "tgt") if spec.kind == _c.HEED_INPUT_PAIR else ("tokens", "tags") if spec.per_word else ("text", "label")
+    path, (x, y) = os.path.join(folder, "heed-data.jsonl"), sides(data, spec)
+    with open(path, "w", encoding="utf-8") as f:
+        for a, b in zip(x, y):
+            if not (isinstance(a, str) or spec.per_word) or not (isinstance(b, str) or spec.kind == _c.HEED_INPUT_LABELLED):
+                raise wrong(spec, described(b if isinstance(a, str) else a))
+            f.write(json.dumps({keys[0]: plain(a, spec), keys[1]: plain(b, spec)}, ensure_ascii=False) + "\n")
+    return path
+
+
+# ---- all kinds ----
+
+def listed(x):
+    """A column of a table (as pandas has) as an array; anything else is kept."""
+    return np.asarray(x) if hasattr(x, "__array__") and not isinstance(x, str) else x
+
+
+def write(data, spec, folder):
+    """Writes data to a new file or folder in `folder`: its path."""
+    data = tuple(map(listed, data)) if isinstance(data, tuple) else listed(data)
+    if spec.kind == _c.HEED_INPUT_TOKENS:
+        return write_texts(data, spec, folder)
+    if spec.kind in (_c.HEED_INPUT_PAIR, _c.HEED_INPUT_LABELLED):
+        return write_lines(data, spec, folder)
+    if spec.kind != _c.HEED_INPUT_PICTURE:
+        raise wrong(spec, described(data))
+    two = isinstance(data, tuple) and len(data) == 2
+    if not two and not spec.unlabelled:
+        raise wrong(spec, described(data))
+    x, y = data if two else (data, None)
+    if not isinstance(x, (list, tuple, np.ndarray)) or len(x) == 0 or (y is None and not spec.unlabelled):
+        raise wrong(spec, described(data))
+    return write_paths(x, y, folder) if is_path(x[0]) else write_pictures(x, y, folder)
+
+
+@contextlib.contextmanager
+def written(data, spec, beside=None):
+    """The path of data; what is no path is written to a file that exists within. beside: a path on whose disk it is to be."""
+    if is_path(data):
+        if "\n" in os.fsdecode(data) and not os.path.exists(data):
+            raise wrong(spec, "a text of several lines")
+        yield data
+        return
+    above = beside and os.path.dirname(os.path.abspath(beside))
+    while above and not os.path.isdir(above):
+        above = os.path.dirname(above)
+    with tempfile.TemporaryDirectory(prefix=".heed-data-", dir=above) as folder:
+        yield write(data, spec, folder)

@@ -1,0 +1,137 @@
+"""Data from memory: training and evaluation on arrays and lists, inputs as lists and batches; what is refused."""
+import os
+import pathlib
+
+import heed
+import numpy as np
+from tools import SMALL, facts, raises
+
+PICTURES = dict(steps=30, threads=1, batch=8, lr=3e-3, image_size=8)
+PAIRS = dict(tokenizer="char", layers=1, heads=2, width=16, block=8, batch=16, steps=5, threads=1)
+TEXTS = dict(layers=1, heads=2, width=16, block=16, batch=8, steps=30, lr=3e-3, threads=1)
+
+
+def colours(n=40):
+    """Red and blue pictures, in turn."""
+    x, y = np.random.default_rng(0).integers(0, 60, (n, 8, 8, 3)), np.arange(n) % 2
+    x[y == 0, ..., 0] += 180
+    x[y == 1, ..., 2] += 180
+    return x, y
+
+
+def weights(path):
+    return (pathlib.Path(path) / "model.safetensors").read_bytes()
+
+
+def test_pictures():
+    """Of whole numbers and of fractions, with classes of numbers and names; the run keeps them, and resumes."""
+    x, y = colours()
+    run = heed.train("cnn", (x, y), out="run", **PICTURES)
+    assert run.labels == ["0", "1"] and run.settings["data"] == "run/heed-data" and os.listdir() == ["run"]
+    assert run.evaluate()["items"] < 40 and run.evaluate((x, y))["items"] == 40 and run.evaluate((x, y))["accuracy"] == 1
+    assert heed.resume("run", steps=31).result["step"] == 31
+    names = np.array(["red", "blue"])
+    with raises(heed.UsageError, "run exists already"):
+        heed.train("cnn", (x, y), out="run", **PICTURES)
+    same = heed.train("cnn", (x / 255, names[y].tolist()), out="run", force=True, **PICTURES)
+    assert same.labels == ["blue", "red"] and same.classify(x[0])[0][0] == "red" and same.evaluate((x, names[y]))["accuracy"] == 1
+    with raises(heed.DataError, 'class "0" is unknown'):
+        same.evaluate((x, y))
+    for z, labels in ((y * 2 - 1, ["-1", "1"]), (y == 1, ["False", "True"]), (y[:, None].astype(float), ["0", "1"])):
+        assert heed.train("cnn", (x[:, ::-1, ::2], z), **{**PICTURES, "steps": 1}).labels == labels
+    assert heed.train("autoencoder", x[..., 0], **{**PICTURES, "steps": 1}).settings["channels"] == "1"
+
+
+def test_pictures_by_paths():
+    x, y = colours(20)
+    for i in range(20):
+        pathlib.Path(f"{i}, a.tga").write_bytes(bytes([0, 0, 2] + [0] * 9 + [8, 0, 8, 0, 24, 32]) + x[i, ..., ::-1].astype(np.uint8).tobytes())
+    paths = [pathlib.Path(f"{i}, a.tga") for i in range(20)]
+    run = heed.train("cnn", (paths, [("red", "blue")[i] for i in y]), out="run", **PICTURES)
+    assert run.settings["data"] == "run/heed-data.csv" and run.classify(paths[0])[0][0] == "red"
+    assert [g[0][0] for g in run.classify(paths[:3])] == [g[0][0] for g in run.classify(list(map(str, paths[:3])))] == ["red", "blue", "red"]
+    with raises(heed.UsageError, "all of them by their paths"):
+        heed.train("cnn", (["a.png", 5], [0, 1]), **PICTURES)
+
+
+def test_refused_pictures():
+    x, y = colours()
+    for data, words in (((x, y[:3]), "one for each of 40"), ((x, np.eye(2)[y]), "y.argmax(1)"), ((x.transpose(0, 3, 1, 2), y), "x.transpose(0, 2, 3, 1)"),
+                        ((x * 2, y), "from 0 to 255"), ((x, y - 0.5), "whole numbers or texts"), ((x, [None] * 40), "whole numbers or texts"),
+                        ((x.astype(complex), y), "expected an array (n, height"), (([x[0], x[1][:3]], [0, 1]), "different shapes"), (x, "(pictures, classes)"),
+                        ((x, None), "(pictures, classes)"), ((x, ["a\nb", "c"] * 20), "names of one line"), ([], "found []"), (None, "found None"), (5, "found 5"),
+                        ({}, "found {}"), (b"path", "found b'path'"), ((x[:0], y[:0]), "found a tuple of 2")):
+        with raises(heed.UsageError, words):
+            heed.train("cnn", data, out="run", **PICTURES)
+    with raises(heed.UsageError, "expected a path: found a tuple of 2; hint: a file of lines"):
+        heed.train("caption", (x, y))
+    assert os.listdir() == []
+
+
+def test_texts():
+    """The lines of a file as a list give the same bits."""
+    lines = pathlib.Path(facts()).read_text().splitlines()
+    run, same = heed.train("gpt", lines, out="run", steps=5, **SMALL), heed.train("gpt", "my facts.txt", out="same", steps=5, **SMALL)
+    assert weights("run") == weights("same") and pathlib.Path("run/heed-data.txt").read_bytes() == pathlib.Path("my facts.txt").read_bytes()
+    assert run.evaluate(lines[:9]) == same.evaluate(np.array(lines[:9])) and run.evaluate() == same.evaluate()
+    assert run.heads(lines[:9])["entropy"] == same.heads(lines[:9])["entropy"] and run.ablate(lines[:9]) == same.ablate(lines[:9])
+    assert sorted(os.listdir()) == ["my facts.txt", "run", "same"]
+    os.rename("run", "moved")
+    assert heed.open("moved").evaluate() == same.evaluate() and heed.resume("moved", steps=6).result["step"] == 6
+    for data in ([1, 2], [["a"]], ["a", None], [], 5, "one line\nanother", np.zeros(3)):
+        with raises(heed.UsageError, "expected a path, or a list of texts: found"):
+            heed.train("gpt", data, **SMALL)
+        with raises(heed.UsageError, "expected a path, or a list of texts: found"):
+            run.evaluate(data)
+    with raises(heed.UsageError, "expected Unicode"):
+        heed.train("gpt", ["\ud800"], **SMALL)
+    with raises(heed.UsageError, "setting val is wrong: expected a path"):
+        heed.train("gpt", lines, val=lines, **SMALL)
+
+
+def test_pairs_and_labels():
+    pairs = [(a + b, b + a) for a in "abcdefgh" for b in "abcdefgh"]
+    made = [heed.train("seq2seq", data, **PAIRS) for data in (pairs, tuple(map(list, zip(*pairs))), np.array(pairs))]
+    assert len({weights(run.path) for run in made}) == 1 and made[0].evaluate(pairs) == made[1].evaluate(pairs)
+    assert made[0].translate(["ab", "ba"]) == [made[0].translate("ab"), made[0].translate("ba")]
+    assert len(made[0].predict(["ab", "ba"], target=["ba", "ab"])) == 2
+    with raises(heed.UsageError, "expected a list of 1 texts"):
+        made[0].predict(["ab"], target="ba")
+    for data in (["ab"], [("a", "b", "c")], [("a", 1)], ("a", 5), [], {"a": "b"}, (["a"], None)):
+        with raises(heed.UsageError, "the data is wrong"):
+            heed.train("seq2seq", data, **PAIRS)
+    with raises(heed.UsageError, "equally many of both", "found 1 and 2"):
+        heed.train("seq2seq", (["a"], ["b", "c"]), **PAIRS)
+    x, y = [f"film {i} was {'fine' if i % 2 else 'dull'}" for i in range(40)], ["good" if i % 2 else "bad" for i in range(40)]
+    run = heed.train("textcls", (x, y), **TEXTS)
+    assert run.labels == ["bad", "good"] and run.classify(x[:2]) == [run.classify(t) for t in x[:2]] and run.evaluate((x, y))["items"] == 40
+    assert heed.train("textcls", (np.array(x), np.arange(40) % 2), **TEXTS).labels == ["0", "1"]
+    words, tags = [["the", a, b] for a in ("cat", "dog", "cow", "man") for b in ("sees", "runs", "eats", "is")], [["D", "N", "V"]] * 16
+    run = heed.train("tag", (words, tags), **TEXTS)
+    assert run.labels == ["D", "N", "V"] and [len(w) for w in run.classify(["the cat", "the dog sees"])] == [2, 3]
+
+
+def test_inputs_as_lists():
+    """One rule: a list of inputs gives the list of what each gives."""
+    mlm = heed.train("mlm", facts(), steps=5, **SMALL)
+    texts = ["Paris is the capital of [MASK] .", "[MASK] is [MASK]"]
+    for many in (texts, tuple(texts), np.array(texts)):
+        assert mlm.fill(many, top=2) == [mlm.fill(t, top=2) for t in texts] and mlm.predict(many) == [mlm.predict(t) for t in texts]
+    assert mlm.fill([mlm.encode(t) for t in texts])[1] == mlm.fill(mlm.encode(texts[1])) and len(mlm.fill(np.str_(texts[0]))) == 1
+    with raises(heed.DataError, "no [MASK] in the input: Paris"):
+        mlm.fill([texts[0], "Paris"])
+    gpt = heed.train("gpt", facts(), steps=5, **SMALL)
+    assert gpt.generate(["Paris is", "Rome"], n=3, samples=2) == [gpt.generate(t, n=3, samples=2) for t in ("Paris is", "Rome")]
+    assert gpt.generate([[3, 1], np.array([4])], n=3) == [gpt.generate([3, 1], n=3), gpt.generate([4], n=3)]
+    for wrong in (5, None, b"a", ["a", None], {"a"}):
+        with raises(heed.UsageError, "expected a text or"):
+            gpt.generate(wrong)
+    x, y = colours()
+    run = heed.train("cnn", (x, y), **PICTURES)
+    for many in (x[:3], list(x[:3]), x[:3].astype(np.uint8), x[:3].tolist(), np.asfortranarray(x[:3]), tuple(x[:3])):
+        assert run.classify(many) == [run.classify(one) for one in x[:3]], type(many)
+    grey = heed.train("cnn", (x[..., 2], y), **PICTURES)
+    assert grey.classify(x[:3, ..., 2]) == grey.classify(x[:3, ..., 2:]) == [grey.classify(one) for one in x[:3, ..., 2]]
+    for wrong in ([], None, x[:0], x[:3].transpose(0, 3, 1, 2), x[0].transpose(2, 0, 1), {}, [x[0], None], [[1, 2], [3]]):
+        with raises(heed.UsageError, "picture"):
+            run.classify(wrong)
