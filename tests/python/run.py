@@ -3,12 +3,14 @@ import glob
 import importlib
 import inspect
 import os
+import signal
 import sys
 import tempfile
 import traceback
 
 here = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [here] + ([] if os.environ.get("HEED_INSTALLED") else [os.path.join(here, "..", "..", "python")])
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores it
 passed, failed = 0, 0
 for path in sorted(glob.glob(os.path.join(here, "test_*.py"))):
     module = importlib.import_module(os.path.basename(path)[:-3])

@@ -231,7 +231,7 @@ def test_ctrl_c_in_a_message():
     """What is raised while a message is passed on is raised by the call that it is about."""
     class Raising(logging.Handler):
         def emit(self, record):
-            os.kill(os.getpid(), signal.SIGINT)
+            raise KeyboardInterrupt
 
     run, handler = heed.train("mlm", facts(), steps=5, **SMALL), Raising()
     logging.getLogger("heed").addHandler(handler)
