@@ -71,8 +71,9 @@ void heed_inspection_free(heed_inspection *s);
  * with each question's logits at its `row`; NULL on error. */
 heed_tensor *heed_inspection_logits(const heed_inspection *s, heed_tape *t);
 /* Writes the `top` most probable classes or tokens of a question by the logits y, the most probable
- * one first, and their probabilities: arrays of `top`. Special tokens are guesses for a masked token
- * only after all others, and count in the probabilities. Returns their number, at most the classes.
+ * one first, and their probabilities: arrays of `top`. Special tokens are guesses for a masked
+ * token only after all others, and count in the probabilities. Returns their number, at most the
+ * classes.
  */
 int heed_inspection_guesses(const heed_inspection *s, const heed_question *q, const heed_tensor *y,
                             int top, int *classes, heed_real *p);

@@ -399,7 +399,8 @@ heed_tensor *heed_inspection_logits(const heed_inspection *s, heed_tape *t) {
     return heed_reshape(t, y, 2, (int[]){-1, y->shape[y->dims - 1]});
 }
 
-/* Whether a class is a special token, which no word of a text can be, of a model that guesses words.
+/* Whether a class is a special token, which no word of a text can be, of a model that guesses
+ * words.
  */
 static bool is_no_word(const heed_inspection *s, int class) {
     if (s->run->model->answers != HEED_ANSWER_MASKED) return false;
@@ -427,8 +428,7 @@ int heed_inspection_guesses(const heed_inspection *s, const heed_question *q, co
         for (; at > 0 && before(s, row, i, classes[at - 1]); at--) classes[at] = classes[at - 1];
         classes[at] = i;
     }
-    for (int i = 0; i < count; i++)
-        p[i] = (heed_real)(exp((double)row[classes[i]] - most) / sum);
+    for (int i = 0; i < count; i++) p[i] = (heed_real)(exp((double)row[classes[i]] - most) / sum);
     return count;
 }
 

@@ -319,11 +319,12 @@ static void put_dense(const plan *p) {
         put_line(&d, i);
     }
     char merged[64] = "", some[80] = "";
-    const char *second = patches                ? some
+    const char *second = patches               ? some
                          : label_step(&d) == 2 ? "every second column has its label"
                                                : "";
-    if (patches > 1) snprintf(some, sizeof some, "labels are ROW,COLUMN; one column in %d has its label",
-                               patches);
+    if (patches > 1)
+        snprintf(some, sizeof some, "labels are ROW,COLUMN; one column in %d has its label",
+                 patches);
     if (d.pool > 1)
         snprintf(merged, sizeof merged, "each cell: the largest of %d x %d", d.pool_rows, d.pool);
     if (!*merged && !*second) return;

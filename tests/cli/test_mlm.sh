@@ -13,6 +13,10 @@ says "head 2"
 says "is the most concentrated of 2"
 says "percent of a row's attention"
 holds awk '/^(mean|head)/ && /[.][0-9]/ { exit 1 }' out # the weights, too, are in percent
+# Special tokens are guessed after all others.
+run fill run "Paris is the capital of [MASK] ." --top 1000 --no-attention
+holds test "$(grep -c '^  \[' out)" = 5
+holds test "$(grep '^  [^ ]' out | tail -5 | grep -c '^  \[')" = 5
 run fill run "Paris is the capital of [MASK] ." --json --top 3
 status 0
 quiet

@@ -33,7 +33,7 @@ for i in 1 2 3 4 5 6 7 8 9; do
 done >whole.txt
 run train mlm whole.txt -o whole $SMALL --block 32
 says 'heed fill whole "A small boy sang an old song before lunch, but nobody [MASK]."'
-sed '/nobody/d; s/before/before,/' whole.txt >long.txt
+sed '/nobody/d; s/song before/song, before/' whole.txt >long.txt
 run train mlm long.txt -o whole --force $SMALL --block 32
 says 'heed fill whole "A boy who is small sang an old [MASK]"'
 

@@ -187,8 +187,9 @@ static bool no_token_of(heed_ctx *c, const heed_record_axis *a, const heed_recor
         if (i) heed_text_put(&list, ", ", 2);
         heed_label_text(a->labels[i], 24, &list);
     }
-    heed_fail(c, HEED_USAGE, "--query %s: no such token of the %s: expected %s%s or a number from 1 to %d%s",
-              text, a->name, list.s ? list.s : "", a->count > MOST ? ", ..." : "", a->count,
+    heed_fail(c, HEED_USAGE,
+              "--query %s: no such token of the %s: expected %s%s or a number from 1 to %d%s", text,
+              a->name, list.s ? list.s : "", a->count > MOST ? ", ..." : "", a->count,
               has_token(keys, text)
                   ? "; hint: without --query, its column shows which tokens look at it"
                   : "");

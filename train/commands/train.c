@@ -201,8 +201,10 @@ static void failed(program *p, const training *t, const progress *g) {
         heed_message(p->c, HEED_INFO, "the run has its checkpoint of step %s; continue with\n  %s",
                      heed_format_count(n, (uint64_t)g->saved), typed.s ? typed.s : "");
     else if (t->resume)
-        heed_message(p->c, HEED_INFO, "the run has the checkpoint that it had before; continue "
-                                      "with\n  %s", typed.s ? typed.s : "");
+        heed_message(p->c, HEED_INFO,
+                     "the run has the checkpoint that it had before; continue "
+                     "with\n  %s",
+                     typed.s ? typed.s : "");
     else if (!is_directory(t->run))
         heed_message(p->c, HEED_INFO, "the run had no checkpoint yet: nothing is kept of it");
     heed_text_free(&typed);

@@ -59,8 +59,7 @@ static void first_words(const char *path, char line[LONGEST + 1]) {
         bool plain = take_words(s, n, words), ended = s[n];
         int rank = 0;
         int count = keep_words(words, LONGEST);
-        if (plain && count >= 4)
-            rank = ended && strlen(words) == n && count <= MANY ? WHOLE : CUT;
+        if (plain && count >= 4) rank = ended && strlen(words) == n && count <= MANY ? WHOLE : CUT;
         if (rank > best || !*line) snprintf(line, sizeof words, "%s", words);
         if (rank > best) best = rank;
     }

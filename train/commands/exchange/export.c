@@ -23,9 +23,9 @@ static bool check(program *p) {
                          *out ? "two outputs" : "missing output", p->argv[0]);
     const char *dot = strrchr(out, '.');
     if (dot && strcasecmp(dot, ".onnx") == 0 && !is_directory(out))
-        return heed_fail(p->c, HEED_USAGE,
-                         "-o %s: expected a folder, found the name of an ONNX file; hint: --onnx %s",
-                         out, out);
+        return heed_fail(
+            p->c, HEED_USAGE,
+            "-o %s: expected a folder, found the name of an ONNX file; hint: --onnx %s", out, out);
     if (flag_on(p, "cache") && !*onnx)
         return heed_fail(p->c, HEED_USAGE, "--cache is of an ONNX file; hint: --onnx FILE");
     if (!*onnx || flag_on(p, "force") || !is_file(onnx)) return true;
