@@ -195,6 +195,7 @@ static void interrupted(program *p, const training *t, long long step, bool done
 static void failed(program *p, const training *t, const progress *g) {
     char n[32];
     heed_text typed = {.c = NULL};
+    bool unwritten = strncmp(heed_ctx_error(p->c), "cannot write", 12) == 0;
     program_complain(p);
     add_resume(p, t, &typed);
     if (g->saved >= 0)
@@ -205,7 +206,7 @@ static void failed(program *p, const training *t, const progress *g) {
                      "the run has the checkpoint that it had before; continue "
                      "with\n  %s",
                      typed.s ? typed.s : "");
-    else if (!is_directory(t->run))
+    else if (unwritten && !is_directory(t->run))
         heed_message(p->c, HEED_INFO, "the run had no checkpoint yet: nothing is kept of it");
     heed_text_free(&typed);
 }
