@@ -119,13 +119,16 @@ static void print_rows(program *p, const heed_head_table *h, const entry *list) 
 
 static int64_t queries_of(const heed_head_sums *s) { return (int64_t)s->rows[HEED_HEAD_ENTROPY]; }
 
-/* "480", or "480 (encoder), 600 (decoder), 600 (cross)": the queries of a head. */
+/* "480", or of stacks that differ "480 (encoder), 600 (decoder), 600 (cross)": the queries of a
+ * head. */
 static void add_queries(const heed_head_table *h, heed_text *out) {
     char n[32];
-    bool stacks = has_stacks(h->layers, h->layer_count);
+    bool stacks = false;
+    for (int i = 1; i < h->layer_count; i++)
+        stacks |= queries_of(&h->heads[h->first[i]]) != queries_of(h->heads);
     for (int i = 0; i < h->layer_count; i++) {
         heed_stack k = h->layers[i].stack;
-        if (i > 0 && k == h->layers[i - 1].stack) continue;
+        if (i > 0 && (!stacks || k == h->layers[i - 1].stack)) continue;
         heed_format_count(n, (uint64_t)queries_of(&h->heads[h->first[i]]));
         heed_text_add(out, "%s%s", i ? ", " : "", n);
         if (stacks) heed_text_add(out, " (%s)", heed_stack_name(k));
