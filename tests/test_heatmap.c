@@ -41,6 +41,35 @@ static char *svg_of(heed_ctx *c, heed_heatmap m) {
     return svg;
 }
 
+TEST(heatmap_of_patches_labels_some_columns_from_left_to_right) {
+    enum { GRID = 8, PATCHES = GRID * GRID };
+    heed_ctx *c = heed_open(NULL);
+    char name[PATCHES][8];
+    const char *labels[PATCHES];
+    for (int i = 0; i < PATCHES; i++) {
+        snprintf(name[i], sizeof name[i], "%d,%d", i / GRID + 1, i % GRID + 1);
+        labels[i] = name[i];
+    }
+    heed_heatmap m = map_of(PATCHES, "q");
+    m.row_labels = m.col_labels = labels;
+    m.grid_cols = GRID;
+    m.width = 100; /* cells of one column: every fourth label, so that each row begins with one */
+    heed_text out = drawn(c, m);
+    CHECK_HAS(out.s, "     1,1 1,5 2,1 2,5 3,1 3,5 4,1 4,5 5,1 5,5 6,1 6,5 7,1 7,5 8,1 8,5\n");
+    CHECK_HAS(out.s, "labels are ROW,COLUMN; one column in 4 has its label\n");
+    heed_text_free(&out);
+    m.width = 160; /* cells of two columns */
+    out = drawn(c, m);
+    CHECK_HAS(out.s, "     1,1 1,3 1,5 1,7 2,1 2,3 ");
+    heed_text_free(&out);
+    m.width = 40; /* two patches a cell */
+    out = drawn(c, m);
+    CHECK_HAS(out.s, "     1,1 2,1 3,1 4,1 5,1 6,1 7,1 8,1\n");
+    CHECK_HAS(out.s, "each cell: the largest of");
+    heed_text_free(&out);
+    CLOSE(c);
+}
+
 TEST(heatmap_in_a_narrow_terminal_labels_all_columns_or_says_how_many) {
     heed_ctx *c = heed_open(NULL);
     heed_text out = drawn(c, map_of(SIDE, "q"));

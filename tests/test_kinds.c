@@ -262,6 +262,18 @@ TEST(kinds_read_a_picture) {
 /* ---- a training in one call ---- */
 
 static void note_step(void *user, const heed_report *r) { *(int64_t *)user = r->step; }
+TEST(train_says_what_is_missing) {
+    heed_ctx *c = open_kinds();
+    heed_train_args a = {0};
+    CHECK_FAILS(c, heed_train(c, &a).step, HEED_USAGE,
+                "training requires a model: `model` is NULL");
+    a.model = &heed_model_gpt;
+    CHECK_FAILS(c, heed_train(c, &a).step, HEED_USAGE, "`data` is NULL: expected a text file");
+    a.resume = true;
+    CHECK_FAILS(c, heed_train(c, &a).step, HEED_USAGE, "`run` is NULL");
+    CLOSE(c);
+}
+
 static bool stop_at_three(void *user) { return *(int64_t *)user >= 3; }
 
 /* Trains m on data in run; then it opens and knows its data's settings. */

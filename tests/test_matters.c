@@ -40,10 +40,15 @@ static double probability(const asked *a, const int32_t *ids, int row, int class
     return 1 / sum;
 }
 
+/* A special token is no guess for a masked one. */
 static int best_class(const asked *a, int row) {
-    int best = 0, n = heed_vocab_size(a->run.tokenizer);
-    for (int i = 1; i < n; i++)
-        if (probability(a, a->s.ids, row, i) > probability(a, a->s.ids, row, best)) best = i;
+    int best = -1, n = heed_vocab_size(a->run.tokenizer);
+    heed_specials x = heed_tokenizer_specials(a->run.tokenizer);
+    for (int i = 0; i < n; i++) {
+        if (i == x.unk || i == x.pad || i == x.cls || i == x.sep || i == x.mask) continue;
+        double p = probability(a, a->s.ids, row, i);
+        if (best < 0 || p > probability(a, a->s.ids, row, best)) best = i;
+    }
     return best;
 }
 

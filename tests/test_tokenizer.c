@@ -403,7 +403,7 @@ TEST(tokenizer_training_refuses) {
         {{.kind = "bpe", .vocab = 200}, "a", "hint: `vocab = 257`"},
         {{.kind = "word", .vocab = 5}, "a", "hint: `vocab = 6`"},
         {{.kind = "wordpiece", .vocab = 6}, "a", "hint: `vocab = 7`"},
-        {{.kind = "word"}, " \n\t ", "holds no word"},
+        {{.kind = "word"}, " \n\t ", "has only blank lines"},
         {{.kind = "wordpiece"}, "\xE2\x80\x8B", "holds no word"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -70,8 +70,15 @@ void heed_inspection_free(heed_inspection *s);
 /* Passes s through its model on a tape that has begun. Returns logits (rows, classes or tokens),
  * with each question's logits at its `row`; NULL on error. */
 heed_tensor *heed_inspection_logits(const heed_inspection *s, heed_tape *t);
+/* Writes the `top` most probable classes or tokens of a question by the logits y, the most probable
+ * one first, and their probabilities: arrays of `top`. Special tokens are guesses for a masked
+ * token only after all others, and count in the probabilities. Returns their number, at most the
+ * classes.
+ */
+int heed_inspection_guesses(const heed_inspection *s, const heed_question *q, const heed_tensor *y,
+                            int top, int *classes, heed_real *p);
 /* Returns the class or token that a question is about: for a pair or caption, the target's own
- * token, else the most probable one by the logits y. */
+ * token, else the first guess by the logits y. */
 int heed_inspection_class(const heed_inspection *s, const heed_question *q, const heed_tensor *y);
 /* Returns the name of an output of the run's model: a token's text, or the name of a class. number:
  * buffer for the text of a class without a name. */

@@ -1,7 +1,7 @@
 /* heed/models.h -- the models that the program trains. They use only the library's public headers.
  */
-#ifndef MODELS_H
-#define MODELS_H
+#ifndef HEED_MODELS_H
+#define HEED_MODELS_H
 
 #include <heed/exchange.h>
 

@@ -892,7 +892,7 @@ class heed_codes(Structure):
 class heed_heatmap(Structure):
     _fields_ = [("title", c_char_p), ("rows", c_int), ("cols", c_int), ("values", c_void_p), ("row_labels", c_void_p),
         ("col_labels", c_void_p), ("hi", c_float), ("lo", c_float), ("unit", c_char_p), ("numbers", c_bool), ("terminal", c_int),
-        ("width", c_int), ("percent", c_bool), ("uniform", c_double), ("ends", c_void_p), ("units", c_void_p)]
+        ("width", c_int), ("percent", c_bool), ("uniform", c_double), ("ends", c_void_p), ("units", c_void_p), ("grid_cols", c_int)]
     _enums_ = {'terminal': 'heed_terminal'}
 
 
@@ -1386,6 +1386,7 @@ FUNCTIONS = {
     "heed_inspection_numbers": (c_bool, (c_void_p, c_void_p, c_void_p, c_int, c_void_p, c_char_p,)),
     "heed_inspection_free": (None, (c_void_p,)),
     "heed_inspection_logits": (c_void_p, (c_void_p, c_void_p,)),
+    "heed_inspection_guesses": (c_int, (c_void_p, c_void_p, c_void_p, c_int, c_void_p, c_void_p,)),
     "heed_inspection_class": (c_int, (c_void_p, c_void_p, c_void_p,)),
     "heed_class_label": (c_char_p, (c_void_p, c_int, c_void_p,)),
     "heed_attention_layers": (c_void_p, (c_void_p, c_void_p,)),

@@ -60,11 +60,6 @@ def import_(folder, out=None, force=False, **options):
     return run
 
 
-def softmax(x):
-    p = np.exp(x - x.max())
-    return p / p.sum()
-
-
 def token_ids(ids, vocab):
     """The ids as heed's numbers; of each of which the vocabulary must have a token."""
     wrong = UsageError(f"the input is wrong: expected a text or a sequence of token ids, found {ids!r:.60}")
@@ -284,13 +279,13 @@ class Run(Owner):
         top = check_range("top", top, 1, 1 << 24)
         with self._inspection(x, target) as s:
             self.net.eval()
-            y = self.net.made(lib.heed_inspection_logits(byref(s), self.net.pointer), "predict").numpy()
-            y, found = y.reshape(-1, y.shape[-1]), []
+            y = self.net.made(lib.heed_inspection_logits(byref(s), self.net.pointer), "predict")
+            most, found = max(0, min(top, y.shape[-1])), []
+            classes, p = (ctypes.c_int * most)(), (ctypes.c_float * most)()
             for i in range(s.question_count):
                 q = _c.heed_question.from_address(s.questions + i * ctypes.sizeof(_c.heed_question))
-                p = softmax(y[q.row].astype(float))
-                best = np.argsort(-p, kind="stable")[:top]
-                found.append((None if q.query < 0 else q.query, [(self._label(k), float(p[k])) for k in map(int, best)]))
+                n = lib.heed_inspection_guesses(byref(s), byref(q), y.pointer, most, classes, p)
+                found.append((None if q.query < 0 else q.query, [(self._label(classes[k]), p[k]) for k in range(n)]))
             return found
 
     def _need(self, fits, what):

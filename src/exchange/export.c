@@ -22,8 +22,12 @@ static const heed_published *choose(const heed_run *r) {
     heed__keys_fit(r->config, p = r->model->published, &expected, &found);
     const char *list = p->architectures;
     heed__list_word(&list, class);
-    heed_fail(r->c, HEED_USAGE, "run cannot be exported as %s: expected%s, found%s", class,
-              expected.s ? expected.s : "", found.s ? found.s : "");
+    const char *data = heed_config_text(r->config, "data");
+    heed_fail(r->c, HEED_USAGE,
+              "run cannot be exported as %s: expected%s, found%s; hint: `train %s %s` with the "
+              "expected settings makes one that can be; `onnx = FILE` writes any run",
+              class, expected.s ? expected.s : "", found.s ? found.s : "", r->model->name,
+              *data ? data : "DATA");
     heed_text_free(&expected);
     heed_text_free(&found);
     return NULL;

@@ -121,16 +121,21 @@ static bool seed_fits(heed_ctx *c) {
                      most, heed_seed(c));
 }
 
+static bool is_complete(heed_ctx *c, const heed_train_args *a) {
+    if (!a->model) return heed_fail(c, HEED_USAGE, "training requires a model: `model` is NULL");
+    if (a->resume && !a->run)
+        return heed_fail(c, HEED_USAGE, "resuming requires the folder of a run: `run` is NULL");
+    if (!a->resume && !a->data && a->model->kind != HEED_INPUT_DENSE)
+        return heed_fail(c, HEED_USAGE, "training requires data: `data` is NULL: expected %s",
+                         heed_data_kind_of(heed_model_spec(a->model))->noun);
+    return true;
+}
+
 heed_fit_result heed_train(heed_ctx *c, const heed_train_args *a) {
     heed_fit_result r = nothing;
     heed__run_config k = {0};
     if (heed__stopped(c) || !a) return r;
-    bool dense = a->model && a->model->kind == HEED_INPUT_DENSE;
-    if (!a->model || !(dense || (a->resume ? a->run : a->data))) {
-        heed_fail(c, HEED_USAGE, "training requires a model and data, resuming the run");
-        return r;
-    }
-    if (!seed_fits(c)) return r;
+    if (!is_complete(c, a) || !seed_fits(c)) return r;
     bool first = !a->cluster || a->cluster->rank == 0;
     if (a->run && first)
         (void)(a->resume ? heed_run_recover(c, a->run) && heed_run_resumable(c, a->run)

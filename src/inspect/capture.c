@@ -2,7 +2,6 @@
 #include "core/core.h"
 #include "inspect/inspect.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -103,34 +102,16 @@ static bool check_size(const heed_inspection *s, const heed_capture_args *w,
                      heed_format_bytes(limit, most), blocks);
 }
 
-/* The `top` largest of n logits in descending order; the lower index comes first in a tie. */
-static void largest(const heed_real *y, int n, int top, int *out) {
-    int count = 0;
-    for (int i = 0; i < n; i++) {
-        int at = count < top ? count++ : top - 1;
-        if (at == top - 1 && count == top && i >= top && !(y[i] > y[out[at]])) continue;
-        for (; at > 0 && y[i] > y[out[at - 1]]; at--) out[at] = out[at - 1];
-        out[at] = i;
-    }
-}
-
 enum { MOST_GUESSES = 1000 };
 
 static bool add_guess(heed_record *record, const heed_inspection *s, const heed_question *q,
                       int top, const heed_tensor *y) {
-    int n = y->shape[1], best[MOST_GUESSES];
-    const heed_real *row = y->x + (size_t)q->row * (size_t)n;
+    int best[MOST_GUESSES];
     const char *labels[MOST_GUESSES];
     char numbers[MOST_GUESSES][16];
     heed_real p[MOST_GUESSES];
-    double sum = 0;
-    if (top > n) top = n;
-    largest(row, n, top, best);
-    for (int i = 0; i < n; i++) sum += exp((double)row[i] - (double)row[best[0]]);
-    for (int i = 0; i < top; i++) {
-        p[i] = (heed_real)(exp((double)row[best[i]] - (double)row[best[0]]) / sum);
-        labels[i] = heed_class_label(s->run, best[i], numbers[i]);
-    }
+    top = heed_inspection_guesses(s, q, y, top, best, p);
+    for (int i = 0; i < top; i++) labels[i] = heed_class_label(s->run, best[i], numbers[i]);
     return heed_record_add_guess(record, &(heed_record_guess){.axis = q->axis,
                                                               .query = q->query,
                                                               .says = q->says,

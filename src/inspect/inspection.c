@@ -3,6 +3,7 @@
 #include "core/core.h"
 #include "inspect/inspect.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -398,11 +399,45 @@ heed_tensor *heed_inspection_logits(const heed_inspection *s, heed_tape *t) {
     return heed_reshape(t, y, 2, (int[]){-1, y->shape[y->dims - 1]});
 }
 
+/* Whether a class is a special token, which no word of a text can be, of a model that guesses
+ * words.
+ */
+static bool is_no_word(const heed_inspection *s, int class) {
+    if (s->run->model->answers != HEED_ANSWER_MASKED) return false;
+    heed_specials x = heed_tokenizer_specials(s->run->tokenizer);
+    return class == x.unk || class == x.pad || class == x.cls || class == x.sep || class == x.mask;
+}
+
+/* Whether class a comes before b; the lower index comes first in a tie. */
+static bool before(const heed_inspection *s, const heed_real *y, int a, int b) {
+    bool last = is_no_word(s, a);
+    if (last != is_no_word(s, b)) return !last;
+    return y[a] > y[b] || (y[a] == y[b] && a < b);
+}
+
+int heed_inspection_guesses(const heed_inspection *s, const heed_question *q, const heed_tensor *y,
+                            int top, int *classes, heed_real *p) {
+    if (!heed__inspectable(s) || !q || !y || !classes || !p || top < 1) return 0;
+    int n = y->shape[1], count = 0;
+    const heed_real *row = y->x + (size_t)q->row * (size_t)n;
+    double most = (double)row[heed__largest(row, n)], sum = 0;
+    for (int i = 0; i < n; i++) {
+        sum += exp((double)row[i] - most);
+        if (count == top && !before(s, row, i, classes[top - 1])) continue;
+        int at = count < top ? count++ : top - 1;
+        for (; at > 0 && before(s, row, i, classes[at - 1]); at--) classes[at] = classes[at - 1];
+        classes[at] = i;
+    }
+    for (int i = 0; i < count; i++) p[i] = (heed_real)(exp((double)row[classes[i]] - most) / sum);
+    return count;
+}
+
 int heed_inspection_class(const heed_inspection *s, const heed_question *q, const heed_tensor *y) {
     if (!s || !q) return -1;
     if (s->target) return s->target[q->query];
-    if (!y) return -1;
-    return heed__largest(y->x + (size_t)q->row * (size_t)y->shape[1], y->shape[1]);
+    int class = -1;
+    heed_inspection_guesses(s, q, y, 1, &class, &(heed_real){0});
+    return class;
 }
 
 const char *heed_class_label(const heed_run *r, int class_index, char number[16]) {

@@ -227,6 +227,28 @@ static int label_step(const dense *d) {
     return wide ? 2 : 1;
 }
 
+/* The cells from one label of a patch to the next, beside each other: enough for the widest label,
+ * and if possible so many that each row of the grid begins with one. */
+static int patch_step(const dense *d) {
+    const heed_heatmap *m = d->p->m;
+    int widest = 1 + label_width(m->col_labels, m->cols, 1, MAX_LABEL), cols = m->grid_cols;
+    int step = (widest + d->cell - 1) / d->cell;
+    while (step * d->pool < cols && cols % (step * d->pool)) step++;
+    return step;
+}
+
+/* The labels of some patches; what lies before the grid, as [CLS], has none. */
+static void put_patches(const dense *d, int step) {
+    const heed_heatmap *m = d->p->m;
+    int before = m->cols % m->grid_cols / d->pool;
+    heed_text_add(d->p->out, "%*s ", d->p->head + before * d->cell, "");
+    for (int j = before; j < d->cols; j += step) {
+        bool fits = j + step <= d->cols;
+        if (fits) heed__put_label(d->p->out, m->col_labels[j * d->pool], step * d->cell, false);
+    }
+    heed__end_line(d->p->out);
+}
+
 /* Column labels from top to bottom, with their ends next to the map; labels that are too long end
  * with a sign. */
 static void put_columns(const dense *d) {
@@ -287,13 +309,22 @@ static void put_line(const dense *d, int row) {
 
 static void put_dense(const plan *p) {
     dense d = dense_of(p);
-    if (p->m->col_labels) put_columns(&d);
+    int patches = p->m->grid_cols && p->m->col_labels ? patch_step(&d) : 0;
+    if (patches)
+        put_patches(&d, patches);
+    else if (p->m->col_labels)
+        put_columns(&d);
     for (int i = 0; i < d.rows; i += d.half ? 2 : 1) {
         put_head(&d, i);
         put_line(&d, i);
     }
-    char merged[64] = "";
-    const char *second = label_step(&d) == 2 ? "every second column has its label" : "";
+    char merged[64] = "", some[80] = "";
+    const char *second = patches               ? some
+                         : label_step(&d) == 2 ? "every second column has its label"
+                                               : "";
+    if (patches > 1)
+        snprintf(some, sizeof some, "labels are ROW,COLUMN; one column in %d has its label",
+                 patches);
     if (d.pool > 1)
         snprintf(merged, sizeof merged, "each cell: the largest of %d x %d", d.pool_rows, d.pool);
     if (!*merged && !*second) return;

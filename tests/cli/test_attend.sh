@@ -229,6 +229,28 @@ quiet
 run attend s2s ag --target "gΩ"
 status 0
 warns "unknown to the vocabulary: Ω"
+# A second text is another source; a query is of the target, and the source's columns show who looks at them.
+run attend s2s ag ga
+status 0
+warns "the second text is a source, too; hint: a target is given with --target"
+run attend s2s ag bh ci
+quiet
+run attend s2s ag --target ga --query g
+status 0
+run attend s2s ag --target gg --query a
+refuses 2 "--query a: no such token of the target: expected g, g, [SEP] or a number from 1 to 3; hint: without --query, its column shows which tokens look at it"
+run attend s2s ag --target gg --query z
+refuses 2 "expected g, g, [SEP] or a number from 1 to 3"
+hides hint
+printf 'ag\tgag\n' >longer.tsv
+run heads s2s longer.tsv --json
+json heads.0.queries 3
+json heads.8.queries 4
+json alike.cross.queries 4
+run heads s2s longer.tsv
+status 0
+says "means over 3 (encoder), 4 (decoder), 4 (cross) queries"
+says "share on [CLS] and [SEP]"
 run attend s2s ag --target ""
 refuses 2 "--target is empty"
 run attend s2s ag --target ga --stack decoder --layer 1

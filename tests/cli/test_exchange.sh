@@ -141,7 +141,11 @@ absent run
 run train mlm facts.txt $SMALL --norm pre -o pre
 run export pre -o pre-folder
 refuses 2 "run cannot be exported as BertForMaskedLM: expected --norm post --transform-head, found --norm pre --no-transform-head"
+warns "hint: \`heed train mlm facts.txt\` with the expected settings makes one that can be; --onnx FILE writes any run"
 absent pre-folder
+run export pre -o pre.onnx
+refuses 2 "-o pre.onnx: expected a folder, found the name of an ONNX file; hint: --onnx pre.onnx"
+absent pre.onnx
 
 # With rotary positions a masked model is a RoFormer.
 run train mlm facts.txt $SMALL $BERT --positions rotary -o rotary

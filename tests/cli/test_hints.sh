@@ -49,12 +49,44 @@ run train gpt short.txt -o run --block 14 --steps 1
 status 0
 rm -r run
 
+# A text of nothing.
+printf '\n\n  \n\t\n' >blank.txt
+for command in "train mlm" "train mlm --tokenizer char" "train gpt" "data check gpt"; do
+    set -- $command
+    out="-o run"
+    [ "$1" = data ] && out=
+    run $1 $2 ${command#"$1 $2"} blank.txt $out
+    refuses 3 "text has only blank lines: blank.txt: expected words"
+done
+run tokenizer train blank.txt -o words
+refuses 3 "text has only blank lines"
+
+# A task that is missing, where the data says which it may be; a task as a command; sampling from a masked model.
+run data check facts.txt
+refuses 2 "missing TASK before facts.txt"
+warns "hint: \`heed data check mlm facts.txt\`"
+run data check folder
+refuses 2 "hint: \`heed data check vit folder\`"
+printf 'a\tb\n' >some.tsv
+run train some.tsv -o run
+refuses 2 "hint: \`heed train seq2seq some.tsv\`"
+for command in "help mlm" "mlm facts.txt" "bert" "mlm --help"; do
+    run $command
+    refuses 2 "hint: \`heed train mlm --help\` explains the task"
+done
+
 # Nothing is printed before --layer is refused; a model's article; whole numbers are whole.
 train_mlm mlm
 run fill mlm "Paris is the [MASK] of France ." --layer 9
 refuses 2 "--layer 9"
 run generate mlm
 refuses 2 "heed: generate requires a causal language model: mlm holds an mlm"
+run sample mlm
+refuses 2 "unknown command sample: did you mean generate?"
+warns "hint: a run of mlm has \`heed fill\` instead"
+run predict mlm
+refuses 2 "unknown command predict: did you mean fill?"
+hides instead
 
 # A mask that is written otherwise.
 for mask in "[mask]" "<mask>" "[Mask]"; do

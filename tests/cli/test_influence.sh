@@ -103,6 +103,14 @@ run influence vit "$picture" --json
 status 0
 json axes.0.labels.0 "[CLS]"
 json axes.1.labels.0 1,1
+says '"axes"'
+run heads vit
+says "share on [CLS]"
+hides "[SEP]"
+COLUMNS=40 run influence vit "$picture"
+status 0
+holds grep -q '^ *1,1 [0-9 ,]*$' out
+says "labels are ROW,COLUMN; one column in"
 run train mlp idx -o mlp --steps 2 --width 8 --batch 4
 run influence mlp "$picture"
 refuses 2 "mlp has no positions"

@@ -22,6 +22,8 @@ json alike.encoder.distance
 json data facts.txt
 holds test "$(head -1 heads.csv)" = "stack,layer,head,entropy,distance,first,self,previous,next,same,special"
 holds test "$(cut -d, -f1-3 heads.csv | sort | tr "\n" " ")" = "encoder,1,1 encoder,1,2 stack,layer,head " # from 1
+run heads mlm --json
+json heads.0.queries
 run heads mlm --sort induction
 refuses 2 "--sort induction: heads of this model have no such measure"
 run heads mlm --csv none/heads.csv

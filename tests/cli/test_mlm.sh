@@ -17,6 +17,10 @@ run fill two "Paris is the capital of [MASK] ."
 says "is the most concentrated of 4 heads in 2 layers"
 run fill run "Paris is the capital of [MASK] ."
 holds awk '/^(mean|head)/ && /[.][0-9]/ { exit 1 }' out # the weights, too, are in percent
+# Special tokens are guessed after all others.
+run fill run "Paris is the capital of [MASK] ." --top 1000 --no-attention
+holds test "$(grep -c '^  \[' out)" = 5
+holds test "$(grep '^  [^ ]' out | tail -5 | grep -c '^  \[')" = 5
 run fill run "Paris is the capital of [MASK] ." --json --top 3
 status 0
 quiet

@@ -26,6 +26,17 @@ suggests ''
 run train mlm text.txt -o "a run" --force --tokenizer char $SMALL
 says "heed fill 'a run' \"[MASK]\""
 
+# A sentence that is suggested is whole, where one is short enough.
+for i in 1 2 3 4 5 6 7 8 9; do
+    echo "A boy who is small sang an old song before lunch for all the people who had come to hear it that day."
+    echo "A small boy sang an old song before lunch, but nobody noticed."
+done >whole.txt
+run train mlm whole.txt -o whole $SMALL --block 32
+says 'heed fill whole "A small boy sang an old song before lunch, but nobody [MASK]."'
+sed '/nobody/d; s/song before/song, before/' whole.txt >long.txt
+run train mlm long.txt -o whole --force $SMALL --block 32
+says 'heed fill whole "A boy who is small sang an old [MASK]"'
+
 # Pairs and texts of a CSV file.
 (echo label,text && for i in 1 2 3 4; do printf 'good,"a $ film, it is"\nbad,"no film, it is"\n'; done) >texts.csv
 run train textcls texts.csv -o class --width 16 --steps 2
@@ -54,6 +65,11 @@ for command in eval generate info plot resume "eval class" "train gpt facts.txt 
 done
 run eval nothing
 refuses 3 "hint: \`heed train\` makes one"
+: >nothing.html # no run
+run eval nothing
+refuses 3 "hint: \`heed train\` makes one"
+run eval class nothing.tsv
+refuses 3 "nothing.tsv: No such file or directory; expected a file of labels and texts"
 
 # The folder of one picture, where its path has one.
 printf P >/tmp/heed-test-$$.png
@@ -132,6 +148,8 @@ status 0
 cp "my pictures/a/1.png" rose.png
 run classify vit roze.png
 refuses 3 "\"roze.png\" cannot be read: No such file or directory; did you mean rose.png?"
+run classify vit other.jpg
+refuses 3 "\"other.jpg\" cannot be read: No such file or directory; expected the file of a picture"
 run classify vit nowhere/rose.png
 refuses 3 "there is no folder nowhere"
 run import showm -o run

@@ -182,7 +182,7 @@ train_mlm masked
 train_gpt causal
 asks "predict masked x" "unknown command predict: did you mean fill?"
 asks "inference --model causal" "did you mean generate?"
-asks "chat masked" "did you mean fill?"
+asks "chat masked" 'did you mean generate? (continue a prompt, token by token); hint: a run of mlm has `heed fill` instead'
 asks "finetune run" '`heed train TASK DATA --from RUN`'
 asks "trian run" "did you mean train?"
 while read -r name ours; do

@@ -40,6 +40,8 @@ def test_train_mlm_and_everything_of_it():
     words = "Paris is the capital of [MASK] ."
     (guesses,) = run.fill(words, top=3)
     assert len(guesses) == 3 and guesses[0][1] >= guesses[1][1] and len(run.fill("[MASK] is [MASK]")) == 2
+    every = [token for token, _ in run.fill(words, top=1000)[0]]
+    assert set(every) == set(run.vocabulary) and set(every[-5:]) == {"[UNK]", "[PAD]", "[CLS]", "[SEP]", "[MASK]"}
     with raises(heed.DataError, "[MASK]"):
         run.fill("Paris")
     with raises(heed.UsageError, "causal"):

@@ -172,19 +172,47 @@ static const char *meant(const heed_record_axis *a, const char *text) {
     return near;
 }
 
-static bool no_query(heed_ctx *c, const heed_record_axis *a, const char *text) {
+static bool has_token(const heed_record_axis *a, const char *text) {
+    int i = 0;
+    while (i < a->count && strcmp(a->labels[i], text) != 0) i++;
+    return i < a->count;
+}
+
+/* Of a pair the queries are tokens of the target, which are listed: the source was typed. */
+static bool no_token_of(heed_ctx *c, const heed_record_axis *a, const heed_record_axis *keys,
+                        const char *text) {
+    enum { MOST = 24 };
+    heed_text list = {.c = c};
+    for (int i = 0; i < a->count && i < MOST; i++) {
+        if (i) heed_text_put(&list, ", ", 2);
+        heed_label_text(a->labels[i], 24, &list);
+    }
+    heed_fail(c, HEED_USAGE,
+              "--query %s: no such token of the %s: expected %s%s or a number from 1 to %d%s", text,
+              a->name, list.s ? list.s : "", a->count > MOST ? ", ..." : "", a->count,
+              has_token(keys, text)
+                  ? "; hint: without --query, its column shows which tokens look at it"
+                  : "");
+    heed_text_free(&list);
+    return false;
+}
+
+static bool no_query(heed_ctx *c, const heed_record_axis *a, const heed_record_axis *keys,
+                     const char *text) {
     const char *near = meant(a, text);
     if (a->rows)
         return heed_fail(c, HEED_USAGE,
                          "--query %s: expected %sa patch as ROW,COLUMN (%d rows of %d) or a number "
                          "from 1 to %d",
                          text, a->first ? "cls, " : "", a->rows, a->cols, a->count);
+    if (a != keys && !near) return no_token_of(c, a, keys, text);
     return heed_fail(
         c, HEED_USAGE, "--query %s: no such token: %s%s%sexpected a token or a number from 1 to %d",
         text, near ? "did you mean " : "", near ? near : "", near ? "? " : "", a->count);
 }
 
-bool chosen_query(heed_ctx *c, const char *text, const heed_record_axis *a, int *query) {
+bool chosen_query(heed_ctx *c, const char *text, const heed_record_axis *a,
+                  const heed_record_axis *keys, int *query) {
     const char *at = text;
     int number, found = 0;
     *query = -1;
@@ -206,5 +234,5 @@ bool chosen_query(heed_ctx *c, const char *text, const heed_record_axis *a, int 
         *query = number - 1;
         return true;
     }
-    return no_query(c, a, text);
+    return no_query(c, a, keys, text);
 }

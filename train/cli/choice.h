@@ -45,7 +45,9 @@ json_t *head_json(const heed_record_block *b, int head);
 /* The weight at index `at` of one head, or the mean or maximum over all heads, each of which has
  * `square` weights. */
 heed_real fused_weight(const heed_real *weights, int heads, size_t square, int head, size_t at);
-/* The token or patch of an axis that --query chooses; -1 if it is not given. */
-bool chosen_query(heed_ctx *c, const char *text, const heed_record_axis *a, int *query);
+/* The token or patch of an axis that --query chooses; -1 if it is not given. keys: the axis that is
+ * attended to. */
+bool chosen_query(heed_ctx *c, const char *text, const heed_record_axis *a,
+                  const heed_record_axis *keys, int *query);
 
 #endif

@@ -82,7 +82,7 @@ bool data_fits(program *p, const char *data) {
                          hint_of(p, HEED_INPUT_PICTURE, folder_of(data, folder),
                                  "has a folder of pictures for each class", hint));
     if (m->kind == HEED_INPUT_PICTURE) return fits_pictures(p, data);
-    if (is_directory(data) && (!text || !holds_texts(p, data)))
+    if (is_directory(data) && (!text || !holds_texts(p->c, data)))
         return heed_fail(p->c, HEED_DATA, "%s is a folder: %s takes %s%s", data, m->name, noun,
                          hint_of(p, HEED_INPUT_PICTURE, data, "holds pictures", hint));
     if (!text && p->argc == 1 && lacks_tabs(data))

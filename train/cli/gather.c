@@ -266,10 +266,10 @@ const char *data_name(const program *p, const char *path) {
     return *path && strcmp(path, p->joined) == 0 ? p->joined_name : path;
 }
 
-bool holds_texts(program *p, const char *folder) {
+bool holds_texts(heed_ctx *c, const char *folder) {
     paths list = {0};
     bool any = false;
-    if (files_of(p->c, folder, &list))
+    if (files_of(c, folder, &list))
         for (size_t i = 0; i < list.count; i++) any = any || !is_picture_name(list.at[i]);
     paths_free(&list);
     return any;

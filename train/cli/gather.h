@@ -22,7 +22,7 @@ void gather_end(const gathered *g);
 /* How data at a path is called: "3 texts" if it was joined, else the path. */
 const char *data_name(const program *p, const char *path);
 /* Whether a folder holds files besides pictures. */
-bool holds_texts(program *p, const char *folder);
+bool holds_texts(heed_ctx *c, const char *folder);
 
 /* False, with an error that names a task for it, if data is of another kind than what the command's
  * task reads. (fitting.c) */

@@ -42,9 +42,18 @@ static void add_named(const program *p, const char *message, heed_text *out) {
         heed_text_add(out, "%s", message);
 }
 
+/* The model of the run that is the command's first argument; or NULL. */
+static const heed_model *model_of_first(const program *p) {
+    heed_ctx *c = heed_open(&(heed_options){.threads = 1});
+    const heed_model *m = p->argc > 1 ? model_of_run(c, p->models, p->argv[0]) : NULL;
+    heed_close(c);
+    return m;
+}
+
 /* What was expected in place of a file that does not exist. A run without weights was killed before
  * its first checkpoint. */
 static void add_expected(const program *p, char *path, heed_text *out) {
+    const heed_model *m = p->model ? p->model : model_of_first(p);
     bool data = false, weights = strcmp(file_name(path), "model.safetensors") == 0;
     for (int i = 0; i < p->argc; i++) data = data || strcmp(p->argv[i], path) == 0;
     char *slash = strrchr(path, '/');
@@ -53,8 +62,10 @@ static void add_expected(const program *p, char *path, heed_text *out) {
         heed_text_add(out, "; there is no folder %s", path);
     else if (slash && weights)
         heed_text_add(out, "; hint: `resume %s`", path);
-    else if (data && p->model)
-        heed_text_add(out, "; expected %s", data_of(p->model)->noun);
+    else if (data && m && !strstr(p->command->usage, "DATA"))
+        heed_text_add(out, "; expected the file of a picture");
+    else if (data && m)
+        heed_text_add(out, "; expected %s", data_of(m)->noun);
     else if (p->command)
         heed_text_add(out, "; hint: `--help`");
 }
@@ -99,12 +110,13 @@ static void add_near(const program *p, const char *message, heed_text *out) {
     char path[1024], near[1024];
     const char *hint = strstr(message, "; hint: ");
     bool missing = names_missing(message, path);
+    bool of_run = strncmp(message, "run is ", 7) == 0 || strncmp(message, "not a run", 9) == 0;
     int length = hint ? (int)(hint - message) : (int)strlen(message);
     const char *run = missing ? later_run(p) : NULL;
     if (run)
         heed_text_add(out, "%.*s; hint: `%s %s ...`, with the run first", length, message,
                       p->command->name, run);
-    else if (missing && *near_path(path, near, sizeof near))
+    else if (missing && *near_path(path, of_run, near, sizeof near))
         heed_text_add(out, "%.*s; did you mean %s?", length, message, near);
     else
         heed_text_add(out, "%s", message);

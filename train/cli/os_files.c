@@ -152,14 +152,22 @@ static bool is_near(const char *name, const char *near) {
            heed_text_edits(name, n, near, strlen(near)) <= most;
 }
 
-const char *near_path(const char *path, char *out, size_t size) {
+/* Whether it is the folder of a run. */
+static bool is_run(const char *path) {
+    char settings[1200];
+    snprintf(settings, sizeof settings, "%s/config.conf", path);
+    return is_file(settings);
+}
+
+const char *near_path(const char *path, bool run, char *out, size_t size) {
     const char *name = file_name(path), *near = NULL;
     paths list;
     snprintf(out, size, "%.*s", name > path ? (int)(name - path) : 1, name > path ? path : ".");
     paths_in_folder(NULL, out, &list);
     const char **names = calloc(list.count + 1, sizeof *names);
     for (size_t i = 0, n = 0; names && i < list.count; i++)
-        if (is_near(name, file_name(list.at[i]))) names[n++] = file_name(list.at[i]);
+        if (is_near(name, file_name(list.at[i])) && (!run || is_run(list.at[i])))
+            names[n++] = file_name(list.at[i]);
     if (names && *names) near = heed_closest(name, names);
     if (names && !near) near = *names;
     snprintf(out, size, "%.*s%s", near ? (int)(name - path) : 0, path, near ? near : "");

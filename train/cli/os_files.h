@@ -24,8 +24,9 @@ bool files_of(heed_ctx *c, const char *path, paths *out);
 void paths_free(paths *list);
 /* Whether the path names something, or is a pattern. False, with an error, if not. */
 bool path_exists(heed_ctx *c, const char *path);
-/* Writes to out a path in the same folder whose name is close to that of the path: "" for none. */
-const char *near_path(const char *path, char *out, size_t size);
+/* Writes to out a path in the same folder whose name is close to that of the path: "" for none.
+ * run: only of a run. */
+const char *near_path(const char *path, bool run, char *out, size_t size);
 /* Makes a file with a name of its own, hidden, in the folder that holds or will hold `beside`, or
  * (NULL) in that of temporary files, from which those of killed processes are removed. NULL: see
  * errno; path names what could not be made. */

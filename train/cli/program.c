@@ -2,6 +2,7 @@
  * status. */
 #include "cli/program.h"
 
+#include "cli/gather.h"
 #include "cli/os_files.h"
 
 #include <ctype.h>
@@ -147,6 +148,18 @@ static bool check_equals(program *p, const heed_config *f, heed_ctx *c, int argc
     return true;
 }
 
+/* The first task that reads such data, by its name. */
+static const char *likely_task(const program *p, const char *data) {
+    static const char *const pairs[] = {".tsv", ".csv", ".jsonl"};
+    const char *dot = strrchr(data, '.');
+    heed_input_kind kind = HEED_INPUT_TOKENS;
+    for (size_t i = 0; dot && i < sizeof pairs / sizeof *pairs; i++)
+        if (strcmp(dot, pairs[i]) == 0) kind = HEED_INPUT_PAIR;
+    if (is_directory(data) && !holds_texts(NULL, data)) kind = HEED_INPUT_PICTURE;
+    const heed_model *m = first_of(p->models, kind);
+    return m ? m->name : p->models[0]->name;
+}
+
 /* The task decides which settings exist, so it is found before they are read. */
 const heed_model *task_of(heed_ctx *c, const program *p, int argc, char **argv) {
     int i = 0;
@@ -186,8 +199,8 @@ void refuse_task(heed_ctx *c, const program *p, int argc, char **argv) {
         heed_fail(c, HEED_USAGE, "unknown task %s: did you mean %s? (%s)", argv[0], near,
                   find_model(p->models, near)->help);
     else if (named && (is_file(argv[0]) || is_directory(argv[0])))
-        heed_fail(c, HEED_USAGE, "missing TASK before %s: expected one of %s; hint: `help %s`",
-                  argv[0], list, k->name);
+        heed_fail(c, HEED_USAGE, "missing TASK before %s: expected one of %s; hint: `%s %s %s`",
+                  argv[0], list, k->name, likely_task(p, argv[0]), argv[0]);
     else if (named)
         heed_fail(c, HEED_USAGE, "unknown task %s: expected one of %s; hint: `help %s`", argv[0],
                   list, k->name);

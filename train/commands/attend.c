@@ -381,6 +381,13 @@ static void take_pictures(work *w) {
 
 /* ---- heed attend ---- */
 
+/* Of a pair, a second text is easily taken for the target of the first. */
+static void note_second(const program *p, const heed_model *m) {
+    if (m->kind == HEED_INPUT_PAIR && p->argc == 3 && !flag_given(p, "target"))
+        heed_message(p->c, HEED_INFO,
+                     "the second text is a source, too; hint: a target is given with --target");
+}
+
 static void attend(program *p) {
     int count;
     work w = {.p = p, .run = open_run(p, p->argv[0])};
@@ -395,8 +402,10 @@ static void attend(program *p) {
         w.layers ? number_list(p->c, "--heads", flag_text(w.p, "heads"), &w.head_count) : NULL;
     if (w.heads && sees_pictures(w.run->model))
         take_pictures(&w);
-    else if (w.heads)
+    else if (w.heads) {
+        note_second(p, w.run->model);
         each_input(p, &w, take_text, 0);
+    }
     if (w.heads) show_all(&w);
     free(w.list);
     free(list);

@@ -65,7 +65,7 @@ bool view_open(attend_view *v, program *p, const heed_run *r, const heed_record 
     free(list);
     const char *query = flag_text(p, "query");
     const heed_record_axis *a = &record->axes[v->block->queries];
-    if (!chosen_query(p->c, query, a, &v->query)) return false;
+    if (!chosen_query(p->c, query, a, &record->axes[v->block->keys], &v->query)) return false;
     if (!views_focus(&v, 1)) return false;
     if (v->chosen && !chosen_head(p->c, head, v->block, &v->head)) return false;
     if (!*query && a->rows && a->first) v->query = 0; /* of a picture, [CLS] */

@@ -117,22 +117,48 @@ static void print_rows(program *p, const heed_head_table *h, const entry *list) 
     print_table(p->c, &t);
 }
 
+static int64_t queries_of(const heed_head_sums *s) { return (int64_t)s->rows[HEED_HEAD_ENTROPY]; }
+
+/* "480", or of stacks that differ "480 (encoder), 600 (decoder), 600 (cross)": the queries of a
+ * head. */
+static void add_queries(const heed_head_table *h, heed_text *out) {
+    char n[32];
+    bool stacks = false;
+    for (int i = 1; i < h->layer_count; i++)
+        stacks |= queries_of(&h->heads[h->first[i]]) != queries_of(h->heads);
+    for (int i = 0; i < h->layer_count; i++) {
+        heed_stack k = h->layers[i].stack;
+        if (i > 0 && (!stacks || k == h->layers[i - 1].stack)) continue;
+        heed_format_count(n, (uint64_t)queries_of(&h->heads[h->first[i]]));
+        heed_text_add(out, "%s%s", i ? ", " : "", n);
+        if (stacks) heed_text_add(out, " (%s)", heed_stack_name(k));
+    }
+}
+
+/* What a measure is of in this model: patches or tokens. */
+static const char *measure_help(const heed_model *m, heed_head_measure measure, char text[160]) {
+    const char *help = heed_head_measure_help(measure);
+    if (measure == HEED_HEAD_SPECIAL && reads_patches(m)) return "share on [CLS]";
+    if (measure != HEED_HEAD_DISTANCE) return help;
+    snprintf(text, 160, "%s, in %s", help, sees_patches(m) ? "patches" : "tokens");
+    return text;
+}
+
 static void print_ranking(program *p, const eval_loop *s, const heed_head_table *h,
                           const entry *list) {
     const heed_model *model = s->e.run->model;
-    char n[32], help[160];
+    char help[160];
+    heed_text queries = {.c = p->c};
+    add_queries(h, &queries);
     print_wrapped(p, "%s, %s: means over %s queries a head", model->name, s->what,
-                  heed_format_count(n, (uint64_t)h->heads[0].rows[HEED_HEAD_ENTROPY]));
+                  queries.s ? queries.s : "");
+    heed_text_free(&queries);
     print_rows(p, h, list);
     putchar('\n');
     for (heed_head_measure m = 0; m < HEED_HEAD_MEASURES; m++) {
         if (!heed_heads_have(h, m)) continue;
         printf("  %-9s  ", heed_head_measure_name(m));
-        snprintf(help, sizeof help, "%s%s", heed_head_measure_help(m),
-                 m != HEED_HEAD_DISTANCE ? ""
-                 : sees_patches(model)   ? ", in patches"
-                                         : ", in tokens");
-        print_hanging(p, help, 13);
+        print_hanging(p, measure_help(model, m, help), 13);
     }
     printf("  all alike  ");
     print_hanging(p, "the same for a head that attends to everything equally", 13);
@@ -146,7 +172,7 @@ static void print_ranking(program *p, const eval_loop *s, const heed_head_table 
 /* ---- as data ---- */
 
 static json_t *measures_json(const heed_head_table *h, const heed_head_sums *s) {
-    json_t *o = json_object();
+    json_t *o = json_pack("{s:I}", "queries", (json_int_t)queries_of(s));
     for (heed_head_measure m = 0; m < HEED_HEAD_MEASURES; m++)
         if (heed_heads_have(h, m))
             json_object_set_new(o, heed_head_measure_name(m), json_number(heed_head_mean(s, m)));
@@ -167,10 +193,8 @@ static void print_object(program *p, const eval_loop *s, const heed_head_table *
     for (int i = 0; i < h->layer_count; i++)
         json_object_set_new(alike, heed_stack_name(h->layers[i].stack),
                             measures_json(h, &h->uniform[h->layers[i].stack]));
-    print_json(p, json_pack("{s:s, s:o, s:I, s:o, s:o}", "model", s->e.run->model->name, "data",
-                            json_text(s->what), "queries",
-                            (json_int_t)h->heads[0].rows[HEED_HEAD_ENTROPY], "heads", heads,
-                            "alike", alike));
+    print_json(p, json_pack("{s:s, s:o, s:o, s:o}", "model", s->e.run->model->name, "data",
+                            json_text(s->what), "heads", heads, "alike", alike));
 }
 
 static bool write_csv(heed_ctx *c, const heed_head_table *h, const entry *list, const char *path) {

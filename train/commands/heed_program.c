@@ -167,9 +167,9 @@ static const char *help_of(const char *name) {
     return "explain a command";
 }
 
-/* The use of the run that an argument names, where the word means a use of some run; or NULL. */
-static const char *use_of_run(const heed_model *const *models, const char *near, int argc,
-                              char **argv) {
+/* The model of the run that an argument names, where the word means a use of some run; or NULL. */
+static const heed_model *model_to_use(const heed_model *const *models, const char *near, int argc,
+                                      char **argv) {
     static const char *const uses[] = {"fill",      "generate", "classify",
                                        "translate", "caption",  "reconstruct"};
     const heed_model *m = NULL;
@@ -179,25 +179,41 @@ static const char *use_of_run(const heed_model *const *models, const char *near,
     heed_ctx *c = heed_open(&(heed_options){.threads = 1});
     for (int i = 1; is_use && !m && i < argc; i++) m = model_of_run(c, models, argv[i]);
     heed_close(c);
-    return m ? use_of(m) : NULL;
+    return m;
+}
+
+/* What to say of a word that is a task, maybe by the name that other programs give it. */
+static const char *task_note(const heed_model *const *models, const char *word, char text[160]) {
+    const char *task = known_task(word);
+    const heed_model *m = find_model(models, word);
+    if (!m && task) m = find_model(models, task);
+    if (!m) return NULL;
+    snprintf(text, 160, "`train %s --help` explains the task, `train %s %s` trains a model of it",
+             m->name, m->name, *example_data(m) ? "DATA -o RUN" : "-o RUN");
+    return text;
 }
 
 static int unknown_command(int argc, char **argv, const heed_model *const *models) {
-    char typed[128], why[512];
+    char typed[128], why[512], task[160], other[160];
     const char *names[NAMES], *note = NULL;
     program p = {.models = models, .commands = list_commands(names)};
     heed_text shown = {.c = NULL};
     bool two = argc > 1 && is_family(argv[0]);
     snprintf(typed, sizeof typed, "%s%s%s", argv[0], two ? " " : "", two ? argv[1] : "");
     const char *near = known_command(typed, &note);
-    const char *use = use_of_run(models, near, argc, argv);
-    if (use) near = use, note = NULL;
+    const heed_model *m = model_to_use(models, near, argc, argv);
+    bool vague = note != NULL; /* the word may mean the use of any run */
+    if (m && vague) near = use_of(m), note = NULL;
+    if (!near && !note) note = task_note(models, typed, task);
     if (!near && !note) near = heed_closest(typed, names);
+    *other = 0;
+    if (m && !vague && strcmp(near, use_of(m)) != 0)
+        snprintf(other, sizeof other, "; hint: a run of %s has `%s` instead", m->name, use_of(m));
     if (note)
         snprintf(why, sizeof why, "unknown command %s; hint: %s", typed, note);
     else if (near)
-        snprintf(why, sizeof why, "unknown command %s: did you mean %s? (%s)", typed, near,
-                 help_of(near));
+        snprintf(why, sizeof why, "unknown command %s: did you mean %s? (%s)%s", typed, near,
+                 help_of(near), other);
     else
         snprintf(why, sizeof why, "unknown command %s; hint: `%s --help` lists all", typed,
                  program_name());

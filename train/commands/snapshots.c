@@ -98,7 +98,7 @@ static bool choose(show *w) {
     w->queries = w->query_axis->count;
     w->keys = w->key_axis->count;
     if (!chosen_head(c, flag_text(w->p, "head"), b, &w->head) ||
-        !chosen_query(c, flag_text(w->p, "query"), w->query_axis, &w->query))
+        !chosen_query(c, flag_text(w->p, "query"), w->query_axis, w->key_axis, &w->query))
         return false;
     if (w->query < 0) w->query = w->query_axis->rows && w->query_axis->first ? 0 : w->queries - 1;
     snprintf(w->of, sizeof w->of, "layer %d, %s", b->layer + 1, head_words(b, w->head, head));

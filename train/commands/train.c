@@ -194,6 +194,26 @@ static void interrupted(program *p, const training *t, long long step, bool done
     p->status = HEED_INTERRUPTED;
 }
 
+/* After an error, as of a full disk: says what is left of the run. */
+static void failed(program *p, const training *t, const progress *g) {
+    char n[32];
+    heed_text typed = {.c = NULL};
+    bool unwritten = strncmp(heed_ctx_error(p->c), "cannot write", 12) == 0;
+    program_complain(p);
+    add_resume(p, t, &typed);
+    if (g->saved >= 0)
+        heed_message(p->c, HEED_INFO, "the run has its checkpoint of step %s; continue with\n  %s",
+                     heed_format_count(n, (uint64_t)g->saved), typed.s ? typed.s : "");
+    else if (t->resume)
+        heed_message(p->c, HEED_INFO,
+                     "the run has the checkpoint that it had before; continue "
+                     "with\n  %s",
+                     typed.s ? typed.s : "");
+    else if (unwritten && !is_directory(t->run))
+        heed_message(p->c, HEED_INFO, "the run had no checkpoint yet: nothing is kept of it");
+    heed_text_free(&typed);
+}
+
 /* Trains on open data. */
 static void fit(program *p, const training *t, const heed_data *data, progress *g) {
     heed_fit_args a = {.model = t->model,
@@ -229,6 +249,7 @@ static void fit(program *p, const training *t, const heed_data *data, progress *
     bool done = heed_ctx_status(p->c) == HEED_OK;
     if (done && is_first_process(p)) conclude(p, t, data, g, &r, now() - start);
     if (heed_ctx_status(p->c) == HEED_INTERRUPTED) interrupted(p, t, (long long)r.step, done);
+    if (heed_ctx_status(p->c) == HEED_FAILED && is_first_process(p)) failed(p, t, g);
 }
 
 static bool open_snapshots(program *p, const training *t, progress *g) {
@@ -284,6 +305,7 @@ static void run_training(program *p, training *t) {
                   .f = t->f,
                   .run = t->run,
                   .mode = show_mode_of(flag_text(p, "progress")),
+                  .saved = -1,
                   .samples = {.c = p->c},
                   .taken = {.c = p->c}};
     const char *from = heed_config_text(t->f, "from");

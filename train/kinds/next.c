@@ -46,18 +46,25 @@ static bool take_words(const char *s, size_t n, char words[LONGEST + 1]) {
     return plain == n;
 }
 
-/* The first words of a plain line with at least four words or, if there is none, those with which a
- * line begins. "": there are none, either. */
+/* A plain line with at least four words that is shown whole; if there is none, the first words of
+ * a plain line, or those with which a line begins. "": there are none, either. */
 static void first_words(const char *path, char line[LONGEST + 1]) {
+    enum { CUT = 1, WHOLE, MANY = 16 /* words, which fit any usual block */ };
     char text[4096], words[LONGEST + 1];
+    int best = 0;
     *line = 0;
-    for (char *s = read_part(path, text); *s; s += strcspn(s, "\n")) {
+    for (char *s = read_part(path, text); *s && best < WHOLE; s += strcspn(s, "\n")) {
         s += strspn(s, " \r\n-"); /* a dash would begin an option */
-        bool found = take_words(s, strcspn(s, "\r\n"), words) && keep_words(words, WORDS) >= 4;
-        if (found || !*line) snprintf(line, sizeof words, "%s", words);
-        if (found) return;
+        size_t n = strcspn(s, "\r\n");
+        bool plain = take_words(s, n, words), ended = s[n];
+        int rank = 0;
+        int count = keep_words(words, LONGEST);
+        if (plain && count >= 4) rank = ended && strlen(words) == n && count <= MANY ? WHOLE : CUT;
+        if (rank > best || !*line) snprintf(line, sizeof words, "%s", words);
+        if (rank > best) best = rank;
     }
-    keep_words(line, WORDS);
+    if (best < WHOLE) keep_words(line, WORDS);
+    for (size_t n = strlen(line); best < WHOLE && n && strchr(",;:", line[n - 1]);) line[--n] = 0;
 }
 
 void next_text(const heed_model *m, const heed_data *d, const char *path, const char *run) {

@@ -68,7 +68,8 @@ heed_heatmap heatmap_of_map(const heed_record *r, const heed_record_map *m, cons
                           .cols = key->count,
                           .values = m->values,
                           .row_labels = query->labels,
-                          .col_labels = key->labels};
+                          .col_labels = key->labels,
+                          .grid_cols = key->rows ? key->cols : 0};
 }
 
 bool print_heatmap(heed_ctx *c, heed_heatmap map) {

@@ -69,6 +69,7 @@ struct progress {
     double epochs;       /* passes over the data so far */
     double answers;      /* those of an evaluation, of which the accuracy is a share */
     bool any, header;    /* a step was reported; the table's header was printed */
+    int64_t saved;       /* step of the last checkpoint that was written; -1: none */
     bool undrawn;        /* loss.png lacks the last evaluation */
     bool hidden[16];     /* columns that the table leaves out */
     int evaluations;

@@ -186,6 +186,8 @@ bool heed__count_words(const heed__source *s, const heed_tokenizer *k, heed__cou
                       .out = out,
                       .bytes = s->n};
     bool good = s->path ? heed__read_text(&r.reading) : add_words(k, s->text, s->n, out);
+    if (good && !out->names.count && heed__text_refuse_blank(k->c, s->path, s->text, s->n))
+        return false;
     return good && (out->names.count ||
                     heed_fail(k->c, HEED_DATA,
                               "text holds no word of at most %d characters: expected at least one "

@@ -63,6 +63,9 @@ bool heed__read_text(heed__reading *r);
 bool heed__text_begins(heed_ctx *c, const char *path, const unsigned char *bytes, size_t n);
 /* Reports the flaw in the byte that is number `at` of the file, in the line, counted from 1. */
 bool heed__text_refuse(heed_ctx *c, const char *path, unsigned char byte, size_t at, size_t line);
+/* Refuses a text of blank lines: that of the file or, if path is NULL, n bytes. Returns whether it
+ * did. */
+bool heed__text_refuse_blank(heed_ctx *c, const char *path, const char *text, size_t n);
 /* CR LF and lone CR become LF, and with `bom` a BOM is dropped. Returns the new length; counts the
  * CRs, unless returns is NULL. */
 size_t heed__text_straighten(unsigned char *b, size_t n, bool bom, size_t *returns);

@@ -1,5 +1,6 @@
 /* split.c -- divides a corpus into its training and validation parts, and counts their contents. */
 #include "data/corpus/corpus.h"
+#include "data/corpus/reading.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -45,6 +46,7 @@ static bool too_short(heed_corpus *k, const char *path, size_t found, size_t exp
     char hint[48] = "a longer text";
     size_t block = found * window(k) / expected + (k->a.bracket ? 2 : 0);
     if (!k->a.bracket && block) block--;
+    if (heed__text_refuse_blank(k->c, path, NULL, 0)) return false;
     if (k->a.packing == HEED_LINES)
         return heed_fail(
             k->c, HEED_DATA,

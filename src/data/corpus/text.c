@@ -103,3 +103,15 @@ char *heed_text_read(heed_ctx *c, const char *path, size_t *n) {
     heed__free(bytes);
     return NULL;
 }
+
+bool heed__text_refuse_blank(heed_ctx *c, const char *path, const char *text, size_t n) {
+    size_t at = 0;
+    char *read = path ? heed_text_read(c, path, &n) : NULL;
+    if (path) text = read;
+    while (text && at < n && strchr(" \t\n\v\f\r", text[at])) at++;
+    if (text && at == n)
+        heed_fail(c, HEED_DATA, "text has only blank lines%s%s: expected words", path ? ": " : "",
+                  path ? path : "");
+    heed__free(read);
+    return text && at == n;
+}

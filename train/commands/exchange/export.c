@@ -4,6 +4,8 @@
 #include "cli/program.h"
 
 #include <heed/exchange.h>
+#include <string.h>
+#include <strings.h>
 
 static const heed_option options[] = {
     WORDS("out", "folder to write, for transformers; -o for short", "Export"),
@@ -19,6 +21,11 @@ static bool check(program *p) {
         return heed_fail(p->c, HEED_USAGE,
                          "%s: expected -o FOLDER or --onnx FILE; hint: `export %s -o exported`",
                          *out ? "two outputs" : "missing output", p->argv[0]);
+    const char *dot = strrchr(out, '.');
+    if (dot && strcasecmp(dot, ".onnx") == 0 && !is_directory(out))
+        return heed_fail(
+            p->c, HEED_USAGE,
+            "-o %s: expected a folder, found the name of an ONNX file; hint: --onnx %s", out, out);
     if (flag_on(p, "cache") && !*onnx)
         return heed_fail(p->c, HEED_USAGE, "--cache is of an ONNX file; hint: --onnx FILE");
     if (!*onnx || flag_on(p, "force") || !is_file(onnx)) return true;
