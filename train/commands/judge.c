@@ -88,7 +88,8 @@ typedef struct {
     double then, now;
     bool anew;     /* `then` is what it was when the schedule began anew: later it was no better */
     bool accuracy; /* it is one; otherwise a loss */
-    bool improves, worsens; /* by more than chance */
+    int way;       /* 1 better, -1 worse, by more than chance */
+    bool improves;
 } course;
 
 static double end_of(const training_course *j) {
@@ -128,10 +129,9 @@ static course course_of(const training_course *j, bool val, bool accuracy) {
     }
     bool late = !val || k->step[best_of(x, k->count, accuracy)] > fmax(since, 0.85 * end);
     double move = fabs(c.then) * (val ? chance(j->answers) : chance_of_rows(k));
-    int way = accuracy ? changed(c.then, c.now, j->answers)
-                       : (c.now < c.then - move) - (c.now > c.then + move);
-    c.improves = way > 0 && late;
-    c.worsens = way < 0;
+    c.way = accuracy ? changed(c.then, c.now, j->answers)
+                     : (c.now < c.then - move) - (c.now > c.then + move);
+    c.improves = c.way > 0 && late;
     snprintf(c.name, sizeof c.name, "%s %s", val ? "validation" : "training",
              accuracy ? "accuracy" : "loss");
     write_change(&c, anew);
@@ -151,7 +151,7 @@ static course main_course(const training_course *j) {
     course loss = course_of(j, j->curves.val.count > 0, false);
     if (!by_accuracy(j)) return loss;
     course accuracy = course_of(j, true, true);
-    bool shows = accuracy.improves || accuracy.worsens;
+    bool shows = accuracy.improves || accuracy.way < 0;
     return shows || (!loss.improves && j->answers >= SOME) ? accuracy : loss;
 }
 
@@ -304,19 +304,18 @@ static bool learned(const training_course *j, char text[JUDGEMENT]) {
 static void judge_end(const training_course *j, const course *c, char text[JUDGEMENT]) {
     enum { FEW = 3 }; /* passes, after which the loss may yet fall */
     double moved = fabs(c->now - c->then) / c->then;
-    bool few = j->curves.val.count && j->answers > 0 && j->answers < SOME;
-    bool brief = j->epochs < FEW && !c->anew && !c->worsens;
+    bool brief = j->epochs < FEW && !c->anew && c->way >= 0;
     if (c->anew) {
         add(text, "no better than before: the %s %s", c->name, c->change);
         add_try(text, "another `lr`", setting(j, "width", "a larger `width`"), "more data");
-    } else if (c->worsens)
+    } else if (c->way < 0)
         add(text, "getting worse: the %s %s; try a lower `lr`", c->name, c->change);
     else if (brief)
         add(text,
             "too short to judge: the %s %s, where the learning rate is low, after %.2g passes over "
             "the data",
             c->name, c->change, j->epochs);
-    else if (few && moved > chance(0))
+    else if (j->curves.val.count && c->way == 0 && moved > chance(0))
         add(text,
             "unclear: the %s %s, which may be chance for %.0f answers; a larger validation part "
             "would show it",
