@@ -257,7 +257,7 @@ static double full_bar(const columns *k, int c, int *digits) {
         if (size > most) most = size;
     }
     *digits = most < 0.01 ? 4 : 3;
-    return most;
+    return fmax(most, heed_map_least(k->name[c]));
 }
 
 /* "  +0.912 ########  ", with another digit in a column of small numbers. A value that is rounded
