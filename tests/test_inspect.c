@@ -233,6 +233,22 @@ TEST(inspect_uniform_weight_is_that_of_visible_keys) {
     CHECK_CLOSE(heed_record_uniform(&r, &b, -1), (1 / 2.0 + 1 / 3.0) / 2, 1e-12);
 }
 
+/* All heads of a layer have one scale; the first row of a causal one, always 1, is left out. */
+TEST(inspect_scale_ends_at_the_largest_weight_of_all_heads) {
+    heed_record_axis axes[] = {{"text", 3, NULL, NULL, 0, 0, 0}};
+    heed_record r = {.axis_count = 1, .axes = axes};
+    heed_real w[18] = {1, 0, 0, 0.6f, 0.4f, 0, 0.3f, 0.3f, 0.4f,
+                       1, 0, 0, 0.1f, 0.9f, 0, 0.3f, 0.4f, 0.3f};
+    heed_record_block b = {.heads = 2, .weights = w, .causal = true};
+    CHECK_CLOSE(heed_record_scale(&r, &b), 0.9, 1e-6);
+    b.causal = false;
+    CHECK_CLOSE(heed_record_scale(&r, &b), 1, 1e-6);
+    for (int i = 0; i < 18; i++) w[i] = 1 / (heed_real)3;
+    CHECK_CLOSE(heed_record_scale(&r, &b), 2 / 3.0, 1e-6);
+    w[0] = (heed_real)NAN;
+    CHECK_CLOSE(heed_record_scale(&r, &b), 2 / 3.0, 1e-6);
+}
+
 /* Maps of 2 x 2 patches over a picture of 28 x 28 grey pixels. */
 static heed_overlay patches_over(const unsigned char *pixels, const heed_real *const *maps,
                                  int count) {
@@ -385,8 +401,8 @@ TEST(inspect_colours_run_away_from_their_ground) {
 }
 
 /* Black as it is below the colours, and there the last colour. */
-#define PALE 77, 77, 77
-#define DARK 70, 20, 82
+#define PALE 181, 181, 181
+#define DARK 96, 46, 108
 
 /* The top right corner of the second panel is where the weight is; the rest is pale. */
 TEST(inspect_overlay_tints_where_the_weight_is) {
@@ -402,7 +418,8 @@ TEST(inspect_overlay_tints_where_the_weight_is) {
     heed_picture p = read_back(path);
     size_t lit = pixels_of(&p, DARK);
     CHECK(lit == 112 * 112);
-    CHECK(pixels_of(&p, PALE) == 3 * 112 * 112);
+    size_t pale = pixels_of(&p, PALE); /* also some at the edges of letters */
+    CHECK(pale >= 3 * 112 * 112 && pale < 3 * 112 * 112 + 1000);
     CHECK(pixels_of(&p, 0, 0, 0) == 224 * 224);
     heed_picture_free(&p);
     o.cells = false;
@@ -436,8 +453,58 @@ TEST(inspect_overlay_has_one_scale_for_all_panels) {
     CLOSE(c);
 }
 
-#define ORANGE 145, 73, 19
-#define BLUE   34, 82, 139
+#define ORANGE 171, 99, 45
+#define BLUE   60, 108, 165
+
+/* However small a measure's values are, it has the full colours, except if its scale has a least
+ * end: then it looks like the nothing that it is. */
+TEST(inspect_overlay_measure_below_its_least_end_is_pale) {
+    heed_ctx *c = heed_open(NULL);
+    char path[128];
+    static unsigned char black[28 * 28];
+    const heed_real sharp[4] = {0, 1, 0, 0}, measure[4] = {-1e-4f, 0, 0, 2e-4f};
+    const heed_real *maps[] = {sharp, measure};
+    const double least[] = {heed_map_least("occlusion")};
+    heed_overlay o = patches_over(black, maps, 2);
+    o.cells = true;
+    o.measures = 1;
+    CHECK(least[0] == HEED_LEAST_OCCLUSION && heed_map_least("rollout") == 0);
+    CHECK(heed_map_least("gradient") == 0 && heed_map_least(NULL) == 0);
+    snprintf(path, sizeof path, "%s/least.png", test_folder());
+    for (int i = 0; i < 2; i++) {
+        CHECK(heed_overlay_png(c, &o, path));
+        heed_picture p = read_back(path);
+        CHECK(pixels_of(&p, ORANGE) == (i ? 0 : 112 * 112));
+        heed_picture_free(&p);
+        o.least = least;
+    }
+    CLOSE(c);
+}
+
+/* The picture is recognised, dark as it is: what is hardly lighter than black remains apart. */
+TEST(inspect_overlay_brightens_a_dark_picture) {
+    heed_ctx *c = heed_open(NULL);
+    char path[128];
+    static unsigned char dark[28 * 28], bright[28 * 28];
+    const heed_real none[4] = {0, 0, 0, 0};
+    const heed_real *maps[] = {none};
+    unsigned char *pictures[] = {dark, bright};
+    for (int i = 0; i < 28 * 28; i++) {
+        dark[i] = i % 28 < 14 ? 5 : 20;
+        bright[i] = i % 28 < 14 ? 100 : 200;
+    }
+    snprintf(path, sizeof path, "%s/dark.png", test_folder());
+    for (int i = 0; i < 2; i++) {
+        heed_overlay o = patches_over(pictures[i], maps, 1);
+        CHECK(heed_overlay_png(c, &o, path));
+        heed_picture p = read_back(path);
+        const unsigned char *row = p.pixels + 3 * ((size_t)100 * (size_t)p.width + 20 + 224 + 20);
+        int left = row[3 * 20], right = row[3 * 200];
+        CHECK(left > 140 && right > left + 8 && right < 230);
+        heed_picture_free(&p);
+    }
+    CLOSE(c);
+}
 
 /* A measure of large values leaves the scale of attention as it is; it is orange at its own largest
  * value and blue at the opposite one, however small these are. */

@@ -21,10 +21,11 @@ typedef struct {
     const char *unit; /* shown in the legend; NULL: attention, in percent of a row */
     bool numbers;     /* print numbers instead of shades */
     heed_terminal terminal;
-    int width;      /* columns of the terminal; 0: 100 */
-    bool percent;   /* with a unit: values are shares, shown as percentages on a terminal */
-    double uniform; /* of weights: what each would be if all were equal. The scale ends at twice
-                       that or more, and the legend of a picture marks it. 0: no weights */
+    int width;         /* columns of the terminal; 0: 100 */
+    bool percent;      /* with a unit: values are shares, shown as percentages on a terminal */
+    double uniform;    /* of weights: what each would be if all were equal. The scale ends at twice
+                          that or more, and the legend of a picture marks it. 0: no weights */
+    bool uniform_mean; /* uniform is the mean of rows that differ, and the legend says so */
     const heed_real *ends;    /* of a picture: (rows), NULL or the ends of rows that have their own
                                  scale, from -end to end, blue below 0 and orange above; 0: others */
     const char *const *units; /* (rows): what those rows measure, for the legend; or NULL */
@@ -64,6 +65,16 @@ bool heed_records_focus(const heed_record *const *records, const int *queries, i
 /* The uniform weight of a block: 1 / the number of keys that a query may attend to. With query -1
  * the mean over the queries that may attend to several keys; 1 if there are none. */
 double heed_record_uniform(const heed_record *r, const heed_record_block *b, int query);
+/* Where the scale of a block's weights ends, in the terminal, in pictures and on the page: at the
+ * largest weight of any of its heads, but at twice the uniform weight (query -1) or more, up to 1.
+ * In a causal layer the first token can only attend to itself; its row is left out, as it would
+ * make all others pale. */
+double heed_record_scale(const heed_record *r, const heed_record_block *b);
+/* The least end of the scale of a map of a record, by its name: HEED_LEAST_OCCLUSION for occlusion,
+ * which is in probabilities, so that changes of a few ten-thousandths look like the nothing that
+ * they are; 0 for others. */
+double heed_map_least(const char *name);
+#define HEED_LEAST_OCCLUSION 0.02
 /* Appends the drawn map, with column labels above and a legend below; no line is wider than the
  * width or ends with a blank. Cells contain their percentages if these fit; a few long rows are
  * continued in bands below. Otherwise cells are two columns wide and column labels read from top to
@@ -152,6 +163,7 @@ typedef struct {
     const char *subtitle;     /* below the title; or NULL */
     const char *of;           /* what the others are shares of; NULL: a row's attention */
     const char *const *units; /* (measures) what each of them measures; or NULL */
+    const double *least; /* (measures) where the scale of each of them ends at least; or NULL */
 } heed_overlay;
 bool heed_overlay_png(heed_ctx *c, const heed_overlay *o, const char *path);
 /* The same as SVG: text stays text; each panel is an image embedded in the file. */

@@ -892,7 +892,8 @@ class heed_codes(Structure):
 class heed_heatmap(Structure):
     _fields_ = [("title", c_char_p), ("rows", c_int), ("cols", c_int), ("values", c_void_p), ("row_labels", c_void_p),
         ("col_labels", c_void_p), ("hi", c_float), ("lo", c_float), ("unit", c_char_p), ("numbers", c_bool), ("terminal", c_int),
-        ("width", c_int), ("percent", c_bool), ("uniform", c_double), ("ends", c_void_p), ("units", c_void_p), ("grid_cols", c_int)]
+        ("width", c_int), ("percent", c_bool), ("uniform", c_double), ("uniform_mean", c_bool), ("ends", c_void_p),
+        ("units", c_void_p), ("grid_cols", c_int)]
     _enums_ = {'terminal': 'heed_terminal'}
 
 
@@ -925,7 +926,8 @@ class heed_panels(Structure):
 class heed_overlay(Structure):
     _fields_ = [("title", c_char_p), ("pixels", c_void_p), ("width", c_int), ("height", c_int), ("channels", c_int), ("rows", c_int),
         ("cols", c_int), ("count", c_int), ("maps", c_void_p), ("captions", c_void_p), ("cells", c_bool), ("uniform", c_double),
-        ("measures", c_int), ("hi", c_double), ("note", c_char_p), ("subtitle", c_char_p), ("of", c_char_p), ("units", c_void_p)]
+        ("measures", c_int), ("hi", c_double), ("note", c_char_p), ("subtitle", c_char_p), ("of", c_char_p), ("units", c_void_p),
+        ("least", c_void_p)]
 
 
 class heed_page(Structure):
@@ -1448,6 +1450,8 @@ FUNCTIONS = {
     "heed_record_focus": (c_bool, (c_void_p, c_int, c_int, c_int, c_void_p,)),
     "heed_records_focus": (c_bool, (c_void_p, c_void_p, c_int, c_int, c_int, c_void_p,)),
     "heed_record_uniform": (c_double, (c_void_p, c_void_p, c_int,)),
+    "heed_record_scale": (c_double, (c_void_p, c_void_p,)),
+    "heed_map_least": (c_double, (c_char_p,)),
     "heed_heatmap_text": (c_bool, (c_void_p, c_void_p,)),
     "heed_chart_text": (c_bool, (c_void_p, c_int, c_int, c_bool, c_void_p,)),
     "heed_chart_png": (c_bool, (c_void_p, c_void_p, c_int, c_int, c_char_p,)),

@@ -14,10 +14,10 @@ enum {
     RAMP = 160,
     LEGEND = 44,
     TITLE = 34,
-    CAPTION = 18,
+    CAPTION = 26,
     LINE = HEED__NOTE_LINE
 };
-enum { LETTER = 6, LONGEST_LABEL = 240, PANEL = 360, MANY = 64, LONGEST_TITLE = 1600 };
+enum { LETTER = 10, LONGEST_LABEL = 240, PANEL = 360, MANY = 64, LONGEST_TITLE = 1600 };
 enum { MOST = 12000, VECTOR_CELLS = 400000 };
 static const heed__rgb INK = {40, 40, 40}, SOFT = {110, 110, 110};
 
@@ -106,7 +106,7 @@ static void size_panels(plan *p) {
     p->turned = head > p->cell - 4;
     if (!p->turned || head < 8 * p->scale) head = 8 * p->scale;
     p->left = widest_label(p, m->row_labels, m->rows) + GAP;
-    p->top = (p->all->count > 1 ? CAPTION * p->scale : 0) + head + GAP;
+    p->top = (p->all->count > 1 ? CAPTION : 0) + head + GAP;
     p->wide = p->left + p->cell * m->cols;
     p->tall = p->top + p->cell * m->rows;
     int count = p->all->count, columns = p->all->columns;
@@ -124,7 +124,8 @@ static int write_legend(plan *p) {
     snprintf(p->to, sizeof p->to, p->hi < 1000 ? "%.3g%s%s%.60s" : "%.0f%s%s%.60s", p->hi,
              p->above ? " and more" : "", unit ? "  " : "", unit ? unit : "");
     if (p->map->uniform > 0)
-        snprintf(p->uniform, sizeof p->uniform, "uniform = %.3g", p->map->uniform);
+        snprintf(p->uniform, sizeof p->uniform, "uniform = %.3g%s", p->map->uniform,
+                 p->map->uniform_mean ? ", mean of rows" : "");
     return p->left + heed__text_width(p->from, 2) + 8 + RAMP + 8 + heed__text_width(p->to, 2) +
            (*p->uniform ? 32 + heed__text_width(p->uniform, 2) : 0);
 }
@@ -182,7 +183,8 @@ static bool lay_out(heed_ctx *c, plan *p) {
     const heed_heatmap *m = p->map;
     const char *title = p->all->title;
     int number = measure(p);
-    p->scale = heed__larger(m->rows, m->cols) <= (p->all->count == 1 ? 24 : 12) ? 2 : 1;
+    bool many = p->all->count > 1 && m->numbers; /* then cells grow with the letters */
+    p->scale = heed__larger(m->rows, m->cols) <= (many ? 12 : 24) ? 2 : 1;
     p->cell = cell_size(p, number);
     size_panels(p);
     int least = title ? heed__text_width(title, 2) : RAMP + 120;
@@ -265,7 +267,9 @@ static void draw_panel(plan *p, int index) {
     int x = MARGIN + index % p->columns * (p->wide + BETWEEN);
     int y = panel_top(p, index / p->columns);
     if (p->all->count > 1 && m->title)
-        heed__sketch_text(&p->sketch, x + p->left, y, p->scale, INK, HEED__LEFT, p->wide, m->title);
+        heed__sketch_text(&p->sketch, x + p->left, y,
+                          heed__text_width(m->title, 2) <= p->wide - p->left ? 2 : 1, INK,
+                          HEED__LEFT, p->wide, m->title);
     draw_cells(p, m, x + p->left, y + p->top);
     draw_labels(p, m, x + p->left, y + p->top);
 }

@@ -10,7 +10,9 @@
 
 enum { MARGIN = 20, GAP = 20, WIDTH = 1500, SIDE = 224, LEAST_PANEL = 120, LEAST_WIDTH = 640 };
 enum { TITLE = 34, LINE = 22, LEGEND = 40, MEASURE = 28, RAMP = 160 };
-static const double PALE = 0.7, OPAQUE = 0.75; /* contrast of the picture, most of the colour */
+/* Of the picture under the maps: the most contrast, the mean lightness to which it is brightened
+ * and then the one to which it is paled, both of 1; and the most opacity of the maps. */
+static const double PALE = 0.7, MIDDLE = 0.5, LEAST_GAMMA = 0.5, LIGHT = 0.71, OPAQUE = 0.75;
 static const heed__rgb INK = {40, 40, 40}, SOFT = {110, 110, 110};
 
 static bool check(heed_ctx *c, const heed_overlay *o) {
@@ -51,8 +53,13 @@ static double uniform_of(const heed_overlay *o) {
     return o->uniform > 0 ? o->uniform : 1 / ((double)o->rows * o->cols);
 }
 
+/* End of the scale of a measure. */
+static double end_of(const heed_overlay *o, int map) {
+    return fmax(size_of(o, map), o->least ? o->least[map - (o->count - o->measures)] : 0);
+}
+
 static double top_of(const heed_overlay *o, int map, double shared) {
-    double top = is_measure(o, map) ? size_of(o, map) : shared;
+    double top = is_measure(o, map) ? end_of(o, map) : shared;
     return top > 0 ? top : 1;
 }
 
@@ -108,7 +115,7 @@ static int legend_width(const plan *p) {
 
 /* The legend of a measure. */
 static int put_measure(const plan *p, heed__sketch *s, int map, int y) {
-    return heed__sketch_signed(s, MARGIN + 20, y, name_of(p->o, map), size_of(p->o, map),
+    return heed__sketch_signed(s, MARGIN + 20, y, name_of(p->o, map), end_of(p->o, map),
                                unit_of(p->o, map));
 }
 
@@ -164,17 +171,46 @@ static double sample(const heed_overlay *o, const heed_real *map, double u, doub
     return above * (1 - fy) + below * fy;
 }
 
+static double grey_of(heed__rgb c) { return (0.299 * c.r + 0.587 * c.g + 0.114 * c.b) / 255; }
+
+/* How the grey picture is drawn under the maps: of lightness 1 - contrast (1 - grey^gamma). */
+typedef struct {
+    double gamma, contrast;
+} tone;
+
+static double mean_of(const heed__canvas *picture, double gamma) {
+    double sum = 0;
+    int n = picture->width * picture->height;
+    for (int i = 0; i < n; i++) {
+        const unsigned char *at = picture->rgb + 3 * (size_t)i;
+        sum += pow(grey_of((heed__rgb){at[0], at[1], at[2]}), gamma);
+    }
+    return sum / n;
+}
+
+/* Dark colours, which are much, are not seen over a dark picture: that is lightened and, where this
+ * is not enough, paler. The page does the same (picture.js). */
+static tone tone_of(const heed__canvas *picture) {
+    double mean = mean_of(picture, 1);
+    tone t = {.gamma = 1};
+    if (mean < MIDDLE) t.gamma = fmax(LEAST_GAMMA, log(MIDDLE) / log(fmax(mean, 1e-3)));
+    t.contrast = fmin(PALE, (1 - LIGHT) / fmax(1 - mean_of(picture, t.gamma), 1e-3));
+    return t;
+}
+
 /* The picture in grey, paler than it is; over it the colour of the weight, the more opaque the more
  * it is above uniform, so that the picture is recognised everywhere. The page does the same
  * (picture.js). Of other measures, what differs from 0 is coloured. */
 static void tint(const plan *p, int map, heed__canvas *panel) {
     bool measure = is_measure(p->o, map);
     double top = top_of(p->o, map, p->top), from = measure ? 0 : p->uniform;
+    tone t = tone_of(panel);
     for (int j = 0; j < p->height; j++)
         for (int i = 0; i < p->width; i++) {
             unsigned char *at = panel->rgb + 3 * ((size_t)j * (size_t)p->width + (size_t)i);
             double w = sample(p->o, p->o->maps[map], (i + 0.5) / p->width, (j + 0.5) / p->height);
-            double grey = 255 - PALE * (255 - (0.299 * at[0] + 0.587 * at[1] + 0.114 * at[2]));
+            double light = pow(grey_of((heed__rgb){at[0], at[1], at[2]}), t.gamma);
+            double grey = 255 * (1 - t.contrast * (1 - light));
             double above = top > from ? ((measure ? fabs(w) : w) - from) / (top - from) : 0;
             double opacity = above > 0 ? OPAQUE * sqrt(fmin(above, 1)) : 0;
             heed__rgb c = measure ? heed__signed(w / top) : heed__paper(w / top);
@@ -280,8 +316,6 @@ static heed__rgb point_of(const panels *p, int x, int y) {
     return (heed__rgb){at[0], at[1], at[2]};
 }
 
-static double grey_of(heed__rgb c) { return (0.299 * c.r + 0.587 * c.g + 0.114 * c.b) / 255; }
-
 /* The share on the scale of map i - 1, shown in panel i; NAN: left out. */
 static double map_share(const panels *p, int panel, int x, int y) {
     const heed_overlay *o = p->o;
@@ -340,7 +374,7 @@ static void put_scales(const panels *p, int width) {
     heed_text_add(&line, "Other measures have a scale each");
     for (int i = o->count - o->measures; i < o->count; i++)
         heed_text_add(&line, "%s %s -%.2g to %.2g", i > o->count - o->measures ? "," : ":",
-                      name_of(o, i), size_of(o, i), size_of(o, i));
+                      name_of(o, i), end_of(o, i), end_of(o, i));
     heed_text_add(&line, "; %s below 0.",
                   p->terminal == HEED_ASCII ? "letters a to i are" : "blue is");
     if (line.s) heed_label_words(line.s, 0, width, p->out);

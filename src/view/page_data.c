@@ -132,13 +132,14 @@ static void put_id(heed_text *out, const char *key, char kind, int r, int i) {
     heed_json_text(out, key, id);
 }
 
-/* The keys that no query may attend to, and the uniform weight. */
+/* The keys that no query may attend to, the uniform weight, and the end of the scale. */
 static void put_masked(heed_text *out, const heed_record *r, const heed_record_block *b) {
     heed_json_open(out, "masked", '[');
     for (int k = 0; k < r->axes[b->keys].count; k++)
         if (heed__key_masked(r, b, k)) heed_json_int(out, NULL, k);
     heed_json_close(out, ']');
     heed_json_real(out, "uniform", heed_record_uniform(r, b, -1), 9);
+    heed_json_real(out, "end", heed_record_scale(r, b), 9);
 }
 
 /* The layer's head to look at first, and how even it is, and those that follow positions. */
@@ -210,6 +211,7 @@ static void put_map(writer *w, int r, int i) {
     heed_json_open(w->json, NULL, '{');
     put_id(w->json, "id", 'm', r, i);
     put_scale(w->json, k);
+    heed_json_real(w->json, "least", heed_map_least(m->name), 6);
     heed_json_close(w->json, '}');
     heed_text_add(w->out, ELEMENT "m%d.%d\">", r, i);
     put_plane(w, m->values, rows, cols, k);

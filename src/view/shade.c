@@ -78,6 +78,10 @@ bool heed_nearly_uniform(const heed_real *weights, int n) {
     return heed_evenness(weights, n) >= HEED_NEARLY_UNIFORM && most * n < 2 * sum;
 }
 
+double heed_map_least(const char *name) {
+    return name && strcmp(name, "occlusion") == 0 ? HEED_LEAST_OCCLUSION : 0;
+}
+
 double heed_evenness(const heed_real *weights, int n) {
     double sum = 0, bits = 0;
     for (int i = 0; weights && i < n; i++)

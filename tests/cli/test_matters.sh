@@ -308,7 +308,7 @@ says "what each token has to do with token 2:"
 TEXT="Paris is the capital of [MASK] ."
 run attend mlm "$TEXT" --occlude --svg q.svg
 holds grep -q "layer 1 of 1, token 7, \[MASK\]: [^<]* 0[.][0-9]* (other measures: the whole model)<" q.svg # with the answer
-holds grep -q ">Darker is more. The most concentrated of 2 heads: head [12]. Attention alone is" q.svg
+holds grep -q ">Darker is more. The most concentrated of 2 heads: layer 1, head [12]\." q.svg
 holds grep -q ">occlusion<" q.svg
 holds grep -qE ">occlusion: -[0-9.e-]+ to [0-9.e-]+, fall of the probability if hidden<" q.svg # its scale
 holds grep -q "of a row&#39;s attention (1 = 100 %)<" q.svg
@@ -337,5 +337,10 @@ run attend sure "bad film bad awful" --occlude
 tr '\n' ' ' <out >line
 holds grep -q "The probability is so near 1 that it changes by less than 0.0[0-9]* whatever is hidden" line
 holds grep -q "and --gradient shows what moves the logit" line
+run attend sure "bad film bad awful" --occlude --svg sure.svg --html sure.html
+holds grep -q "occlusion says little here" sure.svg
+holds grep -q "occlusion says little here" sure.html
+# Its changes look as small as they are: the scale has a least end.
+holds grep -q "occlusion: -0.02 to 0.02" sure.svg
 run attend sure "bad film bad awful" --occlude --gradient
 hides "and --gradient"

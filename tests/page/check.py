@@ -223,7 +223,7 @@ def check_inputs(b, folder):
     ends = []
     for record in (1, 2, 3):
         b.open(os.path.join(folder, "inputs.html"), f"#view=matrix&record={record}&head=1")
-        ends.append(b.run("[heed.current().legend().hi, heed.scaleOf(heed.matrix()) === Math.max(...heed.data.records.map(r => heed.weights(r.blocks[0], 0)).flatMap(m => [m.most, 2 * m.uniform]))].join()"))
+        ends.append(b.run("[heed.current().legend().hi, heed.scaleOf(heed.matrix()) === Math.max(...heed.data.records.map(r => r.blocks[0].end))].join()"))
     check(len(set(ends)) == 1 and ends[0].endswith("true"), f"in every view a head has one scale on all inputs: {ends}")
     shown = b.run("[0.0011, 0.00004, 0, 0.996, 0.99999, 1, 0.42].map(heed.probability).join(' ')")
     check(shown == "0.001 <0.0001 0.00 0.996 >0.9999 1.00 0.42", f"probabilities are those of the terminal: {shown}")
@@ -283,14 +283,14 @@ def check_scale(b, folder):
     """Nearly uniform attention is said to be so, and is not drawn as if it were not; a photograph stays what it is below it."""
     at = os.path.join(folder, "even.html")
     b.open(at, "#view=matrix&head=1")
-    check(b.run("heed.weightMatrix(heed.block(), 0).top") == 0.5, "the scale ends at twice the uniform weight")
-    check("uniform = 0.25" in b.run("heed.id('legend').textContent") and b.run("document.querySelector('#legend .mark').style.left") == "50%", "the legend marks the uniform weight")
+    check(abs(b.run("heed.weightMatrix(heed.block(), 0).top") - 0.97) < 1e-6, "the scale ends at the largest weight of all heads")
+    check("uniform = 0.25" in b.run("heed.id('legend').textContent") and b.run("document.querySelector('#legend .mark').style.left") == "25.8%", "the legend marks the uniform weight")
     check("nearly uniform" in b.run("heed.id('legend').textContent") and "nearly uniform" in b.run("heed.id('side').textContent"), "a head that is nearly uniform says so")
     b.open(at, "#view=head&head=1")
     said = b.run("heed.id('legend').textContent")
-    check(re.match("00.500uniform = 0.25.*up to twice the uniform weight$", said), f"the Head view says where its scale ends: {said}")
+    check(re.match("00.970uniform = 0.25.*up to the largest of the layer's heads$", said), f"the Head view says where its scale ends: {said}")
     b.open(at, "#view=head&head=2")
-    check(b.run("heed.id('legend').textContent").endswith("up to the head's largest"), "and of another head, too")
+    check(b.run("heed.id('legend').textContent").endswith("up to the largest of the layer's heads"), "and of another head, too")
     bars = b.run("[...document.querySelectorAll('#side > .bars:last-of-type .row')].map(r => [parseFloat(r.querySelector('.bar span').style.width) / 100, r.querySelector('.value').textContent])")
     check(all(abs(w - float(v.replace("<", ""))) < 0.002 for w, v in bars), f"bars are drawn from 0 to 1: {bars}")
     b.open(at, "#view=matrix&head=2")
@@ -298,6 +298,16 @@ def check_scale(b, folder):
     b.open(os.path.join(folder, "gpt.html"), "#view=matrix&head=1")
     visible = sum(1 / n for n in range(2, 25)) / 23
     check(abs(b.run("heed.matrix().uniform") - visible) < 1e-6, f"the uniform weight of a causal layer is the mean of 1 / visible keys, {visible}: {b.run('heed.matrix().uniform')}")
+    b.open(os.path.join(folder, "gpt.html"), "#view=head&head=1&row=21")
+    said = b.run("heed.id('legend').textContent")
+    check("uniform = 0.048 in row 21" in said and " and more" in said, f"in the Head view uniform is that of the chosen row, and the first row is above the scale: {said}")
+    ends = b.run("heed.record().blocks.map(b => b.end === [...b.heads, 'max'].reduce((m, h) => Math.max(m, heed.scaleEnd(b, h)), 0))")
+    check(all(ends), "all heads of a layer have one scale")
+    b.open(os.path.join(folder, "picture.html"), "#view=compare")
+    check("Hide [CLS]" in b.run("heed.id('controls').textContent"), "special tokens are named as they are")
+    b.open(os.path.join(folder, "run.html"), "#view=compare")
+    tops = b.run("heed.current().panels().map(p => [p.y, p.l.top - p.inner.top])")
+    check(len(tops) > 2 and len(dict(tops)) == len({tuple(t) for t in tops}), f"panels beside one another begin at one height: {tops}")
     # Occlusion and gradient are signed wherever they are shown, also where no value is below 0.
     b.open(os.path.join(folder, "run.html"), "#view=compare&head=1")
     signed = b.run("heed.record().maps.filter(m => /^(occlusion|gradient)/.test(m.name)).map(heed.mapValues).map(m => m.min < 0 || m.max === 0)")
@@ -572,7 +582,7 @@ WRITTEN = """(() => { const at = [], l = heed.current().layout(), pen = new Prox
 
 
 def check_phone(b, folder):
-    """On a phone the tabs are one row, the chosen one in sight; Compare begins with what was asked for."""
+    """On a phone the tabs are one row, the chosen one in sight; Compare begins with the attention, as on a wide screen."""
     b.size(390, 844)
     for name in ("picture", "additive", "run"):
         b.open(os.path.join(folder, name + ".html"))
@@ -585,7 +595,7 @@ def check_phone(b, folder):
         check(b.run("[...document.querySelectorAll('#tabs button')].every(t => t.getBoundingClientRect().right <= innerWidth)"), f"{name}: all tabs are in sight")
     b.open(os.path.join(folder, "run.html"))
     first, low = b.run("(p => [p.name, document.querySelector('#view-compare canvas').getBoundingClientRect().top + p.l.top + p.l.cell])((heed.current().layout(), heed.current().panels()[0]))")
-    check(first == "occlusion" and low < 844, f"compare begins with the measure, on the first screen: {first}, {low}")
+    check(first.startswith("attention") and low < 844, f"compare begins with the attention, on the first screen: {first}, {low}")
     b.open(os.path.join(folder, "caption.html"), "#view=overview")
     high, wide = b.run("(l => [l.height, l.width])(heed.current().layout())")
     check(high < wide, f"thumbnails of few queries are low: {high} x {wide}")

@@ -6,11 +6,11 @@
 #include "kinds/records.h"
 
 /* Where the scales end that the inputs of a command share (attend_view.c). */
-typedef enum { SCALE_HEAD, SCALE_ROWS, SCALE_MAPS, SCALE_PICTURE } scale_of; /* what is drawn */
+typedef enum { SCALE_LAYER, SCALE_MAPS, SCALE_PICTURE } scale_of; /* what is drawn */
 typedef struct {
     scale_of of;
     heed_stack stack;
-    int layer, head;
+    int layer;
     heed_real end;
 } scale;
 typedef struct {
@@ -53,9 +53,9 @@ const char *focus_words(const attend_view *v, char text[FOCUS_SIZE]);
 
 /* Extends the scales, so that what is shown of this input fits. */
 void scales_add(scales *k, const attend_view *v);
-/* The end of the scale of the layer's matrix of one head, or of what else is drawn of it; 0: the
- * largest value. */
-heed_real scale_end(const attend_view *v, scale_of of, int head);
+/* The end of the scale of the layer's weights, or of what else is drawn of it; 0: the largest
+ * value. */
+heed_real scale_end(const attend_view *v, scale_of of);
 
 /* A matrix as it is shown, without hidden tokens. */
 typedef struct {
@@ -90,7 +90,7 @@ json_t *attend_row_json(const attend_view *v);
 /* Attention of patches over a picture (attend_picture.c). */
 bool attend_print_picture(const attend_view *v);
 bool attend_draw_picture(const attend_view *v, bool cells, bool svg, const char *path);
-heed_real attend_picture_end(const attend_view *v); /* the largest weight that it draws */
+heed_real attend_picture_end(const attend_view *v); /* end of its scale of attention */
 
 /* ---- maps: whether attention matters (attend_maps.c) ---- */
 /* Adds the maps that the flags ask for to the record of v. whole: for all questions and by layer,

@@ -58,6 +58,81 @@ static bool add_gradient(const attend_view *v, const heed_inspection *s, heed_re
     return ok;
 }
 
+/* The query that is shown, else that of the last guess. */
+static int query_of_answer(const attend_view *v) {
+    const heed_record *r = v->record;
+    return v->query < 0 && r->guess_count ? r->guesses[r->guess_count - 1].query : v->query;
+}
+
+/* Whether a single prediction is shown; for a pair, only if a token of the target was asked for. */
+static bool is_one(const attend_view *v) { return v->block->stack != HEED_CROSS || v->query >= 0; }
+
+/* The probability of the answer at a query, or of the whole input; NAN: nothing is predicted. */
+static double answer_at(const attend_view *v, int query) {
+    for (int i = 0; i < v->record->guess_count; i++) {
+        const heed_record_guess *g = &v->record->guesses[i];
+        bool here = g->query < 0 || (g->axis == v->block->queries && g->query == query);
+        if (here && g->count) return (double)g->p[0];
+    }
+    return (double)NAN;
+}
+
+/* The key at which a row of a map is the largest by its size, as *most; -1: the map has no values
+ * there. */
+static int largest_at(const heed_record *r, const heed_record_map *m, int query, double *most) {
+    int keys = r->axes[m->keys].count, best = -1;
+    const heed_real *row = m->values + (size_t)(query < 0 ? 0 : query) * (size_t)keys;
+    for (int i = 0; i < keys; i++)
+        if (isfinite((double)row[i]) && (best < 0 || fabs((double)row[i]) > fabs(*most)))
+            best = i, *most = (double)row[i];
+    return best;
+}
+
+/* The largest change of the log-odds by hiding a key. */
+typedef struct {
+    int key;
+    double change, probability; /* probability: by how much that changes at most */
+} odds_change;
+
+/* Whether the probability is so near 1 that it hardly changes whatever is hidden: occlusion then
+ * tells nothing apart. */
+static bool is_saturated(const attend_view *v, odds_change *out) {
+    const heed_record *r = v->record;
+    int query = query_of_answer(v);
+    *out = (odds_change){.key = -1};
+    for (int i = 0; i < r->map_count; i++) {
+        const heed_record_map *m = &r->maps[i];
+        if (m->queries != v->block->queries || m->keys != v->block->keys) continue;
+        if (strcmp(m->name, "occlusion") == 0) largest_at(r, m, query, &out->probability);
+        if (strcmp(m->name, "occlusion, log-odds") == 0)
+            out->key = largest_at(r, m, query, &out->change);
+    }
+    out->probability = fabs(out->probability);
+    return out->key >= 0 && answer_at(v, query) > 0.99 && out->probability <= HEED_LEAST_OCCLUSION;
+}
+
+/* Adds to the record's note, which the terminal, pictures and pages show, that occlusion says
+ * little where it does. */
+static bool note_saturated(const attend_view *v, heed_record *record) {
+    odds_change odds;
+    char place[QUERY_SIZE], at[QUERY_SIZE + 4] = "";
+    int query = query_of_answer(v);
+    heed_text note = {.c = v->p->c};
+    if (!is_one(v) || !is_saturated(v, &odds)) return true;
+    if (record->note && *record->note) heed_text_add(&note, "%s ", record->note);
+    if (record->guess_count > 1 && query >= 0)
+        snprintf(at, sizeof at, " at %s", query_words(v, query, place));
+    heed_text_add(&note,
+                  "The probability%s is so near 1 that it changes by less than %.4f whatever is "
+                  "hidden: occlusion says little here. The log-odds, ln p / (1 - p), change the "
+                  "most, by %+.2f, if %s is hidden.",
+                  at, ceil(odds.probability * 1e4 + 1e-6) / 1e4, -odds.change,
+                  place_words(v->p->c, &record->axes[v->block->keys], odds.key, place));
+    bool ok = heed_record_describe(record, (heed_record_texts){.note = note.s});
+    heed_text_free(&note);
+    return ok;
+}
+
 bool maps_add(const attend_view *v, const heed_inspection *s, heed_record *record, bool whole) {
     heed_rollout_add_args rollout = {.max = strcmp(flag_text(v->p, "fuse"), "max") == 0,
                                      .discard = heed_config_real(v->p->flags, "discard")};
@@ -65,7 +140,7 @@ bool maps_add(const attend_view *v, const heed_inspection *s, heed_record *recor
     if (flag_on(v->p, "rollout")) ok = ok && heed_rollout_add(s, &rollout, record);
     if (flag_on(v->p, "occlude")) ok = ok && add_occlusion(v, s, record);
     if (flag_on(v->p, "gradient")) ok = ok && add_gradient(v, s, record, whole);
-    return ok;
+    return ok && note_saturated(v, record);
 }
 
 bool map_is_main(const heed_record_map *m) {
@@ -93,12 +168,6 @@ static heed_real *column(columns *k, const char *name, bool sign) {
     snprintf(k->name[k->count], sizeof k->name[0], "%s", name);
     k->sign[k->count] = sign;
     return k->values + (size_t)k->count++ * (size_t)k->tokens;
-}
-
-/* The query that is shown, else that of the last guess. */
-static int query_of_answer(const attend_view *v) {
-    const heed_record *r = v->record;
-    return v->query < 0 && r->guess_count ? r->guesses[r->guess_count - 1].query : v->query;
 }
 
 /* Row `query` of (Q,K); without a query, the mean of all rows. */
@@ -188,7 +257,7 @@ static double full_bar(const columns *k, int c, int *digits) {
         if (size > most) most = size;
     }
     *digits = most < 0.01 ? 4 : 3;
-    return most;
+    return fmax(most, heed_map_least(k->name[c]));
 }
 
 /* "  +0.912 ########  ", with another digit in a column of small numbers. A value that is rounded
@@ -259,63 +328,15 @@ static bool print_matrix(const attend_view *v, const heed_record_map *m) {
     return print_heatmap(v->p->c, map);
 }
 
-/* Whether a single prediction is shown; for a pair, only if a token of the target was asked for. */
-static bool is_one(const attend_view *v) { return v->block->stack != HEED_CROSS || v->query >= 0; }
-
 static bool any_fits(const attend_view *v) {
     for (int i = 0; i < v->record->map_count; i++)
         if (fits_block(v, &v->record->maps[i])) return true;
     return false;
 }
 
-/* The probability of the answer at a query, or of the whole input; NAN: nothing is predicted. */
-static double answer_at(const attend_view *v, int query) {
-    for (int i = 0; i < v->record->guess_count; i++) {
-        const heed_record_guess *g = &v->record->guesses[i];
-        bool here = g->query < 0 || (g->axis == v->block->queries && g->query == query);
-        if (here && g->count) return (double)g->p[0];
-    }
-    return (double)NAN;
-}
-
-/* The key at which a row of a map is the largest by its size, as *most; -1: the map has no values
- * there. */
-static int largest_at(const heed_record *r, const heed_record_map *m, int query, double *most) {
-    int keys = r->axes[m->keys].count, best = -1;
-    const heed_real *row = m->values + (size_t)(query < 0 ? 0 : query) * (size_t)keys;
-    for (int i = 0; i < keys; i++)
-        if (isfinite((double)row[i]) && (best < 0 || fabs((double)row[i]) > fabs(*most)))
-            best = i, *most = (double)row[i];
-    return best;
-}
-
-/* Where the probability is so near 1 that it hardly changes whatever is hidden, occlusion tells
- * nothing apart: says so, and what changes the log-odds. */
-static void note_saturated(const attend_view *v, int query) {
-    enum { MOST_CHANGE = 2 }; /* percent of the probability that hiding may take at most */
-    const heed_record *r = v->record;
-    double falls = 0, odds = 0, p = answer_at(v, query);
-    char place[QUERY_SIZE];
-    int at = -1;
-    for (int i = 0; i < r->map_count; i++) {
-        const heed_record_map *m = &r->maps[i];
-        if (m->queries != v->block->queries || m->keys != v->block->keys) continue;
-        if (strcmp(m->name, "occlusion") == 0) largest_at(r, m, query, &falls);
-        if (strcmp(m->name, "occlusion, log-odds") == 0) at = largest_at(r, m, query, &odds);
-    }
-    if (at < 0 || !(p > 0.99) || fabs(falls) * 100 > MOST_CHANGE) return;
-    const heed_record_axis *keys = &r->axes[v->block->keys];
-    print_wrapped(v->p,
-                  "The probability is so near 1 that it changes by less than %.4f whatever is "
-                  "hidden: occlusion says little here. The log-odds, ln p / (1 - p), change the "
-                  "most, by %+.2f, if %s is hidden; --json and --npz have those of all%s.",
-                  ceil(fabs(falls) * 1e4 + 1e-6) / 1e4, -odds,
-                  place_words(v->p->c, keys, at, place),
-                  flag_on(v->p, "gradient") ? "" : ", and --gradient shows what moves the logit");
-}
-
 bool maps_print(const attend_view *v) {
     const heed_record *r = v->record;
+    odds_change odds;
     bool ok = true, patches = r->pixels && v->block->queries == v->block->keys;
     bool table = is_one(v) && any_fits(v) && !patches;
     columns k;
@@ -340,7 +361,10 @@ bool maps_print(const attend_view *v) {
     for (int i = 0; i < r->map_count; i++)
         if (map_is_main(&r->maps[i]))
             print_wrapped(v->p, "%s: %s.", r->maps[i].name, r->maps[i].help);
-    if (is_one(v)) note_saturated(v, query_of_answer(v));
+    if (is_one(v) && is_saturated(v, &odds))
+        print_wrapped(v->p, "--json and --npz have the log-odds of all%s.",
+                      flag_on(v->p, "gradient") ? ""
+                                                : ", and --gradient shows what moves the logit");
     return ok && heed_ctx_status(v->p->c) == HEED_OK;
 }
 
@@ -354,7 +378,8 @@ bool maps_need_query(const attend_view *v) { return !is_one(v) && any_fits(v); }
 
 /* The end of the row's own scale; 0: it is of shares of attention, which have a common one. */
 static heed_real own_end(const columns *k, int row) {
-    heed_real end = 0, *x = k->values + (size_t)row * (size_t)k->tokens;
+    heed_real end = (heed_real)heed_map_least(k->name[row]);
+    heed_real *x = k->values + (size_t)row * (size_t)k->tokens;
     for (int i = 0; map_unit(k->name[row]) && i < k->tokens; i++)
         if (fabs((double)x[i]) > (double)end) end = (heed_real)fabs((double)x[i]);
     return end;
@@ -363,7 +388,7 @@ static heed_real own_end(const columns *k, int row) {
 heed_real maps_end(const attend_view *v) {
     columns k;
     bool ok = columns_open(v, !v->chosen, &k);
-    heed_real most = (heed_real)fmin(2 * heed_record_uniform(v->record, v->block, k.query), 1);
+    heed_real most = (heed_real)heed_record_scale(v->record, v->block);
     for (int c = 0; ok && c < k.count; c++)
         for (int i = 0; i < k.tokens && own_end(&k, c) == 0; i++)
             if (!is_hidden(v, &k, i) && k.values[c * k.tokens + i] > most)
@@ -397,7 +422,7 @@ bool maps_draw(const attend_view *v, bool svg, const char *path) {
                         .row_labels = rows,
                         .col_labels = cols,
                         .numbers = v->numbers,
-                        .hi = scale_end(v, SCALE_MAPS, v->head),
+                        .hi = scale_end(v, SCALE_MAPS),
                         .uniform = heed_record_uniform(v->record, v->block, k.query),
                         .ends = ends,
                         .units = units};

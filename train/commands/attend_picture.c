@@ -15,6 +15,7 @@ typedef struct {
     const heed_real **at;
     char (*names)[PANEL_NAME];
     const char **captions, **units; /* units: of the others */
+    double *least;                  /* of the others: where their scales end at least */
 } panels;
 
 static void close_panels(panels *p) {
@@ -24,6 +25,7 @@ static void close_panels(panels *p) {
     free(p->names);
     free((void *)p->captions);
     free((void *)p->units);
+    free(p->least);
 }
 
 /* Whether the queries are words of a caption, not patches. */
@@ -85,7 +87,10 @@ static void add_map(const attend_view *v, panels *p, const heed_record_map *m) {
         for (size_t i = 0; i < patches; i++)
             to[i] += m->values[(size_t)q * (size_t)a->count + (size_t)a->first + i] /
                      (heed_real)(end - from);
-    if (p->count >= p->weights) p->units[p->count - p->weights] = map_unit(m->name);
+    if (p->count >= p->weights) {
+        p->units[p->count - p->weights] = map_unit(m->name);
+        p->least[p->count - p->weights] = heed_map_least(m->name);
+    }
     snprintf(p->names[p->count++], PANEL_NAME, "%s", m->name);
 }
 
@@ -135,6 +140,7 @@ static bool open_panels(const attend_view *v, panels *p) {
     p->names = allocate(c, most, sizeof *p->names, "pictures");
     p->captions = allocate(c, most, sizeof *p->captions, "pictures");
     p->units = allocate(c, most, sizeof *p->units, "pictures");
+    p->least = allocate(c, most, sizeof *p->least, "pictures");
     if (heed_ctx_status(c) != HEED_OK) return false;
     if (words)
         add_words(v, p);
@@ -156,9 +162,27 @@ static bool open_panels(const attend_view *v, panels *p) {
     return true;
 }
 
+/* The largest weight on the patches that any head has: at the query that is shown, or at any word.
+ * 0: the rows of all patches are shown as their mean. */
+static heed_real largest_of_heads(const attend_view *v) {
+    const heed_record_block *b = v->block;
+    const heed_record_axis *a = &v->record->axes[b->keys];
+    int rows = v->record->axes[b->queries].count;
+    heed_real most = 0;
+    if (v->query < 0 && !has_words(v)) return 0;
+    for (int i = 0; i < b->heads * rows; i++)
+        for (int k = a->first; k < a->first + a->rows * a->cols; k++) {
+            heed_real w = b->weights[(size_t)i * (size_t)a->count + (size_t)k];
+            if ((has_words(v) || i % rows == v->query) && w > most) most = w;
+        }
+    return most;
+}
+
+/* All heads have one scale, also if only one is shown, as on the page. */
 heed_real attend_picture_end(const attend_view *v) {
     panels p;
-    heed_real most = (heed_real)fmin(2 * heed_record_uniform(v->record, v->block, v->query), 1);
+    double least = fmin(2 * heed_record_uniform(v->record, v->block, v->query), 1);
+    heed_real most = (heed_real)fmax(least, (double)largest_of_heads(v));
     int all = open_panels(v, &p) ? p.weights * p.rows * p.cols : 0;
     for (int i = 0; i < all; i++)
         if (p.own[i] > most) most = p.own[i];
@@ -172,6 +196,7 @@ static heed_overlay overlay_of(const attend_view *v, const panels *p, bool cells
     return (heed_overlay){.title = title,
                           .subtitle = subtitle,
                           .units = p->units,
+                          .least = p->least,
                           .pixels = r->pixels,
                           .width = r->width,
                           .height = r->height,
@@ -184,7 +209,7 @@ static heed_overlay overlay_of(const attend_view *v, const panels *p, bool cells
                           .captions = p->captions,
                           .cells = cells || v->mass > 0,
                           .uniform = heed_record_uniform(r, v->block, v->query),
-                          .hi = (double)scale_end(v, SCALE_PICTURE, v->head)};
+                          .hi = (double)scale_end(v, SCALE_PICTURE)};
 }
 
 enum { TITLE = 640 };
@@ -216,7 +241,7 @@ bool attend_draw_picture(const attend_view *v, bool cells, bool svg, const char 
     const heed_record *r = v->record;
     const heed_record_guess *g = r->guesses;
     const char *name = r->title ? r->title : "";
-    char what[TITLE], title[TITLE], note[240], p0[16];
+    char what[TITLE], title[TITLE], note[480], p0[16];
     panels p;
     title_of(v, what);
     if (has_words(v) || !r->guess_count)
@@ -224,7 +249,7 @@ bool attend_draw_picture(const attend_view *v, bool cells, bool svg, const char 
     else
         snprintf(title, sizeof title, "%.120s: predicted %.60s, probability %s", file_name(name),
                  g->labels[0], probability_text(p0, (double)g->p[0], PROBABILITY));
-    snprintf(note, sizeof note, "%.120s%s" NO_EXPLANATION ".", r->note ? r->note : "",
+    snprintf(note, sizeof note, "%.360s%s" NO_EXPLANATION ".", r->note ? r->note : "",
              r->note ? " " : "");
     bool ok = open_panels(v, &p);
     heed_overlay o = overlay_of(v, &p, cells, title, what);

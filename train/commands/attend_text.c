@@ -222,7 +222,7 @@ bool attend_print(const attend_view *v) {
               : v->query >= 0      ? print_query(v)
                                    : print_matrix(v);
     if (v->hide) print_wrapped(v->p, "Special tokens are hidden; the rest is shown as it is.");
-    if (r->note) print_label(v, r->note);
+    if (r->note) print_wrapped(v->p, "%s", r->note);
     ok = ok && maps_print(v);
     if (ok) print_guesses(v);
     if (ok && v->unmasked && r->guess_count == 0) {
@@ -262,8 +262,9 @@ bool draw_panels(const attend_view *v, int query, const heed_heatmap *maps, int 
     char name[NAME_SIZE], why[FOCUS_SIZE];
     heed_text where = {.c = v->p->c}, note = {.c = v->p->c};
     if (!one && v->focus.count > 1)
-        heed_text_add(&note, "The %s: %s. ", focus_words(v, why),
+        heed_text_add(&note, "The %s: layer %d, %s. ", focus_words(v, why), v->block->layer + 1,
                       head_words(v->block, v->focus.head, name));
+    if (v->record->note) heed_text_add(&note, "%s ", v->record->note);
     heed_text_add(&note, NO_EXPLANATION ".");
     heed_text_add(&where, "%s", one ? view_name(v, v->head, name) : view_layer(v, name));
     add_answer(v, query, &where);
@@ -304,7 +305,6 @@ bool attend_draw(const attend_view *v, bool svg, const char *path) {
         snprintf(names[i], sizeof names[i], "%.28s%s", head_words(v->block, head, words),
                  evenness(v, &parts[i]));
         maps[i].title = names[i];
-        if (maps[i].hi > maps[0].hi) maps[0].hi = maps[i].hi; /* all share the first one's scale */
     }
     ok = ok && draw_panels(v, v->query, maps, count, svg, path);
     for (int i = 0; parts && i < count; i++) shown_free(&parts[i]);

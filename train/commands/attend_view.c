@@ -165,7 +165,8 @@ bool shown_matrix(const attend_view *v, int head, shown *out) {
     *out = (shown){.row = visible(v, v->block->queries, INT_MAX, &rows)};
     bool ok = out->row && open_matrix(v, out, rows, INT_MAX);
     out->map.uniform = heed_record_uniform(v->record, v->block, -1);
-    out->map.hi = scale_end(v, SCALE_HEAD, head);
+    out->map.uniform_mean = v->block->causal;
+    out->map.hi = scale_end(v, SCALE_LAYER);
     for (int i = 0; ok && i < rows; i++) {
         out->row_labels[i] = v->record->axes[v->block->queries].labels[out->row[i]];
         for (int j = 0; j < out->map.cols; j++)
@@ -182,7 +183,7 @@ bool shown_query(const attend_view *v, shown *out) {
     out->name = allocate(v->p->c, (size_t)rows, sizeof *out->name, "rows");
     if (!out->name || !open_matrix(v, out, rows, b->causal ? v->query + 1 : INT_MAX)) return false;
     out->map.uniform = heed_record_uniform(v->record, b, v->query);
-    out->map.hi = scale_end(v, SCALE_ROWS, v->head);
+    out->map.hi = scale_end(v, SCALE_LAYER);
     for (int i = 0; i < rows; i++) {
         int head = v->chosen ? v->head : i - mean;
         if (head >= 0)
@@ -199,24 +200,16 @@ bool shown_query(const attend_view *v, shown *out) {
 
 /* ---- scales ---- */
 
-static heed_real end_of(const attend_view *v, const shown *m) {
-    bool first = m->row && m->row[0] == 0 && v->block->causal;
-    return weights_end(m->values, m->map.rows, m->map.cols, first, m->map.uniform);
-}
-
-static const scale *find_scale(const scales *k, const scale *like) {
+static const scale *find_scale(const scales *k, scale_of of, const heed_record_block *b) {
     for (int i = 0; k && i < k->count; i++) {
         const scale *s = &k->list[i];
-        if (s->of == like->of && s->stack == like->stack && s->layer == like->layer &&
-            s->head == like->head)
-            return s;
+        if (s->of == of && s->stack == b->stack && s->layer == b->layer) return s;
     }
     return NULL;
 }
 
-static void extend(scales *k, const attend_view *v, scale_of of, int head, heed_real end) {
-    scale own = {of, v->block->stack, v->block->layer, head, end};
-    const scale *same = find_scale(k, &own);
+static void extend(scales *k, const attend_view *v, scale_of of, heed_real end) {
+    const scale *same = find_scale(k, of, v->block);
     scale *more = same ? k->list : realloc(k->list, ((size_t)k->count + 1) * sizeof *more);
     if (!more) {
         heed_fail(v->p->c, HEED_FAILED, "no memory for %d scales", k->count + 1);
@@ -224,30 +217,22 @@ static void extend(scales *k, const attend_view *v, scale_of of, int head, heed_
     }
     k->list = more;
     if (!same)
-        more[k->count++] = own;
+        more[k->count++] = (scale){of, v->block->stack, v->block->layer, end};
     else if (end > same->end)
         more[same - more].end = end;
 }
 
 void scales_add(scales *k, const attend_view *v) {
-    shown m;
-    if (v->record->axes[v->block->keys].rows > 0) {
-        extend(k, v, SCALE_PICTURE, v->head, attend_picture_end(v));
-        return;
+    if (v->record->axes[v->block->keys].rows > 0)
+        extend(k, v, SCALE_PICTURE, attend_picture_end(v));
+    else {
+        extend(k, v, SCALE_LAYER, (heed_real)heed_record_scale(v->record, v->block));
+        if (maps_drawable(v)) extend(k, v, SCALE_MAPS, maps_end(v));
     }
-    for (int head = MAX_HEAD; v->query < 0 && head < v->block->heads; head++) {
-        if (shown_matrix(v, head, &m)) extend(k, v, SCALE_HEAD, head, end_of(v, &m));
-        shown_free(&m);
-    }
-    if (v->query >= 0) {
-        if (shown_query(v, &m)) extend(k, v, SCALE_ROWS, v->head, end_of(v, &m));
-        shown_free(&m);
-    }
-    if (maps_drawable(v)) extend(k, v, SCALE_MAPS, v->head, maps_end(v));
 }
 
-heed_real scale_end(const attend_view *v, scale_of of, int head) {
-    const scale *s = find_scale(v->scales, &(scale){of, v->block->stack, v->block->layer, head, 0});
+heed_real scale_end(const attend_view *v, scale_of of) {
+    const scale *s = find_scale(v->scales, of, v->block);
     return s ? s->end : 0;
 }
 

@@ -1,6 +1,7 @@
 /* snapshots.c -- heed snapshots: how attention on a fixed input developed during training. */
 #include "commands/attend.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,7 +85,11 @@ static bool read_files(show *w) {
 
 /* ---- one head ---- */
 
-static const heed_record_block *block_of(const show *w) { return &w->records[0]->blocks[w->block]; }
+static const heed_record_block *block_in(const show *w, int snapshot) {
+    return &w->records[snapshot]->blocks[w->block];
+}
+
+static const heed_record_block *block_of(const show *w) { return block_in(w, 0); }
 
 static bool choose(show *w) {
     heed_ctx *c = w->p->c;
@@ -160,13 +165,12 @@ static bool draw_strip(const show *w, bool svg, const char *path) {
                                  .values = w->weights + (size_t)i * each,
                                  .row_labels = w->query_axis->labels,
                                  .col_labels = w->key_axis->labels,
-                                 .uniform = uniform};
-    heed_real end = 0;
-    for (int i = 0; maps && i < w->count; i++) {
-        heed_real own = weights_end(maps[i].values, w->queries, w->keys, b->causal, uniform);
-        if (own > end) end = own;
-    }
-    if (maps) maps[0].hi = end; /* the panels' scale is that of the first */
+                                 .uniform = uniform,
+                                 .uniform_mean = b->causal};
+    double end = 0;
+    for (int i = 0; i < w->count; i++)
+        end = fmax(end, heed_record_scale(w->records[i], block_in(w, i)));
+    if (maps) maps[0].hi = (heed_real)end; /* the panels' scale is that of the first */
     snprintf(title, sizeof title, "attention, %s: rows attend to columns", w->of);
     heed_panels all = {.title = title, .note = NO_EXPLANATION ".", .count = w->count, .maps = maps};
     bool ok = maps && (svg ? heed_panels_svg : heed_panels_png)(c, &all, path);

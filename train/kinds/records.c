@@ -90,13 +90,6 @@ bool print_record(heed_ctx *c, const heed_record *r) {
     return ok;
 }
 
-heed_real weights_end(const heed_real *weights, int rows, int cols, bool causal, double uniform) {
-    heed_real most = (heed_real)fmin(2 * uniform, 1);
-    for (int i = causal && rows > 1 ? cols : 0; i < rows * cols; i++)
-        if (weights[i] > most) most = weights[i];
-    return most;
-}
-
 /* ---- pages ---- */
 
 const char *page_link_text(const page_link *o, char text[PAGE_LINK_SIZE]) {

@@ -6,10 +6,6 @@
 
 /* A map of a record as a heat map. */
 heed_heatmap heatmap_of_map(const heed_record *r, const heed_record_map *m, const char *title);
-/* Where the scale of attention weights (rows,cols) ends: at the largest one, or at twice the
- * uniform weight. causal: row 0 is the first token of a causal layer, which can only attend to
- * itself; its 100 % is ignored, as it would make the other rows pale. */
-heed_real weights_end(const heed_real *weights, int rows, int cols, bool causal, double uniform);
 /* Prints a heat map, as wide as the terminal. */
 bool print_heatmap(heed_ctx *c, heed_heatmap map);
 /* Prints a record as one JSON object. */

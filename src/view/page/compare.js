@@ -181,7 +181,7 @@
     const scaleOver = (list) => {
         const kind = (p) => (p.signed ? p.group || p.name : "");
         const largest = (p) =>
-            (p.signed ? heed.largestOver(p.values, rowOf(p), p) : heed.topOver(p.values, rowOf(p)));
+            (p.signed ? heed.ownEnd(p.values, rowOf(p), p) : heed.topOver(p.values, rowOf(p)));
         const tops = list.map(largest);
         list.forEach((p) => {
             p.top = Math.max(...tops.filter((_, i) => kind(list[i]) === kind(p))) || 1;
@@ -198,38 +198,37 @@
         return {name: heed.lines(p.name, width, bold, 2), said};
     };
     const heightOf = ({name, said}) => 12 + 18 * name.length + 16 * said.length;
-    /* The panels that begin at the height of p: all pictures of a page of pictures, else those of
-     * the same measure. */
-    const aligned = (list, p) =>
-        (list.every(pictured) ? list
-             : p.group        ? list.filter((x) => x.group === p.group)
-                              : [p]);
-    /* Each panel goes below the shortest column; the panels of a measure are side by side. In a
-     * single column measures come first. */
+    /* Panels are in rows, and what those of a row draw begins at one height, so that they can be
+     * compared; of several inputs each measure begins a row. */
+    const rowsOf = (list, columns) => {
+        const rows = [], several = heed.severalInputs();
+        list.forEach((p, i) => {
+            const next = several && i > 0 && p.group !== list[i - 1].group;
+            if (!rows.length || next || rows.at(-1).length === columns) rows.push([]);
+            rows.at(-1).push(p);
+        });
+        return rows;
+    };
     const layout = () => {
-        const width = heed.widthIn(scroll), all = panels(), least = all.every(pictured) ? 210 : 320;
+        const width = heed.widthIn(scroll), list = panels(),
+              least = list.every(pictured) ? 210 : 320;
         const room = Math.max(1, Math.floor((width + gap) / (least + gap)));
-        const list =
-            room > 1 ? all : [...all.filter((p) => p.group), ...all.filter((p) => !p.group)];
         const columns = Math.min(list.length, room),
               each = Math.floor((width - gap * (columns - 1)) / columns);
-        const ends = Array(columns).fill(0), several = heed.severalInputs();
+        let y = 0;
         scaleOver(list.filter(pictured));
         for (const p of list) p.said = headOf(p, each);
-        list.forEach((p, i) => {
-            if (several && (i === 0 || p.group !== list[i - 1].group)) ends.fill(Math.max(...ends));
-            const column = ends.indexOf(Math.min(...ends));
-            const inner = pictured(p) ? pictureLayout(p, each) : heed.matrixLayout(p, each, 0, 380);
-            p.x = column * (each + gap);
-            p.y = ends[column];
-            p.each = each;
-            p.head =
-                Math.max(...(columns > 1 ? aligned(list, p) : [p]).map((x) => heightOf(x.said)));
-            p.l = {...inner, left: p.x + inner.left, top: p.y + p.head + inner.top};
-            p.inner = inner;
-            ends[column] += p.head + inner.height + 26 + gap;
-        });
-        l = {list, width, height: Math.max(...ends) - gap};
+        for (const row of rowsOf(list, columns)) {
+            const head = Math.max(...row.map((p) => heightOf(p.said)));
+            row.forEach((p, column) => {
+                const inner =
+                    pictured(p) ? pictureLayout(p, each) : heed.matrixLayout(p, each, 0, 380);
+                Object.assign(p, {x: column * (each + gap), y, each, head, inner});
+                p.l = {...inner, left: p.x + inner.left, top: y + head + inner.top};
+            });
+            y += head + Math.max(...row.map((p) => p.inner.height)) + 26 + gap;
+        }
+        l = {list, width, height: y - gap};
         return l;
     };
     const paintLegend = (pen, p) => {
@@ -241,7 +240,11 @@
         pen.rect(x - 0.5, y - 0.5, 91, 9, {stroke: heed.theme.line});
         if (uniform) pen.rect(x + (90 * uniform) / p.top - 1, y - 3, 2, 14, {fill: heed.theme.ink});
         const ends = `${p.signed ? heed.number(-p.top) : "0"} to ${heed.number(p.top)}`;
-        pen.text(ends, x + 98, y + 4, {size: 11, color: heed.theme.muted});
+        const most = () => heed.number(heed.largestOver(p.values, rowOf(p), p)),
+              more = heed.isAbove(p.values, p.top) ? " and more" : "";
+        const own = pictured(p) ? `; largest ${most()}` : more;
+        pen.text(
+            ends + own, x + 98, y + 4, {size: 11, color: heed.theme.muted, width: p.each - 98});
     };
     /* What is chosen is a place of the block's axes: a panel over others, of targets where those
      * are sources, has none. */
@@ -275,16 +278,22 @@
         return said.length ? `; hatched: ${said.join("; ")}` : "";
     };
     const legend = () => {
-        const list = panels();
+        const {list} = l;
         const many = heed.severalInputs() ? "a head and a measure have one scale on all inputs"
                                           : "a head has one scale at all steps";
         const scales = heed.data.records.length > 1 ? `${many}, written under each panel`
                                                     : "each panel's scale is written under it";
+        const shares = list.filter((p) => pictured(p) && !p.signed);
         const marks = list.some((p) => p.values.uniform) ? "; mark: the uniform weight" : "";
+        if (list.every(pictured) && shares.length)
+            return heed.legend(
+                "attention and rollout: shares of a row's attention (1 = 100 %); colour where it " +
+                    "is above uniform; other measures: the scale under each panel",
+                0, shares[0].top, heed.color, {uniform: shares[0].values.uniform});
         return heed.legend(
             `${scales}; weights are shares of a row's attention (1 = 100 %)` + marks +
                 hatching(list),
-            0, "largest", heed.color);
+            0, "end", heed.color);
     };
     const under = (x, y) => {
         for (const p of l.list) {

@@ -27,8 +27,8 @@
         return sign * (exponent ? 2 ** (exponent - 25) * (1024 + fraction) : fraction * 2 ** -24);
     };
 
-    /* ---- matrices: {rows, cols, data, min, max}, of weights also {uniform, most}; the latest ones
-     * are kept ---- */
+    /* ---- matrices: {rows, cols, data, min, max}, of weights also {uniform}; the latest ones are
+     * kept ---- */
 
     const cache = new Map(), capacity = 24e6; /* numbers */
     let held = 0;
@@ -72,35 +72,25 @@
         return finish(first.rows, first.cols, out);
     };
     /* Of one head by its number, or of "mean" or "max" over the heads that are held. uniform: a
-     * weight if all keys had the same. most: the largest one; the first token of a causal layer can
-     * attend to nothing but itself, which is left out. */
+     * weight if all keys had the same. */
     heed.weights = (b, head) => kept(`${b.id}.${head}`, () => {
         const fused = head === "mean" || head === "max";
         const m = fused
             ? fuse(b, head)
             : decode(`${b.id}.${head}`, b.queries.count, b.keys.count, b.scale, b.triangle);
-        const most = b.triangle && m.rows > 1
-            ? m.data.subarray(m.cols).reduce((x, w) => (w > x ? w : x), 0)
-            : m.max;
-        return {...m, most, uniform: b.uniform, of: [b, head]};
+        return {...m, uniform: b.uniform, of: [b, head]};
     });
-    /* Where the scale of a head ends: at its largest weight, or twice the uniform one if that is
-     * more, on any of the inputs or at any of the steps. */
-    const ends = heed.memory();
-    const endOf = (b, head) => ends(`${b.id}.${head}`, () => {
-        const m = heed.weights(b, head);
-        return Math.max(m.most, -m.min, Math.min(1, 2 * m.uniform));
-    });
-    heed.scaleEnd = (b, head) => Math.max(...heed.alike(b, head).map((x) => endOf(x, head)));
+    /* Where the scale of a layer's heads ends (heed_record_scale in heed/view.h), on any of the
+     * inputs or at any of the steps. */
+    heed.scaleEnd = (b, head) => Math.max(...heed.alike(b, head).map((x) => x.end));
+    /* Whether weights are above the end of their scale, beyond the rounding of the page's data. */
+    heed.isAbove = (m, top) => m.max - top > 1e-5;
     /* What is no share of attention can be negative, and is drawn so wherever it is shown. */
     heed.mapValues = (m) => kept(m.id, () => {
         const values = decode(m.id, m.queries.count, m.keys.count, m.scale, false),
-              signed = /^(occlusion|gradient)/.test(m.name);
-        return signed ? {
-            ...values, min: Math.min(values.min, -values.max),
-            max: Math.max(values.max, -values.min)
-        }
-                      : values;
+              signed = /^(occlusion|gradient)/.test(m.name), {least} = m,
+              max = Math.max(values.max, -values.min, least);
+        return signed ? {...values, min: -max, max, least} : values;
     });
     /* (tokens, width) of q or k of one head. */
     heed.vectors = (b, head, which) => {
@@ -134,9 +124,21 @@
         const all = heed.state.hide ? axis.order.filter((i) => !axis.special[i]) : axis.order;
         return all.length ? all : axis.order;
     };
+    /* "[CLS] and [SEP]": the special tokens that the record has; "": none. */
+    heed.specials = () => {
+        const named = heed.record().axes.flatMap(
+            (a) => a.order.filter((i) => a.special[i]).map((i) => heed.token(a, i, 12)));
+        const some = [...new Set(named)];
+        return some.length > 3 ? "special tokens"
+            : some.length > 1  ? `${some.slice(0, -1).join(", ")} and ${some.at(-1)}`
+                               : some.join();
+    };
     heed.hides = (axis) =>
         heed.state.hide && axis.special.some(Boolean) && heed.visible(axis).length < axis.count;
     heed.masked = (b, q, k) => (b.triangle && k > q) || b.masked.has(k);
+    /* What each weight of a query would be if all were equal. */
+    heed.uniformOf = (b, q) =>
+        1 / Math.max(1, b.keys.order.filter((k) => !heed.masked(b, q, k)).length);
     heed.hatched = (b) => b.triangle || b.masked.size > 0;
     /* What says most without being asked: over a photograph the mean of the last layer, else the
      * most concentrated head (heed_record_focus in heed/view.h). */
@@ -179,7 +181,7 @@
         };
     };
     /* Means over the queries. entropy: bits. distance: of the keys, by weight. special: share on
-     * [CLS], [SEP] and their like. previous: share on the token before. diagonal: on the token
+     * special tokens. previous: share on the token before. diagonal: on the token
      * itself. */
     const measure = (b, m) => {
         const far = distance(b), special = b.keys.special,

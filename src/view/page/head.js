@@ -324,12 +324,15 @@
         layout,
         paint,
         legend() {
-            const m = heed.matrix(), end = heed.hue(hueOf(heed.state.head)),
-                  ground = heed.theme.surface;
+            const b = heed.block(), m = heed.matrix(), end = heed.hue(hueOf(heed.state.head)),
+                  ground = heed.theme.surface, top = heed.scaleOf(m), {query} = heed.selected();
             const color = (t) => end.map((x, i) => Math.round(ground[i] + (x - ground[i]) * t));
             const label = "line width and strength: weight, share of a row's attention " +
                 `(1 = 100 %)${heed.scaleWords(m)}`;
-            return heed.legend(label, 0, heed.scaleOf(m), color, m.uniform);
+            return heed.legend(label, 0, top, color, {
+                uniform: heed.uniformOf(b, query), above: heed.isAbove(m, top),
+                of: b.triangle ? ` in row ${heed.nth(query)}` : "",
+            });
         },
     });
 })();

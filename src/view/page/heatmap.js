@@ -140,11 +140,11 @@
         const w = heed.weights(b, head), top = heed.scaleOf(w);
         return heed.matrixOf(w, b, top, {
             void: (q, k) => heed.masked(b, q, k), hatched: heed.hatched(b), uniform: w.uniform,
-            above: w.max > top, even: heed.nearlyUniform(b, head),
+            mean: b.triangle, above: heed.isAbove(w, top), even: heed.nearlyUniform(b, head),
         });
     };
-    /* Full scale: the largest value, of weights at least twice the uniform one and the same on all
-     * inputs, as in PNG files; or 1. */
+    /* Full scale: the largest value, of weights that of the layer's heads, at least twice the
+     * uniform one and the same on all inputs, as in the terminal and in PNG files; or 1. */
     heed.scaleOf = (m) => {
         if (heed.state.scale === "one" && m.min >= 0) return 1;
         return (m.of ? heed.scaleEnd(...m.of) : Math.max(m.max, -m.min)) || 1;
@@ -154,7 +154,7 @@
         const top = heed.scaleOf(m);
         const several = heed.severalInputs() ? " on all inputs" : " at all steps";
         const among = heed.data.records.length < 2 ? "" : several;
-        if (top > 2 * m.uniform) return `, up to the head's largest${among}`;
+        if (top > 2 * m.uniform) return `, up to the largest of the layer's heads${among}`;
         return top === 1 ? "" : ", up to twice the uniform weight";
     };
 })();

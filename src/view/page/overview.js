@@ -6,10 +6,10 @@
         place: ["layer and head", null],
         entropy: ["entropy", "bits: low looks at one token, high at all"],
         distance: ["mean distance", "how far away the keys are"],
-        special: ["share on special tokens", "[CLS], [SEP] and their like"],
+        special: ["share on special tokens", ""],
         previous: ["share on the previous token", ""], diagonal: ["share on the token itself", ""],
     };
-    const edge = 14, foot = 34;
+    const edge = 14, foot = 38;
     let order, scroll, list = [], columns = 1, side = 112, top = 1; /* top: of one scale for all */
 
     const collect = () => {
@@ -114,11 +114,14 @@
         if (chosen)
             pen.rect(
                 t.x - 4, t.y - 4, side + 8, t.end + foot, {stroke: heed.theme.accent, width: 2});
-        pen.text(named(t), t.x, t.y + t.end + 13, {size: 13, weight: 600});
-        if (side >= 90)
-            pen.text(
-                measureText(t), t.x + side, t.y + t.end + 13,
-                {size: 12, color: heed.theme.muted, align: "right"});
+        /* Its name and what was measured, below one another where they do not fit side by side. */
+        const name = {size: 13, weight: 600, width: side}, text = measureText(t),
+              said = {size: 12, color: heed.theme.muted, width: side}, y = t.y + t.end + 12;
+        const fit = heed.width(named(t), name) + 8 + heed.width(text, said) <= side;
+        pen.text(named(t), t.x, y, name);
+        pen.text(
+            text, fit ? t.x + side : t.x, fit ? y : y + 15,
+            {...said, align: fit ? "right" : "left"});
     };
     const under = (x, y) =>
         list.find((t) => x >= t.x && x < t.x + side && y >= t.y && y < t.y + t.end + foot);
@@ -170,7 +173,9 @@
             heed.id("sort-note").textContent = heed.state.sort === "place"
                 ? "A thumbnail is queries (down) x keys (across); 2.3 is layer 2, head 3. " +
                     "Choose one to open it."
-                : `${name}: ${unit || "mean over the queries"}`;
+                : `${name}: ${
+                      (heed.state.sort === "special" && heed.specials()) || unit ||
+                      "mean over the queries"}`;
             heed.drawCanvas(this);
         },
         layout,
@@ -195,10 +200,12 @@
         },
         legend() {
             const uniform = new Set(list.map((t) => heed.weights(t.b, t.h).uniform)),
-                  one = uniform.size === 1 ? [...uniform][0] : 0;
+                  one = uniform.size === 1 ? [...uniform][0] : 0,
+                  above = list.some((t) => heed.isAbove(heed.weights(t.b, t.h), top)),
+                  of = list.some((t) => t.b.triangle) ? ", mean of rows" : "";
             return heed.legend(
                 "weight: share of a row's attention (1 = 100 %), one scale for all heads", 0, top,
-                heed.color, one);
+                heed.color, {uniform: one, of, above});
         },
         table() {
             const head = [

@@ -100,10 +100,11 @@
         if (has("head")) out.push(headBox());
         if (has("scale")) {
             bind("palette", "Colours", {choices: heed.palettes.map((p) => [p, p])});
-            bind("scale", "Scale", {choices: [["max", "to the largest"], ["one", "0 to 1"]]});
+            const choices = [["max", "to the largest of all heads"], ["one", "0 to 1"]];
+            bind("scale", "Scale", {choices});
         }
-        if (has("special") && heed.record().axes.some((a) => a.special.some(Boolean)))
-            bind("hide", "Hide special tokens", {check: true});
+        if (has("special") && heed.specials())
+            bind("hide", `Hide ${heed.specials()}`, {check: true});
         const why = has("head") ? heed.whyHead(heed.layers()) : "";
         if (why) out.push(heed.el("span", {class: "muted why", text: why}));
         return out;
@@ -260,25 +261,28 @@
 
     /* {label, lo, hi, color(t in 0..1) -> [r,g,b], uniform, at} or null: the colours of the current
      * view, always in sight. lo and hi are numbers, or words where parts of the view have scales of
-     * their own; uniform, if given, is marked, `at` a share of the scale. Which way the colours of
+     * their own; uniform, if given, is marked, `at` a share of the scale; of: of which rows
+     * it is. above: some weights are larger than hi. Which way the colours of
      * weights run is said. */
     const end = (x) => (typeof x === "number" ? heed.number(x) : x);
     const way = () => (heed.dark() ? "; brighter is more" : "; darker is more");
-    heed.legend = (label, lo, hi, color, uniform = 0) => ({
-        label: color === heed.color ? label + way() : label, lo: end(lo), hi: end(hi), color,
-        uniform: uniform ? `uniform = ${heed.number(uniform)}` : "", at: uniform / hi,
+    heed.legend = (label, lo, hi, color, {uniform = 0, of = "", above = false} = {}) => ({
+        label: color === heed.color ? label + way() : label, lo: end(lo),
+        hi: end(hi) + (above ? " and more" : ""), color, at: Math.min(1, uniform / hi),
+        uniform: uniform ? `uniform = ${heed.number(uniform)}${of}` : "",
     });
     heed.signedLegend = (top) =>
         heed.legend("blue below 0, orange above", -top, top, (t) => heed.signed(2 * t - 1));
     heed.matrixLegend = (m) => {
         if (m.signed) return heed.signedLegend(m.top);
         const more = [
-            m.above && ", larger ones in the last colour", m.hatched && "; hatched: may not attend",
+            m.hatched && "; hatched: may not attend",
             m.even && "; this head is nearly uniform"
         ];
         return heed.legend(
             "weight: share of a row's attention (1 = 100 %)" + more.filter(Boolean).join(""), 0,
-            m.top, heed.color, m.uniform);
+            m.top, heed.color,
+            {uniform: m.uniform, of: m.mean ? ", mean of rows" : "", above: m.above});
     };
     heed.drawLegend = (v) => {
         const box = heed.id("legend"), l = v.legend();
@@ -390,7 +394,7 @@
         ["{ }", "layer before, layer after"],
         ["Esc", "let the selected token go"],
         ["1 – 9", "views, in the order of the tabs"],
-        ["h", "hide special tokens"],
+        ["h", "hide special tokens, where there are some"],
         ["t", "table of what is drawn"],
         ["d", "light or dark"],
         ["?", "this help"],

@@ -56,31 +56,44 @@
         l = {g, width: Math.round(width), height: Math.round(width * ratio)};
         return l;
     };
-    /* As src/view/overlay.c draws it: the picture in grey and paler, over it colour where a weight
-     * is above the uniform one, the more opaque the more it is, so that the picture can be
-     * recognised at any strength. Of other maps, what differs from 0 is coloured. */
-    const PALE = 0.7;
-    const grey = (image, id) => greys(id, () => {
+    /* As src/view/overlay.c draws it: the picture in grey, lightened if it is dark, since dark
+     * colours are not seen over it (on a dark page, where bright ones are much, darkened if it is
+     * bright); over it colour where a weight is above the uniform one, the more opaque the more it
+     * is, so that the picture can be recognised at any strength. Of other maps, what differs from 0
+     * is coloured. */
+    const PALE = 0.7, MIDDLE = 0.5, LEAST_GAMMA = 0.5, LIGHT = 0.71;
+    const toned = (image, id) => greys(id + heed.dark(), () => {
         const canvas = heed.el("canvas", {width: image.naturalWidth, height: image.naturalHeight}),
-              c = canvas.getContext("2d");
+              c = canvas.getContext("2d"), dark = heed.dark();
         c.drawImage(image, 0, 0);
-        const all = c.getImageData(0, 0, canvas.width, canvas.height), d = all.data;
-        for (let i = 0; i < d.length; i += 4)
-            d[i] = d[i + 1] = d[i + 2] = 0.299 * d[i] + 0.587 * d[i + 1] + 0.114 * d[i + 2];
+        const all = c.getImageData(0, 0, canvas.width, canvas.height), d = all.data,
+              near = new Float32Array(d.length / 4); /* how near each pixel is to the page, of 1 */
+        for (let i = 0; i < near.length; i++) {
+            const j = 4 * i, grey = (0.299 * d[j] + 0.587 * d[j + 1] + 0.114 * d[j + 2]) / 255;
+            near[i] = dark ? 1 - grey : grey;
+        }
+        const mean = (g) => near.reduce((sum, x) => sum + x ** g, 0) / near.length, usual = mean(1);
+        const gamma = usual < MIDDLE
+            ? Math.max(LEAST_GAMMA, Math.log(MIDDLE) / Math.log(Math.max(usual, 1e-3)))
+            : 1;
+        near.forEach((x, i) => {
+            const y = 255 * x ** gamma;
+            d[4 * i] = d[4 * i + 1] = d[4 * i + 2] = dark ? 255 - y : y;
+        });
         c.putImageData(all, 0, 0);
-        return canvas;
+        return {canvas, contrast: Math.min(PALE, (1 - LIGHT) / Math.max(1 - mean(gamma), 1e-3))};
     });
     const overlay =
         (pen, m, at, box, top, g = heed.block().keys.grid, picture = heed.record().picture) => {
             const w = patches(m, at, heed.state.keep, g), image = photo(picture),
                   strength = heed.state.strength / 100, from = m.uniform || 0;
             if (image) {
+                const {canvas, contrast} = toned(image, picture.id);
                 pen.image(
-                    grey(image, picture.id), box.x, box.y, box.w, box.h,
-                    {smooth: image.naturalWidth >= 64});
+                    canvas, box.x, box.y, box.w, box.h, {smooth: image.naturalWidth >= 64});
                 pen.rect(
                     box.x, box.y, box.w, box.h,
-                    {fill: heed.css(heed.theme.surface), alpha: 1 - PALE});
+                    {fill: heed.css(heed.theme.surface), alpha: 1 - contrast});
             } else
                 pen.rect(box.x, box.y, box.w, box.h, {fill: heed.css(heed.theme.empty)});
             const layer = heed.bitmap(g.rows, g.cols, (r, c) => {
@@ -102,16 +115,21 @@
               sizes = (q) => patches(m, q, 100, keys.grid).map((w) => Math.abs(w) || 0);
         return rows.reduce((top, q) => Math.max(top, ...sizes(q)), 0);
     };
+    /* Where the scale of a map ends that has its own. */
+    const ownEnd = (m, at, axes) => Math.max(largest(m, at, axes), m.least || 0);
     heed.largestOver = largest;
-    /* All heads share a scale, up to the largest weight or twice the uniform one; each other map
-     * has its own. */
+    heed.ownEnd = ownEnd;
+    /* All heads and rollout share a scale, up to the largest weight or twice the uniform one; each
+     * other map has its own. */
     const topOf = (m, at) => {
         if (heed.state.scale === "one" && m.min >= 0) return 1;
-        if (!m.uniform) return largest(m, at) || 1;
+        if (!m.uniform) return ownEnd(m, at) || 1;
         const b = heed.block();
-        return b.heads.reduce(
-            (top, h) => Math.max(top, largest(heed.weights(b, h), at)),
-            Math.max(largest(m, at), Math.min(1, 2 * m.uniform)));
+        const shares = [
+            m, ...b.heads.map((h) => heed.weights(b, h)),
+            ...maps().map(shareOf).filter((x) => x.uniform)
+        ];
+        return Math.max(Math.min(1, 2 * m.uniform), ...shares.map((x) => largest(x, at)));
     };
     heed.topOver = topOf;
     const cell = (axis, i) => {
@@ -277,7 +295,7 @@
                   who = heed.quote(heed.block().queries, query());
             return heed.legend(
                 `share of the attention of ${who} (1 = 100 %)${above}`, 0, top, heed.color,
-                m.uniform);
+                {uniform: m.uniform});
         },
         table() {
             if (!able()) return {caption: "no patches here", head: [], rows: []};
