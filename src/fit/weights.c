@@ -28,6 +28,7 @@ static uint64_t weights_digest(const heed_store *s, const char *const values[MET
         if (i < LABELS || *values[i]) h = heed__hash64(values[i], strlen(values[i]) + 1, h);
     for (int i = 0; i < heed_store_count(s); i++) {
         const heed_entry *e = heed_store_at(s, i);
+        if (!heed__saves(e)) continue;
         h = heed__hash64(e->name, strlen(e->name), h);
         h = heed__hash64(e->tensor->x, e->tensor->size * sizeof *e->tensor->x, h);
     }

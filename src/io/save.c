@@ -97,7 +97,7 @@ bool heed_save_meta(const heed_store *s, const char *path, const char *const *me
     heed__piece *pieces = heed__alloc_array(c, all + 2, sizeof *pieces);
     for (size_t i = 0; entries && i < all; i++) {
         heed_entry *e = heed_store_at(s, (int)i);
-        if (!e->optional || e->tensor->x[0] != 0) entries[count++] = e;
+        if (heed__saves(e)) entries[count++] = e;
     }
     if (entries) qsort(entries, count, sizeof(heed_entry *), by_name);
     bool ok = entries && pieces && put_header(&header, entries, count, meta);

@@ -19,7 +19,7 @@ json heads.1.head
 json heads.0.path encoder.0.attn
 json heads.0.layer 1
 json alike.encoder.distance
-json data facts.txt
+json data "facts.txt, validation part"
 holds test "$(head -1 heads.csv)" = "stack,layer,head,entropy,distance,first,self,previous,next,same,special"
 holds test "$(cut -d, -f1-3 heads.csv | sort | tr "\n" " ")" = "encoder,1,1 encoder,1,2 stack,layer,head " # from 1
 run heads mlm --json

@@ -204,10 +204,9 @@ static void failed(program *p, const training *t, const progress *g) {
     if (g->saved >= 0)
         heed_message(p->c, HEED_INFO, "the run has its checkpoint of step %s; continue with\n  %s",
                      heed_format_count(n, (uint64_t)g->saved), typed.s ? typed.s : "");
-    else if (t->resume)
+    else if (unwritten && t->resume)
         heed_message(p->c, HEED_INFO,
-                     "the run has the checkpoint that it had before; continue "
-                     "with\n  %s",
+                     "the run has the checkpoint that it had before; continue with\n  %s",
                      typed.s ? typed.s : "");
     else if (unwritten && !is_directory(t->run))
         heed_message(p->c, HEED_INFO, "the run had no checkpoint yet: nothing is kept of it");
