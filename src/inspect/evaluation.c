@@ -37,6 +37,7 @@ bool heed_run_has_data(heed_ctx *c, const heed_model *m, const char *dir, const 
     return ok;
 }
 
+/* Only what can be read twice is compared with the run's data: not a pipe. */
 heed_data *heed_run_data(const heed_run *r, heed_config *f, const char *path,
                          const heed_data_args *how) {
     if (!r || !f || heed__stopped(r->c)) return NULL;
@@ -51,9 +52,10 @@ heed_data *heed_run_data(const heed_run *r, heed_config *f, const char *path,
     a.label_count = r->label_count;
     if (path && !heed_config_set(f, "data", path, "data", HEED_FROM_FLAG)) return NULL;
     const char *part = a.part;
-    if (a.all) a.part = NULL; /* a copy may have the part only when it is read as in training */
+    bool perhaps = a.all && r->data_checksum && (heed__os_is_file(path) || heed__os_is_dir(path));
+    if (perhaps) a.part = NULL; /* a copy may have the part only when it is read as in training */
     heed_data *d = heed_data_open(r->c, f, heed_model_spec(r->model), &a);
-    bool copy = d && a.all && r->data_checksum && d->checksum == r->data_checksum;
+    bool copy = d && perhaps && d->checksum == r->data_checksum;
     if (!d || (!copy && a.part == part)) return d;
     heed_data_close(d);
     a.all = !copy;

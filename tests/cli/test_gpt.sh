@@ -137,6 +137,17 @@ for own in facts.txt copy.txt "$PWD/copy.txt"; do
     json part val
     json items "$kept"
 done
+mkfifo pipe
+cat facts.txt >pipe & # a pipe is read once
+run eval run pipe --json
+status 0
+json part all
+rm pipe
+cp facts.txt val.txt
+run train gpt facts.txt -o beside $SMALL --val val.txt
+rm val.txt
+run eval beside
+refuses 3 "val = val.txt"
 head -20 facts.txt >part.txt
 run eval run part.txt --json
 status 0

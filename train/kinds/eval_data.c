@@ -50,7 +50,8 @@ heed_data *eval_data_open(program *p, const heed_model *m, heed_config *f, const
                   m->name);
         return NULL;
     }
-    if (p->argc < 2 && !data_exists(p, m, f, "data", "")) return NULL;
+    bool own = p->argc < 2;
+    if (own && !(data_exists(p, m, f, "data", "") && data_exists(p, m, f, "val", ""))) return NULL;
     gathered inputs;
     if (!gather(p, m, NULL, p->argc - 1, p->argv + 1, &inputs)) {
         gather_end(&inputs);
