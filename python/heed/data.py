@@ -68,7 +68,7 @@ def classes_of(y, count):
     if y.shape != (count,):
         hint = "; hint: y.argmax(1) for one column for each class" if y.ndim == 2 else ""
         raise UsageError(f"the classes are wrong: expected one for each of {count} items, found {described(y)}{hint}")
-    if y.dtype.kind == "f" and (y == np.floor(y)).all():
+    if y.dtype.kind == "f" and (np.abs(y) < 2**53).all() and (y == np.floor(y)).all():
         y = y.astype(np.int64)
     if y.dtype.kind not in "iubUOT" or (y.dtype.kind == "O" and not all(isinstance(i, str) for i in y)):
         raise UsageError(f"the classes are wrong: expected whole numbers or texts, found {described(y)}")
