@@ -9,7 +9,7 @@ import tempfile
 import numpy as np
 
 from . import _c
-from ._library import UsageError, text_bytes
+from ._library import FailedError, UsageError, text_bytes
 
 FORMS = {  # by the kind of input: what is expected instead of a path, and how it looks
     _c.HEED_INPUT_TOKENS: ("a list of texts", '["One line .", "Another line ."]'),
@@ -210,4 +210,8 @@ def written(data, spec, beside=None):
     while above and not os.path.isdir(above):
         above = os.path.dirname(above)
     with tempfile.TemporaryDirectory(prefix=".heed-data-", dir=above) as folder:
-        yield write(data, spec, folder)
+        try:
+            path = write(data, spec, folder)
+        except OSError as e:
+            raise FailedError(f"cannot write the data to {os.path.dirname(folder)}: {e.strerror or e}; hint: free some space") from None
+        yield path
