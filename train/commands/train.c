@@ -202,11 +202,10 @@ static void failed(program *p, const training *t, const progress *g) {
     program_complain(p);
     add_resume(p, t, &typed);
     if (g->saved >= 0)
-        heed_message(p->c, HEED_INFO, "the run has its checkpoint of step %s; continue with\n  %s",
+        heed_message(p->c, HEED_INFO, "the run has its checkpoint of step %s; hint: `%s`",
                      heed_format_count(n, (uint64_t)g->saved), typed.s ? typed.s : "");
     else if (unwritten && t->resume)
-        heed_message(p->c, HEED_INFO,
-                     "the run has the checkpoint that it had before; continue with\n  %s",
+        heed_message(p->c, HEED_INFO, "the run has the checkpoint that it had before; hint: `%s`",
                      typed.s ? typed.s : "");
     else if (unwritten && !is_directory(t->run))
         heed_message(p->c, HEED_INFO, "the run had no checkpoint yet: nothing is kept of it");
