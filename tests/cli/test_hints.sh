@@ -64,15 +64,15 @@ refuses 3 "text has only blank lines"
 # A task that is missing, where the data says which it may be; a task as a command; sampling from a masked model.
 run data check facts.txt
 refuses 2 "missing TASK before facts.txt"
-printf "a\tb\n" >both.TSV
-run train both.TSV
-refuses 2 'hint: `heed train seq2seq both.TSV`'
 warns "hint: \`heed data check mlm facts.txt\`"
 run data check folder
 refuses 2 "hint: \`heed data check vit folder\`"
 printf 'a\tb\n' >some.tsv
 run train some.tsv -o run
 refuses 2 "hint: \`heed train seq2seq some.tsv\`"
+cp some.tsv some.TSV
+run train some.TSV -o run
+refuses 2 "hint: \`heed train seq2seq some.TSV\`"
 for command in "help mlm" "mlm facts.txt" "bert" "mlm --help"; do
     run $command
     refuses 2 "hint: \`heed train mlm --help\` explains the task"
