@@ -2,6 +2,7 @@
  */
 #include "core/core.h"
 #include "files.h"
+#include "view/draw.h"
 #include <heed/view.h>
 
 enum { SIDE = 30, MANY = 90 };
@@ -146,5 +147,19 @@ TEST(heatmap_raises_the_sign_of_a_space_that_is_alone) {
     heed_ctx *c = heed_open(NULL);
     CHECK(height_of(c, " ", ">␣<") == height_of(c, "q", ">q<") - 6);
     CHECK(height_of(c, " q", ">␣q<") == height_of(c, "q", ">q<"));
+    CLOSE(c);
+}
+
+TEST(notes_of_pictures_with_lines_of_wide_letters_stay_within_their_width) {
+    enum { WIDTH = 400 };
+    heed_ctx *c = heed_open(NULL);
+    heed_text out = {.c = c};
+    int lines = heed__wrap_note("ill ill ill ill ill ill ill ill ill ill ill ill ill ill ill ill "
+                                "WWW WWW WWW WWW WWW WWW WWW WWW",
+                                WIDTH, &out);
+    CHECK(lines > 2 && count_of(out.s, "\n") == lines - 1 && count_of(out.s, "WWW") == 8);
+    for (char *line = strtok(out.s, "\n"); line; line = strtok(NULL, "\n"))
+        CHECK(heed__text_width(line, 2) <= WIDTH);
+    heed_text_free(&out);
     CLOSE(c);
 }

@@ -123,7 +123,7 @@ typedef struct heed_images heed_images;
  * skipped; a class without pictures is an error that names it. IDX files may be of any type: values
  * from 0 to 255 are kept, fractions from 0 to 1 are scaled to 0 to 255, and all others are scaled
  * linearly so that the lowest and highest value of training become 0 and 255. Beside them, the
- * lines of labels.txt may name the classes 0, 1, and so on. Owned by c. */
+ * lines of labels.txt, all different, may name the classes 0, 1, and so on. Owned by c. */
 heed_images *heed_images_open(heed_ctx *c, const char *path, const heed_images_args *a);
 void heed_images_close(heed_images *k);
 

@@ -76,7 +76,7 @@ def classes_of(y, count):
         return y, None
     names, y = np.unique(y.astype(str), return_inverse=True)
     for name in names:
-        if not name.strip() or len(name.splitlines()) > 1:
+        if not name.strip() or name.splitlines() != [name]:
             raise UsageError(f"the classes are wrong: expected names of one line, found {name!r:.60}")
     return y, names.tolist()
 

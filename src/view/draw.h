@@ -100,8 +100,9 @@ void heed__sketch_picture(heed__sketch *s, int x, int y, const heed__canvas *fro
 typedef enum { HEED__LEFT, HEED__RIGHT, HEED__MIDDLE, HEED__UP } heed__place;
 void heed__sketch_text(heed__sketch *s, int x, int y, int scale, heed__rgb color, heed__place place,
                        int capacity, const char *text);
-/* Breaks a note, which may be NULL, into lines of about `width` pixels at scale 2, and returns how
- * many. heed__sketch_note draws them, the first one at (x,y), and cuts the text into its lines. */
+/* Breaks a note, which may be NULL, into lines of at most `width` pixels at scale 2, and returns
+ * how many. heed__sketch_note draws them, the first one at (x,y), and cuts the text into its lines.
+ */
 enum { HEED__NOTE_LINE = 24 };
 int heed__wrap_note(const char *note, int width, heed_text *out);
 void heed__sketch_note(heed__sketch *s, int x, int y, heed_text *note);

@@ -136,11 +136,29 @@ void heed__sketch_text(heed__sketch *s, int x, int y, int scale, heed__rgb color
     heed_text_free(&whole);
 }
 
-int heed__wrap_note(const char *note, int width, heed_text *out) {
+/* Measures the lines of a note: their number, and whether all are at most `width` pixels wide. */
+static int count_lines(const heed_text *note, int width, bool *fit) {
     int lines = 0;
+    *fit = true;
+    for (char *line = note->s, *end; line; line = end ? end + 1 : NULL, lines++) {
+        end = strchr(line, '\n');
+        if (end) *end = 0;
+        *fit = *fit && heed__text_width(line, 2) <= width;
+        if (end) *end = '\n';
+    }
+    return lines;
+}
+
+/* Lines have a number of columns, first as many as fit of average width; fewer if they hold wider
+ * letters than others do. */
+int heed__wrap_note(const char *note, int width, heed_text *out) {
     if (!note || !*note) return 0;
-    heed_label_words(note, 0, width * heed_label_columns(note) / heed__text_width(note, 2), out);
-    for (const char *line = out->s; line; line = strchr(line + 1, '\n')) lines++;
+    int lines = 0, columns = width * heed_label_columns(note) / heed__text_width(note, 2);
+    for (bool fit = false; !fit && columns > 0; columns--) {
+        out->n = 0;
+        heed_label_words(note, 0, columns, out);
+        lines = count_lines(out, width, &fit);
+    }
     return lines;
 }
 

@@ -52,7 +52,7 @@ if mount -t tmpfs -o size=1m heed-test disk 2>/dev/null; then
     run resume disk/run --steps 9
     status 1
     warns "No space left on device"
-    warns "the run has the checkpoint that it had before; hint: "
+    warns 'the run has the checkpoint that it had before; hint: `heed resume disk/run`'
     for file in model.safetensors last config.conf; do holds diff -r good/$file disk/run/$file; done
     free
     run resume disk/run --steps 9

@@ -70,6 +70,9 @@ refuses 2 "hint: \`heed data check vit folder\`"
 printf 'a\tb\n' >some.tsv
 run train some.tsv -o run
 refuses 2 "hint: \`heed train seq2seq some.tsv\`"
+cp some.tsv some.TSV
+run train some.TSV -o run
+refuses 2 "hint: \`heed train seq2seq some.TSV\`"
 for command in "help mlm" "mlm facts.txt" "bert" "mlm --help"; do
     run $command
     refuses 2 "hint: \`heed train mlm --help\` explains the task"

@@ -61,7 +61,7 @@ def test_refused_pictures():
                         ((x, np.eye(2)[y]), "y.argmax(1)"), ((x.transpose(0, 3, 1, 2), y), "x.transpose(0, 2, 3, 1)"),
                         ((x * 2, y), "from 0 to 255"), ((x, y - 0.5), "whole numbers or texts"), ((x, [None] * 40), "whole numbers or texts"),
                         ((x.astype(complex), y), "expected an array (n, height"), (([x[0], x[1][:3]], [0, 1]), "different shapes"), (x, "(pictures, classes)"),
-                        ((x, None), "(pictures, classes)"), ((x, ["a\nb", "c"] * 20), "names of one line"), ([], "found []"), (None, "found None"), (5, "found 5"),
+                        ((x, None), "(pictures, classes)"), ((x, ["a\nb", "c"] * 20), "names of one line"), ((x, ["a\n", "c"] * 20), "names of one line"), ([], "found []"), (None, "found None"), (5, "found 5"),
                         ({}, "found {}"), (b"path", "found b'path'"), ((x[:0], y[:0]), "found a tuple of 2")):
         with raises(heed.UsageError, words):
             heed.train("cnn", data, out="run", **PICTURES)

@@ -46,6 +46,15 @@ static bool has_ending(const char *path, const char *ending) {
     return dot && strcasecmp(dot, ending) == 0;
 }
 
+const char *likely_task(const program *p, const char *data) {
+    bool pictures = is_directory(data) ? !holds_texts(NULL, data) : is_picture_name(data);
+    bool pairs = has_ending(data, ".tsv") || has_ending(data, ".csv") || has_ending(data, ".jsonl");
+    const heed_model *m = first_of(p->models, pictures ? HEED_INPUT_PICTURE
+                                              : pairs  ? HEED_INPUT_PAIR
+                                                       : HEED_INPUT_TOKENS);
+    return m ? m->name : p->models[0]->name;
+}
+
 /* Whether the file is lines of text, of which none has a tab, and no JSON. It is read up to the
  * first tab, at most a megabyte. */
 static bool lacks_tabs(const char *path) {

@@ -24,6 +24,8 @@ const char *data_name(const program *p, const char *path);
 /* Whether a folder holds files besides pictures. */
 bool holds_texts(heed_ctx *c, const char *folder);
 
+/* The first task that reads such data, by its name. (fitting.c) */
+const char *likely_task(const program *p, const char *data);
 /* False, with an error that names a task for it, if data is of another kind than what the command's
  * task reads. (fitting.c) */
 bool data_fits(program *p, const char *data);

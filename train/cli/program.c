@@ -148,18 +148,6 @@ static bool check_equals(program *p, const heed_config *f, heed_ctx *c, int argc
     return true;
 }
 
-/* The first task that reads such data, by its name. */
-static const char *likely_task(const program *p, const char *data) {
-    static const char *const pairs[] = {".tsv", ".csv", ".jsonl"};
-    const char *dot = strrchr(data, '.');
-    heed_input_kind kind = HEED_INPUT_TOKENS;
-    for (size_t i = 0; dot && i < sizeof pairs / sizeof *pairs; i++)
-        if (strcmp(dot, pairs[i]) == 0) kind = HEED_INPUT_PAIR;
-    if (is_directory(data) && !holds_texts(NULL, data)) kind = HEED_INPUT_PICTURE;
-    const heed_model *m = first_of(p->models, kind);
-    return m ? m->name : p->models[0]->name;
-}
-
 /* The task decides which settings exist, so it is found before they are read. */
 const heed_model *task_of(heed_ctx *c, const program *p, int argc, char **argv) {
     int i = 0;

@@ -90,11 +90,10 @@ const command cmd_eval = {
     .usage = "RUN [DATA]...",
     .help = "how well a run does: loss, accuracy and what follows from them",
     .about =
-        "Measures the best weights of a run on DATA. Without DATA, and if DATA is what the run "
-        "was\n"
-        "trained on or a copy of it, it measures them on a part of this: for a text the "
-        "validation\n"
-        "part, for pictures the test part, or the validation part if there is no test part.\n"
+        "Measures the best weights of a run on DATA. Without DATA, and if DATA is what the run\n"
+        "was trained on or a copy of it, it measures them on a part of that: for a text the\n"
+        "validation part, for pictures the test part, or the validation part if there is no test\n"
+        "part.\n"
         "\n"
         "Masked models: a DATA.tsv has questions. Each line is a text with one [MASK], a tab, and\n"
         "the correct word.\n"
@@ -106,11 +105,10 @@ const command cmd_eval = {
         "Auto-encoders: the mean squared error of pixels from 0 to 1, or of the hidden patches if\n"
         "the model hides any.\n"
         "\n"
-        "Pairs of texts: all sources are also translated, for BLEU and exact\n"
-        "matches. BLEU has the tokens of sacreBLEU that suit the targets: 13a; zh for Chinese; "
-        "char\n"
-        "for Japanese and Thai. --alignment fields reads the fields from the third column of DATA, "
-        "as\n"
+        "Pairs of texts: all sources are also translated, for BLEU and exact matches. BLEU has\n"
+        "the tokens of sacreBLEU that suit the targets: 13a; zh for Chinese; char for Japanese "
+        "and\n"
+        "Thai. --alignment fields reads the fields from the third column of DATA, for example\n"
         "\"9-13 0-5 6-7\": ranges of bytes of the source without the end, one for each run of\n"
         "letters and digits of the target.",
     .examples = "  heed eval runs/book\n"

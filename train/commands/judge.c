@@ -86,7 +86,7 @@ enum { SOME = 100 }; /* answers: an accuracy of fewer shows little */
 typedef struct {
     char name[24], change[128]; /* "validation loss", "fell by 3.1 % in the last third" */
     double then, now;
-    bool anew;     /* `then` is what it was when the schedule began anew: later it was no better */
+    bool anew;     /* `then` is what it was when the schedule began anew */
     bool accuracy; /* it is one; otherwise a loss */
     int way;       /* 1 better, -1 worse, by more than chance */
     bool improves;
@@ -304,17 +304,16 @@ static bool learned(const training_course *j, char text[JUDGEMENT]) {
 static void judge_end(const training_course *j, const course *c, char text[JUDGEMENT]) {
     enum { FEW = 3 }; /* passes, after which the loss may yet fall */
     double moved = fabs(c->now - c->then) / c->then;
-    bool brief = j->epochs < FEW && !c->anew && c->way >= 0;
-    if (c->anew) {
+    bool no_better = c->anew && c->way <= 0, brief = j->epochs < FEW && !c->anew && c->way >= 0;
+    bool constant = strcmp(heed_config_text(j->f, "schedule"), "constant") == 0;
+    if (no_better) {
         add(text, "no better than before: the %s %s", c->name, c->change);
         add_try(text, "another `lr`", setting(j, "width", "a larger `width`"), "more data");
     } else if (c->way < 0)
         add(text, "getting worse: the %s %s; try a lower `lr`", c->name, c->change);
     else if (brief)
-        add(text,
-            "too short to judge: the %s %s, where the learning rate is low, after %.2g passes over "
-            "the data",
-            c->name, c->change, j->epochs);
+        add(text, "too short to judge: the %s %s%s, after %.2g passes over the data", c->name,
+            c->change, constant ? "" : ", where the learning rate is low", j->epochs);
     else if (j->curves.val.count && c->way == 0 && moved > chance(0))
         add(text,
             "unclear: the %s %s, which may be chance for %.0f answers; a larger validation part "

@@ -97,8 +97,7 @@ static void print_tokenizer(program *p, const heed_tokenizer *k, const char *pat
 static bool check_out(program *p, const char *out) {
     static const char *const names[] = {"config.conf", "heed-tokenizer.json", "tokenizer.json",
                                         "vocab.txt"};
-    bool file = strcmp(p->argv[0], "-") != 0 && !is_pattern(p->argv[0]);
-    if (file && !path_exists(p->c, p->argv[0])) return false;
+    if (strcmp(p->argv[0], "-") != 0 && !path_exists(p->c, p->argv[0])) return false;
     if (!*out)
         return heed_fail(p->c, HEED_USAGE,
                          "missing -o: expected a folder for the tokenizer; hint: `tokenizer "

@@ -52,8 +52,9 @@ static void set_label(run_curves *k) {
              steps);
 }
 
-/* Finds the evaluation whose weights the run keeps; only its checkpoint knows. */
-static void find_best(run_curves *k, const char *dir) {
+/* Finds the evaluation whose weights the run keeps, and the training loss since the evaluation
+ * before the last one; only its checkpoint has them. */
+static void read_checkpoint(run_curves *k, const char *dir) {
     char path[1024];
     const char *by = "";
     json_int_t step = -1;
@@ -61,6 +62,8 @@ static void find_best(run_curves *k, const char *dir) {
     snprintf(path, sizeof path, "%s/last/state.json", dir);
     json_t *state = json_load_file(path, 0, NULL);
     json_unpack(state, "{s:I, s?{s?s}}", "best_step", &step, "settings", "best", &by);
+    json_t *loss = json_object_get(state, "loss");
+    if (json_is_number(loss)) k->loss = json_number_value(loss);
     for (int i = 0; i < k->val.count; i++)
         if (k->val.step[i] == (double)step) k->best = i;
     double metric = k->best < 0 ? (double)NAN : k->val.metric[k->best];
@@ -75,7 +78,7 @@ bool curves_read(heed_ctx *c, const char *dir, run_curves *out) {
     char path[1024];
     size_t n = 0;
     heed_csv r;
-    *out = (run_curves){.c = c, .seconds = (double)NAN, .test = (double)NAN};
+    *out = (run_curves){.c = c, .seconds = (double)NAN, .test = (double)NAN, .loss = (double)NAN};
     snprintf(path, sizeof path, "%s/metrics.csv", dir);
     if (!is_directory(dir))
         return heed_fail(
@@ -98,7 +101,7 @@ bool curves_read(heed_ctx *c, const char *dir, run_curves *out) {
                        path);
     free(text);
     set_label(out);
-    find_best(out, dir);
+    read_checkpoint(out, dir);
     if (!ok) curves_free(out);
     return ok;
 }

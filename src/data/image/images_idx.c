@@ -185,31 +185,32 @@ static bool pictures_fit(heed_ctx *c, const char *path, const idx *f) {
 
 /* ---- labels ---- */
 
-/* The lines of labels.txt in the folder, which name the classes 0, 1, ..; count 0: numbers do. */
-typedef struct {
-    char *text, **line;
-    size_t count, capacity;
-} names;
-
-static bool read_names(heed_ctx *c, const char *folder, names *out) {
-    char *path = heed__images_path(c, folder, "labels.txt");
-    size_t n;
-    if (path && heed__os_exists(path)) out->text = heed_text_read(c, path, &n);
-    heed__free(path);
-    for (char *at = out->text; at && *at;) {
-        if (!heed__grow(c, &out->line, &out->capacity, out->count + 1, sizeof *out->line))
-            return false;
-        out->line[out->count++] = at;
-        at += strcspn(at, "\n");
-        if (*at) *at++ = 0;
+/* Reads the names of the classes 0, 1, .. from labels.txt in the folder, if there is one. A name
+ * that is repeated would join two classes: such a file has something else, as the label of each
+ * picture. */
+static bool read_names(heed_ctx *c, const char *folder, heed__names *out) {
+    char *path = heed__images_path(c, folder, "labels.txt"), *text = NULL;
+    size_t n = 0;
+    bool ok = path != NULL;
+    if (ok && heed__os_exists(path)) ok = (text = heed_text_read(c, path, &n)) != NULL;
+    for (const char *line = text; ok && line && *line; line += n + (line[n] == '\n')) {
+        n = strcspn(line, "\n");
+        ok = (n && heed__names_look(out, line, n) < 0) ||
+             heed_fail(c, HEED_DATA,
+                       "class name is wrong: %s:%zu: expected one that no line before has, found "
+                       "%.*s; hint: rename the file if it does not name the classes",
+                       path, out->count + 1, n ? (int)(n < 60 ? n : 60) : 7, n ? line : "nothing");
+        ok = ok && heed__names_add(out, line, n) >= 0;
     }
-    return !heed__stopped(c);
+    heed__free(text);
+    heed__free(path);
+    return ok;
 }
 
 enum { NUMBER = 32 };
 /* The name of the class of a value. */
-static const char *name_of(const names *s, int64_t value, char number[NUMBER]) {
-    if (s->count) return s->line[value];
+static const char *name_of(const heed__names *s, int64_t value, char number[NUMBER]) {
+    if (s->count) return heed__names_text(s, (size_t)value);
     snprintf(number, NUMBER, "%lld", (long long)value);
     return number;
 }
@@ -220,8 +221,8 @@ static int by_value(const void *a, const void *b) {
 }
 
 /* Adds the class of each value, in the order of the values. */
-static bool add_classes(heed_images *k, const names *s, const char *path, const int64_t *values,
-                        size_t n) {
+static bool add_classes(heed_images *k, const heed__names *s, const char *path,
+                        const int64_t *values, size_t n) {
     int64_t *sorted = heed__alloc_array(k->c, n, sizeof *sorted);
     if (!sorted) return false;
     memcpy(sorted, values, n * sizeof *sorted);
@@ -229,7 +230,7 @@ static bool add_classes(heed_images *k, const names *s, const char *path, const 
     bool ok = !n || !s->count || (uint64_t)sorted[n - 1] < s->count ||
               heed_fail(k->c, HEED_DATA,
                         "label is wrong: %s: expected less than %zu, the lines of labels.txt, "
-                        "found %lld",
+                        "found %lld; hint: rename that file if it does not name the classes",
                         path, s->count, (long long)sorted[n - 1]);
     for (size_t i = 0; ok && i < n; i++) {
         char number[NUMBER];
@@ -285,7 +286,7 @@ static const pair pairs[] = {
     {"t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte", HEED_TEST_PART},
 };
 
-static bool add_pictures(heed_images *k, const names *s, const pair *p, const idx *f,
+static bool add_pictures(heed_images *k, const heed__names *s, const pair *p, const idx *f,
                          const int64_t *labels) {
     size_t height = f->dim[1], width = f->dim[2], channels = f->dims == 4 ? f->dim[3] : 1;
     for (size_t i = 0; i < f->dim[0]; i++) {
@@ -300,7 +301,7 @@ static bool add_pictures(heed_images *k, const names *s, const pair *p, const id
 }
 
 /* label_path NULL: the pictures have no labels. */
-static bool read_pair(heed_images *k, const names *s, const pair *p, const char *image_path,
+static bool read_pair(heed_images *k, const heed__names *s, const pair *p, const char *image_path,
                       const char *label_path, range *r) {
     idx f;
     int64_t *labels = NULL;
@@ -321,7 +322,7 @@ static bool read_pair(heed_images *k, const names *s, const pair *p, const char 
 
 bool heed__images_idx(heed_images *k, const char *path) {
     range r = {0};
-    names s = {0};
+    heed__names s = {.c = k->c};
     bool ok = true;
     for (int i = 0; ok && i < 2; i++) {
         const pair *p = &pairs[i];
@@ -333,14 +334,14 @@ bool heed__images_idx(heed_images *k, const char *path) {
         if (p->part == HEED_TEST_PART && k->a.no_test)
             ok = true;
         else if (images && (labels || k->a.unlabelled))
-            ok = (s.text || read_names(k->c, path, &s)) && read_pair(k, &s, p, images, labels, &r);
+            ok = (!labels || s.count || read_names(k->c, path, &s)) &&
+                 read_pair(k, &s, p, images, labels, &r);
         else if (images || labels)
             ok = heed_fail(k->c, HEED_DATA, "IDX files are not complete: %s: expected %s%s, too",
                            path, images ? p->labels : p->images, " (plain or .gz)");
         heed__free(images);
         heed__free(labels);
     }
-    heed__free(s.text);
-    heed__free(s.line);
+    heed__names_free(&s);
     return ok && !heed__stopped(k->c);
 }

@@ -29,24 +29,13 @@ static double score(const json_t *scores, const char *key) {
     return json_is_number(x) ? json_number_value(x) : (double)NAN;
 }
 
-/* The training loss as `train` printed it, the mean since the evaluation before, which the
- * checkpoint has; otherwise that of the last row of metrics.csv. */
-static double training_loss(const char *run, const curve *train) {
-    char path[1024];
-    snprintf(path, sizeof path, "%s/last/state.json", run);
-    json_t *state = json_load_file(path, 0, NULL);
-    double loss = score(state, "loss");
-    json_decref(state);
-    return isfinite(loss) ? loss : last_of(train->loss, train->count);
-}
-
 run_numbers numbers_of(const char *run, const run_curves *c) {
     const curve *train = &c->train, *val = &c->val;
     char path[1024];
     snprintf(path, sizeof path, "%s/scores.json", run); /* of translated validation pairs */
     json_t *scores = json_load_file(path, 0, NULL);
     run_numbers n = {.steps = last_of(train->step, train->count),
-                     .loss = training_loss(run, train),
+                     .loss = isfinite(c->loss) ? c->loss : last_of(train->loss, train->count),
                      .val_loss = last_of(val->loss, val->count),
                      .accuracy = last_of(val->metric, val->count),
                      .best_loss = least_of(val->loss, val->count),
