@@ -91,6 +91,20 @@ run attend mlm "$TEXT" --query 4
 says "token 4, the"
 run attend gpt "Paris is" --query 3
 holds test "$(sed -n 5p out | tr -s ' ')" = " P a r"
+# The column of a token, for each head; of a causal layer from itself on; the numbers are those of the matrix.
+run attend gpt "Paris is" --key 6
+says "which tokens attend to token 6, ␣: decoder, layer 1 of 1, mean of"
+holds test "$(sed -n 5p out | tr -s ' ')" = " ␣ i s"
+run attend mlm "$TEXT" --head 2 --numbers --query 4
+row=$(grep -m1 '^head 2' out)
+run attend mlm "$TEXT" --head 2 --numbers --key 3 --png column.png
+says "wrote column.png"
+column=$(grep -m1 '^head 2' out)
+holds test "$(echo $row | cut -d' ' -f5)" = "$(echo $column | cut -d' ' -f6)"
+for other in "--query 1" --occlude --rollout; do
+    run attend mlm "$TEXT" --key 3 $other
+    refuses 2 "--key and ${other%% *}: expected one of them"
+done
 # Numbers of a matrix end where the labels over them do.
 COLUMNS=80 run attend mlm "$TEXT"
 sed -n '/ \[CLS\]  *Paris/,/ percent of/p' out | sed '$d' >map
@@ -238,7 +252,12 @@ quiet
 run attend s2s ag --target ga --query g
 status 0
 run attend s2s ag --target gg --query a
-refuses 2 "--query a: no such token of the target: expected g, g, [SEP] or a number from 1 to 3; hint: without --query, its column shows which tokens look at it"
+refuses 2 "--query a: no such token of the target: expected g, g, [SEP] or a number from 1 to 3; hint: --key shows which tokens look at it"
+run attend s2s ag --target gg --key a --numbers
+says "which tokens attend to token 1, a: cross, layer"
+says "percent of each token's attention"
+run attend s2s ag --target bb --key b
+refuses 2 "--key b: no such token of the source: expected a, g, [SEP] or a number from 1 to 3; hint: --query shows what it looks at"
 run attend s2s ag --target gg --query z
 refuses 2 "expected g, g, [SEP] or a number from 1 to 3"
 hides hint

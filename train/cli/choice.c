@@ -150,6 +150,12 @@ heed_real fused_weight(const heed_real *weights, int heads, size_t square, int h
 
 /* ---- the query ---- */
 
+/* What a flag chooses from. */
+typedef struct {
+    const char *flag, *text, *hint; /* hint: if only the other axis has such a token */
+    const heed_record_axis *axis, *other;
+} search;
+
 /* "2,5" of a grid. */
 static bool read_place(const heed_record_axis *a, const char *text, int *query) {
     int row, col;
@@ -178,61 +184,72 @@ static bool has_token(const heed_record_axis *a, const char *text) {
     return i < a->count;
 }
 
-/* Of a pair the queries are tokens of the target, which are listed: the source was typed. */
-static bool no_token_of(heed_ctx *c, const heed_record_axis *a, const heed_record_axis *keys,
-                        const char *text) {
+/* Of a pair the tokens are listed: of the source and the target, only one was typed. */
+static bool no_token_of(heed_ctx *c, const search *s) {
     enum { MOST = 24 };
+    const heed_record_axis *a = s->axis;
     heed_text list = {.c = c};
     for (int i = 0; i < a->count && i < MOST; i++) {
         if (i) heed_text_put(&list, ", ", 2);
         heed_label_text(a->labels[i], 24, &list);
     }
     heed_fail(c, HEED_USAGE,
-              "--query %s: no such token of the %s: expected %s%s or a number from 1 to %d%s", text,
-              a->name, list.s ? list.s : "", a->count > MOST ? ", ..." : "", a->count,
-              has_token(keys, text)
-                  ? "; hint: without --query, its column shows which tokens look at it"
-                  : "");
+              "--%s %s: no such token of the %s: expected %s%s or a number from 1 to %d%s%s",
+              s->flag, s->text, a->name, list.s ? list.s : "", a->count > MOST ? ", ..." : "",
+              a->count, has_token(s->other, s->text) ? "; hint: " : "",
+              has_token(s->other, s->text) ? s->hint : "");
     heed_text_free(&list);
     return false;
 }
 
-static bool no_query(heed_ctx *c, const heed_record_axis *a, const heed_record_axis *keys,
-                     const char *text) {
-    const char *near = meant(a, text);
+static bool no_token(heed_ctx *c, const search *s) {
+    const heed_record_axis *a = s->axis;
+    const char *near = meant(a, s->text);
     if (a->rows)
         return heed_fail(c, HEED_USAGE,
-                         "--query %s: expected %sa patch as ROW,COLUMN (%d rows of %d) or a number "
+                         "--%s %s: expected %sa patch as ROW,COLUMN (%d rows of %d) or a number "
                          "from 1 to %d",
-                         text, a->first ? "cls, " : "", a->rows, a->cols, a->count);
-    if (a != keys && !near) return no_token_of(c, a, keys, text);
-    return heed_fail(
-        c, HEED_USAGE, "--query %s: no such token: %s%s%sexpected a token or a number from 1 to %d",
-        text, near ? "did you mean " : "", near ? near : "", near ? "? " : "", a->count);
+                         s->flag, s->text, a->first ? "cls, " : "", a->rows, a->cols, a->count);
+    if (a != s->other && !near) return no_token_of(c, s);
+    return heed_fail(c, HEED_USAGE,
+                     "--%s %s: no such token: %s%s%sexpected a token or a number from 1 to %d",
+                     s->flag, s->text, near ? "did you mean " : "", near ? near : "",
+                     near ? "? " : "", a->count);
 }
 
-bool chosen_query(heed_ctx *c, const char *text, const heed_record_axis *a,
-                  const heed_record_axis *keys, int *query) {
-    const char *at = text;
+static bool find(heed_ctx *c, const search *s, int *out) {
+    const heed_record_axis *a = s->axis;
+    const char *text = s->text, *at = text;
     int number, found = 0;
-    *query = -1;
+    *out = -1;
     if (!*text) return true;
     if (a->rows && a->first && strcasecmp(text, "cls") == 0) {
-        *query = 0;
+        *out = 0;
         return true;
     }
-    if (read_place(a, text, query)) return true;
+    if (read_place(a, text, out)) return true;
     for (int i = 0; i < a->count; i++)
-        if (strcmp(a->labels[i], text) == 0 && found++ == 0) *query = i;
+        if (strcmp(a->labels[i], text) == 0 && found++ == 0) *out = i;
     if (found > 1)
         heed_message(c, HEED_WARN,
-                     "--query %s: occurs %d times: the first one, token %d, is shown; hint: its "
+                     "--%s %s: occurs %d times: the first one, token %d, is shown; hint: its "
                      "number instead",
-                     text, found, *query + 1);
+                     s->flag, text, found, *out + 1);
     if (found) return true;
     if (read_number(&at, &number) && !*at && number <= a->count) {
-        *query = number - 1;
+        *out = number - 1;
         return true;
     }
-    return no_query(c, a, keys, text);
+    return no_token(c, s);
+}
+
+bool chosen_query(heed_ctx *c, const char *text, const heed_record_axis *queries,
+                  const heed_record_axis *keys, int *query) {
+    return find(c, &(search){"query", text, "--key shows which tokens look at it", queries, keys},
+                query);
+}
+
+bool chosen_key(heed_ctx *c, const char *text, const heed_record_axis *queries,
+                const heed_record_axis *keys, int *key) {
+    return find(c, &(search){"key", text, "--query shows what it looks at", keys, queries}, key);
 }

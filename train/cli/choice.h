@@ -45,9 +45,11 @@ json_t *head_json(const heed_record_block *b, int head);
 /* The weight at index `at` of one head, or the mean or maximum over all heads, each of which has
  * `square` weights. */
 heed_real fused_weight(const heed_real *weights, int heads, size_t square, int head, size_t at);
-/* The token or patch of an axis that --query chooses; -1 if it is not given. keys: the axis that is
- * attended to. */
-bool chosen_query(heed_ctx *c, const char *text, const heed_record_axis *a,
+/* The token or patch of an axis that --query, or --key, chooses; -1 if it is not given. The queries
+ * look at the keys. */
+bool chosen_query(heed_ctx *c, const char *text, const heed_record_axis *queries,
                   const heed_record_axis *keys, int *query);
+bool chosen_key(heed_ctx *c, const char *text, const heed_record_axis *queries,
+                const heed_record_axis *keys, int *key);
 
 #endif

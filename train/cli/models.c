@@ -31,6 +31,7 @@ bool reads_pictures(const heed_model *m) { return m->kind == HEED_INPUT_PICTURE;
 bool sees_pictures(const heed_model *m) { return reads_pictures(m) || writes_captions(m); }
 bool reads_patches(const heed_model *m) { return reads_pictures(m) && m->grid; }
 bool sees_patches(const heed_model *m) { return sees_pictures(m) && m->grid; }
+bool sees_texts(const heed_model *m) { return !sees_pictures(m); }
 bool reads_pairs(const heed_model *m) { return m->kind == HEED_INPUT_PAIR; }
 bool makes_pictures(const heed_model *m) { return m->answers == HEED_ANSWER_PICTURE; }
 bool names_pictures(const heed_model *m) { return reads_pictures(m) && !makes_pictures(m); }

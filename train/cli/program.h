@@ -29,6 +29,7 @@ bool reads_pictures(const heed_model *m);
 bool reads_patches(const heed_model *m); /* pictures that have a grid of patches */
 bool sees_pictures(const heed_model *m); /* the same with captions, too */
 bool sees_patches(const heed_model *m);
+bool sees_texts(const heed_model *m); /* nothing else */
 bool reads_pairs(const heed_model *m);
 bool makes_pictures(const heed_model *m);  /* its answer is a picture */
 bool names_pictures(const heed_model *m);  /* classifies pictures */

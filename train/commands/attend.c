@@ -14,7 +14,10 @@ static const heed_option options[] = {
     WORDS("query",
           QUERY_WORDS ": what it looks at, head by head; of a picture cls, ROW,COLUMN or a number",
           "What"),
-    COUNT("top", "5", 1, 1000, "of a query, and of predictions: how many are listed", "What"),
+    WORDS("key",
+          "of texts: one token, by its text or its number: which tokens look at it, head by head",
+          "What"),
+    COUNT("top", "5", 1, 1000, "of a token, and of predictions: how many are listed", "What"),
     CHOOSE_STACK("What"),
     WORDS("target",
           "models of pairs and captions: the target; without it, the one that the model generates",
@@ -41,7 +44,7 @@ static const heed_option options[] = {
     SWITCH("cells", "--png and --svg of a picture: patch by patch instead of smoothly", "Output"),
     WORDS(
         "png",
-        "write a picture: a matrix for each head, or of a --query a row for each; of a picture the "
+        "write a picture: a matrix for each head, or of one token a row for each; of a picture the "
         "patches over it; of several texts FILE-2.png and so on, of several pictures "
         "FILE-NAME.png",
         "Output"),
@@ -64,15 +67,12 @@ static const heed_option options[] = {
     {0}};
 
 /* --layers, --heads and --force also apply to what is shown. */
-static const applies uses[] = {{"mass", sees_patches, NULL},
-                               {"cells", sees_patches, "png"},
-                               {"convert", sees_pictures, NULL},
-                               {"target", writes_targets, NULL},
-                               {"discard", NULL, "rollout"},
-                               {"fuse", NULL, "rollout"},
-                               {"window", sees_patches, "occlude"},
-                               {"qk", NULL, "json npz html"},
-                               {0}};
+static const applies uses[] = {
+    {"mass", sees_patches, NULL},     {"cells", sees_patches, "png"},
+    {"convert", sees_pictures, NULL}, {"target", writes_targets, NULL},
+    {"key", sees_texts, NULL},        {"discard", NULL, "rollout"},
+    {"fuse", NULL, "rollout"},        {"window", sees_patches, "occlude"},
+    {"qk", NULL, "json npz html"},    {0}};
 
 typedef struct {
     heed_record *record;

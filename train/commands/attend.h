@@ -28,7 +28,7 @@ typedef struct {
     heed_focus focus; /* the most concentrated head; count 0: the heads were not compared */
     int inputs;       /* in how many inputs they were compared */
     bool chosen;      /* the user chose a head; otherwise files have all heads */
-    int query;        /* the row that is shown; -1: all */
+    int query, key;   /* the row, or the column, that is shown; -1: all */
     int top;
     const char *unmasked; /* what to say if nothing is predicted; NULL: something always is */
     bool numbers, hide;   /* hide: special tokens are left out */
@@ -70,9 +70,10 @@ bool shown_matrix(const attend_view *v, int head, shown *out);
 enum { QUERY_SIZE = 240 };
 const char *place_words(heed_ctx *c, const heed_record_axis *a, int at, char text[QUERY_SIZE]);
 const char *query_words(const attend_view *v, int query, char text[QUERY_SIZE]);
-/* A row for the mean (with more than one head), and one for each head. For a causal layer, the
- * tokens after the query are left out. */
-bool shown_query(const attend_view *v, shown *out);
+const char *key_words(const attend_view *v, char text[QUERY_SIZE]); /* of --key */
+/* A row for the mean (with more than one head), and one for each head: what the query looks at, or
+ * which tokens look at the key. For a causal layer, those that cannot are left out. */
+bool shown_token(const attend_view *v, shown *out);
 void shown_free(shown *m);
 
 /* ---- output ---- */

@@ -47,7 +47,7 @@ static bool print_matrix(const attend_view *v) {
     return ok;
 }
 
-/* ---- one query ---- */
+/* ---- one token ---- */
 
 /* Whether a token occurs more than once, so that its number must be shown. */
 static bool is_repeated(const shown *m, int col) {
@@ -78,12 +78,16 @@ static void print_top(const attend_view *v, const shown *m, int row, int width) 
     heed_text_free(&line);
 }
 
-static bool print_query(const attend_view *v) {
+static bool print_token(const attend_view *v) {
     char name[NAME_SIZE], token[QUERY_SIZE], title[512];
     shown m;
-    bool ok = shown_query(v, &m);
-    snprintf(title, sizeof title, "what %s, attends to: %s", query_words(v, v->query, token),
-             view_name(v, v->chosen ? v->head : MEAN_HEAD, name));
+    bool ok = shown_token(v, &m);
+    view_name(v, v->chosen ? v->head : MEAN_HEAD, name);
+    if (v->key >= 0)
+        snprintf(title, sizeof title, "which tokens attend to %s: %s", key_words(v, token), name);
+    else
+        snprintf(title, sizeof title, "what %s, attends to: %s", query_words(v, v->query, token),
+                 name);
     m.map.title = title;
     ok = ok && print_heatmap(v->p->c, m.map);
     for (int i = 0; ok && i < m.map.rows; i++) print_top(v, &m, i, m.map.rows > 10 ? 8 : 7);
@@ -94,8 +98,12 @@ static bool print_query(const attend_view *v) {
 /* ---- a single row ---- */
 
 attend_view row_view(program *p, const heed_record *r, int query) {
-    attend_view v = {
-        .p = p, .record = r, .block = r ? r->blocks : NULL, .head = MEAN_HEAD, .query = query};
+    attend_view v = {.p = p,
+                     .record = r,
+                     .block = r ? r->blocks : NULL,
+                     .head = MEAN_HEAD,
+                     .query = query,
+                     .key = -1};
     if (r && heed_record_focus(r, v.block->stack, -1, query, &v.focus))
         v.block = &r->blocks[v.focus.block];
     return v;
@@ -112,7 +120,7 @@ bool attend_print_row(const attend_view *v) {
     if (v->focus.count > 1)
         snprintf(title + n, sizeof title - n, "; %s is the %s",
                  head_words(v->block, v->focus.head, head), focus_words(v, why));
-    bool ok = shown_query(v, &m);
+    bool ok = shown_token(v, &m);
     m.map.title = title;
     m.map.hi = 1;
     ok = ok && print_heatmap(v->p->c, m.map);
@@ -124,7 +132,7 @@ bool attend_print_row(const attend_view *v) {
 json_t *attend_row_json(const attend_view *v) {
     shown m;
     json_t *o = json_null();
-    if (shown_query(v, &m)) {
+    if (shown_token(v, &m)) {
         json_t *heads = json_array();
         for (int i = v->block->heads > 1; i < m.map.rows; i++)
             json_array_append_new(heads, json_numbers(m.values + i * m.map.cols, m.map.cols));
@@ -218,9 +226,9 @@ bool attend_print(const attend_view *v) {
     print_label(v, r->model);
     putchar('\n');
     bool patches = r->axes[v->block->keys].rows > 0;
-    bool ok = r->pixels && patches ? attend_print_picture(v)
-              : v->query >= 0      ? print_query(v)
-                                   : print_matrix(v);
+    bool ok = r->pixels && patches           ? attend_print_picture(v)
+              : v->query >= 0 || v->key >= 0 ? print_token(v)
+                                             : print_matrix(v);
     if (v->hide) print_wrapped(v->p, "Special tokens are hidden; the rest is shown as it is.");
     if (r->note) print_wrapped(v->p, "%s", r->note);
     ok = ok && maps_print(v);
@@ -259,7 +267,7 @@ static void add_answer(const attend_view *v, int query, heed_text *out) {
 bool draw_panels(const attend_view *v, int query, const heed_heatmap *maps, int count, bool svg,
                  const char *path) {
     bool one = v->chosen || v->block->heads == 1;
-    char name[NAME_SIZE], why[FOCUS_SIZE];
+    char name[NAME_SIZE], token[QUERY_SIZE], why[FOCUS_SIZE];
     heed_text where = {.c = v->p->c}, note = {.c = v->p->c};
     if (!one && v->focus.count > 1)
         heed_text_add(&note, "The %s: layer %d, %s. ", focus_words(v, why), v->block->layer + 1,
@@ -267,7 +275,10 @@ bool draw_panels(const attend_view *v, int query, const heed_heatmap *maps, int 
     if (v->record->note) heed_text_add(&note, "%s ", v->record->note);
     heed_text_add(&note, NO_EXPLANATION ".");
     heed_text_add(&where, "%s", one ? view_name(v, v->head, name) : view_layer(v, name));
-    add_answer(v, query, &where);
+    if (v->key >= 0)
+        heed_text_add(&where, ": which tokens attend to %s", key_words(v, token));
+    else
+        add_answer(v, query, &where);
     if (maps->ends) heed_text_add(&where, " (other measures: the whole model)");
     if (v->hide) heed_text_add(&where, " (special tokens hidden)");
     heed_panels all = {.title = v->record->title ? v->record->title : "",
@@ -283,10 +294,11 @@ bool draw_panels(const attend_view *v, int query, const heed_heatmap *maps, int 
 
 bool attend_draw(const attend_view *v, bool svg, const char *path) {
     if (maps_drawable(v)) return maps_draw(v, svg, path);
-    if (v->query >= 0) { /* a row for each head, as on the terminal */
+    if (v->query >= 0 || v->key >= 0) { /* a row for each head, as on the terminal */
         shown m;
-        bool drawn = shown_query(v, &m);
+        bool drawn = shown_token(v, &m);
         m.map.title = "what it attends to";
+        if (v->key >= 0) m.map.unit = "of each token's attention (1 = 100 %)";
         drawn = drawn && draw_panels(v, v->query, &m.map, 1, svg, path);
         shown_free(&m);
         return drawn;

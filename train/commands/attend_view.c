@@ -47,6 +47,7 @@ bool view_open(attend_view *v, program *p, const heed_run *r, const heed_record 
     *v = (attend_view){.p = p,
                        .record = record,
                        .head = MEAN_HEAD,
+                       .key = -1,
                        .unmasked = without_mask(r),
                        .top = flag_int(p, "top"),
                        .numbers = flag_on(p, "numbers"),
@@ -64,13 +65,19 @@ bool view_open(attend_view *v, program *p, const heed_run *r, const heed_record 
             v->layers = list[i].layer + 1;
     free(list);
     const char *query = flag_text(p, "query");
-    const heed_record_axis *a = &record->axes[v->block->queries];
-    if (!chosen_query(p->c, query, a, &record->axes[v->block->keys], &v->query)) return false;
+    const heed_record_axis *a = &record->axes[v->block->queries],
+                           *keys = &record->axes[v->block->keys];
+    if (!chosen_query(p->c, query, a, keys, &v->query)) return false;
+    if (!chosen_key(p->c, flag_text(p, "key"), a, keys, &v->key)) return false;
+    static const char *const others[] = {"query", "rollout", "occlude", "gradient"};
+    for (size_t i = 0; v->key >= 0 && i < sizeof others / sizeof *others; i++)
+        if (flag_given(p, others[i]))
+            return heed_fail(p->c, HEED_USAGE, "--key and --%s: expected one of them", others[i]);
     if (!views_focus(&v, 1)) return false;
     if (v->chosen && !chosen_head(p->c, head, v->block, &v->head)) return false;
     if (!*query && a->rows && a->first) v->query = 0; /* of a picture, [CLS] */
     for (int k = 0; v->hide && k < 2; k++) {
-        const heed_record_axis *side = k ? &record->axes[v->block->keys] : a;
+        const heed_record_axis *side = k ? keys : a;
         int left = 0;
         for (int i = 0; i < side->count; i++) left += !side->special || !side->special[i];
         if (left == 0) return no_token(v);
@@ -123,14 +130,18 @@ const char *query_words(const attend_view *v, int query, char text[QUERY_SIZE]) 
     return place_words(v->p->c, &v->record->axes[v->block->queries], query, text);
 }
 
+const char *key_words(const attend_view *v, char text[QUERY_SIZE]) {
+    return place_words(v->p->c, &v->record->axes[v->block->keys], v->key, text);
+}
+
 /* ---- matrices ---- */
 
-/* Indices of the tokens that are not hidden, among the first `most`; the caller frees them. */
-static int *visible(const attend_view *v, int axis, int most, int *count) {
+/* Indices of the tokens from `from` to before `end` that are not hidden; the caller frees them. */
+static int *visible(const attend_view *v, int axis, int from, int end, int *count) {
     const heed_record_axis *a = &v->record->axes[axis];
     int *list = allocate(v->p->c, (size_t)a->count, sizeof *list, "tokens");
     *count = 0;
-    for (int i = 0; list && i < a->count && i < most; i++)
+    for (int i = from; list && i < a->count && i < end; i++)
         if (!v->hide || !a->special || !a->special[i]) list[(*count)++] = i;
     return list;
 }
@@ -142,16 +153,16 @@ static heed_real weight(const attend_view *v, int head, int query, int key) {
     return fused_weight(b->weights, b->heads, q * k, head, (size_t)query * k + (size_t)key);
 }
 
-/* keys: only tokens among the first `keys` are shown. */
-static bool open_matrix(const attend_view *v, shown *out, int rows, int keys) {
-    out->col = visible(v, v->block->keys, keys, &out->map.cols);
+/* The columns are the tokens of an axis from `from` to before `end`. */
+static bool open_matrix(const attend_view *v, shown *out, int rows, int axis, int from, int end) {
+    out->col = visible(v, axis, from, end, &out->map.cols);
     heed_ctx *c = v->p->c;
     out->values = allocate(c, (size_t)rows * (size_t)out->map.cols, sizeof *out->values, "weights");
     out->row_labels = allocate(c, (size_t)rows, sizeof *out->row_labels, "rows");
     out->col_labels = allocate(c, (size_t)out->map.cols, sizeof *out->col_labels, "tokens");
     if (!out->col || !out->values || !out->row_labels || !out->col_labels) return false;
     for (int j = 0; j < out->map.cols; j++)
-        out->col_labels[j] = v->record->axes[v->block->keys].labels[out->col[j]];
+        out->col_labels[j] = v->record->axes[axis].labels[out->col[j]];
     out->map.rows = rows;
     out->map.values = out->values;
     out->map.row_labels = out->row_labels;
@@ -162,8 +173,8 @@ static bool open_matrix(const attend_view *v, shown *out, int rows, int keys) {
 
 bool shown_matrix(const attend_view *v, int head, shown *out) {
     int rows;
-    *out = (shown){.row = visible(v, v->block->queries, INT_MAX, &rows)};
-    bool ok = out->row && open_matrix(v, out, rows, INT_MAX);
+    *out = (shown){.row = visible(v, v->block->queries, 0, INT_MAX, &rows)};
+    bool ok = out->row && open_matrix(v, out, rows, v->block->keys, 0, INT_MAX);
     out->map.uniform = heed_record_uniform(v->record, v->block, -1);
     out->map.uniform_mean = v->block->causal;
     out->map.hi = scale_end(v, SCALE_LAYER);
@@ -175,14 +186,19 @@ bool shown_matrix(const attend_view *v, int head, shown *out) {
     return ok;
 }
 
-bool shown_query(const attend_view *v, shown *out) {
+bool shown_token(const attend_view *v, shown *out) {
     const heed_record_block *b = v->block;
-    bool mean = b->heads > 1 && !v->chosen;
+    bool mean = b->heads > 1 && !v->chosen, key = v->key >= 0;
     int rows = v->chosen ? 1 : b->heads + mean;
     *out = (shown){0};
     out->name = allocate(v->p->c, (size_t)rows, sizeof *out->name, "rows");
-    if (!out->name || !open_matrix(v, out, rows, b->causal ? v->query + 1 : INT_MAX)) return false;
+    if (!out->name ||
+        !open_matrix(v, out, rows, key ? b->queries : b->keys, key && b->causal ? v->key : 0,
+                     !key && b->causal ? v->query + 1 : INT_MAX))
+        return false;
     out->map.uniform = heed_record_uniform(v->record, b, v->query);
+    out->map.uniform_mean = key && b->causal;
+    if (key) out->map.unit = "percent of each token's attention", out->map.percent = true;
     out->map.hi = scale_end(v, SCALE_LAYER);
     for (int i = 0; i < rows; i++) {
         int head = v->chosen ? v->head : i - mean;
@@ -193,7 +209,8 @@ bool shown_query(const attend_view *v, shown *out) {
             snprintf(out->name[i], sizeof *out->name, "%s", head == MAX_HEAD ? "largest" : "mean");
         out->row_labels[i] = out->name[i];
         for (int j = 0; j < out->map.cols; j++)
-            out->values[i * out->map.cols + j] = weight(v, head, v->query, out->col[j]);
+            out->values[i * out->map.cols + j] =
+                key ? weight(v, head, out->col[j], v->key) : weight(v, head, v->query, out->col[j]);
     }
     return true;
 }
