@@ -1,8 +1,8 @@
 #!/bin/sh
 # bottleneck.sh [-o FOLDER] [--quick] [-- SETTINGS...] -- a whole source in one vector, or a look back at every step: 5 to 30 letters turned around by
 # recurrent layers with attention, and by the same without, in the same time. Prints exact matches by length, on unseen texts, and draws one picture
-# of what both decoders are given of a text of 24 letters: FOLDER/alignments.png. Finished runs in FOLDER (runs/bottleneck) are kept, unfinished
-# ones are resumed. --quick: few steps. SETTINGS go to both training runs.
+# of what both decoders are given of a text of 24 letters or more: FOLDER/alignments.png. Finished runs in FOLDER (runs/bottleneck) are kept,
+# unfinished ones are resumed. --quick: few steps. SETTINGS go to both training runs.
 root=$(cd "$(dirname "$0")/.." && pwd)
 heed=${HEED:-$root/heed} out=runs/bottleneck budget="--minutes 2" train=100000 test=2000
 while [ $# -gt 0 ]; do
