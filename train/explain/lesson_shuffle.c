@@ -108,7 +108,8 @@ static void draw_memory(explaining *e, memory_shuffle *m) {
                 (const char *[]){"in order", "shuffled"}, NULL);
     say(e,
         "Each h_i keeps its weight wherever it is, and c is the same: the two differ by %.1g, the "
-        "rounding of a sum in another order. Where a word is, its h_i has to say itself.",
+        "rounding of a sum in another order. The position of a word must therefore be part of its "
+        "h_i.",
         m->gap);
 }
 
