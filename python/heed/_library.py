@@ -160,7 +160,7 @@ class Context(Owner):
     def __init__(self, seed=1, threads=0, isa=None, edited=False):
         self.lock = threading.RLock()
         check_range("seed", seed, 0, 2**64 - 1), check_range("threads", threads, 0, 2**31 - 1)
-        self.options = _c.heed_options(seed=seed, threads=threads, isa=isa and text_bytes(isa, "isa"), edited=edited, log=LOG)
+        self.options = _c.heed_options(seed=seed, threads=threads, isa=None if isa is None else text_bytes(isa, "isa"), edited=edited, log=LOG)
         self.pointer = lib.heed_open_real(ctypes.byref(self.options), ctypes.sizeof(ctypes.c_float))
         if not self.pointer:
             raise MemoryError("no memory for a context")

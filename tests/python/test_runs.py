@@ -426,7 +426,8 @@ def test_refused():
         for wrong in (5, None, b"run", "a\0b", "a\ud800b"):
             with raises(heed.UsageError, " is wrong: expected a path, found "):
                 use(wrong)
-    for wrong in (dict(seed="x"), dict(seed=-1), dict(seed=2**64), dict(threads=1.5), dict(threads=-1), dict(isa=5), dict(preset=5), dict(progress=5)):
+    for wrong in (dict(seed="x"), dict(seed=-1), dict(seed=2**64), dict(threads=1.5), dict(threads=-1), dict(isa=5), dict(preset=5), dict(progress=5),
+                  dict(isa=""), dict(preset=""), dict(lr="\ud800")):
         with raises(heed.UsageError, [*wrong][0], "expected"):
             heed.train("gpt", "my facts.txt", out="run", **{**SMALL, **wrong})
     assert heed.train("gpt", "my facts.txt", val=None, **{**SMALL, "steps": np.int64(2), "lr": np.float32(0.01), "norm": None, "tie": np.True_}).step == 2
