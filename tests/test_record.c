@@ -449,10 +449,12 @@ TEST(record_svg_escapes_labels_and_refers_to_nothing) {
                                  .row_labels = labels,
                                  .col_labels = labels};
     snprintf(path, sizeof path, "%s/m.svg", test_folder());
-    CHECK(heed_panels_svg(c, &(heed_panels){.title = "t", .count = 2, .maps = maps}, path));
+    CHECK(heed_panels_svg(
+        c, &(heed_panels){.title = "t\xEF\xBF\xBF\xC3\xA9", .count = 2, .maps = maps}, path));
     const char *svg = contents(path, &n);
     CHECK_HAS(svg, "&lt;/script&gt;");
     CHECK_HAS(svg, "&quot;&#39;&amp;&lt;&gt;");
+    CHECK_HAS(svg, ">t?\xC3\xA9<"); /* XML excludes U+FFFF */
     CHECK_HAS(svg, "fill=\"#440154\"");
     CHECK(!strstr(svg, "<script") && !strstr(svg, "href") && !strstr(svg, "url("));
     CHECK(strlen(svg) == n && !strcmp(svg + n - 7, "</svg>\n"));

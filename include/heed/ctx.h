@@ -10,7 +10,9 @@
  * failure, calls do nothing in every thread until heed_clear, which must be called when no other
  * thread uses the context. log is called from the thread that reports the message. Only one thread
  * at a time may train, change a store or call heed_close. A thread that computes needs 512 KiB of
- * stack, where blocks of matrices are packed. */
+ * stack, where blocks of matrices are packed. A program that forks a process which will compute
+ * calls omp_pause_resource_all(omp_pause_hard) before, because the threads of GCC's OpenMP do not
+ * exist there and would be waited for. */
 #ifndef HEED_CTX_H
 #define HEED_CTX_H
 

@@ -81,6 +81,10 @@ class Functions:
 
 
 lib = Functions()
+try:  # a forked process has no threads but its first, and OpenMP would wait for the others: they end before, and begin anew
+    os.register_at_fork(before=functools.partial(lib.libraries[0].omp_pause_resource_all, 2))
+except AttributeError:
+    pass  # built without OpenMP
 libc = ctypes.CDLL(None)
 libc.malloc.restype, libc.malloc.argtypes, libc.free.argtypes = ctypes.c_void_p, [ctypes.c_size_t], [ctypes.c_void_p]
 
@@ -111,10 +115,11 @@ class Owner:
 
 
 def alone(method):
-    """A method that waits until no other thread is in one of the same context."""
+    """A method that waits until no other thread is in one of the same context, whose memory lasts as long as the call."""
     @functools.wraps(method)
     def call(self, *args, **settings):
-        with self.context.lock:
+        context = self.context  # a callback, or another thread, may close the run
+        with context.lock:
             return method(self, *args, **settings)
     return call
 
@@ -155,7 +160,7 @@ class Context(Owner):
     def __init__(self, seed=1, threads=0, isa=None, edited=False):
         self.lock = threading.RLock()
         check_range("seed", seed, 0, 2**64 - 1), check_range("threads", threads, 0, 2**31 - 1)
-        self.options = _c.heed_options(seed=seed, threads=threads, isa=isa and text_bytes(isa, "isa"), edited=edited, log=LOG)
+        self.options = _c.heed_options(seed=seed, threads=threads, isa=None if isa is None else text_bytes(isa, "isa"), edited=edited, log=LOG)
         self.pointer = lib.heed_open_real(ctypes.byref(self.options), ctypes.sizeof(ctypes.c_float))
         if not self.pointer:
             raise MemoryError("no memory for a context")

@@ -26,9 +26,12 @@ def is_path(x):
 
 def path_bytes(path, what="path"):
     """A path for heed."""
-    if not is_path(path) or "\0" in os.fsdecode(path):
-        raise UsageError(f"the {what} is wrong: expected a path, found {path!r:.60}")
-    return os.fsencode(path)
+    try:
+        if is_path(path) and "\0" not in os.fsdecode(path):
+            return os.fsencode(path)
+    except UnicodeEncodeError:
+        pass
+    raise UsageError(f"the {what} is wrong: expected a path, found {path!r:.60}")
 
 
 def wrong(spec, found):
@@ -176,8 +179,11 @@ def write_lines(data, spec, folder):
 # ---- all kinds ----
 
 def listed(x):
-    """A column of a table (as pandas has) as an array; anything else is kept."""
-    return np.asarray(x) if hasattr(x, "__array__") and not isinstance(x, str) else x
+    """A column of a table (as pandas has) as an array, a number of NumPy as Python's; anything else is kept."""
+    if not hasattr(x, "__array__") or isinstance(x, str):
+        return x
+    x = np.asarray(x)
+    return x if x.ndim else x.item()
 
 
 def write(data, spec, folder):

@@ -187,7 +187,7 @@ class Record(Owner):
                 self.html(path, opening, qk, force)
                 with open(path, encoding="utf-8") as f:
                     return f.read()
-        page = _c.heed_page(count=1, records=self.pointer, opening=opening and text_bytes(opening, "opening"), no_qk=not qk, force=force)
+        page = _c.heed_page(count=1, records=self.pointer, opening=None if opening is None else text_bytes(opening, "opening"), no_qk=not qk, force=force)
         self.context.made(lib.heed_page_write(self.context.pointer, byref(page), path_bytes(path)), "html")
 
     def show(self, height=640, opening=None, qk=True):

@@ -83,8 +83,9 @@ def run_training(args, progress, settings, options):
     """heed_train; the context, its result, and whether it was stopped. A setting of None has its default."""
     if "val" in settings and settings["val"] is not None:
         path_bytes(settings["val"], "setting val")
-    pairs = [t for key, value in settings.items() if value is not None for t in (key.rstrip("_").replace("_", "-"), value_text(value))]
-    values = (c_char_p * (len(pairs) + 1))(*(os.fsencode(p) for p in pairs))
+    pairs = [text_bytes(t, f"setting {key}") for key, value in settings.items() if value is not None
+             for t in (key.rstrip("_").replace("_", "-"), value_text(value))]
+    values = (c_char_p * (len(pairs) + 1))(*pairs)
     watch, c = Watch(progress), Context(**options)
     a = _c.heed_train_args(models=MODELS, values=ctypes.addressof(values), report=watch.report, stop=watch.stop, **args)
     with watch:
@@ -153,7 +154,8 @@ def train(task, data, out=None, progress=None, preset=None, force=False, seed=1,
     try:
         options = {"seed": seed, "threads": threads, "isa": isa}
         with written(data, lib.heed_model_spec(models_[task]), path) as place, saying(path, not folder):
-            args = {"model": models_[task], "run": path_bytes(path), "preset": preset and text_bytes(preset, "preset"), "force": force}
+            args = {"model": models_[task], "run": path_bytes(path), "force": force}
+            args["preset"] = None if preset is None else text_bytes(preset, "preset")
             args["data"] = path_bytes(place, "data")
             if not is_path(data):
                 args["keep"], args["data"] = args["data"], path_bytes(os.path.join(path, os.path.basename(place)))

@@ -87,13 +87,15 @@ void heed__sketch_end_cells(heed__sketch *s) {
 void heed__put_escaped(heed_text *out, const char *text) {
     static const char special[] = "&<>\"'";
     static const char *const names[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"};
-    for (; *text; text++) {
-        const char *at = strchr(special, *text);
-        bool control = (unsigned char)*text < 32 || *text == 127;
+    for (size_t n; *text; text += n) {
+        int32_t code;
+        n = heed_utf8_read(text, SIZE_MAX, &code);
+        const char *at = n == 1 ? strchr(special, *text) : NULL;
+        bool valid = code >= 32 && code != 127 && code != 0xFFFE && code != 0xFFFF; /* in XML 1.0 */
         if (at)
             heed_text_add(out, "%s", names[at - special]);
         else
-            heed_text_put(out, control ? "?" : text, 1);
+            heed_text_put(out, valid ? text : "?", valid ? n : 1);
     }
 }
 

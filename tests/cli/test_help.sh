@@ -83,6 +83,14 @@ status 2
 warns "heed tokenizer encode"
 run tokenizer encod
 refuses 2 "unknown command tokenizer encod: did you mean tokenizer encode?"
+run help help
+status 0
+says "Usage: "
+run help help train
+status 0
+says "train TASK DATA"
+run ""
+refuses 2 "the command is empty; hint: is a variable of the shell not set?"
 run help nonsense
 refuses 2 "unknown command nonsense"
 run doctor

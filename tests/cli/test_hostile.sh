@@ -152,6 +152,15 @@ says '␛[2J'
 hides "$esc"
 run eval odd
 hides "$esc"
+# So is a text that a model makes, if it goes to a terminal; a pipe gets it as it is.
+run generate good "a$esc[2J" --n 3
+says "a$esc[2J"
+if command -v script >/dev/null 2>&1; then
+    COMMAND="generate, on a terminal"
+    script -qec "'$HEED' generate good 'a$esc[2J' --n 3" /dev/null </dev/null >out 2>err
+    says 'a␛[2J'
+    hides "$esc"
+fi
 
 # A name that is no UTF-8 stands in JSON, with a sign for what cannot.
 bytes=$(printf 'run\377')

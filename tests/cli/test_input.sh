@@ -74,6 +74,9 @@ run train gpt fact.txt
 refuses 3 "cannot read fact.txt: No such file or directory; did you mean facts.txt?"
 run data check gpt ./fatcs.txt
 refuses 3 "did you mean ./facts.txt?"
+ln -s nowhere link.txt
+run train gpt link.txt
+refuses 3 "cannot read link.txt: No such file or directory; expected a text file"
 run tokenizer train facts.tx
 refuses 3 "did you mean facts.txt?"
 cp noise names.CSV
@@ -183,6 +186,13 @@ json labels.0.label x
 printf 'text;label\n"a"b;x\n' >quoted.csv
 run data check textcls quoted.csv
 refuses 3 "quoted.csv:2: expected a semicolon or the end of the line after a quoted field"
+printf 'text,label,Text\na,x,b\nc,y,d\n' >twice.csv
+for columns in "" "--columns text,label"; do
+    run data check textcls twice.csv $columns
+    refuses 3 "two columns have one name: twice.csv:1: columns 1 and 3 are named text; hint: --columns takes numbers, too"
+done
+run data check textcls twice.csv --columns 3,2
+status 0
 printf 'text,label\n"never closed,x\n' >open.csv
 run data check textcls open.csv
 refuses 3 "open.csv:2: expected a double quote that ends the field"

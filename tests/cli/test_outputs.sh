@@ -20,7 +20,7 @@ ln -s ok.npz link.npz
 keeps ok.npz view ok.npz --html link.npz
 keeps facts.txt heads mlm facts.txt --csv facts.txt
 keeps facts.txt eval mlm facts.txt --translations facts.txt
-run explain hungry-lion --json
+run explain --json
 cp out m.json
 keeps m.json explain --from m.json --html m.json
 cp m.json pic.png
@@ -33,6 +33,14 @@ for file in config.conf model.safetensors metrics.csv last/state.json; do
     refuses 2 "output would replace a file of the run: --csv mlm/$file"
     holds cmp -s mlm/$file kept.copy
 done
+cp -r mlm other
+for command in "explain --html other/config.conf" "attend mlm Paris --npz other/model.safetensors"; do
+    run $command
+    refuses 2 "output would replace a file of the run: --"
+    holds diff -r mlm other
+done
+run explain --html other/page.html
+status 0
 run attend mlm Paris --csv mlm/last/new.csv
 refuses 2 "a file of the run"
 absent mlm/last/new.csv
@@ -65,7 +73,7 @@ for pair in "--png s.x --svg s.x" "--npz a.y --html ./a.y" "--csv folder/c --htm
     run attend mlm Paris $pair
     refuses 2 "two outputs in one file: --"
 done
-run explain hungry-lion --tex x.z --html x.z
+run explain --tex x.z --html x.z
 refuses 2 "expected a file for each"
 run influence mlm Paris --png q.z --npz q.z
 refuses 2 "two outputs in one file: --png q.z and --npz q.z"

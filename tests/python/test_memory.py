@@ -80,7 +80,7 @@ def test_texts():
     assert sorted(os.listdir()) == ["my facts.txt", "run", "same"]
     os.rename("run", "moved")
     assert heed.open("moved").evaluate() == same.evaluate() and heed.resume("moved", steps=6).result["step"] == 6
-    for data in ([1, 2], [["a"]], ["a", None], [], 5, "one line\nanother", np.zeros(3)):
+    for data in ([1, 2], [["a"]], ["a", None], [], 5, "one line\nanother", np.zeros(3), np.int64(5)):
         with raises(heed.UsageError, "expected a path, or a list of texts: found"):
             heed.train("gpt", data, **SMALL)
         with raises(heed.UsageError, "expected a path, or a list of texts: found"):

@@ -11,6 +11,7 @@ import shutil
 import signal
 import subprocess
 import threading
+import time
 
 import heed
 import numpy as np
@@ -253,6 +254,9 @@ def test_closed():
     for use in (lambda: run.generate("Paris"), lambda: run.settings, lambda: run.path, lambda: run.net, run.close):
         with raises(heed.UsageError, "the run was closed; hint: heed.open"):
             use()
+    run = heed.train("gpt", facts(), steps=5, **SMALL)
+    with raises(heed.UsageError, "the run was closed"):  # while it generates
+        run.generate("Paris is", n=10, on_token=lambda token: run and run.close())
     with raises(AttributeError, "no 'nothing'"):
         heed.train("gpt", facts(), steps=5, **SMALL).nothing
 
@@ -282,6 +286,29 @@ def test_threads():
         for t in threads:
             step(t)
     assert not wrong, wrong
+
+
+def test_fork():
+    """A forked process computes with several threads, too."""
+    wide = {**SMALL, "width": 128, "batch": 32, "threads": 2}
+    run = heed.train("gpt", facts(), out="forked", steps=3, **wide)
+    child = os.fork()
+    if not child:
+        wrong = True
+        try:
+            own = heed.train("gpt", "my facts.txt", out="child", steps=3, **wide)
+            wrong = run.generate("Paris is", n=5) != own.generate("Paris is", n=5)
+        finally:
+            os._exit(wrong)
+    for _ in range(600):
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended:
+            break
+        time.sleep(0.1)
+    else:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+    assert ended and status == 0
 
 
 def test_memory_does_not_grow():
@@ -396,10 +423,11 @@ def test_refused():
         heed.Net(isa="sse9")
     for use in (lambda x: heed.open(x), lambda x: heed.resume(x), lambda x: heed.read(x), lambda x: heed.import_(x), heed.Net().save, heed.Net().load,
                 lambda x: heed.train("gpt", "my facts.txt", out=x or b"")):
-        for wrong in (5, None, b"run", "a\0b"):
+        for wrong in (5, None, b"run", "a\0b", "a\ud800b"):
             with raises(heed.UsageError, " is wrong: expected a path, found "):
                 use(wrong)
-    for wrong in (dict(seed="x"), dict(seed=-1), dict(seed=2**64), dict(threads=1.5), dict(threads=-1), dict(isa=5), dict(preset=5), dict(progress=5)):
+    for wrong in (dict(seed="x"), dict(seed=-1), dict(seed=2**64), dict(threads=1.5), dict(threads=-1), dict(isa=5), dict(preset=5), dict(progress=5),
+                  dict(isa=""), dict(preset=""), dict(lr="\ud800")):
         with raises(heed.UsageError, [*wrong][0], "expected"):
             heed.train("gpt", "my facts.txt", out="run", **{**SMALL, **wrong})
     assert heed.train("gpt", "my facts.txt", val=None, **{**SMALL, "steps": np.int64(2), "lr": np.float32(0.01), "norm": None, "tie": np.True_}).step == 2

@@ -166,7 +166,8 @@ const char *near_path(const char *path, bool run, char *out, size_t size) {
     paths_in_folder(NULL, out, &list);
     const char **names = calloc(list.count + 1, sizeof *names);
     for (size_t i = 0, n = 0; names && i < list.count; i++)
-        if (is_near(name, file_name(list.at[i])) && (!run || is_run(list.at[i])))
+        if (strcmp(name, file_name(list.at[i])) != 0 && /* a link to nothing */
+            is_near(name, file_name(list.at[i])) && (!run || is_run(list.at[i])))
             names[n++] = file_name(list.at[i]);
     if (names && *names) near = heed_closest(name, names);
     if (names && !near) near = *names;

@@ -106,6 +106,14 @@ static bool keep_argument(const output *o, const char *argument) {
 
 /* ---- outputs ---- */
 
+/* A file of a run that is no argument of the command. */
+static bool keep_neighbours(const output *o) {
+    char folder[1024], settings[1100];
+    snprintf(folder, sizeof folder, "%.*s.", (int)(file_name(o->path) - o->path), o->path);
+    snprintf(settings, sizeof settings, "%s/config.conf", folder);
+    return !is_file(settings) || keep_run(o, folder);
+}
+
 /* Compares the output with the settings of f after `from` that would write the same file, or read
  * it. */
 static bool is_apart(const output *o, const heed_config *f, int from) {
@@ -220,7 +228,7 @@ bool outputs_are_apart(heed_ctx *c, const heed_model *const *models, const heed_
             return heed_fail(c, HEED_USAGE, "--%s: expected a file name, found an empty one",
                              o.name);
         if (!*o.path || is_stream(o.path)) continue;
-        if (!can_be_written(&o) || !is_apart(&o, f, i)) return false;
+        if (!can_be_written(&o) || !is_apart(&o, f, i) || !keep_neighbours(&o)) return false;
         for (int a = 0; a < argc; a++)
             if (!keep_argument(&o, argv[a])) return false;
         if (!is_named_right(&o)) return false;

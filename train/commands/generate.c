@@ -31,7 +31,7 @@ static const applies uses[] = {{"layer", NULL, "attention"}, {0}};
 typedef struct {
     program *p;
     heed_run *run;
-    FILE *out; /* NULL: text is only collected */
+    bool prints; /* else text is only collected */
     const char *prompt;
     int prompt_tokens;
     int32_t *ids; /* the prompt and the generated tokens */
@@ -61,9 +61,9 @@ static bool decode_window(stream *s) {
 
 static bool emit(stream *s, size_t end) {
     if (end <= s->shown) return true;
-    if (s->out) {
-        fwrite(s->window.s + s->shown, 1, end - s->shown, s->out);
-        fflush(s->out);
+    if (s->prints) {
+        print_made(s->window.s + s->shown, end - s->shown);
+        fflush(stdout);
     }
     if (!heed_text_put(&s->all, s->window.s + s->shown, end - s->shown)) return false;
     s->shown = end;
@@ -96,13 +96,13 @@ static void begin_text(stream *s) {
     s->all.n = 0;
     s->shown = decode_window(s) ? s->window.n : 0;
     heed_text_add(&s->all, "%s", s->prompt);
-    if (s->out) fputs(s->prompt, s->out);
+    if (s->prints) print_made(s->prompt, strlen(s->prompt));
 }
 
 static bool end_text(stream *s) {
     if (!decode_window(s)) return false;
     emit(s, s->window.n);
-    if (s->out) fputc('\n', s->out);
+    if (s->prints) putchar('\n');
     return true;
 }
 
@@ -171,7 +171,7 @@ static bool some_samples(results *r, heed_generation *a, int32_t *made) {
         a->count == 0 || heed_generate(s->run->model, s->run->self, s->run->tape, a, made, about);
     ok = ok && add_sample(r, &about[0]);
     for (int i = 1; ok && i < a->samples; i++) {
-        if (s->out) fputs("---\n", s->out);
+        if (s->prints) puts("---");
         begin_text(s);
         const int32_t *ids = made + (size_t)i * (size_t)a->count;
         for (int n = 0; ok && n < about[i].count; n++) ok = put_token(s, ids[n]);
@@ -194,7 +194,7 @@ static void all_samples(stream *s, heed_generation *a) {
     for (int64_t i = 0; made && i < samples && !was_interrupted(NULL); i += a->samples) {
         a->sample = (uint32_t)i;
         a->samples = at_once(samples - i, a->count);
-        if (i > 0 && s->out) fputs("---\n", s->out);
+        if (i > 0 && s->prints) puts("---");
         if (!some_samples(&r, a, made)) break;
     }
     if (r.list && heed_ctx_status(s->p->c) == HEED_OK) {
@@ -273,11 +273,8 @@ static void generate_from(program *p, heed_run *r, const char *prompt) {
     int32_t never[4];
     a.never = never;
     a.never_count = heed_never(r->tokenizer, a.end, never);
-    stream s = {.p = p,
-                .run = r,
-                .out = flag_on(p, "json") ? NULL : stdout,
-                .window = {.c = p->c},
-                .all = {.c = p->c}};
+    stream s = {
+        .p = p, .run = r, .prints = !flag_on(p, "json"), .window = {.c = p->c}, .all = {.c = p->c}};
     s.prompt_tokens = read_prompt(&s, prompt, a.count);
     s.prompt = strcmp(prompt, "\n") == 0 ? "" : prompt;
     catch_interrupt();

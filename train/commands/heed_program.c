@@ -209,7 +209,10 @@ static int unknown_command(int argc, char **argv, const heed_model *const *model
     *other = 0;
     if (m && !vague && strcmp(near, use_of(m)) != 0)
         snprintf(other, sizeof other, "; hint: a run of %s has `%s` instead", m->name, use_of(m));
-    if (note)
+    if (!*typed)
+        snprintf(why, sizeof why,
+                 "the command is empty; hint: is a variable of the shell not set?");
+    else if (note)
         snprintf(why, sizeof why, "unknown command %s; hint: %s", typed, note);
     else if (near)
         snprintf(why, sizeof why, "unknown command %s: did you mean %s? (%s)%s", typed, near,
@@ -232,6 +235,7 @@ static int help(int argc, char **argv, const heed_model *const *models) {
     int words = 0;
     bool manual = argc > 0 && strcmp(argv[0], "--man") == 0;
     argc -= manual, argv += manual;
+    while (argc > 0 && strcmp(argv[0], "help") == 0) argc--, argv++;
     if (argc == 0 && !manual) return print_overview(models), (int)end_output(HEED_OK, false);
     const command *k = find_command(argc, argv, &words);
     const char *names[NAMES];

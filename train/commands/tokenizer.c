@@ -198,8 +198,10 @@ static bool decode_one(program *p, void *user, const char *text, size_t n) {
     bool ok = count >= 0 && heed_decode(k, ids, (size_t)count, &out);
     if (ok && flag_on(p, "json"))
         print_json(p, json_pack("{s:o}", "text", json_text(out.s ? out.s : "")));
-    else if (ok)
-        printf("%s\n", out.s ? out.s : "");
+    else if (ok) {
+        print_made(out.s, out.n);
+        putchar('\n');
+    }
     heed_text_free(&out);
     free(ids);
     return ok;

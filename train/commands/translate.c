@@ -109,8 +109,10 @@ static bool show(program *p, work *w, const char *text, size_t n, const char *ma
     if (ok) {
         if (flag_on(p, "json"))
             print_object(p, w, text, n, made, attends ? &a : NULL);
-        else
-            puts(made);
+        else {
+            print_made(made, strlen(made));
+            putchar('\n');
+        }
         ok = !attends || show_attention(p, w, &a, text, n, made);
         w->done++;
     }

@@ -16,6 +16,27 @@ void print_shown(heed_ctx *c, const char *text, const char *end) {
     print_text(&shown);
 }
 
+static bool is_control(int32_t code) {
+    return (code >= 0 && code < ' ' && code != '\n' && code != '\t') ||
+           (code >= 0x7F && code < 0xA0);
+}
+
+void print_made(const char *text, size_t n) {
+    bool terminal = is_terminal(stdout);
+    heed_text shown = {.c = NULL};
+    for (size_t i = 0, length; i < n; i += length) {
+        int32_t code;
+        char one[5] = "";
+        length = heed_utf8_read(text + i, n - i, &code);
+        memcpy(one, text + i, length);
+        if (terminal && is_control(code))
+            heed_label_text(one, 1, &shown);
+        else
+            heed_text_put(&shown, one, length);
+    }
+    print_text(&shown);
+}
+
 static void each_line(program *p, void *user, take_input one, int how) {
     heed_text line = {.c = p->c};
     bool any = false;

@@ -8,6 +8,9 @@
 /* Prints a text on one line: invisible characters are replaced by visible ones, as in
  * heed_label_text. */
 void print_shown(heed_ctx *c, const char *text, const char *end);
+/* Prints a text that a model made. On a terminal, control characters except newlines and tabs are
+ * replaced by visible ones: they would move the cursor; in a pipe or file it is as it is. */
+void print_made(const char *text, size_t n);
 /* Says that an argument which is taken as a text is also the name of a file, and how to read that,
  * if p, not NULL, is a command on a run that reads lines. */
 void note_file(heed_ctx *c, const char *argument, const program *p);

@@ -111,15 +111,33 @@ bool heed__pairs_lacks(heed__line *l, const char *what, const heed__cut *names, 
     return false;
 }
 
+/* The first column from `at` of that name; count: there is none. */
+static size_t next_named(const heed__cut *names, size_t at, size_t count, heed__cut wanted) {
+    while (at < count &&
+           (names[at].n != wanted.n || strncasecmp(names[at].s, wanted.s, wanted.n) != 0))
+        at++;
+    return at;
+}
+
 static bool find_named(heed__line *l, const heed__cut *names, size_t count) {
     for (int side = 0; side < HEED__SIDES; side++) {
-        heed__cut wanted = l->k->columns[side];
-        size_t i = 0;
-        while (i < count &&
-               (names[i].n != wanted.n || strncasecmp(names[i].s, wanted.s, wanted.n) != 0))
-            i++;
+        size_t i = next_named(names, 0, count, l->k->columns[side]);
         if (i == count) return heed__pairs_lacks(l, l->k->a.columns, names, count);
         l->column[side] = i;
+    }
+    return true;
+}
+
+/* Of two columns of one name, one would be ignored. */
+static bool are_unique(const heed__line *l, const heed__cut *names, size_t count) {
+    for (int side = 0; side < HEED__SIDES; side++) {
+        size_t own = l->column[side], other = next_named(names, own + 1, count, names[own]);
+        if (other < count)
+            return heed_fail(l->k->c, HEED_DATA,
+                             "two columns have one name: %s:%zu: columns %zu and %zu are named "
+                             "%.*s; hint: `columns` takes numbers, too, `columns = 1,2`",
+                             l->path, l->number, own + 1, other + 1, (int)names[own].n,
+                             names[own].s);
     }
     return true;
 }
@@ -128,12 +146,12 @@ bool heed__pairs_header(heed__line *l, const heed__cut *names, size_t count, boo
     const heed__cut *given = l->k->columns;
     size_t source = number_of(given[HEED__SOURCE]), target = number_of(given[HEED__TARGET]);
     *header = recognize(l, names, count, false);
-    if (!given[HEED__SOURCE].s) return true;
+    if (!given[HEED__SOURCE].s) return !*header || are_unique(l, names, count);
     if (source && target) {
         l->column[HEED__SOURCE] = source - 1;
         l->column[HEED__TARGET] = target - 1;
         return true;
     }
     *header = true;
-    return find_named(l, names, count);
+    return find_named(l, names, count) && are_unique(l, names, count);
 }
