@@ -344,9 +344,7 @@ class Run(Owner):
         with watch:
             ok = lib.heed_generate(self.c.model, self.c.self, self.net.pointer, byref(a), out, about)
         self.net.moved()
-        if watch.raised:
-            lib.heed_clear(self.context.pointer)
-            raise watch.raised
+        watch.check(self.context)
         self.context.made(ok, "generate")
         return [out[i * most:i * most + about[i].count] for i in range(rows)]
 
@@ -499,9 +497,7 @@ class Run(Owner):
                 stack.callback(lib.heed_config_set, f, b"data", own, b"data", _c.HEED_FROM_FLAG)
             d = lib.heed_run_data(self.pointer, f, data, byref(a))
             stack.callback(lib.heed_data_close, d)
-            if watch.raised:
-                lib.heed_clear(c.pointer)
-                raise watch.raised
+            watch.check(c)
             c.made(d, "data")
             rows, batches = lib.heed_config_int(f, b"batch"), _c.heed_data.from_address(d).batches
             count = lib.heed_model_eval_batches(self.c.model, self.c.self, batches, rows)
@@ -509,11 +505,8 @@ class Run(Owner):
             try:
                 yield _c.heed_evaluation(run=self.pointer, data=batches, rows=rows, batches=count, what=b"data", progress=a.progress)
             finally:
-                if watch.raised:
-                    lib.heed_clear(c.pointer)
-                    raise watch.raised
-        if watch.raised:
-            raise watch.raised
+                watch.check(c)
+        watch.check(c)
 
     def evaluate(self, data=None):
         """Loss and accuracy on other data, or without it on the held-out part of the data that it was trained on: loss, perplexity,
