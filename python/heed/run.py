@@ -84,7 +84,7 @@ class Run(Owner):
     inputs; so is an array of pictures (n, height, width, channels), or (n, height, width) for a model of grey ones.
 
     Threads may share a run: its calls wait for each other. It cannot be copied or pickled: another process opens run.path. close,
-    or the end of a `with` block, lets go of the model before the variable ends."""
+    or the end of a `with` block, frees the model earlier."""
 
     def __init__(self, context, pointer):
         self.context, self.pointer = context, pointer
@@ -94,7 +94,7 @@ class Run(Owner):
         self.result = self.folder = None  # of a training run: its result; its temporary folder, removed with the run
 
     def close(self):
-        """Lets go of the model, whose memory is freed once no array of it is left. Using the run afterwards is an error."""
+        """Frees the model, its memory once no array of it is left. Using the run afterwards is an error."""
         if self.folder:
             self.folder()
         vars(self).clear()
@@ -371,7 +371,7 @@ class Run(Owner):
         ids = self._prompt_ids(prompt) if words else list(token_ids(prompt, self.vocab))
         if not ids:
             raise DataError(f"the prompt {prompt!r} holds no token to continue from; hint: "
-                            + ('a text, as "The fox"' if self.c.tokenizer else "token ids, as [3, 1, 4]: the run has no tokenizer"))
+                            + ('a text, such as "The fox"' if self.c.tokenizer else "token ids, such as [3, 1, 4]: the run has no tokenizer"))
         start = ids if not words else "" if prompt == "\n" else prompt
         if n < 1:  # of heed_generate, 0 means the model's length
             return [start[:] for _ in range(samples)] if samples else start

@@ -119,7 +119,7 @@ bool heed_run_outside(heed_ctx *c, const char *dir, const char *folder) {
     return !is_inside(c, dir, folder) ||
            heed_fail(c, HEED_USAGE,
                      "run is wrong: %s lies in %s, whose folders are classes: expected a folder "
-                     "elsewhere, as runs/first",
+                     "elsewhere, such as runs/first",
                      dir, folder);
 }
 

@@ -237,7 +237,7 @@ static int patch_step(const dense *d) {
     return step;
 }
 
-/* The labels of some patches; what lies before the grid, as [CLS], has none. */
+/* The labels of some patches; what lies before the grid, such as [CLS], has none. */
 static void put_patches(const dense *d, int step) {
     const heed_heatmap *m = d->p->m;
     int before = m->cols % m->grid_cols / d->pool;
