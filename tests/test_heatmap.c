@@ -49,7 +49,7 @@ static heed_heatmap map_of_patches(int first, int cols) {
     heed_heatmap m = map_of(first + cols * cols, "q");
     for (int i = 0; i < m.cols; i++) {
         snprintf(name[i], sizeof name[i], "%d,%d", (i - first) / cols + 1, (i - first) % cols + 1);
-        labels[i] = i < first ? "[CLS]" : name[i];
+        labels[i] = i < first ? "C" : name[i];
     }
     m.row_labels = m.col_labels = labels;
     m.grid_cols = cols;
@@ -76,7 +76,7 @@ TEST(heatmap_of_patches_labels_some_columns_from_left_to_right) {
     m = map_of_patches(1, 6); /* labels of four columns, but a row of the grid has six */
     m.width = 60;
     out = drawn(c, m);
-    CHECK_HAS(out.s, "       1,1   2,1   3,1   4,1   5,1   6,1\n");
+    CHECK_HAS(out.s, "      1,1   2,1   3,1   4,1   5,1   6,1\n");
     heed_text_free(&out);
     CLOSE(c);
 }

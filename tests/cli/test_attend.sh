@@ -235,6 +235,8 @@ status 0
 warns "the second text is a source, too; hint: a target is given with --target"
 run attend s2s ag bh ci
 quiet
+run attend s2s ag ga --target ga
+quiet
 run attend s2s ag --target ga --query g
 status 0
 run attend s2s ag --target gg --query a
