@@ -289,13 +289,6 @@ KEYWORDS = {"beta", "mask"}  # by name alone: in softmax(x, -1) the number would
 DEFAULTS = {"beta": "1.0", "eps": "1e-05", "shift": "0.0", "momentum": "0.1", "value": "0.0"}
 
 
-SAYS = {  # of ops that share a comment with the one before
-    "max_pool": "the maximum of each window: (B,H,W,C) -> (B,H',W',C), H' = floor((H + 2p - k) / s) + 1; ties: the gradient goes to the first",
-    "avg_pool": "the mean of each window, as max_pool",
-    "conv1d_transposed": "conv2d_transposed along a sequence: x (B,T,C), w (C, O/groups, k)",
-    "mean_dim": "over one dim, which is kept with size 1"}
-
-
 def comments():
     """What ops.h says of each op: the comment behind its prototype, else the one right above it or above the struct of its arguments."""
     with open(os.path.join(INCLUDE, "heed", "ops.h")) as f:
@@ -305,7 +298,7 @@ def comments():
     for above, name, behind in pattern.findall(text):
         words = re.sub(r"\s*\n \* ", " ", behind or above).strip()
         found[name] = re.sub(r"\s+", " ", words).replace("NULL", "None").replace("heed_", "")
-    return {**found, **SAYS}
+    return found
 
 
 def op(p, name, says):

@@ -60,6 +60,7 @@ TEST(bleu_divides_texts_without_spaces) {
          {13, 11, 9, 7},
          14,
          78.2542290},
+        {HEED_BLEU_ZH, " .5 和我 3. ", ".5和我3.", {4, 3, 2, 1}, 4, 100},
         {HEED_BLEU_CHAR, "これは本です。", "それは本です。", {6, 5, 4, 3}, 7, 80.91067116},
         {HEED_BLEU_CHAR, "ab c d", "ab cd", {4, 3, 2, 1}, 4, 100},
         {HEED_BLEU_13A, "我爱你。", "我爱你。", {1, 0, 0, 0}, 1, 0},
@@ -79,10 +80,16 @@ TEST(bleu_tokens_suit_the_references) {
     static const struct {
         const char *text;
         heed_bleu_tokens tokens;
-    } cases[] = {{"The cat sat.", HEED_BLEU_13A}, {"Das 猫 sat.", HEED_BLEU_13A},
-                 {"我爱你，Tom。", HEED_BLEU_ZH}, {"これは本です。", HEED_BLEU_CHAR},
-                 {"ฉันรักคุณ", HEED_BLEU_CHAR},      {"나는 너를 사랑해", HEED_BLEU_13A},
-                 {"12", HEED_BLEU_13A},           {"", HEED_BLEU_13A}};
+    } cases[] = {{"The cat sat.", HEED_BLEU_13A},
+                 {"Das 猫 sat.", HEED_BLEU_13A},
+                 {"我爱你，Tom。", HEED_BLEU_ZH},
+                 {"これは本です。", HEED_BLEU_CHAR},
+                 {"ฉันรักคุณ", HEED_BLEU_CHAR},
+                 {"日本国憲法改正案の", HEED_BLEU_CHAR},
+                 {"他说日语里有一个助词の", HEED_BLEU_ZH},
+                 {"나는 너를 사랑해", HEED_BLEU_13A},
+                 {"12", HEED_BLEU_13A},
+                 {"", HEED_BLEU_13A}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         heed_bleu b = {.length = 0};
         heed_bleu_read(&b, cases[i].text, strlen(cases[i].text));

@@ -42,18 +42,23 @@ static char *svg_of(heed_ctx *c, heed_heatmap m) {
     return svg;
 }
 
-TEST(heatmap_of_patches_labels_some_columns_from_left_to_right) {
-    enum { GRID = 8, PATCHES = GRID * GRID };
-    heed_ctx *c = heed_open(NULL);
-    char name[PATCHES][8];
-    const char *labels[PATCHES];
-    for (int i = 0; i < PATCHES; i++) {
-        snprintf(name[i], sizeof name[i], "%d,%d", i / GRID + 1, i % GRID + 1);
-        labels[i] = name[i];
+/* A map of `first` other tokens and the patches of a grid with as many rows as columns. */
+static heed_heatmap map_of_patches(int first, int cols) {
+    static char name[MANY][24];
+    static const char *labels[MANY];
+    heed_heatmap m = map_of(first + cols * cols, "q");
+    for (int i = 0; i < m.cols; i++) {
+        snprintf(name[i], sizeof name[i], "%d,%d", (i - first) / cols + 1, (i - first) % cols + 1);
+        labels[i] = i < first ? "C" : name[i];
     }
-    heed_heatmap m = map_of(PATCHES, "q");
     m.row_labels = m.col_labels = labels;
-    m.grid_cols = GRID;
+    m.grid_cols = cols;
+    return m;
+}
+
+TEST(heatmap_of_patches_labels_some_columns_from_left_to_right) {
+    heed_ctx *c = heed_open(NULL);
+    heed_heatmap m = map_of_patches(0, 8);
     m.width = 100; /* cells of one column: every fourth label, so that each row begins with one */
     heed_text out = drawn(c, m);
     CHECK_HAS(out.s, "     1,1 1,5 2,1 2,5 3,1 3,5 4,1 4,5 5,1 5,5 6,1 6,5 7,1 7,5 8,1 8,5\n");
@@ -67,6 +72,11 @@ TEST(heatmap_of_patches_labels_some_columns_from_left_to_right) {
     out = drawn(c, m);
     CHECK_HAS(out.s, "     1,1 2,1 3,1 4,1 5,1 6,1 7,1 8,1\n");
     CHECK_HAS(out.s, "each cell: the largest of");
+    heed_text_free(&out);
+    m = map_of_patches(1, 6); /* labels of four columns, but a row of the grid has six */
+    m.width = 60;
+    out = drawn(c, m);
+    CHECK_HAS(out.s, "      1,1   2,1   3,1   4,1   5,1   6,1\n");
     heed_text_free(&out);
     CLOSE(c);
 }

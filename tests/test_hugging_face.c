@@ -217,7 +217,7 @@ TEST(hugging_face_refuses_by_name) {
         {"{\"added_tokens\":[{\"id\":1,\"content\":\"x\",\"normalized\":true}],\"normalizer\":{"
          "\"type\":\"Replace\",\"pattern\":{\"String\":\"x\"},\"content\":\"\"},\"model\":"
          "{" WORDS_OF "}}",
-         "added_tokens[0]: expected a content that the normalizers leave something of"},
+         "added_tokens[0]: expected a content that the normalizers do not make empty"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         heed_ctx *c = open_ctx();

@@ -246,7 +246,12 @@ TEST(inspect_scale_ends_at_the_largest_weight_of_all_heads) {
     for (int i = 0; i < 18; i++) w[i] = 1 / (heed_real)3;
     CHECK_CLOSE(heed_record_scale(&r, &b), 2 / 3.0, 1e-6);
     w[0] = (heed_real)NAN;
+    w[1] = (heed_real)INFINITY;
     CHECK_CLOSE(heed_record_scale(&r, &b), 2 / 3.0, 1e-6);
+    axes->count = 1; /* the first token alone */
+    w[0] = w[1] = 1;
+    b.causal = true;
+    CHECK_CLOSE(heed_record_scale(&r, &b), 1, 1e-6);
 }
 
 /* Maps of 2 x 2 patches over a picture of 28 x 28 grey pixels. */
@@ -501,6 +506,7 @@ TEST(inspect_overlay_brightens_a_dark_picture) {
         const unsigned char *row = p.pixels + 3 * ((size_t)100 * (size_t)p.width + 20 + 224 + 20);
         int left = row[3 * 20], right = row[3 * 200];
         CHECK(left > 140 && right > left + 8 && right < 230);
+        CHECK(i || right < left + 18); /* black remains nearly flat */
         heed_picture_free(&p);
     }
     CLOSE(c);

@@ -281,6 +281,21 @@ TEST(optim_counts_beyond_a_float) {
     CLOSE(p.c);
 }
 
+/* A count in a file may be any number. */
+TEST(optim_counts_on_from_what_is_no_count) {
+    heed_optimizer counting = own;
+    counting.update = step_update;
+    const heed_real counts[] = {(heed_real)1e30, (heed_real)-1e30, (heed_real)NAN};
+    for (int i = 0; i < 3; i++) {
+        pair p = open_pair();
+        heed_optim *o = new_optim(&p, &counting, "lr=0.05");
+        heed_store_find(heed_optim_slots(o), "own.count")->tensor->x[0] = counts[i];
+        give_both(&p, 0);
+        CHECK(heed_step(o, 1) && last_step >= 0 && last_step <= 1 << 24);
+        CLOSE(p.c);
+    }
+}
+
 /* Below 2^24 updates a file is as earlier versions write and read it. */
 TEST(optim_count_has_its_earlier_file) {
     pair p = open_pair();

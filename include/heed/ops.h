@@ -105,6 +105,7 @@ heed_tensor *heed_conv2d_transposed(heed_tape *t, heed_tensor *x, heed_tensor *w
 /* The same along a sequence: x (B,T,C), w (O, C/groups, k). Only elements 1 of a are read. */
 heed_tensor *heed_conv1d(heed_tape *t, heed_tensor *x, heed_tensor *w, heed_tensor *b,
                          const heed_conv_args *a);
+/* conv2d_transposed along a sequence: x (B,T,C), w (C, O/groups, k). */
 heed_tensor *heed_conv1d_transposed(heed_tape *t, heed_tensor *x, heed_tensor *w, heed_tensor *b,
                                     const heed_conv_args *a);
 typedef struct {
@@ -112,10 +113,10 @@ typedef struct {
     int stride[2]; /* 0: the window's size */
     int pad[2];    /* padding, ignored by the maximum but counted by the average, as in PyTorch */
 } heed_pool_args;
-/* The maximum and the mean of each window: (B,H,W,C) -> (B,H',W',C), H' = floor((H + 2p - k) / s) +
- * 1 */
-heed_tensor *heed_max_pool(heed_tape *t, heed_tensor *x,
-                           const heed_pool_args *a); /* ties: the gradient goes to the first */
+/* The maximum of each window: (B,H,W,C) -> (B,H',W',C), H' = floor((H + 2p - k) / s) + 1; ties: the
+ * gradient goes to the first */
+heed_tensor *heed_max_pool(heed_tape *t, heed_tensor *x, const heed_pool_args *a);
+/* The mean of each window, of the same shape. */
 heed_tensor *heed_avg_pool(heed_tape *t, heed_tensor *x, const heed_pool_args *a);
 heed_tensor *heed_global_pool(heed_tape *t, heed_tensor *x); /* mean: (B,H,W,C) -> (B,C) */
 
@@ -130,7 +131,8 @@ heed_tensor *heed_sum(heed_tape *t, heed_tensor *x);  /* over all elements: a sc
 heed_tensor *heed_mean(heed_tape *t, heed_tensor *x); /* over all elements: a scalar */
 heed_tensor *heed_sum_dim(heed_tape *t, heed_tensor *x,
                           int dim); /* over one dim, which is kept with size 1 */
-heed_tensor *heed_mean_dim(heed_tape *t, heed_tensor *x, int dim);
+heed_tensor *heed_mean_dim(heed_tape *t, heed_tensor *x,
+                           int dim); /* over one dim, which is kept with size 1 */
 heed_tensor *heed_max_dim(heed_tape *t, heed_tensor *x,
                           int dim); /* ties: the gradient goes to the lowest index */
 

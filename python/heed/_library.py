@@ -133,6 +133,12 @@ class Interrupts:
     def note(self, *_):
         self.raised = KeyboardInterrupt()
 
+    def check(self, context):
+        """Raises what was noted, instead of the error that came of it."""
+        if self.raised:
+            lib.heed_clear(context.pointer)
+            raise self.raised
+
     def __enter__(self):
         main = threading.current_thread() is threading.main_thread()  # others receive no signals
         self.before = signal.signal(signal.SIGINT, self.note) if main else None

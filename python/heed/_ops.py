@@ -241,14 +241,14 @@ def conv1d(x, w, b=None, *, stride=None, pad=None, dilation=None, groups=None, e
 
 
 def conv1d_transposed(x, w, b=None, *, stride=None, pad=None, dilation=None, groups=None, extra=None, name=None):
-    """conv2d_transposed along a sequence: x (B,T,C), w (C, O/groups, k)"""
+    """conv2d_transposed along a sequence: x (B,T,C), w (C, O/groups, k)."""
     t = tape_of(x, w, b)
     a = filled(heed_conv_args, stride=stride, pad=pad, dilation=dilation, groups=groups, extra=extra)
     return t.made(lib.heed_conv1d_transposed(t.pointer if name is None else t.named(name), t.real(x), t.real(w), t.real(b), byref(a)), "conv1d_transposed")
 
 
 def max_pool(x, *, size=None, stride=None, pad=None, name=None):
-    """the maximum of each window: (B,H,W,C) -> (B,H',W',C), H' = floor((H + 2p - k) / s) + 1; ties: the gradient goes to the
+    """The maximum of each window: (B,H,W,C) -> (B,H',W',C), H' = floor((H + 2p - k) / s) + 1; ties: the gradient goes to the
     first"""
     t = tape_of(x)
     a = filled(heed_pool_args, size=size, stride=stride, pad=pad)
@@ -256,7 +256,7 @@ def max_pool(x, *, size=None, stride=None, pad=None, name=None):
 
 
 def avg_pool(x, *, size=None, stride=None, pad=None, name=None):
-    """the mean of each window, as max_pool"""
+    """The mean of each window, of the same shape."""
     t = tape_of(x)
     a = filled(heed_pool_args, size=size, stride=stride, pad=pad)
     return t.made(lib.heed_avg_pool(t.pointer if name is None else t.named(name), t.real(x), byref(a)), "avg_pool")

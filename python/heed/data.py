@@ -126,9 +126,10 @@ def write_paths(x, y, folder):
 def sides(data, spec):
     """(x, y), or a list of (x, y), as two lists of equally many."""
     two = isinstance(data, tuple) and len(data) == 2
+    if not two and not is_list_of_pairs(data):
+        raise wrong(spec, described(data))
     try:
-        x, y = data if two else zip(*data) if data_is_pairs(data) else (None, None)
-        x, y = list(x), list(y)
+        x, y = map(list, data if two else zip(*data))
     except TypeError:
         raise wrong(spec, described(data)) from None
     if len(x) != len(y) or not x:
@@ -136,7 +137,7 @@ def sides(data, spec):
     return x, y
 
 
-def data_is_pairs(data):
+def is_list_of_pairs(data):
     return isinstance(data, (list, tuple, np.ndarray)) and len(data) and all(
         isinstance(d, (list, tuple, np.ndarray)) and len(d) == 2 for d in data)
 
@@ -195,10 +196,7 @@ def write(data, spec, folder):
         return write_lines(data, spec, folder)
     if spec.kind != _c.HEED_INPUT_PICTURE:
         raise wrong(spec, described(data))
-    two = isinstance(data, tuple) and len(data) == 2
-    if not two and not spec.unlabelled:
-        raise wrong(spec, described(data))
-    x, y = data if two else (data, None)
+    x, y = data if isinstance(data, tuple) and len(data) == 2 else (data, None)
     if not isinstance(x, (list, tuple, np.ndarray)) or len(x) == 0 or (y is None and not spec.unlabelled):
         raise wrong(spec, described(data))
     return write_paths(x, y, folder) if is_path(x[0]) else write_pictures(x, y, folder)

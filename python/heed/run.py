@@ -84,7 +84,7 @@ class Run(Owner):
     inputs; so is an array of pictures (n, height, width, channels), or (n, height, width) for a model of grey ones.
 
     Threads may share a run: its calls wait for each other. It cannot be copied or pickled: another process opens run.path. close,
-    or the end of a `with` block, lets go of the model before the variable ends."""
+    or the end of a `with` block, frees the model earlier."""
 
     def __init__(self, context, pointer):
         self.context, self.pointer = context, pointer
@@ -94,7 +94,7 @@ class Run(Owner):
         self.result = self.folder = None  # of a training run: its result; its temporary folder, removed with the run
 
     def close(self):
-        """Lets go of the model, whose memory is freed once no array of it is left. Using the run afterwards is an error."""
+        """Frees the model, its memory once no array of it is left. Using the run afterwards is an error."""
         if self.folder:
             self.folder()
         vars(self).clear()
@@ -344,9 +344,7 @@ class Run(Owner):
         with watch:
             ok = lib.heed_generate(self.c.model, self.c.self, self.net.pointer, byref(a), out, about)
         self.net.moved()
-        if watch.raised:
-            lib.heed_clear(self.context.pointer)
-            raise watch.raised
+        watch.check(self.context)
         self.context.made(ok, "generate")
         return [out[i * most:i * most + about[i].count] for i in range(rows)]
 
@@ -373,7 +371,7 @@ class Run(Owner):
         ids = self._prompt_ids(prompt) if words else list(token_ids(prompt, self.vocab))
         if not ids:
             raise DataError(f"the prompt {prompt!r} holds no token to continue from; hint: "
-                            + ('a text, as "The fox"' if self.c.tokenizer else "token ids, as [3, 1, 4]: the run has no tokenizer"))
+                            + ('a text, such as "The fox"' if self.c.tokenizer else "token ids, such as [3, 1, 4]: the run has no tokenizer"))
         start = ids if not words else "" if prompt == "\n" else prompt
         if n < 1:  # of heed_generate, 0 means the model's length
             return [start[:] for _ in range(samples)] if samples else start
@@ -499,9 +497,7 @@ class Run(Owner):
                 stack.callback(lib.heed_config_set, f, b"data", own, b"data", _c.HEED_FROM_FLAG)
             d = lib.heed_run_data(self.pointer, f, data, byref(a))
             stack.callback(lib.heed_data_close, d)
-            if watch.raised:
-                lib.heed_clear(c.pointer)
-                raise watch.raised
+            watch.check(c)
             c.made(d, "data")
             rows, batches = lib.heed_config_int(f, b"batch"), _c.heed_data.from_address(d).batches
             count = lib.heed_model_eval_batches(self.c.model, self.c.self, batches, rows)
@@ -509,11 +505,8 @@ class Run(Owner):
             try:
                 yield _c.heed_evaluation(run=self.pointer, data=batches, rows=rows, batches=count, what=b"data", progress=a.progress)
             finally:
-                if watch.raised:
-                    lib.heed_clear(c.pointer)
-                    raise watch.raised
-        if watch.raised:
-            raise watch.raised
+                watch.check(c)
+        watch.check(c)
 
     def evaluate(self, data=None):
         """Loss and accuracy on other data, or without it on the held-out part of the data that it was trained on: loss, perplexity,

@@ -72,6 +72,7 @@ bool heed__os_list(heed_ctx *c, const char *path, heed__listing *out);
 void heed__os_list_free(heed__listing *l);
 /* An identifier that is the same for every path to one file or folder; false if there is none. */
 bool heed__os_identity(const char *path, uint64_t id[2]);
+bool heed__os_same(const char *a, const char *b); /* whether both lead to one */
 
 /* A monitor: a lock with one condition. wait releases the lock, sleeps until broadcast is called,
  * and acquires the lock again; broadcast wakes all sleeping threads. Hoare 1974. */

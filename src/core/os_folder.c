@@ -68,3 +68,8 @@ bool heed__os_identity(const char *path, uint64_t id[2]) {
     id[1] = (uint64_t)st.st_ino;
     return true;
 }
+
+bool heed__os_same(const char *a, const char *b) {
+    uint64_t x[2], y[2];
+    return heed__os_identity(a, x) && heed__os_identity(b, y) && x[0] == y[0] && x[1] == y[1];
+}

@@ -96,10 +96,7 @@ bool heed__texts_last(heed_ctx *c, const heed_config *f) {
                              "hint: save it in a file first",
                              keys[i], path);
     }
-    uint64_t data[2], val[2];
-    if (heed__os_identity(heed_config_text(f, "data"), data) &&
-        heed__os_identity(heed_config_text(f, "val"), val) && data[0] == val[0] &&
-        data[1] == val[1])
+    if (heed__os_same(heed_config_text(f, "data"), heed_config_text(f, "val")))
         heed_message(c, HEED_WARN,
                      "`val` is the training file: %s: nothing is validated on what training "
                      "does not see; hint: `val-split` sets a part of it aside",

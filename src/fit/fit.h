@@ -433,8 +433,6 @@ bool heed__run_merge(heed_run *r);
 /* The settings of f that determine the model as ";layers=4;heads=2": stored in a weights file's
  * metadata. */
 bool heed__settings_text(const heed_model *m, const heed_config *f, heed_text *out);
-/* Whether both paths exist and are the same file or folder. */
-bool heed__run_same(const char *a, const char *b);
 /* All settings, and a list of texts, in this form. */
 bool heed__list_settings(const heed_config *f, heed_text *out);
 bool heed__list_texts(const char *const *list, int count, heed_text *out);

@@ -22,7 +22,7 @@ static bool no_target(const heed_config *f, const char *pattern, const heed_stor
     return heed_fail(
         heed_store_ctx(s), HEED_USAGE,
         "`lora` finds nothing to adapt: `lora-targets` %s: expected projections to "
-        "queries and values, found none in this model; hint: names of its matrices, as "
+        "queries and values, found none in this model; hint: names of its matrices, such as "
         "`lora-targets = %s`",
         pattern, matrix_of(s));
 }

@@ -81,11 +81,6 @@ bool heed_run_vacant(heed_ctx *c, const char *dir, bool force) {
                      dir, dir);
 }
 
-bool heed__run_same(const char *a, const char *b) {
-    uint64_t x[2], y[2];
-    return heed__os_identity(a, x) && heed__os_identity(b, y) && x[0] == y[0] && x[1] == y[1];
-}
-
 bool heed_run_owns(heed_ctx *c, const char *dir, const char *path) {
     heed_text own = {.c = c}, folder = {.c = c};
     const char *slash = path ? strrchr(path, '/') : NULL;
@@ -94,7 +89,7 @@ bool heed_run_owns(heed_ctx *c, const char *dir, const char *path) {
     bool owns = false;
     for (int i = 0; ok && i < RUN_FILES && !owns; i++) {
         heed__run_path(&own, dir, run_files[i]);
-        owns = heed__run_same(own.s, path) || heed__run_same(own.s, folder.s);
+        owns = heed__os_same(own.s, path) || heed__os_same(own.s, folder.s);
     }
     heed_text_free(&own);
     heed_text_free(&folder);
@@ -112,7 +107,7 @@ static bool is_inside(heed_ctx *c, const char *dir, const char *folder) {
     }
     if (ok && !up.n) ok = heed_text_add(&up, ".");
     while (ok && !inside && heed__os_identity(up.s, at) && memcmp(at, below, sizeof at) != 0) {
-        inside = heed__run_same(up.s, folder);
+        inside = heed__os_same(up.s, folder);
         memcpy(below, at, sizeof at);
         ok = heed_text_add(&up, "/..");
     }
@@ -124,7 +119,7 @@ bool heed_run_outside(heed_ctx *c, const char *dir, const char *folder) {
     return !is_inside(c, dir, folder) ||
            heed_fail(c, HEED_USAGE,
                      "run is wrong: %s lies in %s, whose folders are classes: expected a folder "
-                     "elsewhere, as runs/first",
+                     "elsewhere, such as runs/first",
                      dir, folder);
 }
 

@@ -86,7 +86,7 @@ bool heed_run_save(heed_run *r, const char *dir, bool force) {
                        .label_count = r->label_count,
                        .run = dir,
                        .force = force};
-    if (heed__run_same(r->dir, dir))
+    if (heed__os_same(r->dir, dir))
         return heed_fail(c, HEED_USAGE,
                          "folder is the run's: %s: expected another one; hint: `%s-plain`", dir,
                          dir);

@@ -27,7 +27,7 @@ static bool is_idle(heed_ctx *c, const char *dir) {
 heed_run *heed_start_open(heed_ctx *c, const char *dir, const heed_model *const *models,
                           const char *out) {
     if (heed__stopped(c) || !dir) return NULL;
-    if (out && heed__run_same(dir, out)) {
+    if (out && heed__os_same(dir, out)) {
         heed_fail(
             c, HEED_USAGE,
             "run to start from is the one to be made: %s: expected another folder for the new "

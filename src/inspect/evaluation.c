@@ -42,9 +42,7 @@ heed_data *heed_run_data(const heed_run *r, heed_config *f, const char *path,
                          const heed_data_args *how) {
     if (!r || !f || heed__stopped(r->c)) return NULL;
     heed_data_args a = how ? *how : (heed_data_args){0};
-    uint64_t was[2], now[2];
-    a.all = path && !(heed__os_identity(heed_config_text(f, "data"), was) &&
-                      heed__os_identity(path, now) && was[0] == now[0] && was[1] == now[1]);
+    a.all = path && !heed__os_same(heed_config_text(f, "data"), path);
     a.eval = true;
     a.tokenizer = r->tokenizer;
     a.source = r->source;

@@ -399,20 +399,17 @@ heed_tensor *heed_inspection_logits(const heed_inspection *s, heed_tape *t) {
     return heed_reshape(t, y, 2, (int[]){-1, y->shape[y->dims - 1]});
 }
 
-/* Whether a class is a special token, which no word of a text can be, of a model that guesses
- * words.
- */
+/* Whether a class is a special token, which no word of a text is, of a model that guesses words. */
 static bool is_no_word(const heed_inspection *s, int class) {
     if (s->run->model->answers != HEED_ANSWER_MASKED) return false;
     heed_specials x = heed_tokenizer_specials(s->run->tokenizer);
     return class == x.unk || class == x.pad || class == x.cls || class == x.sep || class == x.mask;
 }
 
-/* Whether class a comes before b; the lower index comes first in a tie. */
+/* Whether class a comes before b, which has a lower index and so comes first in a tie. */
 static bool before(const heed_inspection *s, const heed_real *y, int a, int b) {
     bool last = is_no_word(s, a);
-    if (last != is_no_word(s, b)) return !last;
-    return y[a] > y[b] || (y[a] == y[b] && a < b);
+    return last != is_no_word(s, b) ? !last : y[a] > y[b];
 }
 
 int heed_inspection_guesses(const heed_inspection *s, const heed_question *q, const heed_tensor *y,

@@ -63,7 +63,7 @@ static bool read_grid(const heed__source *s, patches *out) {
     heed__free(n.x);
     return absent || fits ||
            heed_fail(s->c, HEED_DATA,
-                     "grid is wrong: %s: expected its rows and columns, as [14, 14]", s->path);
+                     "grid is wrong: %s: expected its rows and columns, such as [14, 14]", s->path);
 }
 
 static bool read_picture(const heed__source *s, heed_record *r, patches *out) {

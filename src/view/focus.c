@@ -102,7 +102,7 @@ double heed_record_scale(const heed_record *r, const heed_record_block *b) {
     int rows = r->axes[b->queries].count, cols = r->axes[b->keys].count;
     double end = fmin(2 * heed_record_uniform(r, b, -1), 1);
     for (int i = 0; i < b->heads * rows; i++) {
-        if (b->causal && rows > 1 && i % rows == 0) continue;
+        if (b->causal && i % rows == 0) continue;
         const heed_real *row = b->weights + (size_t)i * (size_t)cols;
         for (int k = 0; k < cols; k++)
             if (isfinite((double)row[k])) end = fmax(end, fabs((double)row[k]));

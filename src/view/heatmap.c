@@ -237,15 +237,13 @@ static int patch_step(const dense *d) {
     return step;
 }
 
-/* The labels of some patches; what lies before the grid, as [CLS], has none. */
+/* The labels of some patches; what lies before the grid, such as [CLS], has none. */
 static void put_patches(const dense *d, int step) {
     const heed_heatmap *m = d->p->m;
     int before = m->cols % m->grid_cols / d->pool;
     heed_text_add(d->p->out, "%*s ", d->p->head + before * d->cell, "");
-    for (int j = before; j < d->cols; j += step) {
-        bool fits = j + step <= d->cols;
-        if (fits) heed__put_label(d->p->out, m->col_labels[j * d->pool], step * d->cell, false);
-    }
+    for (int j = before; j + step <= d->cols; j += step)
+        heed__put_label(d->p->out, m->col_labels[j * d->pool], step * d->cell, false);
     heed__end_line(d->p->out);
 }
 

@@ -249,6 +249,8 @@ status 0
 warns "the second text is a source, too; hint: a target is given with --target"
 run attend s2s ag bh ci
 quiet
+run attend s2s ag ga --target ga
+quiet
 run attend s2s ag --target ga --query g
 status 0
 run attend s2s ag --target gg --query a
@@ -332,6 +334,10 @@ status 0
 says "wrote pair-$(basename "$two" .png).svg"
 holds test "$(cat pair-*.svg | grep -c "  of a row&#39;s attention (1 = 100 %)<")" = 2
 holds test "$(cat pair-*.svg | end_of - | wc -l)" = 1
+# All heads have one scale, also if one is drawn: of a model whose heads are sharp.
+run train vit png -o sharp --steps 1 --batch 4 --layers 1 --heads 2 --width 16 --init-std 1.5 --val-split 0.2
+for head in 1 2; do run attend sharp "$one" --head $head --svg sharp$head.svg; done
+holds test "$(cat sharp1.svg sharp2.svg | end_of - | wc -l)" = 1
 run_with "$one" attend vit - --json --layers 1
 json axes.0.grid.rows
 json picture.channels 1

@@ -374,8 +374,11 @@ run explain mlm Paris --layer 2
 refuses 2 "--layer 2: expected 1 to 1"
 run explain mlm Paris --stack cross
 refuses 2 "no such layers"
-run explain mlm
-refuses 2 "missing INPUT"
+echo Paris >line
+run_with line explain mlm
+says Paris
+run_with /dev/null explain mlm
+refuses 3 "standard input: no lines"
 run explain lion Paris
 refuses 2 "takes no input"
 run explain --head 2

@@ -115,7 +115,9 @@ run train mlp idx -o mlp --steps 2 --width 8 --batch 4
 run influence mlp "$picture"
 refuses 2 "mlp has no positions"
 # What is wrong is said.
-run influence linear
+run_with /dev/null influence linear
+refuses 3 "standard input: no lines"
+run influence vit
 refuses 2 "missing INPUT"
 run influence nowhere "a"
 refuses 3 "nowhere"

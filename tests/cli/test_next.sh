@@ -28,12 +28,13 @@ says "heed fill 'a run' \"[MASK]\""
 
 # A sentence that is suggested is whole, where one is short enough.
 for i in 1 2 3 4 5 6 7 8 9; do
+    echo "I am a big cat and I sit on the mat so I go to my big bed."
     echo "A boy who is small sang an old song before lunch for all the people who had come to hear it that day."
     echo "A small boy sang an old song before lunch, but nobody noticed."
 done >whole.txt
 run train mlm whole.txt -o whole $SMALL --block 32
 says 'heed fill whole "A small boy sang an old song before lunch, but nobody [MASK]."'
-sed '/nobody/d; s/song before/song, before/' whole.txt >long.txt
+sed '/nobody/d; /cat/d; s/song before/song, before/' whole.txt >long.txt
 run train mlm long.txt -o whole --force $SMALL --block 32
 says 'heed fill whole "A boy who is small sang an old [MASK]"'
 

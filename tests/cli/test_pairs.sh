@@ -90,6 +90,7 @@ run attend rnn aei --target ei
 status 0
 tr '\n' ' ' <out | tr -s ' ' | sed 's/.*most probable, row by row: //; s/ Attention alone.*//' >each
 holds awk '{ exit NF != 6 || $1 !~ /^e/ || $3 !~ /^i/ || $5 !~ /^\[SEP\]/ }' each
+holds test "$(grep -c '\([ei]\)→\1 \|\[SEP\]→\[SEP\]' each)" = 0
 hides "predicts"
 run attend rnn aei --target ei --query 2
 holds grep -q '^token 2: ' out

@@ -118,6 +118,8 @@ json items 110
 run eval run png --json
 status 0
 json items 10
+run eval run png --part train --json
+json items 30
 run eval run png/train --json
 status 0
 json items 30

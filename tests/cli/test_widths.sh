@@ -100,6 +100,10 @@ holds test "$(wc -l <err)" -gt 1
 run train gpt facts.txt -o slim
 widest err
 holds grep -q '`heed resume slim`' err
+cp -r other a-run-with-a-name-as-long-as-the-line
+run train gpt facts.txt -o a-run-with-a-name-as-long-as-the-line
+widest err
+holds grep -q '`heed resume a-run-with-a-name-as-long-as-the-line`' err
 run fill mlm "no mask"
 widest err
 run train rnn pairs.tsv -o slim-pairs $TINY

@@ -1,5 +1,5 @@
 """check.py HEED [FOLDER] -- drives the page in headless Chromium: views, keys, links, saved files, hostile tokens, sizes. Timings
-are told, and decide nothing. With a FOLDER the pages and pictures of every view stay there. Ends with "N passed, N failed"."""
+are printed, and decide nothing. With a FOLDER the pages and pictures of every view stay there. Ends with "N passed, N failed"."""
 import csv
 import io
 import os
@@ -128,7 +128,7 @@ def check_keys(b, folder):
     b.open(os.path.join(folder, "text.html"), link)
     check(b.run("JSON.stringify(heed.state)") == state, f"the link restores {link}")
     b.key("Escape")
-    check(b.run("heed.selected().locked") is False, "Esc lets go")
+    check(b.run("heed.selected().locked") is False, "Esc unlocks")
     b.key("?")
     check(b.run("heed.id('help').open"), "? opens the help")
     b.size(1366, 400)
@@ -633,7 +633,7 @@ def check_phone(b, folder):
 
 
 def check_touch(b, folder):
-    """Nobody is asked to hover who cannot; a token is let go by a button, and the focus stays in the view."""
+    """Nobody is asked to hover who cannot; a token is unlocked by a button, and the focus stays in the view."""
     b.open(os.path.join(folder, "text.html"), "#view=matrix")
     lock = "heed.id('side').querySelector('.lock').textContent"
     for none, said in (("true", "Tap a token to lock it."), ("false", "Hover to look, click to lock.")):
@@ -643,7 +643,7 @@ def check_touch(b, folder):
     b.settle()
     b.run("(e => { e.focus(); e.click(); })(heed.id('side').querySelector('.free'))")
     b.settle()
-    check(b.run("!heed.selected().locked && document.activeElement === document.querySelector('#view-matrix canvas')"), "a locked token is let go by a button")
+    check(b.run("!heed.selected().locked && document.activeElement === document.querySelector('#view-matrix canvas')"), "a button unlocks the token")
     b.run("heed.id('side').querySelectorAll('button.row')[2].focus()")
     b.run("document.activeElement.click()")
     b.settle()

@@ -208,6 +208,11 @@ void explain_worked(explaining *e) {
 
 /* ---- the command ---- */
 
+static bool of_run(const program *p) {
+    const char *name = p->argc ? p->argv[0] : "lion";
+    return !is_example(name) && (p->argc == 2 || is_directory(name));
+}
+
 /* Refuses settings that would have no effect without another one, or together with it. A sheet
  * contains all steps without answers. */
 static bool check_settings(const explaining *e) {
@@ -236,7 +241,7 @@ static bool check_settings(const explaining *e) {
     if (e->json && (e->step || whole))
         return heed_fail(e->c, HEED_USAGE, "--%s has no effect here: --json prints all at once",
                          whole ? "whole" : "step");
-    for (int i = 0; p->argc < 2 && i < 4; i++)
+    for (int i = 0; !of_run(p) && i < 4; i++)
         if (flag_given(p, of_runs[i]))
             return heed_fail(e->c, HEED_USAGE,
                              "--%s requires a run: expected %s explain RUN INPUT --%s ...",
@@ -253,11 +258,8 @@ static void explain_asked(explaining *e) {
         heed_fail(p->c, HEED_USAGE, "--from %s has its own numbers: expected no %s", from, name);
     } else if (*from) {
         if (example_read(e, from)) explain_worked(e);
-    } else if (p->argc == 2 && !is_example(name)) {
-        explain_run(e, name, p->argv[1]);
-    } else if (p->argc == 1 && is_directory(name) && !is_example(name)) {
-        heed_fail(p->c, HEED_USAGE, "missing INPUT: expected %s explain %s INPUT", program_name(),
-                  name);
+    } else if (of_run(p)) {
+        explain_run(e, name, p->argc == 2 ? p->argv[1] : NULL);
     } else {
         const example *k = find_example(p->c, name);
         e->input = p->argc == 2 ? p->argv[1] : NULL;
@@ -293,15 +295,15 @@ static void explain(program *p) {
 
 const command cmd_explain = {
     .name = "explain",
-    .usage = "[EXAMPLE | patches PICTURE | RUN INPUT]",
+    .usage = "[EXAMPLE | patches PICTURE | RUN [INPUT]]",
     .help = "the attention computation step by step, as matrices",
     .about =
         "Computes one head of attention in double precision and prints each step as matrices\n"
         "with labels and shapes; one cell of each is written out. Without arguments it shows the\n"
         "worked example of the lecture notes, the hungry lion; --list names the others. With a\n"
         "RUN and an INPUT (a text, a picture, - for one of the standard input) it shows a head of\n"
-        "that trained model. With --html, --tex or --png, which write a file, the steps are not\n"
-        "printed.\n"
+        "that trained model; without INPUT, a text is read from the standard input. With --html,\n"
+        "--tex or --png, which write a file, the steps are not printed.\n"
         "\n"
         "--from FILE reads a custom head, as one JSON object. --json prints such an object, so\n"
         "`heed explain --json > my.json` makes a file to start from. T is the number of tokens\n"

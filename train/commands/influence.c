@@ -59,11 +59,10 @@ static bool study_run(work *w, const char *dir, const char *what) {
     snprintf(l->name, sizeof l->name, "%.120s", dir);
     l->run = open_run(w->p, dir);
     const char *target = *flag_text(w->p, "target") ? flag_text(w->p, "target") : NULL;
-    bool text = l->run && !sees_pictures(l->run->model);
-    if (text) what = one_text(w->p, what, &w->line);
+    if (l->run) what = one_input(w->p, l->run, what, &w->line);
     if (!l->run || !what || !inspect_input(&l->e, l->run, what, target, flag_on(w->p, "convert")))
         return false;
-    if (l == w->looks && text) note_file(w->p->c, what, NULL);
+    if (l == w->looks && !sees_pictures(l->run->model)) note_file(w->p->c, what, NULL);
     l->record = heed_influence(&l->e, &a);
     if (!l->record) return false;
     l->map = &l->record->maps[0];
@@ -156,7 +155,7 @@ static void run_influence(program *p) {
     work w = {.p = p};
     catch_interrupt();
     p->warns_once = true;
-    bool ok = study_runs(&w, p->argv[0], p->argv[1]);
+    bool ok = study_runs(&w, p->argv[0], p->argc > 1 ? p->argv[1] : NULL);
     if (ok && w.count > 1 && (flag_on(p, "json") || *flag_text(p, "npz")))
         ok = heed_fail(p->c, HEED_USAGE, "--json and --npz hold one run: expected one, found %d",
                        w.count);
@@ -175,7 +174,7 @@ static void run_influence(program *p) {
 
 const command cmd_influence = {
     .name = "influence",
-    .usage = "RUN[,RUN]... INPUT",
+    .usage = "RUN[,RUN]... [INPUT]",
     .help = "how far the output at each position moves with the input at each position",
     .about =
         "Shows the norm of d y_t / d x_s, with a row for each position t of the output and a\n"
@@ -185,7 +184,8 @@ const command cmd_influence = {
         "a pattern that depends on the content. For a cnn both are cells of its last feature map;\n"
         "for a pair t is a position of the target and s one of the source.\n"
         "\n"
-        "INPUT is a text or a picture, or - for one of the standard input.\n"
+        "INPUT is a text or a picture, or - for one of the standard input, which is also where a\n"
+        "text is read from without INPUT.\n"
         "\n"
         "Unlike attention weights, the norm includes all layers, values and residual paths. Like\n"
         "them, it describes one input and small changes only.",
@@ -196,6 +196,6 @@ const command cmd_influence = {
     .applies = uses,
     .computes = true,
     .opens_run = true,
-    .args = {2, 2},
+    .args = {1, 2},
     .run = run_influence,
 };

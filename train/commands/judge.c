@@ -303,7 +303,7 @@ static bool learned(const training_course *j, char text[JUDGEMENT]) {
 /* A result that improved by no more than chance. */
 static void judge_end(const training_course *j, const course *c, char text[JUDGEMENT]) {
     enum { FEW = 3 }; /* passes, after which the loss may yet fall */
-    double moved = fabs(c->now - c->then) / c->then;
+    double moved = fabs(c->now - c->then) / fabs(c->then);
     bool no_better = c->anew && c->way <= 0, brief = j->epochs < FEW && !c->anew && c->way >= 0;
     bool constant = strcmp(heed_config_text(j->f, "schedule"), "constant") == 0;
     if (no_better) {

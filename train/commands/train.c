@@ -194,7 +194,7 @@ static void interrupted(program *p, const training *t, long long step, bool done
     p->status = HEED_INTERRUPTED;
 }
 
-/* After an error, as of a full disk: says what is left of the run. */
+/* After an error, such as that of a full disk: says what is left of the run. */
 static void failed(program *p, const training *t, const progress *g) {
     char n[32];
     heed_text typed = {.c = NULL};

@@ -86,7 +86,7 @@ static bool make_head(trained *t) {
 void explain_run(explaining *e, const char *run, const char *text) {
     trained t = {.e = e, .run = open_run(e->p, run)};
     heed_text line = {.c = e->c};
-    if (t.run && !sees_pictures(t.run->model)) text = one_text(e->p, text, &line);
+    if (t.run) text = one_input(e->p, t.run, text, &line);
     if (t.run && text && choose_layer(&t) && choose_head(&t) &&
         inspect_input(&t.s, t.run, text, NULL, false)) {
         const char *html = heed_config_text(e->p->flags, "html");

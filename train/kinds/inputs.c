@@ -63,9 +63,13 @@ static bool next_line(program *p, heed_text *line) {
     return false;
 }
 
-const char *one_text(program *p, const char *argument, heed_text *line) {
+const char *one_input(program *p, const heed_run *r, const char *argument, heed_text *line) {
     heed_text more = {.c = p->c};
-    if (strcmp(argument, "-") != 0 || line->s) return line->s ? line->s : argument;
+    bool picture = sees_pictures(r->model);
+    if (picture && !argument)
+        heed_fail(p->c, HEED_USAGE, "missing INPUT: expected the file of a picture");
+    if (picture || line->s || (argument && strcmp(argument, "-") != 0))
+        return line->s ? line->s : argument;
     if (is_terminal(stdin)) print_note("", "reading a line from the keyboard; Ctrl-D ends");
     line->c = p->c;
     if (!next_line(p, line)) {

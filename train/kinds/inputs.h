@@ -15,9 +15,10 @@ void print_made(const char *text, size_t n);
  * if p, not NULL, is a command on a run that reads lines. */
 void note_file(heed_ctx *c, const char *argument, const program *p);
 typedef bool (*take_input)(program *p, void *user, const char *text, size_t n);
-/* The text of an argument; of "-", the line of the standard input, which has one that is not blank.
- * It is read once, into *line. NULL: see the context. */
-const char *one_text(program *p, const char *argument, heed_text *line);
+/* The input of a run that an argument gives. A text is, without an argument (NULL) or of "-", the
+ * line of the standard input, which has one that is not blank. It is read once, into *line. NULL:
+ * see the context. */
+const char *one_input(program *p, const heed_run *r, const char *argument, heed_text *line);
 /* Calls `one` for each argument from the second on. If there is none, or for an argument "-", calls
  * it for each line of stdin that is not empty; there must be one. An error is printed and its
  * status kept, and the next input follows. */

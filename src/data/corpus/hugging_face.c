@@ -105,9 +105,9 @@ static bool read_added(heed__hf *r, const json_t *o, const char *where) {
     if (!normalized_text(r, &a, text)) return false;
     p->added[p->added_count++] = a;
     if (!a.n)
-        return heed__hf_refuse(r, where, "a content that the normalizers leave something of", o);
+        return heed__hf_refuse(r, where, "a content that the normalizers do not make empty", o);
     unsigned char first = (unsigned char)a.text[0];
-    if (a.n) p->first[a.normalized][first >> 5] |= 1u << (first & 31);
+    p->first[a.normalized][first >> 5] |= 1u << (first & 31);
     return true;
 }
 

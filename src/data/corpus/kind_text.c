@@ -104,7 +104,7 @@ static bool open_corpus(heed_data *d, const heed_config *f, const heed_data_args
     return true;
 }
 
-/* The bytes that will be read, approximately: for what has no size, as a pipe, none. */
+/* The bytes that will be read, approximately: for what has no size, such as a pipe, none. */
 static uint64_t bytes_to_read(const heed_data *d, const heed_config *f, const heed_data_args *a) {
     const char *val = heed_config_text(f, "val"), *kind = heed_config_text(f, "tokenizer");
     uint64_t data = heed__file_size(heed_config_text(f, "data"));

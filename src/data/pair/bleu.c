@@ -93,7 +93,7 @@ static void western(heed_text *now, heed_text *next) {
     }
 }
 
-/* What sacreBLEU 2.6 takes for Chinese. It has no range beyond U+FFFF, and U+2001 to U+2A6D by
+/* What sacreBLEU 2.6 regards as Chinese. It has no range beyond U+FFFF, and U+2001 to U+2A6D by
  * mistake: "\u20000" is two characters in Python. */
 static bool is_chinese(int32_t c) {
     static const int32_t ranges[][2] = {

@@ -155,7 +155,7 @@
     /* How a token is chosen where there is no pointer that hovers. */
     heed.toChoose = () => (matchMedia("(hover: none)").matches ? "Tap a token to lock it."
                                                                : "Hover to look, click to lock.");
-    const letGo = () => {
+    const unlock = () => {
         heed.update({query: -1, key: -1});
         heed.current().box.querySelector("canvas[tabindex]")?.focus({preventScroll: true});
     };
@@ -234,8 +234,8 @@
             "h2", {}, heed.el("span", {class: "index", text: String(heed.nth(at.query))}),
             heed.word(b.queries, at.query, 40));
         const free = heed.el("button", {
-            type: "button", class: "free", hidden: !at.locked, title: "Esc", text: "Let go",
-            onclick: letGo
+            type: "button", class: "free", hidden: !at.locked, title: "Esc", text: "Unlock",
+            onclick: unlock
         });
         const lock =
             heed.el(
@@ -392,7 +392,7 @@
         ["← → ↑ ↓", "move: the query up and down, the key left and right"],
         ["[ ]", "head before, head after (then mean, max)"],
         ["{ }", "layer before, layer after"],
-        ["Esc", "let the selected token go"],
+        ["Esc", "unlock the selected token"],
         ["1 – 9", "views, in the order of the tabs"],
         ["h", "hide special tokens, where there are some"],
         ["t", "table of what is drawn"],
