@@ -208,7 +208,7 @@ static void failed(program *p, const training *t, const progress *g, const heed_
     else if (there && t->resume && r->step > 0)
         heed_message(p->c, HEED_INFO, "the run has the checkpoint that it had before; hint: `%s`",
                      typed.s ? typed.s : "");
-    else if (!there && !t->resume && g->saved < 0)
+    else if (!there && !t->resume && g->begun && g->saved < 0)
         heed_message(p->c, HEED_INFO, "the run had no checkpoint yet: nothing is kept of it");
     heed_text_free(&typed);
 }

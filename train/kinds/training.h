@@ -68,6 +68,7 @@ struct progress {
     double smooth;       /* training loss, averaged over about ten steps */
     double epochs;       /* passes over the data so far */
     double answers;      /* those of an evaluation, of which the accuracy is a share */
+    bool begun;          /* the run was made, or opened to be resumed */
     bool any, header;    /* a step was reported; the table's header was printed */
     int64_t saved;       /* step of the last checkpoint that was written; -1: none */
     bool undrawn;        /* loss.png lacks the last evaluation */
