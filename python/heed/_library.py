@@ -137,7 +137,7 @@ class Interrupts:
         """Raises what was noted, instead of the error that came of it."""
         if self.raised:
             lib.heed_clear(context.pointer)
-            raise self.raised
+            raise self.raised from None
 
     def __enter__(self):
         main = threading.current_thread() is threading.main_thread()  # others receive no signals

@@ -102,11 +102,12 @@ wait $pid
 STATUS=$?
 status 1
 warns "run was removed while it trained: removed"
+hides "resume removed"
 absent removed
 
 # A limit of file sizes is an error of the write that meets it.
-COMMAND="train, with ulimit -f 8"
-(ulimit -f 8 && "$HEED" train gpt facts.txt -o limited $SMALL --width 64) >out 2>err
+COMMAND="train, with ulimit -f 64" # blocks of 512 bytes or of 1,024: room for config.conf alone
+(ulimit -f 64 && "$HEED" train gpt facts.txt -o limited $SMALL --width 64) >out 2>err
 STATUS=$?
 status 1
 warns "ulimit -f"

@@ -303,6 +303,7 @@ void progress_report(void *user, const heed_report *r) {
     if (heed_ctx_status(g->p->c) != HEED_OK) return; /* a model without attention */
     if (r->event == HEED_FIT_SAVED) g->saved = r->step;
     if (r->event == HEED_FIT_START) {
+        g->begun = true;
         g->wrote = now();
         if (kind_of(g->p->model)->begun) kind_of(g->p->model)->begun(g->p, g->data, g->run);
     }

@@ -68,6 +68,7 @@ struct progress {
     double smooth;       /* training loss, averaged over about ten steps */
     double epochs;       /* passes over the data so far */
     double answers;      /* those of an evaluation, of which the accuracy is a share */
+    bool begun;          /* the run was made, or opened to be resumed */
     bool any, header;    /* a step was reported; the table's header was printed */
     int64_t saved;       /* step of the last checkpoint that was written; -1: none */
     bool undrawn;        /* loss.png lacks the last evaluation */
@@ -177,11 +178,12 @@ typedef struct {
     run_curves curves;
     heed_config *f;
     const char *run;
+    int64_t step;    /* the last one */
     double answers;  /* those of an evaluation, of which an accuracy is a share; 0: unknown */
     double epochs;   /* passes over the data */
     bool perplexity; /* the losses are of a language model */
 } training_course;
-/* Judges a finished training; "" if it was too short. Settings and commands in text are in
+/* Judges a finished training; "" if nothing can be said of it. Settings and commands in text are in
  * backquotes, for add_shown. */
 void judge_course(const training_course *j, char text[JUDGEMENT]);
 void judge_training(const progress *g, const heed_fit_result *r, char text[JUDGEMENT]);
