@@ -82,7 +82,7 @@ static const heed_published_key keys[] = {
     KEY_WITH("attention_probs_dropout_prob", "dropout", "0.0", .repeats = true),
     KEY("layer_norm_eps", "norm-eps", "1e-12"),
     KEY("image_size", "image-size", "224"),
-    KEY("patch_size", "patch", "16"),
+    KEY_WITH("patch_size", "patch", "16", .rows = "embed.patch.weight", .dim = 2),
     KEY("num_channels", "channels", "3"),
     KEY_FIXED("qkv_bias", "true"),
     KEY("initializer_range", "init-std", "0.02"),

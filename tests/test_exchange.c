@@ -132,6 +132,9 @@ TEST(exchange_imports_are_runs) {
     CHECK(again && again->label_count == 3);
     if (again) CHECK_TEXT(again->labels[2], "red bird");
     CHECK(again && exchange_agrees(again, "vit"));
+    const heed_model *const others[] = {&heed_model_gpt, &heed_model_rnn, NULL};
+    CHECK_FAILS(c, heed_run_open(c, in_folder("run"), others, NULL), HEED_DATA,
+                "architecture: expected one of gpt, rnn, found vit");
     CLOSE(c);
 }
 
@@ -157,5 +160,19 @@ TEST(exchange_exports_only_what_is_published) {
     refuses_export(&heed_model_gpt, "hard=true", "`hard = true`");
     refuses_export(&heed_model_gpt, "activation=tanh", NULL);
     refuses_export(&heed_model_cnn, "image-size=8 channels=1 classes=2",
-                   "architecture is like the model cnn");
+                   "architecture is like the model cnn; hint: `onnx = FILE` writes any run");
+    refuses_export(&heed_model_mlm, "token-types=0", "`token-types = 0`: type_vocab_size of");
+}
+
+/* Sizes that a model chooses where the setting is 0. */
+TEST(exchange_exports_the_sizes_that_a_model_chose) {
+    heed_ctx *c = heed_open(NULL);
+    heed_config *f = heed_train_config(c, &heed_model_vit);
+    heed_config_set_list(f, "image-size=12 channels=1 classes=2 mean=0.5 std=0.5", "test",
+                         HEED_FROM_FLAG);
+    heed_run *r = heed_run_new(c, &heed_model_vit, f, NULL, NULL, 0);
+    CHECK(heed_export(r, in_folder("chosen"), false));
+    r = heed_import(c, in_folder("chosen"), heed_models);
+    CHECK(r && heed_config_int(r->config, "patch") == 3);
+    CLOSE(c);
 }

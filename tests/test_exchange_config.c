@@ -84,7 +84,9 @@ TEST(exchange_refuses_damaged_configs) {
     refuses("vit", "\"id2label\": {", "\"id2label\": [\"x\"], \"more\": {", "expected an object");
     refuses("vit", "\"id2label\": {", "\"num_labels\": \"x\", \"more\": {",
             "num_labels: expected a whole number");
-    refuses("vit", "\"patch_size\": 4", "\"patch_size\": 0", "another shape");
+    refuses("vit", "\"patch_size\": 4", "\"patch_size\": 0",
+            "patch_size of the model does not fit its weights");
+    refuses("bert", "\"type_vocab_size\": 2", "\"type_vocab_size\": 0", "type_vocab_size of");
     refuses("bert", "{", "", "no valid JSON");
 }
 

@@ -22,6 +22,7 @@ typedef struct {
                              gelu_new=gelu-tanh"; an export writes the first that fits. NULL: both
                              have the same text */
     const char *rows;     /* a parameter whose number of rows is the value; an export writes it */
+    int dim;              /* or its size in this dimension */
     bool repeats;         /* an earlier row gives the setting: the key is written, but not read */
 } heed_published_key;
 

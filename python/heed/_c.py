@@ -652,7 +652,7 @@ class heed_row_names(Structure):
 
 class heed_published_key(Structure):
     _fields_ = [("key", c_char_p), ("settings", c_char_p), ("value", c_char_p), ("values", c_char_p), ("rows", c_char_p),
-        ("repeats", c_bool)]
+        ("dim", c_int), ("repeats", c_bool)]
 
 
 class heed_published_tensor(Structure):

@@ -5,6 +5,7 @@ import logging
 import math
 import operator
 import os
+import re
 import signal
 import threading
 
@@ -36,6 +37,8 @@ class DivergedError(Error, ArithmeticError):
     """A loss or a gradient is not finite."""
 
 
+for kind in (Error, FailedError, UsageError, DataError, DivergedError):
+    kind.__module__ = "heed"  # as it is imported
 ERRORS = {_c.HEED_FAILED: FailedError, _c.HEED_USAGE: UsageError, _c.HEED_DATA: DataError, _c.HEED_DIVERGED: DivergedError}
 
 
@@ -48,6 +51,32 @@ def folder():
         if os.path.exists(os.path.join(path, LIBRARIES[0])):
             return path
     return ""
+
+
+def python_value(value):
+    """A setting's value: norm = post is "post", bracket = true True; numbers, and FILE for any, are kept."""
+    if value in ("true", "false"):
+        return value.capitalize()
+    return f'"{value}"' if re.match("[a-z]", value) else value
+
+
+def python_words(message):
+    """A message of the libraries with settings and calls as Python writes them."""
+    def written(found):
+        name, value = found[1], found[2]
+        if name == "onnx":
+            return f"`run.onnx({value})`"
+        if name in ("force", "edited"):
+            return f"`{name}=True`"
+        if name == "train" and value is None:
+            return "`heed.train`"
+        name = "from_" if name == "from" else name.replace("-", "_")
+        return f"`{name}`" if value is None else f"`{name}={python_value(value)}`"
+
+    message = re.sub("`([a-z][a-z0-9-]*)(?: = ([^`]*))?`", written, message)
+    message = re.sub("`train ([a-z0-9]+) ([^`]*?)(?: -o [^`]*)?`", r'`heed.train("\1", "\2")`', message)
+    message = re.sub("`resume ([^`]*)`", r'`heed.resume("\1")`', message)
+    return message.replace("begin the step with HEED_TRAIN", "begin the step with net.train(step)")
 
 
 class Functions:
@@ -100,7 +129,7 @@ missed = []  # what a message's handler raised, as Ctrl-C may at any moment: C c
 @function_type(_c.heed_options, "log")
 def LOG(user, level, message):
     try:
-        logging.getLogger("heed").log(logging.WARNING if level == _c.HEED_WARN else logging.INFO, "%s", text(message))
+        logging.getLogger("heed").log(logging.WARNING if level == _c.HEED_WARN else logging.INFO, "%s", python_words(text(message)))
     except BaseException as e:
         missed.append(e)
 
@@ -179,7 +208,7 @@ class Context(Owner):
             raise missed.pop()
         status = lib.heed_ctx_status(self.pointer)
         if status:
-            message = lib.heed_ctx_error(self.pointer).decode(errors="replace")
+            message = python_words(lib.heed_ctx_error(self.pointer).decode(errors="replace"))
             lib.heed_clear(self.pointer)
             raise ERRORS.get(status, Error)(message)
 

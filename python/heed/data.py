@@ -6,6 +6,7 @@ import glob
 import json
 import operator
 import os
+import re
 import shutil
 import tempfile
 import time
@@ -13,7 +14,7 @@ import time
 import numpy as np
 
 from . import _c
-from ._library import FailedError, UsageError, text_bytes
+from ._library import Error, FailedError, UsageError, text_bytes
 
 FORMS = {  # by the kind of input: what is expected instead of a path, and how it looks
     _c.HEED_INPUT_TOKENS: ("a list of texts", '["One line .", "Another line ."]'),
@@ -54,9 +55,12 @@ def described(x):
 
 def pixels(x):
     """Pictures as bytes: whole numbers from 0 to 255 are kept, fractions from 0 to 1 are multiplied by 255."""
-    if not (x.min() >= 0 and x.max() <= (1 if x.dtype.kind == "f" else 255)):  # NaN is neither
-        raise UsageError(f"a picture has whole numbers from 0 to 255, or fractions from 0 to 1: found {x.min()} to {x.max()} of {x.dtype}; "
-                         "hint: x.astype('uint8') makes whole numbers of floats")
+    low, high, fractions = x.min(), x.max(), x.dtype.kind == "f"
+    if not (low >= 0 and high <= (1 if fractions else 255)):  # NaN is neither
+        hint = ("(x + 1) / 2" if fractions and -1 <= low and high <= 1 else "x.astype('uint8')" if fractions and 0 <= low and high <= 255
+                else "(x // 256).astype('uint8')" if not fractions and 0 <= low and high < 65536 else "")
+        found = "NaN" if low != low else f"{low} to {high}"
+        raise UsageError(f"a picture has whole numbers from 0 to 255, or fractions from 0 to 1: found {found} of {x.dtype}{hint and '; hint: ' + hint}")
     return np.ascontiguousarray(np.rint(x * 255) if x.dtype.kind == "f" else x, dtype=np.uint8)
 
 
@@ -65,7 +69,16 @@ def array_of(x, what):
     try:
         return np.asarray(x)
     except ValueError:
-        raise UsageError(f"the {what} have different shapes: expected equal ones; hint: x.shape of each") from None
+        hint = "; hint: resize them, or give their paths" if what == "pictures" else ""
+        raise UsageError(f"the {what} have different shapes: expected equal ones{hint}") from None
+
+
+def check_numbers(x, given):
+    """Pictures are numbers."""
+    if x.dtype.kind not in "uif":
+        found = x.dtype if x.dtype.kind != "O" or isinstance(given, np.ndarray) else f"a {type(given).__name__}"
+        hint = "; hint: x.astype(float)" if x.dtype.kind == "b" else ""
+        raise UsageError(f"a picture is a path or an array of numbers (height, width[, channels]): found {found}{hint}")
 
 
 def classes_of(y, count):
@@ -97,6 +110,8 @@ def write_idx(path, x, kind, code):
 def picture_array(x):
     """Pictures as an array (n, height, width[, 1 or 3 channels])."""
     x = array_of(x, "pictures")
+    if x.dtype.kind == "b":
+        check_numbers(x, x)
     if x.ndim not in (3, 4) or x.shape[3:] not in ((), (1,), (3,)) or 0 in x.shape or x.dtype.kind not in "uif":
         hint = "; hint: x.transpose(0, 2, 3, 1) puts the channels last" if x.ndim == 4 and x.shape[1] in (1, 3) else ""
         raise UsageError(f"the pictures are wrong: expected an array (n, height, width[, 1 or 3 channels]), found {described(x)}{hint}")
@@ -284,6 +299,19 @@ def sweep(above):
 
 
 @contextlib.contextmanager
+def naming(folder):
+    """Errors within about the files of the folder are about the data, whose items count from 0."""
+    def named(found):
+        return f"item {int(found[1]) - 1} of the data, counted from 0" if found[1] else "the data"
+    try:
+        yield
+    except Error as e:
+        said = re.sub(re.escape(folder) + r"/heed-data(?:\.\w+)?(?::(\d+))?", named, str(e))
+        said = said.replace("a folder of pictures for each class", "pictures of two classes or more")
+        raise type(e)(said) from None
+
+
+@contextlib.contextmanager
 def written(data, spec, beside=None):
     """The path of data; what is no path is written to a file that exists within. beside: a path on whose disk it is to be."""
     if is_path(data):
@@ -302,4 +330,5 @@ def written(data, spec, beside=None):
             path = write(data, spec, folder)
         except OSError as e:
             raise FailedError(f"cannot write the data to {os.path.dirname(folder)}: {e.strerror or e}; hint: free some space") from None
-        yield path
+        with naming(folder):
+            yield path

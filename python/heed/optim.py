@@ -3,7 +3,7 @@ import math
 from ctypes import byref
 
 from . import _c
-from ._library import Owner, UsageError, check_range, choice, filled, lib, text, text_bytes
+from ._library import DivergedError, Owner, UsageError, check_range, choice, filled, lib, text, text_bytes
 
 
 class Optimizer(Owner):
@@ -24,7 +24,10 @@ class Optimizer(Owner):
 
     def step(self, scale=1.0):
         """One update with the learning rate lr * scale; gradients are zero afterwards."""
-        self.net.context.made(lib.heed_step(self.pointer, scale), self.name)
+        try:
+            self.net.context.made(lib.heed_step(self.pointer, scale), self.name)
+        except DivergedError as e:
+            raise DivergedError(str(e).partition("; hint:")[0] + "; hint: a smaller lr, or optimizer.clip(1.0) before each step") from None
 
     def clip(self, most, scale=1.0):
         """Multiplies the gradients by scale and limits their norm; returns the norm before the limit."""

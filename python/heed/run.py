@@ -12,7 +12,7 @@ import numpy as np
 from . import _c
 from ._library import (Context, DataError, Interrupts, Owner, UsageError, alone, array, check_range, filled, function_type, lib, libc, take_text,
                        text, text_bytes, texts)
-from .data import array_of, described, is_path, listed, path_bytes, pixels, written
+from .data import array_of, check_numbers, described, is_path, listed, path_bytes, pixels, written
 from .lesson import Lesson
 from .net import Net
 from .record import Record
@@ -155,7 +155,7 @@ class Run(Owner):
     def __repr__(self):
         if not vars(self):
             return "<heed.Run, closed>"
-        where = "" if self.folder else f" {self.path}:"
+        where = "" if self.folder or not self.path else f" {self.path}:"
         return f"<heed.Run{where} {self.task}, {len(self.net):,} parameters>"
 
     # ---- tokens ----
@@ -203,11 +203,12 @@ class Run(Owner):
     def _each(self, x):
         """The inputs of a list of them; None if x is one input."""
         x = listed(x)
-        count = x.shape[0] if isinstance(x, np.ndarray) and x.ndim else len(x) if isinstance(x, (list, tuple)) else 0
-        if not count:
+        if not isinstance(x, (list, tuple, np.ndarray)) or (isinstance(x, np.ndarray) and not x.ndim):
             return None
-        several = (str, os.PathLike, np.ndarray)
-        if self.model.kind not in (_c.HEED_INPUT_PICTURE, _c.HEED_INPUT_CAPTION):
+        several, pictures = (str, os.PathLike, np.ndarray), self.model.kind in (_c.HEED_INPUT_PICTURE, _c.HEED_INPUT_CAPTION)
+        if len(x) == 0 and not (pictures and isinstance(x, np.ndarray) and x.ndim in (2, 3)):
+            return None if self.model.kind in (_c.HEED_INPUT_TOKENS, _c.HEED_INPUT_DENSE) else []  # of token ids it is one input
+        if not pictures:
             return list(x) if self.model.kind != _c.HEED_INPUT_DENSE and isinstance(x[0], (list, tuple, *several)) else None
         if not isinstance(x, np.ndarray):
             if isinstance(x[0], several):
@@ -225,8 +226,9 @@ class Run(Owner):
             if lib.heed_picture_read(path_bytes(x), byref(p), why):
                 raise DataError(f"picture is wrong: {x}: {text(why.value)}")
         else:
-            x = array_of(x, "rows of the picture")
-            if x.ndim not in (2, 3) or x.shape[2:] > (4,) or 0 in x.shape or x.dtype.kind not in "uif":
+            given, x = x, array_of(x, "rows of the picture")
+            check_numbers(x, given)
+            if x.ndim not in (2, 3) or x.shape[2:] > (4,) or 0 in x.shape:
                 hint = "; hint: x.transpose(1, 2, 0) puts the channels last" if x.ndim == 3 and x.shape[0] in (1, 3, 4) else ""
                 raise UsageError(f"a picture is a path or an array (height, width[, 1 to 4 channels]): found shape {x.shape} of {x.dtype}{hint}")
             x = pixels(x)

@@ -10,7 +10,7 @@ from ctypes import byref, c_char_p
 import numpy as np
 
 from . import _c
-from ._library import Context, Interrupts, UsageError, check_range, function_type, lib, text, text_bytes
+from ._library import Context, Interrupts, UsageError, check_range, function_type, lib, python_words, text, text_bytes
 from .data import is_path, path_bytes, written
 from .run import MODELS, Run, models, open_, seed_of, setting_of
 
@@ -23,7 +23,7 @@ class Report:
     """What a training run reports: event is start, step, eval, saved or note; the numbers are those of heed_report, nan where unknown."""
 
     def __init__(self, c):
-        self.event, self.note = EVENTS[c.event], text(c.note)
+        self.event, self.note = EVENTS[c.event], c.note and python_words(text(c.note))
         for name in FIELDS:
             setattr(self, name, getattr(c, name))
 

@@ -15,6 +15,8 @@ bool heed__list_word(const char **list, char word[HEED__WORD_SIZE]);
 bool heed__matches_any(const char *patterns, const char *text);
 /* A value quoted for a message; "nothing" if v is NULL. Returns out. */
 const char *heed__json_quote(char out[HEED_QUOTE], const json_t *v);
+/* Whether config.json has null by default, which is 0 in the setting. */
+bool heed__key_null(const heed_published_key *k);
 /* Sets what config.json gives of p's keys in f, and checks all others. path: of config.json. */
 bool heed__keys_read(heed_ctx *c, const heed_published *p, const json_t *config, const char *path,
                      heed_config *f);

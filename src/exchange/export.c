@@ -12,7 +12,8 @@ static const heed_published *choose(const heed_run *r) {
     const heed_published *p = r->model->published;
     if (!p) {
         heed_fail(r->c, HEED_USAGE,
-                  "run cannot be exported: no published architecture is like the model %s",
+                  "run cannot be exported: no published architecture is like the model %s; hint: "
+                  "`onnx = FILE` writes any run",
                   r->model->name);
         return NULL;
     }

@@ -84,10 +84,14 @@ static heed_option_kind kind_of(const heed_config *f, const char *setting) {
     return HEED_TEXT;
 }
 
+bool heed__key_null(const heed_published_key *k) {
+    return k->value && strcmp(k->value, "null") == 0;
+}
+
 /* What a key must have for a setting of this kind; NULL: v is such a value. null is one where the
  * default is null or 0; where it is null, the number 0 is none. */
 static const char *wrong_kind(const heed_published_key *k, heed_option_kind kind, const json_t *v) {
-    bool null = k->value && strcmp(k->value, "null") == 0;
+    bool null = heed__key_null(k);
     if (json_is_null(v) && (null || (k->value && strtod(k->value, NULL) == 0 && kind == HEED_REAL)))
         return NULL;
     if (kind == HEED_BOOL) return json_is_boolean(v) ? NULL : "true or false";
@@ -280,16 +284,17 @@ bool heed__keys_fit(const heed_config *f, const heed_published *p, heed_text *ex
     return fit;
 }
 
-/* A setting as JSON; 0 where config.json has null by default. NULL: the key cannot have it. */
+/* A setting as JSON; 0 where config.json has null by default. NULL: the key cannot have it, as that
+ * of a table of segments that the run does not have. */
 static json_t *setting_value(const heed_run *r, const heed_published_key *k, const char *setting) {
     const heed_config *f = r->config;
     const char *text = heed_config_text(f, setting);
     const heed_entry *e = k->rows ? heed_store_find(r->store, k->rows) : NULL;
     char word[HEED__WORD_SIZE];
     heed_option_kind kind = kind_of(f, setting);
-    bool usual = kind == HEED_INT && k->value && strcmp(k->value, "null") == 0;
-    if (usual && heed_config_int(f, setting) == 0) return json_null();
-    if (e) return json_integer(e->tensor->shape[0]);
+    if (kind == HEED_INT && heed__key_null(k) && heed_config_int(f, setting) == 0)
+        return json_null();
+    if (k->rows) return e ? json_integer(e->tensor->shape[k->dim]) : NULL;
     if (k->values) return translate(k->values, text, true, word) ? json_string(word) : NULL;
     if (kind == HEED_BOOL) return json_boolean(heed_config_bool(f, setting));
     if (kind == HEED_REAL) return json_real(heed_config_real(f, setting));
@@ -315,7 +320,8 @@ static json_t *key_value(const heed_run *r, const heed_published_key *k) {
     json_t *v = setting_value(r, k, first);
     if (!v)
         heed_fail(r->c, HEED_USAGE,
-                  "run cannot be exported: `%s = %s`: %s of the published model has no such value",
+                  "run cannot be exported: `%s = %s`: %s of the published model has no such value; "
+                  "hint: `onnx = FILE` writes any run",
                   first, heed_config_text(r->config, first), k->key);
     return v;
 }

@@ -304,9 +304,9 @@ static const char *shape_text(char out[SHAPE], const heed_array *a) {
     return out;
 }
 
-/* The dimension of a tensor that is the rows of its parameter. */
-static int64_t rows_of(const heed_array *a, heed_published_form form) {
-    int at = form == HEED_PUBLISHED_LEADING || form == HEED_PUBLISHED_TRANSPOSED;
+/* The size of a tensor in a dimension of its parameter. */
+static int64_t size_of(const heed_array *a, heed_published_form form, int dim) {
+    int at = dim + (form == HEED_PUBLISHED_LEADING || form == HEED_PUBLISHED_TRANSPOSED);
     return at < a->dims ? a->shape[at] : 0;
 }
 
@@ -327,10 +327,10 @@ bool heed__weights_check(const heed__weights *w, const heed_config *f, const cha
         put_number(name, number);
         const found *k_found = find(w, name);
         int64_t said = heed_config_int(f, setting);
-        int64_t rows = k_found ? rows_of(k_found->array, row->form) : 0;
+        int64_t rows = k_found ? size_of(k_found->array, row->form, k->dim) : 0;
         if (!k_found && said)
             return heed_fail(w->c, HEED_DATA, "tensor is missing: %s: expected %s", w->dir, name);
-        if (said && said != rows && !has_size(k_found->array, said))
+        if (said != rows && (said || !heed__key_null(k)) && !has_size(k_found->array, said))
             return heed_fail(w->c, HEED_DATA,
                              "%s of the model does not fit its weights: %s: expected %lld, as %s "
                              "has the shape %s, found %lld",

@@ -114,6 +114,23 @@ heed__opened *heed__run_new(heed_ctx *c, const char *dir) {
     return o;
 }
 
+/* Chooses the model that the weights are of. */
+static bool choose_model(heed__opened *o, const heed_model *const *models, const char *path) {
+    heed_ctx *c = o->run.c;
+    heed_text known = {.c = c};
+    for (; models && *models && !o->run.model; models++) {
+        if (!heed__model_usable(*models)) continue;
+        if (strcmp((*models)->name, o->architecture) == 0) o->run.model = *models;
+        heed_text_add(&known, "%s%s", known.n ? ", " : "", (*models)->name);
+    }
+    if (!o->run.model)
+        heed_fail(c, HEED_DATA,
+                  "%s holds an unknown model: architecture: expected one of %s, found %s", path,
+                  known.n ? known.s : "no models", o->architecture);
+    heed_text_free(&known);
+    return o->run.model != NULL;
+}
+
 /* Reads the metadata of the weights file, and chooses the model. */
 bool heed__run_read_meta(heed__opened *o, const heed_model *const *models, const char *path) {
     heed_ctx *c = o->run.c;
@@ -135,13 +152,7 @@ bool heed__run_read_meta(heed__opened *o, const heed_model *const *models, const
         ok = heed_text_add(&o->settings, "%s", settings);
     }
     heed_safetensors_close(f);
-    for (; ok && models && *models; models++)
-        if (heed__model_usable(*models) && strcmp((*models)->name, o->architecture) == 0)
-            o->run.model = *models;
-    if (ok && !o->run.model)
-        ok = heed_fail(c, HEED_DATA, "%s holds an unknown model: architecture: found %s", path,
-                       o->architecture);
-    return ok;
+    return ok && choose_model(o, models, path);
 }
 
 /* Notes the first line of config.conf that differs from what the weights were trained with. Sizes

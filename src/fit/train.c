@@ -56,7 +56,7 @@ static heed_fit_result fit(heed_ctx *c, const heed_train_args *a, heed_config *f
 
 static bool set_values(heed_config *f, const char *const *v) {
     for (; v && v[0]; v += 2)
-        if (!heed_config_set(f, v[0], v[1] ? v[1] : "", "settings", HEED_FROM_FLAG)) return false;
+        if (!heed_config_set(f, v[0], v[1] ? v[1] : "", NULL, HEED_FROM_FLAG)) return false;
     return true;
 }
 

@@ -35,7 +35,7 @@ def test_pictures():
     assert run.evaluate((x[1:], y[1:]))["items"] == 39 and run.evaluate((x[1:], y[1:]))["accuracy"] == 1
     assert heed.resume("run", steps=31).result["step"] == 31
     names = np.array(["red", "blue"])
-    with raises(heed.UsageError, "run exists already"):
+    with raises(heed.UsageError, "run exists already", '`heed.resume("run")` continues it, `force=True` removes it'):
         heed.train("cnn", (x, y), out="run", **PICTURES)
     same = heed.train("cnn", (x / 255, names[y].tolist()), out="run", force=True, **PICTURES)
     assert same.labels == ["blue", "red"] and same.classify(x[0])[0][0] == "red" and same.evaluate((x, names[y]))["accuracy"] == 1
@@ -161,6 +161,15 @@ def test_pairs_and_labels():
     assert run.labels == ["D", "N", "V"] and [len(w) for w in run.classify(["the cat", "the dog sees"])] == [2, 3]
 
 
+def test_errors_about_items():
+    """They name the item, not the file that heed reads."""
+    for task, data, words in (("textcls", (["a", ""], ["x", "y"]), "item 1 of the data, counted from 0: expected text"),
+                              ("seq2seq", [("a", "b")], "validate: the data: expected at least 2 different sources, found 1; hint: `val=FILE`, or `val_split=0`"),
+                              ("cnn", (np.zeros((4, 8, 8)), [0] * 4), "too few classes: the data: expected at least 2, found 1, 0; hint: pictures of two classes")):
+        with raises(heed.DataError, words):
+            heed.train(task, data, steps=2)
+
+
 def test_inputs_as_lists():
     """One rule: a list of inputs gives the list of what each gives."""
     mlm = heed.train("mlm", facts(), steps=5, **SMALL)
@@ -182,6 +191,13 @@ def test_inputs_as_lists():
         assert run.classify(many) == [run.classify(one) for one in x[:3]], type(many)
     grey = heed.train("cnn", (x[..., 2], y), **PICTURES)
     assert grey.classify(x[:3, ..., 2]) == grey.classify(x[:3, ..., 2:]) == [grey.classify(one) for one in x[:3, ..., 2]]
-    for wrong in ([], None, x[:0], x[:3].transpose(0, 3, 1, 2), x[0].transpose(2, 0, 1), {}, [x[0], None], [[1, 2], [3]]):
+    assert run.classify([]) == run.classify(x[:0]) == grey.classify(x[:0, ..., 2]) == []
+    for wrong in (None, x[0, :0], x[:3].transpose(0, 3, 1, 2), x[0].transpose(2, 0, 1), {}, [x[0], None], [[1, 2], [3]]):
         with raises(heed.UsageError, "picture"):
+            run.classify(wrong)
+    fractions = x[0] / 255
+    for wrong, words in ((x[0] > 9, "found bool; hint: x.astype(float)"), (None, "found a NoneType"), ((i for i in x), "found a generator"),
+                         (fractions * 2 - 1, "hint: (x + 1) / 2"), (fractions * np.nan, "found NaN of float64"), (fractions * 255, "hint: x.astype('uint8')"),
+                         ((fractions * 65280).astype(np.uint16), "hint: (x // 256).astype('uint8')")):
+        with raises(heed.UsageError, words):
             run.classify(wrong)

@@ -155,6 +155,16 @@ def test_errors():
     with raises(heed.UsageError, "matmul", "inner 3 != 2"):
         x @ y
     assert (x @ y.T).shape == (2, 2)  # the error was cleared
+    net.eval()
+    with raises(heed.UsageError, "hint: begin the step with net.train(step)"):
+        heed.mse(net.input(np.ones((1, 2))), np.ones((1, 2))).backward()
+    other = heed.Net()
+    layer, optimizer = heed.Linear(other, "layer", 2, 1), heed.SGD(other, lr=1.0)
+    other.train(0)
+    heed.mse(layer(np.full((1, 2), 1e30)), np.ones((1, 1))).backward()
+    with raises(heed.DivergedError, "hint: a smaller lr, or optimizer.clip(1.0) before each step"):
+        optimizer.step()
+    net, _, (x, y) = inputs((2, 3), (2, 3))
     with raises(heed.UsageError, "is not one of", "gelu"):
         heed.activate(x, "gellu")
     with raises(heed.UsageError, "input 1 is NULL"):

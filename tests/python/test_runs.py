@@ -169,7 +169,7 @@ def test_without_a_tokenizer():
         with raises(heed.UsageError, f"expected a text or a list of texts, found {wrong}"):
             bert.embed(wrong)
     gpt.save("saved")
-    with raises(heed.DataError, "there is no training to resume: saved has a model without its training", "`from = saved`"):
+    with raises(heed.DataError, "there is no training to resume: saved has a model without its training", '`from_="saved"`'):
         heed.resume("saved")
     for method in ("evaluate", "heads", "ablate"):
         with raises(heed.DataError, "the run names no data", f"run.{method}(PATH)"):
@@ -185,7 +185,7 @@ def test_data_that_was_moved():
             call()
     assert run.evaluate("moved.txt")["loss"] and heed.resume("run", steps=6, data="moved.txt").result["step"] == 6
     os.rename("run/last", "run/gone")
-    with raises(heed.DataError, "run has lost its checkpoint", "`from = run`"):
+    with raises(heed.DataError, "run has lost its checkpoint", '`from_="run"`'):
         heed.resume("run", data="moved.txt")
 
 
@@ -401,6 +401,10 @@ def test_exchange():
     run = heed.train("gpt", facts(), out="run", steps=5, **SMALL)
     run.export("folder")
     again = heed.import_("folder", out="again")
+    with raises(heed.UsageError, 'hint: `heed.train("gpt", "my facts.txt")` with the expected settings', "`run.onnx(FILE)` writes any run"):
+        heed.train("gpt", facts(), steps=1, **{**SMALL, "norm": "post"}).export("post")
+    imported = heed.import_("folder")
+    assert repr(imported) == f"<heed.Run gpt, {len(run.net):,} parameters>"
     run.onnx("model.onnx")
     assert os.path.getsize("model.onnx") > 10000
     name = "decoder.0.attn.qkv.weight"
@@ -434,6 +438,9 @@ def test_refused():
     for wrong, words in ((dict(widht=3), "did you mean width"), (dict(preset="huge"), "nano"), (dict(layers=-1), "layers")):
         with raises(heed.UsageError, words):
             heed.train("gpt", "my facts.txt", out="run", **wrong)
+    with raises(heed.UsageError, 'steps is wrong: expected a whole number from 1 to 1000000000000, found "abc"'):
+        heed.train("gpt", "my facts.txt", steps="abc")
+    assert heed.UsageError.__module__ == "heed"
     with raises(heed.DataError, "nothing.txt"):
         heed.train("gpt", "nothing.txt", out="run")
     with raises(heed.UsageError, '"gtp" is not a task', "mlm"):
@@ -455,6 +462,6 @@ def test_refused():
             heed.train("gpt", "my facts.txt", out="run", **{**SMALL, **wrong})
     assert heed.train("gpt", "my facts.txt", val=None, **{**SMALL, "steps": np.int64(2), "lr": np.float32(0.01), "norm": None, "tie": np.True_}).step == 2
     assert not os.path.exists("run")
-    with raises(heed.DivergedError, "finite"):
+    with raises(heed.DivergedError, "finite", '`heed.resume("run")` with `lr='):
         heed.train("gpt", "my facts.txt", out="run", **{**SMALL, "lr": 1e6, "steps": 20, "clip": 0})
     assert heed.settings("gpt")["layers"][0].isdigit() and heed.settings("gpt")["layers"][1]
