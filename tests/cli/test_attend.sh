@@ -331,7 +331,16 @@ run attend vit "$one" "$two" --svg pair.svg
 status 0
 says "wrote pair-$(basename "$two" .png).svg"
 holds test "$(cat pair-*.svg | grep -c "  of a row&#39;s attention (1 = 100 %)<")" = 2
-holds test "$(cat pair-*.svg | end_of - | wc -l)" = 1
+# Each picture has the scale that it has alone, so that a sharp head of one does not make the others pale.
+run train vit png -o sharp --steps 2 --batch 4 --layers 2 --heads 2 --width 8 --val-split 0.2 --init-std 1
+: >each
+for picture in "$one" "$two"; do
+    run attend sharp "$picture"
+    end_of out >>each
+done
+run attend sharp "$one" "$two"
+holds test "$(sort -u each | wc -l)" = 2
+holds test "$(end_of out)" = "$(sort -u each)"
 run_with "$one" attend vit - --json --layers 1
 json axes.0.grid.rows
 json picture.channels 1
