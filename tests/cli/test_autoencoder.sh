@@ -29,7 +29,7 @@ says "mean squared error, of pixels from 0 to 1"
 says "with 3 components, fitted on 110 training pictures"
 says "wrote codes.png"
 holds test -s codes.png
-holds test "$(head -1 codes.csv)" = "class,z1,z2,z3"
+holds test "$(head -1 codes.csv)" = "input,class,z1,z2,z3"
 holds test "$(wc -l <codes.csv)" = 31
 run eval code --linear --json
 status 0

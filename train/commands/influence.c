@@ -2,6 +2,7 @@
 #include "cli/os_files.h"
 #include "kinds/records.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +17,10 @@ static const heed_option options[] = {
           "What"),
     SWITCH("exact", "exact, however long it takes", "What"),
     SWITCH("numbers", "print numbers instead of shades", "Output"),
-    WORDS("png", "write a picture; several runs side by side, each with its own scale", "Output"),
+    WORDS("png",
+          "write a picture: of several runs side by side, each with its own scale; of a photograph "
+          "the influence of each place over it",
+          "Output"),
     AS_SVG("Output"),
     WORDS("npz", "write the matrix and its labels for NumPy", "Output"),
     SWITCH("json", "print everything as one JSON object", "Output"),
@@ -118,8 +122,60 @@ static bool print_map(const work *w, const look *l) {
     return ok;
 }
 
+static bool is_over_picture(const look *l) {
+    return l->record->pixels && l->record->axes[l->map->keys].rows > 0;
+}
+
+/* Over the picture: the norm of d y / d x_s, of all positions of y together, as a share of the sum
+ * over the patches. The caller frees it. */
+static heed_real *shares_of(heed_ctx *c, const look *l) {
+    const heed_record_axis *a = &l->record->axes[l->map->keys];
+    int rows = l->record->axes[l->map->queries].count, n = a->rows * a->cols;
+    heed_real *share = allocate(c, (size_t)n, sizeof *share, "patches");
+    double all = 0;
+    for (int s = 0; share && s < n; s++) {
+        double square = 0;
+        for (int t = 0; t < rows; t++) {
+            double x = (double)l->map->values[t * a->count + a->first + s];
+            square += x * x;
+        }
+        share[s] = (heed_real)sqrt(square);
+        all += sqrt(square);
+    }
+    for (int s = 0; share && all > 0 && s < n; s++) share[s] /= (heed_real)all;
+    return share;
+}
+
+static bool draw_over(const work *w, const look *l) {
+    const char *png = flag_text(w->p, "png"), *svg = flag_text(w->p, "svg");
+    const heed_record *r = l->record;
+    const heed_record_axis *a = &r->axes[l->map->keys];
+    const char *caption = l->name;
+    heed_real *share = shares_of(w->p->c, l);
+    const heed_real *const maps[] = {share};
+    heed_overlay o = {.title = r->title ? file_name(r->title) : NULL,
+                      .subtitle = "influence of each place on all positions of the output",
+                      .note =
+                          "Norm of d y / d x_s at place s, as a share of the sum over all places.",
+                      .pixels = r->pixels,
+                      .width = r->width,
+                      .height = r->height,
+                      .channels = r->channels,
+                      .rows = a->rows,
+                      .cols = a->cols,
+                      .count = 1,
+                      .maps = maps,
+                      .captions = &caption,
+                      .of = "the sum"};
+    bool ok = share && (!*png || heed_overlay_png(w->p->c, &o, png)) &&
+              (!*svg || heed_overlay_svg(w->p->c, &o, svg));
+    free(share);
+    return ok;
+}
+
 /* Each matrix has a separate scale: norms of different models have no common one. */
 static bool draw(const work *w) {
+    if (w->count == 1 && is_over_picture(&w->looks[0])) return draw_over(w, &w->looks[0]);
     const char *png = flag_text(w->p, "png"), *svg = flag_text(w->p, "svg");
     heed_ctx *c = w->p->c;
     static const char what[] = "norm of d y_t / d x_s: rows t, columns s";
