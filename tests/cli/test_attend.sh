@@ -341,6 +341,19 @@ done
 run attend sharp "$one" "$two"
 holds test "$(sort -u each | wc -l)" = 2
 holds test "$(end_of out)" = "$(sort -u each)"
+# Pictures of one name in several folders have their folder in the names of their files, however they are given.
+mkdir one other
+cp "$one" one/same.png
+cp "$two" other/same.png
+for inputs in "one/same.png other/same.png" "o*e*/same.png"; do
+    set -f
+    run attend vit $inputs --svg of.svg
+    set +f
+    says "wrote of-one-same.svg"
+    says "wrote of-other-same.svg"
+done
+run attend vit "$one" --occlusion
+refuses 2 "did you mean --occlude?"
 run_with "$one" attend vit - --json --layers 1
 json axes.0.grid.rows
 json picture.channels 1

@@ -123,49 +123,55 @@ static bool print_map(const work *w, const look *l) {
 }
 
 static bool is_over_picture(const look *l) {
-    return l->record->pixels && l->record->axes[l->map->keys].rows > 0;
+    return l->e.example.shown.pixels && l->record->axes[l->map->keys].rows > 0;
 }
 
-/* Over the picture: the norm of d y / d x_s, of all positions of y together, as a share of the sum
- * over the patches. The caller frees it. */
+/* Over the picture: the norm of d y / d x_s, where y is that of [CLS] or else of all positions
+ * together, as a share of the sum over all places s. The caller frees it. */
 static heed_real *shares_of(heed_ctx *c, const look *l) {
-    const heed_record_axis *a = &l->record->axes[l->map->keys];
-    int rows = l->record->axes[l->map->queries].count, n = a->rows * a->cols;
-    heed_real *share = allocate(c, (size_t)n, sizeof *share, "patches");
+    const heed_record_axis *y = &l->record->axes[l->map->queries];
+    int rows = y->first ? y->first : y->count, n = l->record->axes[l->map->keys].count;
+    heed_real *share = allocate(c, (size_t)n, sizeof *share, "places");
     double all = 0;
     for (int s = 0; share && s < n; s++) {
-        double square = 0;
-        for (int t = 0; t < rows; t++) {
-            double x = (double)l->map->values[t * a->count + a->first + s];
-            square += x * x;
-        }
-        share[s] = (heed_real)sqrt(square);
-        all += sqrt(square);
+        double norm = 0;
+        for (int t = 0; t < rows; t++) norm = hypot(norm, (double)l->map->values[t * n + s]);
+        share[s] = (heed_real)norm;
+        all += norm;
     }
     for (int s = 0; share && all > 0 && s < n; s++) share[s] /= (heed_real)all;
     return share;
 }
 
+/* A matrix of all places would be too large to be read. */
 static bool draw_over(const work *w, const look *l) {
     const char *png = flag_text(w->p, "png"), *svg = flag_text(w->p, "svg");
-    const heed_record *r = l->record;
-    const heed_record_axis *a = &r->axes[l->map->keys];
-    const char *caption = l->name;
+    const heed_record_axis *y = &l->record->axes[l->map->queries],
+                           *x = &l->record->axes[l->map->keys];
+    const heed_picture *shown = &l->e.example.shown;
+    const char *of = y->first ? y->labels[0] : "all positions of the output";
+    const char *title = l->record->title;
+    char caption[48], note[400];
     heed_real *share = shares_of(w->p->c, l);
-    const heed_real *const maps[] = {share};
-    heed_overlay o = {.title = r->title ? file_name(r->title) : NULL,
-                      .subtitle = "influence of each place on all positions of the output",
-                      .note =
-                          "Norm of d y / d x_s at place s, as a share of the sum over all places.",
-                      .pixels = r->pixels,
-                      .width = r->width,
-                      .height = r->height,
-                      .channels = r->channels,
-                      .rows = a->rows,
-                      .cols = a->cols,
+    snprintf(caption, sizeof caption, "influence on %s", y->first ? of : "all");
+    snprintf(note, sizeof note,
+             "%sNorm of d y / d x_s for place s, as a share of the sum over all places; y: %.80s.",
+             l->e.example.cropped ? "The model sees the centre square of the picture, which is "
+                                    "shown. "
+                                  : "",
+             of);
+    heed_overlay o = {.title = title ? file_name(title) : NULL,
+                      .subtitle = l->name,
+                      .note = note,
+                      .pixels = shown->pixels,
+                      .width = shown->width,
+                      .height = shown->height,
+                      .channels = shown->channels,
+                      .rows = x->rows,
+                      .cols = x->cols,
                       .count = 1,
-                      .maps = maps,
-                      .captions = &caption,
+                      .maps = (const heed_real *const[]){share},
+                      .captions = (const char *const[]){caption},
                       .of = "the sum"};
     bool ok = share && (!*png || heed_overlay_png(w->p->c, &o, png)) &&
               (!*svg || heed_overlay_svg(w->p->c, &o, svg));

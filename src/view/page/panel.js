@@ -244,15 +244,16 @@
         });
         const lock =
             heed.el(
-                "p", {class: "lock muted small"}, at.locked ? "Locked. " : heed.toChoose(b.queries), free);
+                "p", {class: "lock muted small"},
+                at.locked ? "Locked. " : heed.toChoose(b.queries), free);
         const full = Math.max(1, m.max),
               rest =
                   left.reduce((a, x) => a + x[1], 0); /* bars of 0 to 1, as those of predictions */
         const total = row.reduce((a, w) => a + (w === w ? w : 0), 0);
         const even = heed.nearlyUniform(b, heed.state.head) ? ", nearly uniform" : "";
         const places = b.keys.grid ? "; patches: row,column" : "";
-        const heading =
-            heed.el("h3", {text: `attends to (${heed.headName(heed.state.head)}${even}${places})`});
+        const how = heed.headName(heed.state.head) + even + places;
+        const heading = heed.el("h3", {text: `attends to (${how})`});
         const sum = Math.abs(total - 1) > 0.002
             ? heed.el("p", {class: "muted small", text: `The row sums to ${heed.number(total)}.`})
             : null;
