@@ -149,7 +149,7 @@ warns "18 for training, 2 for validation"
 holds grep -q '^flip = 0$' plain/config.conf
 run eval plain flat --code plain.png --csv plain.csv
 status 0
-holds test "$(sed -n 2p plain.csv | cut -d, -f1)" = '"unlabelled"'
+holds test "$(sed -n 2p plain.csv | cut -d, -f2)" = '"unlabelled"'
 rm idx/*labels*
 run train autoencoder idx -o bare $CODE --steps 2
 status 0
