@@ -333,11 +333,33 @@ run attend vit "$one" "$two" --svg pair.svg
 status 0
 says "wrote pair-$(basename "$two" .png).svg"
 holds test "$(cat pair-*.svg | grep -c "  of a row&#39;s attention (1 = 100 %)<")" = 2
-holds test "$(cat pair-*.svg | end_of - | wc -l)" = 1
 # All heads have one scale, also if one is drawn: of a model whose heads are sharp.
 run train vit png -o sharp --steps 1 --batch 4 --layers 1 --heads 2 --width 16 --init-std 1.5 --val-split 0.2
 for head in 1 2; do run attend sharp "$one" --head $head --svg sharp$head.svg; done
 holds test "$(cat sharp1.svg sharp2.svg | end_of - | wc -l)" = 1
+# Each picture has the scale that it has alone, so that a sharp head of one does not make the others pale.
+run train vit png -o keen --steps 2 --batch 4 --layers 2 --heads 2 --width 8 --val-split 0.2 --init-std 1
+: >each
+for picture in "$one" "$two"; do
+    run attend keen "$picture"
+    end_of out >>each
+done
+run attend keen "$one" "$two"
+holds test "$(sort -u each | wc -l)" = 2
+holds test "$(end_of out)" = "$(sort -u each)"
+# Pictures of one name in several folders have their folder in the names of their files, however they are given.
+mkdir one other
+cp "$one" one/same.png
+cp "$two" other/same.png
+for inputs in "one/same.png other/same.png" "o*e*/same.png"; do
+    set -f
+    run attend vit $inputs --svg of.svg
+    set +f
+    says "wrote of-one-same.svg"
+    says "wrote of-other-same.svg"
+done
+run attend vit "$one" --occlusion
+refuses 2 "did you mean --occlude?"
 run_with "$one" attend vit - --json --layers 1
 json axes.0.grid.rows
 json picture.channels 1

@@ -29,7 +29,7 @@ says "mean squared error, of pixels from 0 to 1"
 says "with 3 components, fitted on 110 training pictures"
 says "wrote codes.png"
 holds test -s codes.png
-holds test "$(head -1 codes.csv)" = "class,z1,z2,z3"
+holds test "$(head -1 codes.csv)" = "input,class,z1,z2,z3"
 holds test "$(wc -l <codes.csv)" = 31
 run eval code --linear --json
 status 0
@@ -149,7 +149,7 @@ warns "18 for training, 2 for validation"
 holds grep -q '^flip = 0$' plain/config.conf
 run eval plain flat --code plain.png --csv plain.csv
 status 0
-holds test "$(sed -n 2p plain.csv | cut -d, -f1)" = '"unlabelled"'
+holds test "$(sed -n 2p plain.csv | cut -d, -f2)" = '"unlabelled"'
 rm idx/*labels*
 run train autoencoder idx -o bare $CODE --steps 2
 status 0

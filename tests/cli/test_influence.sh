@@ -107,6 +107,12 @@ says '"axes"'
 run heads vit
 says "share on [CLS]"
 hides "[SEP]"
+run influence vit "$picture" --svg over.svg # over the picture, as attention is
+says "wrote over.svg"
+holds grep -q ">influence on \[CLS\]<" over.svg
+holds test "$(grep -c '<image ' over.svg)" = 2
+run influence cnn "$picture" --draws 2 --svg over.svg
+holds grep -q ">influence on all<" over.svg
 COLUMNS=40 run influence vit "$picture"
 status 0
 holds grep -q '^ *1,1 [0-9 ,]*$' out

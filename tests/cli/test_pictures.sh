@@ -412,3 +412,19 @@ run data check mlp twins --image-size 16 --val-split 0 --json
 json duplicates 1
 run data check mlp twins --image-size 16 --val-split 0
 says "twins/test/red/copy.bmp is twins/train/red/2.bmp"
+
+# Classes of very different sizes: the command to try has what the note recommends. A name with a comma is quoted in a list.
+mkdir -p "uneven/a,b" uneven/c
+one=$(find png/train -name '*.png' | head -1)
+for i in 1 2 3 4 5 6 7 8 9 10 11 12; do cp "$one" "uneven/c/$i.png"; done
+cp "$one" "uneven/a,b/1.png"
+cp "$one" "uneven/a,b/2.png"
+run data check vit uneven
+says "--minutes 2 --balance"
+run train vit uneven -o uneven-run --steps 1 --width 8 --heads 2 --layers 1
+status 0
+warns '2: "a,b", c'
+says "attend uneven-run PICTURE --png"
+mkdir uneven/d
+run data check vit uneven
+refuses 3 "found none; hint: put pictures there"

@@ -367,6 +367,8 @@ const synonym setting_synonyms[] = {
     {" stream streaming ", NULL, "a text is printed while it is made"},
     {" output-attentions show-attention attentions return-attention plot-attention ",
      "attention png", NULL},
+    {" occlusion occluded ", "occlude", NULL},
+    {" png ", "attention overlay", NULL},
     {" layer-index layer-idx layer-num ", "layer", NULL},
     {" head-index head-idx head-num ", "head", NULL},
     {" image picture images photo source src img-path image-path ", NULL, NAMELESS},

@@ -291,7 +291,7 @@ static bool focus_all(const work *w) {
     return ok;
 }
 
-/* Shows the inputs taken so far, each head on one scale. */
+/* Shows the inputs taken so far, several texts or one picture, each head on one scale. */
 static void show_all(work *w) {
     bool page = w->count && *flag_text(w->p, "html") && !sees_pictures(w->run->model);
     scales k = {0};
@@ -321,11 +321,13 @@ static bool append(work *w, const input *in) {
     return true;
 }
 
-/* Whether those taken are shown before the next one is read: nothing is drawn, somebody types them,
- * or they are too many, and the next ones then share other scales. */
+/* Whether those taken are shown before the next one is read: each picture has its own scale,
+ * nothing is drawn, somebody types them, or they are too many, and the next ones then share other
+ * scales. */
 static bool is_due(const work *w) {
     static const double most = 256e6;
-    bool html = *flag_text(w->p, "html") && !sees_pictures(w->run->model);
+    if (sees_pictures(w->run->model)) return true;
+    bool html = *flag_text(w->p, "html");
     bool drawn = !flag_on(w->p, "json") || *flag_text(w->p, "png") || *flag_text(w->p, "svg");
     bool typed = w->p->line > 0 && is_terminal(stdin);
     if (!html && drawn && !typed && w->bytes > most)

@@ -237,6 +237,14 @@ static void title_of(const attend_view *v, char title[TITLE]) {
              more ? " (other measures: the whole model)" : "");
 }
 
+/* The title without the folder of the file that it begins with. */
+static const char *without_folder(const char *title) {
+    const char *own = title, *end = strstr(title, " \xe2\x86\x92 ");
+    for (const char *s = title; *s && s != end; s++)
+        if (*s == '/') own = s + 1;
+    return own;
+}
+
 bool attend_draw_picture(const attend_view *v, bool cells, bool svg, const char *path) {
     const heed_record *r = v->record;
     const heed_record_guess *g = r->guesses;
@@ -244,11 +252,12 @@ bool attend_draw_picture(const attend_view *v, bool cells, bool svg, const char 
     char what[TITLE], title[TITLE], note[480], p0[16];
     panels p;
     title_of(v, what);
+    name = without_folder(name);
     if (has_words(v) || !r->guess_count)
-        snprintf(title, sizeof title, "%.200s", has_words(v) ? name : file_name(name));
+        snprintf(title, sizeof title, "%.200s", name);
     else
-        snprintf(title, sizeof title, "%.120s: predicted %.60s, probability %s", file_name(name),
-                 g->labels[0], probability_text(p0, (double)g->p[0], PROBABILITY));
+        snprintf(title, sizeof title, "%.120s: predicted %.60s, probability %s", name, g->labels[0],
+                 probability_text(p0, (double)g->p[0], PROBABILITY));
     snprintf(note, sizeof note, "%.360s%s" NO_EXPLANATION ".", r->note ? r->note : "",
              r->note ? " " : "");
     bool ok = open_panels(v, &p);

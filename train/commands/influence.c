@@ -2,6 +2,7 @@
 #include "cli/os_files.h"
 #include "kinds/records.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +17,10 @@ static const heed_option options[] = {
           "What"),
     SWITCH("exact", "exact, however long it takes", "What"),
     SWITCH("numbers", "print numbers instead of shades", "Output"),
-    WORDS("png", "write a picture; several runs side by side, each with its own scale", "Output"),
+    WORDS("png",
+          "write a picture: of several runs side by side, each with its own scale; of a photograph "
+          "the influence of each place over it",
+          "Output"),
     AS_SVG("Output"),
     WORDS("npz", "write the matrix and its labels for NumPy", "Output"),
     SWITCH("json", "print everything as one JSON object", "Output"),
@@ -117,8 +121,66 @@ static bool print_map(const work *w, const look *l) {
     return ok;
 }
 
+static bool is_over_picture(const look *l) {
+    return l->e.example.shown.pixels && l->record->axes[l->map->keys].rows > 0;
+}
+
+/* Over the picture: the norm of d y / d x_s, where y is that of [CLS] or else of all positions
+ * together, as a share of the sum over all places s. The caller frees it. */
+static heed_real *shares_of(heed_ctx *c, const look *l) {
+    const heed_record_axis *y = &l->record->axes[l->map->queries];
+    int rows = y->first ? y->first : y->count, n = l->record->axes[l->map->keys].count;
+    heed_real *share = allocate(c, (size_t)n, sizeof *share, "places");
+    double all = 0;
+    for (int s = 0; share && s < n; s++) {
+        double norm = 0;
+        for (int t = 0; t < rows; t++) norm = hypot(norm, (double)l->map->values[t * n + s]);
+        share[s] = (heed_real)norm;
+        all += norm;
+    }
+    for (int s = 0; share && all > 0 && s < n; s++) share[s] /= (heed_real)all;
+    return share;
+}
+
+/* A matrix of all places would be too large to be read. */
+static bool draw_over(const work *w, const look *l) {
+    const char *png = flag_text(w->p, "png"), *svg = flag_text(w->p, "svg");
+    const heed_record_axis *y = &l->record->axes[l->map->queries],
+                           *x = &l->record->axes[l->map->keys];
+    const heed_picture *shown = &l->e.example.shown;
+    const char *of = y->first ? y->labels[0] : "all positions of the output";
+    const char *title = l->record->title;
+    char caption[48], note[400];
+    heed_real *share = shares_of(w->p->c, l);
+    snprintf(caption, sizeof caption, "influence on %s", y->first ? of : "all");
+    snprintf(note, sizeof note,
+             "%sNorm of d y / d x_s for place s, as a share of the sum over all places; y: %.80s.",
+             l->e.example.cropped ? "The model sees the centre square of the picture, which is "
+                                    "shown. "
+                                  : "",
+             of);
+    heed_overlay o = {.title = title ? file_name(title) : NULL,
+                      .subtitle = l->name,
+                      .note = note,
+                      .pixels = shown->pixels,
+                      .width = shown->width,
+                      .height = shown->height,
+                      .channels = shown->channels,
+                      .rows = x->rows,
+                      .cols = x->cols,
+                      .count = 1,
+                      .maps = (const heed_real *const[]){share},
+                      .captions = (const char *const[]){caption},
+                      .of = "the sum"};
+    bool ok = share && (!*png || heed_overlay_png(w->p->c, &o, png)) &&
+              (!*svg || heed_overlay_svg(w->p->c, &o, svg));
+    free(share);
+    return ok;
+}
+
 /* Each matrix has a separate scale: norms of different models have no common one. */
 static bool draw(const work *w) {
+    if (w->count == 1 && is_over_picture(&w->looks[0])) return draw_over(w, &w->looks[0]);
     const char *png = flag_text(w->p, "png"), *svg = flag_text(w->p, "svg");
     heed_ctx *c = w->p->c;
     static const char what[] = "norm of d y_t / d x_s: rows t, columns s";

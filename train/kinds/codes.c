@@ -50,14 +50,18 @@ static bool draw(heed_ctx *c, const heed_codes *k, const heed_images_info *a, co
 
 /* ---- the numbers ---- */
 
-static bool write_csv(heed_ctx *c, const heed_codes *k, const heed_images_info *a,
-                      const char *path) {
+static bool write_csv(heed_ctx *c, const heed_codes *k, const heed_data *d, const char *path) {
+    const heed_images_info *a = heed_images_about(d->batches);
+    const char *name = NULL;
     heed_text out = {.c = c};
-    heed_text_add(&out, "class");
+    heed_text_add(&out, "input,class");
     for (int j = 0; j < k->width; j++) heed_text_add(&out, ",z%d", j + 1);
     heed_text_put(&out, "\n", 1);
     for (int i = 0; i < k->count; i++) {
         const heed_real *z = k->x + (size_t)i * (size_t)k->width;
+        heed_images_get(d->batches, d->part, (size_t)i, NULL, NULL, &name);
+        heed_csv_put(&out, name);
+        heed_text_put(&out, ",", 1);
         heed_csv_put(&out, a->labels[k->label[i]]);
         for (int j = 0; j < k->width; j++) heed_text_add(&out, ",%.9g", (double)z[j]);
         heed_text_put(&out, "\n", 1);
@@ -77,7 +81,7 @@ void draw_codes(program *p, heed_run *r, const heed_data *d, int rows) {
     snprintf(title, sizeof title, "codes of %d pictures, %.160s", k.count, p->argv[0]);
     FILE *to = flag_on(p, "json") ? stderr : stdout;
     if (ok && *png && (ok = draw(p->c, &k, a, title, png))) fprintf(to, "\nwrote %s\n", png);
-    if (ok && *csv && write_csv(p->c, &k, a, csv))
+    if (ok && *csv && write_csv(p->c, &k, d, csv))
         fprintf(to, "%swrote %s\n", *png ? "" : "\n", csv);
     heed_codes_free(&k);
 }

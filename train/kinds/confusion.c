@@ -274,11 +274,18 @@ bool mistakes_png(heed_ctx *c, const class_predictions *all, int most, const cha
     if (!ok) heed_fail(c, HEED_FAILED, "no memory for %d pictures", most);
     int found = ok ? worst_of(all, most, places) : 0;
     for (int i = 0; ok && i < found; i++) ok = add_mistake(&a, all, places[i]);
-    if (ok && found == 0)
-        heed_message(c, HEED_INFO, "no mistakes: %s is not written", path);
-    else if (ok)
+    if (ok && found == 0) heed_message(c, HEED_INFO, "no mistakes: %s is not written", path);
+    char title[128];
+    const heed_images_info *about = heed_images_about(all->images);
+    bool is_square = about->low_width == about->high_width &&
+                     about->low_height == about->high_height &&
+                     about->low_width == about->low_height;
+    snprintf(title, sizeof title, "the %d worst of %.0f mistakes, highest loss first%s", found,
+             (double)all->count - all->score.correct,
+             is_square ? "" : "; the model sees the centre square of each");
+    if (ok && found > 0)
         ok = heed_sheet_png(c,
-                            &(heed_sheet){.title = "the worst mistakes, highest loss first",
+                            &(heed_sheet){.title = title,
                                           .count = found,
                                           .columns = MISTAKES_IN_A_ROW,
                                           .side = MISTAKE_SIDE,

@@ -14,11 +14,21 @@ typedef struct {
 
 /* ---- names of outputs ---- */
 
-/* The part of the path below the argument that is or names its folder. */
+/* The part of the path below the argument that is or names its folder, or below what a pattern
+ * begins with. If another argument is a file of the same name, the name with its folder. */
 static const char *below(const program *p, const char *path) {
-    const char *own = file_name(path);
+    const char *own = file_name(path), *folder = own > path ? own - 1 : own;
+    while (folder > path && folder[-1] != '/') folder--;
     for (int i = 1; i < p->argc; i++) {
         size_t n = strlen(p->argv[i]);
+        if (strcmp(p->argv[i], path) != 0 && strcmp(file_name(p->argv[i]), file_name(path)) == 0 &&
+            folder < own)
+            own = folder;
+        size_t fixed = strcspn(p->argv[i], "*?[");
+        while (fixed && p->argv[i][fixed - 1] != '/') fixed--;
+        if (is_pattern(p->argv[i]) && !is_file(p->argv[i]) &&
+            strncmp(path, p->argv[i], fixed) == 0 && path + fixed < own)
+            own = path + fixed;
         while (n && p->argv[i][n - 1] == '/') n--;
         if (!is_directory(p->argv[i]) || strncmp(path, p->argv[i], n) != 0 || path[n] != '/')
             continue;

@@ -169,12 +169,12 @@ void begun_pictures(program *p, const heed_data *d, const char *run) {
 
 static void next_pictures(const heed_model *m, const heed_data *d, const char *path,
                           const char *run) {
-    (void)m;
     (void)d;
     (void)path;
     const char *heed = program_name();
-    printf("\nNext:\n  %s eval %s\n  %s classify %s PICTURE...\n  %s plot %s\n", heed, run, heed,
-           run, heed, run);
+    printf("\nNext:\n  %s eval %s\n  %s classify %s PICTURE...\n", heed, run, heed, run);
+    if (m->attending) printf("  %s attend %s PICTURE --png attention.png\n", heed, run);
+    printf("  %s plot %s\n", heed, run);
 }
 
 /* Writes the test results of the best weights as a line of metrics.csv. */

@@ -232,6 +232,8 @@ void check_pictures(program *p, heed_data *d) {
     if (*sheet && write_sheet(p, k, sheet) && !json) printf("\nwrote %s\n", sheet);
     if (json || heed_ctx_status(p->c) != HEED_OK) return;
     const heed_model *cnn = find_model(p->models, "cnn");
-    print_try(p, p->model, "--minutes 2");
-    if (cnn && are_few(p->model, d, p->flags, hint)) print_try(p, cnn, "--minutes 2");
+    bool uneven = names_class(p->model) && *balance_hint(d, hint) && !flag_given(p, "balance");
+    const char *suggestion = uneven ? "--minutes 2 --balance" : "--minutes 2";
+    print_try(p, p->model, suggestion);
+    if (cnn && are_few(p->model, d, p->flags, hint)) print_try(p, cnn, suggestion);
 }

@@ -119,7 +119,8 @@ const char *label_list(const char *const *labels, int count, int columns, char t
     int i = 0;
     *text = 0;
     for (; i < count && n < (size_t)columns; i++)
-        n += (size_t)snprintf(text + n, 256 - n, "%s%.80s", i ? ", " : "", labels[i]);
+        n += (size_t)snprintf(text + n, 256 - n, strchr(labels[i], ',') ? "%s\"%.80s\"" : "%s%.80s",
+                              i ? ", " : "", labels[i]);
     size_t cut = heed_label_cut(text, columns);
     if (cut < n || i < count) snprintf(text + cut, 256 - cut, " ...");
     return text;

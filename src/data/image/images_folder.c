@@ -91,8 +91,8 @@ static bool add_class(heed_images *k, heed_part part, const char *folder, const 
     if (ok && k->count == before)
         ok = heed_fail(k->c, HEED_DATA,
                        "class \"%s\" has no pictures: %s: expected JPEG, PNG, BMP or TGA files, "
-                       "found %zu others; hint: put pictures there, or move the folder away",
-                       name, path, k->info.others - others);
+                       "found %s; hint: put pictures there, or move the folder away",
+                       name, path, k->info.others > others ? "only others" : "none");
     heed__free(s.seen);
     heed__free(path);
     return ok;

@@ -239,7 +239,7 @@
             (_, i) => (p.signed ? heed.signed((2 * i) / 47 - 1) : heed.color(i / 47)));
         pen.rect(x - 0.5, y - 0.5, 91, 9, {stroke: heed.theme.line});
         if (uniform) pen.rect(x + (90 * uniform) / p.top - 1, y - 3, 2, 14, {fill: heed.theme.ink});
-        const ends = `${p.signed ? heed.number(-p.top) : "0"} to ${heed.number(p.top)}`;
+        const ends = (p.signed ? "±" : "0 to ") + heed.number(p.top);
         const most = () => heed.number(heed.largestOver(p.values, rowOf(p), p)),
               more = heed.isAbove(p.values, p.top) ? " and more" : "";
         const own = pictured(p) ? `; largest ${most()}` : more;

@@ -152,9 +152,16 @@
             .sort((a, b) => b[1] - a[1]);
     const amount = (text) => heed.el("span", {class: "value", text});
 
-    /* How a token is chosen where there is no pointer that hovers. */
-    heed.toChoose = () => (matchMedia("(hover: none)").matches ? "Tap a token to lock it."
-                                                               : "Hover to look, click to lock.");
+    /* How a token, or a patch, is chosen where there is no pointer that hovers. */
+    heed.toChoose = (axis) => {
+        const what = axis?.grid ? "patch" : "token";
+        return matchMedia("(hover: none)").matches ? `Tap a ${what} to lock it.`
+                                                   : "Hover to look, click to lock.";
+    };
+    /* The number of a token; a patch has its row and column as its label. */
+    const indexOf = (axis, i) => heed.el("span", {
+        class: "index", text: axis.grid && i >= axis.grid.first ? "" : String(heed.nth(i))
+    });
     const unlock = () => {
         heed.update({query: -1, key: -1});
         heed.current().box.querySelector("canvas[tabindex]")?.focus({preventScroll: true});
@@ -169,8 +176,7 @@
                     `row ${heed.nth(at.query)} ${heed.quote(b.queries, at.query)} attends ` +
                         `${heed.weight(w)} to ${heed.quote(b.keys, k)}`,
             },
-            heed.el("span", {class: "index", text: String(heed.nth(k))}), heed.word(b.keys, k, 18),
-            bar(w / full), amount(heed.weight(w)));
+            indexOf(b.keys, k), heed.word(b.keys, k, 18), bar(w / full), amount(heed.weight(w)));
         return heed.el("li", {}, button);
     };
     /* The keys that are not listed, several ones, so that the column adds up. */
@@ -231,22 +237,23 @@
         const rows = all.slice(0, all.length > 9 ? 8 : 9), left = all.slice(rows.length);
         const row = m.data.subarray(at.query * m.cols, (at.query + 1) * m.cols);
         const head = heed.el(
-            "h2", {}, heed.el("span", {class: "index", text: String(heed.nth(at.query))}),
-            heed.word(b.queries, at.query, 40));
+            "h2", {}, indexOf(b.queries, at.query), heed.word(b.queries, at.query, 40));
         const free = heed.el("button", {
             type: "button", class: "free", hidden: !at.locked, title: "Esc", text: "Unlock",
             onclick: unlock
         });
         const lock =
             heed.el(
-                "p", {class: "lock muted small"}, at.locked ? "Locked. " : heed.toChoose(), free);
+                "p", {class: "lock muted small"},
+                at.locked ? "Locked. " : heed.toChoose(b.queries), free);
         const full = Math.max(1, m.max),
               rest =
                   left.reduce((a, x) => a + x[1], 0); /* bars of 0 to 1, as those of predictions */
         const total = row.reduce((a, w) => a + (w === w ? w : 0), 0);
         const even = heed.nearlyUniform(b, heed.state.head) ? ", nearly uniform" : "";
-        const heading =
-            heed.el("h3", {text: `attends to (${heed.headName(heed.state.head)}${even})`});
+        const places = b.keys.grid ? "; patches: row,column" : "";
+        const how = heed.headName(heed.state.head) + even + places;
+        const heading = heed.el("h3", {text: `attends to (${how})`});
         const sum = Math.abs(total - 1) > 0.002
             ? heed.el("p", {class: "muted small", text: `The row sums to ${heed.number(total)}.`})
             : null;
