@@ -300,6 +300,12 @@ for w in bad poor; do printf 'neg\tthe film was %s\n' $w; done >>texts.tsv
 run train textcls texts.tsv -o class $TINY --val-split 0 --encoder attention --layers 1 --heads 2
 run attend class "the film was good"
 says "predicts the class: "
+# Nothing is predicted at one token: the attention beside other measures is the mean of the rows. A gradient, of which
+# the positive part is shown, has no scale below 0.
+run attend class "the film was good" --occlude --gradient --svg class.svg
+says "attention: shares of a row, mean of the rows (1 = 100 %)"
+holds grep -q '>[0-9.]*  of attention, mean of the rows (1 = 100 %)<' class.svg
+holds grep -q '>gradient: 0 to [0-9.e-]*, attention times' class.svg
 
 # Pictures: patches over the picture.
 ${CC:-cc} -O1 -o digits "$here/../../data/digits.c" -lm -lz || fail "cannot build data/digits.c"

@@ -484,6 +484,7 @@ def check_matters(b, folder):
     check(b.run(names) == "gradient", f"compare: the mean of heads has no single head's map: {b.run(names)}")
     b.open(os.path.join(folder, "causal.html"), "#view=compare")
     svg = b.download("heed.id('save-svg').click()")[0].decode()
+    check(re.findall(r">(\S+) to [^<]+<", svg[svg.index(">gradient<"):svg.index("gradient, layer 1")])[-1:] == ["0"], "compare: a gradient, which is its positive part, has no scale below 0")
     check("Each row is of its own prediction." in svg, "compare: of a causal model each row is of its own prediction")
     check(len(re.findall(r"<(?:path|polyline|line)", svg[svg.index(">gradient<"):svg.index("gradient, layer 1")])) > 1, "compare: what may not be attended to is hatched in its maps, too")
     clean(b, "matters")
@@ -542,7 +543,7 @@ def check_hatch(b, folder):
 
 
 def check_legends(b, folder):
-    for link, wanted in (("view=overview", r"^00\.989uniform = 0\.111weight: .*one scale for all heads; (darker|brighter) is more$"), ("view=overview&scale=one", "^01.000uniform"), ("view=qk", r"q ±[\d.]+, k ±[\d.]+, q × k ±[\d.]+$")):
+    for link, wanted in (("view=overview", r"^00\.989uniform = 0\.111weight: .*one scale for all heads; (darker|brighter) is more$"), ("view=overview&scale=one", "^01.000uniform"), ("view=qk", r"q and k share a scale, ±[\d.]+; others have their own: q × k ±[\d.]+$")):
         b.open(os.path.join(folder, "text.html"), "#" + link)
         said = b.run("heed.id('legend').textContent")
         check(re.search(wanted, said), f"the legend of {link}: {said}")
