@@ -24,6 +24,8 @@ holds test "$(head -1 heads.csv)" = "stack,layer,head,entropy,distance,first,sel
 holds test "$(cut -d, -f1-3 heads.csv | sort | tr "\n" " ")" = "encoder,1,1 encoder,1,2 stack,layer,head " # from 1
 run heads mlm --json
 json heads.0.queries
+# Both are over the queries that have such a token, which padding is none of.
+holds test "$("$JSON" alike.encoder.previous <out)" = "$("$JSON" alike.encoder.next <out)"
 run heads mlm --sort induction
 refuses 2 "--sort induction: heads of this model have no such measure"
 run heads mlm --csv none/heads.csv
