@@ -96,9 +96,12 @@ run attend gpt "Paris is" --key 6
 says "which tokens attend to token 6, ␣: decoder, layer 1 of 1, mean of"
 holds test "$(sed -n 5p out | tr -s ' ')" = " ␣ i s"
 run attend mlm "$TEXT" --head 2 --numbers --query 4
+holds grep -q "^ *share of a row's attention (1 = 100 %)$" out # there are no shades
+hides percent
 row=$(grep -m1 '^head 2' out)
 run attend mlm "$TEXT" --head 2 --numbers --key 3 --png column.png
 says "wrote column.png"
+holds grep -q "^ *share of each token's attention (1 = 100 %)$" out
 column=$(grep -m1 '^head 2' out)
 holds test "$(echo $row | cut -d' ' -f5)" = "$(echo $column | cut -d' ' -f6)"
 for other in "--query 1" --occlude --rollout; do
@@ -300,6 +303,10 @@ for w in bad poor; do printf 'neg\tthe film was %s\n' $w; done >>texts.tsv
 run train textcls texts.tsv -o class $TINY --val-split 0 --encoder attention --layers 1 --heads 2
 run attend class "the film was good"
 says "predicts the class: "
+run classify class "the film was good" --attention
+refuses 2 "unknown option --attention; hint: \`heed attend RUN INPUT\` shows what a run attends to"
+run classify class "the film was good" --overlay no.png
+refuses 2 'hint: `heed attend class "TEXT"`'
 # Nothing is predicted at one token: the attention beside other measures is the mean of the rows. A gradient, of which
 # the positive part is shown, has no scale below 0.
 run attend class "the film was good" --occlude --gradient --svg class.svg
