@@ -369,6 +369,10 @@ run attend mlm "$TEXT" --head x
 refuses 2 "expected 1 to 2, mean or max"
 run attend mlm "$TEXT" --query Pariss --svg no.svg
 refuses 2 "did you mean Paris?"
+run attend mlm "$TEXT" --query mask
+refuses 2 "did you mean [MASK]?"
+run attend mlm/model.safetensors "$TEXT"
+refuses 3 "expected the folder of a run, found a file of the run mlm"
 absent no.svg
 # Nothing is written before all that was chosen is known to be there.
 for wrong in "--query Pariss" "--query 99" "--head 3" "--layer 2" "--layers 7" "--heads 9" "--stack cross"; do
