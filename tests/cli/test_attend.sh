@@ -258,7 +258,7 @@ run attend s2s ag --target gg --query a
 refuses 2 "--query a: no such token of the target: expected g, g, [SEP] or a number from 1 to 3; hint: --key shows which tokens look at it"
 run attend s2s ag --target gg --key a --numbers
 says "which tokens attend to token 1, a: cross, layer"
-says "percent of each token's attention"
+says "share of each token's attention (1 = 100 %)"
 run attend s2s ag --target bb --key b
 refuses 2 "--key b: no such token of the source: expected a, g, [SEP] or a number from 1 to 3; hint: --query shows what it looks at"
 run attend s2s ag --target gg --query z
