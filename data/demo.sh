@@ -24,8 +24,8 @@ say "Sentences that training never saw (their facts, yes, in other words):"
 
 show "./heed train gpt $dir/facts.txt -o $dir/gpt -c data/demo-gpt.conf"
 ./heed train gpt $dir/facts.txt -o $dir/gpt -c data/demo-gpt.conf --force "$@" || exit 1
-show './heed generate '$dir'/gpt --prompt "Paris is the capital of" --n 2 --temperature 0 --attention'
-./heed generate $dir/gpt --prompt "Paris is the capital of" --n 2 --temperature 0 --attention || exit 1
+show './heed generate '$dir'/gpt --prompt "Paris is the capital of" --n 1 --temperature 0 --attention'
+./heed generate $dir/gpt --prompt "Paris is the capital of" --n 1 --temperature 0 --attention || exit 1
 
 ${CC:-gcc} -std=c11 -O2 -o $dir/maker data/digits.c -lz -lm || exit 1
 $dir/maker $dir/digits --train 12000 --test 2000 && $dir/maker $dir/new --png --train 0 --test 10 --seed 2 || exit 1

@@ -253,8 +253,8 @@ typedef enum {
     HEED_HEAD_DISTANCE,  /* sum w |query - key|; pictures: between the centres of patches */
     HEED_HEAD_FIRST,     /* share of a row's weight on the first position */
     HEED_HEAD_SELF,      /* share on the query's own position */
-    HEED_HEAD_PREVIOUS,  /* share on the position before it */
-    HEED_HEAD_NEXT,      /* share on the position after it */
+    HEED_HEAD_PREVIOUS,  /* share on the position before it, over the queries that have one */
+    HEED_HEAD_NEXT,      /* share on the position after it, over the queries that have one */
     HEED_HEAD_SAME,      /* share on other positions with the query's token */
     HEED_HEAD_SPECIAL,   /* share on [CLS] and [SEP] */
     HEED_HEAD_DIAGONAL,  /* cross attention: |peak - query (keys - 1) / (queries - 1)|, in tokens */

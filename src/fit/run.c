@@ -291,7 +291,16 @@ static bool open_all(heed__opened *o, const char *dir, const heed_model *const *
 /* Fails unless dir holds a run that can be opened. For a file in its place, the hint names the
  * first text model, if there is one. */
 static bool check_run(heed_ctx *c, const char *dir, const heed_model *const *models) {
+    const char *slash = strrchr(dir, '/');
+    char folder[1024];
+    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - dir) : 0, dir);
     while (models && *models && (*models)->kind != HEED_INPUT_TOKENS) models++;
+    if (*folder && !heed__os_is_dir(dir) && heed__os_exists(dir) &&
+        heed__run_has(c, folder, "config.conf"))
+        return heed_fail(c, HEED_DATA,
+                         "run is missing: %s: expected the folder of a run, found a file of the "
+                         "run %s",
+                         dir, folder);
     if (heed__os_exists(dir) && !heed__os_is_dir(dir) && models && *models)
         return heed_fail(c, HEED_DATA,
                          "run is missing: %s: expected the folder of a run, found a file; hint: if "

@@ -15,8 +15,8 @@ static const struct {
     {"distance", "from the query to what it attends to, a mean by the weights"},
     {"first", "share on the first token"},
     {"self", "share on the query's own token"},
-    {"previous", "share on the token before the query"},
-    {"next", "share on the token after the query"},
+    {"previous", "share on the token before the query, over the queries that have one"},
+    {"next", "share on the token after the query, over the queries that have one"},
     {"same", "share on other positions that have the query's token"},
     {"special", "share on [CLS] and [SEP]"},
     {"diagonal", "how far the strongest source token lies from the straight line, in tokens"},
@@ -49,6 +49,10 @@ typedef struct {
     bool cross, causal;
     heed_specials special;
 } pair_of_sides;
+
+static bool is_seen(const pair_of_sides *p, int query, int key) {
+    return (!p->k.pad || p->k.pad[key]) && (!p->causal || key <= query);
+}
 
 static void count(heed_head_sums *s, heed_head_measure m, double value) {
     s->sum[m] += value;
@@ -91,7 +95,8 @@ static void count_places(heed_head_sums *s, const pair_of_sides *p, const double
     count(s, HEED_HEAD_FIRST, w[0]);
     count(s, HEED_HEAD_SELF, w[query]);
     if (query > 0) count(s, HEED_HEAD_PREVIOUS, w[query - 1]);
-    if (!p->causal && query + 1 < p->k.len) count(s, HEED_HEAD_NEXT, w[query + 1]);
+    if (query + 1 < p->k.len && is_seen(p, query, query + 1))
+        count(s, HEED_HEAD_NEXT, w[query + 1]);
 }
 
 static int keys_of(const side *k) {
@@ -122,10 +127,6 @@ static void count_row(heed_head_sums *s, const pair_of_sides *p, const double *w
         if (w[i] > w[peak]) peak = i;
     double straight = queries > 1 ? (double)query * (keys - 1) / (queries - 1) : 0;
     count(s, HEED_HEAD_DIAGONAL, fabs(peak - straight));
-}
-
-static bool is_seen(const pair_of_sides *p, int query, int key) {
-    return (!p->k.pad || p->k.pad[key]) && (!p->causal || key <= query);
 }
 
 static const int32_t *of_item(const int32_t *all, int item, int len) {

@@ -33,14 +33,15 @@ static bool add_text(heed_snapshots *s, const char *text, size_t n, const char *
 }
 
 /* Turns a validation batch of one row back into text: without special tokens, with masked ones
- * restored. */
+ * restored. In place of them the token of the largest id becomes [MASK]: vocabularies are sorted
+ * from frequent to rare, and a rare token is the better question. */
 static bool add_row(heed_snapshots *s, size_t index) {
     const heed_tokenizer *k = s->data->tokenizer;
     heed_specials x = heed_tokenizer_specials(k);
     heed_batch b = {0};
     heed_text text = {.c = s->c};
     int32_t ids[TOKENS];
-    size_t n = 0;
+    size_t n = 0, rare = 0;
     bool masked = s->run.model->answers == HEED_ANSWER_MASKED;
     heed_batch_at at = {.val = true, .index = index, .rows = 1};
     if (masked ? !heed_mlm_batch(s->data->batches, at, 0.15, &b)
@@ -52,6 +53,9 @@ static bool add_row(heed_snapshots *s, size_t index) {
             if (b.masked_positions[p] == i) id = b.labels[p];
         if (id != x.cls && id != x.sep && id != x.pad) ids[n++] = id;
     }
+    for (size_t i = 0; i < n; i++)
+        if (ids[i] > ids[rare]) rare = i;
+    if (masked && n) ids[rare] = x.mask;
     bool ok = heed_decode(k, ids, n, &text) && add_text(s, text.s ? text.s : "", text.n, NULL);
     heed_text_free(&text);
     return ok;

@@ -335,6 +335,29 @@ static void put_dense(const plan *p) {
 
 /* ---- the heat map ---- */
 
+/* Numbers without shades have their unit alone. */
+static void put_unit(const plan *p) {
+    const heed_heatmap *m = p->m;
+    const char *unit = m->unit      ? m->unit
+                       : m->numbers ? "share of a row's attention (1 = 100 %)"
+                                    : "percent of a row's attention";
+    if (m->numbers && m->terminal == HEED_ASCII) {
+        int indent = p->head + heed_label_columns(unit) < p->width ? p->head + 1 : 0;
+        heed_text_add(p->out, "%*s", indent, "");
+        heed_label_words(unit, 0, p->width - indent, p->out);
+        heed__end_line(p->out);
+        return;
+    }
+    heed__put_legend(p->out, m->terminal,
+                     (heed__legend){.lo = p->lo,
+                                    .hi = p->hi,
+                                    .above = p->above,
+                                    .times = is_percent(m) ? 100 : 1,
+                                    .unit = unit,
+                                    .indent = p->head,
+                                    .width = p->width});
+}
+
 bool heed_heatmap_text(const heed_heatmap *m, heed_text *out) {
     if (!m || !m->values || m->rows < 1 || m->cols < 1) return false;
     plan p = {.m = m, .out = out, .width = m->width >= 20 ? m->width : 100};
@@ -351,13 +374,6 @@ bool heed_heatmap_text(const heed_heatmap *m, heed_text *out) {
             to = band_end(&p, from, p.band);
             put_band(&p, from, to);
         }
-    heed__put_legend(out, m->terminal,
-                     (heed__legend){.lo = p.lo,
-                                    .hi = p.hi,
-                                    .above = p.above,
-                                    .times = !m->unit || m->percent ? 100 : 1,
-                                    .unit = m->unit ? m->unit : "percent of a row's attention",
-                                    .indent = p.head,
-                                    .width = p.width});
+    put_unit(&p);
     return heed_ctx_status(out->c) == HEED_OK;
 }

@@ -130,6 +130,13 @@ static int write_legend(plan *p) {
            (*p->uniform ? 32 + heed__text_width(p->uniform, 2) : 0);
 }
 
+/* Where a row's own scale begins: below 0 only if it has a value there. */
+static double start_of(const heed_heatmap *m, int row) {
+    bool below = false;
+    for (int j = 0; j < m->cols; j++) below |= m->values[row * m->cols + j] < 0;
+    return below ? -(double)m->ends[row] : 0;
+}
+
 /* The width of the legends of rows with their own scale, which are drawn one below the other from
  * (x,y) if s is not NULL. */
 static int put_own_legends(const plan *p, heed__sketch *s, int x, int y) {
@@ -137,8 +144,9 @@ static int put_own_legends(const plan *p, heed__sketch *s, int x, int y) {
     int widest = 0;
     for (int i = 0; p->own && i < m->rows; i++) {
         if (!(m->ends[i] > 0)) continue;
-        int width = heed__sketch_signed(s, x, y, m->row_labels ? m->row_labels[i] : "",
-                                        (double)m->ends[i], m->units ? m->units[i] : NULL);
+        int width =
+            heed__sketch_signed(s, x, y, m->row_labels ? m->row_labels[i] : "", start_of(m, i),
+                                (double)m->ends[i], m->units ? m->units[i] : NULL);
         widest = heed__larger(widest, width);
         y += LINE + 2;
     }

@@ -67,6 +67,11 @@ static bool is_even(const heed_overlay *o, int map) {
     return !is_measure(o, map) && heed_nearly_uniform(o->maps[map], o->rows * o->cols);
 }
 
+/* Where the scale of a measure begins: below 0 only if it has a value there. */
+static double start_of(const heed_overlay *o, int map) {
+    return largest(o, map, -1) > 0 ? -end_of(o, map) : 0;
+}
+
 static const char *unit_of(const heed_overlay *o, int map) {
     return o->units ? o->units[map - (o->count - o->measures)] : NULL;
 }
@@ -115,8 +120,8 @@ static int legend_width(const plan *p) {
 
 /* The legend of a measure. */
 static int put_measure(const plan *p, heed__sketch *s, int map, int y) {
-    return heed__sketch_signed(s, MARGIN + 20, y, name_of(p->o, map), end_of(p->o, map),
-                               unit_of(p->o, map));
+    return heed__sketch_signed(s, MARGIN + 20, y, name_of(p->o, map), start_of(p->o, map),
+                               end_of(p->o, map), unit_of(p->o, map));
 }
 
 static bool lay_out(heed_ctx *c, plan *p, bool vector) {
@@ -371,12 +376,17 @@ static void put_row(const panels *p, int from, int to) {
 static void put_scales(const panels *p, int width) {
     const heed_overlay *o = p->o;
     heed_text line = {.c = p->out->c};
+    bool below = false;
     heed_text_add(&line, "Other measures have a scale each");
-    for (int i = o->count - o->measures; i < o->count; i++)
-        heed_text_add(&line, "%s %s -%.2g to %.2g", i > o->count - o->measures ? "," : ":",
-                      name_of(o, i), end_of(o, i), end_of(o, i));
-    heed_text_add(&line, "; %s below 0.",
-                  p->terminal == HEED_ASCII ? "letters a to i are" : "blue is");
+    for (int i = o->count - o->measures; i < o->count; i++) {
+        heed_text_add(&line, "%s %s %.2g to %.2g", i > o->count - o->measures ? "," : ":",
+                      name_of(o, i), start_of(o, i), end_of(o, i));
+        below |= start_of(o, i) < 0;
+    }
+    if (below)
+        heed_text_add(&line, "; %s below 0",
+                      p->terminal == HEED_ASCII ? "letters a to i are" : "blue is");
+    heed_text_add(&line, ".");
     if (line.s) heed_label_words(line.s, 0, width, p->out);
     heed__end_line(p->out);
     heed_text_free(&line);

@@ -96,9 +96,12 @@ run attend gpt "Paris is" --key 6
 says "which tokens attend to token 6, ␣: decoder, layer 1 of 1, mean of"
 holds test "$(sed -n 5p out | tr -s ' ')" = " ␣ i s"
 run attend mlm "$TEXT" --head 2 --numbers --query 4
+holds grep -q "^ *share of a row's attention (1 = 100 %)$" out # there are no shades
+hides percent
 row=$(grep -m1 '^head 2' out)
 run attend mlm "$TEXT" --head 2 --numbers --key 3 --png column.png
 says "wrote column.png"
+holds grep -q "^ *share of each token's attention (1 = 100 %)$" out
 column=$(grep -m1 '^head 2' out)
 holds test "$(echo $row | cut -d' ' -f5)" = "$(echo $column | cut -d' ' -f6)"
 for other in "--query 1" --occlude --rollout; do
@@ -257,7 +260,7 @@ run attend s2s ag --target gg --query a
 refuses 2 "--query a: no such token of the target: expected g, g, [SEP] or a number from 1 to 3; hint: --key shows which tokens look at it"
 run attend s2s ag --target gg --key a --numbers
 says "which tokens attend to token 1, a: cross, layer"
-says "percent of each token's attention"
+says "share of each token's attention (1 = 100 %)"
 run attend s2s ag --target bb --key b
 refuses 2 "--key b: no such token of the source: expected a, g, [SEP] or a number from 1 to 3; hint: --query shows what it looks at"
 run attend s2s ag --target gg --query z
@@ -302,6 +305,16 @@ for w in bad poor; do printf 'neg\tthe film was %s\n' $w; done >>texts.tsv
 run train textcls texts.tsv -o class $TINY --val-split 0 --encoder attention --layers 1 --heads 2
 run attend class "the film was good"
 says "predicts the class: "
+run classify class "the film was good" --attention
+refuses 2 "unknown option --attention; hint: \`heed attend RUN INPUT\` shows what a run attends to"
+run classify class "the film was good" --overlay no.png
+refuses 2 'hint: `heed attend class "TEXT"`'
+# Nothing is predicted at one token: the attention beside other measures is the mean of the rows. A gradient, of which
+# the positive part is shown, has no scale below 0.
+run attend class "the film was good" --occlude --gradient --svg class.svg
+says "attention: shares of a row, mean of the rows (1 = 100 %)"
+holds grep -q '>[0-9.]*  of attention, mean of the rows (1 = 100 %)<' class.svg
+holds grep -q '>gradient: 0 to [0-9.e-]*, attention times' class.svg
 
 # Pictures: patches over the picture.
 ${CC:-cc} -O1 -o digits "$here/../../data/digits.c" -lm -lz || fail "cannot build data/digits.c"
@@ -384,6 +397,10 @@ run attend mlm "$TEXT" --head x
 refuses 2 "expected 1 to 2, mean or max"
 run attend mlm "$TEXT" --query Pariss --svg no.svg
 refuses 2 "did you mean Paris?"
+run attend mlm "$TEXT" --query mask
+refuses 2 "did you mean [MASK]?"
+run attend mlm/model.safetensors "$TEXT"
+refuses 3 "expected the folder of a run, found a file of the run mlm"
 absent no.svg
 # Nothing is written before all that was chosen is known to be there.
 for wrong in "--query Pariss" "--query 99" "--head 3" "--layer 2" "--layers 7" "--heads 9" "--stack cross"; do

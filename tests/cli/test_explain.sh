@@ -2,6 +2,7 @@
 run explain
 status 0
 quiet
+says "features of the same name are different numbers."
 says "lion     [0 1 3 0 0 0 0 0 0 0]   NOUN [0 2 0]   [1 6 0]"
 says "11x10                 ·      10x3    = 11x3"
 says "Q[lion, 2] = 1·0 + 3·2 = 6"

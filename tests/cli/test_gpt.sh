@@ -36,6 +36,7 @@ json prompt Rome
 json samples.1.text
 json attention.heads.1
 run generate run --prompt "Rome" --n 2 --attention
+holds grep -q '^attention of . (token 5), which made ".*", layer 1' out
 says "head 2"
 says "mean"
 run generate run --prompt "Rome" --n 2 --attention --layer 9
@@ -264,6 +265,10 @@ loss=$(sed -n 's/^flat: step 60, training loss //p' out)
 run compare flat run
 holds grep -q "^flat *60 *$loss  *- " out
 says "train loss  valid loss  best loss"
+cp -r flat many
+awk -F, -v OFS=, 'NR > 1 { $1 *= 20 } 1' flat/metrics.csv >many/metrics.csv
+run compare flat many
+holds grep -q "^many *1,200 " out
 
 # The same settings give the same weights, at any number of threads.
 run train gpt facts.txt -o one $SMALL --threads 1

@@ -115,6 +115,11 @@ refuses 3 "do not match"
 run train mlm facts.txt -o mlm --tokenizer word --packing lines $TINY --steps 4 --snapshots 2
 status 0
 holds test -s mlm/snapshots/1-00000004.npz
+# A masked model has something to predict, which is shown.
+run snapshots mlm
+says ", [MASK], while the model learned"
+run snapshots mlm "Paris is [MASK]"
+refuses 2 "the input is chosen when the run is trained; hint: \`heed train ... --snapshots 12 --snapshot-input INPUT\`"
 for i in a b c d e f g h; do printf '%s%s%s\t%s%s\n' $i x $i x $i; done >pairs.tsv
 for m in rnn seq2seq; do
     run train $m pairs.tsv -o $m --width 16 --block 8 --batch 4 --steps 4 --snapshots 2 \

@@ -484,6 +484,7 @@ def check_matters(b, folder):
     check(b.run(names) == "gradient", f"compare: the mean of heads has no single head's map: {b.run(names)}")
     b.open(os.path.join(folder, "causal.html"), "#view=compare")
     svg = b.download("heed.id('save-svg').click()")[0].decode()
+    check(re.findall(r">(\S+) to [^<]+<", svg[svg.index(">gradient<"):svg.index("gradient, layer 1")])[-1:] == ["0"], "compare: a gradient, which is its positive part, has no scale below 0")
     check("Each row is of its own prediction." in svg, "compare: of a causal model each row is of its own prediction")
     check(len(re.findall(r"<(?:path|polyline|line)", svg[svg.index(">gradient<"):svg.index("gradient, layer 1")])) > 1, "compare: what may not be attended to is hatched in its maps, too")
     clean(b, "matters")
@@ -532,6 +533,14 @@ def check_labels(b, folder):
     clean(b, "labels")
 
 
+def check_patterns(b, folder):
+    """Patterns tell heads apart that are drawn together, and are longer in wide lines; the lines of one head are solid."""
+    dashes = lambda link: re.findall(r'stroke-width="([\d.]+)"[^>]*stroke-dasharray="([\d.]+)', (b.open(os.path.join(folder, "text.html"), link), b.download("heed.id('save-svg').click()")[0].decode())[1])
+    check(dashes("#view=head&head=2&row=7") == [], "the lines of one head are solid")
+    both = [(float(w), float(d)) for w, d in dashes("#view=head&head=2&heads=1&row=7")]
+    check(both and all(abs(d - 7 * max(1, w / 2)) < 0.1 for w, d in both), f"the pattern of a head grows with the width of its lines: {both}")
+
+
 def check_hatch(b, folder):
     """Where a query may not look there is no colour, which would be a weight's."""
     for name, hatched in (("gpt", True), ("text", False)):
@@ -542,7 +551,7 @@ def check_hatch(b, folder):
 
 
 def check_legends(b, folder):
-    for link, wanted in (("view=overview", r"^00\.989uniform = 0\.111weight: .*one scale for all heads; (darker|brighter) is more$"), ("view=overview&scale=one", "^01.000uniform"), ("view=qk", r"q ±[\d.]+, k ±[\d.]+, q × k ±[\d.]+$")):
+    for link, wanted in (("view=overview", r"^00\.989uniform = 0\.111weight: .*one scale for all heads; (darker|brighter) is more$"), ("view=overview&scale=one", "^01.000uniform"), ("view=qk", r"q and k share a scale, ±[\d.]+; others have their own: q × k ±[\d.]+$")):
         b.open(os.path.join(folder, "text.html"), "#" + link)
         said = b.run("heed.id('legend').textContent")
         check(re.search(wanted, said), f"the legend of {link}: {said}")
@@ -728,7 +737,7 @@ def main():
         b = Browser()
         for name in VIEWS:
             print(f"        {name}: drawn after {check_views(b, folder, name):.2f} s", flush=True)
-        for part in (check_keys, check_positions, check_caption, check_others, check_inputs, check_opening, check_scale, check_pointer, check_numbers, check_additive, check_many, check_all_saves, check_hostile, check_steps, check_matters, check_ground, check_labels, check_hatch, check_legends, check_curves, check_phone, check_touch, check_paper):
+        for part in (check_keys, check_positions, check_caption, check_others, check_inputs, check_opening, check_scale, check_pointer, check_numbers, check_additive, check_many, check_all_saves, check_hostile, check_steps, check_matters, check_ground, check_labels, check_patterns, check_hatch, check_legends, check_curves, check_phone, check_touch, check_paper):
             part(b, folder)
         for name, views in ACCESS.items():
             access.check_access(b, check, os.path.join(folder, name + ".html"), views)

@@ -48,11 +48,16 @@ bool settings_apply(program *p, const heed_run *r, const char *dir) {
     for (const applies *a = p->command->applies; a && a->key; a++) {
         if (heed_config_rank(p->flags, a->key) == HEED_FROM_DEFAULT) continue;
         if (a->takes && !a->takes(r->model)) {
+            const char *texts = p->command->for_texts;
             add_models(&list, p->models, a->takes);
+            heed_text_add(&list, "; hint: ");
+            if (texts && a->takes == reads_patches && sees_texts(r->model))
+                heed_text_add(&list, "`%s %s \"TEXT\"`", texts, dir);
+            else
+                heed_text_add(&list, "`help %s`", p->command->name);
             heed_fail(p->c, HEED_USAGE,
-                      "--%s has no effect here: %s is a run of %s: expected one of %s; hint: "
-                      "`help %s`",
-                      a->key, dir, r->model->name, list.s ? list.s : "", p->command->name);
+                      "--%s has no effect here: %s is a run of %s: expected one of %s", a->key, dir,
+                      r->model->name, list.s ? list.s : "");
         } else if (!any_given(p, a->with)) {
             add_flags_of(&list, a->with);
             heed_fail(p->c, HEED_USAGE,

@@ -167,6 +167,12 @@ static bool read_place(const heed_record_axis *a, const char *text, int *query) 
     return true;
 }
 
+/* Whether a label is the text in brackets: "mask" for [MASK]. */
+static bool in_brackets(const char *label, const char *text) {
+    size_t n = strlen(text);
+    return *label == '[' && strncasecmp(label + 1, text, n) == 0 && strcmp(label + 1 + n, "]") == 0;
+}
+
 /* The token that was probably meant; NULL for a number. Never a single character. */
 static const char *meant(const heed_record_axis *a, const char *text) {
     const char *near = NULL, **list = calloc((size_t)a->count + 1, sizeof *list);
@@ -174,6 +180,8 @@ static const char *meant(const heed_record_axis *a, const char *text) {
     for (int i = 0; list && i < a->count; i++)
         if (heed_label_cut(a->labels[i], 1) < strlen(a->labels[i])) list[count++] = a->labels[i];
     if (list && text[strspn(text, "0123456789.+-")]) near = heed_closest(text, list);
+    for (int i = 0; i < a->count; i++)
+        if (in_brackets(a->labels[i], text)) near = a->labels[i];
     free((void *)list);
     return near;
 }

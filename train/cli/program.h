@@ -82,6 +82,7 @@ typedef struct {
                                  do not show */
     const heed_option *options; /* settings of this command only, ended by {0}; may be NULL */
     const applies *applies;     /* restrictions on options, ended by {0}; may be NULL */
+    const char *for_texts;      /* shows of texts what options show over patches; may be NULL */
     bool task_options;          /* also accepts the settings of a task */
     bool task_or_run;           /* with task_options: a run may be given instead of the task */
     bool computes;              /* accepts --threads and --isa */

@@ -365,6 +365,7 @@ const synonym setting_synonyms[] = {
      "beam", "`translate RUN` and `eval RUN` search with --beam"},
     {" use-cache kv-cache ", "cache", NULL},
     {" stream streaming ", NULL, "a text is printed while it is made"},
+    {" attention ", NULL, "`attend RUN INPUT` shows what a run attends to"},
     {" output-attentions show-attention attentions return-attention plot-attention ",
      "attention png", NULL},
     {" occlusion occluded ", "occlude", NULL},

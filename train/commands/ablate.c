@@ -92,10 +92,30 @@ enum { LOSS, HARM, HALF, ACCURACY, COLUMNS };
 static const heed_table_column columns[] = {
     {"loss", 8, false}, {"harm", 9, false}, {"(95 %)", 11, true}, {"accuracy", 8, false}};
 
+/* Which columns are shown: one batch has no interval, and not every model an accuracy. */
+typedef struct {
+    const heed_ablation *a;
+    int count, of[COLUMNS];
+    heed_table_column columns[COLUMNS];
+} harm_table;
+
+static harm_table harm_table_of(const heed_ablation *a) {
+    harm_table t = {.a = a};
+    for (int i = 0; i < COLUMNS; i++) {
+        if ((i == HALF && isnan(a->heads[0].harm.half)) || (i == ACCURACY && isnan(a->accuracy)))
+            continue;
+        t.columns[t.count] = columns[i];
+        t.of[t.count++] = i;
+    }
+    return t;
+}
+
 /* Row 0 is the model as it was trained; row i is the model without head i - 1. */
 static void cell(const void *of, int row, int column, char text[HEED_TABLE_CELL]) {
-    const heed_ablation *a = of;
+    const harm_table *t = of;
+    const heed_ablation *a = t->a;
     const heed_ablated_head *h = row ? &a->heads[row - 1] : NULL;
+    if (column != HEED_TABLE_NAME) column = t->of[column];
     char name[64];
     snprintf(text, HEED_TABLE_CELL, "%s", column == HEED_TABLE_NAME ? "nothing" : "");
     if (column == HEED_TABLE_NAME && h)
@@ -112,16 +132,17 @@ static void cell(const void *of, int row, int column, char text[HEED_TABLE_CELL]
 
 static void print_harms(program *p, const eval_loop *s, const heed_ablation *a) {
     harm_map m = {0};
+    harm_table t = harm_table_of(a);
     char n[32];
     print_wrapped(p, "%s, %s: %s batch%s of %d", s->e.run->model->name, s->what,
                   heed_format_count(n, s->e.batches), s->e.batches == 1 ? "" : "es", s->e.rows);
     print_table(p->c, &(heed_table){.head = "without",
                                     .rows = a->head_count + 1,
-                                    .count = isnan(a->accuracy) ? ACCURACY : COLUMNS,
+                                    .count = t.count,
                                     .name = 24,
-                                    .columns = columns,
+                                    .columns = t.columns,
                                     .cell = cell,
-                                    .of = a});
+                                    .of = &t});
     putchar('\n');
     if (map_open(p->c, a, &m)) print_heatmap(p->c, m.map);
     map_close(&m);

@@ -84,9 +84,10 @@ bool attend_draw(const attend_view *v, bool svg, const char *path);
 bool draw_panels(const attend_view *v, int query, const heed_heatmap *maps, int count, bool svg,
                  const char *path);
 /* For other commands: one row of a record of one layer, as a heat map of the heads and their mean,
- * or as {layer, position, mean: [..], heads: [[..]]}. */
+ * or as {layer, position, mean: [..], heads: [[..]]}. made: the token that this row predicted, or
+ * NULL. */
 attend_view row_view(program *p, const heed_record *r, int query);
-bool attend_print_row(const attend_view *v);
+bool attend_print_row(const attend_view *v, const char *made);
 json_t *attend_row_json(const attend_view *v);
 /* Attention of patches over a picture (attend_picture.c). */
 bool attend_print_picture(const attend_view *v);

@@ -157,7 +157,8 @@ const char *map_unit(const char *name) {
 enum { LABEL = 16 };
 typedef struct {
     int count, tokens, label; /* label: width of the labels */
-    int query; /* of the prediction: the one that is shown, else that of the last guess */
+    int query; /* of the prediction: the one that is shown, else that of the last guess; -1: the
+                  attention is the mean of all rows */
     const heed_record_axis *axis;
     char (*name)[24];
     heed_real *values; /* (columns, tokens); NAN: unknown */
@@ -313,7 +314,8 @@ static void explain_columns(const attend_view *v, const columns *k) {
     }
     putchar('\n');
     print_wrapped(v->p, "A full bar is %s: each column has its own scale.", full.s ? full.s : "");
-    print_wrapped(v->p, "attention: shares of a row (1 = 100 %%), %s.",
+    print_wrapped(v->p, "attention: %s (1 = 100 %%), %s.",
+                  k->query < 0 ? "shares of a row, mean of the rows" : "shares of a row",
                   view_name(v, v->head, name));
     heed_text_free(&full);
 }
@@ -423,6 +425,7 @@ bool maps_draw(const attend_view *v, bool svg, const char *path) {
                         .col_labels = cols,
                         .numbers = v->numbers,
                         .hi = scale_end(v, SCALE_MAPS),
+                        .unit = k.query < 0 ? "of attention, mean of the rows (1 = 100 %)" : NULL,
                         .uniform = heed_record_uniform(v->record, v->block, k.query),
                         .ends = ends,
                         .units = units};

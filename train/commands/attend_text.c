@@ -109,22 +109,27 @@ attend_view row_view(program *p, const heed_record *r, int query) {
     return v;
 }
 
-bool attend_print_row(const attend_view *v) {
-    char title[280], head[48], why[FOCUS_SIZE];
-    heed_text token = {.c = v->p->c};
+bool attend_print_row(const attend_view *v, const char *made) {
+    char head[48], why[FOCUS_SIZE];
+    heed_text title = {.c = v->p->c};
     shown m;
-    heed_label_text(v->record->axes[v->block->queries].labels[v->query], 40, &token);
-    snprintf(title, sizeof title, "attention of %.100s (token %d), layer %d",
-             token.s ? token.s : "", v->query + 1, v->block->layer + 1);
-    size_t n = strlen(title);
+    heed_text_add(&title, "attention of ");
+    heed_label_text(v->record->axes[v->block->queries].labels[v->query], 40, &title);
+    heed_text_add(&title, " (token %d)", v->query + 1);
+    if (made) {
+        heed_text_add(&title, ", which made \"");
+        heed_label_text(made, 40, &title);
+        heed_text_add(&title, "\"");
+    }
+    heed_text_add(&title, ", layer %d", v->block->layer + 1);
     if (v->focus.count > 1)
-        snprintf(title + n, sizeof title - n, "; %s is the %s",
-                 head_words(v->block, v->focus.head, head), focus_words(v, why));
+        heed_text_add(&title, "; %s is the %s", head_words(v->block, v->focus.head, head),
+                      focus_words(v, why));
     bool ok = shown_token(v, &m);
-    m.map.title = title;
+    m.map.title = title.s;
     m.map.hi = 1;
     ok = ok && print_heatmap(v->p->c, m.map);
-    heed_text_free(&token);
+    heed_text_free(&title);
     shown_free(&m);
     return ok;
 }

@@ -198,7 +198,10 @@ bool shown_token(const attend_view *v, shown *out) {
         return false;
     out->map.uniform = heed_record_uniform(v->record, b, v->query);
     out->map.uniform_mean = key && b->causal;
-    if (key) out->map.unit = "percent of each token's attention", out->map.percent = true;
+    out->map.percent = key;
+    if (key)
+        out->map.unit = v->numbers ? "share of each token's attention (1 = 100 %)"
+                                   : "percent of each token's attention";
     out->map.hi = scale_end(v, SCALE_LAYER);
     for (int i = 0; i < rows; i++) {
         int head = v->chosen ? v->head : i - mean;

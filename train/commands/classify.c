@@ -175,6 +175,7 @@ const command cmd_classify = {
                 "  curl -s https://example.org/rose.jpg | heed classify runs/flowers -\n",
     .options = options,
     .applies = uses,
+    .for_texts = "attend",
     .computes = true,
     .opens_run = true,
     .numbers = true,

@@ -58,6 +58,9 @@ void explain_lion(explaining *e) {
                      .tokens = lion_tokens,
                      .features = lion_features,
                      .notes = {lion_queries, lion_offers, lion_passes},
+                     .alike = "The features have the names of the sentence's first ten words, in "
+                              "order, so DET and ADJ occur three times: features of the same name "
+                              "are different numbers.",
                      .query = 3,
                      .key = 4};
     if (worked_make(e, &a, labels)) explain_worked(e);

@@ -31,7 +31,7 @@ static bool show_mask(program *p, const heed_record *r, const heed_record_guess 
     if (!masks) {
         print_guesses(g);
         putchar('\n');
-        if (looks && !attend_print_row(&v)) return false;
+        if (looks && !attend_print_row(&v, NULL)) return false;
         if (looks) putchar('\n');
         return true;
     }

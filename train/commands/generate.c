@@ -121,8 +121,10 @@ static bool attend(stream *s, int context, json_t **result) {
     attend_view v = row_view(s->p, record, n - from - 1);
     if (record && result) *result = attend_row_json(&v);
     if (record && !result) {
+        char number[16];
         putchar('\n');
-        attend_print_row(&v);
+        attend_print_row(&v, s->count > s->prompt_tokens ? heed_class_label(r, s->ids[n], number)
+                                                         : NULL);
     }
     heed_record_free(record);
     heed_inspection_free(&seen);

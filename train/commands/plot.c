@@ -129,7 +129,7 @@ static void plot(program *p) {
 
 const command cmd_plot = {
     .name = "plot",
-    .usage = "RUN|TABLE.csv...",
+    .usage = "RUN|TABLE.csv [TABLE.csv]...",
     .help = "draw the loss curves of a run",
     .about =
         "Draws the training and validation loss of a run in the terminal and as the picture\n"

@@ -12,7 +12,7 @@ static const heed_option options[] = {
     CHOOSE_STACK("What"),
     WORDS("query",
           QUERY_WORDS ", or of a picture cls or ROW,COLUMN, whose attention is listed; without it "
-                      "the last, or [CLS]",
+                      "[MASK], [CLS] or the last",
           "What"),
     WORDS("png", "write the whole matrices, one a snapshot, as a picture", "Output"),
     AS_SVG("Output"),
@@ -91,6 +91,16 @@ static const heed_record_block *block_in(const show *w, int snapshot) {
 
 static const heed_record_block *block_of(const show *w) { return block_in(w, 0); }
 
+/* [CLS] of a picture, where something is predicted last, or the last token. */
+static int usual_query(const show *w) {
+    const heed_record *r = w->records[0];
+    if (w->query_axis->rows && w->query_axis->first) return 0;
+    for (int i = r->guess_count - 1; i >= 0; i--)
+        if (r->guesses[i].axis == block_of(w)->queries && r->guesses[i].query >= 0)
+            return r->guesses[i].query;
+    return w->queries - 1;
+}
+
 static bool choose(show *w) {
     heed_ctx *c = w->p->c;
     const heed_record *r = w->records[0];
@@ -105,7 +115,7 @@ static bool choose(show *w) {
     if (!chosen_head(c, flag_text(w->p, "head"), b, &w->head) ||
         !chosen_query(c, flag_text(w->p, "query"), w->query_axis, w->key_axis, &w->query))
         return false;
-    if (w->query < 0) w->query = w->query_axis->rows && w->query_axis->first ? 0 : w->queries - 1;
+    if (w->query < 0) w->query = usual_query(w);
     snprintf(w->of, sizeof w->of, "layer %d, %s", b->layer + 1, head_words(b, w->head, head));
     size_t n = (size_t)w->queries * (size_t)w->keys;
     w->weights = allocate(c, (size_t)w->count * n, sizeof *w->weights, "weights");
@@ -224,6 +234,13 @@ static void run_snapshots(program *p) {
     const heed_model *m;
     const char *const files[3] = {flag_text(p, "png"), flag_text(p, "svg"), flag_text(p, "html")};
     bool json = flag_on(p, "json");
+    if (p->argc > 1) {
+        heed_fail(p->c, HEED_USAGE,
+                  "one argument too many: %s: the input is chosen when the run is trained; hint: "
+                  "`train ... --snapshots 12 --snapshot-input INPUT`",
+                  p->argv[1]);
+        return;
+    }
     bool ok = run_settings(p->c, p->models, p->argv[0], &m) && read_files(&w) && choose(&w) &&
               write_files(&w, files[0], files[1], files[2]);
     if (ok && json)
@@ -245,13 +262,17 @@ const command cmd_snapshots = {
     .help = "how attention developed during training",
     .about =
         "Shows what `heed train ... --snapshots N` recorded: the attention on a fixed input at N\n"
-        "steps from the first to the last. The terminal shows the attention of one token, with a\n"
-        "row for each step. --png and --svg draw the whole matrix of each step, --html writes the\n"
-        "page with a slider. The snapshots are NPZ files in RUN/snapshots, ITEM-STEP.npz.",
+        "steps from the first to the last. The input is chosen when the run is trained: it is "
+        "that\n"
+        "of --snapshot-input, or the first of the validation part, for a masked model with one\n"
+        "[MASK]. The terminal shows the attention of one token, with a row for each step. --png "
+        "and\n"
+        "--svg draw the whole matrix of each step, --html writes the page with a slider. The\n"
+        "snapshots are NPZ files in RUN/snapshots, ITEM-STEP.npz.",
     .examples = "  heed train gpt book.txt -o runs/book --snapshots 12\n"
                 "  heed snapshots runs/book --layer 2 --head 3 --query king\n"
                 "  heed snapshots runs/book --png learning.png --html learning.html\n",
     .options = options,
-    .args = {1, 1},
+    .args = {1, 2}, /* for a better error */
     .run = run_snapshots,
 };

@@ -18,6 +18,7 @@ typedef struct {
     const char *const *q, *const *v; /* (e), (d2) columns of Q and K, and of V */
     const char *const *stream;       /* (w) columns of W_h and of the layer's output; or NULL */
     const char *const *notes[3];     /* remarks on the rows of W_Q, W_K, W_V; or NULL */
+    const char *alike;               /* why features have the same name; or NULL */
     const double *target;            /* (T,d2) what the output should be; or NULL */
     bool pre;          /* pre-norm: X is the normed stream, to which the layer's output is added */
     bool rms;          /* the model's norms are RMS norms */

@@ -124,6 +124,10 @@ static void vectors(explaining *e) {
     say(e, "Each token becomes a vector of %d numbers: a %s of X.", a->features,
         e->columns ? "column" : "row");
     draw_part(e, HEED_LESSON_X);
+    if (e->w.alike) {
+        gap(e);
+        aside(e, "%s", e->w.alike);
+    }
     if (e->w.lesson.self) return;
     gap(e);
     say(e, "Keys and values are made of other vectors: Z.");

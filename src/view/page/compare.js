@@ -87,7 +87,7 @@
         }));
         const most = data.reduce((x, w) => Math.max(x, Math.abs(w) || 0), 1e-9);
         const at = (q, k) => data[q * here.cols + k], some = [...rows, ...cols].includes(-1);
-        return {cols: here.cols, min: -most, max: most, at, some};
+        return {cols: here.cols, min: -most, max: most, below: true, at, some};
     });
     /* The same head on the other inputs, on one scale, and what the head gives more or less here
      * than there. */
@@ -231,15 +231,18 @@
         l = {list, width, height: y - gap};
         return l;
     };
+    /* A scale has a part below 0 only if there is a value. */
     const paintLegend = (pen, p) => {
         const y = p.l.top + p.l.tall * (pictured(p) ? 1 : p.rows.length) + 14, x = p.l.left,
               {uniform} = p.values;
         pen.cells(
             x, y, 90, 8, 1, 48,
-            (_, i) => (p.signed ? heed.signed((2 * i) / 47 - 1) : heed.color(i / 47)));
+            (_, i) => (p.values.below ? heed.signed((2 * i) / 47 - 1)
+                           : p.signed ? heed.signed(i / 47)
+                                      : heed.color(i / 47)));
         pen.rect(x - 0.5, y - 0.5, 91, 9, {stroke: heed.theme.line});
         if (uniform) pen.rect(x + (90 * uniform) / p.top - 1, y - 3, 2, 14, {fill: heed.theme.ink});
-        const ends = (p.signed ? "±" : "0 to ") + heed.number(p.top);
+        const ends = (p.values.below ? "±" : "0 to ") + heed.number(p.top);
         const most = () => heed.number(heed.largestOver(p.values, rowOf(p), p)),
               more = heed.isAbove(p.values, p.top) ? " and more" : "";
         const own = pictured(p) ? `; largest ${most()}` : more;

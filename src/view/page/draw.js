@@ -262,7 +262,7 @@
     const places = (x) => String(Math.round(x * 100) / 100);
     const strokeText = ({color, width = 1, dash = [], alpha = 1}) =>
         ` stroke="${color}" stroke-width="${places(width)}"` +
-        (dash.length ? ` stroke-dasharray="${dash.join(" ")}"` : "") +
+        (dash.length ? ` stroke-dasharray="${dash.map(places).join(" ")}"` : "") +
         (alpha < 1 ? ` stroke-opacity="${places(alpha)}"` : "");
     const asUrl = (picture) => {
         if (picture.toDataURL) return picture.toDataURL();

@@ -1,7 +1,8 @@
 /* head.js -- the Head view: queries left, keys right, a line per weight; the top k keys of each
  * query, or as many as make up a share of its attention. Several heads may be laid over one
- * another: each has a colour, a pattern and its number. Of many tokens the strongest lines alone
- * are drawn, and the view says how many. */
+ * another: each has a colour, its number and a pattern, which grows with the width of a line; the
+ * lines of one head are solid. Of many tokens the strongest lines alone are drawn, and the view
+ * says how many. */
 "use strict";
 (() => {
     /* Lines of all queries together, and of one: more say nothing to the eye. */
@@ -141,12 +142,12 @@
     const paintOwn = (pen, view, h, n, of) => {
         const m = heed.weights(l.b, h), s = heed.selected(), i = l.row.get(s.query),
               top = heed.scaleOf(m);
-        const color = heed.css(heed.hue(hueOf(h))), dash = heed.dash(hueOf(h));
+        const color = heed.css(heed.hue(hueOf(h))), pattern = of > 1 ? heed.dash(hueOf(h)) : [];
         for (const k of i === undefined ? [] : keysOf(h, i, own(counts(h)[i]))) {
-            const w = m.at(s.query, k) / top;
+            const w = m.at(s.query, k) / top, width = 1 + 5 * w,
+                  dash = pattern.map((x) => x * Math.max(1, width / 2));
             curve(pen, view, s.query, k, shiftOf(n, of), {
-                color, dash,
-                width: 1 + 5 * w, alpha: s.key < 0 || s.key === k ? 0.35 + 0.65 * w : 0.3
+                color, dash, width, alpha: s.key < 0 || s.key === k ? 0.35 + 0.65 * w : 0.3
             });
         }
     };

@@ -278,8 +278,9 @@
         hi: end(hi) + (above ? " and more" : ""), color, at: Math.min(1, uniform / hi),
         uniform: uniform ? `uniform = ${heed.number(uniform)}${of}` : "",
     });
-    heed.signedLegend = (top) =>
-        heed.legend("blue below 0, orange above", -top, top, (t) => heed.signed(2 * t - 1));
+    heed.signedLegend = (top, below = true) => below
+        ? heed.legend("blue below 0, orange above", -top, top, (t) => heed.signed(2 * t - 1))
+        : heed.legend("more orange is more", 0, top, (t) => heed.signed(t));
     heed.matrixLegend = (m) => {
         if (m.signed) return heed.signedLegend(m.top);
         const more = [

@@ -290,7 +290,7 @@
             if (!able()) return null;
             layout();
             const m = source().m, top = topOf(m, query());
-            if (m.min < 0) return heed.signedLegend(top);
+            if (m.min < 0) return heed.signedLegend(top, m.below);
             const above = m.uniform ? even(m) + "; colour where it is above uniform" : "",
                   who = heed.quote(heed.block().queries, query());
             return heed.legend(

@@ -219,12 +219,12 @@
         },
         legend() {
             if (!able()) return null;
-            const ranges =
-                      now().units.map((u) => `${u.name} ±${heed.number(u.most, 2)}`).join(", "),
+            const [a, b, ...own] = now().units, end = (u) => `±${heed.number(u.most, 2)}`,
                   color = (t) => heed.signed(2 * t - 1);
             return heed.legend(
-                `blue below 0, orange above; each line has its own scale: ${ranges}`, "− largest",
-                "largest", color);
+                `blue below 0, orange above; ${a.name} and ${b.name} share a scale, ${end(a)}; ` +
+                    `others have their own: ${own.map((u) => `${u.name} ${end(u)}`).join(", ")}`,
+                "− largest", "largest", color);
         },
         table() {
             if (!able()) return {caption: "no q and k here", head: [], rows: []};

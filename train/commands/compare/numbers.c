@@ -51,12 +51,12 @@ run_numbers numbers_of(const char *run, const run_curves *c) {
 typedef struct {
     heed_table_column column;
     enum { ALWAYS, LOSSES, SHARES, PAIRS } when; /* runs it is shown for */
-    const char *format;                          /* NULL: a time */
+    const char *format;                          /* NULL: a time; "": a count */
     double scale;
     size_t at; /* its offset in run_numbers */
 } number;
 #define FIELD(name) offsetof(run_numbers, name)
-static const number numbers[] = {{{"steps", 6, false}, ALWAYS, "%.0f", 1, FIELD(steps)},
+static const number numbers[] = {{{"steps", 7, false}, ALWAYS, "", 1, FIELD(steps)},
                                  {{"train loss", 11, false}, ALWAYS, "%.4f", 1, FIELD(loss)},
                                  {{"valid loss", 11, false}, ALWAYS, "%.4f", 1, FIELD(val_loss)},
                                  {{"best loss", 10, false}, LOSSES, "%.4f", 1, FIELD(best_loss)},
@@ -83,7 +83,11 @@ static void run_cell(const void *of, int row, int column, char text[HEED_TABLE_C
     double x;
     memcpy(&x, (const char *)&t->k->runs[row].numbers + n->at, sizeof x);
     snprintf(text, HEED_TABLE_CELL, "%s", n->format ? "-" : heed_format_duration(time, x));
-    if (n->format && isfinite(x)) snprintf(text, HEED_TABLE_CELL, n->format, n->scale * x);
+    if (!n->format || !isfinite(x)) return;
+    if (*n->format)
+        snprintf(text, HEED_TABLE_CELL, n->format, n->scale * x);
+    else
+        heed_format_count(text, (uint64_t)x);
 }
 
 /* Prints a table of the runs or of the groups. */
