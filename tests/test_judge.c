@@ -40,11 +40,12 @@ static run_curves curves_of(const judged_case *t, double x[6][MOST]) {
     return k;
 }
 
-static const char *judge(heed_ctx *c, const judged_case *t, char text[JUDGEMENT]) {
+static const char *judge(heed_ctx *c, const judged_case *t, int64_t step, char text[JUDGEMENT]) {
     double x[6][MOST];
     training_course j = {.curves = curves_of(t, x),
                          .f = heed_train_config(c, t->model),
                          .run = "runs/a",
+                         .step = step,
                          .answers = t->answers,
                          .epochs = t->epochs,
                          .perplexity = t->model == &heed_model_gpt || t->model == &heed_model_mlm};
@@ -183,7 +184,7 @@ TEST(judge_courses_of_training) {
     char text[JUDGEMENT];
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const judged_case *t = &cases[i];
-        const char *said = judge(c, t, text);
+        const char *said = judge(c, t, 1000, text);
         if (strncmp(said, t->says, strlen(t->says)) != 0 || !strstr(said, t->and) ||
             strstr(said, t->hides))
             test_fail(__FILE__, __LINE__, "%s: %s", t->name, said);
@@ -191,13 +192,20 @@ TEST(judge_courses_of_training) {
     CLOSE(c);
 }
 
-TEST(judge_says_nothing_of_two_evaluations) {
+TEST(judge_says_what_is_too_few) {
     heed_ctx *c = heed_open(NULL);
     char text[JUDGEMENT];
-    CHECK_TEXT(judge(c,
-                     &(judged_case){
-                         .model = &heed_model_gpt, .settings = "", .train = FALLS, .val = "2 1"},
-                     text),
-               "");
+    judged_case t = {.model = &heed_model_gpt, .settings = "steps=10 lr=0.01", .train = FALLS};
+    CHECK_TEXT(judge(c, &t, 9, text), "");
+    CHECK_TEXT(judge(c, &t, 10, text),
+               "too short to judge: 10 steps; hint: `resume runs/a --steps 100 --lr 0.01`");
+    t.val = "2 1 1";
+    CHECK_TEXT(judge(c, &t, 49, text),
+               "too short to judge: 49 steps; hint: `resume runs/a --steps 100 --lr 0.01`");
+    t.val = "2 1";
+    CHECK_TEXT(judge(c, &t, 90, text), "too few evaluations to judge: 2; hint: `eval-every = 9`");
+    t.settings = "steps=2000 patience=1"; /* which ended it */
+    CHECK_TEXT(judge(c, &t, 40, text), "");
+    CHECK_TEXT(judge(c, &t, 90, text), "");
     CLOSE(c);
 }

@@ -232,8 +232,9 @@ bool heed_run_has_data(heed_ctx *c, const heed_model *m, const char *dir, const 
                        const char *key, const char *other);
 /* Opens data to measure a run on, with its tokenizers and labels; path NULL: what it was trained
  * on. This is read as in training, also if the path leads to a copy, so that the part is measured
- * that was kept for it; of other data, everything is. f: the settings, of which `data` is set to
- * path. how: further arguments, or NULL; `eval` and `all` are not read. */
+ * that was kept for it; of other data, everything is, and of what was given as `val`, or a copy of
+ * it. f: the settings, of which `data` is set to path. how: further arguments, or NULL; `eval` and
+ * `all` are not read. */
 heed_data *heed_run_data(const heed_run *r, heed_config *f, const char *path,
                          const heed_data_args *how);
 

@@ -276,7 +276,7 @@ class heed_data_kind(Structure):
 class heed_data(Structure):
     _fields_ = [("c", c_void_p), ("kind", c_void_p), ("spec", heed_input_spec), ("batches", c_void_p), ("tokenizer", c_void_p),
         ("source", c_void_p), ("checksum", c_uint64), ("tree", c_bool), ("no_val", c_bool), ("part", c_int), ("all", c_bool),
-        ("labels", c_void_p), ("label_count", c_int), ("class_weights", c_void_p)]
+        ("is_val", c_bool), ("labels", c_void_p), ("label_count", c_int), ("class_weights", c_void_p)]
     _enums_ = {'part': 'heed_part'}
 
 

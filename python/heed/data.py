@@ -1,10 +1,14 @@
 """Data from memory, written in the formats that heed reads: texts, pairs, labelled texts, pictures as arrays or by their paths."""
 import contextlib
 import csv
+import fcntl
+import glob
 import json
 import operator
 import os
+import shutil
 import tempfile
+import time
 
 import numpy as np
 
@@ -198,6 +202,29 @@ def write(data, spec, folder):
     return write_paths(x, y, folder) if is_path(x[0]) else write_pictures(x, y, folder)
 
 
+PREFIX = ".heed-data-"
+
+
+@contextlib.contextmanager
+def locked(folder):
+    """Within, or until the process is killed, `sweep` leaves the folder alone. Raises OSError if another process has locked it."""
+    f = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(f, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    finally:
+        os.close(f)
+
+
+def sweep(above):
+    """Removes the folders of data that processes left which were killed. One that was just made may not be locked yet."""
+    for folder in glob.glob(os.path.join(glob.escape(above), PREFIX + "*")):
+        with contextlib.suppress(OSError):
+            if time.time() - os.stat(folder).st_mtime > 60:
+                with locked(folder):
+                    shutil.rmtree(folder)
+
+
 @contextlib.contextmanager
 def written(data, spec, beside=None):
     """The path of data; what is no path is written to a file that exists within. beside: a path on whose disk it is to be."""
@@ -209,7 +236,10 @@ def written(data, spec, beside=None):
     above = beside and os.path.dirname(os.path.abspath(beside))
     while above and not os.path.isdir(above):
         above = os.path.dirname(above)
-    with tempfile.TemporaryDirectory(prefix=".heed-data-", dir=above) as folder:
+    sweep(above or tempfile.gettempdir())
+    with tempfile.TemporaryDirectory(prefix=PREFIX, dir=above) as folder, contextlib.ExitStack() as stack:
+        with contextlib.suppress(OSError):  # a disk without locks
+            stack.enter_context(locked(folder))
         try:
             path = write(data, spec, folder)
         except OSError as e:

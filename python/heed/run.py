@@ -444,23 +444,38 @@ class Run(Owner):
 
     # ---- looking into it ----
 
+    @contextlib.contextmanager
+    def _interruptible(self):
+        """A callback of progress that ends a call at Ctrl-C, which is raised after it."""
+        watch = Interrupts()
+        try:
+            with watch:
+                yield function_type(_c.heed_data_args, "progress")(lambda *_: not watch.raised)
+        finally:
+            if watch.raised:
+                lib.heed_clear(self.context.pointer)
+                raise watch.raised from None
+
     def attend(self, x, target=None, rollout=False, occlusion=False, gradient=False, lean=False, top=5):
         """A heed.Record of what the model attends to on an input, a text, the ids of all tokens that it reads, or a picture; with a
         target for a model of pairs or captions, else it makes its own. rollout, occlusion, gradient: maps to compare. lean: the weights alone."""
-        with self._inspection(x, target) as s:
+        with self._interruptible() as progress, self._inspection(x, target) as s:
             self.net.moved()
             args = filled(_c.heed_capture_args, lean=lean, top=check_range("top", top, 1, 1 << 24))
             record = Record(self.context, self.context.made(lib.heed_capture(byref(s), byref(args)), "attend"))
-            for wanted, add in ((rollout, lib.heed_rollout_add), (occlusion, lib.heed_occlusion_add), (gradient, lib.heed_gradient_add)):
+            for wanted, add, how in ((rollout, lib.heed_rollout_add, None),
+                                     (occlusion, lib.heed_occlusion_add, byref(_c.heed_occlusion_args(progress=progress))),
+                                     (gradient, lib.heed_gradient_add, byref(_c.heed_gradient_args(progress=progress, question=-1)))):
                 if wanted:
-                    self.context.made(add(byref(s), None, record.pointer), "attend")
+                    self.context.made(add(byref(s), how, record.pointer), "attend")
             return record
 
     def influence(self, x, target=None):
         """A heed.Record with the map "influence": how much each output position depends on each input position."""
-        with self._inspection(x, target) as s:
+        with self._interruptible() as progress, self._inspection(x, target) as s:
             self.net.moved()
-            return Record(self.context, self.context.made(lib.heed_influence(byref(s), None), "influence"))
+            how = _c.heed_influence_args(progress=progress)
+            return Record(self.context, self.context.made(lib.heed_influence(byref(s), byref(how)), "influence"))
 
     def explain(self, x, layer=-1, head=0, target=None):
         """A heed.Lesson: a head of one of attend's blocks computed in double precision, matrix by matrix, from the model's own weights
@@ -490,30 +505,16 @@ class Run(Owner):
             other = f"run.{method}(PATH)".encode()
             c.made(lib.heed_run_has_data(c.pointer, self.c.model, path_bytes(self.path), f, b"data", other), method)
         own = lib.heed_config_text(f, b"data")
-        a = _c.heed_data_args()
-        watch = Interrupts()
-        a.progress = function_type(_c.heed_data_args, "progress")(lambda *_: not watch.raised)
-        with contextlib.ExitStack() as stack, watch:
+        with self._interruptible() as progress, contextlib.ExitStack() as stack:
             if data is not None:
                 data = path_bytes(stack.enter_context(written(data, lib.heed_model_spec(self.c.model))), "data")
                 stack.callback(lib.heed_config_set, f, b"data", own, b"data", _c.HEED_FROM_FLAG)
-            d = lib.heed_run_data(self.pointer, f, data, byref(a))
+            d = c.made(lib.heed_run_data(self.pointer, f, data, byref(_c.heed_data_args(progress=progress))), "data")
             stack.callback(lib.heed_data_close, d)
-            if watch.raised:
-                lib.heed_clear(c.pointer)
-                raise watch.raised
-            c.made(d, "data")
             rows, batches = lib.heed_config_int(f, b"batch"), _c.heed_data.from_address(d).batches
             count = lib.heed_model_eval_batches(self.c.model, self.c.self, batches, rows)
             self.net.moved()
-            try:
-                yield _c.heed_evaluation(run=self.pointer, data=batches, rows=rows, batches=count, what=b"data", progress=a.progress)
-            finally:
-                if watch.raised:
-                    lib.heed_clear(c.pointer)
-                    raise watch.raised
-        if watch.raised:
-            raise watch.raised
+            yield _c.heed_evaluation(run=self.pointer, data=batches, rows=rows, batches=count, what=b"data", progress=progress)
 
     def evaluate(self, data=None):
         """Loss and accuracy on other data, or without it on the held-out part of the data that it was trained on: loss, perplexity,

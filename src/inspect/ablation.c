@@ -112,12 +112,15 @@ typedef struct {
     double *loss, *weight; /* (batches) sums of a batch, as in heed_score */
 } measured;
 
-static bool measure(const heed_evaluation *e, measured *out) {
+/* done: heads that were measured; each batch asks whether to go on. */
+static bool measure(const heed_evaluation *e, int done, int all, measured *out) {
     heed_batch b;
     out->score = (heed_score){0};
     for (uint64_t i = 0; i < e->batches; i++) {
         heed_score one = {0};
-        if (!heed_evaluation_batch(e, i, &b, &one)) return false;
+        if (!heed__progress(e->run->c, e->progress, e->progress_user, done, all) ||
+            !heed_evaluation_batch(e, i, &b, &one))
+            return false;
         out->loss[i] = one.loss;
         out->weight[i] = one.weight;
         out->score.loss += one.loss;
@@ -147,8 +150,8 @@ static int by_harm(const void *a, const void *b) {
 static bool without_head(const heed_evaluation *e, const heed_ablation *a, const measured *with,
                          measured *without, heed_ablated_head *out) {
     heed_head_backup backup;
-    bool ok =
-        heed_head_off(e->run, &a->layers[out->layer], out->head, &backup) && measure(e, without);
+    bool ok = heed_head_off(e->run, &a->layers[out->layer], out->head, &backup) &&
+              measure(e, (int)(out - a->heads), a->head_count, without);
     heed_head_on(&backup);
     if (!ok) return false;
     double mean = with->score.weight / (double)e->batches;
@@ -182,14 +185,13 @@ bool heed_ablate(const heed_evaluation *e, heed_ablation *out) {
     if (!sums) return false;
     measured with = {.loss = sums, .weight = sums + n};
     measured without = {.loss = sums + 2 * n, .weight = sums + 3 * n};
-    bool ok = measure(e, &with);
+    bool ok = measure(e, 0, out->head_count, &with);
     if (ok) {
         out->loss = loss_of(&with.score);
         out->accuracy = accuracy_of(&with.score);
     }
     for (int i = 0; ok && i < out->head_count; i++)
-        ok = heed__progress(c, e->progress, e->progress_user, i, out->head_count) &&
-             without_head(e, out, &with, &without, &out->heads[i]);
+        ok = without_head(e, out, &with, &without, &out->heads[i]);
     ok = ok && heed__progress(c, e->progress, e->progress_user, out->head_count, out->head_count);
     heed__free(sums);
     if (ok) qsort(out->heads, (size_t)out->head_count, sizeof *out->heads, by_harm);

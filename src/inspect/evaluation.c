@@ -37,30 +37,53 @@ bool heed_run_has_data(heed_ctx *c, const heed_model *m, const char *dir, const 
     return ok;
 }
 
-/* Only what can be read twice is compared with the run's data: not a pipe. */
+static bool same_place(const char *a, const char *b) {
+    uint64_t x[2], y[2];
+    return heed__os_identity(a, x) && heed__os_identity(b, y) && x[0] == y[0] && x[1] == y[1];
+}
+
+/* Whether two files have the same bytes. */
+static bool same_bytes(heed_ctx *c, const char *a, const char *b) {
+    size_t n = 0, m = 0;
+    uint64_t size = heed__file_size(a);
+    if (!size || size != heed__file_size(b)) return false;
+    unsigned char *x = heed__os_read(c, a, 0, &n), *y = heed__os_read(c, b, 0, &m);
+    bool same = x && y && n == m && memcmp(x, y, n) == 0;
+    heed__free(x);
+    heed__free(y);
+    return same;
+}
+
+/* Only what can be read twice is compared with the run's data: not a pipe. A copy may have the part
+ * that is asked for, and the checksum of the run, only when it is read as in training. */
 heed_data *heed_run_data(const heed_run *r, heed_config *f, const char *path,
                          const heed_data_args *how) {
     if (!r || !f || heed__stopped(r->c)) return NULL;
     heed_data_args a = how ? *how : (heed_data_args){0};
-    uint64_t was[2], now[2];
-    a.all = path && !(heed__os_identity(heed_config_text(f, "data"), was) &&
-                      heed__os_identity(path, now) && was[0] == now[0] && was[1] == now[1]);
+    const char *part = a.part, *val = heed_config_has(f, "val") ? heed_config_text(f, "val") : "";
+    bool with_val = heed__os_is_file(val);
+    bool other = path && !same_place(heed_config_text(f, "data"), path);
+    bool there = other && (heed__os_is_file(path) || heed__os_is_dir(path));
+    bool is_val = there && with_val && (same_place(path, val) || same_bytes(r->c, path, val));
+    bool perhaps = there && !is_val && r->data_checksum;
+    a.all = other && !(perhaps && with_val);
     a.eval = true;
     a.tokenizer = r->tokenizer;
     a.source = r->source;
     a.labels = r->labels;
     a.label_count = r->label_count;
     if (path && !heed_config_set(f, "data", path, "data", HEED_FROM_FLAG)) return NULL;
-    const char *part = a.part;
-    bool perhaps = a.all && r->data_checksum && (heed__os_is_file(path) || heed__os_is_dir(path));
-    if (perhaps) a.part = NULL; /* a copy may have the part only when it is read as in training */
+    if (perhaps) a.part = NULL;
     heed_data *d = heed_data_open(r->c, f, heed_model_spec(r->model), &a);
     bool copy = d && perhaps && d->checksum == r->data_checksum;
-    if (!d || (!copy && a.part == part)) return d;
-    heed_data_close(d);
-    a.all = !copy;
-    a.part = part;
-    return heed_data_open(r->c, f, heed_model_spec(r->model), &a);
+    if (d && perhaps && (copy == a.all || a.part != part)) {
+        heed_data_close(d);
+        a.all = !copy;
+        a.part = part;
+        d = heed_data_open(r->c, f, heed_model_spec(r->model), &a);
+    }
+    if (d) d->is_val = is_val;
+    return d;
 }
 
 bool heed_evaluation_batch(const heed_evaluation *e, uint64_t index, heed_batch *b,

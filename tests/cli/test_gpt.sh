@@ -143,8 +143,29 @@ run eval run pipe --json
 status 0
 json part all
 rm pipe
-cp facts.txt val.txt
+# So is the validation file, and a copy of the data beside it.
+head -20 facts.txt >val.txt
+cp val.txt copied.txt
 run train gpt facts.txt -o beside $SMALL --val val.txt
+run eval beside
+kept=$(sed 1d out)
+says "facts.txt, validation part"
+run eval beside copy.txt
+says "copy.txt, validation part"
+holds test "$(sed 1d out)" = "$kept"
+for val in val.txt copied.txt; do
+    run eval beside $val
+    status 0
+    quiet
+    says "$val, the validation data of the run"
+    holds test "$(sed 1d out)" = "$kept"
+    run eval beside $val --json
+    json part val
+done
+tail -20 facts.txt >other.txt
+run eval beside other.txt --json
+json data other.txt
+json part all
 rm val.txt
 run eval beside
 refuses 3 "val = val.txt"

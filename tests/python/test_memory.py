@@ -1,6 +1,9 @@
 """Data from memory: training and evaluation on arrays and lists, inputs as lists and batches; what is refused."""
+import glob
 import os
 import pathlib
+import subprocess
+import sys
 
 import heed
 import numpy as np
@@ -68,6 +71,23 @@ def test_refused_pictures():
     with raises(heed.UsageError, "expected a path: found a tuple of 2; hint: a file of lines"):
         heed.train("caption", (x, y))
     assert os.listdir() == []
+
+
+def test_left_over():
+    """What a killed process left of its data beside a run is removed by the next training, and what one uses is not."""
+    lines = pathlib.Path(facts()).read_text().splitlines()
+    program = f"import heed; heed.train('gpt', {lines}, 'run', lambda r: print(flush=True), steps=10**6, **{SMALL})"
+    killed = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)})
+    killed.stdout.readline()
+    used, = glob.glob(".heed-data-*")
+    os.utime(used, (0, 0))
+    heed.train("gpt", lines, out="first", steps=1, **SMALL)
+    assert os.path.exists(used)
+    killed.kill(), killed.wait(), killed.stdout.close()
+    pathlib.Path(used, "heed-data.txt").touch()
+    os.utime(used, (0, 0))
+    heed.train("gpt", lines, out="second", steps=1, **SMALL)
+    assert not glob.glob(".heed-data-*")
 
 
 def test_texts():

@@ -10,6 +10,7 @@ import pickle
 import shutil
 import signal
 import subprocess
+import sys
 import threading
 
 import heed
@@ -227,6 +228,28 @@ def test_ctrl_c_on_data():
             for _ in range(100):
                 method(lines)
         assert run.evaluate() == own
+
+
+def test_ctrl_c_in_a_record():
+    """It ends the computing of a map; the run goes on working."""
+    run, lib, returned = heed.train("gpt", facts(), steps=5, **SMALL), sys.modules["heed._library"].lib, []
+
+    def interrupted(add):
+        def call(*args):
+            os.kill(os.getpid(), signal.SIGINT)
+            returned.append(add(*args))
+            return returned[-1]
+        return call
+
+    for name, use in (("occlusion_add", lambda: run.attend("Paris is the", occlusion=True)),
+                      ("gradient_add", lambda: run.attend("Paris is the", gradient=True)), ("influence", lambda: run.influence("Paris is the"))):
+        add = getattr(lib, "heed_" + name)
+        setattr(lib, "heed_" + name, interrupted(add))
+        with raises(KeyboardInterrupt):
+            use()
+        setattr(lib, "heed_" + name, add)
+        assert use()
+    assert not any(returned) and len(returned) == 3
 
 
 def test_ctrl_c_in_a_message():

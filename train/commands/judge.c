@@ -327,13 +327,29 @@ static void judge_end(const training_course *j, const course *c, char text[JUDGE
     if (brief) add_resume(text, j);
 }
 
+enum { SHORTEST = 50 }; /* steps that show something */
+
+/* Whether there is too little to judge: what to do then is more steps or, in a longer run, more
+ * evaluations. Nothing is said of fewer than ten steps, which only show that the data can be
+ * trained on, and of a run that `patience` ended. */
+static bool has_too_little(const training_course *j, char text[JUDGEMENT]) {
+    enum { TRIAL = 10, ROWS = 10, EVALUATIONS = 3 };
+    int rows = j->curves.train.count, evaluations = j->curves.val.count;
+    bool ended = j->step >= TRIAL && j->step >= heed_config_int(j->f, "steps");
+    bool brief = j->step<SHORTEST, few = evaluations> 0 && evaluations < EVALUATIONS;
+    if (ended && brief)
+        add(text, "too short to judge: %d steps; hint: `resume %s --steps %d --lr %s`",
+            (int)j->step, j->run, 2 * SHORTEST, heed_config_text(j->f, "lr"));
+    else if (ended && few)
+        add(text, "too few evaluations to judge: %d; hint: `eval-every = %d`", evaluations,
+            (int)(j->step / 10));
+    return brief || few || rows < (evaluations ? 1 : ROWS);
+}
+
 void judge_course(const training_course *j, char text[JUDGEMENT]) {
-    enum { ROWS = 10, EVALUATIONS = 3 };
     bool val = j->curves.val.count > 0;
     *text = 0;
-    if (j->curves.train.count < (val ? 1 : ROWS)) return;
-    if (val && j->curves.val.count < EVALUATIONS) return;
-    if (learned(j, text) || overfits(j, text)) return;
+    if (has_too_little(j, text) || learned(j, text) || overfits(j, text)) return;
     course c = main_course(j);
     if (!(c.improves && c.accuracy) && learns_by_heart(j, text)) return;
     if (c.improves) {
@@ -345,15 +361,15 @@ void judge_course(const training_course *j, char text[JUDGEMENT]) {
 }
 
 void judge_training(const progress *g, const heed_fit_result *r, char text[JUDGEMENT]) {
-    enum { STEPS = 50 };
     training_course j = {.f = g->f,
                          .run = g->run,
+                         .step = r->step,
                          .answers = g->answers,
                          .epochs = g->epochs,
                          .perplexity = data_of(g->p->model)->perplexity};
     *text = 0;
-    if (!g->any || r->step < STEPS || !curves_read(g->p->c, g->run, &j.curves)) return;
-    if (g->stuck > 0 && fmin(r->val_loss, r->loss) > g->stuck)
+    if (!g->any || !curves_read(g->p->c, g->run, &j.curves)) return;
+    if (r->step >= SHORTEST && g->stuck > 0 && fmin(r->val_loss, r->loss) > g->stuck)
         add(text,
             "plateau: the model has learned at most how frequent each answer is; try another `lr`, "
             "a longer `warmup`, or a smaller `batch` with more `steps`");

@@ -16,7 +16,10 @@ static void describe(const heed_data *d, const char *data, char what[512]) {
     }
     bool own = d->all || (d->no_val && d->spec.kind != HEED_INPUT_PICTURE);
     snprintf(part, sizeof part, ", %s part", part_name(d->part));
-    size_t at = (size_t)snprintf(what, 512, "%.400s%s", data, own ? "" : part);
+    size_t at = (size_t)snprintf(what, 512, "%.400s%s", data,
+                                 d->is_val ? ", the validation data of the run"
+                                 : own     ? ""
+                                           : part);
     if (d->spec.kind == HEED_INPUT_TOKENS && !d->all && d->no_val)
         snprintf(what + at, 512 - at, ", training text: there is no validation part");
     if (d->spec.kind == HEED_INPUT_CAPTION) {

@@ -70,8 +70,8 @@ void eval_scores(program *p, const heed_model *m, heed_config *f, heed_run *r) {
     if (heed_model_eval_batches(m, r->self, d->batches, rows) == 0)
         heed_fail(p->c, HEED_DATA, "%s: nothing to evaluate on", what);
     if (!data_of(m)->perplexity) found.perplexity = (double)NAN;
-    if (heed_ctx_status(p->c) == HEED_OK)
-        print_measures(p, what, heed_part_name(d->all ? HEED_PARTS : d->part), &found);
+    heed_part part = d->is_val ? HEED_VAL_PART : d->all ? HEED_PARTS : d->part;
+    if (heed_ctx_status(p->c) == HEED_OK) print_measures(p, what, heed_part_name(part), &found);
     heed_data_close(d);
 }
 

@@ -177,11 +177,12 @@ typedef struct {
     run_curves curves;
     heed_config *f;
     const char *run;
+    int64_t step;    /* the last one */
     double answers;  /* those of an evaluation, of which an accuracy is a share; 0: unknown */
     double epochs;   /* passes over the data */
     bool perplexity; /* the losses are of a language model */
 } training_course;
-/* Judges a finished training; "" if it was too short. Settings and commands in text are in
+/* Judges a finished training; "" if nothing can be said of it. Settings and commands in text are in
  * backquotes, for add_shown. */
 void judge_course(const training_course *j, char text[JUDGEMENT]);
 void judge_training(const progress *g, const heed_fit_result *r, char text[JUDGEMENT]);
