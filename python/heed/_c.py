@@ -1298,6 +1298,7 @@ FUNCTIONS = {
     "heed_preset_apply": (c_bool, (c_void_p, c_void_p, c_void_p, c_char_p,)),
     "heed_generate": (c_bool, (c_void_p, c_void_p, c_void_p, c_void_p, c_void_p, c_void_p,)),
     "heed_text_end": (c_int32, (c_void_p, c_void_p,)),
+    "heed_text_start": (c_int32, (c_void_p, c_void_p,)),
     "heed_optim_defaults": (heed_optim_args, (c_void_p,)),
     "heed_optim_new": (c_void_p, (c_void_p, c_void_p, c_void_p,)),
     "heed_optim_free": (None, (c_void_p,)),

@@ -199,7 +199,8 @@ holds grep -q '^Rome' out
 run_with prompts generate file - --n 3 --json
 json samples
 holds test "$(wc -l <out)" = 2
-run generate file --n 3
+run train gpt facts.txt -o blocks --packing blocks $SMALL
+run generate blocks --n 3
 status 0
 cp out none
 : >empty
@@ -231,7 +232,7 @@ run_with line influence file,file -
 status 0
 run_with empty generate file --n 3
 refuses 3 "standard input: no lines"
-run_with empty generate file --prompt "" --n 3
+run_with empty generate blocks --prompt "" --n 3
 status 0
 holds cmp -s none out
 run_with prompts generate file --prompt Oslo --n 3
