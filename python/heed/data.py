@@ -20,7 +20,7 @@ FORMS = {  # by the kind of input: what is expected instead of a path, and how i
     _c.HEED_INPUT_PAIR: ("a list of pairs of texts, or (sources, targets)", '[("I am", "je suis"), ("You are", "tu es")]'),
     _c.HEED_INPUT_LABELLED: ("(texts, classes) or, for tag, (lists of words, lists of tags)", '(["fine film", "dull film"], ["good", "bad"])'),
     _c.HEED_INPUT_PICTURE: ("(pictures, classes)", "(x, y) with x of shape (n, height, width) or (n, height, width, 3)"),
-    _c.HEED_INPUT_CAPTION: ("", "a file of lines: a picture's path, a tab, its caption"),
+    _c.HEED_INPUT_CAPTION: ("(pictures, captions)", "(x, y) with x as of a classifier, y a list of texts, or of lists of texts"),
 }
 
 
@@ -91,12 +91,18 @@ def write_idx(path, x, kind, code):
         np.ascontiguousarray(x, kind).tofile(f)
 
 
-def write_pictures(x, y, folder):
-    """A folder of IDX files."""
+def picture_array(x):
+    """Pictures as an array (n, height, width[, 1 or 3 channels])."""
     x = array_of(x, "pictures")
     if x.ndim not in (3, 4) or x.shape[3:] not in ((), (1,), (3,)) or 0 in x.shape or x.dtype.kind not in "uif":
         hint = "; hint: x.transpose(0, 2, 3, 1) puts the channels last" if x.ndim == 4 and x.shape[1] in (1, 3) else ""
         raise UsageError(f"the pictures are wrong: expected an array (n, height, width[, 1 or 3 channels]), found {described(x)}{hint}")
+    return x
+
+
+def write_pictures(x, y, folder):
+    """A folder of IDX files."""
+    x = picture_array(x)
     path = os.path.join(folder, "heed-data")
     os.mkdir(path)
     if y is not None:
@@ -109,6 +115,13 @@ def write_pictures(x, y, folder):
     return path
 
 
+def picture_path(x):
+    """The whole path of a picture."""
+    if not is_path(x):
+        raise UsageError(f"the pictures are wrong: expected all of them by their paths, found {described(x)}")
+    return os.path.abspath(os.fsdecode(x))
+
+
 def write_paths(x, y, folder):
     """A list of pictures by their paths."""
     path = os.path.join(folder, "heed-data.csv")
@@ -116,9 +129,48 @@ def write_paths(x, y, folder):
     with open(path, "w", newline="", encoding="utf-8", errors="surrogateescape") as f:
         rows = csv.writer(f, lineterminator="\n")
         for i, picture in enumerate(x):
-            if not is_path(picture):
-                raise UsageError(f"the pictures are wrong: expected all of them by their paths, found {described(picture)}")
-            rows.writerow([os.path.abspath(picture)] + ([] if y is None else [names[numbers[i]] if names else numbers[i]]))
+            rows.writerow([picture_path(picture)] + ([] if y is None else [names[numbers[i]] if names else numbers[i]]))
+    return path
+
+
+# ---- captions ----
+
+def captions_of(y, count):
+    """The captions of each picture, as lists of texts."""
+    several = (list, tuple, np.ndarray)
+    given = y
+    y = [[one] if isinstance(one, str) else one for one in y] if isinstance(y, several) else []
+    if len(y) != count or not all(isinstance(many, several) and len(many) and all(isinstance(one, str) for one in many) for many in y):
+        raise UsageError(f"the captions are wrong: expected a text, or a list of texts, for each of {count} pictures, found {described(given)}")
+    return y
+
+
+def write_tga(path, x):
+    """A picture (height, width, channels) of bytes, uncompressed."""
+    height, width, channels = x.shape
+    if max(height, width) >= 1 << 16:
+        raise UsageError(f"a picture is too large: expected sides below {1 << 16}, found {height} x {width}")
+    with open(path, "wb") as f:
+        f.write(bytes([0, 0, 3 if channels == 1 else 2] + [0] * 9) + np.array([width, height], "<u2").tobytes() + bytes([8 * channels, 32]))
+        np.ascontiguousarray(x[..., ::-1]).tofile(f)
+
+
+def write_captions(x, y, folder):
+    """JSON objects, one for each caption, and of an array a folder with them and the pictures."""
+    y = captions_of(y, len(x))
+    if is_path(x[0]):
+        path = lines = os.path.join(folder, "heed-data.jsonl")
+        names = list(map(picture_path, x))
+    else:
+        x = picture_array(x)
+        path = os.path.join(folder, "heed-data")
+        os.mkdir(path)
+        lines, names = os.path.join(path, "metadata.jsonl"), [f"{i:07}.tga" for i in range(len(x))]
+        for name, picture in zip(names, pixels(x).reshape(*x.shape[:3], -1)):
+            write_tga(os.path.join(path, name), picture)
+    with open(lines, "wb") as f:
+        f.writelines(text_bytes(json.dumps({"file_name": name, "text": str(one)}, ensure_ascii=False) + "\n")
+                     for name, many in zip(names, y) for one in many)
     return path
 
 
@@ -191,7 +243,7 @@ def write(data, spec, folder):
         return write_texts(data, spec, folder)
     if spec.kind in (_c.HEED_INPUT_PAIR, _c.HEED_INPUT_LABELLED):
         return write_lines(data, spec, folder)
-    if spec.kind != _c.HEED_INPUT_PICTURE:
+    if spec.kind not in (_c.HEED_INPUT_PICTURE, _c.HEED_INPUT_CAPTION):
         raise wrong(spec, described(data))
     two = isinstance(data, tuple) and len(data) == 2
     if not two and not spec.unlabelled:
@@ -199,6 +251,8 @@ def write(data, spec, folder):
     x, y = data if two else (data, None)
     if not isinstance(x, (list, tuple, np.ndarray)) or len(x) == 0 or (y is None and not spec.unlabelled):
         raise wrong(spec, described(data))
+    if spec.kind == _c.HEED_INPUT_CAPTION:
+        return write_captions(x, listed(y), folder)
     return write_paths(x, y, folder) if is_path(x[0]) else write_pictures(x, y, folder)
 
 

@@ -10,7 +10,7 @@ from ctypes import byref, c_char_p
 import numpy as np
 
 from . import _c
-from ._library import Context, Interrupts, UsageError, function_type, lib, text, text_bytes
+from ._library import Context, Interrupts, UsageError, check_range, function_type, lib, text, text_bytes
 from .data import is_path, path_bytes, written
 from .run import MODELS, Run, models, open_, seed_of, setting_of
 
@@ -120,6 +120,13 @@ def saying(path, kept=True):
         raise KeyboardInterrupt(f"{e}; the run is saved; hint: {how}") from None
 
 
+def check_memory(place, settings):
+    """Pictures with captions are moved into the run after they were read, and cannot be read again."""
+    if os.path.exists(os.path.join(place, "metadata.jsonl")):
+        size = sum(f.stat().st_size for f in os.scandir(place)) // 10**6 + 1
+        check_range("cache_mb, the memory for pictures in MB,", settings.get("cache_mb") or 1000, size, 1 << 20, float)
+
+
 def finished(path, result, stopped, options):
     """The run that was trained: its best weights or, if it was stopped before the first evaluation, its last ones."""
     best = os.path.exists(os.path.join(path, "model.safetensors"))
@@ -141,6 +148,7 @@ def train(task, data, out=None, progress=None, preset=None, force=False, seed=1,
         vit, cnn, mlp           (x, y): x an array of pictures (n, height, width) or (n, height, width, 1 or 3), of whole numbers 0 to 255
                                 or fractions 0 to 1, or a list of paths; y their classes, whole numbers or texts
         autoencoder             x alone
+        caption                 (x, y): y a list of texts, or of lists of texts
 
     out: the run's folder, which force replaces; without it the run exists as long as the result. settings: those that heed.settings(task)
     lists, with _ for -, and from_ for from. progress: called with each heed.Report; it stops the training by returning False.
@@ -156,6 +164,7 @@ def train(task, data, out=None, progress=None, preset=None, force=False, seed=1,
             args = {"model": models_[task], "run": path_bytes(path), "preset": preset and text_bytes(preset, "preset"), "force": force}
             args["data"] = path_bytes(place, "data")
             if not is_path(data):
+                check_memory(place, settings)
                 args["keep"], args["data"] = args["data"], path_bytes(os.path.join(path, os.path.basename(place)))
             _, result, stopped = run_training(args, progress, settings, options)
         run = finished(path, result, stopped, options)

@@ -61,12 +61,13 @@ heed_data *heed_run_data(const heed_run *r, heed_config *f, const char *path,
     if (!r || !f || heed__stopped(r->c)) return NULL;
     heed_data_args a = how ? *how : (heed_data_args){0};
     const char *part = a.part, *val = heed_config_has(f, "val") ? heed_config_text(f, "val") : "";
-    bool with_val = heed__os_is_file(val);
+    heed_input_spec spec = heed_model_spec(r->model);
+    bool with_val = heed__os_is_file(val), split = with_val || spec.kind == HEED_INPUT_CAPTION;
     bool other = path && !same_place(heed_config_text(f, "data"), path);
     bool there = other && (heed__os_is_file(path) || heed__os_is_dir(path));
     bool is_val = there && with_val && (same_place(path, val) || same_bytes(r->c, path, val));
     bool perhaps = there && !is_val && r->data_checksum;
-    a.all = other && !(perhaps && with_val);
+    a.all = other && !(perhaps && split); /* the checksum then depends on the parts */
     a.eval = true;
     a.tokenizer = r->tokenizer;
     a.source = r->source;
@@ -74,13 +75,15 @@ heed_data *heed_run_data(const heed_run *r, heed_config *f, const char *path,
     a.label_count = r->label_count;
     if (path && !heed_config_set(f, "data", path, "data", HEED_FROM_FLAG)) return NULL;
     if (perhaps) a.part = NULL;
-    heed_data *d = heed_data_open(r->c, f, heed_model_spec(r->model), &a);
+    heed_data *d = heed_data_open(r->c, f, spec, &a);
     bool copy = d && perhaps && d->checksum == r->data_checksum;
-    if (d && perhaps && (copy == a.all || a.part != part)) {
+    bool parted = !d && perhaps && split && heed_ctx_status(r->c) != HEED_INTERRUPTED;
+    if (parted) heed_clear(r->c); /* too little for parts, at least */
+    if (parted || (d && perhaps && (copy == a.all || a.part != part))) {
         heed_data_close(d);
         a.all = !copy;
         a.part = part;
-        d = heed_data_open(r->c, f, heed_model_spec(r->model), &a);
+        d = heed_data_open(r->c, f, spec, &a);
     }
     if (d) d->is_val = is_val;
     return d;

@@ -79,6 +79,12 @@ json pictures 5
 json exact
 json token_accuracy
 holds awk -F'\t' 'NF != 3 { exit 1 } END { exit NR != 5 }' made.tsv
+head -2 s/train.tsv >s/one.tsv # a header and a caption
+run eval run s/one.tsv
+status 0
+says "s/one.tsv, 1 picture"
+run eval run s/val.tsv
+says "s/val.tsv, the validation data of the run, 12 pictures"
 run eval run s/unseen.tsv --json
 status 0
 json pictures 30
@@ -93,6 +99,29 @@ warns "--val is the training file: s/../s/train.tsv"
 # The same bits with other threads, and where a training run went on after a stop.
 STEADY="--filters 4 --width 16 --batch 8 --pad 2 --schedule constant --warmup 0 --progress none"
 run train caption s/train.tsv -o one $STEADY --steps 14 --threads 1
+cp s/train.tsv s/copied.tsv
+run eval one
+kept=$(sed 1d out)
+run eval one s/copied.tsv
+status 0
+says "s/copied.tsv, validation part"
+holds test "$(sed 1d out)" = "$kept"
+run eval one s/one.tsv
+status 0
+says "s/one.tsv, 1 picture"
+# A folder with metadata.jsonl, as an image folder of Hugging Face's.
+mkdir folder
+cp s/train/*.png folder
+awk -F'\t' 'NR > 1 { sub(".*/", "", $1); printf "{\"file_name\": \"%s\", \"text\": \"%s\"}\n", $1, $2 }' s/train.tsv >folder/metadata.jsonl
+run data check caption folder
+status 0
+says "81 captions of 81 pictures"
+run train caption folder -o of-folder $STEADY --steps 14 --threads 1
+status 0
+holds cmp -s one/model.safetensors of-folder/model.safetensors
+run eval of-folder
+status 0
+says "folder, validation part"
 run train caption s/train.tsv -o two $STEADY --steps 9 --threads 3 --workers 0
 run resume two --steps 14 --threads 2
 status 0

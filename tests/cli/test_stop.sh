@@ -102,6 +102,7 @@ wait $pid
 STATUS=$?
 status 1
 warns "run was removed while it trained: removed"
+hides "resume removed"
 absent removed
 
 # A limit of file sizes is an error of the write that meets it.

@@ -68,9 +68,37 @@ def test_refused_pictures():
                         ({}, "found {}"), (b"path", "found b'path'"), ((x[:0], y[:0]), "found a tuple of 2")):
         with raises(heed.UsageError, words):
             heed.train("cnn", data, out="run", **PICTURES)
-    with raises(heed.UsageError, "expected a path: found a tuple of 2; hint: a file of lines"):
-        heed.train("caption", (x, y))
     assert os.listdir() == []
+
+
+CAPTIONS = dict(steps=60, batch=8, lr=3e-3, threads=1, image_size=32, width=16, filters=8)
+
+
+def test_captions():
+    """Of arrays and of paths, with one caption for a picture or several; the run keeps them, and resumes."""
+    x, y = colours()
+    texts = [f"a {('red', 'blue')[i]} picture" for i in y]
+    run = heed.train("caption", (x, texts), out="run", **CAPTIONS)
+    assert run.settings["data"] == "run/heed-data" and os.listdir() == ["run"] and run.caption(x[:2]) == texts[:2]
+    own = run.evaluate()
+    assert run.evaluate((x, texts)) == own != run.evaluate((x[1:], texts[1:]))
+    os.rename("run", "moved")
+    assert heed.resume("moved", steps=61).result["step"] == 61
+    same = heed.train("caption", (x / 255, np.array(texts)), **CAPTIONS)
+    assert same.evaluate() == own
+    grey = heed.train("caption", (x[..., 0], [[t, t[2:]] for t in texts]), **{**CAPTIONS, "steps": 1})
+    assert grey.settings["channels"] == "1" and grey.evaluate((x[:9, ..., 0], texts[:9]))["items"] == 9 * 4
+    heed.train("caption", (x, texts), force=True, out="moved", **{**CAPTIONS, "steps": 1})
+    paths = [pathlib.Path("moved/heed-data", f"{i:07}.tga") for i in range(40)]
+    by_path = heed.train("caption", (paths, texts), out="paths", **CAPTIONS)
+    assert by_path.settings["data"] == "paths/heed-data.jsonl" and by_path.evaluate() == own
+    for data, words in (((x, texts[:3]), "for each of 40 pictures"), ((x, y), "the captions are wrong"), ((x, [[]] * 40), "the captions are wrong"),
+                        ((x, "a text"), "the captions are wrong"), (x, "(pictures, captions)"), ((x.transpose(0, 3, 1, 2), texts), "x.transpose(0, 2, 3, 1)"),
+                        ((x[:0], []), "(pictures, captions)"), ((x, None), "(pictures, captions)")):
+        with raises(heed.UsageError, words):
+            heed.train("caption", data, **CAPTIONS)
+    with raises(heed.UsageError, "cache_mb, the memory for pictures in MB, is out of range: expected 4 to 1048576, found 1"):
+        heed.train("caption", (np.zeros((20, 256, 256, 3), np.uint8), texts[:20]), cache_mb=1, **CAPTIONS)
 
 
 def test_left_over():

@@ -81,6 +81,13 @@ static bool fits_pictures(program *p, const char *data) {
                      data, p->model->name, hint_of(p, HEED_INPUT_TOKENS, data, "is a text", hint));
 }
 
+/* Whether it is a folder of pictures with their captions. */
+static bool has_captions(const char *data) {
+    char path[1100];
+    snprintf(path, sizeof path, "%.1000s/metadata.jsonl", data);
+    return is_file(path);
+}
+
 bool data_fits(program *p, const char *data) {
     const heed_model *m = p->model;
     const char *noun = data_of(m)->noun;
@@ -91,6 +98,7 @@ bool data_fits(program *p, const char *data) {
                          hint_of(p, HEED_INPUT_PICTURE, folder_of(data, folder),
                                  "has a folder of pictures for each class", hint));
     if (m->kind == HEED_INPUT_PICTURE) return fits_pictures(p, data);
+    if (captions && has_captions(data)) return true;
     if (is_directory(data) && (!text || !holds_texts(p->c, data)))
         return heed_fail(p->c, HEED_DATA, "%s is a folder: %s takes %s%s", data, m->name, noun,
                          hint_of(p, HEED_INPUT_PICTURE, data, "holds pictures", hint));

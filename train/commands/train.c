@@ -194,20 +194,21 @@ static void interrupted(program *p, const training *t, long long step, bool done
     p->status = HEED_INTERRUPTED;
 }
 
-/* After an error, as of a full disk: says what is left of the run. */
-static void failed(program *p, const training *t, const progress *g) {
+/* After an error, as of a full disk: says what is left of the run. r->step: that of the weights; a
+ * resumed run whose checkpoint was not read has none. */
+static void failed(program *p, const training *t, const progress *g, const heed_fit_result *r) {
     char n[32];
     heed_text typed = {.c = NULL};
-    bool unwritten = strncmp(heed_ctx_error(p->c), "cannot write", 12) == 0;
+    bool there = is_directory(t->run);
     program_complain(p);
     add_resume(p, t, &typed);
-    if (g->saved >= 0)
+    if (there && g->saved >= 0)
         heed_message(p->c, HEED_INFO, "the run has its checkpoint of step %s; hint: `%s`",
                      heed_format_count(n, (uint64_t)g->saved), typed.s ? typed.s : "");
-    else if (unwritten && t->resume)
+    else if (there && t->resume && r->step > 0)
         heed_message(p->c, HEED_INFO, "the run has the checkpoint that it had before; hint: `%s`",
                      typed.s ? typed.s : "");
-    else if (unwritten && !is_directory(t->run))
+    else if (!there && !t->resume && g->saved < 0)
         heed_message(p->c, HEED_INFO, "the run had no checkpoint yet: nothing is kept of it");
     heed_text_free(&typed);
 }
@@ -247,7 +248,7 @@ static void fit(program *p, const training *t, const heed_data *data, progress *
     bool done = heed_ctx_status(p->c) == HEED_OK;
     if (done && is_first_process(p)) conclude(p, t, data, g, &r, now() - start);
     if (heed_ctx_status(p->c) == HEED_INTERRUPTED) interrupted(p, t, (long long)r.step, done);
-    if (heed_ctx_status(p->c) == HEED_FAILED && is_first_process(p)) failed(p, t, g);
+    if (heed_ctx_status(p->c) == HEED_FAILED && is_first_process(p)) failed(p, t, g, &r);
 }
 
 static bool open_snapshots(program *p, const training *t, progress *g) {
@@ -380,7 +381,8 @@ const command cmd_train = {
         "{src, tgt}, {label, text} or {tokens, tags}. The file can also be CSV, whose columns\n"
         "--columns chooses. seq2seq and rnn also read two parallel texts. caption reads lines of\n"
         "FILE TAB caption or {image, caption}, with any number of captions for a picture; FILE is\n"
-        "relative to the folder of DATA. A first line that names the columns is skipped.\n"
+        "relative to the folder of DATA. A first line that names the columns is skipped. DATA can\n"
+        "also be a folder of pictures with metadata.jsonl: {file_name, text}.\n"
         "\n"
         "--from RUN starts from the best weights of a run, of this or another task. The tokenizer\n"
         "and the settings of the model are those of the run unless others are given. What is\n"

@@ -1,5 +1,6 @@
 /* kind_captions.c -- captions and pictures as data: a tokenizer, trained or opened, and settings
  * completed by what is found. */
+#include "core/os.h"
 #include "data/image/settings.h"
 #include "data/kind.h"
 #include "data/pair/pairs.h"
@@ -35,6 +36,17 @@ static bool find_tokenizer(heed_data *d, const heed_config *f, const heed_pairs 
     return d->tokenizer && (!extend || heed__pairs_extend_tokenizer(f, pairs, 1, &d->tokenizer));
 }
 
+/* Opens the lines of a file or of a folder with pictures, where they are in metadata.jsonl, as in
+ * the image folders of Hugging Face's datasets. */
+static heed_pairs *open_pairs(heed_ctx *c, const char *data, const heed_pairs_args *a) {
+    heed_text path = {.c = c};
+    heed_pairs *pairs = NULL;
+    if (heed_text_add(&path, heed__os_is_dir(data) ? "%s/metadata.jsonl" : "%s", data))
+        pairs = heed_pairs_open(c, path.s, a);
+    heed_text_free(&path);
+    return pairs;
+}
+
 static heed_pairs *open_lines(heed_data *d, const heed_config *f, const heed_data_args *a) {
     const char *val = heed_config_text(f, "val");
     double split = heed_config_real(f, "val-split");
@@ -44,7 +56,7 @@ static heed_pairs *open_lines(heed_data *d, const heed_config *f, const heed_dat
                             .block = (int)heed_config_int(f, "block")};
     d->no_val = split <= 0 && !*val;
     d->part = d->no_val ? HEED_TRAIN_PART : HEED_VAL_PART;
-    heed_pairs *pairs = heed_pairs_open(d->c, heed_config_text(f, "data"), &args);
+    heed_pairs *pairs = open_pairs(d->c, heed_config_text(f, "data"), &args);
     if (pairs && find_tokenizer(d, f, pairs, a) && heed_pairs_encode(pairs, NULL, d->tokenizer))
         return pairs;
     heed_pairs_close(pairs);
@@ -66,7 +78,7 @@ static bool open_data(heed_data *d, heed_config *f, const heed_data_args *a) {
 static void close_data(heed_data *d) { heed_captions_close(d->batches); }
 
 const heed_data_kind heed__data_captions = {
-    .noun = "a file of pictures' names and captions, TSV or JSONL",
+    .noun = "a file of pictures' names and captions, TSV or JSONL, or a folder with metadata.jsonl",
     .item = "tok",
     .perplexity = true,
     .options = options,

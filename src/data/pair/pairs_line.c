@@ -46,12 +46,12 @@ bool heed__pairs_tsv_header(heed__line *l, bool *header) {
 
 /* ---- JSON ---- */
 
-enum { NAMES = 2, DIGITS = 24 };
+enum { NAMES = 3, DIGITS = 24 };
 static const char *const keys[][HEED__SIDES][NAMES] = {
     [HEED_TRANSLATION] = {{"src", "source"}, {"tgt", "target"}},
     [HEED_CLASSES] = {{"text", "sentence"}, {"label", "class"}},
     [HEED_TAGS] = {{"tokens", "words"}, {"tags", "labels"}},
-    [HEED_CAPTIONS] = {{"image", "file"}, {"caption", "text"}},
+    [HEED_CAPTIONS] = {{"image", "file", "file_name"}, {"caption", "text"}},
 };
 
 /* Appends the text of a string or a whole number; false for any other value. */
