@@ -7,7 +7,7 @@ says "Chosen for this data:"
 says "96 lines, each a sentence of at most 7 words"
 says "lr 0.004: a small model tolerates a high rate"
 run data check gpt facts.txt
-says "96 lines, each a sentence of at most 34 bytes"
+says "96 lines, each a sentence of at most 35 bytes"
 for i in 1 2 3 4 5 6 7 8 9 10; do printf '柏林是德国的首都。\n巴黎是法国的首都。\n罗马是意大利的首都。\n'; done >chinese.txt
 run data check mlm chinese.txt
 says "30 lines, each a sentence of at most 10 characters"

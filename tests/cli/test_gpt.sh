@@ -6,6 +6,7 @@ says "run: step 6"
 says 'heed generate run --prompt "Paris is the"'
 warns "parameters"
 warns "validation"
+warns "10 of 10 validation lines are also in the training part: the validation loss"
 warns "step"
 warns " *"
 holds grep -q '^    ' err
