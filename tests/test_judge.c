@@ -102,6 +102,9 @@ static const judged_case cases[] = {
      NULL,
      "overfitting: the training loss fell to 0.016 while the validation loss stays near 0.115",
      "`dropout = 0.3`, a smaller `width` or more data", "improving"},
+    {"a rise within chance", GPT, 100, 40, "4 3.5 3 2.5 2 1.5 1 .6 .4 .3",
+     "4 3.9 3.95 3.83 3.85 3.82 3.83 3.9 4.01 4", NULL, NULL, "overfitting: the training loss",
+     "rose to 4 (means of the last tenth of the steps)", "improving"},
     {"24 answers after 5 passes", CNN, 24, 4.8, "1.5 1.4 1.3 1.2 1.1 1 .95 .9 .8 .7307",
      "1.5 1.4 1.35 1.3 1.25 1.2 1.2 1.18 1.16 1.14", ".3 .4 .4 .5 .5 .5 .5 .4583 .5 .5", NULL,
      "unclear: the validation loss went from 1.2 to 1.14 in the last third", "24 answers",
@@ -158,6 +161,8 @@ static const judged_case cases[] = {
     {"a flat one", MLM, 0, 40, "4 3 2 1 1 1 1 1 1 1", NULL, NULL, NULL,
      "plateau: the training loss went from 1 to 1 in the last third", "`val-split = 0.1`",
      "resume"},
+    {"a fall within the noise", MLM, 0, 40, "4 3 2 1.5 1.3 1.3 1.3 1.7 1 1.25", NULL, NULL, NULL,
+     "unclear: the training loss went from ", "no more than it varies", "change little"},
     {"learned by heart", GPT, 0, 40, FALLS, NULL, NULL, NULL, "learned: the training perplexity",
      "`val-split = 0.1`", "resume"},
     /* A schedule that began anew: its loss rises at first. */

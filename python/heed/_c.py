@@ -621,7 +621,7 @@ class heed_fit_args(Structure):
 
 class heed_fit_result(Structure):
     _fields_ = [("step", c_int64), ("loss", c_double), ("val_loss", c_double), ("best_loss", c_double), ("metric", c_double),
-        ("best_metric", c_double), ("first", c_double * 2)]
+        ("best_metric", c_double), ("first", c_double * 2), ("best_step", c_int64)]
 
 
 class heed_train_args(Structure):

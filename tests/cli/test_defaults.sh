@@ -182,3 +182,10 @@ search vit idx --quick --seeds 1 --loss -o patches -- $SETTINGS
 status 0
 says "1 seeds: chosen 2."
 holds test "$trained" = "$(stat -c %y patches/run-1-1-0-1.csv)"
+
+# A training run that diverged.
+run train gpt facts.txt -o far --layers 1 --heads 2 --width 16 --lr 50 --steps 100 --clip 0
+status 0
+warns "is not below that of guessing by frequency, "
+warns "hint: a lower --lr, as --lr 5"
+holds grep -q "^diverged: the loss, [0-9.e+]*, is far above that of guessing by frequency, [0-9.]*; try a" out

@@ -117,6 +117,13 @@ for prompt in "Paris is the capital of" "Polish is the"; do
     holds test "$(wc -w <out)" -lt 12
 done
 holds test "$(grep -c SEP lines/samples.txt)" = 0
+# Without a validation part, the weights of the least training loss are kept.
+run train gpt facts.txt -o rises --packing lines --val-split 0 $SMALL --steps 60 --schedule constant --lr 1 --clip 0 --evals 20 --progress none
+status 0
+says "rises: step 60, training loss "
+says ", is kept"
+step=$(sed -n 's/.*, of step \([0-9]*\), is kept.*/\1/p' out)
+holds grep -q "\"best_step\": $step," rises/last/state.json
 # It has not learned with what a line begins: samples begin as a line of the text does.
 run train gpt facts.txt -o letters --tokenizer char --packing lines --val-split 0 $SMALL --steps 20 --evals 10 --block 40
 status 0
@@ -272,7 +279,7 @@ says "no setting differs"
 
 # The training loss of compare is what the training run printed.
 run train gpt facts.txt -o flat $SMALL --steps 60 --val-split 0
-loss=$(sed -n 's/^flat: step 60, training loss //p' out)
+loss=$(sed -n 's/^flat: step 60, training loss \([0-9.]*\).*/\1/p' out)
 run compare flat run
 holds grep -q "^flat *60 *$loss  *- " out
 says "train loss  valid loss  best loss"
