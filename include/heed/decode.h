@@ -66,6 +66,9 @@ bool heed_generate(const heed_model *m, const void *self, heed_tape *t, const he
 /* The token that ends a text, from the settings of a run and its tokenizer: the token at a line's
  * end if the model was trained line by line (packing = lines), else -1, which is not a token. */
 int32_t heed_text_end(const heed_config *f, const heed_tokenizer *k);
+/* The token after which a text begins: the newline; -1 if the tokenizer has none, or the model was
+ * trained line by line and has never read one. */
+int32_t heed_text_start(const heed_config *f, const heed_tokenizer *k);
 
 /* The special tokens that no output should hold, for `never` and `never_count`: [UNK], [PAD], [CLS]
  * and [MASK], except one that also ends a text, as in GPT-2's vocabulary. Returns their number. */

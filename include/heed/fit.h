@@ -121,9 +121,10 @@ typedef struct {
     int64_t step;
     double loss, val_loss, best_loss, metric;
     double best_metric; /* of the best evaluation, like best_loss */
-    double first[2]; /* how much was forgotten: the loss on the validation part of the data of the
-                    run that the training started from, of that run [0] and of the new one [1];
-                    NAN: not measured */
+    double first[2];   /* how much was forgotten: the loss on the validation part of the data of the
+                      run that the training started from, of that run [0] and of the new one [1];
+                      NAN: not measured */
+    int64_t best_step; /* of the weights that are kept as the best */
 } heed_fit_result;
 
 /* clang-format off */

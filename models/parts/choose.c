@@ -20,6 +20,7 @@ typedef struct {
     double bytes;                         /* of the file */
     size_t lines, sentences;              /* lines that are not blank; those that end like one */
     size_t words, longest, longest_bytes; /* words and marks; of the longest line */
+    size_t wide;                          /* bytes that begin a character of Chinese or Japanese */
 } text_look;
 
 /* A character of Chinese or Japanese, which is a word of its own: U+3000 to U+9FFF. */
@@ -69,6 +70,7 @@ static void look_at_line(const char *s, size_t n, text_look *out) {
     out->lines++;
     out->sentences += is_sentence(s, n);
     out->words += words;
+    for (size_t i = 0; i < n; i++) out->wide += is_wide((unsigned char)s[i]);
     if (words > out->longest) out->longest = words;
     if (n > out->longest_bytes) out->longest_bytes = n;
 }
@@ -153,14 +155,14 @@ static bool choose_size(heed_choices *k, const text_look *t, const char *size) {
 }
 
 /* Sentences are rows of their own, and those of up to `few` lines are learned fastest by a small
- * model. */
-static bool choose_sentences(heed_choices *k, const text_look *t, int block, size_t few,
-                             const choice *small) {
+ * model. The longest has so many of what the block is for. */
+static bool choose_sentences(heed_choices *k, const text_look *t, size_t longest, const char *unit,
+                             int block, size_t few, const choice *small) {
     char settings[80];
     size_t lines = lines_of(t);
     snprintf(settings, sizeof settings, "packing=lines block=%d batch=64", block);
-    return heed_choose(k, settings, "%zu lines, each a sentence of at most %zu words", lines,
-                       t->longest) &&
+    return heed_choose(k, settings, "%zu lines, each a sentence of at most %zu %s", lines, longest,
+                       unit) &&
            (lines > few || (choose_size(k, t, "layers=2 width=64") && choose_all(k, small)));
 }
 
@@ -216,7 +218,8 @@ bool heed__choose_mlm(heed_choices *k) {
     text_look t;
     if (k->data || !look_at_text(heed_config_text(k->config, "data"), &t)) return true;
     if (has_sentences(&t))
-        return choose_sentences(k, &t, multiple_of_8(2 * t.longest + 2), FEW, small) &&
+        return choose_sentences(k, &t, t.longest, 2 * t.wide > t.words ? "characters" : "words",
+                                multiple_of_8(2 * t.longest + 2), FEW, small) &&
                choose_facts(k, &t) && (lines_of(&t) <= FEW || choose_rotary(k));
     if (is_small(&t) && !choose_size(k, &t, "width=64")) return false;
     if (!choose_rotary(k)) return false;
@@ -237,7 +240,8 @@ bool heed__choose_gpt(heed_choices *k) {
     text_look t;
     if (k->data || !look_at_text(heed_config_text(k->config, "data"), &t)) return true;
     if (has_sentences(&t))
-        return choose_sentences(k, &t, multiple_of_8(t.longest_bytes + 1), 2000, small);
+        return choose_sentences(k, &t, t.longest_bytes, "bytes", multiple_of_8(t.longest_bytes + 1),
+                                2000, small);
     if (is_small(&t) && (!choose_size(k, &t, "layers=2 width=64") ||
                          !heed_choose(k, "lr=0.004", "a small model tolerates a high rate")))
         return false;

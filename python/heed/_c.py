@@ -621,7 +621,7 @@ class heed_fit_args(Structure):
 
 class heed_fit_result(Structure):
     _fields_ = [("step", c_int64), ("loss", c_double), ("val_loss", c_double), ("best_loss", c_double), ("metric", c_double),
-        ("best_metric", c_double), ("first", c_double * 2)]
+        ("best_metric", c_double), ("first", c_double * 2), ("best_step", c_int64)]
 
 
 class heed_train_args(Structure):
@@ -1298,6 +1298,7 @@ FUNCTIONS = {
     "heed_preset_apply": (c_bool, (c_void_p, c_void_p, c_void_p, c_char_p,)),
     "heed_generate": (c_bool, (c_void_p, c_void_p, c_void_p, c_void_p, c_void_p, c_void_p,)),
     "heed_text_end": (c_int32, (c_void_p, c_void_p,)),
+    "heed_text_start": (c_int32, (c_void_p, c_void_p,)),
     "heed_optim_defaults": (heed_optim_args, (c_void_p,)),
     "heed_optim_new": (c_void_p, (c_void_p, c_void_p, c_void_p,)),
     "heed_optim_free": (None, (c_void_p,)),

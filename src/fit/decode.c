@@ -400,3 +400,9 @@ int32_t heed_text_end(const heed_config *f, const heed_tokenizer *k) {
     if (strcmp(packing, "lines") != 0) return -1;
     return s.sep >= 0 ? s.sep : s.newline;
 }
+
+int32_t heed_text_start(const heed_config *f, const heed_tokenizer *k) {
+    int32_t newline = heed_tokenizer_specials(k).newline;
+    if (heed_text_end(f, k) >= 0) return -1;
+    return newline >= 0 ? newline : heed_token_id(k, "\n");
+}

@@ -468,5 +468,6 @@ heed_fit_result heed_fit(heed_ctx *c, const heed_fit_args *a) {
                              .best_loss = s->best_loss,
                              .metric = s->metric,
                              .best_metric = s->best_metric,
-                             .first = {f.first[0], f.first[1]}};
+                             .first = {f.first[0], f.first[1]},
+                             .best_step = s->best_step};
 }

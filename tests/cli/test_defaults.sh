@@ -6,6 +6,11 @@ run data check mlm facts.txt
 says "Chosen for this data:"
 says "96 lines, each a sentence of at most 7 words"
 says "lr 0.004: a small model tolerates a high rate"
+run data check gpt facts.txt
+says "96 lines, each a sentence of at most 35 bytes"
+for i in 1 2 3 4 5 6 7 8 9 10; do printf '柏林是德国的首都。\n巴黎是法国的首都。\n罗马是意大利的首都。\n'; done >chinese.txt
+run data check mlm chinese.txt
+says "30 lines, each a sentence of at most 10 characters"
 run data check mlm facts.txt --packing blocks --batch 8
 hides "packing lines,"
 sed 's/ \.$//' facts.txt >plain.txt # lines that are no sentences
@@ -177,3 +182,10 @@ search vit idx --quick --seeds 1 --loss -o patches -- $SETTINGS
 status 0
 says "1 seeds: chosen 2."
 holds test "$trained" = "$(stat -c %y patches/run-1-1-0-1.csv)"
+
+# A training run that diverged.
+run train gpt facts.txt -o far --layers 1 --heads 2 --width 16 --lr 50 --steps 100 --clip 0
+status 0
+warns "is not below that of guessing by frequency, "
+warns "hint: a lower --lr, as --lr 5"
+holds grep -q "^diverged: the loss, [0-9.e+]*, is far above that of guessing by frequency, [0-9.]*; try a" out

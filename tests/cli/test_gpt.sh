@@ -6,6 +6,7 @@ says "run: step 6"
 says 'heed generate run --prompt "Paris is the"'
 warns "parameters"
 warns "validation"
+warns "10 of 10 validation lines are also in the training part: the validation loss"
 warns "step"
 warns " *"
 holds grep -q '^    ' err
@@ -26,7 +27,7 @@ run generate run --prompt "Paris is" --n 30 --seed 3 --no-cache
 holds cmp -s out first
 run generate run --prompt "Paris is" --n 30 --seed 4
 if cmp -s out first; then fail "two seeds, one text"; else pass; fi
-run generate run --n 5 --samples 2
+run generate run Paris --n 5 --samples 2
 status 0
 says "---"
 run generate run --prompt "Rome" --n 4 --samples 2 --json --attention
@@ -42,14 +43,14 @@ says "mean"
 run generate run --prompt "Rome" --n 2 --attention --layer 9
 status 2
 warns "--layer 9"
-run generate run --n 0
+run generate run Paris --n 0
 status 0
-run generate run --n 3 --top_k 3
+run generate run Paris --n 3 --top_k 3
 status 0
 quiet
-run generate run --temperature 0 --n 10
+run generate run Paris --temperature 0 --n 10
 cp out first
-run generate run --temperature 0 --n 10 --seed 8
+run generate run Paris --temperature 0 --n 10 --seed 8
 holds cmp -s out first
 run generate run --prompt "QQQ" --n 3
 status 0
@@ -60,9 +61,9 @@ warns "facts.txt is taken as the text, though a file has this name; hint: \`heed
 # A line of config.conf that says other than the weights is not ignored.
 cp -r run changed
 edit 's/^tie = true/tie = false/' changed/config.conf
-run generate changed --n 3
+run generate changed Paris --n 3
 refuses 3 "config.conf was changed: tie: the run was trained with true, found false; hint: restore"
-run generate changed --n 3 --edited
+run generate changed Paris --n 3 --edited
 status 0
 run train gpt facts.txt --from changed -o from-changed --steps 1
 refuses 3 "config.conf was changed: tie: "
@@ -78,7 +79,7 @@ cp -r changed longer
 edit 's/^lr = .*/lr = 0.5/; s/^lora = 0/lora = 2/' longer/config.conf
 run resume longer --steps 8
 refuses 3 "config.conf was changed: lora: the run was trained with 0, found 2; hint: restore"
-run generate longer --n 3
+run generate longer Paris --n 3
 refuses 3 "config.conf was changed: "
 run resume longer --steps 8 --edited
 status 0
@@ -87,10 +88,10 @@ warns "lr = 0.5 (trained with "
 holds cmp -s longer/model.safetensors as-it-was/model.safetensors
 holds cmp -s longer/config.conf as-it-was/config.conf
 edit 's/^lora = 0/lora = 2/' longer/config.conf
-run generate longer --n 3
+run generate longer Paris --n 3
 refuses 3 "config.conf was changed: lora: the run was trained with 0, found 2; hint: restore"
 edit 's/^tie = false/tie = true/; s/^norm-eps = .*/norm-eps = 0.000010/' changed/config.conf
-run generate changed --n 3
+run generate changed Paris --n 3
 status 0
 
 run generate run --prompt "Warsaw is the capital of Poland ." --n 3
@@ -117,6 +118,24 @@ for prompt in "Paris is the capital of" "Polish is the"; do
     holds test "$(wc -w <out)" -lt 12
 done
 holds test "$(grep -c SEP lines/samples.txt)" = 0
+# Without a validation part, the weights of the least training loss are kept.
+run train gpt facts.txt -o rises --packing lines --val-split 0 $SMALL --steps 60 --schedule constant --lr 1 --clip 0 --evals 20 --progress none
+status 0
+says "rises: step 60, training loss "
+says ", is kept"
+step=$(sed -n 's/.*, of step \([0-9]*\), is kept.*/\1/p' out)
+holds grep -q "\"best_step\": $step," rises/last/state.json
+# It has not learned with what a line begins: samples begin as a line of the text does.
+run train gpt facts.txt -o letters --tokenizer char --packing lines --val-split 0 $SMALL --steps 20 --evals 10 --block 40
+status 0
+first=$(sed -n '/^----/{n;s/^\(.\).*/\1/p;}' letters/samples.txt | sort -u | tr -d '\n')
+holds test "$(printf %s "$first" | tr -d FSIJGPMRTAW)" = "" -a -n "$first"
+run generate letters --prompt "Paris is" --n 4
+status 0
+for prompt in "" "--prompt="; do
+    run generate letters $prompt --n 4
+    refuses 2 "missing --prompt: the run was trained on single lines (--packing lines), and has not learned with what a line begins; hint: --prompt"
+done
 
 run eval run
 status 0
@@ -261,7 +280,7 @@ says "no setting differs"
 
 # The training loss of compare is what the training run printed.
 run train gpt facts.txt -o flat $SMALL --steps 60 --val-split 0
-loss=$(sed -n 's/^flat: step 60, training loss //p' out)
+loss=$(sed -n 's/^flat: step 60, training loss \([0-9.]*\).*/\1/p' out)
 run compare flat run
 holds grep -q "^flat *60 *$loss  *- " out
 says "train loss  valid loss  best loss"

@@ -67,6 +67,20 @@ refuses 2 "missing TASK before facts.txt"
 warns "hint: \`heed data check mlm facts.txt\`"
 run data check folder
 refuses 2 "hint: \`heed data check vit folder\`"
+cp folder/a.png folder/b.png
+echo "a list" >folder/SOURCES.tsv
+run data check folder
+refuses 2 "hint: \`heed data check vit folder\`"
+rm folder/SOURCES.tsv folder/b.png
+for i in 1 2 3 4 5 6; do printf 'film %d was good,pos\nfilm %d was bad,neg\n' $i $i; done >classes.csv
+run train classes.csv -o run
+refuses 2 "hint: \`heed train textcls classes.csv\`"
+tr , '\t' <classes.csv >classes.tsv
+run train classes.tsv -o run
+refuses 2 "hint: \`heed train textcls classes.tsv\`"
+sed 's/pos/le film &/; s/neg/&atif/; s/\(film [0-9]*\) \(.*\),/\1 \2,\1 /' classes.csv >pairs.csv
+run train pairs.csv -o run
+refuses 2 "hint: \`heed train seq2seq pairs.csv\`"
 printf 'a\tb\n' >some.tsv
 run train some.tsv -o run
 refuses 2 "hint: \`heed train seq2seq some.tsv\`"

@@ -149,7 +149,15 @@ hides "makes tokens of"
 # CSV with names of columns, also from the standard input; columns by name and number.
 printf 'id,review,stars\n1,"good, ""very"" good",5\n2,"bad\nfilm",1\n3,fine,5\n4,awful,1\n5,great,5\n' >reviews.csv
 run data check textcls reviews.csv
-refuses 3 "expected a first line that names text and label, found id, review, stars; hint: --columns takes two names or numbers, --columns 1,2"
+refuses 3 "expected a first line that names text and label, found id, review, stars; hint: --columns review,stars, the names or numbers of text and label"
+sed 1s/review/prose/ reviews.csv >prose.csv
+run data check textcls prose.csv
+refuses 3 "found id, prose, stars; hint: --columns TEXT,LABEL, the names or numbers of text and label"
+# Of columns that are given by number, the line that names them is no data where it is known as such.
+run data check textcls reviews.csv --columns 2,3 --json
+status 0
+json header true
+json pairs 4
 run train textcls reviews.csv --columns review,stars -o stars $SMALL --steps 1
 status 0
 run eval stars reviews.csv
@@ -164,7 +172,7 @@ refuses 3 "names review,star, found id, review, stars"
 printf 'id,Review Text,Stars,Sentiment\n1,good,5,pos\n2,bad,1,neg\n' >words.csv
 for columns in "" "--columns review,sentiment"; do
     run data check textcls words.csv $columns
-    refuses 3 "found id, Review Text, Stars, Sentiment; hint: --columns takes two names or numbers, --columns 'Review Text,Sentiment'"
+    refuses 3 "found id, Review Text, Stars, Sentiment; hint: --columns 'Review Text,Sentiment', the names or numbers of"
 done
 printf 'text,label\na b,x\nc d,y\ne f,x\ng h,y\n' >few.csv
 run_with few.csv train textcls - -o few $SMALL --steps 1
@@ -209,7 +217,8 @@ holds grep -q '^Rome' out
 run_with prompts generate file - --n 3 --json
 json samples
 holds test "$(wc -l <out)" = 2
-run generate file --n 3
+run train gpt facts.txt -o blocks --packing blocks $SMALL
+run generate blocks --n 3
 status 0
 cp out none
 : >empty
@@ -241,7 +250,7 @@ run_with line influence file,file -
 status 0
 run_with empty generate file --n 3
 refuses 3 "standard input: no lines"
-run_with empty generate file --prompt "" --n 3
+run_with empty generate blocks --prompt "" --n 3
 status 0
 holds cmp -s none out
 run_with prompts generate file --prompt Oslo --n 3

@@ -83,7 +83,7 @@ run train gpt "my pictures/a/1.png" -o run
 refuses 3 "hint: \`heed train vit 'my pictures' -o run\`"
 
 # An empty standard input is refused, and helps say so.
-train_gpt gpt
+run train gpt facts.txt -o gpt --packing blocks $SMALL
 train_mlm mlm
 : >empty.txt
 for command in "fill mlm" "generate gpt" "attend mlm" "classify class" "embed mlm" "tokenizer encode gpt" "tokenizer decode gpt"; do

@@ -151,7 +151,7 @@ run resume both
 refuses 1 "another training run is active in both (process $pid)"
 run train gpt facts.txt -o both $SMALL --force
 refuses 1 "another training run is active in both (process $pid)"
-run generate both --n 3
+run generate both Paris --n 3
 status 0
 run eval both facts.txt
 status 0

@@ -63,6 +63,7 @@ status 0
 quiet
 says "vocabulary"
 says "overlap"
+says "10 of 10 validation lines are also in the training part: the validation loss"
 says "heed train mlm facts.txt"
 run data check gpt facts.txt --json
 status 0

@@ -97,6 +97,10 @@ def test_generate_stop_and_resume():
     assert run.generate("Paris is", n=8, temperature=0, on_token=pieces.append) == seen == "Paris is" + "".join(pieces)
     two = run.generate("The", n=5, samples=2, seed=3)
     assert len(two) == 2 and two[0] == run.generate("The", n=5, seed=3)
+    letters = heed.train("gpt", facts(), out="letters", steps=2, **{**SMALL, "tokenizer": "char"})
+    with raises(heed.DataError, "has not learned with what a line begins"):
+        letters.generate()
+    assert letters.generate("P", n=3).startswith("P")
     with raises(KeyboardInterrupt):
         run.generate("The", n=100000, on_token=lambda t: os.kill(os.getpid(), signal.SIGINT))
     assert run.generate("Paris is", n=0) == "Paris is"

@@ -46,12 +46,46 @@ static bool has_ending(const char *path, const char *ending) {
     return dot && strcasecmp(dot, ending) == 0;
 }
 
+/* Whether most files below a folder are pictures: a list of their sources may lie beside them. */
+static bool holds_pictures(const char *folder) {
+    paths list = {0};
+    size_t pictures = 0;
+    if (files_of(NULL, folder, &list))
+        for (size_t i = 0; i < list.count; i++) pictures += is_picture_name(list.at[i]);
+    bool most = 2 * pictures > list.count;
+    paths_free(&list);
+    return most;
+}
+
+/* Whether a few short texts are one column, each of them many times: they are classes. */
+static bool are_classes(const heed_pairs_info *a) {
+    enum { MOST = 50, TIMES = 5, LONGEST = 24 };
+    bool few = a && a->classes > 1 && a->classes <= MOST && a->pairs >= TIMES * (size_t)a->classes;
+    for (int i = 0; few && i < a->classes; i++) few = strlen(a->labels[i]) <= LONGEST;
+    return few;
+}
+
+/* Whether a column of a file, known by its name or one of the first two, is of classes. */
+static bool has_classes(const char *data) {
+    static const char *const columns[] = {"", "2,1", "1,2"};
+    bool any = false;
+    for (int i = 0; !any && i < 3; i++) {
+        heed_ctx *c = heed_open(NULL);
+        any = are_classes(heed_pairs_about(heed_pairs_open(
+            c, data,
+            &(heed_pairs_args){.kind = HEED_CLASSES, .block = 512, .columns = columns[i]})));
+        heed_close(c);
+    }
+    return any;
+}
+
 const char *likely_task(const program *p, const char *data) {
-    bool pictures = is_directory(data) ? !holds_texts(NULL, data) : is_picture_name(data);
+    bool pictures = is_directory(data) ? holds_pictures(data) : is_picture_name(data);
     bool pairs = has_ending(data, ".tsv") || has_ending(data, ".csv") || has_ending(data, ".jsonl");
-    const heed_model *m = first_of(p->models, pictures ? HEED_INPUT_PICTURE
-                                              : pairs  ? HEED_INPUT_PAIR
-                                                       : HEED_INPUT_TOKENS);
+    const heed_model *m = first_of(p->models, pictures                     ? HEED_INPUT_PICTURE
+                                              : pairs && has_classes(data) ? HEED_INPUT_LABELLED
+                                              : pairs                      ? HEED_INPUT_PAIR
+                                                                           : HEED_INPUT_TOKENS);
     return m ? m->name : p->models[0]->name;
 }
 

@@ -224,13 +224,15 @@ static bool has_start(const heed_run *r) {
 static const char *first_prompt(const heed_run *r) {
     const char *kind = heed_tokenizer_kind(r->tokenizer);
     if (has_start(r)) return "";
-    if (heed_tokenizer_specials(r->tokenizer).newline >= 0 ||
-        heed_token_id(r->tokenizer, "\n") >= 0)
-        return "\n";
+    if (heed_text_start(r->config, r->tokenizer) >= 0) return "\n";
     if (!r->tokenizer)
         heed_fail(r->c, HEED_USAGE,
                   "missing --prompt: the run has no tokenizer: expected ids; hint: "
                   "--prompt \"3 1 4\"");
+    else if (heed_text_end(r->config, r->tokenizer) >= 0)
+        heed_fail(r->c, HEED_USAGE,
+                  "missing --prompt: the run was trained on single lines (--packing lines), and "
+                  "has not learned with what a line begins; hint: --prompt \"Some words\"");
     else
         heed_fail(r->c, HEED_USAGE,
                   "missing --prompt: the run's vocabulary%s%s has no new line to start from; hint: "
@@ -336,7 +338,7 @@ const command cmd_generate = {
         "PROMPT, or for -, each line of a pipe or file on the standard input, which must not be\n"
         "empty, is a prompt; --prompt \"\" starts a text without one. A model that was trained "
         "line\n"
-        "by line (--packing lines) ends a text where a line would end.\n"
+        "by line (--packing lines) ends a text where a line would end, and needs a prompt.\n"
         "\n"
         "A text may be longer than the block of the model. Whenever the block is full, its older\n"
         "half is dropped and the newer half is read again; from then on the model sees between\n"

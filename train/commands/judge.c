@@ -16,9 +16,18 @@ static double guessing(const progress *g, const heed_report *r) {
     return isfinite(loss) && loss > 0 ? loss : 0;
 }
 
+/* Whether a loss is so far above that of guessing that the weights have grown without bound. */
+static bool diverges(double loss, double known) { return known > 0 && loss > 1.5 * known; }
+
+/* "a lower `lr`, as `lr = 0.1`": a tenth of the present one. */
+static const char *lower_rate(const heed_config *f, char text[64]) {
+    snprintf(text, 64, "a lower `lr`, as `lr = %g`", heed_config_real(f, "lr") / 10);
+    return text;
+}
+
 void warn_of_plateau(progress *g, const heed_report *r) {
     double loss = fmin(r->val_loss, r->loss); /* NAN: no validation part */
-    char n1[32], n2[32];
+    char n1[32], n2[32], lower[64];
     if (g->watched || r->progress < 1 / 3.0 || r->step < 30 || r->step > r->steps) return;
     g->watched = true;
     double known = guessing(g, r);
@@ -26,11 +35,13 @@ void warn_of_plateau(progress *g, const heed_report *r) {
     if (known <= 0 || loss < g->stuck) return;
     heed_message(g->p->c, HEED_WARN,
                  "step %s of %s: the loss, %.3f, is %s below that of guessing by frequency, "
-                 "%.3f; hint: another `lr`, a longer `warmup`, or a smaller `batch` with more "
-                 "`steps`",
+                 "%.3f; hint: %s",
                  heed_format_count(n1, (uint64_t)r->step),
                  heed_format_count(n2, (uint64_t)r->steps), loss, loss < known ? "hardly" : "not",
-                 known);
+                 known,
+                 diverges(loss, known) ? lower_rate(g->f, lower)
+                                       : "another `lr`, a longer `warmup`, or a smaller `batch` "
+                                         "with more `steps`");
 }
 
 /* ---- changes and chance ---- */
@@ -266,8 +277,9 @@ static bool learns_by_heart(const training_course *j, char text[JUDGEMENT]) {
         late > chance_of_rows(&j->curves.train) && late_fall(&j->curves.val, end) < 0.1 * late;
     if (train.now > (flat ? far : fmin(far, 0.5)) * val.now || !(flat || ended)) return false;
     add(text,
-        "overfitting: the training loss fell to %.4g while the validation loss stays near %.4g",
-        train.now, val.now);
+        "overfitting: the training loss fell to %.4g while the validation loss %s %.4g (means of "
+        "the last tenth of the steps)",
+        train.now, val.now > 1.02 * val.then ? "rose to" : "stays near", val.now);
     add_try(text, more_dropout(j, dropout), setting(j, "width", "a smaller `width`"), "more data");
     return true;
 }
@@ -304,6 +316,7 @@ static bool learned(const training_course *j, char text[JUDGEMENT]) {
 static void judge_end(const training_course *j, const course *c, char text[JUDGEMENT]) {
     enum { FEW = 3 }; /* passes, after which the loss may yet fall */
     double moved = fabs(c->now - c->then) / fabs(c->then);
+    bool noise = c->way == 0 && moved > chance(0), val = j->curves.val.count > 0;
     bool no_better = c->anew && c->way <= 0, brief = j->epochs < FEW && !c->anew && c->way >= 0;
     bool constant = strcmp(heed_config_text(j->f, "schedule"), "constant") == 0;
     if (no_better) {
@@ -314,17 +327,22 @@ static void judge_end(const training_course *j, const course *c, char text[JUDGE
     else if (brief)
         add(text, "too short to judge: the %s %s%s, after %.2g passes over the data", c->name,
             c->change, constant ? "" : ", where the learning rate is low", j->epochs);
-    else if (j->curves.val.count && c->way == 0 && moved > chance(0))
+    else if (noise && !val)
+        add(text, "unclear: the %s %s, no more than it varies from row to row", c->name, c->change);
+    else if (noise)
         add(text,
             "unclear: the %s %s, which may be chance for %.0f answers; a larger validation part "
             "would show it",
             c->name, c->change, j->answers);
     else {
-        add(text, "plateau: the %s %s, so more steps change little", c->name, c->change);
-        add_try(text, setting(j, "width", "a larger `width`"), "another `lr`", "more data");
+        add(text, "plateau: the %s %s%s", c->name, c->change,
+            constant ? ", so more steps change little" : ", where the learning rate is low");
+        add_try(text, setting(j, "width", "a larger `width`"),
+                constant ? "another `lr`" : "another `lr`, a longer training run", "more data");
     }
     add_unmeasured(j, text);
-    if (brief) add_resume(text, j);
+    bool unclear = noise && !val && !no_better;
+    if (brief || unclear) add_resume(text, j);
 }
 
 enum { SHORTEST = 50 }; /* steps that show something */
@@ -369,7 +387,13 @@ void judge_training(const progress *g, const heed_fit_result *r, char text[JUDGE
                          .perplexity = data_of(g->p->model)->perplexity};
     *text = 0;
     if (!g->any || !curves_read(g->p->c, g->run, &j.curves)) return;
-    if (r->step >= SHORTEST && g->stuck > 0 && fmin(r->val_loss, r->loss) > g->stuck)
+    char lower[64];
+    double loss = fmin(r->val_loss, r->loss), known = g->stuck / 0.97;
+    if (diverges(loss, known))
+        add(text,
+            "diverged: the loss, %.4g, is far above that of guessing by frequency, %.4g; try %s",
+            loss, known, lower_rate(g->f, lower));
+    else if (r->step >= SHORTEST && g->stuck > 0 && loss > g->stuck)
         add(text,
             "plateau: the model has learned at most how frequent each answer is; try another `lr`, "
             "a longer `warmup`, or a smaller `batch` with more `steps`");

@@ -119,7 +119,12 @@ static void conclude(program *p, const training *t, const heed_data *data, const
         bool language = data_of(t->model)->perplexity;
         heed_text line = {.c = NULL};
         heed_text_add(&line, "%s: step %s", t->run, heed_format_count(n, (uint64_t)r->step));
-        if (!isfinite(r->val_loss)) heed_text_add(&line, ", training loss %.4f", r->loss);
+        if (!isfinite(r->val_loss)) {
+            add_measure(&line, "training loss", "%.4f", r->loss, r->best_loss);
+            if (r->best_step < r->step && r->best_loss != r->loss)
+                heed_text_add(&line, ", of step %s, is kept",
+                              heed_format_count(n, (uint64_t)r->best_step));
+        }
         add_measure(&line, "validation loss", "%.4f", r->val_loss,
                     language ? fmin(r->best_loss, r->val_loss) : r->val_loss);
         if (!language)
@@ -299,7 +304,7 @@ static void open_and_fit(program *p, const training *t, heed_data_args *how, pro
 
 static void run_training(program *p, training *t) {
     const char *run = t->resume ? t->run : NULL;
-    heed_data_args how = {.run = run, .cache = run};
+    heed_data_args how = {.run = run, .cache = run, .census = !t->resume};
     progress g = {.p = p,
                   .f = t->f,
                   .run = t->run,

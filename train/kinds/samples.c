@@ -20,18 +20,27 @@ static void write_sample(const progress *g, const heed_report *r) {
     if (!f || fclose(f) != 0) heed_message(g->p->c, HEED_WARN, "cannot write %s", path);
 }
 
+/* The first word of a text that does not begin after a newline: that of a training line for a model
+ * of lines, otherwise that of the vocabulary. */
+static int32_t first_word(const progress *g, const heed_report *r) {
+    const heed_tokenizer *k = g->data->tokenizer;
+    heed_specials s = heed_tokenizer_specials(k);
+    heed_batch_at at = {.index = (uint64_t)r->step, .rows = 1};
+    heed_batch line;
+    bool lines = heed_text_end(g->f, k) >= 0 && !g->data->spec.bracket;
+    if (lines && heed_gpt_batch(g->data->batches, at, &line)) return line.ids[0];
+    int32_t word = s.mask > s.unk ? s.mask + 1 : s.unk + 1;
+    return word < heed_vocab_size(k) ? word : 0;
+}
+
 void sample_text(progress *g, const heed_report *r) {
     if (!g->p->model->steps || !r->self) return;
     const heed_tokenizer *k = g->data->tokenizer;
-    heed_specials s = heed_tokenizer_specials(k);
-    int32_t made[TOKENS];
-    /* Begins after a line break or, if the vocabulary has none, with the vocabulary's first word.
-     */
-    int32_t prompt = s.newline >= 0 ? s.newline : heed_token_id(k, "\n");
-    if (prompt < 0) prompt = s.mask > s.unk ? s.mask + 1 : s.unk + 1;
-    if (prompt >= heed_vocab_size(k)) prompt = 0;
+    int32_t text[1 + TOKENS], start = heed_text_start(g->f, k);
+    size_t unshown = start >= 0; /* tokens before the text */
+    *text = unshown ? start : first_word(g, r);
     if (!g->tape) g->tape = heed_tape_new(g->p->c);
-    heed_generation a = {.prompt = &prompt,
+    heed_generation a = {.prompt = text,
                          .prompt_count = 1,
                          .count = TOKENS,
                          .temperature = 0.8,
@@ -43,9 +52,10 @@ void sample_text(progress *g, const heed_report *r) {
     a.never = never;
     a.never_count = heed_never(k, a.end, never);
     heed_generated about;
-    bool ok = heed_generate(g->p->model, r->self, g->tape, &a, made, &about);
+    bool ok = heed_generate(g->p->model, r->self, g->tape, &a, text + 1, &about);
     g->samples.n = 0;
-    if (ok && heed_decode(k, made, (size_t)about.count, &g->samples)) write_sample(g, r);
+    if (ok && heed_decode(k, text + unshown, 1 + (size_t)about.count - unshown, &g->samples))
+        write_sample(g, r);
 }
 
 /* The model in training, as a run. */

@@ -24,6 +24,8 @@ static void banner_text(const heed_model *m, const heed_data *d, const heed_conf
     if (a.cut_lines)
         banner_row("", "%s lines are longer than the block and were cut",
                    heed_format_count(n1, a.cut_lines));
+    char overlap[OVERLAP];
+    if (overlap_text(&a, overlap)) banner_row("overlap", "%s", overlap);
 }
 
 static void begun_text(program *p, const heed_data *d, const char *run) {

@@ -28,6 +28,15 @@ static void print_sample(const char *path) {
     }
 }
 
+bool overlap_text(const heed_corpus_info *a, char text[OVERLAP]) {
+    char n1[32], n2[32];
+    bool much = a->overlap * 10 > a->val_lines;
+    snprintf(text, OVERLAP, "%s of %s validation lines are also in the training part%s",
+             heed_format_count(n1, a->overlap), heed_format_count(n2, a->val_lines),
+             much ? ": the validation loss says little" : "");
+    return much;
+}
+
 enum { AT = 15 }; /* column at which facts begin, after their labels */
 
 static void print_warnings(const program *p, const heed_corpus_info *a, const heed_text_facts *t) {
@@ -41,8 +50,6 @@ static void print_warnings(const program *p, const heed_corpus_info *a, const he
         print_fact(AT, "  note", "%s lines are cut at --block %lld",
                    heed_format_count(n, a->cut_lines), (long long)block);
     if (a->val_tokens == 0) print_fact(AT, "  note", "no validation part: --val-split or --val");
-    if (a->val_lines && a->overlap * 10 > a->val_lines)
-        print_fact(AT, "  note", "validation repeats the training text: its loss says little");
     bool blocks = strcmp(heed_config_text(p->flags, "packing"), "blocks") == 0;
     double longest = (double)t->longest * (double)tokens / (double)t->bytes; /* in tokens, about */
     if (blocks && t->lines > 50 && longest + 2 < (double)block)
@@ -72,9 +79,9 @@ static void print_facts(program *p, const heed_tokenizer *k, const heed_corpus_i
     print_fact(AT, "  unknown", "%s tokens (%.2f %%)",
                heed_format_count(n1, a->unknown + a->val_unknown),
                100 * (double)(a->unknown + a->val_unknown) / tokens);
-    if (a->val_lines)
-        print_fact(AT, "  overlap", "%s of %s validation lines are also in the training part",
-                   heed_format_count(n1, a->overlap), heed_format_count(n2, a->val_lines));
+    char overlap[OVERLAP];
+    overlap_text(a, overlap);
+    if (a->val_lines) print_fact(AT, "  overlap", "%s", overlap);
     print_warnings(p, a, t);
 }
 

@@ -38,6 +38,10 @@ extern const data_kind text_kind, picture_kind, reconstruction_kind, translation
     caption_kind, dense_kind;
 const data_kind *kind_of(const heed_model *m); /* (kind.c) */
 
+enum { OVERLAP = 160 };
+/* Writes to text how many validation lines the training part has, and whether they are so many that
+ * the loss says little, which is returned. (text_check.c) */
+bool overlap_text(const heed_corpus_info *a, char text[OVERLAP]);
 /* Opens the evaluation data of a run of model m with settings f, and writes its description to
  * `what`: "book.txt, validation part". NULL: see p->c. (eval_data.c) */
 heed_data *eval_data_open(program *p, const heed_model *m, heed_config *f, const heed_run *r,

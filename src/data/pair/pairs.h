@@ -81,7 +81,7 @@ bool heed__pairs_named(heed_pairs *k);
 bool heed__pairs_header(heed__line *l, const heed__cut *names, size_t count, bool *header);
 bool heed__pairs_tsv_header(heed__line *l, bool *header);
 /* Fails because the first line, of these fields, does not name the columns. */
-bool heed__pairs_lacks(heed__line *l, const char *what, const heed__cut *names, size_t count);
+bool heed__pairs_lacks(heed__line *l, const heed__cut *names, size_t count);
 heed__cut heed__trimmed(heed__cut t); /* without white space around it */
 bool heed__pairs_add(heed__line *l, const heed__cut text[HEED__SIDES]);
 /* Whether the target is a text, which a decoder reads. */

@@ -9,8 +9,9 @@
 
 /* ---- usual names ---- */
 
-/* What a column's name says: it is the source, the target, or text in some language. */
-typedef enum { UNKNOWN, SOURCE, TARGET, LANGUAGE } role;
+/* What a column's name says: it is the source, the target, text in some language, or a number of
+ * the row. */
+typedef enum { UNKNOWN, SOURCE, TARGET, LANGUAGE, NUMBER } role;
 
 typedef struct {
     role role;
@@ -23,6 +24,7 @@ static const column_names text_columns[] = {
              "tags sentiment intent emotion topic "},
     {LANGUAGE, " eng fra deu spa ita por rus cmn jpn kor en fr de es it pt ru zh ja ko english "
                "french german spanish italian portuguese russian chinese japanese korean "},
+    {NUMBER, " id index idx no nr number "},
     {UNKNOWN, NULL}};
 static const column_names caption_columns[] = {{SOURCE, " file image path filename picture "},
                                                {TARGET, " caption text description sentence "},
@@ -50,11 +52,11 @@ static role role_of(heed_pair_kind kind, heed__cut name, bool suggested) {
 
 /* A header has a column named as a source and one named as a target, in any columns; or its first
  * two columns are names of languages, which say nothing about the direction. */
-static bool recognize(heed__line *l, const heed__cut *names, size_t count, bool suggested) {
+static bool recognize(heed__line *l, const heed__cut *names, size_t count) {
     size_t where[HEED__SIDES] = {0}, languages = 0;
     bool found[HEED__SIDES] = {false};
     for (size_t i = 0; i < count; i++) {
-        role r = role_of(l->k->a.kind, names[i], suggested);
+        role r = role_of(l->k->a.kind, names[i], false);
         int side = r == SOURCE ? HEED__SOURCE : HEED__TARGET;
         languages += i < 2 && r == LANGUAGE;
         if ((r != SOURCE && r != TARGET) || found[side]) continue;
@@ -63,7 +65,7 @@ static bool recognize(heed__line *l, const heed__cut *names, size_t count, bool 
     }
     bool both = found[HEED__SOURCE] && found[HEED__TARGET];
     if (both) memcpy(l->column, where, sizeof where);
-    return both || (languages == 2 && !suggested);
+    return both || languages == 2;
 }
 
 /* ---- names and numbers of the caller ---- */
@@ -94,20 +96,58 @@ static size_t number_of(heed__cut name) {
     return n;
 }
 
-bool heed__pairs_lacks(heed__line *l, const char *what, const heed__cut *names, size_t count) {
+/* What the two columns are, and the words for columns of unknown names. */
+static const struct {
+    const char *what[HEED__SIDES], *unnamed[HEED__SIDES];
+} sides[] = {[HEED_TRANSLATION] = {{"source", "target"}, {"SOURCE", "TARGET"}},
+             [HEED_CLASSES] = {{"text", "label"}, {"TEXT", "LABEL"}},
+             [HEED_TAGS] = {{"text", "label"}, {"TEXT", "LABEL"}},
+             [HEED_CAPTIONS] = {{"image", "caption"}, {"IMAGE", "CAPTION"}}};
+
+/* The columns that are probably meant: where one is known by its name, the other one is the only
+ * column besides it that does not number the rows. */
+static void suggest(heed_pair_kind kind, const heed__cut *names, size_t count,
+                    heed__cut out[HEED__SIDES]) {
+    bool found[HEED__SIDES] = {false};
+    size_t others = 0, other = 0;
+    for (int side = 0; side < HEED__SIDES; side++)
+        out[side] = (heed__cut){sides[kind].unnamed[side], strlen(sides[kind].unnamed[side])};
+    for (size_t i = 0; i < count; i++) {
+        role r = role_of(kind, names[i], true);
+        int side = r == SOURCE ? HEED__SOURCE : HEED__TARGET;
+        if ((r == SOURCE || r == TARGET) && !found[side]) {
+            found[side] = true;
+            out[side] = names[i];
+        } else if (r != NUMBER && names[i].n) {
+            others++;
+            other = i;
+        }
+    }
+    if (others == 1 && found[HEED__SOURCE] != found[HEED__TARGET])
+        out[found[HEED__SOURCE] ? HEED__TARGET : HEED__SOURCE] = names[other];
+}
+
+bool heed__pairs_lacks(heed__line *l, const heed__cut *names, size_t count) {
     enum { SHOWN = 12 };
-    heed_text list = {.c = l->k->c};
+    heed_pair_kind kind = l->k->a.kind;
+    const char *const *what = sides[kind].what;
+    heed__cut likely[HEED__SIDES];
+    heed_text list = {.c = l->k->c}, wanted = {.c = l->k->c};
     for (size_t i = 0; i < count && i < SHOWN; i++)
         heed_text_add(&list, "%s%.*s", i ? ", " : "", (int)names[i].n, names[i].s);
-    bool known = recognize(l, names, count, true);
-    heed__cut source = known ? names[l->column[HEED__SOURCE]] : (heed__cut){"1", 1};
-    heed__cut target = known ? names[l->column[HEED__TARGET]] : (heed__cut){"2", 1};
+    if (l->k->columns[HEED__SOURCE].s)
+        heed_text_add(&wanted, "%s", l->k->a.columns);
+    else
+        heed_text_add(&wanted, "%s and %s", what[HEED__SOURCE], what[HEED__TARGET]);
+    suggest(kind, names, count, likely);
     heed_fail(l->k->c, HEED_DATA,
               "columns are not known: %s:%zu: expected a first line that names %.200s, found "
-              "%.200s; hint: `columns` takes two names or numbers, `columns = %.*s,%.*s`",
-              l->path, l->number, what, list.s ? list.s : "", (int)source.n, source.s,
-              (int)target.n, target.s);
+              "%.200s; hint: `columns = %.*s,%.*s`, the names or numbers of %s and %s",
+              l->path, l->number, wanted.s ? wanted.s : "", list.s ? list.s : "",
+              (int)likely[HEED__SOURCE].n, likely[HEED__SOURCE].s, (int)likely[HEED__TARGET].n,
+              likely[HEED__TARGET].s, what[HEED__SOURCE], what[HEED__TARGET]);
     heed_text_free(&list);
+    heed_text_free(&wanted);
     return false;
 }
 
@@ -122,7 +162,7 @@ static size_t next_named(const heed__cut *names, size_t at, size_t count, heed__
 static bool find_named(heed__line *l, const heed__cut *names, size_t count) {
     for (int side = 0; side < HEED__SIDES; side++) {
         size_t i = next_named(names, 0, count, l->k->columns[side]);
-        if (i == count) return heed__pairs_lacks(l, l->k->a.columns, names, count);
+        if (i == count) return heed__pairs_lacks(l, names, count);
         l->column[side] = i;
     }
     return true;
@@ -145,9 +185,11 @@ static bool are_unique(const heed__line *l, const heed__cut *names, size_t count
 bool heed__pairs_header(heed__line *l, const heed__cut *names, size_t count, bool *header) {
     const heed__cut *given = l->k->columns;
     size_t source = number_of(given[HEED__SOURCE]), target = number_of(given[HEED__TARGET]);
-    *header = recognize(l, names, count, false);
+    *header = recognize(l, names, count);
     if (!given[HEED__SOURCE].s) return !*header || are_unique(l, names, count);
-    if (source && target) {
+    if (source && target) { /* no labelled text is the word "comment" alone */
+        bool named = l->k->a.kind == HEED_CLASSES && source <= count;
+        *header |= named && role_of(HEED_CLASSES, names[source - 1], false) == SOURCE;
         l->column[HEED__SOURCE] = source - 1;
         l->column[HEED__TARGET] = target - 1;
         return true;

@@ -33,12 +33,7 @@ static bool add_row(heed__line *l, const heed__cut *fields, size_t count) {
 static bool begin(heed__line *l, const heed__cut *fields, size_t count, bool *header) {
     if (!heed__pairs_header(l, fields, count, header)) return false;
     l->k->info.header |= *header;
-    if (*header || l->k->columns[HEED__SOURCE].s) return true;
-    heed_pair_kind kind = l->k->a.kind;
-    const char *needed = kind == HEED_TRANSLATION ? "source and target"
-                         : kind == HEED_CAPTIONS  ? "image and caption"
-                                                  : "text and label";
-    return heed__pairs_lacks(l, needed, fields, count);
+    return *header || l->k->columns[HEED__SOURCE].s || heed__pairs_lacks(l, fields, count);
 }
 
 bool heed__pairs_csv(heed__line *l, char *text, size_t n) {
