@@ -41,8 +41,9 @@ static const struct {
      "Each word counts by its dot product with the gap. The numbers are not shares: a longer "
      "sentence would give a larger sum."},
     {"softmax", "softmax(z X') X", "2. Softmax: softmax(z X') X",
-     "Now they sum to 1. Paris has the least of all: without parameters a word "
-     "attends to what is like itself, and the gap is like capital and like the small words."},
+     "Now they sum to 1. Look at Paris: it has the least of all, because without "
+     "parameters a word attends to what is like itself, and the gap is like capital and like "
+     "the small words."},
     {"scaled", "softmax(z X' / sqrt(5)) X", "3. Scaled: softmax(z X' / sqrt(5)) X",
      "The same order, but flatter: wider vectors no longer make the choice harder."},
     {"parameters", NULL, "4. With W_q, W_k and W_v", /* its formula is that of the settings */
