@@ -45,15 +45,15 @@ static const heed_preset presets[] = {
      false},
     {"nanogpt-cpu", "nanoGPT's recipe for a CPU: char, 2000 steps",
      "tokenizer=char layers=4 heads=4 width=128 ff=512 block=64 batch=12 steps=2000 "
-     "optimizer=adamw lr=1e-3 lr-min=1e-4 schedule=cosine warmup=100 beta1=0.9 beta2=0.99 "
+     "lr=1e-3 lr-min=1e-4 schedule=cosine warmup=100 beta1=0.9 beta2=0.99 "
      "decay=0.1 clip=1 dropout=0 bias=false scale-residual=true init-std=0.08 residual-std=0.02 "
      "split=tail val-split=0.1 eval-batches=0",
      false},
-    {"gpt-tiny", "benchmark workload",
+    {"gpt-tiny", "benchmark",
      TEXT_PLAIN "layers=4 heads=4 width=128 ff=512 block=64 batch=12 vocab=65", true},
-    {"gpt-baby", "benchmark workload",
+    {"gpt-baby", "benchmark",
      TEXT_PLAIN "layers=6 heads=6 width=384 ff=1536 block=256 batch=16 vocab=65", true},
-    {"gpt-llama", "benchmark workload: gpt-tiny with LLaMA's blocks",
+    {"gpt-llama", "benchmark: gpt-tiny with LLaMA's blocks",
      TEXT_PLAIN LLAMA "layers=4 heads=4 kv-heads=2 width=128 block=64 batch=12 vocab=65", true},
     {0}};
 

@@ -40,11 +40,11 @@ static const heed_condition conditions[] = {
 
 static const heed_preset presets[] = {
     TEXT_PRESETS,
-    {"mlm-nano", "benchmark workload, loss on the masked positions",
+    {"mlm-nano", "benchmark, loss on the masked positions",
      TEXT_PLAIN "layers=2 heads=4 width=64 ff=256 block=64 batch=32 vocab=1024", true},
-    {"mlm-nano-all", "benchmark workload, loss on every position",
+    {"mlm-nano-all", "benchmark, loss on every position",
      TEXT_PLAIN "layers=2 heads=4 width=64 ff=256 block=64 batch=32 vocab=1024 mask-share=1", true},
-    {"mlm-small", "benchmark workload, loss on the masked positions",
+    {"mlm-small", "benchmark, loss on the masked positions",
      TEXT_PLAIN "layers=4 heads=4 width=128 ff=512 block=128 batch=32 vocab=8192", true},
     {0}};
 

@@ -29,9 +29,9 @@ static const heed_option options[] = {
 static const heed_condition conditions[] = {{"all-rows recompute whole-logits", ""}, {0}};
 
 static const heed_preset presets[] = {
-    {"mlp-mnist", "benchmark workload: 784-256-10, ReLU",
-     "image-size=28 channels=1 classes=10 layers=1 width=256 activation=relu batch-norm=false "
-     "dropout=0 batch=64 optimizer=adamw lr=1e-3",
+    {"mlp-mnist", "benchmark: 784-256-10, ReLU",
+     "image-size=28 channels=1 classes=10 layers=1 batch-norm=false "
+     "batch=64 lr=1e-3",
      true},
     {0}};
 

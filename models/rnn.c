@@ -42,9 +42,9 @@ static const heed_condition conditions[] = {
     ATTEND_CONDITIONS, {"cell-activation", "cell=rnn"}, {"all-rows recompute", ""}, {0}};
 
 static const heed_preset presets[] = {
-    {"rnn-attn", "benchmark workload: GRU encoder and decoder, additive attention",
-     PAIR_PLAIN "cell=gru layers=1 width=128 block=32 batch=64 vocab=512 bidirectional=false "
-                "bridge=copy attention=additive attention-biases=true",
+    {"rnn-attn", "benchmark: GRU encoder and decoder, additive attention",
+     PAIR_PLAIN "cell=gru block=32 batch=64 vocab=512 bidirectional=false "
+                "bridge=copy attention-biases=true",
      true},
     {0}};
 

@@ -37,9 +37,9 @@ static const heed_option options[] = {
 static const heed_condition conditions[] = {STACK_CONDITIONS, {"all-rows", ""}, {0}};
 
 static const heed_preset presets[] = {
-    {"seq2seq-small", "benchmark workload: 2 + 2 layers, width 128, pre-norm",
+    {"seq2seq-small", "benchmark: 2 + 2 layers, width 128, pre-norm",
      PAIR_PLAIN "layers=2 heads=4 width=128 ff=512 block=32 batch=64 vocab=4096 norm=pre "
-                "norm-eps=1e-5 activation=gelu positions=learned scale-embed=false init-std=0.02",
+                "activation=gelu positions=learned scale-embed=false init-std=0.02",
      true},
     {0}};
 

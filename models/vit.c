@@ -15,13 +15,11 @@ static const heed_option options[] = {IMAGE_OPTIONS, PATCH_OPTIONS, PATCH_STACK_
 static const heed_condition conditions[] = {
     STACK_CONDITIONS, {"all-rows", "pool=cls"}, {"whole-logits", ""}, {0}};
 
-#define PLAIN                                                                                      \
-    "classes=10 norm=pre norm-eps=1e-5 activation=gelu dropout=0 smoothing=0 optimizer=adamw "     \
-    "lr=1e-3 "
+#define PLAIN "classes=10 norm-eps=1e-5 activation=gelu dropout=0 lr=1e-3 "
 static const heed_preset presets[] = {
-    {"vit-tiny28", "benchmark workload: 4 layers, width 64, patch 7 of 28",
+    {"vit-tiny28", "benchmark: 4 layers, width 64, patch 7 of 28",
      PLAIN "image-size=28 channels=1 patch=7 layers=4 heads=4 width=64 ff=128 batch=128", true},
-    {"vit-cifar", "benchmark workload: 6 layers, width 192, patch 4 of 32, colour",
+    {"vit-cifar", "benchmark: 6 layers, width 192, patch 4 of 32, colour",
      PLAIN "image-size=32 channels=3 patch=4 layers=6 heads=6 width=192 ff=768 batch=64", true},
     {"vit28", "28 x 28: 4 layers, width 64, patch 7, shifts of 2 pixels, 30 epochs",
      "patch=7 layers=4 heads=4 width=64 ff=128 batch=128 lr=3e-3 warmup=0.1 decay=0.05 "

@@ -15,7 +15,7 @@
                "share of the target spread over all tokens, in training")
 
 /* The plain settings of the benchmarks, and small sizes for the gradient check. */
-#define PAIR_PLAIN "smoothing=0 dropout=0 share-vocab=false optimizer=adamw lr=1e-3 "
+#define PAIR_PLAIN "dropout=0 share-vocab=false lr=1e-3 "
 
 /* The first member of each model's struct, so that the functions below take any of them as self. */
 typedef struct pair_model pair_model;

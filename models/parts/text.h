@@ -28,7 +28,7 @@
 /* The plain stack for benchmarks: pre-norm with biases, erf GELU, final norm, tied head. */
 #define TEXT_PLAIN                                                                                 \
     "norm=pre norm-eps=1e-5 activation=gelu final-norm=true embed-norm=false token-types=0 "       \
-    "transform-head=false head-bias=false scale-residual=false dropout=0 optimizer=adamw lr=1e-3 "
+    "transform-head=false head-bias=false scale-residual=false dropout=0 lr=1e-3 "
 /* Small sizes for the gradient check. */
 #define TINY "width=8 layers=2 heads=2 ff=16 block=6 vocab=13 batch=2 init-std=0.3 "
 

@@ -154,12 +154,12 @@ for task in gpt mlm vit cnn mlp seq2seq rnn textcls tag caption autoencoder; do
     holds test "$(sed -n '/^Common settings:/,/^$/p' out | grep -c '^  --')" = 10
     holds test "$(grep '^[A-Z].*:$' out | head -1)" = "Common settings:"
     hides "recorded in config.conf"
-    hides "benchmark workload"
+    hides ": benchmark"
     holds test "$(grep -o '^  --[^ ]*' out | sort | uniq -d | wc -l)" = 0
 done
 run train mlm --help all
 says "--timed X"
-says "mlm-nano: benchmark workload"
+says "mlm-nano: benchmark"
 run help train mlm all
 says "--timed X"
 for width in 40 80 200; do
