@@ -73,9 +73,7 @@ static const heed_condition conditions[] = {
 
 static const heed_preset presets[] = {
     {"caption-shapes", "benchmark: GRU and soft attention over 8 x 8 cells of 32 x 32 pixels",
-     "image-size=32 channels=3 block=16 batch=32 vocab=32 "
-     "lr=1e-3",
-     true},
+     "image-size=32 channels=3 block=16 batch=32 vocab=32 lr=1e-3", true},
     {0}};
 
 #define SMALL                                                                                      \

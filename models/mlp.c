@@ -30,9 +30,7 @@ static const heed_condition conditions[] = {{"all-rows recompute whole-logits", 
 
 static const heed_preset presets[] = {
     {"mlp-mnist", "benchmark: 784-256-10, ReLU",
-     "image-size=28 channels=1 classes=10 layers=1 batch-norm=false "
-     "batch=64 lr=1e-3",
-     true},
+     "image-size=28 channels=1 classes=10 layers=1 batch-norm=false batch=64 lr=1e-3", true},
     {0}};
 
 static const heed_model_case cases[] = {

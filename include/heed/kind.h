@@ -33,7 +33,8 @@ typedef struct {
     const char *part;  /* pictures, with eval: "train", "val" or "test"; NULL or "auto": the test
                           part if there is one, else validation, else training */
     const char *cache; /* TOKENS: a run that may keep the tokens; see heed_corpus_args; or NULL */
-    bool census;       /* TOKENS: also count lines and overlap; see heed_corpus_args */
+    uint64_t census; /* TOKENS: also count lines and overlap, see heed_corpus_args, of a file of at
+                        most so many bytes; 0: of none */
     heed_progress progress; /* TOKENS: of reading the text; or NULL */
     void *user;
 } heed_data_args;

@@ -264,7 +264,7 @@ class heed_input_spec(Structure):
 
 class heed_data_args(Structure):
     _fields_ = [("run", c_char_p), ("tokenizer", c_void_p), ("source", c_void_p), ("labels", c_void_p), ("label_count", c_int),
-        ("eval", c_bool), ("all", c_bool), ("extend", c_bool), ("part", c_char_p), ("cache", c_char_p), ("census", c_bool),
+        ("eval", c_bool), ("all", c_bool), ("extend", c_bool), ("part", c_char_p), ("cache", c_char_p), ("census", c_uint64),
         ("progress", CFUNCTYPE(c_bool, c_void_p, c_uint64, c_uint64)), ("user", c_void_p)]
 
 

@@ -187,5 +187,5 @@ holds test "$trained" = "$(stat -c %y patches/run-1-1-0-1.csv)"
 run train gpt facts.txt -o far --layers 1 --heads 2 --width 16 --lr 50 --steps 100 --clip 0
 status 0
 warns "is not below that of guessing by frequency, "
-warns "hint: a lower --lr, as --lr 5"
+warns "hint: a lower --lr, such as --lr 5"
 holds grep -q "^diverged: the loss, [0-9.e+]*, is far above that of guessing by frequency, [0-9.]*; try a" out

@@ -65,11 +65,19 @@ static bool are_classes(const heed_pairs_info *a) {
     return few;
 }
 
-/* Whether a column of a file, known by its name or one of the first two, is of classes. */
+/* Whether a file can be read for a hint without delay: no pipe, and at most 4 MiB. */
+static bool is_small(const char *path) {
+    FILE *f = is_file(path) ? fopen(path, "rb") : NULL;
+    long n = f && fseek(f, 0, SEEK_END) == 0 ? ftell(f) : -1;
+    if (f) fclose(f);
+    return n >= 0 && n <= 1 << 22;
+}
+
+/* Whether a column of a small file, known by its name or one of the first two, is of classes. */
 static bool has_classes(const char *data) {
     static const char *const columns[] = {"", "2,1", "1,2"};
-    bool any = false;
-    for (int i = 0; !any && i < 3; i++) {
+    bool any = false, small = is_small(data);
+    for (int i = 0; small && !any && i < 3; i++) {
         heed_ctx *c = heed_open(NULL);
         any = are_classes(heed_pairs_about(heed_pairs_open(
             c, data,

@@ -26,7 +26,7 @@ static const heed_option options[] = {
            "What"),
     CONVERT("What"),
     SWITCH("rollout", "attention of all layers, followed back to the input", "Whether it matters"),
-    SWITCH("occlude", "by how much the prediction falls when a token, or a patch, is hidden",
+    SWITCH("occlude", "by how much the prediction falls when a token or a patch is hidden",
            "Whether it matters"),
     SWITCH("gradient", "attention times the gradient of the prediction", "Whether it matters"),
     CHOICE("fuse", "mean", "mean|max", "--rollout: how the heads of a layer become one",

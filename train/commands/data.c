@@ -50,7 +50,7 @@ static void check_data(program *p, const char *data) {
         return;
     }
     reading shown = {.p = p, .bar = redraws(stderr)};
-    heed_data_args how = {.census = true, .progress = show_reading, .user = &shown};
+    heed_data_args how = {.census = UINT64_MAX, .progress = show_reading, .user = &shown};
     const char *from = flag_text(p, "from");
     heed_run *start = *from ? heed_start_open(p->c, from, p->models, NULL) : NULL;
     if (start) heed_start_settings(p->flags, p->model, start, &how, NULL);

@@ -16,12 +16,15 @@ static double guessing(const progress *g, const heed_report *r) {
     return isfinite(loss) && loss > 0 ? loss : 0;
 }
 
+/* Whether a loss is not below that of guessing, or by too little to tell. */
+static bool is_stuck(double loss, double known) { return known > 0 && loss >= 0.97 * known; }
+
 /* Whether a loss is so far above that of guessing that the weights have grown without bound. */
 static bool diverges(double loss, double known) { return known > 0 && loss > 1.5 * known; }
 
-/* "a lower `lr`, as `lr = 0.1`": a tenth of the present one. */
+/* "a lower `lr`, such as `lr = 0.1`": a tenth of the present one. */
 static const char *lower_rate(const heed_config *f, char text[64]) {
-    snprintf(text, 64, "a lower `lr`, as `lr = %g`", heed_config_real(f, "lr") / 10);
+    snprintf(text, 64, "a lower `lr`, such as `lr = %g`", heed_config_real(f, "lr") / 10);
     return text;
 }
 
@@ -30,9 +33,8 @@ void warn_of_plateau(progress *g, const heed_report *r) {
     char n1[32], n2[32], lower[64];
     if (g->watched || r->progress < 1 / 3.0 || r->step < 30 || r->step > r->steps) return;
     g->watched = true;
-    double known = guessing(g, r);
-    g->stuck = known * 0.97;
-    if (known <= 0 || loss < g->stuck) return;
+    double known = g->guessing = guessing(g, r);
+    if (!is_stuck(loss, known)) return;
     heed_message(g->p->c, HEED_WARN,
                  "step %s of %s: the loss, %.3f, is %s below that of guessing by frequency, "
                  "%.3f; hint: %s",
@@ -354,7 +356,8 @@ static bool has_too_little(const training_course *j, char text[JUDGEMENT]) {
     enum { TRIAL = 10, ROWS = 10, EVALUATIONS = 3 };
     int rows = j->curves.train.count, evaluations = j->curves.val.count;
     bool ended = j->step >= TRIAL && j->step >= heed_config_int(j->f, "steps");
-    bool brief = j->step<SHORTEST, few = evaluations> 0 && evaluations < EVALUATIONS;
+    bool brief = j->step < SHORTEST;
+    bool few = evaluations > 0 && evaluations < EVALUATIONS;
     if (ended && brief)
         add(text, "too short to judge: %d steps; hint: `resume %s --steps %d --lr %s`",
             (int)j->step, j->run, 2 * SHORTEST, heed_config_text(j->f, "lr"));
@@ -388,12 +391,12 @@ void judge_training(const progress *g, const heed_fit_result *r, char text[JUDGE
     *text = 0;
     if (!g->any || !curves_read(g->p->c, g->run, &j.curves)) return;
     char lower[64];
-    double loss = fmin(r->val_loss, r->loss), known = g->stuck / 0.97;
+    double loss = fmin(r->val_loss, r->loss), known = g->guessing;
     if (diverges(loss, known))
         add(text,
             "diverged: the loss, %.4g, is far above that of guessing by frequency, %.4g; try %s",
             loss, known, lower_rate(g->f, lower));
-    else if (r->step >= SHORTEST && g->stuck > 0 && loss > g->stuck)
+    else if (r->step >= SHORTEST && is_stuck(loss, known))
         add(text,
             "plateau: the model has learned at most how frequent each answer is; try another `lr`, "
             "a longer `warmup`, or a smaller `batch` with more `steps`");

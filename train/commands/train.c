@@ -304,7 +304,8 @@ static void open_and_fit(program *p, const training *t, heed_data_args *how, pro
 
 static void run_training(program *p, training *t) {
     const char *run = t->resume ? t->run : NULL;
-    heed_data_args how = {.run = run, .cache = run, .census = !t->resume};
+    enum { CENSUS = 1 << 24 }; /* bytes; a larger text is not read again */
+    heed_data_args how = {.run = run, .cache = run, .census = t->resume ? 0 : CENSUS};
     progress g = {.p = p,
                   .f = t->f,
                   .run = t->run,

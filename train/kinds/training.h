@@ -82,8 +82,8 @@ struct progress {
     heed_text samples;         /* a generated text; reused */
     heed_text taken;           /* settings of the run that the training starts from */
     heed_snapshots *snapshots; /* or NULL */
-    bool watched;              /* the loss was compared with `stuck` */
-    double stuck;              /* a loss above is that of guessing; 0: unknown */
+    bool watched;              /* the loss was compared with `guessing` */
+    double guessing;           /* the loss of guessing by frequency; 0: unknown */
 };
 show_mode show_mode_of(const char *name);
 /* Prints a line of the banner: label, text. */

@@ -78,6 +78,10 @@ static bool find_tokenizer(heed_data *d, const heed_config *f, const heed_data_a
                      heed_tokenizer_kind(d->tokenizer));
 }
 
+static bool takes_census(const heed_config *f, const heed_data_args *a) {
+    return a->census && heed__file_size(heed_config_text(f, "data")) <= a->census;
+}
+
 static bool open_corpus(heed_data *d, const heed_config *f, const heed_data_args *how,
                         heed__watch *watch) {
     const char *val = heed_config_text(f, "val");
@@ -89,7 +93,7 @@ static bool open_corpus(heed_data *d, const heed_config *f, const heed_data_args
                           .tail = strcmp(heed_config_text(f, "split"), "tail") == 0,
                           .val_path = *val && !d->all ? val : NULL,
                           .eval = d->all,
-                          .census = how->census,
+                          .census = takes_census(f, how),
                           .cache = how->cache,
                           .keep = heed_config_bool(f, "token-cache")};
     if (!a.keep) a.cache = NULL;
@@ -108,7 +112,7 @@ static bool open_corpus(heed_data *d, const heed_config *f, const heed_data_args
 static uint64_t bytes_to_read(const heed_data *d, const heed_config *f, const heed_data_args *a) {
     const char *val = heed_config_text(f, "val"), *kind = heed_config_text(f, "tokenizer");
     uint64_t data = heed__file_size(heed_config_text(f, "data"));
-    uint64_t passes = !a->census ? 1 : *val ? 2 : 3;
+    uint64_t passes = !takes_census(f, a) ? 1 : *val ? 2 : 3;
     bool counts = !d->tokenizer && !a->run && (a->extend || heed__kind_find(kind) >= 0);
     counts = counts && strcmp(kind, "byte") != 0; /* its vocabulary is known */
     return (passes + counts) * data + (*val && !d->all ? passes * heed__file_size(val) : 0);
