@@ -263,6 +263,11 @@ $(foreach k,$(KERNELS),$(B)/$(k:.c=.generic.o)): SIZE := $(SMALL_generic)
 # The program only talks, and -O1 compiles in two thirds of the time.
 $(B)/train/%.o: SIZE := -O1
 endif
+# Rooms in which the gradient check spends no time.
+ifeq ($(VARIANT),f64)
+$(foreach room,text io data data/corpus data/image data/pair fit record inspect view exchange,$(B)/src/$(room)/%.o) $(B)/models/%.o: SIZE := -O1
+$(B)/train/%.o: SIZE := -O0
+endif
 $(B)/train/cli/mpi.o: CPPFLAGS_ALL += $(MPI_CFLAGS)
 # The rooms of the program and the tests find each other, too.
 $(B)/train/%.o $(B)/tests/%.o: ROOM_INCLUDES := -Itrain -I.

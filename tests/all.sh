@@ -2,6 +2,9 @@
 # All tests; ends with "N passed, N failed". Each part prints such a line of its own.
 cd "$(dirname "$0")/.." || exit 1
 make=${MAKE:-make}
+. tests/scratch.sh
+trap 'rm -rf "$scratch"' EXIT
+trap 'exit 130' INT TERM
 part() {
     name=$1
     shift
@@ -19,6 +22,11 @@ part() {
     printf '%-10s %5d passed, %d failed  (%d s)\n' "$name" "$p" "$f" $(($(date +%s) - start))
     echo "$p $f" >"build/test-$name.count"
 }
+# In double precision, all but the longest tests of what does not compute.
+double() {
+    $make -s VARIANT=f64 test-program && build/f64/heed-test -conditions_refuse -images_ -large_ -record_heatmaps -teams_and_sets \
+        -fit_survives -fit_force -run_damaged -page_ -bpe_
+}
 mkdir -p build
 $make heed lib test-program >build/test-build.log 2>&1 || { tail -30 build/test-build.log; echo "0 passed, 1 failed"; exit 1; }
 rm -f build/test-*.count
@@ -31,7 +39,7 @@ part commands sh tests/cli/run.sh &
     part null sh tests/null.sh
     part mpi sh tests/mpi.sh
 } &
-part double $make -s f64
+part double double
 part memory sh tests/alloc/run.sh
 wait
 awk '{p += $1; f += $2} END {printf "%d passed, %d failed\n", p, f; exit f > 0 || NR != 8}' build/test-*.count

@@ -7,5 +7,5 @@ for i in 1 2 3 4 5 6; do
     printf 'Paris is the capital of France .\nRome is the capital of Italy .\nKenya lies in Africa .\n'
 done >"$dir/text"
 ${CC:-gcc} -std=c11 -D_GNU_SOURCE -DHEED_F64 -Wall -Wextra -O1 -g -Iinclude -Imodels tests/alloc/*.c \
-    build/f64/libheed-models.a build/f64/libheed-inspect.a build/f64/libheed.a -fopenmp -ljansson -lutf8proc -lz -lm -lpthread -o "$dir/alloc" || exit 1
+    build/f64/libheed-models.a build/f64/libheed-inspect.a build/f64/libheed.a -fopenmp -ljansson -lutf8proc -lz -lm -lpthread -Wl,--wrap=json_loadb,--wrap=json_loads -o "$dir/alloc" || exit 1
 "$dir/alloc" "$dir"
