@@ -123,7 +123,14 @@ def function_type(struct, field):
     return dict(f[:2] for f in struct._fields_)[field]
 
 
-missed = []  # what a message's handler raised, as Ctrl-C may at any moment: C cannot raise it, the end of the call does
+class Missed(threading.local):
+    """What a message's handler raised, as Ctrl-C may at any moment: C cannot raise it, the end of this thread's call does."""
+
+    def __init__(self):
+        self.raised = []
+
+
+missed = Missed()
 
 
 @function_type(_c.heed_options, "log")
@@ -131,7 +138,7 @@ def LOG(user, level, message):
     try:
         logging.getLogger("heed").log(logging.WARNING if level == _c.HEED_WARN else logging.INFO, "%s", python_words(text(message)))
     except BaseException as e:
-        missed.append(e)
+        missed.raised.append(e)
 
 
 class Owner:
@@ -203,9 +210,9 @@ class Context(Owner):
 
     def check(self):
         """Raises the error that the context holds, if any, and clears it."""
-        if missed:
+        if missed.raised:
             lib.heed_clear(self.pointer)
-            raise missed.pop()
+            raise missed.raised.pop()
         status = lib.heed_ctx_status(self.pointer)
         if status:
             message = python_words(lib.heed_ctx_error(self.pointer).decode(errors="replace"))
@@ -214,7 +221,7 @@ class Context(Owner):
 
     def made(self, result, what="a call"):
         """A result that is not NULL or false; else the error."""
-        if not result or missed:
+        if not result or missed.raised:
             self.check()
             raise UsageError(f"{what}: an input is missing")
         return result

@@ -268,6 +268,8 @@ def test_ctrl_c_in_a_message():
     try:
         with raises(KeyboardInterrupt):
             run.fill("nobody [MASK]")
+        other = threading.Thread(target=heed._library.LOG, args=(None, heed._library._c.HEED_WARN, b"a message in another thread"))
+        other.start(), other.join()
     finally:
         logging.getLogger("heed").removeHandler(handler)
     assert run.fill("Paris [MASK]")
