@@ -9,7 +9,7 @@ from ctypes import byref
 import numpy as np
 
 from . import _c
-from ._library import Context, Owner, alone, array, lib, take_text, text, text_bytes, texts
+from ._library import Context, Owner, UsageError, alone, array, lib, take_text, text, text_bytes, texts
 from .data import path_bytes
 
 STACKS = ("encoder", "decoder", "cross")
@@ -146,15 +146,48 @@ class Record(Owner):
         self.context.made(lib.heed_heatmap_text(byref(m), byref(out)), "text")
         return take_text(out)
 
+    def overlay(self, block, head, query):
+        """A heed_overlay: the weights of patches, of each head or of each word, as shares of a row."""
+        b, c = self.blocks[block], self.c
+        rows, cols, first = b.keys.grid
+        weights = (b.weights if head is None else b.weights[head : head + 1])[:, :, first : first + rows * cols]
+        if b.queries.name != b.keys.name and query is None:  # of words
+            shown = ~b.queries.special
+            names, maps, of = np.array(b.queries.labels)[shown].tolist(), weights.mean(0)[shown], "each token"
+        else:
+            query = 0 if query is None and first else query
+            names = [f"head {h}" for h in (b.heads if head is None else [b.heads[head]])]
+            maps = weights.mean(1) if query is None else weights[:, query]
+            of = "all patches (mean)" if query is None else b.queries.labels[query]
+        maps = np.ascontiguousarray(maps)
+        at = (ctypes.c_void_p * len(maps))(*(m.ctypes.data for m in maps))
+        captions = (ctypes.c_char_p * len(maps))(*(n.encode() for n in names))
+        overlay = _c.heed_overlay(title=c.title, subtitle=f"{b.path}, attention of {of}".encode(), pixels=c.pixels, width=c.width, height=c.height,
+                                  channels=c.channels, rows=rows, cols=cols, count=len(maps), maps=ctypes.addressof(at),
+                                  captions=ctypes.addressof(captions), uniform=1 / len(b.keys))
+        overlay.keep = maps, at, captions
+        return overlay
+
     @alone
-    def png(self, path, block=-1, head=None):
-        """Writes the heat maps of a layer's heads, or of one head, as a picture (or an SVG, by the extension)."""
+    def png(self, path, block=-1, head=None, query=None):
+        """Writes the attention of a layer as a picture (or an SVG, by the extension): heat maps of its heads, or of one head. Attention to patches is
+        drawn over the picture: of the position `query`, otherwise of [CLS] or the mean of all patches; of a caption, of each word."""
         block = self.block_at(block)
-        keep, heads = [], range(len(self.blocks[block].heads)) if head is None else [head]
-        maps = (_c.heed_heatmap * len(heads))(*(self.heatmap(block, h, keep) for h in heads))
-        panels = _c.heed_panels(title=(self.title or "").encode(), count=len(heads), maps=ctypes.addressof(maps))
-        draw = lib.heed_panels_svg if path_bytes(path).endswith(b".svg") else lib.heed_panels_png
-        self.context.made(draw(self.context.pointer, byref(panels), path_bytes(path)), "png")
+        b, keep = self.blocks[block], []
+        if head is not None and not 0 <= head < len(b.heads):
+            raise IndexError(f"head {head} of {len(b.heads)}")
+        if query is not None and not 0 <= query < len(b.queries):
+            raise IndexError(f"query {query} of {len(b.queries)}")
+        if self.c.pixels and b.keys.grid:
+            what, name = self.overlay(block, head, query), "overlay"
+        else:
+            if query is not None:
+                raise UsageError("a query is for attention to patches of a picture; heat maps show all queries")
+            maps = [self.heatmap(block, h, keep) for h in (range(len(b.heads)) if head is None else [head])]
+            maps = (_c.heed_heatmap * len(maps))(*maps)
+            what, name = _c.heed_panels(title=(self.title or "").encode(), count=len(maps), maps=ctypes.addressof(maps)), "panels"
+        draw = getattr(lib, f"heed_{name}_{'svg' if path_bytes(path).endswith(b'.svg') else 'png'}")
+        self.context.made(draw(self.context.pointer, byref(what), path_bytes(path)), "png")
 
     # ---- as files ----
 
