@@ -67,9 +67,11 @@ void heed__mask_line(const heed__canvas *p, unsigned char *mask, double x0, doub
 }
 
 void heed__canvas_mask(heed__canvas *p, unsigned char *mask, heed__rgb color) {
-    for (int i = 0; i < p->width * p->height; i++) {
-        if (mask[i]) blend(p, i % p->width, i / p->width, color, mask[i] / 255.0);
-        mask[i] = 0;
+    size_t width = (size_t)p->width;
+    for (int y = 0; y < p->height; y++, mask += width) {
+        if (!mask[0] && memcmp(mask, mask + 1, width - 1) == 0) continue; /* a blank row */
+        for (int x = 0; x < p->width; x++) blend(p, x, y, color, mask[x] / 255.0);
+        memset(mask, 0, width);
     }
 }
 
