@@ -71,7 +71,7 @@ if mount -t tmpfs -o size=1m heed-test disk 2>/dev/null; then
     STATUS=$?
     status 1
     warns "No space left on device"
-    holds grep -q 'the run has its checkpoint of step [0-9]*0; hint: `heed resume disk/run`$' err
+    holds grep -q 'the run has its checkpoint of step [0-9,]*0; hint: `heed resume disk/run`$' err
     run info disk/run
     status 0
     free

@@ -74,7 +74,7 @@ run resume parts
 status 0
 hides "test part"
 # Killed while threads make batches ahead, and resumed: the same bits, the test part read once.
-KILLED="--batch 8 --layers 1 --heads 2 --width 8 --steps 400 --eval-every 4 --workers 3 --pad 2"
+KILLED="--batch 8 --layers 1 --heads 2 --width 8 --steps 400 --eval-every 8 --workers 3 --pad 2"
 run train vit idx -o steady $KILLED
 for delay in 0 0.1; do
     killed $delay train vit idx $KILLED
