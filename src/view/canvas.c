@@ -17,13 +17,16 @@ bool heed__canvas_new(heed_ctx *c, heed__canvas *p, int width, int height) {
 }
 
 static unsigned char mix(double from, double to, double share) {
-    return (unsigned char)lround(from + (to - from) * share);
+    return (unsigned char)(from + (to - from) * share + 0.5);
 }
 
 static void blend(heed__canvas *p, int x, int y, heed__rgb color, double share) {
     if (x < 0 || y < 0 || x >= p->width || y >= p->height || !(share > 0)) return;
     unsigned char *at = p->rgb + 3 * ((size_t)y * (size_t)p->width + (size_t)x);
-    if (share > 1) share = 1;
+    if (share >= 1) {
+        memcpy(at, &(unsigned char[3]){color.r, color.g, color.b}, 3);
+        return;
+    }
     at[0] = mix(at[0], color.r, share);
     at[1] = mix(at[1], color.g, share);
     at[2] = mix(at[2], color.b, share);
@@ -67,9 +70,11 @@ void heed__mask_line(const heed__canvas *p, unsigned char *mask, double x0, doub
 }
 
 void heed__canvas_mask(heed__canvas *p, unsigned char *mask, heed__rgb color) {
-    for (int i = 0; i < p->width * p->height; i++) {
-        if (mask[i]) blend(p, i % p->width, i / p->width, color, mask[i] / 255.0);
-        mask[i] = 0;
+    size_t width = (size_t)p->width;
+    for (int y = 0; y < p->height; y++, mask += width) {
+        if (!mask[0] && memcmp(mask, mask + 1, width - 1) == 0) continue; /* a blank row */
+        for (int x = 0; x < p->width; x++) blend(p, x, y, color, mask[x] / 255.0);
+        memset(mask, 0, width);
     }
 }
 

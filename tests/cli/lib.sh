@@ -81,6 +81,11 @@ Poland Warsaw Polish
 EOF
     done
 }
+# digits_maker: ./digits, built from data/digits.c once for all transcripts.
+digits_maker() {
+    [ -x ../digits ] || ${CC:-cc} -std=c11 -O1 -o ../digits "$here/../../data/digits.c" -lm -lz || fail "cannot build data/digits.c"
+    cp ../digits .
+}
 # killed DELAY ARGS...: trains into the folder `killed`, and is killed that long after its first checkpoint. KILLS counts those
 # that met it at work: at least one of several must, or nothing was tried.
 KILLS=0
@@ -92,7 +97,7 @@ killed() {
     "$HEED" "$@" -o killed >out 2>err &
     pid=$!
     i=0
-    until [ -e killed/last/state.json ] || [ $((i += 1)) -gt 200 ]; do sleep 0.05; done
+    until [ -e killed/last/state.json ] || [ $((i += 1)) -gt 1000 ]; do sleep 0.02; done
     sleep "$delay"
     kill -KILL $pid 2>/dev/null
     wait $pid 2>/dev/null

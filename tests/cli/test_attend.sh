@@ -317,7 +317,7 @@ holds grep -q '>[0-9.]*  of attention, mean of the rows (1 = 100 %)<' class.svg
 holds grep -q '>gradient: 0 to [0-9.e-]*, attention times' class.svg
 
 # Pictures: patches over the picture.
-${CC:-cc} -O1 -o digits "$here/../../data/digits.c" -lm -lz || fail "cannot build data/digits.c"
+digits_maker
 ./digits png --train 20 --test 10 --png
 run train vit png -o vit --steps 2 --batch 4 --layers 2 --heads 2 --width 8 --val-split 0.2
 status 0

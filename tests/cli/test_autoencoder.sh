@@ -1,8 +1,8 @@
 # Auto-encoders: pictures with and without classes, reconstruction, codes, the best linear model.
-${CC:-cc} -O1 -o digits "$here/../../data/digits.c" -lm -lz || fail "cannot build data/digits.c"
+digits_maker
 ./digits idx --train 120 --test 30
 ./digits png --train 20 --test 10 --png
-CODE="--code 3 --hidden 16 --depth 1 --batch 20"
+CODE="--code 3 --hidden 16 --depth 1 --batch 20 --image-size 14"
 MASKED="--kind masked --layers 1 --heads 2 --width 8 --decoder-layers 1 --batch 20"
 
 # A code: what training leaves, and better than before.
@@ -39,7 +39,8 @@ json items 30
 json hidden_patches 0
 json linear_error
 json error
-holds awk -v e="$found" 'BEGIN { exit !(e > 0.001 && e < 0.09) }'
+# Without training it is 0.028.
+holds awk -v e="$found" 'BEGIN { exit !(e > 0.001 && e < 0.022) }'
 run eval code --code codes.jpg
 refuses 2 "what is written is PNG"
 run eval code --code both --csv both

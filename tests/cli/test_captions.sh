@@ -59,7 +59,7 @@ json skipped '[]'
 run data check caption s/train.tsv --val s/train.tsv
 says "90 validation captions are of pixels in the training part"
 
-TINY="--filters 4 --width 16 --batch 8 --threads 1"
+TINY="--filters 4 --width 16 --batch 8 --threads 1 --block 12"
 run train caption s/train.tsv --val s/val.tsv -o run $TINY --steps 6 --pad 2 --snapshots 2
 status 0
 warns "90 captions of 90 pictures"

@@ -144,7 +144,7 @@ for data in letters dates once; do
 done
 
 # Pictures: few of them are learned by heart.
-${CC:-cc} -O1 -o digits "$here/../../data/digits.c" -lm -lz || fail "cannot build data/digits.c"
+digits_maker
 ./digits idx --train 120 --test 30
 ./digits many --train 1200 --test 30
 run data check vit idx

@@ -238,7 +238,7 @@ run import processed -o pictures
 status 0
 holds grep -q '^resize-to = 12' pictures/config.conf
 holds grep -q '^resample = bicubic' pictures/config.conf
-${CC:-cc} -O1 -o digits "$here/../../data/digits.c" -lm -lz || fail "cannot build data/digits.c"
+digits_maker
 ./digits few --train 2 --test 1 --png >/dev/null
 one=$(find few -name '*.png' | head -1)
 run classify pictures "$one"

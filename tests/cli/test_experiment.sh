@@ -1,5 +1,5 @@
 # data/experiment.sh: every run of the experiment on a handful of pictures; kept the second time; usage.
-${CC:-cc} -std=c11 -O2 -o digits "$here/../../data/digits.c" -lz -lm
+digits_maker
 ./digits few --train 40 --test 20
 experiment() {
     COMMAND="experiment.sh $*"

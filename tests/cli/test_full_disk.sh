@@ -4,7 +4,7 @@ facts >facts.txt
 input="Paris is the capital of France ."
 train_mlm good
 status 0
-run train mlm facts.txt -o whole --tokenizer word --packing lines $SMALL --steps 400 --eval-every 20
+run train mlm facts.txt -o whole --tokenizer word --packing lines $SMALL --steps 8000 --eval-every 40
 status 0
 mkdir disk
 if mount -t tmpfs -o size=1m heed-test disk 2>/dev/null; then
@@ -62,16 +62,16 @@ if mount -t tmpfs -o size=1m heed-test disk 2>/dev/null; then
 
     # The disk is full in the middle of a training run: its last checkpoint goes on to what it would have been.
     COMMAND="train, while the disk fills"
-    "$HEED" train mlm facts.txt -o disk/run --tokenizer word --packing lines $SMALL --steps 400 --eval-every 20 >out 2>err &
+    "$HEED" train mlm facts.txt -o disk/run --tokenizer word --packing lines $SMALL --steps 8000 --eval-every 40 >out 2>err &
     pid=$!
     i=0
-    until [ -e disk/run/last/state.json ] || [ $((i += 1)) -gt 200 ]; do sleep 0.05; done
+    until [ -e disk/run/last/state.json ] || [ $((i += 1)) -gt 1000 ]; do sleep 0.02; done
     fill
     wait $pid
     STATUS=$?
     status 1
     warns "No space left on device"
-    holds grep -q 'the run has its checkpoint of step [0-9]*0; hint: `heed resume disk/run`$' err
+    holds grep -q 'the run has its checkpoint of step [0-9,]*0; hint: `heed resume disk/run`$' err
     run info disk/run
     status 0
     free

@@ -88,7 +88,7 @@ for e in rnn attention; do
     run influence $e "good 1"
     status 0
 done
-${CC:-cc} -O1 -o digits "$here/../../data/digits.c" -lm -lz || fail "cannot build data/digits.c"
+digits_maker
 ./digits idx --train 40 --test 10
 ./digits png --train 20 --test 4 --png
 picture=$(find png -name '*.png' | head -1)

@@ -163,7 +163,7 @@ for width in 40 80; do
 done
 
 # Pictures: patches hidden by what points to them.
-${CC:-cc} -std=c11 -O1 -o digits "$here/../../data/digits.c" -lz -lm
+digits_maker
 ./digits small --train 60 --test 20
 run train vit small -o vit --layers 1 --heads 2 --width 16 --patch 14 --batch 10 --steps 6
 status 0

@@ -142,7 +142,7 @@ for word in version -V; do
 done
 
 # Pictures and models that do not exist; a run that is imported.
-${CC:-cc} -O1 -o digits "$here/../../data/digits.c" -lm -lz || fail "cannot build data/digits.c"
+digits_maker
 ./digits shown --png --train 40 --test 10
 run train vit shown -o vit --width 8 --heads 2 --layers 1 --batch 4 --steps 1
 status 0

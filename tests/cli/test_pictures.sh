@@ -1,5 +1,5 @@
 # Classifiers of pictures, from drawn digits to attention.
-${CC:-cc} -O1 -o digits "$here/../../data/digits.c" -lm -lz || fail "cannot build data/digits.c"
+digits_maker
 ./digits idx --train 120 --test 30
 ./digits png --train 30 --test 10 --png
 TINY="--steps 6 --batch 8 --layers 1 --heads 2 --width 8"
@@ -74,7 +74,7 @@ run resume parts
 status 0
 hides "test part"
 # Killed while threads make batches ahead, and resumed: the same bits, the test part read once.
-KILLED="--batch 8 --layers 1 --heads 2 --width 8 --steps 400 --eval-every 40 --workers 3 --pad 2"
+KILLED="--batch 8 --layers 1 --heads 2 --width 8 --steps 400 --eval-every 8 --workers 3 --pad 2"
 run train vit idx -o steady $KILLED
 for delay in 0 0.1; do
     killed $delay train vit idx $KILLED

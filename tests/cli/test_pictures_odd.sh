@@ -71,7 +71,7 @@ run eval run broken --part train
 says "all 15 pictures"
 run eval run broken --strict
 refuses 3 "1.bmp"
-${CC:-cc} -O1 -o digits "$here/../../data/digits.c" -lm -lz
+digits_maker
 ./digits png --train 20 --test 0 --png
 mkdir greys && mv png/train/0 greys/red && mv png/train/1 greys/blue
 run eval run greys

@@ -11,10 +11,15 @@ wait_for() {
     done
 }
 
+# No evaluation and no checkpoint but the first one; a row of metrics.csv every few milliseconds.
+ENDLESS="--steps 1000000 --eval-every 1000000 --log-every 100"
+# A run is at work, between its checkpoints.
+at_work() { wait_for "$1/metrics.csv" ,train,; }
+
 COMMAND="train, interrupted"
-"$HEED" train gpt facts.txt -o run $SMALL --steps 1000000 --eval-every 100000 --progress json >out 2>err &
+"$HEED" train gpt facts.txt -o run $SMALL $ENDLESS --progress json >out 2>err &
 pid=$!
-holds wait_for err '"event":"step"'
+holds at_work run
 kill -INT $pid
 wait $pid
 STATUS=$?
@@ -55,9 +60,9 @@ signals="HUP TERM"
 for signal in $signals; do
     COMMAND="train, ended by SIG$signal"
     : >err
-    "$HEED" train gpt facts.txt -o $signal $SMALL --steps 1000000 --eval-every 100000 --progress json >out 2>err &
+    "$HEED" train gpt facts.txt -o $signal $SMALL $ENDLESS --progress json >out 2>err &
     pid=$!
-    holds wait_for err '"event":"step"'
+    holds at_work $signal
     kill -$signal $pid
     [ $signal = HUP ] && kill -HUP $pid 2>/dev/null
     wait $pid
@@ -68,9 +73,9 @@ for signal in $signals; do
 done
 COMMAND="train, under nohup"
 : >err
-nohup "$HEED" train gpt facts.txt -o kept $SMALL --steps 1000000 --eval-every 100000 --progress json >out 2>err &
+nohup "$HEED" train gpt facts.txt -o kept $SMALL $ENDLESS --progress json >out 2>err &
 pid=$!
-holds wait_for err '"event":"step"'
+holds at_work kept
 kill -HUP $pid
 holds kill -0 $pid
 kill -TERM $pid
@@ -81,7 +86,7 @@ status 130
 # Nobody reads what it prints any more: it saves, and says so in its log.
 COMMAND="train 2>&1 | head -1"
 {
-    "$HEED" train gpt facts.txt -o piped $SMALL --steps 1000000 --eval-every 100000 --progress json 2>&1
+    "$HEED" train gpt facts.txt -o piped $SMALL $ENDLESS --progress json 2>&1
     echo $? >piped.status
 } | head -1 >out
 STATUS=$(cat piped.status)
@@ -127,9 +132,9 @@ status 0
 holds cmp -s whole/last/model.safetensors parts/last/model.safetensors
 
 # Killed at any moment, and resumed.
-run train gpt facts.txt -o steady $SMALL --steps 400 --eval-every 20
+run train gpt facts.txt -o steady $SMALL --steps 500 --eval-every 5
 for delay in 0 0.1 0.3; do
-    killed $delay train gpt facts.txt $SMALL --steps 400 --eval-every 20
+    killed $delay train gpt facts.txt $SMALL --steps 500 --eval-every 5
     run resume killed
     status 0
     holds cmp -s steady/last/model.safetensors killed/last/model.safetensors
@@ -140,9 +145,9 @@ holds test $KILLS -gt 0
 
 # One training run at a time; who reads is not concerned; a killed one blocks nobody.
 COMMAND="train, the first of two"
-"$HEED" train gpt facts.txt -o both $SMALL --steps 1000000 --eval-every 100000 --progress json >out 2>err &
+"$HEED" train gpt facts.txt -o both $SMALL $ENDLESS --progress json >out 2>err &
 pid=$!
-holds wait_for err '"event":"step"'
+holds at_work both
 run resume both --progress json
 status 1
 cp err out
@@ -203,9 +208,9 @@ hides "heed translate"
 
 # Two interrupts end the program at once.
 COMMAND="train, interrupted twice"
-"$HEED" train gpt moved.txt -o twice $SMALL --steps 1000000 --eval-every 100000 --progress json >out 2>err &
+"$HEED" train gpt moved.txt -o twice $SMALL $ENDLESS --progress json >out 2>err &
 pid=$!
-wait_for err '"event":"step"'
+at_work twice
 kill -INT $pid
 kill -INT $pid 2>/dev/null
 wait $pid

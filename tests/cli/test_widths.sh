@@ -12,7 +12,7 @@ status 0
 for i in a b c d e f g h; do printf '%s%s%s\t%s%s\n' $i x $i x $i; done >pairs.tsv
 run train rnn pairs.tsv -o pairs $TINY
 status 0
-${CC:-cc} -O1 -o digits "$here/../../data/digits.c" -lm -lz || fail "cannot build data/digits.c"
+digits_maker
 ./digits idx --train 40 --test 20
 run train vit idx -o vit --width 8 --batch 4 --steps 4 --layers 1 --heads 2
 status 0

@@ -289,8 +289,10 @@ static void print_json_line(progress *g, const heed_report *r) {
 /* ---- events ---- */
 
 /* Uses a separate context: failing to write a picture must not end the training. */
-static void draw_loss(const progress *g) {
+static void draw_loss(progress *g) {
     char path[1024];
+    g->undrawn = false;
+    g->pictured = now();
     heed_ctx *c = heed_open(&(heed_options){.threads = 1});
     snprintf(path, sizeof path, "%s/loss.png", g->run);
     if (!curves_png(c, g->run, path)) heed_message(g->p->c, HEED_WARN, "%s", heed_ctx_error(c));
@@ -304,7 +306,7 @@ void progress_report(void *user, const heed_report *r) {
     if (r->event == HEED_FIT_SAVED) g->saved = r->step;
     if (r->event == HEED_FIT_START) {
         g->begun = true;
-        g->wrote = now();
+        g->wrote = g->pictured = now();
         if (kind_of(g->p->model)->begun) kind_of(g->p->model)->begun(g->p, g->data, g->run);
     }
     if (r->event == HEED_FIT_STEP) {
@@ -340,9 +342,14 @@ void progress_report(void *user, const heed_report *r) {
         print_note("", with_note.note);
     }
     heed_text_free(&note);
-    if (r->event == HEED_FIT_SAVED && g->undrawn) draw_loss(g); /* the checkpoint knows the best */
-    g->undrawn = r->event == HEED_FIT_EVAL || (g->undrawn && r->event != HEED_FIT_SAVED);
+    if (r->event == HEED_FIT_SAVED && g->undrawn && now() - g->pictured >= 1)
+        draw_loss(g); /* the checkpoint knows the best */
     if (r->event != HEED_FIT_EVAL) return;
+    g->undrawn = true;
     warn_of_plateau(g, r);
     if (kind_of(g->p->model)->evaluated) kind_of(g->p->model)->evaluated(g, r);
+}
+
+void progress_end(progress *g) {
+    if (g->undrawn && g->saved >= 0) draw_loss(g);
 }

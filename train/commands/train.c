@@ -250,6 +250,7 @@ static void fit(program *p, const training *t, const heed_data *data, progress *
     heed_fit_result r = heed_fit(p->c, &a);
     if (p->line_open) fputc('\n', stderr);
     p->line_open = false;
+    if (heed_ctx_status(p->c) != HEED_FAILED) progress_end(g);
     bool done = heed_ctx_status(p->c) == HEED_OK;
     if (done && is_first_process(p)) conclude(p, t, data, g, &r, now() - start);
     if (heed_ctx_status(p->c) == HEED_INTERRUPTED) interrupted(p, t, (long long)r.step, done);

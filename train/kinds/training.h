@@ -76,6 +76,7 @@ struct progress {
     bool any, header;    /* a step was reported; the table's header was printed */
     int64_t saved;       /* step of the last checkpoint that was written; -1: none */
     bool undrawn;        /* loss.png lacks the last evaluation */
+    double pictured;     /* when it was last drawn */
     bool hidden[16];     /* columns that the table leaves out */
     int evaluations;
     heed_tape *tape;           /* for samples; created when needed */
@@ -110,6 +111,8 @@ void banner_epoch(const heed_model *m, const heed_config *f, uint64_t epoch_batc
 const char *label_list(const char *const *labels, int count, int columns, char text[256]);
 /* The heed_fit callback; user is a progress *. */
 void progress_report(void *user, const heed_report *r);
+/* Draws what loss.png lacks, which is drawn once a second at most. */
+void progress_end(progress *g);
 
 /* ---- what a training run says of its course (commands/judge.c) ---- */
 
