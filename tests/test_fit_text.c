@@ -3,6 +3,9 @@
 #include "fit_job.h"
 #include <heed/models.h>
 
+#include <signal.h>
+#include <sys/resource.h>
+
 typedef struct {
     heed_ctx *c;
     heed_fit_args args;
@@ -129,6 +132,31 @@ TEST(fit_text_run_is_not_saved_into_itself) {
     CHECK_HAS(heed_ctx_error(c), "folder is the run's");
     heed_clear(c);
     CHECK(r && heed_run_save(r, in_folder("other"), false));
+    CLOSE(c);
+}
+
+TEST(fit_text_run_that_cannot_be_saved_leaves_the_one_before) {
+    train_text(&heed_model_mlm, "word", "run", 1, "2");
+    command("cd %s && cp -rp run other && cp -rp run same", test_folder());
+    heed_ctx *c = heed_open(&(heed_options){.threads = 1});
+    heed_run *r = heed_run_open(c, in_folder("run"), heed_models, "best");
+    void (*was)(int) = signal(SIGXFSZ, SIG_IGN);
+    struct rlimit before, small;
+    CHECK(r && getrlimit(RLIMIT_FSIZE, &before) == 0);
+    small = before;
+    for (small.rlim_cur = 1; small.rlim_cur < 100000; small.rlim_cur += 20000) {
+        setrlimit(RLIMIT_FSIZE, &small);
+        bool saved[] = {heed_run_save(r, in_folder("other"), true), false};
+        heed_clear(c);
+        saved[1] = heed_run_save(r, in_folder("new"), false);
+        setrlimit(RLIMIT_FSIZE, &before);
+        CHECK(!saved[0] && !saved[1] && heed_ctx_status(c) == HEED_FAILED);
+        heed_clear(c);
+        CHECK(same_run("same", "other") && !exists("other", ".heed-replaced"));
+        CHECK(!exists("new", "config.conf"));
+    }
+    signal(SIGXFSZ, was);
+    CHECK(r && heed_run_save(r, in_folder("other"), true));
     CLOSE(c);
 }
 
