@@ -25,7 +25,7 @@ part() {
 # In double precision, all but the longest tests of what does not compute.
 double() {
     $make -s VARIANT=f64 test-program && build/f64/heed-test -conditions_refuse -images_ -large_ -record_heatmaps -teams_and_sets \
-        -fit_survives -fit_force -run_damaged -page_ -bpe_
+        -fit_ -run_damaged -page_ -bpe_ -models_of_the -pair_models_of_the
 }
 mkdir -p build
 $make heed lib test-program >build/test-build.log 2>&1 || { tail -30 build/test-build.log; echo "0 passed, 1 failed"; exit 1; }
