@@ -31,13 +31,15 @@ mkdir -p build
 $make heed lib test-program >build/test-build.log 2>&1 || { tail -30 build/test-build.log; echo "0 passed, 1 failed"; exit 1; }
 rm -f build/test-*.count
 # Most parts keep one core busy, and the commands often wait: three go side by side. Memory needs what double builds.
-part commands sh tests/cli/run.sh &
+{
+    part commands sh tests/cli/run.sh
+    part examples sh tests/examples.sh
+    part mpi sh tests/mpi.sh
+} &
 {
     part readme sh tests/readme.sh
     part unit build/release/heed-test
-    part examples sh tests/examples.sh
     part null sh tests/null.sh
-    part mpi sh tests/mpi.sh
 } &
 part double double
 part memory sh tests/alloc/run.sh
