@@ -22,11 +22,6 @@ part() {
     printf '%-10s %5d passed, %d failed  (%d s)\n' "$name" "$p" "$f" $(($(date +%s) - start))
     echo "$p $f" >"build/test-$name.count"
 }
-# In double precision, what computes gradients and models, without the longest other tests, which CI runs.
-double() {
-    $make -s VARIANT=f64 test-program && build/f64/heed-test -kernels_ -fit_ -teams_and_sets -conditions_refuse -images_ -large_ \
-        -record_heatmaps -run_damaged -page_ -bpe_ -models_of_the -pair_models_of_the
-}
 mkdir -p build
 $make heed lib test-program >build/test-build.log 2>&1 || { tail -30 build/test-build.log; echo "0 passed, 1 failed"; exit 1; }
 rm -f build/test-*.count
@@ -41,7 +36,7 @@ rm -f build/test-*.count
     part unit build/release/heed-test
     part null sh tests/null.sh
 } &
-part double double
+part double sh tests/double.sh
 part memory sh tests/alloc/run.sh
 wait
 awk '{p += $1; f += $2} END {printf "%d passed, %d failed\n", p, f; exit f > 0 || NR != 8}' build/test-*.count

@@ -1,6 +1,8 @@
+#define _DEFAULT_SOURCE /* setrlimit */
 #include "fit_job.h"
 
 #include <stdarg.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 /* ---- a model of two layers that learns XOR of two signs, with noise ---- */
@@ -234,4 +236,11 @@ void command(const char *format, ...) {
     vsnprintf(line, sizeof line, format, list);
     va_end(list);
     CHECK(system(line) == 0);
+}
+
+void limit_files(size_t bytes) {
+    struct rlimit r;
+    getrlimit(RLIMIT_FSIZE, &r);
+    r.rlim_cur = bytes ? (rlim_t)bytes : r.rlim_max;
+    setrlimit(RLIMIT_FSIZE, &r);
 }

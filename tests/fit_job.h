@@ -54,6 +54,8 @@ void spill(const char *run, const char *name, const char *data, size_t n);
 bool equal_files(const char *a, const char *b, const char *name);
 /* Equal weights, optimizers and metrics, except for the times in these. */
 bool same_run(const char *a, const char *b);
+/* From now on no file may have more bytes; 0: any number. SIGXFSZ must be ignored. */
+void limit_files(size_t bytes);
 void command(const char *format, ...) HEED_PRINTF(1, 2); /* of the shell; must succeed */
 
 #endif

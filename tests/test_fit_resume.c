@@ -1,12 +1,11 @@
 /* heed_fit: going on after a stop, a death at any moment, a full disk. */
-#define _GNU_SOURCE /* fork, setrlimit, syscall */
+#define _GNU_SOURCE /* fork, syscall */
 #include "core/core.h"
 #include "core/os.h"
 #include "fit_job.h"
 
 #include <math.h>
 #include <signal.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -408,13 +407,6 @@ TEST(fit_survives_many_deaths) {
 #endif
 
 /* ---- no space ---- */
-
-static void limit_files(size_t bytes) {
-    struct rlimit r;
-    getrlimit(RLIMIT_FSIZE, &r);
-    r.rlim_cur = bytes ? (rlim_t)bytes : r.rlim_max;
-    setrlimit(RLIMIT_FSIZE, &r);
-}
 
 TEST(fit_full_disk_leaves_no_partial_run) {
     void (*was)(int) = signal(SIGXFSZ, SIG_IGN);

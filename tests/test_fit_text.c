@@ -4,7 +4,6 @@
 #include <heed/models.h>
 
 #include <signal.h>
-#include <sys/resource.h>
 
 typedef struct {
     heed_ctx *c;
@@ -141,15 +140,12 @@ TEST(fit_text_run_that_cannot_be_saved_leaves_the_one_before) {
     heed_ctx *c = heed_open(&(heed_options){.threads = 1});
     heed_run *r = heed_run_open(c, in_folder("run"), heed_models, "best");
     void (*was)(int) = signal(SIGXFSZ, SIG_IGN);
-    struct rlimit before, small;
-    CHECK(r && getrlimit(RLIMIT_FSIZE, &before) == 0);
-    small = before;
-    for (small.rlim_cur = 1; small.rlim_cur < 100000; small.rlim_cur += 20000) {
-        setrlimit(RLIMIT_FSIZE, &small);
+    for (size_t bytes = 1; bytes < 100000; bytes += 20000) {
+        limit_files(bytes);
         bool saved[] = {heed_run_save(r, in_folder("other"), true), false};
         heed_clear(c);
         saved[1] = heed_run_save(r, in_folder("new"), false);
-        setrlimit(RLIMIT_FSIZE, &before);
+        limit_files(0);
         CHECK(!saved[0] && !saved[1] && heed_ctx_status(c) == HEED_FAILED);
         heed_clear(c);
         CHECK(same_run("same", "other") && !exists("other", ".heed-replaced"));

@@ -15,6 +15,13 @@ from .data import path_bytes
 STACKS = ("encoder", "decoder", "cross")
 
 
+def index_of(what, i, count):
+    """An index, which may be counted from the end, from the start."""
+    if not -count <= i < count:
+        raise IndexError(f"{what} {i} of {count}")
+    return i % count
+
+
 def read(path):
     """A record from a file that heed wrote (JSON or NPZ), or of weights of another program."""
     c = Context()
@@ -120,9 +127,7 @@ class Record(Owner):
 
     def block_at(self, i):
         """The index of a block, which may be counted from the end."""
-        if not -self.c.block_count <= i < self.c.block_count:
-            raise IndexError(f"block {i} of {self.c.block_count}")
-        return i % self.c.block_count
+        return index_of("block", i, self.c.block_count)
 
     def heatmap(self, block, head, keep):
         """A heed_heatmap of a head, or of the mean of all; what keeps its arrays valid is added to keep."""
@@ -141,7 +146,8 @@ class Record(Owner):
     def text(self, block=-1, head=None, width=100):
         """The attention of a layer as a heat map of letters: of a head, or the mean of all."""
         keep, out = [], _c.heed_text(c=self.context.pointer)
-        m = self.heatmap(self.block_at(block), head, keep)
+        block = self.block_at(block)
+        m = self.heatmap(block, None if head is None else index_of("head", head, len(self.blocks[block].heads)), keep)
         m.width = width
         self.context.made(lib.heed_heatmap_text(byref(m), byref(out)), "text")
         return take_text(out)
@@ -174,10 +180,8 @@ class Record(Owner):
         drawn over the picture: of the position `query`, otherwise of [CLS] or the mean of all patches; of a caption, of each word."""
         block = self.block_at(block)
         b, keep = self.blocks[block], []
-        if head is not None and not 0 <= head < len(b.heads):
-            raise IndexError(f"head {head} of {len(b.heads)}")
-        if query is not None and not 0 <= query < len(b.queries):
-            raise IndexError(f"query {query} of {len(b.queries)}")
+        head = None if head is None else index_of("head", head, len(b.heads))
+        query = None if query is None else index_of("query", query, len(b.queries))
         if self.c.pixels and b.keys.grid:
             what, name = self.overlay(block, head, query), "overlay"
         else:

@@ -392,11 +392,11 @@ def test_pairs_labels_pictures():
     assert run.classify(red)[0][0] == "red" == run.classify("colours/red/0.tga")[0][0] == run.classify(red / 255)[0][0]
     record = run.attend(red)
     assert record.blocks[0].keys.grid == (2, 2, 1)
-    for settings, panels, of in (({}, 2, "[CLS]"), (dict(head=1), 1, "[CLS]"), (dict(query=3), 2, "2,1")):  # beside the picture itself
+    for settings, panels, of in (({}, 2, "[CLS]"), (dict(head=1), 1, "[CLS]"), (dict(query=3), 2, "2,1"), (dict(head=-1, query=-1), 1, "2,2")):  # beside the picture itself
         record.png("over.svg", **settings)
         drawn = pathlib.Path("over.svg").read_text()
         assert drawn.count("<image") == panels + 1 and ("head 0" in drawn) == (panels == 2) and f"attention of {of}" in drawn
-    for wrong in (dict(head=2), dict(query=5)):
+    for wrong in (dict(head=2), dict(head=-3), dict(query=5)):
         with raises(IndexError, "of "):
             record.png("over.svg", **wrong)
     with raises(heed.DataError, "nothing.png"):
