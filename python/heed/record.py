@@ -1,6 +1,7 @@
 """Record, what a model attended to on one input: arrays with labels, and the views of it."""
 import ctypes
 import html
+import operator
 import os
 import tempfile
 import webbrowser
@@ -17,7 +18,7 @@ STACKS = ("encoder", "decoder", "cross")
 
 def index_of(what, i, count):
     """An index, which may be counted from the end, from the start."""
-    if not -count <= i < count:
+    if not -count <= operator.index(i) < count:
         raise IndexError(f"{what} {i} of {count}")
     return i % count
 
