@@ -55,56 +55,84 @@ INLINE void request(heed__soon *s) {
     }
 }
 
+/* Where a tile reads and, unless NULL, where it copies what it reads. */
+typedef struct {
+    const heed_real *a, *b;
+    heed_real *a_copy, *b_copy;
+    size_t b_step;
+} tile_place;
+
 /* What is copied is read at distances that no prefetcher follows, and that share a few sets of the
  * first level of the cache: it is requested not long before. */
 #define COPY_AHEAD 8
 
-/* Computes the tile that starts at `row`, of rows that end at `end`. a_copy and b_copy: NULL, or
- * receive what is read of a transposed A and of B. The part of C that comes next is requested a row
- * at a time: all at once, its lines would keep those of A and B waiting. */
+/* Adds a term to the sums, and moves to the next. */
+INLINE void term(const heed__tile *t, vec sum[TILE_ROWS][MOST_VECS], const int rows, const int vecs,
+                 const size_t a_row, const size_t a_step, tile_place *at) {
+    vec line[MOST_VECS];
+    UNROLL for (int v = 0; v < vecs; v++) line[v] =
+        load(v < TILE_VECS ? at->b + v * VL : at->b + t->b_apart + (v - TILE_VECS) * VL);
+    UNROLL for (int i = 0; i < rows; i++) {
+        vec x = splat(at->a[(size_t)i * a_row]);
+        UNROLL for (int v = 0; v < vecs; v++) sum[i][v] += x * line[v];
+    }
+    if (at->a_copy) {
+        __builtin_prefetch(address(at->a, COPY_AHEAD * a_step));
+        memcpy(at->a_copy, at->a, (size_t)rows * sizeof *at->a);
+        at->a_copy += TILE_ROWS;
+    }
+    if (at->b_copy) {
+        for (int j = 0; j < vecs * VL; j += LINE)
+            __builtin_prefetch(address(at->b, COPY_AHEAD * at->b_step + (size_t)j));
+        UNROLL for (int v = 0; v < vecs; v++) store(at->b_copy + v * VL, line[v]);
+        at->b_copy += PANEL;
+    }
+    at->a += a_step;
+    at->b += at->b_step;
+}
+
+/* AVX2's tile has so few multiplications a term that the other instructions limit its speed, above
+ * all where two threads share a core: full tiles compute BURST terms in an unrolled loop. */
+#define BURST (HEED__SET == 1 ? 8 : 0)
+
+/* Computes the tile that starts at `row`, of rows that end at `end`. burst: 0 or BURST. a_copy and
+ * b_copy: NULL, or receive what is read of a transposed A and of B. The part of C that comes next
+ * is requested a row at a time: all at once, its lines would keep those of A and B waiting. */
 INLINE void tile_rows(const heed__tile *t, int row, const int rows, int end, const int vecs,
-                      const size_t a_row, const size_t a_step, heed_real *a_copy,
+                      const size_t a_row, const size_t a_step, const int burst, heed_real *a_copy,
                       heed_real *b_copy) {
-    const bool in_rows = __builtin_constant_p(a_step) && a_step == 1;
+    const bool in_rows = __builtin_constant_p(a_step) && a_step == 1 && rows > 2;
     vec sum[TILE_ROWS][MOST_VECS];
     UNROLL for (int i = 0; i < rows; i++) {
         UNROLL for (int v = 0; v < vecs; v++) sum[i][v] = splat(0);
     }
-    size_t a_tile = t->a_tile ? t->a_tile : TILE_ROWS * a_row, b_step = t->b_step;
+    size_t a_tile = t->a_tile ? t->a_tile : TILE_ROWS * a_row;
     const void *next =
         address(t->c, row + rows < end ? (size_t)(row + rows) * t->ldc : (size_t)(vecs * VL));
-    const heed_real *a = t->a + (size_t)(row / TILE_ROWS) * a_tile, *b = t->b;
-    a += (size_t)(row % TILE_ROWS) * a_row;
+    tile_place at = {t->a + (size_t)(row / TILE_ROWS) * a_tile, t->b, a_copy, b_copy, t->b_step};
+    at.a += (size_t)(row % TILE_ROWS) * a_row;
     for (int left = t->depth; left > 0; left -= SOON_TERMS) {
         if (HEED__SET && rows > 2 && t->soon) request(t->soon), request(t->soon + 1);
         for (int j = 0; j < vecs * VL; j += LINE) __builtin_prefetch(address(next, (size_t)j), 1);
         next = address(next, t->ldc);
-        const void *a_soon = address(a, 2 * SOON_TERMS);
-        for (int p = left < SOON_TERMS ? left : SOON_TERMS; p > 0; p--) {
-            if (in_rows && rows > 2 && p % 2) {
+        const void *a_soon = address(at.a, 2 * SOON_TERMS);
+        int p = left < SOON_TERMS ? left : SOON_TERMS;
+        for (; burst && p >= burst; p -= burst) {
+            if (in_rows) {
+                UNROLL for (int q = 0; q < burst; q += 2) {
+                    __builtin_prefetch(a_soon);
+                    a_soon = address(a_soon, a_row);
+                }
+            }
+            _Pragma("GCC unroll 4") for (int q = 0; q < burst; q++)
+                term(t, sum, rows, vecs, a_row, a_step, &at);
+        }
+        for (; p > 0; p--) {
+            if (in_rows && p % 2) {
                 __builtin_prefetch(a_soon);
                 a_soon = address(a_soon, a_row);
             }
-            vec line[MOST_VECS];
-            UNROLL for (int v = 0; v < vecs; v++) line[v] =
-                load(v < TILE_VECS ? b + v * VL : b + t->b_apart + (v - TILE_VECS) * VL);
-            UNROLL for (int i = 0; i < rows; i++) {
-                vec x = splat(a[(size_t)i * a_row]);
-                UNROLL for (int v = 0; v < vecs; v++) sum[i][v] += x * line[v];
-            }
-            if (a_copy) {
-                __builtin_prefetch(address(a, COPY_AHEAD * a_step));
-                memcpy(a_copy, a, (size_t)rows * sizeof *a);
-                a_copy += TILE_ROWS;
-            }
-            if (b_copy) {
-                for (int j = 0; j < vecs * VL; j += LINE)
-                    __builtin_prefetch(address(b, COPY_AHEAD * b_step + (size_t)j));
-                UNROLL for (int v = 0; v < vecs; v++) store(b_copy + v * VL, line[v]);
-                b_copy += PANEL;
-            }
-            a += a_step;
-            b += b_step;
+            term(t, sum, rows, vecs, a_row, a_step, &at);
         }
     }
     tile_store(t, t->c + (size_t)row * t->ldc, sum, rows, vecs);
@@ -112,16 +140,17 @@ INLINE void tile_rows(const heed__tile *t, int row, const int rows, int end, con
 INLINE void tile_all_rows(const heed__tile *t, int rows, const int vecs, const size_t a_row,
                           const size_t a_step) {
     const bool in_rows = __builtin_constant_p(a_step) && a_step == 1;
-    heed_real *none = NULL;
     int row = 0;
     for (; rows - row >= TILE_ROWS; row += TILE_ROWS)
-        tile_rows(t, row, TILE_ROWS, rows, vecs, a_row, a_step, none, none);
+        tile_rows(t, row, TILE_ROWS, rows, vecs, a_row, a_step, vecs == TILE_VECS ? BURST : 0, NULL,
+                  NULL);
     if (REST_ROWS && in_rows && vecs == TILE_VECS && rows - row >= REST_ROWS) {
-        tile_rows(t, row, REST_ROWS, rows, vecs, a_row, a_step, none, none);
+        tile_rows(t, row, REST_ROWS, rows, vecs, a_row, a_step, 0, NULL, NULL);
         row += REST_ROWS;
     }
-    for (; rows - row >= 2; row += 2) tile_rows(t, row, 2, rows, vecs, a_row, a_step, none, none);
-    if (row < rows) tile_rows(t, row, 1, rows, vecs, a_row, a_step, none, none);
+    for (; rows - row >= 2; row += 2)
+        tile_rows(t, row, 2, rows, vecs, a_row, a_step, 0, NULL, NULL);
+    if (row < rows) tile_rows(t, row, 1, rows, vecs, a_row, a_step, 0, NULL, NULL);
 }
 #define TILE_OF(name, vecs, a_row, a_step)                                                         \
     static __attribute__((noinline)) void name(const heed__tile *t, int rows) {                    \
@@ -138,7 +167,7 @@ TILE_OF(tile_slim_turned, 1, 1, t->a_step)
 #if PAIR_ROWS
 static __attribute__((noinline)) void tile_pair(const heed__tile *t, int rows) {
     for (int row = 0; row < rows; row += PAIR_ROWS)
-        tile_rows(t, row, PAIR_ROWS, rows, MOST_VECS, t->a_row, 1, NULL, NULL);
+        tile_rows(t, row, PAIR_ROWS, rows, MOST_VECS, t->a_row, 1, 0, NULL, NULL);
 }
 
 /* Two panels. One or two tiles of TILE_ROWS rows leave a multiple of PAIR_ROWS, if rows are even.
@@ -163,9 +192,9 @@ static void run_pair(const heed__tile *t, int rows) {
 static __attribute__((noinline)) void tile_copying(const heed__tile *t, int row, int end,
                                                    heed_real *a_copy, heed_real *b_copy) {
     if (t->a_step == 1)
-        tile_rows(t, row, TILE_ROWS, end, TILE_VECS, t->a_row, 1, NULL, b_copy);
+        tile_rows(t, row, TILE_ROWS, end, TILE_VECS, t->a_row, 1, 0, NULL, b_copy);
     else
-        tile_rows(t, row, TILE_ROWS, end, TILE_VECS, 1, t->a_step, a_copy, b_copy);
+        tile_rows(t, row, TILE_ROWS, end, TILE_VECS, 1, t->a_step, 0, a_copy, b_copy);
 }
 
 /* The same with copies. Copying takes no time of its own while the tile waits for multiplications.
