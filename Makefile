@@ -48,7 +48,7 @@ VARIANT  ?= $(if $(MPI),mpi,release)
 compiler_takes = $(shell echo | $(CC) -Werror $(1) -x c -E - >/dev/null 2>&1 && echo '$(1)')
 PACKED := $(call compiler_takes,-falign-functions=1 -falign-jumps=1) $(call compiler_takes,-malign-data=abi)
 OPT_release := -O3 -fno-asynchronous-unwind-tables $(PACKED)
-OPT_f64     := -O2 -g1 -DHEED_F64
+OPT_f64     := -O2 -DHEED_F64
 OPT_asan    := -O1 -g -fsanitize=address -fno-omit-frame-pointer
 OPT_ubsan   := -O1 -g -fsanitize=undefined,float-cast-overflow -fno-sanitize-recover=all
 OPT_tsan    := -O1 -g -fsanitize=thread

@@ -38,7 +38,9 @@ static double difference(function *f, void *self, heed_real *x, double h) {
 }
 
 /* A large step errs by curvature, a small one by rounding: the result is the one that agrees best
- * with the step before it. `scale` is the size of a typical x. */
+ * with the step before it, or the first that agrees with it to a share of ENOUGH. `scale` is the
+ * size of a typical x. */
+#define ENOUGH 1e-10
 static double derivative(function *f, void *self, heed_real *x, double scale) {
     double best = NAN, before = NAN, least = INFINITY;
     for (int i = 0; i < STEPS; i++) {
@@ -47,6 +49,7 @@ static double derivative(function *f, void *self, heed_real *x, double scale) {
             least = fabs(d - before);
             best = d;
         }
+        if (least <= ENOUGH * fabs(best)) break;
         before = d;
     }
     return best;
