@@ -48,7 +48,7 @@ class Axis:
 
 class Block:
     """The attention of one layer. weights, raw, scores (heads, queries, keys), q, k, v (heads, positions, width): arrays, or None
-    if not kept; queries and keys are axes. Layers and heads count from 0, as arrays do; the page counts from 1."""
+    if not kept; queries and keys are axes. Layers and heads count from 0, as arrays do; in heat maps, pictures and the page from 1."""
 
     def __init__(self, record, c):
         self.path, self.stack, self.layer = text(c.path), STACKS[c.stack], c.layer
@@ -59,6 +59,10 @@ class Block:
         get = lambda address, *shape: array(address, shape, record, writable=False)
         self.weights, self.raw, self.scores = get(c.weights, n, q, k), get(c.raw, n, q, k), get(c.scores, n, q, k)
         self.q, self.k, self.v = get(c.q, n, q, c.key), get(c.k, n, k, c.key), get(c.v, n, k, c.value)
+
+    def titles(self, head):
+        """Its title and that of a head, or of the mean of all, for people, who count from 1."""
+        return f"{self.stack}, layer {self.layer + 1}", "mean of all heads" if head is None else f"head {self.heads[head] + 1}"
 
     def __repr__(self):
         return f"<heed.Block {self.path}: {len(self.heads)} heads, {len(self.queries)} queries, {len(self.keys)} keys>"
@@ -134,11 +138,11 @@ class Record(Owner):
         """A heed_heatmap of a head, or of the mean of all; what keeps its arrays valid is added to keep."""
         b = self.blocks[block]
         values = np.ascontiguousarray(b.weights.mean(0) if head is None else b.weights[head])
-        title = f"{b.path}, " + ("mean of all heads" if head is None else f"head {b.heads[head]}")
-        c = _c.heed_heatmap(title=title.encode(), rows=values.shape[0], cols=values.shape[1], values=values.ctypes.data,
-                             uniform=1 / values.shape[1])
         axes = self.items(_c.heed_record_axis, self.c.axes, self.c.axis_count)
         raw = self.items(_c.heed_record_block, self.c.blocks, self.c.block_count)[block]
+        c = _c.heed_heatmap(title=b.titles(head)[1].encode(), rows=values.shape[0], cols=values.shape[1], values=values.ctypes.data,
+                            hi=lib.heed_record_scale(self.pointer, byref(raw)), uniform_mean=b.causal,
+                            uniform=lib.heed_record_uniform(self.pointer, byref(raw), -1))
         c.row_labels, c.col_labels = axes[raw.queries].labels, axes[raw.keys].labels
         keep.append((values, c))
         return c
@@ -148,8 +152,10 @@ class Record(Owner):
         """The attention of a layer as a heat map of letters: of a head, or the mean of all."""
         keep, out = [], _c.heed_text(c=self.context.pointer)
         block = self.block_at(block)
-        m = self.heatmap(block, None if head is None else index_of("head", head, len(self.blocks[block].heads)), keep)
-        m.width = width
+        b = self.blocks[block]
+        head = None if head is None else index_of("head", head, len(b.heads))
+        m = self.heatmap(block, head, keep)
+        m.title, m.width = ", ".join(b.titles(head)).encode(), width
         self.context.made(lib.heed_heatmap_text(byref(m), byref(out)), "text")
         return take_text(out)
 
@@ -163,13 +169,13 @@ class Record(Owner):
             names, maps, of = np.array(b.queries.labels)[shown].tolist(), weights.mean(0)[shown], "each token"
         else:
             query = 0 if query is None and first else query
-            names = [f"head {h}" for h in (b.heads if head is None else [b.heads[head]])]
+            names = [b.titles(h)[1] for h in (range(len(b.heads)) if head is None else [head])]
             maps = weights.mean(1) if query is None else weights[:, query]
             of = "all patches (mean)" if query is None else b.queries.labels[query]
         maps = np.ascontiguousarray(maps)
         at = (ctypes.c_void_p * len(maps))(*(m.ctypes.data for m in maps))
         captions = (ctypes.c_char_p * len(maps))(*(n.encode() for n in names))
-        overlay = _c.heed_overlay(title=c.title, subtitle=f"{b.path}, attention of {of}".encode(), pixels=c.pixels, width=c.width, height=c.height,
+        overlay = _c.heed_overlay(title=c.title, subtitle=f"{b.titles(None)[0]}, attention of {of}".encode(), pixels=c.pixels, width=c.width, height=c.height,
                                   channels=c.channels, rows=rows, cols=cols, count=len(maps), maps=ctypes.addressof(at),
                                   captions=ctypes.addressof(captions), uniform=1 / len(b.keys))
         overlay.keep = maps, at, captions
@@ -190,7 +196,8 @@ class Record(Owner):
                 raise UsageError("a query is for attention to patches of a picture; heat maps show all queries")
             maps = [self.heatmap(block, h, keep) for h in (range(len(b.heads)) if head is None else [head])]
             maps = (_c.heed_heatmap * len(maps))(*maps)
-            what, name = _c.heed_panels(title=(self.title or "").encode(), count=len(maps), maps=ctypes.addressof(maps)), "panels"
+            subtitle, name = b.titles(None)[0].encode(), "panels"
+            what = _c.heed_panels(title=(self.title or "").encode(), subtitle=subtitle, count=len(maps), maps=ctypes.addressof(maps))
         draw = getattr(lib, f"heed_{name}_{'svg' if path_bytes(path).endswith(b'.svg') else 'png'}")
         self.context.made(draw(self.context.pointer, byref(what), path_bytes(path)), "png")
 

@@ -61,9 +61,12 @@ def test_train_mlm_and_everything_of_it():
     assert position == 6 and says == "[MASK]" and found[0][0] == guesses[0][0]
     assert abs(found[0][1] - guesses[0][1]) < 1e-6
     kept = record.blocks[0].weights
+    assert record.text(head=1).startswith("encoder, layer 1, head 2\n")
     for name, write in (("r.npz", record.npz), ("r.csv", record.csv), ("r.png", record.png), ("r.svg", record.png), ("r.html", record.html)):
         write(name)
         assert os.path.getsize(name) > 500
+    drawn = pathlib.Path("r.svg").read_text()
+    assert all(f">{words}<" in drawn for words in ("encoder, layer 1", "head 1", "head 2")) and "head 0" not in drawn
     np.testing.assert_array_equal(heed.read("r.npz").blocks[0].weights, block.weights)
     assert json.loads(record.json())["heed"].startswith("attention") and "Paris" in record.text() and "<iframe" in record._repr_html_()
     title = record.title
@@ -395,7 +398,7 @@ def test_pairs_labels_pictures():
     for settings, panels, of in (({}, 2, "[CLS]"), (dict(head=1), 1, "[CLS]"), (dict(query=3), 2, "2,1"), (dict(head=-1, query=-1), 1, "2,2")):  # beside the picture itself
         record.png("over.svg", **settings)
         drawn = pathlib.Path("over.svg").read_text()
-        assert drawn.count("<image") == panels + 1 and ("head 0" in drawn) == (panels == 2) and f"attention of {of}" in drawn
+        assert drawn.count("<image") == panels + 1 and ("head 1" in drawn) == (panels == 2) and f"encoder, layer 1, attention of {of}" in drawn
     for wrong in (dict(head=2), dict(head=-3), dict(query=5)):
         with raises(IndexError, "of "):
             record.png("over.svg", **wrong)
