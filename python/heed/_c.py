@@ -552,7 +552,7 @@ class heed_generation(Structure):
         ("length_penalty", c_double), ("temperature", c_double), ("top_k", c_int), ("top_p", c_double), ("never", c_void_p),
         ("never_count", c_int), ("seed", c_uint64), ("sample", c_uint32), ("samples", c_int), ("uncached", c_bool),
         ("has_end", c_bool), ("end", c_int32), ("token", CFUNCTYPE(c_bool, c_void_p, c_int32)),
-        ("sampled", CFUNCTYPE(c_bool, c_void_p, c_int, c_int32)), ("user", c_void_p)]
+        ("sampled", CFUNCTYPE(c_bool, c_void_p, c_int, c_int32)), ("stop", CFUNCTYPE(c_bool, c_void_p)), ("user", c_void_p)]
 
 
 class heed_generated(Structure):

@@ -334,13 +334,14 @@ class Run(Owner):
         @function_type(_c.heed_generation, "sampled")
         def sampled(_, output, token):
             try:
-                return not (on_token and on_token(output, token) is False) and not watch.raised
+                return on_token(output, token) is not False
             except BaseException as e:  # C cannot raise it
                 watch.raised = e
                 return False
 
-        if not a.beam > 1:
+        if on_token:
             a.sampled = sampled
+        a.stop = function_type(_c.heed_generation, "stop")(lambda _: watch.raised is not None)
         most = a.count or int(self.settings["block"]) + 2
         out, about = (c_int32 * (rows * most))(), (_c.heed_generated * rows)()
         with watch:

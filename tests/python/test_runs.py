@@ -260,6 +260,28 @@ def test_ctrl_c_in_a_record():
     assert not any(returned) and len(returned) == 3
 
 
+def test_ctrl_c_in_a_search():
+    """It ends the making of a text before its next token, also by a beam; the run goes on working."""
+    small, lib, made = dict(layers=1, heads=2, width=16, block=8, batch=16, steps=5, threads=1), sys.modules["heed._library"].lib, []
+    run = heed.train("seq2seq", [("a b", "b a"), ("b a", "a b")] * 20, **small)
+    generate = lib.heed_generate
+
+    def interrupted(model, self, tape, how, out, about):
+        os.kill(os.getpid(), signal.SIGINT)
+        ok = generate(model, self, tape, how, out, about)
+        made.append((ok, about[0].count))
+        return ok
+
+    for beam in (1, 4):
+        own = run.translate("a b", beam=beam)
+        lib.heed_generate = interrupted
+        with raises(KeyboardInterrupt):
+            run.translate(["a b", "b a"], beam=beam)
+        lib.heed_generate = generate
+        assert run.translate("a b", beam=beam) == own
+    assert made == [(True, 0)] * 2
+
+
 def test_ctrl_c_in_a_message():
     """What is raised while a message is passed on is raised by the call that it is about."""
     class Raising(logging.Handler):
