@@ -14,7 +14,7 @@ struct heed_ctx {
     char why[1024];     /* written before status is set, then not changed, as are the next two */
     char missing[1024]; /* the path of the input that the error says does not exist, or "" */
     bool run;           /* where a run was expected */
-    heed__owned list; /* of owned objects, newest first */
+    heed__owned list;   /* of owned objects, newest first */
     heed_kernels *kernels;
     struct heed_profile *profile;
 };
