@@ -68,6 +68,9 @@ def test_train_mlm_and_everything_of_it():
     drawn = pathlib.Path("r.svg").read_text()
     assert all(f">{words}<" in drawn for words in ("encoder, layer 1", "head 1", "head 2")) and "head 0" not in drawn
     np.testing.assert_array_equal(heed.read("r.npz").blocks[0].weights, block.weights)
+    with np.load("r.npz") as files:  # without the JSON within it
+        assert files["encoder.0.attn.keys"].tolist() == files["maps.0.queries"].tolist() == block.keys.labels
+        assert files["encoder.0.attn.heads"].tolist() == [0, 1] and set(files["maps"]) >= set(record.maps)
     assert json.loads(record.json())["heed"].startswith("attention") and "Paris" in record.text() and "<iframe" in record._repr_html_()
     title = record.title
     del record, block, run
