@@ -25,6 +25,10 @@ def weights(path):
     return (pathlib.Path(path) / "model.safetensors").read_bytes()
 
 
+def reversed_pairs():
+    return heed.train("seq2seq", [("a b", "b a"), ("b a", "a b")] * 20, layers=1, heads=2, width=16, block=8, batch=16, steps=5, threads=1)
+
+
 def test_train_mlm_and_everything_of_it():
     said = []
     run = heed.train("mlm", facts(), out="run", progress=said.append, steps=60, evals=3, val="my facts.txt", **SMALL)
@@ -129,6 +133,16 @@ def test_generate_stop_and_resume():
     with raises(ZeroDivisionError):
         heed.train("gpt", facts(), out="raised", steps=80, progress=lambda r: r.step < 30 or 1 / 0, seed=3, **SMALL)
     assert heed.resume("raised", threads=1).result["step"] == 80 and weights("raised") == weights("whole")
+
+
+def test_special_tokens_are_not_made():
+    """Though they were the most probable, as with the command."""
+    gpt, pairs = heed.train("gpt", facts(), steps=5, **SMALL), reversed_pairs()
+    for run, norm, make in ((gpt, "norm", lambda: gpt.generate("Paris", n=3, temperature=0)),
+                            (pairs, "decoder.0.norm3", lambda: pairs.translate("a b", beam=2))):
+        run.net[norm + ".weight"].array[:], run.net[norm + ".bias"].array[:] = 0, 1
+        run.net["embed.token.weight"].array[run.vocabulary.index("[UNK]")] = 9
+        assert "[UNK]" not in make()
 
 
 def test_killed_before_the_first_checkpoint():
@@ -265,8 +279,7 @@ def test_ctrl_c_in_a_record():
 
 def test_ctrl_c_in_a_search():
     """It ends the making of a text before its next token, also by a beam; the run goes on working."""
-    small, lib, made = dict(layers=1, heads=2, width=16, block=8, batch=16, steps=5, threads=1), sys.modules["heed._library"].lib, []
-    run = heed.train("seq2seq", [("a b", "b a"), ("b a", "a b")] * 20, **small)
+    run, lib, made = reversed_pairs(), sys.modules["heed._library"].lib, []
     generate = lib.heed_generate
 
     def interrupted(model, self, tape, how, out, about):
