@@ -46,7 +46,7 @@ class Axis:
         return f"<heed.Axis {self.name}: {len(self)}>"
 
 
-class Block:
+class RecordBlock:
     """The attention of one layer. weights, raw, scores (heads, queries, keys), q, k, v (heads, positions, width): arrays, or None
     if not kept; queries and keys are axes. Layers and heads count from 0, as arrays do; in heat maps, pictures and the page from 1."""
 
@@ -65,7 +65,7 @@ class Block:
         return f"{self.stack}, layer {self.layer + 1}", "mean of all heads" if head is None else f"head {self.heads[head] + 1}"
 
     def __repr__(self):
-        return f"<heed.Block {self.path}: {len(self.heads)} heads, {len(self.queries)} queries, {len(self.keys)} keys>"
+        return f"<heed.RecordBlock {self.path}: {len(self.heads)} heads, {len(self.queries)} queries, {len(self.keys)} keys>"
 
 
 class Map:
@@ -109,7 +109,7 @@ class Record(Owner):
     @property
     def blocks(self):
         """A heed.RecordBlock for each layer."""
-        return [Block(self, b) for b in self.items(_c.heed_record_block, self.c.blocks, self.c.block_count)]
+        return [RecordBlock(self, b) for b in self.items(_c.heed_record_block, self.c.blocks, self.c.block_count)]
 
     @property
     def maps(self):
@@ -185,7 +185,9 @@ class Record(Owner):
     def png(self, path, block=-1, head=None, query=None):
         """Writes the attention of a layer as a picture (or an SVG, by the extension): heat maps of its heads, or of one head. Attention to patches is
         drawn over the picture: of the position `query`, otherwise of [CLS] or the mean of all patches; of a caption, of each word."""
-        block = self.block_at(block)
+        block, kind = self.block_at(block), os.path.splitext(os.fsdecode(path_bytes(path)))[1].lower()
+        if kind not in (".png", ".svg", ""):
+            raise UsageError(f"a picture is PNG or SVG: expected a name that ends in .png or .svg, found {path}")
         b, keep = self.blocks[block], []
         head = None if head is None else index_of("head", head, len(b.heads))
         query = None if query is None else index_of("query", query, len(b.queries))
@@ -198,7 +200,7 @@ class Record(Owner):
             maps = (_c.heed_heatmap * len(maps))(*maps)
             subtitle, name = b.titles(None)[0].encode(), "panels"
             what = _c.heed_panels(title=(self.title or "").encode(), subtitle=subtitle, count=len(maps), maps=ctypes.addressof(maps))
-        draw = getattr(lib, f"heed_{name}_{'svg' if path_bytes(path).endswith(b'.svg') else 'png'}")
+        draw = getattr(lib, f"heed_{name}_{'svg' if kind == '.svg' else 'png'}")
         self.context.made(draw(self.context.pointer, byref(what), path_bytes(path)), "png")
 
     # ---- as files ----

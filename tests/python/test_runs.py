@@ -440,6 +440,8 @@ def test_pairs_labels_pictures():
     for wrong in (dict(head=2), dict(head=-3), dict(query=5)):
         with raises(IndexError, "of "):
             record.png("over.svg", **wrong)
+    with raises(heed.UsageError, "expected a name that ends in .png or .svg, found over.pdf"):
+        record.png("over.pdf")
     with raises(heed.DataError, "nothing.png"):
         run.classify("nothing.png")
     with raises(heed.UsageError, "array"):
@@ -490,7 +492,7 @@ def test_hostile_labels():
 
 def test_refused():
     facts()
-    for wrong, words in ((dict(widht=3), "did you mean width"), (dict(preset="huge"), "nano"), (dict(layers=-1), "layers")):
+    for wrong, words in ((dict(key_widht=3), 'unknown setting "key_widht": did you mean key_width?'), (dict(preset="huge"), "nano"), (dict(layers=-1), "layers")):
         with raises(heed.UsageError, words):
             heed.train("gpt", "my facts.txt", out="run", **wrong)
     with raises(heed.UsageError, 'steps is wrong: expected a whole number from 1 to 1000000000000, found "abc"'):
