@@ -521,4 +521,8 @@ def test_refused():
     assert not os.path.exists("run")
     with raises(heed.DivergedError, "finite", '`heed.resume("run")` with `lr='):
         heed.train("gpt", "my facts.txt", out="run", **{**SMALL, "lr": 1e6, "steps": 20, "clip": 0})
+    with raises(heed.DivergedError, "finite", "; nothing is saved; hint: a smaller `lr`"):
+        heed.train("gpt", "my facts.txt", **{**SMALL, "lr": 1e6, "steps": 20, "clip": 0})
+    with raises(heed.FailedError, "cannot write the data to /proc"):
+        heed.train("gpt", ["a line"], out="/proc/run", **SMALL)
     assert heed.settings("gpt")["layers"][0].isdigit() and heed.settings("gpt")["layers"][1]
