@@ -118,6 +118,28 @@ TEST(core_random_permutations_are_permutations) {
     for (int j = 0; j < 4; j++) CHECK_CLOSE(first[j], 1000, 140);
 }
 
+TEST(core_names_an_input_that_does_not_exist) {
+    heed_ctx *c = heed_open(NULL);
+    bool run;
+    size_t n;
+    CHECK_TEXT(heed_ctx_missing(c, NULL), "");
+    CHECK(!heed_fail_input(c, "no/such", true, "%s is no run", "no/such"));
+    CHECK(heed_ctx_status(c) == HEED_DATA);
+    CHECK_TEXT(heed_ctx_error(c), "no/such is no run");
+    heed_fail_input(c, "another", false, "second");
+    CHECK_TEXT(heed_ctx_missing(c, &run), "no/such");
+    CHECK(run);
+    heed_clear(c);
+    CHECK_TEXT(heed_ctx_missing(c, NULL), "");
+    heed_fail_input(c, "/", true, "/ is no run"); /* it exists */
+    CHECK_TEXT(heed_ctx_missing(c, NULL), "");
+    heed_clear(c);
+    CHECK(!heed_text_read(c, "no-file", &n)); /* any reading of a file */
+    CHECK_TEXT(heed_ctx_missing(c, &run), "no-file");
+    CHECK(!run);
+    heed_close(c);
+}
+
 TEST(core_first_error_sticks_and_null_is_accepted) {
     heed_ctx *c = heed_open(NULL);
     CHECK(!heed_fail(c, HEED_DATA, "first %d", 1));

@@ -232,6 +232,18 @@ static bool stop_at_three(void *user, int32_t id) {
     return ++*(int *)user < 3;
 }
 
+static bool stop_after_three(void *user) { return ++*(int *)user > 3; }
+
+TEST(generation_asks_before_each_token_whether_to_stop) {
+    built b = build(&heed_model_gpt, NULL, SMALL);
+    for (int beam = 0; beam <= 4; beam += 4) {
+        int calls = 0;
+        heed_generation a = {.count = 9, .beam = beam, .stop = stop_after_three, .user = &calls};
+        CHECK(generate(&b, a, NULL) == 3 && calls == 4);
+    }
+    DISCARD(b);
+}
+
 TEST(gpt_generation_can_be_stopped_and_refuses_nothing) {
     built b = build(&heed_model_gpt, NULL, SMALL);
     int calls = 0;

@@ -43,6 +43,8 @@ TEST(null_is_accepted_in_ctx) {
     CALL(heed_ctx_error(NULL));
     CALL(heed_clear(NULL));
     CALL(heed_fail(NULL, 0, NULL));
+    CALL(heed_fail_input(NULL, NULL, false, NULL));
+    CALL(heed_ctx_missing(NULL, NULL));
     CALL(heed_message(NULL, 0, NULL));
     CALL(heed_seed(NULL));
     CALL(heed_threads(NULL));

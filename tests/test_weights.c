@@ -152,6 +152,53 @@ TEST(weights_of_either_version_are_the_same_record) {
     CLOSE(c);
 }
 
+static void check_text(heed_ctx *c, const heed__npz *z, const char *name, size_t i,
+                       const char *expected) {
+    heed_text text = {.c = c};
+    const heed__npy *a = heed__npz_find(z, name);
+    CHECK(a && a->kind == 'U' && a->dims == 1 && i < a->count && heed__npy_text(a, i, &text));
+    CHECK_TEXT(text.s, expected);
+    heed_text_free(&text);
+}
+
+TEST(weights_in_npz_have_their_labels_heads_and_names) {
+    heed_ctx *c = heed_open(NULL);
+    char path[160], longest[300] = "";
+    memset(longest, 'l', sizeof longest - 1);
+    const char *const labels[] = {"\xF0\x9D\x84\x9E Gr\xC3\xB6\xC3\x9F"
+                                  "e",
+                                  "\xE2,", longest};
+    const heed_real w[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+    heed_record_axis axes[] = {{.name = "text", .count = 2, .labels = labels},
+                               {.name = "other", .count = 1, .labels = labels + 2}};
+    heed_record_block block = {
+        .path = "a", .heads = 1, .head = (int[]){3}, .keys = 1, .weights = w};
+    heed_record_map maps[] = {{.name = "rollout", .layer = -1, .head = -1, .values = w},
+                              {.name = "other", .layer = -1, .head = -1, .values = w}};
+    heed_record from = {.axis_count = 2,
+                        .axes = axes,
+                        .block_count = 1,
+                        .blocks = &block,
+                        .map_count = 2,
+                        .maps = maps};
+    heed__npz z;
+    size_t n;
+    snprintf(path, sizeof path, "%s/labels.npz", test_folder());
+    CHECK(heed_record_npz(c, &from, path));
+    unsigned char *bytes = heed__os_read(c, path, 0, &n);
+    CHECK(bytes && heed__npz_parse(c, path, bytes, n, &z));
+    check_text(c, &z, "a.queries", 0, labels[0]);
+    check_text(c, &z, "a.queries", 1, "\xEF\xBF\xBD,");
+    longest[256] = 0;
+    check_text(c, &z, "a.keys", 0, longest);
+    check_text(c, &z, "maps.1.keys", 0, labels[0]);
+    check_text(c, &z, "maps", 1, "other");
+    const heed__npy *heads = heed__npz_find(&z, "a.heads");
+    CHECK(heads && heads->kind == 'i' && heads->count == 1 && heed__npy_number(heads, 0) == 3);
+    heed__npz_free(&z);
+    CLOSE(c);
+}
+
 TEST(weights_of_a_record_come_back_from_npz_and_json) {
     heed_ctx *c = heed_open(NULL);
     char path[160];

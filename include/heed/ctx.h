@@ -63,6 +63,10 @@ heed_status heed_ctx_status(const heed_ctx *c);
 /* The message of that error, "" if none; valid until heed_clear or heed_close. */
 const char *heed_ctx_error(const heed_ctx *c);
 
+/* If the error is that an input does not exist, its path; else "". Valid as long as the message.
+ * *run, which may be NULL: whether a run was expected there. */
+const char *heed_ctx_missing(const heed_ctx *c, bool *run);
+
 /* Clears the error, so that calls work again. */
 void heed_clear(heed_ctx *c);
 
@@ -72,6 +76,11 @@ void heed_clear(heed_ctx *c);
  * `clip = 1`", "hint: `resume RUN` continues it". heed_program shows them as flags and commands:
  * --lr, --clip 1, `heed resume RUN`; commands only after "hint: ". */
 bool heed_fail(heed_ctx *c, heed_status status, const char *format, ...) HEED_PRINTF(3, 4);
+
+/* The same with HEED_DATA for the file or folder at `path`, which the message names: if nothing
+ * exists there, heed_ctx_missing returns the path. run: a run was expected there. */
+bool heed_fail_input(heed_ctx *c, const char *path, bool run, const char *format, ...)
+    HEED_PRINTF(4, 5);
 
 /* Passes a message to heed_options.log. Settings and commands are named as in heed_fail. */
 void heed_message(heed_ctx *c, heed_level level, const char *format, ...) HEED_PRINTF(3, 4);

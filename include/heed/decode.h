@@ -37,7 +37,8 @@ typedef struct {
     bool (*token)(void *user, int32_t id); /* with one hypothesis: called for each; false stops */
     /* The same, which receives the number of the output as well, from 0. */
     bool (*sampled)(void *user, int output, int32_t id);
-    void *user; /* of both */
+    bool (*stop)(void *user); /* called before each token, also of a beam: true ends the outputs */
+    void *user;               /* of all three */
 } heed_generation;
 
 typedef struct {

@@ -137,8 +137,10 @@ bool heed_record_json(const heed_record *r, bool arrays, heed_text *out);
  * weight, then the maps. Layers, heads and positions count from 1. Tokens are quoted, and their
  * control characters are written as escapes such as \x1B. */
 bool heed_record_csv(heed_ctx *c, const heed_record *r, const char *path);
-/* Writes a NumPy archive: PATH.weights (heads,Q,K), PATH.raw, .scores, .q, .k, .v, maps.N (Q,K),
- * picture (H,W,C) of bytes, and "record", the bytes of the JSON object without arrays. */
+/* Writes a NumPy archive: PATH.weights (heads,Q,K), PATH.raw, .scores, .q, .k, .v, and PATH.heads,
+ * their indices from 0; "maps", the names of the maps, and maps.N (Q,K); of both the labels, as
+ * PATH.queries (Q) and .keys (K), texts of at most 256 characters; picture (H,W,C) of bytes; and
+ * "record", the bytes of the JSON object without arrays. */
 bool heed_record_npz(heed_ctx *c, const heed_record *r, const char *path);
 /* Reads such a JSON file, of which the picture is left out, or NPZ file, a worked example of `heed
  * explain --json` (its attention, scores, Q and K), or weights of another program: an NPZ, NPY or

@@ -16,7 +16,7 @@ from .layers import (Attention, BatchNorm, Block, Conv, DecoderBlock, Dropout, E
 from .lesson import Lesson
 from .net import Net, Tensor, View
 from .optim import Adam, AdamW, Lion, Momentum, Nesterov, Optimizer, RMSprop, Schedule, SGD
-from .record import Axis, Block as RecordBlock, Map, Page, Record, read
+from .record import Axis, Map, Page, Record, RecordBlock, read
 from .run import Run, import_, open_ as open
 from .training import Report, resume, settings, train
 

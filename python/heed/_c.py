@@ -552,7 +552,7 @@ class heed_generation(Structure):
         ("length_penalty", c_double), ("temperature", c_double), ("top_k", c_int), ("top_p", c_double), ("never", c_void_p),
         ("never_count", c_int), ("seed", c_uint64), ("sample", c_uint32), ("samples", c_int), ("uncached", c_bool),
         ("has_end", c_bool), ("end", c_int32), ("token", CFUNCTYPE(c_bool, c_void_p, c_int32)),
-        ("sampled", CFUNCTYPE(c_bool, c_void_p, c_int, c_int32)), ("user", c_void_p)]
+        ("sampled", CFUNCTYPE(c_bool, c_void_p, c_int, c_int32)), ("stop", CFUNCTYPE(c_bool, c_void_p)), ("user", c_void_p)]
 
 
 class heed_generated(Structure):
@@ -941,8 +941,10 @@ FUNCTIONS = {
     "heed_close": (None, (c_void_p,)),
     "heed_ctx_status": (c_int, (c_void_p,)),
     "heed_ctx_error": (c_char_p, (c_void_p,)),
+    "heed_ctx_missing": (c_char_p, (c_void_p, c_void_p,)),
     "heed_clear": (None, (c_void_p,)),
     "heed_fail": (c_bool, (c_void_p, c_int, c_char_p,)),
+    "heed_fail_input": (c_bool, (c_void_p, c_char_p, c_bool, c_char_p,)),
     "heed_message": (None, (c_void_p, c_int, c_char_p,)),
     "heed_seed": (c_uint64, (c_void_p,)),
     "heed_threads": (c_int, (c_void_p,)),

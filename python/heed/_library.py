@@ -75,6 +75,8 @@ def python_words(message):
 
     message = re.sub("`([a-z][a-z0-9-]*)(?: = ([^`]*))?`", written, message)
     message = re.sub("`train ([a-z0-9]+) ([^`]*?)(?: -o [^`]*)?`", r'`heed.train("\1", "\2")`', message)
+    if message.startswith("unknown setting"):
+        message = re.sub('(?<=unknown setting ")[^"]*|(?<=did you mean )[a-z0-9-]+', lambda name: name[0].replace("-", "_"), message)
     message = re.sub("`resume ([^`]*)`", r'`heed.resume("\1")`', message)
     return message.replace("begin the step with HEED_TRAIN", "begin the step with net.train(step)")
 

@@ -323,7 +323,11 @@ def written(data, spec, beside=None):
     while above and not os.path.isdir(above):
         above = os.path.dirname(above)
     sweep(above or tempfile.gettempdir())
-    with tempfile.TemporaryDirectory(prefix=PREFIX, dir=above) as folder, contextlib.ExitStack() as stack:
+    try:
+        made = tempfile.TemporaryDirectory(prefix=PREFIX, dir=above)
+    except OSError as e:
+        raise FailedError(f"cannot write the data to {above or 'a temporary folder'}: {e.strerror or e}") from None
+    with made as folder, contextlib.ExitStack() as stack:
         with contextlib.suppress(OSError):  # a disk without locks
             stack.enter_context(locked(folder))
         try:

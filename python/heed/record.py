@@ -46,9 +46,9 @@ class Axis:
         return f"<heed.Axis {self.name}: {len(self)}>"
 
 
-class Block:
+class RecordBlock:
     """The attention of one layer. weights, raw, scores (heads, queries, keys), q, k, v (heads, positions, width): arrays, or None
-    if not kept; queries and keys are axes. Layers and heads count from 0, as arrays do; the page counts from 1."""
+    if not kept; queries and keys are axes. Layers and heads count from 0, as arrays do; in heat maps, pictures and the page from 1."""
 
     def __init__(self, record, c):
         self.path, self.stack, self.layer = text(c.path), STACKS[c.stack], c.layer
@@ -60,8 +60,12 @@ class Block:
         self.weights, self.raw, self.scores = get(c.weights, n, q, k), get(c.raw, n, q, k), get(c.scores, n, q, k)
         self.q, self.k, self.v = get(c.q, n, q, c.key), get(c.k, n, k, c.key), get(c.v, n, k, c.value)
 
+    def titles(self, head):
+        """Its title and that of a head, or of the mean of all, for people, who count from 1."""
+        return f"{self.stack}, layer {self.layer + 1}", "mean of all heads" if head is None else f"head {self.heads[head] + 1}"
+
     def __repr__(self):
-        return f"<heed.Block {self.path}: {len(self.heads)} heads, {len(self.queries)} queries, {len(self.keys)} keys>"
+        return f"<heed.RecordBlock {self.path}: {len(self.heads)} heads, {len(self.queries)} queries, {len(self.keys)} keys>"
 
 
 class Map:
@@ -105,7 +109,7 @@ class Record(Owner):
     @property
     def blocks(self):
         """A heed.RecordBlock for each layer."""
-        return [Block(self, b) for b in self.items(_c.heed_record_block, self.c.blocks, self.c.block_count)]
+        return [RecordBlock(self, b) for b in self.items(_c.heed_record_block, self.c.blocks, self.c.block_count)]
 
     @property
     def maps(self):
@@ -134,11 +138,11 @@ class Record(Owner):
         """A heed_heatmap of a head, or of the mean of all; what keeps its arrays valid is added to keep."""
         b = self.blocks[block]
         values = np.ascontiguousarray(b.weights.mean(0) if head is None else b.weights[head])
-        title = f"{b.path}, " + ("mean of all heads" if head is None else f"head {b.heads[head]}")
-        c = _c.heed_heatmap(title=title.encode(), rows=values.shape[0], cols=values.shape[1], values=values.ctypes.data,
-                             uniform=1 / values.shape[1])
         axes = self.items(_c.heed_record_axis, self.c.axes, self.c.axis_count)
         raw = self.items(_c.heed_record_block, self.c.blocks, self.c.block_count)[block]
+        c = _c.heed_heatmap(title=b.titles(head)[1].encode(), rows=values.shape[0], cols=values.shape[1], values=values.ctypes.data,
+                            hi=lib.heed_record_scale(self.pointer, byref(raw)), uniform_mean=b.causal,
+                            uniform=lib.heed_record_uniform(self.pointer, byref(raw), -1))
         c.row_labels, c.col_labels = axes[raw.queries].labels, axes[raw.keys].labels
         keep.append((values, c))
         return c
@@ -148,8 +152,10 @@ class Record(Owner):
         """The attention of a layer as a heat map of letters: of a head, or the mean of all."""
         keep, out = [], _c.heed_text(c=self.context.pointer)
         block = self.block_at(block)
-        m = self.heatmap(block, None if head is None else index_of("head", head, len(self.blocks[block].heads)), keep)
-        m.width = width
+        b = self.blocks[block]
+        head = None if head is None else index_of("head", head, len(b.heads))
+        m = self.heatmap(block, head, keep)
+        m.title, m.width = ", ".join(b.titles(head)).encode(), width
         self.context.made(lib.heed_heatmap_text(byref(m), byref(out)), "text")
         return take_text(out)
 
@@ -163,13 +169,13 @@ class Record(Owner):
             names, maps, of = np.array(b.queries.labels)[shown].tolist(), weights.mean(0)[shown], "each token"
         else:
             query = 0 if query is None and first else query
-            names = [f"head {h}" for h in (b.heads if head is None else [b.heads[head]])]
+            names = [b.titles(h)[1] for h in (range(len(b.heads)) if head is None else [head])]
             maps = weights.mean(1) if query is None else weights[:, query]
             of = "all patches (mean)" if query is None else b.queries.labels[query]
         maps = np.ascontiguousarray(maps)
         at = (ctypes.c_void_p * len(maps))(*(m.ctypes.data for m in maps))
         captions = (ctypes.c_char_p * len(maps))(*(n.encode() for n in names))
-        overlay = _c.heed_overlay(title=c.title, subtitle=f"{b.path}, attention of {of}".encode(), pixels=c.pixels, width=c.width, height=c.height,
+        overlay = _c.heed_overlay(title=c.title, subtitle=f"{b.titles(None)[0]}, attention of {of}".encode(), pixels=c.pixels, width=c.width, height=c.height,
                                   channels=c.channels, rows=rows, cols=cols, count=len(maps), maps=ctypes.addressof(at),
                                   captions=ctypes.addressof(captions), uniform=1 / len(b.keys))
         overlay.keep = maps, at, captions
@@ -179,7 +185,9 @@ class Record(Owner):
     def png(self, path, block=-1, head=None, query=None):
         """Writes the attention of a layer as a picture (or an SVG, by the extension): heat maps of its heads, or of one head. Attention to patches is
         drawn over the picture: of the position `query`, otherwise of [CLS] or the mean of all patches; of a caption, of each word."""
-        block = self.block_at(block)
+        block, kind = self.block_at(block), os.path.splitext(os.fsdecode(path_bytes(path)))[1].lower()
+        if kind not in (".png", ".svg", ""):
+            raise UsageError(f"a picture is PNG or SVG: expected a name that ends in .png or .svg, found {path}")
         b, keep = self.blocks[block], []
         head = None if head is None else index_of("head", head, len(b.heads))
         query = None if query is None else index_of("query", query, len(b.queries))
@@ -190,8 +198,9 @@ class Record(Owner):
                 raise UsageError("a query is for attention to patches of a picture; heat maps show all queries")
             maps = [self.heatmap(block, h, keep) for h in (range(len(b.heads)) if head is None else [head])]
             maps = (_c.heed_heatmap * len(maps))(*maps)
-            what, name = _c.heed_panels(title=(self.title or "").encode(), count=len(maps), maps=ctypes.addressof(maps)), "panels"
-        draw = getattr(lib, f"heed_{name}_{'svg' if path_bytes(path).endswith(b'.svg') else 'png'}")
+            subtitle, name = b.titles(None)[0].encode(), "panels"
+            what = _c.heed_panels(title=(self.title or "").encode(), subtitle=subtitle, count=len(maps), maps=ctypes.addressof(maps))
+        draw = getattr(lib, f"heed_{name}_{'svg' if kind == '.svg' else 'png'}")
         self.context.made(draw(self.context.pointer, byref(what), path_bytes(path)), "png")
 
     # ---- as files ----

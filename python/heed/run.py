@@ -328,19 +328,23 @@ class Run(Owner):
         return how
 
     def _make(self, a, rows, on_token=None):
-        """What heed_generate makes by the settings a: for each of the rows its tokens."""
-        watch = Interrupts()
+        """What heed_generate makes by the settings a: for each of the rows its tokens, none of which is special, as heed_never says."""
+        watch, s = Interrupts(), lib.heed_tokenizer_specials(self.c.tokenizer)
+        never = [i for i in (s.unk, s.pad, s.cls, s.mask) if i not in (-1, s.sep, a.end)]
+        never = (c_int32 * len(never))(*never)
+        a.never, a.never_count = ctypes.addressof(never), len(never)
 
         @function_type(_c.heed_generation, "sampled")
         def sampled(_, output, token):
             try:
-                return not (on_token and on_token(output, token) is False) and not watch.raised
+                return on_token(output, token) is not False
             except BaseException as e:  # C cannot raise it
                 watch.raised = e
                 return False
 
-        if not a.beam > 1:
+        if on_token:
             a.sampled = sampled
+        a.stop = function_type(_c.heed_generation, "stop")(lambda _: watch.raised is not None)
         most = a.count or int(self.settings["block"]) + 2
         out, about = (c_int32 * (rows * most))(), (_c.heed_generated * rows)()
         with watch:
@@ -398,7 +402,7 @@ class Run(Owner):
         return found if samples else found[0]
 
     def _targets(self, e, beam, length_penalty, **picture):
-        check_range("beam", beam, 1, 64), check_range("length_penalty", length_penalty, -100, 100, float)
+        check_range("beam", beam, 1, 64), check_range("length_penalty", length_penalty, 0, 100, float)
         s = lib.heed_tokenizer_specials(self.c.tokenizer)
         start = (c_int32 * 1)(s.cls)
         a = filled(_c.heed_generation, beam=beam, length_penalty=length_penalty, has_end=True, end=s.sep, prompt_count=1, **picture)
@@ -530,7 +534,7 @@ class Run(Owner):
         if s.total:
             found.update(accuracy=s.correct / s.total, top5=s.top5 / s.total)
         if s.bytes:
-            found.update(perplexity=float(np.exp(found["loss"])), bits_per_byte=s.loss / np.log(2) / s.bytes)
+            found.update(perplexity=float(np.exp(found["loss"])), bits_per_byte=float(s.loss / np.log(2) / s.bytes))
         return found
 
     def heads(self, data=None):

@@ -10,7 +10,7 @@ from ctypes import byref, c_char_p
 import numpy as np
 
 from . import _c
-from ._library import Context, Interrupts, UsageError, check_range, function_type, lib, python_words, text, text_bytes
+from ._library import Context, DivergedError, Interrupts, UsageError, check_range, function_type, lib, python_words, text, text_bytes
 from .data import is_path, path_bytes, written
 from .run import MODELS, Run, models, open_, seed_of, setting_of
 
@@ -173,6 +173,9 @@ def train(task, data, out=None, progress=None, preset=None, force=False, seed=1,
     except BaseException as e:
         if folder:
             shutil.rmtree(folder, ignore_errors=True)
+        if folder and isinstance(e, DivergedError):
+            why = str(e).partition("; hint: ")[0]
+            raise DivergedError(f"{why}; nothing is saved; hint: a smaller `lr`, or out=PATH, so that a run can be resumed with one") from None
         if isinstance(e, UsageError) and "unknown setting" in str(e):
             raise UsageError(f'{e}; hint: heed.settings("{task}") lists the settings') from None
         raise

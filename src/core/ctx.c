@@ -11,8 +11,10 @@ struct heed_ctx {
     heed_options options;
     heed__monitor *lock; /* protects what changes after opening: the first error and the list */
     _Atomic heed_status status;
-    char why[1024];   /* written before status is set, then not changed */
-    heed__owned list; /* of owned objects, newest first */
+    char why[1024];     /* written before status is set, then not changed, as are the next two */
+    char missing[1024]; /* the path of the input that the error says does not exist, or "" */
+    bool run;           /* where a run was expected */
+    heed__owned list;   /* of owned objects, newest first */
     heed_kernels *kernels;
     struct heed_profile *profile;
 };
@@ -85,25 +87,44 @@ heed__owned *heed__owned_next(heed_ctx *c, const heed__owned *after, void (*free
 heed_status heed_ctx_status(const heed_ctx *c) { return c ? c->status : HEED_FAILED; }
 const char *heed_ctx_error(const heed_ctx *c) { return c ? c->why : "no context: out of memory"; }
 
+const char *heed_ctx_missing(const heed_ctx *c, bool *run) {
+    if (run) *run = c && c->run;
+    return c ? c->missing : "";
+}
+
 void heed_clear(heed_ctx *c) {
     if (!c) return;
     heed__monitor_enter(c->lock);
     c->status = HEED_OK;
-    c->why[0] = 0;
+    c->why[0] = c->missing[0] = 0;
+    heed__monitor_leave(c->lock);
+}
+
+static void fail(heed_ctx *c, heed_status status, const char *missing, bool run, const char *format,
+                 va_list list) {
+    if (!c || status == HEED_OK) return;
+    heed__monitor_enter(c->lock);
+    if (c->status == HEED_OK) {
+        vsnprintf(c->why, sizeof c->why, format ? format : "", list);
+        snprintf(c->missing, sizeof c->missing, "%s", missing);
+        c->run = run;
+        c->status = status;
+    }
     heed__monitor_leave(c->lock);
 }
 
 bool heed_fail(heed_ctx *c, heed_status status, const char *format, ...) {
-    if (!c || status == HEED_OK) return false;
-    if (!format) format = "";
     va_list list;
     va_start(list, format);
-    heed__monitor_enter(c->lock);
-    if (c->status == HEED_OK) {
-        vsnprintf(c->why, sizeof c->why, format, list);
-        c->status = status;
-    }
-    heed__monitor_leave(c->lock);
+    fail(c, status, "", false, format, list);
+    va_end(list);
+    return false;
+}
+
+bool heed_fail_input(heed_ctx *c, const char *path, bool run, const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    fail(c, HEED_DATA, path && !heed__os_exists(path) ? path : "", run, format, list);
     va_end(list);
     return false;
 }

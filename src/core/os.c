@@ -28,6 +28,9 @@ bool heed__os_refuse(heed_ctx *c, heed_status status, const char *verb, const ch
     if (why == ENOSPC || why == EDQUOT) hint = "; hint: free some space (df -h shows it)";
     if (why == EFBIG) hint = "; hint: raise the file size limit (ulimit -f)";
     if (why == EMFILE) hint = "; hint: raise the limit of open files (ulimit -n)";
+    if (status == HEED_DATA)
+        return heed_fail_input(c, path, false, "cannot %s %s: %s%s", verb, path, strerror(why),
+                               hint);
     return heed_fail(c, status, "cannot %s %s: %s%s", verb, path, strerror(why), hint);
 }
 

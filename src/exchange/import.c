@@ -111,9 +111,9 @@ static bool open_tokenizer(reading *k) {
 
 static bool read_folder(reading *k, const heed_model *const *models) {
     if (!heed__os_is_dir(k->dir))
-        return heed_fail(k->c, HEED_DATA,
-                         "model is missing: %s: expected a folder with config.json, found %s",
-                         k->dir, heed__os_exists(k->dir) ? "a file" : "nothing");
+        return heed_fail_input(k->c, k->dir, false,
+                               "model is missing: %s: expected a folder with config.json, found %s",
+                               k->dir, heed__os_exists(k->dir) ? "a file" : "nothing");
     if (!heed_text_add(&k->path, "%s/config.json", k->dir)) return false;
     k->json = heed__plain_json(k->c, k->path.s);
     if (!k->json || !choose_model(k, models)) return false;

@@ -285,7 +285,8 @@ static bool is_hopeless(const search *s) {
 }
 
 static bool run(search *s) {
-    while (s->made < s->count && !s->stopped && !is_hopeless(s))
+    const heed_generation *a = s->a;
+    while (s->made < s->count && !s->stopped && !is_hopeless(s) && !(a->stop && a->stop(a->user)))
         if (!advance(s)) return false;
     for (int i = 0; i < s->live; i++) finish(s, i, s->now.score[i], false);
     return true;

@@ -307,10 +307,10 @@ static bool check_run(heed_ctx *c, const char *dir, const heed_model *const *mod
                          "it is a text, `train %s %s -o runs/first` makes one",
                          dir, (*models)->name, dir);
     if (!heed__os_is_dir(dir))
-        return heed_fail(c, HEED_DATA,
-                         "run is missing: %s: expected the folder of a run, found %s; hint: "
-                         "`train` makes one",
-                         dir, heed__os_exists(dir) ? "a file" : "nothing");
+        return heed_fail_input(c, dir, true,
+                               "run is missing: %s: expected the folder of a run, found %s; hint: "
+                               "`train` makes one",
+                               dir, heed__os_exists(dir) ? "a file" : "nothing");
     if (heed__run_is_backed_up(c, dir))
         return heed_fail(c, HEED_DATA,
                          "run is being replaced: %s: the new one has no checkpoint yet; hint: if "

@@ -50,11 +50,12 @@ bool heed__load_parsed(heed_store *s, const char *path, const heed_safetensors *
 bool heed__config_parse(heed_config *f, const char *path, char *text, size_t n, heed_rank rank);
 
 /* ---- NPZ ---- */
-typedef enum { HEED__NPZ_REAL, HEED__NPZ_INT, HEED__NPZ_BYTE } heed__npz_kind;
+typedef enum { HEED__NPZ_REAL, HEED__NPZ_INT, HEED__NPZ_BYTE, HEED__NPZ_TEXT } heed__npz_kind;
 typedef struct {
     const char *name;
     heed__npz_kind kind;
     int dims, shape[HEED_DIMS];
+    int width; /* of texts: the characters of each, UTF-32, with zeros after them */
     const void *data;
 } heed__npz_array;
 /* heed_npz_save for arrays that are not tensors. */

@@ -23,8 +23,8 @@ static heed__npz_array array_of(const char *name, const heed_tensor *t) {
 }
 
 static size_t bytes_of(const heed__npz_array *a) {
-    static const size_t each[] = {sizeof(heed_real), sizeof(int32_t), 1};
-    size_t n = each[a->kind];
+    static const size_t each[] = {sizeof(heed_real), sizeof(int32_t), 1, sizeof(int32_t)};
+    size_t n = each[a->kind] * (a->width ? (size_t)a->width : 1);
     for (int i = 0; i < a->dims; i++) n *= (size_t)a->shape[i];
     return n;
 }
@@ -38,10 +38,11 @@ static bool put_number(heed_text *out, uint64_t value, int n) {
 
 /* Magic, version 1.0, length, a Python dictionary padded with blanks to a multiple of 64 bytes. */
 static bool put_header(heed_text *out, const heed__npz_array *a) {
-    static const char *const types[] = {REAL, "<i4", "|u1"};
+    static const char *const types[] = {REAL, "<i4", "|u1", "<U"};
     heed_text h = {.c = out->c};
-    bool ok =
-        heed_text_add(&h, "{'descr': '%s', 'fortran_order': False, 'shape': (", types[a->kind]);
+    bool ok = heed_text_add(&h, "{'descr': '%s", types[a->kind]) &&
+              (!a->width || heed_text_add(&h, "%d", a->width)) &&
+              heed_text_add(&h, "', 'fortran_order': False, 'shape': (");
     for (int i = 0; ok && i < a->dims; i++)
         ok = heed_text_add(&h, "%s%d%s", i ? " " : "", a->shape[i],
                            i + 1 < a->dims || a->dims == 1 ? "," : "");

@@ -25,6 +25,10 @@ def weights(path):
     return (pathlib.Path(path) / "model.safetensors").read_bytes()
 
 
+def reversed_pairs():
+    return heed.train("seq2seq", [("a b", "b a"), ("b a", "a b")] * 20, layers=1, heads=2, width=16, block=8, batch=16, steps=5, threads=1)
+
+
 def test_train_mlm_and_everything_of_it():
     said = []
     run = heed.train("mlm", facts(), out="run", progress=said.append, steps=60, evals=3, val="my facts.txt", **SMALL)
@@ -61,10 +65,16 @@ def test_train_mlm_and_everything_of_it():
     assert position == 6 and says == "[MASK]" and found[0][0] == guesses[0][0]
     assert abs(found[0][1] - guesses[0][1]) < 1e-6
     kept = record.blocks[0].weights
+    assert record.text(head=1).startswith("encoder, layer 1, head 2\n")
     for name, write in (("r.npz", record.npz), ("r.csv", record.csv), ("r.png", record.png), ("r.svg", record.png), ("r.html", record.html)):
         write(name)
         assert os.path.getsize(name) > 500
+    drawn = pathlib.Path("r.svg").read_text()
+    assert all(f">{words}<" in drawn for words in ("encoder, layer 1", "head 1", "head 2")) and "head 0" not in drawn
     np.testing.assert_array_equal(heed.read("r.npz").blocks[0].weights, block.weights)
+    with np.load("r.npz") as files:  # without the JSON within it
+        assert files["encoder.0.attn.keys"].tolist() == files["maps.0.queries"].tolist() == block.keys.labels
+        assert files["encoder.0.attn.heads"].tolist() == [0, 1] and set(files["maps"]) >= set(record.maps)
     assert json.loads(record.json())["heed"].startswith("attention") and "Paris" in record.text() and "<iframe" in record._repr_html_()
     title = record.title
     del record, block, run
@@ -123,6 +133,16 @@ def test_generate_stop_and_resume():
     with raises(ZeroDivisionError):
         heed.train("gpt", facts(), out="raised", steps=80, progress=lambda r: r.step < 30 or 1 / 0, seed=3, **SMALL)
     assert heed.resume("raised", threads=1).result["step"] == 80 and weights("raised") == weights("whole")
+
+
+def test_special_tokens_are_not_made():
+    """Though they were the most probable, as with the command."""
+    gpt, pairs = heed.train("gpt", facts(), steps=5, **SMALL), reversed_pairs()
+    for run, norm, make in ((gpt, "norm", lambda: gpt.generate("Paris", n=3, temperature=0)),
+                            (pairs, "decoder.0.norm3", lambda: pairs.translate("a b", beam=2))):
+        run.net[norm + ".weight"].array[:], run.net[norm + ".bias"].array[:] = 0, 1
+        run.net["embed.token.weight"].array[run.vocabulary.index("[UNK]")] = 9
+        assert "[UNK]" not in make()
 
 
 def test_killed_before_the_first_checkpoint():
@@ -255,6 +275,27 @@ def test_ctrl_c_in_a_record():
         setattr(lib, "heed_" + name, add)
         assert use()
     assert not any(returned) and len(returned) == 3
+
+
+def test_ctrl_c_in_a_search():
+    """It ends the making of a text before its next token, also by a beam; the run goes on working."""
+    run, lib, made = reversed_pairs(), sys.modules["heed._library"].lib, []
+    generate = lib.heed_generate
+
+    def interrupted(model, self, tape, how, out, about):
+        os.kill(os.getpid(), signal.SIGINT)
+        ok = generate(model, self, tape, how, out, about)
+        made.append((ok, about[0].count))
+        return ok
+
+    for beam in (1, 4):
+        own = run.translate("a b", beam=beam)
+        lib.heed_generate = interrupted
+        with raises(KeyboardInterrupt):
+            run.translate(["a b", "b a"], beam=beam)
+        lib.heed_generate = generate
+        assert run.translate("a b", beam=beam) == own
+    assert made == [(True, 0)] * 2
 
 
 def test_ctrl_c_in_a_message():
@@ -395,10 +436,12 @@ def test_pairs_labels_pictures():
     for settings, panels, of in (({}, 2, "[CLS]"), (dict(head=1), 1, "[CLS]"), (dict(query=3), 2, "2,1"), (dict(head=-1, query=-1), 1, "2,2")):  # beside the picture itself
         record.png("over.svg", **settings)
         drawn = pathlib.Path("over.svg").read_text()
-        assert drawn.count("<image") == panels + 1 and ("head 0" in drawn) == (panels == 2) and f"attention of {of}" in drawn
+        assert drawn.count("<image") == panels + 1 and ("head 1" in drawn) == (panels == 2) and f"encoder, layer 1, attention of {of}" in drawn
     for wrong in (dict(head=2), dict(head=-3), dict(query=5)):
         with raises(IndexError, "of "):
             record.png("over.svg", **wrong)
+    with raises(heed.UsageError, "expected a name that ends in .png or .svg, found over.pdf"):
+        record.png("over.pdf")
     with raises(heed.DataError, "nothing.png"):
         run.classify("nothing.png")
     with raises(heed.UsageError, "array"):
@@ -449,7 +492,7 @@ def test_hostile_labels():
 
 def test_refused():
     facts()
-    for wrong, words in ((dict(widht=3), "did you mean width"), (dict(preset="huge"), "nano"), (dict(layers=-1), "layers")):
+    for wrong, words in ((dict(key_widht=3), 'unknown setting "key_widht": did you mean key_width?'), (dict(preset="huge"), "nano"), (dict(layers=-1), "layers")):
         with raises(heed.UsageError, words):
             heed.train("gpt", "my facts.txt", out="run", **wrong)
     with raises(heed.UsageError, 'steps is wrong: expected a whole number from 1 to 1000000000000, found "abc"'):
@@ -478,4 +521,8 @@ def test_refused():
     assert not os.path.exists("run")
     with raises(heed.DivergedError, "finite", '`heed.resume("run")` with `lr='):
         heed.train("gpt", "my facts.txt", out="run", **{**SMALL, "lr": 1e6, "steps": 20, "clip": 0})
+    with raises(heed.DivergedError, "finite", "; nothing is saved; hint: a smaller `lr`"):
+        heed.train("gpt", "my facts.txt", **{**SMALL, "lr": 1e6, "steps": 20, "clip": 0})
+    with raises(heed.FailedError, "cannot write the data to /proc"):
+        heed.train("gpt", ["a line"], out="/proc/run", **SMALL)
     assert heed.settings("gpt")["layers"][0].isdigit() and heed.settings("gpt")["layers"][1]

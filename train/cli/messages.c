@@ -70,27 +70,6 @@ static void add_expected(const program *p, char *path, heed_text *out) {
         heed_text_add(out, "; hint: `--help`");
 }
 
-/* Whether the message is that a file or a run does not exist, and its path. */
-static bool names_missing(const char *message, char path[1024]) {
-    char reason[128], picture[160];
-    snprintf(reason, sizeof reason, ": %s", strerror(ENOENT));
-    snprintf(picture, sizeof picture, "\" cannot be read%s", reason);
-    const char *const forms[][2] = {{"cannot read ", reason},
-                                    {"\"", picture},
-                                    {"model is missing: ", ": expected a folder"},
-                                    {"run is missing: ", ": expected the folder of a run"},
-                                    {"not a run: ", ": expected a folder"}};
-    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
-        size_t n = strlen(forms[i][0]);
-        bool starts = strncmp(message, forms[i][0], n) == 0;
-        const char *end = starts ? strstr(message + n, forms[i][1]) : NULL;
-        if (!end) continue;
-        snprintf(path, 1024, "%.*s", (int)(end - message - (ptrdiff_t)n), message + n);
-        return !is_file(path) && !is_directory(path);
-    }
-    return false;
-}
-
 /* The run that is an argument after the first, of a command whose first argument is the run; or
  * NULL. */
 static const char *later_run(const program *p) {
@@ -104,23 +83,23 @@ static const char *later_run(const program *p) {
     return NULL;
 }
 
-/* Appends the message; if something does not exist, with one of a similar name or, unless the
+/* Appends the message; if an input does not exist, with one of a similar name or, unless the
  * message has a hint, with what was expected. */
 static void add_near(const program *p, const char *message, heed_text *out) {
     char path[1024], near[1024];
-    const char *hint = strstr(message, "; hint: ");
-    bool missing = names_missing(message, path);
-    bool of_run = strncmp(message, "run is ", 7) == 0 || strncmp(message, "not a run", 9) == 0;
+    bool of_run;
+    const char *missing = heed_ctx_missing(p->c, &of_run);
+    snprintf(path, sizeof path, "%s", strstr(message, missing) ? missing : "");
+    const char *hint = strstr(message, "; hint: "), *run = *path ? later_run(p) : NULL;
     int length = hint ? (int)(hint - message) : (int)strlen(message);
-    const char *run = missing ? later_run(p) : NULL;
     if (run)
         heed_text_add(out, "%.*s; hint: `%s %s ...`, with the run first", length, message,
                       p->command->name, run);
-    else if (missing && *near_path(path, of_run, near, sizeof near))
+    else if (*path && *near_path(path, of_run, near, sizeof near))
         heed_text_add(out, "%.*s; did you mean %s?", length, message, near);
     else
         heed_text_add(out, "%s", message);
-    if (missing && !run && !*near && !hint) add_expected(p, path, out);
+    if (*path && !run && !*near && !hint) add_expected(p, path, out);
 }
 
 /* ---- words ---- */

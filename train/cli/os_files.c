@@ -140,7 +140,7 @@ void paths_free(paths *list) {
 bool path_exists(heed_ctx *c, const char *path) {
     struct stat s;
     return is_pattern(path) || stat(path, &s) == 0 ||
-           heed_fail(c, HEED_DATA, "cannot read %s: %s", path, strerror(errno));
+           heed_fail_input(c, path, false, "cannot read %s: %s", path, strerror(errno));
 }
 
 /* Whether a name is close: one edit, or two of a long name, or an extension, apart. */

@@ -367,9 +367,10 @@ heed_config *run_settings(heed_ctx *c, const heed_model *const *models, const ch
     char path[1024];
     snprintf(path, sizeof path, "%s/config.conf", dir);
     if (!is_file(path)) {
-        heed_fail(c, HEED_DATA,
-                  "not a run: %s: expected a folder with config.conf; hint: `train` makes one",
-                  dir);
+        heed_fail_input(c, dir, true,
+                        "not a run: %s: expected a folder with config.conf; hint: `train` makes "
+                        "one",
+                        dir);
         return NULL;
     }
     if (!(*m = model_of_file(c, models, path))) {

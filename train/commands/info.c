@@ -194,11 +194,11 @@ static void info(program *p) {
     if (folder && !heed_run_recover(p->c, p->argv[0])) return;
     snprintf(path, sizeof path, folder ? "%s/model.safetensors" : "%s", p->argv[0]);
     if (!is_file(path)) {
-        heed_fail(p->c, HEED_DATA,
-                  folder
-                      ? "%s does not exist: expected a run or a .safetensors file"
-                      : "run is missing: %s: expected the folder of a run or a .safetensors file",
-                  path);
+        heed_fail_input(
+            p->c, p->argv[0], true,
+            folder ? "%s does not exist: expected a run or a .safetensors file"
+                   : "run is missing: %s: expected the folder of a run or a .safetensors file",
+            path);
         return;
     }
     heed_safetensors *f = heed_safetensors_open(p->c, path);

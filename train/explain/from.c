@@ -270,7 +270,8 @@ static bool read_root(reader *r, const json_error_t *error) {
                          "`help explain`",
                          r->path);
     if (error->line < 0)
-        return heed_fail(r->e->c, HEED_DATA, "cannot read %s: %s", r->path, strerror(errno));
+        return heed_fail_input(r->e->c, r->path, false, "cannot read %s: %s", r->path,
+                               strerror(errno));
     heed_format_token(found, sizeof found, error->text);
     return heed_fail(r->e->c, HEED_DATA, "%s is no valid JSON: line %d, column %d: %s", r->path,
                      error->line, error->column, found);

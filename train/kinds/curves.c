@@ -81,8 +81,8 @@ bool curves_read(heed_ctx *c, const char *dir, run_curves *out) {
     *out = (run_curves){.c = c, .seconds = (double)NAN, .test = (double)NAN, .loss = (double)NAN};
     snprintf(path, sizeof path, "%s/metrics.csv", dir);
     if (!is_directory(dir))
-        return heed_fail(
-            c, HEED_DATA,
+        return heed_fail_input(
+            c, dir, true,
             "run is missing: %s: expected the folder of a run; hint: `train` makes one", dir);
     if (!is_file(path))
         return heed_fail(c, HEED_DATA, "%s does not exist: a training run writes it", path);

@@ -16,7 +16,10 @@ bool read_picture(heed_ctx *c, const char *path, heed_picture *out) {
     else if (read_stdin(c, &bytes))
         status = heed_picture_decode(bytes.s ? bytes.s : "", bytes.n, NULL, out, why);
     heed_text_free(&bytes);
-    if (status != HEED_OK) heed_fail(c, status, "\"%s\" %s", path, why);
+    if (status == HEED_DATA)
+        heed_fail_input(c, path, false, "\"%s\" %s", path, why);
+    else if (status != HEED_OK)
+        heed_fail(c, status, "\"%s\" %s", path, why);
     return heed_ctx_status(c) == HEED_OK;
 }
 
