@@ -503,7 +503,8 @@ class Run(Owner):
         c, f = self.context, self.c.config
         if data is None:
             other = f"run.{method}(PATH)".encode()
-            c.made(lib.heed_run_has_data(c.pointer, self.c.model, path_bytes(self.path), f, b"data", other), method)
+            for key in (b"data", b"val"):
+                c.made(lib.heed_run_has_data(c.pointer, self.c.model, path_bytes(self.path), f, key, other), method)
         own = lib.heed_config_text(f, b"data")
         with self._interruptible() as progress, contextlib.ExitStack() as stack:
             if data is not None:

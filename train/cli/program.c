@@ -384,10 +384,12 @@ heed_config *run_settings(heed_ctx *c, const heed_model *const *models, const ch
 
 bool data_exists(program *p, const heed_model *m, const heed_config *f, const char *key,
                  const char *option) {
-    char other[1200];
-    snprintf(other, sizeof other, "`%s %.900s %sPATH`, where PATH is %.200s", p->command->name,
-             p->argv[0], option, data_of(m)->noun);
-    return heed_run_has_data(p->c, m, p->argv[0], f, key, other);
+    heed_text other = {.c = p->c};
+    bool ok = heed_text_add(&other, "`%s %s %sPATH`, where PATH is %s", p->command->name,
+                            p->argv[0], option, data_of(m)->noun) &&
+              heed_run_has_data(p->c, m, p->argv[0], f, key, other.s);
+    heed_text_free(&other);
+    return ok;
 }
 
 static const heed_tokenizer *vocabulary_of(const heed_run *r) {

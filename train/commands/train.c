@@ -1,4 +1,4 @@
-/* train.c -- heed train, heed resume, and heed init: the settings of a training run, as a file. */
+/* train.c -- heed train and heed resume. */
 #include "cli/gather.h"
 #include "cli/os_files.h"
 #include "kinds/inputs.h"
@@ -202,9 +202,10 @@ static void interrupted(program *p, const training *t, long long step, bool done
 /* After an error, such as that of a full disk: says what is left of the run. r->step: that of the
  * weights; a resumed run whose checkpoint was not read has none. */
 static void failed(program *p, const training *t, const progress *g, const heed_fit_result *r) {
-    char n[32];
+    char n[32], config[1100];
     heed_text typed = {.c = NULL};
-    bool there = is_directory(t->run);
+    snprintf(config, sizeof config, "%.1000s/config.conf", t->run);
+    bool there = is_file(config);
     program_complain(p);
     add_resume(p, t, &typed);
     if (there && g->saved >= 0)
@@ -213,7 +214,13 @@ static void failed(program *p, const training *t, const progress *g, const heed_
     else if (there && t->resume && r->step > 0)
         heed_message(p->c, HEED_INFO, "the run has the checkpoint that it had before; hint: `%s`",
                      typed.s ? typed.s : "");
-    else if (!there && !t->resume && g->begun && g->saved < 0)
+    else if (!there && (t->resume || g->saved >= 0))
+        heed_message(p->c, HEED_INFO,
+                     "%s was removed while its training was running, and nothing of it can be "
+                     "resumed; hint: train again with the same command, or, if the folder was "
+                     "only moved, `resume NEW_FOLDER`",
+                     t->run);
+    else if (!there && g->begun)
         heed_message(p->c, HEED_INFO, "the run had no checkpoint yet: nothing is kept of it");
     heed_text_free(&typed);
 }
@@ -416,32 +423,6 @@ const command cmd_train = {
     .run = train,
 };
 
-/* ---- heed init ---- */
-
-static void init(program *p) {
-    heed_text text = {.c = p->c};
-    heed_config *f = task_config(p);
-    const char *data = p->model->kind == HEED_INPUT_DENSE ? "" : " DATA";
-    heed_config_by_data(f, p->model->choices);
-    printf("# Settings of %s train %s, heed %s. Use: %s train %s%s -c THIS_FILE -o RUN\n\n",
-           program_name(), p->model->name, HEED_VERSION, program_name(), p->model->name, data);
-    if (heed_config_write(f, &text, true)) print_text(&text);
-    heed_text_free(&text);
-}
-
-const command cmd_init = {
-    .name = "init",
-    .usage = "TASK",
-    .help = "print a commented settings file with every default",
-    .about = "Prints a settings file for `heed train TASK DATA -c FILE -o RUN`. It contains the\n"
-             "settings that are given here, and the defaults of all others.",
-    .examples = "  heed init gpt > gpt.conf\n"
-                "  heed init mlm --preset tiny --lr 5e-4 > mlm.conf\n",
-    .task_example = "> settings.conf",
-    .task_options = true,
-    .run = init,
-};
-
 /* ---- heed resume ---- */
 
 /* Overrides settings of the run by those that were given. */
@@ -462,13 +443,26 @@ static bool override(program *p, const training *t) {
     return heed_ctx_status(p->c) == HEED_OK;
 }
 
+/* Whether the data that a setting names exists. The hint keeps what was given for the other one. */
+static bool is_there(program *p, const training *t, const char *key, const char *other) {
+    char word[1024];
+    heed_text flags = {.c = NULL};
+    if (*flag_text(p, key)) return path_exists(p->c, flag_text(p, key));
+    if (flag_given(p, other))
+        heed_text_add(&flags, "--%s %s ", other,
+                      heed_format_shell(word, sizeof word, flag_text(p, other)));
+    heed_text_add(&flags, "--%s ", key);
+    bool there = data_exists(p, t->model, t->f, key, flags.s ? flags.s : "");
+    heed_text_free(&flags);
+    return there;
+}
+
 static void resume(program *p) {
     training t = {.run = p->argv[0], .resume = true};
     if (is_first_process(p) && !heed_run_recover(p->c, t.run)) return;
     t.f = run_settings(p->c, p->models, t.run, &t.model);
     if (!t.f || !heed_run_check(p->c, t.run, t.f) || !heed_run_resumable(p->c, t.run)) return;
-    if (override(p, &t) && data_exists(p, t.model, t.f, "data", "--data ") &&
-        data_exists(p, t.model, t.f, "val", "--val "))
+    if (override(p, &t) && is_there(p, &t, "data", "val") && is_there(p, &t, "val", "data"))
         run_training(p, &t);
 }
 
