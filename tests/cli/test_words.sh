@@ -228,7 +228,7 @@ while read -r task name ours; do
     run train "$task" facts.txt -o run "--$name" 1
     refuses 2 "unknown option --$name: did you mean $ours? ("
 done <<EOF
-cnn filters --width
+cnn num_filters --width
 gpt n_hidden --width
 gpt gamma --step-gamma
 gpt milestones --step-every
