@@ -180,8 +180,7 @@ run resume whole --steps 22 --data moved.txt
 status 0
 echo "more" >>moved.txt
 run resume whole --steps 24 --data moved.txt
-status 3
-warns "data"
+refuses 3 "cannot resume whole: the data moved.txt has changed: expected "
 run resume nowhere
 refuses 3 "nowhere"
 facts | head -5 >val.txt
@@ -196,6 +195,9 @@ run resume judged --steps 8 --val no.txt
 refuses 3 'cannot read no.txt'
 run resume judged --steps 8 --val there.txt
 status 0
+echo more >>there.txt
+run resume judged --steps 9
+refuses 3 "cannot resume judged: the data moved.txt or there.txt has changed: expected "
 
 # A training run that is done stands; its scores may be had later.
 i=0
