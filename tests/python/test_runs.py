@@ -98,7 +98,7 @@ def test_generate_stop_and_resume():
     two = run.generate("The", n=5, samples=2, seed=3)
     assert len(two) == 2 and two[0] == run.generate("The", n=5, seed=3)
     letters = heed.train("gpt", facts(), out="letters", steps=2, **{**SMALL, "tokenizer": "char"})
-    with raises(heed.DataError, "has not learned with what a line begins"):
+    with raises(heed.DataError, "has not learned how a line begins"):
         letters.generate()
     assert letters.generate("P", n=3).startswith("P")
     with raises(KeyboardInterrupt):

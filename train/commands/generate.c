@@ -1,5 +1,6 @@
 /* generate.c -- heed generate: text from a causal model, printed while it is generated. */
 #include "commands/attend.h"
+#include "kinds/training.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -220,24 +221,26 @@ static bool has_start(const heed_run *r) {
     return any;
 }
 
+/* Why a text cannot be generated without a prompt. */
+static const char *needs_prompt(const heed_run *r, char text[160]) {
+    const char *kind = heed_tokenizer_kind(r->tokenizer);
+    if (!r->tokenizer) return "the run has no tokenizer: expected ids";
+    if (heed_text_end(r->config, r->tokenizer) >= 0)
+        return "the run was trained on single lines (--packing lines), and has not learned how a "
+               "line begins";
+    snprintf(text, 160, "the run's vocabulary%s%.80s has no new line to start from",
+             *kind ? " of kind " : "", kind);
+    return text;
+}
+
 /* The start of a text without a prompt: the template alone, or after a line break. */
 static const char *first_prompt(const heed_run *r) {
-    const char *kind = heed_tokenizer_kind(r->tokenizer);
+    char why[160], words[FIRST_WORDS] = "3 1 4";
     if (has_start(r)) return "";
     if (heed_text_start(r->config, r->tokenizer) >= 0) return "\n";
-    if (!r->tokenizer)
-        heed_fail(r->c, HEED_USAGE,
-                  "missing --prompt: the run has no tokenizer: expected ids; hint: "
-                  "--prompt \"3 1 4\"");
-    else if (heed_text_end(r->config, r->tokenizer) >= 0)
-        heed_fail(r->c, HEED_USAGE,
-                  "missing --prompt: the run was trained on single lines (--packing lines), and "
-                  "has not learned with what a line begins; hint: --prompt \"Some words\"");
-    else
-        heed_fail(r->c, HEED_USAGE,
-                  "missing --prompt: the run's vocabulary%s%s has no new line to start from; hint: "
-                  "--prompt \"Some words\"",
-                  *kind ? " of kind " : "", kind);
+    if (r->tokenizer) first_words_of(r, words);
+    heed_fail(r->c, HEED_USAGE, "missing --prompt: %s; hint: `generate %s --prompt \"%s\"`",
+              needs_prompt(r, why), r->dir, *words ? words : "TEXT");
     return NULL;
 }
 
