@@ -21,7 +21,9 @@
 static const heed_option train_options[] = {
     WORDS("out", "folder of the run to make; -o for short", "Run"),
     SWITCH("force", "replace an existing run", "Run"),
-    SWITCH("estimate", "print time, steps, memory and disk that training takes, from a few steps",
+    SWITCH("estimate",
+           "print the time, steps, memory and disk space that training would take, measured in a "
+           "few steps",
            "Run"),
     SHOWN,
     {0}};
@@ -382,29 +384,32 @@ const command cmd_train = {
     .about =
         "Trains a model on DATA and writes a run: a folder with everything that the model needs.\n"
         "\n"
-        "mlm and gpt read a text: a file, several files, folders and quoted patterns, or - for\n"
-        "the standard input, whose text is copied into the run. Without --tokenizer PATH a\n"
-        "tokenizer is trained on the text first.\n"
+        "mlm and gpt read text: one or more files, folders or quoted patterns, or - for the\n"
+        "standard input. Several texts, or the standard input, are copied into the run. Unless\n"
+        "--tokenizer names one, a tokenizer is first trained on the text.\n"
         "\n"
-        "vit, cnn and mlp read pictures: a folder of class folders, with or without train, val\n"
-        "and test above them, a folder of IDX or CIFAR files, or a CSV file of path,label lines.\n"
-        "autoencoder reads the same, but needs no classes.\n"
+        "vit, cnn and mlp read pictures: a folder with a subfolder for each class, or with such\n"
+        "folders called train, val and test; a folder of IDX or CIFAR files; or a CSV file of\n"
+        "path,label lines. autoencoder reads the same, but needs no classes.\n"
         "\n"
-        "seq2seq and rnn read lines of source TAB target, textcls lines of label TAB text, tag\n"
-        "lines of words TAB labels, with one label per word. A line can also be a JSON object:\n"
-        "{src, tgt}, {label, text} or {tokens, tags}. The file can also be CSV, whose columns\n"
-        "--columns chooses. seq2seq and rnn also read two parallel texts. caption reads lines of\n"
-        "FILE TAB caption or {image, caption}, with any number of captions for a picture; FILE is\n"
-        "relative to the folder of DATA. A first line that names the columns is skipped. DATA can\n"
-        "also be a folder of pictures with metadata.jsonl: {file_name, text}.\n"
+        "The other tasks read a file with an example on each line, in these columns.\n"
+        "  seq2seq, rnn  source TAB target; or two files of parallel texts\n"
+        "  textcls       label TAB text\n"
+        "  tag           words TAB labels, one label for each word\n"
+        "  caption       FILE TAB caption, with any number of lines for a picture; FILE is\n"
+        "                relative to the folder of DATA\n"
+        "A line can also be a JSON object: {src, tgt}, {label, text}, {tokens, tags} or\n"
+        "{image, caption}. The file can also be CSV, whose columns --columns chooses, but not\n"
+        "for caption. A first line that names the columns is skipped. For caption, DATA can also\n"
+        "be a folder of pictures with metadata.jsonl: {file_name, text}.\n"
         "\n"
-        "--from RUN starts from the best weights of a run, of this or another task. The tokenizer\n"
-        "and the settings of the model are those of the run unless others are given. What is\n"
-        "copied, what is new and what does not fit is printed.\n"
+        "--from RUN starts from the best weights of a run, of this or another task. Its tokenizer\n"
+        "and the settings of its model are used, too, unless others are given. The output says\n"
+        "what is copied, what is new and what does not fit.\n"
         "\n"
         "Ctrl-C saves and stops; `heed resume RUN` continues. In a build of `make MPI=1`,\n"
         "`mpirun -n 4 heed train ...` divides the --accumulate batches of each update among four\n"
-        "processes, on one machine or several, with the same weights as result.",
+        "processes, on one machine or several; the resulting weights are the same.",
     .examples = "  heed train gpt -c runs/book/config.conf -o runs/again --seed 2\n"
                 "  heed train gpt book.txt --estimate\n"
                 "  heed train gpt other.txt --from runs/book -o runs/other\n"
