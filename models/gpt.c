@@ -20,8 +20,9 @@ static const heed_option options[] = {
     CHOICE("cell", "none", "none|rnn|gru|lstm",
            "recurrent layers instead of blocks of attention, without positions"),
     CELL_MORE,
-    YES("scale-residual", "start sublayers' outputs at residual-std / sqrt(2 layers)"),
-    NUMBER("residual-std", "0", 0, 1, "standard deviation for that; 0: init-std"),
+    YES("scale-residual",
+        "initial deviation of sublayers' output weights: residual-std / sqrt(2 layers)"),
+    NUMBER("residual-std", "0", 0, 1, "what `scale-residual` divides; 0: init-std"),
     {0}};
 
 /* Pre-norm tolerates three times the common default rate: validation loss 2.10 against 2.38 after

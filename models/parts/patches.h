@@ -20,7 +20,8 @@
     STACK_OPTIONS("4", "4", "64", "pre", "gelu", "1e-12"), INIT_STD("0.02"), PATCH_END_OPTIONS
 #define PATCH_END_OPTIONS                                                                          \
     YES("final-norm", "layer norm after the last block"),                                          \
-        NO("scale-residual", "start sublayers' outputs at init-std / sqrt(2 layers)")
+        NO("scale-residual",                                                                       \
+           "initial deviation of sublayers' output weights: init-std / sqrt(2 layers)")
 #define PATCH_SETTINGS                                                                             \
     STACK_SETTINGS                                                                                 \
     " bias patch pool positions layers width norm-kind norm-eps dropout init-std final-norm "      \

@@ -25,8 +25,8 @@
         WHOLE("kv-heads", "0", 0, 4096,                                                            \
               "heads of keys and values, shared by the attention heads; 0: as many as heads"),     \
         WHOLE("ff", "0", 0, 1 << 24,                                                               \
-              "width inside the feed-forward network; 0: 4 width; swiglu: 8/3 width, rounded up "  \
-              "to a multiple of 8"),                                                               \
+              "width inside the feed-forward network; 0: 4 times width, or for swiglu 8/3 times "  \
+              "width, rounded up to a multiple of 8"),                                             \
         CHOICE("ff-kind", "plain", "plain|swiglu",                                                 \
                "feed-forward network: down(activation(up(x))), or down(silu(gate(x)) up(x))")
 #define STACK_NORM_OPTIONS(norm, activation, eps)                                                  \

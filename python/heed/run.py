@@ -375,7 +375,7 @@ class Run(Owner):
             return [self.generate(one, n, samples, temperature, top_k, top_p, seed, on_token) for one in many]
         words = isinstance(prompt, str)
         if prompt == "\n" and lib.heed_text_end(self.c.config, self.c.tokenizer) >= 0:
-            raise DataError('the run was trained on single lines (packing="lines"), and has not learned with what a line begins; hint: a prompt, as "The fox"')
+            raise DataError('the run was trained on single lines (packing="lines"), and has not learned how a line begins; hint: a prompt, such as "The fox"')
         ids = self._prompt_ids(prompt) if words else list(token_ids(prompt, self.vocab))
         if not ids:
             raise DataError(f"the prompt {prompt!r} holds no token to continue from; hint: "
@@ -507,7 +507,8 @@ class Run(Owner):
         c, f = self.context, self.c.config
         if data is None:
             other = f"run.{method}(PATH)".encode()
-            c.made(lib.heed_run_has_data(c.pointer, self.c.model, path_bytes(self.path), f, b"data", other), method)
+            for key in (b"data", b"val"):
+                c.made(lib.heed_run_has_data(c.pointer, self.c.model, path_bytes(self.path), f, key, other), method)
         own = lib.heed_config_text(f, b"data")
         with self._interruptible() as progress, contextlib.ExitStack() as stack:
             if data is not None:

@@ -32,9 +32,7 @@ const heed_option heed_fit_options[] = {
      LENGTH},
     {"batch", HEED_INT, "32", 1, 1 << 20, NULL, "examples in a batch", LENGTH},
     {"accumulate", HEED_INT, "1", 1, 1 << 20, NULL,
-     "batches of an update, whose loss is the sum over all of them divided by the sum of their "
-     "weights",
-     LENGTH},
+     "batches for each update; their loss is that of one large batch", LENGTH},
     {"accumulate-order", HEED_CHOICE, "tree", 0, 0, "tree|sequence",
      "recorded in config.conf: the order in which the gradients of these batches are added; tree: "
      "in pairs, for any number of processes; sequence: one after another, as runs of early "
@@ -43,10 +41,9 @@ const heed_option heed_fit_options[] = {
     {"seed", HEED_INT, "1", 0, 9007199254740992.0, NULL, /* 2^53 */
      "seed of initial weights, dropout and batches", LENGTH},
     {"precision", HEED_CHOICE, "fp32", 0, 0, "fp32|bf16",
-     "of training: bf16 rounds the operands of the products of linear layers, attention and "
-     "matmul, except small ones; sums, weights, convolutions and all else remain fp32, as does "
-     "every use of the model but its training; requires AVX512-BF16; on Intel's CPUs, where bf16 "
-     "is slower, training computes in fp32",
+     "of training; bf16: products in linear layers, attention and matmul, except small ones, have "
+     "rounded operands; all else remains fp32, and so does every use of the trained model; "
+     "requires AVX512-BF16; on Intel's CPUs, where bf16 is slower, training computes in fp32",
      LENGTH},
     {"optimizer", HEED_CHOICE, "adamw", 0, 0, heed__optimizer_names,
      "how gradients change the weights; gd: gradient descent, every update sees the whole training "
@@ -94,33 +91,33 @@ const heed_option heed_fit_options[] = {
      LORA},
     {"lora-train", HEED_TEXT, "auto", 0, 0, NULL,
      "parameters that are trained besides the adapters: name patterns, comma-separated, or none; "
-     "auto: those that the run of `from` lacks, such as a head for other classes; without it, "
-     "those "
-     "of the classes",
+     "auto: those that the run of `from` lacks, such as a head for other classes; without `from`, "
+     "the head for the classes",
      LORA},
     {"eval-every", HEED_INT, "0", 0, 1e12, NULL,
-     "steps between evaluations; 0: as many as `evals` says. The last step always has one", EVAL},
+     "steps between evaluations, the last of which is at the end; 0: as many as `evals` says",
+     EVAL},
     {"evals", HEED_INT, "10", 1, 1e6, NULL, "evaluations in the run, if `eval-every` is 0", EVAL},
     {"eval-batches", HEED_INT, "200", 0, 1e12, NULL,
      "maximum number of validation batches in an evaluation; 0: all", EVAL},
     {"save-every", HEED_INT, "0", 0, 1e12, NULL,
      "steps between checkpoints besides those at evaluations; 0: none", EVAL},
     {"log-every", HEED_INT, "0", 0, 1e12, NULL,
-     "steps between rows of the training loss in metrics.csv; 0: a hundred in the run", EVAL},
+     "steps between rows of the training loss in metrics.csv; 0: a hundred rows in all", EVAL},
     {"best", HEED_CHOICE, "loss", 0, 0, "loss|accuracy",
      "measure on the validation part that selects the best weights", EVAL},
     {"patience", HEED_INT, "0", 0, 1e9, NULL,
      "stop after this many evaluations without a better one; 0: never", EVAL},
     {"all-rows", HEED_BOOL, "false", 0, 0, NULL,
-     "compute the last block for all positions, also where the loss reads only some of them "
-     "(masked tokens, [CLS]): slower, and the same up to rounding",
+     "compute the last block for all positions, even if the loss reads only some of them (masked "
+     "tokens, [CLS]): slower, and the same up to rounding",
      SPEED},
     {"recompute", HEED_BOOL, "false", 0, 0, NULL,
-     "keep only the inputs of transformer blocks, and compute the blocks again in backward: the "
-     "same bits in less memory, for up to a third more time",
+     "keep only the inputs of transformer blocks, and compute the blocks again in the backward "
+     "pass: the same bits in less memory, in up to a third more time",
      SPEED},
     {"whole-logits", HEED_BOOL, "false", 0, 0, NULL,
-     "train a language model by the logits of all tokens at once, not by some rows at a time: more "
+     "compute a language model's logits for all tokens at once, not for some rows at a time: more "
      "memory, and the same up to rounding",
      SPEED},
     {0}};

@@ -186,14 +186,25 @@ static bool check_labels(heed__fitting *f) {
                  "restore a copy of it, or resume with `edited` if it was edited on purpose"));
 }
 
+/* The checksum is that of all files of the data. */
+static bool check_data(heed__fitting *f) {
+    const heed_config *g = f->a->config;
+    const char *data = heed_config_has(g, "data") ? heed_config_text(g, "data") : "",
+               *val = heed_config_has(g, "val") ? heed_config_text(g, "val") : "";
+    heed_text what = {.c = f->c};
+    bool ok = heed_text_add(&what, "data %s%s%s", data, *val ? " or " : "", val) &&
+              same(f, what.s, f->state.data_checksum, f->a->data_checksum,
+                   "restore the data that the run began with, or start a new run from its weights "
+                   "with `from`");
+    heed_text_free(&what);
+    return ok;
+}
+
 /* A tokenizer that was edited on purpose becomes the run's. */
 static bool agrees(heed__fitting *f) {
     heed__state *s = &f->state;
     if (heed__ctx_edited(f->c)) s->tokenizer_digest = tokenizer_digest(f->a);
-    return same(
-               f, "data", s->data_checksum, f->a->data_checksum,
-               "restore the data that the run began with, or start a new run from its weights with "
-               "`from`") &&
+    return check_data(f) &&
            same(f, "tokenizer", s->tokenizer_digest, tokenizer_digest(f->a),
                 "restore the tokenizer's files in the run directory, or resume with `edited` if "
                 "they were edited on purpose") &&

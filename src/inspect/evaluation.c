@@ -19,10 +19,11 @@ static bool has_data(heed_ctx *c, const char *dir, const heed_config *f, const c
                          "the run names no data: %s: expected the path of data; hint: %s", dir,
                          other);
     return heed__os_is_file(path) || heed__os_is_dir(path) ||
-           heed_fail(c, HEED_DATA,
-                     "the data of the run is missing: %s/config.conf: %s = %s; hint: run from the "
-                     "folder that it was trained in, or %s",
-                     dir, key, path, other);
+           heed_fail(
+               c, HEED_DATA,
+               "the %sdata of the run is missing: %s/config.conf: %s = %s; hint: run from the "
+               "folder that it was trained in, or %s",
+               strcmp(key, "val") == 0 ? "validation " : "", dir, key, path, other);
 }
 
 bool heed_run_has_data(heed_ctx *c, const heed_model *m, const char *dir, const heed_config *f,

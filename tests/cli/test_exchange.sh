@@ -38,7 +38,7 @@ run generate gpt2 --prompt "3 1 4" --n 1 --temperature 0 --json
 status 0
 hides '"tokens":[""]'
 run generate gpt2
-refuses 2 'missing --prompt: the run has no tokenizer: expected ids; hint: --prompt "3 1 4"'
+refuses 2 'missing --prompt: the run has no tokenizer: expected ids; hint: `heed generate gpt2 --prompt "3 1 4"`'
 facts >ids.txt
 run heads gpt2 ids.txt --sort induction
 status 0

@@ -125,7 +125,7 @@ says "rises: step 60, training loss "
 says ", is kept"
 step=$(sed -n 's/.*, of step \([0-9]*\), is kept.*/\1/p' out)
 holds grep -q "\"best_step\": $step," rises/last/state.json
-# It has not learned with what a line begins: samples begin as a line of the text does.
+# It has not learned how a line begins: samples begin as a line of the text does.
 run train gpt facts.txt -o letters --tokenizer char --packing lines --val-split 0 $SMALL --steps 20 --evals 10 --block 40
 status 0
 first=$(sed -n '/^----/{n;s/^\(.\).*/\1/p;}' letters/samples.txt | sort -u | tr -d '\n')
@@ -134,8 +134,14 @@ run generate letters --prompt "Paris is" --n 4
 status 0
 for prompt in "" "--prompt="; do
     run generate letters $prompt --n 4
-    refuses 2 "missing --prompt: the run was trained on single lines (--packing lines), and has not learned with what a line begins; hint: --prompt"
+    refuses 2 'missing --prompt: the run was trained on single lines (--packing lines), and has not learned how a line begins; hint: `heed generate letters --prompt "Paris is the"`'
 done
+mv facts.txt away.txt # without the data, a token of the vocabulary is as good
+run generate letters
+refuses 2 'hint: `heed generate letters --prompt "A"`'
+run generate letters --prompt "A" --n 4
+status 0
+mv away.txt facts.txt
 
 run eval run
 status 0

@@ -187,7 +187,19 @@ run init gpt -o x
 refuses 2 "unknown option -o:"
 echo "transform-head = true" >mlm.conf
 run train gpt facts.txt -o refused -c mlm.conf
-refuses 3 'unknown setting "transform-head": mlm.conf:1: gpt has no such setting, it is one of mlm'
+refuses 3 'unknown setting "transform-head": mlm.conf:1: it is a setting of mlm, not of gpt'
+run train gpt --patch 4
+refuses 2 "unknown option --patch: it is a setting of vit, caption and autoencoder, not of gpt"
+run train gpt --no-transform-head
+refuses 2 "unknown option --no-transform-head: it is a setting of mlm, not of gpt"
+run train autoencoder --mask-share 0.5
+refuses 2 "--mask-share: it is a setting of mlm, not of autoencoder; did you mean --hide? (masked: share of the patches"
+run train gpt --depth 2
+refuses 2 "--depth: it is a setting of autoencoder, not of gpt; did you mean --layers? (blocks)"
+run train gpt --head 2
+refuses 2 "did you mean --heads?"
+run train autoencoder --tokenizer char
+hides "did you mean"
 
 # A line without "=".
 while IFS='|' read -r line hint; do

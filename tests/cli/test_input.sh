@@ -52,10 +52,17 @@ run train gpt a.txt b.txt -o runs/two $SMALL
 status 0
 holds cmp -s facts.txt runs/two/heed-data.txt
 holds cmp -s file/model.safetensors runs/two/model.safetensors
+# The copies of runs on the same texts are the same data.
+run compare file runs/two
+status 0
+quiet
+says "no setting differs"
 run train gpt c.md texts 'b*.txt' -o many $SMALL --steps 1
 status 0
 warns "left out: this is not a text: texts/noise"
 warns "4 texts, "
+run compare many runs/two
+warns "runs are on different data: many on many/heed-data.txt, runs/two on runs/two/heed-data.txt"
 (cat c.md && echo && cat c.md && echo && cat a.txt b.txt) >expected
 holds cmp -s expected many/heed-data.txt
 run data check gpt a.txt b.txt

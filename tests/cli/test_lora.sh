@@ -200,6 +200,13 @@ status 0
 warns "plain 12 x 0.542, rare 1 x 6.5"
 run train textcls texts.tsv -o plainly $TINY
 status 0
+# A comma in a name parts no two names.
+sed 's/^rare/rare, or once/' texts.tsv >named.tsv
+run train textcls named.tsv -o named $TINY --balance
+warns 'plain 12 x 0.542, "rare, or once" 1 x 6.5'
+warns '2: plain, "rare, or once"'
+run data check textcls named.tsv --val-split 0
+says 'the largest class has 12 times the texts of "rare, or once": '
 if cmp -s even/model.safetensors plainly/model.safetensors; then fail "--balance changes nothing"; else pass; fi
 run train textcls texts.tsv -o evenly $TINY --balance --threads 3
 same_weights even evenly

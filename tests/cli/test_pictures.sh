@@ -283,7 +283,7 @@ run data check vit colours
 says "Chosen for this data:"
 says "Or cnn, for the reason in the note:"
 tr '\n' ' ' <out | tr -s ' ' >line
-holds grep -q "from them, but has no attention to show; --from RUN, which starts from" line
+holds grep -q "from them, but has no attention to show; to keep the attention, --from RUN starts from" line
 says "image-size 24: the median"
 run data check vit colours --image-size 16 --json
 status 0

@@ -108,6 +108,7 @@ STATUS=$?
 status 1
 warns "run was removed while it trained: removed"
 hides "resume removed"
+warns 'removed was removed while its training was running, and nothing of it can be resumed; hint: train again with the same command, or, if the folder was only moved, `heed resume NEW_FOLDER`'
 absent removed
 
 # A limit of file sizes is an error of the write that meets it.
@@ -179,17 +180,24 @@ run resume whole --steps 22 --data moved.txt
 status 0
 echo "more" >>moved.txt
 run resume whole --steps 24 --data moved.txt
-status 3
-warns "data"
+refuses 3 "cannot resume whole: the data moved.txt has changed: expected "
 run resume nowhere
 refuses 3 "nowhere"
 facts | head -5 >val.txt
 run train gpt moved.txt -o judged $SMALL --val val.txt
 mv val.txt there.txt
 run resume judged --steps 8
-refuses 3 "--val"
+refuses 3 'the validation data of the run is missing: judged/config.conf: val = val.txt; hint: run from the folder that it was trained in, or `heed resume judged --val PATH`, where PATH is a text file'
+cp moved.txt again.txt
+run resume judged --steps 8 --data again.txt
+refuses 3 '`heed resume judged --data again.txt --val PATH`'
+run resume judged --steps 8 --val no.txt
+refuses 3 'cannot read no.txt'
 run resume judged --steps 8 --val there.txt
 status 0
+echo more >>there.txt
+run resume judged --steps 9
+refuses 3 "cannot resume judged: the data moved.txt or there.txt has changed: expected "
 
 # A training run that is done stands; its scores may be had later.
 i=0

@@ -133,7 +133,7 @@ asks "eval run --dataset x" "arguments have no names: expected heed eval RUN [DA
 asks "train gpt facts.txt --model gpt2" "expected heed train TASK DATA... -o RUN"
 asks "train gpt facts.txt --device cuda" "heed has no GPU"
 asks "train gpt --dataset facts.txt" "(what to train on; usually the second argument, without a name)"
-asks "train gpt facts.txt --accumulation_steps 2" "--accumulate? (batches of an update)"
+asks "train gpt facts.txt --accumulation_steps 2" "--accumulate? (batches for each update)"
 asks "train gpt facts.txt --eval_only" 'hint: `heed eval RUN` evaluates a run'
 asks "train gpt facts.txt --mlm_probability 1" 'hint: tokens are hidden by `heed train mlm` alone'
 asks "train vit facts.txt --mixup 1" "what augments pictures is --flip"
@@ -228,7 +228,7 @@ while read -r task name ours; do
     run train "$task" facts.txt -o run "--$name" 1
     refuses 2 "unknown option --$name: did you mean $ours? ("
 done <<EOF
-cnn filters --width
+cnn num_filters --width
 gpt n_hidden --width
 gpt gamma --step-gamma
 gpt milestones --step-every

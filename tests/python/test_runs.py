@@ -108,7 +108,7 @@ def test_generate_stop_and_resume():
     two = run.generate("The", n=5, samples=2, seed=3)
     assert len(two) == 2 and two[0] == run.generate("The", n=5, seed=3)
     letters = heed.train("gpt", facts(), out="letters", steps=2, **{**SMALL, "tokenizer": "char"})
-    with raises(heed.DataError, "has not learned with what a line begins"):
+    with raises(heed.DataError, "has not learned how a line begins"):
         letters.generate()
     assert letters.generate("P", n=3).startswith("P")
     with raises(KeyboardInterrupt):
@@ -208,6 +208,12 @@ def test_data_that_was_moved():
         with raises(heed.DataError, "the data of the run is missing: run/config.conf: data = my facts.txt; hint: ", hint):
             call()
     assert run.evaluate("moved.txt")["loss"] and heed.resume("run", steps=6, data="moved.txt").result["step"] == 6
+    run = heed.train("gpt", "moved.txt", out="apart", val=facts(), steps=5, **SMALL)
+    os.rename("my facts.txt", "apart.txt")
+    for call, hint in ((run.evaluate, "run.evaluate(PATH)"), (lambda: heed.resume("apart", steps=6), 'heed.resume("apart", val=PATH)')):
+        with raises(heed.DataError, "the validation data of the run is missing: apart/config.conf: val = my facts.txt; hint: ", hint):
+            call()
+    assert heed.resume("apart", steps=6, val="apart.txt").result["step"] == 6
     os.rename("run/last", "run/gone")
     with raises(heed.DataError, "run has lost its checkpoint", '`from_="run"`'):
         heed.resume("run", data="moved.txt")

@@ -9,11 +9,11 @@ static const heed_option snapshot_options[] = {
      "a set of settings, each of which can be overridden; `help train TASK` lists the sets", "Run"},
     {"snapshots", HEED_INT, "0", 0, 1000, NULL,
      "keep attention on fixed inputs at this many steps, from the first to the last", "Snapshots"},
-    {"snapshot-items", HEED_INT, "1", 1, 8, NULL, "number of validation items, the first ones",
-     "Snapshots"},
+    {"snapshot-items", HEED_INT, "1", 1, 8, NULL,
+     "how many inputs: the first ones of the validation part", "Snapshots"},
     {"snapshot-input", HEED_TEXT, "", 0, 0, NULL,
-     "another input: a text, a picture's file, or a source and target, or a file and caption, with "
-     "a tab between them",
+     "an input instead of those: a text; the file of a picture; or two parts with a tab between "
+     "them, source and target, or file and caption",
      "Snapshots"},
     {0}};
 

@@ -22,6 +22,23 @@ bool same_file(const char *a, const char *b) {
     return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
+bool same_content(const char *a, const char *b) {
+    char x[8192], y[8192];
+    struct stat s, t;
+    if (stat(a, &s) != 0 || stat(b, &t) != 0 || !S_ISREG(s.st_mode) || !S_ISREG(t.st_mode) ||
+        s.st_size != t.st_size)
+        return false;
+    FILE *f = fopen(a, "rb"), *g = fopen(b, "rb");
+    bool same = f && g;
+    for (size_t n = 1; same && n > 0;) {
+        n = fread(x, 1, sizeof x, f);
+        same = fread(y, 1, sizeof y, g) == n && memcmp(x, y, n) == 0 && !ferror(f);
+    }
+    if (f) fclose(f);
+    if (g) fclose(g);
+    return same;
+}
+
 /* The name after the last slash; folder gets the part before it. */
 static const char *split_path(const char *path, char folder[1024]) {
     const char *slash = strrchr(path, '/');

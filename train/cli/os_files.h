@@ -8,7 +8,8 @@ typedef struct {
     char **at;
     size_t count;
 } paths;
-bool same_file(const char *a, const char *b);  /* both name the same existing file */
+bool same_file(const char *a, const char *b);    /* both name the same existing file */
+bool same_content(const char *a, const char *b); /* both name files with the same bytes */
 bool same_place(const char *a, const char *b); /* the same, also for files that do not exist yet */
 /* Whether a shell that is given the name alone starts the program at `path`, by PATH. */
 bool is_found_by_name(const char *name, const char *path);

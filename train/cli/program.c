@@ -25,7 +25,7 @@ static const heed_option run_options[] = {
 
 /* ---- arguments ---- */
 
-static const heed_option *find_in(const heed_option *o, const char *name) {
+const heed_option *find_in(const heed_option *o, const char *name) {
     for (; o && o->name; o++)
         if (strcmp(o->name, name) == 0) return o;
     return NULL;
@@ -77,8 +77,7 @@ const heed_option *find_option(const program *p, const char *name) {
     return o;
 }
 
-/* The name of an option of n bytes, with - for _. */
-static void with_dashes(const char *option, size_t n, char name[64]) {
+void with_dashes(const char *option, size_t n, char name[64]) {
     snprintf(name, 64, "%.*s", (int)n, option);
     for (char *at = name; (at = strchr(at, '_')) != NULL;) *at = '-';
 }
@@ -263,29 +262,6 @@ static void open_context(program *p, const heed_config *f) {
     p->c = heed_open(&o);
 }
 
-/* Adds to the error that a settings file has an unknown setting which task has it. */
-static void name_task_of_setting(const program *p, heed_ctx *c) {
-    char key[64];
-    const heed_option *tables[TABLES];
-    const char *error = heed_ctx_error(c);
-    if (!p->model || strstr(error, "did you mean") ||
-        sscanf(error, "unknown setting \"%63[a-z0-9-]\"", key) != 1)
-        return;
-    for (const heed_model *const *m = p->models; *m; m++) {
-        model_tables(*m, tables);
-        for (int i = 0; tables[i]; i++) {
-            if (!find_in(tables[i], key)) continue;
-            heed_text message = {.c = NULL};
-            heed_text_add(&message, "%s: %s has no such setting, it is one of %s", error,
-                          p->model->name, (*m)->name);
-            heed_clear(c);
-            heed_fail(c, HEED_DATA, "%s", message.s ? message.s : "out of memory");
-            heed_text_free(&message);
-            return;
-        }
-    }
-}
-
 /* Parses the arguments into settings in context c; positional arguments are kept in p. */
 static heed_config *parse(program *p, heed_ctx *c, int argc, char **argv) {
     const command *k = p->command;
@@ -296,10 +272,7 @@ static heed_config *parse(program *p, heed_ctx *c, int argc, char **argv) {
     }
     heed_config *f = settings_of(c, k, p->model);
     if (!check_options(p, f, c, argc, argv)) return NULL;
-    if (!files_are_named(c, k, f, argc, argv) || !heed_config_args(f, &argc, argv)) {
-        name_task_of_setting(p, c);
-        return NULL;
-    }
+    if (!files_are_named(c, k, f, argc, argv) || !heed_config_args(f, &argc, argv)) return NULL;
     if (p->model && !apply_preset(c, p->model, f)) return NULL;
     if (p->model && argc > 0 && strcmp(argv[0], p->model->name) == 0) argc--, argv++;
     p->argc = argc, p->argv = argv;
@@ -385,10 +358,12 @@ heed_config *run_settings(heed_ctx *c, const heed_model *const *models, const ch
 
 bool data_exists(program *p, const heed_model *m, const heed_config *f, const char *key,
                  const char *option) {
-    char other[1200];
-    snprintf(other, sizeof other, "`%s %.900s %sPATH`, where PATH is %.200s", p->command->name,
-             p->argv[0], option, data_of(m)->noun);
-    return heed_run_has_data(p->c, m, p->argv[0], f, key, other);
+    heed_text other = {.c = p->c};
+    bool ok = heed_text_add(&other, "`%s %s %sPATH`, where PATH is %s", p->command->name,
+                            p->argv[0], option, data_of(m)->noun) &&
+              heed_run_has_data(p->c, m, p->argv[0], f, key, other.s);
+    heed_text_free(&other);
+    return ok;
 }
 
 static const heed_tokenizer *vocabulary_of(const heed_run *r) {

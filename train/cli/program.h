@@ -140,8 +140,11 @@ struct program {
     bool agreed; /* the processes know of each other's errors so far */
 };
 
-/* The setting of that name, of the command or any task. NULL: there is none. */
+/* The setting of that name in a table, or of the command or any task. NULL: there is none. */
+const heed_option *find_in(const heed_option *table, const char *name);
 const heed_option *find_option(const program *p, const char *name);
+/* The name of an option of n bytes, with - for _. */
+void with_dashes(const char *option, size_t n, char name[64]);
 /* Whether the argument after "--layers" or "-o" is its value. */
 bool takes_value(const program *p, const char *flag);
 /* The value of a setting of the command, and whether it was given. (flags.c) */

@@ -167,6 +167,58 @@ static bool of_training(const program *p, const char *key) {
     return k && k->opens_run && !k->task_options && find_option(p, key);
 }
 
+/* The setting of that name of other tasks than the command's, and their names: "vit and cnn". NULL:
+ * none has it. */
+static const heed_option *setting_of_others(const program *p, const char *key, heed_text *names) {
+    const heed_option *tables[TABLES], *found = NULL, *o;
+    const char *last = NULL;
+    int count = 0;
+    for (const heed_model *const *m = p->models; *m; m++) {
+        model_tables(*m, tables);
+        o = NULL;
+        for (int i = 0; tables[i] && !o; i++) o = find_in(tables[i], key);
+        if (!o || is_internal(o)) continue;
+        if (last) heed_text_add(names, "%s%s", count++ ? ", " : "", last);
+        found = o, last = (*m)->name;
+    }
+    if (last) heed_text_add(names, "%s%s", count ? " and " : "", last);
+    return found;
+}
+
+/* The setting of f with the meaning of another task's, by the table; it has values of the same
+ * kind. But `head = WORD` may be one of `heads = N` without its last letter. NULL: there is none.
+ */
+static const heed_option *same_meaning(const heed_config *f, const heed_option *other) {
+    char plural[80], value[32];
+    snprintf(plural, sizeof plural, "%ss", other->name);
+    const heed_option *o = next_setting(f, &(const char *){plural}, value);
+    if (o && o->kind != other->kind) return o;
+    const synonym *s = look_up(setting_synonyms, other->name);
+    for (const char *list = s && s->ours ? s->ours : ""; *list;) {
+        o = next_setting(f, &list, value);
+        if (o && o->kind == other->kind && !*value) return o;
+    }
+    return NULL;
+}
+
+/* A setting that the command's task lacks, but others have. */
+static bool explain_of_others(const program *p, const heed_config *f, const char *key,
+                              char text[HEED_EXPLAIN]) {
+    char name[64];
+    heed_text names = {.c = NULL};
+    with_dashes(key, strlen(key), name);
+    const char *without = strncmp(name, "no-", 3) == 0 ? name + 3 : name;
+    const heed_option *other = p->model ? setting_of_others(p, without, &names) : NULL;
+    const heed_option *o = other ? same_meaning(f, other) : NULL;
+    if (other && names.s)
+        snprintf(text, HEED_EXPLAIN, ": it is a setting of %s, not of %s", names.s, p->model->name);
+    if (o)
+        snprintf(text + strlen(text), HEED_EXPLAIN - strlen(text), "; did you mean `%s`? (%.*s)",
+                 o->name, short_help(o->help), o->help);
+    heed_text_free(&names);
+    return other != NULL;
+}
+
 bool explain_setting(void *user, const heed_config *f, const char *key, char text[HEED_EXPLAIN]) {
     const char *dot = strrchr(key, '.'); /* "trainer.max_epochs" */
     if (dot) key = dot + 1;
@@ -175,6 +227,7 @@ bool explain_setting(void *user, const heed_config *f, const char *key, char tex
     char value[32] = "";
     if (dot && heed_config_has(f, key))
         return snprintf(text, HEED_EXPLAIN, ": did you mean `%s`?", key) > 0;
+    if (explain_of_others(user, f, key, text)) return true;
     if (!s && (strncmp(key, "no-", 3) == 0 || strncmp(key, "no_", 3) == 0))
         s = look_up(setting_synonyms, key + 3);
     if (s && s->ours && strstr(s->ours, "png")) o = option_by_ending(user, f, key);

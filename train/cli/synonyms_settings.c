@@ -51,8 +51,9 @@ const synonym setting_synonyms[] = {
     {" tie-weights tie-word-embeddings weight-tying tie-embeddings share-embeddings "
      "share-all-embeddings share-decoder-input-output-embed ",
      "tie share-vocab", NULL},
-    {" mlm-probability mlm-prob mask-prob mask-probability masking-ratio mask-ratio ",
-     "mask-share mask", "tokens are hidden by `train mlm` alone"},
+    {" mlm-probability mlm-prob mask-prob mask-probability masking-ratio mask-ratio mask-share "
+     "hide ",
+     "mask-share hide mask", "tokens are hidden by `train mlm` alone"},
     {" patch-size patchsize ", "patch", NULL},
     {" imgsz img-size img input-size image-width image-height resolution crop-size "
      "target-size ",

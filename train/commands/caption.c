@@ -17,7 +17,7 @@ static const heed_option options[] = {
     COUNT("top-k", "0", 0, 1 << 24, "--samples: only the k most probable words; 0: all",
           "Decoding"),
     NUMBER("top-p", "0", 0, 1,
-           "--samples: only the fewest words that hold this probability together; 0: all",
+           "--samples: only the most probable words that together have this probability; 0: all",
            "Decoding"),
     COUNT("seed", "1", 0, 9007199254740992.0, "--samples: seed of the draws", "Decoding"),
     CONVERT("Output"),

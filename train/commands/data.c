@@ -80,7 +80,8 @@ const command cmd_data_check = {
         "a text: encoding, lines, vocabulary, unknown tokens, overlap of training and validation.\n"
         "For pairs of texts: counts, labels, vocabularies, lengths, and what would be skipped.\n"
         "For pictures: parts, classes, sizes, files that cannot be decoded, and pictures that are\n"
-        "in two parts. For captions: both. DATA is given as for train: also several texts, or -.",
+        "in two parts. For captions: what it reports of texts and of pictures. As for train, DATA\n"
+        "can be several texts, or - for the standard input.",
     .examples = "  heed data check gpt book.txt\n"
                 "  heed data check mlm book.txt --tokenizer word --packing lines\n"
                 "  heed data check seq2seq french.tsv --tokenizer word --no-share-vocab\n"

@@ -1,22 +1,23 @@
 /* generate.c -- heed generate: text from a causal model, printed while it is generated. */
 #include "commands/attend.h"
+#include "kinds/training.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 static const heed_option options[] = {
-    WORDS("prompt", "text to continue; none: a new line", "Text"),
+    WORDS("prompt", "text to continue; empty: a new text begins", "Text"),
     COUNT("n", "200", 0, 1e8,
           "tokens to make; a token is a character, a word or a piece of a word, as the run's "
           "tokenizer has it",
           "Text"),
-    COUNT("samples", "1", 1, 1e6, "how many texts; up to 8 are made at once", "Text"),
+    COUNT("samples", "1", 1, 1e6, "texts to make; up to 8 are made at once", "Text"),
     NUMBER("temperature", "0.8", 0, 100, "divides the logits; 0: always the most probable token",
            "Text"),
     COUNT("top-k", "0", 0, 1 << 24, "only the k most probable tokens; 0: all", "Text"),
-    NUMBER("top-p", "0", 0, 1, "only the fewest tokens that hold this probability together; 0: all",
-           "Text"),
-    COUNT("seed", "1", 0, 9007199254740992.0, "of the draws", "Text"),
+    NUMBER("top-p", "0", 0, 1,
+           "only the most probable tokens that together have this probability; 0: all", "Text"),
+    COUNT("seed", "1", 0, 9007199254740992.0, "seed of the draws", "Text"),
     {"cache", HEED_BOOL, "true", 0, 0, NULL,
      "cache keys and values; without it, the same tokens are generated more slowly", "Text"},
     SWITCH("attention", "show the attention of the position that made the last token", "Output"),
@@ -220,24 +221,26 @@ static bool has_start(const heed_run *r) {
     return any;
 }
 
+/* Why a text cannot be generated without a prompt. */
+static const char *needs_prompt(const heed_run *r, char text[160]) {
+    const char *kind = heed_tokenizer_kind(r->tokenizer);
+    if (!r->tokenizer) return "the run has no tokenizer: expected ids";
+    if (heed_text_end(r->config, r->tokenizer) >= 0)
+        return "the run was trained on single lines (--packing lines), and has not learned how a "
+               "line begins";
+    snprintf(text, 160, "the run's vocabulary%s%.80s has no new line to start from",
+             *kind ? " of kind " : "", kind);
+    return text;
+}
+
 /* The start of a text without a prompt: the template alone, or after a line break. */
 static const char *first_prompt(const heed_run *r) {
-    const char *kind = heed_tokenizer_kind(r->tokenizer);
+    char why[160], words[FIRST_WORDS] = "3 1 4";
     if (has_start(r)) return "";
     if (heed_text_start(r->config, r->tokenizer) >= 0) return "\n";
-    if (!r->tokenizer)
-        heed_fail(r->c, HEED_USAGE,
-                  "missing --prompt: the run has no tokenizer: expected ids; hint: "
-                  "--prompt \"3 1 4\"");
-    else if (heed_text_end(r->config, r->tokenizer) >= 0)
-        heed_fail(r->c, HEED_USAGE,
-                  "missing --prompt: the run was trained on single lines (--packing lines), and "
-                  "has not learned with what a line begins; hint: --prompt \"Some words\"");
-    else
-        heed_fail(r->c, HEED_USAGE,
-                  "missing --prompt: the run's vocabulary%s%s has no new line to start from; hint: "
-                  "--prompt \"Some words\"",
-                  *kind ? " of kind " : "", kind);
+    if (r->tokenizer) first_words_of(r, words);
+    heed_fail(r->c, HEED_USAGE, "missing --prompt: %s; hint: `generate %s --prompt \"%s\"`",
+              needs_prompt(r, why), r->dir, *words ? words : "TEXT");
     return NULL;
 }
 
@@ -334,11 +337,13 @@ const command cmd_generate = {
     .usage = "RUN [PROMPT]",
     .help = "continue a prompt, token by token",
     .about =
-        "Generates text with a causal language model and prints it token by token. Without\n"
-        "PROMPT, or for -, each line of a pipe or file on the standard input, which must not be\n"
-        "empty, is a prompt; --prompt \"\" starts a text without one. A model that was trained "
+        "Generates text with a causal language model and prints it token by token. For - each "
         "line\n"
-        "by line (--packing lines) ends a text where a line would end, and needs a prompt.\n"
+        "of the standard input is a prompt. Without PROMPT that is also the case if the standard\n"
+        "input is a pipe or a file, which must not be empty; otherwise, and with --prompt \"\", a "
+        "new\n"
+        "text begins. A model that was trained line by line (--packing lines) ends a text where a\n"
+        "line would end, and always needs a prompt.\n"
         "\n"
         "A text may be longer than the block of the model. Whenever the block is full, its older\n"
         "half is dropped and the newer half is read again; from then on the model sees between\n"

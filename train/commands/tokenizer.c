@@ -13,10 +13,10 @@
 static const heed_option train_options[] = {
     WORDS("out", "folder to write; -o for short", TOKENIZER),
     CHOICE("kind", "wordpiece", "char|byte|word|wordpiece|bpe", "what a token is", TOKENIZER),
-    COUNT(
-        "vocab", "0", 0, 1 << 20,
-        "most tokens in the vocabulary; 0: no bound for char and word, 8192 for wordpiece and bpe",
-        TOKENIZER),
+    COUNT("vocab", "0", 0, 1 << 20,
+          "tokens in the vocabulary, at most; 0: no limit for char and word, 8192 for wordpiece "
+          "and bpe",
+          TOKENIZER),
     SWITCH("lower", "word and wordpiece: lower-case the text", TOKENIZER),
     SWITCH("specials", "char and byte: with [PAD] [CLS] [SEP] [MASK], which mlm needs", TOKENIZER),
     SWITCH("force", "replace an existing tokenizer", TOKENIZER),

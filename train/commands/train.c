@@ -1,4 +1,4 @@
-/* train.c -- heed train, heed resume, and heed init: the settings of a training run, as a file. */
+/* train.c -- heed train and heed resume. */
 #include "cli/gather.h"
 #include "cli/os_files.h"
 #include "kinds/inputs.h"
@@ -21,7 +21,9 @@
 static const heed_option train_options[] = {
     WORDS("out", "folder of the run to make; -o for short", "Run"),
     SWITCH("force", "replace an existing run", "Run"),
-    SWITCH("estimate", "print time, steps, memory and disk that training takes, from a few steps",
+    SWITCH("estimate",
+           "print the time, steps, memory and disk space that training would take, measured in a "
+           "few steps",
            "Run"),
     SHOWN,
     {0}};
@@ -202,9 +204,10 @@ static void interrupted(program *p, const training *t, long long step, bool done
 /* After an error, such as that of a full disk: says what is left of the run. r->step: that of the
  * weights; a resumed run whose checkpoint was not read has none. */
 static void failed(program *p, const training *t, const progress *g, const heed_fit_result *r) {
-    char n[32];
+    char n[32], config[1100];
     heed_text typed = {.c = NULL};
-    bool there = is_directory(t->run);
+    snprintf(config, sizeof config, "%.1000s/config.conf", t->run);
+    bool there = is_file(config);
     program_complain(p);
     add_resume(p, t, &typed);
     if (there && g->saved >= 0)
@@ -213,7 +216,13 @@ static void failed(program *p, const training *t, const progress *g, const heed_
     else if (there && t->resume && r->step > 0)
         heed_message(p->c, HEED_INFO, "the run has the checkpoint that it had before; hint: `%s`",
                      typed.s ? typed.s : "");
-    else if (!there && !t->resume && g->begun && g->saved < 0)
+    else if (!there && (t->resume || g->saved >= 0))
+        heed_message(p->c, HEED_INFO,
+                     "%s was removed while its training was running, and nothing of it can be "
+                     "resumed; hint: train again with the same command, or, if the folder was "
+                     "only moved, `resume NEW_FOLDER`",
+                     t->run);
+    else if (!there && g->begun)
         heed_message(p->c, HEED_INFO, "the run had no checkpoint yet: nothing is kept of it");
     heed_text_free(&typed);
 }
@@ -375,29 +384,32 @@ const command cmd_train = {
     .about =
         "Trains a model on DATA and writes a run: a folder with everything that the model needs.\n"
         "\n"
-        "mlm and gpt read a text: a file, several files, folders and quoted patterns, or - for\n"
-        "the standard input, whose text is copied into the run. Without --tokenizer PATH a\n"
-        "tokenizer is trained on the text first.\n"
+        "mlm and gpt read text: one or more files, folders or quoted patterns, or - for the\n"
+        "standard input. Several texts, or the standard input, are copied into the run. Unless\n"
+        "--tokenizer names one, a tokenizer is first trained on the text.\n"
         "\n"
-        "vit, cnn and mlp read pictures: a folder of class folders, with or without train, val\n"
-        "and test above them, a folder of IDX or CIFAR files, or a CSV file of path,label lines.\n"
-        "autoencoder reads the same, but needs no classes.\n"
+        "vit, cnn and mlp read pictures: a folder with a subfolder for each class, or with such\n"
+        "folders called train, val and test; a folder of IDX or CIFAR files; or a CSV file of\n"
+        "path,label lines. autoencoder reads the same, but needs no classes.\n"
         "\n"
-        "seq2seq and rnn read lines of source TAB target, textcls lines of label TAB text, tag\n"
-        "lines of words TAB labels, with one label per word. A line can also be a JSON object:\n"
-        "{src, tgt}, {label, text} or {tokens, tags}. The file can also be CSV, whose columns\n"
-        "--columns chooses. seq2seq and rnn also read two parallel texts. caption reads lines of\n"
-        "FILE TAB caption or {image, caption}, with any number of captions for a picture; FILE is\n"
-        "relative to the folder of DATA. A first line that names the columns is skipped. DATA can\n"
-        "also be a folder of pictures with metadata.jsonl: {file_name, text}.\n"
+        "The other tasks read a file with an example on each line, in these columns.\n"
+        "  seq2seq, rnn  source TAB target; or two files of parallel texts\n"
+        "  textcls       label TAB text\n"
+        "  tag           words TAB labels, one label for each word\n"
+        "  caption       FILE TAB caption, with any number of lines for a picture; FILE is\n"
+        "                relative to the folder of DATA\n"
+        "A line can also be a JSON object: {src, tgt}, {label, text}, {tokens, tags} or\n"
+        "{image, caption}. The file can also be CSV, whose columns --columns chooses, but not\n"
+        "for caption. A first line that names the columns is skipped. For caption, DATA can also\n"
+        "be a folder of pictures with metadata.jsonl: {file_name, text}.\n"
         "\n"
-        "--from RUN starts from the best weights of a run, of this or another task. The tokenizer\n"
-        "and the settings of the model are those of the run unless others are given. What is\n"
-        "copied, what is new and what does not fit is printed.\n"
+        "--from RUN starts from the best weights of a run, of this or another task. Its tokenizer\n"
+        "and the settings of its model are used, too, unless others are given. The output says\n"
+        "what is copied, what is new and what does not fit.\n"
         "\n"
         "Ctrl-C saves and stops; `heed resume RUN` continues. In a build of `make MPI=1`,\n"
         "`mpirun -n 4 heed train ...` divides the --accumulate batches of each update among four\n"
-        "processes, on one machine or several, with the same weights as result.",
+        "processes, on one machine or several; the resulting weights are the same.",
     .examples = "  heed train gpt -c runs/book/config.conf -o runs/again --seed 2\n"
                 "  heed train gpt book.txt --estimate\n"
                 "  heed train gpt other.txt --from runs/book -o runs/other\n"
@@ -414,32 +426,6 @@ const command cmd_train = {
     .divides = true,
     .args = {0, -1},
     .run = train,
-};
-
-/* ---- heed init ---- */
-
-static void init(program *p) {
-    heed_text text = {.c = p->c};
-    heed_config *f = task_config(p);
-    const char *data = p->model->kind == HEED_INPUT_DENSE ? "" : " DATA";
-    heed_config_by_data(f, p->model->choices);
-    printf("# Settings of %s train %s, heed %s. Use: %s train %s%s -c THIS_FILE -o RUN\n\n",
-           program_name(), p->model->name, HEED_VERSION, program_name(), p->model->name, data);
-    if (heed_config_write(f, &text, true)) print_text(&text);
-    heed_text_free(&text);
-}
-
-const command cmd_init = {
-    .name = "init",
-    .usage = "TASK",
-    .help = "print a commented settings file with every default",
-    .about = "Prints a settings file for `heed train TASK DATA -c FILE -o RUN`. It contains the\n"
-             "settings that are given here, and the defaults of all others.",
-    .examples = "  heed init gpt > gpt.conf\n"
-                "  heed init mlm --preset tiny --lr 5e-4 > mlm.conf\n",
-    .task_example = "> settings.conf",
-    .task_options = true,
-    .run = init,
 };
 
 /* ---- heed resume ---- */
@@ -462,13 +448,26 @@ static bool override(program *p, const training *t) {
     return heed_ctx_status(p->c) == HEED_OK;
 }
 
+/* Whether the data that a setting names exists. The hint keeps what was given for the other one. */
+static bool is_there(program *p, const training *t, const char *key, const char *other) {
+    char word[1024];
+    heed_text flags = {.c = NULL};
+    if (*flag_text(p, key)) return path_exists(p->c, flag_text(p, key));
+    if (flag_given(p, other))
+        heed_text_add(&flags, "--%s %s ", other,
+                      heed_format_shell(word, sizeof word, flag_text(p, other)));
+    heed_text_add(&flags, "--%s ", key);
+    bool there = data_exists(p, t->model, t->f, key, flags.s ? flags.s : "");
+    heed_text_free(&flags);
+    return there;
+}
+
 static void resume(program *p) {
     training t = {.run = p->argv[0], .resume = true};
     if (is_first_process(p) && !heed_run_recover(p->c, t.run)) return;
     t.f = run_settings(p->c, p->models, t.run, &t.model);
     if (!t.f || !heed_run_check(p->c, t.run, t.f) || !heed_run_resumable(p->c, t.run)) return;
-    if (override(p, &t) && data_exists(p, t.model, t.f, "data", "--data ") &&
-        data_exists(p, t.model, t.f, "val", "--val "))
+    if (override(p, &t) && is_there(p, &t, "data", "val") && is_there(p, &t, "val", "data"))
         run_training(p, &t);
 }
 

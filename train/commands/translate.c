@@ -13,7 +13,7 @@ static const heed_option options[] = {
     COUNT("top-k", "0", 0, 1 << 24, "--sample: only the k most probable tokens; 0: all",
           "Decoding"),
     NUMBER("top-p", "0", 0, 1,
-           "--sample: only the fewest tokens that hold this probability together; 0: all",
+           "--sample: only the most probable tokens that together have this probability; 0: all",
            "Decoding"),
     COUNT("seed", "1", 0, 9007199254740992.0, "--sample: seed of the draws", "Decoding"),
     SWITCH("attention", "show what each generated token attended to in the source", "Output"),

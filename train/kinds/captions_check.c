@@ -10,8 +10,8 @@ static double share(size_t part, size_t all) { return all ? 100 * (double)part /
 
 static void print_part(const char *label, size_t captions, size_t pictures) {
     char n1[32], n2[32];
-    print_fact(AT, label, "%s captions of %s pictures", heed_format_count(n1, captions),
-               heed_format_count(n2, pictures));
+    print_fact(AT, label, "%s caption%s of %s picture%s", heed_format_count(n1, captions),
+               captions == 1 ? "" : "s", heed_format_count(n2, pictures), pictures == 1 ? "" : "s");
 }
 
 static void print_captions(const heed_data *d, const heed_pairs_info *t) {
@@ -37,7 +37,8 @@ static void print_pictures(heed_images *k) {
     print_fact(AT, "  skipped", "%s",
                a->bad ? heed_format_count(n, a->bad) : "none: all pictures can be decoded");
     print_skipped(stdout, k, "               ", SIZE_MAX);
-    print_fact(AT, "  duplicates", "%s validation captions are of pixels in the training part",
+    print_fact(AT, "  duplicates",
+               "%s validation captions are of pictures that are in the training part, too",
                copies ? heed_format_count(n, copies) : "no");
     print_duplicate(k);
 }
@@ -54,7 +55,8 @@ static void print_facts(program *p, const heed_data *d) {
         print_fact(AT, "  validation", "none: --val-split 0.1");
     else
         print_part("  validation", a->val_captions, a->val_pictures);
-    print_fact(AT, "  captions", a->fewest == a->most ? "%zu a picture" : "%zu to %zu a picture",
+    print_fact(AT, "  captions",
+               a->fewest == a->most ? "%zu for each picture" : "%zu to %zu for each picture",
                a->fewest, a->most);
     print_captions(d, t);
     print_pictures(heed_captions_images(k));

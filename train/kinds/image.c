@@ -103,8 +103,8 @@ bool are_few(const heed_model *m, const heed_data *d, const heed_config *f, char
     snprintf(
         text, 256,
         "%s photographs are few for attention over patches: a CNN (%s train cnn) often learns "
-        "more from them, but has no attention to show; --from RUN, which starts from the weights "
-        "of a run on others, keeps the attention",
+        "more from them, but has no attention to show; to keep the attention, --from RUN starts "
+        "from a run on other pictures",
         heed_format_count(count, n), program_name());
     return true;
 }

@@ -83,14 +83,19 @@ static const char *data_word(const heed_data *d) {
     return d->spec.per_word ? "word" : "text";
 }
 
+/* A mark before and after a name of a class in a list, so that a comma in it parts no two names. */
+static const char *quote_of(const char *label) { return strchr(label, ',') ? "\"" : ""; }
+
 void banner_balance(const heed_data *d) {
     enum { COLUMNS = 100 };
     heed_text row = {.c = NULL};
     int i = 0;
     if (!d->class_weights) return;
-    for (; i < d->label_count && row.n < COLUMNS; i++)
-        heed_text_add(&row, "%s%.40s %zu x %.3g", i ? ", " : "", d->labels[i],
+    for (; i < d->label_count && row.n < COLUMNS; i++) {
+        const char *quote = quote_of(d->labels[i]);
+        heed_text_add(&row, "%s%s%.40s%s %zu x %.3g", i ? ", " : "", quote, d->labels[i], quote,
                       heed_data_count(d, i), (double)d->class_weights[i]);
+    }
     banner_row("balanced", "%s%s", row.s ? row.s : "", i < d->label_count ? " ..." : "");
     heed_text_free(&row);
 }
@@ -106,11 +111,13 @@ const char *balance_hint(const heed_data *d, char text[256]) {
         if (n > largest) largest = n;
     }
     *text = 0;
-    if (d->label_count && least * MANY < largest)
-        snprintf(text, 256,
-                 "the largest class has %.0f times the %ss of %.80s: accuracy says little of it; "
-                 "--balance weighs classes equally in training",
-                 (double)largest / (double)(least ? least : 1), data_word(d), d->labels[smallest]);
+    if (!d->label_count || least * MANY >= largest) return text;
+    const char *quote = quote_of(d->labels[smallest]);
+    snprintf(text, 256,
+             "the largest class has %.0f times the %ss of %s%.80s%s: accuracy says little of it; "
+             "--balance weighs classes equally in training",
+             (double)largest / (double)(least ? least : 1), data_word(d), quote,
+             d->labels[smallest], quote);
     return text;
 }
 
@@ -118,9 +125,11 @@ const char *label_list(const char *const *labels, int count, int columns, char t
     size_t n = 0;
     int i = 0;
     *text = 0;
-    for (; i < count && n < (size_t)columns; i++)
-        n += (size_t)snprintf(text + n, 256 - n, strchr(labels[i], ',') ? "%s\"%.80s\"" : "%s%.80s",
-                              i ? ", " : "", labels[i]);
+    for (; i < count && n < (size_t)columns; i++) {
+        const char *quote = quote_of(labels[i]);
+        n += (size_t)snprintf(text + n, 256 - n, "%s%s%.80s%s", i ? ", " : "", quote, labels[i],
+                              quote);
+    }
     size_t cut = heed_label_cut(text, columns);
     if (cut < n || i < count) snprintf(text + cut, 256 - cut, " ...");
     return text;

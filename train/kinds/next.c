@@ -1,10 +1,11 @@
-/* next.c -- commands to try after a training run, with words of its data. */
+/* next.c -- commands to try after a training run, with words of its data; such words for an error.
+ */
 #include "kinds/training.h"
 
 #include <ctype.h>
 #include <string.h>
 
-enum { LONGEST = 400, COLUMNS = 80, WORDS = 9 };
+enum { LONGEST = FIRST_WORDS - 1, COLUMNS = 80, WORDS = 9, PROMPT = 3 };
 
 /* Whether a character needs no escape between double quotes in any shell. */
 static bool is_plain(char ch) {
@@ -67,6 +68,26 @@ static void first_words(const char *path, char line[LONGEST + 1]) {
     for (size_t n = strlen(line); best < WHOLE && n && strchr(",;:", line[n - 1]);) line[--n] = 0;
 }
 
+/* The first token that begins with a letter, as text; "": none does. */
+static void first_token(const heed_tokenizer *k, char words[LONGEST + 1]) {
+    heed_text text = {.c = NULL};
+    for (int32_t id = 0; id < heed_vocab_size(k) && !*words; id++) {
+        text.n = 0;
+        bool letter = isalpha((unsigned char)*heed_token_text(k, id));
+        if (letter && heed_decode(k, &id, 1, &text)) take_words(text.s, text.n, words);
+    }
+    heed_text_free(&text);
+}
+
+void first_words_of(const heed_run *r, char words[FIRST_WORDS]) {
+    const char *data =
+        heed_config_has(r->config, "data") ? heed_config_text(r->config, "data") : "";
+    *words = 0;
+    if (is_file(data)) first_words(data, words);
+    keep_words(words, PROMPT);
+    if (!*words) first_token(r->tokenizer, words);
+}
+
 void next_text(const heed_model *m, const heed_data *d, const char *path, const char *run) {
     char line[LONGEST + 1];
     const char *heed = program_name();
@@ -82,7 +103,7 @@ void next_text(const heed_model *m, const heed_data *d, const char *path, const 
         while (start > 0 && line[start - 1] != ' ') start--;
         printf("  %s fill %s \"%.*s[MASK]%s\"\n", heed, run, (int)start, line, line + end);
     } else {
-        keep_words(line, 3);
+        keep_words(line, PROMPT);
         if (m->steps && *line)
             printf("  %s generate %s --prompt \"%s\"\n", heed, run, line);
         else if (m->steps)

@@ -10,7 +10,7 @@ static const heed_option options[] = {
      "tokenizer.json or a vocab.txt",
      "Text"},
     {"vocab", HEED_INT, "0", 0, 1 << 24, NULL,
-     "most tokens in the vocabulary; 0: no bound for char and word, 8192 for wordpiece and bpe",
+     "tokens in the vocabulary, at most; 0: no limit for char and word, 8192 for wordpiece and bpe",
      "Text"},
     {"lower", HEED_BOOL, "false", 0, 0, NULL, "word and wordpiece: lower-case the text", "Text"},
     {"packing", HEED_CHOICE, "blocks", 0, 0, "blocks|lines",
@@ -21,8 +21,7 @@ static const heed_option options[] = {
      "validation is a random choice among 100 pieces, or the end of the file", "Text"},
     {"token-cache", HEED_BOOL, "true", 0, 0, NULL,
      "keep the tokens of a text of 32 MB or more in the run, 4 bytes each, for resume and eval; "
-     "only "
-     "those of word, wordpiece and bpe, as others are read as fast",
+     "not those of char and byte, which are read as fast without it",
      "Text"},
     {0}};
 

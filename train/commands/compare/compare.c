@@ -128,7 +128,7 @@ static void print_differences(const comparison *k, json_t *all) {
             widest = larger(widest, heed_label_columns(value_of(&k->runs[i], key)));
     }
     if (!shown) {
-        puts(k->grouped ? "\nonly the seed differs" : "\nno setting differs");
+        puts(json_object_get(all, "seed") ? "\nonly the seed differs" : "\nno setting differs");
         return;
     }
     int capacity = (terminal_width() - width) / k->count - 2;
@@ -260,14 +260,25 @@ static void warn_of_others(program *p, const comparison *k) {
             p->c, HEED_WARN,
             "runs are of different tasks: %s is of %s, %s of %s: their losses cannot be compared",
             r[0].name, r[0].model->name, r[i].name, r[i].model->name);
-    while (j < k->count &&
-           (strcmp(data, value_of(&r[j], "data")) == 0 || same_file(data, value_of(&r[j], "data"))))
-        j++;
+    while (j < k->count && strcmp(data, value_of(&r[j], "data")) == 0) j++;
     if (j < k->count)
         heed_message(
             p->c, HEED_WARN,
             "runs are on different data: %s on %s, %s on %s: their numbers cannot be compared",
             r[0].name, data, r[j].name, value_of(&r[j], "data"));
+}
+
+/* Runs on one file, or on copies of it, are on the same data, whose path is then that of the first
+ * of them: texts that were joined are a file of each run. */
+static void name_same_data(const comparison *k, compared *r) {
+    const char *data = value_of(r, "data");
+    for (int i = 0; i < k->count; i++) {
+        const char *first = value_of(&k->runs[i], "data");
+        if (strcmp(first, data) == 0) return;
+        if (!same_file(first, data) && !same_content(first, data)) continue;
+        heed_config_set(r->f, "data", first, "data", HEED_FROM_FLAG);
+        return;
+    }
 }
 
 static bool open_runs(program *p, comparison *k) {
@@ -284,6 +295,7 @@ static bool open_runs(program *p, comparison *k) {
         r->name = p->argv[i];
         r->f = run_settings(p->c, p->models, r->name, &r->model);
         if (!r->f || !curves_read(p->c, r->name, &r->curves)) return false;
+        name_same_data(k, r);
         if (data_of(r->model)->perplexity || makes_pictures(r->model)) k->accuracy = false;
         r->numbers = numbers_of(r->name, &r->curves);
         k->pairs = k->pairs || isfinite(r->numbers.exact);
