@@ -49,7 +49,8 @@ static void print_warnings(const program *p, const heed_corpus_info *a, const he
     if (a->cut_lines)
         print_fact(AT, "  note", "%s lines are cut at --block %lld",
                    heed_format_count(n, a->cut_lines), (long long)block);
-    if (a->val_tokens == 0) print_fact(AT, "  note", "no validation part: --val-split X or --val FILE makes one");
+    if (a->val_tokens == 0)
+        print_fact(AT, "  note", "no validation part: --val-split X or --val FILE makes one");
     bool blocks = strcmp(heed_config_text(p->flags, "packing"), "blocks") == 0;
     double longest = (double)t->longest * (double)tokens / (double)t->bytes; /* in tokens, about */
     if (blocks && t->lines > 50 && longest + 2 < (double)block)
