@@ -132,6 +132,10 @@ TEST(core_names_an_input_that_does_not_exist) {
     heed_clear(c);
     CHECK_TEXT(heed_ctx_missing(c, NULL), "");
     heed_fail_input(c, "/", true, "/ is no run"); /* it exists */
+    CHECK_TEXT(heed_ctx_missing(c, &run), "");
+    CHECK(!run);
+    heed_clear(c);
+    heed_fail_input(c, "/dev/null/x", false, "below a file"); /* no folder: another error */
     CHECK_TEXT(heed_ctx_missing(c, NULL), "");
     heed_clear(c);
     CHECK(!heed_text_read(c, "no-file", &n)); /* any reading of a file */

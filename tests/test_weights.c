@@ -2,6 +2,7 @@
  * named. */
 #include "core/core.h"
 #include "core/os.h"
+#include "io/io.h"
 #include "record/weights.h"
 #include "test.h"
 #include <heed/record.h>
@@ -189,6 +190,8 @@ TEST(weights_in_npz_have_their_labels_heads_and_names) {
     CHECK(bytes && heed__npz_parse(c, path, bytes, n, &z));
     check_text(c, &z, "a.queries", 0, labels[0]);
     check_text(c, &z, "a.queries", 1, "\xEF\xBF\xBD,");
+    const heed__npy *queries = heed__npz_find(&z, "a.queries"); /* NumPy refuses other codes */
+    CHECK(queries && heed__little(queries->data + queries->size, 4) == 0xFFFD);
     longest[256] = 0;
     check_text(c, &z, "a.keys", 0, longest);
     check_text(c, &z, "maps.1.keys", 0, labels[0]);

@@ -192,9 +192,11 @@ def resume(path, progress=None, data=None, threads=0, isa=None, **settings):
     c = Context(**options)
     c.made(lib.heed_run_resumable(c.pointer, name), "resume")
     model = models().get(setting_of(path, "task", "")) or open_(path).c.model
-    for key, given in ("data", data), ("val", settings.get("val")):
+    places = {"data": data, "val": settings.get("val")}
+    typed = "".join(f', {key}="{given}"' for key, given in places.items() if given is not None)
+    for key, given in places.items():
         if given is None:
-            other = f'heed.resume("{path}", {key}=PATH)'.encode()
+            other = f'heed.resume("{path}"{typed}, {key}=PATH)'.encode()
             c.made(lib.heed_run_has_data(c.pointer, model, name, None, key.encode(), other), "resume")
     args = {"model": model, "run": name, "resume": True, "data": None if data is None else path_bytes(data, "data")}
     with saying(os.fsdecode(name)):

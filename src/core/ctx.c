@@ -97,6 +97,7 @@ void heed_clear(heed_ctx *c) {
     heed__monitor_enter(c->lock);
     c->status = HEED_OK;
     c->why[0] = c->missing[0] = 0;
+    c->run = false;
     heed__monitor_leave(c->lock);
 }
 
@@ -107,7 +108,7 @@ static void fail(heed_ctx *c, heed_status status, const char *missing, bool run,
     if (c->status == HEED_OK) {
         vsnprintf(c->why, sizeof c->why, format ? format : "", list);
         snprintf(c->missing, sizeof c->missing, "%s", missing);
-        c->run = run;
+        c->run = run && *missing;
         c->status = status;
     }
     heed__monitor_leave(c->lock);
@@ -124,7 +125,7 @@ bool heed_fail(heed_ctx *c, heed_status status, const char *format, ...) {
 bool heed_fail_input(heed_ctx *c, const char *path, bool run, const char *format, ...) {
     va_list list;
     va_start(list, format);
-    fail(c, HEED_DATA, path && !heed__os_exists(path) ? path : "", run, format, list);
+    fail(c, HEED_DATA, path && heed__os_is_missing(path) ? path : "", run, format, list);
     va_end(list);
     return false;
 }

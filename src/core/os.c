@@ -246,6 +246,11 @@ bool heed__os_exists(const char *path) {
     return stat(path, &st) == 0;
 }
 
+bool heed__os_is_missing(const char *path) {
+    struct stat st;
+    return stat(path, &st) != 0 && errno == ENOENT;
+}
+
 bool heed__os_is_dir(const char *path) {
     struct stat st;
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);

@@ -49,6 +49,8 @@ bool heed__os_append(heed_ctx *c, const char *path, const char *text, size_t n);
 bool heed__os_truncate(heed_ctx *c, const char *path, size_t n);
 
 bool heed__os_exists(const char *path);
+/* Nothing exists there. False, too, where that cannot be found out. */
+bool heed__os_is_missing(const char *path);
 bool heed__os_is_dir(const char *path);
 bool heed__os_is_file(const char *path);               /* not a folder, pipe or device */
 bool heed__os_make_dir(heed_ctx *c, const char *path); /* with its parents; may exist */

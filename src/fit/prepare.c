@@ -192,10 +192,11 @@ static bool check_data(heed__fitting *f) {
     const char *data = heed_config_has(g, "data") ? heed_config_text(g, "data") : "",
                *val = heed_config_has(g, "val") ? heed_config_text(g, "val") : "";
     heed_text what = {.c = f->c};
-    bool ok = heed_text_add(&what, "data %s%s%s", data, *val ? " or " : "", val) &&
-              same(f, what.s, f->state.data_checksum, f->a->data_checksum,
-                   "restore the data that the run began with, or start a new run from its weights "
-                   "with `from`");
+    bool ok =
+        heed_text_add(&what, "data%s%s%s%s", *data ? " " : "", data, *val ? " or " : "", val) &&
+        same(f, what.s, f->state.data_checksum, f->a->data_checksum,
+             "restore the data that the run began with, or start a new run from its weights "
+             "with `from`");
     heed_text_free(&what);
     return ok;
 }

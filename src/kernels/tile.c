@@ -92,7 +92,8 @@ INLINE void term(const heed__tile *t, vec sum[TILE_ROWS][MOST_VECS], const int r
 }
 
 /* AVX2's tile has so few multiplications a term that the other instructions limit its speed, above
- * all where two threads share a core: full tiles compute BURST terms in an unrolled loop. */
+ * all where two threads share a core: full tiles compute BURST terms in a loop that is
+ * unrolled by 4. */
 #define BURST (HEED__SET == 1 ? 8 : 0)
 
 /* Computes the tile that starts at `row`, of rows that end at `end`. burst: 0 or BURST. a_copy and

@@ -220,6 +220,22 @@ cp out gpt.conf
 run train gpt facts.txt -c gpt.conf -o filed $SMALL --steps 1
 status 0
 
+# A path where nothing exists: a run or file of a similar name is suggested.
+while read -r command; do
+    run $command
+    status 3
+    warns "did you mean gpt?"
+done <<EOF
+attend gtp Paris
+info gtp
+compare gtp gpt
+plot gtp
+EOF
+cp facts.txt facts.json
+run explain --from fcats.json
+warns "did you mean facts.json?"
+rm facts.json
+
 # A file of another kind is not called damaged.
 run info facts.txt
 refuses 3 "not a .safetensors file: facts.txt"

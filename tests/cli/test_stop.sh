@@ -108,7 +108,7 @@ STATUS=$?
 status 1
 warns "run was removed while it trained: removed"
 hides "resume removed"
-warns 'removed was removed while its training was running, and nothing of it can be resumed; hint: train again with the same command, or, if the folder was only moved, `heed resume NEW_FOLDER`'
+warns 'removed was removed or moved while its training was running; hint: `heed resume NEW_FOLDER` if it was moved; otherwise train again with the same command'
 absent removed
 
 # A limit of file sizes is an error of the write that meets it.

@@ -66,6 +66,8 @@ def test_train_mlm_and_everything_of_it():
     assert abs(found[0][1] - guesses[0][1]) < 1e-6
     kept = record.blocks[0].weights
     assert record.text(head=1).startswith("encoder, layer 1, head 2\n")
+    scales = {record.text(head=h).rstrip().rsplit("\n", 1)[-1] for h in range(len(block.heads))}
+    assert len(scales) == 1 and len(block.heads) > 1, scales  # of the layer, for each of its heads
     for name, write in (("r.npz", record.npz), ("r.csv", record.csv), ("r.png", record.png), ("r.svg", record.png), ("r.html", record.html)):
         write(name)
         assert os.path.getsize(name) > 500
@@ -213,6 +215,8 @@ def test_data_that_was_moved():
     for call, hint in ((run.evaluate, "run.evaluate(PATH)"), (lambda: heed.resume("apart", steps=6), 'heed.resume("apart", val=PATH)')):
         with raises(heed.DataError, "the validation data of the run is missing: apart/config.conf: val = my facts.txt; hint: ", hint):
             call()
+    with raises(heed.DataError, 'heed.resume("apart", data="moved.txt", val=PATH)'):
+        heed.resume("apart", data="moved.txt", steps=6)
     assert heed.resume("apart", steps=6, val="apart.txt").result["step"] == 6
     os.rename("run/last", "run/gone")
     with raises(heed.DataError, "run has lost its checkpoint", '`from_="run"`'):

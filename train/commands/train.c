@@ -218,10 +218,9 @@ static void failed(program *p, const training *t, const progress *g, const heed_
                      typed.s ? typed.s : "");
     else if (!there && (t->resume || g->saved >= 0))
         heed_message(p->c, HEED_INFO,
-                     "%s was removed while its training was running, and nothing of it can be "
-                     "resumed; hint: train again with the same command, or, if the folder was "
-                     "only moved, `resume NEW_FOLDER`",
-                     t->run);
+                     "%s was removed or moved while its training was running; hint: `resume "
+                     "NEW_FOLDER` if it was moved; otherwise train again%s",
+                     t->run, t->resume ? "" : " with the same command");
     else if (!there && g->begun)
         heed_message(p->c, HEED_INFO, "the run had no checkpoint yet: nothing is kept of it");
     heed_text_free(&typed);
@@ -388,9 +387,9 @@ const command cmd_train = {
         "standard input. Several texts, or the standard input, are copied into the run. Unless\n"
         "--tokenizer names one, a tokenizer is first trained on the text.\n"
         "\n"
-        "vit, cnn and mlp read pictures: a folder with a subfolder for each class, or with such\n"
-        "folders called train, val and test; a folder of IDX or CIFAR files; or a CSV file of\n"
-        "path,label lines. autoencoder reads the same, but needs no classes.\n"
+        "vit, cnn and mlp read pictures: a folder with a subfolder for each class, or folders\n"
+        "train, val and test that each hold such subfolders; a folder of IDX or CIFAR files;\n"
+        "or a CSV file of path,label lines. autoencoder reads the same, but needs no classes.\n"
         "\n"
         "The other tasks read a file with an example on each line, in these columns.\n"
         "  seq2seq, rnn  source TAB target; or two files of parallel texts\n"

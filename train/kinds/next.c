@@ -65,7 +65,7 @@ static void first_words(const char *path, char line[LONGEST + 1]) {
         if (rank > best) best = rank;
     }
     if (best < WHOLE) keep_words(line, WORDS);
-    for (size_t n = strlen(line); best < WHOLE && n && strchr(",;:", line[n - 1]);) line[--n] = 0;
+    for (size_t n = strlen(line); best < WHOLE && n && strchr(" ,;:", line[n - 1]);) line[--n] = 0;
 }
 
 /* The first token that begins with a letter, as text; "": none does. */
