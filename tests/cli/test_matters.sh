@@ -198,6 +198,9 @@ run ablate vit --patches --svg x.svg
 refuses 2 "--svg draws heads"
 
 # Beside the attention: bars for one prediction, matrices of a pair, panels over a picture.
+run attend mlm "Paris is the capital of [MASK] ." --gradient --npz maps.npz
+run view maps.npz
+says "gradient                     encoder, layer 1, head 2: 9 x 9"
 run attend mlm "Paris is the capital of [MASK] ." --rollout --occlude --gradient --png maps.png
 status 0
 quiet
