@@ -268,6 +268,11 @@ says "at token 1:"
 run attend pairs abc1 --rollout --json
 status 0
 json maps.0.keys 0
+# A picture of cross attention has no place for it; the last row of the target is no row of the encoder.
+run attend pairs abc1 --rollout --occlude --query 1 --png cross.png
+warns "--png draws the attention and what is of the same tokens; not drawn: rollout (source over source)"
+run attend pairs abc1 --rollout --stack encoder
+says "each token, as the mean of the rows:"
 run attend pairs abc1 --rollout
 tr '\n' ' ' <out >line
 holds grep -q "of the encoder: source over source, rows sum to 1; the cross attention and the decoder are not followed[.]" line
