@@ -72,7 +72,22 @@ bool heed__numbers_npy(const heed__source *s, const heed__npy *a, heed__numbers 
 
 /* ---- which kind of file ---- */
 
+/* Whether an object on one line is followed by another on the next, which no JSON text has. */
+static bool has_lines(const char *text, size_t n) {
+    const char *end = text + n, *at = text;
+    while ((at = memchr(at, '\n', (size_t)(end - at))) != NULL) {
+        const char *last = at > text && at[-1] == '\r' ? at - 1 : at;
+        if (++at < end && *at == '{' && last > text && last[-1] == '}') return true;
+    }
+    return false;
+}
+
 static bool read_json(heed__source *s, char *text, size_t n, heed_record *r) {
+    if (has_lines(text, n))
+        return heed_fail(s->c, HEED_DATA,
+                         "%s has several objects, one on each line: expected one, of one input; "
+                         "hint: save each line as a file",
+                         s->path);
     s->json = heed__json_parse(s->c, s->path, text, n);
     if (!s->json) return false;
     const char *mark = json_string_value(json_object_get(s->json, "heed"));

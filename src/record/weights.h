@@ -44,6 +44,8 @@ const char *heed__numbers_shape(char text[HEED__SHAPE], const heed__numbers *n);
 
 /* Reads arrays of other programs into r. */
 bool heed__weights_foreign(const heed__source *s, heed_record *r);
+/* The stack that the object names under "stack"; none: the encoder. */
+heed_stack heed__stack_of(const json_t *v);
 /* Whether the object is a worked example, as heed explain prints it; reads such a one into r. */
 bool heed__is_lesson(const json_t *json);
 bool heed__weights_lesson(const heed__source *s, heed_record *r);

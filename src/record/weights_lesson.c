@@ -72,6 +72,8 @@ static int add_axis(const lesson *l, heed_record *r, const char *name, int count
 
 static bool add_block(lesson *l, heed_record *r) {
     const json_t *json = l->s->json, *layer = json_object_get(json, "layer");
+    const json_t *place = json_object_get(json, "place"); /* of a trained head; or NULL */
+    json_int_t at = json_integer_value(json_object_get(place, "layer"));
     heed_record_block *b = &l->block;
     json_int_t number = json_integer_value(json_object_get(json, "head"));
     int head = number > 0 && number <= ONE ? (int)number - 1 : -1;
@@ -83,7 +85,8 @@ static bool add_block(lesson *l, heed_record *r) {
     if (r->axes[b->keys].count != l->keys)
         return heed_fail(l->s->c, HEED_DATA, "sources are missing: %s: expected %d texts",
                          l->s->path, l->keys);
-    b->stack = other ? HEED_CROSS : HEED_ENCODER;
+    b->stack = other ? HEED_CROSS : heed__stack_of(place);
+    b->layer = at > 0 && at <= ONE ? (int)at - 1 : 0;
     b->head = head >= 0 && b->heads == 1 ? &head : NULL;
     b->beta = json_number_value(json_object_get(json, "beta"));
     b->causal = json_is_true(json_object_get(json, "causal"));

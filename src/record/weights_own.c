@@ -40,7 +40,7 @@ static bool place(const reader *k, const json_t *v, const char *key, int most, i
     return ok;
 }
 
-static heed_stack stack_of(const json_t *v) {
+heed_stack heed__stack_of(const json_t *v) {
     const char *name = text(v, "stack");
     return !name || strcmp(name, "encoder") == 0 ? HEED_ENCODER
            : strcmp(name, "cross") == 0          ? HEED_CROSS
@@ -123,7 +123,7 @@ static bool read_heads(const reader *k, const json_t *v, heed_record_block *b, i
 static bool add_block(reader *k, const json_t *v) {
     int axes = k->r->axis_count - 1, heads[4097];
     heed_record_block b = {.path = text(v, "path") ? text(v, "path") : "",
-                           .stack = stack_of(v),
+                           .stack = heed__stack_of(v),
                            .causal = json_is_true(json_object_get(v, "causal")),
                            .hard = json_is_true(json_object_get(v, "hard")),
                            .additive = json_is_true(json_object_get(v, "additive")),
@@ -157,7 +157,7 @@ static bool add_block(reader *k, const json_t *v) {
 static bool add_map(reader *k, const json_t *v, size_t index) {
     heed_record_map m = {.name = text(v, "name") ? text(v, "name") : "",
                          .help = text(v, "help"),
-                         .stack = stack_of(v)};
+                         .stack = heed__stack_of(v)};
     int axes = k->r->axis_count - 1;
     char name[32];
     heed_real *x = NULL;

@@ -23,6 +23,16 @@ says "Heads 3 to 4 share their keys and values"
 says "6. Positions: Q_R, K_R"
 says "7. Scores: raw = Q_R K_R'"
 says "X above is RMS norm(stream)"
+# The file of a head knows its layer and what the model does after it.
+run explain llama "Rome is" --layer 2 --head 3 --json
+json place.stack decoder
+cp out head.json
+run view head.json
+says "decoder, layer 2: 1 head of"
+run explain --from head.json --json
+json pre_norm true
+run explain --from head.json
+says "X above is RMS norm(stream)"
 run explain llama "Rome is" --cell "Q_R:3,2"
 says "Q_R[m, 2] = "
 says "cos(0.6325) - "

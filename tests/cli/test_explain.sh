@@ -182,6 +182,12 @@ own '[1, 2]'
 refuses 3 "expected an object"
 own ''
 refuses 3 "no valid JSON"
+# What the rounded terms do not give is no "=".
+own '{"X": [[1, 0], [0, 1], [1, 1]], "W_Q": [[1, 0], [0, 1]], "W_K": [[0.6, 0], [0, 0]], "W_V": [[2], [4]]}'
+run explain --from own.json --cell output:1,1
+says "output[1, 1] = 0.38·2 + 0.25·4 + 0.38·6 ≈ 4.00"
+run explain --from own.json --cell V:3,1
+says "V[3, 1] = 1·2 + 1·4 = 6"
 run explain --from absent.json
 refuses 3 "absent.json"
 run explain --from .

@@ -198,6 +198,9 @@ run ablate vit --patches --svg x.svg
 refuses 2 "--svg draws heads"
 
 # Beside the attention: bars for one prediction, matrices of a pair, panels over a picture.
+run attend mlm "Paris is the capital of [MASK] ." --gradient --npz maps.npz
+run view maps.npz
+says "gradient                     encoder, layer 1, head 2: 9 x 9"
 run attend mlm "Paris is the capital of [MASK] ." --rollout --occlude --gradient --png maps.png
 status 0
 quiet
@@ -265,6 +268,11 @@ says "at token 1:"
 run attend pairs abc1 --rollout --json
 status 0
 json maps.0.keys 0
+# A picture of cross attention has no place for it; the last row of the target is no row of the encoder.
+run attend pairs abc1 --rollout --occlude --query 1 --png cross.png
+warns "--png draws the attention and what is of the same tokens; not drawn: rollout (source over source)"
+run attend pairs abc1 --rollout --stack encoder
+says "each token, as the mean of the rows:"
 run attend pairs abc1 --rollout
 tr '\n' ' ' <out >line
 holds grep -q "of the encoder: source over source, rows sum to 1; the cross attention and the decoder are not followed[.]" line

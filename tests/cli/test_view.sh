@@ -57,6 +57,10 @@ run view w.json --layers 9 --html none.html
 status 2
 absent none.html
 
+# attend --json prints an object for each input.
+printf '%s\n' '{"attention": [[1]]}' '{"attention": [[1]]}' >two.json
+run view two.json
+refuses 3 "two.json has several objects, one on each line: expected one, of one input; hint: save each line as a file"
 # A picture beside the weights: the page lays them over it.
 echo '{"attention": [[0.2, 0.2, 0.2, 0.2, 0.2], [0, 1, 0, 0, 0], [0, 0, 1, 0, 0], [0, 0, 0, 1, 0], [0, 0, 0, 0, 1]],
        "picture": [[0, 99, 0], [99, 0, 255]]}' >picture.json

@@ -106,6 +106,16 @@ def opens_at_the_cell(p):
         check(f"{' '.join(words)} opens at {cell}: {told[:50]}", told.startswith(cell))
 
 
+def rounded_sum(p):
+    path = os.path.join(p.folder, "sum.json")
+    with open(path, "w", encoding="utf-8") as f:
+        json.dump({"X": [[1, 0], [0, 1], [1, 1]], "W_Q": [[1, 0], [0, 1]], "W_K": [[0.6, 0], [0, 0]], "W_V": [[2], [4]]}, f)
+    for cell, end in (("output:1,1", "0.38·2 + 0.25·4 + 0.38·6 ≈ 4.00"), ("V:3,1", "1·2 + 1·4 = 6")):
+        p.open("--from", path, "--cell", cell)
+        told = p.browser.run("document.querySelector('.inspector').textContent")
+        check(f"{cell} ends with {end}: {told[:80]}", end in told)
+
+
 def right_to_left(p):
     o = p.numbers("lion")
     path = os.path.join(p.folder, "odd.json")
@@ -328,7 +338,7 @@ def main():
         return 0
     with tempfile.TemporaryDirectory() as folder:
         page = Page(os.path.abspath(sys.argv[1]), folder, browser)
-        for test in (opens_as_the_program, keyboard, opens_at_the_cell, right_to_left, rounded_table, switches, words_change_places, predictions, sheets, learning, trained_head, backward, files, narrow, odd_links):
+        for test in (opens_as_the_program, keyboard, opens_at_the_cell, rounded_sum, right_to_left, rounded_table, switches, words_change_places, predictions, sheets, learning, trained_head, backward, files, narrow, odd_links):
             test(page)
             check(f"{test.__name__}: no error in the console: {browser.errors}", not browser.errors)
             check(f"{test.__name__}: no request: {browser.requests}", all(u.startswith(("file:", "data:", "blob:")) for u in browser.requests))

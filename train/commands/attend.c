@@ -206,13 +206,22 @@ static const char *opening_of(const work *w, const attend_view *v, char text[PAG
 /* Reports that the picture lacks the measures that were asked for. */
 static void report_omitted(const work *w, const attend_view *v) {
     const char *key = *flag_text(w->p, "png") ? "png" : "svg";
-    char note[200];
-    if (!*flag_text(w->p, key) || !maps_need_query(v)) return;
-    snprintf(note, sizeof note,
-             "--%s draws the attention of all tokens without other measures, which are drawn for "
-             "one token; hint: --query 1",
-             key);
-    print_note("", note);
+    heed_text omitted = {.c = w->p->c}, note = {.c = w->p->c};
+    if (!*flag_text(w->p, key)) return;
+    if (maps_need_query(v))
+        heed_text_add(&note,
+                      "--%s draws the attention of all tokens without other measures, which are "
+                      "drawn for one token; hint: --query 1",
+                      key);
+    else
+        maps_omitted(v, &omitted);
+    if (omitted.n)
+        heed_text_add(&note,
+                      "--%s draws the attention and what is of the same tokens; not drawn: %s", key,
+                      omitted.s);
+    if (note.n) print_note("", note.s);
+    heed_text_free(&omitted);
+    heed_text_free(&note);
 }
 
 static void print_written(const work *w, const input *in, const char *key) {

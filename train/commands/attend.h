@@ -105,6 +105,9 @@ bool maps_print(const attend_view *v);
 bool maps_drawable(const attend_view *v);
 /* Whether they would be if a single prediction were asked for. */
 bool maps_need_query(const attend_view *v);
+/* Appends the maps that are not drawn because they are of other tokens than the block: "rollout
+ * (source over source)". */
+void maps_omitted(const attend_view *v, heed_text *out);
 bool maps_draw(const attend_view *v, bool svg, const char *path);
 heed_real maps_end(const attend_view *v); /* the largest share of attention that it draws */
 /* Whether a map is one of those shown: of the entire model, in probabilities. */

@@ -58,10 +58,11 @@ static bool add_gradient(const attend_view *v, const heed_inspection *s, heed_re
     return ok;
 }
 
-/* The query that is shown, else that of the last guess. */
+/* The query that is shown, else that of the last guess, if that is about a row of the block. */
 static int query_of_answer(const attend_view *v) {
     const heed_record *r = v->record;
-    return v->query < 0 && r->guess_count ? r->guesses[r->guess_count - 1].query : v->query;
+    const heed_record_guess *last = r->guess_count ? &r->guesses[r->guess_count - 1] : NULL;
+    return v->query < 0 && last && last->axis == v->block->queries ? last->query : v->query;
 }
 
 /* Whether a single prediction is shown; for a pair, only if a token of the target was asked for. */
@@ -350,6 +351,8 @@ bool maps_print(const attend_view *v) {
         if (k.query >= 0)
             print_wrapped(v->p, "what each token has to do with %stoken %d:",
                           guessed ? "the prediction at " : "", k.query + 1);
+        else if (r->guess_count && r->guesses[r->guess_count - 1].query >= 0)
+            print_wrapped(v->p, "each token, as the mean of the rows:"); /* no row is predicted */
         else
             print_wrapped(v->p, "what each token has to do with the prediction:");
         print_columns(v, &k);
@@ -377,6 +380,17 @@ bool maps_drawable(const attend_view *v) {
 }
 
 bool maps_need_query(const attend_view *v) { return !is_one(v) && any_fits(v); }
+
+void maps_omitted(const attend_view *v, heed_text *out) {
+    const heed_record *r = v->record;
+    if (r->axes[v->block->keys].rows) return; /* a picture */
+    for (int i = 0; i < r->map_count; i++) {
+        const heed_record_map *m = &r->maps[i];
+        if (map_is_main(m) && !fits_block(v, m))
+            heed_text_add(out, "%s%s (%s over %s)", out->n ? "; " : "", m->name,
+                          r->axes[m->queries].name, r->axes[m->keys].name);
+    }
+}
 
 /* The end of the row's own scale; 0: it is of shares of attention, which have a common one. */
 static heed_real own_end(const columns *k, int row) {

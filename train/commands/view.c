@@ -57,6 +57,15 @@ static void print_part(const char *name, const char *what) {
     heed_text_free(&start);
 }
 
+static void print_map(const heed_record *r, const heed_record_map *m) {
+    char what[160], head[32] = "", of[80] = "";
+    if (m->head >= 0) snprintf(head, sizeof head, ", head %d", m->head + 1);
+    if (m->layer >= 0)
+        snprintf(of, sizeof of, "%s, layer %d%s: ", heed_stack_name(m->stack), m->layer + 1, head);
+    snprintf(what, sizeof what, "%s%d x %d", of, r->axes[m->queries].count, r->axes[m->keys].count);
+    print_part(m->name, what);
+}
+
 static void print_summary(program *p, const char *file, const heed_record *r) {
     char what[160];
     printf("%s\n", file);
@@ -67,11 +76,7 @@ static void print_summary(program *p, const char *file, const heed_record *r) {
                  r->axes[b->queries].count, r->axes[b->keys].count, b->causal ? ", causal" : "");
         print_part(b->path, what);
     }
-    for (int i = 0; i < r->map_count; i++) {
-        snprintf(what, sizeof what, "%d x %d", r->axes[r->maps[i].queries].count,
-                 r->axes[r->maps[i].keys].count);
-        print_part(r->maps[i].name, what);
-    }
+    for (int i = 0; i < r->map_count; i++) print_map(r, &r->maps[i]);
     if (r->note && *r->note) heed_message(p->c, HEED_INFO, "note: %s: %s", file, r->note);
 }
 

@@ -58,40 +58,45 @@ bool chosen_cell(const explaining *e, heed_lesson_part part, int *row, int *col)
 
 /* ---- writing it out ---- */
 
+/* Each of these returns what the numbers give as they are shown, rounded. */
+
 /* A number as a factor: negative ones in brackets. */
-static void put_factor(heed_text *out, double x, int digits) {
+static double put_factor(heed_text *out, double x, int digits) {
     char text[32];
     number_text(text, x, digits);
     heed_text_add(out, text[0] == '-' ? "(%s)" : "%s", text);
+    return strtod(text, NULL);
 }
 
 /* Writes the terms of a sum of products, except those too small to be seen in the result. */
-static void put_sum(heed_text *out, const explaining *e, const dot_product *d, int row, int col) {
+static double put_sum(heed_text *out, const explaining *e, const dot_product *d, int row, int col) {
     const heed_matrix *a = d->left, *b = d->right;
     bool at = d->how.left_transposed, bt = d->how.right_transposed;
     int shown = 0, small = 0, count = at ? a->rows : a->cols, precision = e->look.precision;
     bool whole = matrix_digits(d->out, 1) == 0;
-    double least = whole ? 0 : 0.5 * pow(10, -matrix_digits(d->out, precision));
+    double least = whole ? 0 : 0.5 * pow(10, -matrix_digits(d->out, precision)), sum = 0;
     for (int i = 0; i < count; i++) {
         double x = at ? heed_matrix_at(a, i, row) : heed_matrix_at(a, row, i);
         double y = bt ? heed_matrix_at(b, col, i) : heed_matrix_at(b, i, col);
         if (x == 0) continue;
         if (shown == MOST_TERMS || fabs(x * y) < least) {
             small++;
+            sum += x * y;
             continue;
         }
         heed_text_add(out, "%s", shown++ ? " + " : "");
-        put_factor(out, x, matrix_digits(a, precision));
+        double shown_x = put_factor(out, x, matrix_digits(a, precision));
         heed_text_add(out, "·");
-        put_factor(out, y, matrix_digits(b, precision));
+        sum += shown_x * put_factor(out, y, matrix_digits(b, precision));
     }
     if (small)
         heed_text_add(out, "%s(%d smaller term%s)", shown ? " + " : "", small,
                       small > 1 ? "s" : "");
     if (!shown && !small) heed_text_add(out, "0 (all %d terms are 0)", count);
+    return sum;
 }
 
-static void put_weight(heed_text *out, const explaining *e, int row, int col) {
+static double put_weight(heed_text *out, const explaining *e, int row, int col) {
     const heed_lesson *l = &e->w.lesson;
     const heed_matrix *m = &l->part[HEED_LESSON_SCORES];
     double top = -(double)INFINITY, sum = 0, s = heed_matrix_at(m, row, col);
@@ -102,47 +107,52 @@ static void put_weight(heed_text *out, const explaining *e, int row, int col) {
     if (from != 0) snprintf(shift, sizeof shift, "-%.*f", e->look.precision, from);
     int digits = matrix_digits(m, e->look.precision);
     heed_text_add(out, "exp(%s%s) / sum of exp = ", number_text(text, s, digits), shift);
-    heed_text_add(out, "%s / ", number_text(text, exp(s - from), e->look.precision));
-    heed_text_add(out, "%s", number_text(text, sum, e->look.precision));
+    double part = put_factor(out, exp(s - from), e->look.precision);
+    heed_text_add(out, " / ");
+    return part / put_factor(out, sum, e->look.precision);
 }
 
 /* The two numbers of a pair, of which the rotated one is made. */
-static void put_rotation(heed_text *out, const explaining *e, heed_lesson_part part, int row,
-                         int col) {
+static double put_rotation(heed_text *out, const explaining *e, heed_lesson_part part, int row,
+                           int col) {
     const heed_lesson *l = &e->w.lesson;
     const heed_matrix *m = &l->part[part == HEED_LESSON_Q_R ? HEED_LESSON_Q : HEED_LESSON_K];
     int half = m->cols / 2, i = col % half, digits = matrix_digits(m, e->look.precision);
     char angle[32];
     number_text(angle, row * pow(l->args.rotary, -2.0 * i / m->cols), 4);
-    put_factor(out, heed_matrix_at(m, row, col), digits);
+    double turn = strtod(angle, NULL), x = put_factor(out, heed_matrix_at(m, row, col), digits);
     heed_text_add(out, "·cos(%s) %c ", angle, col < half ? '-' : '+');
-    put_factor(out, heed_matrix_at(m, row, col < half ? col + half : col - half), digits);
+    double y = put_factor(out, heed_matrix_at(m, row, (col + half) % m->cols), digits);
     heed_text_add(out, "·sin(%s)", angle);
+    return x * cos(turn) + (col < half ? -y : y) * sin(turn);
 }
 
-static void put_terms(heed_text *out, const explaining *e, heed_lesson_part part, int row,
-                      int col) {
+static double put_terms(heed_text *out, const explaining *e, heed_lesson_part part, int row,
+                        int col) {
     const heed_matrix *p = e->w.lesson.part, *raw = &p[HEED_LESSON_RAW];
     char text[32];
+    double sum;
     if (part == HEED_LESSON_WEIGHTS) {
-        put_weight(out, e, row, col);
+        sum = put_weight(out, e, row, col);
     } else if (part == HEED_LESSON_SCALED) {
         heed_text_add(out, "%s·", number_text(text, e->w.lesson.args.beta, 4));
-        put_factor(out, heed_matrix_at(raw, row, col), matrix_digits(raw, e->look.precision));
+        sum = strtod(text, NULL) *
+              put_factor(out, heed_matrix_at(raw, row, col), matrix_digits(raw, e->look.precision));
     } else if (part == HEED_LESSON_Q_R || part == HEED_LESSON_K_R) {
-        put_rotation(out, e, part, row, col);
+        sum = put_rotation(out, e, part, row, col);
     } else {
         heed_lesson_part left, right;
         factors_of(&e->w, part, &left, &right);
-        put_sum(out, e,
-                &(dot_product){
-                    &p[left], &p[right], &p[part], {.right_transposed = part == HEED_LESSON_RAW}},
-                row, col);
+        sum = put_sum(
+            out, e,
+            &(dot_product){
+                &p[left], &p[right], &p[part], {.right_transposed = part == HEED_LESSON_RAW}},
+            row, col);
     }
     double bias = bias_of(part) ? p[bias_of(part)].x[col] : 0;
-    if (bias == 0 || fabs(bias) < 0.5 * pow(10, -e->look.precision)) return;
+    if (bias == 0 || fabs(bias) < 0.5 * pow(10, -e->look.precision)) return sum + bias;
     heed_text_add(out, " + ");
-    put_factor(out, bias, e->look.precision);
+    return sum + put_factor(out, bias, e->look.precision);
 }
 
 void cell_name(const explaining *e, heed_lesson_part part, int row, int col, char *text,
@@ -154,18 +164,21 @@ void cell_name(const explaining *e, heed_lesson_part part, int row, int col, cha
              e->columns ? second : first, e->columns ? first : second);
 }
 
-/* Writes "Q[lion, 2] = 1·0 + 3·2 = 6". */
-static void write_line(explaining *e, const char *name, const heed_text *terms,
+/* Writes "Q[lion, 2] = 1·0 + 3·2 = 6"; "≈ 6.01" if the rounded terms, which give `sum`, do not. */
+static void write_line(explaining *e, const char *name, const heed_text *terms, double sum,
                        const heed_matrix *m, int row, int col) {
-    char text[32];
-    put_words(e, "%s = %s = %s", name, terms->s ? terms->s : "",
-              number_text(text, heed_matrix_at(m, row, col), matrix_digits(m, e->look.precision)));
+    char text[32], shown[32], given[32];
+    double x = heed_matrix_at(m, row, col);
+    int digits = matrix_digits(m, e->look.precision), fine = digits ? digits : e->look.precision;
+    bool same = strcmp(number_text(shown, x, fine), number_text(given, sum, fine)) == 0;
+    put_words(e, "%s = %s %s %s", name, terms->s ? terms->s : "", same ? "=" : "≈",
+              number_text(text, x, digits));
 }
 
 void write_dot(explaining *e, const char *name, const dot_product *d, int row, int col) {
     heed_text terms = {.c = e->c};
-    put_sum(&terms, e, d, row, col);
-    write_line(e, name, &terms, d->out, row, col);
+    double sum = put_sum(&terms, e, d, row, col);
+    write_line(e, name, &terms, sum, d->out, row, col);
     heed_text_free(&terms);
 }
 
@@ -183,8 +196,8 @@ void write_cell(explaining *e, heed_lesson_part part, int row, int col) {
                   col == first ? "1: the largest of its scores"
                                : "0: not the first of its largest scores");
     else {
-        put_terms(&terms, e, part, row, col);
-        write_line(e, name, &terms, &l->part[part], row, col);
+        double sum = put_terms(&terms, e, part, row, col);
+        write_line(e, name, &terms, sum, &l->part[part], row, col);
     }
     heed_text_free(&terms);
 }

@@ -33,6 +33,7 @@ typedef struct {
 
 /* The place of a head in a trained model. */
 typedef struct {
+    heed_stack stack;
     int layer, head, heads; /* layer and head from 0 */
     int kv_heads;           /* heads of keys and values; 0: each head has its own */
     double off; /* largest difference of the model's weights, in float, from those of the steps */

@@ -27,7 +27,7 @@ static const char *const known[] = {
     "scaled",  "scores", "weights", "output",    "notation", "backward", "learn",  "layer",
     "head",    "W_h",    "share",   "all_heads", "normed",   "units",    "blanks", "stages",
     "choices", "faulty", "B_O",     "others",    "gain",     "bias",     "eps",    "rotary",
-    "Q_R",     "K_R",    NULL};
+    "Q_R",     "K_R",    "place",   "pre_norm",  "rms_norm", "custom",   NULL};
 
 static bool refuse(const reader *r, const char *key, const char *format, ...) HEED_PRINTF(3, 4);
 static bool refuse(const reader *r, const char *key, const char *format, ...) {
@@ -246,6 +246,10 @@ static bool read_head(reader *r) {
         w->sources = read_labels(r, json_object_get(r->root, "sources"), "sources", a.sources);
         w->memory = read_labels(r, json_object_get(r->root, "memory"), "memory", a.memory);
     }
+    if (!read_flag(r, "pre_norm", &w->pre) || !read_flag(r, "rms_norm", &w->rms) ||
+        !read_flag(r, "custom", &w->custom))
+        return false;
+    if (w->pre && a.gain) return refuse(r, "gain", "expected none with pre_norm");
     const json_t *units, *notes;
     if (!read_object(r, "units", &units) || !read_object(r, "notes", &notes)) return false;
     w->q = read_labels(r, json_object_get(units, "q"), "units", a.key);

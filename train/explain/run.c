@@ -75,6 +75,7 @@ static bool make_head(trained *t) {
     if (!heed_lesson_of_head(&t->s, &t->block, t->head, &w->lesson, &t->e->place.off) ||
         !worked_label(t->e))
         return false;
+    t->e->place.stack = t->block.stack;
     t->e->place.layer = t->block.layer, t->e->place.head = t->head;
     t->e->place.heads = t->block.heads, t->e->place.kv_heads = t->block.kv_heads;
     bool whole = heed_config_bool(t->e->p->flags, "whole");

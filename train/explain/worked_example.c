@@ -81,6 +81,23 @@ static json_t *labels_json(const char *const *labels, int count) {
     return list;
 }
 
+/* Where a trained head is. */
+static void put_place(json_t *o, const explaining *e) {
+    const trained_place *p = &e->place;
+    json_object_set_new(o, "layer", json_string(e->w.layer));
+    json_object_set_new(o, "head", json_integer(p->head + 1));
+    json_object_set_new(
+        o, "place",
+        json_pack("{s:s, s:i}", "stack", heed_stack_name(p->stack), "layer", p->layer + 1));
+}
+
+/* What the model does with the sum of all heads. */
+static void put_norm(json_t *o, const worked *w) {
+    json_object_set_new(o, "pre_norm", json_boolean(w->pre));
+    json_object_set_new(o, "rms_norm", json_boolean(w->rms));
+    json_object_set_new(o, "custom", json_boolean(w->custom));
+}
+
 json_t *worked_json(const explaining *e) {
     const worked *w = &e->w;
     const heed_lesson_args *a = &w->lesson.args;
@@ -107,8 +124,8 @@ json_t *worked_json(const explaining *e) {
     if (is_rotary(w)) json_object_set_new(o, "rotary", json_number(a->rotary));
     if (w->target) json_object_set_new(o, "target", rows_json(w->target, a->tokens, a->value));
     if (has_norm(w)) json_object_set_new(o, "eps", json_number(a->eps));
-    if (w->layer) json_object_set_new(o, "layer", json_string(w->layer));
-    if (w->layer) json_object_set_new(o, "head", json_integer(e->place.head + 1));
+    if (has_layer(w)) put_norm(o, w);
+    if (w->layer) put_place(o, e);
     if (e->more) json_object_update(o, e->more);
     return o;
 }

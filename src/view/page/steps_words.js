@@ -12,6 +12,11 @@
         return `${name}[${(s.columns() ? place.reverse() : place).join(", ")}]`;
     };
 
+    /* A number as it is shown, and whether what such numbers give is the result as it is shown. */
+    const rounded = (x, n) => Number(n(x).replace("−", "-"));
+    const equals = (shown, x, n) => (rounded(shown, n) === rounded(x, n) ? " = " : " ≈ ");
+    const sumOf = (list, n) => heed.stepsMath.total(list.map(
+        ([a, b], k) => (k < MOST ? rounded(a, n) * rounded(b, n) : a * b)));
     /* The sum of the products of pairs. */
     const writeSum = (list, n) => {
         const product = ([a, b]) => heed.el("span", {
@@ -26,7 +31,10 @@
         const {scores, raw} = s.result;
         if (scores[i][j] === -Infinity)
             return [" = −∞: the mask hides this key, so its weight is 0"];
-        return [` = beta · raw = ${n(s.model.beta)} · ${n(raw[i][j])} = `, bold(n(scores[i][j]))];
+        const same = equals(rounded(s.model.beta, n) * rounded(raw[i][j], n), scores[i][j], n);
+        return [
+            ` = beta · raw = ${n(s.model.beta)} · ${n(raw[i][j])}${same}`, bold(n(scores[i][j]))
+        ];
     };
     const writeHard = (row, j) => {
         const best = heed.stepsMath.winners(row);
@@ -41,11 +49,12 @@
         const row = s.result.scores[i], top = Math.max(...row);
         if (top === -Infinity) return [" = 0: the whole row is hidden"];
         if (s.model.hard) return writeHard(row, j);
-        const sum = heed.stepsMath.total(row.map((x) => Math.exp(x - top)));
+        const sum = heed.stepsMath.total(row.map((x) => Math.exp(x - top))),
+              part = Math.exp(row[j] - top), weight = s.result.weights[i][j],
+              same = equals(rounded(part, n) / rounded(sum, n), weight, n);
         return [
             " = e", heed.el("sup", {text: `${n(row[j])} − ${n(top)}`}),
-            ` / ${n(sum)} = ${n(Math.exp(row[j] - top))} / ${n(sum)} = `,
-            bold(n(s.result.weights[i][j])),
+            ` / ${n(sum)} = ${n(part)} / ${n(sum)}${same}`, bold(n(weight)),
             `. ${n(top)} is the highest score of the row; ${n(sum)} is the sum over all keys`
         ];
     };
@@ -69,30 +78,38 @@
         if (name === "scores") return [head, ...writeScore(s, i, j, n)];
         if (name === "weights") return [head, ...writeWeight(s, i, j, n)];
         if (heed.stepsSlopes.is(name)) {
-            const list = heed.stepsSlopes.terms(s, name, i, j),
-                  value = bold(n(s.matrix(name)[i][j]));
-            return list ? [head, " = ", ...writeSum(list, n), " = ", value]
-                        : [head, heed.stepsSlopes.words(s, name, i, j, n), " = ", value];
+            const list = heed.stepsSlopes.terms(s, name, i, j), x = s.matrix(name)[i][j],
+                  value = bold(n(x));
+            return list
+                ? [head, " = ", ...writeSum(list, n), equals(sumOf(list, n), x, n), value]
+                : [head, heed.stepsSlopes.words(s, name, i, j, n), " = ", value];
         }
         if (name === "all_heads") {
             const added = ["share", "others", "B_O"].filter((x) => s.matrix(x));
-            const terms = added.map((x) => n(s.matrix(x)[x === "B_O" ? 0 : i][j]));
-            return [head, ` = ${terms.join(" + ")} = `, bold(n(s.matrix(name)[i][j]))];
+            const terms = added.map((x) => s.matrix(x)[x === "B_O" ? 0 : i][j]),
+                  x = s.matrix(name)[i][j], shown = terms.map((term) => rounded(term, n));
+            return [
+                head, ` = ${terms.map(n).join(" + ")}`,
+                equals(heed.stepsMath.total(shown), x, n), bold(n(x))
+            ];
         }
         if (name === "Q_R" || name === "K_R") {
             const row = s.result[name[0]][i],
                   list = heed.stepsMath.turn(s.model.rotary, row.length, i, j)
                              .map(([f, k]) => [row[k], f]);
+            const x = s.result[name][i][j];
             return [
-                head, " = ", ...writeSum(list, n), " = ", bold(n(s.result[name][i][j])),
+                head, " = ", ...writeSum(list, n), equals(sumOf(list, n), x, n), bold(n(x)),
                 `: the pair ${list.map(([x]) => n(x)).join(", ")} rotated by its place, ${i}`
             ];
         }
         if (name === "normed") return [head, ...writeNormed(s, i, j, n)];
-        const {[`B_${name}`]: _, ...made} = sources(s, name, i, j), bias = s.model[`B_${name}`];
+        const {[`B_${name}`]: _, ...made} = sources(s, name, i, j), bias = s.model[`B_${name}`],
+              list = heed.stepsSlopes.products(s, made), x = s.matrix(name)[i][j],
+              shown = sumOf(list, n) + (bias ? rounded(bias[0][j], n) : 0);
         return [
-            head, " = ", ...writeSum(heed.stepsSlopes.products(s, made), n),
-            bias ? ` + ${n(bias[0][j])} (bias)` : "", " = ", bold(n(s.matrix(name)[i][j]))
+            head, " = ", ...writeSum(list, n), bias ? ` + ${n(bias[0][j])} (bias)` : "",
+            equals(shown, x, n), bold(n(x))
         ];
     };
 
