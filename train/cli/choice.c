@@ -97,8 +97,8 @@ static bool is_within(heed_ctx *c, const heed_config *flags, const char *flag, i
     return true;
 }
 
-bool check_cut(heed_ctx *c, const heed_config *flags, const heed_record_block *b, int count,
-               const heed_record_cut *cut) {
+bool cut_fits(heed_ctx *c, const heed_config *flags, const heed_record_block *b, int count,
+              const heed_record_cut *cut) {
     int layers = 0, heads = 0;
     for (int i = 0; i < count; i++) {
         int last = b[i].heads ? number_of(&b[i], b[i].heads - 1) : 0;

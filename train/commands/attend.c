@@ -401,7 +401,7 @@ static void attend(program *p) {
                            .layers = w.layers,
                            .head_count = w.head_count,
                            .heads = w.heads};
-    bool ok = w.heads && check_cut(p->c, p->flags, list, count, &cut);
+    bool ok = w.heads && cut_fits(p->c, p->flags, list, count, &cut);
     if (ok && sees_pictures(w.run->model))
         take_pictures(&w);
     else if (ok) {
