@@ -91,6 +91,12 @@ TEST(inspect_charts_survive_gaps_and_flat_curves) {
     CHECK_HAS(out.s, "3\n"); /* the last number of the axis, and under it what it counts */
     CHECK_HAS(out.s, " step\n");
     heed_text_free(&out);
+    heed_chart red = chart;
+    red.colors = (const unsigned[]){0xc81e1e, 0x00875a};
+    CHECK(heed_chart_text(&red, 80, 12, true, &out));
+    CHECK_HAS(out.s, "\033[38;2;200;30;30m");
+    CHECK_HAS(out.s, "\033[38;2;0;135;90m");
+    heed_text_free(&out);
     snprintf(path, sizeof path, "%s/loss.png", test_folder());
     CHECK(heed_chart_png(c, &chart, 640, 480, path));
     FILE *f = fopen(path, "rb");

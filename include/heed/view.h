@@ -29,8 +29,9 @@ typedef struct {
     const heed_real *ends;    /* of a picture: (rows), NULL or the ends of rows that have their own
                                  scale, from -end to end, blue below 0 and orange above; 0: others */
     const char *const *units; /* (rows): what those rows measure, for the legend; or NULL */
-    int grid_cols; /* columns are the patches of a grid, row by row, of which so many are a row:
-                      where their labels do not fit, one says where its neighbours are. 0: not */
+    int grid_cols;    /* columns are the patches of a grid, row by row, of which so many are a row:
+                         where their labels do not fit, one says where its neighbours are. 0: not */
+    const char *note; /* below a picture of this map; or NULL. heed_panels has its own */
 } heed_heatmap;
 /* How evenly weights (n) are spread, from 1/n, one has all, to 1, all are equal: 2^H / n, where H
  * is the entropy in bits of the weights divided by their sum. Negative and unknown ones count as 0.
@@ -96,6 +97,8 @@ typedef struct {
     const char *mark;            /* what a point is that is marked, with its values in the legend:
                                     "best evaluation". NULL: none */
     int mark_series, mark_point; /* its indices */
+    const unsigned
+        *colors; /* (series_count) 0xRRGGBB; NULL: a palette for colour-blind readers, too */
 } heed_chart;
 /* Curves with axes, numbers and legend. */
 bool heed_chart_text(const heed_chart *p, int width, int height, bool color, heed_text *out);

@@ -893,7 +893,7 @@ class heed_heatmap(Structure):
     _fields_ = [("title", c_char_p), ("rows", c_int), ("cols", c_int), ("values", c_void_p), ("row_labels", c_void_p),
         ("col_labels", c_void_p), ("hi", c_float), ("lo", c_float), ("unit", c_char_p), ("numbers", c_bool), ("terminal", c_int),
         ("width", c_int), ("percent", c_bool), ("uniform", c_double), ("uniform_mean", c_bool), ("ends", c_void_p),
-        ("units", c_void_p), ("grid_cols", c_int)]
+        ("units", c_void_p), ("grid_cols", c_int), ("note", c_char_p)]
     _enums_ = {'terminal': 'heed_terminal'}
 
 
@@ -907,7 +907,8 @@ class heed_series(Structure):
 
 class heed_chart(Structure):
     _fields_ = [("title", c_char_p), ("x_label", c_char_p), ("y_label", c_char_p), ("series_count", c_int), ("series", c_void_p),
-        ("from_zero", c_bool), ("log2_x", c_bool), ("mark", c_char_p), ("mark_series", c_int), ("mark_point", c_int)]
+        ("from_zero", c_bool), ("log2_x", c_bool), ("mark", c_char_p), ("mark_series", c_int), ("mark_point", c_int),
+        ("colors", c_void_p)]
 
 
 class heed_tile(Structure):

@@ -73,6 +73,12 @@ static bool copy_weights(source *h) {
     heed_rows k = heed_mha_rows(&sizes, HEED_KEYS, h->head);
     heed_rows v = heed_mha_rows(&sizes, HEED_VALUES, h->head);
     heed_rows all = heed_mha_rows(&sizes, HEED_VALUES, -1);
+    if (h->block->additive)
+        return heed_fail(h->s->run->c, HEED_USAGE,
+                         "a worked example shows attention with Q, K and V: that of %s is "
+                         "additive, align' tanh(q + k), and has no W_Q, W_K and W_V; hint: `attend "
+                         "RUN` shows its weights, `explain similarity` how they come about",
+                         h->s->run->model->name);
     if (!wq || !wk || wk->shape[0] != all.from + all.count)
         return heed_fail(h->s->run->c, HEED_USAGE,
                          "a worked example reads queries, keys and values from one weight: %s has "

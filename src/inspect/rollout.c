@@ -142,7 +142,7 @@ static bool roll_record(const heed_inspection *s, heed_rollout_args a, const hee
     if (ok) {
         m.help = first->causal ? FOLLOWED
                      "; of a causal model it gathers on token 1, whatever that "
-                     "means"
+                     "is"
                  : s->read ? FOLLOWED ", of the encoder: source over source, rows sum to 1; the "
                                       "cross attention and the decoder are not followed"
                            : FOLLOWED ": rows sum to 1";

@@ -24,6 +24,12 @@ static bool is_point(const heed_series *e, int i) {
     return i >= 0 && i < e->count && isfinite(e->x[i]) && isfinite(e->y[i]);
 }
 
+static heed__rgb color_of(const heed_chart *p, int index) {
+    if (!p->colors) return heed__series_color(index);
+    unsigned c = p->colors[index];
+    return (heed__rgb){(unsigned char)(c >> 16), (unsigned char)(c >> 8), (unsigned char)c};
+}
+
 /* The values of the marked point if it is of this series: "loss 0.1027, step 918". Else "". */
 static bool mark_text(const heed_chart *p, int series, char text[96]) {
     const heed_series *e = &p->series[series];
@@ -69,6 +75,7 @@ enum { SCALE = 2, LEFT = 96, MARGIN = 24, WIDEST = 300, TOP = 68, BOTTOM = 72, E
 static const heed__rgb INK = {40, 40, 40}, GRID = {228, 228, 228};
 
 typedef struct {
+    const heed_chart *chart;
     heed__sketch sketch;
     unsigned char *mask; /* of a PNG: of the curve that is drawn */
     range r;
@@ -142,7 +149,7 @@ static void stroke(surface *s, int index, double x0, double y0, double x1, doubl
  * the last colour. Whole pixels keep a picture of thousands of points small. */
 static void mark(surface *s, int index, double at_column, double at_row, bool many) {
     heed__sketch *c = &s->sketch;
-    heed__rgb color = heed__series_color(index);
+    heed__rgb color = color_of(s->chart, index);
     int x = (int)lround(at_column), y = (int)lround(at_row);
     if (index < HEED__SERIES_COLORS) {
         heed__sketch_box(c, x - 1, y - 1 - !many, 3, many ? 3 : 5, color);
@@ -175,7 +182,7 @@ static void draw_points(surface *s, const heed_chart *p) {
 /* Begins an SVG path in the colour of a series; its points and PATH_END follow. */
 static heed_text *begin_path(surface *s, int index, double thick) {
     heed_text *svg = &s->sketch.svg;
-    heed__rgb c = heed__series_color(index);
+    heed__rgb c = color_of(s->chart, index);
     heed_text_add(svg,
                   "<path fill=\"none\" stroke=\"#%02x%02x%02x\" stroke-width=\"%g\"%s "
                   "stroke-linejoin=\"round\" shape-rendering=\"auto\" d=\"",
@@ -200,7 +207,7 @@ static void draw_dot(surface *s, double x, double y, double wide, heed__rgb k) {
 }
 
 static void draw_ring(surface *s, double x, double y, int index) {
-    draw_dot(s, x, y, 13, heed__series_color(index));
+    draw_dot(s, x, y, 13, color_of(s->chart, index));
     draw_dot(s, x, y, 8, (heed__rgb){255, 255, 255});
 }
 
@@ -218,7 +225,7 @@ static void draw_lone_points(surface *s, const heed_series *e, int index) {
     for (int i = 0; i < e->count; i++)
         if (is_point(e, i) && !is_point(e, i - 1) && (brief || !is_point(e, i + 1)))
             draw_dot(s, at_x(s, e->x[i]), at_y(s, e->y[i]), brief ? 9 : 4,
-                     heed__series_color(index));
+                     color_of(s->chart, index));
 }
 
 static void draw_curve(surface *s, const heed_chart *p, int index) {
@@ -239,7 +246,7 @@ static void draw_curve(surface *s, const heed_chart *p, int index) {
     if (svg)
         heed_text_add(svg, PATH_END);
     else
-        heed__canvas_mask(&s->sketch.canvas, s->mask, heed__series_color(index));
+        heed__canvas_mask(&s->sketch.canvas, s->mask, color_of(s->chart, index));
     draw_lone_points(s, e, index);
     if (mark_text(p, index, text))
         draw_ring(s, at_x(s, e->x[p->mark_point]), at_y(s, e->y[p->mark_point]), index);
@@ -256,7 +263,7 @@ static int draw_entry(surface *s, const heed_chart *p, int index, bool points, i
         heed_text_add(begin_path(s, index, 4), "M%d %dh28" PATH_END, x, y + 8);
     else
         stroke(s, index, x, y + 8, x + 28, y + 8, 4, &(double){0});
-    if (!s->sketch.vector) heed__canvas_mask(&s->sketch.canvas, s->mask, heed__series_color(index));
+    if (!s->sketch.vector) heed__canvas_mask(&s->sketch.canvas, s->mask, color_of(s->chart, index));
     write(s, x + 40, y + 1, HEED__LEFT, heed__text_fold(cut, e->label, SCALE, WIDEST));
     y += ENTRY;
     if (points || !mark_text(p, index, text)) return y;
@@ -292,7 +299,7 @@ typedef struct {
 static bool draw_chart(heed_ctx *c, const void *list, int index, bool vector, heed__sketch *out) {
     const column *e = list;
     const heed_chart *p = &e->charts[index];
-    surface s = {.r = range_of(p), .right = legend_width(p, e->points)};
+    surface s = {.chart = p, .r = range_of(p), .right = legend_width(p, e->points)};
     double pad = 0.02 * (s.r.x1 - s.r.x0);
     s.r.x0 -= pad, s.r.x1 += pad;
     s.width = e->width > 640 ? e->width : 640;
@@ -382,10 +389,10 @@ static void plot(grid *g, const heed_chart *p, range r) {
     }
 }
 
-static bool put_cell(cell of, bool color, heed_text *out) {
+static bool put_cell(const heed_chart *p, cell of, bool color, heed_text *out) {
     if (!of.dots) return heed_text_put(out, " ", 1);
     if (!color) return heed_text_add(out, "%c", signs[of.owner % 8]);
-    heed__rgb c = heed__series_color(of.owner);
+    heed__rgb c = color_of(p, of.owner);
     char braille[4];
     int n = (int)heed_utf8_write(0x2800 + of.dots, braille);
     return heed_text_add(out, "\033[38;2;%d;%d;%dm%.*s\033[0m", c.r, c.g, c.b, n, braille);
@@ -407,7 +414,7 @@ static void put_legend(const heed_chart *p, int width, bool color, heed_text *ou
     int used = 0;
     heed_text_add(out, "%*s", GUTTER, "");
     for (int s = 0; s < p->series_count; s++) {
-        heed__rgb c = heed__series_color(s);
+        heed__rgb c = color_of(p, s);
         const char *label = p->series[s].label;
         char text[96];
         bool marked = mark_text(p, s, text);
@@ -472,7 +479,7 @@ bool heed_chart_text(const heed_chart *p, int width, int height, bool color, hee
     }
     for (int row = 0; row < height; row++) {
         put_gutter(r, row, height, out);
-        for (int i = 0; i < g.width; i++) put_cell(g.cells[row * g.width + i], color, out);
+        for (int i = 0; i < g.width; i++) put_cell(p, g.cells[row * g.width + i], color, out);
         heed__end_line(out);
     }
     put_footer(p, r, g.width, color, out);

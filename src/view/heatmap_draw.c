@@ -352,8 +352,9 @@ bool heed_panels_svg(heed_ctx *c, const heed_panels *all, const char *path) {
 
 static bool draw_map(heed_ctx *c, const void *maps, int index, bool vector, heed__sketch *out) {
     const heed_heatmap *m = maps ? (const heed_heatmap *)maps + index : NULL;
-    return draw(c, &(heed_panels){.title = m ? m->title : NULL, .count = m != NULL, .maps = m},
-                vector, out);
+    heed_panels one = {.count = m != NULL, .maps = m};
+    if (m) one.title = m->title, one.note = m->note;
+    return draw(c, &one, vector, out);
 }
 
 bool heed_heatmaps_png(heed_ctx *c, const heed_heatmap *maps, int count, const char *path) {

@@ -314,6 +314,10 @@ refuses 2 'hint: `heed attend class "TEXT"`'
 run attend class "the film was good" --occlude --gradient --svg class.svg
 says "attention: shares of a row, mean of the rows (1 = 100 %)"
 holds grep -q '>[0-9.]*  of attention, mean of the rows (1 = 100 %)<' class.svg
+run attend class "the film was good" --query 2 --occlude --gradient
+says "token 2 (attention) and with the prediction (occlusion, gradient):"
+run attend class "the film was good" --query 2 --rollout
+says "what each token has to do with token 2:"
 holds grep -q '>gradient: 0 to [0-9.e-]*, attention times' class.svg
 
 # Pictures: patches over the picture.
@@ -403,7 +407,7 @@ run attend mlm/model.safetensors "$TEXT"
 refuses 3 "expected the folder of a run, found a file of the run mlm"
 absent no.svg
 # Nothing is written before all that was chosen is known to be there.
-for wrong in "--query Pariss" "--query 99" "--head 3" "--layer 2" "--layers 7" "--heads 9" "--stack cross"; do
+for wrong in "--query Pariss" "--query 99" "--head 3" "--layer 2" "--layers 1-7" "--heads 2-9" "--stack cross"; do
     run attend mlm "$TEXT" $wrong --png no.png --svg no.svg --npz no.npz --csv no.csv --html no.html
     status 2
     silent
@@ -421,6 +425,10 @@ for setting in "--head 1" "--layer 1"; do
     run translate s2s ag $setting
     refuses 2 "has no effect here: expected --attention"
 done
+run attend mlm "$TEXT" --html no.html --layers 1-7
+refuses 2 "--layers 1-7: expected 1 to"
+run attend mlm "$TEXT" --html no.html --heads 2-9
+refuses 2 "--heads 2-9: expected 1 to"
 run attend mlm "$TEXT" --layers 2-1
 refuses 2 "--layers 2-1: expected numbers from 1"
 run attend nowhere "$TEXT"

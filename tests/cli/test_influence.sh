@@ -25,6 +25,8 @@ says "in percent of the largest"
 holds test -s i.npz
 says "100"
 hides "0."
+run influence linear "Paris is" --draws 64 --svg i.svg
+holds test "$(tr '\n' ' ' <i.svg | sed 's/<[^>]*>/ /g' | tr -s ' ' | grep -c 'an estimate from 64 random directions')" = 1
 run influence linear "Paris is" --draws 64 --json
 cp out first
 run influence linear "Paris is" --draws 64 --json
@@ -107,6 +109,8 @@ says '"axes"'
 run heads vit
 says "share on [CLS]"
 hides "[SEP]"
+run influence linear,vit "Paris is"
+refuses 2 "linear reads a text and vit a picture: expected runs with the same kind of input"
 run influence vit "$picture" --svg over.svg # over the picture, as attention is
 says "wrote over.svg"
 holds grep -q ">influence on \[CLS\]<" over.svg

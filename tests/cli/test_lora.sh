@@ -194,6 +194,10 @@ printf 'rare\ta film with songs\n' >>texts.tsv
 run data check textcls texts.tsv --val-split 0
 status 0
 says "the largest class has 12 times the texts of rare"
+for i in 1 2 3 4; do printf 'class %s\ttext %s\n' $i $i; done >each.tsv
+run data check textcls each.tsv
+status 0
+hides "the largest class"
 TINY="--width 8 --heads 2 --block 8 --batch 4 --steps 4 --val-split 0"
 run train textcls texts.tsv -o even $TINY --balance
 status 0

@@ -44,6 +44,10 @@ absent rnn/source-tokenizer
 run translate rnn aei bfj
 status 0
 holds test "$(wc -l <out)" = 2
+run explain rnn aei
+refuses 2 "that of rnn is additive, align' tanh(q + k), and has no W_Q, W_K and W_V"
+run explain --from rnn
+refuses 2 'rnn is a run: expected a file of numbers; hint: `heed explain rnn INPUT`'
 run translate rnn aei --attention --png a.png
 status 0
 says "cross, layer 1 of 1, its one head: a row for each generated token, over the source"

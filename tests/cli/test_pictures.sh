@@ -419,6 +419,13 @@ one=$(find png/train -name '*.png' | head -1)
 for i in 1 2 3 4 5 6 7 8 9 10 11 12; do cp "$one" "uneven/c/$i.png"; done
 cp "$one" "uneven/a,b/1.png"
 cp "$one" "uneven/a,b/2.png"
+mkdir -p single/a single/b
+cp colours/red/1.bmp single/a
+cp colours/blue/1.bmp single/b
+run data check mlp single --val-split 0.5
+says "no validation part: the classes have too few pictures for --val-split"
+run data check mlp single --val-split 0
+says "no validation part: --val-split 0.1"
 run data check vit uneven
 says "--minutes 2 --balance"
 run train vit uneven -o uneven-run --steps 1 --width 8 --heads 2 --layers 1

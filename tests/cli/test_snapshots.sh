@@ -83,7 +83,7 @@ run snapshots whole --head 3
 refuses 2 "expected 1 to 2"
 # A bad query is refused before anything is written.
 run snapshots whole --query 9 --png none.png --html none.html
-refuses 2 "--query 9: no such token: expected a token or a number from 1 to 8"
+refuses 2 "--query 9: no such token of the text: expected P, a, r, i, s, "
 absent none.png
 absent none.html
 run snapshots whole --query a --head max

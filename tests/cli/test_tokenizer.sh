@@ -65,6 +65,10 @@ says "vocabulary"
 says "overlap"
 says "10 of 10 validation lines are also in the training part: the validation loss"
 says "heed train mlm facts.txt"
+i=0
+while [ $((i += 1)) -le 400 ]; do printf 'the king went home '; done >one.txt
+run data check gpt one.txt
+says "overlap      unknown: lines are cut into pieces, "
 run data check gpt facts.txt --json
 status 0
 json tokens

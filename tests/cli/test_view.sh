@@ -53,8 +53,10 @@ warns "1 of 4 values are not in [0, 1]"
 warns "2 of 2 rows do not sum to 1 (0.5 to 1.2)"
 run view odd.json --layers 3,x
 refuses 2 "expected"
-run view w.json --layers 9 --html none.html
-status 2
+run view w.json --layers 1-9 --html none.html
+refuses 2 "--layers 1-9: expected 1 to 2"
+run view w.json --heads 2-9 --html none.html
+refuses 2 "--heads 2-9: expected 1 to"
 absent none.html
 
 # attend --json prints an object for each input.

@@ -88,6 +88,27 @@ static int number_of(const heed_record_block *b, int head) {
     return (b->head ? b->head[head] : head) + 1;
 }
 
+static bool is_within(heed_ctx *c, const heed_config *flags, const char *flag, int count,
+                      const int *list, int most) {
+    for (int i = 0; i < count; i++)
+        if (list[i] >= most)
+            return heed_fail(c, HEED_USAGE, "--%s %s: expected 1 to %d", flag,
+                             heed_config_text(flags, flag), most);
+    return true;
+}
+
+bool cut_fits(heed_ctx *c, const heed_config *flags, const heed_record_block *b, int count,
+              const heed_record_cut *cut) {
+    int layers = 0, heads = 0;
+    for (int i = 0; i < count; i++) {
+        int last = b[i].heads ? number_of(&b[i], b[i].heads - 1) : 0;
+        if (b[i].layer >= layers) layers = b[i].layer + 1;
+        if (last > heads) heads = last;
+    }
+    return is_within(c, flags, "layers", cut->layer_count, cut->layers, layers) &&
+           is_within(c, flags, "heads", cut->head_count, cut->heads, heads);
+}
+
 /* The error when --heads left out the head asked for: lists the heads that were kept. */
 static bool fail_kept(heed_ctx *c, const char *text, const heed_record_block *b) {
     heed_text list = {.c = c};

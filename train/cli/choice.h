@@ -26,6 +26,9 @@ enum { MEAN_HEAD = -1, MAX_HEAD = -2 };
 /* Parses numbers from 1 with commas and ranges, "1,3-5", into numbers from 0, which the caller
  * frees. NULL, with an error, if the text is not such a list; *count is 0 for "". */
 int *number_list(heed_ctx *c, const char *flag, const char *text, int *count);
+/* Whether the blocks have all layers and heads that --layers and --heads list. False: an error. */
+bool cut_fits(heed_ctx *c, const heed_config *flags, const heed_record_block *b, int count,
+              const heed_record_cut *cut);
 
 /* The layer of `count` that --layer chooses, from 1; flags NULL, or no layer: the last. 0, with an
  * error, which says whose layers they are, " of the encoder": there is no such layer. */

@@ -101,20 +101,15 @@ static bool is_whole(const work *w) {
 
 /* Finds the layer that is shown, from 0, among those that --layers keeps, and its stack. */
 static bool choose_layer(const work *w, int *layer, heed_stack *stack) {
-    int count, kept = 0, found = -1;
+    int count, kept = 0;
     heed_record_block *list = heed_attention_layers(w->run, &count);
     if (!list) return false;
-    int last = list[count - 1].layer + 1;
     for (int i = 0; i < count; i++) {
         bool keep = w->layer_count == 0;
         for (int k = 0; k < w->layer_count; k++) keep |= w->layers[k] == list[i].layer;
         if (keep) list[kept++] = list[i];
     }
-    if (kept == 0)
-        heed_fail(w->p->c, HEED_USAGE, "--layers %s: expected 1 to %d", flag_text(w->p, "layers"),
-                  last);
-    else
-        found = chosen_block(w->p->c, w->run->model->name, w->p->flags, list, kept);
+    int found = chosen_block(w->p->c, w->run->model->name, w->p->flags, list, kept);
     if (found >= 0) *layer = list[found].layer, *stack = list[found].stack;
     free(list);
     return found >= 0;
@@ -411,13 +406,18 @@ static void attend(program *p) {
         list ? number_list(p->c, "--layers", flag_text(w.p, "layers"), &w.layer_count) : NULL;
     w.heads =
         w.layers ? number_list(p->c, "--heads", flag_text(w.p, "heads"), &w.head_count) : NULL;
-    if (w.heads && sees_pictures(w.run->model))
+    heed_record_cut cut = {.layer_count = w.layer_count,
+                           .layers = w.layers,
+                           .head_count = w.head_count,
+                           .heads = w.heads};
+    bool ok = w.heads && cut_fits(p->c, p->flags, list, count, &cut);
+    if (ok && sees_pictures(w.run->model))
         take_pictures(&w);
-    else if (w.heads) {
+    else if (ok) {
         note_second(p, w.run->model);
         each_input(p, &w, take_text, 0);
     }
-    if (w.heads) show_all(&w);
+    if (ok) show_all(&w);
     free(w.list);
     free(list);
     free(w.layers);

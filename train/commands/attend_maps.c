@@ -331,6 +331,43 @@ static bool print_matrix(const attend_view *v, const heed_record_map *m) {
     return print_heatmap(v->p->c, map);
 }
 
+/* " (attention, rollout)": the columns that are of a row, or those that are of a prediction. */
+static int add_names(heed_text *out, const columns *k, bool of_prediction) {
+    int count = 0;
+    for (int c = 0; c < k->count; c++)
+        if ((map_unit(k->name[c]) != NULL) == of_prediction)
+            heed_text_add(out, "%s%s", count++ ? ", " : " (", k->name[c]);
+    if (count) heed_text_put(out, ")", 1);
+    return count;
+}
+
+/* A prediction is at the token that is shown, or of the whole input, which only some of the columns
+ * are about. */
+static void print_heading(const attend_view *v, const columns *k) {
+    const heed_record *r = v->record;
+    bool here = false, whole = false;
+    for (int i = 0; i < r->guess_count; i++) {
+        here |= r->guesses[i].axis == v->block->queries && r->guesses[i].query == k->query;
+        whole |= r->guesses[i].query < 0;
+    }
+    heed_text row = {.c = v->p->c}, all = {.c = v->p->c};
+    add_names(&row, k, false);
+    whole = add_names(&all, k, true) > 0 && whole;
+    putchar('\n');
+    if (k->query < 0 && r->guess_count && r->guesses[r->guess_count - 1].query >= 0)
+        print_wrapped(v->p, "each token, as the mean of the rows:"); /* no row is predicted */
+    else if (k->query < 0)
+        print_wrapped(v->p, "what each token has to do with the prediction:");
+    else if (whole)
+        print_wrapped(v->p, "what each token has to do with token %d%s and with the prediction%s:",
+                      k->query + 1, row.s ? row.s : "", all.s ? all.s : "");
+    else
+        print_wrapped(v->p, "what each token has to do with %stoken %d:",
+                      here ? "the prediction at " : "", k->query + 1);
+    heed_text_free(&row);
+    heed_text_free(&all);
+}
+
 static bool any_fits(const attend_view *v) {
     for (int i = 0; i < v->record->map_count; i++)
         if (fits_block(v, &v->record->maps[i])) return true;
@@ -344,17 +381,7 @@ bool maps_print(const attend_view *v) {
     bool table = is_one(v) && any_fits(v) && !patches;
     columns k;
     if (table && columns_open(v, false, &k)) {
-        bool guessed = false;
-        for (int i = 0; i < r->guess_count; i++)
-            guessed |= r->guesses[i].axis == v->block->queries && r->guesses[i].query == k.query;
-        putchar('\n');
-        if (k.query >= 0)
-            print_wrapped(v->p, "what each token has to do with %stoken %d:",
-                          guessed ? "the prediction at " : "", k.query + 1);
-        else if (r->guess_count && r->guesses[r->guess_count - 1].query >= 0)
-            print_wrapped(v->p, "each token, as the mean of the rows:"); /* no row is predicted */
-        else
-            print_wrapped(v->p, "what each token has to do with the prediction:");
+        print_heading(v, &k);
         print_columns(v, &k);
         explain_columns(v, &k);
     }

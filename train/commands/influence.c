@@ -52,6 +52,10 @@ static bool go_on(void *user, uint64_t done, uint64_t all) {
     return !was_interrupted(NULL);
 }
 
+static const char *reads_word(const heed_run *r) {
+    return sees_pictures(r->model) ? "picture" : "text";
+}
+
 static bool study_run(work *w, const char *dir, const char *what) {
     look *l = &w->looks[w->count++];
     heed_influence_args a = {
@@ -63,6 +67,11 @@ static bool study_run(work *w, const char *dir, const char *what) {
     snprintf(l->name, sizeof l->name, "%.120s", dir);
     l->run = open_run(w->p, dir);
     const char *target = *flag_text(w->p, "target") ? flag_text(w->p, "target") : NULL;
+    const heed_run *first = w->looks[0].run;
+    if (l->run && sees_pictures(l->run->model) != sees_pictures(first->model))
+        return heed_fail(w->p->c, HEED_USAGE,
+                         "%s reads a %s and %s a %s: expected runs with the same kind of input",
+                         w->looks[0].name, reads_word(first), l->name, reads_word(l->run));
     if (l->run) what = one_input(w->p, l->run, what, &w->line);
     if (!l->run || !what || !inspect_input(&l->e, l->run, what, target, flag_on(w->p, "convert")))
         return false;
@@ -142,6 +151,12 @@ static heed_real *shares_of(heed_ctx *c, const look *l) {
     return share;
 }
 
+/* "an estimate from 16 random directions ...", or "exact, ...". */
+static const char *how_of(const look *l) {
+    const char *how = strrchr(l->map->help, ';');
+    return how ? how + 2 : "";
+}
+
 /* A matrix of all places would be too large to be read. */
 static bool draw_over(const work *w, const look *l) {
     const char *png = flag_text(w->p, "png"), *svg = flag_text(w->p, "svg");
@@ -150,15 +165,16 @@ static bool draw_over(const work *w, const look *l) {
     const heed_picture *shown = &l->e.example.shown;
     const char *of = y->first ? y->labels[0] : "all positions of the output";
     const char *title = l->record->title;
-    char caption[48], note[400];
+    char caption[48], note[480];
     heed_real *share = shares_of(w->p->c, l);
     snprintf(caption, sizeof caption, "influence on %s", y->first ? of : "all");
     snprintf(note, sizeof note,
-             "%sNorm of d y / d x_s for place s, as a share of the sum over all places; y: %.80s.",
+             "%sNorm of d y / d x_s for place s, as a share of the sum over all places; y: %.80s; "
+             "%s.",
              l->e.example.cropped ? "The model sees the centre square of the picture, which is "
                                     "shown. "
                                   : "",
-             of);
+             of, how_of(l));
     heed_overlay o = {.title = title ? file_name(title) : NULL,
                       .subtitle = l->name,
                       .note = note,
@@ -185,11 +201,13 @@ static bool draw(const work *w) {
     heed_ctx *c = w->p->c;
     static const char what[] = "norm of d y_t / d x_s: rows t, columns s";
     heed_heatmap maps[RUNS];
-    char title[RUNS][192];
+    char title[RUNS][192], note[RUNS][192];
     for (int i = 0; i < w->count; i++) {
         const look *l = &w->looks[i];
         snprintf(title[i], sizeof *title, "%s (%s)", l->name, l->run->model->name);
         maps[i] = heatmap_of_map(l->record, l->map, w->count > 1 ? title[i] : what);
+        snprintf(note[i], sizeof *note, "Norm of d y_t / d x_s: %s.", how_of(l));
+        maps[i].note = note[i];
         if (w->count > 1) maps[i].unit = "norm of d y_t / d x_s";
     }
     return (!*png || heed_heatmaps_png(c, maps, w->count, png)) &&

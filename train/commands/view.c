@@ -20,7 +20,7 @@ static heed_record *cut(program *p, heed_record *r) {
     int *heads = number_list(p->c, "--heads", flag_text(p, "heads"), &k.head_count);
     k.layers = layers;
     k.heads = heads;
-    if (!r || !layers || !heads)
+    if (!r || !layers || !heads || !cut_fits(p->c, p->flags, r->blocks, r->block_count, &k))
         r = NULL;
     else if (k.layer_count || k.head_count || k.tokens)
         r = heed_record_subset(p->c, r, &k);

@@ -9,6 +9,8 @@
  * to red. */
 enum { ENTRIES = 3, ASKED = 2, SIZE = 2 };
 static const char *const colours[] = {"green", "yellow", "red"};
+/* As they are drawn: of different lightness, for colour-blind readers. */
+static const unsigned shades[] = {0x00875a, 0xe0b800, 0xc81e1e};
 static const char *const asked[] = {"yellow", "orange"};
 static const char *const features[] = {"green", "red"};
 static const char *const memory[] = {"green", "red", "ripe"};
@@ -158,6 +160,7 @@ static void draw_sweep(explaining *e, const sweep *s) {
                  &(heed_chart){.title = "shares of a soft get(orange)",
                                .x_label = "log10 of beta",
                                .y_label = "",
+                               .colors = shades,
                                .series_count = ENTRIES,
                                .series = lines},
                  12);

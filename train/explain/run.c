@@ -43,7 +43,7 @@ static bool choose_layer(trained *t) {
 
 static bool choose_head(trained *t) {
     int head = (int)heed_config_int(t->e->p->flags, "head");
-    if (head < 1 || head > t->block.heads)
+    if (head > t->block.heads)
         return heed_fail(t->e->c, HEED_USAGE, "--head %d: expected 1 to %d", head, t->block.heads);
     t->head = head - 1;
     return true;

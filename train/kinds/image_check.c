@@ -189,7 +189,10 @@ static void print_notes(const program *p, const heed_data *d) {
     }
     if (a->count[HEED_VAL_PART] == 0) {
         putchar('\n');
-        print_fact(AT, "  note", "no validation part: --val-split 0.1");
+        print_fact(AT, "  note", "%s",
+                   heed_config_real(p->flags, "val-split") > 0
+                       ? "no validation part: the classes have too few pictures for --val-split"
+                       : "no validation part: --val-split 0.1");
     }
 }
 

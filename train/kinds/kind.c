@@ -111,7 +111,7 @@ const char *balance_hint(const heed_data *d, char text[256]) {
         if (n > largest) largest = n;
     }
     *text = 0;
-    if (!d->label_count || least * MANY >= largest) return text;
+    if (!d->label_count || (least ? least : 1) * MANY >= largest) return text;
     const char *quote = quote_of(d->labels[smallest]);
     snprintf(text, 256,
              "the largest class has %.0f times the %ss of %s%.80s%s: accuracy says little of it; "

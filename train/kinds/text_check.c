@@ -82,7 +82,12 @@ static void print_facts(program *p, const heed_tokenizer *k, const heed_corpus_i
                100 * (double)(a->unknown + a->val_unknown) / tokens);
     char overlap[OVERLAP];
     overlap_text(a, overlap);
-    if (a->val_lines) print_fact(AT, "  overlap", "%s", overlap);
+    bool pieces = a->lines > t->lines - t->empty; /* the split cut lines */
+    if (a->val_lines && pieces)
+        print_fact(AT, "  overlap", "unknown: lines are cut into pieces, %s of them for validation",
+                   heed_format_count(n1, a->val_lines));
+    else if (a->val_lines)
+        print_fact(AT, "  overlap", "%s", overlap);
     print_warnings(p, a, t);
 }
 
