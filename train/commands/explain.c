@@ -259,6 +259,11 @@ static void explain_asked(explaining *e) {
     if (!check_settings(e)) return;
     if (*from && p->argc > 0) {
         heed_fail(p->c, HEED_USAGE, "--from %s has its own numbers: expected no %s", from, name);
+    } else if (*from && model_of_run(p->c, p->models, from)) {
+        heed_fail(p->c, HEED_USAGE,
+                  "%s is a run: expected a file of numbers; hint: `explain %s INPUT` shows a head "
+                  "of it",
+                  from, from);
     } else if (*from) {
         if (example_read(e, from)) explain_worked(e);
     } else if (of_run(p)) {

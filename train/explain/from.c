@@ -299,12 +299,7 @@ bool example_read(explaining *e, const char *path) {
         return ok;
     }
     if (is_directory(path))
-        return model_of_run(e->c, e->p->models, path)
-                   ? heed_fail(e->c, HEED_USAGE,
-                               "%s is a run: expected a file of numbers; hint: `explain %s INPUT` "
-                               "shows a head of it",
-                               path, path)
-                   : heed_fail(e->c, HEED_DATA, "cannot read %s: it is a folder", path);
+        return heed_fail(e->c, HEED_DATA, "cannot read %s: it is a folder", path);
     r.root = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
     return read_root(&r, &error);
 }
