@@ -64,8 +64,7 @@ heed_status heed_ctx_status(const heed_ctx *c);
 const char *heed_ctx_error(const heed_ctx *c);
 
 /* If the error is that an input does not exist, its path; else "". Valid as long as the message.
- * *run, which may be NULL: whether a run was expected there;
- * false with "". */
+ * *run, which may be NULL: whether a run was expected there; false with "". */
 const char *heed_ctx_missing(const heed_ctx *c, bool *run);
 
 /* Clears the error, so that calls work again. */

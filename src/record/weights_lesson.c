@@ -5,6 +5,7 @@
 #include "record/weights.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { ONE = 1 << 20 }; /* most rows and columns of a matrix */
 
@@ -70,10 +71,26 @@ static int add_axis(const lesson *l, heed_record *r, const char *name, int count
     return axis;
 }
 
+/* Reads the place of a trained head in its model; an example of numbers has none. */
+static bool read_place(lesson *l) {
+    const json_t *place = json_object_get(l->s->json, "place");
+    const char *stack = json_string_value(json_object_get(place, "stack"));
+    json_int_t layer = json_integer_value(json_object_get(place, "layer"));
+    if (!place) return true;
+    if (!stack || layer < 1 || layer > ONE ||
+        (strcmp(stack, "encoder") != 0 && strcmp(stack, "decoder") != 0 &&
+         strcmp(stack, "cross") != 0))
+        return heed_fail(l->s->c, HEED_DATA,
+                         "place is wrong: %s: expected a stack (encoder, decoder or cross) and a "
+                         "layer from 1",
+                         l->s->path);
+    l->block.stack = heed__stack_of(place);
+    l->block.layer = (int)layer - 1;
+    return true;
+}
+
 static bool add_block(lesson *l, heed_record *r) {
     const json_t *json = l->s->json, *layer = json_object_get(json, "layer");
-    const json_t *place = json_object_get(json, "place"); /* of a trained head; or NULL */
-    json_int_t at = json_integer_value(json_object_get(place, "layer"));
     heed_record_block *b = &l->block;
     json_int_t number = json_integer_value(json_object_get(json, "head"));
     int head = number > 0 && number <= ONE ? (int)number - 1 : -1;
@@ -85,8 +102,8 @@ static bool add_block(lesson *l, heed_record *r) {
     if (r->axes[b->keys].count != l->keys)
         return heed_fail(l->s->c, HEED_DATA, "sources are missing: %s: expected %d texts",
                          l->s->path, l->keys);
-    b->stack = other ? HEED_CROSS : heed__stack_of(place);
-    b->layer = at > 0 && at <= ONE ? (int)at - 1 : 0;
+    if (other) b->stack = HEED_CROSS;
+    if (!read_place(l)) return false;
     b->head = head >= 0 && b->heads == 1 ? &head : NULL;
     b->beta = json_number_value(json_object_get(json, "beta"));
     b->causal = json_is_true(json_object_get(json, "causal"));

@@ -29,6 +29,11 @@ json place.stack decoder
 cp out head.json
 run view head.json
 says "decoder, layer 2: 1 head of"
+for place in '{"stack":"decoder","layer":0}' '{"stack":"other","layer":2}' '[]'; do
+    sed "s/\"place\":{[^}]*}/\"place\":$place/" head.json >wrong.json
+    run view wrong.json
+    refuses 3 "place is wrong: wrong.json: expected a stack (encoder, decoder or cross) and a layer from 1"
+done
 run explain --from head.json --json
 json pre_norm true
 run explain --from head.json

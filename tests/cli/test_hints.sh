@@ -188,6 +188,10 @@ refuses 2 "unknown option -o:"
 echo "transform-head = true" >mlm.conf
 run train gpt facts.txt -o refused -c mlm.conf
 refuses 3 'unknown setting "transform-head": mlm.conf:1: it is a setting of mlm, not of gpt'
+run train gpt --blocks 4
+refuses 2 "unknown option --blocks: it is a setting of cnn, not of gpt; did you mean --layers? (blocks)"
+run train cnn --val more
+refuses 2 "not of cnn; pictures of validation are in a folder val beside train"
 run train gpt --patch 4
 refuses 2 "unknown option --patch: it is a setting of vit, caption and autoencoder, not of gpt"
 run train gpt --no-transform-head

@@ -212,9 +212,12 @@ static bool explain_of_others(const program *p, const heed_config *f, const char
     const heed_option *o = other ? same_meaning(f, other) : NULL;
     if (other && names.s)
         snprintf(text, HEED_EXPLAIN, ": it is a setting of %s, not of %s", names.s, p->model->name);
+    const synonym *s = other && !o ? look_up(setting_synonyms, without) : NULL;
     if (o)
         snprintf(text + strlen(text), HEED_EXPLAIN - strlen(text), "; did you mean `%s`? (%.*s)",
                  o->name, short_help(o->help), o->help);
+    else if (s && s->note && s->note != NAMELESS)
+        snprintf(text + strlen(text), HEED_EXPLAIN - strlen(text), "; %s", s->note);
     heed_text_free(&names);
     return other != NULL;
 }

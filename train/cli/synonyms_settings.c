@@ -11,7 +11,7 @@ const synonym setting_synonyms[] = {
      "n-filters num-filters base-filters width-mult embd num-units ",
      "width", NULL},
     {" n-layer n-layers num-layers num-layer num-hidden-layers encoder-layers "
-     "num-encoder-layers hidden-layers depth num-blocks n-blocks ",
+     "num-encoder-layers hidden-layers depth num-blocks n-blocks blocks ",
      "layers", NULL},
     {" num-decoder-layers n-decoder-layers ", "decoder-layers", NULL},
     {" n-head n-heads num-heads num-attention-heads attention-heads encoder-attention-heads "
@@ -243,7 +243,7 @@ const synonym setting_synonyms[] = {
      "data", NAMELESS},
     {" validation-file valid-file val-file eval-file dev-file val-data valid-data "
      "validation-data eval-data val-dir valid-dir input-val-bin input-val-data-pattern "
-     "validation valid dev validpref valid-subset ",
+     "validation valid dev validpref valid-subset val ",
      "val", "pictures of validation are in a folder val beside train"},
     {" validation-split valid-split validation-split-percentage test-size test-split "
      "val-fraction val-ratio val-size holdout ",
