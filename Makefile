@@ -243,8 +243,9 @@ $(B)/%.o: %.c | .deps-checked
 $(B)/src/data/image/image.o: CFLAGS_ALL += -fwrapv -fno-sanitize=shift-exponent
 # The kernels are built for speed; what calls them, and those that -O3 only makes longer, with -O2; the other rooms for size.
 ifneq ($(filter release mpi,$(VARIANT)),)
-SMALLEST := $(or $(call compiler_takes,-Oz),-Os)
-$(foreach room,core text io data data/corpus data/image data/pair nn fit record inspect view exchange,$(B)/src/$(room)/%.o): SIZE := $(SMALLEST)
+# The order of instructions is left to the processor: a twentieth of the time of compiling, and of no use where speed is none.
+SMALLEST := $(or $(call compiler_takes,-Oz),-Os) $(call compiler_takes,-fno-schedule-insns2)
+$(foreach room,core text io data data/corpus data/image data/pair nn fit record inspect view exchange,$(B)/src/$(room)/%.o) $(B)/models/%.o: SIZE := $(SMALLEST)
 $(B)/src/core/rng.o: SIZE := -O3
 $(B)/src/data/image/resize.o: SIZE := -O2
 # Texts may be large.
@@ -260,8 +261,8 @@ $(foreach k,$(KERNELS),$(foreach i,avx2 avx512,$(B)/$(k:.c=.$(i).o))): SIZE := -
 $(foreach k,additive_attention attention attention_grad cell gemm_bf16 norm thin,$(foreach i,avx2 avx512,$(B)/src/kernels/$(k).$(i).o)): SIZE += $(call compiler_takes,-falign-loops=1)
 $(foreach k,broadcast dropout permute pool softmax vec xent,$(foreach i,avx2 avx512,$(B)/src/kernels/$(k).$(i).o)): SIZE := -Os
 $(foreach k,$(KERNELS),$(B)/$(k:.c=.generic.o)): SIZE := $(SMALL_generic)
-# The program only talks, and -O1 compiles in two thirds of the time.
-$(B)/train/%.o: SIZE := -O1
+# The program only talks, and -Og compiles in little more than half of the time.
+$(B)/train/%.o: SIZE := -Og
 endif
 # Rooms in which the gradient check spends no time.
 ifeq ($(VARIANT),f64)
@@ -275,19 +276,22 @@ $(B)/train/%.o $(B)/tests/%.o: ROOM_INCLUDES := -Itrain -I.
 ifneq ($(VARIANT),serial)
 $(B)/tests/%.o: SIZE := -O0
 endif
-# gcc's declarations of vector instructions are 2 MB. They are compiled once for each instruction set instead of once for each kernel; the objects are
-# the same. Not with ccache, which does not cache what reads compiled headers.
-PRECOMPILED := $(if $(findstring ccache,$(CC)),,$(shell $(CC) --version 2>/dev/null | grep -q 'Free Software Foundation' && echo .gch))
+# gcc's declarations of vector instructions are 2 MB. They are compiled once for each instruction set, for size and for speed, instead of once for each
+# kernel; the objects are the same. Not with ccache, which does not cache what reads compiled headers.
+PRECOMPILED := $(if $(findstring ccache,$(CC)),,$(shell $(CC) --version 2>/dev/null | grep -q 'Free Software Foundation' && \
+    echo $(if $(filter release mpi,$(VARIANT)),small) fast))
 define ISA_RULE
-$(B)/isa.$(1).h: | .deps-checked
+$(B)/isa/$(1).h: | .deps-checked
 	@mkdir -p $$(@D)
 	@echo '#include "kernels/isa.h"' >$$@
-$(B)/isa.$(1).h.gch: SIZE := -O2
-$(B)/isa.$(1).h.gch: $(B)/isa.$(1).h
-	$$(call say,CC $$<)$$(CC) $$(CPPFLAGS_ALL) $$(CFLAGS_ALL) $(FLAGS_$(1)) -x c-header -o $$@ $$<
-$(B)/%.$(1).o: %.c $(B)/isa.$(1).h$(PRECOMPILED) | .deps-checked
+$(B)/isa/$(1).h.gch/small: SIZE := -Os
+$(B)/isa/$(1).h.gch/fast: SIZE := -O2
+$(B)/isa/$(1).h.gch/%: $(B)/isa/$(1).h
 	@mkdir -p $$(@D)
-	$$(call say,CC $$< $(1))$$(CC) $$(CPPFLAGS_ALL) $$(CFLAGS_ALL) $(FLAGS_$(1)) -include $(B)/isa.$(1).h -c -o $$@ $$<
+	$$(call say,CC $$< $$*)$$(CC) $$(CPPFLAGS_ALL) $$(CFLAGS_ALL) $(FLAGS_$(1)) -x c-header -MF $(B)/isa/$(1).$$*.d -o $$@ $$<
+$(B)/%.$(1).o: %.c $(B)/isa/$(1).h $(PRECOMPILED:%=$(B)/isa/$(1).h.gch/%) | .deps-checked
+	@mkdir -p $$(@D)
+	$$(call say,CC $$< $(1))$$(CC) $$(CPPFLAGS_ALL) $$(CFLAGS_ALL) $(FLAGS_$(1)) -include $(B)/isa/$(1).h -c -o $$@ $$<
 endef
 $(foreach i,$(ISAS),$(eval $(call ISA_RULE,$(i))))
 

@@ -214,8 +214,8 @@ size=$(cat usr/lib/libheed.so.0 | wc -c)
 [ "$size" -le 900000 ]
 result $? "libheed has $size bytes: more than 900,000"
 size=$(cat usr/lib/libheed.so.0 usr/lib/libheed-inspect.so.0 usr/lib/libheed-models.so.0 | wc -c)
-[ "$size" -lt 1450000 ]
-result $? "libheed, -inspect and -models have $size bytes: more than 1,450,000"
+[ "$size" -lt 1440000 ]
+result $? "libheed, -inspect and -models have $size bytes: more than 1,440,000"
 usr/bin/heed --version >/dev/null
 result $? "installed heed --version"
 cd "$root" || exit 1
