@@ -32,6 +32,8 @@ typedef struct {
     int grid_cols;    /* columns are the patches of a grid, row by row, of which so many are a row:
                          where their labels do not fit, one says where its neighbours are. 0: not */
     const char *note; /* below a picture of this map; or NULL. heed_panels has its own */
+    bool pixels;      /* of a picture: values are brightness, drawn in grey, black at lo */
+    bool continues;   /* of a picture beside others: its rows continue those of the map before */
 } heed_heatmap;
 /* How evenly weights (n) are spread, from 1/n, one has all, to 1, all are equal: 2^H / n, where H
  * is the entropy in bits of the weights divided by their sum. Negative and unknown ones count as 0.

@@ -893,7 +893,7 @@ class heed_heatmap(Structure):
     _fields_ = [("title", c_char_p), ("rows", c_int), ("cols", c_int), ("values", c_void_p), ("row_labels", c_void_p),
         ("col_labels", c_void_p), ("hi", c_float), ("lo", c_float), ("unit", c_char_p), ("numbers", c_bool), ("terminal", c_int),
         ("width", c_int), ("percent", c_bool), ("uniform", c_double), ("uniform_mean", c_bool), ("ends", c_void_p),
-        ("units", c_void_p), ("grid_cols", c_int), ("note", c_char_p)]
+        ("units", c_void_p), ("grid_cols", c_int), ("note", c_char_p), ("pixels", c_bool), ("continues", c_bool)]
     _enums_ = {'terminal': 'heed_terminal'}
 
 
