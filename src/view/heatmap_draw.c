@@ -145,9 +145,12 @@ static int put_own_legends(const plan *p, heed__sketch *s, int x, int y) {
     int widest = 0;
     for (int i = 0; p->own && i < m->rows; i++) {
         if (!(m->ends[i] > 0)) continue;
-        int width =
-            heed__sketch_signed(s, x, y, m->row_labels ? m->row_labels[i] : "", start_of(m, i),
-                                (double)m->ends[i], m->units ? m->units[i] : NULL);
+        int width = heed__sketch_scale(s, x, y,
+                                       (heed__scale){.name = m->row_labels ? m->row_labels[i] : "",
+                                                     .unit = m->units ? m->units[i] : NULL,
+                                                     .from = start_of(m, i),
+                                                     .end = (double)m->ends[i],
+                                                     .shares = m->shares && m->shares[i]});
         widest = heed__larger(widest, width);
         y += LINE + 2;
     }
@@ -248,6 +251,7 @@ static heed__rgb grey_of(double share) {
 static heed__rgb color_of(const plan *p, const heed_heatmap *m, int cell) {
     double v = value_at(p, m, cell), end = p->both ? p->hi : end_of(m, cell);
     if (m->pixels) return grey_of(share_of(p, v));
+    if (m->shares && m->shares[cell / m->cols] && end > 0) return heed__paper(v / end);
     return end > 0 ? heed__signed(v / end) : heed__paper(share_of(p, v));
 }
 

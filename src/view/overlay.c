@@ -42,6 +42,10 @@ static double size_of(const heed_overlay *o, int map) {
 
 static bool is_measure(const heed_overlay *o, int map) { return map >= o->count - o->measures; }
 
+static bool is_share(const heed_overlay *o, int map) {
+    return !is_measure(o, map) || (o->shares && o->shares[map - (o->count - o->measures)]);
+}
+
 /* End of the scale of attention, `least` or more. */
 static double shared_top(const heed_overlay *o, double least) {
     if (o->hi > 0) return o->hi;
@@ -55,7 +59,9 @@ static double uniform_of(const heed_overlay *o) {
 
 /* End of the scale of a measure. */
 static double end_of(const heed_overlay *o, int map) {
-    return fmax(size_of(o, map), o->least ? o->least[map - (o->count - o->measures)] : 0);
+    double least = o->least ? o->least[map - (o->count - o->measures)] : 0;
+    if (is_share(o, map)) least = fmax(least, fmin(2 * uniform_of(o), 1));
+    return fmax(size_of(o, map), least);
 }
 
 static double top_of(const heed_overlay *o, int map, double shared) {
@@ -64,7 +70,7 @@ static double top_of(const heed_overlay *o, int map, double shared) {
 }
 
 static bool is_even(const heed_overlay *o, int map) {
-    return !is_measure(o, map) && heed_nearly_uniform(o->maps[map], o->rows * o->cols);
+    return is_share(o, map) && heed_nearly_uniform(o->maps[map], o->rows * o->cols);
 }
 
 /* Where the scale of a measure begins: below 0 only if it has a value there. */
@@ -120,8 +126,12 @@ static int legend_width(const plan *p) {
 
 /* The legend of a measure. */
 static int put_measure(const plan *p, heed__sketch *s, int map, int y) {
-    return heed__sketch_signed(s, MARGIN + 20, y, name_of(p->o, map), start_of(p->o, map),
-                               end_of(p->o, map), unit_of(p->o, map));
+    return heed__sketch_scale(s, MARGIN + 20, y,
+                              (heed__scale){.name = name_of(p->o, map),
+                                            .unit = unit_of(p->o, map),
+                                            .from = start_of(p->o, map),
+                                            .end = end_of(p->o, map),
+                                            .shares = is_share(p->o, map)});
 }
 
 static bool lay_out(heed_ctx *c, plan *p, bool vector) {
@@ -207,7 +217,7 @@ static tone tone_of(const heed__canvas *picture) {
  * it is above uniform, so that the picture is recognised everywhere. The page does the same
  * (picture.js). Of other measures, what differs from 0 is coloured. */
 static void tint(const plan *p, int map, heed__canvas *panel) {
-    bool measure = is_measure(p->o, map);
+    bool measure = !is_share(p->o, map);
     double top = top_of(p->o, map, p->top), from = measure ? 0 : p->uniform;
     tone t = tone_of(panel);
     for (int j = 0; j < p->height; j++)
@@ -248,7 +258,7 @@ static void draw_panel(plan *p, int index) {
         write_line(p, x, y + p->height + 6, "picture");
         return;
     }
-    if (is_measure(o, index - 1))
+    if (!is_share(o, index - 1))
         snprintf(second, sizeof second, "%.2g to %.2g", fmin(-largest(o, index - 1, -1), 0),
                  fmax(largest(o, index - 1, 1), 0));
     else
@@ -334,7 +344,7 @@ static heed__rgb color_at(const panels *p, int panel, int x, int y) {
     if (panel == 0) return c;
     double share = map_share(p, panel, x, y);
     if (isfinite(share))
-        return is_measure(p->o, panel - 1) ? heed__signed_dark(share) : heed__viridis(share);
+        return is_share(p->o, panel - 1) ? heed__viridis(share) : heed__signed_dark(share);
     unsigned char grey = (unsigned char)(110 * grey_of(c));
     return (heed__rgb){grey, grey, grey};
 }

@@ -215,6 +215,9 @@ says "gradient: attention times the gradient"
 says "Attention alone is no explanation"
 hides "--occlude."
 holds test "$(head -c 4 maps.png | tail -c 3)" = PNG
+run attend mlm "Paris is the capital of [MASK] ." --rollout --svg maps.svg
+holds grep -q '>rollout: 0 to 0[.][0-9]*<' maps.svg # its own scale
+run attend mlm "Paris is the capital of [MASK] ." --rollout --occlude --gradient
 holds test "$(grep -c '^  Paris ' out)" -ge 1
 COLUMNS=40
 export COLUMNS
