@@ -233,6 +233,8 @@ SETTINGS = (
      "vector vector-graphics"),
     ("png",
      "svg"),
+    ("html",
+     "html page"),
     ("onnx json",
      "output-format format json-output as-json"),
 )

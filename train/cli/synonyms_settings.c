@@ -379,6 +379,7 @@ const synonym setting_synonyms[] = {
     {" jpg jpeg pdf eps-file gif webp ", "png", "pictures are written as PNG, some also as SVG"},
     {" vector vector-graphics ", "svg png", NULL},
     {" svg ", "png", "pictures are written as PNG"},
+    {" html page ", "html", "`attend RUN INPUT --html FILE` writes a page"},
     {" output-format format json-output as-json ", "onnx json", NULL},
     {" to ", NULL, "-o FOLDER writes the format of transformers, --onnx FILE ONNX"},
     {NULL, NULL, NULL}};
