@@ -156,8 +156,9 @@ typedef struct {
     int width, height, channels;
     int rows, cols; /* size of the grid */
     int count;
-    const heed_real *const *maps; /* (rows,cols) each; NAN: left out. All except measures share a
-                                     scale up to the largest value, or twice `uniform` if larger;
+    const heed_real *const *maps; /* (rows,cols) each; NAN: left out. All except fused ones and
+                                     measures share a scale up to the largest value, or twice
+                                     `uniform` if larger;
                                      cells up to `uniform` have no colour */
     const char *const *captions;  /* or NULL */
     bool cells;       /* one colour per cell; else interpolated between the centres of cells */
@@ -167,8 +168,10 @@ typedef struct {
                          except shares */
     double hi;        /* end of the scale of all others; 0: as above */
     const char *note; /* below all panels; or NULL */
-    const char *subtitle;     /* below the title; or NULL */
-    const char *of;           /* what the others are shares of; NULL: a row's attention */
+    const char *subtitle; /* below the title; or NULL */
+    const char *of;       /* what the others are shares of; NULL: a row's attention */
+    int fused; /* number of maps, the first ones, that fuse all heads, as their mean: each has its
+                  own scale, as measures that are shares have */
     const char *const *units; /* (measures) what each of them measures; or NULL */
     const double *least; /* (measures) where the scale of each of them ends at least; or NULL */
     const bool *shares;  /* (measures) which of them are shares like the others, and have their

@@ -927,8 +927,8 @@ class heed_panels(Structure):
 class heed_overlay(Structure):
     _fields_ = [("title", c_char_p), ("pixels", c_void_p), ("width", c_int), ("height", c_int), ("channels", c_int), ("rows", c_int),
         ("cols", c_int), ("count", c_int), ("maps", c_void_p), ("captions", c_void_p), ("cells", c_bool), ("uniform", c_double),
-        ("measures", c_int), ("hi", c_double), ("note", c_char_p), ("subtitle", c_char_p), ("of", c_char_p), ("units", c_void_p),
-        ("least", c_void_p), ("shares", c_void_p)]
+        ("measures", c_int), ("hi", c_double), ("note", c_char_p), ("subtitle", c_char_p), ("of", c_char_p), ("fused", c_int),
+        ("units", c_void_p), ("least", c_void_p), ("shares", c_void_p)]
 
 
 class heed_page(Structure):

@@ -192,24 +192,27 @@ heed_real attend_picture_end(const attend_view *v) {
 static heed_overlay overlay_of(const attend_view *v, const panels *p, bool cells, const char *title,
                                const char *subtitle) {
     const heed_record *r = v->record;
-    return (heed_overlay){.title = title,
-                          .subtitle = subtitle,
-                          .units = p->units,
-                          .least = p->least,
-                          .shares = p->shares,
-                          .pixels = r->pixels,
-                          .width = r->width,
-                          .height = r->height,
-                          .channels = r->channels,
-                          .rows = p->rows,
-                          .cols = p->cols,
-                          .count = p->count,
-                          .maps = p->at,
-                          .measures = p->count - p->weights,
-                          .captions = p->captions,
-                          .cells = cells || v->mass > 0,
-                          .uniform = heed_record_uniform(r, v->block, v->query),
-                          .hi = (double)scale_end(v, SCALE_PICTURE)};
+    bool heads = !has_words(v) || v->query >= 0; /* shown, or their mean */
+    return (heed_overlay){
+        .title = title,
+        .subtitle = subtitle,
+        .units = p->units,
+        .least = p->least,
+        .shares = p->shares,
+        .pixels = r->pixels,
+        .width = r->width,
+        .height = r->height,
+        .channels = r->channels,
+        .rows = p->rows,
+        .cols = p->cols,
+        .count = p->count,
+        .maps = p->at,
+        .measures = p->count - p->weights,
+        .fused = heads && !v->chosen && v->block->heads > 1,
+        .captions = p->captions,
+        .cells = cells || v->mass > 0,
+        .uniform = heed_record_uniform(r, v->block, v->query),
+        .hi = heads && v->chosen && v->head < 0 ? 0 : (double)scale_end(v, SCALE_PICTURE)};
 }
 
 enum { TITLE = 640 };

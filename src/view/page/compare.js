@@ -179,7 +179,7 @@
     /* Over pictures the weights have one scale, as in the Picture view, and each measure has one
      * for all inputs. */
     const scaleOver = (list) => {
-        const kind = (p) => p.group || (p.signed ? p.name : "");
+        const kind = (p) => p.group || (p.signed ? p.name : p.values.own ? p.values.of[1] : "");
         const largest = (p) =>
             (p.signed ? heed.ownEnd(p.values, rowOf(p), p) : heed.topOver(p.values, rowOf(p)));
         const tops = list.map(largest);

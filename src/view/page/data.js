@@ -78,7 +78,7 @@
         const m = fused
             ? fuse(b, head)
             : decode(`${b.id}.${head}`, b.queries.count, b.keys.count, b.scale, b.triangle);
-        return {...m, uniform: b.uniform, of: [b, head]};
+        return {...m, uniform: b.uniform, of: [b, head], own: fused};
     });
     /* Where the scale of a layer's heads ends (heed_record_scale in heed/view.h), on any of the
      * inputs or at any of the steps. */

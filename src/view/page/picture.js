@@ -119,8 +119,8 @@
     const ownEnd = (m, at, axes) => Math.max(largest(m, at, axes), m.least || 0);
     heed.largestOver = largest;
     heed.ownEnd = ownEnd;
-    /* All heads share a scale, up to the largest weight or twice the uniform one; each map has its
-     * own. */
+    /* All heads share a scale, up to the largest weight or twice the uniform one; their mean, which
+     * would look pale beside a sharp head, their largest and each map have their own. */
     const topOf = (m, at) => {
         if (heed.state.scale === "one" && m.min >= 0) return 1;
         if (!m.uniform) return ownEnd(m, at) || 1;
