@@ -281,3 +281,11 @@ for ending in html png svg npz csv; do
 done
 run attend far Paris --output x
 refuses 2 "unknown option --output: did you mean --png?"
+
+# A command that writes no such file says which does.
+run translate far Paris --html x.html
+refuses 2 'unknown option --html; hint: `heed attend RUN INPUT --html FILE` writes a page'
+for ending in png svg; do
+    run view far.npz --$ending x.$ending
+    refuses 2 "unknown option --$ending; hint: \`heed attend RUN INPUT --$ending FILE\` draws a picture"
+done
