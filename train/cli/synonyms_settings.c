@@ -370,7 +370,7 @@ const synonym setting_synonyms[] = {
     {" output-attentions show-attention attentions return-attention plot-attention ",
      "attention png", NULL},
     {" occlusion occluded ", "occlude", NULL},
-    {" png ", "attention overlay",
+    {" png ", "attention=FILE overlay",
      "`attend RUN INPUT --png FILE` draws a picture, and the page of `view FILE --html PAGE` saves "
      "one"},
     {" layer-index layer-idx layer-num ", "layer", NULL},
