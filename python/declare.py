@@ -1,5 +1,5 @@
-"""declare.py [--check | --layout] -- writes heed/_c.py, the ctypes declarations of everything in include/heed, and heed/_ops.py, its
-ops with a Pythonic face. --check fails if they are not what the headers give. --layout prints a C program that prints the size
+"""declare.py [--check | --layout] -- writes heed/_c.py, the ctypes declarations of everything in include/heed, heed/_ops.py, its ops
+with a Pythonic face, and heed/_synonyms.py, what other programs call the settings, as the program knows it. --check fails if they are not what the headers give. --layout prints a C program that prints the size
 of every struct and the place of every field, with which the tests compare the declarations."""
 import glob
 import os
@@ -386,18 +386,31 @@ def layout(p):
     return "\n".join(out + ["    return 0;", "}", ""])
 
 
+# ---- synonyms ----
+
+def synonyms():
+    """The names of train/cli/synonyms_settings.c that mean settings: for each the settings, of which a task has the first that it has."""
+    source = open(os.path.join(os.path.dirname(HERE), "train", "cli", "synonyms_settings.c")).read()
+    lines = []
+    for theirs, ours in re.findall(r'\{((?:\s*"[^"]*")+),\s*"([^"]*)",', source):
+        names = " ".join(re.findall('"([^"]*)"', theirs)).split()
+        lines.append(f'    ("{ours}",\n     "{" ".join(names)}"),\n')
+    return ('"""What other programs call the settings of heed. Written by declare.py from train/cli/synonyms_settings.c."""\n\n'
+            "SETTINGS = (\n" + "".join(lines) + ")\n")
+
+
 def main():
     p = Parser()
     if "--layout" in sys.argv:
         return print(layout(p))
     wrong = 0
-    for name, text in (("_c.py", declarations(p)), ("_ops.py", ops(p))):
+    for name, text in (("_c.py", declarations(p)), ("_ops.py", ops(p)), ("_synonyms.py", synonyms())):
         path = os.path.join(HERE, "heed", name)
         if "--check" not in sys.argv:
             with open(path, "w") as f:
                 f.write(text)
         elif not os.path.exists(path) or open(path).read() != text:
-            print(f"python/heed/{name} is not what the headers give; hint: python3 python/declare.py", file=sys.stderr)
+            print(f"python/heed/{name} is not what the sources give; hint: python3 python/declare.py", file=sys.stderr)
             wrong = 1
     sys.exit(wrong)
 

@@ -29,11 +29,11 @@ result $? "structs have the sizes and the fields that the compiler gives them"
 python3 tests/python/functions.py
 result $? "the libraries have every function that is declared"
 # The check bites: a header with another field.
-cp -r include python "$dir" && sed -i 's/    int threads;     /    int threads, more;/' "$dir/include/heed/ctx.h" &&
+cp -r include python "$dir" && mkdir -p "$dir/train/cli" && cp train/cli/synonyms_settings.c "$dir/train/cli" && sed -i 's/    int threads;     /    int threads, more;/' "$dir/include/heed/ctx.h" &&
     python3 "$dir/python/declare.py" --check 2>"$dir/out"
 [ $? = 1 ] && grep -q "hint: python3 python/declare.py" "$dir/out"
 result $? "a header that was changed is noticed"
-rm -rf "$dir/include" "$dir/python"
+rm -rf "$dir/include" "$dir/python" "$dir/train"
 
 count "tests" python3 tests/python/run.py
 # The wheel, from a folder that knows nothing of the checkout.

@@ -173,3 +173,46 @@ TEST(notes_of_pictures_with_lines_of_wide_letters_stay_within_their_width) {
     heed_text_free(&out);
     CLOSE(c);
 }
+
+TEST(heatmap_of_pixels_is_as_bright_as_they_are) {
+    heed_ctx *c = heed_open(NULL);
+    heed_heatmap m = {.rows = 1, .cols = 3, .values = (heed_real[]){0, 0.5f, 1}, .hi = 1};
+    m.pixels = true;
+    char *svg = svg_of(c, m), *last = svg ? strstr(svg, "Brighter is more.") : NULL;
+    char *black = svg ? strstr(svg, "fill=\"#000000\"") : NULL;
+    char *grey = black ? strstr(black, "fill=\"#808080\"") : NULL;
+    CHECK(grey && last && strstr(grey, "fill=\"#ffffff\"") < last);
+    free(svg);
+    CLOSE(c);
+}
+
+/* The height of the last label that is `shown`. */
+static int last_height(const char *svg, const char *shown) {
+    const char *at = NULL, *next = svg;
+    int y = -1;
+    while (next && (next = strstr(next, shown))) at = next++;
+    while (at && at > svg && strncmp(at, " y=\"", 4) != 0) at--;
+    CHECK(at && sscanf(at, " y=\"%d\"", &y) == 1);
+    return y;
+}
+
+TEST(heatmap_that_continues_another_has_its_rows_at_the_same_height) {
+    heed_ctx *c = heed_open(NULL);
+    static const heed_real values[90] = {1};
+    static const char *const rows[2][3] = {{"a", "b", "c"}, {"A", "B", "C"}};
+    const char *path = in_folder("maps.svg"), *cols[] = {"a long label"};
+    heed_heatmap maps[2] = {
+        {.title = "z", .rows = 3, .cols = 30, .values = values, .row_labels = rows[0]},
+        {.title = "zE", .rows = 3, .cols = 1, .values = values, .row_labels = rows[1]}};
+    maps[1].col_labels = cols;
+    for (int joined = 0; joined < 2; joined++) {
+        size_t n = 0;
+        maps[1].continues = joined;
+        CHECK(heed_heatmaps_svg(c, maps, 2, path));
+        char *svg = heed_text_read(c, path, &n);
+        CHECK((last_height(svg, ">c<") == last_height(svg, ">C<")) == joined);
+        CHECK(!joined || last_height(svg, ">a<") == last_height(svg, ">A<"));
+        free(svg);
+    }
+    CLOSE(c);
+}

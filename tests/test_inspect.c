@@ -540,7 +540,7 @@ TEST(inspect_overlay_measures_have_scales_of_their_own) {
         CHECK(pixels_of(&p, BLUE) == 112 * 112);
         heed_picture_free(&p);
         CHECK(heed_overlay_text(&o, HEED_ASCII, 100, &text));
-        const char *end = strstr(text.s, "Other measures have a scale each");
+        const char *end = strstr(text.s, "Other scales: ");
         CHECK(end && strstr(text.s, " 100  percent of a row's attention"));
         int full = 0, below = 0;
         for (const char *s = text.s; s < end; s++) {
@@ -552,6 +552,29 @@ TEST(inspect_overlay_measures_have_scales_of_their_own) {
         heed_text_free(&text);
         measure[0] = -0.001f;
         measure[3] = 0.001f;
+    }
+    CLOSE(c);
+}
+
+/* The mean of heads and rollout are as dark at their largest value as a sharp head is at its own.
+ */
+TEST(inspect_overlay_of_fused_heads_and_shares_has_scales_of_its_own) {
+    heed_ctx *c = heed_open(NULL);
+    char path[128];
+    static unsigned char black[28 * 28];
+    const heed_real mean[4] = {0.1f, 0.6f, 0.2f, 0.1f}, sharp[4] = {0, 1, 0, 0};
+    const heed_real *maps[] = {mean, sharp, mean};
+    heed_overlay o = patches_over(black, maps, 3);
+    o.cells = true;
+    snprintf(path, sizeof path, "%s/overlay.png", test_folder());
+    for (int apart = 0; apart < 2; apart++) {
+        o.fused = o.measures = apart;
+        o.shares = &(const bool){true};
+        CHECK(heed_overlay_png(c, &o, path));
+        heed_picture p = read_back(path);
+        CHECK(pixels_of(&p, DARK) == (apart ? 3 : 1) * 112 * 112);
+        CHECK(pixels_of(&p, ORANGE) == 0);
+        heed_picture_free(&p);
     }
     CLOSE(c);
 }

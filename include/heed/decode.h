@@ -73,14 +73,7 @@ int32_t heed_text_start(const heed_config *f, const heed_tokenizer *k);
 
 /* The special tokens that no output should hold, for `never` and `never_count`: [UNK], [PAD], [CLS]
  * and [MASK], except one that also ends a text, as in GPT-2's vocabulary. Returns their number. */
-static inline int heed_never(const heed_tokenizer *k, int32_t end, int32_t never[4]) {
-    heed_specials s = heed_tokenizer_specials(k);
-    const int all[] = {s.unk, s.pad, s.cls, s.mask};
-    int count = 0;
-    for (int i = 0; i < 4; i++)
-        if (all[i] >= 0 && all[i] != s.sep && all[i] != end) never[count++] = all[i];
-    return count;
-}
+int heed_never(const heed_tokenizer *k, int32_t end, int32_t never[4]);
 
 HEED_EXPORT_END
 #endif

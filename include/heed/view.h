@@ -29,9 +29,13 @@ typedef struct {
     const heed_real *ends;    /* of a picture: (rows), NULL or the ends of rows that have their own
                                  scale, from -end to end, blue below 0 and orange above; 0: others */
     const char *const *units; /* (rows): what those rows measure, for the legend; or NULL */
+    const bool *shares;       /* (rows): those of these rows that have the colours of the others,
+                                 from 0 to end; or NULL */
     int grid_cols;    /* columns are the patches of a grid, row by row, of which so many are a row:
                          where their labels do not fit, one says where its neighbours are. 0: not */
     const char *note; /* below a picture of this map; or NULL. heed_panels has its own */
+    bool pixels;      /* of a picture: values are brightness, drawn in grey, black at lo */
+    bool continues;   /* of a picture beside others: its rows continue those of the map before */
 } heed_heatmap;
 /* How evenly weights (n) are spread, from 1/n, one has all, to 1, all are equal: 2^H / n, where H
  * is the entropy in bits of the weights divided by their sum. Negative and unknown ones count as 0.
@@ -152,21 +156,26 @@ typedef struct {
     int width, height, channels;
     int rows, cols; /* size of the grid */
     int count;
-    const heed_real *const *maps; /* (rows,cols) each; NAN: left out. All except measures share a
-                                     scale up to the largest value, or twice `uniform` if larger;
+    const heed_real *const *maps; /* (rows,cols) each; NAN: left out. All except fused ones and
+                                     measures share a scale up to the largest value, or twice
+                                     `uniform` if larger;
                                      cells up to `uniform` have no colour */
     const char *const *captions;  /* or NULL */
-    bool cells;     /* one colour per cell; else interpolated between the centres of cells */
-    double uniform; /* mark in the legend: a cell's value if all are equal; 0: 1 / (rows cols) */
-    int measures;   /* number of maps, the last ones, that are not shares of attention: each has its
-                       own scale, from -end to end, where end is the largest size of a value: blue
-                       below 0 and orange above */
-    double hi;      /* end of the scale of all others; 0: as above */
-    const char *note;         /* below all panels; or NULL */
-    const char *subtitle;     /* below the title; or NULL */
-    const char *of;           /* what the others are shares of; NULL: a row's attention */
+    bool cells;       /* one colour per cell; else interpolated between the centres of cells */
+    double uniform;   /* mark in the legend: a cell's value if all are equal; 0: 1 / (rows cols) */
+    int measures;     /* number of maps, the last ones, that each have their own scale: from -end to
+                         end, where end is the largest size of a value, blue below 0 and orange above,
+                         except shares */
+    double hi;        /* end of the scale of all others; 0: as above */
+    const char *note; /* below all panels; or NULL */
+    const char *subtitle; /* below the title; or NULL */
+    const char *of;       /* what the others are shares of; NULL: a row's attention */
+    int fused; /* number of maps, the first ones, that fuse all heads, as their mean: each has its
+                  own scale, as measures that are shares have */
     const char *const *units; /* (measures) what each of them measures; or NULL */
     const double *least; /* (measures) where the scale of each of them ends at least; or NULL */
+    const bool *shares;  /* (measures) which of them are shares like the others, and have their
+                            colours: from 0 to the largest value, or twice `uniform`; or NULL */
 } heed_overlay;
 bool heed_overlay_png(heed_ctx *c, const heed_overlay *o, const char *path);
 /* The same as SVG: text stays text; each panel is an image embedded in the file. */

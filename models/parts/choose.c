@@ -151,7 +151,9 @@ static size_t lines_of(const text_look *t) { /* of the whole file, about */
 static int multiple_of_8(size_t n) { return (int)((n + 7) / 8 * 8); }
 
 static bool choose_size(heed_choices *k, const text_look *t, const char *size) {
-    return heed_choose(k, size, "a small model learns %.3g KB fastest", t->bytes / 1e3);
+    char bytes[32];
+    return heed_choose(k, size, "a small model learns %s fastest",
+                       heed_format_bytes(bytes, t->bytes));
 }
 
 /* Sentences are rows of their own, and those of up to `few` lines are learned fastest by a small

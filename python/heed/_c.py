@@ -893,7 +893,7 @@ class heed_heatmap(Structure):
     _fields_ = [("title", c_char_p), ("rows", c_int), ("cols", c_int), ("values", c_void_p), ("row_labels", c_void_p),
         ("col_labels", c_void_p), ("hi", c_float), ("lo", c_float), ("unit", c_char_p), ("numbers", c_bool), ("terminal", c_int),
         ("width", c_int), ("percent", c_bool), ("uniform", c_double), ("uniform_mean", c_bool), ("ends", c_void_p),
-        ("units", c_void_p), ("grid_cols", c_int), ("note", c_char_p)]
+        ("units", c_void_p), ("shares", c_void_p), ("grid_cols", c_int), ("note", c_char_p), ("pixels", c_bool), ("continues", c_bool)]
     _enums_ = {'terminal': 'heed_terminal'}
 
 
@@ -927,8 +927,8 @@ class heed_panels(Structure):
 class heed_overlay(Structure):
     _fields_ = [("title", c_char_p), ("pixels", c_void_p), ("width", c_int), ("height", c_int), ("channels", c_int), ("rows", c_int),
         ("cols", c_int), ("count", c_int), ("maps", c_void_p), ("captions", c_void_p), ("cells", c_bool), ("uniform", c_double),
-        ("measures", c_int), ("hi", c_double), ("note", c_char_p), ("subtitle", c_char_p), ("of", c_char_p), ("units", c_void_p),
-        ("least", c_void_p)]
+        ("measures", c_int), ("hi", c_double), ("note", c_char_p), ("subtitle", c_char_p), ("of", c_char_p), ("fused", c_int),
+        ("units", c_void_p), ("least", c_void_p), ("shares", c_void_p)]
 
 
 class heed_page(Structure):
@@ -1302,6 +1302,7 @@ FUNCTIONS = {
     "heed_generate": (c_bool, (c_void_p, c_void_p, c_void_p, c_void_p, c_void_p, c_void_p,)),
     "heed_text_end": (c_int32, (c_void_p, c_void_p,)),
     "heed_text_start": (c_int32, (c_void_p, c_void_p,)),
+    "heed_never": (c_int, (c_void_p, c_int32, c_void_p,)),
     "heed_optim_defaults": (heed_optim_args, (c_void_p,)),
     "heed_optim_new": (c_void_p, (c_void_p, c_void_p, c_void_p,)),
     "heed_optim_free": (None, (c_void_p,)),

@@ -329,10 +329,8 @@ class Run(Owner):
 
     def _make(self, a, rows, on_token=None):
         """What heed_generate makes by the settings a: for each of the rows its tokens, none of which is special, as heed_never says."""
-        watch, s = Interrupts(), lib.heed_tokenizer_specials(self.c.tokenizer)
-        never = [i for i in (s.unk, s.pad, s.cls, s.mask) if i not in (-1, s.sep, a.end)]
-        never = (c_int32 * len(never))(*never)
-        a.never, a.never_count = ctypes.addressof(never), len(never)
+        watch, never = Interrupts(), (c_int32 * 4)()
+        a.never, a.never_count = ctypes.addressof(never), lib.heed_never(self.c.tokenizer, a.end, never)
 
         @function_type(_c.heed_generation, "sampled")
         def sampled(_, output, token):

@@ -1,7 +1,9 @@
 """train and resume: a training run in one call, with progress."""
 import contextlib
 import ctypes
+import inspect
 import os
+import re
 import shutil
 import tempfile
 import weakref
@@ -10,7 +12,8 @@ from ctypes import byref, c_char_p
 import numpy as np
 
 from . import _c
-from ._library import Context, DivergedError, Interrupts, UsageError, check_range, function_type, lib, python_words, text, text_bytes
+from ._library import Context, DivergedError, Interrupts, UsageError, check_range, function_type, lib, python_value, python_words, text, text_bytes
+from ._synonyms import SETTINGS
 from .data import is_path, path_bytes, written
 from .run import MODELS, Run, models, open_, seed_of, setting_of
 
@@ -77,6 +80,32 @@ def value_text(value):
     if isinstance(value, (list, tuple, np.ndarray)):
         return ",".join(map(value_text, value))
     return os.fsdecode(value) if is_path(value) else str(value)
+
+
+def known_as(task, key):
+    """What heed calls a setting of another program, with its value if that is in the name: 'lr', 'norm="pre"'; None: it has none."""
+    name, here = key.lower().replace("_", "-").strip("-"), {**settings(task), **{p: None for p in inspect.signature(train).parameters}}
+    for ours, theirs in SETTINGS:
+        for one in ours.split() if name in theirs.split() else ():
+            one, _, value = one.partition("=")
+            if one in here:
+                return ("from_" if one == "from" else one.replace("-", "_")) + (f"={python_value(value)}" if value else "")
+    return None
+
+
+@contextlib.contextmanager
+def naming(task):
+    """The error about an unknown setting within says what is meant: a setting of other tasks, or heed's name for it."""
+    try:
+        yield
+    except UsageError as e:
+        found = re.match('unknown setting "([^"]*)"', str(e))
+        if not found:
+            raise
+        others, ours = [t for t in models() if found[1].replace("_", "-") in settings(t)], known_as(task, found[1])
+        if others:
+            raise UsageError(f'{found[0]}: it is a setting of {", ".join(others)}, not of {task}') from None
+        raise UsageError(f"{found[0]}: did you mean {ours}?" if ours else f'{e}; hint: heed.settings("{task}") lists the settings') from None
 
 
 def run_training(args, progress, settings, options):
@@ -161,7 +190,7 @@ def train(task, data, out=None, progress=None, preset=None, force=False, seed=1,
     path = os.path.join(folder, "run") if folder else os.fsdecode(path_bytes(out, "run"))
     try:
         options = {"seed": seed, "threads": threads, "isa": isa}
-        with written(data, lib.heed_model_spec(models_[task]), path) as place, saying(path, not folder):
+        with written(data, lib.heed_model_spec(models_[task]), path) as place, saying(path, not folder), naming(task):
             args = {"model": models_[task], "run": path_bytes(path), "force": force}
             args["preset"] = None if preset is None else text_bytes(preset, "preset")
             args["data"] = path_bytes(place, "data")
@@ -176,8 +205,6 @@ def train(task, data, out=None, progress=None, preset=None, force=False, seed=1,
         if folder and isinstance(e, DivergedError):
             why = str(e).partition("; hint: ")[0]
             raise DivergedError(f"{why}; nothing is saved; hint: a smaller `lr`, or out=PATH, so that a run can be resumed with one") from None
-        if isinstance(e, UsageError) and "unknown setting" in str(e):
-            raise UsageError(f'{e}; hint: heed.settings("{task}") lists the settings') from None
         raise
     if folder:
         run.folder = weakref.finalize(run, shutil.rmtree, folder, ignore_errors=True)
@@ -199,7 +226,7 @@ def resume(path, progress=None, data=None, threads=0, isa=None, **settings):
             other = f'heed.resume("{path}"{typed}, {key}=PATH)'.encode()
             c.made(lib.heed_run_has_data(c.pointer, model, name, None, key.encode(), other), "resume")
     args = {"model": model, "run": name, "resume": True, "data": None if data is None else path_bytes(data, "data")}
-    with saying(os.fsdecode(name)):
+    with saying(os.fsdecode(name)), naming(next(t for t, m in models().items() if m == model)):
         _, result, stopped = run_training(args, progress, settings, options)
     return finished(os.fsdecode(name), result, stopped, options)
 

@@ -407,3 +407,12 @@ int32_t heed_text_start(const heed_config *f, const heed_tokenizer *k) {
     if (heed_text_end(f, k) >= 0) return -1;
     return newline >= 0 ? newline : heed_token_id(k, "\n");
 }
+
+int heed_never(const heed_tokenizer *k, int32_t end, int32_t never[4]) {
+    heed_specials s = heed_tokenizer_specials(k);
+    const int all[] = {s.unk, s.pad, s.cls, s.mask};
+    int count = 0;
+    for (int i = 0; never && i < 4; i++)
+        if (all[i] >= 0 && all[i] != s.sep && all[i] != end) never[count++] = all[i];
+    return count;
+}

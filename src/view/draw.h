@@ -110,10 +110,14 @@ void heed__sketch_note(heed__sketch *s, int x, int y, heed_text *note);
  * says what the mark means. */
 void heed__sketch_uniform(heed__sketch *s, int x, int ramp, double share, int y, int right,
                           const char *text);
-/* A ramp of heed__signed at (x,y) from -end, or from 0, and beside it what it is of: "occlusion:
- * -0.99 to 0.99, unit". Returns the width. NULL s: measures it. */
-int heed__sketch_signed(heed__sketch *s, int x, int y, const char *name, double from, double end,
-                        const char *unit);
+/* A ramp at (x,y) of heed__signed from -end, or from 0, or of shares, of heed__paper, and beside it
+ * what it is of: "occlusion: -0.99 to 0.99, unit". Returns the width. NULL s: measures it. */
+typedef struct {
+    const char *name, *unit; /* unit: or NULL */
+    double from, end;
+    bool shares;
+} heed__scale;
+int heed__sketch_scale(heed__sketch *s, int x, int y, heed__scale k);
 bool heed__sketch_save(heed__sketch *s, const char *path);
 /* Draws item `index` of a list into a new sketch, which must be freed in any case. */
 typedef bool heed__drawer(heed_ctx *c, const void *list, int index, bool vector, heed__sketch *out);

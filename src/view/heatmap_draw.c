@@ -23,7 +23,8 @@ static const heed__rgb INK = {40, 40, 40}, SOFT = {110, 110, 110};
 
 typedef struct {
     const heed_panels *all;
-    const heed_heatmap *map; /* the first map, which determines the sizes */
+    const heed_heatmap *map;    /* the first map, which determines the sizes */
+    const heed_heatmap *beside; /* a map in the same rows; or NULL */
     bool vector;
     heed__sketch sketch;
     double lo, hi;
@@ -106,7 +107,7 @@ static void size_panels(plan *p) {
     p->turned = head > p->cell - 4;
     if (!p->turned || head < 8 * p->scale) head = 8 * p->scale;
     p->left = widest_label(p, m->row_labels, m->rows) + GAP;
-    p->top = (p->all->count > 1 ? CAPTION : 0) + head + GAP;
+    p->top = heed__larger(p->top, (p->all->count > 1 ? CAPTION : 0) + head + GAP);
     p->wide = p->left + p->cell * m->cols;
     p->tall = p->top + p->cell * m->rows;
     int count = p->all->count, columns = p->all->columns;
@@ -144,9 +145,12 @@ static int put_own_legends(const plan *p, heed__sketch *s, int x, int y) {
     int widest = 0;
     for (int i = 0; p->own && i < m->rows; i++) {
         if (!(m->ends[i] > 0)) continue;
-        int width =
-            heed__sketch_signed(s, x, y, m->row_labels ? m->row_labels[i] : "", start_of(m, i),
-                                (double)m->ends[i], m->units ? m->units[i] : NULL);
+        int width = heed__sketch_scale(s, x, y,
+                                       (heed__scale){.name = m->row_labels ? m->row_labels[i] : "",
+                                                     .unit = m->units ? m->units[i] : NULL,
+                                                     .from = start_of(m, i),
+                                                     .end = (double)m->ends[i],
+                                                     .shares = m->shares && m->shares[i]});
         widest = heed__larger(widest, width);
         y += LINE + 2;
     }
@@ -162,7 +166,7 @@ static int panel_top(const plan *p, int row) {
 /* Cells of one small map grow until it is as wide as its title and legend. */
 static void fill_width(plan *p, int width) {
     int cell = (width - p->left) / p->map->cols, most = 3 * p->cell;
-    if (p->all->count > 1 || p->map->numbers || cell <= p->cell) return;
+    if (p->all->count > 1 || p->map->numbers || p->beside || cell <= p->cell) return;
     p->cell = cell < most ? cell : most;
     size_panels(p);
 }
@@ -175,7 +179,9 @@ static int write_note(plan *p, int width) {
     const heed_heatmap *m = p->map;
     int step = label_step(p);
     heed_text all = {.c = p->note.c};
-    heed_text_add(&all, p->both ? "Blue is below 0, orange above." : "Darker is more.");
+    heed_text_add(&all, m->pixels ? "Brighter is more."
+                        : p->both ? "Blue is below 0, orange above."
+                                  : "Darker is more.");
     if (step > 1 && (m->row_labels || m->col_labels))
         heed_text_add(&all, " Every %d%s label is shown.", step,
                       step == 2   ? "nd"
@@ -187,13 +193,30 @@ static int write_note(plan *p, int width) {
     return lines;
 }
 
+static int letters(const plan *p) {
+    const heed_heatmap *m = p->map;
+    bool many = p->all->count > 1 && m->numbers; /* then cells grow with the letters */
+    return heed__larger(m->rows, m->cols) <= (many ? 12 : 24) ? 2 : 1;
+}
+
+/* Two maps in the same rows: the smaller letters, the larger cells and the lower place. */
+static void share_rows(plan *p) {
+    heed_panels one = {.count = 1, .maps = p->beside};
+    plan other = {.all = &one, .map = p->beside};
+    int number = measure(&other);
+    p->scale = other.scale = letters(&other) < p->scale ? 1 : p->scale;
+    p->cell = other.cell = heed__larger(cell_size(p, measure(p)), cell_size(&other, number));
+    size_panels(&other);
+    p->top = other.top;
+}
+
 static bool lay_out(heed_ctx *c, plan *p) {
     const heed_heatmap *m = p->map;
     const char *title = p->all->title;
     int number = measure(p);
-    bool many = p->all->count > 1 && m->numbers; /* then cells grow with the letters */
-    p->scale = heed__larger(m->rows, m->cols) <= (many ? 12 : 24) ? 2 : 1;
+    p->scale = letters(p);
     p->cell = cell_size(p, number);
+    if (p->beside) share_rows(p);
     size_panels(p);
     int least = title ? heed__text_width(title, 2) : RAMP + 120;
     if (p->all->subtitle) least = heed__larger(least, heed__text_width(p->all->subtitle, 2));
@@ -220,8 +243,15 @@ static double share_of(const plan *p, double v) {
     return p->hi > p->lo ? (v - p->lo) / (p->hi - p->lo) : 0;
 }
 
+static heed__rgb grey_of(double share) {
+    unsigned char grey = (unsigned char)lround(255 * fmax(0, fmin(share, 1)));
+    return (heed__rgb){grey, grey, grey};
+}
+
 static heed__rgb color_of(const plan *p, const heed_heatmap *m, int cell) {
     double v = value_at(p, m, cell), end = p->both ? p->hi : end_of(m, cell);
+    if (m->pixels) return grey_of(share_of(p, v));
+    if (m->shares && m->shares[cell / m->cols] && end > 0) return heed__paper(v / end);
     return end > 0 ? heed__signed(v / end) : heed__paper(share_of(p, v));
 }
 
@@ -238,10 +268,10 @@ static void draw_numbers(plan *p, const heed_heatmap *m, int x, int y) {
 }
 
 static void draw_cells(plan *p, const heed_heatmap *m, int x, int y) {
-    int side = p->cell - (p->cell > 6);
+    int side = p->cell - (p->cell > 6 && !m->pixels);
     for (int i = 0; i < m->rows * m->cols; i++) {
         int left = x + i % m->cols * p->cell, top = y + i / m->cols * p->cell;
-        if (p->both || end_of(m, i) > 0)
+        if (p->both || m->pixels || end_of(m, i) > 0)
             heed__sketch_box(&p->sketch, left, top, side, side, color_of(p, m, i));
         else
             heed__sketch_cell(&p->sketch, left, top, side,
@@ -292,7 +322,9 @@ static void draw_legend(plan *p) {
     for (int i = 0; i < RAMP; i += step) {
         double share = i / (double)(RAMP - step);
         heed__sketch_box(&p->sketch, x + i, y, step, 18,
-                         p->both ? heed__signed(2 * share - 1) : heed__paper(share));
+                         p->map->pixels ? grey_of(share)
+                         : p->both      ? heed__signed(2 * share - 1)
+                                        : heed__paper(share));
     }
     heed__sketch_text(&p->sketch, x + 8 + RAMP, y + 2, 2, SOFT, HEED__LEFT, MOST, p->to);
     heed__sketch_frame(&p->sketch, x, y, RAMP, 18);
@@ -318,10 +350,11 @@ static bool check(heed_ctx *c, const heed_panels *all) {
 }
 
 /* Draws without saving; the sketch must be freed in any case. */
-static bool draw(heed_ctx *c, const heed_panels *all, bool vector, heed__sketch *out) {
+static bool draw(heed_ctx *c, const heed_panels *all, const heed_heatmap *beside, bool vector,
+                 heed__sketch *out) {
     *out = (heed__sketch){.vector = vector};
     if (heed__stopped(c) || !check(c, all)) return false;
-    plan p = {.all = all, .map = all->maps, .vector = vector, .note = {.c = c}};
+    plan p = {.all = all, .map = all->maps, .beside = beside, .vector = vector, .note = {.c = c}};
     bool ok = lay_out(c, &p);
     if (ok && all->title)
         heed__sketch_text(&p.sketch, MARGIN, MARGIN, 2, INK, HEED__LEFT, LONGEST_TITLE, all->title);
@@ -337,7 +370,7 @@ static bool draw(heed_ctx *c, const heed_panels *all, bool vector, heed__sketch 
 
 static bool draw_file(heed_ctx *c, const heed_panels *all, bool vector, const char *path) {
     heed__sketch s;
-    bool ok = draw(c, all, vector, &s) && heed__sketch_save(&s, path);
+    bool ok = draw(c, all, NULL, vector, &s) && heed__sketch_save(&s, path);
     heed__sketch_free(&s);
     return ok;
 }
@@ -350,19 +383,36 @@ bool heed_panels_svg(heed_ctx *c, const heed_panels *all, const char *path) {
     return draw_file(c, all, true, path);
 }
 
+/* The map before or after this one that has the same rows; or NULL. */
+static const heed_heatmap *beside(const heed_panels *list, int index) {
+    const heed_heatmap *m = list->maps + index, *other = NULL;
+    if (index > 0 && m->continues)
+        other = m - 1;
+    else if (index + 1 < list->count && m[1].continues)
+        other = m + 1;
+    return other && other->values && other->rows == m->rows ? other : NULL;
+}
+
 static bool draw_map(heed_ctx *c, const void *maps, int index, bool vector, heed__sketch *out) {
-    const heed_heatmap *m = maps ? (const heed_heatmap *)maps + index : NULL;
+    const heed_panels *list = maps;
+    const heed_heatmap *m = list->maps ? list->maps + index : NULL;
     heed_panels one = {.count = m != NULL, .maps = m};
     if (m) one.title = m->title, one.note = m->note;
-    return draw(c, &one, vector, out);
+    return draw(c, &one, m ? beside(list, index) : NULL, vector, out);
+}
+
+static bool draw_maps(heed_ctx *c, const heed_heatmap *maps, int count, bool vector,
+                      const char *path) {
+    heed_panels list = {.count = count, .maps = maps};
+    return heed__sketches_save(c, draw_map, &list, count, false, vector, path);
 }
 
 bool heed_heatmaps_png(heed_ctx *c, const heed_heatmap *maps, int count, const char *path) {
-    return heed__sketches_save(c, draw_map, maps, count, false, false, path);
+    return draw_maps(c, maps, count, false, path);
 }
 
 bool heed_heatmaps_svg(heed_ctx *c, const heed_heatmap *maps, int count, const char *path) {
-    return heed__sketches_save(c, draw_map, maps, count, false, true, path);
+    return draw_maps(c, maps, count, true, path);
 }
 
 bool heed_heatmap_png(heed_ctx *c, const heed_heatmap *m, const char *path) {

@@ -18,8 +18,8 @@ static const heed__rgb INK = {40, 40, 40}, SOFT = {110, 110, 110};
 static bool check(heed_ctx *c, const heed_overlay *o) {
     bool ok = o && o->pixels && o->width > 0 && o->height > 0 &&
               (o->channels == 1 || o->channels == 3) && o->rows > 0 && o->cols > 0 &&
-              o->count > 0 && o->count <= 1024 && o->maps && o->measures >= 0 &&
-              o->measures <= o->count;
+              o->count > 0 && o->count <= 1024 && o->maps && o->measures >= 0 && o->fused >= 0 &&
+              o->fused <= o->count - o->measures;
     for (int i = 0; ok && i < o->count; i++) ok = o->maps[i] != NULL;
     return ok || heed_fail(c, HEED_USAGE,
                            "an overlay lacks something: expected a picture of 1 or 3 channels and "
@@ -40,12 +40,26 @@ static double size_of(const heed_overlay *o, int map) {
     return fmax(largest(o, map, 1), largest(o, map, -1));
 }
 
-static bool is_measure(const heed_overlay *o, int map) { return map >= o->count - o->measures; }
+/* Its index among the measures; below 0: it is none. */
+static int measure_of(const heed_overlay *o, int map) { return map - (o->count - o->measures); }
+
+static bool is_share(const heed_overlay *o, int map) {
+    int measure = measure_of(o, map);
+    return measure < 0 || (o->shares && o->shares[measure]);
+}
+
+/* Whether it has its own scale. */
+static bool is_apart(const heed_overlay *o, int map) {
+    return map < o->fused || measure_of(o, map) >= 0;
+}
+
+static int count_apart(const heed_overlay *o) { return o->fused + o->measures; }
 
 /* End of the scale of attention, `least` or more. */
 static double shared_top(const heed_overlay *o, double least) {
     if (o->hi > 0) return o->hi;
-    for (int i = 0; i < o->count - o->measures; i++) least = fmax(least, largest(o, i, 1));
+    for (int i = 0; i < o->count; i++)
+        if (!is_apart(o, i)) least = fmax(least, largest(o, i, 1));
     return least;
 }
 
@@ -53,18 +67,20 @@ static double uniform_of(const heed_overlay *o) {
     return o->uniform > 0 ? o->uniform : 1 / ((double)o->rows * o->cols);
 }
 
-/* End of the scale of a measure. */
+/* End of the scale of a map that has its own. */
 static double end_of(const heed_overlay *o, int map) {
-    return fmax(size_of(o, map), o->least ? o->least[map - (o->count - o->measures)] : 0);
+    double least = o->least && measure_of(o, map) >= 0 ? o->least[measure_of(o, map)] : 0;
+    if (is_share(o, map)) least = fmax(least, fmin(2 * uniform_of(o), 1));
+    return fmax(size_of(o, map), least);
 }
 
 static double top_of(const heed_overlay *o, int map, double shared) {
-    double top = is_measure(o, map) ? end_of(o, map) : shared;
+    double top = is_apart(o, map) ? end_of(o, map) : shared;
     return top > 0 ? top : 1;
 }
 
 static bool is_even(const heed_overlay *o, int map) {
-    return !is_measure(o, map) && heed_nearly_uniform(o->maps[map], o->rows * o->cols);
+    return is_share(o, map) && heed_nearly_uniform(o->maps[map], o->rows * o->cols);
 }
 
 /* Where the scale of a measure begins: below 0 only if it has a value there. */
@@ -73,7 +89,7 @@ static double start_of(const heed_overlay *o, int map) {
 }
 
 static const char *unit_of(const heed_overlay *o, int map) {
-    return o->units ? o->units[map - (o->count - o->measures)] : NULL;
+    return o->units && measure_of(o, map) >= 0 ? o->units[measure_of(o, map)] : NULL;
 }
 
 static const char *name_of(const heed_overlay *o, int map) {
@@ -120,8 +136,12 @@ static int legend_width(const plan *p) {
 
 /* The legend of a measure. */
 static int put_measure(const plan *p, heed__sketch *s, int map, int y) {
-    return heed__sketch_signed(s, MARGIN + 20, y, name_of(p->o, map), start_of(p->o, map),
-                               end_of(p->o, map), unit_of(p->o, map));
+    return heed__sketch_scale(s, MARGIN + 20, y,
+                              (heed__scale){.name = name_of(p->o, map),
+                                            .unit = unit_of(p->o, map),
+                                            .from = start_of(p->o, map),
+                                            .end = end_of(p->o, map),
+                                            .shares = is_share(p->o, map)});
 }
 
 static bool lay_out(heed_ctx *c, plan *p, bool vector) {
@@ -141,8 +161,10 @@ static bool lay_out(heed_ctx *c, plan *p, bool vector) {
     p->caption = 12 + 2 * LINE;
     for (int i = 0; i < p->o->count; i++)
         if (is_even(p->o, i)) p->caption = 12 + 3 * LINE;
-    for (int i = p->o->count - p->o->measures; i < p->o->count; i++)
-        p->full_width = heed__larger(p->full_width, 2 * MARGIN + 20 + put_measure(p, NULL, i, 0));
+    for (int i = 0; i < p->o->count; i++)
+        if (is_apart(p->o, i))
+            p->full_width =
+                heed__larger(p->full_width, 2 * MARGIN + 20 + put_measure(p, NULL, i, 0));
     p->note.c = c;
     heed_text note = {.c = c};
     heed_text_add(&note, "Darker is more.%s%s", p->o->note ? " " : "",
@@ -151,7 +173,7 @@ static bool lay_out(heed_ctx *c, plan *p, bool vector) {
         HEED__NOTE_LINE * heed__wrap_note(note.s, p->full_width - 2 * MARGIN, &p->note);
     heed_text_free(&note);
     p->head = MARGIN + (p->o->title ? TITLE : 0) + (p->o->subtitle ? LINE : 0);
-    p->full_height = MARGIN + p->head + LEGEND + p->o->measures * MEASURE + p->note_height +
+    p->full_height = MARGIN + p->head + LEGEND + count_apart(p->o) * MEASURE + p->note_height +
                      rows * (p->height + p->caption);
     return heed__sketch_new(c, &p->sketch, vector, p->full_width, p->full_height);
 }
@@ -207,7 +229,7 @@ static tone tone_of(const heed__canvas *picture) {
  * it is above uniform, so that the picture is recognised everywhere. The page does the same
  * (picture.js). Of other measures, what differs from 0 is coloured. */
 static void tint(const plan *p, int map, heed__canvas *panel) {
-    bool measure = is_measure(p->o, map);
+    bool measure = !is_share(p->o, map);
     double top = top_of(p->o, map, p->top), from = measure ? 0 : p->uniform;
     tone t = tone_of(panel);
     for (int j = 0; j < p->height; j++)
@@ -248,7 +270,7 @@ static void draw_panel(plan *p, int index) {
         write_line(p, x, y + p->height + 6, "picture");
         return;
     }
-    if (is_measure(o, index - 1))
+    if (!is_share(o, index - 1))
         snprintf(second, sizeof second, "%.2g to %.2g", fmin(-largest(o, index - 1, -1), 0),
                  fmax(largest(o, index - 1, 1), 0));
     else
@@ -262,7 +284,7 @@ static void draw_panel(plan *p, int index) {
 /* "0 [colours] 0.210  | uniform 0.016": a mark shows the uniform weight. This is the scale of
  * attention; those of the measures are below. */
 static void draw_legend(plan *p) {
-    int y = p->full_height - MARGIN - 20 - p->o->measures * MEASURE - p->note_height;
+    int y = p->full_height - MARGIN - 20 - count_apart(p->o) * MEASURE - p->note_height;
     heed__sketch_text(&p->sketch, MARGIN, y + 2, 2, SOFT, HEED__LEFT, p->full_width, "0");
     for (int i = 0; i < RAMP; i++)
         heed__sketch_box(&p->sketch, MARGIN + 20 + i, y, 1, 18, heed__paper(i / (RAMP - 1.0)));
@@ -272,8 +294,8 @@ static void draw_legend(plan *p) {
     heed__sketch_uniform(&p->sketch, MARGIN + 20, RAMP, p->uniform / p->top, y,
                          x + heed__text_width(p->to, 2) + 24, p->mark);
     y += MEASURE;
-    for (int i = p->o->count - p->o->measures; i < p->o->count; i++, y += MEASURE)
-        put_measure(p, &p->sketch, i, y);
+    for (int i = 0; i < p->o->count; i++)
+        if (is_apart(p->o, i)) put_measure(p, &p->sketch, i, y), y += MEASURE;
     heed__sketch_note(&p->sketch, MARGIN, y, &p->note);
 }
 
@@ -334,7 +356,7 @@ static heed__rgb color_at(const panels *p, int panel, int x, int y) {
     if (panel == 0) return c;
     double share = map_share(p, panel, x, y);
     if (isfinite(share))
-        return is_measure(p->o, panel - 1) ? heed__signed_dark(share) : heed__viridis(share);
+        return is_share(p->o, panel - 1) ? heed__viridis(share) : heed__signed_dark(share);
     unsigned char grey = (unsigned char)(110 * grey_of(c));
     return (heed__rgb){grey, grey, grey};
 }
@@ -372,15 +394,16 @@ static void put_row(const panels *p, int from, int to) {
     }
 }
 
-/* "Other measures have a scale each: occlusion -0.9 to 0.9, gradient .." */
+/* "Other scales: mean of heads 0 to 0.25, occlusion -0.9 to 0.9; letters a to i are below 0." */
 static void put_scales(const panels *p, int width) {
     const heed_overlay *o = p->o;
     heed_text line = {.c = p->out->c};
     bool below = false;
-    heed_text_add(&line, "Other measures have a scale each");
-    for (int i = o->count - o->measures; i < o->count; i++) {
-        heed_text_add(&line, "%s %s %.2g to %.2g", i > o->count - o->measures ? "," : ":",
-                      name_of(o, i), start_of(o, i), end_of(o, i));
+    heed_text_add(&line, "Other scales");
+    for (int i = 0, n = 0; i < o->count; i++) {
+        if (!is_apart(o, i)) continue;
+        heed_text_add(&line, "%s %s %.2g to %.2g", n++ ? "," : ":", name_of(o, i), start_of(o, i),
+                      end_of(o, i));
         below |= start_of(o, i) < 0;
     }
     if (below)
@@ -406,7 +429,7 @@ static void put_panels(const panels *p, int width) {
         p->out, p->terminal,
         (heed__legend){
             .hi = p->top, .times = 100, .unit = "percent of a row's attention", .width = width});
-    if (o->measures) put_scales(p, width);
+    if (count_apart(o)) put_scales(p, width);
 }
 
 bool heed_overlay_text(const heed_overlay *o, heed_terminal terminal, int width, heed_text *out) {

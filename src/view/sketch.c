@@ -181,17 +181,18 @@ void heed__sketch_uniform(heed__sketch *s, int x, int ramp, double share, int y,
     heed__sketch_text(s, right + 8, y + 2, 2, ink, HEED__LEFT, 400, text);
 }
 
-int heed__sketch_signed(heed__sketch *s, int x, int y, const char *name, double from, double end,
-                        const char *unit) {
+int heed__sketch_scale(heed__sketch *s, int x, int y, heed__scale k) {
     enum { RAMP = 160 };
     static const heed__rgb soft = {110, 110, 110};
     char text[200];
-    snprintf(text, sizeof text, "%.60s: %.2g to %.2g%s%.90s", name, from, end, unit ? ", " : "",
-             unit ? unit : "");
+    snprintf(text, sizeof text, "%.60s: %.2g to %.2g%s%.90s", k.name, k.from, k.end,
+             k.unit ? ", " : "", k.unit ? k.unit : "");
     int step = s && s->vector ? 4 : 1;
     for (int i = 0; s && i < RAMP; i += step) {
         double share = i / (double)(RAMP - step);
-        heed__sketch_box(s, x + i, y, step, 18, heed__signed(from < 0 ? 2 * share - 1 : share));
+        heed__sketch_box(s, x + i, y, step, 18,
+                         k.shares ? heed__paper(share)
+                                  : heed__signed(k.from < 0 ? 2 * share - 1 : share));
     }
     if (s) heed__sketch_frame(s, x, y, RAMP, 18);
     if (s) heed__sketch_text(s, x + 8 + RAMP, y + 2, 2, soft, HEED__LEFT, 12000, text);

@@ -17,7 +17,7 @@ sed 's/ \.$//' facts.txt >plain.txt # lines that are no sentences
 run data check gpt plain.txt
 hides "packing lines,"
 says "batch 8, steps 4,000"
-says "layers 2, width 64: a small model learns 3.06 KB fastest"
+says "layers 2, width 64: a small model learns 3.1 KB fastest"
 says "lr 0.004: a small model tolerates a high rate"
 run data check gpt plain.txt --steps 100
 hides "batch 8"

@@ -281,3 +281,13 @@ for ending in html png svg npz csv; do
 done
 run attend far Paris --output x
 refuses 2 "unknown option --output: did you mean --png?"
+
+# A command that writes no such file says which does.
+run translate far Paris --html x.html
+refuses 2 'unknown option --html; hint: `heed attend RUN INPUT --html FILE` writes a page'
+run train gpt far.txt --png x.png # its setting attention is another one
+refuses 2 'unknown option --png; hint: `heed attend RUN INPUT --png FILE` draws a picture'
+for ending in png svg; do
+    run view far.npz --$ending x.$ending
+    refuses 2 "unknown option --$ending; hint: \`heed attend RUN INPUT --$ending FILE\` draws a picture"
+done

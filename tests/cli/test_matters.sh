@@ -215,6 +215,9 @@ says "gradient: attention times the gradient"
 says "Attention alone is no explanation"
 hides "--occlude."
 holds test "$(head -c 4 maps.png | tail -c 3)" = PNG
+run attend mlm "Paris is the capital of [MASK] ." --rollout --svg maps.svg
+holds grep -q '>rollout: 0 to 0[.][0-9]*<' maps.svg # its own scale
+run attend mlm "Paris is the capital of [MASK] ." --rollout --occlude --gradient
 holds test "$(grep -c '^  Paris ' out)" -ge 1
 COLUMNS=40
 export COLUMNS
@@ -297,11 +300,12 @@ fall=$("$JSON" maps.0.values.0 <out | tr -c '0-9.e-' '\n' | sort -g | tail -1)
 run attend vit one/test/0/*.png --occlude
 holds test "$(awk '$1 == "occlusion" { print $3 }' out)" = "$(printf %.3f "$fall")"
 run attend vit one/test/0/*.png --occlude --svg over.svg
-says "Other measures have a scale each"
+says "Other scales: mean of heads 0 to 0."
+says ", occlusion "
 holds grep -q ">occlusion: -[0-9.e-]* to [0-9.e-]*, fall of the probability if hidden<" over.svg
 holds grep -q ">[0-9a-z]*[.]png: predicted " over.svg
 run attend vit one/test/0/*.png --svg over.svg
-hides "Other measures"
+says "Other scales: mean of heads 0 to 0."
 if grep -q ">occlusion" over.svg; then fail "there are no measures"; else pass; fi
 run attend vit one/test/0/*.png --occlude --window 3
 warns "--window 3: expected at most 2 patches"

@@ -312,6 +312,12 @@ def check_scale(b, folder):
     b.open(os.path.join(folder, "run.html"), "#view=compare&head=1")
     signed = b.run("heed.record().maps.filter(m => /^(occlusion|gradient)/.test(m.name)).map(heed.mapValues).map(m => m.min < 0 || m.max === 0)")
     check(len(signed) > 2 and all(signed), f"occlusion and gradient have the colours of what can be negative: {signed}")
+    # Rollout, which is spread over more patches than a head, has its own scale.
+    b.open(os.path.join(folder, "picture.html"), "#view=compare&head=1")
+    ends = b.run("""(() => { const b = heed.block(), q = heed.selected().query, over = (m) => heed.largestOver(m, q), map = heed.mapValues(heed.record().maps[0]);
+        return {heads: Math.max(...b.heads.map((h) => over(heed.weights(b, h)))), mean: over(heed.weights(b, "mean")), rollout: Math.max(2 * b.uniform, over(map))}; })()""")
+    tops = dict(b.run("heed.current().panels().map(p => [p.group || (p.values.own ? 'mean' : 'heads'), p.top])"))
+    check(len(set(tops.values())) == 3 and all(abs(tops[k] - ends[k]) < 1e-6 for k in ends), f"rollout and the mean have their own scale, the heads theirs: {tops}, {ends}")
     b.open(os.path.join(folder, "picture.html"), "#view=picture&strength=90&smooth=0&head=1")
     grey = """(() => { const b = heed.block(), g = b.keys.grid, q = heed.selected().query, w = heed.weights(b, heed.state.head), c = document.querySelector('#view-picture canvas');
         const d = c.getContext('2d'), out = []; for (let i = 0; i < g.rows * g.cols; i++) { const x = (i % g.cols + 0.5) * c.width / g.cols, y = (Math.floor(i / g.cols) + 0.5) * c.height / g.rows;

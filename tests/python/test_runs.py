@@ -209,6 +209,8 @@ def test_data_that_was_moved():
                        (lambda: heed.resume("run", steps=6), 'heed.resume("run", data=PATH)')):
         with raises(heed.DataError, "the data of the run is missing: run/config.conf: data = my facts.txt; hint: ", hint):
             call()
+    with raises(heed.UsageError, 'unknown setting "max_iters": did you mean steps?'):
+        heed.resume("run", data="moved.txt", max_iters=6)
     assert run.evaluate("moved.txt")["loss"] and heed.resume("run", steps=6, data="moved.txt").result["step"] == 6
     run = heed.train("gpt", "moved.txt", out="apart", val=facts(), steps=5, **SMALL)
     os.rename("my facts.txt", "apart.txt")
@@ -505,6 +507,11 @@ def test_refused():
     for wrong, words in ((dict(key_widht=3), 'unknown setting "key_widht": did you mean key_width?'), (dict(preset="huge"), "nano"), (dict(layers=-1), "layers")):
         with raises(heed.UsageError, words):
             heed.train("gpt", "my facts.txt", out="run", **wrong)
+    for wrong, words in ((dict(learning_rate=1e-3), 'unknown setting "learning_rate": did you mean lr?'), (dict(num_train_epochs=1), "did you mean epochs?"),
+                         (dict(norm_first=True), 'did you mean norm="pre"?'), (dict(random_seed=1), "did you mean seed?"), (dict(device="cpu"), 'heed.settings("gpt")'),
+                         (dict(patch=2), "it is a setting of vit, caption, autoencoder, not of gpt")):
+        with raises(heed.UsageError, words):
+            heed.train("gpt", "my facts.txt", **wrong)
     with raises(heed.UsageError, 'steps is wrong: expected a whole number from 1 to 1000000000000, found "abc"'):
         heed.train("gpt", "my facts.txt", steps="abc")
     assert heed.UsageError.__module__ == "heed"

@@ -108,7 +108,8 @@ static const synonym *look_up(const synonym *table, const char *word) {
     return table->theirs ? table : NULL;
 }
 
-/* The setting of f that the next word of *list names, and its value or ""; NULL: f lacks it. */
+/* The setting of f that the next word of *list names, and its value or ""; NULL: f lacks it, or the
+ * value is FILE and the setting no text. */
 static const heed_option *next_setting(const heed_config *f, const char **list, char value[32]) {
     char key[64];
     size_t n = strcspn(*list, " "), name = strcspn(*list, " =");
@@ -117,7 +118,8 @@ static const heed_option *next_setting(const heed_config *f, const char **list, 
     *list += n + ((*list)[n] == ' ');
     for (int i = 0; i < heed_config_count(f); i++) {
         const heed_option *o = heed_config_at(f, i, NULL);
-        if (strcmp(o->name, key) == 0) return o;
+        bool fits = o->kind == HEED_TEXT || strcmp(value, "FILE") != 0;
+        if (strcmp(o->name, key) == 0 && fits) return o;
     }
     return NULL;
 }

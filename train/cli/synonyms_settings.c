@@ -370,7 +370,9 @@ const synonym setting_synonyms[] = {
     {" output-attentions show-attention attentions return-attention plot-attention ",
      "attention png", NULL},
     {" occlusion occluded ", "occlude", NULL},
-    {" png ", "attention overlay", NULL},
+    {" png ", "attention=FILE overlay",
+     "`attend RUN INPUT --png FILE` draws a picture, and the page of `view FILE --html PAGE` saves "
+     "one"},
     {" layer-index layer-idx layer-num ", "layer", NULL},
     {" head-index head-idx head-num ", "head", NULL},
     {" image picture images photo source src img-path image-path ", NULL, NAMELESS},
@@ -378,7 +380,10 @@ const synonym setting_synonyms[] = {
      "png out overlay csv", NULL},
     {" jpg jpeg pdf eps-file gif webp ", "png", "pictures are written as PNG, some also as SVG"},
     {" vector vector-graphics ", "svg png", NULL},
-    {" svg ", "png", "pictures are written as PNG"},
+    {" svg ", "png",
+     "`attend RUN INPUT --svg FILE` draws a picture, and the page of `view FILE --html PAGE` saves "
+     "one"},
+    {" html page ", "html", "`attend RUN INPUT --html FILE` writes a page"},
     {" output-format format json-output as-json ", "onnx json", NULL},
     {" to ", NULL, "-o FOLDER writes the format of transformers, --onnx FILE ONNX"},
     {NULL, NULL, NULL}};

@@ -158,6 +158,7 @@ const char *map_unit(const char *name) {
 enum { LABEL = 16 };
 typedef struct {
     int count, tokens, label; /* label: width of the labels */
+    int weights;              /* the first so many columns are of the block, the others maps */
     int query; /* of the prediction: the one that is shown, else that of the last guess; -1: the
                   attention is the mean of all rows */
     const heed_record_axis *axis;
@@ -232,6 +233,7 @@ static bool columns_open(const attend_view *v, bool each, columns *k) {
         if (n > k->label) k->label = n < LABEL ? n : LABEL;
     }
     take_heads(v, k, each);
+    k->weights = k->count;
     for (int i = 0; i < r->map_count; i++) {
         const heed_record_map *m = &r->maps[i];
         bool sign = strcmp(m->name, "occlusion") == 0;
@@ -419,11 +421,18 @@ void maps_omitted(const attend_view *v, heed_text *out) {
     }
 }
 
-/* The end of the row's own scale; 0: it is of shares of attention, which have a common one. */
-static heed_real own_end(const columns *k, int row) {
-    heed_real end = (heed_real)heed_map_least(k->name[row]);
+/* Whether the row is a map of shares of attention, such as rollout. */
+static bool is_share(const columns *k, int row) {
+    return row >= k->weights && !map_unit(k->name[row]);
+}
+
+/* The end of the row's own scale, for shares at least twice `uniform`; 0: it is of heads, which
+ * have a common one. */
+static heed_real own_end(const columns *k, int row, double uniform) {
+    double least = is_share(k, row) ? fmin(2 * uniform, 1) : heed_map_least(k->name[row]);
+    heed_real end = (heed_real)least;
     heed_real *x = k->values + (size_t)row * (size_t)k->tokens;
-    for (int i = 0; map_unit(k->name[row]) && i < k->tokens; i++)
+    for (int i = 0; row >= k->weights && i < k->tokens; i++)
         if (fabs((double)x[i]) > (double)end) end = (heed_real)fabs((double)x[i]);
     return end;
 }
@@ -432,8 +441,8 @@ heed_real maps_end(const attend_view *v) {
     columns k;
     bool ok = columns_open(v, !v->chosen, &k);
     heed_real most = (heed_real)heed_record_scale(v->record, v->block);
-    for (int c = 0; ok && c < k.count; c++)
-        for (int i = 0; i < k.tokens && own_end(&k, c) == 0; i++)
+    for (int c = 0; ok && c < k.weights; c++)
+        for (int i = 0; i < k.tokens; i++)
             if (!is_hidden(v, &k, i) && k.values[c * k.tokens + i] > most)
                 most = k.values[c * k.tokens + i];
     columns_close(&k);
@@ -448,11 +457,14 @@ bool maps_draw(const attend_view *v, bool svg, const char *path) {
     const char **cols = allocate(c, (size_t)k.tokens, sizeof *cols, "columns");
     const char **units = allocate(c, (size_t)k.count, sizeof *units, "rows");
     heed_real *ends = allocate(c, (size_t)k.count, sizeof *ends, "rows");
-    ok = ok && rows && cols && ends && units;
+    bool *shares = allocate(c, (size_t)k.count, sizeof *shares, "rows");
+    double uniform = heed_record_uniform(v->record, v->block, k.query);
+    ok = ok && rows && cols && ends && units && shares;
     int visible = 0, at = 0; /* tokens and values that are not hidden */
     for (int i = 0; ok && i < k.count; i++) {
         rows[i] = k.name[i];
-        ends[i] = own_end(&k, i);
+        ends[i] = own_end(&k, i, uniform);
+        shares[i] = is_share(&k, i);
         units[i] = map_unit(k.name[i]);
     }
     for (int i = 0; ok && i < k.tokens; i++)
@@ -467,14 +479,16 @@ bool maps_draw(const attend_view *v, bool svg, const char *path) {
                         .numbers = v->numbers,
                         .hi = scale_end(v, SCALE_MAPS),
                         .unit = k.query < 0 ? "of attention, mean of the rows (1 = 100 %)" : NULL,
-                        .uniform = heed_record_uniform(v->record, v->block, k.query),
+                        .uniform = uniform,
                         .ends = ends,
-                        .units = units};
+                        .units = units,
+                        .shares = shares};
     ok = ok && draw_panels(v, k.query, &map, 1, svg, path);
     free((void *)rows);
     free((void *)cols);
     free((void *)units);
     free(ends);
+    free(shares);
     columns_close(&k);
     return ok;
 }

@@ -10,12 +10,13 @@ enum { PANEL_NAME = 32 };
 
 typedef struct {
     int count, rows, cols;
-    int weights;             /* the first so many panels show shares of attention, the others not */
+    int weights;             /* the first so many panels show weights, the others maps */
     heed_real *own, *values; /* (count,rows,cols): the values, and the values as drawn */
     const heed_real **at;
     char (*names)[PANEL_NAME];
     const char **captions, **units; /* units: of the others */
     double *least;                  /* of the others: where their scales end at least */
+    bool *shares;                   /* of the others: of attention, as rollout's are */
 } panels;
 
 static void close_panels(panels *p) {
@@ -26,6 +27,7 @@ static void close_panels(panels *p) {
     free((void *)p->captions);
     free((void *)p->units);
     free(p->least);
+    free(p->shares);
 }
 
 /* Whether the queries are words of a caption, not patches. */
@@ -74,8 +76,7 @@ static void add_words(const attend_view *v, panels *p) {
     }
 }
 
-/* Adds a map of the record as a separate panel, of shares of attention or not: the query's row, or
- * the mean of all rows. */
+/* Adds a map of the record as a separate panel: the query's row, or the mean of all rows. */
 static void add_map(const attend_view *v, panels *p, const heed_record_map *m) {
     const heed_record_axis *a = &v->record->axes[m->keys];
     size_t patches = (size_t)p->rows * (size_t)p->cols;
@@ -87,18 +88,17 @@ static void add_map(const attend_view *v, panels *p, const heed_record_map *m) {
         for (size_t i = 0; i < patches; i++)
             to[i] += m->values[(size_t)q * (size_t)a->count + (size_t)a->first + i] /
                      (heed_real)(end - from);
-    if (p->count >= p->weights) {
-        p->units[p->count - p->weights] = map_unit(m->name);
-        p->least[p->count - p->weights] = heed_map_least(m->name);
-    }
+    int own = p->count - p->weights;
+    p->units[own] = map_unit(m->name);
+    p->least[own] = heed_map_least(m->name);
+    p->shares[own] = !p->units[own];
     snprintf(p->names[p->count++], PANEL_NAME, "%s", m->name);
 }
 
-static void add_maps(const attend_view *v, panels *p, bool shares) {
+static void add_maps(const attend_view *v, panels *p) {
     const heed_record *r = v->record;
     for (int i = 0; i < r->map_count; i++)
-        if (r->maps[i].keys == v->block->keys && map_is_main(&r->maps[i]) &&
-            shares == !map_unit(r->maps[i].name))
+        if (r->maps[i].keys == v->block->keys && map_is_main(&r->maps[i]))
             add_map(v, p, &r->maps[i]);
 }
 
@@ -141,6 +141,7 @@ static bool open_panels(const attend_view *v, panels *p) {
     p->captions = allocate(c, most, sizeof *p->captions, "pictures");
     p->units = allocate(c, most, sizeof *p->units, "pictures");
     p->least = allocate(c, most, sizeof *p->least, "pictures");
+    p->shares = allocate(c, most, sizeof *p->shares, "pictures");
     if (heed_ctx_status(c) != HEED_OK) return false;
     if (words)
         add_words(v, p);
@@ -148,10 +149,8 @@ static bool open_panels(const attend_view *v, panels *p) {
         add_head(v, p, v->head);
     else
         for (int h = heads > 1 ? -1 : 0; h < heads; h++) add_head(v, p, h);
-    p->weights = (int)most; /* for now, all are */
-    add_maps(v, p, true);
     p->weights = p->count;
-    add_maps(v, p, false);
+    add_maps(v, p);
     memcpy(p->values, p->own, (size_t)p->count * n * sizeof *p->own);
     for (int i = 0; i < p->count; i++) {
         heed_real *drawn = p->values + (size_t)i * n;
@@ -193,23 +192,27 @@ heed_real attend_picture_end(const attend_view *v) {
 static heed_overlay overlay_of(const attend_view *v, const panels *p, bool cells, const char *title,
                                const char *subtitle) {
     const heed_record *r = v->record;
-    return (heed_overlay){.title = title,
-                          .subtitle = subtitle,
-                          .units = p->units,
-                          .least = p->least,
-                          .pixels = r->pixels,
-                          .width = r->width,
-                          .height = r->height,
-                          .channels = r->channels,
-                          .rows = p->rows,
-                          .cols = p->cols,
-                          .count = p->count,
-                          .maps = p->at,
-                          .measures = p->count - p->weights,
-                          .captions = p->captions,
-                          .cells = cells || v->mass > 0,
-                          .uniform = heed_record_uniform(r, v->block, v->query),
-                          .hi = (double)scale_end(v, SCALE_PICTURE)};
+    bool heads = !has_words(v) || v->query >= 0; /* shown, or their mean */
+    return (heed_overlay){
+        .title = title,
+        .subtitle = subtitle,
+        .units = p->units,
+        .least = p->least,
+        .shares = p->shares,
+        .pixels = r->pixels,
+        .width = r->width,
+        .height = r->height,
+        .channels = r->channels,
+        .rows = p->rows,
+        .cols = p->cols,
+        .count = p->count,
+        .maps = p->at,
+        .measures = p->count - p->weights,
+        .fused = heads && !v->chosen && v->block->heads > 1,
+        .captions = p->captions,
+        .cells = cells || v->mass > 0,
+        .uniform = heed_record_uniform(r, v->block, v->query),
+        .hi = heads && v->chosen && v->head < 0 ? 0 : (double)scale_end(v, SCALE_PICTURE)};
 }
 
 enum { TITLE = 640 };
@@ -284,7 +287,8 @@ static bool print_strongest(const attend_view *v, const panels *p, int index) {
         if (best < 0) break;
         taken[best] = true;
         char item[48];
-        bool little = index < p->weights && own[best] > 0 && (double)own[best] < 0.0005;
+        bool share = index < p->weights || p->shares[index - p->weights];
+        bool little = share && own[best] > 0 && (double)own[best] < 0.0005;
         int w = snprintf(item, sizeof item, little ? "  %d,%d <0.001" : "  %d,%d %.3f",
                          best / p->cols + 1, best % p->cols + 1, (double)own[best]);
         if (used + w > capacity) used = printf("\n  %-14s", "") + w - 1;

@@ -20,6 +20,7 @@ typedef struct {
     const char *const *row_labels, *const *col_labels; /* in the drawing's orientation; or NULL */
     const unsigned char *blank; /* for each cell of m: 1 left blank, 2 filled in; or NULL */
     const char *marks;          /* a character after each cell of m; or NULL */
+    bool pixels, continues;     /* in a PNG: drawn in grey; in the rows of the matrix before it */
     int most_rows, most_cols;   /* only this many rows and columns are drawn; 0: all */
     int row, col;               /* the row and the column that are highlighted, from 1; 0: none */
 } matrix_view;

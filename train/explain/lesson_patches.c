@@ -173,7 +173,8 @@ static matrix_view view_of(const patches *a, const char *name, const heed_matrix
                          .row_labels = rows ? a->labels : NULL,
                          .col_labels = cols ? features : NULL,
                          .most_rows = most,
-                         .most_cols = most};
+                         .most_cols = most,
+                         .pixels = m == &a->picture || m == &a->z};
 }
 
 static void draw_part(explaining *e, const patches *a, const char *name, const heed_matrix *m) {
@@ -233,6 +234,7 @@ static void draw(explaining *e, const patches *a) {
 static bool write_png(explaining *e, const patches *a) {
     matrix_view v[] = {view_of(a, "picture", &a->picture),
                        view_of(a, "z: a row for each patch", &a->z), view_of(a, "zE", &a->out)};
+    v[2].continues = true;
     return lesson_maps(e, (lesson_scale){NULL, 0}, 3, v);
 }
 

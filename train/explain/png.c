@@ -25,7 +25,8 @@ static bool map_of(explaining *e, const matrix_view *v, heed_heatmap *out, heed_
                           .lo = lo,
                           .row_labels = v->row_labels,
                           .col_labels = v->col_labels,
-                          .numbers = cols <= NUMBERS};
+                          .numbers = cols <= NUMBERS,
+                          .pixels = v->pixels};
     return *values != NULL;
 }
 
@@ -37,8 +38,10 @@ bool lesson_maps(explaining *e, lesson_scale scale, int count, const matrix_view
     if (!*path) return true;
     for (int i = 0; ok && i < count; i++) {
         ok = map_of(e, &views[i], &maps[i], &values[i]);
-        maps[i].unit = scale.unit;
-        maps[i].hi = (heed_real)scale.hi;
+        maps[i].unit = views[i].pixels ? "brightness" : scale.unit;
+        maps[i].hi = views[i].pixels ? 1 : (heed_real)scale.hi;
+        maps[i].continues = views[i].continues;
+        if (views[i].continues) maps[i].numbers &= maps[i - 1].numbers;
     }
     ok = ok && (count > 1 ? heed_heatmaps_png(e->c, maps, count, path)
                           : heed_heatmap_png(e->c, maps, path));

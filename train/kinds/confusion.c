@@ -266,6 +266,23 @@ static bool add_mistake(album *a, const class_predictions *all, size_t place) {
     return true;
 }
 
+/* "the 20 worst of 61 mistakes, highest loss first" */
+static void title_of(const class_predictions *all, int found, char title[128]) {
+    const heed_images_info *about = heed_images_about(all->images);
+    bool is_square = about->low_width == about->high_width &&
+                     about->low_height == about->high_height &&
+                     about->low_width == about->low_height;
+    const char *seen = is_square ? "" : "; the model sees the centre square of each";
+    double mistakes = (double)all->count - all->score.correct;
+    if (found < 2)
+        snprintf(title, 128, "the %s mistake%s", mistakes < 2 ? "only" : "worst", seen);
+    else if (found >= mistakes)
+        snprintf(title, 128, "all %d mistakes, highest loss first%s", found, seen);
+    else
+        snprintf(title, 128, "the %d worst of %.0f mistakes, highest loss first%s", found, mistakes,
+                 seen);
+}
+
 bool mistakes_png(heed_ctx *c, const class_predictions *all, int most, const char *path) {
     size_t n = (size_t)most, *places = calloc(n, sizeof *places);
     album a = {calloc(n, sizeof *a.tiles), calloc(n, sizeof *a.pictures),
@@ -276,13 +293,7 @@ bool mistakes_png(heed_ctx *c, const class_predictions *all, int most, const cha
     for (int i = 0; ok && i < found; i++) ok = add_mistake(&a, all, places[i]);
     if (ok && found == 0) heed_message(c, HEED_INFO, "no mistakes: %s is not written", path);
     char title[128];
-    const heed_images_info *about = heed_images_about(all->images);
-    bool is_square = about->low_width == about->high_width &&
-                     about->low_height == about->high_height &&
-                     about->low_width == about->low_height;
-    snprintf(title, sizeof title, "the %d worst of %.0f mistakes, highest loss first%s", found,
-             (double)all->count - all->score.correct,
-             is_square ? "" : "; the model sees the centre square of each");
+    title_of(all, found, title);
     if (ok && found > 0)
         ok = heed_sheet_png(c,
                             &(heed_sheet){.title = title,

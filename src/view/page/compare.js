@@ -176,10 +176,10 @@
             ? null
             : {query: rowOf(p), key: g.first + r * g.cols + c};
     };
-    /* Over pictures all shares of attention have one scale, as in the Picture view, and a measure
-     * has one for all inputs. */
+    /* Over pictures the weights have one scale, as in the Picture view, and each measure has one
+     * for all inputs. */
     const scaleOver = (list) => {
-        const kind = (p) => (p.signed ? p.group || p.name : "");
+        const kind = (p) => p.group || (p.signed ? p.name : p.values.own ? p.values.of[1] : "");
         const largest = (p) =>
             (p.signed ? heed.ownEnd(p.values, rowOf(p), p) : heed.topOver(p.values, rowOf(p)));
         const tops = list.map(largest);
@@ -286,12 +286,12 @@
                                           : "a head has one scale at all steps";
         const scales = heed.data.records.length > 1 ? `${many}, written under each panel`
                                                     : "each panel's scale is written under it";
-        const shares = list.filter((p) => pictured(p) && !p.signed);
+        const shares = list.filter((p) => pictured(p) && !p.signed && !p.group);
         const marks = list.some((p) => p.values.uniform) ? "; mark: the uniform weight" : "";
         if (list.every(pictured) && shares.length)
             return heed.legend(
-                "attention and rollout: shares of a row's attention (1 = 100 %); colour where it " +
-                    "is above uniform; other measures: the scale under each panel",
+                "attention: shares of a row's attention (1 = 100 %); colour where it is above " +
+                    "uniform; other measures: the scale under each panel",
                 0, shares[0].top, heed.color, {uniform: shares[0].values.uniform});
         return heed.legend(
             `${scales}; weights are shares of a row's attention (1 = 100 %)` + marks +

@@ -78,7 +78,7 @@
         const m = fused
             ? fuse(b, head)
             : decode(`${b.id}.${head}`, b.queries.count, b.keys.count, b.scale, b.triangle);
-        return {...m, uniform: b.uniform, of: [b, head]};
+        return {...m, uniform: b.uniform, of: [b, head], own: fused};
     });
     /* Where the scale of a layer's heads ends (heed_record_scale in heed/view.h), on any of the
      * inputs or at any of the steps. */
@@ -86,12 +86,13 @@
     /* Whether weights are above the end of their scale, beyond the rounding of the page's data. */
     heed.isAbove = (m, top) => m.max - top > 1e-5;
     /* What is no share of attention can be negative, and is drawn so wherever it is shown. below:
-     * some of it is. */
+     * some of it is. own: its scale is not that of the heads. */
     heed.mapValues = (m) => kept(m.id, () => {
         const values = decode(m.id, m.queries.count, m.keys.count, m.scale, false),
               signed = /^(occlusion|gradient)/.test(m.name), {least} = m,
               max = Math.max(values.max, -values.min, least);
-        return signed ? {...values, min: -max, max, least, below: values.min < 0} : values;
+        const all = {...values, own: true};
+        return signed ? {...all, min: -max, max, least, below: values.min < 0} : all;
     });
     /* (tokens, width) of q or k of one head. */
     heed.vectors = (b, head, which) => {

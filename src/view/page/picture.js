@@ -22,7 +22,7 @@
             (m) => m.keys === keys && m.queries === queries && ours(m.head, heed.state.head) &&
                 ours(m.layer, layer));
     };
-    /* Rollout is of shares of attention: it has the scale of the heads. */
+    /* Rollout is of shares of attention: it has the colours of the heads. */
     const shareOf = (m) =>
         ({...heed.mapValues(m), uniform: m.name === "rollout" ? heed.block().uniform : 0});
     /* What is laid over: the head that is chosen, or a map of the record. */
@@ -119,17 +119,14 @@
     const ownEnd = (m, at, axes) => Math.max(largest(m, at, axes), m.least || 0);
     heed.largestOver = largest;
     heed.ownEnd = ownEnd;
-    /* All heads and rollout share a scale, up to the largest weight or twice the uniform one; each
-     * other map has its own. */
+    /* All heads share a scale, up to the largest weight or twice the uniform one; their mean, which
+     * would look pale beside a sharp head, their largest and each map have their own. */
     const topOf = (m, at) => {
         if (heed.state.scale === "one" && m.min >= 0) return 1;
         if (!m.uniform) return ownEnd(m, at) || 1;
-        const b = heed.block();
-        const shares = [
-            m, ...b.heads.map((h) => heed.weights(b, h)),
-            ...maps().map(shareOf).filter((x) => x.uniform)
-        ];
-        return Math.max(Math.min(1, 2 * m.uniform), ...shares.map((x) => largest(x, at)));
+        const b = heed.block(), heads = m.own ? [] : b.heads.map((h) => heed.weights(b, h));
+        return Math.max(
+            Math.min(1, 2 * m.uniform), ...[m, ...heads].map((x) => largest(x, at)));
     };
     heed.topOver = topOf;
     const cell = (axis, i) => {
