@@ -667,8 +667,8 @@ class heed_published(Structure):
 
 
 class heed_graph_node(Structure):
-    _fields_ = [("op", heed_recorded), ("y", c_void_p), ("grad", c_bool), ("group", c_int), ("in_count", c_int), ("in", c_void_p),
-        ("params", c_int), ("param", c_void_p)]
+    _fields_ = [("op", heed_recorded), ("y", c_void_p), ("activation", c_char_p), ("grad", c_bool), ("group", c_int),
+        ("in_count", c_int), ("in", c_void_p), ("params", c_int), ("param", c_void_p)]
 
 
 class heed_graph_group(Structure):
