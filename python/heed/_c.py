@@ -793,7 +793,8 @@ class heed_gradient_args(Structure):
 
 
 class heed_influence_args(Structure):
-    _fields_ = [("draws", c_int), ("exact", c_bool), ("progress", CFUNCTYPE(c_bool, c_void_p, c_uint64, c_uint64)), ("user", c_void_p)]
+    _fields_ = [("draws", c_int), ("exact", c_bool), ("how", c_void_p),
+        ("progress", CFUNCTYPE(c_bool, c_void_p, c_uint64, c_uint64)), ("user", c_void_p)]
 
 
 class heed_evaluation(Structure):
