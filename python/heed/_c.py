@@ -1385,6 +1385,7 @@ FUNCTIONS = {
     "heed_record_csv": (c_bool, (c_void_p, c_void_p, c_char_p,)),
     "heed_record_npz": (c_bool, (c_void_p, c_void_p, c_char_p,)),
     "heed_record_read": (c_void_p, (c_void_p, c_char_p,)),
+    "heed_record_read_line": (c_void_p, (c_void_p, c_char_p, c_int,)),
     "heed_inspection_open": (c_bool, (c_void_p, c_void_p, c_void_p, c_char_p,)),
     "heed_inspection_text": (c_bool, (c_void_p, c_void_p, c_char_p, c_size_t, c_char_p,)),
     "heed_inspection_tokens": (c_bool, (c_void_p, c_void_p, c_void_p, c_int,)),
