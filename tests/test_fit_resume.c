@@ -183,10 +183,13 @@ TEST(fit_resume_refuses_what_has_changed) {
         heed_close(j.c);
     }
     job j;
+    bool run = false;
     job_open(&j, "nowhere", "", (heed_options){.threads = 1});
     j.args.resume = true;
     job_fit(&j);
     CHECK(heed_ctx_status(j.c) == HEED_DATA);
+    CHECK_TEXT(heed_ctx_missing(j.c, &run), j.run);
+    CHECK(run);
     CHECK(!exists("nowhere", ""));
     heed_close(j.c);
 }

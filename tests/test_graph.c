@@ -75,6 +75,27 @@ TEST(graph_boxes_are_layers_and_repeats_are_known) {
     CLOSE(l.c);
 }
 
+/* Blocks are alike only if their activations are. */
+TEST(graph_names_the_activation_of_an_affine_op) {
+    lab l;
+    heed_graph g;
+    open_lab(&l);
+    heed_tensor *x = heed_input(l.t, NULL, 2, (int[]){3, WIDTH});
+    static const char *const names[] = {"block.0.up", "block.0.down", "block.1.up", "block.1.down"};
+    static const heed_act acts[] = {HEED_RELU, HEED_IDENTITY, HEED_SILU, HEED_IDENTITY};
+    for (int i = 0; i < 4; i++)
+        x = heed_affine_act(heed_at(l.t, names[i]), x, l.w[i], NULL, acts[i]);
+    heed_mean(l.t, x);
+    CHECK(heed_graph_read(l.t, &g));
+    CHECK_TEXT(g.nodes[1].activation, "relu");
+    CHECK_TEXT(g.nodes[3].activation, "silu");
+    CHECK(!g.nodes[0].activation && !g.nodes[2].activation && !g.nodes[4].activation);
+    int second = group_of(&g, "block.1");
+    CHECK(second > 0 && g.groups[second].like < 0);
+    heed_graph_free(&g);
+    CLOSE(l.c);
+}
+
 /* Ops of one name with an op of another between them that waits for the first and that the second
  * waits for. */
 TEST(graph_boxes_never_wait_for_themselves) {

@@ -255,9 +255,14 @@ TEST(inspection_influence_is_the_norm_of_differences) {
 TEST(inspection_influence_is_estimated_with_as_many_draws) {
     bench b;
     open_bench(&b, &model);
-    heed_record *exact = heed_influence(&b.s, &(heed_influence_args){.exact = true});
-    heed_record *r = heed_influence(&b.s, &(heed_influence_args){.draws = 2000});
+    heed_text how[2] = {{.c = b.run.c}, {.c = b.run.c}};
+    heed_record *exact =
+        heed_influence(&b.s, &(heed_influence_args){.exact = true, .how = &how[0]});
+    heed_record *r = heed_influence(&b.s, &(heed_influence_args){.draws = 2000, .how = &how[1]});
     CHECK(exact && r && strstr(r->maps[0].help, "from 2000 random directions of 8 units"));
+    CHECK_TEXT(how[0].s, "exact, over all 8 units");
+    CHECK(how[1].s && strstr(how[1].s, "an estimate from 2000 random directions") == how[1].s);
+    for (int i = 0; i < 2; i++) heed_text_free(&how[i]);
     for (int i = 0; exact && r && i < LEN * LEN; i++) {
         double whole = (double)exact->maps[0].values[i];
         CHECK_CLOSE(r->maps[0].values[i], whole, 0.1 * whole);

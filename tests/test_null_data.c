@@ -237,6 +237,7 @@ TEST(null_is_accepted_in_record) {
     CALL(heed_record_csv(NULL, NULL, NULL));
     CALL(heed_record_npz(NULL, NULL, NULL));
     CALL(heed_record_read(NULL, NULL));
+    CALL(heed_record_read_line(NULL, NULL, 1));
     close_everything(&l);
 }
 

@@ -11,7 +11,7 @@ static heed_record *parse(heed_ctx *c, const char *json) {
     size_t n = strlen(json);
     unsigned char *bytes = heed__alloc(c, n + 1);
     if (bytes) memcpy(bytes, json, n);
-    return heed__record_parse(c, "w.json", bytes, n);
+    return heed__record_parse(c, "w.json", 0, bytes, n);
 }
 
 static void refused(const char *json, const char *why) {

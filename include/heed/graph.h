@@ -17,11 +17,12 @@ HEED_EXPORT_BEGIN
 typedef struct {
     heed_recorded op; /* op.op NULL: an input of the step */
     const heed_tensor *y;
-    bool grad;     /* backward goes through it */
-    int group;     /* the innermost box that contains it */
-    int in_count;  /* its input nodes, one for each input that is not a parameter */
-    const int *in; /* (in_count) */
-    int params;    /* parameters and states that it reads */
+    const char *activation; /* that an affine op applies to its sums: "gelu"; NULL: none */
+    bool grad;              /* backward goes through it */
+    int group;              /* the innermost box that contains it */
+    int in_count;           /* its input nodes, one for each input that is not a parameter */
+    const int *in;          /* (in_count) */
+    int params;             /* parameters and states that it reads */
     const heed_tensor *const *param; /* (params) */
 } heed_graph_node;
 

@@ -185,9 +185,11 @@ bool heed_gradient_add(const heed_inspection *s, const heed_gradient_args *args,
 /* ---- influence: how each output position depends on each input position ---- */
 
 typedef struct {
-    int draws;  /* random directions of y_t; 0: exact if that needs at most HEED_INFLUENCE_EXACT
-                   directions, else HEED_INFLUENCE_DRAWS */
-    bool exact; /* always exact, however long it takes */
+    int draws;      /* random directions of y_t; 0: exact if that needs at most HEED_INFLUENCE_EXACT
+                       directions, else HEED_INFLUENCE_DRAWS */
+    bool exact;     /* always exact, however long it takes */
+    heed_text *how; /* gets how exact the norms are: "exact, over all 64 units", "an estimate from
+                       16 random directions ..."; or NULL */
     heed_progress progress; /* or NULL */
     void *user;
 } heed_influence_args;
@@ -198,8 +200,8 @@ enum { HEED_INFLUENCE_EXACT = 4096, HEED_INFLUENCE_DRAWS = 16 };
  * x_s is the embedding of token or patch s, named by model->embedding; without one, it is the input
  * itself or, for a picture, the pixels under a cell of its last feature map. Estimates of the
  * squared norms are unbiased: E |u' J|^2 = |J|_F^2 for u of independent signs. Hutchinson 1990. The
- * map's help says whether it is exact or an estimate. Free with heed_record_free. Returns NULL on
- * error. */
+ * map's help and args->how say whether it is exact or an estimate. Free with heed_record_free.
+ * Returns NULL on error. */
 heed_record *heed_influence(const heed_inspection *s, const heed_influence_args *args);
 
 /* ---- many inputs: evaluation data, batch by batch ---- */

@@ -151,6 +151,9 @@ bool heed_record_npz(heed_ctx *c, const heed_record *r, const char *path);
  * names both counts. Values outside [0, 1] and rows that do not sum to 1 are kept unchanged and
  * reported in the note. Returns NULL on error. */
 heed_record *heed_record_read(heed_ctx *c, const char *path);
+/* Of a JSON file with several objects, one on each line, as `heed attend --json` prints them for
+ * several inputs, reads the one on a line, which counts from 1. Line 0: heed_record_read. */
+heed_record *heed_record_read_line(heed_ctx *c, const char *path, int line);
 
 HEED_EXPORT_END
 #endif

@@ -667,8 +667,8 @@ class heed_published(Structure):
 
 
 class heed_graph_node(Structure):
-    _fields_ = [("op", heed_recorded), ("y", c_void_p), ("grad", c_bool), ("group", c_int), ("in_count", c_int), ("in", c_void_p),
-        ("params", c_int), ("param", c_void_p)]
+    _fields_ = [("op", heed_recorded), ("y", c_void_p), ("activation", c_char_p), ("grad", c_bool), ("group", c_int),
+        ("in_count", c_int), ("in", c_void_p), ("params", c_int), ("param", c_void_p)]
 
 
 class heed_graph_group(Structure):
@@ -793,7 +793,8 @@ class heed_gradient_args(Structure):
 
 
 class heed_influence_args(Structure):
-    _fields_ = [("draws", c_int), ("exact", c_bool), ("progress", CFUNCTYPE(c_bool, c_void_p, c_uint64, c_uint64)), ("user", c_void_p)]
+    _fields_ = [("draws", c_int), ("exact", c_bool), ("how", c_void_p),
+        ("progress", CFUNCTYPE(c_bool, c_void_p, c_uint64, c_uint64)), ("user", c_void_p)]
 
 
 class heed_evaluation(Structure):
@@ -1385,6 +1386,7 @@ FUNCTIONS = {
     "heed_record_csv": (c_bool, (c_void_p, c_void_p, c_char_p,)),
     "heed_record_npz": (c_bool, (c_void_p, c_void_p, c_char_p,)),
     "heed_record_read": (c_void_p, (c_void_p, c_char_p,)),
+    "heed_record_read_line": (c_void_p, (c_void_p, c_char_p, c_int,)),
     "heed_inspection_open": (c_bool, (c_void_p, c_void_p, c_void_p, c_char_p,)),
     "heed_inspection_text": (c_bool, (c_void_p, c_void_p, c_char_p, c_size_t, c_char_p,)),
     "heed_inspection_tokens": (c_bool, (c_void_p, c_void_p, c_void_p, c_int,)),

@@ -23,10 +23,11 @@ def index_of(what, i, count):
     return i % count
 
 
-def read(path):
-    """A record from a file that heed wrote (JSON or NPZ), or of weights of another program."""
+def read(path, line=0):
+    """A record from a file that heed wrote (JSON or NPZ), or of weights of another program. Of a JSON file with an object on
+    each line, as `heed attend --json` prints for several inputs: the one on `line`, which counts from 1."""
     c = Context()
-    return Record(c, c.made(lib.heed_record_read(c.pointer, path_bytes(path)), "read"))
+    return Record(c, c.made(lib.heed_record_read_line(c.pointer, path_bytes(path), line), "read"))
 
 
 class Axis:

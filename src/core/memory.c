@@ -12,9 +12,9 @@ static void *take(heed_ctx *c, size_t bytes) {
     void *p = bytes <= SIZE_MAX / 2 ? aligned_alloc(ALIGN, rounded(bytes)) : NULL;
     if (p) return p;
     heed_fail(c, HEED_FAILED,
-              "out of memory: cannot allocate %zu bytes; hint: a smaller `batch`, `block` or "
-              "`width` needs less",
-              bytes);
+              "out of memory: cannot allocate %zu MB; hint: a smaller `batch`, `block` or `width` "
+              "needs less",
+              (bytes >> 20) + 1);
     return NULL;
 }
 

@@ -118,7 +118,8 @@ double heed__os_load(int *cpus);
 double heed__os_seconds(void);        /* monotonic */
 double heed__os_thread_seconds(void); /* CPU time of the calling thread */
 size_t heed__os_peak_memory(void);    /* peak resident memory in bytes, 0 if unknown */
-size_t heed__os_memory(void); /* resident memory in bytes now; the peak if that is unknown */
+size_t heed__os_memory(void);       /* resident memory in bytes now; the peak if that is unknown */
+size_t heed__os_memory_limit(void); /* what a process may use: the machine's or the container's */
 /* Memory for large arrays, a multiple of HEED__LARGE_PAGE in bytes, and aligned to it. It asks for
  * large pages, so that a pass over it needs fewer entries of the address translation cache; the
  * system may ignore it. Unlike free, unmap returns it to the system at once. NULL: out of memory.

@@ -43,3 +43,12 @@ size_t heed__os_memory(void) {
     if (f) fclose(f);
     return pages ? (size_t)pages * (size_t)sysconf(_SC_PAGESIZE) : heed__os_peak_memory();
 }
+
+size_t heed__os_memory_limit(void) {
+    long pages = sysconf(_SC_PHYS_PAGES);
+    size_t all = pages > 0 ? (size_t)pages * (size_t)sysconf(_SC_PAGESIZE) : SIZE_MAX, limit;
+    FILE *f = fopen("/sys/fs/cgroup/memory.max", "r");
+    if (f && fscanf(f, "%zu", &limit) == 1 && limit < all) all = limit;
+    if (f) fclose(f);
+    return all;
+}

@@ -1,5 +1,6 @@
 /* build.c -- the model of a training run, before and after it is tried. */
 #include "core/core.h"
+#include "core/os.h"
 #include "core/store.h"
 #include "fit/fit.h"
 
@@ -22,17 +23,23 @@ static void take_params(heed_store *s, const heed_store *from) {
     }
 }
 
+/* Initial values of parameters that are expected are not drawn: they are those of `from` or, if it
+ * is NULL, come later. */
+static bool make_model(heed__fitting *f, bool expects, const heed_store *from) {
+    f->store = heed_store_new(f->c);
+    f->self = heed__alloc(f->c, f->a->model->size);
+    if (!f->store || !f->self) return false;
+    heed__store_expect(f->store, expects, from);
+    bool ok = heed_model_init(f->a->model, f->self, f->store, f->a->config);
+    heed__store_expect(f->store, false, NULL);
+    return ok;
+}
+
 /* Initial values are drawn, except those that are known: of a checkpoint, which is read later, of
  * the run that this training starts from, or, if `tried` is not NULL, its own. */
 static bool build(heed__fitting *f, const heed_store *tried) {
-    const heed_model *m = f->a->model;
     bool all = !f->fresh || tried;
-    f->store = heed_store_new(f->c);
-    f->self = heed__alloc(f->c, m->size);
-    if (!f->store || !f->self) return false;
-    heed__store_expect(f->store, all || f->from, all || !f->from ? NULL : f->from->store);
-    bool ok = heed_model_init(m, f->self, f->store, f->a->config);
-    heed__store_expect(f->store, false, NULL);
+    bool ok = make_model(f, all || f->from, all || !f->from ? NULL : f->from->store);
     if (ok && tried) take_params(f->store, tried);
     ok = ok && heed__start_apply(f) && ((all && !tried) || heed__store_draw_all(f->store));
     if (!ok || !heed__lora_choose(f) || !heed__settings_apply(&f->set, f->store)) return false;
@@ -40,7 +47,30 @@ static bool build(heed__fitting *f, const heed_store *tried) {
     return !heed__stopped(f->c);
 }
 
-bool heed__fit_build(heed__fitting *f) { return build(f, NULL); }
+/* The sizes alone, before any value is drawn, say whether weights and gradients fit. */
+static bool check_memory(heed__fitting *f) {
+    enum { LARGE = 20000000 };
+    char count[32], bytes[32], all[32];
+    bool ok = make_model(f, true, NULL);
+    size_t params = heed_store_params(f->store);
+    double need = 2.0 * sizeof(heed_real) * (double)params, limit = (double)heed__os_memory_limit();
+    heed__fit_unbuild(f);
+    if (!ok || params < LARGE) return ok;
+    heed_format_count(count, params);
+    heed_format_bytes(bytes, need);
+    if (need > limit)
+        return heed_fail(f->c, HEED_FAILED,
+                         "model is too large: %s parameters need at least %s of memory, expected "
+                         "at most %s; hint: a smaller `width` or `layers` needs less",
+                         count, bytes, heed_format_bytes(all, limit));
+    heed_message(f->c, HEED_INFO,
+                 "%s parameters need at least %s of memory; a step is tried to measure how much "
+                 "more",
+                 count, bytes);
+    return true;
+}
+
+bool heed__fit_build(heed__fitting *f) { return check_memory(f) && build(f, NULL); }
 
 bool heed__fit_build_again(heed__fitting *f) {
     heed_store *tried = f->store;

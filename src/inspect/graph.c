@@ -5,6 +5,7 @@
 #include "core/core.h"
 
 #include <heed/graph.h>
+#include <heed/op.h>
 
 #include <ctype.h>
 #include <string.h>
@@ -72,6 +73,18 @@ static void link(const reader *r, heed_graph_node *n, int **in, const heed_tenso
     }
 }
 
+#define NAME(act, name, ...) #name,
+
+/* An op of a user's may have this name as well, and other args. */
+static const char *activation_of(const heed_node *n) {
+    static const char *const names[] = {HEED_ACTIVATIONS(NAME)};
+    const heed_op *const *own = heed_op_table();
+    if (!n || strcmp(n->op->name, "affine") != 0) return NULL;
+    while (*own && *own != n->op) own++;
+    heed_act act = *own ? *(const heed_act *)n->args : HEED_IDENTITY;
+    return act == HEED_IDENTITY ? NULL : names[act];
+}
+
 /* The lists of all nodes, in one allocation: parameters, then nodes. */
 static bool make_nodes(reader *r, heed_graph *g) {
     size_t params = r->param_total * sizeof(heed_tensor *);
@@ -89,7 +102,10 @@ static bool make_nodes(reader *r, heed_graph *g) {
         const heed_recorded *op = &r->ops[i];
         if (!op->op) continue;
         heed_graph_node *n = &g->nodes[r->id[i]];
-        *n = (heed_graph_node){.op = *op, .y = op->y, .grad = op->y->wants_grad};
+        *n = (heed_graph_node){.op = *op,
+                               .y = op->y,
+                               .activation = activation_of(op->y->node),
+                               .grad = op->y->wants_grad};
         link(r, n, &in, &param);
     }
     return true;
@@ -285,7 +301,8 @@ static bool same_node(const heed_graph *g, int a, int x, int b, int y) {
     const heed_graph_node *p = &g->nodes[x], *q = &g->nodes[y];
     bool same = p->op.op && q->op.op && strcmp(p->op.op, q->op.op) == 0 &&
                 same_name(g, a, p->op.name, b, q->op.name) && heed_same_shape(p->y, q->y) &&
-                p->in_count == q->in_count && p->grad == q->grad && p->params == q->params;
+                p->in_count == q->in_count && p->grad == q->grad && p->params == q->params &&
+                p->activation == q->activation;
     for (int k = 0; same && k < p->params; k++)
         same = heed_same_shape(p->param[k], q->param[k]) &&
                same_name(g, a, p->param[k]->name, b, q->param[k]->name);

@@ -164,6 +164,7 @@ static bool add_map(const study *k, heed_record *record) {
                  "an estimate from %d random directions of %d units, seed 1: squares unbiased, "
                  "within about %.0f %%",
                  k->draws, k->units, 100 * sqrt(2.0 / k->draws));
+    if (k->args.how) heed_text_add(k->args.how, "%s", how);
     snprintf(help, sizeof help,
              "norm of d y_t / d x_s: how far the output at position t (row) moves when the input "
              "at position s (column) does; %s",

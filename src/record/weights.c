@@ -82,12 +82,28 @@ static bool has_lines(const char *text, size_t n) {
     return false;
 }
 
-static bool read_json(heed__source *s, char *text, size_t n, heed_record *r) {
-    if (has_lines(text, n))
+/* Cuts the text after a line, and replaces those before it by blanks: messages about the JSON still
+ * name the line and column of the file. */
+static bool choose_line(const heed__source *s, int line, char *text, size_t *n) {
+    char *end = text + *n, *at = text;
+    for (int i = 1; i < line && at < end; at++) {
+        if (*at == '\n')
+            i++;
+        else
+            *at = ' ';
+    }
+    char *stop = memchr(at, '\n', (size_t)(end - at));
+    if (stop) *n = (size_t)(stop - text);
+    return at < end || heed_fail(s->c, HEED_DATA, "%s has fewer than %d lines", s->path, line);
+}
+
+static bool read_json(heed__source *s, int line, char *text, size_t n, heed_record *r) {
+    if (!line && has_lines(text, n))
         return heed_fail(s->c, HEED_DATA,
                          "%s has several objects, one on each line: expected one, of one input; "
-                         "hint: save each line as a file",
+                         "hint: `line = 1` reads the first",
                          s->path);
+    if (line && !choose_line(s, line, text, &n)) return false;
     s->json = heed__json_parse(s->c, s->path, text, n);
     if (!s->json) return false;
     const char *mark = json_string_value(json_object_get(s->json, "heed"));
@@ -134,7 +150,8 @@ static bool unknown_format(const heed__source *s, const unsigned char *bytes, si
                      kinds[i].kind, kinds[i].expected, n ? quote : "an empty file");
 }
 
-heed_record *heed__record_parse(heed_ctx *c, const char *path, unsigned char *bytes, size_t n) {
+heed_record *heed__record_parse(heed_ctx *c, const char *path, int line, unsigned char *bytes,
+                                size_t n) {
     heed_record *r = heed_record_new(c);
     heed__source s = {.c = c, .path = path};
     size_t at = 0;
@@ -144,7 +161,7 @@ heed_record *heed__record_parse(heed_ctx *c, const char *path, unsigned char *by
     if (r && packed) {
         ok = read_npz(&s, bytes, n, r);
     } else {
-        ok = r && (json ? read_json(&s, (char *)bytes, n, r) : unknown_format(&s, bytes, n));
+        ok = r && (json ? read_json(&s, line, (char *)bytes, n, r) : unknown_format(&s, bytes, n));
         heed__free(bytes);
     }
     if (ok) return r;
@@ -152,9 +169,13 @@ heed_record *heed__record_parse(heed_ctx *c, const char *path, unsigned char *by
     return NULL;
 }
 
-heed_record *heed_record_read(heed_ctx *c, const char *path) {
+heed_record *heed_record_read_line(heed_ctx *c, const char *path, int line) {
     size_t n;
     if (heed__stopped(c) || !path) return NULL;
     unsigned char *bytes = heed__os_read(c, path, FILE_LIMIT, &n);
-    return bytes ? heed__record_parse(c, path, bytes, n) : NULL;
+    return bytes ? heed__record_parse(c, path, line, bytes, n) : NULL;
+}
+
+heed_record *heed_record_read(heed_ctx *c, const char *path) {
+    return heed_record_read_line(c, path, 0);
 }

@@ -51,7 +51,8 @@ bool heed__is_lesson(const json_t *json);
 bool heed__weights_lesson(const heed__source *s, heed_record *r);
 /* Reads a file of heed_record_json or heed_record_npz; meta is the JSON object. */
 bool heed__weights_own(const heed__source *s, const json_t *meta, heed_record *r);
-/* Like heed_record_read, from n bytes, which it frees (heed__free), also on failure. */
-heed_record *heed__record_parse(heed_ctx *c, const char *path, unsigned char *bytes, size_t n);
+/* Like heed_record_read_line, from n bytes, which it frees (heed__free), also on failure. */
+heed_record *heed__record_parse(heed_ctx *c, const char *path, int line, unsigned char *bytes,
+                                size_t n);
 
 #endif

@@ -74,8 +74,8 @@ static void op_caption(const heed_graph *g, int node, bool backward, caption *ou
     const heed_graph_node *n = &g->nodes[node];
     const char *leaf = n->y->i && !backward ? "indices" : "input";
     char shape[64];
-    snprintf(out->bold, sizeof out->bold, "%.60s%s", n->op.op ? n->op.op : leaf,
-             backward ? "'" : "");
+    snprintf(out->bold, sizeof out->bold, "%.60s%s%s%s", n->op.op ? n->op.op : leaf,
+             n->activation ? "+" : "", n->activation ? n->activation : "", backward ? "'" : "");
     snprintf(out->text[0], LINE, "%.120s", short_name(g, n->group, n->op.name));
     heed_shape_text(n->y, shape, sizeof shape);
     out->count = 1;

@@ -81,6 +81,12 @@ run train mlm facts.txt --estimate --steps 5
 says "disk"
 says "time"
 absent runs
+quiet
+run train mlm facts.txt --estimate --steps 1 --batch 1 --block 8 --packing blocks --layers 7 --width 512
+status 0
+warns "22,"
+warns "parameters need at least 1"
+warns "of memory; a step is tried to measure how much more"
 
 run train mlm facts.txt -o run -c mlm.conf --lr 0.004 --layers 1 --width 16 --heads 2 --steps 60
 status 0

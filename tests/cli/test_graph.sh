@@ -18,7 +18,11 @@ json nodes.2.parameters.0.name embed.token.weight
 json edges.0.from 0
 json groups.0.path ""
 says '"path":"decoder.2","parent":2,"nodes":9,"like":"decoder.0"'
+json nodes.11.activation gelu_tanh
+run graph gpt --layers 3 --width 16 --heads 2 --block 8 --activation silu
+says "affine+silu"
 run graph gpt --layers 3 --width 16 --heads 2 --block 8 --svg gpt.svg --backward
+holds grep -q ">affine+gelu_tanh<" gpt.svg
 status 0
 says "wrote gpt.svg"
 holds grep -q "</svg>" gpt.svg

@@ -26,7 +26,8 @@ holds test -s i.npz
 says "100"
 hides "0."
 run influence linear "Paris is" --draws 64 --svg i.svg
-holds test "$(tr '\n' ' ' <i.svg | sed 's/<[^>]*>/ /g' | tr -s ' ' | grep -c 'an estimate from 64 random directions')" = 1
+holds test "$(tr '\n' ' ' <i.svg | sed 's/<[^>]*>/ /g' | tr -s ' ' | grep -c 'An estimate from 64 random directions')" = 1
+holds test "$(grep -o -i 'norm of d y_t' i.svg | wc -l)" = 1 # in the title only
 run influence linear "Paris is" --draws 64 --json
 cp out first
 run influence linear "Paris is" --draws 64 --json
@@ -111,6 +112,8 @@ says "share on [CLS]"
 hides "[SEP]"
 run influence linear,vit "Paris is"
 refuses 2 "linear reads a text and vit a picture: expected runs with the same kind of input"
+run influence vit,linear "Paris is"
+refuses 2 "vit reads a picture and linear a text: expected runs with the same kind of input"
 run influence vit "$picture" --svg over.svg # over the picture, as attention is
 says "wrote over.svg"
 holds grep -q ">influence on \[CLS\]<" over.svg

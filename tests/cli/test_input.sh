@@ -69,6 +69,21 @@ run data check gpt a.txt b.txt
 status 0
 says "2 texts"
 says "heed train gpt a.txt b.txt -o runs/first"
+# What the data of a run is does not change with its file: a run on another text at the same path, and one whose file was edited.
+cp facts.txt edited.txt
+run train gpt edited.txt -o runs/edited $SMALL
+cp a.txt edited.txt
+run compare file runs/edited
+quiet
+says "no setting differs"
+run train gpt edited.txt -o runs/shorter $SMALL
+run compare runs/edited runs/shorter --json
+warns "runs are on different data: runs/edited on edited.txt, runs/shorter on edited.txt (checksum "
+json settings.data.0 edited.txt
+rm edited.txt
+run compare runs/shorter file runs/edited
+warns "runs are on different data: runs/shorter on edited.txt, file on facts.txt"
+says "data=facts.txt"
 run train gpt a.txt noise -o no
 refuses 3 "this is not a text: noise"
 for command in "train gpt moved -o no" "eval moved many" "heads moved many"; do

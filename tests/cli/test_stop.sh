@@ -110,6 +110,19 @@ warns "run was removed while it trained: removed"
 hides "resume removed"
 warns 'removed was removed or moved while its training was running; hint: `heed resume NEW_FOLDER` if it was moved; otherwise train again with the same command'
 absent removed
+COMMAND="resume, while its run is removed"
+: >err
+"$HEED" resume elsewhere --progress json >out 2>err &
+pid=$!
+holds wait_for err '"event":"step"'
+mv elsewhere removed
+kill -INT $pid
+wait $pid
+STATUS=$?
+status 1
+warns 'elsewhere was removed or moved while its training was running; hint: `heed resume NEW_FOLDER` if it was moved; otherwise train again'
+hides "train again with the same command" # that would be resume
+absent elsewhere
 
 # A limit of file sizes is an error of the write that meets it.
 COMMAND="train, with ulimit -f 64" # blocks of 512 bytes or of 1,024: room for config.conf alone

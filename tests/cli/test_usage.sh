@@ -51,6 +51,12 @@ refuses 2 "heads"
 printf "%04000d" 0 >zeros.txt # one letter: the first matrices are small
 run train gpt zeros.txt -o run --width 1000000 --ff 10000000 --layers 64 --block 2 --steps 1
 refuses 1 "out of memory"
+holds grep -q 'cannot allocate [0-9]* MB' err
+# What cannot fit is refused by its sizes alone; where a single matrix is too large, too.
+run train gpt zeros.txt --estimate --width 16384 --heads 8 --layers 64 --block 2
+status 1
+holds grep -q 'model is too large: 206,[0-9,]* parameters need at least 1\.6 TB of memory\|out of memory' err
+absent run
 run train gpt facts.txt -o run --tokenizer wrod
 refuses 2 "did you mean word?"
 run train gpt facts.txt -o run --isa sse2

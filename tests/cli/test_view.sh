@@ -62,7 +62,18 @@ absent none.html
 # attend --json prints an object for each input.
 printf '%s\n' '{"attention": [[1]]}' '{"attention": [[1]]}' >two.json
 run view two.json
-refuses 3 "two.json has several objects, one on each line: expected one, of one input; hint: save each line as a file"
+refuses 3 "two.json has several objects, one on each line: expected one, of one input; hint: --line 1 reads the first"
+printf '%s\n' '{"attention": [[[1]]]}' '{"attention": [[[1, 0], [0, 1]]]}' '{"attention": [[[1, 0]}' >two.json
+run view two.json --line 2
+status 0
+says "1 head of 2 x 2"
+run view two.json --line 1 --html two.html
+says "1 head of 1 x 1"
+says "wrote two.html"
+run view two.json --line 3
+refuses 3 "two.json is no valid JSON: line 3, column 23"
+run view two.json --line 4
+refuses 3 "two.json has fewer than 4 lines"
 # A picture beside the weights: the page lays them over it.
 echo '{"attention": [[0.2, 0.2, 0.2, 0.2, 0.2], [0, 1, 0, 0, 0], [0, 0, 1, 0, 0], [0, 0, 0, 1, 0], [0, 0, 0, 0, 1]],
        "picture": [[0, 99, 0], [99, 0, 255]]}' >picture.json

@@ -74,7 +74,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n) {
         file = heed__alloc(c, n);
         if (file) memcpy(file, data + 1, --n);
     }
-    heed_record *r = heed__record_parse(c, "fuzz", file, n);
+    heed_record *r = heed__record_parse(c, "fuzz", 0, file, n);
     if (!r == (heed_ctx_status(c) == HEED_OK)) abort();
     if (r) make_page(c, r);
     heed_close(c);

@@ -502,6 +502,13 @@ def test_hostile_labels():
     assert shown.count("<iframe") == shown.count("</iframe>") == 1 and "<script" not in shown and shown.count('"') == 8, shown[:300]
 
 
+def test_lines():
+    pathlib.Path("two.json").write_text("".join(json.dumps({"weights": np.eye(n).tolist()}) + "\n" for n in (1, 2)))
+    assert heed.read("two.json", 2).blocks[0].weights.shape == (1, 2, 2)
+    with raises(heed.DataError, "`line=1` reads the first"):
+        heed.read("two.json")
+
+
 def test_refused():
     facts()
     for wrong, words in ((dict(key_widht=3), 'unknown setting "key_widht": did you mean key_width?'), (dict(preset="huge"), "nano"), (dict(layers=-1), "layers")):

@@ -9,34 +9,39 @@ typedef struct {
     const heed_data *data;
     const heed_fit_args *a;
     heed_memory memory;
-    int64_t steps, done;
+    int64_t steps, done, untimed; /* untimed: the first ones of those done */
     size_t params;
     uint64_t eval_batches;          /* in an evaluation */
-    double start, timed, eval_time; /* from the end of the first steps; seconds of one batch */
+    double start, timed, eval_time; /* from the end of the untimed steps; seconds of one batch */
 } estimate;
 
-enum {
-    FIRST = 2,
-    MOST = 20
-}; /* steps that are not timed if there are more, because memory is fresh; steps at most */
-
-/* The steps before those that are timed. */
-static int64_t untimed(const estimate *e) { return e->steps > FIRST ? FIRST : 0; }
+/* Fresh memory makes the first two steps and the first evaluation slower, but those that take long
+ * by at most a little: they are timed. */
+enum { FIRST = 2, MOST = 20 };
+static const double LONG = 3; /* seconds */
 
 /* The seconds of one evaluation batch. */
 static double time_evaluation(const estimate *e, void *self) {
     heed_score score = {0};
     heed_tape *t = heed_tape_new(e->p->c);
     int rows = (int)heed_config_int(e->a->config, "batch");
-    double start = 0;
-    for (int i = 0; i < 2; i++) { /* the first one has fresh memory */
-        start = now();
+    double took = 0;
+    for (int i = 0; i < 2 && took < LONG; i++) {
+        double start = now();
         heed_evaluate_batch(t, e->a->model, self, e->a->data, (heed_batch_at){.rows = rows}, NULL,
                             &score);
+        took = now() - start;
     }
-    double took = now() - start;
     heed_tape_free(t);
     return took;
+}
+
+/* What is known before the steps is said if they will take long. */
+static void say_memory(const estimate *e) {
+    char bytes[32];
+    if (now() - e->start > LONG)
+        heed_message(e->p->c, HEED_INFO, "training needs %s of memory; its steps are timed now",
+                     heed_format_bytes(bytes, (double)e->memory.total));
 }
 
 static void on_report(void *user, const heed_report *r) {
@@ -45,6 +50,7 @@ static void on_report(void *user, const heed_report *r) {
     if (r->event == HEED_FIT_START) {
         e->memory = *r->memory;
         e->params = r->params;
+        say_memory(e);
         uint64_t limit = (uint64_t)heed_config_int(e->a->config, "eval-batches");
         uint64_t all = e->a->no_val
                            ? 0
@@ -56,13 +62,15 @@ static void on_report(void *user, const heed_report *r) {
     }
     if (r->event != HEED_FIT_STEP) return;
     e->done = r->step;
-    if (e->done == untimed(e)) e->start = now();
     e->timed = now() - e->start;
+    if (e->done > FIRST || e->steps <= FIRST || e->timed > LONG) return;
+    e->untimed = e->done;
+    e->start = now();
 }
 
 static bool enough(void *user) {
     const estimate *e = user;
-    return was_interrupted(NULL) || e->done >= MOST || (e->done > FIRST && e->timed > 3);
+    return was_interrupted(NULL) || e->done >= MOST || (e->done > e->untimed && e->timed > LONG);
 }
 
 static double evaluations(const estimate *e) {
@@ -91,8 +99,8 @@ static void print_estimate(const estimate *e, double step, double evals, double 
         print_fact(AT, "note", "%s", hint);
     print_fact(AT, "time", "about %s with %d thread%s", heed_format_duration(n1, seconds),
                heed_threads(p->c), heed_threads(p->c) == 1 ? "" : "s");
-    print_fact(AT, "steps", "%s, each %.3g ms", heed_format_count(n1, (uint64_t)e->steps),
-               1e3 * step);
+    print_fact(AT, "steps", "%s, each %.3g %s", heed_format_count(n1, (uint64_t)e->steps),
+               step < 1 ? 1e3 * step : step, step < 1 ? "ms" : "s");
     if (evaluation > 0) print_fact(AT, "evaluations", "%.0f, each %.3g s", evals, evaluation);
     print_fact(AT, "parameters", "%s", heed_format_count(n1, e->params));
     print_fact(AT, "memory", "%s, of which %s are the program and its data",
@@ -104,7 +112,7 @@ static void print_estimate(const estimate *e, double step, double evals, double 
 
 void estimate_training(program *p, const heed_data *data, const heed_fit_args *args) {
     heed_fit_args a = *args;
-    estimate e = {.p = p, .data = data, .a = args};
+    estimate e = {.p = p, .data = data, .a = args, .start = now()};
     a.run = NULL;
     a.report = on_report;
     a.stop = enough;
@@ -112,7 +120,6 @@ void estimate_training(program *p, const heed_data *data, const heed_fit_args *a
     heed_fit(p->c, &a);
     if (heed_ctx_status(p->c) == HEED_INTERRUPTED && !was_interrupted(NULL)) heed_clear(p->c);
     if (heed_ctx_status(p->c) != HEED_OK) return;
-    double timed = (double)(e.done - untimed(&e));
-    double step = timed > 0 ? e.timed / timed : e.timed;
-    print_estimate(&e, step, evaluations(&e), (double)e.eval_batches * e.eval_time);
+    print_estimate(&e, e.timed / fmax(1, (double)(e.done - e.untimed)), evaluations(&e),
+                   (double)e.eval_batches * e.eval_time);
 }

@@ -97,19 +97,31 @@ static bool choose_length(program *p, workbench *w) {
 
 /* ---- as a list ---- */
 
-static int widest(const heed_graph *g, const char *(*text)(const heed_graph_node *n)) {
-    int most = 5;
-    for (int i = 0; i < g->count; i++) {
-        int n = (int)strlen(text(&g->nodes[i]));
-        if (n > most) most = n;
-    }
-    return most;
-}
-
-static const char *op_text(const heed_graph_node *n) {
+static const char *op_name(const heed_graph_node *n) {
     return n->op.op ? n->op.op : n->y->i ? "indices" : "input";
 }
+
+enum { OP = 64 };
+
+/* "affine+gelu" */
+static const char *op_text(const heed_graph_node *n, char text[OP]) {
+    snprintf(text, OP, "%s%s%s", op_name(n), n->activation ? "+" : "",
+             n->activation ? n->activation : "");
+    return text;
+}
+
 static const char *name_text(const heed_graph_node *n) { return n->op.name ? n->op.name : ""; }
+
+/* The widths of the columns of ops and names. */
+static void widths(const heed_graph *g, int *op, int *name) {
+    char text[OP];
+    *op = *name = 5;
+    for (int i = 0; i < g->count; i++) {
+        int n = (int)strlen(op_text(&g->nodes[i], text)), m = (int)strlen(name_text(&g->nodes[i]));
+        if (n > *op) *op = n;
+        if (m > *name) *name = m;
+    }
+}
 
 enum { INDENT = 8 };
 
@@ -131,11 +143,11 @@ static bool begin_row(heed_text *line, const char *number, const char *const tex
 
 static void print_node(const heed_graph *g, int i, int op_width, int name_width) {
     const heed_graph_node *n = &g->nodes[i];
-    char number[16], shape[64], piece[512];
+    char number[16], shape[64], piece[512], op[OP];
     heed_text line = {.c = NULL};
     snprintf(number, sizeof number, "%d", i);
     heed_shape_text(n->y, shape, sizeof shape);
-    bool padded = begin_row(&line, number, (const char *[]){op_text(n), name_text(n), shape},
+    bool padded = begin_row(&line, number, (const char *[]){op_text(n, op), name_text(n), shape},
                             op_width, name_width);
     for (int k = 0; k < n->in_count; k++) {
         snprintf(piece, sizeof piece, "%s%d%s", k ? "" : "<- ", n->in[k],
@@ -180,7 +192,8 @@ static void print_backward(program *p, const heed_graph *g) {
 static void print_list(program *p, const drawing *d) {
     const heed_graph *g = &d->graph;
     char count[32];
-    int ops = 0, op_width = widest(g, op_text), name_width = widest(g, name_text);
+    int ops = 0, op_width, name_width;
+    widths(g, &op_width, &name_width);
     for (int i = 0; i < g->count; i++) ops += g->nodes[i].op.op != NULL;
     print_wrapped(p, "%s: %d ops, %s parameters in %d tensors", d->title, ops,
                   heed_format_count(count, heed_store_params(d->w.store)),
@@ -211,8 +224,8 @@ static json_t *node_json(const heed_graph *g, int i) {
         json_array_append_new(params, json_pack("{s:s, s:o, s:b}", "name", n->param[k]->name,
                                                 "shape", shape_json(n->param[k]), "gradient",
                                                 (int)n->param[k]->wants_grad));
-    return json_pack("{s:i, s:s, s:o, s:s, s:o, s:b, s:o, s:o}", "id", i, "op", op_text(n), "name",
-                     n->op.name ? json_string(n->op.name) : json_null(), "group",
+    return json_pack("{s:i, s:s, s:s?, s:s?, s:s, s:o, s:b, s:o, s:o}", "id", i, "op", op_name(n),
+                     "activation", n->activation, "name", n->op.name, "group",
                      g->groups[n->group].path, "shape", shape_json(n->y), "gradient", (int)n->grad,
                      "parameters", params, "keeps", json_texts(n->op.kept_name, n->op.kept));
 }
@@ -291,8 +304,9 @@ const command cmd_graph = {
         "Records a training step on a random batch and shows it: ops with their names, parameters\n"
         "and shapes, in boxes by layer. MODEL is a task, whose settings are given as flags, or a\n"
         "run. Without --svg the ops are listed: number, op, name, shape, the numbers of its\n"
-        "inputs, its parameters. In the picture blue ops have parameters and yellow ones are\n"
-        "attention. Layers that compute the same are drawn once.",
+        "inputs, its parameters. affine+gelu is one op, x W' + b and the activation after it. In\n"
+        "the picture blue ops have parameters and yellow ones are attention. Layers that compute\n"
+        "the same are drawn once.",
     .examples = "  heed graph gpt --preset nano --svg gpt.svg\n"
                 "  heed graph vit --layers 2 --backward --svg vit.svg\n"
                 "  heed graph rnn --cell lstm --depth 1 --svg lstm.svg\n"

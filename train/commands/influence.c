@@ -2,6 +2,7 @@
 #include "cli/os_files.h"
 #include "kinds/records.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,6 +36,7 @@ typedef struct {
     heed_inspection e;
     heed_record *record;
     const heed_record_map *map; /* the record's map */
+    heed_text how;              /* how exact it is */
     char name[128];
 } look;
 
@@ -56,47 +58,61 @@ static const char *reads_word(const heed_run *r) {
     return sees_pictures(r->model) ? "picture" : "text";
 }
 
-static bool study_run(work *w, const char *dir, const char *what) {
+/* Opens a run; all must have the same kind of input. */
+static bool open_one(work *w, const char *dir) {
     look *l = &w->looks[w->count++];
-    heed_influence_args a = {
-        .draws = flag_int(w->p, "draws"), .exact = flag_on(w->p, "exact"), .progress = go_on};
-    if (a.draws && a.exact)
-        return heed_fail(w->p->c, HEED_USAGE,
-                         "--draws %d is an estimate: expected --exact or --draws, not both",
-                         a.draws);
     snprintf(l->name, sizeof l->name, "%.120s", dir);
     l->run = open_run(w->p, dir);
-    const char *target = *flag_text(w->p, "target") ? flag_text(w->p, "target") : NULL;
     const heed_run *first = w->looks[0].run;
     if (l->run && sees_pictures(l->run->model) != sees_pictures(first->model))
         return heed_fail(w->p->c, HEED_USAGE,
                          "%s reads a %s and %s a %s: expected runs with the same kind of input",
                          w->looks[0].name, reads_word(first), l->name, reads_word(l->run));
-    if (l->run) what = one_input(w->p, l->run, what, &w->line);
-    if (!l->run || !what || !inspect_input(&l->e, l->run, what, target, flag_on(w->p, "convert")))
-        return false;
-    if (l == w->looks && !sees_pictures(l->run->model)) note_file(w->p->c, what, NULL);
+    return l->run != NULL;
+}
+
+/* Opens "runs/a,runs/b", or a run whose name contains a comma. */
+static bool open_all(work *w, const char *list) {
+    char dir[1024];
+    if (is_directory(list)) return open_one(w, list);
+    while (*list) {
+        size_t n = strcspn(list, ",");
+        if (w->count == RUNS || n >= sizeof dir)
+            return heed_fail(w->p->c, HEED_USAGE, "too many runs: expected at most %d", RUNS);
+        snprintf(dir, sizeof dir, "%.*s", (int)n, list);
+        if (n && !open_one(w, dir)) return false;
+        list += n + (list[n] == ',');
+    }
+    return w->count > 0 || heed_fail(w->p->c, HEED_USAGE,
+                                     "missing RUN: expected a run, or several "
+                                     "with commas between them");
+}
+
+static bool study(work *w, look *l, const char *what) {
+    program *p = w->p;
+    heed_influence_args a = {.draws = flag_int(p, "draws"),
+                             .exact = flag_on(p, "exact"),
+                             .how = &l->how,
+                             .progress = go_on};
+    const char *target = *flag_text(p, "target") ? flag_text(p, "target") : NULL;
+    l->how.c = p->c;
+    what = one_input(p, l->run, what, &w->line);
+    if (!what || !inspect_input(&l->e, l->run, what, target, flag_on(p, "convert"))) return false;
+    if (l == w->looks && !sees_pictures(l->run->model)) note_file(p->c, what, NULL);
     l->record = heed_influence(&l->e, &a);
     if (!l->record) return false;
     l->map = &l->record->maps[0];
     return true;
 }
 
-/* Studies "runs/a,runs/b", or a run whose name contains a comma. */
-static bool study_runs(work *w, const char *list, const char *what) {
-    char dir[1024];
-    if (is_directory(list)) return study_run(w, list, what);
-    while (*list) {
-        size_t n = strcspn(list, ",");
-        if (w->count == RUNS || n >= sizeof dir)
-            return heed_fail(w->p->c, HEED_USAGE, "too many runs: expected at most %d", RUNS);
-        snprintf(dir, sizeof dir, "%.*s", (int)n, list);
-        if (n && !study_run(w, dir, what)) return false;
-        list += n + (list[n] == ',');
-    }
-    return w->count > 0 || heed_fail(w->p->c, HEED_USAGE,
-                                     "missing RUN: expected a run, or several "
-                                     "with commas between them");
+static bool study_all(work *w, const char *list, const char *what) {
+    int draws = flag_int(w->p, "draws");
+    if (draws && flag_on(w->p, "exact"))
+        return heed_fail(w->p->c, HEED_USAGE,
+                         "--draws %d is an estimate: expected --exact or --draws, not both", draws);
+    bool ok = open_all(w, list);
+    for (int i = 0; ok && i < w->count; i++) ok = study(w, &w->looks[i], what);
+    return ok;
 }
 
 /* ---- output ---- */
@@ -151,12 +167,6 @@ static heed_real *shares_of(heed_ctx *c, const look *l) {
     return share;
 }
 
-/* "an estimate from 16 random directions ...", or "exact, ...". */
-static const char *how_of(const look *l) {
-    const char *how = strrchr(l->map->help, ';');
-    return how ? how + 2 : "";
-}
-
 /* A matrix of all places would be too large to be read. */
 static bool draw_over(const work *w, const look *l) {
     const char *png = flag_text(w->p, "png"), *svg = flag_text(w->p, "svg");
@@ -174,7 +184,7 @@ static bool draw_over(const work *w, const look *l) {
              l->e.example.cropped ? "The model sees the centre square of the picture, which is "
                                     "shown. "
                                   : "",
-             of, how_of(l));
+             of, l->how.s);
     heed_overlay o = {.title = title ? file_name(title) : NULL,
                       .subtitle = l->name,
                       .note = note,
@@ -206,7 +216,8 @@ static bool draw(const work *w) {
         const look *l = &w->looks[i];
         snprintf(title[i], sizeof *title, "%s (%s)", l->name, l->run->model->name);
         maps[i] = heatmap_of_map(l->record, l->map, w->count > 1 ? title[i] : what);
-        snprintf(note[i], sizeof *note, "Norm of d y_t / d x_s: %s.", how_of(l));
+        snprintf(note[i], sizeof *note, "%s.", l->how.s);
+        note[i][0] = (char)toupper((unsigned char)note[i][0]);
         maps[i].note = note[i];
         if (w->count > 1) maps[i].unit = "norm of d y_t / d x_s";
     }
@@ -235,7 +246,7 @@ static void run_influence(program *p) {
     work w = {.p = p};
     catch_interrupt();
     p->warns_once = true;
-    bool ok = study_runs(&w, p->argv[0], p->argc > 1 ? p->argv[1] : NULL);
+    bool ok = study_all(&w, p->argv[0], p->argc > 1 ? p->argv[1] : NULL);
     if (ok && w.count > 1 && (flag_on(p, "json") || *flag_text(p, "npz")))
         ok = heed_fail(p->c, HEED_USAGE, "--json and --npz hold one run: expected one, found %d",
                        w.count);
@@ -246,6 +257,7 @@ static void run_influence(program *p) {
     }
     for (int i = 0; i < w.count; i++) {
         heed_inspection_free(&w.looks[i].e);
+        heed_text_free(&w.looks[i].how);
         heed_record_free(w.looks[i].record);
         close_run(p, w.looks[i].run);
     }

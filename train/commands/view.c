@@ -9,6 +9,10 @@ static const heed_option options[] = {
     WORDS("layers", "only these layers: 1,3-4", "Choice"),
     WORDS("heads", "only these heads: 1,3-4", "Choice"),
     COUNT("tokens", "0", 0, 1 << 20, "only the first tokens, this many; 0: all", "Choice"),
+    COUNT("line", "0", 0, 1 << 20,
+          "of a JSON file with an object on each line, as attend --json prints for several inputs, "
+          "read this one, from 1; 0: the file has one object",
+          "Choice"),
     {"qk", HEED_BOOL, "true", 0, 0, NULL, "include q and k; --no-qk: a smaller page", "Choice"},
     SWITCH("force", "write more than 64 MB", "Choice"),
     {0}};
@@ -88,7 +92,7 @@ static heed_record *read_weights(program *p, const char *path) {
                   path, path);
         return NULL;
     }
-    return cut(p, heed_record_read(p->c, path));
+    return cut(p, heed_record_read_line(p->c, path, flag_int(p, "line")));
 }
 
 static void view(program *p) {

@@ -52,16 +52,18 @@ static void set_label(run_curves *k) {
              steps);
 }
 
-/* Finds the evaluation whose weights the run keeps, and the training loss since the evaluation
- * before the last one; only its checkpoint has them. */
+/* Finds the evaluation whose weights the run keeps, the training loss since the evaluation before
+ * the last one and the checksum of the data; only its checkpoint has them. */
 static void read_checkpoint(run_curves *k, const char *dir) {
     char path[1024];
-    const char *by = "";
+    const char *by = "", *data = "";
     json_int_t step = -1;
     k->best = -1;
     snprintf(path, sizeof path, "%s/last/state.json", dir);
     json_t *state = json_load_file(path, 0, NULL);
-    json_unpack(state, "{s:I, s?{s?s}}", "best_step", &step, "settings", "best", &by);
+    json_unpack(state, "{s:I, s?s, s?{s?s}}", "best_step", &step, "data_checksum", &data,
+                "settings", "best", &by);
+    if (strspn(data, "0") < strlen(data)) snprintf(k->data, sizeof k->data, "%s", data);
     json_t *loss = json_object_get(state, "loss");
     if (json_is_number(loss)) k->loss = json_number_value(loss);
     for (int i = 0; i < k->val.count; i++)

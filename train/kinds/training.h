@@ -176,9 +176,10 @@ typedef struct {
     double test;    /* accuracy on it; NAN: not measured */
     double seconds; /* time of the last line; NAN: not recorded */
     double loss;    /* mean training loss since the evaluation before the last one; NAN: unknown */
+    char data[17];  /* checksum of the data that it was trained on; "": unknown */
     heed_ctx *c;
 } run_curves;
-/* Reads DIR/metrics.csv, and from DIR/last which evaluation was the best, and the loss. */
+/* Reads DIR/metrics.csv, and from DIR/last which evaluation was the best, the loss and the data. */
 bool curves_read(heed_ctx *c, const char *dir, run_curves *out);
 void curves_free(run_curves *k);
 

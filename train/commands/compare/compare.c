@@ -268,17 +268,32 @@ static void warn_of_others(program *p, const comparison *k) {
             r[0].name, data, r[j].name, value_of(&r[j], "data"));
 }
 
-/* Runs on one file, or on copies of it, are on the same data, whose path is then that of the first
- * of them: texts that were joined are a file of each run. */
-static void name_same_data(const comparison *k, compared *r) {
+/* Whether two runs were trained on the same data. Their checkpoints know, even if the files have
+ * changed since; kinds of data read a file in different ways. Without a checkpoint, a file or a
+ * copy of it is the same data. */
+static bool same_data(const compared *a, const compared *b) {
+    const char *x = value_of(a, "data"), *y = value_of(b, "data");
+    if (*a->curves.data && *b->curves.data && data_of(a->model) == data_of(b->model))
+        return strcmp(a->curves.data, b->curves.data) == 0;
+    return strcmp(x, y) == 0 || same_file(x, y) || same_content(x, y);
+}
+
+/* The same data has the path of the first run on it: texts that were joined are a file of each run.
+ * Other data of a path that an earlier run has is named with its checksum. */
+static void name_data(const comparison *k, compared *r) {
+    char name[1024];
     const char *data = value_of(r, "data");
+    bool used = false;
     for (int i = 0; i < k->count; i++) {
         const char *first = value_of(&k->runs[i], "data");
-        if (strcmp(first, data) == 0) return;
-        if (!same_file(first, data) && !same_content(first, data)) continue;
-        heed_config_set(r->f, "data", first, "data", HEED_FROM_FLAG);
+        used = used || strcmp(first, data) == 0;
+        if (!same_data(&k->runs[i], r)) continue;
+        if (strcmp(first, data) != 0) heed_config_set(r->f, "data", first, "data", HEED_FROM_FLAG);
         return;
     }
+    if (!used) return;
+    snprintf(name, sizeof name, "%.990s (checksum %.8s)", data, r->curves.data);
+    heed_config_set(r->f, "data", name, "data", HEED_FROM_FLAG);
 }
 
 static bool open_runs(program *p, comparison *k) {
@@ -295,7 +310,7 @@ static bool open_runs(program *p, comparison *k) {
         r->name = p->argv[i];
         r->f = run_settings(p->c, p->models, r->name, &r->model);
         if (!r->f || !curves_read(p->c, r->name, &r->curves)) return false;
-        name_same_data(k, r);
+        name_data(k, r);
         if (data_of(r->model)->perplexity || makes_pictures(r->model)) k->accuracy = false;
         r->numbers = numbers_of(r->name, &r->curves);
         k->pairs = k->pairs || isfinite(r->numbers.exact);
