@@ -365,7 +365,8 @@ bool heed_ablate_patches(heed_run *r, const heed_patch_ablation_args *args,
 /* The prediction for one item whose label is known. */
 typedef struct {
     int label, predicted;
-    int rank; /* classes besides the label that are at least as probable as it: 0 is correct */
+    int rank; /* classes besides the label that are at least as probable as it: 0 is correct. A tie
+                 counts against the label, so rank may be above 0 where predicted is the label */
     double p, loss; /* p of the predicted class; -log p of the label */
 } heed_prediction;
 /* Computes it from a row of logits (classes); the lowest index wins a tie. 0 <= label < classes. */

@@ -91,6 +91,8 @@ bool heed_config_args(heed_config *f, int *argc, char **argv);
 /* Fails with HEED_USAGE if a setting that was given as a flag has no effect by the list. list NULL:
  * true. */
 bool heed_config_check(const heed_config *f, const heed_condition *list);
+/* A value, by kind; numbers of both kinds can be read as reals, and every value as its text. A key
+ * that f does not have, or of another kind, is HEED_USAGE, and the result is 0, false or "". */
 int64_t heed_config_int(const heed_config *f, const char *key);
 double heed_config_real(const heed_config *f, const char *key);
 bool heed_config_bool(const heed_config *f, const char *key);

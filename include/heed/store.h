@@ -80,10 +80,10 @@ void heed_unscope(heed_store *s);
 
 /* Number of entries; 0 if s is NULL. */
 int heed_store_count(const heed_store *s);
-heed_entry *heed_store_at(const heed_store *s, int index); /* NULL if out of range */
-heed_entry *heed_store_find(const heed_store *s, const char *name);
-size_t
-heed_store_params(const heed_store *s); /* the number of scalar parameters, excluding state */
+heed_entry *heed_store_at(const heed_store *s, int index);          /* NULL if out of range */
+heed_entry *heed_store_find(const heed_store *s, const char *name); /* NULL if absent */
+/* The number of scalar parameters, frozen ones included, state excluded. */
+size_t heed_store_params(const heed_store *s);
 
 /* Change the entries whose names match a pattern (see heed_match): stop training them, set whether
  * weight decay applies, the factor of their learning rate, what their rows stand for. Each returns

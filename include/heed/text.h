@@ -9,8 +9,9 @@ HEED_EXPORT_BEGIN
 
 /* ---- growing texts ---- */
 
-/* A growing text, always zero-terminated. Zero-initialise; free with heed_text_free. When memory
- * runs out, c gets the error and the text keeps its contents. */
+/* A growing text, zero-terminated unless it is empty. Zero-initialise it except for c; free it with
+ * heed_text_free. When memory runs out, c gets the error and the text keeps its contents. c may be
+ * NULL: then no error is recorded. */
 typedef struct {
     char *s; /* NULL while empty */
     size_t n, capacity;
