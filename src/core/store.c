@@ -421,7 +421,7 @@ int heed_set_lr_scale(heed_store *s, const char *pattern, heed_real scale) {
 int heed_set_rows(heed_store *s, const char *pattern, heed_row_kind rows) {
     int n = 0, at = 0;
     if (s && ((int)rows < 0 || rows > HEED_ROWS_CLASSES)) {
-        heed_fail(s->c, HEED_USAGE, "rows are of no kind: %s: expected a heed_row_kind, found %d",
+        heed_fail(s->c, HEED_USAGE, "kind of rows is wrong: %s: expected a heed_row_kind, found %d",
                   pattern ? pattern : "", (int)rows);
         return 0;
     }
