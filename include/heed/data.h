@@ -41,8 +41,9 @@ typedef struct {
 } heed_tokens;
 
 /* Makes a vocabulary from the first n bytes of text. The context owns the result, and
- * heed_tokenizer_free frees it before. NULL: an unknown kind is HEED_USAGE; an empty text, or one
- * that is not UTF-8 where the kind needs it, HEED_DATA. */
+ * heed_tokenizer_free frees it before. NULL: an unknown kind, or a `vocab` too small for the kind,
+ * is HEED_USAGE; an empty text, one with a NUL byte, and for words one of blanks only are
+ * HEED_DATA. Bytes that are not UTF-8 are not added to a vocabulary of characters or words. */
 heed_tokenizer *heed_tokenizer_train(heed_ctx *c, const char *text, size_t n,
                                      heed_tokenizer_args a);
 /* A copy of k for a new text. If k is of characters, those of the text that it does not have are

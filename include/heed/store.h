@@ -74,7 +74,8 @@ bool heed_name_rows(heed_store *s, const heed_tensor *w, const char *name, int f
 
 /* Opens a naming scope, formatted as by printf, and returns its full name ("block.0"), which is
  * valid as long as the store and has at most 254 bytes; NULL on error. An empty string opens a
- * scope that adds nothing to names. */
+ * scope that adds nothing to names. heed_unscope closes the scope; it must be called as often as
+ * heed_scope, also after one that failed. */
 const char *heed_scope(heed_store *s, const char *format, ...) HEED_PRINTF(2, 3);
 void heed_unscope(heed_store *s);
 

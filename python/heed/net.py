@@ -173,8 +173,9 @@ class Net(Owner):
     @contextlib.contextmanager
     def scope(self, name):
         """Names of parameters made within begin with this one and a dot."""
-        self.context.made(lib.heed_scope(self.store, text_bytes(name, "name").replace(b"%", b"%%")), name)
+        name = text_bytes(name, "name").replace(b"%", b"%%")
         try:
+            self.context.made(lib.heed_scope(self.store, name), "scope")
             yield
         finally:
             lib.heed_unscope(self.store)
