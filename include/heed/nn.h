@@ -134,7 +134,8 @@ heed_tensor *heed_position_apply(const heed_position *l, heed_tape *t, heed_tens
 typedef struct {
     int len, capacity; /* tokens held, and their maximum */
     heed_real *k, *v;  /* (capacity, g e), (capacity, g d2), for g key-value heads */
-    size_t stride;     /* numbers from the k of a sequence to that of the next, and likewise v */
+    size_t stride;     /* of several sequences: elements from the start of one's k to that of the
+                          next, and likewise of v; 0: one sequence */
 } heed_cache;
 
 /* Multi-head attention: one stacked q,k,v projection of height h e + g(e+d2), for h heads of

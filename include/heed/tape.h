@@ -99,8 +99,9 @@ typedef struct {
     heed_tensor *y;
     int kept;
     const char *const *kept_name; /* (kept) names of the values kept for backward and probes */
-    size_t bytes[2]; /* memory of the step used by forward (output, kept values, scratch) and by
-                    backward (gradients of inputs), without memory that earlier ops returned */
+    size_t bytes[2]; /* by how much forward (output, kept values, scratch) and backward (gradients
+                    of inputs) increased the memory of the step; memory that is used again does not
+                    count */
 } heed_recorded;
 /* The recorded op at index, 0 .. heed_tape_used(t).nodes - 1, in the order of the forward pass;
  * backward visits them in reverse. op is NULL if index is out of range. */

@@ -21,7 +21,8 @@ typedef struct {
 bool heed_text_add(heed_text *t, const char *format, ...) HEED_PRINTF(2, 3);
 bool heed_text_put(heed_text *t, const char *bytes, size_t n);
 void heed_text_free(heed_text *t);
-/* Writes the text to path atomically: the complete file or nothing. */
+/* Writes the text to path atomically: the complete file or nothing. False on error, or if t->c is
+ * NULL. */
 bool heed_text_save(const heed_text *t, const char *path);
 
 /* ---- UTF-8: no overlong forms, no surrogates, nothing beyond U+10FFFF (RFC 3629) ---- */
