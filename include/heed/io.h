@@ -104,8 +104,8 @@ bool heed_config_has(const heed_config *f, const char *key); /* the key exists *
 int heed_config_count(const heed_config *f);
 const heed_option *heed_config_at(const heed_config *f, int index, const char **value);
 /* Marks these settings of f, "block batch", as chosen from the data of a training run where they
- * are at their defaults: heed_config_write then writes them as comments, and heed_config_help says
- * so instead of the default. */
+ * are at their defaults: heed_config_write then writes them as comments, and its
+ * explanations and heed_config_help say so. */
 void heed_config_by_data(heed_config *f, const char *keys);
 const char *heed_config_group(const heed_config *f, int index); /* the heading that it is below */
 /* All settings as a commented file, grouped; the same text reads back to the same settings. */

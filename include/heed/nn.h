@@ -125,7 +125,8 @@ typedef struct {
 } heed_position;
 void heed_position_init(heed_position *l, heed_store *s, const char *name, heed_position_kind kind,
                         int len, int width);
-/* x (B,T,d) + rows [from, from+T) of the table */
+/* x (B,T,d) + rows [from, from+T) of the table; HEED_USAGE beyond len, except for
+ * HEED_SINUSOIDAL, which is defined at every position. HEED_NO_POSITIONS: x itself. */
 heed_tensor *heed_position_apply(const heed_position *l, heed_tape *t, heed_tensor *x, int from);
 
 /* Keys and values of the tokens so far in one layer, for generation: of one sequence, or of several

@@ -168,8 +168,8 @@ typedef struct {
                                  divided by the mean w of the labels, as in PyTorch. NULL: 1 */
 } heed_xent_args;
 /* mean over the counted rows of -sum_c target_c w_c log softmax(logits)_c, which without args is
- * -log softmax(logits)[label]: logits (...,C), labels (...) from 0 to C-1, or ignored. 0 if no row
- * is counted. args may be NULL */
+ * -log softmax(logits)[label]: logits (...,C), labels (...) from 0 to C-1, or ignored; another
+ * label is HEED_DATA. 0 if no row is counted. args may be NULL */
 heed_tensor *heed_xent(heed_tape *t, heed_tensor *logits, heed_tensor *labels,
                        const heed_xent_args *args);
 /* heed_xent of the logits x W' + b, of which only a block of rows is in memory at a time: x

@@ -352,7 +352,7 @@ def note(x, value, *, name=None):
 
 def xent(logits, labels, *, ignore=None, smoothing=None, weights=None, name=None):
     """mean over the counted rows of -sum_c target_c w_c log softmax(logits)_c, which without args is -log softmax(logits)[label]:
-    logits (...,C), labels (...) from 0 to C-1, or ignored. 0 if no row is counted. args may be None"""
+    logits (...,C), labels (...) from 0 to C-1, or ignored; another label is HEED_DATA. 0 if no row is counted. args may be None"""
     t = tape_of(logits, labels)
     weights = weights_of(weights, logits, -1)
     a = filled(heed_xent_args, ignore=ignore, smoothing=smoothing, weights=weights)
