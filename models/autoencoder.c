@@ -75,10 +75,11 @@ static bool init(void *self, heed_store *s, const heed_config *f) {
     m->channels = heed__model_int(f, "channels");
     m->masks = heed__model_is(f, "kind", "masked");
     if (m->size < 1 || m->channels < 1)
-        return heed_fail(c, HEED_USAGE,
-                         "model has no size: expected image-size and channels of at least 1, found "
-                         "%d, %d; hint: `image-size = 28`, `channels = 1`",
-                         m->size, m->channels);
+        return heed_fail(
+            c, HEED_USAGE,
+            "size of the model is wrong: expected image-size and channels of at least 1, found "
+            "%d, %d; hint: `image-size = 28`, `channels = 1`",
+            m->size, m->channels);
     read_deviation(m, s, f);
     if (!m->masks)
         heed__bottleneck_init(&m->around, s, f);

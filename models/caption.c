@@ -99,10 +99,11 @@ static bool read_sizes(caption *m, heed_ctx *c, const heed_config *f) {
     m->transformer = heed__model_is(f, "decoder", "transformer");
     m->result.whole_logits = heed__model_on(f, "whole-logits");
     if (size < 1 || channels < 1 || m->vocab < 1)
-        return heed_fail(c, HEED_USAGE,
-                         "model has no size: expected image-size, channels and vocab of at least "
-                         "1, found %d, %d, %d; hint: `image-size = 64`, `channels = 3`, `vocab`",
-                         size, channels, m->vocab);
+        return heed_fail(
+            c, HEED_USAGE,
+            "size of the model is wrong: expected image-size, channels and vocab of at least "
+            "1, found %d, %d, %d; hint: `image-size = 64`, `channels = 3`, `vocab`",
+            size, channels, m->vocab);
     if (m->transformer && heed__model_is(f, "attention", "none"))
         return heed_fail(c, HEED_USAGE,
                          "`attention = none` does not fit: expected a recurrent decoder, found "

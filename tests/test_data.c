@@ -338,7 +338,7 @@ TEST(corpus_of_a_short_text_evaluates) {
         CHECK(made && b.rows == 1 && b.items == (bracket ? 5u : 2u));
         at.val = false;
         CHECK(!(bracket ? heed_mlm_batch(p, at, 1, &b) : heed_gpt_batch(p, at, &b)));
-        CHECK_HAS(heed_ctx_error(c), "evaluation alone");
+        CHECK_HAS(heed_ctx_error(c), "evaluation only");
         heed_clear(c);
         CHECK(!heed_corpus_open(c, write_file("e.txt", bracket ? "\n" : "a", 1), k, a));
         CHECK_HAS(heed_ctx_error(c), "nothing to evaluate");

@@ -87,7 +87,7 @@ TEST(exchange_refuses_damaged_configs) {
     refuses("vit", "\"patch_size\": 4", "\"patch_size\": 0",
             "patch_size of the model does not fit its weights");
     refuses("bert", "\"type_vocab_size\": 2", "\"type_vocab_size\": 0", "type_vocab_size of");
-    refuses("bert", "{", "", "no valid JSON");
+    refuses("bert", "{", "", "not valid JSON");
 }
 
 /* A value of another kind is no default. */

@@ -186,6 +186,23 @@ TEST(generation_draws_as_from_a_sorted_list) {
     }
 }
 
+TEST(heed_generation_refuses_numbers_out_of_range) {
+    built b = build(&heed_model_gpt, NULL, SMALL);
+    heed_generation wrong[] = {{.count = -1},          {.temperature = NAN}, {.temperature = -1},
+                               {.top_k = -1},          {.top_p = 1.5},       {.top_p = NAN},
+                               {.length_penalty = NAN}};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        int32_t out[6];
+        CHECK(generate(&b, wrong[i], out) == -1);
+        CHECK(heed_ctx_status(b.c) == HEED_USAGE);
+        heed_clear(b.c);
+    }
+    CHECK(!heed_generate(b.model, b.self, b.t, &(heed_generation){.prompt_count = 3}, NULL, NULL));
+    CHECK(heed_ctx_status(b.c) == HEED_USAGE);
+    heed_clear(b.c);
+    DISCARD(b);
+}
+
 TEST(heed_generation_keeps_to_its_limits) {
     built b = build(&heed_model_gpt, NULL, SMALL "init-std=0.5");
     int32_t greedy[9], x[9], y[9];

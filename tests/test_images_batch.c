@@ -143,7 +143,7 @@ TEST(images_augmentation_depends_on_epoch_and_picture) {
     CHECK(memcmp(flipped[0], flipped[1], sizeof flipped[0]) == 0);
     CHECK(memcmp(flipped[0][0], flipped[0][1], sizeof flipped[0][0]) != 0);
     CHECK(count > 40 && count < 120);
-    CHECK_FAILS(c, (heed_images_augment(k, &a.augment), false), HEED_USAGE, "late");
+    CHECK_FAILS(c, (heed_images_augment(k, &a.augment), false), HEED_USAGE, "cannot change");
     k = open_here(c, plain);
     heed_images_augment(k, &(heed_augment){.flip = 1});
     heed_batch b;

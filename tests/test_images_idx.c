@@ -49,7 +49,7 @@ TEST(images_idx_labels_have_the_names_of_labels_txt) {
                 "expected less than 2, the lines of labels.txt, found 3");
     text_file("labels.txt", "7\n2\n1\n0\n4\n1\n"); /* the labels of pictures */
     CHECK_FAILS(c, open_here(c, (heed_images_args){0}), HEED_DATA,
-                "labels.txt:6: expected one that no line before has, found 1; hint: rename");
+                "labels.txt:6: expected one that is in no earlier line, found 1; hint: rename");
     text_file("labels.txt", "shirt\n\nbag\nboot\n");
     CHECK_FAILS(c, open_here(c, (heed_images_args){0}), HEED_DATA, "labels.txt:2: ");
     unlink(in_folder("labels.txt"));

@@ -298,11 +298,11 @@ TEST(io_json_is_strict) {
         {"{\"a\": 1,\n \"a\": 2}", "line 2, column"},
         {"{\"a\": 1} x", "line 1"},
         {"", "line 1"},
-        {"{\"a\": \"\xFF\"}", "no valid JSON"},
-        {"[1, 2", "no valid JSON"},
-        {"{\"a\": 01}", "no valid JSON"},
-        {"{a: 1}", "no valid JSON"},
-        {"nan", "no valid JSON"},
+        {"{\"a\": \"\xFF\"}", "not valid JSON"},
+        {"[1, 2", "not valid JSON"},
+        {"{\"a\": 01}", "not valid JSON"},
+        {"{a: 1}", "not valid JSON"},
+        {"nan", "not valid JSON"},
     };
     heed_ctx *c = heed_open(NULL);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -312,7 +312,7 @@ TEST(io_json_is_strict) {
     char deep[8192];
     memset(deep, '[', sizeof deep);
     CHECK_FAILS(c, heed__json_parse(c, "deep", deep, sizeof deep), HEED_DATA,
-                "deep is no valid JSON");
+                "deep is not valid JSON");
     json_t *value = json_pack("{s:i, s:[f, b, n], s:s}", "step", 12, "x", 0.1, 1, "ü", "✓\n");
     const char *path = in_folder("b.json");
     CHECK(heed__json_write(c, path, value));

@@ -38,7 +38,7 @@ TEST(misuse_values_out_of_range) {
     lab l = lab_open(HEED_EVAL);
     heed_norm n;
     heed_norm_init(&n, l.s, "norm", (heed_norm_args){.kind = (heed_norm_kind)99, .width = 4});
-    CHECK_FAILS(l.c, n.gain, HEED_USAGE, "norm norm has no such kind: found 99");
+    CHECK_FAILS(l.c, n.gain, HEED_USAGE, "kind of norm norm is wrong: found 99");
     CHECK_FAILS(l.c, heed_tokenizer_train(l.c, "a\0b", 3, (heed_tokenizer_args){.kind = "char"}),
                 HEED_DATA, "a NUL byte");
     CLOSE(l.c);

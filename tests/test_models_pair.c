@@ -265,6 +265,21 @@ TEST(pair_samples_at_once_equal_each_alone) {
     }
 }
 
+/* A target has at most 8 tokens here; the rows of out are as long as asked for. */
+TEST(pair_samples_have_rows_of_count) {
+    built b = build(kinds[0].model, kinds[0].settings);
+    int32_t all[2][20], one[20];
+    heed_generated about[2];
+    heed_generation a = {.source = sources, .source_count = 4, .prompt = (int32_t[]){1}};
+    a.prompt_count = 1, a.count = 20, a.temperature = 2, a.samples = 2;
+    a.has_end = true, a.end = 2;
+    CHECK(heed_generate(b.model, b.self, b.t, &a, *all, about));
+    a.samples = 1, a.sample = 1;
+    CHECK(translate(&b, a, one).count == about[1].count && about[1].count > 0);
+    CHECK(!memcmp(all[1], one, (size_t)about[1].count * sizeof *one));
+    DISCARD(b);
+}
+
 /* log p of a target by the logits of the whole. */
 static double probability_of(const built *b, const int32_t *ids, heed_generated about) {
     int32_t all[10] = {1};

@@ -461,6 +461,6 @@ TEST(pairs_count_unknown) {
     CHECK_FAILS(c, heed_pairs_encode(k, t, NULL), HEED_USAGE, "tokenizer of the target");
     heed_batch b;
     CHECK_FAILS(c, heed_pair_batch(k, (heed_batch_at){.rows = 1}, &b), HEED_USAGE,
-                "not tokens yet");
+                "pairs are not encoded");
     CLOSE(c);
 }

@@ -272,7 +272,7 @@ TEST(masked_refuses_wrong_masks_and_settings) {
         {"image-size=6 channels=1 kind=masked patch=6", "at least 2 patches"},
         {"image-size=6 channels=1 kind=masked patch=2 positions=rotary", "rotary"},
         {"image-size=6 channels=1 kind=masked patch=4", "patches do not divide"},
-        {"kind=dense", "model has no size"}};
+        {"kind=dense", "size of the model is wrong"}};
     for (int k = 0; k < 4; k++) {
         b = build(&heed_model_autoencoder, NULL, settings[k][0]);
         CHECK(heed_ctx_status(b.c) == HEED_USAGE);

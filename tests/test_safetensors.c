@@ -73,9 +73,9 @@ TEST(safetensors_rejects) {
         size_t bytes;
         const char *why;
     } cases[] = {
-        {"", 0, "no valid JSON"},
-        {"[]", 0, "no JSON object"},
-        {"null", 0, "no JSON object"},
+        {"", 0, "not valid JSON"},
+        {"[]", 0, "not a JSON object"},
+        {"null", 0, "not a JSON object"},
         {"{}", 1, "bytes follow the last tensor"},
         {A "[2]" AT("0,8") "}", 9, "bytes follow the last tensor"},
         {A "[2]" AT("0,8") "}", 7, "tensor \"a\": its data_offsets lie outside of the file"},
@@ -99,18 +99,18 @@ TEST(safetensors_rejects) {
         {A "[1]" AT("4") "}", 4, "data_offsets of two whole numbers"},
         {A "[1]" AT("-4,0") "}", 4, "data_offsets of two whole numbers"},
         {A "[1]" AT("4,0") "}", 4, "lie outside of the file"},
-        {A "[99999999999999999999]" AT("0,4") "}", 4, "no valid JSON"},
+        {A "[99999999999999999999]" AT("0,4") "}", 4, "not valid JSON"},
         {A "[1]}}", 4, "data_offsets"},
         {"{\"a\":{\"shape\":[1]" AT("0,4") "}", 4, "known dtype"},
         {"{\"a\":{\"dtype\":\"f32\",\"shape\":[1]" AT("0,4") "}", 4, "known dtype"},
         {"{\"a\":{\"dtype\":\"F4\",\"shape\":[3]" AT("0,2") "}", 2, "do not fit"},
         {"{\"a\":null}", 0, "known dtype"},
-        {"{\"__metadata__\":{\"a\":1}}", 0, "__metadata__ holds what is no text"},
-        {"{\"__metadata__\":[]}", 0, "__metadata__ is no object"},
+        {"{\"__metadata__\":{\"a\":1}}", 0, "__metadata__ holds a value that is not a text"},
+        {"{\"__metadata__\":[]}", 0, "__metadata__ is not an object"},
         {A "[1]" AT("0,4") ",\"a\":{}}", 4, "duplicate object key near '\"a\"'"},
-        {"{\"a\xFF\":{\"dtype\":\"F32\",\"shape\":[1]" AT("0,4") "}", 4, "no valid JSON"},
-        {A "[1]" AT("0,4") ",}", 4, "no valid JSON"},
-        {A "[1]" AT("0,4") "}x", 4, "safetensors header of file is no valid JSON: line 1, column"},
+        {"{\"a\xFF\":{\"dtype\":\"F32\",\"shape\":[1]" AT("0,4") "}", 4, "not valid JSON"},
+        {A "[1]" AT("0,4") ",}", 4, "not valid JSON"},
+        {A "[1]" AT("0,4") "}x", 4, "safetensors header of file is not valid JSON: line 1, column"},
     };
     heed_ctx *c = heed_open(NULL);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -135,7 +135,7 @@ TEST(safetensors_rejects_wrong_lengths) {
     }
     size_t n;
     unsigned char *file = make_file("{}\0\0", 4, 0, &n); /* padded with NULs */
-    CHECK_FAILS(c, heed__safetensors_parse(c, "file", file, n), HEED_DATA, "no valid JSON");
+    CHECK_FAILS(c, heed__safetensors_parse(c, "file", file, n), HEED_DATA, "not valid JSON");
     for (n = 0; n < 8; n++)
         CHECK_FAILS(c, heed__safetensors_parse(c, "file", heed__alloc(c, n), n), HEED_DATA,
                     "expected at least 8 bytes");

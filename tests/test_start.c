@@ -247,7 +247,7 @@ TEST(start_of_nothing_that_fits) {
     pair_of(&d, "w", HEED_ROWS_UNITS, 2, 3, 2);
     CHECK(!heed_start_take(d.to, NULL, &d.run, &d.start) && !d.start.entries);
     CHECK(heed_ctx_status(d.c) == HEED_USAGE);
-    CHECK_HAS(heed_ctx_error(d.c), "nothing of old fits: w: expected shape (2,2), found (3,2)");
+    CHECK_HAS(heed_ctx_error(d.c), "no weights of old fit: w: expected shape (2,2), found (3,2)");
     heed_clear(d.c);
     heed_store *empty = heed_store_new(d.c);
     add(empty, "other", HEED_ROWS_UNITS, 1, 1, 0);

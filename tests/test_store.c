@@ -117,3 +117,19 @@ TEST(store_expects_what_another_one_has) {
     CHECK(drawn_as(s, from, "same"));
     CLOSE(c);
 }
+
+/* Layers open and close their scopes also after an error, which must not close the caller's. */
+TEST(store_scopes_stay_open_after_a_layer_failed) {
+    heed_ctx *c = heed_open(NULL);
+    heed_store *s = heed_store_new(c);
+    heed_block b;
+    heed_scope(s, "outer");
+    heed_block_init(&b, s, "block", (heed_block_args){0});
+    CHECK(heed_ctx_status(c) == HEED_USAGE);
+    heed_clear(c);
+    heed_tensor *w = heed_param(s, "w", "zero", 1, two);
+    CHECK_TEXT(w->name, "outer.w");
+    heed_unscope(s);
+    CHECK_TEXT(heed_param(s, "v", "zero", 1, two)->name, "v");
+    CLOSE(c);
+}

@@ -80,7 +80,7 @@ TEST(weights_that_are_none_are_refused) {
     refused("{\"w\":[[1,0],[0,1]],\"picture\":[[[0,0]]]}", "found (1, 1, 2)");
     refused("{\"w\":[[1,0],[0,1]],\"picture\":[[0]],\"grid\":[2,0]}", "grid is wrong");
     refused("{\"w\":[[1,0],[0,1]],\"picture\":[[0]],\"grid\":[2,2]}",
-            "array \"w\" has 2 tokens, which are no 2 x 2 patches");
+            "array \"w\" has 2 tokens, which do not form 2 x 2 patches");
     refused("{\"picture\":[[0]]}", "no weights");
 }
 

@@ -28,7 +28,8 @@ enum { HEED_EXPLAIN = 512 };
 /* Any field may be 0. */
 typedef struct {
     uint64_t seed;   /* for initial weights, dropout and batches; of a training at most 2^53 */
-    int threads;     /* at most; 0: OMP_NUM_THREADS, else the CPUs that affinity and cgroup allow */
+    int threads;     /* the most threads of a kernel, up to 1024; 0: OMP_NUM_THREADS, else the CPUs
+                        that affinity and cgroup allow */
     const char *isa; /* "generic", "avx2", "avx512", "neon"; NULL: the best that this CPU has */
     bool edited;     /* do not compare digests, so that runs whose weights, tokenizer or labels were
                         edited on purpose can be opened, resumed and started from; changed lines of
@@ -60,18 +61,20 @@ void heed_close(heed_ctx *c);
  * NULL. */
 heed_status heed_ctx_status(const heed_ctx *c);
 
-/* The message of that error, "" if none; valid until heed_clear or heed_close. */
+/* The message of that error, "" if there is none; valid until heed_clear or heed_close. If c is
+ * NULL, it says that there is no context. */
 const char *heed_ctx_error(const heed_ctx *c);
 
 /* If the error is that an input does not exist, its path; else "". Valid as long as the message.
- * *run, which may be NULL: whether a run was expected there; false with "". */
+ * Sets *run, unless run is NULL, to whether a run was expected at that path; to false with "". */
 const char *heed_ctx_missing(const heed_ctx *c, bool *run);
 
 /* Clears the error, so that calls work again. */
 void heed_clear(heed_ctx *c);
 
-/* Records an error unless one is already recorded. Always returns false. Custom ops, layers and
- * models report errors with it. Messages of the library name settings in backquotes without dashes,
+/* Records an error unless one is already recorded, or status is HEED_OK. Always returns false. The
+ * message is formatted as by printf and cut after 1023 bytes. Custom ops, layers and models report
+ * errors with it. Messages of the library name settings in backquotes without dashes,
  * with the value after " = ", and commands without the program's name: "hint: a smaller `lr`, or
  * `clip = 1`", "hint: `resume RUN` continues it". heed_program shows them as flags and commands:
  * --lr, --clip 1, `heed resume RUN`; commands only after "hint: ". */
@@ -82,7 +85,8 @@ bool heed_fail(heed_ctx *c, heed_status status, const char *format, ...) HEED_PR
 bool heed_fail_input(heed_ctx *c, const char *path, bool run, const char *format, ...)
     HEED_PRINTF(4, 5);
 
-/* Passes a message to heed_options.log. Settings and commands are named as in heed_fail. */
+/* Passes a message of at most 1023 bytes to heed_options.log. Settings and commands are named as in
+ * heed_fail. */
 void heed_message(heed_ctx *c, heed_level level, const char *format, ...) HEED_PRINTF(3, 4);
 
 /* Reports progress: `done` of `all` units. If it returns false, the work ends with
@@ -92,7 +96,7 @@ typedef bool (*heed_progress)(void *user, uint64_t done, uint64_t all);
 /* The seed of heed_options, and the number of threads that kernels use; 0 if c is NULL. */
 uint64_t heed_seed(const heed_ctx *c);
 int heed_threads(const heed_ctx *c);
-const char *heed_isa(const heed_ctx *c); /* the instruction set in use: "avx2" */
+const char *heed_isa(const heed_ctx *c); /* the instruction set in use: "avx2"; "" if c is NULL */
 
 /* How heed_affine, heed_affine_xent, the heed_matmul family and attention multiply under
  * HEED_TRAIN: in fp32, the default, or with both operands rounded to bf16 (8 bits of precision) and
@@ -133,9 +137,9 @@ uint32_t heed_random_bits(const heed_random *r, uint64_t index);  /* uniform 32 
 double heed_random_uniform(const heed_random *r, uint64_t index); /* in [0, 1) */
 double heed_random_normal(const heed_random *r, uint64_t index);  /* mean 0, variance 1 */
 uint32_t heed_random_below(const heed_random *r, uint64_t index,
-                           uint32_t bound); /* in 0 .. bound-1 */
-/* The number at `index` of a random permutation of 0 .. n-1, for the order of an epoch without a
- * table. n >= 1. */
+                           uint32_t bound); /* in 0 .. bound-1; bound >= 1 */
+/* The number at `index`, from 0 to n-1, of a random permutation of 0 .. n-1: the order of an epoch
+ * without a table. */
 uint64_t heed_random_permute(const heed_random *r, uint64_t index, uint64_t n);
 
 HEED_EXPORT_END

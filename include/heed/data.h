@@ -21,7 +21,8 @@ typedef enum {
 typedef struct heed_tokenizer heed_tokenizer;
 typedef struct {
     const char *kind; /* char, byte, word, wordpiece, bpe */
-    int vocab;        /* upper bound, with special tokens; 0: none (char, word), 8192 (others) */
+    int vocab;        /* the most tokens, special ones included; 0: 8192 (wordpiece, bpe), no limit
+                         (others) */
     bool lower;       /* word and wordpiece: lower-case (wordpiece: and strip accents) */
     bool specials; /* char, byte and bpe: also [PAD] [CLS] [SEP] [MASK], which mlm needs; without it
                       char has only [UNK], bpe <|endoftext|> and byte none. word and wordpiece
@@ -30,16 +31,19 @@ typedef struct {
 typedef struct { /* special ids, -1 where the tokenizer has none */
     int pad, unk, cls, sep, mask, newline;
 } heed_specials;
+/* A list of tokens. Zero-initialise; free with heed_tokens_free. */
 typedef struct {
-    int32_t *ids;
-    size_t *begin, *end; /* bytes of the text that the token covers; equal for inserted specials */
+    int32_t *ids;        /* (count) */
+    size_t *begin, *end; /* (count) bytes of the text that the token covers; equal for inserted
+                            specials */
     size_t count, capacity;
-    heed_ctx *c;
+    heed_ctx *c; /* set by heed_encode */
 } heed_tokens;
 
 /* Makes a vocabulary from the first n bytes of text. The context owns the result, and
- * heed_tokenizer_free frees it before. NULL: an unknown kind is HEED_USAGE; an empty text, or one
- * that is not UTF-8 where the kind needs it, HEED_DATA. */
+ * heed_tokenizer_free frees it before. NULL: an unknown kind, or a `vocab` too small for the kind,
+ * is HEED_USAGE; an empty text, one with a NUL byte, and for words one of blanks only are
+ * HEED_DATA. Bytes that are not UTF-8 are not added to a vocabulary of characters or words. */
 heed_tokenizer *heed_tokenizer_train(heed_ctx *c, const char *text, size_t n,
                                      heed_tokenizer_args a);
 /* A copy of k for a new text. If k is of characters, those of the text that it does not have are
@@ -114,6 +118,10 @@ typedef struct {
                           checksum, and of this tokenizer, by digest; or NULL */
     bool keep;         /* heed_corpus_keep may write to a run */
 } heed_corpus_args;
+/* Reads the text file at path as tokens of k, which must outlive the corpus. Owned by c;
+ * heed_corpus_free frees it before. NULL on error: HEED_USAGE for args out of range and for a
+ * tokenizer without the special tokens that they need; HEED_DATA as for heed_text_read, and for a
+ * text that is too short. */
 heed_corpus *heed_corpus_open(heed_ctx *c, const char *path, const heed_tokenizer *k,
                               heed_corpus_args a);
 void heed_corpus_free(heed_corpus *k);

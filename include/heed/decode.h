@@ -22,8 +22,8 @@ typedef struct {
                               2016, eq. 14; 0: by log p alone */
     double temperature;    /* sampling with one hypothesis: divides the logits; 0: no sampling */
     int top_k;             /* sampling: only the k most probable tokens; 0: all */
-    double top_p; /* sampling: only the fewest tokens that reach this total probability; 0: all.
-                     Holtzman et al. 2020, sec. 3.1 */
+    double top_p; /* sampling: of these, only the fewest that reach this share of their total
+                     probability, from 0 to 1; 0: all. Holtzman et al. 2020, sec. 3.1 */
     const int32_t *never; /* tokens that are not chosen; those outside the vocabulary, as -1, have
                              no effect. They count in the probabilities of the others */
     int never_count;
@@ -48,8 +48,9 @@ typedef struct {
     int seen;               /* tokens that the model saw when it made the last one */
 } heed_generated;
 
-/* Generates the best output and writes its tokens to out, an array of `count`, or NULL; several
- * samples to an array of (samples, count), and about them to an array of `samples`, or NULL.
+/* Generates the best output and writes its tokens to out, an array of `count` (if that is 0, of the
+ * model's length), or NULL, and what is known of them to *about, or NULL. Several samples are
+ * written to out as (samples, count), and to `about` as an array of `samples`.
  *
  * The prompt is read in one pass, and then each token once: its keys and values, or the state of
  * recurrent layers, are kept. Once a text has the model's length, the older half of what the model
@@ -58,9 +59,9 @@ typedef struct {
  * end at first. This holds for all kinds of positions: keys that are rotated could be kept, but
  * then deeper layers would still depend on the tokens that were dropped.
  *
- * A model without steps, a source or prompt that does not fit, or a beam with a temperature is
- * HEED_USAGE. False on error: see the tape's context. Sutskever et al. 2014, sec. 3.2; Wu et al.
- * 2016, sec. 7. */
+ * A model without steps, a source or prompt that does not fit, a number out of range, or a beam
+ * with a temperature is HEED_USAGE. False on error: see the tape's context. Sutskever et al. 2014,
+ * sec. 3.2; Wu et al. 2016, sec. 7. */
 bool heed_generate(const heed_model *m, const void *self, heed_tape *t, const heed_generation *a,
                    int32_t *out, heed_generated *about);
 

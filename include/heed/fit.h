@@ -121,9 +121,9 @@ typedef struct {
     int64_t step;
     double loss, val_loss, best_loss, metric;
     double best_metric; /* of the best evaluation, like best_loss */
-    double first[2];   /* how much was forgotten: the loss on the validation part of the data of the
-                      run that the training started from, of that run [0] and of the new one [1];
-                      NAN: not measured */
+    double first[2];   /* how much was forgotten of the run that the training started from: the loss
+                      on   the validation part of that run's data, with its weights [0] and with the
+                      new   ones [1]; NAN: not measured */
     int64_t best_step; /* of the weights that are kept as the best */
 } heed_fit_result;
 
@@ -200,7 +200,7 @@ bool heed_run_check(heed_ctx *c, const char *dir, heed_config *f);
 /* A model with its parameters, new or read from a run. */
 struct heed_run {
     heed_ctx *c;
-    const char *dir; /* as given to heed_run_open */
+    const char *dir; /* as given to heed_run_open or heed_import; "" after heed_run_new */
     const heed_model *model;
     heed_config *config;
     heed_store *store;
@@ -240,8 +240,10 @@ bool heed_run_owns(heed_ctx *c, const char *dir, const char *path);
  * later be read as a class. False with an error if it is inside. */
 bool heed_run_outside(heed_ctx *c, const char *dir, const char *folder);
 
-/* Reads a run with one of the models (ended by NULL). which: "best" (or NULL), "last". Owned by c.
- */
+/* Reads the run at dir, whose model must be one of the models (ended by NULL). which: "best" (or
+ * NULL), "last". Owned by c; heed_run_close frees it before. NULL on error: HEED_USAGE for another
+ * `which`; HEED_DATA if there is no run, if its model is not in the list, or if a file is damaged
+ * or was changed (see heed_options.edited). */
 heed_run *heed_run_open(heed_ctx *c, const char *dir, const heed_model *const *models,
                         const char *which);
 void heed_run_close(heed_run *r);
@@ -319,7 +321,8 @@ bool heed_start_settings(heed_config *f, const heed_model *m, const heed_run *ru
 heed_run *heed_start_open(heed_ctx *c, const char *dir, const heed_model *const *models,
                           const char *out);
 
-/* Loss and metrics over the evaluation batches of data, in order. */
+/* Loss and metrics over the evaluation batches of data, in order. On an error, see the tape's
+ * context: the sums are then incomplete. */
 heed_score heed_evaluate(heed_tape *t, const heed_model *m, void *self, void *data, int rows);
 /* Evaluates one batch, at.index, on t and adds to score; a model without metrics adds only its
  * loss. batch: gets the batch, valid until the next one; or NULL. False on error. */

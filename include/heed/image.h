@@ -27,7 +27,8 @@ heed_status heed_picture_decode(const void *bytes, size_t n, const char *name, h
                                 char why[HEED_WHY]);
 heed_status heed_picture_read(const char *path, heed_picture *out, char why[HEED_WHY]);
 void heed_picture_free(heed_picture *p);
-/* Converts in place to 1 or 3 channels: alpha over white, grey as in ITU-R BT.601. */
+/* Converts in place to 1 or 3 channels: alpha over white, grey as in ITU-R BT.601. Other channels,
+ * or no picture, are HEED_USAGE; HEED_FAILED if out of memory. p is then unchanged. */
 heed_status heed_picture_convert(heed_picture *p, int channels);
 
 /* Bilinear with antialiasing: a triangle of radius max(1, scale) pixels of the source, as in

@@ -226,17 +226,18 @@ typedef struct {
 bool heed_evaluation_batch(const heed_evaluation *e, uint64_t index, heed_batch *b,
                            heed_score *score);
 
-/* Whether the data that the run at dir, of model m, was trained on is where its settings say: to
- * evaluate on it, or to resume. f: the settings; NULL: those of its config.conf. key: "data", or
- * "val", which may be empty. Else false with HEED_DATA; other: what takes the path of other data,
- * for the hint. */
+/* True if the data that the run at dir, of model m, was trained on is at the path in its settings;
+ * call it before evaluating on that data, or resuming. Else false with HEED_DATA. f: the settings;
+ * NULL: those of its config.conf. key: "data", or "val", which may be empty. other: the end of the
+ * hint, which says how other data is given. */
 bool heed_run_has_data(heed_ctx *c, const heed_model *m, const char *dir, const heed_config *f,
                        const char *key, const char *other);
-/* Opens data to measure a run on, with its tokenizers and labels; path NULL: what it was trained
- * on. This is read as in training, also if the path leads to a copy, so that the part is measured
- * that was kept for it; of other data, everything is, and of what was given as `val`, or a copy of
- * it. f: the settings, of which `data` is set to path. how: further arguments, or NULL; `eval` and
- * `all` are not read. */
+/* Opens data to measure a run on, with its tokenizers and labels. If path is NULL, or leads to the
+ * data that the run was trained on or to a copy of it, the data is divided as in training, so that
+ * the part is measured that was kept for it. All of any other data is measured, also of what was
+ * given as `val`, or of a copy of that. f: the settings, of which `data` is set to path. how:
+ * further arguments, or NULL; `eval` and `all` are not read. NULL on error: see the run's context.
+ */
 heed_data *heed_run_data(const heed_run *r, heed_config *f, const char *path,
                          const heed_data_args *how);
 
@@ -367,7 +368,8 @@ bool heed_ablate_patches(heed_run *r, const heed_patch_ablation_args *args,
 /* The prediction for one item whose label is known. */
 typedef struct {
     int label, predicted;
-    int rank; /* classes besides the label that are at least as probable as it: 0 is correct */
+    int rank; /* classes besides the label that are at least as probable as it: 0 is correct. A tie
+                 counts against the label, so rank may be above 0 where predicted is the label */
     double p, loss; /* p of the predicted class; -log p of the label */
 } heed_prediction;
 /* Computes it from a row of logits (classes); the lowest index wins a tie. 0 <= label < classes. */

@@ -91,6 +91,8 @@ bool heed_config_args(heed_config *f, int *argc, char **argv);
 /* Fails with HEED_USAGE if a setting that was given as a flag has no effect by the list. list NULL:
  * true. */
 bool heed_config_check(const heed_config *f, const heed_condition *list);
+/* A value, by kind; numbers of both kinds can be read as reals, and every value as its text. A key
+ * that f does not have, or of another kind, is HEED_USAGE, and the result is 0, false or "". */
 int64_t heed_config_int(const heed_config *f, const char *key);
 double heed_config_real(const heed_config *f, const char *key);
 bool heed_config_bool(const heed_config *f, const char *key);
@@ -101,8 +103,9 @@ heed_rank heed_config_rank(const heed_config *f, const char *key);
 bool heed_config_has(const heed_config *f, const char *key); /* the key exists */
 int heed_config_count(const heed_config *f);
 const heed_option *heed_config_at(const heed_config *f, int index, const char **value);
-/* Marks these of f, "block batch", as chosen from the data of a training run where they are at
- * their defaults: the next two functions say so, and the first writes them as comments. */
+/* Marks these settings of f, "block batch", as chosen from the data of a training run where they
+ * are at their defaults: heed_config_write then writes them as comments, and its
+ * explanations and heed_config_help say so. */
 void heed_config_by_data(heed_config *f, const char *keys);
 const char *heed_config_group(const heed_config *f, int index); /* the heading that it is below */
 /* All settings as a commented file, grouped; the same text reads back to the same settings. */

@@ -62,9 +62,9 @@ struct heed_data {
     uint64_t checksum;
     bool tree;                 /* a folder of folders, whose names are the classes */
     bool no_val;               /* there is no validation part */
-    heed_part part;            /* the part that evaluation reads, */
-    bool all;                  /* unless it reads all the data, */
-    bool is_val;               /* which is what a run had as `val` in training (heed_run_data) */
+    heed_part part;            /* the part that evaluation reads, unless `all` */
+    bool all;                  /* evaluation reads all the data */
+    bool is_val;               /* the data is what a run had as `val` in training: heed_run_data */
     const char *const *labels; /* names of the classes that the model predicts, or NULL */
     int label_count;
     const heed_real *class_weights; /* of training batches, by the setting `balance`; or NULL */

@@ -125,7 +125,8 @@ typedef struct {
 } heed_position;
 void heed_position_init(heed_position *l, heed_store *s, const char *name, heed_position_kind kind,
                         int len, int width);
-/* x (B,T,d) + rows [from, from+T) of the table */
+/* x (B,T,d) + rows [from, from+T) of the table; HEED_USAGE beyond len, except for
+ * HEED_SINUSOIDAL, which is defined at every position. HEED_NO_POSITIONS: x itself. */
 heed_tensor *heed_position_apply(const heed_position *l, heed_tape *t, heed_tensor *x, int from);
 
 /* Keys and values of the tokens so far in one layer, for generation: of one sequence, or of several
@@ -134,7 +135,8 @@ heed_tensor *heed_position_apply(const heed_position *l, heed_tape *t, heed_tens
 typedef struct {
     int len, capacity; /* tokens held, and their maximum */
     heed_real *k, *v;  /* (capacity, g e), (capacity, g d2), for g key-value heads */
-    size_t stride;     /* numbers from the k of a sequence to that of the next, and likewise v */
+    size_t stride;     /* of several sequences: elements from the start of one's k to that of the
+                          next, and likewise of v; 0: one sequence */
 } heed_cache;
 
 /* Multi-head attention: one stacked q,k,v projection of height h e + g(e+d2), for h heads of

@@ -67,7 +67,8 @@ struct heed_node {
 };
 
 /* Runs the op on its inputs and records it when any input wants a gradient. The variadic arguments
- * are op->inputs tensors. Returns NULL on error. */
+ * are op->inputs tensors, of type heed_tensor *; an optional one may be NULL. heed_push_list passes
+ * `count` of them instead, for an op whose `inputs` is -1. Returns the output; NULL on error. */
 heed_tensor *heed_push(heed_tape *t, const heed_op *op, const void *args, ...);
 heed_tensor *heed_push_list(heed_tape *t, const heed_op *op, const void *args, int count,
                             heed_tensor *const *in);

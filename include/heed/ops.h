@@ -34,7 +34,7 @@ heed_tensor *heed_gelu(heed_tape *t, heed_tensor *x);    /* x Phi(x), Phi the no
 heed_tensor *heed_gelu_tanh(heed_tape *t, heed_tensor *x);
 heed_tensor *heed_silu(heed_tape *t, heed_tensor *x); /* x / (1 + exp(-x)) */
 heed_tensor *heed_clamp(heed_tape *t, heed_tensor *x, heed_real lo,
-                        heed_real hi); /* derivative 1 inside [lo, hi], else 0 */
+                        heed_real hi); /* min(max(x, lo), hi); derivative 1 in [lo, hi], else 0 */
 heed_tensor *heed_stop_gradient(heed_tape *t, heed_tensor *x); /* x; no gradient flows back */
 
 /* Products. The batch dims must be equal, or one operand has none: (m,k) x (k,n), (B,m,k) x
@@ -71,14 +71,16 @@ heed_tensor *heed_layer_norm(heed_tape *t, heed_tensor *x, heed_tensor *gain, he
                              heed_real eps);
 /* Over the last dim: x / sqrt(mean(x^2) + eps) gain. Zhang & Sennrich 2019, eq. 4 */
 heed_tensor *heed_rms_norm(heed_tape *t, heed_tensor *x, heed_tensor *gain, heed_real eps);
-/* Over all but the last dim (channels last). In training, uses the batch's statistics and moves
- * mean and var (C) towards them by momentum (var unbiased, as in PyTorch); in eval, uses mean and
- * var. Ioffe & Szegedy 2015, alg. 1. */
+/* Over all but the last dim (channels last): (x - m) / sqrt(v + eps) gain + bias. In training, m
+ * and v are the batch's mean and biased variance, and the running statistics mean and var (C)
+ * become (1 - momentum) times themselves plus momentum times the batch's (the variance unbiased, as
+ * in PyTorch); a batch needs two rows. In eval, m and v are mean and var. Ioffe & Szegedy 2015,
+ * alg. 1. */
 heed_tensor *heed_batch_norm(heed_tape *t, heed_tensor *x, heed_tensor *gain, heed_tensor *bias,
                              heed_tensor *mean, heed_tensor *var, heed_real eps,
                              heed_real momentum);
-/* In training, each element is 0 with probability p (rounded to a multiple of 1/65536), else
- * x / (1 - p); in eval, x. Srivastava et al. 2014, sec. 10, inverted. */
+/* In training, each element is 0 with probability p in [0, 1) (rounded to a multiple of 1/65536),
+ * else x / (1 - p); in eval, x. Srivastava et al. 2014, sec. 10, inverted. */
 heed_tensor *heed_dropout(heed_tape *t, heed_tensor *x, heed_real p);
 /* onto + heed_dropout(x, p), of one shape, in one pass. */
 heed_tensor *heed_dropout_add(heed_tape *t, heed_tensor *onto, heed_tensor *x, heed_real p);
@@ -92,7 +94,8 @@ typedef struct {
     int pad[2];      /* zeros added on each side */
     int dilation[2]; /* spacing of the kernel's taps */
     int groups;      /* number of groups that the channels are divided into */
-    int extra[2];    /* transposed: rows and columns added at the end of the output */
+    int extra[2];    /* transposed: rows and columns added at the end of the output, fewer than the
+                        stride or the dilation */
 } heed_conv_args;
 /* x (B,H,W,C), w (O, C/groups, kh, kw), b (O) or NULL -> (B,H',W',O). a may be NULL */
 heed_tensor *heed_conv2d(heed_tape *t, heed_tensor *x, heed_tensor *w, heed_tensor *b,
@@ -109,9 +112,10 @@ heed_tensor *heed_conv1d(heed_tape *t, heed_tensor *x, heed_tensor *w, heed_tens
 heed_tensor *heed_conv1d_transposed(heed_tape *t, heed_tensor *x, heed_tensor *w, heed_tensor *b,
                                     const heed_conv_args *a);
 typedef struct {
-    int size[2];   /* size of the window: vertical, horizontal */
+    int size[2];   /* size of the window, at least 1: vertical, horizontal */
     int stride[2]; /* 0: the window's size */
-    int pad[2];    /* padding, ignored by the maximum but counted by the average, as in PyTorch */
+    int pad[2];    /* padding, at most half of the window; ignored by the maximum but counted as
+                      zeros by the average, as in PyTorch */
 } heed_pool_args;
 /* The maximum of each window: (B,H,W,C) -> (B,H',W',C), H' = floor((H + 2p - k) / s) + 1; ties: the
  * gradient goes to the first */
@@ -133,20 +137,21 @@ heed_tensor *heed_sum_dim(heed_tape *t, heed_tensor *x,
                           int dim); /* over one dim, which is kept with size 1 */
 heed_tensor *heed_mean_dim(heed_tape *t, heed_tensor *x,
                            int dim); /* over one dim, which is kept with size 1 */
-heed_tensor *heed_max_dim(heed_tape *t, heed_tensor *x,
-                          int dim); /* ties: the gradient goes to the lowest index */
+/* The maximum over one dim, which is kept with size 1; ties: the gradient goes to the lowest index
+ */
+heed_tensor *heed_max_dim(heed_tape *t, heed_tensor *x, int dim);
 
-/* Shape: shape has dims entries, order x.dims. */
+/* Shape. `shape` has `dims` entries; `order` has as many as x has dims, each dim once. */
 heed_tensor *heed_reshape(heed_tape *t, heed_tensor *x, int dims,
                           const int *shape); /* a view; one entry may be -1 */
 heed_tensor *heed_permute(heed_tape *t, heed_tensor *x,
                           const int *order); /* y.shape[i] = x.shape[order[i]]; a copy */
 /* x[0] .. x[count - 1] one after the other along a dim; their other dims must be equal */
 heed_tensor *heed_concat(heed_tape *t, int dim, int count, heed_tensor *const *x);
-heed_tensor *heed_slice(heed_tape *t, heed_tensor *x, int dim, int from,
-                        int size); /* a view if the range is contiguous, else a copy */
-bool heed_split(heed_tape *t, heed_tensor *x, int dim, int parts,
-                heed_tensor **out); /* into equal parts, out[0] .. out[parts - 1] */
+/* [from, from + size) of a dim: a view if the elements are contiguous, else a copy */
+heed_tensor *heed_slice(heed_tape *t, heed_tensor *x, int dim, int from, int size);
+/* Slices of equal size of a dim, out[0] .. out[parts - 1]; false on error */
+bool heed_split(heed_tape *t, heed_tensor *x, int dim, int parts, heed_tensor **out);
 /* `before` and `after` entries of `value` are added at the ends of a dim */
 heed_tensor *heed_pad(heed_tape *t, heed_tensor *x, int dim, int before, int after,
                       heed_real value);
@@ -159,10 +164,12 @@ typedef struct {
     int ignore; /* rows with this label are ignored; used if has_ignore, else -100 as in PyTorch */
     bool has_ignore;
     heed_real smoothing; /* eps: target (1-eps) one-hot + eps / C. Szegedy et al. 2016, sec. 7 */
-    const heed_real *weights; /* (C) class weights, which also weight the mean; or NULL */
+    const heed_real *weights; /* (C) factors w of the classes' terms, copied; the mean is then
+                                 divided by the mean w of the labels, as in PyTorch. NULL: 1 */
 } heed_xent_args;
-/* mean over the counted rows of -log softmax(logits)[label]: logits (...,C), labels (...). 0 if no
- * row is counted. args may be NULL */
+/* mean over the counted rows of -sum_c target_c w_c log softmax(logits)_c, which without args is
+ * -log softmax(logits)[label]: logits (...,C), labels (...) from 0 to C-1, or ignored; another
+ * label is HEED_DATA. 0 if no row is counted. args may be NULL */
 heed_tensor *heed_xent(heed_tape *t, heed_tensor *logits, heed_tensor *labels,
                        const heed_xent_args *args);
 /* heed_xent of the logits x W' + b, of which only a block of rows is in memory at a time: x

@@ -32,8 +32,9 @@ heed_optim *heed_optim_new(heed_store *s, const heed_optimizer *r, const heed_op
 void heed_optim_free(heed_optim *o);
 
 /* One update with learning rate args.lr * lr_scale * entry scale; gradients are zero afterwards.
- * Fails, before any value changes, if the context is in error, if the store was freed, or if a
- * gradient is not finite (HEED_DIVERGED, naming the parameter). */
+ * Fails, before any value changes, if the context is in error, if the store was freed, if a
+ * parameter with a gradient was made or unfrozen after the optimizer (HEED_USAGE), or if a gradient
+ * is not finite (HEED_DIVERGED, naming the parameter). */
 bool heed_step(heed_optim *o, heed_real lr_scale);
 
 /* The slots ("adam.m.PARAMETER") as a separate store, which can be saved and loaded like any other;
@@ -44,14 +45,18 @@ heed_store *heed_optim_slots(heed_optim *o);
 
 /* ---- optimizers: each is one file in src/optim, and one line here ---- */
 
+/* d = g + decay x, where decay applies. Settings: a is alpha, mu momentum, b1 and b2 the betas. In
+ * update t, m' = m / (1 - b1^t) and v' = v / (1 - b2^t). Sources are in the files. */
 extern const heed_optimizer heed_gd;       /* sgd with all training data as one batch */
-extern const heed_optimizer heed_sgd;      /* x -= lr g */
-extern const heed_optimizer heed_momentum; /* v = mu v + g; x -= lr v */
-extern const heed_optimizer heed_nesterov; /* v = mu v + g; x -= lr (g + mu v) */
-extern const heed_optimizer heed_rmsprop;  /* v = a v + (1-a) g^2; x -= lr g/(sqrt v + eps) */
-extern const heed_optimizer heed_adam;     /* decay is added to the gradient, as above */
-extern const heed_optimizer heed_adamw;    /* decoupled decay: x -= lr decay x */
-extern const heed_optimizer heed_lion;     /* x -= lr (sign(b1 m + (1-b1) g) + decay x) */
+extern const heed_optimizer heed_sgd;      /* x -= lr d */
+extern const heed_optimizer heed_momentum; /* v = mu v + d; x -= lr v */
+extern const heed_optimizer heed_nesterov; /* v = mu v + d; x -= lr (d + mu v) */
+extern const heed_optimizer heed_rmsprop;  /* v = a v + (1-a) d^2; x -= lr d / (sqrt(v) + eps) */
+/* m = b1 m + (1-b1) d; v = b2 v + (1-b2) d^2; x -= lr m' / (sqrt(v') + eps) */
+extern const heed_optimizer heed_adam;
+extern const heed_optimizer heed_adamw; /* x -= lr decay x, then adam with g instead of d */
+/* x -= lr (sign(b1 m + (1-b1) g) + decay x); m = b2 m + (1-b2) g */
+extern const heed_optimizer heed_lion;
 
 /* ---- the definition of an optimizer ---- */
 
@@ -114,30 +119,33 @@ heed_check heed_optim_check(heed_ctx *c, const heed_optimizer *r);
 
 /* ---- gradients ---- */
 
-/* The square root of the sum of the squares of all trained gradients. */
+/* The square root of the sum of the squares of all trained gradients; 0 if s is NULL. */
 double heed_grad_norm(const heed_store *s);
-/* Multiplies all gradients by scale (1 / number of accumulated micro-batches), then scales them so
- * that their norm is at most max (0: no clipping). Returns the norm after scale and before
- * clipping. Applied in the next heed_step, without an extra pass. */
+/* Multiplies all gradients by scale (1 / number of accumulated micro-batches), then by max / (norm
+ * + 1e-6) if their norm exceeds max (0: no clipping). This happens within the next heed_step; the
+ * arrays of gradients do not change before it. Returns the norm after scale and before clipping; 0
+ * if the context is in error. */
 double heed_clip(heed_optim *o, heed_real max, heed_real scale);
 
 /* ---- learning rate ---- */
 
-/* Learning-rate schedules: the factor for update `step` (from 0) of `steps`, peak 1. */
+/* Learning-rate schedules, after warm-up. p is the share of the steps after warm-up that is done,
+ * from 0 to 1. */
 typedef enum {
-    HEED_CONSTANT,
-    HEED_COSINE,  /* from 1 to floor over the steps after warm-up */
-    HEED_LINEAR,  /* the same, linearly */
-    HEED_INVSQRT, /* min(s^-0.5, s w^-1.5) w^0.5, s = step + 1: Vaswani et al. 2017, eq. 3 */
-    HEED_STEPS    /* multiplied by gamma every `every` steps */
+    HEED_CONSTANT, /* 1 */
+    HEED_COSINE,   /* floor + (1 - floor) (1 + cos(pi p)) / 2 */
+    HEED_LINEAR,   /* 1 - (1 - floor) p */
+    HEED_INVSQRT,  /* sqrt(w / (step + 1)), w = warmup, at least 1. Vaswani et al. 2017, eq. 3 */
+    HEED_STEPS     /* gamma^floor(step / every), counting the steps of the warm-up, too */
 } heed_schedule_kind;
 typedef struct {
     heed_schedule_kind kind;
-    int64_t steps, warmup; /* linear warm-up: (step + 1) / warmup while step < warmup */
+    int64_t steps, warmup; /* all updates; those of the linear warm-up: (step + 1) / warmup */
     heed_real floor;       /* final factor of cosine and linear: lr_min / lr */
-    int64_t every;
+    int64_t every;         /* of HEED_STEPS; 0: the factor remains 1 */
     heed_real gamma;
 } heed_schedule;
+/* The factor of the learning rate for update `step`, from 0. 1 if s is NULL or step negative. */
 heed_real heed_schedule_at(const heed_schedule *s, int64_t step);
 
 HEED_EXPORT_END

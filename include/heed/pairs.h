@@ -98,7 +98,8 @@ uint64_t heed_pairs_epoch_batches(const heed_pairs *k, int rows);
 typedef enum { HEED_BLEU_13A, HEED_BLEU_ZH, HEED_BLEU_CHAR } heed_bleu_tokens;
 
 /* Corpus BLEU of Papineni et al. 2002 as sacreBLEU counts it: n-grams up to 4, exponential
- * smoothing of zero counts only, brevity penalty. Counts are summed over sentences. */
+ * smoothing of zero counts only, brevity penalty. Counts are summed over sentences. Zero-initialise
+ * it, which means HEED_BLEU_13A. */
 typedef struct {
     heed_bleu_tokens tokens;
     size_t match[4], total[4], length, reference;
@@ -109,13 +110,14 @@ typedef struct {
  * a third are of scripts without spaces between words, zh for Chinese and char for the others
  * (Japanese, Thai), otherwise 13a. For all references, before the first translation is added. */
 void heed_bleu_read(heed_bleu *b, const char *reference, size_t n);
+/* Adds the counts of a sentence; texts are UTF-8. False on error. */
 bool heed_bleu_add(heed_ctx *c, heed_bleu *b, const char *hypothesis, const char *reference);
 /* With several references (count): an n-gram counts as often as in the reference that has it most
  * often, and the reference closest in length counts for the brevity penalty (sec. 2.1.1 and 2.2.2).
  */
 bool heed_bleu_add_best(heed_ctx *c, heed_bleu *b, const char *hypothesis,
                         const char *const *references, size_t count);
-double heed_bleu_of(const heed_bleu *b); /* 0 to 100 */
+double heed_bleu_of(const heed_bleu *b); /* 0 to 100; 0 if nothing was added */
 
 HEED_EXPORT_END
 #endif

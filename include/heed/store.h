@@ -74,16 +74,17 @@ bool heed_name_rows(heed_store *s, const heed_tensor *w, const char *name, int f
 
 /* Opens a naming scope, formatted as by printf, and returns its full name ("block.0"), which is
  * valid as long as the store and has at most 254 bytes; NULL on error. An empty string opens a
- * scope that adds nothing to names. */
+ * scope that adds nothing to names. heed_unscope closes the scope; it must be called as often as
+ * heed_scope, also after one that failed. */
 const char *heed_scope(heed_store *s, const char *format, ...) HEED_PRINTF(2, 3);
 void heed_unscope(heed_store *s);
 
 /* Number of entries; 0 if s is NULL. */
 int heed_store_count(const heed_store *s);
-heed_entry *heed_store_at(const heed_store *s, int index); /* NULL if out of range */
-heed_entry *heed_store_find(const heed_store *s, const char *name);
-size_t
-heed_store_params(const heed_store *s); /* the number of scalar parameters, excluding state */
+heed_entry *heed_store_at(const heed_store *s, int index);          /* NULL if out of range */
+heed_entry *heed_store_find(const heed_store *s, const char *name); /* NULL if absent */
+/* The number of scalar parameters, frozen ones included, state excluded. */
+size_t heed_store_params(const heed_store *s);
 
 /* Change the entries whose names match a pattern (see heed_match): stop training them, set whether
  * weight decay applies, the factor of their learning rate, what their rows stand for. Each returns

@@ -49,8 +49,8 @@ heed_tensor *heed_ids(heed_tape *t, const int32_t *ids, int rows, int len); /* (
 /* An index tensor of zeros, whose elements the caller writes before an op reads them. */
 heed_tensor *heed_new_ids(heed_tape *t, int dims, const int *shape);
 
-/* A leaf in the caller's memory, of these sizes as for heed_input, not copied: it must remain valid
- * until the next begin. */
+/* An input tensor like that of heed_input, but x is not copied: it must remain valid until the next
+ * heed_tape_begin. x NULL: the result is NULL without an error. */
 heed_tensor *heed_wrap(heed_tape *t, heed_real *x, int dims, const int *shape);
 
 /* Requests the gradient of a tensor of this step that is not a parameter; under HEED_TRACE, x may
@@ -61,7 +61,8 @@ heed_tensor *heed_want_grad(heed_tape *t, heed_tensor *x);
 /* Computes the gradient of loss with respect to every tensor x that wants a gradient. loss has one
  * element. Parameters accumulate into g until heed_step or heed_zero_grads; a trained parameter
  * that got no gradient is logged by name, once. To differentiate several losses that share values,
- * add them and call this once on the sum. */
+ * add them and call this once on the sum. False on error: HEED_USAGE if loss has several elements,
+ * or depends on no tensor that wants a gradient, as under HEED_EVAL. */
 bool heed_backward(heed_tape *t, heed_tensor *loss);
 /* The same from any tensor y, given its gradient gy, which has y's size. */
 bool heed_backward_from(heed_tape *t, heed_tensor *y, const heed_real *gy);
@@ -98,8 +99,9 @@ typedef struct {
     heed_tensor *y;
     int kept;
     const char *const *kept_name; /* (kept) names of the values kept for backward and probes */
-    size_t bytes[2]; /* memory of the step used by forward (output, kept values, scratch) and by
-                    backward (gradients of inputs), without memory that earlier ops returned */
+    size_t bytes[2]; /* by how much forward (output, kept values, scratch) and backward (gradients
+                    of inputs) increased the memory of the step; memory that is used again does not
+                    count */
 } heed_recorded;
 /* The recorded op at index, 0 .. heed_tape_used(t).nodes - 1, in the order of the forward pass;
  * backward visits them in reverse. op is NULL if index is out of range. */

@@ -9,8 +9,9 @@ HEED_EXPORT_BEGIN
 
 /* ---- growing texts ---- */
 
-/* A growing text, always zero-terminated. Zero-initialise; free with heed_text_free. When memory
- * runs out, c gets the error and the text keeps its contents. */
+/* A growing text, zero-terminated unless it is empty. Zero-initialise it except for c; free it with
+ * heed_text_free. When memory runs out, c gets the error and the text keeps its contents. c may be
+ * NULL: then no error is recorded. */
 typedef struct {
     char *s; /* NULL while empty */
     size_t n, capacity;
@@ -20,7 +21,8 @@ typedef struct {
 bool heed_text_add(heed_text *t, const char *format, ...) HEED_PRINTF(2, 3);
 bool heed_text_put(heed_text *t, const char *bytes, size_t n);
 void heed_text_free(heed_text *t);
-/* Writes the text to path atomically: the complete file or nothing. */
+/* Writes the text to path atomically: the complete file or nothing. False on error, or if t->c is
+ * NULL. */
 bool heed_text_save(const heed_text *t, const char *path);
 
 /* ---- UTF-8: no overlong forms, no surrogates, nothing beyond U+10FFFF (RFC 3629) ---- */
@@ -85,7 +87,7 @@ void heed_table_text(const heed_table *t, int width, heed_text *out);
 
 char *heed_format_count(char text[32], uint64_t n);        /* "1,234,567" */
 char *heed_format_bytes(char text[32], double bytes);      /* "12.3 MB" */
-char *heed_format_duration(char text[32], double seconds); /* "1m 05s", "?" */
+char *heed_format_duration(char text[32], double seconds); /* "65s", "2m 05s", "2h 03m"; "?" */
 /* A word for a POSIX shell, quoted if needed; cut to fit size. */
 const char *heed_format_shell(char *text, size_t size, const char *word);
 /* A token in a line of text: a newline as \n, a tab as \t, a lone space as "␣", anything invisible

@@ -31,15 +31,16 @@ typedef struct {
     const char *const *units; /* (rows): what those rows measure, for the legend; or NULL */
     const bool *shares;       /* (rows): those of these rows that have the colours of the others,
                                  from 0 to end; or NULL */
-    int grid_cols;    /* columns are the patches of a grid, row by row, of which so many are a row:
-                         where their labels do not fit, one says where its neighbours are. 0: not */
+    int grid_cols;    /* if above 0, the map's columns are the patches of a grid of so many columns,
+                         row by row: where not all labels fit, those shown tell where the others
+                         are */
     const char *note; /* below a picture of this map; or NULL. heed_panels has its own */
     bool pixels;      /* of a picture: values are brightness, drawn in grey, black at lo */
     bool continues;   /* of a picture beside others: its rows continue those of the map before */
 } heed_heatmap;
-/* How evenly weights (n) are spread, from 1/n, one has all, to 1, all are equal: 2^H / n, where H
- * is the entropy in bits of the weights divided by their sum. Negative and unknown ones count as 0.
- */
+/* How evenly weights (n) are spread: 2^H / n, where H is the entropy in bits of the weights divided
+ * by their sum. It is 1/n if one has all, 1 if all are equal, and 0 if none is above 0. Negative
+ * and unknown ones count as 0. */
 double heed_evenness(const heed_real *weights, int n);
 /* Whether pictures and pages say "nearly uniform": the evenness is HEED_NEARLY_UNIFORM or more, and
  * no weight is twice the mean or more, which is where the scale of uniform weights ends. */

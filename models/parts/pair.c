@@ -10,9 +10,10 @@ bool heed__pair_read(pair_model *m, heed_ctx *c, const heed_config *f) {
     m->smoothing = heed__model_real(f, "smoothing");
     m->result.whole_logits = heed__model_on(f, "whole-logits");
     if (m->vocab >= 1) return true;
-    return heed_fail(c, HEED_USAGE,
-                     "model has no size: expected vocab of at least 1, found %d; hint: `vocab`",
-                     m->vocab);
+    return heed_fail(
+        c, HEED_USAGE,
+        "size of the model is wrong: expected vocab of at least 1, found %d; hint: `vocab`",
+        m->vocab);
 }
 
 void heed__pair_embeddings(const pair_model *m, heed_store *s, int width, const char *init,

@@ -49,10 +49,11 @@ bool heed__reader_init(text_model *m, heed_store *s, const heed_config *f, int n
     m->smoothing = heed__model_real(f, "smoothing");
     m->separator = heed__model_int(f, "token-types") > 1 ? heed__model_int(f, "segment-token") : -1;
     if (m->vocab < 1 || m->classes < 1)
-        return heed_fail(heed_store_ctx(s), HEED_USAGE,
-                         "model has no size: expected vocab and classes of at least 1, found %d "
-                         "and %d; hint: `vocab`, `classes`",
-                         m->vocab, m->classes);
+        return heed_fail(
+            heed_store_ctx(s), HEED_USAGE,
+            "size of the model is wrong: expected vocab and classes of at least 1, found %d "
+            "and %d; hint: `vocab`, `classes`",
+            m->vocab, m->classes);
     bool attends = heed__model_is(f, "encoder", "attention");
     heed__embedding_init(&m->embed, s, f, attends ? "normal:0.02" : "normal:1",
                          attends ? heed__model_positions(f) : HEED_NO_POSITIONS);

@@ -49,10 +49,11 @@ bool heed__transformer_init(transformer *m, heed_store *s, const heed_config *f,
     m->vocab = heed__model_int(f, "vocab");
     m->len = heed__model_int(f, "block");
     if (m->vocab < 1 || m->stack.layers < 1 || m->stack.layers > MODEL_LAYERS)
-        return heed_fail(c, HEED_USAGE,
-                         "model has no size: expected vocab of at least 1 and 1 to %d layers, "
-                         "found vocab %d, layers %d; hint: `vocab`, `layers`",
-                         MODEL_LAYERS, m->vocab, m->stack.layers);
+        return heed_fail(
+            c, HEED_USAGE,
+            "size of the model is wrong: expected vocab of at least 1 and 1 to %d layers, "
+            "found vocab %d, layers %d; hint: `vocab`, `layers`",
+            MODEL_LAYERS, m->vocab, m->stack.layers);
     heed__embedding_init(&m->embed, s, f, heed__stack_init_or(&m->stack, "normal:0.02"),
                          kind.recurrent ? HEED_NO_POSITIONS : heed__model_positions(f));
     heed__stack_make(&m->stack, s, f, kind);

@@ -117,7 +117,7 @@ def silu(x, *, name=None):
 
 
 def clamp(x, lo, hi, *, name=None):
-    """derivative 1 inside [lo, hi], else 0"""
+    """min(max(x, lo), hi); derivative 1 in [lo, hi], else 0"""
     t = tape_of(x)
     return t.made(lib.heed_clamp(t.pointer if name is None else t.named(name), t.real(x), float(lo), float(hi)), "clamp")
 
@@ -198,16 +198,18 @@ def rms_norm(x, gain=None, eps=1e-05, *, name=None):
 
 
 def batch_norm(x, mean, var, gain=None, bias=None, eps=1e-05, momentum=0.1, *, name=None):
-    """Over all but the last dim (channels last). In training, uses the batch's statistics and moves mean and var (C) towards them
-    by momentum (var unbiased, as in PyTorch); in eval, uses mean and var. Ioffe & Szegedy 2015, alg. 1."""
+    """Over all but the last dim (channels last): (x - m) / sqrt(v + eps) gain + bias. In training, m and v are the batch's mean
+    and biased variance, and the running statistics mean and var (C) become (1 - momentum) times themselves plus momentum times
+    the batch's (the variance unbiased, as in PyTorch); a batch needs two rows. In eval, m and v are mean and var. Ioffe & Szegedy
+    2015, alg. 1."""
     t = tape_of(x, gain, bias, mean, var)
     return t.made(lib.heed_batch_norm(t.pointer if name is None else t.named(name), t.real(x), t.real(gain), t.real(bias), t.real(mean),
     t.real(var), float(eps), float(momentum)), "batch_norm")
 
 
 def dropout(x, p, *, name=None):
-    """In training, each element is 0 with probability p (rounded to a multiple of 1/65536), else x / (1 - p); in eval, x.
-    Srivastava et al. 2014, sec. 10, inverted."""
+    """In training, each element is 0 with probability p in [0, 1) (rounded to a multiple of 1/65536), else x / (1 - p); in eval,
+    x. Srivastava et al. 2014, sec. 10, inverted."""
     t = tape_of(x)
     return t.made(lib.heed_dropout(t.pointer if name is None else t.named(name), t.real(x), float(p)), "dropout")
 
@@ -305,7 +307,7 @@ def mean_dim(x, dim, *, name=None):
 
 
 def max_dim(x, dim, *, name=None):
-    """ties: the gradient goes to the lowest index"""
+    """The maximum over one dim, which is kept with size 1; ties: the gradient goes to the lowest index"""
     t = tape_of(x)
     return t.made(lib.heed_max_dim(t.pointer if name is None else t.named(name), t.real(x), index(dim)), "max_dim")
 
@@ -330,7 +332,7 @@ def concat(x, dim, *, name=None):
 
 
 def slice(x, dim, start, size, *, name=None):
-    """a view if the range is contiguous, else a copy"""
+    """[from, from + size) of a dim: a view if the elements are contiguous, else a copy"""
     t = tape_of(x)
     return t.made(lib.heed_slice(t.pointer if name is None else t.named(name), t.real(x), index(dim), index(start), index(size)), "slice")
 
@@ -349,8 +351,8 @@ def note(x, value, *, name=None):
 
 
 def xent(logits, labels, *, ignore=None, smoothing=None, weights=None, name=None):
-    """mean over the counted rows of -log softmax(logits)[label]: logits (...,C), labels (...). 0 if no row is counted. args may
-    be None"""
+    """mean over the counted rows of -sum_c target_c w_c log softmax(logits)_c, which without args is -log softmax(logits)[label]:
+    logits (...,C), labels (...) from 0 to C-1, or ignored; another label is HEED_DATA. 0 if no row is counted. args may be None"""
     t = tape_of(logits, labels)
     weights = weights_of(weights, logits, -1)
     a = filled(heed_xent_args, ignore=ignore, smoothing=smoothing, weights=weights)

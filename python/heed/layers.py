@@ -64,7 +64,7 @@ class Position(Layer):
 
 
 class Norm(Layer):
-    """LayerNorm or, with kind="rms", RMSNorm over the last dim."""
+    """LayerNorm or, with kind="rms", RMSNorm over the last dim: x (..., width) -> (..., width)."""
 
     kind, init, run = _c.heed_norm, lib.heed_norm_init, lib.heed_norm_apply
 
@@ -73,7 +73,8 @@ class Norm(Layer):
 
 
 class BatchNorm(Layer):
-    """Over all but the last dim."""
+    """Batch norm over all but the last dim: x (..., width) -> (..., width). Training steps use the batch's mean and variance and update the
+    running ones, which eval uses."""
 
     kind, init, run = _c.heed_batchnorm, lib.heed_batchnorm_init, lib.heed_batchnorm_apply
 
@@ -82,7 +83,7 @@ class BatchNorm(Layer):
 
 
 class Dropout(Layer):
-    """In training, each number is 0 with probability p, else divided by 1 - p."""
+    """In training, each number is 0 with probability p, 0 <= p < 1, else divided by 1 - p."""
 
     kind, init, run = _c.heed_drop, lib.heed_drop_init, lib.heed_drop_apply
 

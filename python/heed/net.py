@@ -163,8 +163,9 @@ class Net(Owner):
     # ---- parameters ----
 
     def param(self, name, shape, init="kaiming"):
-        """Makes a parameter of a shape, of one dim if that is a number, and of a name that is unique in the open scopes. init: zero, one, const:V, normal:S, uniform:A, kaiming,
-        kaiming:N, xavier; the values depend on the seed and the full name alone."""
+        """Makes a parameter and returns it. shape: its sizes, or one number. name: unique within the open scopes, which come before it.
+        init: zero, one, const:V, normal:S (deviation S), uniform:A (in [-A, A)), kaiming, kaiming:N (fan-in N), xavier. The values
+        depend only on the seed and the full name."""
         shape = shape if np.ndim(shape) else (shape,)
         p = lib.heed_param(self.store, text_bytes(name, "name"), text_bytes(init, "init"), len(shape), shape_of(shape))
         return Tensor(self, self.context.made(p, name), None)
@@ -172,8 +173,9 @@ class Net(Owner):
     @contextlib.contextmanager
     def scope(self, name):
         """Names of parameters made within begin with this one and a dot."""
-        self.context.made(lib.heed_scope(self.store, text_bytes(name, "name").replace(b"%", b"%%")), name)
+        name = text_bytes(name, "name").replace(b"%", b"%%")
         try:
+            self.context.made(lib.heed_scope(self.store, name), "scope")
             yield
         finally:
             lib.heed_unscope(self.store)
@@ -184,7 +186,7 @@ class Net(Owner):
             yield _c.heed_entry.from_address(lib.heed_store_at(self.store, i))
 
     def parameters(self, trained=False):
-        """All parameters and states by name, in their order; trained: those alone that an optimizer changes."""
+        """A dict of all parameters and states by name, in their order. trained: only those that an optimizer changes."""
         return {text(e.name): Tensor(self, e.tensor, None) for e in self.entries() if e.trained or not trained}
 
     def __getitem__(self, name):
@@ -197,29 +199,31 @@ class Net(Owner):
         return bool(lib.heed_store_find(self.store, text_bytes(name, "name")))
 
     def __len__(self):
-        """The number of trained numbers."""
+        """The number of scalar parameters, frozen ones included, states excluded."""
         return lib.heed_store_params(self.store)
 
     def freeze(self, pattern):
-        """Stops the training of the parameters whose names match ("encoder.*"); how many they are."""
+        """Stops the training of the parameters whose names match ("encoder.*"). Returns how many matched."""
         return lib.heed_freeze(self.store, text_bytes(pattern, "pattern"))
 
     def decay(self, pattern, on):
-        """Whether weight decay applies to these parameters; by default to those of two or more dims."""
+        """Sets whether weight decay applies to the parameters whose names match; by default it does to those of two or more dims.
+        Returns how many matched."""
         return lib.heed_set_decay(self.store, text_bytes(pattern, "pattern"), on)
 
     def lr_scale(self, pattern, scale):
-        """Multiplies the learning rate of these parameters."""
+        """Sets the factor of the learning rate of the parameters whose names match; 1 by default. Returns how many matched."""
         return lib.heed_set_lr_scale(self.store, text_bytes(pattern, "pattern"), scale)
 
     def lora(self, pattern, rank, alpha):
-        """Adds adapters to the weights whose names match; how many. Hu et al. 2022."""
+        """Adds adapters of this rank to the weights whose names match: ops then read W + alpha / rank B A. Returns how many matched. Hu et
+        al. 2022, sec. 4.1."""
         n = lib.heed_lora_add(self.store, text_bytes(pattern, "pattern"), rank, alpha)
         self.context.check()
         return n
 
     def merge_lora(self):
-        """Replaces each adapted weight by what its adapter makes of it."""
+        """Replaces each adapted weight W by W + alpha / rank B A and removes the adapters. The net must have no optimizer."""
         self.context.made(lib.heed_lora_merge(self.store), "merge_lora")
 
     def zero_grads(self):
@@ -231,11 +235,11 @@ class Net(Owner):
         return lib.heed_grad_norm(self.store)
 
     def save(self, path):
-        """Writes all parameters as a safetensors file."""
+        """Writes all parameters and states as a safetensors file."""
         self.context.made(lib.heed_save(self.store, path_bytes(path)), "save")
 
     def load(self, path):
-        """Fills all parameters from such a file, which must have the same names and shapes."""
+        """Fills all parameters and states from such a file, which must have the same names and shapes; otherwise nothing changes."""
         self.context.made(lib.heed_load(self.store, path_bytes(path)), "load")
 
     # ---- probes ----
@@ -362,7 +366,7 @@ class Tensor(Owner):
         return self.view(self.c.g, "<f4")
 
     def item(self):
-        """The number of a tensor of one element."""
+        """The value of a tensor of one element, as a float or an int."""
         return self.numpy().item()
 
     __float__ = item

@@ -8,7 +8,7 @@ from ._library import DivergedError, Owner, UsageError, check_range, choice, fil
 
 class Optimizer(Owner):
     """An optimizer by its name (adamw, adam, lion, sgd, momentum, nesterov, rmsprop, gd). Settings: lr, decay, momentum, alpha,
-    beta1, beta2, eps, as far as it has them; by default those of PyTorch."""
+    beta1, beta2, eps; an optimizer refuses those that it does not use. Defaults are PyTorch's where it has the optimizer."""
 
     def __init__(self, net, name, **settings):
         rule = lib.heed_optimizer_named(text_bytes(name, "name"))
@@ -23,14 +23,16 @@ class Optimizer(Owner):
         self.pointer = net.context.made(lib.heed_optim_new(net.store, rule, byref(args)), name)
 
     def step(self, scale=1.0):
-        """One update with the learning rate lr * scale; gradients are zero afterwards."""
+        """One update of all trained parameters with the learning rate lr * scale; gradients are zero afterwards. A gradient that is not finite
+        raises DivergedError before any value changes."""
         try:
             self.net.context.made(lib.heed_step(self.pointer, scale), self.name)
         except DivergedError as e:
             raise DivergedError(str(e).partition("; hint:")[0] + "; hint: a smaller lr, or optimizer.clip(1.0) before each step") from None
 
     def clip(self, most, scale=1.0):
-        """Multiplies the gradients by scale and limits their norm; returns the norm before the limit."""
+        """In the next step, gradients are multiplied by scale, and then scaled so that their norm is at most `most` (0: no limit). Returns the
+        norm after scale and before the limit."""
         norm = lib.heed_clip(self.pointer, most, scale)
         self.net.context.check()
         return norm
@@ -57,7 +59,9 @@ SGD, Momentum, Nesterov, RMSprop, Adam, AdamW, Lion = map(named, ("sgd", "moment
 
 
 class Schedule:
-    """The factor of the learning rate for each update. kind: constant, cosine, linear, invsqrt, steps."""
+    """The factor of the learning rate for each update, for Optimizer.step: schedule(step), step from 0. kind: constant, cosine or linear
+    (from 1 to floor over `steps` updates), invsqrt (sqrt(warmup / (step + 1))), steps (times gamma after every `every` updates).
+    During the first `warmup` updates it is (step + 1) / warmup."""
 
     def __init__(self, kind, steps=0, warmup=0, floor=0.0, every=0, gamma=0.0):
         self.args = filled(_c.heed_schedule, kind=choice("heed_schedule_kind", kind), steps=steps, warmup=warmup, floor=floor,

@@ -1,4 +1,4 @@
-"""Run, a trained model: opened, imported or just trained. What it makes of inputs, and records of what it attends to."""
+"""Run, a trained model: opened, imported or just trained. Its outputs for inputs, and records of what it attends to."""
 import contextlib
 import csv
 import ctypes
@@ -179,7 +179,7 @@ class Run(Owner):
         return [text(lib.heed_token_text(self._tokenizer, i)) for i in range(lib.heed_vocab_size(self._tokenizer))]
 
     def encode(self, words):
-        """The tokens of a text, without those that the model adds."""
+        """The token ids of a text, without those that the model adds, such as [CLS]."""
         t, data = _c.heed_tokens(c=self.context.pointer), text_bytes(words, "input")
         try:
             self.context.made(lib.heed_encode(self._tokenizer, data, len(data), byref(t)), "encode")
@@ -188,7 +188,7 @@ class Run(Owner):
             lib.heed_tokens_free(byref(t))
 
     def decode(self, ids):
-        """The text of tokens."""
+        """The text of token ids."""
         ids = token_ids(ids, lib.heed_vocab_size(self._tokenizer))
         out = _c.heed_text(c=self.context.pointer)
         self.context.made(lib.heed_decode(self._tokenizer, ids, len(ids), byref(out)), "decode")

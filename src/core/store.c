@@ -16,7 +16,7 @@ struct heed_store {
     char **names; /* names of scopes, freed with the store */
     size_t name_capacity, name_count;
     const char **scopes; /* open scopes, outermost first; each is a full prefix */
-    size_t scope_capacity, depth;
+    size_t scope_capacity, depth, unopened; /* unopened: scopes that failed, until heed_unscope */
     heed__store_ref *refs;
     bool expecting; /* values of a run or a file: heed__store_expect */
     const heed_store *from;
@@ -87,7 +87,9 @@ static const char *prefix_of(const heed_store *s) {
 }
 
 const char *heed_scope(heed_store *s, const char *format, ...) {
-    if (!s || heed__stopped(s->c)) return NULL;
+    if (!s) return NULL;
+    s->unopened++;
+    if (heed__stopped(s->c)) return NULL;
     if (!format) heed_fail(s->c, HEED_USAGE, "scope: expected a name, found NULL");
     if (!format) return NULL;
     char text[256];
@@ -106,11 +108,15 @@ const char *heed_scope(heed_store *s, const char *format, ...) {
     if (!full) return NULL;
     s->names[s->name_count++] = full;
     s->scopes[s->depth++] = full;
+    s->unopened--;
     return full;
 }
 
 void heed_unscope(heed_store *s) {
-    if (s && s->depth) s->depth--;
+    if (s && s->unopened)
+        s->unopened--;
+    else if (s && s->depth)
+        s->depth--;
 }
 
 /* ---- initial values ---- */
@@ -421,7 +427,7 @@ int heed_set_lr_scale(heed_store *s, const char *pattern, heed_real scale) {
 int heed_set_rows(heed_store *s, const char *pattern, heed_row_kind rows) {
     int n = 0, at = 0;
     if (s && ((int)rows < 0 || rows > HEED_ROWS_CLASSES)) {
-        heed_fail(s->c, HEED_USAGE, "rows are of no kind: %s: expected a heed_row_kind, found %d",
+        heed_fail(s->c, HEED_USAGE, "kind of rows is wrong: %s: expected a heed_row_kind, found %d",
                   pattern ? pattern : "", (int)rows);
         return 0;
     }

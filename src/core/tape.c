@@ -454,7 +454,8 @@ heed_tensor *heed_push(heed_tape *t, const heed_op *op, const void *args, ...) {
     if (heed__tape_stopped(t)) return NULL;
     if (!op) return heed_push_list(t, NULL, NULL, 0, NULL); /* fails: expected an op */
     if (op->inputs < 0 || op->inputs > 16) {
-        heed_fail(t->r->c, HEED_USAGE, "op %s takes a list: push it by heed_push_list", op->name);
+        heed_fail(t->r->c, HEED_USAGE, "op %s has a list of inputs: push it by heed_push_list",
+                  op->name);
         return NULL;
     }
     va_start(list, args);

@@ -139,7 +139,7 @@ static bool put_numbers(const heed_reader *r, const char *text, size_t n, heed_t
                      : vocab;
         if (end > at && id >= vocab)
             return heed_fail(r->c, HEED_DATA,
-                             "the input is no list of ids: the run has no tokenizer: expected "
+                             "the input is not a list of ids: the run has no tokenizer: expected "
                              "numbers below %lld, found %.*s",
                              (long long)vocab, (int)(end - at < 40 ? end - at : 40), text + at);
         if (end > at && !heed__tokens_put(k, (int32_t)id, at, end)) return false;
@@ -198,7 +198,7 @@ bool heed_example_text(const heed_reader *r, const char *text, size_t n, heed_ex
     const heed_tokenizer *t = paired && r->source ? r->source : r->tokenizer;
     if (!r->spec.kind || r->spec.kind == HEED_INPUT_PICTURE || r->spec.kind == HEED_INPUT_CAPTION)
         return heed_fail(r->c, HEED_USAGE,
-                         "the run takes pictures: expected a picture, found a text");
+                         "the run reads pictures: expected a picture, found a text");
     size_t begin = 0, end = n;
     frame f;
     set_frame(r, t, &f);
@@ -286,7 +286,7 @@ bool heed_example_picture(const heed_reader *r, heed_picture *p, const char *nam
     heed_example_free(out);
     if (r->spec.kind != HEED_INPUT_PICTURE && r->spec.kind != HEED_INPUT_CAPTION)
         return heed_fail(r->c, HEED_USAGE,
-                         "the run takes texts: expected a text, found a picture: %s", name);
+                         "the run reads texts: expected a text, found a picture: %s", name);
     if (!heed_image_transform_of(r->c, r->config, v)) return false;
     if (heed_picture_convert(p, v->channels) != HEED_OK)
         return heed_fail(r->c, HEED_FAILED, "no memory for %s", name);

@@ -91,10 +91,11 @@ bool heed__texts_last(heed_ctx *c, const heed_config *f) {
     for (int i = 0; i < 2; i++) {
         const char *path = heed_config_text(f, keys[i]);
         if (*path && heed__os_exists(path) && !heed__os_is_file(path) && !heed__os_is_dir(path))
-            return heed_fail(c, HEED_DATA,
-                             "%s is no regular file: %s: expected a text that can be read again; "
-                             "hint: save it in a file first",
-                             keys[i], path);
+            return heed_fail(
+                c, HEED_DATA,
+                "%s is not a regular file: %s: expected a text that can be read again; "
+                "hint: save it in a file first",
+                keys[i], path);
     }
     if (heed__os_same(heed_config_text(f, "data"), heed_config_text(f, "val")))
         heed_message(c, HEED_WARN,

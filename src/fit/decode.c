@@ -215,8 +215,9 @@ static void finish(search *s, int row, double score, bool ended) {
     s->found = true;
     s->rank = rank;
     s->about[sample] = (heed_generated){s->made, ended, score, (int)s->held};
+    int stride = s->a->count ? s->a->count : s->count;
     if (s->out)
-        memcpy(s->out + (size_t)sample * (size_t)s->count,
+        memcpy(s->out + (size_t)sample * (size_t)stride,
                ids_of(s, &s->now, row) + s->a->prompt_count, (size_t)s->made * sizeof *s->out);
 }
 
@@ -316,11 +317,11 @@ static bool check(search *s) {
                          s->m->name);
     s->length = s->m->steps->length(s->self);
     if (reads && !check_source(s)) return false;
-    if (a->prompt_count < 1 || a->count < 0)
+    if (!a->prompt || a->prompt_count < 1 || a->count < 0)
         return heed_fail(c, HEED_USAGE,
                          "nothing to continue: expected a prompt of at least one token and a count "
                          "of at least 0, found %zu and %d",
-                         a->prompt_count, a->count);
+                         a->prompt ? a->prompt_count : 0, a->count);
     if (a->beam < 0 || a->beam > MOST_BEAM || (a->beam > 1 && a->temperature > 0))
         return heed_fail(c, HEED_USAGE,
                          "beam width is wrong: expected 1 to %d hypotheses, and one when sampling, "
@@ -331,9 +332,13 @@ static bool check(search *s) {
                          "number of samples is wrong: expected 1 to %d at once, and one with a "
                          "beam, found %d with a beam of %d",
                          MOST_BEAM, a->samples, a->beam);
-    return a->length_penalty >= 0 ||
-           heed_fail(c, HEED_USAGE, "length penalty is out of range: expected at least 0, found %g",
-                     a->length_penalty);
+    return (a->length_penalty >= 0 && a->temperature >= 0 && a->top_k >= 0 && a->top_p >= 0 &&
+            a->top_p <= 1) ||
+           heed_fail(
+               c, HEED_USAGE,
+               "decoding is out of range: expected a length penalty, temperature and top-k of "
+               "at least 0 and a top-p from 0 to 1, found %g, %g, %d and %g",
+               a->length_penalty, a->temperature, a->top_k, a->top_p);
 }
 
 static bool read_source(search *s) {

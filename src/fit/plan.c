@@ -161,5 +161,5 @@ bool heed__fit_plan_first(heed__fitting *f, double step) {
     if (s->seconds > 0) step = s->seconds / (double)s->step;
     return heed__plans_add(&f->plans, s->step, llround(fmin(1e12, fmax(1, seconds / step))),
                            true) ||
-           heed_fail(f->c, HEED_USAGE, "too many plans: hint: `steps` instead of `minutes`");
+           heed_fail(f->c, HEED_USAGE, "too many plans; hint: `steps` instead of `minutes`");
 }

@@ -82,8 +82,8 @@ static bool count_batches(heed__fitting *f) {
     if (f->epoch_batches < 1) f->epoch_batches = 1;
     uint64_t micros = f->set.full_batch ? f->epoch_batches : (uint64_t)f->set.accumulate;
     if (micros > UINT32_MAX)
-        return heed_fail(f->c, HEED_USAGE, "gradient descent over %" PRIu64 " batches is too much",
-                         micros);
+        return heed_fail(f->c, HEED_USAGE,
+                         "too many batches in an epoch of gradient descent: %" PRIu64, micros);
     f->micros = f->group.to = (uint32_t)micros;
     f->passes = heed__alloc_array(f->c, micros, sizeof *f->passes);
     return !heed__stopped(f->c);

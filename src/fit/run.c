@@ -331,7 +331,7 @@ heed_run *heed_run_open(heed_ctx *c, const char *dir, const heed_model *const *m
     if (heed__stopped(c) || !dir) return NULL;
     bool last = which && strcmp(which, "last") == 0;
     if (which && !last && strcmp(which, "best") != 0) {
-        heed_fail(c, HEED_USAGE, "expected best or last, found %s", which);
+        heed_fail(c, HEED_USAGE, "`which` is wrong: expected best or last, found %s", which);
         return NULL;
     }
     heed__opened *o = check_run(c, dir, models) ? heed__run_new(c, dir) : NULL;

@@ -230,14 +230,16 @@ static bool check_used(heed_ctx *c, const heed_start *out) {
     }
     char to[64], from[64];
     if (unfit)
-        return heed_fail(c, HEED_USAGE,
-                         "nothing of %s fits: %s: expected shape %s, found %s; hint: leave out the "
-                         "settings that differ, and they are those of the run",
-                         out->run->dir, unfit->name, heed_shape_text(unfit->to, to, sizeof to),
-                         heed_shape_text(unfit->from, from, sizeof from));
-    return heed_fail(c, HEED_USAGE,
-                     "nothing of %s fits: no parameter of its model, %s, has the name of one here",
-                     out->run->dir, out->run->model->name);
+        return heed_fail(
+            c, HEED_USAGE,
+            "no weights of %s fit: %s: expected shape %s, found %s; hint: leave out the "
+            "settings that differ, and they are those of the run",
+            out->run->dir, unfit->name, heed_shape_text(unfit->to, to, sizeof to),
+            heed_shape_text(unfit->from, from, sizeof from));
+    return heed_fail(
+        c, HEED_USAGE,
+        "no weights of %s fit: no parameter of its model, %s, has the name of one here",
+        out->run->dir, out->run->model->name);
 }
 
 bool heed_start_take(heed_store *s, const heed_row_names *names, const heed_run *run,

@@ -282,7 +282,8 @@ static const double **given_part(heed_lesson_args *a, int part) {
 
 bool heed_lesson_make(heed_ctx *c, const heed_lesson_args *a, heed_lesson *out) {
     if (out) *out = (heed_lesson){0};
-    if (!a || !out) return heed_fail(c, HEED_USAGE, "a lesson needs its numbers, and a place");
+    if (!a || !out)
+        return heed_fail(c, HEED_USAGE, "a lesson requires numbers and a result, found NULL");
     *out = (heed_lesson){.args = *a, .self = !a->z};
     if (heed__stopped(c)) return false;
     if (out->self) out->args.sources = a->tokens, out->args.memory = a->features;

@@ -190,8 +190,7 @@ bool heed_principal(const heed_moments *m, int k, double *axes, double *variance
     if (!m || !m->covariance || !axes || heed__stopped(m->c)) return false;
     if (k < 1 || k > m->n)
         return heed_fail(m->c, HEED_USAGE,
-                         "there are %d components: expected 1 to %d requested, found %d", m->n,
-                         m->n, k);
+                         "number of components is wrong: expected 1 to %d, found %d", m->n, k);
     subspace w = {.k = k + MORE < m->n ? k + MORE : m->n};
     size_t n = (size_t)m->n, all = (size_t)w.k;
     double *work = heed__alloc_array(m->c, 2 * all * n + 2 * all * all + all, sizeof *work);

@@ -41,8 +41,8 @@ static bool take_flag(arguments *a, const char *arg) {
     if (off) s = heed__setting_find(a->f, dashed + 3, strlen(dashed) - 3);
     if (!s) return heed__setting_unknown(a->f, key, n, flag, HEED_FROM_FLAG);
     if (off && s->o->kind != HEED_BOOL)
-        return heed_fail(a->f->c, HEED_USAGE, "%s is wrong: no switch: expected --%s=VALUE", flag,
-                         s->o->name);
+        return heed_fail(a->f->c, HEED_USAGE, "%s is wrong: not a switch: expected --%s=VALUE",
+                         flag, s->o->name);
     bool is_switch = s->o->kind == HEED_BOOL;
     if (is_switch && equals)
         return heed_fail(a->f->c, HEED_USAGE,

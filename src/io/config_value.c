@@ -113,7 +113,7 @@ bool heed__setting_put(heed_config *f, heed__setting *s, const char *text, const
         return heed_fail(f->c, status_of(rank),
                          "%s is wrong: %s: expected at most %d bytes of UTF-8, found %zu bytes%s",
                          s->o->name, where ? where : "its value", HEED__VALUE_LIMIT, n,
-                         n > HEED__VALUE_LIMIT ? "" : " that are no UTF-8");
+                         n > HEED__VALUE_LIMIT ? "" : " that are not UTF-8");
     bool unset = !*text && (!s->o->value || !*s->o->value); /* as by default */
     if (!unset && !parse(&now, text)) return wrong(f, s, text, where, rank);
     if (s->text && rank < s->rank) return true;

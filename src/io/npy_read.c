@@ -123,7 +123,7 @@ bool heed__npy_parse(heed_ctx *c, const char *path, const unsigned char *bytes, 
     const char *head = (const char *)bytes + 8 + wide;
     scanner s = {head, head + size};
     a->data = bytes + 8 + wide + size;
-    if (!dictionary(&s, a)) return damaged(c, path, a, "its header is no description");
+    if (!dictionary(&s, a)) return damaged(c, path, a, "its header is not a description");
     char quote[HEED_QUOTE];
     size_t left = n - 8 - wide - size;
     if (!count(a, left))

@@ -25,7 +25,7 @@ typedef struct {
 } member;
 
 static bool damaged(const archive *z, const char *why) {
-    return heed_fail(z->c, HEED_DATA, "%s is no NPZ file: %s", z->path, why);
+    return heed_fail(z->c, HEED_DATA, "%s is not an NPZ file: %s", z->path, why);
 }
 
 /* Finds the end of the directory, backwards: it is followed by a comment of the right length. */
@@ -123,7 +123,7 @@ static bool read_archive(archive *z, heed__npz *out) {
     const unsigned char *end = z->n >= END ? find_end(z) : NULL;
     if (!end)
         return heed_fail(z->c, HEED_DATA,
-                         "%s is no NPZ file: expected a directory at its end, found %zu bytes "
+                         "%s is not an NPZ file: expected a directory at its end, found %zu bytes "
                          "without one: it may be cut short",
                          z->path, z->n);
     size_t entries = heed__little(end + 10, 2), at = heed__little(end + 16, 4);

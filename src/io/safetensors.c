@@ -116,9 +116,10 @@ static bool read_meta(heed_safetensors *f, json_t *meta) {
     const char *key;
     json_t *value;
     if (json_is_null(meta)) return true;
-    if (!json_is_object(meta)) return damaged(f, NULL, "__metadata__ is no object");
+    if (!json_is_object(meta)) return damaged(f, NULL, "__metadata__ is not an object");
     json_object_foreach(meta, key, value) {
-        if (!json_is_string(value)) return damaged(f, NULL, "__metadata__ holds what is no text");
+        if (!json_is_string(value))
+            return damaged(f, NULL, "__metadata__ holds a value that is not a text");
     }
     f->meta = meta;
     return true;
@@ -188,7 +189,7 @@ static bool parse(heed_safetensors *f, size_t n) {
         f->root = heed__json_parse(f->c, where.s, (const char *)f->file + LENGTH, (size_t)header);
     heed_text_free(&where);
     if (!f->root) return false;
-    if (!json_is_object(f->root)) return damaged(f, NULL, "its header is no JSON object");
+    if (!json_is_object(f->root)) return damaged(f, NULL, "its header is not a JSON object");
     return read_entries(f) && tiles(f);
 }
 

@@ -8,15 +8,16 @@ static int key_width(const heed_attend_args *a) { return a->key ? a->key : a->in
 
 static bool check(heed_ctx *c, const char *name, const heed_attend_args *a) {
     if (a->query < 1 || a->input < 1)
-        return heed_fail(c, HEED_USAGE,
-                         "attention has no size: %s: expected positive widths, found query %d, "
-                         "input %d",
-                         name, a->query, a->input);
+        return heed_fail(
+            c, HEED_USAGE,
+            "size of attention is wrong: %s: expected positive widths, found query %d, "
+            "input %d",
+            name, a->query, a->input);
     bool product = a->kind == HEED_DOT || a->kind == HEED_SCALED_DOT;
     if (!product || a->key || a->query == a->input) return true;
     return heed_fail(c, HEED_USAGE,
                      "dot product of two widths: %s: expected query width = input width, found %d "
-                     "and %d; hint: a key width of their own, or the additive or general form",
+                     "and %d; hint: set a key width, or use the additive or general form",
                      name, a->query, a->input);
 }
 

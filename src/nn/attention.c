@@ -26,10 +26,11 @@ static bool check_variants(heed_ctx *c, const char *name, const heed_mha_args *a
 /* Checks the sizes and fills in the usual ones. */
 static bool complete(heed_ctx *c, const char *name, heed_mha_args *a) {
     if (a->width < 1 || a->heads < 1 || a->key < 0 || a->value < 0)
-        return heed_fail(c, HEED_USAGE,
-                         "attention has no size: %s: expected positive numbers, found width %d, "
-                         "heads %d, key width %d, value width %d; hint: `heads`, `width`",
-                         name, a->width, a->heads, a->key, a->value);
+        return heed_fail(
+            c, HEED_USAGE,
+            "size of attention is wrong: %s: expected positive numbers, found width %d, "
+            "heads %d, key width %d, value width %d; hint: `heads`, `width`",
+            name, a->width, a->heads, a->key, a->value);
     if ((!a->key || !a->value) && a->width % a->heads)
         return heed_fail(c, HEED_USAGE,
                          "width does not split into heads: %s: expected a width that is a multiple "

@@ -7,7 +7,7 @@ void heed_norm_init(heed_norm *l, heed_store *s, const char *name, heed_norm_arg
     static const bool has_bias[] = {HEED_NORMS(HAS_BIAS)};
     if ((size_t)a.kind >= sizeof has_bias / sizeof *has_bias) {
         memset(l, 0, sizeof *l);
-        heed_fail(heed_store_ctx(s), HEED_USAGE, "norm %s has no such kind: found %d", name,
+        heed_fail(heed_store_ctx(s), HEED_USAGE, "kind of norm %s is wrong: found %d", name,
                   (int)a.kind);
         return;
     }

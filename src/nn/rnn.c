@@ -9,7 +9,7 @@ static int ways_of(const heed_rnn_args *a) { return a->bidirectional ? 2 : 1; }
 static bool check(heed_ctx *c, const char *name, const heed_rnn_args *a) {
     if (a->in >= 1 && a->width >= 1 && a->layers >= 1 && a->layers <= HEED_RNN_LAYERS) return true;
     return heed_fail(c, HEED_USAGE,
-                     "recurrent layer has no size: %s: expected positive widths and 1 to %d "
+                     "size of a recurrent layer is wrong: %s: expected positive widths and 1 to %d "
                      "layers, found in %d, width %d, layers %d",
                      name, HEED_RNN_LAYERS, a->in, a->width, a->layers);
 }

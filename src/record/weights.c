@@ -136,17 +136,17 @@ static bool starts(const unsigned char *bytes, size_t n, const char *with) {
 static bool unknown_format(const heed__source *s, const unsigned char *bytes, size_t n) {
     static const struct {
         const char *end, *kind, *expected;
-    } kinds[] = {{".npz", "NPZ file", "PK"},
-                 {".npy", "NPY file", "\\x93NUMPY"},
-                 {".json", "JSON file", "{ or ["},
-                 {"", "file of weights", "PK of NPZ, \\x93NUMPY of NPY, or { or [ of JSON"}};
+    } kinds[] = {{".npz", "an NPZ file", "PK"},
+                 {".npy", "an NPY file", "\\x93NUMPY"},
+                 {".json", "a JSON file", "{ or ["},
+                 {"", "a file of weights", "PK of NPZ, \\x93NUMPY of NPY, or { or [ of JSON"}};
     char quote[HEED_QUOTE];
     size_t length = strlen(s->path), i = 0;
     while (length < strlen(kinds[i].end) ||
            strcmp(s->path + length - strlen(kinds[i].end), kinds[i].end) != 0)
         i++;
     heed_quote(quote, (const char *)bytes, n < 8 ? n : 8);
-    return heed_fail(s->c, HEED_DATA, "%s is no %s: expected %s at its start, found %s", s->path,
+    return heed_fail(s->c, HEED_DATA, "%s is not %s: expected %s at its start, found %s", s->path,
                      kinds[i].kind, kinds[i].expected, n ? quote : "an empty file");
 }
 

@@ -96,11 +96,12 @@ static bool place_patches(const reader *k, const char *array, heed_record_axis *
     out->cols = given ? k->patches.cols : side;
     out->first = out->count - out->rows * out->cols;
     return (out->first >= 0 && (given || out->first <= 1)) ||
-           heed_fail(k->s->c, HEED_DATA,
-                     "grid is wrong: %s: array %s has %d tokens, which are no %d x %d patches; "
-                     "hint: grid=[rows, columns]",
-                     k->s->path, heed_quote(quote, array, strlen(array)), out->count, out->rows,
-                     out->cols);
+           heed_fail(
+               k->s->c, HEED_DATA,
+               "grid is wrong: %s: array %s has %d tokens, which do not form %d x %d patches; "
+               "hint: grid=[rows, columns]",
+               k->s->path, heed_quote(quote, array, strlen(array)), out->count, out->rows,
+               out->cols);
 }
 
 /* ---- labels ---- */

@@ -66,7 +66,7 @@ static bool add_axis(reader *k, const json_t *v) {
     bool ok = labels && special;
     for (size_t i = 0; ok && i < n; i++) {
         labels[i] = json_string_value(json_array_get(list, i));
-        ok = labels[i] || wrong(k, "a label is no text");
+        ok = labels[i] || wrong(k, "a label is not a text");
     }
     for (int i = 0; ok && i < a.count; i++)
         special[i] = json_integer_value(json_array_get(marks, (size_t)i)) != 0;
@@ -201,7 +201,7 @@ static bool add_picture(reader *k) {
     bool fits = a->kind == 'u' && a->size == 1 && a->dims == 3 && !a->fortran && a->count > 0;
     for (int i = 0; fits && i < 2; i++) fits = a->shape[i] <= 1 << 15;
     if (!fits || (a->shape[2] != 1 && a->shape[2] != 3))
-        return wrong(k, "the picture is no (height, width, 1 or 3) of bytes");
+        return wrong(k, "the picture is not (height, width, 1 or 3) of bytes");
     return heed_record_picture(k->r, a->data, (int)a->shape[1], (int)a->shape[0], (int)a->shape[2]);
 }
 

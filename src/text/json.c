@@ -19,7 +19,7 @@ json_t *heed__json_parse(heed_ctx *c, const char *path, const char *text, size_t
     char found[HEED_QUOTE];
     if (!value && !*e.text) heed_fail(c, HEED_FAILED, "cannot read %s: out of memory", path);
     if (!value)
-        heed_fail(c, HEED_DATA, "%s is no valid JSON: line %d, column %d: %s", path, e.line,
+        heed_fail(c, HEED_DATA, "%s is not valid JSON: line %d, column %d: %s", path, e.line,
                   e.column, heed_quote(found, e.text, strlen(e.text)));
     return value;
 }

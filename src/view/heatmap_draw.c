@@ -343,10 +343,11 @@ static bool check(heed_ctx *c, const heed_panels *all) {
         ok = m->values && m->rows >= 1 && m->cols >= 1 && m->rows <= MOST && m->cols <= MOST &&
              m->rows == all->maps->rows && m->cols == all->maps->cols;
     }
-    return ok || heed_fail(c, HEED_USAGE,
-                           "a heat map needs values of 1 to %d rows and columns, and several ones "
-                           "equal sizes",
-                           MOST);
+    return ok ||
+           heed_fail(c, HEED_USAGE,
+                     "heat map is wrong: expected values of 1 to %d rows and columns, and equal "
+                     "sizes of several maps",
+                     MOST);
 }
 
 /* Draws without saving; the sketch must be freed in any case. */

@@ -22,7 +22,7 @@ static bool check(heed_ctx *c, const heed_overlay *o) {
               o->fused <= o->count - o->measures;
     for (int i = 0; ok && i < o->count; i++) ok = o->maps[i] != NULL;
     return ok || heed_fail(c, HEED_USAGE,
-                           "an overlay lacks something: expected a picture of 1 or 3 channels and "
+                           "overlay is incomplete: expected a picture of 1 or 3 channels and "
                            "1 to 1024 maps of a grid");
 }
 

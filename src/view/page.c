@@ -140,7 +140,7 @@ static char *unpack(heed_ctx *c) {
     for (int i = 0; i < HEED__PAGE_PARTS; i++) size += heed__page_sizes[i];
     char *source = heed__alloc(c, size + 1);
     if (source && !heed__inflate(heed__page_packed, heed__page_packed_size, source, size)) {
-        heed_fail(c, HEED_FAILED, "out of memory: to unpack the page");
+        heed_fail(c, HEED_FAILED, "out of memory: cannot unpack the page");
         heed__free(source);
         return NULL;
     }

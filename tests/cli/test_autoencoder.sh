@@ -104,7 +104,7 @@ holds cmp -s whole/last/model.safetensors parts/last/model.safetensors
 # A classifier from its encoder.
 # A model without patches takes what it has; here nothing.
 run train mlp idx --from masked -o bad --steps 1
-refuses 2 "nothing of masked fits"
+refuses 2 "no weights of masked fit"
 # caption has another setting of the name `attention`.
 run train caption none.tsv --from masked -o bad --steps 1
 refuses 3 "none.tsv"

@@ -272,7 +272,7 @@ json skipped.3.why "it is no file"
 run train caption s/mixed.tsv -o no $TINY --strict --val-split 0
 refuses 3 "picture cannot be read"
 run train caption s -o no
-refuses 3 "s is a folder: caption takes a file"
+refuses 3 "s is a folder: caption reads a file"
 run train caption none.tsv -o no
 refuses 3 none.tsv
 # data/captions-score.sh counts; data/captions.sh: every run on a handful of pictures, kept the second time; usage.

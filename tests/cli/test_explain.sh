@@ -98,7 +98,7 @@ status 0
 says "What is Q[lion, 2]? "
 says "Right: Q[lion, 2] is 6."
 says "Not this time: K[attacked, 3] is 9."
-says "That is no number: V[attacked, 1] is 4."
+says "That is not a number: V[attacked, 1] is 4."
 says "1 of 2 predictions were right."
 
 # A sheet and its solution differ in the blanks alone.
@@ -169,7 +169,7 @@ for part in '"notes": []' '"units": ["a"]' '"units": "a"'; do
     refuses 3 "expected an object"
 done
 own '{"X": [[1, NaN]]}'
-refuses 3 "no valid JSON"
+refuses 3 "not valid JSON"
 own '{"X": [[1, 1e300]], "W_Q": [[1], [2]], "W_K": [[1], [2]], "W_V": [[1], [-1]]}'
 refuses 3 "expected a number from -1e+06 to 1e+06"
 own '{"X": [[1, 0]], "W_Q": [[1], [2]], "W_K": [[1], [2]]}'
@@ -181,7 +181,7 @@ refuses 3 "tokens is wrong: own.json: expected a list of 1 labels, found 2"
 own '[1, 2]'
 refuses 3 "expected an object"
 own ''
-refuses 3 "no valid JSON"
+refuses 3 "not valid JSON"
 # What the rounded terms do not give is no "=".
 own '{"X": [[1, 0], [0, 1], [1, 1]], "W_Q": [[1, 0], [0, 1]], "W_K": [[0.6, 0], [0, 0]], "W_V": [[2], [4]]}'
 run explain --from own.json --cell output:1,1
@@ -387,7 +387,7 @@ says Paris
 run_with /dev/null explain mlm
 refuses 3 "standard input: no lines"
 run explain lion Paris
-refuses 2 "takes no input"
+refuses 2 "has no input"
 run explain --head 2
 refuses 2 "--head requires a run"
 run explain nothing Paris
@@ -399,4 +399,4 @@ run explain file.json
 refuses 2 "file.json is a file: expected heed explain --from file.json"
 cp file.json picture.png
 run explain mlm picture.png
-refuses 2 "picture.png is a picture: the run takes texts (mlm)"
+refuses 2 "picture.png is a picture: the run reads texts (mlm)"

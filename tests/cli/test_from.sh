@@ -114,7 +114,7 @@ hides "--preset"
 
 # What cannot be: nothing is made then.
 for flags in "--from none:3:run is missing: none" "--from facts.txt:3:expected the folder of a run, found a file" \
-    "--from .:3:not a run" "--from mlm --width 48 --ff 48 --norm pre:2:nothing of mlm fits" \
+    "--from .:3:not a run" "--from mlm --width 48 --ff 48 --norm pre:2:no weights of mlm fit" \
     "--from mlm --freeze none*:2:--freeze matches no parameter" "--from mlm --freeze *:2:--freeze leaves nothing to train" \
     "--from mlm --lr-scale none=2:2:--lr-scale matches no parameter"; do
     set -f
@@ -185,7 +185,7 @@ run train vit colours --from mlm -o bad
 refuses 2 "run to start from reads other data: mlm"
 absent bad
 run train cnn others --from vit -o bad --steps 1
-refuses 2 "nothing of vit fits: "
+refuses 2 "no weights of vit fit: "
 absent bad
 for n in 1 2 3 4; do printf 'red/%s.bmp\tred %s\nblue/%s.bmp\tblue %s\n' $n $n $n $n; done >colours/captions.tsv
 run train caption colours/captions.tsv --from vit -o captions --encoder vit --steps 1 --batch 2

@@ -57,7 +57,7 @@ status 0
 warns "unknown to the vocabulary: Q"
 run generate run facts.txt --n 3
 status 0
-warns "facts.txt is taken as the text, though a file has this name; hint: \`heed generate run - < facts.txt\` reads the lines of"
+warns "facts.txt is read as the text, though a file has this name; hint: \`heed generate run - < facts.txt\` reads the lines of"
 # A line of config.conf that says other than the weights is not ignored.
 cp -r run changed
 edit 's/^tie = true/tie = false/' changed/config.conf

@@ -70,7 +70,7 @@ refuses 2 "--all-rows has no effect here: expected another model"
 run graph gpt --optimizer sgd
 refuses 2 "--optimizer has no effect here"
 run graph vit --tokens 5
-refuses 2 "--tokens has no effect here: vit takes pictures"
+refuses 2 "--tokens has no effect here: vit reads pictures"
 run graph gpt --tokens 65
 refuses 2 "at most the block of 64"
 run graph rnn --attention general --tokens 64 --width 8 --svg large.svg

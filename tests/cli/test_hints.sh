@@ -270,7 +270,7 @@ status 0
 run view far
 refuses 2 'far is a run: expected a file of weights; hint: `heed attend far INPUT`'
 run fill "Paris is the capital of [MASK] ."
-refuses 2 'missing RUN: expected a run and a text, found the text alone; hint: `heed fill RUN TEXT`'
+refuses 2 'missing RUN: expected a run and a text, found only the text; hint: `heed fill RUN TEXT`'
 
 # The file that is asked for says which option writes it.
 for ending in html png svg npz csv; do

@@ -40,10 +40,10 @@ refuses 2 "expected --exact or --draws, not both"
 train_gpt book
 run influence book,linear facts.txt
 status 0
-holds test "$(grep -c 'facts.txt is taken as the text, though a file has this name' err)" = 1
+holds test "$(grep -c 'facts.txt is read as the text, though a file has this name' err)" = 1
 run explain book facts.txt
 status 0
-warns "facts.txt is taken as the text, though a file has this name"
+warns "facts.txt is read as the text, though a file has this name"
 hides "hint: <"
 run influence book,linear "Paris is" --png side.png --svg side.svg --numbers
 status 0
@@ -60,7 +60,7 @@ holds test "$(grep -c 'unknown to the vocabulary: Oslo' err)" = 1
 echo "a note between two warnings" >Oslo
 run influence blanks,blanks Oslo
 holds test "$(grep -c 'unknown to the vocabulary: Oslo' err)" = 1
-warns "Oslo is taken as the text"
+warns "Oslo is read as the text"
 # Their pictures have the tokens beside them: longer ones take more room.
 tall() { od -An -tu1 -j22 -N2 "$1" | awk '{ print 256 * $1 + $2 }'; }
 run influence blanks,blanks "Paris is the capital ." --png long.png

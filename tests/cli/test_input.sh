@@ -103,7 +103,7 @@ run tokenizer train facts.tx
 refuses 3 "did you mean facts.txt?"
 cp noise names.CSV
 run train vit names.CSV -o no
-hides "is a file: vit takes"
+hides "is a file: vit reads"
 (printf '\n\n'; yes 'no tab here' | head -n 500; printf 'pos\ta text\nneg\tanother\n') >late.tsv
 run data check textcls late.tsv
 hides "has no tabs"
@@ -111,7 +111,7 @@ printf '\n \n{"label": "pos", "text": "good"}\n{"label": "neg", "text": "bad"}\n
 run data check textcls blank.data
 hides "has no tabs"
 run train textcls a.txt -o no
-refuses 3 "a.txt has no tabs: textcls takes"
+refuses 3 "a.txt has no tabs: textcls reads"
 warns 'hint: `heed train mlm a.txt -o no`, if it is a text'
 run train gpt 'x*.txt' -o no
 refuses 3 "no file matches x*.txt"
@@ -125,7 +125,7 @@ done
 run_with /dev/zero train gpt - -o no
 refuses 3 "found a NUL byte"
 run train vit - -o no
-refuses 2 "vit takes a folder of pictures"
+refuses 2 "vit reads a folder of pictures"
 
 # Two parallel texts are lines of pairs; blank sides are left out, tabs do not part columns.
 i=0
@@ -154,7 +154,7 @@ for same in text.en ./text.en; do
     refuses 3 "the two texts are one file: text.en: expected the sources in one"
 done
 run train seq2seq a.txt -o no
-refuses 3 "seq2seq takes a file of pairs of texts, TSV, CSV or JSONL, or two parallel texts; in TSV a line has a source"
+refuses 3 "seq2seq reads a file of pairs of texts, TSV, CSV or JSONL, or two parallel texts; in TSV a line has a source"
 run train seq2seq a b c -o no
 refuses 2 "one argument too many: c"
 run_with pairs/heed-data.tsv data check seq2seq -
@@ -219,7 +219,7 @@ refuses 3 "quoted.csv:2: expected a semicolon or the end of the line after a quo
 printf 'text,label,Text\na,x,b\nc,y,d\n' >twice.csv
 for columns in "" "--columns text,label"; do
     run data check textcls twice.csv $columns
-    refuses 3 "two columns have one name: twice.csv:1: columns 1 and 3 are named text; hint: --columns takes numbers, too"
+    refuses 3 "two columns have one name: twice.csv:1: columns 1 and 3 are named text; hint: --columns accepts numbers, too"
 done
 run data check textcls twice.csv --columns 3,2
 status 0

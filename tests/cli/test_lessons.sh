@@ -177,7 +177,7 @@ refuses 3 '"nothing.png"'
 run explain patches grey.bmp --patch 9
 refuses 2 "--patch 9: the picture has only 8 x 8 pixels"
 run explain recap grey.bmp
-refuses 2 "one argument too many: grey.bmp: example recap takes no input"
+refuses 2 "one argument too many: grey.bmp: example recap has no input"
 run explain lion --patch 2
 refuses 2 "--patch: example lion has no patches"
 # Convolutions that are dense layers.

@@ -135,7 +135,7 @@ status 3
 warns "no [MASK] in the input: found ___: did you mean [MASK]?"
 run fill mlm facts.txt
 status 3
-warns "facts.txt is taken as the text, though a file has this name; hint: \`heed fill mlm - < facts.txt\`"
+warns "facts.txt is read as the text, though a file has this name; hint: \`heed fill mlm - < facts.txt\`"
 for word in version -V; do
     run $word
     refuses 2 "unknown command $word; hint: \`heed --version\` prints the version"

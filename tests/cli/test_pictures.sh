@@ -226,7 +226,7 @@ for i in 1 2 3 4 5 6 7 8; do
     ./picture colours/blue/$i.bmp $((20 + i)) 0 $((i * 9)) 250
 done
 run data check gpt colours/red/1.bmp
-refuses 3 'is one picture: gpt takes a text file; hint: `heed data check vit colours`'
+refuses 3 'is one picture: gpt reads a text file; hint: `heed data check vit colours`'
 run classify run colours/red/1.bmp
 status 0
 warns "the picture is in colour: converted to grey"
@@ -244,7 +244,7 @@ warns "1 file is not a picture: colours/red/notes.txt"
 run train vit colours $TINY --estimate
 says "14 photographs are few for attention over patches: a CNN (heed train cnn) often learns"
 run train gpt colours -o text --steps 1
-warns 'left out: 16 pictures of colours, which are no text; hint: `heed train vit` and `heed train cnn` train on pictures'
+warns 'left out: 16 pictures of colours, which are not texts; hint: `heed train vit` and `heed train cnn` train on pictures'
 holds grep -qx 'image-size = 24' colour/config.conf
 run classify colour "$one" colours/red/1.bmp
 status 0

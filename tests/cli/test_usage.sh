@@ -41,7 +41,7 @@ refuses 2 "--layers"
 run train gpt facts.txt -o run --lr
 refuses 2 "--lr"
 run train gpt facts.txt -o run --no-lr
-refuses 2 "--no-lr is wrong: no switch: expected --lr=VALUE"
+refuses 2 "--no-lr is wrong: not a switch: expected --lr=VALUE"
 run plot nothing.csv
 refuses 3 "cannot read nothing.csv"
 run train gpt facts.txt -o run --norm middle
@@ -81,7 +81,7 @@ refuses 2 "beta is out of range"
 mkfifo pipe
 (cat facts.txt >pipe) 2>/dev/null &
 run train gpt pipe -o run
-refuses 3 "no regular file: pipe"
+refuses 3 "not a regular file: pipe"
 cat pipe >/dev/null
 wait
 absent run

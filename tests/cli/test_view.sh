@@ -124,22 +124,23 @@ for bad in '{' '[]' '[1, 2]' '{"a": 1}' '[[1, "x"]]' '[[[[[[1]]]]]]' '{"heed": "
 done
 printf 'PK\003\004 and no more' >bad.npz
 run view bad.npz --html bad.html
-refuses 3 "no NPZ file: expected a directory at its end, found 16 bytes without one"
+refuses 3 "not an NPZ file: expected a directory at its end, found 16 bytes without one"
 for kind in npz npy json; do
     : >empty.$kind
     run view empty.$kind
-    refuses 3 "empty.$kind is no $(echo $kind | tr a-z A-Z) file: expected "
+    article=an && [ $kind = json ] && article=a
+    refuses 3 "empty.$kind is not $article $(echo $kind | tr a-z A-Z) file: expected "
     warns "found an empty file"
 done
 printf 'P' >cut.npz
 run view cut.npz
-refuses 3 'cut.npz is no NPZ file: expected PK at its start, found "P"'
+refuses 3 'cut.npz is not an NPZ file: expected PK at its start, found "P"'
 printf '\223NUM' >cut.npy
 run view cut.npy
-refuses 3 'cut.npy is no NPY file: expected \x93NUMPY at its start'
+refuses 3 'cut.npy is not an NPY file: expected \x93NUMPY at its start'
 echo "a page" >page.txt
 run view page.txt
-refuses 3 'page.txt is no file of weights: expected PK of NPZ, \x93NUMPY of NPY, or { or [ of JSON at its start, found "a page?"'
+refuses 3 'page.txt is not a file of weights: expected PK of NPZ, \x93NUMPY of NPY, or { or [ of JSON at its start, found "a page?"'
 cp w.json json.npz
 run view json.npz
 status 0

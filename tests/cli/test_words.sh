@@ -223,7 +223,7 @@ warmup_init_lr the learning rate rises from 0
 label_smoothing_factor the loss of a language model has no smoothing
 EOF
 asks "train gpt facts.txt --top_k 5" 'hint: `heed generate RUN`'
-asks "train vit facts.txt --iou 1" "the detection of objects"
+asks "train vit facts.txt --iou 1" "it belongs to object detection"
 while read -r task name ours; do
     run train "$task" facts.txt -o run "--$name" 1
     refuses 2 "unknown option --$name: did you mean $ours? ("

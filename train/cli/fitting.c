@@ -118,7 +118,7 @@ static bool fits_pictures(program *p, const char *data) {
     char hint[1200];
     if (!is_file(data) || has_ending(data, ".csv")) return true;
     return heed_fail(p->c, HEED_DATA,
-                     "%s is a file: %s takes a folder of pictures, or a CSV file of path,label "
+                     "%s is a file: %s reads a folder of pictures, or a CSV file of path,label "
                      "lines%s",
                      data, p->model->name, hint_of(p, HEED_INPUT_TOKENS, data, "is a text", hint));
 }
@@ -136,16 +136,16 @@ bool data_fits(program *p, const char *data) {
     char hint[1200], folder[400];
     bool text = m->kind == HEED_INPUT_TOKENS, captions = writes_captions(m);
     if (is_file(data) && is_picture_name(data))
-        return heed_fail(p->c, HEED_DATA, "%s is one picture: %s takes %s%s", data, m->name, noun,
+        return heed_fail(p->c, HEED_DATA, "%s is one picture: %s reads %s%s", data, m->name, noun,
                          hint_of(p, HEED_INPUT_PICTURE, folder_of(data, folder),
                                  "has a folder of pictures for each class", hint));
     if (m->kind == HEED_INPUT_PICTURE) return fits_pictures(p, data);
     if (captions && has_captions(data)) return true;
     if (is_directory(data) && (!text || !holds_texts(p->c, data)))
-        return heed_fail(p->c, HEED_DATA, "%s is a folder: %s takes %s%s", data, m->name, noun,
+        return heed_fail(p->c, HEED_DATA, "%s is a folder: %s reads %s%s", data, m->name, noun,
                          hint_of(p, HEED_INPUT_PICTURE, data, "holds pictures", hint));
     if (!text && p->argc == 1 && lacks_tabs(data))
-        return heed_fail(p->c, HEED_DATA, "%s has no tabs: %s takes %s; in TSV a line has %s%s",
+        return heed_fail(p->c, HEED_DATA, "%s has no tabs: %s reads %s; in TSV a line has %s%s",
                          data, m->name, noun,
                          captions         ? "a picture's file, a tab and a caption"
                          : reads_pairs(m) ? "a source, a tab and a target"

@@ -93,7 +93,7 @@ static void note_pictures(const joining *j, const char *input, int pictures, int
         heed_message(j->p->c, HEED_WARN, "left out: %s picture%s of %s%s",
                      heed_format_count(n, (uint64_t)pictures), pictures == 1 ? "" : "s", input,
                      pictures <= texts ? ""
-                                       : ", which are no text; hint: `train vit` and `train cnn` "
+                                       : ", which are not texts; hint: `train vit` and `train cnn` "
                                          "train on pictures");
 }
 
@@ -238,10 +238,10 @@ bool gather(program *p, const heed_model *m, const char *run, int count, char *c
     if (count < 1 || is_one(m, count, inputs)) return true;
     int most = text ? count : m->kind == HEED_INPUT_PAIR ? 2 : 1;
     if (count > most)
-        return heed_fail(p->c, HEED_USAGE, "one argument too many: %s: %s takes %s", inputs[most],
+        return heed_fail(p->c, HEED_USAGE, "one argument too many: %s: %s reads %s", inputs[most],
                          m->name, data_of(m)->noun);
     if (!text && !lines)
-        return heed_fail(p->c, HEED_USAGE, "- is the standard input: %s takes %s", m->name,
+        return heed_fail(p->c, HEED_USAGE, "- is the standard input: %s reads %s", m->name,
                          data_of(m)->noun);
     if (p->cluster.processes)
         return heed_fail(p->c, HEED_USAGE, "several processes read one file: expected its name");

@@ -297,7 +297,7 @@ const synonym setting_synonyms[] = {
     {" sample-every ", "eval-every", NULL},
     {" rect single-cls overlap-mask iou max-det agnostic-nms retina-masks box cls dfl pose "
      "kobj nms ",
-     NULL, "it is of the detection of objects, which is no task here"},
+     NULL, "it belongs to object detection, which is not a task here"},
     {" group-by-length sortish-sampler ", NULL,
      "pairs of texts are sorted into batches of like length, always"},
     {" auto-find-batch-size auto-scale-batch-size ", NULL,

@@ -379,7 +379,7 @@ static void take_pictures(work *w) {
     program *p = w->p;
     if (p->argc == 1)
         heed_fail(p->c, HEED_USAGE,
-                  "missing picture: the run takes pictures; hint: `attend %s FILE.png`",
+                  "missing picture: the run reads pictures; hint: `attend %s FILE.png`",
                   p->argv[0]);
     else
         each_picture(p, w->run, w, take_picture_input);
@@ -401,7 +401,7 @@ static void attend(program *p) {
     /* an empty target is probably an unset shell variable, no request for the model's own */
     if (list && flag_given(p, "target") && !*flag_text(p, "target"))
         heed_fail(p->c, HEED_USAGE,
-                  "--target is empty: expected a text; without it, the model's own is taken");
+                  "--target is empty: expected a text; without it, the model's own is used");
     w.layers =
         list ? number_list(p->c, "--layers", flag_text(w.p, "layers"), &w.layer_count) : NULL;
     w.heads =

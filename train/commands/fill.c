@@ -109,7 +109,7 @@ static void fill(program *p) {
     int layer;
     if (p->argc == 1 && strstr(p->argv[0], "[MASK]") && !is_directory(p->argv[0])) {
         heed_fail(p->c, HEED_USAGE,
-                  "missing RUN: expected a run and a text, found the text alone; hint: `fill RUN "
+                  "missing RUN: expected a run and a text, found only the text; hint: `fill RUN "
                   "TEXT`");
         return;
     }

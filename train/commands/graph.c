@@ -78,7 +78,7 @@ static bool choose_length(program *p, workbench *w) {
     w->rows = flag_int(p, "batch");
     if (w->dense && tokens)
         return heed_fail(p->c, HEED_USAGE,
-                         "--tokens has no effect here: %s takes pictures; hint: --image-size",
+                         "--tokens has no effect here: %s reads pictures; hint: --image-size",
                          w->model->name);
     if (w->dense) return true;
     if (tokens > w->len)

@@ -37,7 +37,7 @@ static void evaluate(explaining *e, const char *name, const char *line, double x
         return;
     }
     if (!read_number(line, &guess)) {
-        put_words(e, "That is no number: %s is %s.", name, shown);
+        put_words(e, "That is not a number: %s is %s.", name, shown);
         return;
     }
     bool right = strcmp(number_text(guessed, guess, digits), shown) == 0;

@@ -270,14 +270,14 @@ static bool read_root(reader *r, const json_error_t *error) {
     if (json_is_object(r->root)) return read_head(r);
     if (r->root)
         return heed_fail(r->e->c, HEED_DATA,
-                         "%s is no example: expected an object with X, W_Q, W_K and W_V; hint: "
+                         "%s is not an example: expected an object with X, W_Q, W_K and W_V; hint: "
                          "`help explain`",
                          r->path);
     if (error->line < 0)
         return heed_fail_input(r->e->c, r->path, false, "cannot read %s: %s", r->path,
                                strerror(errno));
     heed_format_token(found, sizeof found, error->text);
-    return heed_fail(r->e->c, HEED_DATA, "%s is no valid JSON: line %d, column %d: %s", r->path,
+    return heed_fail(r->e->c, HEED_DATA, "%s is not valid JSON: line %d, column %d: %s", r->path,
                      error->line, error->column, found);
 }
 

@@ -109,7 +109,7 @@ static const char *setting_of_heads(const explaining *e) {
 bool lesson_accepts(explaining *e, const example *k) {
     const char *name = k->kind == SHOWS_HEAD ? NULL : setting_of_heads(e);
     if (e->input && k->kind != READS_PICTURE)
-        return heed_fail(e->c, HEED_USAGE, "one argument too many: %s: example %s takes no input",
+        return heed_fail(e->c, HEED_USAGE, "one argument too many: %s: example %s has no input",
                          e->input, k->name);
     if (heed_config_rank(e->p->flags, "patch") > HEED_FROM_DEFAULT && k->kind != READS_PICTURE)
         return heed_fail(e->c, HEED_USAGE,

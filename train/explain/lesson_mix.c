@@ -140,9 +140,10 @@ static void own_text(explaining *e) {
             .name = "X", .m = &m, .transposed = true, .row_labels = features, .col_labels = words});
     gap(e);
     draw_choices(e);
-    say(e, "Look at the last two rows. With a sum that is not 1, h is no mean but a longer vector; "
-           "and ||a||_1 = 1 alone is not enough: with a share below 0 it is 1 as well, and h is a "
-           "difference. Shares want a >= 0 and sum 1, which is what softmax gives.");
+    say(e,
+        "Look at the last two rows. With a sum that is not 1, h is not a mean but a longer vector; "
+        "and ||a||_1 = 1 alone is not enough: with a share below 0 it is 1 as well, and h is a "
+        "difference. Shares want a >= 0 and sum 1, which is what softmax gives.");
     draw_faulty(e);
     say(e,
         "Where a comes from the words themselves, A = %s(%sX' X) of each column%s%s, all of them "

@@ -93,8 +93,8 @@ bool apply_settings(explaining *e) {
     if (!hide_keys(e)) return false;
     if (heed_config_bool(f, "causal") && !l->self)
         return heed_fail(e->c, HEED_USAGE,
-                         "--causal: the keys of %s are no tokens of their own text, so none comes "
-                         "later; hint: --hide KEYS",
+                         "--causal: the keys of %s are of another text than the queries, so none "
+                         "comes later; hint: --hide KEYS",
                          e->w.example);
     if (heed_config_bool(f, "causal")) l->args.causal = true;
     if (heed_config_bool(f, "hard")) l->args.hard = true;

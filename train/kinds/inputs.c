@@ -90,7 +90,7 @@ void note_file(heed_ctx *c, const char *argument, const program *p) {
         heed_text_add(&hint, "; hint: `%s %s - < %s` reads the lines of the file", p->command->name,
                       p->argv[0], argument);
     if (file || is_directory(argument))
-        heed_message(c, HEED_INFO, "note: %s is taken as the text, though a %s has this name%s",
+        heed_message(c, HEED_INFO, "note: %s is read as the text, though a %s has this name%s",
                      argument, file ? "file" : "folder", hint.s ? hint.s : "");
     heed_text_free(&hint);
 }
@@ -140,7 +140,7 @@ static bool read_numbers(heed_ctx *c, const char *text, heed_real *x, int *rows,
 bool is_text_for(heed_ctx *c, const heed_model *m, const char *text) {
     bool reads_text = m->kind != HEED_INPUT_PICTURE && m->kind != HEED_INPUT_DENSE;
     return !reads_text || !is_picture_name(text) || !is_file(text) ||
-           heed_fail(c, HEED_USAGE, "%s is a picture: the run takes texts (%s); hint: a run of vit",
+           heed_fail(c, HEED_USAGE, "%s is a picture: the run reads texts (%s); hint: a run of vit",
                      text, m->name);
 }
 

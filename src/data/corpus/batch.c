@@ -83,7 +83,7 @@ static bool begin(heed_corpus *k, heed_batch_at at, bool bracket, heed_batch *ou
                          bracket ? "masked tokens" : "next tokens", bracket ? "with" : "without");
     if (!at.val && k->a.eval)
         return heed_fail(k->c, HEED_USAGE,
-                         "corpus is opened for evaluation alone: expected args without eval");
+                         "corpus is opened for evaluation only: expected args without eval");
     int rows =
         heed__batch_rows(k->c, at, at.val ? k->val.total : windows_of(k), INT32_MAX / k->len);
     size_t need = (size_t)at.rows * (size_t)k->len;

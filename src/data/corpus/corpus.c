@@ -21,8 +21,8 @@ static bool tokenizer_fits(heed_corpus *k) {
     if (k->a.bracket && (s.pad < 0 || s.cls < 0 || s.sep < 0 || s.mask < 0))
         return heed_fail(
             k->c, HEED_USAGE,
-            "tokenizer lacks special tokens: masked training needs [PAD] [CLS] [SEP] [MASK], this "
-            "%s tokenizer has not all of them; hint: train it with specials",
+            "tokenizer lacks special tokens: masked training needs [PAD] [CLS] [SEP] [MASK], but "
+            "this %s tokenizer lacks some; hint: train it with specials",
             heed_tokenizer_kind(k->k));
     if (k->a.packing == HEED_LINES && !k->a.bracket && k->end < 0)
         return heed_fail(

@@ -204,7 +204,7 @@ void heed_images_set_eval_part(heed_images *k, heed_part part) {
 void heed_images_augment(heed_images *k, const heed_augment *a) {
     if (!k || !a || heed__stopped(k->c)) return;
     if (k->ring.monitor) /* worker threads read it */
-        heed_fail(k->c, HEED_USAGE, "augmentation is late: expected before the first batch");
+        heed_fail(k->c, HEED_USAGE, "augmentation cannot change: expected before the first batch");
     else
         k->a.augment = *a;
 }

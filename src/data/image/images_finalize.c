@@ -239,7 +239,7 @@ static bool prepare(heed_images *k) {
         heed__item *item = &k->items[i];
         if (item->why) continue;
         if (item->picture.pixels && heed__images_convert(item, v->channels) != HEED_OK)
-            return heed_fail(k->c, HEED_FAILED, "out of memory: to convert pictures");
+            return heed_fail(k->c, HEED_FAILED, "out of memory: cannot convert pictures");
         item->picture.channels = v->channels;
         size_t work = heed_image_transform_work(&item->picture, v);
         if (work > k->work) k->work = work;

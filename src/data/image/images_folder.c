@@ -253,7 +253,7 @@ static bool add_parts(heed_images *k, const char *path, const heed__listing *l) 
     for (size_t i = 0; ok && i < l->count; i++)
         if (l->entries[i].folder && part_of(&l->entries[i]) < 0)
             heed_message(k->c, HEED_WARN,
-                         "%s/%s is left out: a folder beside the parts is no class; hint: parts "
+                         "%s/%s is left out: a folder beside the parts is not a class; hint: parts "
                          "are called train, val and test",
                          path, l->entries[i].name);
     return ok;

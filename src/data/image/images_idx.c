@@ -92,7 +92,7 @@ static bool unzip(heed_ctx *c, const char *path, const unsigned char *in, size_t
     z_stream z = {.next_in = (z_const Bytef *)(uintptr_t)in, .avail_in = (uInt)n};
     if (n > UINT32_MAX) return wrong(c, path, "less than 4 GB by gzip", "more");
     if (inflateInit2(&z, 16 + MAX_WBITS) != Z_OK)
-        return heed_fail(c, HEED_FAILED, "out of memory: to unzip %s", path);
+        return heed_fail(c, HEED_FAILED, "out of memory: cannot unzip %s", path);
     size_t have = inflate_all(&z, head, HEADER, &whole);
     bool ok = read_header(c, path, head, have, out);
     size_t need = ok ? out->header + out->count * out->width : 0;
@@ -195,11 +195,12 @@ static bool read_names(heed_ctx *c, const char *folder, heed__names *out) {
     if (ok && heed__os_exists(path)) ok = (text = heed_text_read(c, path, &n)) != NULL;
     for (const char *line = text; ok && line && *line; line += n + (line[n] == '\n')) {
         n = strcspn(line, "\n");
-        ok = (n && heed__names_look(out, line, n) < 0) ||
-             heed_fail(c, HEED_DATA,
-                       "class name is wrong: %s:%zu: expected one that no line before has, found "
-                       "%.*s; hint: rename the file if it does not name the classes",
-                       path, out->count + 1, n ? (int)(n < 60 ? n : 60) : 7, n ? line : "nothing");
+        ok =
+            (n && heed__names_look(out, line, n) < 0) ||
+            heed_fail(c, HEED_DATA,
+                      "class name is wrong: %s:%zu: expected one that is in no earlier line, found "
+                      "%.*s; hint: rename the file if it does not name the classes",
+                      path, out->count + 1, n ? (int)(n < 60 ? n : 60) : 7, n ? line : "nothing");
         ok = ok && heed__names_add(out, line, n) >= 0;
     }
     heed__free(text);

@@ -163,5 +163,6 @@ bool heed__images_measure(heed_images *k) {
     for (size_t i = 1; i < count; i++) heed__thread_join(threads[i]);
     heed__monitor_free(j.monitor);
     return !heed__stopped(k->c) &&
-           (j.status == HEED_OK || heed_fail(k->c, j.status, "out of memory: to decode pictures"));
+           (j.status == HEED_OK ||
+            heed_fail(k->c, j.status, "out of memory: cannot decode pictures"));
 }

@@ -44,7 +44,7 @@ static heed_status frame_parts(jpeg *j, const unsigned char *b) {
     for (int i = 0; i < j->parts; i++)
         if (j->across % j->part[i].across != 0 || j->down % j->part[i].down != 0)
             return heed__refuse(j->f, "is of an unsupported kind: a JPEG whose components are "
-                                      "sampled at a ratio that is no whole number");
+                                      "sampled at a ratio that is not a whole number");
     return HEED_OK;
 }
 

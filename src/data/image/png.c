@@ -105,7 +105,7 @@ static heed_status chunk(png *p, size_t at, size_t n) {
     if (is_data) return data(p, b, n);
     if (memcmp(type, "PLTE", 4) == 0) return palette(p, at, n);
     if (memcmp(type, "tRNS", 4) == 0 && p->colour == 0 && n == 2 && heed__big16(b) >> p->depth)
-        return heed__refuse(p->f, "is a damaged PNG: its transparent grey is no grey of %d bits",
+        return heed__refuse(p->f, "is a damaged PNG: its transparent grey is not a grey of %d bits",
                             p->depth);
     if (memcmp(type, "eXIf", 4) == 0) p->info->orientation = heed__exif_orientation(b, n);
     p->end = memcmp(type, "IEND", 4) == 0;

@@ -109,8 +109,8 @@ static bool find_tokenizers(heed_data *d, const heed_config *f, const heed_data_
     const char *name = heed_config_text(f, "tokenizer");
     if (shared && *heed_config_text(f, "source-tokenizer"))
         return heed_fail(d->c, HEED_USAGE,
-                         "`source-tokenizer` is of a vocabulary of the source's own: expected "
-                         "`share-vocab = false` with it");
+                         "`source-tokenizer` has no effect with a shared vocabulary: expected "
+                         "`share-vocab = false`");
     int side = shared ? 2 : translates ? 1 : 0;
     d->tokenizer = run ? heed_tokenizer_open(d->c, run)
                    : heed__kind_find(name) >= 0

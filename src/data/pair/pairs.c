@@ -67,7 +67,7 @@ static bool text_fits(const heed__line *l, const heed__cut text[HEED__SIDES]) {
     return words == labels ||
            heed_fail(l->k->c, HEED_DATA,
                      "line is wrong: %s:%zu: expected a label for each of the %zu words, found %zu "
-                     "labels; hint: both are parted by spaces",
+                     "labels; hint: separate both by spaces",
                      l->path, l->number, words, labels);
 }
 

@@ -113,9 +113,10 @@ static bool reserve(heed_pairs *k, size_t rows) {
 
 static bool begin(heed_pairs *k, heed_batch_at at, heed_batch *out) {
     if (!k->encoded)
-        return heed_fail(k->c, HEED_USAGE, "pairs are not tokens yet: expected heed_pairs_encode");
+        return heed_fail(k->c, HEED_USAGE,
+                         "pairs are not encoded: expected heed_pairs_encode before");
     if (k->a.kind == HEED_CAPTIONS)
-        return heed_fail(k->c, HEED_USAGE, "captions alone: expected heed_caption_batch");
+        return heed_fail(k->c, HEED_USAGE, "pairs are captions: expected heed_caption_batch");
     size_t longest = most_of(k, HEED__SOURCE);
     if (most_of(k, HEED__TARGET) > longest) longest = most_of(k, HEED__TARGET);
     int most = INT32_MAX / (int)longest < MOST_ROWS ? INT32_MAX / (int)longest : MOST_ROWS;

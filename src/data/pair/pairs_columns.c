@@ -175,7 +175,7 @@ static bool are_unique(const heed__line *l, const heed__cut *names, size_t count
         if (other < count)
             return heed_fail(l->k->c, HEED_DATA,
                              "two columns have one name: %s:%zu: columns %zu and %zu are named "
-                             "%.*s; hint: `columns` takes numbers, too, `columns = 1,2`",
+                             "%.*s; hint: `columns` accepts numbers, too, `columns = 1,2`",
                              l->path, l->number, own + 1, other + 1, (int)names[own].n,
                              names[own].s);
     }

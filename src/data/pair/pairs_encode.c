@@ -125,8 +125,8 @@ static bool tokenizer_fits(heed_pairs *k, const heed_tokenizer *t) {
     heed_specials s = t->special;
     return (s.pad >= 0 && s.cls >= 0 && s.sep >= 0) ||
            heed_fail(k->c, HEED_USAGE,
-                     "tokenizer lacks special tokens: pairs need [PAD] [CLS] [SEP], this %s "
-                     "tokenizer has not all of them; hint: train it with specials",
+                     "tokenizer lacks special tokens: pairs need [PAD] [CLS] [SEP], but this %s "
+                     "tokenizer lacks some; hint: train it with specials",
                      heed_tokenizer_kind(t));
 }
 
