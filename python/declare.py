@@ -389,11 +389,13 @@ def layout(p):
 # ---- synonyms ----
 
 def synonyms():
-    """The names of train/cli/synonyms_settings.c that mean settings: for each the settings, of which a task has the first that it has."""
+    """The names of train/cli/synonyms_settings.c that mean settings: for each the settings, of which a task has the first that it has.
+    Those whose value is a file (attention=FILE) are left out: trainings have none."""
     source = open(os.path.join(os.path.dirname(HERE), "train", "cli", "synonyms_settings.c")).read()
     lines = []
     for theirs, ours in re.findall(r'\{((?:\s*"[^"]*")+),\s*"([^"]*)",', source):
         names = " ".join(re.findall('"([^"]*)"', theirs)).split()
+        ours = " ".join(w for w in ours.split() if not w.endswith("=FILE"))
         lines.append(f'    ("{ours}",\n     "{" ".join(names)}"),\n')
     return ('"""What other programs call the settings of heed. Written by declare.py from train/cli/synonyms_settings.c."""\n\n'
             "SETTINGS = (\n" + "".join(lines) + ")\n")

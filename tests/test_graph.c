@@ -96,6 +96,33 @@ TEST(graph_names_the_activation_of_an_affine_op) {
     CLOSE(l.c);
 }
 
+static bool infer_as_input(heed_node *n) { return heed_out_like(n, 0); }
+
+static void add_nothing(heed_node *n) { (void)n; }
+
+static void copy(heed_node *n) { memcpy(n->y->x, n->in[0]->x, n->y->size * sizeof *n->y->x); }
+
+/* Its args may be anything. */
+TEST(graph_knows_no_activation_of_an_own_op_of_the_name) {
+    static const heed_op own[] = {{.name = "affine",
+                                   .inputs = 1,
+                                   .infer = infer_as_input,
+                                   .forward = copy,
+                                   .backward = add_nothing,
+                                   .args_size = 4},
+                                  {0}};
+    lab l;
+    heed_graph g;
+    open_lab(&l);
+    heed_tensor *x = heed_want_grad(l.t, heed_input(l.t, NULL, 2, (int[]){3, WIDTH}));
+    heed_push(l.t, own, &(int32_t){1 << 30}, x);
+    CHECK(heed_graph_read(l.t, &g));
+    CHECK(g.count == 2 && !g.nodes[1].activation);
+    CHECK_TEXT(g.nodes[1].op.op, "affine");
+    heed_graph_free(&g);
+    CLOSE(l.c);
+}
+
 /* Ops of one name with an op of another between them that waits for the first and that the second
  * waits for. */
 TEST(graph_boxes_never_wait_for_themselves) {

@@ -216,3 +216,23 @@ TEST(heatmap_that_continues_another_has_its_rows_at_the_same_height) {
     }
     CLOSE(c);
 }
+
+/* Two maps in the same rows have cells of one size, which the wider map limits. */
+TEST(heatmap_beside_a_wide_one_is_as_small) {
+    heed_ctx *c = heed_open(NULL);
+    static const heed_real values[3 * 3000] = {1};
+    heed_heatmap maps[2] = {{.rows = 3, .cols = 3000, .values = values},
+                            {.rows = 3, .cols = 1, .values = values, .continues = true}};
+    const char *path = in_folder("wide.svg");
+    size_t n = 0;
+    int width = 0;
+    CHECK(heed_heatmaps_svg(c, maps, 2, path));
+    char *svg = heed_text_read(c, path, &n), *at = svg ? strstr(svg, " width=\"") : NULL;
+    CHECK(at && sscanf(at, " width=\"%d\"", &width) == 1 && width > 12000 && width < 13000);
+    free(svg);
+    maps[1].cols = 1 << 30; /* is not read */
+    CHECK(!heed_heatmaps_svg(c, maps, 2, path));
+    CHECK(strstr(heed_ctx_error(c), "a heat map needs values of 1 to"));
+    heed_clear(c);
+    CLOSE(c);
+}

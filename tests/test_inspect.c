@@ -566,16 +566,23 @@ TEST(inspect_overlay_of_fused_heads_and_shares_has_scales_of_its_own) {
     const heed_real *maps[] = {mean, sharp, mean};
     heed_overlay o = patches_over(black, maps, 3);
     o.cells = true;
+    o.shares = &(const bool){true};
     snprintf(path, sizeof path, "%s/overlay.png", test_folder());
     for (int apart = 0; apart < 2; apart++) {
         o.fused = o.measures = apart;
-        o.shares = &(const bool){true};
         CHECK(heed_overlay_png(c, &o, path));
         heed_picture p = read_back(path);
         CHECK(pixels_of(&p, DARK) == (apart ? 3 : 1) * 112 * 112);
         CHECK(pixels_of(&p, ORANGE) == 0);
         heed_picture_free(&p);
     }
+    /* Nearly uniform ones do not look like a choice: the scale ends at twice the uniform weight. */
+    const heed_real even[4] = {0.24f, 0.26f, 0.25f, 0.25f};
+    maps[0] = maps[2] = even;
+    CHECK(heed_overlay_png(c, &o, path));
+    heed_picture p = read_back(path);
+    CHECK(pixels_of(&p, DARK) == 112 * 112);
+    heed_picture_free(&p);
     CLOSE(c);
 }
 

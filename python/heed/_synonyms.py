@@ -219,7 +219,7 @@ SETTINGS = (
      "output-attentions show-attention attentions return-attention plot-attention"),
     ("occlude",
      "occlusion occluded"),
-    ("attention=FILE overlay",
+    ("overlay",
      "png"),
     ("layer",
      "layer-index layer-idx layer-num"),

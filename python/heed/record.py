@@ -10,7 +10,7 @@ from ctypes import byref
 import numpy as np
 
 from . import _c
-from ._library import Context, Owner, UsageError, alone, array, lib, take_text, text, text_bytes, texts
+from ._library import Context, Owner, UsageError, alone, array, check_range, lib, take_text, text, text_bytes, texts
 from .data import path_bytes
 
 STACKS = ("encoder", "decoder", "cross")
@@ -27,7 +27,7 @@ def read(path, line=0):
     """A record from a file that heed wrote (JSON or NPZ), or of weights of another program. Of a JSON file with an object on
     each line, as `heed attend --json` prints for several inputs: the one on `line`, which counts from 1."""
     c = Context()
-    return Record(c, c.made(lib.heed_record_read_line(c.pointer, path_bytes(path), line), "read"))
+    return Record(c, c.made(lib.heed_record_read_line(c.pointer, path_bytes(path), check_range("line", line, 0, 1 << 20)), "read"))
 
 
 class Axis:

@@ -82,9 +82,9 @@ def value_text(value):
     return os.fsdecode(value) if is_path(value) else str(value)
 
 
-def known_as(task, key):
+def known_as(task, call, key):
     """What heed calls a setting of another program, with its value if that is in the name: 'lr', 'norm="pre"'; None: it has none."""
-    name, here = key.lower().replace("_", "-").strip("-"), {**settings(task), **{p: None for p in inspect.signature(train).parameters}}
+    name, here = key.lower().replace("_", "-").strip("-"), {*settings(task), *inspect.signature(call).parameters}
     for ours, theirs in SETTINGS:
         for one in ours.split() if name in theirs.split() else ():
             one, _, value = one.partition("=")
@@ -94,15 +94,15 @@ def known_as(task, key):
 
 
 @contextlib.contextmanager
-def naming(task):
-    """The error about an unknown setting within says what is meant: a setting of other tasks, or heed's name for it."""
+def naming(task, call):
+    """The error about an unknown setting of call, train or resume, within says what is meant: a setting of other tasks, or heed's name for it."""
     try:
         yield
     except UsageError as e:
         found = re.match('unknown setting "([^"]*)"', str(e))
         if not found:
             raise
-        others, ours = [t for t in models() if found[1].replace("_", "-") in settings(t)], known_as(task, found[1])
+        others, ours = [t for t in models() if found[1].replace("_", "-") in settings(t)], known_as(task, call, found[1])
         if others:
             raise UsageError(f'{found[0]}: it is a setting of {", ".join(others)}, not of {task}') from None
         raise UsageError(f"{found[0]}: did you mean {ours}?" if ours else f'{e}; hint: heed.settings("{task}") lists the settings') from None
@@ -190,7 +190,7 @@ def train(task, data, out=None, progress=None, preset=None, force=False, seed=1,
     path = os.path.join(folder, "run") if folder else os.fsdecode(path_bytes(out, "run"))
     try:
         options = {"seed": seed, "threads": threads, "isa": isa}
-        with written(data, lib.heed_model_spec(models_[task]), path) as place, saying(path, not folder), naming(task):
+        with written(data, lib.heed_model_spec(models_[task]), path) as place, saying(path, not folder), naming(task, train):
             args = {"model": models_[task], "run": path_bytes(path), "force": force}
             args["preset"] = None if preset is None else text_bytes(preset, "preset")
             args["data"] = path_bytes(place, "data")
@@ -226,7 +226,7 @@ def resume(path, progress=None, data=None, threads=0, isa=None, **settings):
             other = f'heed.resume("{path}"{typed}, {key}=PATH)'.encode()
             c.made(lib.heed_run_has_data(c.pointer, model, name, None, key.encode(), other), "resume")
     args = {"model": model, "run": name, "resume": True, "data": None if data is None else path_bytes(data, "data")}
-    with saying(os.fsdecode(name)), naming(next(t for t, m in models().items() if m == model)):
+    with saying(os.fsdecode(name)), naming(next(t for t, m in models().items() if m == model), resume):
         _, result, stopped = run_training(args, progress, settings, options)
     return finished(os.fsdecode(name), result, stopped, options)
 

@@ -47,13 +47,15 @@ static bool build(heed__fitting *f, const heed_store *tried) {
     return !heed__stopped(f->c);
 }
 
-/* The sizes alone, before any value is drawn, say whether weights and gradients fit. */
+/* The sizes alone, before any value is drawn, say whether weights and gradients fit. What is not
+ * trained has no gradients: then only the weights are counted. */
 static bool check_memory(heed__fitting *f) {
     enum { LARGE = 20000000 };
     char count[32], bytes[32], all[32];
     bool ok = make_model(f, true, NULL);
     size_t params = heed_store_params(f->store);
-    double need = 2.0 * sizeof(heed_real) * (double)params, limit = (double)heed__os_memory_limit();
+    double arrays = f->set.lora || *f->set.freeze ? 1 : 2, limit = (double)heed__os_memory_limit();
+    double need = arrays * sizeof(heed_real) * (double)params;
     heed__fit_unbuild(f);
     if (!ok || params < LARGE) return ok;
     heed_format_count(count, params);

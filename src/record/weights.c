@@ -72,12 +72,17 @@ bool heed__numbers_npy(const heed__source *s, const heed__npy *a, heed__numbers 
 
 /* ---- which kind of file ---- */
 
-/* Whether an object on one line is followed by another on the next, which no JSON text has. */
+static bool is_blank(char b) { return memchr(" \t\r\n", b, 4) != NULL; }
+
+/* Whether an object at the end of a line is followed by another, which no JSON text has; lines
+ * between them may be blank. */
 static bool has_lines(const char *text, size_t n) {
     const char *end = text + n, *at = text;
     while ((at = memchr(at, '\n', (size_t)(end - at))) != NULL) {
-        const char *last = at > text && at[-1] == '\r' ? at - 1 : at;
-        if (++at < end && *at == '{' && last > text && last[-1] == '}') return true;
+        const char *last = at;
+        while (last > text && is_blank(last[-1])) last--;
+        while (at < end && is_blank(*at)) at++;
+        if (at < end && *at == '{' && last > text && last[-1] == '}') return true;
     }
     return false;
 }
@@ -92,9 +97,12 @@ static bool choose_line(const heed__source *s, int line, char *text, size_t *n) 
         else
             *at = ' ';
     }
+    if (at == end) return heed_fail(s->c, HEED_DATA, "%s has fewer than %d lines", s->path, line);
     char *stop = memchr(at, '\n', (size_t)(end - at));
     if (stop) *n = (size_t)(stop - text);
-    return at < end || heed_fail(s->c, HEED_DATA, "%s has fewer than %d lines", s->path, line);
+    while (at < text + *n && is_blank(*at)) at++;
+    return at < text + *n ||
+           heed_fail(s->c, HEED_DATA, "line %d of %s is blank: expected an object", line, s->path);
 }
 
 static bool read_json(heed__source *s, int line, char *text, size_t n, heed_record *r) {
@@ -150,18 +158,24 @@ static bool unknown_format(const heed__source *s, const unsigned char *bytes, si
                      kinds[i].kind, kinds[i].expected, n ? quote : "an empty file");
 }
 
+static bool has_no_lines(const heed__source *s) {
+    return heed_fail(s->c, HEED_DATA, "%s has no lines: expected a JSON file for `line`", s->path);
+}
+
 heed_record *heed__record_parse(heed_ctx *c, const char *path, int line, unsigned char *bytes,
                                 size_t n) {
     heed_record *r = heed_record_new(c);
     heed__source s = {.c = c, .path = path};
     size_t at = 0;
-    while (at < n && memchr(" \t\r\n", bytes[at], 4)) at++;
+    while (at < n && is_blank((char)bytes[at])) at++;
     bool json = at < n && (bytes[at] == '{' || bytes[at] == '[');
     bool packed = starts(bytes, n, "PK") || starts(bytes, n, "\x93NUMPY"), ok = false;
-    if (r && packed) {
+    if (r && packed && !line) {
         ok = read_npz(&s, bytes, n, r);
     } else {
-        ok = r && (json ? read_json(&s, line, (char *)bytes, n, r) : unknown_format(&s, bytes, n));
+        ok = r && (json     ? read_json(&s, line, (char *)bytes, n, r)
+                   : packed ? has_no_lines(&s)
+                            : unknown_format(&s, bytes, n));
         heed__free(bytes);
     }
     if (ok) return r;
@@ -172,6 +186,10 @@ heed_record *heed__record_parse(heed_ctx *c, const char *path, int line, unsigne
 heed_record *heed_record_read_line(heed_ctx *c, const char *path, int line) {
     size_t n;
     if (heed__stopped(c) || !path) return NULL;
+    if (line < 0) {
+        heed_fail(c, HEED_USAGE, "line is wrong: expected 0 or more, found %d", line);
+        return NULL;
+    }
     unsigned char *bytes = heed__os_read(c, path, FILE_LIMIT, &n);
     return bytes ? heed__record_parse(c, path, line, bytes, n) : NULL;
 }

@@ -205,7 +205,9 @@ static void share_rows(plan *p) {
     plan other = {.all = &one, .map = p->beside};
     int number = measure(&other);
     p->scale = other.scale = letters(&other) < p->scale ? 1 : p->scale;
-    p->cell = other.cell = heed__larger(cell_size(p, measure(p)), cell_size(&other, number));
+    int cell = heed__larger(cell_size(p, measure(p)), cell_size(&other, number));
+    int side = heed__larger(p->map->rows, heed__larger(p->map->cols, p->beside->cols));
+    p->cell = other.cell = cell < MOST / side ? cell : MOST / side;
     size_panels(&other);
     p->top = other.top;
 }
@@ -391,7 +393,8 @@ static const heed_heatmap *beside(const heed_panels *list, int index) {
         other = m - 1;
     else if (index + 1 < list->count && m[1].continues)
         other = m + 1;
-    return other && other->values && other->rows == m->rows ? other : NULL;
+    bool fits = other && other->values && other->cols >= 1 && other->cols <= MOST;
+    return fits && other->rows == m->rows ? other : NULL;
 }
 
 static bool draw_map(heed_ctx *c, const void *maps, int index, bool vector, heed__sketch *out) {

@@ -87,6 +87,8 @@ status 0
 warns "22,"
 warns "parameters need at least 1"
 warns "of memory; a step is tried to measure how much more"
+run train mlm facts.txt --estimate --steps 1 --batch 1 --block 8 --packing blocks --layers 7 --width 512 --freeze 'encoder.*'
+warns "parameters need at least 8" # no gradients
 
 run train mlm facts.txt -o run -c mlm.conf --lr 0.004 --layers 1 --width 16 --heads 2 --steps 60
 status 0

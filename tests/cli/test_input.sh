@@ -80,6 +80,20 @@ run train gpt edited.txt -o runs/shorter $SMALL
 run compare runs/edited runs/shorter --json
 warns "runs are on different data: runs/edited on edited.txt, runs/shorter on edited.txt (checksum "
 json settings.data.0 edited.txt
+# The checksum includes the text of validation, and only a whole one counts.
+head -12 facts.txt >some.txt
+run train gpt facts.txt --val some.txt -o runs/val $SMALL
+run compare file runs/val
+quiet
+says "some.txt"
+hides "checksum"
+cp -R runs/shorter runs/damaged
+for sum in '"none of a checksum"' 5; do
+    sed "s/\"data_checksum\": *\"[0-9a-f]*\"/\"data_checksum\": $sum/" runs/shorter/last/state.json >runs/damaged/last/state.json
+    run compare runs/edited runs/damaged
+    quiet
+    hides "checksum"
+done
 rm edited.txt
 run compare runs/shorter file runs/edited
 warns "runs are on different data: runs/shorter on edited.txt, file on facts.txt"

@@ -74,6 +74,13 @@ run view two.json --line 3
 refuses 3 "two.json is no valid JSON: line 3, column 23"
 run view two.json --line 4
 refuses 3 "two.json has fewer than 4 lines"
+printf '%s\r\n' '{"attention": [[[1]]]} ' '' '{"attention": [[[1, 0], [0, 1]]]}' >apart.json
+run view apart.json
+refuses 3 "apart.json has several objects, one on each line"
+run view apart.json --line 2
+refuses 3 "line 2 of apart.json is blank: expected an object"
+run view apart.json --line 3
+says "1 head of 2 x 2"
 # A picture beside the weights: the page lays them over it.
 echo '{"attention": [[0.2, 0.2, 0.2, 0.2, 0.2], [0, 1, 0, 0, 0], [0, 0, 1, 0, 0], [0, 0, 0, 1, 0], [0, 0, 0, 0, 1]],
        "picture": [[0, 99, 0], [99, 0, 255]]}' >picture.json
@@ -133,6 +140,8 @@ for kind in npz npy json; do
     warns "found an empty file"
 done
 printf 'P' >cut.npz
+run view bad.npz --line 2
+refuses 3 "bad.npz has no lines: expected a JSON file for --line"
 run view cut.npz
 refuses 3 'cut.npz is not an NPZ file: expected PK at its start, found "P"'
 printf '\223NUM' >cut.npy

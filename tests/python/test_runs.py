@@ -211,6 +211,8 @@ def test_data_that_was_moved():
             call()
     with raises(heed.UsageError, 'unknown setting "max_iters": did you mean steps?'):
         heed.resume("run", data="moved.txt", max_iters=6)
+    with raises(heed.UsageError, 'unknown setting "output_dir"; hint: heed.settings("gpt")'):  # resume has no out
+        heed.resume("run", data="moved.txt", output_dir="other")
     assert run.evaluate("moved.txt")["loss"] and heed.resume("run", steps=6, data="moved.txt").result["step"] == 6
     run = heed.train("gpt", "moved.txt", out="apart", val=facts(), steps=5, **SMALL)
     os.rename("my facts.txt", "apart.txt")
@@ -507,6 +509,9 @@ def test_lines():
     assert heed.read("two.json", 2).blocks[0].weights.shape == (1, 2, 2)
     with raises(heed.DataError, "`line=1` reads the first"):
         heed.read("two.json")
+    for line in (-1, 2**32 + 1, 1.5, None):
+        with raises(heed.UsageError, "line is out of range: expected 0 to"):
+            heed.read("two.json", line)
 
 
 def test_refused():
@@ -515,7 +520,7 @@ def test_refused():
         with raises(heed.UsageError, words):
             heed.train("gpt", "my facts.txt", out="run", **wrong)
     for wrong, words in ((dict(learning_rate=1e-3), 'unknown setting "learning_rate": did you mean lr?'), (dict(num_train_epochs=1), "did you mean epochs?"),
-                         (dict(norm_first=True), 'did you mean norm="pre"?'), (dict(random_seed=1), "did you mean seed?"), (dict(device="cpu"), 'heed.settings("gpt")'),
+                         (dict(norm_first=True), 'did you mean norm="pre"?'), (dict(random_seed=1), "did you mean seed?"), (dict(device="cpu"), 'heed.settings("gpt")'), (dict(png="loss.png"), 'heed.settings("gpt")'),
                          (dict(patch=2), "it is a setting of vit, caption, autoencoder, not of gpt")):
         with raises(heed.UsageError, words):
             heed.train("gpt", "my facts.txt", **wrong)

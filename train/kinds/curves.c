@@ -63,7 +63,8 @@ static void read_checkpoint(run_curves *k, const char *dir) {
     json_t *state = json_load_file(path, 0, NULL);
     json_unpack(state, "{s:I, s?s, s?{s?s}}", "best_step", &step, "data_checksum", &data,
                 "settings", "best", &by);
-    if (strspn(data, "0") < strlen(data)) snprintf(k->data, sizeof k->data, "%s", data);
+    bool whole = strlen(data) == 16 && strspn(data, "0123456789abcdef") == 16;
+    if (whole && strspn(data, "0") < 16) snprintf(k->data, sizeof k->data, "%s", data);
     json_t *loss = json_object_get(state, "loss");
     if (json_is_number(loss)) k->loss = json_number_value(loss);
     for (int i = 0; i < k->val.count; i++)

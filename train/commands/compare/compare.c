@@ -269,11 +269,14 @@ static void warn_of_others(program *p, const comparison *k) {
 }
 
 /* Whether two runs were trained on the same data. Their checkpoints know, even if the files have
- * changed since; kinds of data read a file in different ways. Without a checkpoint, a file or a
- * copy of it is the same data. */
+ * changed since, except where they are of different kinds of data, which read a file in different
+ * ways, or have another file of validation, which the checksum includes. Then, and without a
+ * checkpoint, a file or a copy of it is the same data. */
 static bool same_data(const compared *a, const compared *b) {
     const char *x = value_of(a, "data"), *y = value_of(b, "data");
-    if (*a->curves.data && *b->curves.data && data_of(a->model) == data_of(b->model))
+    bool alike = data_of(a->model) == data_of(b->model) &&
+                 strcmp(value_of(a, "val"), value_of(b, "val")) == 0;
+    if (*a->curves.data && *b->curves.data && alike)
         return strcmp(a->curves.data, b->curves.data) == 0;
     return strcmp(x, y) == 0 || same_file(x, y) || same_content(x, y);
 }
