@@ -71,7 +71,7 @@ run view two.json --line 1 --html two.html
 says "1 head of 1 x 1"
 says "wrote two.html"
 run view two.json --line 3
-refuses 3 "two.json is no valid JSON: line 3, column 23"
+refuses 3 "two.json is not valid JSON: line 3, column 23"
 run view two.json --line 4
 refuses 3 "two.json has fewer than 4 lines"
 printf '%s\r\n' '{"attention": [[[1]]]} ' '' '{"attention": [[[1, 0], [0, 1]]]}' >apart.json
