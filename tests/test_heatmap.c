@@ -127,6 +127,21 @@ TEST(heatmap_picture_of_values_below_0_is_blue_there_and_orange_above) {
     CLOSE(c);
 }
 
+TEST(heatmap_picture_of_few_columns_has_letters_as_large_as_its_title) {
+    heed_ctx *c = heed_open(NULL);
+    const char *names[30] = {"a row"};
+    heed_heatmap m = {.rows = 30, .cols = 3, .values = (heed_real[90]){1}, .row_labels = names};
+    m.title = "a title of forty or more letters, wider than the map";
+    char *svg = svg_of(c, m);
+    const char *label = svg ? strstr(svg, ">a row<") : NULL;
+    while (label && label > svg && strncmp(label, "<text font-size=\"18\"", 20) != 0 &&
+           strncmp(label, "<text font-size=\"9\"", 19) != 0)
+        label--;
+    CHECK(label && strncmp(label, "<text font-size=\"18\"", 20) == 0);
+    free(svg);
+    CLOSE(c);
+}
+
 TEST(heatmap_picture_says_that_it_lacks_labels) {
     heed_ctx *c = heed_open(NULL);
     heed_heatmap two[2];

@@ -222,6 +222,25 @@ TEST(inspect_heatmap_cells_grow_until_the_map_is_as_wide_as_its_title) {
     CLOSE(c);
 }
 
+TEST(inspect_narrow_panels_share_a_row_as_wide_as_the_title) {
+    heed_ctx *c = heed_open(NULL);
+    char path[128];
+    int width, height, wide, tall;
+    heed_heatmap m[4];
+    for (int i = 0; i < 4; i++)
+        m[i] = (heed_heatmap){.rows = 30, .cols = 3, .values = (heed_real[90]){1}};
+    heed_panels all = {.count = 4, .maps = m, .columns = 2};
+    snprintf(path, sizeof path, "%s/map.png", test_folder());
+    all.title = "a title of forty or more letters, wider than the maps";
+    CHECK(heed_panels_png(c, &all, path));
+    png_size(path, &width, &height);
+    all.columns = 0;
+    CHECK(heed_panels_png(c, &all, path));
+    png_size(path, &wide, &tall);
+    CHECK(wide == width && tall < height - 300);
+    CLOSE(c);
+}
+
 /* A causal row has as many keys as its place; the first one, of one key, does not count. */
 TEST(inspect_uniform_weight_is_that_of_visible_keys) {
     heed_record_axis axes[] = {{"text", 4, NULL, NULL, 0, 0, 0}};

@@ -145,6 +145,11 @@ static const judged_case cases[] = {
     {"an accuracy whose best was early", VIT, 1000, 99, "1 1 1 1 1 1 1 1 1 1",
      "9 9 9 9 9 9 9 9 9 9", ".5 .9 .5 .5 .5 .5 .6 .6 .6 .6", NULL, "plateau: ", "accuracy",
      "improving"},
+    {"a loss whose best was early", MLM, 9999, 99, "9 8 7 6 5 4 2 .9 .8 .7",
+     "9 8 7 6 5 4 2 1 1.01 1.01", NULL, NULL,
+     "plateau: the validation loss went from 4 to 1.01 in the last third, but was lowest at step "
+     "800; try",
+     "another `lr`", "learning rate is low"},
     {"all right", VIT, 100, 99, FALLS, "1 .5 .1 .01 .01 .02 .02 .03 .03 .03",
      ".5 .8 1 1 1 1 1 1 1 1", NULL, "learned: the validation accuracy is 100.0 %",
      "more steps change little", "overfitting"},

@@ -271,7 +271,7 @@ static void draw_panel(plan *p, int index) {
         return;
     }
     if (!is_share(o, index - 1))
-        snprintf(second, sizeof second, "%.2g to %.2g", fmin(-largest(o, index - 1, -1), 0),
+        snprintf(second, sizeof second, "%.3g to %.3g", fmin(-largest(o, index - 1, -1), 0),
                  fmax(largest(o, index - 1, 1), 0));
     else
         snprintf(second, sizeof second, "largest %.*f", p->digits, largest(o, index - 1, 1));
@@ -402,7 +402,7 @@ static void put_scales(const panels *p, int width) {
     heed_text_add(&line, "Other scales");
     for (int i = 0, n = 0; i < o->count; i++) {
         if (!is_apart(o, i)) continue;
-        heed_text_add(&line, "%s %s %.2g to %.2g", n++ ? "," : ":", name_of(o, i), start_of(o, i),
+        heed_text_add(&line, "%s %s %.3g to %.3g", n++ ? "," : ":", name_of(o, i), start_of(o, i),
                       end_of(o, i));
         below |= start_of(o, i) < 0;
     }

@@ -185,7 +185,7 @@ int heed__sketch_scale(heed__sketch *s, int x, int y, heed__scale k) {
     enum { RAMP = 160 };
     static const heed__rgb soft = {110, 110, 110};
     char text[200];
-    snprintf(text, sizeof text, "%.60s: %.2g to %.2g%s%.90s", k.name, k.from, k.end,
+    snprintf(text, sizeof text, "%.60s: %.3g to %.3g%s%.90s", k.name, k.from, k.end,
              k.unit ? ", " : "", k.unit ? k.unit : "");
     int step = s && s->vector ? 4 : 1;
     for (int i = 0; s && i < RAMP; i += step) {

@@ -238,6 +238,10 @@ refuses 3 "did you mean W_h?"
 own '{"X": [[3, 0], [0, 1], [0, 2]], "W_Q": [[2], [0.0000001]], "W_K": [[1], [2]], "W_V": [[1], [2]]}'
 says "Q[1, 1] = 3·"
 hides "= (1 smaller term)"
+# A long sum shows its largest terms, here two of fourteen ones that come last.
+own '{"X": [[1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 9, 8]], "W_Q": [[1], [1], [1], [1], [1], [1], [1], [1], [1], [1], [1], [1], [1], [1]], "W_K": [[0], [0], [0], [0], [0], [0], [0], [0], [0], [0], [0], [0], [0], [1]], "W_V": [[1], [1], [1], [1], [1], [1], [1], [1], [1], [1], [1], [1], [1], [1]]}'
+tr '\n' ' ' <out >line
+holds grep -qF "1·1 + 9·1 + 8·1 + (2 smaller terms) = 29" line
 run explain --from again --backward --json
 holds cmp -s out again
 run explain --from layer.json --notation columns --backward

@@ -354,6 +354,7 @@ status 0
 run attend sure "bad film bad awful" --occlude
 tr '\n' ' ' <out >line
 holds grep -q "The probability is so near 1 that it changes by less than 0.0[0-9]* whatever is hidden" line
+holds grep -q "if this is hidden: token [0-9]*, .* (by [-+][0-9.]*)\." line
 holds grep -q "and --gradient shows what moves the logit" line
 run attend sure "bad film bad awful" --occlude --svg sure.svg --html sure.html
 holds grep -q "occlusion says little here" sure.svg

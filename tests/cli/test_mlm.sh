@@ -10,7 +10,7 @@ says "[MASK]"
 says "mean"
 says "head 1"
 says "head 2"
-says "is the most concentrated of 2 heads"
+holds grep -q "; here head [12] is the most concentrated of 2 heads" out
 says "percent of a row's attention"
 run train mlm facts.txt -o two --layers 2 --heads 2 --width 16 --ff 32 --steps 2
 run fill two "Paris is the capital of [MASK] ."

@@ -158,7 +158,7 @@ refuses 3 "did you mean shown?"
 run import vit -o run
 refuses 2 "vit is a run already: expected the folder of a model of transformers; hint: \`heed classify vit\`"
 run export vit --to hf
-refuses 2 "unknown option --to: -o FOLDER writes the format of transformers, --onnx FILE ONNX"
+refuses 2 "unknown option --to: -o FOLDER writes the format of transformers, --onnx FILE writes ONNX"
 
 # A setting of training, given to another command.
 for command in "generate gpt" "resume gpt" "eval gpt"; do

@@ -242,7 +242,7 @@ warns "24 x 24, colour, from 21 x 21 up to 28 x 28"
 warns "chosen     image-size 24: the median of the short sides"
 warns "1 file is not a picture: colours/red/notes.txt"
 run train vit colours $TINY --estimate
-says "14 photographs are few for attention over patches: a CNN (heed train cnn) often learns"
+says "14 pictures are few for attention over patches: a CNN (heed train cnn) often learns"
 run train gpt colours -o text --steps 1
 warns 'left out: 16 pictures of colours, which are not texts; hint: `heed train vit` and `heed train cnn` train on pictures'
 holds grep -qx 'image-size = 24' colour/config.conf

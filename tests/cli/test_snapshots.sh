@@ -69,6 +69,10 @@ holds test "$(head -c 4 strip.png | tail -c 3)" = PNG
 holds test "$(grep -c '>r</text>' strip.svg)" = 18 # nine matrices, of which rows and columns are labelled
 holds grep -q '>step 400</text>' strip.svg
 holds grep -q "</html>" learning.html
+# The mean of heads has a scale for itself, which ends at its largest weight; heads share one.
+run snapshots whole --svg mean.svg
+run snapshots whole --svg head.svg --head 1
+holds test "$(grep -o '>[0-9.]* and more  of a row' mean.svg)" != "$(grep -o '>[0-9.]* and more  of a row' head.svg)"
 run snapshots whole --json --head 1
 status 0
 json input "Paris is"

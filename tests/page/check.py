@@ -530,6 +530,8 @@ def check_labels(b, folder):
         check(min(t["size"] for t in drawn["at"]) >= 9, f"{name}: letters are of 9 pixels or more")
         check(every > 1 or len(drawn["at"]) == 2 * drawn["rows"] + drawn["cols"], f"{name}: each row has a number and a label, each column a label: {len(drawn['at'])}")
         check(all(t["y"] < drawn["height"] for t in notes), f"{name}: the note is within the picture")
+    near = b.run("[...Array(300).keys()].map(i => heed.matrixLayout(heed.weightMatrix(heed.block(), 0), 200 + 12 * i)).filter(l => l.every * l.cell < 8).length")
+    check(near == 0, f"labels of letters of 9 pixels are 8 pixels apart or more at any width: {near}")
     # The sign of a space that is alone is raised; a column's single letter is upright.
     texts = b.run("['␣', 'x', '␣x'].map(text => { const pen = heed.svgPen(); pen.text(text, 10, 20, {size: 10}); return pen.out.join(''); })")
     heights = [float(re.search(r' y="([-.\d]+)"', t)[1]) for t in texts]

@@ -385,5 +385,5 @@ const synonym setting_synonyms[] = {
      "one"},
     {" html page ", "html", "`attend RUN INPUT --html FILE` writes a page"},
     {" output-format format json-output as-json ", "onnx json", NULL},
-    {" to ", NULL, "-o FOLDER writes the format of transformers, --onnx FILE ONNX"},
+    {" to ", NULL, "-o FOLDER writes the format of transformers, --onnx FILE writes ONNX"},
     {NULL, NULL, NULL}};

@@ -126,9 +126,10 @@ static bool note_saturated(const attend_view *v, heed_record *record) {
     heed_text_add(&note,
                   "The probability%s is so near 1 that it changes by less than %.4f whatever is "
                   "hidden: occlusion says little here. The log-odds, ln p / (1 - p), change the "
-                  "most, by %+.2f, if %s is hidden.",
-                  at, ceil(odds.probability * 1e4 + 1e-6) / 1e4, -odds.change,
-                  place_words(v->p->c, &record->axes[v->block->keys], odds.key, place));
+                  "most if this is hidden: %s (by %+.2f).",
+                  at, ceil(odds.probability * 1e4 + 1e-6) / 1e4,
+                  place_words(v->p->c, &record->axes[v->block->keys], odds.key, place),
+                  -odds.change);
     bool ok = heed_record_describe(record, (heed_record_texts){.note = note.s});
     heed_text_free(&note);
     return ok;

@@ -123,7 +123,7 @@ bool attend_print_row(const attend_view *v, const char *made) {
     }
     heed_text_add(&title, ", layer %d", v->block->layer + 1);
     if (v->focus.count > 1)
-        heed_text_add(&title, "; %s is the %s", head_words(v->block, v->focus.head, head),
+        heed_text_add(&title, "; here %s is the %s", head_words(v->block, v->focus.head, head),
                       focus_words(v, why));
     bool ok = shown_token(v, &m);
     m.map.title = title.s;

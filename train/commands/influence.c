@@ -209,7 +209,7 @@ static bool draw(const work *w) {
     if (w->count == 1 && is_over_picture(&w->looks[0])) return draw_over(w, &w->looks[0]);
     const char *png = flag_text(w->p, "png"), *svg = flag_text(w->p, "svg");
     heed_ctx *c = w->p->c;
-    static const char what[] = "norm of d y_t / d x_s: rows t, columns s";
+    static const char what[] = "influence: norm of d y_t / d x_s, rows t, columns s";
     heed_heatmap maps[RUNS];
     char title[RUNS][192], note[RUNS][192];
     for (int i = 0; i < w->count; i++) {

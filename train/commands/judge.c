@@ -98,10 +98,10 @@ enum { SOME = 100 }; /* answers: an accuracy of fewer shows little */
 
 typedef struct {
     char name[24], change[128]; /* "validation loss", "fell by 3.1 % in the last third" */
-    double then, now;
-    bool anew;     /* `then` is what it was when the schedule began anew */
-    bool accuracy; /* it is one; otherwise a loss */
-    int way;       /* 1 better, -1 worse, by more than chance */
+    double then, now, best;     /* best: the step at which it was best */
+    bool anew;                  /* `then` is what it was when the schedule began anew */
+    bool accuracy;              /* it is one; otherwise a loss */
+    int way;                    /* 1 better, -1 worse, by more than chance */
     bool improves;
 } course;
 
@@ -132,6 +132,7 @@ static course course_of(const training_course *j, bool val, bool accuracy) {
     double end = end_of(j), wide = end / 10, since = end * 2 / 3;
     double anew = (double)heed_config_int(j->f, "schedule-from");
     course c = {.accuracy = accuracy,
+                .best = k->step[best_of(x, k->count, accuracy)],
                 .then = mean_until(k, x, since + wide / 10, wide),
                 .now = mean_until(k, x, end, wide)};
     double before = anew > 0 ? mean_until(k, x, anew, wide) : (double)NAN;
@@ -140,7 +141,7 @@ static course course_of(const training_course *j, bool val, bool accuracy) {
         c.then = before;
         since = anew;
     }
-    bool late = !val || k->step[best_of(x, k->count, accuracy)] > fmax(since, 0.85 * end);
+    bool late = !val || c.best > fmax(since, 0.85 * end);
     double move = fabs(c.then) * (val ? chance(j->answers) : chance_of_rows(k));
     c.way = accuracy ? changed(c.then, c.now, j->answers)
                      : (c.now < c.then - move) - (c.now > c.then + move);
@@ -314,7 +315,19 @@ static bool learned(const training_course *j, char text[JUDGEMENT]) {
     return *text;
 }
 
-/* A result that improved by no more than chance. */
+/* Why a plateau is one. */
+static void add_plateau(const course *c, bool constant, char text[JUDGEMENT]) {
+    char n[32];
+    add(text, "plateau: the %s %s", c->name, c->change);
+    if (c->way > 0)
+        add(text, ", but was %s at step %s", c->accuracy ? "highest" : "lowest",
+            heed_format_count(n, (uint64_t)c->best));
+    else
+        add(text, "%s",
+            constant ? ", so more steps change little" : ", where the learning rate is low");
+}
+
+/* A result that improved by no more than chance, or whose best evaluation was not a late one. */
 static void judge_end(const training_course *j, const course *c, char text[JUDGEMENT]) {
     enum { FEW = 3 }; /* passes, after which the loss may yet fall */
     double moved = fabs(c->now - c->then) / fabs(c->then);
@@ -337,8 +350,7 @@ static void judge_end(const training_course *j, const course *c, char text[JUDGE
             "would show it",
             c->name, c->change, j->answers);
     else {
-        add(text, "plateau: the %s %s%s", c->name, c->change,
-            constant ? ", so more steps change little" : ", where the learning rate is low");
+        add_plateau(c, constant, text);
         add_try(text, setting(j, "width", "a larger `width`"),
                 constant ? "another `lr`" : "another `lr`, a longer training run", "more data");
     }

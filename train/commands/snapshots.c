@@ -163,6 +163,20 @@ static bool print_query(const show *w) {
     return ok;
 }
 
+/* The end of the scale: of all heads or, for their mean, which may be far below that of one, of it
+ * alone, without the first row of a causal layer, which is always 1. */
+static double end_of_scale(const show *w) {
+    size_t each = (size_t)w->queries * (size_t)w->keys;
+    size_t first = block_of(w)->causal ? (size_t)w->keys : 0;
+    double end = 0;
+    for (int i = 0; i < w->count; i++) {
+        if (w->head >= 0) end = fmax(end, heed_record_scale(w->records[i], block_in(w, i)));
+        for (size_t k = first; w->head < 0 && k < each; k++)
+            end = fmax(end, (double)w->weights[(size_t)i * each + k]);
+    }
+    return end;
+}
+
 static bool draw_strip(const show *w, bool svg, const char *path) {
     heed_ctx *c = w->p->c;
     size_t each = (size_t)w->queries * (size_t)w->keys;
@@ -179,10 +193,7 @@ static bool draw_strip(const show *w, bool svg, const char *path) {
                                  .col_labels = w->key_axis->labels,
                                  .uniform = uniform,
                                  .uniform_mean = b->causal};
-    double end = 0;
-    for (int i = 0; i < w->count; i++)
-        end = fmax(end, heed_record_scale(w->records[i], block_in(w, i)));
-    if (maps) maps[0].hi = (heed_real)end; /* the panels' scale is that of the first */
+    if (maps) maps[0].hi = (heed_real)end_of_scale(w); /* the panels' scale is that of the first */
     snprintf(title, sizeof title, "attention, %s: rows attend to columns", w->of);
     heed_panels all = {.title = title, .note = NO_EXPLANATION ".", .count = w->count, .maps = maps};
     bool ok = maps && (svg ? heed_panels_svg : heed_panels_png)(c, &all, path);

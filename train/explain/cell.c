@@ -68,18 +68,39 @@ static double put_factor(heed_text *out, double x, int digits) {
     return strtod(text, NULL);
 }
 
-/* Writes the terms of a sum of products, except those too small to be seen in the result. */
+typedef struct {
+    double x, y;
+} product;
+
+static product term_of(const dot_product *d, int row, int col, int i) {
+    bool at = d->how.left_transposed, bt = d->how.right_transposed;
+    return (product){.x = at ? heed_matrix_at(d->left, i, row) : heed_matrix_at(d->left, row, i),
+                     .y = bt ? heed_matrix_at(d->right, col, i) : heed_matrix_at(d->right, i, col)};
+}
+
+/* Whether term i is one of the largest MOST_TERMS; of equal ones the first are. */
+static bool is_large(const dot_product *d, int row, int col, int i, int count) {
+    product term = term_of(d, row, col, i);
+    int before = 0;
+    for (int j = 0; j < count && before < MOST_TERMS; j++) {
+        product other = term_of(d, row, col, j);
+        double more = fabs(other.x * other.y) - fabs(term.x * term.y);
+        before += more > 0 || (more == 0 && j < i && other.x != 0);
+    }
+    return before < MOST_TERMS;
+}
+
+/* Writes the largest terms of a sum of products that can be seen in the result. */
 static double put_sum(heed_text *out, const explaining *e, const dot_product *d, int row, int col) {
     const heed_matrix *a = d->left, *b = d->right;
-    bool at = d->how.left_transposed, bt = d->how.right_transposed;
-    int shown = 0, small = 0, count = at ? a->rows : a->cols, precision = e->look.precision;
+    int shown = 0, small = 0, count = d->how.left_transposed ? a->rows : a->cols;
+    int precision = e->look.precision;
     bool whole = matrix_digits(d->out, 1) == 0;
     double least = whole ? 0 : 0.5 * pow(10, -matrix_digits(d->out, precision)), sum = 0;
     for (int i = 0; i < count; i++) {
-        double x = at ? heed_matrix_at(a, i, row) : heed_matrix_at(a, row, i);
-        double y = bt ? heed_matrix_at(b, col, i) : heed_matrix_at(b, i, col);
+        double x = term_of(d, row, col, i).x, y = term_of(d, row, col, i).y;
         if (x == 0) continue;
-        if (shown == MOST_TERMS || fabs(x * y) < least) {
+        if (fabs(x * y) < least || !is_large(d, row, col, i, count)) {
             small++;
             sum += x * y;
             continue;

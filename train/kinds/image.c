@@ -102,7 +102,7 @@ bool are_few(const heed_model *m, const heed_data *d, const heed_config *f, char
         return false;
     snprintf(
         text, 256,
-        "%s photographs are few for attention over patches: a CNN (%s train cnn) often learns "
+        "%s pictures are few for attention over patches: a CNN (%s train cnn) often learns "
         "more from them, but has no attention to show; to keep the attention, --from RUN starts "
         "from a run on other pictures",
         heed_format_count(count, n), program_name());

@@ -24,11 +24,11 @@
         /* Where all rows have room they are high enough to be read, also if columns are narrow. */
         const room = !cell && m.rows.length * WHOLE <= height,
               tall = room ? Math.max(side, WHOLE) : side;
-        const every = Math.ceil(LEAST / (side + 1)), wide = left + side * m.cols.length + 8;
+        const every = Math.ceil((LEAST - 1) / side), wide = left + side * m.cols.length + 8;
         const low = top + tall * m.rows.length + 8;
         return {
             left, top, cell: side, tall, every, low,
-            everyRow: Math.ceil(LEAST / (tall + 1)), width: every > 1 ? Math.max(wide, 200) : wide,
+            everyRow: Math.ceil((LEAST - 1) / tall), width: every > 1 ? Math.max(wide, 200) : wide,
             height: every > 1 ? low + 16 : low,
         };
     };
