@@ -247,7 +247,7 @@ TEST(heatmap_beside_a_wide_one_is_as_small) {
     free(svg);
     maps[1].cols = 1 << 30; /* is not read */
     CHECK(!heed_heatmaps_svg(c, maps, 2, path));
-    CHECK(strstr(heed_ctx_error(c), "a heat map needs values of 1 to"));
+    CHECK(strstr(heed_ctx_error(c), "expected values of 1 to"));
     heed_clear(c);
     CLOSE(c);
 }
