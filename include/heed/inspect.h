@@ -188,8 +188,8 @@ typedef struct {
     int draws;      /* random directions of y_t; 0: exact if that needs at most HEED_INFLUENCE_EXACT
                        directions, else HEED_INFLUENCE_DRAWS */
     bool exact;     /* always exact, however long it takes */
-    heed_text *how; /* gets how exact the norms are: "exact, over all 64 units", "an estimate from
-                       16 random directions ..."; or NULL */
+    heed_text *how; /* how exact the norms are is added to it: "exact, over all 64 units", "an
+                       estimate from 16 random directions ..."; or NULL */
     heed_progress progress; /* or NULL */
     void *user;
 } heed_influence_args;
