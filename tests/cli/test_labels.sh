@@ -172,6 +172,12 @@ json labels.2
 printf '{"tokens":["a","b"],"tags":["X","Y"]}\n{"tokens":["b","a"],"tags":["Y","X"]}\n{"tokens":["b"],"tags":["Y"]}\n' >few.jsonl
 run train tag few.jsonl -o few $TINY --layers 1 --heads 2 --val-split 0
 status 0
+hides "every sentence has one word"
+printf 'The\tD\ndog\tN\n\nA\tD\ncat\tN\n' >conll.tsv
+run data check tag conll.tsv --val-split 0
+says "every sentence has one word: each line is expected to have the words"
+run train tag conll.tsv -o conll $TINY --layers 1 --heads 2 --val-split 0
+warns "every sentence has one word"
 
 : >empty.tsv
 printf 'a b\tX\n' >lacks.tsv

@@ -44,6 +44,17 @@ bool pairs_note(const heed_pairs_info *a, const heed_config *f, int index, char 
     return index <= 6;
 }
 
+/* A CoNLL file has a word and its label on each line, and an empty line between sentences. */
+bool single_words(const heed_model *m, const heed_data *d) {
+    enum { READ = 100 };
+    size_t pairs = heed_pairs_about(d->batches)->pairs;
+    heed_pair pair;
+    for (size_t i = 0; i < READ && i < pairs; i++)
+        if (!heed_pairs_get(d->batches, false, i, &pair) || memchr(pair.source, ' ', pair.source_n))
+            return false;
+    return m->kind == HEED_INPUT_LABELLED && m->answers == HEED_ANSWER_SAME && pairs > 1;
+}
+
 void banner_vocabulary(const char *label, const heed_tokenizer *k, size_t unknown, size_t tokens) {
     char n1[32], share[64] = "none unknown";
     if (unknown > 0)
@@ -56,12 +67,12 @@ void banner_vocabulary(const char *label, const heed_tokenizer *k, size_t unknow
 static void banner_pairs(const heed_model *m, const heed_data *d, const heed_config *f) {
     const heed_pairs_info *a = heed_pairs_about(d->batches);
     char n1[32], n2[32], note[160], labels[256];
-    (void)m;
     banner_row("data", "%s: %s %s for training, %s for validation", heed_config_text(f, "data"),
                heed_format_count(n1, a->pairs), pair_noun(a, a->pairs),
                d->no_val ? "none" : heed_format_count(n2, a->val_pairs));
     for (int i = 0; pairs_note(a, f, i, note); i++)
         if (*note) banner_row("", "%s", note);
+    if (single_words(m, d)) banner_row("", "%s", SINGLE_WORDS);
     if (d->source) {
         banner_vocabulary("source", d->source, a->unknown, a->tokens);
         banner_vocabulary("target", d->tokenizer, a->target_unknown, a->target_tokens);

@@ -10,6 +10,11 @@ const char *pair_noun(const heed_pairs_info *a, size_t count);
 /* Writes the index-th note (from 0) about the training part, on facts that its counts do not show.
  * False: there are no more notes. */
 bool pairs_note(const heed_pairs_info *a, const heed_config *f, int index, char text[160]);
+/* Whether a model that labels words is to be trained on sentences of one word. */
+bool single_words(const heed_model *m, const heed_data *d);
+#define SINGLE_WORDS                                                                               \
+    "every sentence has one word: each line is expected to have the words of a sentence, a tab "   \
+    "and their labels"
 /* Prints the banner's row on a vocabulary. */
 void banner_vocabulary(const char *label, const heed_tokenizer *k, size_t unknown, size_t tokens);
 
