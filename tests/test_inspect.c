@@ -228,8 +228,7 @@ TEST(inspect_narrow_panels_share_a_row_as_wide_as_the_title) {
     int width, height, wide, tall;
     static const heed_real values[90] = {1};
     heed_heatmap m[4];
-    for (int i = 0; i < 4; i++)
-        m[i] = (heed_heatmap){.rows = 30, .cols = 3, .values = values};
+    for (int i = 0; i < 4; i++) m[i] = (heed_heatmap){.rows = 30, .cols = 3, .values = values};
     heed_panels all = {.count = 4, .maps = m, .columns = 2};
     snprintf(path, sizeof path, "%s/map.png", test_folder());
     all.title = "a title of forty or more letters, wider than the maps";
