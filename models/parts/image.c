@@ -10,8 +10,8 @@ bool heed__picture_read(picture_model *m, heed_ctx *c, const heed_config *f) {
     if (m->size < 1 || m->channels < 1 || m->classes < 1)
         return heed_fail(c, HEED_USAGE,
                          "size of the model is wrong: expected image-size, channels and classes of "
-                         "at least 1, found %d, "
-                         "%d, %d; hint: `image-size = 28`, `channels = 1`, `classes = 10`",
+                         "at least 1, found %d, %d, %d; hint: `image-size = 28`, `channels = 1`, "
+                         "`classes = 10`",
                          m->size, m->channels, m->classes);
     return !m->binary || heed__model_two_classes(c, m->classes);
 }

@@ -109,7 +109,7 @@ static const synonym *look_up(const synonym *table, const char *word) {
 }
 
 /* The setting of f that the next word of *list names, and its value or ""; NULL: f lacks it, or the
- * value is FILE and the setting no text. */
+ * value is FILE and the setting is not a text. */
 static const heed_option *next_setting(const heed_config *f, const char **list, char value[32]) {
     char key[64];
     size_t n = strcspn(*list, " "), name = strcspn(*list, " =");
