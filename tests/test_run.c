@@ -1,7 +1,12 @@
 /* Run directories opened for use, whole and damaged. */
+#define _GNU_SOURCE /* nanosleep */
 #include "fit/fit.h"
 #include "fit_job.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <time.h>
 #include <unistd.h>
 
 /* ---- opening ---- */
@@ -60,6 +65,43 @@ TEST(run_opens_best_or_last_alone) {
         if (i == 3) CHECK_HAS(heed_ctx_error(c), "expected best or last, found worst");
         heed_close(c);
     }
+}
+
+static atomic_bool saving;
+
+/* Swaps checkpoints as training that saves does, but that nothing is written. */
+static void *swap_checkpoints(void *run) {
+    static const char *const names[] = {"last", "last.old", "last.new"};
+    char path[3][256];
+    const struct timespec moment = {.tv_nsec = 200000};
+    for (int i = 0; i < 3; i++) path_of(path[i], run, names[i]);
+    while (saving)
+        for (int i = 0; i < 3; i++) { /* last -> last.old, last.new -> last, last.old -> last.new */
+            int from = (3 - i) % 3;
+            rename(path[from], path[(from + 1) % 3]);
+            nanosleep(&moment, NULL);
+        }
+    return NULL;
+}
+
+TEST(run_opens_while_training_saves) {
+    train_run("run", "steps=10");
+    char path[256];
+    command("cp -r %s/last %s/last.new", path_of(path, "run", ""), path);
+    pthread_t thread;
+    saving = true;
+    CHECK(pthread_create(&thread, NULL, swap_checkpoints, "run") == 0);
+    heed_ctx *c = heed_open(&(heed_options){.threads = 1});
+    bool ok = true;
+    for (int i = 0; ok && i < 200; i++) {
+        heed_run *r = heed_run_open(c, path_of(path, "run", ""), tiny_models, NULL);
+        ok = r && r->step == 10 && heed_run_check(c, path, r->config);
+        heed_run_close(r);
+    }
+    CHECK(ok);
+    saving = false;
+    pthread_join(thread, NULL);
+    CLOSE(c);
 }
 
 TEST(run_null_and_error_states) {

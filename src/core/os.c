@@ -241,25 +241,16 @@ bool heed__os_truncate(heed_ctx *c, const char *path, size_t n) {
 
 /* ---- names ---- */
 
-bool heed__os_exists(const char *path) {
+/* 0: there is none, or it cannot be looked at. */
+static mode_t mode_of(const char *path) {
     struct stat st;
-    return stat(path, &st) == 0;
+    return stat(path, &st) == 0 ? st.st_mode : 0;
 }
 
-bool heed__os_is_missing(const char *path) {
-    struct stat st;
-    return stat(path, &st) != 0 && errno == ENOENT;
-}
-
-bool heed__os_is_dir(const char *path) {
-    struct stat st;
-    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
-}
-
-bool heed__os_is_file(const char *path) {
-    struct stat st;
-    return stat(path, &st) == 0 && S_ISREG(st.st_mode);
-}
+bool heed__os_exists(const char *path) { return mode_of(path) != 0; }
+bool heed__os_is_missing(const char *path) { return !mode_of(path) && errno == ENOENT; }
+bool heed__os_is_dir(const char *path) { return S_ISDIR(mode_of(path)); }
+bool heed__os_is_file(const char *path) { return S_ISREG(mode_of(path)); }
 
 /* Keeps the errno of mkdir. */
 static bool make_one(const char *path) {
@@ -279,6 +270,7 @@ bool heed__os_make_dir(heed_ctx *c, const char *path) {
         if (*at != '/') continue;
         *at = 0;
         ok = make_one(part);
+        if (!ok && errno == EEXIST) errno = ENOTDIR; /* the file is not the folder to be made */
         *at = '/';
     }
     if (!ok || !make_one(path)) ok = heed__os_refuse(c, HEED_FAILED, "make the folder", path);
@@ -293,7 +285,9 @@ static int remove_one(const char *path, const struct stat *st, int kind, struct 
 
 /* Also works when the context is in error, since cleaning up after a failure needs it. */
 bool heed__os_remove(heed_ctx *c, const char *path) {
-    if (nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS) == 0 || errno == ENOENT) return true;
+    if (nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS) == 0 || errno == ENOENT ||
+        errno == ENOTDIR)
+        return true;
     return heed__os_refuse(c, HEED_FAILED, "remove", path);
 }
 

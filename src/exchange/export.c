@@ -187,7 +187,8 @@ static bool remove_model(heed_ctx *c, const char *dir) {
 
 static bool move_model(heed_ctx *c, const char *from, const char *dir) {
     heed__listing l = {0};
-    if (!heed__os_exists(dir)) return heed__os_rename(c, from, dir);
+    if (!heed__os_exists(dir)) /* it may be a link to nothing, which no folder replaces */
+        return heed__os_rename(c, from, dir) || (heed__os_remove(c, from) && false);
     bool ok = remove_model(c, dir) && heed__os_list(c, from, &l);
     for (size_t i = 0; ok && i < l.count; i++)
         if (!is_config(l.entries[i].name)) ok = move(c, from, l.entries[i].name, dir);

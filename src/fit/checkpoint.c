@@ -267,12 +267,22 @@ static bool restore(heed_config *f, json_t *all, heed_text *ignored) {
     return ok;
 }
 
+bool heed__checkpoint_moved(heed_ctx *c, const heed_text *path) {
+    if (heed_ctx_status(c) != HEED_DATA || !path->n || heed__os_exists(path->s)) return false;
+    heed_clear(c);
+    return true;
+}
+
 /* The settings in the checkpoint of a run, or NULL; *root, which holds them, is the caller's. */
 static json_t *settings_in(heed_ctx *c, const char *dir, json_t **root) {
-    const char *folder = heed__checkpoint_find(c, dir);
     heed_text path = {.c = c};
-    bool named = folder && heed_text_add(&path, "%s/%s/state.json", dir, folder);
-    *root = named ? heed__json_read(c, path.s) : NULL;
+    do {
+        const char *folder = heed__checkpoint_find(c, dir);
+        *root = NULL;
+        path.n = 0;
+        if (folder && heed_text_add(&path, "%s/%s/state.json", dir, folder))
+            *root = heed__json_read(c, path.s);
+    } while (heed__checkpoint_moved(c, &path));
     heed_text_free(&path);
     return json_object_get(*root, settings_key);
 }
@@ -310,11 +320,15 @@ static bool move(heed_ctx *c, const char *run, const char *from, const char *to)
     return ok && heed__os_sync_dir(c, run);
 }
 
+/* Looks at last again, because training that saves may have moved it there meanwhile. */
 const char *heed__checkpoint_find(heed_ctx *c, const char *run) {
-    if (heed__run_has(c, run, "last/state.json")) return "last";
-    if (heed__run_has(c, run, "last.new/state.json")) return "last.new";
-    if (heed__run_has(c, run, "last.old/state.json")) return "last.old";
-    return NULL;
+    static const char last[] = "last/state.json";
+    if (!heed__run_has(c, run, last)) {
+        if (heed__run_has(c, run, "last.new/state.json")) return "last.new";
+        if (heed__run_has(c, run, "last.old/state.json")) return "last.old";
+        if (!heed__run_has(c, run, last)) return NULL;
+    }
+    return "last";
 }
 
 bool heed_run_resumable(heed_ctx *c, const char *dir) {

@@ -116,6 +116,9 @@ bool heed__run_write(heed_ctx *c, const char *run, const char *name, const void 
 /* The folder of the newest complete checkpoint: "last", or what an interrupted swap left; NULL:
  * none. Does not change files. */
 const char *heed__checkpoint_find(heed_ctx *c, const char *run);
+/* True if reading failed because a file of a checkpoint is no longer where it was found: training
+ * that saves has moved it. Clears the error: another attempt finds it. */
+bool heed__checkpoint_moved(heed_ctx *c, const heed_text *path);
 /* Completes an interrupted swap. */
 bool heed__checkpoint_recover(heed_ctx *c, const char *run);
 /* Writes `last`, and model.safetensors when best. If interrupted at any moment, a complete

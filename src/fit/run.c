@@ -257,32 +257,40 @@ static const char *inside(heed_text *t, const char *run, const char *folder, con
 }
 
 /* Finds the requested weights, even within an unfinished swap of checkpoints; *state: the
- * checkpoint's state.json. */
+ * checkpoint's state.json; *moves: the one of them that training which saves moves elsewhere. */
 static bool find_weights(heed_ctx *c, const char *dir, bool last, heed_text *weights,
-                         heed_text *state) {
+                         heed_text *state, const heed_text **moves) {
     const char *folder = heed__checkpoint_find(c, dir);
+    *moves = state;
     if (last && !folder)
         return heed_fail(c, HEED_DATA, "%s holds no checkpoint: last/state.json: not found", dir);
     if (folder) inside(state, dir, folder, "state.json");
     if (last) return inside(weights, dir, folder, "model.safetensors")[0] != 0;
-    if (folder && heed__os_exists(inside(weights, dir, folder, "best.safetensors"))) return true;
-    return heed__run_path(weights, dir, "model.safetensors")[0] != 0;
+    if (!folder || !heed__os_exists(inside(weights, dir, folder, "best.safetensors")))
+        return heed__run_path(weights, dir, "model.safetensors")[0] != 0;
+    *moves = weights;
+    return true;
 }
 
+/* False without an error: training that saves moved the files; they are elsewhere now. */
 static bool open_all(heed__opened *o, const char *dir, const heed_model *const *models, bool last) {
     heed_ctx *c = o->run.c;
     heed_text weights = {.c = c}, state = {.c = c};
-    bool ok =
-        find_weights(c, dir, last, &weights, &state) && heed__run_read_meta(o, models, weights.s) &&
-        heed__run_config_read(c, o->run.model, dir, &o->file) && (o->run.config = o->file.config) &&
-        heed__run_apply_settings(o, o->settings.s, weights.s) &&
-        heed__run_read_tokenizers(o, dir) && read_labels(o, dir) &&
-        heed__run_build(&o->run, NULL) && heed__weights_load(o->run.store, weights.s) &&
-        (!o->edited.n || heed__ctx_edited(c) || heed_fail(c, HEED_DATA, "%s", o->edited.s)) &&
-        heed__run_merge(&o->run);
+    const heed_text *moves;
     heed__state s;
-    if (ok && state.n && (ok = heed__state_read(c, state.s, &s)))
+    bool ok = find_weights(c, dir, last, &weights, &state, &moves) &&
+              (!state.n || heed__state_read(c, state.s, &s)) &&
+              heed__run_read_meta(o, models, weights.s) &&
+              heed__run_config_read(c, o->run.model, dir, &o->file) &&
+              (o->run.config = o->file.config) &&
+              heed__run_apply_settings(o, o->settings.s, weights.s) &&
+              heed__run_read_tokenizers(o, dir) && read_labels(o, dir) &&
+              heed__run_build(&o->run, NULL) && heed__weights_load(o->run.store, weights.s) &&
+              (!o->edited.n || heed__ctx_edited(c) || heed_fail(c, HEED_DATA, "%s", o->edited.s)) &&
+              heed__run_merge(&o->run);
+    if (ok && state.n)
         o->run.step = last ? s.step : s.best_step, o->run.data_checksum = s.data_checksum;
+    heed__checkpoint_moved(c, moves);
     heed_text_free(&weights);
     heed_text_free(&state);
     return ok;
@@ -334,8 +342,10 @@ heed_run *heed_run_open(heed_ctx *c, const char *dir, const heed_model *const *m
         heed_fail(c, HEED_USAGE, "`which` is wrong: expected best or last, found %s", which);
         return NULL;
     }
-    heed__opened *o = check_run(c, dir, models) ? heed__run_new(c, dir) : NULL;
-    if (!o || open_all(o, dir, models, last)) return o ? &o->run : NULL;
-    heed_run_close(&o->run);
-    return NULL;
+    for (;;) {
+        heed__opened *o = check_run(c, dir, models) ? heed__run_new(c, dir) : NULL;
+        if (!o || open_all(o, dir, models, last)) return o ? &o->run : NULL;
+        heed_run_close(&o->run);
+        if (heed__stopped(c)) return NULL;
+    }
 }

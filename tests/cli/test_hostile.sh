@@ -46,6 +46,8 @@ holds test "$(cat taken)" = file
 run train gpt facts.txt -o /proc/none/run $SMALL
 status 1
 silent
+run train gpt facts.txt -o taken/run $SMALL
+refuses 1 "cannot make the folder taken/run: Not a directory"
 if [ -d /sys/kernel ]; then # where nobody makes folders: the reason is what mkdir said, not that there is none
     run train gpt facts.txt -o /sys/kernel/heed-run $SMALL
     refuses 1 "cannot make the folder /sys/kernel/heed-run"
@@ -91,6 +93,11 @@ status 0
 printf 'step,split,loss\n' >run/metrics.csv
 run plot run
 refuses 3 "no numbers yet"
+spoil
+echo 1,2,3 >>run/metrics.csv
+run resume run --steps 9 --eval-every 9
+status 0
+warns "metrics are wrong: run/metrics.csv"
 rm run/metrics.csv
 run plot run
 refuses 3 "metrics.csv"
@@ -102,6 +109,10 @@ run info facts.txt
 refuses 3 "facts.txt"
 run compare good nowhere
 refuses 3 "nowhere"
+ln -s nowhere link
+run export good -o link
+refuses 1 "to link: Not a directory"
+absent link.heed-export
 
 # Inputs that are not text.
 train_mlm masked

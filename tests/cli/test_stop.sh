@@ -151,8 +151,7 @@ for delay in 0 0.1 0.3; do
     killed $delay train gpt facts.txt $SMALL --steps 500 --eval-every 5
     run resume killed
     status 0
-    holds cmp -s steady/last/model.safetensors killed/last/model.safetensors
-    holds cmp -s steady/model.safetensors killed/model.safetensors
+    for file in last/model.safetensors model.safetensors config.conf; do holds cmp -s steady/$file killed/$file; done
 done
 COMMAND="train, killed"
 holds test $KILLS -gt 0

@@ -401,7 +401,12 @@ void judge_training(const progress *g, const heed_fit_result *r, char text[JUDGE
                          .epochs = g->epochs,
                          .perplexity = data_of(g->p->model)->perplexity};
     *text = 0;
-    if (!g->any || !curves_read(g->p->c, g->run, &j.curves)) return;
+    if (!g->any) return;
+    /* A separate context: a damaged metrics.csv must not fail a training run that is done. */
+    heed_ctx *c = heed_open(&(heed_options){.threads = 1});
+    bool read = curves_read(c, g->run, &j.curves);
+    heed_close(c);
+    if (!read) return;
     char lower[64];
     double loss = fmin(r->val_loss, r->loss), known = g->guessing;
     if (diverges(loss, known))
