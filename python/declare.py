@@ -368,7 +368,7 @@ def ops(p):
     says = comments()
     names = [n for n in names if n not in LEFT_OUT]
     out = ['"""Written by declare.py from include/heed/ops.h; not to be edited."""', "from ctypes import byref, c_void_p",
-           "from operator import index", "", "from ._c import *", "from ._library import choice, filled, lib",
+           "", "from ._c import *", "from ._library import choice, filled, index, lib",
            "from .net import order_of, shape_of, tape_of, weights_of", ""]
     out += lines_of("__all__ = [", [f'"{n}"' for n in names], "]")
     return "\n".join(out) + "\n\n\n" + "\n\n\n".join(op(p, n, says.get(n, "")) for n in names) + "\n"

@@ -247,10 +247,18 @@ def array(address, shape, owner, kind="<f4", writable=True):
     return np.asarray(Memory(address, shape, kind, owner, writable)) if address else None
 
 
+def index(value):
+    """A whole number for a C int; ctypes would drop the upper bits of a larger one."""
+    number = operator.index(value)
+    if not -2**31 <= number < 2**31:
+        raise UsageError(f"a whole number is out of range: expected {-2**31} to {2**31 - 1}, found {number}")
+    return number
+
+
 def choice(enum, value):
     """The value of an enumerator given by name: "relu", "gelu-tanh", "layer" of HEED_LAYER_NORM; numbers are kept."""
     if not isinstance(value, str):
-        return operator.index(value)
+        return index(value)
     names = _c.ENUMS[enum]
     wanted = "HEED_" + value.upper().replace("-", "_")
     for name in names:
@@ -278,11 +286,12 @@ def filled(struct, **values):
         elif isinstance(value, dict):
             value = filled(kind, **value)
         elif issubclass(kind, ctypes.Array):
-            value = kind(*([value] * kind._length_ if np.isscalar(value) else value))
+            values = [value] * kind._length_ if np.isscalar(value) else value
+            value = kind(*(map(index, values) if kind._type_ is ctypes.c_int else values))
         elif issubclass(kind, (ctypes.c_float, ctypes.c_double)):
             value = float(value)
         elif kind is ctypes.c_int:
-            value = operator.index(value)
+            value = index(value)
         elif kind is ctypes.c_void_p and not isinstance(value, int):
             a.arrays = getattr(a, "arrays", []) + [np.ascontiguousarray(value, np.float32)]
             value = a.arrays[-1].ctypes.data

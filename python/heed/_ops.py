@@ -1,9 +1,8 @@
 """Written by declare.py from include/heed/ops.h; not to be edited."""
 from ctypes import byref, c_void_p
-from operator import index
 
 from ._c import *
-from ._library import choice, filled, lib
+from ._library import choice, filled, index, lib
 from .net import order_of, shape_of, tape_of, weights_of
 
 __all__ = ["add", "sub", "mul", "div", "where", "scale", "activate", "identity", "exp", "log", "sqrt", "tanh", "sigmoid", "relu", "gelu",

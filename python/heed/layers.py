@@ -4,7 +4,7 @@ from ctypes import byref
 
 from . import _c
 from . import _ops as ops
-from ._library import choice, filled, lib, text_bytes
+from ._library import choice, filled, index, lib, text_bytes
 
 
 class Layer:
@@ -57,7 +57,7 @@ class Position(Layer):
     kind, init = _c.heed_position, lib.heed_position_init
 
     def __init__(self, net, name, len, width, kind="learned"):
-        super().__init__(net, name, choice("heed_position_kind", kind), len, width)
+        super().__init__(net, name, choice("heed_position_kind", kind), index(len), index(width))
 
     def __call__(self, x, start=0):
         return self.made(lib.heed_position_apply(byref(self.layer), self.net.pointer, self.net.real(x), start))
@@ -79,7 +79,7 @@ class BatchNorm(Layer):
     kind, init, run = _c.heed_batchnorm, lib.heed_batchnorm_init, lib.heed_batchnorm_apply
 
     def __init__(self, net, name, width):
-        super().__init__(net, name, width)
+        super().__init__(net, name, index(width))
 
 
 class Dropout(Layer):

@@ -2,20 +2,19 @@
 import contextlib
 import ctypes
 import itertools
-import operator
 from ctypes import byref, c_int
 
 import numpy as np
 
 from . import _c
-from ._library import Context, Error, Owner, UsageError, array, check_range, lib, text, text_bytes
+from ._library import Context, Error, Owner, UsageError, array, check_range, index, lib, text, text_bytes
 from .data import path_bytes
 
 MODES = {"eval": _c.HEED_EVAL, "train": _c.HEED_TRAIN, "trace": _c.HEED_TRACE}
 
 
 def shape_of(shape):
-    return (c_int * len(shape))(*map(operator.index, shape))
+    return (c_int * len(shape))(*map(index, shape))
 
 
 def numbers(x, **how):
@@ -218,7 +217,7 @@ class Net(Owner):
     def lora(self, pattern, rank, alpha):
         """Adds adapters of this rank to the weights whose names match: ops then read W + alpha / rank B A. Returns how many matched. Hu et
         al. 2022, sec. 4.1."""
-        n = lib.heed_lora_add(self.store, text_bytes(pattern, "pattern"), rank, alpha)
+        n = lib.heed_lora_add(self.store, text_bytes(pattern, "pattern"), index(rank), alpha)
         self.context.check()
         return n
 

@@ -33,7 +33,7 @@ class Optimizer(Owner):
     def clip(self, most, scale=1.0):
         """In the next step, gradients are multiplied by scale, and then scaled so that their norm is at most `most` (0: no limit). Returns the
         norm after scale and before the limit."""
-        norm = lib.heed_clip(self.pointer, most, scale)
+        norm = lib.heed_clip(self.pointer, check_range("most", most, 0, math.inf, float), scale)
         self.net.context.check()
         return norm
 

@@ -40,7 +40,10 @@ def setting_of(path, key, default):
 
 def seed_of(path):
     """The seed of a run's training, which its evaluation and its resuming have, too."""
-    return int(setting_of(path, "seed", "1"))
+    seed = setting_of(path, "seed", "1")
+    if not seed.isdecimal():
+        raise DataError(f"seed is wrong: {os.path.join(path, 'config.conf')}: expected a whole number, found {seed}")
+    return int(seed)
 
 
 def open_(path, which="best", threads=0, isa=None, edited=False):

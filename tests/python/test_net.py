@@ -201,6 +201,13 @@ def test_errors():
     for wrong in (-1, 1.5, "a"):
         with raises(heed.UsageError, "step is out of range"):
             heed.Net().train(wrong)
+    large = 2**32 + 8  # for C's int, 8
+    for wrong in (lambda: heed.Linear(net, "large", large, 4), lambda: heed.BatchNorm(net, "large", large), lambda: net.param("large", (large,)),
+                  lambda: heed.Conv(net, "large", 3, 4, (large, 3)), lambda: heed.reshape(x, (large, 3)), lambda: heed.sum_dim(x, 2**32)):
+        with raises(heed.UsageError, "a whole number is out of range"):
+            wrong()
+    with raises(heed.UsageError, "most is out of range"):
+        heed.AdamW(net).clip(np.nan)
     with raises(heed.UsageError, "a gradient of shape"):
         x.backward(np.ones(3))
     with raises(heed.UsageError, "expected 2 or 0.5"):

@@ -161,6 +161,10 @@ def test_killed_before_the_first_checkpoint():
     assert heed.resume("run", threads=1).result["step"] == 5 and weights("run") == made
     with raises(heed.DataError, "run is missing: nowhere: expected the folder of a run, found nothing"):
         heed.resume("nowhere")
+    config = pathlib.Path("run/config.conf")
+    config.write_text(config.read_text().replace("\nseed = 1\n", "\nseed = one\n"))
+    with raises(heed.DataError, "seed is wrong: run/config.conf: expected a whole number, found one"):
+        heed.open("run")
 
 
 def test_without_a_tokenizer():
