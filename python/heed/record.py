@@ -133,6 +133,8 @@ class Record(Owner):
 
     def block_at(self, i):
         """The index of a block, which may be counted from the end."""
+        if not self.c.block_count:
+            raise UsageError("the record has no layers to show, only maps, as of influence; hint: record.html(FILE), or the arrays in record.maps")
         return index_of("block", i, self.c.block_count)
 
     def heatmap(self, block, head, keep):

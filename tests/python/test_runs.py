@@ -93,7 +93,10 @@ def test_train_mlm_and_everything_of_it():
     lesson = run.explain(words, layer=0, head=1)
     np.testing.assert_allclose(lesson["weights"], run.attend(words).blocks[0].weights[1], atol=1e-6)
     assert run.embed([words, "Rome"]).shape == (2, 16)
-    assert run.influence(words).maps["influence"].values.shape == (9, 9)
+    influence = run.influence(words)
+    assert influence.maps["influence"].values.shape == (9, 9)
+    with raises(heed.UsageError, "the record has no layers to show"):
+        influence.png("influence.png")
     # parameters without copies: what is written there changes the model
     bias = run.net["head.bias"].array
     bias[run.encode("Tokyo")] += 100
