@@ -56,6 +56,20 @@ fi
 
 # Run files that are missing, cut short, or changed.
 train_gpt good
+
+# A path that is longer than names of files may be in the program; from a nearer folder it is not.
+part=$(printf '%0240d' 0)
+deep=deep/$part/$part/$part/$part
+mkdir -p $deep && cp -r good $deep/run
+run resume $deep/run
+refuses 2 "a path is too long: expected at most 960 bytes, found 972: deep/000"
+run train gpt facts.txt -o $deep/new $SMALL
+refuses 2 "a path is too long"
+absent $deep/new
+COMMAND="info, from a nearer folder"
+(cd deep/$part && "$HEED" info $part/$part/$part/run) >out 2>err
+STATUS=$?
+status 0
 spoil() { rm -rf run && cp -r good run; }
 for f in config.conf model.safetensors; do
     spoil

@@ -229,6 +229,20 @@ static bool check_count(heed_ctx *c, const command *k, int argc, char **argv) {
     return true;
 }
 
+/* Names of files are put together in buffers of 1,024 bytes. A long text that names nothing is an
+ * input. */
+static bool paths_fit(heed_ctx *c, const heed_config *f, int argc, char **argv) {
+    enum { LONGEST = 960 };
+    const char *path = heed_config_has(f, "out") ? heed_config_text(f, "out") : "";
+    for (int i = 0; i < argc && strlen(path) <= LONGEST; i++)
+        if (is_file(argv[i]) || is_directory(argv[i])) path = argv[i];
+    return strlen(path) <= LONGEST ||
+           heed_fail(c, HEED_USAGE,
+                     "a path is too long: expected at most %d bytes, found %zu: %.60s...; hint: a "
+                     "relative path, from a folder that is nearer to it",
+                     LONGEST, strlen(path), path);
+}
+
 heed_config *settings_of(heed_ctx *c, const command *k, const heed_model *m) {
     const heed_option *tables[TABLES + 4] = {0};
     int n = 0;
@@ -279,7 +293,7 @@ static heed_config *parse(program *p, heed_ctx *c, int argc, char **argv) {
     if (!check_equals(p, f, c, argc, argv)) return NULL;
     bool several =
         argc != 2 || strcmp(argv[1], "-") == 0 || is_directory(argv[1]) || is_pattern(argv[1]);
-    if (!check_count(c, k, argc, argv) ||
+    if (!check_count(c, k, argc, argv) || !paths_fit(c, f, argc, argv) ||
         !outputs_are_apart(c, p->models, f, k->numbers && several, argc, argv))
         return NULL;
     if (!k->continues) return f;
