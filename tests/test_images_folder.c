@@ -364,6 +364,16 @@ TEST(images_folder_chooses_size) {
     }
 }
 
+/* Pictures of one size, too, are read no larger than they are resized to. */
+TEST(images_folder_resizes_before_it_crops) {
+    heed_ctx *c = open_images_ctx();
+    put_class("cats", 2, 0);
+    put_class("dogs", 2, 10);
+    heed_images *k = open_here(c, (heed_images_args){.resize_to = SIDE - 1});
+    CHECK(k && heed_images_about(k)->view.size == SIDE - 1);
+    CLOSE(c);
+}
+
 /* The checksum is of what training and validation hold, wherever the folder lies. */
 TEST(images_folder_checksum) {
     heed_ctx *c = open_images_ctx();

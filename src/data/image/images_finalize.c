@@ -195,7 +195,7 @@ static bool choose_size(heed_images *k, const char *path) {
     v->size = k->a.size ? k->a.size : same ? f->low_width : middle_size(k);
     v->resize_to = k->a.resize_to;
     v->filter = k->a.filter;
-    if (f->sized && v->resize_to > 0 && v->size > v->resize_to) v->size = v->resize_to;
+    if (!k->a.size && v->resize_to > 0 && v->size > v->resize_to) v->size = v->resize_to;
     return !f->sized || v->size >= LEAST ||
            heed_fail(k->c, HEED_DATA,
                      "pictures are too narrow: %s: the median of their short sides is %d: expected "
