@@ -75,6 +75,10 @@ printf 'k,a\n1,2,3\n' >many.csv
 run plot many.csv
 refuses 3 "many.csv:2"
 printf 'k,a\n1,two\n' >words.csv
+printf 'a,b\n1,2\n2,1e308\n' >vast.csv
+run plot vast.csv --svg vast.svg
+refuses 3 'table is wrong: vast.csv:3: expected a number of at most 1e300, found "1e308"'
+absent vast.svg
 run plot words.csv
 refuses 3 'found "two"'
 printf 'k,a\n' >none.csv

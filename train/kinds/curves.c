@@ -174,8 +174,9 @@ static bool read_row(const heed_csv *r, int row, curve_csv *out) {
     for (size_t i = 0; i < count; i++) {
         char *end;
         double x = strtod(r->fields[i], &end);
-        if (*end)
-            return heed_csv_reject(r, "a number or nothing",
+        bool vast = isfinite(x) && fabs(x) > 1e300; /* the range of an axis would be infinite */
+        if (*end || vast)
+            return heed_csv_reject(r, vast ? "a number of at most 1e300" : "a number or nothing",
                                    heed_quote(quoted, r->fields[i], strlen(r->fields[i])));
         out->values[i * (size_t)out->rows + (size_t)row] = *r->fields[i] ? x : (double)NAN;
     }
