@@ -268,7 +268,7 @@ static bool restore(heed_config *f, json_t *all, heed_text *ignored) {
 }
 
 bool heed__checkpoint_moved(heed_ctx *c, const heed_text *path) {
-    if (heed_ctx_status(c) != HEED_DATA || !path->n || heed__os_exists(path->s)) return false;
+    if (!path->n || strcmp(heed_ctx_missing(c, NULL), path->s) != 0) return false;
     heed_clear(c);
     return true;
 }
