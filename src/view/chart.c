@@ -415,11 +415,11 @@ static void put_legend(const heed_chart *p, int width, bool color, heed_text *ou
     heed_text_add(out, "%*s", GUTTER, "");
     for (int s = 0; s < p->series_count; s++) {
         heed__rgb c = color_of(p, s);
-        const char *label = p->series[s].label;
+        heed_text words = {.c = out->c};
         char text[96];
-        bool marked = mark_text(p, s, text);
-        int own = heed_label_columns(label) + 6;
-        if (marked) own += heed_label_columns(p->mark) + heed_label_columns(text) + 4;
+        heed_text_add(&words, "%s", p->series[s].label);
+        if (mark_text(p, s, text)) heed_text_add(&words, ", %s: %s", p->mark, text);
+        int own = heed_label_columns(words.s) + 6;
         if (used > 0 && used + own > width) {
             heed__end_line(out);
             heed_text_add(out, "%*s", GUTTER, "");
@@ -429,8 +429,8 @@ static void put_legend(const heed_chart *p, int width, bool color, heed_text *ou
             heed_text_add(out, "\033[38;2;%d;%d;%dm━━\033[0m ", c.r, c.g, c.b);
         else
             heed_text_add(out, "%c ", signs[s % 8]);
-        heed_label_text(label, heed_label_columns(label), out);
-        if (marked) heed_text_add(out, ", %s: %s", p->mark, text);
+        heed_label_words(words.s, GUTTER + (color ? 3 : 2), GUTTER + width, out);
+        heed_text_free(&words);
         heed_text_add(out, "   ");
         used += own;
     }

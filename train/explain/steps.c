@@ -178,10 +178,9 @@ static void scale(explaining *e) {
     char lead[96];
     if (fabs(a->beta - usual) < 1e-12)
         put_words(e,
-                  "All scores are multiplied by beta = 1/sqrt(%d) = %.4f. The variance of a score "
-                  "grows with the width of a query, here %d; this factor makes it independent of "
-                  "the width.",
-                  a->key, usual, a->key);
+                  "All scores are multiplied by beta = 1/sqrt(%d) = %.4f. Their variance grows "
+                  "with the width of a query; this factor makes it independent of the width.",
+                  a->key, usual);
     else
         put_words(
             e,

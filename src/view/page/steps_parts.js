@@ -113,8 +113,8 @@
                 ...compared(turned ? ["Q_R", "K_R"] : ["Q", "K"])),
             part(
                 3, "Scale and mask",
-                `Scores are multiplied by beta. The variance of a score grows with the width ${e} ` +
-                    `of a query; the usual beta, 1/√${e}, makes it independent of the width. The ` +
+                "Scores are multiplied by beta. Their variance grows with the width of a query; " +
+                    `the usual beta, 1/√${e}, makes it independent of the width. The ` +
                     "larger beta is, the sharper softmax chooses. A mask takes keys away.",
                 s.table("scores")),
             part(4, "", "", beside("weights", "V", "output")),
