@@ -37,6 +37,8 @@ run resume beyond --steps 1
 status 0
 warns "beyond the 1 asked for: nothing is trained"
 holds reached $step
+holds diff -r run beyond # so that `heed resume` still trains the steps that remain
+if grep -q "of step 0" out; then fail "a step that was never evaluated"; else pass; fi
 run resume run --steps $((step + 5)) --eval-every 1000
 status 0
 holds reached $((step + 5))

@@ -123,7 +123,7 @@ static void conclude(program *p, const training *t, const heed_data *data, const
         heed_text_add(&line, "%s: step %s", t->run, heed_format_count(n, (uint64_t)r->step));
         if (!isfinite(r->val_loss)) {
             add_measure(&line, "training loss", "%.4f", r->loss, r->best_loss);
-            if (r->best_step < r->step && r->best_loss != r->loss)
+            if (isfinite(r->best_loss) && r->best_step < r->step && r->best_loss != r->loss)
                 heed_text_add(&line, ", of step %s, is kept",
                               heed_format_count(n, (uint64_t)r->best_step));
         }
