@@ -29,7 +29,7 @@ warns "heed resume run"
 cp err out
 json
 holds test -s run/last/state.json
-reached() { tr -d , <out | grep -q "step $1 "; } # "step 1,234, validation"
+reached() { tr -d , <out | grep -qE "step $1( |\$)"; } # "step 1,234, validation"
 step=$(sed -n 's/.*interrupted at step \([0-9]*\).*/\1/p' err)
 holds test "$step" -gt 0
 cp -r run beyond
