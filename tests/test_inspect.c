@@ -626,6 +626,27 @@ TEST(inspect_chart_shows_a_short_run) {
     CLOSE(c);
 }
 
+/* Three points are drawn larger than three hundred at the same three places. */
+TEST(inspect_few_points_are_large) {
+    heed_ctx *c = heed_open(NULL);
+    char path[128];
+    double x[300];
+    int colored[2] = {0};
+    for (int i = 0; i < 300; i++) x[i] = i % 3;
+    snprintf(path, sizeof path, "%s/points.png", test_folder());
+    for (int k = 0; k < 2; k++) {
+        const heed_series series = {"codes", k ? 300 : 3, x, x};
+        const heed_chart chart = {.series_count = 1, .series = &series};
+        CHECK(heed_scatter_png(c, &chart, 960, 540, path));
+        heed_picture p = read_back(path);
+        for (int row = 0; row < p.height; row++)
+            for (int i = 0; i < p.width; i++) colored[k] += is_color(at(&p, i, row), 0, 114, 178);
+        heed_picture_free(&p);
+    }
+    CHECK(colored[0] == 4 * 65 && colored[1] == 65 + 3 * 21);
+    CLOSE(c);
+}
+
 /* A line has no dot at its first point, and a point between gaps has one; the marked point has a
  * ring, and the legends give its values. */
 TEST(inspect_chart_marks_a_point) {

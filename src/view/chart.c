@@ -145,15 +145,16 @@ static void stroke(surface *s, int index, double x0, double y0, double x1, doubl
     *along += length;
 }
 
-/* Draws a point of series `index`: a dot, smaller if there are many, or a cross for series beyond
- * the last colour. Whole pixels keep a picture of thousands of points small. */
-static void mark(surface *s, int index, double at_column, double at_row, bool many) {
+/* Draws a point of series `index`: a dot of 3 (k = 0), 5 or 9 (k = 2) pixels, or a cross for series
+ * beyond the last colour. Whole pixels keep a picture of thousands of points small. */
+static void mark(surface *s, int index, double at_column, double at_row, int k) {
     heed__sketch *c = &s->sketch;
     heed__rgb color = color_of(s->chart, index);
     int x = (int)lround(at_column), y = (int)lround(at_row);
     if (index < HEED__SERIES_COLORS) {
-        heed__sketch_box(c, x - 1, y - 1 - !many, 3, many ? 3 : 5, color);
-        if (!many) heed__sketch_box(c, x - 2, y - 1, 5, 3, color);
+        if (k == 0) heed__sketch_box(c, x - 1, y - 1, 3, 3, color);
+        if (k > 0) heed__sketch_box(c, x - k, y - 2 * k, 2 * k + 1, 4 * k + 1, color);
+        if (k > 0) heed__sketch_box(c, x - 2 * k, y - k, 4 * k + 1, 2 * k + 1, color);
         return;
     }
     for (int d = -2; d <= 2; d++) {
@@ -164,17 +165,18 @@ static void mark(surface *s, int index, double at_column, double at_row, bool ma
 
 /* In turns, so that no series covers the others. */
 static void draw_points(surface *s, const heed_chart *p) {
-    enum { MANY = 3000 };
+    enum { FEW = 200, MANY = 3000 };
     bool more = true;
     int points = 0;
     for (int k = 0; k < p->series_count; k++) points += p->series[k].count;
+    int size = points <= FEW ? 2 : points <= MANY;
     for (int i = 0; more; i++) {
         more = false;
         for (int k = 0; k < p->series_count; k++) {
             const heed_series *e = &p->series[k];
             if (i >= e->count) continue;
             more = true;
-            if (is_point(e, i)) mark(s, k, at_x(s, e->x[i]), at_y(s, e->y[i]), points > MANY);
+            if (is_point(e, i)) mark(s, k, at_x(s, e->x[i]), at_y(s, e->y[i]), size);
         }
     }
 }
@@ -258,7 +260,7 @@ static int draw_entry(surface *s, const heed_chart *p, int index, bool points, i
     char cut[HEED__LABEL], text[96];
     int x = s->width - s->right + 16;
     if (points)
-        mark(s, index, x + 14, y + 8, false);
+        mark(s, index, x + 14, y + 8, 2);
     else if (s->sketch.vector)
         heed_text_add(begin_path(s, index, 4), "M%d %dh28" PATH_END, x, y + 8);
     else

@@ -44,8 +44,8 @@ static const heed_option options[] = {
     SWITCH("cells", "--png and --svg of a picture: patch by patch instead of smoothly", "Output"),
     WORDS(
         "png",
-        "write a picture: a matrix for each head, or of one token a row for each; of a picture the "
-        "patches over it; of several texts FILE-2.png and so on, of several pictures "
+        "write a picture: a matrix for each head, with --query a row for each head; for a picture, "
+        "the weights over it. Further texts go to FILE-2.png and so on, several pictures to "
         "FILE-NAME.png",
         "Output"),
     AS_SVG("Output"),

@@ -477,7 +477,7 @@ void explain_summary(explaining *e) {
     else
         say(e, "%s: %d tokens have %d numbers, queries and keys %d, values %d.",
             shown_title(&title, e->w.title), a->tokens, a->features, a->key, a->value);
-    say(e, "The steps are printed where no file is asked for (--html, --tex, --png).");
+    say(e, "Without --html, --tex and --png the steps are printed.");
     heed_text_free(&title);
 }
 
