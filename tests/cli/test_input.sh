@@ -194,6 +194,8 @@ run data check textcls reviews.csv --columns 2,3 --json
 status 0
 json header true
 json pairs 4
+run data check textcls reviews.csv --columns 2,3
+hides "is read as data"
 run train textcls reviews.csv --columns review,stars -o stars $SMALL --steps 1
 status 0
 run eval stars reviews.csv
@@ -203,6 +205,8 @@ run data check textcls rows.csv --columns 2,3 --json
 status 0
 json header false
 json pairs 4
+run data check textcls rows.csv --columns 2,3
+says "the first line is read as data; if it names the columns: --columns NAME,NAME"
 run data check textcls reviews.csv --columns review,star
 refuses 3 "names review,star, found id, review, stars"
 printf 'id,Review Text,Stars,Sentiment\n1,good,5,pos\n2,bad,1,neg\n' >words.csv
