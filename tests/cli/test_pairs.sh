@@ -147,6 +147,11 @@ rm other/scores.json
 run compare rnn other
 says " - "
 
+# The losses of both models of pairs are of the same tokens.
+run train seq2seq pairs.tsv -o third $TINY
+run compare rnn third
+if grep -q "different tasks" err; then fail "losses of pairs are comparable"; else pass; fi
+
 # Exact matches by length, and where the attention peaks.
 printf 'ab cd\tab-cd\t0-2 3-5\nabc d\tabc-d\t0-3 4-5\n' >spans.tsv
 run train rnn spans.tsv -o spans --val-split 0 --width 32 --batch 2 --steps 150 --block 8
