@@ -241,6 +241,27 @@ TEST(inspect_narrow_panels_share_a_row_as_wide_as_the_title) {
     CLOSE(c);
 }
 
+/* Maps of few tokens grow until two of them are as wide as their title. */
+TEST(inspect_small_panels_grow) {
+    heed_ctx *c = heed_open(NULL);
+    char path[128];
+    int width, height, wide, tall;
+    static const heed_real values[9] = {1};
+    heed_heatmap m[4];
+    for (int i = 0; i < 4; i++) m[i] = (heed_heatmap){.rows = 3, .cols = 3, .values = values};
+    heed_panels all = {.count = 4, .maps = m};
+    snprintf(path, sizeof path, "%s/map.png", test_folder());
+    all.columns = 2;
+    CHECK(heed_panels_png(c, &all, path));
+    png_size(path, &width, &height);
+    all.title = "a title of forty or more letters, wider than the two maps";
+    CHECK(heed_panels_png(c, &all, path));
+    png_size(path, &wide, &tall);
+    int cell = (wide - width) / 6;
+    CHECK(cell > 20 && tall > height + 5 * cell);
+    CLOSE(c);
+}
+
 /* A causal row has as many keys as its place; the first one, of one key, does not count. */
 TEST(inspect_uniform_weight_is_that_of_visible_keys) {
     heed_record_axis axes[] = {{"text", 4, NULL, NULL, 0, 0, 0}};
