@@ -596,6 +596,28 @@ TEST(inspect_overlay_measures_have_scales_of_their_own) {
     CLOSE(c);
 }
 
+/* A small value tints a dark part of the picture and does not whiten it. */
+TEST(inspect_overlay_of_a_small_value_keeps_the_picture) {
+    heed_ctx *c = heed_open(NULL);
+    char path[128];
+    static unsigned char black[28 * 28];
+    const heed_real values[4] = {0, 0.1f, 1, 0};
+    const heed_real *maps[] = {values};
+    heed_overlay o = patches_over(black, maps, 1);
+    o.cells = true;
+    o.measures = 1;
+    snprintf(path, sizeof path, "%s/overlay.png", test_folder());
+    CHECK(heed_overlay_png(c, &o, path));
+    heed_picture p = read_back(path);
+    size_t tinted = 0;
+    for (int row = 0; row < p.height; row++)
+        for (int i = 0; i < p.width; i++) tinted += at(&p, i, row)[2] / 10 == 16;
+    CHECK(pixels_of(&p, 181, 181, 181) >= 2 * 112 * 112); /* where the value is 0 */
+    CHECK(tinted >= 112 * 112);
+    heed_picture_free(&p);
+    CLOSE(c);
+}
+
 /* The mean of heads and rollout are as dark at their largest value as a sharp head is at its own.
  */
 TEST(inspect_overlay_of_fused_heads_and_shares_has_scales_of_its_own) {

@@ -227,7 +227,8 @@ static tone tone_of(const heed__canvas *picture) {
 
 /* The picture in grey, paler than it is; over it the colour of the weight, the more opaque the more
  * it is above uniform, so that the picture is recognised everywhere. The page does the same
- * (picture.js). Of other measures, what differs from 0 is coloured. */
+ * (picture.js). Of other measures, what differs from 0 is coloured, also the more opaque; pale
+ * colours would hide dark parts of the picture. */
 static void tint(const plan *p, int map, heed__canvas *panel) {
     bool measure = !is_share(p->o, map);
     double top = top_of(p->o, map, p->top), from = measure ? 0 : p->uniform;
@@ -239,8 +240,9 @@ static void tint(const plan *p, int map, heed__canvas *panel) {
             double light = pow(grey_of((heed__rgb){at[0], at[1], at[2]}), t.gamma);
             double grey = 255 * (1 - t.contrast * (1 - light));
             double above = top > from ? ((measure ? fabs(w) : w) - from) / (top - from) : 0;
-            double opacity = above > 0 ? OPAQUE * sqrt(fmin(above, 1)) : 0;
-            heed__rgb c = measure ? heed__signed(w / top) : heed__paper(w / top);
+            above = fmax(0, fmin(above, 1));
+            double opacity = OPAQUE * (measure ? above : sqrt(above));
+            heed__rgb c = measure ? heed__signed(w < 0 ? -1 : 1) : heed__paper(w / top);
             at[0] = (unsigned char)lround(grey + (c.r - grey) * opacity);
             at[1] = (unsigned char)lround(grey + (c.g - grey) * opacity);
             at[2] = (unsigned char)lround(grey + (c.b - grey) * opacity);

@@ -60,7 +60,7 @@
      * colours are not seen over it (on a dark page, where bright ones are much, darkened if it is
      * bright); over it colour where a weight is above the uniform one, the more opaque the more it
      * is, so that the picture can be recognised at any strength. Of other maps, what differs from 0
-     * is coloured. */
+     * is coloured, also the more opaque; pale colours would hide dark parts of the picture. */
     const PALE = 0.7, MIDDLE = 0.5, LEAST_GAMMA = 0.5, LIGHT = 0.71;
     const toned = (image, id) => greys(id + heed.dark(), () => {
         const canvas = heed.el("canvas", {width: image.naturalWidth, height: image.naturalHeight}),
@@ -98,12 +98,12 @@
                 pen.rect(box.x, box.y, box.w, box.h, {fill: heed.css(heed.theme.empty)});
             const layer = heed.bitmap(g.rows, g.cols, (r, c) => {
                 const v = w[r * g.cols + c],
-                      above = Math.min(1, (Math.abs(v) - from) / (top - from));
+                      above = Math.max(0, Math.min(1, (Math.abs(v) - from) / (top - from)));
                 if (v !== v) return [...heed.theme.surface, image ? 0 : 255];
-                return [
-                    ...(m.min < 0 ? heed.signed(v / top) : heed.color(v / top)),
-                    image ? Math.round(255 * strength * Math.sqrt(Math.max(0, above))) : 255
-                ];
+                const color = m.min < 0 ? heed.signed(image ? (v < 0 ? -1 : 1) : v / top)
+                                        : heed.color(v / top);
+                const opacity = m.min < 0 ? above : Math.sqrt(above);
+                return [...color, image ? Math.round(255 * strength * opacity) : 255];
             });
             pen.image(layer, box.x, box.y, box.w, box.h, {smooth: heed.state.smooth});
         };
