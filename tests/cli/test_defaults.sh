@@ -52,6 +52,13 @@ run data check mlm many.txt
 says "packing lines"
 says "layers 2, width 64"
 hides "epochs"
+head -n 960 many.txt >some.txt
+run data check mlm some.txt
+says "steps 1,950: 130 epochs"
+run data check mlm some.txt --batch 16
+says "steps 1,950: 32 epochs"
+run data check mlm some.txt --epochs 3
+hides "steps"
 for i in $(seq 5); do cat many.txt; done >more.txt # 20,160 sentences
 run data check mlm more.txt
 says "packing lines"
@@ -65,6 +72,8 @@ cp out mlm.conf
 run train mlm --help
 says "[chosen from the data, else 64]"
 
+run data check mlm facts.txt -c mlm.conf --heads 2
+says "-o runs/first -c mlm.conf --heads 2"
 run train mlm facts.txt --estimate -c mlm.conf --lr 0.004 --json
 status 0
 json seconds
