@@ -86,6 +86,8 @@ for steps in 1 2 5; do
     status 0
     holds grep -q '"step_seconds":0\.[0-9]' out
 done
+run train mlm facts.txt --estimate --steps 11 --val-split 0.1 --json # one after every second step, and at the end
+json evaluations 6.0
 run train mlm facts.txt --estimate --steps 5
 says "disk"
 says "time"

@@ -72,7 +72,7 @@ top=$(pwd)
 (cd gone && rmdir "$top/gone" && "$HEED" train gpt - --estimate --steps 1 <"$top/a.txt" >"$top/out" 2>"$top/err")
 STATUS=$?
 status 0
-says "steps"
+says "in the run: weights twice, the state of the optimizer, and the data"
 run data check gpt a.txt b.txt
 status 0
 says "2 texts"

@@ -124,6 +124,7 @@ run eval run png/train --json
 status 0
 json items 30
 run train mlp png/train -o seen --steps 2 --batch 4 --layers 1 --width 8 --val-split 0
+warns "the best so far, by loss" # no accuracy is measured
 run eval seen
 status 0
 says "training part"

@@ -250,7 +250,7 @@ static void fit(program *p, const training *t, const heed_data *data, progress *
     double start = now();
     catch_interrupt();
     if (t->estimate) {
-        estimate_training(p, data, &a);
+        estimate_training(p, data, &a, t->inputs ? t->inputs->bytes : 0);
         return;
     }
     prepare_to_end(p, t);
