@@ -113,6 +113,8 @@ def test_generate_stop_and_resume():
     letters = heed.train("gpt", facts(), out="letters", steps=2, **{**SMALL, "tokenizer": "char"})
     with raises(heed.DataError, "has not learned how a line begins"):
         letters.generate()
+    ids = letters.encode("Paris")
+    assert letters.generate(np.array(ids), n=3) == letters.generate(ids, n=3)
     assert letters.generate("P", n=3).startswith("P")
     with raises(KeyboardInterrupt):
         run.generate("The", n=100000, on_token=lambda t: os.kill(os.getpid(), signal.SIGINT))
