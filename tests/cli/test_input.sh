@@ -313,3 +313,12 @@ done
 printf 'source,target\na,b\nc,d\n' >commas.csv
 run_with commas.csv data check rnn - --val-split 0
 status 0
+
+# One line that is longer than a block is a line.
+{ yes 'the king sees the sea' | head -60; echo 'one two three four five six seven eight nine ten'; } >cut.txt
+run data check gpt cut.txt --tokenizer word --packing lines --block 9
+says "1 line is cut at --block 9"
+run train gpt cut.txt -o cut --tokenizer word --packing lines --block 9 --steps 1
+warns "1 line is longer than the block and was cut"
+run data check gpt cut.txt --tokenizer word --packing lines --block 4
+says "61 lines are cut at --block 4"
