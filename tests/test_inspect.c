@@ -146,6 +146,22 @@ TEST(inspect_charts_number_what_changes_little) {
     CLOSE(c);
 }
 
+/* Values whose differences exceed double's range are drawn or left out; UBSan sees what is not. */
+TEST(inspect_charts_accept_extreme_numbers) {
+    heed_ctx *c = heed_open(NULL);
+    char path[128];
+    const double x[] = {0, 1, 1e300}, y[] = {-1.7e308, 1.7e308, 0};
+    const heed_series series = {"extreme", 3, x, y};
+    const heed_chart chart = {.series_count = 1, .series = &series};
+    heed_text out = {.c = c};
+    CHECK(heed_chart_text(&chart, 80, 12, false, &out));
+    heed_text_free(&out);
+    snprintf(path, sizeof path, "%s/extreme.png", test_folder());
+    CHECK(heed_chart_png(c, &chart, 640, 480, path));
+    CHECK(heed_charts_svg(c, &chart, 1, 640, 480, path));
+    CLOSE(c);
+}
+
 /* ---- pictures ---- */
 
 static void png_size(const char *path, int *width, int *height) {

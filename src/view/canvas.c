@@ -54,6 +54,8 @@ static void cover(const heed__canvas *p, unsigned char *mask, int x, int y, doub
 
 void heed__mask_line(const heed__canvas *p, unsigned char *mask, double x0, double y0, double x1,
                      double y1, double thick) {
+    /* Values at the ends of double's range have no finite places. */
+    if (!(fabs(x0) + fabs(y0) + fabs(x1) + fabs(y1) < 1e6)) return;
     double r = thick / 2 + 1;
     int left = (int)floor(fmin(x0, x1) - r), right = (int)ceil(fmax(x0, x1) + r);
     for (int x = left; x <= right; x++) {
