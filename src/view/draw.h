@@ -68,6 +68,8 @@ heed__rgb heed__ink(heed__rgb c);
 int heed__ticks(double lo, double hi, int want, double ticks[12], double *step);
 /* Writes a number with the digits needed for that step: "0.25", "1000", "2e-05". */
 void heed__tick_text(double v, double step, char *text, size_t size);
+/* The width of the widest of these numbers: in pixels, or with scale 0 in columns. */
+int heed__ticks_width(double lo, double hi, int want, int scale);
 
 /* ---- sketch.c: boxes, cells and labels, as PNG or as SVG: the same layout for both ---- */
 /* Letters of an SVG have the sizes and, where the viewer has DejaVu Sans, the widths of a PNG's. */
