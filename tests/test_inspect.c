@@ -626,6 +626,34 @@ TEST(inspect_chart_shows_a_short_run) {
     CLOSE(c);
 }
 
+/* Numbers have commas after thousands, as in all texts. */
+TEST(inspect_chart_separates_thousands) {
+    heed_ctx *c = heed_open(NULL);
+    char path[128], svg[8192];
+    const double x[] = {0, 10, 12}, y[] = {-1000, 1200, 1500};
+    const heed_series series[] = {{"training", 3, x, y}};
+    heed_chart chart = {
+        .x_label = "step", .series_count = 1, .series = series, .mark = "best", .mark_point = 2};
+    snprintf(path, sizeof path, "%s/thousands.svg", test_folder());
+    for (chart.log2_x = false;; chart.log2_x = true) {
+        heed_text out = {.c = c};
+        CHECK(heed_chart_text(&chart, 80, 12, false, &out));
+        CHECK_HAS(out.s, " 1,000 ");
+        CHECK_HAS(out.s, " -1,000 ");
+        CHECK_HAS(out.s, chart.log2_x ? "step 4,096" : "step 12");
+        heed_text_free(&out);
+        CHECK(heed_charts_svg(c, &chart, 1, 960, 540, path));
+        FILE *f = fopen(path, "rb");
+        size_t n = f ? fread(svg, 1, sizeof svg - 1, f) : 0;
+        if (f) fclose(f);
+        svg[n] = 0;
+        CHECK_HAS(svg, ">1,000</text>");
+        if (chart.log2_x) break;
+    }
+    CHECK_HAS(svg, ">1,024</text>");
+    CLOSE(c);
+}
+
 /* A line has no dot at its first point, and a point between gaps has one; the marked point has a
  * ring, and the legends give its values. */
 TEST(inspect_chart_marks_a_point) {

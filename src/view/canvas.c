@@ -251,11 +251,21 @@ int heed__ticks(double lo, double hi, int want, double ticks[12], double *step) 
     return n;
 }
 
-void heed__tick_text(double v, double step, char *text, size_t size) {
+char *heed__group_digits(char *text) {
+    int least = *text == '-';
+    for (int at = (int)strcspn(text, ".e") - 3; at > least; at -= 3) {
+        memmove(text + at + 1, text + at, strlen(text + at) + 1);
+        text[at] = ',';
+    }
+    return text;
+}
+
+void heed__tick_text(double v, double step, char text[32]) {
     int digits = (int)ceil(-log10(step) - 1e-9);
     if (digits > 0 && fabs(step * pow(10, digits) - round(step * pow(10, digits))) > 1e-6) digits++;
     if (v != 0 && (fabs(v) >= 1e7 || step < 1e-4))
-        snprintf(text, size, "%.3g", v);
+        snprintf(text, 24, "%.3g", v);
     else
-        snprintf(text, size, "%.*f", digits > 0 ? digits : step == 2.5 ? 1 : 0, v);
+        snprintf(text, 24, "%.*f", digits > 0 ? digits : step == 2.5 ? 1 : 0, v);
+    heed__group_digits(text);
 }
