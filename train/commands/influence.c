@@ -209,20 +209,28 @@ static bool draw(const work *w) {
     if (w->count == 1 && is_over_picture(&w->looks[0])) return draw_over(w, &w->looks[0]);
     const char *png = flag_text(w->p, "png"), *svg = flag_text(w->p, "svg");
     heed_ctx *c = w->p->c;
-    static const char what[] = "influence: norm of d y_t / d x_s, rows t, columns s";
     heed_heatmap maps[RUNS];
-    char title[RUNS][192], note[RUNS][192];
+    char title[RUNS][512], note[RUNS][192];
+    const char *text = w->looks->record->title ? w->looks->record->title : "";
     for (int i = 0; i < w->count; i++) {
         const look *l = &w->looks[i];
-        snprintf(title[i], sizeof *title, "%s (%s)", l->name, l->run->model->name);
-        maps[i] = heatmap_of_map(l->record, l->map, w->count > 1 ? title[i] : what);
+        snprintf(title[i], sizeof *title, "%s (%s): %.*s", l->name, l->run->model->name,
+                 (int)heed_label_cut(text, 60), text);
+        maps[i] = heatmap_of_map(l->record, l->map, title[i]);
         snprintf(note[i], sizeof *note, "%s.", l->how.s);
         note[i][0] = (char)toupper((unsigned char)note[i][0]);
         maps[i].note = note[i];
         if (w->count > 1) maps[i].unit = "norm of d y_t / d x_s";
     }
-    return (!*png || heed_heatmaps_png(c, maps, w->count, png)) &&
-           (!*svg || heed_heatmaps_svg(c, maps, w->count, svg));
+    if (w->count > 1)
+        return (!*png || heed_heatmaps_png(c, maps, w->count, png)) &&
+               (!*svg || heed_heatmaps_svg(c, maps, w->count, svg));
+    heed_panels one = {.title = text,
+                       .subtitle = "influence: norm of d y_t / d x_s, rows t, columns s",
+                       .note = *note,
+                       .count = 1,
+                       .maps = maps};
+    return (!*png || heed_panels_png(c, &one, png)) && (!*svg || heed_panels_svg(c, &one, svg));
 }
 
 static void show(const work *w) {
