@@ -651,6 +651,13 @@ TEST(inspect_chart_separates_thousands) {
         if (chart.log2_x) break;
     }
     CHECK_HAS(svg, ">1,024</text>");
+    const double large[] = {0, 2e6, 8e6}; /* on the vertical axis, there is no room for 8,000,000 */
+    const heed_series tall = {"training", 3, x, large};
+    heed_text out = {.c = c};
+    chart.series = &tall;
+    CHECK(heed_chart_text(&chart, 80, 12, false, &out));
+    CHECK_HAS(out.s, "\n  5e+06 ");
+    heed_text_free(&out);
     CLOSE(c);
 }
 

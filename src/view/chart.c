@@ -61,6 +61,8 @@ static range range_of(const heed_chart *p) {
     return r;
 }
 
+enum { GUTTER = 9 }; /* columns left of a chart in the terminal */
+
 /* The number at a tick of the horizontal axis. On a logarithmic scale there is none between powers
  * of 2. */
 static void x_text(const heed_chart *p, double x, double step, char text[32]) {
@@ -71,6 +73,12 @@ static void x_text(const heed_chart *p, double x, double step, char text[32]) {
         snprintf(text, 24, "%.9g", exp2(x));
         heed__group_digits(text);
     }
+}
+
+/* The number at a tick of the vertical axis: in the room beside it, "8e+06" for "8,000,000". */
+static void y_text(double y, double step, char text[32]) {
+    heed__tick_text(y, step, text);
+    if (strlen(text) > GUTTER - 2) snprintf(text, 32, "%.3g", y);
 }
 
 /* ---- a picture ---- */
@@ -107,7 +115,7 @@ static void draw_axes(surface *s, const heed_chart *p) {
     for (int i = 0; i < n; i++) {
         int y = (int)lround(at_y(s, ticks[i]));
         heed__sketch_box(&s->sketch, LEFT, y, end - LEFT, 1, GRID);
-        heed__tick_text(ticks[i], step, text);
+        y_text(ticks[i], step, text);
         write(s, LEFT - 10, y - 7, HEED__RIGHT, text);
     }
     n = heed__ticks(s->r.x0, s->r.x1, s->width > 600 ? 9 : 5, ticks, &step);
@@ -351,7 +359,6 @@ bool heed_chart_png(heed_ctx *c, const heed_chart *p, int width, int height, con
 
 /* ---- in the terminal ---- */
 
-enum { GUTTER = 9 };
 static const char signs[] = "*o+x#@%&"; /* of the series, without colours */
 
 /* A character: 2x4 points as braille bits, and the last series that drew there. */
@@ -409,7 +416,7 @@ static void put_gutter(range r, int row, int height, heed_text *out) {
     int n = heed__ticks(r.y0, r.y1, height / 3 > 2 ? height / 3 : 2, ticks, &step);
     for (int i = 0; i < n; i++)
         if (lround((r.y1 - ticks[i]) / (r.y1 - r.y0) * (4 * height - 1)) / 4 == row)
-            heed__tick_text(ticks[i], step, text);
+            y_text(ticks[i], step, text);
     heed_text_add(out, "%*s %s", GUTTER - 2, text, text[0] ? "┤" : "│");
 }
 
