@@ -222,6 +222,24 @@ TEST(inspect_heatmap_cells_grow_until_the_map_is_as_wide_as_its_title) {
     CLOSE(c);
 }
 
+/* Labels that cells which have grown no longer turn need no more height than letters. */
+TEST(inspect_labels_of_grown_cells_leave_no_gap) {
+    heed_ctx *c = heed_open(NULL);
+    char path[128];
+    int width, height, wide, tall;
+    const char *letters[] = {"a", "b", "c"}, *words[] = {"never", "leave", "again"};
+    heed_heatmap m = {.rows = 3, .cols = 3, .values = (heed_real[9]){1}, .col_labels = letters};
+    snprintf(path, sizeof path, "%s/map.png", test_folder());
+    m.title = "a title of forty or more letters, wider than the map";
+    CHECK(heed_heatmap_png(c, &m, path));
+    png_size(path, &width, &height);
+    m.col_labels = words;
+    CHECK(heed_heatmap_png(c, &m, path));
+    png_size(path, &wide, &tall);
+    CHECK(wide == width && tall == height);
+    CLOSE(c);
+}
+
 TEST(inspect_narrow_panels_share_a_row_as_wide_as_the_title) {
     heed_ctx *c = heed_open(NULL);
     char path[128];

@@ -170,6 +170,7 @@ static void fill_width(plan *p, int width) {
     if (p->all->count > 1 || p->map->numbers || p->beside || cell <= p->cell) return;
     p->cell = cell < most ? cell : most;
     if (p->cell >= 14 * 2) p->scale = 2;
+    p->top = 0; /* labels of wider cells may no longer be turned */
     size_panels(p);
 }
 
