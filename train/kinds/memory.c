@@ -19,7 +19,7 @@ json_t *memory_json(const heed_memory *m) {
 }
 
 static void print_part(FILE *to, const char *name, size_t bytes, const heed_memory *m) {
-    fprintf(to, "%-26s %9.2f %6.1f\n", name, (double)bytes / 1e6,
+    fprintf(to, "%-26s %9.2f %6.1f\n", name, (double)bytes / 1048576,
             100 * (double)bytes / (double)m->total);
 }
 
@@ -45,9 +45,9 @@ void print_memory(FILE *to, const heed_memory *m) {
                  o->op ? o->op : "inputs and others", o->count);
         if (o->forward + o->backward < m->total / 2000) continue;
         fprintf(to, "  %-24s %9.2f %6.1f %8.2f %9.2f\n", name,
-                (double)(o->forward + o->backward) / 1e6,
+                (double)(o->forward + o->backward) / 1048576,
                 100 * (double)(o->forward + o->backward) / (double)m->total,
-                (double)o->forward / 1e6, (double)o->backward / 1e6);
+                (double)o->forward / 1048576, (double)o->backward / 1048576);
     }
     if (m->other) print_part(to, "code, stacks, unused ends", m->other, m);
     if (m->evaluation) print_part(to, "evaluation, beyond a step", m->evaluation, m);
