@@ -69,7 +69,8 @@ static bool check_mask(program *p, const heed_run *r, const char *text) {
                          "tokenizer.json or vocab.txt",
                          r->dir, r->tokenizer ? "one without" : "none");
     const char *const others[] = {mask, "[mask]", "<mask>", "___", NULL};
-    for (const char *s = text; *s && !strstr(text, mask); s++)
+    if (strstr(text, mask)) return true;
+    for (const char *s = text; *s; s++)
         for (const char *const *o = others; *o; o++)
             if (strncasecmp(s, *o, strlen(*o)) == 0)
                 return heed_fail(p->c, HEED_DATA,
