@@ -56,7 +56,7 @@ static double least_step(const heed__fitting *f) {
     if (!heed_config_has(k, "packing") || !heed_config_has(k, "width") ||
         strcmp(heed_config_text(k, "packing"), "lines") == 0)
         return 0;
-    return sizeof(heed_real) * (double)f->set.rows * (double)heed_config_int(k, "block") *
+    return sizeof(heed_real) * (double)(f->set.rows * heed_config_int(k, "block")) *
            (double)heed_config_int(k, "width");
 }
 
@@ -66,11 +66,11 @@ static bool check_memory(heed__fitting *f) {
     enum { LARGE = 20000000 };
     char count[32], bytes[32], all[32];
     bool ok = make_model(f, true, NULL);
-    size_t params = heed_store_params(f->store);
+    int64_t params = (int64_t)heed_store_params(f->store);
     double arrays = f->set.lora || *f->set.freeze ? 1 : 2, limit = (double)heed__os_memory_limit();
     double need = arrays * sizeof(heed_real) * (double)params, step = least_step(f);
     heed__fit_unbuild(f);
-    heed_format_count(count, params);
+    heed_format_count(count, (uint64_t)params);
     if (ok && need + step > limit)
         return heed_fail(f->c, HEED_FAILED,
                          "training is too large: %s parameters and a step need at least %s of "

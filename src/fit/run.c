@@ -306,18 +306,17 @@ static bool check_run(heed_ctx *c, const char *dir, const heed_model *const *mod
     char folder[1024];
     snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - dir) : 0, dir);
     while (models && *models && (*models)->kind != HEED_INPUT_TOKENS) models++;
-    if (*folder && !heed__os_is_dir(dir) && heed__os_exists(dir) &&
-        heed__run_has(c, folder, "config.conf"))
+    bool file = heed__os_exists(dir) && !heed__os_is_dir(dir);
+    if (file && *folder && heed__run_has(c, folder, "config.conf"))
         return heed_fail(c, HEED_DATA,
                          "run is missing: %s: expected the folder of a run, found a file of the "
                          "run %s",
                          dir, folder);
-    if (heed__os_exists(dir) && !heed__os_is_dir(dir) && models && *models)
+    if (file && models && *models)
         return heed_fail(c, HEED_DATA,
                          "run is missing: %s: expected the folder of a run, found a file; hint: if "
                          "it is a text, `train %s %s -o runs/first` makes one",
                          dir, (*models)->name, dir);
-    if (!heed__os_is_dir(dir)) return heed__run_refuse(c, dir);
     if (heed__run_is_backed_up(c, dir))
         return heed_fail(c, HEED_DATA,
                          "run is being replaced: %s: the new one has no checkpoint yet; hint: if "
