@@ -61,29 +61,22 @@ static range range_of(const heed_chart *p) {
     return r;
 }
 
-enum { GUTTER = 9 }; /* columns left of a chart in the terminal */
-
 /* The number at a tick of the horizontal axis. On a logarithmic scale there is none between powers
  * of 2. */
 static void x_text(const heed_chart *p, double x, double step, char text[32]) {
     *text = 0;
     if (!p->log2_x)
         heed__tick_text(x, step, text);
-    else if (x == round(x)) {
-        snprintf(text, 24, "%.9g", exp2(x));
+    else if (fabs(x - round(x)) < 1e-9) {
+        snprintf(text, 24, "%.9g", exp2(round(x)));
         heed__group_digits(text);
     }
-}
-
-/* The number at a tick of the vertical axis: in the room beside it, "8e+06" for "8,000,000". */
-static void y_text(double y, double step, char text[32]) {
-    heed__tick_text(y, step, text);
-    if (strlen(text) > GUTTER - 2) snprintf(text, 32, "%.3g", y);
 }
 
 /* ---- a picture ---- */
 
 enum { SCALE = 2, LEFT = 96, MARGIN = 24, WIDEST = 300, TOP = 68, BOTTOM = 72, ENTRY = 24 };
+enum { Y_TICKS = 8 }; /* about so many lines across */
 static const heed__rgb INK = {40, 40, 40}, GRID = {228, 228, 228};
 
 typedef struct {
@@ -92,11 +85,11 @@ typedef struct {
     unsigned char *mask; /* of a PNG: of the curve that is drawn */
     range r;
     int width, height;
-    int right; /* columns of the legend */
+    int left, right; /* columns of the numbers at ticks, and of the legend */
 } surface;
 
 static double at_x(const surface *s, double x) {
-    return LEFT + (x - s->r.x0) / (s->r.x1 - s->r.x0) * (s->width - LEFT - s->right);
+    return s->left + (x - s->r.x0) / (s->r.x1 - s->r.x0) * (s->width - s->left - s->right);
 }
 
 static double at_y(const surface *s, double y) {
@@ -111,12 +104,12 @@ static void draw_axes(surface *s, const heed_chart *p) {
     double ticks[12], step;
     char text[32];
     int bottom = s->height - BOTTOM, end = s->width - s->right;
-    int n = heed__ticks(s->r.y0, s->r.y1, 8, ticks, &step);
+    int n = heed__ticks(s->r.y0, s->r.y1, Y_TICKS, ticks, &step);
     for (int i = 0; i < n; i++) {
         int y = (int)lround(at_y(s, ticks[i]));
-        heed__sketch_box(&s->sketch, LEFT, y, end - LEFT, 1, GRID);
-        y_text(ticks[i], step, text);
-        write(s, LEFT - 10, y - 7, HEED__RIGHT, text);
+        heed__sketch_box(&s->sketch, s->left, y, end - s->left, 1, GRID);
+        heed__tick_text(ticks[i], step, text);
+        write(s, s->left - 10, y - 7, HEED__RIGHT, text);
     }
     n = heed__ticks(s->r.x0, s->r.x1, s->width > 600 ? 9 : 5, ticks, &step);
     for (int i = 0; i < n; i++) {
@@ -125,14 +118,14 @@ static void draw_axes(surface *s, const heed_chart *p) {
         x_text(p, ticks[i], step, text);
         write(s, x, bottom + 12, HEED__MIDDLE, text);
     }
-    heed__sketch_box(&s->sketch, LEFT, bottom, end - LEFT, 1, INK);
-    heed__sketch_box(&s->sketch, LEFT, TOP, 1, bottom - TOP, INK);
+    heed__sketch_box(&s->sketch, s->left, bottom, end - s->left, 1, INK);
+    heed__sketch_box(&s->sketch, s->left, TOP, 1, bottom - TOP, INK);
     if (p->x_label) write(s, end, bottom + 40, HEED__RIGHT, p->x_label);
     if (p->y_label) {
-        int x = LEFT - 10 - heed__text_width(p->y_label, SCALE);
+        int x = s->left - 10 - heed__text_width(p->y_label, SCALE);
         write(s, x > 8 ? x : 8, TOP - 34, HEED__LEFT, p->y_label);
     }
-    if (p->title) write(s, LEFT, 8, HEED__LEFT, p->title);
+    if (p->title) write(s, s->left, 8, HEED__LEFT, p->title);
 }
 
 enum { DASH = 9 };
@@ -285,11 +278,6 @@ static int draw_entry(surface *s, const heed_chart *p, int index, bool points, i
     return y + 2 * ENTRY;
 }
 
-/* The legend is to the right of the curves, so that it hides none of them. */
-static void draw_legend(surface *s, const heed_chart *p, bool points) {
-    for (int i = 0, y = TOP; i < p->series_count; i++) y = draw_entry(s, p, i, points, y);
-}
-
 static int legend_width(const heed_chart *p, bool points) {
     int widest = 0;
     char text[96];
@@ -312,6 +300,7 @@ static bool draw_chart(heed_ctx *c, const void *list, int index, bool vector, he
     const column *e = list;
     const heed_chart *p = &e->charts[index];
     surface s = {.chart = p, .r = range_of(p), .right = legend_width(p, e->points)};
+    s.left = heed__larger(LEFT, heed__ticks_width(s.r.y0, s.r.y1, Y_TICKS, SCALE) + 14);
     double pad = 0.02 * (s.r.x1 - s.r.x0);
     s.r.x0 -= pad, s.r.x1 += pad;
     s.width = e->width > 640 ? e->width : 640;
@@ -325,7 +314,8 @@ static bool draw_chart(heed_ctx *c, const void *list, int index, bool vector, he
         draw_axes(&s, p);
         if (e->points) draw_points(&s, p);
         for (int i = 0; !e->points && i < p->series_count; i++) draw_curve(&s, p, i);
-        draw_legend(&s, p, e->points);
+        for (int i = 0, y = TOP; i < p->series_count; i++) /* right of the curves, to hide none */
+            y = draw_entry(&s, p, i, e->points, y);
     }
     heed__free(s.mask);
     *out = s.sketch;
@@ -359,6 +349,7 @@ bool heed_chart_png(heed_ctx *c, const heed_chart *p, int width, int height, con
 
 /* ---- in the terminal ---- */
 
+enum { LEAST_GUTTER = 9 };
 static const char signs[] = "*o+x#@%&"; /* of the series, without colours */
 
 /* A character: 2x4 points as braille bits, and the last series that drew there. */
@@ -369,6 +360,7 @@ typedef struct {
 
 typedef struct {
     int width, height;
+    int gutter; /* columns before it, of the numbers at ticks */
     cell *cells;
 } grid;
 
@@ -409,21 +401,23 @@ static bool put_cell(const heed_chart *p, cell of, bool color, heed_text *out) {
     return heed_text_add(out, "\033[38;2;%d;%d;%dm%.*s\033[0m", c.r, c.g, c.b, n, braille);
 }
 
+static int y_ticks(const grid *g) { return g->height / 3 > 2 ? g->height / 3 : 2; }
+
 /* The tick on this row, where a curve of its value is drawn, if any; else blanks. */
-static void put_gutter(range r, int row, int height, heed_text *out) {
+static void put_gutter(const grid *g, range r, int row, heed_text *out) {
     double ticks[12], step;
     char text[32] = "";
-    int n = heed__ticks(r.y0, r.y1, height / 3 > 2 ? height / 3 : 2, ticks, &step);
+    int n = heed__ticks(r.y0, r.y1, y_ticks(g), ticks, &step);
     for (int i = 0; i < n; i++)
-        if (lround((r.y1 - ticks[i]) / (r.y1 - r.y0) * (4 * height - 1)) / 4 == row)
-            y_text(ticks[i], step, text);
-    heed_text_add(out, "%*s %s", GUTTER - 2, text, text[0] ? "┤" : "│");
+        if (lround((r.y1 - ticks[i]) / (r.y1 - r.y0) * (4 * g->height - 1)) / 4 == row)
+            heed__tick_text(ticks[i], step, text);
+    heed_text_add(out, "%*s %s", g->gutter - 2, text, text[0] ? "┤" : "│");
 }
 
 /* A sign and a label per series, and what is marked, in lines of `width` columns. */
-static void put_legend(const heed_chart *p, int width, bool color, heed_text *out) {
+static void put_legend(const heed_chart *p, const grid *g, bool color, heed_text *out) {
     int used = 0;
-    heed_text_add(out, "%*s", GUTTER, "");
+    heed_text_add(out, "%*s", g->gutter, "");
     for (int s = 0; s < p->series_count; s++) {
         heed__rgb c = color_of(p, s);
         const char *label = p->series[s].label;
@@ -431,9 +425,9 @@ static void put_legend(const heed_chart *p, int width, bool color, heed_text *ou
         bool marked = mark_text(p, s, text);
         int own = heed_label_columns(label) + 6;
         if (marked) own += heed_label_columns(p->mark) + heed_label_columns(text) + 4;
-        if (used > 0 && used + own > width) {
+        if (used > 0 && used + own > g->width) {
             heed__end_line(out);
-            heed_text_add(out, "%*s", GUTTER, "");
+            heed_text_add(out, "%*s", g->gutter, "");
             used = 0;
         }
         if (color)
@@ -447,10 +441,11 @@ static void put_legend(const heed_chart *p, int width, bool color, heed_text *ou
     }
 }
 
-static void put_footer(const heed_chart *p, range r, int width, bool color, heed_text *out) {
+static void put_footer(const heed_chart *p, const grid *g, range r, bool color, heed_text *out) {
     double ticks[12], step;
     char text[32], line[512];
-    heed_text_add(out, "%*s└", GUTTER - 1, "");
+    int width = g->width;
+    heed_text_add(out, "%*s└", g->gutter - 1, "");
     for (int i = 0; i < width; i++) heed_text_put(out, "─", strlen("─"));
     memset(line, ' ', sizeof line);
     int n = heed__ticks(r.x0, r.x1, width / 14 > 2 ? width / 14 : 2, ticks, &step), end = 0;
@@ -465,12 +460,12 @@ static void put_footer(const heed_chart *p, range r, int width, bool color, heed
     }
     const char *label = p->x_label ? p->x_label : "";
     int capacity = width - heed_label_columns(label);
-    heed_text_add(out, "\n%*s%.*s", GUTTER, "", end, line);
+    heed_text_add(out, "\n%*s%.*s", g->gutter, "", end, line);
     bool apart = end >= capacity; /* a number occupies the place of the label */
     if (apart) heed__end_line(out);
-    heed_text_add(out, "%*s%s", apart ? GUTTER + capacity : 1, "", label);
+    heed_text_add(out, "%*s%s", apart ? g->gutter + capacity : 1, "", label);
     heed__end_line(out);
-    put_legend(p, width, color, out);
+    put_legend(p, g, color, out);
     heed__end_line(out);
 }
 
@@ -479,21 +474,23 @@ bool heed_chart_text(const heed_chart *p, int width, int height, bool color, hee
     range r = range_of(p);
     width = width < 30 ? 30 : width > 200 ? 200 : width;
     height = height < 4 ? 4 : height > 100 ? 100 : height;
-    grid g = {.width = width - GUTTER, .height = height};
+    grid g = {.height = height};
+    g.gutter = heed__larger(LEAST_GUTTER, heed__ticks_width(r.y0, r.y1, y_ticks(&g), 0) + 2);
+    g.width = width - g.gutter;
     g.cells = heed__alloc_array(out->c, (size_t)g.width * (size_t)height, sizeof *g.cells);
     if (!g.cells) return false;
     plot(&g, p, r);
     if (p->title) {
-        heed_text_add(out, "%*s", GUTTER, "");
-        heed_label_words(p->title, GUTTER, width, out);
+        heed_text_add(out, "%*s", g.gutter, "");
+        heed_label_words(p->title, g.gutter, width, out);
         heed__end_line(out);
     }
     for (int row = 0; row < height; row++) {
-        put_gutter(r, row, height, out);
+        put_gutter(&g, r, row, out);
         for (int i = 0; i < g.width; i++) put_cell(p, g.cells[row * g.width + i], color, out);
         heed__end_line(out);
     }
-    put_footer(p, r, g.width, color, out);
+    put_footer(p, &g, r, color, out);
     heed__free(g.cells);
     return !heed__stopped(out->c);
 }

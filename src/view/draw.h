@@ -71,6 +71,8 @@ void heed__tick_text(double v, double step, char text[32]);
 /* Puts a comma after the thousands and so on, as heed_format_count does, and returns text: it has
  * room for them. */
 char *heed__group_digits(char *text);
+/* The width of the widest of these numbers: in pixels, or with scale 0 in columns. */
+int heed__ticks_width(double lo, double hi, int want, int scale);
 
 /* ---- sketch.c: boxes, cells and labels, as PNG or as SVG: the same layout for both ---- */
 /* Letters of an SVG have the sizes and, where the viewer has DejaVu Sans, the widths of a PNG's. */

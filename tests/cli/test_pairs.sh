@@ -251,7 +251,10 @@ status 0
 json left_out 1
 json source.longest 10
 run data check rnn few.jsonl --block 4 --val-split 0
-says "--block 10"
+says "1 pair is longer than --block 4 and left out of training: --block 10 keeps all"
+says "1 pair is cut at --block 4 for evaluation"
+hides "wordpiece" # one of five
+says "-o runs/first --minutes 2 --block 10 --val-split 0"
 printf '{"src":"ab","tgt":"ba","n":1}\n\n{"src":"b","tgt":"a"}\n' >keys.jsonl
 run data check rnn keys.jsonl
 says "further keys in 1 line are ignored"

@@ -299,9 +299,9 @@ static bool focus_all(const work *w) {
 static void show_all(work *w) {
     bool page = w->count && *flag_text(w->p, "html") && !sees_pictures(w->run->model);
     scales k = {0};
-    if (w->count > 1 && !focus_all(w)) return;
+    bool ok = w->count <= 1 || focus_all(w);
     for (int i = 0; i < w->count; i++) scales_add(&k, &w->list[i].view);
-    if (!page || write_page(w, w->list, w->count, true)) {
+    if (ok && (!page || write_page(w, w->list, w->count, true))) {
         for (int i = 0; i < w->count; i++) {
             w->list[i].view.scales = &k;
             if (!show(w, &w->list[i])) program_complain(w->p);
