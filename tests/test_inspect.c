@@ -270,6 +270,24 @@ TEST(inspect_heatmap_cells_grow_until_the_map_is_as_wide_as_its_title) {
     CLOSE(c);
 }
 
+/* Labels that cells which have grown no longer turn need no more height than letters. */
+TEST(inspect_labels_of_grown_cells_leave_no_gap) {
+    heed_ctx *c = heed_open(NULL);
+    char path[128];
+    int width, height, wide, tall;
+    const char *letters[] = {"a", "b", "c"}, *words[] = {"never", "leave", "again"};
+    heed_heatmap m = {.rows = 3, .cols = 3, .values = (heed_real[9]){1}, .col_labels = letters};
+    snprintf(path, sizeof path, "%s/map.png", test_folder());
+    m.title = "a title of forty or more letters, wider than the map";
+    CHECK(heed_heatmap_png(c, &m, path));
+    png_size(path, &width, &height);
+    m.col_labels = words;
+    CHECK(heed_heatmap_png(c, &m, path));
+    png_size(path, &wide, &tall);
+    CHECK(wide == width && tall == height);
+    CLOSE(c);
+}
+
 TEST(inspect_narrow_panels_share_a_row_as_wide_as_the_title) {
     heed_ctx *c = heed_open(NULL);
     char path[128];
@@ -735,6 +753,34 @@ TEST(inspect_few_points_are_large) {
         heed_picture_free(&p);
     }
     CHECK(colored[0] == 4 * 65 && colored[1] == 65 + 3 * 21);
+    CLOSE(c);
+}
+
+/* Numbers have commas after thousands, as in all texts. */
+TEST(inspect_chart_separates_thousands) {
+    heed_ctx *c = heed_open(NULL);
+    char path[128], svg[8192];
+    const double x[] = {0, 10, 12}, y[] = {-1000, 1200, 1500};
+    const heed_series series[] = {{"training", 3, x, y}};
+    heed_chart chart = {
+        .x_label = "step", .series_count = 1, .series = series, .mark = "best", .mark_point = 2};
+    snprintf(path, sizeof path, "%s/thousands.svg", test_folder());
+    for (chart.log2_x = false;; chart.log2_x = true) {
+        heed_text out = {.c = c};
+        CHECK(heed_chart_text(&chart, 80, 12, false, &out));
+        CHECK_HAS(out.s, " 1,000 ");
+        CHECK_HAS(out.s, " -1,000 ");
+        CHECK_HAS(out.s, chart.log2_x ? "step 4,096" : "step 12");
+        heed_text_free(&out);
+        CHECK(heed_charts_svg(c, &chart, 1, 960, 540, path));
+        FILE *f = fopen(path, "rb");
+        size_t n = f ? fread(svg, 1, sizeof svg - 1, f) : 0;
+        if (f) fclose(f);
+        svg[n] = 0;
+        CHECK_HAS(svg, ">1,000</text>");
+        if (chart.log2_x) break;
+    }
+    CHECK_HAS(svg, ">1,024</text>");
     CLOSE(c);
 }
 

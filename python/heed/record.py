@@ -160,6 +160,11 @@ class Record(Owner):
         self.context.made(lib.heed_heatmap_text(byref(m), byref(out)), "text")
         return take_text(out)
 
+    def caution(self):
+        """What is written below every picture, as the command does."""
+        why = "Attention alone is no explanation: it shows where a head looks, not why the model answers."
+        return " ".join(filter(None, (text(self.c.note), why))).encode()
+
     def overlay(self, block, head, query):
         """A heed_overlay: the weights of patches, of each head or of each word, as shares of a row. All heads have one scale, also if one is shown."""
         b, c = self.blocks[block], self.c
@@ -179,7 +184,7 @@ class Record(Owner):
         maps = np.ascontiguousarray(maps)
         at = (ctypes.c_void_p * len(maps))(*(m.ctypes.data for m in maps))
         captions = (ctypes.c_char_p * len(maps))(*(n.encode() for n in names))
-        overlay = _c.heed_overlay(title=c.title, subtitle=f"{b.titles(None)[0]}, attention of {of}".encode(), pixels=c.pixels, width=c.width, height=c.height,
+        overlay = _c.heed_overlay(title=c.title, note=self.caution(), subtitle=f"{b.titles(None)[0]}, attention of {of}".encode(), pixels=c.pixels, width=c.width, height=c.height,
                                   channels=c.channels, rows=rows, cols=cols, count=len(maps), maps=ctypes.addressof(at),
                                   captions=ctypes.addressof(captions), uniform=uniform,
                                   hi=0 if top is None else max(top, min(2 * uniform, 1)))
@@ -204,7 +209,7 @@ class Record(Owner):
             maps = [self.heatmap(block, h, keep) for h in (range(len(b.heads)) if head is None else [head])]
             maps = (_c.heed_heatmap * len(maps))(*maps)
             subtitle, name = b.titles(None)[0].encode(), "panels"
-            what = _c.heed_panels(title=(self.title or "").encode(), subtitle=subtitle, count=len(maps), maps=ctypes.addressof(maps))
+            what = _c.heed_panels(title=(self.title or "").encode(), subtitle=subtitle, note=self.caution(), count=len(maps), maps=ctypes.addressof(maps))
         draw = getattr(lib, f"heed_{name}_{'svg' if kind == '.svg' else 'png'}")
         self.context.made(draw(self.context.pointer, byref(what), path_bytes(path)), "png")
 

@@ -220,10 +220,7 @@ static bool read_checkpoint(heed__fitting *f) {
     bool found = heed__run_has(f->c, run, "last/state.json");
     bool begun = heed__run_has(f->c, run, "config.conf"), ok = begun;
     if (!begun)
-        heed_fail_input(f->c, run, true,
-                        "run is missing: %s: expected a run directory with a config.conf; hint: "
-                        "`train TASK DATA -o %s` makes one",
-                        run, run);
+        heed__run_refuse(f->c, run);
     else if (found)
         ok = heed__state_read(f->c, heed__run_path(&path, run, "last/state.json"), &f->state) &&
              heed__state_settings(f->c, path.s, f->a->config, &f->changed) && agrees(f);

@@ -288,6 +288,17 @@ static bool open_all(heed__opened *o, const char *dir, const heed_model *const *
     return ok;
 }
 
+bool heed__run_refuse(heed_ctx *c, const char *dir) {
+    if (!heed__os_is_dir(dir))
+        return heed_fail_input(c, dir, true,
+                               "run is missing: %s: expected the folder of a run, found %s; hint: "
+                               "`train` makes one",
+                               dir, heed__os_exists(dir) ? "a file" : "nothing");
+    return heed_fail(c, HEED_DATA,
+                     "not a run: %s: expected a folder with config.conf; hint: `train` makes one",
+                     dir);
+}
+
 /* Fails unless dir holds a run that can be opened. For a file in its place, the hint names the
  * first text model, if there is one. */
 static bool check_run(heed_ctx *c, const char *dir, const heed_model *const *models) {
@@ -295,22 +306,17 @@ static bool check_run(heed_ctx *c, const char *dir, const heed_model *const *mod
     char folder[1024];
     snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - dir) : 0, dir);
     while (models && *models && (*models)->kind != HEED_INPUT_TOKENS) models++;
-    if (*folder && !heed__os_is_dir(dir) && heed__os_exists(dir) &&
-        heed__run_has(c, folder, "config.conf"))
+    bool file = heed__os_exists(dir) && !heed__os_is_dir(dir);
+    if (file && *folder && heed__run_has(c, folder, "config.conf"))
         return heed_fail(c, HEED_DATA,
                          "run is missing: %s: expected the folder of a run, found a file of the "
                          "run %s",
                          dir, folder);
-    if (heed__os_exists(dir) && !heed__os_is_dir(dir) && models && *models)
+    if (file && models && *models)
         return heed_fail(c, HEED_DATA,
                          "run is missing: %s: expected the folder of a run, found a file; hint: if "
                          "it is a text, `train %s %s -o runs/first` makes one",
                          dir, (*models)->name, dir);
-    if (!heed__os_is_dir(dir))
-        return heed_fail_input(c, dir, true,
-                               "run is missing: %s: expected the folder of a run, found %s; hint: "
-                               "`train` makes one",
-                               dir, heed__os_exists(dir) ? "a file" : "nothing");
     if (heed__run_is_backed_up(c, dir))
         return heed_fail(c, HEED_DATA,
                          "run is being replaced: %s: the new one has no checkpoint yet; hint: if "
@@ -321,9 +327,7 @@ static bool check_run(heed_ctx *c, const char *dir, const heed_model *const *mod
     static const char *const files[] = {"config.conf", "model.safetensors", "last", "last.new"};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         if (heed__run_has(c, dir, files[i])) return true;
-    return heed_fail(c, HEED_DATA,
-                     "not a run: %s: expected a folder with config.conf; hint: `train` makes one",
-                     dir);
+    return heed__run_refuse(c, dir);
 }
 
 heed_run *heed_run_open(heed_ctx *c, const char *dir, const heed_model *const *models,

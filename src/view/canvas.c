@@ -253,15 +253,25 @@ int heed__ticks(double lo, double hi, int want, double ticks[12], double *step) 
     return n;
 }
 
-void heed__tick_text(double v, double step, char *text, size_t size) {
+char *heed__group_digits(char *text) {
+    int least = *text == '-';
+    for (int at = (int)strcspn(text, ".e") - 3; at > least; at -= 3) {
+        memmove(text + at + 1, text + at, strlen(text + at) + 1);
+        text[at] = ',';
+    }
+    return text;
+}
+
+void heed__tick_text(double v, double step, char text[32]) {
     enum { LEAST = 3, MOST = 9 };                             /* significant digits */
     int digits = (int)ceil(-log10(step) - 1e-9), all = LEAST; /* digits: decimals of the step */
     if (fabs(step * pow(10, digits) - round(step * pow(10, digits))) > 1e-6) digits++;
     if (v != 0) all = heed__larger(LEAST, digits + 1 + (int)floor(log10(fabs(v)) + 1e-9));
     if (fabs(v) >= 1e7 || step < 1e-4)
-        snprintf(text, size, "%.*g", all < MOST ? all : MOST, v);
+        snprintf(text, 24, "%.*g", all < MOST ? all : MOST, v);
     else
-        snprintf(text, size, "%.*f", digits > 0 ? digits : 0, v);
+        snprintf(text, 24, "%.*f", digits > 0 ? digits : 0, v);
+    heed__group_digits(text);
 }
 
 int heed__ticks_width(double lo, double hi, int want, int scale) {
@@ -269,7 +279,7 @@ int heed__ticks_width(double lo, double hi, int want, int scale) {
     char text[32];
     int widest = 0, n = heed__ticks(lo, hi, want, ticks, &step);
     for (int i = 0; i < n; i++) {
-        heed__tick_text(ticks[i], step, text, sizeof text);
+        heed__tick_text(ticks[i], step, text);
         widest = heed__larger(widest, scale ? heed__text_width(text, scale) : (int)strlen(text));
     }
     return widest;

@@ -33,11 +33,13 @@ static heed__rgb color_of(const heed_chart *p, int index) {
 /* The values of the marked point if it is of this series: "loss 0.1027, step 918". Else "". */
 static bool mark_text(const heed_chart *p, int series, char text[96]) {
     const heed_series *e = &p->series[series];
+    char at[32];
     *text = 0;
     if (!p->mark || p->mark_series != series || !is_point(e, p->mark_point)) return false;
     double x = e->x[p->mark_point];
-    snprintf(text, 96, "%.30s %.4g, %.30s %.9g", p->y_label ? p->y_label : "y", e->y[p->mark_point],
-             p->x_label ? p->x_label : "x", p->log2_x ? exp2(x) : x);
+    snprintf(at, 24, "%.9g", p->log2_x ? exp2(x) : x);
+    snprintf(text, 96, "%.30s %.4g, %.30s %s", p->y_label ? p->y_label : "y", e->y[p->mark_point],
+             p->x_label ? p->x_label : "x", heed__group_digits(at));
     return true;
 }
 
@@ -61,12 +63,14 @@ static range range_of(const heed_chart *p) {
 
 /* The number at a tick of the horizontal axis. On a logarithmic scale there is none between powers
  * of 2. */
-static void x_text(const heed_chart *p, double x, double step, char *text, size_t size) {
+static void x_text(const heed_chart *p, double x, double step, char text[32]) {
     *text = 0;
     if (!p->log2_x)
-        heed__tick_text(x, step, text, size);
-    else if (fabs(x - round(x)) < 1e-9)
-        snprintf(text, size, "%.9g", exp2(round(x)));
+        heed__tick_text(x, step, text);
+    else if (fabs(x - round(x)) < 1e-9) {
+        snprintf(text, 24, "%.9g", exp2(round(x)));
+        heed__group_digits(text);
+    }
 }
 
 /* ---- a picture ---- */
@@ -104,14 +108,14 @@ static void draw_axes(surface *s, const heed_chart *p) {
     for (int i = 0; i < n; i++) {
         int y = (int)lround(at_y(s, ticks[i]));
         heed__sketch_box(&s->sketch, s->left, y, end - s->left, 1, GRID);
-        heed__tick_text(ticks[i], step, text, sizeof text);
+        heed__tick_text(ticks[i], step, text);
         write(s, s->left - 10, y - 7, HEED__RIGHT, text);
     }
     n = heed__ticks(s->r.x0, s->r.x1, s->width > 600 ? 9 : 5, ticks, &step);
     for (int i = 0; i < n; i++) {
         int x = (int)lround(at_x(s, ticks[i]));
         heed__sketch_box(&s->sketch, x, bottom, 1, 6, INK);
-        x_text(p, ticks[i], step, text, sizeof text);
+        x_text(p, ticks[i], step, text);
         write(s, x, bottom + 12, HEED__MIDDLE, text);
     }
     heed__sketch_box(&s->sketch, s->left, bottom, end - s->left, 1, INK);
@@ -408,7 +412,7 @@ static void put_gutter(const grid *g, range r, int row, heed_text *out) {
     int n = heed__ticks(r.y0, r.y1, y_ticks(g), ticks, &step);
     for (int i = 0; i < n; i++)
         if (lround((r.y1 - ticks[i]) / (r.y1 - r.y0) * (4 * g->height - 1)) / 4 == row)
-            heed__tick_text(ticks[i], step, text, sizeof text);
+            heed__tick_text(ticks[i], step, text);
     heed_text_add(out, "%*s %s", g->gutter - 2, text, text[0] ? "┤" : "│");
 }
 
@@ -448,7 +452,7 @@ static void put_footer(const heed_chart *p, const grid *g, range r, bool color, 
     memset(line, ' ', sizeof line);
     int n = heed__ticks(r.x0, r.x1, width / 14 > 2 ? width / 14 : 2, ticks, &step), end = 0;
     for (int i = 0; i < n; i++) {
-        x_text(p, ticks[i], step, text, sizeof text);
+        x_text(p, ticks[i], step, text);
         int size = (int)strlen(text),
             at = (int)lround((ticks[i] - r.x0) / (r.x1 - r.x0) * (width - 1)) - size / 2;
         if (at < end) at = end;

@@ -59,9 +59,11 @@ status 0
 says "wrote a.svg"
 holds grep -q ">aei →" a.svg
 holds grep -q ">uniform = 0.25<" a.svg # three letters and [SEP]
+holds grep -q ">0\.[0-9]*  of a row" a.svg # the scale ends at the largest weight
 holds grep -q ">Darker is more. Attention alone is no explanation" a.svg
 run translate rnn aei --svg b.svg --beside rnn
 holds test "$(grep -c ">rnn<" b.svg)" = 2
+holds test "$(grep -o ">0\.[0-9]*  of a row" b.svg | uniq -c | awk '{ print $1 }')" = 2 # both on one scale
 run translate rnn aei --json --attention
 status 0
 json input aei

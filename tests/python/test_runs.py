@@ -22,6 +22,11 @@ from tools import SMALL, facts, raises
 HEED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "build", "release", "heed")
 
 
+def written(svg):
+    """Of an SVG, of which a sentence may be in several lines."""
+    return " ".join(re.sub("<[^>]*>", " ", svg).split())
+
+
 def weights(path):
     return (pathlib.Path(path) / "model.safetensors").read_bytes()
 
@@ -73,6 +78,7 @@ def test_train_mlm_and_everything_of_it():
         write(name)
         assert os.path.getsize(name) > 500
     drawn = pathlib.Path("r.svg").read_text()
+    assert "Attention alone is no explanation" in written(drawn)
     assert all(f">{words}<" in drawn for words in ("encoder, layer 1", "head 1", "head 2")) and "head 0" not in drawn
     np.testing.assert_array_equal(heed.read("r.npz").blocks[0].weights, block.weights)
     with np.load("r.npz") as files:  # without the JSON within it
@@ -454,6 +460,7 @@ def test_pairs_labels_pictures():
         record.png("over.svg", **settings)
         drawn = pathlib.Path("over.svg").read_text()
         assert drawn.count("<image") == panels + 1 and ("head 1" in drawn) == (panels == 2) and f"encoder, layer 1, attention of {of}" in drawn
+        assert "Attention alone is no explanation" in written(drawn)
     run.net["encoder.0.attn.qkv.weight"].array[:] *= 40  # heads that differ have one scale, also alone
     record, scales = run.attend(red), set()
     for head in (None, 0, 1):
