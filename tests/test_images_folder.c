@@ -86,7 +86,7 @@ TEST(images_folder_refuses_what_makes_no_classes) {
     CHECK_FAILS(c, open_here(c, a), HEED_DATA, "expected at least 2, found 1, cats");
     CHECK_FAILS(c, heed_images_open(c, in_folder("cats/000.tga"), &a), HEED_DATA, "CSV file");
     CHECK_FAILS(c, heed_images_open(c, in_folder("cats/"), &a), HEED_DATA,
-                "name the folder above, /");
+                "name the folder above, \"/");
     make_folder("dogs");
     text_file("dogs/000.txt", "no picture");
     CHECK_FAILS(c, open_here(c, a), HEED_DATA, "class \"dogs\" has no pictures");

@@ -114,6 +114,54 @@ TEST(inspect_charts_survive_gaps_and_flat_curves) {
     CLOSE(c);
 }
 
+/* Numbers beside a curve that changes little differ, and a picture has the space that they need; a
+ * power of 2 has its number where the steps of its scale are no binary fractions. */
+TEST(inspect_charts_number_what_changes_little) {
+    heed_ctx *c = heed_open(NULL);
+    char path[128], svg[8192] = "";
+    const double x[] = {log2(3), log2(5)}, flat[] = {2.30215, 2.3022},
+                 large[] = {10050000, 10100000};
+    const heed_series series[] = {{"a", 2, x, flat}, {"b", 2, x, large}};
+    heed_chart chart = {.series_count = 1, .series = series, .log2_x = true};
+    heed_text out = {.c = c};
+    CHECK(heed_chart_text(&chart, 80, 12, false, &out));
+    CHECK_HAS(out.s, " 2.3022 ┤");
+    CHECK_HAS(out.s, "2.30218 ┤");
+    heed_text_free(&out);
+    snprintf(path, sizeof path, "%s/flat.svg", test_folder());
+    chart.series++;
+    CHECK(heed_charts_svg(c, &chart, 1, 960, 540, path));
+    FILE *f = fopen(path, "rb");
+    size_t n = f ? fread(svg, 1, sizeof svg - 1, f) : 0;
+    if (f) fclose(f);
+    svg[n] = 0;
+    CHECK_HAS(svg, ">4</text>");
+    CHECK_HAS(svg, ">1.006e+07</text>");
+    CHECK_HAS(svg, ">1.007e+07</text>");
+    CHECK(heed__ticks_width(10050000, 10100000, 8, 0) == 9);
+    int width = heed__ticks_width(10050000, 10100000, 8, 2), end;
+    const char *label = strstr(svg, ">1.006e+07<");
+    while (label && label > svg && strncmp(label, " x=", 3) != 0) label--;
+    CHECK(label && sscanf(label, " x=\"%d", &end) == 1 && end >= width);
+    CLOSE(c);
+}
+
+/* Values whose differences exceed double's range are drawn or left out; UBSan sees what is not. */
+TEST(inspect_charts_accept_extreme_numbers) {
+    heed_ctx *c = heed_open(NULL);
+    char path[128];
+    const double x[] = {0, 1, 1e300}, y[] = {-1.7e308, 1.7e308, 0};
+    const heed_series series = {"extreme", 3, x, y};
+    const heed_chart chart = {.series_count = 1, .series = &series};
+    heed_text out = {.c = c};
+    CHECK(heed_chart_text(&chart, 80, 12, false, &out));
+    heed_text_free(&out);
+    snprintf(path, sizeof path, "%s/extreme.png", test_folder());
+    CHECK(heed_chart_png(c, &chart, 640, 480, path));
+    CHECK(heed_charts_svg(c, &chart, 1, 640, 480, path));
+    CLOSE(c);
+}
+
 /* ---- pictures ---- */
 
 static void png_size(const char *path, int *width, int *height) {
@@ -222,6 +270,24 @@ TEST(inspect_heatmap_cells_grow_until_the_map_is_as_wide_as_its_title) {
     CLOSE(c);
 }
 
+/* Labels that cells which have grown no longer turn need no more height than letters. */
+TEST(inspect_labels_of_grown_cells_leave_no_gap) {
+    heed_ctx *c = heed_open(NULL);
+    char path[128];
+    int width, height, wide, tall;
+    const char *letters[] = {"a", "b", "c"}, *words[] = {"never", "leave", "again"};
+    heed_heatmap m = {.rows = 3, .cols = 3, .values = (heed_real[9]){1}, .col_labels = letters};
+    snprintf(path, sizeof path, "%s/map.png", test_folder());
+    m.title = "a title of forty or more letters, wider than the map";
+    CHECK(heed_heatmap_png(c, &m, path));
+    png_size(path, &width, &height);
+    m.col_labels = words;
+    CHECK(heed_heatmap_png(c, &m, path));
+    png_size(path, &wide, &tall);
+    CHECK(wide == width && tall == height);
+    CLOSE(c);
+}
+
 TEST(inspect_narrow_panels_share_a_row_as_wide_as_the_title) {
     heed_ctx *c = heed_open(NULL);
     char path[128];
@@ -238,6 +304,27 @@ TEST(inspect_narrow_panels_share_a_row_as_wide_as_the_title) {
     CHECK(heed_panels_png(c, &all, path));
     png_size(path, &wide, &tall);
     CHECK(wide == width && tall < height - 300);
+    CLOSE(c);
+}
+
+/* Maps of few tokens grow until two of them are as wide as their title. */
+TEST(inspect_small_panels_grow) {
+    heed_ctx *c = heed_open(NULL);
+    char path[128];
+    int width, height, wide, tall;
+    static const heed_real values[9] = {1};
+    heed_heatmap m[4];
+    for (int i = 0; i < 4; i++) m[i] = (heed_heatmap){.rows = 3, .cols = 3, .values = values};
+    heed_panels all = {.count = 4, .maps = m};
+    snprintf(path, sizeof path, "%s/map.png", test_folder());
+    all.columns = 2;
+    CHECK(heed_panels_png(c, &all, path));
+    png_size(path, &width, &height);
+    all.title = "a title of forty or more letters, wider than the two maps";
+    CHECK(heed_panels_png(c, &all, path));
+    png_size(path, &wide, &tall);
+    int cell = (wide - width) / 6;
+    CHECK(cell > 20 && tall > height + 5 * cell);
     CLOSE(c);
 }
 
@@ -575,6 +662,28 @@ TEST(inspect_overlay_measures_have_scales_of_their_own) {
     CLOSE(c);
 }
 
+/* A small value tints a dark part of the picture and does not whiten it. */
+TEST(inspect_overlay_of_a_small_value_keeps_the_picture) {
+    heed_ctx *c = heed_open(NULL);
+    char path[128];
+    static unsigned char black[28 * 28];
+    const heed_real values[4] = {0, 0.1f, 1, 0};
+    const heed_real *maps[] = {values};
+    heed_overlay o = patches_over(black, maps, 1);
+    o.cells = true;
+    o.measures = 1;
+    snprintf(path, sizeof path, "%s/overlay.png", test_folder());
+    CHECK(heed_overlay_png(c, &o, path));
+    heed_picture p = read_back(path);
+    size_t tinted = 0;
+    for (int row = 0; row < p.height; row++)
+        for (int i = 0; i < p.width; i++) tinted += at(&p, i, row)[2] / 10 == 16;
+    CHECK(pixels_of(&p, 181, 181, 181) >= 2 * 112 * 112); /* where the value is 0 */
+    CHECK(tinted >= 112 * 112);
+    heed_picture_free(&p);
+    CLOSE(c);
+}
+
 /* The mean of heads and rollout are as dark at their largest value as a sharp head is at its own.
  */
 TEST(inspect_overlay_of_fused_heads_and_shares_has_scales_of_its_own) {
@@ -623,6 +732,55 @@ TEST(inspect_chart_shows_a_short_run) {
     }
     CHECK(widest >= 7 && widest < 16);
     heed_picture_free(&p);
+    CLOSE(c);
+}
+
+/* Three points are drawn larger than three hundred at the same three places. */
+TEST(inspect_few_points_are_large) {
+    heed_ctx *c = heed_open(NULL);
+    char path[128];
+    double x[300];
+    int colored[2] = {0};
+    for (int i = 0; i < 300; i++) x[i] = i % 3;
+    snprintf(path, sizeof path, "%s/points.png", test_folder());
+    for (int k = 0; k < 2; k++) {
+        const heed_series series = {"codes", k ? 300 : 3, x, x};
+        const heed_chart chart = {.series_count = 1, .series = &series};
+        CHECK(heed_scatter_png(c, &chart, 960, 540, path));
+        heed_picture p = read_back(path);
+        for (int row = 0; row < p.height; row++)
+            for (int i = 0; i < p.width; i++) colored[k] += is_color(at(&p, i, row), 0, 114, 178);
+        heed_picture_free(&p);
+    }
+    CHECK(colored[0] == 4 * 65 && colored[1] == 65 + 3 * 21);
+    CLOSE(c);
+}
+
+/* Numbers have commas after thousands, as in all texts. */
+TEST(inspect_chart_separates_thousands) {
+    heed_ctx *c = heed_open(NULL);
+    char path[128], svg[8192];
+    const double x[] = {0, 10, 12}, y[] = {-1000, 1200, 1500};
+    const heed_series series[] = {{"training", 3, x, y}};
+    heed_chart chart = {
+        .x_label = "step", .series_count = 1, .series = series, .mark = "best", .mark_point = 2};
+    snprintf(path, sizeof path, "%s/thousands.svg", test_folder());
+    for (chart.log2_x = false;; chart.log2_x = true) {
+        heed_text out = {.c = c};
+        CHECK(heed_chart_text(&chart, 80, 12, false, &out));
+        CHECK_HAS(out.s, " 1,000 ");
+        CHECK_HAS(out.s, " -1,000 ");
+        CHECK_HAS(out.s, chart.log2_x ? "step 4,096" : "step 12");
+        heed_text_free(&out);
+        CHECK(heed_charts_svg(c, &chart, 1, 960, 540, path));
+        FILE *f = fopen(path, "rb");
+        size_t n = f ? fread(svg, 1, sizeof svg - 1, f) : 0;
+        if (f) fclose(f);
+        svg[n] = 0;
+        CHECK_HAS(svg, ">1,000</text>");
+        if (chart.log2_x) break;
+    }
+    CHECK_HAS(svg, ">1,024</text>");
     CLOSE(c);
 }
 

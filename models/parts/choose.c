@@ -174,11 +174,15 @@ static bool choose_sentences(heed_choices *k, const text_look *t, size_t longest
 static bool choose_facts(heed_choices *k, const text_look *t) {
     enum { FEW = 4000, EPOCHS = 130, BATCH = 64 };
     char steps[32];
-    size_t count = EPOCHS * lines_of(t) / BATCH;
-    snprintf(steps, sizeof steps, "steps=%zu", count > 1000 ? count : 1000);
-    return lines_of(t) > FEW ||
+    const heed_config *f = k->config;
+    size_t lines = lines_of(t), count = EPOCHS * lines / BATCH;
+    if (count < 1000) count = 1000;
+    double epochs = (double)count * (double)heed_config_int(f, "batch") / (double)lines;
+    bool timed = is_given(f, "minutes") || is_given(f, "epochs");
+    snprintf(steps, sizeof steps, "steps=%zu", count);
+    return lines > FEW ||
            ((k->only || heed_choose(k, "tokenizer=word", "one [MASK] stands for any word")) &&
-            (is_given(k->config, "minutes") || heed_choose(k, steps, "%d epochs", EPOCHS)) &&
+            (timed || heed_choose(k, steps, "%.0f epochs", epochs)) &&
             heed_choose(k, "val-split=0", "a sentence kept for validation would not be learned"));
 }
 

@@ -47,7 +47,7 @@ def counted(x, d):
 def item(x, at):
     """x[2], x[:, 1:4], x[..., -1]: whole numbers, which drop their dim, and ranges of step 1."""
     at = at if isinstance(at, tuple) else (at,)
-    wrong = [part for part in at if not (part is Ellipsis or isinstance(part, slice) or hasattr(part, "__index__")) or isinstance(part, np.ndarray)]
+    wrong = [part for part in at if not (part is Ellipsis or isinstance(part, slice) or hasattr(part, "__index__")) or isinstance(part, (bool, np.ndarray))]
     if wrong:
         raise UsageError(f"an index of a tensor is a whole number or a range: found {wrong[0]!r:.60}; hint: x.numpy() has all indices of NumPy")
     if any(part is Ellipsis for part in at):
@@ -96,7 +96,7 @@ def transposed(x):
 def shaped(function):
     """A method that takes x.reshape(2, 3) and x.reshape((2, 3))."""
     def method(x, *shape):
-        return function(x, shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape)
+        return function(x, shape[0] if len(shape) == 1 and np.ndim(shape[0]) else shape)
     method.__doc__ = function.__doc__
     return method
 

@@ -162,25 +162,34 @@ class Record(Owner):
         self.context.made(lib.heed_heatmap_text(byref(m), byref(out)), "text")
         return take_text(out)
 
+    def caution(self):
+        """What is written below every picture, as the command does."""
+        why = "Attention alone is no explanation: it shows where a head looks, not why the model answers."
+        return " ".join(filter(None, (text(self.c.note), why))).encode()
+
     def overlay(self, block, head, query):
-        """A heed_overlay: the weights of patches, of each head or of each word, as shares of a row."""
+        """A heed_overlay: the weights of patches, of each head or of each word, as shares of a row. All heads have one scale, also if one is shown."""
         b, c = self.blocks[block], self.c
         rows, cols, first = b.keys.grid
-        weights = (b.weights if head is None else b.weights[head : head + 1])[:, :, first : first + rows * cols]
+        every, uniform, top = b.weights[:, :, first : first + rows * cols], 1 / len(b.keys), None
+        weights = every if head is None else every[head : head + 1]
         if b.queries.name != b.keys.name and query is None:  # of words
             shown = ~b.queries.special
             names, maps, of = np.array(b.queries.labels)[shown].tolist(), weights.mean(0)[shown], "each token"
+            top = every.max()
         else:
             query = 0 if query is None and first else query
             names = [b.titles(h)[1] for h in (range(len(b.heads)) if head is None else [head])]
             maps = weights.mean(1) if query is None else weights[:, query]
+            top = None if query is None else every[:, query].max()
             of = "all patches (mean)" if query is None else b.queries.labels[query]
         maps = np.ascontiguousarray(maps)
         at = (ctypes.c_void_p * len(maps))(*(m.ctypes.data for m in maps))
         captions = (ctypes.c_char_p * len(maps))(*(n.encode() for n in names))
-        overlay = _c.heed_overlay(title=c.title, subtitle=f"{b.titles(None)[0]}, attention of {of}".encode(), pixels=c.pixels, width=c.width, height=c.height,
+        overlay = _c.heed_overlay(title=c.title, note=self.caution(), subtitle=f"{b.titles(None)[0]}, attention of {of}".encode(), pixels=c.pixels, width=c.width, height=c.height,
                                   channels=c.channels, rows=rows, cols=cols, count=len(maps), maps=ctypes.addressof(at),
-                                  captions=ctypes.addressof(captions), uniform=1 / len(b.keys))
+                                  captions=ctypes.addressof(captions), uniform=uniform,
+                                  hi=0 if top is None else max(top, min(2 * uniform, 1)))
         overlay.keep = maps, at, captions
         return overlay
 
@@ -202,7 +211,7 @@ class Record(Owner):
             maps = [self.heatmap(block, h, keep) for h in (range(len(b.heads)) if head is None else [head])]
             maps = (_c.heed_heatmap * len(maps))(*maps)
             subtitle, name = b.titles(None)[0].encode(), "panels"
-            what = _c.heed_panels(title=(self.title or "").encode(), subtitle=subtitle, count=len(maps), maps=ctypes.addressof(maps))
+            what = _c.heed_panels(title=(self.title or "").encode(), subtitle=subtitle, note=self.caution(), count=len(maps), maps=ctypes.addressof(maps))
         draw = getattr(lib, f"heed_{name}_{'svg' if kind == '.svg' else 'png'}")
         self.context.made(draw(self.context.pointer, byref(what), path_bytes(path)), "png")
 

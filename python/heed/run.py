@@ -375,7 +375,7 @@ class Run(Owner):
         if (many := self._each(prompt)) is not None:
             return [self.generate(one, n, samples, temperature, top_k, top_p, seed, on_token) for one in many]
         words = isinstance(prompt, str)
-        if prompt == "\n" and lib.heed_text_end(self.c.config, self.c.tokenizer) >= 0:
+        if words and prompt == "\n" and lib.heed_text_end(self.c.config, self.c.tokenizer) >= 0:
             raise DataError('the run was trained on single lines (packing="lines"), and has not learned how a line begins; hint: a prompt, such as "The fox"')
         ids = self._prompt_ids(prompt) if words else list(token_ids(prompt, self.vocab))
         if not ids:

@@ -17,9 +17,9 @@ static bool add_block(heed__arena *a, size_t capacity) {
     heed__block *b = !bytes ? NULL : large ? heed__os_map(bytes) : aligned_alloc(align, bytes);
     if (!b)
         return heed_fail(a->c, HEED_FAILED,
-                         "out of memory: a step needs %zu bytes more; hint: a smaller `batch` or "
+                         "out of memory: a step needs %zu MB more; hint: a smaller `batch` or "
                          "`block` needs less",
-                         capacity);
+                         capacity / 1000000 + 1);
     if (a->blocks) a->used += a->blocks->used;
     *b = (heed__block){.next = a->blocks, .capacity = capacity, .mapped = large ? bytes : 0};
     a->blocks = b;

@@ -14,7 +14,7 @@ static void *take(heed_ctx *c, size_t bytes) {
     heed_fail(c, HEED_FAILED,
               "out of memory: cannot allocate %zu MB; hint: a smaller `batch`, `block` or `width` "
               "needs less",
-              (bytes >> 20) + 1);
+              bytes / 1000000 + 1);
     return NULL;
 }
 

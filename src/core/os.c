@@ -285,9 +285,7 @@ static int remove_one(const char *path, const struct stat *st, int kind, struct 
 
 /* Also works when the context is in error, since cleaning up after a failure needs it. */
 bool heed__os_remove(heed_ctx *c, const char *path) {
-    if (nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS) == 0 || errno == ENOENT ||
-        errno == ENOTDIR)
-        return true;
+    if (nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS) == 0 || errno == ENOENT) return true;
     return heed__os_refuse(c, HEED_FAILED, "remove", path);
 }
 

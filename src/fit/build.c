@@ -4,6 +4,8 @@
 #include "core/store.h"
 #include "fit/fit.h"
 
+#include <string.h>
+
 void heed__fit_unbuild(heed__fitting *f) {
     heed_optim_free(f->optim);
     heed_store_free(f->store);
@@ -47,29 +49,41 @@ static bool build(heed__fitting *f, const heed_store *tried) {
     return !heed__stopped(f->c);
 }
 
-/* The sizes alone, before any value is drawn, say whether weights and gradients fit. What is not
- * trained has no gradients: then only the weights are counted. */
+/* The least bytes of a step on blocks of a text, whose tokens become vectors. Other batches may be
+ * short: 0. */
+static double least_step(const heed__fitting *f) {
+    const heed_config *k = f->a->config;
+    if (!heed_config_has(k, "packing") || !heed_config_has(k, "width") ||
+        strcmp(heed_config_text(k, "packing"), "lines") == 0)
+        return 0;
+    return sizeof(heed_real) * (double)(f->set.rows * heed_config_int(k, "block")) *
+           (double)heed_config_int(k, "width");
+}
+
+/* The sizes alone, before any value is drawn, say whether weights, gradients and a step fit. What
+ * is not trained has no gradients: then only the weights are counted. */
 static bool check_memory(heed__fitting *f) {
     enum { LARGE = 20000000 };
     char count[32], bytes[32], all[32];
     bool ok = make_model(f, true, NULL);
-    size_t params = heed_store_params(f->store);
+    int64_t params = (int64_t)heed_store_params(f->store);
     double arrays = f->set.lora || *f->set.freeze ? 1 : 2, limit = (double)heed__os_memory_limit();
-    double need = arrays * sizeof(heed_real) * (double)params;
+    double need = arrays * sizeof(heed_real) * (double)params, step = least_step(f);
     heed__fit_unbuild(f);
-    if (!ok || params < LARGE) return ok;
-    heed_format_count(count, params);
-    heed_format_bytes(bytes, need);
-    if (need > limit)
+    heed_format_count(count, (uint64_t)params);
+    if (ok && need + step > limit)
         return heed_fail(f->c, HEED_FAILED,
-                         "model is too large: %s parameters need at least %s of memory, expected "
-                         "at most %s; hint: a smaller `width` or `layers` needs less",
-                         count, bytes, heed_format_bytes(all, limit));
-    heed_message(f->c, HEED_INFO,
-                 "%s parameters need at least %s of memory; a step is tried to measure how much "
-                 "more",
-                 count, bytes);
-    return true;
+                         "training is too large: %s parameters and a step need at least %s of "
+                         "memory, expected at most %s; hint: a smaller `batch` or `width` needs "
+                         "less",
+                         count, heed_format_bytes(bytes, need + step),
+                         heed_format_bytes(all, limit));
+    if (ok && params >= LARGE)
+        heed_message(f->c, HEED_INFO,
+                     "%s parameters need at least %s of memory; a step is tried to measure how "
+                     "much more",
+                     count, heed_format_bytes(bytes, need));
+    return ok;
 }
 
 bool heed__fit_build(heed__fitting *f) { return check_memory(f) && build(f, NULL); }

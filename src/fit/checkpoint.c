@@ -267,22 +267,18 @@ static bool restore(heed_config *f, json_t *all, heed_text *ignored) {
     return ok;
 }
 
-bool heed__checkpoint_moved(heed_ctx *c, const heed_text *path) {
-    if (!path->n || strcmp(heed_ctx_missing(c, NULL), path->s) != 0) return false;
-    heed_clear(c);
-    return true;
-}
-
-/* The settings in the checkpoint of a run, or NULL; *root, which holds them, is the caller's. */
+/* The settings in the checkpoint of a run, or NULL; *root, which holds them, is the caller's. A
+ * file that was found and is missing was moved by training that saves: it is looked for again. */
 static json_t *settings_in(heed_ctx *c, const char *dir, json_t **root) {
     heed_text path = {.c = c};
-    do {
+    for (;; heed_clear(c)) {
         const char *folder = heed__checkpoint_find(c, dir);
         *root = NULL;
         path.n = 0;
         if (folder && heed_text_add(&path, "%s/%s/state.json", dir, folder))
             *root = heed__json_read(c, path.s);
-    } while (heed__checkpoint_moved(c, &path));
+        if (!*heed_ctx_missing(c, NULL)) break;
+    }
     heed_text_free(&path);
     return json_object_get(*root, settings_key);
 }

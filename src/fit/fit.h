@@ -111,14 +111,13 @@ typedef struct {
 const char *heed__run_path(heed_text *t, const char *run, const char *name);
 /* RUN/NAME: whether it exists; removes it; writes it. Removing also works after an error. */
 bool heed__run_has(heed_ctx *c, const char *run, const char *name);
+/* Fails because there is no run at dir: there is nothing, a file, or another folder. */
+bool heed__run_refuse(heed_ctx *c, const char *dir);
 bool heed__run_remove(heed_ctx *c, const char *run, const char *name);
 bool heed__run_write(heed_ctx *c, const char *run, const char *name, const void *bytes, size_t n);
 /* The folder of the newest complete checkpoint: "last", or what an interrupted swap left; NULL:
  * none. Does not change files. */
 const char *heed__checkpoint_find(heed_ctx *c, const char *run);
-/* True if reading failed because a file of a checkpoint is no longer where it was found: training
- * that saves has moved it. Clears the error: another attempt finds it. */
-bool heed__checkpoint_moved(heed_ctx *c, const heed_text *path);
 /* Completes an interrupted swap. */
 bool heed__checkpoint_recover(heed_ctx *c, const char *run);
 /* Writes `last`, and model.safetensors when best. If interrupted at any moment, a complete

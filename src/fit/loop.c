@@ -426,9 +426,9 @@ static void train(heed__fitting *f) {
     if (f->state.step < f->steps) {
         bool metric = f->set.by_metric && isfinite(f->state.best_metric);
         heed__fit_note(f,
-                       "stopped early: %" PRId64 " evaluations without a better %s than %.6g of "
+                       "stopped early: %" PRId64 " evaluation%s without a better %s than %.6g of "
                        "step %" PRId64,
-                       f->state.stale, metric ? "accuracy" : "loss",
+                       f->state.stale, f->state.stale == 1 ? "" : "s", metric ? "accuracy" : "loss",
                        metric ? f->state.best_metric : f->state.best_loss, f->state.best_step);
     }
     heed__fit_forgetting(f);

@@ -220,10 +220,7 @@ static bool read_checkpoint(heed__fitting *f) {
     bool found = heed__run_has(f->c, run, "last/state.json");
     bool begun = heed__run_has(f->c, run, "config.conf"), ok = begun;
     if (!begun)
-        heed_fail_input(f->c, run, true,
-                        "run is missing: %s: expected a run directory with a config.conf; hint: "
-                        "`train TASK DATA -o %s` makes one",
-                        run, run);
+        heed__run_refuse(f->c, run);
     else if (found)
         ok = heed__state_read(f->c, heed__run_path(&path, run, "last/state.json"), &f->state) &&
              heed__state_settings(f->c, path.s, f->a->config, &f->changed) && agrees(f);
@@ -265,22 +262,16 @@ static bool open_run(heed__fitting *f) {
     return !a->resume || (heed__checkpoint_recover(f->c, a->run) && read_checkpoint(f));
 }
 
-static void note_beyond(heed__fitting *f) {
-    char step[32], steps[32];
-    heed__fit_note(f,
-                   "the run is at step %s, beyond the %s asked for: nothing is trained; hint: a "
-                   "larger `steps`",
-                   heed_format_count(step, (uint64_t)f->state.step),
-                   heed_format_count(steps, (uint64_t)f->steps));
-}
-
 static void note_finished(heed__fitting *f) {
     char n1[32], n2[32];
     int64_t step = f->state.step;
     heed_format_count(n1, (uint64_t)step);
     heed_format_count(n2, (uint64_t)f->steps);
     if (step > f->steps)
-        note_beyond(f);
+        heed__fit_note(f,
+                       "the run is at step %s, beyond the %s asked for: nothing is trained; hint: "
+                       "a larger `steps`",
+                       n1, n2);
     else if (step == f->steps)
         heed__fit_note(f,
                        "the run is finished at step %s: nothing is left to do; hint: `steps = "
@@ -303,8 +294,6 @@ static void note_changes(heed__fitting *f) {
                        "the schedule of the learning rate starts anew at step %s: warm-up to %g, "
                        "then the schedule to step %s",
                        step, (double)f->set.optim.lr, steps);
-    else if (f->steps > 0 && f->steps < s->step)
-        note_beyond(f);
     else if (s->steps != f->steps)
         heed__fit_note(f,
                        "steps are now %s, not %s: the learning rate follows the new schedule from "
@@ -404,7 +393,7 @@ bool heed__fit_prepare(heed__fitting *f) {
     bool ok = heed__start_find(f);
     f->memory.before = heed_memory_resident();
     ok = ok && heed__fit_build(f) && count_batches(f) && fix_by_data(f);
-    if (ok && !f->fresh && f->steps && heed__fit_finished(f)) {
+    if (ok && !f->fresh && f->steps && (f->state.step > f->steps || heed__fit_finished(f))) {
         note_finished(f);
         return false;
     }

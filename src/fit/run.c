@@ -251,34 +251,28 @@ bool heed__run_merge(heed_run *r) {
 
 /* RUN/FOLDER/NAME */
 static const char *inside(heed_text *t, const char *run, const char *folder, const char *name) {
-    heed__run_path(t, run, folder);
-    heed_text_add(t, "/%s", name);
-    return t->s ? t->s : "";
+    t->n = 0;
+    return heed_text_add(t, "%s/%s/%s", run, folder, name) ? t->s : "";
 }
 
 /* Finds the requested weights, even within an unfinished swap of checkpoints; *state: the
- * checkpoint's state.json; *moves: the one of them that training which saves moves elsewhere. */
+ * checkpoint's state.json. */
 static bool find_weights(heed_ctx *c, const char *dir, bool last, heed_text *weights,
-                         heed_text *state, const heed_text **moves) {
+                         heed_text *state) {
     const char *folder = heed__checkpoint_find(c, dir);
-    *moves = state;
     if (last && !folder)
         return heed_fail(c, HEED_DATA, "%s holds no checkpoint: last/state.json: not found", dir);
     if (folder) inside(state, dir, folder, "state.json");
     if (last) return inside(weights, dir, folder, "model.safetensors")[0] != 0;
-    if (!folder || !heed__os_exists(inside(weights, dir, folder, "best.safetensors")))
-        return heed__run_path(weights, dir, "model.safetensors")[0] != 0;
-    *moves = weights;
-    return true;
+    if (folder && heed__os_exists(inside(weights, dir, folder, "best.safetensors"))) return true;
+    return heed__run_path(weights, dir, "model.safetensors")[0] != 0;
 }
 
-/* False without an error: training that saves moved the files; they are elsewhere now. */
 static bool open_all(heed__opened *o, const char *dir, const heed_model *const *models, bool last) {
     heed_ctx *c = o->run.c;
     heed_text weights = {.c = c}, state = {.c = c};
-    const heed_text *moves;
     heed__state s;
-    bool ok = find_weights(c, dir, last, &weights, &state, &moves) &&
+    bool ok = find_weights(c, dir, last, &weights, &state) &&
               (!state.n || heed__state_read(c, state.s, &s)) &&
               heed__run_read_meta(o, models, weights.s) &&
               heed__run_config_read(c, o->run.model, dir, &o->file) &&
@@ -290,10 +284,20 @@ static bool open_all(heed__opened *o, const char *dir, const heed_model *const *
               heed__run_merge(&o->run);
     if (ok && state.n)
         o->run.step = last ? s.step : s.best_step, o->run.data_checksum = s.data_checksum;
-    heed__checkpoint_moved(c, moves);
     heed_text_free(&weights);
     heed_text_free(&state);
     return ok;
+}
+
+bool heed__run_refuse(heed_ctx *c, const char *dir) {
+    if (!heed__os_is_dir(dir))
+        return heed_fail_input(c, dir, true,
+                               "run is missing: %s: expected the folder of a run, found %s; hint: "
+                               "`train` makes one",
+                               dir, heed__os_exists(dir) ? "a file" : "nothing");
+    return heed_fail(c, HEED_DATA,
+                     "not a run: %s: expected a folder with config.conf; hint: `train` makes one",
+                     dir);
 }
 
 /* Fails unless dir holds a run that can be opened. For a file in its place, the hint names the
@@ -303,22 +307,17 @@ static bool check_run(heed_ctx *c, const char *dir, const heed_model *const *mod
     char folder[1024];
     snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - dir) : 0, dir);
     while (models && *models && (*models)->kind != HEED_INPUT_TOKENS) models++;
-    if (*folder && !heed__os_is_dir(dir) && heed__os_exists(dir) &&
-        heed__run_has(c, folder, "config.conf"))
+    bool file = heed__os_exists(dir) && !heed__os_is_dir(dir);
+    if (file && *folder && heed__run_has(c, folder, "config.conf"))
         return heed_fail(c, HEED_DATA,
                          "run is missing: %s: expected the folder of a run, found a file of the "
                          "run %s",
                          dir, folder);
-    if (heed__os_exists(dir) && !heed__os_is_dir(dir) && models && *models)
+    if (file && models && *models)
         return heed_fail(c, HEED_DATA,
                          "run is missing: %s: expected the folder of a run, found a file; hint: if "
                          "it is a text, `train %s %s -o runs/first` makes one",
                          dir, (*models)->name, dir);
-    if (!heed__os_is_dir(dir))
-        return heed_fail_input(c, dir, true,
-                               "run is missing: %s: expected the folder of a run, found %s; hint: "
-                               "`train` makes one",
-                               dir, heed__os_exists(dir) ? "a file" : "nothing");
     if (heed__run_is_backed_up(c, dir))
         return heed_fail(c, HEED_DATA,
                          "run is being replaced: %s: the new one has no checkpoint yet; hint: if "
@@ -329,9 +328,7 @@ static bool check_run(heed_ctx *c, const char *dir, const heed_model *const *mod
     static const char *const files[] = {"config.conf", "model.safetensors", "last", "last.new"};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         if (heed__run_has(c, dir, files[i])) return true;
-    return heed_fail(c, HEED_DATA,
-                     "not a run: %s: expected a folder with config.conf; hint: `train` makes one",
-                     dir);
+    return heed__run_refuse(c, dir);
 }
 
 heed_run *heed_run_open(heed_ctx *c, const char *dir, const heed_model *const *models,
@@ -342,10 +339,11 @@ heed_run *heed_run_open(heed_ctx *c, const char *dir, const heed_model *const *m
         heed_fail(c, HEED_USAGE, "`which` is wrong: expected best or last, found %s", which);
         return NULL;
     }
-    for (;;) {
+    /* A missing file may have been moved by training that saves, after it was found. */
+    for (int again = 5;; heed_clear(c)) {
         heed__opened *o = check_run(c, dir, models) ? heed__run_new(c, dir) : NULL;
         if (!o || open_all(o, dir, models, last)) return o ? &o->run : NULL;
         heed_run_close(&o->run);
-        if (heed__stopped(c)) return NULL;
+        if (!again-- || !*heed_ctx_missing(c, NULL)) return NULL;
     }
 }

@@ -222,19 +222,27 @@ static void edge_tile(const heed__tile *t, const heed_real *a, heed_real *c, int
         }
 }
 
-/* Multiplies rows, which begin at element `at` of C, with a panel. */
+/* Multiplies rows, which begin at element `at` of C, with a panel. Bias and activation of complete
+ * sums are computed before these are stored to C for the first time. */
 static void panel_product(const heed_gemm *g, const heed__tile *t, size_t at, int col, int rows,
                           bool last, ahead *w) {
+    _Alignas(64) heed_real sums[TILE_ROWS * PANEL];
     const heed_real *a = t->a;
+    bool finishes = last && gemm_finishes(g);
     for (int i = 0; i < rows; i += TILE_ROWS, a += t->a_tile, at += TILE_ROWS * t->ldc) {
         int some = at_most(TILE_ROWS, rows - i);
-        request_rows(g->c + at, t->ldc, some, t->width);
-        if (last && g->pre) request_rows(g->pre + at, t->ldc, some, t->width);
+        heed_real *c = g->c + at;
+        if (finishes && !t->add) {
+            tile(t, a, sums, PANEL, false, w);
+            K(gemm_finish)(g, sums, PANEL, at, col, some, t->width);
+            continue;
+        }
+        request_rows(c, t->ldc, some, t->width);
         if (some == TILE_ROWS && t->width == PANEL)
-            tile(t, a, g->c + at, t->ldc, t->add, w);
+            tile(t, a, c, t->ldc, t->add, w);
         else
-            edge_tile(t, a, g->c + at, some, w);
-        if (last && gemm_finishes(g)) K(gemm_finish)(g, g->c + at, t->ldc, at, col, some, t->width);
+            edge_tile(t, a, c, some, w);
+        if (finishes) K(gemm_finish)(g, c, t->ldc, at, col, some, t->width);
     }
 }
 

@@ -54,6 +54,8 @@ static void cover(const heed__canvas *p, unsigned char *mask, int x, int y, doub
 
 void heed__mask_line(const heed__canvas *p, unsigned char *mask, double x0, double y0, double x1,
                      double y1, double thick) {
+    /* Values at the ends of double's range have no finite places. */
+    if (!(fabs(x0) + fabs(y0) + fabs(x1) + fabs(y1) < 1e6)) return;
     double r = thick / 2 + 1;
     int left = (int)floor(fmin(x0, x1) - r), right = (int)ceil(fmax(x0, x1) + r);
     for (int x = left; x <= right; x++) {
@@ -251,11 +253,34 @@ int heed__ticks(double lo, double hi, int want, double ticks[12], double *step) 
     return n;
 }
 
-void heed__tick_text(double v, double step, char *text, size_t size) {
-    int digits = (int)ceil(-log10(step) - 1e-9);
-    if (digits > 0 && fabs(step * pow(10, digits) - round(step * pow(10, digits))) > 1e-6) digits++;
-    if (v != 0 && (fabs(v) >= 1e7 || step < 1e-4))
-        snprintf(text, size, "%.3g", v);
+char *heed__group_digits(char *text) {
+    int least = *text == '-';
+    for (int at = (int)strcspn(text, ".e") - 3; at > least; at -= 3) {
+        memmove(text + at + 1, text + at, strlen(text + at) + 1);
+        text[at] = ',';
+    }
+    return text;
+}
+
+void heed__tick_text(double v, double step, char text[32]) {
+    enum { LEAST = 3, MOST = 9 };                             /* significant digits */
+    int digits = (int)ceil(-log10(step) - 1e-9), all = LEAST; /* digits: decimals of the step */
+    if (fabs(step * pow(10, digits) - round(step * pow(10, digits))) > 1e-6) digits++;
+    if (v != 0) all = heed__larger(LEAST, digits + 1 + (int)floor(log10(fabs(v)) + 1e-9));
+    if (fabs(v) >= 1e7 || step < 1e-4)
+        snprintf(text, 24, "%.*g", all < MOST ? all : MOST, v);
     else
-        snprintf(text, size, "%.*f", digits > 0 ? digits : step == 2.5 ? 1 : 0, v);
+        snprintf(text, 24, "%.*f", digits > 0 ? digits : 0, v);
+    heed__group_digits(text);
+}
+
+int heed__ticks_width(double lo, double hi, int want, int scale) {
+    double ticks[12], step;
+    char text[32];
+    int widest = 0, n = heed__ticks(lo, hi, want, ticks, &step);
+    for (int i = 0; i < n; i++) {
+        heed__tick_text(ticks[i], step, text);
+        widest = heed__larger(widest, scale ? heed__text_width(text, scale) : (int)strlen(text));
+    }
+    return widest;
 }

@@ -33,11 +33,13 @@ static heed__rgb color_of(const heed_chart *p, int index) {
 /* The values of the marked point if it is of this series: "loss 0.1027, step 918". Else "". */
 static bool mark_text(const heed_chart *p, int series, char text[96]) {
     const heed_series *e = &p->series[series];
+    char at[32];
     *text = 0;
     if (!p->mark || p->mark_series != series || !is_point(e, p->mark_point)) return false;
     double x = e->x[p->mark_point];
-    snprintf(text, 96, "%.30s %.4g, %.30s %.9g", p->y_label ? p->y_label : "y", e->y[p->mark_point],
-             p->x_label ? p->x_label : "x", p->log2_x ? exp2(x) : x);
+    snprintf(at, 24, "%.9g", p->log2_x ? exp2(x) : x);
+    snprintf(text, 96, "%.30s %.4g, %.30s %s", p->y_label ? p->y_label : "y", e->y[p->mark_point],
+             p->x_label ? p->x_label : "x", heed__group_digits(at));
     return true;
 }
 
@@ -61,17 +63,20 @@ static range range_of(const heed_chart *p) {
 
 /* The number at a tick of the horizontal axis. On a logarithmic scale there is none between powers
  * of 2. */
-static void x_text(const heed_chart *p, double x, double step, char *text, size_t size) {
+static void x_text(const heed_chart *p, double x, double step, char text[32]) {
     *text = 0;
     if (!p->log2_x)
-        heed__tick_text(x, step, text, size);
-    else if (x == round(x))
-        snprintf(text, size, "%.9g", exp2(x));
+        heed__tick_text(x, step, text);
+    else if (fabs(x - round(x)) < 1e-9) {
+        snprintf(text, 24, "%.9g", exp2(round(x)));
+        heed__group_digits(text);
+    }
 }
 
 /* ---- a picture ---- */
 
 enum { SCALE = 2, LEFT = 96, MARGIN = 24, WIDEST = 300, TOP = 68, BOTTOM = 72, ENTRY = 24 };
+enum { Y_TICKS = 8 }; /* about so many lines across */
 static const heed__rgb INK = {40, 40, 40}, GRID = {228, 228, 228};
 
 typedef struct {
@@ -80,11 +85,11 @@ typedef struct {
     unsigned char *mask; /* of a PNG: of the curve that is drawn */
     range r;
     int width, height;
-    int right; /* columns of the legend */
+    int left, right; /* columns of the numbers at ticks, and of the legend */
 } surface;
 
 static double at_x(const surface *s, double x) {
-    return LEFT + (x - s->r.x0) / (s->r.x1 - s->r.x0) * (s->width - LEFT - s->right);
+    return s->left + (x - s->r.x0) / (s->r.x1 - s->r.x0) * (s->width - s->left - s->right);
 }
 
 static double at_y(const surface *s, double y) {
@@ -99,28 +104,28 @@ static void draw_axes(surface *s, const heed_chart *p) {
     double ticks[12], step;
     char text[32];
     int bottom = s->height - BOTTOM, end = s->width - s->right;
-    int n = heed__ticks(s->r.y0, s->r.y1, 8, ticks, &step);
+    int n = heed__ticks(s->r.y0, s->r.y1, Y_TICKS, ticks, &step);
     for (int i = 0; i < n; i++) {
         int y = (int)lround(at_y(s, ticks[i]));
-        heed__sketch_box(&s->sketch, LEFT, y, end - LEFT, 1, GRID);
-        heed__tick_text(ticks[i], step, text, sizeof text);
-        write(s, LEFT - 10, y - 7, HEED__RIGHT, text);
+        heed__sketch_box(&s->sketch, s->left, y, end - s->left, 1, GRID);
+        heed__tick_text(ticks[i], step, text);
+        write(s, s->left - 10, y - 7, HEED__RIGHT, text);
     }
     n = heed__ticks(s->r.x0, s->r.x1, s->width > 600 ? 9 : 5, ticks, &step);
     for (int i = 0; i < n; i++) {
         int x = (int)lround(at_x(s, ticks[i]));
         heed__sketch_box(&s->sketch, x, bottom, 1, 6, INK);
-        x_text(p, ticks[i], step, text, sizeof text);
+        x_text(p, ticks[i], step, text);
         write(s, x, bottom + 12, HEED__MIDDLE, text);
     }
-    heed__sketch_box(&s->sketch, LEFT, bottom, end - LEFT, 1, INK);
-    heed__sketch_box(&s->sketch, LEFT, TOP, 1, bottom - TOP, INK);
+    heed__sketch_box(&s->sketch, s->left, bottom, end - s->left, 1, INK);
+    heed__sketch_box(&s->sketch, s->left, TOP, 1, bottom - TOP, INK);
     if (p->x_label) write(s, end, bottom + 40, HEED__RIGHT, p->x_label);
     if (p->y_label) {
-        int x = LEFT - 10 - heed__text_width(p->y_label, SCALE);
+        int x = s->left - 10 - heed__text_width(p->y_label, SCALE);
         write(s, x > 8 ? x : 8, TOP - 34, HEED__LEFT, p->y_label);
     }
-    if (p->title) write(s, LEFT, 8, HEED__LEFT, p->title);
+    if (p->title) write(s, s->left, 8, HEED__LEFT, p->title);
 }
 
 enum { DASH = 9 };
@@ -145,15 +150,16 @@ static void stroke(surface *s, int index, double x0, double y0, double x1, doubl
     *along += length;
 }
 
-/* Draws a point of series `index`: a dot, smaller if there are many, or a cross for series beyond
- * the last colour. Whole pixels keep a picture of thousands of points small. */
-static void mark(surface *s, int index, double at_column, double at_row, bool many) {
+/* Draws a point of series `index`: a dot of 3 (k = 0), 5 or 9 (k = 2) pixels, or a cross for series
+ * beyond the last colour. Whole pixels keep a picture of thousands of points small. */
+static void mark(surface *s, int index, double at_column, double at_row, int k) {
     heed__sketch *c = &s->sketch;
     heed__rgb color = color_of(s->chart, index);
     int x = (int)lround(at_column), y = (int)lround(at_row);
     if (index < HEED__SERIES_COLORS) {
-        heed__sketch_box(c, x - 1, y - 1 - !many, 3, many ? 3 : 5, color);
-        if (!many) heed__sketch_box(c, x - 2, y - 1, 5, 3, color);
+        if (k == 0) heed__sketch_box(c, x - 1, y - 1, 3, 3, color);
+        if (k > 0) heed__sketch_box(c, x - k, y - 2 * k, 2 * k + 1, 4 * k + 1, color);
+        if (k > 0) heed__sketch_box(c, x - 2 * k, y - k, 4 * k + 1, 2 * k + 1, color);
         return;
     }
     for (int d = -2; d <= 2; d++) {
@@ -164,17 +170,18 @@ static void mark(surface *s, int index, double at_column, double at_row, bool ma
 
 /* In turns, so that no series covers the others. */
 static void draw_points(surface *s, const heed_chart *p) {
-    enum { MANY = 3000 };
+    enum { FEW = 200, MANY = 3000 };
     bool more = true;
     int points = 0;
     for (int k = 0; k < p->series_count; k++) points += p->series[k].count;
+    int size = points <= FEW ? 2 : points <= MANY;
     for (int i = 0; more; i++) {
         more = false;
         for (int k = 0; k < p->series_count; k++) {
             const heed_series *e = &p->series[k];
             if (i >= e->count) continue;
             more = true;
-            if (is_point(e, i)) mark(s, k, at_x(s, e->x[i]), at_y(s, e->y[i]), points > MANY);
+            if (is_point(e, i)) mark(s, k, at_x(s, e->x[i]), at_y(s, e->y[i]), size);
         }
     }
 }
@@ -258,7 +265,7 @@ static int draw_entry(surface *s, const heed_chart *p, int index, bool points, i
     char cut[HEED__LABEL], text[96];
     int x = s->width - s->right + 16;
     if (points)
-        mark(s, index, x + 14, y + 8, false);
+        mark(s, index, x + 14, y + 8, 2);
     else if (s->sketch.vector)
         heed_text_add(begin_path(s, index, 4), "M%d %dh28" PATH_END, x, y + 8);
     else
@@ -271,11 +278,6 @@ static int draw_entry(surface *s, const heed_chart *p, int index, bool points, i
     write(s, x + 40, y + 1, HEED__LEFT, heed__text_fold(cut, p->mark, SCALE, WIDEST));
     write(s, x + 40, y + ENTRY + 1, HEED__LEFT, heed__text_fold(cut, text, SCALE, WIDEST));
     return y + 2 * ENTRY;
-}
-
-/* The legend is to the right of the curves, so that it hides none of them. */
-static void draw_legend(surface *s, const heed_chart *p, bool points) {
-    for (int i = 0, y = TOP; i < p->series_count; i++) y = draw_entry(s, p, i, points, y);
 }
 
 static int legend_width(const heed_chart *p, bool points) {
@@ -300,6 +302,7 @@ static bool draw_chart(heed_ctx *c, const void *list, int index, bool vector, he
     const column *e = list;
     const heed_chart *p = &e->charts[index];
     surface s = {.chart = p, .r = range_of(p), .right = legend_width(p, e->points)};
+    s.left = heed__larger(LEFT, heed__ticks_width(s.r.y0, s.r.y1, Y_TICKS, SCALE) + 14);
     double pad = 0.02 * (s.r.x1 - s.r.x0);
     s.r.x0 -= pad, s.r.x1 += pad;
     s.width = e->width > 640 ? e->width : 640;
@@ -313,7 +316,8 @@ static bool draw_chart(heed_ctx *c, const void *list, int index, bool vector, he
         draw_axes(&s, p);
         if (e->points) draw_points(&s, p);
         for (int i = 0; !e->points && i < p->series_count; i++) draw_curve(&s, p, i);
-        draw_legend(&s, p, e->points);
+        for (int i = 0, y = TOP; i < p->series_count; i++) /* right of the curves, to hide none */
+            y = draw_entry(&s, p, i, e->points, y);
     }
     heed__free(s.mask);
     *out = s.sketch;
@@ -347,7 +351,7 @@ bool heed_chart_png(heed_ctx *c, const heed_chart *p, int width, int height, con
 
 /* ---- in the terminal ---- */
 
-enum { GUTTER = 9 };
+enum { LEAST_GUTTER = 9 };
 static const char signs[] = "*o+x#@%&"; /* of the series, without colours */
 
 /* A character: 2x4 points as braille bits, and the last series that drew there. */
@@ -358,6 +362,7 @@ typedef struct {
 
 typedef struct {
     int width, height;
+    int gutter; /* columns before it, of the numbers at ticks */
     cell *cells;
 } grid;
 
@@ -398,53 +403,56 @@ static bool put_cell(const heed_chart *p, cell of, bool color, heed_text *out) {
     return heed_text_add(out, "\033[38;2;%d;%d;%dm%.*s\033[0m", c.r, c.g, c.b, n, braille);
 }
 
+static int y_ticks(const grid *g) { return g->height / 3 > 2 ? g->height / 3 : 2; }
+
 /* The tick on this row, where a curve of its value is drawn, if any; else blanks. */
-static void put_gutter(range r, int row, int height, heed_text *out) {
+static void put_gutter(const grid *g, range r, int row, heed_text *out) {
     double ticks[12], step;
     char text[32] = "";
-    int n = heed__ticks(r.y0, r.y1, height / 3 > 2 ? height / 3 : 2, ticks, &step);
+    int n = heed__ticks(r.y0, r.y1, y_ticks(g), ticks, &step);
     for (int i = 0; i < n; i++)
-        if (lround((r.y1 - ticks[i]) / (r.y1 - r.y0) * (4 * height - 1)) / 4 == row)
-            heed__tick_text(ticks[i], step, text, sizeof text);
-    heed_text_add(out, "%*s %s", GUTTER - 2, text, text[0] ? "┤" : "│");
+        if (lround((r.y1 - ticks[i]) / (r.y1 - r.y0) * (4 * g->height - 1)) / 4 == row)
+            heed__tick_text(ticks[i], step, text);
+    heed_text_add(out, "%*s %s", g->gutter - 2, text, text[0] ? "┤" : "│");
 }
 
-/* A sign and a label per series, and what is marked, in lines of `width` columns. */
-static void put_legend(const heed_chart *p, int width, bool color, heed_text *out) {
+/* A sign and a label per series, and what is marked, in lines as wide as the curves. */
+static void put_legend(const heed_chart *p, const grid *g, bool color, heed_text *out) {
     int used = 0;
-    heed_text_add(out, "%*s", GUTTER, "");
+    heed_text_add(out, "%*s", g->gutter, "");
     for (int s = 0; s < p->series_count; s++) {
         heed__rgb c = color_of(p, s);
-        const char *label = p->series[s].label;
+        heed_text words = {.c = out->c};
         char text[96];
-        bool marked = mark_text(p, s, text);
-        int own = heed_label_columns(label) + 6;
-        if (marked) own += heed_label_columns(p->mark) + heed_label_columns(text) + 4;
-        if (used > 0 && used + own > width) {
+        heed_text_add(&words, "%s", p->series[s].label);
+        if (mark_text(p, s, text)) heed_text_add(&words, ", %s: %s", p->mark, text);
+        int own = heed_label_columns(words.s) + 6;
+        if (used > 0 && used + own > g->width) {
             heed__end_line(out);
-            heed_text_add(out, "%*s", GUTTER, "");
+            heed_text_add(out, "%*s", g->gutter, "");
             used = 0;
         }
         if (color)
             heed_text_add(out, "\033[38;2;%d;%d;%dm━━\033[0m ", c.r, c.g, c.b);
         else
             heed_text_add(out, "%c ", signs[s % 8]);
-        heed_label_text(label, heed_label_columns(label), out);
-        if (marked) heed_text_add(out, ", %s: %s", p->mark, text);
+        heed_label_words(words.s, g->gutter + (color ? 3 : 2), g->gutter + g->width, out);
+        heed_text_free(&words);
         heed_text_add(out, "   ");
         used += own;
     }
 }
 
-static void put_footer(const heed_chart *p, range r, int width, bool color, heed_text *out) {
+static void put_footer(const heed_chart *p, const grid *g, range r, bool color, heed_text *out) {
     double ticks[12], step;
     char text[32], line[512];
-    heed_text_add(out, "%*s└", GUTTER - 1, "");
+    int width = g->width;
+    heed_text_add(out, "%*s└", g->gutter - 1, "");
     for (int i = 0; i < width; i++) heed_text_put(out, "─", strlen("─"));
     memset(line, ' ', sizeof line);
     int n = heed__ticks(r.x0, r.x1, width / 14 > 2 ? width / 14 : 2, ticks, &step), end = 0;
     for (int i = 0; i < n; i++) {
-        x_text(p, ticks[i], step, text, sizeof text);
+        x_text(p, ticks[i], step, text);
         int size = (int)strlen(text),
             at = (int)lround((ticks[i] - r.x0) / (r.x1 - r.x0) * (width - 1)) - size / 2;
         if (at < end) at = end;
@@ -454,12 +462,12 @@ static void put_footer(const heed_chart *p, range r, int width, bool color, heed
     }
     const char *label = p->x_label ? p->x_label : "";
     int capacity = width - heed_label_columns(label);
-    heed_text_add(out, "\n%*s%.*s", GUTTER, "", end, line);
+    heed_text_add(out, "\n%*s%.*s", g->gutter, "", end, line);
     bool apart = end >= capacity; /* a number occupies the place of the label */
     if (apart) heed__end_line(out);
-    heed_text_add(out, "%*s%s", apart ? GUTTER + capacity : 1, "", label);
+    heed_text_add(out, "%*s%s", apart ? g->gutter + capacity : 1, "", label);
     heed__end_line(out);
-    put_legend(p, width, color, out);
+    put_legend(p, g, color, out);
     heed__end_line(out);
 }
 
@@ -468,21 +476,23 @@ bool heed_chart_text(const heed_chart *p, int width, int height, bool color, hee
     range r = range_of(p);
     width = width < 30 ? 30 : width > 200 ? 200 : width;
     height = height < 4 ? 4 : height > 100 ? 100 : height;
-    grid g = {.width = width - GUTTER, .height = height};
+    grid g = {.height = height};
+    g.gutter = heed__larger(LEAST_GUTTER, heed__ticks_width(r.y0, r.y1, y_ticks(&g), 0) + 2);
+    g.width = width - g.gutter;
     g.cells = heed__alloc_array(out->c, (size_t)g.width * (size_t)height, sizeof *g.cells);
     if (!g.cells) return false;
     plot(&g, p, r);
     if (p->title) {
-        heed_text_add(out, "%*s", GUTTER, "");
-        heed_label_words(p->title, GUTTER, width, out);
+        heed_text_add(out, "%*s", g.gutter, "");
+        heed_label_words(p->title, g.gutter, width, out);
         heed__end_line(out);
     }
     for (int row = 0; row < height; row++) {
-        put_gutter(r, row, height, out);
+        put_gutter(&g, r, row, out);
         for (int i = 0; i < g.width; i++) put_cell(p, g.cells[row * g.width + i], color, out);
         heed__end_line(out);
     }
-    put_footer(p, r, g.width, color, out);
+    put_footer(p, &g, r, color, out);
     heed__free(g.cells);
     return !heed__stopped(out->c);
 }

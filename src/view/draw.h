@@ -66,8 +66,13 @@ heed__rgb heed__ink(heed__rgb c);
 /* Round numbers for an axis: fills ticks (at most 12) between lo and hi, returns how many; step is
  * their distance. */
 int heed__ticks(double lo, double hi, int want, double ticks[12], double *step);
-/* Writes a number with the digits needed for that step: "0.25", "1000", "2e-05". */
-void heed__tick_text(double v, double step, char *text, size_t size);
+/* Writes a number with the digits needed for that step: "0.25", "1,000", "2e-05". */
+void heed__tick_text(double v, double step, char text[32]);
+/* Puts a comma after the thousands and so on, as heed_format_count does, and returns text: it has
+ * room for them. */
+char *heed__group_digits(char *text);
+/* The width of the widest of these numbers: in pixels, or with scale 0 in columns. */
+int heed__ticks_width(double lo, double hi, int want, int scale);
 
 /* ---- sketch.c: boxes, cells and labels, as PNG or as SVG: the same layout for both ---- */
 /* Letters of an SVG have the sizes and, where the viewer has DejaVu Sans, the widths of a PNG's. */

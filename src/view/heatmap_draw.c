@@ -163,23 +163,29 @@ static int panel_top(const plan *p, int row) {
            row * (p->tall + BETWEEN);
 }
 
-/* Cells of one small map grow until it is as wide as its title and legend, and its letters with
- * them. */
-static void fill_width(plan *p, int width) {
-    int cell = (width - p->left) / p->map->cols, most = 3 * p->cell;
-    if (p->all->count > 1 || p->map->numbers || p->beside || cell <= p->cell) return;
-    p->cell = cell < most ? cell : most;
-    if (p->cell >= 14 * 2) p->scale = 2;
-    size_panels(p);
-}
-
 /* Narrow panels are drawn in fewer rows, all equally long, if their title and legend are as wide.
  */
 static void fill_rows(plan *p, int width) {
     int count = p->all->count, most = (width + BETWEEN) / (p->wide + BETWEEN);
     for (int n = p->columns + 1; p->all->columns == 0 && n <= most && n <= count; n++)
         if (count % n == 0) p->columns = n;
-    p->rows = (count + p->columns - 1) / p->columns;
+}
+
+/* Cells of small maps grow until their row is as wide as title and legend, and their letters with
+ * them. */
+static void fill_width(plan *p, int width) {
+    int columns = p->columns, panel = (width + BETWEEN) / columns - BETWEEN;
+    int cell = (panel - p->left) / p->map->cols, most = 3 * p->cell;
+    int side = heed__larger(p->map->rows, p->map->cols);
+    if (p->all->count > 1 && most > PANEL / side) most = heed__larger(PANEL / side, p->cell);
+    if (!p->map->numbers && !p->beside && cell > p->cell) {
+        p->cell = cell < most ? cell : most;
+        if (p->cell >= 14 * 2) p->scale = 2;
+        p->top = 0; /* labels of wider cells may no longer be turned */
+        size_panels(p);
+    }
+    p->columns = columns;
+    p->rows = (p->all->count + columns - 1) / columns;
 }
 
 /* If a letter is higher than a cell, labels are at regular intervals of several cells. */
@@ -236,8 +242,8 @@ static bool lay_out(heed_ctx *c, plan *p) {
     if (least > LONGEST_TITLE) least = LONGEST_TITLE;
     least = heed__larger(least, write_legend(p));
     least = heed__larger(least, p->left + 24 + put_own_legends(p, NULL, 0, 0));
-    fill_width(p, least);
     fill_rows(p, least);
+    fill_width(p, least);
     int width = heed__larger(least, p->columns * (p->wide + BETWEEN) - BETWEEN);
     p->lines = write_note(p, width);
     if (p->vector && (double)p->all->count * m->rows * m->cols > VECTOR_CELLS)

@@ -53,8 +53,6 @@ static bool is_apart(const heed_overlay *o, int map) {
     return map < o->fused || measure_of(o, map) >= 0;
 }
 
-static int count_apart(const heed_overlay *o) { return o->fused + o->measures; }
-
 /* End of the scale of attention, `least` or more. */
 static double shared_top(const heed_overlay *o, double least) {
     if (o->hi > 0) return o->hi;
@@ -72,6 +70,18 @@ static double end_of(const heed_overlay *o, int map) {
     double least = o->least && measure_of(o, map) >= 0 ? o->least[measure_of(o, map)] : 0;
     if (is_share(o, map)) least = fmax(least, fmin(2 * uniform_of(o), 1));
     return fmax(size_of(o, map), least);
+}
+
+/* Whether a map has a scale that is not the shared one: of shares it may end where that ends. */
+static bool has_scale(const heed_overlay *o, int map, double shared) {
+    return is_apart(o, map) &&
+           !(is_share(o, map) && fabs(end_of(o, map) - shared) < 1e-6 * shared); /* of a float */
+}
+
+static int count_scales(const heed_overlay *o, double shared) {
+    int count = 0;
+    for (int i = 0; i < o->count; i++) count += has_scale(o, i, shared);
+    return count;
 }
 
 static double top_of(const heed_overlay *o, int map, double shared) {
@@ -162,7 +172,7 @@ static bool lay_out(heed_ctx *c, plan *p, bool vector) {
     for (int i = 0; i < p->o->count; i++)
         if (is_even(p->o, i)) p->caption = 12 + 3 * LINE;
     for (int i = 0; i < p->o->count; i++)
-        if (is_apart(p->o, i))
+        if (has_scale(p->o, i, p->top))
             p->full_width =
                 heed__larger(p->full_width, 2 * MARGIN + 20 + put_measure(p, NULL, i, 0));
     p->note.c = c;
@@ -173,8 +183,8 @@ static bool lay_out(heed_ctx *c, plan *p, bool vector) {
         HEED__NOTE_LINE * heed__wrap_note(note.s, p->full_width - 2 * MARGIN, &p->note);
     heed_text_free(&note);
     p->head = MARGIN + (p->o->title ? TITLE : 0) + (p->o->subtitle ? LINE : 0);
-    p->full_height = MARGIN + p->head + LEGEND + count_apart(p->o) * MEASURE + p->note_height +
-                     rows * (p->height + p->caption);
+    p->full_height = MARGIN + p->head + LEGEND + count_scales(p->o, p->top) * MEASURE +
+                     p->note_height + rows * (p->height + p->caption);
     return heed__sketch_new(c, &p->sketch, vector, p->full_width, p->full_height);
 }
 
@@ -227,7 +237,8 @@ static tone tone_of(const heed__canvas *picture) {
 
 /* The picture in grey, paler than it is; over it the colour of the weight, the more opaque the more
  * it is above uniform, so that the picture is recognised everywhere. The page does the same
- * (picture.js). Of other measures, what differs from 0 is coloured. */
+ * (picture.js). Of other measures, what differs from 0 is coloured, also the more opaque; pale
+ * colours would hide dark parts of the picture. */
 static void tint(const plan *p, int map, heed__canvas *panel) {
     bool measure = !is_share(p->o, map);
     double top = top_of(p->o, map, p->top), from = measure ? 0 : p->uniform;
@@ -239,8 +250,9 @@ static void tint(const plan *p, int map, heed__canvas *panel) {
             double light = pow(grey_of((heed__rgb){at[0], at[1], at[2]}), t.gamma);
             double grey = 255 * (1 - t.contrast * (1 - light));
             double above = top > from ? ((measure ? fabs(w) : w) - from) / (top - from) : 0;
-            double opacity = above > 0 ? OPAQUE * sqrt(fmin(above, 1)) : 0;
-            heed__rgb c = measure ? heed__signed(w / top) : heed__paper(w / top);
+            above = fmax(0, fmin(above, 1));
+            double opacity = OPAQUE * (measure ? above : sqrt(above));
+            heed__rgb c = measure ? heed__signed(w < 0 ? -1 : 1) : heed__paper(w / top);
             at[0] = (unsigned char)lround(grey + (c.r - grey) * opacity);
             at[1] = (unsigned char)lround(grey + (c.g - grey) * opacity);
             at[2] = (unsigned char)lround(grey + (c.b - grey) * opacity);
@@ -284,7 +296,7 @@ static void draw_panel(plan *p, int index) {
 /* "0 [colours] 0.210  | uniform 0.016": a mark shows the uniform weight. This is the scale of
  * attention; those of the measures are below. */
 static void draw_legend(plan *p) {
-    int y = p->full_height - MARGIN - 20 - count_apart(p->o) * MEASURE - p->note_height;
+    int y = p->full_height - MARGIN - 20 - count_scales(p->o, p->top) * MEASURE - p->note_height;
     heed__sketch_text(&p->sketch, MARGIN, y + 2, 2, SOFT, HEED__LEFT, p->full_width, "0");
     for (int i = 0; i < RAMP; i++)
         heed__sketch_box(&p->sketch, MARGIN + 20 + i, y, 1, 18, heed__paper(i / (RAMP - 1.0)));
@@ -295,7 +307,7 @@ static void draw_legend(plan *p) {
                          x + heed__text_width(p->to, 2) + 24, p->mark);
     y += MEASURE;
     for (int i = 0; i < p->o->count; i++)
-        if (is_apart(p->o, i)) put_measure(p, &p->sketch, i, y), y += MEASURE;
+        if (has_scale(p->o, i, p->top)) put_measure(p, &p->sketch, i, y), y += MEASURE;
     heed__sketch_note(&p->sketch, MARGIN, y, &p->note);
 }
 
@@ -401,7 +413,7 @@ static void put_scales(const panels *p, int width) {
     bool below = false;
     heed_text_add(&line, "Other scales");
     for (int i = 0, n = 0; i < o->count; i++) {
-        if (!is_apart(o, i)) continue;
+        if (!has_scale(o, i, p->top)) continue;
         heed_text_add(&line, "%s %s %.3g to %.3g", n++ ? "," : ":", name_of(o, i), start_of(o, i),
                       end_of(o, i));
         below |= start_of(o, i) < 0;
@@ -429,7 +441,7 @@ static void put_panels(const panels *p, int width) {
         p->out, p->terminal,
         (heed__legend){
             .hi = p->top, .times = 100, .unit = "percent of a row's attention", .width = width});
-    if (count_apart(o)) put_scales(p, width);
+    if (count_scales(o, p->top)) put_scales(p, width);
 }
 
 bool heed_overlay_text(const heed_overlay *o, heed_terminal terminal, int width, heed_text *out) {

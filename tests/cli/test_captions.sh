@@ -50,6 +50,7 @@ says "heed train caption s/train.tsv"
 says "batch 8, steps 4,000: reaches a lower loss"
 run data check caption t/train.tsv --val t/val.tsv --json
 status 0
+json chosen.0.settings "batch 8, steps 4000"
 json pictures 40
 json val_pictures 1
 json most 2

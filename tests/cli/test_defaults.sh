@@ -52,6 +52,13 @@ run data check mlm many.txt
 says "packing lines"
 says "layers 2, width 64"
 hides "epochs"
+head -n 960 many.txt >some.txt
+run data check mlm some.txt
+says "steps 1,950: 130 epochs"
+run data check mlm some.txt --batch 16
+says "steps 1,950: 32 epochs"
+run data check mlm some.txt --epochs 3
+hides "steps"
 for i in $(seq 5); do cat many.txt; done >more.txt # 20,160 sentences
 run data check mlm more.txt
 says "packing lines"
@@ -65,6 +72,8 @@ cp out mlm.conf
 run train mlm --help
 says "[chosen from the data, else 64]"
 
+run data check mlm facts.txt -c mlm.conf --heads 2
+says "-o runs/first -c mlm.conf --heads 2"
 run train mlm facts.txt --estimate -c mlm.conf --lr 0.004 --json
 status 0
 json seconds
@@ -77,6 +86,8 @@ for steps in 1 2 5; do
     status 0
     holds grep -q '"step_seconds":0\.[0-9]' out
 done
+run train mlm facts.txt --estimate --steps 11 --val-split 0.1 --json # one after every second step, and at the end
+json evaluations 6.0
 run train mlm facts.txt --estimate --steps 5
 says "disk"
 says "time"

@@ -268,7 +268,7 @@ status 0
 says "wrote lion.tex"
 says "wrote lion.html"
 says "The hungry lion attacked the slow zebra in the tall grass: 11 tokens have 10"
-says "The steps are printed where no file is asked for"
+says "Without --html, --tex and --png the steps are printed."
 hides "1. Tokens"
 run explain --exercise --html sheet.html
 status 0
@@ -364,6 +364,11 @@ for k in 0 1 2 3 4; do # W_Q W_h B_O gain bias
     holds awk "BEGIN {d = ($difference) - ($gradient); exit !(d * d < 1e-16 && ($gradient) != 0)}"
 done
 cp out plain
+# The picture of a head of a run names the head.
+run explain mlm "Paris is the capital of [MASK] ." --png named.png
+run explain --from plain --png unnamed.png
+holds test -s unnamed.png
+if cmp -s named.png unnamed.png; then fail "the picture does not name the head"; else pass; fi
 run explain mlm "Paris is the capital of [MASK] ." --json --hard --causal
 holds test "$("$JSON" normed.0.0 <out)" != "$("$JSON" normed.0.0 <plain)"
 holds test "$("$JSON" others <out)" = "$("$JSON" others <plain)"

@@ -249,7 +249,7 @@ sed 's/facts.txt/gone.txt/' run/config.conf >full/run/config.conf
 run eval full/run
 refuses 3 'the data of the run is missing: full/run/config.conf: data = gone.txt; hint: run from the folder that it was trained in, or `heed eval full/run PATH`, where PATH is a text file'
 run eval full/rum
-refuses 3 "not a run: full/rum: expected a folder with config.conf; did you mean full/run?"
+refuses 3 "run is missing: full/rum: expected the folder of a run, found nothing; did you mean full/run?"
 cp run/config.conf full/run/config.conf
 run resume full/run --lr 0.001
 status 0

@@ -111,6 +111,7 @@ for mask in "[mask]" "<mask>" "[Mask]"; do
     status 3
     silent
     warns "no [MASK] in the input: found $mask: did you mean [MASK]?"
+    holds [ "$(wc -l <err)" = 1 ] # nothing of an unknown word
 done
 
 # A text without quotes.

@@ -28,6 +28,7 @@ hides "0."
 run influence linear "Paris is" --draws 64 --svg i.svg
 holds test "$(tr '\n' ' ' <i.svg | sed 's/<[^>]*>/ /g' | tr -s ' ' | grep -c 'An estimate from 64 random directions')" = 1
 holds test "$(grep -o -i 'norm of d y_t' i.svg | wc -l)" = 1 # in the title only
+holds grep -q ">Paris is<" i.svg
 run influence linear "Paris is" --draws 64 --json
 cp out first
 run influence linear "Paris is" --draws 64 --json
@@ -50,6 +51,7 @@ status 0
 quiet
 says "wrote side.svg"
 holds grep -q ">linear ([a-z]*)<" side.svg
+holds test "$(tr '\n' ' ' <side.svg | sed 's/<[^>]*>/ /g' | tr -s ' ' | grep -o 'Input: Paris is' | wc -l)" = 2
 says "book: influence"
 says "linear: influence"
 holds test "$(head -c 4 side.png | tail -c 3)" = PNG

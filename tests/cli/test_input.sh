@@ -65,6 +65,14 @@ run compare many runs/two
 warns "runs are on different data: many on many/heed-data.txt, runs/two on runs/two/heed-data.txt"
 (cat c.md && echo && cat c.md && echo && cat a.txt b.txt) >expected
 holds cmp -s expected many/heed-data.txt
+# Joined inputs need no folder that can be written, where no run is made.
+COMMAND="train gpt - --estimate, in a folder that was removed"
+mkdir gone
+top=$(pwd)
+(cd gone && rmdir "$top/gone" && "$HEED" train gpt - --estimate --steps 1 <"$top/a.txt" >"$top/out" 2>"$top/err")
+STATUS=$?
+status 0
+says "in the run: weights twice, the state of the optimizer, and the data"
 run data check gpt a.txt b.txt
 status 0
 says "2 texts"
@@ -178,6 +186,9 @@ says "standard input"
 run data check seq2seq text.en text.fr --block 6
 status 0
 says "--tokenizer wordpiece makes tokens of"
+says " --minutes 2 --tokenizer wordpiece --block 6"
+run data check seq2seq text.en text.fr --block 6 --tokenizer char
+hides "--tokenizer char"
 run data check seq2seq text.en text.fr --block 16
 status 0
 hides "makes tokens of"
@@ -194,6 +205,8 @@ run data check textcls reviews.csv --columns 2,3 --json
 status 0
 json header true
 json pairs 4
+run data check textcls reviews.csv --columns 2,3
+hides "is read as data"
 run train textcls reviews.csv --columns review,stars -o stars $SMALL --steps 1
 status 0
 run eval stars reviews.csv
@@ -203,6 +216,8 @@ run data check textcls rows.csv --columns 2,3 --json
 status 0
 json header false
 json pairs 4
+run data check textcls rows.csv --columns 2,3
+says "the first line is read as data; if it names the columns: --columns NAME,NAME"
 run data check textcls reviews.csv --columns review,star
 refuses 3 "names review,star, found id, review, stars"
 printf 'id,Review Text,Stars,Sentiment\n1,good,5,pos\n2,bad,1,neg\n' >words.csv
@@ -302,3 +317,12 @@ done
 printf 'source,target\na,b\nc,d\n' >commas.csv
 run_with commas.csv data check rnn - --val-split 0
 status 0
+
+# One line that is longer than a block is a line.
+{ yes 'the king sees the sea' | head -60; echo 'one two three four five six seven eight nine ten'; } >cut.txt
+run data check gpt cut.txt --tokenizer word --packing lines --block 9
+says "1 line is cut at --block 9"
+run train gpt cut.txt -o cut --tokenizer word --packing lines --block 9 --steps 1
+warns "1 line is longer than the block and was cut"
+run data check gpt cut.txt --tokenizer word --packing lines --block 4
+says "61 lines are cut at --block 4"

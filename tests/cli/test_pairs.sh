@@ -59,9 +59,11 @@ status 0
 says "wrote a.svg"
 holds grep -q ">aei →" a.svg
 holds grep -q ">uniform = 0.25<" a.svg # three letters and [SEP]
+holds grep -q ">0\.[0-9]*  of a row" a.svg # the scale ends at the largest weight
 holds grep -q ">Darker is more. Attention alone is no explanation" a.svg
 run translate rnn aei --svg b.svg --beside rnn
 holds test "$(grep -c ">rnn<" b.svg)" = 2
+holds test "$(grep -o ">0\.[0-9]*  of a row" b.svg | uniq -c | awk '{ print $1 }')" = 2 # both on one scale
 run translate rnn aei --json --attention
 status 0
 json input aei
@@ -146,6 +148,11 @@ json runs.0.exact
 rm other/scores.json
 run compare rnn other
 says " - "
+
+# The losses of both models of pairs are of the same tokens.
+run train seq2seq pairs.tsv -o third $TINY
+run compare rnn third
+if grep -q "different tasks" err; then fail "losses of pairs are comparable"; else pass; fi
 
 # Exact matches by length, and where the attention peaks.
 printf 'ab cd\tab-cd\t0-2 3-5\nabc d\tabc-d\t0-3 4-5\n' >spans.tsv
@@ -249,7 +256,10 @@ status 0
 json left_out 1
 json source.longest 10
 run data check rnn few.jsonl --block 4 --val-split 0
-says "--block 10"
+says "1 pair is longer than --block 4 and left out of training: --block 10 keeps all"
+says "1 pair is cut at --block 4 for evaluation"
+hides "wordpiece" # one of five
+says "-o runs/first --minutes 2 --block 10 --val-split 0"
 printf '{"src":"ab","tgt":"ba","n":1}\n\n{"src":"b","tgt":"a"}\n' >keys.jsonl
 run data check rnn keys.jsonl
 says "further keys in 1 line are ignored"

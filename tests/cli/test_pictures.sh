@@ -124,6 +124,7 @@ run eval run png/train --json
 status 0
 json items 30
 run train mlp png/train -o seen --steps 2 --batch 4 --layers 1 --width 8 --val-split 0
+warns "the best so far, by loss" # no accuracy is measured
 run eval seen
 status 0
 says "training part"
@@ -133,6 +134,15 @@ quiet
 json part train
 run eval run nowhere
 refuses 3 "nowhere"
+# A picture that is of the class predicted: there is no mistake, and no file is said to be written.
+run classify run "$(find png/train -name '*.png' | head -1)" --top 1 --json
+mkdir -p "right/$("$JSON" predictions.0.class <out)"
+cp "$(find png/train -name '*.png' | head -1)" right/*/
+run eval run right --mistakes none.png
+status 0
+warns "no mistakes: none.png is not written"
+hides "wrote"
+absent none.png
 run eval run --mistakes mistakes.png --worst 301
 refuses 2 "--worst"
 run eval run --part tset
@@ -428,6 +438,10 @@ run data check mlp single --val-split 0
 says "no validation part: --val-split 0.1"
 run data check vit uneven
 says "--minutes 2 --balance"
+run data check vit uneven --balance --steps 5
+hides "says little"
+hides "--minutes"
+says "-o runs/first --balance --steps 5"
 run train vit uneven -o uneven-run --steps 1 --width 8 --heads 2 --layers 1
 status 0
 warns '2: "a,b", c'

@@ -63,6 +63,7 @@ done
 run eval run broken
 status 0
 says "run on broken: all 15 pictures"
+warns "1 picture cannot be decoded and was skipped"
 run eval run broken --json
 json part all
 run eval run
@@ -104,7 +105,7 @@ absent gd
 # A run that was stopped early can go on, with more patience or none.
 run train mlp colours -o early $LITTLE --lr 1e-9 --eval-every 1 --patience 1 --steps 5 --schedule constant
 status 0
-warns "stopped early"
+warns "stopped early: 1 evaluation without a better"
 run resume early
 status 0
 warns "stopped early at step 3 of 5 by --patience 1; hint: --patience 0"

@@ -68,6 +68,7 @@ holds grep -q '>0[.][0-9]* and more  of a row' strip.svg # the first token sees 
 holds test "$(head -c 4 strip.png | tail -c 3)" = PNG
 holds test "$(grep -c '>r</text>' strip.svg)" = 18 # nine matrices, of which rows and columns are labelled
 holds grep -q '>step 400</text>' strip.svg
+holds grep -q '>Paris is</text>' strip.svg
 holds grep -q "</html>" learning.html
 # The mean of heads has a scale for itself, which ends at its largest weight; heads share one.
 run snapshots whole --svg mean.svg
@@ -111,7 +112,7 @@ refuses 3 "no snapshots"
 run snapshots without
 refuses 3 "--snapshots 12"
 run snapshots nowhere
-refuses 3 "not a run"
+refuses 3 "run is missing: nowhere: expected the folder of a run, found nothing"
 # A file that is damaged, and one of another input.
 cp -r whole odd
 head -c 900 whole/snapshots/1-00000100.npz >odd/snapshots/1-00000100.npz

@@ -29,7 +29,7 @@ warns "heed resume run"
 cp err out
 json
 holds test -s run/last/state.json
-reached() { tr -d , <out | grep -q "step $1 "; } # "step 1,234, validation"
+reached() { tr -d , <out | grep -qE "step $1( |\$)"; } # "step 1,234, validation"
 step=$(sed -n 's/.*interrupted at step \([0-9]*\).*/\1/p' err)
 holds test "$step" -gt 0
 cp -r run beyond
@@ -37,6 +37,8 @@ run resume beyond --steps 1
 status 0
 warns "beyond the 1 asked for: nothing is trained"
 holds reached $step
+holds diff -r run beyond # so that `heed resume` still trains the steps that remain
+if grep -q "of step 0" out; then fail "a step that was never evaluated"; else pass; fi
 run resume run --steps $((step + 5)) --eval-every 1000
 status 0
 holds reached $((step + 5))

@@ -55,7 +55,10 @@ holds grep -q 'cannot allocate [0-9]* MB' err
 # What cannot fit is refused by its sizes alone; where a single matrix is too large, too.
 run train gpt zeros.txt --estimate --width 16384 --heads 8 --layers 64 --block 2
 status 1
-holds grep -q 'model is too large: 206,[0-9,]* parameters need at least 1\.6 TB of memory\|out of memory' err
+holds grep -q 'training is too large: 206,[0-9,]* parameters and a step need at least 1\.6 TB of memory\|out of memory' err
+run train gpt zeros.txt --estimate --tokenizer byte --block 1000 --batch 1048576 --width 256
+refuses 1 'training is too large: '
+warns 'and a step need at least 1.1 TB of memory'
 absent run
 run train gpt facts.txt -o run --tokenizer wrod
 refuses 2 "did you mean word?"
@@ -141,9 +144,9 @@ refuses 3 "nowhere.conf"
 
 # Settings and commands that a message names are shown as they are typed; the user's own text is shown as it is.
 run eval '`lr`'
-refuses 3 'not a run: `lr`: expected a folder with config.conf; hint: `heed train` makes one'
+refuses 3 'run is missing: `lr`: expected the folder of a run, found nothing; hint: `heed train` makes one'
 run eval '`train x`'
-refuses 3 'not a run: `train x`: expected'
+refuses 3 'run is missing: `train x`: expected'
 run train rnn pairs.tsv -o x --bridge copy --bidirectional --lr '`steps`'
 refuses 2 '"`steps`"'
 # The program's name is that of its file; commands to type begin as this one did, unless PATH finds the name.
@@ -151,7 +154,7 @@ ln -s "$HEED" own-name
 HEED_WAS=$HEED PATH_WAS=$PATH
 HEED=./own-name
 run eval nothing
-warns 'own-name: not a run: nothing: expected a folder with config.conf; hint: `./own-name train` makes one'
+warns 'own-name: run is missing: nothing: expected the folder of a run, found nothing; hint: `./own-name train` makes one'
 run help train vit
 says "Usage: ./own-name train TASK DATA... -o RUN [--key value]"
 run help --man eval
@@ -160,7 +163,7 @@ hides "./own"
 HEED=$PWD/own-name PATH=$PWD:$PATH
 run eval nothing
 status 3
-warns 'own-name: not a run: nothing: expected a folder with config.conf; hint: `own-name train` makes one'
+warns 'own-name: run is missing: nothing: expected the folder of a run, found nothing; hint: `own-name train` makes one'
 run frobnicate
 status 2
 warns 'own-name: unknown command frobnicate; hint: `own-name --help` lists all'
@@ -180,4 +183,4 @@ for option in --lr_min --lr-min; do
 done
 # A file in the place of a run is no misspelt name of itself.
 run resume facts.txt
-refuses 3 "not a run: facts.txt: expected a folder with config.conf; hint: \`heed train\` makes one"
+refuses 3 "run is missing: facts.txt: expected the folder of a run, found a file; hint: if it is a text, \`heed train mlm facts.txt -o runs/first\` makes one"

@@ -70,11 +70,17 @@ says "          0   1   2   3   4   5   6   7
 "
 says "          8   9
 "
+# Patches whose size follows from that of the pictures have it.
+run info vit
+says "image-size 28, patch 7,"
 # Nothing of a table is lost where it stands in several blocks.
 COLUMNS=40 run info vit
 for word in shape numbers mean deviation embed.patch.bias; do says $word; done
 COLUMNS=40 run compare gpt other
 for word in steps "train loss" "valid loss" "best loss" time "seeds together"; do says "$word"; done
+# The legend of a curve continues below itself.
+fits_in 40 plot vit
+holds grep -q "^         o validation, best" out
 # The command that is printed works as it is typed.
 COLUMNS=40 run data check rnn pairs.tsv --tokenizer word --no-share-vocab
 sed -n '/^Try:/,$p' out | sed -e 1d -e 's/--minutes 2/--steps 1/' >try.sh

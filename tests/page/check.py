@@ -325,7 +325,37 @@ def check_scale(b, folder):
     cells = b.run(grey)
     check(any(c[0] for c in cells) and any(not c[0] for c in cells), "the sample has patches above and below uniform")
     check(all(above or not coloured for above, coloured in cells), "below uniform the picture has no colour, at any strength")
+    # Between two patches the value is the mean of theirs, not the opacity.
+    blend = """(() => { const b = heed.block(), g = b.keys.grid, m = heed.weights(b, b.heads.at(-1)), q = heed.selected().query, top = heed.topOver(m, q); let layer;
+        heed.state.strength = 75; heed.state.smooth = true; heed.state.keep = 100;
+        heed.overPicture({rect() {}, image(x) { layer = x; }}, m, q, {x: 0, y: 0, w: 80 * g.cols, h: 80 * g.rows}, top);
+        const n = layer.width / g.cols, all = layer.getContext('2d').getImageData(0, 0, layer.width, layer.height), out = [];
+        for (let r = 0; r < g.rows; r++) for (let c = 0; c + 1 < g.cols; c++) {
+            const [left, right] = [c, c + 1].map(k => m.at(q, g.first + r * g.cols + k)), at = (y, x) => all.data[4 * (y * layer.width + x) + 3];
+            const y = r * n + n / 2, x = (c + 1) * n, opaque = (w) => 255 * 0.75 * Math.sqrt(Math.max(0, w - m.uniform) / (top - m.uniform));
+            out.push([(at(y - 1, x - 1) + at(y, x - 1) + at(y - 1, x) + at(y, x)) / 4, opaque((left + right) / 2), (opaque(left) + opaque(right)) / 2]);
+        } return out; })()"""
+    b.open(os.path.join(folder, "picture.html"), "#view=picture")
+    points = b.run(blend)
+    edges = [p for p in points if abs(p[1] - p[2]) > 10]
+    check(len(edges) > 2 and all(abs(drawn - value) < abs(drawn - color) for drawn, value, color in edges), f"values are interpolated, as in the PNG, not colours: {edges}")
     clean(b, "scale")
+
+
+def check_mean(b, folder):
+    """The mean of heads over the steps of a training run has its own scale, as in snapshots --png; on other pages it has that of the heads."""
+    ends = """[heed.scaleOf(heed.matrix()), Math.max(...heed.data.records.map(r => r.blocks[0].end)),
+        Math.max(...heed.data.records.map(r => heed.weights(r.blocks[0], 'mean').max))]"""
+    for name, own in (("steps", True), ("text", False)):
+        b.open(os.path.join(folder, name + ".html"), "#view=head&layer=1&head=mean")
+        end, heads, mean = b.run(ends)
+        check(mean < heads and end == (mean if own else heads), f"{name}: the scale of the mean: {end}, {heads}, {mean}")
+        check(("up to its largest at all steps" in b.run("heed.id('legend').textContent")) == own, f"{name}: which the legend says")
+        b.run("heed.update({head: 0})")
+        end, heads, mean = b.run(ends)
+        check(end == heads, f"{name}: the scale of a head: {end}, {heads}")
+    check(b.run("[heed.count(999), heed.count(1200), heed.count(0.5)].join(' ')") == "999 1,200 0.5", "numbers of steps are written as in the terminal")
+    clean(b, "mean")
 
 
 def check_pointer(b, folder):
@@ -745,7 +775,7 @@ def main():
         b = Browser()
         for name in VIEWS:
             print(f"        {name}: drawn after {check_views(b, folder, name):.2f} s", flush=True)
-        for part in (check_keys, check_positions, check_caption, check_others, check_inputs, check_opening, check_scale, check_pointer, check_numbers, check_additive, check_many, check_all_saves, check_hostile, check_steps, check_matters, check_ground, check_labels, check_patterns, check_hatch, check_legends, check_curves, check_phone, check_touch, check_paper):
+        for part in (check_keys, check_positions, check_caption, check_others, check_inputs, check_opening, check_scale, check_mean, check_pointer, check_numbers, check_additive, check_many, check_all_saves, check_hostile, check_steps, check_matters, check_ground, check_labels, check_patterns, check_hatch, check_legends, check_curves, check_phone, check_touch, check_paper):
             part(b, folder)
         for name, views in ACCESS.items():
             access.check_access(b, check, os.path.join(folder, name + ".html"), views)

@@ -56,6 +56,9 @@ def test_pictures_by_paths():
     assert [g[0][0] for g in run.classify(paths[:3])] == [g[0][0] for g in run.classify(list(map(str, paths[:3])))] == ["red", "blue", "red"]
     with raises(heed.UsageError, "all of them by their paths"):
         heed.train("cnn", (["a.png", 5], [0, 1]), **PICTURES)
+    paths = [p.rename(f"a;{i}.tga") for i, p in enumerate(paths)]  # no columns of a list with semicolons
+    assert len(heed.train("autoencoder", paths, **{**PICTURES, "steps": 1}).labels) == 0
+    assert heed.train("cnn", (paths, ["a", " a"] * 10), **{**PICTURES, "steps": 1}).labels == [" a", "a"]
 
 
 def test_refused_pictures():

@@ -25,7 +25,7 @@ def test_operators():
     for got, expected in ((x + y, a + b), (x - y, a - b), (x * y, a * b), (x / y, a / b), (x @ z, a @ m), (-x, -a), (x + 2, a + 2), (2 - x, 2 - a),
                           (3 * x, 3 * a), (x / 4, a / 4), (1 / x, 1 / a), (x ** 2, a ** 2), (x + b, a + b), (b - x, b - a), (a @ z, a @ m),
                           (x.T, a.T), (x.sum(), a.sum()), (x.sum(0), a.sum(0)), (x.mean(-1), a.mean(-1)), (x.max(dim=1, keepdim=True), a.max(1, keepdims=True)),
-                          (x.max(), a.max()), (x.sum(axis=0), a.sum(0)), (x.mean(axis=-1, keepdims=True), a.mean(-1, keepdims=True)), (x[1], a[1]), (x[:, 1:], a[:, 1:]), (x[..., -1], a[..., -1]), (x.reshape(3, 2), a.reshape(3, 2)),
+                          (x.max(), a.max()), (x.sum(axis=0), a.sum(0)), (x.mean(axis=-1, keepdims=True), a.mean(-1, keepdims=True)), (x[1], a[1]), (x[:, 1:], a[:, 1:]), (x[..., -1], a[..., -1]), (x.reshape(3, 2), a.reshape(3, 2)), (x.reshape(np.int64(6)), a.reshape(6)),
                           (x.exp(), np.exp(a)), (x.softmax(), softmax(a)), (heed.concat([x, y], 1), np.concatenate([a, b], 1)),
                           (heed.slice(x, 1, 1, np.int64(2)), a[:, 1:3]), (x * np.float32(2), 2 * a), (heed.scale(x, 2, 1), 2 * a + 1), (net.input(3.0), 3.0)):
         assert got.shape == np.shape(expected), (got, np.shape(expected))
@@ -189,7 +189,7 @@ def test_errors():
     for wrong in (heed.mse, heed.add):
         with raises(heed.UsageError, "expected an array of numbers, found"):
             wrong(x, "a")
-    for wrong in ([0, 1], None, np.ones((2, 3), bool), 1.5):
+    for wrong in ([0, 1], None, np.ones((2, 3), bool), 1.5, True):
         with raises(heed.UsageError, "an index of a tensor is a whole number or a range"):
             x[wrong]
     for wrong in (net.param, net.probe, net.freeze, net.lora, heed.Linear, heed.Norm):

@@ -7,6 +7,7 @@ import logging
 import os
 import pathlib
 import pickle
+import re
 import shutil
 import signal
 import subprocess
@@ -19,6 +20,11 @@ import numpy as np
 from tools import SMALL, facts, raises
 
 HEED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "build", "release", "heed")
+
+
+def written(svg):
+    """Of an SVG, of which a sentence may be in several lines."""
+    return " ".join(re.sub("<[^>]*>", " ", svg).split())
 
 
 def weights(path):
@@ -72,6 +78,7 @@ def test_train_mlm_and_everything_of_it():
         write(name)
         assert os.path.getsize(name) > 500
     drawn = pathlib.Path("r.svg").read_text()
+    assert "Attention alone is no explanation" in written(drawn)
     assert all(f">{words}<" in drawn for words in ("encoder, layer 1", "head 1", "head 2")) and "head 0" not in drawn
     np.testing.assert_array_equal(heed.read("r.npz").blocks[0].weights, block.weights)
     with np.load("r.npz") as files:  # without the JSON within it
@@ -115,6 +122,8 @@ def test_generate_stop_and_resume():
     letters = heed.train("gpt", facts(), out="letters", steps=2, **{**SMALL, "tokenizer": "char"})
     with raises(heed.DataError, "has not learned how a line begins"):
         letters.generate()
+    ids = letters.encode("Paris")
+    assert letters.generate(np.array(ids), n=3) == letters.generate(ids, n=3)
     assert letters.generate("P", n=3).startswith("P")
     with raises(KeyboardInterrupt):
         run.generate("The", n=100000, on_token=lambda t: os.kill(os.getpid(), signal.SIGINT))
@@ -458,6 +467,13 @@ def test_pairs_labels_pictures():
         record.png("over.svg", **settings)
         drawn = pathlib.Path("over.svg").read_text()
         assert drawn.count("<image") == panels + 1 and ("head 1" in drawn) == (panels == 2) and f"encoder, layer 1, attention of {of}" in drawn
+        assert "Attention alone is no explanation" in written(drawn)
+    run.net["encoder.0.attn.qkv.weight"].array[:] *= 40  # heads that differ have one scale, also alone
+    record, scales = run.attend(red), set()
+    for head in (None, 0, 1):
+        record.png("over.svg", head=head)
+        scales.update(re.findall(r"[0-9.]+  of a row", pathlib.Path("over.svg").read_text()))
+    assert len(scales) == 1 and len({w.max() for w in record.blocks[0].weights[:, 0, 1:].round(2)}) == 2
     for wrong in (dict(head=2), dict(head=-3), dict(query=5)):
         with raises(IndexError, "of "):
             record.png("over.svg", **wrong)

@@ -354,10 +354,7 @@ heed_config *run_settings(heed_ctx *c, const heed_model *const *models, const ch
     char path[1024];
     snprintf(path, sizeof path, "%s/config.conf", dir);
     if (!is_file(path)) {
-        heed_fail_input(c, dir, true,
-                        "not a run: %s: expected a folder with config.conf; hint: `train` makes "
-                        "one",
-                        dir);
+        heed_run_close(heed_run_open(c, dir, models, NULL)); /* fails, and says what is there */
         return NULL;
     }
     if (!(*m = model_of_file(c, models, path))) {

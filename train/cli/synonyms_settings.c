@@ -175,8 +175,9 @@ const synonym setting_synonyms[] = {
      "save-top-k enable-checkpointing save-only-model checkpoint-hist no-epoch-checkpoints "
      "keep-last-epochs keep-best-checkpoints ",
      NULL, "a run keeps two checkpoints, the best and the last"},
-    {" output-dir output-directory out-dir outdir output save-dir save-path save project "
-     "log-dir logdir checkpoint-dir ckpt-dir model-dir run-name exp-name experiment name "
+    {" out-dir checkpoint-dir ckpt-dir model-dir run-name ", "out", NAMELESS}, /* also of a run */
+    {" output-dir output-directory outdir output save-dir save-path save project "
+     "log-dir logdir exp-name experiment name "
      "run default-root-dir weights-save-path output-path destdir ",
      "out png npy overlay translations", NULL},
     {" overwrite overwrite-output-dir exist-ok replace ", "force", NULL},

@@ -211,7 +211,7 @@ static void print_patches(program *p, const eval_loop *s, const heed_patch_ablat
         p, "%s, %s: %d pictures, %.1f %% classified correctly, the answer's probability %.3f",
         s->e.run->model->name, s->what, r->pictures, 100 * r->correct, r->p);
     putchar('\n');
-    print_wrapped(p, "%d of %d patches hidden, those put first by", r->hidden, r->patches);
+    print_wrapped(p, "%d of %d patches hidden: those that come first by", r->hidden, r->patches);
     print_table(p->c, &(heed_table){.head = "",
                                     .rows = HEED_PATCH_MEASURES,
                                     .count = PATCH_COLUMNS,

@@ -44,8 +44,8 @@ static const heed_option options[] = {
     SWITCH("cells", "--png and --svg of a picture: patch by patch instead of smoothly", "Output"),
     WORDS(
         "png",
-        "write a picture: a matrix for each head, or of one token a row for each; of a picture the "
-        "patches over it; of several texts FILE-2.png and so on, of several pictures "
+        "write a picture: a matrix for each head, with --query a row for each head; for a picture, "
+        "the weights over it. Further texts go to FILE-2.png and so on, several pictures to "
         "FILE-NAME.png",
         "Output"),
     AS_SVG("Output"),
@@ -299,9 +299,9 @@ static bool focus_all(const work *w) {
 static void show_all(work *w) {
     bool page = w->count && *flag_text(w->p, "html") && !sees_pictures(w->run->model);
     scales k = {0};
-    if (w->count > 1 && !focus_all(w)) return;
+    bool ok = w->count <= 1 || focus_all(w);
     for (int i = 0; i < w->count; i++) scales_add(&k, &w->list[i].view);
-    if (!page || write_page(w, w->list, w->count, true)) {
+    if (ok && (!page || write_page(w, w->list, w->count, true))) {
         for (int i = 0; i < w->count; i++) {
             w->list[i].view.scales = &k;
             if (!show(w, &w->list[i])) program_complain(w->p);

@@ -22,11 +22,11 @@ static const heed_option options[] = {
     {0}};
 
 static const applies uses[] = {{"top", names_class, NULL},
-                               {"convert", reads_pictures, NULL},
+                               {"convert", names_pictures, NULL},
                                {"overlay", reads_patches, NULL},
                                {"layer", reads_patches, "overlay"},
                                {"cells", reads_patches, "overlay"},
-                               {"csv", reads_pictures, NULL},
+                               {"csv", names_pictures, NULL},
                                {0}};
 
 typedef struct {

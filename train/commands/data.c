@@ -9,11 +9,52 @@ static const heed_option options[] = {
     WORDS("sheet", "pictures: write samples before and after augmentation as a picture", "Output"),
     {0}};
 
-void print_try(const program *p, const heed_model *m, const char *suggestion) {
-    char word[1024], words[1100], shown[CHOICE_TEXT];
-    heed_text out = {.c = p->c};
+static bool is_typed(const program *p, const char *key) {
+    return heed_config_rank(p->flags, key) == HEED_FROM_FLAG;
+}
+
+/* Whether a length is typed, beside which train refuses another one. Texts need none. */
+static bool has_length(const program *p) {
+    return p->model->kind == HEED_INPUT_TOKENS || is_typed(p, "steps") || is_typed(p, "epochs") ||
+           is_typed(p, "minutes");
+}
+
+/* Whether "--block 40" sets this key. */
+static bool sets(const char *suggestion, const char *key) {
+    size_t n = strlen(key);
+    return *suggestion && strncmp(suggestion + 2, key, n) == 0 && strchr(" ", suggestion[2 + n]);
+}
+
+/* Appends the settings that are typed, but those that the suggestion gives another value. */
+static void add_settings(const program *p, const heed_model *m, const char *suggestion,
+                         heed_text *out) {
+    char word[1024], words[1100];
+    int width = line_width(stdout);
     heed_config *settings = training_config(p->c, m);
-    bool other = m != p->model;
+    for (char *const *at = p->words; at && *at; at++)
+        if (strcmp(*at, "-c") == 0 && at[1]) {
+            snprintf(words, sizeof words, "-c %s", heed_format_shell(word, sizeof word, at[1]));
+            add_typed(out, width, words);
+        }
+    for (int i = 0; i < heed_config_count(p->flags); i++) {
+        const char *value;
+        const heed_option *o = heed_config_at(p->flags, i, &value);
+        bool given = is_typed(p, o->name) && !sets(suggestion, o->name);
+        if (!given || strcmp(o->name, "data") == 0 || !heed_config_has(settings, o->name)) continue;
+        if (o->kind == HEED_BOOL)
+            snprintf(words, sizeof words, "--%s%s", flag_on(p, o->name) ? "" : "no-", o->name);
+        else
+            snprintf(words, sizeof words, "--%s %s", o->name,
+                     heed_format_shell(word, sizeof word, value));
+        add_typed(out, width, words);
+    }
+}
+
+void print_try(const program *p, const heed_model *m, const char *suggestion) {
+    char word[1024], shown[CHOICE_TEXT];
+    heed_text out = {.c = p->c};
+    bool other = m != p->model, from = *flag_text(p, "from");
+    if (from) suggestion = "";
     if (p->chosen.count && !other) puts("\nChosen for this data:");
     for (int i = 0; i < p->chosen.count && !other; i++)
         print_fact(2, "  ", "%s", choice_text(&p->chosen.list[i], shown));
@@ -21,19 +62,9 @@ void print_try(const program *p, const heed_model *m, const char *suggestion) {
     for (int i = 0; i < p->argc; i++)
         add_typed(&out, line_width(stdout), heed_format_shell(word, sizeof word, p->argv[i]));
     add_typed(&out, line_width(stdout), "-o runs/first");
-    if (*suggestion && !*flag_text(p, "from")) add_typed(&out, line_width(stdout), suggestion);
-    for (int i = 0; i < heed_config_count(p->flags); i++) {
-        const char *value;
-        const heed_option *o = heed_config_at(p->flags, i, &value);
-        bool given = heed_config_rank(p->flags, o->name) == HEED_FROM_FLAG;
-        if (!given || strcmp(o->name, "data") == 0 || !heed_config_has(settings, o->name)) continue;
-        if (o->kind == HEED_BOOL)
-            snprintf(words, sizeof words, "--%s%s", flag_on(p, o->name) ? "" : "no-", o->name);
-        else
-            snprintf(words, sizeof words, "--%s %s", o->name,
-                     heed_format_shell(word, sizeof word, value));
-        add_typed(&out, line_width(stdout), words);
-    }
+    if (!from && !has_length(p)) add_typed(&out, line_width(stdout), "--minutes 2");
+    if (*suggestion) add_typed(&out, line_width(stdout), suggestion);
+    add_settings(p, m, suggestion, &out);
     if (other)
         printf("\nOr %s, for the reason in the note:\n", m->name);
     else

@@ -9,8 +9,8 @@ typedef struct {
     const heed_data *data;
     const heed_fit_args *a;
     heed_memory memory;
-    int64_t steps, done, untimed; /* untimed: the first ones of those done */
-    size_t params;
+    int64_t steps, done, untimed;   /* untimed: the first ones of those done */
+    size_t params, copied;          /* copied: bytes of inputs that become a file of the run */
     uint64_t eval_batches;          /* in an evaluation */
     double start, timed, eval_time; /* from the end of the untimed steps; seconds of one batch */
 } estimate;
@@ -74,9 +74,9 @@ static bool enough(void *user) {
 }
 
 static double evaluations(const estimate *e) {
-    double every = (double)heed_config_int(e->a->config, "eval-every");
-    if (every > 0) return ceil((double)e->steps / every);
-    return fmin((double)e->steps, (double)heed_config_int(e->a->config, "evals"));
+    double every = (double)heed_config_int(e->a->config, "eval-every"), steps = (double)e->steps;
+    if (every <= 0) every = ceil(steps / (double)heed_config_int(e->a->config, "evals"));
+    return ceil(steps / every);
 }
 
 static void print_estimate(const estimate *e, double step, double evals, double evaluation) {
@@ -84,7 +84,7 @@ static void print_estimate(const estimate *e, double step, double evals, double 
     program *p = e->p;
     char n1[32], n2[32], text[CHOICE_TEXT], hint[256];
     double seconds = (double)e->steps * step + evals * evaluation;
-    double disk = 2 * (double)e->memory.weights + (double)e->memory.optimizer;
+    double disk = 2 * (double)e->memory.weights + (double)e->memory.optimizer + (double)e->copied;
     if (flag_on(p, "json")) {
         print_json(p, json_pack("{s:I, s:f, s:f, s:f, s:f, s:I, s:I, s:I, s:o}", "steps",
                                 (json_int_t)e->steps, "step_seconds", step, "evaluations", evals,
@@ -106,13 +106,15 @@ static void print_estimate(const estimate *e, double step, double evals, double 
     print_fact(AT, "memory", "%s, of which %s are the program and its data",
                heed_format_bytes(n1, (double)e->memory.total),
                heed_format_bytes(n2, (double)e->memory.before));
-    print_fact(AT, "disk", "%s in the run: weights twice, and the state of the optimizer",
-               heed_format_bytes(n1, disk));
+    print_fact(AT, "disk", "%s in the run: weights twice, %sthe state of the optimizer%s",
+               heed_format_bytes(n1, disk), e->copied ? "" : "and ",
+               e->copied ? ", and the data" : "");
 }
 
-void estimate_training(program *p, const heed_data *data, const heed_fit_args *args) {
+void estimate_training(program *p, const heed_data *data, const heed_fit_args *args,
+                       size_t copied) {
     heed_fit_args a = *args;
-    estimate e = {.p = p, .data = data, .a = args, .start = now()};
+    estimate e = {.p = p, .data = data, .a = args, .copied = copied, .start = now()};
     a.run = NULL;
     a.report = on_report;
     a.stop = enough;

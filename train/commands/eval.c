@@ -24,8 +24,8 @@ static const heed_option options[] = {
     COUNT("most", "0", 0, 1e12, "pairs and captions: at most so many sources or pictures; 0: all",
           "Decoding"),
     WORDS("translations",
-          "pairs: write source, prediction and reference, separated by tabs; captions: the "
-          "picture's file, the prediction and all references",
+          "pairs: write what is predicted for each source, with the source and the reference, "
+          "separated by tabs; captions: the picture's file, the prediction and all references",
           "Decoding"),
     COUNT("by-length", "0", 0, 1 << 20,
           "pairs: exact matches by length of the source, this many lengths per row; 0: no table",

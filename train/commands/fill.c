@@ -57,8 +57,9 @@ static void print_object(program *p, const heed_record *r, json_t *masks) {
 
 /* ---- one input ---- */
 
-/* Fails because the text has no mask. The error names a word that looks like one: "[mask]". */
-static bool refuse_without_mask(program *p, const heed_run *r, const char *text) {
+/* Fails if the text has no mask but a word that looks like one, "[mask]", or if there is none in
+ * the vocabulary. Before the text is read, so that the word is not also said to be unknown. */
+static bool check_mask(program *p, const heed_run *r, const char *text) {
     int id = heed_tokenizer_specials(r->tokenizer).mask;
     const char *mask = heed_token_text(r->tokenizer, id);
     if (id < 0)
@@ -68,12 +69,18 @@ static bool refuse_without_mask(program *p, const heed_run *r, const char *text)
                          "tokenizer.json or vocab.txt",
                          r->dir, r->tokenizer ? "one without" : "none");
     const char *const others[] = {mask, "[mask]", "<mask>", "___", NULL};
+    if (strstr(text, mask)) return true;
     for (const char *s = text; *s; s++)
         for (const char *const *o = others; *o; o++)
             if (strncasecmp(s, *o, strlen(*o)) == 0)
                 return heed_fail(p->c, HEED_DATA,
                                  "no %s in the input: found %.*s: did you mean %s?", mask,
                                  (int)strlen(*o), s, mask);
+    return true;
+}
+
+static bool refuse_without_mask(program *p, const heed_run *r, const char *text) {
+    const char *mask = heed_token_text(r->tokenizer, heed_tokenizer_specials(r->tokenizer).mask);
     return heed_fail(p->c, HEED_DATA,
                      "no %s in the input: %.*s; hint: write %s for the word to guess", mask,
                      (int)heed_label_cut(text, 80), text, mask);
@@ -81,8 +88,8 @@ static bool refuse_without_mask(program *p, const heed_run *r, const char *text)
 
 static bool fill_one(program *p, void *user, const char *text, size_t n) {
     json_t *list = flag_on(p, "json") ? json_array() : NULL;
-    heed_inspection s;
-    bool ok = inspect_text(&s, user, text, n, NULL);
+    heed_inspection s = {.run = user};
+    bool ok = check_mask(p, user, text) && inspect_text(&s, user, text, n, NULL);
     if (ok && s.question_count == 0) ok = refuse_without_mask(p, s.run, s.title);
     heed_record *r = ok ? capture_layer(&s, p->flags, flag_int(p, "top")) : NULL;
     ok = r != NULL;

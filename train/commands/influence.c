@@ -204,25 +204,42 @@ static bool draw_over(const work *w, const look *l) {
     return ok;
 }
 
+/* Below a matrix: how exact it is and, of several runs, whose titles are their names, the input. */
+static const char *note_of(const look *l, bool several, heed_text *note) {
+    heed_text_add(note, "%c%s.", toupper((unsigned char)*l->how.s), l->how.s + 1);
+    if (several) heed_text_add(note, " Input: ");
+    if (several) heed_label_text(l->record->title, 160, note);
+    return note->s;
+}
+
 /* Each matrix has a separate scale: norms of different models have no common one. */
 static bool draw(const work *w) {
     if (w->count == 1 && is_over_picture(&w->looks[0])) return draw_over(w, &w->looks[0]);
     const char *png = flag_text(w->p, "png"), *svg = flag_text(w->p, "svg");
     heed_ctx *c = w->p->c;
-    static const char what[] = "influence: norm of d y_t / d x_s, rows t, columns s";
     heed_heatmap maps[RUNS];
-    char title[RUNS][192], note[RUNS][192];
+    heed_text note[RUNS] = {{.c = NULL}};
+    char title[RUNS][192];
+    bool several = w->count > 1, ok;
     for (int i = 0; i < w->count; i++) {
         const look *l = &w->looks[i];
         snprintf(title[i], sizeof *title, "%s (%s)", l->name, l->run->model->name);
-        maps[i] = heatmap_of_map(l->record, l->map, w->count > 1 ? title[i] : what);
-        snprintf(note[i], sizeof *note, "%s.", l->how.s);
-        note[i][0] = (char)toupper((unsigned char)note[i][0]);
-        maps[i].note = note[i];
-        if (w->count > 1) maps[i].unit = "norm of d y_t / d x_s";
+        maps[i] = heatmap_of_map(l->record, l->map, title[i]);
+        maps[i].note = note_of(l, several, &note[i]);
+        if (several) maps[i].unit = "norm of d y_t / d x_s";
     }
-    return (!*png || heed_heatmaps_png(c, maps, w->count, png)) &&
-           (!*svg || heed_heatmaps_svg(c, maps, w->count, svg));
+    heed_panels one = {.title = w->looks->record->title,
+                       .subtitle = "influence: norm of d y_t / d x_s, rows t, columns s",
+                       .note = maps->note,
+                       .count = 1,
+                       .maps = maps};
+    if (several)
+        ok = (!*png || heed_heatmaps_png(c, maps, w->count, png)) &&
+             (!*svg || heed_heatmaps_svg(c, maps, w->count, svg));
+    else
+        ok = (!*png || heed_panels_png(c, &one, png)) && (!*svg || heed_panels_svg(c, &one, svg));
+    for (int i = 0; i < w->count; i++) heed_text_free(&note[i]);
+    return ok;
 }
 
 static void show(const work *w) {

@@ -143,11 +143,22 @@ static void print_arrays(program *p, const heed_safetensors *f, const char *path
     free((void *)t.names);
 }
 
-/* A run's settings give the limit of its vocabulary's size; its tokenizer has the actual size. */
-static void add_setting(const heed_config *f, int vocab, const char *key, heed_text *line) {
-    if (vocab && strcmp(key, "vocab") == 0)
-        heed_text_add(line, ", %s %d", key, vocab);
-    else
+/* The side of the run's patches in pixels; 0: it has none. */
+static int patch_of(const heed_run *r, const heed_config *f) {
+    heed_grid grid;
+    bool has = r && heed_config_has(f, "patch") && r->model->grid && r->model->grid(r->self, &grid);
+    return has ? (int)heed_config_int(f, "image-size") / grid.rows : 0;
+}
+
+/* Settings give the limit of a vocabulary's size, and 0 for patches whose size follows from that of
+ * the pictures; the actual sizes are those of the run. */
+static void add_setting(const heed_config *f, int vocab, int patch, const char *key,
+                        heed_text *line) {
+    bool is_patch = strcmp(key, "patch") == 0;
+    int actual = is_patch ? patch : strcmp(key, "vocab") == 0 ? vocab : 0;
+    if (actual)
+        heed_text_add(line, ", %s %d", key, actual);
+    else if (!is_patch)
         heed_text_add(line, ", %s %s", key, heed_config_text(f, key));
 }
 
@@ -167,6 +178,7 @@ static bool show_run(program *p, const char *dir, bool json) {
     }
     heed_run *r = open_run(p, dir);
     int adapters = r ? r->adapters : 0, vocab = r ? heed_vocab_size(r->tokenizer) : 0;
+    int patch = patch_of(r, f);
     close_run(p, r);
     if (!r || json) return r;
     if (flag_on(p, "config")) {
@@ -174,7 +186,7 @@ static bool show_run(program *p, const char *dir, bool json) {
     } else {
         heed_text_add(&text, "%s: %s", dir, m->name);
         for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-            if (heed_config_has(f, keys[i])) add_setting(f, vocab, keys[i], &text);
+            if (heed_config_has(f, keys[i])) add_setting(f, vocab, patch, keys[i], &text);
         if (*heed_config_text(f, "from"))
             heed_text_add(&text, ", from %s", heed_config_text(f, "from"));
         print_fact(0, "", "%s", text.s ? text.s : "");

@@ -119,7 +119,7 @@ static void banner(progress *g, const heed_report *r) {
     banner_row("computing", "%s%d thread%s, %s", several, heed_threads(c),
                heed_threads(c) == 1 ? "" : "s", heed_isa(c));
     banner_row("run", "%s", g->run);
-    bool metric = strcmp(heed_config_text(g->f, "best"), "accuracy") == 0;
+    bool metric = !g->data->no_val && strcmp(heed_config_text(g->f, "best"), "accuracy") == 0;
     banner_row("*", "the best so far, by %s: what the run keeps as its model",
                metric ? "accuracy" : "loss");
     if (r->step > 0) banner_row("resumed", "at step %s", heed_format_count(n1, (uint64_t)r->step));

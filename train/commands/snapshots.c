@@ -183,7 +183,7 @@ static bool draw_strip(const show *w, bool svg, const char *path) {
     heed_heatmap *maps = allocate(c, (size_t)w->count, sizeof *maps, "pictures");
     const heed_record_block *b = block_of(w);
     double uniform = heed_record_uniform(w->records[0], b, -1);
-    char title[200];
+    char what[200];
     for (int i = 0; maps && i < w->count; i++)
         maps[i] = (heed_heatmap){.title = w->steps[i],
                                  .rows = w->queries,
@@ -194,8 +194,12 @@ static bool draw_strip(const show *w, bool svg, const char *path) {
                                  .uniform = uniform,
                                  .uniform_mean = b->causal};
     if (maps) maps[0].hi = (heed_real)end_of_scale(w); /* the panels' scale is that of the first */
-    snprintf(title, sizeof title, "attention, %s: rows attend to columns", w->of);
-    heed_panels all = {.title = title, .note = NO_EXPLANATION ".", .count = w->count, .maps = maps};
+    snprintf(what, sizeof what, "attention, %s: rows attend to columns", w->of);
+    heed_panels all = {.title = w->records[0]->title ? w->records[0]->title : "",
+                       .subtitle = what,
+                       .note = NO_EXPLANATION ".",
+                       .count = w->count,
+                       .maps = maps};
     bool ok = maps && (svg ? heed_panels_svg : heed_panels_png)(c, &all, path);
     free(maps);
     return ok;

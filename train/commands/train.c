@@ -123,7 +123,7 @@ static void conclude(program *p, const training *t, const heed_data *data, const
         heed_text_add(&line, "%s: step %s", t->run, heed_format_count(n, (uint64_t)r->step));
         if (!isfinite(r->val_loss)) {
             add_measure(&line, "training loss", "%.4f", r->loss, r->best_loss);
-            if (r->best_step < r->step && r->best_loss != r->loss)
+            if (isfinite(r->best_loss) && r->best_step < r->step && r->best_loss != r->loss)
                 heed_text_add(&line, ", of step %s, is kept",
                               heed_format_count(n, (uint64_t)r->best_step));
         }
@@ -250,7 +250,7 @@ static void fit(program *p, const training *t, const heed_data *data, progress *
     double start = now();
     catch_interrupt();
     if (t->estimate) {
-        estimate_training(p, data, &a);
+        estimate_training(p, data, &a, t->inputs ? t->inputs->bytes : 0);
         return;
     }
     prepare_to_end(p, t);
@@ -368,7 +368,7 @@ static void train(program *p) {
     if (p->argc > 0) heed_config_set(t.f, "data", p->argv[0], "DATA", HEED_FROM_FLAG);
     bool ok = heed_ctx_status(p->c) == HEED_OK && check_run(p, &t);
     catch_interrupt();
-    if (ok && gather(p, t.model, t.run, p->argc, p->argv, &inputs)) {
+    if (ok && gather(p, t.model, *t.run ? t.run : NULL, p->argc, p->argv, &inputs)) {
         t.inputs = &inputs;
         if (*inputs.path) heed_config_set(t.f, "data", inputs.path, "DATA", HEED_FROM_FLAG);
         run_training(p, &t);

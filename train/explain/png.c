@@ -52,7 +52,11 @@ bool lesson_maps(explaining *e, lesson_scale scale, int count, const matrix_view
 bool write_weights(explaining *e) {
     matrix_view v = worked_view(e, HEED_LESSON_WEIGHTS, false);
     heed_text title = {.c = e->c};
-    v.name = shown_title(&title, e->w.title);
+    if (e->w.layer)
+        heed_text_add(&title, "%s, layer %d, head %d: ", heed_stack_name(e->place.stack),
+                      e->place.layer + 1, e->place.head + 1);
+    heed_label_text(e->w.title, 400, &title);
+    v.name = title.s;
     v.most_rows = v.most_cols = 0; /* all of it */
     const heed_matrix *m = v.m;
     lesson_scale scale = {e->columns ? "weight: each column sums to 1"

@@ -147,7 +147,7 @@ static void after_keys(explaining *e) {
 static void after_values(explaining *e) {
     gap(e);
     aside(e,
-          "Without this line a token would pass on its own %d numbers, all that it is, instead of "
+          "Without this step a token would pass on its own %d numbers, all that it is, instead of "
           "these %d.",
           e->w.lesson.args.memory, e->w.lesson.args.value);
 }
@@ -178,9 +178,9 @@ static void scale(explaining *e) {
     char lead[96];
     if (fabs(a->beta - usual) < 1e-12)
         put_words(e,
-                  "All scores are multiplied by beta = 1/sqrt(%d) = %.4f. Sums of %d products grow "
-                  "with their number; this takes back what they grow by the width alone.",
-                  a->key, usual, a->key);
+                  "All scores are multiplied by beta = 1/sqrt(%d) = %.4f. Their variance grows "
+                  "with the width of a query; this factor makes it independent of the width.",
+                  a->key, usual);
     else
         put_words(
             e,
@@ -195,7 +195,7 @@ static void scale(explaining *e) {
     bool unscaled = fabs(a->beta - 1) < 1e-12;
     other.beta = unscaled ? usual : 1;
     snprintf(lead, sizeof lead, "With beta = 1/sqrt(%d) = %.4g", a->key, usual);
-    write_change(e, &other, unscaled && a->key > 1 ? lead : "Without this line (--no-scale)");
+    write_change(e, &other, unscaled && a->key > 1 ? lead : "Without this step (--no-scale)");
 }
 
 int hidden_scores(const explaining *e) {
@@ -227,7 +227,7 @@ static void mask(explaining *e) {
     gap(e);
     heed_lesson_args other = *a;
     other.causal = false, other.hide = NULL;
-    write_change(e, &other, "Without this line (--no-mask)");
+    write_change(e, &other, "Without this step (--no-mask)");
 }
 
 char *tie_marks(const explaining *e) {
@@ -477,7 +477,7 @@ void explain_summary(explaining *e) {
     else
         say(e, "%s: %d tokens have %d numbers, queries and keys %d, values %d.",
             shown_title(&title, e->w.title), a->tokens, a->features, a->key, a->value);
-    say(e, "The steps are printed where no file is asked for (--html, --tex, --png).");
+    say(e, "Without --html, --tex and --png the steps are printed.");
     heed_text_free(&title);
 }
 

@@ -65,6 +65,10 @@ static bool fill(const heed_inspection *s, int head, alignment *a) {
         return heed_fail(s->run->c, HEED_FAILED, "no memory for %zu weights", n);
     for (size_t i = 0; i < n; i++)
         a->weights[i] = fused_weight(w->x, (int)(w->size / n), n, head, i);
+    /* All heads have one scale, also if one is shown; their mean has its own. */
+    const heed_real *scaled = head < 0 ? a->weights : w->x;
+    for (size_t i = 0; i < (head < 0 ? n : w->size); i++)
+        if (scaled[i] > a->end) a->end = scaled[i];
     a->col_label = a->row_label + a->rows;
     set_labels(a, &s->axes[1], a->row_label);
     set_labels(a, &s->axes[0], a->col_label);
@@ -100,7 +104,7 @@ static heed_heatmap map_of(const alignment *a, const char *title) {
                           .row_labels = a->row_label,
                           .col_labels = a->col_label,
                           .uniform = 1.0 / a->cols,
-                          .hi = 1};
+                          .hi = a->end};
 }
 
 bool alignment_print(heed_ctx *c, const alignment *a) { return print_heatmap(c, map_of(a, a->of)); }
@@ -109,6 +113,7 @@ bool alignment_draw(heed_ctx *c, const alignment *a, const char *const *titles, 
                     const char *path) {
     heed_heatmap maps[2];
     for (int i = 0; i < count; i++) maps[i] = map_of(&a[i], titles[i]);
+    if (count > 1) maps[0].hi = maps[1].hi = maps[0].hi > maps[1].hi ? maps[0].hi : maps[1].hi;
     if (count > 1) return (svg ? heed_heatmaps_svg : heed_heatmaps_png)(c, maps, count, path);
     heed_panels one = {.title = *titles,
                        .subtitle = a->of,

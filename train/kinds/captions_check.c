@@ -107,22 +107,21 @@ static void print_object(program *p, const heed_data *d) {
                           (int)a->directions, "blank", (json_int_t)t->blank, "left_out",
                           (json_int_t)t->left_out, "cut", (json_int_t)t->cut);
     json_object_update_new(
-        o, json_pack("{s:s, s:i, s:I, s:I, s:I, s:I, s:i, s:i, s:i, s:I, s:o}", "tokenizer",
+        o, json_pack("{s:s, s:i, s:I, s:I, s:I, s:I, s:i, s:i, s:i, s:I, s:o, s:o}", "tokenizer",
                      heed_tokenizer_kind(d->tokenizer), "vocab", heed_vocab_size(d->tokenizer),
                      "tokens", (json_int_t)t->target_tokens, "unknown",
                      (json_int_t)t->target_unknown, "val_tokens", (json_int_t)t->val_target_tokens,
                      "val_unknown", (json_int_t)t->val_target_unknown, "longest", t->target_longest,
                      "image_size", v->view.size, "channels", v->view.channels, "duplicates",
                      (json_int_t)v->overlap[HEED_VAL_PART], "skipped",
-                     skipped_json(heed_captions_images(k))));
+                     skipped_json(heed_captions_images(k)), "chosen", choices_json(&p->chosen)));
     print_json(p, o);
 }
 
 void check_captions(program *p, heed_data *d) {
     const heed_pairs_info *t = heed_pairs_about(heed_captions_pairs(d->batches));
-    char suggestion[64] = "--minutes 2";
-    if (t->left_out)
-        snprintf(suggestion, sizeof suggestion, "--minutes 2 --block %d", t->target_longest);
+    char suggestion[64] = "";
+    if (t->left_out) snprintf(suggestion, sizeof suggestion, "--block %d", t->target_longest);
     if (heed_config_bool(p->flags, "json")) {
         print_object(p, d);
         return;

@@ -147,7 +147,8 @@ void warn_of_pictures(program *p, const heed_data *d, bool evaluated) {
                      "pictures; hint: `eval %s OTHER-PICTURES`",
                      p->argv[0]);
     if (!bad) return;
-    heed_message(p->c, HEED_WARN, "%zu pictures cannot be decoded and were skipped", bad);
+    heed_message(p->c, HEED_WARN, "%zu picture%s cannot be decoded and %s skipped", bad,
+                 bad == 1 ? "" : "s", bad == 1 ? "was" : "were");
     size_t more = print_skipped(stderr, d->batches, "  ", 3);
     if (more) fprintf(stderr, "  and %zu more\n", more);
 }

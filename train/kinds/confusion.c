@@ -307,5 +307,5 @@ bool mistakes_png(heed_ctx *c, const class_predictions *all, int most, const cha
     free(a.tiles);
     free(a.pictures);
     free(a.captions);
-    return ok;
+    return ok && found > 0;
 }

@@ -86,7 +86,8 @@ bool curves_read(heed_ctx *c, const char *dir, run_curves *out) {
     if (!is_directory(dir))
         return heed_fail_input(
             c, dir, true,
-            "run is missing: %s: expected the folder of a run; hint: `train` makes one", dir);
+            "run is missing: %s: expected the folder of a run, found %s; hint: `train` makes one",
+            dir, is_file(dir) ? "a file" : "nothing");
     if (!is_file(path))
         return heed_fail(c, HEED_DATA, "%s does not exist: a training run writes it", path);
     char *text = heed_text_read(c, path, &n);

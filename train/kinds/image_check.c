@@ -183,7 +183,7 @@ static void print_notes(const program *p, const heed_data *d) {
         putchar('\n');
         print_fact(AT, "  note", "%s", hint);
     }
-    if (*balance_hint(d, hint)) {
+    if (!d->class_weights && *balance_hint(d, hint)) {
         putchar('\n');
         print_fact(AT, "  note", "%s", hint);
     }
@@ -236,7 +236,7 @@ void check_pictures(program *p, heed_data *d) {
     if (json || heed_ctx_status(p->c) != HEED_OK) return;
     const heed_model *cnn = find_model(p->models, "cnn");
     bool uneven = names_class(p->model) && *balance_hint(d, hint) && !flag_given(p, "balance");
-    const char *suggestion = uneven ? "--minutes 2 --balance" : "--minutes 2";
+    const char *suggestion = uneven ? "--balance" : "";
     print_try(p, p->model, suggestion);
     if (cnn && are_few(p->model, d, p->flags, hint)) print_try(p, cnn, suggestion);
 }

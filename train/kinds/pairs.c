@@ -12,12 +12,18 @@ const char *pair_noun(const heed_pairs_info *a, size_t count) {
     return count == 1 ? "pair" : "pairs";
 }
 
+static const char *verb(size_t count) { return count == 1 ? "is" : "are"; }
+
 bool pairs_note(const heed_pairs_info *a, const heed_config *f, int index, char text[160]) {
     int longest = a->longest > a->target_longest ? a->longest : a->target_longest;
     long long block = (long long)heed_config_int(f, "block");
     char n[32];
     *text = 0;
+    bool given = heed_config_has(f, "columns") && *heed_config_text(f, "columns") && !a->json;
     if (index == 0 && a->header) snprintf(text, 160, "the first line names the columns: skipped");
+    if (index == 0 && given && !a->header) /* by numbers */
+        snprintf(text, 160,
+                 "the first line is read as data; if it names the columns: --columns NAME,NAME");
     if (index == 1 && a->extra_columns)
         snprintf(text, 160, "further %s in %s line%s are ignored", a->json ? "keys" : "columns",
                  heed_format_count(n, a->extra_columns), a->extra_columns == 1 ? "" : "s");
@@ -25,16 +31,17 @@ bool pairs_note(const heed_pairs_info *a, const heed_config *f, int index, char 
         snprintf(text, 160, "%s empty line%s skipped", heed_format_count(n, a->blank),
                  a->blank == 1 ? " is" : "s are");
     if (index == 3 && a->left_out)
-        snprintf(
-            text, 160,
-            "%s %s are longer than --block %lld and left out of training: --block %d keeps all",
-            heed_format_count(n, a->left_out), pair_noun(a, a->left_out), block, longest);
+        snprintf(text, 160,
+                 "%s %s %s longer than --block %lld and left out of training: --block %d keeps all",
+                 heed_format_count(n, a->left_out), pair_noun(a, a->left_out), verb(a->left_out),
+                 block, longest);
     if (index == 4 && a->cut)
-        snprintf(text, 160, "%s %s are cut at --block %lld for evaluation",
-                 heed_format_count(n, a->cut), pair_noun(a, a->cut), block);
+        snprintf(text, 160, "%s %s %s cut at --block %lld for evaluation",
+                 heed_format_count(n, a->cut), pair_noun(a, a->cut), verb(a->cut), block);
     if (index == 5 && a->overlap)
-        snprintf(text, 160, "%s validation %s are also in the training part",
-                 heed_format_count(n, a->overlap), a->classes ? "texts" : "sources");
+        snprintf(text, 160, "%s validation %s%s %s also in the training part",
+                 heed_format_count(n, a->overlap), a->classes ? "text" : "source",
+                 a->overlap == 1 ? "" : "s", verb(a->overlap));
     double unknown = 100 * (double)a->val_target_unknown / fmax((double)a->val_target_tokens, 1);
     if (index == 6 && unknown > 2 && strcmp(heed_config_text(f, "tokenizer"), "word") == 0)
         snprintf(text, 160,

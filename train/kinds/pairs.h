@@ -57,6 +57,7 @@ typedef struct {
     bool fixed;         /* not attention, but the source of the one context that all steps share */
     char of[160];       /* "cross, layer 1 of 2, mean of 4 heads: a row for each ..." */
     heed_real *weights; /* (rows,cols): the mean over the heads, or one head */
+    heed_real end;      /* of their scale */
     char *memory;       /* the labels' texts */
     const char **row_label, **col_label;
 } alignment;
@@ -67,7 +68,7 @@ bool alignment_choice(const heed_run *r, const heed_config *flags);
 bool alignment_of(translator *k, const heed_config *flags, alignment *out);
 void alignment_free(alignment *a);
 bool alignment_print(heed_ctx *c, const alignment *a);
-/* Draws one under its title, or two side by side, each under its own. */
+/* Draws one under its title, or two side by side, each under its own, on one scale. */
 bool alignment_draw(heed_ctx *c, const alignment *a, const char *const *titles, int count, bool svg,
                     const char *path);
 json_t *alignment_json(const alignment *a); /* [[..]], one list per row */

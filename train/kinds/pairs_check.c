@@ -55,11 +55,13 @@ static void print_labels(const heed_data *d, const heed_pairs_info *a) {
     if (a->classes > SHOWN) print_fact(AT, "", "and %d more", a->classes - SHOWN);
 }
 
-/* Whether a third of the texts, of single characters or bytes, is longer than the block. */
+/* Whether a third of the texts, of single characters or bytes, is longer than the block. Without a
+ * validation part, those left out of training are also cut for evaluation. */
 static bool wants_pieces(const heed_data *d, const heed_pairs_info *a) {
     const char *kind = heed_tokenizer_kind(d->tokenizer);
-    size_t longer = a->left_out + a->cut, all = a->pairs + a->left_out;
-    return longer * 3 > all && (strcmp(kind, "char") == 0 || strcmp(kind, "byte") == 0);
+    size_t longer = d->no_val ? a->cut : a->left_out + a->cut;
+    size_t all = a->pairs + a->left_out + (d->no_val ? 0 : a->val_pairs);
+    return longer * 3 >= all && (strcmp(kind, "char") == 0 || strcmp(kind, "byte") == 0);
 }
 
 static void print_facts(program *p, const heed_data *d, const heed_pairs_info *a) {
@@ -79,7 +81,8 @@ static void print_facts(program *p, const heed_data *d, const heed_pairs_info *a
                    a->target_longest);
         if (!d->source) print_fact(AT, "", "one vocabulary for both: --share-vocab");
     }
-    if (a->classes && *balance_hint(d, hint)) print_fact(AT, "  note", "%s", hint);
+    if (a->classes && !d->class_weights && *balance_hint(d, hint))
+        print_fact(AT, "  note", "%s", hint);
     for (int i = 0; pairs_note(a, p->flags, i, note); i++)
         if (*note) print_fact(AT, "  note", "%s", note);
     if (single_words(p->model, d)) print_fact(AT, "  note", "%s", SINGLE_WORDS);
@@ -147,12 +150,12 @@ static void print_object(program *p, const heed_data *d, const heed_pairs_info *
 
 void check_pairs(program *p, heed_data *d) {
     const heed_pairs_info *a = heed_pairs_about(d->batches);
-    char suggestion[64] = "--minutes 2";
+    char suggestion[64] = "";
     int longest = a->longest > a->target_longest ? a->longest : a->target_longest;
     if (wants_pieces(d, a))
-        snprintf(suggestion, sizeof suggestion, "--minutes 2 --tokenizer wordpiece");
+        snprintf(suggestion, sizeof suggestion, "--tokenizer wordpiece");
     else if (a->left_out)
-        snprintf(suggestion, sizeof suggestion, "--minutes 2 --block %d", longest);
+        snprintf(suggestion, sizeof suggestion, "--block %d", longest);
     if (heed_config_bool(p->flags, "json")) {
         print_object(p, d, a);
         return;

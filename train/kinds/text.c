@@ -22,8 +22,9 @@ static void banner_text(const heed_model *m, const heed_data *d, const heed_conf
                    "tokens.bin in the run keeps them, %s, for resume and eval (--no-token-cache)",
                    heed_format_bytes(n1, (double)a.kept));
     if (a.cut_lines)
-        banner_row("", "%s lines are longer than the block and were cut",
-                   heed_format_count(n1, a.cut_lines));
+        banner_row("", "%s line%s longer than the block and %s cut",
+                   heed_format_count(n1, a.cut_lines), a.cut_lines == 1 ? " is" : "s are",
+                   a.cut_lines == 1 ? "was" : "were");
     char overlap[OVERLAP];
     if (overlap_text(&a, overlap)) banner_row("overlap", "%s", overlap);
 }

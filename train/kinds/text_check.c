@@ -47,8 +47,9 @@ static void print_warnings(const program *p, const heed_corpus_info *a, const he
         print_fact(AT, "  note",
                    "more than 1 %% is unknown: a larger --vocab, or another --tokenizer");
     if (a->cut_lines)
-        print_fact(AT, "  note", "%s lines are cut at --block %lld",
-                   heed_format_count(n, a->cut_lines), (long long)block);
+        print_fact(AT, "  note", "%s line%s cut at --block %lld",
+                   heed_format_count(n, a->cut_lines), a->cut_lines == 1 ? " is" : "s are",
+                   (long long)block);
     if (a->val_tokens == 0)
         print_fact(AT, "  note", "no validation part: --val-split X or --val FILE makes one");
     bool blocks = strcmp(heed_config_text(p->flags, "packing"), "blocks") == 0;

@@ -118,9 +118,9 @@ void progress_end(progress *g);
 
 /* Warns, once after a third of the training, of a loss that is still that of guessing. */
 void warn_of_plateau(progress *g, const heed_report *r);
-/* Trains some steps without a run, and prints what the whole training run would take
- * (commands/estimate.c). */
-void estimate_training(program *p, const heed_data *data, const heed_fit_args *args);
+/* Trains some steps without a run, and prints what the whole training run would take. copied: bytes
+ * of inputs that it would copy (commands/estimate.c). */
+void estimate_training(program *p, const heed_data *data, const heed_fit_args *args, size_t copied);
 
 /* Prints the memory that a training run takes, and returns it as an object. (memory.c) */
 void print_memory(FILE *to, const heed_memory *m);

@@ -139,7 +139,7 @@ static bool refuse_flat(heed_images *k, const char *folder, const heed__listing 
                          folder);
     return heed_fail(k->c, HEED_DATA,
                      "no classes: %s: expected a folder for each class, found pictures and no "
-                     "folder; hint: if these are of one class, name the folder above, %.*s",
+                     "folder; hint: if these are of one class, name the folder above, \"%.*s\"",
                      folder, above ? (int)above : 1, above ? folder : ".");
 }
 

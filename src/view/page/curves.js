@@ -58,9 +58,7 @@
         for (const x of heed.state.logx ? decades(l.x0, l.x1)
                                         : ticks(l.x0, l.x1, l.width > 600 ? 8 : 4)) {
             pen.line([[fx(x), l.plot - bottom], [fx(x), l.plot - bottom + 5]], faint);
-            pen.text(
-                x >= 1e4 ? `${x / 1000}k` : String(Math.round(x * 1000) / 1000), fx(x),
-                l.plot - bottom + 16, middle);
+            pen.text(heed.count(x), fx(x), l.plot - bottom + 16, middle);
         }
         pen.text(c.x || "step", (left + l.width - l.right) / 2, l.plot - 8, middle);
         pen.text(c.y || "loss", 4, 8, {size: 12, color: heed.theme.muted});
@@ -76,7 +74,9 @@
         (s.mark && s.y[s.marked] !== null ? {x: s.x[s.marked], y: s.y[s.marked]} : null);
     const markText = (s) => {
         const p = marked(s), {x, y} = heed.data.curves;
-        return p ? `${s.mark}: ${y || "loss"} ${heed.number(p.y, 4)}, ${x || "step"} ${p.x}` : "";
+        if (!p) return "";
+        const at = `${x || "step"} ${heed.count(p.x)}`;
+        return `${s.mark}: ${y || "loss"} ${heed.number(p.y, 4)}, ${at}`;
     };
     /* What is said of a curve, beside its end: its name, its last value, its mark. */
     const entry = (s, i) => {
@@ -160,7 +160,7 @@
                     };
                     heed.tip(
                         [
-                            `${heed.data.curves.x || "step"} ${heed.number(near, 0)}`,
+                            `${heed.data.curves.x || "step"} ${heed.count(Math.round(near))}`,
                             ...heed.data.curves.series.map(said)
                         ],
                         e);

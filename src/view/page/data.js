@@ -71,18 +71,31 @@
         if (how === "mean") for (let i = 0; i < out.length; i++) out[i] /= b.heads.length;
         return finish(first.rows, first.cols, out);
     };
+    /* As heed_record_scale in heed/view.h, of one matrix: without the first row of a causal layer,
+     * which is always 1. */
+    const endOf = (m, b) => {
+        const rows = m.data.subarray(b.triangle ? m.cols : 0);
+        return rows.reduce((end, w) => (w > end ? w : end), Math.min(1, 2 * b.uniform));
+    };
     /* Of one head by its number, or of "mean" or "max" over the heads that are held. uniform: a
-     * weight if all keys had the same. */
+     * weight if all keys had the same; end: of its scale if it were drawn alone. */
     heed.weights = (b, head) => kept(`${b.id}.${head}`, () => {
         const fused = head === "mean" || head === "max";
         const m = fused
             ? fuse(b, head)
             : decode(`${b.id}.${head}`, b.queries.count, b.keys.count, b.scale, b.triangle);
-        return {...m, uniform: b.uniform, of: [b, head], own: fused};
+        return {
+            ...m, uniform: b.uniform, of: [b, head], own: fused, end: fused ? endOf(m, b) : b.end
+        };
     });
-    /* Where the scale of a layer's heads ends (heed_record_scale in heed/view.h), on any of the
-     * inputs or at any of the steps. */
-    heed.scaleEnd = (b, head) => Math.max(...heed.alike(b, head).map((x) => x.end));
+    /* Whether only the mean of the heads is drawn on its scale: over the steps of a training run,
+     * as in `heed snapshots --png`. A single head may be far above it. */
+    heed.scaledAlone = (head) =>
+        head === "mean" && heed.data.records.length > 1 && !heed.severalInputs();
+    /* Where the scale of a layer's heads ends (heed_record_scale in heed/view.h), or that of their
+     * mean, on any of the inputs or at any of the steps. */
+    heed.scaleEnd = (b, head) => Math.max(...heed.alike(b, head).map(
+        (x) => (heed.scaledAlone(head) ? heed.weights(x, head).end : x.end)));
     /* Whether weights are above the end of their scale, beyond the rounding of the page's data. */
     heed.isAbove = (m, top) => m.max - top > 1e-5;
     /* What is no share of attention can be negative, and is drawn so wherever it is shown. below:

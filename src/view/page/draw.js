@@ -23,6 +23,8 @@
                     Math.min(size, 0.9999).toFixed(size < 0.9995 ? 3 : 4))); /* 1.00 is certain */
         return text.replace("-", "−");
     };
+    /* "1,200", as in the terminal and in PNG files. */
+    heed.count = (x) => x.toLocaleString("en");
     heed.weight = (x) => (x > 0 && x < 0.0005 ? "<0.001" : heed.number(x));
     /* With two to four digits, so that none between 0 and 1 is shown as 0 or 1, as in the
      * terminal. */

@@ -88,7 +88,7 @@
         if (!l) layout();
         const heads = chosen(), i = l.row.get(heed.selected().query),
               mine = i === undefined ? [] : heads.map((h) => counts(h)[i]);
-        const share = (n, of) => `${n.toLocaleString("en")} of ${of.toLocaleString("en")}`;
+        const share = (n, of) => `${heed.count(n)} of ${heed.count(of)}`;
         const all = sum(heads.map((h) => sum(counts(h)))),
               some = sum(heads.map((h) => drawn(h, heads.length).length)),
               shown = sum(mine.map(own));

@@ -154,7 +154,9 @@
         const top = heed.scaleOf(m);
         const several = heed.severalInputs() ? " on all inputs" : " at all steps";
         const among = heed.data.records.length < 2 ? "" : several;
-        if (top > 2 * m.uniform) return `, up to the largest of the layer's heads${among}`;
+        const whose =
+            heed.scaledAlone(m.of[1]) ? "its largest" : "the largest of the layer's heads";
+        if (top > 2 * m.uniform) return `, up to ${whose}${among}`;
         return top === 1 ? "" : ", up to twice the uniform weight";
     };
 })();

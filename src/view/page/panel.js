@@ -70,7 +70,7 @@
     heed.stepName = (i) => {
         const {step, model, title} = heed.data.records[i];
         if (heed.severalInputs()) return `${i + 1}. ${heed.cut(heed.show(title), 40)}`;
-        return step >= 0 ? `step ${step}` : model || `record ${i + 1}`;
+        return step >= 0 ? `step ${heed.count(step)}` : model || `record ${i + 1}`;
     };
     const layerBox = () => stepped(
         heed.bind(

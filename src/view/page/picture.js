@@ -56,11 +56,19 @@
         l = {g, width: Math.round(width), height: Math.round(width * ratio)};
         return l;
     };
+    /* A value between the centres of four cells: the values are interpolated, not their colours. */
+    const between = (w, {rows, cols}, y, x) => {
+        const r = Math.floor(y), c = Math.floor(x);
+        const at = (i, j) =>
+            w[Math.max(0, Math.min(rows - 1, i)) * cols + Math.max(0, Math.min(cols - 1, j))] || 0;
+        const along = (i) => at(i, c) * (1 - x + c) + at(i, c + 1) * (x - c);
+        return along(r) * (1 - y + r) + along(r + 1) * (y - r);
+    };
     /* As src/view/overlay.c draws it: the picture in grey, lightened if it is dark, since dark
      * colours are not seen over it (on a dark page, where bright ones are much, darkened if it is
      * bright); over it colour where a weight is above the uniform one, the more opaque the more it
      * is, so that the picture can be recognised at any strength. Of other maps, what differs from 0
-     * is coloured. */
+     * is coloured, also the more opaque; pale colours would hide dark parts of the picture. */
     const PALE = 0.7, MIDDLE = 0.5, LEAST_GAMMA = 0.5, LIGHT = 0.71;
     const toned = (image, id) => greys(id + heed.dark(), () => {
         const canvas = heed.el("canvas", {width: image.naturalWidth, height: image.naturalHeight}),
@@ -96,16 +104,19 @@
                     {fill: heed.css(heed.theme.surface), alpha: 1 - contrast});
             } else
                 pen.rect(box.x, box.y, box.w, box.h, {fill: heed.css(heed.theme.empty)});
-            const layer = heed.bitmap(g.rows, g.cols, (r, c) => {
-                const v = w[r * g.cols + c],
-                      above = Math.min(1, (Math.abs(v) - from) / (top - from));
+            const smooth = heed.state.smooth && heed.state.keep >= 100,
+                  n = smooth ? Math.min(8, Math.ceil(box.w / g.cols)) : 1; /* points of a cell */
+            const layer = heed.bitmap(n * g.rows, n * g.cols, (r, c) => {
+                const v = smooth ? between(w, g, (r + 0.5) / n - 0.5, (c + 0.5) / n - 0.5)
+                                 : w[r * g.cols + c],
+                      above = Math.max(0, Math.min(1, (Math.abs(v) - from) / (top - from)));
                 if (v !== v) return [...heed.theme.surface, image ? 0 : 255];
-                return [
-                    ...(m.min < 0 ? heed.signed(v / top) : heed.color(v / top)),
-                    image ? Math.round(255 * strength * Math.sqrt(Math.max(0, above))) : 255
-                ];
+                const color = m.min < 0 ? heed.signed(image ? (v < 0 ? -1 : 1) : v / top)
+                                        : heed.color(v / top);
+                const opacity = m.min < 0 ? above : Math.sqrt(above);
+                return [...color, image ? Math.round(255 * strength * opacity) : 255];
             });
-            pen.image(layer, box.x, box.y, box.w, box.h, {smooth: heed.state.smooth});
+            pen.image(layer, box.x, box.y, box.w, box.h, {smooth});
         };
     heed.overPicture = overlay;
     /* The largest weight that is laid over a picture of what is asked for: of all words of a

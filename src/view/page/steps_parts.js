@@ -113,9 +113,9 @@
                 ...compared(turned ? ["Q_R", "K_R"] : ["Q", "K"])),
             part(
                 3, "Scale and mask",
-                `Scores are multiplied by beta. The usual 1/√${e} takes back what they grow by ` +
-                    `the width ${e} alone; the larger beta is, the sharper softmax chooses. A ` +
-                    "mask takes keys away.",
+                "Scores are multiplied by beta. Their variance grows with the width of a query; " +
+                    `the usual beta, 1/√${e}, makes it independent of the width. The ` +
+                    "larger beta is, the sharper softmax chooses. A mask takes keys away.",
                 s.table("scores")),
             part(4, "", "", beside("weights", "V", "output")),
             s.has("W_h") ? part(5, "Back to the width of the model", layerWords(), ...widened())

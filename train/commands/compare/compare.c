@@ -248,13 +248,18 @@ static void report(program *p, const comparison *k) {
     json_decref(all);
 }
 
+/* Whether their losses are of the same answers, as those of rnn and seq2seq are. */
+static bool answer_alike(const heed_model *a, const heed_model *b) {
+    return a->kind == b->kind && a->answers == b->answers;
+}
+
 /* Warns of the first run whose loss is not comparable with the first run's, and of the first on
  * other data. Accuracies are always comparable. */
 static void warn_of_others(program *p, const comparison *k) {
     const compared *r = k->runs;
     const char *data = value_of(&r[0], "data");
     int i = 1, j = 1;
-    while (i < k->count && r[i].model == r[0].model) i++;
+    while (i < k->count && answer_alike(r[i].model, r[0].model)) i++;
     if (!k->accuracy && i < k->count)
         heed_message(
             p->c, HEED_WARN,
