@@ -41,10 +41,12 @@ def follow(command, values, target, unit, limit, env):
     for value in values(process):
         course.append([time.time() - start, value])
         if target is not None and reached(value, target, unit):
+            end(process)
             break
+    status = process.wait()
     clock.cancel()
-    end(process)
-    process.wait()
+    if status > 0:  # negative: ended here
+        sys.exit(f"{' '.join(command[:3])} ended with status {status}: run it to see why; a recipe needs what its first lines name")
     return {"course": course, "seconds": time.time() - start}
 
 
