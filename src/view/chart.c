@@ -150,16 +150,18 @@ static void stroke(surface *s, int index, double x0, double y0, double x1, doubl
     *along += length;
 }
 
-/* Draws a point of series `index`: a dot of 3 (k = 0), 5 or 9 (k = 2) pixels, or a cross for series
+/* Draws a point of series `index`: a dot of 3, 5 or 9 pixels (size 0, 1, 2), or a cross for series
  * beyond the last colour. Whole pixels keep a picture of thousands of points small. */
-static void mark(surface *s, int index, double at_column, double at_row, int k) {
+static void mark(surface *s, int index, double at_column, double at_row, int size) {
     heed__sketch *c = &s->sketch;
     heed__rgb color = color_of(s->chart, index);
     int x = (int)lround(at_column), y = (int)lround(at_row);
     if (index < HEED__SERIES_COLORS) {
-        if (k == 0) heed__sketch_box(c, x - 1, y - 1, 3, 3, color);
-        if (k > 0) heed__sketch_box(c, x - k, y - 2 * k, 2 * k + 1, 4 * k + 1, color);
-        if (k > 0) heed__sketch_box(c, x - 2 * k, y - k, 4 * k + 1, 2 * k + 1, color);
+        if (size == 0) heed__sketch_box(c, x - 1, y - 1, 3, 3, color);
+        if (size > 0)
+            heed__sketch_box(c, x - size, y - 2 * size, 2 * size + 1, 4 * size + 1, color);
+        if (size > 0)
+            heed__sketch_box(c, x - 2 * size, y - size, 4 * size + 1, 2 * size + 1, color);
         return;
     }
     for (int d = -2; d <= 2; d++) {

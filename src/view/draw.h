@@ -68,8 +68,8 @@ heed__rgb heed__ink(heed__rgb c);
 int heed__ticks(double lo, double hi, int want, double ticks[12], double *step);
 /* Writes a number with the digits needed for that step: "0.25", "1,000", "2e-05". */
 void heed__tick_text(double v, double step, char text[32]);
-/* Puts a comma after the thousands and so on, as heed_format_count does, and returns text: it has
- * room for them. */
+/* Inserts a comma between groups of three digits of the whole part, as heed_format_count does, and
+ * returns text, which needs the capacity for them. */
 char *heed__group_digits(char *text);
 /* The width of the widest of these numbers: in pixels, or with scale 0 in columns. */
 int heed__ticks_width(double lo, double hi, int want, int scale);

@@ -25,7 +25,7 @@ static bool sets(const char *suggestion, const char *key) {
     return *suggestion && strncmp(suggestion + 2, key, n) == 0 && strchr(" ", suggestion[2 + n]);
 }
 
-/* Appends the settings that are typed, but those that the suggestion gives another value. */
+/* Appends the settings that are typed, except those that the suggestion sets. */
 static void add_settings(const program *p, const heed_model *m, const char *suggestion,
                          heed_text *out) {
     char word[1024], words[1100];
