@@ -143,7 +143,10 @@ program: $(B)/heed
 test-program: $(B)/heed-test
 
 LIBRARIES := heed heed-inspect heed-models heed-program
-lib: $(LIBRARIES:%=$(B)/lib%.a) $(LIBRARIES:%=$(B)/lib%$(SO))
+lib: $(LIBRARIES:%=$(B)/lib%.a) $(LIBRARIES:%=$(B)/lib%$(SO)) python/heed/_c.py
+# The Python package's declarations of the headers, where there is a python3.
+python/heed/_c.py: python/declare.py $(wildcard include/heed/*.h) train/cli/synonyms_settings.c
+	@! command -v python3 >/dev/null || CC="$(CC)" python3 $<
 STATIC := $(B)/libheed-models.a $(B)/libheed-inspect.a $(B)/libheed.a
 
 $(B)/heed: $(B)/train/main.o $(B)/libheed-program.a $(STATIC)
@@ -313,8 +316,7 @@ demo: heed
 bench: heed
 	@./heed bench
 # The Python package (docs/python.md) with its libraries.
-wheel: $(STATIC)
-	@python3 python/declare.py --check
+wheel: $(STATIC) python/heed/_c.py
 	@rm -f build/heed_attention-*.whl
 	@CC="$(CC)" python3 python/wheel.py $(B) build
 # Helpers of the comparisons with PyTorch and Pillow that tests/parity/README.md tells.
