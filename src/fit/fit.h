@@ -107,7 +107,7 @@ typedef struct {
 /* The file that heed__adapters_save writes in RUN. */
 #define HEED__ADAPTER_FILE "adapter.safetensors"
 
-/* Writes RUN/NAME to t and returns its text. */
+/* Writes RUN/./NAME to t and returns its text: a run is not trusted (core/os.h). */
 const char *heed__run_path(heed_text *t, const char *run, const char *name);
 /* RUN/NAME: whether it exists; removes it; writes it. Removing also works after an error. */
 bool heed__run_has(heed_ctx *c, const char *run, const char *name);
