@@ -7,6 +7,10 @@
 extern const heed_data_kind heed__data_text, heed__data_pictures, heed__data_translation,
     heed__data_classes, heed__data_tags, heed__data_captions;
 
+/* The tokenizer in a folder of a run, "." or this one; NULL: there is no such folder, or an error.
+ */
+#define HEED__SOURCE_FOLDER "source-tokenizer"
+heed_tokenizer *heed__tokenizer_in(heed_ctx *c, const char *run, const char *folder);
 /* Opens the tokenizer at a path given by the setting `key`. */
 heed_tokenizer *heed__tokenizer_at(heed_ctx *c, const char *key, const char *name);
 /* Fails if `data` or `val` names a pipe, as training reads its text repeatedly; warns if both are
