@@ -101,12 +101,12 @@ void heed_clear(heed_ctx *c) {
     heed__monitor_leave(c->lock);
 }
 
-/* A path in a folder that is not trusted, FOLDER/./NAME, is shown as FOLDER/NAME. */
+/* Shows FOLDER/NAME for FOLDER HEED_INSIDE NAME. */
 static void show_paths(char *text) {
-    while ((text = strstr(text, "/."))) {
-        bool mark = text[2] == '/' || text[2] == ':' || !text[2];
-        if (mark) memmove(text, text + 2, strlen(text + 2) + 1);
-        text += !mark;
+    while ((text = strstr(text, HEED_INSIDE))) {
+        const char *name = text + strlen(HEED_INSIDE);
+        name += strspn(name, "/");
+        memmove(++text, name, strlen(name) + 1);
     }
 }
 

@@ -6,9 +6,7 @@
 
 HEED_EXPORT_BEGIN
 
-/* A path of the form FOLDER/./NAME is that of something in a folder that is not trusted, such as a
- * run: see os_file.c. FOLDER/. is such a folder, to which "/NAME" is added. Messages show FOLDER.
- */
+/* Paths may have HEED_INSIDE (heed/ctx.h). */
 
 /* Records the error of the last system call: "cannot VERB PATH". Always returns false. status:
  * HEED_DATA if an input is at fault, HEED_FAILED if the system is. */
@@ -24,11 +22,11 @@ enum { HEED__ENDLESS = 1 << 30 }; /* a limit, because pipes and devices may neve
 /* A file that is read in parts. It may change meanwhile: what is read is what counts. */
 typedef struct {
     int fd;
-    bool regular;     /* not a pipe or a device */
+    bool regular;       /* not a pipe or a device */
     bool begun, waited; /* of a pipe: something came, or it had its time to get a writer */
-    size_t size;      /* of a regular file when it was opened; else 0 */
-    size_t at;        /* bytes read so far */
-    const char *path; /* belongs to the caller */
+    size_t size;        /* of a regular file when it was opened; else 0 */
+    size_t at;          /* bytes read so far */
+    const char *path;   /* belongs to the caller */
 } heed__file;
 /* Without waiting. c NULL: errno says why it failed, here and in heed__file_read. */
 bool heed__file_open(heed_ctx *c, const char *path, heed__file *s);

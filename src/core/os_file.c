@@ -1,10 +1,9 @@
 /* os_file.c -- files, folders and locks, through POSIX.
  *
- * A folder that somebody else may have made, such as a run, is not trusted: what it holds must not
- * lead out of it. Its files have paths of the form FOLDER/./NAME, as rsync marks the root of a
- * path: what stands after the first "/./" is opened part by part, relative to FOLDER, and no link
- * is followed. Of such files only plain ones are read. Every file is written by replacing its name,
- * which may be a link, except a log, which must be a plain file with one name. */
+ * What is in a folder that is not trusted, such as a run, has a path with HEED_INSIDE: what stands
+ * behind it is opened part by part, relative to the folder, and no link is followed. Of such files
+ * only plain ones are read. A file is written by replacing its name, which may be a link, except a
+ * log, which must be a plain file with one name. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* O_PATH, O_CLOEXEC, d_type, realpath, posix_fadvise */
 #endif
@@ -37,7 +36,7 @@ bool heed__os_refuse(heed_ctx *c, heed_status status, const char *verb, const ch
     if (why == ENOSPC || why == EDQUOT) hint = "; hint: free some space (df -h shows it)";
     if (why == EFBIG) hint = "; hint: raise the file size limit (ulimit -f)";
     if (why == EMFILE) hint = "; hint: raise the limit of open files (ulimit -n)";
-    const char *text = why == ELOOP && strstr(path, "/./") ? not_plain : strerror(why);
+    const char *text = why == ELOOP && strstr(path, HEED_INSIDE) ? not_plain : strerror(why);
     if (status == HEED_DATA && why == ENOENT)
         return heed__fail_missing(c, path, "cannot %s %s: %s", verb, path, text);
     return heed_fail(c, status, "cannot %s %s: %s%s", verb, path, text, hint);
@@ -82,7 +81,7 @@ static bool enter(place *p, const char *part, size_t n) {
 
 /* The place of a path, to be left after use. False: see errno. */
 static bool find(const char *path, place *p) {
-    const char *mark = strstr(path, "/./");
+    const char *mark = strstr(path, HEED_INSIDE);
     char root[PATH_MAX];
     *p = (place){AT_FDCWD, path, 0};
     if (!mark) return true;
@@ -92,9 +91,10 @@ static bool find(const char *path, place *p) {
         return false;
     }
     snprintf(root, sizeof root, "%.*s", mark > path ? (int)(mark - path) : 1, path);
-    *p = (place){open(root, FOLDER), mark + 3, O_NOFOLLOW};
+    *p = (place){open(root, FOLDER), mark + strlen(HEED_INSIDE), O_NOFOLLOW};
     for (const char *slash; p->folder >= 0 && (slash = strchr(p->name, '/')); p->name = slash + 1)
         if (slash > p->name && !enter(p, p->name, (size_t)(slash - p->name))) return false;
+    if (!*p->name) p->name = ".";
     return p->folder >= 0;
 }
 
@@ -177,7 +177,7 @@ bool heed__file_open(heed_ctx *c, const char *path, heed__file *s) {
         errno = EISDIR;
         return false;
     }
-    if (!s->regular && strstr(path, "/./")) {
+    if (!s->regular && strstr(path, HEED_INSIDE)) {
         errno = ELOOP;
         return heed__os_refuse(c, HEED_DATA, "read", path);
     }
@@ -547,7 +547,7 @@ static int kind_of(int folder, const struct dirent *e, bool link) {
 }
 
 static bool list_all(heed_ctx *c, DIR *d, const char *path, heed__listing *out) {
-    bool link = strstr(path, "/./") != NULL;
+    bool link = strstr(path, HEED_INSIDE) != NULL;
     for (;;) {
         errno = 0;
         const struct dirent *e = readdir(d);

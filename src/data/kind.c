@@ -78,7 +78,7 @@ size_t heed_data_count(const heed_data *d, int label) {
 heed_tokenizer *heed__tokenizer_in(heed_ctx *c, const char *run, const char *folder) {
     heed_text path = {.c = c};
     heed_tokenizer *t = NULL;
-    if (heed_text_add(&path, "%s/./%s", run, folder) && heed__os_is_dir(path.s))
+    if (heed_text_add(&path, "%s" HEED_INSIDE "%s", run, folder) && heed__os_is_dir(path.s))
         t = heed_tokenizer_open(c, path.s);
     heed_text_free(&path);
     return t;

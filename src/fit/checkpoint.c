@@ -21,7 +21,7 @@
 const char *heed__run_path(heed_text *t, const char *run, const char *name) {
     t->n = 0;
     if (t->s) t->s[0] = 0;
-    heed_text_add(t, "%s/./%s", run, name);
+    heed_text_add(t, "%s" HEED_INSIDE "%s", run, name);
     return t->s ? t->s : "";
 }
 

@@ -108,7 +108,7 @@ typedef struct {
 /* The file that heed__adapters_save writes in RUN. */
 #define HEED__ADAPTER_FILE "adapter.safetensors"
 
-/* Writes RUN/./NAME to t and returns its text: a run is not trusted (core/os.h). */
+/* Writes the path of a file of a run, RUN HEED_INSIDE NAME, to t and returns its text. */
 const char *heed__run_path(heed_text *t, const char *run, const char *name);
 /* RUN/NAME: whether it exists; removes it; writes it. Removing also works after an error. */
 bool heed__run_has(heed_ctx *c, const char *run, const char *name);

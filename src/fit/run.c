@@ -205,7 +205,7 @@ static bool same_digest(heed_ctx *c, const char *what, const char *dir, uint64_t
 bool heed__run_read_tokenizers(heed__opened *o, const char *dir) {
     heed_run *r = &o->run;
     if (!o->digest) return true;
-    r->tokenizer = heed__tokenizer_in(r->c, dir, ".");
+    r->tokenizer = heed__tokenizer_in(r->c, dir, "");
     r->source = heed__tokenizer_in(r->c, dir, HEED__SOURCE_FOLDER);
     if (heed__stopped(r->c)) return false;
     uint64_t found = heed__tokenizers_digest(r->tokenizer, r->source);

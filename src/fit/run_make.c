@@ -227,7 +227,7 @@ const char *heed__run_source(heed_text *t, const char *dir) {
 
 const char *heed_run_file(const char *dir, const char *name, char *path, size_t size) {
     heed_text source = {.c = NULL};
-    snprintf(path, size, "%s/./%s", heed__run_source(&source, dir), name);
+    snprintf(path, size, "%s" HEED_INSIDE "%s", heed__run_source(&source, dir), name);
     heed_text_free(&source);
     return path;
 }
@@ -236,8 +236,8 @@ bool heed__run_is_torn(heed_ctx *c, const char *dir) {
     heed_text backup = {.c = c};
     heed__listing list = {0};
     bool torn = heed__os_is_dir(heed__run_path(&backup, dir, BACKUP)) &&
-                !heed__run_has(c, backup.s, run_files[0]) &&
-                heed__os_list(c, backup.s, &list) && list.count > 0;
+                !heed__run_has(c, backup.s, run_files[0]) && heed__os_list(c, backup.s, &list) &&
+                list.count > 0;
     heed__os_list_free(&list);
     heed_text_free(&backup);
     return torn;
@@ -262,12 +262,12 @@ bool heed_run_recover(heed_ctx *c, const char *dir) {
 
 bool heed__run_make(heed_ctx *c, const heed_fit_args *a) {
     heed_text folder = {.c = c};
-    bool ok = clear_run(c, a->run, 1) && heed__run_write_config(c, a) &&
-              (!a->keep || heed__os_rename(c, a->keep, heed_config_text(a->config, "data"))) &&
-              (!a->tokenizer ||
-               heed_tokenizer_save(a->tokenizer, heed__run_path(&folder, a->run, "."))) &&
-              (!a->source ||
-               heed_tokenizer_save(a->source, heed__run_path(&folder, a->run, HEED__SOURCE_FOLDER)));
+    bool ok =
+        clear_run(c, a->run, 1) && heed__run_write_config(c, a) &&
+        (!a->keep || heed__os_rename(c, a->keep, heed_config_text(a->config, "data"))) &&
+        (!a->tokenizer || heed_tokenizer_save(a->tokenizer, heed__run_path(&folder, a->run, ""))) &&
+        (!a->source ||
+         heed_tokenizer_save(a->source, heed__run_path(&folder, a->run, HEED__SOURCE_FOLDER)));
     heed_text_free(&folder);
     return ok && (!a->labels || heed__labels_write(c, a->run, a->labels, a->label_count));
 }

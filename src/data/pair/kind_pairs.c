@@ -102,7 +102,7 @@ static bool find_tokenizers(heed_data *d, const heed_config *f, const heed_data_
                          "`source-tokenizer` has no effect with a shared vocabulary: expected "
                          "`share-vocab = false`");
     int side = shared ? 2 : translates ? 1 : 0;
-    d->tokenizer = run ? heed__tokenizer_in(d->c, run, ".")
+    d->tokenizer = run ? heed__tokenizer_in(d->c, run, "")
                    : heed__kind_find(name) >= 0
                        ? heed__pairs_train_tokenizer(d->c, f, d->batches, side, name)
                        : heed__tokenizer_at(d->c, "tokenizer", name);
