@@ -28,7 +28,7 @@
 
 /* What a path that is not to be followed may lead to instead of a plain file. */
 static const char not_plain[] = "expected a plain file, found a link, a pipe or a device; "
-                                "hint: remove it, if the folder is not from somebody else";
+                                "hint: put a copy of the file in its place";
 
 bool heed__os_refuse(heed_ctx *c, heed_status status, const char *verb, const char *path) {
     int why = errno;
@@ -36,7 +36,9 @@ bool heed__os_refuse(heed_ctx *c, heed_status status, const char *verb, const ch
     if (why == ENOSPC || why == EDQUOT) hint = "; hint: free some space (df -h shows it)";
     if (why == EFBIG) hint = "; hint: raise the file size limit (ulimit -f)";
     if (why == EMFILE) hint = "; hint: raise the limit of open files (ulimit -n)";
-    const char *text = why == ELOOP && strstr(path, HEED_INSIDE) ? not_plain : strerror(why);
+    const char *text = why == ELOOP && strstr(path, HEED_INSIDE) ? not_plain
+                       : why == ENXIO ? "it is a socket, or a pipe that no process reads"
+                                      : strerror(why);
     if (status == HEED_DATA && why == ENOENT)
         return heed__fail_missing(c, path, "cannot %s %s: %s", verb, path, text);
     return heed_fail(c, status, "cannot %s %s: %s%s", verb, path, text, hint);
@@ -386,12 +388,24 @@ static bool replace(const place *p, mode_t mode, const heed__piece *pieces, int 
     return ok && (!sync || sync_folder(p));
 }
 
+/* Opens a pipe or a device. A pipe that no process reads is given some time, as in reading. */
+static int open_stream(const place *p) {
+    enum { TRIES = 200, PAUSE = 10 }; /* milliseconds */
+    int fd = open_at(p, O_WRONLY | O_NONBLOCK | O_NOCTTY);
+    for (int i = 0; fd < 0 && errno == ENXIO && i < TRIES; i++) {
+        poll(NULL, 0, PAUSE);
+        fd = open_at(p, O_WRONLY | O_NONBLOCK | O_NOCTTY);
+    }
+    if (fd >= 0) fcntl(fd, F_SETFL, 0); /* from now on it waits */
+    return fd;
+}
+
 /* A link that is trusted is kept, and what it leads to replaced; a device or a pipe cannot be
  * replaced, and is written to. */
 static bool write_trusted(place *p, const struct stat *old, const heed__piece *pieces, int count,
                           bool sync) {
     if (!S_ISREG(old->st_mode)) {
-        int fd = open_at(p, O_WRONLY);
+        int fd = open_stream(p);
         return fd >= 0 && close_after(fd, write_pieces(fd, pieces, count) && sync_fd(fd));
     }
     char *real = realpath(p->name, NULL);

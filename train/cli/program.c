@@ -62,7 +62,9 @@ static const heed_model *model_of_file(heed_ctx *c, const heed_model *const *mod
 
 const heed_model *model_of_run(heed_ctx *c, const heed_model *const *models, const char *dir) {
     char path[1024];
-    return is_file(heed_run_file(dir, "config.conf", path, sizeof path)) ? model_of_file(c, models, path) : NULL;
+    return is_file(heed_run_file(dir, "config.conf", path, sizeof path))
+               ? model_of_file(c, models, path)
+               : NULL;
 }
 
 const heed_option *find_option(const program *p, const char *name) {
