@@ -248,6 +248,7 @@ SMALLEST := $(or $(call compiler_takes,-Oz),-Os) $(call compiler_takes,-fno-sche
 $(foreach room,core text io data data/corpus data/image data/pair nn fit record inspect view exchange,$(B)/src/$(room)/%.o) $(B)/models/%.o: SIZE := $(SMALLEST)
 $(B)/src/core/rng.o: SIZE := -O3
 $(B)/src/data/image/resize.o: SIZE := -O2
+$(B)/src/data/image/mirror.o: SIZE := -O3
 # Texts may be large.
 $(foreach i,core/memory text/utf8 $(addprefix data/corpus/,encode names reading stream words),$(B)/src/$(i).o): SIZE := -O2
 $(B)/src/ops/%.o $(B)/src/optim/%.o: SIZE := -O2

@@ -215,7 +215,7 @@ class heed_images_info(Structure):
     _fields_ = [("kind", c_char_p), ("classes", c_int), ("labels", c_void_p), ("count", c_size_t * 3),
         ("view", heed_image_transform), ("low_width", c_int), ("high_width", c_int), ("low_height", c_int), ("high_height", c_int),
         ("sized", c_bool), ("bad", c_size_t), ("others", c_size_t), ("other", c_char_p), ("converted", c_size_t),
-        ("checksum", c_uint64), ("overlap", c_size_t * 3)]
+        ("checksum", c_uint64), ("sided", c_char * 200), ("overlap", c_size_t * 3)]
 
 
 class heed_duplicate(Structure):
@@ -250,7 +250,7 @@ class heed_bleu(Structure):
 
 class heed_captions_info(Structure):
     _fields_ = [("pictures", c_size_t), ("captions", c_size_t), ("val_pictures", c_size_t), ("val_captions", c_size_t),
-        ("fewest", c_size_t), ("most", c_size_t), ("directions", c_bool), ("checksum", c_uint64)]
+        ("fewest", c_size_t), ("most", c_size_t), ("checksum", c_uint64)]
 
 
 class heed_captioned(Structure):
@@ -276,7 +276,7 @@ class heed_data_kind(Structure):
 class heed_data(Structure):
     _fields_ = [("c", c_void_p), ("kind", c_void_p), ("spec", heed_input_spec), ("batches", c_void_p), ("tokenizer", c_void_p),
         ("source", c_void_p), ("checksum", c_uint64), ("tree", c_bool), ("no_val", c_bool), ("part", c_int), ("all", c_bool),
-        ("is_val", c_bool), ("labels", c_void_p), ("label_count", c_int), ("class_weights", c_void_p)]
+        ("is_val", c_bool), ("labels", c_void_p), ("label_count", c_int), ("sided", c_char_p), ("class_weights", c_void_p)]
     _enums_ = {'part': 'heed_part'}
 
 
@@ -1131,7 +1131,6 @@ FUNCTIONS = {
     "heed_part_name": (c_char_p, (c_int,)),
     "heed_image_transform_of": (c_bool, (c_void_p, c_void_p, c_void_p,)),
     "heed_augment_of": (heed_augment, (c_void_p,)),
-    "heed_images_are_symbols": (c_bool, (c_void_p,)),
     "heed_example_text": (c_bool, (c_void_p, c_char_p, c_size_t, c_void_p,)),
     "heed_example_target": (c_bool, (c_void_p, c_char_p, c_size_t, c_void_p,)),
     "heed_example_made": (c_bool, (c_void_p, c_void_p, c_size_t, c_bool, c_void_p,)),

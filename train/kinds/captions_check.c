@@ -60,8 +60,7 @@ static void print_facts(program *p, const heed_data *d) {
                a->fewest, a->most);
     print_captions(d, t);
     print_pictures(heed_captions_images(k));
-    if (a->directions)
-        print_fact(AT, "  note", "captions say left or right: pictures are not mirrored");
+    if (*d->sided) print_fact(AT, "  note", "%s: pictures are not mirrored", d->sided);
     for (int i = 0; pairs_note(t, p->flags, i, note); i++)
         if (*note) print_fact(AT, "  note", "%s", note);
 }
@@ -104,7 +103,7 @@ static void print_object(program *p, const heed_data *d) {
                           (json_int_t)(d->no_val ? 0 : a->val_captions), "val_pictures",
                           (json_int_t)(d->no_val ? 0 : a->val_pictures), "fewest",
                           (json_int_t)a->fewest, "most", (json_int_t)a->most, "directions",
-                          (int)a->directions, "blank", (json_int_t)t->blank, "left_out",
+                          *d->sided != 0, "blank", (json_int_t)t->blank, "left_out",
                           (json_int_t)t->left_out, "cut", (json_int_t)t->cut);
     json_object_update_new(
         o, json_pack("{s:s, s:i, s:I, s:I, s:I, s:I, s:i, s:i, s:i, s:I, s:o, s:o}", "tokenizer",

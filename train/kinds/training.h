@@ -193,6 +193,7 @@ typedef struct {
     double answers;  /* those of an evaluation, of which an accuracy is a share; 0: unknown */
     double epochs;   /* passes over the data */
     bool perplexity; /* the losses are of a language model */
+    const char *sided; /* of heed_data */
 } training_course;
 /* Judges a finished training; "" if nothing can be said of it. Settings and commands in text are in
  * backquotes, for add_shown. */

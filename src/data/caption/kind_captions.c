@@ -19,7 +19,7 @@ static const heed_option options[] = {
      "share of the captions kept for validation, with all others of their pictures", "Captions"},
     HEED__PICTURE_OPTIONS,
     {"flip", HEED_REAL, "0", 0, 1, NULL,
-     "probability of left and right exchanged; refused where captions say left or right",
+     "probability of left and right exchanged; refused where captions name a side, as left or right",
      HEED__AUGMENTATION},
     HEED__SHIFT_AND_COLOUR_OPTIONS,
     {0}};
@@ -72,6 +72,7 @@ static bool open_data(heed_data *d, heed_config *f, const heed_data_args *a) {
     heed_captions *k = d->batches = pairs ? heed_captions_open(d->c, pairs, &pictures) : NULL;
     if (!k) return false;
     d->checksum = heed_captions_about(k)->checksum;
+    d->sided = heed_images_about(heed_captions_images(k))->sided;
     return heed__pictures_complete(f, heed_captions_images(k));
 }
 
