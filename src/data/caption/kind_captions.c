@@ -19,7 +19,8 @@ static const heed_option options[] = {
      "share of the captions kept for validation, with all others of their pictures", "Captions"},
     HEED__PICTURE_OPTIONS,
     {"flip", HEED_REAL, "0", 0, 1, NULL,
-     "probability of left and right exchanged; refused where captions name a side, as left or right",
+     "probability of left and right exchanged; refused where captions name a side, as left or "
+     "right",
      HEED__AUGMENTATION},
     HEED__SHIFT_AND_COLOUR_OPTIONS,
     {0}};

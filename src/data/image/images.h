@@ -70,7 +70,7 @@ struct heed_images {
     heed_images_args a;
     char **labels; /* the run's; then the same as info's */
     size_t label_count;
-    heed__names names;    /* of the classes, in the order of first occurrence */
+    heed__names names;            /* of the classes, in the order of first occurrence */
     heed__picture_class *classes; /* parallel to names */
     size_t class_capacity;
     bool ordered; /* classes are ordered as in the source, not by name */
