@@ -105,14 +105,15 @@ static void print_object(program *p, const heed_data *d) {
         (json_int_t)a->fewest, "most", (json_int_t)a->most, "directions", *d->sided != 0, "blank",
         (json_int_t)t->blank, "left_out", (json_int_t)t->left_out, "cut", (json_int_t)t->cut);
     json_object_update_new(
-        o, json_pack("{s:s, s:i, s:I, s:I, s:I, s:I, s:i, s:i, s:i, s:I, s:o, s:o}", "tokenizer",
-                     heed_tokenizer_kind(d->tokenizer), "vocab", heed_vocab_size(d->tokenizer),
-                     "tokens", (json_int_t)t->target_tokens, "unknown",
-                     (json_int_t)t->target_unknown, "val_tokens", (json_int_t)t->val_target_tokens,
-                     "val_unknown", (json_int_t)t->val_target_unknown, "longest", t->target_longest,
-                     "image_size", v->view.size, "channels", v->view.channels, "duplicates",
-                     (json_int_t)v->overlap[HEED_VAL_PART], "skipped",
-                     skipped_json(heed_captions_images(k)), "chosen", choices_json(&p->chosen)));
+        o, json_pack(
+               "{s:s, s:i, s:I, s:I, s:I, s:I, s:i, s:i, s:i, s:I, s:I, s:o, s:o}", "tokenizer",
+               heed_tokenizer_kind(d->tokenizer), "vocab", heed_vocab_size(d->tokenizer), "tokens",
+               (json_int_t)t->target_tokens, "unknown", (json_int_t)t->target_unknown, "val_tokens",
+               (json_int_t)t->val_target_tokens, "val_unknown", (json_int_t)t->val_target_unknown,
+               "longest", t->target_longest, "image_size", v->view.size, "channels",
+               v->view.channels, "duplicates", (json_int_t)v->overlap[HEED_VAL_PART],
+               "special_lines", (json_int_t)t->special_lines, "skipped",
+               skipped_json(heed_captions_images(k)), "chosen", choices_json(&p->chosen)));
     print_json(p, o);
 }
 

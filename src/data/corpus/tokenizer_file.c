@@ -92,11 +92,29 @@ static bool save_foreign(const heed_tokenizer *k, const char *dir) {
     return write_json(k->c, dir, foreign_name, all, out);
 }
 
+/* Removes the files of another tokenizer: one that was saved here before would be opened first. */
+static bool remove_others(const heed_tokenizer *k, const char *dir, bool lines, bool own) {
+    static const char *const names[] = {
+        own_name,     "vocab.txt",         "vocab.json",
+        "merges.txt", "added_tokens.json", "special_tokens_map.json"};
+    heed_text path = {.c = k->c};
+    bool good = true;
+    for (size_t i = 0; good && i < sizeof names / sizeof *names; i++) {
+        path.n = 0;
+        if ((i == 0 && own) || (i == 1 && lines)) continue;
+        good = join(&path, dir, names[i]) &&
+               (!heed__os_is_file(path.s) || heed__os_remove(k->c, path.s));
+    }
+    heed_text_free(&path);
+    return good;
+}
+
 bool heed_tokenizer_save(const heed_tokenizer *k, const char *dir) {
     if (!k || !dir || heed__stopped(k->c)) return false;
-    bool there = heed__os_exists(dir), own = !k->pipeline;
+    bool there = heed__os_exists(dir), own = !k->pipeline, lines = own && k->kind >= HEED__WORD;
     bool ok = heed__os_make_dir(k->c, dir) && save_shared(k, dir) && save_foreign(k, dir) &&
-              (!own || k->kind < HEED__WORD || save_lines(k, dir)) && (!own || save_own(k, dir));
+              (!lines || save_lines(k, dir)) && (!own || save_own(k, dir)) &&
+              remove_others(k, dir, lines, own);
     if (!ok && !there) heed__os_remove(k->c, dir);
     return ok;
 }
