@@ -55,6 +55,7 @@ bool heed_pairs_encode(heed_pairs *k, const heed_tokenizer *source, const heed_t
 typedef struct {
     size_t pairs, val_pairs; /* read by training; by evaluation: all if none are kept for it */
     size_t blank, left_out, cut;
+    size_t special_lines; /* with the text of a special token, "[SEP]", which is read as text */
     size_t extra_columns; /* lines with further columns, or keys */
     bool header, json;    /* a first line of column names was skipped; a file of JSON objects */
     size_t overlap;       /* validation sources that are also in the training part */
