@@ -40,8 +40,7 @@ static heed_pairs *encoded(heed_ctx *c, heed_pairs *k, const char *kind) {
 TEST(pairs_read_tsv) {
     heed_ctx *c = open_ctx();
     heed_pairs *k = open_text(
-        c, "a.tsv",
-        "\xEF\xBB\xBFgo\tva\r\n\r\n #run \t cours \n \t\nd\xC3\xBC\t\xE4\xBD\xA0",
+        c, "a.tsv", "\xEF\xBB\xBFgo\tva\r\n\r\n #run \t cours \n \t\nd\xC3\xBC\t\xE4\xBD\xA0",
         (heed_pairs_args){0});
     const heed_pairs_info *f = heed_pairs_about(k);
     CHECK(f && f->pairs == 3 && f->val_pairs == 3 && f->blank == 2 && f->extra_columns == 0);

@@ -122,13 +122,14 @@ typedef struct {
 typedef struct heed_images heed_images;
 /* path is a folder of folders (train/CLASS/..., val/, test/, or CLASS/...: JPEG, PNG, BMP, TGA;
  * parts may also be called training, valid, validation, dev, testing, in any case), a folder of
- * {train,t10k}-{images-idx3,labels-idx1}-ubyte[.gz] (IDX), of *.bin (CIFAR-10 and -100), or a CSV
- * or TSV file of path,label lines, whose first may name the columns, as image_id,label,split. All
- * pictures are decoded once, to find the bad ones. Hidden files are skipped; a class without
- * pictures is an error that names it. IDX files may be of any type: values from 0 to 255 are kept,
- * fractions from 0 to 1 are scaled to 0 to 255, and all others are scaled linearly so that the
- * lowest and highest value of training become 0 and 255. Beside them, the lines of labels.txt, all
- * different, may name the classes 0, 1, and so on. Owned by c. */
+ * {train,t10k}-{images-idx3,labels-idx1}-ubyte[.gz] (IDX; names may begin as EMNIST's do, whose
+ * pictures lie on their side and are turned, and have test for t10k), of *.bin (CIFAR-10 and -100),
+ * or a CSV or TSV file of path,label lines, whose first may name the columns, as
+ * image_id,label,split. All pictures are decoded once, to find the bad ones. Hidden files are
+ * skipped; a class without pictures is an error that names it. IDX files may be of any type: values
+ * from 0 to 255 are kept, fractions from 0 to 1 are scaled to 0 to 255, and all others are scaled
+ * linearly so that the lowest and highest value of training become 0 and 255. Beside them, the
+ * lines of labels.txt, all different, may name the classes 0, 1, and so on. Owned by c. */
 heed_images *heed_images_open(heed_ctx *c, const char *path, const heed_images_args *a);
 void heed_images_close(heed_images *k);
 

@@ -190,19 +190,19 @@ static bool may_name_columns(const char *line) {
  * to the first tab, at most a megabyte. */
 static bool lacks_tabs(const char *path) {
     enum { MOST = 1 << 20 };
-    char line[400] = "";
-    int ch = 0, n = 0;
-    bool lines = false, any = false;
+    char line[400];
+    int first = 0, ch = EOF, n = 0;
+    bool lines = false;
     if (!is_file(path) || has_ending(path, ".csv") || has_ending(path, ".jsonl")) return false;
     FILE *f = fopen(path, "r");
-    bool table = f && fgets(line, sizeof line, f) && (*line == '{' || may_name_columns(line));
+    bool table = f && fgets(line, sizeof line, f) && may_name_columns(line);
     if (f) rewind(f);
-    while (f && !table && n++ < MOST && (ch = getc(f)) != EOF && ch != '\t' && ch != 0) {
+    while (f && first != '{' && n++ < MOST && (ch = getc(f)) != EOF && ch != '\t' && ch != 0) {
         lines = lines || ch == '\n';
-        any = any || !isspace(ch);
+        if (!first && !isspace(ch)) first = ch;
     }
     if (f) fclose(f);
-    return !table && lines && any && ch != '\t' && ch != 0;
+    return !table && ch != '\t' && ch != 0 && lines && first && first != '{';
 }
 
 /* Data of pictures: a folder, or a list of them. */
