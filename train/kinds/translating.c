@@ -65,7 +65,7 @@ bool translated_exactly(const translator *k, const char *text, size_t n) {
     const heed_run *r = k->run;
     heed_tokens t = {.c = r->c};
     int unknown = heed_tokenizer_specials(r->tokenizer).unk;
-    bool same = k->about.ended && heed_encode(r->tokenizer, text, n, &t) &&
+    bool same = k->about.ended && heed_encode_text(r->tokenizer, text, n, &t) &&
                 t.count == (size_t)k->about.count;
     for (size_t i = 0; same && i < t.count; i++)
         same = t.ids[i] == k->ids[i] && t.ids[i] != unknown;
