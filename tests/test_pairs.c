@@ -105,7 +105,7 @@ TEST(pairs_read_jsonl) {
                   (heed_pairs_args){.kind = HEED_CLASSES});
     CHECK_TEXT(shown(k, false, 0), "1 ten|10");
     CHECK(k && heed_pairs_about(k)->classes == 2);
-    CHECK_TEXT(k ? heed_pairs_about(k)->labels[0] : NULL, "10");
+    CHECK_TEXT(k ? heed_pairs_about(k)->labels[0] : NULL, "9");
     k = open_text(
         c, "c.jsonl",
         "{\"tokens\":[\"a\",\"bc\"],\"tags\":[\"X\",\"Y\"]}\n{\"tokens\":\"d\",\"tags\":\"X\"}\n",
@@ -224,6 +224,16 @@ TEST(pairs_refuse) {
         {"a.jsonl", "[1]\n", "a.jsonl:1: expected a JSON object a line, found a list", 0},
         {"a.jsonl", "{\"src\":\n", "a.jsonl:1: expected a JSON object", 0},
         {"a.jsonl", "{\"src\":\"a\\u0000\",\"tgt\":\"c\"}\n", "a.jsonl:1: ", 0},
+        {"a.jsonl", "{\"tokens\":[\"New York\",\"\"],\"tags\":[\"B-LOC\",\"O\"]}\n",
+         "a.jsonl:1: expected one word as item 1 of \"tokens\", found \"New York\"", HEED_TAGS},
+        {"a.jsonl", "{\"tokens\":[\"a b\"],\"tags\":[\"X\",\"Y\"]}\n", "item 1 of \"tokens\"",
+         HEED_TAGS},
+        {"a.jsonl", "{\"tokens\":[\"a\",\"b\"],\"tags\":[\"X\",\"Y Z\"]}\n", "item 2 of \"tags\"",
+         HEED_TAGS},
+        {"a.jsonl", "{\"tokens\":[\"a\",\"\"],\"tags\":[\"X\",\"\"]}\n", "item 2 of \"tokens\"",
+         HEED_TAGS},
+        {"a.jsonl", "{\"tokens\":[\"a\\tb\"],\"tags\":[\"X\"]}\n", "item 1 of \"tokens\"",
+         HEED_TAGS},
     };
     heed_ctx *c = open_ctx();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
@@ -264,6 +274,28 @@ TEST(pairs_labels) {
     a.labels = (const char *const[]){"a", "b", "a"};
     a.label_count = 3;
     CHECK_FAILS(c, open_text(c, "a.tsv", text, a), HEED_USAGE, "label occurs twice");
+    CLOSE(c);
+}
+
+TEST(pairs_labels_that_are_numbers_have_their_order) {
+    static const struct {
+        const char *text, *order[5];
+    } cases[] = {
+        {"10\ta\n2\tb\n0\tc\n1\td\n", {"0", "1", "2", "10"}},
+        {"1.5\ta\n-1\tb\n+1\tc\n-10\td\n0.25\te\n", {"-10", "-1", "0.25", "+1", "1.5"}},
+        {"2\ta\n10\tb\nx\tc\n", {"10", "2", "x"}},
+        {"2.\ta\n10\tb\n", {"10", "2."}},
+        {"01\ta\n1\tb\n0\tc\n", {"0", "01", "1"}},
+        {"1e3\ta\n2\tb\n", {"1e3", "2"}},
+    };
+    heed_ctx *c = open_ctx();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        heed_pairs *k =
+            open_text(c, "a.tsv", cases[i].text, (heed_pairs_args){.kind = HEED_CLASSES});
+        for (int j = 0; j < 5 && cases[i].order[j]; j++)
+            CHECK_TEXT(k ? heed_pairs_about(k)->labels[j] : NULL, cases[i].order[j]);
+        heed_pairs_close(k);
+    }
     CLOSE(c);
 }
 

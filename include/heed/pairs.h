@@ -36,7 +36,8 @@ typedef struct {
     int block; /* the most tokens in a source, and in a target, [SEP] included; longer translations
                   and captions are left out of training and cut in evaluation, longer texts of
                   classes and tags are cut in both; all are counted */
-    const char *const *labels; /* a run's, or NULL: from the data, in bytewise order */
+    const char *const *labels; /* a run's, or NULL: from the data, in the order of their
+                                  values if all are decimal numbers, otherwise bytewise */
     int label_count;
     const char *columns; /* "source,target" or "text,label": names of columns or keys, or numbers of
                             columns from 1; NULL or "": recognized by their names */
