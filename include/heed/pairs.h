@@ -35,7 +35,11 @@ typedef struct {
     const char *val_path; /* a separate validation file, or NULL */
     int block; /* the most tokens in a source, and in a target, [SEP] included; longer translations
                   and captions are left out of training and cut in evaluation, longer texts of
-                  classes and tags are cut in both; all are counted */
+                  classes and tags are cut in both; all are counted. 0, for classes and tags: that
+                  of the longest text, from 64 to 512 */
+    const char
+        *truncate; /* of classes and tags, what a text that is cut keeps: "head", "tail" or
+                      "head+tail", half the block each; NULL: head. Valid until heed_pairs_encode */
     const char *const *labels; /* a run's, or NULL: from the data, in the order of their
                                   values if all are decimal numbers, otherwise bytewise */
     int label_count;
@@ -53,16 +57,24 @@ bool heed_pairs_text(const heed_pairs *k, int side, heed_text *out);
  * vocabulary, NULL for labels. The source of a caption is a file: source is NULL. */
 bool heed_pairs_encode(heed_pairs *k, const heed_tokenizer *source, const heed_tokenizer *target);
 
+/* Texts that are longer than the block; of all words of tags, or all tokens of other texts (units),
+ * those that are not read. units and unread are 0 for translations and captions. */
+typedef struct {
+    size_t texts, unread, units;
+} heed_pairs_cut;
 typedef struct {
     size_t pairs, val_pairs; /* read by training; by evaluation: all if none are kept for it */
-    size_t blank, left_out, cut;
-    size_t extra_columns; /* lines with further columns, or keys */
-    bool header, json;    /* a first line of column names was skipped; a file of JSON objects */
-    size_t overlap;       /* validation sources that are also in the training part */
+    size_t blank, left_out;
+    heed_pairs_cut cut, val_cut; /* of all pairs, and of those that evaluation reads */
+    size_t extra_columns;        /* lines with further columns, or keys */
+    bool header, json; /* a first line of column names was skipped; a file of JSON objects */
+    size_t overlap;    /* validation sources that are also in the training part */
     size_t unknown, tokens, target_unknown, target_tokens; /* of the training part */
     size_t val_target_unknown, val_target_tokens;          /* of the pairs not trained on */
     int longest, target_longest; /* most tokens in any source and target, uncut, [SEP] included: the
                                     block that leaves nothing out; 0 for targets that are labels */
+    int block;                   /* the argument, or what was chosen */
+    bool per_word;               /* the labels are of words */
     int classes;
     const char *const *labels;
     uint64_t checksum;

@@ -13,6 +13,15 @@ heed_tokenizer *heed__tokenizer_at(heed_ctx *c, const char *key, const char *nam
  * the same file. */
 bool heed__texts_last(heed_ctx *c, const heed_config *f);
 
+/* ---- texts longer than the block ---- */
+
+/* Of the `most` tokens that a text keeps, those from its beginning, by the setting `truncate`
+ * (NULL: head); the others are from its end. Sun et al. 2019, sec. 5.3.1. */
+static inline size_t heed__front(const char *truncate, size_t most) {
+    if (!truncate || truncate[0] == 'h') return truncate && truncate[4] ? (most + 1) / 2 : most;
+    return 0;
+}
+
 /* ---- balanced classes (balance.c) ---- */
 
 #define HEED__BALANCE(group)                                                                       \

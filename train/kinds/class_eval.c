@@ -1,6 +1,7 @@
 /* class_eval.c -- heed eval for classifiers of pictures, of texts and of words: accuracy, overall
  * and by class. */
 #include "kinds/image.h"
+#include "kinds/pairs.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -64,7 +65,8 @@ static bool predict_part(const heed_run *r, heed_data *d, int rows, class_predic
                                .all_parts = d->all,
                                .noun = words ? "words" : "texts",
                                .classes = d->label_count,
-                               .labels = d->labels};
+                               .labels = d->labels,
+                               .texts = pictures ? NULL : heed_pairs_about(d->batches)};
     if (pictures) {
         all->images = d->batches;
         all->noun = "pictures";
@@ -91,6 +93,10 @@ static void print_object(program *p, const char *data, const class_predictions *
                                         "accuracy_95", json_number(m.low), json_number(m.high),
                                         "top5", json_number(m.top5), "items", (json_int_t)m.items,
                                         "classes", classes_json(all)));
+    if (all->texts)
+        json_object_update_new(o,
+                               json_pack("{s:I, s:I}", "cut", (json_int_t)all->texts->val_cut.texts,
+                                         "unread", (json_int_t)all->texts->val_cut.unread));
     double balanced = balanced_accuracy(all, &uneven);
     if (uneven) json_object_set_new(o, "balanced_accuracy", json_number(balanced));
     print_json(p, o);
@@ -98,7 +104,7 @@ static void print_object(program *p, const char *data, const class_predictions *
 
 static void print_measures(const program *p, const char *data, const class_predictions *all) {
     measures m = measure(&all->score);
-    char n[32], of[64] = "";
+    char n[32], of[64] = "", cut[120];
     bool uneven;
     enum { AT = 15 };
     heed_format_count(n, all->count);
@@ -117,6 +123,8 @@ static void print_measures(const program *p, const char *data, const class_predi
     double balanced = balanced_accuracy(all, &uneven);
     if (uneven) print_fact(AT, "  balanced", "%.2f %%  (mean over the classes)", 100 * balanced);
     if (all->classes > 5) print_fact(AT, "  top 5", "%.2f %%", 100 * m.top5);
+    if (all->texts && all->texts->val_cut.texts)
+        print_fact(AT, "  note", "%s", cut_note(all->texts, &all->texts->val_cut, cut));
 }
 
 static void report(program *p, const char *data, class_predictions *all) {

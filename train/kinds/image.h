@@ -82,6 +82,7 @@ typedef struct {
     heed_part part;
     bool all_parts;      /* the data has no parts, so all of it was read */
     heed_images *images; /* NULL: texts */
+    const heed_pairs_info *texts;
     size_t count, capacity;
     heed_prediction *list;
     const char *noun; /* what is classified: "pictures" */

@@ -3,6 +3,7 @@
 #include "data/kind.h"
 #include "data/pair/pairs.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const char columns_help[] =
@@ -32,6 +33,9 @@ static const heed_option label_options[] = {
     {"columns", HEED_TEXT, "", 0, 0, NULL, columns_help, "Texts"},
     {"val", HEED_TEXT, "", 0, 0, NULL, "a separate file for validation", "Texts"},
     {"val-split", HEED_REAL, "0.1", 0, 0.9, NULL, "share of the texts kept for validation",
+     "Texts"},
+    {"truncate", HEED_CHOICE, "head", 0, 0, "head|tail|head+tail",
+     "what a text longer than the block keeps: its head, its tail, or half a block of each",
      "Texts"},
     HEED__BALANCE("Texts"),
     {0}};
@@ -152,7 +156,10 @@ static bool open_pairs(heed_data *d, const heed_config *f, const heed_data_args 
                                                        : HEED_CLASSES,
                             .val_split = d->all ? 0 : split,
                             .val_path = *val && !d->all ? val : NULL,
-                            .block = (int)heed_config_int(f, "block"),
+                            .block = translates || heed_config_rank(f, "block") != HEED_FROM_DEFAULT
+                                         ? (int)heed_config_int(f, "block")
+                                         : 0, /* not given: chosen by the lengths */
+                            .truncate = translates ? NULL : heed_config_text(f, "truncate"),
                             .labels = a->labels,
                             .label_count = a->label_count,
                             .columns = heed_config_text(f, "columns"),
@@ -176,6 +183,12 @@ static bool open_data(heed_data *d, heed_config *f, const heed_data_args *a) {
     d->label_count = about->classes;
     if (!heed_pairs_encode(d->batches, d->source ? d->source : d->tokenizer,
                            translates ? d->tokenizer : NULL))
+        return false;
+    char block[16];
+    snprintf(block, sizeof block, "%d", about->block);
+    if (heed_config_rank(f, "block") == HEED_FROM_DEFAULT &&
+        about->block != heed_config_int(f, "block") &&
+        !heed_config_set(f, "block", block, "data", HEED_FROM_PRESET))
         return false;
     if (!translates && heed_config_bool(f, "balance"))
         d->class_weights = heed_pairs_balance(d->batches);
