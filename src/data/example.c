@@ -168,8 +168,8 @@ static void cut_text(const heed_reader *r, size_t before, size_t after, heed_exa
     out->cut = dropped;
     if (!r->quiet)
         heed_message(r->c, HEED_WARN,
-                     "the text has %zu tokens: the model reads %zu of them, its %s",
-                     all, most, strcmp(truncate, "head+tail") ? truncate : "head and tail");
+                     "the text has %zu tokens: the model reads %zu of them, its %s", all, most,
+                     strcmp(truncate, "head+tail") ? truncate : "head and tail");
 }
 
 /* Checks the tokens of the text, or of none, after `before` special tokens; `after` more will

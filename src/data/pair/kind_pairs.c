@@ -147,6 +147,13 @@ static bool check_labels(const heed_data *d, const heed_config *f) {
     return true;
 }
 
+/* The lengths of labelled texts choose the block, unless it was given or is that of another run. */
+static bool chooses_block(const heed_data *d, const heed_config *f) {
+    bool from = heed_config_has(f, "from") && *heed_config_text(f, "from");
+    return d->spec.kind != HEED_INPUT_PAIR && !from &&
+           heed_config_rank(f, "block") == HEED_FROM_DEFAULT;
+}
+
 static bool open_pairs(heed_data *d, const heed_config *f, const heed_data_args *a) {
     const char *val = heed_config_text(f, "val");
     double split = heed_config_real(f, "val-split");
@@ -156,9 +163,7 @@ static bool open_pairs(heed_data *d, const heed_config *f, const heed_data_args 
                                                        : HEED_CLASSES,
                             .val_split = d->all ? 0 : split,
                             .val_path = *val && !d->all ? val : NULL,
-                            .block = translates || heed_config_rank(f, "block") != HEED_FROM_DEFAULT
-                                         ? (int)heed_config_int(f, "block")
-                                         : 0, /* not given: chosen by the lengths */
+                            .block = chooses_block(d, f) ? 0 : (int)heed_config_int(f, "block"),
                             .truncate = translates ? NULL : heed_config_text(f, "truncate"),
                             .labels = a->labels,
                             .label_count = a->label_count,
@@ -186,8 +191,7 @@ static bool open_data(heed_data *d, heed_config *f, const heed_data_args *a) {
         return false;
     char block[16];
     snprintf(block, sizeof block, "%d", about->block);
-    if (heed_config_rank(f, "block") == HEED_FROM_DEFAULT &&
-        about->block != heed_config_int(f, "block") &&
+    if (chooses_block(d, f) && about->block != heed_config_int(f, "block") &&
         !heed_config_set(f, "block", block, "data", HEED_FROM_PRESET))
         return false;
     if (!translates && heed_config_bool(f, "balance"))
