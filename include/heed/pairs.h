@@ -104,6 +104,28 @@ bool heed_pair_batch(heed_pairs *k, heed_batch_at at, heed_batch *out);
 uint64_t heed_pairs_eval_batches(const heed_pairs *k, int rows);
 uint64_t heed_pairs_epoch_batches(const heed_pairs *k, int rows);
 
+/* ---- entities in the labels of words ---- */
+
+/* Counts the entities of labels such as B-PER, I-PER and O, those predicted, and those of them that
+ * are correct: same type, same first and last word. By default as seqeval's default mode and
+ * conlleval do, which repair sequences that no scheme allows; strict: as seqeval's mode "strict",
+ * by the scheme IOB2, or, if there are labels E- and S-, IOBES, or with L- and U-, BILOU. NULL if
+ * the labels are not all O or of such names, or strict and of no scheme; on error, too: see c. */
+typedef struct heed_entities heed_entities;
+heed_entities *heed_entities_new(heed_ctx *c, const char *const *labels, int count, bool strict);
+void heed_entities_free(heed_entities *e);
+const char *heed_entities_scheme(const heed_entities *e); /* "IOB2"; NULL: not strict */
+/* Adds the next word of a sentence, by the numbers of its labels; ends the sentence. */
+void heed_entities_word(heed_entities *e, int gold, int predicted);
+void heed_entities_end(heed_entities *e);
+typedef struct {
+    const char *type; /* "PER"; "_" of labels without one */
+    size_t gold, predicted, correct;
+} heed_entity_score;
+/* The types that occur, sorted bytewise; valid until the next call. Precision is correct /
+ * predicted, recall correct / gold, F1 their harmonic mean. */
+const heed_entity_score *heed_entities_scores(heed_entities *e, size_t *count);
+
 /* ---- how good translations are ---- */
 
 /* How BLEU divides texts, as `--tokenize` of sacreBLEU 2.6 names it: words and marks (13a); the
