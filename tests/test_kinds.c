@@ -111,12 +111,96 @@ TEST(kinds_complete_settings_by_the_pictures) {
     CLOSE(c);
 }
 
+/* The setting flip that is chosen for the classes a and b. */
+static double flip_of(heed_ctx *c, const char *folder) {
+    heed_config *f = settings_of(c, &heed_model_mlp, in_folder(folder), "val-split=0 workers=0");
+    heed_data_close(heed_data_open(c, f, heed_model_spec(&heed_model_mlp), NULL));
+    return heed_config_real(f, "flip");
+}
+
+TEST(kinds_flip_by_the_names_of_classes) {
+    static const struct {
+        const char *a, *b;
+        bool flips;
+    } cases[] = {{"left", "right", false},
+                 {"turn_left", "turn_right", false},
+                 {"TurnLeft", "straight", false},
+                 {"digit_0", "digit_1", false},
+                 {"A_upper", "B_upper", false},
+                 {"あ", "い", false},
+                 {"きゃ", "きゅ", false},
+                 {"minus", "1", false},
+                 {"links", "rechts", false},
+                 {"gauche", "droite", false},
+                 {"вправо", "прямо", false},
+                 {"向左转", "向右转", false},
+                 {"왼쪽으로", "앞으로", false},
+                 {"e\xcc\x81", "o", false},
+                 {"42", "17", false},
+                 {"+", "?", false},
+                 {"cat", "dog", true},
+                 {"кошка", "собака", true},
+                 {"leftovers", "bright", true},
+                 {"class_0", "class_1", true},
+                 {"letter", "number", true},
+                 {"猫科", "犬科", true},
+                 {"vitamin_c", "copyright", true},
+                 {"west_highland_terrier", "pug", true}};
+    heed_ctx *c = open_kinds();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char set[16], a[96], b[96];
+        snprintf(set, sizeof set, "set%d", (int)i);
+        snprintf(a, sizeof a, "%s/%s", set, cases[i].a);
+        snprintf(b, sizeof b, "%s/%s", set, cases[i].b);
+        put_class(a, 2, 0);
+        put_class(b, 2, 60);
+        if ((flip_of(c, set) > 0) != cases[i].flips)
+            test_fail(__FILE__, __LINE__, "%s and %s", cases[i].a, cases[i].b);
+    }
+    CLOSE(c);
+}
+
+/* 10 x 8 pixels: a bar on a side, as high as n says, on a ground as light as n says; or, where
+ * `sided` is false, on both sides in turn. */
+static void put_bars(const char *folder, int count, bool right, bool sided) {
+    make_folder(folder);
+    for (int n = 0; n < count; n++) {
+        char name[64];
+        unsigned char bytes[18 + 80] = {0, 0, 3, [12] = 10, [14] = 8, [16] = 8, [17] = 0x20};
+        int from = (sided ? right : n % 2) ? 7 : 2, high = sided || !right ? 4 : 1;
+        memset(bytes + 18, n * 7 % 100, 80);
+        for (int y = 0; y < high; y++) bytes[18 + (y + 1 + n % 3) * 10 + from] = 250;
+        snprintf(name, sizeof name, "%s/%03d.tga", folder, n);
+        put_file(in_folder(name), bytes, sizeof bytes);
+    }
+}
+
+/* Names that say nothing: the pictures decide, if there are enough of them. */
+TEST(kinds_flip_by_the_pictures) {
+    heed_ctx *c = open_kinds();
+    put_bars("sides/alpha", 30, false, true);
+    put_bars("sides/beta", 30, true, true);
+    put_bars("shapes/alpha", 30, false, false);
+    put_bars("shapes/beta", 30, true, false);
+    put_bars("few/alpha", 6, false, true);
+    put_bars("few/beta", 6, true, true);
+    CHECK_CLOSE(flip_of(c, "sides"), 0, 0);
+    CHECK_CLOSE(flip_of(c, "shapes"), 0.5, 0);
+    CHECK_CLOSE(flip_of(c, "few"), 0.5, 0); /* 2^-6 is chance */
+    heed_config *f = settings_of(c, &heed_model_mlp, in_folder("sides"), "val-split=0 flip=0.5");
+    heed_data *d = heed_data_open(c, f, heed_model_spec(&heed_model_mlp), NULL);
+    CHECK_CLOSE(heed_config_real(f, "flip"), 0.5, 0);                       /* as given */
+    CHECK_HAS(d->sided, "30 only mirrored, 0 only as they are: p = 9e-10"); /* 2^-30 */
+    heed_data_close(d);
+    CLOSE(c);
+}
+
 TEST(kinds_no_flip_of_digits) {
     heed_ctx *c = open_kinds();
     put_mnist(false, 40, 8);
     heed_config *f = settings_of(c, &heed_model_cnn, test_folder(), "workers=0");
     heed_data *d = heed_data_open(c, f, heed_model_spec(&heed_model_cnn), NULL);
-    CHECK(d && !d->tree && heed_images_are_symbols(d->batches));
+    CHECK(d && !d->tree && strstr(d->sided, "character"));
     CHECK_CLOSE(heed_config_real(f, "flip"), 0, 0);
     heed_data_close(d);
     CHECK(!open_of(c, &heed_model_cnn, test_folder(), "mean=1,2 std=1"));

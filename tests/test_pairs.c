@@ -413,6 +413,20 @@ TEST(pairs_translation_rows) {
     CLOSE(c);
 }
 
+/* Special tokens are inserted by the reader only. */
+TEST(pairs_read_special_tokens_as_text) {
+    heed_ctx *c = open_ctx();
+    heed_pairs *k = open_text(c, "a.tsv", "a\tx [SEP] y\n[PAD]\tz\n", (heed_pairs_args){0});
+    heed_tokenizer *t = tokenizer_of(c, k, 2, "word");
+    CHECK(heed_pairs_encode(k, t, t));
+    heed_batch b;
+    CHECK(heed_pair_batch(k, (heed_batch_at){.val = true, .rows = 2}, &b));
+    CHECK_TEXT(row_text(t, b.labels, NULL, b.len), "x [ SEP ] y [SEP]");
+    CHECK_TEXT(row_text(t, b.src + b.src_len, b.src_pad + b.src_len, b.src_len), "[ PAD ] [SEP]");
+    CHECK(heed_pairs_about(k)->special_lines == 2);
+    CLOSE(c);
+}
+
 TEST(pairs_tags_rows) {
     heed_ctx *c = open_ctx();
     heed_pairs *k = open_text(c, "a.tsv", "I'm here\tP A\nhere\tA\n",

@@ -142,6 +142,8 @@ typedef struct {
     const char *other; /* the first of them; NULL: none */
     size_t converted;  /* whose own channels are not the view's */
     uint64_t checksum; /* of all pictures and labels of the training and validation parts */
+    char sided[200];   /* why mirroring changes what a picture means: "the class \"left\" names a
+                          side"; "": nothing says so */
     size_t overlap[HEED_PARTS]; /* validation, test: pictures that are also in the training part */
 } heed_images_info;
 /* What the set holds. Owned by k; NULL for NULL. */

@@ -67,6 +67,7 @@ struct heed_data {
     bool is_val;               /* the data is what a run had as `val` in training: heed_run_data */
     const char *const *labels; /* names of the classes that the model predicts, or NULL */
     int label_count;
+    const char *sided;              /* heed_images_info's; NULL: not of pictures */
     const heed_real *class_weights; /* of training batches, by the setting `balance`; or NULL */
 };
 /* Opens what the setting `data` names, by the settings of its kind, and completes f by what is
@@ -87,9 +88,6 @@ const char *heed_part_name(heed_part part); /* "train", "val", "test", "all" (HE
  */
 bool heed_image_transform_of(heed_ctx *c, const heed_config *f, heed_image_transform *out);
 heed_augment heed_augment_of(const heed_config *f);
-/* Whether all classes are named like digits, letters or numbers: mirroring would change or destroy
- * the meaning of such pictures. */
-bool heed_images_are_symbols(const heed_images *k);
 
 /* ---- one input ---- */
 

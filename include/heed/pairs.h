@@ -66,9 +66,10 @@ typedef struct {
     size_t pairs, val_pairs; /* read by training; by evaluation: all if none are kept for it */
     size_t blank, left_out;
     heed_pairs_cut cut, val_cut; /* of all pairs, and of those that evaluation reads */
-    size_t extra_columns;        /* lines with further columns, or keys */
-    bool header, json; /* a first line of column names was skipped; a file of JSON objects */
-    size_t overlap;    /* validation sources that are also in the training part */
+    size_t special_lines; /* with the text of a special token, "[SEP]", which is read as text */
+    size_t extra_columns; /* lines with further columns, or keys */
+    bool header, json;    /* a first line of column names was skipped; a file of JSON objects */
+    size_t overlap;       /* validation sources that are also in the training part */
     size_t unknown, tokens, target_unknown, target_tokens; /* of the training part */
     size_t val_target_unknown, val_target_tokens;          /* of the pairs not trained on */
     int longest, target_longest; /* most tokens in any source and target, uncut, [SEP] included: the

@@ -93,11 +93,13 @@ static bool put_ids(const int32_t *ids, size_t n, heed_tokens *k) {
     return true;
 }
 
-/* Appends the tokens of a piece of the text. */
-static bool put_text(const heed_tokenizer *t, const char *text, size_t begin, size_t end,
-                     heed_tokens *k) {
+/* Appends the tokens of a piece of the text. Special tokens are read in texts that a language model
+ * goes on from or fills in; elsewhere a text is data. */
+static bool put_text(const heed_reader *r, const heed_tokenizer *t, const char *text, size_t begin,
+                     size_t end, heed_tokens *k) {
     size_t before = k->count;
-    bool ok = heed_encode(t, text + begin, end - begin, k);
+    bool ok = r->spec.kind == HEED_INPUT_TOKENS ? heed_encode(t, text + begin, end - begin, k)
+                                                : heed_encode_text(t, text + begin, end - begin, k);
     for (size_t i = before; i < k->count; i++) k->begin[i] += begin, k->end[i] += begin;
     return ok;
 }
@@ -111,7 +113,7 @@ static bool put_word(const heed_reader *r, const char *text, size_t begin, size_
     size_t before = k->count;
     if (!heed__grow(r->c, &out->words, &out->word_capacity, out->word_count + 1,
                     sizeof *out->words) ||
-        !put_text(r->tokenizer, text, begin, end, k))
+        !put_text(r, r->tokenizer, text, begin, end, k))
         return false;
     int32_t unknown = heed_tokenizer_specials(r->tokenizer).unk;
     if (k->count == before && !heed__tokens_put(k, unknown, begin, end)) return false;
@@ -235,7 +237,7 @@ bool heed_example_text(const heed_reader *r, const char *text, size_t n, heed_ex
     bool ok =
         put_ids(f.first, f.before, k) && (!t                 ? put_numbers(r, text, n, k)
                                           : r->spec.per_word ? put_words(r, text, n, out)
-                                                             : put_text(t, text, begin, end, k));
+                                                             : put_text(r, t, text, begin, end, k));
     if (!ok) return false;
     if (r->spec.kind == HEED_INPUT_LABELLED && !r->any_length) cut_text(r, f.before, f.after, out);
     if (!check_length(r, text, n, k, f.before, f.after) || !put_ids(f.last, f.after, k))
@@ -273,7 +275,7 @@ bool heed_example_target(const heed_reader *r, const char *text, size_t n, heed_
     free_sequence(&out->target);
     heed_tokens *k = &out->target.tokens;
     k->c = r->c;
-    if (!heed_encode(r->tokenizer, text, n, k)) return false;
+    if (!heed_encode_text(r->tokenizer, text, n, k)) return false;
     warn_of_unknown(r, r->tokenizer, k, text);
     return finish_target(r, true, &out->target);
 }

@@ -7,6 +7,8 @@
 extern const heed_data_kind heed__data_text, heed__data_pictures, heed__data_translation,
     heed__data_classes, heed__data_tags, heed__data_captions;
 
+/* What the setting `tokenizer` may name, besides a run. */
+#define HEED__TOKENIZER_FILES "tokenizer.json, a vocab.json beside its merges.txt, or a vocab.txt"
 /* Opens the tokenizer at a path given by the setting `key`. */
 heed_tokenizer *heed__tokenizer_at(heed_ctx *c, const char *key, const char *name);
 /* Fails if `data` or `val` names a pipe, as training reads its text repeatedly; warns if both are

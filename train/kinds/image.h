@@ -8,6 +8,8 @@
 
 /* Writes "flip 0.5, shift by up to 2, ...", or "" for no augmentation, to text and returns it. */
 const char *augment_text(const heed_augment *a, char text[160]);
+/* The same of a training, with the reason why pictures are not mirrored, or should not be. */
+const char *augmented_text(const heed_data *d, const heed_config *f, char text[480]);
 /* Whether colour pictures are few for a model of patches; if so, writes a hint to text. */
 bool are_few(const heed_model *m, const heed_data *d, const heed_config *f, char text[256]);
 /* Writes to text how many files of a set are not pictures, and the first; "": none. */

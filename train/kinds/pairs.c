@@ -60,7 +60,8 @@ bool pairs_note(const heed_pairs_info *a, const heed_config *f, int index, char 
                  "%.1f %% of the words of validation targets are unknown, so the model cannot "
                  "write them: --tokenizer wordpiece or char can",
                  unknown);
-    return index <= 6;
+    if (index == 7 && a->special_lines) special_note(a->special_lines, text);
+    return index <= 7;
 }
 
 /* A CoNLL file has a word and its label on each line, and an empty line between sentences. */

@@ -12,8 +12,8 @@ static const char columns_help[] =
 
 static const heed_option translation_options[] = {
     {"tokenizer", HEED_TEXT, "char", 0, 0, NULL,
-     "char, byte, word, wordpiece or bpe, trained on the pairs; or the path of a run, a "
-     "tokenizer.json or a vocab.txt",
+     "char, byte, word, wordpiece or bpe, trained on the pairs; or the path of a run, "
+     "a " HEED__TOKENIZER_FILES,
      "Pairs"},
     {"source-tokenizer", HEED_TEXT, "", 0, 0, NULL,
      "another one for the source, if `share-vocab` is off; none: of the same kind", "Pairs"},
@@ -26,8 +26,8 @@ static const heed_option translation_options[] = {
 
 static const heed_option label_options[] = {
     {"tokenizer", HEED_TEXT, "word", 0, 0, NULL,
-     "char, byte, word, wordpiece or bpe, trained on the texts; or the path of a run, a "
-     "tokenizer.json or a vocab.txt",
+     "char, byte, word, wordpiece or bpe, trained on the texts; or the path of a run, "
+     "a " HEED__TOKENIZER_FILES,
      "Texts"},
     {"lower", HEED_BOOL, "false", 0, 0, NULL, "word and wordpiece: lower-case the text", "Texts"},
     {"columns", HEED_TEXT, "", 0, 0, NULL, columns_help, "Texts"},

@@ -103,6 +103,11 @@ static bool encode_target(heed_pairs *k, heed__pair *p, filler *f) {
     return push(k, &k->stream[HEED__TARGET], heed__names_look(&k->labels, label.s, label.n));
 }
 
+/* Whether a side that is read as tokens has the text of a special one. */
+static bool finds_special(const heed_tokenizer *t, const heed__pair *p, int side) {
+    return t && heed__finds_special(t, p->text[side].s, p->text[side].n);
+}
+
 static bool has_val_part(const heed_pairs *k) { return k->count > k->own || k->a.val_split > 0; }
 
 static bool is_evaluated(const heed_pairs *k, const heed__pair *p) {
@@ -239,6 +244,8 @@ bool heed_pairs_encode(heed_pairs *k, const heed_tokenizer *source, const heed_t
                                          : encode_source(k, p, &f[HEED__SOURCE]) &&
                                                encode_target(k, p, &f[HEED__TARGET]);
         if (!ok) return false;
+        k->info.special_lines +=
+            finds_special(source, p, HEED__SOURCE) || finds_special(target, p, HEED__TARGET);
         count_pair(k, p, f);
     }
     if (!heed__pairs_decoded(k)) {
