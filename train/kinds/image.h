@@ -4,6 +4,7 @@
 #define HEED_PICTURES_H
 
 #include "kinds/training.h"
+#include <heed/pairs.h>
 
 /* Writes "flip 0.5, shift by up to 2, ...", or "" for no augmentation, to text and returns it. */
 const char *augment_text(const heed_augment *a, char text[160]);
@@ -91,6 +92,9 @@ typedef struct {
     heed_part part;
     bool all_parts;      /* the data has no parts, so all of it was read */
     heed_images *images; /* NULL: texts */
+    const heed_pairs_info *texts;
+    heed_entities *entities[2]; /* of words: by seqeval's default mode, and strictly; or NULL */
+
     size_t count, capacity;
     heed_prediction *list;
     const char *noun; /* what is classified: "pictures" */

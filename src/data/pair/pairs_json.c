@@ -48,14 +48,32 @@ static bool choose(heed__line *l, const json_t *object, heed__cut *keys) {
     return heed__table_choose(&l->table, keys, count);
 }
 
+/* An item of a list is a word or the label of one: with white space in it, or empty, it would shift
+ * the labels after it. */
+static bool items_are_words(heed__line *l, const char *key, const json_t *list) {
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *item = json_array_get(list, i);
+        heed__cut rest = {json_string_value(item), json_string_length(item)}, word;
+        char found[HEED_QUOTE], expected[80];
+        if (!rest.s || (heed__next_word(&rest, &word) && word.n == json_string_length(item)))
+            continue;
+        snprintf(expected, sizeof expected, "one word as item %zu of \"%.24s\"", i + 1, key);
+        return heed__pairs_wrong(
+            l, expected, heed_quote(found, json_string_value(item), json_string_length(item)));
+    }
+    return true;
+}
+
 /* Values are never longer than their JSON text in the line, which they overwrite. */
 static bool put_values(heed__line *l, const json_t *object, const heed__cut *keys) {
     heed__cut text[HEED__SIDES];
     char *to = l->s;
     for (int side = 0; side < HEED__SIDES; side++) {
         const char *key = keys[l->table.column[side]].s;
+        const json_t *value = json_object_get(object, key);
         text[side].s = to;
-        if (!put_value(json_object_get(object, key), &to))
+        if (l->k->a.kind == HEED_TAGS && !items_are_words(l, key, value)) return false;
+        if (!put_value(value, &to))
             return heed_fail(l->k->c, HEED_DATA,
                              "line is wrong: %s:%zu: expected an object with text under \"%s\", "
                              "found another kind of value",
