@@ -235,6 +235,8 @@ $(B)/%.o: %.c | .deps-checked
 # 31 (stbi__grow_buffer_unsafe), which is zero on every machine.
 $(B)/src/data/image/image.o: CFLAGS_ALL += -fwrapv -fno-sanitize=shift-exponent
 ifneq ($(filter release mpi,$(VARIANT)),)
+# Compares pictures byte by byte.
+$(B)/src/data/image/mirror.o: SIZE := -O3
 # What the vectors do is written out, so that more than -O2 adds mainly size.
 $(foreach k,$(KERNELS),$(foreach i,avx2 avx512,$(B)/$(k:.c=.$(i).o))): SIZE := -fno-tree-vectorize \
     $(call compiler_takes,-fno-tree-loop-distribute-patterns)

@@ -191,10 +191,11 @@ typedef struct {
     run_curves curves;
     heed_config *f;
     const char *run;
-    int64_t step;    /* the last one */
-    double answers;  /* those of an evaluation, of which an accuracy is a share; 0: unknown */
-    double epochs;   /* passes over the data */
-    bool perplexity; /* the losses are of a language model */
+    int64_t step;      /* the last one */
+    double answers;    /* those of an evaluation, of which an accuracy is a share; 0: unknown */
+    double epochs;     /* passes over the data */
+    bool perplexity;   /* the losses are of a language model */
+    const char *sided; /* of heed_data */
 } training_course;
 /* Judges a finished training; "" if nothing can be said of it. Settings and commands in text are in
  * backquotes, for add_shown. */
