@@ -195,7 +195,7 @@ class Run(Owner):
         return [text(lib.heed_token_text(self._tokenizer, i)) for i in range(lib.heed_vocab_size(self._tokenizer))]
 
     def encode(self, words):
-        """The token ids of a text, without those that the model adds, such as [CLS]."""
+        """The token ids of a text, in which special tokens are read, without those that the model adds, such as [CLS]."""
         t, data = _c.heed_tokens(c=self.context.pointer), text_bytes(words, "input")
         try:
             self.context.made(lib.heed_encode(self._tokenizer, data, len(data), byref(t)), "encode")
