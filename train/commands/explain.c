@@ -84,6 +84,14 @@ const example examples[] = {
     {"patches", "a picture as a matrix of patches: x, z and zE", explain_patches, READS_PICTURE},
     {"conv", "convolutions that are dense layers, a patch embedding among them", explain_conv,
      SHOWS_WORDS},
+    {"rnn", "recurrences with attention, step by step: h[t], e[t,i], a[t], c[t], s[t], y[t]",
+     explain_rnn, SHOWS_WORDS},
+    {"positions", "the position code E, as numbers and as a picture", explain_positions,
+     SHOWS_PICTURE},
+    {"templates", "a fixed kernel beside weights that depend on the content", explain_templates,
+     SHOWS_PICTURE},
+    {"decoder", "a decoder block: self-attention, cross-attention, 1-convolution", explain_decoder,
+     SHOWS_PICTURE},
     {"recap", "who sees whom: convolution, recurrence, attention", explain_recap, SHOWS_PICTURE},
     {0},
 };
@@ -297,7 +305,7 @@ static void explain(program *p) {
         print_text(&e.out);
     else
         heed_text_free(&e.out);
-    json_decref(e.more);
+    json_decref(e.learned);
     worked_free(&e.w);
 }
 
