@@ -298,6 +298,7 @@ void explain_similarity(explaining *e);
 void explain_recap(explaining *e);
 void explain_conv(explaining *e);
 void explain_patches(explaining *e);
+void explain_bias(explaining *e);
 void explain_rnn(explaining *e);
 void explain_positions(explaining *e);
 void explain_templates(explaining *e);

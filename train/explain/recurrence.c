@@ -480,22 +480,25 @@ bool recurrence_explain(explaining *e, const heed_inspection *s, const recurrent
     const char **best = worked_keep(e->c, &e->w, calloc((size_t)r.y.rows, sizeof *best));
     for (int i = 0; best && i < r.y.rows; i++)
         best[i] = heed_token_text(s->run->tokenizer, largest_in_row(&r.y, i));
-    char words[400];
-    heed_text title = {.c = e->c};
-    snprintf(words, sizeof words,
-             "%.200s. Worked out in double from the model's own numbers; its probabilities, in "
-             "float, differ by %.1e at most.",
-             shown_title(&title, s->title), off);
+    heed_text title = {.c = e->c}, words = {.c = e->c};
+    heed_text_add(&words,
+                  "%s. Worked out in double from the model's own numbers; its probabilities, in "
+                  "float, differ by %.1e at most.%s",
+                  shown_title(&title, s->title), off,
+                  heed_config_bool(e->p->flags, "whole")
+                      ? ""
+                      : " Wide matrices are cut for the screen (…): --whole, --json.");
     bool whole = heed_config_bool(e->p->flags, "whole");
     e->most_width = whole ? 0 : 8, e->most_tokens = whole ? 0 : 24;
-    if (best)
+    if (best && words.s)
         recurrence_draw(e, l, &r,
                         &(recurrence_labels){.name = e->p->argv[0],
                                              .title = "The recurrences of a trained model",
-                                             .words = words,
+                                             .words = words.s,
                                              .sources = s->axes[0].labels,
                                              .tokens = s->axes[s->axis_count - 1].labels,
                                              .best = best});
     heed_text_free(&title);
+    heed_text_free(&words);
     return heed_ctx_status(e->c) == HEED_OK;
 }

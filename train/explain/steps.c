@@ -440,12 +440,11 @@ static void draw_step(explaining *e, int i) {
 /* Explains the three sets of symbols that are in use for the same four sizes. */
 static void symbols(explaining *e) {
     const heed_lesson_args *a = &e->w.lesson.args;
-    static const char *const names[][4] = {
-        {"m", "t", "N_X", "number of inputs: tokens with a key and a value"},
-        {"", "", "N_Q", "number of queries"},
-        {"d", "n", "D_X", "width of an input"},
-        {"e", "d'", "D_Q", "width of a query and of a key"},
-        {"d2", "d''", "D_V", "width of a value"}};
+    static const char *const names[][4] = {{"m", "t", "N_X", "tokens, each with a key and a value"},
+                                           {"", "", "N_Q", "queries"},
+                                           {"d", "n", "D_X", "width of a token"},
+                                           {"e", "d'", "D_Q", "width of a query and of a key"},
+                                           {"d2", "d''", "D_V", "width of a value"}};
     const int sizes[] = {a->sources, a->tokens, a->memory, a->key, a->value};
     heading(e, "Symbols of the notes");
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
@@ -509,9 +508,9 @@ void explain_summary(explaining *e) {
     if (e->w.layer)
         introduce(e);
     else
-        say(e,
-            "%s: %d inputs of %d numbers, %d queries; queries and keys have %d numbers, values %d.",
-            shown_title(&title, e->w.title), a->sources, a->memory, a->tokens, a->key, a->value);
+        say(e, "%s: %d tokens have %d numbers, queries and keys %d, values %d%s.",
+            shown_title(&title, e->w.title), a->sources, a->memory, a->key, a->value,
+            e->w.lesson.self ? "" : "; the queries come from other tokens");
     say(e, "Without --html, --tex and --png the steps are printed.");
     heed_text_free(&title);
 }

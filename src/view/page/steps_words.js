@@ -199,9 +199,9 @@
     const symbols = (s) => {
         const inputs = s.model.Z || s.model.X;
         const sizes = [
-            ["inputs: tokens with a key and a value", inputs.length, "m", "t", "N_X"],
+            ["tokens, each with a key and a value", inputs.length, "m", "t", "N_X"],
             ["queries", s.model.X.length, "", "", "N_Q"],
-            ["width of an input", inputs[0].length, "d", "n", "D_X"],
+            ["width of a token", inputs[0].length, "d", "n", "D_X"],
             ["width of a query and of a key", s.result.Q[0].length, "e", "d'", "D_Q"],
             ["width of a value", s.result.V[0].length, "d2", "d''", "D_V"],
         ];
