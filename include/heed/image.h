@@ -98,8 +98,9 @@ typedef struct {
                          class, chosen by the seed; used if the data has no validation part */
     bool no_test;     /* the test part is not read */
     const char *const *labels; /* a run's: classes are matched by name; NULL: from the training
-                                  part, in bytewise order (IDX: in the order of their values; CIFAR:
-                                  of its names file); at least two, each with a picture */
+                                  part, in the order of their values if all are decimal numbers,
+                                  otherwise bytewise (CIFAR: in the order of its names file); at
+                                  least two, each with a picture */
     int label_count;
     bool unlabelled; /* classes are not required: pictures may also lie directly in the folder, or
                         in that of a part, IDX files of labels may be absent, lines of a CSV file
@@ -141,6 +142,8 @@ typedef struct {
     const char *other; /* the first of them; NULL: none */
     size_t converted;  /* whose own channels are not the view's */
     uint64_t checksum; /* of all pictures and labels of the training and validation parts */
+    char sided[200];   /* why mirroring changes what a picture means: "the class \"left\" names a
+                          side"; "": nothing says so */
     size_t overlap[HEED_PARTS]; /* validation, test: pictures that are also in the training part */
 } heed_images_info;
 /* What the set holds. Owned by k; NULL for NULL. */

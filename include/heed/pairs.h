@@ -35,8 +35,13 @@ typedef struct {
     const char *val_path; /* a separate validation file, or NULL */
     int block; /* the most tokens in a source, and in a target, [SEP] included; longer translations
                   and captions are left out of training and cut in evaluation, longer texts of
-                  classes and tags are cut in both; all are counted */
-    const char *const *labels; /* a run's, or NULL: from the data, in bytewise order */
+                  classes and tags are cut in both; all are counted. 0, for classes and tags: that
+                  of the longest text, from 64 to 512 */
+    const char
+        *truncate; /* of classes and tags, what a text that is cut keeps: "head", "tail" or
+                      "head+tail", half the block each; NULL: head. Valid until heed_pairs_encode */
+    const char *const *labels; /* a run's, or NULL: from the data, in the order of their
+                                  values if all are decimal numbers, otherwise bytewise */
     int label_count;
     const char *columns; /* "source,target" or "text,label": names of columns or keys, or numbers of
                             columns from 1; NULL or "": recognized by their names */
@@ -52,9 +57,16 @@ bool heed_pairs_text(const heed_pairs *k, int side, heed_text *out);
  * vocabulary, NULL for labels. The source of a caption is a file: source is NULL. */
 bool heed_pairs_encode(heed_pairs *k, const heed_tokenizer *source, const heed_tokenizer *target);
 
+/* Texts that are longer than the block; of all words of tags, or all tokens of other texts (units),
+ * those that are not read. units and unread are 0 for translations and captions. */
+typedef struct {
+    size_t texts, unread, units;
+} heed_pairs_cut;
 typedef struct {
     size_t pairs, val_pairs; /* read by training; by evaluation: all if none are kept for it */
-    size_t blank, left_out, cut;
+    size_t blank, left_out;
+    heed_pairs_cut cut, val_cut; /* of all pairs, and of those that evaluation reads */
+    size_t special_lines; /* with the text of a special token, "[SEP]", which is read as text */
     size_t extra_columns; /* lines with further columns, or keys */
     bool header, json;    /* a first line of column names was skipped; a file of JSON objects */
     size_t overlap;       /* validation sources that are also in the training part */
@@ -62,6 +74,8 @@ typedef struct {
     size_t val_target_unknown, val_target_tokens;          /* of the pairs not trained on */
     int longest, target_longest; /* most tokens in any source and target, uncut, [SEP] included: the
                                     block that leaves nothing out; 0 for targets that are labels */
+    int block;                   /* the argument, or what was chosen */
+    bool per_word;               /* the labels are of words */
     int classes;
     const char *const *labels;
     uint64_t checksum;
@@ -90,6 +104,28 @@ bool heed_pairs_get(const heed_pairs *k, bool val, size_t index, heed_pair *out)
 bool heed_pair_batch(heed_pairs *k, heed_batch_at at, heed_batch *out);
 uint64_t heed_pairs_eval_batches(const heed_pairs *k, int rows);
 uint64_t heed_pairs_epoch_batches(const heed_pairs *k, int rows);
+
+/* ---- entities in the labels of words ---- */
+
+/* Counts the entities of labels such as B-PER, I-PER and O, those predicted, and those of them that
+ * are correct: same type, same first and last word. By default as seqeval's default mode and
+ * conlleval do, which repair sequences that no scheme allows; strict: as seqeval's mode "strict",
+ * by the scheme IOB2, or, if there are labels E- and S-, IOBES, or with L- and U-, BILOU. NULL if
+ * the labels are not all O or of such names, or strict and of no scheme; on error, too: see c. */
+typedef struct heed_entities heed_entities;
+heed_entities *heed_entities_new(heed_ctx *c, const char *const *labels, int count, bool strict);
+void heed_entities_free(heed_entities *e);
+const char *heed_entities_scheme(const heed_entities *e); /* "IOB2"; NULL: not strict */
+/* Adds the next word of a sentence, by the numbers of its labels; ends the sentence. */
+void heed_entities_word(heed_entities *e, int gold, int predicted);
+void heed_entities_end(heed_entities *e);
+typedef struct {
+    const char *type; /* "PER"; "_" of labels without one */
+    size_t gold, predicted, correct;
+} heed_entity_score;
+/* The types that occur, sorted bytewise; valid until the next call. Precision is correct /
+ * predicted, recall correct / gold, F1 their harmonic mean. */
+const heed_entity_score *heed_entities_scores(heed_entities *e, size_t *count);
 
 /* ---- how good translations are ---- */
 

@@ -79,9 +79,8 @@ heed_tokenizer *heed__tokenizer_at(heed_ctx *c, const char *key, const char *nam
     if (heed__os_exists(name)) return heed_tokenizer_open(c, name);
     const char *near = heed_closest(name, heed__kind_names);
     heed_fail(c, HEED_USAGE,
-              "`%s = %s`: expected char, byte, word, wordpiece, bpe, or the path of a run, a "
-              "tokenizer.json or a "
-              "vocab.txt%s%s%s",
+              "`%s = %s`: expected char, byte, word, wordpiece, bpe, or the path of a run, "
+              "a " HEED__TOKENIZER_FILES "%s%s%s",
               key, name, near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
     return NULL;
 }

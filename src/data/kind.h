@@ -7,11 +7,22 @@
 extern const heed_data_kind heed__data_text, heed__data_pictures, heed__data_translation,
     heed__data_classes, heed__data_tags, heed__data_captions;
 
+/* What the setting `tokenizer` may name, besides a run. */
+#define HEED__TOKENIZER_FILES "tokenizer.json, a vocab.json beside its merges.txt, or a vocab.txt"
 /* Opens the tokenizer at a path given by the setting `key`. */
 heed_tokenizer *heed__tokenizer_at(heed_ctx *c, const char *key, const char *name);
 /* Fails if `data` or `val` names a pipe, as training reads its text repeatedly; warns if both are
  * the same file. */
 bool heed__texts_last(heed_ctx *c, const heed_config *f);
+
+/* ---- texts longer than the block ---- */
+
+/* Of the `most` tokens that a text keeps, those from its beginning, by the setting `truncate`
+ * (NULL: head); the others are from its end. Sun et al. 2019, sec. 5.3.1. */
+static inline size_t heed__front(const char *truncate, size_t most) {
+    if (!truncate || truncate[0] == 'h') return truncate && truncate[4] ? (most + 1) / 2 : most;
+    return 0;
+}
 
 /* ---- balanced classes (balance.c) ---- */
 

@@ -146,7 +146,15 @@ bool heed__weights_save(const heed__checkpoint *k, const heed_store *s, const ch
 bool heed__adapters_save(const heed__checkpoint *k, const char *name);
 /* A digest of what a training run of s does not change. */
 uint64_t heed__base_digest(const heed_store *s);
-/* Fills s from a file of heed__weights_save, and verifies that the file is unchanged. */
+/* The first number that is not finite; 0: there is none. */
+double heed__first_nonfinite(const heed_real *x, size_t n);
+/* The first parameter with a value (or gradient) that is not finite, and that number; or NULL. */
+const char *heed__first_bad(const heed_store *s, bool gradient, double *found);
+/* An error that names the file and the first parameter with a number that is not finite, which
+ * would make every answer meaningless; digests show damage, not what was written on purpose. */
+bool heed__weights_are_finite(const heed_store *s, const char *path);
+/* Fills s from a file of heed__weights_save, and verifies that the file is unchanged and its
+ * numbers are finite. */
 bool heed__weights_load(heed_store *s, const char *path);
 /* The same from RUN/NAME. */
 bool heed__run_read_weights(heed_store *s, const char *run, const char *name);

@@ -50,6 +50,23 @@ const char *augment_text(const heed_augment *a, char text[160]) {
     return text;
 }
 
+const char *augmented_text(const heed_data *d, const heed_config *f, char text[480]) {
+    heed_augment augment = heed_augment_of(f);
+    char strengths[160];
+    bool flips = augment.flip > 0, refused = d->spec.kind == HEED_INPUT_CAPTION;
+    augment_text(&augment, strengths);
+    snprintf(text, 480, "%s%s%s%s", *strengths ? strengths : "none",
+             !*d->sided ? ""
+             : flips    ? ", although "
+                        : "; no flip, as ",
+             d->sided,
+             flips                   ? "; --flip 0 turns the flip off"
+             : *d->sided && !refused ? "; --flip 0.5 enables it"
+             : *d->sided             ? ""
+                         : "; --flip, --pad, --scale, --brightness and others enable it");
+    return text;
+}
+
 void banner_sizes(const heed_images_info *a) {
     const heed_image_transform *v = &a->view;
     char was[96] = "";
@@ -67,17 +84,6 @@ void banner_sizes(const heed_images_info *a) {
     else
         banner_row("normalised", "mean %.3f %.3f %.3f, deviation %.3f %.3f %.3f", v->mean[0],
                    v->mean[1], v->mean[2], v->deviation[0], v->deviation[1], v->deviation[2]);
-}
-
-static void banner_augment(const heed_images *k, const heed_config *f) {
-    heed_augment augment = heed_augment_of(f);
-    char text[160];
-    augment_text(&augment, text);
-    banner_row("augmented", "%s; %s", *text ? text : "none",
-               augment.flip > 0 ? "--flip 0 turns the flip off"
-               : heed_images_are_symbols(k)
-                   ? "no flip, as classes are digits or letters: --flip 0.5 enables it"
-                   : "--flip, --pad, --scale, --brightness and others enable it");
 }
 
 void banner_skipped(const heed_model *m, const heed_images *k, const heed_config *f) {
@@ -117,7 +123,7 @@ static void banner_hints(const heed_model *m, const heed_data *d, const heed_con
 
 void banner_pictures(const heed_model *m, const heed_data *d, const heed_config *f) {
     const heed_images_info *a = heed_images_about(d->batches);
-    char n1[32], n2[32], n3[32], names[256];
+    char n1[32], n2[32], n3[32], names[256], augmented[480];
     const size_t *n = a->count;
     banner_row("data", "%s (%s)", heed_config_text(f, "data"), a->kind);
     banner_row("pictures", "%s for training, %s for validation, %s for the test",
@@ -135,7 +141,7 @@ void banner_pictures(const heed_model *m, const heed_data *d, const heed_config 
                    heed_format_count(n1, copies), copies == 1 ? "is" : "are", program_name(),
                    m->name, heed_config_text(f, "data"));
     banner_skipped(m, d->batches, f);
-    banner_augment(d->batches, f);
+    banner_row("augmented", "%s", augmented_text(d, f, augmented));
     banner_hints(m, d, f);
 }
 

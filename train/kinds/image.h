@@ -4,9 +4,12 @@
 #define HEED_PICTURES_H
 
 #include "kinds/training.h"
+#include <heed/pairs.h>
 
 /* Writes "flip 0.5, shift by up to 2, ...", or "" for no augmentation, to text and returns it. */
 const char *augment_text(const heed_augment *a, char text[160]);
+/* The same of a training, with the reason why pictures are not mirrored, or should not be. */
+const char *augmented_text(const heed_data *d, const heed_config *f, char text[480]);
 /* Whether colour pictures are few for a model of patches; if so, writes a hint to text. */
 bool are_few(const heed_model *m, const heed_data *d, const heed_config *f, char text[256]);
 /* Writes to text how many files of a set are not pictures, and the first; "": none. */
@@ -82,6 +85,9 @@ typedef struct {
     heed_part part;
     bool all_parts;      /* the data has no parts, so all of it was read */
     heed_images *images; /* NULL: texts */
+    const heed_pairs_info *texts;
+    heed_entities *entities[2]; /* of words: by seqeval's default mode, and strictly; or NULL */
+
     size_t count, capacity;
     heed_prediction *list;
     const char *noun; /* what is classified: "pictures" */

@@ -9,8 +9,8 @@
 
 static const heed_option options[] = {
     {"tokenizer", HEED_TEXT, "word", 0, 0, NULL,
-     "char, byte, word, wordpiece or bpe, trained on the captions; or the path of a run, a "
-     "tokenizer.json or a vocab.txt",
+     "char, byte, word, wordpiece or bpe, trained on the captions; or the path of a run, "
+     "a " HEED__TOKENIZER_FILES,
      "Captions"},
     {"lower", HEED_BOOL, "false", 0, 0, NULL, "word and wordpiece: lower-case the captions",
      "Captions"},
@@ -19,7 +19,8 @@ static const heed_option options[] = {
      "share of the captions kept for validation, with all others of their pictures", "Captions"},
     HEED__PICTURE_OPTIONS,
     {"flip", HEED_REAL, "0", 0, 1, NULL,
-     "probability of left and right exchanged; refused where captions say left or right",
+     "probability of left and right exchanged; refused where captions name a side, as left or "
+     "right",
      HEED__AUGMENTATION},
     HEED__SHIFT_AND_COLOUR_OPTIONS,
     {0}};
@@ -72,6 +73,7 @@ static bool open_data(heed_data *d, heed_config *f, const heed_data_args *a) {
     heed_captions *k = d->batches = pairs ? heed_captions_open(d->c, pairs, &pictures) : NULL;
     if (!k) return false;
     d->checksum = heed_captions_about(k)->checksum;
+    d->sided = heed_images_about(heed_captions_images(k))->sided;
     return heed__pictures_complete(f, heed_captions_images(k));
 }
 

@@ -96,8 +96,12 @@ bool heed__hf_choice(const heed__hf *r, const json_t *o, const char *place, cons
 
 /* ---- steps ---- */
 
-/* Appends a step; false when out of memory. */
+/* Appends a step, which takes its time for each text. */
 static bool add_step(heed__hf *r, heed__steps *s, heed__step step) {
+    enum { MOST_STEPS = 256 };
+    if (s->count == MOST_STEPS)
+        return heed__hf_refuse(r, "normalizer, pre_tokenizer or decoder", "at most 256 steps",
+                               NULL);
     if (!heed__grow(r->c, &s->of, &s->capacity, s->count + 1, sizeof *s->of)) return false;
     s->of[s->count++] = step;
     return true;

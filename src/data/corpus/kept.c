@@ -10,7 +10,7 @@
 
 static const char file_name[] = "tokens.bin";
 
-enum { VERSION = 1, LISTED = -1 };
+enum { VERSION = 2, LISTED = -1 };
 
 typedef struct {
     char magic[8];

@@ -6,8 +6,8 @@
 
 static const heed_option options[] = {
     {"tokenizer", HEED_TEXT, "char", 0, 0, NULL,
-     "char, byte, word, wordpiece or bpe, trained on the text; or the path of a run, a "
-     "tokenizer.json or a vocab.txt",
+     "char, byte, word, wordpiece or bpe, trained on the text; or the path of a run, "
+     "a " HEED__TOKENIZER_FILES,
      "Text"},
     {"vocab", HEED_INT, "0", 0, 1 << 24, NULL,
      "tokens in the vocabulary, at most; 0: no limit for char and word, 8192 for wordpiece and bpe",

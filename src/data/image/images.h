@@ -27,7 +27,7 @@ typedef struct {
 typedef struct {
     size_t count[HEED_PARTS]; /* pictures found */
     uint32_t label;           /* its index among the labels */
-} heed__class;
+} heed__picture_class;
 
 /* Sums over the training pictures' bytes per channel, for pictures of one and of three channels. */
 typedef struct {
@@ -70,8 +70,8 @@ struct heed_images {
     heed_images_args a;
     char **labels; /* the run's; then the same as info's */
     size_t label_count;
-    heed__names names;    /* of the classes, in the order of first occurrence */
-    heed__class *classes; /* parallel to names */
+    heed__names names;            /* of the classes, in the order of first occurrence */
+    heed__picture_class *classes; /* parallel to names */
     size_t class_capacity;
     bool ordered; /* classes are ordered as in the source, not by name */
     heed__item *items;

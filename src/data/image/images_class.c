@@ -122,7 +122,8 @@ static bool make_labels(heed_images *k, const char *path) {
     const char **texts = heed__names_list(&k->names, !k->ordered);
     k->labels = heed__alloc_array(k->c, n, sizeof *k->labels);
     for (size_t i = 0; texts && k->labels && i < n && !heed__stopped(k->c); i++) {
-        heed__class *class = &k->classes[heed__names_look(&k->names, texts[i], strlen(texts[i]))];
+        heed__picture_class *class =
+            &k->classes[heed__names_look(&k->names, texts[i], strlen(texts[i]))];
         class->label = (uint32_t)i;
         k->labels[i] = heed__copy_text(k->c, texts[i]);
         k->label_count = i + 1;

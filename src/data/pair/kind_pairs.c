@@ -3,6 +3,7 @@
 #include "data/kind.h"
 #include "data/pair/pairs.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const char columns_help[] =
@@ -11,8 +12,8 @@ static const char columns_help[] =
 
 static const heed_option translation_options[] = {
     {"tokenizer", HEED_TEXT, "char", 0, 0, NULL,
-     "char, byte, word, wordpiece or bpe, trained on the pairs; or the path of a run, a "
-     "tokenizer.json or a vocab.txt",
+     "char, byte, word, wordpiece or bpe, trained on the pairs; or the path of a run, "
+     "a " HEED__TOKENIZER_FILES,
      "Pairs"},
     {"source-tokenizer", HEED_TEXT, "", 0, 0, NULL,
      "another one for the source, if `share-vocab` is off; none: of the same kind", "Pairs"},
@@ -25,13 +26,16 @@ static const heed_option translation_options[] = {
 
 static const heed_option label_options[] = {
     {"tokenizer", HEED_TEXT, "word", 0, 0, NULL,
-     "char, byte, word, wordpiece or bpe, trained on the texts; or the path of a run, a "
-     "tokenizer.json or a vocab.txt",
+     "char, byte, word, wordpiece or bpe, trained on the texts; or the path of a run, "
+     "a " HEED__TOKENIZER_FILES,
      "Texts"},
     {"lower", HEED_BOOL, "false", 0, 0, NULL, "word and wordpiece: lower-case the text", "Texts"},
     {"columns", HEED_TEXT, "", 0, 0, NULL, columns_help, "Texts"},
     {"val", HEED_TEXT, "", 0, 0, NULL, "a separate file for validation", "Texts"},
     {"val-split", HEED_REAL, "0.1", 0, 0.9, NULL, "share of the texts kept for validation",
+     "Texts"},
+    {"truncate", HEED_CHOICE, "head", 0, 0, "head|tail|head+tail",
+     "what a text longer than the block keeps: its head, its tail, or half a block of each",
      "Texts"},
     HEED__BALANCE("Texts"),
     {0}};
@@ -143,6 +147,13 @@ static bool check_labels(const heed_data *d, const heed_config *f) {
     return true;
 }
 
+/* The lengths of labelled texts choose the block, unless it was given or is that of another run. */
+static bool chooses_block(const heed_data *d, const heed_config *f) {
+    bool from = heed_config_has(f, "from") && *heed_config_text(f, "from");
+    return d->spec.kind != HEED_INPUT_PAIR && !from &&
+           heed_config_rank(f, "block") == HEED_FROM_DEFAULT;
+}
+
 static bool open_pairs(heed_data *d, const heed_config *f, const heed_data_args *a) {
     const char *val = heed_config_text(f, "val");
     double split = heed_config_real(f, "val-split");
@@ -152,7 +163,8 @@ static bool open_pairs(heed_data *d, const heed_config *f, const heed_data_args 
                                                        : HEED_CLASSES,
                             .val_split = d->all ? 0 : split,
                             .val_path = *val && !d->all ? val : NULL,
-                            .block = (int)heed_config_int(f, "block"),
+                            .block = chooses_block(d, f) ? 0 : (int)heed_config_int(f, "block"),
+                            .truncate = translates ? NULL : heed_config_text(f, "truncate"),
                             .labels = a->labels,
                             .label_count = a->label_count,
                             .columns = heed_config_text(f, "columns"),
@@ -176,6 +188,11 @@ static bool open_data(heed_data *d, heed_config *f, const heed_data_args *a) {
     d->label_count = about->classes;
     if (!heed_pairs_encode(d->batches, d->source ? d->source : d->tokenizer,
                            translates ? d->tokenizer : NULL))
+        return false;
+    char block[16];
+    snprintf(block, sizeof block, "%d", about->block);
+    if (chooses_block(d, f) && about->block != heed_config_int(f, "block") &&
+        !heed_config_set(f, "block", block, "data", HEED_FROM_PRESET))
         return false;
     if (!translates && heed_config_bool(f, "balance"))
         d->class_weights = heed_pairs_balance(d->batches);

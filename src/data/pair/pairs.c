@@ -143,7 +143,8 @@ static bool read_file(heed_pairs *k, const char *path, int number) {
 static bool args_fit(heed_ctx *c, const heed_pairs_args *a) {
     if ((int)a->kind < HEED_TRANSLATION || a->kind > HEED_CAPTIONS)
         return heed_fail(c, HEED_USAGE, "there is no kind of pairs %d", (int)a->kind);
-    return heed__in_range(c, "block is", a->block, 2, HEED__MOST_BLOCK) &&
+    bool chosen = !a->block && (a->kind == HEED_CLASSES || a->kind == HEED_TAGS);
+    return (chosen || heed__in_range(c, "block is", a->block, 2, HEED__MOST_BLOCK)) &&
            heed__is_share(c, a->val_split);
 }
 
@@ -153,6 +154,7 @@ heed_pairs *heed_pairs_open(heed_ctx *c, const char *path, const heed_pairs_args
     if (!k) return NULL;
     k->c = k->labels.c = c;
     k->a = *a;
+    k->info.per_word = a->kind == HEED_TAGS;
     heed__own(c, &k->owned, pairs_free);
     bool ok = heed__pairs_named(k) && heed__pairs_labels(k) && read_file(k, path, 0);
     k->own = k->count;

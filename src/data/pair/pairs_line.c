@@ -86,6 +86,22 @@ static bool lacks(const heed__line *l, const char *key, const char *found) {
                      l->path, l->number, key, found);
 }
 
+/* An item of a list is a word or the label of one: with white space in it, or empty, it would shift
+ * the labels after it. */
+static bool items_are_words(heed__line *l, const char *key, const json_t *list) {
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *item = json_array_get(list, i);
+        heed__cut rest = {json_string_value(item), json_string_length(item)}, word;
+        char found[HEED_QUOTE], expected[80];
+        if (!rest.s || (heed__next_word(&rest, &word) && word.n == json_string_length(item)))
+            continue;
+        snprintf(expected, sizeof expected, "one word as item %zu of \"%.24s\"", i + 1, key);
+        return heed__pairs_wrong(
+            l, expected, heed_quote(found, json_string_value(item), json_string_length(item)));
+    }
+    return true;
+}
+
 /* Values are never longer than their JSON text in the line, which they overwrite. */
 static bool add_object(heed__line *l, const json_t *object) {
     heed__cut text[HEED__SIDES];
@@ -101,6 +117,8 @@ static bool add_object(heed__line *l, const json_t *object) {
             value = json_object_get(object, names[i]);
         if (!value) return lacks(l, given.s ? key : names[0], "no such key");
         text[side].s = to;
+        if (l->k->a.kind == HEED_TAGS && !items_are_words(l, given.s ? key : names[0], value))
+            return false;
         if (!put_value(value, &to)) return lacks(l, names[0], "another kind of value");
         text[side].n = (size_t)(to - text[side].s);
     }
