@@ -414,13 +414,13 @@ static const struct {
     {"Queries", ": Q = X W_Q", ": Q = W_Q' X", NULL, "A query says what a token looks for.",
      HEED_LESSON_Q},
     {"Keys", ": K = %s W_K", ": K = W_K' %s", after_keys,
-     "A key says what a token has to offer to those who look.", HEED_LESSON_K},
+     "A key says what a token offers to the queries.", HEED_LESSON_K},
     {"Values", ": V = %s W_V", ": V = W_V' %s", after_values,
-     "A value is what a token passes on to those who look at it.", HEED_LESSON_V},
+     "A value is what a token passes on to the tokens that attend to it.", HEED_LESSON_V},
     {"Positions", ": Q_R, K_R", ": Q_R, K_R", rotate, NULL, HEED_LESSON_X},
     {"Scores", ": raw = %s", ": raw = %s", NULL,
-     "Every query meets every key. Their dot product is large where the one looks for what the "
-     "other offers.",
+     "Every query is compared with every key. Their dot product is large where the query looks "
+     "for what the key offers.",
      HEED_LESSON_RAW},
     {"Scale", ": scaled = beta raw", ": scaled = beta raw", scale, NULL, HEED_LESSON_X},
     {"Mask", "", "", mask, NULL, HEED_LESSON_X},
