@@ -289,17 +289,14 @@ bool example_parse(explaining *e, const char *path, const char *json, size_t n) 
 }
 
 bool example_read(explaining *e, const char *path) {
-    json_error_t error;
-    reader r = {.e = e, .path = path};
-    if (strcmp(path, "-") == 0) {
-        heed_text typed = {.c = e->c};
-        bool ok =
-            read_stdin(e->c, &typed) && example_parse(e, path, typed.s ? typed.s : "", typed.n);
-        heed_text_free(&typed);
-        return ok;
-    }
-    if (is_directory(path))
-        return heed_fail(e->c, HEED_DATA, "cannot read %s: it is a folder", path);
-    r.root = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
-    return read_root(&r, &error);
+    heed_text typed = {.c = e->c};
+    char *text = NULL;
+    size_t n = 0;
+    bool input = strcmp(path, "-") == 0;
+    bool ok = input ? read_stdin(e->c, &typed) : (text = heed_text_read(e->c, path, &n)) != NULL;
+    if (input) n = typed.n;
+    ok = ok && example_parse(e, path, text ? text : typed.s ? typed.s : "", n);
+    heed_text_free(&typed);
+    free(text);
+    return ok;
 }

@@ -29,10 +29,12 @@ bool pairs_note(const heed_pairs_info *a, const heed_config *f, int index, char 
     char n[32], cut[120];
     *text = 0;
     bool given = heed_config_has(f, "columns") && *heed_config_text(f, "columns") && !a->json;
-    if (index == 0 && a->header) snprintf(text, 160, "the first line names the columns: skipped");
+    if (index == 0 && a->columns)
+        snprintf(text, 160, "the first line names the columns: %.*s are read",
+                 (int)heed_label_cut(a->columns, 100), a->columns);
     if (index == 0 && given && !a->header) /* by numbers */
         snprintf(text, 160,
-                 "the first line is read as data; if it names the columns: --columns NAME,NAME");
+                 "the first line is read as data; if it names the columns: --header yes");
     if (index == 1 && a->extra_columns)
         snprintf(text, 160, "further %s in %s line%s are ignored", a->json ? "keys" : "columns",
                  heed_format_count(n, a->extra_columns), a->extra_columns == 1 ? "" : "s");
@@ -107,7 +109,7 @@ static void banner_pairs(const heed_model *m, const heed_data *d, const heed_con
 /* ---- the end of a training run ---- */
 
 static const char *scores_path(const char *run, char path[1024]) {
-    snprintf(path, 1024, "%s/scores.json", run);
+    snprintf(path, 1024, "%s" HEED_INSIDE "scores.json", run);
     return path;
 }
 

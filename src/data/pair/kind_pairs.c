@@ -6,10 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char columns_help[] =
-    "columns of CSV and TSV, or keys of JSON objects: SOURCE,TARGET or TEXT,LABEL, by name or by "
-    "number from 1; without it, by their usual names";
-
 static const heed_option translation_options[] = {
     {"tokenizer", HEED_TEXT, "char", 0, 0, NULL,
      "char, byte, word, wordpiece or bpe, trained on the pairs; or the path of a run, "
@@ -18,8 +14,9 @@ static const heed_option translation_options[] = {
     {"source-tokenizer", HEED_TEXT, "", 0, 0, NULL,
      "another one for the source, if `share-vocab` is off; none: of the same kind", "Pairs"},
     {"lower", HEED_BOOL, "false", 0, 0, NULL, "word and wordpiece: lower-case the text", "Pairs"},
-    {"columns", HEED_TEXT, "", 0, 0, NULL, columns_help, "Pairs"},
+    HEED__COLUMNS("SOURCE,TARGET or TEXT,LABEL", "Pairs"),
     {"val", HEED_TEXT, "", 0, 0, NULL, "a separate file for validation", "Pairs"},
+    HEED__VAL_COLUMNS("Pairs"),
     {"val-split", HEED_REAL, "0.1", 0, 0.9, NULL, "share of the pairs kept for validation",
      "Pairs"},
     {0}};
@@ -30,8 +27,9 @@ static const heed_option label_options[] = {
      "a " HEED__TOKENIZER_FILES,
      "Texts"},
     {"lower", HEED_BOOL, "false", 0, 0, NULL, "word and wordpiece: lower-case the text", "Texts"},
-    {"columns", HEED_TEXT, "", 0, 0, NULL, columns_help, "Texts"},
+    HEED__COLUMNS("SOURCE,TARGET or TEXT,LABEL", "Texts"),
     {"val", HEED_TEXT, "", 0, 0, NULL, "a separate file for validation", "Texts"},
+    HEED__VAL_COLUMNS("Texts"),
     {"val-split", HEED_REAL, "0.1", 0, 0.9, NULL, "share of the texts kept for validation",
      "Texts"},
     {"truncate", HEED_CHOICE, "head", 0, 0, "head|tail|head+tail",
@@ -79,23 +77,13 @@ bool heed__pairs_extend_tokenizer(const heed_config *f, const heed_pairs *k, int
     return (*t = more) != NULL;
 }
 
-/* The source's tokenizer of a run, in a separate folder; NULL: it has none, or an error. */
-static heed_tokenizer *open_source(heed_ctx *c, const char *run) {
-    heed_text path = {.c = c};
-    heed_tokenizer *t = NULL;
-    if (heed_text_add(&path, "%s/source-tokenizer", run) && heed__os_is_dir(path.s))
-        t = heed_tokenizer_open(c, path.s);
-    heed_text_free(&path);
-    return t;
-}
-
 /* Opens or trains the source's tokenizer. If a run is named, its source tokenizer is used. */
 static heed_tokenizer *make_source(heed_ctx *c, const heed_config *f, const heed_pairs *k) {
     const char *own = heed_config_text(f, "source-tokenizer");
     const char *key = *own ? "source-tokenizer" : "tokenizer";
     const char *name = heed_config_text(f, key);
     if (heed__kind_find(name) >= 0) return heed__pairs_train_tokenizer(c, f, k, 0, name);
-    heed_tokenizer *made = *own ? NULL : open_source(c, name);
+    heed_tokenizer *made = *own ? NULL : heed__tokenizer_in(c, name, HEED__SOURCE_FOLDER);
     return made ? made : heed__tokenizer_at(c, key, name);
 }
 
@@ -116,12 +104,12 @@ static bool find_tokenizers(heed_data *d, const heed_config *f, const heed_data_
                          "`source-tokenizer` has no effect with a shared vocabulary: expected "
                          "`share-vocab = false`");
     int side = shared ? 2 : translates ? 1 : 0;
-    d->tokenizer = run ? heed_tokenizer_open(d->c, run)
+    d->tokenizer = run ? heed__tokenizer_in(d->c, run, "")
                    : heed__kind_find(name) >= 0
                        ? heed__pairs_train_tokenizer(d->c, f, d->batches, side, name)
                        : heed__tokenizer_at(d->c, "tokenizer", name);
     if (d->tokenizer && run)
-        d->source = open_source(d->c, run);
+        d->source = heed__tokenizer_in(d->c, run, HEED__SOURCE_FOLDER);
     else if (d->tokenizer && translates && !shared)
         d->source = make_source(d->c, f, d->batches);
     if (d->tokenizer && a->extend && !run)
@@ -168,6 +156,8 @@ static bool open_pairs(heed_data *d, const heed_config *f, const heed_data_args 
                             .labels = a->labels,
                             .label_count = a->label_count,
                             .columns = heed_config_text(f, "columns"),
+                            .val_columns = heed_config_text(f, "val-columns"),
+                            .header = heed_config_text(f, "header"),
                             .bracket =
                                 heed_config_has(f, "bracket") && heed_config_bool(f, "bracket")};
     d->batches = heed_pairs_open(d->c, heed_config_text(f, "data"), &args);
