@@ -43,11 +43,7 @@ endif
 # A variant is a folder under build/ with flags of its own.
 MPI      ?=
 VARIANT  ?= $(if $(MPI),mpi,release)
-# No tables for unwinding the stack: a twelfth of libheed.so, and C raises nothing. Debuggers are served by `make debug`.
-# Functions and jumps are not aligned, nor tables to 32 bytes, which is a fiftieth, where the compiler (gcc) can; loops are.
-compiler_takes = $(shell echo | $(CC) -Werror $(1) -x c -E - >/dev/null 2>&1 && echo '$(1)')
-PACKED := $(call compiler_takes,-falign-functions=1 -falign-jumps=1) $(call compiler_takes,-malign-data=abi)
-OPT_release := -O3 -fno-asynchronous-unwind-tables $(PACKED)
+OPT_release := -O2
 OPT_f64     := -O2 -DHEED_F64
 OPT_asan    := -O1 -g -fsanitize=address -fno-omit-frame-pointer
 OPT_ubsan   := -O1 -g -fsanitize=undefined,float-cast-overflow -fno-sanitize-recover=all
@@ -57,17 +53,13 @@ OPT_serial  := -O2 -g1
 OPT_debug   := -O0 -g
 OPT_mpi     := $(OPT_release) -DHEED_MPI
 OPT      := $(OPT_$(VARIANT))
-# Relocations packed (a table of options is nearly all addresses), code and constants in the same pages, no symbols for debuggers, no index of the tables for
-# unwinding, which are not there.
-SO_release  := -Wl,-s -Wl,-z,pack-relative-relocs -Wl,-z,noseparate-code -Wl,--no-eh-frame-hdr
-SO_mpi      := $(SO_release)
-# How a shared library is linked. Flags that not every linker of ELF accepts are tried, once. It stays in memory after dlclose: OpenMP's threads, which
-# wait for more work, would go on in code that is gone.
+# How a shared library is linked. Flags that not every linker of ELF accepts are tried, once. It stays in memory after dlclose: OpenMP's threads,
+# which wait for more work, would go on in code that is gone.
 comma       := ,
 linker_takes = $(shell echo 'int puts(const char *s); int f(void); int f(void) { return puts(""); }' | \
     $(CC) -shared -fPIC -Wl,--fatal-warnings $(1) -x c - -o $(B)/linker_takes 2>/dev/null && echo '$(1)')
 SHARED_ELF   = $(eval SHARED_ELF := $(foreach f,-Wl$(comma)--no-undefined -Wl$(comma)-Bsymbolic-functions \
-    -Wl$(comma)-z$(comma)nodelete -Wl$(comma)--version-script=$(B)/heed.map $(SO_$(VARIANT)),$(call linker_takes,$(f))))$(SHARED_ELF)
+    -Wl$(comma)-z$(comma)nodelete -Wl$(comma)--version-script=$(B)/heed.map,$(call linker_takes,$(f))))$(SHARED_ELF)
 ifeq ($(SYSTEM),Darwin)
 SHARED = -dynamiclib -install_name $(LIBDIR)/$(@F) -current_version $(VERSION) -Wl,-exported_symbol,_heed_*
 else
@@ -109,9 +101,7 @@ ISAS := generic neon
 else
 ISAS := generic
 endif
-# Where kernels of SIMD instructions stand beside them, the generic ones are the reference and the way of an old machine.
 FLAGS_generic := -DHEED_ISA=generic -ffp-contract=off
-SMALL_generic = $(if $(filter-out generic,$(ISAS)),$(SMALLEST))
 FLAGS_avx2    := -DHEED_ISA=avx2 -mavx2 -mfma -ffp-contract=fast
 # Tuned for Intel, loops of products keep the order of their source; gcc's default order costs 2 % of their time.
 FLAGS_avx512  := -DHEED_ISA=avx512 -mtune=skylake-avx512 -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx2 -mfma -mprefer-vector-width=512 -ffp-contract=fast
@@ -245,26 +235,12 @@ $(B)/%.o: %.c | .deps-checked
 # stb_image computes with integers that wrap around; behind the end of a damaged JPEG scan it shifts a zero by more than
 # 31 (stbi__grow_buffer_unsafe), which is zero on every machine.
 $(B)/src/data/image/image.o: CFLAGS_ALL += -fwrapv -fno-sanitize=shift-exponent
-# The kernels are built for speed; what calls them, and those that -O3 only makes longer, with -O2; the other rooms for size.
 ifneq ($(filter release mpi,$(VARIANT)),)
-# The order of instructions is left to the processor: a twentieth of the time of compiling, and of no use where speed is none.
-SMALLEST := $(or $(call compiler_takes,-Oz),-Os) $(call compiler_takes,-fno-schedule-insns2)
-$(foreach room,core text io data data/corpus data/image data/pair nn fit record inspect view exchange,$(B)/src/$(room)/%.o) $(B)/models/%.o: SIZE := $(SMALLEST)
-$(B)/src/core/rng.o: SIZE := -O3
-$(B)/src/data/image/resize.o: SIZE := -O2
-# Texts may be large.
-$(foreach i,core/memory text/utf8 $(addprefix data/corpus/,encode names reading stream words),$(B)/src/$(i).o): SIZE := -O2
-$(B)/src/ops/%.o $(B)/src/optim/%.o: SIZE := -O2
-$(foreach o,activate affine attention batch_norm bce binary clamp concat conv dropout embed layer_norm lora matmul mse note pad permute pool recurrent recurrent_attention reduce reshape rms_norm rotary scale slice softmax sum where xent,$(B)/src/ops/$(o).o): SIZE := $(SMALLEST)
-$(foreach o,check clip gd momentum nesterov optim schedule settings sgd,$(B)/src/optim/$(o).o): SIZE := $(SMALLEST)
-$(B)/src/kernels/dispatch.o $(B)/src/kernels/profile.o: SIZE := $(SMALLEST)
-$(B)/src/fit/gradients.o: SIZE := -O2
-# What the vectors do is written out, so that -O3 adds mainly size.
-$(foreach k,$(KERNELS),$(foreach i,avx2 avx512,$(B)/$(k:.c=.$(i).o))): SIZE := -O2 -fno-tree-vectorize \
+# Compares pictures byte by byte.
+$(B)/src/data/image/mirror.o: SIZE := -O3
+# What the vectors do is written out, so that more than -O2 adds mainly size.
+$(foreach k,$(KERNELS),$(foreach i,avx2 avx512,$(B)/$(k:.c=.$(i).o))): SIZE := -fno-tree-vectorize \
     $(call compiler_takes,-fno-tree-loop-distribute-patterns)
-$(foreach k,additive_attention attention attention_grad cell gemm_bf16 norm thin,$(foreach i,avx2 avx512,$(B)/src/kernels/$(k).$(i).o)): SIZE += $(call compiler_takes,-falign-loops=1)
-$(foreach k,broadcast dropout permute pool softmax vec xent,$(foreach i,avx2 avx512,$(B)/src/kernels/$(k).$(i).o)): SIZE := -Os
-$(foreach k,$(KERNELS),$(B)/$(k:.c=.generic.o)): SIZE := $(SMALL_generic)
 # The program only talks, and -Og compiles in little more than half of the time.
 $(B)/train/%.o: SIZE := -Og
 endif
@@ -280,20 +256,16 @@ $(B)/train/%.o $(B)/tests/%.o: ROOM_INCLUDES := -Itrain -I.
 ifneq ($(VARIANT),serial)
 $(B)/tests/%.o: SIZE := -O0
 endif
-# gcc's declarations of vector instructions are 2 MB. They are compiled once for each instruction set, for size and for speed, instead of once for each
-# kernel; the objects are the same. Not with ccache, which does not cache what reads compiled headers.
-PRECOMPILED := $(if $(findstring ccache,$(CC)),,$(shell $(CC) --version 2>/dev/null | grep -q 'Free Software Foundation' && \
-    echo $(if $(filter release mpi,$(VARIANT)),small) fast))
+# gcc's declarations of vector instructions are 2 MB. They are compiled once for each instruction set instead of once for each kernel; the objects are the
+# same. Not with ccache, which does not cache what reads compiled headers.
+PRECOMPILED := $(if $(findstring ccache,$(CC)),,$(shell $(CC) --version 2>/dev/null | grep -q 'Free Software Foundation' && echo .gch))
 define ISA_RULE
 $(B)/isa/$(1).h: | .deps-checked
 	@mkdir -p $$(@D)
 	@echo '#include "kernels/isa.h"' >$$@
-$(B)/isa/$(1).h.gch/small: SIZE := -Os
-$(B)/isa/$(1).h.gch/fast: SIZE := -O2
-$(B)/isa/$(1).h.gch/%: $(B)/isa/$(1).h
-	@mkdir -p $$(@D)
-	$$(call say,CC $$< $$*)$$(CC) $$(CPPFLAGS_ALL) $$(CFLAGS_ALL) $(FLAGS_$(1)) -x c-header -MF $(B)/isa/$(1).$$*.d -o $$@ $$<
-$(B)/%.$(1).o: %.c $(B)/isa/$(1).h $(PRECOMPILED:%=$(B)/isa/$(1).h.gch/%) | .deps-checked
+$(B)/isa/$(1).h.gch: $(B)/isa/$(1).h
+	$$(call say,CC $$<)$$(CC) $$(CPPFLAGS_ALL) $$(CFLAGS_ALL) $(FLAGS_$(1)) -x c-header -MF $(B)/isa/$(1).d -o $$@ $$<
+$(B)/%.$(1).o: %.c $(B)/isa/$(1).h$(PRECOMPILED) | .deps-checked
 	@mkdir -p $$(@D)
 	$$(call say,CC $$< $(1))$$(CC) $$(CPPFLAGS_ALL) $$(CFLAGS_ALL) $(FLAGS_$(1)) -include $(B)/isa/$(1).h -c -o $$@ $$<
 endef

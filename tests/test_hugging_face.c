@@ -190,6 +190,15 @@ TEST(hugging_face_refuses_by_name) {
          "pre_tokenizer.pretokenizers[1]: expected ByteLevel as the last splitter"},
         {FILE_OF("\"decoder\":{\"type\":\"CTC\"},", WORDS_OF), "decoder.type"},
         {FILE_OF("\"post_processor\":{\"type\":\"Odd\"},", WORDS_OF), "post_processor.type"},
+        {FILE_OF("\"post_processor\":{\"type\":\"TemplateProcessing\",\"single\":[{"
+                 "\"SpecialToken\":{\"id\":\"X\"}},{\"Sequence\":{\"id\":\"A\"}}],"
+                 "\"special_tokens\":{\"X\":{\"ids\":[\"a\"]}}},",
+                 WORDS_OF),
+         "post_processor: expected ids of the vocabulary, found \"a\""},
+        {FILE_OF("\"post_processor\":{\"type\":\"BertProcessing\",\"cls\":[\"a\",0.5],"
+                 "\"sep\":[\"a\",0]},",
+                 WORDS_OF),
+         "post_processor: expected ids of the vocabulary, found \"0.5\""},
         {FILE_OF("\"pre_tokenizer\":{\"type\":\"ByteLevel\"},", WORDS_OF),
          "model.type: expected BPE after ByteLevel"},
         {FILE_OF("", "\"type\":\"BPE\",\"byte_fallback\":true,\"end_of_word_suffix\":\"</w>\","
@@ -228,20 +237,150 @@ TEST(hugging_face_refuses_by_name) {
     }
 }
 
-/* A pattern that would go through very many ways stops with an error. */
-TEST(hugging_face_pattern_is_bounded) {
+#define SPLIT_OF(regex)                                                                            \
+    "\"pre_tokenizer\":{\"type\":\"Split\",\"pattern\":{\"Regex\":\"" regex                        \
+    "\"},\"behavior\":\"Isolated\"},"
+
+/* Encodes a text of n letters a; the count of tokens, or -1 for an error that says so. */
+static int count_of(const char *file, size_t n, const char *error) {
     heed_ctx *c = open_ctx();
-    heed_tokenizer *k = heed_tokenizer_open(
-        c, folder_of("slow", FILE_OF("\"pre_tokenizer\":{\"type\":\"Split\",\"pattern\":{\"Regex\":"
-                                     "\"a*a*a*a*a*a*a*b\"},\"behavior\":\"Isolated\"},",
-                                     WORDS_OF)));
-    char text[2000];
+    heed_tokenizer *k = heed_tokenizer_open(c, folder_of("slow", file));
     heed_tokens t = {0};
-    memset(text, 'a', sizeof text);
-    CHECK(k && !heed_encode(k, text, sizeof text, &t));
-    CHECK_HAS(heed_ctx_error(c), "takes too long");
+    char *text = malloc(n);
+    if (!text) exit(1);
+    memset(text, 'a', n);
+    CHECK(k);
+    int count = heed_encode(k, text, n, &t) ? (int)t.count : -1;
+    if (count < 0) CHECK_HAS(heed_ctx_error(c), error);
+    free(text);
     heed_tokens_free(&t);
     heed_close(c);
+    return count;
+}
+
+/* A pattern that would go through very many ways stops with an error; one that fails at each place
+ * of a long run takes linear time. */
+TEST(hugging_face_pattern_is_bounded) {
+    static const char *const linear[] = {
+        FILE_OF(SPLIT_OF("a+b"), WORDS_OF), FILE_OF(SPLIT_OF("a++b"), WORDS_OF),
+        FILE_OF(SPLIT_OF("a*a*a*a*a*a*a*b"), WORDS_OF), FILE_OF(SPLIT_OF("x|(?=a+b)a"), WORDS_OF),
+        FILE_OF(SPLIT_OF("a.*?b"), WORDS_OF)};
+    for (size_t i = 0; i < sizeof linear / sizeof *linear; i++)
+        CHECK(count_of(linear[i], 1000000, "") == 1);
+    CHECK(count_of(FILE_OF(SPLIT_OF("a{0,99}a{0,99}a{0,99}a{0,99}a{0,99}b"), WORDS_OF), 2000,
+                   "takes too long") == -1);
+}
+
+/* A tokenizer cannot make a text as long as it likes. */
+TEST(hugging_face_growth_is_bounded) {
+#define TEN "{\"type\":\"Replace\",\"pattern\":{\"String\":\"a\"},\"content\":\"aaaaaaaaaa\"},"
+#define GROWING(list, key)                                                                         \
+    "\"" list "\":{\"type\":\"Sequence\",\"" key                                                   \
+    "\":[" TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN                                         \
+    "{\"type\":\"Replace\",\"pattern\":{\"String\":\"b\"},\"content\":\"\"}]},"
+    static const char grows[] = FILE_OF(GROWING("normalizer", "normalizers"), WORDS_OF);
+    CHECK(count_of(grows, 100, "makes the text too long") == -1);
+    static const char added[] =
+        "{\"added_tokens\":[{\"id\":0,\"content\":\"a\",\"normalized\":"
+        "true}]," GROWING("normalizer", "normalizers") "\"model\":{" WORDS_OF "}}";
+    heed_ctx *c = open_ctx();
+    CHECK(!heed_tokenizer_open(c, folder_of("grows", added)));
+    CHECK_HAS(heed_ctx_error(c), "makes the text too long");
+    heed_clear(c);
+    heed_tokenizer *k = heed_tokenizer_open(
+        c, folder_of("grows", FILE_OF(GROWING("decoder", "decoders"), WORDS_OF)));
+    heed_text out = {0};
+    CHECK(k && !heed_decode(k, (const int32_t[]){0, 0}, 2, &out));
+    CHECK_HAS(heed_ctx_error(c), "makes the text too long");
+    heed_text_free(&out);
+    heed_close(c);
+}
+
+/* Marks are ordered in a time of the square of their number. */
+TEST(hugging_face_marks_are_bounded) {
+    heed_ctx *c = open_ctx();
+    heed_tokenizer *k = heed_tokenizer_open(
+        c, folder_of("marks", FILE_OF("\"normalizer\":{\"type\":\"NFD\"},", WORDS_OF)));
+    heed_text text = {.c = c};
+    heed_tokens t = {0};
+    for (int i = 0; i < 500000; i++) heed_text_put(&text, "\u0301\u0323", 4);
+    CHECK(k && !heed_encode(k, text.s, text.n, &t));
+    CHECK_HAS(heed_ctx_error(c), "too many marks");
+    heed_text_free(&text);
+    heed_tokens_free(&t);
+    heed_close(c);
+}
+
+/* Of 40,000 added tokens the longest one that fits is found. */
+TEST(hugging_face_finds_many_added_tokens) {
+    enum { COUNT = 40000, WORDS = 20000 };
+    heed_ctx *c = open_ctx();
+    heed_text file = {.c = c}, text = {.c = c};
+    heed_text_add(&file, "{\"added_tokens\":[");
+    for (int i = 0; i < COUNT; i++)
+        heed_text_add(&file, "%s{\"id\":%d,\"content\":\"t%d\",\"normalized\":%s}", i ? "," : "",
+                      i + 1, i, i % 3 ? "true" : "false");
+    heed_text_add(&file, "],\"model\":{" WORDS_OF "}}");
+    heed_tokenizer *k = heed_tokenizer_open(c, folder_of("many", file.s));
+    for (int i = 0; i < WORDS; i++) heed_text_add(&text, "t%d", i * 7919 % COUNT / 3 * 3);
+    heed_tokens t = {0};
+    CHECK(k && heed_encode(k, text.s, text.n, &t) && t.count == WORDS);
+    for (int i = 0; i < WORDS && (size_t)i < t.count; i++)
+        CHECK(t.ids[i] == i * 7919 % COUNT / 3 * 3 + 1);
+    heed_tokens_free(&t);
+    heed_text_free(&file);
+    heed_text_free(&text);
+    CLOSE(c);
+}
+
+/* The words of a text, divided by a Split; what tokenizers 0.23.3 gives. */
+static void check_split(const char *pattern, const char *behavior, bool invert, const char *text,
+                        const char *words) {
+    heed_ctx *c = open_ctx();
+    heed_text file = {.c = c}, found = {.c = c};
+    heed_text_add(&file,
+                  "{\"pre_tokenizer\":{\"type\":\"Split\",\"pattern\":{\"Regex\":\"%s\"},"
+                  "\"behavior\":\"%s\",\"invert\":%s},\"model\":{" WORDS_OF "}}",
+                  pattern, behavior, invert ? "true" : "false");
+    heed_tokenizer *k = heed_tokenizer_open(c, folder_of("split", file.s));
+    heed_tokens t = {0};
+    CHECK(k && heed_encode(k, text, strlen(text), &t));
+    for (size_t i = 0; i < t.count; i++)
+        heed_text_add(&found, "%s%.*s", i ? "|" : "", (int)(t.end[i] - t.begin[i]),
+                      text + t.begin[i]);
+    CHECK_TEXT(found.s ? found.s : "", words);
+    heed_tokens_free(&t);
+    heed_text_free(&file);
+    heed_text_free(&found);
+    CLOSE(c);
+}
+
+/* A match of nothing divides, unless it is where the match before it ends. */
+TEST(hugging_face_splits_where_nothing_matches) {
+    check_split("(?=[A-Z])", "Isolated", false, "helloWorldX", "hello|World|X");
+    check_split("(?=[A-Z])", "Removed", false, "HelloWorld", "Hello|World");
+    check_split("(?=[A-Z])", "MergedWithPrevious", false, "ABC", "A|B|C");
+    check_split("(?=[A-Z])", "MergedWithNext", false, "A\u00E9BC", "A\u00E9|B|C");
+    check_split("(?=[A-Z])", "Contiguous", false, "helloWorldX", "hello|World|X");
+    check_split("(?=[A-Z])", "Isolated", true, "HelloWorld", "Hello|World");
+    check_split("(?=[A-Z])", "Removed", true, "HelloWorld", "");
+    check_split("x*", "Isolated", false, "axxb", "a|xx|b");
+    check_split("x*", "Removed", false, "axxb", "a|b");
+    check_split("x*", "MergedWithPrevious", false, "axxb", "axx|b");
+    check_split("(?=a)|a", "Isolated", false, "caab", "c|a|ab");
+    check_split("(?!b)", "Isolated", false, "abc", "ab|c");
+    check_split("a?", "Contiguous", false, "caab", "c|aa|b");
+    check_split("a?", "MergedWithNext", false, "cab", "c|ab");
+    check_split("(?<=[a-z])(?=[A-Z])", "Isolated", false, "helloWorldX", "hello|World|X");
+    check_split("(?<!\\\\s)b", "MergedWithPrevious", false, "b ab b", "b| ab| b");
+    check_split("\\\\bfoo", "Isolated", false, "a foo", "a |foo");
+    check_split("\\\\b", "Isolated", false, "ab, c", "ab|, |c");
+    check_split("^a", "Isolated", false, "aba\naa", "a|ba\n|a|a");
+    check_split("a$", "Isolated", false, "a\nba", "a|\nb|a");
+    check_split("\\\\s+$", "Removed", false, "a  b  ", "a  b");
+    check_split("a*?b", "Isolated", false, "xaab", "x|aab");
+    check_split("a{1,2}?", "Isolated", false, "aaa", "a|a|a");
+    check_split("\\\\d{1,3}+", "Isolated", false, "a123123b", "a|123123|b"); /* {1,3}, repeated */
 }
 
 static void check_ids(const char *name, const char *file, const char *text, size_t count,
@@ -255,9 +394,6 @@ static void check_ids(const char *name, const char *file, const char *text, size
     CLOSE(c);
 }
 
-#define SPLIT_OF(regex)                                                                            \
-    "\"pre_tokenizer\":{\"type\":\"Split\",\"pattern\":{\"Regex\":\"" regex                        \
-    "\"},\"behavior\":\"Isolated\"},"
 #define VOCAB_OF(words) "\"type\":\"WordLevel\",\"unk_token\":\"u\",\"vocab\":{\"u\":0," words "}"
 
 /* A group of one alternative may be absent; Oniguruma's \\w has the numerals of Latin-1, except in
@@ -307,6 +443,26 @@ TEST(hugging_face_added_tokens_are_not_words) {
               "\"pre_tokenizer\":{\"type\":\"WhitespaceSplit\"},"
               "\"model\":{" VOCAB_OF("\"x\":1") "}}",
               "ab x ab", 3, (const int32_t[]){2, 1, 0});
+}
+
+/* In data the text of a special token is text, as with split_special_tokens of transformers; other
+ * added tokens are tokens. */
+TEST(hugging_face_reads_special_tokens_as_text_in_data) {
+    static const char file[] =
+        "{\"added_tokens\":[{\"id\":3,\"content\":\"[SEP]\",\"special\":true},{\"id\":4,"
+        "\"content\":\"<x>\",\"normalized\":true}],\"pre_tokenizer\":{\"type\":\"Whitespace\"},"
+        "\"model\":{" VOCAB_OF("\"SEP\":1,\"[\":2") "}}";
+    static const char text[] = "[SEP] <x> SEP";
+    heed_ctx *c = open_ctx();
+    heed_tokenizer *k = heed_tokenizer_open(c, folder_of("data", file));
+    heed_tokens data = {0}, prompt = {0};
+    CHECK(heed_encode_text(k, text, strlen(text), &data) && data.count == 5);
+    CHECK(data.count == 5 && memcmp(data.ids, (int32_t[]){2, 1, 0, 4, 1}, 20) == 0);
+    CHECK(heed_encode(k, text, strlen(text), &prompt) && prompt.count == 3);
+    CHECK(prompt.count == 3 && memcmp(prompt.ids, (int32_t[]){3, 4, 1}, 12) == 0);
+    heed_tokens_free(&data);
+    heed_tokens_free(&prompt);
+    CLOSE(c);
 }
 
 /* ---- corpora ---- */

@@ -47,6 +47,8 @@ static const char *judge(heed_ctx *c, const judged_case *t, int64_t step, char t
                          .run = "runs/a",
                          .step = step,
                          .answers = t->answers,
+                         .sided =
+                             strstr(t->settings, "flip") ? "the class \"left\" names a side" : NULL,
                          .epochs = t->epochs,
                          .perplexity = t->model == &heed_model_gpt || t->model == &heed_model_mlm};
     CHECK(heed_config_set_list(j.f, t->settings, "test", HEED_FROM_FLAG));
@@ -205,6 +207,12 @@ static const judged_case cases[] = {
     {"flat for long", &heed_model_gpt, "schedule-from=100", 9999, 40,
      "1 1.1 .6 .4 .3 .3 .3 .3 .3 .3", "1 1.1 .6 .4 .3 .3 .3 .3 .3 .3", NULL, NULL,
      "plateau: ", "in the last third", "improving"},
+    {"mirrored left and right", &heed_model_vit, "best=accuracy dropout=0.2 lr=0.002 flip=0.5",
+     1000, 9, FALLS, "1 .9 .8 .9 1 1.1 1.2 1.3 1.4 1.5", ".5 .6 .6 .6 .6 .6 .6 .6 .6 .6", NULL,
+     "mirrored pictures", "try `flip = 0`", "overfitting"},
+    {"not mirrored", &heed_model_vit, "best=accuracy dropout=0.2 lr=0.002 flip=0", 1000, 9, FALLS,
+     "1 .9 .8 .9 1 1.1 1.2 1.3 1.4 1.5", ".5 .6 .6 .6 .6 .6 .6 .6 .6 .6", NULL, "overfitting", "",
+     "mirrored"},
 };
 
 TEST(judge_courses_of_training) {

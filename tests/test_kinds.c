@@ -111,12 +111,96 @@ TEST(kinds_complete_settings_by_the_pictures) {
     CLOSE(c);
 }
 
+/* The setting flip that is chosen for the classes a and b. */
+static double flip_of(heed_ctx *c, const char *folder) {
+    heed_config *f = settings_of(c, &heed_model_mlp, in_folder(folder), "val-split=0 workers=0");
+    heed_data_close(heed_data_open(c, f, heed_model_spec(&heed_model_mlp), NULL));
+    return heed_config_real(f, "flip");
+}
+
+TEST(kinds_flip_by_the_names_of_classes) {
+    static const struct {
+        const char *a, *b;
+        bool flips;
+    } cases[] = {{"left", "right", false},
+                 {"turn_left", "turn_right", false},
+                 {"TurnLeft", "straight", false},
+                 {"digit_0", "digit_1", false},
+                 {"A_upper", "B_upper", false},
+                 {"あ", "い", false},
+                 {"きゃ", "きゅ", false},
+                 {"minus", "1", false},
+                 {"links", "rechts", false},
+                 {"gauche", "droite", false},
+                 {"вправо", "прямо", false},
+                 {"向左转", "向右转", false},
+                 {"왼쪽으로", "앞으로", false},
+                 {"e\xcc\x81", "o", false},
+                 {"42", "17", false},
+                 {"+", "?", false},
+                 {"cat", "dog", true},
+                 {"кошка", "собака", true},
+                 {"leftovers", "bright", true},
+                 {"class_0", "class_1", true},
+                 {"letter", "number", true},
+                 {"猫科", "犬科", true},
+                 {"vitamin_c", "copyright", true},
+                 {"west_highland_terrier", "pug", true}};
+    heed_ctx *c = open_kinds();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char set[16], a[96], b[96];
+        snprintf(set, sizeof set, "set%d", (int)i);
+        snprintf(a, sizeof a, "%s/%s", set, cases[i].a);
+        snprintf(b, sizeof b, "%s/%s", set, cases[i].b);
+        put_class(a, 2, 0);
+        put_class(b, 2, 60);
+        if ((flip_of(c, set) > 0) != cases[i].flips)
+            test_fail(__FILE__, __LINE__, "%s and %s", cases[i].a, cases[i].b);
+    }
+    CLOSE(c);
+}
+
+/* 10 x 8 pixels: a bar on a side, as high as n says, on a ground as light as n says; or, where
+ * `sided` is false, on both sides in turn. */
+static void put_bars(const char *folder, int count, bool right, bool sided) {
+    make_folder(folder);
+    for (int n = 0; n < count; n++) {
+        char name[64];
+        unsigned char bytes[18 + 80] = {0, 0, 3, [12] = 10, [14] = 8, [16] = 8, [17] = 0x20};
+        int from = (sided ? right : n % 2) ? 7 : 2, high = sided || !right ? 4 : 1;
+        memset(bytes + 18, n * 7 % 100, 80);
+        for (int y = 0; y < high; y++) bytes[18 + (y + 1 + n % 3) * 10 + from] = 250;
+        snprintf(name, sizeof name, "%s/%03d.tga", folder, n);
+        put_file(in_folder(name), bytes, sizeof bytes);
+    }
+}
+
+/* Names that say nothing: the pictures decide, if there are enough of them. */
+TEST(kinds_flip_by_the_pictures) {
+    heed_ctx *c = open_kinds();
+    put_bars("sides/alpha", 30, false, true);
+    put_bars("sides/beta", 30, true, true);
+    put_bars("shapes/alpha", 30, false, false);
+    put_bars("shapes/beta", 30, true, false);
+    put_bars("few/alpha", 6, false, true);
+    put_bars("few/beta", 6, true, true);
+    CHECK_CLOSE(flip_of(c, "sides"), 0, 0);
+    CHECK_CLOSE(flip_of(c, "shapes"), 0.5, 0);
+    CHECK_CLOSE(flip_of(c, "few"), 0.5, 0); /* 2^-6 is chance */
+    heed_config *f = settings_of(c, &heed_model_mlp, in_folder("sides"), "val-split=0 flip=0.5");
+    heed_data *d = heed_data_open(c, f, heed_model_spec(&heed_model_mlp), NULL);
+    CHECK_CLOSE(heed_config_real(f, "flip"), 0.5, 0);                       /* as given */
+    CHECK_HAS(d->sided, "30 only mirrored, 0 only as they are: p = 9e-10"); /* 2^-30 */
+    heed_data_close(d);
+    CLOSE(c);
+}
+
 TEST(kinds_no_flip_of_digits) {
     heed_ctx *c = open_kinds();
     put_mnist(false, 40, 8);
     heed_config *f = settings_of(c, &heed_model_cnn, test_folder(), "workers=0");
     heed_data *d = heed_data_open(c, f, heed_model_spec(&heed_model_cnn), NULL);
-    CHECK(d && !d->tree && heed_images_are_symbols(d->batches));
+    CHECK(d && !d->tree && strstr(d->sided, "character"));
     CHECK_CLOSE(heed_config_real(f, "flip"), 0, 0);
     heed_data_close(d);
     CHECK(!open_of(c, &heed_model_cnn, test_folder(), "mean=1,2 std=1"));
@@ -299,6 +383,37 @@ TEST(kinds_train_each_in_one_call) {
     train_on(&heed_model_textcls, write_classes(), SMALL "layers=1 block=8");
     train_on(&heed_model_tag, write_tags(), SMALL "layers=1 block=8");
     train_on(&heed_model_mlp, write_pictures(), SMALL "layers=1");
+}
+
+/* Classes have the numbers that the run gave them, also if a new run would order them otherwise: a
+ * run of an earlier version ordered 10 before 2. */
+TEST(kinds_resume_keeps_the_numbers_of_classes) {
+    static const char *const old[] = {"10", "2"};
+    heed_ctx *c = open_kinds();
+    const char *text = text_file("numbers.tsv", "2\ta b\n10\tc d\n2\te f\n10\tg h\n");
+    heed_config *f = heed_train_config(c, &heed_model_textcls);
+    CHECK(heed_config_set(f, "data", text, NULL, HEED_FROM_FLAG) &&
+          heed_config_set(f, "task", "textcls", NULL, HEED_FROM_FLAG) &&
+          heed_config_set_list(f, SMALL "layers=1 heads=2 block=8", "test", HEED_FROM_FLAG));
+    heed_data *d = heed_data_open(c, f, heed_model_spec(&heed_model_textcls),
+                                  &(heed_data_args){.labels = old, .label_count = 2});
+    heed_fit_args a = {.model = &heed_model_textcls, .config = f, .run = in_folder("run")};
+    if (d) {
+        a.data = d->batches, a.data_checksum = d->checksum, a.tokenizer = d->tokenizer;
+        a.labels = d->labels, a.label_count = d->label_count;
+        CHECK(heed_fit(c, &a).step == 4);
+    }
+    heed_data_close(d);
+    heed_config_free(f);
+    heed_train_args more = {.model = &heed_model_textcls,
+                            .run = in_folder("run"),
+                            .resume = true,
+                            .settings = "steps=6"};
+    CHECK(heed_train(c, &more).step == 6);
+    heed_run *r = heed_run_open(c, in_folder("run"), heed_models, NULL);
+    CHECK(r && r->label_count == 2 && strcmp(r->labels[0], "10") == 0);
+    heed_run_close(r);
+    CLOSE(c);
 }
 
 /* Values may contain blanks; those given replace the preset's. */

@@ -335,6 +335,56 @@ TEST(tokenizer_saves_and_opens) {
     }
 }
 
+/* A tokenizer that is saved over another one, of any kind, is the one that is opened. */
+TEST(tokenizer_saved_over_another_is_opened) {
+    static const char *const kinds[] = {"char", "byte", "word", "wordpiece", "bpe"};
+    const char *text = "a cat sat on a mat";
+    char dir[128], other[160];
+    snprintf(dir, sizeof dir, "%s/over", test_folder());
+    for (int i = 0; i < 25; i++) {
+        heed_ctx *c = open_ctx();
+        heed_tokenizer *before = train(c, text, (heed_tokenizer_args){.kind = kinds[i / 5]});
+        heed_tokenizer *after = train(c, text, (heed_tokenizer_args){.kind = kinds[i % 5]});
+        CHECK(heed_tokenizer_save(before, dir) && heed_tokenizer_save(after, dir));
+        CHECK(heed_tokenizer_digest(heed_tokenizer_open(c, dir)) == heed_tokenizer_digest(after));
+        CLOSE(c);
+    }
+    /* beside files of GPT-2's kind */
+    heed_ctx *c = open_ctx();
+    snprintf(other, sizeof other, "%s/merges.txt", dir);
+    FILE *f = fopen(other, "wb");
+    CHECK(f && fputs("a b\n", f) >= 0 && fclose(f) == 0);
+    CHECK(heed_tokenizer_save(train(c, text, (heed_tokenizer_args){.kind = "char"}), dir));
+    CHECK(!(f = fopen(other, "rb")));
+    if (f) fclose(f);
+    CLOSE(c);
+}
+
+/* In data the text of a special token is text, for every kind. */
+TEST(tokenizer_reads_special_tokens_as_text_in_data) {
+    static const char *const kinds[] = {"char", "byte", "word", "wordpiece", "bpe"};
+    static const char text[] = "[PAD] [UNK] [CLS] [SEP] [MASK] <|endoftext|> <s> [sep] a";
+    for (int i = 0; i < 10; i++) {
+        heed_ctx *c = open_ctx();
+        heed_tokenizer_args a = {.kind = kinds[i % 5], .specials = i < 5, .lower = i % 2};
+        heed_tokenizer *k = train(c, text, a);
+        heed_specials s = heed_tokenizer_specials(k);
+        heed_tokens t = {0};
+        heed_text back = {0};
+        CHECK(heed_encode_text(k, text, strlen(text), &t));
+        for (size_t j = 0; j < t.count; j++)
+            CHECK(t.ids[j] != s.pad && t.ids[j] != s.cls && t.ids[j] != s.sep &&
+                  t.ids[j] != s.mask && t.ids[j] != s.unk);
+        if (i % 5 < 2 || i % 5 == 4) { /* these decode exactly */
+            CHECK(heed_decode(k, t.ids, t.count, &back));
+            CHECK_TEXT(back.s ? back.s : "", text);
+        }
+        heed_text_free(&back);
+        heed_tokens_free(&t);
+        CLOSE(c);
+    }
+}
+
 TEST(tokenizer_open_refuses) {
 #define HEAD "{\"format\":1,\"kind\":"
     static const struct {

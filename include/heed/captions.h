@@ -11,7 +11,8 @@ HEED_EXPORT_BEGIN
  * are relative to the folder of the file that names them. A picture may have any number of
  * captions, which are all in one part. Of a, labels, no_test and val_split do not apply. Pictures
  * that cannot be read are skipped with their captions, and counted; a part without any other is an
- * error. Mirroring (augment.flip) is refused where captions say left or right. Owned by c; takes
+ * error. Mirroring (augment.flip) is refused where captions name a side, as left or right (sided of
+ * heed_images_about). Owned by c; takes
  * ownership of pairs, also on failure. */
 typedef struct heed_captions heed_captions;
 heed_captions *heed_captions_open(heed_ctx *c, heed_pairs *pairs, const heed_images_args *a);
@@ -21,7 +22,6 @@ void heed_captions_close(heed_captions *k);
 typedef struct {
     size_t pictures, captions, val_pictures, val_captions; /* read by training, and by evaluation */
     size_t fewest, most; /* captions of a picture that can be read */
-    bool directions;     /* training captions say left or right */
     uint64_t checksum;   /* of pictures and captions */
 } heed_captions_info;
 const heed_captions_info *heed_captions_about(const heed_captions *k);

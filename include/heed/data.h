@@ -63,7 +63,8 @@ heed_tokenizer *heed_tokenizer_open(heed_ctx *c, const char *path);
 /* Writes tokenizer.json, which Hugging Face's tokenizers read, into dir. A tokenizer that was read
  * from such a file writes the same file. Others also write heed-tokenizer.json; word and wordpiece
  * also vocab.txt, one token per line; and wordpiece also tokenizer_config.json, for the
- * BertTokenizer of transformers. False on error. */
+ * BertTokenizer of transformers. Files of a tokenizer that was in dir before are replaced or
+ * removed. False on error. */
 bool heed_tokenizer_save(const heed_tokenizer *k, const char *dir);
 void heed_tokenizer_free(heed_tokenizer *k);
 const char *heed_tokenizer_kind(const heed_tokenizer *k);
@@ -78,6 +79,9 @@ const char *heed_token_text(const heed_tokenizer *k, int id);
 /* Appends the tokens of text. No special tokens are added; those written in the text, such as
  * "[MASK]", are recognised. */
 bool heed_encode(const heed_tokenizer *k, const char *text, size_t n, heed_tokens *out);
+/* The same for a text of data: "[MASK]" is text like any other, as in training and evaluation, and
+ * with split_special_tokens in transformers. */
+bool heed_encode_text(const heed_tokenizer *k, const char *text, size_t n, heed_tokens *out);
 /* Appends the text of tokens to out: for char, byte and bpe exactly (bytes that are not valid UTF-8
  * become U+FFFD), for a tokenizer.json by its decoder, and for word and wordpiece with spaces
  * between words, except at punctuation. Special tokens are written by name. */
@@ -133,7 +137,9 @@ typedef struct { /* training part; val_: validation part, 0 if there is none */
     uint64_t checksum;           /* of all text */
     size_t lines, val_lines;     /* with census: lines that are not blank */
     uint64_t kept;               /* bytes of the file that keeps the tokens in a run; 0: none */
-    size_t overlap; /* with census: validation lines that are also in the training part */
+    size_t overlap;       /* with census: validation lines that are also in the training part */
+    size_t special_lines; /* with census: lines of both parts with the text of a special token,
+                             "[SEP]", which is read as text */
 } heed_corpus_info;
 /* What the corpus holds; zeros for NULL. */
 heed_corpus_info heed_corpus_about(const heed_corpus *k);

@@ -180,6 +180,11 @@ typedef struct {
  * (heed_start_settings). With a run directory, the result is that of `heed train`. The seed is the
  * context's. */
 heed_fit_result heed_train(heed_ctx *c, const heed_train_args *a);
+/* Opens the data of a training run of m with the settings f, and chooses by it those that were not
+ * given (chosen: gets them; or NULL). With how->run, the run that is resumed, nothing is chosen,
+ * and classes have the numbers that its labels.txt gives them. NULL on error. */
+heed_data *heed_train_data(heed_ctx *c, const heed_model *m, heed_config *f, heed_data_args *how,
+                           heed_choices *chosen);
 /* All settings of such a training run, at the model's defaults. */
 heed_config *heed_train_config(heed_ctx *c, const heed_model *m);
 /* The settings that name the model, the data and the run to start from: task, data, from. Ended by
@@ -192,6 +197,10 @@ extern const heed_option heed_train_options[];
  * and a message lists them. Data that was moved into the run (heed_fit_args.keep) is found there,
  * also if the run itself has been moved since. */
 bool heed_run_settings(heed_ctx *c, const char *dir, heed_config *f);
+/* Writes to `path`, which it returns, where the file `name` of the run `dir` is read: dir
+ * HEED_INSIDE name; for a run whose replacement has no checkpoint yet, in the folder .heed-replaced
+ * in dir. */
+const char *heed_run_file(const char *dir, const char *name, char *path, size_t size);
 /* Fails if these settings of the run `dir` read inputs in another way than the run's checkpoint, if
  * there is one: mean, std, resize-to, resample or packing. Opening and resuming a run check this.
  */

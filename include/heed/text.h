@@ -24,6 +24,9 @@ void heed_text_free(heed_text *t);
 /* Writes the text to path atomically: the complete file or nothing. False on error, or if t->c is
  * NULL. */
 bool heed_text_save(const heed_text *t, const char *path);
+/* Adds the text to the end of a file, which is made if absent; nothing of it on error. The file
+ * must be a plain one, no link; of a file with several names, the others keep the old content. */
+bool heed_text_append(const heed_text *t, const char *path);
 
 /* ---- UTF-8: no overlong forms, no surrogates, nothing beyond U+10FFFF (RFC 3629) ---- */
 
@@ -126,13 +129,15 @@ typedef struct {
 /* Fails c with "WHAT: WHERE:LINE: expected EXPECTED, found FOUND; hint: HINT". Always false. */
 bool heed_reject(heed_ctx *c, heed_status status, heed_problem p);
 
-/* ---- CSV: RFC 4180 ---- */
+/* ---- tables: CSV by RFC 4180, TSV ---- */
 
-enum { HEED_CSV_FIELDS = 64, HEED_CSV_LONGEST = 4096 };
-/* Reads a text row by row. Fields are separated by commas, or by semicolons if the first line has
- * one and no comma; they are cut out of the text in place. A field in double quotes may contain
- * separators, line ends and doubled quotes; blanks around an unquoted field are dropped. Lines end
- * with LF or CR LF; blank lines and a byte order mark are skipped. */
+enum { HEED_CSV_FIELDS = 1024, HEED_CSV_LONGEST = 4096 };
+/* Reads a text row by row. Fields are cut out of the text in place. Their separator is the one that
+ * the first line has outside quotes: of several, the first of comma, semicolon, bar and tab in a
+ * file whose name ends in .csv, otherwise a tab before these. A field in double quotes may contain
+ * separators, line ends and doubled quotes; in a text of tabs quotes are text if those of any field
+ * break this rule. Blanks around an unquoted field are dropped. Lines end with LF or CR LF; blank
+ * lines and a byte order mark are skipped. */
 typedef struct {
     heed_ctx *c;
     const char *what, *path;       /* for errors: "WHAT is wrong: PATH:LINE: ..." */
@@ -141,9 +146,11 @@ typedef struct {
     char *fields[HEED_CSV_FIELDS]; /* the first fields; further ones are only counted */
     size_t longest; /* the bytes that a field must not reach; HEED_CSV_LONGEST, may be changed */
     bool ended;     /* the row ends with a line end; false: a last line without one */
-    char separator; /* ',' or ';' */
+    char separator; /* ',', ';', '|' or a tab */
+    bool plain;     /* quotes are text */
     char *at, *end; /* what is left of the text */
     size_t next;    /* the line number at `at` */
+    size_t blank;   /* blank lines that were skipped */
 } heed_csv;
 /* text: n bytes followed by a zero byte; reading modifies them, and they must outlive r. A NUL byte
  * among them is an error. what: the subject of errors, as in "list of pictures is wrong". */
@@ -156,7 +163,9 @@ bool heed_csv_next(heed_csv *r);
 int heed_csv_find(const heed_csv *r, const char *name);
 /* Fails: "WHAT: PATH:LINE: expected EXPECTED, found FOUND". Always false. */
 bool heed_csv_reject(const heed_csv *r, const char *expected, const char *found);
-/* Appends a field in double quotes, with quotes doubled and control characters as \x1B. */
+/* Appends a field in double quotes, with quotes doubled and control characters as \x1B. A text that
+ * begins with = + - or @ and is no number gets an apostrophe before it: spreadsheets would run it
+ * as a formula. */
 bool heed_csv_put(heed_text *out, const char *field);
 
 /* ---- JSON: RFC 8259 ---- */

@@ -93,11 +93,13 @@ static bool put_ids(const int32_t *ids, size_t n, heed_tokens *k) {
     return true;
 }
 
-/* Appends the tokens of a piece of the text. */
-static bool put_text(const heed_tokenizer *t, const char *text, size_t begin, size_t end,
-                     heed_tokens *k) {
+/* Appends the tokens of a piece of the text. Special tokens are read in texts that a language model
+ * goes on from or fills in; elsewhere a text is data. */
+static bool put_text(const heed_reader *r, const heed_tokenizer *t, const char *text, size_t begin,
+                     size_t end, heed_tokens *k) {
     size_t before = k->count;
-    bool ok = heed_encode(t, text + begin, end - begin, k);
+    bool ok = r->spec.kind == HEED_INPUT_TOKENS ? heed_encode(t, text + begin, end - begin, k)
+                                                : heed_encode_text(t, text + begin, end - begin, k);
     for (size_t i = before; i < k->count; i++) k->begin[i] += begin, k->end[i] += begin;
     return ok;
 }
@@ -111,7 +113,7 @@ static bool put_word(const heed_reader *r, const char *text, size_t begin, size_
     size_t before = k->count;
     if (!heed__grow(r->c, &out->words, &out->word_capacity, out->word_count + 1,
                     sizeof *out->words) ||
-        !put_text(r->tokenizer, text, begin, end, k))
+        !put_text(r, r->tokenizer, text, begin, end, k))
         return false;
     int32_t unknown = heed_tokenizer_specials(r->tokenizer).unk;
     if (k->count == before && !heed__tokens_put(k, unknown, begin, end)) return false;
@@ -146,6 +148,30 @@ static bool put_numbers(const heed_reader *r, const char *text, size_t n, heed_t
         id = 0;
     }
     return true;
+}
+
+/* Keeps of a labelled text with `before` and `after` special tokens as much as training does. */
+static void cut_text(const heed_reader *r, size_t before, size_t after, heed_example *out) {
+    size_t block = (size_t)heed_config_int(r->config, "block");
+    heed_tokens *k = &out->text.tokens;
+    if (k->count + after <= block) return;
+    size_t all = k->count - before, most = block - before - after, dropped = all - most;
+    const char *truncate =
+        heed_config_has(r->config, "truncate") ? heed_config_text(r->config, "truncate") : "head";
+    size_t front = before + heed__front(truncate, most), left = all + before - front - dropped;
+    memmove(k->ids + front, k->ids + front + dropped, left * sizeof *k->ids);
+    memmove(k->begin + front, k->begin + front + dropped, left * sizeof *k->begin);
+    memmove(k->end + front, k->end + front + dropped, left * sizeof *k->end);
+    k->count -= dropped;
+    for (size_t i = 0; i < out->word_count; i++)
+        if (out->words[i] >= front)
+            out->words[i] =
+                out->words[i] < front + dropped ? HEED_NO_TOKEN : out->words[i] - dropped;
+    out->cut = dropped;
+    if (!r->quiet)
+        heed_message(r->c, HEED_WARN,
+                     "the text has %zu tokens: the model reads %zu of them, its %s", all, most,
+                     strcmp(truncate, "head+tail") ? truncate : "head and tail");
 }
 
 /* Checks the tokens of the text, or of none, after `before` special tokens; `after` more will
@@ -211,8 +237,9 @@ bool heed_example_text(const heed_reader *r, const char *text, size_t n, heed_ex
     bool ok =
         put_ids(f.first, f.before, k) && (!t                 ? put_numbers(r, text, n, k)
                                           : r->spec.per_word ? put_words(r, text, n, out)
-                                                             : put_text(t, text, begin, end, k));
+                                                             : put_text(r, t, text, begin, end, k));
     if (!ok) return false;
+    if (r->spec.kind == HEED_INPUT_LABELLED && !r->any_length) cut_text(r, f.before, f.after, out);
     if (!check_length(r, text, n, k, f.before, f.after) || !put_ids(f.last, f.after, k))
         return false;
     warn_of_unknown(r, t, k, text);
@@ -248,7 +275,7 @@ bool heed_example_target(const heed_reader *r, const char *text, size_t n, heed_
     free_sequence(&out->target);
     heed_tokens *k = &out->target.tokens;
     k->c = r->c;
-    if (!heed_encode(r->tokenizer, text, n, k)) return false;
+    if (!heed_encode_text(r->tokenizer, text, n, k)) return false;
     warn_of_unknown(r, r->tokenizer, k, text);
     return finish_target(r, true, &out->target);
 }

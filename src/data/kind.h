@@ -7,11 +7,47 @@
 extern const heed_data_kind heed__data_text, heed__data_pictures, heed__data_translation,
     heed__data_classes, heed__data_tags, heed__data_captions;
 
+/* The tokenizer in a folder of a run, "" or this one; NULL: there is no such folder, or an error.
+ */
+#define HEED__SOURCE_FOLDER "source-tokenizer"
+heed_tokenizer *heed__tokenizer_in(heed_ctx *c, const char *run, const char *folder);
+/* What the setting `tokenizer` may name, besides a run. */
+#define HEED__TOKENIZER_FILES "tokenizer.json, a vocab.json beside its merges.txt, or a vocab.txt"
 /* Opens the tokenizer at a path given by the setting `key`. */
 heed_tokenizer *heed__tokenizer_at(heed_ctx *c, const char *key, const char *name);
 /* Fails if `data` or `val` names a pipe, as training reads its text repeatedly; warns if both are
  * the same file. */
 bool heed__texts_last(heed_ctx *c, const heed_config *f);
+
+/* ---- settings of tables ---- */
+
+#define HEED__COLUMNS(which, group)                                                                \
+    {"columns",                                                                                    \
+     HEED_TEXT,                                                                                    \
+     "",                                                                                           \
+     0,                                                                                            \
+     0,                                                                                            \
+     NULL,                                                                                         \
+     "columns of CSV and TSV, or keys of JSON objects: " which                                     \
+     ", by name or by number from 1; without it, by their usual names",                            \
+     group},                                                                                       \
+    {                                                                                              \
+        "header", HEED_CHOICE, "auto", 0, 0, "auto|yes|no",                                        \
+            "whether the first line of CSV and TSV names the columns; auto: if it has known "      \
+            "names, and if it is unlike the others this is asked for",                             \
+            group                                                                                  \
+    }
+#define HEED__VAL_COLUMNS(group)                                                                   \
+    { "val-columns", HEED_TEXT, "", 0, 0, NULL, "columns of `val`; none: as `columns`", group }
+
+/* ---- texts longer than the block ---- */
+
+/* Of the `most` tokens that a text keeps, those from its beginning, by the setting `truncate`
+ * (NULL: head); the others are from its end. Sun et al. 2019, sec. 5.3.1. */
+static inline size_t heed__front(const char *truncate, size_t most) {
+    if (!truncate || truncate[0] == 'h') return truncate && truncate[4] ? (most + 1) / 2 : most;
+    return 0;
+}
 
 /* ---- balanced classes (balance.c) ---- */
 

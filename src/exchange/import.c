@@ -168,8 +168,8 @@ heed_run *heed_import(heed_ctx *c, const char *dir, const heed_model *const *mod
         r = heed__run_start(c, k.model, k.config, k.tokenizer, k.classes.names, k.classes.count);
         k.config = NULL;
         k.tokenizer = NULL;
-        if (r &&
-            !(heed__run_build(r, NULL) && heed__weights_read(k.weights, r->config, r->store))) {
+        if (r && !(heed__run_build(r, NULL) && heed__weights_read(k.weights, r->config, r->store) &&
+                   heed__weights_are_finite(r->store, dir))) {
             heed_run_close(r);
             r = NULL;
         }

@@ -87,33 +87,11 @@ static void add_row(heed__fitting *f, const char *split, double loss, double met
 
 /* ---- divergence ---- */
 
-/* The first number that is not finite; 0: there is none. */
-static double bad_number(const heed_real *x, size_t n) {
-    heed_real sum = 0; /* of x - x: 0, or NAN */
-    for (size_t i = 0; i < n; i++) sum += x[i] - x[i];
-    for (size_t i = 0; sum != 0 && i < n; i++)
-        if (!isfinite(x[i])) return (double)x[i];
-    return 0;
-}
-
-/* The first parameter with a value (or gradient) that is not finite, and that number; or NULL. */
-static const char *first_bad(const heed_store *s, bool gradient, double *found) {
-    for (int i = 0; i < heed_store_count(s); i++) {
-        const heed_entry *e = heed_store_at(s, i);
-        const heed_real *x = gradient ? e->tensor->g : e->tensor->x;
-        double v = x ? bad_number(x, e->tensor->size) : 0;
-        if (v == 0) continue;
-        *found = v;
-        return e->name;
-    }
-    return NULL;
-}
-
 /* The first recorded op of this step with such a number in its output. */
 static const char *first_bad_output(const heed_tape *t, double *found) {
     for (size_t i = 0; i < t->r->node_count; i++) {
         const heed_tensor *y = t->r->nodes[i]->y;
-        double v = y && y->x ? bad_number(y->x, y->size) : 0;
+        double v = y && y->x ? heed__first_nonfinite(y->x, y->size) : 0;
         if (v == 0) continue;
         *found = v;
         return t->r->nodes[i]->name;
@@ -148,7 +126,7 @@ static bool diverged(heed__fitting *f, int64_t step, const char *what, const cha
 
 /* A loss that is not finite is caused by such a weight, or by the output of an op. */
 static bool loss_diverged(heed__fitting *f, int64_t step, const char *what, double loss) {
-    const char *bad = first_bad(f->store, false, &loss);
+    const char *bad = heed__first_bad(f->store, false, &loss);
     if (bad) return diverged(f, step, "value", bad, loss);
     bad = first_bad_output(f->tape, &loss);
     return diverged(f, step, bad ? "output" : what, bad, loss);
@@ -221,7 +199,7 @@ static bool update(heed__fitting *f) {
     if (sum.weight <= 0) sum.weight = 1;
     double norm = heed_clip(f->optim, (heed_real)f->set.clip, 1 / (heed_real)sum.weight);
     if (!heed__stopped(f->c) && !isfinite(norm)) {
-        const char *bad = first_bad(f->store, true, &norm);
+        const char *bad = heed__first_bad(f->store, true, &norm);
         return diverged(f, f->state.step + 1, "gradient", bad ? bad : "all parameters", norm);
     }
     if (!heed_step(f->optim, rate_at(f, f->state.step))) return false;
@@ -321,7 +299,7 @@ bool heed__fit_evaluate(heed__fitting *f) {
 bool heed__fit_save(heed__fitting *f, bool best) {
     if (!f->a->run) return !heed__stopped(f->c);
     double found;
-    const char *bad = first_bad(f->store, false, &found);
+    const char *bad = heed__first_bad(f->store, false, &found);
     if (bad) return diverged(f, f->state.step, "value", bad, found);
     heed__checkpoint k = {.c = f->c,
                           .run = f->a->run,

@@ -5,6 +5,7 @@
 #include "io/io.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -102,6 +103,35 @@ bool heed__adapters_save(const heed__checkpoint *k, const char *name) {
 
 /* ---- reading ---- */
 
+double heed__first_nonfinite(const heed_real *x, size_t n) {
+    heed_real sum = 0; /* of x - x: 0, or NAN */
+    for (size_t i = 0; i < n; i++) sum += x[i] - x[i];
+    for (size_t i = 0; sum != 0 && i < n; i++)
+        if (!isfinite(x[i])) return (double)x[i];
+    return 0;
+}
+
+const char *heed__first_bad(const heed_store *s, bool gradient, double *found) {
+    for (int i = 0; i < heed_store_count(s); i++) {
+        const heed_entry *e = heed_store_at(s, i);
+        const heed_real *x = gradient ? e->tensor->g : e->tensor->x;
+        double v = x ? heed__first_nonfinite(x, e->tensor->size) : 0;
+        if (v == 0) continue;
+        *found = v;
+        return e->name;
+    }
+    return NULL;
+}
+
+bool heed__weights_are_finite(const heed_store *s, const char *path) {
+    double found = 0;
+    const char *bad = heed__first_bad(s, false, &found);
+    return !bad || heed_fail(heed_store_ctx(s), HEED_DATA,
+                             "weights are not numbers: %s: %s: expected finite numbers, found %g; "
+                             "hint: restore a copy, or train again",
+                             path, bad, found);
+}
+
 /* A file from the build of the other precision has a digest that this build cannot compute. */
 static bool holds(const heed_safetensors *f, const heed_store *s, const char *path) {
     heed_ctx *c = heed_store_ctx(s);
@@ -126,7 +156,7 @@ static bool holds(const heed_safetensors *f, const heed_store *s, const char *pa
 }
 
 bool heed__weights_take(heed_store *s, const char *path, const heed_safetensors *f) {
-    return heed__load_parsed(s, path, f) && holds(f, s, path);
+    return heed__load_parsed(s, path, f) && holds(f, s, path) && heed__weights_are_finite(s, path);
 }
 
 bool heed__weights_load(heed_store *s, const char *path) {

@@ -37,7 +37,7 @@ json prompt Rome
 json samples.1.text
 json attention.heads.1
 run generate run --prompt "Rome" --n 2 --attention
-holds grep -q '^attention of . (token 5), which made ".*", layer 1' out
+holds grep -q '^attention of token 5, "." *, which made ".*", layer 1' out
 says "head 2"
 says "mean"
 run generate run --prompt "Rome" --n 2 --attention --layer 9
@@ -65,6 +65,27 @@ run generate changed Paris --n 3
 refuses 3 "config.conf was changed: tie: the run was trained with true, found false; hint: restore"
 run generate changed Paris --n 3 --edited
 status 0
+# A vocabulary of GPT-2's kind is found from either of its files, also in the current folder.
+printf '{"a": 0, "b": 1, "ab": 2}' >vocab.json
+printf '#version: 0.2\na b\n' >merges.txt
+for file in vocab.json merges.txt ./merges.txt; do
+    run tokenizer encode $file abba --json
+    status 0
+    json ids '[2,1,0]'
+done
+rm vocab.json merges.txt
+# Weights that are not finite numbers answer nothing, even where they were edited on purpose.
+cp -r run not-finite
+size=$(wc -c <run/model.safetensors)
+head -c $((size - 4)) run/model.safetensors >not-finite/model.safetensors
+printf '\000\000\300\177' >>not-finite/model.safetensors
+for command in "generate not-finite Paris" "eval not-finite" "attend not-finite Paris" "export not-finite -o not-finite-hf" \
+    "train gpt facts.txt --from not-finite -o from-not-finite --steps 1"; do
+    run $command --edited
+    refuses 3 "not-finite/model.safetensors: "
+    warns "found nan"
+done
+absent not-finite-hf
 run train gpt facts.txt --from changed -o from-changed --steps 1
 refuses 3 "config.conf was changed: tie: "
 run train gpt facts.txt --from changed -o from-changed --steps 1 --edited

@@ -33,9 +33,33 @@ run tokenizer train facts.txt -o word --kind char
 refuses 2 "--force"
 run tokenizer train facts.txt -o word --kind word --force
 status 0
+# The tokenizer of another kind that was in the folder is gone.
+run tokenizer train facts.txt -o word --kind bpe --vocab 300 --force
+status 0
+run tokenizer info word --json
+json kind bpe
+absent word/heed-tokenizer.json
+absent word/vocab.txt
+# In data special tokens are texts, which data check counts; what is typed is read as it is by default.
+printf 'a\tb [SEP] c\nd [PAD]\te\nf\tg\nh\ti\n' >special.tsv
+run data check seq2seq special.tsv --tokenizer word --json
+status 0
+json special_lines 2
+run data check seq2seq special.tsv --tokenizer word
+says "2 lines have the text of a special token"
+printf 'a\t[CLS]\nb\t[CLS]\nc [MASK]\tx\nd\tx\n' >special.tsv
+run data check textcls special.tsv --json
+json special_lines 2
+seq 200 | sed 's/^5$/a [MASK] b/' >special.txt
+run data check mlm special.txt --block 16 --json
+json special_lines 1
+run tokenizer encode wordpiece "[MASK]" --json
+json tokens.0 "[MASK]"
 train_gpt model
 run tokenizer train facts.txt -o model --force
 refuses 2 "a run exists already"
+run tokenizer train facts.txt -o word --kind word --force
+status 0
 run tokenizer encode word "Rome is ." --tokens
 says "Rome is ."
 run tokenizer encode word "Rome is ." --json
@@ -43,6 +67,11 @@ json tokens.0 Rome
 run tokenizer decode word "5 99999"
 status 3
 warns "99999"
+# A token of byte 0 is a character of the text, in JSON as elsewhere; what a terminal obeys is escaped.
+run tokenizer decode byte "97 0 116" --json
+holds grep -qxF '{"text":"a\u0000t"}' out
+run tokenizer decode byte "97 127 194 133 195 169" --json
+holds grep -qxF '{"text":"a\u007f\u0085é"}' out
 run tokenizer info nowhere
 refuses 3 nowhere
 

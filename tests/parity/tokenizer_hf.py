@@ -61,9 +61,10 @@ class Heed:
         k = self.check(self.lib.heed_tokenizer_train(self.c, text, ct.c_size_t(len(text)), Args(b"wordpiece", vocab, True)))
         return {self.lib.heed_token_text(k, i).decode() for i in range(self.lib.heed_vocab_size(k))}
 
-    def encode(self, k, text):
+    def encode(self, k, text, data=False):
+        """data: the texts of special tokens are texts."""
         raw, t = text.encode(), Tokens()
-        self.lib.heed_encode(k, raw, ct.c_size_t(len(raw)), ct.byref(t))
+        (self.lib.heed_encode_text if data else self.lib.heed_encode)(k, raw, ct.c_size_t(len(raw)), ct.byref(t))
         out = [(t.ids[i], t.begin[i], t.end[i]) for i in range(t.count)]
         self.lib.heed_tokens_free(ct.byref(t))
         return out

@@ -28,6 +28,7 @@ const char *example_flags(const heed_model *m, char text[96]);
 bool reads_pictures(const heed_model *m);
 bool reads_patches(const heed_model *m); /* pictures that have a grid of patches */
 bool sees_pictures(const heed_model *m); /* the same with captions, too */
+bool reads_tables(const heed_model *m);  /* CSV, TSV or JSON lines can be its data */
 bool sees_patches(const heed_model *m);
 bool sees_texts(const heed_model *m); /* nothing else */
 bool reads_pairs(const heed_model *m);
@@ -265,6 +266,8 @@ json_t *json_numbers(const heed_real *x, int count);
 json_t *json_doubles(const double *x, int count);
 /* Prints a table's text and frees it. */
 void print_text(heed_text *t);
+/* Adds a text to a file of a run, and frees it. A failure is a warning. */
+void add_to_run(program *p, const char *run, const char *name, heed_text *t);
 /* Prints a line, wrapped at the terminal's width. The second function continues a line that already
  * has `indent` columns, and indents the lines after it by as many spaces. */
 void print_wrapped(program *p, const char *format, ...) HEED_PRINTF(2, 3);

@@ -295,6 +295,15 @@ static void add_unmeasured(const training_course *j, char text[JUDGEMENT]) {
         "by heart: `val-split = 0.1` measures it");
 }
 
+/* Whether pictures are mirrored although that changes what they mean. */
+static bool mirrors(const training_course *j, char text[JUDGEMENT]) {
+    if (!j->sided || !*j->sided || !(heed_config_real(j->f, "flip") > 0)) return false;
+    add(text,
+        "mirrored pictures may have taught wrong answers: `flip = %g`, although %s; try `flip = 0`",
+        heed_config_real(j->f, "flip"), j->sided);
+    return true;
+}
+
 /* Whether (nearly) every answer is right: by the accuracy or, where losses are perplexities, by the
  * loss of the last tenth of the steps. */
 static bool learned(const training_course *j, char text[JUDGEMENT]) {
@@ -382,8 +391,10 @@ static bool has_too_little(const training_course *j, char text[JUDGEMENT]) {
 void judge_course(const training_course *j, char text[JUDGEMENT]) {
     bool val = j->curves.val.count > 0;
     *text = 0;
-    if (has_too_little(j, text) || learned(j, text) || overfits(j, text)) return;
+    if (has_too_little(j, text) || learned(j, text)) return;
     course c = main_course(j);
+    if (!(c.improves && c.accuracy) && mirrors(j, text)) return;
+    if (overfits(j, text)) return;
     if (!(c.improves && c.accuracy) && learns_by_heart(j, text)) return;
     if (c.improves) {
         add(text, "still %s: the %s %s", val ? "improving" : "falling", c.name, c.change);
@@ -398,6 +409,7 @@ void judge_training(const progress *g, const heed_fit_result *r, char text[JUDGE
                          .run = g->run,
                          .step = r->step,
                          .answers = g->answers,
+                         .sided = g->data ? g->data->sided : NULL,
                          .epochs = g->epochs,
                          .perplexity = data_of(g->p->model)->perplexity};
     *text = 0;
@@ -413,11 +425,12 @@ void judge_training(const progress *g, const heed_fit_result *r, char text[JUDGE
         add(text,
             "diverged: the loss, %.4g, is far above that of guessing by frequency, %.4g; try %s",
             loss, known, lower_rate(g->f, lower));
-    else if (r->step >= SHORTEST && is_stuck(loss, known))
-        add(text,
-            "plateau: the model has learned at most how frequent each answer is; try another `lr`, "
-            "a longer `warmup`, or a smaller `batch` with more `steps`");
-    else
+    else if (r->step >= SHORTEST && is_stuck(loss, known)) {
+        if (!mirrors(&j, text))
+            add(text,
+                "plateau: the model has learned at most how frequent each answer is; try another "
+                "`lr`, a longer `warmup`, or a smaller `batch` with more `steps`");
+    } else
         judge_course(&j, text);
     curves_free(&j.curves);
 }

@@ -96,7 +96,7 @@ static void print_tokenizer(program *p, const heed_tokenizer *k, const char *pat
  * --force. */
 static bool check_out(program *p, const char *out) {
     static const char *const names[] = {"config.conf", "heed-tokenizer.json", "tokenizer.json",
-                                        "vocab.txt"};
+                                        "vocab.json", "vocab.txt"};
     if (strcmp(p->argv[0], "-") != 0 && !path_exists(p->c, p->argv[0])) return false;
     if (!*out)
         return heed_fail(p->c, HEED_USAGE,

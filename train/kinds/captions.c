@@ -6,22 +6,12 @@
 
 /* ---- the banner ---- */
 
-static void banner_augment(const heed_captions *k, const heed_config *f) {
-    heed_augment augment = heed_augment_of(f);
-    char text[160];
-    augment_text(&augment, text);
-    banner_row("augmented", "%s; %s", *text ? text : "none",
-               heed_captions_about(k)->directions
-                   ? "no flip, as captions say left or right; --pad and others enable it"
-                   : "--flip, --pad, --scale, --brightness and others enable it");
-}
-
 static void banner_captions(const heed_model *m, const heed_data *d, const heed_config *f) {
     const heed_captions *k = d->batches;
     const heed_captions_info *a = heed_captions_about(k);
     const heed_pairs_info *t = heed_pairs_about(heed_captions_pairs(k));
     const heed_images_info *pictures = heed_images_about(heed_captions_images(k));
-    char n1[32], n2[32], n3[32], n4[32], note[160];
+    char n1[32], n2[32], n3[32], n4[32], note[160], augmented[480];
     banner_row("data", "%s", heed_config_text(f, "data"));
     banner_row("training", "%s captions of %s pictures", heed_format_count(n1, a->captions),
                heed_format_count(n2, a->pictures));
@@ -38,7 +28,7 @@ static void banner_captions(const heed_model *m, const heed_data *d, const heed_
         banner_row("overlap", "%s validation captions are of pictures that the training part has",
                    heed_format_count(n1, pictures->overlap[HEED_VAL_PART]));
     banner_skipped(m, heed_captions_images(k), f);
-    banner_augment(k, f);
+    banner_row("augmented", "%s", augmented_text(d, f, augmented));
 }
 
 /* ---- the course and the end of a training run ---- */

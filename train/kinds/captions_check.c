@@ -60,8 +60,7 @@ static void print_facts(program *p, const heed_data *d) {
                a->fewest, a->most);
     print_captions(d, t);
     print_pictures(heed_captions_images(k));
-    if (a->directions)
-        print_fact(AT, "  note", "captions say left or right: pictures are not mirrored");
+    if (*d->sided) print_fact(AT, "  note", "%s: pictures are not mirrored", d->sided);
     for (int i = 0; pairs_note(t, p->flags, i, note); i++)
         if (*note) print_fact(AT, "  note", "%s", note);
 }
@@ -98,23 +97,23 @@ static void print_object(program *p, const heed_data *d) {
     const heed_captions_info *a = heed_captions_about(k);
     const heed_pairs_info *t = heed_pairs_about(heed_captions_pairs(k));
     const heed_images_info *v = heed_images_about(heed_captions_images(k));
-    json_t *o = json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:I, s:I, s:I}", "data",
-                          heed_config_text(p->flags, "data"), "captions", (json_int_t)a->captions,
-                          "pictures", (json_int_t)a->pictures, "val_captions",
-                          (json_int_t)(d->no_val ? 0 : a->val_captions), "val_pictures",
-                          (json_int_t)(d->no_val ? 0 : a->val_pictures), "fewest",
-                          (json_int_t)a->fewest, "most", (json_int_t)a->most, "directions",
-                          (int)a->directions, "blank", (json_int_t)t->blank, "left_out",
-                          (json_int_t)t->left_out, "cut", (json_int_t)t->cut);
+    json_t *o = json_pack(
+        "{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:I, s:I, s:I}", "data",
+        heed_config_text(p->flags, "data"), "captions", (json_int_t)a->captions, "pictures",
+        (json_int_t)a->pictures, "val_captions", (json_int_t)(d->no_val ? 0 : a->val_captions),
+        "val_pictures", (json_int_t)(d->no_val ? 0 : a->val_pictures), "fewest",
+        (json_int_t)a->fewest, "most", (json_int_t)a->most, "directions", *d->sided != 0, "blank",
+        (json_int_t)t->blank, "left_out", (json_int_t)t->left_out, "cut", (json_int_t)t->cut.texts);
     json_object_update_new(
-        o, json_pack("{s:s, s:i, s:I, s:I, s:I, s:I, s:i, s:i, s:i, s:I, s:o, s:o}", "tokenizer",
-                     heed_tokenizer_kind(d->tokenizer), "vocab", heed_vocab_size(d->tokenizer),
-                     "tokens", (json_int_t)t->target_tokens, "unknown",
-                     (json_int_t)t->target_unknown, "val_tokens", (json_int_t)t->val_target_tokens,
-                     "val_unknown", (json_int_t)t->val_target_unknown, "longest", t->target_longest,
-                     "image_size", v->view.size, "channels", v->view.channels, "duplicates",
-                     (json_int_t)v->overlap[HEED_VAL_PART], "skipped",
-                     skipped_json(heed_captions_images(k)), "chosen", choices_json(&p->chosen)));
+        o, json_pack(
+               "{s:s, s:i, s:I, s:I, s:I, s:I, s:i, s:i, s:i, s:I, s:I, s:o, s:o}", "tokenizer",
+               heed_tokenizer_kind(d->tokenizer), "vocab", heed_vocab_size(d->tokenizer), "tokens",
+               (json_int_t)t->target_tokens, "unknown", (json_int_t)t->target_unknown, "val_tokens",
+               (json_int_t)t->val_target_tokens, "val_unknown", (json_int_t)t->val_target_unknown,
+               "longest", t->target_longest, "image_size", v->view.size, "channels",
+               v->view.channels, "duplicates", (json_int_t)v->overlap[HEED_VAL_PART],
+               "special_lines", (json_int_t)t->special_lines, "skipped",
+               skipped_json(heed_captions_images(k)), "chosen", choices_json(&p->chosen)));
     print_json(p, o);
 }
 

@@ -34,7 +34,7 @@ static int32_t answer_of(const cloze *q, const char *text, size_t n) {
     heed_tokens k = {.c = q->run->c};
     int unknown = heed_tokenizer_specials(q->run->tokenizer).unk;
     int32_t id = -1;
-    if (heed_encode(q->run->tokenizer, text, n, &k) && k.count == 1 && k.ids[0] != unknown)
+    if (heed_encode_text(q->run->tokenizer, text, n, &k) && k.count == 1 && k.ids[0] != unknown)
         id = k.ids[0];
     heed_tokens_free(&k);
     return id;

@@ -12,13 +12,21 @@ const char *part_name(heed_part part) {
     return names[part];
 }
 
-size_t print_skipped(FILE *out, const heed_images *k, const char *indent, size_t most) {
+static size_t add_skipped(heed_text *out, const heed_images *k, const char *indent, size_t most) {
     const char *path, *why;
     char shown[PLAIN];
     size_t i = 0;
     for (; i < most && heed_images_bad(k, i, &path, &why); i++)
-        fprintf(out, "%s%s %s\n", indent, heed_format_line(shown, sizeof shown, path), why);
+        heed_text_add(out, "%s%s %s\n", indent, heed_format_line(shown, sizeof shown, path), why);
     return heed_images_about(k)->bad - i;
+}
+
+size_t print_skipped(FILE *out, const heed_images *k, const char *indent, size_t most) {
+    heed_text text = {.c = NULL};
+    size_t more = add_skipped(&text, k, indent, most);
+    if (text.s) fputs(text.s, out);
+    heed_text_free(&text);
+    return more;
 }
 
 const char *others_text(const heed_images_info *a, char text[400]) {
@@ -50,6 +58,23 @@ const char *augment_text(const heed_augment *a, char text[160]) {
     return text;
 }
 
+const char *augmented_text(const heed_data *d, const heed_config *f, char text[480]) {
+    heed_augment augment = heed_augment_of(f);
+    char strengths[160];
+    bool flips = augment.flip > 0, refused = d->spec.kind == HEED_INPUT_CAPTION;
+    augment_text(&augment, strengths);
+    snprintf(text, 480, "%s%s%s%s", *strengths ? strengths : "none",
+             !*d->sided ? ""
+             : flips    ? ", although "
+                        : "; no flip, as ",
+             d->sided,
+             flips                   ? "; --flip 0 turns the flip off"
+             : *d->sided && !refused ? "; --flip 0.5 enables it"
+             : *d->sided             ? ""
+                         : "; --flip, --pad, --scale, --brightness and others enable it");
+    return text;
+}
+
 void banner_sizes(const heed_images_info *a) {
     const heed_image_transform *v = &a->view;
     char was[96] = "";
@@ -67,17 +92,6 @@ void banner_sizes(const heed_images_info *a) {
     else
         banner_row("normalised", "mean %.3f %.3f %.3f, deviation %.3f %.3f %.3f", v->mean[0],
                    v->mean[1], v->mean[2], v->deviation[0], v->deviation[1], v->deviation[2]);
-}
-
-static void banner_augment(const heed_images *k, const heed_config *f) {
-    heed_augment augment = heed_augment_of(f);
-    char text[160];
-    augment_text(&augment, text);
-    banner_row("augmented", "%s; %s", *text ? text : "none",
-               augment.flip > 0 ? "--flip 0 turns the flip off"
-               : heed_images_are_symbols(k)
-                   ? "no flip, as classes are digits or letters: --flip 0.5 enables it"
-                   : "--flip, --pad, --scale, --brightness and others enable it");
 }
 
 void banner_skipped(const heed_model *m, const heed_images *k, const heed_config *f) {
@@ -117,7 +131,7 @@ static void banner_hints(const heed_model *m, const heed_data *d, const heed_con
 
 void banner_pictures(const heed_model *m, const heed_data *d, const heed_config *f) {
     const heed_images_info *a = heed_images_about(d->batches);
-    char n1[32], n2[32], n3[32], names[256];
+    char n1[32], n2[32], n3[32], names[256], augmented[480];
     const size_t *n = a->count;
     banner_row("data", "%s (%s)", heed_config_text(f, "data"), a->kind);
     banner_row("pictures", "%s for training, %s for validation, %s for the test",
@@ -135,7 +149,7 @@ void banner_pictures(const heed_model *m, const heed_data *d, const heed_config 
                    heed_format_count(n1, copies), copies == 1 ? "is" : "are", program_name(),
                    m->name, heed_config_text(f, "data"));
     banner_skipped(m, d->batches, f);
-    banner_augment(d->batches, f);
+    banner_row("augmented", "%s", augmented_text(d, f, augmented));
     banner_hints(m, d, f);
 }
 
@@ -150,15 +164,11 @@ static void warn_of_skipped(program *p, const heed_images *k) {
 }
 
 void log_skipped(program *p, const heed_images *k, const char *run) {
-    char path[1024];
+    heed_text text = {.c = NULL};
     if (!heed_images_about(k)->bad) return;
     warn_of_skipped(p, k);
-    snprintf(path, sizeof path, "%s/train.log", run);
-    FILE *out = fopen(path, "a");
-    if (out) print_skipped(out, k, "skipped: ", SIZE_MAX);
-    bool ok = out && !ferror(out);
-    if (out && fclose(out) != 0) ok = false;
-    if (!ok) heed_message(p->c, HEED_WARN, "cannot write %s", path);
+    add_skipped(&text, k, "skipped: ", SIZE_MAX);
+    add_to_run(p, run, "train.log", &text);
 }
 
 void begun_pictures(program *p, const heed_data *d, const char *run) {
@@ -179,14 +189,11 @@ static void next_pictures(const heed_model *m, const heed_data *d, const char *p
 
 /* Writes the test results of the best weights as a line of metrics.csv. */
 static void note_test(program *p, const char *run, int64_t step, const measures *m) {
-    char path[1024];
-    snprintf(path, sizeof path, "%s/metrics.csv", run);
-    FILE *out = fopen(path, "a");
-    bool ok = out && fprintf(out, "%lld,,test,%.9g,", (long long)step, m->loss) > 0;
-    if (ok && isfinite(m->accuracy)) ok = fprintf(out, "%.9g", m->accuracy) > 0;
-    ok = ok && fputs(",,,,\n", out) >= 0;
-    if (out && fclose(out) != 0) ok = false;
-    if (!ok) heed_message(p->c, HEED_WARN, "cannot write %s", path);
+    heed_text row = {.c = NULL};
+    heed_text_add(&row, "%lld,,test,%.9g,", (long long)step, m->loss);
+    if (isfinite(m->accuracy)) heed_text_add(&row, "%.9g", m->accuracy);
+    heed_text_add(&row, ",,,,\n");
+    add_to_run(p, run, "metrics.csv", &row);
 }
 
 static void print_test(const measures *m, const training_end *e) {

@@ -150,11 +150,11 @@ void print_sizes(int at, const heed_images_info *a) {
                a->view.channels == 1 ? "grey" : "colour");
 }
 
-static void print_facts(program *p, heed_images *k) {
+static void print_facts(program *p, const heed_data *d) {
+    heed_images *k = d->batches;
     const heed_images_info *a = heed_images_about(k);
     size_t copies = overlap_of(k);
-    heed_augment augment = heed_augment_of(p->flags);
-    char n1[32], n2[32], n3[32], text[160], others[400];
+    char n1[32], n2[32], n3[32], text[480], others[400];
     print_fact(0, "", "%s", heed_config_text(p->flags, "data"));
     putchar('\n');
     print_fact(AT, "  kind", "%s, %d classes", a->kind, a->classes);
@@ -165,8 +165,7 @@ static void print_facts(program *p, heed_images *k) {
     print_sizes(AT, a);
     print_list("  mean", a->view.mean, a->view.channels);
     print_list("  deviation", a->view.deviation, a->view.channels);
-    augment_text(&augment, text);
-    print_fact(AT, "  augmented", "%s", *text ? text : "no");
+    print_fact(AT, "  augmented", "%s", augmented_text(d, p->flags, text));
     print_fact(AT, "  skipped", "%s",
                a->bad ? heed_format_count(n1, a->bad) : "none: all can be decoded");
     print_skipped(stdout, k, "               ", SIZE_MAX);
@@ -228,7 +227,7 @@ void check_pictures(program *p, heed_data *d) {
     if (json)
         print_json(p, info_json(p, k));
     else {
-        print_facts(p, k);
+        print_facts(p, d);
         print_class_counts(k);
         print_notes(p, d);
     }

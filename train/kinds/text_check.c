@@ -17,7 +17,7 @@ static void print_sample(const char *path) {
     for (size_t at = n >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
          at < n && shown < LINES;) {
         size_t length = 0;
-        while (at + length < n && text[at + length] != '\n' && text[at + length] != '\r') length++;
+        while (at + length < n && text[at + length] != '\n') length++;
         if (length > 0) {
             fputs("  ", stdout);
             print_start(text + at, length, capacity);
@@ -37,6 +37,13 @@ bool overlap_text(const heed_corpus_info *a, char text[OVERLAP]) {
     return much;
 }
 
+const char *special_note(size_t lines, char text[160]) {
+    char n[32];
+    snprintf(text, 160, "%s line%s the text of a special token, as [SEP] is one: read as text",
+             heed_format_count(n, lines), lines == 1 ? " has" : "s have");
+    return text;
+}
+
 enum { AT = 15 }; /* column at which facts begin, after their labels */
 
 static void print_warnings(const program *p, const heed_corpus_info *a, const heed_text_facts *t) {
@@ -50,6 +57,8 @@ static void print_warnings(const program *p, const heed_corpus_info *a, const he
         print_fact(AT, "  note", "%s line%s cut at --block %lld",
                    heed_format_count(n, a->cut_lines), a->cut_lines == 1 ? " is" : "s are",
                    (long long)block);
+    char note[160];
+    if (a->special_lines) print_fact(AT, "  note", "%s", special_note(a->special_lines, note));
     if (a->val_tokens == 0)
         print_fact(AT, "  note", "no validation part: --val-split X or --val FILE makes one");
     bool blocks = strcmp(heed_config_text(p->flags, "packing"), "blocks") == 0;
@@ -95,15 +104,16 @@ static void print_facts(program *p, const heed_tokenizer *k, const heed_corpus_i
 static void print_object(program *p, const heed_tokenizer *k, const heed_corpus_info *a,
                          const heed_text_facts *t) {
     print_json(
-        p,
-        json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:s, s:i, s:I, s:I, s:I, s:I, s:I, s:o}", "data",
-                  data_name(p, heed_config_text(p->flags, "data")), "bytes", (json_int_t)t->bytes,
-                  "characters", (json_int_t)t->characters, "lines", (json_int_t)t->lines,
-                  "empty_lines", (json_int_t)t->empty, "longest_line", (json_int_t)t->longest,
-                  "tokenizer", heed_tokenizer_kind(k), "vocab", heed_vocab_size(k), "tokens",
-                  (json_int_t)a->tokens, "val_tokens", (json_int_t)a->val_tokens, "unknown",
-                  (json_int_t)(a->unknown + a->val_unknown), "val_lines", (json_int_t)a->val_lines,
-                  "overlap", (json_int_t)a->overlap, "chosen", choices_json(&p->chosen)));
+        p, json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:s, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:o}",
+                     "data", data_name(p, heed_config_text(p->flags, "data")), "bytes",
+                     (json_int_t)t->bytes, "characters", (json_int_t)t->characters, "lines",
+                     (json_int_t)t->lines, "empty_lines", (json_int_t)t->empty, "longest_line",
+                     (json_int_t)t->longest, "tokenizer", heed_tokenizer_kind(k), "vocab",
+                     heed_vocab_size(k), "tokens", (json_int_t)a->tokens, "val_tokens",
+                     (json_int_t)a->val_tokens, "unknown",
+                     (json_int_t)(a->unknown + a->val_unknown), "val_lines",
+                     (json_int_t)a->val_lines, "overlap", (json_int_t)a->overlap, "special_lines",
+                     (json_int_t)a->special_lines, "chosen", choices_json(&p->chosen)));
 }
 
 void check_text(program *p, heed_data *d) {

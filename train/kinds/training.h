@@ -42,6 +42,8 @@ enum { OVERLAP = 160 };
 /* Writes to text how many validation lines the training part has, and whether they are so many that
  * the loss says little, which is returned. (text_check.c) */
 bool overlap_text(const heed_corpus_info *a, char text[OVERLAP]);
+/* Writes that so many lines have the text of a special token; returns it. */
+const char *special_note(size_t lines, char text[160]);
 /* Opens the evaluation data of a run of model m with settings f, and writes its description to
  * `what`: "book.txt, validation part". NULL: see p->c. (eval_data.c) */
 heed_data *eval_data_open(program *p, const heed_model *m, heed_config *f, const heed_run *r,
@@ -181,6 +183,8 @@ typedef struct {
 } run_curves;
 /* Reads DIR/metrics.csv, and from DIR/last which evaluation was the best, the loss and the data. */
 bool curves_read(heed_ctx *c, const char *dir, run_curves *out);
+/* The value in a file of a run; NULL: it has none that can be read. */
+json_t *run_json(const char *run, const char *name);
 void curves_free(run_curves *k);
 
 /* ---- the sentence at the end of a training run (commands/judge.c) ---- */
@@ -189,10 +193,11 @@ typedef struct {
     run_curves curves;
     heed_config *f;
     const char *run;
-    int64_t step;    /* the last one */
-    double answers;  /* those of an evaluation, of which an accuracy is a share; 0: unknown */
-    double epochs;   /* passes over the data */
-    bool perplexity; /* the losses are of a language model */
+    int64_t step;      /* the last one */
+    double answers;    /* those of an evaluation, of which an accuracy is a share; 0: unknown */
+    double epochs;     /* passes over the data */
+    bool perplexity;   /* the losses are of a language model */
+    const char *sided; /* of heed_data */
 } training_course;
 /* Judges a finished training; "" if nothing can be said of it. Settings and commands in text are in
  * backquotes, for add_shown. */

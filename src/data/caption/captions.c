@@ -3,10 +3,11 @@
 #include <heed/captions.h>
 
 #include "data/image/images.h"
+#include "data/image/mirror.h"
 #include "data/pair/pairs.h"
 
+#include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 struct heed_captions {
     heed__owned owned;
@@ -157,31 +158,26 @@ static bool count(heed_captions *k) {
 
 /* ---- opening ---- */
 
-static bool says(heed__cut text, const char *const *words) {
-    for (heed__cut rest = text, word; heed__next_word(&rest, &word);) {
-        while (word.n && strchr(".,;:!?\"')", word.s[word.n - 1])) word.n--;
-        while (word.n && strchr("\"'(", *word.s)) word.s++, word.n--;
-        for (const char *const *w = words; *w; w++)
-            if (strlen(*w) == word.n && strncasecmp(*w, word.s, word.n) == 0) return true;
+/* Sets sided by the captions that are trained on: mirroring a picture would make such a caption
+ * wrong. */
+static void judge_sides(const heed_pairs *p, char sided[200]) {
+    size_t begin, n;
+    for (size_t i = 0; i < p->info.pairs; i++) {
+        heed__cut text = p->pairs[p->train[i]].text[HEED__TARGET];
+        if (!heed__names_side(text.s, text.n, &begin, &n)) continue;
+        snprintf(sided, 200, "captions say \"%.*s\"", n < 100 ? (int)n : 100, text.s + begin);
+        return;
     }
-    return false;
 }
 
-/* Mirroring a picture would make such a caption wrong. */
-static bool say_directions(const heed_pairs *p) {
-    static const char *const words[] = {"left", "right", "leftmost", "rightmost", NULL};
-    for (size_t i = 0; i < p->info.pairs; i++)
-        if (says(p->pairs[p->train[i]].text[HEED__TARGET], words)) return true;
-    return false;
-}
-
-static bool can_mirror(heed_captions *k, const heed_images_args *a) {
-    k->info.directions = say_directions(k->pairs);
-    return !k->info.directions || !(a->augment.flip > 0) ||
+static bool may_mirror(heed_captions *k, const heed_images_args *a) {
+    char *sided = k->images->info.sided;
+    judge_sides(k->pairs, sided);
+    return !*sided || !(a->augment.flip > 0) ||
            heed_fail(k->c, HEED_USAGE,
-                     "captions say left or right: %s: expected `flip = 0`, found %g: the caption "
-                     "of a mirrored picture would be wrong",
-                     k->pairs->path[0], a->augment.flip);
+                     "%s: %s: expected `flip = 0`, found %g: the caption of a mirrored picture "
+                     "would be wrong",
+                     sided, k->pairs->path[0], a->augment.flip);
 }
 
 static bool open_images(heed_captions *k, const heed_images_args *a) {
@@ -196,7 +192,7 @@ static bool open_images(heed_captions *k, const heed_images_args *a) {
 
 static bool open_captions(heed_captions *k, const heed_images_args *a) {
     const uint64_t prime = 1099511628211u;
-    if (!can_mirror(k, a) || !open_images(k, a) || !group(k) || !count(k)) return false;
+    if (!open_images(k, a) || !may_mirror(k, a) || !group(k) || !count(k)) return false;
     k->info.checksum = (k->pairs->info.checksum ^ k->images->info.checksum) * prime;
     return true;
 }

@@ -9,17 +9,20 @@
 
 static const heed_option options[] = {
     {"tokenizer", HEED_TEXT, "word", 0, 0, NULL,
-     "char, byte, word, wordpiece or bpe, trained on the captions; or the path of a run, a "
-     "tokenizer.json or a vocab.txt",
+     "char, byte, word, wordpiece or bpe, trained on the captions; or the path of a run, "
+     "a " HEED__TOKENIZER_FILES,
      "Captions"},
     {"lower", HEED_BOOL, "false", 0, 0, NULL, "word and wordpiece: lower-case the captions",
      "Captions"},
+    HEED__COLUMNS("IMAGE,CAPTION", "Captions"),
     {"val", HEED_TEXT, "", 0, 0, NULL, "a separate file for validation", "Captions"},
+    HEED__VAL_COLUMNS("Captions"),
     {"val-split", HEED_REAL, "0.1", 0, 0.9, NULL,
      "share of the captions kept for validation, with all others of their pictures", "Captions"},
     HEED__PICTURE_OPTIONS,
     {"flip", HEED_REAL, "0", 0, 1, NULL,
-     "probability of left and right exchanged; refused where captions say left or right",
+     "probability of left and right exchanged; refused where captions name a side, as left or "
+     "right",
      HEED__AUGMENTATION},
     HEED__SHIFT_AND_COLOUR_OPTIONS,
     {0}};
@@ -28,7 +31,7 @@ static bool find_tokenizer(heed_data *d, const heed_config *f, const heed_pairs 
                            const heed_data_args *a) {
     const char *name = heed_config_text(f, "tokenizer");
     if (d->tokenizer) return true;
-    d->tokenizer = a->run ? heed_tokenizer_open(d->c, a->run)
+    d->tokenizer = a->run ? heed__tokenizer_in(d->c, a->run, "")
                    : heed__kind_find(name) >= 0
                        ? heed__pairs_train_tokenizer(d->c, f, pairs, 1, name)
                        : heed__tokenizer_at(d->c, "tokenizer", name);
@@ -53,7 +56,10 @@ static heed_pairs *open_lines(heed_data *d, const heed_config *f, const heed_dat
     heed_pairs_args args = {.kind = HEED_CAPTIONS,
                             .val_split = d->all ? 0 : split,
                             .val_path = *val && !d->all ? val : NULL,
-                            .block = (int)heed_config_int(f, "block")};
+                            .block = (int)heed_config_int(f, "block"),
+                            .columns = heed_config_text(f, "columns"),
+                            .val_columns = heed_config_text(f, "val-columns"),
+                            .header = heed_config_text(f, "header")};
     d->no_val = split <= 0 && !*val;
     d->part = d->no_val ? HEED_TRAIN_PART : HEED_VAL_PART;
     heed_pairs *pairs = open_pairs(d->c, heed_config_text(f, "data"), &args);
@@ -72,6 +78,7 @@ static bool open_data(heed_data *d, heed_config *f, const heed_data_args *a) {
     heed_captions *k = d->batches = pairs ? heed_captions_open(d->c, pairs, &pictures) : NULL;
     if (!k) return false;
     d->checksum = heed_captions_about(k)->checksum;
+    d->sided = heed_images_about(heed_captions_images(k))->sided;
     return heed__pictures_complete(f, heed_captions_images(k));
 }
 

@@ -76,7 +76,11 @@ bool heed__model_finish(heed_tokenizer *k) {
         if (p->bytes) n = heed_utf8_write(heed__byte_char(i), text);
         p->byte_ids[i] = heed__names_look(&k->names, text, n);
     }
-    return true;
+    p->added_of = heed__alloc_array(k->c, count + 1, sizeof *p->added_of);
+    for (size_t i = 0; p->added_of && i < count; i++) p->added_of[i] = -1;
+    for (size_t i = p->added_of ? p->added_count : 0; i-- > 0;)
+        p->added_of[p->added[i].id] = (int32_t)i;
+    return p->added_of != NULL;
 }
 
 /* ---- merges ---- */
@@ -274,31 +278,35 @@ static bool divide_bpe(const heed_tokenizer *k, const char *word, size_t n, heed
 
 /* ---- longest match, and whole words ---- */
 
-/* The id of a piece of a word, with the prefix of those after the first. */
-static int32_t piece_id(const heed_tokenizer *k, const char *s, size_t n, bool later) {
-    const char *prefix = k->pipeline->prefix;
-    size_t before = later && prefix ? strlen(prefix) : 0;
-    uint64_t hash = before ? heed__hash64(prefix, before, 0) : 0;
+/* The longest token that n bytes of a word begin with, after the prefix of later pieces; *length:
+ * its bytes of the word. */
+static int32_t longest_piece(const heed_tokenizer *k, const char *s, size_t n, bool later,
+                             size_t *length) {
+    const char *prefix = later && k->pipeline->prefix ? k->pipeline->prefix : "";
+    size_t before = strlen(prefix), most = k->longest > before ? k->longest - before : 0;
     char text[2 * HEED__TOKEN_BYTES];
-    if (before + n >= HEED__TOKEN_BYTES) return -1;
-    if (before) memcpy(text, prefix, before);
+    uint64_t hash[HEED__TOKEN_BYTES]; /* of the text up to each byte */
+    if (n > most) n = most;
+    memcpy(text, prefix, before);
     memcpy(text + before, s, n);
-    int32_t id = heed__names_find(&k->names, text, before + n, heed__hash64(s, n, hash));
-    return id < k->pipeline->own ? id : -1;
+    hash[0] = heed__hash64(prefix, before, 0);
+    for (size_t i = 0; i < n; i++) hash[i + 1] = heed__hash64(s + i, 1, hash[i]);
+    for (*length = n; *length; --*length) {
+        if (*length < n && ((unsigned char)s[*length] & 0xC0) == 0x80) continue;
+        int32_t id = heed__names_find(&k->names, text, before + *length, hash[*length]);
+        if (id >= 0 && id < k->pipeline->own) return id;
+    }
+    return -1;
 }
 
 /* False: a part has no token, and so the word is unknown. */
 static bool divide_longest(const heed_tokenizer *k, const char *word, size_t n,
                            heed__word_piece *out, size_t *count) {
     if (heed_utf8_count(word, n) > k->pipeline->most_chars) return false;
-    for (size_t at = 0, end; at < n; at = end) {
-        int32_t id = -1;
-        end = n - at < k->longest ? n : at + k->longest;
-        while (end > at && (id = piece_id(k, word + at, end - at, at > 0)) < 0) do
-                end--;
-            while (end > at && ((unsigned char)word[end] & 0xC0) == 0x80);
+    for (size_t at = 0, length; at < n; at += length) {
+        int32_t id = longest_piece(k, word + at, n - at, at > 0, &length);
         if (id < 0) return false;
-        out[(*count)++] = (heed__word_piece){id, (uint32_t)(end - at)};
+        out[(*count)++] = (heed__word_piece){id, (uint32_t)length};
     }
     return true;
 }

@@ -46,6 +46,7 @@ typedef struct {
     size_t at;              /* in the text */
     uint64_t hash;          /* of the line so far */
     bool line, blank;       /* a line has begun; it has only white space */
+    bool special;           /* it has the text of a special token */
     heed__counts *seen;     /* lines of the validation part, by their hashes */
 } survey;
 
@@ -53,7 +54,8 @@ static bool end_line(survey *s) {
     heed_corpus_info *f = &s->k->info;
     const char *key = (const char *)&s->hash;
     bool counts = s->line && !s->blank;
-    s->line = false;
+    f->special_lines += counts && s->special;
+    s->line = s->special = false;
     if (!counts) return true;
     *(s->val ? &f->val_lines : &f->lines) += 1;
     if (s->val) return heed__counts_add(s->seen, key, sizeof s->hash, 1);
@@ -80,6 +82,7 @@ static bool visit(survey *s, const char *text, size_t n) {
         if (!s->line) s->hash = 0;
         s->blank = (!s->line || s->blank) && is_blank(text + at, length);
         s->hash = heed__hash64(text + at, length, s->hash);
+        s->special |= heed__finds_special(s->k->k, text + at, length);
         s->line = true;
         if (at + length < n && !end_line(s)) return false;
     }

@@ -5,11 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Texts, one after the other. */
+/* Texts, one after the other, of at most so many bytes. */
 typedef struct {
     heed_ctx *c;
     heed_text bytes;
     heed__ranges parts;
+    size_t most;
 } list;
 
 typedef struct {
@@ -39,10 +40,15 @@ static void list_free(list *l) {
 
 static bool starts(view v, const char *s, size_t n) { return v.n >= n && memcmp(v.s, s, n) == 0; }
 
-/* Appends `s` with each `what` replaced. */
-static bool put_replaced(heed_text *out, view s, view what, view by) {
+/* Appends `s` with each `what` replaced, up to `most` bytes. */
+static bool put_replaced(heed_text *out, size_t most, view s, view what, view by) {
     while (s.n) {
         bool found = what.n && starts(s, what.s, what.n);
+        if (out->n + by.n > most)
+            return heed_fail(out->c, HEED_DATA,
+                             "the tokenizer makes the text too long: expected at most %zu bytes "
+                             "after its decoders",
+                             most);
         if (!(found ? heed_text_put(out, by.s, by.n) : heed_text_put(out, s.s, 1))) return false;
         size_t n = found ? what.n : 1;
         s.s += n;
@@ -128,7 +134,7 @@ static bool put_cleaned(heed_text *out, view v) {
     for (size_t i = 0; good && i < sizeof pairs / sizeof *pairs; i++) {
         view what = {pairs[i][0], strlen(pairs[i][0])}, by = {pairs[i][1], strlen(pairs[i][1])};
         b.n = 0;
-        good = put_replaced(&b, (view){a.s, a.n}, what, by);
+        good = put_replaced(&b, SIZE_MAX, (view){a.s, a.n}, what, by);
         heed_text swap = a;
         a = b;
         b = swap;
@@ -159,17 +165,18 @@ static view stripped(const heed__step *k, view v) {
 }
 
 /* Appends what a part becomes. */
-static bool decode_part(const heed__step *k, view v, bool first, bool last, heed_text *out) {
+static bool decode_part(const heed__step *k, view v, bool first, bool last, list *l) {
+    heed_text *out = &l->bytes;
     view what = {k->text, k->n}, space = {" ", 1}, none = {"", 0}, with = {k->with, k->with_n};
     switch (k->kind) {
     case HEED__FROM_PIECES:
         return from_piece(k, v, first, out);
     case HEED__FROM_PREFIX:
-        return put_replaced(out, v, what, first && k->left ? none : space);
+        return put_replaced(out, l->most, v, what, first && k->left ? none : space);
     case HEED__FROM_SUFFIX:
-        return put_replaced(out, v, what, last ? none : space);
+        return put_replaced(out, l->most, v, what, last ? none : space);
     case HEED__FROM_REPLACED:
-        return put_replaced(out, v, what, with);
+        return put_replaced(out, l->most, v, what, with);
     default:
         break;
     }
@@ -184,8 +191,7 @@ static bool apply(const heed__step *k, const list *in, list *out) {
     if (k->kind == HEED__FUSE) return put(out, in->bytes.s ? in->bytes.s : "", in->bytes.n);
     for (size_t i = 0; i < count; i++) {
         size_t begin = out->bytes.n;
-        if (!decode_part(k, at(in, i), i == 0, i + 1 == count, &out->bytes) ||
-            !end_part(out, begin))
+        if (!decode_part(k, at(in, i), i == 0, i + 1 == count, out) || !end_part(out, begin))
             return false;
     }
     return true;
@@ -194,8 +200,8 @@ static bool apply(const heed__step *k, const list *in, list *out) {
 /* An added token is as the normalizers leave it. */
 static view text_of(const heed_tokenizer *k, int32_t id) {
     const heed__pipeline *p = k->pipeline;
-    for (size_t i = 0; p->normalizers.count && i < p->added_count; i++)
-        if (p->added[i].id == id) return (view){p->added[i].text, p->added[i].n};
+    const heed__added *a = p->added_of[id] < 0 ? NULL : &p->added[p->added_of[id]];
+    if (a && a->normalized) return (view){a->text, a->n};
     return (view){heed__names_text(&k->names, (size_t)id),
                   heed__names_length(&k->names, (size_t)id)};
 }
@@ -210,8 +216,9 @@ bool heed__pipeline_decode(const heed_tokenizer *k, const int32_t *ids, size_t n
         view token = text_of(k, ids[i]);
         good = good && put(&now, token.s, token.n);
     }
+    size_t most = now.bytes.n + heed__spare(now.bytes.n);
     for (size_t i = 0; good && i < p->decoders.count; i++) {
-        list next = {.c = k->c, .bytes.c = k->c};
+        list next = {.c = k->c, .bytes.c = k->c, .most = most};
         good = heed_text_put(&next.bytes, "", 0) && apply(&p->decoders.of[i], &now, &next);
         list_free(&now);
         now = next;

@@ -182,12 +182,12 @@ static bool put_words(const heed_tokenizer *k, heed__memo *memo, const char *tex
     }
 }
 
-bool heed__encode_by(const heed_tokenizer *k, heed__memo *memo, const char *text, size_t n,
-                     heed__sink *sink) {
+bool heed__encode_by(const heed_tokenizer *k, heed__memo *memo, heed__special_text special,
+                     const char *text, size_t n, heed__sink *sink) {
     size_t at = 0;
-    if (k->pipeline) return heed__pipeline_encode(k, memo, text, n, sink);
+    if (k->pipeline) return heed__pipeline_encode(k, memo, special, text, n, sink);
     while (at < n) {
-        size_t end = at, length;
+        size_t end = special == HEED__SPECIAL_IS_TOKEN ? at : n, length;
         int32_t id = next_special(k, text, n, &end, &length);
         bool good = k->kind < HEED__WORD ? put_chars(k, text, at, end, sink)
                                          : put_words(k, memo, text, at, end, sink);
@@ -198,7 +198,13 @@ bool heed__encode_by(const heed_tokenizer *k, heed__memo *memo, const char *text
 }
 
 bool heed__encode(const heed_tokenizer *k, const char *text, size_t n, heed__sink *sink) {
-    return heed__encode_by(k, NULL, text, n, sink);
+    return heed__encode_by(k, NULL, HEED__SPECIAL_IS_TEXT, text, n, sink);
+}
+
+bool heed__finds_special(const heed_tokenizer *k, const char *text, size_t n) {
+    size_t at = 0, length;
+    return k->pipeline ? heed__pipeline_finds_special(k->pipeline, text, n)
+                       : next_special(k, text, n, &at, &length) >= 0;
 }
 
 bool heed__tokens_put(heed_tokens *t, int32_t id, size_t begin, size_t end) {
@@ -223,10 +229,19 @@ static bool collect(heed__sink *sink, int32_t id, size_t begin, size_t end) {
     return heed__tokens_put(((collector *)sink)->out, id, begin, end);
 }
 
-bool heed_encode(const heed_tokenizer *k, const char *text, size_t n, heed_tokens *out) {
+static bool encode(const heed_tokenizer *k, heed__special_text special, const char *text, size_t n,
+                   heed_tokens *out) {
     if (!k || !text || !out || heed__stopped(k->c)) return false;
     out->c = k->c;
-    return heed__encode(k, text, n, &(collector){{collect}, out}.sink);
+    return heed__encode_by(k, NULL, special, text, n, &(collector){{collect}, out}.sink);
+}
+
+bool heed_encode(const heed_tokenizer *k, const char *text, size_t n, heed_tokens *out) {
+    return encode(k, HEED__SPECIAL_IS_TOKEN, text, n, out);
+}
+
+bool heed_encode_text(const heed_tokenizer *k, const char *text, size_t n, heed_tokens *out) {
+    return encode(k, HEED__SPECIAL_IS_TEXT, text, n, out);
 }
 
 void heed_tokens_free(heed_tokens *t) {

@@ -39,7 +39,8 @@ static bool encode_lines(heed_ctx *c, const heed_tokenizer *k, slab *s, filler *
     for (size_t length; f->base < p->n; f->base += length + 1) {
         size_t before = s->run.count, at = f->base;
         length = heed__line_length(p->text + at, p->n - at);
-        if (!heed__encode_by(k, &s->memo, p->text + at, length, &f->sink)) return false;
+        if (!heed__encode_by(k, &s->memo, HEED__SPECIAL_IS_TEXT, p->text + at, length, &f->sink))
+            return false;
         if (s->run.count == before) continue;
         if (!heed__grow(c, &s->lines, &s->lines_capacity, s->line_count + 1, sizeof *s->lines))
             return false;
@@ -56,8 +57,8 @@ static bool encode(heed__reading *r, heed__passage *p) {
     s->run.form = &k->stream;
     s->run.count = s->run.odd_count = s->run.mark_count = s->run.last = s->line_count = 0;
     s->first_line = false;
-    return k->a.packing == HEED_LINES ? encode_lines(r->c, k->k, s, &f)
-                                      : heed__encode_by(k->k, &s->memo, p->text, p->n, &f.sink);
+    if (k->a.packing == HEED_LINES) return encode_lines(r->c, k->k, s, &f);
+    return heed__encode_by(k->k, &s->memo, HEED__SPECIAL_IS_TEXT, p->text, p->n, &f.sink);
 }
 
 /* ---- in the order of the text ---- */

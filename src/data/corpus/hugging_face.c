@@ -78,7 +78,8 @@ static bool read_tokens(const heed__hf *r, const json_t *vocab, const json_t *ad
 
 static bool normalized_text(heed__hf *r, heed__added *a, const char *text) {
     heed__spelling s = {.c = r->c, .s = text, .n = strlen(text)};
-    bool good = !a->normalized || heed__respell(&r->p->normalizers, true, &s);
+    r->spare += heed__spare(0);
+    bool good = !a->normalized || heed__respell(&r->p->normalizers, true, &s, &r->spare);
     a->n = s.n;
     a->text = good ? heed__alloc(r->c, s.n + 1) : NULL;
     if (a->text && s.n) memcpy(a->text, s.s, s.n);
@@ -102,13 +103,10 @@ static bool read_added(heed__hf *r, const json_t *o, const char *where) {
         !heed__grow(r->c, &p->added, &p->added_capacity, p->added_count + 1, sizeof *p->added))
         return false;
     a.id = id;
+    a.number = p->added_count;
     if (!normalized_text(r, &a, text)) return false;
     p->added[p->added_count++] = a;
-    if (!a.n)
-        return heed__hf_refuse(r, where, "a content that the normalizers do not make empty", o);
-    unsigned char first = (unsigned char)a.text[0];
-    p->first[a.normalized][first >> 5] |= 1u << (first & 31);
-    return true;
+    return a.n || heed__hf_refuse(r, where, "a content that the normalizers do not make empty", o);
 }
 
 static bool read_all_added(heed__hf *r, const json_t *list) {
@@ -119,6 +117,7 @@ static bool read_all_added(heed__hf *r, const json_t *list) {
         snprintf(where, sizeof where, "added_tokens[%zu]", i);
         if (!read_added(r, json_array_get(list, i), where)) return false;
     }
+    heed__added_sort(r->p);
     return true;
 }
 
@@ -216,10 +215,11 @@ static bool read_model(heed__hf *r, const json_t *o, const json_t *added) {
 
 /* ---- the post-processor ---- */
 
-static bool add_frame(heed__hf *r, json_int_t id, bool after, const char *where) {
+static bool add_frame(heed__hf *r, const json_t *number, bool after, const char *where) {
     heed__pipeline *p = r->p;
-    if (id < 0 || id >= heed_vocab_size(r->k))
-        return heed__hf_refuse(r, where, "ids of the vocabulary", NULL);
+    json_int_t id = json_integer_value(number);
+    if (!json_is_integer(number) || id < 0 || id >= heed_vocab_size(r->k))
+        return heed__hf_refuse(r, where, "ids of the vocabulary", number);
     if (!heed__grow(r->c, &p->frame, &p->frame_capacity, p->before + p->after + 1,
                     sizeof *p->frame))
         return false;
@@ -244,8 +244,7 @@ static bool read_template(heed__hf *r, const json_t *o, const char *where) {
         if (text ? after : !ids) return heed__hf_refuse(r, where, "one text in `single`", part);
         after |= text;
         for (size_t j = 0; j < json_array_size(ids); j++)
-            if (!add_frame(r, json_integer_value(json_array_get(ids, j)), after, where))
-                return false;
+            if (!add_frame(r, json_array_get(ids, j), after, where)) return false;
     }
     return after || heed__hf_refuse(r, where, "one text in `single`", single);
 }
@@ -254,10 +253,7 @@ static bool read_template(heed__hf *r, const json_t *o, const char *where) {
 static bool read_pair(heed__hf *r, const json_t *o, const char *where) {
     const json_t *cls = json_array_get(json_object_get(o, "cls"), 1);
     const json_t *sep = json_array_get(json_object_get(o, "sep"), 1);
-    return (json_is_integer(cls) && json_is_integer(sep)) || heed__hf_refuse(r, where, "ids", o)
-               ? add_frame(r, json_integer_value(cls), false, where) &&
-                     add_frame(r, json_integer_value(sep), true, where)
-               : false;
+    return add_frame(r, cls, false, where) && add_frame(r, sep, true, where);
 }
 
 static bool read_processor(heed__hf *r, const json_t *o, const char *where) {

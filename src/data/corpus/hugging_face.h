@@ -12,7 +12,8 @@ typedef struct {
     const char *path;
     heed_tokenizer *k;
     heed__pipeline *p;
-    int depth; /* of sequences in sequences */
+    int depth;    /* of sequences in sequences */
+    size_t spare; /* bytes by which normalizers may make added tokens longer */
 } heed__hf;
 
 /* Fails with "tokenizer.json is not supported: PATH: PLACE: expected EXPECTED, found FOUND"; found:

@@ -6,8 +6,8 @@
 
 static const heed_option options[] = {
     {"tokenizer", HEED_TEXT, "char", 0, 0, NULL,
-     "char, byte, word, wordpiece or bpe, trained on the text; or the path of a run, a "
-     "tokenizer.json or a vocab.txt",
+     "char, byte, word, wordpiece or bpe, trained on the text; or the path of a run, "
+     "a " HEED__TOKENIZER_FILES,
      "Text"},
     {"vocab", HEED_INT, "0", 0, 1 << 24, NULL,
      "tokens in the vocabulary, at most; 0: no limit for char and word, 8192 for wordpiece and bpe",
@@ -66,7 +66,7 @@ static bool find_tokenizer(heed_data *d, const heed_config *f, const heed_data_a
                            heed__watch *watch) {
     const char *name = heed_config_text(f, "tokenizer");
     if (!d->tokenizer)
-        d->tokenizer = a->run                       ? heed_tokenizer_open(d->c, a->run)
+        d->tokenizer = a->run                       ? heed__tokenizer_in(d->c, a->run, "")
                        : heed__kind_find(name) >= 0 ? train_tokenizer(d, f, name, watch)
                                                     : open_tokenizer(d, f, name, a->extend, watch);
     if (!d->tokenizer || !check_cache(d, f)) return false;

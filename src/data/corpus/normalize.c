@@ -18,6 +18,11 @@ void heed__spelling_free(heed__spelling *s) {
 
 static bool put(heed__spelling *out, const char *bytes, size_t n, uint32_t begin, uint32_t end) {
     size_t need = out->n + n;
+    if (need > out->most)
+        return heed_fail(out->c, HEED_DATA,
+                         "the tokenizer makes the text too long: expected at most %zu bytes after "
+                         "its normalizers",
+                         out->most);
     if (!heed__grow(out->c, &out->own, &out->capacity, need + 1, 1) ||
         !heed__grow(out->c, &out->begin, &out->begin_capacity, need + 1, sizeof *out->begin) ||
         !heed__grow(out->c, &out->end, &out->end_capacity, need + 1, sizeof *out->end))
@@ -104,11 +109,17 @@ static bool compose(heed__step_kind kind, const heed__spelling *from, size_t at,
 }
 
 static bool to_normal_form(const heed__step *k, const heed__spelling *from, heed__spelling *out) {
+    enum { MOST_BYTES = 1 << 13 }; /* ordering marks takes the square of their number */
     int32_t c;
     size_t start = 0;
     for (size_t at = 0, length; at < from->n; at += length) {
         length = heed_utf8_read(from->s + at, from->n - at, &c);
         bool plain = (unsigned char)from->s[start] < 128 && at == start + 1;
+        if (at - start > MOST_BYTES)
+            return heed_fail(from->c, HEED_DATA,
+                             "a character of the text has too many marks: expected at most %d "
+                             "bytes, which the tokenizer normalizes together",
+                             MOST_BYTES);
         if (at == start || (c >= 0 && goes_on(c))) continue;
         if (!(plain ? keep(from, start, at, out) : compose(k->kind, from, start, at, out)))
             return false;
@@ -176,15 +187,44 @@ static bool apply(const heed__step *k, bool first, const heed__spelling *from,
     }
 }
 
-bool heed__respell(const heed__steps *steps, bool first, heed__spelling *s) {
-    if (steps->count && s->n > UINT32_MAX)
-        return heed_fail(s->c, HEED_DATA, "text is too long to be normalised: expected under 4 GB");
+static bool too_long(heed_ctx *c) {
+    return heed_fail(c, HEED_DATA, "text is too long to be normalised: expected under 4 GB");
+}
+
+bool heed__respell(const heed__steps *steps, bool first, heed__spelling *s, size_t *spare) {
+    size_t begun = s->n, longest = s->n;
+    s->most = s->n + *spare;
+    if (steps->count && s->n > UINT32_MAX) return too_long(s->c);
     for (size_t i = 0; i < steps->count; i++) {
-        heed__spelling out = {.c = s->c};
+        heed__spelling out = {.c = s->c, .most = s->most};
         bool good = apply(&steps->of[i], first, s, &out);
         heed__spelling_free(s);
         *s = out;
         if (!good) return false;
+        if (s->n > longest) longest = s->n;
     }
+    *spare -= longest - begun;
     return true;
+}
+
+bool heed__respell_words(const heed__step *k, size_t base, heed__spelling *s, heed__ranges *words,
+                         size_t *spare) {
+    heed__spelling out = {.c = s->c, .most = s->n + *spare};
+    bool good = s->n <= UINT32_MAX || too_long(s->c);
+    for (size_t i = 0; good && i < words->count; i++) {
+        heed__range *w = &words->of[i];
+        heed__spelling word = {.c = s->c, .s = s->s + w->begin, .n = w->end - w->begin};
+        size_t begin = out.n, start = s->begin ? s->begin[w->begin] : w->begin;
+        if (s->begin) word.begin = s->begin + w->begin, word.end = s->end + w->begin;
+        good = apply(k, base + start == 0, &word, &out);
+        for (size_t j = begin; !s->begin && j < out.n; j++) {
+            out.begin[j] += (uint32_t)w->begin;
+            out.end[j] += (uint32_t)w->begin;
+        }
+        *w = (heed__range){begin, out.n};
+    }
+    *spare -= out.n > s->n ? out.n - s->n : 0;
+    heed__spelling_free(s);
+    *s = out;
+    return good;
 }

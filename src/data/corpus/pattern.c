@@ -1,4 +1,6 @@
-/* pattern.c -- regular expressions that split texts into words, matched with backtracking. */
+/* pattern.c -- regular expressions that split texts into words, matched with backtracking. A
+ * repeated set remembers where what follows it does not match, so that texts of one long run take
+ * linear time; whatever takes too many steps for the length of the text is refused. */
 #include "data/corpus/pattern.h"
 
 #include "text/text.h"
@@ -6,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LONGEST = 1 << 12, DEEPEST = 16, STEPS = 1 << 22, ANY_COUNT = INT32_MAX };
+enum { LONGEST = 1 << 12, DEEPEST = 16, ANY_COUNT = INT32_MAX };
 
-typedef enum { SET, FORK, AHEAD, JOIN, END } node_kind;
+typedef enum { SET, FORK, AHEAD, BEHIND, JOIN, END } node_kind;
 
 /* Characters low to high, or of a class. */
 typedef struct {
@@ -18,11 +20,14 @@ typedef struct {
 } member;
 
 /* SET: min to max characters of a set; FORK: the way `sub`, else `other`; AHEAD: `sub` matches
- * here, or does not; then each goes on with `next`. */
+ * here, or does not (absent); BEHIND: the character before is in a set, or is not; then each goes
+ * on with `next`. */
 typedef struct {
     node_kind kind;
-    bool negated, possessive;
+    bool negated; /* the set */
+    bool possessive, lazy, absent;
     int32_t min, max;
+    uint32_t loop; /* its number among those without a max */
     int32_t next, sub, other;
     uint32_t first, count; /* members */
     uint64_t ascii[2];     /* which ASCII characters are in the set */
@@ -34,6 +39,7 @@ struct heed__pattern {
     member *members;
     size_t member_count, member_capacity;
     int32_t start;
+    uint32_t loops;
 };
 
 void heed__pattern_free(heed__pattern *p) {
@@ -186,10 +192,12 @@ static bool read_count(reader *r, int32_t *out) {
     return true;
 }
 
-/* ? * + {m} {m,} {m,n}, then + for possessive. */
+/* ? * + {m,} {m,n} with ? for lazy; ? * + with another + for possessive, {m} {m,} {m,n} for a
+ * repetition of that. */
 static bool read_quantifier(reader *r, node *n) {
     static const char marks[] = "?*+";
     const char *mark = *r->s ? strchr(marks, *r->s) : NULL;
+    bool exact = false;
     n->min = n->max = 1;
     if (mark) {
         r->s++;
@@ -199,7 +207,8 @@ static bool read_quantifier(reader *r, node *n) {
         r->s++;
         if (!read_count(r, &n->min)) return false;
         n->max = n->min;
-        if (*r->s == ',') {
+        exact = *r->s != ',';
+        if (!exact) {
             r->s++;
             n->max = ANY_COUNT;
             if (*r->s != '}' && !read_count(r, &n->max)) return false;
@@ -208,8 +217,19 @@ static bool read_quantifier(reader *r, node *n) {
     } else {
         return true;
     }
-    if (*r->s == '?') return refuse(r, "a quantifier that is not greedy"), false;
-    if (*r->s == '+') n->possessive = true, r->s++;
+    if (*r->s == '?' && exact) return refuse(r, "a quantifier of a quantifier"), false;
+    if (*r->s == '?') {
+        n->lazy = true;
+        return r->s++, true;
+    }
+    if (*r->s != '+') return true;
+    r->s++;
+    if (mark)
+        n->possessive = true;
+    else if (n->min <= 1)
+        n->max = ANY_COUNT;
+    else
+        return refuse(r, "a quantifier of a quantifier"), false;
     return true;
 }
 
@@ -243,6 +263,7 @@ static way read_atom(reader *r) {
     }
     if (!good || (c >= 0 && !add_char(r, c)) || !read_quantifier(r, &n)) return no_way;
     n.count = (uint32_t)r->p->member_count - n.first;
+    if (n.max == ANY_COUNT) n.loop = r->p->loops++;
     for (int32_t i = 0; i < 128; i++)
         if (holds(r->p, &n, i)) n.ascii[i >> 6] |= (uint64_t)1 << (i & 63);
     int32_t i = add_node(r, n);
@@ -250,6 +271,46 @@ static way read_atom(reader *r) {
 }
 
 static way read_ways(reader *r);
+
+/* After (?<= or (?<!: one character or set. */
+static way read_behind(reader *r, bool absent) {
+    way inner = strchr("()|^$", *r->s) ? no_way : read_atom(r);
+    node *n = inner.first < 0 ? NULL : &r->p->nodes[inner.first];
+    if (!n || n->min != 1 || n->max != 1 || *r->s != ')')
+        return refuse(r, "a look behind that is not of one character");
+    n->kind = BEHIND;
+    n->absent = absent;
+    r->s++;
+    return inner;
+}
+
+/* What matches nothing at a place, written with groups; NULL: something else comes next. */
+static const char *place_of(reader *r) {
+    static const struct {
+        const char *name, *group;
+    } places[] = {{"^", "(?<![\\s\\S])|(?<=\n)(?=[\\s\\S])"},
+                  {"$", "(?![^\n])"},
+                  {"\\b", "(?<=\\w)(?!\\w)|(?<!\\w)(?=\\w)"},
+                  {"\\B", "(?<=\\w)(?=\\w)|(?<!\\w)(?!\\w)"},
+                  {"\\A", "(?<![\\s\\S])"},
+                  {"\\z", "(?![\\s\\S])"},
+                  {"\\Z", "(?![\\s\\S])|(?=\n(?![\\s\\S]))"}};
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        size_t n = strlen(places[i].name);
+        if (strncmp(r->s, places[i].name, n) != 0) continue;
+        r->s += n;
+        return places[i].group;
+    }
+    return NULL;
+}
+
+static way read_place(reader *r, const char *group) {
+    const char *rest = r->s;
+    r->s = group;
+    way inner = read_ways(r);
+    r->s = rest;
+    return inner;
+}
 
 /* After "(". */
 static way read_group(reader *r) {
@@ -263,6 +324,11 @@ static way read_group(reader *r) {
     bool fold = r->fold;
     size_t i = 0, count = sizeof kinds / sizeof *kinds;
     while (i < count && strncmp(r->s, kinds[i].begin, strlen(kinds[i].begin)) != 0) i++;
+    bool behind = strncmp(r->s, "?<=", 3) == 0 || strncmp(r->s, "?<!", 3) == 0;
+    if (behind) {
+        r->s += 3;
+        return read_behind(r, r->s[-1] == '!');
+    }
     if (*r->s == '?' && i == count) return refuse(r, "a kind of group");
     if (++r->depth > DEEPEST) return refuse(r, "groups so deep in each other");
     bool ahead = i < count && kinds[i].ahead;
@@ -279,7 +345,7 @@ static way read_group(reader *r) {
     if (ahead) {
         int32_t end = add_node(r, (node){.kind = END});
         int32_t at =
-            add_node(r, (node){.kind = AHEAD, .sub = inner.first, .negated = kinds[i].negated});
+            add_node(r, (node){.kind = AHEAD, .sub = inner.first, .absent = kinds[i].negated});
         if (end < 0 || at < 0) return no_way;
         r->p->nodes[inner.last].next = end;
         inner = (way){at, at};
@@ -301,7 +367,8 @@ static way read_sequence(reader *r) {
     while (all.last >= 0 && *r->s && *r->s != '|' && *r->s != ')') {
         bool group = *r->s == '(';
         r->s += group;
-        way next = group ? read_group(r) : read_atom(r);
+        const char *place = group ? NULL : place_of(r);
+        way next = group ? read_group(r) : place ? read_place(r, place) : read_atom(r);
         if (next.first < 0) return no_way;
         r->p->nodes[all.last].next = next.first;
         all.last = next.last;
@@ -345,15 +412,32 @@ heed__pattern *heed__pattern_new(heed_ctx *c, const char *text, const char **ref
 
 /* ---- matching ---- */
 
-typedef struct {
-    const heed__pattern *p;
-    const char *s;
-    size_t n;
-    uint32_t steps;
-} matcher;
+/* The characters from begin to end are in the set and the one at `end` is not; what follows the set
+ * matches nowhere from `failed` to `end`; failed > end: no such place is known. */
+struct heed__set_run {
+    bool known;
+    size_t begin, failed, end;
+};
+
+bool heed__search_begin(heed_ctx *c, const heed__pattern *p, size_t n, heed__search *m) {
+    *m = (heed__search){.p = p, .steps_left = (n + 64) * (512 + 8 * p->count)};
+    m->runs = heed__alloc_array(c, p->loops + 1, sizeof *m->runs);
+    return m->runs != NULL;
+}
+
+void heed__search_text(heed__search *m, const char *s, size_t n) {
+    m->s = s;
+    m->n = n;
+    memset(m->runs, 0, m->p->loops * sizeof *m->runs);
+}
+
+void heed__search_end(heed__search *m) { heed__free(m->runs); }
+
+static bool may_step(heed__search *m) { return m->steps_left && m->steps_left--; }
 
 /* The character at `at` is in the set: its length, else 0. */
-static size_t in_set(const matcher *m, const node *n, size_t at) {
+static size_t in_set(const heed__search *m, const node *n, size_t at) {
+    if (at >= m->n) return 0;
     unsigned char first = (unsigned char)m->s[at];
     if (first < 128) return n->ascii[first >> 6] >> (first & 63) & 1;
     int32_t c;
@@ -361,35 +445,72 @@ static size_t in_set(const matcher *m, const node *n, size_t at) {
     return holds(m->p, n, c) ? length : 0;
 }
 
-static ptrdiff_t match(matcher *m, int32_t i, size_t at);
+/* Where the character before `at` begins, which is not before `least`. */
+static size_t before(const heed__search *m, size_t at, size_t least) {
+    int32_t c;
+    size_t back = 1;
+    while (back < 4 && back < at - least && ((unsigned char)m->s[at - back] & 0xC0) == 0x80) back++;
+    return at - (heed_utf8_read(m->s + at - back, back, &c) == back ? back : 1); /* not UTF-8 */
+}
 
-/* As many characters as there are, then fewer. */
-static ptrdiff_t match_set(matcher *m, const node *n, size_t at) {
-    int32_t count = 0;
-    size_t start = at;
-    for (size_t length; count < n->max && at < m->n && (length = in_set(m, n, at)); count++) {
-        if (++m->steps > STEPS) return HEED__TOO_SLOW;
-        at += length;
-    }
-    for (; count >= n->min; count--) {
-        ptrdiff_t end = match(m, n->next, at);
-        if (end != HEED__NO_MATCH || n->possessive || count == n->min) return end;
-        int32_t c;
-        size_t back = 1;
-        while (back < 4 && back < at - start && ((unsigned char)m->s[at - back] & 0xC0) == 0x80)
-            back++;
-        if (heed_utf8_read(m->s + at - back, back, &c) != back) back = 1; /* not UTF-8 */
-        at -= back;
+static ptrdiff_t match(heed__search *m, int32_t i, size_t at);
+
+/* As few characters as are needed, then more. */
+static ptrdiff_t match_lazy(heed__search *m, const node *n, size_t at) {
+    struct heed__set_run none = {0}, *run = n->max == ANY_COUNT ? &m->runs[n->loop] : &none;
+    if (run->known && run->failed <= at && at <= run->end) return HEED__NO_MATCH;
+    size_t begin = at, least = at, length;
+    for (int32_t count = 0; count <= n->max; count++, at += length) {
+        if (count == n->min) least = at;
+        ptrdiff_t end = count < n->min ? HEED__NO_MATCH : match(m, n->next, at);
+        if (end != HEED__NO_MATCH) return end;
+        if (!(length = in_set(m, n, at))) {
+            if (count >= n->min) *run = (struct heed__set_run){true, begin, least, at};
+            break;
+        }
+        if (!may_step(m)) return HEED__TOO_SLOW;
     }
     return HEED__NO_MATCH;
 }
 
-static ptrdiff_t match(matcher *m, int32_t i, size_t at) {
+/* As many characters as there are, then fewer. */
+static ptrdiff_t match_set(heed__search *m, const node *n, size_t at) {
+    struct heed__set_run none = {0}, *run = n->max == ANY_COUNT ? &m->runs[n->loop] : &none;
+    size_t end = at, length;
+    int32_t count = 0;
+    for (; count < n->min && (length = in_set(m, n, end)); count++) end += length;
+    if (count < n->min) return HEED__NO_MATCH;
+    size_t least = end, begin = at;
+    for (; count < n->max && !(run->known && run->begin <= end && end < run->end) &&
+           (length = in_set(m, n, end));
+         count++, end += length)
+        if (!may_step(m)) return HEED__TOO_SLOW;
+    if (run->known && run->begin <= end && end < run->end) end = run->end;
+    size_t failed = end + 1, place = end;
+    if (run->known && run->end == end) {
+        failed = run->failed;
+        if (run->begin < begin) begin = run->begin;
+        if (failed <= end && (n->possessive || failed <= least)) return HEED__NO_MATCH;
+        if (failed <= end) place = before(m, failed, least);
+    }
+    ptrdiff_t found = match(m, n->next, place);
+    while (found == HEED__NO_MATCH) {
+        failed = place;
+        if (n->possessive || place == least) break;
+        place = before(m, place, least);
+        found = match(m, n->next, place);
+    }
+    *run = (struct heed__set_run){true, begin, failed, end};
+    return found;
+}
+
+static ptrdiff_t match(heed__search *m, int32_t i, size_t at) {
     for (const node *n; (n = &m->p->nodes[i])->kind != END; i = n->next) {
-        if (++m->steps > STEPS) return HEED__TOO_SLOW;
+        if (!may_step(m)) return HEED__TOO_SLOW;
         if (n->kind == SET) {
+            if (n->lazy) return match_lazy(m, n, at);
             if (n->min != 1 || n->max != 1) return match_set(m, n, at);
-            size_t length = at < m->n ? in_set(m, n, at) : 0;
+            size_t length = in_set(m, n, at);
             if (!length) return HEED__NO_MATCH;
             at += length;
         } else if (n->kind == FORK) {
@@ -398,12 +519,13 @@ static ptrdiff_t match(matcher *m, int32_t i, size_t at) {
         } else if (n->kind == AHEAD) {
             ptrdiff_t end = match(m, n->sub, at);
             if (end == HEED__TOO_SLOW) return end;
-            if ((end == HEED__NO_MATCH) != n->negated) return HEED__NO_MATCH;
+            if ((end == HEED__NO_MATCH) != n->absent) return HEED__NO_MATCH;
+        } else if (n->kind == BEHIND) {
+            bool found = at && in_set(m, n, before(m, at, 0));
+            if (found == n->absent) return HEED__NO_MATCH;
         }
     }
     return (ptrdiff_t)at;
 }
 
-ptrdiff_t heed__pattern_match(const heed__pattern *p, const char *s, size_t n, size_t at) {
-    return match(&(matcher){.p = p, .s = s, .n = n}, p->start, at);
-}
+ptrdiff_t heed__search_at(heed__search *m, size_t at) { return match(m, m->p->start, at); }

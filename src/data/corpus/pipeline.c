@@ -2,6 +2,7 @@
 #include "data/corpus/pipeline.h"
 #include "text/text.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 heed__pipeline *heed__pipeline_new(heed_ctx *c) {
@@ -23,11 +24,11 @@ static void free_steps(heed__steps *s) {
 
 void heed__pipeline_free(heed__pipeline *p) {
     if (!p) return;
-    heed__steps *const lists[] = {&p->normalizers, &p->prefixes, &p->splitters, &p->decoders};
+    heed__steps *const lists[] = {&p->normalizers, &p->splitters, &p->decoders};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) free_steps(lists[i]);
     for (size_t i = 0; i < p->added_count; i++) heed__free(p->added[i].text);
-    void *const rest[] = {p->added,  p->unk_text, p->prefix, p->suffix,
-                          p->joined, p->shown_at, p->frame,  p};
+    void *const rest[] = {p->added,  p->added_of, p->unk_text, p->prefix, p->suffix,
+                          p->joined, p->shown_at, p->frame,    p};
     heed__names_free(&p->merges);
     heed_text_free(&p->shown);
     heed_text_free(&p->file);
@@ -73,22 +74,88 @@ heed__cutting heed__cut_of(const heed_tokenizer *k) {
     for (size_t i = 0; i < p->splitters.count; i++) local &= is_local(&p->splitters.of[i], &splits);
     for (size_t i = 0; i < p->added_count; i++)
         local &= !p->added[i].rstrip && !has_space(p->added[i].text, p->added[i].n);
-    return local && splits && !p->prefixes.count ? HEED__CUT_SPACES : HEED__CUT_NOWHERE;
+    return local && splits ? HEED__CUT_SPACES : HEED__CUT_NOWHERE;
 }
+
+typedef struct {
+    const heed_tokenizer *k;
+    heed__memo *memo;
+    heed__special_text special;
+    heed__sink *sink;
+    heed__ranges words;
+    heed__word_piece *pieces; /* of a word that is not short */
+    size_t piece_capacity;
+    size_t base;  /* of the spelling, in the text */
+    size_t spare; /* bytes by which the spellings may still be longer than the text */
+} encoder;
 
 /* ---- added tokens ---- */
 
-/* The longest added token at s. */
+static int compare(const void *x, const void *y) {
+    const heed__added *a = x, *b = y;
+    if (a->normalized != b->normalized) return a->normalized ? 1 : -1;
+    int order = memcmp(a->text, b->text, a->n < b->n ? a->n : b->n);
+    if (order) return order;
+    if (a->n != b->n) return a->n < b->n ? -1 : 1;
+    if (a->special != b->special) return a->special ? -1 : 1;
+    return a->number < b->number ? -1 : 1;
+}
+
+void heed__added_sort(heed__pipeline *p) {
+    if (p->added_count) qsort(p->added, p->added_count, sizeof *p->added, compare);
+    size_t at = 0;
+    for (int normalized = 0; normalized < 2; normalized++)
+        for (int byte = 0; byte <= 256; byte++) {
+            p->added_from[normalized][byte] = at;
+            while (byte < 256 && at < p->added_count && p->added[at].normalized == normalized &&
+                   (unsigned char)p->added[at].text[0] == byte)
+                at++;
+        }
+}
+
+/* The added tokens from *low to *high whose byte number `at` is `byte`. They are sorted, longer
+ * than `at` and equal before it. The ends are looked at first: often only one token is left out
+ * there. */
+static void narrow(const heed__pipeline *p, size_t at, unsigned char byte, size_t *low,
+                   size_t *high) {
+#define BYTE(i) ((unsigned char)p->added[i].text[at])
+    size_t gap = 1;
+    while (*low < *high && BYTE(*high - 1) > byte) {
+        size_t left = *high - *low;
+        for (gap = left < 2 * gap ? left : 2 * gap; gap > 1 && BYTE(*high - gap) <= byte;) gap /= 2;
+        *high -= gap;
+    }
+    gap = 1;
+    while (*low < *high && BYTE(*low) < byte) {
+        size_t left = *high - *low;
+        for (gap = left < 2 * gap ? left : 2 * gap; gap > 1 && BYTE(*low + gap - 1) >= byte;)
+            gap /= 2;
+        *low += gap;
+    }
+#undef BYTE
+}
+
+/* The longest added token at s: the sorted ones are divided by one byte of s after the other. */
 static const heed__added *longest_at(const heed__pipeline *p, bool normalized, const char *s,
                                      size_t n) {
+    const size_t *from = &p->added_from[normalized][(unsigned char)*s];
     const heed__added *best = NULL;
-    for (size_t i = 0; i < p->added_count; i++) {
-        const heed__added *a = &p->added[i];
-        if (a->normalized == normalized && a->n && a->n <= n && (!best || a->n > best->n) &&
-            memcmp(a->text, s, a->n) == 0)
-            best = a;
+    for (size_t at = 1, low = from[0], high = from[1]; low < high; at++) {
+        if (p->added[low].n == at) best = &p->added[low];
+        while (low < high && p->added[low].n == at) low++;
+        if (at == n) break;
+        narrow(p, at, (unsigned char)s[at], &low, &high);
     }
     return best;
+}
+
+bool heed__pipeline_finds_special(const heed__pipeline *p, const char *text, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        for (int normalized = 0; normalized < 2; normalized++) {
+            const heed__added *a = longest_at(p, normalized, text + i, n - i);
+            if (a && a->special) return true;
+        }
+    return false;
 }
 
 /* The character before s[at]; -1 at the start. */
@@ -137,16 +204,14 @@ typedef struct {
 
 /* The next added token, among those that are found in the normalised text or in the text itself,
  * and its place; NULL, and the end of the text: none. */
-static const heed__added *added_next(const heed__pipeline *p, bool normalized, const char *s,
-                                     size_t n, progress *to, heed__range *at) {
-    const uint32_t *first = p->first[normalized];
+static const heed__added *added_next(const encoder *e, bool normalized, const char *s, size_t n,
+                                     progress *to, heed__range *at) {
     for (size_t i = to->searched; i < n; i++) {
-        unsigned char byte = (unsigned char)s[i];
-        if (!(first[byte >> 5] >> (byte & 31) & 1)) continue;
-        const heed__added *a = longest_at(p, normalized, s + i, n - i);
+        const heed__added *a = longest_at(e->k->pipeline, normalized, s + i, n - i);
         if (!a) continue;
         *at = (heed__range){i, i + a->n};
-        if (!a->single_word || stands_alone(s, n, *at)) {
+        bool text = a->special && e->special == HEED__SPECIAL_IS_TEXT;
+        if (!text && (!a->single_word || stands_alone(s, n, *at))) {
             to->searched = at->end;
             *at = widen(a, s, n, *at, to->used);
             return a;
@@ -158,16 +223,6 @@ static const heed__added *added_next(const heed__pipeline *p, bool normalized, c
 }
 
 /* ---- words ---- */
-
-typedef struct {
-    const heed_tokenizer *k;
-    heed__memo *memo;
-    heed__sink *sink;
-    heed__ranges words;
-    heed__word_piece *pieces; /* of a word that is not short */
-    size_t piece_capacity;
-    size_t base; /* of the spelling, in the text */
-} encoder;
 
 /* Puts a token of bytes begin to end of a spelling. */
 static bool put(const encoder *e, const heed__spelling *s, int32_t id, size_t begin, size_t end) {
@@ -205,15 +260,13 @@ static bool put_part(encoder *e, const heed__spelling *of, heed__range part) {
     if (part.begin >= part.end) return true;
     heed__spelling s = {.c = e->k->c, .s = of->s + part.begin, .n = part.end - part.begin};
     size_t base = e->base;
-    bool first = base + (of->begin ? of->begin[part.begin] : part.begin) == 0;
     if (of->begin) {
         s.begin = of->begin + part.begin;
         s.end = of->end + part.begin;
     } else {
         e->base += part.begin;
     }
-    bool good = heed__respell(&p->prefixes, first, &s) &&
-                heed__presplit(e->k->c, &p->splitters, s.s, s.n, &e->words);
+    bool good = heed__presplit(&p->splitters, e->base, &s, &e->spare, &e->words);
     for (size_t i = 0; good && i < e->words.count; i++) good = put_word(e, &s, e->words.of[i]);
     heed__spelling_free(&s);
     e->base = base;
@@ -230,14 +283,13 @@ static size_t begin_of(heed__range at, size_t used) {
 
 /* Puts a part of the text between added tokens that are found as they are written. */
 static bool put_text(encoder *e, const char *text, heed__range part) {
-    const heed__pipeline *p = e->k->pipeline;
     heed__spelling s = {.c = e->k->c, .s = text + part.begin, .n = part.end - part.begin};
     e->base = part.begin;
-    bool good = heed__respell(&p->normalizers, part.begin == 0, &s);
+    bool good = heed__respell(&e->k->pipeline->normalizers, part.begin == 0, &s, &e->spare);
     progress to = {0, 0};
     for (bool more = good; more;) {
         heed__range at;
-        const heed__added *a = added_next(p, true, s.s, s.n, &to, &at);
+        const heed__added *a = added_next(e, true, s.s, s.n, &to, &at);
         good = put_part(e, &s, (heed__range){to.used, at.begin});
         if (good && a && at.begin < at.end) good = put(e, &s, a->id, begin_of(at, to.used), at.end);
         to.used = at.end;
@@ -247,15 +299,15 @@ static bool put_text(encoder *e, const char *text, heed__range part) {
     return good;
 }
 
-bool heed__pipeline_encode(const heed_tokenizer *k, heed__memo *m, const char *text, size_t n,
-                           heed__sink *sink) {
-    encoder e = {.k = k, .memo = m, .sink = sink};
+bool heed__pipeline_encode(const heed_tokenizer *k, heed__memo *m, heed__special_text special,
+                           const char *text, size_t n, heed__sink *sink) {
+    encoder e = {.k = k, .memo = m, .special = special, .sink = sink, .spare = heed__spare(n)};
     progress to = {0, 0};
     bool good = true;
     if (m) m->words.c = k->c;
     for (bool more = true; more;) {
         heed__range at;
-        const heed__added *a = added_next(k->pipeline, false, text, n, &to, &at);
+        const heed__added *a = added_next(&e, false, text, n, &to, &at);
         good = at.begin <= to.used || put_text(&e, text, (heed__range){to.used, at.begin});
         if (good && a && at.begin < at.end)
             good = sink->put(sink, a->id, begin_of(at, to.used), at.end);

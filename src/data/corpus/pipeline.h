@@ -24,7 +24,7 @@ typedef enum {
     HEED__PREFIX,  /* text, unless the input is empty or begins with it */
     HEED__FIRST,   /* the same at the start of the whole text only */
     HEED__TRIM,    /* white space: `left`, `right` */
-    /* splitters: text to words */
+    /* splitters: text to words; also HEED__REPLACE, HEED__PREFIX and HEED__FIRST, of each word */
     HEED__BY_CLASS, /* a match is a character of a class */
     HEED__BY_TEXT,
     HEED__BY_PATTERN,
@@ -66,21 +66,26 @@ typedef struct {
     size_t count, capacity;
 } heed__steps;
 
+struct heed__pipeline;
 /* A token that is found in the text before it is split. */
 typedef struct {
     int32_t id;
     bool single_word, lstrip, rstrip, normalized, special;
     char *text; /* owned; of a normalized one, as the normalizers leave it */
     size_t n;
+    size_t number; /* in the file */
 } heed__added;
+/* Sorts them by `normalized`, then by text, of equal ones first the special ones. */
+void heed__added_sort(struct heed__pipeline *p);
 
 struct heed__pipeline {
     heed_ctx *c;
-    heed__steps normalizers, prefixes, splitters, decoders; /* prefixes: after added tokens */
+    heed__steps normalizers, splitters, decoders;
     bool bytes; /* tokens are of bytes, which characters stand for */
     heed__added *added;
     size_t added_count, added_capacity;
-    uint32_t first[2][8]; /* bits of the bytes that they begin with; [1]: of normalized ones */
+    size_t added_from[2][257]; /* where those begin that begin with a byte; [1]: normalized ones */
+    int32_t *added_of;         /* (vocabulary) the one with that id, or -1 */
     /* the model */
     char *unk_text, *prefix, *suffix; /* of later pieces of a word; of its end */
     bool fuse_unk, byte_fallback, ignore_merges;
@@ -116,12 +121,15 @@ bool heed__put_char_bytes(heed_text *out, const char *token, size_t n);
 typedef struct {
     heed_ctx *c;
     const char *s;
-    size_t n, capacity, begin_capacity, end_capacity;
-    uint32_t *begin, *end; /* NULL: it is the text itself */
-    char *own;             /* s, to be freed with the arrays; or NULL */
+    size_t n, most, capacity, begin_capacity, end_capacity; /* most: n that is allowed */
+    uint32_t *begin, *end;                                  /* NULL: it is the text itself */
+    char *own; /* s, to be freed with the arrays; or NULL */
 } heed__spelling;
-/* Applies the steps to a spelling; first: it begins the whole text. Free it, also on failure. */
-bool heed__respell(const heed__steps *steps, bool first, heed__spelling *s);
+/* Applies the steps to a spelling; first: it begins the whole text. The bytes by which any step
+ * makes it longer are taken from *spare. Free it, also on failure. */
+bool heed__respell(const heed__steps *steps, bool first, heed__spelling *s, size_t *spare);
+/* The bytes by which steps may make n bytes longer. */
+static inline size_t heed__spare(size_t n) { return 16 * (n + 1024); }
 void heed__spelling_free(heed__spelling *s);
 
 /* ---- splitting ---- */
@@ -134,8 +142,12 @@ typedef struct {
     size_t count, capacity;
 } heed__ranges;
 bool heed__ranges_add(heed_ctx *c, heed__ranges *r, size_t begin, size_t end);
-/* Divides n bytes into words by the steps. */
-bool heed__presplit(heed_ctx *c, const heed__steps *steps, const char *s, size_t n,
+/* Applies a step to each word of a spelling, which begins at `base` of the whole text; see
+ * heed__respell. */
+bool heed__respell_words(const heed__step *k, size_t base, heed__spelling *s, heed__ranges *words,
+                         size_t *spare);
+/* Divides a spelling into words by the steps, which may make words longer. */
+bool heed__presplit(const heed__steps *steps, size_t base, heed__spelling *s, size_t *spare,
                     heed__ranges *out);
 /* The end of the word at `at` by GPT-2's pattern: Radford et al. 2019, encoder.py. */
 size_t heed__gpt2_end(const char *s, size_t n, size_t at);
@@ -154,8 +166,10 @@ int32_t heed__merge_add(heed_tokenizer *k, const char *a, const char *b);
 
 /* ---- all together ---- */
 
-bool heed__pipeline_encode(const heed_tokenizer *k, heed__memo *m, const char *text, size_t n,
-                           heed__sink *sink);
+bool heed__pipeline_encode(const heed_tokenizer *k, heed__memo *m, heed__special_text special,
+                           const char *text, size_t n, heed__sink *sink);
+/* Whether a text has the text of a special token. */
+bool heed__pipeline_finds_special(const heed__pipeline *p, const char *text, size_t n);
 bool heed__pipeline_decode(const heed_tokenizer *k, const int32_t *ids, size_t n, heed_text *out);
 /* Where texts may be cut for this tokenizer. */
 heed__cutting heed__cut_of(const heed_tokenizer *k);

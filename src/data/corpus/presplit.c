@@ -64,9 +64,20 @@ size_t heed__gpt2_end(const char *s, size_t n, size_t at) {
 
 /* ---- matches ---- */
 
-/* The end of the match at `at`, or -1. */
-static ptrdiff_t match_at(const heed__step *k, const char *s, size_t n, size_t at) {
+/* A division of a text by one step. */
+typedef struct {
+    heed_ctx *c;
+    const heed__step *k;
+    heed__search search; /* of a pattern */
+    bool matched;        /* the part before was a match */
+    size_t first;        /* in `out`: of the word */
+    heed__ranges *out;
+} division;
+
+/* The end of the match at `at` of a word, or -1. */
+static ptrdiff_t match_at(division *d, const char *s, size_t n, size_t at) {
     int32_t c;
+    const heed__step *k = d->k;
     size_t length = heed_utf8_read(s + at, n - at, &c), end = at + length;
     switch (k->kind) {
     case HEED__BY_CLASS:
@@ -74,7 +85,7 @@ static ptrdiff_t match_at(const heed__step *k, const char *s, size_t n, size_t a
     case HEED__BY_TEXT:
         return k->n <= n - at && memcmp(s + at, k->text, k->n) == 0 ? (ptrdiff_t)(at + k->n) : -1;
     case HEED__BY_PATTERN:
-        return heed__pattern_match(k->pattern, s, n, at);
+        return heed__search_at(&d->search, at);
     case HEED__BY_GPT2:
         return (ptrdiff_t)heed__gpt2_end(s, n, at);
     default:
@@ -88,51 +99,78 @@ static ptrdiff_t match_at(const heed__step *k, const char *s, size_t n, size_t a
     return (ptrdiff_t)end;
 }
 
-/* Adds what matches, or lies between matches, as the behaviour has it. matched: the one before. */
-static bool add(heed_ctx *c, const heed__step *k, heed__range x, bool match, bool *matched,
-                size_t first, heed__ranges *out) {
-    bool joins = false, before = *matched, any = out->count > first;
-    *matched = match;
+/* Adds what matches, or lies between matches, as the behaviour has it. */
+static bool add(division *d, size_t begin, size_t end, bool match) {
+    const heed__step *k = d->k;
+    heed__ranges *out = d->out;
+    bool joins = false, before = d->matched, any = out->count > d->first;
+    d->matched = match;
     if (k->behavior == HEED__REMOVED && match) return true;
     if (k->behavior == HEED__WITH_PREVIOUS) joins = match && !before && any;
     if (k->behavior == HEED__WITH_NEXT) joins = !match && before && any;
     if (k->behavior == HEED__CONTIGUOUS) joins = match == before && any;
-    if (!joins) return heed__ranges_add(c, out, x.begin, x.end);
-    out->of[out->count - 1].end = x.end;
+    if (!joins) return heed__ranges_add(d->c, out, begin, end);
+    out->of[out->count - 1].end = end;
     return true;
 }
 
-/* Divides a word further. */
-static bool divide(heed_ctx *c, const heed__step *k, const char *s, heed__range word,
-                   heed__ranges *out) {
-    size_t first = out->count, n = word.end, from = word.begin;
-    bool matched = false;
-    for (size_t at = from, length; at < n; at += length) {
-        int32_t ch;
-        ptrdiff_t end = match_at(k, s + word.begin, n - word.begin, at - word.begin);
-        if (end == HEED__TOO_SLOW)
-            return heed_fail(c, HEED_DATA, "the tokenizer's pattern takes too long on this text");
-        if (end > 0) end += (ptrdiff_t)word.begin;
-        length = heed_utf8_read(s + at, n - at, &ch);
-        if (end <= (ptrdiff_t)at) continue; /* no match, or an empty one */
-        if (at > from && !add(c, k, (heed__range){from, at}, k->invert, &matched, first, out))
-            return false;
-        from = (size_t)end;
-        length = from - at;
-        if (!add(c, k, (heed__range){at, from}, !k->invert, &matched, first, out)) return false;
-    }
-    return from == n || add(c, k, (heed__range){from, n}, k->invert, &matched, first, out);
+/* Empty matches divide, but are no words. */
+static void drop_empty(division *d) {
+    size_t kept = d->first;
+    for (size_t i = d->first; i < d->out->count; i++)
+        if (d->out->of[i].begin < d->out->of[i].end) d->out->of[kept++] = d->out->of[i];
+    d->out->count = kept;
 }
 
-bool heed__presplit(heed_ctx *c, const heed__steps *steps, const char *s, size_t n,
+/* Divides a word further. An empty match counts, except where the match before it ends. */
+static bool divide(division *d, const char *text, heed__range word) {
+    const char *s = text + word.begin;
+    bool invert = d->k->invert, begun = false;
+    size_t n = word.end - word.begin, from = 0;
+    d->first = d->out->count;
+    d->matched = false;
+    if (d->k->kind == HEED__BY_PATTERN) heed__search_text(&d->search, s, n);
+    for (size_t at = 0, length; at < n; at += length) {
+        int32_t c;
+        ptrdiff_t end = match_at(d, s, n, at);
+        if (end == HEED__TOO_SLOW)
+            return heed_fail(d->c, HEED_DATA,
+                             "the tokenizer's pattern takes too long on this text");
+        length = heed_utf8_read(s + at, n - at, &c);
+        if (end < 0 || ((size_t)end == at && begun && at == from)) continue;
+        if (at > from && !add(d, word.begin + from, word.begin + at, invert)) return false;
+        if (!add(d, word.begin + at, word.begin + (size_t)end, !invert)) return false;
+        from = (size_t)end;
+        begun = true;
+        if (from > at) length = from - at;
+    }
+    if (from < n && !add(d, word.begin + from, word.end, invert)) return false;
+    drop_empty(d);
+    return true;
+}
+
+/* Divides all words of a text of n bytes by a step. */
+static bool divide_all(heed_ctx *c, const heed__step *k, const char *s, size_t n,
+                       const heed__ranges *words, heed__ranges *out) {
+    division d = {.c = c, .k = k, .out = out};
+    bool good = k->kind != HEED__BY_PATTERN || heed__search_begin(c, k->pattern, n, &d.search);
+    for (size_t i = 0; good && i < words->count; i++) good = divide(&d, s, words->of[i]);
+    heed__search_end(&d.search);
+    return good;
+}
+
+bool heed__presplit(const heed__steps *steps, size_t base, heed__spelling *s, size_t *spare,
                     heed__ranges *out) {
     out->count = 0;
-    if (n && !heed__ranges_add(c, out, 0, n)) return false;
+    if (s->n && !heed__ranges_add(s->c, out, 0, s->n)) return false;
     for (size_t i = 0; i < steps->count; i++) {
+        const heed__step *k = &steps->of[i];
         heed__ranges next = {0};
-        bool good = true;
-        for (size_t j = 0; good && j < out->count; j++)
-            good = divide(c, &steps->of[i], s, out->of[j], &next);
+        if (k->kind < HEED__BY_CLASS) {
+            if (!heed__respell_words(k, base, s, out, spare)) return false;
+            continue;
+        }
+        bool good = divide_all(s->c, k, s->s, s->n, out, &next);
         heed__free(out->of);
         *out = next;
         if (!good) return false;

@@ -304,10 +304,9 @@ heed_specials heed_tokenizer_specials(const heed_tokenizer *k) {
 static int id_of_bytes(const heed_tokenizer *k, const char *token) {
     const heed__pipeline *p = k->pipeline;
     heed_text text = {.c = k->c};
-    int id = -1;
-    for (size_t i = 0; i < p->added_count; i++)
-        if (strcmp(heed__names_text(&k->names, (size_t)p->added[i].id), token) == 0)
-            return p->added[i].id;
+    int id = heed__names_look(&k->names, token, strlen(token));
+    if (id >= 0 && p->added_of && p->added_of[id] >= 0) return id;
+    id = -1;
     if (heed__put_byte_chars(&text, token, strlen(token)))
         id = heed__names_look(&k->names, text.s ? text.s : "", text.n);
     heed_text_free(&text);

@@ -32,7 +32,8 @@ int32_t heed__names_look(const heed__names *k, const char *s, size_t n);
 int32_t heed__names_add(heed__names *k, const char *s, size_t n);
 const char *heed__names_text(const heed__names *k, size_t number);
 size_t heed__names_length(const heed__names *k, size_t number);
-/* All texts, in their order or bytewise; free with heed__free. NULL on error. */
+/* All texts, in their order or sorted: by value if all are decimal numbers (1.5, 2, 10), otherwise
+ * bytewise; free with heed__free. NULL on error. */
 const char **heed__names_list(const heed__names *k, bool sorted);
 void heed__names_clear(heed__names *k); /* keeps the memory */
 void heed__names_free(heed__names *k);
@@ -74,7 +75,12 @@ int heed__kind_of(heed_ctx *c, const char *name);
 typedef struct heed__sink {
     bool (*put)(struct heed__sink *sink, int32_t id, size_t begin, size_t end);
 } heed__sink;
+/* What the text of a special token is: in data, text like any other. */
+typedef enum { HEED__SPECIAL_IS_TEXT, HEED__SPECIAL_IS_TOKEN } heed__special_text;
+/* The tokens of a text of data. */
 bool heed__encode(const heed_tokenizer *k, const char *text, size_t n, heed__sink *sink);
+/* Whether a text has the text of a special token. */
+bool heed__finds_special(const heed_tokenizer *k, const char *text, size_t n);
 
 /* The pieces of words that occurred, so that frequent words are divided once. Zero-initialise; for
  * one tokenizer and one thread. */
@@ -95,9 +101,9 @@ const heed__word_piece *heed__memo_recall(const heed__memo *m, const char *word,
                                           size_t *count);
 /* Keeps the pieces of the word that was added to `words` last. */
 bool heed__memo_keep(heed__memo *m, const heed__word_piece *pieces, size_t count);
-/* heed__encode with a memo, or NULL. */
-bool heed__encode_by(const heed_tokenizer *k, heed__memo *memo, const char *text, size_t n,
-                     heed__sink *sink);
+/* memo: or NULL. */
+bool heed__encode_by(const heed_tokenizer *k, heed__memo *memo, heed__special_text special,
+                     const char *text, size_t n, heed__sink *sink);
 bool heed__tokens_put(heed_tokens *t, int32_t id, size_t begin, size_t end); /* appends one */
 
 /* Distinct words, letters or lines of a text with their counts. */

@@ -92,11 +92,29 @@ static bool save_foreign(const heed_tokenizer *k, const char *dir) {
     return write_json(k->c, dir, foreign_name, all, out);
 }
 
+/* Removes the files of another tokenizer: one that was saved here before would be opened first. */
+static bool remove_others(const heed_tokenizer *k, const char *dir, bool lines, bool own) {
+    static const char *const names[] = {
+        own_name,     "vocab.txt",         "vocab.json",
+        "merges.txt", "added_tokens.json", "special_tokens_map.json"};
+    heed_text path = {.c = k->c};
+    bool good = true;
+    for (size_t i = 0; good && i < sizeof names / sizeof *names; i++) {
+        path.n = 0;
+        if ((i == 0 && own) || (i == 1 && lines)) continue;
+        good = join(&path, dir, names[i]) &&
+               (!heed__os_is_file(path.s) || heed__os_remove(k->c, path.s));
+    }
+    heed_text_free(&path);
+    return good;
+}
+
 bool heed_tokenizer_save(const heed_tokenizer *k, const char *dir) {
     if (!k || !dir || heed__stopped(k->c)) return false;
-    bool there = heed__os_exists(dir), own = !k->pipeline;
+    bool there = heed__os_exists(dir), own = !k->pipeline, lines = own && k->kind >= HEED__WORD;
     bool ok = heed__os_make_dir(k->c, dir) && save_shared(k, dir) && save_foreign(k, dir) &&
-              (!own || k->kind < HEED__WORD || save_lines(k, dir)) && (!own || save_own(k, dir));
+              (!lines || save_lines(k, dir)) && (!own || save_own(k, dir)) &&
+              remove_others(k, dir, lines, own);
     if (!ok && !there) heed__os_remove(k->c, dir);
     return ok;
 }
@@ -222,10 +240,21 @@ static bool read_foreign(heed_tokenizer *k, const char *dir) {
     return good;
 }
 
-/* The file to read at a path: in a folder the first of these. */
+/* "vocab.json", "gpt2-vocab.json" */
+static bool is_named(const char *path, const char *name) {
+    size_t n = strlen(path), m = strlen(name);
+    return n >= m && strcmp(path + n - m, name) == 0;
+}
+
+/* The file to read at a path: in a folder the first of these, beside a merges.txt the vocab.json.
+ */
 static bool find_file(heed_ctx *c, const char *path, heed_text *out) {
     static const char *const names[] = {own_name, shared_name, "vocab.json", "vocab.txt"};
-    if (!heed__os_is_dir(path)) return heed_text_add(out, "%s", path);
+    if (!heed__os_is_dir(path)) {
+        bool merges = is_named(path, "merges.txt");
+        size_t n = strlen(path) - (merges ? strlen("merges.txt") : 0);
+        return heed_text_add(out, "%.*s%s", (int)n, path, merges ? "vocab.json" : "");
+    }
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         out->n = 0;
         if (!join(out, path, names[i])) return false;
@@ -263,7 +292,7 @@ static heed_tokenizer *open_json(heed_ctx *c, const char *path) {
     char *text = (char *)heed__os_read(c, path, LIMIT, &n);
     json_t *all = text ? heed__json_parse(c, path, text, n) : NULL;
     heed_tokenizer *k = NULL;
-    bool gpt2 = heed__ends_in(path, "vocab.json") && json_is_object(all);
+    bool gpt2 = is_named(path, "vocab.json") && json_is_object(all);
     if (gpt2)
         k = open_gpt2(c, path, all, text, n);
     else if (json_object_get(all, "model"))

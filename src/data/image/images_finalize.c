@@ -120,7 +120,7 @@ static bool enough(heed_images *k, const char *path) {
                          bad->path, bad->why);
     if (k->uses) return parts_have_pictures(k, path);
     for (size_t i = 0; i < k->names.count; i++) {
-        const heed__class *class = &k->classes[i];
+        const heed__picture_class *class = &k->classes[i];
         if (!class->count[HEED_TRAIN_PART] ||
             heed_images_count(k, HEED_TRAIN_PART, (int)class->label))
             continue;

@@ -1,9 +1,9 @@
 /* kind_pictures.c -- pictures as data: from settings to heed_images, and back. */
 #include "core/core.h"
+#include "data/image/mirror.h"
 #include "data/image/settings.h"
 #include "data/kind.h"
 
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,10 +15,13 @@ static const heed_option options[] = {
     {"balance", HEED_BOOL, "false", 0, 0, NULL,
      "of classifiers: weigh classes in the training loss by the inverse of their frequency",
      HEED__PICTURES},
+    HEED__COLUMNS("IMAGE,LABEL, with SPLIT for a column of train, val and test", HEED__PICTURES),
     HEED__PICTURE_OPTIONS,
     {"flip", HEED_REAL, "-1", -1, 1, NULL,
-     "probability of left and right exchanged; -1: 0.5, but 0 where classes are digits or letters, "
-     "or unknown",
+     "probability of left and right exchanged; -1: 0.5, but 0 where classes are characters or name "
+     "a "
+     "side, where mirrored pictures look like those of another class, or where there are no "
+     "classes",
      HEED__AUGMENTATION},
     HEED__SHIFT_AND_COLOUR_OPTIONS,
     {0}};
@@ -122,23 +125,6 @@ static bool set_list(heed_config *f, const char *key, const double *v, int n) {
     return set_found(f, key, text);
 }
 
-static bool is_symbol(const char *name) {
-    static const char *const digits[] = {"zero", "one", "two",   "three", "four",
-                                         "five", "six", "seven", "eight", "nine"};
-    if (heed_label_text(name, INT_MAX, NULL) == 1 || strspn(name, "0123456789") == strlen(name))
-        return true;
-    for (int i = 0; i < 10; i++)
-        if (strcmp(name, digits[i]) == 0) return true;
-    return false;
-}
-
-bool heed_images_are_symbols(const heed_images *k) {
-    const heed_images_info *a = heed_images_about(k);
-    for (int i = 0; a && i < a->classes; i++)
-        if (!is_symbol(a->labels[i])) return false;
-    return a != NULL;
-}
-
 bool heed__pictures_complete(heed_config *f, const heed_images *k) {
     const heed_images_info *a = heed_images_about(k);
     return set_number(f, "image-size", a->view.size) &&
@@ -147,19 +133,17 @@ bool heed__pictures_complete(heed_config *f, const heed_images *k) {
            set_list(f, "std", a->view.deviation, a->view.channels);
 }
 
-/* Without classes nothing says whether mirroring changes the meaning of a picture. */
-static bool may_flip(const heed_images *k) {
-    const heed_images_info *a = heed_images_about(k);
-    bool unlabelled = a->classes == 1 && strcmp(a->labels[0], HEED_UNLABELLED) == 0;
-    return !unlabelled && !heed_images_are_symbols(k);
-}
-
-static bool complete(heed_config *f, const heed_images *k) {
+/* Without classes nothing says whether mirroring changes the meaning of a picture. An evaluation
+ * mirrors none. */
+static bool complete(heed_data *d, heed_config *f, const heed_data_args *a) {
+    heed_images *k = d->batches;
+    const heed_images_info *about = heed_images_about(k);
     double flip = heed_config_real(f, "flip");
-    if (flip < 0) flip = may_flip(k) ? 0.5 : 0;
+    bool unlabelled = about->classes == 1 && strcmp(about->labels[0], HEED_UNLABELLED) == 0;
+    if (!unlabelled && !a->eval && !heed__images_judge_sides(k, flip != 0)) return false;
+    if (flip < 0) flip = unlabelled || *about->sided ? 0 : 0.5;
     return heed__pictures_complete(f, k) &&
-           (!heed_config_has(f, "classes") ||
-            set_number(f, "classes", heed_images_about(k)->classes)) &&
+           (!heed_config_has(f, "classes") || set_number(f, "classes", about->classes)) &&
            set_number(f, "flip", flip);
 }
 
@@ -229,6 +213,8 @@ static bool open_data(heed_data *d, heed_config *f, const heed_data_args *a) {
     args.labels = a->labels;
     args.label_count = a->label_count;
     args.unlabelled = d->spec.unlabelled;
+    args.columns = heed_config_text(f, "columns");
+    args.header = heed_config_text(f, "header");
     heed_images *k = d->batches = heed_images_open(d->c, heed_config_text(f, "data"), &args);
     if (!k) return false;
     const heed_images_info *about = heed_images_about(k);
@@ -237,7 +223,8 @@ static bool open_data(heed_data *d, heed_config *f, const heed_data_args *a) {
     d->no_val = about->count[HEED_VAL_PART] == 0;
     d->labels = d->spec.unlabelled ? NULL : about->labels;
     d->label_count = d->spec.unlabelled ? 0 : about->classes;
-    if (!check_classes(d, f) || !complete(f, k)) return false;
+    d->sided = about->sided;
+    if (!check_classes(d, f) || !complete(d, f, a)) return false;
     heed_augment augment = heed_augment_of(f);
     heed_images_augment(k, &augment);
     if (heed_config_bool(f, "balance") && d->spec.unlabelled)

@@ -3,35 +3,37 @@
 #include "data/kind.h"
 #include "data/pair/pairs.h"
 
+#include <stdio.h>
 #include <string.h>
-
-static const char columns_help[] =
-    "columns of CSV and TSV, or keys of JSON objects: SOURCE,TARGET or TEXT,LABEL, by name or by "
-    "number from 1; without it, by their usual names";
 
 static const heed_option translation_options[] = {
     {"tokenizer", HEED_TEXT, "char", 0, 0, NULL,
-     "char, byte, word, wordpiece or bpe, trained on the pairs; or the path of a run, a "
-     "tokenizer.json or a vocab.txt",
+     "char, byte, word, wordpiece or bpe, trained on the pairs; or the path of a run, "
+     "a " HEED__TOKENIZER_FILES,
      "Pairs"},
     {"source-tokenizer", HEED_TEXT, "", 0, 0, NULL,
      "another one for the source, if `share-vocab` is off; none: of the same kind", "Pairs"},
     {"lower", HEED_BOOL, "false", 0, 0, NULL, "word and wordpiece: lower-case the text", "Pairs"},
-    {"columns", HEED_TEXT, "", 0, 0, NULL, columns_help, "Pairs"},
+    HEED__COLUMNS("SOURCE,TARGET or TEXT,LABEL", "Pairs"),
     {"val", HEED_TEXT, "", 0, 0, NULL, "a separate file for validation", "Pairs"},
+    HEED__VAL_COLUMNS("Pairs"),
     {"val-split", HEED_REAL, "0.1", 0, 0.9, NULL, "share of the pairs kept for validation",
      "Pairs"},
     {0}};
 
 static const heed_option label_options[] = {
     {"tokenizer", HEED_TEXT, "word", 0, 0, NULL,
-     "char, byte, word, wordpiece or bpe, trained on the texts; or the path of a run, a "
-     "tokenizer.json or a vocab.txt",
+     "char, byte, word, wordpiece or bpe, trained on the texts; or the path of a run, "
+     "a " HEED__TOKENIZER_FILES,
      "Texts"},
     {"lower", HEED_BOOL, "false", 0, 0, NULL, "word and wordpiece: lower-case the text", "Texts"},
-    {"columns", HEED_TEXT, "", 0, 0, NULL, columns_help, "Texts"},
+    HEED__COLUMNS("SOURCE,TARGET or TEXT,LABEL", "Texts"),
     {"val", HEED_TEXT, "", 0, 0, NULL, "a separate file for validation", "Texts"},
+    HEED__VAL_COLUMNS("Texts"),
     {"val-split", HEED_REAL, "0.1", 0, 0.9, NULL, "share of the texts kept for validation",
+     "Texts"},
+    {"truncate", HEED_CHOICE, "head", 0, 0, "head|tail|head+tail",
+     "what a text longer than the block keeps: its head, its tail, or half a block of each",
      "Texts"},
     HEED__BALANCE("Texts"),
     {0}};
@@ -75,23 +77,13 @@ bool heed__pairs_extend_tokenizer(const heed_config *f, const heed_pairs *k, int
     return (*t = more) != NULL;
 }
 
-/* The source's tokenizer of a run, in a separate folder; NULL: it has none, or an error. */
-static heed_tokenizer *open_source(heed_ctx *c, const char *run) {
-    heed_text path = {.c = c};
-    heed_tokenizer *t = NULL;
-    if (heed_text_add(&path, "%s/source-tokenizer", run) && heed__os_is_dir(path.s))
-        t = heed_tokenizer_open(c, path.s);
-    heed_text_free(&path);
-    return t;
-}
-
 /* Opens or trains the source's tokenizer. If a run is named, its source tokenizer is used. */
 static heed_tokenizer *make_source(heed_ctx *c, const heed_config *f, const heed_pairs *k) {
     const char *own = heed_config_text(f, "source-tokenizer");
     const char *key = *own ? "source-tokenizer" : "tokenizer";
     const char *name = heed_config_text(f, key);
     if (heed__kind_find(name) >= 0) return heed__pairs_train_tokenizer(c, f, k, 0, name);
-    heed_tokenizer *made = *own ? NULL : open_source(c, name);
+    heed_tokenizer *made = *own ? NULL : heed__tokenizer_in(c, name, HEED__SOURCE_FOLDER);
     return made ? made : heed__tokenizer_at(c, key, name);
 }
 
@@ -112,12 +104,12 @@ static bool find_tokenizers(heed_data *d, const heed_config *f, const heed_data_
                          "`source-tokenizer` has no effect with a shared vocabulary: expected "
                          "`share-vocab = false`");
     int side = shared ? 2 : translates ? 1 : 0;
-    d->tokenizer = run ? heed_tokenizer_open(d->c, run)
+    d->tokenizer = run ? heed__tokenizer_in(d->c, run, "")
                    : heed__kind_find(name) >= 0
                        ? heed__pairs_train_tokenizer(d->c, f, d->batches, side, name)
                        : heed__tokenizer_at(d->c, "tokenizer", name);
     if (d->tokenizer && run)
-        d->source = open_source(d->c, run);
+        d->source = heed__tokenizer_in(d->c, run, HEED__SOURCE_FOLDER);
     else if (d->tokenizer && translates && !shared)
         d->source = make_source(d->c, f, d->batches);
     if (d->tokenizer && a->extend && !run)
@@ -143,6 +135,13 @@ static bool check_labels(const heed_data *d, const heed_config *f) {
     return true;
 }
 
+/* The lengths of labelled texts choose the block, unless it was given or is that of another run. */
+static bool chooses_block(const heed_data *d, const heed_config *f) {
+    bool from = heed_config_has(f, "from") && *heed_config_text(f, "from");
+    return d->spec.kind != HEED_INPUT_PAIR && !from &&
+           heed_config_rank(f, "block") == HEED_FROM_DEFAULT;
+}
+
 static bool open_pairs(heed_data *d, const heed_config *f, const heed_data_args *a) {
     const char *val = heed_config_text(f, "val");
     double split = heed_config_real(f, "val-split");
@@ -152,10 +151,13 @@ static bool open_pairs(heed_data *d, const heed_config *f, const heed_data_args 
                                                        : HEED_CLASSES,
                             .val_split = d->all ? 0 : split,
                             .val_path = *val && !d->all ? val : NULL,
-                            .block = (int)heed_config_int(f, "block"),
+                            .block = chooses_block(d, f) ? 0 : (int)heed_config_int(f, "block"),
+                            .truncate = translates ? NULL : heed_config_text(f, "truncate"),
                             .labels = a->labels,
                             .label_count = a->label_count,
                             .columns = heed_config_text(f, "columns"),
+                            .val_columns = heed_config_text(f, "val-columns"),
+                            .header = heed_config_text(f, "header"),
                             .bracket =
                                 heed_config_has(f, "bracket") && heed_config_bool(f, "bracket")};
     d->batches = heed_pairs_open(d->c, heed_config_text(f, "data"), &args);
@@ -176,6 +178,11 @@ static bool open_data(heed_data *d, heed_config *f, const heed_data_args *a) {
     d->label_count = about->classes;
     if (!heed_pairs_encode(d->batches, d->source ? d->source : d->tokenizer,
                            translates ? d->tokenizer : NULL))
+        return false;
+    char block[16];
+    snprintf(block, sizeof block, "%d", about->block);
+    if (chooses_block(d, f) && about->block != heed_config_int(f, "block") &&
+        !heed_config_set(f, "block", block, "data", HEED_FROM_PRESET))
         return false;
     if (!translates && heed_config_bool(f, "balance"))
         d->class_weights = heed_pairs_balance(d->batches);
