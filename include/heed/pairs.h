@@ -27,6 +27,11 @@ typedef enum {
  * `columns` gives their numbers. Line ends and tabs within a field become spaces.
  * JSONL (by the extension .jsonl or .json): objects with src and tgt (or label and text, or tokens
  * and tags: texts or lists of words, or image and caption); a label may also be a whole number.
+ * Tags are also read from CoNLL files, a line for each word and an empty line after a sentence, of
+ * two or more columns between tabs or spaces: the word is the first, the label the last one; and
+ * from CoNLL-U (.conllu, or ten columns that begin with an id): form and UPOS. `columns` chooses
+ * others, by number or, in CoNLL-U, by name: "form,xpos". A file is CoNLL by its ending .conll, or
+ * if each line has one word in its first column and empty lines are between sentences.
  * Errors name file and line. Owned by c. */
 typedef struct heed_pairs heed_pairs;
 typedef struct {
@@ -74,6 +79,8 @@ typedef struct {
     size_t val_target_unknown, val_target_tokens;          /* of the pairs not trained on */
     int longest, target_longest; /* most tokens in any source and target, uncut, [SEP] included: the
                                     block that leaves nothing out; 0 for targets that are labels */
+    size_t conll;                /* columns of a CoNLL file of tags; 0: another file */
+    int column[2];               /* of its words and of its labels, from 1 */
     int block;                   /* the argument, or what was chosen */
     bool per_word;               /* the labels are of words */
     int classes;

@@ -30,7 +30,12 @@ bool pairs_note(const heed_pairs_info *a, const heed_config *f, int index, char 
     *text = 0;
     bool given = heed_config_has(f, "columns") && *heed_config_text(f, "columns") && !a->json;
     if (index == 0 && a->header) snprintf(text, 160, "the first line names the columns: skipped");
-    if (index == 0 && given && !a->header) /* by numbers */
+    if (index == 0 && a->conll)
+        snprintf(text, 160,
+                 "a CoNLL file of %zu columns: words in column %d, labels in column %d; --columns "
+                 "chooses others",
+                 a->conll, a->column[0], a->column[1]);
+    else if (index == 0 && given && !a->header) /* by numbers */
         snprintf(text, 160,
                  "the first line is read as data; if it names the columns: --columns NAME,NAME");
     if (index == 1 && a->extra_columns)

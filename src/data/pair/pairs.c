@@ -97,6 +97,12 @@ static bool read_lines(heed_pairs *k, const char *path, char *text, size_t n) {
     k->info.json |= json;
     l.column[HEED__SOURCE] = k->a.kind == HEED_CLASSES;
     l.column[HEED__TARGET] = k->a.kind != HEED_CLASSES;
+    if (k->a.kind == HEED_TAGS && !json) {
+        bool is_conll, read = heed__pairs_conll(&l, text, n, &is_conll);
+        if (is_conll || !read) return read;
+        l.column[HEED__SOURCE] = 0;
+        l.column[HEED__TARGET] = 1;
+    }
     if (heed__ends_in(path, ".csv")) return heed__pairs_csv(&l, text, n);
     for (size_t at = 0; ok && at < n; at += l.n + 1) {
         l.s = text + at;

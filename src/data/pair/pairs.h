@@ -71,6 +71,8 @@ typedef struct {
 /* Readers of one line: each adds a pair, or fails with file and line. */
 bool heed__pairs_tsv(heed__line *l);
 bool heed__pairs_json(heed__line *l);
+/* Reads all sentences of tags; *is: the text is a CoNLL file, otherwise nothing is read. */
+bool heed__pairs_conll(heed__line *l, char *text, size_t n, bool *is);
 /* Reads all rows of a CSV file. */
 bool heed__pairs_csv(heed__line *l, char *text, size_t n);
 /* Sets k->columns to the two names of the caller's `columns`. */
