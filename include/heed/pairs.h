@@ -14,19 +14,21 @@ typedef enum {
     HEED_CAPTIONS /* file TAB caption: a picture's file, which is not read here (heed/captions.h) */
 } heed_pair_kind;
 
-/* The lines of a file, read but not yet tokenized. TSV: source TAB target; further columns are
- * ignored, empty lines are skipped and counted; # does not start a comment; spaces around a column
- * are removed. A first line that names the columns is skipped: one that holds a name of a source
- * (src source input from text sentence document question prompt tokens words review comment tweet
- * message content) and one of a target (tgt target output to translation answer response label
- * labels class category tag tags sentiment intent emotion topic), in any columns, or that begins
- * with two names of languages (eng fra, en fr, English French). The columns of captions are named
- * file (image path filename picture) and caption (text description sentence); a number after the
- * file, as in dog.jpg#2, is removed.
- * CSV (by the extension .csv; RFC 4180): the same, and the first line must name the columns unless
- * `columns` gives their numbers. Line ends and tabs within a field become spaces.
- * JSONL (by the extension .jsonl or .json): objects with src and tgt (or label and text, or tokens
- * and tags: texts or lists of words, or image and caption); a label may also be a whole number.
+/* The rows of a file, read but not yet tokenized. Lines end with LF or CR LF. Every row has as many
+ * fields as the first one. Rows of which one side is empty are left out and counted, and so are
+ * empty lines; # does not start a comment; spaces around a field are removed, line ends and tabs
+ * within one become spaces.
+ * TSV and CSV (heed_csv; CSV by the extension .csv, and where the first line names known columns):
+ * the columns are those of `columns`, or of the names in the first line, in any case: src source,
+ * tgt target; text sentence, label class; tokens words, tags labels; image file file_name path
+ * filename, caption text; or, if no other column has one of them, a name of a source (input from
+ * document question prompt review comment tweet message content ...) and one of a target (output to
+ * translation answer response category sentiment intent emotion topic ...), or two names of
+ * languages (eng fra, en fr, English French). Without names, a TSV has source TAB target; a first
+ * line that is unlike the others is an error that asks for `columns` or `header`. A number after
+ * the file of a caption, as in dog.jpg#2, is removed. JSONL (by the extension .jsonl or .json):
+ * objects, whose keys are the names; tokens and tags are texts or lists of words; a label may also
+ * be a whole number.
  * Tags are also read from CoNLL files, a line for each word and an empty line after a sentence, of
  * two or more columns between tabs or spaces: the word is the first, the label the last one; and
  * from CoNLL-U (.conllu, or ten columns that begin with an id): form and UPOS. `columns` chooses
@@ -50,7 +52,10 @@ typedef struct {
     int label_count;
     const char *columns; /* "source,target" or "text,label": names of columns or keys, or numbers of
                             columns from 1; NULL or "": recognized by their names */
-    bool bracket;        /* labelled texts and tagged words: [CLS] before the source */
+    const char *val_columns; /* those of val_path; NULL or "": the same */
+    const char *header;      /* "yes": the first line names the columns; "no": it is data; "auto",
+                                NULL: found out */
+    bool bracket;            /* labelled texts and tagged words: [CLS] before the source */
 } heed_pairs_args;
 heed_pairs *heed_pairs_open(heed_ctx *c, const char *path, const heed_pairs_args *a);
 void heed_pairs_close(heed_pairs *k);
@@ -69,11 +74,12 @@ typedef struct {
 } heed_pairs_cut;
 typedef struct {
     size_t pairs, val_pairs; /* read by training; by evaluation: all if none are kept for it */
-    size_t blank, left_out;
-    heed_pairs_cut cut, val_cut; /* of all pairs, and of those that evaluation reads */
+    size_t blank, empty, left_out; /* empty: rows of which a side has no text */
+    heed_pairs_cut cut, val_cut;   /* of all pairs, and of those that evaluation reads */
     size_t special_lines; /* with the text of a special token, "[SEP]", which is read as text */
     size_t extra_columns; /* lines with further columns, or keys */
     bool header, json;    /* a first line of column names was skipped; a file of JSON objects */
+    const char *columns;  /* "text, label": the names in that line of the columns that are read */
     size_t overlap;       /* validation sources that are also in the training part */
     size_t unknown, tokens, target_unknown, target_tokens; /* of the training part */
     size_t val_target_unknown, val_target_tokens;          /* of the pairs not trained on */

@@ -29,7 +29,9 @@ bool pairs_note(const heed_pairs_info *a, const heed_config *f, int index, char 
     char n[32], cut[120];
     *text = 0;
     bool given = heed_config_has(f, "columns") && *heed_config_text(f, "columns") && !a->json;
-    if (index == 0 && a->header) snprintf(text, 160, "the first line names the columns: skipped");
+    if (index == 0 && a->columns)
+        snprintf(text, 160, "the first line names the columns: %.*s are read",
+                 (int)heed_label_cut(a->columns, 100), a->columns);
     if (index == 0 && a->conll)
         snprintf(text, 160,
                  "a CoNLL file of %zu columns: words in column %d, labels in column %d; --columns "
@@ -37,7 +39,7 @@ bool pairs_note(const heed_pairs_info *a, const heed_config *f, int index, char 
                  a->conll, a->column[0], a->column[1]);
     else if (index == 0 && given && !a->header) /* by numbers */
         snprintf(text, 160,
-                 "the first line is read as data; if it names the columns: --columns NAME,NAME");
+                 "the first line is read as data; if it names the columns: --header yes");
     if (index == 1 && a->extra_columns)
         snprintf(text, 160, "further %s in %s line%s are ignored", a->json ? "keys" : "columns",
                  heed_format_count(n, a->extra_columns), a->extra_columns == 1 ? "" : "s");

@@ -6,10 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char columns_help[] =
-    "columns of CSV and TSV, or keys of JSON objects: SOURCE,TARGET or TEXT,LABEL, by name or by "
-    "number from 1; without it, by their usual names";
-
 static const heed_option translation_options[] = {
     {"tokenizer", HEED_TEXT, "char", 0, 0, NULL,
      "char, byte, word, wordpiece or bpe, trained on the pairs; or the path of a run, "
@@ -18,8 +14,9 @@ static const heed_option translation_options[] = {
     {"source-tokenizer", HEED_TEXT, "", 0, 0, NULL,
      "another one for the source, if `share-vocab` is off; none: of the same kind", "Pairs"},
     {"lower", HEED_BOOL, "false", 0, 0, NULL, "word and wordpiece: lower-case the text", "Pairs"},
-    {"columns", HEED_TEXT, "", 0, 0, NULL, columns_help, "Pairs"},
+    HEED__COLUMNS("SOURCE,TARGET or TEXT,LABEL", "Pairs"),
     {"val", HEED_TEXT, "", 0, 0, NULL, "a separate file for validation", "Pairs"},
+    HEED__VAL_COLUMNS("Pairs"),
     {"val-split", HEED_REAL, "0.1", 0, 0.9, NULL, "share of the pairs kept for validation",
      "Pairs"},
     {0}};
@@ -30,8 +27,9 @@ static const heed_option label_options[] = {
      "a " HEED__TOKENIZER_FILES,
      "Texts"},
     {"lower", HEED_BOOL, "false", 0, 0, NULL, "word and wordpiece: lower-case the text", "Texts"},
-    {"columns", HEED_TEXT, "", 0, 0, NULL, columns_help, "Texts"},
+    HEED__COLUMNS("SOURCE,TARGET or TEXT,LABEL", "Texts"),
     {"val", HEED_TEXT, "", 0, 0, NULL, "a separate file for validation", "Texts"},
+    HEED__VAL_COLUMNS("Texts"),
     {"val-split", HEED_REAL, "0.1", 0, 0.9, NULL, "share of the texts kept for validation",
      "Texts"},
     {"truncate", HEED_CHOICE, "head", 0, 0, "head|tail|head+tail",
@@ -168,6 +166,8 @@ static bool open_pairs(heed_data *d, const heed_config *f, const heed_data_args 
                             .labels = a->labels,
                             .label_count = a->label_count,
                             .columns = heed_config_text(f, "columns"),
+                            .val_columns = heed_config_text(f, "val-columns"),
+                            .header = heed_config_text(f, "header"),
                             .bracket =
                                 heed_config_has(f, "bracket") && heed_config_bool(f, "bracket")};
     d->batches = heed_pairs_open(d->c, heed_config_text(f, "data"), &args);

@@ -54,7 +54,7 @@ static bool next_line(const char *text, size_t n, size_t *at, heed__cut *line) {
 /* How its lines are divided. */
 typedef struct {
     bool tabs, ud;
-    size_t columns;
+    size_t columns, column[HEED__SIDES]; /* column: of word and label, from 0 */
 } form;
 
 static bool is_comment(heed__cut line, const form *f) {
@@ -106,22 +106,23 @@ static size_t place_of(const form *f, const char *name, size_t n) {
     return f->columns;
 }
 
-static bool choose_columns(heed__line *l, const form *f) {
-    const char *given = l->k->a.columns, *comma = given ? strchr(given, ',') : NULL;
-    l->column[HEED__SOURCE] = f->ud ? 1 : 0;
-    l->column[HEED__TARGET] = f->ud ? 3 : f->columns - 1;
+static bool choose_columns(const heed__line *l, form *f) {
+    const char *given = l->table.columns, *comma = given ? strchr(given, ',') : NULL;
+    f->column[HEED__SOURCE] = f->ud ? 1 : 0;
+    f->column[HEED__TARGET] = f->ud ? 3 : f->columns - 1;
     if (!given || !*given) return true;
     if (comma) {
-        l->column[HEED__SOURCE] = place_of(f, given, (size_t)(comma - given));
-        l->column[HEED__TARGET] = place_of(f, comma + 1, strlen(comma + 1));
+        f->column[HEED__SOURCE] = place_of(f, given, (size_t)(comma - given));
+        f->column[HEED__TARGET] = place_of(f, comma + 1, strlen(comma + 1));
     }
     bool there =
-        comma && l->column[HEED__SOURCE] < f->columns && l->column[HEED__TARGET] < f->columns;
+        comma && f->column[HEED__SOURCE] < f->columns && f->column[HEED__TARGET] < f->columns;
     return there || heed_fail(l->k->c, HEED_USAGE,
-                              "`columns = %s`: %s is a CoNLL file of %zu columns: expected the "
-                              "numbers of word and label%s; hint: `columns = %s`",
-                              given, l->path, f->columns,
-                              f->ud ? ", or names such as form,upos" : "", f->ud ? "2,4" : "1,2");
+                              "`%scolumns = %s`: %s is a CoNLL file of %zu columns: expected the "
+                              "numbers of word and label%s; hint: `%scolumns = %s`",
+                              l->table.prefix, given, l->path, f->columns,
+                              f->ud ? ", or names such as form,upos" : "", l->table.prefix,
+                              f->ud ? "2,4" : "1,2");
 }
 
 /* ---- sentences ---- */
@@ -166,7 +167,7 @@ static bool add_word(heed__line *l, const form *f, heed__cut line, heed_text sid
     }
     if (f->ud && !is_word_id(column[0])) return true;
     for (int i = 0; i < HEED__SIDES; i++) {
-        heed__cut word = column[l->column[i]];
+        heed__cut word = column[f->column[i]];
         if (!word.n || (has_space(word) && !f->ud))
             return heed__pairs_wrong(l, i == HEED__SOURCE ? "one word" : "one label",
                                      heed_quote(found, word.s, word.n));
@@ -205,6 +206,6 @@ bool heed__pairs_conll(heed__line *l, char *text, size_t n, bool *is) {
     if (!*is) return true;
     l->k->info.conll = f.columns;
     if (!choose_columns(l, &f)) return false;
-    for (int i = 0; i < HEED__SIDES; i++) l->k->info.column[i] = (int)l->column[i] + 1;
+    for (int i = 0; i < HEED__SIDES; i++) l->k->info.column[i] = (int)f.column[i] + 1;
     return read_sentences(l, &f, text, n);
 }
