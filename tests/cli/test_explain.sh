@@ -37,7 +37,7 @@ says "weights[lion, hungry] = exp(2.31)"
 run explain --notation columns
 says "H = V A"
 says "Q[2, lion] = 1·0 + 3·2 = 6"
-says "m   t    N_X    11 tokens"
+says "m   t    N_X    11 tokens, each with a key and a value"
 run explain --precision 4 --beta 0
 says "output[lion, 1] = "
 says "1.7273"

@@ -441,7 +441,8 @@ const command cmd_attend = {
         "entropy, relative to uniform attention, where something is predicted. Heads that follow\n"
         "positions only (the previous token, special tokens) come after the others. Of several\n"
         "inputs it shows the same head, the most concentrated one on average over all. Of a\n"
-        "picture it shows the mean of the heads of the last layer, which no head computes.\n"
+        "picture it shows the mean of the heads of the last layer, which is not a head of its "
+        "own.\n"
         "Tokens, layers and heads count from 1 on the screen, in files and in links, and from 0 "
         "in\n"
         "NumPy arrays. In pictures large weights are dark; on a terminal they are bright.",

@@ -109,7 +109,7 @@ static void banner_pairs(const heed_model *m, const heed_data *d, const heed_con
 /* ---- the end of a training run ---- */
 
 static const char *scores_path(const char *run, char path[1024]) {
-    snprintf(path, 1024, "%s/scores.json", run);
+    snprintf(path, 1024, "%s" HEED_INSIDE "scores.json", run);
     return path;
 }
 

@@ -31,7 +31,7 @@ static bool find_tokenizer(heed_data *d, const heed_config *f, const heed_pairs 
                            const heed_data_args *a) {
     const char *name = heed_config_text(f, "tokenizer");
     if (d->tokenizer) return true;
-    d->tokenizer = a->run ? heed_tokenizer_open(d->c, a->run)
+    d->tokenizer = a->run ? heed__tokenizer_in(d->c, a->run, "")
                    : heed__kind_find(name) >= 0
                        ? heed__pairs_train_tokenizer(d->c, f, pairs, 1, name)
                        : heed__tokenizer_at(d->c, "tokenizer", name);
