@@ -76,6 +76,32 @@ try() { # MODEL ARGS...: one command, with every file in turn
         done
     done <files
 }
+# Pipes instead of files that the command line names: without a writer an error, with one what it writes.
+mkfifo pipe
+for command in "info pipe" "eval clean/gpt pipe" "heads clean/gpt pipe" "view pipe" "train gpt facts.txt -c pipe -o new" "train gpt pipe -o new" \
+    "train gpt facts.txt pipe -o new" "train gpt facts.txt --tokenizer pipe -o new" "train vit pipe -o new" "tokenizer train pipe -o new" \
+    "merge clean/gpt --adapter pipe -o new" "classify clean/mlp pipe" "plot pipe" "import pipe -o new" "data check tag pipe"; do
+    COMMAND=$command
+    $limit "$HEED" $command >out 2>err </dev/null
+    STATUS=$?
+    holds test $STATUS = 3
+    absent new
+done
+cat facts.txt >pipe &
+run eval clean/gpt pipe
+status 0
+COMMAND="plot, to a pipe that nobody reads"
+$limit "$HEED" plot clean/gpt --svg pipe >out 2>err
+STATUS=$?
+status 1
+(sleep 5 >pipe) & # a writer that says nothing
+"$HEED" train gpt facts.txt pipe -o new >out 2>err &
+pid=$!
+sleep 0.5
+kill -TERM $pid
+wait $pid
+STATUS=$?
+status 130
 number=0
 try gpt info R
 try gpt info R --config

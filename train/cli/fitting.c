@@ -239,7 +239,8 @@ bool data_fits(program *p, const char *data) {
     if (is_directory(data) && (!text || !holds_texts(p->c, data)))
         return heed_fail(p->c, HEED_DATA, "%s is a folder: %s reads %s%s", data, m->name, noun,
                          hint_of(p, HEED_INPUT_PICTURE, data, "holds pictures", hint));
-    if (!text && p->argc == 1 && lacks_tabs(data))
+    bool per_word = heed_model_spec(m).per_word; /* CoNLL has spaces, too */
+    if (!text && !per_word && p->argc == 1 && lacks_tabs(data))
         return heed_fail(p->c, HEED_DATA, "%s has no tabs: %s reads %s; in TSV a line has %s%s",
                          data, m->name, noun,
                          captions         ? "a picture's file, a tab and a caption"
