@@ -113,6 +113,10 @@ void heed__os_unlock_folder(heed__lock *k, const char *folder, const char *path)
 /* Whether a process, *holder (0: unknown), holds the lock. The file remains as it is. */
 bool heed__os_locked(const char *path, long *holder);
 
+/* The limit of the process's stack in bytes, which threads get, too, unless they are made with
+ * another one; and the bytes left of the calling thread's. SIZE_MAX: none, or unknown. */
+size_t heed__os_stack_limit(void);
+size_t heed__os_stack_left(void);
 int heed__os_cpus(void); /* CPUs that affinity and cgroup quota allow, at least 1 */
 /* The CPUs that the control groups of a table like /proc/self/cgroup allow, by their folders below
  * root, /sys/fs/cgroup; 1e9: no limit is set. Linux only. */

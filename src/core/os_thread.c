@@ -1,6 +1,6 @@
 /* os_thread.c -- threads, locks and conditions, through POSIX. */
 #ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* pthread_sigmask */
+#define _GNU_SOURCE /* pthread_sigmask, pthread_getattr_np */
 #endif
 
 #include "core/core.h"
@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
 
 struct heed__monitor {
     pthread_mutex_t mutex;
@@ -68,4 +69,27 @@ void heed__thread_join(heed__thread *t) {
     if (!t) return;
     pthread_join(t->id, NULL);
     heed__free(t);
+}
+
+size_t heed__os_stack_limit(void) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return SIZE_MAX;
+    return (size_t)limit.rlim_cur;
+}
+
+/* Of musl's first thread, pthread_getattr_np says how far its stack has grown, not how far it may.
+ */
+size_t heed__os_stack_left(void) {
+#ifdef __GLIBC__
+    pthread_attr_t about;
+    void *lowest = NULL;
+    size_t size = 0;
+    char here;
+    if (pthread_getattr_np(pthread_self(), &about) != 0) return SIZE_MAX;
+    bool known = pthread_attr_getstack(&about, &lowest, &size) == 0;
+    pthread_attr_destroy(&about);
+    return known ? (size_t)((uintptr_t)&here - (uintptr_t)lowest) : SIZE_MAX;
+#else
+    return SIZE_MAX;
+#endif
 }

@@ -133,6 +133,35 @@ static void refuse_isa(heed_ctx *c, const char *isa) {
               list, isa);
 }
 
+/* What a thread needs: a kernel packs a part of a matrix on its stack, at most 100,000 numbers. */
+#define STACK ((size_t)160 * 1024 * sizeof(heed_real))
+
+/* The least stack of a team's threads, which the runtime makes with the limit of the process unless
+ * a variable says otherwise. */
+static size_t team_stack(int threads) {
+    size_t least = SIZE_MAX;
+#ifdef _OPENMP
+    if (threads > 1 &&
+        (getenv("OMP_STACKSIZE") || getenv("GOMP_STACKSIZE") || getenv("KMP_STACKSIZE"))) {
+#pragma omp parallel num_threads(threads) reduction(min : least)
+        least = heed__os_stack_left();
+    }
+#endif
+    (void)threads;
+    return least;
+}
+
+static void check_stack(heed_ctx *c, int threads) {
+    size_t own = heed__os_stack_limit(), team = own < STACK ? own : team_stack(threads);
+    if (own >= STACK && team >= STACK) return;
+    heed_fail(c, HEED_FAILED,
+              "stack is too small: heed_open: expected at least %zu kB for %s, found %zu kB; hint: "
+              "%s",
+              STACK / 1024, own < STACK ? "the process" : "each thread of a team",
+              (own < STACK ? own : team) / 1024,
+              own < STACK ? "`ulimit -s 8192`" : "OMP_STACKSIZE=2M in the environment");
+}
+
 heed_ctx *heed_open_real(const heed_options *options, size_t real_size) {
     heed_ctx *c = heed__ctx_new(options, sizeof(opened));
     if (!c) return NULL;
@@ -160,6 +189,7 @@ heed_ctx *heed_open_real(const heed_options *options, size_t real_size) {
                   "thread count is wrong: `threads`: expected 0 to %d, found %d; hint: 0 uses all "
                   "CPUs allowed",
                   MOST_THREADS, threads);
+    check_stack(c, o->kernels.threads);
     return c;
 }
 

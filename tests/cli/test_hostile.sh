@@ -218,3 +218,14 @@ status 1
 silent
 holds grep -q '^heed: .*full/' err
 absent full/model.safetensors
+
+# Where the stack is too small for the products of matrices, that is said, for each of a team's threads, too.
+printf 'a b c d\n%.0s' 1 2 3 4 5 6 7 8 >stack.txt
+for kB in 64 256 384; do
+    COMMAND="train with a stack of $kB kB"
+    (ulimit -s $kB 2>/dev/null && exec "$HEED" train gpt stack.txt -o stack --steps 1) >out 2>err
+    STATUS=$?
+    [ $STATUS = 0 ] || refuses 1 "stack is too small"
+done
+OMP_STACKSIZE=128k run train gpt stack.txt -o stack-threads --steps 1 --threads 2
+[ "$STATUS" = 0 ] || refuses 1 "OMP_STACKSIZE=2M"

@@ -308,7 +308,7 @@ static heed_config *parse(program *p, heed_ctx *c, int argc, char **argv) {
 bool program_open(program *p, int argc, char **argv) {
     heed_ctx *c = heed_open(
         &(heed_options){.threads = 1, .log = show_message, .explain = explain_setting, .user = p});
-    heed_config *f = parse(p, c, argc, argv);
+    heed_config *f = heed_ctx_status(c) == HEED_OK ? parse(p, c, argc, argv) : NULL;
     if (!f) {
         p->c = c;
         return false;
