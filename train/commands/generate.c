@@ -17,6 +17,10 @@ static const heed_option options[] = {
     COUNT("top-k", "0", 0, 1 << 24, "only the k most probable tokens; 0: all", "Text"),
     NUMBER("top-p", "0", 0, 1,
            "only the most probable tokens that together have this probability; 0: all", "Text"),
+    NUMBER("repetition-penalty", "1", 0.01, 100,
+           "divides positive logits of tokens that occurred, in the prompt too, and multiplies "
+           "negative ones; 1: none",
+           "Text"),
     COUNT("seed", "1", 0, 9007199254740992.0, "seed of the draws", "Text"),
     {"cache", HEED_BOOL, "true", 0, 0, NULL,
      "cache keys and values; without it, the same tokens are generated more slowly", "Text"},
@@ -273,6 +277,7 @@ static void generate_from(program *p, heed_run *r, const char *prompt) {
                          .temperature = heed_config_real(f, "temperature"),
                          .top_k = flag_int(p, "top-k"),
                          .top_p = heed_config_real(f, "top-p"),
+                         .repetition_penalty = heed_config_real(f, "repetition-penalty"),
                          .seed = (uint64_t)heed_config_int(f, "seed"),
                          .has_end = true,
                          .end = heed_text_end(r->config, r->tokenizer),
