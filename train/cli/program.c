@@ -177,7 +177,7 @@ void refuse_task(heed_ctx *c, const program *p, int argc, char **argv) {
     }
     near = named ? known_task(argv[0]) : NULL;
     if (near && !find_model(p->models, near)) near = NULL; /* a program with other models */
-    if (named && !near) near = heed_closest(argv[0], names);
+    if (named && !near && !is_file(argv[0])) near = heed_closest(argv[0], names);
     if (named && !near && k->task_or_run)
         heed_fail(
             c, is_directory(argv[0]) ? HEED_DATA : HEED_USAGE,

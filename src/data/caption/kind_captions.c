@@ -85,7 +85,8 @@ static bool open_data(heed_data *d, heed_config *f, const heed_data_args *a) {
 static void close_data(heed_data *d) { heed_captions_close(d->batches); }
 
 const heed_data_kind heed__data_captions = {
-    .noun = "a file of pictures' names and captions, TSV or JSONL, or a folder with metadata.jsonl",
+    .noun = "a file of pictures' names and captions, TSV, CSV or JSONL, or a folder with "
+            "metadata.jsonl",
     .item = "tok",
     .perplexity = true,
     .options = options,
