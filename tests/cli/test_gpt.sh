@@ -52,6 +52,11 @@ run generate run Paris --temperature 0 --n 10
 cp out first
 run generate run Paris --temperature 0 --n 10 --seed 8
 holds cmp -s out first
+# A penalty that no logit outweighs: no token of the greedy text comes twice.
+run generate run --prompt "Pa" --temperature 0 --n 10 --repetition-penalty 100 --json
+holds test "$("$JSON" samples.0.tokens <out | tr -d '[]' | tr ',' '\n' | sort | uniq -d | wc -l)" = 0
+run generate run Paris --repetition-penalty 0
+refuses 2 "--repetition-penalty"
 run generate run --prompt "QQQ" --n 3
 status 0
 warns "unknown to the vocabulary: Q"
